@@ -103,13 +103,6 @@ static void measure_steps(session *s) {
     bench_report_stages(s->results, s->count);
 }
 
-static void measure_state(session *s) {
-    bench_state_figure figures[BENCH_STATE_FIGURES_MAX];
-    const uint32_t count = bench_state_measure(figures);
-    bench_report_state(figures, count);
-    bench_csv_state(s->csv, figures, count);
-}
-
 // Only the steps of the scenes.
 static void step_for_profiler(const options *chosen) {
     const bench_execution execution = {.steps = chosen->steps, .lanes = (uint32_t)chosen->lanes};
@@ -132,12 +125,6 @@ static void start_workers(session *s) {
     }
 }
 
-static void stop_workers(session *s) {
-    for (uint32_t i = 0; i < s->chosen->worker_count; ++i) {
-        cairn_pool_destroy(s->executions[i].pool);
-    }
-}
-
 static bool run_all(const options *chosen) {
     static session s;
     s.chosen = chosen;
@@ -150,9 +137,14 @@ static bool run_all(const options *chosen) {
     if (!chosen->state) {
         measure_steps(&s);
     }
-    stop_workers(&s);
+    for (uint32_t i = 0; i < chosen->worker_count; ++i) {
+        cairn_pool_destroy(s.executions[i].pool);
+    }
     if (chosen->scenes == NULL) {
-        measure_state(&s);
+        bench_state_figure figures[BENCH_STATE_FIGURES_MAX];
+        const uint32_t count = bench_state_measure(figures);
+        bench_report_state(figures, count);
+        bench_csv_state(s.csv, figures, count);
     }
     if (s.csv != NULL) {
         fclose(s.csv);

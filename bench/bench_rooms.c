@@ -29,12 +29,6 @@ typedef struct bench {
     cairn_uv_driver *driver;
 } bench;
 
-static cairn_scene_shape shape_of(uint32_t kind) {
-    cairn_shape_def def = cairn_shape_def_default();
-    def.kind = kind;
-    return (cairn_scene_shape){.def = def};
-}
-
 // Stacks of ten cubes on a floor.
 static const cairn_scene *scene_of(const bench *b) {
     static cairn_scene_body bodies[2];
@@ -53,8 +47,8 @@ static const cairn_scene *scene_of(const bench *b) {
         .grid_spacing = {2, 1, 0},
         .first_shape = 1,
         .shape_count = 1};
-    shapes[0] = shape_of(CAIRN_SHAPE_HALF_SPACE);
-    shapes[1] = shape_of(CAIRN_SHAPE_BOX);
+    shapes[0].def = shapes[1].def = cairn_shape_def_default(); // a cube
+    shapes[0].def.kind = CAIRN_SHAPE_HALF_SPACE;
     scene = cairn_scene_default();
     strcpy(scene.name, "stacks");
     strcpy(scene.rules, "sandbox");
@@ -120,35 +114,25 @@ static bool create_server(bench *b) {
     return true;
 }
 
-static uint64_t cpu_us(void) {
+static struct rusage used_now(void) {
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
-    return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
-           (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    return used;
 }
 
-static long memory_kb(void) {
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    return used.ru_maxrss;
+static uint64_t cpu_us(const struct rusage *used) {
+    return (uint64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
 }
 
-static void run_fast(bench *b) {
-    cairn_server_statistics now = {0};
-    while (now.total.tick < b->ticks) {
-        for (uint32_t i = 0; i < b->rooms; ++i) {
-            cairn_server_advance(b->server, cairn_server_deadline_ns(b->server));
-        }
-        cairn_server_statistics_read(b->server, &now);
-    }
-}
-
-static void report(const bench *b, uint64_t used_us) {
+static void report(const bench *b, const struct rusage *before) {
+    const struct rusage used = used_now();
+    const uint64_t used_us = cpu_us(&used) - cpu_us(before);
     cairn_server_statistics now;
     cairn_server_statistics_read(b->server, &now);
     printf("%" PRIu32 " rooms, %" PRIu32 " bodies, %" PRIu32 " awake, %s, %ld kB\n", now.rooms,
         now.total.bodies, now.total.bodies_awake, b->threads ? "threads" : "one thread",
-        memory_kb());
+        used.ru_maxrss);
     printf("tick %" PRIu64 ", skipped %" PRIu64 ", CPU %" PRIu64 " us", now.total.tick,
         now.total.ticks_skipped, used_us);
     if (b->ticks == 0) {
@@ -169,14 +153,19 @@ static int run(bench *b) {
         fprintf(stderr, "bench_rooms: the server cannot be created\n");
         return 1;
     }
-    const uint64_t before_us = cpu_us();
-    if (b->ticks > 0) {
-        run_fast(b);
-    } else {
+    const struct rusage before = used_now();
+    cairn_server_statistics now = {0};
+    while (now.total.tick < b->ticks) {
+        for (uint32_t i = 0; i < b->rooms; ++i) {
+            cairn_server_advance(b->server, cairn_server_deadline_ns(b->server));
+        }
+        cairn_server_statistics_read(b->server, &now);
+    }
+    if (b->ticks == 0) {
         const cairn_uv_run driven = {.server = b->server, .seconds = b->seconds};
         cairn_uv_driver_run(b->driver, &driven);
     }
-    report(b, cpu_us() - before_us);
+    report(b, &before);
     cairn_server_destroy(b->server);
     cairn_uv_driver_close(b->driver);
     return 0;

@@ -13,7 +13,7 @@ typedef struct bench_scene {
     const char *what;     // one line
     uint32_t warm_up;     // steps before the first one that is measured
     uint32_t steps;       // measured by default
-    cairn_world_def size; // capacities and `sleep` alone
+    cairn_world_def size; // only capacities and `sleep`
     void (*build)(cairn_world *world);
     void (*disturb)(cairn_world *world); // before each step; may be NULL
 } bench_scene;
@@ -30,9 +30,9 @@ extern const bench_scene bench_scene_sleepers; // the same, none awake after its
 
 // The scene of this letter or name; NULL if there is none.
 const bench_scene *bench_scene_find(const char *name);
-// A world with its bodies, before its warm-up. Ends the program if out of memory.
+// A world with its bodies, after its warm-up. Ends the program if out of memory.
 cairn_world *bench_scene_create(const bench_scene *scene);
 // Disturbs the world; before each step.
 void bench_scene_disturb(const bench_scene *scene, cairn_world *world);
-// All steps of the warm-up.
-void bench_scene_warm_up(const bench_scene *scene, cairn_world *world);
+// Disturbs the world and steps it.
+void bench_scene_step(const bench_scene *scene, cairn_world *world);

@@ -13,6 +13,18 @@ void bench_require(bool ok, const char *what) {
     }
 }
 
+cairn_world *bench_world(const cairn_world_def *size) {
+    cairn_world_def def = cairn_world_def_default();
+    cairn_world *world = NULL;
+    def.body_capacity = size->body_capacity;
+    def.shape_capacity = size->shape_capacity;
+    def.joint_capacity = size->joint_capacity;
+    def.contact_capacity = size->contact_capacity;
+    def.sleep = size->sleep;
+    bench_require(cairn_world_create(&def, &world) == CAIRN_OK, "the world cannot be created");
+    return world;
+}
+
 cairn_vec3 bench_at(float x, float y, float z) {
     return (cairn_vec3){.x = x, .y = y, .z = z};
 }

@@ -10,6 +10,9 @@
 
 void bench_require(bool ok, const char *what);
 
+// A world of the default def, but with these capacities and this `sleep`.
+cairn_world *bench_world(const cairn_world_def *size);
+
 cairn_vec3 bench_at(float x, float y, float z);
 
 // Shapes of density 1000, friction 0.5 and no bounce.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "bench/measure.h"
 
+#include <stdlib.h>
+
 #include "bench/kit.h"
-#include "bench/samples.h"
 #include "program/system.h"
 
 // The world's bodies and contacts are counted once per this many steps, outside the measured time.
@@ -10,7 +11,7 @@
 // Steps after the run, each followed by one timed hash.
 #define HASHED_STEPS 9
 
-static const char *const names[BENCH_FIGURE_COUNT] = {[BENCH_STEP_MEAN] = "mean",
+const char *const bench_figure_names[BENCH_FIGURE_COUNT] = {[BENCH_STEP_MEAN] = "mean",
     [BENCH_STEP_MEDIAN] = "median",
     [BENCH_STEP_P99] = "p99",
     [BENCH_STEP_MAX] = "max",
@@ -27,15 +28,19 @@ static const char *const names[BENCH_FIGURE_COUNT] = {[BENCH_STEP_MEAN] = "mean"
     [BENCH_CONTACTS] = "contacts",
     [BENCH_POINTS] = "points"};
 
-const char *bench_figure_name(bench_figure figure) {
-    return names[figure];
+static int compare_figures(const void *a, const void *b) {
+    const double first = *(const double *)a;
+    const double second = *(const double *)b;
+    return (first > second) - (first < second);
 }
 
-const char *bench_figure_unit(bench_figure figure) {
-    return figure < BENCH_AWAKE ? "us" : "";
+bench_spread bench_spread_of(double *figures, size_t count) {
+    qsort(figures, count, sizeof *figures, compare_figures);
+    return (bench_spread){
+        .median = figures[count / 2], .low = figures[0], .high = figures[count - 1]};
 }
 
-// The stage that the time since the last mark belongs to.
+// The time of each stage; the time since the mark belongs to the next one.
 typedef struct stage_clock {
     uint64_t mark_ns;
     uint64_t spent_ns[CAIRN_STAGE_COUNT];
@@ -48,81 +53,60 @@ static void note_stage(void *context, uint32_t stage) {
     clock->mark_ns = now_ns;
 }
 
-typedef struct counted {
-    double awake;
-    double contacts;
-    double points;
-    uint32_t times;
-} counted;
-
-static void count(counted *c, const cairn_world *world) {
-    const cairn_world_counts counts = cairn_world_counts_read(world);
-    c->awake += counts.bodies_awake;
-    c->contacts += counts.contacts;
-    c->points += counts.contact_points;
-    c->times += 1;
-}
-
-static void keep_counts(bench_run *run, const counted *c) {
-    run->figures[BENCH_AWAKE] = c->awake / c->times;
-    run->figures[BENCH_CONTACTS] = c->contacts / c->times;
-    run->figures[BENCH_POINTS] = c->points / c->times;
-}
-
 static void keep_times(
-    bench_run *run, bench_samples *times, const stage_clock *clock, uint64_t steps) {
-    const bench_summary step = bench_samples_summary(times);
-    double rest_us = step.mean_us;
-    run->figures[BENCH_STEP_MEAN] = step.mean_us;
-    run->figures[BENCH_STEP_MEDIAN] = step.median_us;
-    run->figures[BENCH_STEP_P99] = step.p99_us;
-    run->figures[BENCH_STEP_MAX] = step.max_us;
-    for (int i = 0; i < CAIRN_STAGE_COUNT; ++i) {
-        const double stage_us = (double)clock->spent_ns[i] / (double)steps / 1e3;
-        run->figures[BENCH_STAGE_FIRST + i] = stage_us;
-        rest_us -= stage_us;
+    bench_run *run, double *times_us, uint64_t steps, const uint64_t *stages_ns) {
+    double *figures = run->figures;
+    double sum_us = 0.0;
+    for (uint64_t i = 0; i < steps; ++i) {
+        sum_us += times_us[i];
     }
-    run->figures[BENCH_STAGE_REST] = rest_us;
+    const bench_spread spread = bench_spread_of(times_us, steps);
+    figures[BENCH_STEP_MEAN] = sum_us / (double)steps;
+    figures[BENCH_STEP_MEDIAN] = spread.median;
+    figures[BENCH_STEP_P99] = times_us[steps * 99 / 100];
+    figures[BENCH_STEP_MAX] = spread.high;
+    figures[BENCH_STAGE_REST] = figures[BENCH_STEP_MEAN];
+    for (int i = 0; i < CAIRN_STAGE_COUNT; ++i) {
+        figures[BENCH_STAGE_FIRST + i] = (double)stages_ns[i] / (double)steps / 1e3;
+        figures[BENCH_STAGE_REST] -= figures[BENCH_STAGE_FIRST + i];
+    }
 }
 
 static void time_steps(
     const bench_scene *scene, cairn_world *world, uint64_t steps, bench_run *run) {
-    bench_samples times = bench_samples_create(steps);
+    double *times_us = calloc(steps, sizeof *times_us);
+    bench_require(times_us != NULL, "no memory for the times of the steps");
     stage_clock clock = {.mark_ns = 0};
-    counted seen = {.times = 0};
+    const double count = (double)((steps + COUNT_EVERY - 1) / COUNT_EVERY);
     cairn_world_set_stage_probe(world, note_stage, &clock);
     for (uint64_t i = 0; i < steps; ++i) {
         if (i % COUNT_EVERY == 0) {
-            count(&seen, world);
+            const cairn_world_counts counts = cairn_world_counts_read(world);
+            run->figures[BENCH_AWAKE] += counts.bodies_awake / count;
+            run->figures[BENCH_CONTACTS] += counts.contacts / count;
+            run->figures[BENCH_POINTS] += counts.contact_points / count;
         }
         bench_scene_disturb(scene, world);
         const uint64_t begin_ns = cairn_system_now_ns();
         clock.mark_ns = begin_ns;
         cairn_world_step(world, NULL, 0);
-        bench_samples_add(&times, cairn_system_now_ns() - begin_ns);
+        times_us[i] = (double)(cairn_system_now_ns() - begin_ns) / 1e3;
     }
     cairn_world_set_stage_probe(world, NULL, NULL);
-    keep_counts(run, &seen);
-    keep_times(run, &times, &clock, steps);
-    bench_samples_destroy(&times);
+    keep_times(run, times_us, steps, clock.spent_ns);
+    free(times_us);
 }
 
 // Each hash follows a step, so that it may use its cache as in a real run.
 static void time_hashes(const bench_scene *scene, cairn_world *world, bench_run *run) {
-    bench_samples times = bench_samples_create(HASHED_STEPS);
+    double times_us[HASHED_STEPS];
     for (int i = 0; i < HASHED_STEPS; ++i) {
-        bench_scene_disturb(scene, world);
-        cairn_world_step(world, NULL, 0);
+        bench_scene_step(scene, world);
         const uint64_t begin_ns = cairn_system_now_ns();
         run->hash = cairn_world_hash_read(world).visible;
-        bench_samples_add(&times, cairn_system_now_ns() - begin_ns);
+        times_us[i] = (double)(cairn_system_now_ns() - begin_ns) / 1e3;
     }
-    run->figures[BENCH_HASH] = bench_samples_summary(&times).median_us;
-    bench_samples_destroy(&times);
-}
-
-static uint64_t steps_of(const bench_scene *scene, const bench_execution *execution) {
-    return execution->steps != 0 ? execution->steps : scene->steps;
+    run->figures[BENCH_HASH] = bench_spread_of(times_us, HASHED_STEPS).median;
 }
 
 static cairn_world *create(const bench_scene *scene, const bench_execution *execution) {
@@ -139,21 +123,17 @@ static cairn_world *create(const bench_scene *scene, const bench_execution *exec
 }
 
 void bench_step_alone(const bench_scene *scene, const bench_execution *execution) {
-    const uint64_t steps = steps_of(scene, execution);
     cairn_world *world = create(scene, execution);
-    for (uint64_t i = 0; i < steps; ++i) {
-        bench_scene_disturb(scene, world);
-        cairn_world_step(world, NULL, 0);
+    for (uint64_t i = execution->steps != 0 ? execution->steps : scene->steps; i > 0; --i) {
+        bench_scene_step(scene, world);
     }
     cairn_world_destroy(world);
 }
 
 bench_run bench_measure(const bench_scene *scene, const bench_execution *execution) {
-    const uint64_t steps = steps_of(scene, execution);
     bench_run run = {.bodies = 0};
     cairn_world *world = create(scene, execution);
-    bench_scene_warm_up(scene, world);
-    time_steps(scene, world, steps, &run);
+    time_steps(scene, world, execution->steps != 0 ? execution->steps : scene->steps, &run);
     run.bodies = cairn_world_counts_read(world).bodies;
     run.counters = cairn_world_counters_read(world);
     time_hashes(scene, world, &run);

@@ -3,10 +3,12 @@
 
 // One run of a scene: the cost of its steps by stage, and the contents of the world.
 
+#include <stddef.h>
+
 #include "bench/bench_scenes.h"
 #include "workers/pool.h"
 
-// Figures of a run, all in microseconds per step but the last three, which are means over the run.
+// Figures of a run: microseconds per step, and for the last three means over the run.
 typedef enum bench_figure {
     BENCH_STEP_MEAN = 0,
     BENCH_STEP_MEDIAN,
@@ -21,9 +23,17 @@ typedef enum bench_figure {
     BENCH_FIGURE_COUNT
 } bench_figure;
 
-// Short and unique; the unit is "us" or "".
-const char *bench_figure_name(bench_figure figure);
-const char *bench_figure_unit(bench_figure figure);
+// Short and unique.
+extern const char *const bench_figure_names[BENCH_FIGURE_COUNT];
+
+// The median of some figures, and the least and greatest of them.
+typedef struct bench_spread {
+    double median;
+    double low;
+    double high;
+} bench_spread;
+
+bench_spread bench_spread_of(double *figures, size_t count); // sorts them
 
 typedef struct bench_run {
     double figures[BENCH_FIGURE_COUNT];

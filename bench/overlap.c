@@ -16,15 +16,13 @@ typedef struct solid {
     cairn_geometry geometry;
     cairn_pose in_body;
     cairn_pose pose; // now
-    float reach;     // no point is farther from the pose's position
+    float reach;     // the greatest distance of its points from the pose's position
     bool fixed;
 } solid;
 
 struct bench_solids {
-    solid *solids;
     uint32_t count;
-    cairn_body_id *joined; // pairs, two by two
-    uint32_t joined_count;
+    solid solids[];
 };
 
 static float reach_of(const cairn_geometry *g) {
@@ -56,39 +54,20 @@ static bool solid_read(const cairn_world *world, cairn_shape_id shape, solid *ou
     return def.mask != 0;
 }
 
-static void read_joined(bench_solids *solids, const cairn_world *world) {
-    const uint32_t count = cairn_world_counts_read(world).joints;
-    solids->joined = calloc(2 * (size_t)count + 1, sizeof *solids->joined);
-    bench_require(solids->joined != NULL, "no memory for the joints of a scene");
-    for (cairn_joint_id joint = 1; joint <= count; ++joint) {
-        cairn_joint_def def;
-        bench_require(
-            cairn_joint_read(world, joint, &def) == CAIRN_OK, "a joint of the scene is missing");
-        solids->joined[2 * solids->joined_count] = def.body_a;
-        solids->joined[2 * solids->joined_count + 1] = def.body_b;
-        solids->joined_count += 1;
-    }
-}
-
 bench_solids *bench_solids_create(const cairn_world *world) {
     const uint32_t count = cairn_world_shapes(world, NULL, 0);
-    bench_solids *solids = calloc(1, sizeof *solids);
+    bench_solids *solids = calloc(1, sizeof *solids + count * sizeof *solids->solids);
     cairn_shape_id *ids = calloc(count + 1u, sizeof *ids);
     bench_require(solids != NULL && ids != NULL, "no memory for the shapes of a scene");
-    solids->solids = calloc(count + 1u, sizeof *solids->solids);
-    bench_require(solids->solids != NULL, "no memory for the shapes of a scene");
     cairn_world_shapes(world, ids, count);
     for (uint32_t i = 0; i < count; ++i) {
         solids->count += solid_read(world, ids[i], &solids->solids[solids->count]) ? 1u : 0u;
     }
     free(ids);
-    read_joined(solids, world);
     return solids;
 }
 
 void bench_solids_destroy(bench_solids *solids) {
-    free(solids->solids);
-    free(solids->joined);
     free(solids);
 }
 
@@ -142,10 +121,10 @@ static float pair_depth(const solid *a, const solid *b) {
     return depth;
 }
 
-static bool joined(const bench_solids *solids, cairn_body_id a, cairn_body_id b) {
-    for (uint32_t i = 0; i < solids->joined_count; ++i) {
-        const cairn_body_id *pair = &solids->joined[2 * i];
-        if ((pair[0] == a && pair[1] == b) || (pair[0] == b && pair[1] == a)) {
+static bool joined(const cairn_world *world, cairn_body_id a, cairn_body_id b) {
+    cairn_joint_def def;
+    for (cairn_joint_id joint = 1; cairn_joint_read(world, joint, &def) == CAIRN_OK; ++joint) {
+        if ((def.body_a == a && def.body_b == b) || (def.body_a == b && def.body_b == a)) {
             return true;
         }
     }
@@ -171,7 +150,7 @@ float bench_deepest(bench_solids *solids, const cairn_world *world) {
         for (uint32_t k = i + 1; k < solids->count; ++k) {
             const solid *a = &solids->solids[i];
             const solid *b = &solids->solids[k];
-            if (near(a, b) && pair_depth(a, b) > deepest && !joined(solids, a->body, b->body)) {
+            if (near(a, b) && pair_depth(a, b) > deepest && !joined(world, a->body, b->body)) {
                 deepest = pair_depth(a, b);
             }
         }

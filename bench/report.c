@@ -29,26 +29,22 @@ void bench_report_steps(const bench_result *result) {
     fflush(stdout);
 }
 
-static bool has_column(int figure) {
-    return figure >= BENCH_STAGE_FIRST && figure <= BENCH_HASH;
-}
+// Columns of the table of stages.
+#define FIRST_COLUMN BENCH_STAGE_FIRST
+#define LAST_COLUMN BENCH_HASH
 
 void bench_report_stages(const bench_result *results, uint32_t count) {
     printf("\nus per step, median of the runs; the hash is not part of the step\n");
     printf("%-3s %-9s %-10s", "", "scene", "");
-    for (int k = 0; k < BENCH_FIGURE_COUNT; ++k) {
-        if (has_column(k)) {
-            printf(" %9s", bench_figure_name((bench_figure)k));
-        }
+    for (int k = FIRST_COLUMN; k <= LAST_COLUMN; ++k) {
+        printf(" %9s", bench_figure_names[k]);
     }
     printf("\n");
     for (uint32_t i = 0; i < count; ++i) {
         const bench_result *result = &results[i];
         printf("%-3s %-9s %-10s", result->scene->letter, result->scene->name, result->series);
-        for (int k = 0; k < BENCH_FIGURE_COUNT; ++k) {
-            if (has_column(k)) {
-                printf(" %9.1f", result->figures[k].median);
-            }
+        for (int k = FIRST_COLUMN; k <= LAST_COLUMN; ++k) {
+            printf(" %9.1f", result->figures[k].median);
         }
         printf("\n");
     }
@@ -63,8 +59,8 @@ void bench_report_state(const bench_state_figure *figures, uint32_t count) {
         if (f->at_most > 0.0) {
             snprintf(goal, sizeof goal, "%.1f", f->at_most);
         }
-        printf("%-9s %-24s %11.1f %11.1f %11.1f %11s  %s\n", f->scene, f->name, f->median, f->low,
-            f->high, goal, f->unit);
+        printf("%-9s %-24s %11.1f %11.1f %11.1f %11s  %s\n", f->scene, f->name, f->spread.median,
+            f->spread.low, f->spread.high, goal, f->unit);
     }
 }
 
@@ -77,14 +73,14 @@ void bench_csv_head(FILE *file) {
 void bench_csv_run(FILE *file, const bench_result *result, uint32_t number, const bench_run *run) {
     for (int k = 0; k < BENCH_FIGURE_COUNT && file != NULL; ++k) {
         fprintf(file, "%s,%s,%" PRIu32 ",%s,%s,%.3f\n", result->scene->letter, result->series,
-            number, bench_figure_name((bench_figure)k), bench_figure_unit((bench_figure)k),
-            run->figures[k]);
+            number, bench_figure_names[k], k < BENCH_AWAKE ? "us" : "", run->figures[k]);
     }
 }
 
 void bench_csv_state(FILE *file, const bench_state_figure *figures, uint32_t count) {
     for (uint32_t i = 0; i < count && file != NULL; ++i) {
         const bench_state_figure *f = &figures[i];
-        fprintf(file, "%s,state,median,\"%s\",%s,%.3f\n", f->scene, f->name, f->unit, f->median);
+        fprintf(
+            file, "%s,state,median,\"%s\",%s,%.3f\n", f->scene, f->name, f->unit, f->spread.median);
     }
 }

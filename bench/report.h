@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "bench/measure.h"
-#include "bench/samples.h"
 #include "bench/state_cost.h"
 
 #define BENCH_RESULTS_MAX 64
@@ -25,13 +24,13 @@ void bench_report_steps(const bench_result *result);
 void bench_report_stages(const bench_result *results, uint32_t count);
 void bench_report_state(const bench_state_figure *figures, uint32_t count);
 
-// `file` may be NULL: then nothing is written.
+// If `file` is NULL nothing is written.
 void bench_csv_head(FILE *file);
 void bench_csv_run(FILE *file, const bench_result *result, uint32_t number, const bench_run *run);
 void bench_csv_state(FILE *file, const bench_state_figure *figures, uint32_t count);
 
 // A bar for each scene and series. `beside` (may be NULL) is a file of lines "series,scene,ms" with
-// other programs' figures. False, and a line on standard error, when a file cannot be
+// other programs' figures. False, and a line on standard error, if a file cannot be
 // read or the chart cannot be drawn.
 bool bench_report_chart(
     const bench_result *results, uint32_t count, const char *beside, const char *path);

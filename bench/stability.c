@@ -24,21 +24,9 @@ typedef struct watch {
     bench_verdict verdict;
 } watch;
 
-static cairn_world *create(const bench_trial *trial) {
-    cairn_world_def def = cairn_world_def_default();
-    cairn_world *world = NULL;
-    def.body_capacity = trial->size.body_capacity;
-    def.shape_capacity = trial->size.shape_capacity;
-    def.joint_capacity = trial->size.joint_capacity;
-    def.contact_capacity = trial->size.contact_capacity;
-    def.sleep = 0;
-    bench_require(cairn_world_create(&def, &world) == CAIRN_OK, "the world cannot be created");
-    trial->build(world, trial->parameter);
-    return world;
-}
-
 static watch watch_begin(const bench_trial *trial) {
-    watch w = {.trial = trial, .world = create(trial), .verdict = {.fell_at = -1}};
+    watch w = {.trial = trial, .world = bench_world(&trial->size), .verdict = {.fell_at = -1}};
+    trial->build(w.world, trial->parameter);
     const cairn_world_counts counts = cairn_world_counts_read(w.world);
     w.solids = bench_solids_create(w.world);
     w.bodies = counts.bodies;
@@ -55,13 +43,6 @@ static watch watch_begin(const bench_trial *trial) {
         }
     }
     return w;
-}
-
-static void watch_end(watch *w) {
-    bench_solids_destroy(w->solids);
-    cairn_world_destroy(w->world);
-    free(w->start);
-    free(w->now);
 }
 
 // NaN counts as larger than every bound.
@@ -135,7 +116,10 @@ bench_verdict bench_try(const bench_trial *trial) {
         watch_step(&w, i);
     }
     count_bodies(&w);
-    watch_end(&w);
+    bench_solids_destroy(w.solids);
+    cairn_world_destroy(w.world);
+    free(w.start);
+    free(w.now);
     return w.verdict;
 }
 

@@ -99,21 +99,18 @@ typedef struct house {
     float pitch;  // from pair to pair
 } house;
 
-static void add_pair(const house *h, float x, float y) {
-    const cairn_shape_def card = bench_box(CARD_HALF_THICK, CARD_HALF, CARD_HALF_WIDE);
-    const cairn_quat left = {.z = -HALF_LEAN_SINE, .w = HALF_LEAN_COSINE};
-    const cairn_quat right = {.z = HALF_LEAN_SINE, .w = HALF_LEAN_COSINE};
-    const float middle = y + 0.5f * h->height;
-    bench_drop_turned(h->world, &card, bench_at(x - h->foot, middle, 0.0f), left);
-    bench_drop_turned(h->world, &card, bench_at(x + h->foot, middle, 0.0f), right);
-}
-
 static void add_level(const house *h, int pairs, float y) {
+    static const cairn_quat left = {.z = -HALF_LEAN_SINE, .w = HALF_LEAN_COSINE};
+    static const cairn_quat right = {.z = HALF_LEAN_SINE, .w = HALF_LEAN_COSINE};
+    const cairn_shape_def card = bench_box(CARD_HALF_THICK, CARD_HALF, CARD_HALF_WIDE);
     const cairn_shape_def flat =
         bench_box(0.5f * h->pitch - 0.001f, CARD_HALF_THICK, CARD_HALF_WIDE);
     const float first = -0.5f * h->pitch * (float)(pairs - 1);
     for (int i = 0; i < pairs; ++i) {
-        add_pair(h, first + h->pitch * (float)i, y);
+        const float x = first + h->pitch * (float)i;
+        const float middle = y + 0.5f * h->height;
+        bench_drop_turned(h->world, &card, bench_at(x - h->foot, middle, 0.0f), left);
+        bench_drop_turned(h->world, &card, bench_at(x + h->foot, middle, 0.0f), right);
     }
     for (int i = 0; i < pairs - 1; ++i) {
         const float x = first + h->pitch * ((float)i + 0.5f);
@@ -154,18 +151,16 @@ static void build_ragdolls(cairn_world *world, float parameter) {
     bench_ragdolls(world);
 }
 
-#define SIZE(bodies, joints)                                                                       \
-    {                                                                                              \
-        .body_capacity = (bodies), .shape_capacity = (bodies), .joint_capacity = (joints),         \
-        .contact_capacity = 8192                                                                   \
-    }
-
 // Name, what it is, steps, whether a test of every build may run it, capacities, parameter, how it
 // is built, and its bounds.
 #define TRIAL(name_, what_, steps_, slow_, bodies, joints, parameter_, build_, ...)                \
     {                                                                                              \
         .name = (name_), .what = (what_), .steps = (steps_), .slow = (slow_),                      \
-        .size = SIZE(bodies, joints), .parameter = (parameter_), .build = (build_), .bounds = {    \
+        .size = {.body_capacity = (bodies),                                                        \
+            .shape_capacity = (bodies),                                                            \
+            .joint_capacity = (joints),                                                            \
+            .contact_capacity = 8192},                                                             \
+        .parameter = (parameter_), .build = (build_), .bounds = {                                  \
             __VA_ARGS__                                                                            \
         }                                                                                          \
     }

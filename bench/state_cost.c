@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench_scenes.h"
 #include "bench/kit.h"
-#include "bench/samples.h"
 #include "client_lib/simulate/timeline.h"
 #include "program/system.h"
 
@@ -29,8 +27,7 @@ typedef struct subject {
 typedef void operation(subject *s);
 
 static void step(subject *s) {
-    bench_scene_disturb(s->scene, s->world);
-    cairn_world_step(s->world, NULL, 0);
+    bench_scene_step(s->scene, s->world);
 }
 
 static void step_alone(subject *s) {
@@ -92,7 +89,6 @@ static void roll_back(subject *s) {
 
 static subject subject_create(const bench_scene *scene, uint32_t steps) {
     subject s = {.scene = scene, .world = bench_scene_create(scene)};
-    bench_scene_warm_up(scene, s.world);
     for (uint32_t i = 0; i < steps; ++i) {
         step(&s);
     }
@@ -122,13 +118,8 @@ typedef struct list {
 static void add(list *out, const bench_scene *scene, const char *name, const char *unit,
     bench_spread spread, double at_most) {
     bench_require(out->count < BENCH_STATE_FIGURES_MAX, "too many figures of the state");
-    out->figures[out->count++] = (bench_state_figure){.scene = scene->name,
-        .name = name,
-        .unit = unit,
-        .median = spread.median,
-        .low = spread.low,
-        .high = spread.high,
-        .at_most = at_most};
+    out->figures[out->count++] =
+        (bench_state_figure){scene->name, name, unit, .spread = spread, .at_most = at_most};
 }
 
 // The time of `timed` alone; `first` runs before it each time.
@@ -180,7 +171,7 @@ static void step_all(cairn_timeline *timeline) {
 
 // A player's input arrives eight ticks late: the cost from its arrival until the world is again at
 // the tick where it was, with each tick saved and hashed. The scene has no rules that react to it.
-static uint64_t late_word(cairn_timeline *timeline) {
+static uint64_t apply_late_input(cairn_timeline *timeline) {
     const cairn_command press = {.kind = CAIRN_COMMAND_INPUT};
     const uint64_t late = timeline->confirmed_end;
     for (uint64_t tick = late; tick < late + ROLLBACK_TICKS; ++tick) {
@@ -201,7 +192,6 @@ static uint64_t late_word(cairn_timeline *timeline) {
 static void measure_timeline(list *out) {
     cairn_world *world = bench_scene_create(&bench_scene_rollback);
     cairn_timeline timeline;
-    bench_scene_warm_up(&bench_scene_rollback, world);
     bench_require(cairn_timeline_create(&timeline, 64, CAIRN_COMMANDS_PER_TICK_MAX) == CAIRN_OK,
         "no memory for a timeline");
     cairn_timeline_expect(&timeline, cairn_world_tick(world));
@@ -210,7 +200,7 @@ static void measure_timeline(list *out) {
         "no memory for the states of a timeline");
     double times_us[REPEATS];
     for (int i = 0; i < REPEATS; ++i) {
-        times_us[i] = (double)late_word(&timeline) / 1e3;
+        times_us[i] = (double)apply_late_input(&timeline) / 1e3;
     }
     const bench_spread spread = bench_spread_of(times_us, REPEATS);
     add(out, &bench_scene_rollback, "rollback of 8 ticks", "us", spread, 1e6 / 60.0);

@@ -57,7 +57,7 @@ TEST("a message cut off anywhere is refused") {
     }
 }
 
-TEST("a byte left over is seen") {
+TEST("a byte that is left over is noticed") {
     uint8_t bytes[MESSAGE_SIZE + 1] = {0};
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
     write_message(&writer);
@@ -68,7 +68,7 @@ TEST("a byte left over is seen") {
     assert_int_equal(cairn_reader_left(&reader), 1);
 }
 
-TEST("after a failure every read answers zero") {
+TEST("after a failure every read returns zero") {
     const uint8_t bytes[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     uint8_t out[4] = {1, 2, 3, 4};
     const uint8_t zeros[4] = {0};
@@ -86,7 +86,7 @@ TEST("after a failure every read answers zero") {
     assert_int_equal(reader.at, 0);
 }
 
-TEST("a size near the top does not wrap") {
+TEST("a size near SIZE_MAX does not wrap") {
     uint8_t bytes[4] = {0};
     cairn_reader reader = cairn_reader_of(bytes, sizeof bytes);
     (void)cairn_read_u16(&reader);
@@ -99,7 +99,7 @@ TEST("a size near the top does not wrap") {
     assert_int_equal(writer.at, 2);
 }
 
-TEST("a writer never writes past its room") {
+TEST("a writer never writes past the end of its buffer") {
     for (size_t size = 0; size < MESSAGE_SIZE; ++size) {
         uint8_t bytes[MESSAGE_SIZE];
         memset(bytes, 0x55, sizeof bytes);
@@ -125,7 +125,7 @@ TEST("after a failure nothing more is written") {
     assert_memory_equal(bytes, untouched, sizeof bytes);
 }
 
-TEST("pieces of every size land one after the other") {
+TEST("pieces of every size are written one after the other") {
     uint8_t bytes[9];
     const uint8_t expected[9] = {0xaa, 0xaa, 0, 0xaa, 0xbb, 0, 0, 7, 0x55};
     memset(bytes, 0x55, sizeof bytes);
@@ -141,7 +141,7 @@ TEST("pieces of every size land one after the other") {
     assert_memory_equal(bytes, expected, sizeof bytes);
 }
 
-TEST("no bytes at all are a message of size zero") {
+TEST("an empty buffer is a message of size zero") {
     cairn_reader reader = cairn_reader_of(NULL, 0);
     assert_true(cairn_reader_done(&reader));
     assert_non_null(cairn_read_view(&reader, 0));
@@ -170,8 +170,7 @@ TEST("a float keeps its bits") {
     }
 }
 
-// Words at once are words one by one, wherever they lie.
-TEST("words at once are words one by one") {
+TEST("a block of words equals single words at any alignment") {
     const uint32_t words[3] = {0x04030201u, 0xfffefdfcu, 0};
     unsigned char odd[1 + sizeof words];
     memcpy(odd + 1, words, sizeof words);

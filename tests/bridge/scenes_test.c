@@ -3,20 +3,12 @@
 
 #include <string.h>
 
+#include "base/world_settings.h"
 #include "bridge/scene_library.h"
 #include "bridge/scene_world.h"
+#include "tests/kit/scenes.h"
 
-SCOPE_POINTER_ENDS(cairn_scene, cairn_scene_destroy)
 SCOPE_POINTER_ENDS(cairn_world, cairn_world_destroy)
-
-static cairn_scene *parse(const char *json, size_t size) {
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    cairn_scene *scene;
-    if (cairn_scene_parse(json, size, &scene, error) != CAIRN_OK) {
-        fail_msg("%s", error);
-    }
-    return scene;
-}
 
 static cairn_world *create_world(const cairn_scene *scene) {
     char error[CAIRN_SCENE_ERROR_SIZE];
@@ -29,8 +21,12 @@ static cairn_world *create_world(const cairn_scene *scene) {
 
 static cairn_world *world_of_library(const char *name) {
     const cairn_scene_text *text = cairn_scene_library_find(name);
+    char error[CAIRN_SCENE_ERROR_SIZE];
+    cairn_scene *scene = NULL;
     assert_non_null(text);
-    cairn_scene *scene = parse(text->json, text->size);
+    if (cairn_scene_parse(text->json, text->size, &scene, error) != CAIRN_OK) {
+        fail_msg("%s", error);
+    }
     assert_string_equal(scene->name, name);
     cairn_world *world = create_world(scene);
     cairn_scene_destroy(scene);
@@ -80,11 +76,9 @@ TEST("joints of the scenes hold from the start") {
 }
 
 TEST("a grid runs along x then y then z") {
-    static const char json[] = "{\"name\": \"grid\", \"bodies\": [{\"position\": [1, 2, 3],"
-                               " \"grid_count\": [2, 3, 2], \"grid_spacing\": [10, 20, 30],"
-                               " \"shapes\": [{}]}]}";
-    SCOPED(cairn_scene) *scene = parse(json, sizeof json - 1);
-    SCOPED(cairn_world) *world = create_world(scene);
+    SCOPED(cairn_world) *world = create_world(
+        kit_scene("{'name': 'grid', 'bodies': [{'position': [1, 2, 3], 'grid_count': [2, 3, 2],"
+                  " 'grid_spacing': [10, 20, 30], 'shapes': [{}]}]}"));
     cairn_body_state bodies[12];
     assert_int_equal(cairn_world_bodies(world, bodies, 12), 12);
     assert_true(bodies[1].position.x == 11.0f && bodies[1].position.y == 2.0f);
@@ -93,14 +87,11 @@ TEST("a grid runs along x then y then z") {
     assert_true(bodies[11].position.x == 11.0f && bodies[11].position.y == 42.0f);
 }
 
-static const char hulls_json[] =
-    "{\"name\": \"a\", \"hulls\": [{\"points\": [[0,0,0],[1,0,0],[0,1,0],[0,0,1],[0.1,0.1,0.1]]},"
-    "{\"points\": [[0,0,0],[1,0,0],[0,1,0],[0,0,-1]]}], \"bodies\": [{\"grid_count\": {\"x\": 3, "
-    "\"y\": 1, \"z\": 1}, \"shapes\": [{\"kind\": \"hull\", \"hull\": 1}]}]}";
-
 TEST("shapes name the hulls of their scene") {
-    SCOPED(cairn_scene) *scene = parse(hulls_json, sizeof hulls_json - 1);
-    SCOPED(cairn_world) *world = create_world(scene);
+    SCOPED(cairn_world) *world = create_world(kit_scene(
+        "{'name': 'a', 'hulls': [{'points': [[0,0,0],[1,0,0],[0,1,0],[0,0,1],[0.1,0.1,0.1]]},"
+        "{'points': [[0,0,0],[1,0,0],[0,1,0],[0,0,-1]]}], 'bodies': [{'grid_count':"
+        " {'x': 3, 'y': 1, 'z': 1}, 'shapes': [{'kind': 'hull', 'hull': 1}]}]}"));
     cairn_hull_id hulls[3];
     cairn_shape_id shapes[3];
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];
@@ -120,48 +111,31 @@ TEST("shapes name the hulls of their scene") {
     }
 }
 
-TEST("points that make no hull are refused with the reason") {
-    static const char json[] =
-        "{\"name\": \"a\", \"hulls\": [{\"points\": [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}]}";
-    SCOPED(cairn_scene) *scene = parse(json, sizeof json - 1);
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    cairn_world *world;
-    assert_int_equal(cairn_scene_world_create(scene, NULL, &world, error), CAIRN_INVALID_ARGUMENT);
-    assert_string_equal(error, "hulls[0]: the points lie in a plane, or all but");
-}
-
 TEST("an empty scene is the default world") {
-    SCOPED(cairn_scene) *scene = parse("{\"name\": \"a\"}", 13);
-    const cairn_world_def ours = cairn_scene_world_def(scene, NULL);
+    const cairn_world_def ours = cairn_scene_world_def(kit_scene("{'name': 'a'}"), NULL);
     const cairn_world_def theirs = cairn_world_def_default();
-    assert_int_equal(ours.body_capacity, theirs.body_capacity);
-    assert_int_equal(ours.shape_capacity, theirs.shape_capacity);
-    assert_int_equal(ours.joint_capacity, theirs.joint_capacity);
-    assert_int_equal(ours.hull_capacity, theirs.hull_capacity);
-    assert_int_equal(ours.contact_capacity, theirs.contact_capacity);
-    assert_int_equal(ours.tick_rate_hz, theirs.tick_rate_hz);
-    assert_memory_equal(&ours.gravity, &theirs.gravity, sizeof ours.gravity);
-    assert_int_equal(ours.solver, theirs.solver);
-    assert_int_equal(ours.substeps, theirs.substeps);
-    assert_true(ours.contact_hertz == theirs.contact_hertz);
-    assert_true(ours.contact_damping == theirs.contact_damping);
-    assert_true(ours.joint_hertz == theirs.joint_hertz);
-    assert_true(ours.joint_damping == theirs.joint_damping);
-    assert_int_equal(ours.iterations, theirs.iterations);
-    assert_int_equal(ours.friction_model, theirs.friction_model);
-    assert_int_equal(ours.warm_start, theirs.warm_start);
-    assert_int_equal(ours.sleep, theirs.sleep);
-    assert_true(ours.baumgarte == theirs.baumgarte && ours.slop == theirs.slop);
-    assert_true(ours.restitution_threshold == theirs.restitution_threshold);
+#define SAME(name, ...) assert_memory_equal(&ours.name, &theirs.name, sizeof ours.name);
+    CAIRN_WORLD_SETTINGS(SAME, SAME, SAME)
+#undef SAME
     assert_true(ours.seed == theirs.seed && ours.rules == theirs.rules);
 }
 
 TEST("a scene that no world can hold is refused with a reason") {
-    static const char json[] = "{\"name\": \"a\", \"rules\": \"chess\"}";
-    SCOPED(cairn_scene) *scene = parse(json, sizeof json - 1);
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    cairn_world *world;
-    assert_int_equal(cairn_scene_world_create(scene, NULL, &world, error), CAIRN_NOT_FOUND);
-    assert_null(world);
-    assert_string_equal(error, "rules: no rules are named 'chess'");
+    static const struct {
+        const char *json;
+        cairn_status status;
+        const char *error;
+    } rows[] = {
+        {"{'name': 'a', 'rules': 'chess'}", CAIRN_NOT_FOUND, "rules: no rules are named 'chess'"},
+        {"{'name': 'a', 'hulls': [{'points': [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}]}",
+            CAIRN_INVALID_ARGUMENT, "hulls[0]: the points lie in a plane, or all but"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        char error[CAIRN_SCENE_ERROR_SIZE];
+        cairn_world *world;
+        const cairn_status status =
+            cairn_scene_world_create(kit_scene(rows[i].json), NULL, &world, error);
+        assert_int_equal(status, rows[i].status);
+        assert_null(world);
+        assert_string_equal(error, rows[i].error);
+    }
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Shared by the tests of shapes: shapes and poses in one line, random ones from a seed, and checks
-// of floats.
+// Shared by the tests of shapes: shapes and poses, random ones from a seed, and checks of
+// manifolds.
+
+#include "tests/kit/test.h"
+
+#include <string.h>
 
 #include "base/random.h"
 #include "sim/collide/collide.h"
@@ -144,4 +148,29 @@ static inline bool same_features(const cairn_manifold *a, const cairn_manifold *
         same = found;
     }
     return same;
+}
+
+static inline void expect_distinct_features(const cairn_manifold *manifold) {
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        for (uint32_t k = i + 1; k < manifold->point_count; ++k) {
+            assert_int_not_equal(manifold->points[i].feature, manifold->points[k].feature);
+        }
+    }
+}
+
+// Collides with a hint, and once more with the hint that results. Both must give the same bits, so
+// that a manifold can be computed again from the stored hint. Returns that hint; 0 if the shapes
+// are apart.
+static inline uint32_t expect_hint_repeats(
+    const cairn_shape_view *a, const cairn_shape_view *b, const cairn_pose *pose, uint32_t hint) {
+    cairn_manifold first;
+    cairn_manifold again;
+    memset(&first, 0, sizeof first);
+    memset(&again, 0, sizeof again);
+    cairn_collide_local(a, b, pose, 0.02f, &hint, &first);
+    uint32_t again_hint = hint;
+    cairn_collide_local(a, b, pose, 0.02f, &again_hint, &again);
+    assert_int_equal(hint, again_hint);
+    assert_memory_equal(&first, &again, sizeof first);
+    return first.point_count > 0 ? hint : 0;
 }

@@ -84,8 +84,7 @@ TEST("bounds are as tight as the shape") {
             {0, 0, -1, bounds.upper.z}};
         for (uint32_t side = 0; side < 6; ++side) {
             const cairn_vec3 up = vec3(axes[side][0], axes[side][1], axes[side][2]);
-            const cairn_vec3 from = vec3(0, 1, 0);
-            const cairn_vec3 cross = vec3_cross(from, up);
+            const cairn_vec3 cross = vec3_cross(vec3(0, 1, 0), up);
             const cairn_quat half_turn = {.x = 1.0f, .y = 0.0f, .z = 0.0f, .w = 0.0f};
             const cairn_quat turn = quat_normalize(
                 (cairn_quat){.x = cross.x, .y = cross.y, .z = cross.z, .w = 1.0f + up.y});

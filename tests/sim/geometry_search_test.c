@@ -1,29 +1,56 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kit/test.h"
 
-#include "tests/sim/geometry_kit.h"
+#include "tests/sim/hull_kit.h"
 
-// Checks the narrow phase against a search that does not use faces, edges or kinds: the distance
-// (or penetration) of two convex shapes is that along the best direction, and directions can be
-// tried one after another.
+// Compares the narrow phase with a search that does not use faces, edges or kinds: the distance (or
+// penetration) of two convex shapes is that along the best direction, and the search tries
+// directions.
 
 // The greatest coordinate of the shape along the unit vector `n`.
-static float support(const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 n) {
-    const cairn_vec3 local = vec3_abs(quat_rotate_inverse(pose->rotation, n));
-    const float core = geometry->kind == CAIRN_SHAPE_BOX
-                           ? vec3_dot(local, geometry->half_extents)
-                           : geometry->radius + geometry->half_height * local.y;
+static float support(const cairn_shape_view *shape, const cairn_pose *pose, cairn_vec3 n) {
+    const cairn_vec3 local = quat_rotate_inverse(pose->rotation, n);
+    const cairn_geometry *g = shape->geometry;
+    float core = g->radius + g->half_height * float_abs(local.y);
+    if (g->kind == CAIRN_SHAPE_BOX) {
+        core = vec3_dot(vec3_abs(local), g->half_extents);
+    }
+    if (g->kind == CAIRN_SHAPE_HULL) {
+        core = -1e9f;
+        for (uint32_t i = 0; i < shape->hull->vertex_count; ++i) {
+            core = float_max(core, vec3_dot(local, shape->hull->vertices[i]));
+        }
+    }
     return vec3_dot(pose->position, n) + core;
 }
 
+static bool is_polyhedron(const cairn_shape_view *shape) {
+    return shape->geometry->kind == CAIRN_SHAPE_BOX || shape->geometry->kind == CAIRN_SHAPE_HULL;
+}
+
+static bool shape_contains(
+    const cairn_shape_view *shape, const cairn_pose *pose, cairn_vec3 point, float skin) {
+    const cairn_hull *hull = shape->hull;
+    if (shape->geometry->kind != CAIRN_SHAPE_HULL) {
+        return contains(shape->geometry, pose, point, skin);
+    }
+    const cairn_vec3 local = pose_apply_inverse(*pose, point);
+    for (uint32_t i = 0; i < hull->face_count; ++i) {
+        if (vec3_dot(hull->planes[i].normal, local) - hull->planes[i].offset > skin) {
+            return false;
+        }
+    }
+    return true;
+}
+
 typedef struct shapes {
-    cairn_geometry a;
-    cairn_geometry b;
+    cairn_shape_view a;
+    cairn_shape_view b;
     cairn_pose pose_a;
     cairn_pose pose_b;
 } shapes;
 
-// The distance from a to b along `n`; the shapes are symmetric about their centres.
+// The distance from a to b along `n`.
 static float gap(const shapes *s, cairn_vec3 n) {
     const float near_b = 0.0f - support(&s->b, &s->pose_b, vec3_negate(n));
     return near_b - support(&s->a, &s->pose_a, n);
@@ -67,13 +94,6 @@ static float search_directions(const shapes *s, cairn_random *random, cairn_vec3
     return best;
 }
 
-static shapes random_shapes(cairn_random *random, uint32_t kind_a, uint32_t kind_b) {
-    shapes s = {.a = random_geometry(random, kind_a), .b = random_geometry(random, kind_b)};
-    s.pose_a = random_pose(random, 0.5f);
-    s.pose_b = random_pose(random, 1.5f);
-    return s;
-}
-
 static void expect_holds(bool holds, const char *what, uint32_t seed, float found, float searched) {
     if (!holds) {
         fail_msg(
@@ -81,31 +101,32 @@ static void expect_holds(bool holds, const char *what, uint32_t seed, float foun
     }
 }
 
-static void expect_agreement(const shapes *s, uint32_t seed, cairn_random *random) {
+// Returns whether the shapes touch.
+static bool expect_agreement(const shapes *s, uint32_t seed, cairn_random *random) {
     cairn_vec3 top = vec3_zero();
     const float searched = search_directions(s, random, &top);
     if (float_abs(searched) > 1e-3f) {
-        const bool overlap = geometries_overlap(&s->a, &s->pose_a, &s->b, &s->pose_b);
+        const bool overlap = cairn_collide_overlap(&s->a, &s->pose_a, &s->b, &s->pose_b);
         expect_holds(
             overlap == (searched < 0.0f), "overlap", seed, overlap ? -1.0f : 1.0f, searched);
     }
     uint32_t axis_hint = 0;
     cairn_manifold manifold;
-    collide_geometries(&s->a, &s->pose_a, &s->b, &s->pose_b, 0.1f, &axis_hint, &manifold);
-    // Two boxes are measured along an axis; near a corner that is less than the distance.
-    const bool boxes = s->a.kind == CAIRN_SHAPE_BOX && s->b.kind == CAIRN_SHAPE_BOX;
-    if (searched < 0.099f && (!boxes || searched < 0.0f)) {
+    cairn_collide(&s->a, &s->pose_a, &s->b, &s->pose_b, 0.1f, &axis_hint, &manifold);
+    // Two polyhedra are measured along an axis; near a corner that is less than the distance.
+    const bool polyhedra = is_polyhedron(&s->a) && is_polyhedron(&s->b);
+    if (searched < 0.099f && (!polyhedra || searched < 0.0f)) {
         expect_holds(manifold.point_count > 0, "no contact", seed, 1.0f, searched);
     }
     if (manifold.point_count == 0) {
-        return;
+        return false;
     }
     // The normal is nearly as good as the best direction, and the points have the right separation.
     // Faces are preferred to edges by a tenth, and a capsule that rests on a face is measured along
     // one normal.
     const float along = gap(s, manifold.normal);
     const float slack = 0.11f * float_abs(searched) + 0.01f;
-    if (searched < 0.0f || !boxes) {
+    if (searched < 0.02f || !polyhedra) {
         expect_holds(along >= searched - slack, "the normal", seed, along, searched);
         expect_holds(deepest(&manifold) <= searched + slack, "the deepest point", seed,
             deepest(&manifold), searched);
@@ -115,19 +136,40 @@ static void expect_agreement(const shapes *s, uint32_t seed, cairn_random *rando
     for (uint32_t i = 0; i < manifold.point_count; ++i) {
         const float half = 0.5f * float_abs(manifold.points[i].separation) + 0.01f;
         const cairn_vec3 at = manifold.points[i].position;
-        expect_holds(contains(&s->a, &s->pose_a, at, half), "a point off a", seed, half, searched);
-        expect_holds(contains(&s->b, &s->pose_b, at, half), "a point off b", seed, half, searched);
+        expect_holds(
+            shape_contains(&s->a, &s->pose_a, at, half), "a point off a", seed, half, searched);
+        expect_holds(
+            shape_contains(&s->b, &s->pose_b, at, half), "a point off b", seed, half, searched);
     }
+    return true;
 }
 
 TEST("contacts agree with a search over directions") {
     for (uint32_t seed = 1; seed <= 360; ++seed) {
         cairn_random random = cairn_random_of(seed);
-        const uint32_t kind_a = 1 + seed % 3;
-        const uint32_t kind_b = 1 + seed / 3 % 3;
-        const shapes s = random_shapes(&random, kind_a, kind_b);
-        expect_agreement(&s, seed, &random);
+        const cairn_geometry a = random_geometry(&random, 1 + seed % 3);
+        const cairn_geometry b = random_geometry(&random, 1 + seed / 3 % 3);
+        shapes s = {.a = view_of(&a), .b = view_of(&b)};
+        s.pose_a = random_pose(&random, 0.5f);
+        s.pose_b = random_pose(&random, 1.5f);
+        (void)expect_agreement(&s, seed, &random);
     }
+}
+
+TEST("contacts of hulls agree with a search over directions") {
+    uint32_t touching = 0;
+    for (uint32_t seed = 1; seed <= 240; ++seed) {
+        cairn_random random = cairn_random_of(seed);
+        const cairn_hull first = random_hull(&random, 5 + seed % 20, random_vec3(&random, 0.5f));
+        const cairn_hull second = random_hull(&random, 5 + seed % 7, vec3_zero());
+        const cairn_geometry other = random_geometry(&random, 1 + seed % 3);
+        shapes s = {.a = hull_view(&first)};
+        s.b = seed % 4 == 0 ? hull_view(&second) : view_of(&other);
+        s.pose_a = random_pose(&random, 0.5f);
+        s.pose_b = random_pose(&random, 1.2f);
+        touching += expect_agreement(&s, seed, &random);
+    }
+    assert_true(touching > 80);
 }
 
 // A box and a half-space need no search: the height of every corner is known.
@@ -136,11 +178,12 @@ TEST("the lowest corner is among the contacts") {
     for (uint32_t round = 0; round < 3000; ++round) {
         const cairn_geometry crate = random_geometry(&random, CAIRN_SHAPE_BOX);
         const cairn_geometry ground = half_space();
+        const cairn_shape_view view = view_of(&crate);
         const cairn_pose pose = random_pose(&random, 1.0f);
         const cairn_pose ground_pose = random_pose(&random, 1.0f);
         const cairn_vec3 up = quat_rotate(ground_pose.rotation, vec3(0, 1, 0));
         const float lowest =
-            0.0f - support(&crate, &pose, vec3_negate(up)) - vec3_dot(up, ground_pose.position);
+            0.0f - support(&view, &pose, vec3_negate(up)) - vec3_dot(up, ground_pose.position);
         uint32_t axis_hint = 0;
         cairn_manifold manifold;
         collide_geometries(&crate, &pose, &ground, &ground_pose, 0.1f, &axis_hint, &manifold);

@@ -38,7 +38,7 @@ static inline cairn_hull icosahedron(float radius) {
     cairn_vec3 points[12];
     cairn_hull hull;
     icosahedron_points(radius, points);
-    (void)builds(points, 12, &hull);
+    assert_true(builds(points, 12, &hull));
     return hull;
 }
 
@@ -46,7 +46,7 @@ static inline cairn_hull box_hull(float x, float y, float z) {
     cairn_vec3 points[8];
     cairn_hull hull;
     box_points(x, y, z, points);
-    (void)builds(points, 8, &hull);
+    assert_true(builds(points, 8, &hull));
     return hull;
 }
 

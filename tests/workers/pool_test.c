@@ -54,7 +54,7 @@ TEST("every share is called once") {
     }
 }
 
-TEST("the largest pool runs too") {
+TEST("the largest pool runs every share") {
     SCOPED(cairn_pool) *pool = pool_of(CAIRN_POOL_WORKERS_MAX);
     shares all = {.calls = {0}};
     assert_true(cairn_pool_run(pool, count_call, &all, CAIRN_POOL_WORKERS_MAX));
@@ -99,8 +99,8 @@ TEST("a run inside a run is refused") {
     expect_calls(&all, WORKERS, 1);
 }
 
-// Ends only when every task has begun.
-static void meet(void *argument, uint32_t worker) {
+// Returns after every task has begun.
+static void wait_for_all(void *argument, uint32_t worker) {
     shares *all = argument;
     atomic_fetch_add(&all->arrived, 1);
     while (atomic_load(&all->arrived) % WORKERS != 0) {
@@ -112,7 +112,7 @@ static void meet(void *argument, uint32_t worker) {
 TEST("shares run at the same time") {
     SCOPED(cairn_pool) *pool = pool_of(WORKERS);
     shares all = {.calls = {0}};
-    assert_true(cairn_pool_run(pool, meet, &all, WORKERS));
+    assert_true(cairn_pool_run(pool, wait_for_all, &all, WORKERS));
     expect_calls(&all, WORKERS, 1);
 }
 
@@ -133,7 +133,7 @@ TEST("the caller is worker zero") {
 }
 
 // Helpers fall asleep between some runs and not between others, and may sleep at the end.
-TEST("sleepers wake for a run and for the end") {
+TEST("sleeping helpers wake for a run and for the destruction of the pool") {
     for (uint32_t round = 0; round < 20; ++round) {
         SCOPED(cairn_pool) *pool = pool_of(2 + round % 3);
         shares all = {.calls = {0}};
@@ -146,7 +146,7 @@ TEST("sleepers wake for a run and for the end") {
     }
 }
 
-TEST("a pool that never ran ends") {
+TEST("a pool that never ran can be destroyed") {
     for (uint32_t i = 0; i < 100; ++i) {
         cairn_pool_destroy(pool_of(1 + i % WORKERS));
     }
@@ -159,7 +159,7 @@ typedef struct relay {
     uint32_t workers;
 } relay;
 
-static void pass_on(void *argument, uint32_t worker) {
+static void add_previous(void *argument, uint32_t worker) {
     relay *all = argument;
     uint32_t sum = worker;
     for (uint32_t i = 0; i < all->workers; ++i) {
@@ -173,10 +173,10 @@ static uint32_t relay_sum(cairn_pool *pool, uint32_t workers, uint32_t runs) {
     uint32_t sum = 0;
     for (uint32_t run = 0; run < runs; ++run) {
         if (pool != NULL) {
-            cairn_pool_parallel(pool, pass_on, &all, workers);
+            cairn_pool_parallel(pool, add_previous, &all, workers);
         } else {
             for (uint32_t worker = workers; worker-- > 0;) {
-                pass_on(&all, worker);
+                add_previous(&all, worker);
             }
         }
         memcpy(all.from, all.to, sizeof all.from);
