@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "recording/recorder.h"
 #include "server/control/queue.h"
-#include "server/server_statistics.h"
 #include "server/session_dispatch.h"
 
 // Rooms start at whole milliseconds after the server, so that rooms of one rate wake together.

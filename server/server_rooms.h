@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the other files at the top of server/ need of server_rooms.c; cairn/server.h has the rest.
+// What the files at the top of server/ need of rooms and their statistics; cairn/server.h has the
+// rest.
 
 #include "server/core/server_state.h"
 
@@ -9,3 +10,5 @@
 void cairn_server_room_reap(cairn_server *server, cairn_room *room);
 // Closes every room without telling its clients, and frees the table.
 void cairn_server_rooms_destroy(cairn_server *server);
+// Adds what a room counted to the server's statistics. Its recording has ended.
+void cairn_statistics_add_closed_room(cairn_server_statistics *server, const cairn_room *room);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "server/server_statistics.h"
+#include "server/server_rooms.h"
 
 #include <stddef.h>
 #include <string.h>

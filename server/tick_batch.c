@@ -44,7 +44,7 @@ static uint32_t take_ticks(cairn_server *server, cairn_room *room) {
 static void end_batch(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(!room->job.running && !room->closing);
     cairn_room_finish_job(room);
-    cairn_room_replication_update(room);
+    cairn_room_shapes_update(&room->replication->shapes, room->world);
     cairn_hosted_room_record_job(&server->context, room);
     for (uint32_t i = 0; room->job.clock_ns != NULL && i < room->job.tick_count; ++i) {
         room->statistics.tick_cost_ns_last = room->job.ticks[i].cost_ns;
@@ -52,7 +52,7 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     }
     const bool snapshot = cairn_room_snapshot_is_due(room, room->job.from, room->scheduler.tick);
     if (snapshot) {
-        cairn_room_replication_take_snapshot(room);
+        cairn_baselines_take(room->replication->baselines, room->world, &room->hash);
     }
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         cairn_replication_advance(&server->context, member, snapshot);
@@ -76,11 +76,11 @@ static void serve_paused(cairn_server *server, cairn_room *room) {
     room->time_control.serve_ns = now_ns + PAUSED_SERVE_NS;
     const cairn_baseline *newest = cairn_baselines_newest(room->replication->baselines);
     if (tick > 0 && room->members != NULL && (newest == NULL || newest->tick != tick)) {
-        cairn_room_replication_take_snapshot(room);
+        cairn_baselines_take(room->replication->baselines, room->world, &room->hash);
     }
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
-        cairn_replication_advance(
-            &server->context, member, tick > 0 && !cairn_replication_holds_newest(member));
+        const bool holds_newest = member->replication->snapshots.acknowledged >= tick;
+        cairn_replication_advance(&server->context, member, tick > 0 && !holds_newest);
     }
 }
 

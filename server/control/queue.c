@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "schema/control.h"
-#include "server/control/context.h"
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
 

@@ -4,7 +4,56 @@
 #include "bridge/scene_world.h"
 #include "recording/recorder.h"
 #include "server/control/verbs.h"
-#include "server/core/world_swap.h"
+#include "server/core/hosted_room.h"
+
+// Puts the client in the state in which it was admitted.
+static void restart_member(const cairn_server_context *context, cairn_session *session) {
+    CAIRN_ASSERT(session->room != NULL);
+    cairn_server_resync_forget(session);
+    session->lag->shown = (cairn_view_time){0};
+    session->state = CAIRN_SESSION_WELCOMED;
+    session->world_epoch += 1;
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_EVENT,
+        .event = {.kind = CAIRN_EVENT_REPLACED,
+            .slot = CAIRN_SLOT_NONE,
+            .tick = session->room->scheduler.tick,
+            .value = session->world_epoch,
+            .reason_text = ""},
+    };
+    // A client that misses the notice would take the new world's ticks for the old one's.
+    if (cairn_session_send_reliable(session, context->encoder, &message) == 0) {
+        cairn_netcode_server_disconnect(context->netcode, context->now_ns, session->client);
+    }
+}
+
+// Replaces the room's world. What the room remembers of the former world is forgotten; its
+// recording and its clients are told. `world` becomes the room's own. It has the def of the room's
+// world, except for the seed, and knows the players of the slots in `joined`.
+static void swap_world(
+    const cairn_server_context *context, cairn_room *room, cairn_world *world, uint64_t joined) {
+    CAIRN_ASSERT(!room->job.running && !room->control_wait.waits);
+    cairn_room_set_world(room, world);
+    cairn_inbox_restart(room->inbox, cairn_world_tick(world), joined);
+    cairn_command_log_clear(room->command_log, cairn_world_tick(world));
+    cairn_state_history_clear(room->state_history);
+    cairn_state_history_save(room->state_history, world);
+    const uint32_t speed = room->time_control.speed;
+    room->scheduler.tick = cairn_world_tick(world);
+    room->time_control.burst_tick = 0;
+    room->time_control.stop_tick = UINT64_MAX;
+    room->time_control.serve_ns = context->now_ns;
+    cairn_tick_scheduler_restart(&room->scheduler, context->now_ns,
+        speed == CAIRN_TIME_SPEED_UNLIMITED ? CAIRN_TIME_SPEED_REAL : speed);
+    cairn_input_wait_reset(room);
+    cairn_lag_replace(room);
+    cairn_hosted_room_record_world(context, room);
+    cairn_room_replication_replace(room);
+    for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
+        restart_member(context, member);
+    }
+    CAIRN_ASSERT(cairn_inbox_tick(room->inbox) == room->scheduler.tick);
+}
 
 cairn_control_refusal cairn_control_on_reset(cairn_control_context *c) {
     cairn_room *room = c->room;
@@ -27,7 +76,7 @@ cairn_control_refusal cairn_control_on_reset(cairn_control_context *c) {
     if (cairn_scene_world_create(&scene, def->rules, &world, error) != CAIRN_OK) {
         return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN, "%.200s", error);
     }
-    cairn_world_swap(&c->server->context, room, world, 0);
+    swap_world(&c->server->context, room, world, 0);
     room->start_root = room->hash.full;
     return CAIRN_CONTROL_DONE;
 }
@@ -58,7 +107,7 @@ static cairn_control_refusal load_encoding(
         return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN, "%s, in %s",
             cairn_status_text(status), where == NULL ? "its head" : where);
     }
-    cairn_world_swap(&c->server->context, c->room, world, save->players);
+    swap_world(&c->server->context, c->room, world, save->players);
     return CAIRN_CONTROL_DONE;
 }
 
@@ -110,7 +159,7 @@ static cairn_control_refusal seek_state_history(cairn_control_context *c) {
         cairn_state_history_load(room->state_history, c->request->seek.tick, world);
     CAIRN_ASSERT(status == CAIRN_OK);
     CAIRN_ASSERT(cairn_world_tick(world) == c->request->seek.tick);
-    cairn_world_swap(&c->server->context, room, world, players_at(room, c->request->seek.tick));
+    swap_world(&c->server->context, room, world, players_at(room, c->request->seek.tick));
     return CAIRN_CONTROL_DONE;
 }
 
@@ -148,7 +197,7 @@ static cairn_control_refusal seek_recording(cairn_control_context *c) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_FOREIGN, "the recording's world has other settings");
     }
-    cairn_world_swap(&c->server->context, room, world, cairn_inbox_joined(room->inbox));
+    swap_world(&c->server->context, room, world, cairn_inbox_joined(room->inbox));
     return CAIRN_CONTROL_DONE;
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "server/control/saves.h"
-
-#include <stdio.h>
+// Saves, and the verbs that make, list, download, upload and delete them.
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "server/control/verbs.h"
 
 cairn_control_save *cairn_control_saves_find(cairn_control_saves *saves, const char *name) {
     for (uint32_t i = 0; i < CAIRN_CONTROL_SAVES_MAX; ++i) {
-        cairn_control_save *save = &saves->places[i];
+        cairn_control_save *save = &saves->entries[i];
         if (save->bytes != NULL && strcmp(save->name, name) == 0) {
             return save;
         }
@@ -17,35 +16,131 @@ cairn_control_save *cairn_control_saves_find(cairn_control_saves *saves, const c
     return NULL;
 }
 
-void cairn_control_save_clear(cairn_control_save *save) {
+static void clear_save(cairn_control_save *save) {
     free(save->bytes);
     *save = (cairn_control_save){0};
 }
 
 void cairn_control_saves_clear(cairn_control_saves *saves) {
     for (uint32_t i = 0; i < CAIRN_CONTROL_SAVES_MAX; ++i) {
-        cairn_control_save_clear(&saves->places[i]);
+        clear_save(&saves->entries[i]);
     }
 }
 
-cairn_control_save *cairn_control_saves_add(
-    cairn_control_saves *saves, const char *name, size_t size) {
-    CAIRN_ASSERT(name[0] != '\0' && strlen(name) <= CAIRN_NAME_SIZE_MAX);
-    cairn_control_save *place = cairn_control_saves_find(saves, name);
+static cairn_control_refusal refuse_unknown_save(cairn_control_context *c, const char *name) {
+    return cairn_control_refuse(c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no save \"%.64s\"", name);
+}
+
+// An empty save; an older one of this name is replaced. NULL with the reason in *refusal, and the
+// older one is kept.
+static cairn_control_save *add_save(
+    cairn_control_context *c, const char *name, size_t size, cairn_control_refusal *refusal) {
+    const size_t length = strlen(name);
+    if (length == 0 || length > CAIRN_NAME_SIZE_MAX) {
+        *refusal = cairn_control_refuse(
+            c, CAIRN_CONTROL_NAME_TAKEN, "a name has 1 to %d characters", CAIRN_NAME_SIZE_MAX);
+        return NULL;
+    }
+    cairn_control_save *entry = cairn_control_saves_find(c->saves, name);
     size_t others_size = 0;
     for (uint32_t i = 0; i < CAIRN_CONTROL_SAVES_MAX; ++i) {
-        cairn_control_save *other = &saves->places[i];
-        others_size += other == place ? 0 : other->size;
-        place = place == NULL && other->bytes == NULL ? other : place;
+        cairn_control_save *other = &c->saves->entries[i];
+        others_size += other == entry ? 0 : other->size;
+        entry = entry == NULL && other->bytes == NULL ? other : entry;
     }
     CAIRN_ASSERT(others_size <= CAIRN_CONTROL_SAVES_SIZE_MAX);
     const bool fits = size > 0 && size <= CAIRN_CONTROL_SAVES_SIZE_MAX - others_size;
-    uint8_t *bytes = place != NULL && fits ? malloc(size) : NULL;
+    uint8_t *bytes = entry != NULL && fits ? malloc(size) : NULL;
     if (bytes == NULL) {
+        *refusal = cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
+            "a server keeps %d saves of 64 MiB in total, each at least 1 byte",
+            CAIRN_CONTROL_SAVES_MAX);
         return NULL;
     }
-    cairn_control_save_clear(place);
-    *place = (cairn_control_save){.bytes = bytes, .size = size};
-    snprintf(place->name, sizeof place->name, "%s", name);
-    return place;
+    clear_save(entry);
+    *entry = (cairn_control_save){.bytes = bytes, .size = size};
+    cairn_control_name_set(entry->name, name);
+    return entry;
+}
+
+cairn_control_refusal cairn_control_on_save(cairn_control_context *c) {
+    cairn_control_refusal refusal = CAIRN_CONTROL_DONE;
+    const cairn_world *world = c->room->world;
+    cairn_control_save *save =
+        add_save(c, c->request->save.name, cairn_world_encode_size(world), &refusal);
+    if (save == NULL) {
+        return refusal;
+    }
+    const size_t size = cairn_world_encode(world, save->bytes, save->size);
+    CAIRN_ASSERT(size == save->size);
+    save->received_size = size;
+    save->players = cairn_inbox_joined(c->room->inbox);
+    c->answer.save.size = (uint32_t)size;
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_saves(cairn_control_context *c) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < CAIRN_CONTROL_SAVES_MAX; ++i) {
+        const cairn_control_save *save = &c->saves->entries[i];
+        if (save->bytes != NULL) {
+            cairn_control_saved *listed = &c->lists->saves[count++];
+            listed->size = save->size;
+            cairn_control_name_set(listed->name, save->name);
+        }
+    }
+    c->answer.saves = (cairn_control_saves_answer){.saves = c->lists->saves, .save_count = count};
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_save_read(cairn_control_context *c) {
+    const cairn_control_save_read_request *request = &c->request->save_read;
+    const cairn_control_save *save = cairn_control_saves_find(c->saves, request->name);
+    if (save == NULL) {
+        return refuse_unknown_save(c, request->name);
+    }
+    if (request->offset > save->received_size) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_OUT_OF_RANGE, "the save has %zu bytes", save->received_size);
+    }
+    const size_t left = save->received_size - request->offset;
+    c->answer.save_read = (cairn_control_save_read_answer){
+        .size = (uint32_t)save->size,
+        .players = save->players,
+        .bytes = save->bytes + request->offset,
+        .byte_count =
+            (uint32_t)(left < CAIRN_CONTROL_READ_SIZE_MAX ? left : CAIRN_CONTROL_READ_SIZE_MAX),
+    };
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_save_write(cairn_control_context *c) {
+    const cairn_control_save_write_request *request = &c->request->save_write;
+    cairn_control_refusal refusal = CAIRN_CONTROL_DONE;
+    cairn_control_save *save = request->offset == 0
+                                   ? add_save(c, request->name, request->size, &refusal)
+                                   : cairn_control_saves_find(c->saves, request->name);
+    if (save == NULL) {
+        return refusal == CAIRN_CONTROL_DONE ? refuse_unknown_save(c, request->name) : refusal;
+    }
+    const bool next = request->offset == save->received_size && request->size == save->size;
+    if (!next || request->byte_count > save->size - save->received_size) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE,
+            "the server has %zu of the save's %zu bytes", save->received_size, save->size);
+    }
+    memcpy(save->bytes + save->received_size, request->bytes, request->byte_count);
+    save->received_size += request->byte_count;
+    save->players = request->players;
+    c->answer.save_write.received_size = (uint32_t)save->received_size;
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_save_delete(cairn_control_context *c) {
+    const char *name = c->request->save_delete.name;
+    cairn_control_save *save = cairn_control_saves_find(c->saves, name);
+    if (save == NULL) {
+        return refuse_unknown_save(c, name);
+    }
+    clear_save(save);
+    return CAIRN_CONTROL_DONE;
 }

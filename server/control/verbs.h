@@ -1,11 +1,72 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The table of the verbs of <cairn/control.h>. A verb's action reads its member of the request,
-// fills its member of the answer and returns CAIRN_CONTROL_DONE or a refusal, after which the
-// server is as it was. The verbs that edit bodies share one action.
+// The verbs of <cairn/control.h>, and what each works on. A verb's action reads its member of the
+// request, fills its member of the answer and returns CAIRN_CONTROL_DONE or a refusal, after which
+// the server is as it was. The verbs that edit bodies share one action.
 
-#include "server/control/context.h"
+#include <cairn/control.h>
+
+#include "server/core/server_state.h"
+
+// Bytes of all saves together.
+#define CAIRN_CONTROL_SAVES_SIZE_MAX ((size_t)64 * 1024 * 1024)
+
+// A world in its canonical encoding that operators keep in the server's memory under a name.
+typedef struct cairn_control_save {
+    char name[CAIRN_NAME_SIZE_MAX + 1];
+    uint8_t *bytes; // [size], owned; NULL: the entry is free
+    size_t size;
+    size_t received_size; // less than `size` while an upload is incomplete
+    uint64_t players;     // bit set of the slots that have a player in the world
+} cairn_control_save;
+
+typedef struct cairn_control_saves {
+    cairn_control_save entries[CAIRN_CONTROL_SAVES_MAX];
+} cairn_control_saves;
+
+// NULL if there is none of this name.
+cairn_control_save *cairn_control_saves_find(cairn_control_saves *saves, const char *name);
+void cairn_control_saves_clear(cairn_control_saves *saves);
+
+// Memory for what an answer points to. A verb fills one member.
+typedef union cairn_control_lists {
+    cairn_control_feature features[CAIRN_CONTROL_VERB_COUNT];
+    cairn_control_room rooms[CAIRN_CONTROL_ROOMS_MAX];
+    cairn_control_client clients[CAIRN_CLIENTS_MAX];
+    cairn_control_saved saves[CAIRN_CONTROL_SAVES_MAX];
+    cairn_control_body bodies[CAIRN_CONTROL_BODIES_MAX];
+    cairn_control_shape shapes[CAIRN_CONTROL_OVERLAPS_MAX];
+    cairn_control_section sections[CAIRN_CONTROL_SECTIONS_MAX];
+    cairn_control_difference differences[CAIRN_CONTROL_DIFFERENCES_MAX];
+} cairn_control_lists;
+
+// The encoded answer; with it a link's stream has space for other messages.
+#define CAIRN_CONTROL_ANSWER_SIZE_MAX (48 * 1024)
+_Static_assert(sizeof(cairn_control_lists) + 4096 <= CAIRN_CONTROL_ANSWER_SIZE_MAX, "a list fits");
+_Static_assert(CAIRN_CONTROL_READ_SIZE_MAX + 4096 <= CAIRN_CONTROL_ANSWER_SIZE_MAX, "a piece fits");
+
+// What a verb works on: the operator who asks, in which room, and the answer that it fills.
+typedef struct cairn_control_context {
+    cairn_server *server;
+    cairn_session *session; // the operator's
+    cairn_room *room; // the one asked about; after a verb that makes a room, the new one; NULL
+                      // only for a verb that needs none
+    const cairn_control_request *request;
+    cairn_control_saves *saves;
+    cairn_control_lists *lists;
+    char *reason; // [CAIRN_TEXT_SIZE_MAX + 1], of a refusal
+    cairn_control_answer answer;
+    bool answers_later; // when the room has run
+} cairn_control_context;
+
+// A refusal with a sentence of its own, formatted like printf. Returns `refusal`.
+cairn_control_refusal cairn_control_refuse(
+    cairn_control_context *c, cairn_control_refusal refusal, const char *format, ...);
+// The refusal of a verb that may not be carried out while another request makes the room run.
+cairn_control_refusal cairn_control_refuse_running(cairn_control_context *c);
+// Writes a text that fits an element's name, cut if it is too long.
+void cairn_control_name_set(char name[CAIRN_NAME_SIZE_MAX + 1], const char *text);
 
 typedef cairn_control_refusal (*cairn_control_action)(cairn_control_context *c);
 
@@ -30,12 +91,12 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(RUN_UNTIL, run_until, WRITES)            /* room_time.c */                                   \
     X(RATE, rate, WRITES)                      /* room_time.c */                                   \
     X(RESET, reset, WRITES)                    /* replacements.c */                                \
-    X(SAVE, save, WRITES)                      /* save_verbs.c */                                  \
+    X(SAVE, save, WRITES)                      /* saves.c */                                       \
     X(LOAD, load, WRITES)                      /* replacements.c */                                \
-    X(SAVES, saves, READS_SERVER)              /* save_verbs.c */                                  \
-    X(SAVE_READ, save_read, READS_SERVER)      /* save_verbs.c */                                  \
-    X(SAVE_WRITE, save_write, WRITES_SERVER)   /* save_verbs.c */                                  \
-    X(SAVE_DELETE, save_delete, WRITES_SERVER) /* save_verbs.c */                                  \
+    X(SAVES, saves, READS_SERVER)              /* saves.c */                                       \
+    X(SAVE_READ, save_read, READS_SERVER)      /* saves.c */                                       \
+    X(SAVE_WRITE, save_write, WRITES_SERVER)   /* saves.c */                                       \
+    X(SAVE_DELETE, save_delete, WRITES_SERVER) /* saves.c */                                       \
     X(SEEK, seek, WRITES)                      /* replacements.c */                                \
     X(FORK, fork, WRITES)                      /* rooms.c */                                       \
     X(ROOM_CREATE, room_create, WRITES_SERVER) /* rooms.c */                                       \

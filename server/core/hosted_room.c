@@ -30,7 +30,7 @@ static bool start_recording(hosted_room *hosted) {
     const cairn_recorder_config recorder = {
         .ticks_per_chunk = RECORDED_TICKS_PER_CHUNK,
         .commands_per_tick_max = CAIRN_INBOX_COMMANDS_MAX,
-        .state_size_max = cairn_room_replication_state_size_max(room),
+        .state_size_max = room->replication->state.capacity,
         .scene_name = room->scene_name,
         .signing_seed = hosted->server->record_seed,
         .write = write_record,

@@ -49,33 +49,32 @@ _Static_assert(CAIRN_TICK_RATE_HZ_MIN == 10 && CAIRN_TICK_RATE_HZ_MAX == 240 &&
     "the sentences below say these numbers");
 
 static const char *set_room_option(piece name, piece value, cairn_config_room *out) {
-    if (is_word(name, "rate")) {
-        return read_number(value, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX,
-                   &out->settings.tick_rate_hz)
-                   ? NULL
-                   : "rate must be in [10, 240]";
+    const struct {
+        const char *name;
+        uint32_t least, most;
+        uint32_t *out;
+        const char *why;
+    } numbers[] = {
+        {"rate", CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX, &out->settings.tick_rate_hz,
+            "rate must be in [10, 240]"},
+        {"snapshots", 1, CAIRN_TICK_RATE_HZ_MAX, &out->settings.snapshot_rate_hz,
+            "snapshots must be in [1, 240]"},
+        {"players", 1, CAIRN_SLOTS_MAX, &out->settings.players_max, "players must be in [1, 64]"},
+        {"wait", 0, CAIRN_ROOM_WAIT_MS_MAX, &out->settings.wait_ms, "wait must be in [0, 5000]"},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+        if (is_word(name, numbers[i].name)) {
+            return read_number(value, numbers[i].least, numbers[i].most, numbers[i].out)
+                       ? NULL
+                       : numbers[i].why;
+        }
     }
-    if (is_word(name, "snapshots")) {
-        return read_number(value, 1, CAIRN_TICK_RATE_HZ_MAX, &out->settings.snapshot_rate_hz)
-                   ? NULL
-                   : "snapshots must be in [1, 240]";
+    if (!is_word(name, "record")) {
+        return "options are rate, snapshots, players, wait and record";
     }
-    if (is_word(name, "players")) {
-        return read_number(value, 1, CAIRN_SLOTS_MAX, &out->settings.players_max)
-                   ? NULL
-                   : "players must be in [1, 64]";
-    }
-    if (is_word(name, "wait")) {
-        return read_number(value, 0, CAIRN_ROOM_WAIT_MS_MAX, &out->settings.wait_ms)
-                   ? NULL
-                   : "wait must be in [0, 5000]";
-    }
-    if (is_word(name, "record")) {
-        return copy_text(value, out->record_file, sizeof out->record_file)
-                   ? NULL
-                   : "record must name a file, in at most 255 bytes";
-    }
-    return "options are rate, snapshots, players, wait and record";
+    return copy_text(value, out->record_file, sizeof out->record_file)
+               ? NULL
+               : "record must name a file, in at most 255 bytes";
 }
 
 // Takes one room from *text, which ends at ';' or at its end, and leaves *text after it.

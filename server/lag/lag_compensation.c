@@ -35,10 +35,6 @@ void cairn_lag_replace(cairn_room *room) {
     }
 }
 
-void cairn_lag_reset_session(cairn_session *session) {
-    session->lag->shown = (cairn_view_time){0};
-}
-
 void cairn_lag_take_report(cairn_session *session, const cairn_input_message *input) {
     cairn_session_lag *lag = session->lag;
     CAIRN_ASSERT(session->room != NULL);

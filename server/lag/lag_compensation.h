@@ -24,8 +24,6 @@ void cairn_lag_destroy(cairn_room *room);
 bool cairn_lag_is_enabled(const cairn_room *room);
 // The room's world was replaced by one of the same def.
 void cairn_lag_replace(cairn_room *room);
-// The client was admitted to a room, or its room's world was replaced: no report is valid.
-void cairn_lag_reset_session(cairn_session *session);
 // Takes the report in an input message. Whether such ticks exist and are held is checked when the
 // past is shown.
 void cairn_lag_take_report(cairn_session *session, const cairn_input_message *input);

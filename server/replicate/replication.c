@@ -45,16 +45,6 @@ void cairn_room_replication_destroy(cairn_room *room) {
     *replication = (cairn_room_replication){0};
 }
 
-void cairn_room_replication_take_snapshot(cairn_room *room) {
-    CAIRN_ASSERT(!room->job.running);
-    cairn_baselines_take(room->replication->baselines, room->world, &room->hash);
-}
-
-void cairn_room_replication_update(cairn_room *room) {
-    CAIRN_ASSERT(!room->job.running);
-    cairn_room_shapes_update(&room->replication->shapes, room->world);
-}
-
 void cairn_room_replication_replace(cairn_room *room) {
     CAIRN_ASSERT(!room->job.running);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
@@ -63,10 +53,6 @@ void cairn_room_replication_replace(cairn_room *room) {
     cairn_room_shapes_replace(&room->replication->shapes, room->world);
     cairn_baselines_forget(room->replication->baselines);
     cairn_state_source_invalidate(&room->replication->state);
-}
-
-size_t cairn_room_replication_state_size_max(const cairn_room *room) {
-    return room->replication->state.capacity;
 }
 
 bool cairn_replication_open(cairn_session *session, const cairn_room *room) {
@@ -114,15 +100,6 @@ bool cairn_replication_holds_world(const cairn_session *session) {
     const cairn_session_replication *own = session->replication;
     return cairn_mode_simulates(session->mode) ? own->ticks.acknowledged > own->state.tick
                                                : own->snapshots.acknowledged != 0;
-}
-
-bool cairn_replication_holds_newest(const cairn_session *session) {
-    return session->replication->snapshots.acknowledged >= session->room->scheduler.tick;
-}
-
-void cairn_replication_request_state(cairn_session *session) {
-    CAIRN_ASSERT(cairn_mode_simulates(session->mode));
-    session->replication->state.requested = true;
 }
 
 static uint64_t first_missing_tick(const cairn_session_replication *own) {

@@ -36,14 +36,9 @@ typedef struct cairn_session_replication {
 // is allowed.
 cairn_status cairn_room_replication_create(cairn_room *room);
 void cairn_room_replication_destroy(cairn_room *room);
-// The world as it is becomes the newest snapshot.
-void cairn_room_replication_take_snapshot(cairn_room *room);
-// The room's job is back.
-void cairn_room_replication_update(cairn_room *room);
 // The room's world was replaced: forgets the former, also for all members, as if each had just been
 // admitted.
 void cairn_room_replication_replace(cairn_room *room);
-size_t cairn_room_replication_state_size_max(const cairn_room *room);
 
 // The client is about to join `room`: takes the memory that depends on the room. False: out of
 // memory.
@@ -56,10 +51,6 @@ void cairn_replication_reset(cairn_session *session);
 void cairn_replication_acknowledge(cairn_session *session, const cairn_input_message *input);
 // Whether the client acknowledged its first snapshot or tick.
 bool cairn_replication_holds_world(const cairn_session *session);
-// Whether the client has the newest snapshot.
-bool cairn_replication_holds_newest(const cairn_session *session);
-// The client, which simulates, wants a new state.
-void cairn_replication_request_state(cairn_session *session);
 // Sends what is due. `snapshot`: the room has a snapshot that the client should get.
 void cairn_replication_advance(
     const cairn_server_context *context, cairn_session *session, bool snapshot);

@@ -180,7 +180,7 @@ static void answer(
         answer_stages(resync, session, request);
     }
     if (wants_state(request)) {
-        cairn_replication_request_state(session);
+        session->replication->state.requested = true;
         session->room->statistics.states_resent += 1;
         cairn_context_emit(resync->context, session->room, CAIRN_LOG_WARN, "state_resent",
             session->client_id, "the client requested the full state", (int64_t)request->tick);

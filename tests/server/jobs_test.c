@@ -6,15 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bridge/scene_library.h"
 #include "server/core/server_state.h"
 #include "sim/serialize/sketch.h"
+#include "tests/kit/scenes.h"
 #include "tests/server/control_kit.h"
-#include "tests/server/story.h"
 #include <cairn/server_lag.h>
 
 static story s;
-static cairn_scene *stack;
 static cairn_server_job *waiting[8];
 static uint32_t waiting_count;
 static bool refuses;
@@ -50,9 +48,6 @@ static void run_ms(uint32_t ms, uint32_t stuck) {
 }
 
 static uint32_t start_with(const char *second, bool control) {
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    const cairn_scene_text *text = cairn_scene_library_find("stack10");
-    assert_int_equal(cairn_scene_parse(text->json, text->size, &stack, error), CAIRN_OK);
     waiting_count = 0;
     refuses = false;
     cairn_server_config config = story_config();
@@ -61,7 +56,7 @@ static uint32_t start_with(const char *second, bool control) {
     story_start(&s, &config);
     cairn_server_room_config room = cairn_server_room_config_default();
     room.name = second;
-    room.scene = stack;
+    room.scene = kit_scene_stack_and_row();
     uint32_t id = 0;
     assert_int_equal(
         cairn_server_room_create(s.server, s.now_ns, &room, &id, NULL), CAIRN_ROOM_CREATED);
@@ -75,7 +70,6 @@ static uint32_t start(const char *second) {
 AFTER_EACH {
     work(0);
     story_end(&s);
-    cairn_scene_destroy(stack);
 }
 
 static uint64_t tick_of(uint32_t room) {

@@ -4,25 +4,14 @@
 
 #include <string.h>
 
-#include "bridge/scene_library.h"
 #include "server/core/server_state.h"
+#include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
 static story s;
-static cairn_scene *stack;
 
 AFTER_EACH {
     story_end(&s);
-}
-
-BEFORE_ALL {
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    const cairn_scene_text *text = cairn_scene_library_find("stack10");
-    assert_true(cairn_scene_parse(text->json, text->size, &stack, error) == CAIRN_OK);
-}
-
-AFTER_ALL {
-    cairn_scene_destroy(stack);
 }
 
 static void start(uint32_t rooms_max) {
@@ -34,7 +23,7 @@ static void start(uint32_t rooms_max) {
 static cairn_server_room_config named(const char *name) {
     cairn_server_room_config config = cairn_server_room_config_default();
     config.name = name;
-    config.scene = stack;
+    config.scene = kit_scene_stack_and_row();
     return config;
 }
 
@@ -149,7 +138,7 @@ TEST("clients of a closing room are disconnected and others stay") {
     assert_int_equal(s.clients[exact].notices[CAIRN_EVENT_ROOM_CLOSES], 1);
     uint32_t next = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
-    assert_string_equal(s.clients[next].scene_name, stack->name);
+    assert_string_equal(s.clients[next].scene_name, kit_scene_stack_and_row()->name);
 }
 
 TEST("a hello names the room") {
@@ -168,7 +157,7 @@ TEST("a hello names the room") {
         assert_int_equal(info.room, expected[i]);
     }
     assert_int_equal(s.clients[lost].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
-    assert_string_equal(s.clients[one].scene_name, stack->name);
+    assert_string_equal(s.clients[one].scene_name, kit_scene_stack_and_row()->name);
     assert_int_equal(s.clients[one].roots_wrong, 0);
     assert_true(s.clients[one].ticks_stepped > 10);
     cairn_server_room_statistics read;
@@ -184,7 +173,7 @@ TEST("a room larger than all before takes only connections made after it") {
     while (s.server->sessions[early].state != CAIRN_SESSION_CONNECTED) {
         story_run_ms(&s, 4);
     }
-    cairn_scene large = *stack;
+    cairn_scene large = *kit_scene_stack_and_row();
     large.world.body_capacity = 4000;
     cairn_server_room_config config = named("large");
     config.scene = &large;

@@ -7,16 +7,15 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "bridge/scene_library.h"
 #include "server/core/server_state.h"
 #include "tests/kit/scenes.h"
 #include <cairn/server_uv.h>
 
-SCOPE_POINTER_ENDS(cairn_scene, cairn_scene_destroy)
-
 #define ROOMS 6
 
 static cairn_uv_driver *driver;
+static cairn_server *server;
+static uint64_t recorded; // bytes
 static uint32_t jobs_taken;
 
 // Rules whose step does not return before the test lets it, ten seconds at most.
@@ -37,12 +36,12 @@ static const cairn_rules stuck_rules = {.name = "stuck", .version = 1, .step = s
 
 // When the room `free` has been stepped so often, the stuck one is released.
 #define FREE_TICKS 20
-static const cairn_server *watched;
+static bool watched;
 static uint32_t free_room;
 static uint32_t stuck_room;
 static uint64_t stuck_tick_at_release;
 
-static uint64_t tick_of(const cairn_server *server, uint32_t room) {
+static uint64_t tick_of(uint32_t room) {
     cairn_server_room_statistics statistics;
     assert_true(cairn_server_room_statistics_read(server, room, &statistics));
     return statistics.tick;
@@ -51,8 +50,8 @@ static uint64_t tick_of(const cairn_server *server, uint32_t room) {
 static bool take_job(void *user, cairn_server_job *job) {
     (void)user;
     jobs_taken += 1;
-    if (watched != NULL && !atomic_load(&released) && tick_of(watched, free_room) >= FREE_TICKS) {
-        stuck_tick_at_release = tick_of(watched, stuck_room);
+    if (watched && !atomic_load(&released) && tick_of(free_room) >= FREE_TICKS) {
+        stuck_tick_at_release = tick_of(stuck_room);
         atomic_store(&released, true);
     }
     return cairn_uv_driver_run_job(driver, job);
@@ -64,15 +63,20 @@ static uint64_t on_clock(void *user) {
 }
 
 static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
+    (void)user;
     (void)room;
     (void)bytes;
-    *(uint64_t *)user += size;
+    recorded += size;
     return true;
 }
 
-static cairn_server *server_of(uint64_t *recorded) {
+BEFORE_EACH {
     static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
-    const cairn_address address = cairn_uv_driver_address(driver);
+    char error[CAIRN_UV_ERROR_SIZE];
+    cairn_address address;
+    assert_true(cairn_address_parse("127.0.0.1:0", &address));
+    assert_int_equal(cairn_uv_driver_open(&address, &driver, error), CAIRN_OK);
+    address = cairn_uv_driver_address(driver);
     cairn_server_config config = cairn_server_config_default();
     config.private_key = secret;
     config.entropy = secret;
@@ -83,23 +87,22 @@ static cairn_server *server_of(uint64_t *recorded) {
     config.run_job = take_job;
     config.inline_step_us_max = 0; // also cheap rooms go to threads
     config.on_record = on_record;
-    config.user = recorded;
-    cairn_server *server;
     assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
-    return server;
 }
 
-static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    SCOPED(cairn_scene) *scene = NULL;
-    const cairn_scene_text *text = cairn_scene_library_find("stack10");
-    assert_int_equal(cairn_scene_parse(text->json, text->size, &scene, error), CAIRN_OK);
+AFTER_EACH {
+    assert_int_equal(cairn_server_jobs_out(server), 0);
+    cairn_server_destroy(server);
+    cairn_uv_driver_close(driver);
+}
+
+static void create_rooms(uint32_t rooms[ROOMS]) {
     for (uint32_t i = 0; i < ROOMS; ++i) {
         char name[CAIRN_ROOM_NAME_SIZE];
         snprintf(name, sizeof name, "room%u", (unsigned)i);
         cairn_server_room_config room = cairn_server_room_config_default();
         room.name = name;
-        room.scene = scene;
+        room.scene = kit_scene_stack_and_row();
         assert_int_equal(
             cairn_server_room_create(server, cairn_uv_now_ns(), &room, &rooms[i], NULL),
             CAIRN_ROOM_CREATED);
@@ -109,17 +112,10 @@ static void create_rooms(cairn_server *server, uint32_t rooms[ROOMS]) {
 }
 
 TEST("rooms of one scene have equal roots on threads") {
-    cairn_address listen;
-    char error[CAIRN_UV_ERROR_SIZE];
-    uint64_t recorded = 0;
-    assert_true(cairn_address_parse("127.0.0.1:0", &listen));
-    assert_int_equal(cairn_uv_driver_open(&listen, &driver, error), CAIRN_OK);
-    cairn_server *server = server_of(&recorded);
     uint32_t rooms[ROOMS];
-    create_rooms(server, rooms);
+    create_rooms(rooms);
     const cairn_uv_run run = {.server = server, .seconds = 1};
     cairn_uv_driver_run(driver, &run);
-    assert_int_equal(cairn_server_jobs_out(server), 0);
     assert_true(jobs_taken > 10 * ROOMS);
     assert_true(recorded > 1000);
     const cairn_room *first = cairn_room_table_at(&server->rooms, rooms[0]);
@@ -137,17 +133,9 @@ TEST("rooms of one scene have equal roots on threads") {
             assert_true(cairn_hash_equal(a, b));
         }
     }
-    cairn_server_destroy(server);
-    cairn_uv_driver_close(driver);
 }
 
 TEST("a room that is stuck on its thread does not stall another") {
-    cairn_address listen;
-    char error[CAIRN_UV_ERROR_SIZE];
-    uint64_t recorded = 0;
-    assert_true(cairn_address_parse("127.0.0.1:0", &listen));
-    assert_int_equal(cairn_uv_driver_open(&listen, &driver, error), CAIRN_OK);
-    cairn_server *server = server_of(&recorded);
     cairn_server_room_config room = cairn_server_room_config_default();
     room.scene = kit_scene("{'name': 'still', 'bodies': []}");
     room.name = "free";
@@ -157,14 +145,11 @@ TEST("a room that is stuck on its thread does not stall another") {
     room.rules = &stuck_rules;
     assert_int_equal(cairn_server_room_create(server, cairn_uv_now_ns(), &room, &stuck_room, NULL),
         CAIRN_ROOM_CREATED);
-    watched = server;
+    watched = true;
     const cairn_uv_run run = {.server = server, .seconds = 1};
     cairn_uv_driver_run(driver, &run);
-    watched = NULL;
+    watched = false;
     assert_true(atomic_load(&released));
     assert_int_equal(stuck_tick_at_release, 0);
-    assert_true(tick_of(server, free_room) >= FREE_TICKS);
-    assert_int_equal(cairn_server_jobs_out(server), 0);
-    cairn_server_destroy(server);
-    cairn_uv_driver_close(driver);
+    assert_true(tick_of(free_room) >= FREE_TICKS);
 }
