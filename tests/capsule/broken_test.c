@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Clients that are broken on purpose, over the virtual network: each makes a capsule, and what
-// explains it names the hazard. Sound clients make none.
+// Clients that have a fault on purpose, over the virtual network: each makes a capsule, whose
+// explanation names the hazard. Clients without a fault make none.
 
 #include "tests/kit/test.h"
 
@@ -11,36 +11,36 @@
 #include "sim/math/float_env.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
+#include "tests/capsule/careless_rules.h"
 #include "tests/kit/rig.h"
 #include "tools/replay/explain.h"
 #include "tools/replay/fused.h"
 
-// ------------------------------------------------------------------------------ how it is broken
+// ----------------------------------------------------------------------------------------- faults
 
-typedef enum breaking {
-    SOUND = 0,
+typedef enum fault {
+    NO_FAULT = 0,
     FUSED,    // built with contraction
-    FLUSHING, // something in its step turns flush-to-zero on
-    COLD,     // its steps begin without the last one's impulses
-    FLIPPED,  // one bit of one field, once
-    CARELESS, // rules that read what was never set
-} breaking;
+    FLUSHING, // its step turns flush-to-zero on
+    COLD,     // its steps begin without the impulses of the last one
+    FLIPPED,  // one bit of one field is flipped once
+    CARELESS, // its rules read uninitialised memory
+} fault;
 
-typedef struct patient {
-    breaking how;
-    uint64_t from; // tick
-    const cairn_client *client;
-    bool over;
-} patient;
-
-static patient broken;
+static struct {
+    fault kind;
+    uint64_t from;              // tick
+    const cairn_client *client; // whose steps have the fault; NULL: none
+    bool flipped;               // FLIPPED has happened
+} broken;
 
 void __real_cairn_world_step(
     cairn_world *world, const cairn_command *commands, uint32_t command_count);
 void __wrap_cairn_world_step(
     cairn_world *world, const cairn_command *commands, uint32_t command_count);
 
-static void stain_stack(unsigned char byte) {
+// What CARELESS reads: without a fault each step finds the same bytes.
+static void fill_stack(unsigned char byte) {
     volatile unsigned char area[16384];
     for (size_t i = 0; i < sizeof area; ++i) {
         area[i] = byte;
@@ -55,58 +55,31 @@ static void step_flushing(cairn_world *world, const cairn_command *commands, uin
     cairn_trial_end(world);
 }
 
-static void flip_once(cairn_world *world) {
-    if (!broken.over && cairn_world_tick(world) == broken.from) {
-        uint32_t *word = (uint32_t *)&world->state.motions[2].linear_velocity.x;
-        *word ^= 1u << 9;
-        cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, 2);
-        broken.over = true;
-    }
-}
-
-// The linker leads every step here.
+// The linker puts this in the place of cairn_world_step (--wrap).
 void __wrap_cairn_world_step(
     cairn_world *world, const cairn_command *commands, uint32_t command_count) {
-    void (*volatile stain)(unsigned char) = stain_stack;
-    const bool ill = broken.client != NULL && cairn_client_world(broken.client) == world &&
-                     cairn_world_tick(world) >= broken.from;
-    stain(ill && broken.how == CARELESS ? 0x77 : 0x11);
-    if (ill && broken.how == FUSED) {
+    void (*volatile fill)(unsigned char) = fill_stack;
+    const bool faulty = broken.client != NULL && cairn_client_world(broken.client) == world &&
+                        cairn_world_tick(world) >= broken.from;
+    fill(faulty && broken.kind == CARELESS ? 0x77 : 0x11);
+    if (faulty && broken.kind == FUSED) {
         static cairn_trace trace;
         cairn_fused_step_traced(world, commands, command_count, &trace);
-    } else if (ill && broken.how == FLUSHING) {
+    } else if (faulty && broken.kind == FLUSHING) {
         step_flushing(world, commands, command_count);
     } else {
-        if (ill && broken.how == COLD) {
+        if (faulty && broken.kind == COLD) {
             cairn_trial_clear_impulses(world);
         }
-        if (ill && broken.how == FLIPPED) {
-            flip_once(world);
+        if (faulty && broken.kind == FLIPPED && !broken.flipped) {
+            uint32_t *word = (uint32_t *)&world->state.motions[2].linear_velocity.x;
+            *word ^= 1u << 9;
+            cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, 2);
+            broken.flipped = true;
         }
         __real_cairn_world_step(world, commands, command_count);
     }
 }
-
-static void read_garbage(volatile unsigned char *area, size_t size, uint32_t *out) {
-    uint32_t sum = 0;
-    for (size_t i = 0; i < size; ++i) {
-        sum = sum * 31 + area[i];
-    }
-    *out = sum;
-}
-
-static void careless_step(
-    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
-    (void)world;
-    (void)commands;
-    (void)command_count;
-    void (*volatile read)(volatile unsigned char *, size_t, uint32_t *) = read_garbage;
-    volatile unsigned char never_set[512];
-    read(never_set, sizeof never_set, state);
-}
-
-static const cairn_rules careless = {
-    .name = "careless", .version = 1, .state_size = 4, .step = careless_step};
 
 // --------------------------------------------------------------------------------------- capsules
 
@@ -121,7 +94,7 @@ typedef struct caught {
 static caught by_client;
 static caught by_server;
 
-static void catch (caught *c, const uint8_t *bytes, size_t size) {
+static void keep(caught *c, const uint8_t *bytes, size_t size) {
     assert_true(c->count < CAPSULES_MAX);
     c->bytes[c->count] = malloc(size);
     assert_non_null(c->bytes[c->count]);
@@ -131,7 +104,7 @@ static void catch (caught *c, const uint8_t *bytes, size_t size) {
 
 static void on_client_capsule(void *context, const uint8_t *bytes, size_t size) {
     (void)context;
-    catch (&by_client, bytes, size);
+    keep(&by_client, bytes, size);
 }
 
 static void on_server_capsule(void *user, const char *room, uint64_t tick, uint64_t client_id,
@@ -139,7 +112,7 @@ static void on_server_capsule(void *user, const char *room, uint64_t tick, uint6
     (void)user;
     assert_string_equal(room, CAIRN_ROOM_NAME_DEFAULT);
     assert_true(tick > 0 && client_id > 0);
-    catch (&by_server, bytes, size);
+    keep(&by_server, bytes, size);
 }
 
 static void forget(caught *c) {
@@ -166,7 +139,7 @@ static void shape_server(cairn_server_config *config) {
     scene.body_count = 4;
     scene.world.sleep = 0;
     config->first_room.scene = &scene;
-    config->first_room.rules = broken.how == CARELESS ? &careless : NULL;
+    config->first_room.rules = broken.kind == CARELESS ? &careless : NULL;
     config->on_capsule = on_server_capsule;
 }
 
@@ -177,23 +150,26 @@ typedef struct play {
 
 static play p;
 
-static void begin(breaking how, cairn_client_mode mode) {
-    broken = (patient){.how = how, .from = UINT64_MAX};
-    rig_start(&p.rig, .seed = 11 + (uint64_t)how, .configure = shape_server);
+static void begin(fault kind, cairn_client_mode mode) {
+    broken.kind = kind;
+    broken.from = UINT64_MAX;
+    broken.flipped = false;
+    rig_start(&p.rig, .seed = 11 + (uint64_t)kind, .configure = shape_server);
     p.config = cairn_client_config_default();
     p.config.mode = mode;
     p.config.on_desync_report = on_client_capsule;
-    p.config.rules = how == CARELESS ? &careless : NULL;
+    p.config.rules = kind == CARELESS ? &careless : NULL;
     rig_join(&p.rig, &p.config, NULL);
     rig_wait_to_play(&p.rig);
     rig_run_ms(&p.rig, 500);
     broken.client = rig_client(&p.rig, 0);
-    // One that differed from the beginning may have been moved down by now.
+    // A client whose world differed from the beginning may have been demoted by now.
     const cairn_world *world = cairn_client_world(broken.client);
     broken.from = world == NULL ? 0 : cairn_world_tick(world) + 5;
 }
 
-// A server that serves the client by snapshots by then does not answer: it takes a while.
+// The client may have been demoted to snapshots by then. The server does not answer it any more,
+// and the report is complete only when the client stops waiting.
 static void run_until_caught(void) {
     for (int i = 0; i < 40 && by_client.count == 0; ++i) {
         rig_run_ms(&p.rig, 100);
@@ -211,7 +187,7 @@ static void end(void) {
 static void expect_named(const caught *c, cairn_hazard hazard, bool certain) {
     static cairn_explanation explanation;
     assert_true(c->count > 0);
-    broken.client = NULL; // here everything is sound again
+    broken.client = NULL; // the explanation steps without the fault
     if (!cairn_explain(c->bytes[0], c->size[0], p.config.rules, &explanation)) {
         fail_msg("%s", explanation.text);
     }
@@ -220,40 +196,38 @@ static void expect_named(const caught *c, cairn_hazard hazard, bool certain) {
     assert_int_equal(explanation.certain, certain);
 }
 
-// The server answered what its points of the step are.
-static void expect_both_sides_told(void) {
+// The report has the stages of the server's step, and the values that differ on both sides.
+static void expect_server_answered(void) {
     static cairn_desync_report_content content;
-    char words[CAIRN_RECORDING_ERROR_SIZE];
+    char text[CAIRN_RECORDING_ERROR_SIZE];
     assert_true(cairn_desync_report_open(
-        &content, by_client.bytes[0], by_client.size[0], p.config.rules, words));
+        &content, by_client.bytes[0], by_client.size[0], p.config.rules, text));
     const cairn_chunk_desync *desync = &content.desync;
     assert_true(desync->stages_server_size > 0);
     assert_int_equal(desync->stages_server_size, desync->stages_client_size);
     assert_string_equal(desync->build_server, desync->build_client);
     assert_true(desync->head.float_mode_client == cairn_float_mode_word());
-    // And what it has there.
     assert_true(desync->difference_count > 0);
     assert_true(desync->head.difference_count >= desync->difference_count);
     assert_true(desync->differences[0].bits_client != desync->differences[0].bits_server);
     cairn_desync_report_close(&content);
 }
 
-// Asked for by an argument: takes longer.
-static bool every_mode;
-static uint64_t seeds = 1; // of sound play
+static bool every_mode;    // otherwise each fault in one mode
+static uint64_t seeds = 1; // of play without a fault
 
-static void expect_both_named(breaking how, cairn_hazard hazard) {
+static void expect_both_named(fault kind, cairn_hazard hazard) {
     static const cairn_client_mode modes[] = {
         CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_PREDICT, CAIRN_CLIENT_HEAL};
     for (uint32_t i = 0; i < sizeof modes / sizeof modes[0]; ++i) {
-        if (!every_mode && i != (uint32_t)how % 3) {
+        if (!every_mode && i != (uint32_t)kind % 3) {
             continue;
         }
-        begin(how, modes[i]);
+        begin(kind, modes[i]);
         run_until_caught();
         expect_named(&by_client, hazard, true);
-        if (how != CARELESS) { // no two roots ever agreed: the server has no tick to begin with
-            expect_both_sides_told();
+        if (kind != CARELESS) { // no two roots ever agreed, so the server has no tick to begin with
+            expect_server_answered();
             expect_named(&by_server, hazard, true);
         }
         assert_true(rig_statistics(&p.rig, 0).resync.desync_reports > 0);
@@ -286,11 +260,11 @@ TEST("rules that read uninitialised memory are named") {
     expect_both_named(CARELESS, CAIRN_HAZARD_UNINITIALISED);
 }
 
-TEST("sound clients make no capsule") {
+TEST("clients without a fault make no capsule") {
     const cairn_virtual_path bad = {
         .delay_ns = 30000000, .jitter_ns = 15000000, .loss_permille = 100, .repeat_permille = 50};
     for (uint64_t seed = 0; seed < seeds; ++seed) {
-        broken = (patient){.how = SOUND};
+        broken.kind = NO_FAULT;
         rig_start(&p.rig, .seed = 100 + seed, .configure = shape_server);
         p.config = cairn_client_config_default();
         p.config.on_desync_report = on_client_capsule;
@@ -310,7 +284,7 @@ TEST("sound clients make no capsule") {
     }
 }
 
-// With an argument: every hazard in every mode, and so many seeds of sound play.
+// With a number N as its argument: every hazard in every mode, and N seeds of play without a fault.
 int main(int argc, char **argv) {
     if (argc > 1) {
         every_mode = true;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Each hazard, put into a client's step on purpose, is named by what explains its capsule, with
-// the place where the two part; and nothing is explained where nothing differs.
+// A capsule of each hazard, made by a client step that has the hazard on purpose: the explanation
+// names the hazard and where the two steps diverge. A correct step has nothing to explain.
 
 #include "tests/kit/test.h"
 
+#include "tests/capsule/careless_rules.h"
 #include "tests/capsule/scenes.h"
 
 #include <stdio.h>
@@ -16,35 +17,45 @@
 #include "tools/replay/explain.h"
 #include "tools/replay/fused.h"
 
-// A client as it went astray, and the capsule it would make of it.
-typedef struct astray {
-    cairn_world *before; // as the client begins the step
-    cairn_world *agreed; // as the server does
+// A step that a client computed wrongly, and what its capsule holds.
+typedef struct desync {
+    cairn_world *before; // the client's world before the step
+    cairn_world *agreed; // the server's
     cairn_world *after;
     cairn_trace server;
     cairn_trace again;
     uint8_t stages_server[CAIRN_TRACE_ROOTS_SIZE_MAX];
     uint8_t stages_client[CAIRN_TRACE_ROOTS_SIZE_MAX];
     uint32_t passport;
-    bool with_after;
     cairn_explanation explanation;
-} astray;
+} desync;
 
-static astray a;
+static desync a;
+
+static void destroy_worlds(void) {
+    cairn_world_destroy(a.before);
+    cairn_world_destroy(a.agreed);
+    cairn_world_destroy(a.after);
+    a = (desync){.before = NULL};
+}
+
+AFTER_EACH {
+    destroy_worlds();
+}
 
 static void begin(const cairn_rules *rules) {
-    a = (astray){.agreed = capsule_world(rules), .with_after = true};
+    a.agreed = capsule_world(rules);
     a.before = kit_fork(a.agreed);
 }
 
-static const char *path; // to write a capsule to, for other tests; NULL: none
+static const char *path; // of a file to write the capsule to, for other tests; NULL: none
 
 static void explain(const cairn_rules *rules) {
     SCOPED(cairn_world) *server = kit_fork(a.agreed);
     cairn_world_step_traced(server, NULL, 0, &a.server);
     const cairn_desync_report capsule = {.scene_name = "",
         .before = a.before,
-        .after = a.with_after ? a.after : NULL,
+        .after = a.after,
         .desync = {.head = {.tick = cairn_world_tick(a.before) + 1,
                        .root_before = kit_hash(a.agreed),
                        .root_client = kit_hash(a.after),
@@ -73,14 +84,8 @@ static void explain(const cairn_rules *rules) {
     free(bytes);
 }
 
-static void end(void) {
-    cairn_world_destroy(a.before);
-    cairn_world_destroy(a.agreed);
-    cairn_world_destroy(a.after);
-}
-
-// The client's step, as it took it and as it takes it once more.
-static void step_so(const cairn_trial *trial) {
+// Takes the client's step, and the same step once more, as a client does for its capsule.
+static void step_twice(const cairn_trial *trial) {
     SCOPED(cairn_world) *again = kit_fork(a.before);
     a.after = kit_fork(a.before);
     cairn_trial_step(trial, a.after, NULL, 0, &a.again);
@@ -97,32 +102,31 @@ TEST("every trial is recognised by its root") {
     const uint32_t count = cairn_trials(&trials);
     for (uint32_t i = 0; i < count; ++i) {
         begin(NULL);
-        step_so(&trials[i]);
+        step_twice(&trials[i]);
         explain(NULL);
         expect(trials[i].hazard, true);
         assert_int_equal(a.explanation.agrees_with, CAIRN_AGREES_WITH_SERVER);
         assert_true(a.explanation.repeats && a.explanation.start_agreed);
         assert_true(a.explanation.stage_known && a.explanation.word.known);
-        // Rounding down makes zeros negative, which no world takes back.
+        // Rounding down makes zeros negative, and a world with negative zeros does not load.
         assert_true(
             a.explanation.difference_count > 0 || trials[i].hazard == CAIRN_HAZARD_ROUNDING);
-        end();
+        destroy_worlds();
     }
     assert_true(count >= 1);
 }
 
-TEST("a hazard that no trial reaches is named by the passport") {
+TEST("a hazard that no trial reproduces is named by the passport") {
     static const cairn_trial both = {.hazard = CAIRN_HAZARD_ROUNDING,
         .words = "two hazards",
         .no_warm_start = true,
         .mode = CAIRN_TRIAL_UP | CAIRN_TRIAL_FLUSH};
     begin(NULL);
-    step_so(&both);
+    step_twice(&both);
     a.passport = CAIRN_PASSPORT_CONTRACTION;
     explain(NULL);
     expect(CAIRN_HAZARD_CONTRACTION, false);
     assert_true(a.explanation.stage_known && a.explanation.word.known);
-    end();
 }
 
 static void flip(cairn_world *world, uint32_t bit) {
@@ -131,15 +135,7 @@ static void flip(cairn_world *world, uint32_t bit) {
     cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, 3);
 }
 
-static void expect_the_flipped_bit(uint32_t bit) {
-    const cairn_explained_word *word = &a.explanation.word;
-    assert_true(word->known);
-    assert_string_equal(cairn_array_field_name(word->at.array, word->at.word), "linear_velocity.y");
-    assert_int_equal(word->bodies[0], 3);
-    assert_int_equal(word->at.bits_a ^ word->at.bits_b, 1u << bit);
-}
-
-TEST("memory that was changed before the step is suspected when the step repeats right") {
+TEST("a change of memory before the step is suspected if the repeated step is correct") {
     begin(NULL);
     a.after = kit_fork(a.before);
     flip(a.after, 7);
@@ -150,80 +146,56 @@ TEST("memory that was changed before the step is suspected when the step repeats
     expect(CAIRN_HAZARD_FIELD_CHANGED, false);
     assert_false(a.explanation.repeats);
     cairn_world_destroy(again);
-    end();
 }
 
 TEST("a saved state that was changed is suspected") {
     begin(NULL);
     flip(a.before, 12);
-    step_so(&cairn_trial_plain);
+    step_twice(&cairn_trial_plain);
     explain(NULL);
     expect(CAIRN_HAZARD_FIELD_CHANGED, false);
     assert_false(a.explanation.start_agreed);
-    end();
 }
 
 TEST("a bit flipped after the step is found") {
     begin(NULL);
-    step_so(&cairn_trial_plain);
+    step_twice(&cairn_trial_plain);
     flip(a.after, 20);
     explain(NULL);
     expect(CAIRN_HAZARD_FIELD_CHANGED, true);
-    expect_the_flipped_bit(20);
+    const cairn_explained_word *word = &a.explanation.word;
+    assert_true(word->known);
+    assert_string_equal(cairn_array_field_name(word->at.array, word->at.word), "linear_velocity.y");
+    assert_int_equal(word->bodies[0], 3);
+    assert_int_equal(word->at.bits_a ^ word->at.bits_b, 1u << 20);
     assert_int_equal(a.explanation.difference_count, 1);
-    end();
 }
 
 TEST("a restore that loses the impulses is recognised") {
     begin(NULL);
     cairn_trial_clear_impulses(a.before);
-    step_so(&cairn_trial_plain);
+    step_twice(&cairn_trial_plain);
     explain(NULL);
     expect(CAIRN_HAZARD_WARM_START, false);
     assert_false(a.explanation.start_agreed);
-    end();
 }
-
-// Rules that read a variable that nobody set. What it holds is what lay there before.
-static void read_garbage(volatile unsigned char *area, size_t size, uint32_t *out) {
-    uint32_t sum = 0;
-    for (size_t i = 0; i < size; ++i) {
-        sum = sum * 31 + area[i];
-    }
-    *out = sum;
-}
-
-static void careless_step(
-    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
-    (void)world;
-    (void)commands;
-    (void)command_count;
-    void (*volatile read)(volatile unsigned char *, size_t, uint32_t *) = read_garbage;
-    volatile unsigned char never_set[512];
-    read(never_set, sizeof never_set, state);
-}
-
-static const cairn_rules careless = {
-    .name = "careless", .version = 1, .state_size = 4, .step = careless_step};
 
 TEST("rules that read uninitialised memory are recognised") {
     begin(&careless);
-    step_so(&cairn_trial_plain);
+    step_twice(&cairn_trial_plain);
     ((cairn_rules_block *)a.after->state.rules)->words[0] ^= 5;
     explain(&careless);
     expect(CAIRN_HAZARD_UNINITIALISED, true);
-    end();
 }
 
-// Rules of the same name and version that do something else.
-static void honest_step(
+static void count_by_one(
     cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
     (void)world;
     (void)commands;
     *(uint32_t *)state += 1 + command_count;
 }
 
-static void other_step(
+static void count_by_two(
     cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
     (void)world;
     (void)commands;
@@ -231,34 +203,32 @@ static void other_step(
 }
 
 TEST("other rules under the same name are recognised") {
-    const cairn_rules honest = {
-        .name = "honest", .version = 1, .state_size = 4, .step = honest_step};
-    cairn_rules other = honest;
-    other.step = other_step;
-    begin(&honest);
+    const cairn_rules servers = {
+        .name = "count", .version = 1, .state_size = 4, .step = count_by_one};
+    cairn_rules other = servers;
+    other.step = count_by_two;
+    begin(&servers);
     a.before->def.rules = &other;
-    step_so(&cairn_trial_plain);
-    a.before->def.rules = &honest;
-    explain(&honest);
+    step_twice(&cairn_trial_plain);
+    a.before->def.rules = &servers;
+    explain(&servers);
     expect(CAIRN_HAZARD_RULES, false);
     assert_int_equal(a.explanation.stage.stage, CAIRN_STAGE_RULES);
     assert_string_equal(cairn_array_section_name(a.explanation.word.at.array),
         cairn_section_name(CAIRN_SECTION_RULES));
-    end();
 }
 
-TEST("a sound client has nothing to explain") {
+TEST("a correct step has nothing to explain") {
     begin(NULL);
-    step_so(&cairn_trial_plain);
+    step_twice(&cairn_trial_plain);
     explain(NULL);
     expect(CAIRN_HAZARD_NONE, false);
-    end();
 }
 
-TEST("an explanation is json as well") {
+TEST("an explanation can be written as JSON") {
     static char json[4096];
     begin(NULL);
-    step_so(&cairn_trial_plain);
+    step_twice(&cairn_trial_plain);
     flip(a.after, 20);
     explain(NULL);
     cairn_json *explanation = cairn_explanation_json(&a.explanation);
@@ -268,11 +238,9 @@ TEST("an explanation is json as well") {
     assert_non_null(strstr(json, "\"hazard\":\"field_changed\",\"certain\":true"));
     assert_non_null(strstr(json, "\"field\":\"linear_velocity.y\",\"bodies\":[3],\"bit\":20"));
     cairn_json_destroy(explanation);
-    end();
 }
 
-// With an argument: a capsule is written there.
-// A path as the argument: writes the capsule of one test there.
+// With a path as its argument it runs one test and writes the capsule of that test to the file.
 int main(int argc, char **argv) {
     path = argc > 1 ? argv[1] : path;
     return test_run("capsule.explain", argc > 1 ? "a bit flipped after the step is found" : NULL);

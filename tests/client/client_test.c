@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whole clients against a whole server over the virtual network.
+// Complete clients and a complete server over the virtual network.
 
 #include "tests/kit/test.h"
 
@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bridge/snapshot.h"
 #include "client_lib/client_probe.h"
 #include "tests/kit/rig.h"
 #include <cairn/sim.h>
-
-SCOPE_POINTER_ENDS(cairn_encoder, cairn_encoder_destroy)
 
 static const cairn_virtual_path lossy = {.delay_ns = 40000000,
     .jitter_ns = 15000000,
@@ -39,7 +38,7 @@ static uint64_t drops(const rig *p, uint32_t client, const char *layer, const ch
 }
 
 TEST("an interpolating client sees the world") {
-    RIG(p, .seed = 1, .recorded = true);
+    RIG(p, .seed = 1);
     uint32_t watcher = join(&p, interpolate(), NULL);
     assert_int_equal(rig_state(&p, watcher), CAIRN_CLIENT_CONNECTING);
     rig_run_ms(&p, 3000);
@@ -47,8 +46,7 @@ TEST("an interpolating client sees the world") {
     assert_true(rig_look(&p, watcher));
     cairn_client_statistics s = rig_statistics(&p, watcher);
     cairn_body_state bodies[RIG_BODIES_MAX];
-    uint32_t count = cairn_world_bodies(
-        cairn_server_world(p.system.server, CAIRN_ROOM_MAIN), bodies, RIG_BODIES_MAX);
+    uint32_t count = cairn_world_bodies(rig_server_world(&p), bodies, RIG_BODIES_MAX);
     assert_int_equal(p.views[watcher].sample.body_count, count);
     for (uint32_t i = 0; i < count; i++) { // all at rest by now
         assert_int_equal(p.views[watcher].bodies[i].id, bodies[i].id);
@@ -61,23 +59,65 @@ TEST("an interpolating client sees the world") {
     EXPECT_NEAR((double)s.snapshots.interpolation_delay_ns * 1e-6, 52, 12);
 }
 
-TEST("shapes arrive in both modes") {
-    RIG(p, .seed = 2, .recorded = true);
-    uint32_t a = join(&p, interpolate(), NULL);
-    uint32_t b = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
-    rig_run_ms(&p, 1500);
-    cairn_client_shape ours[64], theirs[64];
-    uint32_t revision = 0;
-    uint32_t count = cairn_client_shapes(rig_client(&p, a), ours, 64, &revision);
-    assert_true(count >= 12);
-    assert_true(revision > 0);
-    assert_int_equal(cairn_client_shapes(rig_client(&p, b), theirs, 64, &revision), count);
-    assert_memory_equal(ours, theirs, count * sizeof ours[0]);
-    assert_int_equal(cairn_client_shapes(rig_client(&p, a), ours, 0, NULL), count);
+static const cairn_scene *scene_with_hulls(void) {
+    return kit_scene("{'name': 'hulls', 'rules': 'sandbox', 'body_capacity': 32,"
+                     " 'shape_capacity': 32, 'contact_capacity': 64, 'bodies': ["
+                     "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+                     "{'kind': 'dynamic', 'position': [0, 2, 0], 'shapes': ["
+                     "{'kind': 'hull', 'hull': 0}]},"
+                     "{'kind': 'dynamic', 'position': [4, 2, 0], 'shapes': ["
+                     "{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}],"
+                     " 'hulls': [{'points': [[-1, 0, -1], [1, 0, -1], [1, 0, 1],"
+                     " [-1, 0, 1], [0, 1, 0]]}]}");
 }
 
-TEST("inputs move the player and land just in time") {
-    RIG(p, .seed = 3, .recorded = true);
+// The client lists the shapes of the server's world, each with its kind and corners.
+static void expect_same_shapes(const rig *r, uint32_t client) {
+    const cairn_world *world = rig_server_world(r);
+    cairn_client_shape shapes[32];
+    cairn_shape_id ids[32];
+    uint32_t hulls = 0;
+    uint32_t revision = 0;
+    const uint32_t count = cairn_client_shapes(rig_client(r, client), shapes, 32, &revision);
+    assert_int_equal(count, cairn_world_shapes(world, ids, 32));
+    assert_int_equal(cairn_client_shapes(rig_client(r, client), shapes, 0, NULL), count);
+    assert_true(revision > 0);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(shapes[i].id, ids[i]);
+        float corners[CAIRN_HULL_VERTICES_MAX][3];
+        cairn_vec3 expected[CAIRN_HULL_VERTICES_MAX];
+        const uint32_t corner_count = cairn_client_shape_corners(
+            rig_client(r, client), shapes[i].id, corners, CAIRN_HULL_VERTICES_MAX);
+        assert_int_equal(corner_count, cairn_shape_corners_read(world, shapes[i].id, expected));
+        assert_memory_equal(corners, expected, corner_count * sizeof *expected);
+        assert_int_equal(corner_count, shapes[i].kind == CAIRN_SHAPE_HULL ? 5 : 0);
+        float one[1][3] = {{0}};
+        assert_int_equal(
+            cairn_client_shape_corners(rig_client(r, client), shapes[i].id, one, 1), corner_count);
+        assert_memory_equal(one, corner_count > 0 ? corners : (float[1][3]){{0}}, sizeof one);
+        hulls += shapes[i].kind == CAIRN_SHAPE_HULL ? 1 : 0;
+    }
+    assert_int_equal(hulls, 1);
+    float none[1][3];
+    assert_int_equal(cairn_client_shape_corners(rig_client(r, client), 77, none, 1), 0); // no shape
+}
+
+TEST("a client of every mode lists the server's shapes, with the corners of hulls") {
+    static const cairn_client_mode modes[] = {
+        CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_PREDICT, CAIRN_CLIENT_HEAL};
+    RIG(r, .seed = 5, .scene = scene_with_hulls());
+    for (uint32_t i = 0; i < 4; i++) {
+        rig_join_mode(&r, modes[i]);
+    }
+    rig_wait_to_play(&r);
+    rig_run_ms(&r, 500);
+    for (uint32_t i = 0; i < 4; i++) {
+        expect_same_shapes(&r, i);
+    }
+}
+
+TEST("inputs move the player and arrive just in time") {
+    RIG(p, .seed = 3);
     uint32_t player = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1500);
     assert_true(rig_press(&p, player, 0, 1.0f));
@@ -93,7 +133,7 @@ TEST("inputs move the player and land just in time") {
 }
 
 TEST("an input out of range changes nothing") {
-    RIG(p, .seed = 4, .recorded = true);
+    RIG(p, .seed = 4);
     uint32_t player = join(&p, interpolate(), NULL);
     assert_false(rig_press(&p, player, 0, 0.5f)); // no slot yet
     rig_run_ms(&p, 1000);
@@ -109,7 +149,7 @@ TEST("an input out of range changes nothing") {
     assert_false(rig_press(&p, spectator, 0, 0.5f));
 }
 
-// Ticks since join, all compared, none different.
+// The client compared every tick since it joined, none differed, and it is not far behind.
 static void expect_in_step(const rig *p, uint32_t client, uint64_t compared_min) {
     cairn_client_statistics s = rig_statistics(p, client);
     assert_int_equal(rig_state(p, client), CAIRN_CLIENT_PLAYING);
@@ -117,13 +157,13 @@ static void expect_in_step(const rig *p, uint32_t client, uint64_t compared_min)
     assert_int_equal(s.simulation.first_difference_tick, UINT64_MAX);
     assert_true(s.simulation.roots_compared >= compared_min);
     assert_int_equal(s.simulation.roots_compared, s.simulation.ticks_stepped);
-    uint64_t server_tick = cairn_world_tick(cairn_server_world(p->system.server, CAIRN_ROOM_MAIN));
+    uint64_t server_tick = cairn_world_tick(rig_server_world(p));
     uint64_t own_tick = cairn_world_tick(cairn_client_world(rig_client(p, client)));
     assert_in_range(own_tick, server_tick - 30, server_tick);
 }
 
-TEST("a lockstep client holds the servers world") {
-    RIG(p, .seed = 5, .recorded = true);
+TEST("a lockstep client holds the server's world") {
+    RIG(p, .seed = 5);
     uint32_t player = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     uint32_t other = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1000);
@@ -138,8 +178,8 @@ TEST("a lockstep client holds the servers world") {
     assert_int_equal(server.total.roots_differed, 0);
 }
 
-TEST("a lossy path changes no bit") {
-    RIG(p, .seed = 6, .recorded = true);
+TEST("loss, jitter and corruption change no bit of a world") {
+    RIG(p, .seed = 6);
     uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), &lossy);
     uint32_t watcher = join(&p, interpolate(), &lossy);
     rig_run_ms(&p, 2500);
@@ -152,12 +192,11 @@ TEST("a lossy path changes no bit") {
     cairn_client_statistics s = rig_statistics(&p, watcher);
     assert_int_equal(rig_state(&p, watcher), CAIRN_CLIENT_PLAYING);
     assert_true(s.snapshots.received > 60);
-    assert_true(
-        s.connection.datagrams_dropped > 0); // the corrupt and repeated ones, each with a reason
+    assert_true(s.connection.datagrams_dropped > 0); // the corrupt and the repeated ones
 }
 
 TEST("a late joiner catches up") {
-    RIG(p, .seed = 7, .recorded = true);
+    RIG(p, .seed = 7);
     uint32_t first = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 3000);
     rig_press(&p, first, CAIRN_SANDBOX_SPAWN, 0);
@@ -167,8 +206,8 @@ TEST("a late joiner catches up") {
     expect_in_step(&p, late, 60);
 }
 
-TEST("a corrupted world is noticed by both sides") {
-    RIG(p, .seed = 8, .recorded = true);
+TEST("both sides detect that a client's world was corrupted") {
+    RIG(p, .seed = 8);
     uint32_t client = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 2000);
     expect_in_step(&p, client, 30);
@@ -188,50 +227,39 @@ TEST("a corrupted world is noticed by both sides") {
     assert_true(server.total.roots_differed > 0);
 }
 
-TEST("a cut of one second is survived") {
-    RIG(p, .seed = 9, .recorded = true);
-    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
-    uint32_t watcher = join(&p, interpolate(), NULL);
-    rig_run_ms(&p, 2000);
-    rig_cut(&p, stepper, true);
-    rig_cut(&p, watcher, true);
-    rig_run_ms(&p, 1000);
-    assert_true(rig_look(&p, watcher));
-    assert_true(p.views[watcher].sample.extrapolated && p.views[watcher].sample.held);
-    rig_cut(&p, stepper, false);
-    rig_cut(&p, watcher, false);
-    rig_run_ms(&p, 1500);
-    expect_in_step(&p, stepper, 100);
-    assert_true(rig_look(&p, watcher));
-    assert_false(p.views[watcher].sample.extrapolated);
-}
-
-TEST("a client continues after its host slept three seconds") {
-    RIG(p, .seed = 10, .recorded = true);
-    uint32_t watcher = join(&p, interpolate(), NULL);
-    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
-    rig_run_ms(&p, 2000);
-    rig_pause(&p, watcher, true);
-    rig_pause(&p, stepper, true);
-    rig_run_ms(&p, 3000);
-    rig_pause(&p, watcher, false);
-    rig_pause(&p, stepper, false);
-    rig_run_ms(&p, 2000);
-    expect_in_step(&p, stepper, 100);
-    cairn_client_statistics before = rig_statistics(&p, watcher);
-    rig_press(&p, watcher, 0, 1);
-    rig_run_ms(&p, 1000);
-    assert_int_equal(rig_statistics(&p, watcher).inputs.late, before.inputs.late);
-    assert_true(rig_look(&p, watcher));
-    assert_false(p.views[watcher].sample.extrapolated);
+TEST("clients continue after a cut of one second and after their hosts slept three") {
+    for (int sleeps = 0; sleeps < 2; sleeps++) {
+        void (*const stop)(rig *, uint32_t, bool) = sleeps ? rig_pause : rig_cut;
+        RIG(p, .seed = 9);
+        uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
+        uint32_t watcher = join(&p, interpolate(), NULL);
+        rig_run_ms(&p, 2000);
+        stop(&p, stepper, true);
+        stop(&p, watcher, true);
+        rig_run_ms(&p, sleeps ? 3000 : 1000);
+        assert_true(rig_look(&p, watcher));
+        assert_true(
+            sleeps || (p.views[watcher].sample.extrapolated && p.views[watcher].sample.held));
+        stop(&p, stepper, false);
+        stop(&p, watcher, false);
+        rig_run_ms(&p, sleeps ? 2000 : 1500);
+        expect_in_step(&p, stepper, 100);
+        cairn_client_statistics before = rig_statistics(&p, watcher);
+        rig_press(&p, watcher, 0, 1);
+        rig_run_ms(&p, 1000);
+        assert_int_equal(rig_statistics(&p, watcher).inputs.late, before.inputs.late);
+        assert_true(rig_look(&p, watcher));
+        assert_false(p.views[watcher].sample.extrapolated);
+    }
 }
 
 TEST("a client far behind gets a new full state") {
-    RIG(p, .seed = 11, .recorded = true);
+    RIG(p, .seed = 11);
     uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 1500);
-    // The server receives its datagrams, and now and then one reaches it, so that the connection
-    // stays open. But it confirms no tick for longer than the server keeps ticks.
+    // The server receives the client's datagrams, and a few of its own reach the client, so that
+    // the connection stays open. But the client acknowledges no tick for longer than the server
+    // keeps ticks.
     cairn_virtual_path *to_client = cairn_virtual_path_between(
         p.system.network, p.system.server_endpoint, p.system.clients[stepper].endpoint);
     for (int i = 0; i < 10; i++) {
@@ -247,7 +275,7 @@ TEST("a client far behind gets a new full state") {
 }
 
 TEST("a server that does not answer is named as the reason") {
-    RIG(p, .seed = 12, .recorded = true);
+    RIG(p, .seed = 12);
     const cairn_virtual_path nowhere = {.cut = true};
     uint32_t client = join(&p, interpolate(), &nowhere);
     rig_run_ms(&p, 8000);
@@ -263,7 +291,7 @@ TEST("a server that does not answer is named as the reason") {
 }
 
 TEST("a lost connection is named as the reason") {
-    RIG(p, .seed = 13, .recorded = true);
+    RIG(p, .seed = 13);
     uint32_t client = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1500);
     rig_cut(&p, client, true);
@@ -274,20 +302,19 @@ TEST("a lost connection is named as the reason") {
 }
 
 TEST("a draining server is named as the reason") {
-    RIG(p, .seed = 14, .recorded = true);
+    RIG(p, .seed = 14);
     uint32_t client = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1500);
-    cairn_server_drain(
-        p.system.server, cairn_virtual_local_ns(p.system.network, p.system.server_endpoint));
+    cairn_server_drain(p.system.server, rig_server_now_ns(&p));
     rig_run_ms(&p, 1000);
     assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
     assert_string_equal(
         cairn_client_failure_text(rig_client(&p, client)), "the server closed the connection");
-    p.system.spins = 0; // a drained server is due at once: its host has ended
+    p.system.spins = 0; // the deadline of a drained server is now, because its host would end
 }
 
 TEST("a full room is refused with the server's reason") {
-    RIG(p, .seed = 15, .recorded = true);
+    RIG(p, .seed = 15);
     for (int i = 0; i < 5; i++) {
         join(&p, interpolate(), NULL);
     }
@@ -303,12 +330,11 @@ TEST("a full room is refused with the server's reason") {
     assert_int_equal(refused, 1);
 }
 
-TEST("disconnect leaves at once") {
-    RIG(p, .seed = 16, .recorded = true);
+TEST("disconnect takes effect at once, and the server notices within half a second") {
+    RIG(p, .seed = 16);
     uint32_t client = join(&p, interpolate(), NULL);
     rig_run_ms(&p, 1500);
-    cairn_client_disconnect(rig_client(&p, client),
-        cairn_virtual_local_ns(p.system.network, p.system.clients[client].endpoint));
+    cairn_client_disconnect(rig_client(&p, client), rig_client_now_ns(&p, client));
     assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_LEFT);
     rig_run_ms(&p, 500);
     const cairn_server_statistics server = rig_server_statistics(&p);
@@ -316,7 +342,7 @@ TEST("disconnect leaves at once") {
 }
 
 TEST("the failure text names the limit that a world exceeds") {
-    RIG(p, .seed = 17, .recorded = true);
+    RIG(p, .seed = 17);
     cairn_client_config few = interpolate();
     few.bodies_max = 4;
     cairn_client_config small = rig_config(CAIRN_CLIENT_LOCKSTEP);
@@ -333,18 +359,8 @@ TEST("the failure text names the limit that a world exceeds") {
     assert_int_equal(drops(&p, a, "snapshot", "more bodies than bodies_max"), 1);
 }
 
-// Hands the client a message as if its link had brought it.
-static void hear(rig *p, uint32_t client, const cairn_message *message) {
-    SCOPED(cairn_encoder) *encoder = NULL;
-    assert_int_equal(cairn_encoder_create(4096, &encoder), CAIRN_OK);
-    cairn_link_message heard = {.reliable = true};
-    assert_int_equal(cairn_message_encode(encoder, message, &heard.bytes, &heard.size), CAIRN_OK);
-    cairn_client_probe_take(rig_client(p, client),
-        cairn_virtual_local_ns(p->system.network, p->system.clients[client].endpoint), &heard);
-}
-
 TEST("messages that a server must not send are dropped and counted by reason") {
-    RIG(p, .seed = 18, .recorded = true);
+    RIG(p, .seed = 18);
     uint32_t early = join(&p, interpolate(), NULL);
     const cairn_wire_tick tick = {0};
     const uint64_t digest = 0;
@@ -361,23 +377,23 @@ TEST("messages that a server must not send are dropped and counted by reason") {
             .scene_name = ""}};
     _Alignas(8) const uint8_t nonsense[8] = {1, 2, 3};
     const cairn_link_message garbled = {.bytes = nonsense, .size = sizeof nonsense};
-    hear(&p, early, &keyframe);
+    rig_deliver(&p, early, &keyframe);
     assert_int_equal(drops(&p, early, "session", "no connection is open"), 1);
     while (rig_state(&p, early) != CAIRN_CLIENT_JOINING) {
         rig_run_ms(&p, 2);
     }
-    hear(&p, early, &keyframe);
+    rig_deliver(&p, early, &keyframe);
     assert_int_equal(drops(&p, early, "session", "before the welcome"), 1);
     rig_run_ms(&p, 1000);
-    hear(&p, early, &welcome);
+    rig_deliver(&p, early, &welcome);
     assert_int_equal(drops(&p, early, "session", "a second welcome"), 1);
-    hear(&p, early, &ticks);
+    rig_deliver(&p, early, &ticks);
     assert_int_equal(drops(&p, early, "session", "a message of another mode"), 1);
     cairn_client_probe_take(rig_client(&p, early), 0, &garbled);
     assert_int_equal(rig_state(&p, early), CAIRN_CLIENT_PLAYING);
     uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 1000);
-    hear(&p, stepper, &keyframe);
+    rig_deliver(&p, stepper, &keyframe);
     assert_int_equal(drops(&p, stepper, "session", "a message of another mode"), 1);
 }
 
@@ -387,13 +403,13 @@ static void expect_refused(const cairn_client_config *config) {
     assert_null(client);
 }
 
-TEST("a client enters the room it names") {
-    RIG(p, .seed = 19, .recorded = true);
+TEST("a client joins the room it names") {
+    RIG(p, .seed = 19);
     uint32_t other = 0;
     cairn_server_room_config room = cairn_server_room_config_default();
     room.name = "other";
     room.scene = kit_scene_stack_and_row();
-    const uint64_t now_ns = cairn_virtual_local_ns(p.system.network, p.system.server_endpoint);
+    const uint64_t now_ns = rig_server_now_ns(&p);
     assert_int_equal(cairn_server_room_create(p.system.server, now_ns, &room, &other, NULL), 0);
     cairn_client_config config = interpolate();
     config.room = "other";
@@ -429,20 +445,21 @@ TEST("a bad token is refused with a reason") {
     cairn_client_destroy(client);
 }
 
-TEST("a config out of range makes no client") {
-    cairn_client_config config = interpolate();
-    config.bodies_max = 0;
-    expect_refused(&config);
-    config = interpolate();
-    config.input_redundancy_ticks = 64;
-    expect_refused(&config);
-    config = interpolate();
-    config.mode = (cairn_client_mode)7;
-    expect_refused(&config);
-    config = interpolate();
-    config.state_size_max = CAIRN_STATE_SIZE_MAX + 1;
-    expect_refused(&config);
-    config = interpolate();
-    config.shapes_max = 0;
-    expect_refused(&config);
+TEST("a config out of range is refused") {
+    cairn_client_config configs[9];
+    for (size_t i = 0; i < 9; i++) {
+        configs[i] = rig_config(CAIRN_CLIENT_PREDICT);
+    }
+    configs[0].bodies_max = 0;
+    configs[1].shapes_max = 0;
+    configs[2].input_redundancy_ticks = 64;
+    configs[3].mode = (cairn_client_mode)7;
+    configs[4].state_size_max = CAIRN_STATE_SIZE_MAX + 1;
+    configs[5].predict_ticks_max = 0;
+    configs[6].predict_ticks_max = 61;
+    configs[7].resim_ticks_max = 1;
+    configs[8].input_delay_ms = 2001;
+    for (size_t i = 0; i < 9; i++) {
+        expect_refused(&configs[i]);
+    }
 }

@@ -6,7 +6,7 @@
 
 #define MS 1000000ull
 
-static cairn_inputs started(uint32_t redundancy) {
+static cairn_inputs inputs_of(uint32_t redundancy) {
     cairn_inputs inputs;
     cairn_inputs_start(&inputs, redundancy);
     return inputs;
@@ -27,7 +27,7 @@ static void expect_collected(
 }
 
 TEST("one input is made for each tick") {
-    cairn_inputs inputs = started(16);
+    cairn_inputs inputs = inputs_of(16);
     assert_int_equal(cairn_inputs_make(&inputs, 100), 1);
     assert_int_equal(cairn_inputs_make(&inputs, 100), 0);
     assert_int_equal(cairn_inputs_make(&inputs, 103), 3);
@@ -36,7 +36,7 @@ TEST("one input is made for each tick") {
 }
 
 TEST("unacknowledged inputs are repeated within the redundancy") {
-    cairn_inputs inputs = started(3);
+    cairn_inputs inputs = inputs_of(3);
     cairn_inputs_make(&inputs, 10);
     cairn_inputs_make(&inputs, 20);
     expect_collected(&inputs, 4, 17, 20);
@@ -51,8 +51,8 @@ TEST("unacknowledged inputs are repeated within the redundancy") {
     expect_collected(&inputs, 1, 21, 21);
 }
 
-TEST("a full ring keeps the newest") {
-    cairn_inputs inputs = started(CAIRN_INPUTS_HELD_MAX - 1);
+TEST("a full ring keeps the newest inputs") {
+    cairn_inputs inputs = inputs_of(CAIRN_INPUTS_HELD_MAX - 1);
     for (uint64_t tick = 1; tick <= 200; tick++) {
         cairn_inputs_make(&inputs, tick);
     }
@@ -60,7 +60,7 @@ TEST("a full ring keeps the newest") {
 }
 
 TEST("a jump forward skips inputs that no message could carry") {
-    cairn_inputs inputs = started(16);
+    cairn_inputs inputs = inputs_of(16);
     cairn_inputs_make(&inputs, 10);
     assert_int_equal(cairn_inputs_make(&inputs, 10 + CAIRN_INPUTS_HELD_MAX), 64);
     assert_int_equal(inputs.skipped, 0);
@@ -69,8 +69,8 @@ TEST("a jump forward skips inputs that no message could carry") {
     expect_collected(&inputs, 1, 1000000, 1000000);
 }
 
-TEST("a clock set back far restarts and one set back a little waits") {
-    cairn_inputs inputs = started(16);
+TEST("after the clock moved back far inputs restart, after it moved back a little they wait") {
+    cairn_inputs inputs = inputs_of(16);
     cairn_inputs_make(&inputs, 1000);
     assert_int_equal(cairn_inputs_make(&inputs, 990), 0);
     assert_int_equal(cairn_inputs_make(&inputs, 400), 1);
@@ -78,7 +78,7 @@ TEST("a clock set back far restarts and one set back a little waits") {
 }
 
 TEST("an input carries the buttons held when it was made") {
-    cairn_inputs inputs = started(16);
+    cairn_inputs inputs = inputs_of(16);
     cairn_inputs_make(&inputs, 1);
     inputs.held.buttons = 5;
     inputs.held.move.x = 0.5f;
@@ -91,8 +91,8 @@ TEST("an input carries the buttons held when it was made") {
     EXPECT_NEAR(out[1].move.x, 0.5f, 0);
 }
 
-// The server's side of the loop: an input made lead_ns ahead of the received tick arrives a round
-// trip later, so it is late by rtt - lead. Its report arrives with every third tick.
+// Simulates the server: an input made `lead` ahead of the received tick arrives a round trip later,
+// so it is late by rtt - lead. A report about it arrives with every third tick.
 static double settled_lead_ms(uint64_t rtt_ms, int64_t *late_ms) {
     cairn_input_lead lead;
     cairn_input_lead_start(&lead, 60);
@@ -104,9 +104,9 @@ static double settled_lead_ms(uint64_t rtt_ms, int64_t *late_ms) {
         if (i < delay) {
             continue;
         }
-        double was_ns = leads_in_flight[(i - delay) % 64];
+        double lead_ns = leads_in_flight[(i - delay) % 64];
         timing.input_acknowledged = i * 3;
-        timing.lateness_us_worst = (int32_t)(((double)(rtt_ms * MS) - was_ns) / 1000);
+        timing.lateness_us_worst = (int32_t)(((double)(rtt_ms * MS) - lead_ns) / 1000);
         timing.inputs_late += timing.lateness_us_worst > 0 ? 3 : 0;
         cairn_input_lead_feedback(&lead, i * 50 * MS, rtt_ms * MS, 0, &timing);
     }
@@ -124,7 +124,7 @@ TEST("the lead settles one tick before the deadline") {
     }
 }
 
-TEST("a repeated word changes nothing") {
+TEST("a repeated report changes nothing") {
     cairn_input_lead lead;
     cairn_input_lead_start(&lead, 60);
     cairn_wire_timing timing = {.input_acknowledged = 9, .lateness_us_worst = 30000};
@@ -145,13 +145,14 @@ TEST("reports about inputs made before a change are ignored") {
     EXPECT_NEAR(lead.lead_ns * 1e-6, 133.3 + 50 + 16.7, 1);
 }
 
-TEST("a wild word stays inside the bounds") {
-    const int32_t words_us[] = {INT32_MAX, INT32_MIN};
+TEST("a report of any value keeps the lead within its bounds") {
+    const int32_t reports_us[] = {INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < 2; i++) {
         cairn_input_lead lead;
         cairn_input_lead_start(&lead, 60);
         for (uint64_t n = 1; n < 50; n++) {
-            cairn_wire_timing timing = {.input_acknowledged = n, .lateness_us_worst = words_us[i]};
+            cairn_wire_timing timing = {
+                .input_acknowledged = n, .lateness_us_worst = reports_us[i]};
             cairn_input_lead_feedback(&lead, n * 1000 * MS, 0, 0, &timing);
             assert_true(lead.lead_ns >= 0 && lead.lead_ns <= CAIRN_INPUT_LEAD_NS_MAX);
         }

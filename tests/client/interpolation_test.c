@@ -50,21 +50,20 @@ TEST("without a snapshot there is nothing to show") {
     assert_int_equal(s.sample.body_count, 0);
 }
 
-TEST("positions are mixed linearly") {
+TEST("positions are interpolated linearly") {
     const struct {
         double tick;
         float x;
         bool extrapolated;
         bool held;
     } rows[] = {
-        {0, 1, false, false},    // before the oldest the oldest is shown
-        {99.9, 1, false, false}, //
-        {100, 1, false, false},  //
-        {102.5, 2, false, false}, {105, 3, false, false}, {109, 4.6f, false, false},
+        {0, 1, false, false}, // before the oldest snapshot the oldest is shown
+        {99.9, 1, false, false}, {100, 1, false, false}, {102.5, 2, false, false},
+        {105, 3, false, false}, {109, 4.6f, false, false},
         {110, 5, false, false},   // the newest itself
-        {113, 8, true, false},    // goes on by its velocity, 60 m/s: one metre a tick
-        {116, 11, true, false},   // the cap
-        {116.01, 11, true, true}, // past it everything holds
+        {113, 8, true, false},    // extrapolated by its velocity, 60 m/s: one metre per tick
+        {116, 11, true, false},   // the limit of extrapolation
+        {116.01, 11, true, true}, // beyond it bodies stand still
         {1e9, 11, true, true},    //
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -97,7 +96,7 @@ TEST("a body is shown from its first to its last snapshot") {
     EXPECT_NEAR(s.shown[1].position[0], 9, 0);
 }
 
-TEST("a slot given to another body is not mixed") {
+TEST("a body that reused the index of another is not interpolated with it") {
     scene s;
     scene_start(&s, 1, 1);
     s.a[0] = body_at(5, 1);
@@ -107,7 +106,7 @@ TEST("a slot given to another body is not mixed") {
     EXPECT_NEAR(s.shown[0].position[0], 1, 0);
 }
 
-TEST("rotations take the shorter way and stay unit") {
+TEST("rotations are interpolated the shorter way and stay of unit length") {
     const float half = 0.70710678f;
     const float sines[] = {half, -half}; // the same rotation with both signs
     for (int i = 0; i < 2; i++) {
@@ -136,7 +135,7 @@ TEST("a rotation of zero length is shown as the identity") {
     EXPECT_NEAR(s.shown[0].rotation[3], 1, 0);
 }
 
-TEST("extrapolation turns by the angular velocity") {
+TEST("extrapolation rotates a body by its angular velocity") {
     scene s;
     scene_start(&s, 1, 1);
     s.a[0] = body_at(1, 0);
@@ -146,7 +145,7 @@ TEST("extrapolation turns by the angular velocity") {
     EXPECT_NEAR(s.shown[0].rotation[1], sinf(0.1f), 1e-3);
 }
 
-TEST("more bodies than room are counted not written") {
+TEST("bodies beyond the capacity are counted but not written") {
     scene s;
     scene_start(&s, 3, 3);
     for (uint32_t i = 0; i < 3; i++) {
@@ -158,7 +157,7 @@ TEST("more bodies than room are counted not written") {
     assert_int_equal(s.shown[2].id, 77);
 }
 
-// Snapshots every `spacing` ticks for three seconds; returns the delay then, ms.
+// Observes a snapshot every `spacing` ticks for twenty seconds. Returns the delay at the end, ms.
 static double measured_delay_ms(uint32_t fixed_ms, uint64_t spacing, uint64_t jitter_ms) {
     cairn_clock clock;
     cairn_interpolation interpolation;
@@ -181,8 +180,8 @@ TEST("the delay follows spacing and jitter") {
     EXPECT_NEAR(measured_delay_ms(0, 1, 0), 17.7, 1);
     EXPECT_NEAR(measured_delay_ms(0, 3, 0), 51, 1);
     EXPECT_NEAR(measured_delay_ms(0, 6, 0), 101, 2);
-    double shaken = measured_delay_ms(0, 3, 10);
-    assert_true(shaken > 58 && shaken < 85);
+    double with_jitter = measured_delay_ms(0, 3, 10);
+    assert_true(with_jitter > 58 && with_jitter < 85);
     EXPECT_NEAR(measured_delay_ms(120, 3, 10), 120, 0.01);
 }
 
@@ -216,7 +215,7 @@ static cairn_snapshot_shape shape_of(uint32_t id, uint32_t body) {
     return (cairn_snapshot_shape){.id = id, .body = body, .kind = 3};
 }
 
-TEST("shapes come go and are replaced in order of index") {
+TEST("shapes are added, removed and replaced in order of index") {
     SCOPED(cairn_shape_list) list;
     assert_int_equal(cairn_shape_list_create(&list, 3), CAIRN_OK);
     const cairn_snapshot_shape first[] = {shape_of(3, 1), shape_of(1, 1)};
@@ -267,8 +266,8 @@ TEST("equal hulls share their corners") {
     assert_int_equal(cairn_shape_list_hull(&list, 4)->count, 5);
     assert_memory_equal(cairn_shape_list_hull(&list, 4)->corners, &corners[4], 5 * 12);
 
-    // One that goes, and one whose slot is taken by a box, leave their hull; its place is used
-    // again.
+    // A hull shape is removed and the other one replaced by a box, so the place of the hull is free
+    // and is used for the next.
     const uint32_t removed[] = {1};
     const cairn_snapshot_shape box = {.id = 3 | 1u << 20, .body = 1, .kind = 3};
     message = (cairn_shapes_message){

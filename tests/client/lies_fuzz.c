@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A hostile server whose messages netcode and the link accept: messages of a real session with
-// bytes overwritten, out of order, repeated, of another mode, or made up. Whatever it sends, the
-// client drops it, plays on or fails with a text; it never asserts, reads or writes out of bounds,
-// or hangs. Between the messages the host calls as usual.
+// bytes overwritten, out of order, repeated, of another mode, or made up. The client drops each
+// message, plays on, or fails with a text. It never asserts, reads or writes out of bounds, or
+// hangs. Between the messages the host calls the client as usual.
 //
 // An input is the mode, then operations until it ends: see one_operation.
 #include <stdlib.h>
@@ -31,7 +31,7 @@ typedef struct honest_messages {
 static honest_messages honest[MODES];
 static rig session; // the real one, too large for a stack
 static bool capturing;
-static cairn_client *clients[MODES]; // those that are lied to
+static cairn_client *clients[MODES]; // that receive the hostile messages
 static uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
 
 // The linker puts this in the place of cairn_client_take_message (--wrap).
@@ -42,7 +42,8 @@ void __wrap_cairn_client_take_message(
 
 static cairn_link_message copy_of(const cairn_link_message *message) {
     cairn_link_message copy = *message;
-    uint8_t *bytes = malloc(message->size > 0 ? message->size : 1); // so that asan sees the end
+    uint8_t *bytes =
+        malloc(message->size > 0 ? message->size : 1); // a sanitizer sees a read beyond it
     CAIRN_ASSERT(bytes != NULL);
     memcpy(bytes, message->bytes, message->size);
     copy.bytes = bytes;
@@ -140,7 +141,7 @@ static void host_frame(cairn_client *client, uint64_t now_ns) {
     CAIRN_ASSERT(cairn_client_deadline_ns(client) > 0);
 }
 
-static void say(cairn_client *client, uint64_t now_ns, const uint8_t *bytes, size_t size) {
+static void deliver(cairn_client *client, uint64_t now_ns, const uint8_t *bytes, size_t size) {
     const cairn_link_message message = {.bytes = bytes, .size = size};
     const cairn_link_message copy = copy_of(&message);
     cairn_client_probe_take(client, now_ns, &copy);
@@ -148,17 +149,17 @@ static void say(cairn_client *client, uint64_t now_ns, const uint8_t *bytes, siz
 }
 
 // A message of the session of any mode, with up to three of its bytes overwritten.
-static void say_lie(
+static void deliver_damaged(
     cairn_client *client, uint64_t now_ns, uint32_t mode, uint32_t edits, cairn_reader *input) {
     const honest_messages *from = &honest[mode];
     const cairn_link_message original = from->list[cairn_read_u8(input) % from->count];
-    cairn_link_message lie = copy_of(&original);
-    uint8_t *bytes = (uint8_t *)(uintptr_t)lie.bytes;
+    cairn_link_message damaged = copy_of(&original);
+    uint8_t *bytes = (uint8_t *)(uintptr_t)damaged.bytes;
     for (uint32_t i = 0; i < edits; i++) {
         const uint32_t at = cairn_read_u16(input);
-        bytes[at % lie.size] = cairn_read_u8(input);
+        bytes[at % damaged.size] = cairn_read_u8(input);
     }
-    say(client, now_ns, lie.bytes, lie.size);
+    deliver(client, now_ns, damaged.bytes, damaged.size);
     free(bytes);
 }
 
@@ -169,13 +170,13 @@ static void one_operation(
     uint8_t bytes[256];
     switch (code % 8) {
     case 5: { // of another mode
-        say_lie(client, *now_ns, (mode + 1 + code / 32) % MODES, edits, input);
+        deliver_damaged(client, *now_ns, (mode + 1 + code / 32) % MODES, edits, input);
         break;
     }
     case 6: { // made up
         const size_t size = cairn_read_u8(input);
         cairn_read_bytes(input, bytes, size);
-        say(client, *now_ns, bytes, size);
+        deliver(client, *now_ns, bytes, size);
         break;
     }
     case 7:
@@ -183,7 +184,7 @@ static void one_operation(
         host_frame(client, *now_ns);
         break;
     default:
-        say_lie(client, *now_ns, mode, edits, input);
+        deliver_damaged(client, *now_ns, mode, edits, input);
         break;
     }
 }

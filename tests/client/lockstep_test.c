@@ -17,128 +17,123 @@ SCOPE_ENDS(cairn_snapshots, cairn_snapshots_destroy)
 #define STATE_MAX (1 << 20)
 
 // The server's side of lockstep: its world, and the messages about it.
-typedef struct origin {
+typedef struct simulated_server {
     cairn_world *world;
     uint8_t *state;
     uint32_t state_size;
     uint64_t state_tick;
     cairn_lockstep client;
-} origin;
+} simulated_server;
 
-static origin *source;
+static simulated_server *server;
 
 BEFORE_EACH {
-    origin *o = calloc(1, sizeof *o);
+    server = calloc(1, sizeof *server);
     char error[CAIRN_SCENE_ERROR_SIZE];
     assert_int_equal(
-        cairn_scene_world_create(kit_scene_stack_and_row(), NULL, &o->world, error), CAIRN_OK);
-    o->state = malloc(STATE_MAX);
-    assert_int_equal(cairn_lockstep_create(&o->client, NULL, STATE_MAX), CAIRN_OK);
-    source = o;
+        cairn_scene_world_create(kit_scene_stack_and_row(), NULL, &server->world, error), CAIRN_OK);
+    server->state = malloc(STATE_MAX);
+    assert_int_equal(cairn_lockstep_create(&server->client, NULL, STATE_MAX), CAIRN_OK);
 }
 
 AFTER_EACH {
-    origin *o = source;
-    cairn_lockstep_destroy(&o->client);
-    cairn_world_destroy(o->world);
-    free(o->state);
-    free(o);
+    cairn_lockstep_destroy(&server->client);
+    cairn_world_destroy(server->world);
+    free(server->state);
+    free(server);
 }
 
-static void encode_state(origin *o) {
-    o->state_size = (uint32_t)cairn_world_encode(o->world, o->state, STATE_MAX);
-    o->state_tick = cairn_world_tick(o->world);
-    assert_true(o->state_size > 0);
+static void encode_state(void) {
+    server->state_size = (uint32_t)cairn_world_encode(server->world, server->state, STATE_MAX);
+    server->state_tick = cairn_world_tick(server->world);
+    assert_true(server->state_size > 0);
 }
 
-static cairn_lockstep_verdict say_state(origin *o, uint32_t offset, uint32_t size) {
-    const cairn_state_message piece = {.tick = o->state_tick,
+static cairn_lockstep_verdict send_state(uint32_t offset, uint32_t size) {
+    const cairn_state_message piece = {.tick = server->state_tick,
         .offset = offset,
-        .total_size = o->state_size,
-        .bytes = o->state + offset,
+        .total_size = server->state_size,
+        .bytes = server->state + offset,
         .size = size};
-    return cairn_lockstep_take_state(&o->client, &piece);
+    return cairn_lockstep_take_state(&server->client, &piece);
 }
 
-static cairn_lockstep_verdict say_whole_state(origin *o) {
-    encode_state(o);
-    return say_state(o, 0, o->state_size);
+static cairn_lockstep_verdict send_whole_state(void) {
+    encode_state();
+    return send_state(0, server->state_size);
 }
 
-static cairn_wire_tick step_once(origin *o, const cairn_command *command) {
-    cairn_wire_tick tick = {
-        .tick = cairn_world_tick(o->world), .command_count = command != NULL ? 1 : 0};
-    cairn_world_step(o->world, command, tick.command_count);
-    cairn_hash128 root = cairn_world_hash_read(o->world).full;
-    tick.root_lo = root.lo;
-    tick.root_hi = root.hi;
-    return tick;
+// Steps the server's world without commands.
+static cairn_wire_tick step_server(void) {
+    const uint64_t tick = cairn_world_tick(server->world);
+    cairn_world_step(server->world, NULL, 0);
+    const cairn_hash128 root = cairn_world_hash_read(server->world).full;
+    return (cairn_wire_tick){.tick = tick, .root_lo = root.lo, .root_hi = root.hi};
 }
 
-static cairn_lockstep_verdict say_ticks(origin *o, const cairn_wire_tick *ticks, uint32_t count) {
+static cairn_lockstep_verdict send_ticks(const cairn_wire_tick *ticks, uint32_t count) {
     const cairn_ticks_message message = {.ticks = ticks, .tick_count = count};
-    return cairn_lockstep_take_ticks(&o->client, &message);
+    return cairn_lockstep_take_ticks(&server->client, &message);
 }
 
 TEST("ticks before any state are not expected") {
-    cairn_wire_tick tick = step_once(source, NULL);
-    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_NOT_EXPECTED);
+    cairn_wire_tick tick = step_server();
+    assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_NOT_EXPECTED);
 }
 
 TEST("ticks are stepped once and compared") {
-    assert_int_equal(say_whole_state(source), CAIRN_LOCKSTEP_LOADED);
+    assert_int_equal(send_whole_state(), CAIRN_LOCKSTEP_LOADED);
     cairn_wire_tick ticks[5];
     for (int i = 0; i < 5; i++) {
-        ticks[i] = step_once(source, NULL);
+        ticks[i] = step_server();
     }
-    assert_int_equal(say_ticks(source, ticks, 3), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(
-        say_ticks(source, ticks, 5), CAIRN_LOCKSTEP_TAKEN); // redundant ones and new ones
-    assert_int_equal(cairn_lockstep_waiting(&source->client), 5);
-    assert_int_equal(cairn_lockstep_advance(&source->client, 2.5, 100), 3);
-    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 1), 1);
-    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 100), 1);
-    assert_int_equal(source->client.timeline.roots_compared, 5);
-    assert_int_equal(source->client.timeline.roots_differed, 0);
-    assert_int_equal(say_ticks(source, ticks, 5), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(cairn_lockstep_waiting(&source->client), 0);
+    assert_int_equal(send_ticks(ticks, 3), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(send_ticks(ticks, 5), CAIRN_LOCKSTEP_TAKEN); // three repeated, two new
+    assert_int_equal(cairn_lockstep_waiting(&server->client), 5);
+    assert_int_equal(cairn_lockstep_advance(&server->client, 2.5, 100), 3);
+    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 1), 1);
+    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 100), 1);
+    assert_int_equal(server->client.timeline.roots_compared, 5);
+    assert_int_equal(server->client.timeline.roots_differed, 0);
+    assert_int_equal(send_ticks(ticks, 5), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(cairn_lockstep_waiting(&server->client), 0);
     cairn_wire_root roots[8];
-    assert_int_equal(cairn_lockstep_roots(&source->client, roots, 8), 5);
+    assert_int_equal(cairn_lockstep_roots(&server->client, roots, 8), 5);
     assert_int_equal(roots[0].tick, 1);
     assert_int_equal(roots[4].tick, 5);
     assert_int_equal(roots[4].lo, ticks[4].root_lo);
 }
 
 TEST("a gap is not stepped over") {
-    say_whole_state(source);
+    send_whole_state();
     cairn_wire_tick ticks[5];
     for (int i = 0; i < 5; i++) {
-        ticks[i] = step_once(source, NULL);
+        ticks[i] = step_server();
     }
-    assert_int_equal(say_ticks(source, &ticks[1], 2), CAIRN_LOCKSTEP_EARLY);
-    assert_int_equal(say_ticks(source, &ticks[4], 1), CAIRN_LOCKSTEP_EARLY);
-    assert_int_equal(say_ticks(source, &ticks[2], 1), CAIRN_LOCKSTEP_EARLY);
-    assert_int_equal(cairn_lockstep_waiting(&source->client), 0);
+    assert_int_equal(send_ticks(&ticks[1], 2), CAIRN_LOCKSTEP_EARLY);
+    assert_int_equal(send_ticks(&ticks[4], 1), CAIRN_LOCKSTEP_EARLY);
+    assert_int_equal(send_ticks(&ticks[2], 1), CAIRN_LOCKSTEP_EARLY);
+    assert_int_equal(cairn_lockstep_waiting(&server->client), 0);
     // Early ticks need not be sent again.
-    assert_int_equal(say_ticks(source, &ticks[0], 1), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(cairn_lockstep_waiting(&source->client), 3);
-    assert_int_equal(say_ticks(source, &ticks[3], 1), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(cairn_lockstep_waiting(&source->client), 5);
-    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 100), 5);
-    assert_int_equal(source->client.timeline.roots_differed, 0);
+    assert_int_equal(send_ticks(&ticks[0], 1), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(cairn_lockstep_waiting(&server->client), 3);
+    assert_int_equal(send_ticks(&ticks[3], 1), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(cairn_lockstep_waiting(&server->client), 5);
+    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 100), 5);
+    assert_int_equal(server->client.timeline.roots_differed, 0);
     assert_int_equal(
-        source->client.early.commands.free_count, source->client.early.commands.block_count);
+        server->client.early.commands.free_count, server->client.early.commands.block_count);
 }
 
-TEST("too far beyond a gap nothing is kept") {
-    say_whole_state(source);
+TEST("ticks too far beyond a gap are not kept") {
+    send_whole_state();
     cairn_wire_tick tick = {.tick = CAIRN_EARLY_TICKS_MAX};
-    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_GAP);
+    assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_GAP);
     tick.tick = CAIRN_EARLY_TICKS_MAX - 1;
-    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_EARLY);
-    // A new state is continued by nothing that came for the old one.
-    assert_int_equal(say_whole_state(source), CAIRN_LOCKSTEP_LOADED);
-    assert_false(source->client.early.ticks[CAIRN_EARLY_TICKS_MAX - 1].held);
+    assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_EARLY);
+    // A new state drops the early ticks of the old one.
+    assert_int_equal(send_whole_state(), CAIRN_LOCKSTEP_LOADED);
+    assert_false(server->client.early.ticks[CAIRN_EARLY_TICKS_MAX - 1].held);
     // Commands are bounded as well.
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; i++) {
@@ -151,42 +146,42 @@ TEST("too far beyond a gap nothing is kept") {
             .tick_count = 1,
             .commands = commands,
             .command_count = CAIRN_COMMANDS_PER_TICK_MAX};
-        verdict = cairn_lockstep_take_ticks(&source->client, &message);
+        verdict = cairn_lockstep_take_ticks(&server->client, &message);
     }
     assert_int_equal(verdict, CAIRN_LOCKSTEP_GAP);
     assert_in_range(tick.tick, 16, 30);
 }
 
-TEST("a false root is a difference at its tick alone") {
-    say_whole_state(source);
+TEST("a root that differs is counted once, at its tick") {
+    send_whole_state();
     cairn_wire_tick ticks[3];
     for (int i = 0; i < 3; i++) {
-        ticks[i] = step_once(source, NULL);
+        ticks[i] = step_server();
     }
     ticks[1].root_hi ^= 1;
-    say_ticks(source, ticks, 3);
-    cairn_lockstep_advance(&source->client, 1e9, 100);
-    assert_int_equal(source->client.timeline.roots_compared, 3);
-    assert_int_equal(source->client.timeline.roots_differed, 1);
-    assert_int_equal(source->client.timeline.first_difference_tick, 2);
+    send_ticks(ticks, 3);
+    cairn_lockstep_advance(&server->client, 1e9, 100);
+    assert_int_equal(server->client.timeline.roots_compared, 3);
+    assert_int_equal(server->client.timeline.roots_differed, 1);
+    assert_int_equal(server->client.timeline.first_difference_tick, 2);
 }
 
 TEST("ticks that do not fit are not acknowledged") {
-    say_whole_state(source);
+    send_whole_state();
     cairn_wire_tick tick = {0};
     for (uint64_t i = 0; i < CAIRN_LOCKSTEP_TICKS_MAX; i++) {
         tick.tick = i;
-        assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
+        assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_TAKEN);
     }
     tick.tick = CAIRN_LOCKSTEP_TICKS_MAX;
-    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_FULL);
-    assert_int_equal(source->client.timeline.confirmed_end, CAIRN_LOCKSTEP_TICKS_MAX);
-    cairn_lockstep_advance(&source->client, 1e9, 1);
-    assert_int_equal(say_ticks(source, &tick, 1), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_FULL);
+    assert_int_equal(server->client.timeline.confirmed_end, CAIRN_LOCKSTEP_TICKS_MAX);
+    cairn_lockstep_advance(&server->client, 1e9, 1);
+    assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_TAKEN);
 }
 
-TEST("a command that no world takes is refused") {
-    say_whole_state(source);
+TEST("a command out of range is refused") {
+    send_whole_state();
     const cairn_command wrong[] = {{.kind = 99, .slot = 0},
         {.kind = CAIRN_COMMAND_INPUT, .slot = CAIRN_SLOTS_MAX},
         {.kind = CAIRN_COMMAND_INPUT, .move = {2, 0, 0}}};
@@ -195,44 +190,44 @@ TEST("a command that no world takes is refused") {
         const cairn_ticks_message message = {
             .ticks = &tick, .tick_count = 1, .commands = &wrong[i], .command_count = 1};
         assert_int_equal(
-            cairn_lockstep_take_ticks(&source->client, &message), CAIRN_LOCKSTEP_COMMAND_REFUSED);
+            cairn_lockstep_take_ticks(&server->client, &message), CAIRN_LOCKSTEP_COMMAND_REFUSED);
     }
-    assert_int_equal(cairn_lockstep_waiting(&source->client), 0);
+    assert_int_equal(cairn_lockstep_waiting(&server->client), 0);
 }
 
 TEST("a new state replaces the world only when it is complete") {
-    say_whole_state(source);
-    cairn_wire_tick early = step_once(source, NULL);
-    say_ticks(source, &early, 1);
+    send_whole_state();
+    cairn_wire_tick early = step_server();
+    send_ticks(&early, 1);
     for (int i = 0; i < 50; i++) {
-        step_once(source, NULL);
+        step_server();
     }
-    encode_state(source);
-    assert_int_equal(say_state(source, 0, 100), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(source->client.timeline.confirmed_end, 51);
-    cairn_wire_tick next = step_once(source, NULL);
-    assert_int_equal(say_ticks(source, &next, 1), CAIRN_LOCKSTEP_TAKEN);
+    encode_state();
+    assert_int_equal(send_state(0, 100), CAIRN_LOCKSTEP_TAKEN);
+    assert_int_equal(server->client.timeline.confirmed_end, 51);
+    cairn_wire_tick next = step_server();
+    assert_int_equal(send_ticks(&next, 1), CAIRN_LOCKSTEP_TAKEN);
     // The old world must not be stepped with the new one's ticks.
-    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 100), 0);
-    assert_int_equal(cairn_world_tick(source->client.timeline.world), 0);
-    assert_int_equal(say_state(source, 100, source->state_size - 100), CAIRN_LOCKSTEP_LOADED);
-    assert_int_equal(cairn_lockstep_advance(&source->client, 1e9, 100), 1);
-    assert_int_equal(source->client.timeline.roots_differed, 0);
-    assert_int_equal(cairn_world_tick(source->client.timeline.world), 52);
+    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 100), 0);
+    assert_int_equal(cairn_world_tick(server->client.timeline.world), 0);
+    assert_int_equal(send_state(100, server->state_size - 100), CAIRN_LOCKSTEP_LOADED);
+    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 100), 1);
+    assert_int_equal(server->client.timeline.roots_differed, 0);
+    assert_int_equal(cairn_world_tick(server->client.timeline.world), 52);
 }
 
 TEST("a state that does not decode is refused") {
-    encode_state(source);
-    source->state[source->state_size - 9] ^= 0xff;
-    source->state[4] ^= 0xff;
-    assert_int_equal(say_state(source, 0, source->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
-    assert_null(source->client.timeline.world);
-    encode_state(source);
-    source->state_tick = 77; // the message says another tick than the state
-    assert_int_equal(say_state(source, 0, source->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
+    encode_state();
+    server->state[server->state_size - 9] ^= 0xff;
+    server->state[4] ^= 0xff;
+    assert_int_equal(send_state(0, server->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
+    assert_null(server->client.timeline.world);
+    encode_state();
+    server->state_tick = 77; // the message says another tick than the state
+    assert_int_equal(send_state(0, server->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
 }
 
-TEST("a delta needs its baseline") {
+TEST("a delta is applied to its baseline and refused without it") {
     SCOPED(cairn_snapshots) snapshots;
     uint8_t payload[512];
     cairn_snapshot_body a[2] = {{.id = 1, .rotation = {.w = 1}}, {.id = 2, .rotation = {.w = 1}}};
@@ -255,7 +250,7 @@ TEST("a delta needs its baseline") {
     assert_int_equal(snapshots.count, 2);
 }
 
-TEST("the ring keeps the newest in order") {
+TEST("the newest snapshots are held in order of tick") {
     SCOPED(cairn_snapshots) snapshots;
     const cairn_snapshot_body body = {.id = 1};
     assert_int_equal(cairn_snapshots_create(&snapshots, 3, 1), CAIRN_OK);

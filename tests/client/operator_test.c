@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whole clients of every mode in a room that an operator pauses, slows down and resets, over paths
-// that lose and reorder: no client is lost, none mistakes one world for another.
+// Clients of every mode in a room that an operator pauses, slows down and resets, over paths that
+// lose and reorder: no client loses its connection or takes data of one world for another's.
 
 #include "tests/kit/test.h"
 
@@ -49,7 +49,7 @@ static void start(void) {
     rig_play(&p, 3, 1000);
 }
 
-// Asks as the operator and lets time pass until the answer is there.
+// Sends a request of the operator and runs until its answer arrives.
 static cairn_control_answer ask(cairn_control_request request) {
     cairn_client *client = rig_client(&p, OPERATOR);
     cairn_control_answer answer = {.reason = ""};
@@ -66,7 +66,7 @@ static cairn_control_answer ask(cairn_control_request request) {
     return answer;
 }
 
-// Returns the tick of the answer.
+// Sends a request that must succeed. Returns the tick of its answer.
 static uint64_t done(cairn_control_request request) {
     const cairn_control_answer answer = ask(request);
     if (answer.refusal != 0) {
@@ -80,23 +80,23 @@ static uint64_t load(const char *name) {
 }
 
 static uint64_t server_tick(void) {
-    return cairn_world_tick(cairn_server_world(p.system.server, CAIRN_ROOM_MAIN));
+    return cairn_world_tick(rig_server_world(&p));
 }
 
 // Every client plays at the server's tick, with the server's world.
-static void expect_all_well(const char *when) {
+static void expect_same_world(const char *when) {
     for (uint32_t i = 0; i < CLIENTS; i++) {
-        const cairn_client_statistics told = rig_statistics(&p, i);
+        const cairn_client_statistics s = rig_statistics(&p, i);
         if (rig_state(&p, i) != CAIRN_CLIENT_PLAYING) {
             fail_msg("%s: client %u is not playing: %s", when, i,
                 cairn_client_failure_text(rig_client(&p, i)));
         }
-        if (told.connection.server_tick > server_tick() ||
-            told.connection.server_tick + 40 < server_tick()) {
-            fail_msg("%s: client %u heard of tick %lu, the server is at %lu", when, i,
-                (unsigned long)told.connection.server_tick, (unsigned long)server_tick());
+        if (s.connection.server_tick > server_tick() ||
+            s.connection.server_tick + 40 < server_tick()) {
+            fail_msg("%s: client %u received tick %lu, the server is at %lu", when, i,
+                (unsigned long)s.connection.server_tick, (unsigned long)server_tick());
         }
-        if (told.simulation.roots_differed != 0) {
+        if (s.simulation.roots_differed != 0) {
             fail_msg("%s: client %u has another world", when, i);
         }
     }
@@ -110,50 +110,50 @@ TEST("a long pause ends no connection") {
     const uint64_t tick = done((cairn_control_request){.verb = CAIRN_CONTROL_PAUSE});
     rig_run_ms(&p, 8000);
     assert_int_equal(server_tick(), tick);
-    expect_all_well("paused");
+    expect_same_world("paused");
     done((cairn_control_request){.verb = CAIRN_CONTROL_STEP, .step = {30}});
     rig_run_ms(&p, 500);
-    expect_all_well("stepped");
-    // It shows the newest snapshot, not a tick to come.
+    expect_same_world("stepped");
+    // The client has stepped the ticks of the request and no more.
     const cairn_world *shown = cairn_client_world(rig_client(&p, LOCKSTEP));
     assert_int_equal(cairn_world_tick(shown), tick + 30);
     done((cairn_control_request){.verb = CAIRN_CONTROL_RESUME});
     rig_play(&p, 4, 2000);
-    expect_all_well("resumed");
+    expect_same_world("resumed");
     rig_end(&p);
 }
 
-TEST("all follow into another world") {
+TEST("every client follows into another world") {
     start();
     done((cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {"early"}});
     rig_play(&p, 5, 1000);
     done((cairn_control_request){
         .verb = CAIRN_CONTROL_RESET, .reset = {.has_seed = true, .seed = 9}});
     rig_play(&p, 6, 1500);
-    expect_all_well("reset");
+    expect_same_world("reset");
     const uint64_t tick = server_tick();
     load("early");
     rig_play(&p, 7, 1200);
-    expect_all_well("loaded");
+    expect_same_world("loaded");
     done((cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .seek = {server_tick() - 60}});
     rig_play(&p, 8, 1200);
-    expect_all_well("sought");
+    expect_same_world("moved to an earlier tick");
     load("early");
     load("early");
     rig_play(&p, 9, 1200);
-    expect_all_well("loaded twice");
+    expect_same_world("loaded twice");
     assert_true(tick > 0);
     rig_end(&p);
 }
 
-TEST("all follow another rate") {
+TEST("every client follows a change of the rate") {
     static const uint32_t rates[] = {500, 2000};
     start();
     for (uint32_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         const uint64_t tick =
             done((cairn_control_request){.verb = CAIRN_CONTROL_RATE, .rate = {rates[i]}});
         rig_play(&p, 10 + i, 2000);
-        expect_all_well("another rate");
+        expect_same_world("another rate");
         assert_in_range(server_tick() - tick, rates[i] * 115 / 1000, rates[i] * 130 / 1000);
     }
     rig_end(&p);
@@ -161,7 +161,7 @@ TEST("all follow another rate") {
 
 static const cairn_control_request features = {.verb = CAIRN_CONTROL_FEATURES};
 
-TEST("requests out of bounds are not sent") {
+TEST("a request out of bounds is not sent") {
     static char long_name[CAIRN_CONTROL_NAME_SIZE_MAX + 2];
     memset(long_name, 'a', sizeof long_name - 1);
     const float infinite = 0x1p127f * 2.0f;
@@ -188,7 +188,7 @@ TEST("requests out of bounds are not sent") {
     rig_end(&p);
 }
 
-TEST("requests and answers may be encoded") {
+TEST("requests and answers can be passed in their encoded form") {
     uint8_t unaligned[256] = {0};
     start();
     cairn_client *client = rig_client(&p, OPERATOR);
@@ -216,7 +216,7 @@ TEST("requests and answers may be encoded") {
     assert_int_equal(answer.answer.number, number);
     assert_int_equal(answer.answer.verb, CAIRN_CONTROL_STATE);
     assert_int_equal(answer.answer.state.players, 4);
-    // What a client may not send is not sent in its name.
+    // A message of a kind that clients do not send is refused.
     const cairn_message foreign = {.kind = CAIRN_MESSAGE_ANSWER,
         .answer = {.verb = CAIRN_CONTROL_PAUSE, .reason = "", .room = ""}};
     assert_int_equal(cairn_message_encode(encoder, &foreign, &bytes, &size), CAIRN_OK);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pieces of prediction, each alone: guesses, attribution, the controller, gliding corrections.
+// The parts of prediction, each alone: input prediction, rollback attribution, the delay
+// controller, smoothing.
 
 #include "tests/kit/test.h"
 
@@ -30,14 +31,14 @@ static cairn_command joins(uint32_t slot) {
 static void expect_input(
     const cairn_input_prediction *prediction, uint64_t tick, const cairn_command *expected) {
     cairn_command command;
-    const bool speaks = cairn_input_prediction_predict(prediction, 3, tick, &command);
-    assert_int_equal(speaks, expected != NULL);
-    if (speaks) {
+    const bool has_input = cairn_input_prediction_predict(prediction, 3, tick, &command);
+    assert_int_equal(has_input, expected != NULL);
+    if (has_input) {
         assert_memory_equal(&command, expected, sizeof command);
     }
 }
 
-TEST("a player is expected to go on") {
+TEST("a player is predicted to hold its last input") {
     cairn_input_prediction prediction;
     cairn_input_prediction_start(&prediction, 100, HOLD);
     const cairn_command first[] = {joins(3), input(3, 7, 1)};
@@ -46,8 +47,8 @@ TEST("a player is expected to go on") {
         const cairn_command next = input(3, 7 + (uint32_t)(tick - 100), 1);
         expect_input(&prediction, tick, &next);
     }
-    // Its input was missing once: the server repeated the last one, and will until the hold time
-    // ends.
+    // The player's input was missing once: the server repeated the last one, and does so until the
+    // hold time ends.
     cairn_input_prediction_confirm(&prediction, &first[1], 1);
     expect_input(&prediction, 102, &first[1]);
     expect_input(&prediction, 109, &first[1]);
@@ -68,7 +69,7 @@ TEST("a silent player is predicted to stay silent") {
     expect_input(&prediction, 0, NULL);
     cairn_input_prediction_confirm(&prediction, &join, 1);
     expect_input(&prediction, 1, NULL);
-    // A player that does not count its inputs is not mistaken for a silent one for ever.
+    // A player whose inputs have no sequence numbers is not taken for a silent one for ever.
     const cairn_command same = input(3, 0, 4);
     for (int i = 0; i < 30; i++) {
         cairn_input_prediction_confirm(&prediction, &same, 1);
@@ -78,7 +79,7 @@ TEST("a silent player is predicted to stay silent") {
     expect_input(&prediction, 60, NULL);
 }
 
-// Against the server's own inbox: a silent player is predicted exactly as it is filled in.
+// Compares the prediction with the server's own inbox.
 TEST("a silent player is predicted as the server substitutes its input") {
     SCOPED(cairn_inbox) *inbox = NULL;
     cairn_input_prediction prediction;
@@ -94,7 +95,7 @@ TEST("a silent player is predicted as the server substitutes its input") {
         cairn_inbox_take(inbox, 3, tick, &held);
     }
     cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
-    for (uint64_t tick = 50; tick < 61; tick++) { // one of them filled in
+    for (uint64_t tick = 50; tick < 61; tick++) { // the server substitutes the last of these
         cairn_input_prediction_confirm(&prediction, commands, cairn_inbox_gather(inbox, commands));
     }
     for (uint64_t tick = 61; tick < 80; tick++) {
@@ -138,7 +139,7 @@ static const cairn_delay_controller_config usual = {.tick_ns = 1e9 / 60,
     .predict_max = 8,
     .input_delay_fixed = CAIRN_DELAY_ADAPTIVE};
 
-TEST("first delay then prediction then more delay") {
+TEST("a longer path is met by delay first, then by prediction, then by more delay") {
     const struct {
         double need;
         uint32_t predict_max;
@@ -154,6 +155,7 @@ TEST("first delay then prediction then more delay") {
     assert_int_equal(cairn_delay_controller_target(&fixed, 30, 8), 1);
 }
 
+// `need` changes by `wobble` ticks up and down with each call.
 static void run_controller(
     cairn_delay_controller *controller, uint64_t *now_ns, double need, double wobble, int ms) {
     for (int i = 0; i < ms; i += 10) {
@@ -163,23 +165,23 @@ static void run_controller(
     }
 }
 
-TEST("the delay does not oscillate") {
+TEST("the delay follows a lasting need and ignores a wavering one") {
     cairn_delay_controller controller;
     uint64_t now_ns = 1000;
     cairn_delay_controller_start(&controller, &usual);
     run_controller(&controller, &now_ns, 6, 0, 10);
     assert_int_equal(controller.input_delay, 3);
-    EXPECT_NEAR(controller.ahead, 3, 1e-9); // at once, the first time
+    EXPECT_NEAR(controller.ahead, 3, 1e-9); // at once, because it is the first
     run_controller(&controller, &now_ns, 6, 0, 3000);
     const uint64_t changes = controller.changes;
-    run_controller(&controller, &now_ns, 11, 0.6, 10000); // now and then a tick more is asked for
+    run_controller(&controller, &now_ns, 11, 0.6, 10000); // sometimes a tick more is needed
     assert_int_equal(controller.changes, changes);
     run_controller(&controller, &now_ns, 14, 0, 100);
     assert_int_equal(controller.input_delay, 3);
     run_controller(&controller, &now_ns, 14, 0, 200);
     assert_int_equal(controller.input_delay, 6);
     run_controller(
-        &controller, &now_ns, 12.5, 0.6, 10000); // the room for less is not worth a change
+        &controller, &now_ns, 12.5, 0.6, 10000); // a tick less would do, but with none to spare
     assert_int_equal(controller.input_delay, 6);
     run_controller(&controller, &now_ns, 9, 0, 2900);
     assert_int_equal(controller.input_delay, 6);
@@ -187,13 +189,13 @@ TEST("the delay does not oscillate") {
     assert_int_equal(controller.input_delay, 3);
 }
 
-TEST("the world moves ahead smoothly or at once") {
+TEST("the predicted tick follows smoothly, and at once if it is far off") {
     cairn_delay_controller controller;
     uint64_t now_ns = 1000;
     cairn_delay_controller_start(&controller, &usual);
     run_controller(&controller, &now_ns, 4, 0, 3000);
     EXPECT_NEAR(controller.ahead, 1, 1e-9);
-    run_controller(&controller, &now_ns, 9, 0, 100); // 100 ms: a tenth of them, 0.6 ticks
+    run_controller(&controller, &now_ns, 9, 0, 100); // by a tenth of 100 ms: 0.6 ticks
     EXPECT_NEAR(controller.ahead, 1.6, 0.01);
     run_controller(&controller, &now_ns, 9, 0, 1000);
     EXPECT_NEAR(controller.ahead, 6, 1e-9);
@@ -201,10 +203,10 @@ TEST("the world moves ahead smoothly or at once") {
     fixed.input_delay_fixed = 1;
     cairn_delay_controller_start(&controller, &fixed);
     run_controller(&controller, &now_ns, 4, 0, 10);
-    run_controller(&controller, &now_ns, 40, 0, 10); // 600 ms off: no time to glide
+    run_controller(&controller, &now_ns, 40, 0, 10); // 600 ms off: at once
     EXPECT_NEAR(controller.ahead, 39, 1e-9);
     const double ahead = controller.ahead;
-    cairn_delay_controller_advance(&controller, now_ns - 5000000, 39.5, 8); // time that goes back
+    cairn_delay_controller_advance(&controller, now_ns - 5000000, 39.5, 8); // the clock moved back
     EXPECT_NEAR(controller.ahead, ahead, 1e-9);
     cairn_delay_controller_advance(
         &controller, now_ns + UINT64_C(3600000000000), 40, 8); // an hour's pause
@@ -215,8 +217,8 @@ static cairn_client_body body_at(float x) {
     return (cairn_client_body){.id = 5, .position = {x}, .rotation = {0, 0, 0, 1}};
 }
 
-// How far off a body is shown `ms` after it was corrected by `error`, in frames of `frame_ms`.
-static float left_after(float error, uint32_t frame_ms, uint32_t ms) {
+// The offset at which a body is shown `ms` after a correction by `error`, in frames of `frame_ms`.
+static float offset_after(float error, uint32_t frame_ms, uint32_t ms) {
     cairn_smoothing smoothing;
     assert_int_equal(cairn_smoothing_create(&smoothing, 16), CAIRN_OK);
     cairn_smoothing_advance(&smoothing, CAIRN_NS_PER_S);
@@ -233,33 +235,32 @@ static float left_after(float error, uint32_t frame_ms, uint32_t ms) {
 }
 
 TEST("an error decays by the published factors") {
-    EXPECT_NEAR(left_after(0.2f, 1, 0), 0.2, 1e-6); // shown where it was
-    EXPECT_NEAR(left_after(0.2f, 50, 50), 0.2 * pow(0.95, 3), 1e-4);
-    EXPECT_NEAR(left_after(0.2f, 100, 500), 0.2 * pow(0.95, 30), 1e-4);
-    EXPECT_NEAR(left_after(4.0f, 50, 50), 4 * pow(0.85, 3), 1e-3);
-    EXPECT_NEAR(left_after(-4.0f, 50, 50), -4 * pow(0.85, 3), 1e-3);
-    const float between = left_after(0.625f, 50, 50);
+    EXPECT_NEAR(offset_after(0.2f, 1, 0), 0.2, 1e-6); // shown where it was
+    EXPECT_NEAR(offset_after(0.2f, 50, 50), 0.2 * pow(0.95, 3), 1e-4);
+    EXPECT_NEAR(offset_after(0.2f, 100, 500), 0.2 * pow(0.95, 30), 1e-4);
+    EXPECT_NEAR(offset_after(4.0f, 50, 50), 4 * pow(0.85, 3), 1e-3);
+    EXPECT_NEAR(offset_after(-4.0f, 50, 50), -4 * pow(0.85, 3), 1e-3);
+    const float between = offset_after(0.625f, 50, 50);
     assert_true(between > 0.625f * powf(0.9f, 3) && between < 0.625f * powf(0.92f, 3));
-    EXPECT_NEAR(left_after(1.0f, 1000, 10000), 0, 0);
+    EXPECT_NEAR(offset_after(1.0f, 1000, 10000), 0, 0);
 }
 
-TEST("the frame rate does not matter") {
+TEST("the decay does not depend on the frame rate") {
     for (float error = 0.1f; error < 3.0f; error += 0.7f) {
-        const float fine = left_after(error, 1, 300);
-        EXPECT_NEAR(left_after(error, 10, 300), fine, 1e-5);
-        EXPECT_NEAR(left_after(error, 60, 300), fine, 1e-5);
-        EXPECT_NEAR(left_after(error, 300, 300), fine, 1e-5);
+        const float fine = offset_after(error, 1, 300);
+        EXPECT_NEAR(offset_after(error, 10, 300), fine, 1e-5);
+        EXPECT_NEAR(offset_after(error, 60, 300), fine, 1e-5);
+        EXPECT_NEAR(offset_after(error, 300, 300), fine, 1e-5);
     }
 }
 
-TEST("rotations glide the short way") {
+TEST("a corrected rotation fades out the short way") {
     cairn_smoothing smoothing;
     cairn_client_body was = body_at(0);
     cairn_client_body now = body_at(0);
     assert_int_equal(cairn_smoothing_create(&smoothing, 16), CAIRN_OK);
-    was.rotation[1] = -sinf(0.1f); // 0.2 rad about y, with the other sign
+    was.rotation[1] = sinf(0.1f); // -0.2 rad about y, as the quaternion with negative w
     was.rotation[3] = -cosf(0.1f);
-    was.rotation[1] = -was.rotation[1];
     const cairn_smoothing_step step = cairn_smoothing_add(&smoothing, &was, &now);
     EXPECT_NEAR(step.angle, 0.2, 1e-5);
     cairn_smoothing_apply(&smoothing, &now, 1);
@@ -268,11 +269,11 @@ TEST("rotations glide the short way") {
     now = body_at(0);
     cairn_smoothing_apply(&smoothing, &now, 1);
     EXPECT_NEAR(2 * asinf(fabsf(now.rotation[1])), 0.2 * pow(0.95, 3), 1e-3);
-    assert_true(now.rotation[1] * now.rotation[3] < 0); // the way it was turned
+    assert_true(now.rotation[1] * now.rotation[3] < 0); // still in the direction of the error
     cairn_smoothing_destroy(&smoothing);
 }
 
-TEST("another body in the same place does not glide") {
+TEST("a body that reused the index of a corrected one has no offset") {
     cairn_smoothing smoothing;
     const cairn_client_body was = body_at(1);
     const cairn_client_body is = body_at(0);
@@ -308,7 +309,7 @@ TEST("the last rollbacks are kept and all are counted") {
     assert_string_equal(cairn_client_rollback_cause_text(CAIRN_ROLLBACK_CAUSE_COUNT), "unknown");
 }
 
-TEST("an input is read for its tick alone") {
+TEST("an input is read for its own tick and no other") {
     static cairn_inputs inputs;
     cairn_wire_input out;
     cairn_inputs_start(&inputs, 16);

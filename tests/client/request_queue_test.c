@@ -6,7 +6,7 @@
 static const cairn_resync_request elements = {.tick = 7, .want = CAIRN_RESYNC_WANT_ELEMENTS};
 static const cairn_resync_request stages = {.tick = 8, .want = CAIRN_RESYNC_WANT_STAGES};
 
-TEST("an empty queue asks nothing") {
+TEST("an empty queue sends nothing") {
     const cairn_resync_queue queue = {0};
     assert_int_equal(cairn_resync_queue_next(&queue, UINT64_MAX), CAIRN_RESYNC_PURPOSE_COUNT);
 }

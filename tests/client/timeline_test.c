@@ -15,7 +15,7 @@ SCOPE_ENDS(cairn_timeline, cairn_timeline_destroy)
 #define SCRIPT_TICKS 160
 #define STATE_MEMORY (16u << 20)
 
-// The true history: commands and roots, tick by tick.
+// The server's history: commands and roots, tick by tick.
 typedef struct history {
     cairn_command commands[SCRIPT_TICKS][8];
     uint32_t counts[SCRIPT_TICKS];
@@ -41,7 +41,7 @@ static cairn_command input_of(cairn_random *random, uint32_t slot) {
         .aim = {.z = -1, .y = 0.25f}};
 }
 
-// Slot 0 plays throughout; slot 1 joins and leaves again and again; both throw and spawn.
+// Slot 0 plays throughout. Slot 1 joins and leaves repeatedly. Both throw and spawn.
 static void write_script(history *h, uint64_t seed) {
     cairn_random random = cairn_random_of(seed);
     for (uint32_t tick = 0; tick < SCRIPT_TICKS; tick++) {
@@ -70,16 +70,14 @@ static void write_script(history *h, uint64_t seed) {
 static history *truth;
 
 BEFORE_EACH {
-    history *h = calloc(1, sizeof *h);
-    h->world = new_world();
-    write_script(h, 7);
-    truth = h;
+    truth = calloc(1, sizeof *truth);
+    truth->world = new_world();
+    write_script(truth, 7);
 }
 
 AFTER_EACH {
-    history *h = truth;
-    cairn_world_destroy(h->world);
-    free(h);
+    cairn_world_destroy(truth->world);
+    free(truth);
 }
 
 static void start(cairn_timeline *t, uint32_t ticks, size_t state_memory) {
@@ -88,16 +86,17 @@ static void start(cairn_timeline *t, uint32_t ticks, size_t state_memory) {
     assert_int_equal(cairn_timeline_adopt(t, new_world(), state_memory), CAIRN_OK);
 }
 
-static cairn_timeline_verdict confirm(cairn_timeline *t, const history *h, uint64_t tick) {
-    return cairn_timeline_confirm(t, tick, h->commands[tick], h->counts[tick], h->roots[tick]);
+static cairn_timeline_verdict confirm(cairn_timeline *t, uint64_t tick) {
+    return cairn_timeline_confirm(
+        t, tick, truth->commands[tick], truth->counts[tick], truth->roots[tick]);
 }
 
-// A prediction that knows only slot 0, and that only most of the time.
+// Predicts an input of slot 0 alone, in one tick of four a wrong one.
 static cairn_timeline_verdict predict_badly(
-    cairn_timeline *t, const history *h, uint64_t tick, cairn_random *random) {
+    cairn_timeline *t, uint64_t tick, cairn_random *random) {
     cairn_command wrong = input_of(random, 0);
-    const cairn_command *commands = h->commands[tick];
-    for (uint32_t i = 0; i < h->counts[tick]; i++) {
+    const cairn_command *commands = truth->commands[tick];
+    for (uint32_t i = 0; i < truth->counts[tick]; i++) {
         bool own = commands[i].slot == 0 && commands[i].kind == CAIRN_COMMAND_INPUT;
         wrong = own && cairn_random_below(random, 4) > 0 ? commands[i] : wrong;
     }
@@ -109,16 +108,16 @@ static void step_all(cairn_timeline *t) {
     assert_int_equal(t->head_tick, t->end);
 }
 
-static void expect_the_truth(const cairn_timeline *t, const history *h) {
+static void expect_server_world(const cairn_timeline *t) {
     cairn_difference difference[4];
     assert_int_equal(t->head_tick, SCRIPT_TICKS);
     assert_int_equal(t->roots_differed, 0);
     assert_false(t->differs);
-    assert_int_equal(cairn_world_diff(t->world, h->world, difference, 4), 0);
+    assert_int_equal(cairn_world_diff(t->world, truth->world, difference, 4), 0);
 }
 
-// Spawns, despawns, joins and leaves inside the window, with rules' state and ids: after any
-// prediction each confirmed root is that of a world that never predicted.
+// Bodies spawn and players join and leave inside the window, which changes the rules' state and the
+// ids. After any prediction each confirmed root is that of a world that never predicted.
 TEST("a wrong prediction leaves no trace") {
     for (uint64_t seed = 1; seed <= 2; seed++) {
         cairn_random random = cairn_random_of(seed);
@@ -129,7 +128,7 @@ TEST("a wrong prediction leaves no trace") {
             uint64_t ahead = t.confirmed_end + 1 + cairn_random_below(&random, 12);
             ahead = ahead < SCRIPT_TICKS ? ahead : SCRIPT_TICKS;
             for (uint64_t tick = t.confirmed_end; tick < ahead; tick++) {
-                cairn_timeline_verdict verdict = predict_badly(&t, truth, tick, &random);
+                cairn_timeline_verdict verdict = predict_badly(&t, tick, &random);
                 assert_true(verdict <= CAIRN_TIMELINE_DIFFERED);
                 if (cairn_random_below(&random, 2) > 0) {
                     step_all(&t);
@@ -137,27 +136,27 @@ TEST("a wrong prediction leaves no trace") {
             }
             uint64_t burst = t.confirmed_end + cairn_random_below(&random, 6);
             for (uint64_t tick = t.confirmed_end; tick < burst && tick < SCRIPT_TICKS; tick++) {
-                cairn_timeline_verdict verdict = confirm(&t, truth, tick);
+                cairn_timeline_verdict verdict = confirm(&t, tick);
                 assert_true(verdict <= CAIRN_TIMELINE_DIFFERED);
                 differed += verdict == CAIRN_TIMELINE_DIFFERED;
             }
         }
         step_all(&t);
-        expect_the_truth(&t, truth);
+        expect_server_world(&t);
         assert_int_equal(t.roots_compared, SCRIPT_TICKS); // each once, however often it was stepped
         assert_true(differed > 10 && t.steps > SCRIPT_TICKS);
     }
 }
 
-TEST("confirmed ticks alone are lockstep") {
+TEST("with confirmed ticks alone each tick is stepped once") {
     SCOPED(cairn_timeline) t;
     start(&t, 32, 0);
     for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
-        assert_int_equal(confirm(&t, truth, tick), CAIRN_TIMELINE_TAKEN);
-        assert_int_equal(confirm(&t, truth, tick), CAIRN_TIMELINE_KNOWN);
+        assert_int_equal(confirm(&t, tick), CAIRN_TIMELINE_TAKEN);
+        assert_int_equal(confirm(&t, tick), CAIRN_TIMELINE_KNOWN);
         step_all(&t);
     }
-    expect_the_truth(&t, truth);
+    expect_server_world(&t);
     assert_int_equal(t.steps, SCRIPT_TICKS);
     // The last ticks can be read, with their own roots, older ones are gone.
     assert_null(cairn_timeline_tick_read(&t, SCRIPT_TICKS - 33));
@@ -177,7 +176,7 @@ TEST("the timeline rewinds to any tick whose state is held") {
     cairn_random random = cairn_random_of(3);
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
-        confirm(&t, truth, tick);
+        confirm(&t, tick);
         step_all(&t);
         size_t size = 0;
         uint64_t back = tick + 1 - cairn_random_below(&random, 6);
@@ -188,7 +187,7 @@ TEST("the timeline rewinds to any tick whose state is held") {
         assert_int_equal(t.head_tick, back);
         step_all(&t);
     }
-    expect_the_truth(&t, truth);
+    expect_server_world(&t);
     assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 65), CAIRN_TIMELINE_STATE_DROPPED);
     assert_int_equal(t.head_tick, SCRIPT_TICKS);
 }
@@ -198,15 +197,15 @@ TEST("a prediction beyond the window is refused") {
     cairn_random random = cairn_random_of(1);
     start(&t, 16, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 16; tick++) {
-        assert_int_equal(predict_badly(&t, truth, tick, &random), CAIRN_TIMELINE_TAKEN);
+        assert_int_equal(predict_badly(&t, tick, &random), CAIRN_TIMELINE_TAKEN);
     }
     step_all(&t);
-    assert_int_equal(predict_badly(&t, truth, 17, &random), CAIRN_TIMELINE_GAP);
-    assert_int_equal(predict_badly(&t, truth, 16, &random), CAIRN_TIMELINE_FULL);
-    assert_true(confirm(&t, truth, 0) <= CAIRN_TIMELINE_DIFFERED);
+    assert_int_equal(predict_badly(&t, 17, &random), CAIRN_TIMELINE_GAP);
+    assert_int_equal(predict_badly(&t, 16, &random), CAIRN_TIMELINE_FULL);
+    assert_true(confirm(&t, 0) <= CAIRN_TIMELINE_DIFFERED);
     step_all(&t);
-    assert_int_equal(predict_badly(&t, truth, 16, &random), CAIRN_TIMELINE_TAKEN);
-    assert_int_equal(predict_badly(&t, truth, 0, &random), CAIRN_TIMELINE_KNOWN);
+    assert_int_equal(predict_badly(&t, 16, &random), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(predict_badly(&t, 0, &random), CAIRN_TIMELINE_KNOWN);
     cairn_timeline_destroy(&t);
     // The same with memory as the limit: room for four states and a bit.
     cairn_world *world = new_world();
@@ -219,13 +218,13 @@ TEST("a prediction beyond the window is refused") {
     while (cairn_timeline_step(&t) == CAIRN_TIMELINE_STEPPED) {}
     assert_true(t.head_tick >= 2 && t.head_tick <= 4);
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_WINDOW);
-    const uint64_t stood = t.head_tick;
+    const uint64_t head_tick = t.head_tick;
     for (uint64_t tick = 0; tick < 2; tick++) {
         const cairn_hash128 root = cairn_timeline_tick_read(&t, tick)->root;
         assert_int_equal(cairn_timeline_confirm(&t, tick, NULL, 0, root), CAIRN_TIMELINE_AGREED);
     }
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_STEPPED);
-    assert_int_equal(t.head_tick, stood + 1);
+    assert_int_equal(t.head_tick, head_tick + 1);
     cairn_timeline_destroy(&t);
 }
 
@@ -233,7 +232,7 @@ TEST("a damaged world can be repaired at a tick") {
     SCOPED(cairn_timeline) t;
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 100; tick++) {
-        confirm(&t, truth, tick);
+        confirm(&t, tick);
         step_all(&t);
         if (tick == 79) {
             cairn_body_state bodies[8];
@@ -247,30 +246,30 @@ TEST("a damaged world can be repaired at a tick") {
     }
     assert_int_equal(t.differs_tick, 80);
     assert_int_equal(t.first_difference_tick, 80);
-    // The state of 80 as it should be, put where it was damaged.
-    cairn_world *sound = new_world();
+    // The undamaged state of tick 80 is loaded in its place.
+    cairn_world *intact = new_world();
     for (uint64_t tick = 0; tick < 80; tick++) {
-        cairn_world_step(sound, truth->commands[tick], truth->counts[tick]);
+        cairn_world_step(intact, truth->commands[tick], truth->counts[tick]);
     }
-    uint8_t *bytes = malloc(cairn_world_save_size(sound));
-    const size_t size = cairn_world_save(sound, bytes, cairn_world_save_size(sound));
+    uint8_t *bytes = malloc(cairn_world_save_size(intact));
+    const size_t size = cairn_world_save(intact, bytes, cairn_world_save_size(intact));
     assert_int_equal(cairn_timeline_rewind(&t, 80), CAIRN_TIMELINE_REWOUND);
     assert_int_equal(cairn_world_load(t.world, bytes, size), CAIRN_OK);
     assert_true(cairn_timeline_world_changed(&t));
     step_all(&t);
     assert_false(t.differs);
     for (uint64_t tick = 100; tick < SCRIPT_TICKS; tick++) {
-        confirm(&t, truth, tick);
+        confirm(&t, tick);
         step_all(&t);
     }
     assert_false(t.differs);
     cairn_difference difference;
     assert_int_equal(cairn_world_diff(t.world, truth->world, &difference, 1), 0);
-    cairn_world_destroy(sound);
+    cairn_world_destroy(intact);
     free(bytes);
 }
 
-TEST("a false root differs at its tick whether predicted or not") {
+TEST("a root that differs is found at its tick whether the tick was predicted or not") {
     for (int predicted = 0; predicted < 2; predicted++) {
         SCOPED(cairn_timeline) t;
         start(&t, 64, STATE_MEMORY);
@@ -293,22 +292,22 @@ TEST("a false root differs at its tick whether predicted or not") {
 TEST("ticks wait for the state they continue") {
     SCOPED(cairn_timeline) t;
     assert_int_equal(cairn_timeline_create(&t, 64, 4096), CAIRN_OK);
-    assert_int_equal(confirm(&t, truth, 0), CAIRN_TIMELINE_NOT_EXPECTED);
+    assert_int_equal(confirm(&t, 0), CAIRN_TIMELINE_NOT_EXPECTED);
     cairn_timeline_expect(&t, 0);
-    assert_int_equal(confirm(&t, truth, 1), CAIRN_TIMELINE_GAP);
-    assert_int_equal(confirm(&t, truth, 0), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(confirm(&t, 1), CAIRN_TIMELINE_GAP);
+    assert_int_equal(confirm(&t, 0), CAIRN_TIMELINE_TAKEN);
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_IDLE);
     assert_int_equal(cairn_timeline_adopt(&t, new_world(), STATE_MEMORY), CAIRN_OK);
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_STEPPED);
-    // Another state of the very tick the old world stands at must not be mixed up with it.
+    // The old world has the tick that is expected next, but is not the state that it continues.
     cairn_timeline_expect(&t, 1);
-    assert_int_equal(confirm(&t, truth, 1), CAIRN_TIMELINE_TAKEN);
+    assert_int_equal(confirm(&t, 1), CAIRN_TIMELINE_TAKEN);
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_IDLE);
     cairn_timeline_clear(&t);
     assert_null(t.world);
 }
 
-TEST("commands are bounded too") {
+TEST("a timeline holds a bounded number of commands") {
     SCOPED(cairn_timeline) t;
     cairn_command many[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; i++) {
