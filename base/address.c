@@ -16,6 +16,7 @@ bool cairn_address_equal(const cairn_address *a, const cairn_address *b) {
 
 // At most 65535, in decimal, without a sign or leading zeros.
 static bool parse_port(const char *at, uint16_t *out) {
+    CAIRN_ASSERT(at != NULL && out != NULL);
     uint32_t value = 0;
     if (at[0] == '\0' || (at[0] == '0' && at[1] != '\0')) {
         return false;
@@ -30,7 +31,7 @@ static bool parse_port(const char *at, uint16_t *out) {
 // `host` is the part without brackets and port. An IPv4 address embedded in IPv6 is refused:
 // cairn_address_print writes every IPv6 address as groups.
 static bool parse_host(const char *host, size_t size, cairn_address *out) {
-    CAIRN_ASSERT(host != NULL);
+    CAIRN_ASSERT(size <= strlen(host));
     char text[INET6_ADDRSTRLEN];
     if (size >= sizeof text) {
         return false;
@@ -56,6 +57,7 @@ static bool parse_into(const char *text, cairn_address *out) {
     if (out->family == CAIRN_ADDRESS_IPV4) {
         end = strchr(text, ':');
     }
+    CAIRN_ASSERT(end == NULL || end >= host);
     const size_t size = end == NULL ? strlen(host) : (size_t)(end - host);
     if (!parse_host(host, size, out)) {
         return false;
@@ -65,11 +67,13 @@ static bool parse_into(const char *text, cairn_address *out) {
 }
 
 bool cairn_address_parse(const char *text, cairn_address *out) {
+    CAIRN_ASSERT(text != NULL && out != NULL);
     *out = (cairn_address){0};
     if (!parse_into(text, out)) {
         *out = (cairn_address){0};
         return false;
     }
+    CAIRN_ASSERT(out->family == CAIRN_ADDRESS_IPV4 || out->family == CAIRN_ADDRESS_IPV6);
     return true;
 }
 

@@ -5,6 +5,9 @@
 // up the size: one function lays out the pieces, first to measure and then to assign them.
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/assert.h"
 
 #define CAIRN_CACHE_LINE 64
 
@@ -14,6 +17,7 @@ typedef struct cairn_arena {
 } cairn_arena;
 
 static inline void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size) {
+    CAIRN_ASSERT(size > 0 && count <= (SIZE_MAX - arena->at - CAIRN_CACHE_LINE) / size);
     void *piece = arena->memory == NULL ? NULL : arena->memory + arena->at;
     arena->at += (count * size + CAIRN_CACHE_LINE - 1) / CAIRN_CACHE_LINE * CAIRN_CACHE_LINE;
     return piece;

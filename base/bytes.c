@@ -20,6 +20,7 @@ size_t cairn_reader_left(const cairn_reader *reader) {
 }
 
 bool cairn_reader_done(const cairn_reader *reader) {
+    CAIRN_ASSERT(reader->at <= reader->size);
     return reader->ok && reader->at == reader->size;
 }
 

@@ -118,10 +118,12 @@ void cairn_commands_sort(cairn_command *commands, uint32_t count) {
             --at;
         }
         commands[at] = moving;
+        CAIRN_ASSERT(at == 0 || !cairn_command_before(&commands[at], &commands[at - 1]));
     }
 }
 
 cairn_hash128 cairn_commands_digest(uint64_t tick, const cairn_command *commands, uint32_t count) {
+    CAIRN_ASSERT(count == 0 || commands != NULL);
     const uint32_t head[3] = {(uint32_t)tick, (uint32_t)(tick >> 32), count};
     cairn_hash128 digest = cairn_hash_words(UINT64_MAX, head, 3);
     for (uint32_t i = 0; i < count; ++i) {

@@ -46,6 +46,7 @@ static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
 };
 
 const char *cairn_control_verb_text(uint32_t verb) {
+    CAIRN_ASSERT(verb == 0 || verb >= CAIRN_CONTROL_VERB_COUNT || verbs[verb] != NULL);
     return verb < CAIRN_CONTROL_VERB_COUNT ? verbs[verb] : NULL;
 }
 
@@ -78,5 +79,6 @@ const char *cairn_control_refusal_text(uint32_t refusal) {
         [CAIRN_CONTROL_NOT_RECORDED] = "not recorded",
         [CAIRN_CONTROL_ROOM_CLOSED] = "the room was closed",
     };
+    CAIRN_ASSERT(refusal >= CAIRN_CONTROL_REFUSAL_COUNT || texts[refusal] != NULL);
     return refusal < CAIRN_CONTROL_REFUSAL_COUNT ? texts[refusal] : "another refusal";
 }

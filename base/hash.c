@@ -7,6 +7,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/assert.h"
+
 // Eight lanes of 64 bits, four pairs of them. A unit is four words, two numbers d0 and d1 of 64
 // bits, low word first; unit u goes to pair u mod 4. Each lane L of the pair takes its own number
 // through a product of 32 by 32 bits and the other's by a plain sum:
@@ -38,14 +40,11 @@ static inline uint64_t mix(uint64_t k) {
     return k ^ (k >> 33);
 }
 
-static inline uint64_t product(uint64_t v) {
-    return (v & UINT32_MAX) * (v >> 32);
-}
-
 static inline void absorb(uint64_t pair[2], uint64_t d0, uint64_t d1) {
-    const uint64_t first = pair[0] + d1 + product(pair[0] ^ d0);
-    pair[1] = pair[1] + d0 + product(pair[1] ^ d1);
-    pair[0] = first;
+    const uint64_t v0 = pair[0] ^ d0;
+    const uint64_t v1 = pair[1] ^ d1;
+    pair[0] += d1 + (v0 & UINT32_MAX) * (v0 >> 32);
+    pair[1] += d0 + (v1 & UINT32_MAX) * (v1 >> 32);
 }
 
 // Lanes to 128 bits: two sums of the lanes under different weights, the key and the count, and
@@ -172,6 +171,7 @@ void cairn_hash_blocks(
 }
 
 cairn_hash128 cairn_hash_list(uint64_t key, const cairn_hash128 *hashes, size_t count) {
+    CAIRN_ASSERT(hashes != NULL || count == 0);
     uint64_t lanes[LANES];
     memcpy(lanes, start, sizeof lanes);
     for (size_t i = 0; i < count; ++i) {

@@ -48,5 +48,7 @@ uint64_t cairn_random_below(cairn_random *random, uint64_t bound) {
 }
 
 float cairn_random_unit(cairn_random *random) {
-    return (float)(cairn_random_next(random) >> 40) * (1.0f / 16777216.0f);
+    const float unit = (float)(cairn_random_next(random) >> 40) * (1.0f / 16777216.0f);
+    CAIRN_ASSERT(unit < 1.0f);
+    return unit;
 }

@@ -66,5 +66,6 @@ uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, ui
             world->state.settings->edits_refused += 1;
         }
     }
+    CAIRN_ASSERT(first <= count);
     return first;
 }

@@ -66,6 +66,7 @@ static void spawn_in_ring(cairn_world *world, sandbox *state, cairn_vec3 positio
 }
 
 static void join_player(cairn_world *world, sandbox *state, uint32_t slot) {
+    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
     if (cairn_body_exists(world, state->player[slot])) {
         return;
     }
@@ -93,6 +94,7 @@ static void apply_input(cairn_world *world, sandbox *state, const cairn_command 
     cairn_body_state body;
     cairn_ray_hit hit;
     cairn_shape_def shape = cairn_shape_def_default();
+    CAIRN_ASSERT(command->slot < CAIRN_SLOTS_MAX);
     const uint32_t pressed = command->buttons & ~state->held[command->slot];
     const cairn_vec3 aim = vec3_normalize(command->aim, vec3(0.0f, 0.0f, -1.0f));
     state->held[command->slot] = command->buttons;

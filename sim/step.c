@@ -11,7 +11,6 @@
 #include "sim/pgs/pgs.h"
 #include "sim/sleep/island.h"
 #include "sim/soft_step/soft_step.h"
-#include "sim/soft_step/solver_bodies.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/trace_hook.h"

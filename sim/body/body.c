@@ -120,6 +120,7 @@ void cairn_body_integrate(cairn_world *world, uint32_t slot, float h) {
 }
 
 void cairn_kinematic_bodies_integrate(cairn_world *world) {
+    CAIRN_ASSERT(world->awake_set->body_count <= world->state.settings->body_slots);
     const float h = world_time_step(world);
     for (uint32_t i = 0; i < world->awake_set->body_count; ++i) {
         const uint32_t slot = world->awake_set->bodies[i];

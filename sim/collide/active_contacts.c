@@ -8,22 +8,18 @@
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 
-static void mark_moving(cairn_world *world) {
+uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge *edges) {
+    const cairn_contact_ref *refs = world->manifold_pool->refs;
     const cairn_awake_set *awake = world->awake_set;
+    const unsigned char *moving = awake->takes_impulses;
+    const uint32_t contact_count = world->state.settings->contact_count;
+    uint32_t count = 0;
+    CAIRN_ASSERT(awake->body_count <= world->state.settings->body_slots);
     memset(awake->takes_impulses, 0, world->state.settings->body_slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
-        CAIRN_ASSERT(slot < world->state.settings->body_slots);
         awake->takes_impulses[slot] = cairn_body_takes_impulses(world, slot) ? 1 : 0;
     }
-}
-
-uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge *edges) {
-    const cairn_contact_ref *refs = world->manifold_pool->refs;
-    const unsigned char *moving = world->awake_set->takes_impulses;
-    const uint32_t contact_count = world->state.settings->contact_count;
-    uint32_t count = 0;
-    mark_moving(world);
     for (uint32_t i = 0; i < contact_count; ++i) {
         const uint32_t body_a = refs[i].body_a;
         const uint32_t body_b = refs[i].body_b;

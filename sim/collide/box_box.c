@@ -32,16 +32,6 @@ static float thinnest_side(const float half[3]) {
     return float_min(half[0], float_min(half[1], half[2]));
 }
 
-static void set_rotation(box_pair *pair, const cairn_mat3 *rotation) {
-    const cairn_mat3 rotation_abs = mat3_abs(*rotation);
-    to_array(pair->rotation[0], rotation->x);
-    to_array(pair->rotation[1], rotation->y);
-    to_array(pair->rotation[2], rotation->z);
-    to_array(pair->rotation_abs[0], rotation_abs.x);
-    to_array(pair->rotation_abs[1], rotation_abs.y);
-    to_array(pair->rotation_abs[2], rotation_abs.z);
-}
-
 // The separation along the cross product of axis i of a and axis j of b, in two parts: nearly
 // always a bound from above is enough, which needs no square root (Ericson 2004, section 4.4.1).
 typedef struct edge_gap {
@@ -266,6 +256,7 @@ typedef struct incident_face {
 
 // The face whose normal is most opposite to the reference normal.
 static incident_face incident_face_of(const face_pair *faces) {
+    CAIRN_ASSERT(faces->k < 3);
     const float *row = faces->rotation[faces->k];
     const float x = float_abs(row[0]);
     const float y = float_abs(row[1]);
@@ -378,6 +369,7 @@ static void collide_faces(const box_pair *pair, uint32_t axis, float margin, cai
         cairn_clip_keep_below(cut, margin, axis << 12 | side | face.number << 8, 4, low);
     uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
     const uint32_t point_count = cairn_manifold_reduce(low, count, chosen);
+    CAIRN_ASSERT(point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     float normal[3] = {0.0f, 0.0f, 0.0f};
     normal[faces.k] = on_a ? faces.sign : 0.0f - faces.sign;
     out->normal = on_a ? vec3_of(normal) : rotate_to_a(pair, normal);
@@ -394,7 +386,13 @@ void cairn_collide_boxes(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b,
     to_array(pair.half_b, half_extents_b);
     to_array(pair.offset, offset);
     to_array(pair.offset_b, mat3_apply_transposed(*rotation, offset));
-    set_rotation(&pair, rotation);
+    to_array(pair.rotation[0], rotation->x);
+    to_array(pair.rotation[1], rotation->y);
+    to_array(pair.rotation[2], rotation->z);
+    const cairn_mat3 rotation_abs = mat3_abs(*rotation);
+    to_array(pair.rotation_abs[0], rotation_abs.x);
+    to_array(pair.rotation_abs[1], rotation_abs.y);
+    to_array(pair.rotation_abs[2], rotation_abs.z);
     const float thinnest = float_min(thinnest_side(pair.half_a), thinnest_side(pair.half_b));
     CAIRN_ASSERT(thinnest > 0.0f);
     pair.tolerance = float_min(CAIRN_AXIS_ABSOLUTE_TOLERANCE * thinnest, CAIRN_AXIS_TOLERANCE_MAX);

@@ -76,14 +76,11 @@ void cairn_aabb_array_clear(const cairn_aabb_array *boxes, uint32_t index) {
 
 // ---- Scratch
 
-static size_t scratch_words(uint32_t box_count) {
-    const size_t count = box_count;
-    return 2 * count * 2 + count + 7 * cairn_broad_phase_stride(box_count) + STRIPS_MAX + 1 +
-           count + 1;
-}
-
 size_t cairn_broad_phase_scratch_size(uint32_t box_count, uint32_t pair_capacity) {
-    return scratch_words(box_count) * sizeof(uint32_t) + pair_capacity * sizeof(cairn_pair);
+    const size_t count = box_count;
+    const size_t words = 2 * count * 2 + count + 7 * cairn_broad_phase_stride(box_count) +
+                         STRIPS_MAX + 1 + count + 1;
+    return words * sizeof(uint32_t) + pair_capacity * sizeof(cairn_pair);
 }
 
 static void *carve_words(unsigned char **at, size_t count) {
@@ -122,22 +119,18 @@ typedef struct spread {
     float square; // sum of the squared distances of the centres from their mean, times four
 } spread;
 
-static bool counts_for_spread(const cairn_aabb_array *boxes, uint32_t i) {
-    return boxes->lower[0][i] <= boxes->upper[0][i] &&
-           boxes->upper[0][i] - boxes->lower[0][i] < SPREAD_WIDTH_MAX &&
-           boxes->upper[1][i] - boxes->lower[1][i] < SPREAD_WIDTH_MAX &&
-           boxes->upper[2][i] - boxes->lower[2][i] < SPREAD_WIDTH_MAX;
-}
-
 // From a sample of the boxes.
 static spread spread_of(const cairn_aabb_array *boxes, uint32_t axis) {
+    CAIRN_ASSERT(axis < 3);
     const float *lower = boxes->lower[axis];
     const float *upper = boxes->upper[axis];
     spread out = {.lower = EMPTY_BOUND, .upper = -EMPTY_BOUND};
     float sum = 0.0f;
     float counted = 0.0f;
     for (uint32_t i = 0; i < boxes->count; i += 1 + boxes->count / SAMPLES) {
-        if (counts_for_spread(boxes, i)) {
+        if (lower[i] <= upper[i] && boxes->upper[0][i] - boxes->lower[0][i] < SPREAD_WIDTH_MAX &&
+            boxes->upper[1][i] - boxes->lower[1][i] < SPREAD_WIDTH_MAX &&
+            boxes->upper[2][i] - boxes->lower[2][i] < SPREAD_WIDTH_MAX) {
             const float twice_centre = lower[i] + upper[i];
             sum += twice_centre;
             out.square += twice_centre * twice_centre;
@@ -187,24 +180,19 @@ static uint32_t strip_at(const sweep *s, float value) {
 
 // ---- Order of the sweep
 
-// Maps floats to unsigned numbers in the same order: negative ones are inverted, others are put
-// above them.
-static uint32_t key_of_float(float value) {
-    const uint32_t bits = float_bits(value);
-    return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
-}
-
 static void collect_keys(sweep *s, float long_length) {
     const float *lower = s->boxes->lower[s->axes[0]];
     const float *upper = s->boxes->upper[s->axes[0]];
     for (uint32_t i = 0; i < s->boxes->count; ++i) {
         const float length = upper[i] - lower[i];
         if (length > long_length) {
-            s->long_boxes[s->long_count] = i;
-            s->long_count += 1;
+            s->long_boxes[s->long_count++] = i;
         } else if (lower[i] <= upper[i]) {
-            s->keys[s->count] = (sort_key){.key = key_of_float(lower[i]), .index = i};
-            s->count += 1;
+            // Maps floats to unsigned numbers in the same order: negative ones are inverted, others
+            // are put above them.
+            const uint32_t bits = float_bits(lower[i]);
+            const uint32_t key = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+            s->keys[s->count++] = (sort_key){.key = key, .index = i};
             s->length_max = float_max(s->length_max, length);
         }
     }
@@ -223,6 +211,7 @@ static void counts_to_starts(uint32_t *starts, uint32_t count) {
 
 // Radix sort from the least digit, stable: equal keys stay in order of the index.
 static void sort_keys(sweep *s) {
+    CAIRN_ASSERT(s->count <= s->boxes->count);
     uint32_t starts[DIGIT_PASSES][DIGIT_COUNT + 1];
     memset(starts, 0, sizeof starts);
     for (uint32_t i = 0; i < s->count; ++i) {
@@ -247,6 +236,7 @@ static void sort_keys(sweep *s) {
 
 // A counting sort by strip: within one the order of the sweep remains.
 static void fill_strips(sweep *s) {
+    CAIRN_ASSERT(s->strip_count >= 1 && s->strip_count <= STRIPS_MAX);
     const float *across = s->boxes->lower[s->axes[1]];
     memset(s->starts, 0, (s->strip_count + 1) * sizeof *s->starts);
     for (uint32_t i = 0; i < s->count; ++i) {
@@ -272,16 +262,6 @@ static void fill_strips(sweep *s) {
         memset(&s->lower[axis][s->count], 0, TEST_WIDTH * sizeof(float));
         memset(&s->upper[axis][s->count], 0, TEST_WIDTH * sizeof(float));
     }
-}
-
-static void sweep_sort(sweep *s) {
-    const spread spreads[3] = {
-        spread_of(s->boxes, 0), spread_of(s->boxes, 1), spread_of(s->boxes, 2)};
-    choose_axes(s, spreads);
-    choose_strips(s, &spreads[s->axes[1]]);
-    collect_keys(s, float_min(LONG_FACTOR * spreads[s->axes[0]].width, SPREAD_WIDTH_MAX));
-    sort_keys(s);
-    fill_strips(s);
 }
 
 // ---- Overlap, TEST_WIDTH boxes at a time. Comparisons have the same result at every width.
@@ -372,6 +352,7 @@ static void test_against_run(const sweep *s, found *f, uint32_t i, uint32_t at, 
 }
 
 static void sweep_strips(const sweep *s, found *f) {
+    CAIRN_ASSERT(s->starts[0] == 0 && s->starts[s->strip_count] == s->count);
     uint32_t run_starts[STRIPS_MAX + 1]; // in each strip, the first box that may overlap
     for (uint32_t strip = 0; strip < s->strip_count; ++strip) {
         for (uint32_t other = strip; other < s->strip_count; ++other) {
@@ -395,6 +376,7 @@ static void sweep_strips(const sweep *s, found *f) {
 
 // A pair of two long boxes is found by the lower one.
 static void test_long_boxes(const sweep *s, found *f) {
+    CAIRN_ASSERT(s->long_count + s->count <= s->boxes->count);
     const cairn_aabb_array *boxes = s->boxes;
     const float *lower = boxes->lower[s->axes[0]];
     const float *upper = boxes->upper[s->axes[0]];
@@ -441,6 +423,7 @@ static void sort_pairs(const sweep *s, cairn_pair *pairs, uint32_t count) {
 
 void cairn_broad_phase_sort_pairs(
     const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t count) {
+    CAIRN_ASSERT(count == 0 || boxes->count >= 2);
     const sweep s = carve_sweep(boxes, scratch);
     sort_pairs(&s, pairs, count);
 }
@@ -460,8 +443,7 @@ uint32_t cairn_broad_phase_query(const cairn_aabb_array *boxes, uint32_t index, 
                 if (count == capacity) {
                     return count;
                 }
-                others[count] = k;
-                count += 1;
+                others[count++] = k;
             }
         }
     }
@@ -475,8 +457,7 @@ static void list_first_pairs(const sweep *s, cairn_pair *pairs, uint32_t capacit
     for (uint32_t i = 0; i < s->boxes->count && count < capacity; ++i) {
         const uint32_t more = cairn_broad_phase_query(s->boxes, i, i + 1, others, s->boxes->count);
         for (uint32_t k = 0; k < more && count < capacity; ++k) {
-            pairs[count] = (cairn_pair){.shape_a = i, .shape_b = others[k]};
-            count += 1;
+            pairs[count++] = (cairn_pair){.shape_a = i, .shape_b = others[k]};
         }
     }
 }
@@ -484,7 +465,12 @@ static void list_first_pairs(const sweep *s, cairn_pair *pairs, uint32_t capacit
 uint32_t cairn_broad_phase_find_pairs(
     const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t capacity) {
     sweep s = carve_sweep(boxes, scratch);
-    sweep_sort(&s);
+    const spread spreads[3] = {spread_of(boxes, 0), spread_of(boxes, 1), spread_of(boxes, 2)};
+    choose_axes(&s, spreads);
+    choose_strips(&s, &spreads[s.axes[1]]);
+    collect_keys(&s, float_min(LONG_FACTOR * spreads[s.axes[0]].width, SPREAD_WIDTH_MAX));
+    sort_keys(&s);
+    fill_strips(&s);
     found all = {.capacity = capacity, .pairs = pairs};
     sweep_strips(&s, &all);
     test_long_boxes(&s, &all);
@@ -493,5 +479,6 @@ uint32_t cairn_broad_phase_find_pairs(
     } else {
         list_first_pairs(&s, pairs, capacity);
     }
+    CAIRN_ASSERT(all.count == 0 || boxes->count >= 2);
     return all.count;
 }

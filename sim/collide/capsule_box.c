@@ -78,6 +78,7 @@ static float closest_parameter(const cairn_local_capsule *capsule, cairn_vec3 ha
 }
 
 static cairn_vec3 axis_vector(uint32_t axis, float length) {
+    CAIRN_ASSERT(axis < 3);
     return vec3(axis == 0 ? length : 0.0f, axis == 1 ? length : 0.0f, axis == 2 ? length : 0.0f);
 }
 
@@ -90,6 +91,7 @@ static uint32_t longest_axis(cairn_vec3 v) {
 // `outward`.
 static void add_below(cairn_manifold *out, cairn_vec3 point, float gap, cairn_vec3 outward,
     float radius, float margin, uint32_t feature) {
+    CAIRN_ASSERT(out->point_count < 2);
     const float separation = gap - radius;
     if (separation <= margin) {
         const cairn_vec3 midway = vec3_sub_scaled(point, outward, 0.5f * (gap + radius));
@@ -121,6 +123,7 @@ static clip clip_below(clip c, float from, float step, float limit, uint32_t by)
 
 static clip clip_to_face(
     const cairn_local_capsule *capsule, cairn_vec3 half_extents, uint32_t axis) {
+    CAIRN_ASSERT(axis < 3);
     clip c = {.lower = -1.0f, .upper = 1.0f, .lower_by = 0, .upper_by = 0};
     for (uint32_t i = 1; i <= 2; ++i) {
         const uint32_t perpendicular = (axis + i) % 3;
@@ -149,6 +152,7 @@ static cairn_local_capsule project_on_face(
 // point of an edge is one of the two.
 static void add_on_face(cairn_manifold *out, const cairn_local_capsule *capsule,
     cairn_vec3 half_extents, cairn_vec3 outward, uint32_t axis, float margin) {
+    CAIRN_ASSERT(axis < 3 && out->point_count == 0);
     const float cosine = vec3_component(outward, axis);
     const float level = vec3_component(half_extents, axis);
     const float side = cosine < 0.0f ? 0.0f - level : level;
@@ -189,6 +193,7 @@ static exit_direction best_face_exit(const cairn_local_capsule *capsule, cairn_v
             best.axis = axis;
         }
     }
+    CAIRN_ASSERT(best.axis < 3);
     return best;
 }
 
@@ -209,12 +214,14 @@ static exit_direction best_edge_exit(const cairn_local_capsule *capsule, cairn_v
             best.axis = axis;
         }
     }
+    CAIRN_ASSERT(best.axis < 3);
     return best;
 }
 
 // The parameter of the segment's point nearest to the edge along `axis` on the outward side.
 static float parameter_nearest_to_edge(const cairn_local_capsule *capsule, cairn_vec3 half_extents,
     const exit_direction *edge, uint32_t *sides) {
+    CAIRN_ASSERT(edge->axis < 3);
     cairn_vec3 on_edge = vec3(edge->outward.x < 0.0f ? 0.0f - half_extents.x : half_extents.x,
         edge->outward.y < 0.0f ? 0.0f - half_extents.y : half_extents.y,
         edge->outward.z < 0.0f ? 0.0f - half_extents.z : half_extents.z);
@@ -234,6 +241,7 @@ static float parameter_nearest_to_edge(const cairn_local_capsule *capsule, cairn
 // soonest, across an edge only if that is clearly shorter, because a face gives two points.
 static void collide_overlapping(const cairn_local_capsule *capsule, cairn_vec3 half_extents,
     float parameter, float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(out->point_count == 0);
     const exit_direction face = best_face_exit(capsule, half_extents);
     const exit_direction edge = best_edge_exit(capsule, half_extents);
     if (edge.gap > face.gap + 0.1f * float_abs(face.gap) + 1e-3f * capsule->radius) {

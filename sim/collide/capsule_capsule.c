@@ -78,6 +78,7 @@ static overlap_range range_beside(const cairn_local_capsule *a, const cairn_loca
 
 static void add_between(cairn_manifold *out, const cairn_local_capsule *a,
     const cairn_local_capsule *b, cairn_closest_points pair, float margin, uint32_t feature) {
+    CAIRN_ASSERT(out->point_count < 2);
     const float distance = vec3_dot(vec3_sub(pair.b, pair.a), out->normal);
     const float separation = distance - (a->radius + b->radius);
     if (separation <= margin) {
@@ -90,6 +91,7 @@ static void add_between(cairn_manifold *out, const cairn_local_capsule *a,
 // never underestimated.
 static void add_parallel_points(
     cairn_manifold *out, const cairn_local_capsule *a, const cairn_local_capsule *b, float margin) {
+    CAIRN_ASSERT(out->point_count == 0);
     const float aa = vec3_length_squared(a->half);
     const float bb = vec3_length_squared(b->half);
     if (!(sine_squared_scaled(a, b) < PARALLEL_SINE_SQUARED * aa * bb)) {

@@ -36,6 +36,7 @@ static float least_height(const capsule_hull_pair *pair, uint32_t face) {
 
 // The face that the whole segment is highest above; the first of equals.
 static uint32_t measure_heights(capsule_hull_pair *pair) {
+    CAIRN_ASSERT(pair->hull->face_count >= 4 && pair->hull->face_count <= CAIRN_HULL_FACES_MAX);
     uint32_t best = 0;
     for (uint32_t i = 0; i < pair->hull->face_count; ++i) {
         const cairn_plane *plane = &pair->hull->planes[i];
@@ -122,6 +123,7 @@ static cairn_local_capsule segment_of_edge(const cairn_hull *hull, uint32_t inde
 // Checks the edges and their ends. Only edges of faces that some part of the segment is above can
 // be the closest.
 static void check_edges(const capsule_hull_pair *pair, closest_point *best) {
+    CAIRN_ASSERT(pair->hull->edge_count <= CAIRN_HULL_EDGES_MAX);
     float best_squared = best->gap * best->gap;
     cairn_vec3 offset = vec3_zero();
     for (uint32_t i = 0; i < pair->hull->edge_count; ++i) {
@@ -166,6 +168,7 @@ static closest_point closest_outside(const capsule_hull_pair *pair) {
 // Adds the contact of a point of the segment with the hull's surface, `gap` below it.
 static void add_below(
     cairn_manifold *out, const closest_point *closest, float radius, float margin) {
+    CAIRN_ASSERT(out->point_count < 2);
     const float separation = closest->gap - radius;
     if (separation <= margin) {
         const cairn_vec3 midway =
@@ -212,6 +215,7 @@ static face_range range_over_face(
 // Adds the two ends of that part, measured along the contact normal.
 static void add_on_face(const capsule_hull_pair *pair, uint32_t face, cairn_vec3 outward,
     float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(face < pair->hull->face_count && out->point_count == 0);
     const face_range s = range_over_face(pair, face, outward);
     const float length = s.upper - s.lower;
     const float radius = pair->capsule->radius;
@@ -269,6 +273,7 @@ static void check_edge_exit(const capsule_hull_pair *pair, uint32_t index, close
 // leaves soonest, across an edge only if that is clearly shorter, because a face gives two points.
 static void collide_overlapping(
     const capsule_hull_pair *pair, uint32_t face, float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(face < pair->hull->face_count && out->point_count == 0);
     const float radius = pair->capsule->radius;
     closest_point edge = {.gap = NO_SEPARATION};
     for (uint32_t i = 0; i < pair->hull->edge_count && !pair->is_sphere; ++i) {

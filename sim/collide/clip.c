@@ -7,8 +7,7 @@ static void append_point(cairn_clip_polygon *polygon, cairn_clip_point point) {
     // By rounding a sliver may cross a line more than twice; a point that does not fit lies next to
     // one that is kept.
     if (polygon->count < CAIRN_CLIP_POINTS_MAX) {
-        polygon->points[polygon->count] = point;
-        polygon->count += 1;
+        polygon->points[polygon->count++] = point;
     }
 }
 
@@ -60,8 +59,7 @@ uint32_t cairn_clip_keep_below(const cairn_clip_polygon *polygon, float margin, 
         const cairn_clip_point *point = &polygon->points[i];
         if (point->height <= margin) {
             low[count] = *point;
-            low[count].edge = feature | entering << edge_bits | point->edge;
-            ++count;
+            low[count++].edge = feature | entering << edge_bits | point->edge;
         }
         entering = point->edge;
     }

@@ -12,48 +12,19 @@ typedef struct transform {
     cairn_vec3 offset;
 } transform;
 
-static cairn_vec3 point_in_b(const transform *b_to_a, cairn_vec3 point) {
-    return mat3_apply_transposed(b_to_a->rotation, vec3_sub(point, b_to_a->offset));
-}
-
-// The segment of a capsule lies along its local y; that of a sphere has no length.
-static float half_height_of(const cairn_geometry *geometry) {
-    return geometry->kind == CAIRN_SHAPE_CAPSULE ? geometry->half_height : 0.0f;
-}
-
-static cairn_local_capsule capsule_in_own_frame(const cairn_geometry *geometry) {
-    return (cairn_local_capsule){.centre = vec3_zero(),
-        .half = vec3(0.0f, half_height_of(geometry), 0.0f),
+// The segment of a capsule lies along its local y, the unit vector `up`; that of a sphere has no
+// length.
+static cairn_local_capsule capsule_at(
+    const cairn_geometry *geometry, cairn_vec3 centre, cairn_vec3 up) {
+    CAIRN_ASSERT(geometry->kind == CAIRN_SHAPE_CAPSULE || geometry->kind == CAIRN_SHAPE_SPHERE);
+    const bool is_capsule = geometry->kind == CAIRN_SHAPE_CAPSULE;
+    return (cairn_local_capsule){.centre = centre,
+        .half = vec3_scale(up, is_capsule ? geometry->half_height : 0.0f),
         .radius = geometry->radius};
 }
 
-static cairn_local_capsule capsule_b_in_a(const cairn_geometry *b, const transform *b_to_a) {
-    return (cairn_local_capsule){.centre = b_to_a->offset,
-        .half = vec3_scale(mat3_column(b_to_a->rotation, 1), half_height_of(b)),
-        .radius = b->radius};
-}
-
-static cairn_local_capsule capsule_a_in_b(const cairn_geometry *a, const transform *b_to_a) {
-    return (cairn_local_capsule){.centre = point_in_b(b_to_a, vec3_zero()),
-        .half = vec3_scale(b_to_a->rotation.y, half_height_of(a)),
-        .radius = a->radius};
-}
-
-// The plane of a half-space b in the frame of a, and the plane of a half-space a in the frame of b.
-static cairn_plane plane_b_in_a(const transform *b_to_a) {
-    const cairn_vec3 normal = mat3_column(b_to_a->rotation, 1);
-    return (cairn_plane){.normal = normal, .offset = vec3_dot(normal, b_to_a->offset)};
-}
-
-static cairn_plane plane_a_in_b(const transform *b_to_a) {
-    return (cairn_plane){.normal = b_to_a->rotation.y, .offset = 0.0f - b_to_a->offset.y};
-}
-
-static void flip_normal(cairn_manifold *manifold) {
-    manifold->normal = vec3_negate(manifold->normal);
-}
-
 static void transform_to_a(cairn_manifold *manifold, const transform *b_to_a) {
+    CAIRN_ASSERT(manifold->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     manifold->normal = mat3_apply(b_to_a->rotation, manifold->normal);
     for (uint32_t i = 0; i < manifold->point_count; ++i) {
         cairn_vec3 *position = &manifold->points[i].position;
@@ -68,6 +39,7 @@ static bool is_polyhedron(const cairn_shape_view *shape) {
 // In the frame of the polyhedron; normal from it to the half-space.
 static void collide_polyhedron_plane(
     const cairn_shape_view *shape, const cairn_plane *plane, float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(is_polyhedron(shape));
     if (shape->geometry->kind == CAIRN_SHAPE_BOX) {
         cairn_collide_box_plane(shape->geometry->half_extents, plane, margin, out);
     } else {
@@ -78,6 +50,7 @@ static void collide_polyhedron_plane(
 // In the frame of the polyhedron; normal from the capsule to it.
 static void collide_capsule_polyhedron(const cairn_local_capsule *capsule,
     const cairn_shape_view *shape, float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(is_polyhedron(shape));
     if (shape->geometry->kind == CAIRN_SHAPE_BOX) {
         cairn_collide_capsule_box(capsule, shape->geometry->half_extents, margin, out);
     } else {
@@ -89,34 +62,45 @@ static void collide_capsule_polyhedron(const cairn_local_capsule *capsule,
 static void collide_half_space_first(
     const cairn_shape_view *b, const transform *b_to_a, float margin, cairn_manifold *out) {
     if (is_polyhedron(b)) {
-        const cairn_plane plane = plane_a_in_b(b_to_a);
+        const cairn_plane plane = {.normal = b_to_a->rotation.y, .offset = 0.0f - b_to_a->offset.y};
         collide_polyhedron_plane(b, &plane, margin, out);
         transform_to_a(out, b_to_a);
     } else {
         const cairn_plane ground = {.normal = {.y = 1.0f}, .offset = 0.0f};
-        const cairn_local_capsule capsule = capsule_b_in_a(b->geometry, b_to_a);
+        const cairn_local_capsule capsule =
+            capsule_at(b->geometry, b_to_a->offset, mat3_column(b_to_a->rotation, 1));
         cairn_collide_capsule_plane(&capsule, &ground, margin, out);
     }
-    flip_normal(out);
+    out->normal = vec3_negate(out->normal);
 }
 
 // Shape b is a half-space, and a is not.
 static void collide_half_space_second(
     const cairn_shape_view *a, const transform *b_to_a, float margin, cairn_manifold *out) {
-    const cairn_plane plane = plane_b_in_a(b_to_a);
+    const cairn_vec3 normal = mat3_column(b_to_a->rotation, 1);
+    const cairn_plane plane = {.normal = normal, .offset = vec3_dot(normal, b_to_a->offset)};
     if (is_polyhedron(a)) {
         collide_polyhedron_plane(a, &plane, margin, out);
     } else {
-        const cairn_local_capsule capsule = capsule_in_own_frame(a->geometry);
+        const cairn_local_capsule capsule =
+            capsule_at(a->geometry, vec3_zero(), vec3(0.0f, 1.0f, 0.0f));
         cairn_collide_capsule_plane(&capsule, &plane, margin, out);
     }
 }
 
-static void collide_polyhedra(const cairn_shape_view *a, const cairn_shape_view *b,
+// Shape b is a polyhedron, and a is not a half-space.
+static void collide_polyhedron_second(const cairn_shape_view *a, const cairn_shape_view *b,
     const transform *b_to_a, float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    CAIRN_ASSERT(is_polyhedron(b));
     const cairn_geometry *box_a = a->geometry;
     const cairn_geometry *box_b = b->geometry;
-    if (box_a->kind == CAIRN_SHAPE_BOX && box_b->kind == CAIRN_SHAPE_BOX) {
+    if (!is_polyhedron(a)) {
+        const cairn_vec3 centre =
+            mat3_apply_transposed(b_to_a->rotation, vec3_sub(vec3_zero(), b_to_a->offset));
+        const cairn_local_capsule capsule = capsule_at(box_a, centre, b_to_a->rotation.y);
+        collide_capsule_polyhedron(&capsule, b, margin, out);
+        transform_to_a(out, b_to_a);
+    } else if (box_a->kind == CAIRN_SHAPE_BOX && box_b->kind == CAIRN_SHAPE_BOX) {
         cairn_collide_boxes(box_a->half_extents, box_b->half_extents, &b_to_a->rotation,
             b_to_a->offset, margin, axis_hint, out);
     } else {
@@ -124,27 +108,17 @@ static void collide_polyhedra(const cairn_shape_view *a, const cairn_shape_view 
     }
 }
 
-// Shape b is a polyhedron, and a is not a half-space.
-static void collide_polyhedron_second(const cairn_shape_view *a, const cairn_shape_view *b,
-    const transform *b_to_a, float margin, uint32_t *axis_hint, cairn_manifold *out) {
-    if (is_polyhedron(a)) {
-        collide_polyhedra(a, b, b_to_a, margin, axis_hint, out);
-    } else {
-        const cairn_local_capsule capsule = capsule_a_in_b(a->geometry, b_to_a);
-        collide_capsule_polyhedron(&capsule, b, margin, out);
-        transform_to_a(out, b_to_a);
-    }
-}
-
 // Shape b is a sphere or capsule, and a is not a half-space.
 static void collide_capsule_second(const cairn_shape_view *a, const cairn_shape_view *b,
     const transform *b_to_a, float margin, cairn_manifold *out) {
-    const cairn_local_capsule capsule = capsule_b_in_a(b->geometry, b_to_a);
+    const cairn_local_capsule capsule =
+        capsule_at(b->geometry, b_to_a->offset, mat3_column(b_to_a->rotation, 1));
     if (is_polyhedron(a)) {
         collide_capsule_polyhedron(&capsule, a, margin, out);
-        flip_normal(out);
+        out->normal = vec3_negate(out->normal);
     } else {
-        const cairn_local_capsule capsule_a = capsule_in_own_frame(a->geometry);
+        const cairn_local_capsule capsule_a =
+            capsule_at(a->geometry, vec3_zero(), vec3(0.0f, 1.0f, 0.0f));
         cairn_collide_capsules(&capsule_a, &capsule, margin, out);
     }
 }
@@ -171,18 +145,16 @@ void cairn_collide_local(const cairn_shape_view *a, const cairn_shape_view *b,
     }
 }
 
-// Relative first: far from the world's origin the small numbers of a relative pose stay exact.
-static cairn_pose relative_pose(const cairn_pose *frame, const cairn_pose *pose) {
-    return (cairn_pose){.position = pose_apply_inverse(*frame, pose->position),
-        .rotation = quat_normalize(quat_multiply(quat_conjugate(frame->rotation), pose->rotation))};
-}
-
 void cairn_collide(const cairn_shape_view *a, const cairn_pose *pose_a, const cairn_shape_view *b,
     const cairn_pose *pose_b, float margin, uint32_t *axis_hint, cairn_manifold *out) {
-    const cairn_pose b_in_a = relative_pose(pose_a, pose_b);
+    // Relative first: far from the world's origin the small numbers of a relative pose stay exact.
+    const cairn_pose b_in_a = {.position = pose_apply_inverse(*pose_a, pose_b->position),
+        .rotation =
+            quat_normalize(quat_multiply(quat_conjugate(pose_a->rotation), pose_b->rotation))};
     const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
     memset(out, 0, sizeof *out);
     cairn_collide_local(a, b, &b_in_a, margin, axis_hint, out);
+    CAIRN_ASSERT(out->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     const cairn_vec3 normal = quat_rotate(pose_a->rotation, out->normal);
     out->normal = vec3_clean(vec3_normalize(normal, up));
     for (uint32_t i = 0; i < out->point_count; ++i) {
@@ -192,22 +164,16 @@ void cairn_collide(const cairn_shape_view *a, const cairn_pose *pose_a, const ca
     }
 }
 
-// Two half-spaces overlap somewhere, however far away, unless their planes are parallel and face
-// each other with a gap between them.
-static bool half_spaces_overlap(const cairn_pose *a, const cairn_pose *b) {
-    const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
-    const cairn_vec3 normal = quat_rotate(a->rotation, up);
-    if (vec3_dot(normal, quat_rotate(b->rotation, up)) > -0.999999f) {
-        return true;
-    }
-    return vec3_dot(normal, vec3_sub(b->position, a->position)) <= 0.0f;
-}
-
 bool cairn_collide_overlap(const cairn_shape_view *a, const cairn_pose *pose_a,
     const cairn_shape_view *b, const cairn_pose *pose_b) {
     if (a->geometry->kind == CAIRN_SHAPE_HALF_SPACE &&
         b->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
-        return half_spaces_overlap(pose_a, pose_b);
+        // They overlap somewhere, however far away, unless their planes are parallel and face each
+        // other with a gap between them.
+        const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
+        const cairn_vec3 normal = quat_rotate(pose_a->rotation, up);
+        return vec3_dot(normal, quat_rotate(pose_b->rotation, up)) > -0.999999f ||
+               vec3_dot(normal, vec3_sub(pose_b->position, pose_a->position)) <= 0.0f;
     }
     uint32_t axis_hint = 0;
     cairn_manifold manifold;

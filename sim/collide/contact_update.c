@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide/contact_update.h"
-#include "base/assert.h"
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
 #include "sim/collide/contact_list.h"
@@ -58,16 +58,6 @@ static void store_reference(
     contact->reference_rotation_b = references[cairn_id_index(contact->body_b)].rotation;
 }
 
-static bool can_recycle(cairn_world *world, uint32_t index, const cairn_pair_pose *pose) {
-    cairn_manifold_pool *pool = world->manifold_pool;
-    if (pool->refs[index].manifold == CAIRN_MANIFOLD_NONE) {
-        cairn_manifold_pool_restore(world, index);
-    }
-    CAIRN_ASSERT(pool->refs[index].manifold < pool->used);
-    return cairn_solver_manifold_can_recycle(
-        world, &world->state.contacts[index], &pool->manifolds[pool->refs[index].manifold], pose);
-}
-
 // A pair in contact, after the reference pose of at least one of its bodies has changed.
 static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
     uint32_t reference_change) {
@@ -76,10 +66,16 @@ static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_c
     CAIRN_ASSERT(cairn_id_index(contact->shape_a) == entry->pair.shape_a);
     CAIRN_ASSERT(cairn_id_index(contact->shape_b) == entry->pair.shape_b);
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
-    if (reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_PGS &&
-        can_recycle(world, edit->next, &pose)) {
-        edit->next += 1;
-        return;
+    if (reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_PGS) {
+        if (pool->refs[edit->next].manifold == CAIRN_MANIFOLD_NONE) {
+            cairn_manifold_pool_restore(world, edit->next);
+        }
+        const uint32_t stored = pool->refs[edit->next].manifold;
+        CAIRN_ASSERT(stored < pool->used);
+        if (cairn_solver_manifold_can_recycle(world, contact, &pool->manifolds[stored], &pose)) {
+            edit->next += 1;
+            return;
+        }
     }
     cairn_manifold manifold;
     cairn_pair_collide(world, entry->pair, &pose, &contact->axis_hint, &manifold);
@@ -97,16 +93,6 @@ static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_c
     *index = *index == CAIRN_MANIFOLD_NONE ? cairn_manifold_pool_take(pool) : *index;
     cairn_solver_manifold_fill(world, entry->pair, &pose, &manifold, &pool->manifolds[*index]);
     edit->next += 1;
-}
-
-static cairn_contact contact_of(const cairn_world *world, cairn_pair pair, uint32_t axis_hint) {
-    const cairn_shape_transform *transforms = world->pair_cache->transforms;
-    CAIRN_ASSERT(pair.shape_a < pair.shape_b);
-    return (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
-        .shape_b = cairn_shape_id_at(world, pair.shape_b),
-        .body_a = cairn_body_id_at(world, transforms[pair.shape_a].body),
-        .body_b = cairn_body_id_at(world, transforms[pair.shape_b].body),
-        .axis_hint = axis_hint};
 }
 
 // A cached pair that is not in contact, after the reference pose of a body has changed.
@@ -130,7 +116,14 @@ static void collide_new_pair(
     }
     cairn_manifold_pool *pool = world->manifold_pool;
     entry->flags = CAIRN_PAIR_IN_CONTACT;
-    inserted->contact = contact_of(world, entry->pair, axis_hint);
+    const cairn_pair pair = entry->pair;
+    const cairn_shape_transform *transforms = world->pair_cache->transforms;
+    CAIRN_ASSERT(pair.shape_a < pair.shape_b);
+    inserted->contact = (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
+        .shape_b = cairn_shape_id_at(world, pair.shape_b),
+        .body_a = cairn_body_id_at(world, transforms[pair.shape_a].body),
+        .body_b = cairn_body_id_at(world, transforms[pair.shape_b].body),
+        .axis_hint = axis_hint};
     set_points(&manifold, &inserted->contact);
     store_reference(world, &pose, &inserted->contact);
     inserted->ref = cairn_contact_ref_of(&inserted->contact, cairn_manifold_pool_take(pool));

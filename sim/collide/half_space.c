@@ -33,6 +33,7 @@ void cairn_collide_capsule_plane(const cairn_local_capsule *capsule, const cairn
 // are added in order of their numbers.
 void cairn_collide_box_plane(
     cairn_vec3 half_extents, const cairn_plane *plane, float margin, cairn_manifold *out) {
+    CAIRN_ASSERT(out->point_count == 0);
     const cairn_vec3 up = plane->normal;
     const cairn_vec3 rise = vec3_multiply(up, half_extents);
     const cairn_vec3 size = vec3_abs(up);

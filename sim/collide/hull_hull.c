@@ -108,16 +108,6 @@ static edge edge_of_b(const hull_pair *pair, uint32_t index) {
         .right = mat3_apply(rotation, p->planes[e->right].normal)};
 }
 
-// Whether the arc of a's edge crosses that of b's, negated, on the Gauss map: then the two edges
-// form a face of the Minkowski difference.
-static bool arcs_cross(const edge *a, const edge *b) {
-    const float right_b = 0.0f - vec3_dot(b->right, a->along);
-    const float left_b = 0.0f - vec3_dot(b->left, a->along);
-    const float right_a = vec3_dot(a->right, b->along);
-    const float left_a = vec3_dot(a->left, b->along);
-    return right_b * left_b < 0.0f && right_a * left_a < 0.0f && right_b * left_a > 0.0f;
-}
-
 // Unit, out of a; zero for edges nearly parallel.
 static cairn_vec3 edge_normal(const edge *a, const edge *b) {
     const cairn_vec3 cross = vec3_cross(a->along, b->along);
@@ -131,13 +121,19 @@ static cairn_vec3 edge_normal(const edge *a, const edge *b) {
     return vec3_scale(cross, outward ? inverse : 0.0f - inverse);
 }
 
+// Only for edges whose arcs cross on the Gauss map, a's and the negated one of b: these two form a
+// face of the Minkowski difference.
 static float edge_separation(const edge *a, const edge *b) {
-    if (!arcs_cross(a, b)) {
+    const float right_b = 0.0f - vec3_dot(b->right, a->along);
+    const float left_b = 0.0f - vec3_dot(b->left, a->along);
+    const float right_a = vec3_dot(a->right, b->along);
+    const float left_a = vec3_dot(a->left, b->along);
+    if (!(right_b * left_b < 0.0f && right_a * left_a < 0.0f && right_b * left_a > 0.0f)) {
         return CAIRN_NO_SEPARATION;
     }
     const cairn_vec3 normal = edge_normal(a, b);
-    const bool none = normal.x == 0.0f && normal.y == 0.0f && normal.z == 0.0f;
-    return none ? CAIRN_NO_SEPARATION : vec3_dot(normal, vec3_sub(b->from, a->from));
+    return vec3_is_zero(normal) ? CAIRN_NO_SEPARATION
+                                : vec3_dot(normal, vec3_sub(b->from, a->from));
 }
 
 // Whether some axis between the normals of an edge's two faces could separate by more than
@@ -352,15 +348,6 @@ static uint32_t incident_face(const reference *r, uint32_t vertex) {
     return best;
 }
 
-// Its edges are labelled by their numbers.
-static void incident_polygon(const reference *r, uint32_t face, cairn_clip_polygon *out) {
-    const cairn_convex_view *other = r->v->other;
-    out->count = corner_count(other, face);
-    for (uint32_t i = 0; i < out->count; ++i) {
-        out->points[i] = to_face_plane(r, vertex_of_other(r, corner_of(other, face, i)), i);
-    }
-}
-
 // The line through side i of the reference face, moved outward by the tolerance (by a little more
 // if it is not parallel to an axis of the plane).
 static cairn_clip_line side_line(const reference *r, uint32_t i) {
@@ -416,7 +403,11 @@ static void collide_faces(
     cairn_clip_polygon spare;
     cairn_clip_point low[CAIRN_CLIP_POINTS_MAX];
     uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
-    incident_polygon(&r, incident, &polygon);
+    polygon.count = corner_count(v->other, incident);
+    for (uint32_t i = 0; i < polygon.count; ++i) {
+        const uint32_t corner = corner_of(v->other, incident, i);
+        polygon.points[i] = to_face_plane(&r, vertex_of_other(&r, corner), i);
+    }
     const cairn_clip_polygon *line = clip_to_reference(&r, &polygon, &spare);
     uint32_t count =
         cairn_clip_keep_below(line, margin, feature | face << 18 | incident << 12, 6, low);
@@ -426,6 +417,7 @@ static void collide_faces(
         count = low[0].height <= margin ? 1 : 0;
     }
     const uint32_t point_count = cairn_manifold_reduce(low, count, chosen);
+    CAIRN_ASSERT(point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     out->normal = r.normal;
     for (uint32_t i = 0; i < point_count; ++i) {
         const cairn_clip_point *point = &low[chosen[i]];
@@ -433,15 +425,6 @@ static void collide_faces(
         at = vec3_add_scaled(at, r.up, point->y);
         at = vec3_add_scaled(at, r.normal, 0.5f * point->height);
         cairn_manifold_add(out, at, point->height, point->edge);
-    }
-}
-
-// Transforms to a's frame and flips the normal, which points from b to a.
-static void transform_manifold_to_a(const hull_pair *pair, cairn_manifold *manifold) {
-    manifold->normal = vec3_negate(mat3_apply(pair->a.rotation, manifold->normal));
-    for (uint32_t i = 0; i < manifold->point_count; ++i) {
-        cairn_vec3 *at = &manifold->points[i].position;
-        *at = vec3_add(mat3_apply(pair->a.rotation, *at), pair->a.offset);
     }
 }
 
@@ -475,6 +458,11 @@ void cairn_collide_hulls(const cairn_shape_view *a, const cairn_shape_view *b,
         collide_faces(&pair.a, chosen.number - FACE_A, 0, margin, out);
     } else {
         collide_faces(&pair.b, chosen.number - FACE_B, FEATURE_FACE_B, margin, out);
-        transform_manifold_to_a(&pair, out);
+        // To a's frame; the normal points from b to a.
+        out->normal = vec3_negate(mat3_apply(*rotation, out->normal));
+        for (uint32_t i = 0; i < out->point_count; ++i) {
+            cairn_vec3 *at = &out->points[i].position;
+            *at = vec3_add(mat3_apply(*rotation, *at), offset);
+        }
     }
 }

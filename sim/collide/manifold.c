@@ -6,9 +6,8 @@
 void cairn_manifold_add(
     cairn_manifold *manifold, cairn_vec3 position, float separation, uint32_t feature) {
     CAIRN_ASSERT(manifold->point_count < CAIRN_MANIFOLD_POINTS_MAX);
-    manifold->points[manifold->point_count] =
+    manifold->points[manifold->point_count++] =
         (cairn_manifold_point){.position = position, .separation = separation, .feature = feature};
-    manifold->point_count += 1;
 }
 
 // ---- Reduction

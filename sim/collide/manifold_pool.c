@@ -21,6 +21,7 @@ void cairn_manifold_pool_allocate(
 }
 
 void cairn_manifold_pool_clear(cairn_world *world) {
+    CAIRN_ASSERT(world->state.settings->contact_count <= world->def.contact_capacity);
     cairn_manifold_pool *pool = world->manifold_pool;
     pool->used = 0;
     pool->complete = false;

@@ -38,6 +38,7 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
     const uint32_t shapes = def->shape_capacity;
     cache->pair_capacity = def->contact_capacity * PAIRS_PER_CONTACT;
     const size_t list = (size_t)cache->pair_capacity + def->contact_capacity;
+    CAIRN_ASSERT(list > cache->pair_capacity);
     for (int axis = 0; axis < 3; ++axis) {
         const size_t stride = cairn_broad_phase_stride(shapes);
         cache->fat_aabbs.lower[axis] = cairn_arena_take(from, stride, sizeof(float));
@@ -176,14 +177,6 @@ static bool inside_fat_aabb(const cairn_pair_cache *cache, uint32_t slot) {
                (uint32_t)(aabb->upper.z <= fat->upper[2][slot])) != 0;
 }
 
-static cairn_vec3 predicted_displacement(const cairn_world *world, uint32_t body) {
-    const cairn_vec3 velocity = world->state.motions[body].linear_velocity;
-    const cairn_vec3 dp = vec3_scale(velocity, MARGIN_STEPS * world_time_step(world));
-    const cairn_vec3 most =
-        vec3(MARGIN_DISPLACEMENT_MAX, MARGIN_DISPLACEMENT_MAX, MARGIN_DISPLACEMENT_MAX);
-    return vec3_max(vec3_min(dp, most), vec3_negate(most));
-}
-
 static void set_fat_aabb(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
     CAIRN_ASSERT(slot < world->pair_cache->fat_aabbs.count);
@@ -191,7 +184,11 @@ static void set_fat_aabb(cairn_world *world, uint32_t slot) {
     const cairn_aabb tight = world->pair_cache->transforms[slot].aabb;
     const float margin =
         float_clamp(2.0f * MARGIN_FRACTION * minimum_extent_of(tight), MARGIN_MIN, MARGIN_MAX);
-    const cairn_vec3 dp = predicted_displacement(world, shape->body);
+    const cairn_vec3 velocity = world->state.motions[shape->body].linear_velocity;
+    const cairn_vec3 predicted = vec3_scale(velocity, MARGIN_STEPS * world_time_step(world));
+    const cairn_vec3 most =
+        vec3(MARGIN_DISPLACEMENT_MAX, MARGIN_DISPLACEMENT_MAX, MARGIN_DISPLACEMENT_MAX);
+    const cairn_vec3 dp = vec3_max(vec3_min(predicted, most), vec3_negate(most));
     cairn_aabb fat = aabb_with_margin(tight, kind == CAIRN_BODY_STATIC ? 0.0f : margin);
     fat.lower = vec3_add(fat.lower, vec3_min(dp, vec3_zero()));
     fat.upper = vec3_add(fat.upper, vec3_max(dp, vec3_zero()));
@@ -294,17 +291,15 @@ static bool may_collide(const cairn_world *world, cairn_pair pair) {
                world->pair_cache->transforms[pair.shape_b].body);
 }
 
-static bool shape_exists(const cairn_world *world, cairn_shape_id id) {
-    const cairn_state *state = &world->state;
-    return cairn_slot_find(state->shape_ids, state->settings->shape_slots, id) != CAIRN_INDEX_NONE;
-}
-
 // `found`: the broad phase found the pair, too. Its shapes may by now be others in the same slots.
 static uint32_t contact_flags(const cairn_world *world, const cairn_contact *contact, bool found) {
     const cairn_pair pair = {
         .shape_a = cairn_id_index(contact->shape_a), .shape_b = cairn_id_index(contact->shape_b)};
+    const cairn_state *state = &world->state;
+    const uint32_t slots = state->settings->shape_slots;
     const bool exist =
-        shape_exists(world, contact->shape_a) && shape_exists(world, contact->shape_b);
+        cairn_slot_find(state->shape_ids, slots, contact->shape_a) != CAIRN_INDEX_NONE &&
+        cairn_slot_find(state->shape_ids, slots, contact->shape_b) != CAIRN_INDEX_NONE;
     const bool may = (exist || found) && may_collide(world, pair);
     if (exist && may) {
         return CAIRN_PAIR_IN_CONTACT;
@@ -345,16 +340,6 @@ static bool has_shape(const cairn_world *world, uint32_t slot) {
     return cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot);
 }
 
-// In a new cache also the shapes whose reference poses have not changed need a transform.
-static void update_other_transforms(cairn_world *world) {
-    cairn_pair_cache *cache = world->pair_cache;
-    for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
-        if (has_shape(world, i) && cache->reference_change[i] == 0) {
-            update_transform(world, i);
-        }
-    }
-}
-
 // Finds pairs of AABBs without margin, and only those with a reference pose that has changed: for
 // worlds that with margins have more pairs than the list can hold.
 static uint32_t find_pairs_without_margin(cairn_world *world) {
@@ -365,6 +350,7 @@ static uint32_t find_pairs_without_margin(cairn_world *world) {
             cache->fat_aabbs.filters[i].active = cache->reference_change[i] != 0 ? 1u : 0u;
         }
     }
+    CAIRN_ASSERT(cache->changed_count <= cache->fat_aabbs.count);
     return cairn_broad_phase_find_pairs(
         &cache->fat_aabbs, cache->broad_phase, cache->found, cache->pair_capacity);
 }
@@ -372,6 +358,7 @@ static uint32_t find_pairs_without_margin(cairn_world *world) {
 // Rebuilds the list, with new fat AABBs for all shapes whose reference pose has changed, so that
 // they do not have to be enlarged soon after.
 static uint32_t rebuild_list(cairn_world *world) {
+    CAIRN_ASSERT(world->pair_cache->fat_aabbs.count == world->state.settings->shape_slots);
     cairn_pair_cache *cache = world->pair_cache;
     for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
         if (has_shape(world, i) && (!world->pair_cache_valid || cache->reference_change[i] != 0)) {
@@ -389,6 +376,7 @@ static uint32_t rebuild_list(cairn_world *world) {
 
 // The pairs of enlarged AABBs, in order; false when there is no room for them.
 static bool query_enlarged(cairn_pair_cache *cache, uint32_t *count) {
+    CAIRN_ASSERT(cache->enlarged_count <= cache->fat_aabbs.count);
     *count = 0;
     for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
         const uint32_t slot = cache->enlarged_slots[i];
@@ -415,6 +403,7 @@ static bool query_enlarged(cairn_pair_cache *cache, uint32_t *count) {
 // Removes the pairs of enlarged AABBs that are not in contact, and merges those that were found.
 static void list_with_found(cairn_world *world, uint32_t found_count) {
     cairn_pair_cache *cache = world->pair_cache;
+    CAIRN_ASSERT(found_count <= cache->pair_capacity);
     uint32_t at = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < cache->pair_count; ++i) {
@@ -451,6 +440,7 @@ static bool update_list(cairn_world *world) {
     for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
         set_fat_aabb(world, cache->enlarged_slots[i]);
     }
+    CAIRN_ASSERT(cache->pair_count <= cache->pair_capacity + world->def.contact_capacity);
     const uint32_t room = cache->pair_capacity + world->def.contact_capacity - cache->pair_count;
     uint32_t count = 0;
     if (!query_enlarged(cache, &count) || count > room) {
@@ -460,25 +450,28 @@ static bool update_list(cairn_world *world) {
     return true;
 }
 
-static void measure_bodies(cairn_world *world) {
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        world->pair_cache->bounding_radii[i] = measure_body(world, i);
-        world->pair_cache->reference_rotations[i] =
-            packed_rotation_unpack(world->state.reference_poses[i].rotation);
-    }
-}
-
+// Returns how many pairs found no room.
 static uint32_t update_pairs(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
     const bool rebuild = !world->pair_cache_valid;
     begin_update(world);
+    CAIRN_ASSERT(cache->changed_count == 0 && cache->enlarged_count == 0);
     if (rebuild) {
-        cairn_joint_filter_build(&world->pair_cache->joint_filter, &world->state);
-        measure_bodies(world);
+        cairn_joint_filter_build(&cache->joint_filter, &world->state);
+        for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+            cache->bounding_radii[i] = measure_body(world, i);
+            cache->reference_rotations[i] =
+                packed_rotation_unpack(world->state.reference_poses[i].rotation);
+        }
     }
     update_reference_poses(world);
     if (rebuild) {
-        update_other_transforms(world);
+        // In a new cache, shapes whose reference poses have not changed need a transform as well.
+        for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
+            if (has_shape(world, i) && cache->reference_change[i] == 0) {
+                update_transform(world, i);
+            }
+        }
     } else if (cache->enlarged_count == 0) {
         return 0;
     } else if (cache->enlarged_count <= QUERIES_MAX &&

@@ -17,6 +17,7 @@ uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes) {
 
 void cairn_constraint_graph_allocate(cairn_constraint_graph *graph, cairn_arena *from,
     uint32_t bodies, uint32_t edges, uint32_t lanes) {
+    CAIRN_ASSERT(bodies > 0 && lanes > 0);
     const size_t wide = cairn_constraint_graph_wide_max(edges, lanes);
     graph->edges = cairn_arena_take(from, edges, sizeof *graph->edges);
     graph->body_colours = cairn_arena_take(from, bodies, sizeof *graph->body_colours);

@@ -169,6 +169,7 @@ static cairn_hull_id create_wedge(cairn_world *world) {
 }
 
 static void create_joint(cairn_world *world, uint32_t kind, cairn_body_id a, cairn_body_id b) {
+    CAIRN_ASSERT(a != b);
     cairn_joint_def def = cairn_joint_def_default();
     cairn_joint_id joint = 0;
     def.kind = kind;

@@ -148,6 +148,7 @@ void cairn_world_step_traced(
     point_recorder recorder = {.hook = {.observe = record_point}, .trace = out};
     out->count = 0;
     step_hooked(world, commands, count, &recorder.hook);
+    CAIRN_ASSERT(out->count > 0 && out->points[out->count - 1].stage == CAIRN_STAGE_END);
 }
 
 uint32_t cairn_trace_first_difference(const cairn_trace *a, const cairn_trace *b) {
@@ -273,6 +274,7 @@ static void create_frame_at_point(cairn_trace_hook *hook, const cairn_world *wor
 
 cairn_frame *cairn_world_step_frozen(
     cairn_world *world, const cairn_command *commands, uint32_t count, uint32_t point) {
+    CAIRN_ASSERT(world->trace_hook == NULL);
     frame_request request = {.hook = {.observe = create_frame_at_point}, .wanted = point};
     step_hooked(world, commands, count, &request.hook);
     return request.frame;
@@ -402,6 +404,7 @@ typedef struct collector {
 
 static void compare_words(collector *found, uint32_t array, uint32_t element, const uint32_t *a,
     const uint32_t *b, uint32_t words) {
+    CAIRN_ASSERT(words > 0 && a != b);
     for (uint32_t i = 0; i < words; ++i) {
         if (a[i] == b[i]) {
             continue;

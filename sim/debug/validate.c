@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
@@ -31,6 +32,7 @@ static cairn_status check_words(const cairn_state *state, const char **where) {
                 }
                 continue;
             }
+            CAIRN_ASSERT(size <= sizeof zero);
             uint32_t words[CAIRN_ELEMENT_WORDS_MAX];
             memcpy(words, element, size);
             const cairn_status status =

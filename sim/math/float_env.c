@@ -9,6 +9,7 @@
 
 // All exceptions masked, round to nearest, neither flush-to-zero nor denormals-are-zero.
 static const uint32_t default_mode = 0x1f80;
+static const bool mode_known = true;
 
 static uint64_t mode_read(void) {
     return _mm_getcsr();
@@ -17,12 +18,9 @@ static uint64_t mode_read(void) {
 static void mode_write(uint64_t mode) {
     _mm_setcsr((uint32_t)mode);
 }
-
-bool cairn_float_mode_known(void) {
-    return true;
-}
 #elif defined(__aarch64__)
 static const uint32_t default_mode = 0;
+static const bool mode_known = true;
 
 static uint64_t mode_read(void) {
     uint64_t mode;
@@ -33,14 +31,11 @@ static uint64_t mode_read(void) {
 static void mode_write(uint64_t mode) {
     __asm__ volatile("msr fpcr, %0" : : "r"(mode));
 }
-
-bool cairn_float_mode_known(void) {
-    return true;
-}
 #else
 // WebAssembly has no control word: its one mode is the one we want. On the others we know none that
 // we could set, and the assertion by arithmetic has to do.
 static const uint32_t default_mode = 0;
+static const bool mode_known = false;
 
 static uint64_t mode_read(void) {
     return default_mode;
@@ -49,11 +44,11 @@ static uint64_t mode_read(void) {
 static void mode_write(uint64_t mode) {
     (void)mode;
 }
+#endif
 
 bool cairn_float_mode_known(void) {
-    return false;
+    return mode_known;
 }
-#endif
 
 uint64_t cairn_float_mode_word(void) {
     return mode_read();

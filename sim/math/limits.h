@@ -60,7 +60,7 @@
 #define CAIRN_MANIFOLD_RECYCLING_DISTANCE 2e-2f
 #define CAIRN_MANIFOLD_RECYCLING_FRACTION 0.05f
 #define CAIRN_MANIFOLD_RECYCLING_COSINE 0.9962f // of half the angle
-// the PGS solver's: times that a manifold's normal rows are solved on each visit. They are
+// Times that the PGS solver solves the normal rows of a manifold on each visit. The rows are
 // strongly coupled (two answer for one tilt), so a second pass at once does more for a stack than
 // more iterations.
 #define CAIRN_NORMAL_PASSES 2

@@ -4,7 +4,7 @@
 // impulse form (Catto 2005, sections 4 and 7; Catto 2006: accumulated impulses are clamped, not the
 // increments). Signs: the normal points from a to b, an impulse P moves b by +P and a by -P.
 
-#include "sim/pgs/contact_solver.h"
+#include "sim/pgs/pgs.h"
 
 #include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
@@ -16,6 +16,7 @@ static bool constant_friction(const cairn_world *world) {
 }
 
 static void count_points(cairn_world *world) {
+    CAIRN_ASSERT(constant_friction(world));
     cairn_pgs *pgs = world->pgs;
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         pgs->body_points[i] = 0;
@@ -165,17 +166,8 @@ static void solve_friction(const cairn_pgs_contact *constraint, cairn_pgs_contac
     add_impulse(b, row->arm_b, impulse);
 }
 
-static void solve_normal(const cairn_pgs_contact *constraint, cairn_pgs_contact_row *row,
-    cairn_pgs_body *a, cairn_pgs_body *b) {
-    const float speed = vec3_dot(point_velocity(a, row->arm_a, b, row->arm_b), constraint->normal);
-    const float sum = float_max(row->normal_impulse + row->normal_mass * (row->bias - speed), 0.0f);
-    const cairn_vec3 impulse = vec3_scale(constraint->normal, sum - row->normal_impulse);
-    row->normal_impulse = sum;
-    subtract_impulse(a, row->arm_a, impulse);
-    add_impulse(b, row->arm_b, impulse);
-}
-
 static void solve_contact(cairn_world *world, cairn_pgs_contact *constraint) {
+    CAIRN_ASSERT(constraint->row_count <= CAIRN_MANIFOLD_POINTS_MAX);
     cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     const bool coulomb = !constant_friction(world);
@@ -184,7 +176,15 @@ static void solve_contact(cairn_world *world, cairn_pgs_contact *constraint) {
     }
     for (uint32_t pass = 0; pass < CAIRN_NORMAL_PASSES; ++pass) {
         for (uint32_t i = 0; i < constraint->row_count; ++i) {
-            solve_normal(constraint, &constraint->rows[i], a, b);
+            cairn_pgs_contact_row *row = &constraint->rows[i];
+            const cairn_vec3 velocity = point_velocity(a, row->arm_a, b, row->arm_b);
+            const float speed = vec3_dot(velocity, constraint->normal);
+            const float sum =
+                float_max(row->normal_impulse + row->normal_mass * (row->bias - speed), 0.0f);
+            const cairn_vec3 impulse = vec3_scale(constraint->normal, sum - row->normal_impulse);
+            row->normal_impulse = sum;
+            subtract_impulse(a, row->arm_a, impulse);
+            add_impulse(b, row->arm_b, impulse);
         }
     }
 }

@@ -5,7 +5,7 @@
 // Hinges and cones have rows about axes besides (sim/soft_step/joint_angular.h has those of the
 // default solver).
 
-#include "sim/pgs/joint_solver.h"
+#include "sim/pgs/pgs.h"
 
 #include "base/assert.h"
 #include "sim/collide/pair_cache.h"
@@ -44,6 +44,7 @@ static void add_bound(const cairn_world *world, cairn_pgs_joint *constraint, cai
 
 static void add_hinge(const cairn_world *world, cairn_pgs_joint *constraint,
     const cairn_joint_frame *frame, const cairn_joint *joint) {
+    CAIRN_ASSERT(joint->kind == CAIRN_JOINT_HINGE && constraint->row_count == 0);
     const cairn_vec3 axis = frame->axis_a;
     const cairn_vec3 error = vec3_cross(axis, frame->axis_b);
     const cairn_vec3 first = frame->normal_a;
@@ -57,17 +58,10 @@ static void add_hinge(const cairn_world *world, cairn_pgs_joint *constraint,
     }
 }
 
-static void add_swing(const cairn_world *world, cairn_pgs_joint *constraint,
-    const cairn_joint_frame *frame, const cairn_joint *joint) {
-    const cairn_vec3 error = vec3_cross(frame->axis_a, frame->axis_b);
-    const cairn_vec3 outward = vec3_normalize(error, frame->normal_a);
-    add_bound(world, constraint, vec3_negate(outward), joint->cone - cairn_joint_swing(frame),
-        joint->swing_impulse);
-}
-
 // Along the bisector of the axes (sim/soft_step/joint_angular.h).
 static void add_limits(const cairn_world *world, cairn_pgs_joint *constraint,
     const cairn_joint_frame *frame, const cairn_joint *joint) {
+    CAIRN_ASSERT(joint->limited != 0 && joint->lower <= joint->upper);
     const cairn_vec3 sum = vec3_add(frame->axis_a, frame->axis_b);
     const float length = vec3_length(sum);
     const cairn_vec3 axis =
@@ -83,10 +77,14 @@ static void prepare_angular_rows(const cairn_world *world, cairn_pgs_joint *cons
     const cairn_joint *joint = &world->state.joints[constraint->joint];
     const cairn_joint_frame frame = cairn_joint_frame_of(world, constraint->joint);
     CAIRN_ASSERT(constraint->row_count == 0);
+    CAIRN_ASSERT(cairn_joint_has_axes(joint->kind));
     if (joint->kind == CAIRN_JOINT_HINGE) {
         add_hinge(world, constraint, &frame, joint);
     } else {
-        add_swing(world, constraint, &frame, joint);
+        const cairn_vec3 error = vec3_cross(frame.axis_a, frame.axis_b);
+        const cairn_vec3 inward = vec3_negate(vec3_normalize(error, frame.normal_a));
+        const float slack = joint->cone - cairn_joint_swing(&frame);
+        add_bound(world, constraint, inward, slack, joint->swing_impulse);
     }
     if (joint->limited != 0) {
         add_limits(world, constraint, &frame, joint);
@@ -124,22 +122,6 @@ static cairn_sym3 k_part(const cairn_pgs_body *body, cairn_vec3 arm) {
     return sym3_add(sym3_diagonal(m, m, m), sym3_rotate(body->inverse_inertia, cross));
 }
 
-static void prepare_ball(const cairn_pgs_body *a, const cairn_pgs_body *b, float rate,
-    cairn_vec3 offset, cairn_pgs_joint *constraint) {
-    const cairn_sym3 k = sym3_add(k_part(a, constraint->arm_a), k_part(b, constraint->arm_b));
-    constraint->inverse_mass = sym3_inverse_scaled(k);
-    constraint->bias = vec3_scale(offset, 0.0f - rate);
-}
-
-static void prepare_distance(const cairn_pgs_body *a, const cairn_pgs_body *b, float rate,
-    cairn_vec3 offset, float length, cairn_pgs_joint *constraint) {
-    constraint->axis = vec3_normalize(offset, vec3(0.0f, 1.0f, 0.0f));
-    const float mass = row_mass(a, constraint->arm_a, b, constraint->arm_b, constraint->axis);
-    const float error = vec3_length(offset) - length;
-    constraint->inverse_mass = sym3_diagonal(mass, 0.0f, 0.0f);
-    constraint->bias = vec3(0.0f - rate * error, 0.0f, 0.0f);
-}
-
 static void prepare_joint(const cairn_world *world, uint32_t slot, cairn_pgs_joint *constraint) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, slot));
     const cairn_joint *joint = &world->state.joints[slot];
@@ -158,11 +140,20 @@ static void prepare_joint(const cairn_world *world, uint32_t slot, cairn_pgs_joi
         .arm_b = vec3_sub(at_b, world->state.motions[b].position),
         .impulse = vec3_select(settings->warm_start != 0, joint->impulse, vec3_zero())};
     const cairn_vec3 offset = vec3_sub(at_b, at_a);
-    const cairn_pgs_body *solved = world->pgs->bodies;
+    const cairn_pgs_body *solved_a = &world->pgs->bodies[a];
+    const cairn_pgs_body *solved_b = &world->pgs->bodies[b];
     if (joint->kind == CAIRN_JOINT_DISTANCE) {
-        prepare_distance(&solved[a], &solved[b], rate, offset, joint->length, constraint);
+        constraint->axis = vec3_normalize(offset, vec3(0.0f, 1.0f, 0.0f));
+        const float mass =
+            row_mass(solved_a, constraint->arm_a, solved_b, constraint->arm_b, constraint->axis);
+        const float error = vec3_length(offset) - joint->length;
+        constraint->inverse_mass = sym3_diagonal(mass, 0.0f, 0.0f);
+        constraint->bias = vec3(0.0f - rate * error, 0.0f, 0.0f);
     } else {
-        prepare_ball(&solved[a], &solved[b], rate, offset, constraint);
+        const cairn_sym3 k =
+            sym3_add(k_part(solved_a, constraint->arm_a), k_part(solved_b, constraint->arm_b));
+        constraint->inverse_mass = sym3_inverse_scaled(k);
+        constraint->bias = vec3_scale(offset, 0.0f - rate);
     }
     if (cairn_joint_has_axes(joint->kind)) {
         prepare_angular_rows(world, constraint);
@@ -216,6 +207,7 @@ static void solve_row(
 }
 
 static void solve_joint(cairn_world *world, cairn_pgs_joint *constraint) {
+    CAIRN_ASSERT(constraint->row_count <= CAIRN_PGS_ANGULAR_ROWS_MAX);
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         solve_row(world, constraint, &constraint->rows[i]);
     }

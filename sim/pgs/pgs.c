@@ -5,8 +5,6 @@
 #include "sim/body/body.h"
 #include "sim/collide/active_contacts.h"
 #include "sim/collide/pair_cache.h"
-#include "sim/pgs/contact_solver.h"
-#include "sim/pgs/joint_solver.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/trace_hook.h"
 
@@ -45,6 +43,7 @@ static void apply_forces(const cairn_world *world, const cairn_body *body, cairn
 }
 
 void cairn_pgs_integrate_forces(cairn_world *world) {
+    CAIRN_ASSERT(world->def.solver == CAIRN_SOLVER_PGS);
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         const cairn_body *body = &world->state.bodies[i];
         cairn_motion *motion = &world->state.motions[i];
@@ -112,6 +111,7 @@ static void collect_joints(cairn_world *world) {
     const cairn_pair_cache *cache = world->pair_cache;
     const unsigned char *takes = world->awake_set->takes_impulses;
     cairn_constraint_graph *graph = &world->pgs->joint_graph;
+    CAIRN_ASSERT(cache->joint_filter.joint_count <= world->def.joint_capacity);
     graph->edge_count = 0;
     for (uint32_t i = 0; i < cache->joint_filter.joint_count; ++i) {
         const cairn_joint_bodies *joint = &cache->joint_filter.joints[i];

@@ -6,7 +6,78 @@
 // paper; the default solver is sim/soft_step. It solves constraint by constraint, without lanes and
 // on one thread, in the order of the constraint graph.
 
-#include "sim/pgs/workspace.h"
+#include "sim/constraint/graph.h"
+#include "sim/state/world.h"
+
+// A body as the solver sees it, by slot. A body that takes no impulses has inverse mass and inertia
+// zero and is never written.
+typedef struct cairn_pgs_body {
+    cairn_vec3 linear_velocity;
+    cairn_vec3 angular_velocity;
+    float inverse_mass;
+    cairn_sym3 inverse_inertia; // world axes
+    uint32_t takes_impulses;    // 0 or 1
+    uint32_t at_rest;           // 0 or 1: takes no impulses and has no velocity
+} cairn_pgs_body;
+
+typedef struct cairn_pgs_contact_row {
+    cairn_vec3 arm_a; // from the centre of mass to the point
+    cairn_vec3 arm_b;
+    float normal_mass; // effective masses
+    float tangent_mass[2];
+    float bias;           // m/s, the desired normal velocity
+    float friction_bound; // N s, CAIRN_FRICTION_CONSTANT
+    float normal_impulse; // accumulated
+    float tangent_impulse[2];
+} cairn_pgs_contact_row;
+
+typedef struct cairn_pgs_contact {
+    uint32_t contact; // index in the contact list
+    uint32_t body_a;  // slots
+    uint32_t body_b;
+    uint32_t row_count;
+    cairn_vec3 normal;
+    cairn_vec3 tangents[2];
+    float friction;
+    cairn_pgs_contact_row rows[CAIRN_MANIFOLD_POINTS_MAX];
+} cairn_pgs_contact;
+
+// A row about an axis: of the angular velocity of b relative to a.
+typedef struct cairn_pgs_angular_row {
+    cairn_vec3 axis;
+    float mass;         // effective
+    float bias;         // rad/s, the desired angular velocity
+    float impulse;      // accumulated
+    uint32_t one_sided; // 0 or 1: the impulse stays >= 0
+} cairn_pgs_angular_row;
+
+// A hinge has two for its axes and two for its limits.
+#define CAIRN_PGS_ANGULAR_ROWS_MAX 4
+
+typedef struct cairn_pgs_joint {
+    uint32_t joint; // slot
+    uint32_t kind;
+    uint32_t body_a;
+    uint32_t body_b;
+    cairn_vec3 arm_a;
+    cairn_vec3 arm_b;
+    cairn_vec3 axis;         // distance: unit, from a to b
+    cairn_sym3 inverse_mass; // ball: inverse of K; distance: effective mass in xx
+    cairn_vec3 bias;         // m/s; distance: in x
+    cairn_vec3 impulse;
+    uint32_t row_count;
+    // A hinge: two across its axis, then its limits. A cone: its swing, then its limits.
+    cairn_pgs_angular_row rows[CAIRN_PGS_ANGULAR_ROWS_MAX];
+} cairn_pgs_joint;
+
+struct cairn_pgs {
+    cairn_pgs_body *bodies;
+    uint32_t *body_points; // contact points of each body, CAIRN_FRICTION_CONSTANT
+    cairn_constraint_graph contact_graph;
+    cairn_constraint_graph joint_graph;
+    cairn_pgs_contact *contacts; // in the order of solving
+    cairn_pgs_joint *joints;     // in the order of solving
+};
 
 void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def *def);
 
@@ -17,3 +88,17 @@ void cairn_pgs_solve(cairn_world *world);
 // Solved velocities into the block, and poses from velocities; a body whose next state is invalid
 // is disabled at its last valid one.
 void cairn_pgs_integrate_positions(cairn_world *world);
+
+// The contacts: the edges of the contact graph.
+void cairn_pgs_contacts_prepare(cairn_world *world);
+void cairn_pgs_contacts_warm_start(cairn_world *world);
+// One sweep over all rows.
+void cairn_pgs_contacts_solve(cairn_world *world);
+// Accumulated impulses into the contact list.
+void cairn_pgs_contacts_store(cairn_world *world);
+
+// The joints: the edges of the joint graph, as for contacts.
+void cairn_pgs_joints_prepare(cairn_world *world);
+void cairn_pgs_joints_warm_start(cairn_world *world);
+void cairn_pgs_joints_solve(cairn_world *world);
+void cairn_pgs_joints_store(cairn_world *world);

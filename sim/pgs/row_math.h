@@ -4,7 +4,7 @@
 // How rows of every kind act on two bodies. Bodies that take no impulses are read but not written:
 // a NaN times zero would spread through the ground to all bodies that rest on it.
 
-#include "sim/pgs/workspace.h"
+#include "sim/pgs/pgs.h"
 
 static inline void add_impulse(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 impulse) {
     if (body->takes_impulses == 0) {

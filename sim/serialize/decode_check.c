@@ -152,6 +152,7 @@ static bool contact_ok(const cairn_state *state, uint32_t index) {
 
 // The last block of the rules' state is filled up with zeros.
 static bool rules_tail_ok(const cairn_state *state) {
+    CAIRN_ASSERT(state->settings->rules_state_size % 4 == 0);
     const uint32_t words = state->settings->rules_state_size / 4;
     const uint32_t used = words % CAIRN_RULES_BLOCK_WORDS;
     for (uint32_t i = used; used != 0 && i < CAIRN_RULES_BLOCK_WORDS; ++i) {
@@ -165,6 +166,7 @@ static bool rules_tail_ok(const cairn_state *state) {
 typedef bool element_check(const cairn_state *state, uint32_t index);
 
 static bool all_ok(const cairn_state *state, cairn_array array, element_check *check) {
+    CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT && check != NULL);
     for (uint32_t i = 0; i < cairn_array_count(state->settings, array); ++i) {
         if (cairn_state_has(state, array, i) && !check(state, i)) {
             return false;

@@ -31,6 +31,7 @@ static inline cairn_element_key element_key_of_contact(const cairn_contact *cont
 
 // Valid for keys that cairn_element_key_ok accepts.
 static inline cairn_array element_array(cairn_element_key key) {
+    CAIRN_ASSERT(key >> 56 < CAIRN_ARRAY_COUNT);
     return (cairn_array)(key >> 56);
 }
 static inline uint32_t element_index(cairn_element_key key) { // not of contacts

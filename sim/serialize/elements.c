@@ -36,6 +36,7 @@ static const uint32_t *find_contact(const cairn_state *state, cairn_element_key 
             end = middle;
         }
     }
+    CAIRN_ASSERT(begin == end);
     const bool found = begin < state->settings->contact_count &&
                        element_key_of_contact(&state->contacts[begin]) == key;
     return found ? (const uint32_t *)(const void *)&state->contacts[begin] : NULL;
@@ -69,6 +70,7 @@ static uint32_t word_count(cairn_array array) {
 
 size_t cairn_elements_size(
     const cairn_world *world, const cairn_element_key *keys, uint32_t key_count) {
+    CAIRN_ASSERT(keys != NULL || key_count == 0);
     size_t size = sizeof(uint32_t);
     for (uint32_t i = 0; i < key_count; ++i) {
         const bool found = cairn_element_find(&world->state, keys[i]) != NULL;
@@ -133,6 +135,7 @@ static cairn_status apply_settings(repair *r, const uint32_t *words) {
     if (status != CAIRN_OK) {
         return status;
     }
+    CAIRN_ASSERT(settings.contact_count <= settings.contact_capacity);
     for (cairn_array array = 1; array < CAIRN_ARRAY_COUNT; ++array) {
         const uint32_t before = cairn_array_count(r->old->settings, array);
         const uint32_t after = cairn_array_count(&settings, array);
@@ -146,6 +149,7 @@ static cairn_status apply_settings(repair *r, const uint32_t *words) {
 }
 
 static cairn_status add_contact(repair *r, const cairn_contact *contact) {
+    CAIRN_ASSERT(r->contacts_made <= r->now->settings->contact_capacity);
     if (r->contacts_made == r->now->settings->contact_capacity) {
         return refuse(r, CAIRN_CAPACITY, "contacts: more than the capacity holds");
     }
@@ -155,6 +159,7 @@ static cairn_status add_contact(repair *r, const cairn_contact *contact) {
 
 // Keeps the contacts of the old list below `key`.
 static cairn_status keep_contacts_below(repair *r, cairn_element_key key) {
+    CAIRN_ASSERT(r->contacts_taken <= r->old->settings->contact_count);
     cairn_status status = CAIRN_OK;
     while (status == CAIRN_OK && r->contacts_taken < r->old->settings->contact_count &&
            element_key_of_contact(&r->old->contacts[r->contacts_taken]) < key) {
@@ -187,6 +192,7 @@ static cairn_status merge_contact(repair *r, cairn_element_key key, const uint32
 
 // Id tables come before the arrays they belong to, so it is known by now which elements exist.
 static cairn_status apply_words(repair *r, cairn_element_key key, const uint32_t *words) {
+    CAIRN_ASSERT(cairn_element_key_ok(r->old->settings, key));
     const cairn_array array = element_array(key);
     if (array == CAIRN_ARRAY_SETTINGS) {
         return words != NULL ? apply_settings(r, words)

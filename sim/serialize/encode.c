@@ -66,6 +66,7 @@ static cairn_status decode_element(cairn_reader *reader, const cairn_state *stat
 
 static cairn_status decode_array(
     cairn_reader *reader, const cairn_state *state, cairn_array array, const char **where) {
+    CAIRN_ASSERT(array < CAIRN_ARRAY_COUNT);
     const uint32_t count = cairn_array_count(state->settings, array);
     for (uint32_t i = 0; i < count; ++i) {
         const cairn_status status = decode_element(reader, state, array, i, where);
@@ -81,6 +82,7 @@ static cairn_status decode_array(
 }
 
 static cairn_status decode_head(cairn_reader *reader, const char **where) {
+    CAIRN_ASSERT(where != NULL);
     if (cairn_read_u32(reader) != ENCODE_MAGIC) {
         *where = "magic";
         return CAIRN_MALFORMED;
@@ -96,6 +98,7 @@ static cairn_status decode_head(cairn_reader *reader, const char **where) {
 // Builds the state in the spare block.
 static cairn_status decode_spare(
     cairn_world *world, const void *bytes, size_t size, const char **where) {
+    CAIRN_ASSERT(world->spare.settings != world->state.settings);
     cairn_reader reader = cairn_reader_of(bytes, size);
     cairn_status status = decode_head(&reader, where);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT && status == CAIRN_OK; ++array) {

@@ -90,6 +90,7 @@ static bool restore_array(cairn_world *world, cairn_array array, const unsigned 
     const uint32_t elements = cairn_hash_cache_block_elements(array);
     const size_t block = elements * cairn_array_element_size(array);
     unsigned char *to = cairn_state_array(&world->state, array);
+    CAIRN_ASSERT(bytes != to);
     bool differed = false;
     uint32_t first = 0; // element at byte `at`
     for (size_t at = 0; at < live;) {
@@ -157,6 +158,7 @@ cairn_status cairn_world_copy(cairn_world *to, const cairn_world *from) {
     if (memcmp(to->state.settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * 4) != 0) {
         return CAIRN_INVALID_ARGUMENT;
     }
+    CAIRN_ASSERT(to->def.contact_capacity == from->def.contact_capacity);
     if (to != from) {
         cairn_state_restore(to, &from->state);
     }

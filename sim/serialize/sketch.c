@@ -96,6 +96,7 @@ static void add_element(table *to, cairn_element_key key, cairn_hash128 leaf) {
 }
 
 static void add_run(table *to, const cairn_state *state, cairn_array array, cairn_run run) {
+    CAIRN_ASSERT(run.begin <= run.end);
     const size_t size = cairn_array_element_size(array);
     const unsigned char *bytes = cairn_state_array(state, array);
     cairn_hash128 leaves[BATCH];
@@ -166,6 +167,7 @@ static bool subtract_encoded(table *mine, const uint8_t *theirs, size_t size) {
 // belongs into this cell.
 static bool holds_one_element(
     const table *rest, uint32_t at, const cairn_settings *settings, cairn_element_key *key) {
+    CAIRN_ASSERT(at < rest->count);
     uint32_t places[PLACES];
     const cell one = rest->cells[at];
     if (one.sum == 0) {
@@ -233,6 +235,7 @@ static bool peel(table *rest, const cairn_settings *settings, cairn_element_key 
         *count += 1;
         remove_element(rest, at, key, &work);
     }
+    CAIRN_ASSERT(*count <= count_max);
     for (uint32_t i = 0; i < rest->count; ++i) {
         if (rest->cells[i].sum != 0 || rest->cells[i].weighted != 0) {
             return false;
@@ -258,5 +261,6 @@ cairn_status cairn_sketch_difference(const cairn_world *mine, const uint8_t *the
         *count = 0;
         return CAIRN_CAPACITY;
     }
+    CAIRN_ASSERT(*count <= capacity);
     return CAIRN_OK;
 }

@@ -12,15 +12,6 @@ static const cairn_hull_edge box_edges[12] = {{0, 1, 3, 5}, {0, 2, 5, 1}, {0, 4,
     {1, 3, 0, 5}, {1, 5, 3, 0}, {2, 3, 5, 2}, {2, 6, 2, 1}, {3, 7, 0, 2}, {4, 5, 4, 3},
     {4, 6, 1, 4}, {5, 7, 4, 0}, {6, 7, 2, 4}};
 
-static cairn_plane box_plane(uint32_t face, cairn_vec3 half) {
-    CAIRN_ASSERT(face < 6);
-    const uint32_t axis = face / 2;
-    const float side = face % 2 == 0 ? 1.0f : -1.0f;
-    return (cairn_plane){
-        .normal = vec3(axis == 0 ? side : 0.0f, axis == 1 ? side : 0.0f, axis == 2 ? side : 0.0f),
-        .offset = vec3_component(half, axis)};
-}
-
 static cairn_convex_view view_of_box(cairn_vec3 half, cairn_convex_box *storage) {
     CAIRN_ASSERT(half.x > 0.0f && half.y > 0.0f && half.z > 0.0f);
     for (uint32_t i = 0; i < 8; ++i) {
@@ -28,7 +19,11 @@ static cairn_convex_view view_of_box(cairn_vec3 half, cairn_convex_box *storage)
             (i & 2u) != 0 ? half.y : 0.0f - half.y, (i & 4u) != 0 ? half.z : 0.0f - half.z);
     }
     for (uint32_t i = 0; i < 6; ++i) {
-        storage->planes[i] = box_plane(i, half);
+        const uint32_t axis = i / 2;
+        const float side = i % 2 == 0 ? 1.0f : -1.0f;
+        storage->planes[i].normal =
+            vec3(axis == 0 ? side : 0.0f, axis == 1 ? side : 0.0f, axis == 2 ? side : 0.0f);
+        storage->planes[i].offset = vec3_component(half, axis);
     }
     return (cairn_convex_view){.vertex_count = 8,
         .face_count = 6,

@@ -72,6 +72,7 @@ static double distance_squared(const cloud *points, uint32_t i, uint32_t j) {
 }
 
 static const char *check_points(const cairn_vec3 *points, uint32_t count) {
+    CAIRN_ASSERT(points != NULL || count == 0);
     if (count < 4) {
         return "fewer than four points";
     }
@@ -92,6 +93,7 @@ static const char *check_points(const cairn_vec3 *points, uint32_t count) {
 }
 
 static bool close_to_earlier(const cloud *points, const double at[3]) {
+    CAIRN_ASSERT(points->count < CAIRN_HULL_POINTS_MAX);
     for (uint32_t i = 0; i < points->count; ++i) {
         double apart[3];
         vector_between(points->at[i], at, apart);
@@ -104,6 +106,7 @@ static bool close_to_earlier(const cloud *points, const double at[3]) {
 
 // False if fewer than four points are left, or the cloud is smaller than a shape may be.
 static bool cloud_of(const cairn_vec3 *points, uint32_t count, cloud *out) {
+    CAIRN_ASSERT(count >= 4 && count <= CAIRN_HULL_POINTS_MAX);
     cairn_vec3 lower = points[0];
     cairn_vec3 upper = points[0];
     for (uint32_t i = 1; i < count; ++i) {
@@ -141,16 +144,6 @@ static bool face_contains(const face *f, uint32_t point) {
     return false;
 }
 
-static bool is_known_face(const builder *b, uint32_t i, uint32_t j, uint32_t k) {
-    for (uint32_t n = 0; n < b->face_count; ++n) {
-        const face *f = &b->faces[n];
-        if (face_contains(f, i) && face_contains(f, j) && face_contains(f, k)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 typedef enum sides {
     SIDES_NONE = 0,
     SIDES_ABOVE = 1,
@@ -160,6 +153,7 @@ typedef enum sides {
 
 // Finds on which sides of the plane through three points there are others, and which are on it.
 static uint32_t sides_of_plane(const builder *b, uint32_t through, face *f) {
+    CAIRN_ASSERT(through < b->cloud.count);
     const cloud *points = &b->cloud;
     const double thickness = b->tolerance * b->tolerance * dot(f->normal, f->normal);
     uint32_t found = SIDES_NONE;
@@ -196,8 +190,14 @@ static const char *add_face_of_triangle(builder *b, uint32_t i, uint32_t j, uint
     if (found == SIDES_NONE) {
         return flat;
     }
-    if (found == SIDES_BOTH || is_known_face(b, i, j, k)) {
+    if (found == SIDES_BOTH) {
         return NULL;
+    }
+    for (uint32_t n = 0; n < b->face_count; ++n) {
+        const face *known = &b->faces[n];
+        if (face_contains(known, i) && face_contains(known, j) && face_contains(known, k)) {
+            return NULL;
+        }
     }
     if (found == SIDES_ABOVE) {
         for (uint32_t n = 0; n < 3; ++n) {
@@ -223,6 +223,7 @@ static const char *find_faces(builder *b) {
             }
         }
     }
+    CAIRN_ASSERT(b->face_count <= CAIRN_HULL_FACES_MAX);
     return b->face_count >= 4 ? NULL : flat;
 }
 
@@ -270,20 +271,16 @@ static uint32_t first_corner(const builder *b, const face *f) {
     return best;
 }
 
-// Whether corner i is on the line between its neighbours, up to rounding.
-static bool in_line(const builder *b, const face *f, uint32_t i) {
-    CAIRN_ASSERT(i < f->count);
-    const uint32_t before = f->points[i > 0 ? i - 1 : f->count - 1];
-    const uint32_t after = f->points[i + 1 < f->count ? i + 1 : 0];
-    const double side = signed_area(b, f, before, after, f->points[i]);
-    const double most = 4.0 * b->tolerance;
-    const double length_squared = distance_squared(&b->cloud, before, after);
-    return side * side <= most * most * length_squared * dot(f->normal, f->normal);
-}
-
+// Drops the corners that are on the line between their neighbours, up to rounding.
 static void drop_in_line(const builder *b, face *f) {
+    const double most = 4.0 * b->tolerance;
     for (uint32_t i = 0; i < f->count;) {
-        if (f->count > 2 && in_line(b, f, i)) {
+        const uint32_t before = f->points[i > 0 ? i - 1 : f->count - 1];
+        const uint32_t after = f->points[i + 1 < f->count ? i + 1 : 0];
+        const double side = signed_area(b, f, before, after, f->points[i]);
+        const double length_squared = distance_squared(&b->cloud, before, after);
+        if (f->count > 2 &&
+            side * side <= most * most * length_squared * dot(f->normal, f->normal)) {
             memmove(&f->points[i], &f->points[i + 1], f->count - i - 1);
             f->count -= 1;
             i = 0;
@@ -295,6 +292,7 @@ static void drop_in_line(const builder *b, face *f) {
 
 // Orders the points of a face counter clockwise and keeps its corners.
 static bool order_face(const builder *b, face *f) {
+    CAIRN_ASSERT(f->count >= 3);
     uint8_t corners[CAIRN_HULL_POINTS_MAX];
     uint32_t count = 0;
     const uint32_t first = first_corner(b, f);
@@ -332,6 +330,7 @@ static const char *number_vertices(builder *b, const cairn_vec3 *points, cairn_h
         out->vertex_count += 1;
         b->vertex_of[i] = (uint8_t)out->vertex_count;
     }
+    CAIRN_ASSERT(out->vertex_count <= b->cloud.count);
     return NULL;
 }
 
@@ -383,6 +382,7 @@ static bool write_edges(const builder *b, cairn_hull *out) {
             }
         }
     }
+    CAIRN_ASSERT(out->edge_count <= CAIRN_HULL_EDGES_MAX);
     return out->vertex_count + out->face_count == out->edge_count + 2;
 }
 
@@ -413,6 +413,7 @@ static void write_plane(const builder *b, uint32_t index, cairn_hull *out) {
 
 // The least distance between a face and the vertex farthest below it.
 static float thickness_of(const cairn_hull *hull) {
+    CAIRN_ASSERT(hull->face_count > 0 && hull->vertex_count > 0);
     float least = 2.0f * CAIRN_SHAPE_SIZE_MAX;
     for (uint32_t i = 0; i < hull->face_count; ++i) {
         const cairn_plane *plane = &hull->planes[i];
@@ -477,6 +478,7 @@ const char *cairn_hull_build(const cairn_vec3 *points, uint32_t count, cairn_hul
 }
 
 const char *cairn_hull_build_stable(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
+    CAIRN_ASSERT(points != out->vertices);
     enum { BUILDS_MAX = 8 };
     const char *refusal = cairn_hull_build(points, count, out);
     for (uint32_t i = 0; i < BUILDS_MAX && refusal == NULL; ++i) {

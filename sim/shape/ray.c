@@ -174,6 +174,7 @@ static hit cast_at_hull(const ray *r, const cairn_hull *hull) {
 }
 
 static hit cast(const cairn_shape_view *shape, const ray *r) {
+    CAIRN_ASSERT(r->length >= 0.0f);
     const cairn_geometry *geometry = shape->geometry;
     switch (geometry->kind) {
     case CAIRN_SHAPE_SPHERE:

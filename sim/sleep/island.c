@@ -159,29 +159,17 @@ void cairn_islands_wake(cairn_world *world) {
 
 // ---- Falling asleep
 
-static bool is_slow(const cairn_motion *motion) {
-    const float limit = CAIRN_SLEEP_SPEED * CAIRN_SLEEP_SPEED;
-    return vec3_length_squared(motion->linear_velocity) < limit &&
-           vec3_length_squared(motion->angular_velocity) < limit;
-}
-
 static uint32_t slow_ticks(const cairn_world *world, uint32_t slot) {
     const uint32_t limit = world->def.tick_rate_hz / 2;
     const uint32_t ticks = world->state.sleep[slot].ticks;
+    const cairn_motion *motion = &world->state.motions[slot];
+    const float speed_squared_max = CAIRN_SLEEP_SPEED * CAIRN_SLEEP_SPEED;
     if (world->def.sleep == 0 || world->state.bodies[slot].allow_sleep == 0 ||
-        !is_slow(&world->state.motions[slot])) {
+        !(vec3_length_squared(motion->linear_velocity) < speed_squared_max &&
+            vec3_length_squared(motion->angular_velocity) < speed_squared_max)) {
         return 0;
     }
     return ticks < limit ? ticks + 1 : limit;
-}
-
-static void fall_asleep(cairn_world *world, uint32_t slot) {
-    cairn_motion *motion = &world->state.motions[slot];
-    motion->linear_velocity = vec3_zero();
-    motion->angular_velocity = vec3_zero();
-    CAIRN_ASSERT(world->state.bodies[slot].allow_sleep != 0);
-    CAIRN_ASSERT(dynamic(world, slot) && !asleep(world, slot));
-    world->state.sleep[slot].state = CAIRN_SLEEP_ASLEEP;
 }
 
 static void keep_awake(cairn_world *world, uint32_t body_a, uint32_t body_b) {
@@ -235,7 +223,10 @@ static void sleep_islands(cairn_world *world) {
         const uint32_t slot = awake->bodies[i];
         if (dynamic(world, slot) &&
             islands->ticks[root_of(islands->root, slot)] == world->def.tick_rate_hz / 2) {
-            fall_asleep(world, slot);
+            CAIRN_ASSERT(world->state.bodies[slot].allow_sleep != 0 && !asleep(world, slot));
+            world->state.motions[slot].linear_velocity = vec3_zero();
+            world->state.motions[slot].angular_velocity = vec3_zero();
+            world->state.sleep[slot].state = CAIRN_SLEEP_ASLEEP;
         }
     }
 }

@@ -228,6 +228,7 @@ static inline void solve_contact(
 }
 
 static void solve_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         solve_contact(context, &constraints[i], true);
@@ -235,6 +236,7 @@ static void solve_biased(const cairn_solver_context *context, uint32_t begin, ui
 }
 
 static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         solve_contact(context, &constraints[i], false);
@@ -242,6 +244,7 @@ static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t 
 }
 
 static void warm_start(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         const wide_contact *wide = &constraints[i];
@@ -268,6 +271,7 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
 }
 
 static void apply_restitution(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     wide_contact *constraints = context->contact_constraints;
     const lanes zero = lanes_all(0.0f);
     for (uint32_t i = begin; i < end; ++i) {
@@ -487,17 +491,6 @@ static void set_softness(const cairn_solver_context *context, wide_contact *wide
         lanes_select(both_move, lanes_all(soft->impulse_scale), lanes_all(fixed->impulse_scale));
 }
 
-// Restitution acts on the velocities before the first substep.
-static void store_approach_velocities(
-    wide_contact *wide, const body_lanes *a, const body_lanes *b) {
-    const normal_space velocity = to_normal_space(wide, tangent2_of(wide),
-        relative_velocity(wide, a, b), lanes3_sub(b->angular_velocity, a->angular_velocity));
-    for (uint32_t i = 0; i < wide->point_count; ++i) {
-        wide->approach_velocity[i] =
-            lanes_all(0.0f) - normal_velocity_at(velocity, &wide->points[i]);
-    }
-}
-
 static void prepare_contact(
     const cairn_solver_context *context, const uint32_t *order, wide_contact *wide) {
     const void *motions_a[CAIRN_LANES];
@@ -531,11 +524,18 @@ static void prepare_contact(
     set_softness(context, wide, &a, &b);
     load_impulses(context, wide);
     if (has_restitution != 0) {
-        store_approach_velocities(wide, &a, &b);
+        // Restitution acts on the velocities before the first substep.
+        const normal_space velocity = to_normal_space(wide, tangent2_of(wide),
+            relative_velocity(wide, &a, &b), lanes3_sub(b.angular_velocity, a.angular_velocity));
+        for (uint32_t i = 0; i < point_count; ++i) {
+            wide->approach_velocity[i] =
+                lanes_all(0.0f) - normal_velocity_at(velocity, &wide->points[i]);
+        }
     }
 }
 
 static void prepare(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         prepare_contact(context, context->contact_order + (size_t)i * CAIRN_LANES, &constraints[i]);
@@ -572,6 +572,7 @@ static void store_contact(const cairn_solver_context *context, const wide_contac
 }
 
 static void store(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     const wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         store_contact(context, &constraints[i]);

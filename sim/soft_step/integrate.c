@@ -29,6 +29,7 @@ static lanes_mask within3(lanes3 value, float limit) {
 
 static void store_validity(
     cairn_solver_context const *context, uint32_t begin, uint32_t live, lanes_mask valid) {
+    CAIRN_ASSERT(live >= 1 && live <= CAIRN_LANES);
     int32_t flags[CAIRN_LANES];
     memcpy(flags, &valid, sizeof flags);
     for (uint32_t i = 0; i < live; ++i) {
@@ -123,6 +124,7 @@ static void gather(const cairn_solver_context *context, uint32_t begin, uint32_t
 // less its unconstrained velocity. The first substep has no such impulses and passes 0.
 static void integrate_with_warm_start(
     const cairn_solver_context *context, uint32_t begin, uint32_t end, float warm_start) {
+    CAIRN_ASSERT(begin <= end && end <= context->moving_count);
     for (uint32_t i = begin; i < end; ++i) {
         float *velocity = context->bodies[i].linear_velocity;
         cairn_solver_integration *integration = &context->integration[i];
@@ -153,6 +155,7 @@ static void integrate_velocities(
 }
 
 static void integrate_positions(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     const float h = context->h;
     const float times[CAIRN_ROW_FLOATS] = {h, h, h, 0.0f, h, h, h, 0.0f};
     for (uint32_t i = begin; i < end; ++i) {

@@ -45,6 +45,7 @@ static void prepare_linear(const cairn_solver_context *context, wide_joint *wide
 
 static void load_axes(const cairn_solver_context *context, wide_joint *wide,
     const joint_pose *pose_a, const joint_pose *pose_b, const body_lanes *a, const body_lanes *b) {
+    CAIRN_ASSERT(has_axes(wide->kind));
     float words[CAIRN_JOINT_ANGULAR_WORDS][CAIRN_LANES];
     const float warm = context->warm_start != 0 ? 1.0f : 0.0f;
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
@@ -88,6 +89,7 @@ static void prepare_joint(
 }
 
 static void prepare(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         prepare_joint(context, context->joint_order + (size_t)i * CAIRN_LANES, &constraints[i]);
@@ -95,6 +97,7 @@ static void prepare(const cairn_solver_context *context, uint32_t begin, uint32_
 }
 
 static void warm_start(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         wide_joint *wide = &constraints[i];
@@ -112,6 +115,7 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
 
 static void rotate_rows(
     const cairn_solver_context *context, wide_joint *wide, body_lanes *a, body_lanes *b) {
+    CAIRN_ASSERT(wide->pair.live != 0);
     const delta_lanes delta_a = load_delta(context, wide->pair.a);
     const delta_lanes delta_b = load_delta(context, wide->pair.b);
     rotate_linear_rows(&wide->linear, wide->kind, &wide->anchors, &delta_a, &delta_b, a, b);
@@ -146,6 +150,7 @@ static void solve_joint(const cairn_solver_context *context, wide_joint *wide, b
 }
 
 static void solve_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         solve_joint(context, &constraints[i], true);
@@ -153,6 +158,7 @@ static void solve_biased(const cairn_solver_context *context, uint32_t begin, ui
 }
 
 static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         solve_joint(context, &constraints[i], false);
@@ -166,6 +172,7 @@ static cairn_joint *joint_of(
 }
 
 static void store_angular(const cairn_solver_context *context, const wide_joint *wide) {
+    CAIRN_ASSERT(has_axes(wide->kind));
     const angular_part *angular = &wide->angular;
     lanes3 swing = lanes3_scale(angular->swing_axes[0], angular->swing_impulse[0]);
     swing = lanes3_add_scaled(swing, angular->swing_axes[1], angular->swing_impulse[1]);
@@ -202,6 +209,7 @@ static void store_linear(const cairn_solver_context *context, const wide_joint *
 }
 
 static void store(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
     const wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         store_linear(context, &constraints[i]);

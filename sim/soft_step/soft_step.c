@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/body/body.h"
 #include "sim/collide/active_contacts.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/math/limits.h"
-#include "sim/soft_step/solver_bodies.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/trace_hook.h"
 #include "sim/task/task_scheduler.h"
@@ -61,6 +61,7 @@ static void build_contact_graph(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     cairn_constraint_graph *graph = &soft_step->contact_graph;
     cairn_contact *contacts = world->state.contacts;
+    CAIRN_ASSERT(graph->edge_count <= world->def.contact_capacity);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         cairn_constraint_edge *edge = &graph->edges[i];
         const uint32_t colour = contacts[edge->element].colour;
@@ -78,6 +79,7 @@ static void build_contact_graph(cairn_world *world) {
 // passes along a chain from end to end, where the lowest free colours would alternate along it.
 // Counts in `body_colours`, which building the graph clears.
 static void colour_joints(const cairn_soft_step *soft_step, cairn_constraint_graph *graph) {
+    CAIRN_ASSERT(soft_step->moving_count < soft_step->body_count);
     memset(graph->body_colours, 0, soft_step->body_count * sizeof *graph->body_colours);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         cairn_constraint_edge *edge = &graph->edges[i];
@@ -138,24 +140,10 @@ static constraint_set joints_of(const cairn_world *world) {
         .overflow = soft_step->overflow_kernel.joints};
 }
 
-typedef struct wide_work {
-    cairn_kernel_pass *run;
-    const cairn_solver_context *context;
-} wide_work;
-
-static void run_wide(const void *argument, uint32_t begin, uint32_t end) {
-    const wide_work *work = argument;
-    work->run(work->context, begin, end);
-}
-
 // Shares wide constraints begin .. end - 1 among the workers.
 static void solve_wide(cairn_world *world, constraint_set set, cairn_constraint_stage stage,
     uint32_t begin, uint32_t end) {
-    const wide_work work = {
-        .run = set.wide->stages[stage], .context = &world->soft_step->wide_context};
-    CAIRN_ASSERT(work.run != NULL);
-    cairn_task_scheduler_parallel_for(
-        world->scheduler, run_wide, &work, begin, end, CONSTRAINTS_SHARED_MIN);
+    cairn_kernel_pass_run(world, set.wide->stages[stage], begin, end, CONSTRAINTS_SHARED_MIN);
 }
 
 static void solve_colour(
@@ -181,15 +169,9 @@ static void sweep(cairn_world *world, constraint_set set, cairn_constraint_stage
     }
 }
 
-static void sweep_back(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
-    for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
-        solve_colour(world, set, stage, colour - 1);
-    }
-    solve_overflow(world, set, stage);
-}
-
 // For stages that write no body, so that constraints of different colours are independent, too.
 static void for_each(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
+    CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE);
     solve_overflow(world, set, stage);
     solve_wide(world, set, stage, 0, set.graph->colour_start[CAIRN_COLOURS]);
 }
@@ -198,6 +180,7 @@ static void prepare_context(cairn_world *world) {
     const float h = world_time_step(world) / (float)world->def.substeps;
     const cairn_settings *settings = world->state.settings;
     cairn_soft_step *soft_step = world->soft_step;
+    CAIRN_ASSERT(h > 0.0f);
     const float rate = 1.0f / h;
     const float contact_hertz =
         float_min(settings->contact_hertz, CAIRN_CONTACT_HERTZ_FRACTION * rate);
@@ -234,21 +217,19 @@ static void prepare_context(cairn_world *world) {
     soft_step->overflow_context.joint_constraints = soft_step->overflow_joints;
 }
 
-// Commands and rules may set forces and velocities that take a body out of range in this step.
-// Each such body is disabled, which makes it static, and the others are gathered again.
-static void gather_bodies(cairn_world *world) {
+void cairn_soft_step_prepare(cairn_world *world) {
+    CAIRN_ASSERT(world->def.substeps >= 1);
+    cairn_constraint_graph *contact_graph = &world->soft_step->contact_graph;
+    // Commands and rules may set forces and velocities that take a body out of range in this step.
+    // Each such body is disabled, which makes it static, and the others are gathered again.
     do {
         cairn_solver_bodies_assign(world);
         prepare_context(world);
         cairn_solver_bodies_gather(world);
     } while (cairn_solver_bodies_disable_invalid(world));
-    cairn_solver_bodies_clear_forces(world);
-}
-
-void cairn_soft_step_prepare(cairn_world *world) {
-    CAIRN_ASSERT(world->def.substeps >= 1);
-    cairn_constraint_graph *contact_graph = &world->soft_step->contact_graph;
-    gather_bodies(world);
+    for (uint32_t i = 0; i < world->soft_step->moving_count; ++i) {
+        cairn_body_clear_forces(world, world->soft_step->slot_of[i]);
+    }
     contact_graph->edge_count = cairn_active_contacts_gather(world, contact_graph->edges);
     build_contact_graph(world);
     build_joint_graph(world);
@@ -265,6 +246,7 @@ static void store_impulses(cairn_world *world) {
 static void trace_pass(cairn_world *world, uint32_t substep, cairn_pass after) {
     if (cairn_traced(world)) {
         store_impulses(world);
+        CAIRN_ASSERT(substep >= 1 && substep <= world->def.substeps);
         cairn_trace_pass_done(world, substep, after);
     }
 }
@@ -275,6 +257,7 @@ static void trace_pass(cairn_world *world, uint32_t substep, cairn_pass after) {
 void cairn_soft_step_solve(cairn_world *world) {
     const constraint_set contacts = contacts_of(world);
     const constraint_set joints = joints_of(world);
+    CAIRN_ASSERT(world->soft_step->moving_count < world->soft_step->body_count);
     for (uint32_t i = 0; i < world->def.substeps; ++i) {
         cairn_solver_bodies_integrate_velocities(world, i == 0);
         if (i == 0) {
@@ -287,7 +270,10 @@ void cairn_soft_step_solve(cairn_world *world) {
         trace_pass(world, i + 1, CAIRN_PASS_SOLVE_BIASED);
         cairn_solver_bodies_integrate_positions(world);
         trace_pass(world, i + 1, CAIRN_PASS_INTEGRATE_POSITIONS);
-        sweep_back(world, joints, CAIRN_CONSTRAINT_RELAX);
+        for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
+            solve_colour(world, joints, CAIRN_CONSTRAINT_RELAX, colour - 1);
+        }
+        solve_overflow(world, joints, CAIRN_CONSTRAINT_RELAX);
         sweep(world, joints, CAIRN_CONSTRAINT_RELAX);
         sweep(world, contacts, CAIRN_CONSTRAINT_RELAX);
         trace_pass(world, i + 1, CAIRN_PASS_RELAX);

@@ -1,7 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "sim/soft_step/workspace.h"
+// What the soft-step solver works on, and its parts of a step.
+
+#include "sim/soft_step/solver.h"
+#include "sim/state/world.h"
+
+struct cairn_soft_step {
+    cairn_kernel wide_kernel;
+    cairn_kernel overflow_kernel;          // one lane wide, for constraints without a colour
+    cairn_solver_body *bodies;             // dense
+    cairn_solver_integration *integration; // by solver body, of those that impulses move
+    uint32_t *solver_body_of;              // by body slot
+    unsigned char *invalid;                // by solver body: 1 if its next state is out of range
+    uint32_t *slot_of;                     // by solver body, of those that impulses move
+    uint32_t moving_count;                 // solver bodies that impulses move; they come first
+    uint32_t body_count;
+    cairn_constraint_graph contact_graph;
+    cairn_constraint_graph joint_graph;
+    void *wide_contacts; // constraints in the layout of the kernel
+    void *overflow_contacts;
+    void *wide_joints;
+    void *overflow_joints;
+    cairn_solver_context wide_context;
+    cairn_solver_context overflow_context;
+};
 
 // Takes the arrays from the arena. Both kernels must be set before.
 void cairn_soft_step_allocate(
@@ -10,3 +33,23 @@ void cairn_soft_step_allocate(
 // The parts of a step: velocities and constraints, then impulses and new poses.
 void cairn_soft_step_prepare(cairn_world *world);
 void cairn_soft_step_solve(cairn_world *world);
+// Runs a pass of the wide kernel on the items begin .. end - 1, shared among the workers in blocks
+// of at least `block_min` items.
+void cairn_kernel_pass_run(
+    cairn_world *world, cairn_kernel_pass *run, uint32_t begin, uint32_t end, uint32_t block_min);
+
+// Assigns the dense array of solver bodies: first those that take impulses, in order of slot; then
+// one static body that stands for all that do not move; then kinematic ones that move.
+void cairn_solver_bodies_assign(cairn_world *world);
+// Reads the bodies that take impulses from the state, and marks as invalid those that their forces
+// would take out of range.
+void cairn_solver_bodies_gather(cairn_world *world);
+// Disables the bodies that are marked as invalid. Returns whether there were any.
+bool cairn_solver_bodies_disable_invalid(cairn_world *world);
+// Applies forces and damping; after the first substep also the impulses of the last one again.
+void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first);
+// Moves the bodies by their velocities for one substep.
+void cairn_solver_bodies_integrate_positions(cairn_world *world);
+// Writes poses and velocities to the state. A body whose result is invalid stays where it was and
+// is disabled.
+void cairn_solver_bodies_scatter(cairn_world *world);

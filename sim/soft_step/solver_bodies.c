@@ -2,11 +2,10 @@
 
 // The dense bodies of the soft-step solver: which they are, and their passes shared among workers.
 
-#include "sim/soft_step/solver_bodies.h"
+#include "sim/soft_step/soft_step.h"
 
 #include "base/assert.h"
 #include "sim/body/body.h"
-#include "sim/soft_step/workspace.h"
 #include "sim/state/awake_set.h"
 #include "sim/task/task_scheduler.h"
 
@@ -57,29 +56,36 @@ static void assign_kinematic(cairn_world *world) {
             copy3(body->angular_velocity, world->state.motions[slot].angular_velocity);
         }
     }
+    CAIRN_ASSERT(count > fixed && count <= world->def.body_capacity + 1);
     soft_step->body_count = count;
 }
 
-typedef struct body_work {
+typedef struct kernel_work {
     cairn_kernel_pass *run;
     const cairn_solver_context *context;
-} body_work;
+} kernel_work;
 
-static void run_bodies(const void *argument, uint32_t begin, uint32_t end) {
-    const body_work *work = argument;
+static void run_kernel_pass(const void *argument, uint32_t begin, uint32_t end) {
+    const kernel_work *work = argument;
     work->run(work->context, begin, end);
 }
 
-// Shares solver bodies 0 .. count - 1 among the workers.
-static void for_bodies(cairn_world *world, cairn_kernel_pass *run, uint32_t count) {
-    const body_work work = {.run = run, .context = &world->soft_step->wide_context};
-    CAIRN_ASSERT(count <= world->soft_step->body_count);
+void cairn_kernel_pass_run(
+    cairn_world *world, cairn_kernel_pass *run, uint32_t begin, uint32_t end, uint32_t block_min) {
+    CAIRN_ASSERT(run != NULL);
+    const kernel_work work = {.run = run, .context = &world->soft_step->wide_context};
     cairn_task_scheduler_parallel_for(
-        world->scheduler, run_bodies, &work, 0, count, BODIES_SHARED_MIN);
+        world->scheduler, run_kernel_pass, &work, begin, end, block_min);
+}
+
+static void for_bodies(cairn_world *world, cairn_kernel_pass *run, uint32_t count) {
+    CAIRN_ASSERT(count <= world->soft_step->body_count);
+    cairn_kernel_pass_run(world, run, 0, count, BODIES_SHARED_MIN);
 }
 
 bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
+    CAIRN_ASSERT(soft_step->moving_count < soft_step->body_count);
     bool any = false;
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
         if (soft_step->invalid[i] != 0) {
@@ -99,13 +105,6 @@ void cairn_solver_bodies_assign(cairn_world *world) {
 void cairn_solver_bodies_gather(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     for_bodies(world, soft_step->wide_kernel.bodies->gather, soft_step->moving_count);
-}
-
-void cairn_solver_bodies_clear_forces(cairn_world *world) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
-        cairn_body_clear_forces(world, soft_step->slot_of[i]);
-    }
 }
 
 void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first) {

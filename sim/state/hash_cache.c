@@ -208,6 +208,7 @@ cairn_hash128 cairn_hash_cache_sum(
     cairn_hash_cache *cache, const cairn_state *state, cairn_array array) {
     cairn_hash_cache_array *part = &cache->arrays[array];
     const source from = source_of(state, array);
+    CAIRN_ASSERT(part->shift == from.shift);
     const uint32_t less = from.count < part->count ? from.count : part->count;
     const uint32_t more = from.count < part->count ? part->count : from.count;
     const uint32_t end = blocks_of(more, from.shift);
@@ -233,6 +234,7 @@ cairn_hash128 cairn_hash_cache_sum(
 }
 
 static bool array_valid(const cairn_hash_cache_array *cache, const source *from) {
+    CAIRN_ASSERT(cache->shift == from->shift);
     const uint32_t blocks = blocks_of(cache->count, cache->shift);
     const cairn_hash128 sum = sum_of(cache->leaves, blocks);
     // A block that gains or loses elements is hashed again without a mark.

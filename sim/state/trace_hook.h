@@ -4,6 +4,7 @@
 // Where a step reports its progress: to the probe that measures stages, and to a trace
 // (sim/debug/trace.h).
 
+#include "base/assert.h"
 #include "sim/state/pass.h"
 #include "sim/state/world.h"
 
@@ -18,6 +19,7 @@ static inline bool cairn_traced(const cairn_world *world) {
 }
 
 static inline void cairn_stage_done(const cairn_world *world, cairn_stage stage) {
+    CAIRN_ASSERT(stage < CAIRN_STAGE_COUNT);
     if (world->stage_probe != NULL) {
         world->stage_probe(world->stage_context, stage);
     }
@@ -30,5 +32,6 @@ static inline void cairn_stage_done(const cairn_world *world, cairn_stage stage)
 // warm start.
 static inline void cairn_trace_pass_done(
     const cairn_world *world, uint32_t substep, cairn_pass pass) {
+    CAIRN_ASSERT(cairn_traced(world) && pass < CAIRN_PASS_COUNT);
     world->trace_hook->observe(world->trace_hook, world, CAIRN_STAGE_SOLVE, substep, pass);
 }

@@ -80,15 +80,6 @@ void cairn_task_scheduler_run(
     parallel->run(parallel->context, run_worker, scheduler, parallel->workers);
 }
 
-static void offer_stage(cairn_task_scheduler *scheduler, uint32_t blocks) {
-    const unsigned int last = atomic_load_explicit(&scheduler->offer, memory_order_relaxed);
-    const unsigned int next = ((last >> STAGE_SHIFT) + 1) % CLOSED;
-    CAIRN_ASSERT((last & BLOCKS_MASK) == 0);
-    CAIRN_ASSERT(blocks >= 2 && blocks <= BLOCKS_MASK && next != CLOSED);
-    atomic_store_explicit(&scheduler->finished, 0, memory_order_relaxed);
-    atomic_store_explicit(&scheduler->offer, next << STAGE_SHIFT | blocks, memory_order_release);
-}
-
 void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_task *task,
     const void *context, uint32_t begin, uint32_t end, uint32_t block_min) {
     CAIRN_ASSERT(begin <= end && block_min > 0);
@@ -110,7 +101,11 @@ void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_ta
     scheduler->begin = begin;
     scheduler->end = end;
     scheduler->block = size;
-    offer_stage(scheduler, blocks);
+    const unsigned int last = atomic_load_explicit(&scheduler->offer, memory_order_relaxed);
+    const unsigned int next = ((last >> STAGE_SHIFT) + 1) % CLOSED;
+    CAIRN_ASSERT((last & BLOCKS_MASK) == 0 && next != CLOSED);
+    atomic_store_explicit(&scheduler->finished, 0, memory_order_relaxed);
+    atomic_store_explicit(&scheduler->offer, next << STAGE_SHIFT | blocks, memory_order_release);
     unsigned int offer = atomic_load_explicit(&scheduler->offer, memory_order_acquire);
     while (run_next_block(scheduler, &offer)) {
         offer = atomic_load_explicit(&scheduler->offer, memory_order_acquire);

@@ -124,6 +124,7 @@ cairn_status cairn_body_read(const cairn_world *world, cairn_body_id body, cairn
 }
 
 uint32_t cairn_world_bodies(const cairn_world *world, cairn_body_state *out, uint32_t capacity) {
+    CAIRN_ASSERT(out != NULL || capacity == 0);
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         if (!cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, i)) {
@@ -198,6 +199,7 @@ cairn_status cairn_body_set_velocity(
     if (status != CAIRN_OK) {
         return status;
     }
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     const uint32_t kind = world->state.bodies[slot].kind;
     cairn_motion *target = &world->state.motions[slot];
     cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);

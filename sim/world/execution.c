@@ -23,6 +23,7 @@ cairn_status cairn_world_set_parallel(cairn_world *world, const cairn_parallel *
 }
 
 cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
+    CAIRN_ASSERT(world->trace_hook == NULL);
     cairn_kernel kernel;
     cairn_scratch scratch = {.memory = NULL};
     if (!cairn_kernel_of(lanes, &kernel)) {

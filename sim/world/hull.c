@@ -97,6 +97,7 @@ uint32_t cairn_world_hulls(const cairn_world *world, cairn_hull_id *out, uint32_
 }
 
 static bool same_vertices(const cairn_hull *hull, const cairn_hull_vertices *points) {
+    CAIRN_ASSERT(points->count <= CAIRN_HULL_VERTICES_MAX);
     return hull->vertex_count == points->count &&
            memcmp(hull->vertices, points->vertices, points->count * sizeof points->vertices[0]) ==
                0;

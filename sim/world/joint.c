@@ -126,6 +126,7 @@ cairn_status cairn_joint_create(
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
+    CAIRN_ASSERT(cairn_state_has(state, CAIRN_ARRAY_JOINTS, slot));
     const bool distance = def->kind == CAIRN_JOINT_DISTANCE;
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);

@@ -53,6 +53,7 @@ static bool aabbs_overlap(cairn_aabb a, cairn_aabb b) {
 
 uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *shape,
     cairn_pose pose, uint32_t mask, cairn_shape_id *out, uint32_t capacity) {
+    CAIRN_ASSERT(out != NULL || capacity == 0);
     const cairn_geometry probe = cairn_geometry_of_def(shape);
     if (cairn_geometry_check(&probe) != CAIRN_OK ||
         cairn_check_rotation(pose.rotation) != CAIRN_OK ||

@@ -75,6 +75,7 @@ cairn_status cairn_shape_create(
         state->settings->creates_refused += 1;
         return CAIRN_CAPACITY;
     }
+    CAIRN_ASSERT(cairn_state_has(state, CAIRN_ARRAY_SHAPES, slot));
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPE_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
     state->shapes[slot] = (cairn_shape){.body = owner,

@@ -28,6 +28,7 @@ _Static_assert(offsetof(allocation, world) == 0, "freed by the address of the wo
 
 static cairn_status allocate_parts(
     cairn_world *world, const cairn_settings *settings, uint32_t lanes, cairn_allocator *take) {
+    CAIRN_ASSERT(settings != world->state.settings && take != NULL);
     const cairn_world_def *def = &world->def;
     world->state_memory = take(1, cairn_state_size(settings));
     world->spare_memory = take(1, cairn_state_size(settings));
@@ -99,6 +100,7 @@ cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
     if (def->rules != NULL && def->rules->start != NULL) {
         def->rules->start(world, world->state.rules);
     }
+    CAIRN_ASSERT(cairn_world_tick(world) == 0);
     *out = world;
     return CAIRN_OK;
 }

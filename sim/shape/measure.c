@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
+
+// Bounds and mass of shapes, and the measures of hulls that these follow from.
+
 #include "sim/shape/hull.h"
 
 #include "base/assert.h"
+
+// Extent of a half-space: larger than every valid position, and still finite.
+#define HALF_SPACE_EXTENT 1e9f
+#define PI 3.14159265f
 
 // Integrals over the tetrahedra between an inner point and the triangles of the faces. In double
 // precision, because thin hulls far from the origin of their frame lose digits here.
@@ -56,6 +63,7 @@ static void corner_from(
 }
 
 static integrals integrate_over_faces(const cairn_hull *hull, const double origin[3]) {
+    CAIRN_ASSERT(hull->face_count >= 4 && hull->face_count <= CAIRN_HULL_FACES_MAX);
     integrals total = {.six_volumes = 0.0};
     for (uint32_t face = 0; face < hull->face_count; ++face) {
         double first[3];
@@ -76,6 +84,7 @@ static integrals integrate_over_faces(const cairn_hull *hull, const double origi
 }
 
 static void measure_distances(cairn_hull *hull) {
+    CAIRN_ASSERT(hull->face_count > 0);
     hull->inner = hull->planes[0].offset - vec3_dot(hull->planes[0].normal, hull->centre);
     for (uint32_t i = 1; i < hull->face_count; ++i) {
         const cairn_plane *plane = &hull->planes[i];
@@ -112,4 +121,101 @@ void cairn_hull_measure(cairn_hull *hull) {
     hull->inertia[4] = (float)(volume * x * z - total.covariance[4] / 120.0);
     hull->inertia[5] = (float)(volume * y * z - total.covariance[5] / 120.0);
     measure_distances(hull);
+}
+
+static cairn_vec3 half_extents_of(const cairn_geometry *geometry, cairn_quat rotation) {
+    const float r = geometry->radius;
+    const cairn_mat3 axes = mat3_of_quat(rotation);
+    switch (geometry->kind) {
+    case CAIRN_SHAPE_SPHERE:
+        return vec3(r, r, r);
+    case CAIRN_SHAPE_CAPSULE: {
+        const cairn_vec3 along = vec3_scale(vec3_abs(mat3_column(axes, 1)), geometry->half_height);
+        return vec3_add(along, vec3(r, r, r));
+    }
+    case CAIRN_SHAPE_BOX:
+        return mat3_apply(mat3_abs(axes), geometry->half_extents);
+    default:
+        CAIRN_ASSERT(geometry->kind == CAIRN_SHAPE_HALF_SPACE);
+        return vec3(HALF_SPACE_EXTENT, HALF_SPACE_EXTENT, HALF_SPACE_EXTENT);
+    }
+}
+
+// A hull need not contain the origin of its frame.
+static cairn_aabb aabb_of_hull(const cairn_hull *hull, const cairn_pose *pose) {
+    CAIRN_ASSERT(hull->vertex_count > 0);
+    const cairn_mat3 rotation = mat3_of_quat(pose->rotation);
+    cairn_vec3 lower = mat3_apply(rotation, hull->vertices[0]);
+    cairn_vec3 upper = lower;
+    for (uint32_t i = 1; i < hull->vertex_count; ++i) {
+        const cairn_vec3 vertex = mat3_apply(rotation, hull->vertices[i]);
+        lower = vec3_min(lower, vertex);
+        upper = vec3_max(upper, vertex);
+    }
+    return (cairn_aabb){.lower = vec3_clean(vec3_add(pose->position, lower)),
+        .upper = vec3_clean(vec3_add(pose->position, upper))};
+}
+
+cairn_aabb cairn_shape_view_aabb(const cairn_shape_view *shape, const cairn_pose *pose) {
+    if (shape->geometry->kind == CAIRN_SHAPE_HULL) {
+        return aabb_of_hull(shape->hull, pose);
+    }
+    const cairn_vec3 extent = half_extents_of(shape->geometry, pose->rotation);
+    return (cairn_aabb){.lower = vec3_clean(vec3_sub(pose->position, extent)),
+        .upper = vec3_clean(vec3_add(pose->position, extent))};
+}
+
+static cairn_mass mass_of(float mass, float xx, float yy, float zz) {
+    CAIRN_ASSERT(mass >= 0.0f);
+    return (cairn_mass){
+        .mass = mass, .centre = vec3_zero(), .inertia = {xx, yy, zz, 0.0f, 0.0f, 0.0f}};
+}
+
+// A cylinder of length 2 h and two half balls. A half ball's centroid lies 3/8 r from its flat
+// face; its moment about an axis in that face is half a ball's 2/5 m r^2, moved by the parallel
+// axis theorem to the centroid and from there to the capsule's centre: m (2/5 r^2 + h^2 + 3/4 h r)
+// for both halves together.
+static cairn_mass mass_of_capsule(float radius, float half_height, float density) {
+    CAIRN_ASSERT(radius > 0.0f && half_height >= 0.0f);
+    const float r = radius;
+    const float h = half_height;
+    const float cylinder = density * (2.0f * PI) * r * r * h;
+    const float ball = density * (4.0f / 3.0f * PI) * r * r * r;
+    const float about_axis = 0.5f * cylinder * r * r + 0.4f * ball * r * r;
+    const float about_side =
+        cylinder * (0.25f * r * r + h * h / 3.0f) + ball * (0.4f * r * r + h * h + 0.75f * h * r);
+    return mass_of(cylinder + ball, about_side, about_axis, about_side);
+}
+
+cairn_mass cairn_shape_view_mass(const cairn_shape_view *shape, float density) {
+    CAIRN_ASSERT(density > 0.0f);
+    const cairn_geometry *geometry = shape->geometry;
+    switch (geometry->kind) {
+    case CAIRN_SHAPE_SPHERE: {
+        const float r = geometry->radius;
+        const float mass = density * (4.0f / 3.0f * PI) * r * r * r;
+        const float inertia = 0.4f * mass * r * r;
+        return mass_of(mass, inertia, inertia, inertia);
+    }
+    case CAIRN_SHAPE_CAPSULE:
+        return mass_of_capsule(geometry->radius, geometry->half_height, density);
+    case CAIRN_SHAPE_BOX: {
+        const cairn_vec3 h = geometry->half_extents;
+        const float mass = 8.0f * density * h.x * h.y * h.z;
+        const float third = mass / 3.0f;
+        return mass_of(mass, third * (h.y * h.y + h.z * h.z), third * (h.x * h.x + h.z * h.z),
+            third * (h.x * h.x + h.y * h.y));
+    }
+    case CAIRN_SHAPE_HULL: {
+        CAIRN_ASSERT(shape->hull != NULL && shape->hull->vertex_count >= 4);
+        cairn_mass mass = {.mass = density * shape->hull->volume, .centre = shape->hull->centre};
+        for (uint32_t i = 0; i < 6; ++i) {
+            mass.inertia[i] = density * shape->hull->inertia[i];
+        }
+        return mass;
+    }
+    default:
+        CAIRN_ASSERT(geometry->kind == CAIRN_SHAPE_HALF_SPACE);
+        return mass_of(0.0f, 0.0f, 0.0f, 0.0f);
+    }
 }
