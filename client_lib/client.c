@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "client_lib/client_messages.h"
-#include "client_lib/client_outbox.h"
 #include "client_lib/client_parts.h"
-#include "client_lib/client_prediction.h"
 #include <cairn/token.h>
 
 // Ticks that one advance may step while a world catches up: about ten times real time at 60 frames
@@ -54,7 +51,7 @@ static bool config_is_valid(const cairn_client_config *config) {
            config->input_hold_ms <= 10000;
 }
 
-static cairn_status create_resync(cairn_client *client) {
+static cairn_status create_parts(cairn_client *client) {
     const cairn_client_config *config = &client->config;
     const bool predicts = config->mode == CAIRN_CLIENT_PREDICT;
     const cairn_client_resync_config resync = {
@@ -64,27 +61,17 @@ static cairn_status create_resync(cairn_client *client) {
         .on_report = config->on_desync_report,
         .report_context = config->desync_report_context,
     };
-    return cairn_client_resync_create(
+    if (cairn_connection_create(&client->connection) != CAIRN_OK ||
+        cairn_snapshots_create(&client->view.snapshots, CAIRN_SNAPSHOTS_MAX, config->bodies_max) !=
+            CAIRN_OK ||
+        cairn_shape_list_create(&client->view.shapes, config->shapes_max) != CAIRN_OK ||
+        cairn_lockstep_create(&client->lockstep, config->rules, config->state_size_max) !=
+            CAIRN_OK) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    cairn_client_prediction_create(client);
+    const cairn_status status = cairn_client_resync_create(
         &client->resync, &resync, &client->lockstep, predicts ? &client->predict : NULL);
-}
-
-static cairn_status create_parts(cairn_client *client) {
-    const cairn_client_config *config = &client->config;
-    cairn_status status = cairn_connection_create(&client->connection);
-    if (status == CAIRN_OK) {
-        status = cairn_snapshots_create(
-            &client->view.snapshots, CAIRN_SNAPSHOTS_MAX, config->bodies_max);
-    }
-    if (status == CAIRN_OK) {
-        status = cairn_shape_list_create(&client->view.shapes, config->shapes_max);
-    }
-    if (status == CAIRN_OK) {
-        status = cairn_lockstep_create(&client->lockstep, config->rules, config->state_size_max);
-    }
-    if (status == CAIRN_OK) {
-        cairn_client_prediction_create(client);
-        status = create_resync(client);
-    }
     return status == CAIRN_OK ? cairn_passport_read(&client->passport) : status;
 }
 
@@ -182,7 +169,8 @@ cairn_address cairn_client_server_address(const cairn_client *client) {
 
 static void follow_handshake(cairn_client *client, uint64_t now_ns) {
     if (cairn_connection_follow_handshake(&client->connection, now_ns)) {
-        cairn_client_send_hello(client);
+        const bool sent = cairn_client_send_hello(client, client->session.mode);
+        CAIRN_ASSERT(sent); // it is the first message of its stream
     }
 }
 
@@ -215,13 +203,13 @@ static void step_world(cairn_client *client, uint64_t now_ns) {
     }
 }
 
-static void resynchronise(cairn_client *client, uint64_t now_ns) {
+static void advance_resync(cairn_client *client, uint64_t now_ns) {
     const bool simulates = cairn_client_simulates(client);
     cairn_client_session *session = &client->session;
     cairn_client_resync_advance(&client->resync, now_ns, simulates, session->tick_rate_hz);
-    const bool gave_up = cairn_client_resync_given_up_text(&client->resync) != NULL;
+    const bool gave_up = client->resync.repair.given_up_text != NULL;
     if (simulates && gave_up && !session->snapshots_requested) {
-        session->snapshots_requested = cairn_client_request_snapshots(client);
+        session->snapshots_requested = cairn_client_send_hello(client, CAIRN_MODE_INTERPOLATE);
     }
 }
 
@@ -237,7 +225,7 @@ void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
     cairn_interpolation_advance(&client->view.interpolation, &client->timing.clock, now_ns);
     cairn_client_make_inputs(client, now_ns);
     step_world(client, now_ns);
-    resynchronise(client, now_ns);
+    advance_resync(client, now_ns);
     cairn_client_note_roots(client);
 }
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "client_lib/client_messages.h"
+// What a client receives: messages from the link, decoded, checked against the state of the
+// connection and the world epoch, and handed to the feature that they are about.
+#include "client_lib/client_parts.h"
 
 #include <stdio.h>
 
 #include "base/assert.h"
-#include "client_lib/client_outbox.h"
-#include "client_lib/client_parts.h"
-#include "client_lib/client_prediction.h"
 
 static void fail(cairn_client *client, uint64_t now_ns, const char *text) {
     cairn_connection_fail(&client->connection, now_ns, CAIRN_CONNECTION_BROKEN, text);
 }
 
 static void set_mode_text(cairn_client *client, const char *server_text) {
-    const char *own_text = cairn_client_resync_given_up_text(&client->resync);
+    const char *own_text = client->resync.repair.given_up_text;
     snprintf(client->session.mode_text, sizeof client->session.mode_text, "%s",
         own_text != NULL ? own_text : server_text);
 }
@@ -59,16 +58,10 @@ static void take_refused(cairn_client *client, uint64_t now_ns, const cairn_refu
     cairn_connection_fail(&client->connection, now_ns, CAIRN_CONNECTION_REFUSED, text);
 }
 
-static void take_shapes(cairn_client *client, const cairn_shapes_message *shapes) {
-    if (cairn_shape_list_take(&client->view.shapes, shapes) != CAIRN_OK) {
-        client->drops.session[CAIRN_CLIENT_DROP_SHAPES]++;
-    }
-}
-
-// Every snapshot and ticks message says which tick it is and when our inputs arrived. A message
-// that was overtaken says nothing new.
+// Every snapshot and ticks message holds the server's tick and a report of when our inputs arrived.
+// A message that was overtaken is of no use for either.
 static void take_timing(
-    cairn_client *client, uint64_t now_ns, uint64_t tick, const cairn_wire_timing *said) {
+    cairn_client *client, uint64_t now_ns, uint64_t tick, const cairn_wire_timing *report) {
     CAIRN_ASSERT(client->session.welcomed && client->session.tick_rate_hz > 0);
     cairn_client_timing *timing = &client->timing;
     cairn_clock_observe(&timing->clock, now_ns, tick);
@@ -80,14 +73,15 @@ static void take_timing(
     if (!input_lead_is_fixed(client)) {
         const cairn_link_statistics *link = cairn_link_statistics_read(client->connection.link);
         cairn_input_lead_estimate(&timing->input_lead, link->rtt_ns, link->jitter_ns);
-        cairn_input_lead_feedback(&timing->input_lead, now_ns, link->rtt_ns, link->jitter_ns, said);
+        cairn_input_lead_feedback(
+            &timing->input_lead, now_ns, link->rtt_ns, link->jitter_ns, report);
     }
-    cairn_inputs_acknowledge(&client->outbox.inputs, said->input_acknowledged);
-    client->outbox.inputs_late = said->inputs_late;
-    client->outbox.lateness_us = said->lateness_us_last;
+    cairn_inputs_acknowledge(&client->outbox.inputs, report->input_acknowledged);
+    client->outbox.inputs_late = report->inputs_late;
+    client->outbox.lateness_us = report->lateness_us_last;
 }
 
-static void take_snapshot_refusal(
+static void take_snapshot_verdict(
     cairn_client *client, uint64_t now_ns, cairn_snapshot_refusal refusal) {
     CAIRN_ASSERT(refusal < CAIRN_SNAPSHOT_REFUSAL_COUNT);
     client->drops.snapshot[refusal]++;
@@ -111,7 +105,7 @@ static void take_keyframe(
     view->statistics.keyframes++;
     view->statistics.bytes += size;
     take_timing(client, now_ns, keyframe->tick, &keyframe->timing);
-    take_snapshot_refusal(client, now_ns,
+    take_snapshot_verdict(client, now_ns,
         cairn_snapshots_take(
             &view->snapshots, keyframe->tick, keyframe->bodies, keyframe->body_count));
 }
@@ -122,14 +116,14 @@ static void take_delta(
     view->statistics.deltas++;
     view->statistics.bytes += size;
     take_timing(client, now_ns, delta->tick, &delta->timing);
-    take_snapshot_refusal(client, now_ns, cairn_snapshots_take_delta(&view->snapshots, delta));
+    take_snapshot_verdict(client, now_ns, cairn_snapshots_take_delta(&view->snapshots, delta));
 }
 
 static void take_lockstep_verdict(
     cairn_client *client, uint64_t now_ns, cairn_lockstep_verdict verdict) {
     CAIRN_ASSERT(verdict < CAIRN_LOCKSTEP_VERDICT_COUNT);
     client->drops.lockstep[verdict]++;
-    if (cairn_lockstep_verdict_is_fatal(verdict)) {
+    if (verdict >= CAIRN_LOCKSTEP_STATE_TOO_LARGE) {
         fail(client, now_ns, cairn_lockstep_verdict_text(verdict));
     }
 }
@@ -158,8 +152,8 @@ static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_
     }
 }
 
-// The clock stands while the room is paused or runs as fast as it can.
-static void follow_room_time(cairn_client *client) {
+// Stops the clock while the room is paused or runs as fast as it can.
+static void follow_room_speed(cairn_client *client) {
     CAIRN_ASSERT(client->session.speed <= CAIRN_CLOCK_SPEED_MAX);
     const cairn_client_session *session = &client->session;
     if (session->paused || session->speed == 0) {
@@ -194,7 +188,7 @@ static void begin_world_epoch(cairn_client *client, const cairn_event_message *e
     client->session.welcome_tick = event->tick;
     cairn_client_clear_world(client);
     cairn_clock_start(&client->timing.clock, client->session.tick_rate_hz);
-    follow_room_time(client);
+    follow_room_speed(client);
     cairn_interpolation_start(&client->view.interpolation, client->config.interpolation_delay_ms,
         client->config.extrapolation_ms_max);
     client->outbox.input_due = true;
@@ -214,23 +208,17 @@ static void take_event(cairn_client *client, const cairn_event_message *event) {
     case CAIRN_EVENT_PAUSED:
     case CAIRN_EVENT_RESUMED:
         client->session.paused = event->kind == CAIRN_EVENT_PAUSED;
-        follow_room_time(client);
+        follow_room_speed(client);
         break;
     case CAIRN_EVENT_RATE:
         client->session.speed = event->value <= CAIRN_CLOCK_SPEED_MAX ? (uint32_t)event->value : 0;
-        follow_room_time(client);
+        follow_room_speed(client);
         break;
     case CAIRN_EVENT_REPLACED:
         begin_world_epoch(client, event);
         break;
     default:
         break; // concerns people, not the client itself
-    }
-}
-
-static void take_answer(cairn_client *client, const cairn_link_message *message) {
-    if (!cairn_answers_add(&client->answers, message->bytes, message->size)) {
-        client->drops.session[CAIRN_CLIENT_DROP_ANSWER]++;
     }
 }
 
@@ -291,7 +279,9 @@ void cairn_client_take_message(
         take_refused(client, now_ns, &decoded.refused);
         break;
     case CAIRN_MESSAGE_SHAPES:
-        take_shapes(client, &decoded.shapes);
+        if (cairn_shape_list_take(&client->view.shapes, &decoded.shapes) != CAIRN_OK) {
+            client->drops.session[CAIRN_CLIENT_DROP_SHAPES]++;
+        }
         break;
     case CAIRN_MESSAGE_KEYFRAME:
         take_keyframe(client, now_ns, &decoded.keyframe, message->size);
@@ -312,7 +302,9 @@ void cairn_client_take_message(
         take_event(client, &decoded.event);
         break;
     case CAIRN_MESSAGE_ANSWER:
-        take_answer(client, message);
+        if (!cairn_answers_add(&client->answers, message->bytes, message->size)) {
+            client->drops.session[CAIRN_CLIENT_DROP_ANSWER]++;
+        }
         break;
     case CAIRN_MESSAGE_NONE:
     case CAIRN_MESSAGE_HELLO:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "client_lib/client_outbox.h"
+// What a client sends: HELLO, inputs, root reports and resync requests.
+#include "client_lib/client_parts.h"
 
 #include "base/assert.h"
-#include "client_lib/client_parts.h"
 #include <cairn/version.h>
 
 // Own roots since the last report that make a new one due. A report repeats as many before them, so
@@ -10,8 +10,8 @@
 #define ROOTS_PER_REPORT 8
 // An input message is sent at least this often: it carries acknowledgements.
 #define QUIET_NS_MAX 100000000
-// While the server is silent it may have stopped. Inputs for ticks that it has not reached would be
-// what the player held long before these are stepped, so they are made only so far ahead.
+// A server that is silent may have stopped. An input for a tick far ahead would be outdated when
+// the server steps that tick, so inputs are made at most this far ahead.
 #define SILENT_NS_MAX 2.5e8
 #define SILENT_TICKS_MAX 8
 
@@ -28,7 +28,7 @@ uint32_t cairn_client_mode_asked(const cairn_client *client) {
     return modes[client->config.mode];
 }
 
-static bool send_hello(cairn_client *client, uint32_t mode) {
+bool cairn_client_send_hello(cairn_client *client, uint32_t mode) {
     const cairn_rules *rules =
         client->config.rules != NULL ? client->config.rules : &cairn_rules_sandbox;
     const bool simulates = cairn_mode_simulates(mode);
@@ -46,15 +46,6 @@ static bool send_hello(cairn_client *client, uint32_t mode) {
             .passport_hash = client->passport.hash},
     };
     return cairn_connection_send_reliable(&client->connection, &message) > 0;
-}
-
-void cairn_client_send_hello(cairn_client *client) {
-    const bool sent = send_hello(client, client->session.mode);
-    CAIRN_ASSERT(sent); // it is the first message of its stream
-}
-
-bool cairn_client_request_snapshots(cairn_client *client) {
-    return send_hello(client, CAIRN_MODE_INTERPOLATE);
 }
 
 static double last_input_tick(const cairn_client *client, uint64_t now_ns) {
@@ -81,7 +72,7 @@ void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns) {
 void cairn_client_note_roots(cairn_client *client) {
     cairn_client_outbox *outbox = &client->outbox;
     if (cairn_client_simulates(client)) {
-        const uint64_t newest = cairn_lockstep_root_tick(&client->lockstep);
+        const uint64_t newest = cairn_timeline_confirmed_tick(&client->lockstep.timeline);
         const bool stepped = newest > client->lockstep.timeline.first;
         const uint64_t roots =
             cairn_client_resync_roots_per_report(&client->resync, ROOTS_PER_REPORT);
@@ -116,7 +107,7 @@ static void send_inputs(cairn_client *client, uint64_t now_ns) {
 static void send_roots(cairn_client *client) {
     cairn_client_outbox *outbox = &client->outbox;
     cairn_wire_root roots[CAIRN_ROOTS_PER_MESSAGE_MAX];
-    const uint64_t newest = cairn_lockstep_root_tick(&client->lockstep);
+    const uint64_t newest = cairn_timeline_confirmed_tick(&client->lockstep.timeline);
     CAIRN_ASSERT(newest >= outbox->root_report_tick);
     const uint64_t wanted = newest - outbox->root_report_tick + ROOTS_PER_REPORT;
     const uint32_t count = cairn_lockstep_roots(&client->lockstep, roots,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a client is made of, one struct for each subject. Private to the top folder of client_lib:
-// the features below know nothing of it.
+// What a client is made of, one struct for each subject, and what its files call of each other.
+// Private to the top folder of client_lib: the features in the folders below do not include it.
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "client_lib/answers.h"
 #include "client_lib/clock/clock.h"
 #include "client_lib/clock/delay_controller.h"
 #include "client_lib/clock/input_lead.h"
@@ -19,6 +19,7 @@
 #include "client_lib/simulate/inputs.h"
 #include "client_lib/simulate/lockstep.h"
 #include "client_lib/simulate/predict.h"
+#include "net/link.h"
 #include "schema/codec.h"
 #include "sim/debug/passport.h"
 #include <cairn/client.h>
@@ -90,6 +91,22 @@ typedef struct cairn_client_drops {
     uint64_t lockstep[CAIRN_LOCKSTEP_VERDICT_COUNT];
 } cairn_client_drops;
 
+// Encoded answers to control requests that wait until the host takes them. Each is allocated when
+// it arrives: only operators' clients have any, and those do not play.
+#define CAIRN_ANSWERS_MAX 64
+
+typedef struct cairn_answer_bytes {
+    uint8_t *bytes; // owned, starts on 8
+    size_t size;
+} cairn_answer_bytes;
+
+typedef struct cairn_answers {
+    uint32_t count;
+    cairn_answer_bytes list[CAIRN_ANSWERS_MAX]; // oldest first
+    cairn_answer_bytes taken;                   // the host's until it takes the next one
+    uint32_t request;                           // number of the last request
+} cairn_answers;
+
 struct cairn_client {
     cairn_client_config config;
     char room[CAIRN_NAME_SIZE_MAX + 1]; // that config.room points to
@@ -111,3 +128,55 @@ struct cairn_client {
 static inline bool cairn_client_simulates(const cairn_client *client) {
     return cairn_mode_simulates(client->session.mode);
 }
+
+// ---------------------------------------------------------------------------- client_messages.c
+
+// Takes one message that the link delivered; what is malformed or not expected now is counted and
+// ignored.
+void cairn_client_take_message(
+    cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
+// Forgets the world, and what was sent and received about it.
+void cairn_client_clear_world(cairn_client *client);
+
+// ------------------------------------------------------------------------------ client_outbox.c
+
+// The cairn_mode that the config asks for.
+uint32_t cairn_client_mode_asked(const cairn_client *client);
+
+// Sends HELLO, the first message of a connection, or later a request to be served in another mode.
+// False: the reliable stream has no room now.
+bool cairn_client_send_hello(cairn_client *client, uint32_t mode);
+
+// Makes the inputs that are due, and notes whether they are to be sent.
+void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns);
+// Notes whether roots are to be reported.
+void cairn_client_note_roots(cairn_client *client);
+
+// Hands the next message to the link; false: there is none. The link keeps one unreliable message
+// at a time, so call it only after the last one has left.
+bool cairn_client_outbox_next(cairn_client *client, uint64_t now_ns);
+
+// -------------------------------------------------------------------------- client_prediction.c
+
+// How a client predicts: connects the settings, the clock and the delay controller to the world
+// that runs ahead (simulate/predict.h). For a client that does not predict, create, start and load
+// do nothing.
+
+bool cairn_client_predicts(const cairn_client *client);
+void cairn_client_prediction_create(cairn_client *client);
+// WELCOME was taken: the tick rate is known.
+void cairn_client_prediction_start(cairn_client *client);
+// A state was loaded. CAIRN_OUT_OF_MEMORY.
+cairn_status cairn_client_prediction_load(cairn_client *client);
+void cairn_client_prediction_advance(cairn_client *client, uint64_t now_ns);
+bool cairn_client_prediction_sample(cairn_client *client, uint64_t now_ns,
+    cairn_client_body *bodies, uint32_t body_capacity, cairn_client_sample *out);
+// From the last advance until the next predicted step is to be shown; UINT64_MAX if the client does
+// not predict.
+uint64_t cairn_client_prediction_rest_ns(const cairn_client *client);
+
+// ------------------------------------------------------------------------------------ control.c
+
+// Adds a copy. False: CAIRN_ANSWERS_MAX wait already, or out of memory.
+bool cairn_answers_add(cairn_answers *answers, const uint8_t *bytes, size_t size);
+void cairn_answers_clear(cairn_answers *answers);

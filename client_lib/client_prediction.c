@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "client_lib/client_prediction.h"
+#include "client_lib/client_parts.h"
 
 #include <math.h>
 
 #include "base/assert.h"
-#include "client_lib/client_parts.h"
 
 // Ticks that may be unconfirmed beyond what the delay controller asks for: messages of the server
 // that are lost or delayed.

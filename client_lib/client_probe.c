@@ -2,7 +2,6 @@
 #include "client_lib/client_probe.h"
 
 #include "base/assert.h"
-#include "client_lib/client_messages.h"
 #include "client_lib/client_parts.h"
 
 cairn_client_probe cairn_client_probe_of(cairn_client *client) {
@@ -30,9 +29,4 @@ bool cairn_client_probe_damage(cairn_client *client, uint32_t body) {
     }
     cairn_state_ring_clear(&timeline->states);
     return true;
-}
-
-void cairn_client_probe_take(
-    cairn_client *client, uint64_t now_ns, const cairn_link_message *message) {
-    cairn_client_take_message(client, now_ns, message);
 }

@@ -12,7 +12,6 @@
 #include "client_lib/resync/resync.h"
 #include "client_lib/simulate/lockstep.h"
 #include "client_lib/simulate/predict.h"
-#include "net/link.h"
 #include "sim/debug/passport.h"
 #include <cairn/client.h>
 
@@ -35,7 +34,3 @@ cairn_client_probe cairn_client_probe_of(cairn_client *client);
 // world, and no older state is left to go back to; so a client that predicts must not mispredict
 // until it is repaired. False: the client has no world of its own, or no such body.
 bool cairn_client_probe_damage(cairn_client *client, uint32_t body);
-
-// Hands a message to the client as if it had arrived over its link.
-void cairn_client_probe_take(
-    cairn_client *client, uint64_t now_ns, const cairn_link_message *message);

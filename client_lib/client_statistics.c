@@ -5,8 +5,19 @@
 #include "client_lib/client_parts.h"
 #include "net/netcode_drop.h"
 
-static const char *client_drop_text(uint32_t reason) {
-    static const char *const texts[CAIRN_CLIENT_DROP_COUNT] = {
+// A layer that counts why it dropped data. The reasons are [first, count): those before are not
+// drops.
+typedef struct drop_layer {
+    const char *name;
+    const uint64_t *counts;
+    uint32_t first;
+    uint32_t count;
+} drop_layer;
+
+enum { NETCODE, LINK, DECODE, SESSION, SNAPSHOT, LOCKSTEP, LAYERS };
+
+static const char *drop_text(uint32_t layer, uint32_t reason) {
+    static const char *const session_texts[CAIRN_CLIENT_DROP_COUNT] = {
         [CAIRN_CLIENT_DROP_NOT_WELCOME] = "before the welcome",
         [CAIRN_CLIENT_DROP_SECOND_WELCOME] = "a second welcome",
         [CAIRN_CLIENT_DROP_MODE] = "a message of another mode",
@@ -15,80 +26,50 @@ static const char *client_drop_text(uint32_t reason) {
         [CAIRN_CLIENT_DROP_WORLD] = "of another world epoch",
         [CAIRN_CLIENT_DROP_ANSWER] = "too many answers wait for the host",
     };
-    return texts[reason];
-}
-
-static const char *netcode_text(uint32_t reason) {
-    return cairn_netcode_drop_text((cairn_netcode_drop)reason);
-}
-
-static const char *link_text(uint32_t reason) {
-    return cairn_link_drop_text((cairn_link_drop)reason);
-}
-
-static const char *decode_text(uint32_t reason) {
-    return cairn_decode_refusal_text((cairn_decode_refusal)reason);
-}
-
-static const char *snapshot_text(uint32_t reason) {
-    return cairn_snapshot_refusal_text((cairn_snapshot_refusal)reason);
-}
-
-static const char *lockstep_text(uint32_t reason) {
-    return cairn_lockstep_verdict_text((cairn_lockstep_verdict)reason);
-}
-
-// The reasons of one layer: counts[first .. count). Those before are not drops.
-typedef struct drop_layer {
-    const char *name;
-    const uint64_t *counts;
-    uint32_t first;
-    uint32_t count;
-    const char *(*text)(uint32_t reason);
-} drop_layer;
-
-#define LAYERS 6
-
-static void list_layers(const cairn_client *client, drop_layer out[LAYERS]) {
-    out[0] = (drop_layer){"netcode", cairn_netcode_client_drops(client->connection.netcode),
-        CAIRN_NETCODE_TAKEN + 1, CAIRN_NETCODE_DROP_COUNT, netcode_text};
-    out[1] = (drop_layer){"link", cairn_link_statistics_read(client->connection.link)->drops,
-        CAIRN_LINK_TAKEN + 1, CAIRN_LINK_DROP_COUNT, link_text};
-    out[2] = (drop_layer){"decode", client->drops.decode, CAIRN_DECODE_OK + 1,
-        CAIRN_DECODE_REFUSAL_COUNT, decode_text};
-    out[3] = (drop_layer){
-        "session", client->drops.session, 0, CAIRN_CLIENT_DROP_COUNT, client_drop_text};
-    out[4] = (drop_layer){"snapshot", client->drops.snapshot, CAIRN_SNAPSHOT_TAKEN + 1,
-        CAIRN_SNAPSHOT_REFUSAL_COUNT, snapshot_text};
-    out[5] = (drop_layer){"lockstep", client->drops.lockstep, CAIRN_LOCKSTEP_EARLY + 1,
-        CAIRN_LOCKSTEP_VERDICT_COUNT, lockstep_text};
+    CAIRN_ASSERT(layer < LAYERS);
+    switch (layer) {
+    case NETCODE:
+        return cairn_netcode_drop_text((cairn_netcode_drop)reason);
+    case LINK:
+        return cairn_link_drop_text((cairn_link_drop)reason);
+    case DECODE:
+        return cairn_decode_refusal_text((cairn_decode_refusal)reason);
+    case SNAPSHOT:
+        return cairn_snapshot_refusal_text((cairn_snapshot_refusal)reason);
+    case LOCKSTEP:
+        return cairn_lockstep_verdict_text((cairn_lockstep_verdict)reason);
+    default:
+        return session_texts[reason];
+    }
 }
 
 bool cairn_client_drop_read(const cairn_client *client, uint32_t i, cairn_client_drop *out) {
     CAIRN_ASSERT(client != NULL && out != NULL);
-    drop_layer layers[LAYERS];
-    list_layers(client, layers);
+    const cairn_client_drops *drops = &client->drops;
+    const drop_layer layers[LAYERS] = {
+        [NETCODE] = {"netcode", cairn_netcode_client_drops(client->connection.netcode),
+            CAIRN_NETCODE_TAKEN + 1, CAIRN_NETCODE_DROP_COUNT},
+        [LINK] = {"link", cairn_link_statistics_read(client->connection.link)->drops,
+            CAIRN_LINK_TAKEN + 1, CAIRN_LINK_DROP_COUNT},
+        [DECODE] = {"decode", drops->decode, CAIRN_DECODE_OK + 1, CAIRN_DECODE_REFUSAL_COUNT},
+        [SESSION] = {"session", drops->session, 0, CAIRN_CLIENT_DROP_COUNT},
+        [SNAPSHOT] = {"snapshot", drops->snapshot, CAIRN_SNAPSHOT_TAKEN + 1,
+            CAIRN_SNAPSHOT_REFUSAL_COUNT},
+        [LOCKSTEP] = {"lockstep", drops->lockstep, CAIRN_LOCKSTEP_EARLY + 1,
+            CAIRN_LOCKSTEP_VERDICT_COUNT},
+    };
     for (uint32_t n = 0; n < LAYERS; n++) {
         const drop_layer *layer = &layers[n];
         uint32_t reasons = layer->count - layer->first;
         if (i < reasons) {
             uint32_t reason = layer->first + i;
-            *out = (cairn_client_drop){layer->name, layer->text(reason), layer->counts[reason]};
+            *out = (cairn_client_drop){layer->name, drop_text(n, reason), layer->counts[reason]};
             return true;
         }
         i -= reasons;
     }
     *out = (cairn_client_drop){"", "", 0};
     return false;
-}
-
-static uint64_t count_drops(const cairn_client *client) {
-    uint64_t count = 0;
-    cairn_client_drop drop;
-    for (uint32_t i = 0; cairn_client_drop_read(client, i, &drop); i++) {
-        count += drop.count;
-    }
-    return count;
 }
 
 static void read_connection(const cairn_client *client, cairn_client_connection_statistics *out) {
@@ -99,7 +80,10 @@ static void read_connection(const cairn_client *client, cairn_client_connection_
     out->rtt_ns = link->rtt_ns;
     out->jitter_ns = link->jitter_ns;
     out->loss = link->loss;
-    out->datagrams_dropped = count_drops(client);
+    cairn_client_drop drop;
+    for (uint32_t i = 0; cairn_client_drop_read(client, i, &drop); i++) {
+        out->datagrams_dropped += drop.count;
+    }
 }
 
 void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out) {

@@ -5,11 +5,11 @@
 #include "base/assert.h"
 #include "bridge/snapshot.h"
 #include "client_lib/client_parts.h"
-#include "client_lib/client_prediction.h"
 
 // A longer time between two samples is a pause of the host: it is not counted as extrapolated.
 #define SAMPLE_GAP_NS_MAX 250000000
 
+// Adds the time since the last sample if the picture is extrapolated.
 static void count_extrapolation(
     cairn_client_view *view, uint64_t now_ns, const cairn_client_sample *sample) {
     const uint64_t since_ns = now_ns > view->sampled_ns ? now_ns - view->sampled_ns : 0;

@@ -24,23 +24,18 @@ void cairn_input_lead_estimate(cairn_input_lead *lead, uint64_t rtt_ns, uint64_t
     }
 }
 
-// Whether the report is about inputs that the last one did not know of.
-static bool has_news(cairn_input_lead *lead, const cairn_wire_timing *timing) {
-    bool moved = timing->input_acknowledged != lead->acknowledged ||
-                 timing->inputs_late != lead->inputs_late ||
-                 timing->inputs_early_refused != lead->inputs_refused;
+void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
+    uint64_t jitter_ns, const cairn_wire_timing *timing) {
+    CAIRN_ASSERT(lead->tick_ns > 0);
+    const bool is_new = timing->input_acknowledged != lead->acknowledged ||
+                        timing->inputs_late != lead->inputs_late ||
+                        timing->inputs_early_refused != lead->inputs_refused;
+    if (!is_new) {
+        return;
+    }
     lead->acknowledged = timing->input_acknowledged;
     lead->inputs_late = timing->inputs_late;
     lead->inputs_refused = timing->inputs_early_refused;
-    return moved;
-}
-
-void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
-    uint64_t jitter_ns, const cairn_wire_timing *timing) {
-    if (!has_news(lead, timing)) {
-        return;
-    }
-    CAIRN_ASSERT(lead->tick_ns > 0);
     lead->measured = true;
     if (now_ns < lead->hold_until_ns) {
         return;

@@ -26,28 +26,24 @@ void cairn_interpolation_observe(cairn_interpolation *interpolation, uint64_t ti
         return;
     }
     if (interpolation->running) {
-        // A gap is a loss or a stall: it must not count as a slow rate all at once.
+        // A gap is a loss or a stall: it must not count as a much slower rate at once.
         double spacing = (double)(tick - interpolation->newest_tick);
         const double most = 4 * interpolation->spacing_ticks;
-        double believed = spacing < most ? spacing : most;
-        interpolation->spacing_ticks += (believed - interpolation->spacing_ticks) * GAIN_SPACING;
+        spacing = spacing < most ? spacing : most;
+        interpolation->spacing_ticks += (spacing - interpolation->spacing_ticks) * GAIN_SPACING;
     }
     CAIRN_ASSERT(interpolation->spacing_ticks > 0);
     interpolation->running = true;
     interpolation->newest_tick = tick;
 }
 
-static double delay_wanted_ns(const cairn_interpolation *interpolation, const cairn_clock *clock) {
-    if (interpolation->delay_fixed_ns > 0) {
-        return (double)interpolation->delay_fixed_ns;
-    }
-    return interpolation->spacing_ticks * clock->tick_ns + 3 * clock->jitter_ns + MARGIN_NS;
-}
-
 void cairn_interpolation_advance(
     cairn_interpolation *interpolation, const cairn_clock *clock, uint64_t now_ns) {
     CAIRN_ASSERT(clock->tick_ns > 0);
-    double wanted_ns = delay_wanted_ns(interpolation, clock);
+    const double measured_ns =
+        interpolation->spacing_ticks * clock->tick_ns + 3 * clock->jitter_ns + MARGIN_NS;
+    const double wanted_ns =
+        interpolation->delay_fixed_ns > 0 ? (double)interpolation->delay_fixed_ns : measured_ns;
     double change_ns = wanted_ns - interpolation->delay_ns;
     bool first = interpolation->moved_ns == 0;
     bool forward = now_ns > interpolation->moved_ns;

@@ -52,6 +52,7 @@ static uint32_t place_of(const cairn_snapshots *snapshots, uint64_t tick) {
     return place;
 }
 
+// Whether a snapshot of `tick` can be held.
 static cairn_snapshot_refusal admit(const cairn_snapshots *snapshots, uint64_t tick) {
     uint32_t place = place_of(snapshots, tick);
     if (place < snapshots->count && snapshots->list[place].tick == tick) {
@@ -108,20 +109,15 @@ cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t
     return cairn_snapshots_commit(snapshots, tick, body_count);
 }
 
-static const cairn_snapshot *find(const cairn_snapshots *snapshots, uint64_t tick) {
-    uint32_t place = place_of(snapshots, tick);
-    bool held = place < snapshots->count && snapshots->list[place].tick == tick;
-    return held ? &snapshots->list[place] : NULL;
-}
-
 cairn_snapshot_refusal cairn_snapshots_take_delta(
     cairn_snapshots *snapshots, const cairn_delta *delta) {
     cairn_snapshot_refusal refusal = admit(snapshots, delta->tick);
     if (refusal != CAIRN_SNAPSHOT_TAKEN) {
         return refusal;
     }
-    const cairn_snapshot *baseline = find(snapshots, delta->baseline_tick);
-    if (baseline == NULL) {
+    const uint32_t place = place_of(snapshots, delta->baseline_tick);
+    const cairn_snapshot *baseline = &snapshots->list[place];
+    if (place == snapshots->count || baseline->tick != delta->baseline_tick) {
         return CAIRN_SNAPSHOT_BASELINE_LOST;
     }
     uint32_t body_count = 0;

@@ -31,6 +31,7 @@ void cairn_client_desync_report_create(cairn_client_desync_report *report, cairn
         .timeline = timeline, .queue = queue, .on_report = on_report, .context = context};
 }
 
+// Encodes the report and hands it to the host.
 static void finish_report(cairn_client_desync_report *report) {
     CAIRN_ASSERT(report->open && report->on_report != NULL);
     uint8_t *bytes = NULL;
@@ -82,14 +83,6 @@ static void repeat_step(cairn_client_desync_report *report, cairn_world *world) 
     free(trace);
 }
 
-static void fill_own_environment(cairn_wire_desync *head) {
-    cairn_passport passport;
-    if (cairn_passport_read(&passport) == CAIRN_OK) {
-        head->passport_client = passport.faults;
-    }
-    head->float_mode_client = cairn_float_mode_word();
-}
-
 // Whether both sides had the same state before the step; otherwise the step is not the cause.
 static bool agreed_before(const cairn_timeline *timeline, uint64_t tick, cairn_hash128 *root) {
     const cairn_timeline_tick *before =
@@ -116,7 +109,8 @@ static bool begin_report(cairn_client_desync_report *report) {
         .desync = {.head = {.tick = tick + 1,
                        .root_before = root_before,
                        .root_client = step->root,
-                       .root_server = step->root_servers},
+                       .root_server = step->root_servers,
+                       .float_mode_client = cairn_float_mode_word()},
             .build_client = cairn_build_text(),
             .build_server = "",
             .stages_client = report->stages_client,
@@ -127,7 +121,10 @@ static bool begin_report(cairn_client_desync_report *report) {
         return false;
     }
     repeat_step(report, timeline->world);
-    fill_own_environment(&capsule->desync.head);
+    cairn_passport passport;
+    if (cairn_passport_read(&passport) == CAIRN_OK) {
+        capsule->desync.head.passport_client = passport.faults;
+    }
     return true;
 }
 

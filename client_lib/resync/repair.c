@@ -10,17 +10,12 @@
 // Ticks to go back, at most, in search of a valid one.
 #define VALID_TICKS_MAX 8
 
-static uint32_t sketch_cells(uint32_t sketch) {
-    CAIRN_ASSERT(sketch < CAIRN_CLIENT_REPAIR_SKETCHES);
-    uint32_t cells = CAIRN_CLIENT_REPAIR_CELLS_FIRST;
-    for (uint32_t i = 0; i < sketch; ++i) {
-        cells *= CAIRN_CLIENT_REPAIR_CELLS_FACTOR;
-    }
-    return cells;
-}
+// Each sketch is tried when the one before was too small.
+static const uint32_t sketch_cells[CAIRN_CLIENT_REPAIR_SKETCHES] = {40, 160, 640};
 
 static uint32_t sketch_size(uint32_t sketch) {
-    return sketch_cells(sketch) * CAIRN_SKETCH_CELL_SIZE;
+    CAIRN_ASSERT(sketch < CAIRN_CLIENT_REPAIR_SKETCHES);
+    return sketch_cells[sketch] * CAIRN_SKETCH_CELL_SIZE;
 }
 
 static size_t sketch_offset(uint32_t sketch) {
@@ -194,7 +189,7 @@ static void begin_repair(cairn_client_repair *repair, uint64_t now_ns) {
         return;
     }
     for (uint32_t i = 0; i < CAIRN_CLIENT_REPAIR_SKETCHES; ++i) {
-        cairn_sketch_build(timeline->world, sketch_cells(i), repair->sketches + sketch_offset(i));
+        cairn_sketch_build(timeline->world, sketch_cells[i], repair->sketches + sketch_offset(i));
     }
     request_elements(repair, now_ns);
 }

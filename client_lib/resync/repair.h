@@ -19,10 +19,8 @@
 
 // Saved states that a repair needs: more than the ticks of a round trip.
 #define CAIRN_CLIENT_REPAIR_STATES 96
-// Sketches, each tried when the one before was too small.
+// Sketches of growing size.
 #define CAIRN_CLIENT_REPAIR_SKETCHES 3
-#define CAIRN_CLIENT_REPAIR_CELLS_FIRST 40
-#define CAIRN_CLIENT_REPAIR_CELLS_FACTOR 4
 // Repairs by the server within this time after which a client gives up simulating.
 #define CAIRN_CLIENT_REPAIR_ATTEMPTS_MAX 8
 #define CAIRN_CLIENT_REPAIR_ATTEMPTS_NS UINT64_C(10000000000)
@@ -59,8 +57,8 @@ typedef struct cairn_client_repair {
     bool difference_unreported; // the server was not yet sent the root that differs
     cairn_client_resync_record record;
 
-    // Whether this client gives up.
-    const char *given_up_text; // static; NULL: it has not
+    // Whether this client gives up simulating.
+    const char *given_up_text; // why this client gave up simulating, static; NULL: it did not
     uint32_t attempts;         // by the server, since attempts_from_ns
     uint64_t attempts_from_ns;
     uint64_t backlog_checked_ns;

@@ -94,10 +94,6 @@ uint64_t cairn_client_resync_roots_per_report(cairn_client_resync *resync, uint6
     return first ? 1 : UINT32_MAX;
 }
 
-const char *cairn_client_resync_given_up_text(const cairn_client_resync *resync) {
-    return resync->repair.given_up_text;
-}
-
 void cairn_client_resync_statistics_read(
     const cairn_client_resync *resync, cairn_client_resync_statistics *out) {
     *out = (cairn_client_resync_statistics){

@@ -10,11 +10,6 @@ void cairn_input_prediction_start(
     *prediction = (cairn_input_prediction){.hold_ticks = hold_ticks, .next_tick = tick};
 }
 
-void cairn_input_prediction_join(cairn_input_prediction *prediction, uint32_t slot) {
-    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
-    prediction->slots[slot].joined = true;
-}
-
 static void confirm_input(cairn_input_prediction *prediction, cairn_input_prediction_slot *slot,
     const cairn_command *input) {
     CAIRN_ASSERT(input->kind == CAIRN_COMMAND_INPUT);

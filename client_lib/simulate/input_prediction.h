@@ -28,8 +28,6 @@ typedef struct cairn_input_prediction {
 
 void cairn_input_prediction_start(
     cairn_input_prediction *prediction, uint64_t tick, uint32_t hold_ticks);
-// `slot` is known to have joined before the first tick.
-void cairn_input_prediction_join(cairn_input_prediction *prediction, uint32_t slot);
 // The confirmed commands of next_tick, in any order.
 void cairn_input_prediction_confirm(
     cairn_input_prediction *prediction, const cairn_command *commands, uint32_t count);

@@ -31,10 +31,6 @@ const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
     return (uint32_t)verdict < CAIRN_LOCKSTEP_VERDICT_COUNT ? texts[verdict] : "unknown";
 }
 
-bool cairn_lockstep_verdict_is_fatal(cairn_lockstep_verdict verdict) {
-    return verdict >= CAIRN_LOCKSTEP_STATE_TOO_LARGE;
-}
-
 cairn_status cairn_lockstep_create(
     cairn_lockstep *lockstep, const cairn_rules *rules, uint32_t state_size_max) {
     *lockstep = (cairn_lockstep){.rules = rules};
@@ -91,14 +87,6 @@ void cairn_lockstep_keep_states(cairn_lockstep *lockstep, uint32_t ticks, size_t
     CAIRN_ASSERT(lockstep->timeline.world == NULL && ticks > 0);
     lockstep->state_ticks += ticks;
     lockstep->state_memory = memory;
-}
-
-static bool find_rules(const cairn_lockstep *lockstep, const char *name, const cairn_rules **out) {
-    if (lockstep->rules != NULL && strcmp(lockstep->rules->name, name) == 0) {
-        *out = lockstep->rules;
-        return true;
-    }
-    return cairn_rules_find(name, out);
 }
 
 // `went_back`: the world was rewound since it was last shown, so that an id may stand for another
@@ -170,7 +158,9 @@ static cairn_lockstep_verdict decode_world(cairn_lockstep *lockstep, cairn_world
         CAIRN_OK) {
         return CAIRN_LOCKSTEP_STATE_MALFORMED;
     }
-    if (!find_rules(lockstep, rules_name, &def.rules)) {
+    if (lockstep->rules != NULL && strcmp(lockstep->rules->name, rules_name) == 0) {
+        def.rules = lockstep->rules;
+    } else if (!cairn_rules_find(rules_name, &def.rules)) {
         return CAIRN_LOCKSTEP_RULES_UNKNOWN;
     }
     if (cairn_world_create(&def, out) != CAIRN_OK) {
@@ -182,11 +172,6 @@ static cairn_lockstep_verdict decode_world(cairn_lockstep *lockstep, cairn_world
     return valid ? CAIRN_LOCKSTEP_LOADED : CAIRN_LOCKSTEP_STATE_MALFORMED;
 }
 
-static size_t state_memory(const cairn_lockstep *lockstep, const cairn_world *world) {
-    const size_t all = lockstep->state_ticks * cairn_world_save_size_max(world);
-    return all < lockstep->state_memory ? all : lockstep->state_memory;
-}
-
 static cairn_lockstep_verdict load_state(cairn_lockstep *lockstep) {
     cairn_world *world = NULL;
     cairn_lockstep_verdict verdict = decode_world(lockstep, &world);
@@ -195,7 +180,8 @@ static cairn_lockstep_verdict load_state(cairn_lockstep *lockstep) {
         return verdict;
     }
     bool room = create_picture(lockstep, cairn_world_settings(world));
-    const size_t memory = state_memory(lockstep, world);
+    const size_t all_states = lockstep->state_ticks * cairn_world_save_size_max(world);
+    const size_t memory = all_states < lockstep->state_memory ? all_states : lockstep->state_memory;
     if (cairn_timeline_adopt(&lockstep->timeline, world, memory) != CAIRN_OK || !room) {
         return CAIRN_LOCKSTEP_NO_MEMORY;
     }
@@ -327,10 +313,6 @@ uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint
     }
     CAIRN_ASSERT(steps <= ticks_max);
     return steps;
-}
-
-uint64_t cairn_lockstep_root_tick(const cairn_lockstep *lockstep) {
-    return cairn_timeline_confirmed_tick(&lockstep->timeline);
 }
 
 uint32_t cairn_lockstep_roots(

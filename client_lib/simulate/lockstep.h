@@ -55,7 +55,7 @@ typedef enum cairn_lockstep_verdict {
     CAIRN_LOCKSTEP_NOT_EXPECTED,    // ticks before any state
     CAIRN_LOCKSTEP_GAP,             // ticks too far beyond those held
     CAIRN_LOCKSTEP_FULL,            // no room for more ticks now
-    CAIRN_LOCKSTEP_STATE_TOO_LARGE, // from here on the client cannot continue
+    CAIRN_LOCKSTEP_STATE_TOO_LARGE, // after this one and those below the client cannot continue
     CAIRN_LOCKSTEP_STATE_MALFORMED,
     CAIRN_LOCKSTEP_RULES_UNKNOWN,
     CAIRN_LOCKSTEP_COMMAND_REFUSED, // a confirmed command is out of range
@@ -63,8 +63,6 @@ typedef enum cairn_lockstep_verdict {
     CAIRN_LOCKSTEP_VERDICT_COUNT
 } cairn_lockstep_verdict;
 const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict);
-// Whether the client cannot continue after it.
-bool cairn_lockstep_verdict_is_fatal(cairn_lockstep_verdict verdict);
 
 // CAIRN_OUT_OF_MEMORY; destroy is allowed after a failure.
 cairn_status cairn_lockstep_create(
@@ -89,8 +87,6 @@ void cairn_lockstep_show(cairn_lockstep *lockstep);
 // Confirmed ticks that wait to be stepped.
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep);
 
-// The tick of the newest own root of a confirmed tick.
-uint64_t cairn_lockstep_root_tick(const cairn_lockstep *lockstep);
 // Copies the newest own roots of confirmed ticks, at most `count_max`, oldest first; returns how
 // many.
 uint32_t cairn_lockstep_roots(

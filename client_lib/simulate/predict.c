@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "bridge/snapshot.h"
-#include "client_lib/simulate/rollback_attribution.h"
 
 // Snapshots of the last steps: two to interpolate between, two more so that the pictures before and
 // after a rollback have a tick in common.
@@ -56,7 +55,7 @@ cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inpu
     predict->slot = slot;
     cairn_input_prediction_start(&predict->input_prediction, timeline->first, hold_ticks);
     if (joined && slot < CAIRN_SLOTS_MAX) {
-        cairn_input_prediction_join(&predict->input_prediction, slot);
+        predict->input_prediction.slots[slot].joined = true;
     }
     // Ticks that were confirmed before the state was complete.
     for (uint64_t tick = timeline->first; tick < timeline->confirmed_end; tick++) {
@@ -211,18 +210,14 @@ typedef struct spending {
     uint32_t steps;
 } spending;
 
-static bool budget_is_spent(const cairn_predict *predict, const spending *so_far) {
-    const cairn_predict_config *config = &predict->config;
-    return so_far->steps >= config->steps_max ||
-           (so_far->steps > 0 && config->budget_ns > 0 && so_far->spent_ns >= config->budget_ns);
-}
-
 // Steps, and shows the world from `shown_from` on. False: the budget was not enough.
 static bool step_up_to(
     cairn_predict *predict, spending *so_far, uint64_t wanted, uint64_t shown_from) {
+    const cairn_predict_config *config = &predict->config;
     cairn_timeline *timeline = &predict->lockstep->timeline;
     while (timeline->head_tick < wanted) {
-        if (budget_is_spent(predict, so_far)) {
+        const bool late = config->budget_ns > 0 && so_far->spent_ns >= config->budget_ns;
+        if (so_far->steps >= config->steps_max || (so_far->steps > 0 && late)) {
             return false;
         }
         const cairn_timeline_verdict verdict = cairn_timeline_step(timeline);
@@ -240,42 +235,28 @@ static bool step_up_to(
     return true;
 }
 
-static void measure_cost(cairn_predict *predict, const spending *so_far) {
-    if (so_far->steps > 0 && predict->config.clock_ns != NULL) {
-        const double cost_ns = (double)so_far->spent_ns / so_far->steps;
-        const double known_ns = predict->step_ns > 0 ? predict->step_ns : cost_ns;
-        predict->step_ns = known_ns + (cost_ns - known_ns) * GAIN_COST;
-    }
-}
-
-static void correct_body(
-    cairn_predict *predict, const cairn_client_body *before, const cairn_client_body *now) {
-    CAIRN_ASSERT(before->id == now->id);
-    cairn_client_rollback *rollback = &predict->rollback;
-    const cairn_smoothing_step step = cairn_smoothing_add(&predict->smoothing, before, now);
-    rollback->bodies_moved += step.distance_m > MOVED_M || step.angle > MOVED_RAD ? 1 : 0;
-    rollback->error_m_max =
-        step.distance_m > rollback->error_m_max ? step.distance_m : rollback->error_m_max;
-}
-
 // Both lists are in order of index; a body in only one of them was created or destroyed.
 static void correct_bodies(cairn_predict *predict, uint32_t count_before, uint32_t count_now) {
+    cairn_client_rollback *rollback = &predict->rollback;
     uint32_t i = 0;
     uint32_t k = 0;
     while (i < count_before && k < count_now) {
         const cairn_client_body *before = &predict->shown[0][i];
         const cairn_client_body *now = &predict->shown[1][k];
+        bool moved = true;
         if (before->id == now->id) {
-            correct_body(predict, before, now);
-        } else {
-            predict->rollback.bodies_moved++;
+            const cairn_smoothing_step step = cairn_smoothing_add(&predict->smoothing, before, now);
+            moved = step.distance_m > MOVED_M || step.angle > MOVED_RAD;
+            rollback->error_m_max =
+                step.distance_m > rollback->error_m_max ? step.distance_m : rollback->error_m_max;
         }
+        rollback->bodies_moved += moved ? 1 : 0;
         const uint32_t index_before = cairn_id_index(before->id);
         const uint32_t index_now = cairn_id_index(now->id);
         i += index_before <= index_now ? 1 : 0;
         k += index_now <= index_before ? 1 : 0;
     }
-    predict->rollback.bodies_moved += count_before - i + count_now - k;
+    rollback->bodies_moved += count_before - i + count_now - k;
 }
 
 // Compares what was shown at this moment with what is to be shown.
@@ -340,7 +321,11 @@ void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wan
     const bool again = continue_rollback(predict, &so_far, shown);
     const bool enough = again && step_ahead(predict, &so_far, wanted);
     predict->over_budget += enough ? 0 : 1;
-    measure_cost(predict, &so_far);
+    if (so_far.steps > 0 && predict->config.clock_ns != NULL) {
+        const double cost_ns = (double)so_far.spent_ns / so_far.steps;
+        const double known_ns = predict->step_ns > 0 ? predict->step_ns : cost_ns;
+        predict->step_ns = known_ns + (cost_ns - known_ns) * GAIN_COST;
+    }
 }
 
 uint32_t cairn_predict_steps_affordable(const cairn_predict *predict) {

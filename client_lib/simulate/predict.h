@@ -13,7 +13,7 @@
 #include "client_lib/simulate/input_prediction.h"
 #include "client_lib/simulate/inputs.h"
 #include "client_lib/simulate/lockstep.h"
-#include "client_lib/simulate/rollback_log.h"
+#include "client_lib/simulate/rollback.h"
 #include "client_lib/simulate/smoothing.h"
 
 typedef struct cairn_predict_config {

@@ -119,31 +119,11 @@ typedef struct sorted_commands {
     cairn_hash128 digest;
 } sorted_commands;
 
-static void sort_commands(
-    sorted_commands *out, uint64_t tick, const cairn_command *commands, uint32_t count) {
-    CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
-    if (count > 0) {
-        memcpy(out->commands, commands, count * sizeof commands[0]);
-    }
-    out->count = count;
-    cairn_commands_sort(out->commands, count);
-    out->digest = cairn_commands_digest(tick, out->commands, count);
-}
-
 static void fill_tick(cairn_timeline *timeline, uint64_t tick, const sorted_commands *given) {
     *tick_of(timeline, tick) = (cairn_timeline_tick){
         .commands = cairn_command_pool_add(&timeline->commands, given->commands, given->count),
         .digest = given->digest,
     };
-}
-
-static cairn_timeline_verdict append_tick(cairn_timeline *timeline, const sorted_commands *given) {
-    if (!make_room(timeline, 1, cairn_command_pool_blocks(given->count))) {
-        return CAIRN_TIMELINE_FULL;
-    }
-    fill_tick(timeline, timeline->end, given);
-    timeline->end++;
-    return CAIRN_TIMELINE_TAKEN;
 }
 
 static cairn_timeline_verdict replace_tick(
@@ -168,10 +148,23 @@ static cairn_timeline_verdict replace_tick(
 
 static cairn_timeline_verdict put_commands(
     cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count) {
+    CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX && tick <= timeline->end);
     sorted_commands given;
-    sort_commands(&given, tick, commands, count);
-    return tick == timeline->end ? append_tick(timeline, &given)
-                                 : replace_tick(timeline, tick, &given);
+    given.count = count;
+    if (count > 0) {
+        memcpy(given.commands, commands, count * sizeof commands[0]);
+    }
+    cairn_commands_sort(given.commands, count);
+    given.digest = cairn_commands_digest(tick, given.commands, count);
+    if (tick < timeline->end) {
+        return replace_tick(timeline, tick, &given);
+    }
+    if (!make_room(timeline, 1, cairn_command_pool_blocks(count))) {
+        return CAIRN_TIMELINE_FULL;
+    }
+    fill_tick(timeline, tick, &given);
+    timeline->end++;
+    return CAIRN_TIMELINE_TAKEN;
 }
 
 static void compare_roots(cairn_timeline *timeline, uint64_t tick) {

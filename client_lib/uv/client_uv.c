@@ -28,10 +28,6 @@ struct cairn_client_uv {
     uint8_t received[65536]; // a datagram of any size, so that none is cut
 };
 
-static uint64_t now_ns(void) {
-    return uv_hrtime();
-}
-
 static cairn_address address_of(const struct sockaddr *from) {
     cairn_address address = {.family = CAIRN_ADDRESS_NONE};
     if (from->sa_family == AF_INET) {
@@ -116,7 +112,7 @@ static bool open_socket(cairn_client_uv *driver, int which) {
 static void send_all(cairn_client_uv *driver) {
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     size_t size = 0;
-    while ((size = cairn_client_send(driver->config.client, now_ns(), bytes)) > 0) {
+    while ((size = cairn_client_send(driver->config.client, uv_hrtime(), bytes)) > 0) {
         cairn_address to = cairn_client_server_address(driver->config.client);
         int which = to.family == CAIRN_ADDRESS_IPV6 ? SOCKET_IPV6 : SOCKET_IPV4;
         struct sockaddr_storage storage = sockaddr_of(&to);
@@ -128,7 +124,7 @@ static void send_all(cairn_client_uv *driver) {
 }
 
 static void advance_and_send(cairn_client_uv *driver) {
-    uint64_t now = now_ns();
+    uint64_t now = uv_hrtime();
     cairn_client_advance(driver->config.client, now);
     send_all(driver);
     if (!driver->closing) {
@@ -147,8 +143,8 @@ static void on_receive(uv_udp_t *socket, ssize_t size, const uv_buf_t *buffer,
     }
     if (size > 0) {
         cairn_address address = address_of(from);
-        cairn_client_receive(
-            driver->config.client, now_ns(), &address, (const uint8_t *)buffer->base, (size_t)size);
+        cairn_client_receive(driver->config.client, uv_hrtime(), &address,
+            (const uint8_t *)buffer->base, (size_t)size);
     }
 }
 
@@ -166,7 +162,7 @@ static void end_frame(cairn_client_uv *driver, uint64_t now) {
 
 static void on_timer(uv_timer_t *timer) {
     cairn_client_uv *driver = timer->data;
-    uint64_t now = now_ns();
+    uint64_t now = uv_hrtime();
     if (now >= frame_due_ns(driver)) {
         cairn_client_advance(driver->config.client, now);
         end_frame(driver, now);
@@ -195,7 +191,7 @@ cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_cl
     uv_timer_init(driver->loop, &driver->timer);
     driver->timer.data = driver;
     driver->open_handles = 1;
-    driver->first_frame_ns = now_ns();
+    driver->first_frame_ns = uv_hrtime();
     sleep_until_needed(driver, driver->first_frame_ns);
     *out = driver;
     return CAIRN_OK;
@@ -234,14 +230,14 @@ bool cairn_client_uv_connect(
     uv_timeval64_t unix_time = {0};
     uv_gettimeofday(&unix_time);
     bool begun =
-        cairn_client_connect(driver->config.client, now_ns(), (uint64_t)unix_time.tv_sec, token);
+        cairn_client_connect(driver->config.client, uv_hrtime(), (uint64_t)unix_time.tv_sec, token);
     advance_and_send(driver);
     return begun;
 }
 
 void cairn_client_uv_disconnect(cairn_client_uv *driver) {
     CAIRN_ASSERT(driver != NULL && !driver->closing);
-    cairn_client_disconnect(driver->config.client, now_ns());
+    cairn_client_disconnect(driver->config.client, uv_hrtime());
     send_all(driver);
 }
 
@@ -252,11 +248,11 @@ uint64_t cairn_client_uv_frame(cairn_client_uv *driver) {
     while (driver->frames == frames && driver->first_frame_ns == first_ns) {
         uv_run(driver->loop, UV_RUN_ONCE);
     }
-    return now_ns();
+    return uv_hrtime();
 }
 
 uint64_t cairn_client_uv_now_ns(void) {
-    return now_ns();
+    return uv_hrtime();
 }
 
 uint64_t cairn_client_uv_send_errors(const cairn_client_uv *driver) {

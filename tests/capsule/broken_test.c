@@ -12,6 +12,7 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
 #include "tests/capsule/careless_rules.h"
+#include "tests/kit/exact.h"
 #include "tests/kit/rig.h"
 #include "tools/replay/explain.h"
 #include "tools/replay/fused.h"
@@ -83,11 +84,9 @@ void __wrap_cairn_world_step(
 
 // --------------------------------------------------------------------------------------- capsules
 
-enum { CAPSULES_MAX = 8 };
-
 typedef struct caught {
-    uint8_t *bytes[CAPSULES_MAX];
-    size_t size[CAPSULES_MAX];
+    uint8_t *bytes; // of the first; owned
+    size_t size;
     uint32_t count;
 } caught;
 
@@ -95,11 +94,10 @@ static caught by_client;
 static caught by_server;
 
 static void keep(caught *c, const uint8_t *bytes, size_t size) {
-    assert_true(c->count < CAPSULES_MAX);
-    c->bytes[c->count] = malloc(size);
-    assert_non_null(c->bytes[c->count]);
-    memcpy(c->bytes[c->count], bytes, size);
-    c->size[c->count++] = size;
+    if (c->count++ == 0) {
+        c->bytes = kit_exact_copy(bytes, size);
+        c->size = size;
+    }
 }
 
 static void on_client_capsule(void *context, const uint8_t *bytes, size_t size) {
@@ -113,13 +111,6 @@ static void on_server_capsule(void *user, const char *room, uint64_t tick, uint6
     assert_string_equal(room, CAIRN_ROOM_NAME_DEFAULT);
     assert_true(tick > 0 && client_id > 0);
     keep(&by_server, bytes, size);
-}
-
-static void forget(caught *c) {
-    for (uint32_t i = 0; i < c->count; ++i) {
-        free(c->bytes[i]);
-    }
-    *c = (caught){.count = 0};
 }
 
 // The rig's scene, in which nothing sleeps, and a body that drifts so slowly that its speed is a
@@ -180,15 +171,16 @@ static void run_until_caught(void) {
 static void end(void) {
     broken.client = NULL;
     rig_end(&p.rig);
-    forget(&by_client);
-    forget(&by_server);
+    free(by_client.bytes);
+    free(by_server.bytes);
+    by_client = by_server = (caught){.count = 0};
 }
 
 static void expect_named(const caught *c, cairn_hazard hazard, bool certain) {
     static cairn_explanation explanation;
     assert_true(c->count > 0);
     broken.client = NULL; // the explanation steps without the fault
-    if (!cairn_explain(c->bytes[0], c->size[0], p.config.rules, &explanation)) {
+    if (!cairn_explain(c->bytes, c->size, p.config.rules, &explanation)) {
         fail_msg("%s", explanation.text);
     }
     print_message("%s\n", explanation.text);
@@ -200,8 +192,8 @@ static void expect_named(const caught *c, cairn_hazard hazard, bool certain) {
 static void expect_server_answered(void) {
     static cairn_desync_report_content content;
     char text[CAIRN_RECORDING_ERROR_SIZE];
-    assert_true(cairn_desync_report_open(
-        &content, by_client.bytes[0], by_client.size[0], p.config.rules, text));
+    assert_true(
+        cairn_desync_report_open(&content, by_client.bytes, by_client.size, p.config.rules, text));
     const cairn_chunk_desync *desync = &content.desync;
     assert_true(desync->stages_server_size > 0);
     assert_int_equal(desync->stages_server_size, desync->stages_client_size);

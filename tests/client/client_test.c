@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bridge/snapshot.h"
-#include "client_lib/client_probe.h"
+#include "client_lib/client_parts.h"
 #include "tests/kit/rig.h"
 #include <cairn/sim.h>
 
@@ -389,7 +389,7 @@ TEST("messages that a server must not send are dropped and counted by reason") {
     assert_int_equal(drops(&p, early, "session", "a second welcome"), 1);
     rig_deliver(&p, early, &ticks);
     assert_int_equal(drops(&p, early, "session", "a message of another mode"), 1);
-    cairn_client_probe_take(rig_client(&p, early), 0, &garbled);
+    cairn_client_take_message(rig_client(&p, early), 0, &garbled);
     assert_int_equal(rig_state(&p, early), CAIRN_CLIENT_PLAYING);
     uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
     rig_run_ms(&p, 1000);

@@ -148,20 +148,13 @@ TEST("a small error is slewed, not jumped") {
     assert_int_equal(s.clock.snaps, 1);
 }
 
-TEST("a message that was overtaken does not move the clock") {
+TEST("only a newer tick that a server can reach moves the clock") {
     cairn_clock clock;
     cairn_clock_start(&clock, 60);
     cairn_clock_observe(&clock, SECOND, 600);
-    cairn_clock_observe(&clock, SECOND + 900 * MS, 597);
+    cairn_clock_observe(&clock, SECOND + 900 * MS, 597); // overtaken
     cairn_clock_observe(&clock, SECOND + 900 * MS, 600);
-    EXPECT_NEAR(cairn_clock_tick(&clock, SECOND), 600, 1e-9);
-    assert_int_equal(clock.snaps, 1);
-}
-
-TEST("a tick that no server reaches is ignored") {
-    cairn_clock clock;
-    cairn_clock_start(&clock, 60);
-    cairn_clock_observe(&clock, SECOND, 600);
     cairn_clock_observe(&clock, SECOND, UINT64_MAX);
     EXPECT_NEAR(cairn_clock_tick(&clock, SECOND), 600, 1e-9);
+    assert_int_equal(clock.snaps, 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kit/test.h"
 
-#include "client_lib/connection_state.h"
+#include "client_lib/connection.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -77,18 +77,23 @@ TEST("after the clock moved back far inputs restart, after it moved back a littl
     expect_collected(&inputs, 1, 400, 400);
 }
 
-TEST("an input carries the buttons held when it was made") {
+TEST("an input holds what was held when it was made, and is read for its own tick and no other") {
     cairn_inputs inputs = inputs_of(16);
-    cairn_inputs_make(&inputs, 1);
-    inputs.held.buttons = 5;
-    inputs.held.move.x = 0.5f;
-    cairn_inputs_make(&inputs, 2);
-    inputs.held.buttons = 0;
     cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX];
-    assert_int_equal(cairn_inputs_collect(&inputs, out), 2);
-    assert_int_equal(out[0].buttons, 0);
-    assert_int_equal(out[1].buttons, 5);
-    EXPECT_NEAR(out[1].move.x, 0.5f, 0);
+    assert_false(cairn_inputs_read(&inputs, 0, out));
+    for (uint64_t tick = 100; tick < 180; tick++) {
+        inputs.held.buttons = (uint32_t)tick;
+        inputs.held.move.x = (float)tick / 256;
+        cairn_inputs_make(&inputs, tick);
+    }
+    assert_int_equal(cairn_inputs_collect(&inputs, out), 17);
+    assert_int_equal(out[0].buttons, 163);
+    EXPECT_NEAR(out[0].move.x, 163.0f / 256, 0);
+    assert_true(cairn_inputs_read(&inputs, 179, out));
+    assert_int_equal(out->buttons, 179);
+    assert_true(cairn_inputs_read(&inputs, 116, out));
+    assert_false(cairn_inputs_read(&inputs, 115, out));
+    assert_false(cairn_inputs_read(&inputs, 180, out));
 }
 
 // Simulates the server: an input made `lead` ahead of the received tick arrives a round trip later,

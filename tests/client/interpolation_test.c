@@ -38,6 +38,12 @@ static void scene_start(scene *s, uint32_t count_a, uint32_t count_b) {
     s->snapshots.list[1] = (cairn_snapshot){.tick = 110, .bodies = s->b, .body_count = count_b};
 }
 
+static void start_pair(scene *s, cairn_snapshot_body a, cairn_snapshot_body b) {
+    scene_start(s, 1, 1);
+    s->a[0] = a;
+    s->b[0] = b;
+}
+
 static bool show(scene *s, double tick) {
     return cairn_interpolate(&s->snapshots, tick, TICK_NS, 6, s->shown, 8, &s->sample);
 }
@@ -68,9 +74,7 @@ TEST("positions are interpolated linearly") {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         scene s;
-        scene_start(&s, 1, 1);
-        s.a[0] = body_at(1, 1);
-        s.b[0] = body_at(1, 5);
+        start_pair(&s, body_at(1, 1), body_at(1, 5));
         assert_true(show(&s, rows[i].tick));
         assert_int_equal(s.sample.body_count, 1);
         EXPECT_NEAR(s.shown[0].position[0], rows[i].x, 1e-4);
@@ -98,9 +102,7 @@ TEST("a body is shown from its first to its last snapshot") {
 
 TEST("a body that reused the index of another is not interpolated with it") {
     scene s;
-    scene_start(&s, 1, 1);
-    s.a[0] = body_at(5, 1);
-    s.b[0] = body_at(5 | (1u << 20), 100);
+    start_pair(&s, body_at(5, 1), body_at(5 | (1u << 20), 100));
     assert_true(show(&s, 105));
     assert_int_equal(s.shown[0].id, 5);
     EXPECT_NEAR(s.shown[0].position[0], 1, 0);
@@ -111,9 +113,7 @@ TEST("rotations are interpolated the shorter way and stay of unit length") {
     const float sines[] = {half, -half}; // the same rotation with both signs
     for (int i = 0; i < 2; i++) {
         scene s;
-        scene_start(&s, 1, 1);
-        s.a[0] = body_at(1, 0);
-        s.b[0] = body_at(1, 0);
+        start_pair(&s, body_at(1, 0), body_at(1, 0));
         s.b[0].rotation = (cairn_quat){0, sines[i], 0, sines[i]};
         assert_true(show(&s, 105));
         const float *q = s.shown[0].rotation;
@@ -126,9 +126,7 @@ TEST("rotations are interpolated the shorter way and stay of unit length") {
 
 TEST("a rotation of zero length is shown as the identity") {
     scene s;
-    scene_start(&s, 1, 1);
-    s.a[0] = body_at(1, 0);
-    s.b[0] = body_at(1, 0);
+    start_pair(&s, body_at(1, 0), body_at(1, 0));
     s.a[0].rotation = (cairn_quat){0};
     s.b[0].rotation = (cairn_quat){0};
     assert_true(show(&s, 105));
@@ -137,9 +135,7 @@ TEST("a rotation of zero length is shown as the identity") {
 
 TEST("extrapolation rotates a body by its angular velocity") {
     scene s;
-    scene_start(&s, 1, 1);
-    s.a[0] = body_at(1, 0);
-    s.b[0] = body_at(1, 0);
+    start_pair(&s, body_at(1, 0), body_at(1, 0));
     s.b[0].angular_velocity = (cairn_vec3){0, 2, 0};
     assert_true(show(&s, 116));
     EXPECT_NEAR(s.shown[0].rotation[1], sinf(0.1f), 1e-3);

@@ -6,12 +6,13 @@
 //
 // An input is the mode, then operations until it ends: see one_operation.
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "client_lib/client_parts.h"
 #include "client_lib/client_probe.h"
 #include "net/token.h"
+#include "tests/kit/exact.h"
 #include "tests/kit/rig.h"
 
 #define MODES 4
@@ -40,16 +41,6 @@ void __real_cairn_client_take_message(
 void __wrap_cairn_client_take_message(
     cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
 
-static cairn_link_message copy_of(const cairn_link_message *message) {
-    cairn_link_message copy = *message;
-    uint8_t *bytes =
-        malloc(message->size > 0 ? message->size : 1); // a sanitizer sees a read beyond it
-    CAIRN_ASSERT(bytes != NULL);
-    memcpy(bytes, message->bytes, message->size);
-    copy.bytes = bytes;
-    return copy;
-}
-
 void __wrap_cairn_client_take_message(
     cairn_client *client, uint64_t now_ns, const cairn_link_message *message) {
     for (uint32_t mode = 0; mode < MODES && capturing; mode++) {
@@ -59,7 +50,8 @@ void __wrap_cairn_client_take_message(
             cairn_message_decode(message->bytes, message->size, CAIRN_TO_CLIENT, &decoded) ==
                 CAIRN_DECODE_OK &&
             kept->of_kind[decoded.kind]++ < PER_KIND_MAX) {
-            kept->list[kept->count++] = copy_of(message);
+            kept->list[kept->count] = *message;
+            kept->list[kept->count++].bytes = kit_exact_copy(message->bytes, message->size);
         }
     }
     __real_cairn_client_take_message(client, now_ns, message);
@@ -142,10 +134,10 @@ static void host_frame(cairn_client *client, uint64_t now_ns) {
 }
 
 static void deliver(cairn_client *client, uint64_t now_ns, const uint8_t *bytes, size_t size) {
-    const cairn_link_message message = {.bytes = bytes, .size = size};
-    const cairn_link_message copy = copy_of(&message);
-    cairn_client_probe_take(client, now_ns, &copy);
-    free((void *)(uintptr_t)copy.bytes);
+    uint8_t *copy = kit_exact_copy(bytes, size);
+    const cairn_link_message message = {.bytes = copy, .size = size};
+    cairn_client_take_message(client, now_ns, &message);
+    free(copy);
 }
 
 // A message of the session of any mode, with up to three of its bytes overwritten.
@@ -153,13 +145,12 @@ static void deliver_damaged(
     cairn_client *client, uint64_t now_ns, uint32_t mode, uint32_t edits, cairn_reader *input) {
     const honest_messages *from = &honest[mode];
     const cairn_link_message original = from->list[cairn_read_u8(input) % from->count];
-    cairn_link_message damaged = copy_of(&original);
-    uint8_t *bytes = (uint8_t *)(uintptr_t)damaged.bytes;
+    uint8_t *bytes = kit_exact_copy(original.bytes, original.size);
     for (uint32_t i = 0; i < edits; i++) {
         const uint32_t at = cairn_read_u16(input);
-        bytes[at % damaged.size] = cairn_read_u8(input);
+        bytes[at % original.size] = cairn_read_u8(input);
     }
-    deliver(client, now_ns, damaged.bytes, damaged.size);
+    deliver(client, now_ns, bytes, original.size);
     free(bytes);
 }
 

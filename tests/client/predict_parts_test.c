@@ -9,9 +9,7 @@
 
 #include "client_lib/clock/delay_controller.h"
 #include "client_lib/simulate/input_prediction.h"
-#include "client_lib/simulate/inputs.h"
-#include "client_lib/simulate/rollback_attribution.h"
-#include "client_lib/simulate/rollback_log.h"
+#include "client_lib/simulate/rollback.h"
 #include "client_lib/simulate/smoothing.h"
 #include "server/room/inbox.h"
 
@@ -307,20 +305,4 @@ TEST("the last rollbacks are kept and all are counted") {
         assert_non_null(cairn_client_rollback_cause_text(i));
     }
     assert_string_equal(cairn_client_rollback_cause_text(CAIRN_ROLLBACK_CAUSE_COUNT), "unknown");
-}
-
-TEST("an input is read for its own tick and no other") {
-    static cairn_inputs inputs;
-    cairn_wire_input out;
-    cairn_inputs_start(&inputs, 16);
-    assert_false(cairn_inputs_read(&inputs, 0, &out));
-    for (uint64_t tick = 100; tick < 180; tick++) {
-        inputs.held.buttons = (uint32_t)tick;
-        cairn_inputs_make(&inputs, tick);
-    }
-    assert_true(cairn_inputs_read(&inputs, 179, &out));
-    assert_int_equal(out.buttons, 179);
-    assert_true(cairn_inputs_read(&inputs, 116, &out));
-    assert_false(cairn_inputs_read(&inputs, 115, &out));
-    assert_false(cairn_inputs_read(&inputs, 180, &out));
 }

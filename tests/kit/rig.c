@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/random.h"
+#include "client_lib/client_parts.h"
 #include "client_lib/client_probe.h"
 #include "tests/kit/test.h"
 
@@ -210,7 +211,7 @@ void rig_deliver(rig *r, uint32_t client, const cairn_message *message) {
     cairn_link_message bytes = {.reliable = true};
     assert_int_equal(cairn_encoder_create(4096, &encoder), CAIRN_OK);
     assert_int_equal(cairn_message_encode(encoder, message, &bytes.bytes, &bytes.size), CAIRN_OK);
-    cairn_client_probe_take(rig_client(r, client), rig_client_now_ns(r, client), &bytes);
+    cairn_client_take_message(rig_client(r, client), rig_client_now_ns(r, client), &bytes);
     cairn_encoder_destroy(encoder);
 }
 

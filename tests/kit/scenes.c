@@ -8,8 +8,14 @@
 #define SCENES_MAX 64
 
 const cairn_scene *kit_scene(const char *json) {
-    static const cairn_scene *kept[SCENES_MAX]; // so that a leak checker finds each
+    static const char *texts[SCENES_MAX];
+    static const cairn_scene *scenes[SCENES_MAX];
     static uint32_t count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (texts[i] == json) {
+            return scenes[i];
+        }
+    }
     char text[4096];
     char error[CAIRN_SCENE_ERROR_SIZE] = "";
     cairn_scene *scene = NULL;
@@ -21,35 +27,28 @@ const cairn_scene *kit_scene(const char *json) {
     const cairn_status status = cairn_scene_parse(text, size, &scene, error);
     fputs(error, stderr);
     CAIRN_ASSERT(status == CAIRN_OK && count < SCENES_MAX);
-    kept[count] = scene;
-    return kept[count++];
+    texts[count] = json;
+    scenes[count++] = scene;
+    return scene;
 }
 
 const cairn_scene *kit_scene_stack_and_row(void) {
-    static const cairn_scene *scene;
-    if (scene == NULL) {
-        scene = kit_scene("{'name': 'stack and row', 'rules': 'sandbox', 'body_capacity': 128,"
-                          " 'shape_capacity': 128, 'contact_capacity': 1024, 'bodies': ["
-                          "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
-                          "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [1, 3, 1],"
-                          " 'grid_spacing': [2, 1, 1],"
-                          " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]},"
-                          "{'kind': 'dynamic', 'position': [-8, 2, 6], 'grid_count': [8, 1, 1],"
-                          " 'grid_spacing': [2, 1, 1],"
-                          " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
-    }
-    return scene;
+    return kit_scene("{'name': 'stack and row', 'rules': 'sandbox', 'body_capacity': 128,"
+                     " 'shape_capacity': 128, 'contact_capacity': 1024, 'bodies': ["
+                     "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+                     "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [1, 3, 1],"
+                     " 'grid_spacing': [2, 1, 1],"
+                     " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]},"
+                     "{'kind': 'dynamic', 'position': [-8, 2, 6], 'grid_count': [8, 1, 1],"
+                     " 'grid_spacing': [2, 1, 1],"
+                     " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
 }
 
 const cairn_scene *kit_scene_thousand(void) {
-    static const cairn_scene *scene;
-    if (scene == NULL) {
-        scene = kit_scene("{'name': 'thousand', 'rules': 'sandbox', 'body_capacity': 1024,"
-                          " 'shape_capacity': 1024, 'contact_capacity': 2048, 'bodies': ["
-                          "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
-                          "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [40, 1, 25],"
-                          " 'grid_spacing': [2, 1, 2],"
-                          " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
-    }
-    return scene;
+    return kit_scene("{'name': 'thousand', 'rules': 'sandbox', 'body_capacity': 1024,"
+                     " 'shape_capacity': 1024, 'contact_capacity': 2048, 'bodies': ["
+                     "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+                     "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [40, 1, 25],"
+                     " 'grid_spacing': [2, 1, 2],"
+                     " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
 }

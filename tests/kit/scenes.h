@@ -5,7 +5,8 @@
 
 #include "schema/scene.h"
 
-// Parses a scene, in which ' stands for ". It is valid until the program ends.
+// Parses a scene, in which ' stands for ", once for each string literal. The scene is valid until
+// the program ends.
 const cairn_scene *kit_scene(const char *json);
 // A thousand cubes side by side on a floor, 60 Hz.
 const cairn_scene *kit_scene_thousand(void);

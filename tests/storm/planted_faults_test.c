@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client_lib/simulate/rollback_log.h"
+#include "client_lib/simulate/rollback.h"
 #include "client_lib/simulate/timeline.h"
 #include "net/link.h"
 #include "net/netcode_client.h"

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "client_lib/simulate/rollback.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "schema/messages.h"
+
+typedef struct command_list {
+    const cairn_command *commands;
+    uint32_t count;
+} command_list;
+
+static const cairn_command *find_input(command_list list, uint32_t slot) {
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (list.commands[i].kind == CAIRN_COMMAND_INPUT && list.commands[i].slot == slot) {
+            return &list.commands[i];
+        }
+    }
+    return NULL;
+}
+
+static bool equal_inputs(const cairn_command *a, const cairn_command *b) {
+    return a == b || (a != NULL && b != NULL && memcmp(a, b, sizeof *a) == 0);
+}
+
+cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_prediction *prediction,
+    uint64_t tick, uint32_t own, const cairn_command *predicted, uint32_t predicted_count,
+    const cairn_command *confirmed, uint32_t confirmed_count) {
+    CAIRN_ASSERT(prediction->next_tick <= tick);
+    const command_list ours = {predicted, predicted_count};
+    const command_list theirs = {confirmed, confirmed_count};
+    for (uint32_t i = 0; i < confirmed_count; i++) {
+        if (confirmed[i].slot >= CAIRN_SLOTS_MAX) {
+            return (cairn_rollback_attribution){CAIRN_ROLLBACK_OPERATOR, CAIRN_SLOT_NONE};
+        }
+    }
+    for (uint32_t i = 0; i < confirmed_count; i++) {
+        if (confirmed[i].kind != CAIRN_COMMAND_INPUT) {
+            return (cairn_rollback_attribution){CAIRN_ROLLBACK_JOIN_LEAVE, confirmed[i].slot};
+        }
+    }
+    for (uint32_t i = 0; i <= CAIRN_SLOTS_MAX; i++) {
+        const uint32_t slot = i == 0 ? own : i - 1;
+        const cairn_command *input = find_input(theirs, slot);
+        if (slot >= CAIRN_SLOTS_MAX || equal_inputs(find_input(ours, slot), input)) {
+            continue;
+        }
+        // Whether the server substituted the input because none had arrived.
+        cairn_command substitute;
+        const bool substitutes =
+            cairn_input_prediction_substitute(prediction, slot, tick, &substitute);
+        if (!equal_inputs(input, substitutes ? &substitute : NULL)) {
+            return (cairn_rollback_attribution){CAIRN_ROLLBACK_WRONG_PREDICTION, slot};
+        }
+        return (cairn_rollback_attribution){
+            slot == own ? CAIRN_ROLLBACK_OWN_INPUT : CAIRN_ROLLBACK_LATE_INPUT, slot};
+    }
+    return (cairn_rollback_attribution){CAIRN_ROLLBACK_WRONG_PREDICTION, CAIRN_SLOT_NONE};
+}
+
+const char *cairn_client_rollback_cause_text(cairn_client_rollback_cause cause) {
+    static const char *const texts[CAIRN_ROLLBACK_CAUSE_COUNT] = {
+        [CAIRN_ROLLBACK_LATE_INPUT] = "another player's input reached the server late or never",
+        [CAIRN_ROLLBACK_OWN_INPUT] = "our own input reached the server late or never",
+        [CAIRN_ROLLBACK_WRONG_PREDICTION] = "a player's input differed from the prediction",
+        [CAIRN_ROLLBACK_LOST_PACKET] = "the message about a player's new input was lost or delayed",
+        [CAIRN_ROLLBACK_JOIN_LEAVE] = "a player joined or left",
+        [CAIRN_ROLLBACK_OPERATOR] = "an operator edited the world",
+        [CAIRN_ROLLBACK_RESYNC] = "the world was resynchronised",
+        [CAIRN_ROLLBACK_STATE_REPLACED] = "the server sent a new state",
+    };
+    return (uint32_t)cause < CAIRN_ROLLBACK_CAUSE_COUNT ? texts[cause] : "unknown";
+}
+
+void cairn_rollback_log_add(cairn_rollback_log *rollbacks, const cairn_client_rollback *rollback) {
+    CAIRN_ASSERT(rollback->cause < CAIRN_ROLLBACK_CAUSE_COUNT);
+    rollbacks->ring[rollbacks->count % CAIRN_CLIENT_ROLLBACKS_HELD] = *rollback;
+    rollbacks->count++;
+    rollbacks->by_cause[rollback->cause]++;
+    rollbacks->ticks += rollback->ticks;
+}
+
+uint32_t cairn_rollback_log_read(
+    const cairn_rollback_log *rollbacks, cairn_client_rollback *out, uint32_t capacity) {
+    CAIRN_ASSERT(out != NULL || capacity == 0);
+    uint64_t count = rollbacks->count;
+    count = count < CAIRN_CLIENT_ROLLBACKS_HELD ? count : CAIRN_CLIENT_ROLLBACKS_HELD;
+    count = count < capacity ? count : capacity;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t number = rollbacks->count - count + i;
+        out[i] = rollbacks->ring[number % CAIRN_CLIENT_ROLLBACKS_HELD];
+    }
+    return (uint32_t)count;
+}
