@@ -25,6 +25,7 @@ typedef struct body_words {
 } body_words;
 
 static body_words words_of(const cairn_snapshot_body *body) {
+    CAIRN_ASSERT(body != NULL);
     body_words result;
     memcpy(&result, body, sizeof result);
     return result;
@@ -95,10 +96,6 @@ static void begin_record(record_writer *out, unsigned kind) {
     out->kept = 0;
 }
 
-static void write_removed(record_writer *out) {
-    begin_record(out, RECORD_REMOVED);
-}
-
 static void write_added(record_writer *out, const cairn_snapshot_body *body) {
     const body_words words = words_of(body);
     begin_record(out, RECORD_ADDED);
@@ -155,7 +152,7 @@ size_t cairn_delta_encode(const cairn_snapshot_body *baseline, uint32_t baseline
         const uint32_t new_index =
             c < current_count ? cairn_id_index(current[c].id) : CAIRN_INDEX_NONE;
         if (old_index < new_index) {
-            write_removed(&out);
+            begin_record(&out, RECORD_REMOVED);
             ++b;
         } else if (old_index > new_index) {
             write_added(&out, &current[c]);
@@ -197,7 +194,7 @@ static void refuse(merge *m, cairn_status status, const char *where) {
 static void append(merge *m, const body_words *words) {
     CAIRN_ASSERT(m->count <= m->capacity);
     if (m->count == m->capacity) {
-        refuse(m, CAIRN_CAPACITY, "more bodies than there is room for");
+        refuse(m, CAIRN_CAPACITY, "more bodies than the receiver has room for");
         return;
     }
     memcpy(&m->out[m->count++], words, sizeof *words);
@@ -206,7 +203,7 @@ static void append(merge *m, const body_words *words) {
 static const cairn_snapshot_body *next_of_baseline(merge *m) {
     CAIRN_ASSERT(m->at <= m->baseline_count);
     if (m->at == m->baseline_count) {
-        refuse(m, CAIRN_MALFORMED, "a record beyond the baseline's end");
+        refuse(m, CAIRN_MALFORMED, "a record refers to a body beyond the end of the baseline");
         return NULL;
     }
     return &m->baseline[m->at++];
@@ -215,9 +212,9 @@ static const cairn_snapshot_body *next_of_baseline(merge *m) {
 static void keep(merge *m, uint32_t count) {
     CAIRN_ASSERT(m->at <= m->baseline_count && m->count <= m->capacity);
     if (count > m->baseline_count - m->at) {
-        refuse(m, CAIRN_MALFORMED, "keeps more bodies than the baseline has");
+        refuse(m, CAIRN_MALFORMED, "a record keeps more bodies than the baseline has");
     } else if (count > m->capacity - m->count) {
-        refuse(m, CAIRN_CAPACITY, "more bodies than there is room for");
+        refuse(m, CAIRN_CAPACITY, "more bodies than the receiver has room for");
     } else if (count > 0) {
         memcpy(m->out + m->count, m->baseline + m->at, count * sizeof *m->out);
         m->at += count;
@@ -225,25 +222,18 @@ static void keep(merge *m, uint32_t count) {
     }
 }
 
-static void read_added(merge *m) {
-    body_words words;
-    for (unsigned i = 0; i < WORDS; ++i) {
-        words.words[i] = cairn_read_u32(&m->bytes);
-    }
-    append(m, &words);
-}
-
 static void read_changed(merge *m) {
     const cairn_snapshot_body *before = next_of_baseline(m);
     const uint32_t mask = cairn_read_u16(&m->bytes);
     if (before == NULL || mask == 0 || mask > WORDS_MASK) {
-        refuse(m, CAIRN_MALFORMED, "mask of changed words");
+        refuse(m, CAIRN_MALFORMED, "the mask of changed words is empty or too large");
         return;
     }
     unsigned count = 0;
     for (unsigned i = 0; i < WORDS; ++i) {
         count += mask >> i & 1;
     }
+    CAIRN_ASSERT(count >= 1 && count <= WORDS);
     uint32_t sizes = read_low_bytes(&m->bytes, (count + 3) / 4);
     body_words words = words_of(before);
     for (unsigned i = 0; i < WORDS; ++i) {
@@ -256,19 +246,23 @@ static void read_changed(merge *m) {
 }
 
 static void read_record(merge *m) {
+    body_words added;
     const uint8_t kind = cairn_read_u8(&m->bytes);
     switch (kind) {
     case RECORD_REMOVED:
         next_of_baseline(m);
         break;
     case RECORD_ADDED:
-        read_added(m);
+        for (unsigned i = 0; i < WORDS; ++i) {
+            added.words[i] = cairn_read_u32(&m->bytes);
+        }
+        append(m, &added);
         break;
     case RECORD_CHANGED:
         read_changed(m);
         break;
     default:
-        refuse(m, CAIRN_MALFORMED, "unknown record");
+        refuse(m, CAIRN_MALFORMED, "unknown kind of record");
     }
 }
 
@@ -278,14 +272,15 @@ static void read_records(merge *m) {
         read_record(m);
         keep(m, read_count(&m->bytes));
         if (!m->bytes.ok) {
-            refuse(m, CAIRN_MALFORMED, "a record is cut off");
+            refuse(m, CAIRN_MALFORMED, "a record is cut short");
         }
     }
     if (!m->bytes.ok) {
-        refuse(m, CAIRN_MALFORMED, "no records");
+        refuse(m, CAIRN_MALFORMED, "the payload has no complete record");
     }
+    CAIRN_ASSERT(m->at <= m->baseline_count);
     if (m->at != m->baseline_count) {
-        refuse(m, CAIRN_MALFORMED, "bodies of the baseline are left over");
+        refuse(m, CAIRN_MALFORMED, "the records end before the baseline");
     }
 }
 

@@ -48,6 +48,7 @@ static bool is_direction(cairn_vec3 v) {
 }
 
 static void check_text(checker *c, const char *text, size_t size_max) {
+    CAIRN_ASSERT(size_max > 0);
     must(c, text != NULL, CAIRN_DECODE_MISSING_FIELD);
     for (size_t size = 0; c->refusal == CAIRN_DECODE_OK && text[size] != '\0'; ++size) {
         must(c, size < size_max && text[size] >= ' ' && text[size] <= '~', CAIRN_DECODE_TEXT);
@@ -56,6 +57,7 @@ static void check_text(checker *c, const char *text, size_t size_max) {
 
 // The number of elements to check: 0 after a refusal.
 static uint32_t check_vector(checker *c, const void *elements, uint32_t count, uint32_t count_max) {
+    CAIRN_ASSERT(count_max > 0);
     must(c, count <= count_max, CAIRN_DECODE_COUNT_LIMIT);
     must(c, count == 0 || elements != NULL, CAIRN_DECODE_MISSING_FIELD);
     return c->refusal == CAIRN_DECODE_OK ? count : 0;
@@ -77,6 +79,7 @@ static void check_body(checker *c, const cairn_snapshot_body *body) {
 cairn_decode_refusal cairn_bodies_check(const cairn_snapshot_body *bodies, uint32_t count) {
     checker c = {CAIRN_DECODE_OK};
     count = check_vector(&c, bodies, count, CAIRN_BODIES_MAX);
+    CAIRN_ASSERT(count <= CAIRN_BODIES_MAX && (count == 0 || bodies != NULL));
     for (uint32_t i = 0; i < count; ++i) {
         check_body(&c, &bodies[i]);
     }
@@ -98,6 +101,7 @@ static void check_input(checker *c, const cairn_input_message *message) {
     const cairn_wire_input *inputs = message->inputs;
     const uint32_t count =
         check_vector(c, inputs, message->input_count, CAIRN_INPUTS_PER_MESSAGE_MAX);
+    CAIRN_ASSERT(count == 0 || inputs != NULL);
     for (uint32_t i = 0; i < count; ++i) {
         must(c,
             is_finite(&inputs[i].move, sizeof inputs[i].move) &&
@@ -121,6 +125,7 @@ static void check_input(checker *c, const cairn_input_message *message) {
 static void check_root_report(checker *c, const cairn_root_report *report) {
     const uint32_t count =
         check_vector(c, report->roots, report->root_count, CAIRN_ROOTS_PER_MESSAGE_MAX);
+    CAIRN_ASSERT(count == 0 || report->roots != NULL);
     for (uint32_t i = 1; i < count; ++i) {
         must(c, report->roots[i - 1].tick < report->roots[i].tick, CAIRN_DECODE_ORDER);
     }
@@ -274,6 +279,7 @@ static void check_shapes(checker *c, const cairn_shapes_message *message) {
         check_vector(c, message->shapes, message->shape_count, CAIRN_SHAPES_MAX);
     const uint32_t removed_count =
         check_vector(c, message->removed, message->removed_count, CAIRN_SHAPES_MAX);
+    CAIRN_ASSERT(removed_count == 0 || message->removed != NULL);
     for (uint32_t i = 0; i < shape_count; ++i) {
         check_shape(c, &message->shapes[i]);
     }
@@ -383,6 +389,7 @@ static void check_event(checker *c, const cairn_event_message *event) {
 }
 
 static void check_keyframe(checker *c, const cairn_keyframe *keyframe) {
+    CAIRN_ASSERT(c->refusal == CAIRN_DECODE_OK);
     c->refusal = cairn_bodies_check(keyframe->bodies, keyframe->body_count);
 }
 
@@ -435,6 +442,7 @@ static void check_desync(checker *c, const cairn_chunk_desync *desync) {
     const cairn_wire_difference *found = desync->differences;
     const uint32_t held =
         check_vector(c, found, desync->difference_count, CAIRN_DESYNC_DIFFERENCES_MAX);
+    CAIRN_ASSERT(held == 0 || found != NULL);
     must(c,
         desync->head.tick >= 1 && desync->head.difference_count >= held &&
             desync->head.reserved == 0,

@@ -52,6 +52,7 @@ static void check_range(
 }
 
 static void check_vec3(checker *c, const char *field, cairn_vec3 value, float limit) {
+    CAIRN_ASSERT(limit > 0.0f);
     const float components[3] = {value.x, value.y, value.z};
     for (int i = 0; i < 3; ++i) {
         char name[48];
@@ -81,6 +82,7 @@ static void check_name(checker *c, const char *field, const char *name, bool may
 }
 
 static void check_settings(checker *c, const cairn_scene *s) {
+    CAIRN_ASSERT(c->path[0] == '\0');
     check_name(c, "name", s->name, false);
     check_name(c, "rules", s->rules, true);
 #define WORD(name, initial, lower, upper) check_range(c, #name, s->world.name, lower, upper);
@@ -116,10 +118,10 @@ static void check_shape(
     check_range(c, "kind", def->kind, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_HULL);
     check_sizes(c, def);
     if (def->kind == CAIRN_SHAPE_HULL && shape->hull >= hull_count) {
-        fail(c, CAIRN_INVALID_ARGUMENT, "hull", "is not in the list of hulls");
+        fail(c, CAIRN_INVALID_ARGUMENT, "hull", "must be an index into the hulls of the scene");
     }
     if (def->kind == CAIRN_SHAPE_HALF_SPACE && body_kind != CAIRN_BODY_STATIC) {
-        fail(c, CAIRN_INVALID_ARGUMENT, "kind", "a half_space belongs to a static body");
+        fail(c, CAIRN_INVALID_ARGUMENT, "kind", "may be half_space only on a static body");
     }
     check_vec3(c, "position", def->pose.position, CAIRN_DISTANCE_MAX);
     check_unit_length(c, "rotation", cairn_quat_length_squared(def->pose.rotation));
@@ -133,7 +135,7 @@ static void check_grid(checker *c, const cairn_scene_body *body) {
     check_range(c, "grid_count.y", body->grid_count[1], 1, 1024);
     check_range(c, "grid_count.z", body->grid_count[2], 1, 1024);
     check_vec3(c, "grid_spacing", body->grid_spacing, CAIRN_DISTANCE_MAX);
-    // The last corner is the furthest, and must be a place where a body may be.
+    // The last body is the furthest from the first and must lie within the world too.
     const cairn_vec3 last = {
         .x = body->def.position.x + (float)(body->grid_count[0] - 1) * body->grid_spacing.x,
         .y = body->def.position.y + (float)(body->grid_count[1] - 1) * body->grid_spacing.y,
@@ -154,8 +156,9 @@ static void check_body(checker *c, const cairn_body_def *body) {
         c, "gravity_scale", body->gravity_scale, -CAIRN_GRAVITY_SCALE_MAX, CAIRN_GRAVITY_SCALE_MAX);
 }
 
-// What the points are a hull of is found when the world is built.
+// Whether the points span a volume is checked when the world is built.
 static void check_hulls(checker *c, const cairn_scene *scene) {
+    CAIRN_ASSERT(scene->hulls != NULL || scene->hull_count == 0);
     check_count(c, "hulls", scene->hull_count, 0, scene->world.hull_capacity, CAIRN_CAPACITY);
     for (uint32_t i = 0; i < scene->hull_count && c->status == CAIRN_OK; ++i) {
         const cairn_scene_hull *hull = &scene->hulls[i];
@@ -173,6 +176,7 @@ static void check_hulls(checker *c, const cairn_scene *scene) {
 
 // Returns how many bodies there are once grids are unrolled.
 static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
+    CAIRN_ASSERT(scene->bodies != NULL || scene->body_count == 0);
     uint64_t bodies = 0;
     uint64_t shapes = 0;
     for (uint32_t i = 0; i < scene->body_count && c->status == CAIRN_OK; ++i) {
@@ -202,12 +206,12 @@ static void check_axes(checker *c, const cairn_joint_def *joint) {
     check_unit_length(c, "axis_b", cairn_vec3_dot(joint->axis_b, joint->axis_b));
     check_unit_length(c, "normal_a", cairn_vec3_dot(joint->normal_a, joint->normal_a));
     check_unit_length(c, "normal_b", cairn_vec3_dot(joint->normal_b, joint->normal_b));
-    const float lean_a = cairn_vec3_dot(joint->axis_a, joint->normal_a);
-    const float lean_b = cairn_vec3_dot(joint->axis_b, joint->normal_b);
-    if (lean_a < -0.1f || lean_a > 0.1f) {
+    const float dot_a = cairn_vec3_dot(joint->axis_a, joint->normal_a);
+    const float dot_b = cairn_vec3_dot(joint->axis_b, joint->normal_b);
+    if (dot_a < -0.1f || dot_a > 0.1f) {
         fail(c, CAIRN_INVALID_ARGUMENT, "normal_a", "must be at right angles to axis_a");
     }
-    if (lean_b < -0.1f || lean_b > 0.1f) {
+    if (dot_b < -0.1f || dot_b > 0.1f) {
         fail(c, CAIRN_INVALID_ARGUMENT, "normal_b", "must be at right angles to axis_b");
     }
     check_float(c, "cone", joint->cone, 0.0f, CAIRN_ANGLE_MAX);
@@ -216,12 +220,13 @@ static void check_axes(checker *c, const cairn_joint_def *joint) {
 }
 
 static void check_joint(checker *c, const cairn_scene_joint *joint, uint64_t body_count) {
+    CAIRN_ASSERT(joint != NULL && c->path[0] != '\0');
     const uint64_t last = body_count > 0 ? body_count - 1 : 0;
     check_range(c, "kind", joint->def.kind, CAIRN_JOINT_BALL, CAIRN_JOINT_CONE);
     check_count(c, "body_a", joint->body_a, 0, last, CAIRN_INVALID_ARGUMENT);
     check_count(c, "body_b", joint->body_b, 0, last, CAIRN_INVALID_ARGUMENT);
     if (joint->body_a == joint->body_b) {
-        fail(c, CAIRN_INVALID_ARGUMENT, "body_b", "must be another body than body_a");
+        fail(c, CAIRN_INVALID_ARGUMENT, "body_b", "must differ from body_a");
     }
     check_vec3(c, "anchor_a", joint->def.anchor_a, CAIRN_SHAPE_SIZE_MAX);
     check_vec3(c, "anchor_b", joint->def.anchor_b, CAIRN_SHAPE_SIZE_MAX);

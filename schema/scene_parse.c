@@ -37,26 +37,22 @@ cairn_status cairn_scene_make_room(
     return whole ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
 
-static bool take_name(const char *text, size_t size, char out[CAIRN_NAME_SIZE_MAX + 1]) {
+static cairn_status take_name(const char *field, const char *text, size_t size,
+    char out[CAIRN_NAME_SIZE_MAX + 1], char *error) {
     CAIRN_ASSERT(text != NULL || size > CAIRN_NAME_SIZE_MAX);
     if (size > CAIRN_NAME_SIZE_MAX || strlen(text) != size) {
-        return false;
+        snprintf(error, CAIRN_SCENE_ERROR_SIZE, "%s: must be at most %d characters of ASCII", field,
+            CAIRN_NAME_SIZE_MAX);
+        return CAIRN_INVALID_ARGUMENT;
     }
     memcpy(out, text, size + 1);
-    return true;
+    return CAIRN_OK;
 }
 
 cairn_status cairn_scene_take_names(cairn_scene *scene, const char *name, size_t name_size,
     const char *rules, size_t rules_size, char error[CAIRN_SCENE_ERROR_SIZE]) {
-    if (!take_name(name, name_size, scene->name)) {
-        return refuse(
-            error, CAIRN_INVALID_ARGUMENT, "name: must be at most 31 characters of ASCII");
-    }
-    if (!take_name(rules, rules_size, scene->rules)) {
-        return refuse(
-            error, CAIRN_INVALID_ARGUMENT, "rules: must be at most 31 characters of ASCII");
-    }
-    return CAIRN_OK;
+    const cairn_status status = take_name("name", name, name_size, scene->name, error);
+    return status == CAIRN_OK ? take_name("rules", rules, rules_size, scene->rules, error) : status;
 }
 
 cairn_status cairn_scene_parse(

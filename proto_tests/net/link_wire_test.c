@@ -7,7 +7,7 @@
 
 SCOPE_POINTER_ENDS(cairn_link, cairn_link_destroy)
 
-// What docs/PROTOCOL.md says about bytes, tried with bytes alone.
+// Tests what docs/PROTOCOL.md says about the bytes of a link.
 
 #define ACKS 0x08
 #define BARE 1
@@ -52,29 +52,40 @@ static size_t write_row(const row *r, uint8_t *bytes) {
     return at + r->fill;
 }
 
-// A link that has sent sequences 0 to 3 and received 0 to 2 and 2000.
-static cairn_link *link_in_conversation(void) {
+static cairn_link *new_link(uint32_t receive_size_max) {
     cairn_link_config config = cairn_link_config_default();
-    config.receive_size_max = 4000;
+    config.receive_size_max = receive_size_max;
     cairn_link *link = NULL;
     assert_int_equal(cairn_link_create(&config, 0, &link), CAIRN_OK);
+    return link;
+}
+
+// Receives messages of five bytes with these sequences.
+static void receive_messages(
+    cairn_link *link, uint64_t now_ns, const uint32_t *sequences, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t bytes[64];
+        const row r = {"", 0, MESSAGE, 1, 0, sequences[i], 0, 0, {0}, 0, 5};
+        const size_t size = write_row(&r, bytes);
+        assert_int_equal(cairn_link_receive(link, now_ns, bytes, size), CAIRN_LINK_TAKEN);
+    }
+}
+
+// A link that has sent sequences 0 to 3 and received 0 to 2 and 2000.
+static cairn_link *active_link(void) {
+    cairn_link *link = new_link(4000);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX + 100] = {1};
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(cairn_link_send_unreliable(link, bytes, 10), CAIRN_OK);
         assert_int_equal(cairn_link_next_payload(link, 1000, bytes), 26);
     }
-    static const uint32_t sequences[] = {0, 1, 2, 2000};
-    for (uint32_t i = 0; i < 4; i++) {
-        const row r = {"", 0, MESSAGE, 1, 0, sequences[i], 0, 0, {0}, 0, 5};
-        const size_t size = write_row(&r, bytes);
-        assert_int_equal(cairn_link_receive(link, 2000, bytes, size), CAIRN_LINK_TAKEN);
-    }
+    receive_messages(link, 2000, (const uint32_t[]){0, 1, 2, 2000}, 4);
     return link;
 }
 
 static void check_row(const row *r) {
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX + 100];
-    SCOPED(cairn_link) *link = link_in_conversation();
+    SCOPED(cairn_link) *link = active_link();
     const cairn_link_statistics before = *cairn_link_statistics_read(link);
     const size_t size = write_row(r, bytes);
     const cairn_link_drop drop = cairn_link_receive(link, 3000, bytes, size);
@@ -101,7 +112,7 @@ static void check_row(const row *r) {
 #define LARGE CAIRN_LINK_DROP_MESSAGE_SIZE
 #define WINDOW CAIRN_LINK_DROP_STREAM
 
-TEST("every rule of the header has a payload that breaks it") {
+TEST("a header that breaks one rule is refused for the right reason") {
     static const row rows[] = {
         // rule, expected, kind, window, delay, sequence, ack, bits, words, word count, filling
         {"a message", TAKEN, MESSAGE, 1, 0, 2001, 0, 0, {0}, 0, 1},
@@ -124,7 +135,7 @@ TEST("every rule of the header has a payload that breaks it") {
         {"a bare ack that ends in zeros", KIND, BARE | ACKS, 1, 0, 2001, 3, 7, {0}, 1, 0},
         {"the newest again", DUPLICATE, MESSAGE, 1, 0, 2000, 0, 0, {0}, 0, 1},
         {"the oldest of the window", TAKEN, MESSAGE, 1, 0, 977, 0, 0, {0}, 0, 1},
-        {"one behind the window", STALE, MESSAGE, 1, 0, 976, 0, 0, {0}, 0, 1},
+        {"one before the window", STALE, MESSAGE, 1, 0, 976, 0, 0, {0}, 0, 1},
         {"long ago", STALE, MESSAGE, 1, 0, 0, 0, 0, {0}, 0, 1},
         {"before the first", TAKEN, MESSAGE, 1, 0, 0x7fffffff, 0, 0, {0}, 0, 1},
         {"an ack of the last sent", TAKEN, MESSAGE | ACKS, 1, 0, 2001, 3, 7, {0}, 0, 1},
@@ -139,7 +150,7 @@ TEST("every rule of the header has a payload that breaks it") {
     }
 }
 
-TEST("every rule of parts has a payload that breaks it") {
+TEST("a fragment or segment that breaks one rule is refused for the right reason") {
     static const row rows[] = {
         {"a first fragment", TAKEN, FRAGMENT, 1, 0, 2001, 0, 0, {0, 1185}, 2, 1000},
         {"a last fragment", TAKEN, FRAGMENT, 1, 0, 2001, 0, 0, {1, 1185}, 2, 185},
@@ -149,12 +160,12 @@ TEST("every rule of parts has a payload that breaks it") {
         {"a last fragment too long", PIECE, FRAGMENT, 1, 0, 2001, 0, 0, {1, 1185}, 2, 186},
         {"a fragment past the last", PIECE, FRAGMENT, 1, 0, 2001, 0, 0, {2, 1185}, 2, 1000},
         {"index 2^32 - 1", PIECE, FRAGMENT, 1, 0, 2001, 0, 0, {UINT32_MAX, 3000}, 2, 1000},
-        {"a message that needs none", PIECE, FRAGMENT, 1, 0, 2001, 0, 0, {0, 1184}, 2, 1000},
+        {"a message that fits one payload", PIECE, FRAGMENT, 1, 0, 2001, 0, 0, {0, 1184}, 2, 1000},
         {"a message of size 0", PIECE, FRAGMENT, 1, 0, 2001, 0, 0, {0, 0}, 2, 1000},
-        {"beyond every message", PIECE, FRAGMENT, 1, 0, 2001, 0, 0, {0, 262145}, 2, 1000},
+        {"larger than any message", PIECE, FRAGMENT, 1, 0, 2001, 0, 0, {0, 262145}, 2, 1000},
         {"size 2^32 - 1", PIECE, FRAGMENT, 1, 0, 2001, 0, 0, {0, UINT32_MAX}, 2, 1000},
-        {"the largest we take", TAKEN, FRAGMENT, 1, 0, 2001, 0, 0, {0, 4000}, 2, 1000},
-        {"larger than we take", LARGE, FRAGMENT, 1, 0, 2001, 0, 0, {0, 4001}, 2, 1000},
+        {"the largest this side accepts", TAKEN, FRAGMENT, 1, 0, 2001, 0, 0, {0, 4000}, 2, 1000},
+        {"larger than this side accepts", LARGE, FRAGMENT, 1, 0, 2001, 0, 0, {0, 4001}, 2, 1000},
         // A frame of 4 bytes, then one whose message is to come.
         {"a segment", TAKEN, STREAM, 1, 0, 2001, 0, 0, {0, 0, 4}, 3, 4},
         {"a segment without bytes", SIZE, STREAM, 1, 0, 2001, 0, 0, {0, 0}, 2, 0},
@@ -167,18 +178,20 @@ TEST("every rule of parts has a payload that breaks it") {
         {"offset 2^64 - 8", WINDOW, STREAM, 1, 0, 2001, 0, 0, {UINT32_MAX - 7, UINT32_MAX, 4}, 3,
             4},
         {"a frame of size 0", LARGE, STREAM, 1, 0, 2001, 0, 0, {0, 0, 0}, 3, 4},
-        {"a frame larger than we take", LARGE, STREAM, 1, 0, 2001, 0, 0, {0, 0, 4001}, 3, 4},
-        {"the largest frame we take", TAKEN, STREAM, 1, 0, 2001, 0, 0, {0, 0, 4000}, 3, 4},
+        {"a frame larger than this side accepts", LARGE, STREAM, 1, 0, 2001, 0, 0, {0, 0, 4001}, 3,
+            4},
+        {"the largest frame this side accepts", TAKEN, STREAM, 1, 0, 2001, 0, 0, {0, 0, 4000}, 3,
+            4},
     };
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         check_row(&rows[i]);
     }
 }
 
-TEST("a header cut anywhere is refused") {
+TEST("a payload shorter than its header is refused") {
     const row r = {"", TAKEN, MESSAGE, 1, 0, 2001, 0, 0, {0}, 0, 1};
     uint8_t bytes[64];
-    SCOPED(cairn_link) *link = link_in_conversation();
+    SCOPED(cairn_link) *link = active_link();
     assert_int_equal(write_row(&r, bytes), 17);
     for (size_t size = 0; size < 17; size++) {
         assert_int_equal(cairn_link_receive(link, 3000, bytes, size), CAIRN_LINK_DROP_SIZE);
@@ -194,7 +207,7 @@ TEST("fragments that contradict each other are refused") {
     const row *const rows[] = {&third, &first, &liar, &second};
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_link_message message;
-    SCOPED(cairn_link) *link = link_in_conversation();
+    SCOPED(cairn_link) *link = active_link();
     while (cairn_link_next_message(link, &message)) {}
     for (uint32_t i = 0; i < 4; i++) {
         assert_false(cairn_link_next_message(link, &message));
@@ -206,13 +219,13 @@ TEST("fragments that contradict each other are refused") {
     assert_false(message.reliable);
 }
 
-TEST("bytes of the stream do not change once received") {
+TEST("bytes of the stream that were received do not change") {
     // The frame's header comes first and is checked; a segment that says otherwise changes nothing.
     const row header = {"", TAKEN, STREAM, 1, 0, 2001, 0, 0, {0, 0, 12}, 3, 4};
     const row liar = {"", TAKEN, STREAM, 1, 0, 2002, 0, 0, {0, 0, 4000}, 3, 12};
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_link_message message;
-    SCOPED(cairn_link) *link = link_in_conversation();
+    SCOPED(cairn_link) *link = active_link();
     while (cairn_link_next_message(link, &message)) {}
     cairn_link_receive(link, 3000, bytes, write_row(&header, bytes));
     cairn_link_receive(link, 3000, bytes, write_row(&liar, bytes));
@@ -222,7 +235,7 @@ TEST("bytes of the stream do not change once received") {
     assert_false(cairn_link_next_message(link, &message));
 }
 
-TEST("payloads are the documents bytes") {
+TEST("payloads have the bytes of the document") {
     static const uint8_t first[] = {2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'};
     static const uint8_t acked[] = {
         10, 1, 125, 0, 1, 0, 0, 0, 0xd0, 7, 0, 0, 0, 4, 0, 0x80, 'a', 'b', 'c'};
@@ -230,20 +243,13 @@ TEST("payloads are the documents bytes") {
         0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 'a', 'b', 'c', 0};
     const uint8_t text[] = {'a', 'b', 'c'};
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
-    cairn_link_config config = cairn_link_config_default();
-    config.receive_size_max = 100;
-    SCOPED(cairn_link) *link = NULL;
-    assert_int_equal(cairn_link_create(&config, 0, &link), CAIRN_OK);
+    SCOPED(cairn_link) *link = new_link(100);
 
     cairn_link_send_unreliable(link, text, sizeof text);
     assert_int_equal(cairn_link_next_payload(link, 0, bytes), sizeof first);
     assert_memory_equal(bytes, first, sizeof first);
 
-    static const uint32_t sequences[] = {1968, 1989, 2000};
-    for (uint32_t i = 0; i < 3; i++) {
-        const row r = {"", TAKEN, MESSAGE, 1, 0, sequences[i], 0, 0, {0}, 0, 5};
-        cairn_link_receive(link, 1000000, bytes, write_row(&r, bytes));
-    }
+    receive_messages(link, 1000000, (const uint32_t[]){1968, 1989, 2000}, 3);
     cairn_link_send_unreliable(link, text, sizeof text);
     assert_int_equal(cairn_link_next_payload(link, 2000000, bytes), sizeof acked);
     assert_memory_equal(bytes, acked, sizeof acked);
@@ -253,19 +259,12 @@ TEST("payloads are the documents bytes") {
     assert_memory_equal(bytes, stream, sizeof stream);
 }
 
-TEST("a bare ack waits 20 ms and reaches far back") {
+TEST("a bare ack waits 20 ms and acknowledges more than 33 sequences") {
     static const uint8_t bare[] = {
         9, 1, 0xc4, 9, 0, 0, 0, 0, 0xd1, 7, 0, 0, 1, 8, 0, 0, 1, 0, 0, 0};
-    static const uint32_t sequences[] = {1968, 1989, 2000, 2001};
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
-    cairn_link_config config = cairn_link_config_default();
-    config.receive_size_max = 100;
-    SCOPED(cairn_link) *link = NULL;
-    assert_int_equal(cairn_link_create(&config, 0, &link), CAIRN_OK);
-    for (uint32_t i = 0; i < 4; i++) {
-        const row r = {"", TAKEN, MESSAGE, 1, 0, sequences[i], 0, 0, {0}, 0, 5};
-        cairn_link_receive(link, 3000000, bytes, write_row(&r, bytes));
-    }
+    SCOPED(cairn_link) *link = new_link(100);
+    receive_messages(link, 3000000, (const uint32_t[]){1968, 1989, 2000, 2001}, 4);
     assert_int_equal(cairn_link_deadline_ns(link), 23000000);
     assert_int_equal(cairn_link_next_payload(link, 22999999, bytes), 0);
     assert_int_equal(cairn_link_next_payload(link, 23000000, bytes), sizeof bare);

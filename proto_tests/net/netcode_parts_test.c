@@ -84,7 +84,7 @@ static void consume(cairn_token_history *history, uint8_t token) {
     cairn_token_history_consume(history, mac);
 }
 
-TEST("a pending token belongs to the address that showed it") {
+TEST("a pending token belongs to the address that sent it first") {
     cairn_token_history history;
     assert_int_equal(cairn_token_history_create(&history, 4, hash_key), CAIRN_OK);
     assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
@@ -95,7 +95,7 @@ TEST("a pending token belongs to the address that showed it") {
     cairn_token_history_destroy(&history);
 }
 
-TEST("a used token admits no one") {
+TEST("a consumed token admits no client") {
     cairn_token_history history;
     assert_int_equal(cairn_token_history_create(&history, 4, hash_key), CAIRN_OK);
     assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
@@ -106,7 +106,7 @@ TEST("a used token admits no one") {
     cairn_token_history_destroy(&history);
 }
 
-TEST("a full history evicts only what has expired") {
+TEST("a full history evicts only expired tokens") {
     cairn_token_history history;
     assert_int_equal(cairn_token_history_create(&history, 3, hash_key), CAIRN_OK);
     assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 110), CAIRN_NETCODE_TAKEN);
@@ -135,7 +135,7 @@ static bool known(const cairn_handshakes *handshakes, const char *from, uint64_t
     return cairn_handshakes_find(handshakes, &address, now) != NULL;
 }
 
-TEST("a handshake lives as long as its tokens time out") {
+TEST("a handshake expires after its token's time-out") {
     cairn_handshakes handshakes;
     assert_int_equal(cairn_handshakes_create(&handshakes, 4, hash_key), CAIRN_OK);
     assert_int_equal(handshakes.earliest_ns, UINT64_MAX);
@@ -153,7 +153,7 @@ TEST("a handshake lives as long as its tokens time out") {
     cairn_handshakes_destroy(&handshakes);
 }
 
-TEST("full handshakes make room when one runs out") {
+TEST("a full pool of handshakes has room again when one expires") {
     cairn_handshakes handshakes;
     assert_int_equal(cairn_handshakes_create(&handshakes, 2, hash_key), CAIRN_OK);
     assert_true(put(&handshakes, "1.1.1.1:1", 5, 0));
@@ -169,7 +169,50 @@ TEST("full handshakes make room when one runs out") {
     cairn_handshakes_destroy(&handshakes);
 }
 
-TEST("every reason has words of its own") {
+typedef struct user_data_row {
+    const char *name;
+    uint8_t head[17];
+    uint32_t rights;
+} user_data_row;
+
+// clang-format off
+static const user_data_row user_data_rows[] = {
+    {"operator",             {"cairnusr\1\0\0\0\1\0\0\0"}, CAIRN_USER_RIGHT_OPERATOR},
+    {"no right",             {"cairnusr\1\0\0\0\0\0\0\0"}, 0},
+    {"unknown rights",       {"cairnusr\1\0\0\0\xfe\xff\xff\xff"}, 0},
+    {"known and unknown",    {"cairnusr\1\0\0\0\xff\xff\xff\xff"}, CAIRN_USER_RIGHT_OPERATOR},
+    {"another backend's",    {0}, 0},
+    {"another magic",        {"cairnusR\1\0\0\0\1\0\0\0"}, 0},
+    {"a later version",      {"cairnusr\2\0\0\0\1\0\0\0"}, 0},
+    {"no version",           {"cairnusr\0\0\0\0\1\0\0\0"}, 0},
+    {"big-endian version",   {"cairnusr\0\0\0\1\1\0\0\0"}, 0},
+    {"big-endian rights",    {"cairnusr\1\0\0\0\0\0\0\1"}, 0},
+};
+// clang-format on
+
+TEST("the head of the user data grants its rights") {
+    for (size_t i = 0; i < sizeof user_data_rows / sizeof *user_data_rows; ++i) {
+        uint8_t data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
+        memcpy(data, user_data_rows[i].head, 16);
+        if (cairn_user_data_rights(data) != user_data_rows[i].rights) {
+            fail_msg("%s: %u", user_data_rows[i].name, cairn_user_data_rights(data));
+        }
+    }
+}
+
+TEST("user data after the head belongs to the backend") {
+    uint8_t data[CAIRN_TOKEN_USER_DATA_SIZE];
+    memset(data, 0xa5, sizeof data);
+    assert_int_equal(cairn_user_data_rights(data), 0);
+    cairn_user_data_write(data, CAIRN_USER_RIGHT_OPERATOR);
+    assert_memory_equal(data, user_data_rows[0].head, 16);
+    for (size_t i = 16; i < sizeof data; ++i) {
+        assert_int_equal(data[i], 0xa5);
+    }
+    assert_int_equal(cairn_user_data_rights(data), CAIRN_USER_RIGHT_OPERATOR);
+}
+
+TEST("every reason and every refusal has its own text") {
     for (int i = 0; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
         for (int k = 0; k < i; ++k) {
             assert_string_not_equal(cairn_netcode_drop_text((cairn_netcode_drop)i),

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto_tests/schema/control_samples.h"
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
 #include "tests/kit/exact.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "proto_tests/schema/control_samples.h"
+#include "proto_tests/schema/samples.h"
 
 #include "tests/kit/test.h"
 

@@ -55,14 +55,14 @@ static size_t expect_exact(const bodies *from, const bodies *to) {
     return size;
 }
 
-TEST("nothing changed is one byte") {
+TEST("a payload without changes is one byte") {
     const bodies none = {.count = 0};
     const bodies some = bodies_of(40);
     assert_int_equal(expect_exact(&none, &none), 1);
     assert_int_equal(expect_exact(&some, &some), 1);
 }
 
-TEST("a body that moved a little costs little") {
+TEST("a small movement takes few bytes") {
     const bodies from = bodies_of(40);
     bodies to = from;
     to.list[20].position.x = 1.001f;
@@ -70,8 +70,8 @@ TEST("a body that moved a little costs little") {
     assert_int_equal(expect_exact(&from, &to), 8);
 }
 
-TEST("a change takes as few bytes as it needs") {
-    // A change upwards by n is told as 2 n, one downwards by n as 2 n - 1.
+TEST("a change takes the fewest bytes that hold it") {
+    // An increase by n is encoded as 2 n, a decrease by n as 2 n - 1.
     static const struct {
         uint32_t from;
         uint32_t to;
@@ -99,7 +99,7 @@ TEST("every word may change at once") {
     expect_exact(&from, &to);
 }
 
-TEST("every word travels to the bit") {
+TEST("every word arrives bit for bit") {
     static const uint32_t values[] = {0, 1, 0x7f, 0x80, 0xffff, 0x10000, 0x7fffff, 0x80000000,
         0x80000001, 0x7f7fffff, 0xff7fffff};
     // Positions and velocities may be any finite number.
@@ -117,7 +117,7 @@ TEST("every word travels to the bit") {
     }
 }
 
-TEST("bodies come and go anywhere") {
+TEST("bodies can be added and removed at any place") {
     const bodies none = {.count = 0};
     const bodies all = bodies_of(5);
     expect_exact(&none, &all);
@@ -134,7 +134,7 @@ TEST("bodies come and go anywhere") {
     }
 }
 
-TEST("a new generation in the same place is a change") {
+TEST("a new generation with the same index is a change") {
     const bodies from = bodies_of(3);
     bodies to = from;
     to.list[1].id |= 7u << 20;
@@ -164,7 +164,7 @@ static bodies random_bodies(cairn_random *random, const bodies *like) {
     return b;
 }
 
-TEST("a thousand random worlds are exact") {
+TEST("the deltas of a thousand random worlds are exact") {
     cairn_random random = cairn_random_of(1);
     bodies from = {.count = 0};
     for (int i = 0; i < 1000; ++i) {
@@ -174,7 +174,7 @@ TEST("a thousand random worlds are exact") {
     }
 }
 
-static void expect_refusal_or_sound_bodies(
+static void expect_refusal_or_valid_bodies(
     const bodies *from, const uint8_t *payload, size_t size) {
     bodies result;
     const char *where;
@@ -186,7 +186,7 @@ static void expect_refusal_or_sound_bodies(
     }
 }
 
-TEST("each broken bit is refused or gives sound bodies") {
+TEST("a payload with a changed bit or a cut is refused or gives valid bodies") {
     cairn_random random = cairn_random_of(2);
     const bodies none = {.count = 0};
     const bodies from = random_bodies(&random, &none);
@@ -195,34 +195,36 @@ TEST("each broken bit is refused or gives sound bodies") {
     const size_t size = encode(&from, &to, payload);
     for (size_t i = 0; i < size * 8; ++i) {
         payload[i / 8] ^= (uint8_t)(1u << i % 8);
-        expect_refusal_or_sound_bodies(&from, payload, size);
+        expect_refusal_or_valid_bodies(&from, payload, size);
         payload[i / 8] ^= (uint8_t)(1u << i % 8);
     }
     for (size_t cut = 0; cut < size; ++cut) {
-        expect_refusal_or_sound_bodies(&from, payload, cut);
+        expect_refusal_or_valid_bodies(&from, payload, cut);
     }
 }
 
 #define PAYLOAD(...) {__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
-TEST("every refusal names the place") {
+TEST("every refusal says what is wrong") {
     static const struct {
         uint8_t bytes[16];
         size_t size;
         const char *where;
     } cases[] = {
         // Against two bodies of indices 1 and 3.
-        {{0}, 0, "no records"}, {PAYLOAD(0x82), "no records"},
-        {PAYLOAD(0xff, 0xff, 0xff, 0xff, 0x10), "no records"},
-        {PAYLOAD(0x82, 0x80, 0x80, 0x80, 0x80, 0x00), "no records"},
-        {PAYLOAD(1), "bodies of the baseline are left over"},
-        {PAYLOAD(3), "keeps more bodies than the baseline has"},
-        {PAYLOAD(2, 3, 0), "unknown record"},
-        {PAYLOAD(2, 0, 0), "a record beyond the baseline's end"},
-        {PAYLOAD(2, 2, 1, 0, 0, 0, 0), "a record beyond the baseline's end"},
-        {PAYLOAD(0, 2, 0, 0, 1), "mask of changed words"},
-        {PAYLOAD(0, 2, 0, 0x80, 0, 0, 1), "mask of changed words"},
-        {PAYLOAD(0, 2, 1, 0, 0), "a record is cut off"}, {PAYLOAD(0, 1, 5), "a record is cut off"},
+        {{0}, 0, "the payload has no complete record"},
+        {PAYLOAD(0x82), "the payload has no complete record"},
+        {PAYLOAD(0xff, 0xff, 0xff, 0xff, 0x10), "the payload has no complete record"},
+        {PAYLOAD(0x82, 0x80, 0x80, 0x80, 0x80, 0x00), "the payload has no complete record"},
+        {PAYLOAD(1), "the records end before the baseline"},
+        {PAYLOAD(3), "a record keeps more bodies than the baseline has"},
+        {PAYLOAD(2, 3, 0), "unknown kind of record"},
+        {PAYLOAD(2, 0, 0), "a record refers to a body beyond the end of the baseline"},
+        {PAYLOAD(2, 2, 1, 0, 0, 0, 0), "a record refers to a body beyond the end of the baseline"},
+        {PAYLOAD(0, 2, 0, 0, 1), "the mask of changed words is empty or too large"},
+        {PAYLOAD(0, 2, 0, 0x80, 0, 0, 1), "the mask of changed words is empty or too large"},
+        {PAYLOAD(0, 2, 1, 0, 0), "a record is cut short"},
+        {PAYLOAD(0, 1, 5), "a record is cut short"},
         {PAYLOAD(0, 2, 1, 0, 0, 4, 1), "ticks or ids are out of order"},     // id 1 + 2
         {PAYLOAD(0, 2, 1, 0, 0, 1, 1), "a value is out of range"},           // id 1 - 1
         {PAYLOAD(0, 2, 2, 0, 0, 4, 1), "a value is out of range"},           // flags 5 + 2
@@ -238,7 +240,7 @@ TEST("every refusal names the place") {
     }
 }
 
-TEST("room for exactly the result is enough") {
+TEST("room for exactly the resulting bodies is enough") {
     const bodies from = bodies_of(4);
     uint8_t payload[PAYLOAD_MAX];
     const size_t size = encode(&from, &from, payload);
@@ -249,7 +251,7 @@ TEST("room for exactly the result is enough") {
     assert_int_equal(count, 4);
 }
 
-TEST("a scene beyond a capacity is refused as such") {
+TEST("a result beyond the capacity is refused with CAPACITY") {
     const bodies from = bodies_of(4);
     bodies to = from;
     to.list[to.count++] = body_of(100);
@@ -271,8 +273,7 @@ TEST("a payload that does not fit is not written") {
     uint8_t payload[PAYLOAD_MAX];
     const size_t size = encode(&from, &to, payload);
     for (size_t room = 0; room < size; ++room) {
-        uint8_t *exact = malloc(room + 1);
-        assert_non_null(exact);
+        uint8_t *exact = kit_exact_copy(payload, room);
         assert_int_equal(
             cairn_delta_encode(from.list, from.count, to.list, to.count, exact, room), 0);
         free(exact);

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "proto_tests/schema/control_samples.h"
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
 

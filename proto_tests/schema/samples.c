@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "proto_tests/schema/control_samples.h"
 #include "schema/codec_tables.h"
 
 static const cairn_wire_input inputs[2] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One message of each kind and one chunk of each kind, every field with a value of its own, and
-// comparisons of two messages field by field.
+// One message of each kind, one chunk of each kind, and one request and one answer of each control
+// verb. Every member has a value of its own.
 
 #include "schema/codec.h"
 
@@ -10,6 +10,12 @@ cairn_message sample_message(cairn_message_kind kind);
 cairn_direction sample_direction(cairn_message_kind kind);
 cairn_chunk sample_chunk(cairn_chunk_kind kind);
 
-// Fail the running test at the first field that differs.
+// Lists and texts are valid until the next call.
+cairn_control_request sample_control_request(uint32_t verb);
+cairn_control_answer sample_control_answer(uint32_t verb);
+
+// Fail the running test at the first member that differs.
 void expect_same_message(const cairn_message *a, const cairn_message *b);
 void expect_same_chunk(const cairn_chunk *a, const cairn_chunk *b);
+void expect_same_control_request(const cairn_control_request *a, const cairn_control_request *b);
+void expect_same_control_answer(const cairn_control_answer *a, const cairn_control_answer *b);

@@ -54,7 +54,7 @@ TEST("a field that a scene leaves out has its default") {
     assert_true(scene->shapes[0].def.mask == UINT32_MAX);
 }
 
-TEST("shapes of all bodies stand in one list") {
+TEST("the shapes of all bodies are in one list") {
     SCOPED(cairn_scene) *scene =
         parse_good("{'name': 'a', 'bodies': [{'shapes': [{}, {'kind': 'sphere'}]}, {},"
                    " {'shapes': [{'kind': 'capsule'}]}],"
@@ -87,7 +87,7 @@ TEST("a joint has its axes and limits") {
     assert_true(cone->lower == -0.25f && cone->upper == 1.0f && cone->limited == 1);
 }
 
-TEST("numbers become the nearest bits") {
+TEST("a number becomes the nearest float") {
     SCOPED(cairn_scene) *scene =
         parse_good("{'name': 'a', 'gravity': [1e-45, -0.0, 0.1],"
                    " 'seed': 18446744073709551615, 'slop': 0.500000029802322387695312500000001}");
@@ -122,6 +122,14 @@ enum {
     CAPACITY = CAIRN_CAPACITY
 };
 
+// Rows whose error begins with the path of the object that the fields belong to.
+#define BODY_ROW(fields, status, error)                                                            \
+    { BODY(fields), status, "bodies[0]." error }
+#define SHAPE_ROW(fields, status, error)                                                           \
+    { SHAPE(fields), status, "bodies[1].shapes[0]." error }
+#define JOINT_ROW(fields, status, error)                                                           \
+    { JOINT(fields), status, "joints[0]." error }
+
 static const struct {
     const char *json;
     int status;
@@ -143,7 +151,7 @@ static const struct {
         "line 1, column 32: wrong number of unnamed fields in table vector"},
     {BODY("'kind': 'heavy'"), MALFORMED, "line 1, column 41: unknown enum value: heavy"},
     {"{'name': 'a'} / sin(1)", MALFORMED,
-        "line 1, column 20: functions are not allowed"}, // one slash begins no comment
+        "line 1, column 20: functions are not allowed"}, // one slash does not begin a comment
     // The settings.
     {SETTING("'rules': 'a\\tb'"), INVALID, "rules: must be printable ASCII"},
     {"{'name': ''}", INVALID, "name: must not be empty"},
@@ -172,58 +180,48 @@ static const struct {
     {SETTING("'restitution_threshold': -1"), INVALID,
         "restitution_threshold: must be in [0, 10000], is -1"},
     // Bodies.
-    {BODY("'kind': 3"), INVALID, "bodies[0].kind: must be in [0, 2], is 3"},
-    {BODY("'position': [0, 0, 1e6]"), INVALID,
-        "bodies[0].position.z: must be in [-100000, 100000], is 1e+06"},
-    {BODY("'rotation': [0, 0, 0, 0]"), INVALID, "bodies[0].rotation: must be of length 1"},
-    {BODY("'rotation': [nan, 0, 0, 1]"), NON_FINITE, "bodies[0].rotation: must be finite numbers"},
-    {BODY("'linear_velocity': [10001, 0, 0]"), INVALID,
-        "bodies[0].linear_velocity.x: must be in [-10000, 10000], is 10001"},
-    {BODY("'angular_velocity': [0, inf, 0]"), NON_FINITE,
-        "bodies[0].angular_velocity.y: must be a finite number"},
-    {BODY("'linear_damping': -1"), INVALID,
-        "bodies[0].linear_damping: must be in [0, 1e+06], is -1"},
-    {BODY("'grid_count': [1, 0, 1]"), INVALID,
-        "bodies[0].grid_count.y: must be in [1, 1024], is 0"},
-    {BODY("'grid_count': [3, 1, 1], 'grid_spacing': [60000, 0, 0]"), INVALID,
-        "bodies[0].grid_spacing, last body.x: must be in [-100000, 100000], is 120000"},
+    BODY_ROW("'kind': 3", INVALID, "kind: must be in [0, 2], is 3"),
+    BODY_ROW(
+        "'position': [0, 0, 1e6]", INVALID, "position.z: must be in [-100000, 100000], is 1e+06"),
+    BODY_ROW("'rotation': [0, 0, 0, 0]", INVALID, "rotation: must be of length 1"),
+    BODY_ROW("'rotation': [nan, 0, 0, 1]", NON_FINITE, "rotation: must be finite numbers"),
+    BODY_ROW("'linear_velocity': [10001, 0, 0]", INVALID,
+        "linear_velocity.x: must be in [-10000, 10000], is 10001"),
+    BODY_ROW("'angular_velocity': [0, inf, 0]", NON_FINITE,
+        "angular_velocity.y: must be a finite number"),
+    BODY_ROW("'linear_damping': -1", INVALID, "linear_damping: must be in [0, 1e+06], is -1"),
+    BODY_ROW("'grid_count': [1, 0, 1]", INVALID, "grid_count.y: must be in [1, 1024], is 0"),
+    BODY_ROW("'grid_count': [3, 1, 1], 'grid_spacing': [60000, 0, 0]", INVALID,
+        "grid_spacing, last body.x: must be in [-100000, 100000], is 120000"),
     {BODY("'grid_count': [1024, 1024, 1024]"), CAPACITY,
         "bodies, grids unrolled: must be in [0, 1024], is 1073741824"},
     {BODY("'grid_count': [600, 1, 1], 'shapes': [{}, {}]"), CAPACITY,
         "shapes, grids unrolled: must be in [0, 1024], is 1200"},
-    {BODY("'angular_damping': -1"), INVALID,
-        "bodies[0].angular_damping: must be in [0, 1e+06], is -1"},
-    {BODY("'gravity_scale': inf"), NON_FINITE, "bodies[0].gravity_scale: must be a finite number"},
-    {BODY("'grid_count': [0, 1, 1]"), INVALID,
-        "bodies[0].grid_count.x: must be in [1, 1024], is 0"},
-    {BODY("'grid_count': [1, 1, 1025]"), INVALID,
-        "bodies[0].grid_count.z: must be in [1, 1024], is 1025"},
-    {BODY("'grid_spacing': [0, 2e5, 0]"), INVALID,
-        "bodies[0].grid_spacing.y: must be in [-100000, 100000], is 200000"},
+    BODY_ROW("'angular_damping': -1", INVALID, "angular_damping: must be in [0, 1e+06], is -1"),
+    BODY_ROW("'gravity_scale': inf", NON_FINITE, "gravity_scale: must be a finite number"),
+    BODY_ROW("'grid_count': [0, 1, 1]", INVALID, "grid_count.x: must be in [1, 1024], is 0"),
+    BODY_ROW("'grid_count': [1, 1, 1025]", INVALID, "grid_count.z: must be in [1, 1024], is 1025"),
+    BODY_ROW("'grid_spacing': [0, 2e5, 0]", INVALID,
+        "grid_spacing.y: must be in [-100000, 100000], is 200000"),
     // Shapes.
-    {SHAPE("'kind': 0"), INVALID, "bodies[1].shapes[0].kind: must be in [1, 5], is 0"},
-    {SHAPE("'kind': 'half_space'"), INVALID,
-        "bodies[1].shapes[0].kind: a half_space belongs to a static body"},
-    {SHAPE("'kind': 'sphere', 'radius': -1"), INVALID,
-        "bodies[1].shapes[0].radius: must be in [0.001, 10000], is -1"},
-    {SHAPE("'kind': 'capsule', 'half_height': 0"), INVALID,
-        "bodies[1].shapes[0].half_height: must be in [0.001, 10000], is 0"},
-    {SHAPE("'half_extents': [1, 1, 0]"), INVALID,
-        "bodies[1].shapes[0].half_extents.z: must be in [0.001, 10000], is 0"},
-    {SHAPE("'half_extents': [1e5, 1, 1]"), INVALID,
-        "bodies[1].shapes[0].half_extents.x: must be in [0.001, 10000], is 100000"},
-    {SHAPE("'half_extents': [1, -1, 1]"), INVALID,
-        "bodies[1].shapes[0].half_extents.y: must be in [0.001, 10000], is -1"},
-    {SHAPE("'position': [0, nan, 0]"), NON_FINITE,
-        "bodies[1].shapes[0].position.y: must be a finite number"},
-    {SHAPE("'rotation': [1, 1, 1, 1]"), INVALID,
-        "bodies[1].shapes[0].rotation: must be of length 1"},
-    {SHAPE("'density': 0"), INVALID,
-        "bodies[1].shapes[0].density: must be in [1e-06, 1e+06], is 0"},
-    {SHAPE("'friction': -1"), INVALID, "bodies[1].shapes[0].friction: must be in [0, 1000], is -1"},
-    {SHAPE("'restitution': 2"), INVALID,
-        "bodies[1].shapes[0].restitution: must be in [0, 1], is 2"},
-    {SHAPE("'kind': 'hull'"), INVALID, "bodies[1].shapes[0].hull: is not in the list of hulls"},
+    SHAPE_ROW("'kind': 0", INVALID, "kind: must be in [1, 5], is 0"),
+    SHAPE_ROW("'kind': 'half_space'", INVALID, "kind: may be half_space only on a static body"),
+    SHAPE_ROW(
+        "'kind': 'sphere', 'radius': -1", INVALID, "radius: must be in [0.001, 10000], is -1"),
+    SHAPE_ROW("'kind': 'capsule', 'half_height': 0", INVALID,
+        "half_height: must be in [0.001, 10000], is 0"),
+    SHAPE_ROW(
+        "'half_extents': [1, 1, 0]", INVALID, "half_extents.z: must be in [0.001, 10000], is 0"),
+    SHAPE_ROW("'half_extents': [1e5, 1, 1]", INVALID,
+        "half_extents.x: must be in [0.001, 10000], is 100000"),
+    SHAPE_ROW(
+        "'half_extents': [1, -1, 1]", INVALID, "half_extents.y: must be in [0.001, 10000], is -1"),
+    SHAPE_ROW("'position': [0, nan, 0]", NON_FINITE, "position.y: must be a finite number"),
+    SHAPE_ROW("'rotation': [1, 1, 1, 1]", INVALID, "rotation: must be of length 1"),
+    SHAPE_ROW("'density': 0", INVALID, "density: must be in [1e-06, 1e+06], is 0"),
+    SHAPE_ROW("'friction': -1", INVALID, "friction: must be in [0, 1000], is -1"),
+    SHAPE_ROW("'restitution': 2", INVALID, "restitution: must be in [0, 1], is 2"),
+    SHAPE_ROW("'kind': 'hull'", INVALID, "hull: must be an index into the hulls of the scene"),
     // Hulls.
     {SETTING("'hull_capacity': 1025"), INVALID, "hull_capacity: must be in [0, 1024], is 1025"},
     {SETTING("'hull_capacity': 1, 'hulls': [{}, {}]"), CAPACITY, "hulls: must be in [0, 1], is 2"},
@@ -235,36 +233,35 @@ static const struct {
     {SETTING("'hulls': [{'points': [[0,0,0],[1,0,0],[0,1,0],[0,0,nan]]}]"), NON_FINITE,
         "hulls[0].points[3].z: must be a finite number"},
     // Joints.
-    {JOINT("'kind': 5"), INVALID, "joints[0].kind: must be in [1, 4], is 5"},
-    {JOINT("'body_b': 2"), INVALID, "joints[0].body_b: must be in [0, 1], is 2"},
-    {JOINT("'body_a': 2"), INVALID, "joints[0].body_a: must be in [0, 1], is 2"},
-    {JOINT("'body_b': 1, 'anchor_a': [0, 0, 1e5]"), INVALID,
-        "joints[0].anchor_a.z: must be in [-10000, 10000], is 100000"},
-    {JOINT("'body_b': 1, 'anchor_b': [nan, 0, 0]"), NON_FINITE,
-        "joints[0].anchor_b.x: must be a finite number"},
-    {JOINT("'body_a': 1, 'body_b': 1"), INVALID,
-        "joints[0].body_b: must be another body than body_a"},
-    {JOINT("'body_b': 1, 'length': -1"), INVALID, "joints[0].length: must be in [0, 10000], is -1"},
-    {JOINT("'kind': 'hinge', 'body_b': 1, 'axis_a': [0, 0.5, 0]"), INVALID,
-        "joints[0].axis_a: must be of length 1"},
-    {JOINT("'kind': 'cone', 'body_b': 1, 'axis_b': [0, nan, 0]"), NON_FINITE,
-        "joints[0].axis_b: must be finite numbers"},
-    {JOINT("'kind': 'hinge', 'body_b': 1, 'normal_a': [1, 0, 0]"), INVALID,
-        "joints[0].normal_a: must be at right angles to axis_a"},
-    {JOINT("'kind': 'hinge', 'body_b': 1, 'normal_b': [0.2, 0.9, 0]"), INVALID,
-        "joints[0].normal_b: must be at right angles to axis_b"},
-    {JOINT("'kind': 'cone', 'body_b': 1, 'cone': 3.2"), INVALID,
-        "joints[0].cone: must be in [0, 3.14159], is 3.2"},
-    {JOINT("'kind': 'hinge', 'body_b': 1, 'lower': -4"), INVALID,
-        "joints[0].lower: must be in [-3.14159, 3.14159], is -4"},
-    {JOINT("'kind': 'hinge', 'body_b': 1, 'lower': 0.5, 'upper': 0.25"), INVALID,
-        "joints[0].upper: must be in [0.5, 3.14159], is 0.25"},
+    JOINT_ROW("'kind': 5", INVALID, "kind: must be in [1, 4], is 5"),
+    JOINT_ROW("'body_b': 2", INVALID, "body_b: must be in [0, 1], is 2"),
+    JOINT_ROW("'body_a': 2", INVALID, "body_a: must be in [0, 1], is 2"),
+    JOINT_ROW("'body_b': 1, 'anchor_a': [0, 0, 1e5]", INVALID,
+        "anchor_a.z: must be in [-10000, 10000], is 100000"),
+    JOINT_ROW(
+        "'body_b': 1, 'anchor_b': [nan, 0, 0]", NON_FINITE, "anchor_b.x: must be a finite number"),
+    JOINT_ROW("'body_a': 1, 'body_b': 1", INVALID, "body_b: must differ from body_a"),
+    JOINT_ROW("'body_b': 1, 'length': -1", INVALID, "length: must be in [0, 10000], is -1"),
+    JOINT_ROW("'kind': 'hinge', 'body_b': 1, 'axis_a': [0, 0.5, 0]", INVALID,
+        "axis_a: must be of length 1"),
+    JOINT_ROW("'kind': 'cone', 'body_b': 1, 'axis_b': [0, nan, 0]", NON_FINITE,
+        "axis_b: must be finite numbers"),
+    JOINT_ROW("'kind': 'hinge', 'body_b': 1, 'normal_a': [1, 0, 0]", INVALID,
+        "normal_a: must be at right angles to axis_a"),
+    JOINT_ROW("'kind': 'hinge', 'body_b': 1, 'normal_b': [0.2, 0.9, 0]", INVALID,
+        "normal_b: must be at right angles to axis_b"),
+    JOINT_ROW("'kind': 'cone', 'body_b': 1, 'cone': 3.2", INVALID,
+        "cone: must be in [0, 3.14159], is 3.2"),
+    JOINT_ROW("'kind': 'hinge', 'body_b': 1, 'lower': -4", INVALID,
+        "lower: must be in [-3.14159, 3.14159], is -4"),
+    JOINT_ROW("'kind': 'hinge', 'body_b': 1, 'lower': 0.5, 'upper': 0.25", INVALID,
+        "upper: must be in [0.5, 3.14159], is 0.25"),
     {"{'name': 'a', 'joint_capacity': 0, 'bodies': [{}, {}], 'joints': [{'body_b': "
      "1}]}",
         CAPACITY, "joints: must be in [0, 0], is 1"},
 };
 
-TEST("an error names its place") {
+TEST("an error says where and what is wrong") {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; ++i) {
         char error[CAIRN_SCENE_ERROR_SIZE];
         cairn_scene *scene;
@@ -275,7 +272,7 @@ TEST("an error names its place") {
     }
 }
 
-TEST("a zero byte is no end") {
+TEST("a zero byte does not end the text") {
     static const char json[] = "{\"name\":\"a\"}\0{";
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_scene *scene;
@@ -283,7 +280,7 @@ TEST("a zero byte is no end") {
     assert_string_equal(error, "line 1, column 13: a zero byte");
 }
 
-TEST("depth is bounded") {
+TEST("nesting is limited") {
     char json[4096];
     char error[CAIRN_SCENE_ERROR_SIZE];
     memset(json, '[', sizeof json - 1);
@@ -295,7 +292,7 @@ TEST("depth is bounded") {
     assert_string_not_equal(error, "");
 }
 
-TEST("the cost of a hostile text is bounded") {
+TEST("a hostile text is refused at limited cost") {
     const size_t size = 4 * 1024 * 1024;
     char *json = malloc(size);
     assert_non_null(json);
@@ -312,11 +309,11 @@ TEST("the cost of a hostile text is bounded") {
     free(json);
 }
 
-TEST("parentheses in texts and comments are no functions") {
+TEST("parentheses in texts and comments are not function calls") {
     cairn_scene_destroy(parse_good("// a (comment) with \"quotes\n{\"name\": \"a (b) \\\" (\"}"));
 }
 
-TEST("one scene after another knows nothing of the first") {
+TEST("a scene does not depend on the one parsed before") {
     cairn_scene_destroy(parse_good("{'name': 'a', 'tick_rate_hz': 30}"));
     SCOPED(cairn_scene) *scene = parse_good("{'name': 'b'}");
     assert_int_equal(scene->world.tick_rate_hz, 60);

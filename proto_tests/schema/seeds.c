@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto_tests/schema/control_samples.h"
 #include "proto_tests/schema/samples.h"
 #include "schema/delta.h"
 
