@@ -117,13 +117,6 @@ static void repeat(cairn_netcode_client *client) {
     }
 }
 
-static void send_disconnects(cairn_netcode_client *client) {
-    CAIRN_ASSERT(client->state >= CAIRN_NETCODE_STATE_SENDING_RESPONSE);
-    for (int i = 0; i < DISCONNECT_COUNT; ++i) {
-        queue_encrypted(client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
-    }
-}
-
 static void try_server(cairn_netcode_client *client, uint32_t server) {
     CAIRN_ASSERT(server < client->token.server_count);
     client->server = server;
@@ -177,7 +170,10 @@ static void apply_rule(
         }
         break;
     case CAIRN_NETCODE_CLIENT_DISCONNECT:
-        send_disconnects(client);
+        CAIRN_ASSERT(client->state >= CAIRN_NETCODE_STATE_SENDING_RESPONSE);
+        for (int i = 0; i < DISCONNECT_COUNT; ++i) {
+            queue_encrypted(client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
+        }
         client->state = rule.next;
         break;
     case CAIRN_NETCODE_CLIENT_END:

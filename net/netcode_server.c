@@ -241,21 +241,17 @@ static void push_event(cairn_netcode_server *server, cairn_netcode_event_kind ki
     };
 }
 
-static void take_payload(cairn_netcode_server *server, cairn_netcode_event *out) {
-    *out = (cairn_netcode_event){
-        .kind = CAIRN_NETCODE_PAYLOAD,
-        .client = server->payload_client,
-        .client_id = server->slots.list[server->payload_client].client_id,
-        .payload = server->body,
-        .payload_size = server->payload_size,
-    };
-    server->payload_size = 0;
-}
-
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out) {
     CAIRN_ASSERT(server->events_taken <= server->events_pushed);
     if (server->payload_size > 0 && server->payload_place == server->events_taken) {
-        take_payload(server, out);
+        *out = (cairn_netcode_event){
+            .kind = CAIRN_NETCODE_PAYLOAD,
+            .client = server->payload_client,
+            .client_id = server->slots.list[server->payload_client].client_id,
+            .payload = server->body,
+            .payload_size = server->payload_size,
+        };
+        server->payload_size = 0;
         return true;
     }
     if (server->events_taken == server->events_pushed) {
@@ -289,12 +285,6 @@ static void confirm(cairn_netcode_server *server, uint32_t client, cairn_netcode
     server->slots.list[client].state = rule.next;
 }
 
-static void send_disconnects(cairn_netcode_server *server, uint32_t client) {
-    for (int i = 0; i < DISCONNECT_COUNT; ++i) {
-        queue_to_client(server, client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
-    }
-}
-
 // Applies the table's rule to a client's slot. `packet` is what was received, if it was a packet;
 // `reason` is used when the slot ends.
 static void apply_input(cairn_netcode_server *server, uint32_t client, unsigned input,
@@ -314,7 +304,9 @@ static void apply_input(cairn_netcode_server *server, uint32_t client, unsigned 
         confirm(server, client, rule);
         break;
     case CAIRN_NETCODE_SERVER_DISCONNECT:
-        send_disconnects(server, client);
+        for (int i = 0; i < DISCONNECT_COUNT; ++i) {
+            queue_to_client(server, client, &(cairn_packet){.type = CAIRN_PACKET_DISCONNECT});
+        }
         end_session(server, client, reason);
         break;
     default:

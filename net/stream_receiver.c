@@ -26,17 +26,6 @@ static uint64_t *have_word(const cairn_stream_receiver *receiver, uint64_t granu
     return &receiver->have[granule % (receiver->window / 8) / 64];
 }
 
-// Makes room: bytes that were handed out leave the buffer, the rest moves to its front.
-static void compact(cairn_stream_receiver *receiver) {
-    CAIRN_ASSERT(receiver->origin <= receiver->base && receiver->base <= receiver->top);
-    if (receiver->base == receiver->origin) {
-        return;
-    }
-    memmove(receiver->bytes, receiver->bytes + (receiver->base - receiver->origin),
-        (size_t)(receiver->top - receiver->base));
-    receiver->origin = receiver->base;
-}
-
 // Marks received bytes and moves the edge; a bit is cleared as the edge passes it.
 static void mark(cairn_stream_receiver *receiver, uint64_t from, uint64_t to) {
     CAIRN_ASSERT(from % 8 == 0 && to % 8 == 0 && from < to);
@@ -85,7 +74,12 @@ cairn_link_drop cairn_stream_receiver_take(
     if (offset % 8 != 0 || size % 8 != 0 || offset > limit || size > limit - offset) {
         return CAIRN_LINK_DROP_STREAM;
     }
-    compact(receiver);
+    CAIRN_ASSERT(receiver->origin <= receiver->base && receiver->base <= receiver->top);
+    if (receiver->base != receiver->origin) { // bytes that were handed out make room for new ones
+        memmove(receiver->bytes, receiver->bytes + (receiver->base - receiver->origin),
+            (size_t)(receiver->top - receiver->base));
+        receiver->origin = receiver->base;
+    }
     const uint64_t end = offset + size;
     const uint64_t from = offset > receiver->edge ? offset : receiver->edge;
     if (end <= from) {

@@ -162,30 +162,6 @@ void cairn_token_write_public(
     CAIRN_ASSERT(writer.ok);
 }
 
-static cairn_token_refusal parse_public(cairn_reader *reader, cairn_token_public *out) {
-    const uint8_t *version = cairn_read_view(reader, CAIRN_NETCODE_VERSION_SIZE);
-    if (memcmp(version, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE) != 0) {
-        return CAIRN_TOKEN_VERSION_WRONG;
-    }
-    out->protocol_id = cairn_read_u64(reader);
-    out->create_unix_s = cairn_read_u64(reader);
-    out->expire_unix_s = cairn_read_u64(reader);
-    if (out->create_unix_s > out->expire_unix_s) {
-        return CAIRN_TOKEN_TIMES_WRONG;
-    }
-    cairn_read_bytes(reader, out->nonce, CAIRN_TOKEN_NONCE_SIZE);
-    cairn_read_bytes(reader, out->private_data, CAIRN_TOKEN_PRIVATE_SIZE);
-    out->timeout_s = cairn_read_i32(reader);
-    const cairn_token_refusal refusal = read_servers(reader, out->servers, &out->server_count);
-    if (refusal != CAIRN_TOKEN_OK) {
-        return refusal;
-    }
-    cairn_read_bytes(reader, out->client_to_server_key, CAIRN_KEY_SIZE);
-    cairn_read_bytes(reader, out->server_to_client_key, CAIRN_KEY_SIZE);
-    CAIRN_ASSERT(reader->ok);
-    return CAIRN_TOKEN_OK;
-}
-
 cairn_token_refusal cairn_token_read_public(
     const uint8_t *bytes, size_t size, cairn_token_public *out) {
     *out = (cairn_token_public){0};
@@ -193,7 +169,27 @@ cairn_token_refusal cairn_token_read_public(
         return CAIRN_TOKEN_SIZE_WRONG;
     }
     cairn_reader reader = cairn_reader_of(bytes, size);
-    return parse_public(&reader, out);
+    const uint8_t *version = cairn_read_view(&reader, CAIRN_NETCODE_VERSION_SIZE);
+    if (memcmp(version, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE) != 0) {
+        return CAIRN_TOKEN_VERSION_WRONG;
+    }
+    out->protocol_id = cairn_read_u64(&reader);
+    out->create_unix_s = cairn_read_u64(&reader);
+    out->expire_unix_s = cairn_read_u64(&reader);
+    if (out->create_unix_s > out->expire_unix_s) {
+        return CAIRN_TOKEN_TIMES_WRONG;
+    }
+    cairn_read_bytes(&reader, out->nonce, CAIRN_TOKEN_NONCE_SIZE);
+    cairn_read_bytes(&reader, out->private_data, CAIRN_TOKEN_PRIVATE_SIZE);
+    out->timeout_s = cairn_read_i32(&reader);
+    const cairn_token_refusal refusal = read_servers(&reader, out->servers, &out->server_count);
+    if (refusal != CAIRN_TOKEN_OK) {
+        return refusal;
+    }
+    cairn_read_bytes(&reader, out->client_to_server_key, CAIRN_KEY_SIZE);
+    cairn_read_bytes(&reader, out->server_to_client_key, CAIRN_KEY_SIZE);
+    CAIRN_ASSERT(&reader.ok);
+    return CAIRN_TOKEN_OK;
 }
 
 bool cairn_addresses_valid(const cairn_address *addresses, uint32_t count) {

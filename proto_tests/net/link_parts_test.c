@@ -28,7 +28,7 @@ TEST("a sequence is the nearest with its low bits") {
     }
 }
 
-TEST("the window tells fresh, stale and duplicate apart") {
+TEST("a sequence is fresh, stale or a duplicate") {
     static const uint64_t starts[] = {0, 1000, WRAP - 3};
     for (uint32_t i = 0; i < 3; i++) {
         const uint64_t at = starts[i];
@@ -61,76 +61,70 @@ typedef struct table {
     uint8_t part[CAIRN_LINK_PART_SIZE];
 } table;
 
-static void lay(table *t) {
-    memset(t, 0, sizeof *t);
-    t->assemblies.count = 2;
-    t->assemblies.size_max = 2000;
-    t->assemblies.slots[0].bytes = t->bytes[0];
-    t->assemblies.slots[1].bytes = t->bytes[1];
+static table t;
+
+BEFORE_EACH {
+    memset(&t, 0, sizeof t);
+    t.assemblies.count = 2;
+    t.assemblies.size_max = 2000;
+    t.assemblies.slots[0].bytes = t.bytes[0];
+    t.assemblies.slots[1].bytes = t.bytes[1];
 }
 
 static const uint64_t patience_ns = 50;
 
 // Whether the message that begins at sequence `first` is whole with this fragment.
-static bool take(table *t, uint64_t now_ns, uint64_t first, uint32_t index) {
+static bool take(uint64_t now_ns, uint64_t first, uint32_t index) {
     const cairn_fragment fragment = {.sequence = first + index,
         .index = index,
         .size = 2000,
-        .bytes = t->part,
-        .bytes_size = sizeof t->part};
+        .bytes = t.part,
+        .bytes_size = sizeof t.part};
     assert_int_equal(
-        cairn_assemblies_take(&t->assemblies, now_ns, patience_ns, &fragment), CAIRN_LINK_TAKEN);
-    return t->assemblies.done != NULL && t->assemblies.done->first == first;
+        cairn_assemblies_take(&t.assemblies, now_ns, patience_ns, &fragment), CAIRN_LINK_TAKEN);
+    return t.assemblies.done != NULL && t.assemblies.done->first == first;
 }
 
 TEST("two messages may be interleaved") {
-    static table t;
-    lay(&t);
-    assert_false(take(&t, 1, 12, 0));
-    assert_false(take(&t, 2, 10, 1));
-    assert_true(take(&t, 3, 12, 1));
-    assert_true(take(&t, 4, 10, 0));
+    assert_false(take(1, 12, 0));
+    assert_false(take(2, 10, 1));
+    assert_true(take(3, 12, 1));
+    assert_true(take(4, 10, 0));
     assert_int_equal(t.assemblies.lost, 0);
 }
 
-TEST("a message that had its time makes room for a new one") {
-    static table t;
-    lay(&t);
-    assert_false(take(&t, 1, 10, 0));
-    assert_false(take(&t, 2, 12, 0));
-    assert_false(take(&t, 51, 14, 0));
+TEST("a message that has waited long enough makes room for a new one") {
+    assert_false(take(1, 10, 0));
+    assert_false(take(2, 12, 0));
+    assert_false(take(51, 14, 0));
     assert_int_equal(t.assemblies.lost, 1);
-    assert_false(take(&t, 52, 10, 1)); // comes too late, and does not begin the message again
+    assert_false(take(52, 10, 1)); // too late: it does not begin the message again
     assert_int_equal(t.assemblies.lost, 1);
-    assert_true(take(&t, 53, 12, 1));
-    assert_true(take(&t, 54, 14, 1));
+    assert_true(take(53, 12, 1));
+    assert_true(take(54, 14, 1));
 }
 
-TEST("a message that waits a short time keeps its room") {
-    static table t;
-    lay(&t);
-    assert_false(take(&t, 1, 10, 0));
-    assert_false(take(&t, 2, 12, 0));
-    assert_false(take(&t, 50, 14, 0)); // given up
+TEST("a message that has waited a short time keeps its room") {
+    assert_false(take(1, 10, 0));
+    assert_false(take(2, 12, 0));
+    assert_false(take(50, 14, 0)); // given up
     assert_int_equal(t.assemblies.lost, 1);
-    assert_true(take(&t, 60, 10, 1));
-    assert_false(take(&t, 61, 14, 1)); // and not begun by a later fragment
+    assert_true(take(60, 10, 1));
+    assert_false(take(61, 14, 1)); // a later fragment does not begin it
     assert_int_equal(t.assemblies.lost, 1);
-    assert_true(take(&t, 62, 12, 1));
-    assert_false(take(&t, 63, 16, 1));
-    assert_true(take(&t, 64, 16, 0));
+    assert_true(take(62, 12, 1));
+    assert_false(take(63, 16, 1));
+    assert_true(take(64, 16, 0));
 }
 
-TEST("a fragment before the first payload is impossible") {
-    static table t;
-    lay(&t);
+TEST("a fragment whose message would begin before the first payload is refused") {
     const cairn_fragment fragment = {
         .sequence = 0, .index = 1, .size = 2000, .bytes = t.part, .bytes_size = 1000};
     assert_int_equal(
         cairn_assemblies_take(&t.assemblies, 1, patience_ns, &fragment), CAIRN_LINK_DROP_FRAGMENT);
 }
 
-TEST("the round trip follows rfc 6298") {
+TEST("the round-trip estimate follows RFC 6298") {
     cairn_estimate e = {0};
     assert_int_equal(cairn_estimate_timeout_ns(&e, 0), CAIRN_RTO_FIRST_NS);
     assert_int_equal(cairn_estimate_overdue_ns(&e), CAIRN_RTO_FIRST_NS);
@@ -151,10 +145,10 @@ TEST("the round trip follows rfc 6298") {
     assert_in_range(e.rtt_ns, 79999990, 80000010);
     assert_int_equal(cairn_estimate_overdue_ns(&e), e.rtt_ns + e.rtt_ns / 8);
     cairn_estimate_round_trip(&e, 9000000000);
-    assert_true(cairn_estimate_timeout_ns(&e, 0) >= e.rtt_ns); // never hurried
+    assert_true(cairn_estimate_timeout_ns(&e, 0) >= e.rtt_ns); // never shorter than the round trip
 }
 
-TEST("loss is a mean that late acks correct") {
+TEST("loss is a mean that a late ack corrects") {
     cairn_estimate e = {0};
     for (uint32_t i = 0; i < 1000; i++) {
         cairn_estimate_fate(&e, i % 10 == 0);
@@ -176,5 +170,6 @@ TEST("loss is a mean that late acks correct") {
     for (uint32_t i = 0; i < 10000; i++) {
         cairn_estimate_round_trip(&e, 100000000);
     }
-    assert_int_equal(cairn_estimate_overdue_ns(&e), e.rtt_ns + e.rtt_ns / 8); // it fades
+    assert_int_equal(
+        cairn_estimate_overdue_ns(&e), e.rtt_ns + e.rtt_ns / 8); // the largest delay fades
 }

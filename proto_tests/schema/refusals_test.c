@@ -268,16 +268,11 @@ static cairn_decode_refusal decode_chunk(void) {
 }
 
 static cairn_decode_refusal decode_as(table_kind table, int kind) {
-    switch (table) {
-    case MESSAGES:
+    if (table == MESSAGES) {
         return decode(sample_direction((cairn_message_kind)kind));
-    case REQUESTS:
-        return decode(CAIRN_TO_SERVER);
-    case ANSWERS:
-        return decode(CAIRN_TO_CLIENT);
-    default:
-        return decode_chunk();
     }
+    return table == CHUNKS ? decode_chunk()
+                           : decode(table == REQUESTS ? CAIRN_TO_SERVER : CAIRN_TO_CLIENT);
 }
 
 static void expect_refused(table_kind table, const broken *b) {
@@ -362,15 +357,14 @@ TEST("a message from the wrong side is refused") {
 }
 
 TEST("a message without its body or with an unknown tag is refused") {
+    static const uint8_t tags[] = {CAIRN_MESSAGE_KIND_COUNT, 255, 0};
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_direction direction = sample_direction((cairn_message_kind)kind);
         encode_message((cairn_message_kind)kind);
-        *flat_tag(&f) = CAIRN_MESSAGE_KIND_COUNT;
-        assert_int_equal(decode(direction), CAIRN_DECODE_UNKNOWN_KIND);
-        *flat_tag(&f) = 255;
-        assert_int_equal(decode(direction), CAIRN_DECODE_UNKNOWN_KIND);
-        *flat_tag(&f) = 0;
-        assert_int_equal(decode(direction), CAIRN_DECODE_UNKNOWN_KIND);
+        for (size_t i = 0; i < COUNT_OF(tags); ++i) {
+            *flat_tag(&f) = tags[i];
+            assert_int_equal(decode(direction), CAIRN_DECODE_UNKNOWN_KIND);
+        }
         *flat_tag(&f) = (uint8_t)kind;
         memset(flat_body_slot(&f), 0, 2);
         assert_int_equal(decode(direction), CAIRN_DECODE_UNKNOWN_KIND);

@@ -17,5 +17,3 @@ cairn_control_answer sample_control_answer(uint32_t verb);
 // Fail the running test at the first member that differs.
 void expect_same_message(const cairn_message *a, const cairn_message *b);
 void expect_same_chunk(const cairn_chunk *a, const cairn_chunk *b);
-void expect_same_control_request(const cairn_control_request *a, const cairn_control_request *b);
-void expect_same_control_answer(const cairn_control_answer *a, const cairn_control_answer *b);

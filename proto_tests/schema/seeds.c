@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // usage: schema_seeds FOLDER
-// Writes the first inputs of this room's fuzzers into FOLDER/schema_message, schema_chunk and
-// schema_delta, which must be there.
+// Writes the first inputs of the schema fuzzers into FOLDER/schema_message, schema_chunk and
+// schema_delta, which must exist.
 #include <stdio.h>
 #include <string.h>
 
@@ -15,36 +15,38 @@ static void write_seed(const char *fuzzer, int number, const uint8_t *bytes, siz
     snprintf(path, sizeof path, "%s/%s/seed_%d", folder, fuzzer, number);
     FILE *file = fopen(path, "wb");
     if (file == NULL || fwrite(bytes, 1, size, file) != size) {
-        fprintf(stderr, "cannot write %s\n", path);
+        fprintf(stderr, "schema_seeds: cannot write %s: create its folder first\n", path);
     }
     if (file != NULL) {
         fclose(file);
     }
 }
 
-static void write_messages(cairn_encoder *encoder) {
+static void write_message(cairn_encoder *encoder, int number, const cairn_message *message) {
     const uint8_t *bytes;
     size_t size;
+    if (cairn_message_encode(encoder, message, &bytes, &size) == CAIRN_OK) {
+        write_seed("schema_message", number, bytes, size);
+    }
+}
+
+static void write_messages(cairn_encoder *encoder) {
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_message message = sample_message((cairn_message_kind)kind);
-        if (cairn_message_encode(encoder, &message, &bytes, &size) == CAIRN_OK) {
-            write_seed("schema_message", kind, bytes, size);
-        }
+        write_message(encoder, kind, &message);
     }
     for (int verb = 1; verb < CAIRN_CONTROL_VERB_COUNT; ++verb) {
         const cairn_message request = {
             .kind = CAIRN_MESSAGE_CONTROL, .control = sample_control_request((uint32_t)verb)};
-        if (cairn_message_encode(encoder, &request, &bytes, &size) == CAIRN_OK) {
-            write_seed("schema_message", 100 + verb, bytes, size);
-        }
+        write_message(encoder, 100 + verb, &request);
         const cairn_message answer = {
             .kind = CAIRN_MESSAGE_ANSWER, .answer = sample_control_answer((uint32_t)verb)};
-        if (cairn_message_encode(encoder, &answer, &bytes, &size) == CAIRN_OK) {
-            write_seed("schema_message", 200 + verb, bytes, size);
-        }
+        write_message(encoder, 200 + verb, &answer);
     }
     for (int kind = 1; kind < CAIRN_CHUNK_KIND_COUNT; ++kind) {
         const cairn_chunk chunk = sample_chunk((cairn_chunk_kind)kind);
+        const uint8_t *bytes;
+        size_t size;
         if (cairn_chunk_encode(encoder, &chunk, &bytes, &size) == CAIRN_OK) {
             write_seed("schema_chunk", kind, bytes, size);
         }
