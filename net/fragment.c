@@ -108,15 +108,6 @@ static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t now_ns, uint
     return slot;
 }
 
-static void put(cairn_assembly *slot, const cairn_fragment *fragment) {
-    CAIRN_ASSERT((slot->have[fragment->index / 64] >> (fragment->index % 64) & 1) == 0);
-    CAIRN_ASSERT(slot->missing > 0);
-    memcpy(slot->bytes + (size_t)fragment->index * CAIRN_LINK_PART_SIZE, fragment->bytes,
-        fragment->bytes_size);
-    slot->have[fragment->index / 64] |= 1ull << (fragment->index % 64);
-    slot->missing--;
-}
-
 cairn_link_drop cairn_assemblies_take(cairn_assemblies *assemblies, uint64_t now_ns,
     uint64_t patience_ns, const cairn_fragment *fragment) {
     const cairn_link_drop drop = fragment_check(fragment, assemblies->size_max);
@@ -136,7 +127,12 @@ cairn_link_drop cairn_assemblies_take(cairn_assemblies *assemblies, uint64_t now
         slot = begin(assemblies, now_ns, patience_ns, first, fragment->size);
     }
     if (slot != NULL) { // otherwise the fragment arrived too late to be used
-        put(slot, fragment);
+        const uint64_t bit = 1ull << (fragment->index % 64);
+        CAIRN_ASSERT((slot->have[fragment->index / 64] & bit) == 0 && slot->missing > 0);
+        memcpy(slot->bytes + (size_t)fragment->index * CAIRN_LINK_PART_SIZE, fragment->bytes,
+            fragment->bytes_size);
+        slot->have[fragment->index / 64] |= bit;
+        slot->missing--;
         assemblies->done = slot->missing == 0 ? slot : NULL;
     }
     return CAIRN_LINK_TAKEN;

@@ -193,34 +193,25 @@ static void apply_input(cairn_netcode_client *client, unsigned input) {
     apply_rule(client, cairn_netcode_client_rule_of(client->state, input), NULL);
 }
 
-static cairn_status check_token(cairn_netcode_client *client, uint64_t now_unix_s,
-    const uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE]) {
-    cairn_token_public token;
-    if (cairn_token_read_public(bytes, CAIRN_CONNECT_TOKEN_SIZE, &token) != CAIRN_TOKEN_OK) {
-        client->state = CAIRN_NETCODE_STATE_TOKEN_INVALID;
-        return CAIRN_MALFORMED;
-    }
-    if (token.expire_unix_s <= now_unix_s) {
-        client->state = CAIRN_NETCODE_STATE_TOKEN_EXPIRED;
-        return CAIRN_INVALID_ARGUMENT;
-    }
-    if (memcmp(token.client_to_server_key, client->token.client_to_server_key, CAIRN_KEY_SIZE) !=
-        0) {
-        client->sequence = 0;
-    }
-    client->token = token;
-    return CAIRN_OK;
-}
-
 cairn_status cairn_netcode_client_connect(cairn_netcode_client *client, uint64_t now_ns,
     uint64_t now_unix_s, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     set_now(client, now_ns);
     client->payload_size = 0;
-    const cairn_status status = check_token(client, now_unix_s, token);
-    if (status != CAIRN_OK) {
-        return status;
+    cairn_token_public public;
+    if (cairn_token_read_public(token, CAIRN_CONNECT_TOKEN_SIZE, &public) != CAIRN_TOKEN_OK) {
+        client->state = CAIRN_NETCODE_STATE_TOKEN_INVALID;
+        return CAIRN_MALFORMED;
     }
-    const uint64_t life_s = client->token.expire_unix_s - client->token.create_unix_s;
+    if (public.expire_unix_s <= now_unix_s) {
+        client->state = CAIRN_NETCODE_STATE_TOKEN_EXPIRED;
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const uint8_t *key = client->token.client_to_server_key;
+    if (memcmp(public.client_to_server_key, key, CAIRN_KEY_SIZE) != 0) {
+        client->sequence = 0;
+    }
+    client->token = public;
+    const uint64_t life_s = public.expire_unix_s - public.create_unix_s;
     client->expire_ns = life_s <= (UINT64_MAX - now_ns) / CAIRN_NS_PER_S
                             ? now_ns + life_s * CAIRN_NS_PER_S
                             : UINT64_MAX;

@@ -32,6 +32,8 @@
 
 enum { KEY_CHALLENGE = 1, KEY_LOOKUP = 2 };
 
+static const cairn_packet denied = {.type = CAIRN_PACKET_DENIED};
+
 typedef struct event_record {
     cairn_netcode_event_kind kind;
     uint32_t client;
@@ -178,11 +180,6 @@ static void queue_answer(cairn_netcode_server *server, const cairn_address *to,
         return;
     }
     queue(server, to, bytes, size);
-}
-
-static void queue_denied(
-    cairn_netcode_server *server, const cairn_address *to, const uint8_t key[CAIRN_KEY_SIZE]) {
-    queue_answer(server, to, key, &(cairn_packet){.type = CAIRN_PACKET_DENIED});
 }
 
 static size_t write_to_client(
@@ -365,8 +362,16 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
         request->expire_unix_s);
 }
 
-static void queue_challenge(
-    cairn_netcode_server *server, const cairn_address *to, const cairn_token_private *token) {
+static cairn_netcode_drop answer_request(cairn_netcode_server *server, const cairn_address *from,
+    const cairn_packet_request *request, const cairn_token_private *token) {
+    if (is_full(server)) {
+        queue_answer(server, from, token->server_to_client_key, &denied);
+        return CAIRN_NETCODE_DROP_SERVER_FULL;
+    }
+    const uint8_t *mac = request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE;
+    if (!cairn_handshakes_put(&server->handshakes, from, token, mac, server->now_ns)) {
+        return CAIRN_NETCODE_DROP_HANDSHAKES_FULL;
+    }
     cairn_challenge challenge = {.client_id = token->client_id};
     memcpy(challenge.user_data, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
     uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE];
@@ -374,20 +379,7 @@ static void queue_challenge(
     cairn_challenge_write(&challenge, sequence, server->challenge_key, encrypted);
     const cairn_packet packet = {
         .type = CAIRN_PACKET_CHALLENGE, .challenge = {.sequence = sequence, .token = encrypted}};
-    queue_answer(server, to, token->server_to_client_key, &packet);
-}
-
-static cairn_netcode_drop answer_request(cairn_netcode_server *server, const cairn_address *from,
-    const cairn_packet_request *request, const cairn_token_private *token) {
-    if (is_full(server)) {
-        queue_denied(server, from, token->server_to_client_key);
-        return CAIRN_NETCODE_DROP_SERVER_FULL;
-    }
-    const uint8_t *mac = request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE;
-    if (!cairn_handshakes_put(&server->handshakes, from, token, mac, server->now_ns)) {
-        return CAIRN_NETCODE_DROP_HANDSHAKES_FULL;
-    }
-    queue_challenge(server, from, token);
+    queue_answer(server, from, token->server_to_client_key, &packet);
     return CAIRN_NETCODE_TAKEN;
 }
 
@@ -438,7 +430,7 @@ static cairn_netcode_drop accept(cairn_netcode_server *server, const cairn_hands
         return CAIRN_NETCODE_DROP_ID_CONNECTED;
     }
     if (is_full(server)) {
-        queue_denied(server, &handshake->address, handshake->server_to_client_key);
+        queue_answer(server, &handshake->address, handshake->server_to_client_key, &denied);
         return CAIRN_NETCODE_DROP_SERVER_FULL;
     }
     open_session(server, handshake, &challenge);

@@ -26,23 +26,19 @@ void cairn_token_history_destroy(cairn_token_history *history) {
     *history = (cairn_token_history){0};
 }
 
-static void forget(cairn_token_history *history, uint32_t item) {
-    CAIRN_ASSERT(item < history->capacity && history->records[item].used);
-    cairn_lookup_remove(&history->lookup, item);
-    history->records[item] = (cairn_token_record){.next_free = history->first_free};
-    history->first_free = item;
-}
-
 // Only a full history is swept, and at most once per second, because expiry is in seconds: a flood
 // of tokens cannot make every request walk the pool.
 static void sweep(cairn_token_history *history, uint64_t now_unix_s) {
+    CAIRN_ASSERT(history->first_free == CAIRN_LOOKUP_NONE);
     if (now_unix_s == history->swept_unix_s) {
         return;
     }
     history->swept_unix_s = now_unix_s;
     for (uint32_t i = 0; i < history->capacity; ++i) {
         if (history->records[i].used && history->records[i].expire_unix_s <= now_unix_s) {
-            forget(history, i);
+            cairn_lookup_remove(&history->lookup, i);
+            history->records[i] = (cairn_token_record){.next_free = history->first_free};
+            history->first_free = i;
         }
     }
 }

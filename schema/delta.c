@@ -82,8 +82,6 @@ static uint32_t read_low_bytes(cairn_reader *reader, unsigned size) {
     return value;
 }
 
-// ------------------------------------------------------------------------------------ encoding
-
 typedef struct record_writer {
     cairn_writer bytes;
     uint32_t kept; // bodies carried over since the last record
@@ -168,8 +166,6 @@ size_t cairn_delta_encode(const cairn_snapshot_body *baseline, uint32_t baseline
     write_count(&out.bytes, out.kept);
     return out.bytes.ok ? out.bytes.at : 0;
 }
-
-// ------------------------------------------------------------------------------------ applying
 
 typedef struct merge {
     cairn_reader bytes;

@@ -9,38 +9,38 @@
 #include "net/link.h"
 #include "net/link_parts.h"
 
-// The input is a script for two connected links: their payloads are held, dropped, repeated,
-// changed or made up. Nothing may crash, every counter must add up, and the first link must receive
-// reliable messages in order, because the payloads of its peer are never changed.
+// The input is a script for two connected links: their payloads are delayed, dropped, repeated,
+// changed or forged. Nothing may crash, every counter must add up, and the first link must receive
+// reliable messages in order until the second has received a payload that the first did not send.
 
 #define HELD_MAX 64
 
-typedef struct held {
+typedef struct held_payload {
     uint32_t to;
     uint32_t size;
     bool honest;
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
-} held;
+} held_payload;
 
 typedef struct stage {
     cairn_link *ends[2];
     uint64_t now_ns;
-    held held[HELD_MAX];
+    held_payload held[HELD_MAX];
     uint32_t held_count;
-    uint8_t said[2];
+    uint8_t sent[2];
     uint8_t received;
-    bool touched; // the second end received something that the first did not say
+    bool touched; // an end received a payload that the other did not send
 } stage;
 
 static stage s;
 
 static void hold(uint32_t to, const uint8_t *bytes, size_t size, bool honest) {
-    held *h = &s.held[s.held_count++ % HELD_MAX];
-    *h = (held){.to = to, .size = (uint32_t)size, .honest = honest};
+    held_payload *h = &s.held[s.held_count++ % HELD_MAX];
+    *h = (held_payload){.to = to, .size = (uint32_t)size, .honest = honest};
     memcpy(h->bytes, bytes, size);
 }
 
-static void send(uint32_t from) {
+static void hold_payloads(uint32_t from) {
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     for (uint32_t i = 0; i < 300; i++) {
         const size_t size = cairn_link_next_payload(s.ends[from], s.now_ns, bytes);
@@ -63,7 +63,7 @@ static void check_counters(const cairn_link *link) {
     CAIRN_ASSERT(c->loss >= 0.0f && c->loss <= 1.0f);
 }
 
-static void deliver(const held *h) {
+static void deliver(const held_payload *h) {
     cairn_link *link = s.ends[h->to];
     cairn_link_message message;
     s.touched = s.touched || !h->honest;
@@ -79,24 +79,14 @@ static void deliver(const held *h) {
     check_counters(link);
 }
 
-static void say(uint32_t from, bool reliable, size_t size) {
+static void send_message(uint32_t from, bool reliable, size_t size) {
     static uint8_t bytes[4096];
     size = size % sizeof bytes + 1;
-    memset(bytes, s.said[from], size);
+    memset(bytes, s.sent[from], size);
     if (!reliable) {
         cairn_link_send_unreliable(s.ends[from], bytes, size);
     } else if (cairn_link_send_reliable(s.ends[from], bytes, size) == CAIRN_OK) {
-        s.said[from]++;
-    }
-}
-
-// Takes up to `size` bytes of the script as a payload.
-static void make_up(cairn_reader *script, uint32_t to, size_t size) {
-    const size_t left = cairn_reader_left(script);
-    const size_t taken = size < left ? size : left;
-    const uint8_t *bytes = cairn_read_view(script, taken);
-    if (bytes != NULL) {
-        hold(to, bytes, taken < CAIRN_PAYLOAD_SIZE_MAX ? taken : CAIRN_PAYLOAD_SIZE_MAX, false);
+        s.sent[from]++;
     }
 }
 
@@ -104,15 +94,20 @@ static void act(cairn_reader *script) {
     const uint8_t verb = cairn_read_u8(script);
     const uint16_t number = cairn_read_u16(script);
     const uint32_t count = s.held_count < HELD_MAX ? s.held_count : HELD_MAX;
-    held *h = count > 0 ? &s.held[number % count] : NULL;
+    held_payload *h = count > 0 ? &s.held[number % count] : NULL;
     const uint32_t end = verb >> 7;
+    const uint8_t *forged = NULL;
+    const size_t left = cairn_reader_left(script);
+    const size_t size = number % (CAIRN_PAYLOAD_SIZE_MAX + 1u) < left
+                            ? number % (CAIRN_PAYLOAD_SIZE_MAX + 1u)
+                            : left;
     switch (verb & 7) {
     case 0:
     case 1:
-        say(end, (verb & 1) != 0, number);
+        send_message(end, (verb & 1) != 0, number);
         break;
     case 2:
-        send(end);
+        hold_payloads(end);
         break;
     case 3:
         s.now_ns += (uint64_t)number * 20000;
@@ -130,7 +125,10 @@ static void act(cairn_reader *script) {
         }
         break;
     default:
-        make_up(script, end, number % 1201);
+        forged = cairn_read_view(script, size);
+        if (forged != NULL) {
+            hold(end, forged, size, false);
+        }
         break;
     }
 }

@@ -12,6 +12,9 @@
 #include "net/token_history.h"
 #include "proto_tests/net/netcode_kit.h"
 
+SCOPE_ENDS(cairn_token_history, cairn_token_history_destroy)
+SCOPE_ENDS(cairn_handshakes, cairn_handshakes_destroy)
+
 static const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE] = {1, 2, 3};
 
 TEST("a lookup agrees with a plain list") {
@@ -72,7 +75,7 @@ TEST("an outbox returns its datagrams in order") {
     cairn_outbox_destroy(&outbox);
 }
 
-static cairn_netcode_drop show(
+static cairn_netcode_drop show_token(
     cairn_token_history *history, uint8_t token, const char *from, uint64_t now, uint64_t expire) {
     const uint8_t mac[CAIRN_AEAD_MAC_SIZE] = {token};
     const cairn_address address = kit_address(from);
@@ -85,42 +88,39 @@ static void consume(cairn_token_history *history, uint8_t token) {
 }
 
 TEST("a pending token belongs to the address that sent it first") {
-    cairn_token_history history;
+    SCOPED(cairn_token_history) history;
     assert_int_equal(cairn_token_history_create(&history, 4, hash_key), CAIRN_OK);
-    assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show(&history, 1, "1.1.1.1:1", 101, 130), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show(&history, 1, "1.1.1.1:2", 101, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
-    assert_int_equal(show(&history, 1, "1.1.1.2:1", 101, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
-    assert_int_equal(show(&history, 2, "1.1.1.2:1", 101, 130), CAIRN_NETCODE_TAKEN);
-    cairn_token_history_destroy(&history);
+    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 101, 130), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(show_token(&history, 1, "1.1.1.1:2", 101, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
+    assert_int_equal(show_token(&history, 1, "1.1.1.2:1", 101, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
+    assert_int_equal(show_token(&history, 2, "1.1.1.2:1", 101, 130), CAIRN_NETCODE_TAKEN);
 }
 
 TEST("a consumed token admits no client") {
-    cairn_token_history history;
+    SCOPED(cairn_token_history) history;
     assert_int_equal(cairn_token_history_create(&history, 4, hash_key), CAIRN_OK);
-    assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
     consume(&history, 1);
-    assert_int_equal(show(&history, 1, "1.1.1.1:1", 101, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
-    assert_int_equal(show(&history, 1, "1.1.1.1:1", 129, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
+    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 101, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
+    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 129, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
     consume(&history, 9);
-    cairn_token_history_destroy(&history);
 }
 
 TEST("a full history evicts only expired tokens") {
-    cairn_token_history history;
+    SCOPED(cairn_token_history) history;
     assert_int_equal(cairn_token_history_create(&history, 3, hash_key), CAIRN_OK);
-    assert_int_equal(show(&history, 1, "1.1.1.1:1", 100, 110), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show(&history, 2, "1.1.1.1:1", 100, 120), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show(&history, 3, "1.1.1.1:1", 100, 110), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 100, 110), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(show_token(&history, 2, "1.1.1.1:1", 100, 120), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(show_token(&history, 3, "1.1.1.1:1", 100, 110), CAIRN_NETCODE_TAKEN);
     consume(&history, 1);
     const cairn_netcode_drop full = CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL;
-    assert_int_equal(show(&history, 4, "1.1.1.1:1", 100, 130), full);
-    assert_int_equal(show(&history, 4, "1.1.1.1:1", 109, 130), full);
-    assert_int_equal(show(&history, 4, "1.1.1.1:1", 110, 130), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show(&history, 5, "1.1.1.1:1", 110, 130), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show(&history, 6, "1.1.1.1:1", 110, 130), full);
-    assert_int_equal(show(&history, 2, "1.1.1.1:2", 110, 120), CAIRN_NETCODE_DROP_TOKEN_USED);
-    cairn_token_history_destroy(&history);
+    assert_int_equal(show_token(&history, 4, "1.1.1.1:1", 100, 130), full);
+    assert_int_equal(show_token(&history, 4, "1.1.1.1:1", 109, 130), full);
+    assert_int_equal(show_token(&history, 4, "1.1.1.1:1", 110, 130), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(show_token(&history, 5, "1.1.1.1:1", 110, 130), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(show_token(&history, 6, "1.1.1.1:1", 110, 130), full);
+    assert_int_equal(show_token(&history, 2, "1.1.1.1:2", 110, 120), CAIRN_NETCODE_DROP_TOKEN_USED);
 }
 
 static bool put(cairn_handshakes *handshakes, const char *from, int32_t timeout_s, uint64_t now) {
@@ -136,7 +136,7 @@ static bool known(const cairn_handshakes *handshakes, const char *from, uint64_t
 }
 
 TEST("a handshake expires after its token's time-out") {
-    cairn_handshakes handshakes;
+    SCOPED(cairn_handshakes) handshakes;
     assert_int_equal(cairn_handshakes_create(&handshakes, 4, hash_key), CAIRN_OK);
     assert_int_equal(handshakes.earliest_ns, UINT64_MAX);
     assert_true(put(&handshakes, "1.1.1.1:1", 5, 0));
@@ -150,11 +150,10 @@ TEST("a handshake expires after its token's time-out") {
     assert_false(known(&handshakes, "1.1.1.1:2", CAIRN_HANDSHAKE_TIMEOUT_NS_MAX));
     assert_true(put(&handshakes, "1.1.1.1:3", INT32_MAX, 0));
     assert_false(known(&handshakes, "1.1.1.1:3", CAIRN_HANDSHAKE_TIMEOUT_NS_MAX));
-    cairn_handshakes_destroy(&handshakes);
 }
 
 TEST("a full pool of handshakes has room again when one expires") {
-    cairn_handshakes handshakes;
+    SCOPED(cairn_handshakes) handshakes;
     assert_int_equal(cairn_handshakes_create(&handshakes, 2, hash_key), CAIRN_OK);
     assert_true(put(&handshakes, "1.1.1.1:1", 5, 0));
     assert_true(put(&handshakes, "1.1.1.1:2", 6, 0));
@@ -166,7 +165,6 @@ TEST("a full pool of handshakes has room again when one expires") {
     assert_true(put(&handshakes, "1.1.1.1:3", 5, 5 * KIT_S));
     assert_true(known(&handshakes, "1.1.1.1:2", 5 * KIT_S));
     assert_false(known(&handshakes, "1.1.1.1:1", 5 * KIT_S));
-    cairn_handshakes_destroy(&handshakes);
 }
 
 typedef struct user_data_row {

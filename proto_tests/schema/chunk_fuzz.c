@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a recording's chunk: refused, or a chunk whose encoding reads and writes the same.
+// Any bytes as a chunk of a recording: refused, or a chunk that encodes, decodes and encodes again
+// to the same bytes.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first byte says how many bodies the baseline has, the rest is the payload: refused, or bodies
-// that a payload of our own tells exactly.
+// The first byte is the number of bodies in the baseline, the rest is the payload. The payload is
+// refused, or gives bodies that our own payload reproduces exactly.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "schema/delta.h"
+#include "tests/kit/exact.h"
 
 enum { BODIES_MAX = 64 };
 
@@ -45,8 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     cairn_snapshot_body result[BODIES_MAX];
     const uint32_t baseline_count = make_baseline(baseline, data[0]);
     uint32_t count;
-    uint8_t *exact = malloc(size > 1 ? size - 1 : 1);
-    memcpy(exact, data + 1, size - 1);
+    uint8_t *exact = kit_exact_copy(data + 1, size - 1);
     if (cairn_delta_apply(baseline, baseline_count, exact, size - 1, result, BODIES_MAX, &count,
             NULL) == CAIRN_OK) {
         expect_exact(baseline, baseline_count, result, count);

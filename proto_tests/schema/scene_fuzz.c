@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any text as a scene: refused with an error text, or a valid scene.
+// Any text as a scene: refused with an error, or a valid scene.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
