@@ -139,12 +139,10 @@ void cairn_storm_compare_client(void *storm, uint32_t slot);
 // A new server starts: nothing of the previous one is compared from now on.
 void cairn_storm_forget_server(cairn_storm *s);
 
-// ------------------------------------------------------------------ bounds.c, work.c, memory.c
+// ---------------------------------------------------------------------------- bounds.c, work.c
 
 // Checks what must hold between two turns: counters, liveness, work and memory. `passed_ns` of
 // virtual time have passed since the last check.
 void cairn_storm_check(cairn_storm *s, uint64_t passed_ns);
 // The ticks that the client steps, and the causes of its rollbacks.
 void cairn_storm_check_work(cairn_storm *s, uint32_t slot, uint64_t passed_ns);
-// The memory that endpoints hold.
-void cairn_storm_check_memory(cairn_storm *s, uint64_t passed_ns);

@@ -83,7 +83,7 @@ static bool start_server(demo *d) {
         "--scene", "demo", "--room", "thousand=thousand", "--record", d->recording, "--log", "json",
         "--stats-interval", "1", "--token-lifetime", "0", NULL};
     d->server =
-        start_program(d, "cairnd", arguments, cairn_demo_take_server_line, &d->report.server);
+        start_program(d, "cairnd", arguments, cairn_demo_read_server_line, &d->report.server);
     const double until_s = now_s() + 10;
     while (d->server != NULL && !cairn_process_ended(d->server) && !stopped &&
            d->report.server.address[0] == '\0' && now_s() < until_s) {
@@ -122,8 +122,9 @@ static bool start_client(demo *d, int i) {
         "--join-after", wait, "--json-stats", "1", "--column", column, "--damage", plans[i].damage,
         plans[i].room == NULL ? NULL : "--room", plans[i].room, NULL};
     d->report.clients[i].name = plans[i].name;
+    d->report.clients[i].mode = plans[i].mode;
     d->clients[i] = start_program(
-        d, "cairn-bot", arguments, cairn_demo_take_client_line, &d->report.clients[i]);
+        d, "cairn-bot", arguments, cairn_demo_read_client_line, &d->report.clients[i]);
     return d->clients[i] != NULL;
 }
 
@@ -230,6 +231,7 @@ int main(int argc, char **argv) {
     d.processes = cairn_process_set_create();
     const int code = d.processes == NULL ? 1 : run_demo(&d);
     cairn_process_set_destroy(d.processes);
+    cairn_demo_report_end(&d.report);
     if (d.folder[0] != '\0') {
         remove(d.key_file);
         remove(d.recording);

@@ -8,7 +8,6 @@
 
 #include "base/assert.h"
 #include "recording/desync_report.h"
-#include "recording/recorder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,32 +16,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static uint8_t prefix[PREFIX_SIZE_MAX]; // file head, start and ticks
 static size_t prefix_size;
 
-static bool append(void *user, const uint8_t *bytes, size_t size) {
-    (void)user;
-    CAIRN_ASSERT(size <= PREFIX_SIZE_MAX - prefix_size);
-    memcpy(prefix + prefix_size, bytes, size);
-    prefix_size += size;
-    return true;
-}
-
+// The bytes of a capsule before its desync chunk.
 static void write_prefix(void) {
     cairn_world_def def = cairn_world_def_default();
     def.body_capacity = 4;
     def.shape_capacity = 4;
     def.contact_capacity = 4;
     cairn_world *world = NULL;
-    cairn_recorder *recorder = NULL;
-    const cairn_recorder_config config = {.ticks_per_chunk = 1,
-        .commands_per_tick_max = 1,
-        .state_size_max = 1 << 16,
-        .scene_name = "",
-        .write = append};
-    const bool made = cairn_world_create(&def, &world) == CAIRN_OK &&
-                      cairn_recorder_create(&config, &recorder) == CAIRN_OK &&
-                      cairn_recorder_start(recorder, world);
-    CAIRN_ASSERT(made);
-    cairn_recorder_tick(recorder, 0, NULL, 0, (cairn_hash128){.lo = 1});
-    cairn_recorder_destroy(recorder);
+    CAIRN_ASSERT(cairn_world_create(&def, &world) == CAIRN_OK);
+    const cairn_desync_report report = {.scene_name = "",
+        .before = world,
+        .desync = {
+            .head = {.tick = 1, .root_server = {.lo = 1}}, .build_client = "", .build_server = ""}};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    CAIRN_ASSERT(cairn_desync_report_encode(&report, &bytes, &size) == CAIRN_OK);
+    cairn_recording_reader reader = cairn_recording_reader_of(bytes, size);
+    cairn_recording_piece piece;
+    while (cairn_recording_next(&reader, &piece) && piece.kind != CAIRN_CHUNK_DESYNC) {}
+    CAIRN_ASSERT(piece.offset > 0 && piece.offset <= PREFIX_SIZE_MAX);
+    memcpy(prefix, bytes, piece.offset);
+    prefix_size = piece.offset;
+    free(bytes);
     cairn_world_destroy(world);
 }
 

@@ -8,14 +8,88 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "recording/player.h"
 #include "tests/kit/exact.h"
-#include "tests/recording/tape.h"
 #include "tools/replay/compare.h"
 #include "tools/replay/verify.h"
 
+// A small world with a player, stepped and recorded in memory.
+#define TAPE_SIZE_MAX (1u << 20)
+
+typedef struct tape {
+    uint8_t *bytes; // starts on 8
+    size_t size;
+    cairn_world *world;
+    cairn_recorder *recorder;
+} tape;
+
+static bool append(void *user, const uint8_t *bytes, size_t size) {
+    tape *t = user;
+    CAIRN_ASSERT(size <= TAPE_SIZE_MAX - t->size);
+    memcpy(t->bytes + t->size, bytes, size);
+    t->size += size;
+    return true;
+}
+
+static void add_body(cairn_world *world, uint32_t kind, uint32_t shape_kind, float y) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_body_id body;
+    cairn_shape_id id;
+    def.kind = kind;
+    def.position.y = y;
+    shape.kind = shape_kind;
+    CAIRN_ASSERT(cairn_body_create(world, &def, &body) == CAIRN_OK);
+    CAIRN_ASSERT(cairn_shape_create(world, body, &shape, &id) == CAIRN_OK);
+}
+
+// 16 ticks per chunk. Signed with `signing_seed`; NULL: not signed.
+static void tape_start(tape *t, const uint8_t *signing_seed) {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = def.shape_capacity = 16;
+    def.contact_capacity = 64;
+    def.joint_capacity = 0;
+    def.hull_capacity = 0;
+    def.rules = &cairn_rules_sandbox;
+    *t = (tape){.bytes = malloc(TAPE_SIZE_MAX)};
+    CAIRN_ASSERT(t->bytes != NULL && cairn_world_create(&def, &t->world) == CAIRN_OK);
+    add_body(t->world, CAIRN_BODY_STATIC, CAIRN_SHAPE_HALF_SPACE, 0);
+    add_body(t->world, CAIRN_BODY_DYNAMIC, CAIRN_SHAPE_BOX, 0.5f);
+    add_body(t->world, CAIRN_BODY_DYNAMIC, CAIRN_SHAPE_BOX, 1.6f);
+    const cairn_recorder_config config = {.ticks_per_chunk = 16,
+        .commands_per_tick_max = 4,
+        .state_size_max = 1 << 18,
+        .scene_name = "tape",
+        .signing_seed = signing_seed,
+        .write = append,
+        .user = t};
+    CAIRN_ASSERT(cairn_recorder_create(&config, &t->recorder) == CAIRN_OK);
+    CAIRN_ASSERT(cairn_recorder_start(t->recorder, t->world));
+}
+
+static void tape_run(tape *t, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; ++i) {
+        uint64_t tick = cairn_world_tick(t->world);
+        const cairn_command command = {.kind = tick == 0 ? CAIRN_COMMAND_JOIN : CAIRN_COMMAND_INPUT,
+            .slot = 3,
+            .sequence = (uint32_t)tick,
+            .move = {.x = tick % 40 < 20 ? 1.0f : -1.0f, .z = 0.25f}};
+        cairn_world_step(t->world, &command, 1);
+        cairn_recorder_tick(t->recorder, tick, &command, 1, cairn_world_hash_read(t->world).full);
+    }
+}
+
+static void tape_end(tape *t) {
+    cairn_recorder_destroy(t->recorder);
+    cairn_world_destroy(t->world);
+    free(t->bytes);
+    *t = (tape){.bytes = NULL};
+}
+
+SCOPE_ENDS(tape, tape_end)
 SCOPE_POINTER_ENDS(cairn_pool, cairn_pool_destroy)
 SCOPE_ENDS(cairn_recording_index, cairn_recording_index_end)
 
@@ -30,9 +104,9 @@ static tape recorded(void) {
     tape t;
     tape_start(&t, seed);
     tape_run(&t, 48);
-    tape_keyframe(&t);
+    cairn_recorder_keyframe(t.recorder, t.world);
     tape_run(&t, 52);
-    tape_close(&t);
+    cairn_recorder_end(t.recorder);
     return t;
 }
 
@@ -60,7 +134,7 @@ TEST("without a key the chain still holds") {
     SCOPED(tape) t;
     tape_start(&t, NULL);
     tape_run(&t, 20);
-    tape_close(&t);
+    cairn_recorder_end(t.recorder);
     assert_int_equal(verify(&t).seal, CAIRN_SEAL_UNSIGNED);
 }
 
@@ -82,7 +156,7 @@ TEST("a recording follows a world that is replaced") {
     assert_int_equal(cairn_body_set_velocity(t.world, 2, up, up), CAIRN_OK);
     cairn_recorder_replace(t.recorder, t.world);
     tape_run(&t, 25);
-    tape_close(&t);
+    cairn_recorder_end(t.recorder);
     cairn_verification v = verify(&t);
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
     assert_int_equal(v.ticks, 95);
@@ -95,7 +169,7 @@ TEST("a seek uses the last state from which the tick was stepped") {
     record_until_return(&t, NULL);
     cairn_recorder_replace(t.recorder, t.world);
     tape_run(&t, 20);
-    tape_close(&t);
+    cairn_recorder_end(t.recorder);
     SCOPED(cairn_recording_index) index = index_of(&t);
     assert_int_equal(index.end, CAIRN_RECORDING_CLEAN);
     static const struct {
@@ -227,14 +301,14 @@ TEST("the seal of another recording does not fit") {
     SCOPED(tape) second;
     tape_start(&second, seed);
     tape_run(&second, 48);
-    tape_keyframe(&second);
+    cairn_recorder_keyframe(second.recorder, second.world);
     cairn_command none = {.kind = 0};
     for (uint64_t tick = 48; tick < 100; ++tick) {
         cairn_world_step(second.world, &none, 0);
         cairn_recorder_tick(
             second.recorder, tick, &none, 0, cairn_world_hash_read(second.world).full);
     }
-    tape_close(&second);
+    cairn_recorder_end(second.recorder);
     SCOPED(cairn_recording_index) a = index_of(&first);
     SCOPED(cairn_recording_index) b = index_of(&second);
     size_t end_a = a.entries[a.count - 1].offset, end_b = b.entries[b.count - 1].offset;
@@ -252,9 +326,9 @@ TEST("two workers report the findings of one") {
     tape_start(&t, seed);
     for (int i = 0; i < 8; ++i) {
         tape_run(&t, 16);
-        tape_keyframe(&t);
+        cairn_recorder_keyframe(t.recorder, t.world);
     }
-    tape_close(&t);
+    cairn_recorder_end(t.recorder);
     cairn_verification v = cairn_verify(t.bytes, t.size, pool);
     assert_true(v.side_by_side);
     assert_int_equal(v.verdict, CAIRN_VERDICT_SAME);
@@ -285,9 +359,9 @@ static uint64_t record_false_roots(tape *t, uint32_t first, bool high) {
             }
             cairn_recorder_tick(t->recorder, tick, &none, 0, root);
         }
-        tape_keyframe(t);
+        cairn_recorder_keyframe(t->recorder, t->world);
     }
-    tape_close(t);
+    cairn_recorder_end(t->recorder);
     return first_false;
 }
 
@@ -317,28 +391,23 @@ TEST("a keyframe is due five seconds after the last state") {
     assert_false(cairn_recorder_keyframe_due(t.recorder));
     tape_run(&t, 1);
     assert_true(cairn_recorder_keyframe_due(t.recorder));
-    tape_keyframe(&t);
+    cairn_recorder_keyframe(t.recorder, t.world);
     assert_false(cairn_recorder_keyframe_due(t.recorder));
     tape_run(&t, 150);
     cairn_recorder_replace(t.recorder, t.world);
     tape_run(&t, 150);
     assert_false(cairn_recorder_keyframe_due(t.recorder));
-    tape_close(&t);
+    cairn_recorder_end(t.recorder);
     tape_run(&t, 300);
     assert_false(cairn_recorder_keyframe_due(t.recorder));
     assert_int_equal(verify(&t).ticks, 600);
-}
-
-static void append(tape *t, const void *bytes, size_t size) {
-    memcpy(t->bytes + t->size, bytes, size);
-    t->size += size;
 }
 
 // The same chunks in a file of version 1: short heads, nothing packed.
 static tape as_version_1(const tape *t) {
     tape old = {.bytes = malloc(TAPE_SIZE_MAX)};
     static const uint8_t zeros[8];
-    append(&old, "CRNREC\r\n\1\0\0\0\0\0\0\0", 16);
+    append(&old, (const uint8_t *)"CRNREC\r\n\1\0\0\0\0\0\0\0", 16);
     cairn_chunk_reader walk = cairn_chunk_reader_of(t->bytes, t->size);
     while (cairn_chunk_reader_next(&walk)) {
         uint8_t head[24];

@@ -2,6 +2,7 @@
 #include "tools/ctl/arguments.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,12 +126,6 @@ static bool parse_whole(const char *word, uint64_t most, uint64_t *out) {
     return word[0] >= '0' && word[0] <= '9' && *end == '\0' && errno == 0 && *out <= most;
 }
 
-static bool parse_real(const char *word, float *out) {
-    char *end;
-    *out = strtof(word, &end);
-    return end != word && *end == '\0' && *out - *out == 0.0f;
-}
-
 static size_t words_of(argument_kind kind) {
     return kind == ARGUMENT_VEC3 ? 3 : 1;
 }
@@ -153,7 +148,9 @@ static bool parse_argument(
     case ARGUMENT_REAL:
     case ARGUMENT_VEC3:
         for (size_t i = 0; i < words_of(argument->kind); ++i) {
-            valid = valid && parse_real(words[i], &reals[i]);
+            char *end;
+            reals[i] = strtof(words[i], &end);
+            valid = valid && end != words[i] && *end == '\0' && isfinite(reals[i]);
         }
         memcpy(at, reals, words_of(argument->kind) * sizeof *reals);
         break;
@@ -169,21 +166,13 @@ static bool parse_argument(
     return valid;
 }
 
-// Words that the first `count` arguments take, with the verb.
+// Words of the verb and its first `count` arguments, or all of them if it has fewer.
 static size_t words_until(const verb_form *form, size_t count) {
     size_t words = 1;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count && form->arguments[i].kind != ARGUMENT_END; ++i) {
         words += words_of(form->arguments[i].kind);
     }
     return words;
-}
-
-static size_t argument_count(const verb_form *form) {
-    size_t count = 0;
-    while (form->arguments[count].kind != ARGUMENT_END) {
-        count++;
-    }
-    return count;
 }
 
 static bool refuse(char *error, const verb_form *form, const char *what, const char *word) {
@@ -219,7 +208,7 @@ bool cairn_ctl_parse(const char *const *words, size_t word_count, cairn_ctl_comm
     for (size_t i = 0; i < FORM_COUNT; ++i) {
         if (forms[i].verb == verb) {
             const bool fits = word_count >= words_until(&forms[i], forms[i].required) &&
-                              word_count <= words_until(&forms[i], argument_count(&forms[i]));
+                              word_count <= words_until(&forms[i], SIZE_MAX);
             first = first == NULL ? &forms[i] : first;
             fitting = fits ? &forms[i] : fitting;
         }

@@ -2,36 +2,10 @@
 #include "tools/demo/report.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "program/json.h"
-
-// A member of a line and its place in a cairn_demo_server or cairn_demo_client.
-typedef struct number_member {
-    const char *name;
-    size_t offset;
-} number_member;
-
-static void read_numbers(
-    const cairn_json *json, const number_member *members, size_t count, void *out) {
-    for (size_t i = 0; i < count; i++) {
-        cairn_json_get_number(
-            json, members[i].name, (double *)(void *)((char *)out + members[i].offset));
-    }
-}
-
-#define SERVER(member)                                                                             \
-    { #member, offsetof(cairn_demo_server, member) }
-#define CLIENT(member)                                                                             \
-    { #member, offsetof(cairn_demo_client, member) }
-
-void cairn_demo_take_server_line(void *server, const char *line) {
-    static const number_member members[] = {SERVER(tick), SERVER(clients), SERVER(bodies),
-        SERVER(awake), SERVER(in_bytes_s), SERVER(out_bytes_s), SERVER(tick_us_p50),
-        SERVER(tick_us_p99), SERVER(late_us_p99), SERVER(skipped), SERVER(roots),
-        SERVER(roots_differed)};
+void cairn_demo_read_server_line(void *server, const char *line) {
     cairn_demo_server *s = server;
     cairn_json *json = cairn_json_parse(line, strlen(line));
     char event[32] = "";
@@ -39,33 +13,42 @@ void cairn_demo_take_server_line(void *server, const char *line) {
     if (strcmp(event, "listening") == 0) {
         cairn_json_get_text(json, "address", s->address, sizeof s->address);
     } else if (strcmp(event, "stats") == 0) {
-        read_numbers(json, members, sizeof members / sizeof *members, s);
+        cairn_json *old = s->last;
+        s->last = json;
+        json = old;
     }
     cairn_json_destroy(json);
 }
 
-void cairn_demo_take_client_line(void *client, const char *line) {
-    static const number_member members[] = {CLIENT(tick), CLIENT(snapshots), CLIENT(keyframes),
-        CLIENT(unusable), CLIENT(snapshot_bytes), CLIENT(roots_compared), CLIENT(roots_differed),
-        CLIENT(inputs_sent), CLIENT(inputs_late), CLIENT(rtt_us), CLIENT(delay_us),
-        CLIENT(column_bodies), CLIENT(column_top_m), CLIENT(predicted_ticks), CLIENT(rollbacks),
-        CLIENT(rollback_ticks), CLIENT(rollback_us_max), CLIENT(correction_mm_max),
-        CLIENT(rollbacks_late_input), CLIENT(rollbacks_own_input),
-        CLIENT(rollbacks_wrong_prediction), CLIENT(rollbacks_lost_packet),
-        CLIENT(rollbacks_join_leave), CLIENT(bodies), CLIENT(damaged), CLIENT(heals),
-        CLIENT(heals_slow), CLIENT(heal_us_max), CLIENT(heal_bytes_max), CLIENT(heal_elements_max)};
+void cairn_demo_read_client_line(void *client, const char *line) {
     cairn_demo_client *c = client;
     cairn_json *json = cairn_json_parse(line, strlen(line));
     char kind[16];
     if (cairn_json_get_text(json, "kind", kind, sizeof kind)) {
-        c->seen = true;
+        cairn_json_destroy(c->last);
+        c->last = json;
         c->final |= strcmp(kind, "final") == 0;
-        cairn_json_get_bool(json, "played", &c->played);
-        cairn_json_get_text(json, "mode", c->mode, sizeof c->mode);
-        cairn_json_get_text(json, "state", c->state, sizeof c->state);
-        read_numbers(json, members, sizeof members / sizeof *members, c);
+    } else {
+        cairn_json_destroy(json);
     }
-    cairn_json_destroy(json);
+}
+
+void cairn_demo_report_end(cairn_demo_report *report) {
+    cairn_json_destroy(report->server.last);
+    for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
+        cairn_json_destroy(report->clients[i].last);
+    }
+}
+
+// A member of the last statistics; 0 if it is missing.
+static double number(const cairn_json *last, const char *name) {
+    double value = 0;
+    cairn_json_get_number(last, name, &value);
+    return value;
+}
+
+static bool has_mode(const cairn_demo_client *c, const char *mode) {
+    return strcmp(c->mode, mode) == 0;
 }
 
 static void draw_line(cairn_demo_report *report, const char *format, ...) {
@@ -78,30 +61,34 @@ static void draw_line(cairn_demo_report *report, const char *format, ...) {
 }
 
 static void draw_client(cairn_demo_report *report, const cairn_demo_client *c) {
-    if (!c->seen) {
+    const cairn_json *last = c->last;
+    if (c->last == NULL) {
         draw_line(report, "  %-10s has not joined yet", c->name);
         return;
     }
-    char work[128];
-    if (strcmp(c->mode, "lockstep") == 0) {
+    char work[128], state[16] = "";
+    cairn_json_get_text(c->last, "state", state, sizeof state);
+    if (has_mode(c, "lockstep")) {
         snprintf(work, sizeof work, "lockstep   %6.0f hash checks, %.0f differed",
-            c->roots_compared, c->roots_differed);
-    } else if (strcmp(c->mode, "predict") == 0) {
+            number(last, "roots_compared"), number(last, "roots_differed"));
+    } else if (has_mode(c, "predict")) {
         snprintf(work, sizeof work, "predicts   %6.0f hash checks, %.0f differed, %.0f rollbacks",
-            c->roots_compared, c->roots_differed, c->rollbacks);
-    } else if (strcmp(c->mode, "heal") == 0) {
+            number(last, "roots_compared"), number(last, "roots_differed"),
+            number(last, "rollbacks"));
+    } else if (has_mode(c, "heal")) {
         snprintf(work, sizeof work,
-            "heals      %6.0f hash checks, corrupted %.0f times, healed %.0f", c->roots_compared,
-            c->damaged, c->heals);
+            "heals      %6.0f hash checks, corrupted %.0f times, healed %.0f",
+            number(last, "roots_compared"), number(last, "damaged"), number(last, "heals"));
     } else {
-        snprintf(work, sizeof work, "snapshots  %6.0f shown %.0f ms late", c->snapshots,
-            c->delay_us / 1000);
+        snprintf(work, sizeof work, "snapshots  %6.0f shown %.0f ms late",
+            number(last, "snapshots"), number(last, "delay_us") / 1000);
     }
-    draw_line(report, "  %-10s %-8s rtt %6.2f ms   %s", c->name, c->state, c->rtt_us / 1000, work);
+    draw_line(report, "  %-10s %-8s rtt %6.2f ms   %s", c->name, state,
+        number(last, "rtt_us") / 1000, work);
 }
 
 void cairn_demo_draw(cairn_demo_report *report, double seconds, double seconds_total) {
-    const cairn_demo_server *s = &report->server;
+    const cairn_json *s = report->server.last;
     if (report->terminal && report->drawn > 0) {
         printf("\x1b[%dA", report->drawn);
     }
@@ -109,26 +96,22 @@ void cairn_demo_draw(cairn_demo_report *report, double seconds, double seconds_t
     draw_line(report,
         "%3.0f/%.0f s  tick %6.0f   bodies %.0f, awake %.0f   clients %.0f   in %.1f kB/s, "
         "out %.1f kB/s   step %.2f ms",
-        seconds, seconds_total, s->tick, s->bodies, s->awake, s->clients, s->in_bytes_s / 1000,
-        s->out_bytes_s / 1000, s->tick_us_p50 / 1000);
+        seconds, seconds_total, number(s, "tick"), number(s, "bodies"), number(s, "awake"),
+        number(s, "clients"), number(s, "in_bytes_s") / 1000, number(s, "out_bytes_s") / 1000,
+        number(s, "tick_us_p50") / 1000);
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         draw_client(report, &report->clients[i]);
     }
     fflush(stdout);
 }
 
-static double sum_of_clients(const cairn_demo_report *report, size_t offset) {
+static double sum_of_clients(const cairn_demo_report *report, const char *name) {
     double sum = 0;
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
-        const char *client = (const char *)&report->clients[i];
-        double value;
-        memcpy(&value, client + offset, sizeof value);
-        sum += value;
+        sum += number(report->clients[i].last, name);
     }
     return sum;
 }
-
-#define TOTAL(member) sum_of_clients(report, offsetof(cairn_demo_client, member))
 
 static int fail_if(bool broken, const char *format, ...) {
     if (broken) {
@@ -143,42 +126,50 @@ static int fail_if(bool broken, const char *format, ...) {
 }
 
 static bool stack_stands(const cairn_demo_client *c) {
-    return c->column_bodies >= CAIRN_DEMO_STACK_BODIES && c->column_top_m >= CAIRN_DEMO_STACK_TOP_M;
-}
-
-static bool corrupts_itself(const cairn_demo_client *c) {
-    return strcmp(c->mode, "heal") == 0;
+    return number(c->last, "column_bodies") >= CAIRN_DEMO_STACK_BODIES &&
+           number(c->last, "column_top_m") >= CAIRN_DEMO_STACK_TOP_M;
 }
 
 static void print_client(const cairn_demo_client *c) {
-    if (strcmp(c->mode, "predict") == 0) {
+    const cairn_json *last = c->last;
+    if (has_mode(c, "predict")) {
         printf("rollbacks            %.0f of %.1f ticks, the longest %.2f ms: %.0f for another "
                "player's input,\n"
                "                     %.0f for one whose packet was lost, %.0f for one that was "
                "late, %.0f for\n"
                "                     late own input, %.0f for joins and leaves\n",
-            c->rollbacks, c->rollbacks > 0 ? c->rollback_ticks / c->rollbacks : 0,
-            c->rollback_us_max / 1000, c->rollbacks_wrong_prediction, c->rollbacks_lost_packet,
-            c->rollbacks_late_input, c->rollbacks_own_input, c->rollbacks_join_leave);
-        printf("visible error        at most %.1f mm, smoothed away\n", c->correction_mm_max);
-    } else if (corrupts_itself(c)) {
+            number(last, "rollbacks"),
+            number(last, "rollbacks") > 0
+                ? number(last, "rollback_ticks") / number(last, "rollbacks")
+                : 0,
+            number(last, "rollback_us_max") / 1000, number(last, "rollbacks_wrong_prediction"),
+            number(last, "rollbacks_lost_packet"), number(last, "rollbacks_late_input"),
+            number(last, "rollbacks_own_input"), number(last, "rollbacks_join_leave"));
+        printf("visible error        at most %.1f mm, smoothed away\n",
+            number(last, "correction_mm_max"));
+    } else if (has_mode(c, "heal")) {
         printf("healing              one body of %.0f corrupted %.0f times, healed %.0f times with "
                "at most\n"
                "                     %.0f elements, %.0f bytes and %.1f ms; %.0f took longer than "
                "a round\n"
                "                     trip and three ticks\n",
-            c->bodies - 1, c->damaged, c->heals, c->heal_elements_max, c->heal_bytes_max,
-            c->heal_us_max / 1000, c->heals_slow);
+            number(last, "bodies") - 1, number(last, "damaged"), number(last, "heals"),
+            number(last, "heal_elements_max"), number(last, "heal_bytes_max"),
+            number(last, "heal_us_max") / 1000, number(last, "heals_slow"));
     }
 }
 
 // A busy machine may be late sometimes, but not most of the time.
 static int judge_heals(const cairn_demo_client *c) {
-    return fail_if(!(c->damaged > 0), "client %s corrupted nothing", c->name) +
-           fail_if(c->heals < c->damaged, "client %s was not healed each time", c->name) +
-           fail_if(c->heal_bytes_max >= CAIRN_DEMO_HEAL_BYTES_MAX,
-               "client %s needed %.0f bytes to be healed", c->name, c->heal_bytes_max) +
-           fail_if(2 * c->heals_slow > c->heals, "client %s was healed too late", c->name);
+    const cairn_json *last = c->last;
+    return fail_if(!(number(last, "damaged") > 0), "client %s corrupted nothing", c->name) +
+           fail_if(number(last, "heals") < number(last, "damaged"),
+               "client %s was not healed each time", c->name) +
+           fail_if(number(last, "heal_bytes_max") >= CAIRN_DEMO_HEAL_BYTES_MAX,
+               "client %s needed %.0f bytes to be healed", c->name,
+               number(last, "heal_bytes_max")) +
+           fail_if(2 * number(last, "heals_slow") > number(last, "heals"),
+               "client %s was healed too late", c->name);
 }
 
 // Clients that corrupt their own world are judged by their healing instead.
@@ -186,31 +177,35 @@ static double roots_differed(const cairn_demo_report *report) {
     double sum = 0;
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         const cairn_demo_client *c = &report->clients[i];
-        sum += corrupts_itself(c) ? 0 : c->roots_differed;
+        sum += has_mode(c, "heal") ? 0 : number(c->last, "roots_differed");
     }
     return sum;
 }
 
 static void print_figures(const cairn_demo_report *report) {
-    const cairn_demo_server *s = &report->server;
-    double snapshots = TOTAL(snapshots);
+    const cairn_json *s = report->server.last;
+    double snapshots = sum_of_clients(report, "snapshots");
     printf("\nticks run            %.0f (%.0f skipped), a step takes %.2f ms (median), %.2f ms ("
            "99 %%)\n",
-        s->tick, s->skipped, s->tick_us_p50 / 1000, s->tick_us_p99 / 1000);
+        number(s, "tick"), number(s, "skipped"), number(s, "tick_us_p50") / 1000,
+        number(s, "tick_us_p99") / 1000);
     printf("snapshots received   %.0f, %.0f of them keyframes, %.0f unusable\n", snapshots,
-        TOTAL(keyframes), TOTAL(unusable));
+        sum_of_clients(report, "keyframes"), sum_of_clients(report, "unusable"));
     printf("bytes per snapshot   %.0f for %.0f bodies\n",
-        snapshots > 0 ? TOTAL(snapshot_bytes) / snapshots : 0, report->clients[0].bodies);
+        snapshots > 0 ? sum_of_clients(report, "snapshot_bytes") / snapshots : 0,
+        number(report->clients[0].last, "bodies"));
     printf("hash comparisons     %.0f by clients, %.0f by the server; %.0f and %.0f differed\n",
-        TOTAL(roots_compared), s->roots, roots_differed(report), s->roots_differed);
-    printf("inputs               %.0f sent (copies counted), %.0f late\n", TOTAL(inputs_sent),
-        TOTAL(inputs_late));
+        sum_of_clients(report, "roots_compared"), number(s, "roots"), roots_differed(report),
+        number(s, "roots_differed"));
+    printf("inputs               %.0f sent (copies counted), %.0f late\n",
+        sum_of_clients(report, "inputs_sent"), sum_of_clients(report, "inputs_late"));
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         print_client(&report->clients[i]);
     }
     const cairn_demo_client *c = &report->clients[0];
     printf("stack of ten         %s: %.0f bodies, the highest at %.2f m\n",
-        stack_stands(c) ? "stands" : "fell", c->column_bodies, c->column_top_m);
+        stack_stands(c) ? "stands" : "fell", number(c->last, "column_bodies"),
+        number(c->last, "column_top_m"));
 }
 
 int cairn_demo_sum_up(const cairn_demo_report *report, bool verified) {
@@ -218,19 +213,23 @@ int cairn_demo_sum_up(const cairn_demo_report *report, bool verified) {
     print_figures(report);
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         const cairn_demo_client *c = &report->clients[i];
-        bool simulates = strcmp(c->mode, "interpolate") != 0;
-        broken += fail_if(!c->final || !c->played, "client %s did not play", c->name);
-        broken += corrupts_itself(c)
+        const cairn_json *last = c->last;
+        const bool simulates = !has_mode(c, "interpolate");
+        bool played = false;
+        cairn_json_get_bool(c->last, "played", &played);
+        broken += fail_if(!c->final || !played, "client %s did not play", c->name);
+        broken += has_mode(c, "heal")
                       ? judge_heals(c)
-                      : fail_if(c->roots_differed > 0,
+                      : fail_if(number(last, "roots_differed") > 0,
                             "the world of client %s differs from the server's", c->name);
-        broken += fail_if(c->final && simulates && !(c->roots_compared > 0),
+        broken += fail_if(c->final && simulates && !(number(last, "roots_compared") > 0),
             "client %s compared no hash", c->name);
-        broken += fail_if(c->final && !simulates && !(c->snapshots > 0),
+        broken += fail_if(c->final && !simulates && !(number(last, "snapshots") > 0),
             "client %s received no snapshot", c->name);
     }
     // Each corruption is reported once, or twice if a report was in flight.
-    broken += fail_if(report->server.roots_differed > 2 * TOTAL(damaged),
+    broken += fail_if(
+        number(report->server.last, "roots_differed") > 2 * sum_of_clients(report, "damaged"),
         "clients reported other hashes to the server");
     broken += fail_if(!stack_stands(&report->clients[0]), "the stack of ten fell");
     broken += fail_if(!verified, "the recording does not verify");

@@ -4,7 +4,8 @@
 // The demo's view of its programs, from the lines that they print.
 
 #include <stdbool.h>
-#include <stdint.h>
+
+#include "program/json.h"
 
 #define CAIRN_DEMO_CLIENTS 6
 
@@ -20,26 +21,14 @@
 
 typedef struct cairn_demo_server {
     char address[64]; // "" until it listens
-    double tick, clients, bodies, awake;
-    double in_bytes_s, out_bytes_s, tick_us_p50, tick_us_p99, late_us_p99, skipped;
-    double roots, roots_differed;
+    cairn_json *last; // owned; its last statistics, NULL: none
 } cairn_demo_server;
 
 typedef struct cairn_demo_client {
     const char *name;
-    char mode[16];
-    char state[16];
-    bool seen;  // a line has arrived
-    bool final; // the last line has arrived
-    bool played;
-    double tick, snapshots, keyframes, snapshot_bytes, roots_compared, roots_differed;
-    double inputs_sent, inputs_late, rtt_us, delay_us, unusable;
-    double column_bodies, column_top_m;
-    double predicted_ticks, rollbacks, rollback_ticks, rollback_us_max, correction_mm_max;
-    double bodies, damaged, heals, heals_slow, heal_us_max, heal_bytes_max, heal_elements_max;
-    double rollbacks_late_input, rollbacks_own_input, rollbacks_wrong_prediction,
-        rollbacks_join_leave;
-    double rollbacks_lost_packet;
+    const char *mode;
+    cairn_json *last; // owned; its last statistics, NULL: none
+    bool final;       // they are those at its end
 } cairn_demo_client;
 
 typedef struct cairn_demo_report {
@@ -49,10 +38,11 @@ typedef struct cairn_demo_report {
     int drawn;     // lines to move the cursor up
 } cairn_demo_report;
 
-void cairn_demo_take_server_line(void *server, const char *line); // a cairn_demo_server
-void cairn_demo_take_client_line(void *client, const char *line); // a cairn_demo_client
+void cairn_demo_read_server_line(void *server, const char *line); // a cairn_demo_server
+void cairn_demo_read_client_line(void *client, const char *line); // a cairn_demo_client
 void cairn_demo_draw(cairn_demo_report *report, double seconds, double seconds_total);
 
 // Prints the summary, with a line for each failed check. Returns the number of failed checks.
 // `verified`: cairn-replay verified the recording.
 int cairn_demo_sum_up(const cairn_demo_report *report, bool verified);
+void cairn_demo_report_end(cairn_demo_report *report);
