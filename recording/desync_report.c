@@ -84,25 +84,6 @@ cairn_status cairn_desync_report_encode(
 
 // ------------------------------------------------------------------------------------- reading
 
-// Decodes with the given rules if they are those of the file.
-static cairn_world *world_of_start(const cairn_chunk_start *start, const cairn_rules *rules,
-    char error[CAIRN_RECORDING_ERROR_SIZE]) {
-    if (rules == NULL) {
-        cairn_recorded_refusal refusal;
-        return cairn_recorded_world_of_start(start, &refusal, error);
-    }
-    if (start->sim_version != CAIRN_SIM_VERSION || start->rules_version != rules->version ||
-        strcmp(start->rules_name, rules->name) != 0) {
-        snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
-            "it needs simulation version %u and version %u of the rules %.31s", start->sim_version,
-            start->rules_version, start->rules_name);
-        return NULL;
-    }
-    const cairn_chunk_keyframe state = {
-        .tick = start->tick, .state = start->state, .state_size = start->state_size};
-    return cairn_recorded_world_of_keyframe(&state, rules, error);
-}
-
 static bool read_start(cairn_desync_report_content *c, const cairn_rules *rules,
     char error[CAIRN_RECORDING_ERROR_SIZE]) {
     CAIRN_ASSERT(c->before == NULL);
@@ -111,7 +92,8 @@ static bool read_start(cairn_desync_report_content *c, const cairn_rules *rules,
         return false;
     }
     snprintf(c->build, sizeof c->build, "%s", c->walk.chunk.start.build);
-    c->before = world_of_start(&c->walk.chunk.start, rules, error);
+    cairn_recorded_refusal refusal;
+    c->before = cairn_recorded_world_of_start(&c->walk.chunk.start, rules, &refusal, error);
     return c->before != NULL;
 }
 

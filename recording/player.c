@@ -35,7 +35,8 @@ static bool read_start(cairn_player *player) {
         return false;
     }
     const cairn_chunk_start *start = &player->walk.chunk.start;
-    cairn_world *world = cairn_recorded_world_of_start(start, &player->refusal, player->error);
+    cairn_world *world =
+        cairn_recorded_world_of_start(start, NULL, &player->refusal, player->error);
     player->rules = world == NULL ? NULL : cairn_world_settings(world)->rules;
     return set_world(player, world);
 }
@@ -110,9 +111,8 @@ static bool load_state(cairn_player *player) {
     CAIRN_ASSERT(cairn_recording_is_state(chunk->kind));
     cairn_chunk_keyframe state = chunk->keyframe;
     if (chunk->kind == CAIRN_CHUNK_REPLACE) {
-        state = (cairn_chunk_keyframe){.tick = chunk->replace.tick,
-            .state = chunk->replace.state,
-            .state_size = chunk->replace.state_size};
+        state = (cairn_chunk_keyframe){
+            chunk->replace.tick, chunk->replace.state, chunk->replace.state_size};
     }
     cairn_world *world = cairn_recorded_world_of_keyframe(&state, player->rules, player->error);
     player->refusal = world == NULL ? CAIRN_RECORDED_STATE : CAIRN_RECORDED_OK;

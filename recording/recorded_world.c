@@ -2,6 +2,7 @@
 #include "recording/recorded_world.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "bridge/rules_library.h"
@@ -54,11 +55,11 @@ cairn_world *cairn_recorded_world_of_keyframe(const cairn_chunk_keyframe *keyfra
     return world;
 }
 
-cairn_world *cairn_recorded_world_of_start(const cairn_chunk_start *start,
+cairn_world *cairn_recorded_world_of_start(const cairn_chunk_start *start, const cairn_rules *rules,
     cairn_recorded_refusal *refusal, char error[CAIRN_RECORDING_ERROR_SIZE]) {
-    const cairn_rules *rules = NULL;
     *refusal = CAIRN_RECORDED_VERSION;
-    if (!cairn_rules_find(start->rules_name, &rules)) {
+    if (rules == NULL ? !cairn_rules_find(start->rules_name, &rules)
+                      : strcmp(start->rules_name, rules->name) != 0) {
         snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
             "its rules, %.31s, are not built into this program", start->rules_name);
         return NULL;

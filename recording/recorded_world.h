@@ -18,8 +18,10 @@ typedef enum cairn_recorded_refusal {
     CAIRN_RECORDED_STATE,   // the state is refused, or out of memory
 } cairn_recorded_refusal;
 
-// The world of a start chunk; the caller destroys it. NULL on refusal: `error` holds one sentence.
-cairn_world *cairn_recorded_world_of_start(const cairn_chunk_start *start,
+// The world of a start chunk; the caller destroys it. `rules` must have the name and version that
+// the chunk states; NULL: the built-in rules of that name. NULL on refusal: `error` holds one
+// sentence.
+cairn_world *cairn_recorded_world_of_start(const cairn_chunk_start *start, const cairn_rules *rules,
     cairn_recorded_refusal *refusal, char error[CAIRN_RECORDING_ERROR_SIZE]);
 // The same for the state of a keyframe or a replacement. `rules` are those of the start chunk.
 cairn_world *cairn_recorded_world_of_keyframe(const cairn_chunk_keyframe *keyframe,

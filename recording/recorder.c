@@ -202,23 +202,32 @@ void cairn_recorder_tick(cairn_recorder *recorder, uint64_t tick, const cairn_co
     }
 }
 
-void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world) {
-    if (!recorder->open || recorder->failed) {
-        return;
-    }
-    CAIRN_ASSERT(recorder->next_tick == cairn_world_tick(world));
+// Writes waiting ticks and then the world. False: nothing more can be written, or the state is
+// longer than state_size_max.
+static bool write_world(cairn_recorder *recorder, const cairn_world *world, cairn_chunk_kind kind) {
+    CAIRN_ASSERT(kind == CAIRN_CHUNK_KEYFRAME || kind == CAIRN_CHUNK_REPLACE);
     write_ticks(recorder);
-    size_t size = cairn_world_encode(world, recorder->state, recorder->config.state_size_max);
-    if (size == 0) {
-        return;
+    const size_t size = cairn_world_encode(world, recorder->state, recorder->config.state_size_max);
+    if (size == 0 || recorder->failed) {
+        return false;
     }
-    const cairn_chunk chunk = {
-        .kind = CAIRN_CHUNK_KEYFRAME,
-        .keyframe = {.tick = recorder->next_tick,
-            .state = recorder->state,
-            .state_size = (uint32_t)size},
-    };
+    recorder->next_tick = cairn_world_tick(world);
+    cairn_chunk chunk = {.kind = kind};
+    if (kind == CAIRN_CHUNK_KEYFRAME) {
+        chunk.keyframe =
+            (cairn_chunk_keyframe){recorder->next_tick, recorder->state, (uint32_t)size};
+    } else {
+        chunk.replace = (cairn_chunk_replace){recorder->next_tick, recorder->state, (uint32_t)size};
+    }
     write_state(recorder, &chunk, recorder->next_tick);
+    return true;
+}
+
+void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world) {
+    if (recorder->open && !recorder->failed) {
+        CAIRN_ASSERT(recorder->next_tick == cairn_world_tick(world));
+        (void)write_world(recorder, world, CAIRN_CHUNK_KEYFRAME);
+    }
 }
 
 bool cairn_recorder_keyframe_due(const cairn_recorder *recorder) {
@@ -231,23 +240,9 @@ bool cairn_recorder_keyframe_due(const cairn_recorder *recorder) {
 }
 
 void cairn_recorder_replace(cairn_recorder *recorder, const cairn_world *world) {
-    if (!recorder->open || recorder->failed) {
-        return;
+    if (recorder->open && !recorder->failed) {
+        recorder->failed = !write_world(recorder, world, CAIRN_CHUNK_REPLACE) || recorder->failed;
     }
-    write_ticks(recorder);
-    size_t size = cairn_world_encode(world, recorder->state, recorder->config.state_size_max);
-    recorder->failed = recorder->failed || size == 0;
-    if (recorder->failed) {
-        return;
-    }
-    recorder->next_tick = cairn_world_tick(world);
-    const cairn_chunk chunk = {
-        .kind = CAIRN_CHUNK_REPLACE,
-        .replace = {.tick = recorder->next_tick,
-            .state = recorder->state,
-            .state_size = (uint32_t)size},
-    };
-    write_state(recorder, &chunk, recorder->next_tick);
 }
 
 void cairn_recorder_desync(cairn_recorder *recorder, const cairn_chunk_desync *desync) {

@@ -4,14 +4,10 @@
 import pytest
 
 
-def test_the_example_client_sees_the_scene_and_itself(kit):
+@pytest.mark.parametrize("example", ["example_client", "example_predict"])
+def test_an_example_sees_the_scene_and_itself(kit, example):
     server = kit.serve()
-    assert " 266 bodies" in kit.run("example_client", kit.token(server)).out
-
-
-def test_the_example_that_predicts_does_as_well(kit):
-    server = kit.serve()
-    assert "266 bodies" in kit.run("example_predict", kit.token(server)).out
+    assert "266 bodies" in kit.run(example, kit.token(server)).out
 
 
 def test_the_example_client_needs_a_token(kit):

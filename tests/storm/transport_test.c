@@ -186,16 +186,11 @@ static void connect_client(transport *t, uint32_t i, uint64_t client_id) {
     t->connected[i] = false;
 }
 
-static cairn_link_config link_config(void) {
+static void start(transport *t, uint64_t seed) {
     cairn_link_config config = cairn_link_config_default();
     config.unreliable_size_max = 3000;
     config.receive_size_max = 3000;
     config.reliable_buffer_size = 16384;
-    return config;
-}
-
-static void start(transport *t, uint64_t seed) {
-    const cairn_link_config config = link_config();
     cairn_address address;
     memset(t, 0, sizeof *t);
     t->random = cairn_random_of(seed);

@@ -10,12 +10,6 @@ static bool write_file(void *user, const uint8_t *bytes, size_t size) {
     return fwrite(bytes, 1, size, user) == size;
 }
 
-// A save is a copy of the block in memory; its canonical encoding is at most twice as long.
-static size_t state_size_max(const cairn_world *world) {
-    size_t size = 2 * cairn_world_save_size_max(world) + 4096;
-    return size < CAIRN_STATE_SIZE_MAX ? size : CAIRN_STATE_SIZE_MAX;
-}
-
 int cairn_replay_output_open(cairn_replay_output *out, const char *path, const cairn_key *key,
     const char *scene_name, const cairn_world *world) {
     *out = (cairn_replay_output){.path = path};
@@ -23,10 +17,12 @@ int cairn_replay_output_open(cairn_replay_output *out, const char *path, const c
     if (out->file == NULL) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
     }
+    // A save is a copy of the block in memory; its canonical encoding is at most twice as long.
+    const size_t size = 2 * cairn_world_save_size_max(world) + 4096;
     const cairn_recorder_config config = {
         .ticks_per_chunk = 64,
         .commands_per_tick_max = CAIRN_COMMANDS_PER_TICK_MAX,
-        .state_size_max = state_size_max(world),
+        .state_size_max = size < CAIRN_STATE_SIZE_MAX ? size : CAIRN_STATE_SIZE_MAX,
         .scene_name = scene_name,
         .signing_seed = key->given ? key->bytes : NULL,
         .write = write_file,
