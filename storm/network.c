@@ -8,7 +8,6 @@
 
 typedef struct waiting {
     uint64_t at_ns;
-    uint64_t order; // unique, so that no two events are equal
     uint32_t slot;
 } waiting;
 
@@ -20,7 +19,6 @@ typedef struct endpoint {
 struct cairn_virtual_network {
     cairn_random random;
     uint64_t now_ns;
-    uint64_t order;
     cairn_virtual_counters counters;
     endpoint endpoints[CAIRN_VIRTUAL_ENDPOINTS_MAX];
     uint32_t endpoint_count;
@@ -32,7 +30,7 @@ struct cairn_virtual_network {
     cairn_virtual_datagram out;
     uint32_t capacity;
     uint32_t count;
-    waiting *heap;        // the earliest first
+    waiting *queue;       // the earliest last; of equal times the one that was sent first
     uint32_t *free_slots; // capacity - count of them
     cairn_virtual_datagram *slots;
 };
@@ -46,10 +44,10 @@ cairn_status cairn_virtual_network_create(
     }
     network->random = cairn_random_of(seed);
     network->capacity = datagrams_max;
-    network->heap = malloc(datagrams_max * sizeof *network->heap);
+    network->queue = malloc(datagrams_max * sizeof *network->queue);
     network->free_slots = malloc(datagrams_max * sizeof *network->free_slots);
     network->slots = malloc(datagrams_max * sizeof *network->slots);
-    if (network->heap == NULL || network->free_slots == NULL || network->slots == NULL) {
+    if (network->queue == NULL || network->free_slots == NULL || network->slots == NULL) {
         cairn_virtual_network_destroy(network);
         return CAIRN_OUT_OF_MEMORY;
     }
@@ -62,7 +60,7 @@ cairn_status cairn_virtual_network_create(
 
 void cairn_virtual_network_destroy(cairn_virtual_network *network) {
     if (network != NULL) {
-        free(network->heap);
+        free(network->queue);
         free(network->free_slots);
         free(network->slots);
         free(network);
@@ -146,33 +144,6 @@ uint64_t cairn_virtual_time_of(
     return low;
 }
 
-static bool before(const waiting *a, const waiting *b) {
-    return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
-}
-
-static waiting heap_pop(cairn_virtual_network *network) {
-    const waiting top = network->heap[0];
-    const waiting last = network->heap[--network->count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= network->count) {
-            break;
-        }
-        if (child + 1 < network->count &&
-            before(&network->heap[child + 1], &network->heap[child])) {
-            child++;
-        }
-        if (!before(&network->heap[child], &last)) {
-            break;
-        }
-        network->heap[at] = network->heap[child];
-        at = child;
-    }
-    network->heap[at] = last;
-    return top;
-}
-
 // Puts a copy in flight; NULL if the network is full.
 static cairn_virtual_datagram *put_in_flight(cairn_virtual_network *network, uint32_t to,
     const cairn_address *from, const uint8_t *bytes, size_t size, uint64_t at_ns) {
@@ -186,13 +157,12 @@ static cairn_virtual_datagram *put_in_flight(cairn_virtual_network *network, uin
     datagram->from = *from;
     datagram->size = (uint32_t)size;
     memcpy(datagram->bytes, bytes, size);
-    const waiting w = {.at_ns = at_ns, .order = network->order++, .slot = slot};
+    // Sorted by insertion: few datagrams are in flight at once.
     uint32_t at = network->count++;
-    while (at > 0 && before(&w, &network->heap[(at - 1) / 2])) {
-        network->heap[at] = network->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
+    for (; at > 0 && network->queue[at - 1].at_ns <= at_ns; at--) {
+        network->queue[at] = network->queue[at - 1];
     }
-    network->heap[at] = w;
+    network->queue[at] = (waiting){.at_ns = at_ns, .slot = slot};
     return datagram;
 }
 
@@ -291,7 +261,7 @@ void cairn_virtual_inject(cairn_virtual_network *network, const cairn_address *f
 }
 
 uint64_t cairn_virtual_next_ns(const cairn_virtual_network *network) {
-    return network->count > 0 ? network->heap[0].at_ns : UINT64_MAX;
+    return network->count > 0 ? network->queue[network->count - 1].at_ns : UINT64_MAX;
 }
 
 bool cairn_virtual_deliver(
@@ -301,7 +271,7 @@ bool cairn_virtual_deliver(
         *out = NULL;
         return false;
     }
-    const waiting w = heap_pop(network);
+    const waiting w = network->queue[--network->count];
     network->free_slots[network->capacity - network->count - 1] = w.slot;
     network->now_ns = w.at_ns > network->now_ns ? w.at_ns : network->now_ns;
     network->counters.delivered++;
