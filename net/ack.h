@@ -27,7 +27,8 @@ typedef enum cairn_ack_seen {
 cairn_ack_seen cairn_ack_window_check(const cairn_ack_window *window, uint64_t sequence);
 // `sequence` must be fresh.
 void cairn_ack_window_add(cairn_ack_window *window, uint64_t sequence);
-// Bit i: whether the sequence `skip + i + 1` before the newest was received. Needs a newest.
+// Bit i: whether the sequence `skip + i + 1` before the newest was received. Something must have
+// been received.
 uint32_t cairn_ack_window_word(const cairn_ack_window *window, uint32_t skip);
 
 typedef enum cairn_sent_state {
@@ -60,5 +61,5 @@ cairn_sent *cairn_sent_ring_find(cairn_sent_ring *ring, uint64_t sequence);
 // Whether the next payload would overwrite the record of one that is neither acknowledged nor lost;
 // declare that one lost first.
 bool cairn_sent_ring_full(const cairn_sent_ring *ring);
-// Takes the next sequence. The ring must not be full.
+// Records the next payload and returns its sequence. The ring must not be full.
 uint64_t cairn_sent_ring_add(cairn_sent_ring *ring, cairn_sent sent);

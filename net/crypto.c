@@ -45,13 +45,13 @@ void cairn_aead_encrypt(uint8_t *bytes, size_t size, cairn_associated_data assoc
     CAIRN_ASSERT(failed == 0);
 }
 
-bool cairn_aead_decrypt(const uint8_t *sealed, size_t encrypted_size,
+bool cairn_aead_decrypt(const uint8_t *encrypted, size_t encrypted_size,
     cairn_associated_data associated, uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
     uint8_t *text) {
-    CAIRN_ASSERT(sealed != NULL && key != NULL && text != NULL);
+    CAIRN_ASSERT(encrypted != NULL && key != NULL && text != NULL);
     uint8_t nonce[NARROW_NONCE_SIZE];
     write_nonce(sequence, nonce);
-    return crypto_aead_chacha20poly1305_ietf_decrypt(text, NULL, NULL, sealed, encrypted_size,
+    return crypto_aead_chacha20poly1305_ietf_decrypt(text, NULL, NULL, encrypted, encrypted_size,
                associated.bytes, associated.size, nonce, key) == 0;
 }
 
@@ -63,11 +63,11 @@ void cairn_aead_encrypt_wide(uint8_t *bytes, size_t size, cairn_associated_data 
     CAIRN_ASSERT(failed == 0);
 }
 
-bool cairn_aead_decrypt_wide(const uint8_t *sealed, size_t encrypted_size,
+bool cairn_aead_decrypt_wide(const uint8_t *encrypted, size_t encrypted_size,
     cairn_associated_data associated, const uint8_t nonce[CAIRN_AEAD_NONCE_SIZE],
     const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *text) {
-    CAIRN_ASSERT(sealed != NULL && nonce != NULL && key != NULL);
-    return crypto_aead_xchacha20poly1305_ietf_decrypt(text, NULL, NULL, sealed, encrypted_size,
+    CAIRN_ASSERT(encrypted != NULL && nonce != NULL && key != NULL);
+    return crypto_aead_xchacha20poly1305_ietf_decrypt(text, NULL, NULL, encrypted, encrypted_size,
                associated.bytes, associated.size, nonce, key) == 0;
 }
 

@@ -32,17 +32,17 @@ bool cairn_crypto_start(void);
 void cairn_aead_encrypt(uint8_t *bytes, size_t size, cairn_associated_data associated,
     uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE]);
 
-// Opens `encrypted_size` bytes (text and MAC) into `text` (encrypted_size - CAIRN_AEAD_MAC_SIZE
-// bytes; may be `sealed` itself). False if a bit of text, associated data, sequence or key differs,
-// or `encrypted_size` is too small for a MAC; the content of `text` is undefined then.
-bool cairn_aead_decrypt(const uint8_t *sealed, size_t encrypted_size,
+// Decrypts `encrypted_size` bytes (text and MAC) into `text` (encrypted_size - CAIRN_AEAD_MAC_SIZE
+// bytes; may be `encrypted` itself). False if a bit of text, associated data, sequence or key
+// differs, or `encrypted_size` is too small for a MAC; the content of `text` is undefined then.
+bool cairn_aead_decrypt(const uint8_t *encrypted, size_t encrypted_size,
     cairn_associated_data associated, uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
     uint8_t *text);
 
 // The same with XChaCha20-Poly1305 and a nonce of 24 random bytes: connect tokens.
 void cairn_aead_encrypt_wide(uint8_t *bytes, size_t size, cairn_associated_data associated,
     const uint8_t nonce[CAIRN_AEAD_NONCE_SIZE], const uint8_t key[CAIRN_AEAD_KEY_SIZE]);
-bool cairn_aead_decrypt_wide(const uint8_t *sealed, size_t encrypted_size,
+bool cairn_aead_decrypt_wide(const uint8_t *encrypted, size_t encrypted_size,
     cairn_associated_data associated, const uint8_t nonce[CAIRN_AEAD_NONCE_SIZE],
     const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *text);
 
@@ -50,17 +50,17 @@ bool cairn_aead_decrypt_wide(const uint8_t *sealed, size_t encrypted_size,
 uint64_t cairn_siphash(
     const uint8_t *bytes, size_t size, const uint8_t key[CAIRN_SIPHASH_KEY_SIZE]);
 
-// The `number`-th key derived from a root key (BLAKE2b); size is 16 .. 64. Independent of each
-// other: knowing one reveals nothing about the others.
+// The `number`-th key derived from a root key (BLAKE2b); size is 16 .. 64. The derived keys are
+// independent: one reveals nothing about the others.
 void cairn_key_derive(
     const uint8_t root[CAIRN_AEAD_KEY_SIZE], uint64_t number, uint8_t *out, size_t size);
 
-// Zeros that the compiler may not leave out: for keys that are no longer needed.
+// Overwrites with zeros, which the compiler cannot leave out: for keys that are no longer needed.
 void cairn_wipe(void *bytes, size_t size);
 
 // Lower-case hexadecimal digits and a terminator into `out`, which has 2 * size + 1 bytes and is
 // returned.
 char *cairn_hex_print(const uint8_t *bytes, size_t size, char *out);
 // Parses exactly `digit_count` hexadecimal digits of either case into `size` bytes. False if a
-// character is no digit or digit_count is not 2 * size.
+// character is not a digit or digit_count is not 2 * size.
 bool cairn_hex_read(const char *digits, size_t digit_count, uint8_t *bytes, size_t size);

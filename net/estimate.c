@@ -28,12 +28,12 @@ void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns) {
     estimate->late_ns -= estimate->late_ns / 1024;
 }
 
-void cairn_estimate_fate(cairn_estimate *estimate, bool lost) {
+void cairn_estimate_outcome(cairn_estimate *estimate, bool lost) {
     estimate->loss += ((lost ? 1.0f : 0.0f) - estimate->loss) * loss_weight;
     CAIRN_ASSERT(estimate->loss >= 0.0f && estimate->loss <= 1.0f);
 }
 
-void cairn_estimate_loss_taken_back(cairn_estimate *estimate, uint64_t elapsed_ns) {
+void cairn_estimate_undo_loss(cairn_estimate *estimate, uint64_t elapsed_ns) {
     CAIRN_ASSERT(estimate->loss >= 0.0f && estimate->loss <= 1.0f);
     const uint64_t late = elapsed_ns > estimate->rtt_ns ? elapsed_ns - estimate->rtt_ns : 0;
     const uint64_t late_ns = late < reordering_ns_max ? late : reordering_ns_max;

@@ -32,15 +32,15 @@ typedef struct cairn_estimate {
 void cairn_estimate_round_trip(cairn_estimate *estimate, uint64_t rtt_ns);
 // Adds the outcome of one payload. After a late ack, call it with `false` to undo the loss; the
 // payload then counts as arrived.
-void cairn_estimate_fate(cairn_estimate *estimate, bool lost);
-// `elapsed_ns` is the time from sending to its late ack: from now on losses are called later. Round
-// trips are measured on what arrives first, so they do not include what reordering delays
-// (compare the adaptive window of RFC 8985, section 7.1).
-void cairn_estimate_loss_taken_back(cairn_estimate *estimate, uint64_t elapsed_ns);
-// How long after its sending a payload that a later one overtook counts as lost: reordering within
-// SRTT + 4 RTTVAR is not loss (compare RFC 9002, section 6.1.2, which takes 9/8 of the RTT).
+void cairn_estimate_outcome(cairn_estimate *estimate, bool lost);
+// `elapsed_ns` is the time from sending to its late ack: from now on payloads are declared lost
+// later. Round trips are measured on what arrives first, so they do not include what reordering
+// delays (compare the adaptive window of RFC 8985, section 7.1).
+void cairn_estimate_undo_loss(cairn_estimate *estimate, uint64_t elapsed_ns);
+// How long after it was sent a payload counts as lost if a later one was acknowledged: reordering
+// within SRTT + 4 RTTVAR is not loss (compare RFC 9002, section 6.1.2, which takes 9/8 of the RTT).
 uint64_t cairn_estimate_overdue_ns(const cairn_estimate *estimate);
-// How much later than another a payload sent with it may arrive.
+// How much later than another one, sent at the same time, a payload may arrive.
 uint64_t cairn_estimate_reordering_ns(const cairn_estimate *estimate);
 // How long to wait for any ack at all, doubled `backoff` times.
 uint64_t cairn_estimate_timeout_ns(const cairn_estimate *estimate, uint32_t backoff);

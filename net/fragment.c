@@ -64,7 +64,7 @@ static void give_up(cairn_assemblies *assemblies, uint64_t first) {
     CAIRN_ASSERT(assemblies->given_up > first);
 }
 
-static cairn_assembly *find(cairn_assemblies *assemblies, uint64_t first) {
+static cairn_assembly *find_assembly(cairn_assemblies *assemblies, uint64_t first) {
     for (uint32_t i = 0; i < assemblies->count; i++) {
         cairn_assembly *slot = &assemblies->slots[i];
         if (slot->size != 0 && slot->first == first) {
@@ -89,11 +89,11 @@ static cairn_assembly *find_room(cairn_assemblies *assemblies) {
 }
 
 // NULL if there is no room for the message.
-static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t now_ns, uint64_t patience_ns,
-    uint64_t first, uint32_t size) {
+static cairn_assembly *begin_assembly(cairn_assemblies *assemblies, uint64_t now_ns,
+    uint64_t wait_ns, uint64_t first, uint32_t size) {
     CAIRN_ASSERT(size > CAIRN_LINK_SINGLE_SIZE_MAX && size <= assemblies->size_max);
     cairn_assembly *slot = find_room(assemblies);
-    if (slot->size != 0 && now_ns - slot->begun_ns < patience_ns) {
+    if (slot->size != 0 && now_ns - slot->begun_ns < wait_ns) {
         give_up(assemblies, first);
         return NULL;
     }
@@ -109,7 +109,7 @@ static cairn_assembly *begin(cairn_assemblies *assemblies, uint64_t now_ns, uint
 }
 
 cairn_link_drop cairn_assemblies_take(cairn_assemblies *assemblies, uint64_t now_ns,
-    uint64_t patience_ns, const cairn_fragment *fragment) {
+    uint64_t wait_ns, const cairn_fragment *fragment) {
     const cairn_link_drop drop = fragment_check(fragment, assemblies->size_max);
     if (drop != CAIRN_LINK_TAKEN) {
         return drop;
@@ -119,12 +119,12 @@ cairn_link_drop cairn_assemblies_take(cairn_assemblies *assemblies, uint64_t now
         assemblies->done = NULL;
     }
     const uint64_t first = fragment->sequence - fragment->index;
-    cairn_assembly *slot = find(assemblies, first);
+    cairn_assembly *slot = find_assembly(assemblies, first);
     if (slot != NULL && slot->size != fragment->size) {
         return CAIRN_LINK_DROP_FRAGMENT;
     }
     if (slot == NULL && first >= assemblies->given_up) {
-        slot = begin(assemblies, now_ns, patience_ns, first, fragment->size);
+        slot = begin_assembly(assemblies, now_ns, wait_ns, first, fragment->size);
     }
     if (slot != NULL) { // otherwise the fragment arrived too late to be used
         const uint64_t bit = 1ull << (fragment->index % 64);

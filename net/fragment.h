@@ -17,7 +17,7 @@
 #define CAIRN_ASSEMBLIES_MAX 8
 
 typedef struct cairn_assembly {
-    uint8_t *bytes; // not owned, room for size_max; starts on 8 bytes
+    uint8_t *bytes; // not owned, room for size_max; aligned to 8 bytes
     uint64_t first; // sequence of fragment 0
     uint64_t begun_ns;
     uint32_t size; // of the message; 0: free
@@ -29,7 +29,7 @@ typedef struct cairn_assemblies {
     cairn_assembly slots[CAIRN_ASSEMBLIES_MAX];
     uint32_t count;       // slots in use, 1 .. CAIRN_ASSEMBLIES_MAX
     uint32_t size_max;    // of a message
-    uint64_t given_up;    // messages whose first sequence is below this are not begun any more
+    uint64_t given_up;    // no message with a first sequence below this is begun
     uint64_t lost;        // messages begun and given up
     cairn_assembly *done; // the message completed by the last take; its slot is free at the next
 } cairn_assemblies;
@@ -54,6 +54,6 @@ uint32_t cairn_fragment_size(uint32_t message_size, uint32_t index);
 
 // Takes one fragment: CAIRN_LINK_TAKEN, CAIRN_LINK_DROP_FRAGMENT or CAIRN_LINK_DROP_MESSAGE_SIZE.
 // If the message is now complete, `done` points to it until the next take. A message that has
-// waited `patience_ns` for its fragments may be given up for another.
+// waited `wait_ns` for its fragments may be given up for another.
 cairn_link_drop cairn_assemblies_take(cairn_assemblies *assemblies, uint64_t now_ns,
-    uint64_t patience_ns, const cairn_fragment *fragment);
+    uint64_t wait_ns, const cairn_fragment *fragment);

@@ -40,7 +40,7 @@ typedef struct layout {
     uint32_t sent_capacity, segment_capacity, window;
 } layout;
 
-static size_t place(size_t *at, size_t size) {
+static size_t reserve(size_t *at, size_t size) {
     CAIRN_ASSERT(*at % 16 == 0);
     const size_t here = *at;
     *at += (size + 15) / 16 * 16;
@@ -65,16 +65,16 @@ static layout layout_of(const cairn_link_config *config) {
         l.sent_capacity *= 2;
     }
     const bool fragments = config->receive_size_max > CAIRN_LINK_SINGLE_SIZE_MAX;
-    place(&l.all, sizeof(cairn_link));
-    l.sent = place(&l.all, l.sent_capacity * sizeof(cairn_sent));
-    l.segments = place(&l.all, l.segment_capacity * sizeof(cairn_segment));
-    l.have = place(&l.all, l.window / 64);
-    l.unreliable = place(&l.all, config->unreliable_size_max);
-    l.reliable = place(&l.all, config->reliable_buffer_size);
-    l.single = place(&l.all, CAIRN_LINK_SINGLE_SIZE_MAX);
+    reserve(&l.all, sizeof(cairn_link));
+    l.sent = reserve(&l.all, l.sent_capacity * sizeof(cairn_sent));
+    l.segments = reserve(&l.all, l.segment_capacity * sizeof(cairn_segment));
+    l.have = reserve(&l.all, l.window / 64);
+    l.unreliable = reserve(&l.all, config->unreliable_size_max);
+    l.reliable = reserve(&l.all, config->reliable_buffer_size);
+    l.single = reserve(&l.all, CAIRN_LINK_SINGLE_SIZE_MAX);
     l.assemblies =
-        place(&l.all, fragments ? config->receive_messages_max * l.assembly_size : (size_t)0);
-    l.stream = place(&l.all, (size_t)l.window + 16);
+        reserve(&l.all, fragments ? config->receive_messages_max * l.assembly_size : (size_t)0);
+    l.stream = reserve(&l.all, (size_t)l.window + 16);
     return l;
 }
 
@@ -82,7 +82,7 @@ size_t cairn_link_memory_size(const cairn_link_config *config) {
     return is_config_valid(config) ? layout_of(config).all : 0;
 }
 
-static void attach(cairn_link *link, uint8_t *block, const layout *l) {
+static void attach_buffers(cairn_link *link, uint8_t *block, const layout *l) {
     CAIRN_ASSERT((uintptr_t)block % 16 == 0);
     link->sent.entries = (void *)(block + l->sent);
     link->sent.capacity = l->sent_capacity;
@@ -116,7 +116,7 @@ cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns,
     }
     cairn_link *link = (void *)block;
     link->config = *config;
-    attach(link, block, &l);
+    attach_buffers(link, block, &l);
     cairn_link_reset(link, now_ns);
     *out = link;
     return CAIRN_OK;
@@ -262,7 +262,7 @@ static size_t fragment_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
     return count_payload(link, CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + size);
 }
 
-static void pace(cairn_link *link, uint64_t now_ns, size_t size) {
+static void pace_stream(cairn_link *link, uint64_t now_ns, size_t size) {
     const uint64_t rate = link->config.send_rate_bytes_per_s;
     if (rate == 0) {
         return;
@@ -285,7 +285,7 @@ static size_t stream_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) 
     cairn_write_u64(&writer, segment.offset);
     link->statistics.stream_bytes_resent += segment.again ? segment.size : 0;
     const size_t size = CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + segment.size;
-    pace(link, now_ns, size);
+    pace_stream(link, now_ns, size);
     return count_payload(link, size);
 }
 
@@ -325,7 +325,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-// When the oldest payload that a later one overtook counts as lost; only the stream cares.
+// When the oldest payload that a later one overtook counts as lost. Only the stream needs to know.
 static uint64_t overdue_deadline_ns(const cairn_link *link) {
     if (link->sender.in_flight_count == 0 || link->sent.oldest >= link->sent.acked_next) {
         return UINT64_MAX;

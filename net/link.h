@@ -65,8 +65,8 @@ cairn_link_drop cairn_link_receive(
     cairn_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size);
 
 typedef struct cairn_link_message {
-    const uint8_t *bytes; // the link's; starts on 8 bytes; lasts until the next call of receive or
-                          // next_message
+    const uint8_t *bytes; // owned by the link, aligned to 8 bytes, valid until the next call of
+                          // receive or next_message
     size_t size;
     bool reliable;
 } cairn_link_message;

@@ -45,7 +45,7 @@ struct cairn_link {
     cairn_stream_receiver receiver;
 };
 
-// Calls payloads lost that a later one overtook long enough ago.
+// Declares overdue payloads lost if a later one was acknowledged.
 void cairn_link_detect_losses(cairn_link *link, uint64_t now_ns);
 // Declares the oldest unacknowledged payload lost.
 void cairn_link_lose_oldest(cairn_link *link);

@@ -23,7 +23,7 @@ void cairn_link_lose_oldest(cairn_link *link) {
     CAIRN_ASSERT(sent != NULL && sent->state == CAIRN_SENT_IN_FLIGHT);
     sent->state = CAIRN_SENT_LOST;
     link->statistics.payloads_lost++;
-    cairn_estimate_fate(&link->estimate, true);
+    cairn_estimate_outcome(&link->estimate, true);
     link->statistics.loss = link->estimate.loss;
     if (sent->has_segment) {
         cairn_stream_sender_lost(&link->sender, sent->segment, sequence);
@@ -63,7 +63,7 @@ static void acknowledge(
     if (sent->state == CAIRN_SENT_LOST) {
         CAIRN_ASSERT(link->statistics.payloads_lost > 0);
         link->statistics.payloads_lost--;
-        cairn_estimate_loss_taken_back(&link->estimate, now_ns - sent->sent_ns);
+        cairn_estimate_undo_loss(&link->estimate, now_ns - sent->sent_ns);
     }
     if (sequence >= link->sent.acked_next) { // only the newest of a report can be
         const uint64_t elapsed_ns = now_ns - sent->sent_ns;
@@ -74,14 +74,14 @@ static void acknowledge(
     }
     sent->state = CAIRN_SENT_ACKNOWLEDGED;
     link->statistics.payloads_acknowledged++;
-    cairn_estimate_fate(&link->estimate, false);
+    cairn_estimate_outcome(&link->estimate, false);
     if (sent->has_segment) {
         cairn_stream_sender_acknowledged(&link->sender, now_ns, sent->segment);
     }
 }
 
-// The first word's bits that were not in the last report; most of each report repeats it.
-static uint32_t news_of(cairn_link *link, const ack_report *report) {
+// The bits of the first word that the last report did not have: most of a report repeats it.
+static uint32_t new_acks(cairn_link *link, const ack_report *report) {
     const uint64_t newer = report->newest - link->reported_newest;
     const uint32_t word = report->words[0];
     if (report->newest < link->reported_newest || newer > 32) {
@@ -93,10 +93,10 @@ static uint32_t news_of(cairn_link *link, const ack_report *report) {
 
 static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *report) {
     CAIRN_ASSERT(report->word_count >= 1 && report->word_count <= 1 + CAIRN_LINK_ACK_WORDS_MAX);
-    const uint32_t news = link->has_ack_report ? news_of(link, report) : report->words[0];
+    const uint32_t fresh = link->has_ack_report ? new_acks(link, report) : report->words[0];
     acknowledge(link, now_ns, report->newest, report);
     for (uint32_t w = 0; w < report->word_count; w++) {
-        uint32_t word = w == 0 ? news : report->words[w];
+        uint32_t word = w == 0 ? fresh : report->words[w];
         for (uint32_t i = 0; word != 0; i++, word >>= 1) {
             if ((word & 1) != 0) {
                 acknowledge(link, now_ns, report->newest - 1 - 32 * w - i, report);

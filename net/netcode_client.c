@@ -19,7 +19,7 @@
 struct cairn_netcode_client {
     cairn_netcode_client_state state;
     cairn_token_public token;
-    uint32_t server; // of the token's list, the one tried now
+    uint32_t server; // index in the list of the token: the one tried now
     uint64_t now_ns;
     uint64_t expire_ns; // when the token ends, while connecting
     uint64_t sent_ns;
@@ -64,7 +64,7 @@ static void set_now(cairn_netcode_client *client, uint64_t now_ns) {
     client->now_ns = now_ns;
 }
 
-static bool ended(const cairn_netcode_client *client) {
+static bool is_ended(const cairn_netcode_client *client) {
     return client->state <= CAIRN_NETCODE_STATE_DISCONNECTED;
 }
 
@@ -101,9 +101,9 @@ static void queue_request(cairn_netcode_client *client) {
     queue(client, bytes, cairn_packet_write_request(&request, bytes));
 }
 
-// The packet a state repeats ten times a second.
-static void repeat(cairn_netcode_client *client) {
-    CAIRN_ASSERT(!ended(client));
+// Sends the packet that the state repeats ten times a second.
+static void send_periodic(cairn_netcode_client *client) {
+    CAIRN_ASSERT(!is_ended(client));
     if (client->state == CAIRN_NETCODE_STATE_SENDING_REQUEST) {
         queue_request(client);
     } else if (client->state == CAIRN_NETCODE_STATE_SENDING_RESPONSE) {
@@ -126,33 +126,35 @@ static void try_server(cairn_netcode_client *client, uint32_t server) {
     queue_request(client);
 }
 
-static void answer(cairn_netcode_client *client, const cairn_packet_challenge *challenge) {
+static void respond_to_challenge(
+    cairn_netcode_client *client, const cairn_packet_challenge *challenge) {
     CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_SENDING_REQUEST);
     client->challenge_sequence = challenge->sequence;
     memcpy(client->challenge_token, challenge->token, CAIRN_CHALLENGE_TOKEN_SIZE);
     client->last_receive_ns = client->now_ns;
     client->state = CAIRN_NETCODE_STATE_SENDING_RESPONSE;
-    repeat(client);
+    send_periodic(client);
 }
 
-static void enter(cairn_netcode_client *client, const cairn_packet_keep_alive *keep_alive) {
+static void complete_connection(
+    cairn_netcode_client *client, const cairn_packet_keep_alive *keep_alive) {
     CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_SENDING_RESPONSE);
     client->index = keep_alive->client_index;
     client->clients_max = keep_alive->clients_max;
     client->last_receive_ns = client->now_ns;
     client->state = CAIRN_NETCODE_STATE_CONNECTED;
     // The server sends a keep-alive before every payload until it has received a packet from us.
-    repeat(client);
+    send_periodic(client);
 }
 
 static void apply_rule(
     cairn_netcode_client *client, cairn_netcode_client_rule rule, const cairn_packet *packet) {
     switch (rule.action) {
     case CAIRN_NETCODE_CLIENT_ANSWER:
-        answer(client, &packet->challenge);
+        respond_to_challenge(client, &packet->challenge);
         break;
     case CAIRN_NETCODE_CLIENT_ENTER:
-        enter(client, &packet->keep_alive);
+        complete_connection(client, &packet->keep_alive);
         break;
     case CAIRN_NETCODE_CLIENT_DELIVER:
         client->payload_size = packet->payload.size;
@@ -180,7 +182,7 @@ static void apply_rule(
         client->state = rule.next;
         break;
     case CAIRN_NETCODE_CLIENT_REPEAT:
-        repeat(client);
+        send_periodic(client);
         break;
     default:
         CAIRN_ASSERT(rule.action == CAIRN_NETCODE_CLIENT_NOTHING);
@@ -285,16 +287,16 @@ void cairn_netcode_client_advance(cairn_netcode_client *client, uint64_t now_ns)
     if (now_ns >= client->expire_ns) {
         apply_input(client, CAIRN_NETCODE_CLIENT_INPUT_EXPIRE);
     }
-    if (!ended(client) && now_ns >= time_out_ns_of(client)) {
+    if (!is_ended(client) && now_ns >= time_out_ns_of(client)) {
         apply_input(client, CAIRN_NETCODE_CLIENT_INPUT_TIME_OUT);
     }
-    if (!ended(client) && now_ns - client->sent_ns >= SEND_INTERVAL_NS) {
+    if (!is_ended(client) && now_ns - client->sent_ns >= SEND_INTERVAL_NS) {
         apply_input(client, CAIRN_NETCODE_CLIENT_INPUT_SEND);
     }
 }
 
 uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client) {
-    if (ended(client)) {
+    if (is_ended(client)) {
         return UINT64_MAX;
     }
     uint64_t deadline_ns = client->sent_ns + SEND_INTERVAL_NS;

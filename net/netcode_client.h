@@ -24,8 +24,8 @@ void cairn_netcode_client_destroy(cairn_netcode_client *client);
 // (state TOKEN_EXPIRED).
 cairn_status cairn_netcode_client_connect(cairn_netcode_client *client, uint64_t now_ns,
     uint64_t now_unix_s, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
-// Queues ten disconnect packets if the server may hold a slot for us; the state is DISCONNECTED
-// after it, error states stay.
+// Queues ten disconnect packets if the server may hold a slot for us; the state becomes
+// DISCONNECTED, but an error state stays.
 void cairn_netcode_client_disconnect(cairn_netcode_client *client, uint64_t now_ns);
 
 void cairn_netcode_client_receive(cairn_netcode_client *client, uint64_t now_ns,
@@ -33,14 +33,14 @@ void cairn_netcode_client_receive(cairn_netcode_client *client, uint64_t now_ns,
 void cairn_netcode_client_advance(cairn_netcode_client *client, uint64_t now_ns);
 uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client);
 
-// The payload of the last receive, or NULL. Taken once; lasts until the next receive; starts on 8
-// bytes.
+// The payload of the last receive, or NULL. Returned once; valid until the next receive; aligned to
+// 8 bytes.
 const uint8_t *cairn_netcode_client_next_payload(cairn_netcode_client *client, size_t *size);
 
 // Writes the next datagram to send and returns its size; 0 if there is none.
 size_t cairn_netcode_client_next_datagram(
     cairn_netcode_client *client, cairn_address *to, uint8_t *bytes);
-// Seals one payload, 1 .. CAIRN_PAYLOAD_SIZE_MAX bytes. Returns the datagram's size, 0 when not
+// Encrypts one payload, 1 .. CAIRN_PAYLOAD_SIZE_MAX bytes. Returns the datagram's size, 0 when not
 // connected.
 size_t cairn_netcode_client_encrypt(cairn_netcode_client *client, uint64_t now_ns,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);

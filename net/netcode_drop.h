@@ -9,13 +9,13 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_TYPE,           // unknown type, or not allowed for this side
     CAIRN_NETCODE_DROP_SEQUENCE_BYTES, // not 1 .. 8, or longer than the datagram
     CAIRN_NETCODE_DROP_UNKNOWN_SENDER, // no connection and no handshake from this address
-    CAIRN_NETCODE_DROP_REPLAYED,       // seen before, or older than the window
-    CAIRN_NETCODE_DROP_DECRYPT,        // does not open with the key of this sender
+    CAIRN_NETCODE_DROP_REPLAYED,       // received before, or older than the window
+    CAIRN_NETCODE_DROP_DECRYPT,        // does not decrypt with the key of this sender
     CAIRN_NETCODE_DROP_VERSION,        // request: other version text
     CAIRN_NETCODE_DROP_PROTOCOL_ID,    // request: other protocol
     CAIRN_NETCODE_DROP_TOKEN_EXPIRED,
     CAIRN_NETCODE_DROP_TOKEN_RESTART,    // an earlier run may have accepted it
-    CAIRN_NETCODE_DROP_TOKEN_BROKEN,     // private part does not open or parse
+    CAIRN_NETCODE_DROP_TOKEN_BROKEN,     // private part does not decrypt or parse
     CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, // no public address of this server in its list
     CAIRN_NETCODE_DROP_TOKEN_USED,       // another address, or consumed by a session
     CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL,

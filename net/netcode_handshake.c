@@ -72,7 +72,7 @@ bool cairn_handshakes_put(cairn_handshakes *handshakes, const cairn_address *add
     return true;
 }
 
-static void forget(cairn_handshakes *handshakes, uint32_t item) {
+static void remove_item(cairn_handshakes *handshakes, uint32_t item) {
     CAIRN_ASSERT(item < handshakes->capacity && handshakes->pool[item].used);
     cairn_lookup_remove(&handshakes->by_address, item);
     cairn_wipe(&handshakes->pool[item], sizeof handshakes->pool[item]);
@@ -83,7 +83,7 @@ static void forget(cairn_handshakes *handshakes, uint32_t item) {
 void cairn_handshakes_remove(cairn_handshakes *handshakes, const cairn_address *address) {
     const uint32_t item = cairn_lookup_find(&handshakes->by_address, address, sizeof *address);
     CAIRN_ASSERT(item != CAIRN_LOOKUP_NONE);
-    forget(handshakes, item);
+    remove_item(handshakes, item);
 }
 
 void cairn_handshakes_expire(cairn_handshakes *handshakes, uint64_t now_ns) {
@@ -94,7 +94,7 @@ void cairn_handshakes_expire(cairn_handshakes *handshakes, uint64_t now_ns) {
     for (uint32_t i = 0; i < handshakes->capacity; ++i) {
         const cairn_handshake *handshake = &handshakes->pool[i];
         if (handshake->used && now_ns >= handshake->deadline_ns) {
-            forget(handshakes, i);
+            remove_item(handshakes, i);
         } else if (handshake->used && handshake->deadline_ns < earliest_ns) {
             earliest_ns = handshake->deadline_ns;
         }

@@ -55,12 +55,12 @@ struct cairn_netcode_server {
     cairn_handshakes handshakes;
     cairn_token_history history;
     cairn_outbox outbox;
-    event_record *events; // a ring; a slot is not reused before its disconnect was taken, so two
-                          // events for each slot are all there can be
+    event_record *events; // a ring; a slot is not reused before its disconnect was taken, so there
+                          // are at most two events for each slot
     uint32_t events_capacity;
     uint64_t events_pushed;
     uint64_t events_taken;
-    uint64_t payload_place; // events_pushed when the payload came: what is older goes out first
+    uint64_t payload_place; // events_pushed when the payload arrived: older events are taken first
     uint32_t payload_client;
     size_t payload_size; // 0: none
     uint64_t drops[CAIRN_NETCODE_DROP_COUNT];
@@ -383,7 +383,7 @@ static cairn_netcode_drop answer_request(cairn_netcode_server *server, const cai
     return CAIRN_NETCODE_TAKEN;
 }
 
-static cairn_netcode_drop admit(
+static cairn_netcode_drop receive_request(
     cairn_netcode_server *server, const cairn_address *from, const uint8_t *bytes, size_t size) {
     cairn_packet_request request;
     cairn_netcode_drop drop =
@@ -417,8 +417,8 @@ static void open_session(cairn_netcode_server *server, const cairn_handshake *ha
     }
 }
 
-static cairn_netcode_drop accept(cairn_netcode_server *server, const cairn_handshake *handshake,
-    const cairn_packet_challenge *response) {
+static cairn_netcode_drop accept_response(cairn_netcode_server *server,
+    const cairn_handshake *handshake, const cairn_packet_challenge *response) {
     CAIRN_ASSERT(handshake->used);
     cairn_challenge challenge;
     if (!cairn_challenge_read(
@@ -474,7 +474,8 @@ static cairn_netcode_drop receive_from_unknown_peer(cairn_netcode_server *server
     cairn_packet packet;
     const cairn_netcode_drop drop = cairn_packet_read(header, bytes, size,
         server->config.protocol_id, handshake->client_to_server_key, server->body, &packet);
-    return drop == CAIRN_NETCODE_TAKEN ? accept(server, handshake, &packet.challenge) : drop;
+    return drop == CAIRN_NETCODE_TAKEN ? accept_response(server, handshake, &packet.challenge)
+                                       : drop;
 }
 
 static cairn_netcode_drop receive_encrypted(
@@ -500,8 +501,8 @@ void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
         ++server->drops[CAIRN_NETCODE_DROP_UNREAD];
     }
     const bool request = size > 0 && bytes[0] == CAIRN_PACKET_REQUEST;
-    const cairn_netcode_drop drop =
-        request ? admit(server, from, bytes, size) : receive_encrypted(server, from, bytes, size);
+    const cairn_netcode_drop drop = request ? receive_request(server, from, bytes, size)
+                                            : receive_encrypted(server, from, bytes, size);
     ++server->drops[drop];
 }
 

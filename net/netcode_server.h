@@ -62,9 +62,9 @@ typedef struct cairn_netcode_event {
     uint32_t client; // client index, 0 .. clients_max - 1
     uint64_t client_id;
     cairn_netcode_disconnect_reason reason; // of a disconnect
-    const uint8_t *user_data; // of a connect: CAIRN_TOKEN_USER_DATA_SIZE from the token; the
-                              // server's, lasts until the client is gone
-    const uint8_t *payload;   // lasts until the next call of receive; starts on 8 bytes
+    const uint8_t *user_data; // of a connect: CAIRN_TOKEN_USER_DATA_SIZE from the token; owned by
+                              // the server, valid until the client is gone
+    const uint8_t *payload;   // valid until the next call of receive; aligned to 8 bytes
     size_t payload_size;
 } cairn_netcode_event;
 
@@ -79,10 +79,10 @@ bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode
 size_t cairn_netcode_server_next_datagram(
     cairn_netcode_server *server, cairn_address *to, uint8_t *bytes);
 
-// Seals one payload (1 .. CAIRN_PAYLOAD_SIZE_MAX bytes) for a connected client into `bytes` (room
-// for CAIRN_DATAGRAM_SIZE_MAX). Returns the datagram's size, 0 when the client is not connected.
-// While the client is unconfirmed a keep-alive is queued before it, as the standard requires: send
-// what next_datagram has before this one.
+// Encrypts one payload (1 .. CAIRN_PAYLOAD_SIZE_MAX bytes) for a connected client into `bytes`
+// (room for CAIRN_DATAGRAM_SIZE_MAX). Returns the datagram's size, 0 when the client is not
+// connected. While the client is unconfirmed a keep-alive is queued before it, as the standard
+// requires: send what next_datagram has before this one.
 size_t cairn_netcode_server_encrypt(cairn_netcode_server *server, uint64_t now_ns, uint32_t client,
     const uint8_t *payload, size_t payload_size, cairn_address *to, uint8_t *bytes);
 
@@ -96,5 +96,5 @@ void cairn_netcode_server_stop_admitting(cairn_netcode_server *server);
 bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client);
 
 // CAIRN_NETCODE_DROP_COUNT counters by reason, see net/netcode_drop.h; the first counts the
-// datagrams that were taken. The server's, always current.
+// datagrams that were taken. Owned by the server, always current.
 const uint64_t *cairn_netcode_server_drops(const cairn_netcode_server *server);

@@ -3,7 +3,7 @@
 
 // The client slots of a server: which client has which slot, found by address and by client id in
 // constant time. The lowest free slot is given first, so which client gets which index never
-// depends on a table.
+// depends on the order of a hash table.
 
 #include "base/limits.h"
 #include "net/lookup.h"
@@ -46,7 +46,7 @@ uint32_t cairn_netcode_slots_find_address(
 uint32_t cairn_netcode_slots_find_id(const cairn_netcode_slots *slots, uint64_t client_id);
 uint32_t cairn_netcode_slots_find_free(const cairn_netcode_slots *slots);
 
-// Gives the client of a handshake a free slot, unconfirmed. Address and id must be new.
+// Puts the client of a handshake into a free slot, unconfirmed. Address and id must be new.
 void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
     const cairn_handshake *handshake, const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE],
     uint64_t now_ns);

@@ -156,18 +156,18 @@ const char *cairn_netcode_client_state_text(cairn_netcode_client_state state) {
 const char *cairn_netcode_drop_text(cairn_netcode_drop drop) {
     static const char *const texts[CAIRN_NETCODE_DROP_COUNT] = {
         [CAIRN_NETCODE_TAKEN] = "taken",
-        [CAIRN_NETCODE_DROP_SIZE] = "wrong size",
+        [CAIRN_NETCODE_DROP_SIZE] = "size does not fit the packet type",
         [CAIRN_NETCODE_DROP_TYPE] = "unknown or unexpected packet type",
         [CAIRN_NETCODE_DROP_SEQUENCE_BYTES] = "invalid sequence length",
         [CAIRN_NETCODE_DROP_UNKNOWN_SENDER] = "unknown sender",
         [CAIRN_NETCODE_DROP_REPLAYED] = "received before or too old",
         [CAIRN_NETCODE_DROP_DECRYPT] = "decryption failed",
-        [CAIRN_NETCODE_DROP_VERSION] = "other protocol version",
-        [CAIRN_NETCODE_DROP_PROTOCOL_ID] = "other protocol id",
+        [CAIRN_NETCODE_DROP_VERSION] = "another protocol version",
+        [CAIRN_NETCODE_DROP_PROTOCOL_ID] = "another protocol id",
         [CAIRN_NETCODE_DROP_TOKEN_EXPIRED] = "token expired",
-        [CAIRN_NETCODE_DROP_TOKEN_RESTART] = "token may be from before the start",
+        [CAIRN_NETCODE_DROP_TOKEN_RESTART] = "token may have been used before the server started",
         [CAIRN_NETCODE_DROP_TOKEN_BROKEN] = "token cannot be decrypted",
-        [CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US] = "token names other servers",
+        [CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US] = "token does not name this server",
         [CAIRN_NETCODE_DROP_TOKEN_USED] = "token already used",
         [CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL] = "token history full",
         [CAIRN_NETCODE_DROP_ADDRESS_CONNECTED] = "address already connected",
@@ -176,7 +176,7 @@ const char *cairn_netcode_drop_text(cairn_netcode_drop drop) {
         [CAIRN_NETCODE_DROP_SERVER_FULL] = "server full",
         [CAIRN_NETCODE_DROP_CHALLENGE] = "challenge token is not this server's",
         [CAIRN_NETCODE_DROP_WRONG_STATE] = "not expected in this state",
-        [CAIRN_NETCODE_DROP_SEND_QUEUE_FULL] = "no room to queue an answer",
+        [CAIRN_NETCODE_DROP_SEND_QUEUE_FULL] = "send queue full",
         [CAIRN_NETCODE_DROP_UNREAD] = "last payload was not taken in time",
     };
     return (unsigned)drop < CAIRN_NETCODE_DROP_COUNT ? texts[drop] : "unknown reason";

@@ -12,7 +12,7 @@
 typedef enum cairn_netcode_peer {
     CAIRN_PEER_UNKNOWN,     // nothing
     CAIRN_PEER_PENDING,     // sent a valid token, has been challenged
-    CAIRN_PEER_UNCONFIRMED, // answered the challenge, has a slot, may not know yet
+    CAIRN_PEER_UNCONFIRMED, // answered the challenge, has a slot, may not know it yet
     CAIRN_PEER_CONFIRMED,   // has sent from its slot
     CAIRN_PEER_COUNT
 } cairn_netcode_peer;

@@ -23,7 +23,7 @@ size_t cairn_outbox_room(const cairn_outbox *outbox) {
     return outbox->capacity - outbox->used;
 }
 
-static void put(cairn_outbox *outbox, const void *bytes, size_t size) {
+static void ring_write(cairn_outbox *outbox, const void *bytes, size_t size) {
     CAIRN_ASSERT(size <= cairn_outbox_room(outbox));
     const size_t at = (outbox->head + outbox->used) % outbox->capacity;
     const size_t first = size < outbox->capacity - at ? size : outbox->capacity - at;
@@ -32,7 +32,7 @@ static void put(cairn_outbox *outbox, const void *bytes, size_t size) {
     outbox->used += size;
 }
 
-static void take(cairn_outbox *outbox, void *bytes, size_t size) {
+static void ring_read(cairn_outbox *outbox, void *bytes, size_t size) {
     CAIRN_ASSERT(size <= outbox->used);
     const size_t left = outbox->capacity - outbox->head;
     const size_t first = size < left ? size : left;
@@ -49,9 +49,9 @@ bool cairn_outbox_push(
         return false;
     }
     const uint16_t length = (uint16_t)size;
-    put(outbox, to, sizeof *to);
-    put(outbox, &length, sizeof length);
-    put(outbox, bytes, size);
+    ring_write(outbox, to, sizeof *to);
+    ring_write(outbox, &length, sizeof length);
+    ring_write(outbox, bytes, size);
     return true;
 }
 
@@ -61,9 +61,9 @@ size_t cairn_outbox_pop(cairn_outbox *outbox, cairn_address *to, uint8_t *bytes)
     }
     CAIRN_ASSERT(outbox->used > CAIRN_OUTBOX_RECORD_SIZE);
     uint16_t length;
-    take(outbox, to, sizeof *to);
-    take(outbox, &length, sizeof length);
+    ring_read(outbox, to, sizeof *to);
+    ring_read(outbox, &length, sizeof length);
     CAIRN_ASSERT(length >= 1 && length <= CAIRN_DATAGRAM_SIZE_MAX);
-    take(outbox, bytes, length);
+    ring_read(outbox, bytes, length);
     return length;
 }

@@ -27,7 +27,7 @@ void cairn_outbox_destroy(cairn_outbox *outbox);
 
 // Room that is left, for datagrams and their records.
 size_t cairn_outbox_room(const cairn_outbox *outbox);
-// Copies a datagram in. False, and nothing changes: there is no room.
+// Copies a datagram in. False if there is no room; nothing changes then.
 bool cairn_outbox_push(
     cairn_outbox *outbox, const cairn_address *to, const uint8_t *bytes, size_t size);
 // Copies the oldest out (room for CAIRN_DATAGRAM_SIZE_MAX) and removes it. 0 if there is none.

@@ -24,7 +24,7 @@ typedef enum cairn_packet_type {
     CAIRN_PACKET_TYPE_COUNT
 } cairn_packet_type;
 
-// Sets of encrypted types, one bit each: those that a side may be sent at all.
+// The encrypted types that each side accepts, one bit each.
 #define CAIRN_PACKET_BIT(type) (1u << (type))
 #define CAIRN_PACKETS_TO_SERVER                                                                    \
     (CAIRN_PACKET_BIT(CAIRN_PACKET_RESPONSE) | CAIRN_PACKET_BIT(CAIRN_PACKET_KEEP_ALIVE) |         \
@@ -95,8 +95,8 @@ size_t cairn_packet_write(const cairn_packet *packet, uint64_t sequence, uint64_
     const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *bytes);
 
 // Reads the header, without a key. CAIRN_NETCODE_TAKEN, or SIZE, TYPE,
-// SEQUENCE_BYTES, in the standard's order. `types` is the set this side may be sent; whether it
-// takes a type at this moment is for its state table.
+// SEQUENCE_BYTES, in the standard's order. `types` is the set that this side accepts; its state
+// table decides whether it accepts a type now.
 cairn_netcode_drop cairn_packet_read_header(
     const uint8_t *bytes, size_t size, unsigned types, cairn_packet_header *out);
 

@@ -25,7 +25,7 @@ bool cairn_replay_fresh(const cairn_replay *replay, uint64_t sequence) {
 }
 
 // Counts steps, not sequences: a loop up to UINT64_MAX inclusive would never end.
-static void move_to(cairn_replay *replay, uint64_t sequence) {
+static void move_window(cairn_replay *replay, uint64_t sequence) {
     CAIRN_ASSERT(sequence > replay->newest);
     const uint64_t distance = sequence - replay->newest;
     if (distance >= CAIRN_REPLAY_WINDOW) {
@@ -42,7 +42,7 @@ static void move_to(cairn_replay *replay, uint64_t sequence) {
 void cairn_replay_accept(cairn_replay *replay, uint64_t sequence) {
     CAIRN_ASSERT(cairn_replay_fresh(replay, sequence));
     if (sequence > replay->newest) {
-        move_to(replay, sequence);
+        move_window(replay, sequence);
     }
     replay->received[word_of(sequence)] |= bit_of(sequence);
     CAIRN_ASSERT(!cairn_replay_fresh(replay, sequence));

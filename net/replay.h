@@ -14,8 +14,8 @@ typedef struct cairn_replay {
     uint64_t received[CAIRN_REPLAY_WINDOW / 64]; // bit sequence % CAIRN_REPLAY_WINDOW
 } cairn_replay;
 
-// Whether a datagram of this sequence may be new. Asks only: a forged datagram must not move the
-// window, so call accept only after decryption has succeeded.
+// Whether a datagram of this sequence may be new. Changes nothing: a forged datagram must not move
+// the window, so call accept only after decryption has succeeded.
 bool cairn_replay_fresh(const cairn_replay *replay, uint64_t sequence);
 // Marks a fresh sequence as received and moves the window if it is the newest.
 void cairn_replay_accept(cairn_replay *replay, uint64_t sequence);

@@ -76,14 +76,14 @@ void cairn_stream_sender_acknowledged(
 // The payload `sequence` that carried the segment is lost; so is the segment unless a newer
 // payload carries it too.
 void cairn_stream_sender_lost(cairn_stream_sender *sender, uint32_t number, uint64_t sequence);
-// When nothing was acknowledged for the timeout the oldest flying segment counts as lost.
+// If nothing was acknowledged for the timeout, the oldest segment in flight counts as lost.
 uint64_t cairn_stream_sender_deadline_ns(
     const cairn_stream_sender *sender, const cairn_estimate *estimate);
 void cairn_stream_sender_time_out(
     cairn_stream_sender *sender, uint64_t now_ns, const cairn_estimate *estimate);
 
 typedef struct cairn_stream_receiver {
-    uint8_t *bytes;  // linear from `origin`, not owned; starts on 8 bytes plus 4
+    uint8_t *bytes;  // linear from `origin`, not owned; 4 bytes past a multiple of 8
     uint64_t *have;  // ring, one bit per 8 bytes of the window
     uint32_t window; // bytes, multiple of 4096
     uint32_t size_max;
@@ -92,7 +92,7 @@ typedef struct cairn_stream_receiver {
     uint64_t whole;  // all frames below are complete
     uint64_t edge;   // everything below was received
     uint64_t top;    // one past the last byte received
-    bool broken;     // a frame's size was impossible; nothing more is taken
+    bool broken;     // a frame's size was impossible; nothing more is accepted
 } cairn_stream_receiver;
 
 // The window that holds any message of `size_max` bytes.

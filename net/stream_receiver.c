@@ -27,7 +27,7 @@ static uint64_t *have_word(const cairn_stream_receiver *receiver, uint64_t granu
 }
 
 // Marks received bytes and moves the edge; a bit is cleared as the edge passes it.
-static void mark(cairn_stream_receiver *receiver, uint64_t from, uint64_t to) {
+static void mark_received(cairn_stream_receiver *receiver, uint64_t from, uint64_t to) {
     CAIRN_ASSERT(from % 8 == 0 && to % 8 == 0 && from < to);
     for (uint64_t granule = from / 8; granule < to / 8; granule++) {
         *have_word(receiver, granule) |= 1ull << (granule % 64);
@@ -89,7 +89,7 @@ cairn_link_drop cairn_stream_receiver_take(
     memcpy(
         receiver->bytes + (from - receiver->origin), bytes + (from - offset), (size_t)(end - from));
     receiver->top = end > receiver->top ? end : receiver->top;
-    mark(receiver, from, end);
+    mark_received(receiver, from, end);
     CAIRN_ASSERT(receiver->edge <= receiver->top);
     receiver->broken = !are_frames_valid(receiver);
     return receiver->broken ? CAIRN_LINK_DROP_MESSAGE_SIZE : CAIRN_LINK_TAKEN;

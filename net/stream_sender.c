@@ -132,7 +132,7 @@ cairn_stream_segment cairn_stream_sender_take(
 }
 
 // Releases acknowledged segments at the front and messages that are completely acknowledged.
-static void release(cairn_stream_sender *sender) {
+static void release_acknowledged(cairn_stream_sender *sender) {
     while (sender->count > 0 &&
            segment_of(sender, sender->first)->state == CAIRN_SEGMENT_ACKNOWLEDGED) {
         sender->acked += segment_of(sender, sender->first)->size;
@@ -166,11 +166,11 @@ void cairn_stream_sender_acknowledged(
     sender->lost_count -= segment->state == CAIRN_SEGMENT_LOST ? 1 : 0;
     sender->in_flight_count -= segment->state == CAIRN_SEGMENT_IN_FLIGHT ? 1 : 0;
     segment->state = CAIRN_SEGMENT_ACKNOWLEDGED;
-    release(sender);
+    release_acknowledged(sender);
     CAIRN_ASSERT(sender->lost_count + sender->in_flight_count <= sender->count);
 }
 
-static void lose(cairn_stream_sender *sender, cairn_segment *segment) {
+static void mark_lost(cairn_stream_sender *sender, cairn_segment *segment) {
     CAIRN_ASSERT(segment->state == CAIRN_SEGMENT_IN_FLIGHT && sender->in_flight_count > 0);
     segment->state = CAIRN_SEGMENT_LOST;
     sender->in_flight_count--;
@@ -181,7 +181,7 @@ void cairn_stream_sender_lost(cairn_stream_sender *sender, uint32_t number, uint
     cairn_segment *segment = find_open(sender, number);
     if (segment != NULL && segment->state == CAIRN_SEGMENT_IN_FLIGHT &&
         segment->sequence == sequence) {
-        lose(sender, segment);
+        mark_lost(sender, segment);
     }
 }
 
@@ -198,7 +198,7 @@ void cairn_stream_sender_time_out(
     if (now_ns < cairn_stream_sender_deadline_ns(sender, estimate)) {
         return;
     }
-    lose(sender, segment_of(sender, find_state(sender, CAIRN_SEGMENT_IN_FLIGHT)));
+    mark_lost(sender, segment_of(sender, find_state(sender, CAIRN_SEGMENT_IN_FLIGHT)));
     sender->waiting_since_ns = now_ns;
     sender->backoff += sender->backoff < CAIRN_RTO_BACKOFF_MAX ? 1 : 0;
 }

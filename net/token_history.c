@@ -28,7 +28,7 @@ void cairn_token_history_destroy(cairn_token_history *history) {
 
 // Only a full history is swept, and at most once per second, because expiry is in seconds: a flood
 // of tokens cannot make every request walk the pool.
-static void sweep(cairn_token_history *history, uint64_t now_unix_s) {
+static void remove_expired(cairn_token_history *history, uint64_t now_unix_s) {
     CAIRN_ASSERT(history->first_free == CAIRN_LOOKUP_NONE);
     if (now_unix_s == history->swept_unix_s) {
         return;
@@ -43,11 +43,11 @@ static void sweep(cairn_token_history *history, uint64_t now_unix_s) {
     }
 }
 
-static cairn_netcode_drop remember(cairn_token_history *history,
+static cairn_netcode_drop add_record(cairn_token_history *history,
     const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
     uint64_t expire_unix_s) {
     if (history->first_free == CAIRN_LOOKUP_NONE) {
-        sweep(history, now_unix_s);
+        remove_expired(history, now_unix_s);
     }
     const uint32_t item = history->first_free;
     if (item == CAIRN_LOOKUP_NONE) {
@@ -67,7 +67,7 @@ cairn_netcode_drop cairn_token_history_show(cairn_token_history *history,
     CAIRN_ASSERT(expire_unix_s > now_unix_s);
     const uint32_t item = cairn_lookup_find(&history->lookup, mac, CAIRN_AEAD_MAC_SIZE);
     if (item == CAIRN_LOOKUP_NONE) {
-        return remember(history, mac, from, now_unix_s, expire_unix_s);
+        return add_record(history, mac, from, now_unix_s, expire_unix_s);
     }
     const cairn_token_record *record = &history->records[item];
     CAIRN_ASSERT(record->used);

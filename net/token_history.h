@@ -26,7 +26,7 @@ typedef struct cairn_token_history {
     cairn_token_record *records;
     uint32_t capacity;
     uint32_t first_free;
-    uint64_t swept_unix_s; // expired records were last taken out in this second
+    uint64_t swept_unix_s; // the second in which expired records were last removed
 } cairn_token_history;
 
 // CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
@@ -34,8 +34,8 @@ cairn_status cairn_token_history_create(cairn_token_history *history, uint32_t c
     const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_token_history_destroy(cairn_token_history *history);
 
-// A token that has not expired is shown by an address. CAIRN_NETCODE_TAKEN: it is pending for this
-// address now; TOKEN_USED: consumed, or another address showed it first; TOKEN_HISTORY_FULL.
+// An address sent a token that has not expired. CAIRN_NETCODE_TAKEN: it is pending for this
+// address now; TOKEN_USED: consumed, or another address sent it first; TOKEN_HISTORY_FULL.
 cairn_netcode_drop cairn_token_history_show(cairn_token_history *history,
     const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *from, uint64_t now_unix_s,
     uint64_t expire_unix_s);

@@ -39,7 +39,7 @@ void cairn_byte_order_turn(void *structs, uint32_t count, cairn_byte_order_layou
 void cairn_byte_order_begin(size_t size) {
     current = (current + 1) % CAIRN_TURNED_HELD;
     turned_arena *arena = &arenas[current];
-    // Each vector starts on 8 bytes, and a message has no more than a few.
+    // Each vector aligned to 8 bytes, and a message has no more than a few.
     const size_t capacity = size + 256;
     if (arena->capacity < capacity) {
         free(arena->bytes);

@@ -19,8 +19,8 @@ typedef struct cairn_byte_order_layout {
 void cairn_byte_order_turn(void *structs, uint32_t count, cairn_byte_order_layout layout);
 // Makes room for the copies of a message or chunk of `size` bytes that is about to be decoded.
 void cairn_byte_order_begin(size_t size);
-// A copy of these structs with their words turned. NULL if there is no memory. It lasts while the
-// same thread decodes the next CAIRN_TURNED_HELD - 1 messages or chunks.
+// A copy of these structs with the bytes of their words reversed. NULL if there is no memory. It
+// lasts while the same thread decodes the next CAIRN_TURNED_HELD - 1 messages or chunks.
 #define CAIRN_TURNED_HELD 4
 const void *cairn_byte_order_copy(
     const void *structs, uint32_t count, cairn_byte_order_layout layout);

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-// Encoder with its whole memory given at create; encoding allocates nothing.
+// An encoder allocates all its memory at create; encoding allocates nothing.
 typedef struct cairn_encoder cairn_encoder;
 
 // `message_size_max` bounds every message it will make (at most CAIRN_MESSAGE_SIZE_MAX, or more for

@@ -9,10 +9,10 @@ extern "C" {
 typedef enum cairn_decode_refusal {
     CAIRN_DECODE_OK = 0,
     CAIRN_DECODE_EMPTY,           // no bytes, or more than CAIRN_MESSAGE_SIZE_MAX
-    CAIRN_DECODE_NOT_FLATBUFFERS, // the verifier said no
+    CAIRN_DECODE_NOT_FLATBUFFERS, // the FlatBuffers verifier failed
     CAIRN_DECODE_UNKNOWN_KIND,    // union tag unknown, or its body missing
     CAIRN_DECODE_COUNT_LIMIT,     // a vector is longer than its limit
-    CAIRN_DECODE_MISSING_FIELD,   // a vector or string that must be there is not
+    CAIRN_DECODE_MISSING_FIELD,   // a required vector or string is missing
     CAIRN_DECODE_NON_FINITE,      // a float is NaN or infinite
     CAIRN_DECODE_OUT_OF_RANGE,    // an enum, slot, size or offset is outside its range
     CAIRN_DECODE_ORDER,           // ticks or ids are not in the order the message promises

@@ -187,7 +187,7 @@ static void refuse(merge *m, cairn_status status, const char *where) {
     }
 }
 
-static void append(merge *m, const body_words *words) {
+static void append_body(merge *m, const body_words *words) {
     CAIRN_ASSERT(m->count <= m->capacity);
     if (m->count == m->capacity) {
         refuse(m, CAIRN_CAPACITY, "more bodies than the receiver has room for");
@@ -205,7 +205,7 @@ static const cairn_snapshot_body *next_of_baseline(merge *m) {
     return &m->baseline[m->at++];
 }
 
-static void keep(merge *m, uint32_t count) {
+static void keep_bodies(merge *m, uint32_t count) {
     CAIRN_ASSERT(m->at <= m->baseline_count && m->count <= m->capacity);
     if (count > m->baseline_count - m->at) {
         refuse(m, CAIRN_MALFORMED, "a record keeps more bodies than the baseline has");
@@ -238,7 +238,7 @@ static void read_changed(merge *m) {
             sizes >>= 2;
         }
     }
-    append(m, &words);
+    append_body(m, &words);
 }
 
 static void read_record(merge *m) {
@@ -252,7 +252,7 @@ static void read_record(merge *m) {
         for (unsigned i = 0; i < WORDS; ++i) {
             added.words[i] = cairn_read_u32(&m->bytes);
         }
-        append(m, &added);
+        append_body(m, &added);
         break;
     case RECORD_CHANGED:
         read_changed(m);
@@ -263,10 +263,10 @@ static void read_record(merge *m) {
 }
 
 static void read_records(merge *m) {
-    keep(m, read_count(&m->bytes));
+    keep_bodies(m, read_count(&m->bytes));
     while (m->status == CAIRN_OK && cairn_reader_left(&m->bytes) > 0) {
         read_record(m);
-        keep(m, read_count(&m->bytes));
+        keep_bodies(m, read_count(&m->bytes));
         if (!m->bytes.ok) {
             refuse(m, CAIRN_MALFORMED, "a record is cut short");
         }

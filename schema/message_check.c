@@ -47,7 +47,7 @@ static bool is_finite(const void *floats, size_t size) {
     return true;
 }
 
-static void must(checker *c, bool holds, cairn_decode_refusal otherwise) {
+static void require(checker *c, bool holds, cairn_decode_refusal otherwise) {
     CAIRN_ASSERT(otherwise != CAIRN_DECODE_OK);
     if (c->refusal == CAIRN_DECODE_OK && !holds) {
         c->refusal = otherwise;
@@ -66,28 +66,28 @@ static bool is_direction(cairn_vec3 v) {
 
 static void check_text(checker *c, const char *text, size_t size_max) {
     CAIRN_ASSERT(size_max > 0);
-    must(c, text != NULL, CAIRN_DECODE_MISSING_FIELD);
+    require(c, text != NULL, CAIRN_DECODE_MISSING_FIELD);
     for (size_t size = 0; c->refusal == CAIRN_DECODE_OK && text[size] != '\0'; ++size) {
-        must(c, size < size_max && text[size] >= ' ' && text[size] <= '~', CAIRN_DECODE_TEXT);
+        require(c, size < size_max && text[size] >= ' ' && text[size] <= '~', CAIRN_DECODE_TEXT);
     }
 }
 
 // The number of elements to check: 0 after a refusal.
 static uint32_t check_vector(checker *c, const void *elements, uint32_t count, uint32_t count_max) {
     CAIRN_ASSERT(count_max > 0);
-    must(c, count <= count_max, CAIRN_DECODE_COUNT_LIMIT);
-    must(c, count == 0 || elements != NULL, CAIRN_DECODE_MISSING_FIELD);
+    require(c, count <= count_max, CAIRN_DECODE_COUNT_LIMIT);
+    require(c, count == 0 || elements != NULL, CAIRN_DECODE_MISSING_FIELD);
     return c->refusal == CAIRN_DECODE_OK ? count : 0;
 }
 
 static void check_body(checker *c, const cairn_snapshot_body *body) {
-    must(c,
+    require(c,
         is_finite(&body->position, sizeof body->position) &&
             is_finite(&body->rotation, sizeof body->rotation) &&
             is_finite(&body->linear_velocity, sizeof body->linear_velocity) &&
             is_finite(&body->angular_velocity, sizeof body->angular_velocity),
         CAIRN_DECODE_NON_FINITE);
-    must(c,
+    require(c,
         cairn_id_index(body->id) != CAIRN_INDEX_NONE && body->flags <= BODY_FLAGS_MAX &&
             is_unit(body->rotation),
         CAIRN_DECODE_OUT_OF_RANGE);
@@ -101,7 +101,7 @@ cairn_decode_refusal cairn_bodies_check(const cairn_snapshot_body *bodies, uint3
         check_body(&c, &bodies[i]);
     }
     for (uint32_t i = 1; i < count; ++i) {
-        must(&c, cairn_id_index(bodies[i - 1].id) < cairn_id_index(bodies[i].id),
+        require(&c, cairn_id_index(bodies[i - 1].id) < cairn_id_index(bodies[i].id),
             CAIRN_DECODE_ORDER);
     }
     return c.refusal;
@@ -111,7 +111,7 @@ static void check_hello(checker *c, const cairn_hello *hello) {
     check_text(c, hello->rules_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, hello->room, CAIRN_NAME_SIZE_MAX);
     check_text(c, hello->build, CAIRN_TEXT_SIZE_MAX);
-    must(c, hello->mode < CAIRN_MODE_COUNT && hello->spectator <= 1, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, hello->mode < CAIRN_MODE_COUNT && hello->spectator <= 1, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_input(checker *c, const cairn_input_message *message) {
@@ -120,22 +120,23 @@ static void check_input(checker *c, const cairn_input_message *message) {
         check_vector(c, inputs, message->input_count, CAIRN_INPUTS_PER_MESSAGE_MAX);
     CAIRN_ASSERT(count == 0 || inputs != NULL);
     for (uint32_t i = 0; i < count; ++i) {
-        must(c,
+        require(c,
             is_finite(&inputs[i].move, sizeof inputs[i].move) &&
                 is_finite(&inputs[i].aim, sizeof inputs[i].aim),
             CAIRN_DECODE_NON_FINITE);
     }
     for (uint32_t i = 0; i < count; ++i) {
-        must(c, is_direction(inputs[i].move) && is_direction(inputs[i].aim),
+        require(c, is_direction(inputs[i].move) && is_direction(inputs[i].aim),
             CAIRN_DECODE_OUT_OF_RANGE);
     }
-    must(c, is_finite(&message->shown_share, sizeof message->shown_share), CAIRN_DECODE_NON_FINITE);
-    must(c,
+    require(
+        c, is_finite(&message->shown_share, sizeof message->shown_share), CAIRN_DECODE_NON_FINITE);
+    require(c,
         message->shown_share >= 0.0f && message->shown_share <= 1.0f &&
             message->shown_span <= CAIRN_SHOWN_SPAN_MAX,
         CAIRN_DECODE_OUT_OF_RANGE);
     for (uint32_t i = 1; i < count; ++i) {
-        must(c, inputs[i - 1].tick < inputs[i].tick, CAIRN_DECODE_ORDER);
+        require(c, inputs[i - 1].tick < inputs[i].tick, CAIRN_DECODE_ORDER);
     }
 }
 
@@ -144,14 +145,14 @@ static void check_root_report(checker *c, const cairn_root_report *report) {
         check_vector(c, report->roots, report->root_count, CAIRN_ROOTS_PER_MESSAGE_MAX);
     CAIRN_ASSERT(count == 0 || report->roots != NULL);
     for (uint32_t i = 1; i < count; ++i) {
-        must(c, report->roots[i - 1].tick < report->roots[i].tick, CAIRN_DECODE_ORDER);
+        require(c, report->roots[i - 1].tick < report->roots[i].tick, CAIRN_DECODE_ORDER);
     }
 }
 
 static void check_resync_request(checker *c, const cairn_resync_request *request) {
     check_vector(c, request->difference_sketch, request->difference_sketch_size,
         CAIRN_DIFFERENCE_SKETCH_SIZE_MAX);
-    must(c,
+    require(c,
         request->want >= 1 &&
             request->want <= (CAIRN_RESYNC_WANT_ELEMENTS | CAIRN_RESYNC_WANT_STAGES),
         CAIRN_DECODE_OUT_OF_RANGE);
@@ -160,7 +161,7 @@ static void check_resync_request(checker *c, const cairn_resync_request *request
 // A text in an array that is padded with zeros.
 static void check_name(checker *c, const char name[CAIRN_NAME_SIZE_MAX + 1]) {
     CAIRN_ASSERT(name != NULL);
-    must(c, memchr(name, '\0', CAIRN_NAME_SIZE_MAX + 1) != NULL, CAIRN_DECODE_TEXT);
+    require(c, memchr(name, '\0', CAIRN_NAME_SIZE_MAX + 1) != NULL, CAIRN_DECODE_TEXT);
     if (c->refusal == CAIRN_DECODE_OK) {
         check_text(c, name, CAIRN_NAME_SIZE_MAX);
     }
@@ -169,12 +170,12 @@ static void check_name(checker *c, const char name[CAIRN_NAME_SIZE_MAX + 1]) {
 // Control messages: one check for each kind of member that schema/control_tables.h lists.
 #define CHECK_NUMBER(FIELD, field)
 #define CHECK_HASH(FIELD, field)
-#define CHECK_FLAG(FIELD, field) must(c, m->field <= 1, CAIRN_DECODE_OUT_OF_RANGE);
+#define CHECK_FLAG(FIELD, field) require(c, m->field <= 1, CAIRN_DECODE_OUT_OF_RANGE);
 #define CHECK_BODY_KIND(FIELD, field)                                                              \
-    must(c, m->field <= CAIRN_BODY_DYNAMIC, CAIRN_DECODE_OUT_OF_RANGE);
-#define CHECK_MODE(FIELD, field) must(c, m->field < CAIRN_MODE_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, m->field <= CAIRN_BODY_DYNAMIC, CAIRN_DECODE_OUT_OF_RANGE);
+#define CHECK_MODE(FIELD, field) require(c, m->field < CAIRN_MODE_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
 #define CHECK_REAL(FIELD, field)                                                                   \
-    must(c, is_finite(&m->field, sizeof m->field), CAIRN_DECODE_NON_FINITE);
+    require(c, is_finite(&m->field, sizeof m->field), CAIRN_DECODE_NON_FINITE);
 #define CHECK_VEC3(FIELD, field) CHECK_REAL(FIELD, field)
 #define CHECK_QUAT(FIELD, field) CHECK_REAL(FIELD, field)
 #define CHECK_LIMITED_TEXT(FIELD, field, size_max) check_text(c, m->field, size_max);
@@ -206,7 +207,7 @@ EACH_CONTROL_ANSWER_STRUCT(CHECK_ANSWER_FUNCTION)
 
 static void check_control(checker *c, const cairn_control_request *request) {
     check_text(c, request->room, CAIRN_NAME_SIZE_MAX);
-    must(c, request->verb <= UINT8_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, request->verb <= UINT8_MAX, CAIRN_DECODE_OUT_OF_RANGE);
     switch (request->verb) {
         EACH_CONTROL_REQUEST(CHECK_REQUEST_CASE)
     default: // takes no arguments, or is unknown: the server's answer says so
@@ -222,7 +223,7 @@ static void check_control(checker *c, const cairn_control_request *request) {
 static void check_answer(checker *c, const cairn_control_answer *answer) {
     check_text(c, answer->reason, CAIRN_TEXT_SIZE_MAX);
     check_text(c, answer->room, CAIRN_NAME_SIZE_MAX);
-    must(c, answer->verb <= UINT8_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, answer->verb <= UINT8_MAX, CAIRN_DECODE_OUT_OF_RANGE);
     switch (answer->refusal == CAIRN_CONTROL_DONE ? answer->verb : 0) {
         EACH_CONTROL_ANSWER(CHECK_ANSWER_CASE)
     default: // has nothing but what is common to all
@@ -235,7 +236,7 @@ static void check_welcome(checker *c, const cairn_welcome *welcome) {
     check_text(c, welcome->scene_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, welcome->room, CAIRN_NAME_SIZE_MAX);
     check_text(c, welcome->reason_text, CAIRN_TEXT_SIZE_MAX);
-    must(c,
+    require(c,
         (welcome->slot < CAIRN_SLOTS_MAX || welcome->slot == CAIRN_SLOT_NONE) &&
             welcome->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN &&
             welcome->tick_rate_hz <= CAIRN_TICK_RATE_HZ_MAX && welcome->snapshot_rate_hz >= 1 &&
@@ -246,27 +247,27 @@ static void check_welcome(checker *c, const cairn_welcome *welcome) {
 
 static void check_refused(checker *c, const cairn_refused *refused) {
     check_text(c, refused->reason_text, CAIRN_TEXT_SIZE_MAX);
-    must(c,
+    require(c,
         refused->reason >= CAIRN_REFUSAL_PROTOCOL_VERSION && refused->reason <= CAIRN_REFUSAL_LAST,
         CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_shape(checker *c, const cairn_snapshot_shape *shape) {
-    must(c,
+    require(c,
         is_finite(&shape->half_extents, sizeof shape->half_extents) &&
             is_finite(&shape->radius, sizeof shape->radius) &&
             is_finite(&shape->half_height, sizeof shape->half_height) &&
             is_finite(&shape->position, sizeof shape->position) &&
             is_finite(&shape->rotation, sizeof shape->rotation),
         CAIRN_DECODE_NON_FINITE);
-    must(c,
+    require(c,
         cairn_id_index(shape->id) != CAIRN_INDEX_NONE &&
             cairn_id_index(shape->body) != CAIRN_INDEX_NONE && shape->kind >= CAIRN_SHAPE_SPHERE &&
             shape->kind <= CAIRN_SHAPE_HULL && is_unit(shape->rotation) && shape->radius >= 0.0f &&
             shape->half_height >= 0.0f,
         CAIRN_DECODE_OUT_OF_RANGE);
     const cairn_vec3 half = shape->half_extents;
-    must(c, half.x >= 0.0f && half.y >= 0.0f && half.z >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, half.x >= 0.0f && half.y >= 0.0f && half.z >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 // Each hull has its count, and the counts add up to the number of corners.
@@ -282,13 +283,13 @@ static void check_corners(checker *c, const cairn_shapes_message *message, uint3
     }
     for (uint32_t i = 0; i < hull_count; ++i) {
         const uint32_t count = message->corner_counts[i];
-        must(c, count >= 4 && count <= CAIRN_HULL_VERTICES_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+        require(c, count >= 4 && count <= CAIRN_HULL_VERTICES_MAX, CAIRN_DECODE_OUT_OF_RANGE);
         corners += count;
     }
-    must(c, hulls == hull_count && corners == corner_count, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, hulls == hull_count && corners == corner_count, CAIRN_DECODE_OUT_OF_RANGE);
     CAIRN_ASSERT(corner_count == 0 || message->corners != NULL);
     const size_t size = corner_count * sizeof message->corners[0];
-    must(c, size == 0 || is_finite(message->corners, size), CAIRN_DECODE_NON_FINITE);
+    require(c, size == 0 || is_finite(message->corners, size), CAIRN_DECODE_NON_FINITE);
 }
 
 static void check_shapes(checker *c, const cairn_shapes_message *message) {
@@ -302,13 +303,14 @@ static void check_shapes(checker *c, const cairn_shapes_message *message) {
     }
     check_corners(c, message, shape_count);
     for (uint32_t i = 0; i < removed_count; ++i) {
-        must(c, cairn_id_index(message->removed[i]) != CAIRN_INDEX_NONE, CAIRN_DECODE_OUT_OF_RANGE);
+        require(
+            c, cairn_id_index(message->removed[i]) != CAIRN_INDEX_NONE, CAIRN_DECODE_OUT_OF_RANGE);
     }
 }
 
 static void check_delta(checker *c, const cairn_delta *delta) {
     check_vector(c, delta->payload, delta->payload_size, CAIRN_MESSAGE_SIZE_MAX);
-    must(c, delta->baseline_tick < delta->tick, CAIRN_DECODE_ORDER);
+    require(c, delta->baseline_tick < delta->tick, CAIRN_DECODE_ORDER);
 }
 
 // The ticks divide the commands among them without a gap.
@@ -317,11 +319,11 @@ static void check_shares(checker *c, const cairn_chunk_ticks *all) {
     uint32_t first = 0;
     for (uint32_t i = 0; i < all->tick_count && c->refusal == CAIRN_DECODE_OK; ++i) {
         const cairn_wire_tick *tick = &all->ticks[i];
-        must(c, tick->command_count <= CAIRN_COMMANDS_PER_TICK_MAX, CAIRN_DECODE_COUNT_LIMIT);
-        must(c, tick->first_command == first, CAIRN_DECODE_OUT_OF_RANGE);
+        require(c, tick->command_count <= CAIRN_COMMANDS_PER_TICK_MAX, CAIRN_DECODE_COUNT_LIMIT);
+        require(c, tick->first_command == first, CAIRN_DECODE_OUT_OF_RANGE);
         first += tick->command_count;
     }
-    must(c, first == all->command_count, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, first == all->command_count, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 // Whether `a` may stand before `b` in a tick. The remaining fields, which cairn_command_before
@@ -340,11 +342,11 @@ static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
     CAIRN_ASSERT(c->refusal != CAIRN_DECODE_OK || all->ticks != NULL || all->tick_count == 0);
     for (uint32_t i = 0; i < all->tick_count && c->refusal == CAIRN_DECODE_OK; ++i) {
         const cairn_wire_tick *tick = &all->ticks[i];
-        must(c, (i == 0 || tick->tick == tick[-1].tick + 1) && tick->tick != UINT64_MAX,
+        require(c, (i == 0 || tick->tick == tick[-1].tick + 1) && tick->tick != UINT64_MAX,
             CAIRN_DECODE_ORDER);
         for (uint32_t k = 1; k < tick->command_count; ++k) {
             const cairn_command *command = &all->commands[tick->first_command + k];
-            must(c, may_precede(command - 1, command), CAIRN_DECODE_ORDER);
+            require(c, may_precede(command - 1, command), CAIRN_DECODE_ORDER);
         }
     }
 }
@@ -353,13 +355,13 @@ static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
 static void check_commands(checker *c, const cairn_command *commands, uint32_t count) {
     CAIRN_ASSERT(commands != NULL || count == 0);
     for (uint32_t i = 0; i < count; ++i) {
-        must(c,
+        require(c,
             is_finite(&commands[i].move, sizeof commands[i].move) &&
                 is_finite(&commands[i].aim, sizeof commands[i].aim),
             CAIRN_DECODE_NON_FINITE);
     }
     for (uint32_t i = 0; i < count && c->refusal == CAIRN_DECODE_OK; ++i) {
-        must(c, cairn_command_check(&commands[i]) == CAIRN_OK, CAIRN_DECODE_OUT_OF_RANGE);
+        require(c, cairn_command_check(&commands[i]) == CAIRN_OK, CAIRN_DECODE_OUT_OF_RANGE);
     }
 }
 
@@ -379,12 +381,12 @@ static void check_ticks(checker *c, const cairn_ticks_message *message) {
         .command_count = message->command_count};
     check_chunk_ticks(c, &all);
     check_vector(c, message->digests, message->digest_count, CAIRN_TICKS_PER_MESSAGE_MAX);
-    must(c, message->digest_count == message->tick_count, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, message->digest_count == message->tick_count, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_state(checker *c, const cairn_state_message *state) {
     check_vector(c, state->bytes, state->size, CAIRN_MESSAGE_SIZE_MAX);
-    must(c,
+    require(c,
         state->size >= 1 && state->total_size <= CAIRN_STATE_SIZE_MAX &&
             state->offset <= state->total_size && state->size <= state->total_size - state->offset,
         CAIRN_DECODE_OUT_OF_RANGE);
@@ -394,12 +396,12 @@ static void check_resync_response(checker *c, const cairn_resync_response *respo
     check_vector(c, response->payload, response->payload_size, CAIRN_MESSAGE_SIZE_MAX);
     check_vector(c, response->stages, response->stages_size, CAIRN_MESSAGE_SIZE_MAX);
     check_text(c, response->build, CAIRN_TEXT_SIZE_MAX);
-    must(c, response->verdict < CAIRN_RESYNC_VERDICT_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, response->verdict < CAIRN_RESYNC_VERDICT_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_event(checker *c, const cairn_event_message *event) {
     check_text(c, event->reason_text, CAIRN_TEXT_SIZE_MAX);
-    must(c,
+    require(c,
         event->kind >= 1 && event->kind <= CAIRN_EVENT_LAST &&
             (event->slot < CAIRN_SLOTS_MAX || event->slot == CAIRN_SLOT_NONE),
         CAIRN_DECODE_OUT_OF_RANGE);
@@ -429,7 +431,7 @@ cairn_decode_refusal cairn_message_check(const cairn_message *message) {
 
 static void check_whole_state(checker *c, const uint8_t *state, uint32_t size) {
     check_vector(c, state, size, CAIRN_STATE_SIZE_MAX);
-    must(c, size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_start(checker *c, const cairn_chunk_start *start) {
@@ -441,7 +443,7 @@ static void check_start(checker *c, const cairn_chunk_start *start) {
 
 static void check_stages(checker *c, const uint8_t *stages, uint32_t size) {
     check_vector(c, stages, size, CAIRN_DESYNC_STAGES_SIZE_MAX);
-    must(c, size % 16 == 0, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, size % 16 == 0, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static bool difference_before(const cairn_wire_difference *a, const cairn_wire_difference *b) {
@@ -460,12 +462,12 @@ static void check_desync(checker *c, const cairn_chunk_desync *desync) {
     const uint32_t held =
         check_vector(c, found, desync->difference_count, CAIRN_DESYNC_DIFFERENCES_MAX);
     CAIRN_ASSERT(held == 0 || found != NULL);
-    must(c,
+    require(c,
         desync->head.tick >= 1 && desync->head.difference_count >= held &&
             desync->head.reserved == 0,
         CAIRN_DECODE_OUT_OF_RANGE);
     for (uint32_t i = 1; i < held; ++i) {
-        must(c, difference_before(&found[i - 1], &found[i]), CAIRN_DECODE_ORDER);
+        require(c, difference_before(&found[i - 1], &found[i]), CAIRN_DECODE_ORDER);
     }
 }
 

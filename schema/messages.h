@@ -125,7 +125,7 @@ typedef struct cairn_hello {
 typedef struct cairn_input_message {
     uint64_t snapshot_acknowledged; // newest snapshot tick received whole, 0 for none
     uint64_t ticks_acknowledged;    // lockstep: all ticks below this are held
-    uint64_t sent_at_us;            // the client's clock, echoed in nothing yet; monotonic
+    uint64_t sent_at_us;            // the client's clock, not echoed yet; monotonic
     // What the player was shown last: the states of shown_tick and shown_tick + shown_span,
     // shown_share of the way from one to the other. A span of 0: nothing, or a picture that does
     // not lie between two states of the server.
@@ -151,7 +151,7 @@ typedef struct cairn_root_report {
 // What a client that simulates sends when a root differs although the commands agree.
 typedef struct cairn_resync_request {
     uint64_t tick; // of the world whose root differs
-    uint32_t want; // CAIRN_RESYNC_WANT_ELEMENTS, CAIRN_RESYNC_WANT_STAGES, not none
+    uint32_t want; // CAIRN_RESYNC_WANT_ELEMENTS, CAIRN_RESYNC_WANT_STAGES, or both
     // Set-difference sketch (IBLT, sim/serialize/sketch.h) of the client's state at that tick; at
     // most CAIRN_DIFFERENCE_SKETCH_SIZE_MAX bytes, 0 to ask for the whole state.
     const uint8_t *difference_sketch;
@@ -209,7 +209,7 @@ typedef struct cairn_shapes_message {
     uint32_t corner_count;
 } cairn_shapes_message;
 
-// A keyframe tells of every body in one message.
+// A keyframe has every body in one message.
 #define CAIRN_KEYFRAME_BODIES_MAX ((CAIRN_MESSAGE_SIZE_MAX - 1024) / sizeof(cairn_snapshot_body))
 
 typedef struct cairn_keyframe {

@@ -19,7 +19,7 @@ typedef enum cairn_chunk_kind {
     CAIRN_CHUNK_START = 1,    // first: versions and the full start state
     CAIRN_CHUNK_TICKS = 2,    // consecutive ticks with commands and roots
     CAIRN_CHUNK_END = 3,      // last, when the recording was closed properly
-    CAIRN_CHUNK_KEYFRAME = 4, // now and then between ticks: the full state, so that a player of the
+    CAIRN_CHUNK_KEYFRAME = 4, // at intervals between ticks: the full state, so that a player of the
                               // recording can name section, body and field of a difference
     CAIRN_CHUNK_REPLACE = 5,  // between ticks: an operator replaced the world by this state
     CAIRN_CHUNK_DESYNC = 6,   // of a desync report: a step that two peers computed differently

@@ -14,7 +14,7 @@ static cairn_status refuse(char *error, cairn_status status, const char *words) 
 }
 
 // Allocates at least one element, so that NULL always means out of memory.
-static void *room_for(size_t count, size_t size) {
+static void *allocate(size_t count, size_t size) {
     CAIRN_ASSERT(size > 0 && count < SIZE_MAX);
     return calloc(count + 1, size);
 }
@@ -27,11 +27,11 @@ cairn_status cairn_scene_make_room(
         return refuse(
             error, CAIRN_CAPACITY, "more bodies, shapes, joints or hulls than a world holds");
     }
-    scene->bodies = room_for(counts->bodies, sizeof *scene->bodies);
-    scene->shapes = room_for(counts->shapes, sizeof *scene->shapes);
-    scene->joints = room_for(counts->joints, sizeof *scene->joints);
-    scene->hulls = room_for(counts->hulls, sizeof *scene->hulls);
-    scene->points = room_for(counts->points, sizeof *scene->points);
+    scene->bodies = allocate(counts->bodies, sizeof *scene->bodies);
+    scene->shapes = allocate(counts->shapes, sizeof *scene->shapes);
+    scene->joints = allocate(counts->joints, sizeof *scene->joints);
+    scene->hulls = allocate(counts->hulls, sizeof *scene->hulls);
+    scene->points = allocate(counts->points, sizeof *scene->points);
     const bool whole = scene->bodies != NULL && scene->shapes != NULL && scene->joints != NULL &&
                        scene->hulls != NULL && scene->points != NULL;
     return whole ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;

@@ -9,7 +9,7 @@
 
 // What the parser builds costs some hundred bytes for each object or list; the largest world needs
 // fewer of them.
-enum { BRACKETS_MAX = 1 << 20 };
+enum { BRACKETS_MAX = 1048576 };
 
 typedef struct scanner {
     unsigned long line;
@@ -19,7 +19,7 @@ typedef struct scanner {
     bool escaped; // the character before was a backslash inside a text
 } scanner;
 
-static void explain(char *error, unsigned long line, unsigned long column, const char *words) {
+static void write_error(char *error, unsigned long line, unsigned long column, const char *words) {
     CAIRN_ASSERT(error != NULL && words != NULL);
     snprintf(error, CAIRN_SCENE_ERROR_SIZE, "line %lu, column %lu: %.200s", line, column, words);
     for (char *c = error; *c != '\0'; ++c) {
@@ -27,7 +27,7 @@ static void explain(char *error, unsigned long line, unsigned long column, const
     }
 }
 
-static void step(scanner *s, char c, char next) {
+static void advance(scanner *s, char c, char next) {
     CAIRN_ASSERT(!(s->in_text && s->in_comment));
     s->column += 1;
     if (c == '\n') {
@@ -48,18 +48,16 @@ bool cairn_scene_text_check(const char *json, size_t size, char error[CAIRN_SCEN
     scanner s = {.line = 1};
     uint32_t brackets = 0;
     for (size_t i = 0; i < size; ++i) {
-        step(&s, json[i], i + 1 < size ? json[i + 1] : '\0');
-        if (json[i] == '\0') {
-            explain(error, s.line, s.column, "a zero byte");
-            return false;
-        }
-        brackets += (json[i] == '{' || json[i] == '[') && !s.in_text && !s.in_comment;
-        if (brackets > BRACKETS_MAX) {
-            explain(error, s.line, s.column, "too many objects and lists");
-            return false;
-        }
-        if (json[i] == '(' && !s.in_text && !s.in_comment) {
-            explain(error, s.line, s.column, "functions are not allowed");
+        advance(&s, json[i], i + 1 < size ? json[i + 1] : '\0');
+        const bool is_code = !s.in_text && !s.in_comment;
+        brackets += is_code && (json[i] == '{' || json[i] == '[');
+        const char *refusal = json[i] == '\0' ? "a zero byte is not allowed"
+                              : brackets > BRACKETS_MAX
+                                  ? "a scene may have at most 1048576 objects and lists"
+                              : is_code && json[i] == '(' ? "functions are not allowed"
+                                                          : NULL;
+        if (refusal != NULL) {
+            write_error(error, s.line, s.column, refusal);
             return false;
         }
     }
@@ -75,5 +73,5 @@ void cairn_scene_text_explain(const char *said, char error[CAIRN_SCENE_ERROR_SIZ
     char first_line[CAIRN_SCENE_ERROR_SIZE];
     snprintf(first_line, sizeof first_line, "%s", words == NULL ? end : words + 7);
     first_line[strcspn(first_line, "\n")] = '\0';
-    explain(error, line, column, first_line);
+    write_error(error, line, column, first_line);
 }

@@ -11,7 +11,7 @@
 
 // The input is a script for two connected links: their payloads are delayed, dropped, repeated,
 // changed or forged. Nothing may crash, every counter must add up, and the first link must receive
-// reliable messages in order until the second has received a payload that the first did not send.
+// reliable messages in order until an end has received a changed or forged payload.
 
 #define HELD_MAX 64
 

@@ -71,7 +71,7 @@ BEFORE_EACH {
     t.assemblies.slots[1].bytes = t.bytes[1];
 }
 
-static const uint64_t patience_ns = 50;
+static const uint64_t wait_ns = 50;
 
 // Whether the message that begins at sequence `first` is whole with this fragment.
 static bool take(uint64_t now_ns, uint64_t first, uint32_t index) {
@@ -81,7 +81,7 @@ static bool take(uint64_t now_ns, uint64_t first, uint32_t index) {
         .bytes = t.part,
         .bytes_size = sizeof t.part};
     assert_int_equal(
-        cairn_assemblies_take(&t.assemblies, now_ns, patience_ns, &fragment), CAIRN_LINK_TAKEN);
+        cairn_assemblies_take(&t.assemblies, now_ns, wait_ns, &fragment), CAIRN_LINK_TAKEN);
     return t.assemblies.done != NULL && t.assemblies.done->first == first;
 }
 
@@ -121,7 +121,7 @@ TEST("a fragment whose message would begin before the first payload is refused")
     const cairn_fragment fragment = {
         .sequence = 0, .index = 1, .size = 2000, .bytes = t.part, .bytes_size = 1000};
     assert_int_equal(
-        cairn_assemblies_take(&t.assemblies, 1, patience_ns, &fragment), CAIRN_LINK_DROP_FRAGMENT);
+        cairn_assemblies_take(&t.assemblies, 1, wait_ns, &fragment), CAIRN_LINK_DROP_FRAGMENT);
 }
 
 TEST("the round-trip estimate follows RFC 6298") {
@@ -151,19 +151,19 @@ TEST("the round-trip estimate follows RFC 6298") {
 TEST("loss is a mean that a late ack corrects") {
     cairn_estimate e = {0};
     for (uint32_t i = 0; i < 1000; i++) {
-        cairn_estimate_fate(&e, i % 10 == 0);
+        cairn_estimate_outcome(&e, i % 10 == 0);
     }
     assert_true(e.loss > 0.08f && e.loss < 0.12f);
     const float before = e.loss;
-    cairn_estimate_fate(&e, true);
+    cairn_estimate_outcome(&e, true);
     assert_true(e.loss > before);
     cairn_estimate_round_trip(&e, 100000000);
     cairn_estimate_round_trip(&e, 100000000);
-    cairn_estimate_loss_taken_back(&e, 290000000);
+    cairn_estimate_undo_loss(&e, 290000000);
     assert_int_equal(cairn_estimate_overdue_ns(&e), 290000000);
     assert_true(e.loss <= before);
     for (uint32_t i = 0; i < 1000; i++) {
-        cairn_estimate_loss_taken_back(&e, 10000000000);
+        cairn_estimate_undo_loss(&e, 10000000000);
     }
     assert_true(e.loss >= 0.0f);
     assert_int_equal(cairn_estimate_overdue_ns(&e), 350000000); // a quarter second at most

@@ -252,7 +252,7 @@ TEST("reliable messages arrive once in order on every path") {
     }
 }
 
-TEST("a payload that comes twice is taken once") {
+TEST("a payload that arrives twice is accepted once") {
     SCOPED(path) p = PATH(.delay_ns = 10 * MS, .repeat_permille = 1000);
     run_rounds(&p, 50);
     expect_all_reliable(&p);

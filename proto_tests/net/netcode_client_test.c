@@ -7,13 +7,7 @@
 
 SCOPE_ENDS(kit, kit_close)
 
-#define CONNECT(k, ...) connect_with((k), &(kit_token_fields){__VA_ARGS__})
-
-static cairn_status connect_with(kit *k, const kit_token_fields *fields) {
-    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-    kit_token(fields, token);
-    return cairn_netcode_client_connect(k->clients[0], k->now_ns, kit_unix_s(k), token);
-}
+#define CONNECT(k, ...) kit_connect_with((k), 0, &(kit_token_fields){__VA_ARGS__})
 
 static void advance(kit *k, uint64_t duration_ns) {
     k->now_ns += duration_ns;
@@ -121,7 +115,7 @@ TEST("one key never encrypts two packets with one sequence") {
     SCOPED(kit) k = kit_open(1);
     const kit_token_fields fields = {
         .servers = {kit_server_address, "10.0.0.101:40000"}, .timeout_s = 3};
-    assert_int_equal(connect_with(&k, &fields), CAIRN_OK);
+    assert_int_equal(kit_connect_with(&k, 0, &fields), CAIRN_OK);
     assert_int_equal(sequence_of(kit_response(&k, 0)), 0);
     // The client uses the same key with the next server of the list.
     advance(&k, 3 * KIT_S);
@@ -130,7 +124,7 @@ TEST("one key never encrypts two packets with one sequence") {
     k.server_address = kit_address("10.0.0.101:40000");
     assert_int_equal(sequence_of(kit_response(&k, 0)), 1);
     // It uses it again if it connects with the same token a second time.
-    assert_int_equal(connect_with(&k, &fields), CAIRN_OK);
+    assert_int_equal(kit_connect_with(&k, 0, &fields), CAIRN_OK);
     kit_from_client(&k, 0);
     advance(&k, 3 * KIT_S);
     assert_int_equal(sequence_of(kit_response(&k, 0)), 2);
@@ -291,7 +285,7 @@ TEST("a client id cannot connect again before its lost connection has timed out"
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
 }
 
-TEST("unread answers are counted and bounded") {
+TEST("requests that the driver does not take are bounded and counted") {
     SCOPED(kit) k = kit_open(1);
     CONNECT(&k, .timeout_s = 600, .lifetime_s = 600);
     for (int i = 0; i < 100; ++i) {

@@ -154,12 +154,17 @@ uint64_t kit_unix_s(const kit *k) {
     return KIT_UNIX_S - 3600 + k->now_ns / KIT_S;
 }
 
-void kit_connect(kit *k, int i) {
+cairn_status kit_connect_with(kit *k, int i, const kit_token_fields *fields) {
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-    KIT_TOKEN(token, .client_id = (uint64_t)i + 1, .create_unix_s = kit_unix_s(k),
-        .seed = k->now_ns + (uint64_t)i + 1);
-    const cairn_status status =
-        cairn_netcode_client_connect(k->clients[i], k->now_ns, kit_unix_s(k), token);
+    kit_token(fields, token);
+    return cairn_netcode_client_connect(k->clients[i], k->now_ns, kit_unix_s(k), token);
+}
+
+void kit_connect(kit *k, int i) {
+    const kit_token_fields fields = {.client_id = (uint64_t)i + 1,
+        .create_unix_s = kit_unix_s(k),
+        .seed = k->now_ns + (uint64_t)i + 1};
+    const cairn_status status = kit_connect_with(k, i, &fields);
     CAIRN_ASSERT(status == CAIRN_OK);
 }
 

@@ -83,7 +83,9 @@ cairn_netcode_server *kit_server(
     const char *address, uint32_t clients_max, uint64_t start_ns, uint32_t token_lifetime_s_max);
 
 uint64_t kit_unix_s(const kit *k);
-// Client i starts to connect with a token of its own, client id i + 1.
+// Client i starts to connect with a token of these fields.
+cairn_status kit_connect_with(kit *k, int i, const kit_token_fields *fields);
+// The same with a token of its own, client id i + 1.
 void kit_connect(kit *k, int i);
 // Carries datagrams both ways until no side has one; takes events as they occur.
 void kit_exchange(kit *k);

@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 #define PROTOCOL_ID 7
 static const uint8_t key[CAIRN_AEAD_KEY_SIZE] = {1, 2, 3};
-// Unknown peers do not know it, and nothing is ever sealed with it: a fuzzer learns from
-// comparisons what packets look like that were sealed here.
+// Nothing is ever encrypted with it: a fuzzer traces comparisons and would learn packets that were
+// encrypted here.
 static const uint8_t unused_key[CAIRN_AEAD_KEY_SIZE] = {4, 5, 6};
 static const unsigned any_type = CAIRN_PACKETS_TO_SERVER | CAIRN_PACKETS_TO_CLIENT;
 
@@ -31,7 +31,7 @@ static cairn_netcode_drop read(
     return cairn_packet_read(&header, bytes, size, PROTOCOL_ID, with, body, out);
 }
 
-static void from_an_unknown_peer(const uint8_t *bytes, size_t size) {
+static void try_unknown_peer(const uint8_t *bytes, size_t size) {
     cairn_packet packet;
     cairn_packet_request request;
     CAIRN_ASSERT(read(bytes, size, unused_key, &packet) != CAIRN_NETCODE_TAKEN);
@@ -57,14 +57,14 @@ static bool body_size_valid(unsigned type, size_t size) {
     }
 }
 
-// Prefix, sequence and body are the input's; only the seal is right.
-static void from_a_liar(uint8_t prefix, const uint8_t *bytes, size_t size) {
+// Prefix, sequence and body come from the input; only the encryption is valid.
+static void try_valid_encryption(uint8_t prefix, const uint8_t *bytes, size_t size) {
     const unsigned sequence_bytes = prefix >> 4;
     if (sequence_bytes < 1 || sequence_bytes > 8 || size < sequence_bytes || size > 1300) {
         return;
     }
-    uint8_t sealed[1400] = {prefix};
-    memcpy(sealed + 1, bytes, size);
+    uint8_t encrypted[1400] = {prefix};
+    memcpy(encrypted + 1, bytes, size);
     uint64_t sequence = 0;
     for (unsigned i = 0; i < sequence_bytes; ++i) {
         sequence |= (uint64_t)bytes[i] << (8 * i);
@@ -75,10 +75,10 @@ static void from_a_liar(uint8_t prefix, const uint8_t *bytes, size_t size) {
     cairn_write_u64(&writer, PROTOCOL_ID);
     cairn_write_u8(&writer, prefix);
     const size_t body_size = size - sequence_bytes;
-    cairn_aead_encrypt(sealed + 1 + sequence_bytes, body_size,
+    cairn_aead_encrypt(encrypted + 1 + sequence_bytes, body_size,
         (cairn_associated_data){associated, sizeof associated}, sequence, key);
     cairn_packet packet;
-    const cairn_netcode_drop drop = read(sealed, 1 + size + CAIRN_AEAD_MAC_SIZE, key, &packet);
+    const cairn_netcode_drop drop = read(encrypted, 1 + size + CAIRN_AEAD_MAC_SIZE, key, &packet);
     const unsigned type = prefix & 15u;
     const bool valid = type >= 1 && type <= 6 && body_size_valid(type, body_size);
     CAIRN_ASSERT((drop == CAIRN_NETCODE_TAKEN) == valid);
@@ -88,8 +88,8 @@ static void from_a_liar(uint8_t prefix, const uint8_t *bytes, size_t size) {
     }
 }
 
-// The first bytes make a packet, each further pair changes one byte of it.
-static void changed_on_the_way(const uint8_t *bytes, size_t size) {
+// The first bytes make a packet; each three bytes after them change one byte of it.
+static void try_changed_bytes(const uint8_t *bytes, size_t size) {
     cairn_reader reader = cairn_reader_of(bytes, size);
     const size_t payload_size = 1 + cairn_read_u16(&reader) % CAIRN_PAYLOAD_SIZE_MAX;
     const uint64_t sequence = cairn_read_u64(&reader);
@@ -101,15 +101,15 @@ static void changed_on_the_way(const uint8_t *bytes, size_t size) {
         .type = CAIRN_PACKET_PAYLOAD, .payload = {.bytes = payload, .size = payload_size}};
     uint8_t good[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
     uint8_t bad[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
-    const size_t sealed_size = cairn_packet_write(&packet, sequence, PROTOCOL_ID, key, good);
-    memcpy(bad, good, sealed_size);
+    const size_t encrypted_size = cairn_packet_write(&packet, sequence, PROTOCOL_ID, key, good);
+    memcpy(bad, good, encrypted_size);
     while (cairn_reader_left(&reader) >= 3) {
-        const size_t at = cairn_read_u16(&reader) % sealed_size;
+        const size_t at = cairn_read_u16(&reader) % encrypted_size;
         bad[at] ^= cairn_read_u8(&reader);
     }
     cairn_packet out;
-    const bool same = memcmp(good, bad, sealed_size) == 0;
-    CAIRN_ASSERT((read(bad, sealed_size, key, &out) == CAIRN_NETCODE_TAKEN) == same);
+    const bool same = memcmp(good, bad, encrypted_size) == 0;
+    CAIRN_ASSERT((read(bad, encrypted_size, key, &out) == CAIRN_NETCODE_TAKEN) == same);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -118,13 +118,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     }
     switch (bytes[0] % 3) {
     case 0:
-        from_an_unknown_peer(bytes + 1, size - 1);
+        try_unknown_peer(bytes + 1, size - 1);
         break;
     case 1:
-        from_a_liar(bytes[1], bytes + 2, size - 2);
+        try_valid_encryption(bytes[1], bytes + 2, size - 2);
         break;
     default:
-        changed_on_the_way(bytes + 1, size - 1);
+        try_changed_bytes(bytes + 1, size - 1);
         break;
     }
     return 0;

@@ -17,7 +17,7 @@ SCOPE_ENDS(cairn_handshakes, cairn_handshakes_destroy)
 
 static const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE] = {1, 2, 3};
 
-TEST("a lookup agrees with a plain list") {
+TEST("a lookup finds the same items as a search through a list") {
     enum { ITEMS = 100, KEYS = 300 };
     cairn_lookup lookup;
     assert_int_equal(cairn_lookup_create(&lookup, ITEMS, hash_key), CAIRN_OK);
@@ -193,7 +193,8 @@ TEST("the head of the user data grants its rights") {
         uint8_t data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
         memcpy(data, user_data_rows[i].head, 16);
         if (cairn_user_data_rights(data) != user_data_rows[i].rights) {
-            fail_msg("%s: %u", user_data_rows[i].name, cairn_user_data_rights(data));
+            fail_msg("%s: rights %u, expected %u", user_data_rows[i].name,
+                cairn_user_data_rights(data), user_data_rows[i].rights);
         }
     }
 }

@@ -118,15 +118,6 @@ static void act(stage *s, cairn_reader *reader) {
     }
 }
 
-static stage stage_open(void) {
-    stage s = {.now_ns = 3600 * KIT_S};
-    s.server = kit_server(kit_server_address, CLIENTS, 0, 30);
-    for (int i = 0; i < PEERS; ++i) {
-        s.peers[i].token = kit_token_public(&(kit_token_fields){.client_id = (uint64_t)i + 1});
-    }
-    return s;
-}
-
 static void check(stage *s) {
     const uint64_t *drops = cairn_netcode_server_drops(s->server);
     uint64_t counted = 0;
@@ -146,7 +137,10 @@ static void check(stage *s) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static stage s;
-    s = stage_open();
+    s = (stage){.now_ns = 3600 * KIT_S, .server = kit_server(kit_server_address, CLIENTS, 0, 30)};
+    for (uint64_t i = 0; i < PEERS; ++i) {
+        s.peers[i].token = kit_token_public(&(kit_token_fields){.client_id = i + 1});
+    }
     cairn_reader reader = cairn_reader_of(bytes, size);
     for (int i = 0; i < 300 && cairn_reader_left(&reader) > 0; ++i) {
         act(&s, &reader);

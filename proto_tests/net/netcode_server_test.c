@@ -276,10 +276,8 @@ TEST("two addresses cannot share one client id") {
     // Two tokens of client 1: both handshakes begin before either makes a session.
     kit_datagram responses[2];
     for (int i = 0; i < 2; ++i) {
-        uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-        KIT_TOKEN(token, .client_id = 1, .seed = 50 + (uint64_t)i);
-        assert_int_equal(
-            cairn_netcode_client_connect(k.clients[i], k.now_ns, KIT_UNIX_S, token), CAIRN_OK);
+        const kit_token_fields fields = {.client_id = 1, .seed = 50 + (uint64_t)i};
+        assert_int_equal(kit_connect_with(&k, i, &fields), CAIRN_OK);
         responses[i] = kit_response(&k, i);
     }
     assert_int_equal(kit_to_server(&k, responses[0]), CAIRN_NETCODE_TAKEN);
@@ -424,9 +422,7 @@ TEST("a silent client is disconnected at its time-out and not before") {
 
 TEST("a connection whose token has no time-out never times out") {
     SCOPED(kit) k = kit_open(4);
-    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-    KIT_TOKEN(token, .timeout_s = -1);
-    cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, token);
+    kit_connect_with(&k, 0, &(kit_token_fields){.timeout_s = -1});
     kit_exchange(&k);
     kit_run_cut(&k, 100 * KIT_S);
     assert_true(cairn_netcode_server_connected(k.server, 0));
@@ -521,9 +517,7 @@ TEST("a thousand clients get their slots in order") {
     SCOPED(kit) k = kit_open(COUNT);
     for (uint32_t i = 0; i < COUNT; ++i) {
         k.client_addresses[0].port = (uint16_t)(1000 + i);
-        uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-        KIT_TOKEN(token, .client_id = i + 1);
-        cairn_netcode_client_connect(k.clients[0], k.now_ns, KIT_UNIX_S, token);
+        kit_connect_with(&k, 0, &(kit_token_fields){.client_id = i + 1});
         kit_exchange(&k);
         assert_int_equal(cairn_netcode_client_index(k.clients[0]), i);
     }

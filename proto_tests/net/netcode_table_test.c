@@ -119,10 +119,7 @@ TEST("the server follows its state table") {
 static actor client_in(cairn_netcode_client_state target, uint32_t lifetime_s) {
     const kit_token_fields fields = {.lifetime_s = lifetime_s};
     actor a = {.k = kit_open(4), .peer.token = kit_token_public(&fields)};
-    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-    kit_token(&fields, token);
-    assert_int_equal(
-        cairn_netcode_client_connect(a.k.clients[0], a.k.now_ns, KIT_UNIX_S, token), CAIRN_OK);
+    assert_int_equal(kit_connect_with(&a.k, 0, &fields), CAIRN_OK);
     if (target == CAIRN_NETCODE_STATE_DISCONNECTED) {
         cairn_netcode_client_disconnect(a.k.clients[0], a.k.now_ns);
     }

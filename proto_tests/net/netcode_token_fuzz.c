@@ -35,23 +35,23 @@ static void read_public(const uint8_t *bytes, size_t size) {
 }
 
 static void read_private(const uint8_t *bytes, size_t size) {
-    uint8_t sealed[CAIRN_TOKEN_PRIVATE_SIZE] = {0};
-    memcpy(sealed, bytes, size < TEXT_SIZE ? size : TEXT_SIZE);
+    uint8_t encrypted[CAIRN_TOKEN_PRIVATE_SIZE] = {0};
+    memcpy(encrypted, bytes, size < TEXT_SIZE ? size : TEXT_SIZE);
     uint8_t associated[29];
     cairn_writer writer = cairn_writer_of(associated, sizeof associated);
     cairn_write_bytes(&writer, cairn_netcode_version, CAIRN_NETCODE_VERSION_SIZE);
     cairn_write_u64(&writer, PROTOCOL_ID);
     cairn_write_u64(&writer, EXPIRE);
     cairn_aead_encrypt_wide(
-        sealed, TEXT_SIZE, (cairn_associated_data){associated, sizeof associated}, nonce, key);
+        encrypted, TEXT_SIZE, (cairn_associated_data){associated, sizeof associated}, nonce, key);
     static cairn_token_private token, again;
     const cairn_token_refusal refusal =
-        cairn_token_read_private(sealed, nonce, PROTOCOL_ID, EXPIRE, key, &token);
+        cairn_token_read_private(encrypted, nonce, PROTOCOL_ID, EXPIRE, key, &token);
     CAIRN_ASSERT(refusal == CAIRN_TOKEN_OK || refusal == CAIRN_TOKEN_SERVER_COUNT ||
                  refusal == CAIRN_TOKEN_ADDRESS_TYPE);
     if (refusal == CAIRN_TOKEN_OK) {
-        cairn_token_write_private(&token, nonce, PROTOCOL_ID, EXPIRE, key, sealed);
-        CAIRN_ASSERT(cairn_token_read_private(sealed, nonce, PROTOCOL_ID, EXPIRE, key, &again) ==
+        cairn_token_write_private(&token, nonce, PROTOCOL_ID, EXPIRE, key, encrypted);
+        CAIRN_ASSERT(cairn_token_read_private(encrypted, nonce, PROTOCOL_ID, EXPIRE, key, &again) ==
                      CAIRN_TOKEN_OK);
         CAIRN_ASSERT(memcmp(&token, &again, sizeof token) == 0);
     }

@@ -222,7 +222,7 @@ TEST("a private part with a changed bit is refused") {
         CAIRN_TOKEN_DECRYPT_FAILED);
 }
 
-// Where each field of the public part starts, and what a broken byte there must lead to.
+// Where a field of the public part starts, a wrong byte there, and the refusal of it.
 TEST("an invalid public part is refused for the right reason") {
     const vector *v = vectors_find(vectors_read("netcode.txt"), "token");
     const struct {
@@ -367,7 +367,7 @@ static cairn_netcode_drop read_packet(
                : cairn_packet_read(&header, bytes, size, KIT_PROTOCOL_ID, key, body, out);
 }
 
-TEST("bodies read back the values they were given") {
+TEST("bodies hold the values that were written") {
     const vectors *all = vectors_read("netcode.txt");
     uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_packet packet;

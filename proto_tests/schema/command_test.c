@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Commands as TICKS and recordings carry them: which kinds stand in which slots, and what each may
-// say (docs/PROTOCOL.md, the table of commands).
+// Commands as TICKS and recordings carry them: which kinds are allowed in which slots, with which
+// values (docs/PROTOCOL.md, the table of commands).
 
 #include "tests/kit/test.h"
 
@@ -20,7 +20,7 @@ static cairn_decode_refusal check(const cairn_command *commands, uint32_t count)
 #define OPERATOR 64
 #define NO(refusal) CAIRN_DECODE_##refusal
 
-TEST("each kind has its slots and ranges") {
+TEST("each kind of command has its slots and ranges") {
     static const struct {
         cairn_command command;
         cairn_decode_refusal expected;
@@ -56,7 +56,7 @@ TEST("each kind has its slots and ranges") {
     }
 }
 
-TEST("an operators commands come last and by sequence") {
+TEST("the commands of an operator come last, in order of sequence") {
     cairn_command commands[] = {{.kind = 3, .slot = 63, .sequence = 9},
         {.kind = 7, .slot = OPERATOR, .sequence = 1}, {.kind = 6, .slot = OPERATOR, .sequence = 2},
         {.kind = 8, .slot = OPERATOR, .sequence = 2}};

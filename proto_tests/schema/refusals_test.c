@@ -65,7 +65,7 @@ static const broken messages[] = {
     {MESSAGE(INPUT), SET_ELEMENT, 3, 76, INFINITY_BITS, NO(NON_FINITE)},
     {MESSAGE(INPUT), SET_ELEMENT, 3, 16, TWO_BITS, NO(OUT_OF_RANGE)},
     {MESSAGE(INPUT), SET_ELEMENT, 3, 28, TWO_BITS, NO(OUT_OF_RANGE)},
-    {MESSAGE(INPUT), SET_ELEMENT, 3, 40, 100, NO(ORDER)}, // twice the same tick
+    {MESSAGE(INPUT), SET_ELEMENT, 3, 40, 100, NO(ORDER)}, // the same tick twice
     {MESSAGE(INPUT), SET_ELEMENT, 3, 40, 99, NO(ORDER)},
     {MESSAGE(INPUT), SET, 5, 0, CAIRN_SHOWN_SPAN_MAX + 1, NO(OUT_OF_RANGE)},
     {MESSAGE(INPUT), SET, 6, 0, NAN_BITS, NO(NON_FINITE)},
@@ -81,7 +81,7 @@ static const broken messages[] = {
     {MESSAGE(EVENT), SET, 0, 0, 0, NO(OUT_OF_RANGE)},
     {MESSAGE(EVENT), SET, 0, 0, CAIRN_EVENT_LAST + 1, NO(OUT_OF_RANGE)},
     {MESSAGE(EVENT), SET, 1, 0, 64, NO(OUT_OF_RANGE)},
-    {MESSAGE(ANSWER), REMOVE, 7, 0, 0, NO(OUT_OF_RANGE)}, // no tag, but done
+    {MESSAGE(ANSWER), REMOVE, 7, 0, 0, NO(OUT_OF_RANGE)}, // no body, although the verb was done
     {MESSAGE(ANSWER), SET, 1, 0, 256 + CAIRN_CONTROL_BODIES, NO(OUT_OF_RANGE)},
     {MESSAGE(ANSWER), SET, 1, 0, CAIRN_CONTROL_GET,
         NO(OUT_OF_RANGE)}, // the body belongs to another verb
@@ -247,7 +247,7 @@ static void apply(const broken *b) {
         break;
     case MISALIGN:
         vector = flat_field(&f, b->field);
-        flat_put_u32(vector + flat_u32(vector) + 4, 0); // an empty one there
+        flat_put_u32(vector + flat_u32(vector) + 4, 0); // an empty vector there
         flat_put_u32(vector, flat_u32(vector) + 4);
         break;
     }

@@ -49,7 +49,7 @@ static const cairn_wire_tick ticks[2] = {
 };
 static const uint64_t digests[2] = {0x1111111122222222, 0x3333333344444444};
 static const uint8_t bytes[5] = {1, 2, 3, 4, 255};
-// As initialisers: a constant struct is no constant expression in C17.
+// As initialisers: a constant struct is not a constant expression in C17.
 #define SAMPLE_TIMING                                                                              \
     {                                                                                              \
         .input_acknowledged = 55, .lateness_us_worst = 1200, .lateness_us_last = -3400,            \

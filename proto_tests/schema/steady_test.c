@@ -38,7 +38,7 @@ static flat f;
 TEST("ten thousand messages allocate nothing") {
     SCOPED(cairn_encoder) *encoder = NULL;
     assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
-    assert_int_equal(allocations, 1); // so the counters do count
+    assert_int_equal(allocations, 1); // so the counter works
     allocations = 0;
     // A big-endian machine sets memory aside for the first of each size: schema/byte_order.h.
     const int warm = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 100;
