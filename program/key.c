@@ -28,21 +28,6 @@ bool cairn_key_parse(const char *text, size_t size, uint8_t key[CAIRN_KEY_SIZE])
     return cairn_hex_read(text, size, key, CAIRN_KEY_SIZE);
 }
 
-const char *cairn_key_file_read(const char *path, uint8_t key[CAIRN_KEY_SIZE]) {
-    CAIRN_ASSERT(path != NULL && key != NULL);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return strerror(errno);
-    }
-    char text[1024];
-    const size_t size = fread(text, 1, sizeof text, file);
-    const bool whole = ferror(file) == 0 && fgetc(file) == EOF;
-    fclose(file);
-    const bool good = whole && cairn_key_parse(text, size, key);
-    cairn_wipe(text, sizeof text);
-    return good ? NULL : "must hold 64 hexadecimal digits and nothing else";
-}
-
 bool cairn_key_file_write(const char *path, const uint8_t key[CAIRN_KEY_SIZE]) {
     CAIRN_ASSERT(path != NULL && key != NULL);
     char text[DIGIT_COUNT + 2];
@@ -75,9 +60,18 @@ const char *cairn_key_flag_digits(void *out, const char *value, bool first) {
 const char *cairn_key_flag_file(void *out, const char *value, bool first) {
     (void)first;
     cairn_key *key = out;
-    const char *why = cairn_key_file_read(value, key->bytes);
-    key->given = why == NULL;
-    return why;
+    char text[1024];
+    FILE *file = fopen(value, "rb");
+    if (file == NULL) {
+        key->given = false;
+        return strerror(errno);
+    }
+    const size_t size = fread(text, 1, sizeof text, file);
+    const bool whole = ferror(file) == 0 && fgetc(file) == EOF;
+    fclose(file);
+    key->given = whole && cairn_key_parse(text, size, key->bytes);
+    cairn_wipe(text, sizeof text);
+    return key->given ? NULL : "must hold 64 hexadecimal digits and nothing else";
 }
 
 const char *cairn_key_flag(void *out, const char *value, bool first) {

@@ -12,9 +12,6 @@
 
 // Parses 64 hexadecimal digits; white space around them is allowed. False: not a key.
 bool cairn_key_parse(const char *text, size_t size, uint8_t key[CAIRN_KEY_SIZE]);
-// Reads a key from a file of 64 digits. Returns NULL, or why the file is not a key: static text, or
-// strerror's.
-const char *cairn_key_file_read(const char *path, uint8_t key[CAIRN_KEY_SIZE]);
 // Writes 64 digits and a newline into a file that only its owner may read. An older file is
 // replaced. False: errno says why.
 bool cairn_key_file_write(const char *path, const uint8_t key[CAIRN_KEY_SIZE]);

@@ -192,7 +192,15 @@ static cairn_status start_helpers(cairn_pool *pool, uint32_t workers) {
     return status;
 }
 
-static void initialise(cairn_pool *pool, uint32_t workers) {
+cairn_status cairn_pool_create(uint32_t workers, cairn_pool **out) {
+    *out = NULL;
+    if (workers == 0 || workers > CAIRN_POOL_WORKERS_MAX) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    cairn_pool *pool = aligned_alloc(CACHE_LINE, sizeof *pool);
+    if (pool == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     pool->workers = 1;
     pool->spins = processors >= (long)workers ? SPINS : 0;
@@ -205,18 +213,6 @@ static void initialise(cairn_pool *pool, uint32_t workers) {
     atomic_init(&pool->caller_asleep, false);
     atomic_init(&pool->running, 0);
     atomic_init(&pool->ending, false);
-}
-
-cairn_status cairn_pool_create(uint32_t workers, cairn_pool **out) {
-    *out = NULL;
-    if (workers == 0 || workers > CAIRN_POOL_WORKERS_MAX) {
-        return CAIRN_INVALID_ARGUMENT;
-    }
-    cairn_pool *pool = aligned_alloc(CACHE_LINE, sizeof *pool);
-    if (pool == NULL) {
-        return CAIRN_OUT_OF_MEMORY;
-    }
-    initialise(pool, workers);
     const cairn_status status = start_helpers(pool, workers);
     if (status != CAIRN_OK) {
         cairn_pool_destroy(pool);

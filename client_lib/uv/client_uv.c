@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "program/sockaddr.h"
 #include <cairn/client.h>
 #include <cairn/types.h>
 
@@ -27,39 +28,6 @@ struct cairn_client_uv {
     uint64_t send_errors;
     uint8_t received[65536]; // a datagram of any size, so that none is cut
 };
-
-static cairn_address address_of(const struct sockaddr *from) {
-    cairn_address address = {.family = CAIRN_ADDRESS_NONE};
-    if (from->sa_family == AF_INET) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)from;
-        address.family = CAIRN_ADDRESS_IPV4;
-        address.port = ntohs(in->sin_port);
-        memcpy(address.ip, &in->sin_addr, 4);
-    } else if (from->sa_family == AF_INET6) {
-        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)from;
-        address.family = CAIRN_ADDRESS_IPV6;
-        address.port = ntohs(in6->sin6_port);
-        memcpy(address.ip, &in6->sin6_addr, 16);
-    }
-    return address;
-}
-
-static struct sockaddr_storage sockaddr_of(const cairn_address *address) {
-    struct sockaddr_storage storage;
-    memset(&storage, 0, sizeof storage);
-    if (address->family == CAIRN_ADDRESS_IPV4) {
-        struct sockaddr_in *in = (struct sockaddr_in *)&storage;
-        in->sin_family = AF_INET;
-        in->sin_port = htons(address->port);
-        memcpy(&in->sin_addr, address->ip, 4);
-    } else {
-        struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&storage;
-        in6->sin6_family = AF_INET6;
-        in6->sin6_port = htons(address->port);
-        memcpy(&in6->sin6_addr, address->ip, 16);
-    }
-    return storage;
-}
 
 static uint64_t frame_due_ns(const cairn_client_uv *driver) {
     CAIRN_ASSERT(driver->config.frame_rate_hz > 0);
@@ -98,7 +66,8 @@ static bool open_socket(cairn_client_uv *driver, int which) {
     uv_udp_t *socket = &driver->sockets[which];
     const cairn_address any = {
         .family = which == SOCKET_IPV4 ? CAIRN_ADDRESS_IPV4 : CAIRN_ADDRESS_IPV6};
-    struct sockaddr_storage storage = sockaddr_of(&any);
+    struct sockaddr_storage storage;
+    cairn_address_to_sockaddr(&any, &storage);
     if (uv_udp_init(driver->loop, socket) != 0) {
         return false;
     }
@@ -115,7 +84,8 @@ static void send_all(cairn_client_uv *driver) {
     while ((size = cairn_client_send(driver->config.client, uv_hrtime(), bytes)) > 0) {
         cairn_address to = cairn_client_server_address(driver->config.client);
         int which = to.family == CAIRN_ADDRESS_IPV6 ? SOCKET_IPV6 : SOCKET_IPV4;
-        struct sockaddr_storage storage = sockaddr_of(&to);
+        struct sockaddr_storage storage;
+        cairn_address_to_sockaddr(&to, &storage);
         uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)size);
         bool sent = open_socket(driver, which) && uv_udp_try_send(&driver->sockets[which], &buffer,
                                                       1, (const struct sockaddr *)&storage) >= 0;
@@ -142,7 +112,7 @@ static void on_receive(uv_udp_t *socket, ssize_t size, const uv_buf_t *buffer,
         return;
     }
     if (size > 0) {
-        cairn_address address = address_of(from);
+        cairn_address address = cairn_address_of_sockaddr(from);
         cairn_client_receive(driver->config.client, uv_hrtime(), &address,
             (const uint8_t *)buffer->base, (size_t)size);
     }

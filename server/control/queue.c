@@ -110,6 +110,10 @@ static cairn_control_refusal run_verb(cairn_control_context *c, const cairn_cont
         return cairn_control_refuse(
             c, CAIRN_CONTROL_ROOM_UNKNOWN, "there is no room \"%s\"", c->request->room);
     }
+    if (row->moves && c->room->control_wait.waits) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_BUSY, "another request makes the room run; pause it first");
+    }
     return row->action(c);
 }
 

@@ -58,9 +58,6 @@ static void swap_world(
 cairn_control_refusal cairn_control_on_reset(cairn_control_context *c) {
     cairn_room *room = c->room;
     const cairn_server_config *config = &c->server->config;
-    if (room->control_wait.waits) {
-        return cairn_control_refuse_running(c);
-    }
     const cairn_scene *found =
         config->find_scene == NULL ? NULL : config->find_scene(config->user, room->scene_name);
     if (found == NULL) {
@@ -114,9 +111,6 @@ static cairn_control_refusal load_encoding(
 cairn_control_refusal cairn_control_on_load(cairn_control_context *c) {
     const char *name = c->request->load.name;
     const cairn_control_save *save = cairn_control_saves_find(c->saves, name);
-    if (c->room->control_wait.waits) {
-        return cairn_control_refuse_running(c);
-    }
     if (save == NULL) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no save \"%.64s\"", name);
@@ -203,9 +197,6 @@ static cairn_control_refusal seek_recording(cairn_control_context *c) {
 
 cairn_control_refusal cairn_control_on_seek(cairn_control_context *c) {
     cairn_room *room = c->room;
-    if (room->control_wait.waits) {
-        return cairn_control_refuse_running(c);
-    }
     const bool known = cairn_state_history_holds(room->state_history, c->request->seek.tick) &&
                        c->request->seek.tick >= cairn_command_log_oldest(room->command_log);
     return known ? seek_state_history(c) : seek_recording(c);

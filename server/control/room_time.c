@@ -77,9 +77,6 @@ static void run_room(cairn_control_context *c, uint32_t speed) {
 }
 
 cairn_control_refusal cairn_control_on_resume(cairn_control_context *c) {
-    if (c->room->control_wait.waits) {
-        return cairn_control_refuse_running(c);
-    }
     if (c->room->time_control.paused) {
         run_room(c, c->room->time_control.speed);
     }
@@ -93,9 +90,6 @@ cairn_control_refusal cairn_control_on_step(cairn_control_context *c) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_NOT_PAUSED, "only a paused room can be stepped; pause it first");
     }
-    if (room->control_wait.waits) {
-        return cairn_control_refuse_running(c);
-    }
     if (tick_count < 1 || tick_count > STEPS_MAX) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_OUT_OF_RANGE, "1 to %d ticks can be stepped at once", STEPS_MAX);
@@ -108,9 +102,6 @@ cairn_control_refusal cairn_control_on_step(cairn_control_context *c) {
 cairn_control_refusal cairn_control_on_run_until(cairn_control_context *c) {
     cairn_room *room = c->room;
     const uint64_t tick = c->request->run_until.tick;
-    if (room->control_wait.waits) {
-        return cairn_control_refuse_running(c);
-    }
     if (tick < room->scheduler.tick) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_OUT_OF_RANGE, "the room is past this tick; use seek");

@@ -10,6 +10,7 @@
 
 #define READS .needs_no_room = false, .writes = false
 #define WRITES .needs_no_room = false, .writes = true
+#define MOVES .needs_no_room = false, .writes = true, .moves = true
 #define READS_SERVER .needs_no_room = true, .writes = false
 #define WRITES_SERVER .needs_no_room = true, .writes = true
 #define ROW(VERB, name, does) [CAIRN_CONTROL_##VERB] = {cairn_control_on_##name, does},
@@ -28,12 +29,6 @@ cairn_control_refusal cairn_control_refuse(
     vsnprintf(c->reason, CAIRN_TEXT_SIZE_MAX + 1, format, arguments);
     va_end(arguments);
     return refusal;
-}
-
-cairn_control_refusal cairn_control_refuse_running(cairn_control_context *c) {
-    CAIRN_ASSERT(c->room->control_wait.waits);
-    return cairn_control_refuse(
-        c, CAIRN_CONTROL_BUSY, "another request makes the room run; pause it first");
 }
 
 void cairn_control_name_set(char name[CAIRN_NAME_SIZE_MAX + 1], const char *text) {

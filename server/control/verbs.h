@@ -63,8 +63,6 @@ typedef struct cairn_control_context {
 // A refusal with a sentence of its own, formatted like printf. Returns `refusal`.
 cairn_control_refusal cairn_control_refuse(
     cairn_control_context *c, cairn_control_refusal refusal, const char *format, ...);
-// The refusal of a verb that may not be carried out while another request makes the room run.
-cairn_control_refusal cairn_control_refuse_running(cairn_control_context *c);
 // Writes a text that fits an element's name, cut if it is too long.
 void cairn_control_name_set(char name[CAIRN_NAME_SIZE_MAX + 1], const char *text);
 
@@ -74,30 +72,32 @@ typedef struct cairn_control_verb_row {
     cairn_control_action action;
     bool needs_no_room;
     bool writes; // changes a room or the server
+    bool moves;  // is refused while another request makes the room run
 } cairn_control_verb_row;
 
 // NULL if this server has no such verb.
 const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
 
-// Every verb: X(VERB, action, what it does). READS and WRITES need a room.
+// Every verb: X(VERB, action, what it does). READS, WRITES and MOVES need a room. MOVES changes the
+// room's world or time and must wait while another request makes the room run.
 #define EACH_CONTROL_VERB(X)                                                                       \
     X(FEATURES, features, READS_SERVER)        /* verbs.c */                                       \
     X(ROOMS, rooms, READS_SERVER)              /* reports.c */                                     \
     X(STATE, state, READS)                     /* reports.c */                                     \
     X(CLIENTS, clients, READS)                 /* reports.c */                                     \
     X(PAUSE, pause, WRITES)                    /* room_time.c */                                   \
-    X(RESUME, resume, WRITES)                  /* room_time.c */                                   \
-    X(STEP, step, WRITES)                      /* room_time.c */                                   \
-    X(RUN_UNTIL, run_until, WRITES)            /* room_time.c */                                   \
+    X(RESUME, resume, MOVES)                   /* room_time.c */                                   \
+    X(STEP, step, MOVES)                       /* room_time.c */                                   \
+    X(RUN_UNTIL, run_until, MOVES)             /* room_time.c */                                   \
     X(RATE, rate, WRITES)                      /* room_time.c */                                   \
-    X(RESET, reset, WRITES)                    /* replacements.c */                                \
+    X(RESET, reset, MOVES)                     /* replacements.c */                                \
     X(SAVE, save, WRITES)                      /* saves.c */                                       \
-    X(LOAD, load, WRITES)                      /* replacements.c */                                \
+    X(LOAD, load, MOVES)                       /* replacements.c */                                \
     X(SAVES, saves, READS_SERVER)              /* saves.c */                                       \
     X(SAVE_READ, save_read, READS_SERVER)      /* saves.c */                                       \
     X(SAVE_WRITE, save_write, WRITES_SERVER)   /* saves.c */                                       \
     X(SAVE_DELETE, save_delete, WRITES_SERVER) /* saves.c */                                       \
-    X(SEEK, seek, WRITES)                      /* replacements.c */                                \
+    X(SEEK, seek, MOVES)                       /* replacements.c */                                \
     X(FORK, fork, WRITES)                      /* rooms.c */                                       \
     X(ROOM_CREATE, room_create, WRITES_SERVER) /* rooms.c */                                       \
     X(ROOM_DESTROY, room_destroy, WRITES)      /* rooms.c */                                       \

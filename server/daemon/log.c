@@ -18,7 +18,9 @@ static const char *const level_names[] = {
     [CAIRN_LOG_DEBUG] = "debug",
 };
 
-char *cairn_log_time_print(uint64_t unix_ns, char text[CAIRN_LOG_TIME_SIZE]) {
+// "2001-02-03T04:05:06.789Z" and a terminator; years 1970 to 9999.
+#define TIME_SIZE 25
+static char *print_time(uint64_t unix_ns, char text[TIME_SIZE]) {
     const time_t seconds = (time_t)(unix_ns / CAIRN_NS_PER_S);
     const uint64_t milliseconds = unix_ns / 1000000 % 1000;
     struct tm parts;
@@ -26,8 +28,8 @@ char *cairn_log_time_print(uint64_t unix_ns, char text[CAIRN_LOG_TIME_SIZE]) {
     const size_t size =
         strftime(wide, sizeof wide, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &parts));
     snprintf(wide + size, sizeof wide - size, ".%03" PRIu64 "Z", milliseconds);
-    CAIRN_ASSERT(strlen(wide) + 1 == CAIRN_LOG_TIME_SIZE);
-    return memcpy(text, wide, CAIRN_LOG_TIME_SIZE);
+    CAIRN_ASSERT(strlen(wide) + 1 == TIME_SIZE);
+    return memcpy(text, wide, TIME_SIZE);
 }
 
 static bool is_given(const char *text) {
@@ -69,8 +71,8 @@ static void append_quoted(text_writer *writer, const char *text) {
 
 static size_t write_text(const cairn_log_line *line, uint64_t suppressed, char *out) {
     text_writer writer = {.out = out};
-    char time[CAIRN_LOG_TIME_SIZE];
-    append(&writer, "%s %-5s %.48s tick=%" PRIu64, cairn_log_time_print(line->unix_ns, time),
+    char time[TIME_SIZE];
+    append(&writer, "%s %-5s %.48s tick=%" PRIu64, print_time(line->unix_ns, time),
         level_names[line->level], line->name, line->tick);
     if (is_given(line->room)) {
         append(&writer, " room=%.31s", line->room);
@@ -102,9 +104,9 @@ static size_t write_text(const cairn_log_line *line, uint64_t suppressed, char *
 }
 
 static size_t write_json(const cairn_log_line *line, uint64_t suppressed, char *out) {
-    char text[CAIRN_LOG_TIME_SIZE];
+    char text[TIME_SIZE];
     cairn_json *json = cairn_json_create();
-    cairn_json_put_text(json, "time", cairn_log_time_print(line->unix_ns, text));
+    cairn_json_put_text(json, "time", print_time(line->unix_ns, text));
     cairn_json_put_text(json, "level", level_names[line->level]);
     cairn_json_put_text(json, "event", line->name);
     cairn_json_put_count(json, "tick", line->tick);

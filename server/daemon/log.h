@@ -59,7 +59,3 @@ typedef struct cairn_log {
 // Writes the line with its newline and no terminator. Returns its size, 0 when it is left out.
 size_t cairn_log_write(
     cairn_log *log, const cairn_log_line *line, char out[CAIRN_LOG_LINE_SIZE_MAX]);
-
-// "2001-02-03T04:05:06.789Z" and a terminator; years 1970 to 9999.
-#define CAIRN_LOG_TIME_SIZE 25
-char *cairn_log_time_print(uint64_t unix_ns, char text[CAIRN_LOG_TIME_SIZE]);

@@ -17,6 +17,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "program/sockaddr.h"
 #include <cairn/server.h>
 
 #define RECEIVE_BUFFER_BYTES (4 * 1024 * 1024)
@@ -73,39 +74,6 @@ uint64_t cairn_uv_unix_ns(void) {
     return (uint64_t)now.tv_sec * CAIRN_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static cairn_address address_of(const struct sockaddr *from) {
-    cairn_address out = {0};
-    if (from->sa_family == AF_INET) {
-        struct sockaddr_in ipv4;
-        memcpy(&ipv4, from, sizeof ipv4);
-        out.family = CAIRN_ADDRESS_IPV4;
-        out.port = ntohs(ipv4.sin_port);
-        memcpy(out.ip, &ipv4.sin_addr, 4);
-    } else if (from->sa_family == AF_INET6) {
-        struct sockaddr_in6 ipv6;
-        memcpy(&ipv6, from, sizeof ipv6);
-        out.family = CAIRN_ADDRESS_IPV6;
-        out.port = ntohs(ipv6.sin6_port);
-        memcpy(out.ip, &ipv6.sin6_addr, 16);
-    }
-    return out;
-}
-
-static socklen_t sockaddr_of(const cairn_address *address, struct sockaddr_storage *out) {
-    CAIRN_ASSERT(address->family == CAIRN_ADDRESS_IPV4 || address->family == CAIRN_ADDRESS_IPV6);
-    memset(out, 0, sizeof *out);
-    if (address->family == CAIRN_ADDRESS_IPV4) {
-        struct sockaddr_in ipv4 = {.sin_family = AF_INET, .sin_port = htons(address->port)};
-        memcpy(&ipv4.sin_addr, address->ip, 4);
-        memcpy(out, &ipv4, sizeof ipv4);
-        return sizeof ipv4;
-    }
-    struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6, .sin6_port = htons(address->port)};
-    memcpy(&ipv6.sin6_addr, address->ip, 16);
-    memcpy(out, &ipv6, sizeof ipv6);
-    return sizeof ipv6;
-}
-
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out) {
     (void)suggested;
     cairn_uv_driver *driver = handle->data;
@@ -124,7 +92,7 @@ static void on_receive(uv_udp_t *handle, ssize_t size, const uv_buf_t *buffer,
     if (from == NULL || size == 0) {
         return;
     }
-    const cairn_address sender = address_of(from);
+    const cairn_address sender = cairn_address_of_sockaddr(from);
     cairn_server_receive(
         driver->run.server, uv_hrtime(), &sender, (const uint8_t *)buffer->base, (size_t)size);
 }
@@ -143,7 +111,7 @@ static void fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
         driver->pieces[i] = (struct iovec){.iov_base = driver->datagrams[i], .iov_len = size};
         driver->messages[i].msg_hdr = (struct msghdr){
             .msg_name = &driver->addresses[i],
-            .msg_namelen = sockaddr_of(&to, &driver->addresses[i]),
+            .msg_namelen = cairn_address_to_sockaddr(&to, &driver->addresses[i]),
             .msg_iov = &driver->pieces[i],
             .msg_iovlen = 1,
         };
@@ -282,7 +250,7 @@ static bool set_error(char *error, const char *what, int code) {
 static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, char *error) {
     bool ipv6 = listen->family == CAIRN_ADDRESS_IPV6;
     struct sockaddr_storage address;
-    sockaddr_of(listen, &address);
+    cairn_address_to_sockaddr(listen, &address);
     int code =
         uv_udp_init_ex(&driver->loop, &driver->udp, (ipv6 ? AF_INET6 : AF_INET) | UV_UDP_RECVMMSG);
     if (code != 0) {
@@ -298,7 +266,7 @@ static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, ch
     if (code != 0) {
         return set_error(error, "getsockname", code);
     }
-    driver->address = address_of((const struct sockaddr *)&address);
+    driver->address = cairn_address_of_sockaddr((const struct sockaddr *)&address);
     // The system may grant less; a smaller buffer only drops earlier.
     int bytes = RECEIVE_BUFFER_BYTES;
     uv_recv_buffer_size((uv_handle_t *)&driver->udp, &bytes);

@@ -24,7 +24,8 @@ cairn_world *cairn_step_replay_world(const cairn_room *room, uint64_t tick) {
     return world;
 }
 
-const cairn_command *cairn_step_replay_commands(
+// The commands of the step that the world takes next; NULL and a count of 0: not held.
+static const cairn_command *next_commands(
     const cairn_room *room, const cairn_world *world, uint32_t *count) {
     const cairn_command_log *log = room->command_log;
     const uint64_t tick = cairn_world_tick(world);
@@ -36,7 +37,7 @@ const cairn_command *cairn_step_replay_commands(
 uint32_t cairn_step_replay_stages(
     const cairn_room *room, cairn_world *world, uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX]) {
     uint32_t count;
-    const cairn_command *commands = cairn_step_replay_commands(room, world, &count);
+    const cairn_command *commands = next_commands(room, world, &count);
     const size_t size = commands == NULL ? 0 : cairn_trace_stages(world, commands, count, stages);
     CAIRN_ASSERT(size <= CAIRN_DESYNC_STAGES_SIZE_MAX);
     return (uint32_t)size;
@@ -63,7 +64,7 @@ static void make_capsule(
     size_t size = 0;
     CAIRN_ASSERT(output->on_capsule != NULL && !room->job.running && tick > 0);
     if (before != NULL && world != NULL) {
-        capsule.commands = cairn_step_replay_commands(room, before, &capsule.command_count);
+        capsule.commands = next_commands(room, before, &capsule.command_count);
         capsule.desync.head.root_before = cairn_world_hash_read(before).full;
         capsule.desync.stages_server_size = cairn_step_replay_stages(room, world, stages);
         (void)cairn_command_log_root(room->command_log, tick - 1, &capsule.desync.head.root_server);

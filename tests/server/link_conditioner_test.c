@@ -8,27 +8,27 @@
 
 #define MS UINT64_C(1000000)
 
-// Sends `count` numbered payloads a millisecond apart; returns how many come out, and the sum of
-// what they say in their order.
-static uint32_t run(const cairn_link_conditioner_config *config, uint32_t count, uint64_t *told) {
-    cairn_link_conditioner *box = NULL;
-    assert_int_equal(cairn_link_conditioner_create(config, &box), CAIRN_OK);
+// Sends `count` numbered payloads a millisecond apart. Returns how many come out, and a digest of
+// their numbers in order.
+static uint32_t run(const cairn_link_conditioner_config *config, uint32_t count, uint64_t *digest) {
+    cairn_link_conditioner *conditioner = NULL;
+    assert_int_equal(cairn_link_conditioner_create(config, &conditioner), CAIRN_OK);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     uint32_t arrived = 0;
-    *told = 0;
+    *digest = 0;
     for (uint32_t i = 0; i < count + 2000; ++i) {
         if (i < count) {
-            cairn_link_conditioner_put(box, i * MS, (const uint8_t *)&i, sizeof i);
+            cairn_link_conditioner_put(conditioner, i * MS, (const uint8_t *)&i, sizeof i);
         }
-        while (cairn_link_conditioner_take(box, i * MS, bytes) > 0) {
+        while (cairn_link_conditioner_take(conditioner, i * MS, bytes) > 0) {
             uint32_t number;
             memcpy(&number, bytes, sizeof number);
             arrived += 1;
-            *told = *told * 31 + number;
+            *digest = *digest * 31 + number;
         }
     }
-    assert_true(cairn_link_conditioner_due_ns(box) == UINT64_MAX);
-    cairn_link_conditioner_destroy(box);
+    assert_true(cairn_link_conditioner_due_ns(conditioner) == UINT64_MAX);
+    cairn_link_conditioner_destroy(conditioner);
     return arrived;
 }
 
@@ -52,36 +52,32 @@ TEST("loss and duplication match their probabilities, and the seed decides") {
     }
 }
 
-TEST("a payload is delayed by at least the delay and at most the jitter more") {
-    const cairn_link_conditioner_config config = {.delay_ns = 20 * MS, .jitter_ns = 10 * MS};
-    cairn_link_conditioner *box = NULL;
-    assert_int_equal(cairn_link_conditioner_create(&config, &box), CAIRN_OK);
+// Puts `count` payloads at once and takes them all after `end_ns`; returns how many came out, none
+// of them before the delay.
+static uint32_t run_burst(
+    const cairn_link_conditioner_config *config, uint32_t count, uint64_t end_ns) {
+    cairn_link_conditioner *conditioner = NULL;
+    assert_int_equal(cairn_link_conditioner_create(config, &conditioner), CAIRN_OK);
     uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX] = {1};
-    for (uint32_t i = 0; i < 100; ++i) {
-        cairn_link_conditioner_put(box, 0, bytes, 10);
+    for (uint32_t i = 0; i < count; ++i) {
+        cairn_link_conditioner_put(conditioner, 0, bytes, sizeof bytes);
     }
-    assert_true(cairn_link_conditioner_due_ns(box) >= 20 * MS);
-    assert_int_equal(cairn_link_conditioner_take(box, 20 * MS - 1, bytes), 0);
+    assert_true(cairn_link_conditioner_due_ns(conditioner) >= config->delay_ns);
+    assert_int_equal(cairn_link_conditioner_take(conditioner, config->delay_ns - 1, bytes), 0);
     uint32_t arrived = 0;
-    while (cairn_link_conditioner_take(box, 30 * MS, bytes) > 0) {
+    while (cairn_link_conditioner_take(conditioner, end_ns, bytes) > 0) {
         arrived += 1;
     }
-    assert_int_equal(arrived, 100);
-    cairn_link_conditioner_destroy(box);
+    cairn_link_conditioner_destroy(conditioner);
+    return arrived;
+}
+
+TEST("a payload is delayed by at least the delay and at most the jitter more") {
+    const cairn_link_conditioner_config config = {.delay_ns = 20 * MS, .jitter_ns = 10 * MS};
+    assert_int_equal(run_burst(&config, 100, 30 * MS), 100);
 }
 
 TEST("a full conditioner loses the newest payload") {
     const cairn_link_conditioner_config config = {.delay_ns = MS};
-    cairn_link_conditioner *box = NULL;
-    assert_int_equal(cairn_link_conditioner_create(&config, &box), CAIRN_OK);
-    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX] = {1};
-    for (uint32_t i = 0; i < 600; ++i) {
-        cairn_link_conditioner_put(box, 0, bytes, sizeof bytes);
-    }
-    uint32_t arrived = 0;
-    while (cairn_link_conditioner_take(box, MS, bytes) > 0) {
-        arrived += 1;
-    }
-    assert_int_equal(arrived, 512);
-    cairn_link_conditioner_destroy(box);
+    assert_int_equal(run_burst(&config, 600, MS), 512);
 }

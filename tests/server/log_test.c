@@ -26,9 +26,10 @@ TEST("times are written as rfc 3339") {
         {1709251200, 1000000, "2024-03-01T00:00:00.001Z"},
         {1735689599, 0, "2024-12-31T23:59:59.000Z"}, {4107542400, 0, "2100-03-01T00:00:00.000Z"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        char text[CAIRN_LOG_TIME_SIZE];
-        assert_string_equal(
-            cairn_log_time_print(rows[i].second * S + rows[i].ns, text), rows[i].text);
+        cairn_log log = {.level = CAIRN_LOG_INFO};
+        const cairn_log_line line = {
+            .name = "n", .level = CAIRN_LOG_INFO, .unix_ns = rows[i].second * S + rows[i].ns};
+        assert_memory_equal(written(&log, &line), rows[i].text, strlen(rows[i].text));
     }
 }
 
