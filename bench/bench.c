@@ -132,7 +132,7 @@ static bool run_all(const options *chosen) {
     if (chosen->csv != NULL) {
         s.csv = fopen(chosen->csv, "w");
         bench_require(s.csv != NULL, "--csv: the file cannot be written");
-        bench_csv_head(s.csv);
+        fputs("scene,series,run,figure,unit,value\n", s.csv);
     }
     if (!chosen->state) {
         measure_steps(&s);

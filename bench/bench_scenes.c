@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "bench/kit.h"
-#include "bench/ragdoll.h"
 
 #define TURN 6.28318530717958647692
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One run of a scene: the cost of its steps by stage, and the contents of the world.
+// One run of a scene: the cost of its steps by stage, and the contents of the world. Then the cost
+// of operations on the state.
 
 #include <stddef.h>
 
@@ -52,3 +53,17 @@ typedef struct bench_execution {
 // Runs the scene without measuring it.
 void bench_step_alone(const bench_scene *scene, const bench_execution *execution);
 bench_run bench_measure(const bench_scene *scene, const bench_execution *execution);
+
+// The cost of saving, restoring, hashing, encoding and stepping again (state_cost.c).
+typedef struct bench_state_figure {
+    const char *scene;
+    const char *name;
+    const char *unit;
+    bench_spread spread;
+    double at_most; // upper bound; 0: none
+} bench_state_figure;
+
+#define BENCH_STATE_FIGURES_MAX 16
+
+// Returns the number of figures.
+uint32_t bench_state_measure(bench_state_figure out[BENCH_STATE_FIGURES_MAX]);

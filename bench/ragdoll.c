@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "bench/ragdoll.h"
-
 #include "bench/kit.h"
 #include "sim/math/vec.h"
 
@@ -99,7 +97,8 @@ static void add_limbs(const figure *f, const part *p, cairn_body_id out[2]) {
     out[1] = add(f, p, RIGHT);
 }
 
-void bench_ragdoll(cairn_world *world, int index, cairn_vec3 at) {
+// `at` is the middle of its pelvis; it is turned by bench_turn(index, 1).
+static void add_ragdoll(cairn_world *world, int index, cairn_vec3 at) {
     const figure f = {.world = world, .at = at, .turn = bench_turn(index, 1.0f)};
     const cairn_body_id hips = add(&f, &pelvis, LEFT);
     const cairn_body_id trunk = add(&f, &chest, LEFT);
@@ -125,6 +124,6 @@ void bench_ragdolls(cairn_world *world) {
     for (int i = 0; i < 100; ++i) {
         const cairn_vec3 at = bench_at(((float)(i / 5 % 4) - 1.5f) * 1.9f,
             1.2f + 2.2f * (float)(i / 20), ((float)(i % 5) - 2.0f) * 1.4f);
-        bench_ragdoll(world, i, at);
+        add_ragdoll(world, i, at);
     }
 }

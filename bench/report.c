@@ -64,12 +64,6 @@ void bench_report_state(const bench_state_figure *figures, uint32_t count) {
     }
 }
 
-void bench_csv_head(FILE *file) {
-    if (file != NULL) {
-        fprintf(file, "scene,series,run,figure,unit,value\n");
-    }
-}
-
 void bench_csv_run(FILE *file, const bench_result *result, uint32_t number, const bench_run *run) {
     for (int k = 0; k < BENCH_FIGURE_COUNT && file != NULL; ++k) {
         fprintf(file, "%s,%s,%" PRIu32 ",%s,%s,%.3f\n", result->scene->letter, result->series,

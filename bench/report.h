@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "bench/measure.h"
-#include "bench/state_cost.h"
 
 #define BENCH_RESULTS_MAX 64
 
@@ -25,7 +24,6 @@ void bench_report_stages(const bench_result *results, uint32_t count);
 void bench_report_state(const bench_state_figure *figures, uint32_t count);
 
 // If `file` is NULL nothing is written.
-void bench_csv_head(FILE *file);
 void bench_csv_run(FILE *file, const bench_result *result, uint32_t number, const bench_run *run);
 void bench_csv_state(FILE *file, const bench_state_figure *figures, uint32_t count);
 

@@ -2,7 +2,6 @@
 #include "bench/stability.h"
 
 #include "bench/kit.h"
-#include "bench/ragdoll.h"
 
 // Bounds are at most twice what was measured, so that a regression is seen. The figures have the
 // same bits on every machine; a change that makes one worse on purpose updates it here.

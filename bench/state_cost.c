@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/state_cost.h"
+#include "bench/measure.h"
 
 #include <stdlib.h>
 #include <string.h>

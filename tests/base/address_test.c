@@ -134,7 +134,7 @@ TEST("addresses that differ anywhere are not equal") {
     }
 }
 
-TEST("no address prints as none") {
+TEST("the absent address prints as none") {
     const cairn_address none = {0};
     const cairn_address unknown = {.family = 200};
     char text[CAIRN_ADDRESS_TEXT_SIZE];
@@ -162,7 +162,7 @@ TEST("random text is never read past its end") {
     }
 }
 
-TEST("every address survives its text") {
+TEST("every address is parsed again from its text") {
     cairn_random random = cairn_random_of(2);
     for (int round = 0; round < 20000; ++round) {
         cairn_address address = {.family = (uint8_t)(1 + cairn_random_below(&random, 2)),

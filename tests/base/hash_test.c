@@ -120,7 +120,7 @@ TEST("leaves can be added and removed in any order") {
     }
 }
 
-TEST("a list notices order length and key") {
+TEST("the hash of a list depends on its order, length and key") {
     const uint32_t word = 7;
     cairn_hash128 list[3];
     for (uint64_t i = 0; i < 3; ++i) {
@@ -153,7 +153,7 @@ static unsigned count_bits(uint64_t value) {
     return count;
 }
 
-TEST("one bit flips half of each half") {
+TEST("one flipped bit flips half the bits of each half") {
     uint32_t words[WORDS] = {0};
     uint64_t low = 0;
     uint64_t high = 0;
@@ -170,7 +170,7 @@ TEST("one bit flips half of each half") {
     assert_in_range(high, 16384 - 6 * 91, 16384 + 6 * 91);
 }
 
-TEST("the text is high half first in lower case") {
+TEST("the text of a hash is lower-case with the high half first") {
     char text[CAIRN_HASH_TEXT_SIZE];
     const cairn_hash128 hash = {
         .lo = UINT64_C(0x0123456789abcdef), .hi = UINT64_C(0x00000000fedcba98)};

@@ -38,7 +38,7 @@ TEST("neighbouring counters differ in half of their bits") {
     assert_in_range(flipped, 131072 - 6 * 256, 131072 + 6 * 256);
 }
 
-TEST("below stays below") {
+TEST("a value below a bound is always below it") {
     const uint64_t bounds[] = {
         1, 2, 3, 10, 255, 256, UINT64_C(1) << 32, (UINT64_C(1) << 63) + 1, UINT64_MAX};
     cairn_random random = cairn_random_of(3);
@@ -50,7 +50,7 @@ TEST("below stays below") {
 }
 
 // With this bound a plain remainder gives the lower half twice as often as the upper one.
-TEST("below favours no value") {
+TEST("values below a large bound are equally likely") {
     const uint64_t bound = (UINT64_C(1) << 63) + (UINT64_C(1) << 62);
     int lower = 0;
     cairn_random random = cairn_random_of(4);
@@ -61,7 +61,7 @@ TEST("below favours no value") {
     assert_in_range(lower, 10000 - 492, 10000 + 492);
 }
 
-TEST("every small value comes up equally often") {
+TEST("values below a small bound are equally likely") {
     int seen[7] = {0};
     cairn_random random = cairn_random_of(8);
     for (int round = 0; round < 70000; ++round) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-TEST("every status has its own short lower case text") {
+TEST("every status has a short lower-case text of its own") {
     for (int i = 0; i < CAIRN_STATUS_COUNT; ++i) {
         const char *text = cairn_status_text((cairn_status)i);
         assert_non_null(text);

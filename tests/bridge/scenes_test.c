@@ -33,34 +33,28 @@ static cairn_world *world_of_library(const char *name) {
     return world;
 }
 
-TEST("every scene of the library builds and steps") {
-    uint32_t count;
-    const cairn_scene_text *texts = cairn_scene_library(&count);
-    assert_true(count >= 6);
-    for (uint32_t i = 0; i < count; ++i) {
-        SCOPED(cairn_world) *world = world_of_library(texts[i].name);
-        cairn_world_step(world, NULL, 0);
-        assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 0);
-        assert_int_equal(cairn_world_counters_read(world).contacts_dropped, 0);
-    }
-}
-
-TEST("every built-in scene has the number of bodies it states") {
+TEST("every built-in scene has the bodies and joints it states, and steps") {
     static const struct {
         const char *name;
         uint32_t bodies;
         uint32_t joints;
     } scenes[] = {{"empty", 1, 0}, {"stack10", 11, 0}, {"field", 257, 0}, {"cubes901", 902, 0},
         {"joints", 12, 8}, {"demo", 265, 1}, {"thousand", 1001, 0}};
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
+    uint32_t count;
+    (void)cairn_scene_library(&count);
+    assert_int_equal(count, sizeof scenes / sizeof scenes[0]);
+    for (size_t i = 0; i < count; ++i) {
         SCOPED(cairn_world) *world = world_of_library(scenes[i].name);
         const cairn_world_counts counts = cairn_world_counts_read(world);
         assert_int_equal(counts.bodies, scenes[i].bodies);
         assert_int_equal(counts.joints, scenes[i].joints);
+        cairn_world_step(world, NULL, 0);
+        assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 0);
+        assert_int_equal(cairn_world_counters_read(world).contacts_dropped, 0);
     }
 }
 
-TEST("joints of the scenes hold from the start") {
+TEST("the joints of the built-in scenes have no error at the start") {
     static const char *const names[] = {"joints", "demo"};
     for (size_t i = 0; i < 2; ++i) {
         SCOPED(cairn_world) *world = world_of_library(names[i]);

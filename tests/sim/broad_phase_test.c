@@ -127,7 +127,7 @@ static uint32_t random_scene(uint64_t seed) {
     return count;
 }
 
-TEST("the pairs are those of testing all boxes") {
+TEST("the broad phase finds the pairs that a test of all boxes finds") {
     for (uint64_t seed = 1; seed <= 200; ++seed) {
         const uint32_t box_count = random_scene(seed);
         const uint32_t expected_count = find_by_testing_all(box_count);
@@ -170,7 +170,7 @@ TEST("the content of the scratch does not matter") {
     }
 }
 
-TEST("the sort writes no further than its scratch") {
+TEST("the sort writes nothing past the end of its scratch") {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         const uint32_t box_count = random_scene(seed);
         const uint32_t pair_count = find_pairs(box_count, PAIRS_MAX);
@@ -182,7 +182,7 @@ TEST("the sort writes no further than its scratch") {
     }
 }
 
-TEST("boxes that share a face or a zero of either sign pair") {
+TEST("boxes that share a face form a pair, whatever the sign of a zero") {
     const float minus_zero = float_of_bits(0x80000000u);
     boxes[0] = box_at(0, vec3(1, 1, 1), 1.0f);
     boxes[1] = box_at(1, vec3(-1, 1, 1), 1.0f);
@@ -211,13 +211,13 @@ TEST("a pair needs all of its conditions") {
     }
 }
 
-TEST("no box and one box have no pairs") {
+TEST("neither zero boxes nor one box have pairs") {
     boxes[0] = box_at(0, vec3(0, 0, 0), 1.0f);
     assert_int_equal(find_pairs(0, PAIRS_MAX), 0);
     assert_int_equal(find_pairs(1, PAIRS_MAX), 0);
 }
 
-TEST("a floor pairs with all boxes in order") {
+TEST("a floor forms pairs with all boxes, in order") {
     for (uint32_t i = 0; i < BOXES_MAX; ++i) {
         boxes[i] = box_at(i, vec3((float)((i * 7919u) % BOXES_MAX) * 3.0f, 0, 0), 1.0f);
     }
@@ -245,7 +245,7 @@ TEST("a query of one box finds its pairs in order") {
     }
 }
 
-TEST("a query stops when the list is full") {
+TEST("a query stops if the list is full") {
     uint32_t others[3] = {0, 0, 77777};
     for (uint32_t i = 0; i < 9; ++i) {
         boxes[i] = box_at(i, vec3(0, 0, 0), 1.0f);

@@ -157,7 +157,7 @@ static void expect_malformed(const cairn_world *world, const char *rule, const c
     assert_string_equal(where, wanted);
 }
 
-TEST("each broken rule of the states of bodies and hulls is refused by name") {
+TEST("a body or hull that breaks a rule is refused by the name of the rule") {
     EXPECT_REFUSED(
         "ids have no unknown bits", "ids: a slot has unknown bits", s->body_ids[0] |= 0x1000u);
     EXPECT_REFUSED("a rotation is unit", bodies, s->motions[1].rotation = (cairn_quat){.w = 0.5f});
@@ -175,7 +175,7 @@ TEST("each broken rule of the states of bodies and hulls is refused by name") {
     EXPECT_REFUSED("a hull is not flat", hulls, s->hulls[1].vertices[3].z = 0.0f);
 }
 
-TEST("each broken rule of shapes and joints is refused by name") {
+TEST("a shape or joint that breaks a rule is refused by the name of the rule") {
     EXPECT_REFUSED("a shape's hull exists", shapes, s->shapes[2].geometry.hull = 1);
     EXPECT_REFUSED(
         "a shape's hull is of its generation", shapes, s->shapes[2].geometry.hull += 1u << 20);
@@ -197,7 +197,7 @@ TEST("each broken rule of shapes and joints is refused by name") {
                    s->joints[0].lower = 0.5f);
 }
 
-TEST("each broken rule of contacts and the rules is refused by name") {
+TEST("a contact or rules state that breaks a rule is refused by the name of the rule") {
     EXPECT_REFUSED("contacts are in order", contacts, swap_contacts(s));
     EXPECT_REFUSED("no contact comes twice", contacts, s->contacts[1] = s->contacts[0]);
     EXPECT_REFUSED(
@@ -230,7 +230,7 @@ TEST("counts beyond capacity are refused") {
     free(bytes);
 }
 
-TEST("a field out of range is refused by name") {
+TEST("a value out of range is refused by the name of its field") {
     SCOPED(cairn_world) *victim = small_victim();
     SCOPED(cairn_world) *world = small_world();
     const char *where = NULL;

@@ -64,7 +64,7 @@ TEST("each kind of edit has its ranges") {
     }
 }
 
-TEST("players do not edit and an operator does not play") {
+TEST("a player may not edit and an operator may not play") {
     for (uint32_t kind = 0; kind <= CAIRN_COMMAND_LAST + 1; ++kind) {
         cairn_command command = edit(kind, 1, none, none);
         if (kind == CAIRN_COMMAND_SPAWN_BOX || kind == CAIRN_COMMAND_SPAWN_SPHERE) {
@@ -213,7 +213,7 @@ static void count_commands(
 static const cairn_rules counting = {
     .name = "counting", .version = 1, .state_size = 8, .step = count_commands};
 
-TEST("edits come before the rules which do not see them") {
+TEST("edits are applied before the rules run, and the rules do not see them") {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &counting;
     SCOPED(cairn_world) *world = kit_world(&def);

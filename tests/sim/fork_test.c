@@ -105,7 +105,7 @@ TEST("a fork has the same SIMD width and no events") {
     assert_int_equal(count, 0);
 }
 
-TEST("a copy between unlike worlds is refused") {
+TEST("a copy between worlds of other settings is refused") {
     cairn_world_def def = cairn_world_def_default();
     SCOPED(cairn_world) *world = falling_spheres();
     def.seed = 1;
@@ -117,7 +117,7 @@ TEST("a copy between unlike worlds is refused") {
 }
 
 // For a world that is queried and not stepped. A load undoes it.
-TEST("a body is placed without waking anything") {
+TEST("placing a body wakes nothing") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     kit_ground(world);
     const cairn_body_id body = kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f);

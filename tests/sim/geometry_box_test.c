@@ -226,7 +226,7 @@ TEST("all shapes and hints give a valid manifold") {
 }
 
 // The closest points of nearly parallel edges may be anywhere along the line.
-TEST("nearly parallel edges touch within the edges") {
+TEST("contact points of nearly parallel edges are within the edges") {
     cairn_random random = cairn_random_of(24);
     const cairn_geometry crate = box(0.5f, 0.5f, 0.5f);
     for (uint32_t round = 0; round < 5000; ++round) {

@@ -34,8 +34,8 @@ TEST("a box as a hull has the contacts of a box") {
     cairn_random random = cairn_random_of(51);
     const cairn_geometry big = box(1.0f, 0.7f, 1.3f);
     const cairn_geometry small = box(0.4f, 0.3f, 0.5f);
-    const cairn_hull big_hull = box_hull(1.0f, 0.7f, 1.3f);
-    const cairn_hull small_hull = box_hull(0.4f, 0.3f, 0.5f);
+    const cairn_hull big_hull = box_hull(vec3(1.0f, 0.7f, 1.3f), vec3_zero());
+    const cairn_hull small_hull = box_hull(vec3(0.4f, 0.3f, 0.5f), vec3_zero());
     const cairn_shape_view boxes[2] = {view_of(&big), view_of(&small)};
     const cairn_shape_view hulls[2] = {hull_view(&big_hull), hull_view(&small_hull)};
     uint32_t touching = 0;
@@ -57,7 +57,7 @@ TEST("a box as a hull has the contacts of a box") {
 TEST("spheres and capsules touch a box as they touch its hull") {
     cairn_random random = cairn_random_of(52);
     const cairn_geometry crate = box(0.6f, 0.4f, 0.5f);
-    const cairn_hull hull = box_hull(0.6f, 0.4f, 0.5f);
+    const cairn_hull hull = box_hull(vec3(0.6f, 0.4f, 0.5f), vec3_zero());
     const cairn_geometry rounds[2] = {sphere(0.3f), capsule(0.2f, 0.4f)};
     const cairn_shape_view boxed = view_of(&crate);
     const cairn_shape_view hulled = hull_view(&hull);
@@ -96,7 +96,7 @@ TEST("known pairs have the contacts of the table") {
     cairn_hull roof;
     cairn_hull spike;
     assert_true(builds(roof_points, 6, &roof) && builds(spike_points, 4, &spike));
-    const cairn_hull cube = box_hull(1, 1, 1);
+    const cairn_hull cube = box_hull(vec3(1, 1, 1), vec3_zero());
     const cairn_geometry ground = half_space();
     const cairn_geometry crate = box(5, 1, 5);
     const cairn_geometry ball = sphere(0.5f);
@@ -147,7 +147,7 @@ TEST("a manifold can be computed again from its hint") {
     uint32_t edges = 0;
     uint32_t kept = 0;
     const cairn_hull shapes[4] = {icosahedron(0.5f), random_hull(&random, 20, vec3_zero()),
-        random_hull(&random, 6, vec3(0.2f, 0, 0)), box_hull(0.5f, 0.4f, 0.6f)};
+        random_hull(&random, 6, vec3(0.2f, 0, 0)), box_hull(vec3(0.5f, 0.4f, 0.6f), vec3_zero())};
     for (uint32_t round = 0; round < 12000; ++round) {
         const cairn_shape_view a = hull_view(&shapes[round % 4]);
         const cairn_shape_view b = hull_view(&shapes[round / 4 % 4]);
@@ -179,7 +179,7 @@ TEST("any hint is validated before it is used") {
 
 TEST("hulls that sway a little keep every feature") {
     const cairn_hull ball = icosahedron(0.5f);
-    const cairn_hull cube = box_hull(0.5f, 0.5f, 0.5f);
+    const cairn_hull cube = box_hull(vec3(0.5f, 0.5f, 0.5f), vec3_zero());
     const cairn_geometry floor = box(5, 0.5f, 5);
     const cairn_geometry ground = half_space();
     const cairn_shape_view round = hull_view(&ball);

@@ -14,7 +14,7 @@ typedef struct ray_case {
 } ray_case;
 
 // All shapes are at the origin and not rotated.
-TEST("rays hit shapes as in the table") {
+TEST("rays hit shapes as the table says") {
     const cairn_geometry ball = sphere(1);
     const cairn_geometry pill = capsule(1, 2);
     const cairn_geometry crate = box(1, 2, 3);
@@ -82,7 +82,7 @@ static float march(const cairn_geometry *geometry, const cairn_pose *pose, cairn
     return 2.0f;
 }
 
-TEST("rays agree with walking along them") {
+TEST("ray casts agree with stepping along the ray") {
     enum { STEPS = 400 };
     uint32_t met_count = 0;
     for (uint32_t seed = 1; seed <= 2000; ++seed) {

@@ -173,7 +173,7 @@ TEST("contacts of hulls agree with a search over directions") {
 }
 
 // A box and a half-space need no search: the height of every corner is known.
-TEST("the lowest corner is among the contacts") {
+TEST("the lowest corner of a box is a contact point") {
     cairn_random random = cairn_random_of(31);
     for (uint32_t round = 0; round < 3000; ++round) {
         const cairn_geometry crate = random_geometry(&random, CAIRN_SHAPE_BOX);
@@ -192,5 +192,24 @@ TEST("the lowest corner is among the contacts") {
             expect_holds(float_abs(deepest(&manifold) - lowest) < 1e-5f, "lowest corner", round,
                 deepest(&manifold), lowest);
         }
+    }
+}
+
+// Along each axis, up and down.
+TEST("bounds are as tight as the shape") {
+    cairn_random random = cairn_random_of(41);
+    for (uint32_t round = 0; round < 300; ++round) {
+        const cairn_geometry geometry = random_geometry(&random, 1 + round % 3);
+        const cairn_hull hull = random_hull(&random, 12, vec3_zero());
+        const cairn_shape_view view = round % 4 == 0 ? hull_view(&hull) : view_of(&geometry);
+        const cairn_pose pose = random_pose(&random, 5.0f);
+        const cairn_aabb bounds = cairn_shape_view_aabb(&view, &pose);
+        const cairn_vec3 x = vec3(1, 0, 0), y = vec3(0, 1, 0), z = vec3(0, 0, 1);
+        const cairn_vec3 upper =
+            vec3(support(&view, &pose, x), support(&view, &pose, y), support(&view, &pose, z));
+        const cairn_vec3 lower = vec3_negate(vec3(support(&view, &pose, vec3_negate(x)),
+            support(&view, &pose, vec3_negate(y)), support(&view, &pose, vec3_negate(z))));
+        assert_true(vec3_distance(bounds.upper, upper) < 2e-5f);
+        assert_true(vec3_distance(bounds.lower, lower) < 2e-5f);
     }
 }

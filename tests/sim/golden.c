@@ -25,11 +25,20 @@
 #define CELLS 64
 #define SKETCH_SIZE ((size_t)CELLS * CAIRN_SKETCH_CELL_SIZE)
 
+// One number, or several in turn.
+typedef struct choices {
+    uint32_t values[CHOICES_MAX];
+    uint32_t count;
+} choices;
+
 typedef struct checker {
-    FILE *expected;        // NULL: print
-    const char *scene;     // NULL: every scene
-    const char *write_to;  // a folder, or NULL
-    const char *read_from; // a folder, or NULL
+    const char *expected_path; // NULL: print
+    const char *scene;         // NULL: every scene
+    const char *write_to;      // a folder, or NULL
+    const char *read_from;     // a folder, or NULL
+    choices lanes_chosen;
+    choices workers_chosen;
+    FILE *expected; // NULL: print
     uint32_t lanes;
     cairn_parallel parallel;
     uint32_t hash_count;
@@ -272,12 +281,6 @@ static bool has_width(uint32_t lanes) {
 #endif
 }
 
-// One number, or several in turn.
-typedef struct choices {
-    uint32_t values[CHOICES_MAX];
-    uint32_t count;
-} choices;
-
 static bool choose(const char *text, choices all, choices *out) {
     char *end = NULL;
     if (strcmp(text, "all") == 0) {
@@ -297,15 +300,6 @@ static bool choose(const char *text, choices all, choices *out) {
 extern unsigned cairn_negative_control; // read by the mutants of tests/sim/mutants.py
 unsigned cairn_negative_control = 0;
 #endif
-
-typedef struct options {
-    const char *expected; // NULL: print
-    const char *scene;    // NULL: all
-    const char *write_to;
-    const char *read_from;
-    choices lanes;
-    choices workers;
-} options;
 
 static const char *read_lanes(void *out, const char *value, bool first) {
     const choices all = {.values = {1, 4, 8, 16}, .count = 4};
@@ -332,15 +326,15 @@ static const char *read_fault(void *out, const char *value, bool first) {
     return known ? NULL : "this build has no such fault";
 }
 
-static cairn_flags_result read_flags(int argc, char **argv, options *out) {
+static cairn_flags_result read_flags(int argc, char **argv, checker *out) {
     const cairn_flag flags[] = {
         {"--check", NULL, "FILE", "compare with this file instead of printing hashes",
-            CAIRN_FLAG_TEXT, .out = &out->expected},
+            CAIRN_FLAG_TEXT, .out = &out->expected_path},
         {"--scene", NULL, "NAME", "only this scene", CAIRN_FLAG_TEXT, .out = &out->scene},
         {"--lanes", NULL, "N", "SIMD width: 1, 4, 8, 16 or all (the CPU's)", CAIRN_FLAG_CUSTOM,
-            .out = &out->lanes, .read = read_lanes},
+            .out = &out->lanes_chosen, .read = read_lanes},
         {"--workers", NULL, "N", "threads that share a step: 1 to 8 or all (1)", CAIRN_FLAG_CUSTOM,
-            .out = &out->workers, .read = read_workers},
+            .out = &out->workers_chosen, .read = read_workers},
         {"--write-to", NULL, "FOLDER", "write each world there half way through", CAIRN_FLAG_TEXT,
             .out = &out->write_to},
         {"--read-from", NULL, "FOLDER", "begin with the worlds written there", CAIRN_FLAG_TEXT,
@@ -353,10 +347,11 @@ static cairn_flags_result read_flags(int argc, char **argv, options *out) {
         .about = "Steps the golden scenes and prints or compares their state hashes.",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags};
-    *out = (options){.lanes = {.values = {0}, .count = 1}, .workers = {.values = {1}, .count = 1}};
+    *out = (checker){.lanes_chosen = {.count = 1}, .workers_chosen = {.values = {1}, .count = 1}};
     const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
-    const bool compares_each = out->read_from != NULL || out->lanes.count * out->workers.count > 1;
-    if (result == CAIRN_FLAGS_READ && compares_each && out->expected == NULL) {
+    const bool compares_each =
+        out->read_from != NULL || out->lanes_chosen.count * out->workers_chosen.count > 1;
+    if (result == CAIRN_FLAGS_READ && compares_each && out->expected_path == NULL) {
         fprintf(stderr, "golden: --read-from and several widths or workers need --check FILE\n");
         return CAIRN_FLAGS_REFUSED;
     }
@@ -364,29 +359,25 @@ static cairn_flags_result read_flags(int argc, char **argv, options *out) {
 }
 
 int main(int argc, char **argv) {
-    checker check = {.expected = NULL};
-    options chosen;
-    const cairn_flags_result result = read_flags(argc, argv, &chosen);
+    checker check;
+    const cairn_flags_result result = read_flags(argc, argv, &check);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? 2 : 0;
     }
-    check.scene = chosen.scene;
-    check.write_to = chosen.write_to;
-    check.read_from = chosen.read_from;
-    if (chosen.expected != NULL) {
-        check.expected = fopen(chosen.expected, "r");
+    if (check.expected_path != NULL) {
+        check.expected = fopen(check.expected_path, "r");
         if (check.expected == NULL) {
-            printf("golden: cannot open %s\n", chosen.expected);
+            printf("golden: cannot open %s\n", check.expected_path);
             return 2;
         }
     }
-    for (uint32_t i = 0; i < chosen.lanes.count; ++i) {
-        check.lanes = chosen.lanes.values[i];
-        if (chosen.lanes.count > 1 && !has_width(check.lanes)) {
+    for (uint32_t i = 0; i < check.lanes_chosen.count; ++i) {
+        check.lanes = check.lanes_chosen.values[i];
+        if (check.lanes_chosen.count > 1 && !has_width(check.lanes)) {
             continue;
         }
-        for (uint32_t k = 0; k < chosen.workers.count; ++k) {
-            run_with_workers(&check, chosen.workers.values[k]);
+        for (uint32_t k = 0; k < check.workers_chosen.count; ++k) {
+            run_with_workers(&check, check.workers_chosen.values[k]);
         }
     }
     if (check.expected != NULL) {

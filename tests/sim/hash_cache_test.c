@@ -222,7 +222,7 @@ TEST("a marked write changes the hash, and reading the hash clears the mark") {
 }
 
 // Sleeping bodies cost nothing: once the hash is read, no step marks their blocks.
-TEST("a step marks only what changes") {
+TEST("a step marks only what moves") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     kit_ground(world);
     for (int i = 0; i < 63; ++i) {

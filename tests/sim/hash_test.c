@@ -185,7 +185,7 @@ TEST("a body that only one world has is named") {
     }
 }
 
-TEST("sections have names") {
+TEST("every section has a name") {
     assert_string_equal(cairn_section_name(CAIRN_SECTION_CONTACTS), "contacts");
     assert_string_equal(cairn_section_name(CAIRN_SECTION_COUNT), "unknown");
 }

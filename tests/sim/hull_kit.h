@@ -11,42 +11,37 @@ static inline cairn_shape_view hull_view(const cairn_hull *hull) {
     return (cairn_shape_view){.geometry = &geometry, .hull = hull};
 }
 
-static inline void box_points(float x, float y, float z, cairn_vec3 out[8]) {
-    for (uint32_t i = 0; i < 8; ++i) {
-        out[i] = vec3((i & 1u) != 0 ? x : -x, (i & 2u) != 0 ? y : -y, (i & 4u) != 0 ? z : -z);
-    }
-}
-
-// The twelve corners (0, +-1, +-g) and their rotations, g the golden ratio, on a ball of `radius`.
-static inline void icosahedron_points(float radius, cairn_vec3 out[12]) {
-    const float one = 0.52573111f * radius;
-    const float golden = 0.85065081f * radius;
-    for (uint32_t i = 0; i < 4; ++i) {
-        const float a = (i & 1u) != 0 ? one : -one;
-        const float b = (i & 2u) != 0 ? golden : -golden;
-        out[i] = vec3(0.0f, a, b);
-        out[4 + i] = vec3(a, b, 0.0f);
-        out[8 + i] = vec3(b, 0.0f, a);
-    }
-}
-
 static inline bool builds(const cairn_vec3 *points, uint32_t count, cairn_hull *out) {
     return cairn_hull_build_stable(points, count, out) == NULL;
 }
 
-static inline cairn_hull icosahedron(float radius) {
-    cairn_vec3 points[12];
+static inline cairn_hull box_hull(cairn_vec3 half_extents, cairn_vec3 centre) {
+    const cairn_vec3 h = half_extents;
+    cairn_vec3 points[8];
     cairn_hull hull;
-    icosahedron_points(radius, points);
-    assert_true(builds(points, 12, &hull));
+    for (uint32_t i = 0; i < 8; ++i) {
+        const cairn_vec3 corner = vec3(
+            (i & 1u) != 0 ? h.x : -h.x, (i & 2u) != 0 ? h.y : -h.y, (i & 4u) != 0 ? h.z : -h.z);
+        points[i] = vec3_add(centre, corner);
+    }
+    assert_true(builds(points, 8, &hull));
     return hull;
 }
 
-static inline cairn_hull box_hull(float x, float y, float z) {
-    cairn_vec3 points[8];
+// The twelve corners (0, +-1, +-g) and their rotations, g the golden ratio, on a ball of `radius`.
+static inline cairn_hull icosahedron(float radius) {
+    const float one = 0.52573111f * radius;
+    const float golden = 0.85065081f * radius;
+    cairn_vec3 points[12];
     cairn_hull hull;
-    box_points(x, y, z, points);
-    assert_true(builds(points, 8, &hull));
+    for (uint32_t i = 0; i < 4; ++i) {
+        const float a = (i & 1u) != 0 ? one : -one;
+        const float b = (i & 2u) != 0 ? golden : -golden;
+        points[i] = vec3(0.0f, a, b);
+        points[4 + i] = vec3(a, b, 0.0f);
+        points[8 + i] = vec3(b, 0.0f, a);
+    }
+    assert_true(builds(points, 12, &hull));
     return hull;
 }
 

@@ -43,7 +43,7 @@ TEST("a hull is read as it was created") {
     assert_int_equal(cairn_hull_read(world, hull + 1, vertices, &count), CAIRN_NOT_FOUND);
 }
 
-TEST("points without a hull are refused and change nothing") {
+TEST("points that form no hull are refused and change nothing") {
     cairn_world_def def = cairn_world_def_default();
     def.hull_capacity = 1;
     SCOPED(cairn_world) *world = kit_world(&def);
@@ -88,7 +88,7 @@ TEST("a shape needs a hull that exists") {
 
 // The wedge lands on the face opposite to its ridge; its centre of mass is a third of its height
 // up.
-TEST("a hull has mass, falls and comes to rest") {
+TEST("a body with a hull has mass, falls and comes to rest") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_hull_id hull = create_hull(world, wedge, 6);
     kit_ground(world);

@@ -105,7 +105,7 @@ TEST("a door stops at its limits") {
     }
 }
 
-TEST("a trapdoor bears a weight on its limit") {
+TEST("a trapdoor at its limit carries a weight") {
     FOR_BOTH_SOLVERS(solver) {
         SCOPED(cairn_world) *world = solved_by(solver);
         const cairn_body_id frame = wall(world);
@@ -414,7 +414,7 @@ static cairn_world *chain_of_all_kinds(uint32_t solver) {
     return world;
 }
 
-TEST("hinges and cones run the same after a load and a decode") {
+TEST("hinges and cones continue equally after a load and a decode") {
     FOR_BOTH_SOLVERS(solver) {
         SCOPED(cairn_world) *world = chain_of_all_kinds(solver);
         SCOPED(cairn_world) *loaded = chain_of_all_kinds(solver);

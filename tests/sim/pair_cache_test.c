@@ -209,7 +209,7 @@ static cairn_world *decode_at_width(
 
 // No step makes such a contact, but decode accepts it: the manifold has additional points out of
 // reach. A sphere has one point; a box beside it makes wide constraints of four points.
-TEST("a contact with more points than its shapes have is solved alike at every width") {
+TEST("a contact with more points than its shapes have is solved equally at every width") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;
     SCOPED(cairn_world) *world = kit_world(&def);

@@ -6,7 +6,7 @@
 
 #include "sim/debug/passport_parts.h"
 
-TEST("fused products are found") {
+TEST("contraction of products and sums is found") {
     const uint32_t faults = cairn_passport_arithmetic_faults(&cairn_arithmetic_own);
     assert_int_equal(faults & CAIRN_PASSPORT_CONTRACTION, CAIRN_PASSPORT_CONTRACTION);
 #ifndef __clang__

@@ -98,7 +98,7 @@ TEST("each function of other arithmetic is found") {
     EXPECT_FAULT(angle, atan2f, CAIRN_PASSPORT_TRIGONOMETRY);
 }
 
-TEST("every fault has a name and a sentence") {
+TEST("every fault has a name and a description") {
     assert_string_equal(cairn_passport_fault_name(0), "none");
     assert_string_equal(cairn_passport_fault_words(0), "");
     for (uint32_t i = 0; i < 32; ++i) {

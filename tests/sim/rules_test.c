@@ -109,7 +109,7 @@ static cairn_body_state player(const cairn_world *world) {
     return kit_read(world, 2); // the first body after the ground
 }
 
-TEST("a player has a box from join to leave") {
+TEST("a player has a box from its join to its leave") {
     SCOPED(cairn_world) *world = sandbox_world();
     assert_int_equal(step_with(world, joining(3)), 2);
     assert_int_equal(step_with(world, joining(3)), 2);

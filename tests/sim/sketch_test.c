@@ -102,7 +102,7 @@ TEST("the difference of equal worlds is empty") {
 
 // In every scene and after random changes: the difference is found, sent and repaired, and both
 // worlds stay equal.
-TEST("a world that diverged is repaired and stays equal") {
+TEST("a diverged world is repaired and stays equal") {
     for (uint32_t i = 0; i < golden_scene_count - 1; ++i) {
         const golden_scene *scene = &golden_scenes[i];
         for (uint64_t k = 0; k < 2; ++k) {
@@ -196,7 +196,7 @@ TEST("a difference too large for a sketch is reported") {
     assert_int_equal(difference(server, client, 160, keys), 100);
 }
 
-TEST("bytes that are no sketch are refused") {
+TEST("bytes that are not a sketch are refused") {
     uint8_t bytes[CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE + 64];
     cairn_element_key keys[8];
     uint32_t count = 1;
@@ -228,7 +228,7 @@ static size_t rich_payload(cairn_world **server, cairn_world **client) {
     return cairn_elements_encode(*server, keys, count, payload, sizeof payload);
 }
 
-TEST("a payload cut short or created longer changes nothing") {
+TEST("a payload that is cut short or too long changes nothing") {
     SCOPED(cairn_world) *server = NULL;
     SCOPED(cairn_world) *client = NULL;
     const size_t size = rich_payload(&server, &client);

@@ -162,7 +162,7 @@ static float slide_on_slope(uint32_t solver, uint32_t model, float slope, float 
     return vec3_distance(from, kit_read(world, box).position);
 }
 
-TEST("friction holds below its angle and slides above") {
+TEST("a box rests on a slope below the friction angle and slides above it") {
     // The soft-step solver does not read friction_model.
     static const struct {
         uint32_t solver, model;
@@ -201,7 +201,7 @@ static float bounce_height(float restitution) {
     return highest;
 }
 
-TEST("a ball returns to the square of its restitution") {
+TEST("a ball rebounds to the square of its restitution") {
     // The error is what it travels in one step, 10 cm: contact is detected at ticks only.
     assert_float_equal(bounce_height(1.0f), 2.0f, 0.12f);
     assert_float_equal(bounce_height(0.5f), 0.5f, 0.05f);

@@ -77,7 +77,7 @@ static float depth_of(cairn_quat turn, float x) {
     return depth;
 }
 
-TEST("depth is the shortest way out") {
+TEST("the depth of two boxes is their shortest separating translation") {
     static const cairn_quat straight = {.w = 1.0f};
     static const cairn_quat eighth = {.z = 0.38268343f, .w = 0.92387953f};
     assert_float_equal(depth_of(straight, 0.9f), 0.1f, 1e-6f);

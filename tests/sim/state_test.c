@@ -114,7 +114,7 @@ TEST("poisoned memory outside the state changes nothing") {
     run_all(poison_memory);
 }
 
-TEST("load refuses what another world saved") {
+TEST("a load refuses the save of a world with other settings") {
     cairn_world_def def = cairn_world_def_default();
     SCOPED(cairn_world) *world = kit_world(&def);
     def.iterations += 1;
@@ -131,7 +131,7 @@ TEST("load refuses what another world saved") {
     assert_true(cairn_hash_equal(before, kit_hash(world)));
 }
 
-TEST("save reports the size it needs") {
+TEST("a save into too few bytes writes nothing") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     char bytes[64];
     kit_ground(world);

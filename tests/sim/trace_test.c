@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A traced step equals a plain step. Its points depend only on state and commands, and the first
-// point that differs shows where two steps diverge.
+// The trace of a step and the stage probe. A traced step equals a plain step. Its points depend
+// only on state and commands, and the first point that differs shows where two steps diverge.
 
 #include "tests/sim/world_kit.h"
 
@@ -161,7 +161,7 @@ TEST("the trace of the longest step fits") {
     }
 }
 
-TEST("a world at rest is traced like any other") {
+TEST("a traced step of a sleeping world equals a plain step") {
     SCOPED(cairn_world) *world = build(CAIRN_SOLVER_SOFT_STEP);
     cairn_world_step_traced(world, NULL, 0, &traces[0]);
     kit_run(world, 240);
@@ -193,4 +193,60 @@ TEST("every word has a name") {
         }
         assert_string_equal(cairn_array_field_name(array, words), "unknown");
     }
+}
+
+// The stage probe
+
+#define STAGES_MAX 64
+
+typedef struct record {
+    uint32_t stages[STAGES_MAX];
+    uint32_t count;
+} record;
+
+static void record_stage(void *context, uint32_t stage) {
+    record *seen = context;
+    assert_true(seen->count < STAGES_MAX);
+    seen->stages[seen->count] = stage;
+    seen->count += 1;
+}
+
+TEST("a step reports every stage") {
+    SCOPED(cairn_world) *world = build(CAIRN_SOLVER_SOFT_STEP);
+    record seen = {.count = 0};
+    cairn_world_set_stage_probe(world, record_stage, &seen);
+    kit_run(world, 1);
+    assert_int_equal(seen.stages[0], CAIRN_STAGE_RULES);
+    uint32_t stages = 0; // a bit for each
+    for (uint32_t i = 0; i < seen.count; ++i) {
+        stages |= 1u << seen.stages[i];
+    }
+    assert_int_equal(stages, (1u << CAIRN_STAGE_COUNT) - 1);
+    cairn_world_set_stage_probe(world, NULL, NULL);
+    const uint32_t before = seen.count;
+    kit_run(world, 1);
+    assert_int_equal(seen.count, before);
+}
+
+TEST("a step of a sleeping world reports only the first stage") {
+    SCOPED(cairn_world) *world = build(CAIRN_SOLVER_SOFT_STEP);
+    kit_run(world, 240);
+    record seen = {.count = 0};
+    cairn_world_set_stage_probe(world, record_stage, &seen);
+    kit_run(world, 1);
+    assert_int_equal(seen.count, 1);
+    assert_int_equal(seen.stages[0], CAIRN_STAGE_RULES);
+}
+
+TEST("a stage probe does not change a step") {
+    SCOPED(cairn_world) *world = build(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *probed = build(CAIRN_SOLVER_SOFT_STEP);
+    record seen = {.count = 0};
+    cairn_world_set_stage_probe(probed, record_stage, &seen);
+    for (int i = 0; i < 90; ++i) {
+        seen.count = 0;
+        kit_run(world, 1);
+        kit_run(probed, 1);
+    }
+    assert_true(kit_equal(world, probed));
 }

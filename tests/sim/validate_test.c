@@ -181,7 +181,7 @@ TEST("a world is valid after every step and edit, poisoned, saved, forked and de
     expect_valid(other);
 }
 
-TEST("every golden scene is valid throughout") {
+TEST("every golden scene stays valid") {
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         const golden_scene *scene = &golden_scenes[i];
         SCOPED(cairn_world) *world = golden_world_at(scene, 0);

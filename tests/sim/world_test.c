@@ -33,7 +33,7 @@ TEST("the lowest free slot is taken first") {
     assert_int_equal(cube(world, 0.0f, 5.0f), 4);
 }
 
-TEST("a stale id finds nothing") {
+TEST("a stale id is not found") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id old = cube(world, 0.0f, 1.0f);
     cairn_body_state body;
@@ -48,7 +48,7 @@ TEST("a stale id finds nothing") {
     assert_true(cairn_body_mass(world, old) == 0.0f);
 }
 
-TEST("generations wrap and never make null") {
+TEST("generations wrap and never give the null id") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
@@ -63,7 +63,7 @@ TEST("generations wrap and never make null") {
 
 // capacities and checks
 
-TEST("a full world refuses and counts") {
+TEST("a full world refuses creations and counts them") {
     cairn_world_def def = cairn_world_def_default();
     def.body_capacity = 3;
     def.shape_capacity = 2;
@@ -86,7 +86,7 @@ TEST("a full world refuses and counts") {
     assert_int_equal(cairn_world_counters_read(world).creates_refused, 3);
 }
 
-TEST("contacts beyond capacity are dropped last pair first") {
+TEST("of too many contacts the last pairs are dropped") {
     cairn_world_def def = cairn_world_def_default();
     def.contact_capacity = 3;
     SCOPED(cairn_world) *world = kit_world(&def);
@@ -145,7 +145,7 @@ TEST("bad values are refused and change nothing") {
 
 // mass
 
-TEST("mass and centre follow the shapes") {
+TEST("mass and centre of mass change with the shapes") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id body = cube(world, 1.0f, 5.0f);
     cairn_shape_def shape = cairn_shape_def_default();
@@ -305,7 +305,7 @@ TEST("a body that may not sleep keeps its island awake") {
 
 // kinematic bodies
 
-TEST("a kinematic body pushes and is not pushed") {
+TEST("a kinematic body pushes others and is not pushed") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     kit_ground(world);
     const cairn_body_id box = cube(world, 0.0f, 0.5f);
@@ -364,7 +364,7 @@ TEST("contact events name the bodies") {
     assert_int_equal(events[1].body_b, third);
 }
 
-TEST("filters keep shapes apart") {
+TEST("filtered shapes do not collide") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     kit_ground(world);
     cairn_body_def def = cairn_body_def_default();
@@ -436,7 +436,7 @@ TEST("a ray hits the nearest shape") {
         cairn_world_ray_cast(world, from, vec3(NAN, 0.0f, 0.0f), 1, 0, &hit), CAIRN_NON_FINITE);
 }
 
-TEST("overlap lists shapes in order") {
+TEST("an overlap query lists shapes in order") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     for (uint32_t i = 0; i < 4; ++i) {
         cube(world, 1.5f * (float)i, 0.5f);

@@ -41,7 +41,7 @@ static void expect_calls(const shares *all, uint32_t workers, uint32_t calls) {
     }
 }
 
-TEST("every share is called once") {
+TEST("every share of a run is called once") {
     for (uint32_t size = 1; size <= WORKERS; ++size) {
         SCOPED(cairn_pool) *pool = pool_of(size);
         for (uint32_t workers = 1; workers <= size; ++workers) {

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include "tests/kit/test.h"
+// Vectors, rotations and matrices; rotations packed into two words; the stated errors of
+// sim/math/trig.h, compared with the C library in double precision.
 
+#include <math.h>
+
+#include "sim/math/packed_rotation.h"
+#include "sim/math/trig.h"
 #include "tests/sim/geometry_kit.h"
 
 enum { ROUNDS = 2000 };
 
-static void expect_near(float actual, float expected, float tolerance) {
-    if (float_abs(actual - expected) > tolerance || !float_finite(actual)) {
-        fail_msg(
-            "%.9g is not %.9g within %.3g", (double)actual, (double)expected, (double)tolerance);
-    }
-}
-
 static void expect_near_vec3(cairn_vec3 actual, cairn_vec3 expected, float tolerance) {
-    expect_near(actual.x, expected.x, tolerance);
-    expect_near(actual.y, expected.y, tolerance);
-    expect_near(actual.z, expected.z, tolerance);
+    EXPECT_NEAR(actual.x, expected.x, tolerance);
+    EXPECT_NEAR(actual.y, expected.y, tolerance);
+    EXPECT_NEAR(actual.z, expected.z, tolerance);
 }
 
 TEST("whether a float is finite follows from its bits") {
@@ -69,8 +67,8 @@ TEST("tangents are orthonormal and right handed") {
         cairn_vec3 first = vec3_zero();
         cairn_vec3 second = vec3_zero();
         vec3_tangents(n, &first, &second);
-        expect_near(vec3_length(first), 1.0f, 1e-6f);
-        expect_near(vec3_dot(first, n), 0.0f, 1e-6f);
+        EXPECT_NEAR(vec3_length(first), 1.0f, 1e-6f);
+        EXPECT_NEAR(vec3_dot(first, n), 0.0f, 1e-6f);
         expect_near_vec3(vec3_cross(first, second), n, 1e-6f);
     }
 }
@@ -127,7 +125,7 @@ TEST("integration keeps unit length at any angular velocity") {
     cairn_quat q = quat_identity();
     for (int i = 0; i < ROUNDS; ++i) {
         q = quat_integrate(q, random_vec3(&random, 1e4f), 1.0f / 60.0f);
-        expect_near(quat_length_squared(q), 1.0f, 1e-6f);
+        EXPECT_NEAR(quat_length_squared(q), 1.0f, 1e-6f);
     }
 }
 
@@ -168,4 +166,92 @@ TEST("the cross matrix is the cross product") {
         const cairn_vec3 twice = vec3_cross(a, vec3_cross(a, b));
         expect_near_vec3(sym3_apply(sym3_parallel_axis(1.0f, a), b), vec3_negate(twice), 5e-5f);
     }
+}
+
+// Packed rotations
+
+static void expect_survives_packing(cairn_quat q) {
+    const cairn_quat other = packed_rotation_unpack(packed_rotation_pack(q));
+    // Twice the sine of half the angle between the two.
+    assert_true(2.0f * vec3_length(quat_vector(quat_multiply(other, quat_conjugate(q)))) < 6e-6f);
+}
+
+TEST("a rotation survives packing to within the stated error") {
+    cairn_random random = cairn_random_of(3);
+    for (int i = 0; i < 20000; ++i) {
+        expect_survives_packing(random_quat(&random));
+    }
+}
+
+// Half and quarter turns about every axis: components are equal or zero, or change their sign.
+TEST("rotations with equal or zero components survive packing") {
+    static const float parts[] = {0.0f, 1.0f, -1.0f, 1e-7f, -1e-7f};
+    for (uint32_t i = 0; i < 625; ++i) {
+        const cairn_quat raw = {
+            .x = parts[i % 5], .y = parts[i / 5 % 5], .z = parts[i / 25 % 5], .w = parts[i / 125]};
+        if (quat_length_squared(raw) > 0.5f) {
+            const cairn_quat q = quat_normalize(raw);
+            assert_false(packed_rotation_is_none(packed_rotation_pack(q)));
+            expect_survives_packing(q);
+        }
+    }
+}
+
+TEST("both quaternions of a rotation pack to the same words") {
+    cairn_random random = cairn_random_of(4);
+    for (int i = 0; i < 1000; ++i) {
+        const cairn_quat q = random_quat(&random);
+        const cairn_quat other = {.x = -q.x, .y = -q.y, .z = -q.z, .w = -q.w};
+        assert_memory_equal(packed_rotation_pack(q).words, packed_rotation_pack(other).words,
+            sizeof(cairn_packed_rotation));
+    }
+}
+
+TEST("any words unpack to a unit quaternion") {
+    cairn_random random = cairn_random_of(5);
+    for (int i = 0; i < 20000; ++i) {
+        const uint64_t bits = cairn_random_next(&random);
+        const cairn_packed_rotation turn = {.words = {(uint32_t)bits, (uint32_t)(bits >> 32)}};
+        const float length = quat_length_squared(packed_rotation_unpack(turn));
+        assert_true(length > 0.9999f && length < 1.0001f);
+    }
+}
+
+// Trigonometry
+
+#define POINTS 20000
+
+static const double PI = 3.14159265358979323846;
+
+TEST("the error of the sine is at most 2e-7") {
+    for (int i = -POINTS; i <= POINTS; ++i) {
+        const float x = (float)(0.5 * PI * i / POINTS);
+        assert_true(fabs((double)lanes_sin(x) - sin((double)x)) <= 2e-7);
+    }
+}
+
+TEST("the error of the cosine is at most 3e-7") {
+    for (int i = 0; i <= POINTS; ++i) {
+        const float x = (float)(PI * i / POINTS);
+        assert_true(fabs((double)lanes_cos(x) - cos((double)x)) <= 3e-7);
+    }
+}
+
+TEST("the error of the angle of a direction is at most 5e-7") {
+    for (int i = -POINTS; i < POINTS; ++i) {
+        const float length = (float)(1.0 + 0.01 * (i % 100));
+        const float x = length * (float)cos(PI * i / POINTS);
+        const float y = length * (float)sin(PI * i / POINTS);
+        const double expected = atan2((double)y, (double)x);
+        assert_true(fabs((double)lanes_atan2(y, x) - expected) <= 5e-7);
+    }
+}
+
+TEST("directions along the axes have exact angles") {
+    assert_true(lanes_atan2(0.0f, 0.0f) == 0.0f);
+    assert_true(lanes_atan2(0.0f, 2.0f) == 0.0f);
+    assert_true(lanes_atan2(3.0f, 0.0f) == 0.5f * CAIRN_PI);
+    assert_true(lanes_atan2(-3.0f, 0.0f) == -0.5f * CAIRN_PI);
+    assert_true(lanes_atan2(0.0f, -1.0f) == CAIRN_PI);
+    assert_true(lanes_sin(0.0f) == 0.0f);
 }
