@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "bench/overlap.h"
-
 #include <stdlib.h>
 
 #include "bench/kit.h"
+#include "bench/stability.h"
 #include "sim/collide/collide.h"
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"
@@ -14,28 +13,12 @@
 typedef struct solid {
     cairn_body_id body;
     cairn_geometry geometry;
-    cairn_pose in_body;
-    cairn_pose pose; // now
-    float reach;     // the greatest distance of its points from the pose's position
+    cairn_pose pose;
+    float reach; // the greatest distance of its points from the pose's position
     bool fixed;
 } solid;
 
-struct bench_solids {
-    uint32_t count;
-    solid solids[];
-};
-
-static float reach_of(const cairn_geometry *g) {
-    switch (g->kind) {
-    case CAIRN_SHAPE_BOX:
-        return vec3_length(g->half_extents);
-    case CAIRN_SHAPE_CAPSULE:
-        return g->radius + g->half_height;
-    default:
-        return g->radius;
-    }
-}
-
+// Returns false for a shape that collides with nothing.
 static bool solid_read(const cairn_world *world, cairn_shape_id shape, solid *out) {
     cairn_shape_def def;
     cairn_body_id body;
@@ -43,32 +26,18 @@ static bool solid_read(const cairn_world *world, cairn_shape_id shape, solid *ou
     bench_require(cairn_shape_read(world, shape, &def, &body) == CAIRN_OK &&
                       cairn_body_read(world, body, &state) == CAIRN_OK,
         "a shape of the scene is missing");
+    const cairn_pose pose = {.position = state.position, .rotation = state.rotation};
     *out = (solid){.body = body,
         .geometry = {.kind = def.kind,
             .half_extents = def.half_extents,
             .radius = def.radius,
             .half_height = def.half_height},
-        .in_body = def.pose,
+        .pose = pose_multiply(pose, def.pose),
+        .reach = def.kind == CAIRN_SHAPE_BOX       ? vec3_length(def.half_extents)
+                 : def.kind == CAIRN_SHAPE_CAPSULE ? def.radius + def.half_height
+                                                   : def.radius,
         .fixed = state.kind != CAIRN_BODY_DYNAMIC};
-    out->reach = reach_of(&out->geometry);
     return def.mask != 0;
-}
-
-bench_solids *bench_solids_create(const cairn_world *world) {
-    const uint32_t count = cairn_world_shapes(world, NULL, 0);
-    bench_solids *solids = calloc(1, sizeof *solids + count * sizeof *solids->solids);
-    cairn_shape_id *ids = calloc(count + 1u, sizeof *ids);
-    bench_require(solids != NULL && ids != NULL, "no memory for the shapes of a scene");
-    cairn_world_shapes(world, ids, count);
-    for (uint32_t i = 0; i < count; ++i) {
-        solids->count += solid_read(world, ids[i], &solids->solids[solids->count]) ? 1u : 0u;
-    }
-    free(ids);
-    return solids;
-}
-
-void bench_solids_destroy(bench_solids *solids) {
-    free(solids);
 }
 
 // The overlap of two boxes along `axis` (in the frame of box a): their half extents on it minus the
@@ -137,23 +106,28 @@ static bool near(const solid *a, const solid *b) {
     return !(a->fixed && b->fixed) && vec3_length_squared(between) < reach * reach;
 }
 
-float bench_deepest(bench_solids *solids, const cairn_world *world) {
-    float deepest = 0.0f;
-    for (uint32_t i = 0; i < solids->count; ++i) {
-        solid *s = &solids->solids[i];
-        cairn_body_state state;
-        bench_require(cairn_body_read(world, s->body, &state) == CAIRN_OK, "a body is missing");
-        const cairn_pose pose = {.position = state.position, .rotation = state.rotation};
-        s->pose = pose_multiply(pose, s->in_body);
+float bench_deepest(const cairn_world *world) {
+    const uint32_t shape_count = cairn_world_shapes(world, NULL, 0);
+    cairn_shape_id *ids = calloc(shape_count + 1u, sizeof *ids);
+    solid *solids = calloc(shape_count + 1u, sizeof *solids);
+    bench_require(ids != NULL && solids != NULL, "no memory for the shapes of a scene");
+    cairn_world_shapes(world, ids, shape_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < shape_count; ++i) {
+        count += solid_read(world, ids[i], &solids[count]) ? 1u : 0u;
     }
-    for (uint32_t i = 0; i < solids->count; ++i) {
-        for (uint32_t k = i + 1; k < solids->count; ++k) {
-            const solid *a = &solids->solids[i];
-            const solid *b = &solids->solids[k];
-            if (near(a, b) && pair_depth(a, b) > deepest && !joined(world, a->body, b->body)) {
-                deepest = pair_depth(a, b);
+    float deepest = 0.0f;
+    for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t k = i + 1; k < count; ++k) {
+            const solid *a = &solids[i];
+            const solid *b = &solids[k];
+            const float depth = near(a, b) ? pair_depth(a, b) : 0.0f;
+            if (depth > deepest && !joined(world, a->body, b->body)) {
+                deepest = depth;
             }
         }
     }
+    free(ids);
+    free(solids);
     return deepest;
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "bench/kit.h"
-#include "bench/overlap.h"
 #include "sim/math/vec.h"
 
 #define LAST_STEPS 60
@@ -15,7 +14,6 @@
 typedef struct watch {
     const bench_trial *trial;
     cairn_world *world;
-    bench_solids *solids;
     cairn_body_state *start;
     cairn_body_state *now;
     uint32_t bodies;
@@ -28,7 +26,6 @@ static watch watch_begin(const bench_trial *trial) {
     watch w = {.trial = trial, .world = bench_world(&trial->size), .verdict = {.fell_at = -1}};
     trial->build(w.world, trial->parameter);
     const cairn_world_counts counts = cairn_world_counts_read(w.world);
-    w.solids = bench_solids_create(w.world);
     w.bodies = counts.bodies;
     w.joints = counts.joints;
     w.start = calloc(w.bodies, sizeof *w.start);
@@ -90,7 +87,7 @@ static void watch_step(watch *w, uint32_t step) {
         w->verdict.fell_at = step;
     }
     if (step % DEPTH_EVERY == 0) {
-        const float depth = bench_deepest(w->solids, w->world);
+        const float depth = bench_deepest(w->world);
         raise(&w->verdict.depth, depth);
         if (last) {
             raise(&w->verdict.last_depth, depth);
@@ -116,7 +113,6 @@ bench_verdict bench_try(const bench_trial *trial) {
         watch_step(&w, i);
     }
     count_bodies(&w);
-    bench_solids_destroy(w.solids);
     cairn_world_destroy(w.world);
     free(w.start);
     free(w.now);

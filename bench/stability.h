@@ -55,5 +55,11 @@ bench_verdict bench_try(const bench_trial *trial);
 // The first bound that is exceeded, as static text; NULL when all hold.
 const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *verdict);
 
+// The depth of the deepest pair of shapes, m, computed without the world's own contact list
+// (overlap.c); 0 if all are apart. Shapes that collide with nothing and pairs that a joint connects
+// are ignored. Boxes by the fifteen axes of Gottschalk, Lin and Manocha 1996, others by the narrow
+// phase.
+float bench_deepest(const cairn_world *world);
+
 // All trials as a table on standard output; true when every bound holds.
 bool bench_stability(void);

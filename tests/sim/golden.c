@@ -46,6 +46,14 @@ typedef struct checker {
     uint32_t difference_count;
 } checker;
 
+// Ends the program if `ok` is false, after a line that says what failed in which scene.
+static void require(bool ok, const char *scene, const char *what) {
+    if (!ok) {
+        printf("golden: %s: %s\n", scene, what);
+        exit(1);
+    }
+}
+
 // Skips the lines of scenes that are not run.
 static bool read_line(const checker *check, char line[LINE_SIZE]) {
     while (fgets(line, LINE_SIZE, check->expected) != NULL) {
@@ -60,8 +68,35 @@ static bool read_line(const checker *check, char line[LINE_SIZE]) {
     return false;
 }
 
-static void expect(checker *check, const char *line) {
+static cairn_world *create(const golden_scene *scene, const checker *check) {
+    cairn_world *world = golden_create(scene);
+    const cairn_parallel *parallel = check->parallel.workers > 1 ? &check->parallel : NULL;
+    require(world != NULL && cairn_world_set_lanes(world, check->lanes) == CAIRN_OK &&
+                cairn_world_set_parallel(world, parallel) == CAIRN_OK,
+        scene->name, "the world cannot be created");
+    return world;
+}
+
+// The scene continues in another world: state that a restore loses changes the hashes that follow.
+static cairn_world *restore_into_fresh(
+    const golden_scene *scene, const checker *check, cairn_world *world) {
+    const size_t size = cairn_world_save_size(world);
+    void *saved = malloc(size);
+    cairn_world *fresh = create(scene, check);
+    require(saved != NULL && cairn_world_save(world, saved, size) == size &&
+                cairn_world_load(fresh, saved, size) == CAIRN_OK,
+        scene->name, "the world cannot be restored");
+    free(saved);
+    cairn_world_destroy(world);
+    return fresh;
+}
+
+static void expect_hash(const golden_scene *scene, checker *check, const cairn_world *world) {
+    char hash[CAIRN_HASH_TEXT_SIZE];
+    char line[LINE_SIZE];
     char expected[LINE_SIZE] = "";
+    snprintf(line, sizeof line, "%s %u %s", scene->name, (unsigned)cairn_world_tick(world),
+        cairn_hash_print(cairn_world_hash_read(world).full, hash));
     if (check->expected == NULL) {
         printf("%s\n", line);
         return;
@@ -78,115 +113,56 @@ static void expect(checker *check, const char *line) {
     }
 }
 
-static cairn_world *create(const golden_scene *scene, const checker *check) {
-    cairn_world *world = golden_create(scene);
-    const bool parallel = check->parallel.workers > 1;
-    if (world == NULL || cairn_world_set_lanes(world, check->lanes) != CAIRN_OK ||
-        cairn_world_set_parallel(world, parallel ? &check->parallel : NULL) != CAIRN_OK) {
-        printf("golden: %s cannot be created\n", scene->name);
-        exit(1);
-    }
-    return world;
-}
-
-// The scene continues in another world: state that a restore loses changes the hashes that follow.
-static cairn_world *restore_into_fresh(
-    const golden_scene *scene, const checker *check, cairn_world *world) {
-    const size_t size = cairn_world_save_size(world);
-    void *saved = malloc(size);
-    cairn_world *fresh = create(scene, check);
-    if (saved == NULL || cairn_world_save(world, saved, size) != size ||
-        cairn_world_load(fresh, saved, size) != CAIRN_OK) {
-        printf("golden: %s cannot be restored\n", scene->name);
-        exit(1);
-    }
-    free(saved);
-    cairn_world_destroy(world);
-    return fresh;
-}
-
-static void expect_hash(const golden_scene *scene, checker *check, const cairn_world *world) {
-    char hash[CAIRN_HASH_TEXT_SIZE];
-    char line[LINE_SIZE];
-    snprintf(line, sizeof line, "%s %u %s", scene->name, (unsigned)cairn_world_tick(world),
-        cairn_hash_print(cairn_world_hash_read(world).full, hash));
-    expect(check, line);
-}
-
-// The sketch, then the encoding; to be freed. NULL if there is no memory.
-static uint8_t *bytes_of_world(const cairn_world *world, size_t *size) {
+// The sketch, then the encoding; to be freed.
+static uint8_t *bytes_of_world(const char *name, const cairn_world *world, size_t *size) {
     const size_t encoded = cairn_world_encode_size(world);
     *size = SKETCH_SIZE + encoded;
     uint8_t *bytes = malloc(*size);
-    if (bytes != NULL) {
-        cairn_sketch_build(world, CELLS, bytes);
-        if (cairn_world_encode(world, bytes + SKETCH_SIZE, encoded) != encoded) {
-            free(bytes);
-            return NULL;
-        }
-    }
+    require(bytes != NULL, name, "no memory for the encoded world");
+    cairn_sketch_build(world, CELLS, bytes);
+    require(cairn_world_encode(world, bytes + SKETCH_SIZE, encoded) == encoded, name,
+        "the world cannot be encoded");
     return bytes;
 }
 
+// FOLDER/NAME.world
 static FILE *open_file(const char *folder, const char *name, const char *mode) {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s.world", folder, name);
-    return fopen(path, mode);
+    FILE *file = fopen(path, mode);
+    require(file != NULL, path, "the file cannot be opened");
+    return file;
 }
 
-// Writes FOLDER/NAME.world. False if the file cannot be written completely.
-static bool write_world(const char *folder, const char *name, const cairn_world *world) {
+static void write_world(const char *folder, const char *name, const cairn_world *world) {
     size_t size = 0;
-    uint8_t *bytes = bytes_of_world(world, &size);
+    uint8_t *bytes = bytes_of_world(name, world, &size);
     FILE *file = open_file(folder, name, "wb");
-    bool ok = bytes != NULL && file != NULL && fwrite(bytes, 1, size, file) == size;
-    ok = (file != NULL && fclose(file) == 0) && ok;
+    const bool written = fwrite(bytes, 1, size, file) == size;
+    require(fclose(file) == 0 && written, name, "the file of the world cannot be written");
     free(bytes);
-    return ok;
 }
 
-// The whole file; to be freed. NULL if it cannot be read.
-static uint8_t *read_file(const char *folder, const char *name, size_t *size) {
-    FILE *file = open_file(folder, name, "rb");
-    uint8_t *bytes = NULL;
-    if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
-        *size = (size_t)ftell(file);
-        rewind(file);
-        bytes = malloc(*size);
-        if (bytes != NULL && fread(bytes, 1, *size, file) != *size) {
-            free(bytes);
-            bytes = NULL;
-        }
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return bytes;
-}
-
-// Decodes FOLDER/NAME.world into `world`. False, after a line on stdout that says why, if the file
-// cannot be read or decoded, or if the decoded world has another encoding or sketch.
-static bool read_world(const char *folder, const char *name, cairn_world *world) {
-    size_t size = 0;
-    size_t own_size = 0;
+// Decodes FOLDER/NAME.world into `world`, which must give the same sketch and encoding.
+static void read_world(const char *folder, const char *name, cairn_world *world) {
     const char *where = "";
-    uint8_t *bytes = read_file(folder, name, &size);
-    if (bytes == NULL || size < SKETCH_SIZE) {
-        printf("golden: %s/%s.world cannot be read\n", folder, name);
-        free(bytes);
-        return false;
-    }
-    const bool decoded =
-        cairn_world_decode(world, bytes + SKETCH_SIZE, size - SKETCH_SIZE, &where) == CAIRN_OK;
-    uint8_t *own = decoded ? bytes_of_world(world, &own_size) : NULL;
-    const bool same = own != NULL && own_size == size && memcmp(own, bytes, size) == 0;
-    if (!same) {
-        printf("golden: %s cannot be decoded here: %s\n", name,
-            decoded ? "it encodes to other bytes" : where);
-    }
+    FILE *file = open_file(folder, name, "rb");
+    require(fseek(file, 0, SEEK_END) == 0, name, "the file of the world cannot be read");
+    const size_t size = (size_t)ftell(file);
+    uint8_t *bytes = malloc(size + 1);
+    rewind(file);
+    require(bytes != NULL && size >= SKETCH_SIZE && fread(bytes, 1, size, file) == size, name,
+        "the file of the world cannot be read");
+    (void)fclose(file);
+    const cairn_status status =
+        cairn_world_decode(world, bytes + SKETCH_SIZE, size - SKETCH_SIZE, &where);
+    require(status == CAIRN_OK, name, where);
+    size_t own_size = 0;
+    uint8_t *own = bytes_of_world(name, world, &own_size);
+    require(own_size == size && memcmp(own, bytes, size) == 0, name,
+        "the decoded world has another sketch or encoding");
     free(own);
     free(bytes);
-    return same;
 }
 
 // Starts from the world of another machine after the first half, whose hash is expected as well.
@@ -196,9 +172,7 @@ static void read_half(const golden_scene *scene, checker *check, cairn_world *wo
     for (uint32_t tick = step; tick < scene->ticks / 2; tick += step) {
         (void)read_line(check, line);
     }
-    if (!read_world(check->read_from, scene->name, world)) {
-        exit(1);
-    }
+    read_world(check->read_from, scene->name, world);
     expect_hash(scene, check, world);
 }
 
@@ -214,9 +188,8 @@ static void run(const golden_scene *scene, checker *check) {
     for (; tick <= scene->ticks; ++tick) {
         golden_step(scene, world);
         if (tick == scene->ticks / 2) {
-            if (check->write_to != NULL && !write_world(check->write_to, scene->name, world)) {
-                printf("golden: %s cannot be written to %s\n", scene->name, check->write_to);
-                exit(1);
+            if (check->write_to != NULL) {
+                write_world(check->write_to, scene->name, world);
             }
             world = restore_into_fresh(scene, check, world);
         }
@@ -258,10 +231,7 @@ static void run_with_workers(checker *check, uint32_t workers) {
     check->parallel.context = pool;
     check->parallel.run = cairn_pool_parallel;
 #endif
-    if (!ok) {
-        printf("golden: %u workers cannot be started\n", (unsigned)workers);
-        exit(1);
-    }
+    require(ok, "every scene", "the workers cannot be started");
     run_all(check);
 #ifdef CAIRN_GOLDEN_POOL
     cairn_pool_destroy(pool);

@@ -20,7 +20,7 @@ static cairn_world *solved_by(uint32_t solver) {
     return kit_world(&def);
 }
 
-static cairn_body_id wall(cairn_world *world) {
+static cairn_body_id add_anchor(cairn_world *world) {
     cairn_body_def def = cairn_body_def_default();
     cairn_body_id body = 0;
     def.kind = CAIRN_BODY_STATIC;
@@ -76,7 +76,7 @@ TEST("a door stops at its limits") {
     FOR_BOTH_SOLVERS(solver) {
         for (uint32_t side = 0; side < 2; ++side) {
             SCOPED(cairn_world) *world = solved_by(solver);
-            const cairn_body_id frame = wall(world);
+            const cairn_body_id frame = add_anchor(world);
             const cairn_body_id door =
                 kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 1.0f, 0.03f), 500.0f);
             cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, frame, door, Y, X);
@@ -108,7 +108,7 @@ TEST("a door stops at its limits") {
 TEST("a trapdoor at its limit carries a weight") {
     FOR_BOTH_SOLVERS(solver) {
         SCOPED(cairn_world) *world = solved_by(solver);
-        const cairn_body_id frame = wall(world);
+        const cairn_body_id frame = add_anchor(world);
         const cairn_body_id flap =
             kit_box(world, vec3(0.5f, 0.0f, 0.0f), vec3(0.45f, 0.05f, 0.45f), 500.0f);
         cairn_shape_def load = cairn_shape_def_default();
@@ -136,7 +136,7 @@ TEST("a trapdoor at its limit carries a weight") {
 TEST("a pendulum on a hinge stays in its plane") {
     FOR_BOTH_SOLVERS(solver) {
         SCOPED(cairn_world) *world = solved_by(solver);
-        const cairn_body_id hook = wall(world);
+        const cairn_body_id hook = add_anchor(world);
         const cairn_body_id bob =
             kit_box(world, vec3(1.0f, 0.0f, 0.0f), vec3(0.9f, 0.05f, 0.1f), 1000.0f);
         const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, hook, bob, Z, X);
@@ -181,21 +181,26 @@ TEST("a hinge between tumbling bodies keeps its axes together") {
 }
 
 // An arm along its axis from a joint at the origin.
-static cairn_body_id arm(cairn_world *world, cairn_vec3 axis) {
+static cairn_body_id add_arm(cairn_world *world, cairn_vec3 axis) {
     const cairn_vec3 half = vec3_add(vec3(0.05f, 0.05f, 0.05f), vec3_scale(vec3_abs(axis), 0.45f));
     return kit_box(world, vec3_scale(axis, 0.5f), half, 1000.0f);
+}
+
+// The def of a joint at the origin between a static body and a new arm, which is its body_b.
+static cairn_joint_def arm_on_anchor(
+    cairn_world *world, uint32_t kind, cairn_vec3 along, cairn_vec3 axis, cairn_vec3 normal) {
+    const cairn_body_id anchor = add_anchor(world);
+    return joint_at_origin(world, kind, anchor, add_arm(world, along), axis, normal);
 }
 
 TEST("an arm stays in its cone") {
     FOR_BOTH_SOLVERS(solver) {
         SCOPED(cairn_world) *world = solved_by(solver);
-        const cairn_body_id hook = wall(world);
-        const cairn_body_id b = arm(world, X);
-        cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, X, Y);
+        cairn_joint_def def = arm_on_anchor(world, CAIRN_JOINT_CONE, X, X, Y);
         def.cone = 0.4f;
         const cairn_joint_id cone = kit_joint(world, &def);
         // Gravity pulls the arm onto the edge of the cone, and the arm circles along it.
-        EXPECT_OK(cairn_body_apply_impulse(world, b, vec3(0.0f, 0.0f, 25.0f), X));
+        EXPECT_OK(cairn_body_apply_impulse(world, def.body_b, vec3(0.0f, 0.0f, 25.0f), X));
         extremes seen = NO_EXTREMES;
         watch(world, cone, 300, &seen);
         assert_true(seen.most_swing < 0.4f + 0.02f);
@@ -209,16 +214,14 @@ TEST("an arm rests on its cone") {
         for (uint32_t i = 0; i < 2; ++i) {
             const float widest = i == 0 ? 0.3f : 0.0f;
             SCOPED(cairn_world) *world = solved_by(solver);
-            const cairn_body_id hook = wall(world);
-            const cairn_body_id b = arm(world, X);
-            cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, X, Y);
+            cairn_joint_def def = arm_on_anchor(world, CAIRN_JOINT_CONE, X, X, Y);
             def.cone = widest;
             const cairn_joint_id cone = kit_joint(world, &def);
             kit_run(world, 60);
             extremes seen = NO_EXTREMES;
             watch(world, cone, 60, &seen);
             assert_float_equal(seen.most_swing, widest, 0.01f);
-            assert_true(vec3_length(kit_read(world, b).linear_velocity) < 0.02f);
+            assert_true(vec3_length(kit_read(world, def.body_b).linear_velocity) < 0.02f);
         }
     }
 }
@@ -227,10 +230,8 @@ TEST("a twist stops at its limits at any swing") {
     FOR_BOTH_SOLVERS(solver) {
         for (uint32_t side = 0; side < 2; ++side) {
             SCOPED(cairn_world) *world = solved_by(solver);
-            const cairn_body_id hook = wall(world);
-            const cairn_body_id b = arm(world, vec3_negate(Y));
             cairn_joint_def def =
-                joint_at_origin(world, CAIRN_JOINT_CONE, hook, b, vec3_negate(Y), X);
+                arm_on_anchor(world, CAIRN_JOINT_CONE, vec3_negate(Y), vec3_negate(Y), X);
             def.cone = 2.0f;
             def.limited = 1;
             def.lower = -0.2f;
@@ -238,10 +239,11 @@ TEST("a twist stops at its limits at any swing") {
             const cairn_joint_id cone = kit_joint(world, &def);
             const float torque = side == 0 ? -2.0f : 2.0f; // about y, while the axis is -y
             EXPECT_OK(cairn_body_apply_impulse(
-                world, b, vec3(20.0f, 0.0f, 0.0f), vec3(0.0f, -1.0f, 0.0f)));
+                world, def.body_b, vec3(20.0f, 0.0f, 0.0f), vec3(0.0f, -1.0f, 0.0f)));
             extremes seen = NO_EXTREMES;
             for (uint32_t k = 0; k < 240; ++k) {
-                EXPECT_OK(cairn_body_apply_force(world, b, vec3_zero(), vec3(0.0f, torque, 0.0f)));
+                EXPECT_OK(cairn_body_apply_force(
+                    world, def.body_b, vec3_zero(), vec3(0.0f, torque, 0.0f)));
                 watch(world, cone, 1, &seen);
             }
             if (side == 0) {
@@ -257,9 +259,7 @@ TEST("a twist stops at its limits at any swing") {
 TEST("equal limits fix the angle") {
     FOR_BOTH_SOLVERS(solver) {
         SCOPED(cairn_world) *world = solved_by(solver);
-        const cairn_body_id hook = wall(world);
-        const cairn_body_id b = arm(world, X);
-        cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_HINGE, hook, b, Z, X);
+        cairn_joint_def def = arm_on_anchor(world, CAIRN_JOINT_HINGE, X, Z, X);
         def.limited = 1;
         const cairn_joint_id hinge = kit_joint(world, &def);
         extremes seen = NO_EXTREMES;
@@ -278,15 +278,13 @@ TEST("the angles of a joint are those of its axes") {
         {{0.0f, 1.0f, 0.0f}, 1.1f, 1.1f, 0.0f}, {{0.0f, 0.6f, 0.8f}, 2.5f, 2.5f, 0.0f},
         {{0.57735027f, 0.57735027f, 0.57735027f}, 2.0943951f, 1.5707963f, 1.5707963f}};
     SCOPED(cairn_world) *world = kit_world(NULL);
-    const cairn_body_id a = wall(world);
-    const cairn_body_id b = arm(world, X);
-    const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, a, b, X, Y);
+    const cairn_joint_def def = arm_on_anchor(world, CAIRN_JOINT_CONE, X, X, Y);
     const cairn_joint_id cone = kit_joint(world, &def);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         const float half = 0.5f * cases[i].angle;
         const cairn_vec3 v = vec3_scale(cases[i].axis, sinf(half));
         const cairn_pose pose = {.rotation = {.x = v.x, .y = v.y, .z = v.z, .w = cosf(half)}};
-        EXPECT_OK(cairn_body_set_pose(world, b, pose));
+        EXPECT_OK(cairn_body_set_pose(world, def.body_b, pose));
         cairn_joint_angles now;
         EXPECT_OK(cairn_joint_angles_read(world, cone, &now));
         assert_float_equal(now.swing, cases[i].swing, 2e-6f);
@@ -296,9 +294,7 @@ TEST("the angles of a joint are those of its axes") {
 
 TEST("only joints with axes have angles") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    const cairn_body_id a = wall(world);
-    const cairn_body_id b = arm(world, X);
-    const cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_BALL, a, b, X, Y);
+    const cairn_joint_def def = arm_on_anchor(world, CAIRN_JOINT_BALL, X, X, Y);
     const cairn_joint_id ball = kit_joint(world, &def);
     cairn_joint_angles out = {.swing = 1.0f};
     assert_int_equal(cairn_joint_angles_read(world, ball, &out), CAIRN_INVALID_ARGUMENT);
@@ -340,8 +336,8 @@ TEST("a joint with one bad field is refused") {
         {FIELD(normal_b.x), -0.2f, CAIRN_INVALID_ARGUMENT},
     };
     SCOPED(cairn_world) *world = kit_world(NULL);
-    const cairn_body_id a = wall(world);
-    const cairn_body_id b = arm(world, X);
+    const cairn_body_id a = add_anchor(world);
+    const cairn_body_id b = add_arm(world, X);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, a, b, X, Y);
         cairn_joint_id joint = 7;
@@ -369,9 +365,7 @@ TEST("a joint with one bad field is refused") {
 
 TEST("a joint is read back with the axes that the library uses") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    const cairn_body_id a = wall(world);
-    const cairn_body_id b = arm(world, X);
-    cairn_joint_def def = joint_at_origin(world, CAIRN_JOINT_CONE, a, b, X, Y);
+    cairn_joint_def def = arm_on_anchor(world, CAIRN_JOINT_CONE, X, X, Y);
     cairn_joint_def read;
     def.axis_b = vec3(1.1f, 0.0f, 0.0f);
     def.normal_b = vec3(0.05f, 1.0f, 0.0f);
@@ -392,7 +386,7 @@ TEST("a joint is read back with the axes that the library uses") {
 // A tumbling chain with every kind of joint.
 static cairn_world *chain_of_all_kinds(uint32_t solver) {
     cairn_world *world = solved_by(solver);
-    cairn_body_id last = wall(world);
+    cairn_body_id last = add_anchor(world);
     for (uint32_t i = 0; i < 11; ++i) {
         const cairn_vec3 at = vec3(0.3f + 0.6f * (float)i, 0.0f, 0.0f);
         const cairn_body_id next =

@@ -105,6 +105,14 @@ static uint32_t step_with(cairn_world *world, cairn_command command) {
     return cairn_world_counts_read(world).bodies;
 }
 
+// A world in which player 0 has joined and landed.
+static cairn_world *world_with_player(void) {
+    cairn_world *world = sandbox_world();
+    (void)step_with(world, joining(0));
+    kit_run(world, 90);
+    return world;
+}
+
 static cairn_body_state player(const cairn_world *world) {
     return kit_read(world, 2); // the first body after the ground
 }
@@ -120,10 +128,8 @@ TEST("a player has a box from its join to its leave") {
 }
 
 TEST("a player drives in the direction of its input") {
-    SCOPED(cairn_world) *world = sandbox_world();
+    SCOPED(cairn_world) *world = world_with_player();
     cairn_command command = press(0, 0);
-    (void)step_with(world, joining(0));
-    kit_run(world, 90);
     const float from = player(world).position.x;
     command.move = vec3(1.0f, 0.0f, 0.0f);
     for (uint32_t i = 0; i < 60; ++i) {
@@ -149,10 +155,8 @@ TEST("a jump needs ground and a new press of the button") {
 }
 
 TEST("a push moves the body at which the player aims") {
-    SCOPED(cairn_world) *world = sandbox_world();
+    SCOPED(cairn_world) *world = world_with_player();
     cairn_command command = press(0, CAIRN_SANDBOX_PUSH);
-    (void)step_with(world, joining(0));
-    kit_run(world, 90);
     const cairn_vec3 at = player(world).position;
     const cairn_body_id box = kit_cube(world, vec3(at.x + 3.0f, 0.5f, at.z));
     command.aim = vec3(1.0f, 0.0f, 0.0f);

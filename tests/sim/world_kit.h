@@ -63,6 +63,15 @@ static inline cairn_body_id kit_cube(cairn_world *world, cairn_vec3 position) {
     return kit_drop(world, position, NULL);
 }
 
+static inline cairn_body_id kit_kinematic(
+    cairn_world *world, cairn_vec3 position, cairn_vec3 velocity, const cairn_shape_def *shape) {
+    cairn_body_def def = cairn_body_def_default();
+    def.kind = CAIRN_BODY_KINEMATIC;
+    def.position = position;
+    def.linear_velocity = velocity;
+    return kit_body(world, &def, shape);
+}
+
 static inline cairn_body_id kit_box(
     cairn_world *world, cairn_vec3 position, cairn_vec3 half_extents, float density) {
     cairn_shape_def shape = cairn_shape_def_default();

@@ -311,11 +311,8 @@ TEST("a kinematic body pushes others and is not pushed") {
     const cairn_body_id box = cube(world, 0.0f, 0.5f);
     kit_run(world, 120);
     assert_false(awake(world, box));
-    cairn_body_def def = cairn_body_def_default();
-    def.kind = CAIRN_BODY_KINEMATIC;
-    def.position = vec3(-1.5f, 0.6f, 0.0f);
-    def.linear_velocity = vec3(1.0f, 0.0f, 0.0f);
-    const cairn_body_id pusher = kit_body(world, &def, NULL);
+    const cairn_vec3 start = vec3(-1.5f, 0.6f, 0.0f);
+    const cairn_body_id pusher = kit_kinematic(world, start, vec3(1.0f, 0.0f, 0.0f), NULL);
     kit_run(world, 120);
     assert_float_equal(kit_read(world, pusher).position.x, 0.5f, 1e-3f);
     assert_float_equal(kit_read(world, box).position.x, 1.5f, 0.05f);
@@ -325,10 +322,7 @@ TEST("a kinematic body pushes others and is not pushed") {
 // The platform is slower than the threshold of sleep, and still carries its load along.
 TEST("a slow platform keeps its load awake") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    cairn_body_def def = cairn_body_def_default();
-    def.kind = CAIRN_BODY_KINEMATIC;
-    def.linear_velocity = vec3(0.02f, 0.0f, 0.0f);
-    kit_body(world, &def, NULL);
+    kit_kinematic(world, vec3_zero(), vec3(0.02f, 0.0f, 0.0f), NULL);
     const cairn_body_id load = cube(world, 0.0f, 1.0f);
     kit_run(world, 300);
     assert_true(awake(world, load));
