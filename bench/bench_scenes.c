@@ -11,23 +11,29 @@
 
 // ------------------------------------------------------------------------------ cubes and plough
 
-static void build_cubes(cairn_world *world, int cubes) {
+// A floor with cubes in rows of `side`, 1 m apart.
+static void build_cubes(cairn_world *world, int count, int side, float height) {
     const cairn_shape_def cube = bench_box(0.2f, 0.2f, 0.2f);
-    const cairn_shape_def plough = bench_box(0.8f, 0.8f, 0.8f);
+    const float middle = 0.5f * (float)(side - 1);
     bench_floor(world, 100.0f);
-    for (int i = 0; i < cubes; ++i) {
-        const cairn_vec3 at = bench_at((float)(i / 30) - 14.5f, 2.0f, (float)(i % 30) - 14.5f);
-        bench_drop(world, &cube, at);
+    for (int i = 0; i < count; ++i) {
+        const float x = (float)(i / side) - middle;
+        bench_drop(world, &cube, bench_at(x, height, (float)(i % side) - middle));
     }
+}
+
+static void build_plough(cairn_world *world, int cubes) {
+    const cairn_shape_def plough = bench_box(0.8f, 0.8f, 0.8f);
+    build_cubes(world, cubes, 30, 2.0f);
     bench_drop(world, &plough, bench_at(-17.0f, 0.8f, 0.0f));
 }
 
 static void build_cubes901(cairn_world *world) {
-    build_cubes(world, 900);
+    build_plough(world, 900);
 }
 
 static void build_cubes500(cairn_world *world) {
-    build_cubes(world, 499);
+    build_plough(world, 499);
 }
 
 // The plough is the last body. Its force oscillates with periods of 6 s along x and 4 s along z.
@@ -148,15 +154,10 @@ static void build_grid(cairn_world *world) {
 // ----------------------------------------------------------------------------------------- fields
 
 static void build_field(cairn_world *world) {
-    const cairn_shape_def cube = bench_box(0.2f, 0.2f, 0.2f);
-    bench_floor(world, 100.0f);
-    for (int i = 0; i < 10000; ++i) {
-        const cairn_vec3 at = bench_at((float)(i / 100) - 49.5f, 0.2f, (float)(i % 100) - 49.5f);
-        bench_drop(world, &cube, at);
-    }
+    build_cubes(world, 10000, 100, 0.2f);
 }
 
-// A tenth of the field is kept awake.
+// Keeps a tenth of the field awake.
 static void nudge_a_tenth(cairn_world *world) {
     const cairn_vec3 up = {.y = 1.0f};
     for (cairn_body_id body = 2; body <= 1001; ++body) {
@@ -190,28 +191,15 @@ const bench_scene bench_scenes[] = {
         NULL}};
 const uint32_t bench_scene_count = sizeof bench_scenes / sizeof bench_scenes[0];
 
-const bench_scene bench_scene_rollback = {.name = "cubes500",
-    .what = "499 cubes fall on a floor, a large one ploughs through them",
-    .warm_up = 300,
-    .size = SIZE(512, 0, 8192, 0),
-    .build = build_cubes500,
-    .disturb = push};
-const bench_scene bench_scene_field = {.name = "field",
-    .what = "10000 cubes on a floor, awake",
-    .warm_up = 30,
-    .size = SIZE(10240, 0, 16384, 0),
-    .build = build_field};
-const bench_scene bench_scene_drowsy = {.name = "drowsy",
-    .what = "10000 cubes on a floor, a tenth awake",
-    .warm_up = 120,
-    .size = SIZE(10240, 0, 16384, 1),
-    .build = build_field,
-    .disturb = nudge_a_tenth};
-const bench_scene bench_scene_sleepers = {.name = "sleepers",
-    .what = "10000 cubes on a floor, asleep",
-    .warm_up = 120,
-    .size = SIZE(10240, 0, 16384, 1),
-    .build = build_field};
+const bench_scene bench_scene_rollback = {NULL, "cubes500",
+    "499 cubes fall on a floor, a large one ploughs through them", 300, 0, SIZE(512, 0, 8192, 0),
+    build_cubes500, push};
+const bench_scene bench_scene_field = {NULL, "field", "10000 cubes on a floor, awake", 30, 0,
+    SIZE(10240, 0, 16384, 0), build_field, NULL};
+const bench_scene bench_scene_drowsy = {NULL, "drowsy", "10000 cubes on a floor, a tenth awake",
+    120, 0, SIZE(10240, 0, 16384, 1), build_field, nudge_a_tenth};
+const bench_scene bench_scene_sleepers = {NULL, "sleepers", "10000 cubes on a floor, asleep", 120,
+    0, SIZE(10240, 0, 16384, 1), build_field, NULL};
 
 const bench_scene *bench_scene_find(const char *name) {
     for (uint32_t i = 0; i < bench_scene_count; ++i) {

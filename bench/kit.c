@@ -116,10 +116,10 @@ static float swing(int index, int stride, int reach) {
 }
 
 cairn_quat bench_turn(int index, float scale) {
-    const float most = 0.05f * scale;
-    const float x = most * swing(index, 7, 5) / 5.0f;
-    const float y = most * swing(index, 13, 8) / 8.0f;
-    const float z = most * swing(index, 5, 6) / 6.0f;
+    const float reach = 0.05f * scale;
+    const float x = reach * swing(index, 7, 5) / 5.0f;
+    const float y = reach * swing(index, 13, 8) / 8.0f;
+    const float z = reach * swing(index, 5, 6) / 6.0f;
     const float shrink = 1.0f / float_sqrt(x * x + y * y + z * z + 1.0f);
     return (cairn_quat){.x = x * shrink, .y = y * shrink, .z = z * shrink, .w = shrink};
 }

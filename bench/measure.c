@@ -40,7 +40,8 @@ bench_spread bench_spread_of(double *figures, size_t count) {
         .median = figures[count / 2], .low = figures[0], .high = figures[count - 1]};
 }
 
-// The time of each stage; the time since the mark belongs to the next one.
+// The time of each stage. The probe reports the end of a stage; the mark is the end of the last
+// one.
 typedef struct stage_clock {
     uint64_t mark_ns;
     uint64_t spent_ns[CAIRN_STAGE_COUNT];

@@ -9,7 +9,7 @@
 #include "bench/bench_scenes.h"
 #include "workers/pool.h"
 
-// Figures of a run: microseconds per step, and for the last three means over the run.
+// Figures of a run in microseconds per step. The last three are means over the run.
 typedef enum bench_figure {
     BENCH_STEP_MEAN = 0,
     BENCH_STEP_MEDIAN,

@@ -29,21 +29,17 @@ void bench_report_steps(const bench_result *result) {
     fflush(stdout);
 }
 
-// Columns of the table of stages.
-#define FIRST_COLUMN BENCH_STAGE_FIRST
-#define LAST_COLUMN BENCH_HASH
-
 void bench_report_stages(const bench_result *results, uint32_t count) {
     printf("\nus per step, median of the runs; the hash is not part of the step\n");
     printf("%-3s %-9s %-10s", "", "scene", "");
-    for (int k = FIRST_COLUMN; k <= LAST_COLUMN; ++k) {
+    for (int k = BENCH_STAGE_FIRST; k <= BENCH_HASH; ++k) {
         printf(" %9s", bench_figure_names[k]);
     }
     printf("\n");
     for (uint32_t i = 0; i < count; ++i) {
         const bench_result *result = &results[i];
         printf("%-3s %-9s %-10s", result->scene->letter, result->scene->name, result->series);
-        for (int k = FIRST_COLUMN; k <= LAST_COLUMN; ++k) {
+        for (int k = BENCH_STAGE_FIRST; k <= BENCH_HASH; ++k) {
             printf(" %9.1f", result->figures[k].median);
         }
         printf("\n");

@@ -49,49 +49,41 @@ static void raise(float *most, float value) {
     }
 }
 
-static void watch_body(watch *w, uint32_t i, bool last) {
-    const cairn_body_state *now = &w->now[i];
-    cairn_vec3 moved = vec3_sub(now->position, w->start[i].position);
-    moved.y = 0.0f;
-    raise(&w->verdict.drift, vec3_length(moved));
-    if (last) {
-        raise(&w->verdict.last_speed, vec3_length(now->linear_velocity));
-        raise(&w->verdict.last_spin, vec3_length(now->angular_velocity));
-    }
-}
-
-static void watch_joints(watch *w, bool last) {
-    for (cairn_joint_id joint = 1; joint <= w->joints; ++joint) {
-        float error = 0.0f;
-        bench_require(cairn_joint_error(w->world, joint, &error) == CAIRN_OK, "a joint is missing");
-        raise(&w->verdict.joint, error);
-        if (last) {
-            raise(&w->verdict.last_joint, error);
-        }
-    }
-}
-
 static void watch_step(watch *w, uint32_t step) {
-    const bool last = step + LAST_STEPS >= w->trial->steps;
+    bench_verdict *v = &w->verdict;
+    // Outside of the last second these maxima are ignored.
+    float speed = 0.0f, spin = 0.0f, error_max = 0.0f, depth = 0.0f;
     cairn_world_bodies(w->world, w->now, w->bodies);
     for (uint32_t i = 0; i < w->bodies; ++i) {
         if (w->start[i].kind == CAIRN_BODY_DYNAMIC) {
-            watch_body(w, i, last);
+            cairn_vec3 moved = vec3_sub(w->now[i].position, w->start[i].position);
+            moved.y = 0.0f;
+            raise(&v->drift, vec3_length(moved));
+            raise(&speed, vec3_length(w->now[i].linear_velocity));
+            raise(&spin, vec3_length(w->now[i].angular_velocity));
         }
     }
-    watch_joints(w, last);
-    const float height = w->now[w->highest].position.y;
-    const float height_at_start = w->start[w->highest].position.y;
-    w->verdict.sink = height_at_start - height;
-    if (w->verdict.fell_at < 0 && !(height >= 0.85f * height_at_start)) {
-        w->verdict.fell_at = step;
+    for (cairn_joint_id joint = 1; joint <= w->joints; ++joint) {
+        float error = 0.0f;
+        bench_require(cairn_joint_error(w->world, joint, &error) == CAIRN_OK, "a joint is missing");
+        raise(&error_max, error);
     }
     if (step % DEPTH_EVERY == 0) {
-        const float depth = bench_deepest(w->world);
-        raise(&w->verdict.depth, depth);
-        if (last) {
-            raise(&w->verdict.last_depth, depth);
-        }
+        depth = bench_deepest(w->world);
+    }
+    raise(&v->joint, error_max);
+    raise(&v->depth, depth);
+    if (step + LAST_STEPS >= w->trial->steps) {
+        raise(&v->last_speed, speed);
+        raise(&v->last_spin, spin);
+        raise(&v->last_joint, error_max);
+        raise(&v->last_depth, depth);
+    }
+    const float height = w->now[w->highest].position.y;
+    const float height_at_start = w->start[w->highest].position.y;
+    v->sink = height_at_start - height;
+    if (v->fell_at < 0 && !(height >= 0.85f * height_at_start)) {
+        v->fell_at = step;
     }
 }
 

@@ -26,7 +26,7 @@ typedef struct bench_trial {
     const char *what; // one line
     uint32_t steps;
     bool slow;            // takes longer than a test of every build may
-    cairn_world_def size; // capacities alone
+    cairn_world_def size; // only capacities
     float parameter;
     void (*build)(cairn_world *world, float parameter);
     bench_bounds bounds;
@@ -52,7 +52,7 @@ typedef struct bench_verdict {
 
 bench_verdict bench_try(const bench_trial *trial);
 
-// The first bound that is exceeded, as static text; NULL when all hold.
+// The first bound that is exceeded, as static text; NULL if all hold.
 const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *verdict);
 
 // The depth of the deepest pair of shapes, m, computed without the world's own contact list
@@ -61,5 +61,5 @@ const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *ve
 // phase.
 float bench_deepest(const cairn_world *world);
 
-// All trials as a table on standard output; true when every bound holds.
+// All trials as a table on standard output; true if every bound holds.
 bool bench_stability(void);

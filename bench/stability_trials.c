@@ -190,7 +190,7 @@ const bench_trial bench_trials[] = {
         build_heavy_on_light, .stands = true, .sink = 0.05f, .last_speed = 0.011f),
     TRIAL("chain_hanging", "a ball of 100 link masses hangs from 20 links", 600, QUICK, 32, 32,
         100.0f, build_hanging_chain, .joint = 0.02f, .last_joint = 0.018f),
-    TRIAL("chain_swinging", "the same, let go from the level", 600, QUICK, 32, 32, 100.0f,
+    TRIAL("chain_swinging", "the same, released from the horizontal", 600, QUICK, 32, 32, 100.0f,
         build_swinging_chain, .joint = 0.05f, .last_joint = 0.044f),
     TRIAL("cards_3", "a house of cards of 3 levels", 600, QUICK, 32, 0, 3.0f, build_cards,
         .stands = true, .drift = 5e-3f, .last_speed = 5e-6f, .last_depth = 3.3e-3f),

@@ -11,8 +11,8 @@
 #include "bridge/snapshot.h"
 #include "schema/codec.h"
 #include "schema/delta.h"
+#include "tests/kit/scenes.h"
 
-SCOPE_POINTER_ENDS(cairn_scene, cairn_scene_destroy)
 SCOPE_POINTER_ENDS(cairn_world, cairn_world_destroy)
 
 enum { BODIES_MAX = 512 };
@@ -200,32 +200,26 @@ TEST("codec and simulation refuse the same commands") {
 
 TEST("the simulation builds scenes with values at the ends of their ranges") {
     static const char *const scenes[] = {
-        "{\"name\":\"a\",\"gravity\":[1e4,-1e4,0],\"iterations\":255,\"friction_model\":1,"
-        "\"baumgarte\":1,\"slop\":1,\"restitution_threshold\":1e4,\"tick_rate_hz\":240,"
-        "\"solver\":\"pgs\",\"substeps\":64,\"contact_hertz\":1e3,\"contact_damping\":100,"
-        "\"joint_hertz\":1e3,\"joint_damping\":100,"
-        "\"joint_capacity\":0,\"contact_capacity\":1,\"body_capacity\":1,\"shape_capacity\":1}",
-        "{\"name\":\"a\",\"tick_rate_hz\":10,\"baumgarte\":1e-6,\"slop\":0,\"iterations\":1,"
-        "\"substeps\":1,\"contact_hertz\":1e-6,\"contact_damping\":0,\"joint_hertz\":1e-6,"
-        "\"joint_damping\":0}",
-        "{\"name\":\"a\",\"bodies\":[{\"position\":[1e5,-1e5,1e5],\"rotation\":[0,0,0,1.1],"
-        "\"linear_velocity\":[1e4,-1e4,0],\"angular_velocity\":[1e4,0,-1e4],"
-        "\"linear_damping\":1e6,\"angular_damping\":1e6,\"gravity_scale\":-1e6,"
-        "\"shapes\":[{\"half_extents\":[1e4,1e4,1e-3],\"density\":1e6,\"friction\":1e3,"
-        "\"restitution\":1},{\"kind\":\"sphere\",\"radius\":1e4},"
-        "{\"kind\":\"capsule\",\"radius\":1e-3,\"half_height\":1e4,\"position\":[1e4,0,0]}]},{}],"
-        "\"joints\":[{\"kind\":\"distance\",\"body_b\":1,\"length\":1e4,\"anchor_a\":[1e4,0,0]},"
-        "{\"kind\":\"hinge\",\"body_b\":1,\"limited\":true,\"lower\":-3.14159265,"
-        "\"upper\":3.14159265,\"axis_a\":[1.09,0,0],\"normal_a\":[0.09,0.91,0]},"
-        "{\"kind\":\"cone\",\"body_b\":1,\"cone\":3.14159265},"
-        "{\"kind\":\"cone\",\"body_b\":1,\"cone\":0}]}",
+        "{'name':'a','gravity':[1e4,-1e4,0],'iterations':255,'friction_model':1,'baumgarte':1,"
+        "'slop':1,'restitution_threshold':1e4,'tick_rate_hz':240,'solver':'pgs','substeps':64,"
+        "'contact_hertz':1e3,'contact_damping':100,'joint_hertz':1e3,'joint_damping':100,"
+        "'joint_capacity':0,'contact_capacity':1,'body_capacity':1,'shape_capacity':1}",
+        "{'name':'a','tick_rate_hz':10,'baumgarte':1e-6,'slop':0,'iterations':1,'substeps':1,"
+        "'contact_hertz':1e-6,'contact_damping':0,'joint_hertz':1e-6,'joint_damping':0}",
+        "{'name':'a','bodies':[{'position':[1e5,-1e5,1e5],'rotation':[0,0,0,1.1],"
+        "'linear_velocity':[1e4,-1e4,0],'angular_velocity':[1e4,0,-1e4],'linear_damping':1e6,"
+        "'angular_damping':1e6,'gravity_scale':-1e6,'shapes':[{'half_extents':[1e4,1e4,1e-3],"
+        "'density':1e6,'friction':1e3,'restitution':1},{'kind':'sphere','radius':1e4},{'kind':"
+        "'capsule','radius':1e-3,'half_height':1e4,'position':[1e4,0,0]}]},{}],'joints':[{'kind':"
+        "'distance','body_b':1,'length':1e4,'anchor_a':[1e4,0,0]},{'kind':'hinge','body_b':1,"
+        "'limited':true,'lower':-3.14159265,'upper':3.14159265,'axis_a':[1.09,0,0],'normal_a':"
+        "[0.09,0.91,0]},{'kind':'cone','body_b':1,'cone':3.14159265},"
+        "{'kind':'cone','body_b':1,'cone':0}]}",
     };
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
         char error[CAIRN_SCENE_ERROR_SIZE];
-        SCOPED(cairn_scene) *scene = NULL;
         SCOPED(cairn_world) *built = NULL;
-        if (cairn_scene_parse(scenes[i], strlen(scenes[i]), &scene, error) != CAIRN_OK ||
-            cairn_scene_world_create(scene, NULL, &built, error) != CAIRN_OK) {
+        if (cairn_scene_world_create(kit_scene(scenes[i]), NULL, &built, error) != CAIRN_OK) {
             fail_msg("scene %zu: %s", i, error);
         }
     }

@@ -24,7 +24,8 @@ static cairn_world *small_victim(void) {
     return kit_world(&def);
 }
 
-// A tetrahedron beside the rest, its shape in the slot that a sphere left, on the ground's body.
+// A tetrahedron apart from the rest. Its shape takes the slot of the destroyed sphere and belongs
+// to the ground's body.
 static void add_hull(cairn_world *world) {
     const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     cairn_shape_def shape = cairn_shape_def_default();
@@ -40,8 +41,8 @@ static void add_hull(cairn_world *world) {
     EXPECT_OK(cairn_shape_create(world, ground.id, &shape, &id));
 }
 
-// Ground, two cubes in touch, a sphere on a rod above, a hull, a freed slot of each kind but
-// shapes.
+// Ground, two cubes in contact, a sphere above them on a distance joint, a hull, and a free slot of
+// each kind except shapes.
 static cairn_world *small_world(void) {
     cairn_world *world = small_victim();
     kit_ground(world);
@@ -84,7 +85,7 @@ TEST("each damaged byte is refused or changes the hash") {
     SCOPED(cairn_world) *victim = small_victim();
     SCOPED(kit_bytes) encoded = kit_encode(world);
     uint8_t *bytes = encoded.bytes;
-    const cairn_hash128 sound = kit_hash(world);
+    const cairn_hash128 valid_hash = kit_hash(world);
     uint32_t refusals = 0;
     for (size_t i = 0; i < encoded.size; ++i) {
         const uint8_t original = bytes[i];
@@ -93,7 +94,7 @@ TEST("each damaged byte is refused or changes the hash") {
             if (refused(victim, bytes, encoded.size)) {
                 ++refusals;
             } else {
-                assert_false(cairn_hash_equal(sound, kit_hash(victim)));
+                assert_false(cairn_hash_equal(valid_hash, kit_hash(victim)));
                 kit_run(victim, 2);
             }
         }
@@ -193,8 +194,7 @@ TEST("a shape or joint that breaks a rule is refused by the name of the rule") {
     EXPECT_REFUSED("cone with a long axis", axes, make_cone(s); s->joints[0].axis_b.x = 1.005f);
     EXPECT_REFUSED("cone with a leaning normal", axes, make_cone(s);
                    s->joints[0].normal_a.x = 0.01f);
-    EXPECT_REFUSED("cone with limits the wrong way round", axes, make_cone(s);
-                   s->joints[0].lower = 0.5f);
+    EXPECT_REFUSED("cone with reversed limits", axes, make_cone(s); s->joints[0].lower = 0.5f);
 }
 
 TEST("a contact or rules state that breaks a rule is refused by the name of the rule") {
@@ -212,7 +212,7 @@ TEST("a contact or rules state that breaks a rule is refused by the name of the 
         s->rules[s->settings->rules_state_size / sizeof *s->rules].words[15] = 1);
 }
 
-// Each count claims one element more than there is room for; the bytes for it are there.
+// Each count exceeds the capacity by one; the encoding has bytes for the element.
 TEST("counts beyond capacity are refused") {
     static const size_t counts[] = {offsetof(cairn_settings, body_slots),
         offsetof(cairn_settings, shape_slots), offsetof(cairn_settings, joint_slots),

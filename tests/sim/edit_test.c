@@ -9,7 +9,7 @@
 
 #define LENGTH_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static const cairn_vec3 none = {.x = 0.0f};
+static const cairn_vec3 zero = {.x = 0.0f};
 static const cairn_vec3 half = {.x = 0.5f, .y = 0.5f, .z = 0.5f};
 
 static cairn_command edit(uint32_t kind, uint32_t buttons, cairn_vec3 move, cairn_vec3 aim) {
@@ -36,25 +36,25 @@ TEST("each kind of edit has its ranges") {
         cairn_vec3 aim;
         cairn_status expected;
     } cases[] = {{CAIRN_COMMAND_SPAWN_BOX, far, tiny, CAIRN_OK},
-        {CAIRN_COMMAND_SPAWN_BOX, none, huge, CAIRN_OK},
+        {CAIRN_COMMAND_SPAWN_BOX, zero, huge, CAIRN_OK},
         {CAIRN_COMMAND_SPAWN_BOX, vec3(1.01e5f, 0.0f, 0.0f), half, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_SPAWN_BOX, none, vec3(0.5f, 0.0f, 0.5f), CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_SPAWN_BOX, none, vec3(0.5f, 0.5f, 1.01e4f), CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_SPAWN_BOX, none, vec3(NAN, 0.5f, 0.5f), CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_SPAWN_BOX, zero, vec3(0.5f, 0.0f, 0.5f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SPAWN_BOX, zero, vec3(0.5f, 0.5f, 1.01e4f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SPAWN_BOX, zero, vec3(NAN, 0.5f, 0.5f), CAIRN_NON_FINITE},
         {CAIRN_COMMAND_SPAWN_SPHERE, far, x, CAIRN_OK},
-        {CAIRN_COMMAND_SPAWN_SPHERE, none, none, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_SPAWN_SPHERE, none, half, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_DESTROY, none, none, CAIRN_OK},
-        {CAIRN_COMMAND_DESTROY, x, none, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_DESTROY, none, x, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_SET_POSITION, far, none, CAIRN_OK},
+        {CAIRN_COMMAND_SPAWN_SPHERE, zero, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SPAWN_SPHERE, zero, half, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_DESTROY, zero, zero, CAIRN_OK},
+        {CAIRN_COMMAND_DESTROY, x, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_DESTROY, zero, x, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_POSITION, far, zero, CAIRN_OK},
         {CAIRN_COMMAND_SET_POSITION, far, x, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_SET_POSITION, vec3(0.0f, INFINITY, 0.0f), none, CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_SET_POSITION, vec3(0.0f, INFINITY, 0.0f), zero, CAIRN_NON_FINITE},
         {CAIRN_COMMAND_SET_VELOCITY, fast, fast, CAIRN_OK},
-        {CAIRN_COMMAND_SET_VELOCITY, vec3(0.0f, 1.01e4f, 0.0f), none, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_SET_VELOCITY, none, vec3(0.0f, 1.01e4f, 0.0f), CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_IMPULSE, vec3(1e30f, 0.0f, 0.0f), none, CAIRN_OK},
-        {CAIRN_COMMAND_IMPULSE, vec3(0.0f, 0.0f, NAN), none, CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_SET_VELOCITY, vec3(0.0f, 1.01e4f, 0.0f), zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_VELOCITY, zero, vec3(0.0f, 1.01e4f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_IMPULSE, vec3(1e30f, 0.0f, 0.0f), zero, CAIRN_OK},
+        {CAIRN_COMMAND_IMPULSE, vec3(0.0f, 0.0f, NAN), zero, CAIRN_NON_FINITE},
         {CAIRN_COMMAND_IMPULSE, x, x, CAIRN_INVALID_ARGUMENT}};
     for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
         const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
@@ -66,7 +66,7 @@ TEST("each kind of edit has its ranges") {
 
 TEST("a player may not edit and an operator may not play") {
     for (uint32_t kind = 0; kind <= CAIRN_COMMAND_LAST + 1; ++kind) {
-        cairn_command command = edit(kind, 1, none, none);
+        cairn_command command = edit(kind, 1, zero, zero);
         if (kind == CAIRN_COMMAND_SPAWN_BOX || kind == CAIRN_COMMAND_SPAWN_SPHERE) {
             command.aim = kind == CAIRN_COMMAND_SPAWN_BOX ? half : vec3(0.5f, 0.0f, 0.0f);
         }
@@ -81,8 +81,8 @@ TEST("a player may not edit and an operator may not play") {
 }
 
 TEST("edits are sorted by sequence whatever their kind") {
-    cairn_command commands[] = {edit(CAIRN_COMMAND_SPAWN_SPHERE, 0, none, vec3(0.5f, 0.0f, 0.0f)),
-        edit(CAIRN_COMMAND_IMPULSE, 1, none, none), edit(CAIRN_COMMAND_DESTROY, 1, none, none),
+    cairn_command commands[] = {edit(CAIRN_COMMAND_SPAWN_SPHERE, 0, zero, vec3(0.5f, 0.0f, 0.0f)),
+        edit(CAIRN_COMMAND_IMPULSE, 1, zero, zero), edit(CAIRN_COMMAND_DESTROY, 1, zero, zero),
         {.kind = CAIRN_COMMAND_INPUT, .slot = 63, .sequence = 900},
         {.kind = CAIRN_COMMAND_JOIN, .slot = 63, .sequence = 901}};
     commands[0].sequence = 3;
@@ -133,11 +133,11 @@ TEST("edits move bodies and wake those in contact") {
     const struct {
         cairn_command command;
         cairn_vec3 velocity;
-    } cases[] = {{edit(CAIRN_COMMAND_SET_POSITION, 2, vec3(1.0f, 5.0f, 0.0f), none), none},
-        {edit(CAIRN_COMMAND_SET_VELOCITY, 2, vec3(0.0f, 5.0f, 0.0f), none), vec3(0.0f, 5.0f, 0.0f)},
-        {edit(CAIRN_COMMAND_IMPULSE, 2, vec3(0.0f, 5000.0f, 0.0f), none), vec3(0.0f, 5.0f, 0.0f)},
-        {edit(CAIRN_COMMAND_DESTROY, 1, none, none), none},
-        {edit(CAIRN_COMMAND_SET_POSITION, 1, vec3(0.0f, -9.0f, 0.0f), none), none}};
+    } cases[] = {{edit(CAIRN_COMMAND_SET_POSITION, 2, vec3(1.0f, 5.0f, 0.0f), zero), zero},
+        {edit(CAIRN_COMMAND_SET_VELOCITY, 2, vec3(0.0f, 5.0f, 0.0f), zero), vec3(0.0f, 5.0f, 0.0f)},
+        {edit(CAIRN_COMMAND_IMPULSE, 2, vec3(0.0f, 5000.0f, 0.0f), zero), vec3(0.0f, 5.0f, 0.0f)},
+        {edit(CAIRN_COMMAND_DESTROY, 1, zero, zero), zero},
+        {edit(CAIRN_COMMAND_SET_POSITION, 1, vec3(0.0f, -9.0f, 0.0f), zero), zero}};
     for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
         SCOPED(cairn_world) *world = asleep_on_a_box();
         step(world, cases[i].command);
@@ -153,7 +153,7 @@ TEST("a body keeps its rotation when its position is set") {
     cairn_body_def def = cairn_body_def_default();
     def.rotation = (cairn_quat){.x = 0.6f, .w = 0.8f};
     kit_body(world, &def, NULL);
-    step(world, edit(CAIRN_COMMAND_SET_POSITION, 1, vec3(3.0f, 4.0f, 5.0f), none));
+    step(world, edit(CAIRN_COMMAND_SET_POSITION, 1, vec3(3.0f, 4.0f, 5.0f), zero));
     const cairn_body_state body = kit_read(world, 1);
     assert_float_equal(body.rotation.x, 0.6f, 1e-6f);
     assert_float_equal(body.position.z, 5.0f, 0.0f);
@@ -166,7 +166,7 @@ TEST("an edit of a missing body changes only a counter") {
         SCOPED(cairn_world) *world = asleep_on_a_box();
         EXPECT_OK(cairn_body_destroy(world, 2));
         for (uint32_t stale = 0; stale <= 2; stale += 2) {
-            step(world, edit(kind, stale, none, none));
+            step(world, edit(kind, stale, zero, zero));
         }
         assert_int_equal(cairn_world_counters_read(world).edits_refused, 2);
         assert_int_equal(cairn_world_counters_read(world).creates_refused, 0);
@@ -176,8 +176,8 @@ TEST("an edit of a missing body changes only a counter") {
 
 TEST("an impulse that would overflow is refused and counted") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_sphere(world, none, 0.01f);
-    step(world, edit(CAIRN_COMMAND_IMPULSE, 1, vec3(3e38f, 0.0f, 0.0f), none));
+    kit_sphere(world, zero, 0.01f);
+    step(world, edit(CAIRN_COMMAND_IMPULSE, 1, vec3(3e38f, 0.0f, 0.0f), zero));
     assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
     assert_float_equal(kit_read(world, 1).linear_velocity.x, 0.0f, 0.0f);
 }
@@ -188,7 +188,7 @@ TEST("a spawn in a full world leaves nothing behind") {
         def.body_capacity = lacking == 0 ? 1 : 2;
         def.shape_capacity = lacking == 0 ? 2 : 1;
         SCOPED(cairn_world) *world = kit_world(&def);
-        kit_sphere(world, none, 0.5f);
+        kit_sphere(world, zero, 0.5f);
         step(world, edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 9.0f, 0.0f), half));
         assert_int_equal(cairn_world_counters_read(world).creates_refused, 1);
         assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);

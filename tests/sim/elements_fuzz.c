@@ -27,16 +27,16 @@ static uint32_t all_keys(const cairn_world *world, cairn_element_key *keys) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static cairn_world *sound;
+    static cairn_world *original;
     static cairn_world *victim;
     static uint8_t payload[FUZZ_SIZE_MAX];
     static size_t payload_size;
-    if (sound == NULL) {
+    if (original == NULL) {
         cairn_element_key keys[KEYS_MAX];
-        sound = fuzz_world();
-        const uint32_t count = all_keys(sound, keys);
-        CAIRN_ASSERT(cairn_world_fork(sound, &victim) == CAIRN_OK);
-        payload_size = cairn_elements_encode(sound, keys, count, payload, sizeof payload);
+        original = fuzz_world();
+        const uint32_t count = all_keys(original, keys);
+        CAIRN_ASSERT(cairn_world_fork(original, &victim) == CAIRN_OK);
+        payload_size = cairn_elements_encode(original, keys, count, payload, sizeof payload);
         CAIRN_ASSERT(payload_size > 0);
     }
     size_t count = 0;
@@ -52,6 +52,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (uint32_t i = 0; i < 3; ++i) {
         cairn_world_step(victim, NULL, 0);
     }
-    CAIRN_ASSERT(cairn_world_copy(victim, sound) == CAIRN_OK);
+    CAIRN_ASSERT(cairn_world_copy(victim, original) == CAIRN_OK);
     return 0;
 }

@@ -70,7 +70,7 @@ TEST("rays hit shapes as the table says") {
     }
 }
 
-// Walks along the ray; the first step inside gives the fractions that the hit must be between.
+// Steps along the ray; the hit must be between the first step inside and the one before.
 static float march(const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 origin,
     cairn_vec3 translation, uint32_t steps) {
     for (uint32_t i = 0; i <= steps; ++i) {

@@ -62,8 +62,8 @@ static float climb(const shapes *s, cairn_vec3 n, cairn_random *random, cairn_ve
     float best = gap(s, n);
     for (float step = 0.4f; step > 1e-4f; step *= 0.6f) {
         for (uint32_t i = 0; i < 16; ++i) {
-            const cairn_vec3 way = random_vec3(random, step);
-            const cairn_vec3 tried = vec3_normalize(vec3_add(n, way), n);
+            const cairn_vec3 offset = random_vec3(random, step);
+            const cairn_vec3 tried = vec3_normalize(vec3_add(n, offset), n);
             const float here = gap(s, tried);
             n = vec3_select(here > best, tried, n);
             best = float_max(best, here);
@@ -131,7 +131,7 @@ static bool expect_agreement(const shapes *s, uint32_t seed, cairn_random *rando
         expect_holds(deepest(&manifold) <= searched + slack, "the deepest point", seed,
             deepest(&manifold), searched);
     }
-    expect_holds(deepest(&manifold) >= along - 1e-3f, "deeper than the way out", seed,
+    expect_holds(deepest(&manifold) >= along - 1e-3f, "deeper than along the normal", seed,
         deepest(&manifold), along);
     for (uint32_t i = 0; i < manifold.point_count; ++i) {
         const float half = 0.5f * float_abs(manifold.points[i].separation) + 0.01f;
@@ -195,7 +195,6 @@ TEST("the lowest corner of a box is a contact point") {
     }
 }
 
-// Along each axis, up and down.
 TEST("bounds are as tight as the shape") {
     cairn_random random = cairn_random_of(41);
     for (uint32_t round = 0; round < 300; ++round) {

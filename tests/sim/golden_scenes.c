@@ -148,7 +148,7 @@ static void drop_hull(cairn_world *world, cairn_hull_id hull, uint64_t seed, uin
     (void)place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(seed, which), &shape);
 }
 
-// Hulls of all sorts with spheres, capsules and boxes, on a half-space with a ledge.
+// Different hulls with spheres, capsules and boxes, on a half-space with a ledge.
 static void build_hulls(cairn_world *world) {
     (void)ground(world);
     const cairn_shape_def ledge = box(0.5f, 0.3f, 2.0f);
@@ -256,8 +256,8 @@ static void define_pgs(cairn_world_def *def) {
     def->solver = CAIRN_SOLVER_PGS;
 }
 
-// Pairs of cubes that fall asleep and are woken one by one: by a hit, by a pull, by losing what
-// they lie on.
+// Pairs of cubes that fall asleep and wake one by one: by a hit, by a pull, by the loss of their
+// support.
 static void build_sleepers(cairn_world *world) {
     const cairn_shape_def cube = box(0.25f, 0.25f, 0.25f);
     const cairn_shape_def shelf = box(1.0f, 0.1f, 1.0f);
@@ -438,8 +438,8 @@ static void build_tray(cairn_world *world, cairn_vec3 at) {
     }
 }
 
-// Enough of everything that several workers share it in the widest lanes: feet on the ground, heads
-// on feet, every second head tied to the next.
+// So many bodies that several workers share them at the greatest SIMD width: a shape on a foot on
+// the ground, 289 times, and a distance joint between every second pair of neighbours.
 static void build_field(cairn_world *world) {
     cairn_body_id last = 0;
     (void)ground(world);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Worlds whose hashes are written down in golden.txt and compared on every build. Between them they
-// reach every pair of shapes, joints, sleep and wake, spawn and despawn, rules and both friction
+// Worlds whose hashes are recorded in golden.txt and compared on every build. Together they cover
+// every pair of shapes, joints, sleep and wake, spawn and despawn, rules and both friction
 // models. They are small, because some builds run under an emulator. Only one is so large that
 // workers share its steps.
 
@@ -31,5 +31,5 @@ cairn_world *golden_world_at(const golden_scene *scene, uint32_t tick);
 // One tick: disturb, commands, step.
 void golden_step(const golden_scene *scene, cairn_world *world);
 
-// Sandbox inputs of some players who join, play and leave, drawn from the seed.
+// Sandbox inputs, drawn from the seed, of some players that join, play and leave.
 uint32_t golden_random_commands(uint64_t seed, uint64_t tick, cairn_command *commands);

@@ -151,31 +151,30 @@ static const struct {
     {"decode", decode, 1}, {"poison", poison, 1}};
 
 static void change_world(play *p) {
-    uint32_t left = 0;
+    uint32_t total = 0;
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i) {
-        left += changes[i].weight;
+        total += changes[i].weight;
     }
-    left = below(p, left);
+    uint32_t drawn = below(p, total);
     size_t at = 0;
-    while (left >= changes[at].weight) {
-        left -= changes[at].weight;
-        ++at;
+    for (; drawn >= changes[at].weight; ++at) {
+        drawn -= changes[at].weight;
     }
     p->last = changes[at].name;
     changes[at].make(p);
 }
 
-static void expect_kept_is_fresh(play *p, uint64_t seed, const char *when) {
-    const cairn_world_hash kept = cairn_world_hash_read(p->world);
+static void expect_cached_is_fresh(play *p, uint64_t seed, const char *when) {
+    const cairn_world_hash cached = cairn_world_hash_read(p->world);
     const cairn_world_hash fresh = cairn_world_hash_fresh(p->world);
     for (cairn_section section = 0; section < CAIRN_SECTION_COUNT; ++section) {
-        if (!cairn_hash_equal(kept.sections[section], fresh.sections[section])) {
+        if (!cairn_hash_equal(cached.sections[section], fresh.sections[section])) {
             fail_msg("seed %u, tick %u, %s %s: %s", (unsigned)seed,
                 (unsigned)cairn_world_tick(p->world), when, p->last, cairn_section_name(section));
         }
     }
-    assert_true(cairn_hash_equal(kept.full, fresh.full));
-    assert_true(cairn_hash_equal(kept.visible, fresh.visible));
+    assert_true(cairn_hash_equal(cached.full, fresh.full));
+    assert_true(cairn_hash_equal(cached.visible, fresh.visible));
 }
 
 // The hash is not read at every tick, so marks must last until it is.
@@ -192,11 +191,11 @@ TEST("the cached hash equals a fresh hash after any change") {
         for (uint32_t tick = 0; tick < TICKS; ++tick) {
             change_world(&p);
             if (below(&p, 3) != 0) {
-                expect_kept_is_fresh(&p, seed, "before the step, after");
+                expect_cached_is_fresh(&p, seed, "before the step after");
             }
             cairn_world_step(p.world, NULL, 0);
             if (below(&p, 3) != 0) {
-                expect_kept_is_fresh(&p, seed, "after the step and");
+                expect_cached_is_fresh(&p, seed, "one step after");
             }
             const cairn_world_counts counts = cairn_world_counts_read(p.world);
             slept += counts.bodies > counts.bodies_awake + 4 ? 1u : 0u;
@@ -254,7 +253,7 @@ static uint32_t marks(const cairn_world *world, cairn_array array) {
     return marked;
 }
 
-// A rollback costs as much as has changed, not as the world is large.
+// The cost of a rollback follows from what has changed, not from the size of the world.
 TEST("a load marks only what differs") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     kit_ground(world);

@@ -93,10 +93,10 @@ TEST("each table names its words in order") {
     }
 }
 
-// Changes two bodies in one of the ways in which weaker hashes cancel out.
-static void perturb(cairn_motion *a, cairn_motion *b, uint32_t way, float amount) {
+// Changes two bodies so that weaker hashes would not notice it.
+static void perturb(cairn_motion *a, cairn_motion *b, uint32_t kind, float amount) {
     const cairn_vec3 velocity = a->linear_velocity;
-    switch (way) {
+    switch (kind) {
     case 0: // velocities swapped
         a->linear_velocity = b->linear_velocity;
         b->linear_velocity = velocity;

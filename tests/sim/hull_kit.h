@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Point clouds for hulls, and the shape view of a hull.
+// Hulls and their shape views.
 
 #include "sim/shape/hull.h"
 #include "tests/sim/geometry_kit.h"
@@ -54,8 +54,8 @@ static inline cairn_hull random_hull(cairn_random *random, uint32_t count, cairn
         const float y = random_between(random, 0.3f, 1.0f);
         const float z = random_between(random, 0.3f, 1.0f);
         for (uint32_t i = 0; i < count; ++i) {
-            const cairn_vec3 way = vec3_normalize(random_vec3(random, 1.0f), vec3(1, 0, 0));
-            points[i] = vec3_add(centre, vec3_multiply(way, vec3(x, y, z)));
+            const cairn_vec3 direction = vec3_normalize(random_vec3(random, 1.0f), vec3(1, 0, 0));
+            points[i] = vec3_add(centre, vec3_multiply(direction, vec3(x, y, z)));
         }
     } while (!builds(points, count, &hull));
     return hull;

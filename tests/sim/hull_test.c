@@ -54,7 +54,8 @@ typedef struct hull_case {
 
 static const hull_case hull_cases[] = {
     {"tetrahedron", 4, {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, 4, 6, 4, 1.0f / 6.0f},
-    {"the other way round", 4, {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}, {0, 0, 1}}, 4, 6, 4, 1.0f / 6.0f},
+    {"tetrahedron with its points in another order", 4,
+        {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}, {0, 0, 1}}, 4, 6, 4, 1.0f / 6.0f},
     {"cube", 8, {CUBE}, 8, 12, 6, 8.0f},
     {"cube with a point inside", 9, {{0.1f, 0.2f, 0.3f}, CUBE}, 8, 12, 6, 8.0f},
     {"cube with points doubled", 11, {CUBE, {1, 1, 1}, {-1, -1, -1}, {1, 1, 1.00001f}}, 8, 12, 6,
@@ -172,12 +173,13 @@ TEST("bounds and ray casts of a box and its hull are the same") {
         assert_true(vec3_distance(a.lower, b.lower) < 1e-5f);
         assert_true(vec3_distance(a.upper, b.upper) < 1e-5f);
         const cairn_vec3 origin = random_vec3(&random, 2.0f);
-        const cairn_vec3 way = random_vec3(&random, 4.0f);
+        const cairn_vec3 translation = random_vec3(&random, 4.0f);
         float at[2] = {0};
         cairn_vec3 normals[2];
-        const bool met = ray_hits(&crate, &pose, origin, way, &at[0], &normals[0]);
+        const bool met = ray_hits(&crate, &pose, origin, translation, &at[0], &normals[0]);
         assert_int_equal(
-            cairn_shape_view_ray_cast(&solid, &pose, origin, way, &at[1], &normals[1]), met);
+            cairn_shape_view_ray_cast(&solid, &pose, origin, translation, &at[1], &normals[1]),
+            met);
         if (met) {
             assert_true(float_abs(at[0] - at[1]) < 1e-4f);
             assert_true(vec3_distance(normals[0], normals[1]) < 1e-4f);
@@ -239,8 +241,8 @@ TEST("too many points or vertices are refused") {
     expect_closed(&hull);
 }
 
-// Nearly degenerate clouds: they may be refused, but a hull that is built is valid, and the same
-// when built from its vertices.
+// A nearly degenerate cloud may be refused. A hull that is built from it is valid, and the same if
+// built from its own vertices.
 TEST("nearly degenerate clouds give valid hulls or none") {
     cairn_random random = cairn_random_of(45);
     uint32_t taken = 0;

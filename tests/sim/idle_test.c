@@ -13,7 +13,7 @@ static cairn_world *build(void) {
     kit_cube(world, vec3(0.0f, 0.5f, 0.0f));
     kit_cube(world, vec3(5.0f, 0.5f, 0.0f));
     kit_cube(world, vec3(5.0f, 1.5f, 0.0f));
-    kit_kinematic(world, vec3(10.0f, 0.5f, 0.0f), vec3_zero(), NULL);
+    kit_kinematic(world, vec3(10.0f, 0.5f, 0.0f), vec3_zero());
     return world;
 }
 

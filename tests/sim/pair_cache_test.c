@@ -178,7 +178,8 @@ TEST("shapes that touch have a contact") {
     }
 }
 
-// While no AABB leaves its fat AABB the list stays, and while no body moves manifolds stay as well.
+// While every AABB is inside its fat AABB the list is kept, and while no body moves the manifolds
+// are.
 TEST("a standing stack rebuilds neither the pair list nor manifolds") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;
@@ -207,8 +208,8 @@ static cairn_world *decode_at_width(
     return world;
 }
 
-// No step makes such a contact, but decode accepts it: the manifold has additional points out of
-// reach. A sphere has one point; a box beside it makes wide constraints of four points.
+// No step produces such a contact, but decode accepts it: the manifold has additional points that
+// do not touch. A sphere has one point; a box beside it makes wide constraints of four points.
 TEST("a contact with more points than its shapes have is solved equally at every width") {
     cairn_world_def def = cairn_world_def_default();
     def.sleep = 0;

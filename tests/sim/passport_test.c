@@ -70,14 +70,14 @@ static float maximum_by_sign(float a, float b) {
     return a > b || (a == b && !signbit(a)) ? a : b;
 }
 
-// One Newton step from an estimate of 12 bits: what a square root by estimate gives.
+// One Newton step from an estimate of 12 bits.
 static float root_by_estimate(float a) {
     const float inverse = float_of_bits(float_bits(1.0f / sqrtf(a)) & 0xfffff000u);
     return a * inverse * (1.5f - 0.5f * a * inverse * inverse);
 }
 
 static float root_one_off(float a) {
-    return a == 1.00000012f ? 1.00000012f : sqrtf(a); // next to half way: 1 is nearer
+    return a == 1.00000012f ? 1.00000012f : sqrtf(a); // close to the midpoint: 1 is nearer
 }
 
 // Replaces one function of the arithmetic, which must cause exactly this fault.

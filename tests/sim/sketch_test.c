@@ -26,7 +26,7 @@ static uint32_t difference(const cairn_world *server, const cairn_world *client,
     return status == CAIRN_OK ? count : UINT32_MAX;
 }
 
-// Returns the bytes of the payload; 0 when no sketch is large enough.
+// Returns the size of the payload; 0 if no sketch is large enough.
 static size_t repair(const cairn_world *server, cairn_world *client) {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
     uint32_t count = UINT32_MAX;

@@ -88,7 +88,7 @@ TEST("ten boxes with the cache come to rest") {
 }
 
 // Ten fall at once. Three slide and turn on each other a little in every step and never stop.
-TEST("ten boxes and three boxes without the cache fall") {
+TEST("stacks of ten and three boxes without the cache fall") {
     static const struct { uint32_t boxes, ticks; } rows[] = {{10, 600}, {3, 8400}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         cairn_world_def def = table_1();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cairn_world_validate accepts every world that the library makes, and names the rule that a
-// damaged one breaks.
+// cairn_world_validate accepts every world that the library produces, and names the rule that a
+// damaged one violates.
 
 #include "tests/sim/world_kit.h"
 
@@ -78,7 +78,7 @@ static void repeat_colour(cairn_world *world) {
     graph->edges[1].solver_a = graph->edges[0].solver_b;
 }
 
-// Destroying the last body has dropped the pair cache; a step fills it.
+// The destruction of the last body has invalidated the pair cache; a step fills it.
 static cairn_world *build_settled(void) {
     cairn_world *world = build(15);
     kit_run(world, 1);

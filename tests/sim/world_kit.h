@@ -10,7 +10,7 @@
 #include "sim/math/vec.h"
 #include <cairn/sim.h>
 
-// Fails with the call and its status.
+// Fails, with the call and its status, if the status is not CAIRN_OK.
 #define EXPECT_OK(call)                                                                            \
     do {                                                                                           \
         const cairn_status call_status = (call);                                                   \
@@ -63,13 +63,14 @@ static inline cairn_body_id kit_cube(cairn_world *world, cairn_vec3 position) {
     return kit_drop(world, position, NULL);
 }
 
+// A kinematic cube.
 static inline cairn_body_id kit_kinematic(
-    cairn_world *world, cairn_vec3 position, cairn_vec3 velocity, const cairn_shape_def *shape) {
+    cairn_world *world, cairn_vec3 position, cairn_vec3 velocity) {
     cairn_body_def def = cairn_body_def_default();
     def.kind = CAIRN_BODY_KINEMATIC;
     def.position = position;
     def.linear_velocity = velocity;
-    return kit_body(world, &def, shape);
+    return kit_body(world, &def, NULL);
 }
 
 static inline cairn_body_id kit_box(

@@ -162,7 +162,7 @@ TEST("mass and centre of mass change with the shapes") {
     assert_float_equal(cairn_body_mass(world, body), 1000.0f, 0.1f);
 }
 
-// Sums over shapes run in order of slot, not of history: a restored world adds up the same.
+// Sums over shapes run in order of slots, not of creation, so that a restored world has equal sums.
 TEST("mass does not depend on the order of creation") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_def def = cairn_body_def_default();
@@ -312,7 +312,7 @@ TEST("a kinematic body pushes others and is not pushed") {
     kit_run(world, 120);
     assert_false(awake(world, box));
     const cairn_vec3 start = vec3(-1.5f, 0.6f, 0.0f);
-    const cairn_body_id pusher = kit_kinematic(world, start, vec3(1.0f, 0.0f, 0.0f), NULL);
+    const cairn_body_id pusher = kit_kinematic(world, start, vec3(1.0f, 0.0f, 0.0f));
     kit_run(world, 120);
     assert_float_equal(kit_read(world, pusher).position.x, 0.5f, 1e-3f);
     assert_float_equal(kit_read(world, box).position.x, 1.5f, 0.05f);
@@ -322,7 +322,7 @@ TEST("a kinematic body pushes others and is not pushed") {
 // The platform is slower than the threshold of sleep, and still carries its load along.
 TEST("a slow platform keeps its load awake") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_kinematic(world, vec3_zero(), vec3(0.02f, 0.0f, 0.0f), NULL);
+    kit_kinematic(world, vec3_zero(), vec3(0.02f, 0.0f, 0.0f));
     const cairn_body_id load = cube(world, 0.0f, 1.0f);
     kit_run(world, 300);
     assert_true(awake(world, load));
@@ -346,7 +346,8 @@ TEST("contact events name the bodies") {
     kit_run(world, 1);
     (void)cairn_world_contact_events(world, &count);
     assert_int_equal(count, 0);
-    // The slot is used again in the same tick: the old shape's contact ends, the new one's begins.
+    // The slot is used again in the same tick: the contact of the old shape ends, that of the new
+    // begins.
     EXPECT_OK(cairn_body_destroy(world, first));
     const cairn_body_id third = cube(world, 0.0f, 0.5f);
     kit_run(world, 1);
