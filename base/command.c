@@ -41,7 +41,7 @@ static cairn_status check_impulse(cairn_vec3 impulse) {
     return cairn_vec3_finite(impulse) ? CAIRN_OK : CAIRN_NON_FINITE;
 }
 
-// What a kind asks of its two vectors. Players' kinds come before the operator's.
+// The range checks of a kind's two vectors. Players' kinds come before the operator's.
 static const struct {
     cairn_status (*move)(cairn_vec3 move);
     cairn_status (*aim)(cairn_vec3 aim);

@@ -90,7 +90,7 @@ static inline __m128i absorb_unit(__m128i pair, __m128i unit) {
     return _mm_add_epi64(sum, _mm_mul_epu32(v, _mm_srli_epi64(v, 32)));
 }
 
-// Named one by one, so that every compiler keeps them in registers.
+// Four variables, not an array, so that every compiler keeps them in registers.
 static inline void absorb_units(
     uint64_t lanes[LANES], const unsigned char *bytes, size_t unit_count) {
     __m128i a = load(&lanes[0]);

@@ -9,7 +9,7 @@
 // 128-bit hash of 32-bit words, to find where two worlds differ. Not collision resistant against an
 // attacker: what must resist forgery chains BLAKE2b over these.
 
-// Hash of `count` words, aligned as they please, keyed by `key` (an id, a section number): equal
+// Hash of `count` words, at any alignment, keyed by `key` (an id, a section number): equal
 // words under two keys have unrelated hashes, so swapped or mirrored twins are noticed. The value
 // depends on the words alone, never on the byte order or the SIMD width of the machine. Fast from a
 // few hundred bytes on: the fixed cost of a call equals that of about as many bytes.

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 
@@ -39,5 +40,23 @@ uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge 
             .kind = manifold->point_count == 1.0f ? 0 : 1};
     }
     CAIRN_ASSERT(count <= contact_count);
+    return count;
+}
+
+uint32_t cairn_active_joints_gather(cairn_world *world, cairn_constraint_edge *edges) {
+    const cairn_joint_filter *filter = &world->pair_cache->joint_filter;
+    const unsigned char *moving = world->awake_set->takes_impulses;
+    uint32_t count = 0;
+    CAIRN_ASSERT(filter->joint_count <= world->def.joint_capacity);
+    for (uint32_t i = 0; i < filter->joint_count; ++i) {
+        const cairn_joint_bodies *joint = &filter->joints[i];
+        if ((moving[joint->body_a] | moving[joint->body_b]) != 0) {
+            edges[count++] = (cairn_constraint_edge){.element = joint->joint,
+                .body_a = joint->body_a,
+                .body_b = joint->body_b,
+                .kind = world->state.joints[joint->joint].kind,
+                .colour = CAIRN_COLOUR_NONE};
+        }
+    }
     return count;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Active contacts: those with a body that takes impulses in this step. They are the input of both
-// solvers.
+// Active contacts and joints: those with a body that takes impulses in this step. They are the
+// input of both solvers.
 
 #include "sim/constraint/graph.h"
 #include "sim/state/world.h"
@@ -11,3 +11,6 @@
 // the bodies that take impulses in the awake set. Returns how many there are, at most the contact
 // capacity.
 uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge *edges);
+// The same for joints, in order of slot; the contacts must have been gathered before. Edges have
+// the kind of their joint and no colour.
+uint32_t cairn_active_joints_gather(cairn_world *world, cairn_constraint_edge *edges);

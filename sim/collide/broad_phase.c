@@ -450,7 +450,7 @@ uint32_t cairn_broad_phase_query(const cairn_aabb_array *boxes, uint32_t index, 
     return count;
 }
 
-// The first pairs of a list that has no room for all, found in order without sorting.
+// The first pairs, if the list cannot hold all: found in order, without sorting.
 static void list_first_pairs(const sweep *s, cairn_pair *pairs, uint32_t capacity) {
     uint32_t *others = s->long_boxes;
     uint32_t count = 0;

@@ -14,7 +14,7 @@
 #include "sim/state/slots.h"
 
 // Copies the impulses of points that existed before, matched by feature. Friction acts on the whole
-// manifold in the soft-step solver, so its impulse stays, whatever the points do.
+// manifold in the soft-step solver, so its impulse stays even if the points change.
 static void match_points(
     const cairn_world *world, const cairn_contact *old, cairn_contact *contact) {
     const bool per_point = world->def.solver == CAIRN_SOLVER_PGS;

@@ -19,7 +19,7 @@ typedef struct cairn_manifold {
     cairn_manifold_point points[CAIRN_MANIFOLD_POINTS_MAX];
 } cairn_manifold;
 
-// Appends a point, for which there must be room.
+// Appends a point; the manifold must not be full.
 void cairn_manifold_add(
     cairn_manifold *manifold, cairn_vec3 position, float separation, uint32_t feature);
 

@@ -16,7 +16,7 @@
 // thinnest side (Catto 2006), so that noise does not change features and lose impulses.
 #define CAIRN_AXIS_RELATIVE_TOLERANCE 0.05f
 #define CAIRN_AXIS_ABSOLUTE_TOLERANCE 0.01f
-// A pair of edges that was taken is kept until it is better by less than this part of that.
+// The hint's pair of edges is kept while it is better than the best face by this fraction of that.
 #define CAIRN_AXIS_EDGE_HYSTERESIS 0.25f
 // Incident corners this far outside the reference face, as a fraction of its thinnest side, are not
 // clipped: boxes of one size stacked squarely keep the identity of their corners when they sway.

@@ -22,7 +22,7 @@ typedef enum cairn_colour_rule {
     // The lowest free one. An edge with one moving body counts from the highest colour down, so
     // that contacts with the ground are solved last.
     CAIRN_COLOUR_GROUND_LAST = 0,
-    CAIRN_COLOUR_LOWEST = 1, // the lowest free one, whatever its bodies
+    CAIRN_COLOUR_LOWEST = 1, // the lowest free one, for every edge
 } cairn_colour_rule;
 
 typedef struct cairn_constraint_edge {
@@ -40,7 +40,7 @@ typedef struct cairn_constraint_graph {
     cairn_colour_rule rule;
     cairn_constraint_edge *edges;
     uint32_t edge_count;
-    uint32_t moving_count;    // solver bodies that impulses move come first; so many
+    uint32_t moving_count;    // number of solver bodies that impulses move; they come first
     uint32_t *body_colours;   // by solver body: bit set of colours taken; scratch
     uint32_t *order;          // indices of edges by lane, one wide constraint after the other
     uint32_t *overflow_order; // indices of edges without a colour

@@ -33,8 +33,8 @@ static inline lanes twist_of(const axes_lanes *axes) {
         lanes3_dot(zero, axes->normal_b));
 }
 
-// The same angle, at most half a turn from the middle of the limits. So an angle a little beyond
-// one limit is not taken for one far beyond the other.
+// The same angle, at most half a turn from the middle of the limits. So an angle slightly
+// beyond one limit is not read as one far beyond the other.
 static inline lanes angle_near(lanes angle, lanes lower, lanes upper) {
     const lanes full_turn = lanes_all(2.0f * CAIRN_PI);
     const lanes offset = angle - (lower + upper) * lanes_all(0.5f);

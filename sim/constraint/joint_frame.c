@@ -4,10 +4,6 @@
 #include "base/assert.h"
 #include "sim/constraint/joint_angle.h"
 
-bool cairn_joint_has_axes(uint32_t kind) {
-    return kind == CAIRN_JOINT_HINGE || kind == CAIRN_JOINT_CONE;
-}
-
 cairn_vec3 cairn_joint_anchor(const cairn_world *world, uint32_t body, cairn_vec3 anchor) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, body));
     const cairn_motion *motion = &world->state.motions[body];

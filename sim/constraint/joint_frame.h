@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Where a joint holds its bodies: its anchors and axes in the world, and the angles between them.
+// The anchors and axes of a joint in the world, and the angles between the axes.
 
 #include "sim/state/world.h"
 
@@ -12,7 +12,9 @@ typedef struct cairn_joint_frame {
 } cairn_joint_frame;
 
 // Whether joints of that kind (cairn_joint_kind) have axes and normals.
-bool cairn_joint_has_axes(uint32_t kind);
+static inline bool cairn_joint_has_axes(uint32_t kind) {
+    return kind == CAIRN_JOINT_HINGE || kind == CAIRN_JOINT_CONE;
+}
 // From the origin frame of the body in that slot to the world.
 cairn_vec3 cairn_joint_anchor(const cairn_world *world, uint32_t body, cairn_vec3 anchor);
 // Of the joint in that slot, of a kind that has axes.

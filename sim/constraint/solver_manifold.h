@@ -13,7 +13,7 @@
 #include <cairn/types.h>
 
 typedef struct cairn_solver_manifold_point {
-    cairn_vec3 arm_a; // from a's centre of mass; both arms named one point when computed
+    cairn_vec3 arm_a; // from a's centre of mass; both arms ended in one point when computed
     cairn_vec3 arm_b;
     float separation; // m, negative inside
 } cairn_solver_manifold_point;

@@ -118,7 +118,7 @@ static void hash_point(const cairn_world *world, cairn_trace_point *point) {
                       : cairn_hash_list(KEY_POINT, list, CAIRN_SECTION_COUNT + 2);
 }
 
-// Steps with the hook in place.
+// Steps the world while `hook` observes it.
 static void step_hooked(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace_hook *hook) {
     CAIRN_ASSERT(hook != NULL && world->trace_hook == NULL);

@@ -23,7 +23,7 @@
 // A traced step runs all stages even if nothing is awake, so that the number and order of its
 // points depend only on the settings of the world.
 
-#include "sim/state/pass.h"
+#include "sim/state/trace_hook.h"
 #include <cairn/sim.h>
 
 // In place of a cairn_stage.

@@ -232,12 +232,12 @@ static const struct {
     const char *where;
 } derived_rules[] = {
     {hints_ok, "ids: a slot below the hint is free"},
-    {shape_lists_ok, "shapes: the list of a body"},
-    {hulls_ok, "hulls: one is not that of its vertices"},
-    {manifold_pool_ok, "manifold pool: it does not fit the contacts"},
-    {pair_cache_ok, "pair cache: it does not fit the contacts"},
-    {islands_ok, "islands: one sleeps in part"},
-    {graphs_ok, "constraint graph: colours"},
+    {shape_lists_ok, "shapes: wrong list of a body"},
+    {hulls_ok, "hulls: one does not match its vertices"},
+    {manifold_pool_ok, "manifold pool: does not match the contacts"},
+    {pair_cache_ok, "pair cache: does not match the contacts"},
+    {islands_ok, "islands: only a part of one sleeps"},
+    {graphs_ok, "constraint graph: wrong colours"},
 };
 
 cairn_status cairn_world_validate(const cairn_world *world, const char **where) {
@@ -258,7 +258,7 @@ cairn_status cairn_world_validate(const cairn_world *world, const char **where) 
         }
     }
     if (!cairn_hash_cache_valid(world->hash_cache, &world->state)) {
-        *out = "hash cache: a leaf is not that of its words";
+        *out = "hash cache: a leaf does not match its words";
         return CAIRN_MALFORMED;
     }
     return CAIRN_OK;

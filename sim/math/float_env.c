@@ -32,8 +32,8 @@ static void mode_write(uint64_t mode) {
     __asm__ volatile("msr fpcr, %0" : : "r"(mode));
 }
 #else
-// WebAssembly has no control word: its one mode is the one we want. On the others we know none that
-// we could set, and the assertion by arithmetic has to do.
+// WebAssembly has no control word; its only mode is the required one. On other machines no control
+// word is known, so only the arithmetic is checked.
 static const uint32_t default_mode = 0;
 static const bool mode_known = false;
 
@@ -91,8 +91,8 @@ bool cairn_float_sums_ok(void) {
 }
 
 // The same for four sums of alternating sign, as in a product of quaternions. There is an
-// instruction for these as well, and gcc 12 used it although it was told not to contract. A
-// volatile pointer hides the operands.
+// instruction for these as well, and gcc 12 used it even with -ffp-contract=off. A volatile pointer
+// hides the operands.
 bool cairn_float_alternating_sums_ok(void) {
     static const float hidden[8] = {1.000244140625f, 1.000244140625f, 1.000244140625f,
         1.000244140625f, 1.00048828125f, -1.00048828125f, 1.00048828125f, -1.00048828125f};

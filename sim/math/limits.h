@@ -10,27 +10,28 @@
 // How far axes may be off unit length and off right angles in the block: rounding alone.
 #define CAIRN_AXES_SLACK 1e-3f
 
-// A body beyond these is as lost as one that is NaN, and is disabled: squares and products of
-// what stays inside are finite, so no sound body can be spoiled by touching it.
+// A body beyond these is disabled, as one with NaN is. Squares and products of values inside are
+// finite, so a valid body cannot become invalid by touching another.
 #define CAIRN_VALID_DISTANCE 1e7f // m
 #define CAIRN_VALID_SPEED 1e6f    // m/s and rad/s
 
 // An island falls asleep when all its bodies stayed below these for half a second.
 #define CAIRN_SLEEP_SPEED 0.05f // m/s and rad/s
 
-// The fastest that overlap alone pushes two bodies apart, m/s: what was spawned inside another does
-// not shoot out.
+// The greatest speed at which overlap alone pushes two bodies apart, m/s, so that a body spawned
+// inside another does not shoot out.
 #define CAIRN_PUSH_SPEED_MAX 3.0f
 
-// Two shapes are in touch when the gap between them is at most this, m: points neither flicker nor
-// lose their impulses while a stack sways. Their rows let the gap close, and no more, in one step.
+// Two shapes are in contact when the gap between them is at most this, m: points neither flicker
+// nor lose their impulses while a stack sways. Their rows let the gap close, and no more, in one
+// step.
 #define CAIRN_CONTACT_MARGIN 0.01f
 // Sweeps of the soft-step solver over the normal rows of a manifold in each solve. They cost
-// little, because they read and write no bodies. Measured on heavy stacks: four are calmer than
-// two, eight are no calmer than four.
+// little, because they read and write no bodies. Measured on heavy stacks: with four they
+// jitter less than with two, with eight no less than with four.
 #define CAIRN_MANIFOLD_SWEEPS 4
 // Contacts and joints have at most this fraction of the substep rate as frequency: a spring that
-// oscillates faster than it is sampled makes stacks restless.
+// oscillates faster than it is sampled makes stacks jitter.
 #define CAIRN_CONTACT_HERTZ_FRACTION 0.21f
 #define CAIRN_JOINT_HERTZ_FRACTION 0.31f
 // Colours that joints use at first: one sweep passes along a chain of that many links, and in a
@@ -47,8 +48,8 @@
 #define CAIRN_CONE_SWEEPS 2
 // Recycling distance of a body: its pairs are updated when some point of it may have moved farther
 // than this from the reference pose, m, or than this fraction of its bounding radius if that is
-// less. Two bodies may so come closer by twice this distance before they are found to touch, which
-// is well inside the margin.
+// less. So two bodies may approach by twice this distance before a contact is found, which is well
+// inside the margin.
 #define CAIRN_BODY_RECYCLING_DISTANCE 1e-3f
 #define CAIRN_BODY_RECYCLING_FRACTION 0.01f
 // Recycling distance of a manifold: it is recycled while no point of one shape has moved farther

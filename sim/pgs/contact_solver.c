@@ -30,8 +30,8 @@ static void count_points(cairn_world *world) {
     }
 }
 
-// mu m_c g dt (Catto 2005, equations 24 and 25). m_c is what one point carries of the body: its
-// mass over its points; between two moving bodies the lesser of both.
+// mu m_c g dt (Catto 2005, equations 24 and 25). m_c is the mass of the body divided by its
+// number of points; between two moving bodies the smaller of both.
 static float constant_bound(const cairn_world *world, const cairn_pgs_contact *constraint) {
     const cairn_pgs *pgs = world->pgs;
     const uint32_t bodies[2] = {constraint->body_a, constraint->body_b};
@@ -47,8 +47,8 @@ static float constant_bound(const cairn_world *world, const cairn_pgs_contact *c
     return constraint->friction * mass_per_point * gravity * world_time_step(world);
 }
 
-// The desired normal velocity. Across a gap: just enough approach to close it. Inside: what
-// Baumgarte's term wants for the depth beyond the slop (Catto 2005, equation 20), never faster than
+// The desired normal velocity. Across a gap: just enough approach to close it. Inside: the
+// Baumgarte term for the depth beyond the slop (Catto 2005, equation 20), at most
 // CAIRN_PUSH_SPEED_MAX. A bounce replaces both when the bodies would meet within this step.
 static float normal_target(
     const cairn_world *world, float separation, float approach, float restitution) {

@@ -2,7 +2,7 @@
 
 // Joints as velocity constraints: a ball joint's three rows are solved together by the inverse of
 // K = J M^-1 J^T (Catto 2006), a distance joint is one row along the line between its anchors.
-// Hinges and cones have rows about axes besides (sim/soft_step/joint_angular.h has those of the
+// Hinges and cones also have rows about axes (sim/soft_step/joint_angular.h has those of the
 // default solver).
 
 #include "sim/pgs/pgs.h"

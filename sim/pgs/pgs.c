@@ -4,7 +4,6 @@
 #include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/collide/active_contacts.h"
-#include "sim/collide/pair_cache.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/trace_hook.h"
 
@@ -107,22 +106,6 @@ static void build_graph(cairn_world *world, cairn_constraint_graph *graph) {
     cairn_constraint_graph_build(graph, ground + 1, ground, 1);
 }
 
-static void collect_joints(cairn_world *world) {
-    const cairn_pair_cache *cache = world->pair_cache;
-    const unsigned char *takes = world->awake_set->takes_impulses;
-    cairn_constraint_graph *graph = &world->pgs->joint_graph;
-    CAIRN_ASSERT(cache->joint_filter.joint_count <= world->def.joint_capacity);
-    graph->edge_count = 0;
-    for (uint32_t i = 0; i < cache->joint_filter.joint_count; ++i) {
-        const cairn_joint_bodies *joint = &cache->joint_filter.joints[i];
-        if ((takes[joint->body_a] | takes[joint->body_b]) != 0) {
-            graph->edges[graph->edge_count++] = (cairn_constraint_edge){
-                .element = joint->joint, .body_a = joint->body_a, .body_b = joint->body_b};
-        }
-    }
-    CAIRN_ASSERT(graph->edge_count <= world->def.joint_capacity);
-}
-
 // The impulses so far, where a trace can see them. Nothing else reads them before the end.
 static void trace_sweep(cairn_world *world, uint32_t sweep) {
     if (cairn_traced(world)) {
@@ -137,7 +120,7 @@ void cairn_pgs_solve(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
     pgs->contact_graph.edge_count = cairn_active_contacts_gather(world, pgs->contact_graph.edges);
     CAIRN_ASSERT(pgs->contact_graph.edge_count <= world->def.contact_capacity);
-    collect_joints(world);
+    pgs->joint_graph.edge_count = cairn_active_joints_gather(world, pgs->joint_graph.edges);
     build_graph(world, &pgs->contact_graph);
     build_graph(world, &pgs->joint_graph);
     cairn_pgs_joints_prepare(world);

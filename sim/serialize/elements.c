@@ -105,7 +105,7 @@ uint32_t cairn_elements_count(const void *bytes, size_t size) {
     return cairn_read_u32(&reader);
 }
 
-// An application in progress. The new state is built in the spare block.
+// Elements that are being applied. The new state is built in the spare block.
 typedef struct repair {
     const cairn_state *old;
     cairn_state *now;

@@ -12,7 +12,7 @@
 #include <cairn/status.h>
 
 // Bits 56 to 59: the array, as the canonical encoding numbers them. Low 40 bits: the index. A
-// contact has no lasting index: its key holds the slots of its two shapes, the lower one in the
+// contact has no stable index: its key holds the slots of its two shapes, the lower one in the
 // high 20 bits.
 typedef uint64_t cairn_element_key;
 

@@ -77,7 +77,7 @@ static bool header_ok(const cairn_world *world, const unsigned char *bytes, size
            cairn_settings_counts_ok(&settings) && saved_size(&settings) == size;
 }
 
-// Where the bytes of each array are to be taken from.
+// The source of the bytes of each array.
 typedef struct source {
     const void *arrays[CAIRN_ARRAY_COUNT];
 } source;

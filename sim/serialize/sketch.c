@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "sim/serialize/element_key.h"
 
-#define PLACES 4 // of an element, one in each quarter of the cells
+#define CELLS_PER_ELEMENT 4 // one in each quarter of the table
 #define BATCH 64
 #define PRIME ((UINT64_C(1) << 61) - 1)
 
@@ -62,7 +62,8 @@ static uint64_t invert(uint64_t a) {
     return result;
 }
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the key affects every place.
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the key affects every cell
+// index.
 static uint64_t mix(uint64_t key) {
     uint64_t z = key + UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -72,24 +73,24 @@ static uint64_t mix(uint64_t key) {
 
 // The number of cells is part of the hash: elements that collide in a table of one size do not
 // collide in the next.
-static void cells_of_key(uint32_t cells, cairn_element_key key, uint32_t out[PLACES]) {
+static void cells_of_key(uint32_t cells, cairn_element_key key, uint32_t out[CELLS_PER_ELEMENT]) {
     const uint64_t mixed = mix(key ^ (uint64_t)cells << 48);
-    const uint32_t quarter = cells / PLACES;
-    for (uint32_t i = 0; i < PLACES; ++i) {
+    const uint32_t quarter = cells / CELLS_PER_ELEMENT;
+    for (uint32_t i = 0; i < CELLS_PER_ELEMENT; ++i) {
         const uint32_t draw = (uint32_t)(mixed >> 16 * i) & 0xffffu;
         out[i] = i * quarter + (draw * quarter >> 16);
     }
-    CAIRN_ASSERT(out[0] < quarter && out[PLACES - 1] < cells);
+    CAIRN_ASSERT(out[0] < quarter && out[CELLS_PER_ELEMENT - 1] < cells);
 }
 
 static void add_element(table *to, cairn_element_key key, cairn_hash128 leaf) {
     CAIRN_ASSERT(key < PRIME);
-    uint32_t places[PLACES];
+    uint32_t indices[CELLS_PER_ELEMENT];
     const uint64_t hash = reduce(leaf.lo >> 3);
     const uint64_t weighted = multiply(key, hash);
-    cells_of_key(to->count, key, places);
-    for (uint32_t i = 0; i < PLACES; ++i) {
-        cell *at = &to->cells[places[i]];
+    cells_of_key(to->count, key, indices);
+    for (uint32_t i = 0; i < CELLS_PER_ELEMENT; ++i) {
+        cell *at = &to->cells[indices[i]];
         at->sum = add(at->sum, hash);
         at->weighted = add(at->weighted, weighted);
     }
@@ -111,7 +112,7 @@ static void add_run(table *to, const cairn_state *state, cairn_array array, cair
 }
 
 static void build_table(const cairn_state *state, uint32_t cells, table *out) {
-    CAIRN_ASSERT(cells % PLACES == 0 && cells >= CAIRN_SKETCH_CELLS_MIN);
+    CAIRN_ASSERT(cells % CELLS_PER_ELEMENT == 0 && cells >= CAIRN_SKETCH_CELLS_MIN);
     CAIRN_ASSERT(cells <= CAIRN_SKETCH_CELLS_MAX);
     memset(out->cells, 0, cells * sizeof out->cells[0]);
     out->count = cells;
@@ -168,14 +169,15 @@ static bool subtract_encoded(table *mine, const uint8_t *theirs, size_t size) {
 static bool holds_one_element(
     const table *rest, uint32_t at, const cairn_settings *settings, cairn_element_key *key) {
     CAIRN_ASSERT(at < rest->count);
-    uint32_t places[PLACES];
+    uint32_t indices[CELLS_PER_ELEMENT];
     const cell one = rest->cells[at];
     if (one.sum == 0) {
         return false;
     }
     *key = multiply(one.weighted, invert(one.sum));
-    cells_of_key(rest->count, *key, places);
-    return places[at / (rest->count / PLACES)] == at && cairn_element_key_ok(settings, *key);
+    cells_of_key(rest->count, *key, indices);
+    return indices[at / (rest->count / CELLS_PER_ELEMENT)] == at &&
+           cairn_element_key_ok(settings, *key);
 }
 
 // Inserts in order; false if the key is already present.
@@ -195,20 +197,20 @@ static bool insert_key(cairn_element_key *keys, uint32_t count, cairn_element_ke
 
 // Cells to visit: first all, then those that an element was removed from.
 typedef struct worklist {
-    uint32_t cells[CAIRN_SKETCH_CELLS_MAX * (PLACES + 1)];
+    uint32_t cells[CAIRN_SKETCH_CELLS_MAX * (CELLS_PER_ELEMENT + 1)];
     uint32_t count;
 } worklist;
 
 static void remove_element(table *rest, uint32_t at, cairn_element_key key, worklist *work) {
-    uint32_t places[PLACES];
+    uint32_t indices[CELLS_PER_ELEMENT];
     const cell one = rest->cells[at];
-    cells_of_key(rest->count, key, places);
-    for (uint32_t i = 0; i < PLACES; ++i) {
-        cell *from = &rest->cells[places[i]];
+    cells_of_key(rest->count, key, indices);
+    for (uint32_t i = 0; i < CELLS_PER_ELEMENT; ++i) {
+        cell *from = &rest->cells[indices[i]];
         from->sum = subtract(from->sum, one.sum);
         from->weighted = subtract(from->weighted, one.weighted);
-        CAIRN_ASSERT(work->count < CAIRN_SKETCH_CELLS_MAX * (PLACES + 1));
-        work->cells[work->count++] = places[i];
+        CAIRN_ASSERT(work->count < CAIRN_SKETCH_CELLS_MAX * (CELLS_PER_ELEMENT + 1));
+        work->cells[work->count++] = indices[i];
     }
 }
 
@@ -248,7 +250,7 @@ cairn_status cairn_sketch_difference(const cairn_world *mine, const uint8_t *the
     cairn_element_key *keys, uint32_t capacity, uint32_t *count) {
     table rest;
     *count = 0;
-    if (size % ((size_t)PLACES * CAIRN_SKETCH_CELL_SIZE) != 0 ||
+    if (size % ((size_t)CELLS_PER_ELEMENT * CAIRN_SKETCH_CELL_SIZE) != 0 ||
         size < (size_t)CAIRN_SKETCH_CELLS_MIN * CAIRN_SKETCH_CELL_SIZE ||
         size > (size_t)CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE) {
         return CAIRN_MALFORMED;

@@ -26,7 +26,7 @@ static const char *const unclear = "faces bend too little to tell them apart";
 typedef struct cloud {
     uint32_t count;
     double at[CAIRN_HULL_POINTS_MAX][3];
-    uint8_t source[CAIRN_HULL_POINTS_MAX]; // number of the point given
+    uint8_t source[CAIRN_HULL_POINTS_MAX]; // index of the point in the input
 } cloud;
 
 typedef struct face {
@@ -310,7 +310,7 @@ static bool order_face(const builder *b, face *f) {
     return f->count >= 3;
 }
 
-// Makes the points that are corners of some face vertices, in the order given.
+// Numbers the points that are corners of some face as vertices, in the order of the input.
 static const char *number_vertices(builder *b, const cairn_vec3 *points, cairn_hull *out) {
     memset(b->vertex_of, 0, sizeof b->vertex_of);
     for (uint32_t i = 0; i < b->face_count; ++i) {

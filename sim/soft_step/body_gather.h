@@ -103,7 +103,7 @@ static inline delta_lanes load_delta(const cairn_solver_context *context, const 
         .position = {delta[0], delta[1], delta[2]}, .rotation = {delta[4], delta[5], delta[6]}};
 }
 
-// Writes only bodies that impulses move: zero times infinity would spoil a static one.
+// Writes only bodies that impulses move: zero times infinity would make a static one NaN.
 static inline void store_body(const cairn_solver_context *context, const uint32_t *index,
     uint32_t moving, const body_lanes *body) {
     const lanes velocities[CAIRN_ROW_FLOATS] = {body->velocity.x, body->velocity.y,

@@ -115,7 +115,7 @@ static inline void update_hinge_rows(angular_part *angular, const axes_lanes *ax
 }
 
 // The slack of the swing follows from its cosine: close to the limit it is the angle, far from it
-// more than that. Without swing the axis has no direction, and a's zero direction serves.
+// more than that. Without swing the axis has no direction, and a's zero direction is used.
 static inline void update_swing_row(angular_part *angular, const axes_lanes *axes) {
     const lanes3 error = lanes3_cross(axes->axis_a, axes->axis_b);
     const lanes square = lanes3_dot(error, error);

@@ -5,6 +5,7 @@
 // are solved first, then the angular rows without violating the linear ones.
 
 #include "base/assert.h"
+#include "sim/constraint/joint_frame.h"
 #include "sim/soft_step/joint_angular.h"
 #include "sim/soft_step/joint_linear.h"
 
@@ -15,10 +16,6 @@ typedef struct wide_joint {
     linear_part linear;
     angular_part angular; // of hinges and cones; the other kinds never read it
 } wide_joint;
-
-static bool has_axes(uint32_t kind) {
-    return kind == CAIRN_JOINT_HINGE || kind == CAIRN_JOINT_CONE;
-}
 
 static void prepare_linear(const cairn_solver_context *context, wide_joint *wide,
     const body_lanes *a, const body_lanes *b) {
@@ -45,7 +42,7 @@ static void prepare_linear(const cairn_solver_context *context, wide_joint *wide
 
 static void load_axes(const cairn_solver_context *context, wide_joint *wide,
     const joint_pose *pose_a, const joint_pose *pose_b, const body_lanes *a, const body_lanes *b) {
-    CAIRN_ASSERT(has_axes(wide->kind));
+    CAIRN_ASSERT(cairn_joint_has_axes(wide->kind));
     float words[CAIRN_JOINT_ANGULAR_WORDS][CAIRN_LANES];
     const float warm = context->warm_start != 0 ? 1.0f : 0.0f;
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
@@ -83,7 +80,7 @@ static void prepare_joint(
     const body_lanes b = load_body(context, wide->pair.b);
     prepare_anchors(&wide->anchors, &pose_a, &pose_b);
     prepare_linear(context, wide, &a, &b);
-    if (has_axes(wide->kind)) {
+    if (cairn_joint_has_axes(wide->kind)) {
         load_axes(context, wide, &pose_a, &pose_b, &a, &b);
     }
 }
@@ -105,7 +102,7 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
         body_lanes b = load_body(context, wide->pair.b);
         apply_linear_impulse(
             &wide->anchors, &a, &b, accumulated_impulse(&wide->linear, wide->kind));
-        if (has_axes(wide->kind)) {
+        if (cairn_joint_has_axes(wide->kind)) {
             apply_torque(&a, &b, accumulated_torque(&wide->angular, wide->kind));
         }
         store_body(context, wide->pair.a, wide->pair.moving_a, &a);
@@ -119,7 +116,7 @@ static void rotate_rows(
     const delta_lanes delta_a = load_delta(context, wide->pair.a);
     const delta_lanes delta_b = load_delta(context, wide->pair.b);
     rotate_linear_rows(&wide->linear, wide->kind, &wide->anchors, &delta_a, &delta_b, a, b);
-    if (has_axes(wide->kind)) {
+    if (cairn_joint_has_axes(wide->kind)) {
         rotate_angular_rows(
             &wide->angular, wide->kind, &wide->linear, &wide->anchors, &delta_a, &delta_b, a, b);
     }
@@ -131,7 +128,7 @@ static void solve_joint(const cairn_solver_context *context, wide_joint *wide, b
     body_lanes b = load_body(context, wide->pair.b);
     if (biased) {
         rotate_rows(context, wide, &a, &b);
-    } else if (has_axes(wide->kind)) {
+    } else if (cairn_joint_has_axes(wide->kind)) {
         const delta_lanes delta_a = load_delta(context, wide->pair.a);
         const delta_lanes delta_b = load_delta(context, wide->pair.b);
         update_slack(&wide->angular, &delta_a, &delta_b);
@@ -141,7 +138,7 @@ static void solve_joint(const cairn_solver_context *context, wide_joint *wide, b
     } else {
         solve_ball(context, &wide->linear, &wide->anchors, &a, &b, biased);
     }
-    if (has_axes(wide->kind)) {
+    if (cairn_joint_has_axes(wide->kind)) {
         solve_angular(
             context, &wide->angular, wide->kind, &wide->linear, &wide->anchors, &a, &b, biased);
     }
@@ -172,7 +169,7 @@ static cairn_joint *joint_of(
 }
 
 static void store_angular(const cairn_solver_context *context, const wide_joint *wide) {
-    CAIRN_ASSERT(has_axes(wide->kind));
+    CAIRN_ASSERT(cairn_joint_has_axes(wide->kind));
     const angular_part *angular = &wide->angular;
     lanes3 swing = lanes3_scale(angular->swing_axes[0], angular->swing_impulse[0]);
     swing = lanes3_add_scaled(swing, angular->swing_axes[1], angular->swing_impulse[1]);
@@ -213,7 +210,7 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
     const wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         store_linear(context, &constraints[i]);
-        if (has_axes(constraints[i].kind)) {
+        if (cairn_joint_has_axes(constraints[i].kind)) {
             store_angular(context, &constraints[i]);
         }
     }

@@ -11,9 +11,7 @@
 #include "sim/body/body.h"
 #include "sim/collide/active_contacts.h"
 #include "sim/collide/manifold_pool.h"
-#include "sim/collide/pair_cache.h"
 #include "sim/math/limits.h"
-#include "sim/state/awake_set.h"
 #include "sim/state/trace_hook.h"
 #include "sim/task/task_scheduler.h"
 
@@ -78,12 +76,16 @@ static void build_contact_graph(cairn_world *world) {
 // Gives each joint the colour after those of the earlier joints of its two bodies. So one sweep
 // passes along a chain from end to end, where the lowest free colours would alternate along it.
 // Counts in `body_colours`, which building the graph clears.
-static void colour_joints(const cairn_soft_step *soft_step, cairn_constraint_graph *graph) {
-    CAIRN_ASSERT(soft_step->moving_count < soft_step->body_count);
+static void build_joint_graph(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    cairn_constraint_graph *graph = &soft_step->joint_graph;
+    const uint32_t moving = soft_step->moving_count;
+    graph->edge_count = cairn_active_joints_gather(world, graph->edges);
+    CAIRN_ASSERT(moving < soft_step->body_count && graph->edge_count <= world->def.joint_capacity);
     memset(graph->body_colours, 0, soft_step->body_count * sizeof *graph->body_colours);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         cairn_constraint_edge *edge = &graph->edges[i];
-        const uint32_t moving = soft_step->moving_count;
+        set_solver_bodies(soft_step, edge);
         const uint32_t a = edge->solver_a < moving ? graph->body_colours[edge->solver_a] : 0;
         const uint32_t b = edge->solver_b < moving ? graph->body_colours[edge->solver_b] : 0;
         const uint32_t next = a > b ? a : b;
@@ -91,32 +93,11 @@ static void colour_joints(const cairn_soft_step *soft_step, cairn_constraint_gra
         graph->body_colours[edge->solver_b] = next + 1;
         edge->colour = next % CAIRN_JOINT_COLOURS;
     }
-}
-
-static void build_joint_graph(cairn_world *world) {
-    cairn_soft_step *soft_step = world->soft_step;
-    cairn_constraint_graph *graph = &soft_step->joint_graph;
-    const unsigned char *moving = world->awake_set->takes_impulses;
-    graph->edge_count = 0;
-    for (uint32_t i = 0; i < world->pair_cache->joint_filter.joint_count; ++i) {
-        const cairn_joint_bodies *joint = &world->pair_cache->joint_filter.joints[i];
-        if ((moving[joint->body_a] | moving[joint->body_b]) != 0) {
-            cairn_constraint_edge *edge = &graph->edges[graph->edge_count++];
-            *edge = (cairn_constraint_edge){.element = joint->joint,
-                .body_a = joint->body_a,
-                .body_b = joint->body_b,
-                .kind = world->state.joints[joint->joint].kind,
-                .colour = CAIRN_COLOUR_NONE};
-            set_solver_bodies(soft_step, edge);
-        }
-    }
-    CAIRN_ASSERT(graph->edge_count <= world->def.joint_capacity);
-    colour_joints(soft_step, graph);
     cairn_constraint_graph_build(
         graph, soft_step->body_count, soft_step->moving_count, soft_step->wide_kernel.lanes);
 }
 
-// Wide constraints that one worker takes at a time, at least: about ten microseconds of work.
+// The fewest wide constraints that are shared as one block: about ten microseconds of work.
 #define CONSTRAINTS_SHARED_MIN 16
 
 // All contacts or all joints of the step, and what computes them.
@@ -253,7 +234,7 @@ static void trace_pass(cairn_world *world, uint32_t substep, cairn_pass after) {
 
 // Biased, joints are solved last: contacts must not pull the limbs of a ragdoll apart. Relaxed,
 // contacts are solved last. Joints are relaxed in both directions of the sweep: the better they
-// relax, the stiffer they may be before a chain becomes restless.
+// relax, the stiffer they may be before a chain jitters.
 void cairn_soft_step_solve(cairn_world *world) {
     const constraint_set contacts = contacts_of(world);
     const constraint_set joints = joints_of(world);

@@ -9,7 +9,7 @@
 #include "sim/state/awake_set.h"
 #include "sim/task/task_scheduler.h"
 
-// Bodies that one worker takes at a time, at least.
+// The fewest bodies that are shared as one block.
 #define BODIES_SHARED_MIN 256
 
 static void copy3(float *to, cairn_vec3 from) {

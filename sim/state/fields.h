@@ -33,6 +33,6 @@ typedef struct cairn_field_table {
 const cairn_field_table *cairn_field_table_of(cairn_array array);
 
 // Each word of an element by its field: CAIRN_OK, or CAIRN_MALFORMED or CAIRN_NON_FINITE and in
-// *where the name of the first that is not as it should be.
+// *where the name of the first invalid one.
 cairn_status cairn_fields_check(
     const cairn_field_table *table, const uint32_t *words, const char **where);

@@ -124,8 +124,8 @@ typedef struct cairn_joint {
     float lower;
     float upper;
     uint32_t limited;
-    cairn_vec3 angular_impulse; // N m s, world: what held a hinge's axes together
-    float swing_impulse;        // N m s: what held the swing of a cone, and the twist
+    cairn_vec3 angular_impulse; // N m s, world: of the rows that align a hinge's axes
+    float swing_impulse;        // N m s: of the swing limit; below, of the twist limits
     float lower_impulse;
     float upper_impulse;
 } cairn_joint;

@@ -5,8 +5,19 @@
 // (sim/debug/trace.h).
 
 #include "base/assert.h"
-#include "sim/state/pass.h"
 #include "sim/state/world.h"
+
+// Parts of a substep.
+typedef enum cairn_pass {
+    CAIRN_PASS_NONE = 0,             // not within the solver
+    CAIRN_PASS_INTEGRATE_VELOCITIES, // forces, damping, and the last impulses again (warm start)
+    CAIRN_PASS_SOLVE_BIASED,         // removes position error by a velocity bias
+    CAIRN_PASS_INTEGRATE_POSITIONS,  // moves bodies by their velocities
+    CAIRN_PASS_RELAX,                // removes the velocity that the bias added
+    CAIRN_PASS_RESTITUTION,          // after the last substep
+    CAIRN_PASS_SWEEP, // a sweep of the PGS solver over all rows; sweep 0 is the warm start
+    CAIRN_PASS_COUNT
+} cairn_pass;
 
 // Called on the main thread, while no helper works. Must not write to the world.
 struct cairn_trace_hook {

@@ -2,7 +2,7 @@
 #pragma once
 
 // A world: its block of state, what follows from the block, and the parts that the folders above
-// add. This header knows those parts by name only; each is defined in the folder that uses it.
+// add. This header only declares those parts; each is defined in the folder that uses it.
 
 #include "base/arena.h"
 #include "sim/state/state_array.h"

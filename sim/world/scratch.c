@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT
+
+// The scratch memory, and how a step is executed: workers and lanes, on which no bit of the result
+// depends.
+
 #include "sim/world/scratch.h"
 
+#include <stdlib.h>
+
 #include "base/assert.h"
+#include "sim/collide/manifold_pool.h"
+
+#define WORKERS_MAX 64
 
 static void allocate_all(cairn_scratch *scratch, cairn_arena *from, const cairn_world_def *def) {
     cairn_awake_set *set = &scratch->awake_set;
@@ -33,4 +42,39 @@ cairn_status cairn_scratch_create(
     allocate_all(scratch, &cut, def);
     CAIRN_ASSERT(cut.at == measure.at && (uintptr_t)cut.memory % CAIRN_CACHE_LINE == 0);
     return CAIRN_OK;
+}
+
+cairn_status cairn_world_set_parallel(cairn_world *world, const cairn_parallel *parallel) {
+    if (parallel == NULL) {
+        world->parallel = (cairn_parallel){.workers = 1};
+        return CAIRN_OK;
+    }
+    if (parallel->run == NULL || parallel->workers < 1 || parallel->workers > WORKERS_MAX) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    world->parallel = *parallel;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
+    CAIRN_ASSERT(world->trace_hook == NULL);
+    cairn_kernel kernel;
+    cairn_scratch scratch = {.memory = NULL};
+    if (!cairn_kernel_of(lanes, &kernel)) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const cairn_status status = cairn_scratch_create(&scratch, &world->def, lanes, calloc);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    free(world->scratch->memory);
+    *world->scratch = scratch;
+    cairn_manifold_pool_clear(world);
+    CAIRN_ASSERT(cairn_world_lanes(world) == kernel.lanes);
+    return CAIRN_OK;
+}
+
+uint32_t cairn_world_lanes(const cairn_world *world) {
+    CAIRN_ASSERT(world->soft_step->wide_kernel.lanes > 0);
+    return world->soft_step->wide_kernel.lanes;
 }

@@ -127,17 +127,17 @@ TEST("each damage to the state is refused by its rule") {
 }
 
 TEST("each damage to what a world derives from its state is refused by its rule") {
-    static const char list[] = "shapes: the list of a body";
-    static const char pool[] = "manifold pool: it does not fit the contacts";
-    static const char pairs[] = "pair cache: it does not fit the contacts";
-    static const char islands[] = "islands: one sleeps in part";
-    static const char colours[] = "constraint graph: colours";
-    static const char leaf[] = "hash cache: a leaf is not that of its words";
+    static const char list[] = "shapes: wrong list of a body";
+    static const char pool[] = "manifold pool: does not match the contacts";
+    static const char pairs[] = "pair cache: does not match the contacts";
+    static const char islands[] = "islands: only a part of one sleeps";
+    static const char colours[] = "constraint graph: wrong colours";
+    static const char leaf[] = "hash cache: a leaf does not match its words";
     EXPECT_MALFORMED("ids: a slot below the hint is free", world->body_hint = GONE + 1);
     EXPECT_MALFORMED(list, world->shape_first[LOWER] = 0);
     EXPECT_MALFORMED(list, world->shape_next[LOWER] = LOWER + 1);
     EXPECT_MALFORMED(
-        "hulls: one is not that of its vertices", world->hulls[0].vertices[0].x += 1.0f);
+        "hulls: one does not match its vertices", world->hulls[0].vertices[0].x += 1.0f);
     EXPECT_MALFORMED(pool, world->manifold_pool->refs[0].manifold = world->manifold_pool->used);
     EXPECT_MALFORMED(pool, world->manifold_pool->refs[0].manifold = CAIRN_MANIFOLD_NONE);
     EXPECT_MALFORMED(pool, world->manifold_pool->refs[0].body_b = RIGHT);
