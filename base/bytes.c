@@ -32,6 +32,7 @@ const uint8_t *cairn_read_view(cairn_reader *reader, size_t size) {
     }
     const uint8_t *view = reader->bytes + reader->at;
     reader->at += size;
+    CAIRN_ASSERT(reader->at <= reader->size);
     return view;
 }
 

@@ -258,10 +258,7 @@ typedef struct incident_face {
 static incident_face incident_face_of(const face_pair *faces) {
     CAIRN_ASSERT(faces->k < 3);
     const float *row = faces->rotation[faces->k];
-    const float x = float_abs(row[0]);
-    const float y = float_abs(row[1]);
-    const float z = float_abs(row[2]);
-    const uint32_t m = x >= y && x >= z ? 0u : y >= z ? 1u : 2u;
+    const uint32_t m = vec3_largest_axis(vec3_abs(vec3_of(row)));
     const bool negative = faces->sign * row[m] > 0.0f;
     return (incident_face){.m = m,
         .p = next_axis[m],

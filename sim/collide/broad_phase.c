@@ -147,10 +147,8 @@ static spread spread_of(const cairn_aabb_array *boxes, uint32_t axis) {
 }
 
 static void choose_axes(sweep *s, const spread spreads[3]) {
-    const float x = spreads[0].square;
-    const float y = spreads[1].square;
-    const float z = spreads[2].square;
-    const uint32_t first = x >= y && x >= z ? 0u : y >= z ? 1u : 2u;
+    const uint32_t first =
+        vec3_largest_axis(vec3(spreads[0].square, spreads[1].square, spreads[2].square));
     const uint32_t next = (first + 1) % 3;
     const uint32_t other = (first + 2) % 3;
     const bool in_order = spreads[next].square >= spreads[other].square;

@@ -77,16 +77,6 @@ static float closest_parameter(const cairn_local_capsule *capsule, cairn_vec3 ha
     return float_clamp(b.lower + (b.upper - b.lower) * part, -1.0f, 1.0f);
 }
 
-static cairn_vec3 axis_vector(uint32_t axis, float length) {
-    CAIRN_ASSERT(axis < 3);
-    return vec3(axis == 0 ? length : 0.0f, axis == 1 ? length : 0.0f, axis == 2 ? length : 0.0f);
-}
-
-static uint32_t longest_axis(cairn_vec3 v) {
-    const cairn_vec3 size = vec3_abs(v);
-    return size.x >= size.y && size.x >= size.z ? 0u : size.y >= size.z ? 1u : 2u;
-}
-
 // Adds the contact of a point of the segment with the box's surface, `gap` below it along
 // `outward`.
 static void add_below(cairn_manifold *out, cairn_vec3 point, float gap, cairn_vec3 outward,
@@ -136,17 +126,6 @@ static clip clip_to_face(
     return c;
 }
 
-// Projects the segment along `outward` onto the plane of the face.
-static cairn_local_capsule project_on_face(
-    const cairn_local_capsule *capsule, cairn_vec3 outward, uint32_t axis, float side) {
-    const float inverse = 1.0f / vec3_component(outward, axis);
-    const float height = (vec3_component(capsule->centre, axis) - side) * inverse;
-    const float slope = vec3_component(capsule->half, axis) * inverse;
-    return (cairn_local_capsule){.centre = vec3_sub_scaled(capsule->centre, outward, height),
-        .half = vec3_sub_scaled(capsule->half, outward, slope),
-        .radius = capsule->radius};
-}
-
 // Adds the two ends of the part of the segment whose projection is on the face. Everything is
 // measured along the contact normal, which need not be exactly the face's, so that the closest
 // point of an edge is one of the two.
@@ -156,7 +135,14 @@ static void add_on_face(cairn_manifold *out, const cairn_local_capsule *capsule,
     const float cosine = vec3_component(outward, axis);
     const float level = vec3_component(half_extents, axis);
     const float side = cosine < 0.0f ? 0.0f - level : level;
-    const cairn_local_capsule projection = project_on_face(capsule, outward, axis, side);
+    // The segment projected along `outward` onto the plane of the face.
+    const float inverse = 1.0f / cosine;
+    const float height = (vec3_component(capsule->centre, axis) - side) * inverse;
+    const float slope = vec3_component(capsule->half, axis) * inverse;
+    const cairn_local_capsule projection = {
+        .centre = vec3_sub_scaled(capsule->centre, outward, height),
+        .half = vec3_sub_scaled(capsule->half, outward, slope),
+        .radius = capsule->radius};
     const clip c = clip_to_face(&projection, half_extents, axis);
     const float length = c.upper - c.lower;
     const float radius_squared = capsule->radius * capsule->radius;
@@ -189,7 +175,7 @@ static exit_direction best_face_exit(const cairn_local_capsule *capsule, cairn_v
         const float gap = float_abs(from) - extent - vec3_component(half_extents, axis);
         if (gap > best.gap) {
             best.gap = gap;
-            best.outward = axis_vector(axis, from < 0.0f ? -1.0f : 1.0f);
+            best.outward = vec3_along_axis(axis, from < 0.0f ? -1.0f : 1.0f);
             best.axis = axis;
         }
     }
@@ -201,7 +187,7 @@ static exit_direction best_edge_exit(const cairn_local_capsule *capsule, cairn_v
     exit_direction best = {.gap = -3e38f, .outward = vec3_zero(), .axis = 0};
     const float length_squared = vec3_length_squared(capsule->half);
     for (uint32_t axis = 0; axis < 3; ++axis) {
-        const cairn_vec3 cross = vec3_cross(capsule->half, axis_vector(axis, 1.0f));
+        const cairn_vec3 cross = vec3_cross(capsule->half, vec3_along_axis(axis, 1.0f));
         if (!(vec3_length_squared(cross) > 1e-4f * length_squared)) {
             continue;
         }
@@ -227,7 +213,7 @@ static float parameter_nearest_to_edge(const cairn_local_capsule *capsule, cairn
         edge->outward.z < 0.0f ? 0.0f - half_extents.z : half_extents.z);
     *sides = (vec3_component(on_edge, (edge->axis + 1) % 3) < 0.0f ? 1u : 0u) +
              (vec3_component(on_edge, (edge->axis + 2) % 3) < 0.0f ? 2u : 0u);
-    const cairn_vec3 along = axis_vector(edge->axis, 1.0f);
+    const cairn_vec3 along = vec3_along_axis(edge->axis, 1.0f);
     const cairn_vec3 perpendicular =
         vec3_sub_scaled(capsule->half, along, vec3_component(capsule->half, edge->axis));
     const cairn_vec3 offset = vec3_sub(on_edge, capsule->centre);
@@ -277,7 +263,7 @@ void cairn_collide_capsule_box(const cairn_local_capsule *capsule, cairn_vec3 ha
         return;
     }
     const cairn_vec3 outward = vec3_scale(excess, 1.0f / distance);
-    const uint32_t axis = longest_axis(outward);
+    const uint32_t axis = vec3_largest_axis(vec3_abs(outward));
     out->normal = vec3_negate(outward);
     if (float_abs(vec3_component(outward, axis)) >= FACE_COSINE) {
         add_on_face(out, capsule, half_extents, outward, axis, margin);

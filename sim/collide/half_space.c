@@ -36,13 +36,12 @@ void cairn_collide_box_plane(
     CAIRN_ASSERT(out->point_count == 0);
     const cairn_vec3 up = plane->normal;
     const cairn_vec3 rise = vec3_multiply(up, half_extents);
-    const cairn_vec3 size = vec3_abs(up);
     const float extent = float_abs(rise.x) + float_abs(rise.y) + float_abs(rise.z);
     out->normal = vec3_negate(up);
     if (0.0f - extent - plane->offset > margin) {
         return;
     }
-    const uint32_t axis = size.x >= size.y && size.x >= size.z ? 0u : size.y >= size.z ? 1u : 2u;
+    const uint32_t axis = vec3_largest_axis(vec3_abs(up));
     const uint32_t face_bit = 1u << axis;
     const uint32_t side = vec3_component(up, axis) < 0.0f ? face_bit : 0u;
     for (uint32_t corner = 0; corner < 8; ++corner) {

@@ -78,27 +78,6 @@ static uint32_t manifold_words(
     return edge->element;
 }
 
-static cairn_hash128 hash_solver(const cairn_world *world) {
-    cairn_hash128 sum = {.lo = 0};
-    uint32_t words[SOLVER_WORDS];
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        if (solver_words(world, i, words)) {
-            sum = cairn_hash_add(sum, cairn_hash_words(KEY_SOLVER + i, words, SOLVER_WORDS));
-        }
-    }
-    return sum;
-}
-
-static cairn_hash128 hash_manifolds(const cairn_world *world) {
-    cairn_hash128 sum = {.lo = 0};
-    uint32_t words[MANIFOLD_WORDS];
-    for (uint32_t i = 0; i < contact_graph(world)->edge_count; ++i) {
-        const uint32_t contact = manifold_words(world, i, words);
-        sum = cairn_hash_add(sum, cairn_hash_words(KEY_MANIFOLDS + contact, words, MANIFOLD_WORDS));
-    }
-    return sum;
-}
-
 static void hash_point(const cairn_world *world, cairn_trace_point *point) {
     CAIRN_ASSERT(point->stage <= CAIRN_STAGE_END && point->pass < CAIRN_PASS_COUNT);
     const cairn_world_hash hash = cairn_world_hash_fresh(world);
@@ -108,8 +87,18 @@ static void hash_point(const cairn_world *world, cairn_trace_point *point) {
         list[i] = hash.sections[i];
     }
     if (stage_is_solving(point->stage)) {
-        point->manifolds = hash_manifolds(world);
-        point->solver = hash_solver(world);
+        uint32_t words[MANIFOLD_WORDS];
+        for (uint32_t i = 0; i < contact_graph(world)->edge_count; ++i) {
+            const uint64_t key = KEY_MANIFOLDS + manifold_words(world, i, words);
+            point->manifolds =
+                cairn_hash_add(point->manifolds, cairn_hash_words(key, words, MANIFOLD_WORDS));
+        }
+        for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+            if (solver_words(world, i, words)) {
+                point->solver = cairn_hash_add(
+                    point->solver, cairn_hash_words(KEY_SOLVER + i, words, SOLVER_WORDS));
+            }
+        }
     }
     list[CAIRN_SECTION_COUNT] = point->manifolds;
     list[CAIRN_SECTION_COUNT + 1] = point->solver;

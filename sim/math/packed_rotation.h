@@ -20,12 +20,6 @@ static inline bool packed_rotation_is_none(cairn_packed_rotation packed) {
     return packed.words[0] == 0 && packed.words[1] == 0;
 }
 
-static inline uint32_t component_digits(float component, bool negative) {
-    const float value = (negative ? 0.0f - component : component) / CAIRN_PACKED_ROTATION_MAX;
-    return (uint32_t)(float_clamp(value, -1.0f, 1.0f) * (CAIRN_PACKED_ROTATION_HALF - 1.0f) +
-                      (CAIRN_PACKED_ROTATION_HALF + 0.5f));
-}
-
 // Of a unit quaternion; both signs of it give the same words.
 static inline cairn_packed_rotation packed_rotation_pack(cairn_quat q) {
     const float parts[4] = {q.x, q.y, q.z, q.w};
@@ -36,8 +30,12 @@ static inline cairn_packed_rotation packed_rotation_pack(cairn_quat q) {
     const bool negative = parts[largest] < 0.0f;
     uint64_t bits = largest;
     for (uint32_t i = 1; i < 4; ++i) {
-        bits = bits << CAIRN_PACKED_ROTATION_BITS |
-               component_digits(parts[(largest + i) % 4], negative);
+        const float part = parts[(largest + i) % 4];
+        const float value = (negative ? 0.0f - part : part) / CAIRN_PACKED_ROTATION_MAX;
+        const uint32_t digits =
+            (uint32_t)(float_clamp(value, -1.0f, 1.0f) * (CAIRN_PACKED_ROTATION_HALF - 1.0f) +
+                       (CAIRN_PACKED_ROTATION_HALF + 0.5f));
+        bits = bits << CAIRN_PACKED_ROTATION_BITS | digits;
     }
     return (cairn_packed_rotation){.words = {(uint32_t)bits, (uint32_t)(bits >> 32)}};
 }

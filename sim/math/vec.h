@@ -49,7 +49,6 @@ typedef struct cairn_sym3 {
 #define vec3_abs cairn_vec3_abs
 #define vec3_clamp cairn_vec3_clamp
 #define vec3_select cairn_vec3_select
-#define vec3_lerp cairn_vec3_lerp
 #define vec3_clean cairn_vec3_clean
 #define vec3_finite cairn_vec3_finite
 #define vec3_normalize cairn_vec3_normalize
@@ -58,7 +57,6 @@ typedef struct cairn_sym3 {
 #define quat_conjugate cairn_quat_conjugate
 #define quat_multiply cairn_quat_multiply
 #define quat_length_squared cairn_quat_length_squared
-#define quat_finite cairn_quat_finite
 #define quat_normalize cairn_quat_normalize
 #define quat_rotate cairn_quat_rotate
 #define quat_rotate_inverse cairn_quat_rotate_inverse
@@ -67,7 +65,6 @@ typedef struct cairn_sym3 {
 #define pose_apply_inverse cairn_pose_apply_inverse
 #define pose_multiply cairn_pose_multiply
 #define pose_inverse cairn_pose_inverse
-#define pose_finite cairn_pose_finite
 
 // ---- vec3
 
@@ -79,6 +76,16 @@ static inline bool vec3_is_zero(cairn_vec3 a) {
 // Component 0, 1, 2 is x, y, z.
 static inline float vec3_component(cairn_vec3 a, uint32_t index) {
     return index == 0 ? a.x : index == 1 ? a.y : a.z;
+}
+
+// Along axis 0, 1 or 2, which is x, y or z.
+static inline cairn_vec3 vec3_along_axis(uint32_t axis, float length) {
+    return vec3(axis == 0 ? length : 0.0f, axis == 1 ? length : 0.0f, axis == 2 ? length : 0.0f);
+}
+
+// The axis of the largest component, the first of equals.
+static inline uint32_t vec3_largest_axis(cairn_vec3 a) {
+    return a.x >= a.y && a.x >= a.z ? 0u : a.y >= a.z ? 1u : 2u;
 }
 
 // A unit vector perpendicular to the unit vector `n`. At least one component of a unit vector

@@ -21,9 +21,8 @@ static cairn_convex_view view_of_box(cairn_vec3 half, cairn_convex_box *storage)
     for (uint32_t i = 0; i < 6; ++i) {
         const uint32_t axis = i / 2;
         const float side = i % 2 == 0 ? 1.0f : -1.0f;
-        storage->planes[i].normal =
-            vec3(axis == 0 ? side : 0.0f, axis == 1 ? side : 0.0f, axis == 2 ? side : 0.0f);
-        storage->planes[i].offset = vec3_component(half, axis);
+        storage->planes[i] = (cairn_plane){
+            .normal = vec3_along_axis(axis, side), .offset = vec3_component(half, axis)};
     }
     return (cairn_convex_view){.vertex_count = 8,
         .face_count = 6,

@@ -123,8 +123,7 @@ static hit cast_at_box(const ray *r, cairn_vec3 half_extents) {
         exit = float_min(exit, (0.0f - sign * side - from) / step);
         if (entry_distance > entry.distance) {
             entry.distance = entry_distance;
-            entry.normal =
-                vec3(axis == 0 ? sign : 0.0f, axis == 1 ? sign : 0.0f, axis == 2 ? sign : 0.0f);
+            entry.normal = vec3_along_axis(axis, sign);
         }
     }
     return entry.distance >= 0.0f && entry.distance <= exit ? entry : missed;

@@ -63,15 +63,6 @@ static inline lanes3 rotate_by_vector(lanes3 v, lanes3 rotation) {
     return lanes3_add(v, lanes3_add_scaled(first, second, lanes_all(0.5f)));
 }
 
-static inline void update_anchors(
-    anchor_lanes *anchors, const delta_lanes *a, const delta_lanes *b) {
-    anchors->arm_a = rotate_by_vector(anchors->arm_a0, a->rotation);
-    anchors->arm_b = rotate_by_vector(anchors->arm_b0, b->rotation);
-    const lanes3 dp = lanes3_sub(b->position, a->position);
-    anchors->offset =
-        lanes3_add(lanes3_add(anchors->centres, dp), lanes3_sub(anchors->arm_b, anchors->arm_a));
-}
-
 typedef struct linear_part {
     lanes_sym3 inverse; // of K; not for distance joints
     lanes3 impulse;     // N s, accumulated in one substep; distance: in x
@@ -164,7 +155,11 @@ static inline void rotate_linear_rows(linear_part *linear, uint32_t kind, anchor
     const lanes3 old = accumulated_impulse(linear, kind);
     const lanes3 old_a = lanes3_cross(anchors->arm_a, old);
     const lanes3 old_b = lanes3_cross(anchors->arm_b, old);
-    update_anchors(anchors, delta_a, delta_b);
+    anchors->arm_a = rotate_by_vector(anchors->arm_a0, delta_a->rotation);
+    anchors->arm_b = rotate_by_vector(anchors->arm_b0, delta_b->rotation);
+    const lanes3 dp = lanes3_sub(delta_b->position, delta_a->position);
+    anchors->offset =
+        lanes3_add(lanes3_add(anchors->centres, dp), lanes3_sub(anchors->arm_b, anchors->arm_a));
     if (kind == CAIRN_JOINT_DISTANCE) {
         update_distance_row(linear, anchors, a, b);
     } else {

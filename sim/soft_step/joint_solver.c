@@ -192,24 +192,21 @@ static void store_angular(const cairn_solver_context *context, const wide_joint 
     }
 }
 
-static void store_linear(const cairn_solver_context *context, const wide_joint *wide) {
-    const lanes3 linear = wide->linear.impulse;
-    const lanes values[3] = {
-        finite_or_zero(linear.x), finite_or_zero(linear.y), finite_or_zero(linear.z)};
-    float impulse[3][CAIRN_LANES];
-    memcpy(impulse, values, sizeof impulse);
-    for (uint32_t k = 0; k < CAIRN_LANES; ++k) {
-        if ((wide->pair.live >> k & 1u) != 0) {
-            joint_of(context, wide, k)->impulse = vec3(impulse[0][k], impulse[1][k], impulse[2][k]);
-        }
-    }
-}
-
 static void store(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
     const wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        store_linear(context, &constraints[i]);
+        const lanes3 linear = constraints[i].linear.impulse;
+        const lanes values[3] = {
+            finite_or_zero(linear.x), finite_or_zero(linear.y), finite_or_zero(linear.z)};
+        float impulse[3][CAIRN_LANES];
+        memcpy(impulse, values, sizeof impulse);
+        for (uint32_t k = 0; k < CAIRN_LANES; ++k) {
+            if ((constraints[i].pair.live >> k & 1u) != 0) {
+                joint_of(context, &constraints[i], k)->impulse =
+                    vec3(impulse[0][k], impulse[1][k], impulse[2][k]);
+            }
+        }
         if (cairn_joint_has_axes(constraints[i].kind)) {
             store_angular(context, &constraints[i]);
         }
