@@ -262,9 +262,9 @@ class Reader {
             return;
         }
         // The verifier checks the alignment of the length alone. Machines that align 8 bytes on 4
-        // refuse the same.
+        // refuse the same. Writers do not align a vector without elements.
         constexpr auto alignment = std::is_arithmetic_v<Wire> ? sizeof(Wire) : alignof(Wire);
-        if (reinterpret_cast<uintptr_t>(field->Data()) % alignment != 0) {
+        if (field->size() != 0 && reinterpret_cast<uintptr_t>(field->Data()) % alignment != 0) {
             refuse(CAIRN_DECODE_NOT_FLATBUFFERS);
             return;
         }

@@ -247,7 +247,7 @@ static void apply(const broken *b) {
         break;
     case MISALIGN:
         vector = flat_field(&f, b->field);
-        flat_put_u32(vector + flat_u32(vector) + 4, 0); // an empty vector there
+        flat_put_u32(vector + flat_u32(vector) + 4, 1); // one element there
         flat_put_u32(vector, flat_u32(vector) + 4);
         break;
     }
