@@ -61,7 +61,7 @@ function(cairn_fuzzer)
     set(found ${CMAKE_CURRENT_BINARY_DIR}/found/${FUZZ_NAME})
     file(MAKE_DIRECTORY ${found})
     add_test(NAME fuzz.${FUZZ_NAME}
-        COMMAND fuzz_${FUZZ_NAME} -max_total_time=2 -timeout=5 -rss_limit_mb=1024
+        COMMAND fuzz_${FUZZ_NAME} -max_total_time=1 -timeout=5 -rss_limit_mb=1024
             -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/ ${found} ${corpus})
     set_tests_properties(fuzz.${FUZZ_NAME} PROPERTIES LABELS fuzz TIMEOUT 120)
 endfunction()
