@@ -20,8 +20,8 @@ typedef struct cairn_assembly {
     uint8_t *bytes; // not owned, room for size_max; aligned to 8 bytes
     uint64_t first; // sequence of fragment 0
     uint64_t begun_ns;
-    uint32_t size; // of the message; 0: free
-    uint32_t missing;
+    uint32_t size;    // of the message; 0: free
+    uint32_t missing; // fragments not received yet
     uint64_t have[(CAIRN_LINK_FRAGMENTS_MAX + 63) / 64];
 } cairn_assembly;
 
@@ -38,7 +38,7 @@ void cairn_assemblies_reset(cairn_assemblies *assemblies);
 
 typedef struct cairn_fragment {
     uint64_t sequence;
-    uint32_t index;       // 0 ..
+    uint32_t index;       // from 0
     uint32_t size;        // of the complete message
     const uint8_t *bytes; // of this fragment
     uint32_t bytes_size;

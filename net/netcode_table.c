@@ -120,7 +120,7 @@ static const cairn_netcode_client_rule
         [CAIRN_PACKET_PAYLOAD]        = DO(DELIVER, CONNECTED),
         [CAIRN_PACKET_DISCONNECT]     = DO(END, DISCONNECTED),
         [CAIRN_NETCODE_CLIENT_INPUT_TIME_OUT] = DO(END, CONNECTION_TIMED_OUT),
-        [CAIRN_NETCODE_CLIENT_INPUT_EXPIRE]   = DO(NOTHING, CONNECTED), // the token's work is done
+        [CAIRN_NETCODE_CLIENT_INPUT_EXPIRE]   = DO(NOTHING, CONNECTED), // the token is no longer needed
         [CAIRN_NETCODE_CLIENT_INPUT_SEND]     = DO(REPEAT, CONNECTED),
         [CAIRN_NETCODE_CLIENT_INPUT_LEAVE]    = DO(DISCONNECT, DISCONNECTED),
     },
@@ -172,7 +172,7 @@ const char *cairn_netcode_drop_text(cairn_netcode_drop drop) {
         [CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL] = "token history full",
         [CAIRN_NETCODE_DROP_ADDRESS_CONNECTED] = "address already connected",
         [CAIRN_NETCODE_DROP_ID_CONNECTED] = "client id already connected",
-        [CAIRN_NETCODE_DROP_HANDSHAKES_FULL] = "too many handshakes under way",
+        [CAIRN_NETCODE_DROP_HANDSHAKES_FULL] = "too many pending handshakes",
         [CAIRN_NETCODE_DROP_SERVER_FULL] = "server full",
         [CAIRN_NETCODE_DROP_CHALLENGE] = "challenge token is not this server's",
         [CAIRN_NETCODE_DROP_WRONG_STATE] = "not expected in this state",

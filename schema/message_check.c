@@ -47,6 +47,8 @@ static bool is_finite(const void *floats, size_t size) {
     return true;
 }
 
+#define FINITE(floats) is_finite(&(floats), sizeof(floats))
+
 static void require(checker *c, bool holds, cairn_decode_refusal otherwise) {
     CAIRN_ASSERT(otherwise != CAIRN_DECODE_OK);
     if (c->refusal == CAIRN_DECODE_OK && !holds) {
@@ -82,10 +84,8 @@ static uint32_t check_vector(checker *c, const void *elements, uint32_t count, u
 
 static void check_body(checker *c, const cairn_snapshot_body *body) {
     require(c,
-        is_finite(&body->position, sizeof body->position) &&
-            is_finite(&body->rotation, sizeof body->rotation) &&
-            is_finite(&body->linear_velocity, sizeof body->linear_velocity) &&
-            is_finite(&body->angular_velocity, sizeof body->angular_velocity),
+        FINITE(body->position) && FINITE(body->rotation) && FINITE(body->linear_velocity) &&
+            FINITE(body->angular_velocity),
         CAIRN_DECODE_NON_FINITE);
     require(c,
         cairn_id_index(body->id) != CAIRN_INDEX_NONE && body->flags <= BODY_FLAGS_MAX &&
@@ -120,17 +120,13 @@ static void check_input(checker *c, const cairn_input_message *message) {
         check_vector(c, inputs, message->input_count, CAIRN_INPUTS_PER_MESSAGE_MAX);
     CAIRN_ASSERT(count == 0 || inputs != NULL);
     for (uint32_t i = 0; i < count; ++i) {
-        require(c,
-            is_finite(&inputs[i].move, sizeof inputs[i].move) &&
-                is_finite(&inputs[i].aim, sizeof inputs[i].aim),
-            CAIRN_DECODE_NON_FINITE);
+        require(c, FINITE(inputs[i].move) && FINITE(inputs[i].aim), CAIRN_DECODE_NON_FINITE);
     }
     for (uint32_t i = 0; i < count; ++i) {
         require(c, is_direction(inputs[i].move) && is_direction(inputs[i].aim),
             CAIRN_DECODE_OUT_OF_RANGE);
     }
-    require(
-        c, is_finite(&message->shown_share, sizeof message->shown_share), CAIRN_DECODE_NON_FINITE);
+    require(c, FINITE(message->shown_share), CAIRN_DECODE_NON_FINITE);
     require(c,
         message->shown_share >= 0.0f && message->shown_share <= 1.0f &&
             message->shown_span <= CAIRN_SHOWN_SPAN_MAX,
@@ -174,8 +170,7 @@ static void check_name(checker *c, const char name[CAIRN_NAME_SIZE_MAX + 1]) {
 #define CHECK_BODY_KIND(FIELD, field)                                                              \
     require(c, m->field <= CAIRN_BODY_DYNAMIC, CAIRN_DECODE_OUT_OF_RANGE);
 #define CHECK_MODE(FIELD, field) require(c, m->field < CAIRN_MODE_COUNT, CAIRN_DECODE_OUT_OF_RANGE);
-#define CHECK_REAL(FIELD, field)                                                                   \
-    require(c, is_finite(&m->field, sizeof m->field), CAIRN_DECODE_NON_FINITE);
+#define CHECK_REAL(FIELD, field) require(c, FINITE(m->field), CAIRN_DECODE_NON_FINITE);
 #define CHECK_VEC3(FIELD, field) CHECK_REAL(FIELD, field)
 #define CHECK_QUAT(FIELD, field) CHECK_REAL(FIELD, field)
 #define CHECK_LIMITED_TEXT(FIELD, field, size_max) check_text(c, m->field, size_max);
@@ -254,11 +249,8 @@ static void check_refused(checker *c, const cairn_refused *refused) {
 
 static void check_shape(checker *c, const cairn_snapshot_shape *shape) {
     require(c,
-        is_finite(&shape->half_extents, sizeof shape->half_extents) &&
-            is_finite(&shape->radius, sizeof shape->radius) &&
-            is_finite(&shape->half_height, sizeof shape->half_height) &&
-            is_finite(&shape->position, sizeof shape->position) &&
-            is_finite(&shape->rotation, sizeof shape->rotation),
+        FINITE(shape->half_extents) && FINITE(shape->radius) && FINITE(shape->half_height) &&
+            FINITE(shape->position) && FINITE(shape->rotation),
         CAIRN_DECODE_NON_FINITE);
     require(c,
         cairn_id_index(shape->id) != CAIRN_INDEX_NONE &&
@@ -355,10 +347,7 @@ static void check_tick_order(checker *c, const cairn_chunk_ticks *all) {
 static void check_commands(checker *c, const cairn_command *commands, uint32_t count) {
     CAIRN_ASSERT(commands != NULL || count == 0);
     for (uint32_t i = 0; i < count; ++i) {
-        require(c,
-            is_finite(&commands[i].move, sizeof commands[i].move) &&
-                is_finite(&commands[i].aim, sizeof commands[i].aim),
-            CAIRN_DECODE_NON_FINITE);
+        require(c, FINITE(commands[i].move) && FINITE(commands[i].aim), CAIRN_DECODE_NON_FINITE);
     }
     for (uint32_t i = 0; i < count && c->refusal == CAIRN_DECODE_OK; ++i) {
         require(c, cairn_command_check(&commands[i]) == CAIRN_OK, CAIRN_DECODE_OUT_OF_RANGE);

@@ -51,9 +51,8 @@ bool cairn_scene_text_check(const char *json, size_t size, char error[CAIRN_SCEN
         advance(&s, json[i], i + 1 < size ? json[i + 1] : '\0');
         const bool is_code = !s.in_text && !s.in_comment;
         brackets += is_code && (json[i] == '{' || json[i] == '[');
-        const char *refusal = json[i] == '\0' ? "a zero byte is not allowed"
-                              : brackets > BRACKETS_MAX
-                                  ? "a scene may have at most 1048576 objects and lists"
+        const char *refusal = json[i] == '\0'             ? "a zero byte is not allowed"
+                              : brackets > BRACKETS_MAX   ? "more than 1048576 objects and lists"
                               : is_code && json[i] == '(' ? "functions are not allowed"
                                                           : NULL;
         if (refusal != NULL) {

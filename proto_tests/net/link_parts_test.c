@@ -15,13 +15,13 @@ TEST("a sequence is the nearest with its low bits") {
         uint32_t low;
         uint64_t whole;
     } cases[] = {
-        {0, 0, 0}, {0, 5, 5}, {0, 0xffffffff, 0xffffffff}, // nothing lies before zero
+        {0, 0, 0}, {0, 5, 5}, {0, 0xffffffff, 0xffffffff}, // no sequence lies before zero
         {5, 0xffffffff, 0xffffffff}, {WRAP - 1, 0, WRAP}, {WRAP - 1, 7, WRAP + 7},
         {WRAP - 1, 0xfffffff0, WRAP - 16}, {WRAP, 0xffffffff, WRAP - 1}, {WRAP, 0, WRAP},
         {WRAP + 5, 0xfffffff0, WRAP - 16}, {WRAP / 2, 0, 0}, {WRAP / 2 + 1, 0, WRAP},
         {7 * WRAP + 3, 0xfffffffe, 7 * WRAP - 2}, {7 * WRAP - 3, 2, 7 * WRAP + 2},
         {UINT64_MAX, 0xffffffff, UINT64_MAX},
-        {UINT64_MAX, 3, UINT64_MAX - 0xfffffffc}, // nothing lies past the end
+        {UINT64_MAX, 3, UINT64_MAX - 0xfffffffc}, // no sequence lies past the last
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(cairn_sequence_expand(cases[i].expected, cases[i].low), cases[i].whole);
@@ -55,13 +55,13 @@ TEST("a sequence is fresh, stale or a duplicate") {
 }
 
 // Messages of two fragments with room for two at once.
-typedef struct table {
+typedef struct fixture {
     cairn_assemblies assemblies;
     uint8_t bytes[2][2000];
     uint8_t part[CAIRN_LINK_PART_SIZE];
-} table;
+} fixture;
 
-static table t;
+static fixture t;
 
 BEFORE_EACH {
     memset(&t, 0, sizeof t);
@@ -73,8 +73,8 @@ BEFORE_EACH {
 
 static const uint64_t wait_ns = 50;
 
-// Whether the message that begins at sequence `first` is whole with this fragment.
-static bool take(uint64_t now_ns, uint64_t first, uint32_t index) {
+// Whether this fragment completes the message that begins at sequence `first`.
+static bool add_fragment(uint64_t now_ns, uint64_t first, uint32_t index) {
     const cairn_fragment fragment = {.sequence = first + index,
         .index = index,
         .size = 2000,
@@ -85,36 +85,36 @@ static bool take(uint64_t now_ns, uint64_t first, uint32_t index) {
     return t.assemblies.done != NULL && t.assemblies.done->first == first;
 }
 
-TEST("two messages may be interleaved") {
-    assert_false(take(1, 12, 0));
-    assert_false(take(2, 10, 1));
-    assert_true(take(3, 12, 1));
-    assert_true(take(4, 10, 0));
+TEST("the fragments of two messages may be interleaved") {
+    assert_false(add_fragment(1, 12, 0));
+    assert_false(add_fragment(2, 10, 1));
+    assert_true(add_fragment(3, 12, 1));
+    assert_true(add_fragment(4, 10, 0));
     assert_int_equal(t.assemblies.lost, 0);
 }
 
-TEST("a message that has waited long enough makes room for a new one") {
-    assert_false(take(1, 10, 0));
-    assert_false(take(2, 12, 0));
-    assert_false(take(51, 14, 0));
+TEST("a message that has waited long enough loses its slot to a new one") {
+    assert_false(add_fragment(1, 10, 0));
+    assert_false(add_fragment(2, 12, 0));
+    assert_false(add_fragment(51, 14, 0));
     assert_int_equal(t.assemblies.lost, 1);
-    assert_false(take(52, 10, 1)); // too late: it does not begin the message again
+    assert_false(add_fragment(52, 10, 1)); // too late: it does not begin the message again
     assert_int_equal(t.assemblies.lost, 1);
-    assert_true(take(53, 12, 1));
-    assert_true(take(54, 14, 1));
+    assert_true(add_fragment(53, 12, 1));
+    assert_true(add_fragment(54, 14, 1));
 }
 
-TEST("a message that has waited a short time keeps its room") {
-    assert_false(take(1, 10, 0));
-    assert_false(take(2, 12, 0));
-    assert_false(take(50, 14, 0)); // given up
+TEST("a message that has waited a short time keeps its slot") {
+    assert_false(add_fragment(1, 10, 0));
+    assert_false(add_fragment(2, 12, 0));
+    assert_false(add_fragment(50, 14, 0)); // given up
     assert_int_equal(t.assemblies.lost, 1);
-    assert_true(take(60, 10, 1));
-    assert_false(take(61, 14, 1)); // a later fragment does not begin it
+    assert_true(add_fragment(60, 10, 1));
+    assert_false(add_fragment(61, 14, 1)); // a later fragment does not begin it
     assert_int_equal(t.assemblies.lost, 1);
-    assert_true(take(62, 12, 1));
-    assert_false(take(63, 16, 1));
-    assert_true(take(64, 16, 0));
+    assert_true(add_fragment(62, 12, 1));
+    assert_false(add_fragment(63, 16, 1));
+    assert_true(add_fragment(64, 16, 0));
 }
 
 TEST("a fragment whose message would begin before the first payload is refused") {
