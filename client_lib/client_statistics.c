@@ -92,6 +92,7 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
     const cairn_client_outbox *outbox = &client->outbox;
     const cairn_timeline *timeline = &client->lockstep.timeline;
     const cairn_predict *predict = &client->predict;
+    const cairn_client_resync *resync = &client->resync;
     CAIRN_ASSERT(timeline->head_tick >= cairn_timeline_confirmed_tick(timeline));
     *out = (cairn_client_statistics){
         .snapshots = view->statistics,
@@ -112,11 +113,15 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
             .over_budget = predict->over_budget,
             .window_full = predict->window_full,
             .correction_m = predict->smoothing.error_m},
+        .resync = {.count = resync->repair.count,
+            .bytes = resync->repair.bytes,
+            .repairs_refused = resync->repair.refused,
+            .desync_reports = resync->report.count,
+            .desync_reports_failed = resync->report.failed},
     };
     out->snapshots.received = view->statistics.keyframes + view->statistics.deltas;
     out->snapshots.interpolation_delay_ns = (uint64_t)view->interpolation.delay_ns;
     read_connection(client, &out->connection);
-    cairn_client_resync_statistics_read(&client->resync, &out->resync);
 }
 
 uint32_t cairn_client_rollbacks(
@@ -136,5 +141,12 @@ uint64_t cairn_client_rollback_count(
 uint32_t cairn_client_resyncs(
     const cairn_client *client, cairn_client_resync_record *out, uint32_t capacity) {
     CAIRN_ASSERT(client != NULL && (out != NULL || capacity == 0));
-    return cairn_client_resync_records(&client->resync, out, capacity);
+    const cairn_client_repair *repair = &client->resync.repair;
+    uint64_t count =
+        repair->count < CAIRN_CLIENT_RESYNCS_HELD ? repair->count : CAIRN_CLIENT_RESYNCS_HELD;
+    count = count < capacity ? count : capacity;
+    for (uint64_t i = 0; i < count; ++i) {
+        out[i] = repair->records[(repair->count - count + i) % CAIRN_CLIENT_RESYNCS_HELD];
+    }
+    return (uint32_t)count;
 }

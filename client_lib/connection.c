@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/assert.h"
-#include <cairn/token.h>
 
 #define UNRELIABLE_SIZE_MAX 8192
 #define RELIABLE_BUFFER_SIZE 65536
@@ -76,15 +75,9 @@ cairn_status cairn_connection_create(cairn_connection *connection) {
 }
 
 void cairn_connection_destroy(cairn_connection *connection) {
-    if (connection->link != NULL) {
-        cairn_link_destroy(connection->link);
-    }
-    if (connection->netcode != NULL) {
-        cairn_netcode_client_destroy(connection->netcode);
-    }
-    if (connection->encoder != NULL) {
-        cairn_encoder_destroy(connection->encoder);
-    }
+    cairn_link_destroy(connection->link);
+    cairn_netcode_client_destroy(connection->netcode);
+    cairn_encoder_destroy(connection->encoder);
     *connection = (cairn_connection){.state = CAIRN_CLIENT_IDLE};
 }
 

@@ -4,7 +4,6 @@
 // The newest snapshots, exactly as received, in order of tick. Deltas are applied here against the
 // snapshots held; the client acknowledges the newest tick.
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "schema/messages.h"

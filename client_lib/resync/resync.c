@@ -94,30 +94,6 @@ uint64_t cairn_client_resync_roots_per_report(cairn_client_resync *resync, uint6
     return first ? 1 : UINT32_MAX;
 }
 
-void cairn_client_resync_statistics_read(
-    const cairn_client_resync *resync, cairn_client_resync_statistics *out) {
-    *out = (cairn_client_resync_statistics){
-        .count = resync->repair.count,
-        .bytes = resync->repair.bytes,
-        .repairs_refused = resync->repair.refused,
-        .desync_reports = resync->report.count,
-        .desync_reports_failed = resync->report.failed,
-    };
-}
-
-uint32_t cairn_client_resync_records(
-    const cairn_client_resync *resync, cairn_client_resync_record *out, uint32_t capacity) {
-    CAIRN_ASSERT(out != NULL || capacity == 0);
-    const cairn_client_repair *repair = &resync->repair;
-    uint64_t count =
-        repair->count < CAIRN_CLIENT_RESYNCS_HELD ? repair->count : CAIRN_CLIENT_RESYNCS_HELD;
-    count = count < capacity ? count : capacity;
-    for (uint64_t i = 0; i < count; ++i) {
-        out[i] = repair->records[(repair->count - count + i) % CAIRN_CLIENT_RESYNCS_HELD];
-    }
-    return (uint32_t)count;
-}
-
 const char *cairn_client_resync_cause_text(cairn_client_resync_cause cause) {
     static const char *const texts[CAIRN_RESYNC_CAUSE_COUNT] = {
         [CAIRN_RESYNC_BY_STEPPING] = "stepped again from the last valid tick",

@@ -61,9 +61,3 @@ uint32_t cairn_client_resync_steps_max(const cairn_client_resync *resync, uint32
 // Own roots that make a root report due: `usual`, but while a repair is under way the root that
 // differs is reported once and at once, and no other.
 uint64_t cairn_client_resync_roots_per_report(cairn_client_resync *resync, uint64_t usual);
-
-void cairn_client_resync_statistics_read(
-    const cairn_client_resync *resync, cairn_client_resync_statistics *out);
-// The last records, oldest first, at most `capacity`; returns how many.
-uint32_t cairn_client_resync_records(
-    const cairn_client_resync *resync, cairn_client_resync_record *out, uint32_t capacity);

@@ -216,27 +216,18 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
     return verdict;
 }
 
-static cairn_lockstep_verdict verdict_of(cairn_timeline_verdict verdict) {
-    switch (verdict) {
-    case CAIRN_TIMELINE_NOT_EXPECTED:
-        return CAIRN_LOCKSTEP_NOT_EXPECTED;
-    case CAIRN_TIMELINE_GAP:
-        return CAIRN_LOCKSTEP_GAP;
-    case CAIRN_TIMELINE_FULL:
-        return CAIRN_LOCKSTEP_FULL;
-    default:
-        return CAIRN_LOCKSTEP_TAKEN;
-    }
-}
-
 static cairn_lockstep_verdict confirm_tick(cairn_lockstep *lockstep, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_hash128 root) {
     CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
     cairn_early_ticks_drop(&lockstep->early, tick);
-    return verdict_of(
+    const cairn_timeline_verdict verdict =
         lockstep->confirm != NULL
             ? lockstep->confirm(lockstep->confirm_context, tick, commands, count, root)
-            : cairn_timeline_confirm(&lockstep->timeline, tick, commands, count, root));
+            : cairn_timeline_confirm(&lockstep->timeline, tick, commands, count, root);
+    return verdict == CAIRN_TIMELINE_NOT_EXPECTED ? CAIRN_LOCKSTEP_NOT_EXPECTED
+           : verdict == CAIRN_TIMELINE_GAP        ? CAIRN_LOCKSTEP_GAP
+           : verdict == CAIRN_TIMELINE_FULL       ? CAIRN_LOCKSTEP_FULL
+                                                  : CAIRN_LOCKSTEP_TAKEN;
 }
 
 static cairn_lockstep_verdict take_tick(

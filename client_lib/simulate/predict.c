@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "bridge/snapshot.h"
 
 // Snapshots of the last steps: two to interpolate between, two more so that the pictures before and
 // after a rollback have a tick in common.

@@ -6,15 +6,11 @@
 #include "base/assert.h"
 #include "schema/messages.h"
 
-typedef struct command_list {
-    const cairn_command *commands;
-    uint32_t count;
-} command_list;
-
-static const cairn_command *find_input(command_list list, uint32_t slot) {
-    for (uint32_t i = 0; i < list.count; i++) {
-        if (list.commands[i].kind == CAIRN_COMMAND_INPUT && list.commands[i].slot == slot) {
-            return &list.commands[i];
+static const cairn_command *find_input(
+    const cairn_command *commands, uint32_t count, uint32_t slot) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (commands[i].kind == CAIRN_COMMAND_INPUT && commands[i].slot == slot) {
+            return &commands[i];
         }
     }
     return NULL;
@@ -28,8 +24,6 @@ cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_pre
     uint64_t tick, uint32_t own, const cairn_command *predicted, uint32_t predicted_count,
     const cairn_command *confirmed, uint32_t confirmed_count) {
     CAIRN_ASSERT(prediction->next_tick <= tick);
-    const command_list ours = {predicted, predicted_count};
-    const command_list theirs = {confirmed, confirmed_count};
     for (uint32_t i = 0; i < confirmed_count; i++) {
         if (confirmed[i].slot >= CAIRN_SLOTS_MAX) {
             return (cairn_rollback_attribution){CAIRN_ROLLBACK_OPERATOR, CAIRN_SLOT_NONE};
@@ -42,8 +36,9 @@ cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_pre
     }
     for (uint32_t i = 0; i <= CAIRN_SLOTS_MAX; i++) {
         const uint32_t slot = i == 0 ? own : i - 1;
-        const cairn_command *input = find_input(theirs, slot);
-        if (slot >= CAIRN_SLOTS_MAX || equal_inputs(find_input(ours, slot), input)) {
+        const cairn_command *input = find_input(confirmed, confirmed_count, slot);
+        if (slot >= CAIRN_SLOTS_MAX ||
+            equal_inputs(find_input(predicted, predicted_count, slot), input)) {
             continue;
         }
         // Whether the server substituted the input because none had arrived.

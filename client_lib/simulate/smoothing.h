@@ -8,7 +8,6 @@
 // in steps of 1/240 s, so that the frame rate does not matter; an angle counts as the path of a
 // point at a distance of one metre. This changes pictures only, never the simulation.
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <cairn/client.h>

@@ -4,7 +4,6 @@
 // Joins the pieces of a full state. The memory is allocated once, when the first piece states the
 // whole size, and never exceeds what the client's config allows.
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "schema/messages.h"

@@ -6,7 +6,6 @@
 #include <uv.h>
 
 #include "base/assert.h"
-#include "base/limits.h"
 #include "program/sockaddr.h"
 #include <cairn/client.h>
 #include <cairn/types.h>

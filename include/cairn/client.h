@@ -8,7 +8,8 @@
 // A host's loop: receive until there is nothing to receive, advance, send until send returns 0,
 // sleep until the deadline. Times are nanoseconds of one monotonic clock of the host, the same in
 // all calls. Lengths are metres, rotations unit quaternions (x y z w), angles radians. A client may
-// be used from one thread at a time; two clients share nothing.
+// be used from one thread at a time; two clients share nothing. Pointers must not be NULL unless a
+// comment allows it (cairn/types.h).
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -302,7 +303,7 @@ typedef struct cairn_client_prediction_statistics {
 // Modes heal and predict; reports in all modes that simulate.
 typedef struct cairn_client_resync_statistics {
     uint64_t count;                 // completed resynchronisations
-    uint64_t bytes;                 // that these took
+    uint64_t bytes;                 // of messages and states that these took
     uint64_t repairs_refused;       // answers that did not make the world equal to the server's
     uint64_t desync_reports;        // started
     uint64_t desync_reports_failed; // for lack of a saved state to begin with, or of memory
@@ -316,6 +317,7 @@ typedef struct cairn_client_statistics {
     cairn_client_prediction_statistics prediction;
     cairn_client_resync_statistics resync;
 } cairn_client_statistics;
+// Fills *out with the statistics of now.
 void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out);
 
 // A reason why the client ignores data that it received, with its count since create.

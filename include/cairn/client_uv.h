@@ -38,7 +38,7 @@ cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_cl
 // on the host's loop is freed when that loop has run the closing callbacks. NULL is allowed.
 void cairn_client_uv_close(cairn_client_uv *driver);
 
-// Calls cairn_client_connect with the present time, and sends. Returns false if that does.
+// Calls cairn_client_connect with the present time, sends, and returns what that call returned.
 bool cairn_client_uv_connect(
     cairn_client_uv *driver, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
 // Calls cairn_client_disconnect; its datagrams are sent before it returns.

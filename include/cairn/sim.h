@@ -6,7 +6,7 @@
 // The contract (docs/DETERMINISM.md): the same start state and the same commands give the same
 // full hash at every tick, on every build and machine, after a restore at any tick. No function
 // here reads a clock, a file, an environment variable or a global; only create, fork and
-// set_lanes allocate.
+// set_lanes allocate. Pointers must not be NULL unless a comment allows it (cairn/types.h).
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ cairn_status cairn_world_set_parallel(cairn_world *world, const cairn_parallel *
 // is unchanged. CAIRN_INVALID_ARGUMENT: another number, or a width that this build or this CPU has
 // no kernel for (1 and 4 always exist). CAIRN_OUT_OF_MEMORY. Not part of the state.
 cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes);
-uint32_t cairn_world_lanes(const cairn_world *world);
+uint32_t cairn_world_lanes(const cairn_world *world); // the width in use
 
 // The stages of a step, as a stage probe receives them.
 typedef enum cairn_stage {
@@ -381,7 +381,7 @@ typedef struct cairn_world_hash {
 // The cost depends on what changed since the last call: the hashes of sleeping bodies are cached in
 // the world, so two threads must not call this for one world at the same time.
 cairn_world_hash cairn_world_hash_read(const cairn_world *world);
-const char *cairn_section_name(cairn_section section);
+const char *cairn_section_name(cairn_section section); // static text, such as "bodies"
 
 // One field that differs between two worlds.
 typedef struct cairn_difference {

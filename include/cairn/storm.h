@@ -174,7 +174,7 @@ typedef struct cairn_storm_report {
     uint64_t playing_ns[CAIRN_STORM_MODES]; // virtual time that clients played, by mode
     uint64_t ticks;                         // of the server
     uint64_t datagrams;
-    uint64_t hostile;
+    uint64_t hostile; // datagrams of the attacker
     uint64_t joins;
     uint64_t cuts;
     uint64_t stalls;
@@ -199,7 +199,8 @@ typedef struct cairn_storm_report {
     uint64_t equal_ms_max;
 } cairn_storm_report;
 
-// Runs one storm to its end or to its first finding and fills *report. Returns false if it could
+// Runs one storm to its end or to its first finding and fills *report; both pointers must not be
+// NULL. Returns false if it could
 // not start: a number of the config is out of range, no world can be created from the scene with
 // these rules, or memory is exhausted; report->words says which.
 bool cairn_storm_run(const cairn_storm_config *config, cairn_storm_report *report);

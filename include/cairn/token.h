@@ -35,8 +35,9 @@ typedef struct cairn_token_request {
     const uint8_t *entropy;
 } cairn_token_request;
 
-// Writes a token. CAIRN_INVALID_ARGUMENT if a required pointer is NULL, the server count or an
-// address family is out of range, or the expiry does not fit 64 bits.
+// Writes a token. `request` and `token` must not be NULL. CAIRN_INVALID_ARGUMENT: a pointer in the
+// request other than user_data is NULL, the server count or an address family is out of range, or
+// the expiry does not fit 64 bits.
 cairn_status cairn_token_issue(
     const cairn_token_request *request, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
 

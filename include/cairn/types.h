@@ -7,6 +7,12 @@
 // Units everywhere: metres, kilograms, seconds, radians, newtons, newton seconds. Three dimensions,
 // right handed, single precision. Ticks are counts, never times. The unit of a time is the last
 // word of its name (`timeout_ns`).
+//
+// Pointers in all headers: a pointer must not be NULL unless a comment allows it; an array may be
+// NULL if its count, size or capacity is 0. Functions assert this, and a failed assertion prints
+// its place and aborts the process. Functions do not keep a pointer after they return unless a
+// comment says so. Texts of type const char * that are returned are static unless a comment says
+// otherwise.
 
 #include <stdbool.h>
 #include <stddef.h>

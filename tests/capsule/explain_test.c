@@ -15,7 +15,6 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
 #include "tools/replay/explain.h"
-#include "tools/replay/fused.h"
 
 // A step that a client computed wrongly, and what its capsule holds.
 typedef struct desync {

@@ -4,7 +4,6 @@
 #include "tests/kit/test.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bridge/snapshot.h"
@@ -18,12 +17,15 @@ static const cairn_virtual_path lossy = {.delay_ns = 40000000,
     .repeat_permille = 30,
     .corrupt_permille = 10};
 
-static cairn_client_config interpolate(void) {
-    return cairn_client_config_default();
+// `path` NULL: 20 ms each way, no loss.
+static uint32_t join(rig *p, cairn_client_mode mode, const cairn_virtual_path *path) {
+    const cairn_client_config config = rig_config(mode);
+    return rig_join(p, &config, path);
 }
 
-static uint32_t join(rig *p, cairn_client_config config, const cairn_virtual_path *path) {
-    return rig_join(p, &config, path);
+static void expect_failed(const rig *p, uint32_t client, const char *text) {
+    assert_int_equal(rig_state(p, client), CAIRN_CLIENT_FAILED);
+    assert_string_equal(cairn_client_failure_text(rig_client(p, client)), text);
 }
 
 static uint64_t drops(const rig *p, uint32_t client, const char *layer, const char *reason) {
@@ -39,7 +41,7 @@ static uint64_t drops(const rig *p, uint32_t client, const char *layer, const ch
 
 TEST("an interpolating client sees the world") {
     RIG(p, .seed = 1);
-    uint32_t watcher = join(&p, interpolate(), NULL);
+    uint32_t watcher = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     assert_int_equal(rig_state(&p, watcher), CAIRN_CLIENT_CONNECTING);
     rig_run_ms(&p, 3000);
     assert_int_equal(rig_state(&p, watcher), CAIRN_CLIENT_PLAYING);
@@ -118,7 +120,7 @@ TEST("a client of every mode lists the server's shapes, with the corners of hull
 
 TEST("inputs move the player and arrive just in time") {
     RIG(p, .seed = 3);
-    uint32_t player = join(&p, interpolate(), NULL);
+    uint32_t player = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     rig_run_ms(&p, 1500);
     assert_true(rig_press(&p, player, 0, 1.0f));
     rig_run_ms(&p, 4000);
@@ -134,16 +136,16 @@ TEST("inputs move the player and arrive just in time") {
 
 TEST("an input out of range changes nothing") {
     RIG(p, .seed = 4);
-    uint32_t player = join(&p, interpolate(), NULL);
+    uint32_t player = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     assert_false(rig_press(&p, player, 0, 0.5f)); // no slot yet
     rig_run_ms(&p, 1000);
     assert_true(rig_press(&p, player, 0, 0.5f));
     assert_false(rig_press(&p, player, 0, 1.01f));
     assert_false(rig_press(&p, player, 0, NAN));
     assert_false(rig_press(&p, player, 0, -INFINITY));
-    cairn_client_config config = interpolate();
+    cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
     config.spectator = true;
-    uint32_t spectator = join(&p, config, NULL);
+    uint32_t spectator = rig_join(&p, &config, NULL);
     rig_run_ms(&p, 1000);
     assert_int_equal(rig_state(&p, spectator), CAIRN_CLIENT_PLAYING);
     assert_false(rig_press(&p, spectator, 0, 0.5f));
@@ -164,8 +166,8 @@ static void expect_in_step(const rig *p, uint32_t client, uint64_t compared_min)
 
 TEST("a lockstep client holds the server's world") {
     RIG(p, .seed = 5);
-    uint32_t player = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
-    uint32_t other = join(&p, interpolate(), NULL);
+    uint32_t player = join(&p, CAIRN_CLIENT_LOCKSTEP, NULL);
+    uint32_t other = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     rig_run_ms(&p, 1000);
     rig_press(&p, player, 0, 0.7f);
     rig_press(&p, other, CAIRN_SANDBOX_SPAWN, -1.0f);
@@ -180,8 +182,8 @@ TEST("a lockstep client holds the server's world") {
 
 TEST("loss, jitter and corruption change no bit of a world") {
     RIG(p, .seed = 6);
-    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), &lossy);
-    uint32_t watcher = join(&p, interpolate(), &lossy);
+    uint32_t stepper = join(&p, CAIRN_CLIENT_LOCKSTEP, &lossy);
+    uint32_t watcher = join(&p, CAIRN_CLIENT_INTERPOLATE, &lossy);
     rig_run_ms(&p, 2500);
     for (int i = 0; i < 8; i++) {
         rig_press(&p, stepper, i % 3 == 0 ? CAIRN_SANDBOX_THROW : 0, i % 2 == 0 ? 1 : -1);
@@ -197,18 +199,18 @@ TEST("loss, jitter and corruption change no bit of a world") {
 
 TEST("a late joiner catches up") {
     RIG(p, .seed = 7);
-    uint32_t first = join(&p, interpolate(), NULL);
+    uint32_t first = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     rig_run_ms(&p, 3000);
     rig_press(&p, first, CAIRN_SANDBOX_SPAWN, 0);
     rig_run_ms(&p, 1000);
-    uint32_t late = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
+    uint32_t late = join(&p, CAIRN_CLIENT_LOCKSTEP, NULL);
     rig_run_ms(&p, 2500);
     expect_in_step(&p, late, 60);
 }
 
 TEST("both sides detect that a client's world was corrupted") {
     RIG(p, .seed = 8);
-    uint32_t client = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
+    uint32_t client = join(&p, CAIRN_CLIENT_LOCKSTEP, NULL);
     rig_run_ms(&p, 2000);
     expect_in_step(&p, client, 30);
     // One body of the client's own world gets an impulse that the server does not apply.
@@ -223,16 +225,15 @@ TEST("both sides detect that a client's world was corrupted") {
     cairn_client_statistics s = rig_statistics(&p, client);
     assert_true(s.simulation.roots_differed > 0);
     assert_int_equal(s.simulation.first_difference_tick, tick + 1);
-    const cairn_server_statistics server = rig_server_statistics(&p);
-    assert_true(server.total.roots_differed > 0);
+    assert_true(rig_server_statistics(&p).total.roots_differed > 0);
 }
 
 TEST("clients continue after a cut of one second and after their hosts slept three") {
     for (int sleeps = 0; sleeps < 2; sleeps++) {
         void (*const stop)(rig *, uint32_t, bool) = sleeps ? rig_pause : rig_cut;
         RIG(p, .seed = 9);
-        uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
-        uint32_t watcher = join(&p, interpolate(), NULL);
+        uint32_t stepper = join(&p, CAIRN_CLIENT_LOCKSTEP, NULL);
+        uint32_t watcher = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
         rig_run_ms(&p, 2000);
         stop(&p, stepper, true);
         stop(&p, watcher, true);
@@ -255,7 +256,7 @@ TEST("clients continue after a cut of one second and after their hosts slept thr
 
 TEST("a client far behind gets a new full state") {
     RIG(p, .seed = 11);
-    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
+    uint32_t stepper = join(&p, CAIRN_CLIENT_LOCKSTEP, NULL);
     rig_run_ms(&p, 1500);
     // The server receives the client's datagrams, and a few of its own reach the client, so that
     // the connection stays open. But the client acknowledges no tick for longer than the server
@@ -270,18 +271,15 @@ TEST("a client far behind gets a new full state") {
     }
     rig_run_ms(&p, 4000);
     expect_in_step(&p, stepper, 100);
-    const cairn_server_statistics server = rig_server_statistics(&p);
-    assert_true(server.total.state_transfers >= 2);
+    assert_true(rig_server_statistics(&p).total.state_transfers >= 2);
 }
 
 TEST("a server that does not answer is named as the reason") {
     RIG(p, .seed = 12);
     const cairn_virtual_path nowhere = {.cut = true};
-    uint32_t client = join(&p, interpolate(), &nowhere);
+    uint32_t client = join(&p, CAIRN_CLIENT_INTERPOLATE, &nowhere);
     rig_run_ms(&p, 8000);
-    assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
-    assert_string_equal(cairn_client_failure_text(rig_client(&p, client)),
-        "no server of the connect token answered");
+    expect_failed(&p, client, "no server of the connect token answered");
     // A second attempt over a working path starts from nothing.
     rig_cut(&p, client, false);
     rig_connect_again(&p, client);
@@ -292,31 +290,27 @@ TEST("a server that does not answer is named as the reason") {
 
 TEST("a lost connection is named as the reason") {
     RIG(p, .seed = 13);
-    uint32_t client = join(&p, interpolate(), NULL);
+    uint32_t client = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     rig_run_ms(&p, 1500);
     rig_cut(&p, client, true);
     rig_run_ms(&p, 7000);
-    assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
-    assert_string_equal(cairn_client_failure_text(rig_client(&p, client)),
-        "the connection timed out: nothing was received from the server");
+    expect_failed(&p, client, "the connection timed out: nothing was received from the server");
 }
 
 TEST("a draining server is named as the reason") {
     RIG(p, .seed = 14);
-    uint32_t client = join(&p, interpolate(), NULL);
+    uint32_t client = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     rig_run_ms(&p, 1500);
     cairn_server_drain(p.system.server, rig_server_now_ns(&p));
     rig_run_ms(&p, 1000);
-    assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_FAILED);
-    assert_string_equal(
-        cairn_client_failure_text(rig_client(&p, client)), "the server closed the connection");
+    expect_failed(&p, client, "the server closed the connection");
     p.system.spins = 0; // the deadline of a drained server is now, because its host would end
 }
 
 TEST("a full room is refused with the server's reason") {
     RIG(p, .seed = 15);
     for (int i = 0; i < 5; i++) {
-        join(&p, interpolate(), NULL);
+        join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     }
     rig_run_ms(&p, 3000);
     uint32_t refused = 0;
@@ -332,36 +326,32 @@ TEST("a full room is refused with the server's reason") {
 
 TEST("disconnect takes effect at once, and the server notices within half a second") {
     RIG(p, .seed = 16);
-    uint32_t client = join(&p, interpolate(), NULL);
+    uint32_t client = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     rig_run_ms(&p, 1500);
     cairn_client_disconnect(rig_client(&p, client), rig_client_now_ns(&p, client));
     assert_int_equal(rig_state(&p, client), CAIRN_CLIENT_LEFT);
     rig_run_ms(&p, 500);
-    const cairn_server_statistics server = rig_server_statistics(&p);
-    assert_int_equal(server.clients, 0);
+    assert_int_equal(rig_server_statistics(&p).clients, 0);
 }
 
 TEST("the failure text names the limit that a world exceeds") {
     RIG(p, .seed = 17);
-    cairn_client_config few = interpolate();
+    cairn_client_config few = rig_config(CAIRN_CLIENT_INTERPOLATE);
     few.bodies_max = 4;
     cairn_client_config small = rig_config(CAIRN_CLIENT_LOCKSTEP);
     small.state_size_max = 100;
-    uint32_t a = join(&p, few, NULL);
-    uint32_t b = join(&p, small, NULL);
+    uint32_t a = rig_join(&p, &few, NULL);
+    uint32_t b = rig_join(&p, &small, NULL);
     rig_run_ms(&p, 2000);
-    assert_int_equal(rig_state(&p, a), CAIRN_CLIENT_FAILED);
-    assert_string_equal(cairn_client_failure_text(rig_client(&p, a)),
-        "the world has more bodies than bodies_max allows: raise bodies_max");
-    assert_int_equal(rig_state(&p, b), CAIRN_CLIENT_FAILED);
-    assert_string_equal(cairn_client_failure_text(rig_client(&p, b)),
-        "the server's state is larger than state_size_max allows: raise state_size_max");
+    expect_failed(&p, a, "the world has more bodies than bodies_max allows: raise bodies_max");
+    expect_failed(
+        &p, b, "the server's state is larger than state_size_max allows: raise state_size_max");
     assert_int_equal(drops(&p, a, "snapshot", "more bodies than bodies_max"), 1);
 }
 
 TEST("messages that a server must not send are dropped and counted by reason") {
     RIG(p, .seed = 18);
-    uint32_t early = join(&p, interpolate(), NULL);
+    uint32_t early = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     const cairn_wire_tick tick = {0};
     const uint64_t digest = 0;
     const cairn_message ticks = {.kind = CAIRN_MESSAGE_TICKS,
@@ -391,7 +381,7 @@ TEST("messages that a server must not send are dropped and counted by reason") {
     assert_int_equal(drops(&p, early, "session", "a message of another mode"), 1);
     cairn_client_take_message(rig_client(&p, early), 0, &garbled);
     assert_int_equal(rig_state(&p, early), CAIRN_CLIENT_PLAYING);
-    uint32_t stepper = join(&p, rig_config(CAIRN_CLIENT_LOCKSTEP), NULL);
+    uint32_t stepper = join(&p, CAIRN_CLIENT_LOCKSTEP, NULL);
     rig_run_ms(&p, 1000);
     rig_deliver(&p, stepper, &keyframe);
     assert_int_equal(drops(&p, stepper, "session", "a message of another mode"), 1);
@@ -411,12 +401,12 @@ TEST("a client joins the room it names") {
     room.scene = kit_scene_stack_and_row();
     const uint64_t now_ns = rig_server_now_ns(&p);
     assert_int_equal(cairn_server_room_create(p.system.server, now_ns, &room, &other, NULL), 0);
-    cairn_client_config config = interpolate();
+    cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
     config.room = "other";
-    const uint32_t there = join(&p, config, NULL);
-    const uint32_t here = join(&p, interpolate(), NULL);
+    const uint32_t there = rig_join(&p, &config, NULL);
+    const uint32_t here = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     config.room = "nowhere";
-    const uint32_t lost = join(&p, config, NULL);
+    const uint32_t lost = rig_join(&p, &config, NULL);
     rig_run_ms(&p, 1500);
     assert_int_equal(rig_state(&p, there), CAIRN_CLIENT_PLAYING);
     assert_int_equal(rig_state(&p, here), CAIRN_CLIENT_PLAYING);
@@ -434,7 +424,7 @@ TEST("a client joins the room it names") {
 
 TEST("a bad token is refused with a reason") {
     uint8_t token[2048] = {0};
-    cairn_client_config config = interpolate();
+    cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
     cairn_client *client = NULL;
     assert_int_equal(cairn_client_create(&config, &client), CAIRN_OK);
     assert_false(cairn_client_connect(client, 1, 1, token));

@@ -3,7 +3,6 @@
 
 #include "client_lib/connection.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "client_lib/simulate/state_transfer.h"

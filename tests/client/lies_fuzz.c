@@ -11,7 +11,6 @@
 #include "base/bytes.h"
 #include "client_lib/client_parts.h"
 #include "client_lib/client_probe.h"
-#include "net/token.h"
 #include "tests/kit/exact.h"
 #include "tests/kit/rig.h"
 

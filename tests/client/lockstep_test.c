@@ -4,10 +4,8 @@
 #include "client_lib/simulate/lockstep.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "bridge/scene_world.h"
-#include "bridge/snapshot.h"
 #include "client_lib/interpolate/snapshots.h"
 #include "schema/delta.h"
 #include "tests/kit/rig.h"

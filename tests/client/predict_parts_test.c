@@ -5,7 +5,6 @@
 #include "tests/kit/test.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "client_lib/clock/delay_controller.h"
 #include "client_lib/simulate/input_prediction.h"
@@ -14,6 +13,7 @@
 #include "server/room/inbox.h"
 
 SCOPE_POINTER_ENDS(cairn_inbox, cairn_inbox_destroy)
+SCOPE_ENDS(cairn_smoothing, cairn_smoothing_destroy)
 
 #define HOLD 9
 
@@ -217,7 +217,7 @@ static cairn_client_body body_at(float x) {
 
 // The offset at which a body is shown `ms` after a correction by `error`, in frames of `frame_ms`.
 static float offset_after(float error, uint32_t frame_ms, uint32_t ms) {
-    cairn_smoothing smoothing;
+    SCOPED(cairn_smoothing) smoothing;
     assert_int_equal(cairn_smoothing_create(&smoothing, 16), CAIRN_OK);
     cairn_smoothing_advance(&smoothing, CAIRN_NS_PER_S);
     const cairn_client_body was = body_at(2 + error);
@@ -228,7 +228,6 @@ static float offset_after(float error, uint32_t frame_ms, uint32_t ms) {
         cairn_smoothing_advance(&smoothing, CAIRN_NS_PER_S + (uint64_t)t * 1000000);
     }
     cairn_smoothing_apply(&smoothing, &now, 1);
-    cairn_smoothing_destroy(&smoothing);
     return now.position[0] - 2;
 }
 
@@ -253,7 +252,7 @@ TEST("the decay does not depend on the frame rate") {
 }
 
 TEST("a corrected rotation fades out the short way") {
-    cairn_smoothing smoothing;
+    SCOPED(cairn_smoothing) smoothing;
     cairn_client_body was = body_at(0);
     cairn_client_body now = body_at(0);
     assert_int_equal(cairn_smoothing_create(&smoothing, 16), CAIRN_OK);
@@ -268,11 +267,10 @@ TEST("a corrected rotation fades out the short way") {
     cairn_smoothing_apply(&smoothing, &now, 1);
     EXPECT_NEAR(2 * asinf(fabsf(now.rotation[1])), 0.2 * pow(0.95, 3), 1e-3);
     assert_true(now.rotation[1] * now.rotation[3] < 0); // still in the direction of the error
-    cairn_smoothing_destroy(&smoothing);
 }
 
 TEST("a body that reused the index of a corrected one has no offset") {
-    cairn_smoothing smoothing;
+    SCOPED(cairn_smoothing) smoothing;
     const cairn_client_body was = body_at(1);
     const cairn_client_body is = body_at(0);
     cairn_client_body other = body_at(0);
@@ -281,7 +279,6 @@ TEST("a body that reused the index of a corrected one has no offset") {
     other.id = 5 | 1u << 20;
     cairn_smoothing_apply(&smoothing, &other, 1);
     EXPECT_NEAR(other.position[0], 0, 0);
-    cairn_smoothing_destroy(&smoothing);
 }
 
 TEST("the last rollbacks are kept and all are counted") {

@@ -4,8 +4,6 @@
 #include "tests/kit/test.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "client_lib/client_probe.h"
 #include "tests/kit/rig.h"

@@ -4,7 +4,6 @@
 #include "client_lib/simulate/timeline.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "bridge/scene_world.h"
@@ -109,11 +108,9 @@ static void step_all(cairn_timeline *t) {
 }
 
 static void expect_server_world(const cairn_timeline *t) {
-    cairn_difference difference[4];
     assert_int_equal(t->head_tick, SCRIPT_TICKS);
-    assert_int_equal(t->roots_differed, 0);
     assert_false(t->differs);
-    assert_int_equal(cairn_world_diff(t->world, truth->world, difference, 4), 0);
+    assert_int_equal(cairn_world_diff(t->world, truth->world, NULL, 0), 0);
 }
 
 // Bodies spawn and players join and leave inside the window, which changes the rules' state and the
@@ -143,6 +140,7 @@ TEST("a wrong prediction leaves no trace") {
         }
         step_all(&t);
         expect_server_world(&t);
+        assert_int_equal(t.roots_differed, 0);
         assert_int_equal(t.roots_compared, SCRIPT_TICKS); // each once, however often it was stepped
         assert_true(differed > 10 && t.steps > SCRIPT_TICKS);
     }
@@ -157,6 +155,7 @@ TEST("with confirmed ticks alone each tick is stepped once") {
         step_all(&t);
     }
     expect_server_world(&t);
+    assert_int_equal(t.roots_differed, 0);
     assert_int_equal(t.steps, SCRIPT_TICKS);
     // The last ticks can be read, with their own roots, older ones are gone.
     assert_null(cairn_timeline_tick_read(&t, SCRIPT_TICKS - 33));
@@ -188,6 +187,7 @@ TEST("the timeline rewinds to any tick whose state is held") {
         step_all(&t);
     }
     expect_server_world(&t);
+    assert_int_equal(t.roots_differed, 0);
     assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 65), CAIRN_TIMELINE_STATE_DROPPED);
     assert_int_equal(t.head_tick, SCRIPT_TICKS);
 }
@@ -230,11 +230,14 @@ TEST("a prediction beyond the window is refused") {
 
 TEST("a damaged world can be repaired at a tick") {
     SCOPED(cairn_timeline) t;
+    uint8_t *bytes = malloc(cairn_world_save_size_max(truth->world));
+    size_t size = 0;
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 100; tick++) {
         confirm(&t, tick);
         step_all(&t);
         if (tick == 79) {
+            size = cairn_world_save(t.world, bytes, cairn_world_save_size_max(t.world));
             cairn_body_state bodies[8];
             assert_true(cairn_world_bodies(t.world, bodies, 8) >= 8);
             cairn_body_set_velocity(
@@ -246,13 +249,6 @@ TEST("a damaged world can be repaired at a tick") {
     }
     assert_int_equal(t.differs_tick, 80);
     assert_int_equal(t.first_difference_tick, 80);
-    // The undamaged state of tick 80 is loaded in its place.
-    cairn_world *intact = new_world();
-    for (uint64_t tick = 0; tick < 80; tick++) {
-        cairn_world_step(intact, truth->commands[tick], truth->counts[tick]);
-    }
-    uint8_t *bytes = malloc(cairn_world_save_size(intact));
-    const size_t size = cairn_world_save(intact, bytes, cairn_world_save_size(intact));
     assert_int_equal(cairn_timeline_rewind(&t, 80), CAIRN_TIMELINE_REWOUND);
     assert_int_equal(cairn_world_load(t.world, bytes, size), CAIRN_OK);
     assert_true(cairn_timeline_world_changed(&t));
@@ -262,10 +258,7 @@ TEST("a damaged world can be repaired at a tick") {
         confirm(&t, tick);
         step_all(&t);
     }
-    assert_false(t.differs);
-    cairn_difference difference;
-    assert_int_equal(cairn_world_diff(t.world, truth->world, &difference, 1), 0);
-    cairn_world_destroy(intact);
+    expect_server_world(&t);
     free(bytes);
 }
 
