@@ -74,7 +74,7 @@ static cairn_status create_parts(cairn_client *client) {
     return status == CAIRN_OK ? cairn_passport_read(&client->passport) : status;
 }
 
-// Forgets everything that the last connection left behind.
+// Resets everything that belongs to the last connection.
 static void begin_connection(cairn_client *client) {
     CAIRN_ASSERT(client->connection.link != NULL && client->connection.netcode != NULL);
     cairn_client_clear_world(client);
@@ -202,29 +202,25 @@ static void step_world(cairn_client *client, uint64_t now_ns) {
     }
 }
 
-static void advance_resync(cairn_client *client, uint64_t now_ns) {
-    const bool simulates = cairn_client_simulates(client);
-    cairn_client_session *session = &client->session;
-    cairn_client_resync_advance(&client->resync, now_ns, simulates, session->tick_rate_hz);
-    const bool gave_up = client->resync.repair.given_up_text != NULL;
-    if (simulates && gave_up && !session->snapshots_requested) {
-        session->snapshots_requested = cairn_client_send_hello(client, CAIRN_MODE_INTERPOLATE);
-    }
-}
-
 void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
     CAIRN_ASSERT(client != NULL);
     cairn_netcode_client_advance(client->connection.netcode, now_ns);
     follow_handshake(client, now_ns);
     client->timing.advanced_ns = now_ns;
-    if (!cairn_connection_is_open(&client->connection) || !client->session.welcomed) {
+    cairn_client_session *session = &client->session;
+    if (!cairn_connection_is_open(&client->connection) || !session->welcomed) {
         return;
     }
     cairn_clock_advance(&client->timing.clock, now_ns);
     cairn_interpolation_advance(&client->view.interpolation, &client->timing.clock, now_ns);
     cairn_client_make_inputs(client, now_ns);
     step_world(client, now_ns);
-    advance_resync(client, now_ns);
+    const bool simulates = cairn_client_simulates(client);
+    cairn_client_resync_advance(&client->resync, now_ns, simulates, session->tick_rate_hz);
+    const bool gave_up = client->resync.repair.given_up_text != NULL;
+    if (simulates && gave_up && !session->snapshots_requested) {
+        session->snapshots_requested = cairn_client_send_hello(client, CAIRN_MODE_INTERPOLATE);
+    }
     cairn_client_note_roots(client);
 }
 

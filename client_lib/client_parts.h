@@ -80,7 +80,7 @@ typedef struct cairn_client_outbox {
     uint64_t root_report_tick; // newest root reported
     uint64_t inputs_sent;
     uint64_t inputs_late; // as the server counts
-    int32_t lateness_us;  // as the server says
+    int32_t lateness_us;  // as the server reports
 } cairn_client_outbox;
 
 // Counts since create.

@@ -11,7 +11,7 @@ static const double TIME_CONSTANT_NS = 5e8;
 static const double GAIN_EARLY = 1.0 / 4;
 static const double GAIN_LATE = 1.0 / 16;
 static const double GAIN_JITTER = 1.0 / 16;
-// No server runs for so many ticks. Beyond it a tick and its lead would not fit a uint64_t.
+// No server runs for this many ticks. Beyond it a tick and its lead would not fit a uint64_t.
 static const uint64_t TICK_MAX = UINT64_C(1) << 62;
 
 void cairn_clock_start(cairn_clock *clock, uint32_t tick_rate_hz) {
@@ -23,16 +23,6 @@ static double elapsed_ns(uint64_t from_ns, uint64_t to_ns) {
     return to_ns >= from_ns ? (double)(to_ns - from_ns) : 0.0;
 }
 
-static void snap_to(cairn_clock *clock, uint64_t now_ns, uint64_t tick) {
-    clock->running = true;
-    clock->base_tick = tick;
-    clock->base_ns = now_ns;
-    clock->target_ns = 0;
-    clock->correction_ns = 0;
-    clock->corrected_ns = now_ns;
-    clock->snaps++;
-}
-
 void cairn_clock_observe(cairn_clock *clock, uint64_t now_ns, uint64_t tick) {
     CAIRN_ASSERT(clock->tick_ns > 0);
     const bool overtaken = clock->running && tick <= clock->newest_tick;
@@ -40,16 +30,18 @@ void cairn_clock_observe(cairn_clock *clock, uint64_t now_ns, uint64_t tick) {
         return;
     }
     clock->newest_tick = tick;
-    if (!clock->running) {
-        snap_to(clock, now_ns, tick);
-        return;
-    }
     const double message_ns = (double)(tick - clock->base_tick) * clock->tick_ns;
     const double ahead_ns = message_ns - elapsed_ns(clock->base_ns, now_ns);
     // A backlog that arrives in one burst pulls the target along in small steps while the clock
-    // itself stays behind, so the clock is what is compared.
-    if (fabs(ahead_ns - clock->correction_ns) > CAIRN_CLOCK_SNAP_NS) {
-        snap_to(clock, now_ns, tick);
+    // itself stays behind, so the message is compared with the clock.
+    if (!clock->running || fabs(ahead_ns - clock->correction_ns) > CAIRN_CLOCK_SNAP_NS) {
+        clock->running = true;
+        clock->base_tick = tick;
+        clock->base_ns = now_ns;
+        clock->target_ns = 0;
+        clock->correction_ns = 0;
+        clock->corrected_ns = now_ns;
+        clock->snaps++;
         return;
     }
     const double error_ns = ahead_ns - clock->target_ns;

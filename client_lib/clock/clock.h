@@ -18,11 +18,11 @@
 typedef struct cairn_clock {
     double tick_ns;       // nanoseconds per tick; 0 before start
     bool running;         // a message was received
-    bool paused;          // the server's time stands still
+    bool paused;          // the server's time is paused or uneven
     uint64_t newest_tick; // of all messages received
     uint64_t base_tick;   // received at base_ns
     uint64_t base_ns;
-    double target_ns;      // correction that the messages ask for
+    double target_ns;      // correction that the messages indicate
     double correction_ns;  // added to the local clock now; follows target_ns smoothly
     uint64_t corrected_ns; // when correction_ns was last moved
     double jitter_ns;      // mean deviation of arrivals (RFC 3550, section 6.4.1)
@@ -31,14 +31,14 @@ typedef struct cairn_clock {
 
 void cairn_clock_start(cairn_clock *clock, uint32_t tick_rate_hz);
 // A message that the server wrote at `tick` arrived. Only messages newer than all before count: one
-// that was overtaken says how long it was delayed, not what time it is.
+// that was overtaken shows how long it was delayed, not what time it is.
 void cairn_clock_observe(cairn_clock *clock, uint64_t now_ns, uint64_t tick);
 // Lets the correction follow its target, with a time constant of half a second.
 void cairn_clock_advance(cairn_clock *clock, uint64_t now_ns);
-// The server's time stands still or runs unevenly: the tick received now is the newest one.
+// The server's time is paused or runs unevenly: the tick received now is the newest one.
 void cairn_clock_pause(cairn_clock *clock);
-// The server's time runs at `speed` thousandths of its rate (not 0); the next message says where it
-// is.
+// The server's time runs at `speed` thousandths of its rate (not 0); the next message sets the
+// tick.
 void cairn_clock_resume(cairn_clock *clock, uint32_t tick_rate_hz, uint32_t speed);
 
 // The tick received now, with its fraction; 0 before the first message. Never negative.

@@ -83,7 +83,7 @@ static void add_body(cairn_client_body *bodies, uint32_t capacity, cairn_client_
     out->body_count++;
 }
 
-// Both lists are in order of id index. If an index was given to another body in between, the older
+// Both lists are in order of id index. If another body took over an index in between, the older
 // body is shown until the newer snapshot is reached.
 static void show_between(const cairn_snapshot *a, const cairn_snapshot *b, float fraction,
     cairn_client_body *bodies, uint32_t capacity, cairn_client_sample *out) {

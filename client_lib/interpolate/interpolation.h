@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The picture: the world a little in the past, between two snapshots. The delay follows the spacing
-// and the jitter of the snapshots, so that the next one has nearly always arrived in time.
+// What is shown: the world a little in the past, between two snapshots. The delay follows the
+// spacing and the jitter of the snapshots, so that the next one has nearly always arrived in time.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ void cairn_interpolation_start(
     cairn_interpolation *interpolation, uint32_t delay_ms, uint32_t extrapolation_ms_max);
 void cairn_interpolation_observe(cairn_interpolation *interpolation, uint64_t tick);
 // Lets the delay follow spacing and jitter, by at most a twentieth of the time passed, so that
-// motion is shown at most so much faster or slower than it was.
+// motion is shown at most a twentieth faster or slower than it was.
 void cairn_interpolation_advance(
     cairn_interpolation *interpolation, const cairn_clock *clock, uint64_t now_ns);
 // The tick to be shown now; never negative.

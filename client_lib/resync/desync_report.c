@@ -61,7 +61,7 @@ static cairn_world *copy_world_of(const cairn_timeline *timeline, uint64_t tick)
     return world;
 }
 
-// Takes the step once more in the world that took it, with the same execution settings, and
+// Repeats the step in the world that took it, with the same execution settings, and
 // restores that world.
 static void repeat_step(cairn_client_desync_report *report, cairn_world *world) {
     cairn_desync_report *capsule = &report->capsule;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a client keeps of a step that came out otherwise than its server's, until a desync report (a
+// What a client keeps of a step whose result was not the server's, until a desync report (a
 // capsule, recording/desync_report.h) is made of it: the state before, the commands, the result,
-// and the result of taking the step once more. The server is asked for the roots of the stages of
+// and the result of repeating the step. The server is asked for the roots of the stages of
 // its step and, by a set-difference sketch, for what differs. The bytes go to the host when it has
 // answered, or after CAIRN_DESYNC_REPORT_WAIT_NS. A report costs memory and a few milliseconds, so
 // one connection makes few.
@@ -33,7 +33,7 @@ typedef struct cairn_client_desync_report {
 
     uint32_t count;  // begun in this connection
     uint32_t failed; // not begun or not finished: no state to begin with, or no memory
-    bool seen;       // the difference at hand was looked at
+    bool seen;       // the present difference was considered for a report
     uint64_t seen_tick;
 
     // The report under way.

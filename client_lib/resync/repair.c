@@ -95,9 +95,9 @@ static void request_state(cairn_client_repair *repair, uint64_t now_ns) {
     cairn_resync_queue_ask(repair->queue, CAIRN_RESYNC_FOR_REPAIR, &request, now_ns, false);
 }
 
-// The picture must not jump with the world: a client that predicts blends it as after a rollback,
-// another one shows the repaired steps alone.
-static void keep_picture(cairn_client_repair *repair, uint64_t tick) {
+// What is shown must not jump with the world: a client that predicts smooths it as after a
+// rollback, another client shows only the repaired steps.
+static void keep_shown_world(cairn_client_repair *repair, uint64_t tick) {
     if (repair->predict != NULL) {
         cairn_predict_begin_rollback(repair->predict, tick, CAIRN_ROLLBACK_RESYNC, CAIRN_SLOT_NONE);
     } else {
@@ -115,8 +115,8 @@ static void step_to(cairn_client_repair *repair, uint64_t tick) {
     }
 }
 
-// Whether the world is the server's at its tick. Its hash is computed from every word, because
-// memory that changed by itself marked no cached hash as stale. The server's root of the first tick
+// Whether the world is the server's at its tick. The hash is computed from every word, because a
+// fault of the memory marks no cached hash as stale. The server's root of the first tick
 // held is not known, but that state was the server's.
 static bool world_is_valid(const cairn_client_repair *repair) {
     const cairn_timeline *timeline = timeline_of(repair);
@@ -135,7 +135,7 @@ static bool step_again_from_valid_tick(cairn_client_repair *repair) {
     bool went_back = false;
     for (uint32_t back = 1; back <= VALID_TICKS_MAX && back <= repair->tick; ++back) {
         if (!went_back) {
-            keep_picture(repair, repair->tick - back);
+            keep_shown_world(repair, repair->tick - back);
         }
         if (cairn_timeline_rewind(timeline, repair->tick - back) != CAIRN_TIMELINE_REWOUND) {
             break;
@@ -251,7 +251,7 @@ static void apply_elements(
         request_state(repair, now_ns);
         return;
     }
-    keep_picture(repair, repair->tick);
+    keep_shown_world(repair, repair->tick);
     const bool rewound = cairn_timeline_rewind(timeline, repair->tick) == CAIRN_TIMELINE_REWOUND;
     const bool applied = rewound && cairn_elements_apply(timeline->world, response->payload,
                                         response->payload_size, NULL) == CAIRN_OK;

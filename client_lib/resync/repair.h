@@ -24,20 +24,19 @@
 // Repairs by the server within this time after which a client gives up simulating.
 #define CAIRN_CLIENT_REPAIR_ATTEMPTS_MAX 8
 #define CAIRN_CLIENT_REPAIR_ATTEMPTS_NS UINT64_C(10000000000)
-// A backlog of this length is looked at in these intervals. If it has not become shorter so many
-// times in a row the client cannot keep up.
+// A backlog of more than CAIRN_CLIENT_REPAIR_BACKLOG_NS is checked at this interval. If it has not
+// become shorter in this many checks in a row, the client cannot keep up.
 #define CAIRN_CLIENT_REPAIR_BACKLOG_NS CAIRN_NS_PER_S
 #define CAIRN_CLIENT_REPAIR_BACKLOG_CHECK_NS UINT64_C(4000000000)
 #define CAIRN_CLIENT_REPAIR_BACKLOG_CHECKS 2
-// Ticks that one advance may step to bring a repaired world back to where it stood.
+// Ticks that one advance may step to bring a repaired world back to the tick it had.
 #define CAIRN_CLIENT_REPAIR_CATCH_UP_TICKS 32
 
 typedef enum cairn_client_repair_state {
     CAIRN_CLIENT_REPAIR_IDLE = 0,
     CAIRN_CLIENT_REPAIR_ELEMENTS_REQUESTED, // the server was sent a sketch
     CAIRN_CLIENT_REPAIR_STATE_REQUESTED,
-    CAIRN_CLIENT_REPAIR_CATCHING_UP, // the elements are applied; the world returns to where it
-                                     // stood
+    CAIRN_CLIENT_REPAIR_CATCHING_UP, // the elements are applied; the world steps to target_tick
     CAIRN_CLIENT_REPAIR_GIVEN_UP,
 } cairn_client_repair_state;
 
@@ -50,7 +49,7 @@ typedef struct cairn_client_repair {
     // The repair under way.
     cairn_client_repair_state state;
     uint64_t tick;              // of the world that differs
-    uint64_t target_tick;       // where the world stood when that was found
+    uint64_t target_tick;       // of the world when the difference was found
     uint64_t confirmed_then;    // end of the confirmed ticks then
     uint64_t found_ns;          // when
     uint32_t sketch;            // which of the sketches was sent

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The one path by which a client asks the server about a world that differs: at most one request
-// for each purpose, sent when it is due and the link has room, sent again while it is unanswered,
-// postponed when the server says that it is asked too often.
+// The requests of a client about a world that differs: at most one for each purpose, sent when it
+// is due and the link has room, sent again while it is unanswered, postponed when the server
+// refuses it as too frequent.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,15 +25,15 @@ typedef struct cairn_resync_queue_entry {
     bool open;                    // waits to be sent, or for its answer
     bool repeats;                 // until it is withdrawn; otherwise it is sent once
     uint64_t due_ns;              // when to send it, or to send it again
-    cairn_resync_request request; // borrows the sketch of whoever asks
+    cairn_resync_request request; // borrows the sketch
 } cairn_resync_queue_entry;
 
-// All zero: nothing is asked.
+// All zero: no request is open.
 typedef struct cairn_resync_queue {
     cairn_resync_queue_entry entries[CAIRN_RESYNC_PURPOSE_COUNT];
 } cairn_resync_queue;
 
-// Replaces what was asked for this purpose before. The sketch must stay valid until the request is
+// Replaces the last request for this purpose. The sketch must stay valid until the request is
 // replaced or withdrawn.
 void cairn_resync_queue_ask(cairn_resync_queue *queue, cairn_resync_purpose purpose,
     const cairn_resync_request *request, uint64_t due_ns, bool repeats);

@@ -3,7 +3,7 @@
 
 // Everything a client does about a world that differs from the server's although its commands
 // agree: it repairs the world (repair.h) and reports how the step went wrong (desync_report.h).
-// Both ask the server by one path (request_queue.h).
+// Both send their requests through one queue (request_queue.h).
 
 #include <stdbool.h>
 #include <stddef.h>

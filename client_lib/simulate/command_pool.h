@@ -2,7 +2,7 @@
 #pragma once
 
 // Commands of many ticks in memory allocated once: lists of small blocks, so that a tick in the
-// middle can be given more or fewer commands.
+// middle can get more or fewer commands.
 
 #include <stdint.h>
 
@@ -35,7 +35,7 @@ void cairn_command_pool_destroy(cairn_command_pool *pool);
 // Frees all lists at once.
 void cairn_command_pool_clear(cairn_command_pool *pool);
 
-// Blocks that a list of so many commands needs.
+// Blocks that a list of `command_count` commands needs.
 uint32_t cairn_command_pool_blocks(uint32_t command_count);
 // Copies the commands. So many blocks must be free (asserted).
 cairn_command_list cairn_command_pool_add(

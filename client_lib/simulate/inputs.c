@@ -8,36 +8,25 @@ void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy) {
     *inputs = (cairn_inputs){.redundancy = redundancy};
 }
 
-static void make_next(cairn_inputs *inputs) {
-    CAIRN_ASSERT(inputs->running);
-    cairn_wire_input *input = &inputs->ring[inputs->next_tick % CAIRN_INPUTS_HELD_MAX];
-    *input = inputs->held;
-    input->tick = inputs->next_tick;
-    input->sequence = inputs->next_sequence++;
-    inputs->next_tick++;
-    inputs->count += inputs->count < CAIRN_INPUTS_HELD_MAX ? 1 : 0;
-    inputs->made++;
-}
-
-static void restart_at(cairn_inputs *inputs, uint64_t tick) {
-    inputs->running = true;
-    inputs->next_tick = tick;
-    inputs->count = 0;
-}
-
 uint32_t cairn_inputs_make(cairn_inputs *inputs, uint64_t tick) {
-    if (!inputs->running || tick + CAIRN_INPUTS_HELD_MAX < inputs->next_tick) {
-        restart_at(inputs, tick);
-    }
-    if (tick >= inputs->next_tick && tick - inputs->next_tick >= CAIRN_INPUTS_HELD_MAX) {
-        inputs->skipped += tick - inputs->next_tick;
-        restart_at(inputs, tick);
+    const bool far_back = !inputs->running || tick + CAIRN_INPUTS_HELD_MAX < inputs->next_tick;
+    const bool far_ahead = !far_back && tick >= inputs->next_tick + CAIRN_INPUTS_HELD_MAX;
+    if (far_back || far_ahead) {
+        inputs->skipped += far_ahead ? tick - inputs->next_tick : 0;
+        inputs->running = true;
+        inputs->next_tick = tick;
+        inputs->count = 0;
     }
     uint32_t made = 0;
-    while (inputs->next_tick <= tick) {
-        make_next(inputs);
+    for (; inputs->next_tick <= tick; inputs->next_tick++) {
+        cairn_wire_input *input = &inputs->ring[inputs->next_tick % CAIRN_INPUTS_HELD_MAX];
+        *input = inputs->held;
+        input->tick = inputs->next_tick;
+        input->sequence = inputs->next_sequence++;
+        inputs->count += inputs->count < CAIRN_INPUTS_HELD_MAX ? 1 : 0;
         made++;
     }
+    inputs->made += made;
     CAIRN_ASSERT(inputs->count <= CAIRN_INPUTS_HELD_MAX && inputs->next_tick > tick);
     return made;
 }

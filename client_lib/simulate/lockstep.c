@@ -89,8 +89,7 @@ void cairn_lockstep_keep_states(cairn_lockstep *lockstep, uint32_t ticks, size_t
     lockstep->state_memory = memory;
 }
 
-// `went_back`: the world was rewound since it was last shown, so that an id may stand for another
-// shape than before.
+// `went_back`: the world was rewound since it was last shown, so an id may now name another shape.
 static void update_shapes(cairn_lockstep *lockstep, bool went_back) {
     const cairn_world *world = lockstep->timeline.world;
     cairn_shape_id *ids = lockstep->shape_ids[1];

@@ -24,7 +24,7 @@ typedef struct cairn_lockstep {
     cairn_state_transfer transfer;
     cairn_timeline timeline;
     cairn_early_ticks early;
-    // Saved states: at most so many ticks, at most so many bytes; 0: none are kept.
+    // Limits of the saved states, in ticks and in bytes; 0: none are kept.
     uint32_t state_ticks;
     size_t state_memory;
     // Prediction takes confirmed ticks in place of cairn_timeline_confirm; NULL: no prediction.
@@ -82,7 +82,7 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
 // Steps while the world is behind `show_tick` and confirmed ticks are held, at most `ticks_max`
 // times. Returns how many.
 uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max);
-// Adds the world as it stands to the snapshots shown, and drops those of its tick and later.
+// Adds the present world to the snapshots shown, and drops those of its tick and later.
 void cairn_lockstep_show(cairn_lockstep *lockstep);
 // Confirmed ticks that wait to be stepped.
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep);

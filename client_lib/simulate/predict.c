@@ -94,7 +94,7 @@ static void open_rollback(cairn_predict *predict, uint64_t tick, uint64_t head_t
     cairn_rollback_attribution attribution) {
     cairn_snapshots *shown = &predict->lockstep->snapshots;
     const bool again = predict->open;
-    if (again) { // one was under way: the picture is still the one from before it
+    if (again) { // a rollback was under way: `before` still holds what was shown before it
         close_rollback(predict);
     } else {
         const cairn_snapshots spare = predict->before;
@@ -174,7 +174,7 @@ static uint32_t predict_tick(const cairn_predict *predict, uint64_t tick, cairn_
     return count;
 }
 
-// Predicts the ticks that are to be stepped, and once more those whose prediction is stale.
+// Predicts the ticks that are to be stepped, and again those whose prediction is stale.
 static void predict_up_to(cairn_predict *predict, uint64_t wanted) {
     cairn_timeline *timeline = &predict->lockstep->timeline;
     const uint64_t end = wanted > timeline->end ? wanted : timeline->end;
@@ -190,7 +190,7 @@ static void predict_up_to(cairn_predict *predict, uint64_t wanted) {
             return; // no room: wait for the server
         }
         if (timeline->head_tick < head_tick) {
-            // The new prediction stands for what the server will confirm.
+            // The new prediction is treated as what the server confirmed.
             open_rollback(predict, tick, head_tick,
                 cairn_rollback_attribution_find(&predict->input_prediction, tick, predict->slot,
                     predict->predicted, predicted_count, commands, count));
@@ -273,7 +273,7 @@ static void finish_rollback(cairn_predict *predict, double shown) {
     close_rollback(predict);
 }
 
-// Continues a rollback until the world stands where it stood. False: the budget ended before.
+// Continues a rollback until the world has the tick it had before. False: the budget ended earlier.
 static bool continue_rollback(cairn_predict *predict, spending *so_far, double shown) {
     if (!predict->open) {
         predict->confirmed_together = 0;
@@ -298,7 +298,7 @@ static bool step_ahead(cairn_predict *predict, spending *so_far, uint64_t wanted
     }
     const bool enough = step_up_to(predict, so_far, wanted, wanted - 1);
     if (timeline->head_tick > head_tick &&
-        timeline->head_tick < wanted - 1) { // far behind: shows how far it came
+        timeline->head_tick < wanted - 1) { // far behind: shows the tick it reached
         cairn_lockstep_show(predict->lockstep);
     }
     return enough;

@@ -39,7 +39,7 @@ typedef struct cairn_predict {
     cairn_client_body *shown[2]; // owned; bodies before and after a rollback
     bool open;                   // a rollback is under way
     cairn_client_rollback rollback;
-    uint64_t open_end; // the tick at which the world stood before it
+    uint64_t open_end; // the tick of the world before it
 
     uint32_t confirmed_together; // ticks, since the last advance
     double step_ns;              // cost of a step, smoothed; 0 without a clock
@@ -67,7 +67,7 @@ void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wan
 uint32_t cairn_predict_steps_affordable(const cairn_predict *predict);
 
 // Call before the timeline is rewound to `tick` from outside (resync): what is shown now is kept
-// until the world stands again where it stood.
+// until the world has reached its present tick again.
 void cairn_predict_begin_rollback(
     cairn_predict *predict, uint64_t tick, cairn_client_rollback_cause cause, uint32_t slot);
 

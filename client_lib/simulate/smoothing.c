@@ -8,8 +8,6 @@
 #include <cairn/types.h>
 
 #define STEP_NS 4166667u // 1/240 s
-// After this time no offset is visible.
-#define STEPS_MAX 960u
 
 static const float SMALL = 0.25f;
 static const float LARGE = 1.0f;
@@ -76,12 +74,12 @@ static float decay_factor(float error) {
     return DECAY_SMALL + (DECAY_LARGE - DECAY_SMALL) * blend;
 }
 
-static void decay(cairn_smoothing_offset *offset, uint32_t steps) {
+static void decay(cairn_smoothing_offset *offset, uint64_t steps) {
     float metres = length3(offset->position);
     float radians = angle_of(offset->rotation);
     const float metres_before = metres;
     const float radians_before = radians;
-    for (uint32_t i = 0; i < steps; i++) {
+    for (uint64_t i = 0; i < steps && (metres >= INVISIBLE || radians >= INVISIBLE); i++) {
         metres *= decay_factor(metres);
         radians *= decay_factor(radians);
     }
@@ -114,17 +112,9 @@ void cairn_smoothing_advance(cairn_smoothing *smoothing, uint64_t now_ns) {
     if (steps == 0 || smoothing->used == 0) {
         return;
     }
-    if (steps > STEPS_MAX) {
-        for (uint32_t i = 0; i < smoothing->used; i++) {
-            smoothing->offsets[i].id = 0;
-        }
-        smoothing->used = 0;
-        smoothing->error_m = 0;
-        return;
-    }
     for (uint32_t i = 0; i < smoothing->used; i++) {
         if (smoothing->offsets[i].id != 0) {
-            decay(&smoothing->offsets[i], (uint32_t)steps);
+            decay(&smoothing->offsets[i], steps);
         }
     }
     update_largest(smoothing);

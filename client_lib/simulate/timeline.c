@@ -220,26 +220,22 @@ cairn_timeline_verdict cairn_timeline_predict(
                                 : put_commands(timeline, tick, commands, count);
 }
 
-// Whether the world may be stepped: a state that a rollback may need must be held.
-static bool save_state(cairn_timeline *timeline) {
-    const bool confirmed = timeline->head_tick < timeline->confirmed_end;
-    if (timeline->head_tick < timeline->states.end &&
-        timeline->head_tick >= timeline->states.first) {
-        return true; // the world came back to this tick and was not changed
-    }
-    const uint64_t keep_from = confirmed ? timeline->head_tick : timeline->confirmed_end;
-    return cairn_state_ring_put(&timeline->states, timeline->world, keep_from) || confirmed;
-}
-
 cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     // Not while a state is being received: the ticks held follow that state, not the world shown.
     if (timeline->world == NULL || !timeline->adopted || timeline->head_tick >= timeline->end) {
         return CAIRN_TIMELINE_IDLE;
     }
-    if (!save_state(timeline)) {
+    // A state that a rollback may need must be held. It is if the world came back to this tick and
+    // was not changed.
+    const uint64_t head_tick = timeline->head_tick;
+    const bool confirmed = head_tick < timeline->confirmed_end;
+    const bool saved = head_tick >= timeline->states.first && head_tick < timeline->states.end;
+    const uint64_t keep_from = confirmed ? head_tick : timeline->confirmed_end;
+    if (!saved && !cairn_state_ring_put(&timeline->states, timeline->world, keep_from) &&
+        !confirmed) {
         return CAIRN_TIMELINE_WINDOW;
     }
-    cairn_timeline_tick *tick = tick_of(timeline, timeline->head_tick);
+    cairn_timeline_tick *tick = tick_of(timeline, head_tick);
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     CAIRN_ASSERT(cairn_world_tick(timeline->world) == timeline->head_tick);
     cairn_command_pool_read(&timeline->commands, tick->commands, commands);
@@ -247,8 +243,8 @@ cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     tick->root = cairn_world_hash_read(timeline->world).full;
     timeline->head_tick++;
     timeline->steps++;
-    if (timeline->head_tick <= timeline->confirmed_end) {
-        compare_roots(timeline, timeline->head_tick - 1);
+    if (confirmed) {
+        compare_roots(timeline, head_tick);
     }
     assert_order(timeline);
     return CAIRN_TIMELINE_STEPPED;

@@ -4,10 +4,10 @@
 // One world and its last ticks: the commands of each tick and whether they are confirmed or
 // predicted, the root after it, and the state before it, so that the world can go back to a tick
 // and be stepped again with other commands or from another state. Lockstep, prediction and resync
-// are built on it. It knows no network and no clock.
+// are built on it. It uses no network and no clock.
 //
 // Ticks [first, end) have commands; those of [first, confirmed_end) are confirmed by the server,
-// the others predicted. The world stands at head_tick, first <= head_tick <= end: ticks below are
+// the others predicted. The world's tick is head_tick, first <= head_tick <= end: ticks below are
 // stepped, the others wait. A change of a stepped tick moves head_tick back to it.
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@ typedef struct cairn_timeline {
     bool expecting; // `first` is known
     bool adopted;   // the world belongs to the ticks held
     uint64_t first;
-    uint64_t head_tick; // the tick the world stands at
+    uint64_t head_tick; // of the world
     uint64_t confirmed_end;
     uint64_t end;
 
@@ -81,7 +81,7 @@ void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick);
 // Takes ownership of the world of the first expected tick (asserted), and allocates `state_size`
 // bytes for saved states, the last allocation until the next adopt. With 0 none are kept: the world
 // cannot go back, and predicted ticks are not stepped. Waiting confirmed ticks are kept, the world
-// before is destroyed. CAIRN_OUT_OF_MEMORY: `world` was destroyed and there is none now.
+// before is destroyed. CAIRN_OUT_OF_MEMORY: `world` was destroyed as well.
 cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, size_t state_size);
 
 // Confirms a tick: its commands (at most CAIRN_COMMANDS_PER_TICK_MAX, each checked, in any order)

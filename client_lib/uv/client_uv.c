@@ -2,7 +2,6 @@
 #include <cairn/client_uv.h>
 
 #include <stdlib.h>
-#include <string.h>
 #include <uv.h>
 
 #include "base/assert.h"
@@ -117,24 +116,20 @@ static void on_receive(uv_udp_t *socket, ssize_t size, const uv_buf_t *buffer,
     }
 }
 
-static void end_frame(cairn_client_uv *driver, uint64_t now) {
-    driver->frames++;
-    // After a stall the missed frames are left out.
-    if (now > frame_due_ns(driver)) {
-        driver->first_frame_ns = now;
-        driver->frames = 0;
-    }
-    if (driver->config.on_frame != NULL) {
-        driver->config.on_frame(driver->config.user, now);
-    }
-}
-
 static void on_timer(uv_timer_t *timer) {
     cairn_client_uv *driver = timer->data;
     uint64_t now = uv_hrtime();
     if (now >= frame_due_ns(driver)) {
         cairn_client_advance(driver->config.client, now);
-        end_frame(driver, now);
+        driver->frames++;
+        // After a stall the missed frames are left out.
+        if (now > frame_due_ns(driver)) {
+            driver->first_frame_ns = now;
+            driver->frames = 0;
+        }
+        if (driver->config.on_frame != NULL) {
+            driver->config.on_frame(driver->config.user, now);
+        }
     }
     if (!driver->closing) {
         advance_and_send(driver);

@@ -194,10 +194,10 @@ typedef struct cairn_client_sample {
     // The tick shown, with its fraction.
     double tick;
 
-    // The same without rounding, as it is sent to the server for lag compensation: the picture lies
-    // `share` (0 .. 1) of the way from the state of tick_from to the state of tick_from + span.
-    // A span of 0: the picture does not lie between two states of the server (it is extrapolated,
-    // held or predicted).
+    // The same without rounding, as the client reports it to the server for lag compensation: the
+    // picture lies `share` (0 .. 1) of the way from the state of tick_from to the state of
+    // tick_from + span. A span of 0: the picture does not lie between two states of the server (it
+    // is extrapolated, held or predicted).
     uint64_t tick_from;
     uint32_t span;
     float share;

@@ -7,27 +7,25 @@
 
 #include "client_lib/simulate/state_transfer.h"
 
-#define CONNECTING CAIRN_CLIENT_CONNECTING
-#define JOINING CAIRN_CLIENT_JOINING
-#define PLAYING CAIRN_CLIENT_PLAYING
-#define LEFT CAIRN_CLIENT_LEFT
-#define FAILED CAIRN_CLIENT_FAILED
-
 // The next state for each event, written as the effect of the event rather than as the table.
 TEST("every state has a next state for every event") {
     for (int i = 0; i < CAIRN_CLIENT_STATE_COUNT; i++) {
         cairn_client_state from = (cairn_client_state)i;
-        bool under_way = from == CONNECTING || from == JOINING || from == PLAYING;
+        bool under_way = from == CAIRN_CLIENT_CONNECTING || from == CAIRN_CLIENT_JOINING ||
+                         from == CAIRN_CLIENT_PLAYING;
         const cairn_client_state next[CAIRN_CONNECTION_EVENT_COUNT] = {
-            [CAIRN_CONNECTION_CONNECT] = CONNECTING,
-            [CAIRN_CONNECTION_TOKEN_REFUSED] = FAILED,
-            [CAIRN_CONNECTION_CONNECTED] = from == CONNECTING ? JOINING : from,
-            [CAIRN_CONNECTION_WORLD_HELD] = from == JOINING ? PLAYING : from,
-            [CAIRN_CONNECTION_WORLD_REPLACED] = from == PLAYING ? JOINING : from,
-            [CAIRN_CONNECTION_DISCONNECT] = under_way ? LEFT : from,
-            [CAIRN_CONNECTION_REFUSED] = under_way ? FAILED : from,
-            [CAIRN_CONNECTION_LOST] = under_way ? FAILED : from,
-            [CAIRN_CONNECTION_BROKEN] = under_way ? FAILED : from,
+            [CAIRN_CONNECTION_CONNECT] = CAIRN_CLIENT_CONNECTING,
+            [CAIRN_CONNECTION_TOKEN_REFUSED] = CAIRN_CLIENT_FAILED,
+            [CAIRN_CONNECTION_CONNECTED] =
+                from == CAIRN_CLIENT_CONNECTING ? CAIRN_CLIENT_JOINING : from,
+            [CAIRN_CONNECTION_WORLD_HELD] =
+                from == CAIRN_CLIENT_JOINING ? CAIRN_CLIENT_PLAYING : from,
+            [CAIRN_CONNECTION_WORLD_REPLACED] =
+                from == CAIRN_CLIENT_PLAYING ? CAIRN_CLIENT_JOINING : from,
+            [CAIRN_CONNECTION_DISCONNECT] = under_way ? CAIRN_CLIENT_LEFT : from,
+            [CAIRN_CONNECTION_REFUSED] = under_way ? CAIRN_CLIENT_FAILED : from,
+            [CAIRN_CONNECTION_LOST] = under_way ? CAIRN_CLIENT_FAILED : from,
+            [CAIRN_CONNECTION_BROKEN] = under_way ? CAIRN_CLIENT_FAILED : from,
         };
         for (int event = 0; event < CAIRN_CONNECTION_EVENT_COUNT; event++) {
             assert_int_equal(

@@ -221,7 +221,7 @@ TEST("a state that does not decode is refused") {
     assert_int_equal(send_state(0, server->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
     assert_null(server->client.timeline.world);
     encode_state();
-    server->state_tick = 77; // the message says another tick than the state
+    server->state_tick = 77; // the message states another tick than the state has
     assert_int_equal(send_state(0, server->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
 }
 

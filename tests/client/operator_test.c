@@ -36,7 +36,7 @@ static void join(cairn_client_mode mode, bool spectator) {
     rig_join(&p, &config, &path);
 }
 
-static void start(void) {
+BEFORE_EACH {
     rig_start(&p, .seed = 11, .configure = with_control);
     p.operators = true;
     join(CAIRN_CLIENT_INTERPOLATE, true);
@@ -47,6 +47,10 @@ static void start(void) {
     join(CAIRN_CLIENT_INTERPOLATE, false);
     rig_wait_to_play(&p);
     rig_play(&p, 3, 1000);
+}
+
+AFTER_EACH {
+    rig_end(&p);
 }
 
 // Sends a request of the operator and runs until its answer arrives.
@@ -106,7 +110,6 @@ static void expect_same_world(const char *when) {
 }
 
 TEST("a long pause ends no connection") {
-    start();
     const uint64_t tick = done((cairn_control_request){.verb = CAIRN_CONTROL_PAUSE});
     rig_run_ms(&p, 8000);
     assert_int_equal(server_tick(), tick);
@@ -120,11 +123,9 @@ TEST("a long pause ends no connection") {
     done((cairn_control_request){.verb = CAIRN_CONTROL_RESUME});
     rig_play(&p, 4, 2000);
     expect_same_world("resumed");
-    rig_end(&p);
 }
 
 TEST("every client follows into another world") {
-    start();
     done((cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {"early"}});
     rig_play(&p, 5, 1000);
     done((cairn_control_request){
@@ -143,12 +144,10 @@ TEST("every client follows into another world") {
     rig_play(&p, 9, 1200);
     expect_same_world("loaded twice");
     assert_true(tick > 0);
-    rig_end(&p);
 }
 
 TEST("every client follows a change of the rate") {
     static const uint32_t rates[] = {500, 2000};
-    start();
     for (uint32_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         const uint64_t tick =
             done((cairn_control_request){.verb = CAIRN_CONTROL_RATE, .rate = {rates[i]}});
@@ -156,7 +155,6 @@ TEST("every client follows a change of the rate") {
         expect_same_world("another rate");
         assert_in_range(server_tick() - tick, rates[i] * 115 / 1000, rates[i] * 130 / 1000);
     }
-    rig_end(&p);
 }
 
 static const cairn_control_request features = {.verb = CAIRN_CONTROL_FEATURES};
@@ -174,7 +172,6 @@ TEST("a request out of bounds is not sent") {
         {.verb = CAIRN_CONTROL_SAVE_WRITE, .save_write = {.name = "a", .byte_count = 4097}},
         {.verb = UINT8_MAX + 1},
     };
-    start();
     cairn_client *client = rig_client(&p, OPERATOR);
     assert_true(cairn_client_is_operator(client));
     assert_false(cairn_client_is_operator(rig_client(&p, PLAYER)));
@@ -185,12 +182,10 @@ TEST("a request out of bounds is not sent") {
     assert_int_equal(cairn_client_ask(alone, &features), 0); // not welcomed anywhere
     cairn_client_destroy(alone);
     assert_int_equal(ask(features).refusal, 0);
-    rig_end(&p);
 }
 
 TEST("requests and answers can be passed in their encoded form") {
     uint8_t unaligned[256] = {0};
-    start();
     cairn_client *client = rig_client(&p, OPERATOR);
     SCOPED(cairn_encoder) *encoder = NULL;
     assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
@@ -221,5 +216,4 @@ TEST("requests and answers can be passed in their encoded form") {
         .answer = {.verb = CAIRN_CONTROL_PAUSE, .reason = "", .room = ""}};
     assert_int_equal(cairn_message_encode(encoder, &foreign, &bytes, &size), CAIRN_OK);
     assert_int_equal(cairn_client_ask_encoded(client, bytes, size), 0);
-    rig_end(&p);
 }

@@ -31,7 +31,7 @@ typedef struct rig_options {
     int32_t timeout_s;                 // of connections; 0: the system's
     uint32_t tick_rate_hz;             // 0: the scene's
     uint32_t snapshot_rate_hz;         // 0: the server's default
-    uint32_t wait_ms;                  // how long the room waits for late inputs
+    uint32_t wait_ms;                  // time that the room waits for late inputs
     uint32_t jitter_ms;
     uint32_t loss_permille;
     bool recorded;                                  // the main room, into rig.record

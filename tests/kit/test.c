@@ -9,7 +9,7 @@ static struct CMUnitTest tests[TESTS_MAX];
 static size_t test_count;
 static void (*hooks[4])(void);
 
-// CMocka wants a function of its own for each hook.
+// CMocka needs a separate function for each hook.
 #define HOOK_FUNCTION(name, hook)                                                                  \
     static int name(__attribute__((unused)) void **state) {                                        \
         if (hooks[hook] != NULL) {                                                                 \
