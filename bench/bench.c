@@ -40,7 +40,7 @@ typedef struct session {
 } session;
 
 // Whether a list with commas has this name.
-static bool listed(const char *names, const char *name) {
+static bool is_listed(const char *names, const char *name) {
     const size_t length = strlen(name);
     for (const char *at = names; at != NULL; at = strchr(at, ',')) {
         at += *at == ',' ? 1 : 0;
@@ -51,8 +51,8 @@ static bool listed(const char *names, const char *name) {
     return false;
 }
 
-static bool wanted(const bench_scene *scene, const char *names) {
-    return names == NULL || listed(names, scene->letter) || listed(names, scene->name);
+static bool is_wanted(const bench_scene *scene, const char *names) {
+    return names == NULL || is_listed(names, scene->letter) || is_listed(names, scene->name);
 }
 
 // Every run of a scene must reach the same state, however it is executed; otherwise the figures are
@@ -66,7 +66,7 @@ static void check_hash(
         "two runs of one scene ended differently");
 }
 
-static void measure(session *s, const bench_scene *scene, uint32_t which) {
+static void measure_scene(session *s, const bench_scene *scene, uint32_t which) {
     static double figures[BENCH_FIGURE_COUNT][RUNS_MAX];
     const uint32_t runs = (uint32_t)s->chosen->runs;
     bench_execution execution = s->executions[which];
@@ -95,8 +95,8 @@ static void measure_steps(session *s) {
     bench_report_steps_head();
     for (uint32_t i = 0; i < bench_scene_count; ++i) {
         for (uint32_t k = 0; k < s->chosen->worker_count; ++k) {
-            if (wanted(&bench_scenes[i], s->chosen->scenes)) {
-                measure(s, &bench_scenes[i], k);
+            if (is_wanted(&bench_scenes[i], s->chosen->scenes)) {
+                measure_scene(s, &bench_scenes[i], k);
             }
         }
     }
@@ -107,7 +107,7 @@ static void measure_steps(session *s) {
 static void step_for_profiler(const options *chosen) {
     const bench_execution execution = {.steps = chosen->steps, .lanes = (uint32_t)chosen->lanes};
     for (uint32_t i = 0; i < bench_scene_count; ++i) {
-        if (wanted(&bench_scenes[i], chosen->scenes)) {
+        if (is_wanted(&bench_scenes[i], chosen->scenes)) {
             bench_step_alone(&bench_scenes[i], &execution);
         }
     }

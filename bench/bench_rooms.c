@@ -145,7 +145,7 @@ static void report(const bench *b, const struct rusage *before) {
         now.total.tick_lateness_ns_p99 / 1000, now.total.tick_lateness_ns_max / 1000);
 }
 
-static int run(bench *b) {
+static int run_rooms(bench *b) {
     cairn_address listen;
     char error[CAIRN_UV_ERROR_SIZE];
     if (!cairn_address_parse("127.0.0.1:0", &listen) ||
@@ -194,5 +194,5 @@ int main(int argc, char **argv) {
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags};
     const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
-    return result == CAIRN_FLAGS_READ ? run(&b) : result == CAIRN_FLAGS_REFUSED ? 1 : 0;
+    return result == CAIRN_FLAGS_READ ? run_rooms(&b) : result == CAIRN_FLAGS_REFUSED ? 1 : 0;
 }

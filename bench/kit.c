@@ -62,7 +62,7 @@ cairn_shape_def bench_ghost(cairn_shape_def shape) {
     return shape;
 }
 
-static cairn_body_id add(
+static cairn_body_id add_body(
     cairn_world *world, const cairn_body_def *def, const cairn_shape_def *shape) {
     cairn_body_id body = 0;
     cairn_shape_id id = 0;
@@ -76,7 +76,7 @@ cairn_body_id bench_fix(cairn_world *world, const cairn_shape_def *shape, cairn_
     cairn_body_def def = cairn_body_def_default();
     def.kind = CAIRN_BODY_STATIC;
     def.position = at;
-    return add(world, &def, shape);
+    return add_body(world, &def, shape);
 }
 
 cairn_body_id bench_drop_turned(
@@ -84,7 +84,7 @@ cairn_body_id bench_drop_turned(
     cairn_body_def def = cairn_body_def_default();
     def.position = at;
     def.rotation = turn;
-    return add(world, &def, shape);
+    return add_body(world, &def, shape);
 }
 
 cairn_body_id bench_drop(cairn_world *world, const cairn_shape_def *shape, cairn_vec3 at) {
@@ -111,15 +111,15 @@ void bench_yard(cairn_world *world, float half_width) {
 }
 
 // Cycles through -reach .. reach in whole steps as the index grows.
-static float swing(int index, int stride, int reach) {
+static float cycle(int index, int stride, int reach) {
     return (float)(index * stride % (2 * reach + 1) - reach);
 }
 
 cairn_quat bench_turn(int index, float scale) {
     const float reach = 0.05f * scale;
-    const float x = reach * swing(index, 7, 5) / 5.0f;
-    const float y = reach * swing(index, 13, 8) / 8.0f;
-    const float z = reach * swing(index, 5, 6) / 6.0f;
+    const float x = reach * cycle(index, 7, 5) / 5.0f;
+    const float y = reach * cycle(index, 13, 8) / 8.0f;
+    const float z = reach * cycle(index, 5, 6) / 6.0f;
     const float shrink = 1.0f / float_sqrt(x * x + y * y + z * z + 1.0f);
     return (cairn_quat){.x = x * shrink, .y = y * shrink, .z = z * shrink, .w = shrink};
 }

@@ -110,7 +110,7 @@ static void time_hashes(const bench_scene *scene, cairn_world *world, bench_run 
     run->figures[BENCH_HASH] = bench_spread_of(times_us, HASHED_STEPS).median;
 }
 
-static cairn_world *create(const bench_scene *scene, const bench_execution *execution) {
+static cairn_world *create_world(const bench_scene *scene, const bench_execution *execution) {
     cairn_world *world = bench_scene_create(scene);
     bool ok = cairn_world_set_lanes(world, execution->lanes) == CAIRN_OK;
     if (execution->pool != NULL) {
@@ -124,7 +124,7 @@ static cairn_world *create(const bench_scene *scene, const bench_execution *exec
 }
 
 void bench_step_alone(const bench_scene *scene, const bench_execution *execution) {
-    cairn_world *world = create(scene, execution);
+    cairn_world *world = create_world(scene, execution);
     for (uint64_t i = execution->steps != 0 ? execution->steps : scene->steps; i > 0; --i) {
         bench_scene_step(scene, world);
     }
@@ -133,7 +133,7 @@ void bench_step_alone(const bench_scene *scene, const bench_execution *execution
 
 bench_run bench_measure(const bench_scene *scene, const bench_execution *execution) {
     bench_run run = {.bodies = 0};
-    cairn_world *world = create(scene, execution);
+    cairn_world *world = create_world(scene, execution);
     time_steps(scene, world, execution->steps != 0 ? execution->steps : scene->steps, &run);
     run.bodies = cairn_world_counts_read(world).bodies;
     run.counters = cairn_world_counters_read(world);

@@ -42,14 +42,14 @@ static bool solid_read(const cairn_world *world, cairn_shape_id shape, solid *ou
 
 // The overlap of two boxes along `axis` (in the frame of box a): their half extents on it minus the
 // distance of their centres. `turn` and `offset` transform from b's frame to a's.
-static float along(cairn_vec3 axis, cairn_vec3 half_a, cairn_vec3 half_b, const cairn_mat3 *turn,
-    cairn_vec3 offset) {
+static float overlap_along(cairn_vec3 axis, cairn_vec3 half_a, cairn_vec3 half_b,
+    const cairn_mat3 *turn, cairn_vec3 offset) {
     const cairn_vec3 axis_in_b = mat3_apply_transposed(*turn, axis);
     return vec3_dot(vec3_abs(axis), half_a) + vec3_dot(vec3_abs(axis_in_b), half_b) -
            float_abs(vec3_dot(axis, offset));
 }
 
-static cairn_vec3 unit(uint32_t index) {
+static cairn_vec3 unit_axis(uint32_t index) {
     return vec3(index == 0 ? 1.0f : 0.0f, index == 1 ? 1.0f : 0.0f, index == 2 ? 1.0f : 0.0f);
 }
 
@@ -59,14 +59,14 @@ static float box_depth(cairn_vec3 half_a, cairn_vec3 half_b, const cairn_pose *b
     float depth = vec3_length(half_a) + vec3_length(half_b);
     for (uint32_t i = 0; i < 3 && depth > 0.0f; ++i) {
         const cairn_vec3 edge_b = mat3_column(turn, i);
-        depth = float_min(depth, along(unit(i), half_a, half_b, &turn, offset));
-        depth = float_min(depth, along(edge_b, half_a, half_b, &turn, offset));
+        depth = float_min(depth, overlap_along(unit_axis(i), half_a, half_b, &turn, offset));
+        depth = float_min(depth, overlap_along(edge_b, half_a, half_b, &turn, offset));
         for (uint32_t k = 0; k < 3; ++k) {
-            const cairn_vec3 across = vec3_cross(unit(k), edge_b);
+            const cairn_vec3 across = vec3_cross(unit_axis(k), edge_b);
             const float sine_squared = vec3_length_squared(across);
             if (sine_squared > EDGE_SINE_SQUARED) {
                 const cairn_vec3 axis = vec3_scale(across, 1.0f / float_sqrt(sine_squared));
-                depth = float_min(depth, along(axis, half_a, half_b, &turn, offset));
+                depth = float_min(depth, overlap_along(axis, half_a, half_b, &turn, offset));
             }
         }
     }
@@ -100,7 +100,7 @@ static bool joined(const cairn_world *world, cairn_body_id a, cairn_body_id b) {
     return false;
 }
 
-static bool near(const solid *a, const solid *b) {
+static bool may_touch(const solid *a, const solid *b) {
     const float reach = a->reach + b->reach;
     const cairn_vec3 between = vec3_sub(a->pose.position, b->pose.position);
     return !(a->fixed && b->fixed) && vec3_length_squared(between) < reach * reach;
@@ -121,7 +121,7 @@ float bench_deepest(const cairn_world *world) {
         for (uint32_t k = i + 1; k < count; ++k) {
             const solid *a = &solids[i];
             const solid *b = &solids[k];
-            const float depth = near(a, b) ? pair_depth(a, b) : 0.0f;
+            const float depth = may_touch(a, b) ? pair_depth(a, b) : 0.0f;
             if (depth > deepest && !joined(world, a->body, b->body)) {
                 deepest = depth;
             }

@@ -48,21 +48,21 @@ typedef struct figure {
 
 typedef enum side { LEFT = 1, RIGHT = -1 } side;
 
-static cairn_vec3 place(const figure *f, cairn_vec3 at, side s) {
+static cairn_vec3 place_of(const figure *f, cairn_vec3 at, side s) {
     at.x *= (float)s;
     return vec3_add(f->at, quat_rotate(f->turn, at));
 }
 
-static cairn_body_id add(const figure *f, const part *p, side s) {
+static cairn_body_id add_part(const figure *f, const part *p, side s) {
     const cairn_shape_def shape = p->along_x ? bench_capsule_along_x(p->radius, p->half_height)
                                              : bench_capsule(p->radius, p->half_height);
-    return bench_drop_turned(f->world, &shape, place(f, p->at, s), f->turn);
+    return bench_drop_turned(f->world, &shape, place_of(f, p->at, s), f->turn);
 }
 
 // All parts have the same rotation, so an axis of the figure is the same in both bodies' frames.
-static void join(
+static void join_parts(
     const figure *f, const link *l, cairn_body_id a, cairn_body_id b, side s, cairn_vec3 axis) {
-    const cairn_vec3 point = place(f, l->at, s);
+    const cairn_vec3 point = place_of(f, l->at, s);
     const cairn_vec3 across = vec3(float_abs(axis.y), float_abs(axis.x), 0.0f);
     const cairn_joint_def def = {.kind = l->kind,
         .body_a = a,
@@ -88,21 +88,21 @@ static void join_limbs(const figure *f, cairn_body_id trunk, const link *l,
     static const side sides[2] = {LEFT, RIGHT};
     for (int i = 0; i < 2; ++i) {
         const cairn_vec3 axis = mirrored && sides[i] == RIGHT ? vec3_negate(l->axis) : l->axis;
-        join(f, l, inner != NULL ? inner[i] : trunk, outer[i], sides[i], axis);
+        join_parts(f, l, inner != NULL ? inner[i] : trunk, outer[i], sides[i], axis);
     }
 }
 
 static void add_limbs(const figure *f, const part *p, cairn_body_id out[2]) {
-    out[0] = add(f, p, LEFT);
-    out[1] = add(f, p, RIGHT);
+    out[0] = add_part(f, p, LEFT);
+    out[1] = add_part(f, p, RIGHT);
 }
 
 // `at` is the middle of its pelvis; it is turned by bench_turn(index, 1).
 static void add_ragdoll(cairn_world *world, int index, cairn_vec3 at) {
     const figure f = {.world = world, .at = at, .turn = bench_turn(index, 1.0f)};
-    const cairn_body_id hips = add(&f, &pelvis, LEFT);
-    const cairn_body_id trunk = add(&f, &chest, LEFT);
-    const cairn_body_id skull = add(&f, &head, LEFT);
+    const cairn_body_id hips = add_part(&f, &pelvis, LEFT);
+    const cairn_body_id trunk = add_part(&f, &chest, LEFT);
+    const cairn_body_id skull = add_part(&f, &head, LEFT);
     cairn_body_id upper_arms[2];
     cairn_body_id lower_arms[2];
     cairn_body_id upper_legs[2];
@@ -111,8 +111,8 @@ static void add_ragdoll(cairn_world *world, int index, cairn_vec3 at) {
     add_limbs(&f, &lower_arm, lower_arms);
     add_limbs(&f, &upper_leg, upper_legs);
     add_limbs(&f, &lower_leg, lower_legs);
-    join(&f, &spine, hips, trunk, LEFT, spine.axis);
-    join(&f, &neck, trunk, skull, LEFT, neck.axis);
+    join_parts(&f, &spine, hips, trunk, LEFT, spine.axis);
+    join_parts(&f, &neck, trunk, skull, LEFT, neck.axis);
     join_limbs(&f, trunk, &shoulder, NULL, upper_arms, true);
     join_limbs(&f, trunk, &elbow, upper_arms, lower_arms, true);
     join_limbs(&f, hips, &hip, NULL, upper_legs, false);

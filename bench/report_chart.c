@@ -40,7 +40,7 @@ static series *find_series(table *t, const char *name) {
     return &t->series[i];
 }
 
-static void put(table *t, const char *name, const char *letter, bench_spread ms) {
+static void put_bar(table *t, const char *name, const char *letter, bench_spread ms) {
     for (uint32_t i = 0; i < t->scene_count; ++i) {
         series *of_name = strcmp(t->scenes[i]->letter, letter) == 0 ? find_series(t, name) : NULL;
         if (of_name != NULL) {
@@ -55,7 +55,7 @@ static void put_results(table *t, const bench_result *results, uint32_t count) {
         if (i == 0 || results[i - 1].scene != results[i].scene) {
             t->scenes[t->scene_count++] = results[i].scene;
         }
-        put(t, results[i].series, results[i].scene->letter,
+        put_bar(t, results[i].series, results[i].scene->letter,
             (bench_spread){.low = us.low / 1e3, .median = us.median / 1e3, .high = us.high / 1e3});
     }
 }
@@ -71,7 +71,7 @@ static bool put_file(table *t, const char *path) {
     }
     while (fgets(line, sizeof line, file) != NULL) {
         if (sscanf(line, "%31[^,],%31[^,],%lf", name, letter, &ms) == 3) {
-            put(t, name, letter, (bench_spread){.low = ms, .median = ms, .high = ms});
+            put_bar(t, name, letter, (bench_spread){.low = ms, .median = ms, .high = ms});
         }
     }
     fclose(file);

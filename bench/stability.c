@@ -43,7 +43,7 @@ static watch watch_begin(const bench_trial *trial) {
 }
 
 // NaN counts as larger than every bound.
-static void raise(float *most, float value) {
+static void raise_to(float *most, float value) {
     if (!(value <= *most)) {
         *most = value;
     }
@@ -58,26 +58,26 @@ static void watch_step(watch *w, uint32_t step) {
         if (w->start[i].kind == CAIRN_BODY_DYNAMIC) {
             cairn_vec3 moved = vec3_sub(w->now[i].position, w->start[i].position);
             moved.y = 0.0f;
-            raise(&v->drift, vec3_length(moved));
-            raise(&speed, vec3_length(w->now[i].linear_velocity));
-            raise(&spin, vec3_length(w->now[i].angular_velocity));
+            raise_to(&v->drift, vec3_length(moved));
+            raise_to(&speed, vec3_length(w->now[i].linear_velocity));
+            raise_to(&spin, vec3_length(w->now[i].angular_velocity));
         }
     }
     for (cairn_joint_id joint = 1; joint <= w->joints; ++joint) {
         float error = 0.0f;
         bench_require(cairn_joint_error(w->world, joint, &error) == CAIRN_OK, "a joint is missing");
-        raise(&error_max, error);
+        raise_to(&error_max, error);
     }
     if (step % DEPTH_EVERY == 0) {
         depth = bench_deepest(w->world);
     }
-    raise(&v->joint, error_max);
-    raise(&v->depth, depth);
+    raise_to(&v->joint, error_max);
+    raise_to(&v->depth, depth);
     if (step + LAST_STEPS >= w->trial->steps) {
-        raise(&v->last_speed, speed);
-        raise(&v->last_spin, spin);
-        raise(&v->last_joint, error_max);
-        raise(&v->last_depth, depth);
+        raise_to(&v->last_speed, speed);
+        raise_to(&v->last_spin, spin);
+        raise_to(&v->last_joint, error_max);
+        raise_to(&v->last_depth, depth);
     }
     const float height = w->now[w->highest].position.y;
     const float height_at_start = w->start[w->highest].position.y;
@@ -87,7 +87,7 @@ static void watch_step(watch *w, uint32_t step) {
     }
 }
 
-static void count_bodies(watch *w) {
+static void count_lost_and_toppled(watch *w) {
     w->verdict.lost = cairn_world_counters_read(w->world).bodies_disabled;
     for (uint32_t i = 0; i < w->bodies; ++i) {
         const cairn_vec3 up = quat_rotate(w->now[i].rotation, vec3(0.0f, 1.0f, 0.0f));
@@ -104,7 +104,7 @@ bench_verdict bench_try(const bench_trial *trial) {
         cairn_world_step(w.world, NULL, 0);
         watch_step(&w, i);
     }
-    count_bodies(&w);
+    count_lost_and_toppled(&w);
     cairn_world_destroy(w.world);
     free(w.start);
     free(w.now);

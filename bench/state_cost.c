@@ -34,7 +34,7 @@ static void step_alone(subject *s) {
     cairn_world_step(s->world, NULL, 0);
 }
 
-static void nothing(subject *s) {
+static void do_nothing(subject *s) {
     (void)s;
 }
 
@@ -65,7 +65,7 @@ static void copy_world(subject *s) {
     bench_require(cairn_world_copy(s->fork, s->world) == CAIRN_OK, "copy failed");
 }
 
-static void hash(subject *s) {
+static void hash_world(subject *s) {
     s->hash = cairn_world_hash_read(s->world).full;
 }
 
@@ -83,7 +83,7 @@ static void roll_back(subject *s) {
     load(s);
     for (int i = 0; i < ROLLBACK_TICKS; ++i) {
         step(s);
-        hash(s);
+        hash_world(s);
     }
 }
 
@@ -145,15 +145,15 @@ static void size_of(list *out, const subject *s, const char *name, size_t size, 
 static void measure_pile(list *out) {
     subject s = subject_create(bench_scene_find("pile"), SAVED_AT);
     size_of(out, &s, "saved", s.saved_size, 0.8e6);
-    time_of(out, &s, "save", nothing, save, 60.0);
-    time_of(out, &s, "load", nothing, load, 60.0);
+    time_of(out, &s, "save", do_nothing, save, 60.0);
+    time_of(out, &s, "load", do_nothing, load, 60.0);
     time_of(out, &s, "fork", drop_fork, make_fork, 1000.0);
     time_of(out, &s, "copy after a step", step, copy_world, 0.0);
-    time_of(out, &s, "plain copy", nothing, copy, 0.0);
-    time_of(out, &s, "full hash", step, hash, 40.0);
+    time_of(out, &s, "plain copy", do_nothing, copy, 0.0);
+    time_of(out, &s, "full hash", step, hash_world, 40.0);
     load(&s);
-    time_of(out, &s, "encode", nothing, encode, 0.0);
-    time_of(out, &s, "decode", nothing, decode, 0.0);
+    time_of(out, &s, "encode", do_nothing, encode, 0.0);
+    time_of(out, &s, "decode", do_nothing, decode, 0.0);
     size_of(out, &s, "encoded", s.encoded_size, 0.0);
     subject_destroy(&s);
 }
@@ -210,11 +210,11 @@ static void measure_timeline(list *out) {
 uint32_t bench_state_measure(bench_state_figure out[BENCH_STATE_FIGURES_MAX]) {
     list figures = {.figures = out};
     measure_pile(&figures);
-    measure_one(
-        &figures, &bench_scene_rollback, "load, 8 steps, 8 hashes", nothing, roll_back, 1e6 / 60.0);
+    measure_one(&figures, &bench_scene_rollback, "load, 8 steps, 8 hashes", do_nothing, roll_back,
+        1e6 / 60.0);
     measure_timeline(&figures);
-    measure_one(&figures, &bench_scene_field, "full hash", step, hash, 60.0);
-    measure_one(&figures, &bench_scene_drowsy, "full hash", step, hash, 15.0);
-    measure_one(&figures, &bench_scene_sleepers, "step", nothing, step_alone, 20.0);
+    measure_one(&figures, &bench_scene_field, "full hash", step, hash_world, 60.0);
+    measure_one(&figures, &bench_scene_drowsy, "full hash", step, hash_world, 15.0);
+    measure_one(&figures, &bench_scene_sleepers, "step", do_nothing, step_alone, 20.0);
     return figures.count;
 }

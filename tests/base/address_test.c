@@ -84,7 +84,7 @@ static const struct {
 };
 
 // Returns the text of an address, from which the same address must be parsed.
-static const char *print(const cairn_address *address) {
+static const char *print_and_parse(const cairn_address *address) {
     static char text[CAIRN_ADDRESS_TEXT_SIZE];
     cairn_address again;
     assert_true(cairn_address_parse(cairn_address_print(address, text), &again));
@@ -97,7 +97,7 @@ TEST("an address prints as it was parsed") {
         cairn_address address;
         const char *expected = accepted[i].printed ? accepted[i].printed : accepted[i].text;
         assert_true(cairn_address_parse(accepted[i].text, &address));
-        assert_string_equal(print(&address), expected);
+        assert_string_equal(print_and_parse(&address), expected);
     }
 }
 
@@ -156,7 +156,7 @@ TEST("random text is never read past its end") {
         text[size] = '\0';
         cairn_address address;
         if (cairn_address_parse(text, &address)) {
-            (void)print(&address);
+            (void)print_and_parse(&address);
         }
         free(text);
     }
@@ -173,6 +173,6 @@ TEST("every address is parsed again from its text") {
             address.ip[i] = (uint8_t)(cairn_random_next(&random) >> 32);
             address.ip[i] *= (uint8_t)cairn_random_below(&random, 2);
         }
-        (void)print(&address);
+        (void)print_and_parse(&address);
     }
 }

@@ -25,7 +25,7 @@ static cairn_hash128 hash_bodies(const bodies *world, size_t bodies_per_leaf) {
 }
 
 // Every second body is the twin of the one before, as in a stack of equal boxes.
-static void fill(bodies *world, cairn_random *random) {
+static void fill_twins(bodies *world, cairn_random *random) {
     for (int body = 0; body < BODIES; body += 2) {
         for (int word = 0; word < WORDS; ++word) {
             world->words[body][word] = (uint32_t)cairn_random_next(random);
@@ -97,7 +97,7 @@ TEST("structured faults are never missed") {
         cairn_random random = cairn_random_of(1);
         for (int trial = 0; trial < TRIALS; ++trial) {
             bodies before;
-            fill(&before, &random);
+            fill_twins(&before, &random);
             bodies after = before;
             commit_fault(&after, fault, &random);
             const bool changed = memcmp(&before, &after, sizeof before) != 0;

@@ -35,7 +35,7 @@ TEST("the physics page shows every setting") {
 #undef VEC3
 }
 
-static void expect(const cairn_world_def *def, cairn_status status, const char *name) {
+static void expect_status(const cairn_world_def *def, cairn_status status, const char *name) {
     if (cairn_world_def_check(def) != status) {
         fail_msg("%s: expected %s", name, cairn_status_text(status));
     }
@@ -44,11 +44,11 @@ static void expect(const cairn_world_def *def, cairn_status status, const char *
 TEST("every setting is checked at both ends") {
     const cairn_world_def good = cairn_world_def_default();
     cairn_world_def def = good;
-    expect(&good, CAIRN_OK, "the default");
+    expect_status(&good, CAIRN_OK, "the default");
 #define TRY(name, value, status)                                                                   \
     def = good;                                                                                    \
     def.name = (value);                                                                            \
-    expect(&def, status, #name);
+    expect_status(&def, status, #name);
 #define WORD(name, initial, lower, upper)                                                          \
     TRY(name, lower, CAIRN_OK)                                                                     \
     TRY(name, upper, CAIRN_OK)                                                                     \

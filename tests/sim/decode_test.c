@@ -66,7 +66,7 @@ static cairn_world *small_world(void) {
 }
 
 // Whether decode refuses the bytes. A refusal must leave the world unchanged.
-static bool refused(cairn_world *world, const void *bytes, size_t size) {
+static bool is_refused(cairn_world *world, const void *bytes, size_t size) {
     const cairn_hash128 before = kit_hash(world);
     const char *where = NULL;
     const cairn_status status = cairn_world_decode(world, bytes, size, &where);
@@ -91,7 +91,7 @@ TEST("each damaged byte is refused or changes the hash") {
         const uint8_t original = bytes[i];
         for (size_t k = 0; k < sizeof flips; ++k) {
             bytes[i] = original ^ flips[k];
-            if (refused(victim, bytes, encoded.size)) {
+            if (is_refused(victim, bytes, encoded.size)) {
                 ++refusals;
             } else {
                 assert_false(cairn_hash_equal(valid_hash, kit_hash(victim)));
@@ -111,10 +111,10 @@ TEST("an encoding that is cut short or too long is refused") {
     assert_non_null(longer);
     memcpy(longer, encoded.bytes, encoded.size);
     for (size_t size = 0; size < encoded.size; ++size) {
-        assert_true(refused(victim, encoded.bytes, size));
+        assert_true(is_refused(victim, encoded.bytes, size));
     }
-    assert_true(refused(victim, longer, encoded.size + 1));
-    assert_false(refused(victim, longer, encoded.size));
+    assert_true(is_refused(victim, longer, encoded.size + 1));
+    assert_false(is_refused(victim, longer, encoded.size));
     free(longer);
 }
 

@@ -71,8 +71,8 @@ TEST("rays hit shapes as the table says") {
 }
 
 // Steps along the ray; the hit must be between the first step inside and the one before.
-static float march(const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 origin,
-    cairn_vec3 translation, uint32_t steps) {
+static float step_along_ray(const cairn_geometry *geometry, const cairn_pose *pose,
+    cairn_vec3 origin, cairn_vec3 translation, uint32_t steps) {
     for (uint32_t i = 0; i <= steps; ++i) {
         const float fraction = (float)i / (float)steps;
         if (contains(geometry, pose, vec3_add_scaled(origin, translation, fraction), 0.0f)) {
@@ -92,7 +92,7 @@ TEST("ray casts agree with stepping along the ray") {
         const cairn_vec3 origin = random_vec3(&random, 3.0f);
         const cairn_vec3 translation =
             vec3_sub(vec3_scale(random_vec3(&random, 1.5f), 2.0f), vec3_scale(origin, 1.5f));
-        const float walked = march(&geometry, &pose, origin, translation, STEPS);
+        const float walked = step_along_ray(&geometry, &pose, origin, translation, STEPS);
         float fraction = 2.0f;
         cairn_vec3 normal = vec3_zero();
         const bool met = ray_hits(&geometry, &pose, origin, translation, &fraction, &normal);

@@ -68,7 +68,7 @@ static bool read_line(const checker *check, char line[LINE_SIZE]) {
     return false;
 }
 
-static cairn_world *create(const golden_scene *scene, const checker *check) {
+static cairn_world *create_world(const golden_scene *scene, const checker *check) {
     cairn_world *world = golden_create(scene);
     const cairn_parallel *parallel = check->parallel.workers > 1 ? &check->parallel : NULL;
     require(world != NULL && cairn_world_set_lanes(world, check->lanes) == CAIRN_OK &&
@@ -82,7 +82,7 @@ static cairn_world *restore_into_fresh(
     const golden_scene *scene, const checker *check, cairn_world *world) {
     const size_t size = cairn_world_save_size(world);
     void *saved = malloc(size);
-    cairn_world *fresh = create(scene, check);
+    cairn_world *fresh = create_world(scene, check);
     require(saved != NULL && cairn_world_save(world, saved, size) == size &&
                 cairn_world_load(fresh, saved, size) == CAIRN_OK,
         scene->name, "the world cannot be restored");
@@ -176,8 +176,8 @@ static void read_half(const golden_scene *scene, checker *check, cairn_world *wo
     expect_hash(scene, check, world);
 }
 
-static void run(const golden_scene *scene, checker *check) {
-    cairn_world *world = create(scene, check);
+static void run_scene(const golden_scene *scene, checker *check) {
+    cairn_world *world = create_world(scene, check);
     uint32_t tick = 1;
     if (check->read_from != NULL) {
         read_half(scene, check, world);
@@ -200,13 +200,13 @@ static void run(const golden_scene *scene, checker *check) {
     cairn_world_destroy(world);
 }
 
-static void run_all(checker *check) {
+static void run_scenes(checker *check) {
     if (check->expected != NULL) {
         rewind(check->expected);
     }
     for (uint32_t i = 0; i < golden_scene_count; ++i) {
         if (check->scene == NULL || strcmp(check->scene, golden_scenes[i].name) == 0) {
-            run(&golden_scenes[i], check);
+            run_scene(&golden_scenes[i], check);
         }
     }
     char line[LINE_SIZE];
@@ -232,7 +232,7 @@ static void run_with_workers(checker *check, uint32_t workers) {
     check->parallel.run = cairn_pool_parallel;
 #endif
     require(ok, "every scene", "the workers cannot be started");
-    run_all(check);
+    run_scenes(check);
 #ifdef CAIRN_GOLDEN_POOL
     cairn_pool_destroy(pool);
 #endif
@@ -251,7 +251,7 @@ static bool has_width(uint32_t lanes) {
 #endif
 }
 
-static bool choose(const char *text, choices all, choices *out) {
+static bool parse_choices(const char *text, choices all, choices *out) {
     char *end = NULL;
     if (strcmp(text, "all") == 0) {
         *out = all;
@@ -274,13 +274,13 @@ unsigned cairn_negative_control = 0;
 static const char *read_lanes(void *out, const char *value, bool first) {
     const choices all = {.values = {1, 4, 8, 16}, .count = 4};
     (void)first;
-    return choose(value, all, out) ? NULL : "must be 1, 4, 8, 16 or all";
+    return parse_choices(value, all, out) ? NULL : "must be 1, 4, 8, 16 or all";
 }
 
 static const char *read_workers(void *out, const char *value, bool first) {
     const choices all = {.values = {1, 2, 3, 4, 5, 6, 7, 8}, .count = WORKERS_MAX};
     (void)first;
-    return choose(value, all, out) ? NULL : "must be 1 to 8 or all";
+    return parse_choices(value, all, out) ? NULL : "must be 1 to 8 or all";
 }
 
 static const char *read_fault(void *out, const char *value, bool first) {

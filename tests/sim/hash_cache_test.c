@@ -21,21 +21,21 @@ typedef struct play {
     const char *last; // the change before the tick, for the report
 } play;
 
-static uint32_t below(play *p, uint32_t bound) {
+static uint32_t random_below(play *p, uint32_t bound) {
     return (uint32_t)cairn_random_below(&p->random, bound);
 }
 
-static cairn_vec3 place(play *p) {
+static cairn_vec3 random_place(play *p) {
     const float x = random_between(&p->random, -2.0f, 2.0f);
     const float y = random_between(&p->random, 0.3f, 2.0f);
     return vec3(x, y, random_between(&p->random, -2.0f, 2.0f));
 }
 
 // The null id if there is none.
-static cairn_body_id any_body(play *p) {
+static cairn_body_id random_body(play *p) {
     cairn_body_state bodies[BODIES];
     const uint32_t count = cairn_world_bodies(p->world, bodies, BODIES);
-    return count == 0 ? 0 : bodies[below(p, count)].id;
+    return count == 0 ? 0 : bodies[random_below(p, count)].id;
 }
 
 static void spawn(play *p) {
@@ -43,17 +43,17 @@ static void spawn(play *p) {
     cairn_shape_def shape = cairn_shape_def_default();
     cairn_body_id body = 0;
     cairn_shape_id id = 0;
-    def.position = place(p);
-    def.kind = below(p, 4) == 0 ? CAIRN_BODY_KINEMATIC : CAIRN_BODY_DYNAMIC;
-    shape.kind = below(p, 2) == 0 ? CAIRN_SHAPE_BOX : CAIRN_SHAPE_SPHERE;
+    def.position = random_place(p);
+    def.kind = random_below(p, 4) == 0 ? CAIRN_BODY_KINEMATIC : CAIRN_BODY_DYNAMIC;
+    shape.kind = random_below(p, 2) == 0 ? CAIRN_SHAPE_BOX : CAIRN_SHAPE_SPHERE;
     shape.half_extents = vec3(0.25f, 0.25f, 0.25f);
     shape.radius = 0.25f;
-    if (cairn_body_create(p->world, &def, &body) == CAIRN_OK && below(p, 4) != 0) {
+    if (cairn_body_create(p->world, &def, &body) == CAIRN_OK && random_below(p, 4) != 0) {
         (void)cairn_shape_create(p->world, body, &shape, &id);
     }
 }
 static void despawn(play *p) {
-    (void)cairn_body_destroy(p->world, any_body(p));
+    (void)cairn_body_destroy(p->world, random_body(p));
 }
 static void add_shape(play *p) {
     cairn_shape_def shape = cairn_shape_def_default();
@@ -61,56 +61,56 @@ static void add_shape(play *p) {
     shape.kind = CAIRN_SHAPE_SPHERE;
     shape.radius = random_between(&p->random, 0.1f, 0.3f);
     shape.pose.position = vec3(0.0f, 0.3f, 0.0f);
-    (void)cairn_shape_create(p->world, any_body(p), &shape, &id);
+    (void)cairn_shape_create(p->world, random_body(p), &shape, &id);
 }
 static void remove_shape(play *p) {
     cairn_shape_id shapes[2 * BODIES];
     const uint32_t count = cairn_world_shapes(p->world, shapes, 2 * BODIES);
     if (count > 1) {
-        (void)cairn_shape_destroy(p->world, shapes[1 + below(p, count - 1)]);
+        (void)cairn_shape_destroy(p->world, shapes[1 + random_below(p, count - 1)]);
     }
 }
 static void join(play *p) {
     cairn_joint_def def = cairn_joint_def_default();
     cairn_joint_id id = 0;
-    def.kind = below(p, 2) == 0 ? CAIRN_JOINT_BALL : CAIRN_JOINT_DISTANCE;
-    def.body_a = any_body(p);
-    def.body_b = any_body(p);
+    def.kind = random_below(p, 2) == 0 ? CAIRN_JOINT_BALL : CAIRN_JOINT_DISTANCE;
+    def.body_a = random_body(p);
+    def.body_b = random_body(p);
     def.anchor_a = vec3(0.3f, 0.0f, 0.0f);
     def.anchor_b = vec3(-0.3f, 0.0f, 0.0f);
     (void)cairn_joint_create(p->world, &def, &id);
 }
 static void unjoin(play *p) {
-    (void)cairn_joint_destroy(p->world, 1 + below(p, 8));
+    (void)cairn_joint_destroy(p->world, 1 + random_below(p, 8));
 }
 static void set_pose(play *p) {
-    const cairn_pose pose = {.position = place(p), .rotation = quat_identity()};
-    (void)cairn_body_set_pose(p->world, any_body(p), pose);
+    const cairn_pose pose = {.position = random_place(p), .rotation = quat_identity()};
+    (void)cairn_body_set_pose(p->world, random_body(p), pose);
 }
 static void set_velocity(play *p) {
     const cairn_vec3 zero = vec3_zero();
-    const cairn_vec3 velocity = vec3_select(below(p, 2) == 0, zero, place(p));
-    (void)cairn_body_set_velocity(p->world, any_body(p), velocity, zero);
+    const cairn_vec3 velocity = vec3_select(random_below(p, 2) == 0, zero, random_place(p));
+    (void)cairn_body_set_velocity(p->world, random_body(p), velocity, zero);
 }
 static void push(play *p) {
-    if (below(p, 2) == 0) {
-        (void)cairn_body_apply_impulse(p->world, any_body(p), place(p), place(p));
+    if (random_below(p, 2) == 0) {
+        (void)cairn_body_apply_impulse(p->world, random_body(p), random_place(p), random_place(p));
     } else {
-        (void)cairn_body_apply_impulse_at_centre(p->world, any_body(p), place(p));
+        (void)cairn_body_apply_impulse_at_centre(p->world, random_body(p), random_place(p));
     }
 }
 static void apply_force(play *p) {
-    (void)cairn_body_apply_force(p->world, any_body(p), place(p), place(p));
+    (void)cairn_body_apply_force(p->world, random_body(p), random_place(p), random_place(p));
 }
 // Too fast to be valid: the next step disables it.
 static void disable(play *p) {
-    (void)cairn_body_apply_impulse_at_centre(p->world, any_body(p), vec3(1e12f, 0.0f, 0.0f));
+    (void)cairn_body_apply_impulse_at_centre(p->world, random_body(p), vec3(1e12f, 0.0f, 0.0f));
 }
 // Moves joined bodies so far apart that the joint makes both too fast to be valid.
 static void pull_apart(play *p) {
     cairn_joint_def def;
     cairn_pose pose = {.position = vec3(1e5f, 0.0f, 0.0f), .rotation = quat_identity()};
-    if (cairn_joint_read(p->world, 1 + below(p, 8), &def) == CAIRN_OK) {
+    if (cairn_joint_read(p->world, 1 + random_below(p, 8), &def) == CAIRN_OK) {
         (void)cairn_body_set_pose(p->world, def.body_a, pose);
         pose.position.x = -1e5f;
         (void)cairn_body_set_pose(p->world, def.body_b, pose);
@@ -133,9 +133,9 @@ static void decode(play *p) {
     }
 }
 static void poison(play *p) {
-    cairn_world_poison(p->world, (unsigned char)below(p, 256));
+    cairn_world_poison(p->world, (unsigned char)random_below(p, 256));
 }
-static void nothing(play *p) {
+static void do_nothing(play *p) {
     (void)p;
 }
 
@@ -143,7 +143,7 @@ static const struct {
     const char *name;
     void (*make)(play *p);
     uint32_t weight;
-} changes[] = {{"nothing", nothing, 160}, {"spawn", spawn, 8}, {"despawn", despawn, 2},
+} changes[] = {{"nothing", do_nothing, 160}, {"spawn", spawn, 8}, {"despawn", despawn, 2},
     {"add shape", add_shape, 2}, {"remove shape", remove_shape, 1}, {"join", join, 2},
     {"unjoin", unjoin, 1}, {"set pose", set_pose, 2}, {"set velocity", set_velocity, 2},
     {"push", push, 4}, {"force", apply_force, 2}, {"disable", disable, 1},
@@ -155,7 +155,7 @@ static void change_world(play *p) {
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i) {
         total += changes[i].weight;
     }
-    uint32_t drawn = below(p, total);
+    uint32_t drawn = random_below(p, total);
     size_t at = 0;
     for (; drawn >= changes[at].weight; ++at) {
         drawn -= changes[at].weight;
@@ -190,11 +190,11 @@ TEST("the cached hash equals a fresh hash after any change") {
         kit_ground(p.world);
         for (uint32_t tick = 0; tick < TICKS; ++tick) {
             change_world(&p);
-            if (below(&p, 3) != 0) {
+            if (random_below(&p, 3) != 0) {
                 expect_cached_is_fresh(&p, seed, "before the step after");
             }
             cairn_world_step(p.world, NULL, 0);
-            if (below(&p, 3) != 0) {
+            if (random_below(&p, 3) != 0) {
                 expect_cached_is_fresh(&p, seed, "one step after");
             }
             const cairn_world_counts counts = cairn_world_counts_read(p.world);

@@ -35,7 +35,7 @@ static cairn_hash128 fresh_hash(const cairn_world *world) {
     return cairn_world_hash_fresh(world).full;
 }
 
-static void toggle(
+static void toggle_bits(
     cairn_world *world, cairn_array array, size_t index, size_t word, uint32_t bits) {
     unsigned char *bytes = cairn_state_array(&world->state, array);
     bytes += index * cairn_array_element_size(array) + word * sizeof(uint32_t);
@@ -50,7 +50,7 @@ static void check_word(
     const cairn_field_table *table = cairn_field_table_of(array);
     const cairn_world_hash before = cairn_world_hash_fresh(twin);
     cairn_difference found[2];
-    toggle(world, array, index, word, 1);
+    toggle_bits(world, array, index, word, 1);
     const cairn_world_hash after = cairn_world_hash_fresh(world);
     assert_false(cairn_hash_equal(before.full, after.full));
     for (cairn_section section = 0; section < CAIRN_SECTION_COUNT; ++section) {
@@ -62,7 +62,7 @@ static void check_word(
     assert_int_equal(found[0].element, index);
     assert_string_equal(found[0].field, table->fields[word].name);
     assert_int_equal(found[0].bits_a ^ found[0].bits_b, 1);
-    toggle(world, array, index, word, 1);
+    toggle_bits(world, array, index, word, 1);
 }
 
 TEST("a difference of one word is found in its section and by its name") {

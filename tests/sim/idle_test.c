@@ -7,7 +7,7 @@
 #include "sim/step.h"
 
 // Bodies: 1 the floor, 2 a cube alone, 3 and 4 a cube on a cube, 5 a kinematic cube at rest.
-static cairn_world *build(void) {
+static cairn_world *build_scene(void) {
     cairn_world *world = kit_world(NULL);
     kit_ground(world);
     kit_cube(world, vec3(0.0f, 0.5f, 0.0f));
@@ -18,7 +18,7 @@ static cairn_world *build(void) {
 }
 
 static cairn_world *build_idle(cairn_world *twin) {
-    cairn_world *world = build();
+    cairn_world *world = build_scene();
     for (int i = 0; i < 300 && !cairn_step_is_idle(world); ++i) {
         kit_step_beside_reloaded(world, twin);
     }

@@ -62,7 +62,7 @@ static uint32_t count_differing(const cairn_world *a, const cairn_world *b, cair
     return count;
 }
 
-static void disturb(cairn_world *world, uint64_t seed) {
+static void change_body(cairn_world *world, uint64_t seed) {
     cairn_body_state bodies[64];
     const uint32_t count = cairn_world_bodies(world, bodies, 64);
     const cairn_body_id body = bodies[seed % (count < 64 ? count : 64)].id;
@@ -109,8 +109,8 @@ TEST("a diverged world is repaired and stays equal") {
             const uint32_t ticks = i == 0 && k == 0 ? 200 : 30;
             SCOPED(cairn_world) *server = golden_world_at(scene, 25 + (uint32_t)k);
             SCOPED(cairn_world) *client = kit_fork(server);
-            disturb(client, cairn_random_at(5, i, k, 0) % 1024);
-            disturb(client, cairn_random_at(5, i, k, 1) % 1024);
+            change_body(client, cairn_random_at(5, i, k, 0) % 1024);
+            change_body(client, cairn_random_at(5, i, k, 1) % 1024);
             golden_step(scene, server);
             golden_step(scene, client);
             assert_true(repair(server, client) > 0);
@@ -128,7 +128,7 @@ TEST("the keys name exactly the elements that differ") {
     SCOPED(cairn_world) *server = golden_world_at(&golden_scenes[0], 30);
     SCOPED(cairn_world) *client = kit_fork(server);
     for (uint64_t k = 0; k < 6; ++k) {
-        disturb(client, cairn_random_at(9, k, 0, 0) % 1024);
+        change_body(client, cairn_random_at(9, k, 0, 0) % 1024);
         const uint32_t count = difference(server, client, 640, keys);
         uint32_t contacts = 0;
         assert_true(count != UINT32_MAX);
@@ -146,7 +146,7 @@ TEST("the keys name exactly the elements that differ") {
 }
 
 // A thousand boxes side by side, at rest on the ground.
-static cairn_world *thousand(void) {
+static cairn_world *thousand_boxes(void) {
     cairn_world_def def = cairn_world_def_default();
     def.body_capacity = 1024;
     def.shape_capacity = 1024;
@@ -160,7 +160,7 @@ static cairn_world *thousand(void) {
 }
 
 TEST("one body of a thousand takes less than two kilobytes") {
-    SCOPED(cairn_world) *server = thousand();
+    SCOPED(cairn_world) *server = thousand_boxes();
     SCOPED(cairn_world) *client = kit_fork(server);
     EXPECT_OK(cairn_body_set_velocity(client, 500, vec3(1.0f, 2.0f, 0.0f), vec3_zero()));
     cairn_world_step(server, NULL, 0);
@@ -174,7 +174,7 @@ TEST("one body of a thousand takes less than two kilobytes") {
 TEST("a sketch holds half as many differences as it has cells") {
     static const uint32_t sizes[] = {40, 160, 640};
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-    SCOPED(cairn_world) *server = thousand();
+    SCOPED(cairn_world) *server = thousand_boxes();
     for (uint32_t k = 0; k < 3; ++k) {
         SCOPED(cairn_world) *client = kit_fork(server);
         for (uint32_t i = 0; i < sizes[k] / 4; ++i) { // its motion, and how long it has rested
@@ -187,7 +187,7 @@ TEST("a sketch holds half as many differences as it has cells") {
 
 TEST("a difference too large for a sketch is reported") {
     cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-    SCOPED(cairn_world) *server = thousand();
+    SCOPED(cairn_world) *server = thousand_boxes();
     SCOPED(cairn_world) *client = kit_fork(server);
     for (cairn_body_id body = 2; body < 52; ++body) {
         (void)cairn_body_set_velocity(client, body, vec3(0.0f, 1.0f, 0.0f), vec3_zero());
@@ -222,7 +222,7 @@ static size_t rich_payload(cairn_world **server, cairn_world **client) {
     *server = golden_world_at(&golden_scenes[0], 30);
     EXPECT_OK(cairn_world_fork(*server, client));
     for (uint64_t k = 0; k < 6; ++k) {
-        disturb(*client, cairn_random_at(9, k, 0, 0) % 1024);
+        change_body(*client, cairn_random_at(9, k, 0, 0) % 1024);
     }
     const uint32_t count = difference(*server, *client, 640, keys);
     return cairn_elements_encode(*server, keys, count, payload, sizeof payload);
@@ -271,7 +271,7 @@ TEST("a payload with a flipped bit does no harm") {
     assert_true(refused > 10);
 }
 
-// What the world derives from its state is right as well: lists of shapes, free slots, hulls,
+// What the world derives from its state is repaired as well: lists of shapes, free slots, hulls,
 // pairs.
 TEST("a repaired world creates bodies with the same ids") {
     SCOPED(cairn_world) *server = golden_world_at(golden_scene_named("hulls"), 30);

@@ -69,7 +69,7 @@ static float drift_max(const stack *s) {
     return most;
 }
 
-static bool stands(const stack *s) {
+static bool is_standing(const stack *s) {
     const float top = kit_read(s->world, s->boxes[s->count - 1]).position.y;
     return top > ((float)s->count - 0.75f) * BOX_HEIGHT;
 }
@@ -78,7 +78,7 @@ TEST("ten boxes with the cache come to rest") {
     const cairn_world_def def = table_1();
     SCOPED(stack) s = stack_of(&def, 10, BOX_DENSITY);
     kit_run(s.world, 600);
-    assert_true(stands(&s));
+    assert_true(is_standing(&s));
     assert_true(drift_max(&s) < 0.02f);
     for (uint32_t i = 0; i < s.count; ++i) {
         const cairn_body_state box = kit_read(s.world, s.boxes[i]);
@@ -95,7 +95,7 @@ TEST("stacks of ten and three boxes without the cache fall") {
         def.warm_start = 0;
         SCOPED(stack) s = stack_of(&def, rows[i].boxes, BOX_DENSITY);
         kit_run(s.world, rows[i].ticks);
-        assert_false(stands(&s));
+        assert_false(is_standing(&s));
     }
 }
 
@@ -103,14 +103,14 @@ TEST("three boxes with the cache never move") {
     const cairn_world_def def = table_1();
     SCOPED(stack) s = stack_of(&def, 3, BOX_DENSITY);
     kit_run(s.world, 1200);
-    assert_true(stands(&s));
+    assert_true(is_standing(&s));
     assert_true(drift_max(&s) < 0.001f);
 }
 
 TEST("ten boxes with the defaults fall asleep") {
     SCOPED(stack) s = stack_of(NULL, 10, BOX_DENSITY);
     kit_run(s.world, 600);
-    assert_true(stands(&s));
+    assert_true(is_standing(&s));
     assert_true(drift_max(&s) < 0.02f);
     assert_int_equal(cairn_world_counts_read(s.world).bodies_awake, 0);
 }
@@ -129,7 +129,7 @@ TEST("a light box carries a heavy one down to three percent") {
         def.warm_start = rows[i].warm_start;
         SCOPED(stack) s = stack_of(&def, 2, rows[i].bottom * BOX_DENSITY);
         kit_run(s.world, 900);
-        if (stands(&s) != rows[i].stable) {
+        if (is_standing(&s) != rows[i].stable) {
             fail_msg("bottom density %g %s", (double)rows[i].bottom,
                 rows[i].stable ? "falls" : "stands");
         }

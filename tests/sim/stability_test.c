@@ -23,7 +23,7 @@ static bool is_held(const bench_trial *trial) {
     return true;
 }
 
-static void a_trial_keeps_its_bounds(void **state) {
+static void expect_bounds_hold(void **state) {
     const bench_trial *trial = *state;
     const bench_verdict verdict = bench_try(trial);
     const char *broken = bench_broken_bound(trial, &verdict);
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
     for (uint32_t i = 0; i < bench_trial_count; ++i) {
         const bench_trial *trial = &bench_trials[i];
         if (trial->slow == slow && is_held(trial)) {
-            test_register_with(trial->name, a_trial_keeps_its_bounds, (void *)(uintptr_t)trial);
+            test_register_with(trial->name, expect_bounds_hold, (void *)(uintptr_t)trial);
         }
     }
     return test_run("sim.stability", NULL);

@@ -49,7 +49,7 @@ TEST("a traced step equals a plain step in every scene and at two SIMD widths") 
     }
 }
 
-static cairn_world *build(uint32_t solver) {
+static cairn_world *build_stack(uint32_t solver) {
     cairn_world_def def = cairn_world_def_default();
     def.solver = solver;
     cairn_world *world = kit_world(&def);
@@ -91,7 +91,7 @@ static void expect_one_difference(
 // Changes one of two equal worlds as the statement says. Their first stage must differ.
 #define EXPECT_TRACED(section, field, ...)                                                         \
     do {                                                                                           \
-        SCOPED(cairn_world) *good = build(CAIRN_SOLVER_SOFT_STEP);                                 \
+        SCOPED(cairn_world) *good = build_stack(CAIRN_SOLVER_SOFT_STEP);                           \
         SCOPED(cairn_world) *bad = kit_fork(good);                                                 \
         __VA_ARGS__;                                                                               \
         SCOPED(cairn_world) *good_again = kit_fork(good);                                          \
@@ -119,7 +119,7 @@ static void push_at_prepare(void *context, uint32_t stage) {
 }
 
 TEST("a difference inside the solver is named by its word") {
-    SCOPED(cairn_world) *good = build(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *good = build_stack(CAIRN_SOLVER_SOFT_STEP);
     SCOPED(cairn_world) *bad = kit_fork(good);
     SCOPED(cairn_world) *good_again = kit_fork(good);
     SCOPED(cairn_world) *bad_again = kit_fork(good);
@@ -132,7 +132,7 @@ TEST("a difference inside the solver is named by its word") {
 
 TEST("every substep and every sweep is in the trace") {
     for (uint32_t solver = 0; solver < 2; ++solver) {
-        SCOPED(cairn_world) *world = build(solver);
+        SCOPED(cairn_world) *world = build_stack(solver);
         const cairn_world_def *def = cairn_world_settings(world);
         cairn_world_step_traced(world, NULL, 0, &traces[0]);
         uint32_t substeps = 0;
@@ -162,7 +162,7 @@ TEST("the trace of the longest step fits") {
 }
 
 TEST("a traced step of a sleeping world equals a plain step") {
-    SCOPED(cairn_world) *world = build(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *world = build_stack(CAIRN_SOLVER_SOFT_STEP);
     cairn_world_step_traced(world, NULL, 0, &traces[0]);
     kit_run(world, 240);
     assert_int_equal(cairn_world_counts_read(world).bodies_awake, 0);
@@ -212,7 +212,7 @@ static void record_stage(void *context, uint32_t stage) {
 }
 
 TEST("a step reports every stage") {
-    SCOPED(cairn_world) *world = build(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *world = build_stack(CAIRN_SOLVER_SOFT_STEP);
     record seen = {.count = 0};
     cairn_world_set_stage_probe(world, record_stage, &seen);
     kit_run(world, 1);
@@ -229,7 +229,7 @@ TEST("a step reports every stage") {
 }
 
 TEST("a step of a sleeping world reports only the first stage") {
-    SCOPED(cairn_world) *world = build(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *world = build_stack(CAIRN_SOLVER_SOFT_STEP);
     kit_run(world, 240);
     record seen = {.count = 0};
     cairn_world_set_stage_probe(world, record_stage, &seen);
@@ -239,8 +239,8 @@ TEST("a step of a sleeping world reports only the first stage") {
 }
 
 TEST("a stage probe does not change a step") {
-    SCOPED(cairn_world) *world = build(CAIRN_SOLVER_SOFT_STEP);
-    SCOPED(cairn_world) *probed = build(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *world = build_stack(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *probed = build_stack(CAIRN_SOLVER_SOFT_STEP);
     record seen = {.count = 0};
     cairn_world_set_stage_probe(probed, record_stage, &seen);
     for (int i = 0; i < 90; ++i) {
