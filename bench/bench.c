@@ -16,7 +16,7 @@
 #define EXECUTIONS_MAX 4
 
 typedef struct options {
-    const char *scenes; // letters or names with commas between; NULL: all
+    const char *scenes; // letters or names, separated by commas; NULL: all
     const char *csv;
     const char *chart;
     const char *beside;
@@ -27,7 +27,7 @@ typedef struct options {
     uint32_t worker_count; // numbers in the list
     bool profile;
     bool stability;
-    bool state; // alone
+    bool state; // only
 } options;
 
 typedef struct session {
@@ -39,7 +39,7 @@ typedef struct session {
     uint32_t count;
 } session;
 
-// Whether a list with commas has this name.
+// Whether a comma-separated list contains the name.
 static bool is_listed(const char *names, const char *name) {
     const size_t length = strlen(name);
     for (const char *at = names; at != NULL; at = strchr(at, ',')) {
@@ -160,7 +160,7 @@ static const char *read_scenes(void *out, const char *value, bool first) {
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
         if (bench_scene_find(name) == NULL) {
-            return "must be letters or names of scenes with commas between, such as A,C2";
+            return "must be letters or names of scenes, separated by commas, such as A,C2";
         }
     }
     *(const char **)out = value;
@@ -177,7 +177,7 @@ static const char *read_workers(void *out, const char *value, bool first) {
         if (o->worker_count == EXECUTIONS_MAX ||
             !cairn_flags_number(
                 "", number, 1, CAIRN_POOL_WORKERS_MAX, &o->workers[o->worker_count], error)) {
-            return "must be one to four numbers of threads with commas between, such as 1,2";
+            return "must be one to four numbers of threads, separated by commas, such as 1,2";
         }
         o->worker_count += 1;
     }

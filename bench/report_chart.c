@@ -24,7 +24,7 @@ typedef struct table {
     uint32_t series_count;
 } table;
 
-// The series of that name, added when it is new. NULL: there are too many.
+// The series of that name, which is added if it is new. NULL if there are too many.
 static series *find_series(table *t, const char *name) {
     uint32_t i = 0;
     while (i < t->series_count && strcmp(t->series[i].name, name) != 0) {
