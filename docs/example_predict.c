@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A predicting client that says why it went back: usage: example_predict TOKEN_FILE
+// A predicting client that prints the cause of each rollback. Usage: example_predict TOKEN_FILE
 #include <cairn/client.h>
 #include <cairn/client_uv.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@ static uint64_t read_clock(void *context) {
     return cairn_client_uv_now_ns();
 }
 
-// Those that are new since `told`; returns how many there are in all.
-static uint64_t tell_rollbacks(const cairn_client *client, uint64_t told) {
+// Prints the rollbacks after the first `printed`; returns how many there are in all.
+static uint64_t print_rollbacks(const cairn_client *client, uint64_t printed) {
     cairn_client_statistics s;
     cairn_client_rollback rollbacks[CAIRN_CLIENT_ROLLBACKS_HELD];
     cairn_client_statistics_read(client, &s);
-    const uint64_t fresh = s.prediction.rollbacks - told;
+    const uint64_t fresh = s.prediction.rollbacks - printed;
     const uint32_t count = cairn_client_rollbacks(client, rollbacks,
         fresh < CAIRN_CLIENT_ROLLBACKS_HELD ? (uint32_t)fresh : CAIRN_CLIENT_ROLLBACKS_HELD);
     for (uint32_t i = 0; i < count; i++) {
@@ -50,13 +50,13 @@ int main(int argc, char **argv) {
     cairn_client_body bodies[256];
     cairn_client_sample world = {0};
     cairn_client_input input = {.move = {1, 0, 0}};
-    uint64_t told = 0;
+    uint64_t printed = 0;
     for (int frame = 1; frame <= 120; frame++) {
         const uint64_t now_ns = cairn_client_uv_frame(driver);
         input.move[0] = frame % 60 < 30 ? 1.0f : -1.0f;
         cairn_client_push_input(client, &input); // shows within a few ticks
         cairn_client_sample_world(client, now_ns, bodies, 256, &world);
-        told = tell_rollbacks(client, told);
+        printed = print_rollbacks(client, printed);
     }
     printf("%u bodies %s\n", world.body_count, cairn_client_failure_text(client));
     cairn_client_uv_disconnect(driver);

@@ -2,7 +2,7 @@
 #pragma once
 
 // Writes a recording while a world is stepped: start chunk, ticks chunks, keyframes, end chunk,
-// handed to a writer piece by piece. A server, a client or a tool can keep one.
+// passed to a write function piece by piece. A server, a client or a tool can own one.
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -402,7 +402,7 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
         .name = "cairn-bot",
         .usage = "--token FILE | --key KEY --server ADDRESS:PORT [FLAGS]",
         .about = "A client without a screen: joins a server, plays, and prints statistics as JSON.",
-        .notes = "Ends with 0 when all is well, 1 when it did not play, 2 when a flag is wrong, "
+        .notes = "Exits with 0 when all is well, 1 when it did not play, 2 when a flag is wrong, "
                  "and 3 when its\n"
                  "world differs from the server's.",
         .flags = flags,

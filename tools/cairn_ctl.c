@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Controls a running server from the shell: sends one verb, or a file of verbs, and prints each
-// answer as text or JSON. The exit status tells whether every verb was carried out.
+// answer as text or JSON. The exit status says whether every verb was carried out.
 
 #include <signal.h>
 #include <stdio.h>
@@ -241,7 +241,7 @@ int main(int argc, char **argv) {
             "Controls the rooms of a running server: one verb, or a file with one verb per line.\n"
             "`cairn-ctl help VERB` lists the fields of a verb's answer.",
         .words_max = CAIRN_CTL_WORDS_MAX - 1,
-        .notes = "Ends with 0 when all was done, 1 when the server refused, 2 when an argument is "
+        .notes = "Exits with 0 when all was done, 1 when the server refused, 2 when an argument is "
                  "wrong, and 3 when\n"
                  "there was no answer.",
     };

@@ -177,14 +177,14 @@ static int run_demo(demo *d) {
         }
     }
     watch_programs(d);
-    const bool lived = !cairn_process_ended(d->server);
+    const bool server_ran = !cairn_process_ended(d->server);
     cairn_process_ask_to_end(d->server);
     wait_for_end(d, d->server, 5);
     if (stopped) {
         printf("stopped\n");
         return 130;
     }
-    if (!lived || cairn_process_code(d->server) != 0) {
+    if (!server_ran || cairn_process_code(d->server) != 0) {
         printf("FAILED: the server ended with %d\n", cairn_process_code(d->server));
     }
     const char *const arguments[] = {"verify", d->recording, NULL};
@@ -194,7 +194,7 @@ static int run_demo(demo *d) {
     }
     const bool verified = replay != NULL && cairn_process_code(replay) == 0;
     const int broken = cairn_demo_sum_up(&d->report, verified);
-    return broken > 0 || !lived || cairn_process_code(d->server) != 0 ? 1 : 0;
+    return broken > 0 || !server_ran || cairn_process_code(d->server) != 0 ? 1 : 0;
 }
 
 int main(int argc, char **argv) {
@@ -212,7 +212,8 @@ int main(int argc, char **argv) {
         .usage = "[FLAGS]",
         .about = "Runs a server and six clients over loopback, then steps the recording again and "
                  "sums up.",
-        .notes = "Ends with 0 when all is well, 1 when a check failed, and 2 when a flag is wrong.",
+        .notes =
+            "Exits with 0 when all is well, 1 when a check failed, and 2 when a flag is wrong.",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags,
     };

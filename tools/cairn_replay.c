@@ -32,7 +32,7 @@ static cairn_replay_verb *const functions[] = {
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 _Static_assert(VERB_COUNT == sizeof functions / sizeof *functions, "a function for each verb");
 
-static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_order *o) {
+static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options *o) {
     const cairn_flag flags[] = {
         {"--json", NULL, NULL, "answer with one JSON object", CAIRN_FLAG_SWITCH, .out = &o->json,
             .verbs = "info verify seek diff explain"},
@@ -40,7 +40,7 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_order *
             .out = &o->workers, .least = 1, .most = CAIRN_POOL_WORKERS_MAX, .verbs = "verify"},
         {"--key", NULL, "HEX|FILE", "the public key that must have signed it", CAIRN_FLAG_CUSTOM,
             .out = &o->key, .read = cairn_key_flag, .verbs = "verify"},
-        {"--body", NULL, "ID", "print this body, too", CAIRN_FLAG_U32, .out = &o->body, .least = 1,
+        {"--body", NULL, "ID", "also print this body", CAIRN_FLAG_U32, .out = &o->body, .least = 1,
             .verbs = "seek"},
         {"--state", NULL, "FILE", "write the encoded state", CAIRN_FLAG_TEXT, .out = &o->state,
             .verbs = "seek"},
@@ -58,17 +58,17 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_order *
             .out = &o->players, .most = CAIRN_SLOTS_MAX, .verbs = "make"},
         {"--plough", NULL, "ID", "push this body along an ellipse", CAIRN_FLAG_U32,
             .out = &o->plough, .least = 1, .verbs = "make"},
-        {"--awake", NULL, NULL, "no body sleeps", CAIRN_FLAG_SWITCH, .out = &o->awake,
+        {"--awake", NULL, NULL, "no body may sleep", CAIRN_FLAG_SWITCH, .out = &o->awake,
             .verbs = "make"},
     };
     cairn_flags_program program = {
         .name = "cairn-replay",
         .usage = "VERB [ARGUMENTS] [FLAGS]",
         .about = "Reads recordings of cairnd, steps them again, and makes new ones.",
-        .notes = "Ends with\n"
-                 "  0  all is well\n"
+        .notes = "Exits with\n"
+                 "  0  success\n"
                  "  1  a state hash differs, or two recordings do\n"
-                 "  2  it cannot be done: arguments, files, memory, ticks that are not in the "
+                 "  2  an argument, a file or memory is at fault, or a tick is not in the "
                  "recording\n"
                  "  3  the recording needs another version of the simulation or of its rules\n"
                  "  4  the seal is broken, or was not made with the key of --key\n"
@@ -84,24 +84,24 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_order *
 }
 
 int main(int argc, char **argv) {
-    cairn_replay_order order = {
+    cairn_replay_options options = {
         .workers = 1, .every = 1, .scene = CAIRN_SCENE_DEFAULT, .seconds = 10};
-    const cairn_flags_result result = read_flags(argc, argv, &order);
+    const cairn_flags_result result = read_flags(argc, argv, &options);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? CAIRN_EXIT_UNUSABLE : CAIRN_EXIT_GOOD;
     }
     size_t i = 0;
-    while (strcmp(verbs[i].name, order.words[0]) != 0) {
+    while (strcmp(verbs[i].name, options.words[0]) != 0) {
         i++;
     }
     if (functions[i] == cairn_replay_make) {
-        return cairn_replay_make(&order, NULL);
+        return cairn_replay_make(&options, NULL);
     }
     cairn_replay_file input;
-    if (!cairn_replay_file_open(order.words[1], &input)) {
+    if (!cairn_replay_file_open(options.words[1], &input)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    const int code = functions[i](&order, &input);
+    const int code = functions[i](&options, &input);
     cairn_replay_file_close(&input);
     return code;
 }

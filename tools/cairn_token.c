@@ -20,7 +20,7 @@
 #include <cairn/server.h>
 #include <cairn/token.h>
 
-typedef struct order {
+typedef struct options {
     const char *word; // the argument after the verb
     const char *out;
     cairn_key key;
@@ -34,7 +34,7 @@ typedef struct order {
     } servers;
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
     bool is_operator;
-} order;
+} options;
 
 // One sentence on standard error; the answer is the exit status.
 static int complain(const char *format, ...) {
@@ -48,7 +48,7 @@ static int complain(const char *format, ...) {
 }
 
 // Both kinds of private key are 32 random bytes.
-static int make_key(const order *o) {
+static int make_key(const options *o) {
     uint8_t key[CAIRN_KEY_SIZE];
     if (!cairn_system_random(key, sizeof key)) {
         return complain("the system returned no random bytes: %s", strerror(errno));
@@ -62,7 +62,7 @@ static int make_key(const order *o) {
     return EXIT_SUCCESS;
 }
 
-static int print_public_key(const order *o) {
+static int print_public_key(const options *o) {
     cairn_key seed;
     uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
     const char *why = cairn_key_flag(&seed, o->word, true);
@@ -75,7 +75,7 @@ static int print_public_key(const order *o) {
     return EXIT_SUCCESS;
 }
 
-static int issue_token(order *o) {
+static int issue_token(options *o) {
     const char *missing = !o->key.given           ? "--key"
                           : o->servers.count == 0 ? "--server"
                           : o->out == NULL        ? "--out"
@@ -151,7 +151,7 @@ static void print_token(const cairn_token_public *token) {
     }
 }
 
-static int print_info(const order *o) {
+static int print_info(const options *o) {
     uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE + 1];
     FILE *file = fopen(o->word, "rb");
     if (file == NULL) {
@@ -170,7 +170,7 @@ static int print_info(const order *o) {
 }
 
 static const char *add_server(void *out, const char *value, bool first) {
-    order *o = out;
+    options *o = out;
     (void)first;
     if (o->servers.count == CAIRN_TOKEN_SERVERS_MAX) {
         return "a connect token names at most 32 servers";
@@ -211,14 +211,14 @@ static const cairn_flags_verb verbs[] = {
     {"public-key", "KEY", "print the public key of a signing key (cairn-replay verify --key)"},
 };
 
-static cairn_flags_result read_flags(int argc, char **argv, order *o, const char **verb) {
+static cairn_flags_result read_flags(int argc, char **argv, options *o, const char **verb) {
     const cairn_flag flags[] = {
         {"--out", NULL, "FILE", "write here; keys go to standard output without it",
             CAIRN_FLAG_TEXT, .out = &o->out, .verbs = "keygen signing-key issue"},
         {"--key", NULL, "HEX|FILE", "the servers' private key; required", CAIRN_FLAG_CUSTOM,
             .out = &o->key, .read = cairn_key_flag, .verbs = "issue", .secret = true},
         {"--server", NULL, "ADDRESS:PORT",
-            "a server that takes the token; required, repeatable, tried in order",
+            "a server that accepts the token; required, repeatable, tried in order",
             CAIRN_FLAG_CUSTOM, .out = o, .read = add_server, .verbs = "issue"},
         {"--protocol-id", NULL, "ID", "as the servers have it (0x636169726e)", CAIRN_FLAG_U64,
             .out = &o->protocol_id, .verbs = "issue"},
@@ -260,7 +260,7 @@ static cairn_flags_result read_flags(int argc, char **argv, order *o, const char
 }
 
 int main(int argc, char **argv) {
-    order o = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT, .lifetime_s = 30, .timeout_s = 5};
+    options o = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT, .lifetime_s = 30, .timeout_s = 5};
     if (!cairn_system_random(&o.client_id, sizeof o.client_id)) {
         return complain("the system returned no random bytes: %s", strerror(errno));
     }

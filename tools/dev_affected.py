@@ -22,7 +22,7 @@ def main(build, stamp):
     names = []
     for test in json.loads(listing.stdout)["tests"]:
         files = test.get("command", [])
-        # A test that is given the folder of the programs depends on them all.
+        # A test with the folder of the programs as an argument depends on all of them.
         programs = [os.path.join(path, name) for path in files if os.path.basename(path) == "bin" for name in os.listdir(path)]
         if any(is_newer(path, build, since) for path in files + programs):
             names.append(re.escape(test["name"]))

@@ -50,7 +50,7 @@ class Kit:
         return Answer(done.stdout, done.stderr)
 
     def refuses(self, program, *arguments, code, says):
-        """A program that is called wrongly says why in one line."""
+        """Expects that a program refuses its arguments with one line."""
         answer = self.run(program, *arguments, code=code)
         assert says in answer.err
         assert len(answer.err.splitlines()) == 1, answer.err
@@ -65,6 +65,11 @@ class Kit:
         if not (self.folder / "key").exists():
             self.run("cairn-token", "keygen", "--out", "key")
         return "key"
+
+    def signing_key(self):
+        """Makes a key to sign recordings with, in the file sign, and its public key, in the file public."""
+        self.run("cairn-token", "signing-key", "--out", "sign")
+        (self.folder / "public").write_text(self.run("cairn-token", "public-key", "sign").out)
 
     def serve(self, *flags, scene="demo", token_lifetime_s=0):
         server = Server(self, "--scene", scene, "--token-lifetime", token_lifetime_s, *flags)
@@ -111,7 +116,7 @@ class Server:
         self.address = self.events("listening")[0]["address"]
 
     def stop(self):
-        """Asks it to end and expects that it does in good order."""
+        """Stops it and expects exit code 0."""
         self.process.terminate()
         assert self.process.wait(TIMEOUT_S) == 0, self.log.read_text()
 

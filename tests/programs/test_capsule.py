@@ -12,9 +12,9 @@ def made(kit):
 
 
 def test_a_capsule_is_explained(kit, made):
-    told = kit.run("cairn-replay", "explain", made, code=1).out
-    assert "body 3, linear_velocity.y, 1048576 ulps, bit 20" in told
-    assert "the memory of the client was changed after the step" in told
+    text = kit.run("cairn-replay", "explain", made, code=1).out
+    assert "body 3, linear_velocity.y, 1048576 ulps, bit 20" in text
+    assert "the memory of the client was changed after the step" in text
     answer = kit.run("cairn-replay", "explain", made, "--json", code=1).json
     assert answer["hazard"] == "field_changed" and answer["certain"] is True
     assert answer["bodies"] == [3] and answer["bit"] == 20
@@ -31,17 +31,17 @@ def test_a_recording_is_not_a_capsule(kit):
     kit.run("cairn-replay", "explain", code=2)
 
 
-def test_a_server_writes_what_it_knows_of_a_client_that_went_astray(kit):
+def test_a_server_writes_a_capsule_about_a_diverged_client(kit):
     (kit.folder / "capsules").mkdir()
     server = kit.serve("--capsules", "capsules")
     bot = kit.start("broken_bot", "--key", kit.key(), "--server", server.address, "--mode", "lockstep", "--inputs",
                     "random", "--seconds", 4)
-    told, _ = bot.communicate(timeout=30)
+    text, _ = bot.communicate(timeout=30)
     server.stop()
     capsules = sorted((kit.folder / "capsules").glob("*.cairn"))
-    assert 1 <= len(capsules) <= 2, told + server.log.read_text()
+    assert 1 <= len(capsules) <= 2, text + server.log.read_text()
     written = server.events("capsule")
     assert {event["file"] for event in written} == {f"capsules/{path.name}" for path in capsules}
     assert written[0]["bytes"] == (kit.folder / written[0]["file"]).stat().st_size
-    told = kit.run("cairn-replay", "explain", capsules[0], code=1).out
-    assert "began the step without the impulses of the last one" in told
+    text = kit.run("cairn-replay", "explain", capsules[0], code=1).out
+    assert "began the step without the impulses of the last one" in text

@@ -48,7 +48,7 @@ def test_a_token_is_good_for_one_client(kit):
     ([], "either --token or --key and --server"),
     (["--key", "key"], "either --token or --key and --server"),
 ])
-def test_a_bot_says_in_one_line_what_is_wrong(kit, flags, says):
+def test_a_wrong_flag_of_the_bot_is_refused_in_one_line(kit, flags, says):
     kit.key()
     kit.refuses("cairn-bot", *flags, code=2, says=says)
 
@@ -57,8 +57,8 @@ def test_a_run_is_recorded_and_verifies(kit):
     server = kit.serve("--record", "world.cairn")
     kit.bot(server, "--mode", "lockstep", "--inputs", "random", "--seconds", 1)
     server.stop()
-    told = kit.run("cairn-replay", "verify", "world.cairn").out
-    assert "closed properly" in told and "every state hash agrees" in told
+    text = kit.run("cairn-replay", "verify", "world.cairn").out
+    assert "closed properly" in text and "every state hash agrees" in text
     assert "scene            demo" in kit.run("cairn-replay", "info", "world.cairn").out
     assert "equal for" in kit.run("cairn-replay", "diff", "world.cairn", "world.cairn").out
     whole = (kit.folder / "world.cairn").read_bytes()
@@ -72,15 +72,15 @@ def test_the_demo_refuses_a_time_that_is_too_short(kit):
 
 @pytest.mark.parametrize("program", ["cairnd", "cairn-token", "cairn-bot", "cairn-replay", "cairn-ctl", "cairn-demo"])
 def test_help_explains_every_flag_and_fits_a_screen(kit, program):
-    told = kit.run(program, "--help").out
-    assert told.startswith(f"usage: {program} ")
-    assert max(map(len, told.splitlines())) <= 150
-    assert kit.run(program, "-h").out == told
-    flags = [line.split() for line in told.splitlines() if line.startswith("  --")]
+    text = kit.run(program, "--help").out
+    assert text.startswith(f"usage: {program} ")
+    assert max(map(len, text.splitlines())) <= 150
+    assert kit.run(program, "-h").out == text
+    flags = [line.split() for line in text.splitlines() if line.startswith("  --")]
     assert all(len(words) > 2 for words in flags)
     assert kit.run(program, "--version").out.startswith(f"{program} 0.")
 
 
 def test_the_help_of_cairnd_names_its_variables(kit):
-    told = kit.run("cairnd", "--help").out
-    assert "--input-window" in told and "[CAIRN_INPUT_WINDOW]" in told
+    text = kit.run("cairnd", "--help").out
+    assert "--input-window" in text and "[CAIRN_INPUT_WINDOW]" in text

@@ -41,8 +41,8 @@ def test_the_same_verbs_give_the_same_world_and_another_seed_another(ctl):
 
 
 def test_text_answers_name_room_tick_and_root(ctl):
-    told = ctl("run", "drop.verbs").lines()[-2]
-    assert told.startswith("ok room=main tick=60 root=")
+    text = ctl("run", "drop.verbs").lines()[-2]
+    assert text.startswith("ok room=main tick=60 root=")
 
 
 def test_a_spawned_body_keeps_its_user_word(ctl):
@@ -81,7 +81,7 @@ def test_a_save_comes_back_as_the_same_world_through_a_file(ctl):
     assert ctl.root("load", "back") == first
 
 
-def test_a_sought_tick_goes_on_to_the_same_world(ctl):
+def test_a_seek_and_the_same_steps_reach_the_same_world(ctl):
     first = ctl.root("run", "drop.verbs")
     ctl("step", 30)
     assert ctl.ask("seek", 20)["tick"] == 20
@@ -113,7 +113,7 @@ def test_queries_are_answered(ctl):
     assert client["mode"] == "interpolate" and client["rights"] == 1
 
 
-def test_a_client_that_is_not_there_is_refused(ctl):
+def test_an_unknown_client_is_refused(ctl):
     assert "nothing has this name" in ctl("--seen-by", 99, "ray", 0, 50, 0, 0, -100, 0, code=1).err
     ctl("faults", 99, 0.1, 0, 50, 0, code=1)
 
@@ -132,7 +132,7 @@ def test_a_room_runs_again_after_resume(ctl):
     (["load", "nothing"], ""),
     (["--room", "nowhere", "pause"], ""),
 ])
-def test_what_is_not_done_says_why(ctl, verb, says):
+def test_a_refused_verb_has_a_reason(ctl, verb, says):
     assert says in ctl(*verb, code=1).err
     refused = ctl.ask(*verb, code=1)
     assert not refused["ok"] and refused["refusal"]
@@ -173,7 +173,7 @@ def test_every_room_is_recorded_with_what_operators_did(kit, ctl):
         assert "every state hash agrees" in kit.run("cairn-replay", "verify", recording).out
 
 
-def test_a_room_made_again_has_a_recording_of_its_own(kit, ctl):
+def test_a_recreated_room_has_a_new_recording(kit, ctl):
     ctl("pause")
     for ticks in (50, 10):
         ctl("fork", "twin")
@@ -186,12 +186,12 @@ def test_a_room_made_again_has_a_recording_of_its_own(kit, ctl):
     assert ticks == [50, 10]
 
 
-def test_control_is_closed_unless_it_is_opened(kit):
+def test_control_is_off_by_default(kit):
     ctl = Operator(kit, kit.serve())
     assert "control is not enabled" in ctl("pause", code=1).err
 
 
-def test_a_server_that_is_gone_gives_no_answer(kit):
+def test_a_stopped_server_does_not_answer(kit):
     ctl = Operator(kit, kit.serve("--control"))
     ctl.server.stop()
     ctl("--timeout", 1, "pause", code=3)

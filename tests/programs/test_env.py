@@ -57,7 +57,7 @@ def test_a_run_depends_on_seed_and_actions_alone(env):
     assert env.client.ask("state").paused
 
 
-def test_a_load_goes_on_to_the_same_world(env):
+def test_a_load_continues_with_the_same_world(env):
     env.reset(7)
     env.client.ask("save", name="here")
     here = env.step()[4]["hash"]
@@ -94,7 +94,7 @@ def cairn_verbs():
     return messages.VERBS
 
 
-def test_bodies_are_the_same_by_both_readers(env):
+def test_both_readers_return_the_same_bodies(env):
     env.reset(7)
     ids, numbers, _ = env.client.bodies()
     listed = env.client.ask("bodies").bodies
@@ -134,7 +134,7 @@ def test_an_action_with_nan_is_refused_as_a_whole(env):
     assert after["hash"] == info["hash"]
 
 
-def test_a_closed_environment_says_so(env):
+def test_a_closed_environment_raises(env):
     env.reset(7)
     env.close()
     env.close()
@@ -152,7 +152,7 @@ def test_a_guest_may_not_control(kit, server, cairn):
     guest.close()
 
 
-def test_what_an_environment_did_is_recorded(kit, server, env):
+def test_the_session_of_an_environment_is_recorded(kit, server, env):
     hashes(env, 7, range(2, 2 + STEPS))
     server.stop()
     assert "every state hash agrees" in kit.run("cairn-replay", "verify", "world.cairn").out

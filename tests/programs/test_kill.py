@@ -8,8 +8,7 @@ import pytest
 
 @pytest.fixture
 def serve(kit):
-    kit.run("cairn-token", "signing-key", "--out", "sign")
-    (kit.folder / "public").write_text(kit.run("cairn-token", "public-key", "sign").out)
+    kit.signing_key()
     return lambda: kit.serve("--tick-rate", 240, "--record", "world.cairn", "--record-key", "sign", scene="stack10")
 
 
@@ -22,10 +21,10 @@ def test_a_server_killed_at_any_instant_leaves_a_recording_that_verifies(kit, se
     server = serve()
     time.sleep(delay_s)
     server.kill()
-    told = kit.run("cairn-replay", "verify", "world.cairn").out
-    assert "every state hash agrees" in told and "seal: none" in told
+    text = kit.run("cairn-replay", "verify", "world.cairn").out
+    assert "every state hash agrees" in text and "seal: none" in text
     assert ticks(kit, "world.cairn") > 0 or delay_s < 0.7
-    # Not signed: not what was asked for.
+    # --key requires a signature.
     kit.run("cairn-replay", "verify", "world.cairn", "--key", "public", code=4)
 
 
@@ -44,10 +43,10 @@ def test_a_server_that_is_started_again_never_replaces_a_recording(kit, serve):
         assert ticks(kit, name) > 0
 
 
-def test_a_server_that_ends_in_order_signs_what_it_recorded(kit, serve):
+def test_a_server_that_is_stopped_signs_its_recording(kit, serve):
     server = serve()
     time.sleep(0.4)
     server.stop()
-    told = kit.run("cairn-replay", "verify", "world.cairn", "--key", "public").out
-    assert "signed by " + (kit.folder / "public").read_text().strip() in told
+    text = kit.run("cairn-replay", "verify", "world.cairn", "--key", "public").out
+    assert "signed by " + (kit.folder / "public").read_text().strip() in text
     kit.run("cairn-replay", "verify", "world.cairn", "--key", "sign", code=4)

@@ -8,12 +8,11 @@ from conftest import SOURCE
 
 @pytest.fixture(scope="module")
 def recordings(programs, tmp_path_factory):
-    """one and again: the same play, signed; two: another player, unsigned."""
+    """one and again: the same inputs, signed; two: another player, unsigned."""
     from conftest import Kit
 
     kit = Kit(programs, tmp_path_factory.mktemp("recordings"))
-    kit.run("cairn-token", "signing-key", "--out", "sign")
-    (kit.folder / "public").write_text(kit.run("cairn-token", "public-key", "sign").out)
+    kit.signing_key()
     make = ["make", "--scene", "stack10", "--seconds", 12]
     for name in ("one", "again"):
         kit.run("cairn-replay", *make, "--players", 1, "--sign", "sign", name + ".cairn")
@@ -35,15 +34,15 @@ def write(recordings, name, content):
     return name
 
 
-def test_the_same_play_makes_the_same_file(recordings):
+def test_the_same_inputs_make_the_same_file(recordings):
     assert read(recordings, "one.cairn") == read(recordings, "again.cairn")
 
 
-def test_info_says_what_a_file_holds(recordings, replay):
-    told = replay("info", "one.cairn").out
-    assert "scene            stack10" in told
-    assert "ticks            720 up to tick 720" in told
-    assert read(recordings, "public").decode().strip() in told
+def test_info_describes_a_file(recordings, replay):
+    text = replay("info", "one.cairn").out
+    assert "scene            stack10" in text
+    assert "ticks            720 up to tick 720" in text
+    assert read(recordings, "public").decode().strip() in text
     answer = replay("info", "one.cairn", "--json").json
     assert (answer["ticks"], answer["tick_end"], answer["commands"]) == (720, 720, 720)
     assert answer["signed_by"] == read(recordings, "public").decode().strip()
@@ -60,16 +59,16 @@ def test_verify_compares_every_root_and_the_seal(replay):
 
 
 def test_seek_shows_the_world_of_a_tick(recordings, replay):
-    told = replay("seek", "one.cairn", 655, "--body", 3, "--state", "state.bin").out
-    assert "655, 55 ticks after the nearest recorded state" in told
-    assert ", as recorded" in told and "body             3, dynamic" in told
+    text = replay("seek", "one.cairn", 655, "--body", 3, "--state", "state.bin").out
+    assert "655, 55 ticks after the nearest recorded state" in text
+    assert ", as recorded" in text and "body             3, dynamic" in text
     assert len(read(recordings, "state.bin")) > 0
     answer = replay("seek", "one.cairn", 655, "--body", 3, "--json").json
     assert (answer["tick"], answer["stepped"], answer["as_recorded"]) == (655, 55, True)
     assert answer["body"]["id"] == 3 and len(answer["body"]["rotation"]) == 4
 
 
-def test_seek_refuses_what_is_not_there(replay):
+def test_seek_refuses_a_missing_tick_or_body(replay):
     assert "its ticks are 0 to 720" in replay("seek", "one.cairn", 721, code=2).err
     assert "no body has this id" in replay("seek", "one.cairn", 10, "--body", 4000, code=2).err
     replay("seek", "one.cairn", "x", code=2)
@@ -89,8 +88,8 @@ def test_a_cut_that_cannot_be_made_leaves_no_file(recordings, replay):
 
 
 def test_diff_names_the_first_difference(replay):
-    told = replay("diff", "one.cairn", "two.cairn", code=1).out
-    assert "at tick 1" in told and "the commands differ" in told and "second 0x" in told
+    text = replay("diff", "one.cairn", "two.cairn", code=1).out
+    assert "at tick 1" in text and "the commands differ" in text and "second 0x" in text
     answer = replay("diff", "one.cairn", "two.cairn", "--json", code=1).json
     assert (answer["divergence"], answer["first_tick"], answer["ticks"], answer["tick"]) == ("commands", 0, 2, 1)
 
@@ -102,7 +101,7 @@ def test_export_writes_a_row_for_each_body_and_tick(recordings, replay):
 
 
 @pytest.mark.parametrize("bodies", ["2,,3", "", "2,", "x", "0", "1,4294967296", ",".join("1" * 257)])
-def test_export_refuses_what_are_no_bodies(replay, bodies):
+def test_export_refuses_invalid_lists_of_bodies(replay, bodies):
     assert "--bodies" in replay("export", "one.cairn", "out.csv", "--bodies", bodies, code=2).err
 
 
@@ -163,11 +162,11 @@ def test_damage_has_an_exit_code_of_its_own(recordings, replay, arguments, says)
     (["export", "one.cairn", "out.csv", "--plough", 3], "--plough: not a flag of export"),
     (["explain", "one.cairn"], ""),
 ])
-def test_what_cannot_be_done_says_why(replay, arguments, says):
+def test_a_failure_has_a_reason(replay, arguments, says):
     assert says in replay(*arguments, code=2).err
 
 
-def test_help_tells_the_exit_codes(replay):
+def test_help_lists_the_exit_codes(replay):
     assert "needs another version" in replay("--help").out
 
 

@@ -66,14 +66,14 @@ def test_a_token_needs_a_key_a_server_and_a_file_alone(kit, token):
     assert "protocol id 0x000000636169726e" in lines and "time-out 5 s" in lines
 
 
-def test_a_key_may_be_given_in_place_and_a_time_out_be_none(kit, token):
+def test_a_key_in_the_command_line_and_no_time_out(kit, token):
     key = (kit.folder / "one.key").read_text().strip()
     token("issue", "--key", key, "--protocol-id", 1, "--client-id", 2**64 - 1, "--server", "127.0.0.1:40000",
           "--lifetime", 1, "--timeout", -1, "--out", "b.bin")
     assert "time-out none" in token("info", "b.bin").lines()
 
 
-def test_an_operators_token_has_the_size_of_any(kit, token):
+def test_an_operators_token_has_the_same_size(kit, token):
     token("issue", "--operator", "--key", "one.key", "--server", "127.0.0.1:40000", "--out", "operator.bin")
     assert (kit.folder / "operator.bin").stat().st_size == 2048
 
@@ -127,12 +127,12 @@ def test_a_wrong_flag_of_issue_is_refused_and_nothing_written(kit, token, flags,
     (["info", "/dev/null"], "2048 bytes"),
     (["info", "one.key", "--operator"], "--operator: not a flag of info"),
 ])
-def test_what_is_wrong_is_said_in_one_line(kit, token, arguments, says):
+def test_an_error_is_one_line(kit, token, arguments, says):
     kit.refuses("cairn-token", *arguments, code=1, says=says)
 
 
 @pytest.mark.parametrize("size, says", [(2047, "2048 bytes"), (2049, "2048 bytes"), (2048, "not a netcode 1.02 token")])
-def test_what_is_not_a_token_is_refused(kit, size, says):
+def test_a_file_that_is_no_token_is_refused(kit, size, says):
     (kit.folder / "zeros.bin").write_bytes(bytes(size))
     kit.refuses("cairn-token", "info", "zeros.bin", code=1, says=says)
 

@@ -59,13 +59,13 @@ static void write_capsule(written *w) {
     assert_int_equal(cairn_desync_report_encode(&w->capsule, &w->bytes, &w->size), CAIRN_OK);
 }
 
-static void forget(written *w) {
+static void end_written(written *w) {
     cairn_world_destroy(w->before);
     cairn_world_destroy(w->after);
     free(w->bytes);
 }
 
-TEST("a capsule comes back as it went") {
+TEST("a capsule is read back as it was written") {
     static written w;
     static cairn_desync_report_content read;
     char words[CAIRN_RECORDING_ERROR_SIZE];
@@ -80,7 +80,7 @@ TEST("a capsule comes back as it went") {
     assert_memory_equal(read.desync.differences, &w.difference, sizeof w.difference);
     assert_string_equal(read.desync.build_server, "a server");
     cairn_desync_report_close(&read);
-    forget(&w);
+    end_written(&w);
 }
 
 static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
@@ -104,10 +104,10 @@ TEST("bytes that are not a capsule are refused with a reason") {
     assert_false(opens(w.bytes, w.size, &others));
     assert_false(opens(w.bytes, 0, NULL));
     assert_false(opens(w.bytes, w.size / 2, NULL));
-    forget(&w);
+    end_written(&w);
 }
 
-static bool keep(void *user, const uint8_t *bytes, size_t size) {
+static bool append(void *user, const uint8_t *bytes, size_t size) {
     written *w = user;
     w->bytes = realloc(w->bytes, w->size + size);
     assert_non_null(w->bytes);
@@ -116,15 +116,15 @@ static bool keep(void *user, const uint8_t *bytes, size_t size) {
     return true;
 }
 
-// `ticks` after the state, and the desync chunk of the tick `told`.
-static bool opens_with(uint32_t ticks, uint64_t told) {
+// A file with `ticks` after the state and a desync chunk about the tick `offset` after it; 0: none.
+static bool opens_with(uint32_t ticks, uint64_t offset) {
     static written w;
     w = (written){.before = build()};
     const cairn_recorder_config config = {.ticks_per_chunk = 8,
         .commands_per_tick_max = 4,
         .state_size_max = 1 << 20,
         .scene_name = "",
-        .write = keep,
+        .write = append,
         .user = &w};
     cairn_recorder *recorder = NULL;
     assert_int_equal(cairn_recorder_create(&config, &recorder), CAIRN_OK);
@@ -133,15 +133,15 @@ static bool opens_with(uint32_t ticks, uint64_t told) {
     for (uint32_t i = 0; i < ticks; ++i) {
         cairn_recorder_tick(recorder, tick + i, NULL, 0, kit_hash(w.before));
     }
-    if (told != 0) {
+    if (offset != 0) {
         const cairn_chunk_desync desync = {
-            .head = {.tick = tick + told}, .build_client = "", .build_server = ""};
+            .head = {.tick = tick + offset}, .build_client = "", .build_server = ""};
         cairn_recorder_desync(recorder, &desync);
     }
     cairn_recorder_end(recorder);
     cairn_recorder_destroy(recorder);
     const bool open = opens(w.bytes, w.size, NULL);
-    forget(&w);
+    end_written(&w);
     return open;
 }
 
@@ -153,7 +153,7 @@ TEST("a capsule has one tick and names it") {
     assert_false(opens_with(1, 0));
 }
 
-TEST("no broken byte of a capsule does harm") {
+TEST("a damaged byte of a capsule does no harm") {
     static written w;
     write_capsule(&w);
     cairn_random random = cairn_random_of(7);
@@ -163,5 +163,5 @@ TEST("no broken byte of a capsule does harm") {
         (void)opens(w.bytes, w.size, NULL);
         w.bytes[at] ^= 0x10;
     }
-    forget(&w);
+    end_written(&w);
 }

@@ -52,22 +52,22 @@ TEST("signatures are ed25519") {
     assert_false(cairn_sign_check(public_key, message, 1, signature));
 }
 
-typedef struct story {
+typedef struct sample {
     char start[8];
     cairn_wire_tick ticks[2];
     cairn_command commands[2];
     char replacement[8];
-} story;
+} sample;
 
-static story plain_story(void) {
-    return (story){.start = "started",
+static sample sample_recording(void) {
+    return (sample){.start = "started",
         .ticks = {{.tick = 5, .root_lo = 1, .root_hi = 2, .command_count = 1},
             {.tick = 6, .root_lo = 3, .root_hi = 4, .first_command = 1, .command_count = 1}},
         .commands = {{.kind = 3, .slot = 1, .sequence = 9, .move = {.x = 0.5f}}, {.kind = 2}},
         .replacement = "another"};
 }
 
-static void add_tick(cairn_chain *chain, const story *s, uint32_t number) {
+static void add_tick(cairn_chain *chain, const sample *s, uint32_t number) {
     const cairn_chunk chunk = {.kind = CAIRN_CHUNK_TICKS,
         .ticks = {.ticks = &s->ticks[number],
             .tick_count = 1,
@@ -76,7 +76,7 @@ static void add_tick(cairn_chain *chain, const story *s, uint32_t number) {
     cairn_chain_chunk(chain, &chunk, (const uint8_t *)"ticks", 5);
 }
 
-static cairn_chain chain_of(const story *s) {
+static cairn_chain chain_of(const sample *s) {
     cairn_chain chain;
     const cairn_chunk start = {.kind = CAIRN_CHUNK_START}, replace = {.kind = CAIRN_CHUNK_REPLACE};
     cairn_chain_chunk(&chain, &start, (const uint8_t *)s->start, sizeof s->start);
@@ -88,16 +88,16 @@ static cairn_chain chain_of(const story *s) {
 
 // Fields that say where a command lies in its chunk are no part of what happened.
 static bool counts(size_t byte) {
-    const size_t first = offsetof(story, ticks);
-    const size_t end = first + sizeof((story *)NULL)->ticks;
+    const size_t first = offsetof(sample, ticks);
+    const size_t end = first + sizeof((sample *)NULL)->ticks;
     return byte < first || byte >= end || (byte - first) % sizeof(cairn_wire_tick) < 24;
 }
 
 TEST("every bit of a tick changes the chain") {
-    const story plain = plain_story();
+    const sample plain = sample_recording();
     const cairn_chain wanted = chain_of(&plain);
     for (size_t i = 0; i < 8 * sizeof plain; ++i) {
-        story other = plain;
+        sample other = plain;
         if (counts(i / 8)) {
             ((uint8_t *)&other)[i / 8] ^= (uint8_t)(1u << i % 8);
             const cairn_chain got = chain_of(&other);
@@ -107,7 +107,7 @@ TEST("every bit of a tick changes the chain") {
 }
 
 TEST("the order and number of ticks change the chain") {
-    story s = plain_story();
+    sample s = sample_recording();
     const cairn_chain wanted = chain_of(&s);
     cairn_chain longer = wanted;
     add_tick(&longer, &s, 1);
@@ -120,7 +120,7 @@ TEST("the order and number of ticks change the chain") {
 TEST("a signature covers the chain the tick and the count") {
     const uint8_t seed[CAIRN_SIGN_SEED_SIZE] = {1, 2, 3};
     uint8_t key[CAIRN_SIGN_PUBLIC_SIZE], signature[CAIRN_SIGNATURE_SIZE];
-    const story s = plain_story();
+    const sample s = sample_recording();
     cairn_chain chain = chain_of(&s);
     cairn_sign_public(seed, key);
     cairn_chain_sign(&chain, 7, 2, seed, signature);

@@ -9,7 +9,7 @@
 #include "recording/file.h"
 #include "tests/kit/exact.h"
 
-// A recording of three chunks with payloads of 5, 16 and 3 bytes: all paddings but none.
+// A recording of three chunks with payloads of 5, 16 and 3 bytes: every padding but 0.
 enum { FILE_SIZE_MAX = 320, CHUNKS = 3 };
 
 typedef struct recording {
@@ -77,7 +77,7 @@ static cairn_recording_reader walk(const uint8_t *bytes, size_t size) {
     return reader;
 }
 
-TEST("a whole recording ends in order") {
+TEST("a complete recording has a clean end") {
     const recording r = whole_recording();
     const cairn_recording_reader reader = walk(r.bytes, r.size);
     assert_int_equal(reader.end, CAIRN_RECORDING_CLEAN);
@@ -85,7 +85,7 @@ TEST("a whole recording ends in order") {
     assert_int_equal(reader.at, r.size);
 }
 
-TEST("pieces join to the written bytes") {
+TEST("a piece has the fields and bytes that were written") {
     const recording r = whole_recording();
     cairn_recording_reader reader = cairn_recording_reader_of(r.bytes, r.size);
     cairn_recording_piece piece;
@@ -99,7 +99,7 @@ TEST("pieces join to the written bytes") {
     assert_int_equal(piece.packing, CAIRN_PACKING_NONE);
 }
 
-TEST("skipping reads heads alone and jumping goes back") {
+TEST("a skip reads only heads and a jump goes back") {
     recording r = whole_recording();
     break_byte(&r, CAIRN_RECORDING_HEAD_SIZE + CAIRN_RECORDING_CHUNK_HEAD_SIZE);
     cairn_recording_reader reader = cairn_recording_reader_of(r.bytes, r.size);
@@ -120,7 +120,7 @@ TEST("skipping reads heads alone and jumping goes back") {
 }
 
 // As version 1 wrote it: heads of 24 bytes, nothing packed.
-static recording old_recording(void) {
+static recording version_1_recording(void) {
     recording r = {.size = 0};
     append(&r, "CRNREC\r\n\1\0\0\0\0\0\0\0", 16);
     for (uint32_t kind = CAIRN_CHUNK_START; kind <= CAIRN_CHUNK_END; ++kind) {
@@ -136,8 +136,8 @@ static recording old_recording(void) {
     return r;
 }
 
-TEST("version 1 is read as it was written") {
-    const recording r = old_recording();
+TEST("a file of version 1 can be read and its damage is detected") {
+    const recording r = version_1_recording();
     const cairn_recording_reader reader = walk(r.bytes, r.size);
     assert_int_equal(reader.end, CAIRN_RECORDING_CLEAN);
     assert_int_equal(reader.version, 1);
@@ -150,22 +150,22 @@ TEST("version 1 is read as it was written") {
     }
 }
 
-TEST("a cut at any byte reads up to the last whole chunk") {
+TEST("a file cut at any byte is read up to its last whole chunk") {
     const recording r = whole_recording();
     for (size_t cut = 0; cut < r.size; ++cut) {
         uint32_t whole = 0;
-        size_t sound = cut < CAIRN_RECORDING_HEAD_SIZE ? 0 : CAIRN_RECORDING_HEAD_SIZE;
+        size_t expected_at = cut < CAIRN_RECORDING_HEAD_SIZE ? 0 : CAIRN_RECORDING_HEAD_SIZE;
         for (; whole < CHUNKS && r.chunk_end[whole] <= cut; ++whole) {
-            sound = r.chunk_end[whole];
+            expected_at = r.chunk_end[whole];
         }
         const cairn_recording_reader reader = walk(r.bytes, cut);
         assert_int_equal(reader.end, CAIRN_RECORDING_CUT);
         assert_int_equal(reader.chunk_count, whole);
-        assert_int_equal(reader.at, sound);
+        assert_int_equal(reader.at, expected_at);
     }
 }
 
-TEST("any changed bit is noticed before its chunk") {
+TEST("any changed bit is detected before its chunk is returned") {
     const recording r = whole_recording();
     for (size_t i = 0; i < r.size * 8; ++i) {
         recording broken = r;
@@ -210,7 +210,7 @@ static void expect_end(
     assert_string_not_equal(cairn_recording_end_text(reader.end), "unknown end");
 }
 
-TEST("every way to end is told apart from the others") {
+TEST("each way a file can end is distinguished") {
     EXPECT_END("break magic", CAIRN_RECORDING_FOREIGN, 0, break_byte(&r, 0));
     EXPECT_END("break version", CAIRN_RECORDING_VERSION_MISMATCH, 0, break_byte(&r, 8));
     EXPECT_END(
@@ -238,7 +238,7 @@ TEST("every way to end is told apart from the others") {
         CHANGE_SECOND_HEAD(head[6] = CAIRN_PACKING_ZSTD));
     EXPECT_END(
         "grow without packing", CAIRN_RECORDING_CHUNK_SIZE, 1, CHANGE_SECOND_HEAD(head[8] += 1));
-    EXPECT_END("write behind the end", CAIRN_RECORDING_TRAILING, 3, append(&r, "", 1));
+    EXPECT_END("write after the end", CAIRN_RECORDING_TRAILING, 3, append(&r, "", 1));
     EXPECT_END("leave out the end", CAIRN_RECORDING_CUT, 2, r.size = r.chunk_end[1]);
 }
 

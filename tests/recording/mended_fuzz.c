@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as the chunks of a recording, given the magic and checksums that would keep a fuzzer
-// out: heads, packing and payloads are what the bytes say.
+// Any bytes as the chunks of a recording with valid magic and checksums, which a fuzzer would not
+// find: heads, packing and payloads are the fuzzer's.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

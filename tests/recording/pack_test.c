@@ -67,7 +67,7 @@ TEST("a size that differs from the header is refused") {
 }
 
 // A frame whose head is changed to say that it holds 16 bytes, while its blocks hold 4096.
-TEST("a frame with a false size writes nothing beyond its buffer") {
+TEST("a frame with a false size writes nothing past its buffer") {
     uint8_t packed[SIZE];
     size_t size = pack_zeros(packed);
     // RFC 8878, 3.1.1.1: magic, descriptor with a two-byte size (less 256) and no window.
@@ -78,7 +78,7 @@ TEST("a frame with a false size writes nothing beyond its buffer") {
     assert_int_equal(unpack(packed, size, SIZE), CAIRN_UNPACK_WRONG_SIZE);
 }
 
-TEST("one frame and nothing else is taken") {
+TEST("only exactly one frame is accepted") {
     uint8_t packed[2 * SIZE];
     size_t size = pack_zeros(packed);
     for (size_t cut = 0; cut < size; ++cut) {
@@ -93,7 +93,7 @@ TEST("one frame and nothing else is taken") {
     assert_int_equal(unpack(packed, size, SIZE), CAIRN_UNPACK_NO_FRAME);
 }
 
-TEST("every refusal has words") {
+TEST("every refusal has a text") {
     for (int i = 0; i < CAIRN_UNPACK_REFUSAL_COUNT; ++i) {
         assert_true(strlen(cairn_unpack_refusal_text((cairn_unpack_refusal)i)) > 0);
     }

@@ -116,7 +116,7 @@ static cairn_recording_index index_of(const tape *t) {
     return index;
 }
 
-TEST("a recording verifies and is signed") {
+TEST("a signed recording verifies") {
     SCOPED(tape) t = recorded();
     const cairn_verification v = verify(&t);
     uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
@@ -130,7 +130,7 @@ TEST("a recording verifies and is signed") {
     assert_string_equal(v.end, "closed properly");
 }
 
-TEST("without a key the chain still holds") {
+TEST("a recording without a key has a valid chain") {
     SCOPED(tape) t;
     tape_start(&t, NULL);
     tape_run(&t, 20);
@@ -183,7 +183,7 @@ TEST("a seek uses the last state from which the tick was stepped") {
     }
 }
 
-TEST("every tick can be sought") {
+TEST("a seek reaches every tick") {
     SCOPED(tape) t = recorded();
     SCOPED(cairn_recording_index) index = index_of(&t);
     cairn_player straight, jumping;
@@ -224,7 +224,7 @@ TEST("the public header alone verifies a recording to its last tick") {
     cairn_player_destroy(player);
 }
 
-TEST("the public header refuses with a reason what is not a whole recording") {
+TEST("the public header refuses an incomplete recording with a reason") {
     SCOPED(tape) t = recorded();
     cairn_player *player = NULL;
     char text[CAIRN_PLAYER_TEXT_SIZE];
@@ -285,7 +285,7 @@ TEST("a file cut at any byte verifies to its last chunk") {
     assert_int_equal(ticks, 100);
 }
 
-TEST("any flipped bit is noticed") {
+TEST("any flipped bit is detected") {
     SCOPED(tape) t = recorded();
     for (size_t i = 0; i < t.size; i += 1 + t.size / 60) {
         t.bytes[i] ^= (uint8_t)(1u << i % 8);
@@ -445,7 +445,7 @@ TEST("a file of version 1 verifies and has the same index") {
     assert_int_equal(both.ticks, 100);
 }
 
-// Gives the chunk at `offset` its checksums again.
+// Writes the checksums of the changed chunk at `offset`.
 static void mend(tape *t, size_t offset) {
     uint8_t *head = t->bytes + offset;
     cairn_reader reader = cairn_reader_of(head, 4);
@@ -472,7 +472,7 @@ TEST("a head whose ticks differ from its payload is refused") {
     assert_int_equal(verify(&t).verdict, CAIRN_VERDICT_SAME);
 }
 
-TEST("a chunk that unpacks to another size is refused by name") {
+TEST("a chunk that unpacks to another size is refused with that reason") {
     SCOPED(tape) t = recorded();
     cairn_recording_reader reader = cairn_recording_reader_of(t.bytes, t.size);
     cairn_recording_piece piece;

@@ -68,7 +68,7 @@ static cairn_hash128 run_bad_path(uint64_t seed, cairn_virtual_counters *counter
     return all;
 }
 
-TEST("one seed is one run") {
+TEST("the same seed gives the same run") {
     cairn_virtual_counters counters;
     const cairn_hash128 first = run_bad_path(7, &counters);
     assert_true(counters.lost > 20 && counters.repeated > 20 && counters.corrupted > 20);
@@ -93,7 +93,7 @@ TEST("a perfect path keeps order and delay") {
     }
 }
 
-TEST("a cut path carries nothing and heals") {
+TEST("a cut path carries nothing until it is restored") {
     SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){0});
     const cairn_virtual_datagram *datagram;
     cairn_virtual_cut(network, 0, 1, true);
@@ -106,7 +106,7 @@ TEST("a cut path carries nothing and heals") {
     assert_int_equal(cairn_virtual_counters_read(network).cut, 1);
 }
 
-TEST("a narrow path queues and then loses") {
+TEST("a path of limited bandwidth queues and then drops datagrams") {
     SCOPED(cairn_virtual_network) *network =
         pair(1, (cairn_virtual_path){.bytes_per_s = 6400, .queue_bytes = 640});
     const cairn_virtual_datagram *datagram;
@@ -120,7 +120,7 @@ TEST("a narrow path queues and then loses") {
     }
 }
 
-TEST("more than the network holds is lost and counted") {
+TEST("datagrams beyond the capacity are dropped and counted") {
     SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){.delay_ns = ms_ns});
     for (uint32_t i = 0; i < 300; i++) {
         send_number(network, 0, i);
@@ -130,7 +130,7 @@ TEST("more than the network holds is lost and counted") {
     assert_true(cairn_virtual_adds_up(network));
 }
 
-TEST("clocks drift and can be asked when") {
+TEST("a drifting clock reaches a local time at the computed virtual time") {
     SCOPED(cairn_virtual_network) *network = NULL;
     assert_int_equal(cairn_virtual_network_create(1, 4, &network), CAIRN_OK);
     const cairn_address a = address_of("10.0.0.1:1");

@@ -7,14 +7,14 @@
 #include <cairn/storm.h>
 
 // Rules that spawn and destroy a body all the time, each as its state says.
-typedef struct blink {
+typedef struct spawner {
     cairn_body_id body;
     uint32_t ticks;
-} blink;
+} spawner;
 
-static void blink_step(
+static void spawn_step(
     cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
-    blink *state = memory;
+    spawner *state = memory;
     (void)commands;
     (void)command_count;
     state->ticks++;
@@ -27,22 +27,22 @@ static void blink_step(
     }
 }
 
-static const cairn_rules blinking = {
-    .name = "blinking", .version = 1, .state_size = sizeof(blink), .step = blink_step};
+static const cairn_rules spawning = {
+    .name = "spawning", .version = 1, .state_size = sizeof(spawner), .step = spawn_step};
 
 // Breaks the contract: the rules count their calls in a static variable.
-static void forgetful_step(
+static void impure_step(
     cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
     static uint32_t calls;
-    blink *state = memory;
+    spawner *state = memory;
     (void)world;
     (void)commands;
     (void)command_count;
     state->ticks = ++calls;
 }
 
-static const cairn_rules forgetful = {
-    .name = "forgetful", .version = 1, .state_size = sizeof(blink), .step = forgetful_step};
+static const cairn_rules impure = {
+    .name = "impure", .version = 1, .state_size = sizeof(spawner), .step = impure_step};
 
 static cairn_storm_report run(const cairn_storm_config *config) {
     cairn_storm_report report;
@@ -63,7 +63,7 @@ static cairn_storm_config storm_of(const cairn_rules *rules) {
 }
 
 TEST("rules that keep the contract pass") {
-    const cairn_storm_config config = storm_of(&blinking);
+    const cairn_storm_config config = storm_of(&spawning);
     const cairn_storm_report report = run(&config);
     assert_string_equal(report.words, "");
     assert_true(report.roots_compared > 0);
@@ -71,59 +71,59 @@ TEST("rules that keep the contract pass") {
     assert_int_equal(report.playing_ns[CAIRN_CLIENT_INTERPOLATE], 0);
 }
 
-TEST("rules that remember outside of their state are found") {
-    const cairn_storm_config config = storm_of(&forgetful);
+TEST("rules that keep data outside their state are found") {
+    const cairn_storm_config config = storm_of(&impure);
     assert_int_equal(run(&config).finding, CAIRN_STORM_FOUND_WORLD);
 }
 
-static void no_luck(void *user, cairn_storm *storm, const cairn_world *world) {
+static void fail_at_tick_10(void *user, cairn_storm *storm, const cairn_world *world) {
     (void)user;
     if (cairn_world_tick(world) >= 10) {
-        cairn_storm_fail(storm, "out of luck");
+        cairn_storm_fail(storm, "the check failed");
     }
 }
 
-TEST("a check of ones own ends the storm") {
-    cairn_storm_config config = storm_of(&blinking);
-    config.on_server = no_luck;
+TEST("a hook that fails ends the storm") {
+    cairn_storm_config config = storm_of(&spawning);
+    config.on_server = fail_at_tick_10;
     const cairn_storm_report report = run(&config);
     assert_int_equal(report.finding, CAIRN_STORM_FOUND_OWN);
-    assert_string_equal(report.words, "out of luck");
+    assert_string_equal(report.words, "the check failed");
     assert_in_range(report.ticks, 9, 12);
 }
 
-typedef struct seen {
+typedef struct calls {
     uint32_t inputs;
     uint32_t turns;
     uint32_t events;
-} seen;
+} calls;
 
-static void see_input(void *user, cairn_storm *storm, uint32_t slot, cairn_client_input *input) {
+static void count_input(void *user, cairn_storm *storm, uint32_t slot, cairn_client_input *input) {
     assert_true(slot < cairn_storm_client_slots(storm));
     assert_non_null(cairn_storm_client(storm, slot));
     input->buttons = 0;
-    ((seen *)user)->inputs++;
+    ((calls *)user)->inputs++;
 }
 
-static void see_turn(void *user, cairn_storm *storm, uint32_t slot) {
+static void count_turn(void *user, cairn_storm *storm, uint32_t slot) {
     assert_non_null(cairn_storm_client(storm, slot));
     assert_non_null(cairn_storm_world(storm));
-    ((seen *)user)->turns++;
+    ((calls *)user)->turns++;
 }
 
-static void see_event(void *user, uint64_t at_ns, uint32_t slot, const char *what) {
+static void count_event(void *user, uint64_t at_ns, uint32_t slot, const char *what) {
     (void)at_ns;
     (void)slot;
     assert_non_null(what);
-    ((seen *)user)->events++;
+    ((calls *)user)->events++;
 }
 
-TEST("hooks see what happens") {
-    seen all = {0};
-    cairn_storm_config config = storm_of(&blinking);
-    config.on_input = see_input;
-    config.on_client = see_turn;
-    config.on_event = see_event;
+TEST("hooks are called for inputs, turns and events") {
+    calls all = {0};
+    cairn_storm_config config = storm_of(&spawning);
+    config.on_input = count_input;
+    config.on_client = count_turn;
+    config.on_event = count_event;
     config.user = &all;
     assert_int_equal(run(&config).finding, CAIRN_STORM_FOUND_NOTHING);
     assert_true(all.inputs > 0);
@@ -141,9 +141,9 @@ TEST("a storm without faults has none") {
     }
 }
 
-TEST("a config out of range makes no storm") {
-    const cairn_storm_config sound = storm_of(NULL);
-    cairn_storm_config wrong[4] = {sound, sound, sound, sound};
+TEST("a config out of range is refused") {
+    const cairn_storm_config valid = storm_of(NULL);
+    cairn_storm_config wrong[4] = {valid, valid, valid, valid};
     wrong[0].seconds = 0;
     wrong[1].modes = 0;
     wrong[2].client_slots = CAIRN_STORM_CLIENT_SLOTS_MAX + 1;

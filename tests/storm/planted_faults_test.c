@@ -48,8 +48,7 @@ static fault planted = NO_FAULT;
 static uint64_t calls; // of the function with the fault, in this storm
 static cairn_encoder *encoder;
 
-// Whether the planted fault strikes: from the given call on, while the storm is young enough for
-// the endpoint to work first.
+// Whether the planted fault strikes: after that many calls, so that the endpoint works first.
 static bool strikes(fault which, uint64_t after) {
     return planted == which && ++calls > after;
 }

@@ -11,7 +11,7 @@ static void all_press(rig *r, uint32_t count) {
     rig_run_ms(r, 500);
 }
 
-TEST("inputs on time make no room wait") {
+TEST("a room does not wait for inputs that are on time") {
     RIG(r, .clients = 3, .interpolating = 1, .delay_ms = 30, .wait_ms = 300);
     all_press(&r, 3);
     const cairn_server_statistics before = rig_server_statistics(&r);
@@ -45,7 +45,7 @@ TEST("a player that becomes late loses no input if the room waits") {
     }
 }
 
-TEST("a peer that vanishes holds the room once") {
+TEST("a room waits once for a client that vanishes") {
     RIG(r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 250);
     all_press(&r, 3);
     const cairn_server_statistics before = rig_server_statistics(&r);
@@ -74,7 +74,7 @@ TEST("a room does not wait for spectators") {
     assert_in_range(rig_server_statistics(&r).total.tick - before.total.tick, 119, 121);
 }
 
-TEST("a spectator gets the ticks that are stepped") {
+TEST("a spectator receives the ticks that are stepped") {
     RIG(r, .clients = 3, .interpolating = 1, .delay_ms = 20, .wait_ms = 5000);
     all_press(&r, 2);
     rig_cut(&r, BOB, true);
@@ -107,7 +107,7 @@ TEST("a client that joins a waiting room plays when it continues") {
     assert_int_equal(rig_server_statistics(&r).total.input_waits, 1);
 }
 
-TEST("patience ends and comes back") {
+TEST("a room stops waiting for a slot that is often late and waits again later") {
     RIG(r, .clients = 2, .delay_ms = 10, .wait_ms = 1000);
     all_press(&r, 2);
     for (uint32_t round = 1; round <= 3; ++round) {

@@ -59,7 +59,7 @@ TEST("a client cut off for too long is dropped and may connect again") {
     expect_no_difference(&r);
 }
 
-TEST("a late joiner gets the world as it is") {
+TEST("a late joiner receives the current world") {
     RIG(r, .clients = 1, .delay_ms = 30, .loss_permille = 50);
     rig_press(&r, ALICE, CAIRN_SANDBOX_SPAWN | CAIRN_SANDBOX_JUMP, 1);
     rig_run_ticks(&r, 120);
@@ -74,7 +74,7 @@ TEST("a late joiner gets the world as it is") {
     expect_no_difference(&r);
 }
 
-TEST("a client that disconnects is gone at once") {
+TEST("a client that disconnects leaves at once") {
     RIG(r, .clients = 2, .delay_ms = 20);
     const uint32_t before = rig_body_count(&r, ALICE);
     rig_leave(&r, BOB);

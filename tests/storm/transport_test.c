@@ -27,7 +27,7 @@ typedef struct peer {
     uint32_t sent;     // reliable numbers
     uint32_t received; // of the peer's
     uint32_t snapshots_received;
-    uint64_t payloads; // given to the link since its reset
+    uint64_t payloads; // passed to the link since its reset
 } peer;
 
 typedef struct transport {
@@ -333,7 +333,7 @@ TEST("reliable messages arrive in order under any faults") {
     print_message("\n");
 }
 
-TEST("a cut longer than the time out ends the connection and a new token begins one") {
+TEST("a cut longer than the timeout ends the connection and a new token opens another") {
     static transport t;
     start(&t, 99);
     set_paths(&t, false);

@@ -295,7 +295,7 @@ IMPORTS = {
     "sim": MEMORY + ALLOCATE + TEXT + ["sqrtf", r"kernels\.c\.o:__cpu_model"],
     "net": MEMORY + ALLOCATE + TEXT + [r"crypto\.c\.o:(crypto|sodium)_\w+"],
     "recording": MEMORY + ALLOCATE + TEXT + ["realloc", "snprintf", r"pack\.c\.o:ZSTD_\w+"],
-    # The codecs stand on the C++ run-time library; what it allocates at run time its test counts.
+    # The codecs use the C++ run-time library; a test counts what it allocates at run time.
     "schema": MEMORY + ALLOCATE + TEXT
     + ["abort", "snprintf", "strtoul", "strstr", "strcspn",
        r"codec\.cpp\.o:(" + NO_SYSTEM + r"_Z\w+|__\w+|_Unwind_Resume)"],

@@ -140,8 +140,7 @@ static bool same_commands(pair *p) {
 // The side whose hash this program does not reach; its next keyframe names the field.
 static void name_root_difference(pair *p) {
     const cairn_hash128 stepped = cairn_world_hash_read(p->a.world).full;
-    const cairn_hash128 a = {.lo = p->a.tick->root_lo, .hi = p->a.tick->root_hi};
-    const cairn_hash128 b = {.lo = p->b.tick->root_lo, .hi = p->b.tick->root_hi};
+    const cairn_hash128 a = p->a.recorded_hash, b = p->b.recorded_hash;
     bool a_agrees = cairn_hash_equal(a, stepped), b_agrees = cairn_hash_equal(b, stepped);
     cairn_player *other = a_agrees ? &p->b : &p->a;
     const char *name = a_agrees ? "the second" : "the first";
@@ -164,19 +163,6 @@ static void name_root_difference(pair *p) {
         : b_agrees ? "that of the second"
                    : "neither",
         field);
-}
-
-static bool compare_ticks(pair *p) {
-    const cairn_wire_tick *a = p->a.tick, *b = p->b.tick;
-    p->out->ticks++;
-    if (!same_commands(p)) {
-        return false;
-    }
-    if (a->root_lo != b->root_lo || a->root_hi != b->root_hi) {
-        name_root_difference(p);
-        return false;
-    }
-    return true;
 }
 
 // False when they differ or one of them ends.
@@ -208,8 +194,18 @@ static bool compare_next(pair *p) {
             a == CAIRN_PLAYER_REPLACED ? "the first" : "the second");
         return false;
     }
-    return a == CAIRN_PLAYER_TICK ? compare_ticks(p)
-                                  : same_worlds(p, CAIRN_DIVERGENCE_REPLACED, "each is replaced");
+    if (a == CAIRN_PLAYER_REPLACED) {
+        return same_worlds(p, CAIRN_DIVERGENCE_REPLACED, "each is replaced");
+    }
+    p->out->ticks++;
+    if (!same_commands(p)) {
+        return false;
+    }
+    const bool same = cairn_hash_equal(p->a.recorded_hash, p->b.recorded_hash);
+    if (!same) {
+        name_root_difference(p);
+    }
+    return same;
 }
 
 cairn_comparison cairn_recordings_compare(cairn_comparison_side a, cairn_comparison_side b) {

@@ -16,9 +16,8 @@ static int copy_tick(const cairn_player *player, cairn_replay_output *out) {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint32_t count = 0;
     const cairn_wire_tick *tick = player->tick;
-    const cairn_hash128 recorded = {.lo = tick->root_lo, .hi = tick->root_hi};
     const cairn_hash128 root = cairn_world_hash_read(player->world).full;
-    if (!cairn_hash_equal(root, recorded)) {
+    if (!cairn_hash_equal(root, player->recorded_hash)) {
         return complain_at_tick(player, "the state hash differs: the cut would not verify");
     }
     if (!cairn_recorded_commands(&player->walk.chunk.ticks, tick, commands, &count)) {
@@ -45,31 +44,31 @@ static int copy_event(
     return CAIRN_EXIT_GOOD;
 }
 
-static int copy_ticks(
-    const cairn_replay_order *order, cairn_player *player, uint64_t to, const char *scene_name) {
+static int copy_ticks(const cairn_replay_options *options, cairn_player *player, uint64_t to,
+    const char *scene_name) {
     cairn_replay_output out;
-    int code =
-        cairn_replay_output_open(&out, order->words[4], &order->sign, scene_name, player->world);
+    int code = cairn_replay_output_open(
+        &out, options->words[4], &options->sign, scene_name, player->world);
     while (code == CAIRN_EXIT_GOOD && cairn_world_tick(player->world) < to) {
         code = copy_event(player, cairn_player_next(player), &out);
     }
     return cairn_replay_output_close(&out, code);
 }
 
-int cairn_replay_cut(const cairn_replay_order *order, const cairn_replay_file *input) {
+int cairn_replay_cut(const cairn_replay_options *options, const cairn_replay_file *input) {
     uint64_t from, to, state_tick;
-    if (!cairn_replay_number("FROM", order->words[2], 0, UINT64_MAX - 1, &from) ||
-        !cairn_replay_number("TO", order->words[3], from + 1, UINT64_MAX, &to) ||
-        !cairn_replay_differs(order->words[1], order->words[4])) {
+    if (!cairn_replay_number("FROM", options->words[2], 0, UINT64_MAX - 1, &from) ||
+        !cairn_replay_number("TO", options->words[3], from + 1, UINT64_MAX, &to) ||
+        !cairn_replay_differs(options->words[1], options->words[4])) {
         return CAIRN_EXIT_UNUSABLE;
     }
     cairn_player player;
-    int code = cairn_replay_player_open(&player, order, input);
+    int code = cairn_replay_player_open(&player, options, input);
     if (code == CAIRN_EXIT_GOOD) {
         char scene_name[32];
         snprintf(scene_name, sizeof scene_name, "%.31s", player.walk.chunk.start.scene_name);
-        code = cairn_replay_player_seek(&player, order, from, &state_tick);
-        code = code == CAIRN_EXIT_GOOD ? copy_ticks(order, &player, to, scene_name) : code;
+        code = cairn_replay_player_seek(&player, options, from, &state_tick);
+        code = code == CAIRN_EXIT_GOOD ? copy_ticks(options, &player, to, scene_name) : code;
     }
     cairn_player_close(&player);
     return code;

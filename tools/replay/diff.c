@@ -42,15 +42,15 @@ static void print_text(const cairn_comparison *c) {
     }
 }
 
-int cairn_replay_diff(const cairn_replay_order *order, const cairn_replay_file *input) {
+int cairn_replay_diff(const cairn_replay_options *options, const cairn_replay_file *input) {
     cairn_replay_file other;
-    if (!cairn_replay_file_open(order->words[2], &other)) {
+    if (!cairn_replay_file_open(options->words[2], &other)) {
         return CAIRN_EXIT_UNUSABLE;
     }
     const cairn_comparison c =
         cairn_recordings_compare((cairn_comparison_side){input->bytes, input->size},
             (cairn_comparison_side){other.bytes, other.size});
-    if (order->json) {
+    if (options->json) {
         print_json(&c);
     } else {
         print_text(&c);

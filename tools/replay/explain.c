@@ -156,8 +156,7 @@ static bool set_hazard(cairn_diagnosis *q, cairn_hazard hazard, bool certain) {
     return true;
 }
 
-// ---------------------------------------------------------------- hypotheses, in order of
-// certainty
+// ------------------------------------------------------ hypotheses, in order of certainty
 
 static bool has_impulses(const cairn_world *world) {
     cairn_world *cold = NULL;
@@ -276,8 +275,8 @@ bool cairn_explain(
     q->found = malloc(FOUND_MAX * sizeof *q->found);
     const bool open = cairn_desync_report_open(&q->capsule, bytes, size, rules, words);
     const bool memory = q->here != NULL && q->there != NULL && q->found != NULL;
-    const bool taken = open && memory && run_trial(q, &cairn_trial_plain, q->here);
-    if (taken) {
+    const bool stepped = open && memory && run_trial(q, &cairn_trial_plain, q->here);
+    if (stepped) {
         compare_hashes(q);
         diagnose(q);
         cairn_diagnosis_write_text(q);
@@ -289,5 +288,5 @@ bool cairn_explain(
     free(q->there);
     free(q->found);
     free(q);
-    return taken;
+    return stepped;
 }

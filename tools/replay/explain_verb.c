@@ -4,12 +4,12 @@
 #include "tools/replay/explain.h"
 #include "tools/replay/verbs.h"
 
-int cairn_replay_explain(const cairn_replay_order *order, const cairn_replay_file *input) {
+int cairn_replay_explain(const cairn_replay_options *options, const cairn_replay_file *input) {
     static cairn_explanation explanation;
     if (!cairn_explain(input->bytes, input->size, NULL, &explanation)) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[1], explanation.text);
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->words[1], explanation.text);
     }
-    if (order->json) {
+    if (options->json) {
         cairn_replay_print_json(cairn_explanation_json(&explanation));
     } else {
         printf("%s\n", explanation.text);

@@ -9,7 +9,7 @@
 
 typedef struct table {
     FILE *file;
-    const cairn_replay_order *order;
+    const cairn_replay_options *options;
     uint64_t rows;
     cairn_body_state *bodies;
     uint32_t capacity;
@@ -39,7 +39,7 @@ static bool write_world(table *t, const cairn_world *world) {
         t->capacity = count;
         count = cairn_world_bodies(world, t->bodies, t->capacity);
     }
-    const cairn_replay_bodies *wanted = &t->order->bodies;
+    const cairn_replay_bodies *wanted = &t->options->bodies;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t k = 0;
         while (k < wanted->count && wanted->ids[k] != t->bodies[i].id) {
@@ -60,7 +60,7 @@ static int write_rows(table *t, cairn_player *player) {
     while (good && event != CAIRN_PLAYER_END && event != CAIRN_PLAYER_REFUSED) {
         event = cairn_player_next(player);
         bool moved = event == CAIRN_PLAYER_TICK || event == CAIRN_PLAYER_REPLACED;
-        if (moved && (cairn_world_tick(player->world) - first) % t->order->every == 0) {
+        if (moved && (cairn_world_tick(player->world) - first) % t->options->every == 0) {
             good = write_world(t, player->world);
         }
     }
@@ -96,14 +96,14 @@ const char *cairn_replay_read_bodies(void *out, const char *value, bool first) {
     }
 }
 
-int cairn_replay_export(const cairn_replay_order *order, const cairn_replay_file *input) {
-    const char *path = order->words[2];
-    if (!cairn_replay_differs(order->words[1], path)) {
+int cairn_replay_export(const cairn_replay_options *options, const cairn_replay_file *input) {
+    const char *path = options->words[2];
+    if (!cairn_replay_differs(options->words[1], path)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    table t = {.order = order};
+    table t = {.options = options};
     cairn_player player;
-    int code = cairn_replay_player_open(&player, order, input);
+    int code = cairn_replay_player_open(&player, options, input);
     if (code == CAIRN_EXIT_GOOD && (t.file = fopen(path, "w")) == NULL) {
         code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
     } else if (code == CAIRN_EXIT_GOOD) {

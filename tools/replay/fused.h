@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A second build of the simulation, compiled with contraction (fused multiply-add): it gives the
+// A second build of the simulation, compiled with contraction (fused multiply-add): it computes the
 // results of a client that was compiled without -ffp-contract=off. Worlds belong to the first
 // build; only the step differs.
 

@@ -129,9 +129,9 @@ static void print_json(const content *c, size_t file_size) {
     cairn_replay_print_json(json);
 }
 
-int cairn_replay_info(const cairn_replay_order *order, const cairn_replay_file *input) {
+int cairn_replay_info(const cairn_replay_options *options, const cairn_replay_file *input) {
     const content c = read_content(input);
-    if (order->json) {
+    if (options->json) {
         print_json(&c, input->size);
     } else {
         print_text(&c, input->size);

@@ -53,20 +53,20 @@ static cairn_command player_command(uint64_t tick, uint32_t slot) {
 }
 
 // Players join at the first ticks; the body is pushed as in the benchmark's first scene.
-static uint32_t make_commands(const cairn_replay_order *order, const cairn_world *world,
+static uint32_t make_commands(const cairn_replay_options *options, const cairn_world *world,
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX]) {
     const uint64_t tick = cairn_world_tick(world);
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < order->players && slot <= tick; slot++) {
+    for (uint32_t slot = 0; slot < options->players && slot <= tick; slot++) {
         commands[count++] = player_command(tick, slot);
     }
-    if (order->plough > 0) {
+    if (options->plough > 0) {
         const uint32_t rate_hz = cairn_world_settings(world)->tick_rate_hz;
         const double seconds = (double)tick / rate_hz;
         // 60 kN along x with a period of 6 s, 30 kN along z with one of 4 s, for one tick.
         commands[count++] = (cairn_command){.kind = CAIRN_COMMAND_IMPULSE,
             .slot = CAIRN_SLOT_OPERATOR,
-            .buttons = order->plough,
+            .buttons = options->plough,
             .move = {.x = (float)(60000.0 * cos(TURN * seconds / 6.0) / rate_hz),
                 .z = (float)(30000.0 * sin(TURN * seconds / 4.0) / rate_hz)}};
     }
@@ -75,50 +75,52 @@ static uint32_t make_commands(const cairn_replay_order *order, const cairn_world
 }
 
 static void step_all(
-    const cairn_replay_order *order, cairn_world *world, cairn_replay_output *out) {
+    const cairn_replay_options *options, cairn_world *world, cairn_replay_output *out) {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
-    uint64_t ticks = order->seconds * cairn_world_settings(world)->tick_rate_hz;
+    uint64_t ticks = options->seconds * cairn_world_settings(world)->tick_rate_hz;
     for (uint64_t i = 0; i < ticks && !cairn_recorder_failed(out->recorder); i++) {
         uint64_t tick = cairn_world_tick(world);
-        uint32_t count = make_commands(order, world, commands);
+        uint32_t count = make_commands(options, world, commands);
         cairn_world_step(world, commands, count);
         cairn_replay_output_tick(
             out, world, tick, commands, count, cairn_world_hash_read(world).full);
     }
 }
 
-static int record_scene(const cairn_replay_order *order, const cairn_scene *scene) {
+static int record_scene(const cairn_replay_options *options, const cairn_scene *scene) {
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_world *world;
     if (cairn_scene_world_create(scene, NULL, &world, error) != CAIRN_OK) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->scene, error);
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->scene, error);
     }
     cairn_replay_output out;
     uint64_t start_ns = cairn_system_now_ns();
-    int code = cairn_replay_output_open(&out, order->words[1], &order->sign, scene->name, world);
+    int code =
+        cairn_replay_output_open(&out, options->words[1], &options->sign, scene->name, world);
     if (code == CAIRN_EXIT_GOOD) {
-        step_all(order, world, &out);
+        step_all(options, world, &out);
     }
     code = cairn_replay_output_close(&out, code);
     if (code == CAIRN_EXIT_GOOD) {
-        printf("%s: %llu s of world in %.1f s, %llu bytes\n", order->words[1],
-            (unsigned long long)order->seconds, (double)(cairn_system_now_ns() - start_ns) * 1e-9,
+        printf("%s: %llu s of world in %.1f s, %llu bytes\n", options->words[1],
+            (unsigned long long)options->seconds, (double)(cairn_system_now_ns() - start_ns) * 1e-9,
             (unsigned long long)out.bytes);
     }
     cairn_world_destroy(world);
     return code;
 }
 
-int cairn_replay_make(const cairn_replay_order *order, const cairn_replay_file *input) {
+int cairn_replay_make(const cairn_replay_options *options, const cairn_replay_file *input) {
     (void)input;
     cairn_scene *scene;
-    if (!cairn_replay_differs(order->scene, order->words[1]) || !read_scene(order->scene, &scene)) {
+    if (!cairn_replay_differs(options->scene, options->words[1]) ||
+        !read_scene(options->scene, &scene)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    if (order->awake) {
+    if (options->awake) {
         scene->world.sleep = 0;
     }
-    const int code = record_scene(order, scene);
+    const int code = record_scene(options, scene);
     cairn_scene_destroy(scene);
     return code;
 }

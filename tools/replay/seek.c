@@ -115,9 +115,9 @@ static void print_json(const found *f) {
 }
 
 static int seek_tick(
-    const cairn_replay_order *order, cairn_player *player, uint64_t tick, found *f) {
+    const cairn_replay_options *options, cairn_player *player, uint64_t tick, found *f) {
     uint64_t state_tick = 0;
-    const int code = cairn_replay_player_seek(player, order, tick, &state_tick);
+    const int code = cairn_replay_player_seek(player, options, tick, &state_tick);
     if (code != CAIRN_EXIT_GOOD) {
         return code;
     }
@@ -128,15 +128,15 @@ static int seek_tick(
     f->stepped = tick - state_tick;
     f->root_known = player->tick != NULL;
     f->root_agrees = f->root_known && cairn_hash_equal(player->recorded_hash, f->hash.full);
-    f->has_body = order->body != 0;
-    if (f->has_body && cairn_body_read(player->world, order->body, &f->body) != CAIRN_OK) {
+    f->has_body = options->body != 0;
+    if (f->has_body && cairn_body_read(player->world, options->body, &f->body) != CAIRN_OK) {
         return cairn_replay_complain(
             CAIRN_EXIT_UNUSABLE, "--body", "no body has this id at this tick");
     }
-    if (order->state != NULL && !write_state(player->world, order->state)) {
+    if (options->state != NULL && !write_state(player->world, options->state)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    if (order->json) {
+    if (options->json) {
         print_json(f);
     } else {
         print_text(f);
@@ -144,16 +144,16 @@ static int seek_tick(
     return f->root_known && !f->root_agrees ? CAIRN_EXIT_DIFFERS : CAIRN_EXIT_GOOD;
 }
 
-int cairn_replay_seek(const cairn_replay_order *order, const cairn_replay_file *input) {
+int cairn_replay_seek(const cairn_replay_options *options, const cairn_replay_file *input) {
     uint64_t tick;
-    if (!cairn_replay_number("TICK", order->words[2], 0, UINT64_MAX, &tick) ||
-        (order->state != NULL && !cairn_replay_differs(order->words[1], order->state))) {
+    if (!cairn_replay_number("TICK", options->words[2], 0, UINT64_MAX, &tick) ||
+        (options->state != NULL && !cairn_replay_differs(options->words[1], options->state))) {
         return CAIRN_EXIT_UNUSABLE;
     }
     found f = {.start_ns = cairn_system_now_ns()};
     cairn_player player;
-    int code = cairn_replay_player_open(&player, order, input);
-    code = code == CAIRN_EXIT_GOOD ? seek_tick(order, &player, tick, &f) : code;
+    int code = cairn_replay_player_open(&player, options, input);
+    code = code == CAIRN_EXIT_GOOD ? seek_tick(options, &player, tick, &f) : code;
     cairn_player_close(&player);
     return code;
 }

@@ -150,8 +150,7 @@ cairn_frame *cairn_trial_freeze(const cairn_trial *trial, cairn_world *world,
     return frame;
 }
 
-// ------------------------------------------------------------- memory that is not part of the
-// state
+// ----------------------------------------------------- memory that is not part of the state
 
 #define FILL_SIZE 32768
 

@@ -38,7 +38,7 @@ bool cairn_replay_differs(const char *input, const char *output) {
         return true;
     }
     (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, output,
-        "is the input, which would be lost; give the output another name");
+        "is the input, which would be overwritten; choose another output file");
     return false;
 }
 
@@ -70,28 +70,28 @@ void cairn_replay_file_close(cairn_replay_file *file) {
 }
 
 int cairn_replay_player_open(
-    cairn_player *player, const cairn_replay_order *order, const cairn_replay_file *input) {
+    cairn_player *player, const cairn_replay_options *options, const cairn_replay_file *input) {
     if (cairn_player_open(player, input->bytes, input->size, NULL)) {
         return CAIRN_EXIT_GOOD;
     }
     const bool version = player->refusal == CAIRN_RECORDED_VERSION;
     return cairn_replay_complain(
-        version ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE, order->words[1], player->error);
+        version ? CAIRN_EXIT_VERSION : CAIRN_EXIT_UNUSABLE, options->words[1], player->error);
 }
 
-int cairn_replay_player_seek(
-    cairn_player *player, const cairn_replay_order *order, uint64_t tick, uint64_t *state_tick) {
+int cairn_replay_player_seek(cairn_player *player, const cairn_replay_options *options,
+    uint64_t tick, uint64_t *state_tick) {
     const cairn_recording_reader *file = &player->walk.file;
     cairn_recording_index index;
     if (cairn_recording_index_of(file->bytes, file->size, &index) != CAIRN_OK) {
-        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, order->words[1], "out of memory");
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->words[1], "out of memory");
     }
     int code = CAIRN_EXIT_GOOD;
     if (cairn_player_seek(player, &index, tick)) {
         *state_tick = cairn_recording_index_find(&index, tick)->tick;
     } else {
         code = player->refusal == CAIRN_RECORDED_OK ? CAIRN_EXIT_UNUSABLE : CAIRN_EXIT_DAMAGED;
-        (void)cairn_replay_complain(code, order->words[1], player->error);
+        (void)cairn_replay_complain(code, options->words[1], player->error);
     }
     cairn_recording_index_end(&index);
     return code;

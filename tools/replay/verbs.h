@@ -30,7 +30,7 @@ typedef struct cairn_replay_bodies {
 } cairn_replay_bodies;
 
 // The command line.
-typedef struct cairn_replay_order {
+typedef struct cairn_replay_options {
     const char *words[5]; // the verb and its arguments; NULL after the last
     bool json;
     uint32_t workers;
@@ -45,7 +45,7 @@ typedef struct cairn_replay_order {
     uint32_t plough; // a body; 0: none
     bool awake;
     cairn_key sign;
-} cairn_replay_order;
+} cairn_replay_options;
 
 // Reads the flag --bodies into a cairn_replay_bodies.
 const char *cairn_replay_read_bodies(void *out, const char *value, bool first);
@@ -58,7 +58,7 @@ typedef struct cairn_replay_file {
 } cairn_replay_file;
 
 // `input` is the verb's first argument; make has none. Returns an exit code.
-typedef int cairn_replay_verb(const cairn_replay_order *order, const cairn_replay_file *input);
+typedef int cairn_replay_verb(const cairn_replay_options *options, const cairn_replay_file *input);
 cairn_replay_verb cairn_replay_info;
 cairn_replay_verb cairn_replay_verify;
 cairn_replay_verb cairn_replay_seek;
@@ -87,7 +87,8 @@ void cairn_replay_file_close(cairn_replay_file *file);
 // Opens a player of the input. Returns an exit code, after a complaint if it is not
 // CAIRN_EXIT_GOOD. Pair with cairn_player_close in any case.
 int cairn_replay_player_open(
-    cairn_player *player, const cairn_replay_order *order, const cairn_replay_file *input);
-// Steps it to `tick`, from the nearest state: that of *state_tick. Returns an exit code likewise.
+    cairn_player *player, const cairn_replay_options *options, const cairn_replay_file *input);
+// Steps it to `tick`, from the nearest state: that of *state_tick. Returns an exit code in the same
+// way.
 int cairn_replay_player_seek(
-    cairn_player *player, const cairn_replay_order *order, uint64_t tick, uint64_t *state_tick);
+    cairn_player *player, const cairn_replay_options *options, uint64_t tick, uint64_t *state_tick);

@@ -9,7 +9,7 @@
 #include "recording/player.h"
 #include "recording/survey.h"
 
-// What one worker found. It takes segments in order, so its first finding is its earliest.
+// What one worker found. It steps segments in order, so its first finding is its earliest.
 typedef struct share {
     uint64_t ticks;
     uint64_t commands;
@@ -25,7 +25,7 @@ typedef struct job {
     size_t size;
     const cairn_recording_index *segments;
     const cairn_parallel *parallel; // of the steps; NULL when segments are shared out
-    atomic_uint next;               // segment to take
+    atomic_uint next;               // segment to step
     atomic_uint last; // segments after this one are skipped: an earlier one has a finding
     share shares[CAIRN_POOL_WORKERS_MAX];
 } job;
@@ -39,20 +39,19 @@ static void set_finding(share *s, cairn_verdict verdict, const char *format, ...
 }
 
 static void compare_root(share *s, const cairn_player *player) {
-    const cairn_wire_tick *tick = player->tick;
-    const cairn_hash128 recorded = {.lo = tick->root_lo, .hi = tick->root_hi};
-    cairn_hash128 stepped = cairn_world_hash_read(player->world).full;
+    const uint64_t tick = player->tick->tick + 1; // of the world
+    const cairn_hash128 recorded = player->recorded_hash;
+    const cairn_hash128 stepped = cairn_world_hash_read(player->world).full;
     if (s->verdict == CAIRN_VERDICT_DIFFERS || cairn_hash_equal(recorded, stepped)) {
         return;
     }
     char a[CAIRN_HASH_TEXT_SIZE];
     char b[CAIRN_HASH_TEXT_SIZE];
-    s->tick_differs = tick->tick + 1;
+    s->tick_differs = tick;
     set_finding(s, CAIRN_VERDICT_DIFFERS,
         "differs since tick %llu: state hash %s recorded, %s stepped; no keyframe follows that "
         "would name section, body and field",
-        (unsigned long long)tick->tick + 1, cairn_hash_print(recorded, a),
-        cairn_hash_print(stepped, b));
+        (unsigned long long)tick, cairn_hash_print(recorded, a), cairn_hash_print(stepped, b));
 }
 
 // A keyframe names the section, element and field of a difference, which a hash cannot.
@@ -107,7 +106,7 @@ static void step_segment(share *s, cairn_player *player) {
     }
 }
 
-static void take_segments(void *argument, uint32_t worker) {
+static void step_segments(void *argument, uint32_t worker) {
     job *j = argument;
     share *s = &j->shares[worker];
     cairn_player player;
@@ -159,9 +158,9 @@ static void step_all(const uint8_t *bytes, size_t size, cairn_pool *pool,
     out->side_by_side = workers > 1 && segments->count >= 2 * workers;
     if (!out->side_by_side) {
         j.parallel = workers > 1 ? &parallel : NULL;
-        take_segments(&j, 0);
-    } else if (!cairn_pool_run(pool, take_segments, &j, workers)) {
-        take_segments(&j, 0);
+        step_segments(&j, 0);
+    } else if (!cairn_pool_run(pool, step_segments, &j, workers)) {
+        step_segments(&j, 0);
     }
     sum_up(&j, workers, out);
 }

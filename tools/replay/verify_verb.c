@@ -105,9 +105,9 @@ static void print_text(const char *path, const answer *a) {
     }
 }
 
-int cairn_replay_verify(const cairn_replay_order *order, const cairn_replay_file *input) {
+int cairn_replay_verify(const cairn_replay_options *options, const cairn_replay_file *input) {
     answer a = {
-        .workers = order->workers, .wanted_key = order->key.given ? order->key.bytes : NULL};
+        .workers = options->workers, .wanted_key = options->key.given ? options->key.bytes : NULL};
     cairn_pool *pool = NULL;
     if (a.workers > 1 && cairn_pool_create(a.workers, &pool) != CAIRN_OK) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "--workers", "no threads can be started");
@@ -116,10 +116,10 @@ int cairn_replay_verify(const cairn_replay_order *order, const cairn_replay_file
     a.v = cairn_verify(input->bytes, input->size, pool);
     a.took_s = (double)(cairn_system_now_ns() - start_ns) * 1e-9;
     cairn_pool_destroy(pool);
-    if (order->json) {
+    if (options->json) {
         print_json(&a);
     } else {
-        print_text(order->words[1], &a);
+        print_text(options->words[1], &a);
     }
     return exit_code(&a);
 }
