@@ -64,9 +64,10 @@ static void end_written(written *w) {
     cairn_world_destroy(w->after);
     free(w->bytes);
 }
+SCOPE_ENDS(written, end_written)
 
 TEST("a capsule is read back as it was written") {
-    static written w;
+    SCOPED(written) w = {.size = 0};
     static cairn_desync_report_content read;
     char words[CAIRN_RECORDING_ERROR_SIZE];
     write_capsule(&w);
@@ -80,7 +81,6 @@ TEST("a capsule is read back as it was written") {
     assert_memory_equal(read.desync.differences, &w.difference, sizeof w.difference);
     assert_string_equal(read.desync.build_server, "a server");
     cairn_desync_report_close(&read);
-    end_written(&w);
 }
 
 static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
@@ -93,7 +93,7 @@ static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
 }
 
 TEST("bytes that are not a capsule are refused with a reason") {
-    static written w;
+    SCOPED(written) w = {.size = 0};
     write_capsule(&w);
     assert_true(opens(w.bytes, w.size, &cairn_rules_sandbox));
     cairn_rules others = cairn_rules_sandbox;
@@ -104,7 +104,6 @@ TEST("bytes that are not a capsule are refused with a reason") {
     assert_false(opens(w.bytes, w.size, &others));
     assert_false(opens(w.bytes, 0, NULL));
     assert_false(opens(w.bytes, w.size / 2, NULL));
-    end_written(&w);
 }
 
 static bool append(void *user, const uint8_t *bytes, size_t size) {
@@ -118,8 +117,7 @@ static bool append(void *user, const uint8_t *bytes, size_t size) {
 
 // A file with `ticks` after the state and a desync chunk about the tick `offset` after it; 0: none.
 static bool opens_with(uint32_t ticks, uint64_t offset) {
-    static written w;
-    w = (written){.before = build()};
+    SCOPED(written) w = {.before = build()};
     const cairn_recorder_config config = {.ticks_per_chunk = 8,
         .commands_per_tick_max = 4,
         .state_size_max = 1 << 20,
@@ -140,9 +138,7 @@ static bool opens_with(uint32_t ticks, uint64_t offset) {
     }
     cairn_recorder_end(recorder);
     cairn_recorder_destroy(recorder);
-    const bool open = opens(w.bytes, w.size, NULL);
-    end_written(&w);
-    return open;
+    return opens(w.bytes, w.size, NULL);
 }
 
 TEST("a capsule has one tick and names it") {
@@ -154,7 +150,7 @@ TEST("a capsule has one tick and names it") {
 }
 
 TEST("a damaged byte of a capsule does no harm") {
-    static written w;
+    SCOPED(written) w = {.size = 0};
     write_capsule(&w);
     cairn_random random = cairn_random_of(7);
     for (int i = 0; i < 300; ++i) {
@@ -163,5 +159,4 @@ TEST("a damaged byte of a capsule does no harm") {
         (void)opens(w.bytes, w.size, NULL);
         w.bytes[at] ^= 0x10;
     }
-    end_written(&w);
 }

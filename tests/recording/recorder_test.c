@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A recording from its first byte to its seal: it replays from any of its states and after a cut
 // anywhere, and every change of it is detected.
-#include "tests/kit/test.h"
+#include "tests/sim/world_kit.h"
 
-#include "recording/recorder.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "recording/player.h"
+#include "recording/recorder.h"
 #include "tests/kit/exact.h"
 #include "tools/replay/compare.h"
 #include "tools/replay/verify.h"
@@ -28,22 +25,10 @@ typedef struct tape {
 
 static bool append(void *user, const uint8_t *bytes, size_t size) {
     tape *t = user;
-    CAIRN_ASSERT(size <= TAPE_SIZE_MAX - t->size);
+    assert_true(size <= TAPE_SIZE_MAX - t->size);
     memcpy(t->bytes + t->size, bytes, size);
     t->size += size;
     return true;
-}
-
-static void add_body(cairn_world *world, uint32_t kind, uint32_t shape_kind, float y) {
-    cairn_body_def def = cairn_body_def_default();
-    cairn_shape_def shape = cairn_shape_def_default();
-    cairn_body_id body;
-    cairn_shape_id id;
-    def.kind = kind;
-    def.position.y = y;
-    shape.kind = shape_kind;
-    CAIRN_ASSERT(cairn_body_create(world, &def, &body) == CAIRN_OK);
-    CAIRN_ASSERT(cairn_shape_create(world, body, &shape, &id) == CAIRN_OK);
 }
 
 // 16 ticks per chunk. Signed with `signing_seed`; NULL: not signed.
@@ -54,11 +39,10 @@ static void tape_start(tape *t, const uint8_t *signing_seed) {
     def.joint_capacity = 0;
     def.hull_capacity = 0;
     def.rules = &cairn_rules_sandbox;
-    *t = (tape){.bytes = malloc(TAPE_SIZE_MAX)};
-    CAIRN_ASSERT(t->bytes != NULL && cairn_world_create(&def, &t->world) == CAIRN_OK);
-    add_body(t->world, CAIRN_BODY_STATIC, CAIRN_SHAPE_HALF_SPACE, 0);
-    add_body(t->world, CAIRN_BODY_DYNAMIC, CAIRN_SHAPE_BOX, 0.5f);
-    add_body(t->world, CAIRN_BODY_DYNAMIC, CAIRN_SHAPE_BOX, 1.6f);
+    *t = (tape){.bytes = malloc(TAPE_SIZE_MAX), .world = kit_world(&def)};
+    kit_ground(t->world);
+    kit_cube(t->world, vec3(0, 0.5f, 0));
+    kit_cube(t->world, vec3(0, 1.6f, 0));
     const cairn_recorder_config config = {.ticks_per_chunk = 16,
         .commands_per_tick_max = 4,
         .state_size_max = 1 << 18,
@@ -66,8 +50,8 @@ static void tape_start(tape *t, const uint8_t *signing_seed) {
         .signing_seed = signing_seed,
         .write = append,
         .user = t};
-    CAIRN_ASSERT(cairn_recorder_create(&config, &t->recorder) == CAIRN_OK);
-    CAIRN_ASSERT(cairn_recorder_start(t->recorder, t->world));
+    EXPECT_OK(cairn_recorder_create(&config, &t->recorder));
+    assert_true(cairn_recorder_start(t->recorder, t->world));
 }
 
 static void tape_run(tape *t, uint32_t ticks) {
@@ -78,7 +62,7 @@ static void tape_run(tape *t, uint32_t ticks) {
             .sequence = (uint32_t)tick,
             .move = {.x = tick % 40 < 20 ? 1.0f : -1.0f, .z = 0.25f}};
         cairn_world_step(t->world, &command, 1);
-        cairn_recorder_tick(t->recorder, tick, &command, 1, cairn_world_hash_read(t->world).full);
+        cairn_recorder_tick(t->recorder, tick, &command, 1, kit_hash(t->world));
     }
 }
 
@@ -86,7 +70,6 @@ static void tape_end(tape *t) {
     cairn_recorder_destroy(t->recorder);
     cairn_world_destroy(t->world);
     free(t->bytes);
-    *t = (tape){.bytes = NULL};
 }
 
 SCOPE_ENDS(tape, tape_end)
@@ -112,7 +95,7 @@ static tape recorded(void) {
 
 static cairn_recording_index index_of(const tape *t) {
     cairn_recording_index index;
-    assert_int_equal(cairn_recording_index_of(t->bytes, t->size, &index), CAIRN_OK);
+    EXPECT_OK(cairn_recording_index_of(t->bytes, t->size, &index));
     return index;
 }
 
@@ -140,10 +123,9 @@ TEST("a recording without a key has a valid chain") {
 
 // Records ticks 30 to 69, then continues with the world of tick 30.
 static void record_until_return(tape *t, const uint8_t *signing_seed) {
-    cairn_world *past = NULL;
     tape_start(t, signing_seed);
     tape_run(t, 30);
-    assert_int_equal(cairn_world_fork(t->world, &past), CAIRN_OK);
+    cairn_world *past = kit_fork(t->world);
     tape_run(t, 40);
     cairn_world_destroy(t->world);
     t->world = past;
@@ -153,7 +135,7 @@ TEST("a recording follows a world that is replaced") {
     SCOPED(tape) t;
     record_until_return(&t, seed);
     const cairn_vec3 up = {0, 3, 0};
-    assert_int_equal(cairn_body_set_velocity(t.world, 2, up, up), CAIRN_OK);
+    EXPECT_OK(cairn_body_set_velocity(t.world, 2, up, up));
     cairn_recorder_replace(t.recorder, t.world);
     tape_run(&t, 25);
     cairn_recorder_end(t.recorder);
@@ -208,7 +190,7 @@ TEST("the public header alone verifies a recording to its last tick") {
     SCOPED(tape) t = recorded();
     cairn_player *player = NULL;
     char text[CAIRN_PLAYER_TEXT_SIZE];
-    assert_int_equal(cairn_player_create(t.bytes, t.size, &player, text), CAIRN_OK);
+    EXPECT_OK(cairn_player_create(t.bytes, t.size, &player, text));
     cairn_player_event event = cairn_player_next(player);
     uint32_t ticks = 0;
     for (; event != CAIRN_PLAYER_END; event = cairn_player_next(player)) {
@@ -233,7 +215,7 @@ TEST("the public header refuses an incomplete recording with a reason") {
     assert_int_equal(cairn_player_create(t.bytes, 8, &player, text), CAIRN_MALFORMED);
     assert_null(player);
     assert_true(text[0] != '\0');
-    assert_int_equal(cairn_player_create(t.bytes, t.size - 8, &player, text), CAIRN_OK);
+    EXPECT_OK(cairn_player_create(t.bytes, t.size - 8, &player, text));
     while (cairn_player_next(player) != CAIRN_PLAYER_END) {}
     assert_false(cairn_player_complete(player));
     cairn_player_destroy(player);
@@ -305,8 +287,7 @@ TEST("the seal of another recording does not fit") {
     cairn_command none = {.kind = 0};
     for (uint64_t tick = 48; tick < 100; ++tick) {
         cairn_world_step(second.world, &none, 0);
-        cairn_recorder_tick(
-            second.recorder, tick, &none, 0, cairn_world_hash_read(second.world).full);
+        cairn_recorder_tick(second.recorder, tick, &none, 0, kit_hash(second.world));
     }
     cairn_recorder_end(second.recorder);
     SCOPED(cairn_recording_index) a = index_of(&first);
@@ -322,7 +303,7 @@ TEST("the seal of another recording does not fit") {
 TEST("two workers report the findings of one") {
     SCOPED(tape) t;
     SCOPED(cairn_pool) *pool = NULL;
-    assert_int_equal(cairn_pool_create(2, &pool), CAIRN_OK);
+    EXPECT_OK(cairn_pool_create(2, &pool));
     tape_start(&t, seed);
     for (int i = 0; i < 8; ++i) {
         tape_run(&t, 16);
@@ -351,7 +332,7 @@ static uint64_t record_false_roots(tape *t, uint32_t first, bool high) {
         for (uint32_t i = 0; i < ticks; ++i) {
             const uint64_t tick = cairn_world_tick(t->world);
             cairn_world_step(t->world, &none, 0);
-            cairn_hash128 root = cairn_world_hash_read(t->world).full;
+            cairn_hash128 root = kit_hash(t->world);
             if (segment == first ? i == ticks - 1 : segment > first && i == 0) {
                 first_false = first_false == 0 ? tick + 1 : first_false;
                 root.lo ^= high ? 0 : 1;
@@ -374,7 +355,7 @@ TEST("several workers report the earliest of many false roots") {
         assert_int_equal(alone.tick_differs, first_false);
         for (uint32_t workers = 2; workers <= 4; ++workers) {
             SCOPED(cairn_pool) *pool = NULL;
-            assert_int_equal(cairn_pool_create(workers, &pool), CAIRN_OK);
+            EXPECT_OK(cairn_pool_create(workers, &pool));
             const cairn_verification v = cairn_verify(t.bytes, t.size, pool);
             assert_true(v.side_by_side);
             assert_int_equal(v.verdict, CAIRN_VERDICT_DIFFERS);
