@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A desync report, for users a capsule: one step that a client and its server took differently, as
-// a recording of one tick. Start chunk: the state before the step, as the writer had it. Ticks
-// chunk: the commands and the server's root. Keyframe: the state that the client reached, if the
-// writer has it, so that cairn-replay verify finds what differs. Desync chunk: what both sides
-// measured.
+// A desync report, which users know as a capsule: one step that a client and its server took
+// differently, as a recording of one tick. Start chunk: the state before the step, as the writer
+// had it. Ticks chunk: the commands and the server's root. Keyframe: the state that the client
+// reached, if the writer has it, so that cairn-replay verify finds what differs. Desync chunk: what
+// both sides measured.
 
 #include <stdbool.h>
 #include <stddef.h>

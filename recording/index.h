@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The offsets of a recording's chunks, read from their heads alone. A seek, a cut and a parallel
-// verify begin with it. The heads of version 1 contain no ticks, so such a recording is decoded.
+// The offsets of a recording's chunks, read from their heads alone. A seek and a
+// cut begin with it. The heads of version 1 contain no ticks, so such a recording is decoded.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,8 +22,8 @@ typedef struct cairn_recording_index {
     cairn_recording_entry *entries; // owned, in order of the file
     uint32_t count;
     uint32_t capacity;
-    cairn_recording_end
-        end; // why it stops there; UNFINISHED: a chunk of version 1 that cannot be read
+    // Why it stops there; UNFINISHED: a chunk of version 1 that cannot be read.
+    cairn_recording_end end;
 } cairn_recording_index;
 
 // Builds the index. `bytes` are aligned to 8. Damage is not an error: the index ends before it.

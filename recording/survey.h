@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A recording read from end to end without stepping: whether its chunks follow each other, whether
-// its seal holds, and where its segments begin.
+// What reading a recording to its end, without stepping, finds out: whether its chunks follow each
+// other, whether its seal is valid, and where its segments begin.
 
 #include "recording/chain.h"
 #include "recording/chunk_reader.h"

@@ -31,7 +31,7 @@ static void record_stepped_ticks(cairn_storm *s, uint32_t r, uint64_t tick) {
     for (uint64_t stepped = from; stepped < tick; stepped++) {
         cairn_hash128 root;
         if (cairn_command_log_root(room->command_log, stepped, &root)) {
-            cairn_oracle_note_root(s->rooms[r].oracle, stepped + 1, root);
+            cairn_oracle_record_root(s->rooms[r].oracle, stepped + 1, root);
             s->report.edits += cairn_storm_edited(room->command_log, stepped) ? 1 : 0;
         }
     }
@@ -53,7 +53,7 @@ static void compare_room(cairn_storm *s, uint32_t r) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_WORLD,
             "the server's history of tick %" PRIu64 " has another root than its world", tick);
     }
-    cairn_oracle_note(room->oracle, world);
+    cairn_oracle_record(room->oracle, world);
     const cairn_hash128 parts[2] = {s->digest, root};
     s->digest = cairn_hash_list(tick, parts, 2);
     if (s->config.on_server != NULL) {

@@ -50,7 +50,7 @@ static cairn_oracle_tick *entry_of(cairn_oracle *oracle, uint64_t tick) {
     return &oracle->ticks[tick % CAIRN_ORACLE_TICKS];
 }
 
-void cairn_oracle_note(cairn_oracle *oracle, const cairn_world *world) {
+void cairn_oracle_record(cairn_oracle *oracle, const cairn_world *world) {
     const uint64_t tick = cairn_world_tick(world);
     cairn_snapshot_body *bodies =
         oracle->bodies + (size_t)(tick % oracle->whole_ticks) * oracle->body_capacity;
@@ -64,7 +64,7 @@ void cairn_oracle_note(cairn_oracle *oracle, const cairn_world *world) {
         .bodies = bodies};
 }
 
-void cairn_oracle_note_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 root) {
+void cairn_oracle_record_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 root) {
     *entry_of(oracle, tick) = (cairn_oracle_tick){.tick = tick, .root = root};
 }
 

@@ -35,9 +35,9 @@ cairn_status cairn_oracle_create(uint32_t body_capacity, cairn_oracle **out);
 void cairn_oracle_destroy(cairn_oracle *oracle);
 // Forgets every tick: a new server starts.
 void cairn_oracle_forget(cairn_oracle *oracle);
-void cairn_oracle_note(cairn_oracle *oracle, const cairn_world *world);
+void cairn_oracle_record(cairn_oracle *oracle, const cairn_world *world);
 // Records only the root of a tick whose world the oracle did not receive.
-void cairn_oracle_note_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 root);
+void cairn_oracle_record_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 root);
 // NULL if the tick is not recorded.
 const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t tick);
 // Compares bit for bit. The tick must be whole.

@@ -45,7 +45,7 @@ static void record_tick(void *user) {
     const cairn_world *world = rig_server_world(r);
     if (cairn_world_tick(world) != r->tick) {
         r->tick = cairn_world_tick(world);
-        cairn_oracle_note(r->oracle, world);
+        cairn_oracle_record(r->oracle, world);
     }
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server that is killed leaves a recording that verifies, and one that is started again leaves it alone."""
+"""A server that is killed leaves a recording that verifies, and a restarted server does not overwrite it."""
 
 import time
 

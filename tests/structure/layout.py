@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rules of layout and of names: folders inside modules, circles, private headers, public
+"""The rules of layout and of names: folders inside modules, cycles, private headers, public
 headers, names defined twice, nouns and retired terms. rules.py has the rest and says what a tree is."""
 
 import re
@@ -86,23 +86,23 @@ def reached_from(unit, arrows):
 
 
 # Groups of units of which each reaches every other.
-def circles_of(arrows):
+def cycles_of(arrows):
     reached = {unit: reached_from(unit, arrows) for unit in arrows}
-    circles = {tuple(sorted(to for to in reached[unit] if unit in reached[to])) for unit in arrows if unit in reached[unit]}
-    return sorted(circles)
+    cycles = {tuple(sorted(to for to in reached[unit] if unit in reached[to])) for unit in arrows if unit in reached[unit]}
+    return sorted(cycles)
 
 
-# A header and the source file of its name are one unit. No unit reaches itself through others. One circle is meant: a
+# A header and the source file of its name are one unit. No unit reaches itself through others. One cycle is meant: a
 # private header without a source file, for the files that share a struct, includes the header of the struct's name.
-def is_shared_struct(circle, code):
-    alone = [unit for unit in circle if f"{unit}.c" not in code and f"{unit}.cpp" not in code]
-    return len(circle) == 2 and len(alone) == 1 and folder_of(circle[0]) == folder_of(circle[1])
+def is_shared_struct(cycle, code):
+    alone = [unit for unit in cycle if f"{unit}.c" not in code and f"{unit}.cpp" not in code]
+    return len(cycle) == 2 and len(alone) == 1 and folder_of(cycle[0]) == folder_of(cycle[1])
 
 
-def check_circles(tree):
+def check_cycles(tree):
     code = code_of(tree)
-    return [f"{circle[0]}: a circle of includes: {', '.join(circle)}" for circle in circles_of(units_of(code))
-            if not is_shared_struct(circle, code)]
+    return [f"{cycle[0]}: a cycle of includes: {', '.join(cycle)}" for cycle in cycles_of(units_of(code))
+            if not is_shared_struct(cycle, code)]
 
 
 # "| `sim/` | `sim/debug/trace.h`, ... |" under the heading "Offered headers".
@@ -217,7 +217,7 @@ def check_retired(tree):
 
 RULES = {
     "folders": check_folders,
-    "circles": check_circles,
+    "cycles": check_cycles,
     "private": check_private,
     "public": check_public,
     "twice": check_twice,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The rules of the house, as functions from a tree of sources to complaints.
+"""The structure rules, as functions from a tree of sources to complaints.
 
 A tree is a dictionary from path (relative to the root, with slashes) to text. Every rule returns a
-list of strings, empty when the tree keeps it. selftest.py plants one fault for each."""
+list of strings, empty if the tree has no fault. selftest.py plants one fault for each."""
 
 import re
 

@@ -125,7 +125,7 @@ class EveryRuleCanFail(unittest.TestCase):
     LAYOUT_FAULTS = {
         "a folder above": ("folders", "sim/low may not include sim/high/b.h", "sim/low/c.c", '#include "sim/high/b.h"\n'),
         "a folder without a row": ("folders", "sim/attic has no row", "sim/attic/c.c", "int a;\n"),
-        "a circle of files": ("circles", "sim/high/b, sim/low/a", "sim/low/a.h", '#include "sim/high/b.h"\n'),
+        "a cycle of files": ("cycles", "sim/high/b, sim/low/a", "sim/low/a.h", '#include "sim/high/b.h"\n'),
         "a private header seen from outside": ("private", "sim/high/b.h is private", "net/d.c", '#include "sim/high/b.h"\n'),
         "an offered header that is not there": ("private", "does not exist", "docs/ARCHITECTURE.md",
                                                 "## Offered headers\n`sim/low/z.h`\n"),

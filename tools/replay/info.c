@@ -24,7 +24,7 @@ typedef struct content {
     char end[CAIRN_RECORDING_ERROR_SIZE];
 } content;
 
-static void take_chunk(content *c, const cairn_chunk_reader *walk) {
+static void add_chunk(content *c, const cairn_chunk_reader *walk) {
     const cairn_chunk *chunk = &walk->chunk;
     c->chunks[chunk->kind]++;
     c->bytes[chunk->kind] += walk->piece.size;
@@ -53,7 +53,7 @@ static content read_content(const cairn_replay_file *file) {
     cairn_chunk_reader walk = cairn_chunk_reader_of(file->bytes, file->size);
     c.version = walk.file.version;
     while (cairn_chunk_reader_next(&walk)) {
-        take_chunk(&c, &walk);
+        add_chunk(&c, &walk);
     }
     cairn_chunk_reader_end_text(&walk, c.end);
     cairn_chunk_reader_end(&walk);

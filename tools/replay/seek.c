@@ -7,7 +7,7 @@
 #include "program/system.h"
 #include "tools/replay/verbs.h"
 
-typedef struct found {
+typedef struct seek_result {
     cairn_world_hash hash;
     cairn_world_counts counts;
     uint64_t tick;
@@ -18,7 +18,7 @@ typedef struct found {
     double took_s; // to open, index, load and step
     bool has_body;
     cairn_body_state body;
-} found;
+} seek_result;
 
 static bool write_state(const cairn_world *world, const char *path) {
     size_t size = cairn_world_encode_size(world);
@@ -42,7 +42,7 @@ static void print_numbers(const char *title, const float *numbers, int count) {
     putchar('\n');
 }
 
-static void print_text(const found *f) {
+static void print_text(const seek_result *f) {
     char text[CAIRN_HASH_TEXT_SIZE];
     printf("tick             %llu, %llu ticks after the nearest recorded state, in %.3f s\n",
         (unsigned long long)f->tick, (unsigned long long)f->stepped, f->took_s);
@@ -87,7 +87,7 @@ static void put_body(cairn_json *json, const cairn_body_state *b) {
     put_numbers(json, "angular_velocity", &b->angular_velocity.x, 3);
 }
 
-static void print_json(const found *f) {
+static void print_json(const seek_result *f) {
     char text[CAIRN_HASH_TEXT_SIZE];
     cairn_json *json = cairn_json_create();
     cairn_json_put_count(json, "tick", f->tick);
@@ -115,7 +115,7 @@ static void print_json(const found *f) {
 }
 
 static int seek_tick(
-    const cairn_replay_options *options, cairn_player *player, uint64_t tick, found *f) {
+    const cairn_replay_options *options, cairn_player *player, uint64_t tick, seek_result *f) {
     uint64_t state_tick = 0;
     const int code = cairn_replay_player_seek(player, options, tick, &state_tick);
     if (code != CAIRN_EXIT_GOOD) {
@@ -150,7 +150,7 @@ int cairn_replay_seek(const cairn_replay_options *options, const cairn_replay_fi
         (options->state != NULL && !cairn_replay_differs(options->words[1], options->state))) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    found f = {.start_ns = cairn_system_now_ns()};
+    seek_result f = {.start_ns = cairn_system_now_ns()};
     cairn_player player;
     int code = cairn_replay_player_open(&player, options, input);
     code = code == CAIRN_EXIT_GOOD ? seek_tick(options, &player, tick, &f) : code;
