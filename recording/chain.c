@@ -11,11 +11,13 @@ static const uint8_t sign_name[NAME_SIZE + 1] = "cairn transcript";
 
 #define COMMAND_SIZE 40
 
-static void digest_commands(
-    const cairn_command *commands, uint32_t count, uint8_t out[CAIRN_DIGEST_SIZE]) {
-    CAIRN_ASSERT(commands != NULL || count == 0);
+// The input of each kind of link has a different length, so one kind cannot be mistaken for
+// another.
+static void add_tick(
+    cairn_chain *chain, const cairn_wire_tick *tick, const cairn_command *commands) {
+    const uint32_t count = tick->command_count;
+    CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX && (commands != NULL || count == 0));
     uint8_t bytes[CAIRN_COMMANDS_PER_TICK_MAX * COMMAND_SIZE];
-    CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
     cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
     for (uint32_t i = 0; i < count; ++i) {
         const cairn_command *command = &commands[i];
@@ -31,18 +33,10 @@ static void digest_commands(
         cairn_write_f32(&writer, command->aim.z);
     }
     CAIRN_ASSERT(writer.ok && writer.at == (size_t)count * COMMAND_SIZE);
-    cairn_digest(bytes, writer.at, NULL, 0, out);
-}
-
-// The input of each kind of link has a different length, so one kind cannot be mistaken for
-// another.
-static void add_tick(
-    cairn_chain *chain, const cairn_wire_tick *tick, const cairn_command *commands) {
-    CAIRN_ASSERT(tick->command_count <= CAIRN_COMMANDS_PER_TICK_MAX);
     uint8_t inputs[CAIRN_DIGEST_SIZE];
-    digest_commands(commands, tick->command_count, inputs);
+    cairn_digest(bytes, writer.at, NULL, 0, inputs);
     uint8_t link[24 + CAIRN_DIGEST_SIZE];
-    cairn_writer writer = cairn_writer_of(link, sizeof link);
+    writer = cairn_writer_of(link, sizeof link);
     cairn_write_u64(&writer, tick->tick);
     cairn_write_u64(&writer, tick->root_lo);
     cairn_write_u64(&writer, tick->root_hi);

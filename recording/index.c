@@ -24,18 +24,6 @@ bool cairn_recording_index_add(cairn_recording_index *index, const cairn_recordi
     return true;
 }
 
-static bool index_heads(const cairn_recording_reader *start, cairn_recording_index *out) {
-    cairn_recording_reader reader = *start;
-    cairn_recording_piece piece;
-    bool added = true;
-    while (added && cairn_recording_skip(&reader, &piece)) {
-        added = cairn_recording_index_add(out, &piece);
-    }
-    CAIRN_ASSERT(reader.end != CAIRN_RECORDING_UNFINISHED || !added);
-    out->end = reader.end;
-    return added;
-}
-
 static bool index_payloads(const uint8_t *bytes, size_t size, cairn_recording_index *out) {
     CAIRN_ASSERT(out->count == 0);
     cairn_chunk_reader walk = cairn_chunk_reader_of(bytes, size);
@@ -54,8 +42,18 @@ static bool index_payloads(const uint8_t *bytes, size_t size, cairn_recording_in
 cairn_status cairn_recording_index_of(
     const uint8_t *bytes, size_t size, cairn_recording_index *out) {
     *out = (cairn_recording_index){.end = CAIRN_RECORDING_UNFINISHED};
-    const cairn_recording_reader reader = cairn_recording_reader_of(bytes, size);
-    bool added = reader.version == 1 ? index_payloads(bytes, size, out) : index_heads(&reader, out);
+    cairn_recording_reader reader = cairn_recording_reader_of(bytes, size);
+    cairn_recording_piece piece;
+    bool added = true;
+    if (reader.version == 1) {
+        added = index_payloads(bytes, size, out);
+    } else {
+        while (added && cairn_recording_skip(&reader, &piece)) {
+            added = cairn_recording_index_add(out, &piece);
+        }
+        CAIRN_ASSERT(reader.end != CAIRN_RECORDING_UNFINISHED || !added);
+        out->end = reader.end;
+    }
     if (!added) {
         cairn_recording_index_end(out);
         return CAIRN_OUT_OF_MEMORY;

@@ -76,10 +76,6 @@ static void on_signal(int signal_number) {
     stopped = 1;
 }
 
-static double random_between(cairn_random *random, double low, double high) {
-    return low + (high - low) * (double)cairn_random_unit(random);
-}
-
 // Each walk leads out and back, so that a player stays near its start.
 static void plan_walk(bot *b) {
     b->returning = !b->returning;
@@ -88,7 +84,7 @@ static void plan_walk(bot *b) {
         b->input.move[2] = -b->input.move[2];
         return;
     }
-    double angle = random_between(&b->random, 0, 6.2831853);
+    double angle = 6.2831853 * (double)cairn_random_unit(&b->random);
     b->input.move[0] = (float)cos(angle);
     b->input.move[2] = (float)sin(angle);
 }
@@ -104,7 +100,7 @@ static void plan_next(bot *b, uint64_t now_ns) {
     plan_walk(b);
     // Towards positive z, because pushed bodies must not hit the scenes' stacks at negative z: a
     // run is judged by whether they stand.
-    double angle = random_between(&b->random, 0.5, 2.6);
+    double angle = 0.5 + 2.1 * (double)cairn_random_unit(&b->random);
     b->input.aim[0] = (float)cos(angle);
     b->input.aim[2] = (float)sin(angle);
     b->input.buttons = b->plan == PLAN_PUSH                     ? push

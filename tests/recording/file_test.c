@@ -179,10 +179,8 @@ TEST("any changed bit is detected before its chunk is returned") {
 
 // Writes the checksum of a changed head, so that the reader checks its fields.
 static void seal_head(recording *r, size_t at) {
-    const uint64_t checksum = cairn_checksum(r->bytes + at, 32);
-    for (unsigned i = 0; i < 8; ++i) {
-        r->bytes[at + 32 + i] = (uint8_t)(checksum >> (8 * i));
-    }
+    cairn_writer writer = cairn_writer_of(r->bytes + at + 32, 8);
+    cairn_write_u64(&writer, cairn_checksum(r->bytes + at, 32));
 }
 
 // Changes the head of the second chunk.
