@@ -114,25 +114,17 @@ static cairn_status add_hull(builder *b, uint32_t i) {
 }
 
 static cairn_status fill(builder *b) {
-    for (uint32_t i = 0; i < b->scene->hull_count; ++i) {
-        const cairn_status status = add_hull(b, i);
-        if (status != CAIRN_OK) {
-            return status;
-        }
+    cairn_status status = CAIRN_OK;
+    for (uint32_t i = 0; status == CAIRN_OK && i < b->scene->hull_count; ++i) {
+        status = add_hull(b, i);
     }
-    for (uint32_t i = 0; i < b->scene->body_count; ++i) {
-        const cairn_status status = add_grid(b, i);
-        if (status != CAIRN_OK) {
-            return status;
-        }
+    for (uint32_t i = 0; status == CAIRN_OK && i < b->scene->body_count; ++i) {
+        status = add_grid(b, i);
     }
-    for (uint32_t i = 0; i < b->scene->joint_count; ++i) {
-        const cairn_status status = add_joint(b, i);
-        if (status != CAIRN_OK) {
-            return status;
-        }
+    for (uint32_t i = 0; status == CAIRN_OK && i < b->scene->joint_count; ++i) {
+        status = add_joint(b, i);
     }
-    return CAIRN_OK;
+    return status;
 }
 
 static cairn_status check_scene(const cairn_scene *scene, const cairn_rules *rules, char *error) {

@@ -9,7 +9,7 @@
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
-// The settings a scene asks for. `rules` NULL takes those the scene names.
+// The settings of a scene. `rules` NULL: those that the scene names.
 cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rules *rules);
 
 // Builds the world; pair with cairn_world_destroy. On failure *out is NULL and `error` says what

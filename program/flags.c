@@ -207,12 +207,10 @@ static bool read_flag(const cairn_flags_program *program, int argc, char *const 
                          : refuse_value(&from, flag->value_name, "the value is missing");
 }
 
-static bool checks_verb(const cairn_flags_program *program) {
-    return program->verb_count > 0 && program->words_max == 0;
-}
-
+// With verbs and without a limit, the words are a verb and its arguments.
 static size_t words_max(const cairn_flags_program *program) {
-    return checks_verb(program) ? CAIRN_FLAGS_WORDS_MAX - 1 : program->words_max;
+    return program->words_max == 0 && program->verb_count > 0 ? CAIRN_FLAGS_WORDS_MAX - 1
+                                                              : program->words_max;
 }
 
 static bool read_arguments(
@@ -338,7 +336,7 @@ cairn_flags_result cairn_flags_read(
     }
     if (read_environment(program, sentence) &&
         read_arguments(program, argc, argv, given, sentence) &&
-        (!checks_verb(program) || check_verb(program, given, sentence))) {
+        (words_max(program) == program->words_max || check_verb(program, given, sentence))) {
         return CAIRN_FLAGS_READ;
     }
     CAIRN_ASSERT(error != NULL || sentence[0] != '\0');

@@ -122,7 +122,7 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
         cairn_server_destroy(server);
         return status;
     }
-    // Every client with sound arithmetic would be found unfit.
+    // A server whose own self-test fails would reject every healthy client.
     if (server->resync.passport.faults != 0) {
         cairn_context_emit(&server->context, NULL, CAIRN_LOG_ERROR, "passport_unfit", 0,
             cairn_passport_fault_words(server->resync.passport.faults),
@@ -319,7 +319,7 @@ size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *t
     CAIRN_ASSERT(size <= CAIRN_DATAGRAM_SIZE_MAX);
     server->statistics.datagrams_sent += size > 0 ? 1 : 0;
     server->statistics.bytes_sent += size;
-    server->dry = size == 0;
+    server->sent_all = size == 0;
     return size;
 }
 
@@ -365,7 +365,7 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     server->context.now_ns = now_ns;
     server->draining = true;
     server->drain_end_ns = now_ns + DRAIN_NS;
-    server->dry = false;
+    server->sent_all = false;
     cairn_netcode_server_stop_admitting(server->context.netcode);
     cairn_netcode_server_disconnect_all(server->context.netcode, now_ns);
     take_netcode_events(server);
@@ -376,7 +376,7 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
 
 bool cairn_server_drained(const cairn_server *server) {
     CAIRN_ASSERT(!server->draining || server->drain_end_ns != 0);
-    return server->draining && ((server->dry && server->jobs_out == 0) ||
+    return server->draining && ((server->sent_all && server->jobs_out == 0) ||
                                    server->context.now_ns >= server->drain_end_ns);
 }
 

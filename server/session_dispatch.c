@@ -13,7 +13,7 @@
 #define UNRELIABLE_SIZE_MIN (32 * 1024)
 #define RELIABLE_BUFFER_SIZE_MIN (64 * 1024)
 
-// What an action is given. It returns the next state.
+// The arguments of an action, which returns the next state.
 typedef struct dispatch {
     cairn_server *server;
     cairn_session *session;
@@ -99,14 +99,6 @@ static cairn_session_state refuse(
     return CAIRN_SESSION_REFUSED;
 }
 
-// Whether the client has the rules of this room. Only a client that simulates needs them. A room
-// without rules needs none, whatever else the client has.
-static bool has_rules(const cairn_room *room, const cairn_hello *hello) {
-    const char *needed = cairn_room_rules_name(room);
-    return needed[0] == '\0' || (strcmp(hello->rules_name, needed) == 0 &&
-                                    hello->rules_version == cairn_room_rules_version(room));
-}
-
 static void send_welcome(const dispatch *d, const char *text) {
     const cairn_room *room = d->session->room;
     const cairn_message message = {
@@ -141,6 +133,11 @@ typedef struct refusal {
 static refusal check_hello(
     const cairn_session *session, const cairn_room *room, const cairn_hello *hello, uint32_t mode) {
     const bool simulates = cairn_mode_simulates(hello->mode);
+    // Only a client that simulates needs the room's rules.
+    const char *rules = cairn_room_rules_name(room);
+    const bool has_rules =
+        rules[0] == '\0' || (strcmp(hello->rules_name, rules) == 0 &&
+                                hello->rules_version == cairn_room_rules_version(room));
     if (room->body_capacity > session->link_bodies) {
         return (refusal){CAIRN_REFUSAL_ROOM_CLOSED,
             "the room was created after the client connected; connect again"};
@@ -149,7 +146,7 @@ static refusal check_hello(
         return (refusal){
             CAIRN_REFUSAL_SIM_VERSION, "the server runs another version of the simulation"};
     }
-    if (simulates && !has_rules(room, hello)) {
+    if (simulates && !has_rules) {
         return (refusal){CAIRN_REFUSAL_RULES, "the client does not have the rules of this room"};
     }
     if (!cairn_mode_simulates(mode) && room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
@@ -159,7 +156,7 @@ static refusal check_hello(
     return (refusal){0};
 }
 
-// Gives the slot back to the room and ends the membership.
+// Frees the slot and ends the membership.
 static void leave_room(const dispatch *d) {
     cairn_session *session = d->session;
     cairn_room *room = session->room;
@@ -292,7 +289,7 @@ static void compare_root(const dispatch *d, const cairn_wire_root *root) {
     cairn_server_resync_root_differed(&d->server->resync, d->session, root->tick, reported);
 }
 
-// Messages that a demoted client sent before it knew are ignored.
+// Messages that a client sent before it learned of its demotion are ignored.
 static cairn_session_state on_unexpected_of_simulating(const dispatch *d) {
     return d->session->demoted ? d->session->state : on_violation(d);
 }

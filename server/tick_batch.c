@@ -11,7 +11,7 @@
 // How often the clients of a paused room are served.
 #define PAUSED_SERVE_NS UINT64_C(50000000)
 
-// How many ticks the schedule asks for; what is due beyond a batch is skipped here.
+// How many scheduled ticks to run now. Ticks that are due beyond one batch are skipped.
 static uint32_t take_scheduled_ticks(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(!room->job.running);
     const uint64_t now_ns = server->context.now_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a room does when ticks are due: it takes their commands, steps and hashes them, records
+// What a room does when ticks are due: it gathers their commands, steps and hashes them, records
 // them, and sends its members what is new. The middle part is a job that may run on a thread.
 
 #include <stdint.h>

@@ -23,7 +23,7 @@ _Static_assert(CAIRN_POOL_WORKERS_MAX <= 32, "the shares not yet taken are bits 
 
 typedef struct helper {
     cairn_pool *pool;
-    uint32_t worker; // it takes this worker's share first, if that is open
+    uint32_t worker; // whose share it prefers
     pthread_t thread;
 } helper;
 

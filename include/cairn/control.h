@@ -9,7 +9,7 @@
 //
 // Requests are sent in order and each is answered once, with its number. A step and a run-until are
 // answered when the room has run; requests sent after them may be answered earlier. There is no
-// time-out here: a host that does not want to wait any longer for an answer disconnects.
+// time-out here: a host that has waited long enough for an answer disconnects.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,7 +89,7 @@ const char *cairn_control_refusal_text(uint32_t refusal);
 // ---------------------------------------------------------------------------------- requests
 
 // Floats are finite. Texts are printable ASCII and never NULL: names of at most
-// CAIRN_CONTROL_NAME_SIZE_MAX characters, of which a server takes no more than CAIRN_NAME_SIZE_MAX.
+// CAIRN_CONTROL_NAME_SIZE_MAX characters, of which a server accepts at most CAIRN_NAME_SIZE_MAX.
 #define CAIRN_CONTROL_NAME_SIZE_MAX CAIRN_TEXT_SIZE_MAX
 #define CAIRN_CONTROL_PIECE_SIZE_MAX (4 * 1024) // bytes of a save that one request carries
 

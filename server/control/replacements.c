@@ -27,9 +27,9 @@ static void restart_member(const cairn_server_context *context, cairn_session *s
     }
 }
 
-// Replaces the room's world. What the room remembers of the former world is forgotten; its
-// recording and its clients are told. `world` becomes the room's own. It has the def of the room's
-// world, except for the seed, and knows the players of the slots in `joined`.
+// Replaces the room's world and everything that depends on it, records the new world and informs
+// the clients. `world` becomes the room's own. It has the settings of the room's world, except for
+// the seed, and players in the slots of `joined`.
 static void swap_world(
     const cairn_server_context *context, cairn_room *room, cairn_world *world, uint64_t joined) {
     CAIRN_ASSERT(!room->job.running && !room->control_wait.waits);

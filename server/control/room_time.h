@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The events that tell clients how the time of their room runs. The verbs that change it are in
-// room_time.c as well.
+// The events that report a room's pauses and speed to its clients. The verbs that change them are
+// in room_time.c as well.
 
 #include <stdint.h>
 

@@ -4,9 +4,9 @@
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
 
-static cairn_control_refusal refuse_room(
-    cairn_control_context *c, cairn_server_room_refusal refusal, const char *reason) {
-    CAIRN_ASSERT(refusal != CAIRN_ROOM_CREATED && refusal < CAIRN_ROOM_REFUSAL_COUNT);
+// Refuses for the room's reason, or makes the new room the one that the answer is about.
+static cairn_control_refusal enter_new_room(cairn_control_context *c,
+    cairn_server_room_refusal refusal, const char *reason, uint32_t id, bool paused) {
     static const cairn_control_refusal refusals[CAIRN_ROOM_REFUSAL_COUNT] = {
         [CAIRN_ROOM_REFUSED_NAME] = CAIRN_CONTROL_NAME_TAKEN,
         [CAIRN_ROOM_REFUSED_NAME_TAKEN] = CAIRN_CONTROL_NAME_TAKEN,
@@ -18,16 +18,16 @@ static cairn_control_refusal refuse_room(
         [CAIRN_ROOM_REFUSED_DRAINING] = CAIRN_CONTROL_BUSY,
         [CAIRN_ROOM_REFUSED_MEMORY] = CAIRN_CONTROL_CAPACITY,
     };
-    return cairn_control_refuse(c, refusals[refusal], "%.200s", reason);
-}
-
-static void start_room(cairn_control_context *c, uint32_t id, bool paused) {
-    cairn_room *room = cairn_room_table_at(&c->server->rooms, id);
-    CAIRN_ASSERT(room != NULL);
-    if (paused) {
-        cairn_time_control_pause(&room->time_control, c->server->context.now_ns);
+    CAIRN_ASSERT(refusal < CAIRN_ROOM_REFUSAL_COUNT);
+    if (refusal != CAIRN_ROOM_CREATED) {
+        return cairn_control_refuse(c, refusals[refusal], "%.200s", reason);
     }
-    c->room = room; // the answer holds its tick and root
+    c->room = cairn_room_table_at(&c->server->rooms, id);
+    CAIRN_ASSERT(c->room != NULL);
+    if (paused) {
+        cairn_time_control_pause(&c->room->time_control, c->server->context.now_ns);
+    }
+    return CAIRN_CONTROL_DONE;
 }
 
 cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
@@ -42,11 +42,7 @@ cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
     const cairn_server_room_refusal refusal =
         cairn_server_room_fork(c->server, c->server->context.now_ns, c->room->id,
             request->has_tick ? request->tick : CAIRN_TICK_NOW, &config, &id, reason);
-    if (refusal != CAIRN_ROOM_CREATED) {
-        return refuse_room(c, refusal, reason);
-    }
-    start_room(c, id, paused);
-    return CAIRN_CONTROL_DONE;
+    return enter_new_room(c, refusal, reason, id, paused);
 }
 
 cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
@@ -69,11 +65,7 @@ cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
     config.recorded = c->session->room->recorder != NULL;
     const cairn_server_room_refusal refusal =
         cairn_server_room_create(c->server, c->server->context.now_ns, &config, &id, reason);
-    if (refusal != CAIRN_ROOM_CREATED) {
-        return refuse_room(c, refusal, reason);
-    }
-    start_room(c, id, request->paused);
-    return CAIRN_CONTROL_DONE;
+    return enter_new_room(c, refusal, reason, id, request->paused);
 }
 
 cairn_control_refusal cairn_control_on_room_destroy(cairn_control_context *c) {

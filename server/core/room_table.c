@@ -13,7 +13,7 @@ _Static_assert(CAIRN_ROOMS_MAX < ENTRIES_PER_GENERATION, "every entry has an id"
 
 struct cairn_room_entry {
     cairn_room *room;    // NULL: free
-    uint32_t generation; // of the room that is here or comes next
+    uint32_t generation; // of the room in this entry, or of the next one
 };
 
 cairn_status cairn_room_table_create(uint32_t capacity, cairn_room_table *out) {

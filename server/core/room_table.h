@@ -2,7 +2,7 @@
 #pragma once
 
 // The rooms of a server by id and by name. An entry holds a room's memory only while the room
-// exists, and an id is never given to a second room.
+// exists, and no two rooms ever have the same id.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ cairn_status cairn_room_table_create(uint32_t capacity, cairn_room_table *out);
 // The table is empty (asserted).
 void cairn_room_table_destroy(cairn_room_table *table);
 
-// Gives the room its id. False: the table is full.
+// Assigns the room its id. False: the table is full.
 bool cairn_room_table_insert(cairn_room_table *table, cairn_room *room);
 void cairn_room_table_remove(cairn_room_table *table, const cairn_room *room);
 

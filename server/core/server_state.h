@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The inside of a server, for the files at the top of server/ and for control, which may do
-// everything. All other folders are given what they need.
+// The inside of a server, for the files at the top of server/ and for control, which may change
+// everything. The functions of all other folders take only what they need.
 
 #include "server/core/hosted_room.h"
 #include "server/core/room_table.h"
@@ -23,7 +23,7 @@ struct cairn_server {
 
     bool draining;
     uint64_t drain_end_ns;
-    bool dry; // the last send found nothing
+    bool sent_all; // the last send found nothing
 
     // Encrypting a payload may queue a keep-alive before it; then the payload waits here.
     uint32_t send_next; // the session that may send next
@@ -31,5 +31,5 @@ struct cairn_server {
     cairn_address held_to;
     uint8_t held[CAIRN_DATAGRAM_SIZE_MAX];
 
-    cairn_server_statistics statistics; // counters that nobody else keeps
+    cairn_server_statistics statistics; // counters that no other member keeps
 };

@@ -141,15 +141,12 @@ static const char *add_public_address(void *out, const char *value, bool first) 
 
 // ------------------------------------------------------------------------------------- all flags
 
-static bool is_unspecified(const cairn_address *address) {
-    static const uint8_t zeros[sizeof address->ip];
-    return memcmp(address->ip, zeros, sizeof zeros) == 0;
-}
-
-// What no flag alone can be wrong about.
+// Refuses flags that contradict each other.
 static bool check_together(const cairn_config *config, char *error) {
+    static const uint8_t unspecified[sizeof config->listen.ip];
     char text[CAIRN_ADDRESS_TEXT_SIZE];
-    if (is_unspecified(&config->listen) && config->public.count == 0) {
+    if (config->public.count == 0 &&
+        memcmp(config->listen.ip, unspecified, sizeof unspecified) == 0) {
         snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
             "--listen %s: --public must name the address that clients reach",
             cairn_address_print(&config->listen, text));

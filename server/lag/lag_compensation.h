@@ -28,10 +28,5 @@ void cairn_lag_replace(cairn_room *room);
 // past is shown.
 void cairn_lag_take_report(cairn_session *session, const cairn_input_message *input);
 
-// These do what the functions of cairn/server_lag.h say. Sessions are PLAYING (asserted).
+// What cairn_server_lag_enable does.
 cairn_lag_refusal cairn_lag_enable(cairn_room *room, uint32_t age_ms_max);
-cairn_lag_refusal cairn_lag_view_time_estimate(
-    const cairn_session *session, uint64_t when_ns, cairn_view_time *out);
-cairn_lag_refusal cairn_lag_view_time_reported(const cairn_session *session, cairn_view_time *out);
-cairn_lag_refusal cairn_lag_show(
-    cairn_room *room, const cairn_view_time *view_time, const cairn_world **out);

@@ -96,16 +96,6 @@ static void move_body(cairn_lag_world *lag, const cairn_body_state *from, float 
     (void)cairn_body_place(lag->shown, from->id, pose);
 }
 
-static cairn_status load_states(
-    cairn_lag_world *lag, const cairn_state_history *history, const cairn_view_time *view_time) {
-    CAIRN_ASSERT(view_time->fraction >= 0.0f && view_time->fraction <= 1.0f);
-    const cairn_status status = cairn_state_history_load(history, view_time->tick, lag->shown);
-    if (status != CAIRN_OK || !(view_time->fraction > 0.0f)) {
-        return status;
-    }
-    return cairn_state_history_load(history, view_time->tick + view_time->span, lag->later);
-}
-
 cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *lag, const cairn_state_history *history,
     uint64_t newest, uint32_t age_ticks_max, const cairn_view_time *view_time,
     const cairn_world **out) {
@@ -121,7 +111,10 @@ cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *lag, const cairn_state_h
                           shown->fraction == view_time->fraction;
     if (!is_shown) {
         lag->valid = false;
-        if (load_states(lag, history, view_time) != CAIRN_OK) {
+        const uint64_t later = view_time->tick + view_time->span;
+        if (cairn_state_history_load(history, view_time->tick, lag->shown) != CAIRN_OK ||
+            (view_time->fraction > 0.0f &&
+                cairn_state_history_load(history, later, lag->later) != CAIRN_OK)) {
             return CAIRN_LAG_NOT_HELD;
         }
         const uint32_t count = cairn_world_bodies(lag->shown, lag->bodies, lag->body_capacity);

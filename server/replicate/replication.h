@@ -40,7 +40,7 @@ void cairn_room_replication_destroy(cairn_room *room);
 // admitted.
 void cairn_room_replication_replace(cairn_room *room);
 
-// The client is about to join `room`: takes the memory that depends on the room. False: out of
+// The client is about to join `room`: allocates what depends on the room. False: out of
 // memory.
 bool cairn_replication_open(cairn_session *session, const cairn_room *room);
 // The client is about to leave its room.

@@ -64,7 +64,7 @@ typedef struct shape_batch {
     uint32_t corner_count;
 } shape_batch;
 
-// Collects what the client was not told yet. Returns whether that was everything.
+// Collects changes that the client was not sent yet. Returns whether the batch holds all of them.
 static bool collect_changes(const cairn_world *world, const cairn_room_shapes *list,
     const cairn_shapes_sent *sent, shape_batch *batch) {
     uint32_t next = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The shapes of a room's world, and which of them each interpolating client was told about.
+// The shapes of a room's world, and which of them each interpolating client was sent.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ void cairn_room_shapes_update(cairn_room_shapes *list, const cairn_world *world)
 // After the world was replaced: equal ids may be other shapes.
 void cairn_room_shapes_replace(cairn_room_shapes *list, const cairn_world *world);
 
-// What one client was told.
+// What one client was sent.
 typedef struct cairn_shapes_sent {
     uint32_t *ids;     // owned; the id sent for each index; 0: none. NULL outside a room
     uint32_t revision; // of the list when all of it was sent

@@ -2,7 +2,7 @@
 #pragma once
 
 // Capsules: when a client that simulates reports another root than the room's, the server steps
-// that tick again and writes what it knows of it to a file (recording/desync_report.h), for
+// that tick again and writes what it computed to a file (recording/desync_report.h), for
 // cairn-replay explain.
 
 #include <stdbool.h>

@@ -316,7 +316,7 @@ void cairn_server_resync_demote(
     cairn_room *room = session->room;
     CAIRN_ASSERT(reason != NULL);
     if (!cairn_mode_simulates(session->mode) || room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
-        return; // no snapshot holds this world: the client continues as well as it can
+        return; // no snapshot can hold this world, so the client stays in its mode
     }
     cairn_replication_reset(session);
     cairn_server_resync_forget(session);

@@ -85,7 +85,7 @@ void cairn_server_resync_root_differed(
     cairn_server_resync *resync, cairn_session *session, uint64_t tick, cairn_hash128 root);
 // The client leaves the room, or the room's world was replaced: nothing of it waits any more.
 void cairn_server_resync_forget(cairn_session *session);
-// From now on a client that simulates is served by snapshots. It is told `reason`.
+// From now on a client that simulates is served by snapshots. The event carries `reason`.
 void cairn_server_resync_demote(
     cairn_server_resync *resync, cairn_session *session, const char *reason);
 

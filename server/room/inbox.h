@@ -64,10 +64,11 @@ uint64_t cairn_inbox_newest(const cairn_inbox *inbox, uint32_t slot);
 // The newest tick up to which every input of `slot` was taken or is too late.
 uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot);
 
-// Bit set of the slots whose players the world knows: JOIN was gathered and LEAVE was not.
+// Bit set of the slots that have a player in the world: JOIN was gathered and LEAVE was not.
 uint64_t cairn_inbox_joined(const cairn_inbox *inbox);
-// The world was replaced by one at `tick` that knows the players of the slots in `joined`. Players
-// it does not know join, players who are not here leave, inputs and edits that wait are dropped.
+// The world was replaced by one at `tick`, which has players in the slots of `joined`. Players that
+// it does not have join, players that it has and the room does not leave; inputs and edits that
+// wait are dropped.
 void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined);
 
 // An operator's command for the next tick, after those that wait. Slot and sequence are

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "bridge/scene_world.h"
 
-// A missing input repeats the last one for about this long; then the player stands still.
+// A missing input repeats the last one for about this long; then the player has none.
 #define HOLD_MS 150
 #define SNAPSHOT_RATE_HZ_DEFAULT 20
 

@@ -2,8 +2,8 @@
 #pragma once
 
 // One world and what belongs to it alone: its inbox, the log of its commands, the history of its
-// states, its schedule and its job. A room knows neither clients nor the server. What others keep
-// for a room hangs on pointers whose types only their owners know.
+// states, its schedule and its job. A room depends on neither clients nor the server. What
+// other modules keep for a room is behind pointers to types that only those modules define.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,14 +38,13 @@ typedef struct cairn_room {
     cairn_hash128 start_root; // full root of the world at its first tick
     uint32_t body_capacity;
     uint32_t shape_capacity;
-    bool closing; // invisible to everybody; freed when its job is back
+    bool closing; // not found by name or id; freed when its job is back
 
-    // While the job is out (job.running) the world and the state history are the job's. Who needs
-    // them waits until it is back. What others may read meanwhile: the scheduler's tick, counts
-    // and hash.
+    // While the job is out (job.running) the world and the state history are the job's, and other
+    // code waits until it is back. It may read the scheduler's tick, counts and hash meanwhile.
     struct cairn_server_job job;
     cairn_world *world;
-    cairn_state_history *state_history; // empty unless somebody requires states
+    cairn_state_history *state_history; // empty unless a feature requires states
     cairn_world_counts counts;          // after the last step
     cairn_world_hash hash;              // after the last step
 
@@ -55,7 +54,7 @@ typedef struct cairn_room {
     cairn_time_control time_control;
     cairn_control_wait control_wait; // the operator's request that ends when the room pauses
     cairn_histogram tick_cost_ns;
-    cairn_server_room_statistics statistics; // counters that nobody else keeps
+    cairn_server_room_statistics statistics; // counters that no other member keeps
 
     // Owned by the files that define these types.
     struct cairn_session *members; // clients, in order of joining

@@ -44,7 +44,7 @@ uint32_t cairn_tick_scheduler_due_count(const cairn_tick_scheduler *scheduler, u
 void cairn_tick_scheduler_slip(cairn_tick_scheduler *scheduler, uint64_t now_ns);
 
 // How many ticks to run now: those due, at most catch_up_ticks_max. What is due beyond is skipped
-// here. A clock that stands still or runs backwards makes nothing due.
+// here. After a clock stopped or ran backwards no tick is due.
 uint32_t cairn_tick_scheduler_take(cairn_tick_scheduler *scheduler, uint64_t now_ns);
 
 // One tick ran.

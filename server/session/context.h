@@ -2,7 +2,7 @@
 #pragma once
 
 // What every part of a server may use: the time, the event log, the encoder and the connections.
-// It stands for the server in all folders below server.c.
+// The folders below server.c get this instead of the server.
 
 #include <stdint.h>
 
@@ -15,7 +15,7 @@ typedef struct cairn_server_context {
     uint64_t now_ns; // the last time that the driver passed in
     cairn_encoder *encoder;
     cairn_netcode_server *netcode;
-    void (*on_event)(void *user, const cairn_server_event *event); // NULL: nobody listens
+    void (*on_event)(void *user, const cairn_server_event *event); // NULL: no log
     void *user;
 } cairn_server_context;
 

@@ -8,10 +8,6 @@
 // Waits shorter than this many ticks are not announced.
 #define SILENT_TICKS 2
 
-static uint64_t wait_ns(const cairn_room *room) {
-    return room->settings.wait_ms * NS_PER_MS;
-}
-
 static uint64_t silent_ns(const cairn_room *room) {
     return SILENT_TICKS * CAIRN_NS_PER_S / room->settings.tick_rate_hz;
 }
@@ -127,7 +123,7 @@ static uint32_t slot_to_wait_for(cairn_room *room, uint64_t now_ns) {
     const uint64_t due_ns = cairn_tick_scheduler_due_ns(&room->scheduler, tick);
     uint32_t slot;
     while ((slot = find_missing_slot(room, tick, now_ns)) != CAIRN_SLOT_NONE &&
-           now_ns >= due_ns + wait_ns(room)) {
+           now_ns >= due_ns + room->settings.wait_ms * NS_PER_MS) {
         stop_waiting_for(&room->input_wait->slots[slot], 1);
     }
     return slot;
@@ -164,7 +160,7 @@ uint64_t cairn_input_wait_due_ns(const cairn_room *room) {
     CAIRN_ASSERT(wait->waiting);
     // An operator may have moved the schedule since the wait began.
     const uint64_t due_ns = cairn_tick_scheduler_due_ns(&room->scheduler, room->scheduler.tick);
-    const uint64_t end_ns = due_ns + wait_ns(room);
+    const uint64_t end_ns = due_ns + room->settings.wait_ms * NS_PER_MS;
     uint64_t announce_ns = wait->slot_since_ns + silent_ns(room);
     announce_ns = announce_ns > due_ns ? announce_ns : due_ns;
     return !wait->announced && announce_ns < end_ns ? announce_ns : end_ns;

@@ -2,18 +2,18 @@
 #pragma once
 
 // A room may wait for late inputs: up to settings.wait_ms beyond a tick's due time, for each player
-// who simulates, plays and was heard from within the last second. While the room waits its schedule
-// slips, so a player whose path became longer by a constant time is waited for once and not at
-// every tick. When a wait runs out, the slot is no longer waited for until one of its inputs
-// arrives on time. After three announced waits in 10 s, a slot is no longer waited for until it has
-// sent one second of inputs on time.
+// that simulates, plays and sent a datagram within the last second. While the room waits its
+// schedule slips, so the room waits once, not at every tick, for a player whose path became longer
+// by a constant time. When a wait runs out, the slot is no longer waited for until one of its
+// inputs arrives on time. After three announced waits in 10 s, a slot is no longer waited for until
+// it has sent one second of inputs on time.
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "server/session/context.h"
 
-// A player who was silent for this long is not waited for.
+// The room does not wait for a player that sent nothing for this long.
 #define CAIRN_INPUT_WAIT_SILENCE_NS CAIRN_NS_PER_S
 // Announced waits, each within this time of the one before, after which the slot is given up.
 #define CAIRN_INPUT_WAIT_OFFENCES_MAX 3

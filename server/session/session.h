@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One client from its connection to its end: who it is, which room it is in, and what the features
-// of the server keep for it, behind pointers whose types only they know. What each message means in
-// each state is in server/session_dispatch.h.
+// One client from its connection to its end: its identity, its room, and what the features of the
+// server keep for it, behind pointers to types that only those features define. What each message
+// means in each state is in server/session_dispatch.h.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,7 +42,7 @@ typedef struct cairn_session {
     uint64_t timeout_ns;       // end of the state's time limit; UINT64_MAX: none
     uint64_t received_ns;      // when the last payload arrived
     uint32_t violations;       // messages that were malformed or did not fit the state
-    uint32_t world_epoch;      // how often the client was told that the room's world was replaced
+    uint32_t world_epoch;      // how many replacements of the room's world the client was sent
     bool demoted;              // it simulated once and is served by snapshots now
     uint32_t rights;           // CAIRN_RIGHT_OPERATOR, as its token says
     uint32_t controls_refused; // for want of the right

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What people type and files hold: the value of every flag of cairnd, keys, numbers, and lines of
-// JSON. The first byte chooses the flag.
+// Untrusted text: the value of every flag of cairnd, keys, numbers, and lines of JSON. The first
+// byte chooses the flag.
 
 #include <stdlib.h>
 #include <string.h>

@@ -35,7 +35,7 @@ static const char *refusal_of(const char *const *arguments, size_t verb_count, s
     return error;
 }
 
-TEST("a verb has its arguments and its flags") {
+TEST("each verb accepts its own arguments and flags") {
     static const struct {
         const char *arguments[8], *refusal;
     } rows[] = {{{"probe", "make", "out"}, ""},
@@ -66,7 +66,7 @@ TEST("words may be negative numbers or a dash") {
     assert_string_equal(refusal_of(many, 0, 2), "c: not expected; --help lists the arguments");
 }
 
-TEST("a number is digits in its range") {
+TEST("a number is decimal or hexadecimal digits within its range") {
     static const struct {
         const char *text;
         bool good;

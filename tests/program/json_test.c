@@ -33,7 +33,7 @@ TEST("members keep their order and types") {
                       "\"array\":[1,{\"b\":\"c\"}]}\n");
 }
 
-TEST("a number that json cannot hold stays readable") {
+TEST("a number that JSON cannot hold is written as text or null") {
     cairn_json *json = cairn_json_create();
     cairn_json_put_count(json, "count", UINT64_MAX);
     cairn_json_put_real(json, "nan", (double)NAN);
@@ -50,7 +50,7 @@ TEST("any bytes become printable text") {
                       "\"latin1\":\"\\u00C3\\u00A9\\u00FF\"}\n");
 }
 
-TEST("a line that does not fit is not begun") {
+TEST("a line that does not fit is not written") {
     SCOPED(cairn_json) *json = cairn_json_create();
     cairn_json_put_text(json, "a", "b");
     char line[16];

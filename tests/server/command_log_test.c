@@ -33,7 +33,7 @@ static cairn_command_log_span run_of(arrays *in, uint32_t ticks, uint32_t comman
         .command_capacity = commands};
 }
 
-TEST("the oldest tick gives way") {
+TEST("a full log drops its oldest tick") {
     static const struct {
         uint64_t first, end, oldest;
     } rows[] = {{0, 0, 0}, {0, 1, 0}, {0, 8, 0}, {0, 9, 1}, {0, 100, 92}, {50, 53, 50}};
@@ -54,7 +54,7 @@ TEST("the oldest tick gives way") {
     }
 }
 
-TEST("a span is consecutive and carries each tick's commands") {
+TEST("a span has consecutive ticks with their commands") {
     cairn_command_log *command_log = history_of(0, 20);
     arrays in;
     cairn_command_log_span run = run_of(&in, TICKS, TICKS * COMMANDS);

@@ -82,7 +82,7 @@ TEST("an option that is not given has its default") {
 
 #define FIELD(name) offsetof(cairn_config, name)
 
-TEST("every number takes its ends and refuses one beyond") {
+TEST("each number accepts the ends of its range and nothing beyond") {
     static const struct {
         const char *flag;
         size_t field;
@@ -118,7 +118,7 @@ TEST("every number takes its ends and refuses one beyond") {
     }
 }
 
-TEST("other flags take what they should") {
+TEST("flags of other kinds store their values") {
     char text[CAIRN_ADDRESS_TEXT_SIZE];
     assert_true(read_with("--listen", "[::1]:0"));
     assert_string_equal(cairn_address_print(&config.listen, text), "[::1]:0");
@@ -145,7 +145,7 @@ TEST("other flags take what they should") {
     assert_int_equal(config.record_key.bytes[0], 0xff);
 }
 
-TEST("an error is one sentence that names the place") {
+TEST("an error is one sentence that names the flag") {
     static const struct {
         const char *flag, *value, *sentence;
     } rows[] = {
@@ -183,7 +183,7 @@ TEST("an error is one sentence that names the place") {
     }
 }
 
-TEST("a sentence stays within its size") {
+TEST("an error message fits its buffer") {
     char endless[4096];
     memset(endless, 'x', sizeof endless);
     endless[sizeof endless - 1] = '\0';
@@ -197,7 +197,7 @@ TEST("a sentence stays within its size") {
     assert_non_null(strstr(error, ": not expected"));
 }
 
-TEST("an environment stands in for flags") {
+TEST("an environment variable replaces a missing flag") {
     variable here[] = {{"CAIRN_KEY", KEY}, {"CAIRN_TICK_RATE", "30"},
         {"CAIRN_PUBLIC", "192.0.2.1:1"}, {"CAIRN_LOG", "json"}, {NULL, NULL}};
     const char *const alone[] = {"cairnd", NULL};
@@ -222,7 +222,7 @@ TEST("an environment stands in for flags") {
     assert_string_equal(error, "CAIRN_TICK_RATE=9: must be a whole number in [10, 240]");
 }
 
-TEST("a room is a name a scene and options") {
+TEST("--room takes a name, a scene and options") {
     assert_true(read_with("--room", "side=demo"));
     assert_int_equal(config.rooms.count, 1);
     assert_string_equal(config.rooms.list[0].name, "side");
@@ -268,7 +268,7 @@ TEST("a room is a name a scene and options") {
     }
 }
 
-TEST("rooms of flags add up and replace those of the environment") {
+TEST("--room flags add up and replace the rooms of the environment") {
     variable here[] = {{"CAIRN_KEY", KEY}, {"CAIRN_ROOM", "x=demo;y=demo"}, {NULL, NULL}};
     const char *const none[] = {"cairnd", NULL};
     environment = here;
@@ -283,7 +283,7 @@ TEST("rooms of flags add up and replace those of the environment") {
     environment = NULL;
 }
 
-TEST("help and version need nothing else") {
+TEST("--help and --version are answered whatever else is wrong") {
     static const variable broken[] = {{"CAIRN_TICK_RATE", "never"}, {NULL, NULL}};
     static const char *const questions[][3] = {
         {"cairnd", "--help", NULL}, {"cairnd", "-h", NULL}, {"cairnd", "--version", "--nonsense"}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Requests of any content, as the codec lets them through, against a server with control: whatever
-// is asked, the server answers each once and its rooms go on.
+// Requests with any content that the codec accepts, sent to a server with control: the server
+// answers each once and its rooms continue.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "schema/control_tables.h"
-#include "tests/server/control_kit.h"
+#include "tests/server/story.h"
 
 static story s; // too large for a stack
 static story_answer answer;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "tests/server/control_kit.h"
+#include "tests/server/story.h"
 
 static story s; // too large for a stack
 static story_answer answer;
@@ -28,7 +28,7 @@ static void expect_root_of_world(void) {
     assert_int_equal(answer.answer.root.hi, full.hi);
 }
 
-static void expect_room_goes_on(void) {
+static void expect_room_continues(void) {
     const uint64_t tick = story_tick(&s);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESUME), CAIRN_CONTROL_DONE);
     story_run_ms(&s, 200);
@@ -36,16 +36,16 @@ static void expect_room_goes_on(void) {
     assert_int_equal(s.clients[0].roots_wrong, 0);
 }
 
-TEST("without the right nothing is done") {
+TEST("a request without the operator's right is refused") {
     s.operators = false;
-    const uint32_t stranger = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    const uint32_t guest = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     static story_answer refused;
     memset(&refused, 0, sizeof refused);
-    s.clients[stranger].answer = &refused;
+    s.clients[guest].answer = &refused;
     story_run_ms(&s, 300);
-    assert_int_equal(s.clients[stranger].welcome.rights, 0);
+    assert_int_equal(s.clients[guest].welcome.rights, 0);
     assert_int_equal(s.clients[0].welcome.rights, CAIRN_RIGHT_OPERATOR);
-    kit_say(&s, stranger, .number = 5, .verb = CAIRN_CONTROL_PAUSE);
+    kit_say(&s, guest, .number = 5, .verb = CAIRN_CONTROL_PAUSE);
     story_run_ms(&s, 100);
     assert_int_equal(refused.count, 1);
     assert_int_equal(refused.answer.number, 5);
@@ -54,28 +54,28 @@ TEST("without the right nothing is done") {
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_NO_RIGHT], 1);
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     assert_true(story_heard(&s, "control_refused"));
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
 TEST("a client that keeps sending unauthorised requests is disconnected") {
     s.operators = false;
-    const uint32_t stranger = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    const uint32_t guest = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     for (uint32_t i = 0; i < 64; ++i) {
-        kit_say(&s, stranger, .verb = CAIRN_CONTROL_PAUSE);
+        kit_say(&s, guest, .verb = CAIRN_CONTROL_PAUSE);
         story_run_ms(&s, 8);
     }
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     for (uint32_t i = 0; i < 16; ++i) {
-        kit_say(&s, stranger, .verb = CAIRN_CONTROL_PAUSE);
+        kit_say(&s, guest, .verb = CAIRN_CONTROL_PAUSE);
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 200);
-    assert_int_equal(s.clients[stranger].refusal, CAIRN_REFUSAL_MALFORMED);
-    expect_room_goes_on();
+    assert_int_equal(s.clients[guest].refusal, CAIRN_REFUSAL_MALFORMED);
+    expect_room_continues();
 }
 
-TEST("without control operators are not heard") {
+TEST("a server without control refuses operators") {
     const cairn_server_config config = story_config();
     kit_start_with(&s, &answer, &config);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_PAUSE), CAIRN_CONTROL_CLOSED);
@@ -85,7 +85,7 @@ TEST("without control operators are not heard") {
     assert_true(story_tick(&s) > tick);
 }
 
-TEST("each refusal has its name and the room continues") {
+TEST("each bad request gets its refusal and the room continues") {
     const cairn_vec3 far = {2e6f, 0.0f, 0.0f};
     const cairn_vec3 half = {0.5f, 0.5f, 0.5f};
     const cairn_vec3 thin = {0.5f, 1e-6f, 0.5f};
@@ -128,10 +128,10 @@ TEST("each refusal has its name and the room continues") {
         assert_int_equal(story_statistics(&s).controls_refused[rows[i].refusal], before + 1);
         assert_int_equal(story_statistics(&s).protocol_violations, 0);
     }
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
-TEST("a paused room stands still and keeps its clients") {
+TEST("a paused room does not step and keeps its clients") {
     const uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_PAUSE), CAIRN_CONTROL_DONE);
@@ -156,7 +156,7 @@ TEST("a paused room stands still and keeps its clients") {
     assert_int_equal(s.clients[late].roots_wrong, 0);
 }
 
-TEST("a step runs as many ticks and answers then") {
+TEST("a step runs its number of ticks and is then answered") {
     static const uint32_t counts[] = {1, 3, 64, 200};
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
@@ -167,7 +167,7 @@ TEST("a step runs as many ticks and answers then") {
         expect_root_of_world();
     }
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_STEP), CAIRN_CONTROL_OUT_OF_RANGE);
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
 TEST("a room runs until a tick and pauses there") {
@@ -183,10 +183,10 @@ TEST("a room runs until a tick and pauses there") {
     assert_int_equal(s.clients[0].notice.kind, CAIRN_EVENT_PAUSED);
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {tick}), 0);
     assert_int_equal(story_tick(&s), tick);
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
-TEST("a run is ended by a pause and by nothing else") {
+TEST("only a pause ends a run") {
     const uint32_t before = answer.count;
     kit_say(&s, 0, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {100000});
     story_run_ms(&s, 100);
@@ -200,10 +200,10 @@ TEST("a run is ended by a pause and by nothing else") {
     assert_int_equal(answer.answer.number, 1);
     assert_int_equal(answer.answer.refusal, CAIRN_CONTROL_DONE);
     assert_true(answer.answer.tick < 100000);
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
-TEST("a rate makes time pass slower or faster") {
+TEST("a rate slows or speeds up the room's time") {
     static const struct {
         uint32_t rate, ms, least, most;
     } rows[] = {{500, 1000, 28, 32}, {2000, 1000, 117, 123}, {1000, 1000, 58, 62},
@@ -235,7 +235,7 @@ static void step(uint32_t count) {
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_STEP, .step = {count}), 0);
 }
 
-TEST("bodies are spawned moved pushed and deleted") {
+TEST("bodies can be spawned, moved, pushed and deleted") {
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     const uint32_t first = spawn_box();
     const uint32_t second = spawn_box(); // waits for the same tick
@@ -266,10 +266,10 @@ TEST("bodies are spawned moved pushed and deleted") {
     step(1);
     assert_int_equal(
         kit_ask(&s, .verb = CAIRN_CONTROL_GET, .get = {first}), CAIRN_CONTROL_BODY_UNKNOWN);
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
-TEST("edits and bodies have their bounds") {
+TEST("too many edits or bodies are refused") {
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     for (uint32_t i = 0; i < 64; ++i) {
         (void)spawn_box();
@@ -286,7 +286,7 @@ TEST("edits and bodies have their bounds") {
     }
     assert_int_equal(refusal, CAIRN_CONTROL_CAPACITY);
     assert_string_equal(answer.answer.reason, "the world has no free body or shape");
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
 static const cairn_control_ray_request ray_down = {
@@ -324,7 +324,7 @@ TEST("rays and overlaps name the shapes they hit") {
 }
 
 // The body falls, and the client shows it where it was some ticks ago.
-TEST("a ray meets what a client sees") {
+TEST("a ray can be cast into the world as a client sees it") {
     const uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);
     kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX,
@@ -342,7 +342,7 @@ TEST("a ray meets what a client sees") {
     ray.seen_by = 7;
     assert_int_equal(
         kit_ask(&s, .verb = CAIRN_CONTROL_RAY, .ray = ray), CAIRN_CONTROL_NAME_UNKNOWN);
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
 static bool feature_writes(const char *name) {
@@ -389,14 +389,14 @@ TEST("rooms, bodies and clients can be listed") {
     assert_int_equal(answer.answer.bodies.listed_count, body_count);
     kit_do(&s, .verb = CAIRN_CONTROL_DIFF, .diff = {"main"});
     assert_int_equal(answer.answer.diff.difference_count, 0);
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
 static uint32_t ask_for_faults(cairn_control_faults_request faults) {
     return kit_ask(&s, .verb = CAIRN_CONTROL_FAULTS, .faults = faults);
 }
 
-TEST("one clients path is made bad and good again") {
+TEST("link faults degrade one client's path and can be removed") {
     const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     story_run_ms(&s, 300);
     cairn_control_faults_request faults = {.client_id = s.clients[other].client_id,
@@ -420,7 +420,7 @@ TEST("one clients path is made bad and good again") {
     faults = (cairn_control_faults_request){.client_id = 9};
     assert_int_equal(ask_for_faults(faults), CAIRN_CONTROL_NAME_UNKNOWN);
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
-    expect_room_goes_on();
+    expect_room_continues();
 }
 
 TEST("requests of a client that left are dropped") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One world in another's place: reset, load, seek, fork. Clients follow, and the recording replays.
+// Verbs that replace or copy a world: reset, load, seek, fork. Clients follow, and the recording
+// replays.
 
 #include "tests/kit/test.h"
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/server/control_kit.h"
+#include "tests/server/story.h"
 
 static story s; // too large for a stack
 static story_answer answer;
@@ -92,7 +93,7 @@ static void begin(void) {
     story_run_ms(&s, 300);
 }
 
-TEST("a reset begins again to the bit") {
+TEST("a reset with the same seed repeats the run bit for bit") {
     cairn_hash128 roots[3];
     verb(CAIRN_CONTROL_PAUSE);
     for (uint32_t i = 0; i < 3; ++i) {
@@ -113,7 +114,7 @@ TEST("a reset begins again to the bit") {
     expect_recording_replays(4);
 }
 
-TEST("players and watchers follow a reset and a load") {
+TEST("players and spectators follow a reset and a load") {
     begin();
     save("early");
     spawn();
@@ -145,7 +146,7 @@ TEST("a loaded room continues as the saved one did") {
     expect_recording_replays(1);
 }
 
-TEST("a save travels in pieces") {
+TEST("a save can be downloaded and uploaded in pieces") {
     static uint8_t bytes[1024 * 1024];
     verb(CAIRN_CONTROL_PAUSE);
     save("here");
@@ -225,7 +226,7 @@ static uint32_t load_of(const cairn_world_def *def) {
     return ask_to_load("foreign");
 }
 
-TEST("a foreign state is refused") {
+TEST("a state with other settings is refused") {
     static const uint8_t noise[100] = {1, 2, 3};
     const cairn_world_def own = *cairn_world_settings(story_world(&s));
     cairn_world_def def = own;
@@ -247,7 +248,7 @@ TEST("a foreign state is refused") {
     expect_all_follow();
 }
 
-TEST("saves have their bounds") {
+TEST("bad requests about saves, seeks and rooms are refused") {
     static const uint8_t some[8] = {0};
     const struct {
         cairn_control_request ask;
@@ -307,7 +308,7 @@ TEST("saves have their bounds") {
     expect_all_follow();
 }
 
-TEST("a seek finds near ticks and recorded ones") {
+TEST("a seek restores ticks from memory and from the recording") {
     verb(CAIRN_CONTROL_PAUSE);
     spawn();
     step(20);
@@ -330,7 +331,7 @@ TEST("a seek finds near ticks and recorded ones") {
     expect_recording_replays(2);
 }
 
-TEST("a fork stands beside and can be compared") {
+TEST("a fork runs beside its room and can be compared with it") {
     verb(CAIRN_CONTROL_PAUSE);
     step(40);
     const uint64_t tick = story_tick(&s);

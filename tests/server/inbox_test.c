@@ -56,7 +56,7 @@ TEST("an input is applied at its tick") {
     assert_string_equal(gather(inbox), "7");
 }
 
-TEST("the window has two edges") {
+TEST("an input outside the window is late or early") {
     static const struct {
         uint64_t tick;
         cairn_inbox_verdict verdict;
@@ -69,7 +69,7 @@ TEST("the window has two edges") {
     }
 }
 
-TEST("a copy counts as repeated whether the first was taken or late") {
+TEST("a copy is repeated, whether the first was taken or late") {
     SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_TAKEN);
     assert_int_equal(take(inbox, 0, FIRST_TICK + 2, 1), CAIRN_INBOX_REPEATED);
@@ -82,14 +82,14 @@ TEST("a copy counts as repeated whether the first was taken or late") {
     assert_int_equal(take(inbox, 0, FIRST_TICK + 3, 1), CAIRN_INBOX_LATE);
 }
 
-TEST("an input refused as early is taken when it comes again in the window") {
+TEST("an early input is taken if it is sent again within the window") {
     SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_EARLY);
     gather(inbox);
     assert_int_equal(take(inbox, 0, FIRST_TICK + WINDOW, 1), CAIRN_INBOX_TAKEN);
 }
 
-TEST("an input older than the log is not counted as late") {
+TEST("an input older than the inbox remembers is not counted as late") {
     SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     for (int i = 0; i < 2000; ++i) {
         gather(inbox);
@@ -172,7 +172,7 @@ TEST("the next player of a slot inherits nothing") {
     assert_string_equal(gather(inbox), "7");
 }
 
-TEST("commands come out by slot whatever the order of arrival") {
+TEST("commands are sorted by slot, whatever the order of arrival") {
     SCOPED(cairn_inbox) *inbox = inbox_of(4);
     for (int i = 0; i < 4; ++i) {
         cairn_inbox_join(inbox);
@@ -208,7 +208,7 @@ TEST("an input out of range is refused") {
     assert_int_equal(take(inbox, 0, FIRST_TICK, 1), CAIRN_INBOX_TAKEN);
 }
 
-TEST("an input is for the slot of its sender, whatever it says") {
+TEST("an input applies to its sender's slot, whatever slot it claims") {
     SCOPED(cairn_inbox) *inbox = inbox_of(2);
     cairn_inbox_join(inbox);
     cairn_inbox_join(inbox);
@@ -232,7 +232,7 @@ TEST("a config outside its ranges is refused") {
     }
 }
 
-TEST("an operator's edits are done in the order of their requests") {
+TEST("an operator's edits keep the order of their requests") {
     // Sorted by kind, or by body, they would come out in another order.
     static const cairn_command edits[] = {{.kind = CAIRN_COMMAND_IMPULSE, .buttons = 9},
         {.kind = CAIRN_COMMAND_SET_POSITION, .buttons = 9},

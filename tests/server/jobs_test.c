@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rooms whose jobs are out: what the server does meanwhile, and that a stuck room costs the others
-// nothing. The jobs wait in a list, and the test runs them when it chooses.
+// What the server does while rooms' jobs run on threads, and that a stuck room does not delay the
+// others. The jobs wait in a list until the test runs them.
 #include "tests/kit/test.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "server/core/server_state.h"
 #include "sim/serialize/sketch.h"
 #include "tests/kit/scenes.h"
-#include "tests/server/control_kit.h"
+#include "tests/server/story.h"
 #include <cairn/server_lag.h>
 
 static story s;
@@ -26,11 +26,11 @@ static bool take_job(void *user, cairn_server_job *job) {
     return !refuses;
 }
 
-// Works off all jobs but those of one room.
-static void work(uint32_t but) {
+// Runs all jobs except those of one room.
+static void run_jobs_except(uint32_t stuck) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < waiting_count; ++i) {
-        if (waiting[i]->room->id == but) {
+        if (waiting[i]->room->id == stuck) {
             waiting[left++] = waiting[i];
             continue;
         }
@@ -43,7 +43,7 @@ static void work(uint32_t but) {
 static void run_ms(uint32_t ms, uint32_t stuck) {
     for (uint32_t i = 0; i < ms; i += 4) {
         story_run_ms(&s, 4);
-        work(stuck);
+        run_jobs_except(stuck);
     }
 }
 
@@ -68,7 +68,7 @@ static uint32_t start(const char *second) {
 }
 
 AFTER_EACH {
-    work(0);
+    run_jobs_except(0);
     story_end(&s);
 }
 
@@ -109,9 +109,9 @@ TEST("a stuck room does not stall the others") {
     assert_true(s.clients[shown].deltas > 30);
     assert_true(s.clients[late].welcomed);
     assert_null(cairn_server_world(s.server, stuck));
-    const cairn_view_time sight = {.tick = stuck_tick, .span = 1};
+    const cairn_view_time view_time = {.tick = stuck_tick, .span = 1};
     const cairn_world *past;
-    assert_int_equal(cairn_server_lag_world(s.server, stuck, &sight, &past), CAIRN_LAG_BUSY);
+    assert_int_equal(cairn_server_lag_world(s.server, stuck, &view_time, &past), CAIRN_LAG_BUSY);
     assert_int_equal(cairn_server_lag_enable(s.server, stuck, 100), CAIRN_LAG_BUSY);
     cairn_server_room_config copy = cairn_server_room_config_default();
     copy.name = "copy";
@@ -141,7 +141,7 @@ static void request_resync(uint32_t client) {
     story_say_message(&s, client, &message, true);
 }
 
-TEST("resync requests wait for the job of their room, as many as it has room for") {
+TEST("resync requests wait for their room's job, up to a limit") {
     enum { CLIENTS = CAIRN_SERVER_RESYNC_DEFERRED_MAX + 1 };
     uint32_t clients[CLIENTS];
     start("side");
@@ -182,7 +182,7 @@ TEST("a stuck room can be closed and the server drained") {
     run_ms(1100, stuck);
     assert_true(cairn_server_drained(s.server));
     assert_int_equal(cairn_server_jobs_out(s.server), 1);
-    work(0);
+    run_jobs_except(0);
     assert_int_equal(cairn_server_jobs_out(s.server), 0);
     assert_int_equal(story_statistics(&s).rooms, 1);
 }
@@ -196,11 +196,11 @@ TEST("a job that no thread takes runs on the server's thread") {
     assert_in_range(tick_of(side), before + 29, before + 31);
 }
 
-TEST("a room alone is stepped here") {
+TEST("a server's only room is stepped on the server's thread") {
     uint32_t side = start("side");
     run_ms(100, 0);
     assert_true(cairn_server_room_destroy(s.server, s.now_ns, side, "test"));
-    work(0);
+    run_jobs_except(0);
     uint64_t before = tick_of(CAIRN_ROOM_MAIN);
     story_run_ms(&s, 500);
     assert_int_equal(waiting_count, 0);
@@ -254,7 +254,7 @@ TEST("a request that waits for a room's job holds up the later ones of its clien
 }
 
 // A queued request is dropped with its client; one that the room has begun outlives it.
-TEST("a request of a client that left is not answered to the one who has its place") {
+TEST("a client is not answered requests of the client that had its index before") {
     start_with("side", true);
     const uint32_t leaves = join_operator();
     kit_say(&s, leaves, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL,

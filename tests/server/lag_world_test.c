@@ -7,19 +7,19 @@
 
 enum { HELD = 20, AGE = 12 };
 
-typedef struct story {
+typedef struct fixture {
     cairn_world *world;
     cairn_state_history *state_history;
     cairn_lag_world *lag_world;
     cairn_body_id target; // moves along x at 6 m/s, 0.1 m a tick, and turns
-} story;
+} fixture;
 
-static story begin(void) {
+static fixture create_fixture(void) {
     cairn_world_def def = cairn_world_def_default();
     cairn_body_def body = cairn_body_def_default();
     const cairn_shape_def shape = cairn_shape_def_default();
     def.gravity = vec3_zero();
-    story s = {.world = kit_world(&def)};
+    fixture s = {.world = kit_world(&def)};
     body.position = vec3(0.0f, 0.5f, 0.0f);
     body.linear_velocity = vec3(6.0f, 0.0f, 0.0f);
     body.angular_velocity = vec3(0.0f, 9.0f, 0.0f);
@@ -30,15 +30,15 @@ static story begin(void) {
     return s;
 }
 
-static void end(story *s) {
+static void destroy_fixture(fixture *s) {
     cairn_lag_world_destroy(s->lag_world);
     cairn_state_history_destroy(s->state_history);
     cairn_world_destroy(s->world);
 }
 
-SCOPE_ENDS(story, end)
+SCOPE_ENDS(fixture, destroy_fixture)
 
-static void step(story *s, uint32_t ticks) {
+static void step(fixture *s, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; ++i) {
         kit_run(s->world, 1);
         cairn_state_history_save(s->state_history, s->world);
@@ -46,7 +46,7 @@ static void step(story *s, uint32_t ticks) {
 }
 
 static cairn_lag_refusal look(
-    story *s, uint64_t tick, uint32_t span, float fraction, const cairn_world **out) {
+    fixture *s, uint64_t tick, uint32_t span, float fraction, const cairn_world **out) {
     const cairn_view_time view_time = {.tick = tick, .span = span, .fraction = fraction};
     const cairn_hash128 before = kit_hash(s->world);
     const cairn_lag_refusal refusal = cairn_lag_world_show(
@@ -56,7 +56,7 @@ static cairn_lag_refusal look(
     return refusal;
 }
 
-static const cairn_world *shown(story *s, uint64_t tick, uint32_t span, float fraction) {
+static const cairn_world *shown(fixture *s, uint64_t tick, uint32_t span, float fraction) {
     const cairn_world *world = NULL;
     assert_int_equal(look(s, tick, span, fraction, &world), CAIRN_LAG_SHOWN);
     return world;
@@ -70,7 +70,7 @@ static bool hits(const cairn_world *world, float x) {
 }
 
 TEST("a target is hit where it was seen") {
-    SCOPED(story) s = begin();
+    SCOPED(fixture) s = create_fixture();
     step(&s, 40);
     const float now = kit_read(s.world, s.target).position.x;
     const float then = now - 1.15f;
@@ -82,7 +82,7 @@ TEST("a target is hit where it was seen") {
 }
 
 TEST("a view time at a tick shows its state") {
-    SCOPED(story) s = begin();
+    SCOPED(fixture) s = create_fixture();
     step(&s, 30);
     const cairn_body_state there = kit_read(s.world, s.target);
     step(&s, 5);
@@ -97,7 +97,7 @@ TEST("a view time at a tick shows its state") {
 
 // In between the rotation is given by the opposite quaternion, which is the same rotation.
 TEST("rotations take the shorter way") {
-    SCOPED(story) s = begin();
+    SCOPED(fixture) s = create_fixture();
     step(&s, 55);
     const cairn_body_state body = kit_read(s.world, s.target);
     const cairn_quat q = body.rotation;
@@ -115,7 +115,7 @@ TEST("rotations take the shorter way") {
 }
 
 TEST("a body destroyed since is still hit and one created since is not") {
-    SCOPED(story) s = begin();
+    SCOPED(fixture) s = create_fixture();
     step(&s, 20);
     assert_int_equal(cairn_body_destroy(s.world, s.target), CAIRN_OK);
     // In the slot that has just become free.
@@ -131,7 +131,7 @@ TEST("a body destroyed since is still hit and one created since is not") {
     assert_true(!hits(s.world, 1.9f) && hits(s.world, -8.0f));
 }
 
-TEST("a view time that is not held is refused by name") {
+TEST("a view time that cannot be shown is refused with the reason") {
     static const struct {
         uint64_t tick;
         uint32_t span;
@@ -145,7 +145,7 @@ TEST("a view time that is not held is refused by name") {
         {17, 1, 0.5f, CAIRN_LAG_TOO_OLD}, {0, 1, 0.0f, CAIRN_LAG_TOO_OLD},
         {28, 0, 0.0f, CAIRN_LAG_VIEW_TIME_INVALID}, {28, 1, -0.01f, CAIRN_LAG_VIEW_TIME_INVALID},
         {28, 1, 1.01f, CAIRN_LAG_VIEW_TIME_INVALID}};
-    SCOPED(story) s = begin();
+    SCOPED(fixture) s = create_fixture();
     step(&s, 30);
     const cairn_world *world;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
@@ -166,7 +166,7 @@ TEST("a view time that is not held is refused by name") {
 
 // The same tick of another past is not what was shown before.
 TEST("a room that was rewound shows its new ticks") {
-    SCOPED(story) s = begin();
+    SCOPED(fixture) s = create_fixture();
     step(&s, 10);
     kit_bytes saved = kit_save(s.world);
     step(&s, 5);

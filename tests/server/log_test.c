@@ -16,7 +16,7 @@ static const char *written(cairn_log *log, const cairn_log_line *line) {
     return text;
 }
 
-TEST("times are written as rfc 3339") {
+TEST("times are written as RFC 3339") {
     static const struct {
         uint64_t second, ns;
         const char *text;
@@ -62,7 +62,7 @@ TEST("a log line has the event's fields and no more") {
         "{\"time\":\"1970-01-01T00:00:00.000Z\",\"level\":\"info\",\"event\":\"n\",\"tick\":0}\n");
 }
 
-TEST("no detail can forge a line") {
+TEST("no text can forge a line") {
     static const struct {
         const char *detail, *text, *json;
     } rows[] = {
@@ -89,7 +89,7 @@ TEST("no detail can forge a line") {
     }
 }
 
-TEST("an endless text is cut and the line stays whole") {
+TEST("a long text is cut and the line stays complete") {
     static char endless[5000];
     static const char fills[] = {'x', '\n', '"', '\xff'};
     for (size_t i = 0; i < sizeof fills; ++i) {
@@ -137,7 +137,7 @@ TEST("a flood of one event is limited and counted") {
     assert_null(strstr(written(&log, &line), "suppressed"));
 }
 
-TEST("endless names share the last place") {
+TEST("names beyond the limit share the last entry") {
     static char names[200][8];
     cairn_log log = {.level = CAIRN_LOG_INFO};
     int lines = 0;

@@ -37,7 +37,7 @@ static const uint32_t *responses(uint32_t client) {
     return s.clients[client].responses;
 }
 
-TEST("a client whose world is right gets an empty repair") {
+TEST("a client whose world agrees gets an empty response") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     cairn_sketch_build(s.clients[client].world, 40, sketch);
     request(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
@@ -70,7 +70,7 @@ TEST("ticks that are not held are refused") {
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
 }
 
-TEST("a malformed sketch is refused as such") {
+TEST("a malformed sketch is refused as malformed") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     memset(sketch, 0xff, sizeof sketch);
     request(client, story_tick(&s), SKETCH_SIZE);
@@ -80,7 +80,7 @@ TEST("a malformed sketch is refused as such") {
 }
 
 // Of a sketch of nothing everything differs.
-TEST("a difference too large for the sketch is refused as such") {
+TEST("a difference too large for the sketch is refused as too much") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     memset(sketch, 0, sizeof sketch);
     request(client, story_tick(&s), SKETCH_SIZE);
@@ -144,7 +144,7 @@ TEST("a client may ask to be served by snapshots") {
     assert_int_equal(story_statistics(&s).protocol_violations, 1);
 }
 
-TEST("a client that is repaired again and again is demoted") {
+TEST("a client that needs too many resyncs is demoted") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     for (uint32_t i = 0; i <= CAIRN_SERVER_RESYNC_ATTEMPTS_MAX; ++i) {
         cairn_sketch_build(s.clients[client].world, 40, sketch);
@@ -157,7 +157,7 @@ TEST("a client that is repaired again and again is demoted") {
 }
 
 // Of a client in another mode it is only counted.
-TEST("a client that reports wrong roots and requests no repair is demoted") {
+TEST("a client that reports wrong roots and requests no resync is demoted") {
     static const cairn_mode modes[] = {CAIRN_MODE_HEAL, CAIRN_MODE_LOCKSTEP};
     for (uint32_t i = 0; i < 2; ++i) {
         const uint32_t client = start(modes[i]);

@@ -36,7 +36,7 @@ static uint32_t create(const char *name) {
     return room;
 }
 
-TEST("a room that cannot be created is refused by name and counted") {
+TEST("a room that cannot be created is refused with the reason and counted") {
     start(2);
     cairn_server_room_config rows[16];
     static const cairn_server_room_refusal expected[] = {CAIRN_ROOM_REFUSED_NAME,
@@ -61,11 +61,11 @@ TEST("a room that cannot be created is refused by name and counted") {
     rows[10].catch_up_ticks_max = 0;
     for (size_t i = 0; i < count; ++i) {
         uint32_t room = 7;
-        char words[CAIRN_ROOM_REASON_SIZE];
+        char reason[CAIRN_ROOM_REASON_SIZE];
         assert_int_equal(
-            cairn_server_room_create(s.server, s.now_ns, &rows[i], &room, words), expected[i]);
+            cairn_server_room_create(s.server, s.now_ns, &rows[i], &room, reason), expected[i]);
         assert_int_equal(room, 0);
-        assert_true(strlen(words) > 0);
+        assert_true(strlen(reason) > 0);
         assert_int_equal(story_statistics(&s).rooms_refused, i + 1);
     }
     assert_true(story_heard(&s, "room_refused"));
@@ -141,7 +141,7 @@ TEST("clients of a closing room are disconnected and others stay") {
     assert_string_equal(s.clients[next].scene_name, kit_scene_stack_and_row()->name);
 }
 
-TEST("a hello names the room") {
+TEST("HELLO names the room to join") {
     start(3);
     uint32_t side = create("side");
     uint32_t one = story_join_room(&s, "side", CAIRN_MODE_LOCKSTEP);
@@ -167,7 +167,7 @@ TEST("a hello names the room") {
 }
 
 // What a link carries was settled when the client connected. The hello is on its way meanwhile.
-TEST("a room larger than all before takes only connections made after it") {
+TEST("a room larger than all before admits only clients that connected after it") {
     start(3);
     const uint32_t early = story_join_room(&s, "large", CAIRN_MODE_INTERPOLATE);
     while (s.server->sessions[early].state != CAIRN_SESSION_CONNECTED) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A whole server in memory with plain clients: what each is sent, and what no client can do.
+// A complete server in memory with plain clients: what each is sent, and what no client can do.
 #include "tests/kit/test.h"
 
+#include <malloc.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "schema/scene.h"
+#include "server/core/server_state.h"
 #include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
@@ -18,7 +21,7 @@ AFTER_EACH {
     story_end(&s);
 }
 
-TEST("a client is welcomed to the room as it is") {
+TEST("WELCOME describes the room") {
     story_run_ms(&s, 500);
     uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
@@ -186,7 +189,7 @@ TEST("a room full of players still takes spectators") {
     assert_int_equal(story_statistics(&s).clients, 5);
 }
 
-TEST("a slot goes back when its player leaves") {
+TEST("a slot is free again after its player left") {
     uint32_t first = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
     uint32_t bodies = story_statistics(&s).total.bodies;
@@ -248,7 +251,7 @@ static void start_bare(uint32_t side) {
     story_start(&s, &config);
 }
 
-TEST("a room without rules asks no client for any") {
+TEST("a room without rules requires none of a client") {
     start_bare(1);
     const cairn_hello knows_sandbox = story_hello(CAIRN_MODE_LOCKSTEP, false);
     uint32_t client = story_join_as(&s, &knows_sandbox);
@@ -355,7 +358,7 @@ TEST("shapes are sent once and again when they change") {
     assert_int_equal(s.snapshots_wrong, 0);
 }
 
-TEST("draining informs every client and admits none") {
+TEST("draining disconnects every client and admits none") {
     for (uint32_t i = 0; i < 4; ++i) {
         story_join(&s, i % 2 == 0 ? CAIRN_MODE_INTERPOLATE : CAIRN_MODE_LOCKSTEP, false);
     }
@@ -407,7 +410,7 @@ TEST("a datagram never steps the world") {
     assert_int_equal(dropped, 1000);
 }
 
-TEST("the deadline is the next tick and driving to it moves it") {
+TEST("the deadline is at most a tick away and moves when it is served") {
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 300);
@@ -474,4 +477,112 @@ TEST("a config that cannot serve is refused") {
         assert_int_equal(cairn_server_create(&rows[i], &server), CAIRN_INVALID_ARGUMENT);
         assert_null(server);
     }
+}
+
+TEST("a steady server allocates nothing") {
+    story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 1000);
+    s.clients[0].buttons = CAIRN_SANDBOX_JUMP;
+    const struct mallinfo2 before = mallinfo2();
+    story_run_ms(&s, 2000);
+    const struct mallinfo2 after = mallinfo2();
+    assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
+    assert_int_equal(s.snapshots_wrong, 0);
+}
+
+static uint64_t any_tick(cairn_random *random, uint64_t now) {
+    switch (cairn_random_below(random, 4)) {
+    case 0:
+        return now + cairn_random_below(random, 80);
+    case 1:
+        return now - cairn_random_below(random, now);
+    case 2:
+        return cairn_random_next(random);
+    default:
+        return UINT64_MAX - cairn_random_below(random, 2);
+    }
+}
+
+// A message the codec takes, with values no client of ours would choose.
+static void say_anything(cairn_random *random, uint32_t client) {
+    uint64_t now = story_tick(&s);
+    cairn_wire_input inputs[8];
+    uint64_t tick = now - cairn_random_below(random, now);
+    for (uint32_t i = 0; i < 8; ++i) {
+        tick += 1 + cairn_random_below(random, 20);
+        inputs[i] = (cairn_wire_input){.tick = tick,
+            .sequence = (uint32_t)cairn_random_next(random),
+            .buttons = (uint32_t)cairn_random_below(random, 4),
+            .move = {.x = cairn_random_unit(random) * 2.0f - 1.0f}};
+    }
+    const cairn_wire_root root = {.tick = any_tick(random, now), .lo = 1, .hi = 2};
+    cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
+        .input = {.snapshot_acknowledged = any_tick(random, now),
+            .ticks_acknowledged = any_tick(random, now),
+            .inputs = inputs,
+            .input_count = (uint32_t)cairn_random_below(random, 9)}};
+    if (cairn_random_below(random, 4) == 0) {
+        message = (cairn_message){
+            .kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.roots = &root, .root_count = 1}};
+    }
+    story_say_message(&s, client, &message, false);
+}
+
+TEST("no message of a client breaks the room") {
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+        cairn_random random = cairn_random_of(seed);
+        story_start(&s, NULL);
+        uint32_t shown = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+        uint32_t exact = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+        uint32_t liar =
+            story_join(&s, seed % 2 == 0 ? CAIRN_MODE_LOCKSTEP : CAIRN_MODE_INTERPOLATE, false);
+        story_run_ms(&s, 300);
+        s.clients[liar].silent = true;
+        for (uint32_t i = 0; i < 200; ++i) {
+            say_anything(&random, liar);
+            story_run_ms(&s, 4);
+        }
+        story_run_ms(&s, 500);
+        if (s.snapshots_wrong != 0 || s.clients[exact].roots_wrong != 0 ||
+            s.clients[shown].deltas_failed != 0 || s.clients[shown].deltas < 20) {
+            fail_msg("seed %u", (unsigned)seed);
+        }
+        assert_int_equal(cairn_world_tick(s.clients[exact].world), story_tick(&s));
+        story_end(&s);
+    }
+}
+
+TEST("each client sends one payload before any sends a second") {
+    for (uint32_t i = 0; i < 3; ++i) {
+        story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    }
+    story_run_ms(&s, 500);
+    static const uint8_t long_message[20000] = {1};
+    for (uint32_t i = 0; i < 3; ++i) {
+        cairn_link_send_unreliable(s.server->sessions[i].link, long_message, sizeof long_message);
+    }
+    uint32_t turns[3] = {0};
+    for (uint32_t n = 0; n < 60; ++n) {
+        uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+        cairn_address to;
+        assert_true(cairn_server_send(s.server, s.now_ns, &to, bytes) > 0);
+        turns[to.port - 50000] += 1;
+        for (uint32_t i = 0; i < 3; ++i) {
+            assert_in_range(turns[i], (n + 1) / 3, (n + 1) / 3 + 1);
+        }
+    }
+}
+
+TEST("readers of the state are counted until they leave") {
+    for (uint32_t i = 0; i < 3; ++i) {
+        story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    }
+    story_run_ms(&s, 300);
+    story_leave(&s, 0);
+    story_run_ms(&s, 300);
+    const cairn_room *room = cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN);
+    assert_int_equal(room->replication->state.readers, 0);
+    assert_int_equal(room->replication->state.generation, 1);
+    assert_int_equal(story_statistics(&s).total.state_transfers, 3);
 }

@@ -106,7 +106,7 @@ TEST("every event has its outcome in every state") {
     }
 }
 
-TEST("roots are taken from clients that simulate only") {
+TEST("only clients that simulate may report roots") {
     story_run_ms(&s, 100);
     const cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
     feed(CAIRN_SESSION_EVENT_CONNECT);

@@ -7,30 +7,30 @@
 
 enum { TICKS = 40 };
 
-typedef struct story {
+typedef struct fixture {
     cairn_state_history *state_history;
     cairn_world *world;
     cairn_world *scratch;
     cairn_hash128 roots[TICKS + 1]; // by tick
-} story;
+} fixture;
 
-static story begin(uint32_t ticks_max, size_t bytes_max) {
-    story s = {.world = kit_world(NULL), .scratch = kit_world(NULL)};
+static fixture create_fixture(uint32_t ticks_max, size_t bytes_max) {
+    fixture s = {.world = kit_world(NULL), .scratch = kit_world(NULL)};
     assert_int_equal(cairn_state_history_create(ticks_max, bytes_max, &s.state_history), CAIRN_OK);
     kit_ground(s.world);
     kit_sphere(s.world, vec3(0.0f, 3.0f, 0.0f), 0.5f);
     return s;
 }
 
-static void end(story *s) {
+static void destroy_fixture(fixture *s) {
     cairn_state_history_destroy(s->state_history);
     cairn_world_destroy(s->world);
     cairn_world_destroy(s->scratch);
 }
 
-SCOPE_ENDS(story, end)
+SCOPE_ENDS(fixture, destroy_fixture)
 
-static void step(story *s, uint32_t ticks) {
+static void step(fixture *s, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; ++i) {
         kit_run(s->world, 1);
         s->roots[cairn_world_tick(s->world)] = kit_hash(s->world);
@@ -38,7 +38,7 @@ static void step(story *s, uint32_t ticks) {
     }
 }
 
-static void expect_held(story *s, uint64_t oldest, uint64_t newest) {
+static void expect_held(fixture *s, uint64_t oldest, uint64_t newest) {
     const cairn_state_history_statistics statistics =
         cairn_state_history_statistics_read(s->state_history);
     assert_int_equal(statistics.ticks, newest - oldest + 1);
@@ -54,7 +54,7 @@ static void expect_held(story *s, uint64_t oldest, uint64_t newest) {
     }
 }
 
-static void expect_nothing(const story *s) {
+static void expect_nothing(const fixture *s) {
     const cairn_state_history_statistics statistics =
         cairn_state_history_statistics_read(s->state_history);
     assert_int_equal(statistics.ticks, 0);
@@ -62,7 +62,7 @@ static void expect_nothing(const story *s) {
 }
 
 TEST("no state is kept until a client needs it") {
-    SCOPED(story) s = begin(16, SIZE_MAX);
+    SCOPED(fixture) s = create_fixture(16, SIZE_MAX);
     step(&s, 5);
     expect_nothing(&s);
     assert_false(cairn_state_history_holds(s.state_history, 0));
@@ -72,8 +72,8 @@ TEST("no state is kept until a client needs it") {
     expect_held(&s, 6, 8);
 }
 
-TEST("the last ticks are held and older ones give way") {
-    SCOPED(story) s = begin(16, SIZE_MAX);
+TEST("the last ticks are held and older ones are dropped") {
+    SCOPED(fixture) s = create_fixture(16, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 7);
     for (uint32_t tick = 1; tick <= TICKS; ++tick) {
         step(&s, 1);
@@ -87,8 +87,8 @@ TEST("the last ticks are held and older ones give way") {
         cairn_state_history_load(s.state_history, UINT64_MAX, s.scratch), CAIRN_NOT_FOUND);
 }
 
-TEST("the longest requirement counts, within the bound") {
-    SCOPED(story) s = begin(10, SIZE_MAX);
+TEST("the longest requirement counts, within the limit") {
+    SCOPED(fixture) s = create_fixture(10, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 4);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 1000);
     step(&s, 20);
@@ -103,15 +103,15 @@ TEST("the longest requirement counts, within the bound") {
     expect_nothing(&s);
 }
 
-TEST("bytes are bounded") {
-    SCOPED(story) s = begin(16, 0);
+TEST("states take at most the given number of bytes") {
+    SCOPED(fixture) s = create_fixture(16, 0);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 16);
     step(&s, 3);
     expect_nothing(&s);
     assert_int_equal(cairn_state_history_statistics_read(s.state_history).saves_refused, 3);
-    end(&s);
+    destroy_fixture(&s);
 
-    s = begin(16, 0);
+    s = create_fixture(16, 0);
     const size_t bound = 5 * cairn_world_save_size(s.world);
     cairn_state_history_destroy(s.state_history);
     assert_int_equal(cairn_state_history_create(16, bound, &s.state_history), CAIRN_OK);
@@ -134,7 +134,7 @@ TEST("bytes are bounded") {
 }
 
 TEST("states of constant size allocate no more memory") {
-    SCOPED(story) s = begin(8, SIZE_MAX);
+    SCOPED(fixture) s = create_fixture(8, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 8);
     step(&s, 20);
     const size_t bytes = cairn_state_history_statistics_read(s.state_history).bytes;
@@ -145,8 +145,8 @@ TEST("states of constant size allocate no more memory") {
 }
 
 // A world that was put elsewhere in time has no past but its own.
-TEST("a jump in time forgets the old states") {
-    SCOPED(story) s = begin(16, SIZE_MAX);
+TEST("a jump in time drops the old states") {
+    SCOPED(fixture) s = create_fixture(16, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_CONTROL, 16);
     step(&s, 10);
     kit_bytes saved = kit_save(s.world);
@@ -163,8 +163,8 @@ TEST("a jump in time forgets the old states") {
     kit_free(&saved);
 }
 
-TEST("a foreign world is not loaded into") {
-    SCOPED(story) s = begin(16, SIZE_MAX);
+TEST("a state is not loaded into a world with other settings") {
+    SCOPED(fixture) s = create_fixture(16, SIZE_MAX);
     cairn_world_def def = cairn_world_def_default();
     def.seed = 9;
     cairn_world *other = kit_world(&def);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One encoding serves all joiners while it is fresh or needed, and never holds up a new one.
+// One encoding serves all readers while it is fresh or being read, and never delays a new one.
 #include "tests/kit/test.h"
 
 #include "server/replicate/state_transfer.h"
@@ -35,7 +35,7 @@ static cairn_status join(stage *s) {
     return cairn_state_source_join(&s->transfer, s->world, FRESH, USABLE);
 }
 
-TEST("a single joiner gets the current world") {
+TEST("a single reader gets the current world") {
     stage s = stage_of(1 << 20);
     step(&s, 5);
     assert_int_equal(join(&s), CAIRN_OK);
@@ -48,7 +48,7 @@ TEST("a single joiner gets the current world") {
     stage_end(&s);
 }
 
-TEST("joiners share a state that is fresh or being sent") {
+TEST("readers share a state that is fresh or being sent") {
     static const struct {
         uint32_t age;
         bool read;
@@ -70,7 +70,7 @@ TEST("joiners share a state that is fresh or being sent") {
     }
 }
 
-TEST("a state larger than the buffer is refused without a reader") {
+TEST("a state larger than the buffer is refused and its reader not counted") {
     stage s = stage_of(16);
     assert_int_equal(join(&s), CAIRN_CAPACITY);
     assert_int_equal(s.transfer.readers, 0);

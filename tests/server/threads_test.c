@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rooms on real threads under the driver of cairnd, for the thread sanitizer to look at.
+// Rooms on real threads under the driver of cairnd; the thread sanitizer runs this test.
 #define _POSIX_C_SOURCE 200809L
 #include "tests/kit/test.h"
 

@@ -44,7 +44,7 @@ TEST("a tick runs at its nanosecond and not one before") {
     }
 }
 
-TEST("ten minutes at any rate has exactly its ticks") {
+TEST("ten minutes have exactly their ticks at any rate") {
     static const uint32_t rates[] = {60, 128};
     for (size_t r = 0; r < sizeof rates / sizeof *rates; ++r) {
         cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, rates[r], 4, 0);
@@ -58,7 +58,7 @@ TEST("ten minutes at any rate has exactly its ticks") {
     }
 }
 
-TEST("a late driver catches up within its bound") {
+TEST("a late driver catches up to a limit") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 0);
     assert_int_equal(run_due_ticks(&scheduler, START), 1);
     assert_int_equal(run_due_ticks(&scheduler, START + 50 * MS), 3);
@@ -68,7 +68,7 @@ TEST("a late driver catches up within its bound") {
 
 TEST("overload skips scheduled ticks, and the schedule slips") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 0);
-    assert_int_equal(run_due_ticks(&scheduler, START + S), 4); // beats 0 .. 60 are due
+    assert_int_equal(run_due_ticks(&scheduler, START + S), 4); // ticks 0 .. 60 are due
     assert_int_equal(scheduler.ticks_skipped, 57);
     assert_int_equal(scheduler.advances_overloaded, 1);
     assert_int_equal(scheduler.tick, 4);
@@ -87,7 +87,7 @@ TEST("a suspended machine wakes without a burst") {
     assert_true(cairn_tick_scheduler_due_ns(&scheduler, scheduler.tick) <= year + 4166667);
 }
 
-TEST("a clock that runs back makes nothing due") {
+TEST("no tick is due after a clock ran backwards") {
     cairn_tick_scheduler scheduler = cairn_tick_scheduler_of(START, 60, 4, 0);
     run_due_ticks(&scheduler, START + 100 * MS);
     uint64_t tick = scheduler.tick;
@@ -125,7 +125,7 @@ TEST("the lateness of tick batches is measured") {
     assert_int_equal(cairn_histogram_percentile(&scheduler.lateness_ns, 1000), 9000);
 }
 
-TEST("a percentile is never too low and a quarter too high at most") {
+TEST("a percentile is never too low and at most a quarter too high") {
     for (uint64_t value = 0; value < 200000; value += value < 100 ? 1 : value / 37) {
         cairn_histogram histogram = {0};
         cairn_histogram_add(&histogram, value);
