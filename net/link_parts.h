@@ -16,22 +16,22 @@
 
 struct cairn_link {
     cairn_link_config config;
-    uint64_t now_ns; // the last one the caller passed
+    uint64_t now_ns; // of the last call
     cairn_estimate estimate;
     cairn_link_statistics statistics;
 
     cairn_ack_window received;
-    uint64_t newest_ns;     // when the newest sequence came
+    uint64_t newest_ns;     // when the newest sequence arrived
     uint64_t owed_since_ns; // oldest payload not yet acknowledged to the peer
     uint32_t owed_count;    // those that need an ack
     uint32_t unreported;    // received since the last payload left, of any kind
     cairn_sent_ring sent;
-    bool has_ack_report; // the peer acknowledged something; its last report is:
+    bool has_ack_report; // the peer has acknowledged something; the next two are its last report
     uint32_t reported_bits;
     uint64_t reported_newest;
-    uint32_t far_count;    // received, older than a header's acks reach, not yet acknowledged
+    uint32_t far_count;    // received too late for the acks of a header, not yet acknowledged
     uint64_t far_since_ns; // the oldest of these
-    bool has_peer_window;  // a header came, so the peer's window is known
+    bool has_peer_window;  // a header arrived, so the window of the peer is known
 
     uint8_t *unreliable; // the message being sent
     uint32_t unreliable_size;
@@ -40,7 +40,7 @@ struct cairn_link {
     uint64_t pace_ns; // when the stream's next segment may leave
 
     cairn_assemblies assemblies;
-    uint8_t *single;          // a received message that was no fragment
+    uint8_t *single;          // a received message that was not a fragment
     cairn_link_message ready; // received, unreliable, not handed out; size 0: none
     cairn_stream_receiver receiver;
 };
@@ -50,5 +50,5 @@ void cairn_link_detect_losses(cairn_link *link, uint64_t now_ns);
 // Declares the oldest unacknowledged payload lost.
 void cairn_link_lose_oldest(cairn_link *link);
 // Test hook: both directions continue at `sequence`, as if that many payloads had passed before.
-// Only right after create or reset, at both ends.
+// Call it only directly after create or reset, at both ends.
 void cairn_link_start_at(cairn_link *link, uint64_t sequence);

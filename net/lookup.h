@@ -26,7 +26,7 @@ typedef struct cairn_lookup {
     cairn_lookup_entry *entries;
 } cairn_lookup;
 
-// CAIRN_OUT_OF_MEMORY; the lookup may be destroyed then as well.
+// CAIRN_OUT_OF_MEMORY; the lookup may still be destroyed.
 cairn_status cairn_lookup_create(
     cairn_lookup *lookup, uint32_t capacity, const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_lookup_destroy(cairn_lookup *lookup);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Every reason to drop a datagram, in the order in which the standard checks one. Each has a
+// Every reason to drop a datagram, in the order of the checks of the standard. Each has a
 // counter; no datagram is dropped uncounted.
 typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_TAKEN = 0,           // not dropped
@@ -11,10 +11,10 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_UNKNOWN_SENDER, // no connection and no handshake from this address
     CAIRN_NETCODE_DROP_REPLAYED,       // received before, or older than the window
     CAIRN_NETCODE_DROP_DECRYPT,        // does not decrypt with the key of this sender
-    CAIRN_NETCODE_DROP_VERSION,        // request: other version text
-    CAIRN_NETCODE_DROP_PROTOCOL_ID,    // request: other protocol
+    CAIRN_NETCODE_DROP_VERSION,        // request: another version text
+    CAIRN_NETCODE_DROP_PROTOCOL_ID,    // request: another protocol
     CAIRN_NETCODE_DROP_TOKEN_EXPIRED,
-    CAIRN_NETCODE_DROP_TOKEN_RESTART,    // an earlier run may have accepted it
+    CAIRN_NETCODE_DROP_TOKEN_RESTART,    // an earlier run of the server may have accepted it
     CAIRN_NETCODE_DROP_TOKEN_BROKEN,     // private part does not decrypt or parse
     CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, // no public address of this server in its list
     CAIRN_NETCODE_DROP_TOKEN_USED,       // another address, or consumed by a session
@@ -23,8 +23,8 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_ID_CONNECTED,
     CAIRN_NETCODE_DROP_HANDSHAKES_FULL, // no room for another pending handshake
     CAIRN_NETCODE_DROP_SERVER_FULL,     // answered with denied
-    CAIRN_NETCODE_DROP_CHALLENGE,       // response: challenge token broken or not ours
-    CAIRN_NETCODE_DROP_WRONG_STATE,     // not what the state of this peer expects
+    CAIRN_NETCODE_DROP_CHALLENGE,   // response: challenge token is invalid or not of this server
+    CAIRN_NETCODE_DROP_WRONG_STATE, // not what the state of this peer expects
     CAIRN_NETCODE_DROP_SEND_QUEUE_FULL, // an answer could not be queued
     CAIRN_NETCODE_DROP_UNREAD,          // the caller did not take the last payload
     CAIRN_NETCODE_DROP_COUNT

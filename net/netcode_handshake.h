@@ -2,14 +2,14 @@
 #pragma once
 
 // Pending handshakes of a server: an address that sent a valid token, and the keys to decrypt its
-// response. The standard's encryption mappings, in a pool of fixed size; each ends after the
-// token's time-out.
+// response. The standard calls them encryption mappings. They are in a pool of fixed size; each
+// ends after the time-out of its token.
 
 #include "net/lookup.h"
 #include "net/token.h"
 #include <cairn/types.h>
 
-// Limits how long a token without a time-out, or with one of hours, may hold an entry.
+// Limits how long a token without a time-out, or with a very long one, may hold an entry.
 #define CAIRN_HANDSHAKE_TIMEOUT_NS_MAX UINT64_C(30000000000)
 
 typedef struct cairn_handshake {
@@ -32,7 +32,7 @@ typedef struct cairn_handshakes {
     uint64_t earliest_ns; // no deadline is before this
 } cairn_handshakes;
 
-// CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
+// CAIRN_OUT_OF_MEMORY; it may still be destroyed.
 cairn_status cairn_handshakes_create(cairn_handshakes *handshakes, uint32_t capacity,
     const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_handshakes_destroy(cairn_handshakes *handshakes);

@@ -35,7 +35,7 @@ typedef struct cairn_netcode_slots {
     cairn_lookup by_id;
 } cairn_netcode_slots;
 
-// CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
+// CAIRN_OUT_OF_MEMORY; it may still be destroyed.
 cairn_status cairn_netcode_slots_create(
     cairn_netcode_slots *slots, uint32_t count, const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_netcode_slots_destroy(cairn_netcode_slots *slots);

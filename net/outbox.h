@@ -21,7 +21,7 @@ typedef struct cairn_outbox {
 // Bytes that a datagram takes in addition to its own.
 #define CAIRN_OUTBOX_RECORD_SIZE (sizeof(cairn_address) + sizeof(uint16_t))
 
-// CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
+// CAIRN_OUT_OF_MEMORY; it may still be destroyed.
 cairn_status cairn_outbox_create(cairn_outbox *outbox, size_t capacity);
 void cairn_outbox_destroy(cairn_outbox *outbox);
 

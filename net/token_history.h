@@ -29,7 +29,7 @@ typedef struct cairn_token_history {
     uint64_t swept_unix_s; // the second in which expired records were last removed
 } cairn_token_history;
 
-// CAIRN_OUT_OF_MEMORY; may be destroyed then as well.
+// CAIRN_OUT_OF_MEMORY; it may still be destroyed.
 cairn_status cairn_token_history_create(cairn_token_history *history, uint32_t capacity,
     const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_token_history_destroy(cairn_token_history *history);

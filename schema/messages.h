@@ -23,8 +23,8 @@ typedef enum cairn_message_kind {
     // client to server
     CAIRN_MESSAGE_HELLO = 1,          // reliable, first
     CAIRN_MESSAGE_INPUT = 2,          // unreliable, redundant
-    CAIRN_MESSAGE_ROOT_REPORT = 3,    // unreliable; the own roots of a client that simulates
-    CAIRN_MESSAGE_RESYNC_REQUEST = 4, // reliable; a root differs: asks what is different
+    CAIRN_MESSAGE_ROOT_REPORT = 3,    // unreliable; the roots of a client that simulates
+    CAIRN_MESSAGE_RESYNC_REQUEST = 4, // reliable; a root differs: asks what differs
     CAIRN_MESSAGE_CONTROL = 5,        // reliable; what an operator asks
     // server to client
     CAIRN_MESSAGE_WELCOME = 6,  // reliable, answers HELLO
@@ -66,7 +66,7 @@ typedef struct cairn_wire_input {
 } cairn_wire_input;
 _Static_assert(sizeof(cairn_wire_input) == 40, "wire layout");
 
-// The command that a player's input is for the player's slot.
+// The command that a player's input becomes in the player's slot.
 static inline cairn_command cairn_command_of_input(const cairn_wire_input *input, uint32_t slot) {
     cairn_command command;
     command.kind = CAIRN_COMMAND_INPUT;
@@ -99,7 +99,7 @@ _Static_assert(sizeof(cairn_wire_root) == 24, "wire layout");
 // When a client's inputs arrive, sent in every snapshot and ticks message.
 typedef struct cairn_wire_timing {
     uint64_t
-        input_acknowledged; // newest tick up to which every input of this client was taken or lost
+        input_acknowledged; // newest tick up to which every input of this client was used or lost
     int32_t lateness_us_worst;     // of the inputs since the last message; > 0: after the deadline
     int32_t lateness_us_last;      // < 0: before the deadline
     uint32_t inputs_late;          // since the client joined
