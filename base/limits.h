@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The limits that more than one module relies on beside those of cairn/types.h, and how they all
-// relate. Widths on the wire, sizes of fixed arrays and behaviour at overload follow from them.
+// Limits that several modules share, besides those of cairn/types.h, and the relations between them
+// all. Widths on the wire, sizes of fixed arrays and behaviour at overload follow from them.
 
 #include <cairn/types.h>
 

@@ -25,14 +25,14 @@ static cairn_mass shape_mass(const cairn_world *world, uint32_t slot) {
     return mass;
 }
 
-typedef struct total {
+typedef struct mass_sum {
     float mass;
     cairn_vec3 centre;
     cairn_sym3 inertia;
-} total;
+} mass_sum;
 
-static total total_of_shapes(const cairn_world *world, uint32_t slot) {
-    total sum = {.mass = 0.0f};
+static mass_sum sum_of_shapes(const cairn_world *world, uint32_t slot) {
+    mass_sum sum = {.mass = 0.0f};
     cairn_vec3 moment = vec3_zero();
     for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
         const cairn_mass mass = shape_mass(world, i - 1);
@@ -56,9 +56,9 @@ void cairn_body_update_mass(cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     cairn_body *body = &world->state.bodies[slot];
     cairn_motion *motion = &world->state.motions[slot];
-    total sum = {.mass = 0.0f};
+    mass_sum sum = {.mass = 0.0f};
     if (body->kind == CAIRN_BODY_DYNAMIC) {
-        sum = total_of_shapes(world, slot);
+        sum = sum_of_shapes(world, slot);
     }
     cairn_hash_cache_mark_body(world, slot);
     const cairn_vec3 before = motion->position;

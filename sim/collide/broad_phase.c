@@ -324,7 +324,7 @@ typedef struct found {
     cairn_pair *pairs;
 } found;
 
-static void found_add(found *f, uint32_t index, uint32_t other) {
+static void add_found_pair(found *f, uint32_t index, uint32_t other) {
     CAIRN_ASSERT(index != other);
     if (f->count < f->capacity) {
         f->pairs[f->count] = (cairn_pair){
@@ -343,7 +343,7 @@ static void test_against_run(const sweep *s, found *f, uint32_t i, uint32_t at, 
         uint32_t bits = overlaps(&a, s->lower, s->upper, at);
         for (uint32_t k = at; bits != 0 && k < end; ++k, bits >>= 1) {
             if ((bits & 1u) != 0 && filters_pass(&filters[index], &filters[s->index_of[k]])) {
-                found_add(f, index, s->index_of[k]);
+                add_found_pair(f, index, s->index_of[k]);
             }
         }
     }
@@ -388,7 +388,7 @@ static void test_long_boxes(const sweep *s, found *f) {
                 const bool both_long = upper[k] - lower[k] > s->length_max;
                 if ((bits & 1u) != 0 && k != i && (k > i || !both_long) &&
                     filters_pass(&boxes->filters[i], &boxes->filters[k])) {
-                    found_add(f, i, k);
+                    add_found_pair(f, i, k);
                 }
             }
         }

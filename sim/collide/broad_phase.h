@@ -2,7 +2,7 @@
 #pragma once
 
 // Which boxes overlap. A pure function of the boxes: pairs come out in total order (lower index,
-// higher index), whatever the scratch held before.
+// higher index), independent of the contents of the scratch.
 
 #include <stddef.h>
 #include <stdint.h>

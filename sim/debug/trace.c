@@ -385,29 +385,29 @@ uint32_t cairn_element_bodies(
 
 // The differences found so far, in one of two forms.
 typedef struct collector {
+    cairn_difference *fields; // NULL: `words` is used
     cairn_word_difference *words;
-    cairn_difference *fields; // used if `words` is NULL
     uint32_t capacity;
     uint32_t count;
 } collector;
 
 static void compare_words(collector *found, uint32_t array, uint32_t element, const uint32_t *a,
     const uint32_t *b, uint32_t words) {
-    CAIRN_ASSERT(words > 0 && a != b);
+    CAIRN_ASSERT(words > 0);
     for (uint32_t i = 0; i < words; ++i) {
         if (a[i] == b[i]) {
             continue;
         }
-        if (found->count < found->capacity && found->words != NULL) {
-            found->words[found->count] = (cairn_word_difference){
-                .array = array, .element = element, .word = i, .bits_a = a[i], .bits_b = b[i]};
-        } else if (found->count < found->capacity) {
+        if (found->count < found->capacity && found->fields != NULL) {
             const cairn_field_table *table = cairn_field_table_of((cairn_array)array);
             found->fields[found->count] = (cairn_difference){.section = table->section,
                 .element = element,
                 .field = table->fields[i].name,
                 .bits_a = a[i],
                 .bits_b = b[i]};
+        } else if (found->count < found->capacity) {
+            found->words[found->count] = (cairn_word_difference){
+                .array = array, .element = element, .word = i, .bits_a = a[i], .bits_b = b[i]};
         }
         found->count += 1;
     }
@@ -429,6 +429,7 @@ static void compare_array(
 
 uint32_t cairn_world_diff(
     const cairn_world *a, const cairn_world *b, cairn_difference *out, uint32_t capacity) {
+    CAIRN_ASSERT(out != NULL || capacity == 0);
     collector found = {.fields = out, .capacity = capacity};
     for (cairn_section section = 0; section < CAIRN_SECTION_COUNT; ++section) {
         for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
@@ -442,8 +443,7 @@ uint32_t cairn_world_diff(
 
 static collector compare_worlds(
     const cairn_world *a, const cairn_world *b, cairn_word_difference *out, uint32_t capacity) {
-    cairn_word_difference ignored;
-    collector found = {.words = out != NULL ? out : &ignored, .capacity = capacity};
+    collector found = {.words = out, .capacity = capacity};
     CAIRN_ASSERT(out != NULL || capacity == 0);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         compare_array(&found, &a->state, &b->state, array);

@@ -190,7 +190,7 @@ static cairn_status merge_contact(repair *r, cairn_element_key key, const uint32
     return add_contact(r, &contact);
 }
 
-// Id tables come before the arrays they belong to, so it is known by now which elements exist.
+// Id tables come before the arrays they belong to, so here it is known which elements exist.
 static cairn_status apply_words(repair *r, cairn_element_key key, const uint32_t *words) {
     CAIRN_ASSERT(cairn_element_key_ok(r->old->settings, key));
     const cairn_array array = element_array(key);
@@ -211,7 +211,7 @@ static cairn_status apply_words(repair *r, cairn_element_key key, const uint32_t
     return CAIRN_OK;
 }
 
-// The words of an element, each checked by its field.
+// Reads the words of an element and checks each by its field.
 static cairn_status read_words(repair *r, cairn_array array, uint32_t *words) {
     const cairn_field_table *table = cairn_field_table_of(array);
     const uint32_t first = element_first_word(array);
@@ -266,7 +266,7 @@ static cairn_status apply_all(repair *r) {
     return CAIRN_OK;
 }
 
-// The words of free slots are zero.
+// Clears the words of free slots.
 static void clear_free_slots(const cairn_state *state) {
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const uint32_t count = cairn_array_count(state->settings, array);

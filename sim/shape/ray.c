@@ -172,7 +172,7 @@ static hit cast_at_hull(const ray *r, const cairn_hull *hull) {
     return entry.distance >= 0.0f && entry.distance <= exit ? entry : missed;
 }
 
-static hit cast(const cairn_shape_view *shape, const ray *r) {
+static hit cast_at_shape(const cairn_shape_view *shape, const ray *r) {
     CAIRN_ASSERT(r->length >= 0.0f);
     const cairn_geometry *geometry = shape->geometry;
     switch (geometry->kind) {
@@ -197,7 +197,7 @@ bool cairn_shape_view_ray_cast(const cairn_shape_view *shape, const cairn_pose *
     const ray local = {.origin = pose_apply_inverse(*pose, origin),
         .direction = quat_rotate_inverse(pose->rotation, direction),
         .length = vec3_dot(translation, direction)};
-    const hit found = cast(shape, &local);
+    const hit found = cast_at_shape(shape, &local);
     if (!found.met) {
         return false;
     }

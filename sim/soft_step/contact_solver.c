@@ -6,17 +6,17 @@
 // velocity; n is the contact normal from body a to body b.
 //
 // Separation of a recycled manifold. The narrow phase computed the manifold at the poses (p0, q0).
-// It named each contact point twice, as the arm rA from a's centre of mass and as rB from b's, both
-// in world axes, and measured the separation s0 there. Since then each body has rotated by
-// dq = q q0^-1. A point fixed to a and one fixed to b, which were one point then, are now apart by
+// It stored each contact point twice, as the arm rA from a's centre of mass and as rB from b's,
+// both in world axes, and measured the separation s0 there. Since then each body has rotated by dq
+// = q q0^-1. A point fixed to a and one fixed to b, which were one point then, are now apart by
 //
 //     d = (pB + dqB rB) - (pA + dqA rA)           zero at (p0, q0)
 //     s = s0 + d . n
 //
-// This is exact for points that stay the closest ones, whatever the bodies did, so the manifold
-// serves until the bodies have moved by the recycling distance relative to each other. `prepare`
-// computes s once for the start of the step. During the step a body moves by dp and rotates by the
-// vector dr, both small, and to first order
+// This is exact for points that stay the closest ones, however the bodies moved, so the manifold
+// can be recycled until the bodies have moved by the recycling distance relative to each other.
+// `prepare` computes s once for the start of the step. During the step a body moves by dp and
+// rotates by the vector dr, both small, and to first order
 //
 //     s = s_start + (dpB + drB x rB - dpA - drA x rA) . n
 //

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One table per element kind, one entry per word: what encode, decode, hash and diff are driven by,
-// so that they can never disagree about what a world holds.
+// One table for each kind of element, with one entry for each word. Encode, decode, hash and diff
+// all use these tables, so they cannot disagree about the contents of a world.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ typedef struct cairn_field_table {
 
 const cairn_field_table *cairn_field_table_of(cairn_array array);
 
-// Each word of an element by its field: CAIRN_OK, or CAIRN_MALFORMED or CAIRN_NON_FINITE and in
-// *where the name of the first invalid one.
+// Checks each word of an element by its field: CAIRN_OK, or CAIRN_MALFORMED or CAIRN_NON_FINITE
+// with the name of the first invalid word in *where.
 cairn_status cairn_fields_check(
     const cairn_field_table *table, const uint32_t *words, const char **where);

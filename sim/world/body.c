@@ -18,7 +18,7 @@ cairn_body_def cairn_body_def_default(void) {
         .allow_sleep = 1};
 }
 
-static cairn_status def_check(const cairn_body_def *def) {
+static cairn_status body_def_check(const cairn_body_def *def) {
     if (def->kind > CAIRN_BODY_DYNAMIC || def->allow_sleep > 1) {
         return CAIRN_INVALID_ARGUMENT;
     }
@@ -42,7 +42,7 @@ static cairn_vec3 velocity_of_kind(uint32_t kind, cairn_vec3 velocity) {
 
 cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out) {
     *out = 0;
-    const cairn_status status = def_check(def);
+    const cairn_status status = body_def_check(def);
     if (status != CAIRN_OK) {
         return status;
     }
@@ -99,7 +99,7 @@ bool cairn_body_exists(const cairn_world *world, cairn_body_id body) {
     return cairn_body_slot(world, body) != CAIRN_INDEX_NONE;
 }
 
-static cairn_body_state state_at(const cairn_world *world, uint32_t slot) {
+static cairn_body_state body_state_at(const cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     const cairn_motion *motion = &world->state.motions[slot];
     const cairn_body *body = &world->state.bodies[slot];
@@ -119,7 +119,7 @@ cairn_status cairn_body_read(const cairn_world *world, cairn_body_id body, cairn
         memset(out, 0, sizeof *out);
         return CAIRN_NOT_FOUND;
     }
-    *out = state_at(world, slot);
+    *out = body_state_at(world, slot);
     return CAIRN_OK;
 }
 
@@ -131,7 +131,7 @@ uint32_t cairn_world_bodies(const cairn_world *world, cairn_body_state *out, uin
             continue;
         }
         if (count < capacity) {
-            out[count] = state_at(world, i);
+            out[count] = body_state_at(world, i);
         }
         ++count;
     }

@@ -49,7 +49,7 @@ cairn_status cairn_hull_create(
     return CAIRN_OK;
 }
 
-static bool in_use(const cairn_world *world, cairn_hull_id hull) {
+static bool hull_in_use(const cairn_world *world, cairn_hull_id hull) {
     const cairn_state *state = &world->state;
     for (uint32_t i = 0; i < state->settings->shape_slots; ++i) {
         if (cairn_state_has(state, CAIRN_ARRAY_SHAPES, i) &&
@@ -65,7 +65,7 @@ cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull) {
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
-    if (in_use(world, hull)) {
+    if (hull_in_use(world, hull)) {
         return CAIRN_WRONG_STATE;
     }
     memset(&world->state.hulls[slot], 0, sizeof(cairn_hull_vertices));

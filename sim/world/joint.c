@@ -23,8 +23,8 @@ cairn_joint_def cairn_joint_def_default(void) {
         .cone = CAIRN_ANGLE_MAX};
 }
 
-// Checks axis and normal of a def. They may be roughly unit and perpendicular: set_axes corrects
-// them.
+// Checks axis and normal of a def. They may be roughly unit and perpendicular: set_joint_axes
+// corrects them.
 static cairn_status frame_check(cairn_vec3 axis, cairn_vec3 normal) {
     if (!vec3_finite(axis) || !vec3_finite(normal)) {
         return CAIRN_NON_FINITE;
@@ -64,7 +64,7 @@ bool cairn_joint_axes_ok(const cairn_joint *joint) {
     return memcmp((const char *)joint + axes, (const char *)&none + axes, sizeof none - axes) == 0;
 }
 
-static cairn_status def_check(const cairn_world *world, const cairn_joint_def *def) {
+static cairn_status joint_def_check(const cairn_world *world, const cairn_joint_def *def) {
     if (!cairn_body_exists(world, def->body_a) || !cairn_body_exists(world, def->body_b)) {
         return CAIRN_NOT_FOUND;
     }
@@ -98,7 +98,7 @@ static cairn_vec3 perpendicular_to_axis(cairn_vec3 normal, cairn_vec3 axis) {
     return vec3_clean(vec3_normalize(across, vec3_tangent(axis)));
 }
 
-static void set_axes(cairn_joint *joint, const cairn_joint_def *def) {
+static void set_joint_axes(cairn_joint *joint, const cairn_joint_def *def) {
     CAIRN_ASSERT(cairn_joint_has_axes(joint->kind) && def->lower <= def->upper);
     const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
     joint->axis_a = vec3_clean(vec3_normalize(def->axis_a, x));
@@ -115,7 +115,7 @@ static void set_axes(cairn_joint *joint, const cairn_joint_def *def) {
 cairn_status cairn_joint_create(
     cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out) {
     *out = 0;
-    const cairn_status status = def_check(world, def);
+    const cairn_status status = joint_def_check(world, def);
     if (status != CAIRN_OK) {
         return status;
     }
@@ -138,7 +138,7 @@ cairn_status cairn_joint_create(
         .anchor_b = vec3_clean(def->anchor_b),
         .length = distance ? def->length + 0.0f : 0.0f};
     if (cairn_joint_has_axes(def->kind)) {
-        set_axes(&state->joints[slot], def);
+        set_joint_axes(&state->joints[slot], def);
     }
     wake_both(world, &state->joints[slot]);
     *out = cairn_slot_id(state->joint_ids, slot);

@@ -24,7 +24,7 @@ cairn_shape_def cairn_shape_def_default(void) {
         .mask = UINT32_MAX};
 }
 
-static cairn_status def_check(const cairn_shape_def *def) {
+static cairn_status shape_def_check(const cairn_shape_def *def) {
     const cairn_geometry geometry = cairn_geometry_of_def(def);
     const cairn_status checks[] = {
         cairn_geometry_check(&geometry),
@@ -59,7 +59,7 @@ cairn_status cairn_shape_create(
         return CAIRN_NOT_FOUND;
     }
     cairn_state *state = &world->state;
-    const cairn_status status = def_check(def);
+    const cairn_status status = shape_def_check(def);
     if (status != CAIRN_OK) {
         return status;
     }
