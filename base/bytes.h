@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 // Little-endian reader and writer that remember failure: read or write straight through, then
-// look at `ok` once at the end. After a failure every read answers zero and nothing more is
+// look at `ok` once at the end. After a failure every read returns zero and nothing more is
 // written, so no half-checked value escapes.
 
 typedef struct cairn_reader {

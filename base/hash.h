@@ -7,7 +7,7 @@
 #include <cairn/types.h>
 
 // 128-bit hash of 32-bit words, to find where two worlds differ. Not collision resistant against an
-// attacker: what must resist forgery chains BLAKE2b over these.
+// attacker: code that must resist forgery chains BLAKE2b over these hashes.
 
 // Hash of `count` words, at any alignment, keyed by `key` (an id, a section number): equal
 // words under two keys have unrelated hashes, so swapped or mirrored twins are noticed. The value

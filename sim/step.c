@@ -101,7 +101,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     if (idle) {
         world->event_count = 0;
     } else {
-        // The main thread steps small worlds alone: to wake helpers costs more than such a step.
+        // The main thread steps small worlds alone: waking helpers costs more than such a step.
         const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
         world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
         cairn_task_scheduler_run(world->scheduler, run_stages, world);

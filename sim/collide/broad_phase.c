@@ -10,10 +10,9 @@
 // out, within strips perpendicular to the axis on which they are second most spread out:
 //
 //    strip 2  | [a]   [ b ]            A box belongs to the strip of its lower edge. It is tested
-//    strip 1  | [a]        [c]  [d ]   against the boxes after it in its own strip, and in the
-//    later strip 0  |      [e]   [c]  [d ]   strips that it extends into against those that may
-//    begin
-//             +--------------------->  before it, so each pair is found once.
+//    strip 1  | [a]        [c]  [d ]   against the boxes after it in its own strip, and in later
+//    strip 0  |      [e]   [c]  [d ]   strips that it extends into also against those before it
+//             +--------------------->  that may reach it. So each pair is found once.
 //
 // Within a strip the boxes are stored component by component and tested several at a time. A box
 // much longer along the sweep than the others would widen the range of candidates of all of them;
@@ -23,7 +22,7 @@
 #define SPREAD_WIDTH_MAX 1e6f
 // An empty box has this as its lower bound and its negative as its upper bound.
 #define EMPTY_BOUND 3e38f
-// Longer than this many mean lengths is long.
+// A box longer than this many mean lengths counts as long.
 #define LONG_FACTOR 3.0f
 
 enum { DIGIT_BITS = 11, DIGIT_COUNT = 1 << DIGIT_BITS, DIGIT_PASSES = 3 };

@@ -64,7 +64,7 @@ static bool hints_ok(const cairn_world *world) {
 }
 
 // Each body lists exactly its shapes, in order of slot. Stops at the first shape out of order, so
-// it ends whatever the lists hold.
+// it ends even if a list is a circle.
 static bool shape_lists_ok(const cairn_world *world) {
     const cairn_state *state = &world->state;
     uint32_t listed = 0;
@@ -107,7 +107,7 @@ static bool hulls_ok(const cairn_world *world) {
 }
 
 // The bodies of every contact, and manifolds within the pool. As many manifolds are in use as
-// contacts refer to, so none is lost and none is used twice.
+// contacts refer to, so none leaks and none is shared.
 static bool manifold_pool_ok(const cairn_world *world) {
     const cairn_manifold_pool *pool = world->manifold_pool;
     uint32_t referred = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The view that the narrow phase has of a convex polyhedron: a hull, or a box, for which vertices
-// and planes are computed and edges come from a table.
+// A convex polyhedron as the narrow phase reads it: a hull, or a box, whose vertices and planes are
+// computed and whose edges come from a table.
 
 #include "sim/shape/hull.h"
 

@@ -14,7 +14,7 @@ typedef struct cairn_geometry {
     cairn_vec3 half_extents; // box
     float radius;            // sphere, capsule
     float half_height;       // capsule, along local y
-    cairn_hull_id hull;      // hull: the world's, 0 for the other kinds
+    cairn_hull_id hull;      // hull: its id; 0 for the other kinds
 } cairn_geometry;
 
 // Kind and sizes of a def; sizes that the kind does not use are zero.
@@ -25,7 +25,8 @@ cairn_status cairn_geometry_check(const cairn_geometry *geometry);
 // A convex hull with its faces and edges (sim/shape/hull.h).
 typedef struct cairn_hull cairn_hull;
 
-// A shape as the narrow phase and queries see it: its geometry, and the hull that this names.
+// A shape as the narrow phase and queries see it: its geometry and the hull that the geometry
+// names.
 typedef struct cairn_shape_view {
     const cairn_geometry *geometry;
     const cairn_hull *hull; // NULL for the other kinds

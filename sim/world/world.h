@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the files of this folder, and decoding, do to a world beside the public functions.
+// The private functions of this folder, some of which decoding uses, too.
 
 #include "sim/state/world.h"
 
@@ -25,6 +25,7 @@ bool cairn_joint_axes_ok(const cairn_joint *joint);
 
 // The state holds the vertices of a hull. Everything else (cairn_hull) is derived from these and
 // stored beside the state, by slot.
+
 // The slot of a live hull, CAIRN_INDEX_NONE otherwise.
 uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull);
 // Rebuilds each hull whose vertices in the state differ from those it was built from.
