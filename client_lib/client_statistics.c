@@ -16,6 +16,7 @@ typedef struct drop_layer {
 
 enum { NETCODE, LINK, DECODE, SESSION, SNAPSHOT, LOCKSTEP, LAYERS };
 
+// `reason` is one of the reasons of the layer.
 static const char *drop_text(uint32_t layer, uint32_t reason) {
     static const char *const session_texts[CAIRN_CLIENT_DROP_COUNT] = {
         [CAIRN_CLIENT_DROP_NOT_WELCOME] = "before the welcome",
@@ -72,20 +73,6 @@ bool cairn_client_drop_read(const cairn_client *client, uint32_t i, cairn_client
     return false;
 }
 
-static void read_connection(const cairn_client *client, cairn_client_connection_statistics *out) {
-    const cairn_link_statistics *link = cairn_link_statistics_read(client->connection.link);
-    *out = client->connection.traffic;
-    out->slot = client->session.slot;
-    out->server_tick = client->timing.clock.newest_tick;
-    out->rtt_ns = link->rtt_ns;
-    out->jitter_ns = link->jitter_ns;
-    out->loss = link->loss;
-    cairn_client_drop drop;
-    for (uint32_t i = 0; cairn_client_drop_read(client, i, &drop); i++) {
-        out->datagrams_dropped += drop.count;
-    }
-}
-
 void cairn_client_statistics_read(const cairn_client *client, cairn_client_statistics *out) {
     CAIRN_ASSERT(client != NULL && out != NULL);
     const cairn_client_view *view = &client->view;
@@ -94,7 +81,9 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
     const cairn_predict *predict = &client->predict;
     const cairn_client_resync *resync = &client->resync;
     CAIRN_ASSERT(timeline->head_tick >= cairn_timeline_confirmed_tick(timeline));
+    const cairn_link_statistics *link = cairn_link_statistics_read(client->connection.link);
     *out = (cairn_client_statistics){
+        .connection = client->connection.traffic,
         .snapshots = view->statistics,
         .inputs = {.sent = outbox->inputs_sent,
             .late = outbox->inputs_late,
@@ -121,7 +110,16 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
     };
     out->snapshots.received = view->statistics.keyframes + view->statistics.deltas;
     out->snapshots.interpolation_delay_ns = (uint64_t)view->interpolation.delay_ns;
-    read_connection(client, &out->connection);
+    cairn_client_connection_statistics *connection = &out->connection;
+    connection->slot = client->session.slot;
+    connection->server_tick = client->timing.clock.newest_tick;
+    connection->rtt_ns = link->rtt_ns;
+    connection->jitter_ns = link->jitter_ns;
+    connection->loss = link->loss;
+    cairn_client_drop drop;
+    for (uint32_t i = 0; cairn_client_drop_read(client, i, &drop); i++) {
+        connection->datagrams_dropped += drop.count;
+    }
 }
 
 uint32_t cairn_client_rollbacks(

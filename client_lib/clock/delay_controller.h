@@ -4,8 +4,8 @@
 // How a predicting client spends the time that its inputs need to reach the server: first it delays
 // them, as long as a player does not feel it; then it predicts, as long as mispredictions stay
 // cheap and small; then it delays inputs further. (SnapNet's input delay policy, also in
-// Lightyear.) It also determines how many ticks ahead of the tick received now the
-// predicted world is stepped.
+// Lightyear.) It also determines how many ticks the predicted world is ahead of the tick received
+// now.
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -159,10 +159,9 @@ static void one_operation(
     const uint32_t edits = (code >> 3) % 4;
     uint8_t bytes[256];
     switch (code % 8) {
-    case 5: { // of another mode
+    case 5: // of another mode
         deliver_damaged(client, *now_ns, (mode + 1 + code / 32) % MODES, edits, input);
         break;
-    }
     case 6: { // made up
         const size_t size = cairn_read_u8(input);
         cairn_read_bytes(input, bytes, size);

@@ -3,8 +3,6 @@
 
 #include "client_lib/simulate/lockstep.h"
 
-#include <stdlib.h>
-
 #include "bridge/scene_world.h"
 #include "client_lib/interpolate/snapshots.h"
 #include "schema/delta.h"
@@ -14,64 +12,59 @@ SCOPE_ENDS(cairn_snapshots, cairn_snapshots_destroy)
 
 #define STATE_MAX (1 << 20)
 
-// The server's side of lockstep: its world, and the messages about it.
-typedef struct simulated_server {
+// The server's side of lockstep: its world, and its encoded state.
+static struct {
     cairn_world *world;
-    uint8_t *state;
+    _Alignas(8) uint8_t state[STATE_MAX];
     uint32_t state_size;
     uint64_t state_tick;
-    cairn_lockstep client;
-} simulated_server;
+} server;
 
-static simulated_server *server;
+static cairn_lockstep client;
 
 BEFORE_EACH {
-    server = calloc(1, sizeof *server);
     char error[CAIRN_SCENE_ERROR_SIZE];
     assert_int_equal(
-        cairn_scene_world_create(kit_scene_stack_and_row(), NULL, &server->world, error), CAIRN_OK);
-    server->state = malloc(STATE_MAX);
-    assert_int_equal(cairn_lockstep_create(&server->client, NULL, STATE_MAX), CAIRN_OK);
+        cairn_scene_world_create(kit_scene_stack_and_row(), NULL, &server.world, error), CAIRN_OK);
+    assert_int_equal(cairn_lockstep_create(&client, NULL, STATE_MAX), CAIRN_OK);
 }
 
 AFTER_EACH {
-    cairn_lockstep_destroy(&server->client);
-    cairn_world_destroy(server->world);
-    free(server->state);
-    free(server);
+    cairn_lockstep_destroy(&client);
+    cairn_world_destroy(server.world);
 }
 
 static void encode_state(void) {
-    server->state_size = (uint32_t)cairn_world_encode(server->world, server->state, STATE_MAX);
-    server->state_tick = cairn_world_tick(server->world);
-    assert_true(server->state_size > 0);
+    server.state_size = (uint32_t)cairn_world_encode(server.world, server.state, STATE_MAX);
+    server.state_tick = cairn_world_tick(server.world);
+    assert_true(server.state_size > 0);
 }
 
 static cairn_lockstep_verdict send_state(uint32_t offset, uint32_t size) {
-    const cairn_state_message piece = {.tick = server->state_tick,
+    const cairn_state_message piece = {.tick = server.state_tick,
         .offset = offset,
-        .total_size = server->state_size,
-        .bytes = server->state + offset,
+        .total_size = server.state_size,
+        .bytes = server.state + offset,
         .size = size};
-    return cairn_lockstep_take_state(&server->client, &piece);
+    return cairn_lockstep_take_state(&client, &piece);
 }
 
 static cairn_lockstep_verdict send_whole_state(void) {
     encode_state();
-    return send_state(0, server->state_size);
+    return send_state(0, server.state_size);
 }
 
 // Steps the server's world without commands.
 static cairn_wire_tick step_server(void) {
-    const uint64_t tick = cairn_world_tick(server->world);
-    cairn_world_step(server->world, NULL, 0);
-    const cairn_hash128 root = cairn_world_hash_read(server->world).full;
+    const uint64_t tick = cairn_world_tick(server.world);
+    cairn_world_step(server.world, NULL, 0);
+    const cairn_hash128 root = cairn_world_hash_read(server.world).full;
     return (cairn_wire_tick){.tick = tick, .root_lo = root.lo, .root_hi = root.hi};
 }
 
 static cairn_lockstep_verdict send_ticks(const cairn_wire_tick *ticks, uint32_t count) {
     const cairn_ticks_message message = {.ticks = ticks, .tick_count = count};
-    return cairn_lockstep_take_ticks(&server->client, &message);
+    return cairn_lockstep_take_ticks(&client, &message);
 }
 
 TEST("ticks before any state are not expected") {
@@ -87,16 +80,16 @@ TEST("ticks are stepped once and compared") {
     }
     assert_int_equal(send_ticks(ticks, 3), CAIRN_LOCKSTEP_TAKEN);
     assert_int_equal(send_ticks(ticks, 5), CAIRN_LOCKSTEP_TAKEN); // three repeated, two new
-    assert_int_equal(cairn_lockstep_waiting(&server->client), 5);
-    assert_int_equal(cairn_lockstep_advance(&server->client, 2.5, 100), 3);
-    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 1), 1);
-    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 100), 1);
-    assert_int_equal(server->client.timeline.roots_compared, 5);
-    assert_int_equal(server->client.timeline.roots_differed, 0);
+    assert_int_equal(cairn_lockstep_waiting(&client), 5);
+    assert_int_equal(cairn_lockstep_advance(&client, 2.5, 100), 3);
+    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 1), 1);
+    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 100), 1);
+    assert_int_equal(client.timeline.roots_compared, 5);
+    assert_int_equal(client.timeline.roots_differed, 0);
     assert_int_equal(send_ticks(ticks, 5), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(cairn_lockstep_waiting(&server->client), 0);
+    assert_int_equal(cairn_lockstep_waiting(&client), 0);
     cairn_wire_root roots[8];
-    assert_int_equal(cairn_lockstep_roots(&server->client, roots, 8), 5);
+    assert_int_equal(cairn_lockstep_roots(&client, roots, 8), 5);
     assert_int_equal(roots[0].tick, 1);
     assert_int_equal(roots[4].tick, 5);
     assert_int_equal(roots[4].lo, ticks[4].root_lo);
@@ -111,16 +104,15 @@ TEST("a gap is not stepped over") {
     assert_int_equal(send_ticks(&ticks[1], 2), CAIRN_LOCKSTEP_EARLY);
     assert_int_equal(send_ticks(&ticks[4], 1), CAIRN_LOCKSTEP_EARLY);
     assert_int_equal(send_ticks(&ticks[2], 1), CAIRN_LOCKSTEP_EARLY);
-    assert_int_equal(cairn_lockstep_waiting(&server->client), 0);
+    assert_int_equal(cairn_lockstep_waiting(&client), 0);
     // Early ticks need not be sent again.
     assert_int_equal(send_ticks(&ticks[0], 1), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(cairn_lockstep_waiting(&server->client), 3);
+    assert_int_equal(cairn_lockstep_waiting(&client), 3);
     assert_int_equal(send_ticks(&ticks[3], 1), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(cairn_lockstep_waiting(&server->client), 5);
-    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 100), 5);
-    assert_int_equal(server->client.timeline.roots_differed, 0);
-    assert_int_equal(
-        server->client.early.commands.free_count, server->client.early.commands.block_count);
+    assert_int_equal(cairn_lockstep_waiting(&client), 5);
+    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 100), 5);
+    assert_int_equal(client.timeline.roots_differed, 0);
+    assert_int_equal(client.early.commands.free_count, client.early.commands.block_count);
 }
 
 TEST("ticks too far beyond a gap are not kept") {
@@ -131,7 +123,7 @@ TEST("ticks too far beyond a gap are not kept") {
     assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_EARLY);
     // A new state drops the early ticks of the old one.
     assert_int_equal(send_whole_state(), CAIRN_LOCKSTEP_LOADED);
-    assert_false(server->client.early.ticks[CAIRN_EARLY_TICKS_MAX - 1].held);
+    assert_false(client.early.ticks[CAIRN_EARLY_TICKS_MAX - 1].held);
     // Commands are bounded as well.
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; i++) {
@@ -144,7 +136,7 @@ TEST("ticks too far beyond a gap are not kept") {
             .tick_count = 1,
             .commands = commands,
             .command_count = CAIRN_COMMANDS_PER_TICK_MAX};
-        verdict = cairn_lockstep_take_ticks(&server->client, &message);
+        verdict = cairn_lockstep_take_ticks(&client, &message);
     }
     assert_int_equal(verdict, CAIRN_LOCKSTEP_GAP);
     assert_in_range(tick.tick, 16, 30);
@@ -158,10 +150,10 @@ TEST("a root that differs is counted once, at its tick") {
     }
     ticks[1].root_hi ^= 1;
     send_ticks(ticks, 3);
-    cairn_lockstep_advance(&server->client, 1e9, 100);
-    assert_int_equal(server->client.timeline.roots_compared, 3);
-    assert_int_equal(server->client.timeline.roots_differed, 1);
-    assert_int_equal(server->client.timeline.first_difference_tick, 2);
+    cairn_lockstep_advance(&client, 1e9, 100);
+    assert_int_equal(client.timeline.roots_compared, 3);
+    assert_int_equal(client.timeline.roots_differed, 1);
+    assert_int_equal(client.timeline.first_difference_tick, 2);
 }
 
 TEST("ticks that do not fit are not acknowledged") {
@@ -173,8 +165,8 @@ TEST("ticks that do not fit are not acknowledged") {
     }
     tick.tick = CAIRN_LOCKSTEP_TICKS_MAX;
     assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_FULL);
-    assert_int_equal(server->client.timeline.confirmed_end, CAIRN_LOCKSTEP_TICKS_MAX);
-    cairn_lockstep_advance(&server->client, 1e9, 1);
+    assert_int_equal(client.timeline.confirmed_end, CAIRN_LOCKSTEP_TICKS_MAX);
+    cairn_lockstep_advance(&client, 1e9, 1);
     assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_TAKEN);
 }
 
@@ -188,9 +180,9 @@ TEST("a command out of range is refused") {
         const cairn_ticks_message message = {
             .ticks = &tick, .tick_count = 1, .commands = &wrong[i], .command_count = 1};
         assert_int_equal(
-            cairn_lockstep_take_ticks(&server->client, &message), CAIRN_LOCKSTEP_COMMAND_REFUSED);
+            cairn_lockstep_take_ticks(&client, &message), CAIRN_LOCKSTEP_COMMAND_REFUSED);
     }
-    assert_int_equal(cairn_lockstep_waiting(&server->client), 0);
+    assert_int_equal(cairn_lockstep_waiting(&client), 0);
 }
 
 TEST("a new state replaces the world only when it is complete") {
@@ -202,27 +194,27 @@ TEST("a new state replaces the world only when it is complete") {
     }
     encode_state();
     assert_int_equal(send_state(0, 100), CAIRN_LOCKSTEP_TAKEN);
-    assert_int_equal(server->client.timeline.confirmed_end, 51);
+    assert_int_equal(client.timeline.confirmed_end, 51);
     cairn_wire_tick next = step_server();
     assert_int_equal(send_ticks(&next, 1), CAIRN_LOCKSTEP_TAKEN);
     // The old world must not be stepped with the new one's ticks.
-    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 100), 0);
-    assert_int_equal(cairn_world_tick(server->client.timeline.world), 0);
-    assert_int_equal(send_state(100, server->state_size - 100), CAIRN_LOCKSTEP_LOADED);
-    assert_int_equal(cairn_lockstep_advance(&server->client, 1e9, 100), 1);
-    assert_int_equal(server->client.timeline.roots_differed, 0);
-    assert_int_equal(cairn_world_tick(server->client.timeline.world), 52);
+    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 100), 0);
+    assert_int_equal(cairn_world_tick(client.timeline.world), 0);
+    assert_int_equal(send_state(100, server.state_size - 100), CAIRN_LOCKSTEP_LOADED);
+    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 100), 1);
+    assert_int_equal(client.timeline.roots_differed, 0);
+    assert_int_equal(cairn_world_tick(client.timeline.world), 52);
 }
 
 TEST("a state that does not decode is refused") {
     encode_state();
-    server->state[server->state_size - 9] ^= 0xff;
-    server->state[4] ^= 0xff;
-    assert_int_equal(send_state(0, server->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
-    assert_null(server->client.timeline.world);
+    server.state[server.state_size - 9] ^= 0xff;
+    server.state[4] ^= 0xff;
+    assert_int_equal(send_state(0, server.state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
+    assert_null(client.timeline.world);
     encode_state();
-    server->state_tick = 77; // the message states another tick than the state has
-    assert_int_equal(send_state(0, server->state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
+    server.state_tick = 77; // the message states another tick than the state has
+    assert_int_equal(send_state(0, server.state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
 }
 
 TEST("a delta is applied to its baseline and refused without it") {

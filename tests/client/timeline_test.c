@@ -15,12 +15,12 @@ SCOPE_ENDS(cairn_timeline, cairn_timeline_destroy)
 #define STATE_MEMORY (16u << 20)
 
 // The server's history: commands and roots, tick by tick.
-typedef struct history {
+static struct {
     cairn_command commands[SCRIPT_TICKS][8];
     uint32_t counts[SCRIPT_TICKS];
     cairn_hash128 roots[SCRIPT_TICKS];
     cairn_world *world; // at the end of the script
-} history;
+} truth;
 
 static cairn_world *new_world(void) {
     char error[CAIRN_SCENE_ERROR_SIZE];
@@ -41,10 +41,11 @@ static cairn_command input_of(cairn_random *random, uint32_t slot) {
 }
 
 // Slot 0 plays throughout. Slot 1 joins and leaves repeatedly. Both throw and spawn.
-static void write_script(history *h, uint64_t seed) {
-    cairn_random random = cairn_random_of(seed);
+BEFORE_EACH {
+    cairn_random random = cairn_random_of(7);
+    truth.world = new_world();
     for (uint32_t tick = 0; tick < SCRIPT_TICKS; tick++) {
-        cairn_command *at = h->commands[tick];
+        cairn_command *at = truth.commands[tick];
         const uint32_t phase = tick % 40;
         if (tick == 0) {
             *at++ = (cairn_command){.kind = CAIRN_COMMAND_JOIN};
@@ -59,24 +60,15 @@ static void write_script(history *h, uint64_t seed) {
         if (phase >= 10 && phase < 33) {
             *at++ = input_of(&random, 1);
         }
-        h->counts[tick] = (uint32_t)(at - h->commands[tick]);
-        cairn_commands_sort(h->commands[tick], h->counts[tick]);
-        cairn_world_step(h->world, h->commands[tick], h->counts[tick]);
-        h->roots[tick] = cairn_world_hash_read(h->world).full;
+        truth.counts[tick] = (uint32_t)(at - truth.commands[tick]);
+        cairn_commands_sort(truth.commands[tick], truth.counts[tick]);
+        cairn_world_step(truth.world, truth.commands[tick], truth.counts[tick]);
+        truth.roots[tick] = cairn_world_hash_read(truth.world).full;
     }
 }
 
-static history *truth;
-
-BEFORE_EACH {
-    truth = calloc(1, sizeof *truth);
-    truth->world = new_world();
-    write_script(truth, 7);
-}
-
 AFTER_EACH {
-    cairn_world_destroy(truth->world);
-    free(truth);
+    cairn_world_destroy(truth.world);
 }
 
 static void start(cairn_timeline *t, uint32_t ticks, size_t state_memory) {
@@ -87,15 +79,15 @@ static void start(cairn_timeline *t, uint32_t ticks, size_t state_memory) {
 
 static cairn_timeline_verdict confirm(cairn_timeline *t, uint64_t tick) {
     return cairn_timeline_confirm(
-        t, tick, truth->commands[tick], truth->counts[tick], truth->roots[tick]);
+        t, tick, truth.commands[tick], truth.counts[tick], truth.roots[tick]);
 }
 
 // Predicts an input of slot 0 alone, in one tick of four a wrong one.
 static cairn_timeline_verdict predict_badly(
     cairn_timeline *t, uint64_t tick, cairn_random *random) {
     cairn_command wrong = input_of(random, 0);
-    const cairn_command *commands = truth->commands[tick];
-    for (uint32_t i = 0; i < truth->counts[tick]; i++) {
+    const cairn_command *commands = truth.commands[tick];
+    for (uint32_t i = 0; i < truth.counts[tick]; i++) {
         bool own = commands[i].slot == 0 && commands[i].kind == CAIRN_COMMAND_INPUT;
         wrong = own && cairn_random_below(random, 4) > 0 ? commands[i] : wrong;
     }
@@ -110,7 +102,7 @@ static void step_all(cairn_timeline *t) {
 static void expect_server_world(const cairn_timeline *t) {
     assert_int_equal(t->head_tick, SCRIPT_TICKS);
     assert_false(t->differs);
-    assert_int_equal(cairn_world_diff(t->world, truth->world, NULL, 0), 0);
+    assert_int_equal(cairn_world_diff(t->world, truth.world, NULL, 0), 0);
 }
 
 // Bodies spawn and players join and leave inside the window, which changes the rules' state and the
@@ -161,11 +153,11 @@ TEST("with confirmed ticks alone each tick is stepped once") {
     assert_null(cairn_timeline_tick_read(&t, SCRIPT_TICKS - 33));
     const cairn_timeline_tick *oldest = cairn_timeline_tick_read(&t, SCRIPT_TICKS - 32);
     assert_non_null(oldest);
-    assert_memory_equal(&oldest->root, &truth->roots[SCRIPT_TICKS - 32], sizeof oldest->root);
+    assert_memory_equal(&oldest->root, &truth.roots[SCRIPT_TICKS - 32], sizeof oldest->root);
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     const uint32_t count = cairn_timeline_commands(&t, SCRIPT_TICKS - 1, commands);
-    assert_int_equal(count, truth->counts[SCRIPT_TICKS - 1]);
-    assert_memory_equal(commands, truth->commands[SCRIPT_TICKS - 1], count * sizeof commands[0]);
+    assert_int_equal(count, truth.counts[SCRIPT_TICKS - 1]);
+    assert_memory_equal(commands, truth.commands[SCRIPT_TICKS - 1], count * sizeof commands[0]);
     // Without memory for states there is no way back.
     assert_int_equal(cairn_timeline_rewind(&t, SCRIPT_TICKS - 1), CAIRN_TIMELINE_STATE_DROPPED);
 }
@@ -230,7 +222,7 @@ TEST("a prediction beyond the window is refused") {
 
 TEST("a damaged world can be repaired at a tick") {
     SCOPED(cairn_timeline) t;
-    uint8_t *bytes = malloc(cairn_world_save_size_max(truth->world));
+    uint8_t *bytes = malloc(cairn_world_save_size_max(truth.world));
     size_t size = 0;
     start(&t, 64, STATE_MEMORY);
     for (uint64_t tick = 0; tick < 100; tick++) {
@@ -268,12 +260,12 @@ TEST("a root that differs is found at its tick whether the tick was predicted or
         start(&t, 64, STATE_MEMORY);
         for (uint64_t tick = 0; tick < 10; tick++) {
             if (predicted) {
-                cairn_timeline_predict(&t, tick, truth->commands[tick], truth->counts[tick]);
+                cairn_timeline_predict(&t, tick, truth.commands[tick], truth.counts[tick]);
                 step_all(&t);
             }
-            cairn_hash128 root = truth->roots[tick];
+            cairn_hash128 root = truth.roots[tick];
             root.hi ^= tick == 6;
-            cairn_timeline_confirm(&t, tick, truth->commands[tick], truth->counts[tick], root);
+            cairn_timeline_confirm(&t, tick, truth.commands[tick], truth.counts[tick], root);
             step_all(&t);
         }
         assert_int_equal(t.roots_differed, 1);
