@@ -34,7 +34,7 @@ static void add_body(cairn_storm_scene *s, uint32_t kind, cairn_vec3 at, cairn_s
     s->scene.shape_count++;
 }
 
-static void add_stone(cairn_storm_scene *s, cairn_random *random) {
+static void add_random_body(cairn_storm_scene *s, cairn_random *random) {
     static const uint32_t kinds[] = {CAIRN_SHAPE_BOX, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_CAPSULE};
     cairn_scene_shape shape =
         shape_of(kinds[cairn_random_below(random, 3)], between(random, 0.1f, 0.6f));
@@ -82,10 +82,10 @@ void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const 
     set_world_settings(scene, random, rules);
     add_body(out, CAIRN_BODY_STATIC, (cairn_vec3){0}, shape_of(CAIRN_SHAPE_HALF_SPACE, 1));
     // Most worlds are tiny: the storm tests the protocol, and steps cost time.
-    const uint64_t most = cairn_random_below(random, 8) == 0 ? CAIRN_STORM_STONES_MAX : 6;
-    const uint64_t stones = 1 + cairn_random_below(random, most);
-    for (uint64_t i = 0; i < stones; i++) {
-        add_stone(out, random);
+    const uint64_t most = cairn_random_below(random, 8) == 0 ? CAIRN_STORM_DRAWN_BODIES_MAX : 6;
+    const uint64_t count = 1 + cairn_random_below(random, most);
+    for (uint64_t i = 0; i < count; i++) {
+        add_random_body(out, random);
     }
     for (uint32_t i = 1; i + 1 < scene->body_count && scene->joint_count < 3; i++) {
         if (cairn_random_below(random, 4) == 0) {

@@ -8,13 +8,13 @@
 #include "schema/scene.h"
 #include "storm/network.h"
 
-#define CAIRN_STORM_STONES_MAX 24
+#define CAIRN_STORM_DRAWN_BODIES_MAX 24
 #define CAIRN_STORM_BODY_CAPACITY 64
 
 typedef struct cairn_storm_scene {
     cairn_scene scene; // points into this struct
-    cairn_scene_body bodies[CAIRN_STORM_STONES_MAX + 1];
-    cairn_scene_shape shapes[CAIRN_STORM_STONES_MAX + 1];
+    cairn_scene_body bodies[CAIRN_STORM_DRAWN_BODIES_MAX + 1];
+    cairn_scene_shape shapes[CAIRN_STORM_DRAWN_BODIES_MAX + 1];
     cairn_scene_joint joints[4];
 } cairn_storm_scene;
 

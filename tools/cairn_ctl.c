@@ -40,10 +40,6 @@ static int report_error(int status, const char *what, const char *why) {
     return status;
 }
 
-static bool connection_is_over(const operator_session *o) {
-    return cairn_client_state_read(o->client) >= CAIRN_CLIENT_LEFT;
-}
-
 static int connect_client(operator_session *o, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     cairn_client_config config = cairn_client_config_default();
     config.spectator = true;
@@ -57,7 +53,8 @@ static int connect_client(operator_session *o, const uint8_t token[CAIRN_CONNECT
     }
     cairn_client_uv_connect(o->driver, token);
     const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * CAIRN_NS_PER_S;
-    while (!cairn_client_welcomed(o->client) && !connection_is_over(o) &&
+    while (!cairn_client_welcomed(o->client) &&
+           cairn_client_state_read(o->client) < CAIRN_CLIENT_LEFT &&
            cairn_client_uv_now_ns() < end_ns) {
         cairn_client_uv_frame(o->driver);
     }
@@ -75,7 +72,8 @@ static int ask_and_wait(
     // Step and run-until are answered when the room has run, however long that takes.
     const bool unlimited =
         request->verb == CAIRN_CONTROL_STEP || request->verb == CAIRN_CONTROL_RUN_UNTIL;
-    while (!connection_is_over(o) && (unlimited || cairn_client_uv_now_ns() < end_ns)) {
+    while (cairn_client_state_read(o->client) < CAIRN_CLIENT_LEFT &&
+           (unlimited || cairn_client_uv_now_ns() < end_ns)) {
         number = number != 0 ? number : cairn_client_ask(o->client, request);
         cairn_client_uv_frame(o->driver);
         while (cairn_client_next_answer(o->client, answer)) {

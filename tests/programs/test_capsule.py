@@ -5,24 +5,24 @@ import pytest
 
 
 @pytest.fixture
-def made(kit):
+def capsule(kit):
     """A capsule of a client whose memory was changed after a step."""
     kit.run("test_capsule_explain", "made.cairn")
     return "made.cairn"
 
 
-def test_a_capsule_is_explained(kit, made):
-    text = kit.run("cairn-replay", "explain", made, code=1).out
+def test_a_capsule_is_explained(kit, capsule):
+    text = kit.run("cairn-replay", "explain", capsule, code=1).out
     assert "body 3, linear_velocity.y, 1048576 ulps, bit 20" in text
     assert "the memory of the client was changed after the step" in text
-    answer = kit.run("cairn-replay", "explain", made, "--json", code=1).json
+    answer = kit.run("cairn-replay", "explain", capsule, "--json", code=1).json
     assert answer["hazard"] == "field_changed" and answer["certain"] is True
     assert answer["bodies"] == [3] and answer["bit"] == 20
 
 
-def test_a_capsule_is_a_recording_too(kit, made):
-    assert "linear_velocity.y" in kit.run("cairn-replay", "verify", made, code=1).err
-    kit.run("cairn-replay", "info", made)
+def test_a_capsule_is_a_recording_too(kit, capsule):
+    assert "linear_velocity.y" in kit.run("cairn-replay", "verify", capsule, code=1).err
+    kit.run("cairn-replay", "info", capsule)
 
 
 def test_a_recording_is_not_a_capsule(kit):

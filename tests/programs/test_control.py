@@ -62,7 +62,7 @@ def test_text_answers_name_every_field(ctl):
     assert "paused=true" in ctl("state").lines()
 
 
-def test_help_says_what_each_verb_does_and_answers(kit, ctl):
+def test_help_describes_each_verb_and_its_answer(kit, ctl):
     listed = kit.run("cairn-ctl", "--help").out
     features = ctl.ask("features")
     for verb in features["verbs"]:
@@ -72,7 +72,7 @@ def test_help_says_what_each_verb_does_and_answers(kit, ctl):
     assert kit.run("cairn-ctl", "help", "ray").lines()[-1].endswith("hit body shape point normal fraction")
 
 
-def test_a_save_comes_back_as_the_same_world_through_a_file(ctl):
+def test_a_save_in_a_file_restores_the_same_world(ctl):
     first = ctl.root("run", "drop.verbs")
     ctl("save", "here")
     ctl("save-read", "here", "here.state")
@@ -88,7 +88,7 @@ def test_a_seek_and_the_same_steps_reach_the_same_world(ctl):
     assert ctl.root("run-until", 60) == first
 
 
-def test_a_fork_differs_from_its_room_by_what_is_done_to_it(ctl):
+def test_a_fork_differs_by_its_own_edits(ctl):
     ctl("run", "drop.verbs")
     ctl("fork", "twin")
     ctl("--room", "twin", "delete", 266)
@@ -151,7 +151,7 @@ def test_a_wrong_verb_is_refused_before_anything_is_sent(kit, verb, says):
     kit.refuses("cairn-ctl", "--server", "127.0.0.1:1", "--key", kit.key(), *verb, code=2, says=says)
 
 
-def test_only_a_token_with_the_right_may_control(kit, ctl):
+def test_only_a_token_with_the_operator_right_may_control(kit, ctl):
     guest = kit.token(ctl.server, name="guest")
     operator = kit.token(ctl.server, "--operator", name="operator")
     assert "no right" in kit.run("cairn-ctl", "--token", guest, "pause", code=1).err
