@@ -11,7 +11,7 @@
 #include "sim/math/float_env.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
-#include "tests/capsule/careless_rules.h"
+#include "tests/capsule/uninitialised_rules.h"
 #include "tests/kit/exact.h"
 #include "tests/kit/rig.h"
 #include "tools/replay/explain.h"
@@ -21,26 +21,26 @@
 
 typedef enum fault {
     NO_FAULT = 0,
-    FUSED,    // built with contraction
-    FLUSHING, // its step turns flush-to-zero on
-    COLD,     // its steps begin without the impulses of the last one
-    FLIPPED,  // one bit of one field is flipped once
-    CARELESS, // its rules read uninitialised memory
+    CONTRACTION,   // built with contraction
+    FLUSH_TO_ZERO, // its step turns flush-to-zero on
+    NO_WARM_START, // its steps begin without the impulses of the last one
+    BIT_FLIP,      // one bit of one field is flipped once
+    UNINITIALISED, // its rules read uninitialised memory
 } fault;
 
 static struct {
     fault kind;
     uint64_t from;              // tick
     const cairn_client *client; // whose steps have the fault; NULL: none
-    bool flipped;               // FLIPPED has happened
-} broken;
+    bool flipped;               // BIT_FLIP has happened
+} injected;
 
 void __real_cairn_world_step(
     cairn_world *world, const cairn_command *commands, uint32_t command_count);
 void __wrap_cairn_world_step(
     cairn_world *world, const cairn_command *commands, uint32_t command_count);
 
-// What CARELESS reads: without a fault each step finds the same bytes.
+// What UNINITIALISED reads: without a fault each step finds the same bytes.
 static void fill_stack(unsigned char byte) {
     volatile unsigned char area[16384];
     for (size_t i = 0; i < sizeof area; ++i) {
@@ -60,23 +60,23 @@ static void step_flushing(cairn_world *world, const cairn_command *commands, uin
 void __wrap_cairn_world_step(
     cairn_world *world, const cairn_command *commands, uint32_t command_count) {
     void (*volatile fill)(unsigned char) = fill_stack;
-    const bool faulty = broken.client != NULL && cairn_client_world(broken.client) == world &&
-                        cairn_world_tick(world) >= broken.from;
-    fill(faulty && broken.kind == CARELESS ? 0x77 : 0x11);
-    if (faulty && broken.kind == FUSED) {
+    const bool faulty = injected.client != NULL && cairn_client_world(injected.client) == world &&
+                        cairn_world_tick(world) >= injected.from;
+    fill(faulty && injected.kind == UNINITIALISED ? 0x77 : 0x11);
+    if (faulty && injected.kind == CONTRACTION) {
         static cairn_trace trace;
         cairn_fused_step_traced(world, commands, command_count, &trace);
-    } else if (faulty && broken.kind == FLUSHING) {
+    } else if (faulty && injected.kind == FLUSH_TO_ZERO) {
         step_flushing(world, commands, command_count);
     } else {
-        if (faulty && broken.kind == COLD) {
+        if (faulty && injected.kind == NO_WARM_START) {
             cairn_trial_clear_impulses(world);
         }
-        if (faulty && broken.kind == FLIPPED && !broken.flipped) {
+        if (faulty && injected.kind == BIT_FLIP && !injected.flipped) {
             uint32_t *word = (uint32_t *)&world->state.motions[2].linear_velocity.x;
             *word ^= 1u << 9;
             cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, 2);
-            broken.flipped = true;
+            injected.flipped = true;
         }
         __real_cairn_world_step(world, commands, command_count);
     }
@@ -130,7 +130,7 @@ static void shape_server(cairn_server_config *config) {
     scene.body_count = 4;
     scene.world.sleep = 0;
     config->first_room.scene = &scene;
-    config->first_room.rules = broken.kind == CARELESS ? &careless : NULL;
+    config->first_room.rules = injected.kind == UNINITIALISED ? &uninitialised_rules : NULL;
     config->on_capsule = on_server_capsule;
 }
 
@@ -142,21 +142,21 @@ typedef struct play {
 static play p;
 
 static void begin(fault kind, cairn_client_mode mode) {
-    broken.kind = kind;
-    broken.from = UINT64_MAX;
-    broken.flipped = false;
+    injected.kind = kind;
+    injected.from = UINT64_MAX;
+    injected.flipped = false;
     rig_start(&p.rig, .seed = 11 + (uint64_t)kind, .configure = shape_server);
     p.config = cairn_client_config_default();
     p.config.mode = mode;
     p.config.on_desync_report = on_client_capsule;
-    p.config.rules = kind == CARELESS ? &careless : NULL;
+    p.config.rules = kind == UNINITIALISED ? &uninitialised_rules : NULL;
     rig_join(&p.rig, &p.config, NULL);
     rig_wait_to_play(&p.rig);
     rig_run_ms(&p.rig, 500);
-    broken.client = rig_client(&p.rig, 0);
+    injected.client = rig_client(&p.rig, 0);
     // A client whose world differed from the beginning may have been demoted by now.
-    const cairn_world *world = cairn_client_world(broken.client);
-    broken.from = world == NULL ? 0 : cairn_world_tick(world) + 5;
+    const cairn_world *world = cairn_client_world(injected.client);
+    injected.from = world == NULL ? 0 : cairn_world_tick(world) + 5;
 }
 
 // The client may have been demoted to snapshots by then. The server does not answer it any more,
@@ -169,7 +169,7 @@ static void run_until_caught(void) {
 }
 
 static void end(void) {
-    broken.client = NULL;
+    injected.client = NULL;
     rig_end(&p.rig);
     free(by_client.bytes);
     free(by_server.bytes);
@@ -179,7 +179,7 @@ static void end(void) {
 static void expect_named(const caught *c, cairn_hazard hazard, bool certain) {
     static cairn_explanation explanation;
     assert_true(c->count > 0);
-    broken.client = NULL; // the explanation steps without the fault
+    injected.client = NULL; // the explanation steps without the fault
     if (!cairn_explain(c->bytes, c->size, p.config.rules, &explanation)) {
         fail_msg("%s", explanation.text);
     }
@@ -218,7 +218,8 @@ static void expect_both_named(fault kind, cairn_hazard hazard) {
         begin(kind, modes[i]);
         run_until_caught();
         expect_named(&by_client, hazard, true);
-        if (kind != CARELESS) { // no two roots ever agreed, so the server has no tick to begin with
+        if (kind !=
+            UNINITIALISED) { // no two roots ever agreed, so the server has no tick to begin with
             expect_server_answered();
             expect_named(&by_server, hazard, true);
         }
@@ -229,34 +230,34 @@ static void expect_both_named(fault kind, cairn_hazard hazard) {
 
 TEST("a client with contraction is named") {
     if (cairn_fused_available()) {
-        expect_both_named(FUSED, CAIRN_HAZARD_CONTRACTION);
+        expect_both_named(CONTRACTION, CAIRN_HAZARD_CONTRACTION);
     }
 }
 
 TEST("a client with flush to zero is named") {
-    expect_both_named(FLUSHING, CAIRN_HAZARD_FLUSH_TO_ZERO);
+    expect_both_named(FLUSH_TO_ZERO, CAIRN_HAZARD_FLUSH_TO_ZERO);
 }
 
 TEST("a client without warm start is named") {
-    expect_both_named(COLD, CAIRN_HAZARD_WARM_START);
+    expect_both_named(NO_WARM_START, CAIRN_HAZARD_WARM_START);
 }
 
 TEST("a flipped field is named") {
-    begin(FLIPPED, CAIRN_CLIENT_LOCKSTEP);
+    begin(BIT_FLIP, CAIRN_CLIENT_LOCKSTEP);
     run_until_caught();
     expect_named(&by_client, CAIRN_HAZARD_FIELD_CHANGED, false);
     end();
 }
 
 TEST("rules that read uninitialised memory are named") {
-    expect_both_named(CARELESS, CAIRN_HAZARD_UNINITIALISED);
+    expect_both_named(UNINITIALISED, CAIRN_HAZARD_UNINITIALISED);
 }
 
 TEST("clients without a fault make no capsule") {
     const cairn_virtual_path bad = {
         .delay_ns = 30000000, .jitter_ns = 15000000, .loss_permille = 100, .repeat_permille = 50};
     for (uint64_t seed = 0; seed < seeds; ++seed) {
-        broken.kind = NO_FAULT;
+        injected.kind = NO_FAULT;
         rig_start(&p.rig, .seed = 100 + seed, .configure = shape_server);
         p.config = cairn_client_config_default();
         p.config.on_desync_report = on_client_capsule;

@@ -4,7 +4,7 @@
 
 #include "tests/kit/test.h"
 
-#include "tests/capsule/careless_rules.h"
+#include "tests/capsule/uninitialised_rules.h"
 #include "tests/sim/world_kit.h"
 
 #include <stdio.h>
@@ -206,10 +206,10 @@ TEST("a restore that loses the impulses is recognised") {
 }
 
 TEST("rules that read uninitialised memory are recognised") {
-    begin(&careless);
+    begin(&uninitialised_rules);
     step_twice(&cairn_trial_plain);
     ((cairn_rules_block *)a.after->state.rules)->words[0] ^= 5;
-    explain(&careless);
+    explain(&uninitialised_rules);
     expect(CAIRN_HAZARD_UNINITIALISED, true);
 }
 
