@@ -2,7 +2,8 @@
 #pragma once
 
 // The command line of a program, as one table: flags ("--name value", "--name=value" or a bare
-// switch), the environment variables that stand in for them, verbs, and words. It prints --help and
+// switch), the environment variables that replace missing flags, verbs, and words. It prints --help
+// and
 // --version and refuses the rest with one sentence that says which argument is wrong and what it
 // must be. A flag wins over its variable; of a flag that is given twice the last one counts, unless
 // its own reader adds them up. A word may begin with one dash: a number, or standard input.
@@ -18,11 +19,11 @@ typedef enum cairn_flag_kind {
     CAIRN_FLAG_TEXT,       // const char *, not empty: the argument itself
     CAIRN_FLAG_CHOICE,     // uint32_t, the index of the word
     CAIRN_FLAG_ADDRESS,    // cairn_address; `least` 1: with a port other than 0
-    CAIRN_FLAG_CUSTOM,     // as `read` takes it
+    CAIRN_FLAG_CUSTOM,     // parsed by `read`
 } cairn_flag_kind;
 
 // Returns NULL, or what `value` must be, as in "must be 64 hexadecimal digits". `first`: of this
-// flag on the command line, which replaces what the variable said; always true for the variable.
+// flag on the command line, which replaces the variable's value; always true for the variable.
 typedef const char *(*cairn_flag_reader)(void *out, const char *value, bool first);
 
 typedef struct cairn_flag {
@@ -36,7 +37,7 @@ typedef struct cairn_flag {
     uint64_t most;            // 0: the largest value of the type
     const char *const *words; // of a choice, ends with NULL
     cairn_flag_reader read;
-    const char *verbs; // that take it, separated by spaces; NULL: all
+    const char *verbs; // that accept it, separated by spaces; NULL: all
     bool secret;       // the value never appears in a message
 } cairn_flag;
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -81,29 +82,25 @@ const char *cairn_key_flag(void *out, const char *value, bool first) {
                : "must be 64 hexadecimal digits or a file that holds them and nothing else";
 }
 
-static bool read_token_file(
-    const char *path, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char *error) {
-    CAIRN_ASSERT(error != NULL);
-    const bool standard_input = strcmp(path, "-") == 0;
-    FILE *file = standard_input ? stdin : fopen(path, "rb");
-    if (file == NULL) {
-        snprintf(error, CAIRN_TOKEN_SOURCE_ERROR_SIZE, "--token %.100s: %s", path, strerror(errno));
-        return false;
-    }
-    const size_t size = fread(token, 1, CAIRN_CONNECT_TOKEN_SIZE, file);
-    if (!standard_input) {
-        fclose(file);
-    }
-    snprintf(error, CAIRN_TOKEN_SOURCE_ERROR_SIZE,
-        "--token %.100s: holds %zu bytes, a token has %d", path, size, CAIRN_CONNECT_TOKEN_SIZE);
-    return size == CAIRN_CONNECT_TOKEN_SIZE;
-}
-
 bool cairn_token_source_read(const cairn_token_source *source,
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE]) {
     CAIRN_ASSERT(source != NULL && token != NULL && error != NULL);
     if (source->file != NULL) {
-        return read_token_file(source->file, token, error);
+        const bool standard_input = strcmp(source->file, "-") == 0;
+        FILE *file = standard_input ? stdin : fopen(source->file, "rb");
+        if (file == NULL) {
+            snprintf(error, CAIRN_TOKEN_SOURCE_ERROR_SIZE, "--token %.100s: %s", source->file,
+                strerror(errno));
+            return false;
+        }
+        const size_t size = fread(token, 1, CAIRN_CONNECT_TOKEN_SIZE, file);
+        if (!standard_input) {
+            fclose(file);
+        }
+        snprintf(error, CAIRN_TOKEN_SOURCE_ERROR_SIZE,
+            "--token %.100s: holds %zu bytes, a token has %d", source->file, size,
+            CAIRN_CONNECT_TOKEN_SIZE);
+        return size == CAIRN_CONNECT_TOKEN_SIZE;
     }
     if (!source->key.given || source->server.family == 0) {
         snprintf(error, CAIRN_TOKEN_SOURCE_ERROR_SIZE,
@@ -117,7 +114,7 @@ bool cairn_token_source_read(const cairn_token_source *source,
     }
     const cairn_token_request request = {.protocol_id = source->protocol_id,
         .client_id = source->client_id,
-        .create_unix_s = cairn_system_unix_s(),
+        .create_unix_s = (uint64_t)time(NULL),
         .lifetime_s = 30,
         .timeout_s = 5,
         .server_addresses = &source->server,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Private keys in flags and files, and the connect token that a program joins a server with.
+// Private keys in flags and files, and the connect token with which a program joins a server.
 
 #include <stdbool.h>
 #include <stddef.h>

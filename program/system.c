@@ -12,10 +12,6 @@ uint64_t cairn_system_now_ns(void) {
     return (uint64_t)now.tv_sec * CAIRN_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-uint64_t cairn_system_unix_s(void) {
-    return (uint64_t)time(NULL);
-}
-
 void cairn_system_sleep_ms(uint32_t ms) {
     const struct timespec length = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
     nanosleep(&length, NULL);

@@ -8,6 +8,5 @@
 #include <stdint.h>
 
 uint64_t cairn_system_now_ns(void);               // monotonic
-uint64_t cairn_system_unix_s(void);               // wall clock
 void cairn_system_sleep_ms(uint32_t ms);          // returns early if a signal arrives
 bool cairn_system_random(void *out, size_t size); // fit for keys; false: the system failed

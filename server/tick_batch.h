@@ -2,7 +2,7 @@
 #pragma once
 
 // What a room does when ticks are due: it gathers their commands, steps and hashes them, records
-// them, and sends its members what is new. The middle part is a job that may run on a thread.
+// them, and sends the changes to its members. Stepping is a job that may run on a thread.
 
 #include <stdint.h>
 

@@ -28,7 +28,7 @@ typedef enum cairn_lag_refusal {
     CAIRN_LAG_SHOWN = 0,
     CAIRN_LAG_OFF,               // not enabled for the room
     CAIRN_LAG_VIEW_TIME_INVALID, // span or fraction is outside its range
-    CAIRN_LAG_TOO_OLD,           // older than the age_ms_max given to enable
+    CAIRN_LAG_TOO_OLD,           // older than the age_ms_max of enable
     CAIRN_LAG_FUTURE,            // not stepped yet
     CAIRN_LAG_NOT_HELD,          // before the room began, or its state history is too small
     CAIRN_LAG_NO_ROOM,           // no such room

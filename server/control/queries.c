@@ -81,7 +81,7 @@ static cairn_lag_refusal find_viewed_world(
     }
     // From the first such request on the room keeps the states that a view needs.
     cairn_lag_refusal refusal = CAIRN_LAG_SHOWN;
-    if (!cairn_lag_is_enabled(c->room)) {
+    if (c->room->lag->world == NULL) {
         refusal = cairn_server_lag_enable(c->server, c->room->id, VIEW_AGE_MS_MAX);
     }
     if (refusal == CAIRN_LAG_SHOWN) {

@@ -8,8 +8,6 @@
 #include "base/assert.h"
 #include "base/limits.h"
 
-// ------------------------------------------------------------------------------------- --room
-
 // A piece of text between separators.
 typedef struct piece {
     const char *at;
@@ -138,8 +136,6 @@ static const char *add_public_address(void *out, const char *value, bool first) 
     config->public.addresses[config->public.count++] = address;
     return NULL;
 }
-
-// ------------------------------------------------------------------------------------- all flags
 
 // Refuses flags that contradict each other.
 static bool check_together(const cairn_config *config, char *error) {

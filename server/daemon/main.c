@@ -246,23 +246,20 @@ static bool names_file(const char *scene) {
     return strchr(scene, '/') != NULL || (size > 5 && strcmp(scene + size - 5, ".json") == 0);
 }
 
-static void list_scenes(const char *name) {
-    uint32_t count;
-    const cairn_scene_text *library = cairn_scene_library(&count);
-    fprintf(stderr, "cairnd: --scene %s: not a file's name and not built in; built in are", name);
-    for (uint32_t i = 0; i < count; ++i) {
-        fprintf(stderr, "%s %s", i == 0 ? "" : ",", library[i].name);
-    }
-    fprintf(stderr, "\n");
-}
-
 // The caller destroys it. NULL after a complaint.
 static cairn_scene *load_scene(const char *name) {
     const cairn_scene_text *built_in = cairn_scene_library_find(name);
     char *text = NULL;
     size_t size = 0;
     if (built_in == NULL && !names_file(name)) {
-        list_scenes(name);
+        uint32_t count;
+        const cairn_scene_text *library = cairn_scene_library(&count);
+        fprintf(
+            stderr, "cairnd: --scene %s: not a file's name and not built in; built in are", name);
+        for (uint32_t i = 0; i < count; ++i) {
+            fprintf(
+                stderr, "%s %s%s", i == 0 ? "" : ",", library[i].name, i + 1 < count ? "" : "\n");
+        }
         return NULL;
     }
     if (built_in == NULL && (text = read_file(name, CAIRN_SCENE_JSON_SIZE_MAX, &size)) == NULL) {

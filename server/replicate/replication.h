@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "server/replicate/baselines.h"
 #include "server/replicate/shapes.h"
 #include "server/replicate/snapshots.h"
 #include "server/replicate/state_transfer.h"

@@ -1,11 +1,169 @@
 // SPDX-License-Identifier: MIT
 #include "server/replicate/snapshots.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/assert.h"
+#include "base/limits.h"
+#include "bridge/snapshot.h"
+#include "schema/delta.h"
+
+// The other fields of a message need some of CAIRN_MESSAGE_SIZE_MAX.
+#define DELTA_SIZE_MAX (CAIRN_MESSAGE_SIZE_MAX - 1024)
+#define DELTA_STORE_SIZE (4 * DELTA_SIZE_MAX)
 
 // A keyframe up to two payloads long is sent with every snapshot until one is acknowledged. A
 // longer one is seldom complete on a lossy path and goes over the reliable stream, once.
 #define UNRELIABLE_KEYFRAME_SIZE_MAX (2 * 1100)
+
+typedef struct stored_delta {
+    uint64_t baseline_tick;
+    size_t offset;
+    size_t size; // 0: longer than a message
+} stored_delta;
+
+struct cairn_baselines {
+    uint32_t capacity;
+    uint32_t body_capacity;
+    uint32_t count;
+    uint32_t newest;
+    cairn_baseline *ring;
+    cairn_snapshot_body *bodies;
+    cairn_body_state *states; // as read from the world
+    stored_delta *deltas;     // of the newest snapshot
+    uint32_t delta_count;
+    size_t store_used;
+    uint8_t *store;
+};
+
+static bool allocate(cairn_baselines *baselines) {
+    size_t capacity = baselines->capacity;
+    size_t body_capacity = baselines->body_capacity;
+    baselines->ring = calloc(capacity, sizeof *baselines->ring);
+    baselines->bodies = calloc(capacity * body_capacity, sizeof *baselines->bodies);
+    baselines->states = calloc(body_capacity, sizeof *baselines->states);
+    baselines->deltas = calloc(capacity, sizeof *baselines->deltas);
+    baselines->store = malloc(DELTA_STORE_SIZE);
+    return baselines->ring != NULL && baselines->bodies != NULL && baselines->states != NULL &&
+           baselines->deltas != NULL && baselines->store != NULL;
+}
+
+cairn_status cairn_baselines_create(uint32_t count, uint32_t body_capacity, cairn_baselines **out) {
+    CAIRN_ASSERT(count >= 2 && body_capacity > 0);
+    *out = NULL;
+    cairn_baselines *baselines = calloc(1, sizeof *baselines);
+    if (baselines == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    baselines->capacity = count;
+    baselines->body_capacity = body_capacity;
+    if (!allocate(baselines)) {
+        cairn_baselines_destroy(baselines);
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        baselines->ring[i].bodies = baselines->bodies + (size_t)i * body_capacity;
+    }
+    *out = baselines;
+    return CAIRN_OK;
+}
+
+void cairn_baselines_destroy(cairn_baselines *baselines) {
+    if (baselines != NULL) {
+        free(baselines->store);
+        free(baselines->deltas);
+        free(baselines->states);
+        free(baselines->bodies);
+        free(baselines->ring);
+        free(baselines);
+    }
+}
+
+void cairn_baselines_take(
+    cairn_baselines *baselines, const cairn_world *world, const cairn_world_hash *hash) {
+    uint64_t tick = cairn_world_tick(world);
+    const cairn_baseline *last = cairn_baselines_newest(baselines);
+    CAIRN_ASSERT(tick > (last == NULL ? 0 : last->tick));
+    baselines->newest = baselines->count == 0 ? 0 : (baselines->newest + 1) % baselines->capacity;
+    baselines->count += baselines->count < baselines->capacity ? 1 : 0;
+    baselines->delta_count = 0;
+    baselines->store_used = 0;
+    cairn_baseline *snapshot = &baselines->ring[baselines->newest];
+    snapshot->tick = tick;
+    snapshot->visible_root = hash->visible;
+    snapshot->full_root = hash->full;
+    snapshot->body_count = cairn_world_snapshot_bodies(
+        world, baselines->states, snapshot->bodies, baselines->body_capacity);
+    CAIRN_ASSERT(snapshot->body_count <= baselines->body_capacity);
+}
+
+void cairn_baselines_forget(cairn_baselines *baselines) {
+    baselines->count = 0;
+    baselines->delta_count = 0;
+    baselines->store_used = 0;
+}
+
+const cairn_baseline *cairn_baselines_newest(const cairn_baselines *baselines) {
+    CAIRN_ASSERT(
+        baselines->count <= baselines->capacity && baselines->newest < baselines->capacity);
+    return baselines->count == 0 ? NULL : &baselines->ring[baselines->newest];
+}
+
+const cairn_baseline *cairn_baselines_find(const cairn_baselines *baselines, uint64_t tick) {
+    for (uint32_t i = 0; i < baselines->count; ++i) {
+        if (baselines->ring[i].tick == tick) {
+            return &baselines->ring[i];
+        }
+    }
+    return NULL;
+}
+
+void cairn_baselines_around(const cairn_baselines *baselines, double tick,
+    const cairn_baseline **before, const cairn_baseline **after) {
+    *before = NULL;
+    *after = NULL;
+    for (uint32_t i = 0; i < baselines->count; ++i) {
+        const cairn_baseline *each = &baselines->ring[i];
+        if ((double)each->tick <= tick) {
+            *before = *before == NULL || each->tick > (*before)->tick ? each : *before;
+        } else {
+            *after = *after == NULL || each->tick < (*after)->tick ? each : *after;
+        }
+    }
+}
+
+static const stored_delta *store_delta(cairn_baselines *baselines, const cairn_baseline *baseline) {
+    if (DELTA_STORE_SIZE - baselines->store_used < DELTA_SIZE_MAX) {
+        // What was stored was copied into messages; at worst it is encoded a second time.
+        baselines->delta_count = 0;
+        baselines->store_used = 0;
+    }
+    const cairn_baseline *newest = cairn_baselines_newest(baselines);
+    stored_delta *delta = &baselines->deltas[baselines->delta_count++];
+    delta->baseline_tick = baseline->tick;
+    delta->offset = baselines->store_used;
+    CAIRN_ASSERT(baselines->delta_count <= baselines->capacity);
+    delta->size = cairn_delta_encode(baseline->bodies, baseline->body_count, newest->bodies,
+        newest->body_count, baselines->store + delta->offset, DELTA_SIZE_MAX);
+    baselines->store_used += delta->size;
+    return delta;
+}
+
+const uint8_t *cairn_baselines_delta(
+    cairn_baselines *baselines, const cairn_baseline *baseline, size_t *size) {
+    CAIRN_ASSERT(baseline->tick < cairn_baselines_newest(baselines)->tick);
+    const stored_delta *delta = NULL;
+    for (uint32_t i = 0; delta == NULL && i < baselines->delta_count; ++i) {
+        const stored_delta *stored = &baselines->deltas[i];
+        delta = stored->baseline_tick == baseline->tick ? stored : NULL;
+    }
+    if (delta == NULL) {
+        delta = store_delta(baselines, baseline);
+    }
+    *size = delta->size;
+    return delta->size == 0 ? NULL : baselines->store + delta->offset;
+}
 
 // False: the delta is longer than a message.
 static bool send_delta(const cairn_server_context *context, cairn_session *session,

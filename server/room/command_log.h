@@ -23,7 +23,7 @@ void cairn_command_log_destroy(cairn_command_log *log); // NULL is allowed
 void cairn_command_log_add(cairn_command_log *log, uint64_t tick, const cairn_command *commands,
     uint32_t command_count, cairn_hash128 root);
 
-// Forgets every tick; the next one added is `next_tick`.
+// Drops every tick; the next one added is `next_tick`.
 void cairn_command_log_clear(cairn_command_log *log, uint64_t next_tick);
 
 uint64_t cairn_command_log_oldest(const cairn_command_log *log); // first tick held

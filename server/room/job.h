@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A batch of ticks as a piece of work: it steps, hashes and saves required states, and nothing
-// else. It may run on another thread; the world and the state history are its own meanwhile.
+// A batch of ticks as a piece of work: it only steps, hashes and saves required states. It may run
+// on another thread; until it is back, nothing else uses the world and the state history.
 
 #include <stdbool.h>
 #include <stdint.h>

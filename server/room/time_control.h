@@ -35,9 +35,9 @@ typedef struct cairn_control_wait {
 
 cairn_time_control cairn_time_control_default(void);
 
-// Whether the schedule alone says what is due at `tick`.
+// Whether the schedule alone decides what is due at `tick`.
 bool cairn_time_control_is_scheduled(const cairn_time_control *control, uint64_t tick);
-// How many ticks to run now, from `tick` on. `due` is what the schedule says; where it does not
+// How many ticks to run now, from `tick` on. `due` is the schedule's count; where it does not
 // decide, at most `ticks_max` ticks run.
 uint32_t cairn_time_control_tick_count(
     const cairn_time_control *control, uint64_t tick, uint32_t due, uint32_t ticks_max);

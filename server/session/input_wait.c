@@ -92,25 +92,19 @@ static void end_slot_wait(const cairn_server_context *context, cairn_room *room)
     wait->announced = false;
 }
 
-static void begin_slot_wait(cairn_input_wait *wait, uint32_t slot, uint64_t since_ns) {
-    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
-    wait->slot = slot;
-    wait->slot_since_ns = since_ns;
-    wait->announced = false;
-}
-
 static void wait_for_slot(const cairn_server_context *context, cairn_room *room, uint32_t slot) {
     CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
     cairn_input_wait *wait = room->input_wait;
     const uint64_t now_ns = context->now_ns;
     if (!wait->waiting) {
-        wait->waiting = true;
-        begin_slot_wait(
-            wait, slot, cairn_tick_scheduler_due_ns(&room->scheduler, room->scheduler.tick));
+        wait->slot_since_ns = cairn_tick_scheduler_due_ns(&room->scheduler, room->scheduler.tick);
+        wait->announced = false;
     } else if (slot != wait->slot) {
         end_slot_wait(context, room);
-        begin_slot_wait(wait, slot, now_ns);
+        wait->slot_since_ns = now_ns;
     }
+    wait->waiting = true;
+    wait->slot = slot;
     CAIRN_ASSERT(wait->waiting && wait->slot == slot);
     if (!wait->announced && now_ns - wait->slot_since_ns >= silent_ns(room)) {
         announce_wait(context, room);

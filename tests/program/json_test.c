@@ -2,7 +2,6 @@
 #include "tests/kit/test.h"
 
 #include <math.h>
-
 #include <string.h>
 
 #include "program/json.h"

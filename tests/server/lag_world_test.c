@@ -3,7 +3,7 @@
 
 #include "tests/sim/world_kit.h"
 
-#include "server/lag/lag_world.h"
+#include "server/lag/lag_compensation.h"
 
 enum { HELD = 20, AGE = 12 };
 

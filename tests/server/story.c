@@ -28,7 +28,6 @@ static void expect_ok(cairn_status status) {
 
 static void on_event(void *user, const cairn_server_event *event) {
     story *s = user;
-    s->events += 1;
     size_t used = strlen(s->event_names);
     size_t size = strlen(event->name);
     if (used + size + 2 < sizeof s->event_names) {
@@ -313,7 +312,6 @@ static void take_message(story_client *client, const cairn_link_message *receive
         client->refusal = message.refused.reason;
         break;
     case CAIRN_MESSAGE_SHAPES:
-        client->shapes_messages += 1;
         client->shapes_seen += message.shapes.shape_count;
         client->shapes_removed += message.shapes.removed_count;
         break;

@@ -54,7 +54,7 @@ typedef struct story_client {
     story_snapshot held[STORY_HELD_MAX];
     uint32_t held_count; // in all; the newest is at (held_count - 1) % STORY_HELD_MAX
     uint32_t keyframes, deltas, deltas_failed;
-    uint32_t shapes_seen, shapes_removed, shapes_messages;
+    uint32_t shapes_seen, shapes_removed;
 
     // Lockstep.
     uint8_t *state;
@@ -91,8 +91,7 @@ typedef struct story {
     bool operators;  // clients that join from now on have the right
     uint8_t *record; // of the main room
     size_t record_size;
-    size_t record_limit; // beyond it the writer returns false
-    uint32_t events;
+    size_t record_limit;     // beyond it the writer returns false
     char event_names[16384]; // the name of every event, each followed by a space
     uint32_t snapshots_checked;
     uint32_t snapshots_wrong; // client snapshots that differ from the world at their tick
