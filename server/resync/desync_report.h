@@ -47,7 +47,7 @@ void cairn_desync_report_differ(cairn_desync_output *output, cairn_room_desync *
 void cairn_desync_report_advance(
     cairn_desync_output *output, cairn_room_desync *waiting, cairn_room *room);
 
-// A step of a room is taken again from its state history and command log, to show what it computed.
+// Repeats a step of a room from its state history and command log.
 
 // The world before the step to `tick`, which the caller destroys. NULL: its state is not held, or
 // out of memory. The room's job must not be running (asserted).

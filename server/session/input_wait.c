@@ -105,7 +105,6 @@ static void wait_for_slot(const cairn_server_context *context, cairn_room *room,
     }
     wait->waiting = true;
     wait->slot = slot;
-    CAIRN_ASSERT(wait->waiting && wait->slot == slot);
     if (!wait->announced && now_ns - wait->slot_since_ns >= silent_ns(room)) {
         announce_wait(context, room);
     }

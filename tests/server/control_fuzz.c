@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     started = true;
     for (uint32_t i = 0; i < 12 && cairn_reader_left(&reader) > 0; ++i) {
         uint8_t bytes[64];
-        kit_say_request(&s, 0, draw_request(&reader, bytes));
+        kit_send_request(&s, 0, draw_request(&reader, bytes));
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 100);

@@ -45,7 +45,7 @@ TEST("a request without the operator's right is refused") {
     story_run_ms(&s, 300);
     assert_int_equal(s.clients[guest].welcome.rights, 0);
     assert_int_equal(s.clients[0].welcome.rights, CAIRN_RIGHT_OPERATOR);
-    kit_say(&s, guest, .number = 5, .verb = CAIRN_CONTROL_PAUSE);
+    kit_send(&s, guest, .number = 5, .verb = CAIRN_CONTROL_PAUSE);
     story_run_ms(&s, 100);
     assert_int_equal(refused.count, 1);
     assert_int_equal(refused.answer.number, 5);
@@ -53,7 +53,7 @@ TEST("a request without the operator's right is refused") {
     assert_string_equal(refused.answer.reason, "no right");
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_NO_RIGHT], 1);
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
-    assert_true(story_heard(&s, "control_refused"));
+    assert_true(story_has_event(&s, "control_refused"));
     expect_room_continues();
 }
 
@@ -62,12 +62,12 @@ TEST("a client that keeps sending unauthorised requests is disconnected") {
     const uint32_t guest = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
     for (uint32_t i = 0; i < 64; ++i) {
-        kit_say(&s, guest, .verb = CAIRN_CONTROL_PAUSE);
+        kit_send(&s, guest, .verb = CAIRN_CONTROL_PAUSE);
         story_run_ms(&s, 8);
     }
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
     for (uint32_t i = 0; i < 16; ++i) {
-        kit_say(&s, guest, .verb = CAIRN_CONTROL_PAUSE);
+        kit_send(&s, guest, .verb = CAIRN_CONTROL_PAUSE);
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 200);
@@ -188,13 +188,13 @@ TEST("a room runs until a tick and pauses there") {
 
 TEST("only a pause ends a run") {
     const uint32_t before = answer.count;
-    kit_say(&s, 0, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {100000});
+    kit_send(&s, 0, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {100000});
     story_run_ms(&s, 100);
     assert_int_equal(answer.count, before);
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESUME), CAIRN_CONTROL_BUSY);
     assert_int_equal(
         kit_ask(&s, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {100000}), CAIRN_CONTROL_BUSY);
-    kit_say(&s, 0, .number = 2, .verb = CAIRN_CONTROL_PAUSE);
+    kit_send(&s, 0, .number = 2, .verb = CAIRN_CONTROL_PAUSE);
     story_run_ms(&s, 100);
     assert_int_equal(answer.count, before + 4);
     assert_int_equal(answer.answer.number, 1);
@@ -424,7 +424,7 @@ TEST("link faults degrade one client's path and can be removed") {
 }
 
 TEST("requests of a client that left are dropped") {
-    kit_say(&s, 0, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {story_tick(&s) + 60});
+    kit_send(&s, 0, .verb = CAIRN_CONTROL_RUN_UNTIL, .run_until = {story_tick(&s) + 60});
     story_run_ms(&s, 50);
     story_leave(&s, 0);
     story_run_ms(&s, 3000);

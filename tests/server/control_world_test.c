@@ -378,11 +378,11 @@ TEST("a fork runs beside its room and can be compared with it") {
 
 TEST("a request that waits for a closing room is answered") {
     kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
-    kit_say(&s, 0, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .room = "other",
+    kit_send(&s, 0, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL, .room = "other",
         .run_until = {1000000});
     story_run_ms(&s, 50);
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RESET, .room = "other"), CAIRN_CONTROL_BUSY);
-    kit_say(&s, 0, .number = 2, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other");
+    kit_send(&s, 0, .number = 2, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "other");
     story_run_ms(&s, 100);
     assert_int_equal(answer.answer.number, 2);
     assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_ROOM_CLOSED], 1);

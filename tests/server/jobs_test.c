@@ -101,9 +101,9 @@ TEST("a stuck room does not stall the others") {
     uint64_t stuck_tick = tick_of(stuck);
     uint32_t late = story_join_room(&s, "stuck", CAIRN_MODE_LOCKSTEP);
     run_ms(900, stuck);
-    assert_false(story_heard(&s, "room_stuck"));
+    assert_false(story_has_event(&s, "room_stuck"));
     run_ms(600, stuck);
-    assert_true(story_heard(&s, "room_stuck"));
+    assert_true(story_has_event(&s, "room_stuck"));
     assert_in_range(tick_of(CAIRN_ROOM_MAIN), main_tick + 88, main_tick + 92);
     assert_in_range(tick_of(stuck), stuck_tick, stuck_tick + 1);
     assert_true(s.clients[shown].deltas > 30);
@@ -120,7 +120,7 @@ TEST("a stuck room does not stall the others") {
         cairn_server_room_fork(s.server, s.now_ns, stuck, CAIRN_TICK_NOW, &copy, &none, NULL),
         CAIRN_ROOM_REFUSED_BUSY);
     run_ms(500, 0);
-    assert_true(story_heard(&s, "room_unstuck"));
+    assert_true(story_has_event(&s, "room_unstuck"));
     cairn_server_room_statistics read;
     cairn_server_room_statistics_read(s.server, stuck, &read);
     assert_int_equal(read.jobs_stuck, 1);
@@ -138,7 +138,7 @@ static void request_resync(uint32_t client) {
             .want = CAIRN_RESYNC_WANT_ELEMENTS,
             .difference_sketch = sketch,
             .difference_sketch_size = sizeof sketch}};
-    story_say_message(&s, client, &message, true);
+    story_send(&s, client, &message, true);
 }
 
 TEST("resync requests wait for their room's job, up to a limit") {
@@ -218,7 +218,7 @@ TEST("a resync request of a client that left is forgotten") {
     run_ms(40, side);
     story_leave(&s, leaves);
     run_ms(100, side);
-    assert_true(story_heard(&s, "client_left"));
+    assert_true(story_has_event(&s, "client_left"));
     run_ms(200, 0);
     assert_int_equal(s.clients[stays].responses[CAIRN_RESYNC_DONE], 1);
     assert_int_equal(story_statistics(&s).total.resync_responses[CAIRN_RESYNC_DONE], 1);
@@ -237,7 +237,7 @@ static uint32_t join_operator(void) {
 }
 
 static void ask(uint32_t client, uint32_t number, cairn_control_verb verb, const char *room) {
-    kit_say(&s, client, .number = number, .verb = verb, .room = room);
+    kit_send(&s, client, .number = number, .verb = verb, .room = room);
 }
 
 TEST("a request that waits for a room's job holds up the later ones of its client") {
@@ -257,7 +257,7 @@ TEST("a request that waits for a room's job holds up the later ones of its clien
 TEST("a client is not answered requests of the client that had its index before") {
     start_with("side", true);
     const uint32_t leaves = join_operator();
-    kit_say(&s, leaves, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL,
+    kit_send(&s, leaves, .number = 1, .verb = CAIRN_CONTROL_RUN_UNTIL,
         .run_until = {.tick = tick_of(CAIRN_ROOM_MAIN) + 60});
     run_ms(40, 0);
     story_leave(&s, leaves);

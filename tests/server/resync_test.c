@@ -30,7 +30,7 @@ static void request(uint32_t client, uint64_t tick, size_t size) {
             .want = CAIRN_RESYNC_WANT_ELEMENTS,
             .difference_sketch = sketch,
             .difference_sketch_size = (uint32_t)size}};
-    story_say_message(&s, client, &message, true);
+    story_send(&s, client, &message, true);
 }
 
 static const uint32_t *responses(uint32_t client) {
@@ -45,7 +45,7 @@ TEST("a client whose world agrees gets an empty response") {
     assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], 1);
     assert_int_equal(story_statistics(&s).total.resync_requests, 1);
     assert_int_equal(story_statistics(&s).total.resync_elements, 0);
-    assert_true(story_heard(&s, "resynced"));
+    assert_true(story_has_event(&s, "resynced"));
 }
 
 TEST("states are kept only while a client may need them") {
@@ -131,7 +131,7 @@ TEST("a client may ask to be served by snapshots") {
     const uint32_t client = start(CAIRN_MODE_HEAL);
     const cairn_message less = {
         .kind = CAIRN_MESSAGE_HELLO, .hello = story_hello(CAIRN_MODE_INTERPOLATE, true)};
-    story_say_message(&s, client, &less, true);
+    story_send(&s, client, &less, true);
     story_run_ms(&s, 500);
     assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], 1);
     assert_int_equal(s.clients[client].notice.value, CAIRN_MODE_INTERPOLATE);
@@ -139,7 +139,7 @@ TEST("a client may ask to be served by snapshots") {
     assert_int_equal(story_statistics(&s).total.clients_demoted, 1);
     assert_int_equal(story_statistics(&s).protocol_violations,
         0); // its last resync_requests and roots are forgiven
-    story_say_message(&s, client, &less, true);
+    story_send(&s, client, &less, true);
     story_run_ms(&s, 100);
     assert_int_equal(story_statistics(&s).protocol_violations, 1);
 }
@@ -153,7 +153,7 @@ TEST("a client that needs too many resyncs is demoted") {
     }
     assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], CAIRN_SERVER_RESYNC_ATTEMPTS_MAX + 1);
     assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], 1);
-    assert_true(story_heard(&s, "client_demoted"));
+    assert_true(story_has_event(&s, "client_demoted"));
 }
 
 // Of a client in another mode it is only counted.
@@ -181,6 +181,6 @@ TEST("a client whose passport differs is served by snapshots") {
     assert_int_equal(s.clients[client].welcome.mode, CAIRN_MODE_INTERPOLATE);
     assert_int_equal(s.clients[newer].welcome.mode, CAIRN_MODE_INTERPOLATE);
     assert_int_equal(story_statistics(&s).total.clients_unfit, 2);
-    assert_true(story_heard(&s, "client_unfit"));
+    assert_true(story_has_event(&s, "client_unfit"));
     assert_true(s.clients[client].deltas > 0);
 }

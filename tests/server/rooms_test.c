@@ -68,7 +68,7 @@ TEST("a room that cannot be created is refused with the reason and counted") {
         assert_true(strlen(reason) > 0);
         assert_int_equal(story_statistics(&s).rooms_refused, i + 1);
     }
-    assert_true(story_heard(&s, "room_refused"));
+    assert_true(story_has_event(&s, "room_refused"));
     create("a-name-of-thirty-one-characters");
     const cairn_server_room_config third = named("third");
     uint32_t room;
@@ -82,15 +82,15 @@ TEST("a room that cannot be created is refused with the reason and counted") {
 
 TEST("an id is never given to a later room") {
     start(2);
-    uint32_t old = create("side");
-    assert_int_equal(cairn_server_room_find(s.server, "side"), old);
-    assert_true(cairn_server_room_destroy(s.server, s.now_ns, old, "test"));
-    assert_false(cairn_server_room_destroy(s.server, s.now_ns, old, "test"));
+    uint32_t first = create("side");
+    assert_int_equal(cairn_server_room_find(s.server, "side"), first);
+    assert_true(cairn_server_room_destroy(s.server, s.now_ns, first, "test"));
+    assert_false(cairn_server_room_destroy(s.server, s.now_ns, first, "test"));
     assert_int_equal(cairn_server_room_find(s.server, "side"), 0);
-    uint32_t young = create("side");
-    assert_int_not_equal(young, old);
-    assert_null(cairn_server_world(s.server, old));
-    assert_non_null(cairn_server_world(s.server, young));
+    uint32_t second = create("side");
+    assert_int_not_equal(second, first);
+    assert_null(cairn_server_world(s.server, first));
+    assert_non_null(cairn_server_world(s.server, second));
 }
 
 TEST("each room keeps its own time") {
@@ -133,7 +133,7 @@ TEST("clients of a closing room are disconnected and others stay") {
     assert_int_equal(after.total.leaves, 2);
     assert_true(
         after.total.inputs_taken >= before.total.inputs_taken && before.total.inputs_taken > 0);
-    assert_true(story_heard(&s, "room_closed"));
+    assert_true(story_has_event(&s, "room_closed"));
     assert_int_equal(s.clients[shown].notices[CAIRN_EVENT_ROOM_CLOSES], 1);
     assert_int_equal(s.clients[exact].notices[CAIRN_EVENT_ROOM_CLOSES], 1);
     uint32_t next = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
@@ -147,16 +147,16 @@ TEST("HELLO names the room to join") {
     uint32_t one = story_join_room(&s, "side", CAIRN_MODE_LOCKSTEP);
     uint32_t other = story_join_room(&s, "main", CAIRN_MODE_INTERPOLATE);
     uint32_t any = story_join_room(&s, "", CAIRN_MODE_INTERPOLATE);
-    uint32_t lost = story_join_room(&s, "nowhere", CAIRN_MODE_INTERPOLATE);
+    uint32_t refused = story_join_room(&s, "nowhere", CAIRN_MODE_INTERPOLATE);
     story_run_ms(&s, 500);
     const uint32_t expected[] = {side, CAIRN_ROOM_MAIN, CAIRN_ROOM_MAIN, 0};
-    const uint32_t clients[] = {one, other, any, lost};
+    const uint32_t clients[] = {one, other, any, refused};
     for (uint32_t i = 0; i < 4; ++i) {
         cairn_server_client_info info = {0};
         cairn_server_client_read(s.server, clients[i], &info);
         assert_int_equal(info.room, expected[i]);
     }
-    assert_int_equal(s.clients[lost].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
+    assert_int_equal(s.clients[refused].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
     assert_string_equal(s.clients[one].scene_name, kit_scene_stack_and_row()->name);
     assert_int_equal(s.clients[one].roots_wrong, 0);
     assert_true(s.clients[one].ticks_stepped > 10);
@@ -238,7 +238,7 @@ TEST("a fork continues from its room's state") {
 TEST("a server without a room refuses clients with that reason") {
     start(1);
     assert_true(cairn_server_room_destroy(s.server, s.now_ns, CAIRN_ROOM_MAIN, "test"));
-    uint32_t lost = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    uint32_t refused = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 300);
-    assert_int_equal(s.clients[lost].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
+    assert_int_equal(s.clients[refused].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
 }

@@ -36,7 +36,7 @@ TEST("WELCOME describes the room") {
     assert_string_equal(client->rules_name, cairn_rules_sandbox.name);
     assert_string_equal(client->scene_name, "test");
     assert_in_range(client->welcome.tick, 30, 40);
-    assert_true(story_heard(&s, "client_connected client_joined client_playing"));
+    assert_true(story_has_event(&s, "client_connected client_joined client_playing"));
     cairn_server_client_info info;
     assert_true(cairn_server_client_read(s.server, 0, &info));
     assert_true(info.connected && info.welcomed);
@@ -77,13 +77,13 @@ TEST("each client gets the delta of its own baseline") {
 }
 
 TEST("a long keyframe is sent once until it is no longer a baseline") {
-    uint32_t deaf = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
-    s.clients[deaf].mute_inputs = true;
+    uint32_t muted = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    s.clients[muted].mute_inputs = true;
     story_run_ms(&s, 2500);
-    assert_int_equal(s.clients[deaf].keyframes, 1);
+    assert_int_equal(s.clients[muted].keyframes, 1);
     story_run_ms(&s, 1500); // no baseline is held for three seconds
-    assert_int_equal(s.clients[deaf].keyframes, 2);
-    assert_int_equal(s.clients[deaf].deltas, 0);
+    assert_int_equal(s.clients[muted].keyframes, 2);
+    assert_int_equal(s.clients[muted].deltas, 0);
 }
 
 TEST("a short keyframe comes with every snapshot until one is acknowledged") {
@@ -91,14 +91,14 @@ TEST("a short keyframe comes with every snapshot until one is acknowledged") {
     config.first_room.scene = kit_scene("{'name': 'empty', 'body_capacity': 8, 'shape_capacity': 8,"
                                         " 'contact_capacity': 8, 'bodies': []}");
     story_start(&s, &config);
-    uint32_t deaf = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
-    s.clients[deaf].mute_inputs = true;
+    uint32_t muted = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    s.clients[muted].mute_inputs = true;
     story_run_ms(&s, 2000);
-    assert_in_range(s.clients[deaf].keyframes, 38, 40);
-    s.clients[deaf].mute_inputs = false;
+    assert_in_range(s.clients[muted].keyframes, 38, 40);
+    s.clients[muted].mute_inputs = false;
     story_run_ms(&s, 1000);
-    assert_in_range(s.clients[deaf].keyframes, 38, 41);
-    assert_in_range(s.clients[deaf].deltas, 18, 20);
+    assert_in_range(s.clients[muted].keyframes, 38, 41);
+    assert_in_range(s.clients[muted].deltas, 18, 20);
 }
 
 TEST("snapshots come evenly at their rate") {
@@ -154,7 +154,7 @@ TEST("a client whose root differs is counted and logged") {
     const cairn_server_statistics statistics = story_statistics(&s);
     assert_true(statistics.total.roots_differed > 10);
     assert_int_equal(statistics.total.roots_differed, statistics.total.roots_compared);
-    assert_true(story_heard(&s, "root_differed"));
+    assert_true(story_has_event(&s, "root_differed"));
 }
 
 TEST("a lockstep client that falls behind the command log restarts from a state") {
@@ -198,7 +198,7 @@ TEST("a slot is free again after its player left") {
     assert_int_equal(story_statistics(&s).total.players, 0);
     assert_int_equal(story_statistics(&s).total.bodies, bodies - 1);
     assert_int_equal(story_statistics(&s).total.leaves, 1);
-    assert_true(story_heard(&s, "client_left"));
+    assert_true(story_has_event(&s, "client_left"));
     uint32_t second = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 200);
     assert_int_equal(s.clients[second].welcome.slot, 0);
@@ -253,8 +253,8 @@ static void start_bare(uint32_t side) {
 
 TEST("a room without rules requires none of a client") {
     start_bare(1);
-    const cairn_hello knows_sandbox = story_hello(CAIRN_MODE_LOCKSTEP, false);
-    uint32_t client = story_join_as(&s, &knows_sandbox);
+    const cairn_hello has_sandbox = story_hello(CAIRN_MODE_LOCKSTEP, false);
+    uint32_t client = story_join_as(&s, &has_sandbox);
     story_run_ms(&s, 1000);
     assert_true(s.clients[client].welcomed);
     assert_string_equal(s.clients[client].rules_name, "");
@@ -288,7 +288,7 @@ TEST("a client that floods malformed messages is counted and disconnected") {
     for (uint32_t i = 0; i < 40; ++i) {
         memset(nonsense, (int)i, sizeof nonsense);
         if (story_state(&s, hostile) == CAIRN_NETCODE_STATE_CONNECTED) {
-            story_say(&s, hostile, nonsense, 1 + i, i % 2 == 0);
+            story_send_bytes(&s, hostile, nonsense, 1 + i, i % 2 == 0);
         }
         story_run_ms(&s, 8);
     }
@@ -314,7 +314,7 @@ TEST("a client that sends no HELLO is disconnected") {
     assert_int_equal(story_statistics(&s).clients, 1);
     story_run_ms(&s, 2000);
     assert_int_equal(story_statistics(&s).clients, 0);
-    assert_true(story_heard(&s, "hello_missing"));
+    assert_true(story_has_event(&s, "hello_missing"));
     assert_int_equal(story_state(&s, client), CAIRN_NETCODE_STATE_DISCONNECTED);
 }
 
@@ -329,7 +329,7 @@ TEST("a client learns how early its inputs arrive") {
         {.tick = now + 63, .sequence = 2}, {.tick = now + 80, .sequence = 3}};
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = inputs, .input_count = 3}};
-    story_say_message(&s, early, &message, false);
+    story_send(&s, early, &message, false);
     story_run_ms(&s, 1000);
     const cairn_wire_timing *timing = &s.clients[good].timing;
     assert_in_range(timing->input_acknowledged + 5, story_tick(&s), UINT32_MAX);
@@ -386,7 +386,7 @@ TEST("overload skips ticks and reports it") {
     assert_int_equal(story_tick(&s), tick + 4);
     assert_in_range(story_statistics(&s).total.ticks_skipped, 50, 60);
     assert_int_equal(story_statistics(&s).total.advances_overloaded, 1);
-    assert_true(story_heard(&s, "tick_overload"));
+    assert_true(story_has_event(&s, "tick_overload"));
     story_run_ms(&s, 500);
     assert_int_equal(story_statistics(&s).total.advances_overloaded, 1);
     assert_int_equal(s.snapshots_wrong, 0);
@@ -505,7 +505,7 @@ static uint64_t any_tick(cairn_random *random, uint64_t now) {
 }
 
 // A message the codec takes, with values no client of ours would choose.
-static void say_anything(cairn_random *random, uint32_t client) {
+static void send_anything(cairn_random *random, uint32_t client) {
     uint64_t now = story_tick(&s);
     cairn_wire_input inputs[8];
     uint64_t tick = now - cairn_random_below(random, now);
@@ -526,7 +526,7 @@ static void say_anything(cairn_random *random, uint32_t client) {
         message = (cairn_message){
             .kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.roots = &root, .root_count = 1}};
     }
-    story_say_message(&s, client, &message, false);
+    story_send(&s, client, &message, false);
 }
 
 TEST("no message of a client breaks the room") {
@@ -535,12 +535,12 @@ TEST("no message of a client breaks the room") {
         story_start(&s, NULL);
         uint32_t shown = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
         uint32_t exact = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
-        uint32_t liar =
+        uint32_t hostile =
             story_join(&s, seed % 2 == 0 ? CAIRN_MODE_LOCKSTEP : CAIRN_MODE_INTERPOLATE, false);
         story_run_ms(&s, 300);
-        s.clients[liar].silent = true;
+        s.clients[hostile].silent = true;
         for (uint32_t i = 0; i < 200; ++i) {
-            say_anything(&random, liar);
+            send_anything(&random, hostile);
             story_run_ms(&s, 4);
         }
         story_run_ms(&s, 500);

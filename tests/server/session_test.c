@@ -197,7 +197,7 @@ TEST("roots of a replaced world are not compared") {
         .kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.roots = &root, .root_count = 1}};
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
     assert_int_equal(story_statistics(&s).total.roots_compared, 0);
-    assert_false(story_heard(&s, "root_differed"));
+    assert_false(story_has_event(&s, "root_differed"));
     message.root_report.world_epoch = 1;
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
     assert_int_equal(story_statistics(&s).total.roots_compared, 1);

@@ -177,17 +177,17 @@ uint32_t story_join_as(story *s, const cairn_hello *hello) {
     return number;
 }
 
-void story_say(story *s, uint32_t number, const uint8_t *bytes, size_t size, bool reliable) {
+void story_send_bytes(story *s, uint32_t number, const uint8_t *bytes, size_t size, bool reliable) {
     cairn_link *link = s->clients[number].link;
     expect_ok(reliable ? cairn_link_send_reliable(link, bytes, size)
                        : cairn_link_send_unreliable(link, bytes, size));
 }
 
-void story_say_message(story *s, uint32_t number, const cairn_message *message, bool reliable) {
+void story_send(story *s, uint32_t number, const cairn_message *message, bool reliable) {
     const uint8_t *bytes;
     size_t size;
     expect_ok(cairn_message_encode(s->clients[number].encoder, message, &bytes, &size));
-    story_say(s, number, bytes, size, reliable);
+    story_send_bytes(s, number, bytes, size, reliable);
 }
 
 const story_snapshot *story_newest(const story_client *client) {
@@ -195,7 +195,7 @@ const story_snapshot *story_newest(const story_client *client) {
                                    : &client->held[(client->held_count - 1) % STORY_HELD_MAX];
 }
 
-static void hold(
+static void store_snapshot(
     story_client *client, uint64_t tick, const cairn_snapshot_body *bodies, uint32_t count) {
     CAIRN_ASSERT(count <= STORY_BODIES_MAX);
     story_snapshot *at = &client->held[client->held_count++ % STORY_HELD_MAX];
@@ -204,7 +204,7 @@ static void hold(
     memcpy(at->bodies, bodies, count * sizeof *bodies);
 }
 
-static void take_delta(story_client *client, const cairn_delta *delta) {
+static void receive_delta(story_client *client, const cairn_delta *delta) {
     client->deltas += 1;
     client->timing = delta->timing;
     for (uint32_t i = 0; i < STORY_HELD_MAX && i < client->held_count; ++i) {
@@ -215,14 +215,14 @@ static void take_delta(story_client *client, const cairn_delta *delta) {
             const char *where;
             expect_ok(cairn_delta_apply(baseline->bodies, baseline->body_count, delta->payload,
                 delta->payload_size, bodies, STORY_BODIES_MAX, &count, &where));
-            hold(client, delta->tick, bodies, count);
+            store_snapshot(client, delta->tick, bodies, count);
             return;
         }
     }
     client->deltas_failed += 1;
 }
 
-static void take_state(story_client *client, const cairn_state_message *piece) {
+static void receive_state(story_client *client, const cairn_state_message *piece) {
     if (piece->offset == 0) {
         free(client->state);
         client->state = malloc(piece->total_size);
@@ -262,7 +262,7 @@ static void step_tick(
         .hi = full.hi};
 }
 
-static void take_ticks(story_client *client, const cairn_ticks_message *ticks) {
+static void receive_ticks(story_client *client, const cairn_ticks_message *ticks) {
     if (ticks->world_epoch != client->world_epoch) {
         return;
     }
@@ -274,7 +274,7 @@ static void take_ticks(story_client *client, const cairn_ticks_message *ticks) {
     }
 }
 
-static void take_welcome(story_client *client, const cairn_welcome *welcome) {
+static void receive_welcome(story_client *client, const cairn_welcome *welcome) {
     client->welcomed = true;
     client->welcome = *welcome;
     client->input_next = welcome->tick;
@@ -282,7 +282,7 @@ static void take_welcome(story_client *client, const cairn_welcome *welcome) {
     strncpy(client->scene_name, welcome->scene_name, sizeof client->scene_name - 1);
 }
 
-static void keep_answer(story_answer *kept, const cairn_link_message *received) {
+static void store_answer(story_answer *kept, const cairn_link_message *received) {
     if (kept == NULL) {
         return;
     }
@@ -296,7 +296,7 @@ static void keep_answer(story_answer *kept, const cairn_link_message *received) 
     kept->answer = message.answer;
 }
 
-static void take_message(story_client *client, const cairn_link_message *received) {
+static void receive_message(story_client *client, const cairn_link_message *received) {
     cairn_message message;
     if (cairn_message_decode(received->bytes, received->size, CAIRN_TO_CLIENT, &message) !=
         CAIRN_DECODE_OK) {
@@ -306,7 +306,7 @@ static void take_message(story_client *client, const cairn_link_message *receive
     client->messages[message.kind] += 1;
     switch (message.kind) {
     case CAIRN_MESSAGE_WELCOME:
-        take_welcome(client, &message.welcome);
+        receive_welcome(client, &message.welcome);
         break;
     case CAIRN_MESSAGE_REFUSED:
         client->refusal = message.refused.reason;
@@ -321,19 +321,20 @@ static void take_message(story_client *client, const cairn_link_message *receive
         }
         client->keyframes += 1;
         client->timing = message.keyframe.timing;
-        hold(client, message.keyframe.tick, message.keyframe.bodies, message.keyframe.body_count);
+        store_snapshot(
+            client, message.keyframe.tick, message.keyframe.bodies, message.keyframe.body_count);
         break;
     case CAIRN_MESSAGE_DELTA:
         if (message.delta.world_epoch != client->world_epoch) {
             break;
         }
-        take_delta(client, &message.delta);
+        receive_delta(client, &message.delta);
         break;
     case CAIRN_MESSAGE_TICKS:
-        take_ticks(client, &message.ticks);
+        receive_ticks(client, &message.ticks);
         break;
     case CAIRN_MESSAGE_STATE:
-        take_state(client, &message.state);
+        receive_state(client, &message.state);
         break;
     case CAIRN_MESSAGE_EVENT:
         client->notices[message.event.kind] += 1;
@@ -352,7 +353,7 @@ static void take_message(story_client *client, const cairn_link_message *receive
         client->responses[message.resync_response.verdict] += 1;
         break;
     case CAIRN_MESSAGE_ANSWER:
-        keep_answer(client->answer, received);
+        store_answer(client->answer, received);
         break;
     default:
         CAIRN_ASSERT(false);
@@ -371,7 +372,7 @@ static void client_receive(
     CAIRN_ASSERT(drop == CAIRN_LINK_TAKEN);
     cairn_link_message message;
     while (cairn_link_next_message(client->link, &message)) {
-        take_message(client, &message);
+        receive_message(client, &message);
     }
 }
 
@@ -379,7 +380,7 @@ static uint32_t room_of(const story *s, const story_client *client) {
     return cairn_server_room_find(s->server, client->hello.room);
 }
 
-static void say_input(story *s, uint32_t number) {
+static void send_input(story *s, uint32_t number) {
     story_client *client = &s->clients[number];
     const story_snapshot *newest = story_newest(client);
     cairn_server_room_statistics room;
@@ -401,30 +402,30 @@ static void say_input(story *s, uint32_t number) {
             .ticks_acknowledged = client->world == NULL ? 0 : cairn_world_tick(client->world),
             .inputs = inputs,
             .input_count = count}};
-    story_say_message(s, number, &message, false);
+    story_send(s, number, &message, false);
 }
 
-static void client_speak(story *s, uint32_t number) {
+static void client_send_messages(story *s, uint32_t number) {
     story_client *client = &s->clients[number];
     if (story_state(s, number) != CAIRN_NETCODE_STATE_CONNECTED || client->silent) {
         return;
     }
     if (!client->hello_sent) {
         const cairn_message hello = {.kind = CAIRN_MESSAGE_HELLO, .hello = client->hello};
-        story_say_message(s, number, &hello, true);
+        story_send(s, number, &hello, true);
         client->hello_sent = true;
     } else if (client->welcomed && !client->mute_inputs) {
-        say_input(s, number);
+        send_input(s, number);
         if (client->root_newest.tick != 0) {
             const cairn_message report = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
                 .root_report = {.roots = &client->root_newest, .root_count = 1}};
-            story_say_message(s, number, &report, true);
+            story_send(s, number, &report, true);
             client->root_newest.tick = 0;
         }
     }
 }
 
-static void client_send(story *s, story_client *client) {
+static void client_send_datagrams(story *s, story_client *client) {
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_address to;
@@ -470,8 +471,8 @@ void story_run_ms(story *s, uint32_t ms) {
         s->now_ns += STORY_STEP_NS;
         for (uint32_t i = 0; i < s->client_count; ++i) {
             cairn_netcode_client_advance(s->clients[i].netcode, s->now_ns);
-            client_speak(s, i);
-            client_send(s, &s->clients[i]);
+            client_send_messages(s, i);
+            client_send_datagrams(s, &s->clients[i]);
         }
         cairn_server_advance(s->server, s->now_ns);
         server_send(s);
@@ -522,7 +523,7 @@ cairn_server_statistics story_statistics(const story *s) {
     return statistics;
 }
 
-bool story_heard(const story *s, const char *event) {
+bool story_has_event(const story *s, const char *event) {
     return strstr(s->event_names, event) != NULL;
 }
 
@@ -574,17 +575,17 @@ void kit_start(story *s, story_answer *answer) {
     kit_start_with(s, answer, &config);
 }
 
-void kit_say_request(story *s, uint32_t client, cairn_control_request ask) {
+void kit_send_request(story *s, uint32_t client, cairn_control_request ask) {
     ask.room = ask.room == NULL ? "" : ask.room;
     const cairn_message message = {.kind = CAIRN_MESSAGE_CONTROL, .control = ask};
-    story_say_message(s, client, &message, true);
+    story_send(s, client, &message, true);
 }
 
 uint32_t kit_ask_request(story *s, cairn_control_request ask) {
     const story_answer *answer = s->clients[0].answer;
     const uint32_t before = answer->count;
     ask.number = before + 1000;
-    kit_say_request(s, 0, ask);
+    kit_send_request(s, 0, ask);
     for (uint32_t ms = 0; ms < 3000 && answer->count == before; ms += 4) {
         story_run_ms(s, 4);
     }

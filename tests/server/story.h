@@ -37,7 +37,7 @@ typedef struct story_client {
     cairn_hello hello;
     bool silent;        // sends no message of its own
     bool mute_inputs;   // sends HELLO and nothing else
-    bool corrupt_roots; // reports roots that are not its own
+    bool corrupt_roots; // reports wrong roots
     bool hello_sent;
     bool welcomed;
     cairn_welcome welcome; // its texts are no longer valid
@@ -69,7 +69,7 @@ typedef struct story_client {
     cairn_wire_timing timing; // newest
     uint32_t notices[CAIRN_EVENT_LAST + 1];
     cairn_event_message notice;  // newest; without its reason_text
-    struct story_answer *answer; // NULL: none is expected; filled with the newest
+    struct story_answer *answer; // the newest is written there; NULL: none is expected
     uint32_t responses[CAIRN_RESYNC_VERDICT_COUNT]; // responses by verdict
     uint32_t world_epoch;                           // how often its world was replaced
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
@@ -97,9 +97,9 @@ typedef struct story {
     uint32_t snapshots_wrong; // client snapshots that differ from the world at their tick
 } story;
 
-// The config to change before story_start, which fills its pointers; NULL is this one.
+// The default of story_start, which fills the pointers of any config.
 cairn_server_config story_config(void);
-// Ends the story that ran before; the first one is all zero.
+// Ends the story that ran in `s` before; `s` is all zero at first. `config` NULL: story_config.
 void story_start(story *s, const cairn_server_config *config);
 void story_end(story *s); // may be called again
 
@@ -115,8 +115,8 @@ void story_leave(story *s, uint32_t client); // sends disconnects
 // Lets `ms` of time pass in steps of STORY_STEP_NS, and drives server and clients in each.
 void story_run_ms(story *s, uint32_t ms);
 // Sends raw message bytes from a connected client.
-void story_say(story *s, uint32_t client, const uint8_t *bytes, size_t size, bool reliable);
-void story_say_message(story *s, uint32_t client, const cairn_message *message, bool reliable);
+void story_send_bytes(story *s, uint32_t client, const uint8_t *bytes, size_t size, bool reliable);
+void story_send(story *s, uint32_t client, const cairn_message *message, bool reliable);
 
 // Of the main room.
 const cairn_world *story_world(const story *s);
@@ -124,7 +124,7 @@ uint64_t story_tick(const story *s);
 cairn_hash128 story_root(const story *s);
 
 cairn_server_statistics story_statistics(const story *s);
-bool story_heard(const story *s, const char *event);
+bool story_has_event(const story *s, const char *event);
 cairn_netcode_client_state story_state(const story *s, uint32_t client);
 const story_snapshot *story_newest(const story_client *client);
 // The scene that a story's server runs; static storage.
@@ -155,8 +155,8 @@ void kit_start_with(story *s, story_answer *answer, const cairn_server_config *c
 uint32_t kit_ask_request(story *s, cairn_control_request ask);
 uint32_t kit_verb(story *s, cairn_control_verb verb);
 // As kit_ask, of any client, without waiting.
-#define kit_say(s, client, ...) kit_say_request(s, client, (cairn_control_request){__VA_ARGS__})
-void kit_say_request(story *s, uint32_t client, cairn_control_request ask);
+#define kit_send(s, client, ...) kit_send_request(s, client, (cairn_control_request){__VA_ARGS__})
+void kit_send_request(story *s, uint32_t client, cairn_control_request ask);
 
 // Asks and expects it to be done.
 #define kit_do(s, ...) kit_do_request(s, (cairn_control_request){__VA_ARGS__})
