@@ -26,13 +26,13 @@ cairn_room *cairn_hosted_room_create(const cairn_server_config *server,
 // Ends the recording. The room has no members and its job is not running (asserted).
 void cairn_hosted_room_destroy(cairn_room *room);
 
-// The client becomes a member of the room, or ends being one. False: out of memory.
+// Makes the client a member of the room, or ends its membership. False: out of memory.
 bool cairn_hosted_room_join(cairn_room *room, cairn_session *session);
 void cairn_hosted_room_leave(cairn_session *session);
 
-// After the job ran: its ticks are recorded, and a keyframe when one is due.
+// Records the ticks of a job that ran, and a keyframe if one is due.
 void cairn_hosted_room_record_job(const cairn_server_context *context, cairn_room *room);
-// The room's world was replaced.
+// Records that the room's world was replaced.
 void cairn_hosted_room_record_world(const cairn_server_context *context, cairn_room *room);
-// The room stays, its recording ends.
+// Ends the recording; the room continues.
 void cairn_hosted_room_end_recording(cairn_room *room);

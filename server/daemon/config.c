@@ -44,7 +44,7 @@ static bool read_number(piece from, uint32_t least, uint32_t most, uint32_t *out
 
 _Static_assert(CAIRN_TICK_RATE_HZ_MIN == 10 && CAIRN_TICK_RATE_HZ_MAX == 240 &&
                    CAIRN_SLOTS_MAX == 64 && CAIRN_ROOM_WAIT_MS_MAX == 5000,
-    "the sentences below say these numbers");
+    "the messages below contain these numbers");
 
 static const char *set_room_option(piece name, piece value, cairn_config_room *out) {
     const struct {

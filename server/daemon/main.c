@@ -33,7 +33,7 @@ typedef struct program {
     bool listening;
 } program;
 
-static int complain(const char *what, const char *why) {
+static int print_error(const char *what, const char *why) {
     fprintf(stderr, "cairnd: %s%s%s\n", what, why[0] == '\0' ? "" : ": ", why);
     return 1;
 }
@@ -105,14 +105,14 @@ static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t cli
         p->config.capsule_folder, room, tick, client_id);
     if (length < 0 || (size_t)length >= sizeof path ||
         size > CAPSULE_BYTES_MAX - p->capsule_bytes) {
-        complain(p->config.capsule_folder,
+        print_error(p->config.capsule_folder,
             "a capsule is not written: too many bytes, or its name is too long");
         return;
     }
     FILE *file = fopen(path, "wb");
     const bool wrote = file != NULL && fwrite(bytes, 1, size, file) == size;
     if ((file != NULL && fclose(file) != 0) || !wrote) {
-        complain(path, strerror(errno));
+        print_error(path, strerror(errno));
         return;
     }
     p->capsule_bytes += size;
@@ -219,12 +219,12 @@ static void log_statistics(void *user) {
     log_room_statistics(p);
 }
 
-// Reads a whole file of at most `most` bytes; the caller frees. NULL after a complaint.
+// Reads a whole file of at most `most` bytes; the caller frees. NULL after an error message.
 static char *read_file(const char *path, size_t most, size_t *size) {
     FILE *file = fopen(path, "rb");
     char *bytes = file == NULL ? NULL : malloc(most + 1);
     if (bytes == NULL) {
-        complain(path, strerror(errno));
+        print_error(path, strerror(errno));
         if (file != NULL) {
             fclose(file);
         }
@@ -234,7 +234,7 @@ static char *read_file(const char *path, size_t most, size_t *size) {
     bool sound = !ferror(file) && *size <= most;
     fclose(file);
     if (!sound) {
-        complain(path, *size > most ? "the file is too large" : "cannot be read");
+        print_error(path, *size > most ? "the file is too large" : "cannot be read");
         free(bytes);
         return NULL;
     }
@@ -246,7 +246,7 @@ static bool names_file(const char *scene) {
     return strchr(scene, '/') != NULL || (size > 5 && strcmp(scene + size - 5, ".json") == 0);
 }
 
-// The caller destroys it. NULL after a complaint.
+// The caller destroys it. NULL after an error message.
 static cairn_scene *load_scene(const char *name) {
     const cairn_scene_text *built_in = cairn_scene_library_find(name);
     char *text = NULL;
@@ -272,7 +272,7 @@ static cairn_scene *load_scene(const char *name) {
                          : cairn_scene_parse(built_in->json, built_in->size, &scene, error);
     free(text);
     if (status != CAIRN_OK) {
-        complain(name, error);
+        print_error(name, error);
     }
     return scene;
 }
@@ -301,7 +301,7 @@ static bool create_room(program *p, const cairn_config_room *named) {
                    CAIRN_ROOM_CREATED;
     cairn_scene_destroy(scene);
     if (!created) {
-        complain(named->name, words);
+        print_error(named->name, words);
     }
     return created;
 }
@@ -344,7 +344,7 @@ static bool on_job(void *user, cairn_server_job *job) {
 static bool create_server(program *p, const cairn_address *bound) {
     uint8_t entropy[32];
     if (getrandom(entropy, sizeof entropy, 0) != sizeof entropy) {
-        complain("no entropy", strerror(errno));
+        print_error("no entropy", strerror(errno));
         return false;
     }
     const cairn_config *config = &p->config;
@@ -375,7 +375,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     p->stats_ns = server.start_ns;
     cairn_status status = cairn_server_create(&server, &p->server);
     if (status != CAIRN_OK) {
-        complain("the server cannot be created", cairn_status_text(status));
+        print_error("the server cannot be created", cairn_status_text(status));
         return false;
     }
     return create_rooms(p);
@@ -405,7 +405,7 @@ static bool open_records(program *p) {
         const char *room = i == 0 ? CAIRN_ROOM_NAME_DEFAULT : config->rooms.list[i - 1].name;
         const char *path = i == 0 ? config->record_file : config->rooms.list[i - 1].record_file;
         if (path != NULL && path[0] != '\0' && !cairn_records_add(p->records, room, path)) {
-            complain(path, strerror(errno));
+            print_error(path, strerror(errno));
             return false;
         }
     }
@@ -416,7 +416,7 @@ static int serve(program *p) {
     char text[CAIRN_ADDRESS_TEXT_SIZE];
     char error[CAIRN_UV_ERROR_SIZE];
     if (cairn_uv_driver_open(&p->config.listen, &p->driver, error) != CAIRN_OK) {
-        return complain(cairn_address_print(&p->config.listen, text), error);
+        return print_error(cairn_address_print(&p->config.listen, text), error);
     }
     const cairn_address bound = cairn_uv_driver_address(p->driver);
     if (!open_records(p) || !create_server(p, &bound)) {
@@ -450,7 +450,7 @@ static void clean_up(program *p) {
     cairn_uv_driver_close(p->driver);
     cairn_scene_destroy(p->found_scene);
     if (!cairn_records_close(p->records)) {
-        complain("a recording cannot be closed", strerror(errno));
+        print_error("a recording cannot be closed", strerror(errno));
     }
 }
 
@@ -459,12 +459,12 @@ int main(int argc, char **argv) {
     char error[CAIRN_FLAGS_ERROR_SIZE];
     const cairn_flags_result result = cairn_config_read(argc, argv, NULL, &p.config, error);
     if (result != CAIRN_FLAGS_READ) {
-        return result == CAIRN_FLAGS_REFUSED ? complain(error, "") : 0;
+        return result == CAIRN_FLAGS_REFUSED ? print_error(error, "") : 0;
     }
     p.log.style = (cairn_log_style)p.config.log_style;
     p.log.level = (cairn_log_level)p.config.log_level;
     if (cairn_records_create(on_record_file, &p, &p.records) != CAIRN_OK) {
-        return complain("out of memory", "");
+        return print_error("out of memory", "");
     }
     const int code = p.config.check ? print_what_would_run(&p) : serve(&p);
     clean_up(&p);

@@ -139,7 +139,7 @@ static bool flush_batch(cairn_uv_driver *driver) {
     return true;
 }
 
-static void send_until_dry(cairn_uv_driver *driver) {
+static void send_all_due(cairn_uv_driver *driver) {
     uint64_t now_ns = uv_hrtime();
     driver->send_again_ns = 0;
     do {
@@ -185,7 +185,7 @@ static void on_tick(uv_poll_t *poll, int status, int events) {
 static void on_check(uv_check_t *check) {
     cairn_uv_driver *driver = check->data;
     cairn_server_advance(driver->run.server, uv_hrtime());
-    send_until_dry(driver);
+    send_all_due(driver);
     if (driver->send_again_ns == 0 && cairn_server_drained(driver->run.server)) {
         uv_stop(&driver->loop);
         return;

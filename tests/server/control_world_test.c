@@ -87,7 +87,7 @@ static void expect_recording_replays(uint32_t replacements) {
     assert_int_equal(replay.replacements, replacements);
 }
 
-static void begin(void) {
+static void join_player_of_each_kind(void) {
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 300);
@@ -115,7 +115,7 @@ TEST("a reset with the same seed repeats the run bit for bit") {
 }
 
 TEST("players and spectators follow a reset and a load") {
-    begin();
+    join_player_of_each_kind();
     save("early");
     spawn();
     story_run_ms(&s, 300);
@@ -290,7 +290,7 @@ TEST("bad requests about saves, seeks and rooms are refused") {
             CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "nowhere"}, CAIRN_CONTROL_ROOM_UNKNOWN},
         {{.verb = CAIRN_CONTROL_ROOM_DESTROY}, CAIRN_CONTROL_BUSY}};
-    begin();
+    join_player_of_each_kind();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint32_t refusal = kit_ask_request(&s, rows[i].ask);
         if (refusal != rows[i].refusal) {
