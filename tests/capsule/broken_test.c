@@ -64,8 +64,7 @@ void __wrap_cairn_world_step(
                         cairn_world_tick(world) >= injected.from;
     fill(faulty && injected.kind == UNINITIALISED ? 0x77 : 0x11);
     if (faulty && injected.kind == CONTRACTION) {
-        static cairn_trace trace;
-        cairn_fused_step_traced(world, commands, command_count, &trace);
+        cairn_fused_step(world, commands, command_count);
     } else if (faulty && injected.kind == FLUSH_TO_ZERO) {
         step_flushing(world, commands, command_count);
     } else {

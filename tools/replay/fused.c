@@ -30,6 +30,12 @@ static void restore_kernels(cairn_world *world, kernels others) {
     world->soft_step->overflow_kernel = others.single;
 }
 
+void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count) {
+    const kernels others = exchange_kernels(world);
+    cairn_world_step(world, commands, count);
+    restore_kernels(world, others);
+}
+
 void cairn_fused_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out) {
     const kernels others = exchange_kernels(world);

@@ -8,6 +8,12 @@ bool cairn_fused_available(void) {
     return false;
 }
 
+void cairn_fused_step(cairn_world *world, const cairn_command *commands, uint32_t count) {
+    (void)world;
+    (void)commands;
+    (void)count;
+}
+
 void cairn_fused_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out) {
     (void)world;
