@@ -151,12 +151,15 @@ static void apply_rule(
     cairn_netcode_client *client, cairn_netcode_client_rule rule, const cairn_packet *packet) {
     switch (rule.action) {
     case CAIRN_NETCODE_CLIENT_ANSWER:
+        CAIRN_ASSERT(packet != NULL);
         respond_to_challenge(client, &packet->challenge);
         break;
     case CAIRN_NETCODE_CLIENT_ENTER:
+        CAIRN_ASSERT(packet != NULL);
         complete_connection(client, &packet->keep_alive);
         break;
     case CAIRN_NETCODE_CLIENT_DELIVER:
+        CAIRN_ASSERT(packet != NULL);
         client->payload_size = packet->payload.size;
         client->last_receive_ns = client->now_ns;
         break;
