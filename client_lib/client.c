@@ -272,7 +272,7 @@ bool cairn_client_push_input(cairn_client *client, const cairn_client_input *inp
     if (!has_slot || !all_in_unit_range(input->move) || !all_in_unit_range(input->aim)) {
         return false;
     }
-    // Adding zero turns -0 into 0: a world takes no -0.
+    // Adding zero turns -0 into 0, because no state of a world may hold -0.
     client->outbox.inputs.held = (cairn_wire_input){
         .buttons = input->buttons,
         .move = {input->move[0] + 0.0f, input->move[1] + 0.0f, input->move[2] + 0.0f},
