@@ -28,7 +28,7 @@ extern const bench_scene bench_scene_field;    // 10000 cubes on a floor, awake
 extern const bench_scene bench_scene_drowsy;   // the same, 1000 of them awake after its warm-up
 extern const bench_scene bench_scene_sleepers; // the same, none awake after its warm-up
 
-// The scene of this letter or name; NULL if there is none.
+// Finds a scene by its letter or name. Returns NULL if no scene has it.
 const bench_scene *bench_scene_find(const char *name);
 // A world with its bodies, after its warm-up. Ends the program if out of memory.
 cairn_world *bench_scene_create(const bench_scene *scene);

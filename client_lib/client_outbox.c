@@ -123,7 +123,7 @@ static void send_roots(cairn_client *client) {
     cairn_connection_send_unreliable(&client->connection, &message);
 }
 
-// False: there is none, or the reliable stream has no room; then it stays due.
+// Returns false if no request is due, or if the reliable stream is full; a due request stays due.
 static bool send_resync_request(cairn_client *client, uint64_t now_ns) {
     cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST};
     const cairn_resync_purpose purpose =

@@ -152,8 +152,8 @@ void cairn_client_make_inputs(cairn_client *client, uint64_t now_ns);
 // Notes whether roots are to be reported.
 void cairn_client_note_roots(cairn_client *client);
 
-// Hands the next message to the link; false: there is none. The link keeps one unreliable message
-// at a time, so call it only after the last one has left.
+// Passes the next message to the link. Returns false if no message is due. The link keeps one
+// unreliable message at a time, so call this only after the last one was sent.
 bool cairn_client_outbox_next(cairn_client *client, uint64_t now_ns);
 
 // -------------------------------------------------------------------------- client_prediction.c

@@ -67,7 +67,7 @@ bool cairn_connection_is_open(const cairn_connection *connection);
 // Follows the state of netcode. True once for each connect: the handshake has just succeeded.
 bool cairn_connection_follow_handshake(cairn_connection *connection, uint64_t now_ns);
 
-// Opens a datagram. Returns its payload, valid until the next call, or NULL: there is none.
+// Decrypts a datagram. Returns its payload, valid until the next call, or NULL if it has none.
 const uint8_t *cairn_connection_receive(cairn_connection *connection, uint64_t now_ns,
     const cairn_address *from, const uint8_t *bytes, size_t size, size_t *payload_size);
 // The next datagram; 0: neither netcode nor the link has anything to send.

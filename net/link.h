@@ -70,8 +70,8 @@ typedef struct cairn_link_message {
     size_t size;
     bool reliable;
 } cairn_link_message;
-// The next complete message; false if there is none. Call it after each receive until it returns
-// false.
+// Reads the next complete message. Returns false if no message is complete. Call it after each
+// receive until it returns false.
 bool cairn_link_next_message(cairn_link *link, cairn_link_message *out);
 
 // When next_payload next has something to send although nothing new is queued (resend, bare ack);

@@ -37,7 +37,7 @@ uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client);
 // 8 bytes.
 const uint8_t *cairn_netcode_client_next_payload(cairn_netcode_client *client, size_t *size);
 
-// Writes the next datagram to send and returns its size; 0 if there is none.
+// Writes the next datagram to send and returns its size, or 0 if nothing is to be sent.
 size_t cairn_netcode_client_next_datagram(
     cairn_netcode_client *client, cairn_address *to, uint8_t *bytes);
 // Encrypts one payload, 1 .. CAIRN_PAYLOAD_SIZE_MAX bytes. Returns the datagram's size, 0 when not

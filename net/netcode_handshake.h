@@ -37,8 +37,8 @@ cairn_status cairn_handshakes_create(cairn_handshakes *handshakes, uint32_t capa
     const uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE]);
 void cairn_handshakes_destroy(cairn_handshakes *handshakes);
 
-// The handshake of an address, or NULL if there is none or it expired. Valid until remove or
-// expire.
+// Finds the handshake of an address. Returns NULL if the address has no handshake or it expired.
+// The pointer is valid until remove or expire.
 const cairn_handshake *cairn_handshakes_find(
     const cairn_handshakes *handshakes, const cairn_address *address, uint64_t now_ns);
 // Begins or renews the handshake of an address with the keys of a token. False: the pool is full.

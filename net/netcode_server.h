@@ -68,14 +68,15 @@ typedef struct cairn_netcode_event {
     size_t payload_size;
 } cairn_netcode_event;
 
-// Takes the oldest event. False if there is none. Call it after each receive and each advance until
-// it returns false: at most one payload is held at a time, and a receive that finds an unread one
-// drops it (counted). A slot is reused only after its disconnect event was taken.
+// Removes the oldest event and writes it to *out. Returns false if no event waits. Call it after
+// each receive and each advance until it returns false: at most one payload is held at a time, and
+// a receive that finds an unread one drops it (counted). A slot is reused only after its disconnect
+// event was taken.
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out);
 
 // Writes the next handshake answer, keep-alive or disconnect to `bytes` (room for
-// CAIRN_DATAGRAM_SIZE_MAX) and returns its size, 0 if there is none. Call it after receive and
-// advance until it returns 0.
+// CAIRN_DATAGRAM_SIZE_MAX) and returns its size, or 0 if nothing is to be sent. Call it
+// after receive and advance until it returns 0.
 size_t cairn_netcode_server_next_datagram(
     cairn_netcode_server *server, cairn_address *to, uint8_t *bytes);
 

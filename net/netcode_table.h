@@ -80,7 +80,7 @@ typedef enum cairn_netcode_client_action {
     CAIRN_NETCODE_CLIENT_ENTER,       // keep index and clients_max: connected
     CAIRN_NETCODE_CLIENT_REFRESH,     // the server is alive
     CAIRN_NETCODE_CLIENT_DELIVER,     // the server is alive and sent a payload
-    CAIRN_NETCODE_CLIENT_NEXT_SERVER, // try the next server, or end in `next` if there is none
+    CAIRN_NETCODE_CLIENT_NEXT_SERVER, // try the next server, or end in `next` after the last
     CAIRN_NETCODE_CLIENT_END,         // end in `next`
     CAIRN_NETCODE_CLIENT_DISCONNECT,  // send disconnect packets, end in `next`
     CAIRN_NETCODE_CLIENT_REPEAT,      // send the state's packet: request, response or keep-alive

@@ -30,5 +30,6 @@ size_t cairn_outbox_room(const cairn_outbox *outbox);
 // Copies a datagram in. False if there is no room; nothing changes then.
 bool cairn_outbox_push(
     cairn_outbox *outbox, const cairn_address *to, const uint8_t *bytes, size_t size);
-// Copies the oldest out (room for CAIRN_DATAGRAM_SIZE_MAX) and removes it. 0 if there is none.
+// Copies the oldest datagram to `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX) and removes it. Returns
+// its size, or 0 if the outbox is empty.
 size_t cairn_outbox_pop(cairn_outbox *outbox, cairn_address *to, uint8_t *bytes);

@@ -101,6 +101,7 @@ void cairn_stream_receiver_reset(cairn_stream_receiver *receiver);
 // CAIRN_LINK_TAKEN, CAIRN_LINK_DROP_STREAM or CAIRN_LINK_DROP_MESSAGE_SIZE.
 cairn_link_drop cairn_stream_receiver_take(
     cairn_stream_receiver *receiver, uint64_t offset, const uint8_t *bytes, uint32_t size);
-// The next complete message; its bytes are valid until the next take. False if there is none.
+// Reads the next complete message; its bytes are valid until the next take. Returns false if no
+// message is complete.
 bool cairn_stream_receiver_next(
     cairn_stream_receiver *receiver, const uint8_t **bytes, uint32_t *size);

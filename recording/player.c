@@ -19,7 +19,7 @@ static bool set_world(cairn_player *player, cairn_world *world) {
     return world != NULL;
 }
 
-// Reads the next chunk. False: `error` says why there is none.
+// Reads the next chunk. Returns false if it cannot; `error` says why.
 static bool read_chunk(cairn_player *player) {
     if (cairn_chunk_reader_next(&player->walk)) {
         return true;

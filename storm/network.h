@@ -95,7 +95,7 @@ void cairn_virtual_inject(cairn_virtual_network *network, const cairn_address *f
 // When the next datagram arrives; UINT64_MAX for never.
 uint64_t cairn_virtual_next_ns(const cairn_virtual_network *network);
 // Moves time to the next arrival that is not after `until_ns` and returns the datagram in *out,
-// valid until the next call. False, with time moved to `until_ns`, if there is none.
+// valid until the next call. If nothing arrives, moves time to `until_ns` and returns false.
 bool cairn_virtual_deliver(
     cairn_virtual_network *network, uint64_t until_ns, const cairn_virtual_datagram **out);
 

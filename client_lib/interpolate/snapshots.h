@@ -54,5 +54,5 @@ cairn_snapshot_refusal cairn_snapshots_take_delta(
 cairn_snapshot_body *cairn_snapshots_reserve(cairn_snapshots *snapshots);
 cairn_snapshot_refusal cairn_snapshots_commit(
     cairn_snapshots *snapshots, uint64_t tick, uint32_t body_count);
-// NULL: there is none.
+// Returns NULL if no snapshot is stored.
 const cairn_snapshot *cairn_snapshots_newest(const cairn_snapshots *snapshots);

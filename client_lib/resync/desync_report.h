@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a client keeps of a step whose result was not the server's, until a desync report (a
-// capsule, recording/desync_report.h) is made of it: the state before, the commands, the result,
+// The data for a desync report (a capsule, recording/desync_report.h). When the result of a step
+// differs from the server's, the client stores the state before the step, the commands, the result,
 // and the result of repeating the step. The server is asked for the roots of the stages of
 // its step and, by a set-difference sketch, for what differs. The bytes go to the host when it has
 // answered, or after CAIRN_DESYNC_REPORT_WAIT_NS. A report costs memory and a few milliseconds, so

@@ -174,7 +174,8 @@ static uint32_t predict_tick(const cairn_predict *predict, uint64_t tick, cairn_
     return count;
 }
 
-// Predicts the ticks that are to be stepped, and again those whose prediction is stale.
+// Predicts new ticks up to `wanted`. If predictions are stale, first repeats those after the last
+// confirmed tick.
 static void predict_up_to(cairn_predict *predict, uint64_t wanted) {
     cairn_timeline *timeline = &predict->lockstep->timeline;
     const uint64_t end = wanted > timeline->end ? wanted : timeline->end;

@@ -241,8 +241,9 @@ uint32_t cairn_client_shape_corners(
 // until the next call of advance or receive, because a new state from the server replaces it. In
 // predict mode it is the predicted world; compare its tick with cairn_client_confirmed_tick.
 const struct cairn_world *cairn_client_world(const cairn_client *client);
-// The server has confirmed every tick below this one and the client has stepped it. A world whose
-// tick is not beyond this is equal to the server's.
+// Returns the first tick that is not yet confirmed: for every earlier tick the client has the
+// server's inputs and has stepped them. A world at this tick or an earlier one is equal to the
+// server's.
 uint64_t cairn_client_confirmed_tick(const cairn_client *client);
 
 // -------------------------------------------------------------------------------- statistics

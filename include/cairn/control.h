@@ -494,11 +494,12 @@ uint32_t cairn_client_ask(struct cairn_client *client, const cairn_control_reque
 // schema/messages.fbs; its number is ignored. `bytes` need no alignment.
 uint32_t cairn_client_ask_encoded(struct cairn_client *client, const uint8_t *bytes, size_t size);
 
-// Takes the oldest answer; its pointers are valid until the next call. False: there is none. At
-// most 64 answers wait; further ones are dropped and counted.
+// Removes the oldest answer from the queue and writes it to *out; its pointers are valid until the
+// next call. Returns false if the queue is empty. The queue holds at most 64 answers; further ones
+// are dropped and counted.
 bool cairn_client_next_answer(struct cairn_client *client, cairn_control_answer *out);
 // The same as encoded bytes: *bytes points to the Envelope, valid until the next call. Returns its
-// size, 0 if there is none.
+// size, or 0 if the queue is empty.
 size_t cairn_client_next_answer_encoded(struct cairn_client *client, const uint8_t **bytes);
 
 #ifdef __cplusplus

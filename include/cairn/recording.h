@@ -62,8 +62,9 @@ const char *cairn_seal_text(cairn_seal_verdict seal); // lower case, never NULL
 #define CAIRN_RECORDING_KEY_SIZE 32
 
 // Checks the seal without stepping. `bytes` holds the complete file and is aligned to 8 bytes
-// (asserted). `public_key` receives the key that the file names, zeros for none: SIGNED says who
-// signed only if the caller knows that key.
+// (asserted). `public_key` receives the key that the file names, or zeros if it names none. The
+// verdict SIGNED proves that the owner of that key signed the file; compare the key with the one
+// you expect.
 cairn_seal_verdict cairn_recording_check_seal(
     const uint8_t *bytes, size_t size, uint8_t public_key[CAIRN_RECORDING_KEY_SIZE]);
 

@@ -80,9 +80,10 @@ typedef struct cairn_server_room_config {
     uint32_t players_max;            // 1 .. CAIRN_SLOTS_MAX (the default)
     uint32_t input_window_ticks;     // an input may be this far ahead of its tick; default 64
     uint32_t catch_up_ticks_max;     // ticks run at once when late, others are skipped; default 4
-    // How long beyond its due time a tick waits for the inputs of players who simulate and whose
-    // datagrams arrived within the last second, 0 (the default) .. CAIRN_ROOM_WAIT_MS_MAX. Waits
-    // longer than two ticks are announced to the room's clients. A wait delays the schedule.
+    // The longest time that a tick waits for late inputs after it is due, in ms: 0 (the default)
+    // .. CAIRN_ROOM_WAIT_MS_MAX. It waits only for players that run the simulation and from whom a
+    // datagram arrived within the last second. Waits longer than two ticks are announced to the
+    // room's clients. A wait delays the schedule.
     uint32_t wait_ms;
     bool recorded; // default true; has no effect without on_record
 } cairn_server_room_config;
@@ -103,7 +104,7 @@ typedef struct cairn_server_config {
     bool control; // operators may send requests (docs/PROTOCOL.md, Control); default false
     // For operators; either may be NULL. find_scene returns the scene of this name, valid until the
     // next call. on_seek returns the world at a tick of a room's recording; the server takes
-    // ownership of it. Both return NULL if there is none.
+    // ownership of it. Both return NULL if they do not find it.
     const struct cairn_scene *(*find_scene)(void *user, const char *name);
     struct cairn_world *(*on_seek)(void *user, const char *room, uint64_t tick);
     uint64_t start_ns; // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
@@ -225,14 +226,15 @@ cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t 
     uint32_t from, uint64_t tick, const cairn_server_room_config *config, uint32_t *room,
     char reason[CAIRN_ROOM_REASON_SIZE]);
 // Closes a room: sends `reason` (printable ASCII, at most CAIRN_TEXT_SIZE_MAX characters) to its
-// clients and disconnects them, completes its recording and frees its memory; if the room's job is
-// out, when the job is done. False if there is no such room.
+// clients and disconnects them, completes its recording and frees its memory. If a thread is
+// stepping the room, this happens when the step is done. Returns false if no room has this id.
 bool cairn_server_room_destroy(
     cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason);
 
-// The id of the room of this name; "" for the first room. 0 if there is none.
+// Finds a room by its name; "" finds the first room. Returns its id, or 0 if no room has this name.
 uint32_t cairn_server_room_find(const cairn_server *server, const char *name);
-// The id of the room after this one in the table; after 0, the first. 0 if there is none.
+// Returns the id of the room after this one in the table, the first room's for 0, or 0 after the
+// last room.
 uint32_t cairn_server_room_next(const cairn_server *server, uint32_t room);
 
 typedef struct cairn_server_room_info {

@@ -25,7 +25,7 @@ typedef struct cairn_control_saves {
     cairn_control_save entries[CAIRN_CONTROL_SAVES_MAX];
 } cairn_control_saves;
 
-// NULL if there is none of this name.
+// Returns NULL if no save has this name.
 cairn_control_save *cairn_control_saves_find(cairn_control_saves *saves, const char *name);
 void cairn_control_saves_clear(cairn_control_saves *saves);
 

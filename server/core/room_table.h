@@ -25,7 +25,7 @@ void cairn_room_table_destroy(cairn_room_table *table);
 bool cairn_room_table_insert(cairn_room_table *table, cairn_room *room);
 void cairn_room_table_remove(cairn_room_table *table, const cairn_room *room);
 
-// These do not see closing rooms. NULL or 0: there is none.
+// These skip rooms that are closing. They return NULL or 0 if no room fits.
 cairn_room *cairn_room_table_at(const cairn_room_table *table, uint32_t id);
 uint32_t cairn_room_table_next(const cairn_room_table *table, uint32_t id);      // 0: the first
 uint32_t cairn_room_table_find(const cairn_room_table *table, const char *name); // "": the first

@@ -51,7 +51,7 @@ static uint32_t farthest(const cairn_clip_point *points, uint32_t count, uint32_
     return best;
 }
 
-// The points farthest to the left and to the right of the line; `first` if there is none.
+// The points farthest to the left and to the right of the line; `first` for an empty side.
 static void farthest_to_sides(const cairn_clip_point *points, uint32_t count, uint32_t first,
     uint32_t second, uint32_t to_sides[2]) {
     CAIRN_ASSERT(first < count && second < count);

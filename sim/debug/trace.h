@@ -51,7 +51,7 @@ typedef struct cairn_trace {
 void cairn_world_step_traced(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_trace *out);
 // The index of the first point at which the roots of two traces differ or that only one of them
-// has; their common count if there is none.
+// has. Equal traces give their count.
 uint32_t cairn_trace_first_difference(const cairn_trace *a, const cairn_trace *b);
 
 const char *cairn_stage_name(uint32_t stage);
@@ -63,7 +63,7 @@ const char *cairn_pass_name(uint32_t pass);
 // Returns the bytes written.
 size_t cairn_trace_roots(const cairn_trace *trace, uint8_t out[CAIRN_TRACE_ROOTS_SIZE_MAX]);
 // Steps `world` and writes the roots of its trace, to answer a peer. Allocates memory during the
-// call; returns 0 if there is none, and then the world is unchanged.
+// call. If out of memory, returns 0 and leaves the world unchanged.
 size_t cairn_trace_stages(cairn_world *world, const cairn_command *commands, uint32_t count,
     uint8_t out[CAIRN_TRACE_ROOTS_SIZE_MAX]);
 

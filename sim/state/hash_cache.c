@@ -191,7 +191,7 @@ static cairn_hash128 sum_of(const cairn_hash128 *leaves, uint32_t count) {
     return sum;
 }
 
-// The first dirty block from `block` on; at least `end` if there is none before it.
+// The first dirty block from `block` on; a value of at least `end` if no block before it is dirty.
 static uint32_t next_dirty(const unsigned char *dirty, uint32_t block, uint32_t end) {
     while (block < end && dirty[block] == 0) {
         uint64_t marks = 0;

@@ -28,7 +28,7 @@ static void run_block(cairn_task_scheduler *scheduler, uint32_t index) {
     atomic_fetch_add_explicit(&scheduler->finished, 1, memory_order_release);
 }
 
-// Takes a block of the stage on offer and runs it. False when there is none to take.
+// Claims a block of the stage on offer and runs it. Returns false if every block is claimed.
 static bool run_next_block(cairn_task_scheduler *scheduler, unsigned int *offer) {
     while ((*offer & BLOCKS_MASK) != 0 && *offer >> STAGE_SHIFT != CLOSED) {
         if (atomic_compare_exchange_weak_explicit(

@@ -31,7 +31,7 @@ static cairn_vec3 random_place(play *p) {
     return vec3(x, y, random_between(&p->random, -2.0f, 2.0f));
 }
 
-// The null id if there is none.
+// Returns the null id if the world has no body.
 static cairn_body_id random_body(play *p) {
     cairn_body_state bodies[BODIES];
     const uint32_t count = cairn_world_bodies(p->world, bodies, BODIES);
