@@ -9,6 +9,7 @@
 #include "sim/math/float_env.h"
 #include "sim/math/limits.h"
 #include "sim/pgs/pgs.h"
+#include "sim/query/shape_tree.h"
 #include "sim/sleep/island.h"
 #include "sim/soft_step/soft_step.h"
 #include "sim/state/awake_set.h"
@@ -39,9 +40,9 @@ bool cairn_step_is_idle(const cairn_world *world) {
     return true;
 }
 
-// Marks what the stages so far may have written of bodies and joints. Called before
-// cairn_islands_sleep, while the bodies that were awake through the step still are; disabling a
-// body has marked everything.
+// Marks what the stages so far may have written of bodies and joints, for the hash and for queries.
+// Called before cairn_islands_sleep, while the bodies that were awake through the step still are;
+// disabling a body has marked everything.
 static void mark_written(cairn_world *world) {
     const cairn_pair_cache *cache = world->pair_cache;
     const cairn_awake_set *awake = world->awake_set;
@@ -49,6 +50,7 @@ static void mark_written(cairn_world *world) {
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
         cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, awake->bodies[i]);
+        cairn_shape_tree_mark_moved(world->shape_tree, awake->bodies[i]);
     }
     for (uint32_t i = 0; i < cache->joint_filter.joint_count; ++i) {
         const cairn_joint_bodies *joint = &cache->joint_filter.joints[i];

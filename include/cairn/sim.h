@@ -284,7 +284,7 @@ typedef struct cairn_joint_angles {
 cairn_status cairn_joint_angles_read(
     const cairn_world *world, cairn_joint_id joint, cairn_joint_angles *out);
 
-// ------------------------------------------------------------------------- events and queries
+// ------------------------------------------------------------------------------------ events
 
 typedef enum cairn_contact_event_kind {
     CAIRN_CONTACT_BEGIN = 1,
@@ -304,23 +304,91 @@ typedef struct cairn_contact_event {
 // step.
 const cairn_contact_event *cairn_world_contact_events(const cairn_world *world, uint32_t *count);
 
+// ----------------------------------------------------------------------------------- queries
+
+// Queries see the shapes at the present poses of their bodies. Results come in a fixed order and
+// have the same bits on every machine and after any restore. Queries neither change the state nor
+// allocate.
+//
+// The world keeps a tree of its shapes for them, outside the state. The first query after a change
+// of the world (a step, a create or destroy, a set pose, a load) brings it up to date, which costs
+// about what moved. So two threads may query one world at the same time only after
+// cairn_world_queries_prepare, and until the world is changed again.
+void cairn_world_queries_prepare(cairn_world *world);
+
+// Which shapes a query finds.
+typedef struct cairn_query_filter {
+    uint32_t mask;         // shapes with at least one of these categories
+    uint32_t body_kinds;   // bit set, 1 << cairn_body_kind: shapes of bodies of these kinds
+    cairn_body_id ignored; // shapes of this body are not found; CAIRN_ID_NULL: none
+} cairn_query_filter;
+cairn_query_filter cairn_query_filter_default(void); // all shapes
+
 typedef struct cairn_ray_hit {
     cairn_shape_id shape;
     cairn_body_id body;
     cairn_vec3 point;
-    cairn_vec3 normal;
-    float fraction; // along `translation`, [0, 1]
+    cairn_vec3 normal; // unit, out of the shape
+    float fraction;    // along `translation`, [0, 1]
 } cairn_ray_hit;
 
-// The nearest hit (ties: lower shape index). CAIRN_NOT_FOUND if the ray hits nothing. A ray that
-// starts inside a shape hits it with fraction 0 and the reversed direction as normal.
+// The nearest hit (ties: lower shape index). CAIRN_NOT_FOUND if the ray hits nothing,
+// CAIRN_NON_FINITE; out->shape is then CAIRN_ID_NULL. A ray that starts inside a shape hits it with
+// fraction 0 and the reversed direction as normal.
+cairn_status cairn_world_ray_closest(const cairn_world *world, cairn_vec3 origin,
+    cairn_vec3 translation, const cairn_query_filter *filter, cairn_ray_hit *out);
+// The same for shapes of any body but `ignored` with a category in `mask`.
 cairn_status cairn_world_ray_cast(const cairn_world *world, cairn_vec3 origin,
     cairn_vec3 translation, uint32_t mask, cairn_body_id ignored, cairn_ray_hit *out);
+// Writes the first `capacity` hits in order of (fraction, shape index), one for each shape. Returns
+// how many there are; 0 for a ray that is not finite.
+uint32_t cairn_world_ray_all(const cairn_world *world, cairn_vec3 origin, cairn_vec3 translation,
+    const cairn_query_filter *filter, cairn_ray_hit *out, uint32_t capacity);
+// Whether the ray hits anything: cheaper than the nearest hit.
+bool cairn_world_ray_any(const cairn_world *world, cairn_vec3 origin, cairn_vec3 translation,
+    const cairn_query_filter *filter);
+
+// Moves `shape` (its kind and sizes; no half-space) from `pose` by `translation`, without turning
+// it, and finds what it meets first (ties: lower shape index). The point is on the shape that was
+// hit. Fractions are right to 0.1 mm of the way, for curved shapes to 0.01 mm. A shape that
+// overlaps another at the start hits it with fraction 0, the reversed direction as normal and its
+// own position as point; one that only touches it and moves away does not hit. CAIRN_NOT_FOUND if
+// it meets nothing, or if its hull does not exist; CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE for a
+// shape, pose or translation (|component| <= 2e7) that is out of range. out->shape is then
+// CAIRN_ID_NULL.
+cairn_status cairn_world_shape_cast(const cairn_world *world, const cairn_shape_def *shape,
+    cairn_pose pose, cairn_vec3 translation, const cairn_query_filter *filter, cairn_ray_hit *out);
 
 // Writes the shapes that overlap `shape` (its kind and sizes) at `pose`, in order of index, at most
 // `capacity`. Returns how many overlap; 0 for an invalid shape.
+uint32_t cairn_world_overlap_shape(const cairn_world *world, const cairn_shape_def *shape,
+    cairn_pose pose, const cairn_query_filter *filter, cairn_shape_id *out, uint32_t capacity);
+// The same for shapes with a category in `mask`.
 uint32_t cairn_world_overlap(const cairn_world *world, const cairn_shape_def *shape,
     cairn_pose pose, uint32_t mask, cairn_shape_id *out, uint32_t capacity);
+// The same for the shapes that contain a point.
+uint32_t cairn_world_shapes_at_point(const cairn_world *world, cairn_vec3 point,
+    const cairn_query_filter *filter, cairn_shape_id *out, uint32_t capacity);
+
+typedef struct cairn_closest {
+    cairn_shape_id shape;
+    cairn_body_id body;
+    float distance;         // m; 0: they overlap
+    cairn_vec3 point;       // on the shape that was found, nearest to the probe
+    cairn_vec3 probe_point; // on the probe, nearest to that shape
+    cairn_vec3 normal;      // unit, from the shape to the probe
+} cairn_closest;
+
+// The shape nearest to `shape` (its kind and sizes; no half-space) at `pose`, at most
+// `distance_max` away (m, [0, 2e7]); ties: lower shape index. If they overlap both points are the
+// probe's position and the normal points up. CAIRN_NOT_FOUND if there is none, or if the probe's
+// hull does not exist; CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE. out->shape is then
+// CAIRN_ID_NULL.
+cairn_status cairn_world_closest_to_shape(const cairn_world *world, const cairn_shape_def *shape,
+    cairn_pose pose, float distance_max, const cairn_query_filter *filter, cairn_closest *out);
+// The same for a point as the probe.
+cairn_status cairn_world_closest_to_point(const cairn_world *world, cairn_vec3 point,
+    float distance_max, const cairn_query_filter *filter, cairn_closest *out);
 
 // ------------------------------------------------------------------------------------- state
 

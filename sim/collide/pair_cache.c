@@ -47,9 +47,10 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
     cache->fat_aabbs.filters = cairn_arena_take(from, shapes, sizeof *cache->fat_aabbs.filters);
     cache->transforms = cairn_arena_take(from, shapes, sizeof *cache->transforms);
     cache->reference_change = cairn_arena_take(from, shapes, sizeof *cache->reference_change);
-    cache->enlarged = cairn_arena_take(from, shapes, sizeof *cache->enlarged);
+    cache->list_change = cairn_arena_take(from, shapes, sizeof *cache->list_change);
     cache->changed_slots = cairn_arena_take(from, shapes, sizeof *cache->changed_slots);
     cache->enlarged_slots = cairn_arena_take(from, shapes, sizeof *cache->enlarged_slots);
+    cache->removed_slots = cairn_arena_take(from, shapes, sizeof *cache->removed_slots);
     cache->minimum_extents = cairn_arena_take(from, shapes, sizeof *cache->minimum_extents);
     cache->reference_rotations =
         cairn_arena_take(from, def->body_capacity, sizeof *cache->reference_rotations);
@@ -207,20 +208,21 @@ static void begin_update(cairn_world *world) {
         cache->fat_aabbs.count = 0;
         cache->changed_count = 0;
         cache->enlarged_count = 0;
+        cache->removed_count = 0;
     }
     CAIRN_ASSERT(cache->fat_aabbs.count <= slots);
     // Slots that are used for the first time.
     for (uint32_t i = cache->fat_aabbs.count; i < slots; ++i) {
         cairn_aabb_array_clear(&cache->fat_aabbs, i);
         cache->reference_change[i] = 0;
-        cache->enlarged[i] = 0;
+        cache->list_change[i] = 0;
     }
     cache->fat_aabbs.count = slots;
     for (uint32_t i = 0; i < cache->changed_count; ++i) {
         cache->reference_change[cache->changed_slots[i]] = 0;
     }
     for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
-        cache->enlarged[cache->enlarged_slots[i]] = 0;
+        cache->list_change[cache->enlarged_slots[i]] &= CAIRN_LIST_REMOVED;
     }
     cache->changed_count = 0;
     cache->enlarged_count = 0;
@@ -234,7 +236,7 @@ static void update_shapes(cairn_world *world, uint32_t body, uint32_t change) {
         cache->reference_change[slot] = (unsigned char)change;
         cache->changed_slots[cache->changed_count++] = slot;
         if (!inside_fat_aabb(cache, slot)) {
-            cache->enlarged[slot] = 1;
+            cache->list_change[slot] |= CAIRN_LIST_ENLARGED;
             cache->enlarged_slots[cache->enlarged_count++] = slot;
         }
     }
@@ -385,7 +387,7 @@ static bool query_enlarged(cairn_pair_cache *cache, uint32_t *count) {
         for (uint32_t k = 0; k < hits; ++k) {
             const uint32_t other = cache->query_hits[k];
             CAIRN_ASSERT(other != slot);
-            if (cache->enlarged[other] != 0 && other < slot) {
+            if ((cache->list_change[other] & CAIRN_LIST_ENLARGED) != 0 && other < slot) {
                 continue;
             }
             if (*count == cache->pair_capacity) {
@@ -400,10 +402,33 @@ static bool query_enlarged(cairn_pair_cache *cache, uint32_t *count) {
     return true;
 }
 
-// Removes the pairs of enlarged AABBs that are not in contact, and merges those that were found.
+// Whether an old pair stays in the list, and in *entry its flags. `contact` is its contact, if it
+// has one.
+static bool keep_pair(
+    const cairn_world *world, const cairn_contact *contact, bool found, cairn_cached_pair *entry) {
+    const unsigned char *change = world->pair_cache->list_change;
+    const cairn_pair pair = entry->pair;
+    const uint32_t changed = (uint32_t)(change[pair.shape_a] | change[pair.shape_b]);
+    if ((entry->flags & CAIRN_PAIR_IN_CONTACT) != 0) {
+        CAIRN_ASSERT(cairn_id_index(contact->shape_a) == pair.shape_a);
+        if ((changed & CAIRN_LIST_REMOVED) != 0) {
+            entry->flags = contact_flags(world, contact, found);
+        }
+        return true;
+    }
+    if ((entry->flags & CAIRN_PAIR_INVALID) != 0) {
+        entry->flags = 0;
+        return found && may_collide(world, pair);
+    }
+    return found || changed == 0;
+}
+
+// Removes the pairs of enlarged AABBs and of removed shapes that are not in contact, and merges
+// those that were found.
 static void list_with_found(cairn_world *world, uint32_t found_count) {
     cairn_pair_cache *cache = world->pair_cache;
     CAIRN_ASSERT(found_count <= cache->pair_capacity);
+    const cairn_contact *contact = world->state.contacts;
     uint32_t at = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < cache->pair_count; ++i) {
@@ -415,13 +440,12 @@ static void list_with_found(cairn_world *world, uint32_t found_count) {
             }
         }
         const bool found = at < found_count && pair_key(cache->found[at]) == key;
+        const uint32_t in_contact = old.flags & CAIRN_PAIR_IN_CONTACT;
         at += found ? 1u : 0u;
-        // A new shape may have the slot of a destroyed one.
-        old.flags = found ? old.flags & CAIRN_PAIR_IN_CONTACT : old.flags;
-        if (found || (old.flags & CAIRN_PAIR_IN_CONTACT) != 0 ||
-            (cache->enlarged[old.pair.shape_a] | cache->enlarged[old.pair.shape_b]) == 0) {
+        if (keep_pair(world, contact, found, &old)) {
             cache->spare[count++] = old;
         }
+        contact += in_contact;
     }
     for (; at < found_count; ++at) {
         if (may_collide(world, cache->found[at])) {
@@ -472,7 +496,7 @@ static uint32_t update_pairs(cairn_world *world) {
                 update_transform(world, i);
             }
         }
-    } else if (cache->enlarged_count == 0) {
+    } else if (cache->enlarged_count == 0 && cache->removed_count == 0) {
         return 0;
     } else if (cache->enlarged_count <= QUERIES_MAX &&
                cache->enlarged_count <= cache->fat_aabbs.count / 4 && update_list(world)) {
@@ -482,7 +506,26 @@ static uint32_t update_pairs(cairn_world *world) {
 }
 
 void cairn_pair_cache_update(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
     world->state.settings->contacts_dropped += update_pairs(world);
+    for (uint32_t i = 0; i < cache->removed_count; ++i) {
+        cache->list_change[cache->removed_slots[i]] &= CAIRN_LIST_ENLARGED;
+    }
+    cache->removed_count = 0;
+}
+
+void cairn_pair_cache_remove_shape(cairn_world *world, uint32_t slot) {
+    cairn_pair_cache *cache = world->pair_cache;
+    // A shape that no update has seen is in no pair.
+    if (!world->pair_cache_valid || slot >= cache->fat_aabbs.count) {
+        return;
+    }
+    cairn_aabb_array_clear(&cache->fat_aabbs, slot);
+    if ((cache->list_change[slot] & CAIRN_LIST_REMOVED) == 0) {
+        cache->list_change[slot] |= CAIRN_LIST_REMOVED;
+        cache->removed_slots[cache->removed_count++] = slot;
+    }
+    CAIRN_ASSERT(cache->removed_count <= cache->fat_aabbs.count);
 }
 
 bool cairn_pair_cache_overlap(const cairn_pair_cache *cache, cairn_pair pair) {

@@ -24,6 +24,10 @@
 #define CAIRN_REFERENCE_MOVED 1u
 #define CAIRN_REFERENCE_RESET 3u // set for the first time: manifolds of the body are void
 
+// Why pairs of a shape slot are looked for again; a bit set.
+#define CAIRN_LIST_ENLARGED 1u // its AABB has left the fat AABB
+#define CAIRN_LIST_REMOVED 2u  // its shape was removed; by now the slot may have another one
+
 typedef struct cairn_cached_pair {
     cairn_pair pair;
     uint32_t flags;
@@ -46,12 +50,14 @@ struct cairn_pair_cache {
     cairn_aabb_array fat_aabbs;
     cairn_shape_transform *transforms;
     unsigned char *reference_change; // CAIRN_REFERENCE_MOVED or _RESET in this step, or 0
-    unsigned char *enlarged;         // 1: its AABB left the fat AABB in this step
+    unsigned char *list_change;      // bits below: what has changed since the list was last updated
     float *minimum_extents;  // m, half the least width; huge for shapes of bodies that do not move
     uint32_t *changed_slots; // shapes whose reference_change is not 0
     uint32_t changed_count;
-    uint32_t *enlarged_slots;
+    uint32_t *enlarged_slots; // CAIRN_LIST_ENLARGED
     uint32_t enlarged_count;
+    uint32_t *removed_slots; // CAIRN_LIST_REMOVED
+    uint32_t removed_count;
 
     // By body slot.
     cairn_quat *reference_rotations; // of the reference poses
@@ -78,6 +84,8 @@ void cairn_pair_cache_destroy(cairn_pair_cache *cache);
 // overlap and of which at least one reference pose has changed. Pairs that found no room are
 // counted as dropped contacts.
 void cairn_pair_cache_update(cairn_world *world);
+// The shape in this slot is about to be removed. The next update drops its pairs.
+void cairn_pair_cache_remove_shape(cairn_world *world, uint32_t slot);
 // Rotation in the world, and offset from the body's centre of mass in world axes, of a shape whose
 // body has this rotation.
 cairn_quat cairn_pair_cache_shape_rotation(

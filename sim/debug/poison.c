@@ -6,12 +6,15 @@
 #include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
+#include "sim/query/shape_tree.h"
 #include "sim/world/scratch.h"
 
 void cairn_world_poison(cairn_world *world, unsigned char byte) {
     memset(world->scratch->memory, byte, world->scratch->size);
     memset(world->pair_cache->memory, byte, world->pair_cache->size);
     world->pair_cache_valid = false;
+    memset(world->shape_tree->memory, byte, world->shape_tree->size);
+    world->shape_tree->built = false;
     cairn_manifold_pool_clear(world);
     world->soft_step->contact_graph.edge_count = 0;
     world->soft_step->joint_graph.edge_count = 0;

@@ -10,6 +10,7 @@
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/pgs/pgs.h"
+#include "sim/query/shape_tree.h"
 #include "sim/serialize/decode_check.h"
 #include "sim/shape/hull.h"
 #include "sim/soft_step/soft_step.h"
@@ -236,6 +237,7 @@ static const struct {
     {hulls_ok, "hulls: one does not match its vertices"},
     {manifold_pool_ok, "manifold pool: does not match the contacts"},
     {pair_cache_ok, "pair cache: does not match the contacts"},
+    {cairn_shape_tree_ok, "shape tree: a shape is missing or outside its box"},
     {islands_ok, "islands: only a part of one sleeps"},
     {graphs_ok, "constraint graph: wrong colours"},
 };

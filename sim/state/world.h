@@ -17,6 +17,7 @@ typedef struct cairn_contact_edit_buffer cairn_contact_edit_buffer; // sim/colli
 typedef struct cairn_islands cairn_islands;                         // sim/sleep/island.h
 typedef struct cairn_soft_step cairn_soft_step;                     // sim/soft_step/soft_step.h
 typedef struct cairn_pgs cairn_pgs;                                 // sim/pgs/pgs.h
+typedef struct cairn_shape_tree cairn_shape_tree;                   // sim/query/shape_tree.h
 typedef struct cairn_scratch cairn_scratch;                         // sim/world/scratch.h
 
 // Where large memory comes from: calloc, or a function like it that does not clear.
@@ -41,6 +42,7 @@ struct cairn_world {
     bool islands_settled;  // no body was woken since the last step
     bool pair_cache_valid; // false: the next step fills the pair cache from the state
     cairn_pair_cache *pair_cache;
+    cairn_shape_tree *shape_tree; // written by queries, too
     // Events of the last step.
     cairn_contact_event *events;
     uint32_t event_count;

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "sim/body/body.h"
 #include "sim/math/limits.h"
+#include "sim/query/shape_tree.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
@@ -156,6 +157,7 @@ static void write_pose(
         .z = rotation.z + 0.0f,
         .w = rotation.w + 0.0f};
     target->position = vec3_clean(vec3_add(target->origin, quat_rotate(rotation, centre)));
+    cairn_shape_tree_mark_moved(world->shape_tree, slot);
 }
 
 static cairn_status pose_check(cairn_pose pose, float distance_max) {

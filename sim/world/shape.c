@@ -9,6 +9,7 @@
 #include "sim/body/shape.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/math/limits.h"
+#include "sim/query/shape_tree.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 
@@ -89,6 +90,7 @@ cairn_status cairn_shape_create(
         .mask = def->mask,
         .user = def->user};
     link_shape(world, owner, slot);
+    cairn_shape_tree_mark_moved(world->shape_tree, owner);
     cairn_body_update_mass(world, owner);
     cairn_body_wake(world, owner);
     *out = cairn_shape_id_at(world, slot);
@@ -109,7 +111,8 @@ void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
     cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
     world->contacts_stale = true;
-    world->pair_cache_valid = false;
+    cairn_pair_cache_remove_shape(world, slot);
+    cairn_shape_tree_remove(world->shape_tree, slot);
 }
 
 static uint32_t shape_slot(const cairn_world *world, cairn_shape_id shape) {

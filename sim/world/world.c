@@ -10,6 +10,7 @@
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/math/limits.h"
+#include "sim/query/shape_tree.h"
 #include "sim/shape/hull.h"
 #include "sim/soft_step/soft_step.h"
 #include "sim/state/awake_set.h"
@@ -22,6 +23,7 @@
 typedef struct allocation {
     cairn_world world; // first: cairn_world_destroy frees the allocation by this address
     cairn_pair_cache pair_cache;
+    cairn_shape_tree shape_tree;
     cairn_task_scheduler scheduler;
     cairn_scratch scratch;
 } allocation;
@@ -47,6 +49,9 @@ static cairn_status allocate_parts(
     if (status == CAIRN_OK) {
         status = cairn_pair_cache_create(world->pair_cache, def, take);
     }
+    if (status == CAIRN_OK) {
+        status = cairn_shape_tree_create(world->shape_tree, def, take);
+    }
     return status != CAIRN_OK ? status : cairn_scratch_create(world->scratch, def, lanes, take);
 }
 
@@ -54,6 +59,7 @@ static cairn_world *connect_parts(allocation *all) {
     cairn_world *world = &all->world;
     cairn_scratch *scratch = &all->scratch;
     world->pair_cache = &all->pair_cache;
+    world->shape_tree = &all->shape_tree;
     world->scheduler = &all->scheduler;
     world->scratch = scratch;
     world->awake_set = &scratch->awake_set;
@@ -119,6 +125,7 @@ void cairn_world_destroy(cairn_world *world) {
     cairn_hash_cache_destroy(world->hash_cache);
     free(world->scratch->memory);
     cairn_pair_cache_destroy(world->pair_cache);
+    cairn_shape_tree_destroy(world->shape_tree);
     free(world);
 }
 
@@ -193,6 +200,11 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
     world->hull_hint = changed[CAIRN_ARRAY_HULL_IDS] ? 0 : world->hull_hint;
     if (changed[CAIRN_ARRAY_HULL_IDS] || changed[CAIRN_ARRAY_HULLS]) {
         cairn_hulls_derive(world);
+    }
+    if (changed[CAIRN_ARRAY_SHAPE_IDS] || changed[CAIRN_ARRAY_SHAPES] ||
+        changed[CAIRN_ARRAY_BODY_IDS] || changed[CAIRN_ARRAY_MOTIONS] ||
+        changed[CAIRN_ARRAY_HULLS]) {
+        cairn_shape_tree_mark_all_moved(world->shape_tree);
     }
     world->contacts_stale = true;
     world->islands_settled = false;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The distance between two convex shapes, and the time at which a moving one meets another. A shape
+// is a core (a point, a segment, a box, the vertices of a hull) and a radius around it. The
+// distance of two cores is that of the origin from their Minkowski difference (Gilbert, Johnson,
+// Keerthi 1988); a cast advances by steps that cannot pass a contact (conservative advancement,
+// Mirtich 1996). Pure functions of their arguments.
+
+#include "sim/math/vec.h"
+#include "sim/shape/geometry.h"
+
+// Any shape but a half-space.
+typedef struct cairn_convex_core {
+    uint32_t kind;           // cairn_shape_kind
+    cairn_vec3 half_extents; // of a box; (0, half_height, 0) of a capsule; zero of a sphere
+    const cairn_vec3 *vertices;
+    uint32_t vertex_count;
+    float radius;
+} cairn_convex_core;
+cairn_convex_core cairn_convex_core_of(const cairn_shape_view *shape);
+
+typedef struct cairn_distance {
+    float distance;     // m, of the surfaces; 0 if they overlap
+    float gap;          // the same, but negative if radii overlap and cores do not
+    bool cores_overlap; // then gap, normal and points mean nothing
+    cairn_vec3 normal;  // unit, from a to b
+    cairn_vec3 point_a; // on the surface of a, nearest to b
+    cairn_vec3 point_b;
+} cairn_distance;
+
+// Poses and results in the world. Half-spaces may be a, not b.
+cairn_distance cairn_shape_distance(const cairn_shape_view *a, const cairn_pose *pose_a,
+    const cairn_shape_view *b, const cairn_pose *pose_b);
+
+// Whether b, moved from `pose_b` by `translation` without turning, meets a, and at which fraction.
+// `point` is on a's surface, `normal` points from a to b. If they overlap at the start the fraction
+// is 0, the normal is the reversed direction (up without a direction), and the point is b's
+// position. Shapes that only touch and move apart do not meet. b is no half-space.
+bool cairn_shape_cast(const cairn_shape_view *a, const cairn_pose *pose_a,
+    const cairn_shape_view *b, const cairn_pose *pose_b, cairn_vec3 translation, float *fraction,
+    cairn_vec3 *normal, cairn_vec3 *point);
