@@ -26,35 +26,6 @@ void cairn_body_wake(cairn_world *world, uint32_t slot) {
         (cairn_sleep){.state = dynamic ? CAIRN_SLEEP_NONE : CAIRN_SLEEP_DISTURBED};
 }
 
-static void wake_dynamic(cairn_world *world, cairn_body_id id) {
-    const uint32_t slot = cairn_body_slot(world, id);
-    if (slot != CAIRN_INDEX_NONE && world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC) {
-        cairn_body_wake(world, slot);
-    }
-}
-
-void cairn_body_wake_neighbours(cairn_world *world, uint32_t slot) {
-    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
-    const cairn_state *state = &world->state;
-    const cairn_body_id id = cairn_body_id_at(world, slot);
-    for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
-        const cairn_contact *contact = &state->contacts[i];
-        if (contact->body_a == id) {
-            wake_dynamic(world, contact->body_b);
-        } else if (contact->body_b == id) {
-            wake_dynamic(world, contact->body_a);
-        }
-    }
-    for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
-        const cairn_joint *joint = &state->joints[i];
-        if (joint->body_a == id) {
-            wake_dynamic(world, joint->body_b);
-        } else if (joint->body_b == id) {
-            wake_dynamic(world, joint->body_a);
-        }
-    }
-}
-
 // False for NaN.
 static bool within(cairn_vec3 value, float limit) {
     return float_abs(value.x) <= limit && float_abs(value.y) <= limit &&

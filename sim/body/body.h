@@ -11,8 +11,6 @@ cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot);
 
 // Wakes a dynamic body, marks any other as disturbed, so that the next step updates its pairs.
 void cairn_body_wake(cairn_world *world, uint32_t slot);
-// Wakes the bodies that were in contact with it in the last step, and those joined to it.
-void cairn_body_wake_neighbours(cairn_world *world, uint32_t slot);
 
 // Mass, centre of mass and inertia from its shapes, in order of index. The origin stays where it
 // is.

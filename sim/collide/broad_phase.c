@@ -27,6 +27,8 @@
 
 enum { DIGIT_BITS = 11, DIGIT_COUNT = 1 << DIGIT_BITS, DIGIT_PASSES = 3 };
 enum { STRIPS_MAX = 256, TEST_WIDTH = 8, SAMPLES = 256 };
+// Up to this many pairs are sorted by insertion: counting takes time for every box.
+#define FEW_PAIRS 32u
 
 typedef struct sort_key {
     uint32_t key;
@@ -295,6 +297,16 @@ static mask4 overlap_of_four(
            overlap_on_axis(a, lower, upper, 2, at);
 }
 
+// Whether any of the TEST_WIDTH boxes at `at` does on that axis.
+static bool any_overlap_on_axis(
+    const bounds *a, float *const lower[3], float *const upper[3], uint32_t axis, uint32_t at) {
+    const mask4 hits = overlap_on_axis(a, lower, upper, axis, at) |
+                       overlap_on_axis(a, lower, upper, axis, at + LANES);
+    uint64_t halves[2];
+    memcpy(halves, &hits, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
+}
+
 // Bit k: the box at `at` + k overlaps.
 static uint32_t overlaps(
     const bounds *a, float *const lower[3], float *const upper[3], uint32_t at) {
@@ -396,9 +408,28 @@ static void test_long_boxes(const sweep *s, found *f) {
 
 // ---- Order of the pairs
 
+static bool pair_before(cairn_pair a, cairn_pair b) {
+    return a.shape_a < b.shape_a || (a.shape_a == b.shape_a && a.shape_b < b.shape_b);
+}
+
+static void sort_few_pairs(cairn_pair *pairs, uint32_t count) {
+    for (uint32_t i = 1; i < count; ++i) {
+        const cairn_pair pair = pairs[i];
+        uint32_t at = i;
+        for (; at > 0 && pair_before(pair, pairs[at - 1]); --at) {
+            pairs[at] = pairs[at - 1];
+        }
+        pairs[at] = pair;
+    }
+}
+
 // Two counting sorts: by the higher index, and then, stably, by the lower.
 static void sort_pairs(const sweep *s, cairn_pair *pairs, uint32_t count) {
     const uint32_t box_count = s->boxes->count;
+    if (count <= FEW_PAIRS) {
+        sort_few_pairs(pairs, count);
+        return;
+    }
     memset(s->counts, 0, (box_count + 1) * sizeof *s->counts);
     for (uint32_t i = 0; i < count; ++i) {
         CAIRN_ASSERT(pairs[i].shape_a < pairs[i].shape_b && pairs[i].shape_b < box_count);
@@ -433,6 +464,10 @@ uint32_t cairn_broad_phase_query(const cairn_aabb_array *boxes, uint32_t index, 
         .upper = {boxes->upper[0][index], boxes->upper[1][index], boxes->upper[2][index]}};
     uint32_t count = 0;
     for (uint32_t at = first; at < boxes->count; at += TEST_WIDTH) {
+        // Most boxes are far away along the first axis.
+        if (!any_overlap_on_axis(&a, boxes->lower, boxes->upper, 0, at)) {
+            continue;
+        }
         uint32_t bits = overlaps(&a, boxes->lower, boxes->upper, at);
         for (uint32_t k = at; bits != 0 && k < boxes->count; ++k, bits >>= 1) {
             if ((bits & 1u) != 0 && k != index &&

@@ -423,36 +423,55 @@ static bool keep_pair(
     return found || changed == 0;
 }
 
+// Writes the found pairs from `at` on whose key is less than `end` to the new list, if they may
+// collide. Returns the first one that it is not.
+static uint32_t list_found_before(
+    cairn_world *world, uint32_t at, uint32_t found_count, uint64_t end, uint32_t *count) {
+    cairn_pair_cache *cache = world->pair_cache;
+    for (; at < found_count && pair_key(cache->found[at]) < end; ++at) {
+        if (may_collide(world, cache->found[at])) {
+            cache->spare[*count] = (cairn_cached_pair){.pair = cache->found[at]};
+            *count += 1;
+        }
+    }
+    return at;
+}
+
 // Removes the pairs of enlarged AABBs and of removed shapes that are not in contact, and merges
 // those that were found.
 static void list_with_found(cairn_world *world, uint32_t found_count) {
     cairn_pair_cache *cache = world->pair_cache;
     CAIRN_ASSERT(found_count <= cache->pair_capacity);
+    const unsigned char *change = cache->list_change;
     const cairn_contact *contact = world->state.contacts;
+    const cairn_cached_pair *pairs = cache->pairs;
+    const uint32_t pair_count = cache->pair_count;
+    uint64_t next = found_count > 0 ? pair_key(cache->found[0]) : UINT64_MAX;
     uint32_t at = 0;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < cache->pair_count; ++i) {
-        cairn_cached_pair old = cache->pairs[i];
-        const uint64_t key = pair_key(old.pair);
-        for (; at < found_count && pair_key(cache->found[at]) < key; ++at) {
-            if (may_collide(world, cache->found[at])) {
-                cache->spare[count++] = (cairn_cached_pair){.pair = cache->found[at]};
+    uint32_t kept_from = 0; // from here to i, all old pairs stay as they are
+    for (uint32_t i = 0; i < pair_count; ++i) {
+        const cairn_pair pair = pairs[i].pair;
+        const uint32_t in_contact = pairs[i].flags & CAIRN_PAIR_IN_CONTACT;
+        if ((change[pair.shape_a] | change[pair.shape_b]) != 0 || pair_key(pair) >= next) {
+            cairn_cached_pair old = pairs[i];
+            memcpy(&cache->spare[count], &pairs[kept_from], (i - kept_from) * sizeof *pairs);
+            count += i - kept_from;
+            kept_from = i + 1;
+            at = list_found_before(world, at, found_count, pair_key(pair), &count);
+            const bool found = at < found_count && pair_key(cache->found[at]) == pair_key(pair);
+            at += found ? 1u : 0u;
+            next = at < found_count ? pair_key(cache->found[at]) : UINT64_MAX;
+            if (keep_pair(world, contact, found, &old)) {
+                cache->spare[count++] = old;
             }
-        }
-        const bool found = at < found_count && pair_key(cache->found[at]) == key;
-        const uint32_t in_contact = old.flags & CAIRN_PAIR_IN_CONTACT;
-        at += found ? 1u : 0u;
-        if (keep_pair(world, contact, found, &old)) {
-            cache->spare[count++] = old;
         }
         contact += in_contact;
     }
-    for (; at < found_count; ++at) {
-        if (may_collide(world, cache->found[at])) {
-            cache->spare[count++] = (cairn_cached_pair){.pair = cache->found[at]};
-        }
-    }
-    CAIRN_ASSERT(count <= cache->pair_capacity + world->def.contact_capacity);
+    memcpy(&cache->spare[count], &pairs[kept_from], (pair_count - kept_from) * sizeof *pairs);
+    count += pair_count - kept_from;
+    at = list_found_before(world, at, found_count, UINT64_MAX, &count);
+    CAIRN_ASSERT(at == found_count && count <= cache->pair_capacity + world->def.contact_capacity);
     cairn_cached_pair *const list = cache->spare;
     cache->spare = cache->pairs;
     cache->pairs = list;

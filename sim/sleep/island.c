@@ -79,6 +79,55 @@ static void unite_dynamic(cairn_world *world, uint32_t body_a, uint32_t body_b) 
 
 // ---- Waking
 
+static void wake_dynamic(cairn_world *world, uint32_t slot) {
+    if (dynamic(world, slot)) {
+        cairn_body_wake(world, slot);
+    }
+}
+
+// A slot of a contact may by now have another body. The refs are tested first, because they are a
+// tenth of the size of the contacts.
+static void wake_contacts(cairn_world *world, uint32_t slot) {
+    const cairn_contact_ref *refs = world->manifold_pool->refs;
+    const cairn_body_id id = cairn_body_id_at(world, slot);
+    const uint32_t count = world->state.settings->contact_count;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (refs[i].body_a != slot && refs[i].body_b != slot) {
+            continue;
+        }
+        const cairn_contact *contact = &world->state.contacts[i];
+        CAIRN_ASSERT(contact->body_a != contact->body_b);
+        if (contact->body_a != id && contact->body_b != id) {
+            continue;
+        }
+        const cairn_body_id other = contact->body_a == id ? contact->body_b : contact->body_a;
+        const uint32_t other_slot = cairn_body_slot(world, other);
+        if (other_slot != CAIRN_INDEX_NONE) {
+            wake_dynamic(world, other_slot);
+        }
+    }
+}
+
+void cairn_islands_wake_neighbours(cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
+    wake_contacts(world, slot);
+    const cairn_state *state = &world->state;
+    const uint32_t count = state->settings->joint_slots;
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_joint *joint = &state->joints[i];
+        if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
+            continue;
+        }
+        const uint32_t slot_a = cairn_id_index(joint->body_a);
+        const uint32_t slot_b = cairn_id_index(joint->body_b);
+        if (slot_a == slot) {
+            wake_dynamic(world, slot_b);
+        } else if (slot_b == slot) {
+            wake_dynamic(world, slot_a);
+        }
+    }
+}
+
 static void note_sleeping_body(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     if (asleep(world, body_a) || asleep(world, body_b)) {
         world->islands->wakes = true;

@@ -14,6 +14,9 @@ void cairn_islands_allocate(cairn_islands *islands, cairn_arena *from, const cai
 
 // Builds islands of dynamic bodies over contacts and joints, and wakes each sleeping island that a
 // body of the awake set touches.
+// Wakes the bodies that were in contact with this one in the last step, and those joined to it.
+void cairn_islands_wake_neighbours(cairn_world *world, uint32_t slot);
+
 void cairn_islands_wake(cairn_world *world);
 // Puts to sleep each island whose bodies have all been slow for long enough.
 void cairn_islands_sleep(cairn_world *world);

@@ -8,6 +8,7 @@
 #include "sim/body/body.h"
 #include "sim/math/limits.h"
 #include "sim/query/shape_tree.h"
+#include "sim/sleep/island.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
@@ -81,7 +82,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
-    cairn_body_wake_neighbours(world, slot);
+    cairn_islands_wake_neighbours(world, slot);
     cairn_joint_destroy_of_body(world, slot);
     while (world->shape_first[slot] != 0) {
         cairn_shape_remove(world, world->shape_first[slot] - 1);
@@ -184,7 +185,7 @@ cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_p
         return status;
     }
     write_pose(world, slot, pose.position, quat_normalize(pose.rotation));
-    cairn_body_wake_neighbours(world, slot);
+    cairn_islands_wake_neighbours(world, slot);
     cairn_body_wake(world, slot);
     return CAIRN_OK;
 }

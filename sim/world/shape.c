@@ -10,6 +10,7 @@
 #include "sim/collide/pair_cache.h"
 #include "sim/math/limits.h"
 #include "sim/query/shape_tree.h"
+#include "sim/sleep/island.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 
@@ -125,7 +126,7 @@ cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape) {
         return CAIRN_NOT_FOUND;
     }
     const uint32_t owner = world->state.shapes[slot].body;
-    cairn_body_wake_neighbours(world, owner);
+    cairn_islands_wake_neighbours(world, owner);
     cairn_shape_remove(world, slot);
     cairn_body_update_mass(world, owner);
     cairn_body_wake(world, owner);
