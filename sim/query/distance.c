@@ -100,7 +100,7 @@ static void keep_two(simplex *s, uint32_t i, uint32_t k, float weight_k) {
 }
 
 // Reduces the simplex to the part of segment i, k that is nearest to the origin. By regions, as in
-// Ericson 2005, section 5.1.
+// Ericson 2004, section 5.1.
 static void solve_segment(simplex *s) {
     const cairn_vec3 a = s->vertices[0].difference;
     const cairn_vec3 ab = vec3_sub(s->vertices[1].difference, a);
@@ -115,7 +115,7 @@ static void solve_segment(simplex *s) {
     }
 }
 
-// Ericson 2005, section 5.1.5, for the origin. Vertex 2 comes last, so each branch moves vertices
+// Ericson 2004, section 5.1.5, for the origin. Vertex 2 comes last, so each branch moves vertices
 // to lower indices only.
 static void solve_triangle(simplex *s) {
     const cairn_vec3 a = s->vertices[0].difference;
