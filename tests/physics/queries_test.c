@@ -242,6 +242,124 @@ TEST("what overlaps is at distance zero") {
     expect_vec3(found.point, vec3(0.2f, 0.3f, 0.9f), 0.0f);
 }
 
+// ---- Casts and distances against overlaps
+
+static float unit(cairn_random *random) {
+    return 2.0f * cairn_random_unit(random) - 1.0f;
+}
+
+static cairn_pose random_pose(cairn_random *random, float width) {
+    const cairn_vec3 position =
+        vec3(width * unit(random), width * unit(random), width * unit(random));
+    cairn_quat turn = {.x = unit(random), .y = unit(random)};
+    turn.z = unit(random);
+    turn.w = 0.1f + cairn_random_unit(random);
+    return (cairn_pose){.position = position, .rotation = quat_normalize(turn)};
+}
+
+static cairn_shape_def any_shape(uint32_t kind, cairn_hull_id hull) {
+    cairn_shape_def shapes[] = {ball(0.4f), capsule(0.2f, 0.7f), box(0.3f, 0.9f, 0.5f), ball(1.0f)};
+    shapes[3].kind = CAIRN_SHAPE_HULL;
+    shapes[3].hull = hull;
+    return shapes[kind];
+}
+
+static cairn_world *world_with_hull(cairn_hull_id *hull) {
+    static const cairn_vec3 points[7] = {{0.7f, 0.0f, 0.0f}, {-0.6f, 0.1f, 0.0f},
+        {0.0f, 0.9f, 0.1f}, {0.1f, -0.5f, 0.0f}, {0.0f, 0.0f, 0.6f}, {0.0f, 0.1f, -0.8f},
+        {0.5f, 0.5f, 0.4f}};
+    cairn_world_def def = cairn_world_def_default();
+    def.hull_capacity = 1;
+    cairn_world *world = kit_world(&def);
+    EXPECT_OK(cairn_hull_create(world, points, 7, hull));
+    return world;
+}
+
+static bool overlaps_at(
+    const cairn_world *world, const cairn_shape_def *probe, cairn_pose pose, cairn_vec3 moved) {
+    const cairn_query_filter filter = all_shapes();
+    pose.position = vec3_add(pose.position, moved);
+    return cairn_world_overlap_shape(world, probe, pose, &filter, NULL, 0) > 0;
+}
+
+// Puts a target of each kind into a world and calls `compare` with probes of each kind.
+static void for_all_kinds(void (*compare)(const cairn_world *world, const cairn_shape_def *probe,
+    cairn_pose pose, cairn_random *random)) {
+    cairn_random random = cairn_random_of(11);
+    for (uint32_t i = 0; i < 400; ++i) {
+        cairn_hull_id hull = 0;
+        SCOPED(cairn_world) *world = world_with_hull(&hull);
+        const cairn_pose at = random_pose(&random, 5.0f);
+        cairn_body_def def = cairn_body_def_default();
+        def.kind = CAIRN_BODY_STATIC;
+        def.position = at.position;
+        def.rotation = at.rotation;
+        const cairn_shape_def target = any_shape(i % 4, hull);
+        kit_body(world, &def, &target);
+        for (uint32_t k = 0; k < 16; ++k) {
+            const cairn_shape_def probe = any_shape(k % 4, hull);
+            cairn_pose pose = random_pose(&random, 4.0f);
+            pose.position = vec3_add(pose.position, at.position);
+            compare(world, &probe, pose, &random);
+        }
+    }
+}
+
+// A millimetre before the hit the shapes do not overlap, a millimetre after it, along the normal,
+// they do. If nothing is hit they overlap nowhere on the way.
+static void compare_cast(
+    const cairn_world *world, const cairn_shape_def *probe, cairn_pose pose, cairn_random *random) {
+    const cairn_query_filter filter = all_shapes();
+    const cairn_vec3 way = vec3(5.0f * unit(random), 5.0f * unit(random), 5.0f * unit(random));
+    cairn_ray_hit hit;
+    const cairn_status status = cairn_world_shape_cast(world, probe, pose, way, &filter, &hit);
+    const float end = status == CAIRN_OK ? hit.fraction : 1.0f;
+    if (overlaps_at(world, probe, pose, vec3_zero())) {
+        assert_true(status == CAIRN_OK && hit.fraction < 1e-3f);
+        return;
+    }
+    for (int i = 0; i <= 8; ++i) {
+        const cairn_vec3 to = vec3_scale(way, end * 0.125f * (float)i);
+        const cairn_vec3 off = vec3_scale(hit.normal, status == CAIRN_OK ? 1e-3f : 0.0f);
+        assert_false(overlaps_at(world, probe, pose, vec3_add(to, off)));
+    }
+    if (status == CAIRN_OK) {
+        assert_true(overlaps_at(
+            world, probe, pose, vec3_sub_scaled(vec3_scale(way, end), hit.normal, 1e-3f)));
+        expect_near(vec3_length(hit.normal), 1.0f, 1e-5f);
+        assert_true(vec3_dot(hit.normal, way) <= 0.0f);
+    }
+}
+
+TEST("a cast ends where overlap begins, for all pairs of kinds") {
+    for_all_kinds(compare_cast);
+}
+
+// Moved by its distance, and a millimetre less or more, a shape does not overlap, or does.
+static void compare_distance(
+    const cairn_world *world, const cairn_shape_def *probe, cairn_pose pose, cairn_random *random) {
+    (void)random;
+    const cairn_query_filter filter = all_shapes();
+    cairn_closest found;
+    EXPECT_OK(cairn_world_closest_to_shape(world, probe, pose, 100.0f, &filter, &found));
+    const bool overlap = overlaps_at(world, probe, pose, vec3_zero());
+    assert_true(overlap ? found.distance < 1e-3f : found.distance >= 0.0f);
+    if (found.distance <= 0.0f) {
+        assert_true(overlap);
+        return;
+    }
+    expect_vec3(
+        vec3_add_scaled(found.point, found.normal, found.distance), found.probe_point, 1e-4f);
+    const cairn_vec3 less = vec3_scale(found.normal, 1e-3f - found.distance);
+    const cairn_vec3 more = vec3_scale(found.normal, -1e-3f - found.distance);
+    assert_true(found.distance < 2e-3f || !overlaps_at(world, probe, pose, less));
+    assert_true(overlaps_at(world, probe, pose, more));
+}
+
+TEST("a shape overlaps after its distance to another, for all pairs of kinds") {
+    for_all_kinds(compare_distance);
+}
+
 // ---- Order and filters
 
 // Three walls in the way of a ray; the last one has the lowest index.
