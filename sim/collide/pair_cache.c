@@ -420,6 +420,9 @@ static bool keep_pair(
         entry->flags = 0;
         return found && may_collide(world, pair);
     }
+    if ((changed & CAIRN_LIST_REMOVED) != 0) {
+        return found && may_collide(world, pair);
+    }
     return found || changed == 0;
 }
 
@@ -499,8 +502,11 @@ static uint32_t update_pairs(cairn_world *world) {
     const bool rebuild = !world->pair_cache_valid;
     begin_update(world);
     CAIRN_ASSERT(cache->changed_count == 0 && cache->enlarged_count == 0);
-    if (rebuild) {
+    if (rebuild || cache->joints_changed) {
         cairn_joint_filter_build(&cache->joint_filter, &world->state);
+        cache->joints_changed = false;
+    }
+    if (rebuild) {
         for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
             cache->bounding_radii[i] = measure_body(world, i);
             cache->reference_rotations[i] =
@@ -545,6 +551,14 @@ void cairn_pair_cache_remove_shape(cairn_world *world, uint32_t slot) {
         cache->removed_slots[cache->removed_count++] = slot;
     }
     CAIRN_ASSERT(cache->removed_count <= cache->fat_aabbs.count);
+}
+
+void cairn_pair_cache_joint_changed(cairn_world *world, uint32_t body) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, body));
+    world->pair_cache->joints_changed = true;
+    for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
+        cairn_pair_cache_remove_shape(world, next - 1);
+    }
 }
 
 bool cairn_pair_cache_overlap(const cairn_pair_cache *cache, cairn_pair pair) {

@@ -26,7 +26,8 @@
 
 // Why pairs of a shape slot are looked for again; a bit set.
 #define CAIRN_LIST_ENLARGED 1u // its AABB has left the fat AABB
-#define CAIRN_LIST_REMOVED 2u  // its shape was removed; by now the slot may have another one
+#define CAIRN_LIST_REMOVED 2u  // its shape was removed, and the slot may have another one by now,
+                               // or its body got or lost a joint
 
 typedef struct cairn_cached_pair {
     cairn_pair pair;
@@ -71,6 +72,7 @@ struct cairn_pair_cache {
     uint32_t *query_hits;
 
     cairn_joint_filter joint_filter;
+    bool joints_changed; // since the filter was built
     void *broad_phase;
 };
 
@@ -86,6 +88,9 @@ void cairn_pair_cache_destroy(cairn_pair_cache *cache);
 void cairn_pair_cache_update(cairn_world *world);
 // The shape in this slot is about to be removed. The next update drops its pairs.
 void cairn_pair_cache_remove_shape(cairn_world *world, uint32_t slot);
+// The body got or lost a joint, and its reference pose was reset. The next update looks for its
+// pairs again, because a joint decides whether its bodies may collide.
+void cairn_pair_cache_joint_changed(cairn_world *world, uint32_t body);
 // Rotation in the world, and offset from the body's centre of mass in world axes, of a shape whose
 // body has this rotation.
 cairn_quat cairn_pair_cache_shape_rotation(

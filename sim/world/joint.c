@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/check.h"
 #include "sim/body/body.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/constraint/joint_frame.h"
 #include "sim/math/limits.h"
 #include "sim/state/hash_cache.h"
@@ -81,7 +82,6 @@ static cairn_status joint_def_check(const cairn_world *world, const cairn_joint_
     return status == CAIRN_OK && cairn_joint_has_axes(def->kind) ? axes_check(def) : status;
 }
 
-// Drops the pair cache, too: a joint decides whether its bodies may collide.
 static void wake_both(cairn_world *world, const cairn_joint *joint) {
     const uint32_t slots[] = {
         cairn_body_slot(world, joint->body_a), cairn_body_slot(world, joint->body_b)};
@@ -89,8 +89,8 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
         CAIRN_ASSERT(slots[i] != CAIRN_INDEX_NONE);
         cairn_body_wake(world, slots[i]);
         cairn_body_reset_reference_pose(world, slots[i]);
+        cairn_pair_cache_joint_changed(world, slots[i]);
     }
-    world->pair_cache_valid = false;
 }
 
 static cairn_vec3 perpendicular_to_axis(cairn_vec3 normal, cairn_vec3 axis) {

@@ -144,7 +144,19 @@ TEST("a twin that rebuilds the pair cache before each step stays equal") {
     }
 }
 
-// Bodies come and go in every tick, and take each other's slots, also between two steps.
+static void join(cairn_world *world, cairn_body_id a, cairn_body_id b, uint32_t collide) {
+    cairn_joint_def joint = cairn_joint_def_default();
+    cairn_joint_id id = 0;
+    joint.body_a = a;
+    joint.body_b = b;
+    joint.anchor_a = vec3(0.2f, 0.2f, 0.0f);
+    joint.anchor_b = vec3(-0.2f, 0.0f, 0.1f);
+    joint.collide_connected = collide;
+    const cairn_status status = cairn_joint_create(world, &joint, &id);
+    assert_true(status == CAIRN_OK || a == b);
+}
+
+// Bodies and joints come and go in every tick, and take each other's slots, also between two steps.
 TEST("a twin stays equal while shapes are removed and slots used again") {
     static cairn_body_state states[2 * PILE];
     for (uint64_t seed = 1; seed <= 3; ++seed) {
@@ -156,7 +168,10 @@ TEST("a twin stays equal while shapes are removed and slots used again") {
             for (uint64_t i = cairn_random_below(&random, 6); i > 0; --i) {
                 const uint32_t count = cairn_world_bodies(world, states, 2 * PILE);
                 const uint64_t which = 2 + cairn_random_below(&random, count - 2);
-                if (cairn_random_below(&random, 2) == 0 && count > PILE / 2) {
+                const uint64_t other = cairn_random_below(&random, count);
+                if (cairn_random_below(&random, 4) == 0) {
+                    join(world, states[which].id, states[other].id, (uint32_t)(tick % 2));
+                } else if (cairn_random_below(&random, 2) == 0 && count > PILE / 2) {
                     EXPECT_OK(cairn_body_destroy(world, states[which].id));
                 } else if (count < 2 * PILE) {
                     add_random_body(world, &random);
