@@ -26,8 +26,8 @@
 
 // Why pairs of a shape slot are looked for again; a bit set.
 #define CAIRN_LIST_ENLARGED 1u // its AABB has left the fat AABB
-#define CAIRN_LIST_REMOVED 2u  // its shape was removed, and the slot may have another one by now,
-                               // or its body got or lost a joint
+// Its shape was removed, and the slot may have another one by now; or its body got or lost a joint.
+#define CAIRN_LIST_REMOVED 2u
 
 typedef struct cairn_cached_pair {
     cairn_pair pair;
