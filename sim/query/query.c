@@ -316,6 +316,27 @@ static bool aabbs_overlap(cairn_aabb a, cairn_aabb b) {
            b.lower.y <= a.upper.y && a.lower.z <= b.upper.z && b.lower.z <= a.upper.z;
 }
 
+// Whether a sphere, capsule or box at `pose` contains the point; false for the other kinds.
+static bool contains_point(
+    const cairn_geometry *geometry, const cairn_pose *pose, cairn_vec3 point) {
+    const bool box = geometry->kind == CAIRN_SHAPE_BOX;
+    const cairn_vec3 half = box ? geometry->half_extents : vec3(0.0f, geometry->half_height, 0.0f);
+    const cairn_vec3 local = pose_apply_inverse(*pose, point);
+    const cairn_vec3 nearest = vec3_clamp(local, vec3_negate(half), half);
+    const float square = vec3_length_squared(vec3_sub(local, nearest));
+    return (box || geometry->kind == CAIRN_SHAPE_SPHERE || geometry->kind == CAIRN_SHAPE_CAPSULE) &&
+           square <= geometry->radius * geometry->radius;
+}
+
+// Whether the middle of one is in the other: then they overlap, and no manifold is needed to know
+// it. The frame of a hull may be outside of it.
+static bool contains_middle(const cairn_geometry *a, const cairn_pose *pose_a,
+    const cairn_geometry *b, const cairn_pose *pose_b) {
+    return a->kind != CAIRN_SHAPE_HULL && b->kind != CAIRN_SHAPE_HULL &&
+           (contains_point(a, pose_a, pose_b->position) ||
+               contains_point(b, pose_b, pose_a->position));
+}
+
 static bool overlaps_shape(const overlap *o, uint32_t slot) {
     const cairn_world *world = o->among.world;
     const cairn_shape_view view = cairn_shape_view_at(world, slot);
@@ -327,7 +348,8 @@ static bool overlaps_shape(const overlap *o, uint32_t slot) {
         return cairn_shape_view_ray_cast(&view, &pose, o->point, vec3_zero(), &fraction, &normal);
     }
     return aabbs_overlap(cairn_shape_view_aabb(&view, &pose), o->probe->aabb) &&
-           cairn_collide_overlap(&view, &pose, &o->probe->view, &o->probe->pose);
+           (contains_middle(view.geometry, &pose, &o->probe->geometry, &o->probe->pose) ||
+               cairn_collide_overlap(&view, &pose, &o->probe->view, &o->probe->pose));
 }
 
 static void overlap_candidate(void *context, uint32_t slot) {
