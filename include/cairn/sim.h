@@ -350,7 +350,7 @@ bool cairn_world_ray_any(const cairn_world *world, cairn_vec3 origin, cairn_vec3
 
 // Moves `shape` (its kind and sizes; no half-space) from `pose` by `translation`, without turning
 // it, and finds what it meets first (ties: lower shape index). The point is on the shape that was
-// hit. Fractions are right to 0.1 mm of the way, for curved shapes to 0.01 mm. A shape that
+// hit. Fractions are right to 0.2 mm of the way, for curved shapes to 0.02 mm. A shape that
 // overlaps another at the start hits it with fraction 0, the reversed direction as normal and its
 // own position as point; one that only touches it and moves away does not hit. CAIRN_NOT_FOUND if
 // it meets nothing, or if its hull does not exist; CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE for a
