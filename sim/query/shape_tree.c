@@ -25,6 +25,7 @@ static void allocate_all(cairn_shape_tree *tree, cairn_arena *from, const cairn_
     tree->wide_slots = cairn_arena_take(from, def->shape_capacity, sizeof *tree->wide_slots);
     tree->moved = cairn_arena_take(from, def->body_capacity, sizeof *tree->moved);
     tree->moved_bodies = cairn_arena_take(from, def->body_capacity, sizeof *tree->moved_bodies);
+    tree->checks = cairn_arena_take(from, def->body_capacity, sizeof *tree->checks);
 }
 
 cairn_status cairn_shape_tree_create(
@@ -60,6 +61,13 @@ void cairn_shape_tree_list_moved(cairn_shape_tree *tree, uint32_t body) {
         tree->moved_bodies[tree->moved_count++] = body;
     }
     CAIRN_ASSERT(tree->moved_count <= tree->body_slots);
+}
+
+void cairn_shape_tree_mark_shapes(cairn_shape_tree *tree, uint32_t body) {
+    cairn_shape_tree_mark_moved(tree, body);
+    if (tree->built && body < tree->check_slots) {
+        tree->checks[body].room = -1.0f;
+    }
 }
 
 static void drop_wide(cairn_shape_tree *tree, uint32_t slot) {
@@ -100,10 +108,14 @@ static cairn_vec3 still_margin(cairn_aabb box) {
     return vec3_add_scaled(least, largest, MARGIN_FRACTION);
 }
 
-static cairn_aabb tight_box(const cairn_world *world, uint32_t slot) {
+static cairn_aabb aabb_of_shape(const cairn_world *world, uint32_t slot) {
     const cairn_shape_view view = cairn_shape_view_at(world, slot);
     const cairn_pose pose = cairn_shape_world_pose(world, slot);
-    const cairn_aabb box = cairn_shape_view_aabb(&view, &pose);
+    return cairn_shape_view_aabb(&view, &pose);
+}
+
+static cairn_aabb tight_box(const cairn_world *world, uint32_t slot) {
+    const cairn_aabb box = aabb_of_shape(world, slot);
     return with_margin(box, still_margin(box));
 }
 
@@ -148,24 +160,67 @@ static void insert(cairn_shape_tree *tree, const cairn_world *world, uint32_t sl
     cairn_box_tree_insert(&tree->boxes, slot, active ? roomy_box(world, body, tight) : tight);
 }
 
-static void update_shape(cairn_shape_tree *tree, const cairn_world *world, uint32_t slot) {
+// Takes the shape into account in the check of its body.
+static void measure_room(const cairn_shape_tree *tree, uint32_t slot, const cairn_aabb *tight,
+    cairn_shape_tree_check *check) {
+    const cairn_aabb *box = &tree->boxes.boxes[slot];
+    const cairn_vec3 below = vec3_sub(tight->lower, box->lower);
+    const cairn_vec3 above = vec3_sub(box->upper, tight->upper);
+    const cairn_vec3 least = vec3_min(below, above);
+    const cairn_vec3 farthest = vec3_max(vec3_abs(vec3_sub(tight->lower, check->origin)),
+        vec3_abs(vec3_sub(tight->upper, check->origin)));
+    check->room = float_min(check->room, float_min(least.x, float_min(least.y, least.z)));
+    check->radius = float_max(check->radius, vec3_length(farthest));
+}
+
+static void update_shape(cairn_shape_tree *tree, const cairn_world *world, uint32_t slot,
+    cairn_shape_tree_check *check) {
     for (; tree->slots <= slot; ++tree->slots) {
         tree->boxes.places[tree->slots] = CAIRN_INDEX_NONE;
     }
+    const cairn_aabb tight = tight_box(world, slot);
     if (tree->boxes.places[slot] == CAIRN_INDEX_NONE) {
         drop_wide(tree, slot);
         insert(tree, world, slot);
+    } else {
+        const bool active = cairn_body_is_active(world, world->state.shapes[slot].body);
+        const bool fits = contains(&tree->boxes.boxes[slot], &tight);
+        if (fits && !active) {
+            // It has come to rest within its box, which no longer needs room.
+            cairn_box_tree_set(&tree->boxes, slot, tight);
+        } else if (!fits) {
+            cairn_box_tree_remove(&tree->boxes, slot);
+            insert(tree, world, slot);
+        }
+    }
+    if (tree->boxes.places[slot] != CAIRN_INDEX_NONE) {
+        measure_room(tree, slot, &tight, check);
+    }
+}
+
+// Whether no shape of the body can have left its box: by the displacement of the origin, plus twice
+// the sine of half the rotation times the radius. A tenth is kept for rounding.
+static bool within_room(const cairn_shape_tree_check *check, const cairn_motion *motion) {
+    const cairn_quat dq = quat_multiply(motion->rotation, quat_conjugate(check->rotation));
+    const float distance = vec3_distance(motion->origin, check->origin);
+    const float chord = 2.0f * vec3_length(quat_vector(dq));
+    return distance + chord * check->radius <= 0.9f * check->room;
+}
+
+static void update_body(cairn_shape_tree *tree, const cairn_world *world, uint32_t body) {
+    for (; tree->check_slots <= body; ++tree->check_slots) {
+        tree->checks[tree->check_slots].room = -1.0f;
+    }
+    cairn_shape_tree_check *check = &tree->checks[body];
+    const cairn_motion *motion = &world->state.motions[body];
+    // At rest the boxes still have to lose their room.
+    if (check->room >= 0.0f && cairn_body_is_active(world, body) && within_room(check, motion)) {
         return;
     }
-    const cairn_aabb tight = tight_box(world, slot);
-    const bool active = cairn_body_is_active(world, world->state.shapes[slot].body);
-    const bool fits = contains(&tree->boxes.boxes[slot], &tight);
-    if (fits && !active) {
-        // It has come to rest within its box, which no longer needs room.
-        cairn_box_tree_set(&tree->boxes, slot, tight);
-    } else if (!fits) {
-        cairn_box_tree_remove(&tree->boxes, slot);
-        insert(tree, world, slot);
+    *check = (cairn_shape_tree_check){
+        .origin = motion->origin, .rotation = motion->rotation, .room = WIDTH_MAX};
+    for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
+        update_shape(tree, world, next - 1, check);
     }
 }
 
@@ -173,6 +228,7 @@ static void build(cairn_shape_tree *tree, const cairn_world *world) {
     const uint32_t slots = world->state.settings->shape_slots;
     uint32_t count = 0;
     tree->wide_count = 0;
+    tree->check_slots = 0;
     tree->slots = slots;
     for (uint32_t i = 0; i < slots; ++i) {
         tree->boxes.places[i] = CAIRN_INDEX_NONE;
@@ -202,9 +258,10 @@ static void update_all(cairn_shape_tree *tree, const cairn_world *world) {
         }
     }
     tree->wide_count = 0;
-    for (uint32_t i = 0; i < slots; ++i) {
-        if (cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, i)) {
-            update_shape(tree, world, i);
+    tree->check_slots = 0;
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        if (cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, i)) {
+            update_body(tree, world, i);
         }
     }
 }
@@ -233,10 +290,7 @@ void cairn_shape_tree_update(const cairn_world *world) {
         for (uint32_t i = 0; i < tree->moved_count; ++i) {
             const uint32_t body = tree->moved_bodies[i];
             CAIRN_ASSERT(body < world->state.settings->body_slots);
-            for (uint32_t next = world->shape_first[body]; next != 0;
-                 next = world->shape_next[next - 1]) {
-                update_shape(tree, world, next - 1);
-            }
+            update_body(tree, world, body);
         }
     } else {
         return;
@@ -269,10 +323,12 @@ bool cairn_shape_tree_ok(const cairn_world *world) {
         if (body < tree->body_slots && tree->moved[body] != 0) {
             continue;
         }
-        const cairn_aabb tight = tight_box(world, i);
-        if (i >= tree->slots ||
-            (!is_wide(tight) && (tree->boxes.places[i] == CAIRN_INDEX_NONE ||
-                                    !contains(&tree->boxes.boxes[i], &tight)))) {
+        if (i >= tree->slots) {
+            return false;
+        }
+        const cairn_aabb aabb = aabb_of_shape(world, i);
+        const bool in_tree = tree->boxes.places[i] != CAIRN_INDEX_NONE;
+        if (in_tree ? !contains(&tree->boxes.boxes[i], &aabb) : !is_wide(tight_box(world, i))) {
             return false;
         }
     }

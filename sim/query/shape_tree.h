@@ -9,6 +9,14 @@
 #include "sim/query/box_tree.h"
 #include "sim/state/world.h"
 
+// A body when its shapes were last compared with their boxes.
+typedef struct cairn_shape_tree_check {
+    cairn_vec3 origin;
+    cairn_quat rotation;
+    float radius; // m, of a ball about the origin that contains its shapes
+    float room;   // m, by which any point may move and stay in its box; negative: unknown
+} cairn_shape_tree_check;
+
 struct cairn_shape_tree {
     void *memory; // the allocation that all arrays lie in
     size_t size;
@@ -23,7 +31,9 @@ struct cairn_shape_tree {
     unsigned char *moved;   // by body slot: 1 if it is listed below
     uint32_t *moved_bodies; // those that may have moved or changed since the last query
     uint32_t moved_count;
-    uint32_t body_slots; // with a defined `moved`
+    uint32_t body_slots;            // with a defined `moved`
+    cairn_shape_tree_check *checks; // by body slot
+    uint32_t check_slots;           // with a defined check
 };
 
 // Allocates for a world of this def; *tree must be zero. CAIRN_OUT_OF_MEMORY.
@@ -31,13 +41,15 @@ cairn_status cairn_shape_tree_create(
     cairn_shape_tree *tree, const cairn_world_def *def, cairn_allocator *take);
 void cairn_shape_tree_destroy(cairn_shape_tree *tree);
 
-// The body's pose or list of shapes may have changed.
+// The body's pose may have changed.
 void cairn_shape_tree_list_moved(cairn_shape_tree *tree, uint32_t body);
 static inline void cairn_shape_tree_mark_moved(cairn_shape_tree *tree, uint32_t body) {
     if (tree->built && !tree->all_moved) {
         cairn_shape_tree_list_moved(tree, body);
     }
 }
+// The body has a new shape.
+void cairn_shape_tree_mark_shapes(cairn_shape_tree *tree, uint32_t body);
 // The shape in this slot is about to be removed.
 void cairn_shape_tree_remove(cairn_shape_tree *tree, uint32_t slot);
 // The state was replaced by another one.

@@ -91,7 +91,7 @@ cairn_status cairn_shape_create(
         .mask = def->mask,
         .user = def->user};
     link_shape(world, owner, slot);
-    cairn_shape_tree_mark_moved(world->shape_tree, owner);
+    cairn_shape_tree_mark_shapes(world->shape_tree, owner);
     cairn_body_update_mass(world, owner);
     cairn_body_wake(world, owner);
     *out = cairn_shape_id_at(world, slot);
