@@ -27,6 +27,7 @@
     WORD(joint_capacity, 256, 0, CAIRN_JOINTS_MAX)                                                 \
     WORD(hull_capacity, 64, 0, CAIRN_HULLS_MAX)                                                    \
     WORD(contact_capacity, 8192, 1, CAIRN_CONTACTS_MAX)                                            \
+    WORD(event_capacity, 4096, 0, CAIRN_EVENTS_MAX)                                                \
     WORD(tick_rate_hz, CAIRN_TICK_RATE_HZ_DEFAULT, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX) \
     VEC3(gravity, 0.0f, -9.81f, 0.0f, CAIRN_GRAVITY_MAX)                                           \
     WORD(solver, CAIRN_SOLVER_SOFT_STEP, CAIRN_SOLVER_SOFT_STEP, CAIRN_SOLVER_PGS)                 \
@@ -41,7 +42,8 @@
     FLOAT(contact_damping, 10.0f, 0.0f, CAIRN_DAMPING_RATIO_MAX)                                   \
     FLOAT(joint_hertz, 120.0f, CAIRN_SETTING_MIN, CAIRN_HERTZ_MAX)                                 \
     FLOAT(joint_damping, 20.0f, 0.0f, CAIRN_DAMPING_RATIO_MAX)                                     \
-    FLOAT(restitution_threshold, 1.0f, 0.0f, CAIRN_SPEED_MAX)
+    FLOAT(restitution_threshold, 1.0f, 0.0f, CAIRN_SPEED_MAX)                                      \
+    FLOAT(hit_threshold, 1.0f, 0.0f, CAIRN_SPEED_MAX)
 
 // CAIRN_OK, CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT. Checks the settings and the rules.
 cairn_status cairn_world_def_check(const cairn_world_def *def);

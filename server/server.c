@@ -16,6 +16,7 @@
 
 cairn_server_config cairn_server_config_default(void) {
     return (cairn_server_config){
+        .protocol_id = CAIRN_PROTOCOL_ID_DEFAULT,
         .clients_max = 64,
         .rooms_max = 16,
         .first_room = cairn_server_room_config_default(),

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "sim/body/body.h"
+#include "sim/collide/contact_events.h"
 #include "sim/collide/contact_update.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/edit.h"
@@ -10,6 +11,7 @@
 #include "sim/math/limits.h"
 #include "sim/pgs/pgs.h"
 #include "sim/query/shape_tree.h"
+#include "sim/sleep/body_events.h"
 #include "sim/sleep/island.h"
 #include "sim/soft_step/soft_step.h"
 #include "sim/state/awake_set.h"
@@ -86,6 +88,7 @@ static void run_stages(void *context) {
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
     mark_written(world);
     cairn_islands_sleep(world);
+    cairn_body_events_add(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
@@ -100,14 +103,18 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     }
     const bool idle = cairn_step_is_idle(world);
     cairn_stage_done(world, CAIRN_STAGE_RULES);
-    if (idle) {
-        world->event_count = 0;
-    } else {
+    cairn_contact_events_clear(world);
+    cairn_body_events_clear(world);
+    if (!idle) {
         // The main thread steps small worlds alone: waking helpers costs more than such a step.
         const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
         world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
         cairn_task_scheduler_run(world->scheduler, run_stages, world);
     }
+    if (world->def.rules != NULL && world->def.rules->after_step != NULL) {
+        world->def.rules->after_step(world, world->state.rules);
+    }
+    cairn_stage_done(world, CAIRN_STAGE_RULES);
     const uint64_t tick = cairn_world_tick(world) + 1;
     CAIRN_ASSERT(tick > 0);
     world->state.settings->tick_low = (uint32_t)tick;

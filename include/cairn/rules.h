@@ -12,11 +12,13 @@
 extern "C" {
 #endif
 
-// A pure function that runs at the start of each step with that tick's JOINs, LEAVEs and INPUTs.
-// Edits were applied just before: any body may be gone or moved. `state` is part of the
-// world's state: saved, hashed, rolled back. It must hold no pointer, no padding other than zeros,
-// and no -0 or NaN. Allowed: every cairn_body_, cairn_joint_ and query function on `world`,
-// cairn/math.h, cairn_random_at. Not allowed: anything else outside `state`.
+// Pure functions that a step calls. `step` runs when it begins, with that tick's JOINs, LEAVEs and
+// INPUTs; edits were applied just before: any body may be gone or moved. `after_step` runs when it
+// ends, with the bodies at their new poses and the events of this step. Both see the same
+// cairn_world_tick. `state` is part of the world's state: saved, hashed, rolled back. It must hold
+// no pointer, no padding other than zeros, and no -0 or NaN. Allowed: every cairn_body_,
+// cairn_shape_, cairn_joint_, event and query function on `world`, cairn/math.h, cairn_random_at.
+// Not allowed: anything else outside `state`.
 typedef struct cairn_rules {
     const char *name;    // ASCII, at most CAIRN_NAME_SIZE_MAX characters
     uint32_t version;    // incremented when behaviour changes
@@ -27,6 +29,8 @@ typedef struct cairn_rules {
     // Called at the start of each step; `commands` are sorted and valid during the call.
     void (*step)(
         cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count);
+    // Called at the end of each step; may be NULL. What it changes takes part in the next step.
+    void (*after_step)(cairn_world *world, void *state);
 } cairn_rules;
 
 // The built-in rules, which make the server useful without code: each player drives a box (spawned

@@ -34,7 +34,7 @@ cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out);
 void cairn_world_destroy(cairn_world *world); // NULL is allowed
 
 // A new world with the def, the state and the lanes of `from`: stepped alike, both have equal
-// hashes. Stage probe, parallel execution and events are not copied. The cost depends on what
+// hashes. Stage probe and parallel execution are not copied. The cost depends on what
 // exists in the world, not on its capacities. No other thread may step `from` during the call.
 // CAIRN_OUT_OF_MEMORY: *out is NULL. Pair with cairn_world_destroy.
 cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out);
@@ -104,6 +104,7 @@ typedef struct cairn_world_counters {
                                // and made static
     uint32_t edits_refused;    // edits (cairn_command_kind) that named no body or would have moved
                                // it out of range; for lack of capacity see creates_refused
+    uint32_t events_dropped;   // contact events beyond event_capacity (the last in order)
 } cairn_world_counters;
 cairn_world_counters cairn_world_counters_read(const cairn_world *world);
 
@@ -219,6 +220,7 @@ typedef struct cairn_shape_def {
     uint32_t category;       // collision filter: a pair collides when each one's category
     uint32_t mask;           // meets the other's mask
     uint32_t user;
+    uint32_t flags; // CAIRN_SHAPE_SENSOR, CAIRN_SHAPE_HIT_EVENTS
 } cairn_shape_def;
 
 // A unit box of density 1000 kg/m^3 and friction 0.5 that collides with everything.
@@ -286,23 +288,76 @@ cairn_status cairn_joint_angles_read(
 
 // ------------------------------------------------------------------------------------ events
 
+// Events of the last step are part of the state: saved, encoded, hashed, rolled back. So rules may
+// read them in both hooks, and after a restore they are the same. Call these functions again after
+// each step, load, decode or copy: the world owns the arrays.
+
 typedef enum cairn_contact_event_kind {
-    CAIRN_CONTACT_BEGIN = 1,
+    CAIRN_CONTACT_BEGIN = 1, // the gap is now at most 1 cm
     CAIRN_CONTACT_END = 2,
+    // The shapes met at hit_threshold or faster, whether their contact is new or not. Only if one
+    // of them has CAIRN_SHAPE_HIT_EVENTS.
+    CAIRN_CONTACT_HIT = 3,
+    // shape_b overlaps the sensor shape_a, or no longer does.
+    CAIRN_SENSOR_BEGIN = 4,
+    CAIRN_SENSOR_END = 5,
 } cairn_contact_event_kind;
 
 typedef struct cairn_contact_event {
     uint32_t kind;          // cairn_contact_event_kind
+    cairn_shape_id shape_a; // index of a < index of b; of a sensor event: the sensor
+    cairn_shape_id shape_b;
+    cairn_body_id body_a;
+    cairn_body_id body_b;
+    // Begin and hit, zero in other events: as the bodies were when the step began, at the point
+    // that the step reached with the greatest speed, or at the deepest one if it reached none.
+    cairn_vec3 point;     // world
+    cairn_vec3 normal;    // from a to b
+    float approach_speed; // m/s, along the normal; negative: the shapes move apart
+    float impulse;        // N s, hit: of all points along the normal, summed over the step
+} cairn_contact_event;
+
+// Ends first, then begins, then hits, each by the lower and then the higher index of the two
+// shapes. A destroyed shape's contacts end at the next step.
+const cairn_contact_event *cairn_world_contact_events(const cairn_world *world, uint32_t *count);
+
+typedef enum cairn_body_event_kind {
+    CAIRN_BODY_WOKE = 1, // since the last step, or in it
+    CAIRN_BODY_FELL_ASLEEP = 2,
+} cairn_body_event_kind;
+
+typedef struct cairn_body_event {
+    uint32_t kind; // cairn_body_event_kind
+    cairn_body_id body;
+} cairn_body_event;
+
+// In order of id index, at most one for each body.
+const cairn_body_event *cairn_world_body_events(const cairn_world *world, uint32_t *count);
+
+// A contact as it is now, with the points of the last step and the bodies where they are now.
+typedef struct cairn_contact_point_data {
+    cairn_vec3 position; // world
+    float separation;    // m, negative inside
+    float normal_force;  // N, mean over the last substep (CAIRN_SOLVER_PGS: over the step)
+} cairn_contact_point_data;
+typedef struct cairn_contact_data {
     cairn_shape_id shape_a; // index of a < index of b
     cairn_shape_id shape_b;
     cairn_body_id body_a;
     cairn_body_id body_b;
-} cairn_contact_event;
+    cairn_vec3 normal; // from a to b
+    uint32_t point_count;
+    cairn_contact_point_data points[4];
+} cairn_contact_data;
 
-// The last step's events, ends first, each kind by (shape a, shape b). The world owns the array,
-// which is valid until the next step, load or decode. A destroyed shape's contacts end at the next
-// step.
-const cairn_contact_event *cairn_world_contact_events(const cairn_world *world, uint32_t *count);
+// Writes the contacts of a body, in order of their shapes' indices, at most `capacity`. Returns how
+// many there are. Contacts of destroyed shapes, and overlaps with sensors, are not among them.
+uint32_t cairn_body_contacts(
+    const cairn_world *world, cairn_body_id body, cairn_contact_data *out, uint32_t capacity);
+// Writes the shapes that overlapped the sensor in the last step, in order of index, at most
+// `capacity`. Returns how many there are; 0 for a shape that is no sensor.
+uint32_t cairn_sensor_overlaps(
+    const cairn_world *world, cairn_shape_id sensor, cairn_shape_id *out, uint32_t capacity);
 
 // ----------------------------------------------------------------------------------- queries
 
@@ -437,6 +492,7 @@ typedef enum cairn_section {
     CAIRN_SECTION_SLEEP,
     CAIRN_SECTION_IDS,
     CAIRN_SECTION_RULES,
+    CAIRN_SECTION_EVENTS, // of the last step
     CAIRN_SECTION_COUNT
 } cairn_section;
 

@@ -139,6 +139,7 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_SHAPES_MAX 131072
 #define CAIRN_JOINTS_MAX 65536
 #define CAIRN_CONTACTS_MAX 1048576
+#define CAIRN_EVENTS_MAX 1048576 // contact events of one step
 #define CAIRN_HULLS_MAX 1024
 #define CAIRN_RULES_STATE_SIZE_MAX 65536 // bytes
 
@@ -172,6 +173,16 @@ typedef enum cairn_shape_kind {
     CAIRN_SHAPE_HALF_SPACE = 4, // solid below the local plane y = 0; static bodies only
     CAIRN_SHAPE_HULL = 5,       // hull
 } cairn_shape_kind;
+
+// Bits of a shape's flags.
+enum {
+    // The shape pushes nothing, has no mass, and rays and overlap queries pass through it. It makes
+    // events when shapes of other bodies enter and leave it: of awake, sleeping, kinematic and
+    // static bodies. Two sensors do not see each other.
+    CAIRN_SHAPE_SENSOR = 1u << 0,
+    // Contacts of this shape make hit events.
+    CAIRN_SHAPE_HIT_EVENTS = 1u << 1,
+};
 
 typedef enum cairn_joint_kind {
     CAIRN_JOINT_BALL = 1,     // the two anchors coincide (block-solved, Catto 2006)
@@ -285,6 +296,7 @@ typedef struct cairn_world_def {
     uint32_t joint_capacity;   // 0 .. CAIRN_JOINTS_MAX
     uint32_t hull_capacity;    // 0 .. CAIRN_HULLS_MAX
     uint32_t contact_capacity; // touching shape pairs; 1 .. CAIRN_CONTACTS_MAX
+    uint32_t event_capacity;   // contact events of one step; 0 .. CAIRN_EVENTS_MAX
     uint32_t tick_rate_hz;     // CAIRN_TICK_RATE_HZ_MIN .. _MAX; a step is exactly 1.0f / this
     cairn_vec3 gravity;        // m/s^2
     uint32_t solver;           // cairn_solver
@@ -301,6 +313,7 @@ typedef struct cairn_world_def {
     float joint_hertz;         // stiffness of joints, (0, 1000]
     float joint_damping;       // damping ratio of joints, [0, 100]
     float restitution_threshold;     // m/s, slower approaches do not bounce
+    float hit_threshold;             // m/s, slower approaches make no hit event
     uint64_t seed;                   // cairn_random_at's first argument, for rules
     const struct cairn_rules *rules; // NULL: none. Must outlive the world
 } cairn_world_def;

@@ -22,8 +22,11 @@ void cairn_body_wake(cairn_world *world, uint32_t slot) {
     const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
     world->islands_settled = false;
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, slot);
-    world->state.sleep[slot] =
-        (cairn_sleep){.state = dynamic ? CAIRN_SLEEP_NONE : CAIRN_SLEEP_DISTURBED};
+    const uint32_t before = world->state.sleep[slot].state;
+    const bool woken = before == CAIRN_SLEEP_ASLEEP || before == CAIRN_SLEEP_WOKEN;
+    world->state.sleep[slot] = (cairn_sleep){.state = !dynamic ? CAIRN_SLEEP_DISTURBED
+                                                      : woken  ? CAIRN_SLEEP_WOKEN
+                                                               : CAIRN_SLEEP_NONE};
 }
 
 // False for NaN.

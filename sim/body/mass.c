@@ -31,12 +31,19 @@ typedef struct mass_sum {
     cairn_sym3 inertia;
 } mass_sum;
 
+static bool has_mass(const cairn_world *world, uint32_t slot) {
+    return (world->state.shapes[slot].flags & CAIRN_SHAPE_SENSOR) == 0;
+}
+
 static mass_sum sum_of_shapes(const cairn_world *world, uint32_t slot) {
     mass_sum sum = {.mass = 0.0f};
     cairn_vec3 moment = vec3_zero();
     for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
-        const cairn_mass mass = shape_mass(world, i - 1);
         CAIRN_ASSERT(world->state.shapes[i - 1].body == slot);
+        if (!has_mass(world, i - 1)) {
+            continue;
+        }
+        const cairn_mass mass = shape_mass(world, i - 1);
         sum.mass += mass.mass;
         moment = vec3_add_scaled(moment, mass.centre, mass.mass);
     }
@@ -44,6 +51,9 @@ static mass_sum sum_of_shapes(const cairn_world *world, uint32_t slot) {
         sum.centre = vec3_scale(moment, 1.0f / sum.mass);
     }
     for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
+        if (!has_mass(world, i - 1)) {
+            continue;
+        }
         const cairn_mass mass = shape_mass(world, i - 1);
         const cairn_vec3 offset = vec3_sub(mass.centre, sum.centre);
         sum.inertia = sym3_add(sum.inertia, sym3_of(mass.inertia));

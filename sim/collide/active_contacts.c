@@ -27,7 +27,10 @@ uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge 
         if ((moving[body_a] | moving[body_b]) == 0) {
             continue;
         }
-        if (refs[i].manifold == CAIRN_MANIFOLD_NONE) {
+        if (refs[i].manifold >= CAIRN_MANIFOLD_SENSOR) {
+            if (refs[i].manifold == CAIRN_MANIFOLD_SENSOR) {
+                continue;
+            }
             cairn_manifold_pool_restore(world, i);
         }
         CAIRN_ASSERT(refs[i].manifold < world->manifold_pool->used);

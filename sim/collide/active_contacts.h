@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Active contacts and joints: those with a body that takes impulses in this step. They are the
-// input of both solvers.
+// Active contacts and joints: those with a body that takes impulses in this step, without the
+// overlaps of sensors. They are the input of both solvers.
 
 #include "sim/constraint/graph.h"
 #include "sim/state/world.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/collide/contact_events.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/state/hash_cache.h"
 
@@ -16,18 +17,8 @@ void cairn_contact_edit_buffer_allocate(
 
 cairn_contact_edit cairn_contact_edit_begin(cairn_world *world) {
     CAIRN_ASSERT(world->state.settings->contact_count <= world->def.contact_capacity);
-    world->event_count = 0;
     world->contact_edit_buffer->spans[0] = (cairn_contact_span){.begin = 0};
     return (cairn_contact_edit){.count = world->state.settings->contact_count, .spans = 1};
-}
-
-static void add_event(cairn_world *world, uint32_t kind, const cairn_contact *contact) {
-    CAIRN_ASSERT(world->event_count < 2 * world->def.contact_capacity);
-    world->events[world->event_count++] = (cairn_contact_event){.kind = kind,
-        .shape_a = contact->shape_a,
-        .shape_b = contact->shape_b,
-        .body_a = contact->body_a,
-        .body_b = contact->body_b};
 }
 
 // Ends the open span before contact `end` and opens one at contact `begin`, whose shift is `change`
@@ -44,7 +35,7 @@ static void split_span(
 void cairn_contact_edit_remove_next(cairn_world *world, cairn_contact_edit *edit) {
     cairn_manifold_pool *pool = world->manifold_pool;
     CAIRN_ASSERT(edit->next < world->state.settings->contact_count);
-    add_event(world, CAIRN_CONTACT_END, &world->state.contacts[edit->next]);
+    cairn_contact_events_add_end(world, &world->state.contacts[edit->next]);
     cairn_manifold_pool_release(pool, pool->refs[edit->next].manifold);
     split_span(world, edit, edit->next, edit->next + 1, -1);
     edit->next += 1;
@@ -102,7 +93,7 @@ void cairn_contact_edit_finish(cairn_world *world, cairn_contact_edit *edit) {
         CAIRN_ASSERT(inserted->index < edit->count);
         world->state.contacts[inserted->index] = inserted->contact;
         world->manifold_pool->refs[inserted->index] = inserted->ref;
-        add_event(world, CAIRN_CONTACT_BEGIN, &inserted->contact);
+        cairn_contact_events_add_begin(world, &inserted->contact, &inserted->ref);
     }
     CAIRN_ASSERT(edit->count <= world->def.contact_capacity);
     world->state.settings->contact_count = edit->count;

@@ -58,6 +58,37 @@ static void store_reference(
     contact->reference_rotation_b = references[cairn_id_index(contact->body_b)].rotation;
 }
 
+// Whether a shape overlaps a sensor: a point lies inside, not only within the contact margin.
+static bool overlaps(const cairn_manifold *manifold) {
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        if (manifold->points[i].separation <= 0.0f) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_sensor(const cairn_world *world, uint32_t shape) {
+    return (world->state.shapes[shape].flags & CAIRN_SHAPE_SENSOR) != 0;
+}
+
+// The overlap of a sensor, after the reference pose of at least one of the bodies has changed.
+static void update_overlap(
+    cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry) {
+    cairn_contact *contact = &world->state.contacts[edit->next];
+    CAIRN_ASSERT(contact_is_sensor(contact));
+    const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
+    cairn_manifold manifold;
+    cairn_pair_collide(world, entry->pair, &pose, &contact->axis_hint, &manifold);
+    if (!overlaps(&manifold)) {
+        entry->flags = 0;
+        cairn_contact_edit_remove_next(world, edit);
+        return;
+    }
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, edit->next);
+    edit->next += 1;
+}
+
 // A pair in contact, after the reference pose of at least one of its bodies has changed.
 static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
     uint32_t reference_change) {
@@ -106,7 +137,9 @@ static void collide_new_pair(
     }
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
     cairn_pair_collide(world, entry->pair, &pose, &axis_hint, &manifold);
-    if (manifold.point_count == 0) {
+    const bool sensor_b = is_sensor(world, entry->pair.shape_b);
+    const bool sensor = sensor_b || is_sensor(world, entry->pair.shape_a);
+    if (sensor ? !overlaps(&manifold) : manifold.point_count == 0) {
         return;
     }
     cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
@@ -124,6 +157,11 @@ static void collide_new_pair(
         .body_a = cairn_body_id_at(world, transforms[pair.shape_a].body),
         .body_b = cairn_body_id_at(world, transforms[pair.shape_b].body),
         .axis_hint = axis_hint};
+    if (sensor) {
+        inserted->contact.colour = sensor_b ? 1 : 0;
+        inserted->ref = cairn_contact_ref_of(&inserted->contact, CAIRN_MANIFOLD_SENSOR);
+        return;
+    }
     set_points(&manifold, &inserted->contact);
     store_reference(world, &pose, &inserted->contact);
     inserted->ref = cairn_contact_ref_of(&inserted->contact, cairn_manifold_pool_take(pool));
@@ -137,7 +175,11 @@ static void update_pair(cairn_world *world, cairn_contact_edit *edit, cairn_cach
         entry->flags &= CAIRN_PAIR_INVALID;
         cairn_contact_edit_remove_next(world, edit);
     } else if ((entry->flags & CAIRN_PAIR_IN_CONTACT) != 0) {
-        update_contact(world, edit, entry, reference_change);
+        if (world->manifold_pool->refs[edit->next].manifold == CAIRN_MANIFOLD_SENSOR) {
+            update_overlap(world, edit, entry);
+        } else {
+            update_contact(world, edit, entry, reference_change);
+        }
         return;
     }
     if (reference_change != 0 && entry->flags == 0) {

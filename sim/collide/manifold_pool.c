@@ -35,7 +35,7 @@ void cairn_manifold_pool_clear(cairn_world *world) {
 cairn_contact_ref cairn_contact_ref_of(const cairn_contact *contact, uint32_t manifold) {
     return (cairn_contact_ref){.body_a = cairn_id_index(contact->body_a),
         .body_b = cairn_id_index(contact->body_b),
-        .manifold = manifold};
+        .manifold = contact_is_sensor(contact) ? CAIRN_MANIFOLD_SENSOR : manifold};
 }
 
 uint32_t cairn_manifold_pool_take(cairn_manifold_pool *pool) {
@@ -49,7 +49,7 @@ uint32_t cairn_manifold_pool_take(cairn_manifold_pool *pool) {
 }
 
 void cairn_manifold_pool_release(cairn_manifold_pool *pool, uint32_t manifold) {
-    if (manifold != CAIRN_MANIFOLD_NONE) {
+    if (manifold < CAIRN_MANIFOLD_SENSOR) {
         CAIRN_ASSERT(manifold < pool->used && pool->free_count < pool->used);
         pool->free_list[pool->free_count++] = manifold;
     }
@@ -165,12 +165,12 @@ static cairn_quat rotation_since(const cairn_motion *motion, cairn_quat q0) {
     return quat_multiply(motion->rotation, quat_conjugate(q0));
 }
 
-void cairn_solver_manifold_to_world(
-    const cairn_world *world, const cairn_constraint_edge *edge, cairn_manifold *out) {
-    const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[edge->manifold];
-    CAIRN_ASSERT(edge->manifold < world->manifold_pool->used);
-    const cairn_motion *a = &world->state.motions[edge->body_a];
-    const cairn_motion *b = &world->state.motions[edge->body_b];
+void cairn_solver_manifold_to_world(const cairn_world *world, const cairn_solver_manifold *manifold,
+    uint32_t body_a, uint32_t body_b, cairn_manifold *out) {
+    CAIRN_ASSERT(body_a < world->state.settings->body_slots);
+    CAIRN_ASSERT(body_b < world->state.settings->body_slots);
+    const cairn_motion *a = &world->state.motions[body_a];
+    const cairn_motion *b = &world->state.motions[body_b];
     const cairn_quat dq_a = rotation_since(a, manifold->rotation_a);
     const cairn_quat dq_b = rotation_since(b, manifold->rotation_b);
     const cairn_vec3 displacement = vec3_sub(b->position, a->position);
@@ -191,22 +191,28 @@ void cairn_solver_manifold_to_world(
 // phase returned, so it returns the same hint and the same points again. A decoded state that no
 // step made may store more or fewer points than there are: then the manifold has only the first of
 // them, or additional points out of reach, because the solver needs as many as the contact has.
-void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact) {
-    cairn_manifold_pool *pool = world->manifold_pool;
-    const cairn_contact *source = &world->state.contacts[contact];
-    CAIRN_ASSERT(contact < world->state.settings->contact_count);
+void cairn_contact_compute_manifold(
+    const cairn_world *world, const cairn_contact *contact, cairn_solver_manifold *out) {
     const cairn_pair pair = {
-        .shape_a = cairn_id_index(source->shape_a), .shape_b = cairn_id_index(source->shape_b)};
-    const cairn_pair_pose pose = cairn_pair_contact_pose(world, source);
-    uint32_t axis_hint = source->axis_hint;
+        .shape_a = cairn_id_index(contact->shape_a), .shape_b = cairn_id_index(contact->shape_b)};
+    const cairn_pair_pose pose = cairn_pair_contact_pose(world, contact);
+    uint32_t axis_hint = contact->axis_hint;
     cairn_manifold manifold;
-    CAIRN_ASSERT(pool->refs[contact].manifold == CAIRN_MANIFOLD_NONE);
+    CAIRN_ASSERT(!contact_is_sensor(contact));
     cairn_pair_collide(world, pair, &pose, &axis_hint, &manifold);
-    while (manifold.point_count < source->point_count) {
+    while (manifold.point_count < contact->point_count) {
         cairn_manifold_add(&manifold, vec3_zero(), CAIRN_VALID_DISTANCE, 0);
     }
-    manifold.point_count = source->point_count;
+    manifold.point_count = contact->point_count;
+    cairn_solver_manifold_fill(world, pair, &pose, &manifold, out);
+}
+
+void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact) {
+    cairn_manifold_pool *pool = world->manifold_pool;
+    CAIRN_ASSERT(contact < world->state.settings->contact_count);
+    CAIRN_ASSERT(pool->refs[contact].manifold == CAIRN_MANIFOLD_NONE);
     const uint32_t taken = cairn_manifold_pool_take(pool);
-    cairn_solver_manifold_fill(world, pair, &pose, &manifold, &pool->manifolds[taken]);
+    cairn_contact_compute_manifold(
+        world, &world->state.contacts[contact], &pool->manifolds[taken]);
     pool->refs[contact].manifold = taken;
 }

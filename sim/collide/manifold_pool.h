@@ -14,12 +14,14 @@
 // While contacts begin there may be more manifolds than the contact list has room for.
 #define CAIRN_MANIFOLDS_PER_CONTACT 2
 #define CAIRN_MANIFOLD_NONE UINT32_MAX
+// In place of a manifold: the overlap of a sensor, which has none.
+#define CAIRN_MANIFOLD_SENSOR (UINT32_MAX - 1)
 
 // What every step reads of a contact.
 typedef struct cairn_contact_ref {
     uint32_t body_a; // slots
     uint32_t body_b;
-    uint32_t manifold; // index in the pool; CAIRN_MANIFOLD_NONE: not computed
+    uint32_t manifold; // index in the pool; or CAIRN_MANIFOLD_NONE: not computed, or _SENSOR
 } cairn_contact_ref;
 
 struct cairn_manifold_pool {
@@ -40,7 +42,7 @@ void cairn_manifold_pool_clear(cairn_world *world);
 cairn_contact_ref cairn_contact_ref_of(const cairn_contact *contact, uint32_t manifold);
 // Returns the index of an unused manifold.
 uint32_t cairn_manifold_pool_take(cairn_manifold_pool *pool);
-// Does nothing for CAIRN_MANIFOLD_NONE.
+// Does nothing for CAIRN_MANIFOLD_NONE and CAIRN_MANIFOLD_SENSOR.
 void cairn_manifold_pool_release(cairn_manifold_pool *pool, uint32_t manifold);
 
 // The poses for which the narrow phase computes a pair of shapes.
@@ -63,6 +65,10 @@ void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_p
     uint32_t *axis_hint, cairn_manifold *out);
 void cairn_solver_manifold_fill(const cairn_world *world, cairn_pair pair,
     const cairn_pair_pose *pose, const cairn_manifold *manifold, cairn_solver_manifold *out);
+// Computes the manifold of a contact from the state alone. Its points are those that the contact
+// stores, in their order.
+void cairn_contact_compute_manifold(
+    const cairn_world *world, const cairn_contact *contact, cairn_solver_manifold *out);
 // Computes the missing manifold of a contact of the list.
 void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact);
 // Whether the manifold is still good enough for bodies at this pose: neither has moved relative to
@@ -71,6 +77,6 @@ void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact);
 bool cairn_solver_manifold_can_recycle(const cairn_world *world, const cairn_contact *contact,
     const cairn_solver_manifold *manifold, const cairn_pair_pose *pose);
 
-// The manifold of an active contact in the world, with the bodies at their current poses.
-void cairn_solver_manifold_to_world(
-    const cairn_world *world, const cairn_constraint_edge *edge, cairn_manifold *out);
+// A manifold between the bodies in these slots in the world, with them at their current poses.
+void cairn_solver_manifold_to_world(const cairn_world *world, const cairn_solver_manifold *manifold,
+    uint32_t body_a, uint32_t body_b, cairn_manifold *out);

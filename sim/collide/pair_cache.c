@@ -33,6 +33,8 @@
 
 // Stands for the body of all shapes that no impulse moves, so that no two of them pair.
 #define NOT_DYNAMIC UINT32_MAX
+// Added to the body of a sensor that no impulse moves: it pairs with every other body's shapes.
+#define SENSOR_BODY 0x80000000u
 
 static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn_world_def *def) {
     const uint32_t shapes = def->shape_capacity;
@@ -193,11 +195,14 @@ static void set_fat_aabb(cairn_world *world, uint32_t slot) {
     cairn_aabb fat = aabb_with_margin(tight, kind == CAIRN_BODY_STATIC ? 0.0f : margin);
     fat.lower = vec3_add(fat.lower, vec3_min(dp, vec3_zero()));
     fat.upper = vec3_add(fat.upper, vec3_max(dp, vec3_zero()));
+    const bool sensor = (shape->flags & CAIRN_SHAPE_SENSOR) != 0;
     cairn_aabb_array_set(&world->pair_cache->fat_aabbs, slot, fat);
     world->pair_cache->fat_aabbs.filters[slot] =
         (cairn_broad_phase_filter){.category = shape->category,
             .mask = shape->mask,
-            .body = kind == CAIRN_BODY_DYNAMIC ? shape->body : NOT_DYNAMIC,
+            .body = kind == CAIRN_BODY_DYNAMIC ? shape->body
+                    : sensor                   ? shape->body | SENSOR_BODY
+                                               : NOT_DYNAMIC,
             .active = 1};
 }
 
@@ -287,6 +292,12 @@ static bool may_collide(const cairn_world *world, cairn_pair pair) {
     const cairn_broad_phase_filter *filters = world->pair_cache->fat_aabbs.filters;
     const cairn_broad_phase_filter *a = &filters[pair.shape_a];
     const cairn_broad_phase_filter *b = &filters[pair.shape_b];
+    const cairn_shape *shape_a = &world->state.shapes[pair.shape_a];
+    const cairn_shape *shape_b = &world->state.shapes[pair.shape_b];
+    if (shape_a->body == shape_b->body ||
+        (shape_a->flags & shape_b->flags & CAIRN_SHAPE_SENSOR) != 0) {
+        return false;
+    }
     return a->body != b->body && (a->category & b->mask) != 0 && (b->category & a->mask) != 0 &&
            !cairn_joint_filter_rejects(&world->pair_cache->joint_filter,
                world->pair_cache->transforms[pair.shape_a].body,

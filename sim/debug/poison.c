@@ -29,5 +29,4 @@ void cairn_world_poison(cairn_world *world, unsigned char byte) {
         CAIRN_ASSERT(live <= all);
         memset(bytes + live, byte, all - live);
     }
-    world->event_count = 0;
 }

@@ -378,6 +378,19 @@ uint32_t cairn_element_bodies(
         bodies[0] = cairn_id_index(state->contacts[element].body_a);
         bodies[1] = cairn_id_index(state->contacts[element].body_b);
         return 2;
+    case CAIRN_ARRAY_CONTACT_EVENTS:
+        if (element >= settings->contact_event_count) {
+            return 0;
+        }
+        bodies[0] = cairn_id_index(state->contact_events[element].body_a);
+        bodies[1] = cairn_id_index(state->contact_events[element].body_b);
+        return 2;
+    case CAIRN_ARRAY_BODY_EVENTS:
+        if (element >= settings->body_event_count) {
+            return 0;
+        }
+        bodies[0] = cairn_id_index(state->body_events[element].body);
+        return 1;
     default:
         return 0;
     }

@@ -64,12 +64,13 @@ static bool hints_ok(const cairn_world *world) {
            no_free_slot_below(state->hull_ids, settings->hull_slots, world->hull_hint);
 }
 
-// Each body lists exactly its shapes, in order of slot. Stops at the first shape out of order, so
+// Each body lists exactly its shapes, in order of slot, and those that want hit events are counted. Stops at the first shape out of order, so
 // it ends even if a list is a circle.
 static bool shape_lists_ok(const cairn_world *world) {
     const cairn_state *state = &world->state;
     uint32_t listed = 0;
     uint32_t existing = 0;
+    uint32_t hit_shapes = 0;
     for (uint32_t body = 0; body < state->settings->body_slots; ++body) {
         uint32_t last = 0;
         if (!cairn_state_has(state, CAIRN_ARRAY_BODIES, body)) {
@@ -88,8 +89,9 @@ static bool shape_lists_ok(const cairn_world *world) {
     }
     for (uint32_t i = 0; i < state->settings->shape_slots; ++i) {
         existing += cairn_state_has(state, CAIRN_ARRAY_SHAPES, i) ? 1u : 0u;
+        hit_shapes += (state->shapes[i].flags & CAIRN_SHAPE_HIT_EVENTS) != 0 ? 1u : 0u;
     }
-    return listed == existing;
+    return listed == existing && hit_shapes == world->hit_shapes;
 }
 
 static bool hulls_ok(const cairn_world *world) {
@@ -120,10 +122,11 @@ static bool manifold_pool_ok(const cairn_world *world) {
         const cairn_contact_ref *ref = &pool->refs[i];
         if (ref->body_a != cairn_id_index(contact->body_a) ||
             ref->body_b != cairn_id_index(contact->body_b) ||
-            (ref->manifold != CAIRN_MANIFOLD_NONE && ref->manifold >= pool->used)) {
+            (ref->manifold < CAIRN_MANIFOLD_SENSOR && ref->manifold >= pool->used) ||
+            (ref->manifold == CAIRN_MANIFOLD_SENSOR) != contact_is_sensor(contact)) {
             return false;
         }
-        referred += ref->manifold != CAIRN_MANIFOLD_NONE ? 1u : 0u;
+        referred += ref->manifold < CAIRN_MANIFOLD_SENSOR ? 1u : 0u;
     }
     return referred == pool->used - pool->free_count;
 }
@@ -177,7 +180,8 @@ static bool islands_ok(const cairn_world *world) {
         return true;
     }
     for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
-        if (!sleep_together(world, state->contacts[i].body_a, state->contacts[i].body_b)) {
+        if (!contact_is_sensor(&state->contacts[i]) &&
+            !sleep_together(world, state->contacts[i].body_a, state->contacts[i].body_b)) {
             return false;
         }
     }

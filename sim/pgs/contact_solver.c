@@ -85,7 +85,9 @@ static void prepare_contact(
     const cairn_shape *shape_b = &world->state.shapes[cairn_id_index(contact->shape_b)];
     const float restitution = float_max(shape_a->restitution, shape_b->restitution);
     cairn_manifold manifold;
-    cairn_solver_manifold_to_world(world, edge, &manifold);
+    CAIRN_ASSERT(edge->manifold < world->manifold_pool->used);
+    cairn_solver_manifold_to_world(world, &world->manifold_pool->manifolds[edge->manifold],
+        edge->body_a, edge->body_b, &manifold);
     CAIRN_ASSERT(manifold.point_count >= 1 && manifold.point_count <= contact->point_count);
     constraint->contact = edge->element;
     constraint->body_a = edge->body_a;

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/collide/active_contacts.h"
+#include "sim/collide/contact_events.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/trace_hook.h"
 
@@ -136,4 +137,7 @@ void cairn_pgs_solve(cairn_world *world) {
     }
     cairn_pgs_joints_store(world);
     cairn_pgs_contacts_store(world);
+    if (world->hit_shapes > 0) {
+        cairn_contact_events_add_hits(world, &pgs->contact_graph, NULL);
+    }
 }

@@ -60,6 +60,8 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
         return false;
     }
     switch (sleep->state) {
+    case CAIRN_SLEEP_WOKEN:
+        return dynamic && sleep->ticks <= state->settings->tick_rate_hz / 2;
     case CAIRN_SLEEP_NONE:
         return sleep->ticks <= (dynamic ? state->settings->tick_rate_hz / 2 : 0);
     case CAIRN_SLEEP_ASLEEP:
@@ -108,15 +110,30 @@ static bool axes_ok(const cairn_state *state, uint32_t slot) {
 
 static bool points_ok(const cairn_contact *contact) {
     static const cairn_contact_point none = {.feature = 0};
-    if (contact->point_count == 0) {
-        return false;
-    }
     for (uint32_t i = contact->point_count; i < CAIRN_MANIFOLD_POINTS_MAX; ++i) {
         if (memcmp(&contact->points[i], &none, sizeof none) != 0) {
             return false;
         }
     }
     return true;
+}
+
+// The overlap of a sensor holds nothing but names, the axis hint, and which shape is the sensor.
+static bool overlap_ok(const cairn_contact *contact) {
+    const cairn_contact expected = {.shape_a = contact->shape_a,
+        .shape_b = contact->shape_b,
+        .body_a = contact->body_a,
+        .body_b = contact->body_b,
+        .axis_hint = contact->axis_hint,
+        .colour = contact->colour};
+    return contact->colour <= 1 && memcmp(contact, &expected, sizeof expected) == 0;
+}
+
+// Whether a shape of this id, if it still exists, is or is not a sensor.
+static bool sensor_is(const cairn_state *state, cairn_shape_id shape, bool sensor) {
+    const uint32_t slot = cairn_slot_find(state->shape_ids, state->settings->shape_slots, shape);
+    return slot == CAIRN_INDEX_NONE ||
+           ((state->shapes[slot].flags & CAIRN_SHAPE_SENSOR) != 0) == sensor;
 }
 
 // A shape of a contact either exists, on the body that the contact names, or was destroyed since
@@ -142,12 +159,61 @@ static bool contact_ok(const cairn_state *state, uint32_t index) {
         !contact_side_ok(state, contact->shape_b, contact->body_b)) {
         return false;
     }
+    const bool overlap = contact_is_sensor(contact);
+    if ((overlap && !overlap_ok(contact)) ||
+        !sensor_is(state, contact->shape_a, overlap && contact->colour == 0) ||
+        !sensor_is(state, contact->shape_b, overlap && contact->colour == 1)) {
+        return false;
+    }
     if (index == 0) {
         return true;
     }
     const uint32_t before_a = cairn_id_index(contact[-1].shape_a);
     const uint32_t before_b = cairn_id_index(contact[-1].shape_b);
     return before_a < a || (before_a == a && before_b < b);
+}
+
+// By its place in the list of contact events: ends, begins, hits.
+static uint32_t event_rank(const cairn_contact_event *event) {
+    switch (event->kind) {
+    case CAIRN_CONTACT_END:
+    case CAIRN_SENSOR_END:
+        return 1;
+    case CAIRN_CONTACT_BEGIN:
+    case CAIRN_SENSOR_BEGIN:
+        return 2;
+    default:
+        return event->kind == CAIRN_CONTACT_HIT ? 3 : 0;
+    }
+}
+
+// The bodies and shapes may be gone.
+static bool contact_event_ok(const cairn_state *state, uint32_t index) {
+    CAIRN_ASSERT(index < state->settings->contact_event_count);
+    const cairn_contact_event *event = &state->contact_events[index];
+    const bool sensor = event->kind == CAIRN_SENSOR_BEGIN || event->kind == CAIRN_SENSOR_END;
+    const uint32_t a = cairn_id_index(event->shape_a);
+    const uint32_t b = cairn_id_index(event->shape_b);
+    if (event_rank(event) == 0 || (sensor ? a == b : a >= b)) {
+        return false;
+    }
+    if (index == 0) {
+        return true;
+    }
+    const uint32_t before_a = cairn_id_index(event[-1].shape_a);
+    const uint32_t before_b = cairn_id_index(event[-1].shape_b);
+    const uint64_t before = (uint64_t)(before_a < before_b ? before_a : before_b) << 32 |
+                            (before_a < before_b ? before_b : before_a);
+    const uint64_t now = (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a);
+    return event_rank(&event[-1]) < event_rank(event) ||
+           (event_rank(&event[-1]) == event_rank(event) && before < now);
+}
+
+static bool body_event_ok(const cairn_state *state, uint32_t index) {
+    CAIRN_ASSERT(index < state->settings->body_event_count);
+    const cairn_body_event *event = &state->body_events[index];
+    return event->kind != 0 && cairn_id_index(event->body) < state->settings->body_slots &&
+           (index == 0 || cairn_id_index(event[-1].body) < cairn_id_index(event->body));
 }
 
 // The last block of the rules' state is filled up with zeros.
@@ -193,6 +259,9 @@ cairn_status cairn_state_check(const cairn_state *state, const char **where) {
         *where = "joints: axes or limits do not fit the kind";
     } else if (!all_ok(state, CAIRN_ARRAY_CONTACTS, contact_ok)) {
         *where = "contacts: order, shapes or points";
+    } else if (!all_ok(state, CAIRN_ARRAY_CONTACT_EVENTS, contact_event_ok) ||
+               !all_ok(state, CAIRN_ARRAY_BODY_EVENTS, body_event_ok)) {
+        *where = "events: kind or order";
     } else if (!rules_tail_ok(state)) {
         *where = "rules: words after the end";
     } else {

@@ -26,7 +26,7 @@ size_t cairn_elements_encode(const cairn_world *world, const cairn_element_key *
     uint32_t key_count, void *bytes, size_t size);
 
 // Replaces, creates or removes the encoded elements, so that they are as in the world that was
-// encoded. Derived data is rebuilt, and events are forgotten. The bytes may be hostile: every rule
+// encoded. Derived data is rebuilt. The bytes may be hostile: every rule
 // of cairn_world_decode is checked on a copy, and a refusal leaves the world unchanged. Returns
 // CAIRN_MALFORMED, CAIRN_NON_FINITE or CAIRN_CAPACITY; bytes of another tick or def are malformed.
 // `where` (may be NULL) receives a static text that names the broken rule.

@@ -53,12 +53,14 @@ static bool asleep(const cairn_world *world, uint32_t slot) {
 
 typedef void pair_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
 
-// Contacts and joints of which at least one body is in the awake set, or all of them.
+// Contacts and joints of which at least one body is in the awake set, or all of them. Overlaps of
+// sensors are not contacts: they neither wake a body nor keep it awake.
 static void visit_pairs(cairn_world *world, bool all, pair_visitor *visit) {
     const unsigned char *in_set = world->awake_set->contains;
     const cairn_contact_ref *refs = world->manifold_pool->refs;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
-        if (all || (in_set[refs[i].body_a] | in_set[refs[i].body_b]) != 0) {
+        if ((all || (in_set[refs[i].body_a] | in_set[refs[i].body_b]) != 0) &&
+            refs[i].manifold != CAIRN_MANIFOLD_SENSOR) {
             visit(world, refs[i].body_a, refs[i].body_b);
         }
     }
@@ -92,7 +94,8 @@ static void wake_contacts(cairn_world *world, uint32_t slot) {
     const cairn_body_id id = cairn_body_id_at(world, slot);
     const uint32_t count = world->state.settings->contact_count;
     for (uint32_t i = 0; i < count; ++i) {
-        if (refs[i].body_a != slot && refs[i].body_b != slot) {
+        if ((refs[i].body_a != slot && refs[i].body_b != slot) ||
+            refs[i].manifold == CAIRN_MANIFOLD_SENSOR) {
             continue;
         }
         const cairn_contact *contact = &world->state.contacts[i];

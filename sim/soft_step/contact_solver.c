@@ -73,6 +73,8 @@ typedef struct wide_contact {
     lanes twist_impulse;
     lanes rate, mass_scale, impulse_scale; // softness
     wide_point points[CAIRN_MANIFOLD_POINTS_MAX];
+    lanes summed_impulse; // N s, normal, of the substeps so far; only if impulses are wanted
+    lanes last_impulse;   // what the last of them added to it
     lanes approach_velocity[CAIRN_MANIFOLD_POINTS_MAX]; // m/s, before the first substep
     lanes restitution;
 } wide_contact;
@@ -267,6 +269,17 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
         apply_at_centre(wide, &a, &b, impulse, torque);
         store_body(context, wide->pair.a, wide->pair.moving_a, &a);
         store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+    }
+}
+
+// Each substep applies the accumulated impulse once.
+static void sum_impulses(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end && context->contact_impulses != NULL);
+    wide_contact *constraints = context->contact_constraints;
+    for (uint32_t i = begin; i < end; ++i) {
+        wide_contact *wide = &constraints[i];
+        wide->last_impulse = normal_impulse_sum(wide);
+        wide->summed_impulse = wide->summed_impulse + wide->last_impulse;
     }
 }
 
@@ -510,6 +523,8 @@ static void prepare_contact(
     CAIRN_ASSERT(point_count >= 1 && point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     wide->point_count = point_count;
     wide->has_restitution = has_restitution;
+    wide->summed_impulse = lanes_all(0.0f);
+    wide->last_impulse = lanes_all(0.0f);
     manifold_rows in;
     load_manifolds(context, wide, &in);
     const manifold_lanes *manifold = &in.manifold;
@@ -555,9 +570,18 @@ static void store_contact(const cairn_solver_context *context, const wide_contac
         const lanes impulse = finite_or_zero(wide->points[k].impulse);
         memcpy(normal[k], &impulse, sizeof normal[k]);
     }
+    // Restitution changed the impulse of the last substep.
+    const lanes total =
+        finite_or_zero(wide->summed_impulse + (normal_impulse_sum(wide) - wide->last_impulse));
+    float summed[CAIRN_LANES];
+    memcpy(summed, &total, sizeof summed);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         if ((wide->pair.live >> i & 1u) == 0) {
             continue;
+        }
+        if (context->contact_impulses != NULL) {
+            context->contact_impulses[context->contact_edges[wide->pair.edge[i]].element] =
+                summed[i];
         }
         cairn_contact *contact =
             &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
@@ -586,6 +610,7 @@ const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
         [CAIRN_CONSTRAINT_WARM_START] = warm_start,
         [CAIRN_CONSTRAINT_SOLVE_BIASED] = solve_biased,
         [CAIRN_CONSTRAINT_RELAX] = relax,
+        [CAIRN_CONSTRAINT_SUM_IMPULSES] = sum_impulses,
         [CAIRN_CONSTRAINT_RESTITUTION] = apply_restitution,
         [CAIRN_CONSTRAINT_STORE] = store},
 };

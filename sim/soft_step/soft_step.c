@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/collide/active_contacts.h"
+#include "sim/collide/contact_events.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/math/limits.h"
 #include "sim/state/trace_hook.h"
@@ -36,6 +37,8 @@ void cairn_soft_step_allocate(
         from, cairn_constraint_graph_wide_max(joints, wide->lanes), wide->joints->constraint_size);
     soft_step->overflow_contacts =
         cairn_arena_take(from, contacts, overflow->contacts->constraint_size);
+    soft_step->contact_impulses =
+        cairn_arena_take(from, contacts, sizeof *soft_step->contact_impulses);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
 }
 
@@ -152,7 +155,8 @@ static void sweep(cairn_world *world, constraint_set set, cairn_constraint_stage
 
 // For stages that write no body, so that constraints of different colours are independent, too.
 static void for_each(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
-    CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE);
+    CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE ||
+                 stage == CAIRN_CONSTRAINT_SUM_IMPULSES);
     solve_overflow(world, set, stage);
     solve_wide(world, set, stage, 0, set.graph->colour_start[CAIRN_COLOURS]);
 }
@@ -181,6 +185,7 @@ static void prepare_context(cairn_world *world) {
         .manifolds = world->manifold_pool->manifolds,
         .contacts = world->state.contacts,
         .contact_constraints = soft_step->wide_contacts,
+        .contact_impulses = world->hit_shapes > 0 ? soft_step->contact_impulses : NULL,
         .joint_edges = soft_step->joint_graph.edges,
         .joint_order = soft_step->joint_graph.order,
         .joints = world->state.joints,
@@ -257,9 +262,16 @@ void cairn_soft_step_solve(cairn_world *world) {
         solve_overflow(world, joints, CAIRN_CONSTRAINT_RELAX);
         sweep(world, joints, CAIRN_CONSTRAINT_RELAX);
         sweep(world, contacts, CAIRN_CONSTRAINT_RELAX);
+        if (world->hit_shapes > 0) {
+            for_each(world, contacts, CAIRN_CONSTRAINT_SUM_IMPULSES);
+        }
         trace_pass(world, i + 1, CAIRN_PASS_RELAX);
     }
     sweep(world, contacts, CAIRN_CONSTRAINT_RESTITUTION);
     trace_pass(world, world->def.substeps, CAIRN_PASS_RESTITUTION);
     store_impulses(world);
+    if (world->hit_shapes > 0) {
+        cairn_contact_events_add_hits(world, &world->soft_step->contact_graph,
+            world->soft_step->contact_impulses);
+    }
 }

@@ -20,6 +20,7 @@ struct cairn_soft_step {
     cairn_constraint_graph joint_graph;
     void *wide_contacts; // constraints in the layout of the kernel
     void *overflow_contacts;
+    float *contact_impulses; // N s, by index in the contact list; only if shapes want hit events
     void *wide_joints;
     void *overflow_joints;
     cairn_solver_context wide_context;

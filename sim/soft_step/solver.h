@@ -67,6 +67,7 @@ typedef struct cairn_solver_context {
     const cairn_solver_manifold *manifolds; // by edge.manifold
     cairn_contact *contacts;                // by edge.element
     void *contact_constraints;              // in the layout of the kernel
+    float *contact_impulses; // N s, by edge.element: for hit events; NULL: not wanted
     const cairn_constraint_edge *joint_edges;
     const uint32_t *joint_order;
     cairn_joint *joints; // by edge.element
@@ -88,6 +89,7 @@ typedef enum cairn_constraint_stage {
     CAIRN_CONSTRAINT_WARM_START,   // applies the impulses of the last step
     CAIRN_CONSTRAINT_SOLVE_BIASED, // removes position error by a velocity bias
     CAIRN_CONSTRAINT_RELAX,        // solves without bias, which removes the velocity it added
+    CAIRN_CONSTRAINT_SUM_IMPULSES, // contacts only, after each substep, if impulses are wanted
     CAIRN_CONSTRAINT_RESTITUTION,  // contacts only
     CAIRN_CONSTRAINT_STORE,        // writes accumulated impulses to the state
     CAIRN_CONSTRAINT_STAGE_COUNT

@@ -44,11 +44,14 @@ static const cairn_field settings_fields[] = {
     WORD(creates_refused, ANY),
     WORD(bodies_disabled, ANY),
     WORD(edits_refused, ANY),
+    WORD(events_dropped, ANY),
     WORD(body_slots, CAIRN_BODIES_MAX),
     WORD(shape_slots, CAIRN_SHAPES_MAX),
     WORD(joint_slots, CAIRN_JOINTS_MAX),
     WORD(hull_slots, CAIRN_HULLS_MAX),
     WORD(contact_count, CAIRN_CONTACTS_MAX),
+    WORD(contact_event_count, CAIRN_EVENTS_MAX),
+    WORD(body_event_count, CAIRN_BODIES_MAX),
 };
 #undef ELEMENT
 
@@ -98,7 +101,7 @@ static const cairn_field body_fields[] = {
 
 #define ELEMENT cairn_sleep
 static const cairn_field sleep_fields[] = {
-    WORD(state, CAIRN_SLEEP_DISTURBED),
+    WORD(state, CAIRN_SLEEP_WOKEN),
     WORD(ticks, CAIRN_TICK_RATE_HZ_MAX),
 };
 #undef ELEMENT
@@ -128,6 +131,7 @@ static const cairn_field shape_fields[] = {
     WORD(category, ANY),
     WORD(mask, ANY),
     WORD(user, ANY),
+    WORD(flags, CAIRN_SHAPE_SENSOR | CAIRN_SHAPE_HIT_EVENTS),
 };
 #undef ELEMENT
 
@@ -187,6 +191,27 @@ static const cairn_field contact_fields[] = {
 };
 #undef ELEMENT
 
+#define ELEMENT cairn_contact_event
+static const cairn_field contact_event_fields[] = {
+    WORD(kind, CAIRN_SENSOR_END),
+    WORD(shape_a, ANY),
+    WORD(shape_b, ANY),
+    WORD(body_a, ANY),
+    WORD(body_b, ANY),
+    VEC3(point, HUGE_FLOAT),
+    VEC3(normal, 1.01f),
+    FLOAT(approach_speed, HUGE_FLOAT),
+    SIZE(impulse, HUGE_FLOAT),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_body_event
+static const cairn_field body_event_fields[] = {
+    WORD(kind, CAIRN_BODY_FELL_ASLEEP),
+    WORD(body, ANY),
+};
+#undef ELEMENT
+
 #define ELEMENT cairn_rules_block
 static const cairn_field rules_fields[] = {WORD(words[0], ANY), WORD(words[1], ANY),
     WORD(words[2], ANY), WORD(words[3], ANY), WORD(words[4], ANY), WORD(words[5], ANY),
@@ -211,6 +236,8 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_SHAPES] = TABLE(SHAPES, shape_fields),
     [CAIRN_ARRAY_JOINTS] = TABLE(JOINTS, joint_fields),
     [CAIRN_ARRAY_CONTACTS] = TABLE(CONTACTS, contact_fields),
+    [CAIRN_ARRAY_CONTACT_EVENTS] = TABLE(EVENTS, contact_event_fields),
+    [CAIRN_ARRAY_BODY_EVENTS] = TABLE(EVENTS, body_event_fields),
     [CAIRN_ARRAY_RULES] = TABLE(RULES, rules_fields),
 };
 
@@ -224,6 +251,10 @@ _Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_vertices), "every
 _Static_assert(LENGTH_OF(shape_fields) * 4 == sizeof(cairn_shape), "every word is named");
 _Static_assert(LENGTH_OF(joint_fields) * 4 == sizeof(cairn_joint), "every word is named");
 _Static_assert(LENGTH_OF(contact_fields) * 4 == sizeof(cairn_contact), "every word is named");
+_Static_assert(
+    LENGTH_OF(contact_event_fields) * 4 == sizeof(cairn_contact_event), "every word is named");
+_Static_assert(
+    LENGTH_OF(body_event_fields) * 4 == sizeof(cairn_body_event), "every word is named");
 _Static_assert(LENGTH_OF(rules_fields) * 4 == sizeof(cairn_rules_block), "every word is named");
 
 const cairn_field_table *cairn_field_table_of(cairn_array array) {
@@ -268,6 +299,7 @@ const char *cairn_section_name(cairn_section section) {
         [CAIRN_SECTION_SLEEP] = "sleep",
         [CAIRN_SECTION_IDS] = "ids",
         [CAIRN_SECTION_RULES] = "rules",
+        [CAIRN_SECTION_EVENTS] = "events",
     };
     return section < CAIRN_SECTION_COUNT ? names[section] : "unknown";
 }

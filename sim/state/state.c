@@ -38,5 +38,7 @@ bool cairn_settings_counts_ok(const cairn_settings *settings) {
            settings->shape_slots <= settings->shape_capacity &&
            settings->joint_slots <= settings->joint_capacity &&
            settings->hull_slots <= settings->hull_capacity &&
-           settings->contact_count <= settings->contact_capacity;
+           settings->contact_count <= settings->contact_capacity &&
+           settings->contact_event_count <= settings->event_capacity &&
+           settings->body_event_count <= settings->body_capacity;
 }

@@ -34,11 +34,14 @@ typedef struct cairn_settings {
     uint32_t creates_refused;
     uint32_t bodies_disabled;
     uint32_t edits_refused;
+    uint32_t events_dropped;
     uint32_t body_slots; // slots ever used: the live range of ids, motions, bodies, sleep
     uint32_t shape_slots;
     uint32_t joint_slots;
     uint32_t hull_slots;
     uint32_t contact_count;
+    uint32_t contact_event_count;
+    uint32_t body_event_count;
 } cairn_settings;
 
 // Words at the head of cairn_settings that follow from the def alone.
@@ -81,6 +84,7 @@ typedef enum cairn_sleep_state {
     CAIRN_SLEEP_NONE = 0,      // dynamic: awake; others: as they were
     CAIRN_SLEEP_ASLEEP = 1,    // dynamic only
     CAIRN_SLEEP_DISTURBED = 2, // not dynamic, and created or set since the last step
+    CAIRN_SLEEP_WOKEN = 3,     // dynamic and awake, but asleep when the last step ended
 } cairn_sleep_state;
 
 typedef struct cairn_sleep {
@@ -104,6 +108,7 @@ typedef struct cairn_shape {
     uint32_t category;
     uint32_t mask;
     uint32_t user;
+    uint32_t flags; // CAIRN_SHAPE_SENSOR, CAIRN_SHAPE_HIT_EVENTS
 } cairn_shape;
 
 typedef struct cairn_joint {
@@ -135,15 +140,18 @@ typedef struct cairn_contact_point {
     float normal_impulse; // N s
 } cairn_contact_point;
 
-// A contact of two shapes. Ids, not slots, so that the end event still names a destroyed shape.
+// A contact of two shapes, or the overlap of a sensor with a shape. Ids, not slots, so that the end
+// event still names a destroyed shape.
 typedef struct cairn_contact {
     cairn_shape_id shape_a; // index of a < index of b
     cairn_shape_id shape_b;
     cairn_body_id body_a;
     cairn_body_id body_b;
     uint32_t axis_hint; // cairn_collide's
-    uint32_t point_count;
-    uint32_t colour; // 1 + the colour it was last solved in; 0: none yet
+    uint32_t point_count; // 0: one of the shapes is a sensor, and all below `colour` is zero
+    // 1 + the colour it was last solved in; 0: none yet. With a sensor: 0 if that is shape a, 1 if
+    // it is shape b.
+    uint32_t colour;
     // The reference poses of the bodies when the points were computed: the displacement from a's
     // centre of mass to b's in world axes, and both rotations.
     cairn_vec3 reference_displacement;
@@ -154,6 +162,11 @@ typedef struct cairn_contact {
     // of the points, as a world vector, and N m s of twist about the normal; the rest zero.
     float tangent_impulse[2 * CAIRN_MANIFOLD_POINTS_MAX];
 } cairn_contact;
+
+// Whether it is the overlap of a sensor, which pushes nothing and wakes nobody.
+static inline bool contact_is_sensor(const cairn_contact *contact) {
+    return contact->point_count == 0;
+}
 
 // Rules are read in blocks of words; the last one is filled up with zeros.
 #define CAIRN_RULES_BLOCK_WORDS 16
@@ -179,6 +192,8 @@ typedef struct cairn_state {
     cairn_shape *shapes;
     cairn_joint *joints;
     cairn_contact *contacts; // by (index of a, index of b), strictly increasing
+    cairn_contact_event *contact_events; // of the last step, as the public functions list them
+    cairn_body_event *body_events;
     cairn_rules_block *rules;
 } cairn_state;
 

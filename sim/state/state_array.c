@@ -33,6 +33,8 @@ static const array_layout layouts[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_SHAPES] = LAYOUT(shapes, shape_capacity, shape_slots),
     [CAIRN_ARRAY_JOINTS] = LAYOUT(joints, joint_capacity, joint_slots),
     [CAIRN_ARRAY_CONTACTS] = LAYOUT(contacts, contact_capacity, contact_count),
+    [CAIRN_ARRAY_CONTACT_EVENTS] = LAYOUT(contact_events, event_capacity, contact_event_count),
+    [CAIRN_ARRAY_BODY_EVENTS] = LAYOUT(body_events, body_capacity, body_event_count),
     [CAIRN_ARRAY_RULES] = LAYOUT(rules, body_capacity, body_slots),
 };
 

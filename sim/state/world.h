@@ -36,6 +36,7 @@ struct cairn_world {
     uint32_t shape_hint;
     uint32_t joint_hint;
     uint32_t hull_hint;
+    uint32_t hit_shapes;   // shapes with CAIRN_SHAPE_HIT_EVENTS
     cairn_hull *hulls;   // by slot, ready for collision
     bool contacts_stale; // false: only a body of the awake set can make a contact end
     cairn_hash_cache *hash_cache;
@@ -43,9 +44,6 @@ struct cairn_world {
     bool pair_cache_valid; // false: the next step fills the pair cache from the state
     cairn_pair_cache *pair_cache;
     cairn_shape_tree *shape_tree; // written by queries, too
-    // Events of the last step.
-    cairn_contact_event *events;
-    uint32_t event_count;
     // How a step is executed and observed.
     cairn_parallel parallel;
     cairn_task_scheduler *scheduler;

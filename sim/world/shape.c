@@ -37,7 +37,8 @@ static cairn_status shape_def_check(const cairn_shape_def *def) {
         cairn_check_float(def->restitution, 0.0f, 1.0f),
     };
     const cairn_status status = cairn_check_all(checks, sizeof checks / sizeof checks[0]);
-    return status == CAIRN_OK && def->density <= 0.0f ? CAIRN_INVALID_ARGUMENT : status;
+    const bool known = def->flags <= (CAIRN_SHAPE_SENSOR | CAIRN_SHAPE_HIT_EVENTS);
+    return status == CAIRN_OK && (def->density <= 0.0f || !known) ? CAIRN_INVALID_ARGUMENT : status;
 }
 
 // Inserts in order of index, so that sums over a body's shapes have the same order after any
@@ -89,9 +90,11 @@ cairn_status cairn_shape_create(
         .restitution = def->restitution + 0.0f,
         .category = def->category,
         .mask = def->mask,
-        .user = def->user};
+        .user = def->user,
+        .flags = def->flags};
     link_shape(world, owner, slot);
     cairn_shape_tree_mark_shapes(world->shape_tree, owner);
+    world->hit_shapes += (def->flags & CAIRN_SHAPE_HIT_EVENTS) != 0 ? 1u : 0u;
     cairn_body_update_mass(world, owner);
     cairn_body_wake(world, owner);
     *out = cairn_shape_id_at(world, slot);
@@ -109,6 +112,10 @@ void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     *at = world->shape_next[slot];
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPE_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
+    if ((world->state.shapes[slot].flags & CAIRN_SHAPE_HIT_EVENTS) != 0) {
+        CAIRN_ASSERT(world->hit_shapes > 0);
+        world->hit_shapes -= 1;
+    }
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
     cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
     world->contacts_stale = true;
@@ -151,7 +158,8 @@ cairn_status cairn_shape_read(
         .restitution = source->restitution,
         .category = source->category,
         .mask = source->mask,
-        .user = source->user};
+        .user = source->user,
+        .flags = source->flags};
     *body = cairn_body_id_at(world, source->body);
     return CAIRN_OK;
 }

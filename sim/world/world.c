@@ -38,9 +38,8 @@ static cairn_status allocate_parts(
     world->shape_first = take(def->body_capacity, sizeof *world->shape_first);
     world->shape_next = take(def->shape_capacity, sizeof *world->shape_next);
     world->hulls = calloc((size_t)def->hull_capacity + 1, sizeof *world->hulls);
-    world->events = take(2 * (size_t)def->contact_capacity, sizeof *world->events);
     if (world->state_memory == NULL || world->spare_memory == NULL || world->shape_first == NULL ||
-        world->shape_next == NULL || world->hulls == NULL || world->events == NULL) {
+        world->shape_next == NULL || world->hulls == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     world->state = cairn_state_view(settings, world->state_memory);
@@ -121,7 +120,6 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->shape_first);
     free(world->shape_next);
     free(world->hulls);
-    free(world->events);
     cairn_hash_cache_destroy(world->hash_cache);
     free(world->scratch->memory);
     cairn_pair_cache_destroy(world->pair_cache);
@@ -143,7 +141,8 @@ cairn_world_counters cairn_world_counters_read(const cairn_world *world) {
     return (cairn_world_counters){.contacts_dropped = settings->contacts_dropped,
         .creates_refused = settings->creates_refused,
         .bodies_disabled = settings->bodies_disabled,
-        .edits_refused = settings->edits_refused};
+        .edits_refused = settings->edits_refused,
+        .events_dropped = settings->events_dropped};
 }
 
 cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
@@ -153,8 +152,7 @@ cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
         .bodies = cairn_slots_list(state->body_ids, settings->body_slots, NULL, 0),
         .shapes = cairn_slots_list(state->shape_ids, settings->shape_slots, NULL, 0),
         .joints = cairn_slots_list(state->joint_ids, settings->joint_slots, NULL, 0),
-        .hulls = cairn_slots_list(state->hull_ids, settings->hull_slots, NULL, 0),
-        .contacts = settings->contact_count};
+        .hulls = cairn_slots_list(state->hull_ids, settings->hull_slots, NULL, 0)};
     for (uint32_t i = 0; i < settings->body_slots; ++i) {
         const bool awake = state->bodies[i].kind == CAIRN_BODY_DYNAMIC &&
                            cairn_state_has(state, CAIRN_ARRAY_BODIES, i) &&
@@ -162,6 +160,7 @@ cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
         counts.bodies_awake += awake ? 1u : 0u;
     }
     for (uint32_t i = 0; i < settings->contact_count; ++i) {
+        counts.contacts += contact_is_sensor(&state->contacts[i]) ? 0u : 1u;
         counts.contact_points += state->contacts[i].point_count;
     }
     CAIRN_ASSERT(counts.bodies_awake <= counts.bodies);
@@ -169,21 +168,18 @@ cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
     return counts;
 }
 
-const cairn_contact_event *cairn_world_contact_events(const cairn_world *world, uint32_t *count) {
-    CAIRN_ASSERT(world->event_count <= 2 * world->def.contact_capacity);
-    *count = world->event_count;
-    return world->events;
-}
-
 static void link_shapes(cairn_world *world) {
     const cairn_state *state = &world->state;
     memset(world->shape_first, 0, state->settings->body_slots * sizeof *world->shape_first);
+    world->hit_shapes = 0;
     for (uint32_t i = state->settings->shape_slots; i > 0; --i) {
         if (cairn_state_has(state, CAIRN_ARRAY_SHAPES, i - 1)) {
             const uint32_t body = state->shapes[i - 1].body;
             CAIRN_ASSERT(cairn_state_has(state, CAIRN_ARRAY_BODIES, body));
             world->shape_next[i - 1] = world->shape_first[body];
             world->shape_first[body] = i;
+            world->hit_shapes +=
+                (state->shapes[i - 1].flags & CAIRN_SHAPE_HIT_EVENTS) != 0 ? 1u : 0u;
         }
     }
 }
@@ -211,7 +207,6 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
     world->pair_cache_valid = false;
     cairn_manifold_pool_clear(world);
     CAIRN_ASSERT(!world->manifold_pool->complete && world->manifold_pool->used == 0);
-    world->event_count = 0;
 }
 
 static void copy_state(cairn_world *to, const cairn_world *from) {
@@ -231,6 +226,7 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     memcpy(to->shape_first, from->shape_first, settings->body_slots * sizeof from->shape_first[0]);
     memcpy(to->shape_next, from->shape_next, settings->shape_slots * sizeof from->shape_next[0]);
     memcpy(to->hulls, from->hulls, settings->hull_slots * sizeof from->hulls[0]);
+    to->hit_shapes = from->hit_shapes;
     to->body_hint = from->body_hint;
     to->shape_hint = from->shape_hint;
     to->joint_hint = from->joint_hint;

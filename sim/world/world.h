@@ -11,7 +11,7 @@
 cairn_status cairn_world_allocate(
     const cairn_world_def *def, uint32_t lanes, cairn_allocator *take, cairn_world **out);
 // Rebuilds what follows from the arrays that have changed: shape lists, hulls, free-slot hints.
-// Drops the pair cache and the manifolds, and forgets events.
+// Drops the pair cache and the manifolds.
 void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT]);
 
 // Frees the slot and unlinks the shape from its body, whose mass the caller updates.

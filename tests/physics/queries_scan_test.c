@@ -25,7 +25,8 @@ static bool wanted(const cairn_world *world, uint32_t slot, const cairn_query_fi
     const cairn_shape *shape = &world->state.shapes[slot];
     const uint32_t kind = world->state.bodies[shape->body].kind;
     return (shape->category & filter->mask) != 0 && (1u << kind & filter->body_kinds) != 0 &&
-           shape->body != cairn_id_index(filter->ignored);
+           shape->body != cairn_id_index(filter->ignored) &&
+           (shape->flags & CAIRN_SHAPE_SENSOR) == 0;
 }
 
 static int by_fraction(const void *left, const void *right) {

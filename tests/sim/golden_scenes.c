@@ -407,6 +407,145 @@ static uint32_t command_edits(uint64_t tick, cairn_command *commands) {
     return count;
 }
 
+// Rules that read every event, in both hooks, and act on it: a world that lost an event would move
+// otherwise a tick later.
+typedef struct referee {
+    uint32_t counts[2][8]; // by hook and kind of event; the last two for body events
+    uint32_t folded;       // every word of every event, in order
+} referee;
+
+static uint32_t fold(uint32_t sum, const void *event, size_t size) {
+    uint32_t words[16];
+    CAIRN_ASSERT(size <= sizeof words);
+    memcpy(words, event, size);
+    for (size_t i = 0; i < size / sizeof words[0]; ++i) {
+        sum = (sum ^ words[i]) * 0x9e3779b1u;
+        sum ^= sum >> 15;
+    }
+    return sum;
+}
+
+static void read_events(cairn_world *world, referee *state, uint32_t hook) {
+    uint32_t count = 0;
+    const cairn_contact_event *contacts = cairn_world_contact_events(world, &count);
+    for (uint32_t i = 0; i < count; ++i) {
+        state->counts[hook][contacts[i].kind] += 1;
+        state->folded = fold(state->folded, &contacts[i], sizeof contacts[i]);
+    }
+    const cairn_body_event *bodies = cairn_world_body_events(world, &count);
+    for (uint32_t i = 0; i < count; ++i) {
+        state->counts[hook][5 + bodies[i].kind] += 1;
+        state->folded = fold(state->folded, &bodies[i], sizeof bodies[i]);
+    }
+}
+
+static void kick(cairn_world *world, cairn_body_id body, cairn_vec3 velocity) {
+    const float mass = cairn_body_mass(world, body);
+    (void)cairn_body_apply_impulse_at_centre(world, body, vec3_scale(velocity, mass));
+}
+
+// Before the step: what is hit hops.
+static void step_referee(
+    cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
+    (void)commands;
+    (void)command_count;
+    read_events(world, memory, 0);
+    uint32_t count = 0;
+    const cairn_contact_event *events = cairn_world_contact_events(world, &count);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (events[i].kind == CAIRN_CONTACT_HIT) {
+            kick(world, events[i].body_b, vec3(0.0f, 0.125f * events[i].approach_speed, 0.0f));
+        }
+    }
+}
+
+// After the step: what enters a sensor is slowed down, every fourth body that leaves one is
+// destroyed, and every third body that falls asleep is kicked.
+static void after_referee(cairn_world *world, void *memory) {
+    referee *state = memory;
+    read_events(world, state, 1);
+    uint32_t count = 0;
+    const cairn_contact_event *contacts = cairn_world_contact_events(world, &count);
+    for (uint32_t i = 0; i < count; ++i) {
+        cairn_body_state body;
+        if (cairn_body_read(world, contacts[i].body_b, &body) != CAIRN_OK ||
+            body.kind != CAIRN_BODY_DYNAMIC) {
+            continue;
+        }
+        if (contacts[i].kind == CAIRN_SENSOR_BEGIN) {
+            (void)cairn_body_set_velocity(world, body.id,
+                vec3_scale(body.linear_velocity, 0.5f), body.angular_velocity);
+        } else if (contacts[i].kind == CAIRN_SENSOR_END && (state->folded & 3u) == 0) {
+            (void)cairn_body_destroy(world, body.id);
+        }
+    }
+    const cairn_body_event *bodies = cairn_world_body_events(world, &count);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (bodies[i].kind == CAIRN_BODY_FELL_ASLEEP && state->counts[1][7] % 3 == 0) {
+            kick(world, bodies[i].body, vec3(0.0f, 3.0f, 0.25f));
+        }
+    }
+}
+
+static const cairn_rules referee_rules = {.name = "referee",
+    .version = 1,
+    .state_size = sizeof(referee),
+    .step = step_referee,
+    .after_step = after_referee};
+
+static void define_events(cairn_world_def *def) {
+    def->rules = &referee_rules;
+    def->event_capacity = 24; // less than the busiest step needs
+}
+
+static void define_events_pgs(cairn_world_def *def) {
+    define_events(def);
+    def->solver = CAIRN_SOLVER_PGS;
+}
+
+static cairn_shape_def watching(cairn_shape_def shape) {
+    shape.flags = CAIRN_SHAPE_SENSOR;
+    return shape;
+}
+
+// Bodies fall through and onto sensors, and come to rest in one. A sensor is carried through them,
+// another one is part of a body.
+static void build_events(cairn_world *world) {
+    const cairn_shape_def slab = watching(box(2.0f, 0.25f, 2.0f));
+    const cairn_shape_def pit = watching(box(1.5f, 0.5f, 1.5f));
+    const cairn_shape_def ball = watching(sphere(0.75f));
+    (void)ground(world);
+    (void)place(world, CAIRN_BODY_STATIC, vec3(0.0f, 2.0f, 0.0f), any_rotation(6, 0), &slab);
+    (void)place(world, CAIRN_BODY_STATIC, vec3(1.0f, 0.25f, 0.0f), quat_identity(), &pit);
+    const cairn_body_id carried =
+        place(world, CAIRN_BODY_KINEMATIC, vec3(-5.0f, 0.5f, 0.0f), quat_identity(), &ball);
+    (void)cairn_body_set_velocity(world, carried, vec3(2.0f, 0.0f, 0.0f), vec3_zero());
+    for (uint32_t i = 0; i < 20; ++i) {
+        cairn_shape_def shape = any_shape(6, i);
+        shape.flags = i % 2 == 0 ? CAIRN_SHAPE_HIT_EVENTS : 0;
+        const cairn_vec3 at = vec3(0.75f * (float)(i % 4) - 1.125f, 1.0f + 0.75f * (float)(i / 4),
+            0.75f * draw(6, i, 4, 0));
+        const cairn_body_id body =
+            place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(6, i), &shape);
+        if (i == 7) {
+            cairn_shape_id id = 0;
+            (void)cairn_shape_create(world, body, &ball, &id);
+        }
+    }
+}
+
+static void disturb_events(cairn_world *world, uint64_t tick) {
+    if (tick % 60 == 50) {
+        cairn_shape_def thrown = sphere(0.25f);
+        thrown.flags = CAIRN_SHAPE_HIT_EVENTS;
+        const cairn_body_id body = drop(world, vec3(-4.0f, 0.5f, 0.0f), &thrown);
+        (void)cairn_body_set_velocity(world, body, vec3(10.0f, 1.0f, 0.0f), vec3_zero());
+    } else if (tick == 130) {
+        const cairn_shape_def late = watching(box(3.0f, 0.5f, 3.0f));
+        (void)place(world, CAIRN_BODY_STATIC, vec3(0.0f, 0.5f, 0.0f), quat_identity(), &late);
+    }
+}
+
 static void define_field(cairn_world_def *def) {
     def->body_capacity = 640;
     def->shape_capacity = 640;
@@ -467,6 +606,8 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"kinematic", 120, NULL, build_kinematic, NULL, NULL},
     {"sandbox", 240, define_sandbox, build_ground, NULL, command_sandbox},
     {"edits", 200, define_sandbox, build_ground, NULL, command_edits},
+    {"events", 280, define_events, build_events, disturb_events, NULL},
+    {"events_pgs", 160, define_events_pgs, build_events, disturb_events, NULL},
     {"field", 24, define_field, build_field, NULL, NULL}};
 
 const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];

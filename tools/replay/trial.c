@@ -175,6 +175,12 @@ static void step_with_fill(
     fill.rules->step(world, state, commands, command_count);
 }
 
+static void after_step_with_fill(cairn_world *world, void *state) {
+    void (*volatile fill_below)(unsigned char byte) = fill_stack;
+    fill_below(fill.byte);
+    fill.rules->after_step(world, state);
+}
+
 bool cairn_trial_step_with_fill(const cairn_world *world, unsigned char byte,
     const cairn_command *commands, uint32_t count, cairn_hash128 *root) {
     cairn_world *fork = NULL;
@@ -187,6 +193,7 @@ bool cairn_trial_step_with_fill(const cairn_world *world, unsigned char byte,
         fill = (stack_fill){.rules = rules, .byte = byte};
         filling_rules = *rules;
         filling_rules.step = step_with_fill;
+        filling_rules.after_step = rules->after_step != NULL ? after_step_with_fill : NULL;
         fork->def.rules = &filling_rules;
     }
     cairn_world_poison(fork, byte);

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "sim/collide/contact_events.h"
+
+#include "base/assert.h"
+#include "sim/state/hash_cache.h"
+
+void cairn_contact_events_clear(cairn_world *world) {
+    CAIRN_ASSERT(world->state.settings->contact_event_count <= world->def.event_capacity);
+    world->state.settings->contact_event_count = 0;
+}
+
+static void add_event(cairn_world *world, const cairn_contact_event *event) {
+    cairn_settings *settings = world->state.settings;
+    if (settings->contact_event_count == world->def.event_capacity) {
+        settings->events_dropped += 1;
+        return;
+    }
+    CAIRN_ASSERT(settings->contact_event_count < settings->event_capacity);
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACT_EVENTS, settings->contact_event_count);
+    world->state.contact_events[settings->contact_event_count++] = *event;
+}
+
+// An event with the names of the two shapes. The sensor of an overlap comes first.
+static cairn_contact_event event_of(const cairn_contact *contact, uint32_t kind) {
+    CAIRN_ASSERT(kind >= CAIRN_CONTACT_BEGIN && kind <= CAIRN_SENSOR_END);
+    if (contact_is_sensor(contact) && contact->colour != 0) {
+        return (cairn_contact_event){.kind = kind,
+            .shape_a = contact->shape_b,
+            .shape_b = contact->shape_a,
+            .body_a = contact->body_b,
+            .body_b = contact->body_a};
+    }
+    return (cairn_contact_event){.kind = kind,
+        .shape_a = contact->shape_a,
+        .shape_b = contact->shape_b,
+        .body_a = contact->body_a,
+        .body_b = contact->body_b};
+}
+
+static float clean(float value) {
+    return float_finite(value) ? value + 0.0f : 0.0f;
+}
+
+// The velocity at which two bodies approach each other at a point, along the normal.
+static float approach_speed_at(
+    const cairn_motion *a, const cairn_motion *b, cairn_vec3 point, cairn_vec3 normal) {
+    const cairn_vec3 arm_a = vec3_sub(point, a->position);
+    const cairn_vec3 arm_b = vec3_sub(point, b->position);
+    const cairn_vec3 velocity_a =
+        vec3_add(a->linear_velocity, vec3_cross(a->angular_velocity, arm_a));
+    const cairn_vec3 velocity_b =
+        vec3_add(b->linear_velocity, vec3_cross(b->angular_velocity, arm_b));
+    return vec3_dot(normal, vec3_sub(velocity_a, velocity_b));
+}
+
+// Sets point, normal and approach speed: at the point that this step reaches with the greatest
+// speed; at the deepest one if it reaches none. The first of equal ones.
+static void describe(
+    const cairn_world *world, const cairn_contact_ref *ref, cairn_contact_event *event) {
+    const cairn_motion *a = &world->state.motions[ref->body_a];
+    const cairn_motion *b = &world->state.motions[ref->body_b];
+    const float h = world_time_step(world);
+    cairn_manifold manifold;
+    CAIRN_ASSERT(ref->manifold < world->manifold_pool->used);
+    cairn_solver_manifold_to_world(world, &world->manifold_pool->manifolds[ref->manifold],
+        ref->body_a, ref->body_b, &manifold);
+    uint32_t best = 0;
+    bool best_reached = false;
+    float best_speed = 0.0f;
+    for (uint32_t i = 0; i < manifold.point_count; ++i) {
+        const cairn_manifold_point *point = &manifold.points[i];
+        const float speed = approach_speed_at(a, b, point->position, manifold.normal);
+        const bool reached = point->separation <= speed * h;
+        const bool better = reached == best_reached
+                                ? (reached ? speed > best_speed
+                                           : point->separation < manifold.points[best].separation)
+                                : reached;
+        if (i == 0 || better) {
+            best = i;
+            best_reached = reached;
+            best_speed = speed;
+        }
+    }
+    const cairn_vec3 at = manifold.points[best].position;
+    event->point = (cairn_vec3){.x = clean(at.x), .y = clean(at.y), .z = clean(at.z)};
+    event->normal = vec3_clean(manifold.normal);
+    event->approach_speed = clean(best_speed);
+}
+
+void cairn_contact_events_add_end(cairn_world *world, const cairn_contact *contact) {
+    const bool sensor = contact_is_sensor(contact);
+    const cairn_contact_event event =
+        event_of(contact, sensor ? CAIRN_SENSOR_END : CAIRN_CONTACT_END);
+    add_event(world, &event);
+}
+
+void cairn_contact_events_add_begin(
+    cairn_world *world, const cairn_contact *contact, const cairn_contact_ref *ref) {
+    const bool sensor = contact_is_sensor(contact);
+    cairn_contact_event event =
+        event_of(contact, sensor ? CAIRN_SENSOR_BEGIN : CAIRN_CONTACT_BEGIN);
+    if (!sensor) {
+        describe(world, ref, &event);
+    }
+    add_event(world, &event);
+}
+
+static bool reports_hits(const cairn_world *world, const cairn_contact *contact) {
+    const cairn_shape *shapes = world->state.shapes;
+    const uint32_t flags = shapes[cairn_id_index(contact->shape_a)].flags |
+                           shapes[cairn_id_index(contact->shape_b)].flags;
+    return (flags & CAIRN_SHAPE_HIT_EVENTS) != 0;
+}
+
+static float stored_impulse(const cairn_contact *contact) {
+    float sum = 0.0f;
+    for (uint32_t i = 0; i < contact->point_count; ++i) {
+        sum += contact->points[i].normal_impulse;
+    }
+    return sum;
+}
+
+void cairn_contact_events_add_hits(
+    cairn_world *world, const cairn_constraint_graph *graph, const float *impulses) {
+    const float threshold = world->state.settings->hit_threshold;
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        const cairn_constraint_edge *edge = &graph->edges[i];
+        const cairn_contact *contact = &world->state.contacts[edge->element];
+        CAIRN_ASSERT(i == 0 || graph->edges[i - 1].element < edge->element);
+        if (!reports_hits(world, contact)) {
+            continue;
+        }
+        const float impulse = impulses != NULL ? impulses[edge->element] : stored_impulse(contact);
+        if (!(impulse > 0.0f)) {
+            continue;
+        }
+        const cairn_contact_ref ref = {
+            .body_a = edge->body_a, .body_b = edge->body_b, .manifold = edge->manifold};
+        cairn_contact_event event = event_of(contact, CAIRN_CONTACT_HIT);
+        describe(world, &ref, &event);
+        if (event.approach_speed >= threshold) {
+            event.impulse = clean(impulse);
+            add_event(world, &event);
+        }
+    }
+}
