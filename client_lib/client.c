@@ -68,6 +68,8 @@ static cairn_status create_parts(cairn_client *client) {
             CAIRN_OK) {
         return CAIRN_OUT_OF_MEMORY;
     }
+    client->lockstep.timeline.on_step = config->on_step;
+    client->lockstep.timeline.step_context = config->step_context;
     cairn_client_prediction_create(client);
     const cairn_status status = cairn_client_resync_create(
         &client->resync, &resync, &client->lockstep, predicts ? &client->predict : NULL);

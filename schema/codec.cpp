@@ -601,8 +601,8 @@ cairn_scene_shape scene_shape(const wire::SceneShape &t) {
     shape.def.restitution = t.restitution() + 0.0f;
     shape.def.category = t.category();
     shape.def.mask = t.mask();
-    shape.def.flags = (t.sensor() ? CAIRN_SHAPE_SENSOR : 0u) |
-                      (t.hit_events() ? CAIRN_SHAPE_HIT_EVENTS : 0u);
+    shape.def.flags |= t.sensor() ? uint32_t{CAIRN_SHAPE_SENSOR} : 0;
+    shape.def.flags |= t.hit_events() ? uint32_t{CAIRN_SHAPE_HIT_EVENTS} : 0;
     shape.hull = t.hull();
     return shape;
 }

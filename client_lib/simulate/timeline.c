@@ -41,6 +41,8 @@ void cairn_timeline_clear(cairn_timeline *timeline) {
         .tick_capacity = timeline->tick_capacity,
         .commands = timeline->commands,
         .first_difference_tick = UINT64_MAX,
+        .on_step = timeline->on_step,
+        .step_context = timeline->step_context,
     };
 }
 
@@ -54,6 +56,7 @@ void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick) {
     timeline->head_tick = tick;
     timeline->confirmed_end = tick;
     timeline->end = tick;
+    timeline->stepped_end = tick;
     timeline->differs = false;
 }
 
@@ -220,6 +223,15 @@ cairn_timeline_verdict cairn_timeline_predict(
                                 : put_commands(timeline, tick, commands, count);
 }
 
+static void report_step(cairn_timeline *timeline, uint64_t tick, bool confirmed) {
+    const cairn_client_step step = {
+        .tick = tick, .confirmed = confirmed, .again = tick < timeline->stepped_end};
+    timeline->stepped_end = step.again ? timeline->stepped_end : tick + 1;
+    if (timeline->on_step != NULL) {
+        timeline->on_step(timeline->step_context, timeline->world, &step);
+    }
+}
+
 cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     // Not while a state is being received: the ticks held follow that state, not the world shown.
     if (timeline->world == NULL || !timeline->adopted || timeline->head_tick >= timeline->end) {
@@ -243,6 +255,7 @@ cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     tick->root = cairn_world_hash_read(timeline->world).full;
     timeline->head_tick++;
     timeline->steps++;
+    report_step(timeline, head_tick, confirmed);
     if (confirmed) {
         compare_roots(timeline, head_tick);
     }

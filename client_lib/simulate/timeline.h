@@ -15,6 +15,7 @@
 
 #include "client_lib/simulate/command_pool.h"
 #include "client_lib/simulate/state_ring.h"
+#include <cairn/client.h>
 #include <cairn/sim.h>
 
 typedef struct cairn_timeline_tick {
@@ -45,6 +46,12 @@ typedef struct cairn_timeline {
     uint64_t differs_tick;
 
     uint64_t steps; // in all; ticks that were stepped again count again
+    // Ticks from `first` to below this one were stepped before, since a world of this tick or a
+    // lower one was expected.
+    uint64_t stepped_end;
+    // Called after each step; NULL: not. Set by the owner, kept by clear.
+    void (*on_step)(void *context, const cairn_world *world, const cairn_client_step *step);
+    void *step_context;
     uint64_t roots_compared;
     uint64_t roots_differed;
     uint64_t first_difference_tick; // since create or clear; UINT64_MAX: none

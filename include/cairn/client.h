@@ -40,6 +40,14 @@ typedef enum cairn_client_mode {
     CAIRN_CLIENT_HEAL = 3,
 } cairn_client_mode;
 
+// A step of the client's world.
+typedef struct cairn_client_step {
+    uint64_t tick;  // that was stepped; the world's tick is now one more
+    bool confirmed; // with the commands that the server confirmed; if not, with predicted ones
+    bool again;     // the tick was stepped before, with other commands or from another state: what
+                    // its events caused may have been shown already
+} cairn_client_step;
+
 typedef struct cairn_client_config {
     cairn_client_mode mode;
 
@@ -92,6 +100,13 @@ typedef struct cairn_client_config {
 
     // Predict: for how long the server repeats a missing input; 0 .. 10000, default 150.
     uint32_t input_hold_ms;
+
+    // Called after each step of the client's own world, with the world as the step left it: the
+    // place to read its events (cairn_world_contact_events, cairn_world_body_events). From within
+    // advance, receive and connect; the callback must not use the client. NULL (default): not
+    // called.
+    void (*on_step)(void *context, const struct cairn_world *world, const cairn_client_step *step);
+    void *step_context;
 
     // Called with a desync report (a file for `cairn-replay explain`) when a step of the client's
     // world gave another result than the server's step, from the same state and commands. At most

@@ -89,9 +89,9 @@ typedef struct cairn_server_room_config {
 } cairn_server_room_config;
 
 typedef struct cairn_server_config {
-    uint64_t protocol_id;
-    const uint8_t *private_key;            // 32 bytes, shared with the issuer of tokens; copied
-    const uint8_t *entropy;                // 32 fresh random bytes; copied
+    uint64_t protocol_id;       // what tokens must carry; default CAIRN_PROTOCOL_ID_DEFAULT
+    const uint8_t *private_key; // 32 bytes, shared with the issuer of tokens; copied
+    const uint8_t *entropy;     // 32 fresh random bytes; copied
     const cairn_address *public_addresses; // copied
     uint32_t public_address_count;
     uint32_t clients_max; // default 64, 1 .. CAIRN_CLIENTS_MAX

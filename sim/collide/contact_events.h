@@ -2,8 +2,8 @@
 #pragma once
 
 // The contact events of a step, which are state: a rule that reads them must read the same after a
-// restore. They are written once and in their final order: ends and begins while the contact list is
-// edited, hits after the solver. Beyond the event capacity they are dropped and counted.
+// restore. They are written once and in their final order: ends and begins while the contact list
+// is edited, hits after the solver. Beyond the event capacity they are dropped and counted.
 
 #include "sim/collide/manifold_pool.h"
 #include "sim/constraint/graph.h"

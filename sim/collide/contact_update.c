@@ -73,8 +73,7 @@ static bool is_sensor(const cairn_world *world, uint32_t shape) {
 }
 
 // The overlap of a sensor, after the reference pose of at least one of the bodies has changed.
-static void update_overlap(
-    cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry) {
+static void update_overlap(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry) {
     cairn_contact *contact = &world->state.contacts[edit->next];
     CAIRN_ASSERT(contact_is_sensor(contact));
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);

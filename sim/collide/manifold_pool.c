@@ -212,7 +212,6 @@ void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact) {
     CAIRN_ASSERT(contact < world->state.settings->contact_count);
     CAIRN_ASSERT(pool->refs[contact].manifold == CAIRN_MANIFOLD_NONE);
     const uint32_t taken = cairn_manifold_pool_take(pool);
-    cairn_contact_compute_manifold(
-        world, &world->state.contacts[contact], &pool->manifolds[taken]);
+    cairn_contact_compute_manifold(world, &world->state.contacts[contact], &pool->manifolds[taken]);
     pool->refs[contact].manifold = taken;
 }

@@ -64,8 +64,8 @@ static bool hints_ok(const cairn_world *world) {
            no_free_slot_below(state->hull_ids, settings->hull_slots, world->hull_hint);
 }
 
-// Each body lists exactly its shapes, in order of slot, and those that want hit events are counted. Stops at the first shape out of order, so
-// it ends even if a list is a circle.
+// Each body lists exactly its shapes, in order of slot, and those that want hit events are counted.
+// Stops at the first shape out of order, so it ends even if a list is a circle.
 static bool shape_lists_ok(const cairn_world *world) {
     const cairn_state *state = &world->state;
     uint32_t listed = 0;

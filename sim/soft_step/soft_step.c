@@ -271,7 +271,7 @@ void cairn_soft_step_solve(cairn_world *world) {
     trace_pass(world, world->def.substeps, CAIRN_PASS_RESTITUTION);
     store_impulses(world);
     if (world->hit_shapes > 0) {
-        cairn_contact_events_add_hits(world, &world->soft_step->contact_graph,
-            world->soft_step->contact_impulses);
+        cairn_contact_events_add_hits(
+            world, &world->soft_step->contact_graph, world->soft_step->contact_impulses);
     }
 }

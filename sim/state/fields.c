@@ -253,8 +253,7 @@ _Static_assert(LENGTH_OF(joint_fields) * 4 == sizeof(cairn_joint), "every word i
 _Static_assert(LENGTH_OF(contact_fields) * 4 == sizeof(cairn_contact), "every word is named");
 _Static_assert(
     LENGTH_OF(contact_event_fields) * 4 == sizeof(cairn_contact_event), "every word is named");
-_Static_assert(
-    LENGTH_OF(body_event_fields) * 4 == sizeof(cairn_body_event), "every word is named");
+_Static_assert(LENGTH_OF(body_event_fields) * 4 == sizeof(cairn_body_event), "every word is named");
 _Static_assert(LENGTH_OF(rules_fields) * 4 == sizeof(cairn_rules_block), "every word is named");
 
 const cairn_field_table *cairn_field_table_of(cairn_array array) {

@@ -147,7 +147,7 @@ typedef struct cairn_contact {
     cairn_shape_id shape_b;
     cairn_body_id body_a;
     cairn_body_id body_b;
-    uint32_t axis_hint; // cairn_collide's
+    uint32_t axis_hint;   // cairn_collide's
     uint32_t point_count; // 0: one of the shapes is a sensor, and all below `colour` is zero
     // 1 + the colour it was last solved in; 0: none yet. With a sensor: 0 if that is shape a, 1 if
     // it is shape b.
@@ -191,7 +191,7 @@ typedef struct cairn_state {
     cairn_hull_vertices *hulls;
     cairn_shape *shapes;
     cairn_joint *joints;
-    cairn_contact *contacts; // by (index of a, index of b), strictly increasing
+    cairn_contact *contacts;             // by (index of a, index of b), strictly increasing
     cairn_contact_event *contact_events; // of the last step, as the public functions list them
     cairn_body_event *body_events;
     cairn_rules_block *rules;

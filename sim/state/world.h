@@ -36,7 +36,7 @@ struct cairn_world {
     uint32_t shape_hint;
     uint32_t joint_hint;
     uint32_t hull_hint;
-    uint32_t hit_shapes;   // shapes with CAIRN_SHAPE_HIT_EVENTS
+    uint32_t hit_shapes; // shapes with CAIRN_SHAPE_HIT_EVENTS
     cairn_hull *hulls;   // by slot, ready for collision
     bool contacts_stale; // false: only a body of the awake set can make a contact end
     cairn_hash_cache *hash_cache;

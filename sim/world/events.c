@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// What can be read of contacts and of the last step's events: functions of the state alone, whatever
-// a cache holds.
+// What can be read of contacts and of the last step's events: functions of the state alone,
+// whatever a cache holds.
 
 #include "base/assert.h"
 #include "sim/body/body.h"

@@ -105,6 +105,56 @@ static void expect_server_world(const cairn_timeline *t) {
     assert_int_equal(cairn_world_diff(t->world, truth.world, NULL, 0), 0);
 }
 
+// What on_step was told. Events of a tick that was stepped again are told again, and the last time
+// they are those of a world that never predicted.
+typedef struct step_log {
+    uint32_t again;
+    uint32_t told[SCRIPT_TICKS]; // steps of each tick
+    uint32_t events[SCRIPT_TICKS];
+} step_log;
+
+static void log_step(void *context, const cairn_world *world, const cairn_client_step *step) {
+    step_log *log = context;
+    assert_int_equal(cairn_world_tick(world), step->tick + 1);
+    assert_int_equal(step->again, log->told[step->tick] > 0);
+    log->again += step->again;
+    log->told[step->tick] += 1;
+    (void)cairn_world_contact_events(world, &log->events[step->tick]);
+}
+
+TEST("each step is told with its events, and whether it was stepped before") {
+    static step_log predicted;
+    static step_log plain;
+    cairn_random random = cairn_random_of(9);
+    SCOPED(cairn_timeline) t;
+    SCOPED(cairn_timeline) sure;
+    uint32_t events = 0;
+    start(&t, 64, STATE_MEMORY);
+    start(&sure, 64, 0);
+    t.on_step = log_step;
+    t.step_context = &predicted;
+    sure.on_step = log_step;
+    sure.step_context = &plain;
+    for (uint64_t tick = 0; tick < SCRIPT_TICKS; tick++) {
+        for (uint64_t ahead = tick; ahead < tick + 3 && ahead < SCRIPT_TICKS; ahead++) {
+            assert_true(predict_badly(&t, ahead, &random) <= CAIRN_TIMELINE_DIFFERED);
+        }
+        step_all(&t);
+        assert_true(confirm(&t, tick) <= CAIRN_TIMELINE_DIFFERED);
+        assert_int_equal(confirm(&sure, tick), CAIRN_TIMELINE_TAKEN);
+        step_all(&t);
+        step_all(&sure);
+    }
+    assert_true(predicted.again > 0);
+    assert_int_equal(plain.again, 0);
+    for (uint32_t tick = 0; tick < SCRIPT_TICKS; tick++) {
+        assert_int_equal(plain.told[tick], 1);
+        assert_int_equal(predicted.events[tick], plain.events[tick]);
+        events += plain.events[tick];
+    }
+    assert_true(events > 0);
+}
+
 // Bodies spawn and players join and leave inside the window, which changes the rules' state and the
 // ids. After any prediction each confirmed root is that of a world that never predicted.
 TEST("a wrong prediction leaves no trace") {

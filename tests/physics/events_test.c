@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// What a game is told of contacts, sensors and sleep, beside what mechanics says must have happened.
+// What a game is told of contacts, sensors and sleep, beside what mechanics says must have
+// happened.
 
 #include "tests/sim/world_kit.h"
 
@@ -41,8 +42,7 @@ static cairn_body_id watch(cairn_world *world, cairn_vec3 at, cairn_vec3 half_ex
     return kit_body(world, &def, &shape);
 }
 
-static uint32_t contact_events(
-    const cairn_world *world, uint32_t kind, cairn_contact_event *last) {
+static uint32_t contact_events(const cairn_world *world, uint32_t kind, cairn_contact_event *last) {
     uint32_t count = 0;
     uint32_t found = 0;
     const cairn_contact_event *events = cairn_world_contact_events(world, &count);
@@ -229,8 +229,7 @@ TEST("a sensor sees a ball come and go, and does not touch it") {
     const cairn_body_id sensor = watch(world, vec3(0.0f, 5.0f, 0.0f), vec3(1.0f, 1.0f, 1.0f));
     const cairn_shape_def shape = ball_shape(0.25f, 0);
     const cairn_body_id ball = throw_ball(world, vec3(0.0f, 10.0f, 0.0f), vec3_zero(), &shape);
-    const cairn_body_id free_ball =
-        throw_ball(empty, vec3(0.0f, 10.0f, 0.0f), vec3_zero(), &shape);
+    const cairn_body_id free_ball = throw_ball(empty, vec3(0.0f, 10.0f, 0.0f), vec3_zero(), &shape);
     cairn_contact_event event;
     const uint32_t begin = run_until(world, CAIRN_SENSOR_BEGIN, 200, &event);
     assert_int_equal(event.body_a, sensor);
@@ -348,10 +347,8 @@ TEST("a body tells once that it fell asleep and once that it woke") {
     for (uint32_t i = 0; i < 200; ++i) {
         if (i == 100) {
             // Twice, by the host: still one event, at the next step.
-            EXPECT_OK(
-                cairn_body_apply_impulse_at_centre(world, box, vec3(0.0f, 2000.0f, 0.0f)));
-            EXPECT_OK(cairn_body_set_velocity(
-                world, box, vec3(0.0f, 2.0f, 0.0f), vec3_zero()));
+            EXPECT_OK(cairn_body_apply_impulse_at_centre(world, box, vec3(0.0f, 2000.0f, 0.0f)));
+            EXPECT_OK(cairn_body_set_velocity(world, box, vec3(0.0f, 2.0f, 0.0f), vec3_zero()));
         }
         kit_run(world, 1);
         slept += body_events(world, CAIRN_BODY_FELL_ASLEEP, box);
@@ -468,4 +465,3 @@ TEST("of too many events the last are dropped and counted") {
         assert_int_equal(count, 0);
     }
 }
-

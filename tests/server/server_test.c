@@ -21,6 +21,11 @@ AFTER_EACH {
     story_end(&s);
 }
 
+// cairn-token issues tokens for this protocol unless it is told otherwise.
+TEST("the default config takes the tokens that are issued by default") {
+    assert_true(cairn_server_config_default().protocol_id == CAIRN_PROTOCOL_ID_DEFAULT);
+}
+
 TEST("WELCOME describes the room") {
     story_run_ms(&s, 500);
     uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);

@@ -473,8 +473,8 @@ static void after_referee(cairn_world *world, void *memory) {
             continue;
         }
         if (contacts[i].kind == CAIRN_SENSOR_BEGIN) {
-            (void)cairn_body_set_velocity(world, body.id,
-                vec3_scale(body.linear_velocity, 0.5f), body.angular_velocity);
+            (void)cairn_body_set_velocity(
+                world, body.id, vec3_scale(body.linear_velocity, 0.5f), body.angular_velocity);
         } else if (contacts[i].kind == CAIRN_SENSOR_END && (state->folded & 3u) == 0) {
             (void)cairn_body_destroy(world, body.id);
         }
@@ -525,8 +525,7 @@ static void build_events(cairn_world *world) {
         shape.flags = i % 2 == 0 ? CAIRN_SHAPE_HIT_EVENTS : 0;
         const cairn_vec3 at = vec3(0.75f * (float)(i % 4) - 1.125f, 1.0f + 0.75f * (float)(i / 4),
             0.75f * draw(6, i, 4, 0));
-        const cairn_body_id body =
-            place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(6, i), &shape);
+        const cairn_body_id body = place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(6, i), &shape);
         if (i == 7) {
             cairn_shape_id id = 0;
             (void)cairn_shape_create(world, body, &ball, &id);
