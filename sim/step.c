@@ -113,8 +113,8 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     }
     if (world->def.rules != NULL && world->def.rules->after_step != NULL) {
         world->def.rules->after_step(world, world->state.rules);
+        cairn_stage_done(world, CAIRN_STAGE_RULES);
     }
-    cairn_stage_done(world, CAIRN_STAGE_RULES);
     const uint64_t tick = cairn_world_tick(world) + 1;
     CAIRN_ASSERT(tick > 0);
     world->state.settings->tick_low = (uint32_t)tick;

@@ -11,7 +11,8 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
 
-// Two cubes in touch, joined, a hull, with rules: every array has something.
+// Two cubes that slept, joined, on the ground, a hull, with rules. In the last step one was woken and
+// a third cube met the ground: every array has something.
 static cairn_world *full_world(void) {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &cairn_rules_sandbox;
@@ -26,7 +27,10 @@ static cairn_world *full_world(void) {
     joint.anchor_a = vec3(1.0f, 0.0f, 0.0f);
     joint.anchor_b = vec3(-1.0f, 0.0f, 0.0f);
     kit_joint(world, &joint);
-    kit_run(world, 3);
+    kit_run(world, 120);
+    kit_cube(world, vec3(5.0f, 0.5f, 0.0f));
+    EXPECT_OK(cairn_body_set_velocity(world, joint.body_a, vec3(0.0f, 1.0f, 0.0f), vec3_zero()));
+    kit_run(world, 1);
     return world;
 }
 
