@@ -11,8 +11,8 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
 
-// Two cubes that slept, joined, on the ground, a hull, with rules. In the last step one was woken and
-// a third cube met the ground: every array has something.
+// Two cubes that slept, joined, on the ground, a hull, with rules. In the last step one was woken
+// and a third cube met the ground: every array has something.
 static cairn_world *full_world(void) {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &cairn_rules_sandbox;
