@@ -24,6 +24,7 @@ void cairn_body_wake(cairn_world *world, uint32_t slot) {
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, slot);
     const uint32_t before = world->state.sleep[slot].state;
     const bool woken = before == CAIRN_SLEEP_ASLEEP || before == CAIRN_SLEEP_WOKEN;
+    world->bodies_woken = world->bodies_woken || woken;
     world->state.sleep[slot] = (cairn_sleep){.state = !dynamic ? CAIRN_SLEEP_DISTURBED
                                                       : woken  ? CAIRN_SLEEP_WOKEN
                                                                : CAIRN_SLEEP_NONE};

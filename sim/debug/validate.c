@@ -194,6 +194,15 @@ static bool islands_ok(const cairn_world *world) {
     return true;
 }
 
+static bool woken_ok(const cairn_world *world) {
+    for (uint32_t i = 0; i < world->state.settings->body_slots && !world->bodies_woken; ++i) {
+        if (world->state.sleep[i].state == CAIRN_SLEEP_WOKEN) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // No two edges of a colour share a body that takes impulses; each edge has one place in the order.
 static bool graph_ok(const cairn_constraint_graph *graph) {
     const uint32_t moving_count = graph->moving_count;
@@ -243,6 +252,7 @@ static const struct {
     {pair_cache_ok, "pair cache: does not match the contacts"},
     {cairn_shape_tree_ok, "shape tree: a shape is missing or outside its box"},
     {islands_ok, "islands: only a part of one sleeps"},
+    {woken_ok, "events: a woken body is not expected"},
     {graphs_ok, "constraint graph: wrong colours"},
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "sim/body/body.h"
+#include "sim/sleep/island.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 
@@ -24,6 +25,10 @@ static void add_event(cairn_world *world, uint32_t kind, uint32_t slot) {
 void cairn_body_events_add(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
     CAIRN_ASSERT(world->state.settings->body_event_count == 0);
+    if (!world->bodies_woken && !world->islands->fell_asleep) {
+        return;
+    }
+    world->bodies_woken = false;
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
         CAIRN_ASSERT(i == 0 || awake->bodies[i - 1] < slot);

@@ -279,6 +279,7 @@ static void sleep_islands(cairn_world *world) {
             world->state.motions[slot].linear_velocity = vec3_zero();
             world->state.motions[slot].angular_velocity = vec3_zero();
             world->state.sleep[slot].state = CAIRN_SLEEP_ASLEEP;
+            islands->fell_asleep = true;
         }
     }
 }
@@ -286,6 +287,7 @@ static void sleep_islands(cairn_world *world) {
 // If no body has been slow for long enough, no island has.
 void cairn_islands_sleep(cairn_world *world) {
     world->islands_settled = true;
+    world->islands->fell_asleep = false;
     if (count_slow_ticks(world)) {
         sleep_islands(world);
     }

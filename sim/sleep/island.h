@@ -4,10 +4,11 @@
 #include "sim/state/world.h"
 
 struct cairn_islands {
-    bool wakes;      // a body of the awake set touches a sleeping one
-    uint32_t *root;  // by body slot: the lowest slot of its island
-    uint32_t *awake; // by that slot: a body of it, or one that touches it, is awake
-    uint32_t *ticks; // by that slot: the fewest slow ticks of its bodies
+    bool wakes;       // a body of the awake set touches a sleeping one
+    bool fell_asleep; // some island did in this step
+    uint32_t *root;   // by body slot: the lowest slot of its island
+    uint32_t *awake;  // by that slot: a body of it, or one that touches it, is awake
+    uint32_t *ticks;  // by that slot: the fewest slow ticks of its bodies
 };
 
 void cairn_islands_allocate(cairn_islands *islands, cairn_arena *from, const cairn_world_def *def);

@@ -41,6 +41,7 @@ struct cairn_world {
     bool contacts_stale; // false: only a body of the awake set can make a contact end
     cairn_hash_cache *hash_cache;
     bool islands_settled;  // no body was woken since the last step
+    bool bodies_woken;     // false: no body is CAIRN_SLEEP_WOKEN
     bool pair_cache_valid; // false: the next step fills the pair cache from the state
     cairn_pair_cache *pair_cache;
     cairn_shape_tree *shape_tree; // written by queries, too

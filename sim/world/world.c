@@ -204,6 +204,7 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
     }
     world->contacts_stale = true;
     world->islands_settled = false;
+    world->bodies_woken = true;
     world->pair_cache_valid = false;
     cairn_manifold_pool_clear(world);
     CAIRN_ASSERT(!world->manifold_pool->complete && world->manifold_pool->used == 0);
@@ -227,6 +228,7 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     memcpy(to->shape_next, from->shape_next, settings->shape_slots * sizeof from->shape_next[0]);
     memcpy(to->hulls, from->hulls, settings->hull_slots * sizeof from->hulls[0]);
     to->hit_shapes = from->hit_shapes;
+    to->bodies_woken = from->bodies_woken;
     to->body_hint = from->body_hint;
     to->shape_hint = from->shape_hint;
     to->joint_hint = from->joint_hint;
