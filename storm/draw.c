@@ -39,6 +39,7 @@ static void add_random_body(cairn_storm_scene *s, cairn_random *random) {
     cairn_scene_shape shape =
         shape_of(kinds[cairn_random_below(random, 3)], between(random, 0.1f, 0.6f));
     shape.def.restitution = between(random, 0, 0.5f);
+    shape.def.flags = s->scene.body_count % 2 == 0 ? CAIRN_SHAPE_HIT_EVENTS : 0u;
     const cairn_vec3 at = {
         between(random, -4, 4), between(random, 0.6f, 5), between(random, -4, 4)};
     add_body(s, CAIRN_BODY_DYNAMIC, at, shape);
@@ -92,6 +93,9 @@ void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const 
             add_joint(out, random, i, i + 1);
         }
     }
+    cairn_scene_shape sensor = shape_of(CAIRN_SHAPE_BOX, 1.5f);
+    sensor.def.flags = CAIRN_SHAPE_SENSOR;
+    add_body(out, CAIRN_BODY_STATIC, (cairn_vec3){0, 1, 0}, sensor);
 }
 
 static bool chance(cairn_random *random, uint64_t permille) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Draws small worlds (a floor, some bodies, sometimes a chain), tick rates, paths and clocks from a
+// Draws small worlds (a floor, a sensor, some bodies, sometimes a chain), tick rates, paths and clocks from a
 // storm's seed.
 
 #include "base/random.h"
@@ -13,8 +13,8 @@
 
 typedef struct cairn_storm_scene {
     cairn_scene scene; // points into this struct
-    cairn_scene_body bodies[CAIRN_STORM_DRAWN_BODIES_MAX + 1];
-    cairn_scene_shape shapes[CAIRN_STORM_DRAWN_BODIES_MAX + 1];
+    cairn_scene_body bodies[CAIRN_STORM_DRAWN_BODIES_MAX + 2];
+    cairn_scene_shape shapes[CAIRN_STORM_DRAWN_BODIES_MAX + 2];
     cairn_scene_joint joints[4];
 } cairn_storm_scene;
 

@@ -137,6 +137,36 @@ TEST("rules that read events never notice that damaged events were repaired") {
     run(repair);
 }
 
+// The same rules in other golden scenes, with each way of restoring in turn.
+static void define_with_referee(cairn_world_def *def) {
+    golden_scene_named("events")->define(def);
+    def->event_capacity = 12;
+}
+
+TEST("rules that read events never notice any of these, in any scene") {
+    static restoration *const ways[] = {
+        reload, decode_elsewhere, fork_away, repair, NULL, reload, fork_away};
+    static const char *const names[] = {
+        "heap", "stack", "joints", "dolls", "sleepers", "churn", "hulls", "kinematic"};
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        golden_scene scene = *golden_scene_named(names[i]);
+        scene.define = define_with_referee;
+        SCOPED(cairn_world) *twin = golden_world_at(&scene, 0);
+        SCOPED(cairn_world) *world = golden_world_at(&scene, 0);
+        for (uint32_t tick = 0; tick < 240; ++tick) {
+            restoration *const restore = ways[tick % (sizeof ways / sizeof ways[0])];
+            world = restore != NULL ? restore(&scene, world) : world;
+            expect_same_events(twin, world);
+            golden_step(&scene, twin);
+            golden_step(&scene, world);
+            if (!kit_equal(twin, world)) {
+                fail_msg("%s, tick %u", scene.name, tick);
+            }
+        }
+        assert_true(twin->state.rules[0].words[CAIRN_CONTACT_BEGIN] > 0);
+    }
+}
+
 // ---- bytes from outside
 
 // The world at a tick of the scene that ends with events of each array.

@@ -145,6 +145,10 @@ TEST("each damage to what a world derives from its state is refused by its rule"
     EXPECT_MALFORMED(pairs, swap_pairs(world));
     EXPECT_MALFORMED(islands, put_to_sleep(world, UPPER));
     EXPECT_MALFORMED(islands, put_to_sleep(world, RIGHT));
+    EXPECT_MALFORMED(list, world->hit_shapes += 1);
+    EXPECT_MALFORMED(
+        "events: a woken body is not expected", s->sleep[UPPER].state = CAIRN_SLEEP_WOKEN;
+        world->bodies_woken = false);
     EXPECT_MALFORMED(colours, repeat_colour(world));
     EXPECT_MALFORMED(
         colours, world->soft_step->joint_graph.edges[0].colour = CAIRN_COLOUR_NONE + 1);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <cairn/math.h>
 #include <cairn/sim.h>
 #include <cairn/storm.h>
 
@@ -44,6 +45,97 @@ static void impure_step(
 static const cairn_rules impure = {
     .name = "impure", .version = 1, .state_size = sizeof(spawner), .step = impure_step};
 
+// Rules that live on events: a ball is thrown in now and then, what hits hops, what enters the
+// sensor is thrown back, and the oldest ball is taken away when some body has fallen asleep. A
+// world that lost or repeated one event would soon be another one.
+typedef struct referee {
+    cairn_shape_id sensor;
+    cairn_body_id balls[8];
+    uint32_t next;
+    uint32_t ticks;
+    uint32_t folded; // all events of both hooks, in order
+} referee;
+
+static void fold_events(const cairn_world *world, referee *state) {
+    uint32_t count = 0;
+    const cairn_contact_event *contacts = cairn_world_contact_events(world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        state->folded = (state->folded ^ contacts[i].kind ^ contacts[i].shape_b) * 0x9e3779b1u;
+    }
+    const cairn_body_event *bodies = cairn_world_body_events(world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        state->folded = (state->folded ^ bodies[i].kind ^ bodies[i].body) * 0x9e3779b1u;
+    }
+}
+
+static void referee_start(cairn_world *world, void *memory) {
+    referee *state = memory;
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_body_id body = 0;
+    def.kind = CAIRN_BODY_STATIC;
+    def.position.y = 1;
+    shape.half_extents = cairn_vec3_of(2, 1, 2);
+    shape.flags = CAIRN_SHAPE_SENSOR;
+    if (cairn_body_create(world, &def, &body) == CAIRN_OK) {
+        cairn_shape_create(world, body, &shape, &state->sensor);
+    }
+}
+
+static void referee_step(
+    cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
+    referee *state = memory;
+    (void)commands;
+    (void)command_count;
+    fold_events(world, state);
+    if (++state->ticks % 16 != 0) {
+        return;
+    }
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_shape_id ignored = 0;
+    cairn_body_id *ball = &state->balls[state->next++ % 8];
+    def.position =
+        cairn_vec3_of((float)(state->folded % 8) - 3.5f, 4, (float)(state->next % 5) - 2);
+    shape.kind = CAIRN_SHAPE_SPHERE;
+    shape.radius = 0.25f;
+    shape.flags = CAIRN_SHAPE_HIT_EVENTS;
+    cairn_body_destroy(world, *ball);
+    *ball = 0;
+    if (cairn_body_create(world, &def, ball) == CAIRN_OK) {
+        cairn_shape_create(world, *ball, &shape, &ignored);
+    }
+}
+
+static void referee_after_step(cairn_world *world, void *memory) {
+    referee *state = memory;
+    uint32_t count = 0;
+    fold_events(world, state);
+    const cairn_contact_event *contacts = cairn_world_contact_events(world, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const cairn_contact_event *event = &contacts[i];
+        const float mass = cairn_body_mass(world, event->body_b);
+        if (event->kind == CAIRN_CONTACT_HIT) {
+            cairn_body_apply_impulse_at_centre(
+                world, event->body_b, cairn_vec3_of(0, 0.25f * event->impulse, 0));
+        } else if (event->kind == CAIRN_SENSOR_BEGIN && event->shape_a == state->sensor) {
+            cairn_body_apply_impulse_at_centre(
+                world, event->body_b, cairn_vec3_of(0.5f * mass, 2 * mass, 0));
+        }
+    }
+    (void)cairn_world_body_events(world, &count);
+    if (count > 0) {
+        cairn_body_destroy(world, state->balls[state->next % 8]);
+    }
+}
+
+static const cairn_rules refereeing = {.name = "refereeing",
+    .version = 1,
+    .state_size = sizeof(referee),
+    .start = referee_start,
+    .step = referee_step,
+    .after_step = referee_after_step};
+
 static cairn_storm_report run(const cairn_storm_config *config) {
     cairn_storm_report report;
     if (!cairn_storm_run(config, &report)) {
@@ -74,6 +166,30 @@ TEST("rules that keep the contract pass") {
 TEST("rules that keep data outside their state are found") {
     const cairn_storm_config config = storm_of(&impure);
     assert_int_equal(run(&config).finding, CAIRN_STORM_FOUND_WORLD);
+}
+
+static void count_hits(void *user, cairn_storm *storm, const cairn_world *world) {
+    uint32_t count = 0;
+    const cairn_contact_event *events = cairn_world_contact_events(world, &count);
+    (void)storm;
+    for (uint32_t i = 0; i < count; i++) {
+        ((uint32_t *)user)[events[i].kind]++;
+    }
+}
+
+TEST("rules that act on events pass, whatever is rolled back, repaired or sought") {
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        uint32_t kinds[6] = {0};
+        cairn_storm_config config = cairn_storm_config_default();
+        config.seed = seed;
+        config.rules = &refereeing;
+        config.on_server = count_hits;
+        config.user = kinds;
+        const cairn_storm_report report = run(&config);
+        assert_string_equal(report.words, "");
+        assert_true(report.roots_compared > 0);
+        assert_true(kinds[CAIRN_CONTACT_HIT] > 0 && kinds[CAIRN_SENSOR_BEGIN] > 0);
+    }
 }
 
 static void fail_at_tick_10(void *user, cairn_storm *storm, const cairn_world *world) {
