@@ -30,7 +30,8 @@ bool cairn_snapshot_shape_read(
     const cairn_world *world, cairn_shape_id shape, cairn_snapshot_shape *out) {
     cairn_shape_def def;
     cairn_body_id body;
-    if (cairn_shape_read(world, shape, &def, &body) != CAIRN_OK) {
+    if (cairn_shape_read(world, shape, &def, &body) != CAIRN_OK ||
+        (def.flags & CAIRN_SHAPE_SENSOR) != 0) {
         return false;
     }
     *out = (cairn_snapshot_shape){

@@ -14,7 +14,7 @@ cairn_snapshot_body cairn_snapshot_body_of(const cairn_body_state *body);
 // `capacity`. `scratch` has space for `capacity` body states, so that nothing is allocated.
 uint32_t cairn_world_snapshot_bodies(const cairn_world *world, cairn_body_state *scratch,
     cairn_snapshot_body *out, uint32_t capacity);
-// False for a stale id.
+// False for a stale id, and for a sensor, which has no look.
 bool cairn_snapshot_shape_read(
     const cairn_world *world, cairn_shape_id shape, cairn_snapshot_shape *out);
 // The vertices of a shape that is a convex hull, in the shape's frame; returns how many there are,

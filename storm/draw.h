@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Draws small worlds (a floor, a sensor, some bodies, sometimes a chain), tick rates, paths and clocks from a
-// storm's seed.
+// Draws small worlds (a floor, a sensor, some bodies, sometimes a chain), tick rates, paths and
+// clocks from a storm's seed.
 
 #include "base/random.h"
 #include "schema/scene.h"

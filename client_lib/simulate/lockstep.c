@@ -51,6 +51,7 @@ static void destroy_picture(cairn_lockstep *lockstep) {
         free(lockstep->shapes[i]);
         lockstep->shapes[i] = NULL;
     }
+    lockstep->shape_id_count = 0;
     lockstep->shape_count = 0;
     lockstep->shape_revision++;
     cairn_snapshots_destroy(&lockstep->snapshots);
@@ -96,21 +97,23 @@ static void update_shapes(cairn_lockstep *lockstep, bool went_back) {
     cairn_snapshot_shape *shapes = lockstep->shapes[1];
     const uint32_t capacity = cairn_world_settings(world)->shape_capacity;
     const uint32_t count = cairn_world_shapes(world, ids, capacity);
-    const bool same_ids = count == lockstep->shape_count &&
+    const bool same_ids = count == lockstep->shape_id_count &&
                           memcmp(lockstep->shape_ids[0], ids, count * sizeof ids[0]) == 0;
     CAIRN_ASSERT(count <= capacity);
     if (same_ids && !went_back) {
         return;
     }
+    uint32_t shown = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const bool exists = cairn_snapshot_shape_read(world, ids[i], &shapes[i]);
-        CAIRN_ASSERT(exists);
+        shown += cairn_snapshot_shape_read(world, ids[i], &shapes[shown]) ? 1u : 0u;
     }
-    if (same_ids && memcmp(lockstep->shapes[0], shapes, count * sizeof shapes[0]) == 0) {
+    if (same_ids && shown == lockstep->shape_count &&
+        memcmp(lockstep->shapes[0], shapes, shown * sizeof shapes[0]) == 0) {
         return;
     }
     lockstep->shape_revision++;
-    lockstep->shape_count = count;
+    lockstep->shape_id_count = count;
+    lockstep->shape_count = shown;
     lockstep->shape_ids[1] = lockstep->shape_ids[0];
     lockstep->shape_ids[0] = ids;
     lockstep->shapes[1] = lockstep->shapes[0];

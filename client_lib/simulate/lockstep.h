@@ -39,8 +39,9 @@ typedef struct cairn_lockstep {
 
     // The shapes of the world that was last shown, in order of index. They are copies: the world
     // may have gone back since, to a tick in which some do not exist. The second lists are scratch.
-    cairn_shape_id *shape_ids[2];    // owned
-    cairn_snapshot_shape *shapes[2]; // owned
+    cairn_shape_id *shape_ids[2]; // owned
+    uint32_t shape_id_count;
+    cairn_snapshot_shape *shapes[2]; // owned; those that are seen
     uint32_t shape_count;
     uint32_t shape_revision; // changes whenever the list does
 

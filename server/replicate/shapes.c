@@ -34,20 +34,23 @@ void cairn_room_shapes_destroy(cairn_room_shapes *list) {
 void cairn_room_shapes_update(cairn_room_shapes *list, const cairn_world *world) {
     const uint32_t count = cairn_world_shapes(world, list->ids_now, list->capacity);
     CAIRN_ASSERT(count <= list->capacity);
-    if (list->revision > 0 && count == list->count &&
+    if (list->revision > 0 && count == list->id_count &&
         memcmp(list->ids, list->ids_now, count * sizeof *list->ids) == 0) {
         return;
     }
+    list->count = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const bool exists = cairn_snapshot_shape_read(world, list->ids_now[i], &list->shapes[i]);
-        CAIRN_ASSERT(exists);
+        const bool shown =
+            cairn_snapshot_shape_read(world, list->ids_now[i], &list->shapes[list->count]);
+        list->count += shown ? 1u : 0u;
         list->ids[i] = list->ids_now[i];
     }
-    list->count = count;
+    list->id_count = count;
     list->revision += 1;
 }
 
 void cairn_room_shapes_replace(cairn_room_shapes *list, const cairn_world *world) {
+    list->id_count = 0;
     list->count = 0;
     list->revision += 1;
     cairn_room_shapes_update(list, world);

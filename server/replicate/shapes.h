@@ -14,7 +14,8 @@
 typedef struct cairn_room_shapes {
     cairn_shape_id *ids; // as the world listed them last, in order of index
     cairn_shape_id *ids_now;
-    cairn_snapshot_shape *shapes; // [count], in order of index
+    uint32_t id_count;
+    cairn_snapshot_shape *shapes; // [count], in order of index: those that clients see
     uint32_t count;
     uint32_t capacity;
     uint32_t revision; // counts changes of the list, from 1

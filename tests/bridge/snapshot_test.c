@@ -70,6 +70,22 @@ TEST("the codec accepts every shape of a world") {
     assert_false(cairn_snapshot_shape_read(world, 0, &shapes[0]));
 }
 
+TEST("clients are not shown a sensor") {
+    const cairn_world_def def = cairn_world_def_default();
+    const cairn_body_def body_def = cairn_body_def_default();
+    cairn_shape_def shape_def = cairn_shape_def_default();
+    cairn_snapshot_shape shown;
+    cairn_world *own = NULL;
+    cairn_body_id body = 0;
+    cairn_shape_id shape = 0;
+    assert_int_equal(cairn_world_create(&def, &own), CAIRN_OK);
+    assert_int_equal(cairn_body_create(own, &body_def, &body), CAIRN_OK);
+    shape_def.flags = CAIRN_SHAPE_SENSOR;
+    assert_int_equal(cairn_shape_create(own, body, &shape_def, &shape), CAIRN_OK);
+    assert_false(cairn_snapshot_shape_read(own, shape, &shown));
+    cairn_world_destroy(own);
+}
+
 TEST("a hull is encoded with its corners") {
     const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const cairn_world_def def = cairn_world_def_default();
