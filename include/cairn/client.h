@@ -242,8 +242,9 @@ typedef struct cairn_client_shape {
     float rotation[4];     // x y z w, in the body's frame
 } cairn_client_shape;
 
-// What bodies look like: all shapes but sensors. Returns how many shapes there are, writes at most `capacity` of them, in
-// order of id index. `*revision` (may be NULL) changes whenever the list does.
+// What bodies look like: all shapes but sensors. Returns how many shapes there are, writes at most
+// `capacity` of them, in order of id index. `*revision` (may be NULL) changes whenever the list
+// does.
 uint32_t cairn_client_shapes(
     const cairn_client *client, cairn_client_shape *out, uint32_t capacity, uint32_t *revision);
 // The corners of a convex hull, in the frame of the shape: the hull is the smallest convex body

@@ -9,6 +9,10 @@
 #include "sim/state/slots.h"
 #include "sim/world/world.h"
 
+_Static_assert(sizeof((cairn_contact_data *)NULL)->points ==
+                   CAIRN_MANIFOLD_POINTS_MAX * sizeof(cairn_contact_point_data),
+    "room for every point");
+
 const cairn_contact_event *cairn_world_contact_events(const cairn_world *world, uint32_t *count) {
     CAIRN_ASSERT(world->state.settings->contact_event_count <= world->def.event_capacity);
     *count = world->state.settings->contact_event_count;

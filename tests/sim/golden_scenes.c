@@ -415,7 +415,7 @@ typedef struct referee {
 } referee;
 
 static uint32_t fold(uint32_t sum, const void *event, size_t size) {
-    uint32_t words[16];
+    uint32_t words[32];
     CAIRN_ASSERT(size <= sizeof words);
     memcpy(words, event, size);
     for (size_t i = 0; i < size / sizeof words[0]; ++i) {
@@ -431,6 +431,15 @@ static void read_events(cairn_world *world, referee *state, uint32_t hook) {
     for (uint32_t i = 0; i < count; ++i) {
         state->counts[hook][contacts[i].kind] += 1;
         state->folded = fold(state->folded, &contacts[i], sizeof contacts[i]);
+        cairn_contact_data touching[2];
+        cairn_shape_id inside[2];
+        uint32_t found = cairn_body_contacts(world, contacts[i].body_b, touching, 2);
+        found = found < 2 ? found : 2;
+        for (uint32_t k = 0; k < found; ++k) {
+            state->folded = fold(state->folded, &touching[k], sizeof touching[k]);
+        }
+        found = cairn_sensor_overlaps(world, contacts[i].shape_a, inside, 2);
+        state->folded = fold(state->folded, inside, (found < 2 ? found : 2) * sizeof inside[0]);
     }
     const cairn_body_event *bodies = cairn_world_body_events(world, &count);
     for (uint32_t i = 0; i < count; ++i) {
