@@ -283,6 +283,29 @@ TEST("a new sensor sees sleeping and static bodies and wakes none") {
     assert_int_equal(kit_read(world, sleeper).awake, 0);
 }
 
+// The pair of the sensor and the ball was in the pair cache.
+TEST("two sensors do not see each other, not even if one has the slot of a ball that was seen") {
+    SCOPED(cairn_world) *world = weightless();
+    for (uint32_t i = 0; i < 8; ++i) {
+        kit_cube(world, vec3(10.0f + 3.0f * (float)i, 0.0f, 0.0f));
+    }
+    watch(world, vec3_zero(), vec3(2.0f, 2.0f, 2.0f));
+    const cairn_shape_def shape = ball_shape(0.5f, 0);
+    const cairn_body_id ball = throw_ball(world, vec3_zero(), vec3_zero(), &shape);
+    cairn_contact_event event;
+    assert_int_equal(run_until(world, CAIRN_SENSOR_BEGIN, 2, &event), 1);
+    EXPECT_OK(cairn_body_destroy(world, ball));
+    assert_int_equal(run_until(world, CAIRN_SENSOR_END, 2, &event), 1);
+    watch(world, vec3_zero(), vec3(1.0f, 1.0f, 1.0f));
+    for (uint32_t i = 0; i < 3; ++i) {
+        uint32_t count = 0;
+        kit_run(world, 1);
+        cairn_world_contact_events(world, &count);
+        assert_int_equal(count, 0);
+        EXPECT_OK(cairn_world_validate(world, NULL));
+    }
+}
+
 TEST("a sensor that is carried over sleepers sees each and wakes none") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     kit_ground(world);

@@ -169,15 +169,17 @@ TEST("rules that read events never notice any of these, in any scene") {
 
 // ---- bytes from outside
 
-// The world at a tick of the scene that ends with events of each array.
+// The world at a tick of the scene with overlaps and several contact events, and a body event.
 static cairn_world *eventful(void) {
     const golden_scene *scene = golden_scene_named("events");
-    cairn_world *world = golden_world_at(scene, 0);
-    const cairn_settings *settings = world->state.settings;
-    while (settings->contact_event_count < 3 || settings->body_event_count < 1) {
+    cairn_world *world = golden_world_at(scene, 20);
+    cairn_settings *settings = world->state.settings;
+    while (settings->contact_event_count < 2) {
         assert_true(cairn_world_tick(world) < TICKS);
         golden_step(scene, world);
     }
+    world->state.body_events[0] = (cairn_body_event){.kind = CAIRN_BODY_WOKE, .body = 5};
+    settings->body_event_count = 1;
     return world;
 }
 
