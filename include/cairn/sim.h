@@ -309,11 +309,11 @@ typedef struct cairn_contact_event {
     cairn_shape_id shape_b;
     cairn_body_id body_a;
     cairn_body_id body_b;
-    // Begin and hit, zero in other events: as the bodies were when the step began, at the point
-    // that the step reached with the greatest speed, or at the deepest one if it reached none.
-    cairn_vec3 point;     // world
+    // Begin and hit, zero in other events: at the point that the step reached with the greatest
+    // speed, or at the deepest one if it reached none.
+    cairn_vec3 point;     // world, where the shapes met
     cairn_vec3 normal;    // from a to b
-    float approach_speed; // m/s, along the normal; negative: the shapes move apart
+    float approach_speed; // m/s, along the normal, when the step began; negative: apart
     float impulse;        // N s, hit: of all points along the normal, summed over the step
 } cairn_contact_event;
 

@@ -41,49 +41,67 @@ static float clean(float value) {
     return float_finite(value) ? value + 0.0f : 0.0f;
 }
 
-// The velocity at which two bodies approach each other at a point, along the normal.
-static float approach_speed_at(
-    const cairn_motion *a, const cairn_motion *b, cairn_vec3 point, cairn_vec3 normal) {
-    const cairn_vec3 arm_a = vec3_sub(point, a->position);
-    const cairn_vec3 arm_b = vec3_sub(point, b->position);
-    const cairn_vec3 velocity_a =
-        vec3_add(a->linear_velocity, vec3_cross(a->angular_velocity, arm_a));
-    const cairn_vec3 velocity_b =
-        vec3_add(b->linear_velocity, vec3_cross(b->angular_velocity, arm_b));
-    return vec3_dot(normal, vec3_sub(velocity_a, velocity_b));
+// Where a contact point lies on each body, with the bodies where they are.
+typedef struct point_pair {
+    cairn_vec3 on_a;
+    cairn_vec3 on_b;
+    float separation; // m
+} point_pair;
+
+static cairn_vec3 point_on(const cairn_motion *motion, cairn_quat q0, cairn_vec3 arm) {
+    const cairn_quat dq = quat_multiply(motion->rotation, quat_conjugate(q0));
+    return vec3_add(motion->position, quat_rotate(dq, arm));
+}
+
+static point_pair point_pair_of(const cairn_solver_manifold *manifold, uint32_t point,
+    const cairn_motion *a, const cairn_motion *b) {
+    CAIRN_ASSERT(point < CAIRN_MANIFOLD_POINTS_MAX);
+    const cairn_solver_manifold_point *solved = &manifold->points[point];
+    const cairn_vec3 on_a = point_on(a, manifold->rotation_a, solved->arm_a);
+    const cairn_vec3 on_b = point_on(b, manifold->rotation_b, solved->arm_b);
+    return (point_pair){.on_a = on_a,
+        .on_b = on_b,
+        .separation = solved->separation + vec3_dot(manifold->normal, vec3_sub(on_b, on_a))};
+}
+
+static cairn_vec3 velocity_at(const cairn_motion *motion, cairn_vec3 point) {
+    const cairn_vec3 arm = vec3_sub(point, motion->position);
+    return vec3_add(motion->linear_velocity, vec3_cross(motion->angular_velocity, arm));
 }
 
 // Sets point, normal and approach speed: at the point that this step reaches with the greatest
-// speed; at the deepest one if it reaches none. The first of equal ones.
+// speed; at the deepest one if it reaches none. The first of equal ones. A point that is reached is
+// where the shapes meet, not where it was when the step began.
 static void describe(
     const cairn_world *world, const cairn_contact_ref *ref, cairn_contact_event *event) {
     const cairn_motion *a = &world->state.motions[ref->body_a];
     const cairn_motion *b = &world->state.motions[ref->body_b];
     const float h = world_time_step(world);
-    cairn_manifold manifold;
     CAIRN_ASSERT(ref->manifold < world->manifold_pool->used);
-    cairn_solver_manifold_to_world(world, &world->manifold_pool->manifolds[ref->manifold],
-        ref->body_a, ref->body_b, &manifold);
-    uint32_t best = 0;
+    const cairn_solver_manifold *manifold = &world->manifold_pool->manifolds[ref->manifold];
+    point_pair best = {.separation = 0.0f};
     bool best_reached = false;
     float best_speed = 0.0f;
-    for (uint32_t i = 0; i < manifold.point_count; ++i) {
-        const cairn_manifold_point *point = &manifold.points[i];
-        const float speed = approach_speed_at(a, b, point->position, manifold.normal);
-        const bool reached = point->separation <= speed * h;
-        const bool better = reached == best_reached
-                                ? (reached ? speed > best_speed
-                                           : point->separation < manifold.points[best].separation)
-                                : reached;
+    for (uint32_t i = 0; i < (uint32_t)manifold->point_count; ++i) {
+        const point_pair point = point_pair_of(manifold, i, a, b);
+        const float speed = vec3_dot(
+            manifold->normal, vec3_sub(velocity_at(a, point.on_a), velocity_at(b, point.on_b)));
+        const bool reached = point.separation <= speed * h;
+        const bool better = reached != best_reached ? reached
+                            : reached               ? speed > best_speed
+                                                    : point.separation < best.separation;
         if (i == 0 || better) {
-            best = i;
+            best = point;
             best_reached = reached;
             best_speed = speed;
         }
     }
-    const cairn_vec3 at = manifold.points[best].position;
+    cairn_vec3 at = vec3_scale(vec3_add(best.on_a, best.on_b), 0.5f);
+    if (best_reached && best.separation > 0.0f) {
+        at = vec3_add_scaled(best.on_a, velocity_at(a, best.on_a), best.separation / best_speed);
+    }
     event->point = (cairn_vec3){.x = clean(at.x), .y = clean(at.y), .z = clean(at.z)};
-    event->normal = vec3_clean(manifold.normal);
+    event->normal = vec3_clean(manifold->normal);
     event->approach_speed = clean(best_speed);
 }
 

@@ -136,9 +136,7 @@ static void collide_new_pair(
     }
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
     cairn_pair_collide(world, entry->pair, &pose, &axis_hint, &manifold);
-    const bool sensor_b = is_sensor(world, entry->pair.shape_b);
-    const bool sensor = sensor_b || is_sensor(world, entry->pair.shape_a);
-    if (sensor ? !overlaps(&manifold) : manifold.point_count == 0) {
+    if (manifold.point_count == 0) {
         return;
     }
     cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
@@ -156,16 +154,42 @@ static void collide_new_pair(
         .body_a = cairn_body_id_at(world, transforms[pair.shape_a].body),
         .body_b = cairn_body_id_at(world, transforms[pair.shape_b].body),
         .axis_hint = axis_hint};
-    if (sensor) {
-        inserted->contact.colour = sensor_b ? 1 : 0;
-        inserted->ref = cairn_contact_ref_of(&inserted->contact, CAIRN_MANIFOLD_SENSOR);
-        return;
-    }
     set_points(&manifold, &inserted->contact);
     store_reference(world, &pose, &inserted->contact);
     inserted->ref = cairn_contact_ref_of(&inserted->contact, cairn_manifold_pool_take(pool));
     cairn_solver_manifold_fill(
         world, entry->pair, &pose, &manifold, &pool->manifolds[inserted->ref.manifold]);
+}
+
+// A cached pair of a sensor that it does not overlap yet, after the reference pose of a body has
+// changed.
+static void begin_overlap(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry) {
+    CAIRN_ASSERT(entry->flags == 0);
+    const cairn_pair pair = entry->pair;
+    uint32_t axis_hint = 0;
+    cairn_manifold manifold;
+    if (!cairn_pair_cache_overlap(world->pair_cache, pair)) {
+        return;
+    }
+    const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
+    cairn_pair_collide(world, pair, &pose, &axis_hint, &manifold);
+    if (!overlaps(&manifold)) {
+        return;
+    }
+    cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
+    if (inserted == NULL) {
+        world->state.settings->contacts_dropped += 1;
+        return;
+    }
+    entry->flags = CAIRN_PAIR_IN_CONTACT;
+    const cairn_shape *shapes = world->state.shapes;
+    inserted->contact = (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
+        .shape_b = cairn_shape_id_at(world, pair.shape_b),
+        .body_a = cairn_body_id_at(world, shapes[pair.shape_a].body),
+        .body_b = cairn_body_id_at(world, shapes[pair.shape_b].body),
+        .axis_hint = axis_hint,
+        .colour = is_sensor(world, pair.shape_b) ? 1 : 0};
+    inserted->ref = cairn_contact_ref_of(&inserted->contact, CAIRN_MANIFOLD_SENSOR);
 }
 
 static void update_pair(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
@@ -181,7 +205,12 @@ static void update_pair(cairn_world *world, cairn_contact_edit *edit, cairn_cach
         }
         return;
     }
-    if (reference_change != 0 && entry->flags == 0) {
+    if (reference_change == 0 || entry->flags != 0) {
+        return;
+    }
+    if (is_sensor(world, entry->pair.shape_a) || is_sensor(world, entry->pair.shape_b)) {
+        begin_overlap(world, edit, entry);
+    } else {
         collide_new_pair(world, edit, entry);
     }
 }

@@ -103,12 +103,26 @@ TEST("a hit has the ball's momentum as impulse, and where and how fast it hit") 
     assert_int_equal(hit.body_b, ball);
     assert_float_equal(hit.normal.y, 1.0f, 1e-5f);
     assert_float_equal(hit.point.x, 3.0f, 1e-3f);
+    assert_float_equal(hit.point.y, 0.0f, 1e-3f);
     assert_float_equal(hit.point.z, -1.0f, 1e-3f);
     assert_float_equal(hit.approach_speed, 6.0f, 1e-3f);
     const float momentum = 6.0f * cairn_body_mass(world, ball);
     assert_float_equal(cairn_body_mass(world, ball), SPHERE_MASS(0.5f), 1.0f);
     assert_float_equal(hit.impulse, momentum, 1e-2f * momentum);
     assert_int_equal(run_until(world, CAIRN_CONTACT_HIT, 60, &hit), 0);
+}
+
+// From (3, 2, -1) with the velocity (12, -6, 2) the ball comes down 1.5 m in 0.25 s.
+TEST("a hit names the place where the shapes meet, not where the ball was") {
+    SCOPED(cairn_world) *world = weightless();
+    kit_ground(world);
+    const cairn_shape_def shape = ball_shape(0.5f, CAIRN_SHAPE_HIT_EVENTS);
+    throw_ball(world, vec3(3.0f, 2.0f, -1.0f), vec3(12.0f, -6.0f, 2.0f), &shape);
+    cairn_contact_event hit;
+    assert_in_range(run_until(world, CAIRN_CONTACT_HIT, 60, &hit), 15, 16);
+    assert_float_equal(hit.point.x, 6.0f, 0.02f);
+    assert_float_equal(hit.point.y, 0.0f, 0.01f);
+    assert_float_equal(hit.point.z, -0.5f, 0.02f);
 }
 
 TEST("the PGS solver reports the same hit") {
