@@ -2,6 +2,7 @@
 #include "sim/collide/contact_events.h"
 
 #include "base/assert.h"
+#include "sim/collide/pair_cache.h"
 #include "sim/state/hash_cache.h"
 
 void cairn_contact_events_clear(cairn_world *world) {
@@ -130,6 +131,20 @@ static bool reports_hits(const cairn_world *world, const cairn_contact *contact)
     return (flags & CAIRN_SHAPE_HIT_EVENTS) != 0;
 }
 
+// More than the speed at which any two points of the bodies can approach each other: most contacts
+// need no closer look.
+static float approach_speed_bound(const cairn_world *world, const cairn_constraint_edge *edge) {
+    const cairn_motion *a = &world->state.motions[edge->body_a];
+    const cairn_motion *b = &world->state.motions[edge->body_b];
+    const float *radii = world->pair_cache->bounding_radii;
+    const float linear = vec3_length(vec3_sub(b->linear_velocity, a->linear_velocity));
+    const float radius_a = radii[edge->body_a] + CAIRN_CONTACT_MARGIN;
+    const float radius_b = radii[edge->body_b] + CAIRN_CONTACT_MARGIN;
+    const float angular_a = vec3_length(a->angular_velocity) * radius_a;
+    const float angular_b = vec3_length(b->angular_velocity) * radius_b;
+    return 1.1f * (linear + angular_a + angular_b);
+}
+
 static float stored_impulse(const cairn_contact *contact) {
     float sum = 0.0f;
     for (uint32_t i = 0; i < contact->point_count; ++i) {
@@ -145,7 +160,7 @@ void cairn_contact_events_add_hits(
         const cairn_constraint_edge *edge = &graph->edges[i];
         const cairn_contact *contact = &world->state.contacts[edge->element];
         CAIRN_ASSERT(i == 0 || graph->edges[i - 1].element < edge->element);
-        if (!reports_hits(world, contact)) {
+        if (!reports_hits(world, contact) || approach_speed_bound(world, edge) < threshold) {
             continue;
         }
         const float impulse = impulses != NULL ? impulses[edge->element] : stored_impulse(contact);
