@@ -14,7 +14,7 @@ extern "C" {
 #define CAIRN_VERSION_TEXT "0.1.0"
 
 // Incremented when any golden hash changes. Peers with different numbers never share a simulation.
-#define CAIRN_SIM_VERSION 18
+#define CAIRN_SIM_VERSION 19
 
 // Incremented when a message changes in a way that older peers cannot read. Exchanged in HELLO.
 #define CAIRN_PROTOCOL_VERSION 4
