@@ -134,10 +134,10 @@ static cairn_axis hinted_axis(
 }
 
 // Number 0 if the boxes are apart; see sim/collide/separating_axis.h.
-static cairn_axis choose_axis(const box_pair *pair, float margin, uint32_t hint) {
+static cairn_choice choose_axis(const box_pair *pair, float margin, uint32_t hint) {
     float separations[6];
     if (!face_separations(pair, margin, separations)) {
-        return (cairn_axis){.number = 0};
+        return (cairn_choice){.axis.number = 0};
     }
     const cairn_axis face = cairn_axis_best_face(
         best_of(&separations[0], FACE_A), best_of(&separations[3], FACE_B), pair->tolerance);
@@ -222,11 +222,13 @@ typedef struct face_pair {
     float rotation[3][3]; // from its frame to this one
     uint32_t k, u, v;
     float sign;
+    bool on_a; // the reference face is one of a
 } face_pair;
 
 static void face_pair_of(face_pair *faces, const box_pair *pair, uint32_t axis) {
     CAIRN_ASSERT(axis >= FACE_A && axis < EDGES);
     const bool on_a = axis < FACE_B;
+    faces->on_a = on_a;
     faces->half = on_a ? pair->half_a : pair->half_b;
     faces->half_incident = on_a ? pair->half_b : pair->half_a;
     for (uint32_t i = 0; i < 3; ++i) {
@@ -291,7 +293,11 @@ static bool extends_beyond(const face_projection *projection, float sign, float 
     return sign * projection->centre + extent > limit;
 }
 
-// Clips at those sides of the reference face that the incident face extends beyond: edges 4 to 7.
+// The four edges of a face have numbers: edge i leads from corner i to the next one, where the
+// corners are as corner_coordinates gives them. Those of b have this bit in addition.
+enum { EDGE_OF_B = 4 };
+
+// Clips at those sides of the reference face that the incident face extends beyond.
 static const cairn_clip_polygon *clip_to_reference(const face_pair *faces,
     const face_projection *projection_u, const face_projection *projection_v,
     cairn_clip_polygon *polygon, cairn_clip_polygon *spare) {
@@ -300,8 +306,10 @@ static const cairn_clip_polygon *clip_to_reference(const face_pair *faces,
         float_min(CAIRN_CLIP_TOLERANCE * thinnest_side(faces->half), CAIRN_AXIS_TOLERANCE_MAX);
     const float limit_u = faces->half[faces->u] + tolerance;
     const float limit_v = faces->half[faces->v] + tolerance;
-    const cairn_clip_line cuts[4] = {{1.0f, 0.0f, limit_u, 4}, {-1.0f, 0.0f, limit_u, 5},
-        {0.0f, 1.0f, limit_v, 6}, {0.0f, -1.0f, limit_v, 7}};
+    const uint32_t owner = faces->on_a ? 0 : EDGE_OF_B;
+    const cairn_clip_line cuts[4] = {{1.0f, 0.0f, limit_u, owner + 1},
+        {-1.0f, 0.0f, limit_u, owner + 3}, {0.0f, 1.0f, limit_v, owner + 2},
+        {0.0f, -1.0f, limit_v, owner}};
     const bool needed[4] = {extends_beyond(projection_u, 1.0f, limit_u),
         extends_beyond(projection_u, -1.0f, limit_u), extends_beyond(projection_v, 1.0f, limit_v),
         extends_beyond(projection_v, -1.0f, limit_v)};
@@ -325,17 +333,54 @@ static void incident_polygon(
     corner_coordinates(&projections[1], y);
     corner_coordinates(&projections[2], z);
     const float level = faces->half[faces->k];
+    const uint32_t owner = faces->on_a ? EDGE_OF_B : 0;
     for (uint32_t i = 0; i < 4; ++i) {
         out->points[i] = (cairn_clip_point){
-            .x = x[i], .y = y[i], .height = faces->sign * z[i] - level, .edge = i};
+            .x = x[i], .y = y[i], .height = faces->sign * z[i] - level, .edge = owner + i};
     }
     out->count = 4;
+}
+
+// The part of the incident face that is over the reference face and at most the margin above it.
+typedef struct clipped_face {
+    face_pair faces;
+    float cosine; // between the reference normal and the opposite of the incident normal
+    uint32_t count;
+    cairn_clip_point low[CAIRN_CLIP_POINTS_MAX];
+} clipped_face;
+
+// The feature of a point does not tell which of the two faces is the reference: bodies at rest on
+// each other tilt by a hair to and fro, and the impulses must survive it. So it names a's face,
+// b's, and the two edges in the order in which they meet as seen from outside a.
+static cairn_clip_feature feature_of(const face_pair *faces, const incident_face *incident) {
+    const uint32_t reference = 2 * faces->k + (faces->sign < 0.0f ? 1u : 0u);
+    const uint32_t face_a = faces->on_a ? reference : incident->number;
+    const uint32_t face_b = faces->on_a ? incident->number : reference;
+    return (cairn_clip_feature){.faces = face_a << 9 | face_b << 6,
+        .edge_bits = 3,
+        .reversed = faces->on_a == (incident->side > 0.0f)};
+}
+
+static void clip_faces(const box_pair *pair, uint32_t axis, float margin, clipped_face *out) {
+    face_pair_of(&out->faces, pair, axis);
+    const face_pair *faces = &out->faces;
+    const incident_face incident = incident_face_of(faces);
+    const face_projection projections[3] = {project_face(faces, &incident, faces->u),
+        project_face(faces, &incident, faces->v), project_face(faces, &incident, faces->k)};
+    cairn_clip_polygon polygon;
+    cairn_clip_polygon spare;
+    incident_polygon(faces, projections, &polygon);
+    const cairn_clip_polygon *cut =
+        clip_to_reference(faces, &projections[0], &projections[1], &polygon, &spare);
+    const cairn_clip_feature feature = feature_of(faces, &incident);
+    out->cosine = float_abs(faces->rotation[faces->k][incident.m]);
+    out->count = cairn_clip_keep_below(cut, margin, &feature, out->low);
 }
 
 // Adds the point midway between the incident point and the reference plane, moved onto the
 // reference face: the tolerance of clipping is for the identity of points, not for longer lever
 // arms.
-static void add_reference_point(const box_pair *pair, const face_pair *faces, bool on_a,
+static void add_reference_point(const box_pair *pair, const face_pair *faces,
     const cairn_clip_point *point, cairn_manifold *out) {
     const float half_u = faces->half[faces->u];
     const float half_v = faces->half[faces->v];
@@ -344,35 +389,68 @@ static void add_reference_point(const box_pair *pair, const face_pair *faces, bo
     at[faces->u] = float_clamp(point->x, 0.0f - half_u, half_u);
     at[faces->v] = float_clamp(point->y, 0.0f - half_v, half_v);
     const cairn_vec3 position =
-        on_a ? vec3_of(at) : vec3_add(rotate_to_a(pair, at), vec3_of(pair->offset));
+        faces->on_a ? vec3_of(at) : vec3_add(rotate_to_a(pair, at), vec3_of(pair->offset));
     cairn_manifold_add(out, position, point->height, point->edge);
 }
 
-static void collide_faces(const box_pair *pair, uint32_t axis, float margin, cairn_manifold *out) {
-    face_pair faces;
-    face_pair_of(&faces, pair, axis);
-    const bool on_a = axis < FACE_B;
-    const incident_face face = incident_face_of(&faces);
-    const face_projection projections[3] = {project_face(&faces, &face, faces.u),
-        project_face(&faces, &face, faces.v), project_face(&faces, &face, faces.k)};
-    cairn_clip_polygon polygon;
-    cairn_clip_polygon spare;
-    incident_polygon(&faces, projections, &polygon);
-    const cairn_clip_polygon *cut =
-        clip_to_reference(&faces, &projections[0], &projections[1], &polygon, &spare);
-    const uint32_t side = faces.sign < 0.0f ? 1u << 11 : 0u;
-    cairn_clip_point low[CAIRN_CLIP_POINTS_MAX];
-    const uint32_t count =
-        cairn_clip_keep_below(cut, margin, axis << 12 | side | face.number << 8, 4, low);
+static void add_face_points(
+    const box_pair *pair, const clipped_face *clipped, cairn_manifold *out) {
+    const face_pair *faces = &clipped->faces;
     uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
-    const uint32_t point_count = cairn_manifold_reduce(low, count, chosen);
+    const uint32_t point_count = cairn_manifold_reduce(clipped->low, clipped->count, chosen);
     CAIRN_ASSERT(point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     float normal[3] = {0.0f, 0.0f, 0.0f};
-    normal[faces.k] = on_a ? faces.sign : 0.0f - faces.sign;
-    out->normal = on_a ? vec3_of(normal) : rotate_to_a(pair, normal);
+    normal[faces->k] = faces->on_a ? faces->sign : 0.0f - faces->sign;
+    out->normal = faces->on_a ? vec3_of(normal) : rotate_to_a(pair, normal);
     for (uint32_t i = 0; i < point_count; ++i) {
-        add_reference_point(pair, &faces, on_a, &low[chosen[i]], out);
+        add_reference_point(pair, faces, &clipped->low[chosen[i]], out);
     }
+}
+
+// The face of a or b whose normal is closest to that of the pair of edges.
+static uint32_t face_along(const box_pair *pair, uint32_t edges) {
+    CAIRN_ASSERT(edges >= EDGES && edges < AXIS_COUNT);
+    const uint32_t i = (edges - EDGES) / 3;
+    const uint32_t j = (edges - EDGES) % 3;
+    const cairn_vec3 normal = edge_normal(pair, i, j);
+    const float n[3] = {normal.x, normal.y, normal.z};
+    uint32_t best = FACE_A;
+    float best_cosine = 0.0f;
+    for (uint32_t k = 0; k < 6; ++k) {
+        const uint32_t column = k < 3 ? k : k - 3;
+        const float cosine =
+            float_abs(k < 3 ? n[k]
+                            : pair->rotation[0][column] * n[0] + pair->rotation[1][column] * n[1] +
+                                  pair->rotation[2][column] * n[2]);
+        if (cosine > best_cosine) {
+            best = FACE_A + k;
+            best_cosine = cosine;
+        }
+    }
+    return best;
+}
+
+// Looks for a face that serves as well as the chosen pair of edges; see
+// sim/collide/separating_axis.h. Returns its number, with the points in *clipped, or 0.
+static uint32_t face_for_edges(const box_pair *pair, const cairn_choice *choice, uint32_t hint,
+    float margin, clipped_face *clipped) {
+    const uint32_t hinted = hint >= FACE_A && hint < EDGES ? hint : 0;
+    const uint32_t along = choice->clearly ? face_along(pair, choice->axis.number) : 0;
+    const uint32_t candidates[3] = {choice->clearly ? hinted : 0, along, choice->face.number};
+    for (uint32_t i = 0; i < 3; ++i) {
+        const uint32_t number = candidates[i];
+        if (number == 0 || (i > 0 && number == candidates[0]) ||
+            (i == 2 && number == candidates[1])) {
+            continue;
+        }
+        clip_faces(pair, number, margin, clipped);
+        const float lowest = cairn_clip_lowest(clipped->low, clipped->count);
+        if (clipped->count >= 2 && cairn_axis_face_serves(choice->axis.separation, lowest,
+                                       clipped->cosine, number == hint, pair->tolerance)) {
+            return number;
+        }
+    }
+    return 0;
 }
 
 void cairn_collide_boxes(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b,
@@ -393,15 +471,22 @@ void cairn_collide_boxes(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b,
     const float thinnest = float_min(thinnest_side(pair.half_a), thinnest_side(pair.half_b));
     CAIRN_ASSERT(thinnest > 0.0f);
     pair.tolerance = float_min(CAIRN_AXIS_ABSOLUTE_TOLERANCE * thinnest, CAIRN_AXIS_TOLERANCE_MAX);
-    const cairn_axis chosen = choose_axis(&pair, margin, *axis_hint);
-    if (chosen.number == 0) {
+    const cairn_choice choice = choose_axis(&pair, margin, *axis_hint);
+    if (choice.axis.number == 0) {
         return;
     }
-    CAIRN_ASSERT(chosen.number < AXIS_COUNT);
-    *axis_hint = chosen.number;
-    if (chosen.number >= EDGES) {
-        collide_edges(&pair, &chosen, out);
+    CAIRN_ASSERT(choice.axis.number < AXIS_COUNT);
+    clipped_face clipped;
+    uint32_t face = choice.axis.number;
+    if (face < EDGES) {
+        clip_faces(&pair, face, margin, &clipped);
     } else {
-        collide_faces(&pair, chosen.number, margin, out);
+        face = face_for_edges(&pair, &choice, *axis_hint, margin, &clipped);
+    }
+    *axis_hint = face != 0 ? face : choice.axis.number;
+    if (face != 0) {
+        add_face_points(&pair, &clipped, out);
+    } else {
+        collide_edges(&pair, &choice.axis, out);
     }
 }

@@ -51,15 +51,17 @@ void cairn_clip_polygon_cut(
     }
 }
 
-uint32_t cairn_clip_keep_below(const cairn_clip_polygon *polygon, float margin, uint32_t feature,
-    uint32_t edge_bits, cairn_clip_point *low) {
+uint32_t cairn_clip_keep_below(const cairn_clip_polygon *polygon, float margin,
+    const cairn_clip_feature *feature, cairn_clip_point *low) {
     uint32_t count = 0;
     uint32_t entering = polygon->count > 0 ? polygon->points[polygon->count - 1].edge : 0;
     for (uint32_t i = 0; i < polygon->count; ++i) {
         const cairn_clip_point *point = &polygon->points[i];
         if (point->height <= margin) {
+            const uint32_t first = feature->reversed ? point->edge : entering;
+            const uint32_t second = feature->reversed ? entering : point->edge;
             low[count] = *point;
-            low[count++].edge = feature | entering << edge_bits | point->edge;
+            low[count++].edge = feature->faces | first << feature->edge_bits | second;
         }
         entering = point->edge;
     }

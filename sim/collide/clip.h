@@ -35,8 +35,24 @@ typedef struct cairn_clip_line {
 void cairn_clip_polygon_cut(
     const cairn_clip_polygon *from, const cairn_clip_line *line, cairn_clip_polygon *to);
 
-// Copies the points at most `margin` above the plane to `low`. Their `edge` becomes their feature:
-// `feature`, the edge that enters the point, and in the lowest `edge_bits` bits the one that leaves
-// it. Returns how many.
-uint32_t cairn_clip_keep_below(const cairn_clip_polygon *polygon, float margin, uint32_t feature,
-    uint32_t edge_bits, cairn_clip_point *low);
+// How the edges that meet in a point make its feature.
+typedef struct cairn_clip_feature {
+    uint32_t faces;     // the higher bits
+    uint32_t edge_bits; // the lower bits hold two edges of this many bits each: first the one that
+                        // enters the point
+    bool reversed;      // or, with this, first the one that leaves it
+} cairn_clip_feature;
+// Copies the points at most `margin` above the plane to `low`. Their `edge` becomes their feature.
+// Returns how many.
+uint32_t cairn_clip_keep_below(const cairn_clip_polygon *polygon, float margin,
+    const cairn_clip_feature *feature, cairn_clip_point *low);
+
+// The least height; CAIRN_CLIP_NO_POINT if there is no point.
+#define CAIRN_CLIP_NO_POINT 3e38f
+static inline float cairn_clip_lowest(const cairn_clip_point *points, uint32_t count) {
+    float lowest = CAIRN_CLIP_NO_POINT;
+    for (uint32_t i = 0; i < count; ++i) {
+        lowest = float_min(lowest, points[i].height);
+    }
+    return lowest;
+}

@@ -14,9 +14,9 @@
 // edges.
 enum { FACE_A = 1, FACE_B = 128, EDGES = 256, EDGES_PER_A = 128 };
 
-// Bits of the feature of a point on a face of b, between two edges, and of a vertex below a face;
-// without any of these the point is on a face of a.
-enum { FEATURE_FACE_B = 1 << 24, FEATURE_EDGES = 1 << 25, FEATURE_VERTEX = 1 << 26 };
+// Bits of the feature of a point between two edges, and of a vertex of b or a below a face; without
+// any of these the point is between two faces.
+enum { FEATURE_EDGES = 1 << 25, FEATURE_VERTEX = 1 << 26, FEATURE_VERTEX_OF_A = 1 << 27 };
 
 // Bounds by which faces and edges are skipped allow for this much rounding.
 #define ROUNDING 0.99f
@@ -220,8 +220,8 @@ static cairn_axis hinted_axis(const hull_pair *pair, cairn_axis face, uint32_t h
 }
 
 // Number 0 if the hulls are apart; see sim/collide/separating_axis.h.
-static cairn_axis choose_axis(const hull_pair *pair, float margin, uint32_t hint) {
-    const cairn_axis apart = {.number = 0};
+static cairn_choice choose_axis(const hull_pair *pair, float margin, uint32_t hint) {
+    const cairn_choice apart = {.axis.number = 0};
     cairn_axis face_a = best_face(&pair->a, margin);
     if (face_a.separation > margin) {
         return apart;
@@ -264,6 +264,7 @@ static void collide_edges(const hull_pair *pair, const cairn_axis *chosen, cairn
 // A reference face with coordinates in its plane, in the frame of its polyhedron.
 typedef struct reference {
     const hull_view *v;
+    bool on_a; // the reference face is one of a
     uint32_t face;
     cairn_vec3 origin; // a corner
     cairn_vec3 right;
@@ -281,13 +282,18 @@ static uint32_t corner_count(const cairn_convex_view *p, uint32_t face) {
     return (uint32_t)p->face_first[face + 1] - p->face_first[face];
 }
 
-static reference reference_of(const hull_view *v, uint32_t face) {
+static reference reference_of(const hull_pair *pair, uint32_t axis) {
+    const bool on_a = axis < FACE_B;
+    const hull_view *v = on_a ? &pair->a : &pair->b;
+    const uint32_t face = axis - (on_a ? FACE_A : FACE_B);
     const cairn_convex_view *p = v->self;
+    CAIRN_ASSERT(axis >= FACE_A && face < p->face_count);
     const cairn_vec3 origin = p->vertices[corner_of(p, face, 0)];
     const cairn_vec3 next = p->vertices[corner_of(p, face, 1)];
     const cairn_vec3 normal = p->planes[face].normal;
     const cairn_vec3 right = vec3_normalize(vec3_sub(next, origin), vec3(1.0f, 0.0f, 0.0f));
     return (reference){.v = v,
+        .on_a = on_a,
         .face = face,
         .origin = origin,
         .right = right,
@@ -348,6 +354,9 @@ static uint32_t incident_face(const reference *r, uint32_t vertex) {
     return best;
 }
 
+// Side i of a face leads from its corner i to the next one. Those of b have this bit in addition.
+enum { EDGE_OF_B = CAIRN_HULL_VERTICES_MAX };
+
 // The line through side i of the reference face, moved outward by the tolerance (by a little more
 // if it is not parallel to an axis of the plane).
 static cairn_clip_line side_line(const reference *r, uint32_t i) {
@@ -363,7 +372,7 @@ static cairn_clip_line side_line(const reference *r, uint32_t i) {
     return (cairn_clip_line){.right = right,
         .up = up,
         .limit = right * from.x + up * from.y + slack,
-        .edge = CAIRN_HULL_VERTICES_MAX + i};
+        .edge = (r->on_a ? 0 : EDGE_OF_B) + i};
 }
 
 static bool extends_beyond(const cairn_clip_polygon *polygon, const cairn_clip_line *line) {
@@ -390,42 +399,117 @@ static const cairn_clip_polygon *clip_to_reference(
     return polygon;
 }
 
-// In the frame of the reference polyhedron, with the normal out of it. If two polyhedra overlap
-// deeply, no part of the incident face may be above the reference face; the deepest vertex is then
-// the contact.
-static void collide_faces(
-    const hull_view *v, uint32_t face, uint32_t feature, float margin, cairn_manifold *out) {
-    CAIRN_ASSERT(face < v->self->face_count);
-    const reference r = reference_of(v, face);
-    const uint32_t vertex = deepest_vertex(&r);
-    const uint32_t incident = incident_face(&r, vertex);
+// The part of the incident face that is over the reference face and at most the margin above it.
+typedef struct clipped_face {
+    reference r;
+    float cosine;    // between the reference normal and the opposite of the incident normal
+    uint32_t vertex; // of the other, the deepest below the reference face
+    uint32_t count;
+    cairn_clip_point low[CAIRN_CLIP_POINTS_MAX];
+} clipped_face;
+
+// The feature of a point does not tell which of the two faces is the reference: bodies at rest on
+// each other tilt by a hair to and fro, and the impulses must survive it. So it names a's face,
+// b's, and the two edges in the order in which they meet as seen from outside b.
+static void clip_faces(const hull_pair *pair, uint32_t axis, float margin, clipped_face *out) {
+    out->r = reference_of(pair, axis);
+    const reference *r = &out->r;
+    const cairn_convex_view *other = r->v->other;
+    out->vertex = deepest_vertex(r);
+    const uint32_t incident = incident_face(r, out->vertex);
     cairn_clip_polygon polygon;
     cairn_clip_polygon spare;
-    cairn_clip_point low[CAIRN_CLIP_POINTS_MAX];
-    uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
-    polygon.count = corner_count(v->other, incident);
+    polygon.count = corner_count(other, incident);
     for (uint32_t i = 0; i < polygon.count; ++i) {
-        const uint32_t corner = corner_of(v->other, incident, i);
-        polygon.points[i] = to_face_plane(&r, vertex_of_other(&r, corner), i);
+        const uint32_t corner = corner_of(other, incident, i);
+        polygon.points[i] =
+            to_face_plane(r, vertex_of_other(r, corner), (r->on_a ? EDGE_OF_B : 0) + i);
     }
-    const cairn_clip_polygon *line = clip_to_reference(&r, &polygon, &spare);
-    uint32_t count =
-        cairn_clip_keep_below(line, margin, feature | face << 18 | incident << 12, 6, low);
-    if (count == 0) {
-        low[0] =
-            to_face_plane(&r, vertex_of_other(&r, vertex), FEATURE_VERTEX | face << 6 | vertex);
-        count = low[0].height <= margin ? 1 : 0;
+    const cairn_clip_polygon *cut = clip_to_reference(r, &polygon, &spare);
+    const uint32_t face_a = r->on_a ? r->face : incident;
+    const uint32_t face_b = r->on_a ? incident : r->face;
+    const cairn_clip_feature feature = {
+        .faces = face_a << 18 | face_b << 12, .edge_bits = 6, .reversed = !r->on_a};
+    out->count = cairn_clip_keep_below(cut, margin, &feature, out->low);
+    out->cosine =
+        0.0f - vec3_dot(r->normal, mat3_apply(r->v->rotation, other->planes[incident].normal));
+}
+
+// In the frame of the reference polyhedron. If two polyhedra overlap deeply, no part of the
+// incident face may be above the reference face; the deepest vertex is then the contact.
+static void add_face_points(
+    const hull_pair *pair, clipped_face *clipped, float margin, cairn_manifold *out) {
+    const reference *r = &clipped->r;
+    uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
+    if (clipped->count == 0) {
+        const uint32_t vertex = clipped->vertex;
+        const uint32_t feature = r->on_a ? FEATURE_VERTEX : FEATURE_VERTEX_OF_A;
+        clipped->low[0] =
+            to_face_plane(r, vertex_of_other(r, vertex), feature | r->face << 6 | vertex);
+        clipped->count = clipped->low[0].height <= margin ? 1 : 0;
     }
-    const uint32_t point_count = cairn_manifold_reduce(low, count, chosen);
+    const uint32_t point_count = cairn_manifold_reduce(clipped->low, clipped->count, chosen);
     CAIRN_ASSERT(point_count <= CAIRN_MANIFOLD_POINTS_MAX);
-    out->normal = r.normal;
+    // From the frame of b to that of a.
+    const cairn_mat3 *rotation = &pair->a.rotation;
+    out->normal = r->on_a ? r->normal : vec3_negate(mat3_apply(*rotation, r->normal));
     for (uint32_t i = 0; i < point_count; ++i) {
-        const cairn_clip_point *point = &low[chosen[i]];
-        cairn_vec3 at = vec3_add_scaled(r.origin, r.right, point->x);
-        at = vec3_add_scaled(at, r.up, point->y);
-        at = vec3_add_scaled(at, r.normal, 0.5f * point->height);
+        const cairn_clip_point *point = &clipped->low[chosen[i]];
+        cairn_vec3 at = vec3_add_scaled(r->origin, r->right, point->x);
+        at = vec3_add_scaled(at, r->up, point->y);
+        at = vec3_add_scaled(at, r->normal, 0.5f * point->height);
+        at = r->on_a ? at : vec3_add(mat3_apply(*rotation, at), pair->a.offset);
         cairn_manifold_add(out, at, point->height, point->edge);
     }
+}
+
+// The face of a or b whose normal is closest to that of the pair of edges.
+static uint32_t face_along(const hull_pair *pair, uint32_t edges) {
+    edge a;
+    edge b;
+    if (!edges_of_axis(pair, edges, &a, &b)) {
+        return 0;
+    }
+    const cairn_vec3 normal = edge_normal(&a, &b);
+    const cairn_vec3 normal_b = vec3_negate(mat3_apply_transposed(pair->a.rotation, normal));
+    uint32_t best = 0;
+    float best_cosine = 0.0f;
+    for (uint32_t i = 0; i < pair->a.self->face_count; ++i) {
+        const float cosine = vec3_dot(pair->a.self->planes[i].normal, normal);
+        best = cosine > best_cosine ? FACE_A + i : best;
+        best_cosine = float_max(cosine, best_cosine);
+    }
+    for (uint32_t i = 0; i < pair->b.self->face_count; ++i) {
+        const float cosine = vec3_dot(pair->b.self->planes[i].normal, normal_b);
+        best = cosine > best_cosine ? FACE_B + i : best;
+        best_cosine = float_max(cosine, best_cosine);
+    }
+    return best;
+}
+
+// Looks for a face that serves as well as the chosen pair of edges; see
+// sim/collide/separating_axis.h. Returns its number, with the points in *clipped, or 0.
+static uint32_t face_for_edges(const hull_pair *pair, const cairn_choice *choice, uint32_t hint,
+    float margin, clipped_face *clipped) {
+    const bool hinted = (hint >= FACE_A && hint < FACE_A + pair->a.self->face_count) ||
+                        (hint >= FACE_B && hint < FACE_B + pair->b.self->face_count);
+    const uint32_t along = choice->clearly ? face_along(pair, choice->axis.number) : 0;
+    const uint32_t candidates[3] = {
+        hinted && choice->clearly ? hint : 0, along, choice->face.number};
+    for (uint32_t i = 0; i < 3; ++i) {
+        const uint32_t number = candidates[i];
+        if (number == 0 || (i > 0 && number == candidates[0]) ||
+            (i == 2 && number == candidates[1])) {
+            continue;
+        }
+        clip_faces(pair, number, margin, clipped);
+        const float lowest = cairn_clip_lowest(clipped->low, clipped->count);
+        if (clipped->count >= 2 && cairn_axis_face_serves(choice->axis.separation, lowest,
+                                       clipped->cosine, number == hint, pair->tolerance)) {
+            return number;
+        }
+    }
+    return 0;
 }
 
 void cairn_collide_hulls(const cairn_shape_view *a, const cairn_shape_view *b,
@@ -447,22 +531,21 @@ void cairn_collide_hulls(const cairn_shape_view *a, const cairn_shape_view *b,
     pair.tolerance = float_min(CAIRN_AXIS_ABSOLUTE_TOLERANCE * thinnest, CAIRN_AXIS_TOLERANCE_MAX);
     measure_heights(&pair.a);
     measure_heights(&pair.b);
-    const cairn_axis chosen = choose_axis(&pair, margin, *axis_hint);
-    if (chosen.number == 0) {
+    const cairn_choice choice = choose_axis(&pair, margin, *axis_hint);
+    if (choice.axis.number == 0) {
         return;
     }
-    *axis_hint = chosen.number;
-    if (chosen.number >= EDGES) {
-        collide_edges(&pair, &chosen, out);
-    } else if (chosen.number < FACE_B) {
-        collide_faces(&pair.a, chosen.number - FACE_A, 0, margin, out);
+    clipped_face clipped;
+    uint32_t face = choice.axis.number;
+    if (face < EDGES) {
+        clip_faces(&pair, face, margin, &clipped);
     } else {
-        collide_faces(&pair.b, chosen.number - FACE_B, FEATURE_FACE_B, margin, out);
-        // To a's frame; the normal points from b to a.
-        out->normal = vec3_negate(mat3_apply(*rotation, out->normal));
-        for (uint32_t i = 0; i < out->point_count; ++i) {
-            cairn_vec3 *at = &out->points[i].position;
-            *at = vec3_add(mat3_apply(*rotation, *at), offset);
-        }
+        face = face_for_edges(&pair, &choice, *axis_hint, margin, &clipped);
+    }
+    *axis_hint = face != 0 ? face : choice.axis.number;
+    if (face != 0) {
+        add_face_points(&pair, &clipped, margin, out);
+    } else {
+        collide_edges(&pair, &choice.axis, out);
     }
 }

@@ -6,7 +6,16 @@
 // give up to four points, edges one. The hint's axis is kept while it holds, unless a pair of edges
 // is clearly better; then they take what they would take without a hint. That choice, as a hint,
 // holds. So a hint that comes out, passed in again at the same pose, comes out again.
+//
+// The separation along a face's normal is that of the other shape's lowest corner, wherever that
+// is. Two planks of 4 m that cross lie on each other in an area of some centimetres; if one leans
+// by a milliradian, its end is 2 mm below the other one's upper face, but far away from it. A pair
+// of edges at the crossing is then better by these 2 mm, and a single point would carry the plank.
+// So before a pair of edges is taken, the face whose normal is closest to theirs and the best face
+// are tried: one that is hardly deeper than the edges where it overlaps the other shape's face is
+// taken instead. (Box3D builds the face's points first, too, and compares with their separation.)
 
+#include "sim/collide/clip.h"
 #include "sim/math/vec.h"
 
 // Edges closer to parallel than this squared sine (half a degree) have no usable cross product; the
@@ -23,6 +32,13 @@
 #define CAIRN_CLIP_TOLERANCE 0.01f
 // No tolerance is larger than this, m.
 #define CAIRN_AXIS_TOLERANCE_MAX 0.0025f
+
+// A face is taken instead of a pair of edges if it is deeper by at most this, m, or this fraction
+// of the thinnest side, where the two faces overlap, and if the angle between the faces is at most
+// 60 degrees. Shapes that overlap by more than half of the thinnest side take the best axis.
+#define CAIRN_AXIS_FACE_SLOP 0.005f
+#define CAIRN_AXIS_FACE_SLOP_FRACTION 0.2f
+#define CAIRN_AXIS_FACE_COSINE 0.5f
 
 // The separation along an axis that is not usable.
 #define CAIRN_NO_SEPARATION (-3e38f)
@@ -66,16 +82,38 @@ static inline float cairn_axis_edge_threshold(cairn_axis face, cairn_axis kept, 
     return cairn_axis_better_from(separation, absolute);
 }
 
-// The final choice; number 0 if the shapes are apart by more than the margin.
-static inline cairn_axis cairn_axis_choose(
+typedef struct cairn_choice {
+    cairn_axis axis; // number 0 if the shapes are apart by more than the margin
+    cairn_axis face; // the best face
+    bool clearly;    // the axis is clearly better than that face
+} cairn_choice;
+static inline cairn_choice cairn_axis_choose(
     cairn_axis face, cairn_axis kept, cairn_axis edges, float margin, float absolute) {
+    cairn_choice choice = {.axis = {.number = 0}, .face = face};
     if (edges.number != 0 && edges.separation > margin) {
-        return (cairn_axis){.number = 0};
-    }
-    const float threshold = cairn_axis_edge_threshold(face, kept, absolute);
-    if (kept.number != 0 && !(edges.number != 0 && edges.separation > threshold)) {
-        return kept;
+        return choice;
     }
     const float better = cairn_axis_better_from(face.separation, absolute);
-    return edges.number != 0 && edges.separation > better ? edges : face;
+    const float threshold = cairn_axis_edge_threshold(face, kept, absolute);
+    if (kept.number != 0 && !(edges.number != 0 && edges.separation > threshold)) {
+        choice.axis = kept;
+    } else {
+        choice.axis = edges.number != 0 && edges.separation > better ? edges : face;
+    }
+    choice.clearly = choice.axis.separation > better;
+    return choice;
+}
+
+// Whether a face serves as well as a pair of edges with this separation, so that there are several
+// points instead of one. `lowest` is the separation of the incident face where it is over the
+// reference face, and `cosine` that of the angle between the two. `hinted`: the hint names this
+// face; it holds although the last step may have compared it with an edge pair that was kept and
+// not the best one.
+static inline bool cairn_axis_face_serves(
+    float edges, float lowest, float cosine, bool hinted, float absolute) {
+    const float thinnest = absolute / CAIRN_AXIS_ABSOLUTE_TOLERANCE;
+    const float more = hinted ? 2.0f * cairn_axis_tolerance(edges, absolute) : 0.0f;
+    const float slop =
+        float_min(CAIRN_AXIS_FACE_SLOP, CAIRN_AXIS_FACE_SLOP_FRACTION * thinnest) + more;
+    return cosine >= CAIRN_AXIS_FACE_COSINE && lowest + slop >= edges;
 }
