@@ -13,6 +13,9 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 
+// Impulses are passed on while the normal turns by at most 26 degrees.
+#define SAME_NORMAL_COSINE 0.9f
+
 // Copies the impulses of points that existed before, matched by feature. Friction acts on the whole
 // manifold in the soft-step solver, so its impulse stays even if the points change.
 static void match_points(
@@ -35,6 +38,31 @@ static void match_points(
         if (per_point) {
             contact->tangent_impulse[2 * i] = old->tangent_impulse[2 * k];
             contact->tangent_impulse[2 * i + 1] = old->tangent_impulse[2 * k + 1];
+        }
+    }
+}
+
+// Gives the normal impulse of each point that is gone to the nearest point that there is now, so
+// that what the manifold carries does not drop when its corners or the four that are chosen of them
+// change.
+static void pass_on_impulses(const cairn_contact *old, const cairn_solver_manifold *before,
+    cairn_contact *contact, const cairn_solver_manifold *now) {
+    if (vec3_dot(before->normal, now->normal) < SAME_NORMAL_COSINE) {
+        return;
+    }
+    for (uint32_t k = 0; k < old->point_count; ++k) {
+        bool gone = old->points[k].normal_impulse > 0.0f;
+        uint32_t nearest = 0;
+        float least = CAIRN_VALID_DISTANCE * CAIRN_VALID_DISTANCE;
+        for (uint32_t i = 0; i < contact->point_count; ++i) {
+            gone = gone && contact->points[i].feature != old->points[k].feature;
+            const float squared =
+                vec3_length_squared(vec3_sub(now->points[i].arm_a, before->points[k].arm_a));
+            nearest = squared < least ? i : nearest;
+            least = float_min(squared, least);
+        }
+        if (gone) {
+            contact->points[nearest].normal_impulse += old->points[k].normal_impulse;
         }
     }
 }
@@ -96,7 +124,9 @@ static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_c
     CAIRN_ASSERT(cairn_id_index(contact->shape_a) == entry->pair.shape_a);
     CAIRN_ASSERT(cairn_id_index(contact->shape_b) == entry->pair.shape_b);
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
-    if (reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_PGS) {
+    const bool moved =
+        reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_PGS;
+    if (moved) {
         if (pool->refs[edit->next].manifold == CAIRN_MANIFOLD_NONE) {
             cairn_manifold_pool_restore(world, edit->next);
         }
@@ -121,7 +151,11 @@ static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_c
     cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, edit->next);
     uint32_t *index = &pool->refs[edit->next].manifold;
     *index = *index == CAIRN_MANIFOLD_NONE ? cairn_manifold_pool_take(pool) : *index;
+    const cairn_solver_manifold before = pool->manifolds[*index];
     cairn_solver_manifold_fill(world, entry->pair, &pose, &manifold, &pool->manifolds[*index]);
+    if (moved) {
+        pass_on_impulses(&old, &before, contact, &pool->manifolds[*index]);
+    }
     edit->next += 1;
 }
 

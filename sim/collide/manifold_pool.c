@@ -106,9 +106,42 @@ static bool rotated_little(cairn_quat q0, cairn_quat q) {
     return float_abs(cosine) > CAIRN_MANIFOLD_RECYCLING_COSINE;
 }
 
+// A bound on how far a point of the body moves when the body rotates about its centre by dq, in its
+// own frame: v is the axis times the sine of half the angle, and a point p moves by 2 |v x p|. The
+// box about the body matters for long bodies: a plank that rolls about its long axis hardly moves.
+static float rotation_reach(const cairn_world *world, uint32_t body, cairn_quat dq) {
+    const cairn_vec3 v = vec3_abs(quat_vector(dq));
+    const cairn_vec3 e = world->pair_cache->half_extents[body];
+    const cairn_vec3 in_box =
+        vec3(v.y * e.z + v.z * e.y, v.z * e.x + v.x * e.z, v.x * e.y + v.y * e.x);
+    const float in_ball = world->pair_cache->bounding_radii[body] * vec3_length(v);
+    return 2.0f * float_min(in_ball, vec3_length(in_box));
+}
+
+// Whether the two points that each contact point was, one of a and one of b, are at most `limit`
+// apart. The area in which two planks touch may stay as it is while their ends move.
+static bool points_stay_together(
+    const cairn_solver_manifold *manifold, const cairn_pair_pose *pose, float limit) {
+    const cairn_quat dq_a =
+        quat_multiply(pose->body_rotation_a, quat_conjugate(manifold->rotation_a));
+    const cairn_quat dq_b =
+        quat_multiply(pose->body_rotation_b, quat_conjugate(manifold->rotation_b));
+    const uint32_t count = (uint32_t)manifold->point_count;
+    CAIRN_ASSERT(count <= CAIRN_MANIFOLD_POINTS_MAX);
+    bool together = true;
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_vec3 on_a = quat_rotate(dq_a, manifold->points[i].arm_a);
+        const cairn_vec3 on_b =
+            vec3_add(pose->displacement, quat_rotate(dq_b, manifold->points[i].arm_b));
+        together = together && vec3_distance(on_a, on_b) <= limit;
+    }
+    return together;
+}
+
 // Bounds how far any point of the body with the smaller bounding radius has moved in the frame of
-// the other: the displacement of its centre, plus twice the sine of half its relative rotation
-// times its bounding radius.
+// the other: the displacement of its centre plus what its relative rotation adds. If that is within
+// the margin, no point can have come into contact that was not near it, and the contact points
+// alone decide.
 bool cairn_solver_manifold_can_recycle(const cairn_world *world, const cairn_contact *contact,
     const cairn_solver_manifold *manifold, const cairn_pair_pose *pose) {
     const cairn_quat a0 = manifold->rotation_a;
@@ -116,11 +149,12 @@ bool cairn_solver_manifold_can_recycle(const cairn_world *world, const cairn_con
     if (!rotated_little(a0, pose->body_rotation_a) || !rotated_little(b0, pose->body_rotation_b)) {
         return false;
     }
-    const float radius_a = world->pair_cache->bounding_radii[cairn_id_index(contact->body_a)];
-    const float radius_b = world->pair_cache->bounding_radii[cairn_id_index(contact->body_b)];
+    const uint32_t a = cairn_id_index(contact->body_a);
+    const uint32_t b = cairn_id_index(contact->body_b);
+    const float radius_a = world->pair_cache->bounding_radii[a];
+    const float radius_b = world->pair_cache->bounding_radii[b];
     CAIRN_ASSERT(radius_a >= 0.0f && radius_b >= 0.0f);
     const bool a_larger = radius_a >= radius_b;
-    const float radius = a_larger ? radius_b : radius_a;
     const cairn_quat larger_q0 = a_larger ? a0 : b0;
     const cairn_quat larger_q = a_larger ? pose->body_rotation_a : pose->body_rotation_b;
     const cairn_vec3 dp = vec3_sub(quat_rotate_inverse(larger_q, pose->displacement),
@@ -128,13 +162,18 @@ bool cairn_solver_manifold_can_recycle(const cairn_world *world, const cairn_con
     const cairn_quat relative_q0 = quat_multiply(quat_conjugate(a0), b0);
     const cairn_quat relative_q =
         quat_multiply(quat_conjugate(pose->body_rotation_a), pose->body_rotation_b);
-    const cairn_quat dq = quat_multiply(quat_conjugate(relative_q0), relative_q);
-    const float distance = vec3_length(dp) + 2.0f * radius * vec3_length(quat_vector(dq));
+    const cairn_quat dq = a_larger ? quat_multiply(quat_conjugate(relative_q0), relative_q)
+                                   : quat_multiply(relative_q, quat_conjugate(relative_q0));
+    const float distance = vec3_length(dp) + rotation_reach(world, a_larger ? b : a, dq);
     const float *minimum_extents = world->pair_cache->minimum_extents;
     const float minimum_extent = float_min(minimum_extents[cairn_id_index(contact->shape_a)],
         minimum_extents[cairn_id_index(contact->shape_b)]);
-    return distance <= float_min(CAIRN_MANIFOLD_RECYCLING_DISTANCE,
-                           CAIRN_MANIFOLD_RECYCLING_FRACTION * minimum_extent);
+    const bool is_area = contact->point_count == CAIRN_MANIFOLD_POINTS_MAX;
+    const float fraction =
+        is_area ? CAIRN_MANIFOLD_RECYCLING_FRACTION_AREA : CAIRN_MANIFOLD_RECYCLING_FRACTION;
+    const float limit = float_min(CAIRN_MANIFOLD_RECYCLING_DISTANCE, fraction * minimum_extent);
+    return distance <= limit ||
+           (distance <= CAIRN_CONTACT_MARGIN && points_stay_together(manifold, pose, limit));
 }
 
 void cairn_solver_manifold_fill(const cairn_world *world, cairn_pair pair,

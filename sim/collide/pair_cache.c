@@ -58,6 +58,7 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
         cairn_arena_take(from, def->body_capacity, sizeof *cache->reference_rotations);
     cache->bounding_radii =
         cairn_arena_take(from, def->body_capacity, sizeof *cache->bounding_radii);
+    cache->half_extents = cairn_arena_take(from, def->body_capacity, sizeof *cache->half_extents);
     cache->pairs = cairn_arena_take(from, list, sizeof *cache->pairs);
     cache->found = cairn_arena_take(from, cache->pair_capacity, sizeof *cache->found);
     cache->spare = cairn_arena_take(from, list, sizeof *cache->spare);
@@ -96,11 +97,12 @@ static float minimum_extent_of(cairn_aabb aabb) {
     return 0.5f * float_min(width.x, float_min(width.y, width.z));
 }
 
-// Also measures the shapes of the body, which may be new. Returns its bounding radius.
-static float measure_body(cairn_world *world, uint32_t body) {
+// Measures the body and its shapes, which may be new.
+static void measure_body(cairn_world *world, uint32_t body) {
     const bool moves = world->state.bodies[body].kind == CAIRN_BODY_DYNAMIC;
     const cairn_vec3 centre = world->state.bodies[body].centre;
     const cairn_pose identity = pose_identity();
+    cairn_vec3 half_extents = vec3_zero();
     float radius = 0.0f;
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         const cairn_shape_view shape = cairn_shape_view_at(world, next - 1);
@@ -108,11 +110,16 @@ static float measure_body(cairn_world *world, uint32_t body) {
         world->pair_cache->minimum_extents[next - 1] =
             moves ? minimum_extent_of(aabb) : HUGE_EXTENT;
         const cairn_vec3 corner = vec3_max(vec3_abs(aabb.lower), vec3_abs(aabb.upper));
-        const cairn_vec3 offset = vec3_sub(world->state.shapes[next - 1].pose.position, centre);
+        const cairn_pose pose = world->state.shapes[next - 1].pose;
+        const cairn_vec3 offset = vec3_sub(pose.position, centre);
+        const cairn_mat3 rotation_abs = mat3_abs(mat3_of_quat(pose.rotation));
         radius = float_max(radius, vec3_length(offset) + vec3_length(corner));
+        half_extents =
+            vec3_max(half_extents, vec3_add(vec3_abs(offset), mat3_apply(rotation_abs, corner)));
     }
     CAIRN_ASSERT(radius >= 0.0f);
-    return radius;
+    world->pair_cache->bounding_radii[body] = radius;
+    world->pair_cache->half_extents[body] = half_extents;
 }
 
 // Bounds how far any point of the body is from where it was at the reference pose: the displacement
@@ -270,7 +277,7 @@ static void update_reference_poses(cairn_world *world) {
         }
         const bool reset = packed_rotation_is_none(reference->rotation);
         if (reset) {
-            cache->bounding_radii[body] = measure_body(world, body);
+            measure_body(world, body);
         }
         *reference = (cairn_reference_pose){.position = state->motions[body].position,
             .rotation = packed_rotation_pack(state->motions[body].rotation)};
@@ -519,7 +526,7 @@ static uint32_t update_pairs(cairn_world *world) {
     }
     if (rebuild) {
         for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-            cache->bounding_radii[i] = measure_body(world, i);
+            measure_body(world, i);
             cache->reference_rotations[i] =
                 packed_rotation_unpack(world->state.reference_poses[i].rotation);
         }

@@ -63,6 +63,7 @@ struct cairn_pair_cache {
     // By body slot.
     cairn_quat *reference_rotations; // of the reference poses
     float *bounding_radii;           // m, of a ball about the centre of mass
+    cairn_vec3 *half_extents;        // m, of a box about the centre of mass, along the body's axes
 
     cairn_cached_pair *pairs; // in order
     uint32_t pair_count;

@@ -53,13 +53,16 @@
 #define CAIRN_BODY_RECYCLING_DISTANCE 1e-3f
 #define CAIRN_BODY_RECYCLING_FRACTION 0.01f
 // Recycling distance of a manifold: it is recycled while no point of one shape has moved farther
-// than this relative to the other, m, or than this fraction of the minimum extent of either, and
-// while neither body has rotated by more than ten degrees, because normal and arms stay as well.
-// Measured with cubes of 1 m: a stack of a hundred stands with 5 mm and falls with 2 mm; dropped
-// columns of twenty boxes 60 cm wide fall with 5 mm and mostly stand with 15 mm; houses of cards 4
-// cm thick need 1 mm.
+// than this relative to the other, m, or than this fraction of the minimum extent of either (the
+// second fraction for an area of four points); or while the contact points alone have not and
+// nothing has moved farther than the margin; and while neither body has rotated by more than ten
+// degrees, because normal and arms stay as well. Measured with cubes of 1 m: a stack of a hundred
+// stands with 5 mm and falls with 2 mm; dropped columns of twenty boxes 60 cm wide fall with 5 mm
+// and mostly stand with 15 mm; houses of cards 4 cm thick need 1 mm for their edges; scaffolds on
+// posts 10 cm thick fall with 2.5 mm and stand with 10 mm.
 #define CAIRN_MANIFOLD_RECYCLING_DISTANCE 2e-2f
 #define CAIRN_MANIFOLD_RECYCLING_FRACTION 0.05f
+#define CAIRN_MANIFOLD_RECYCLING_FRACTION_AREA 0.2f
 #define CAIRN_MANIFOLD_RECYCLING_COSINE 0.9962f // of half the angle
 // Times that the PGS solver solves the normal rows of a manifold on each visit. The rows are
 // strongly coupled (two answer for one tilt), so a second pass at once does more for a stack than
