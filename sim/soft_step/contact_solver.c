@@ -35,7 +35,10 @@
 // (CAIRN_MANIFOLD_SWEEPS); these take place in that space, and bodies are read and written once.
 //
 // Friction acts at c: two rows inside a circle of radius mu N, and one row of twist about n, up to
-// mu N r with r the mean distance of the points from c.
+// mu N r with r the mean distance of the points from c. It is solved in the relax pass alone, as in
+// Box3D: the velocity that the bias adds is none that friction should resist. Solved in both
+// passes, it feeds a swaying of tall towers: a log cabin of 20 layers swings about its axis, by 0.6
+// mm more each second.
 //
 // Bias. A row with s > 0 asks for s / h, so that the gap may close in this substep but not more.
 // With s < 0 a biased row is a soft constraint that asks for rate * s, at most the push speed; a
@@ -223,7 +226,9 @@ static inline void solve_contact(
     const lanes3 dp_b = lanes3_add(delta_b.position, lanes3_cross(delta_b.rotation, wide->arm_b));
     const normal_space displacement = to_normal_space(
         wide, t2, lanes3_sub(dp_b, dp_a), lanes3_sub(delta_b.rotation, delta_a.rotation));
-    solve_friction(wide, t2, &a, &b);
+    if (!biased) {
+        solve_friction(wide, t2, &a, &b);
+    }
     solve_normals(context, wide, t2, &a, &b, displacement, biased);
     store_body(context, wide->pair.a, wide->pair.moving_a, &a);
     store_body(context, wide->pair.b, wide->pair.moving_b, &b);
