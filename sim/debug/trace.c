@@ -171,7 +171,6 @@ const char *cairn_pass_name(uint32_t pass) {
         [CAIRN_PASS_SOLVE_BIASED] = "solve biased",
         [CAIRN_PASS_INTEGRATE_POSITIONS] = "integrate positions",
         [CAIRN_PASS_RELAX] = "relax",
-        [CAIRN_PASS_RESTITUTION] = "restitution",
         [CAIRN_PASS_SWEEP] = "sweep",
     };
     return pass < CAIRN_PASS_COUNT ? names[pass] : "unknown";

@@ -30,6 +30,15 @@
 // little, because they read and write no bodies. Measured on heavy stacks: with four they
 // jitter less than with two, with eight no less than with four.
 #define CAIRN_MANIFOLD_SWEEPS 4
+// Impacts: rounds in a substep, which a shock needs one of for each body that it passes on its way;
+// sweeps of a round over all contacts, and over the points of a manifold in each of these.
+#define CAIRN_IMPACT_ROUNDS_MAX 8
+#define CAIRN_IMPACT_SWEEPS 8
+#define CAIRN_IMPACT_MANIFOLD_SWEEPS 8
+// So that rounding does not decide about bodies that meet exactly at the threshold.
+#define CAIRN_IMPACT_THRESHOLD_ROUNDING 0.999f
+// Points of a manifold whose gaps differ by less than this, m, meet at the same time.
+#define CAIRN_IMPACT_SLACK 0.005f
 // Contacts and joints have at most this fraction of the substep rate as frequency: a spring that
 // oscillates faster than it is sampled makes stacks jitter.
 #define CAIRN_CONTACT_HERTZ_FRACTION 0.21f

@@ -49,21 +49,17 @@ static float constant_bound(const cairn_world *world, const cairn_pgs_contact *c
 
 // The desired normal velocity. Across a gap: just enough approach to close it. Inside: the
 // Baumgarte term for the depth beyond the slop (Catto 2005, equation 20), at most
-// CAIRN_PUSH_SPEED_MAX. A bounce replaces both when the bodies would meet within this step.
-static float normal_target(
-    const cairn_world *world, float separation, float approach, float restitution) {
+// CAIRN_PUSH_SPEED_MAX.
+static float normal_target(const cairn_world *world, float separation) {
     const cairn_settings *settings = world->state.settings;
     const float rate = (float)settings->tick_rate_hz;
     const float depth = float_max(0.0f - separation - settings->slop, 0.0f);
     const float push = float_min(depth * settings->baumgarte * rate, CAIRN_PUSH_SPEED_MAX);
-    const float target = separation > 0.0f ? 0.0f - separation * rate : push;
-    const bool meets = approach > separation * rate;
-    const bool bounces = meets && approach > settings->restitution_threshold;
-    return bounces ? float_max(target, restitution * approach) : target;
+    return separation > 0.0f ? 0.0f - separation * rate : push;
 }
 
 static void prepare_row(const cairn_world *world, const cairn_pgs_contact *constraint,
-    const cairn_manifold_point *at, float restitution, cairn_pgs_contact_row *row) {
+    const cairn_manifold_point *at, cairn_pgs_contact_row *row) {
     const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     row->arm_a = vec3_sub(at->position, world->state.motions[constraint->body_a].position);
@@ -72,8 +68,8 @@ static void prepare_row(const cairn_world *world, const cairn_pgs_contact *const
     for (int t = 0; t < 2; ++t) {
         row->tangent_mass[t] = row_mass(a, row->arm_a, b, row->arm_b, constraint->tangents[t]);
     }
-    const float speed = vec3_dot(point_velocity(a, row->arm_a, b, row->arm_b), constraint->normal);
-    row->bias = normal_target(world, at->separation, 0.0f - speed, restitution);
+    row->separation = at->separation;
+    row->bias = normal_target(world, at->separation);
 }
 
 static void prepare_contact(
@@ -83,7 +79,6 @@ static void prepare_contact(
     const cairn_contact *contact = &world->state.contacts[edge->element];
     const cairn_shape *shape_a = &world->state.shapes[cairn_id_index(contact->shape_a)];
     const cairn_shape *shape_b = &world->state.shapes[cairn_id_index(contact->shape_b)];
-    const float restitution = float_max(shape_a->restitution, shape_b->restitution);
     cairn_manifold manifold;
     CAIRN_ASSERT(edge->manifold < world->manifold_pool->used);
     cairn_solver_manifold_to_world(world, &world->manifold_pool->manifolds[edge->manifold],
@@ -96,12 +91,13 @@ static void prepare_contact(
     constraint->normal = manifold.normal;
     vec3_tangents(manifold.normal, &constraint->tangents[0], &constraint->tangents[1]);
     constraint->friction = float_sqrt(shape_a->friction * shape_b->friction);
-    const float bound = constant_friction(world) ? constant_bound(world, constraint) : 0.0f;
+    constraint->restitution = float_max(shape_a->restitution, shape_b->restitution);
+    const float bound = constant_friction(world) ? constant_bound(world, constraint) : -1.0f;
     for (uint32_t i = 0; i < manifold.point_count; ++i) {
         cairn_pgs_contact_row *row = &constraint->rows[i];
         const cairn_contact_point *point = &contact->points[i];
         const bool warm = world->def.warm_start != 0;
-        prepare_row(world, constraint, &manifold.points[i], restitution, row);
+        prepare_row(world, constraint, &manifold.points[i], row);
         row->friction_bound = bound;
         row->normal_impulse = warm ? point->normal_impulse : 0.0f;
         row->tangent_impulse[0] = warm ? contact->tangent_impulse[2 * i] : 0.0f;
@@ -137,33 +133,29 @@ void cairn_pgs_contacts_warm_start(cairn_world *world) {
     }
 }
 
-// Both friction rows of a point: the pair of accumulated impulses stays inside the circle of
-// radius mu times the normal impulse, or each by itself inside the constant bound.
-static void solve_friction(const cairn_pgs_contact *constraint, cairn_pgs_contact_row *row,
-    bool coulomb, cairn_pgs_body *a, cairn_pgs_body *b) {
+void cairn_pgs_solve_friction(const cairn_pgs_contact *constraint, const cairn_pgs_contact_row *row,
+    float bound, float impulses[2], cairn_pgs_body *a, cairn_pgs_body *b) {
     const cairn_vec3 velocity = point_velocity(a, row->arm_a, b, row->arm_b);
     float sum[2];
     for (int t = 0; t < 2; ++t) {
         const float slide = vec3_dot(velocity, constraint->tangents[t]);
-        sum[t] = row->tangent_impulse[t] - row->tangent_mass[t] * slide;
+        sum[t] = impulses[t] - row->tangent_mass[t] * slide;
     }
-    if (coulomb) {
-        const float bound = constraint->friction * row->normal_impulse;
+    if (row->friction_bound < 0.0f) {
         const float length_squared = sum[0] * sum[0] + sum[1] * sum[1];
         const bool sliding = length_squared > bound * bound;
         const float scale = sliding ? bound / float_sqrt(length_squared) : 1.0f;
         sum[0] = sum[0] * scale;
         sum[1] = sum[1] * scale;
     } else {
-        const float bound = row->friction_bound;
         sum[0] = float_clamp(sum[0], 0.0f - bound, bound);
         sum[1] = float_clamp(sum[1], 0.0f - bound, bound);
     }
-    const cairn_vec3 first = vec3_scale(constraint->tangents[0], sum[0] - row->tangent_impulse[0]);
+    const cairn_vec3 first = vec3_scale(constraint->tangents[0], sum[0] - impulses[0]);
     const cairn_vec3 impulse =
-        vec3_add_scaled(first, constraint->tangents[1], sum[1] - row->tangent_impulse[1]);
-    row->tangent_impulse[0] = sum[0];
-    row->tangent_impulse[1] = sum[1];
+        vec3_add_scaled(first, constraint->tangents[1], sum[1] - impulses[1]);
+    impulses[0] = sum[0];
+    impulses[1] = sum[1];
     subtract_impulse(a, row->arm_a, impulse);
     add_impulse(b, row->arm_b, impulse);
 }
@@ -172,9 +164,12 @@ static void solve_contact(cairn_world *world, cairn_pgs_contact *constraint) {
     CAIRN_ASSERT(constraint->row_count <= CAIRN_MANIFOLD_POINTS_MAX);
     cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
-    const bool coulomb = !constant_friction(world);
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
-        solve_friction(constraint, &constraint->rows[i], coulomb, a, b);
+        cairn_pgs_contact_row *row = &constraint->rows[i];
+        const bool coulomb = row->friction_bound < 0.0f;
+        cairn_pgs_solve_friction(constraint, row,
+            coulomb ? constraint->friction * row->normal_impulse : row->friction_bound,
+            row->tangent_impulse, a, b);
     }
     for (uint32_t pass = 0; pass < CAIRN_NORMAL_PASSES; ++pass) {
         for (uint32_t i = 0; i < constraint->row_count; ++i) {

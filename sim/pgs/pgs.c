@@ -28,8 +28,9 @@ void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def
 // poses from the new velocities after the solver. The gyroscopic term is left out. Damping is
 // implicit, so that no coefficient can reverse a velocity.
 
-static void apply_forces(const cairn_world *world, const cairn_body *body, cairn_motion *motion,
-    cairn_sym3 inverse_inertia) {
+// Returns the change of the linear velocity without damping.
+static cairn_vec3 apply_forces(const cairn_world *world, const cairn_body *body,
+    cairn_motion *motion, cairn_sym3 inverse_inertia) {
     const float h = world_time_step(world);
     const cairn_vec3 gravity = vec3_scale(world->state.settings->gravity, body->gravity_scale);
     const cairn_vec3 linear = vec3_add_scaled(gravity, body->force, body->inverse_mass);
@@ -40,6 +41,7 @@ static void apply_forces(const cairn_world *world, const cairn_body *body, cairn
         vec3_clean(vec3_scale(vec3_add_scaled(motion->linear_velocity, linear, h), linear_factor));
     motion->angular_velocity = vec3_clean(
         vec3_scale(vec3_add_scaled(motion->angular_velocity, angular, h), angular_factor));
+    return vec3_scale(linear, h);
 }
 
 void cairn_pgs_integrate_forces(cairn_world *world) {
@@ -53,9 +55,10 @@ void cairn_pgs_integrate_forces(cairn_world *world) {
             continue;
         }
         cairn_sym3 inverse_inertia = sym3_zero();
+        cairn_vec3 velocity_change = vec3_zero();
         if (cairn_body_takes_impulses(world, i)) {
             inverse_inertia = sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
-            apply_forces(world, body, motion, inverse_inertia);
+            velocity_change = apply_forces(world, body, motion, inverse_inertia);
             cairn_body_clear_forces(world, i);
         }
         // A body outside the awake set is as valid as the last step left it.
@@ -65,6 +68,7 @@ void cairn_pgs_integrate_forces(cairn_world *world) {
         const bool takes = cairn_body_takes_impulses(world, i);
         *solved = (cairn_pgs_body){.linear_velocity = motion->linear_velocity,
             .angular_velocity = motion->angular_velocity,
+            .velocity_change = takes ? velocity_change : vec3_zero(),
             .inverse_mass = takes ? body->inverse_mass : 0.0f,
             .inverse_inertia = takes ? inverse_inertia : sym3_zero(),
             .takes_impulses = takes ? 1u : 0u,
@@ -129,6 +133,7 @@ void cairn_pgs_solve(cairn_world *world) {
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);
     cairn_pgs_joints_warm_start(world);
     cairn_pgs_contacts_warm_start(world);
+    cairn_pgs_impacts_solve(world);
     trace_sweep(world, 0);
     for (uint32_t i = 0; i < world->def.iterations; ++i) {
         cairn_pgs_joints_solve(world);

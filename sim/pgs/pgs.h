@@ -14,6 +14,7 @@
 typedef struct cairn_pgs_body {
     cairn_vec3 linear_velocity;
     cairn_vec3 angular_velocity;
+    cairn_vec3 velocity_change; // m/s, by forces and gravity in this step
     float inverse_mass;
     cairn_sym3 inverse_inertia; // world axes
     uint32_t takes_impulses;    // 0 or 1
@@ -26,9 +27,15 @@ typedef struct cairn_pgs_contact_row {
     float normal_mass; // effective masses
     float tangent_mass[2];
     float bias;           // m/s, the desired normal velocity
-    float friction_bound; // N s, CAIRN_FRICTION_CONSTANT
+    float separation;     // m, at the start of the step
+    float friction_bound; // N s, CAIRN_FRICTION_CONSTANT; -1 with Coulomb friction
     float normal_impulse; // accumulated
     float tangent_impulse[2];
+    // Of an impact: whether the point takes part, its normal velocity after it, and its impulses.
+    uint32_t takes_part; // 0 or 1
+    float impact_target;
+    float impact_impulse;
+    float impact_tangent_impulse[2];
 } cairn_pgs_contact_row;
 
 typedef struct cairn_pgs_contact {
@@ -39,6 +46,8 @@ typedef struct cairn_pgs_contact {
     cairn_vec3 normal;
     cairn_vec3 tangents[2];
     float friction;
+    float restitution;
+    uint32_t impact; // 0 or 1: the bodies collide in this round of impacts
     cairn_pgs_contact_row rows[CAIRN_MANIFOLD_POINTS_MAX];
 } cairn_pgs_contact;
 
@@ -94,8 +103,15 @@ void cairn_pgs_contacts_prepare(cairn_world *world);
 void cairn_pgs_contacts_warm_start(cairn_world *world);
 // One sweep over all rows.
 void cairn_pgs_contacts_solve(cairn_world *world);
+// Both friction rows of a point with these accumulated impulses. Coulomb: the pair stays inside the
+// circle of radius `bound`; otherwise each by itself inside the bound.
+void cairn_pgs_solve_friction(const cairn_pgs_contact *constraint, const cairn_pgs_contact_row *row,
+    float bound, float impulses[2], cairn_pgs_body *a, cairn_pgs_body *b);
 // Accumulated impulses into the contact list.
 void cairn_pgs_contacts_store(cairn_world *world);
+
+// Lets the bodies with restitution that meet within the step bounce.
+void cairn_pgs_impacts_solve(cairn_world *world);
 
 // The joints: the edges of the joint graph, as for contacts.
 void cairn_pgs_joints_prepare(cairn_world *world);

@@ -253,7 +253,7 @@ static void growth_of_children(
     memcpy(out, &growth, sizeof growth);
 }
 
-// The child that grows least, and an unused place; NONE if there is none.
+// The child that grows least, and an unused place; NONE if all eight are used.
 typedef struct choice {
     uint32_t child;
     uint32_t unused;

@@ -76,11 +76,20 @@ typedef struct wide_contact {
     lanes twist_impulse;
     lanes rate, mass_scale, impulse_scale; // softness
     wide_point points[CAIRN_MANIFOLD_POINTS_MAX];
-    lanes summed_impulse; // N s, normal, of the substeps so far; only if impulses are wanted
-    lanes last_impulse;   // what the last of them added to it
-    lanes approach_velocity[CAIRN_MANIFOLD_POINTS_MAX]; // m/s, before the first substep
+    lanes summed_impulse; // N s, normal, of the substeps and impacts so far; for hit events
     lanes restitution;
 } wide_contact;
+
+// An impact of the bodies of a wide contact in one round; see CAIRN_CONSTRAINT_FIND_IMPACTS.
+struct cairn_wide_impact {
+    uint32_t lanes_found;                     // bit set of lanes whose bodies collide
+    lanes target[CAIRN_MANIFOLD_POINTS_MAX];  // m/s, normal velocity after the impact
+    lanes mass[CAIRN_MANIFOLD_POINTS_MAX];    // effective; 0: the point takes no part
+    lanes impulse[CAIRN_MANIFOLD_POINTS_MAX]; // N s, accumulated in the round, like the following
+    lanes friction_impulse[2];
+    lanes twist_impulse;
+};
+typedef struct cairn_wide_impact wide_impact;
 
 static inline lanes3 tangent2_of(const wide_contact *wide) {
     return lanes3_cross(wide->normal, wide->tangent);
@@ -169,6 +178,16 @@ static inline void apply_normal_impulse(const wide_contact *wide, const wide_poi
     sum->angular_2 = sum->angular_2 - x * impulse;
 }
 
+// Bodies that are about to bounce keep their velocity until the next substep: 0 for such points.
+static inline lanes relaxed_mass(const cairn_solver_context *context, const wide_contact *wide,
+    const wide_point *point, normal_space velocity) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes approach = zero - normal_velocity_at(velocity, point);
+    const lanes_mask waits = lanes_less(lanes_all(context->restitution_threshold), approach) &
+                             lanes_less(lanes_all(0.0f), wide->restitution);
+    return lanes_select(waits, zero, point->mass);
+}
+
 static inline void solve_normals(const cairn_solver_context *context, wide_contact *wide, lanes3 t2,
     body_lanes *a, body_lanes *b, normal_space displacement, bool biased) {
     normal_space velocity = to_normal_space(wide, t2, relative_velocity(wide, a, b),
@@ -194,6 +213,9 @@ static inline void solve_normals(const cairn_solver_context *context, wide_conta
             bias[i] = lanes_max(closing, zero);
             scale[i] = point->mass;
             impulse_scale[i] = zero;
+            if (wide->has_restitution != 0) {
+                scale[i] = relaxed_mass(context, wide, point, velocity);
+            }
         }
     }
     // A single row needs no second sweep.
@@ -214,18 +236,24 @@ static inline void solve_normals(const cairn_solver_context *context, wide_conta
     apply_at_centre(wide, a, b, lanes3_scale(wide->normal, sum.linear), torque);
 }
 
+// How far b has moved relative to a since the step began.
+__attribute__((always_inline)) static inline normal_space displacement_of(
+    const cairn_solver_context *context, const wide_contact *wide) {
+    const delta_lanes delta_a = load_delta(context, wide->pair.a);
+    const delta_lanes delta_b = load_delta(context, wide->pair.b);
+    const lanes3 dp_a = lanes3_add(delta_a.position, lanes3_cross(delta_a.rotation, wide->arm_a));
+    const lanes3 dp_b = lanes3_add(delta_b.position, lanes3_cross(delta_b.rotation, wide->arm_b));
+    return to_normal_space(wide, tangent2_of(wide), lanes3_sub(dp_b, dp_a),
+        lanes3_sub(delta_b.rotation, delta_a.rotation));
+}
+
 static inline void solve_contact(
     const cairn_solver_context *context, wide_contact *wide, bool biased) {
     CAIRN_ASSERT(wide->pair.live != 0);
     body_lanes a = load_body(context, wide->pair.a);
     body_lanes b = load_body(context, wide->pair.b);
-    const delta_lanes delta_a = load_delta(context, wide->pair.a);
-    const delta_lanes delta_b = load_delta(context, wide->pair.b);
     const lanes3 t2 = tangent2_of(wide);
-    const lanes3 dp_a = lanes3_add(delta_a.position, lanes3_cross(delta_a.rotation, wide->arm_a));
-    const lanes3 dp_b = lanes3_add(delta_b.position, lanes3_cross(delta_b.rotation, wide->arm_b));
-    const normal_space displacement = to_normal_space(
-        wide, t2, lanes3_sub(dp_b, dp_a), lanes3_sub(delta_b.rotation, delta_a.rotation));
+    const normal_space displacement = displacement_of(context, wide);
     if (!biased) {
         solve_friction(wide, t2, &a, &b);
     }
@@ -283,43 +311,166 @@ static void sum_impulses(const cairn_solver_context *context, uint32_t begin, ui
     wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         wide_contact *wide = &constraints[i];
-        wide->last_impulse = normal_impulse_sum(wide);
-        wide->summed_impulse = wide->summed_impulse + wide->last_impulse;
+        wide->summed_impulse = wide->summed_impulse + normal_impulse_sum(wide);
     }
 }
 
-static void apply_restitution(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+// ---- impacts
+//
+// An impact is a collision of two bodies with restitution that takes no time. It happens in the
+// substep in which the gap closes. In each round all points that meet too fast get their bounce at
+// once, as the velocities at the start of the round demand. What a bounce sets off is the matter of
+// the next round: so a shock passes along a row of balls from one to the next, and a box that lands
+// flat on two tiles does not turn. (Smith et al., "Reflections on Simultaneous Impact", 2012.)
+//
+// The bounce is computed from the velocities without the forces of this substep and holds after
+// them. So a ball of restitution 1 climbs in as many substeps as it fell, to the same height.
+
+// The velocities before this substep's forces.
+static inline body_lanes without_forces(
+    const cairn_solver_context *context, const uint32_t *index, body_lanes body) {
+    static const float none[CAIRN_ROW_FLOATS] = {0.0f};
+    const float *rows[CAIRN_LANES];
+    lanes change[CAIRN_ROW_FLOATS];
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        const bool moving = index[i] < context->moving_count;
+        rows[i] = moving ? context->integration[index[i]].velocity_change : none;
+    }
+    lanes_load_rows(rows, change);
+    body.velocity = lanes3_sub(body.velocity, lanes3_of(change[0], change[1], change[2]));
+    body.angular_velocity =
+        lanes3_sub(body.angular_velocity, lanes3_of(change[4], change[5], change[6]));
+    return body;
+}
+
+static inline normal_space normal_velocity(
+    const wide_contact *wide, const body_lanes *a, const body_lanes *b) {
+    return to_normal_space(wide, tangent2_of(wide), relative_velocity(wide, a, b),
+        lanes3_sub(b->angular_velocity, a->angular_velocity));
+}
+
+// Begins a round: which points meet, and with which velocity they part.
+static void find_impact(
+    const cairn_solver_context *context, const wide_contact *wide, wide_impact *impact) {
+    const lanes zero = lanes_all(0.0f);
+    const body_lanes a = load_body(context, wide->pair.a);
+    const body_lanes b = load_body(context, wide->pair.b);
+    const body_lanes a_before = without_forces(context, wide->pair.a, a);
+    const body_lanes b_before = without_forces(context, wide->pair.b, b);
+    const normal_space velocity = normal_velocity(wide, &a, &b);
+    const normal_space before = normal_velocity(wide, &a_before, &b_before);
+    const normal_space displacement = displacement_of(context, wide);
+    lanes_mask meets = lanes_less(zero, zero);
+    lanes_mask near[CAIRN_MANIFOLD_POINTS_MAX];
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        const wide_point *point = &wide->points[i];
+        const lanes separation = point->separation + normal_velocity_at(displacement, point);
+        const lanes travel = zero - normal_velocity_at(velocity, point) * lanes_all(context->h);
+        const lanes approach = zero - normal_velocity_at(before, point);
+        const lanes_mask fast = lanes_less(lanes_all(context->restitution_threshold), approach) &
+                                lanes_less(zero, point->mass) & lanes_less(zero, wide->restitution);
+        meets = meets | (fast & lanes_less(separation, travel));
+        near[i] = fast & lanes_less(separation, travel + lanes_all(CAIRN_IMPACT_SLACK));
+        impact->target[i] = wide->restitution * approach;
+    }
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        impact->mass[i] = lanes_select(meets & near[i], wide->points[i].mass, zero);
+        impact->impulse[i] = zero;
+    }
+    impact->friction_impulse[0] = zero;
+    impact->friction_impulse[1] = zero;
+    impact->twist_impulse = zero;
+    int32_t found[CAIRN_LANES];
+    memcpy(found, &meets, sizeof found);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        impact->lanes_found |= found[i] != 0 ? 1u << i : 0;
+    }
+    impact->lanes_found &= wide->pair.live;
+}
+
+static void find_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
+    const wide_contact *constraints = context->contact_constraints;
+    wide_impact *impacts = context->contact_impacts;
+    for (uint32_t i = begin; i < end; ++i) {
+        impacts[i].lanes_found = 0;
+        if (constraints[i].has_restitution != 0) {
+            find_impact(context, &constraints[i], &impacts[i]);
+            if (impacts[i].lanes_found != 0) {
+                atomic_store_explicit(context->impact_found, 1, memory_order_relaxed);
+            }
+        }
+    }
+}
+
+// Writes bodies that impulses move. What an impact changes is no impulse of this substep that the
+// next one would apply again.
+static void store_after_impact(const cairn_solver_context *context, const uint32_t *index,
+    uint32_t moving, const body_lanes *before, const body_lanes *body) {
+    const lanes3 dv = lanes3_sub(body->velocity, before->velocity);
+    const lanes3 dw = lanes3_sub(body->angular_velocity, before->angular_velocity);
+    const lanes zero = lanes_all(0.0f);
+    const lanes change[CAIRN_ROW_FLOATS] = {dv.x, dv.y, dv.z, zero, dw.x, dw.y, dw.z, zero};
+    float rows[CAIRN_LANES][CAIRN_ROW_FLOATS];
+    lanes_store_rows(change, rows);
+    store_body(context, index, moving, body);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        for (uint32_t k = 0; (moving >> i & 1u) != 0 && k < CAIRN_ROW_FLOATS; ++k) {
+            context->integration[index[i]].unconstrained_velocity[k] += rows[i][k];
+        }
+    }
+}
+
+// Friction acts in an impact as in a contact: bounded by the normal impulses of the impact.
+static void solve_impact(
+    const cairn_solver_context *context, wide_contact *wide, wide_impact *impact) {
+    const body_lanes a_before = load_body(context, wide->pair.a);
+    const body_lanes b_before = load_body(context, wide->pair.b);
+    body_lanes a = a_before;
+    body_lanes b = b_before;
+    wide_contact struck = *wide; // with the impulses of the impact
+    struck.friction_impulse[0] = impact->friction_impulse[0];
+    struck.friction_impulse[1] = impact->friction_impulse[1];
+    struck.twist_impulse = impact->twist_impulse;
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        struck.points[i].impulse = impact->impulse[i];
+    }
+    const lanes3 t2 = tangent2_of(wide);
+    solve_friction(&struck, t2, &a, &b);
+    normal_space velocity = normal_velocity(wide, &a, &b);
+    const lanes zero = lanes_all(0.0f);
+    normal_space sum = {.linear = zero, .angular_1 = zero, .angular_2 = zero};
+    const uint32_t sweeps = wide->point_count == 1 ? 1 : CAIRN_IMPACT_MANIFOLD_SWEEPS;
+    for (uint32_t sweep = 0; sweep < sweeps; ++sweep) {
+        for (uint32_t i = 0; i < wide->point_count; ++i) {
+            const wide_point *point = &wide->points[i];
+            const lanes vn = normal_velocity_at(velocity, point);
+            const lanes unclamped = impact->impulse[i] + impact->mass[i] * (impact->target[i] - vn);
+            const lanes impulse = lanes_max(unclamped, zero);
+            apply_normal_impulse(wide, point, impulse - impact->impulse[i], &velocity, &sum);
+            impact->impulse[i] = impulse;
+        }
+    }
+    const lanes3 torque =
+        lanes3_add_scaled(lanes3_scale(wide->tangent, sum.angular_1), t2, sum.angular_2);
+    apply_at_centre(wide, &a, &b, lanes3_scale(wide->normal, sum.linear), torque);
+    wide->summed_impulse = wide->summed_impulse + sum.linear;
+    impact->friction_impulse[0] = struck.friction_impulse[0];
+    impact->friction_impulse[1] = struck.friction_impulse[1];
+    impact->twist_impulse = struck.twist_impulse;
+    const uint32_t found = impact->lanes_found;
+    store_after_impact(context, wide->pair.a, wide->pair.moving_a & found, &a_before, &a);
+    store_after_impact(context, wide->pair.b, wide->pair.moving_b & found, &b_before, &b);
+}
+
+static void solve_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
     wide_contact *constraints = context->contact_constraints;
-    const lanes zero = lanes_all(0.0f);
+    wide_impact *impacts = context->contact_impacts;
     for (uint32_t i = begin; i < end; ++i) {
-        wide_contact *wide = &constraints[i];
-        if (wide->has_restitution == 0) {
-            continue;
+        if (impacts[i].lanes_found != 0) {
+            solve_impact(context, &constraints[i], &impacts[i]);
         }
-        body_lanes a = load_body(context, wide->pair.a);
-        body_lanes b = load_body(context, wide->pair.b);
-        const lanes3 t2 = tangent2_of(wide);
-        normal_space velocity = to_normal_space(wide, t2, relative_velocity(wide, &a, &b),
-            lanes3_sub(b.angular_velocity, a.angular_velocity));
-        normal_space sum = {.linear = zero, .angular_1 = zero, .angular_2 = zero};
-        for (uint32_t k = 0; k < wide->point_count; ++k) {
-            wide_point *point = &wide->points[k];
-            const lanes target = wide->restitution * wide->approach_velocity[k];
-            const lanes_mask bounces =
-                lanes_less(lanes_all(context->restitution_threshold), wide->approach_velocity[k]) &
-                lanes_less(zero, point->impulse) & lanes_less(zero, wide->restitution);
-            const lanes unclamped =
-                point->impulse + point->mass * (target - normal_velocity_at(velocity, point));
-            const lanes impulse = lanes_select(bounces, lanes_max(unclamped, zero), point->impulse);
-            apply_normal_impulse(wide, point, impulse - point->impulse, &velocity, &sum);
-            point->impulse = impulse;
-        }
-        const lanes3 torque =
-            lanes3_add_scaled(lanes3_scale(wide->tangent, sum.angular_1), t2, sum.angular_2);
-        apply_at_centre(wide, &a, &b, lanes3_scale(wide->normal, sum.linear), torque);
-        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
-        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
     }
 }
 
@@ -529,7 +680,6 @@ static void prepare_contact(
     wide->point_count = point_count;
     wide->has_restitution = has_restitution;
     wide->summed_impulse = lanes_all(0.0f);
-    wide->last_impulse = lanes_all(0.0f);
     manifold_rows in;
     load_manifolds(context, wide, &in);
     const manifold_lanes *manifold = &in.manifold;
@@ -544,13 +694,7 @@ static void prepare_contact(
     set_softness(context, wide, &a, &b);
     load_impulses(context, wide);
     if (has_restitution != 0) {
-        // Restitution acts on the velocities before the first substep.
-        const normal_space velocity = to_normal_space(wide, tangent2_of(wide),
-            relative_velocity(wide, &a, &b), lanes3_sub(b.angular_velocity, a.angular_velocity));
-        for (uint32_t i = 0; i < point_count; ++i) {
-            wide->approach_velocity[i] =
-                lanes_all(0.0f) - normal_velocity_at(velocity, &wide->points[i]);
-        }
+        atomic_store_explicit(context->restitution_found, 1, memory_order_relaxed);
     }
 }
 
@@ -575,9 +719,7 @@ static void store_contact(const cairn_solver_context *context, const wide_contac
         const lanes impulse = finite_or_zero(wide->points[k].impulse);
         memcpy(normal[k], &impulse, sizeof normal[k]);
     }
-    // Restitution changed the impulse of the last substep.
-    const lanes total =
-        finite_or_zero(wide->summed_impulse + (normal_impulse_sum(wide) - wide->last_impulse));
+    const lanes total = finite_or_zero(wide->summed_impulse);
     float summed[CAIRN_LANES];
     memcpy(summed, &total, sizeof summed);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
@@ -611,11 +753,13 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
 extern const cairn_constraint_kernel CAIRN_KERNEL(contact);
 const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
     .constraint_size = sizeof(wide_contact),
+    .impact_size = sizeof(wide_impact),
     .stages = {[CAIRN_CONSTRAINT_PREPARE] = prepare,
         [CAIRN_CONSTRAINT_WARM_START] = warm_start,
         [CAIRN_CONSTRAINT_SOLVE_BIASED] = solve_biased,
         [CAIRN_CONSTRAINT_RELAX] = relax,
         [CAIRN_CONSTRAINT_SUM_IMPULSES] = sum_impulses,
-        [CAIRN_CONSTRAINT_RESTITUTION] = apply_restitution,
+        [CAIRN_CONSTRAINT_FIND_IMPACTS] = find_impacts,
+        [CAIRN_CONSTRAINT_SOLVE_IMPACTS] = solve_impacts,
         [CAIRN_CONSTRAINT_STORE] = store},
 };

@@ -33,12 +33,15 @@ void cairn_soft_step_allocate(
     cairn_constraint_graph_allocate(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
     soft_step->wide_contacts = cairn_arena_take(from,
         cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->constraint_size);
+    soft_step->wide_impacts = cairn_arena_take(
+        from, cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->impact_size);
     soft_step->wide_joints = cairn_arena_take(
         from, cairn_constraint_graph_wide_max(joints, wide->lanes), wide->joints->constraint_size);
     soft_step->overflow_contacts =
         cairn_arena_take(from, contacts, overflow->contacts->constraint_size);
     soft_step->contact_impulses =
         cairn_arena_take(from, contacts, sizeof *soft_step->contact_impulses);
+    soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->impact_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
 }
 
@@ -156,7 +159,7 @@ static void sweep(cairn_world *world, constraint_set set, cairn_constraint_stage
 // For stages that write no body, so that constraints of different colours are independent, too.
 static void for_each(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
     CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE ||
-                 stage == CAIRN_CONSTRAINT_SUM_IMPULSES);
+                 stage == CAIRN_CONSTRAINT_SUM_IMPULSES || stage == CAIRN_CONSTRAINT_FIND_IMPACTS);
     solve_overflow(world, set, stage);
     solve_wide(world, set, stage, 0, set.graph->colour_start[CAIRN_COLOURS]);
 }
@@ -186,6 +189,7 @@ static void prepare_context(cairn_world *world) {
         .contacts = world->state.contacts,
         .contact_constraints = soft_step->wide_contacts,
         .contact_impulses = world->hit_shapes > 0 ? soft_step->contact_impulses : NULL,
+        .contact_impacts = soft_step->wide_impacts,
         .joint_edges = soft_step->joint_graph.edges,
         .joint_order = soft_step->joint_graph.order,
         .joints = world->state.joints,
@@ -195,10 +199,14 @@ static void prepare_context(cairn_world *world) {
         .contact_softness = soften(contact_hertz, settings->contact_damping, h),
         .static_softness = soften(2.0f * contact_hertz, settings->contact_damping, h),
         .joint_softness = soften(joint_hertz, settings->joint_damping, h),
-        .restitution_threshold = settings->restitution_threshold};
+        .restitution_threshold = CAIRN_IMPACT_THRESHOLD_ROUNDING * settings->restitution_threshold,
+        .restitution_found = &soft_step->restitution_found,
+        .impact_found = &soft_step->impact_found};
+    atomic_store_explicit(&soft_step->restitution_found, 0, memory_order_relaxed);
     soft_step->overflow_context = soft_step->wide_context;
     soft_step->overflow_context.contact_order = soft_step->contact_graph.overflow_order;
     soft_step->overflow_context.contact_constraints = soft_step->overflow_contacts;
+    soft_step->overflow_context.contact_impacts = soft_step->overflow_impacts;
     soft_step->overflow_context.joint_order = soft_step->joint_graph.overflow_order;
     soft_step->overflow_context.joint_constraints = soft_step->overflow_joints;
 }
@@ -237,6 +245,25 @@ static void trace_pass(cairn_world *world, uint32_t substep, cairn_pass after) {
     }
 }
 
+// Rounds of impacts until no two bodies meet, or the next substep has to go on with the rest.
+static void solve_impacts(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    const constraint_set contacts = contacts_of(world);
+    if (atomic_load_explicit(&soft_step->restitution_found, memory_order_relaxed) == 0) {
+        return;
+    }
+    for (uint32_t round = 0; round < CAIRN_IMPACT_ROUNDS_MAX; ++round) {
+        atomic_store_explicit(&soft_step->impact_found, 0, memory_order_relaxed);
+        for_each(world, contacts, CAIRN_CONSTRAINT_FIND_IMPACTS);
+        if (atomic_load_explicit(&soft_step->impact_found, memory_order_relaxed) == 0) {
+            return;
+        }
+        for (uint32_t i = 0; i < CAIRN_IMPACT_SWEEPS; ++i) {
+            sweep(world, contacts, CAIRN_CONSTRAINT_SOLVE_IMPACTS);
+        }
+    }
+}
+
 // Biased, joints are solved last: contacts must not pull the limbs of a ragdoll apart. Relaxed,
 // contacts are solved last. Joints are relaxed in both directions of the sweep: the better they
 // relax, the stiffer they may be before a chain jitters.
@@ -251,6 +278,7 @@ void cairn_soft_step_solve(cairn_world *world) {
             sweep(world, contacts, CAIRN_CONSTRAINT_WARM_START);
         }
         trace_pass(world, i + 1, CAIRN_PASS_INTEGRATE_VELOCITIES);
+        solve_impacts(world);
         sweep(world, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
         sweep(world, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);
         trace_pass(world, i + 1, CAIRN_PASS_SOLVE_BIASED);
@@ -267,8 +295,6 @@ void cairn_soft_step_solve(cairn_world *world) {
         }
         trace_pass(world, i + 1, CAIRN_PASS_RELAX);
     }
-    sweep(world, contacts, CAIRN_CONSTRAINT_RESTITUTION);
-    trace_pass(world, world->def.substeps, CAIRN_PASS_RESTITUTION);
     store_impulses(world);
     if (world->hit_shapes > 0) {
         cairn_contact_events_add_hits(

@@ -21,6 +21,10 @@ struct cairn_soft_step {
     void *wide_contacts; // constraints in the layout of the kernel
     void *overflow_contacts;
     float *contact_impulses; // N s, by index in the contact list; only if shapes want hit events
+    void *wide_impacts;
+    void *overflow_impacts;
+    _Atomic uint32_t restitution_found; // see cairn_solver_context
+    _Atomic uint32_t impact_found;
     void *wide_joints;
     void *overflow_joints;
     cairn_solver_context wide_context;

@@ -5,6 +5,7 @@
 // array of solver bodies. Wide constraints of one colour share no moving body, so neither their
 // order nor the thread that solves them changes a bit of the result.
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,6 +69,7 @@ typedef struct cairn_solver_context {
     cairn_contact *contacts;                // by edge.element
     void *contact_constraints;              // in the layout of the kernel
     float *contact_impulses; // N s, by edge.element: for hit events; NULL: not wanted
+    void *contact_impacts;                  // one of each constraint, in the layout of the kernel
     const cairn_constraint_edge *joint_edges;
     const uint32_t *joint_order;
     cairn_joint *joints; // by edge.element
@@ -78,6 +80,10 @@ typedef struct cairn_solver_context {
     cairn_softness static_softness;  // contacts with a body that impulses do not move
     cairn_softness joint_softness;
     float restitution_threshold; // m/s
+    // Set to 1 by any worker: some contact of the step has restitution; in this round some bodies
+    // collide.
+    _Atomic uint32_t *restitution_found;
+    _Atomic uint32_t *impact_found;
 } cairn_solver_context;
 
 // Works on constraints, or on solver bodies, begin .. end - 1.
@@ -86,17 +92,19 @@ typedef void cairn_kernel_pass(const cairn_solver_context *context, uint32_t beg
 // What is done with contact constraints, or with joint constraints, in the order of a step.
 typedef enum cairn_constraint_stage {
     CAIRN_CONSTRAINT_PREPARE,
-    CAIRN_CONSTRAINT_WARM_START,   // applies the impulses of the last step
-    CAIRN_CONSTRAINT_SOLVE_BIASED, // removes position error by a velocity bias
-    CAIRN_CONSTRAINT_RELAX,        // solves without bias, which removes the velocity it added
-    CAIRN_CONSTRAINT_SUM_IMPULSES, // contacts only, after each substep, if impulses are wanted
-    CAIRN_CONSTRAINT_RESTITUTION,  // contacts only
-    CAIRN_CONSTRAINT_STORE,        // writes accumulated impulses to the state
+    CAIRN_CONSTRAINT_WARM_START,    // applies the impulses of the last step
+    CAIRN_CONSTRAINT_FIND_IMPACTS,  // contacts only; begins a round of impacts
+    CAIRN_CONSTRAINT_SOLVE_IMPACTS, // contacts only; one sweep of the round
+    CAIRN_CONSTRAINT_SOLVE_BIASED,  // removes position error by a velocity bias
+    CAIRN_CONSTRAINT_RELAX,         // solves without bias, which removes the velocity it added
+    CAIRN_CONSTRAINT_SUM_IMPULSES,  // contacts only, after each substep, if impulses are wanted
+    CAIRN_CONSTRAINT_STORE,         // writes accumulated impulses to the state
     CAIRN_CONSTRAINT_STAGE_COUNT
 } cairn_constraint_stage;
 
 typedef struct cairn_constraint_kernel {
-    size_t constraint_size;                                  // bytes of one wide constraint
+    size_t constraint_size; // bytes of one wide constraint
+    size_t impact_size;     // bytes of what one needs for impacts; 0: it has none
     cairn_kernel_pass *stages[CAIRN_CONSTRAINT_STAGE_COUNT]; // NULL: nothing to do
 } cairn_constraint_kernel;
 

@@ -11,10 +11,9 @@
 typedef enum cairn_pass {
     CAIRN_PASS_NONE = 0,             // not within the solver
     CAIRN_PASS_INTEGRATE_VELOCITIES, // forces, damping, and the last impulses again (warm start)
-    CAIRN_PASS_SOLVE_BIASED,         // removes position error by a velocity bias
+    CAIRN_PASS_SOLVE_BIASED,         // impacts, and removes position error by a bias
     CAIRN_PASS_INTEGRATE_POSITIONS,  // moves bodies by their velocities
     CAIRN_PASS_RELAX,                // removes the velocity that the bias added
-    CAIRN_PASS_RESTITUTION,          // after the last substep
     CAIRN_PASS_SWEEP, // a sweep of the PGS solver over all rows; sweep 0 is the warm start
     CAIRN_PASS_COUNT
 } cairn_pass;

@@ -125,6 +125,26 @@ TEST("a hit names the place where the shapes meet, not where the ball was") {
     assert_float_equal(hit.point.z, -0.5f, 0.02f);
 }
 
+// A ball that bounces has turned its momentum round.
+TEST("a ball that bounces gives m v (1 + e)") {
+    for (uint32_t i = 0; i < 60; ++i) {
+        const float restitution = i % 2 == 0 ? 1.0f : 0.5f;
+        SCOPED(cairn_world) *world = weightless();
+        kit_ground(world);
+        cairn_shape_def shape = ball_shape(0.5f, CAIRN_SHAPE_HIT_EVENTS);
+        shape.restitution = restitution;
+        const float height = 2.0f + 0.1f * (float)i / 60.0f;
+        const cairn_body_id ball =
+            throw_ball(world, vec3(0.0f, height, 0.0f), vec3(0.0f, -6.0f, 0.0f), &shape);
+        cairn_contact_event hit;
+        assert_in_range(run_until(world, CAIRN_CONTACT_HIT, 60, &hit), 15, 17);
+        const float momentum = 6.0f * (1.0f + restitution) * cairn_body_mass(world, ball);
+        assert_float_equal(hit.approach_speed, 6.0f, 1e-3f);
+        assert_float_equal(hit.impulse, momentum, 1e-2f * momentum);
+        assert_int_equal(run_until(world, CAIRN_CONTACT_HIT, 60, &hit), 0);
+    }
+}
+
 TEST("the PGS solver reports the same hit") {
     cairn_world_def def = cairn_world_def_default();
     def.gravity = vec3_zero();

@@ -202,9 +202,10 @@ static float bounce_height(float restitution) {
 }
 
 TEST("a ball rebounds to the square of its restitution") {
-    // The error is what it travels in one step, 10 cm: contact is detected at ticks only.
-    assert_float_equal(bounce_height(1.0f), 2.0f, 0.12f);
-    assert_float_equal(bounce_height(0.5f), 0.5f, 0.05f);
+    // It may bounce as deep as it travels in one step, 10 cm, and lacks the part of this depth that
+    // the bounce does not give back: contact is detected at ticks only.
+    assert_float_equal(bounce_height(1.0f), 2.0f, 0.05f);
+    assert_float_equal(bounce_height(0.5f), 0.5f, 0.075f);
     assert_true(bounce_height(0.0f) < 0.01f);
 }
 
