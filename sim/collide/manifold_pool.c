@@ -97,8 +97,18 @@ void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_p
         .position = quat_rotate_inverse(pose->shape_rotation_a, displacement),
         .rotation = quat_normalize(
             quat_multiply(quat_conjugate(pose->shape_rotation_a), pose->shape_rotation_b))};
-    cairn_collide_local(&shape_a, &shape_b, &b_in_a, CAIRN_CONTACT_MARGIN, axis_hint, out);
+    const float reach = CAIRN_CONTACT_MARGIN + CAIRN_IMPACT_SLACK;
+    cairn_collide_local(&shape_a, &shape_b, &b_in_a, reach, axis_hint, out);
     CAIRN_ASSERT(out->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
+    float nearest = reach;
+    for (uint32_t i = 0; i < out->point_count; ++i) {
+        nearest = float_min(nearest, out->points[i].separation);
+    }
+    // The first point within the margin brings those that follow closely: a box that arrives flat
+    // must not be known by one corner alone.
+    if (nearest > CAIRN_CONTACT_MARGIN) {
+        out->point_count = 0;
+    }
 }
 
 static bool rotated_little(cairn_quat q0, cairn_quat q) {
