@@ -111,9 +111,19 @@ void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_p
     }
 }
 
-static bool rotated_little(cairn_quat q0, cairn_quat q) {
+// Whether the body carries the other one without yielding to it: where it leans, it leans for
+// reasons of its own, and the contact has to follow. In a stack of equals the boxes above are part
+// of why it leans.
+static bool carries(const cairn_body *body, const cairn_body *other) {
+    return body->kind != CAIRN_BODY_DYNAMIC ||
+           body->mass > CAIRN_MANIFOLD_CARRIER_MASS_RATIO * other->mass;
+}
+
+static bool rotated_little(
+    cairn_quat q0, cairn_quat q, const cairn_body *body, const cairn_body *other) {
     const float cosine = q0.x * q.x + q0.y * q.y + q0.z * q.z + q0.w * q.w;
-    return float_abs(cosine) > CAIRN_MANIFOLD_RECYCLING_COSINE;
+    return float_abs(cosine) > (carries(body, other) ? CAIRN_MANIFOLD_RECYCLING_COSINE_CARRIER
+                                                     : CAIRN_MANIFOLD_RECYCLING_COSINE);
 }
 
 // A bound on how far a point of the body moves when the body rotates about its centre by dq, in its
@@ -156,7 +166,10 @@ bool cairn_solver_manifold_can_recycle(const cairn_world *world, const cairn_con
     const cairn_solver_manifold *manifold, const cairn_pair_pose *pose) {
     const cairn_quat a0 = manifold->rotation_a;
     const cairn_quat b0 = manifold->rotation_b;
-    if (!rotated_little(a0, pose->body_rotation_a) || !rotated_little(b0, pose->body_rotation_b)) {
+    const cairn_body *body_a = &world->state.bodies[cairn_id_index(contact->body_a)];
+    const cairn_body *body_b = &world->state.bodies[cairn_id_index(contact->body_b)];
+    if (!rotated_little(a0, pose->body_rotation_a, body_a, body_b) ||
+        !rotated_little(b0, pose->body_rotation_b, body_b, body_a)) {
         return false;
     }
     const uint32_t a = cairn_id_index(contact->body_a);

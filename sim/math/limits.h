@@ -73,6 +73,11 @@
 #define CAIRN_MANIFOLD_RECYCLING_FRACTION 0.05f
 #define CAIRN_MANIFOLD_RECYCLING_FRACTION_AREA 0.2f
 #define CAIRN_MANIFOLD_RECYCLING_COSINE 0.9962f // of half the angle
+// A body that carries the other one, which impulses do not move or which is that many times
+// heavier, may have rotated by a quarter of a degree only: what stands on a platform that tilts
+// must slip at the angle of friction.
+#define CAIRN_MANIFOLD_RECYCLING_COSINE_CARRIER 0.9999976f // of half the angle
+#define CAIRN_MANIFOLD_CARRIER_MASS_RATIO 8.0f
 // Times that the PGS solver solves the normal rows of a manifold on each visit. The rows are
 // strongly coupled (two answer for one tilt), so a second pass at once does more for a stack than
 // more iterations.

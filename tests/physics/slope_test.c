@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Dry friction on a slope. A body on a slope of angle A rests while tan A < mu; beyond, it slides
+// with g (sin A - mu cos A).
+
+#include "tests/sim/world_kit.h"
+
+#include <math.h>
+
+#define GRAVITY 9.81
+#define DEGREE (3.14159265358979 / 180.0)
+
+static cairn_quat about_z(double angle) {
+    return (cairn_quat){.z = (float)sin(angle / 2.0), .w = (float)cos(angle / 2.0)};
+}
+
+// The acceleration down a slope of a box that slides for the second second.
+static double acceleration(uint32_t solver, double angle, float friction) {
+    cairn_world_def def = cairn_world_def_default();
+    def.solver = solver;
+    SCOPED(cairn_world) *world = kit_world(&def);
+    cairn_body_def body = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.friction = friction;
+    body.rotation = about_z(angle);
+    body.position = quat_rotate(body.rotation, vec3(0.0f, 0.25f, 0.0f));
+    shape.half_extents = vec3(0.5f, 0.25f, 0.5f);
+    const cairn_body_id box = kit_body(world, &body, &shape);
+    body.kind = CAIRN_BODY_STATIC;
+    body.position = vec3_zero();
+    shape.kind = CAIRN_SHAPE_HALF_SPACE;
+    kit_body(world, &body, &shape);
+    kit_run(world, 60);
+    const float before = vec3_length(kit_read(world, box).linear_velocity);
+    kit_run(world, 60);
+    return (double)(vec3_length(kit_read(world, box).linear_velocity) - before);
+}
+
+TEST("a box slides down a slope with g (sin - mu cos) and rests below the angle of friction") {
+    static const struct {
+        double degrees;
+        float friction;
+    } rows[] = {{20.0, 0.5f}, {26.0, 0.5f}, {27.5, 0.5f}, {30.0, 0.5f}, {45.0, 0.5f}, {10.0, 0.0f},
+        {16.0, 0.3f}, {18.0, 0.3f}, {40.0, 0.8f}, {60.0, 1.0f}};
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; ++i) {
+        const double angle = rows[i / 2].degrees * DEGREE;
+        const double slip = sin(angle) - (double)rows[i / 2].friction * cos(angle);
+        const double wanted = slip > 0.0 ? GRAVITY * slip : 0.0;
+        EXPECT_NEAR(acceleration(i % 2, angle, rows[i / 2].friction), wanted, 0.005 * GRAVITY);
+    }
+}
+
+// ---- a platform that tilts slowly
+
+typedef struct platform {
+    uint32_t solver;
+    uint32_t kind;    // of the platform: kinematic, or a dynamic one of a thousand times the mass
+    float half_width; // m, of the box on it
+    float friction;
+    double rate; // degrees per second
+} platform;
+
+// The angle in degrees at which the box has slipped by half a millimetre.
+static double slip_angle(const platform *p) {
+    cairn_world_def def = cairn_world_def_default();
+    def.solver = p->solver;
+    SCOPED(cairn_world) *world = kit_world(&def);
+    cairn_body_def body = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    const float w = (float)(p->rate * DEGREE);
+    const float size = 10.0f * p->half_width;
+    shape.friction = p->friction;
+    shape.half_extents = vec3(size, size, size);
+    shape.density = 1e5f;
+    body.kind = p->kind;
+    body.gravity_scale = 0.0f;
+    const cairn_body_id deck = kit_body(world, &body, &shape);
+    shape.density = 1000.0f;
+    shape.half_extents = vec3(p->half_width, p->half_width, p->half_width);
+    const cairn_body_id box = kit_drop(world, vec3(0.0f, size + p->half_width, 0.0f), &shape);
+    cairn_vec3 start = vec3_zero();
+    for (uint32_t tick = 0; tick < 60 * 600; ++tick) {
+        if (tick < 60) { // comes to rest first
+            EXPECT_OK(cairn_body_set_velocity(world, deck, vec3_zero(), vec3_zero()));
+        } else {
+            EXPECT_OK(cairn_body_set_velocity(world, deck, vec3_zero(), vec3(0.0f, 0.0f, w)));
+        }
+        kit_run(world, 1);
+        const cairn_body_state a = kit_read(world, deck);
+        const cairn_vec3 at =
+            quat_rotate_inverse(a.rotation, vec3_sub(kit_read(world, box).position, a.position));
+        start = tick < 60 ? at : start;
+        if (fabsf(at.x - start.x) > 5e-4f) {
+            return 2.0 * asin((double)a.rotation.z) / DEGREE;
+        }
+    }
+    return 90.0;
+}
+
+TEST("a box on a platform that tilts slips within half a degree of the angle of friction") {
+    for (uint32_t i = 0; i < 2 * 2 * 2 * 2; ++i) {
+        const platform p = {.solver = i & 1u,
+            .kind = (i & 2u) != 0 ? CAIRN_BODY_KINEMATIC : CAIRN_BODY_DYNAMIC,
+            .half_width = (i & 4u) != 0 ? 0.5f : 0.1f,
+            .friction = (i & 8u) != 0 ? 0.3f : 0.5f,
+            .rate = 0.5};
+        const double wanted = atan((double)p.friction) / DEGREE;
+        const double got = slip_angle(&p);
+        EXPECT_NEAR(got, wanted, 0.5);
+    }
+}
