@@ -30,6 +30,10 @@
 // little, because they read and write no bodies. Measured on heavy stacks: with four they
 // jitter less than with two, with eight no less than with four.
 #define CAIRN_MANIFOLD_SWEEPS 4
+// A body on which one of at least that many times its mass rests, with more than so many times its
+// own weight, is solved as if it were heavier (sim/soft_step/soft_step.c).
+#define CAIRN_SQUEEZE_MASS_RATIO_MIN 16.0f
+#define CAIRN_SQUEEZE_WEIGHTS_MAX 50.0f
 // Impacts: rounds in a substep, which a shock needs one of for each body that it passes on its way;
 // sweeps of a round over all contacts, and over the points of a manifold in each of these.
 #define CAIRN_IMPACT_ROUNDS_MAX 8

@@ -211,6 +211,42 @@ static void prepare_context(cairn_world *world) {
     soft_step->overflow_context.joint_constraints = soft_step->overflow_joints;
 }
 
+// A light body between a heavy one and the ground answers each sweep by no more than its own mass
+// can, so a load of a thousand times its weight takes seconds to arrive, and the springs of its
+// contacts, which are as stiff as its mass allows, yield under it. How it would move on its own is
+// of no consequence under such a load. So the solver takes it for heavier: the load of the last
+// step is at most CAIRN_SQUEEZE_WEIGHTS_MAX times the weight, which adds that small a fraction to
+// what is below. A body that lies loose on a heavy one carries no load, so it weighs what it
+// weighs.
+static void limit_loads(cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    const cairn_constraint_graph *graph = &soft_step->contact_graph;
+    const uint32_t moving = soft_step->moving_count;
+    const float gravity = float_max(vec3_length(world->state.settings->gravity), 1.0f);
+    const float bound = CAIRN_SQUEEZE_WEIGHTS_MAX * gravity * soft_step->wide_context.h;
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        const cairn_constraint_edge *edge = &graph->edges[i];
+        CAIRN_ASSERT(edge->solver_a < moving || edge->solver_b < moving);
+        cairn_solver_body *a = &soft_step->bodies[edge->solver_a];
+        cairn_solver_body *b = &soft_step->bodies[edge->solver_b];
+        cairn_solver_body *light = a->inverse_mass > b->inverse_mass ? a : b;
+        const float heavier = light == a ? b->inverse_mass : a->inverse_mass;
+        if (light->inverse_mass <= CAIRN_SQUEEZE_MASS_RATIO_MIN * heavier || heavier == 0.0f) {
+            continue;
+        }
+        const cairn_contact_point *points = world->state.contacts[edge->element].points;
+        const float impulse = points[0].normal_impulse + points[1].normal_impulse +
+                              points[2].normal_impulse + points[3].normal_impulse;
+        if (light->inverse_mass * impulse > bound) {
+            const float scale = bound / (light->inverse_mass * impulse);
+            light->inverse_mass *= scale;
+            for (int k = 0; k < 6; ++k) {
+                light->inverse_inertia[k] *= scale;
+            }
+        }
+    }
+}
+
 void cairn_soft_step_prepare(cairn_world *world) {
     CAIRN_ASSERT(world->def.substeps >= 1);
     cairn_constraint_graph *contact_graph = &world->soft_step->contact_graph;
@@ -226,6 +262,7 @@ void cairn_soft_step_prepare(cairn_world *world) {
     }
     contact_graph->edge_count = cairn_active_contacts_gather(world, contact_graph->edges);
     build_contact_graph(world);
+    limit_loads(world);
     build_joint_graph(world);
     for_each(world, joints_of(world), CAIRN_CONSTRAINT_PREPARE);
     for_each(world, contacts_of(world), CAIRN_CONSTRAINT_PREPARE);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Heavy bodies on light ones: what is below is squeezed, and must hold as rock would.
+
+#include "tests/sim/world_kit.h"
+
+#include <math.h>
+
+static cairn_body_id add_box(
+    cairn_world *world, cairn_vec3 position, cairn_vec3 half_extents, float mass) {
+    const float volume = 8.0f * half_extents.x * half_extents.y * half_extents.z;
+    return kit_box(world, position, half_extents, mass / volume);
+}
+
+static cairn_world *world_without_sleep(void) {
+    cairn_world_def def = cairn_world_def_default();
+    def.sleep = 0;
+    cairn_world *world = kit_world(&def);
+    kit_ground(world);
+    return world;
+}
+
+static void expect_rest(const cairn_world *world, cairn_body_id body, float height) {
+    const cairn_body_state now = kit_read(world, body);
+    EXPECT_NEAR(now.position.y, height, 0.05f);
+    EXPECT_NEAR(now.position.x, 0.0f, 0.05f);
+    assert_true(vec3_length(now.linear_velocity) < 0.001f);
+    assert_true(vec3_length(now.angular_velocity) < 0.001f);
+}
+
+TEST("a cube carries one of up to ten thousand times its mass") {
+    static const float ratios[] = {1.0f, 10.0f, 30.0f, 100.0f, 300.0f, 1000.0f, 10000.0f};
+    static const cairn_vec3 half = {0.5f, 0.5f, 0.5f};
+    for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; ++i) {
+        SCOPED(cairn_world) *world = world_without_sleep();
+        add_box(world, vec3(0.0f, 0.5f, 0.0f), half, 10.0f);
+        const cairn_body_id top = add_box(world, vec3(0.0f, 1.5f, 0.0f), half, 10.0f * ratios[i]);
+        float lowest = 1.5f;
+        for (uint32_t tick = 0; tick < 600; ++tick) {
+            kit_run(world, 1);
+            lowest = float_min(lowest, kit_read(world, top).position.y);
+        }
+        expect_rest(world, top, 1.5f);
+        assert_true(lowest > 1.5f - 0.1f); // while the load arrives
+    }
+}
+
+TEST("a table top of eight hundred times the mass of a leg stands") {
+    SCOPED(cairn_world) *world = world_without_sleep();
+    for (int i = 0; i < 4; ++i) {
+        const float x = (i & 1) != 0 ? 0.8f : -0.8f;
+        add_box(world, vec3(x, 0.5f, (i & 2) != 0 ? 0.8f : -0.8f), vec3(0.1f, 0.5f, 0.1f), 5.0f);
+    }
+    const cairn_body_id top =
+        add_box(world, vec3(0.0f, 1.1f, 0.0f), vec3(1.0f, 0.1f, 1.0f), 4000.0f);
+    kit_run(world, 600);
+    expect_rest(world, top, 1.1f);
+}
+
+// A squeezed body is solved as if it were heavier; one that lies loose on a heavy one must not be.
+// A beam of 1000 kg is pivoted at its middle. A crumb of 1 kg at its end turns it with the torque
+// of one kilogram: m g r / (M l^2 / 12 + m r^2), with l = 4 m and r = 1.9 m.
+TEST("a crumb on a seesaw weighs what it weighs") {
+    SCOPED(cairn_world) *world = world_without_sleep();
+    cairn_joint_def hinge = cairn_joint_def_default();
+    cairn_body_def post = cairn_body_def_default();
+    post.kind = CAIRN_BODY_STATIC;
+    post.position.y = 2.0f;
+    EXPECT_OK(cairn_body_create(world, &post, &hinge.body_a));
+    hinge.body_b = add_box(world, vec3(0.0f, 2.0f, 0.0f), vec3(2.0f, 0.1f, 0.5f), 1000.0f);
+    hinge.kind = CAIRN_JOINT_HINGE;
+    hinge.axis_a = hinge.axis_b = vec3(0.0f, 0.0f, 1.0f);
+    hinge.normal_a = hinge.normal_b = vec3(1.0f, 0.0f, 0.0f);
+    kit_joint(world, &hinge);
+    add_box(world, vec3(1.9f, 2.15f, 0.0f), vec3(0.05f, 0.05f, 0.05f), 1.0f);
+    kit_run(world, 60);
+    const float inertia = 1000.0f * (16.0f + 0.04f) / 12.0f + 1.9f * 1.9f;
+    const float wanted = 9.81f * 1.9f / inertia;
+    EXPECT_NEAR(-kit_read(world, hinge.body_b).angular_velocity.z, wanted, 0.03f * wanted);
+}
