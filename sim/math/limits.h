@@ -41,6 +41,9 @@
 #define CAIRN_IMPACT_MANIFOLD_SWEEPS 8
 // So that rounding does not decide about bodies that meet exactly at the threshold.
 #define CAIRN_IMPACT_THRESHOLD_ROUNDING 0.999f
+// Points that approach with less than this part of the threshold, after the forces of the substep,
+// are not looked at any closer.
+#define CAIRN_IMPACT_NEARLY 0.9f
 // Points of a manifold whose gaps differ by less than this, m, meet at the same time.
 #define CAIRN_IMPACT_SLACK 0.005f
 // Contacts and joints have at most this fraction of the substep rate as frequency: a spring that

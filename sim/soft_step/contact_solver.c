@@ -81,15 +81,13 @@ typedef struct wide_contact {
 } wide_contact;
 
 // An impact of the bodies of a wide contact in one round; see CAIRN_CONSTRAINT_FIND_IMPACTS.
-struct cairn_wide_impact {
-    uint32_t lanes_found;                     // bit set of lanes whose bodies collide
+typedef struct wide_impact {
     lanes target[CAIRN_MANIFOLD_POINTS_MAX];  // m/s, normal velocity after the impact
     lanes mass[CAIRN_MANIFOLD_POINTS_MAX];    // effective; 0: the point takes no part
     lanes impulse[CAIRN_MANIFOLD_POINTS_MAX]; // N s, accumulated in the round, like the following
     lanes friction_impulse[2];
     lanes twist_impulse;
-};
-typedef struct cairn_wide_impact wide_impact;
+} wide_impact;
 
 static inline lanes3 tangent2_of(const wide_contact *wide) {
     return lanes3_cross(wide->normal, wide->tangent);
@@ -349,56 +347,86 @@ static inline normal_space normal_velocity(
         lanes3_sub(b->angular_velocity, a->angular_velocity));
 }
 
-// Begins a round: which points meet, and with which velocity they part.
-static void find_impact(
+// The bit set of the lanes of a mask that are not 0.
+static inline uint32_t lanes_set(lanes_mask mask) {
+    int32_t values[CAIRN_LANES];
+    uint32_t set = 0;
+    memcpy(values, &mask, sizeof values);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        set |= values[i] != 0 ? 1u << i : 0;
+    }
+    return set;
+}
+
+// Begins a round: which points meet, and with which velocity they part. Returns the bit set of the
+// lanes whose bodies collide. Most contacts are at rest and are left at once.
+static uint32_t find_impact(
     const cairn_solver_context *context, const wide_contact *wide, wide_impact *impact) {
     const lanes zero = lanes_all(0.0f);
+    const lanes threshold = lanes_all(context->restitution_threshold);
+    const lanes nearly = lanes_all(CAIRN_IMPACT_NEARLY * context->restitution_threshold);
     const body_lanes a = load_body(context, wide->pair.a);
     const body_lanes b = load_body(context, wide->pair.b);
+    const normal_space velocity = normal_velocity(wide, &a, &b);
+    lanes_mask fast[CAIRN_MANIFOLD_POINTS_MAX];
+    lanes_mask any = lanes_less(zero, zero);
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        const wide_point *point = &wide->points[i];
+        fast[i] = lanes_less(nearly, zero - normal_velocity_at(velocity, point)) &
+                  lanes_less(zero, point->mass) & lanes_less(zero, wide->restitution);
+        any = any | fast[i];
+    }
+    if (lanes_set(any) == 0) {
+        return 0;
+    }
     const body_lanes a_before = without_forces(context, wide->pair.a, a);
     const body_lanes b_before = without_forces(context, wide->pair.b, b);
-    const normal_space velocity = normal_velocity(wide, &a, &b);
     const normal_space before = normal_velocity(wide, &a_before, &b_before);
     const normal_space displacement = displacement_of(context, wide);
     lanes_mask meets = lanes_less(zero, zero);
-    lanes_mask near[CAIRN_MANIFOLD_POINTS_MAX];
+    lanes_mask follows[CAIRN_MANIFOLD_POINTS_MAX];
     for (uint32_t i = 0; i < wide->point_count; ++i) {
         const wide_point *point = &wide->points[i];
         const lanes separation = point->separation + normal_velocity_at(displacement, point);
         const lanes travel = zero - normal_velocity_at(velocity, point) * lanes_all(context->h);
         const lanes approach = zero - normal_velocity_at(before, point);
-        const lanes_mask fast = lanes_less(lanes_all(context->restitution_threshold), approach) &
-                                lanes_less(zero, point->mass) & lanes_less(zero, wide->restitution);
-        meets = meets | (fast & lanes_less(separation, travel));
-        near[i] = fast & lanes_less(separation, travel + lanes_all(CAIRN_IMPACT_SLACK));
+        fast[i] = fast[i] & lanes_less(threshold, approach);
+        meets = meets | (fast[i] & lanes_less(separation, travel));
+        follows[i] = fast[i] & lanes_less(separation, travel + lanes_all(CAIRN_IMPACT_SLACK));
         impact->target[i] = wide->restitution * approach;
     }
     for (uint32_t i = 0; i < wide->point_count; ++i) {
-        impact->mass[i] = lanes_select(meets & near[i], wide->points[i].mass, zero);
+        impact->mass[i] = lanes_select(meets & follows[i], wide->points[i].mass, zero);
         impact->impulse[i] = zero;
     }
     impact->friction_impulse[0] = zero;
     impact->friction_impulse[1] = zero;
     impact->twist_impulse = zero;
-    int32_t found[CAIRN_LANES];
-    memcpy(found, &meets, sizeof found);
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        impact->lanes_found |= found[i] != 0 ? 1u << i : 0;
-    }
-    impact->lanes_found &= wide->pair.live;
+    return lanes_set(meets) & wide->pair.live;
 }
 
+// Whether the last round has changed a body of the constraint.
+static bool was_struck(const cairn_solver_context *context, const pair_lanes *pair) {
+    bool struck = false;
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        struck = struck || context->struck[pair->a[i]] == context->impact_after ||
+                 context->struck[pair->b[i]] == context->impact_after;
+    }
+    return struck;
+}
+
+// Rounds after the first one of a substep look only at contacts of bodies that the last one struck.
 static void find_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    CAIRN_ASSERT(begin <= end);
+    CAIRN_ASSERT(begin <= end && context->impact_after < context->impact_round);
     const wide_contact *constraints = context->contact_constraints;
     wide_impact *impacts = context->contact_impacts;
     for (uint32_t i = begin; i < end; ++i) {
-        impacts[i].lanes_found = 0;
-        if (constraints[i].has_restitution != 0) {
-            find_impact(context, &constraints[i], &impacts[i]);
-            if (impacts[i].lanes_found != 0) {
-                atomic_store_explicit(context->impact_found, 1, memory_order_relaxed);
-            }
+        const wide_contact *wide = &constraints[i];
+        const bool may = wide->has_restitution != 0 &&
+                         (context->impact_after == 0 || was_struck(context, &wide->pair));
+        context->impact_lanes[i] = may ? find_impact(context, wide, &impacts[i]) : 0;
+        if (context->impact_lanes[i] != 0) {
+            atomic_store_explicit(context->impact_found, 1, memory_order_relaxed);
         }
     }
 }
@@ -415,15 +443,19 @@ static void store_after_impact(const cairn_solver_context *context, const uint32
     lanes_store_rows(change, rows);
     store_body(context, index, moving, body);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        for (uint32_t k = 0; (moving >> i & 1u) != 0 && k < CAIRN_ROW_FLOATS; ++k) {
+        if ((moving >> i & 1u) == 0) {
+            continue;
+        }
+        context->struck[index[i]] = context->impact_round;
+        for (uint32_t k = 0; k < CAIRN_ROW_FLOATS; ++k) {
             context->integration[index[i]].unconstrained_velocity[k] += rows[i][k];
         }
     }
 }
 
 // Friction acts in an impact as in a contact: bounded by the normal impulses of the impact.
-static void solve_impact(
-    const cairn_solver_context *context, wide_contact *wide, wide_impact *impact) {
+static void solve_impact(const cairn_solver_context *context, wide_contact *wide, uint32_t found,
+    wide_impact *impact) {
     const body_lanes a_before = load_body(context, wide->pair.a);
     const body_lanes b_before = load_body(context, wide->pair.b);
     body_lanes a = a_before;
@@ -458,7 +490,6 @@ static void solve_impact(
     impact->friction_impulse[0] = struck.friction_impulse[0];
     impact->friction_impulse[1] = struck.friction_impulse[1];
     impact->twist_impulse = struck.twist_impulse;
-    const uint32_t found = impact->lanes_found;
     store_after_impact(context, wide->pair.a, wide->pair.moving_a & found, &a_before, &a);
     store_after_impact(context, wide->pair.b, wide->pair.moving_b & found, &b_before, &b);
 }
@@ -468,8 +499,8 @@ static void solve_impacts(const cairn_solver_context *context, uint32_t begin, u
     wide_contact *constraints = context->contact_constraints;
     wide_impact *impacts = context->contact_impacts;
     for (uint32_t i = begin; i < end; ++i) {
-        if (impacts[i].lanes_found != 0) {
-            solve_impact(context, &constraints[i], &impacts[i]);
+        if (context->impact_lanes[i] != 0) {
+            solve_impact(context, &constraints[i], context->impact_lanes[i], &impacts[i]);
         }
     }
 }

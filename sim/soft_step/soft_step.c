@@ -41,6 +41,12 @@ void cairn_soft_step_allocate(
         cairn_arena_take(from, contacts, overflow->contacts->constraint_size);
     soft_step->contact_impulses =
         cairn_arena_take(from, contacts, sizeof *soft_step->contact_impulses);
+    soft_step->wide_impact_lanes =
+        cairn_arena_take(from, cairn_constraint_graph_wide_max(contacts, wide->lanes),
+            sizeof *soft_step->wide_impact_lanes);
+    soft_step->overflow_impact_lanes =
+        cairn_arena_take(from, contacts, sizeof *soft_step->overflow_impact_lanes);
+    soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->impact_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
 }
@@ -200,6 +206,8 @@ static void prepare_context(cairn_world *world) {
         .static_softness = soften(2.0f * contact_hertz, settings->contact_damping, h),
         .joint_softness = soften(joint_hertz, settings->joint_damping, h),
         .restitution_threshold = CAIRN_IMPACT_THRESHOLD_ROUNDING * settings->restitution_threshold,
+        .impact_lanes = soft_step->wide_impact_lanes,
+        .struck = soft_step->struck,
         .restitution_found = &soft_step->restitution_found,
         .impact_found = &soft_step->impact_found};
     atomic_store_explicit(&soft_step->restitution_found, 0, memory_order_relaxed);
@@ -207,6 +215,7 @@ static void prepare_context(cairn_world *world) {
     soft_step->overflow_context.contact_order = soft_step->contact_graph.overflow_order;
     soft_step->overflow_context.contact_constraints = soft_step->overflow_contacts;
     soft_step->overflow_context.contact_impacts = soft_step->overflow_impacts;
+    soft_step->overflow_context.impact_lanes = soft_step->overflow_impact_lanes;
     soft_step->overflow_context.joint_order = soft_step->joint_graph.overflow_order;
     soft_step->overflow_context.joint_constraints = soft_step->overflow_joints;
 }
@@ -282,21 +291,30 @@ static void trace_pass(cairn_world *world, uint32_t substep, cairn_pass after) {
     }
 }
 
+// Begins the next round of impacts. Returns whether some bodies collide in it.
+static bool find_impacts(cairn_world *world, bool first_of_substep) {
+    cairn_soft_step *soft_step = world->soft_step;
+    cairn_solver_context *wide = &soft_step->wide_context;
+    wide->impact_after = first_of_substep ? 0 : wide->impact_round;
+    wide->impact_round += 1;
+    soft_step->overflow_context.impact_after = wide->impact_after;
+    soft_step->overflow_context.impact_round = wide->impact_round;
+    if (wide->impact_round == 1) {
+        memset(soft_step->struck, 0, soft_step->body_count * sizeof *soft_step->struck);
+    }
+    atomic_store_explicit(&soft_step->impact_found, 0, memory_order_relaxed);
+    for_each(world, contacts_of(world), CAIRN_CONSTRAINT_FIND_IMPACTS);
+    return atomic_load_explicit(&soft_step->impact_found, memory_order_relaxed) != 0;
+}
+
 // Rounds of impacts until no two bodies meet, or the next substep has to go on with the rest.
 static void solve_impacts(cairn_world *world) {
-    cairn_soft_step *soft_step = world->soft_step;
-    const constraint_set contacts = contacts_of(world);
-    if (atomic_load_explicit(&soft_step->restitution_found, memory_order_relaxed) == 0) {
+    if (atomic_load_explicit(&world->soft_step->restitution_found, memory_order_relaxed) == 0) {
         return;
     }
-    for (uint32_t round = 0; round < CAIRN_IMPACT_ROUNDS_MAX; ++round) {
-        atomic_store_explicit(&soft_step->impact_found, 0, memory_order_relaxed);
-        for_each(world, contacts, CAIRN_CONSTRAINT_FIND_IMPACTS);
-        if (atomic_load_explicit(&soft_step->impact_found, memory_order_relaxed) == 0) {
-            return;
-        }
-        for (uint32_t i = 0; i < CAIRN_IMPACT_SWEEPS; ++i) {
-            sweep(world, contacts, CAIRN_CONSTRAINT_SOLVE_IMPACTS);
+    for (uint32_t i = 0; i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts(world, i == 0); ++i) {
+        for (uint32_t k = 0; k < CAIRN_IMPACT_SWEEPS; ++k) {
+            sweep(world, contacts_of(world), CAIRN_CONSTRAINT_SOLVE_IMPACTS);
         }
     }
 }

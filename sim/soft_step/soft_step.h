@@ -23,7 +23,10 @@ struct cairn_soft_step {
     float *contact_impulses; // N s, by index in the contact list; only if shapes want hit events
     void *wide_impacts;
     void *overflow_impacts;
-    _Atomic uint32_t restitution_found; // see cairn_solver_context
+    uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
+    uint32_t *overflow_impact_lanes;
+    uint32_t *struck;
+    _Atomic uint32_t restitution_found;
     _Atomic uint32_t impact_found;
     void *wide_joints;
     void *overflow_joints;

@@ -80,6 +80,11 @@ typedef struct cairn_solver_context {
     cairn_softness static_softness;  // contacts with a body that impulses do not move
     cairn_softness joint_softness;
     float restitution_threshold; // m/s
+    // Impacts, in rounds that are counted from 1 through the step.
+    uint32_t impact_round;  // this one
+    uint32_t impact_after;  // the last one of the same substep; 0: this is its first
+    uint32_t *impact_lanes; // of each contact constraint: bit set of lanes whose bodies collide
+    uint32_t *struck;       // by solver body: the round that struck it last
     // Set to 1 by any worker: some contact of the step has restitution; in this round some bodies
     // collide.
     _Atomic uint32_t *restitution_found;
