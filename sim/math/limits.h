@@ -36,7 +36,7 @@
 #define CAIRN_SQUEEZE_WEIGHTS_MAX 50.0f
 // Impacts: rounds in a substep, which a shock needs one of for each body that it passes on its way;
 // sweeps of a round over all contacts, and over the points of a manifold in each of these.
-#define CAIRN_IMPACT_ROUNDS_MAX 8
+#define CAIRN_IMPACT_ROUNDS_MAX 32
 #define CAIRN_IMPACT_SWEEPS 8
 #define CAIRN_IMPACT_MANIFOLD_SWEEPS 8
 // So that rounding does not decide about bodies that meet exactly at the threshold.

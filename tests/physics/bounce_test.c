@@ -231,6 +231,29 @@ TEST("as many balls leave Newton's cradle as were let go") {
     }
 }
 
+TEST("a shock passes through thirty balls") {
+    for (uint32_t solver = 0; solver < 2; ++solver) {
+        cairn_world_def def = small_world(solver);
+        cairn_body_id balls[30];
+        def.gravity = vec3_zero();
+        def.body_capacity = def.shape_capacity = def.contact_capacity = 32;
+        SCOPED(cairn_world) *world = kit_world(&def);
+        cairn_shape_def shape = shape_of(world, BALL, 1.0f);
+        shape.radius = 0.1f;
+        for (uint32_t i = 0; i < 30; ++i) {
+            cairn_body_def body = cairn_body_def_default();
+            body.position.x = 0.2f * (float)i - (i == 0 ? 0.005f : 0.0f);
+            body.linear_velocity.x = i == 0 ? 3.0f : 0.0f;
+            balls[i] = kit_body(world, &body, &shape);
+        }
+        kit_run(world, 5);
+        for (uint32_t i = 0; i < 30; ++i) {
+            const float wanted = i == 29 ? 3.0f : 0.0f;
+            EXPECT_NEAR(kit_read(world, balls[i]).linear_velocity.x, wanted, TOLERANCE * 3.0f);
+        }
+    }
+}
+
 // Five balls on threads of 1 m, the first one let go at 45 degrees: the last one rises to the same
 // height, and the first three do not stir.
 TEST("the last ball of a hanging cradle rises as high as the first one fell") {
