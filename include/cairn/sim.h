@@ -436,8 +436,8 @@ typedef struct cairn_closest {
 
 // The shape nearest to `shape` (its kind and sizes; no half-space) at `pose`, at most
 // `distance_max` away (m, [0, 2e7]); ties: lower shape index. If they overlap both points are the
-// probe's position and the normal points up. CAIRN_NOT_FOUND if nothing is that near, or if the probe's
-// hull does not exist; CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE. out->shape is then
+// probe's position and the normal points up. CAIRN_NOT_FOUND if nothing is that near, or if the
+// probe's hull does not exist; CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE. out->shape is then
 // CAIRN_ID_NULL.
 cairn_status cairn_world_closest_to_shape(const cairn_world *world, const cairn_shape_def *shape,
     cairn_pose pose, float distance_max, const cairn_query_filter *filter, cairn_closest *out);

@@ -454,8 +454,8 @@ static void store_after_impact(const cairn_solver_context *context, const uint32
 }
 
 // Friction acts in an impact as in a contact: bounded by the normal impulses of the impact.
-static void solve_impact(const cairn_solver_context *context, wide_contact *wide, uint32_t found,
-    wide_impact *impact) {
+static void solve_impact(
+    const cairn_solver_context *context, wide_contact *wide, uint32_t found, wide_impact *impact) {
     const body_lanes a_before = load_body(context, wide->pair.a);
     const body_lanes b_before = load_body(context, wide->pair.b);
     body_lanes a = a_before;

@@ -69,7 +69,7 @@ typedef struct cairn_solver_context {
     cairn_contact *contacts;                // by edge.element
     void *contact_constraints;              // in the layout of the kernel
     float *contact_impulses; // N s, by edge.element: for hit events; NULL: not wanted
-    void *contact_impacts;                  // one of each constraint, in the layout of the kernel
+    void *contact_impacts;   // one of each constraint, in the layout of the kernel
     const cairn_constraint_edge *joint_edges;
     const uint32_t *joint_order;
     cairn_joint *joints; // by edge.element
