@@ -8,4 +8,4 @@
 static const cairn_hash128 cairn_passport_golden_trigonometry = {
     .lo = UINT64_C(0xadac0fa76d6dd904), .hi = UINT64_C(0xc70d98dbdf0fe20e)};
 static const cairn_hash128 cairn_passport_golden_scene = {
-    .lo = UINT64_C(0xc09442c70a050449), .hi = UINT64_C(0xd2bfe08c393d8b2c)};
+    .lo = UINT64_C(0xc7f634e626282260), .hi = UINT64_C(0xdcdd1f893b952653)};
