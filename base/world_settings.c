@@ -49,8 +49,10 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
     return status;
 }
 
-// The list names every member: one that is missing would leave a hole here.
+// The list names every member: one that is missing would leave a hole here. The seed is aligned to
+// eight bytes.
 #define SCALAR(name, initial, lower, upper) +sizeof(uint32_t)
 #define VEC3(name, a, b, c, limit) +sizeof(cairn_vec3)
-_Static_assert(offsetof(cairn_world_def, seed) == 0 CAIRN_WORLD_SETTINGS(SCALAR, SCALAR, VEC3),
+_Static_assert(offsetof(cairn_world_def, seed) ==
+                   ((0 CAIRN_WORLD_SETTINGS(SCALAR, SCALAR, VEC3) + 7) & ~(size_t)7),
     "base/world_settings.h lists every setting");

@@ -43,7 +43,9 @@
     FLOAT(joint_hertz, 120.0f, CAIRN_SETTING_MIN, CAIRN_HERTZ_MAX)                                 \
     FLOAT(joint_damping, 20.0f, 0.0f, CAIRN_DAMPING_RATIO_MAX)                                     \
     FLOAT(restitution_threshold, 1.0f, 0.0f, CAIRN_SPEED_MAX)                                      \
-    FLOAT(hit_threshold, 1.0f, 0.0f, CAIRN_SPEED_MAX)
+    FLOAT(hit_threshold, 1.0f, 0.0f, CAIRN_SPEED_MAX)                                              \
+    FLOAT(sleep_speed, 0.05f, 0.0f, CAIRN_SPEED_MAX)                                               \
+    FLOAT(limit_damping, 4.0f, 0.0f, CAIRN_DAMPING_MAX)
 
 // CAIRN_OK, CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT. Checks the settings and the rules.
 cairn_status cairn_world_def_check(const cairn_world_def *def);

@@ -44,6 +44,8 @@ cairn_quat bench_turn(int index, float scale);
 cairn_joint_id bench_pin(cairn_world *world, cairn_body_id a, cairn_body_id b, cairn_vec3 point);
 cairn_vec3 bench_anchor(const cairn_world *world, cairn_body_id body, cairn_vec3 point);
 
-// A yard 8 m wide and over it, in five layers, 100 standing figures of 11 capsules on 10 joints
-// with limits, with their arms held out (ragdoll.c).
+// A figure of 11 capsules on 10 joints with limits, with its arms held out. `at` is the middle of
+// its pelvis; without a turn it stands along y and faces z (ragdoll.c).
+void bench_ragdoll(cairn_world *world, cairn_vec3 at, cairn_quat turn);
+// A yard 8 m wide and over it, in five layers, 100 such figures.
 void bench_ragdolls(cairn_world *world);

@@ -97,9 +97,8 @@ static void add_limbs(const figure *f, const part *p, cairn_body_id out[2]) {
     out[1] = add_part(f, p, RIGHT);
 }
 
-// `at` is the middle of its pelvis; it is turned by bench_turn(index, 1).
-static void add_ragdoll(cairn_world *world, int index, cairn_vec3 at) {
-    const figure f = {.world = world, .at = at, .turn = bench_turn(index, 1.0f)};
+void bench_ragdoll(cairn_world *world, cairn_vec3 at, cairn_quat turn) {
+    const figure f = {.world = world, .at = at, .turn = turn};
     const cairn_body_id hips = add_part(&f, &pelvis, LEFT);
     const cairn_body_id trunk = add_part(&f, &chest, LEFT);
     const cairn_body_id skull = add_part(&f, &head, LEFT);
@@ -124,6 +123,6 @@ void bench_ragdolls(cairn_world *world) {
     for (int i = 0; i < 100; ++i) {
         const cairn_vec3 at = bench_at(((float)(i / 5 % 4) - 1.5f) * 1.9f,
             1.2f + 2.2f * (float)(i / 20), ((float)(i % 5) - 2.0f) * 1.4f);
-        add_ragdoll(world, i, at);
+        bench_ragdoll(world, at, bench_turn(i, 1.0f));
     }
 }

@@ -618,6 +618,7 @@ cairn_scene_body scene_body(const wire::SceneBody &t) {
     body.def.angular_damping = t.angular_damping() + 0.0f;
     body.def.gravity_scale = t.gravity_scale() + 0.0f;
     body.def.allow_sleep = t.allow_sleep();
+    body.def.gyroscopic = t.gyroscopic();
     const auto *grid = t.grid_count();
     body.grid_count[0] = grid == nullptr ? 1 : grid->x();
     body.grid_count[1] = grid == nullptr ? 1 : grid->y();

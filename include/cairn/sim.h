@@ -131,7 +131,9 @@ typedef struct cairn_body_def {
     float angular_damping;       // 1/s, >= 0
     float gravity_scale;         // finite
     uint32_t allow_sleep;        // 0 or 1
-    uint32_t user;               // the caller's, hashed and carried along
+    uint32_t gyroscopic; // 0 or 1: with gyroscopic torque. Without it a body keeps its angular
+                         // velocity, with it its angular momentum, so it may tumble
+    uint32_t user;       // the caller's, hashed and carried along
 } cairn_body_def;
 
 cairn_body_def cairn_body_def_default(void); // dynamic, at the origin, at rest

@@ -314,6 +314,9 @@ typedef struct cairn_world_def {
     float joint_damping;       // damping ratio of joints, [0, 100]
     float restitution_threshold;     // m/s, slower approaches do not bounce
     float hit_threshold;             // m/s, slower approaches make no hit event
+    float sleep_speed;               // m/s, below which all points of all bodies of an island stay
+                                     // for half a second before it falls asleep
+    float limit_damping;             // 1/s, how fast joints with limits lose their rotation
     uint64_t seed;                   // cairn_random_at's first argument, for rules
     const struct cairn_rules *rules; // NULL: none. Must outlive the world
 } cairn_world_def;

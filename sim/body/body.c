@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/check.h"
 #include "sim/math/limits.h"
+#include "sim/math/rotation.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"

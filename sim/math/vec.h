@@ -281,13 +281,3 @@ static inline cairn_quat quat_of_small_angle(cairn_vec3 angle) {
     const cairn_vec3 half = vec3_scale(angle, 0.5f);
     return quat_normalize((cairn_quat){.x = half.x, .y = half.y, .z = half.z, .w = 1.0f});
 }
-
-// q rotated by the angular velocity (world, rad/s) for `time` seconds: q + (time / 2) (w, 0) q,
-// normalized. The length before that is at least 1, so it is never zero.
-static inline cairn_quat quat_integrate(cairn_quat q, cairn_vec3 angular_velocity, float time) {
-    const cairn_vec3 half = vec3_scale(angular_velocity, 0.5f * time);
-    const cairn_quat change =
-        quat_multiply((cairn_quat){.x = half.x, .y = half.y, .z = half.z, .w = 0.0f}, q);
-    return quat_normalize((cairn_quat){
-        .x = q.x + change.x, .y = q.y + change.y, .z = q.z + change.z, .w = q.w + change.w});
-}

@@ -14,6 +14,7 @@ void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def
     // One more than there are slots: all bodies that take no impulses count as one.
     const uint32_t bodies = def->body_capacity + 1;
     pgs->bodies = cairn_arena_take(from, def->body_capacity, sizeof *pgs->bodies);
+    pgs->gyroscopic = cairn_arena_take(from, def->body_capacity, sizeof *pgs->gyroscopic);
     pgs->body_points = cairn_arena_take(from, def->body_capacity, sizeof *pgs->body_points);
     // The golden hashes of this solver were made with this rule.
     pgs->contact_graph.rule = CAIRN_COLOUR_LOWEST;
@@ -25,8 +26,8 @@ void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def
 }
 
 // ---- Integration: semi-implicit Euler (Catto 2005, section 5). Velocities from forces first,
-// poses from the new velocities after the solver. The gyroscopic term is left out. Damping is
-// implicit, so that no coefficient can reverse a velocity.
+// poses from the new velocities after the solver. The gyroscopic term is an option of the body.
+// Damping is implicit, so that no coefficient can reverse a velocity.
 
 // Returns the change of the linear velocity without damping.
 static cairn_vec3 apply_forces(const cairn_world *world, const cairn_body *body,
@@ -44,6 +45,17 @@ static cairn_vec3 apply_forces(const cairn_world *world, const cairn_body *body,
     return vec3_scale(linear, h);
 }
 
+static bool begin_gyroscopic(cairn_world *world, uint32_t slot) {
+    cairn_gyroscopic *gyroscopic = &world->pgs->gyroscopic[slot];
+    cairn_motion *motion = &world->state.motions[slot];
+    if (!cairn_gyroscopic_prepare(world, slot, gyroscopic)) {
+        return false;
+    }
+    motion->angular_velocity = vec3_clean(
+        cairn_gyroscopic_begin(gyroscopic, motion->angular_velocity, world_time_step(world)));
+    return true;
+}
+
 void cairn_pgs_integrate_forces(cairn_world *world) {
     CAIRN_ASSERT(world->def.solver == CAIRN_SOLVER_PGS);
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
@@ -56,10 +68,12 @@ void cairn_pgs_integrate_forces(cairn_world *world) {
         }
         cairn_sym3 inverse_inertia = sym3_zero();
         cairn_vec3 velocity_change = vec3_zero();
+        bool gyroscopic = false;
         if (cairn_body_takes_impulses(world, i)) {
             inverse_inertia = sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
             velocity_change = apply_forces(world, body, motion, inverse_inertia);
             cairn_body_clear_forces(world, i);
+            gyroscopic = begin_gyroscopic(world, i);
         }
         // A body outside the awake set is as valid as the last step left it.
         if (cairn_body_in_awake_set(world, i) && !cairn_motion_valid(motion)) {
@@ -72,6 +86,7 @@ void cairn_pgs_integrate_forces(cairn_world *world) {
             .inverse_mass = takes ? body->inverse_mass : 0.0f,
             .inverse_inertia = takes ? inverse_inertia : sym3_zero(),
             .takes_impulses = takes ? 1u : 0u,
+            .gyroscopic = takes && gyroscopic ? 1u : 0u,
             .at_rest = takes || cairn_body_is_moving(world, i) ? 0u : 1u};
     }
 }
@@ -88,6 +103,10 @@ void cairn_pgs_integrate_positions(cairn_world *world) {
         }
         if (cairn_body_is_active(world, i)) {
             cairn_body_integrate(world, i, h);
+        }
+        if (solved->gyroscopic != 0 && cairn_body_is_active(world, i)) {
+            world->state.motions[i].angular_velocity = vec3_clean(
+                cairn_gyroscopic_finish(&world->pgs->gyroscopic[i], solved->angular_velocity, h));
         }
     }
 }

@@ -6,6 +6,7 @@
 // paper; the default solver is sim/soft_step. It solves constraint by constraint, without lanes and
 // on one thread, in the order of the constraint graph.
 
+#include "sim/body/gyroscopic.h"
 #include "sim/constraint/graph.h"
 #include "sim/state/world.h"
 
@@ -18,6 +19,7 @@ typedef struct cairn_pgs_body {
     float inverse_mass;
     cairn_sym3 inverse_inertia; // world axes
     uint32_t takes_impulses;    // 0 or 1
+    uint32_t gyroscopic;        // 0 or 1: with gyroscopic torque
     uint32_t at_rest;           // 0 or 1: takes no impulses and has no velocity
 } cairn_pgs_body;
 
@@ -81,7 +83,8 @@ typedef struct cairn_pgs_joint {
 
 struct cairn_pgs {
     cairn_pgs_body *bodies;
-    uint32_t *body_points; // contact points of each body, CAIRN_FRICTION_CONSTANT
+    cairn_gyroscopic *gyroscopic; // by slot, of the bodies with gyroscopic torque
+    uint32_t *body_points;        // contact points of each body, CAIRN_FRICTION_CONSTANT
     cairn_constraint_graph contact_graph;
     cairn_constraint_graph joint_graph;
     cairn_pgs_contact *contacts; // in the order of solving

@@ -73,23 +73,34 @@ static inline lanes_quat motion_rotation(const motion_lanes *motion) {
     return (lanes_quat){motion->first[6], motion->first[7], motion->second[0], motion->second[1]};
 }
 
-static inline body_lanes load_body(const cairn_solver_context *context, const uint32_t *index) {
+static inline lanes_sym3 load_inverse_inertia(
+    const cairn_solver_context *context, const uint32_t *index) {
     const float *rows[CAIRN_LANES];
-    lanes velocities[CAIRN_ROW_FLOATS];
     lanes inertia[CAIRN_ROW_FLOATS];
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = context->bodies[index[i]].linear_velocity;
-    }
-    lanes_load_rows(rows, velocities);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         rows[i] = context->bodies[index[i]].inverse_inertia;
     }
     lanes_load_rows(rows, inertia);
+    return (lanes_sym3){inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]};
+}
+
+// With an inertia that was loaded before: it stays the same throughout a step.
+static inline body_lanes load_velocities(
+    const cairn_solver_context *context, const uint32_t *index, lanes_sym3 inverse_inertia) {
+    const float *rows[CAIRN_LANES];
+    lanes velocities[CAIRN_ROW_FLOATS];
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        rows[i] = context->bodies[index[i]].linear_velocity;
+    }
+    lanes_load_rows(rows, velocities);
     return (body_lanes){.velocity = {velocities[0], velocities[1], velocities[2]},
         .inverse_mass = velocities[3],
         .angular_velocity = {velocities[4], velocities[5], velocities[6]},
-        .inverse_inertia = {
-            inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]}};
+        .inverse_inertia = inverse_inertia};
+}
+
+static inline body_lanes load_body(const cairn_solver_context *context, const uint32_t *index) {
+    return load_velocities(context, index, load_inverse_inertia(context, index));
 }
 
 static inline delta_lanes load_delta(const cairn_solver_context *context, const uint32_t *index) {

@@ -5,13 +5,14 @@
 
 #include "base/assert.h"
 #include "sim/math/limits.h"
+#include "sim/math/trig.h"
 #include "sim/soft_step/body_gather.h"
 
 // Rows within a cairn_body, by float.
-#define BODY_FORCES 3  // force, torque
-#define BODY_CENTRE 4  // the centre is in lanes 5 to 7
-#define BODY_MASSES 12 // mass, inverse mass, inverse inertia
-#define BODY_RATES 15  // dampings and gravity scale are in lanes 5 to 7
+#define BODY_FORCES 4  // force, torque
+#define BODY_CENTRE 5  // the centre is in lanes 5 to 7
+#define BODY_MASSES 13 // mass, inverse mass, inverse inertia
+#define BODY_RATES 16  // dampings and gravity scale are in lanes 5 to 7
 
 _Static_assert(offsetof(cairn_body, force) == 4 * BODY_FORCES, "a row begins here");
 _Static_assert(offsetof(cairn_body, centre) == 4 * (BODY_CENTRE + 5), "lanes 5 to 7");
@@ -167,17 +168,48 @@ static void integrate_positions(const cairn_solver_context *context, uint32_t be
     }
 }
 
-// ---- back into the state
-
-// The rotation by a vector, not of unit length: the tangent of half the angle, to the fifth order,
-// times the axis, and 1.
-static lanes_quat quat_of_vector(lanes3 rotation) {
-    const lanes square = lanes3_dot(rotation, rotation);
-    const lanes factor =
-        lanes_all(0.5f) + square * (lanes_all(1.0f / 24.0f) + square * lanes_all(1.0f / 240.0f));
-    return (lanes_quat){
-        rotation.x * factor, rotation.y * factor, rotation.z * factor, lanes_all(1.0f)};
+// What the last relax pass of the joints added is no part of the impulses with which the next
+// biased pass starts, but of those with which the next relax pass starts. In the first substep it
+// comes from the joints.
+static void hold_relax_change(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end && end <= context->moving_count);
+    for (uint32_t i = begin; i < end; ++i) {
+        float *velocity = context->bodies[i].linear_velocity;
+        cairn_solver_integration *integration = &context->integration[i];
+        for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
+            integration->relax_change[k] = velocity[k] - integration->unconstrained_velocity[k];
+            velocity[k] = integration->unconstrained_velocity[k];
+        }
+    }
 }
+
+static void begin_relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end && end <= context->moving_count);
+    for (uint32_t i = begin; i < end; ++i) {
+        float *velocity = context->bodies[i].linear_velocity;
+        float *change = context->integration[i].relax_change;
+        for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
+            const float before = velocity[k];
+            velocity[k] = before + change[k];
+            change[k] = before;
+        }
+    }
+}
+
+static void end_relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end && end <= context->moving_count);
+    for (uint32_t i = begin; i < end; ++i) {
+        const float *velocity = context->bodies[i].linear_velocity;
+        cairn_solver_integration *integration = &context->integration[i];
+        for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
+            integration->relax_change[k] =
+                (velocity[k] - integration->relax_change[k]) * CAIRN_RELAX_KEPT;
+            integration->unconstrained_velocity[k] += integration->relax_change[k];
+        }
+    }
+}
+
+// ---- back into the state
 
 // a b, normalized.
 static lanes_quat quat_multiply_unit(lanes_quat a, lanes_quat b) {
@@ -212,7 +244,7 @@ static scattered_lanes compute_scattered(
         without_negative_zero(lanes3_add(p0, lanes3_of(delta[0], delta[1], delta[2])));
     const lanes_quat q0 = motion_rotation(motion);
     const lanes_quat q =
-        quat_multiply_unit(quat_of_vector(lanes3_of(delta[4], delta[5], delta[6])), q0);
+        quat_multiply_unit(lanes_quat_of_vector(lanes3_of(delta[4], delta[5], delta[6])), q0);
     const lanes_mat3 axes = lanes_mat3_of_quat(q.x, q.y, q.z, q.w);
     const lanes3 centre = lanes3_of(centres[5], centres[6], centres[7]);
     const lanes3 origin =
@@ -268,5 +300,8 @@ const cairn_body_passes CAIRN_KERNEL(bodies) = {
     .integrate_velocities_first = integrate_velocities_first,
     .integrate_velocities = integrate_velocities,
     .integrate_positions = integrate_positions,
+    .hold_relax_change = hold_relax_change,
+    .begin_relax = begin_relax,
+    .end_relax = end_relax,
     .scatter = scatter,
 };

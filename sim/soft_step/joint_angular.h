@@ -21,30 +21,36 @@
 #include "sim/math/limits.h"
 #include "sim/soft_step/joint_linear.h"
 
-typedef struct limit_lanes {
-    lanes slack;   // rad, along the row; negative where the limit is violated
-    lanes impulse; // N m s, accumulated in one substep, >= 0
-} limit_lanes;
+// Impulses of angular rows.
+enum {
+    HINGE_ROW_1, // along swing_axes
+    HINGE_ROW_2,
+    LOWER_LIMIT, // of the twist; limits have impulses >= 0
+    UPPER_LIMIT,
+    SWING_LIMIT, // cone
+    ANGULAR_ROW_COUNT
+};
 
 typedef struct angular_part {
     axes_lanes axes0; // world, at the start of the step
     lanes twist0;     // rad, at the start of the step, within half a turn of the limits' middle
     lanes lower_limit, upper_limit; // rad, of the twist
     lanes cone_cosine;              // of the largest swing
-    lanes3 rotation;      // rad: of b relative to a since the start, when slack was last measured
-    lanes_sym3 response;  // S
-    lanes3 axis;          // of the twist row
+    lanes3 rotation;                // rad: of b relative to a since the start
+    lanes_sym3 response;            // S
+    lanes3 axis;                    // of the twist row
     lanes3 swing_axes[2]; // hinge: of the rows that keep the axes together; cone: [0], of the swing
     lanes3 twist_torque;  // by which the twist row acts; a hinge's does not disturb the other rows
     lanes twist_mass;     // effective
     lanes swing_mass;     // cone
     lanes hinge_mass_11, hinge_mass_12, hinge_mass_22; // inverse of the 2 x 2 response
     lanes angular_error[2];                            // hinge, rad: of b's axis along swing_axes
-    lanes twist_fraction[2]; // hinge: part of the twist row's torque along swing_axes
-    lanes swing_impulse[2];  // hinge, N m s, accumulated in one substep
-    limit_lanes lower;       // of the twist
-    limit_lanes upper;
-    limit_lanes swing; // cone
+    lanes twist_fraction[2];          // hinge: part of the twist row's torque along swing_axes
+    lanes impulse[ANGULAR_ROW_COUNT]; // N m s, accumulated in one substep
+    lanes biased_impulse[ANGULAR_ROW_COUNT]; // at the end of the biased pass
+    lanes relax_impulse[ANGULAR_ROW_COUNT];  // with which the next relax pass starts
+    // Rad, along the row; negative where the limit is violated.
+    lanes lower_slack, upper_slack, swing_slack;
 } angular_part;
 
 // The velocity by which a torque moves the anchors apart: C t.
@@ -80,9 +86,9 @@ static inline lanes row_mass(lanes_sym3 response, lanes3 axis) {
 }
 
 // The rotation of b relative to a as a vector, to the second order (Baker, Campbell and Hausdorff).
-static inline lanes3 relative_rotation(const delta_lanes *a, const delta_lanes *b) {
-    const lanes3 apart = lanes3_sub(b->rotation, a->rotation);
-    return lanes3_add_scaled(apart, lanes3_cross(a->rotation, apart), lanes_all(0.5f));
+static inline lanes3 relative_rotation(const pair_motion *motion) {
+    const lanes3 apart = lanes3_sub(motion->rotation_b, motion->rotation_a);
+    return lanes3_add_scaled(apart, lanes3_cross(motion->rotation_a, apart), lanes_all(0.5f));
 }
 
 static inline void update_hinge_rows(angular_part *angular, const axes_lanes *axes) {
@@ -124,7 +130,7 @@ static inline void update_swing_row(angular_part *angular, const axes_lanes *axe
     angular->swing_axes[0] =
         lanes3_select(valid, lanes3_scale(error, lanes_all(1.0f) / sine), axes->normal_a);
     angular->swing_mass = row_mass(angular->response, angular->swing_axes[0]);
-    angular->swing.slack = (lanes3_dot(axes->axis_a, axes->axis_b) - angular->cone_cosine) / sine;
+    angular->swing_slack = (lanes3_dot(axes->axis_a, axes->axis_b) - angular->cone_cosine) / sine;
 }
 
 // Puts the twist row along the bisector. Returns the factor from a twist to the rotation about that
@@ -153,20 +159,20 @@ static inline void update_angular_rows(
     const lanes3 effect = lanes_sym3_apply(angular->response, angular->twist_torque);
     angular->twist_mass = inverse_or_zero(lanes3_dot(angular->axis, effect));
     const lanes rotated = lanes3_dot(angular->rotation, angular->axis);
-    angular->lower.slack = (angular->twist0 - angular->lower_limit) * scale + rotated;
-    angular->upper.slack = (angular->upper_limit - angular->twist0) * scale - rotated;
+    angular->lower_slack = (angular->twist0 - angular->lower_limit) * scale + rotated;
+    angular->upper_slack = (angular->upper_limit - angular->twist0) * scale - rotated;
 }
 
-// The accumulated angular impulses as one vector.
-static inline lanes3 accumulated_torque(const angular_part *angular, uint32_t kind) {
-    const lanes3 twist =
-        lanes3_scale(angular->axis, angular->lower.impulse - angular->upper.impulse);
+// `impulse`, one of those of the part, as one vector.
+static inline lanes3 torque_vector(
+    const angular_part *angular, uint32_t kind, const lanes impulse[ANGULAR_ROW_COUNT]) {
+    const lanes3 twist = lanes3_scale(angular->axis, impulse[LOWER_LIMIT] - impulse[UPPER_LIMIT]);
     if (kind == CAIRN_JOINT_HINGE) {
         return lanes3_add_scaled(
-            lanes3_add_scaled(twist, angular->swing_axes[0], angular->swing_impulse[0]),
-            angular->swing_axes[1], angular->swing_impulse[1]);
+            lanes3_add_scaled(twist, angular->swing_axes[0], impulse[HINGE_ROW_1]),
+            angular->swing_axes[1], impulse[HINGE_ROW_2]);
     }
-    return lanes3_sub_scaled(twist, angular->swing_axes[0], angular->swing.impulse);
+    return lanes3_sub_scaled(twist, angular->swing_axes[0], impulse[SWING_LIMIT]);
 }
 
 static inline void apply_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
@@ -176,54 +182,44 @@ static inline void apply_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
         lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque));
 }
 
-// Like rotate_linear_rows: the axes rotate with the bodies, and so do the impulses that the bodies
-// already have.
-static inline void rotate_angular_rows(angular_part *angular, uint32_t kind,
-    const linear_part *linear, const anchor_lanes *anchors, const delta_lanes *delta_a,
-    const delta_lanes *delta_b, body_lanes *a, body_lanes *b) {
-    const lanes3 old = accumulated_torque(angular, kind);
-    const axes_lanes axes = {.axis_a = rotate_by_vector(angular->axes0.axis_a, delta_a->rotation),
-        .normal_a = rotate_by_vector(angular->axes0.normal_a, delta_a->rotation),
-        .axis_b = rotate_by_vector(angular->axes0.axis_b, delta_b->rotation)};
-    angular->rotation = relative_rotation(delta_a, delta_b);
+// Like rotate_linear_rows: the axes rotate with the bodies, and so do the impulses. Returns what is
+// missing in N m s on b.
+static inline lanes3 rotate_angular_rows(angular_part *angular, uint32_t kind,
+    const linear_part *linear, const anchor_lanes *anchors, const pair_motion *motion,
+    body_lanes *a, body_lanes *b) {
+    const lanes3 old = torque_vector(angular, kind, angular->impulse);
+    const lanes3 old_relax = torque_vector(angular, kind, angular->relax_impulse);
+    const axes_lanes axes = {
+        .axis_a = rotate_by_half_tangent(&motion->turn_a, angular->axes0.axis_a),
+        .normal_a = rotate_by_half_tangent(&motion->turn_a, angular->axes0.normal_a),
+        .axis_b = rotate_by_half_tangent(&motion->turn_b, angular->axes0.axis_b)};
+    angular->rotation = relative_rotation(motion);
     angular->response = held_response(linear, anchors, a, b);
     update_angular_rows(angular, kind, &axes);
-    apply_torque(a, b, lanes3_sub(accumulated_torque(angular, kind), old));
-}
-
-// Updates the slack of all limits by the rotation since it was last measured; the rows stay.
-static inline void update_slack(
-    angular_part *angular, const delta_lanes *delta_a, const delta_lanes *delta_b) {
-    const lanes3 rotation = relative_rotation(delta_a, delta_b);
-    const lanes3 since = lanes3_sub(rotation, angular->rotation);
-    const lanes along = lanes3_dot(since, angular->axis);
-    angular->lower.slack = angular->lower.slack + along;
-    angular->upper.slack = angular->upper.slack - along;
-    angular->swing.slack = angular->swing.slack - lanes3_dot(since, angular->swing_axes[0]);
-    angular->rotation = rotation;
+    apply_torque(a, b, lanes3_sub(torque_vector(angular, kind, angular->relax_impulse), old_relax));
+    return lanes3_sub(torque_vector(angular, kind, angular->impulse), old);
 }
 
 // Solves a limit whose slack grows with `velocity`; returns the impulse that was added.
-static inline lanes solve_limit(const cairn_solver_context *context, limit_lanes *limit, lanes mass,
-    lanes velocity, bool biased) {
+static inline lanes solve_limit(const cairn_solver_context *context, lanes slack, lanes *impulse,
+    lanes mass, lanes velocity, bool biased) {
     const lanes zero = lanes_all(0.0f);
-    const lanes closing = limit->slack * lanes_all(context->inverse_h);
+    const lanes closing = slack * lanes_all(context->inverse_h);
     lanes change;
     if (biased) {
         const cairn_softness *soft = &context->joint_softness;
-        const lanes_mask apart = lanes_less(zero, limit->slack);
-        const lanes bias = lanes_select(apart, closing, limit->slack * lanes_all(soft->rate));
+        const lanes_mask apart = lanes_less(zero, slack);
+        const lanes bias = lanes_select(apart, closing, slack * lanes_all(soft->rate));
         const lanes scale =
             lanes_select(apart, lanes_all(1.0f), lanes_all(soft->mass_scale)) * mass;
         const lanes impulse_scale = lanes_select(apart, zero, lanes_all(soft->impulse_scale));
-        change = scale * (velocity + bias) + impulse_scale * limit->impulse;
+        change = scale * (velocity + bias) + impulse_scale * *impulse;
     } else {
         change = mass * (velocity + lanes_max(closing, zero));
     }
-    const lanes impulse = lanes_max(limit->impulse - change, zero);
-    const lanes added = impulse - limit->impulse;
-    limit->impulse = impulse;
-    return added;
+    const lanes before = *impulse;
+    *impulse = lanes_max(before - change, zero);
+    return *impulse - before;
 }
 
 // The relative angular velocity during the sweeps, and the sum of torques so far.
@@ -241,22 +237,24 @@ static inline void solve_twist(
     const cairn_solver_context *context, angular_part *angular, angular_sweep *sweep, bool biased) {
     const lanes mass = angular->twist_mass;
     const lanes rising = lanes3_dot(sweep->velocity, angular->axis);
-    const lanes up = solve_limit(context, &angular->lower, mass, rising, biased);
+    const lanes up = solve_limit(
+        context, angular->lower_slack, &angular->impulse[LOWER_LIMIT], mass, rising, biased);
     add_torque(angular, sweep, lanes3_scale(angular->twist_torque, up));
     const lanes falling = lanes_all(0.0f) - lanes3_dot(sweep->velocity, angular->axis);
-    const lanes down = solve_limit(context, &angular->upper, mass, falling, biased);
+    const lanes down = solve_limit(
+        context, angular->upper_slack, &angular->impulse[UPPER_LIMIT], mass, falling, biased);
     add_torque(angular, sweep, lanes3_scale(angular->twist_torque, lanes_all(0.0f) - down));
-    angular->swing_impulse[0] =
-        angular->swing_impulse[0] - angular->twist_fraction[0] * (up - down);
-    angular->swing_impulse[1] =
-        angular->swing_impulse[1] - angular->twist_fraction[1] * (up - down);
+    angular->impulse[HINGE_ROW_1] =
+        angular->impulse[HINGE_ROW_1] - angular->twist_fraction[0] * (up - down);
+    angular->impulse[HINGE_ROW_2] =
+        angular->impulse[HINGE_ROW_2] - angular->twist_fraction[1] * (up - down);
 }
 
 static inline void solve_swing(
     const cairn_solver_context *context, angular_part *angular, angular_sweep *sweep, bool biased) {
     const lanes out = lanes3_dot(sweep->velocity, angular->swing_axes[0]);
-    const lanes back =
-        solve_limit(context, &angular->swing, angular->swing_mass, lanes_all(0.0f) - out, biased);
+    const lanes back = solve_limit(context, angular->swing_slack, &angular->impulse[SWING_LIMIT],
+        angular->swing_mass, lanes_all(0.0f) - out, biased);
     add_torque(angular, sweep, lanes3_scale(angular->swing_axes[0], lanes_all(0.0f) - back));
 }
 
@@ -274,11 +272,11 @@ static inline void solve_hinge_axes(
         impulse_scale = lanes_all(soft->impulse_scale);
     }
     const lanes first = (angular->hinge_mass_11 * u + angular->hinge_mass_12 * v) * scale +
-                        angular->swing_impulse[0] * impulse_scale;
+                        angular->impulse[HINGE_ROW_1] * impulse_scale;
     const lanes second = (angular->hinge_mass_12 * u + angular->hinge_mass_22 * v) * scale +
-                         angular->swing_impulse[1] * impulse_scale;
-    angular->swing_impulse[0] = angular->swing_impulse[0] - first;
-    angular->swing_impulse[1] = angular->swing_impulse[1] - second;
+                         angular->impulse[HINGE_ROW_2] * impulse_scale;
+    angular->impulse[HINGE_ROW_1] = angular->impulse[HINGE_ROW_1] - first;
+    angular->impulse[HINGE_ROW_2] = angular->impulse[HINGE_ROW_2] - second;
     const lanes3 torque = lanes3_add_scaled(
         lanes3_scale(angular->swing_axes[0], first), angular->swing_axes[1], second);
     const lanes zero = lanes_all(0.0f);
@@ -306,6 +304,24 @@ static inline void solve_angular(const cairn_solver_context *context, angular_pa
         lanes3_sub(lanes3_of(zero, zero, zero), lanes_sym3_apply(linear->inverse, velocity));
     linear->impulse = lanes3_add(linear->impulse, impulse);
     apply_impulse(a, anchors->arm_a, b, anchors->arm_b, impulse, sweep.torque);
+}
+
+// Takes the part `limit_drag` of the relative rotation from cones and from hinges with limits, and
+// keeps the anchors together.
+static inline void damp_rotation(const cairn_solver_context *context, const angular_part *angular,
+    uint32_t kind, const linear_part *linear, const anchor_lanes *anchors, body_lanes *a,
+    body_lanes *b) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes drag = lanes_all(context->limit_drag);
+    const lanes_mask limited = lanes_less(lanes_all(-CAIRN_ANGLE_FAR), angular->lower_limit);
+    const lanes part = kind == CAIRN_JOINT_CONE ? drag : lanes_select(limited, drag, zero);
+    const lanes3 velocity = lanes3_sub(b->angular_velocity, a->angular_velocity);
+    const lanes3 torque =
+        lanes3_scale(lanes_sym3_apply(inverse_of_k(angular->response), velocity), zero - part);
+    const lanes3 impulse =
+        lanes_sym3_apply(linear->inverse, anchor_velocity(anchors, a, b, torque));
+    apply_impulse(a, anchors->arm_a, b, anchors->arm_b,
+        lanes3_sub(lanes3_of(zero, zero, zero), impulse), torque);
 }
 
 // ---- from joints and back
@@ -344,15 +360,18 @@ static inline void prepare_angular(angular_part *angular, uint32_t kind, const l
     angular->twist0 =
         angle_near(twist_of(&angular->axes0), angular->lower_limit, angular->upper_limit);
     angular->rotation = lanes3_of(zero, zero, zero);
-    angular->swing.slack = zero;
+    for (uint32_t i = 0; i < ANGULAR_ROW_COUNT; ++i) {
+        angular->relax_impulse[i] = zero;
+    }
+    angular->swing_slack = zero;
     angular->swing_axes[1] = angular->rotation;
     angular->twist_fraction[0] = zero;
     angular->twist_fraction[1] = zero;
     update_angular_rows(angular, kind, &angular->axes0);
     const lanes3 swing_impulse = lanes3_at(words + 15);
-    angular->swing_impulse[0] = lanes3_dot(swing_impulse, angular->swing_axes[0]);
-    angular->swing_impulse[1] = lanes3_dot(swing_impulse, angular->swing_axes[1]);
-    angular->lower.impulse = words[18];
-    angular->upper.impulse = words[19];
-    angular->swing.impulse = words[20];
+    angular->impulse[HINGE_ROW_1] = lanes3_dot(swing_impulse, angular->swing_axes[0]);
+    angular->impulse[HINGE_ROW_2] = lanes3_dot(swing_impulse, angular->swing_axes[1]);
+    angular->impulse[LOWER_LIMIT] = words[18];
+    angular->impulse[UPPER_LIMIT] = words[19];
+    angular->impulse[SWING_LIMIT] = words[20];
 }

@@ -12,14 +12,19 @@
 typedef struct wide_joint {
     pair_lanes pair;
     uint32_t kind; // cairn_joint_kind, of every lane
+    lanes_sym3 inverse_inertia_a;
+    lanes_sym3 inverse_inertia_b;
     anchor_lanes anchors;
     linear_part linear;
     angular_part angular; // of hinges and cones; the other kinds never read it
+    // The bodies start a substep with the impulses of the last biased pass, which acted at the arms
+    // and along the axes of then: what must be added for those of now.
+    pair_impulse missing;
 } wide_joint;
 
 static void prepare_linear(const cairn_solver_context *context, wide_joint *wide,
     const body_lanes *a, const body_lanes *b) {
-    float words[4][CAIRN_LANES];
+    float words[7][CAIRN_LANES];
     const float warm = context->warm_start != 0 ? 1.0f : 0.0f;
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         const cairn_joint *joint =
@@ -28,11 +33,15 @@ static void prepare_linear(const cairn_solver_context *context, wide_joint *wide
         words[1][i] = joint->impulse.y * warm;
         words[2][i] = joint->impulse.z * warm;
         words[3][i] = joint->length;
+        words[4][i] = joint->relax_impulse.x * warm;
+        words[5][i] = joint->relax_impulse.y * warm;
+        words[6][i] = joint->relax_impulse.z * warm;
     }
-    lanes in[4];
+    lanes in[7];
     memcpy(in, words, sizeof in);
     wide->linear.impulse = lanes3_of(in[0], in[1], in[2]);
     wide->linear.length = in[3];
+    wide->linear.relax_impulse = lanes3_of(in[4], in[5], in[6]);
     if (wide->kind == CAIRN_JOINT_DISTANCE) {
         update_distance_row(&wide->linear, &wide->anchors, a, b);
     } else {
@@ -78,8 +87,14 @@ static void prepare_joint(
     const joint_pose pose_b = load_joint_poses(sources_b);
     const body_lanes a = load_body(context, wide->pair.a);
     const body_lanes b = load_body(context, wide->pair.b);
+    wide->inverse_inertia_a = a.inverse_inertia;
+    wide->inverse_inertia_b = b.inverse_inertia;
     prepare_anchors(&wide->anchors, &pose_a, &pose_b);
     prepare_linear(context, wide, &a, &b);
+    update_chord(context, wide->kind, &wide->linear, &wide->anchors, &a, &b);
+    const lanes zero = lanes_all(0.0f);
+    const lanes3 none = lanes3_of(zero, zero, zero);
+    wide->missing = (pair_impulse){.linear = none, .torque_a = none, .torque_b = none};
     if (cairn_joint_has_axes(wide->kind)) {
         load_axes(context, wide, &pose_a, &pose_b, &a, &b);
     }
@@ -93,72 +108,149 @@ static void prepare(const cairn_solver_context *context, uint32_t begin, uint32_
     }
 }
 
+static void warm_start_relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
+    wide_joint *constraints = context->joint_constraints;
+    for (uint32_t i = begin; i < end; ++i) {
+        const wide_joint *wide = &constraints[i];
+        body_lanes a = load_body(context, wide->pair.a);
+        body_lanes b = load_body(context, wide->pair.b);
+        apply_linear_impulse(&wide->anchors, &a, &b,
+            impulse_vector(&wide->linear, wide->kind, wide->linear.relax_impulse));
+        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+    }
+}
+
 static void warm_start(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        wide_joint *wide = &constraints[i];
+        const wide_joint *wide = &constraints[i];
+        const linear_part *linear = &wide->linear;
         body_lanes a = load_body(context, wide->pair.a);
         body_lanes b = load_body(context, wide->pair.b);
-        apply_linear_impulse(
-            &wide->anchors, &a, &b, accumulated_impulse(&wide->linear, wide->kind));
+        apply_linear_impulse(&wide->anchors, &a, &b,
+            impulse_vector(linear, wide->kind, lanes3_sub(linear->impulse, linear->relax_impulse)));
         if (cairn_joint_has_axes(wide->kind)) {
-            apply_torque(&a, &b, accumulated_torque(&wide->angular, wide->kind));
+            apply_torque(&a, &b, torque_vector(&wide->angular, wide->kind, wide->angular.impulse));
         }
         store_body(context, wide->pair.a, wide->pair.moving_a, &a);
         store_body(context, wide->pair.b, wide->pair.moving_b, &b);
     }
 }
 
-static void rotate_rows(
-    const cairn_solver_context *context, wide_joint *wide, body_lanes *a, body_lanes *b) {
+static inline void solve_rows(const cairn_solver_context *context, wide_joint *wide, body_lanes *a,
+    body_lanes *b, bool biased) {
     CAIRN_ASSERT(wide->pair.live != 0);
-    const delta_lanes delta_a = load_delta(context, wide->pair.a);
-    const delta_lanes delta_b = load_delta(context, wide->pair.b);
-    rotate_linear_rows(&wide->linear, wide->kind, &wide->anchors, &delta_a, &delta_b, a, b);
-    if (cairn_joint_has_axes(wide->kind)) {
-        rotate_angular_rows(
-            &wide->angular, wide->kind, &wide->linear, &wide->anchors, &delta_a, &delta_b, a, b);
-    }
-}
-
-static void solve_joint(const cairn_solver_context *context, wide_joint *wide, bool biased) {
-    CAIRN_ASSERT(wide->pair.live != 0);
-    body_lanes a = load_body(context, wide->pair.a);
-    body_lanes b = load_body(context, wide->pair.b);
-    if (biased) {
-        rotate_rows(context, wide, &a, &b);
-    } else if (cairn_joint_has_axes(wide->kind)) {
-        const delta_lanes delta_a = load_delta(context, wide->pair.a);
-        const delta_lanes delta_b = load_delta(context, wide->pair.b);
-        update_slack(&wide->angular, &delta_a, &delta_b);
-    }
     if (wide->kind == CAIRN_JOINT_DISTANCE) {
-        solve_distance(context, &wide->linear, &wide->anchors, &a, &b, biased);
+        solve_distance(context, &wide->linear, &wide->anchors, a, b, biased);
     } else {
-        solve_ball(context, &wide->linear, &wide->anchors, &a, &b, biased);
+        solve_ball(context, &wide->linear, &wide->anchors, a, b, biased);
     }
     if (cairn_joint_has_axes(wide->kind)) {
         solve_angular(
-            context, &wide->angular, wide->kind, &wide->linear, &wide->anchors, &a, &b, biased);
+            context, &wide->angular, wide->kind, &wide->linear, &wide->anchors, a, b, biased);
     }
-    store_body(context, wide->pair.a, wide->pair.moving_a, &a);
-    store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+}
+
+// Leaves the impulses of the last biased pass, and adds what is missing of them.
+static inline void begin_biased_rows(wide_joint *wide, body_lanes *a, body_lanes *b) {
+    linear_part *linear = &wide->linear;
+    angular_part *angular = &wide->angular;
+    linear->impulse = lanes3_sub(linear->impulse, linear->relax_impulse);
+    for (uint32_t i = 0; cairn_joint_has_axes(wide->kind) && i < ANGULAR_ROW_COUNT; ++i) {
+        angular->impulse[i] = angular->impulse[i] - angular->relax_impulse[i];
+    }
+    apply_pair_impulse(a, b, &wide->missing);
+}
+
+// Updates the rows to the poses of the bodies, and adds the impulses of the last relax pass.
+static inline void begin_relax_rows(
+    const cairn_solver_context *context, wide_joint *wide, body_lanes *a, body_lanes *b) {
+    linear_part *linear = &wide->linear;
+    angular_part *angular = &wide->angular;
+    const pair_motion motion = load_pair_motion(context, &wide->pair);
+    rotate_linear_rows(linear, wide->kind, &wide->anchors, &motion, &wide->missing, a, b);
+    linear->biased_impulse = linear->impulse;
+    linear->impulse = lanes3_add(linear->impulse, linear->relax_impulse);
+    if (cairn_joint_has_axes(wide->kind)) {
+        const lanes3 missing =
+            rotate_angular_rows(angular, wide->kind, linear, &wide->anchors, &motion, a, b);
+        wide->missing.torque_a = lanes3_add(wide->missing.torque_a, missing);
+        wide->missing.torque_b = lanes3_add(wide->missing.torque_b, missing);
+        for (uint32_t i = 0; i < ANGULAR_ROW_COUNT; ++i) {
+            angular->biased_impulse[i] = angular->impulse[i];
+            angular->impulse[i] = angular->impulse[i] + angular->relax_impulse[i];
+        }
+    }
+}
+
+static inline void end_relax_rows(const cairn_solver_context *context, wide_joint *wide,
+    const body_lanes *a, const body_lanes *b) {
+    linear_part *linear = &wide->linear;
+    angular_part *angular = &wide->angular;
+    const lanes kept = lanes_all(CAIRN_RELAX_KEPT);
+    linear->relax_impulse = lanes3_scale(lanes3_sub(linear->impulse, linear->biased_impulse), kept);
+    for (uint32_t i = 0; cairn_joint_has_axes(wide->kind) && i < ANGULAR_ROW_COUNT; ++i) {
+        angular->relax_impulse[i] = (angular->impulse[i] - angular->biased_impulse[i]) * kept;
+    }
+    update_chord(context, wide->kind, linear, &wide->anchors, a, b);
+}
+
+// Each sweep over joints, with what comes before or after their rows are solved.
+static inline void visit_joints(const cairn_solver_context *context, uint32_t begin, uint32_t end,
+    cairn_constraint_stage stage) {
+    CAIRN_ASSERT(begin <= end);
+    wide_joint *constraints = context->joint_constraints;
+    for (uint32_t i = begin; i < end; ++i) {
+        wide_joint *wide = &constraints[i];
+        body_lanes a = load_velocities(context, wide->pair.a, wide->inverse_inertia_a);
+        body_lanes b = load_velocities(context, wide->pair.b, wide->inverse_inertia_b);
+        if (stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED) {
+            begin_biased_rows(wide, &a, &b);
+        } else if (stage == CAIRN_CONSTRAINT_BEGIN_RELAX) {
+            begin_relax_rows(context, wide, &a, &b);
+        }
+        solve_rows(context, wide, &a, &b,
+            stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED || stage == CAIRN_CONSTRAINT_SOLVE_BIASED);
+        if (stage == CAIRN_CONSTRAINT_RELAX) {
+            end_relax_rows(context, wide, &a, &b);
+        }
+        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+    }
+}
+
+static void begin_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    visit_joints(context, begin, end, CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED);
 }
 
 static void solve_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    CAIRN_ASSERT(begin <= end);
-    wide_joint *constraints = context->joint_constraints;
-    for (uint32_t i = begin; i < end; ++i) {
-        solve_joint(context, &constraints[i], true);
-    }
+    visit_joints(context, begin, end, CAIRN_CONSTRAINT_SOLVE_BIASED);
+}
+
+static void begin_relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    visit_joints(context, begin, end, CAIRN_CONSTRAINT_BEGIN_RELAX);
 }
 
 static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    visit_joints(context, begin, end, CAIRN_CONSTRAINT_RELAX);
+}
+
+static void damp(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        solve_joint(context, &constraints[i], false);
+        const wide_joint *wide = &constraints[i];
+        if (!cairn_joint_has_axes(wide->kind)) {
+            continue;
+        }
+        body_lanes a = load_velocities(context, wide->pair.a, wide->inverse_inertia_a);
+        body_lanes b = load_velocities(context, wide->pair.b, wide->inverse_inertia_b);
+        damp_rotation(context, &wide->angular, wide->kind, &wide->linear, &wide->anchors, &a, &b);
+        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
     }
 }
 
@@ -171,14 +263,15 @@ static cairn_joint *joint_of(
 static void store_angular(const cairn_solver_context *context, const wide_joint *wide) {
     CAIRN_ASSERT(cairn_joint_has_axes(wide->kind));
     const angular_part *angular = &wide->angular;
-    lanes3 swing = lanes3_scale(angular->swing_axes[0], angular->swing_impulse[0]);
-    swing = lanes3_add_scaled(swing, angular->swing_axes[1], angular->swing_impulse[1]);
+    const lanes *sums = angular->impulse;
+    lanes3 swing = lanes3_scale(angular->swing_axes[0], sums[HINGE_ROW_1]);
+    swing = lanes3_add_scaled(swing, angular->swing_axes[1], sums[HINGE_ROW_2]);
     const bool hinge = wide->kind == CAIRN_JOINT_HINGE;
     const lanes none = lanes_all(0.0f);
     const lanes values[6] = {hinge ? finite_or_zero(swing.x) : none,
         hinge ? finite_or_zero(swing.y) : none, hinge ? finite_or_zero(swing.z) : none,
-        hinge ? none : finite_or_zero(angular->swing.impulse),
-        finite_or_zero(angular->lower.impulse), finite_or_zero(angular->upper.impulse)};
+        hinge ? none : finite_or_zero(sums[SWING_LIMIT]), finite_or_zero(sums[LOWER_LIMIT]),
+        finite_or_zero(sums[UPPER_LIMIT])};
     float impulse[6][CAIRN_LANES];
     memcpy(impulse, values, sizeof impulse);
     for (uint32_t k = 0; k < CAIRN_LANES; ++k) {
@@ -196,15 +289,18 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
     CAIRN_ASSERT(begin <= end);
     const wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        const lanes3 linear = constraints[i].linear.impulse;
-        const lanes values[3] = {
-            finite_or_zero(linear.x), finite_or_zero(linear.y), finite_or_zero(linear.z)};
-        float impulse[3][CAIRN_LANES];
+        const lanes3 sum = constraints[i].linear.impulse;
+        const lanes3 relaxed = constraints[i].linear.relax_impulse;
+        const lanes values[6] = {finite_or_zero(sum.x), finite_or_zero(sum.y),
+            finite_or_zero(sum.z), finite_or_zero(relaxed.x), finite_or_zero(relaxed.y),
+            finite_or_zero(relaxed.z)};
+        float impulse[6][CAIRN_LANES];
         memcpy(impulse, values, sizeof impulse);
         for (uint32_t k = 0; k < CAIRN_LANES; ++k) {
             if ((constraints[i].pair.live >> k & 1u) != 0) {
-                joint_of(context, &constraints[i], k)->impulse =
-                    vec3(impulse[0][k], impulse[1][k], impulse[2][k]);
+                cairn_joint *joint = joint_of(context, &constraints[i], k);
+                joint->impulse = vec3(impulse[0][k], impulse[1][k], impulse[2][k]);
+                joint->relax_impulse = vec3(impulse[3][k], impulse[4][k], impulse[5][k]);
             }
         }
         if (cairn_joint_has_axes(constraints[i].kind)) {
@@ -217,8 +313,12 @@ extern const cairn_constraint_kernel CAIRN_KERNEL(joint);
 const cairn_constraint_kernel CAIRN_KERNEL(joint) = {
     .constraint_size = sizeof(wide_joint),
     .stages = {[CAIRN_CONSTRAINT_PREPARE] = prepare,
+        [CAIRN_CONSTRAINT_WARM_START_RELAX] = warm_start_relax,
         [CAIRN_CONSTRAINT_WARM_START] = warm_start,
+        [CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED] = begin_biased,
         [CAIRN_CONSTRAINT_SOLVE_BIASED] = solve_biased,
+        [CAIRN_CONSTRAINT_BEGIN_RELAX] = begin_relax,
         [CAIRN_CONSTRAINT_RELAX] = relax,
+        [CAIRN_CONSTRAINT_DAMP] = damp,
         [CAIRN_CONSTRAINT_STORE] = store},
 };

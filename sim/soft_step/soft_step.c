@@ -28,6 +28,9 @@ void cairn_soft_step_allocate(
     soft_step->integration = cairn_arena_take(from, bodies, sizeof *soft_step->integration);
     soft_step->solver_body_of = cairn_arena_take(from, bodies, sizeof *soft_step->solver_body_of);
     soft_step->slot_of = cairn_arena_take(from, bodies, sizeof *soft_step->slot_of);
+    soft_step->gyroscopic = cairn_arena_take(from, bodies, sizeof *soft_step->gyroscopic);
+    soft_step->gyroscopic_bodies =
+        cairn_arena_take(from, bodies, sizeof *soft_step->gyroscopic_bodies);
     soft_step->invalid = cairn_arena_take(from, bodies, sizeof *soft_step->invalid);
     cairn_constraint_graph_allocate(&soft_step->contact_graph, from, bodies, contacts, wide->lanes);
     cairn_constraint_graph_allocate(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
@@ -111,6 +114,8 @@ static void build_joint_graph(cairn_world *world) {
 
 // The fewest wide constraints that are shared as one block: about ten microseconds of work.
 #define CONSTRAINTS_SHARED_MIN 16
+// The fewest bodies.
+#define BODIES_SHARED_MIN 256
 
 // All contacts or all joints of the step, and what computes them.
 typedef struct constraint_set {
@@ -209,7 +214,8 @@ static void prepare_context(cairn_world *world) {
         .impact_lanes = soft_step->wide_impact_lanes,
         .struck = soft_step->struck,
         .restitution_found = &soft_step->restitution_found,
-        .impact_found = &soft_step->impact_found};
+        .impact_found = &soft_step->impact_found,
+        .limit_drag = 1.0f - 1.0f / (1.0f + world_time_step(world) * settings->limit_damping)};
     atomic_store_explicit(&soft_step->restitution_found, 0, memory_order_relaxed);
     soft_step->overflow_context = soft_step->wide_context;
     soft_step->overflow_context.contact_order = soft_step->contact_graph.overflow_order;
@@ -269,6 +275,7 @@ void cairn_soft_step_prepare(cairn_world *world) {
     for (uint32_t i = 0; i < world->soft_step->moving_count; ++i) {
         cairn_body_clear_forces(world, world->soft_step->slot_of[i]);
     }
+    cairn_solver_bodies_prepare_gyroscopic(world);
     contact_graph->edge_count = cairn_active_contacts_gather(world, contact_graph->edges);
     build_contact_graph(world);
     limit_loads(world);
@@ -319,9 +326,40 @@ static void solve_impacts(cairn_world *world) {
     }
 }
 
-// Biased, joints are solved last: contacts must not pull the limbs of a ragdoll apart. Relaxed,
-// contacts are solved last. Joints are relaxed in both directions of the sweep: the better they
-// relax, the stiffer they may be before a chain jitters.
+static void for_moving_bodies(cairn_world *world, cairn_kernel_pass *run) {
+    const uint32_t count = world->soft_step->moving_count;
+    cairn_kernel_pass_run(world, run, 0, count, BODIES_SHARED_MIN);
+}
+
+// The impulses of the last step, each where the last step had it: those of the joints' relax pass
+// wait for the next one.
+static void warm_start(cairn_world *world, constraint_set joints, constraint_set contacts) {
+    if (joints.graph->edge_count > 0) {
+        sweep(world, joints, CAIRN_CONSTRAINT_WARM_START_RELAX);
+        for_moving_bodies(world, world->soft_step->wide_kernel.bodies->hold_relax_change);
+        sweep(world, joints, CAIRN_CONSTRAINT_WARM_START);
+    }
+    sweep(world, contacts, CAIRN_CONSTRAINT_WARM_START);
+}
+
+// In both directions, and first against the order of the colours: the better joints relax, the
+// stiffer they may be before a chain jitters.
+static void relax_joints(cairn_world *world, constraint_set joints) {
+    const cairn_body_passes *bodies = world->soft_step->wide_kernel.bodies;
+    if (joints.graph->edge_count == 0) {
+        return;
+    }
+    for_moving_bodies(world, bodies->begin_relax);
+    for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
+        solve_colour(world, joints, CAIRN_CONSTRAINT_BEGIN_RELAX, colour - 1);
+    }
+    solve_overflow(world, joints, CAIRN_CONSTRAINT_BEGIN_RELAX);
+    sweep(world, joints, CAIRN_CONSTRAINT_RELAX);
+    for_moving_bodies(world, bodies->end_relax);
+}
+
+// Biased, joints are solved last, and twice: contacts must not pull the limbs of a ragdoll apart,
+// and what one sweep leaves feeds energy into a chain. Relaxed, contacts are solved last.
 void cairn_soft_step_solve(cairn_world *world) {
     const constraint_set contacts = contacts_of(world);
     const constraint_set joints = joints_of(world);
@@ -329,27 +367,25 @@ void cairn_soft_step_solve(cairn_world *world) {
     for (uint32_t i = 0; i < world->def.substeps; ++i) {
         cairn_solver_bodies_integrate_velocities(world, i == 0);
         if (i == 0) {
-            sweep(world, joints, CAIRN_CONSTRAINT_WARM_START);
-            sweep(world, contacts, CAIRN_CONSTRAINT_WARM_START);
+            warm_start(world, joints, contacts);
         }
         trace_pass(world, i + 1, CAIRN_PASS_INTEGRATE_VELOCITIES);
         solve_impacts(world);
         sweep(world, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
+        sweep(world, joints, CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED);
         sweep(world, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);
         trace_pass(world, i + 1, CAIRN_PASS_SOLVE_BIASED);
         cairn_solver_bodies_integrate_positions(world);
         trace_pass(world, i + 1, CAIRN_PASS_INTEGRATE_POSITIONS);
-        for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
-            solve_colour(world, joints, CAIRN_CONSTRAINT_RELAX, colour - 1);
-        }
-        solve_overflow(world, joints, CAIRN_CONSTRAINT_RELAX);
-        sweep(world, joints, CAIRN_CONSTRAINT_RELAX);
+        relax_joints(world, joints);
         sweep(world, contacts, CAIRN_CONSTRAINT_RELAX);
         if (world->hit_shapes > 0) {
             for_each(world, contacts, CAIRN_CONSTRAINT_SUM_IMPULSES);
         }
         trace_pass(world, i + 1, CAIRN_PASS_RELAX);
     }
+    // Not in each substep, which would take the change for an impulse and repeat it.
+    sweep(world, joints, CAIRN_CONSTRAINT_DAMP);
     store_impulses(world);
     if (world->hit_shapes > 0) {
         cairn_contact_events_add_hits(

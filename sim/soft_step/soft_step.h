@@ -3,6 +3,7 @@
 
 // What the soft-step solver works on, and its parts of a step.
 
+#include "sim/body/gyroscopic.h"
 #include "sim/soft_step/solver.h"
 #include "sim/state/world.h"
 
@@ -14,7 +15,10 @@ struct cairn_soft_step {
     uint32_t *solver_body_of;              // by body slot
     unsigned char *invalid;                // by solver body: 1 if its next state is out of range
     uint32_t *slot_of;                     // by solver body, of those that impulses move
-    uint32_t moving_count;                 // solver bodies that impulses move; they come first
+    cairn_gyroscopic *gyroscopic;          // of the bodies with gyroscopic torque
+    uint32_t *gyroscopic_bodies;           // which solver bodies these are
+    uint32_t gyroscopic_count;
+    uint32_t moving_count; // solver bodies that impulses move; they come first
     uint32_t body_count;
     cairn_constraint_graph contact_graph;
     cairn_constraint_graph joint_graph;
@@ -54,7 +58,10 @@ void cairn_solver_bodies_assign(cairn_world *world);
 void cairn_solver_bodies_gather(cairn_world *world);
 // Disables the bodies that are marked as invalid. Returns whether there were any.
 bool cairn_solver_bodies_disable_invalid(cairn_world *world);
-// Applies forces and damping; after the first substep also the impulses of the last one again.
+// Lists the bodies with gyroscopic torque.
+void cairn_solver_bodies_prepare_gyroscopic(cairn_world *world);
+// Applies forces and damping, and gyroscopic torque; after the first substep also the impulses of
+// the last one again.
 void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first);
 // Moves the bodies by their velocities for one substep.
 void cairn_solver_bodies_integrate_positions(cairn_world *world);

@@ -40,6 +40,9 @@ typedef struct cairn_solver_integration {
     float velocity_change[8];        // m/s and rad/s, by forces and gravity in one substep
     float damping_factor[8];         // of the velocity, in one substep
     float unconstrained_velocity[8]; // m/s and rad/s, in this substep before any impulse
+    // Where there are joints, m/s and rad/s: while they are relaxed, the velocity before; otherwise
+    // the part of what the last relax pass changed with which the next one starts.
+    float relax_change[8];
 } cairn_solver_integration;
 
 // A soft constraint (Catto, "Soft Constraints", GDC 2011): a spring and damper given by frequency
@@ -80,6 +83,7 @@ typedef struct cairn_solver_context {
     cairn_softness static_softness;  // contacts with a body that impulses do not move
     cairn_softness joint_softness;
     float restitution_threshold; // m/s
+    float limit_drag;            // part of their rotation that joints with limits lose in this step
     // Impacts, in rounds that are counted from 1 through the step.
     uint32_t impact_round;  // this one
     uint32_t impact_after;  // the last one of the same substep; 0: this is its first
@@ -97,13 +101,17 @@ typedef void cairn_kernel_pass(const cairn_solver_context *context, uint32_t beg
 // What is done with contact constraints, or with joint constraints, in the order of a step.
 typedef enum cairn_constraint_stage {
     CAIRN_CONSTRAINT_PREPARE,
-    CAIRN_CONSTRAINT_WARM_START,    // applies the impulses of the last step
-    CAIRN_CONSTRAINT_FIND_IMPACTS,  // contacts only; begins a round of impacts
-    CAIRN_CONSTRAINT_SOLVE_IMPACTS, // contacts only; one sweep of the round
-    CAIRN_CONSTRAINT_SOLVE_BIASED,  // removes position error by a velocity bias
-    CAIRN_CONSTRAINT_RELAX,         // solves without bias, which removes the velocity it added
-    CAIRN_CONSTRAINT_SUM_IMPULSES,  // contacts only, after each substep, if impulses are wanted
-    CAIRN_CONSTRAINT_STORE,         // writes accumulated impulses to the state
+    CAIRN_CONSTRAINT_WARM_START_RELAX,   // joints only: the impulses of the last step's relax pass
+    CAIRN_CONSTRAINT_WARM_START,         // applies the (other) impulses of the last step
+    CAIRN_CONSTRAINT_FIND_IMPACTS,       // contacts only; begins a round of impacts
+    CAIRN_CONSTRAINT_SOLVE_IMPACTS,      // contacts only; one sweep of the round
+    CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED, // joints only: the first sweep of the next
+    CAIRN_CONSTRAINT_SOLVE_BIASED,       // removes position error by a velocity bias
+    CAIRN_CONSTRAINT_BEGIN_RELAX,  // joints only: updates the rows to the new poses, first sweep
+    CAIRN_CONSTRAINT_RELAX,        // solves without bias, which removes the velocity it added
+    CAIRN_CONSTRAINT_SUM_IMPULSES, // contacts only, after each substep, if impulses are wanted
+    CAIRN_CONSTRAINT_DAMP,         // joints only: takes from the rotation of those with limits
+    CAIRN_CONSTRAINT_STORE,        // writes accumulated impulses to the state
     CAIRN_CONSTRAINT_STAGE_COUNT
 } cairn_constraint_stage;
 
@@ -119,6 +127,11 @@ typedef struct cairn_body_passes {
     cairn_kernel_pass *integrate_velocities_first; // of the first substep
     cairn_kernel_pass *integrate_velocities;       // of a later one; applies its impulses again
     cairn_kernel_pass *integrate_positions;
+    // Around the relax pass of joints. The first takes the velocity that
+    // CAIRN_CONSTRAINT_WARM_START_RELAX has added out again.
+    cairn_kernel_pass *hold_relax_change;
+    cairn_kernel_pass *begin_relax;
+    cairn_kernel_pass *end_relax;
     cairn_kernel_pass *scatter; // writes poses and velocities of valid bodies to the state
 } cairn_body_passes;
 

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "sim/body/body.h"
+#include "sim/math/rotation.h"
 #include "sim/state/awake_set.h"
 #include "sim/task/task_scheduler.h"
 
@@ -107,16 +108,75 @@ void cairn_solver_bodies_gather(cairn_world *world) {
     for_bodies(world, soft_step->wide_kernel.bodies->gather, soft_step->moving_count);
 }
 
+// ---- Gyroscopic torque: few bodies have it, so it is computed for one after the other.
+
+static cairn_vec3 vec3_at(const float *row) {
+    return vec3(row[0], row[1], row[2]);
+}
+
+// Impulses of a substep are what its velocities differ by from the unconstrained ones, so what is
+// no impulse changes both.
+static void change_angular_velocity(
+    const cairn_soft_step *soft_step, uint32_t body, cairn_vec3 change) {
+    CAIRN_ASSERT(body < soft_step->moving_count);
+    float *now = soft_step->bodies[body].angular_velocity;
+    float *unconstrained = &soft_step->integration[body].unconstrained_velocity[4];
+    copy3(now, vec3_add(vec3_at(now), change));
+    copy3(unconstrained, vec3_add(vec3_at(unconstrained), change));
+}
+
+static void begin_gyroscopic(cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    for (uint32_t i = 0; i < soft_step->gyroscopic_count; ++i) {
+        const uint32_t body = soft_step->gyroscopic_bodies[i];
+        const cairn_vec3 before = vec3_at(&soft_step->integration[body].unconstrained_velocity[4]);
+        const cairn_vec3 mean =
+            cairn_gyroscopic_begin(&soft_step->gyroscopic[i], before, soft_step->wide_context.h);
+        change_angular_velocity(soft_step, body, vec3_sub(mean, before));
+    }
+}
+
+static void finish_gyroscopic(cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    for (uint32_t i = 0; i < soft_step->gyroscopic_count; ++i) {
+        const uint32_t body = soft_step->gyroscopic_bodies[i];
+        cairn_gyroscopic *gyroscopic = &soft_step->gyroscopic[i];
+        const cairn_vec3 before = vec3_at(soft_step->bodies[body].angular_velocity);
+        const cairn_vec3 end =
+            cairn_gyroscopic_finish(gyroscopic, before, soft_step->wide_context.h);
+        change_angular_velocity(soft_step, body, vec3_sub(end, before));
+        // Rotations about different axes do not add up as vectors.
+        copy3(soft_step->bodies[body].delta_rotation,
+            vector_of_quat(
+                quat_multiply(gyroscopic->rotation, quat_conjugate(gyroscopic->rotation0))));
+    }
+}
+
+void cairn_solver_bodies_prepare_gyroscopic(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
+        if (world->state.bodies[soft_step->slot_of[i]].gyroscopic != 0 &&
+            cairn_gyroscopic_prepare(world, soft_step->slot_of[i], &soft_step->gyroscopic[count])) {
+            soft_step->gyroscopic_bodies[count++] = i;
+        }
+    }
+    CAIRN_ASSERT(count <= soft_step->moving_count);
+    soft_step->gyroscopic_count = count;
+}
+
 void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first) {
     const cairn_soft_step *soft_step = world->soft_step;
     const cairn_body_passes *bodies = soft_step->wide_kernel.bodies;
     for_bodies(world, first ? bodies->integrate_velocities_first : bodies->integrate_velocities,
         soft_step->moving_count);
+    begin_gyroscopic(world);
 }
 
 void cairn_solver_bodies_integrate_positions(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     for_bodies(world, soft_step->wide_kernel.bodies->integrate_positions, soft_step->body_count);
+    finish_gyroscopic(world);
 }
 
 void cairn_solver_bodies_scatter(cairn_world *world) {

@@ -81,6 +81,7 @@ static const cairn_field reference_pose_fields[] = {
 static const cairn_field body_fields[] = {
     WORD(kind, CAIRN_BODY_DYNAMIC),
     WORD(allow_sleep, 1),
+    WORD(gyroscopic, 1),
     WORD(user, ANY),
     VEC3(force, HUGE_FLOAT),
     VEC3(torque, HUGE_FLOAT),
@@ -145,6 +146,7 @@ static const cairn_field joint_fields[] = {
     VEC3(anchor_b, CAIRN_DISTANCE_MAX),
     SIZE(length, CAIRN_SHAPE_SIZE_MAX),
     VEC3(impulse, HUGE_FLOAT),
+    VEC3(relax_impulse, HUGE_FLOAT),
     VEC3(axis_a, 1.01f),
     VEC3(axis_b, 1.01f),
     VEC3(normal_a, 1.01f),

@@ -68,6 +68,7 @@ typedef struct cairn_reference_pose {
 typedef struct cairn_body {
     uint32_t kind;        // cairn_body_kind
     uint32_t allow_sleep; // 0 or 1
+    uint32_t gyroscopic;  // 0 or 1
     uint32_t user;
     cairn_vec3 force;  // N, used up by the next step
     cairn_vec3 torque; // N m, used up by the next step
@@ -120,6 +121,8 @@ typedef struct cairn_joint {
     cairn_vec3 anchor_b;
     float length;
     cairn_vec3 impulse; // N s, the last step's; a distance joint's along its axis, in x
+    // N s, the part of it with which the next relax pass starts (CAIRN_SOLVER_SOFT_STEP).
+    cairn_vec3 relax_impulse;
     // Hinge and cone, zero in other joints. Unit vectors in the frames of the bodies.
     cairn_vec3 axis_a;
     cairn_vec3 axis_b;

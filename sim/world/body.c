@@ -21,7 +21,7 @@ cairn_body_def cairn_body_def_default(void) {
 }
 
 static cairn_status body_def_check(const cairn_body_def *def) {
-    if (def->kind > CAIRN_BODY_DYNAMIC || def->allow_sleep > 1) {
+    if (def->kind > CAIRN_BODY_DYNAMIC || def->allow_sleep > 1 || def->gyroscopic > 1) {
         return CAIRN_INVALID_ARGUMENT;
     }
     const cairn_status checks[] = {
@@ -64,6 +64,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
         .angular_velocity = velocity_of_kind(def->kind, def->angular_velocity)};
     state->bodies[slot] = (cairn_body){.kind = def->kind,
         .allow_sleep = def->allow_sleep,
+        .gyroscopic = def->gyroscopic,
         .user = def->user,
         .linear_damping = def->linear_damping + 0.0f,
         .angular_damping = def->angular_damping + 0.0f,

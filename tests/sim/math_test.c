@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "sim/math/packed_rotation.h"
-#include "sim/math/trig.h"
+#include "sim/math/rotation.h"
 #include "tests/sim/geometry_kit.h"
 
 enum { ROUNDS = 2000 };
@@ -118,6 +118,35 @@ TEST("one second of integration rotates by the angular velocity") {
     expect_near_vec3(quat_rotate(q, vec3(0, 0, 1)), vec3(1, 0, 0), 1e-4f);
     const cairn_quat small = quat_of_small_angle(vec3(0.0f, 0.01f, 0.0f));
     expect_near_vec3(quat_rotate(small, vec3(0, 0, 1)), vec3(0.00999983f, 0, 0.99995f), 1e-6f);
+}
+
+TEST("the rotation by a vector is right at any angle") {
+    cairn_random random = cairn_random_of(14);
+    for (int i = 0; i < ROUNDS; ++i) {
+        const float size = i < 500 ? 1e-3f : i < 1000 ? 1.0f : i < 1500 ? 30.0f : 1e3f;
+        const cairn_vec3 v = random_vec3(&random, size);
+        const double x = (double)v.x;
+        const double y = (double)v.y;
+        const double z = (double)v.z;
+        const double angle = sqrt(x * x + y * y + z * z);
+        const double sine = angle > 0.0 ? sin(0.5 * angle) / angle : 0.5;
+        const double side = cos(0.5 * angle) < 0.0 ? -1.0 : 1.0;
+        const cairn_quat q = quat_of_vector(v);
+        const double within = 5e-7 + 1e-7 * angle;
+        assert_true(q.w >= 0.0f);
+        EXPECT_NEAR(q.w, side * cos(0.5 * angle), within);
+        EXPECT_NEAR(q.x, side * sine * x, within);
+        EXPECT_NEAR(q.y, side * sine * y, within);
+        EXPECT_NEAR(q.z, side * sine * z, within);
+        const cairn_vec3 back = vector_of_quat(q);
+        const double turns = angle > 0.0 ? round(angle / (2.0 * 3.141592653589793)) : 0.0;
+        const double left = angle > 0.0 ? 1.0 - turns * 2.0 * 3.141592653589793 / angle : 1.0;
+        EXPECT_NEAR(back.x, left * x, 2.0 * within + 1e-6);
+        EXPECT_NEAR(back.y, left * y, 2.0 * within + 1e-6);
+        EXPECT_NEAR(back.z, left * z, 2.0 * within + 1e-6);
+    }
+    const cairn_quat none = quat_of_vector(vec3_zero());
+    assert_true(none.x == 0.0f && none.y == 0.0f && none.z == 0.0f && none.w == 1.0f);
 }
 
 TEST("integration keeps unit length at any angular velocity") {

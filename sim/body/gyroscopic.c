@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "sim/body/gyroscopic.h"
+
+#include "base/assert.h"
+#include "sim/math/rotation.h"
+
+// Newton steps for the mean angular velocity. The first guess is the angular velocity at the start.
+#define NEWTON_STEPS 3
+
+bool cairn_gyroscopic_prepare(const cairn_world *world, uint32_t slot, cairn_gyroscopic *out) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
+    const cairn_body *body = &world->state.bodies[slot];
+    if (body->gyroscopic == 0) {
+        return false;
+    }
+    const cairn_quat rotation = world->state.motions[slot].rotation;
+    *out = (cairn_gyroscopic){.inertia = sym3_inverse_scaled(body->inverse_inertia),
+        .inverse_inertia = body->inverse_inertia,
+        .rotation0 = rotation,
+        .rotation = rotation};
+    const cairn_sym3 *inertia = &out->inertia;
+    return inertia->xx > 0.0f && inertia->yy > 0.0f && inertia->zz > 0.0f;
+}
+
+// A symmetric matrix times a world vector, with the matrix in body axes.
+static cairn_vec3 apply_in_body(cairn_sym3 matrix, cairn_quat rotation, cairn_vec3 v) {
+    return quat_rotate(rotation, sym3_apply(matrix, quat_rotate_inverse(rotation, v)));
+}
+
+// False for NaN.
+static bool valid(cairn_vec3 angular_velocity) {
+    return vec3_length_squared(angular_velocity) < CAIRN_VALID_SPEED * CAIRN_VALID_SPEED;
+}
+
+// J = I - h / 2 [L' x], the derivative of I m - (L + L') / 2 by m. Its determinant is positive.
+static cairn_mat3 derivative_of(cairn_sym3 inertia, cairn_vec3 momentum, float h) {
+    const cairn_mat3 cross = mat3_cross(momentum);
+    const cairn_mat3 full = sym3_full(inertia);
+    return (cairn_mat3){.x = vec3_sub_scaled(full.x, cross.x, 0.5f * h),
+        .y = vec3_sub_scaled(full.y, cross.y, 0.5f * h),
+        .z = vec3_sub_scaled(full.z, cross.z, 0.5f * h)};
+}
+
+cairn_vec3 cairn_gyroscopic_begin(
+    cairn_gyroscopic *gyroscopic, cairn_vec3 angular_velocity, float h) {
+    CAIRN_ASSERT(h > 0.0f);
+    const cairn_sym3 inertia = gyroscopic->inertia;
+    const cairn_vec3 start = quat_rotate_inverse(gyroscopic->rotation, angular_velocity);
+    const cairn_vec3 momentum = sym3_apply(inertia, start);
+    cairn_vec3 mean = start;
+    for (uint32_t i = 0; i < NEWTON_STEPS; ++i) {
+        const cairn_vec3 later = quat_rotate_inverse(quat_of_vector(vec3_scale(mean, h)), momentum);
+        const cairn_vec3 both = vec3_add(momentum, later);
+        const cairn_vec3 error = vec3_sub_scaled(sym3_apply(inertia, mean), both, 0.5f);
+        mean = vec3_sub(mean, mat3_solve(derivative_of(inertia, later, h), error));
+    }
+    gyroscopic->momentum = quat_rotate(gyroscopic->rotation, momentum);
+    const cairn_vec3 world_mean = quat_rotate(gyroscopic->rotation, mean);
+    // The momentum of the heaviest bodies leaves the range of a float: such a body rotates as it
+    // would without the option.
+    gyroscopic->mean = vec3_select(valid(world_mean), world_mean, angular_velocity);
+    return gyroscopic->mean;
+}
+
+cairn_vec3 cairn_gyroscopic_finish(
+    cairn_gyroscopic *gyroscopic, cairn_vec3 angular_velocity, float h) {
+    CAIRN_ASSERT(h > 0.0f);
+    // Impulses were applied with the inertia of the start of the step.
+    const cairn_vec3 added = vec3_sub(angular_velocity, gyroscopic->mean);
+    const cairn_vec3 momentum = vec3_add(
+        gyroscopic->momentum, apply_in_body(gyroscopic->inertia, gyroscopic->rotation0, added));
+    gyroscopic->rotation = quat_integrate(gyroscopic->rotation, angular_velocity, h);
+    const cairn_vec3 end =
+        apply_in_body(gyroscopic->inverse_inertia, gyroscopic->rotation, momentum);
+    return vec3_select(valid(end), end, angular_velocity);
+}

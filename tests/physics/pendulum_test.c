@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Pendulums. Without friction a pendulum swings for ever between the same heights. A time-stepping
+// solver changes its energy a little in each substep; these tests say by how much in a minute.
+
+#include <math.h>
+
+#include "sim/state/world.h"
+#include "tests/sim/world_kit.h"
+
+#define GRAVITY 9.81f
+
+static const char *const kind_names[] = {[CAIRN_JOINT_BALL] = "ball",
+    [CAIRN_JOINT_DISTANCE] = "distance",
+    [CAIRN_JOINT_HINGE] = "hinge"};
+
+// Nothing sleeps: at its highest point a pendulum is slow for a while.
+static cairn_world *air(void) {
+    cairn_world_def def = cairn_world_def_default();
+    def.sleep = 0;
+    def.gravity = vec3(0.0f, -GRAVITY, 0.0f);
+    return kit_world(&def);
+}
+
+static cairn_body_id add_hook(cairn_world *world) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id hook = 0;
+    def.kind = CAIRN_BODY_STATIC;
+    EXPECT_OK(cairn_body_create(world, &def, &hook));
+    return hook;
+}
+
+// Hangs `bob` to the middle of `from` by an arm without mass. A distance joint holds it by its
+// middle, the other kinds hold it rigidly. Hinges turn about z.
+static void hang(cairn_world *world, uint32_t kind, cairn_body_id from, cairn_body_id bob) {
+    const cairn_vec3 arm = vec3_sub(kit_read(world, bob).position, kit_read(world, from).position);
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = kind;
+    def.body_a = from;
+    def.body_b = bob;
+    def.anchor_b = kind == CAIRN_JOINT_DISTANCE ? vec3_zero() : vec3_negate(arm);
+    def.length = vec3_length(arm);
+    def.axis_a = vec3(0.0f, 0.0f, 1.0f);
+    def.axis_b = def.axis_a;
+    def.normal_a = vec3(1.0f, 0.0f, 0.0f);
+    def.normal_b = def.normal_a;
+    (void)kit_joint(world, &def);
+}
+
+// Kinetic and potential energy of all bodies, J.
+static double energy(const cairn_world *world) {
+    double sum = 0.0;
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        const cairn_body *body = &world->state.bodies[i];
+        const cairn_motion *motion = &world->state.motions[i];
+        const cairn_sym3 inertia = sym3_inverse_scaled(body->inverse_inertia);
+        const cairn_vec3 w = quat_rotate_inverse(motion->rotation, motion->angular_velocity);
+        sum += 0.5 * (double)(body->mass * vec3_length_squared(motion->linear_velocity));
+        sum += 0.5 * (double)vec3_dot(w, sym3_apply(inertia, w));
+        sum += (double)(body->mass * GRAVITY * motion->position.y);
+    }
+    return sum;
+}
+
+// The highest place that the body reaches in these ticks.
+static float highest_in(cairn_world *world, cairn_body_id body, uint32_t ticks) {
+    float highest = -1e6f;
+    for (uint32_t i = 0; i < ticks; ++i) {
+        kit_run(world, 1);
+        highest = float_max(highest, kit_read(world, body).position.y);
+    }
+    return highest;
+}
+
+TEST("a pendulum let go from the side still rises to the side after a minute") {
+    for (uint32_t kind = CAIRN_JOINT_BALL; kind <= CAIRN_JOINT_HINGE; ++kind) {
+        SCOPED(cairn_world) *world = air();
+        const cairn_body_id hook = add_hook(world);
+        const cairn_body_id bob = kit_sphere(world, vec3(1.0f, 0.0f, 0.0f), 0.1f);
+        hang(world, kind, hook, bob);
+        kit_run(world, 57 * 60);
+        // It swings once in 2.4 s.
+        const float top = highest_in(world, bob, 3 * 60);
+        if (!(float_abs(top) < 0.01f)) {
+            fail_msg("%s: it rises to %.4f m", kind_names[kind], (double)top);
+        }
+    }
+}
+
+TEST("its arm keeps its length while the pull changes from none to three times its weight") {
+    for (uint32_t kind = CAIRN_JOINT_BALL; kind <= CAIRN_JOINT_HINGE; ++kind) {
+        SCOPED(cairn_world) *world = air();
+        const cairn_body_id hook = add_hook(world);
+        const cairn_body_id bob = kit_sphere(world, vec3(1.0f, 0.0f, 0.0f), 0.1f);
+        hang(world, kind, hook, bob);
+        for (uint32_t i = 0; i < 600; ++i) {
+            kit_run(world, 1);
+            EXPECT_NEAR(vec3_length(kit_read(world, bob).position), 1.0f, 0.001f);
+        }
+    }
+}
+
+// A pendulum of length r and amplitude A takes 2 pi sqrt(I / (m g r)) (1 + A^2 / 16 + 11 A^4 /
+// 3072) for a swing; a ball of radius a about a point at the distance r from its centre has I = m
+// (r^2 + 2 a^2 / 5).
+TEST("a small swing takes as long as Huygens said") {
+    for (uint32_t kind = CAIRN_JOINT_BALL; kind <= CAIRN_JOINT_HINGE; ++kind) {
+        const double a = 0.3;
+        // On a distance joint the ball does not turn with its arm.
+        const double about_centre = kind == CAIRN_JOINT_DISTANCE ? 0.0 : 0.4 * 0.1 * 0.1;
+        const double expected = 2.0 * 3.14159265358979 * sqrt((1.0 + about_centre) / 9.81) *
+                                (1.0 + a * a / 16.0 + 11.0 * a * a * a * a / 3072.0);
+        SCOPED(cairn_world) *world = air();
+        const cairn_body_id hook = add_hook(world);
+        const cairn_body_id bob =
+            kit_sphere(world, vec3((float)sin(a), -(float)cos(a), 0.0f), 0.1f);
+        hang(world, kind, hook, bob);
+        // The times at which it passes the middle to the left, by linear interpolation.
+        double first = 0.0;
+        double last = 0.0;
+        uint32_t swings = 0;
+        float x = kit_read(world, bob).position.x;
+        for (uint32_t i = 1; i <= 1260; ++i) {
+            kit_run(world, 1);
+            const float now = kit_read(world, bob).position.x;
+            if (x >= 0.0f && now < 0.0f) {
+                last = ((double)i - (double)(now / (now - x))) / 60.0;
+                first = swings == 0 ? last : first;
+                ++swings;
+            }
+            x = now;
+        }
+        assert_true(swings == 10 || swings == 11);
+        EXPECT_NEAR((last - first) / (swings - 1), expected, 0.001 * expected);
+    }
+}
+
+// Two bobs, let go level. Its motion is chaotic, so energy is all that can be compared: in units of
+// what one bob has at the height of one arm.
+TEST("a double pendulum keeps its energy for a minute") {
+    for (uint32_t kind = CAIRN_JOINT_BALL; kind <= CAIRN_JOINT_HINGE; ++kind) {
+        SCOPED(cairn_world) *world = air();
+        const cairn_body_id hook = add_hook(world);
+        const cairn_body_id upper = kit_sphere(world, vec3(1.0f, 0.0f, 0.0f), 0.1f);
+        const cairn_body_id lower = kit_sphere(world, vec3(2.0f, 0.0f, 0.0f), 0.1f);
+        hang(world, kind, hook, upper);
+        hang(world, kind, upper, lower);
+        const double unit = (double)(cairn_body_mass(world, lower) * GRAVITY);
+        const double start = energy(world);
+        for (uint32_t second = 0; second < 60; ++second) {
+            kit_run(world, 60);
+            const double change = (energy(world) - start) / unit;
+            if (!(fabs(change) < 0.05)) {
+                fail_msg("%s: %.3f of its energy after %u s", kind_names[kind], change, second + 1);
+            }
+        }
+    }
+}
+
+// A stone on a sling, without gravity: its speed and the pull m v^2 / r stay.
+TEST("a stone on a sling keeps its speed") {
+    for (uint32_t kind = CAIRN_JOINT_BALL; kind <= CAIRN_JOINT_HINGE; ++kind) {
+        SCOPED(cairn_world) *world = air();
+        const cairn_body_id hook = add_hook(world);
+        cairn_body_def def = cairn_body_def_default();
+        cairn_shape_def ball = cairn_shape_def_default();
+        const float spin = kind == CAIRN_JOINT_DISTANCE ? 0.0f : 10.0f;
+        ball.kind = CAIRN_SHAPE_SPHERE;
+        ball.radius = 0.1f;
+        def.position = vec3(1.0f, 0.0f, 0.0f);
+        def.linear_velocity = vec3(0.0f, 10.0f, 0.0f);
+        def.angular_velocity = vec3(0.0f, 0.0f, spin);
+        def.gravity_scale = 0.0f;
+        const cairn_body_id stone = kit_body(world, &def, &ball);
+        hang(world, kind, hook, stone);
+        kit_run(world, 60 * 60);
+        const cairn_body_state end = kit_read(world, stone);
+        EXPECT_NEAR(vec3_length(end.linear_velocity), 10.0f, 0.2f);
+        EXPECT_NEAR(vec3_length(end.position), 1.0f, 0.001f);
+    }
+}
