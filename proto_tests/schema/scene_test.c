@@ -191,6 +191,8 @@ static const struct {
     {SETTING("'slop': nan"), NON_FINITE, "slop: must be a finite number"},
     {SETTING("'restitution_threshold': -1"), INVALID,
         "restitution_threshold: must be in [0, 10000], is -1"},
+    {SETTING("'sleep_speed': -1"), INVALID, "sleep_speed: must be in [0, 10000], is -1"},
+    {SETTING("'limit_damping': nan"), NON_FINITE, "limit_damping: must be a finite number"},
     // Bodies.
     BODY_ROW("'kind': 3", INVALID, "kind: must be in [0, 2], is 3"),
     BODY_ROW(
