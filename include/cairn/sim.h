@@ -189,9 +189,10 @@ cairn_status cairn_body_apply_force(
 // extreme points become its vertices, in the order given and bit for bit; the others are dropped.
 
 // Makes the hull of `count` points (4 .. CAIRN_HULL_POINTS_MAX; m, |coordinate| <= 1e4).
-// CAIRN_NON_FINITE, CAIRN_CAPACITY, or CAIRN_INVALID_ARGUMENT if the points are too few, too many,
-// coplanar, too close together, or have more than CAIRN_HULL_VERTICES_MAX extreme points
-// (cairn_hull_refusal says which); *out is then null. Takes milliseconds for a hundred points.
+// The points may be in any order and may repeat; if they are the vertices of a body that is not
+// convex, the hull fills its hollows. CAIRN_NON_FINITE, CAIRN_CAPACITY, or CAIRN_INVALID_ARGUMENT
+// if the points are too few, too many, coplanar or too close together (cairn_hull_refusal says
+// which); *out is then null. Takes a millisecond for a hundred points.
 cairn_status cairn_hull_create(
     cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out);
 // Why cairn_hull_create would refuse these points in any world, as a static text; NULL if it would

@@ -145,7 +145,7 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 
 // Points that a convex hull may be made from, and vertices that it may have.
 #define CAIRN_HULL_POINTS_MAX 128
-#define CAIRN_HULL_VERTICES_MAX 32
+#define CAIRN_HULL_VERTICES_MAX 128
 
 // Ranges of what a caller sets.
 #define CAIRN_DISTANCE_MAX 1e5f    // m, of each component of a position

@@ -10,7 +10,7 @@
 
 // Features: the closest point; the two ends of the part above a face, each at an end of the segment
 // or at a side of the face; an edge of the hull.
-enum { FEATURE_CLOSEST = 0, FEATURE_FACE = 256, FEATURE_EDGE = 1 << 16 };
+enum { FEATURE_CLOSEST = 0, FEATURE_FACE = 512, FEATURE_EDGE = 1 << 20 };
 
 // A capsule and a hull, in the hull's frame; the segment of a sphere has no length.
 typedef struct capsule_hull_pair {
@@ -225,7 +225,7 @@ static void add_on_face(const capsule_hull_pair *pair, uint32_t face, cairn_vec3
     }
     const float inverse = 1.0f / vec3_dot(pair->hull->planes[face].normal, outward);
     const float ends[2] = {s.lower, s.upper};
-    const uint32_t ended_by[2] = {s.lower_by, 64 + s.upper_by};
+    const uint32_t ended_by[2] = {s.lower_by, 256 + s.upper_by};
     for (uint32_t i = 0; i < 2; ++i) {
         const float part = 0.5f * (ends[i] + 1.0f);
         const float height = pair->lower[face] + (pair->upper[face] - pair->lower[face]) * part;

@@ -9,8 +9,8 @@
 
 #include "sim/math/vec.h"
 
-// Each line adds at most one corner: 32 corners of one hull's face, 32 edges of the other's.
-#define CAIRN_CLIP_POINTS_MAX 64
+// Each line adds at most one corner: 128 corners of one hull's face, 128 edges of the other's.
+#define CAIRN_CLIP_POINTS_MAX 256
 
 typedef struct cairn_clip_point {
     float x, y;    // in the plane of the reference face

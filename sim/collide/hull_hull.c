@@ -12,11 +12,16 @@
 
 // Numbers of axes, as the hint stores them: 0 none, then the faces of a, those of b, and pairs of
 // edges.
-enum { FACE_A = 1, FACE_B = 128, EDGES = 256, EDGES_PER_A = 128 };
+enum { FACE_A = 1, FACE_B = 256, EDGES = 512, EDGES_PER_A = 512 };
 
-// Bits of the feature of a point between two edges, and of a vertex of b or a below a face; without
-// any of these the point is between two faces.
-enum { FEATURE_EDGES = 1 << 25, FEATURE_VERTEX = 1 << 26, FEATURE_VERTEX_OF_A = 1 << 27 };
+// The highest byte of the feature of a point between two edges, and of a vertex of b or a below a
+// face. A point between two faces has there the number of a's face, which is lower.
+#define FEATURE_EDGES 0xff000000u
+#define FEATURE_VERTEX 0xfe000000u
+#define FEATURE_VERTEX_OF_A 0xfd000000u
+_Static_assert(CAIRN_HULL_FACES_MAX < 0xfd && CAIRN_HULL_VERTICES_MAX <= 128 &&
+                   CAIRN_HULL_EDGES_MAX <= EDGES_PER_A,
+    "features and axes hold the numbers of faces, edges and vertices");
 
 // Bounds by which faces and edges are skipped allow for this much rounding.
 #define ROUNDING 0.99f
@@ -258,7 +263,7 @@ static void collide_edges(const hull_pair *pair, const cairn_axis *chosen, cairn
     const float t = float_clamp((ab * ra - aa * rb) / determinant, 0.0f, 1.0f);
     const cairn_vec3 on_b = vec3_add_scaled(b.from, b.along, t);
     cairn_manifold_add(out, vec3_sub_scaled(on_b, out->normal, 0.5f * chosen->separation),
-        chosen->separation, FEATURE_EDGES | a.index << 8 | b.index);
+        chosen->separation, FEATURE_EDGES | a.index << 9 | b.index);
 }
 
 // A reference face with coordinates in its plane, in the frame of its polyhedron.
@@ -429,7 +434,7 @@ static void clip_faces(const hull_pair *pair, uint32_t axis, float margin, clipp
     const uint32_t face_a = r->on_a ? r->face : incident;
     const uint32_t face_b = r->on_a ? incident : r->face;
     const cairn_clip_feature feature = {
-        .faces = face_a << 18 | face_b << 12, .edge_bits = 6, .reversed = !r->on_a};
+        .faces = face_a << 24 | face_b << 16, .edge_bits = 8, .reversed = !r->on_a};
     out->count = cairn_clip_keep_below(cut, margin, &feature, out->low);
     out->cosine =
         0.0f - vec3_dot(r->normal, mat3_apply(r->v->rotation, other->planes[incident].normal));
@@ -445,7 +450,7 @@ static void add_face_points(
         const uint32_t vertex = clipped->vertex;
         const uint32_t feature = r->on_a ? FEATURE_VERTEX : FEATURE_VERTEX_OF_A;
         clipped->low[0] =
-            to_face_plane(r, vertex_of_other(r, vertex), feature | r->face << 6 | vertex);
+            to_face_plane(r, vertex_of_other(r, vertex), feature | r->face << 8 | vertex);
         clipped->count = clipped->low[0].height <= margin ? 1 : 0;
     }
     const uint32_t point_count = cairn_manifold_reduce(clipped->low, clipped->count, chosen);

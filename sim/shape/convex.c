@@ -5,7 +5,7 @@
 
 // Bit i of a corner's number is set on the positive side of axis i; face 2 i + 1 lies on the
 // negative side of axis i.
-static const uint8_t box_face_first[7] = {0, 4, 8, 12, 16, 20, 24};
+static const uint16_t box_face_first[7] = {0, 4, 8, 12, 16, 20, 24};
 static const uint8_t box_corners[24] = {
     1, 3, 7, 5, 0, 4, 6, 2, 2, 6, 7, 3, 0, 1, 5, 4, 4, 5, 7, 6, 0, 2, 3, 1};
 static const cairn_hull_edge box_edges[12] = {{0, 1, 3, 5}, {0, 2, 5, 1}, {0, 4, 1, 3},

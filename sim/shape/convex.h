@@ -12,7 +12,7 @@ typedef struct cairn_convex_view {
     uint32_t edge_count;
     const cairn_vec3 *vertices;
     const cairn_plane *planes;
-    const uint8_t *face_first;
+    const uint16_t *face_first;
     const uint8_t *corners;
     const cairn_hull_edge *edges;
     cairn_vec3 centre;

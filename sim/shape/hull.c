@@ -40,6 +40,8 @@ typedef struct builder {
     double tolerance;
     uint32_t face_count;
     face faces[CAIRN_HULL_FACES_MAX];
+    // Points that are on a plane together with points i and j of the loop in find_faces.
+    bool known[CAIRN_HULL_POINTS_MAX];
     uint8_t vertex_of[CAIRN_HULL_POINTS_MAX]; // number of the vertex that a point became, plus 1
     uint8_t face_of[CAIRN_HULL_VERTICES_MAX]
                    [CAIRN_HULL_VERTICES_MAX]; // left of the directed edge, plus 1
@@ -135,15 +137,6 @@ static bool cloud_of(const cairn_vec3 *points, uint32_t count, cloud *out) {
     return out->count >= 4;
 }
 
-static bool face_contains(const face *f, uint32_t point) {
-    for (uint32_t i = 0; i < f->count; ++i) {
-        if (f->points[i] == point) {
-            return true;
-        }
-    }
-    return false;
-}
-
 typedef enum sides {
     SIDES_NONE = 0,
     SIDES_ABOVE = 1,
@@ -193,12 +186,6 @@ static const char *add_face_of_triangle(builder *b, uint32_t i, uint32_t j, uint
     if (found == SIDES_BOTH) {
         return NULL;
     }
-    for (uint32_t n = 0; n < b->face_count; ++n) {
-        const face *known = &b->faces[n];
-        if (face_contains(known, i) && face_contains(known, j) && face_contains(known, k)) {
-            return NULL;
-        }
-    }
     if (found == SIDES_ABOVE) {
         for (uint32_t n = 0; n < 3; ++n) {
             f.normal[n] = 0.0 - f.normal[n];
@@ -208,15 +195,127 @@ static const char *add_face_of_triangle(builder *b, uint32_t i, uint32_t j, uint
         return too_many;
     }
     b->faces[b->face_count++] = f;
+    for (uint32_t n = 0; n < f.count; ++n) {
+        b->known[f.points[n]] = true;
+    }
     return NULL;
+}
+
+// Marks the points that are on some face with both points i and j.
+static void mark_known(builder *b, uint32_t i, uint32_t j) {
+    memset(b->known, 0, sizeof b->known);
+    for (uint32_t n = 0; n < b->face_count; ++n) {
+        const face *f = &b->faces[n];
+        bool holds_i = false;
+        bool holds_j = false;
+        for (uint32_t k = 0; k < f->count; ++k) {
+            holds_i = holds_i || f->points[k] == i;
+            holds_j = holds_j || f->points[k] == j;
+        }
+        for (uint32_t k = 0; k < f->count && holds_i && holds_j; ++k) {
+            b->known[f->points[k]] = true;
+        }
+    }
+}
+
+static double cross_2(const double a[2], const double b[2]) {
+    return a[0] * b[1] - a[1] * b[0];
+}
+
+// Whether the triangle of three points, counter clockwise about the origin, contains the disc of
+// this radius about the origin.
+static bool triangle_holds_disc(
+    const double a[2], const double b[2], const double c[2], double radius) {
+    const double *corners[4] = {a, b, c, a};
+    for (uint32_t i = 0; i < 3; ++i) {
+        const double *from = corners[i];
+        const double *to = corners[i + 1];
+        const double along[2] = {to[0] - from[0], to[1] - from[1]};
+        const double area = cross_2(from, to);
+        const double least = radius * radius * (along[0] * along[0] + along[1] * along[1]);
+        if (!(area > 0.0 && area * area > least)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Unit vectors across the line from point i to point j; false if the points coincide.
+static bool axes_across(const cloud *points, uint32_t i, uint32_t j, double u[3], double v[3]) {
+    double along[3];
+    vector_between(points->at[i], points->at[j], along);
+    const double size[3] = {along[0] * along[0], along[1] * along[1], along[2] * along[2]};
+    const uint32_t least = size[0] <= size[1] && size[0] <= size[2] ? 0
+                           : size[1] <= size[2]                     ? 1
+                                                                    : 2;
+    const double axis[3] = {least == 0 ? 1.0 : 0.0, least == 1 ? 1.0 : 0.0, least == 2 ? 1.0 : 0.0};
+    cross(along, axis, u);
+    cross(along, u, v);
+    const double length_u = (double)float_sqrt((float)dot(u, u));
+    const double length_v = (double)float_sqrt((float)dot(v, v));
+    if (!(length_u > 0.0 && length_v > 0.0)) {
+        return false;
+    }
+    for (uint32_t k = 0; k < 3; ++k) {
+        u[k] /= length_u;
+        v[k] /= length_v;
+    }
+    return true;
+}
+
+// Whether a face could hold points i and j: seen along the line through them, all other points are
+// in a half-plane. The directions to them are collected in a wedge from `right` counter clockwise
+// to `left`; a point opposite to the wedge makes a triangle around the line with its two sides. Of n
+// points about n^2 / 2 pairs fail here, after a few points each, and few remain for which every
+// third point is tried.
+static bool may_share_face(const builder *b, uint32_t i, uint32_t j) {
+    const cloud *points = &b->cloud;
+    double u[3];
+    double v[3];
+    double right[2] = {0.0, 0.0};
+    double left[2] = {0.0, 0.0};
+    bool begun = false;
+    if (!axes_across(points, i, j, u, v)) {
+        return true;
+    }
+    // Points this close to the line have no reliable direction.
+    const double least = 16.0 * b->tolerance * b->tolerance;
+    for (uint32_t k = 0; k < points->count; ++k) {
+        double apart[3];
+        vector_between(points->at[i], points->at[k], apart);
+        const double at[2] = {dot(apart, u), dot(apart, v)};
+        if (at[0] * at[0] + at[1] * at[1] <= least) {
+            continue;
+        }
+        const bool before_right = begun && cross_2(right, at) < 0.0;
+        const bool after_left = begun && cross_2(at, left) < 0.0;
+        const bool around = before_right && after_left;
+        // Double the tolerance allows for the rounding of the axes.
+        if (around && triangle_holds_disc(right, left, at, 2.0 * b->tolerance)) {
+            return false;
+        }
+        // A triangle too narrow to tell begins another wedge.
+        if (!begun || before_right) {
+            memcpy(right, at, sizeof right);
+        }
+        if (!begun || after_left) {
+            memcpy(left, at, sizeof left);
+        }
+        begun = true;
+    }
+    return true;
 }
 
 static const char *find_faces(builder *b) {
     b->face_count = 0;
     for (uint32_t i = 0; i < b->cloud.count; ++i) {
         for (uint32_t j = i + 1; j < b->cloud.count; ++j) {
+            if (!may_share_face(b, i, j)) {
+                continue;
+            }
+            mark_known(b, i, j);
             for (uint32_t k = j + 1; k < b->cloud.count; ++k) {
-                const char *refusal = add_face_of_triangle(b, i, j, k);
+                const char *refusal = b->known[k] ? NULL : add_face_of_triangle(b, i, j, k);
                 if (refusal != NULL) {
                     return refusal;
                 }
@@ -355,7 +454,7 @@ static bool write_faces(builder *b, cairn_hull *out) {
             b->face_of[from][to] = (uint8_t)(i + 1);
             out->corners[corner_count++] = (uint8_t)from;
         }
-        out->face_first[i + 1] = (uint8_t)corner_count;
+        out->face_first[i + 1] = (uint16_t)corner_count;
     }
     return true;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 // A convex polyhedron with its vertices, faces and edges. It is built from a cloud of points by
-// trying every plane through three of them, which is fast enough for so few points and does not
-// depend on an order of insertion. A pure function of the points.
+// trying every plane through three of them, except through pairs that other points surround. That is
+// fast enough for so few points and does not depend on an order of insertion. A pure function of the points.
 
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"
@@ -32,7 +32,7 @@ struct cairn_hull {
     cairn_plane planes[CAIRN_HULL_FACES_MAX]; // outward; no vertex is above
     // Face i has the vertices corners[face_first[i]] .. corners[face_first[i + 1] - 1], counter
     // clockwise seen from outside.
-    uint8_t face_first[CAIRN_HULL_FACES_MAX + 1];
+    uint16_t face_first[CAIRN_HULL_FACES_MAX + 1];
     uint8_t corners[2 * CAIRN_HULL_EDGES_MAX];
     cairn_hull_edge edges[CAIRN_HULL_EDGES_MAX];
     cairn_vec3 centre; // of mass

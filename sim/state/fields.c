@@ -109,11 +109,12 @@ static const cairn_field sleep_fields[] = {
 
 #define ELEMENT cairn_hull_vertices
 #define VERTEX(index) VEC3(vertices[index], CAIRN_SHAPE_SIZE_MAX)
-static const cairn_field hull_fields[] = {WORD(count, CAIRN_HULL_VERTICES_MAX), VERTEX(0),
-    VERTEX(1), VERTEX(2), VERTEX(3), VERTEX(4), VERTEX(5), VERTEX(6), VERTEX(7), VERTEX(8),
-    VERTEX(9), VERTEX(10), VERTEX(11), VERTEX(12), VERTEX(13), VERTEX(14), VERTEX(15), VERTEX(16),
-    VERTEX(17), VERTEX(18), VERTEX(19), VERTEX(20), VERTEX(21), VERTEX(22), VERTEX(23), VERTEX(24),
-    VERTEX(25), VERTEX(26), VERTEX(27), VERTEX(28), VERTEX(29), VERTEX(30), VERTEX(31)};
+#define VERTICES_4(first) VERTEX(first), VERTEX(first + 1), VERTEX(first + 2), VERTEX(first + 3)
+#define VERTICES_16(first)                                                                         \
+    VERTICES_4(first), VERTICES_4(first + 4), VERTICES_4(first + 8), VERTICES_4(first + 12)
+static const cairn_field hull_fields[] = {WORD(count, CAIRN_HULL_VERTICES_MAX), VERTICES_16(0),
+    VERTICES_16(16), VERTICES_16(32), VERTICES_16(48), VERTICES_16(64), VERTICES_16(80),
+    VERTICES_16(96), VERTICES_16(112)};
 #undef ELEMENT
 
 #define ELEMENT cairn_shape

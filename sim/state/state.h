@@ -178,7 +178,7 @@ typedef struct cairn_rules_block {
 } cairn_rules_block;
 
 // The largest element, for buffers.
-#define CAIRN_ELEMENT_WORDS_MAX 97
+#define CAIRN_ELEMENT_WORDS_MAX 385
 
 // Typed views of one block.
 typedef struct cairn_state {
