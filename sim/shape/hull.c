@@ -265,8 +265,8 @@ static bool axes_across(const cloud *points, uint32_t i, uint32_t j, double u[3]
 
 // Whether a face could hold points i and j: seen along the line through them, all other points are
 // in a half-plane. The directions to them are collected in a wedge from `right` counter clockwise
-// to `left`; a point opposite to the wedge makes a triangle around the line with its two sides. Of n
-// points about n^2 / 2 pairs fail here, after a few points each, and few remain for which every
+// to `left`; a point opposite to the wedge makes a triangle around the line with its two sides. Of
+// n points about n^2 / 2 pairs fail here, after a few points each, and few remain for which every
 // third point is tried.
 static bool may_share_face(const builder *b, uint32_t i, uint32_t j) {
     const cloud *points = &b->cloud;

@@ -2,8 +2,9 @@
 #pragma once
 
 // A convex polyhedron with its vertices, faces and edges. It is built from a cloud of points by
-// trying every plane through three of them, except through pairs that other points surround. That is
-// fast enough for so few points and does not depend on an order of insertion. A pure function of the points.
+// trying every plane through three of them, except through pairs that other points surround. That
+// is fast enough for so few points and does not depend on an order of insertion. A pure function of
+// the points.
 
 #include "sim/math/vec.h"
 #include "sim/shape/geometry.h"

@@ -84,8 +84,7 @@ TEST("ten prisms of 64 sides stand on each other and sleep") {
         pile_add_shape(&p, shape, vec3(0, 0.25f + 0.5f * (float)i, 0),
             pile_turn(vec3(0, 1, 0), 0.3f * (float)i));
     }
-    pile_expect(
-        &p, "ten prisms", &(pile_bounds){.sink = 0.0152f, .drift = 0.02f, .asleep = 2.0f});
+    pile_expect(&p, "ten prisms", &(pile_bounds){.sink = 0.0152f, .drift = 0.02f, .asleep = 2.0f});
 }
 
 // Stones of 128 vertices fall onto each other: none sinks into the floor, none is flung away, and
