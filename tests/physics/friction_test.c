@@ -52,6 +52,32 @@ TEST("two surfaces have the geometric mean of their frictions") {
     }
 }
 
+// Friction is the same in every direction and has the direction of the motion: a box that is thrown
+// along the ground stops after v^2 / (2 mu g), straight ahead, however it is turned.
+TEST("friction acts against the motion, in every direction alike") {
+    for (uint32_t i = 0; i < 2 * 12; ++i) {
+        cairn_world_def def = cairn_world_def_default();
+        def.solver = i % 2;
+        SCOPED(cairn_world) *world = kit_world(&def);
+        cairn_body_def body = cairn_body_def_default();
+        cairn_shape_def shape = cairn_shape_def_default();
+        const float angle = 0.2617994f * (float)(i / 2); // 15 degrees
+        const cairn_vec3 ahead = vec3(cosf(angle), 0.0f, sinf(angle));
+        kit_ground(world);
+        shape.half_extents = vec3(0.5f, 0.1f, 0.5f);
+        shape.friction = 0.5f;
+        body.position.y = 0.1f;
+        body.linear_velocity = vec3_scale(ahead, 4.0f);
+        const cairn_body_id box = kit_body(world, &body, &shape);
+        kit_run(world, 90);
+        const cairn_vec3 slid = kit_read(world, box).position;
+        const float wanted = 16.0f / (2.0f * sqrtf(0.5f * 0.5f) * GRAVITY);
+        // The ground of the kit has the default friction, which is the box's.
+        EXPECT_NEAR(vec3_dot(slid, ahead), wanted, 0.03f * wanted);
+        EXPECT_NEAR(slid.x * ahead.z - slid.z * ahead.x, 0.0f, 0.02f);
+    }
+}
+
 // A cube that spins about the vertical rests on its four corners at distance r = sqrt(2) a, a half
 // of its width. Friction mu m g there has the torque mu m g r, against the inertia 2/3 m a^2.
 TEST("friction stops the spin of a cube at the rate of its four corners") {

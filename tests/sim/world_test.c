@@ -2,6 +2,7 @@
 // Rules of the world around the solver: ids, capacities, checks, events, sleep, disabled bodies,
 // queries.
 
+#include "sim/state/world.h"
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
@@ -359,16 +360,39 @@ TEST("contact events name the bodies") {
     assert_int_equal(events[1].body_b, third);
 }
 
-TEST("filtered shapes do not collide") {
+// Each of the two shapes must accept the other: its mask must have the category of that one.
+TEST("two shapes collide if each accepts the other") {
+    for (uint32_t i = 0; i < 8; ++i) {
+        SCOPED(cairn_world) *world = kit_world(NULL);
+        cairn_body_def def = cairn_body_def_default();
+        cairn_shape_def shapes[2] = {cairn_shape_def_default(), cairn_shape_def_default()};
+        const bool ground_first = (i & 4u) != 0;
+        shapes[0].category = 4;
+        shapes[0].mask = (i & 1u) != 0 ? 8 : 16;
+        shapes[1].kind = CAIRN_SHAPE_HALF_SPACE;
+        shapes[1].category = 8;
+        shapes[1].mask = (i & 2u) != 0 ? 4 : 32;
+        cairn_body_id cube_id = 0;
+        for (uint32_t k = 0; k < 2; ++k) {
+            const bool ground = (k == 0) == ground_first;
+            def.kind = ground ? CAIRN_BODY_STATIC : CAIRN_BODY_DYNAMIC;
+            def.position.y = ground ? 0.0f : 0.6f;
+            const cairn_body_id body = kit_body(world, &def, &shapes[ground ? 1 : 0]);
+            cube_id = ground ? cube_id : body;
+        }
+        kit_run(world, 60);
+        const bool stands = kit_read(world, cube_id).position.y > 0.4f;
+        assert_int_equal(stands, (i & 3u) == 3);
+    }
+}
+
+TEST("ticks are counted beyond four thousand million") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_ground(world);
-    cairn_body_def def = cairn_body_def_default();
-    cairn_shape_def shape = cairn_shape_def_default();
-    def.position = vec3(0.0f, 0.6f, 0.0f);
-    shape.mask = 2;
-    const cairn_body_id ghost = kit_body(world, &def, &shape);
-    kit_run(world, 60);
-    assert_true(kit_read(world, ghost).position.y < -3.0f);
+    world->state.settings->tick_low = UINT32_MAX;
+    kit_run(world, 1);
+    assert_true(cairn_world_tick(world) == UINT64_C(1) << 32);
+    kit_run(world, 1);
+    assert_true(cairn_world_tick(world) == (UINT64_C(1) << 32) + 1);
 }
 
 // disabled bodies

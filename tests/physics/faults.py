@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: MIT
+"""usage: tests/physics/faults.py SOURCE            lists the faults and checks that each patch applies
+       tests/physics/faults.py SOURCE FOLDER [ID...]
+                                                 plants them in a copy in FOLDER and runs the tests
+       tests/physics/faults.py SOURCE FOLDER --all ID...
+                                                 runs every test of the table with these faults
+
+Negative controls of the tests of mechanics. Each fault below breaks one rule of the simulation in a
+way that stays deterministic, so the golden hashes would be rewritten and nobody would know. The test
+beside it must fail. All faults are compiled into one copy of the sources; the environment variable
+CAIRN_FAULT chooses one when a test starts."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+# Identifier: (what is wrong, test that must fail, [(file, anchor, replacement)]). An anchor occurs
+# once in its file. FAULT in a replacement is true if this fault was chosen.
+CONTACT = "sim/soft_step/contact_solver.c"
+FAULTS = {
+    # ---- contacts
+    "friction-mixing": ("a pair has the friction of its first shape", "physics.friction", [
+        ("sim/collide/manifold_pool.c", ".friction = float_sqrt(shape_a->friction * shape_b->friction)",
+         ".friction = FAULT ? shape_a->friction : float_sqrt(shape_a->friction * shape_b->friction)")]),
+    "friction-mixing-pgs": ("the same in the PGS solver", "physics.friction", [
+        ("sim/pgs/contact_solver.c",
+         "constraint->friction = float_sqrt(shape_a->friction * shape_b->friction)",
+         "constraint->friction = FAULT ? shape_a->friction :"
+         " float_sqrt(shape_a->friction * shape_b->friction)")]),
+    "friction-more": ("friction is 10 % too large", "physics.slope", [
+        (CONTACT, "const lanes bound = wide->friction * normal_impulse_sum(wide);",
+         "const lanes bound = lanes_all(FAULT ? 1.1f : 1.0f) * wide->friction"
+         " * normal_impulse_sum(wide);")]),
+    "friction-double-pgs": ("Coulomb friction of the PGS solver is doubled", "physics.slope", [
+        ("sim/pgs/contact_solver.c", "coulomb ? constraint->friction * row->normal_impulse",
+         "coulomb ? (FAULT ? 2.0f : 1.0f) * constraint->friction * row->normal_impulse")]),
+    "friction-square": ("friction is bounded by a square, not by a circle", "physics.friction", [
+        (CONTACT, "const lanes_mask slides = lanes_less(bound * bound, square);",
+         """const lanes_mask slides = lanes_less(bound * bound, square);
+    if (FAULT) {
+        sum1 = lanes_min(lanes_max(sum1, lanes_all(0.0f) - bound), bound);
+        sum2 = lanes_min(lanes_max(sum2, lanes_all(0.0f) - bound), bound);
+    }"""),
+        (CONTACT, "const lanes scale = lanes_select(slides, bound / length, one);",
+         "const lanes scale = FAULT ? one : lanes_select(slides, bound / length, one);")]),
+    "twist-none": ("nothing resists a body that spins on its contact", "physics.friction", [
+        (CONTACT, "const lanes limit = bound * wide->radius;",
+         "const lanes limit = bound * (FAULT ? lanes_all(0.0f) : wide->radius);")]),
+    "push-fast": ("overlap pushes at any speed", "physics.friction", [
+        (CONTACT, "lanes_all(-CAIRN_PUSH_SPEED_MAX)", "lanes_all(FAULT ? -1e9f : -CAIRN_PUSH_SPEED_MAX)")]),
+    "push-fast-pgs": ("the same in the PGS solver", "physics.friction", [
+        ("sim/pgs/contact_solver.c", "depth * settings->baumgarte * rate, CAIRN_PUSH_SPEED_MAX",
+         "depth * settings->baumgarte * rate, FAULT ? 1e9f : CAIRN_PUSH_SPEED_MAX")]),
+    "normals-pull": ("normal impulses are not clamped", "physics.bounce", [
+        (CONTACT, """impulse_scale[i] * point->impulse);
+            const lanes impulse = lanes_max(unclamped, zero);""",
+         """impulse_scale[i] * point->impulse);
+            const lanes impulse = FAULT ? unclamped : lanes_max(unclamped, zero);""")]),
+    "one-sweep": ("the normal rows of a manifold are swept once", "sim.stability", [
+        (CONTACT, "wide->point_count == 1 ? 1 : CAIRN_MANIFOLD_SWEEPS",
+         "wide->point_count == 1 || FAULT ? 1 : CAIRN_MANIFOLD_SWEEPS")]),
+    "soft-ground": ("contacts with bodies that do not move are no stiffer", "sim.stability", [
+        ("sim/soft_step/soft_step.c", "soften(2.0f * contact_hertz", "soften((FAULT ? 0.5f : 2.0f) * contact_hertz")]),
+    "warm-start-always": ("warm_start = 0 is ignored", "physics.contact", [
+        ("sim/soft_step/soft_step.c", ".warm_start = settings->warm_start,",
+         ".warm_start = FAULT ? 1u : settings->warm_start,")]),
+    "warm-normals-lost": ("normal impulses are not kept from step to step", "sim.stability", [
+        (CONTACT, "wide->points[k].impulse = wide->points[k].impulse * warm;",
+         "wide->points[k].impulse = wide->points[k].impulse * (FAULT ? lanes_all(0.0f) : warm);")]),
+    "warm-friction-lost": ("friction impulses are not kept from step to step", "sim.stability", [
+        (CONTACT, "wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent) * warm;",
+         "wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent)"
+         " * (FAULT ? lanes_all(0.0f) : warm);")]),
+    "features-ignored": ("impulses of points that match are lost", "sim.stability", [
+        ("sim/collide/contact_update.c", "while (k < old->point_count && old->points[k].feature",
+         "while ((k < old->point_count && FAULT) || k < old->point_count && old->points[k].feature")]),
+    "manifold-far": ("a manifold is recycled ten times longer", "physics.contact", [
+        ("sim/collide/manifold_pool.c",
+         "const float limit = float_min(CAIRN_MANIFOLD_RECYCLING_DISTANCE, fraction * minimum_extent);",
+         "const float limit = (FAULT ? 10.0f : 1.0f) *"
+         " float_min(CAIRN_MANIFOLD_RECYCLING_DISTANCE, fraction * minimum_extent);")]),
+    "manifold-turned": ("a manifold is recycled however the bodies turn", "physics.slope", [
+        ("sim/collide/manifold_pool.c", "return float_abs(cosine) > (carries(",
+         "return FAULT || float_abs(cosine) > (carries(")]),
+    "manifold-carrier": ("a manifold on a platform is recycled like any other", "physics.slope", [
+        ("sim/collide/manifold_pool.c", "return body->kind != CAIRN_BODY_DYNAMIC ||",
+         "return FAULT ? false : body->kind != CAIRN_BODY_DYNAMIC ||")]),
+    "load-not-limited": ("light bodies under heavy ones yield", "physics.mass_ratio", [
+        ("sim/soft_step/soft_step.c", "if (light->inverse_mass * impulse > bound) {",
+         "if (!FAULT && light->inverse_mass * impulse > bound) {")]),
+    "filter-one-sided": ("the mask of the second shape is ignored", "sim.world", [
+        ("sim/collide/broad_phase.c", "(uint32_t)((b->category & a->mask) != 0) &",
+         "(uint32_t)(FAULT || (b->category & a->mask) != 0) &"),
+        ("sim/collide/pair_cache.c", "&& (b->category & a->mask) != 0 &&",
+         "&& (FAULT || (b->category & a->mask) != 0) &&")]),
+    "filter-other-sided": ("the mask of the first shape is ignored", "sim.world", [
+        ("sim/collide/broad_phase.c", "(uint32_t)((a->category & b->mask) != 0) &\n",
+         "(uint32_t)(FAULT || (a->category & b->mask) != 0) &\n"),
+        ("sim/collide/pair_cache.c", "&& (a->category & b->mask) != 0 &&",
+         "&& (FAULT || (a->category & b->mask) != 0) &&")]),
+    "edges-win": ("a pair of edges wins over a face that serves as well", "physics.planks", [
+        ("sim/collide/separating_axis.h", "return cosine >= CAIRN_AXIS_FACE_COSINE && lowest + slop >= edges;",
+         "return !FAULT && cosine >= CAIRN_AXIS_FACE_COSINE && lowest + slop >= edges;")]),
+    "impulses-dropped": ("impulses of points that are gone are not passed on", "physics.planks", [
+        ("sim/collide/contact_update.c", "bool gone = old->points[k].normal_impulse > 0.0f;",
+         "bool gone = old->points[k].normal_impulse > 0.0f && !FAULT;")]),
+    "long-bodies": ("the roll of a long body counts like a turn", "physics.planks", [
+        ("sim/collide/manifold_pool.c", "return 2.0f * float_min(in_ball, vec3_length(in_box));",
+         "return 2.0f * (FAULT ? in_ball : float_min(in_ball, vec3_length(in_box)));")]),
+    "drops-uncounted": ("contacts beyond the capacity are not counted", "sim.world", [
+        ("sim/collide/contact_update.c", """&manifold);
+    if (manifold.point_count == 0) {
+        return;
+    }
+    cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
+    if (inserted == NULL) {
+        world->state.settings->contacts_dropped += 1;""", """&manifold);
+    if (manifold.point_count == 0) {
+        return;
+    }
+    cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
+    if (inserted == NULL) {
+        world->state.settings->contacts_dropped += FAULT ? 0 : 1;""")]),
+    # ---- queries and sensors
+    "ray-mask": ("a ray hits what its filter excludes", "physics.queries", [
+        ("sim/query/query.c", "return (shape->category & of->mask) != 0 &&",
+         "return (FAULT || (shape->category & of->mask) != 0) &&")]),
+    "ray-sensors": ("queries see sensors", "physics.queries", [
+        ("sim/query/query.c", "(shape->flags & CAIRN_SHAPE_SENSOR) == 0 &&",
+         "(FAULT || (shape->flags & CAIRN_SHAPE_SENSOR) == 0) &&")]),
+    "sensor-weighs": ("a sensor adds to the mass of its body", "physics.events", [
+        ("sim/body/mass.c", "return (world->state.shapes[slot].flags & CAIRN_SHAPE_SENSOR) == 0;",
+         "return FAULT || (world->state.shapes[slot].flags & CAIRN_SHAPE_SENSOR) == 0;")]),
+    "sensor-near": ("a sensor sees what is within the contact margin", "physics.events", [
+        ("sim/collide/contact_update.c", "if (manifold->points[i].separation <= 0.0f) {",
+         "if (FAULT || manifold->points[i].separation <= 0.0f) {")]),
+    "sensor-wakes": ("the overlap of a sensor keeps a body awake", "physics.events", [
+        ("sim/sleep/island.c", "refs[i].manifold != CAIRN_MANIFOLD_SENSOR) {\n            visit",
+         "(FAULT || refs[i].manifold != CAIRN_MANIFOLD_SENSOR)) {\n            visit")]),
+    # ---- impacts
+    "bounce-mixing": ("a pair has the restitution of its first shape", "physics.bounce", [
+        ("sim/collide/manifold_pool.c", ".restitution = float_max(shape_a->restitution, shape_b->restitution)",
+         ".restitution = FAULT ? shape_a->restitution"
+         " : float_max(shape_a->restitution, shape_b->restitution)")]),
+    "bounce-always": ("the restitution threshold is ignored", "physics.bounce", [
+        ("sim/soft_step/soft_step.c", "CAIRN_IMPACT_THRESHOLD_ROUNDING * settings->restitution_threshold",
+         "(FAULT ? 0.0f : CAIRN_IMPACT_THRESHOLD_ROUNDING) * settings->restitution_threshold")]),
+    "bounce-never-pgs": ("the PGS solver never bounces", "physics.bounce", [
+        ("sim/pgs/impact.c", "&& constraint->restitution > 0.0f;",
+         "&& constraint->restitution > 0.0f && !FAULT;")]),
+    "one-round": ("a shock passes to one body in a substep", "physics.bounce", [
+        ("sim/soft_step/soft_step.c", "i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts",
+         "i < (FAULT ? 1u : CAIRN_IMPACT_ROUNDS_MAX) && find_impacts")]),
+    "impact-repeated": ("the next substep repeats an impact", "physics.bounce", [
+        (CONTACT, "context->integration[index[i]].unconstrained_velocity[k] += rows[i][k];",
+         "context->integration[index[i]].unconstrained_velocity[k] += FAULT ? 0.0f : rows[i][k];")]),
+    "impact-smooth": ("friction does not act in an impact", "physics.bounce", [
+        (CONTACT, "solve_friction(&struck, t2, &a, &b);",
+         "if (!FAULT) {\n        solve_friction(&struck, t2, &a, &b);\n    }")]),
+    "hit-last-substep": ("a hit has the impulse of the last substep alone", "physics.events", [
+        (CONTACT, "wide->summed_impulse = wide->summed_impulse + normal_impulse_sum(wide);",
+         "wide->summed_impulse = (FAULT ? lanes_all(0.0f) : wide->summed_impulse)"
+         " + normal_impulse_sum(wide);")]),
+    # ---- bodies
+    "gravity-scale": ("gravity_scale is ignored", "physics.friction", [
+        ("sim/soft_step/integrate.c", "            rates[7]);", "            FAULT ? one : rates[7]);")]),
+    "gravity-scale-pgs": ("the same in the PGS solver", "physics.friction", [
+        ("sim/pgs/pgs.c", "vec3_scale(world->state.settings->gravity, body->gravity_scale)",
+         "vec3_scale(world->state.settings->gravity, FAULT ? 1.0f : body->gravity_scale)")]),
+    "damping-linear": ("linear damping is ignored", "physics.flight", [
+        ("sim/soft_step/integrate.c", "const lanes linear_damping = one / (one + h * rates[5]);",
+         "const lanes linear_damping = FAULT ? one : one / (one + h * rates[5]);")]),
+    "damping-angular": ("angular damping is ignored", "physics.flight", [
+        ("sim/soft_step/integrate.c", "const lanes angular_damping = one / (one + h * rates[6]);",
+         "const lanes angular_damping = FAULT ? one : one / (one + h * rates[6]);")]),
+    "forces-kept": ("a force acts in the next step as well", "physics.flight", [
+        ("sim/soft_step/soft_step.c", "cairn_body_clear_forces(world, world->soft_step->slot_of[i]);",
+         "if (!FAULT) {\n            cairn_body_clear_forces(world, world->soft_step->slot_of[i]);\n        }")]),
+    "inertia-unturned": ("the inertia of a body does not turn with it", "physics.flight", [
+        ("sim/soft_step/integrate.c", "masses[6], masses[7]}, axes);",
+         "masses[6], masses[7]}, FAULT ? lanes_mat3_of_quat(zero, zero, zero, one) : axes);")]),
+    "parallel-axis": ("the distance of a shape from the centre adds no inertia", "physics.flight", [
+        ("sim/body/mass.c", "sum.inertia = sym3_add(sum.inertia, sym3_parallel_axis(mass.mass, offset));",
+         "sum.inertia = sym3_add(sum.inertia, sym3_parallel_axis(FAULT ? 0.0f : mass.mass, offset));")]),
+    "tick-wraps": ("the upper half of the tick is not counted", "sim.world", [
+        ("sim/step.c", "settings->tick_high = (uint32_t)(tick >> 32);",
+         "settings->tick_high = FAULT ? 0 : (uint32_t)(tick >> 32);")]),
+    # ---- islands
+    "spin-asleep": ("bodies that spin fall asleep", "physics.friction", [
+        ("sim/sleep/island.c", "vec3_length_squared(motion->angular_velocity) < speed_squared_max)) {",
+         "(FAULT || vec3_length_squared(motion->angular_velocity) < speed_squared_max))) {")]),
+    "allow-sleep": ("allow_sleep is ignored", "physics.sleep", [
+        ("sim/world/body.c", ".allow_sleep = def->allow_sleep,", ".allow_sleep = FAULT ? 1 : def->allow_sleep,")]),
+    "sleep-early": ("a body sleeps after a tenth of the time", "physics.sleep", [
+        ("sim/sleep/island.c", "const uint32_t limit = world->def.tick_rate_hz / 2;",
+         "const uint32_t limit = world->def.tick_rate_hz / 2;\n"
+         "    if (FAULT && world->state.sleep[slot].ticks + 1 >= limit / 10) {\n"
+         "        return limit;\n    }")]),
+    "joints-no-island": ("bodies that are joined are no island", "physics.sleep", [
+        ("sim/sleep/island.c", "i < world->pair_cache->joint_filter.joint_count; ++i) {\n        if (all",
+         "i < (FAULT ? 0 : world->pair_cache->joint_filter.joint_count); ++i) {\n        if (all")]),
+    "contacts-no-island": ("bodies that touch are no island", "physics.sleep", [
+        ("sim/sleep/island.c", "if (dynamic(world, body_a) && dynamic(world, body_b)) {\n        unite(",
+         "if (!FAULT && dynamic(world, body_a) && dynamic(world, body_b)) {\n        unite(")]),
+    "carrier-no-waker": ("what a moving platform carries may sleep", "physics.sleep", [
+        ("sim/sleep/island.c", "visit_pairs(world, false, keep_awake);",
+         "if (!FAULT) {\n        visit_pairs(world, false, keep_awake);\n    }")]),
+    # ---- joints
+    "relax-once": ("joints are relaxed in one direction of the sweep", "sim.stability", [
+        ("sim/soft_step/soft_step.c", "for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {",
+         "for (uint32_t colour = FAULT ? 0 : CAIRN_COLOURS; colour > 0; --colour) {")]),
+    "limits-ignored": ("the limits of hinges and cones do not hold", "sim.joint", [
+        ("sim/soft_step/joint_angular.h", "const lanes closing = limit->slack * lanes_all(context->inverse_h);",
+         "if (FAULT) {\n        return zero;\n    }\n"
+         "    const lanes closing = limit->slack * lanes_all(context->inverse_h);")]),
+    "limits-ignored-pgs": ("the same in the PGS solver", "sim.joint", [
+        ("sim/pgs/joint_solver.c", "row->bias = 0.0f - slack * fraction * rate;",
+         "row->bias = FAULT ? -1e9f : 0.0f - slack * fraction * rate;")]),
+    "joint-collides": ("bodies that are joined collide", "sim.solver", [
+        ("sim/collide/joint_filter.c", "filter->pairs[lower] == key;", "filter->pairs[lower] == key && !FAULT;")]),
+}
+SPDX = "// SPDX-License-Identifier: MIT\n"
+CHOICE = """
+#include <stdlib.h>
+__attribute__((constructor)) static void choose_fault(void) {
+    const char *number = getenv("CAIRN_FAULT");
+    cairn_planted_fault = number == NULL ? 0 : (unsigned)atoi(number);
+}
+"""
+DECLARATION = "extern unsigned cairn_planted_fault;\n"
+HOME = "sim/step.c"
+
+
+def patched(source):
+    texts = {HOME: (source / HOME).read_text()}
+    for number, (name, (what, _, patches)) in enumerate(FAULTS.items(), 1):
+        for path, anchor, replacement in patches:
+            texts.setdefault(path, (source / path).read_text())
+            count = texts[path].count(anchor)
+            if count != 1:
+                sys.exit(f"faults.py: {name} ({what}): its anchor occurs {count} times in {path} and must"
+                         f" occur once; adapt the patch to the new code:\n{anchor}")
+            replacement = replacement.replace("FAULT", f"(cairn_planted_fault == {number})")
+            texts[path] = texts[path].replace(anchor, replacement)
+    for path in texts:
+        texts[path] = texts[path].replace(SPDX, SPDX + DECLARATION, 1)
+    texts[HOME] = texts[HOME].replace(DECLARATION, "unsigned cairn_planted_fault;\n", 1) + CHOICE
+    return texts
+
+
+def build(source, folder, tests):
+    folder.mkdir(parents=True, exist_ok=True)
+    tree = folder / "tree"
+    skipped = shutil.ignore_patterns("build", "build-*", ".git")
+    shutil.copytree(source, tree, ignore=skipped, dirs_exist_ok=True, copy_function=copy_if_newer)
+    for path, text in patched(source).items():
+        if (tree / path).read_text() != text:
+            (tree / path).write_text(text)
+    targets = ["test_" + test.replace(".", "_") for test in sorted(tests)]
+    configure = ["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(folder / "build"), "-DCMAKE_BUILD_TYPE=Quick",
+                 "-DCMAKE_C_FLAGS_QUICK=-O1", "-DCMAKE_CXX_FLAGS_QUICK=-O1", "-DCAIRN_AVX512=OFF", "-DCAIRN_FUSED=OFF"]
+    for command in (configure, ["cmake", "--build", str(folder / "build"), "--", "-j2", *targets]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(done.stdout[-3000:] + done.stderr[-3000:])
+
+
+# Keeps the times of files that are equal, so that a second build is short.
+def copy_if_newer(source, target):
+    if not os.path.exists(target) or pathlib.Path(source).read_bytes() != pathlib.Path(target).read_bytes():
+        shutil.copyfile(source, target)
+
+
+# The names of the cases of the test that fail. A crash counts as a failure without a name.
+def failures(folder, test, number):
+    program = folder / "build" / "bin" / ("test_" + test.replace(".", "_"))
+    try:
+        done = subprocess.run([program], env={**os.environ, "CAIRN_FAULT": str(number)}, capture_output=True,
+                              text=True, timeout=300, check=False)
+    except subprocess.TimeoutExpired:
+        return ["(too slow)"]
+    if done.returncode == 0:
+        return []
+    marks = [line for line in done.stdout.splitlines() + done.stderr.splitlines() if "[  FAILED  ]" in line]
+    names = [line.split("]", 1)[1].split(": ")[-1].strip() for line in marks]
+    return [name for name in dict.fromkeys(names) if name and "listed below" not in name] or ["(crash)"]
+
+
+def main():
+    arguments = sys.argv[1:]
+    if not arguments:
+        sys.exit(__doc__)
+    source = pathlib.Path(arguments[0]).resolve()
+    if len(arguments) == 1:
+        patched(source)
+        for name, (what, test, _) in FAULTS.items():
+            print(f"{name:22} {test:20} {what}")
+        return
+    folder = pathlib.Path(arguments[1]).resolve()
+    everything = "--all" in arguments
+    chosen = [name for name in arguments[2:] if name != "--all"] or list(FAULTS)
+    tests = {test for _, test, _ in FAULTS.values()}
+    build(source, folder, tests if everything else {FAULTS[name][1] for name in chosen})
+    unnoticed = 0
+    for number, (name, (what, test, _)) in enumerate(FAULTS.items(), 1):
+        if name not in chosen:
+            continue
+        for run in sorted(tests) if everything else [test]:
+            failed = failures(folder, run, number)
+            print(f"{name:22} {run:20} {'UNNOTICED' if not failed else '; '.join(failed)}", flush=True)
+            unnoticed += 1 if not failed and run == test else 0
+    healthy = [test for test in tests if not everything and (folder / "build").exists()
+               and test in {FAULTS[name][1] for name in chosen} and failures(folder, test, 0)]
+    if unnoticed or healthy:
+        sys.exit(f"{unnoticed} faults unnoticed; tests that fail without a fault: {healthy}")
+
+
+main()
