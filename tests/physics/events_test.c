@@ -286,6 +286,19 @@ TEST("a sensor sees a ball come and go, and does not touch it") {
     assert_int_equal(cairn_world_counts_read(world).contacts, 0);
 }
 
+// Shapes are in contact up to a gap of a centimetre. A sensor is not in contact.
+TEST("a sensor sees a ball that overlaps it and not one that passes by") {
+    for (uint32_t i = 0; i < 2; ++i) {
+        SCOPED(cairn_world) *world = weightless();
+        watch(world, vec3_zero(), vec3(1.0f, 1.0f, 1.0f));
+        const cairn_shape_def shape = ball_shape(0.25f, 0);
+        const float gap = i == 0 ? 0.005f : -0.005f;
+        throw_ball(world, vec3(-3.0f, 1.25f + gap, 0.0f), vec3(6.0f, 0.0f, 0.0f), &shape);
+        cairn_contact_event event;
+        assert_int_equal(run_until(world, CAIRN_SENSOR_BEGIN, 60, &event) != 0, gap < 0.0f);
+    }
+}
+
 TEST("a new sensor sees sleeping and static bodies and wakes none") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id ground = kit_ground(world);

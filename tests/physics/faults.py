@@ -103,12 +103,6 @@ FAULTS = {
     "edges-win": ("a pair of edges wins over a face that serves as well", "physics.planks", [
         ("sim/collide/separating_axis.h", "return cosine >= CAIRN_AXIS_FACE_COSINE && lowest + slop >= edges;",
          "return !FAULT && cosine >= CAIRN_AXIS_FACE_COSINE && lowest + slop >= edges;")]),
-    "impulses-dropped": ("impulses of points that are gone are not passed on", "physics.planks", [
-        ("sim/collide/contact_update.c", "bool gone = old->points[k].normal_impulse > 0.0f;",
-         "bool gone = old->points[k].normal_impulse > 0.0f && !FAULT;")]),
-    "long-bodies": ("the roll of a long body counts like a turn", "physics.planks", [
-        ("sim/collide/manifold_pool.c", "return 2.0f * float_min(in_ball, vec3_length(in_box));",
-         "return 2.0f * (FAULT ? in_ball : float_min(in_ball, vec3_length(in_box)));")]),
     "drops-uncounted": ("contacts beyond the capacity are not counted", "sim.world", [
         ("sim/collide/contact_update.c", """&manifold);
     if (manifold.point_count == 0) {
@@ -127,7 +121,7 @@ FAULTS = {
     "ray-mask": ("a ray hits what its filter excludes", "physics.queries", [
         ("sim/query/query.c", "return (shape->category & of->mask) != 0 &&",
          "return (FAULT || (shape->category & of->mask) != 0) &&")]),
-    "ray-sensors": ("queries see sensors", "physics.queries", [
+    "ray-sensors": ("queries see sensors", "physics.events", [
         ("sim/query/query.c", "(shape->flags & CAIRN_SHAPE_SENSOR) == 0 &&",
          "(FAULT || (shape->flags & CAIRN_SHAPE_SENSOR) == 0) &&")]),
     "sensor-weighs": ("a sensor adds to the mass of its body", "physics.events", [
@@ -189,8 +183,8 @@ FAULTS = {
          "settings->tick_high = FAULT ? 0 : (uint32_t)(tick >> 32);")]),
     # ---- islands
     "spin-asleep": ("bodies that spin fall asleep", "physics.friction", [
-        ("sim/sleep/island.c", "vec3_length_squared(motion->angular_velocity) < speed_squared_max)) {",
-         "(FAULT || vec3_length_squared(motion->angular_velocity) < speed_squared_max))) {")]),
+        ("sim/sleep/island.c", "+ vec3_length_squared(about_centre));",
+         "+ (FAULT ? 0.0f : vec3_length_squared(about_centre)));")]),
     "allow-sleep": ("allow_sleep is ignored", "physics.sleep", [
         ("sim/world/body.c", ".allow_sleep = def->allow_sleep,", ".allow_sleep = FAULT ? 1 : def->allow_sleep,")]),
     "sleep-early": ("a body sleeps after a tenth of the time", "physics.sleep", [
@@ -208,13 +202,33 @@ FAULTS = {
         ("sim/sleep/island.c", "visit_pairs(world, false, keep_awake);",
          "if (!FAULT) {\n        visit_pairs(world, false, keep_awake);\n    }")]),
     # ---- joints
-    "relax-once": ("joints are relaxed in one direction of the sweep", "sim.stability", [
-        ("sim/soft_step/soft_step.c", "for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {",
-         "for (uint32_t colour = FAULT ? 0 : CAIRN_COLOURS; colour > 0; --colour) {")]),
+    "relax-once": ("joints are relaxed in one direction of the sweep", "physics.pendulum", [
+        ("sim/soft_step/soft_step.c",
+         "    sweep(world, joints, CAIRN_CONSTRAINT_RELAX);\n    for_moving_bodies(world, bodies->end_relax);",
+         "    if (!FAULT) {\n        sweep(world, joints, CAIRN_CONSTRAINT_RELAX);\n    }\n"
+         "    for_moving_bodies(world, bodies->end_relax);")]),
+    "bias-once": ("joints have one biased sweep in a substep", "physics.pendulum", [
+        ("sim/soft_step/soft_step.c",
+         "        sweep(world, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);\n        trace_pass",
+         "        if (!FAULT) {\n            sweep(world, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);\n        }\n"
+         "        trace_pass")]),
+    "chord-none": ("the velocity of the chord is not asked for", "physics.pendulum", [
+        ("sim/soft_step/joint_linear.h", "velocity_error = lanes3_add(velocity_error, linear->chord);",
+         "velocity_error = FAULT ? velocity_error : lanes3_add(velocity_error, linear->chord);")]),
+    "chord-none-distance": ("the same for distance joints", "physics.pendulum", [
+        ("sim/soft_step/joint_linear.h", "linear->error * lanes_all(soft->rate) + linear->chord.x;",
+         "linear->error * lanes_all(soft->rate) + (FAULT ? lanes_all(0.0f) : linear->chord.x);")]),
+    "limits-undamped": ("limits do not damp", "physics.ragdoll", [
+        ("sim/soft_step/soft_step.c", ".limit_drag = 1.0f -", ".limit_drag = FAULT ? 0.0f : 1.0f -")]),
+    "gyroscopic-none": ("a body has no gyroscopic torque", "physics.gyroscope", [
+        ("sim/body/gyroscopic.c", "if (body->gyroscopic == 0) {", "if (FAULT || body->gyroscopic == 0) {")]),
+    "gyroscopic-linear": ("the gyroscopic torque is that of the start of the step", "physics.gyroscope", [
+        ("sim/body/gyroscopic.c", "const cairn_vec3 both = vec3_add(momentum, later);",
+         "const cairn_vec3 both = vec3_add(momentum, FAULT ? momentum : later);")]),
     "limits-ignored": ("the limits of hinges and cones do not hold", "sim.joint", [
-        ("sim/soft_step/joint_angular.h", "const lanes closing = limit->slack * lanes_all(context->inverse_h);",
+        ("sim/soft_step/joint_angular.h", "const lanes closing = slack * lanes_all(context->inverse_h);",
          "if (FAULT) {\n        return zero;\n    }\n"
-         "    const lanes closing = limit->slack * lanes_all(context->inverse_h);")]),
+         "    const lanes closing = slack * lanes_all(context->inverse_h);")]),
     "limits-ignored-pgs": ("the same in the PGS solver", "sim.joint", [
         ("sim/pgs/joint_solver.c", "row->bias = 0.0f - slack * fraction * rate;",
          "row->bias = FAULT ? -1e9f : 0.0f - slack * fraction * rate;")]),
