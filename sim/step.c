@@ -63,8 +63,7 @@ static void mark_written(cairn_world *world) {
     }
 }
 
-static void run_stages(void *context) {
-    cairn_world *world = context;
+static void run_stages(cairn_world *world) {
     cairn_pair_cache_update(world);
     cairn_stage_done(world, CAIRN_STAGE_PAIRS);
     cairn_contact_update(world);
@@ -109,7 +108,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
         // The main thread steps small worlds alone: waking helpers costs more than such a step.
         const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
         world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
-        cairn_task_scheduler_run(world->scheduler, run_stages, world);
+        run_stages(world);
     }
     if (world->def.rules != NULL && world->def.rules->after_step != NULL) {
         world->def.rules->after_step(world, world->state.rules);

@@ -2,9 +2,11 @@
 #include "workers/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -13,9 +15,20 @@
 #include <xmmintrin.h>
 #endif
 
-// How often a thread reads an atomic before it sleeps: longer than the caller's own work between
-// two runs of one step, and short enough to cost nothing that matters.
-#define SPINS 2000
+// A thread that waits first spins, which answers fastest; then it yields its processor between
+// looks, so that a thread of this pool or of another process that is ready to run there does run;
+// then it sleeps.
+#define PAUSES_PER_LOOK 32
+#define HELPER_SPINS 8           // looks before it yields
+#define HELPER_AWAKE_NS 300000u  // longer than the caller's own work between two runs of one step
+#define CALLER_SPINS 40          // about as long as a share takes
+#define CALLER_AWAKE_NS 100000u
+
+// A helper that loses its processor in the middle of a share makes the caller wait for the
+// system's time slice, which is longer than most steps. Such waits are bounded: after one, the
+// caller works alone for that many times as long as it has waited.
+#define STALL_MIN_NS 100000u
+#define ALONE_PER_STALL 24u
 
 #define CACHE_LINE 64
 
@@ -29,7 +42,8 @@ typedef struct helper {
 
 struct cairn_pool {
     uint32_t workers;
-    uint32_t spins;
+    bool spins; // there are as many processors as workers
+    uint64_t alone_until_ns; // the caller's: until then it runs all shares itself
     pthread_mutex_t mutex; // held only to sleep and to wake
     pthread_cond_t opened;
     pthread_cond_t finished;
@@ -47,11 +61,19 @@ struct cairn_pool {
 };
 
 static void pause_briefly(void) {
+    for (int i = 0; i < PAUSES_PER_LOOK; ++i) {
 #if defined(__SSE2__)
-    _mm_pause();
+        _mm_pause();
 #elif defined(__aarch64__)
-    __asm__ volatile("yield");
+        __asm__ volatile("yield");
 #endif
+    }
+}
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 // Takes a share for the calling thread and returns its worker; 0 if no share is open. A thread
@@ -92,20 +114,46 @@ static void work(cairn_pool *pool, uint32_t preferred) {
     }
 }
 
-static void await_finish(cairn_pool *pool) {
-    for (uint32_t i = 0; i < pool->spins; ++i) {
-        if (atomic_load(&pool->unfinished) == 0) {
-            return;
-        }
-        pause_briefly();
-    }
+static bool is_finished(cairn_pool *pool) {
+    return atomic_load(&pool->unfinished) == 0;
+}
+
+static void sleep_until_finished(cairn_pool *pool) {
     pthread_mutex_lock(&pool->mutex);
     atomic_store(&pool->caller_asleep, true);
-    while (atomic_load(&pool->unfinished) != 0) {
+    while (!is_finished(pool)) {
         pthread_cond_wait(&pool->finished, &pool->mutex);
     }
     atomic_store(&pool->caller_asleep, false);
     pthread_mutex_unlock(&pool->mutex);
+}
+
+static void await_finish(cairn_pool *pool) {
+    for (uint32_t i = 0; pool->spins && i < CALLER_SPINS; ++i) {
+        if (is_finished(pool)) {
+            return;
+        }
+        pause_briefly();
+    }
+    if (is_finished(pool)) {
+        return;
+    }
+    const uint64_t begin_ns = now_ns();
+    uint64_t waited_ns = 0;
+    while (pool->spins && waited_ns < CALLER_AWAKE_NS) {
+        sched_yield();
+        waited_ns = now_ns() - begin_ns;
+        if (is_finished(pool)) {
+            break;
+        }
+    }
+    if (!is_finished(pool)) {
+        sleep_until_finished(pool);
+        waited_ns = now_ns() - begin_ns;
+    }
+    if (pool->spins && waited_ns >= STALL_MIN_NS) {
+        pool->alone_until_ns = begin_ns + waited_ns + ALONE_PER_STALL * waited_ns;
+    }
 }
 
 static bool is_called(cairn_pool *pool) {
@@ -113,11 +161,18 @@ static bool is_called(cairn_pool *pool) {
 }
 
 static void await_call(cairn_pool *pool) {
-    for (uint32_t i = 0; i < pool->spins; ++i) {
+    const uint64_t begin_ns = now_ns();
+    for (uint32_t i = 0; pool->spins; ++i) {
         if (is_called(pool)) {
             return;
         }
         pause_briefly();
+        if (i >= HELPER_SPINS) {
+            sched_yield();
+            if (now_ns() - begin_ns >= HELPER_AWAKE_NS) {
+                break;
+            }
+        }
     }
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->asleep, 1);
@@ -147,23 +202,44 @@ static void wake_sleepers(cairn_pool *pool) {
     }
 }
 
+// Whether the caller still works alone because of a stall.
+static bool is_alone(cairn_pool *pool) {
+    if (pool->alone_until_ns != 0 && now_ns() >= pool->alone_until_ns) {
+        pool->alone_until_ns = 0;
+    }
+    return pool->alone_until_ns != 0;
+}
+
+static void offer_shares(
+    cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
+    CAIRN_ASSERT(workers > 1 && workers <= pool->workers);
+    pool->task = task;
+    pool->argument = argument;
+    atomic_store_explicit(&pool->unfinished, workers - 1, memory_order_relaxed);
+    atomic_store(&pool->open, (unsigned)((UINT64_C(1) << workers) - 2));
+    wake_sleepers(pool);
+}
+
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
     CAIRN_ASSERT(pool != NULL && task != NULL);
     if (workers == 0 || workers > pool->workers || atomic_exchange(&pool->running, 1) != 0) {
         return false;
     }
-    if (workers > 1) {
-        pool->task = task;
-        pool->argument = argument;
-        atomic_store(&pool->unfinished, workers - 1);
-        atomic_store(&pool->open, (unsigned)((UINT64_C(1) << workers) - 2));
-        wake_sleepers(pool);
+    const bool shared = workers > 1 && !is_alone(pool);
+    if (shared) {
+        offer_shares(pool, task, argument, workers);
     }
     task(argument, 0);
-    work(pool, 1);
-    await_finish(pool);
+    if (shared) {
+        work(pool, 1);
+        await_finish(pool);
+    } else {
+        for (uint32_t worker = 1; worker < workers; ++worker) {
+            task(argument, worker);
+        }
+    }
     CAIRN_ASSERT(atomic_load(&pool->open) == 0 && atomic_load(&pool->unfinished) == 0);
-    atomic_store(&pool->running, 0);
+    atomic_store_explicit(&pool->running, 0, memory_order_release);
     return true;
 }
 
@@ -203,7 +279,8 @@ cairn_status cairn_pool_create(uint32_t workers, cairn_pool **out) {
     }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     pool->workers = 1;
-    pool->spins = processors >= (long)workers ? SPINS : 0;
+    pool->spins = processors >= (long)workers;
+    pool->alone_until_ns = 0;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->opened, NULL);
     pthread_cond_init(&pool->finished, NULL);

@@ -17,9 +17,9 @@ typedef struct cairn_pool cairn_pool;
 // Called with 0 to workers - 1, each once, possibly at the same time.
 typedef void cairn_pool_task(void *argument, uint32_t worker);
 
-// Starts workers - 1 threads; the caller of a run is the other worker. After a run the threads spin
-// for tens of microseconds (not at all if the machine has fewer processors than the pool has
-// workers), then sleep. They block all signals and have the floating-point mode of the thread that
+// Starts workers - 1 threads; the caller of a run is the other worker. After a run the threads stay
+// ready for some hundred microseconds, most of which they offer their processors to others (not at
+// all if the machine has fewer processors than the pool has workers), then sleep. They block all signals and have the floating-point mode of the thread that
 // creates them. On failure *out is NULL. CAIRN_INVALID_ARGUMENT: `workers` is not in 1 ..
 // CAIRN_POOL_WORKERS_MAX. CAIRN_OUT_OF_MEMORY: no memory, or the system starts no more threads.
 // Pair with cairn_pool_destroy.
@@ -30,7 +30,10 @@ void cairn_pool_destroy(cairn_pool *pool);
 uint32_t cairn_pool_workers(const cairn_pool *pool);
 
 // Calls task(argument, 0) on the calling thread and the other workers' tasks on any thread of the
-// pool, and returns when all are done; the caller then sees what the tasks wrote. False, and
+// pool, and returns when all are done; the caller then sees what the tasks wrote. It waits only for
+// tasks that another thread has begun. If such a thread loses its processor to another process, the
+// caller has to wait until it gets one again; for some time after that it calls all tasks itself,
+// so that waiting costs at most a twentieth of its time. False, and
 // nothing was called: `workers` is 0 or more than the pool has, or the pool is already running (for
 // another thread, or for the task that calls this).
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers);

@@ -49,13 +49,14 @@ const cairn_world_def *cairn_world_settings(const cairn_world *world);
 // cairn_command_check; both are asserted.
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count);
 
-// Runs the tasks of one step in parallel. `run` calls task(argument, worker) for each worker from 0
-// to `workers` - 1 exactly once, worker 0 on the calling thread, and returns when all have
-// returned. The other workers may run at the same time, later, or one after the other: a step does
-// not wait for a worker that has not started its task. workers/pool.h has a thread pool.
+// Runs the tasks of a stage of a step in parallel. `run` calls task(argument, worker) for each
+// worker from 0 to `workers` - 1 exactly once, worker 0 on the calling thread, and returns when all
+// have returned. The other workers may run at the same time, later, or one after the other: their
+// tasks share what is left of the stage. A step of a large world calls `run` some hundred times, so
+// it should take about a microsecond. workers/pool.h has a thread pool.
 typedef struct cairn_parallel {
     void *context;
-    uint32_t workers; // 1 .. 64
+    uint32_t workers; // 1 .. 64; `run` may be called with fewer
     void (*run)(void *context, void (*task)(void *argument, uint32_t worker), void *argument,
         uint32_t workers);
 } cairn_parallel;

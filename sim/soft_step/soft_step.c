@@ -112,8 +112,8 @@ static void build_joint_graph(cairn_world *world) {
         graph, soft_step->body_count, soft_step->moving_count, soft_step->wide_kernel.lanes);
 }
 
-// The fewest wide constraints that are shared as one block: about ten microseconds of work.
-#define CONSTRAINTS_SHARED_MIN 16
+// The fewest wide constraints that are shared as one block: some microseconds of work.
+#define CONSTRAINTS_SHARED_MIN 8
 // The fewest bodies.
 #define BODIES_SHARED_MIN 256
 

@@ -59,15 +59,12 @@ MUTANTS = {
         " ? CAIRN_COLOURS - 1 - k : k;\n")]),
     7: ("helper threads keep the floating-point mode that they came with", [(
         "sim/task/task_scheduler.c",
-        "        const uint64_t mode = cairn_float_enter();\n"
-        "        run_blocks_until_closed(scheduler);\n"
-        "        cairn_float_leave(mode);\n",
-        """        const uint64_t mode = FAULT ? 0 : cairn_float_enter();
-        run_blocks_until_closed(scheduler);
-        if (!FAULT) {
-            cairn_float_leave(mode);
-        }
-""")]),
+        "worker == 0 ? 0 : cairn_float_enter();",
+        "worker == 0 || FAULT ? 0 : cairn_float_enter();",
+    ), (
+        "sim/task/task_scheduler.c",
+        "    if (worker != 0) {\n",
+        "    if (worker != 0 && !FAULT) {\n")]),
 }
 SPDX = "// SPDX-License-Identifier: MIT\n"
 
