@@ -19,9 +19,9 @@
 // looks, so that a thread of this pool or of another process that is ready to run there does run;
 // then it sleeps.
 #define PAUSES_PER_LOOK 32
-#define HELPER_SPINS 8           // looks before it yields
-#define HELPER_AWAKE_NS 300000u  // longer than the caller's own work between two runs of one step
-#define CALLER_SPINS 40          // about as long as a share takes
+#define HELPER_SPINS 8          // looks before it yields
+#define HELPER_AWAKE_NS 300000u // longer than the caller's own work between two runs of one step
+#define CALLER_SPINS 40         // about as long as a share takes
 #define CALLER_AWAKE_NS 100000u
 
 // A helper that loses its processor in the middle of a share makes the caller wait for the
@@ -42,9 +42,9 @@ typedef struct helper {
 
 struct cairn_pool {
     uint32_t workers;
-    bool spins; // there are as many processors as workers
+    bool spins;              // there are as many processors as workers
     uint64_t alone_until_ns; // the caller's: until then it runs all shares itself
-    pthread_mutex_t mutex; // held only to sleep and to wake
+    pthread_mutex_t mutex;   // held only to sleep and to wake
     pthread_cond_t opened;
     pthread_cond_t finished;
     helper helpers[CAIRN_POOL_WORKERS_MAX]; // element 0 is unused: the caller is worker 0
