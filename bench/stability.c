@@ -23,7 +23,9 @@ typedef struct watch {
 } watch;
 
 static watch watch_begin(const bench_trial *trial) {
-    watch w = {.trial = trial, .world = bench_world(&trial->size), .verdict = {.fell_at = -1}};
+    watch w = {.trial = trial,
+        .world = bench_world(&trial->size),
+        .verdict = {.fell_at = -1, .top = -1e6f}};
     trial->build(w.world, trial->parameter);
     const cairn_world_counts counts = cairn_world_counts_read(w.world);
     w.bodies = counts.bodies;
@@ -82,6 +84,9 @@ static void watch_step(watch *w, uint32_t step) {
     const float height = w->now[w->highest].position.y;
     const float height_at_start = w->start[w->highest].position.y;
     v->sink = height_at_start - height;
+    if (step >= w->trial->steps / 4 * 3) {
+        raise_to(&v->top, height - height_at_start);
+    }
     if (v->fell_at < 0 && !(height >= 0.85f * height_at_start)) {
         v->fell_at = step;
     }
@@ -93,7 +98,9 @@ static void count_lost_and_toppled(watch *w) {
         const cairn_vec3 up = quat_rotate(w->now[i].rotation, vec3(0.0f, 1.0f, 0.0f));
         if (w->start[i].kind == CAIRN_BODY_DYNAMIC) {
             w->verdict.toppled += float_abs(up.y) < 0.5f ? 1u : 0u;
-            w->verdict.lost += w->now[i].position.y < LOST_BELOW ? 1u : 0u;
+            const cairn_vec3 at = w->now[i].position;
+            const bool lost = w->trial->bounds.wall ? at.x > 0.0f : at.y < LOST_BELOW;
+            w->verdict.lost += lost ? 1u : 0u;
         }
     }
 }
@@ -128,6 +135,7 @@ const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *ve
         {above(verdict->last_depth, bounds->last_depth), "lies too deep"},
         {above(verdict->joint, bounds->joint), "a joint opens too far"},
         {above(verdict->last_joint, bounds->last_joint), "a joint stays open too far"},
+        {above(float_abs(verdict->top), bounds->swing), "does not come back to its height"},
         {bounds->toppled != 0 && verdict->toppled != bounds->toppled, "wrong number toppled"}};
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
         if (rules[i].broken) {
@@ -143,19 +151,20 @@ static void print_row(const bench_trial *trial, const bench_verdict *v, const ch
     if (v->fell_at < 0 || !trial->bounds.stands) {
         snprintf(stands, sizeof stands, trial->bounds.stands ? "no" : "-");
     }
-    printf("%-15s %6" PRIu32 " %-8s %9.5f %9.5f %9.6f %9.6f %8.5f %8.5f %8.5f %8.5f %7" PRIu32
-           "  %s\n",
+    printf("%-15s %6" PRIu32 " %-8s %9.5f %9.5f %9.6f %9.6f %8.5f %8.5f %8.5f %8.5f %8.5f %7" PRIu32
+           " %5" PRIu32 "  %s\n",
         trial->name, trial->steps, stands, (double)v->drift, (double)v->sink, (double)v->last_speed,
         (double)v->last_spin, (double)v->depth, (double)v->last_depth, (double)v->joint,
-        (double)v->last_joint, v->toppled, broken != NULL ? broken : "holds");
+        (double)v->last_joint, (double)v->top, v->toppled, v->lost,
+        broken != NULL ? broken : "holds");
     fflush(stdout);
 }
 
 bool bench_stability(void) {
     bool all = true;
-    printf("%-15s %6s %-8s %9s %9s %9s %9s %8s %8s %8s %8s %7s\n", "trial", "steps", "fell",
-        "drift m", "sink m", "v m/s", "w rad/s", "depth m", "at end", "joint m", "at end",
-        "toppled");
+    printf("%-15s %6s %-8s %9s %9s %9s %9s %8s %8s %8s %8s %8s %7s %5s\n", "trial", "steps", "fell",
+        "drift m", "sink m", "v m/s", "w rad/s", "depth m", "at end", "joint m", "at end", "top m",
+        "toppled", "lost");
     for (uint32_t i = 0; i < bench_trial_count; ++i) {
         const bench_verdict verdict = bench_try(&bench_trials[i]);
         const char *broken = bench_broken_bound(&bench_trials[i], &verdict);

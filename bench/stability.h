@@ -17,7 +17,9 @@ typedef struct bench_bounds {
     float last_depth;
     float joint;
     float last_joint;
+    float swing;      // the highest body is this far off its first height when it is highest again
     bool stands;      // the highest body keeps 85 % of its height
+    bool wall;        // a body with x > 0 has passed through the wall and is lost
     uint32_t toppled; // exactly this many bodies have toppled at the end
 } bench_bounds;
 
@@ -46,8 +48,9 @@ typedef struct bench_verdict {
     float last_depth;
     float joint; // the largest error of a joint, m
     float last_joint;
+    float top;        // greatest height of that body in the last quarter, less its first height, m
     uint32_t toppled; // bodies whose own y axis is more than 60 degrees off the vertical
-    uint32_t lost;    // bodies disabled or below the floor
+    uint32_t lost;    // bodies disabled, below the floor or behind the wall
 } bench_verdict;
 
 bench_verdict bench_try(const bench_trial *trial);
@@ -60,6 +63,16 @@ const char *bench_broken_bound(const bench_trial *trial, const bench_verdict *ve
 // are ignored. Boxes by the fifteen axes of Gottschalk, Lin and Manocha 1996, others by the narrow
 // phase.
 float bench_deepest(const cairn_world *world);
+
+// Worlds of stability_piles.c: layers, planks, height of a storey, kind of joint, restitution, half
+// the thickness of a wall and of a deck.
+void bench_build_cabin(cairn_world *world, float layers);
+void bench_build_planks(cairn_world *world, float count);
+void bench_build_scaffold(cairn_world *world, float storey);
+void bench_build_pendulum(cairn_world *world, float kind);
+void bench_build_bounce(cairn_world *world, float restitution);
+void bench_build_wall(cairn_world *world, float half_thickness);
+void bench_build_deck(cairn_world *world, float half_thickness);
 
 // All trials as a table on standard output; true if every bound holds.
 bool bench_stability(void);

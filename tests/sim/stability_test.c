@@ -12,7 +12,7 @@
 #include "bench/stability.h"
 
 // The default settings exceed the bounds of these rows.
-static const char *const beyond[] = {"ragdolls"};
+static const char *const beyond[] = {"ragdolls", "wall_10cm", "wall_1cm", "deck_10cm"};
 
 static bool is_held(const bench_trial *trial) {
     for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; ++i) {
@@ -40,6 +40,7 @@ TEST("each bound is enforced") {
                                            .last_depth = 1.0f,
                                            .joint = 1.0f,
                                            .last_joint = 1.0f,
+                                           .swing = 1.0f,
                                            .stands = true,
                                            .toppled = 2}};
     static const bench_verdict good = {.fell_at = -1, .toppled = 2};
@@ -55,6 +56,7 @@ TEST("each bound is enforced") {
         {{.fell_at = -1, .toppled = 2, .last_depth = 1.1f}, "lies too deep"},
         {{.fell_at = -1, .toppled = 2, .joint = 1.1f}, "a joint opens too far"},
         {{.fell_at = -1, .toppled = 2, .last_joint = 1.1f}, "a joint stays open too far"},
+        {{.fell_at = -1, .toppled = 2, .top = -1.1f}, "does not come back to its height"},
         {{.fell_at = -1, .toppled = 1}, "wrong number toppled"}};
     assert_null(bench_broken_bound(&strict, &good));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
