@@ -130,15 +130,16 @@ static inline lanes lanes_sqrt(lanes a) {
 // ---- rows: eight floats of each of CAIRN_LANES elements, transposed to eight lanes and back
 
 #if CAIRN_LANES == 1
-static inline void lanes_load_rows(const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
+__attribute__((always_inline)) static inline void lanes_load_rows(
+    const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
     memcpy(out, rows[0], sizeof(float) * CAIRN_ROW_FLOATS);
 }
-static inline void lanes_store_rows(
-    const lanes in[CAIRN_ROW_FLOATS], float (*rows)[CAIRN_ROW_FLOATS]) {
+__attribute__((always_inline)) static inline void lanes_scatter_rows(
+    const lanes in[CAIRN_ROW_FLOATS], float *const *rows) {
     memcpy(rows[0], in, sizeof(float) * CAIRN_ROW_FLOATS);
 }
 #elif CAIRN_LANES == 8 && defined(__AVX2__)
-static inline void lanes_transpose(lanes r[8]) {
+__attribute__((always_inline)) static inline void lanes_transpose(lanes r[8]) {
     lanes t[8];
     lanes s[8];
     for (int i = 0; i < 8; i += 2) {
@@ -156,14 +157,15 @@ static inline void lanes_transpose(lanes r[8]) {
         r[i + 4] = (lanes)_mm256_permute2f128_ps((__m256)s[i], (__m256)s[i + 4], 0x31);
     }
 }
-static inline void lanes_load_rows(const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
+__attribute__((always_inline)) static inline void lanes_load_rows(
+    const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
     for (int i = 0; i < 8; ++i) {
         out[i] = (lanes)_mm256_loadu_ps(rows[i]);
     }
     lanes_transpose(out);
 }
-static inline void lanes_store_rows(
-    const lanes in[CAIRN_ROW_FLOATS], float (*rows)[CAIRN_ROW_FLOATS]) {
+__attribute__((always_inline)) static inline void lanes_scatter_rows(
+    const lanes in[CAIRN_ROW_FLOATS], float *const *rows) {
     lanes transposed[8];
     for (int i = 0; i < 8; ++i) {
         transposed[i] = in[i];
@@ -174,7 +176,7 @@ static inline void lanes_store_rows(
     }
 }
 #elif CAIRN_LANES == 4 && defined(__SSE2__)
-static inline void lanes_transpose(lanes r[4]) {
+__attribute__((always_inline)) static inline void lanes_transpose(lanes r[4]) {
     const __m128 a = _mm_unpacklo_ps((__m128)r[0], (__m128)r[1]);
     const __m128 b = _mm_unpackhi_ps((__m128)r[0], (__m128)r[1]);
     const __m128 c = _mm_unpacklo_ps((__m128)r[2], (__m128)r[3]);
@@ -184,7 +186,8 @@ static inline void lanes_transpose(lanes r[4]) {
     r[2] = (lanes)_mm_movelh_ps(b, d);
     r[3] = (lanes)_mm_movehl_ps(d, b);
 }
-static inline void lanes_load_rows(const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
+__attribute__((always_inline)) static inline void lanes_load_rows(
+    const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
     for (int i = 0; i < 4; ++i) {
         out[i] = (lanes)_mm_loadu_ps(rows[i]);
         out[i + 4] = (lanes)_mm_loadu_ps(rows[i] + 4);
@@ -192,8 +195,8 @@ static inline void lanes_load_rows(const float *const *rows, lanes out[CAIRN_ROW
     lanes_transpose(out);
     lanes_transpose(out + 4);
 }
-static inline void lanes_store_rows(
-    const lanes in[CAIRN_ROW_FLOATS], float (*rows)[CAIRN_ROW_FLOATS]) {
+__attribute__((always_inline)) static inline void lanes_scatter_rows(
+    const lanes in[CAIRN_ROW_FLOATS], float *const *rows) {
     lanes transposed[8];
     for (int i = 0; i < 8; ++i) {
         transposed[i] = in[i];
@@ -206,15 +209,16 @@ static inline void lanes_store_rows(
     }
 }
 #else
-static inline void lanes_load_rows(const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
+__attribute__((always_inline)) static inline void lanes_load_rows(
+    const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
     for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
         for (int i = 0; i < CAIRN_LANES; ++i) {
             out[k][i] = rows[i][k];
         }
     }
 }
-static inline void lanes_store_rows(
-    const lanes in[CAIRN_ROW_FLOATS], float (*rows)[CAIRN_ROW_FLOATS]) {
+__attribute__((always_inline)) static inline void lanes_scatter_rows(
+    const lanes in[CAIRN_ROW_FLOATS], float *const *rows) {
     for (int i = 0; i < CAIRN_LANES; ++i) {
         for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
             rows[i][k] = in[k][i];
@@ -222,6 +226,15 @@ static inline void lanes_store_rows(
     }
 }
 #endif
+
+static inline void lanes_store_rows(
+    const lanes in[CAIRN_ROW_FLOATS], float (*rows)[CAIRN_ROW_FLOATS]) {
+    float *out[CAIRN_LANES];
+    for (int i = 0; i < CAIRN_LANES; ++i) {
+        out[i] = rows[i];
+    }
+    lanes_scatter_rows(in, out);
+}
 
 typedef struct lanes_quat {
     lanes x, y, z, w;

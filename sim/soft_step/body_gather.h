@@ -14,6 +14,14 @@
 #define CAIRN_JOIN(a, b) CAIRN_JOIN_NAMES(a, b)
 #define CAIRN_KERNEL(part) CAIRN_JOIN(cairn_##part##_, CAIRN_KERNEL_SUFFIX)
 
+// The bit set of all lanes.
+#define ALL_LANES ((1u << CAIRN_LANES) - 1u)
+
+// The rows of a solver body.
+_Static_assert(offsetof(cairn_solver_body, linear_velocity) == 0, "row 0");
+_Static_assert(offsetof(cairn_solver_body, delta_position) == 4 * CAIRN_ROW_FLOATS, "row 1");
+_Static_assert(offsetof(cairn_solver_body, inverse_inertia) == 8 * CAIRN_ROW_FLOATS, "row 2");
+
 typedef struct body_lanes {
     lanes3 velocity;
     lanes inverse_mass;
@@ -27,8 +35,10 @@ typedef struct delta_lanes {
     lanes3 rotation; // rad, a rotation vector
 } delta_lanes;
 
-// The bodies of a wide constraint.
+// The bodies of a wide constraint. Every visit reads the offsets, so they come first.
 typedef struct pair_lanes {
+    uint32_t offset_a[CAIRN_LANES]; // bytes from the first solver body
+    uint32_t offset_b[CAIRN_LANES];
     uint32_t a[CAIRN_LANES]; // solver bodies
     uint32_t b[CAIRN_LANES];
     uint32_t edge[CAIRN_LANES]; // indices; empty lanes repeat the first one
@@ -73,58 +83,80 @@ static inline lanes_quat motion_rotation(const motion_lanes *motion) {
     return (lanes_quat){motion->first[6], motion->first[7], motion->second[0], motion->second[1]};
 }
 
-static inline lanes_sym3 load_inverse_inertia(
-    const cairn_solver_context *context, const uint32_t *index) {
+// A row of eight floats as one vector, for loops over bodies.
+typedef float body_row __attribute__((vector_size(4 * CAIRN_ROW_FLOATS)));
+
+__attribute__((always_inline)) static inline body_row load_row(const float *row) {
+    body_row out;
+    memcpy(&out, row, sizeof out);
+    return out;
+}
+
+__attribute__((always_inline)) static inline void store_row(float *row, body_row value) {
+    memcpy(row, &value, sizeof value);
+}
+
+// Row `row` of the solver bodies at these offsets.
+__attribute__((always_inline)) static inline void load_body_rows(
+    const cairn_solver_context *context, const uint32_t *offsets, uint32_t row,
+    lanes out[CAIRN_ROW_FLOATS]) {
+    const char *first = (const char *)context->bodies + row * sizeof(float[CAIRN_ROW_FLOATS]);
     const float *rows[CAIRN_LANES];
-    lanes inertia[CAIRN_ROW_FLOATS];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = context->bodies[index[i]].inverse_inertia;
+        rows[i] = (const float *)(const void *)(first + offsets[i]);
     }
-    lanes_load_rows(rows, inertia);
+    lanes_load_rows(rows, out);
+}
+
+static inline lanes_sym3 load_inverse_inertia(
+    const cairn_solver_context *context, const uint32_t *offsets) {
+    lanes inertia[CAIRN_ROW_FLOATS];
+    load_body_rows(context, offsets, 2, inertia);
     return (lanes_sym3){inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]};
 }
 
 // With an inertia that was loaded before: it stays the same throughout a step.
 static inline body_lanes load_velocities(
-    const cairn_solver_context *context, const uint32_t *index, lanes_sym3 inverse_inertia) {
-    const float *rows[CAIRN_LANES];
+    const cairn_solver_context *context, const uint32_t *offsets, lanes_sym3 inverse_inertia) {
     lanes velocities[CAIRN_ROW_FLOATS];
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = context->bodies[index[i]].linear_velocity;
-    }
-    lanes_load_rows(rows, velocities);
+    load_body_rows(context, offsets, 0, velocities);
     return (body_lanes){.velocity = {velocities[0], velocities[1], velocities[2]},
         .inverse_mass = velocities[3],
         .angular_velocity = {velocities[4], velocities[5], velocities[6]},
         .inverse_inertia = inverse_inertia};
 }
 
-static inline body_lanes load_body(const cairn_solver_context *context, const uint32_t *index) {
-    return load_velocities(context, index, load_inverse_inertia(context, index));
+static inline body_lanes load_body(const cairn_solver_context *context, const uint32_t *offsets) {
+    return load_velocities(context, offsets, load_inverse_inertia(context, offsets));
 }
 
-static inline delta_lanes load_delta(const cairn_solver_context *context, const uint32_t *index) {
-    const float *rows[CAIRN_LANES];
+static inline delta_lanes load_delta(const cairn_solver_context *context, const uint32_t *offsets) {
     lanes delta[CAIRN_ROW_FLOATS];
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        rows[i] = context->bodies[index[i]].delta_position;
-    }
-    lanes_load_rows(rows, delta);
+    load_body_rows(context, offsets, 1, delta);
     return (delta_lanes){
         .position = {delta[0], delta[1], delta[2]}, .rotation = {delta[4], delta[5], delta[6]}};
 }
 
 // Writes only bodies that impulses move: zero times infinity would make a static one NaN.
-static inline void store_body(const cairn_solver_context *context, const uint32_t *index,
-    uint32_t moving, const body_lanes *body) {
+__attribute__((always_inline)) static inline void store_body(const cairn_solver_context *context,
+    const uint32_t *offsets, uint32_t moving, const body_lanes *body) {
     const lanes velocities[CAIRN_ROW_FLOATS] = {body->velocity.x, body->velocity.y,
         body->velocity.z, body->inverse_mass, body->angular_velocity.x, body->angular_velocity.y,
         body->angular_velocity.z, lanes_all(0.0f)};
-    float rows[CAIRN_LANES][CAIRN_ROW_FLOATS];
-    lanes_store_rows(velocities, rows);
+    char *first = (char *)context->bodies;
+    float *rows[CAIRN_LANES];
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        rows[i] = (float *)(void *)(first + offsets[i]);
+    }
+    if (moving == ALL_LANES) {
+        lanes_scatter_rows(velocities, rows);
+        return;
+    }
+    float kept[CAIRN_LANES][CAIRN_ROW_FLOATS];
+    lanes_store_rows(velocities, kept);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         if ((moving >> i & 1u) != 0) {
-            memcpy(context->bodies[index[i]].linear_velocity, rows[i], sizeof rows[i]);
+            memcpy(rows[i], kept[i], sizeof kept[i]);
         }
     }
 }
@@ -140,6 +172,8 @@ static inline void fill_pair(const cairn_solver_context *context,
         const cairn_constraint_edge *edge = &edges[pair->edge[i]];
         pair->a[i] = edge->solver_a;
         pair->b[i] = edge->solver_b;
+        pair->offset_a[i] = edge->solver_a * (uint32_t)sizeof(cairn_solver_body);
+        pair->offset_b[i] = edge->solver_b * (uint32_t)sizeof(cairn_solver_body);
         pair->live |= live ? 1u << i : 0;
         pair->moving_a |= live && pair->a[i] < context->moving_count ? 1u << i : 0;
         pair->moving_b |= live && pair->b[i] < context->moving_count ? 1u << i : 0;

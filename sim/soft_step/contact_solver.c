@@ -237,8 +237,8 @@ static inline void solve_normals(const cairn_solver_context *context, wide_conta
 // How far b has moved relative to a since the step began.
 __attribute__((always_inline)) static inline normal_space displacement_of(
     const cairn_solver_context *context, const wide_contact *wide) {
-    const delta_lanes delta_a = load_delta(context, wide->pair.a);
-    const delta_lanes delta_b = load_delta(context, wide->pair.b);
+    const delta_lanes delta_a = load_delta(context, wide->pair.offset_a);
+    const delta_lanes delta_b = load_delta(context, wide->pair.offset_b);
     const lanes3 dp_a = lanes3_add(delta_a.position, lanes3_cross(delta_a.rotation, wide->arm_a));
     const lanes3 dp_b = lanes3_add(delta_b.position, lanes3_cross(delta_b.rotation, wide->arm_b));
     return to_normal_space(wide, tangent2_of(wide), lanes3_sub(dp_b, dp_a),
@@ -248,16 +248,16 @@ __attribute__((always_inline)) static inline normal_space displacement_of(
 static inline void solve_contact(
     const cairn_solver_context *context, wide_contact *wide, bool biased) {
     CAIRN_ASSERT(wide->pair.live != 0);
-    body_lanes a = load_body(context, wide->pair.a);
-    body_lanes b = load_body(context, wide->pair.b);
+    body_lanes a = load_body(context, wide->pair.offset_a);
+    body_lanes b = load_body(context, wide->pair.offset_b);
     const lanes3 t2 = tangent2_of(wide);
     const normal_space displacement = displacement_of(context, wide);
     if (!biased) {
         solve_friction(wide, t2, &a, &b);
     }
     solve_normals(context, wide, t2, &a, &b, displacement, biased);
-    store_body(context, wide->pair.a, wide->pair.moving_a, &a);
-    store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+    store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
+    store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
 }
 
 static void solve_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
@@ -282,8 +282,8 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
     for (uint32_t i = begin; i < end; ++i) {
         const wide_contact *wide = &constraints[i];
         CAIRN_ASSERT(wide->point_count >= 1);
-        body_lanes a = load_body(context, wide->pair.a);
-        body_lanes b = load_body(context, wide->pair.b);
+        body_lanes a = load_body(context, wide->pair.offset_a);
+        body_lanes b = load_body(context, wide->pair.offset_b);
         const lanes3 t2 = tangent2_of(wide);
         lanes3 impulse = lanes3_scale(wide->normal, normal_impulse_sum(wide));
         impulse = lanes3_add_scaled(impulse, wide->tangent, wide->friction_impulse[0]);
@@ -298,8 +298,8 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
         torque = lanes3_add_scaled(torque, wide->tangent, angular_1);
         torque = lanes3_add_scaled(torque, t2, angular_2);
         apply_at_centre(wide, &a, &b, impulse, torque);
-        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
-        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+        store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }
 }
 
@@ -365,8 +365,8 @@ static uint32_t find_impact(
     const lanes zero = lanes_all(0.0f);
     const lanes threshold = lanes_all(context->restitution_threshold);
     const lanes nearly = lanes_all(CAIRN_IMPACT_NEARLY * context->restitution_threshold);
-    const body_lanes a = load_body(context, wide->pair.a);
-    const body_lanes b = load_body(context, wide->pair.b);
+    const body_lanes a = load_body(context, wide->pair.offset_a);
+    const body_lanes b = load_body(context, wide->pair.offset_b);
     const normal_space velocity = normal_velocity(wide, &a, &b);
     lanes_mask fast[CAIRN_MANIFOLD_POINTS_MAX];
     lanes_mask any = lanes_less(zero, zero);
@@ -434,14 +434,14 @@ static void find_impacts(const cairn_solver_context *context, uint32_t begin, ui
 // Writes bodies that impulses move. What an impact changes is no impulse of this substep that the
 // next one would apply again.
 static void store_after_impact(const cairn_solver_context *context, const uint32_t *index,
-    uint32_t moving, const body_lanes *before, const body_lanes *body) {
+    const uint32_t *offsets, uint32_t moving, const body_lanes *before, const body_lanes *body) {
     const lanes3 dv = lanes3_sub(body->velocity, before->velocity);
     const lanes3 dw = lanes3_sub(body->angular_velocity, before->angular_velocity);
     const lanes zero = lanes_all(0.0f);
     const lanes change[CAIRN_ROW_FLOATS] = {dv.x, dv.y, dv.z, zero, dw.x, dw.y, dw.z, zero};
     float rows[CAIRN_LANES][CAIRN_ROW_FLOATS];
     lanes_store_rows(change, rows);
-    store_body(context, index, moving, body);
+    store_body(context, offsets, moving, body);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         if ((moving >> i & 1u) == 0) {
             continue;
@@ -456,8 +456,8 @@ static void store_after_impact(const cairn_solver_context *context, const uint32
 // Friction acts in an impact as in a contact: bounded by the normal impulses of the impact.
 static void solve_impact(
     const cairn_solver_context *context, wide_contact *wide, uint32_t found, wide_impact *impact) {
-    const body_lanes a_before = load_body(context, wide->pair.a);
-    const body_lanes b_before = load_body(context, wide->pair.b);
+    const body_lanes a_before = load_body(context, wide->pair.offset_a);
+    const body_lanes b_before = load_body(context, wide->pair.offset_b);
     body_lanes a = a_before;
     body_lanes b = b_before;
     wide_contact struck = *wide; // with the impulses of the impact
@@ -490,8 +490,10 @@ static void solve_impact(
     impact->friction_impulse[0] = struck.friction_impulse[0];
     impact->friction_impulse[1] = struck.friction_impulse[1];
     impact->twist_impulse = struck.twist_impulse;
-    store_after_impact(context, wide->pair.a, wide->pair.moving_a & found, &a_before, &a);
-    store_after_impact(context, wide->pair.b, wide->pair.moving_b & found, &b_before, &b);
+    store_after_impact(
+        context, wide->pair.a, wide->pair.offset_a, wide->pair.moving_a & found, &a_before, &a);
+    store_after_impact(
+        context, wide->pair.b, wide->pair.offset_b, wide->pair.moving_b & found, &b_before, &b);
 }
 
 static void solve_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
@@ -719,8 +721,8 @@ static void prepare_contact(
     wide->friction = manifold->friction;
     wide->restitution = manifold->restitution;
     prepare_points(wide, manifold, &motion_a, &motion_b);
-    const body_lanes a = load_body(context, wide->pair.a);
-    const body_lanes b = load_body(context, wide->pair.b);
+    const body_lanes a = load_body(context, wide->pair.offset_a);
+    const body_lanes b = load_body(context, wide->pair.offset_b);
     compute_effective_masses(wide, &a, &b, manifold->point_count);
     set_softness(context, wide, &a, &b);
     load_impulses(context, wide);

@@ -100,20 +100,21 @@ static void gather(const cairn_solver_context *context, uint32_t begin, uint32_t
         load_struct_row(bodies, BODY_RATES, rates);
         const motion_lanes motion = load_motions(motions);
         const gathered_lanes gathered = compute_gathered(context, &motion, forces, masses, rates);
-        float rows[4][CAIRN_LANES][CAIRN_ROW_FLOATS];
-        lanes_store_rows(gathered.velocity, rows[0]);
-        lanes_store_rows(gathered.inertia, rows[1]);
-        lanes_store_rows(gathered.velocity_change, rows[2]);
-        lanes_store_rows(gathered.damping, rows[3]);
-        for (uint32_t i = 0; i < live; ++i) {
-            cairn_solver_body *body = &context->bodies[at + i];
-            cairn_solver_integration *integration = &context->integration[at + i];
-            memcpy(body->linear_velocity, rows[0][i], sizeof rows[0][i]);
-            memset(body->delta_position, 0, sizeof rows[0][i]);
-            memcpy(body->inverse_inertia, rows[1][i], sizeof rows[1][i]);
-            memcpy(integration->velocity_change, rows[2][i], sizeof rows[2][i]);
-            memcpy(integration->damping_factor, rows[3][i], sizeof rows[3][i]);
+        float unused[4][CAIRN_ROW_FLOATS];
+        float *rows[4][CAIRN_LANES];
+        for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+            cairn_solver_body *body = &context->bodies[at + (i < live ? i : 0)];
+            cairn_solver_integration *integration = &context->integration[at + (i < live ? i : 0)];
+            rows[0][i] = i < live ? body->linear_velocity : unused[0];
+            rows[1][i] = i < live ? body->inverse_inertia : unused[1];
+            rows[2][i] = i < live ? integration->velocity_change : unused[2];
+            rows[3][i] = i < live ? integration->damping_factor : unused[3];
+            store_row(body->delta_position, (body_row){0.0f});
         }
+        lanes_scatter_rows(gathered.velocity, rows[0]);
+        lanes_scatter_rows(gathered.inertia, rows[1]);
+        lanes_scatter_rows(gathered.velocity_change, rows[2]);
+        lanes_scatter_rows(gathered.damping, rows[3]);
         store_validity(context, at, live, gathered.valid);
     }
 }
@@ -129,15 +130,13 @@ static void integrate_with_warm_start(
     for (uint32_t i = begin; i < end; ++i) {
         float *velocity = context->bodies[i].linear_velocity;
         cairn_solver_integration *integration = &context->integration[i];
-        float impulses[CAIRN_ROW_FLOATS];
-        for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
-            impulses[k] = (velocity[k] - integration->unconstrained_velocity[k]) * warm_start;
-            integration->unconstrained_velocity[k] =
-                (velocity[k] + integration->velocity_change[k]) * integration->damping_factor[k];
-        }
-        for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
-            velocity[k] = integration->unconstrained_velocity[k] + impulses[k];
-        }
+        const body_row before = load_row(velocity);
+        const body_row impulses =
+            (before - load_row(integration->unconstrained_velocity)) * warm_start;
+        const body_row unconstrained = (before + load_row(integration->velocity_change)) *
+                                       load_row(integration->damping_factor);
+        store_row(integration->unconstrained_velocity, unconstrained);
+        store_row(velocity, unconstrained + impulses);
     }
 }
 
@@ -158,13 +157,10 @@ static void integrate_velocities(
 static void integrate_positions(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
     const float h = context->h;
-    const float times[CAIRN_ROW_FLOATS] = {h, h, h, 0.0f, h, h, h, 0.0f};
+    const body_row times = {h, h, h, 0.0f, h, h, h, 0.0f};
     for (uint32_t i = begin; i < end; ++i) {
-        const float *velocity = context->bodies[i].linear_velocity;
         float *delta = context->bodies[i].delta_position;
-        for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
-            delta[k] += velocity[k] * times[k];
-        }
+        store_row(delta, load_row(delta) + load_row(context->bodies[i].linear_velocity) * times);
     }
 }
 
@@ -176,10 +172,9 @@ static void hold_relax_change(const cairn_solver_context *context, uint32_t begi
     for (uint32_t i = begin; i < end; ++i) {
         float *velocity = context->bodies[i].linear_velocity;
         cairn_solver_integration *integration = &context->integration[i];
-        for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
-            integration->relax_change[k] = velocity[k] - integration->unconstrained_velocity[k];
-            velocity[k] = integration->unconstrained_velocity[k];
-        }
+        const body_row unconstrained = load_row(integration->unconstrained_velocity);
+        store_row(integration->relax_change, load_row(velocity) - unconstrained);
+        store_row(velocity, unconstrained);
     }
 }
 
@@ -188,24 +183,22 @@ static void begin_relax(const cairn_solver_context *context, uint32_t begin, uin
     for (uint32_t i = begin; i < end; ++i) {
         float *velocity = context->bodies[i].linear_velocity;
         float *change = context->integration[i].relax_change;
-        for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
-            const float before = velocity[k];
-            velocity[k] = before + change[k];
-            change[k] = before;
-        }
+        const body_row before = load_row(velocity);
+        store_row(velocity, before + load_row(change));
+        store_row(change, before);
     }
 }
 
 static void end_relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end && end <= context->moving_count);
     for (uint32_t i = begin; i < end; ++i) {
-        const float *velocity = context->bodies[i].linear_velocity;
         cairn_solver_integration *integration = &context->integration[i];
-        for (int k = 0; k < CAIRN_ROW_FLOATS; ++k) {
-            integration->relax_change[k] =
-                (velocity[k] - integration->relax_change[k]) * CAIRN_RELAX_KEPT;
-            integration->unconstrained_velocity[k] += integration->relax_change[k];
-        }
+        const body_row change =
+            (load_row(context->bodies[i].linear_velocity) - load_row(integration->relax_change)) *
+            CAIRN_RELAX_KEPT;
+        store_row(integration->relax_change, change);
+        store_row(integration->unconstrained_velocity,
+            load_row(integration->unconstrained_velocity) + change);
     }
 }
 
@@ -280,17 +273,17 @@ static void scatter(const cairn_solver_context *context, uint32_t begin, uint32_
         load_struct_row(bodies, BODY_CENTRE, centres);
         const motion_lanes motion = load_motions(motions);
         const scattered_lanes scattered = compute_scattered(&motion, velocities, delta, centres);
-        float rows[2][CAIRN_LANES][CAIRN_ROW_FLOATS];
-        lanes_store_rows(scattered.first, rows[0]);
-        lanes_store_rows(scattered.second, rows[1]);
         store_validity(context, at, live, scattered.valid);
-        for (uint32_t i = 0; i < live; ++i) {
-            if (context->invalid[at + i] == 0) {
-                float *words = (float *)&context->motions[context->slot_of[at + i]];
-                memcpy(words, rows[0][i], sizeof rows[0][i]);
-                memcpy(words + CAIRN_ROW_FLOATS, rows[1][i], sizeof rows[1][i]);
-            }
+        float unused[2][CAIRN_ROW_FLOATS];
+        float *rows[2][CAIRN_LANES];
+        for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+            const bool valid = i < live && context->invalid[at + i] == 0;
+            float *words = (float *)&context->motions[context->slot_of[at + (i < live ? i : 0)]];
+            rows[0][i] = valid ? words : unused[0];
+            rows[1][i] = valid ? words + CAIRN_ROW_FLOATS : unused[1];
         }
+        lanes_scatter_rows(scattered.first, rows[0]);
+        lanes_scatter_rows(scattered.second, rows[1]);
     }
 }
 

@@ -105,8 +105,8 @@ typedef struct pair_motion {
 
 static inline pair_motion load_pair_motion(
     const cairn_solver_context *context, const pair_lanes *pair) {
-    const delta_lanes a = load_delta(context, pair->a);
-    const delta_lanes b = load_delta(context, pair->b);
+    const delta_lanes a = load_delta(context, pair->offset_a);
+    const delta_lanes b = load_delta(context, pair->offset_b);
     return (pair_motion){.dp_a = a.position,
         .dp_b = b.position,
         .turn_a = half_tangent_of(a.rotation),

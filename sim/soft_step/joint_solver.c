@@ -85,8 +85,8 @@ static void prepare_joint(
     CAIRN_ASSERT(wide->kind >= CAIRN_JOINT_BALL && wide->kind < CAIRN_EDGE_KINDS);
     const joint_pose pose_a = load_joint_poses(sources_a);
     const joint_pose pose_b = load_joint_poses(sources_b);
-    const body_lanes a = load_body(context, wide->pair.a);
-    const body_lanes b = load_body(context, wide->pair.b);
+    const body_lanes a = load_body(context, wide->pair.offset_a);
+    const body_lanes b = load_body(context, wide->pair.offset_b);
     wide->inverse_inertia_a = a.inverse_inertia;
     wide->inverse_inertia_b = b.inverse_inertia;
     prepare_anchors(&wide->anchors, &pose_a, &pose_b);
@@ -113,12 +113,12 @@ static void warm_start_relax(const cairn_solver_context *context, uint32_t begin
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         const wide_joint *wide = &constraints[i];
-        body_lanes a = load_body(context, wide->pair.a);
-        body_lanes b = load_body(context, wide->pair.b);
+        body_lanes a = load_body(context, wide->pair.offset_a);
+        body_lanes b = load_body(context, wide->pair.offset_b);
         apply_linear_impulse(&wide->anchors, &a, &b,
             impulse_vector(&wide->linear, wide->kind, wide->linear.relax_impulse));
-        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
-        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+        store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }
 }
 
@@ -128,15 +128,15 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
     for (uint32_t i = begin; i < end; ++i) {
         const wide_joint *wide = &constraints[i];
         const linear_part *linear = &wide->linear;
-        body_lanes a = load_body(context, wide->pair.a);
-        body_lanes b = load_body(context, wide->pair.b);
+        body_lanes a = load_body(context, wide->pair.offset_a);
+        body_lanes b = load_body(context, wide->pair.offset_b);
         apply_linear_impulse(&wide->anchors, &a, &b,
             impulse_vector(linear, wide->kind, lanes3_sub(linear->impulse, linear->relax_impulse)));
         if (cairn_joint_has_axes(wide->kind)) {
             apply_torque(&a, &b, torque_vector(&wide->angular, wide->kind, wide->angular.impulse));
         }
-        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
-        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+        store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }
 }
 
@@ -205,8 +205,8 @@ static inline void visit_joints(const cairn_solver_context *context, uint32_t be
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         wide_joint *wide = &constraints[i];
-        body_lanes a = load_velocities(context, wide->pair.a, wide->inverse_inertia_a);
-        body_lanes b = load_velocities(context, wide->pair.b, wide->inverse_inertia_b);
+        body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
+        body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
         if (stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED) {
             begin_biased_rows(wide, &a, &b);
         } else if (stage == CAIRN_CONSTRAINT_BEGIN_RELAX) {
@@ -217,8 +217,8 @@ static inline void visit_joints(const cairn_solver_context *context, uint32_t be
         if (stage == CAIRN_CONSTRAINT_RELAX) {
             end_relax_rows(context, wide, &a, &b);
         }
-        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
-        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+        store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }
 }
 
@@ -246,11 +246,11 @@ static void damp(const cairn_solver_context *context, uint32_t begin, uint32_t e
         if (!cairn_joint_has_axes(wide->kind)) {
             continue;
         }
-        body_lanes a = load_velocities(context, wide->pair.a, wide->inverse_inertia_a);
-        body_lanes b = load_velocities(context, wide->pair.b, wide->inverse_inertia_b);
+        body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
+        body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
         damp_rotation(context, &wide->angular, wide->kind, &wide->linear, &wide->anchors, &a, &b);
-        store_body(context, wide->pair.a, wide->pair.moving_a, &a);
-        store_body(context, wide->pair.b, wide->pair.moving_b, &b);
+        store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
+        store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }
 }
 
