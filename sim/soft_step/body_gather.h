@@ -22,6 +22,9 @@ _Static_assert(offsetof(cairn_solver_body, linear_velocity) == 0, "row 0");
 _Static_assert(offsetof(cairn_solver_body, delta_position) == 4 * CAIRN_ROW_FLOATS, "row 1");
 _Static_assert(offsetof(cairn_solver_body, inverse_inertia) == 8 * CAIRN_ROW_FLOATS, "row 2");
 
+// Parts of a visit of a constraint. A call would pass bodies and rows through memory.
+#define INLINE __attribute__((always_inline)) static inline
+
 typedef struct body_lanes {
     lanes3 velocity;
     lanes inverse_mass;
@@ -86,20 +89,19 @@ static inline lanes_quat motion_rotation(const motion_lanes *motion) {
 // A row of eight floats as one vector, for loops over bodies.
 typedef float body_row __attribute__((vector_size(4 * CAIRN_ROW_FLOATS)));
 
-__attribute__((always_inline)) static inline body_row load_row(const float *row) {
+INLINE body_row load_row(const float *row) {
     body_row out;
     memcpy(&out, row, sizeof out);
     return out;
 }
 
-__attribute__((always_inline)) static inline void store_row(float *row, body_row value) {
+INLINE void store_row(float *row, body_row value) {
     memcpy(row, &value, sizeof value);
 }
 
 // Row `row` of the solver bodies at these offsets.
-__attribute__((always_inline)) static inline void load_body_rows(
-    const cairn_solver_context *context, const uint32_t *offsets, uint32_t row,
-    lanes out[CAIRN_ROW_FLOATS]) {
+INLINE void load_body_rows(const cairn_solver_context *context, const uint32_t *offsets,
+    uint32_t row, lanes out[CAIRN_ROW_FLOATS]) {
     const char *first = (const char *)context->bodies + row * sizeof(float[CAIRN_ROW_FLOATS]);
     const float *rows[CAIRN_LANES];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
@@ -108,7 +110,7 @@ __attribute__((always_inline)) static inline void load_body_rows(
     lanes_load_rows(rows, out);
 }
 
-static inline lanes_sym3 load_inverse_inertia(
+INLINE lanes_sym3 load_inverse_inertia(
     const cairn_solver_context *context, const uint32_t *offsets) {
     lanes inertia[CAIRN_ROW_FLOATS];
     load_body_rows(context, offsets, 2, inertia);
@@ -116,7 +118,7 @@ static inline lanes_sym3 load_inverse_inertia(
 }
 
 // With an inertia that was loaded before: it stays the same throughout a step.
-static inline body_lanes load_velocities(
+INLINE body_lanes load_velocities(
     const cairn_solver_context *context, const uint32_t *offsets, lanes_sym3 inverse_inertia) {
     lanes velocities[CAIRN_ROW_FLOATS];
     load_body_rows(context, offsets, 0, velocities);
@@ -126,11 +128,11 @@ static inline body_lanes load_velocities(
         .inverse_inertia = inverse_inertia};
 }
 
-static inline body_lanes load_body(const cairn_solver_context *context, const uint32_t *offsets) {
+INLINE body_lanes load_body(const cairn_solver_context *context, const uint32_t *offsets) {
     return load_velocities(context, offsets, load_inverse_inertia(context, offsets));
 }
 
-static inline delta_lanes load_delta(const cairn_solver_context *context, const uint32_t *offsets) {
+INLINE delta_lanes load_delta(const cairn_solver_context *context, const uint32_t *offsets) {
     lanes delta[CAIRN_ROW_FLOATS];
     load_body_rows(context, offsets, 1, delta);
     return (delta_lanes){
@@ -138,8 +140,8 @@ static inline delta_lanes load_delta(const cairn_solver_context *context, const 
 }
 
 // Writes only bodies that impulses move: zero times infinity would make a static one NaN.
-__attribute__((always_inline)) static inline void store_body(const cairn_solver_context *context,
-    const uint32_t *offsets, uint32_t moving, const body_lanes *body) {
+INLINE void store_body(const cairn_solver_context *context, const uint32_t *offsets,
+    uint32_t moving, const body_lanes *body) {
     const lanes velocities[CAIRN_ROW_FLOATS] = {body->velocity.x, body->velocity.y,
         body->velocity.z, body->inverse_mass, body->angular_velocity.x, body->angular_velocity.y,
         body->angular_velocity.z, lanes_all(0.0f)};
@@ -162,8 +164,8 @@ __attribute__((always_inline)) static inline void store_body(const cairn_solver_
 }
 
 // Fills *pair from the lanes of one wide constraint in the graph's order.
-static inline void fill_pair(const cairn_solver_context *context,
-    const cairn_constraint_edge *edges, const uint32_t *order, pair_lanes *pair) {
+INLINE void fill_pair(const cairn_solver_context *context, const cairn_constraint_edge *edges,
+    const uint32_t *order, pair_lanes *pair) {
     CAIRN_ASSERT(order[0] != CAIRN_EDGE_NONE);
     *pair = (pair_lanes){.live = 0};
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
@@ -181,7 +183,7 @@ static inline void fill_pair(const cairn_solver_context *context,
 }
 
 // Applies a linear impulse at the ends of the arms and an angular one to b, and the opposite to a.
-static inline void apply_impulse(
+INLINE void apply_impulse(
     body_lanes *a, lanes3 arm_a, body_lanes *b, lanes3 arm_b, lanes3 impulse, lanes3 torque) {
     const lanes3 torque_a = lanes3_add(lanes3_cross(arm_a, impulse), torque);
     const lanes3 torque_b = lanes3_add(lanes3_cross(arm_b, impulse), torque);
@@ -194,21 +196,21 @@ static inline void apply_impulse(
 }
 
 // Velocity at the end of b's arm relative to that at the end of a's.
-static inline lanes3 velocity_between(
+INLINE lanes3 velocity_between(
     const body_lanes *a, lanes3 arm_a, const body_lanes *b, lanes3 arm_b) {
     const lanes3 at_a = lanes3_add(a->velocity, lanes3_cross(a->angular_velocity, arm_a));
     const lanes3 at_b = lanes3_add(b->velocity, lanes3_cross(b->angular_velocity, arm_b));
     return lanes3_sub(at_b, at_a);
 }
 
-static inline lanes inverse_or_zero(lanes value) {
+INLINE lanes inverse_or_zero(lanes value) {
     const lanes_mask positive = lanes_less(lanes_all(0.0f), value);
     const lanes one = lanes_all(1.0f);
     return lanes_select(positive, one / lanes_select(positive, value, one), lanes_all(0.0f));
 }
 
 // 0 for a value that is not finite. Never -0, so that an encoder may drop zeros.
-static inline lanes finite_or_zero(lanes value) {
+INLINE lanes finite_or_zero(lanes value) {
     const lanes zero = lanes_all(0.0f);
     const lanes_mask finite = lanes_less(value - value, lanes_all(1.0f));
     return lanes_select(finite, value, zero) + zero;

@@ -41,8 +41,10 @@ typedef struct angular_part {
     lanes3 axis;                    // of the twist row
     lanes3 swing_axes[2]; // hinge: of the rows that keep the axes together; cone: [0], of the swing
     lanes3 twist_torque;  // by which the twist row acts; a hinge's does not disturb the other rows
-    lanes twist_mass;     // effective
-    lanes swing_mass;     // cone
+    lanes twist_response, swing_response; // of a rate along its own row to an impulse there
+    lanes coupling[2]; // of the twist row: to the swing row of a cone, to both rows of a hinge
+    lanes twist_mass;  // effective
+    lanes swing_mass;  // cone
     lanes hinge_mass_11, hinge_mass_12, hinge_mass_22; // inverse of the 2 x 2 response
     lanes angular_error[2];                            // hinge, rad: of b's axis along swing_axes
     lanes twist_fraction[2];          // hinge: part of the twist row's torque along swing_axes
@@ -54,7 +56,7 @@ typedef struct angular_part {
 } angular_part;
 
 // The velocity by which a torque moves the anchors apart: C t.
-static inline lanes3 anchor_velocity(
+INLINE lanes3 anchor_velocity(
     const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b, lanes3 torque) {
     const lanes3 of_a = lanes3_cross(lanes_sym3_apply(a->inverse_inertia, torque), anchors->arm_a);
     const lanes3 of_b = lanes3_cross(lanes_sym3_apply(b->inverse_inertia, torque), anchors->arm_b);
@@ -62,7 +64,7 @@ static inline lanes3 anchor_velocity(
 }
 
 // S, the response of the relative angular velocity while the anchors are held together.
-static inline lanes_sym3 held_response(const linear_part *linear, const anchor_lanes *anchors,
+INLINE lanes_sym3 held_response(const linear_part *linear, const anchor_lanes *anchors,
     const body_lanes *a, const body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
@@ -81,17 +83,13 @@ static inline lanes_sym3 held_response(const linear_part *linear, const anchor_l
         .yz = both.yz - lanes3_dot(y, held_z)};
 }
 
-static inline lanes row_mass(lanes_sym3 response, lanes3 axis) {
-    return inverse_or_zero(lanes3_dot(axis, lanes_sym3_apply(response, axis)));
-}
-
 // The rotation of b relative to a as a vector, to the second order (Baker, Campbell and Hausdorff).
-static inline lanes3 relative_rotation(const pair_motion *motion) {
+INLINE lanes3 relative_rotation(const pair_motion *motion) {
     const lanes3 apart = lanes3_sub(motion->rotation_b, motion->rotation_a);
     return lanes3_add_scaled(apart, lanes3_cross(motion->rotation_a, apart), lanes_all(0.5f));
 }
 
-static inline void update_hinge_rows(angular_part *angular, const axes_lanes *axes) {
+INLINE void update_hinge_rows(angular_part *angular, const axes_lanes *axes) {
     const lanes3 t1 = axes->normal_a;
     const lanes3 t2 = lanes3_cross(axes->axis_a, t1);
     const lanes3 error = lanes3_cross(axes->axis_a, axes->axis_b);
@@ -111,6 +109,8 @@ static inline void update_hinge_rows(angular_part *angular, const axes_lanes *ax
     angular->axis = axes->axis_a;
     const lanes coupling_1 = lanes3_dot(axes->axis_a, response_1);
     const lanes coupling_2 = lanes3_dot(axes->axis_a, response_2);
+    angular->coupling[0] = coupling_1;
+    angular->coupling[1] = coupling_2;
     angular->twist_fraction[0] =
         angular->hinge_mass_11 * coupling_1 + angular->hinge_mass_12 * coupling_2;
     angular->twist_fraction[1] =
@@ -122,20 +122,22 @@ static inline void update_hinge_rows(angular_part *angular, const axes_lanes *ax
 
 // The slack of the swing follows from its cosine: close to the limit it is the angle, far from it
 // more than that. Without swing the axis has no direction, and a's zero direction is used.
-static inline void update_swing_row(angular_part *angular, const axes_lanes *axes) {
+INLINE void update_swing_row(angular_part *angular, const axes_lanes *axes) {
     const lanes3 error = lanes3_cross(axes->axis_a, axes->axis_b);
     const lanes square = lanes3_dot(error, error);
     const lanes_mask valid = lanes_less(lanes_all(1e-10f), square);
     const lanes sine = lanes_sqrt(lanes_select(valid, square, lanes_all(1e-10f)));
     angular->swing_axes[0] =
         lanes3_select(valid, lanes3_scale(error, lanes_all(1.0f) / sine), axes->normal_a);
-    angular->swing_mass = row_mass(angular->response, angular->swing_axes[0]);
+    angular->swing_response = lanes3_dot(
+        angular->swing_axes[0], lanes_sym3_apply(angular->response, angular->swing_axes[0]));
+    angular->swing_mass = inverse_or_zero(angular->swing_response);
     angular->swing_slack = (lanes3_dot(axes->axis_a, axes->axis_b) - angular->cone_cosine) / sine;
 }
 
 // Puts the twist row along the bisector. Returns the factor from a twist to the rotation about that
 // row. Opposite axes have no bisector and no twist: the row is then zero.
-static inline lanes update_twist_axis(angular_part *angular, const axes_lanes *axes) {
+INLINE lanes update_twist_axis(angular_part *angular, const axes_lanes *axes) {
     const lanes3 sum = lanes3_add(axes->axis_a, axes->axis_b);
     const lanes square = lanes3_dot(sum, sum);
     const lanes_mask valid = lanes_less(lanes_all(1e-4f), square);
@@ -147,8 +149,7 @@ static inline lanes update_twist_axis(angular_part *angular, const axes_lanes *a
 }
 
 // Updates axes, masses, errors and slack from the axes now and `rotation`.
-static inline void update_angular_rows(
-    angular_part *angular, uint32_t kind, const axes_lanes *axes) {
+INLINE void update_angular_rows(angular_part *angular, uint32_t kind, const axes_lanes *axes) {
     lanes scale = lanes_all(1.0f);
     if (kind == CAIRN_JOINT_HINGE) {
         update_hinge_rows(angular, axes);
@@ -157,14 +158,18 @@ static inline void update_angular_rows(
         scale = update_twist_axis(angular, axes);
     }
     const lanes3 effect = lanes_sym3_apply(angular->response, angular->twist_torque);
-    angular->twist_mass = inverse_or_zero(lanes3_dot(angular->axis, effect));
+    angular->twist_response = lanes3_dot(angular->axis, effect);
+    angular->twist_mass = inverse_or_zero(angular->twist_response);
+    if (kind == CAIRN_JOINT_CONE) {
+        angular->coupling[0] = lanes3_dot(angular->swing_axes[0], effect);
+    }
     const lanes rotated = lanes3_dot(angular->rotation, angular->axis);
     angular->lower_slack = (angular->twist0 - angular->lower_limit) * scale + rotated;
     angular->upper_slack = (angular->upper_limit - angular->twist0) * scale - rotated;
 }
 
 // `impulse`, one of those of the part, as one vector.
-static inline lanes3 torque_vector(
+INLINE lanes3 torque_vector(
     const angular_part *angular, uint32_t kind, const lanes impulse[ANGULAR_ROW_COUNT]) {
     const lanes3 twist = lanes3_scale(angular->axis, impulse[LOWER_LIMIT] - impulse[UPPER_LIMIT]);
     if (kind == CAIRN_JOINT_HINGE) {
@@ -175,7 +180,7 @@ static inline lanes3 torque_vector(
     return lanes3_sub_scaled(twist, angular->swing_axes[0], impulse[SWING_LIMIT]);
 }
 
-static inline void apply_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
+INLINE void apply_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
     a->angular_velocity =
         lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque));
     b->angular_velocity =
@@ -184,9 +189,8 @@ static inline void apply_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
 
 // Like rotate_linear_rows: the axes rotate with the bodies, and so do the impulses. Returns what is
 // missing in N m s on b.
-static inline lanes3 rotate_angular_rows(angular_part *angular, uint32_t kind,
-    const linear_part *linear, const anchor_lanes *anchors, const pair_motion *motion,
-    body_lanes *a, body_lanes *b) {
+INLINE lanes3 rotate_angular_rows(angular_part *angular, uint32_t kind, const linear_part *linear,
+    const anchor_lanes *anchors, const pair_motion *motion, body_lanes *a, body_lanes *b) {
     const lanes3 old = torque_vector(angular, kind, angular->impulse);
     const lanes3 old_relax = torque_vector(angular, kind, angular->relax_impulse);
     const axes_lanes axes = {
@@ -201,7 +205,7 @@ static inline lanes3 rotate_angular_rows(angular_part *angular, uint32_t kind,
 }
 
 // Solves a limit whose slack grows with `velocity`; returns the impulse that was added.
-static inline lanes solve_limit(const cairn_solver_context *context, lanes slack, lanes *impulse,
+INLINE lanes solve_limit(const cairn_solver_context *context, lanes slack, lanes *impulse,
     lanes mass, lanes velocity, bool biased) {
     const lanes zero = lanes_all(0.0f);
     const lanes closing = slack * lanes_all(context->inverse_h);
@@ -222,46 +226,46 @@ static inline lanes solve_limit(const cairn_solver_context *context, lanes slack
     return *impulse - before;
 }
 
-// The relative angular velocity during the sweeps, and the sum of torques so far.
-typedef struct angular_sweep {
-    lanes3 velocity;
-    lanes3 torque;
-} angular_sweep;
-
-static inline void add_torque(const angular_part *angular, angular_sweep *sweep, lanes3 torque) {
-    sweep->torque = lanes3_add(sweep->torque, torque);
-    sweep->velocity = lanes3_add(sweep->velocity, lanes_sym3_apply(angular->response, torque));
-}
-
-static inline void solve_twist(
-    const cairn_solver_context *context, angular_part *angular, angular_sweep *sweep, bool biased) {
+// Solves the limits of the twist, whose rate is `rate`. Returns the sum of the impulses added.
+INLINE lanes solve_twist(
+    const cairn_solver_context *context, angular_part *angular, lanes rate, bool biased) {
     const lanes mass = angular->twist_mass;
-    const lanes rising = lanes3_dot(sweep->velocity, angular->axis);
     const lanes up = solve_limit(
-        context, angular->lower_slack, &angular->impulse[LOWER_LIMIT], mass, rising, biased);
-    add_torque(angular, sweep, lanes3_scale(angular->twist_torque, up));
-    const lanes falling = lanes_all(0.0f) - lanes3_dot(sweep->velocity, angular->axis);
-    const lanes down = solve_limit(
-        context, angular->upper_slack, &angular->impulse[UPPER_LIMIT], mass, falling, biased);
-    add_torque(angular, sweep, lanes3_scale(angular->twist_torque, lanes_all(0.0f) - down));
-    angular->impulse[HINGE_ROW_1] =
-        angular->impulse[HINGE_ROW_1] - angular->twist_fraction[0] * (up - down);
-    angular->impulse[HINGE_ROW_2] =
-        angular->impulse[HINGE_ROW_2] - angular->twist_fraction[1] * (up - down);
+        context, angular->lower_slack, &angular->impulse[LOWER_LIMIT], mass, rate, biased);
+    rate = rate + angular->twist_response * up;
+    const lanes down = solve_limit(context, angular->upper_slack, &angular->impulse[UPPER_LIMIT],
+        mass, lanes_all(0.0f) - rate, biased);
+    return up - down;
 }
 
-static inline void solve_swing(
-    const cairn_solver_context *context, angular_part *angular, angular_sweep *sweep, bool biased) {
-    const lanes out = lanes3_dot(sweep->velocity, angular->swing_axes[0]);
-    const lanes back = solve_limit(context, angular->swing_slack, &angular->impulse[SWING_LIMIT],
-        angular->swing_mass, lanes_all(0.0f) - out, biased);
-    add_torque(angular, sweep, lanes3_scale(angular->swing_axes[0], lanes_all(0.0f) - back));
+// Twist and swing depend on two rates alone, and their impulses on each other only by them. So they
+// are swept as two numbers.
+INLINE lanes3 solve_cone(
+    const cairn_solver_context *context, angular_part *angular, lanes3 velocity, bool biased) {
+    const lanes zero = lanes_all(0.0f);
+    lanes twist_rate = lanes3_dot(velocity, angular->axis);
+    lanes swing_rate = lanes3_dot(velocity, angular->swing_axes[0]);
+    lanes twist_sum = zero;
+    lanes swing_sum = zero;
+    for (uint32_t i = 0; i < CAIRN_CONE_SWEEPS; ++i) {
+        const lanes twist = solve_twist(context, angular, twist_rate, biased);
+        twist_sum = twist_sum + twist;
+        twist_rate = twist_rate + angular->twist_response * twist;
+        swing_rate = swing_rate + angular->coupling[0] * twist;
+        const lanes back = solve_limit(context, angular->swing_slack,
+            &angular->impulse[SWING_LIMIT], angular->swing_mass, zero - swing_rate, biased);
+        swing_sum = swing_sum - back;
+        swing_rate = swing_rate - angular->swing_response * back;
+        twist_rate = twist_rate - angular->coupling[0] * back;
+    }
+    return lanes3_add_scaled(
+        lanes3_scale(angular->axis, twist_sum), angular->swing_axes[0], swing_sum);
 }
 
-static inline void solve_hinge_axes(
-    const cairn_solver_context *context, angular_part *angular, angular_sweep *sweep, bool biased) {
-    lanes u = lanes3_dot(sweep->velocity, angular->swing_axes[0]);
-    lanes v = lanes3_dot(sweep->velocity, angular->swing_axes[1]);
+INLINE lanes3 solve_hinge(
+    const cairn_solver_context *context, angular_part *angular, lanes3 velocity, bool biased) {
+    lanes u = lanes3_dot(velocity, angular->swing_axes[0]);
+    lanes v = lanes3_dot(velocity, angular->swing_axes[1]);
     lanes scale = lanes_all(1.0f);
     lanes impulse_scale = lanes_all(0.0f);
     if (biased) {
@@ -271,44 +275,40 @@ static inline void solve_hinge_axes(
         scale = lanes_all(soft->mass_scale);
         impulse_scale = lanes_all(soft->impulse_scale);
     }
-    const lanes first = (angular->hinge_mass_11 * u + angular->hinge_mass_12 * v) * scale +
-                        angular->impulse[HINGE_ROW_1] * impulse_scale;
-    const lanes second = (angular->hinge_mass_12 * u + angular->hinge_mass_22 * v) * scale +
-                         angular->impulse[HINGE_ROW_2] * impulse_scale;
+    lanes first = (angular->hinge_mass_11 * u + angular->hinge_mass_12 * v) * scale +
+                  angular->impulse[HINGE_ROW_1] * impulse_scale;
+    lanes second = (angular->hinge_mass_12 * u + angular->hinge_mass_22 * v) * scale +
+                   angular->impulse[HINGE_ROW_2] * impulse_scale;
+    const lanes rate = lanes3_dot(velocity, angular->axis) - angular->coupling[0] * first -
+                       angular->coupling[1] * second;
+    // A torque about the axis that keeps the other two rows solved.
+    const lanes twist = solve_twist(context, angular, rate, biased);
+    first = first + angular->twist_fraction[0] * twist;
+    second = second + angular->twist_fraction[1] * twist;
     angular->impulse[HINGE_ROW_1] = angular->impulse[HINGE_ROW_1] - first;
     angular->impulse[HINGE_ROW_2] = angular->impulse[HINGE_ROW_2] - second;
-    const lanes3 torque = lanes3_add_scaled(
-        lanes3_scale(angular->swing_axes[0], first), angular->swing_axes[1], second);
-    const lanes zero = lanes_all(0.0f);
-    add_torque(angular, sweep, lanes3_sub(lanes3_of(zero, zero, zero), torque));
+    return lanes3_sub_scaled(
+        lanes3_sub_scaled(lanes3_scale(angular->axis, twist), angular->swing_axes[0], first),
+        angular->swing_axes[1], second);
 }
 
 // Solves the angular rows and keeps the linear ones, which have just been solved, solved.
-static inline void solve_angular(const cairn_solver_context *context, angular_part *angular,
-    uint32_t kind, linear_part *linear, const anchor_lanes *anchors, body_lanes *a, body_lanes *b,
-    bool biased) {
+INLINE void solve_angular(const cairn_solver_context *context, angular_part *angular, uint32_t kind,
+    linear_part *linear, const anchor_lanes *anchors, body_lanes *a, body_lanes *b, bool biased) {
     const lanes zero = lanes_all(0.0f);
-    angular_sweep sweep = {.velocity = lanes3_sub(b->angular_velocity, a->angular_velocity),
-        .torque = lanes3_of(zero, zero, zero)};
-    if (kind == CAIRN_JOINT_HINGE) {
-        solve_hinge_axes(context, angular, &sweep, biased);
-        solve_twist(context, angular, &sweep, biased);
-    } else {
-        for (uint32_t i = 0; i < CAIRN_CONE_SWEEPS; ++i) {
-            solve_twist(context, angular, &sweep, biased);
-            solve_swing(context, angular, &sweep, biased);
-        }
-    }
-    const lanes3 velocity = anchor_velocity(anchors, a, b, sweep.torque);
+    const lanes3 rates = lanes3_sub(b->angular_velocity, a->angular_velocity);
+    const lanes3 torque = kind == CAIRN_JOINT_HINGE ? solve_hinge(context, angular, rates, biased)
+                                                    : solve_cone(context, angular, rates, biased);
+    const lanes3 velocity = anchor_velocity(anchors, a, b, torque);
     const lanes3 impulse =
         lanes3_sub(lanes3_of(zero, zero, zero), lanes_sym3_apply(linear->inverse, velocity));
     linear->impulse = lanes3_add(linear->impulse, impulse);
-    apply_impulse(a, anchors->arm_a, b, anchors->arm_b, impulse, sweep.torque);
+    apply_impulse(a, anchors->arm_a, b, anchors->arm_b, impulse, torque);
 }
 
 // Takes the part `limit_drag` of the relative rotation from cones and from hinges with limits, and
 // keeps the anchors together.
-static inline void damp_rotation(const cairn_solver_context *context, const angular_part *angular,
+INLINE void damp_rotation(const cairn_solver_context *context, const angular_part *angular,
     uint32_t kind, const linear_part *linear, const anchor_lanes *anchors, body_lanes *a,
     body_lanes *b) {
     const lanes zero = lanes_all(0.0f);

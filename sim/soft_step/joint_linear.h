@@ -81,7 +81,7 @@ typedef struct half_tangent {
     lanes factor; // 2 / (1 + axis^2)
 } half_tangent;
 
-static inline half_tangent half_tangent_of(lanes3 rotation) {
+INLINE half_tangent half_tangent_of(lanes3 rotation) {
     const lanes square = lanes3_dot(rotation, rotation);
     const lanes factor =
         lanes_all(0.5f) + square * (lanes_all(1.0f / 24.0f) + square * lanes_all(1.0f / 240.0f));
@@ -90,7 +90,7 @@ static inline half_tangent half_tangent_of(lanes3 rotation) {
         .axis = axis, .factor = lanes_all(2.0f) / (lanes_all(1.0f) + lanes3_dot(axis, axis))};
 }
 
-static inline lanes3 rotate_by_half_tangent(const half_tangent *t, lanes3 v) {
+INLINE lanes3 rotate_by_half_tangent(const half_tangent *t, lanes3 v) {
     const lanes3 across = lanes3_cross(t->axis, v);
     const lanes3 change = lanes3_add(across, lanes3_cross(t->axis, across));
     return lanes3_add_scaled(v, change, t->factor);
@@ -103,8 +103,7 @@ typedef struct pair_motion {
     lanes3 rotation_a, rotation_b; // rad, the same as vectors
 } pair_motion;
 
-static inline pair_motion load_pair_motion(
-    const cairn_solver_context *context, const pair_lanes *pair) {
+INLINE pair_motion load_pair_motion(const cairn_solver_context *context, const pair_lanes *pair) {
     const delta_lanes a = load_delta(context, pair->offset_a);
     const delta_lanes b = load_delta(context, pair->offset_b);
     return (pair_motion){.dp_a = a.position,
@@ -127,28 +126,27 @@ typedef struct linear_part {
     lanes error;  // m, distance: how much too long it is
 } linear_part;
 
-// One body's part of K: E / m - [r] I^-1 [r], with [r] the cross product matrix.
-static inline lanes_sym3 point_response(const body_lanes *body, lanes3 arm) {
-    const lanes zero = lanes_all(0.0f);
+// One body's part of K without its mass: -[r] I^-1 [r], with [r] the cross product matrix.
+INLINE lanes_sym3 point_response(const body_lanes *body, lanes3 r) {
     const lanes_sym3 i = body->inverse_inertia;
-    const lanes3 rx = lanes3_of(zero, zero - arm.z, arm.y);
-    const lanes3 ry = lanes3_of(arm.z, zero, zero - arm.x);
-    const lanes3 rz = lanes3_of(zero - arm.y, arm.x, zero);
-    const lanes3 ix = lanes_sym3_apply(i, rx);
-    const lanes3 iy = lanes_sym3_apply(i, ry);
-    const lanes3 iz = lanes_sym3_apply(i, rz);
-    const lanes m = body->inverse_mass;
-    return (lanes_sym3){.xx = m + lanes3_dot(rx, ix),
-        .yy = m + lanes3_dot(ry, iy),
-        .zz = m + lanes3_dot(rz, iz),
-        .xy = lanes3_dot(rx, iy),
-        .xz = lanes3_dot(rx, iz),
-        .yz = lanes3_dot(ry, iz)};
+    // Columns of I^-1 [r], as far as they are needed.
+    const lanes xy = i.yz * r.y - i.yy * r.z;
+    const lanes xz = i.zz * r.y - i.yz * r.z;
+    const lanes3 y =
+        lanes3_of(i.xx * r.z - i.xz * r.x, i.xy * r.z - i.yz * r.x, i.xz * r.z - i.zz * r.x);
+    const lanes3 z =
+        lanes3_of(i.xy * r.x - i.xx * r.y, i.yy * r.x - i.xy * r.y, i.yz * r.x - i.xz * r.y);
+    return (lanes_sym3){.xx = r.y * xz - r.z * xy,
+        .yy = r.z * y.x - r.x * y.z,
+        .zz = r.x * z.y - r.y * z.x,
+        .xy = r.y * y.z - r.z * y.y,
+        .xz = r.y * z.z - r.z * z.y,
+        .yz = r.z * z.x - r.x * z.z};
 }
 
 // By cofactors, of the matrix scaled to about unit size: the determinant of heavy bodies' K is
 // smaller than the smallest float.
-static inline lanes_sym3 inverse_of_k(lanes_sym3 m) {
+INLINE lanes_sym3 inverse_of_k(lanes_sym3 m) {
     const lanes scale = inverse_or_zero(m.xx + m.yy + m.zz);
     const lanes_sym3 s = {.xx = m.xx * scale,
         .yy = m.yy * scale,
@@ -168,13 +166,18 @@ static inline lanes_sym3 inverse_of_k(lanes_sym3 m) {
         .yz = (s.xy * s.xz - s.xx * s.yz) * factor};
 }
 
-static inline void update_ball_mass(
+INLINE void update_ball_mass(
     linear_part *linear, const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
-    linear->inverse = inverse_of_k(
-        lanes_sym3_add(point_response(a, anchors->arm_a), point_response(b, anchors->arm_b)));
+    const lanes mass = a->inverse_mass + b->inverse_mass;
+    lanes_sym3 k =
+        lanes_sym3_add(point_response(a, anchors->arm_a), point_response(b, anchors->arm_b));
+    k.xx = k.xx + mass;
+    k.yy = k.yy + mass;
+    k.zz = k.zz + mass;
+    linear->inverse = inverse_of_k(k);
 }
 
-static inline void update_distance_row(
+INLINE void update_distance_row(
     linear_part *linear, const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
@@ -192,11 +195,11 @@ static inline void update_distance_row(
 }
 
 // `impulse`, one of those of the part, as a vector.
-static inline lanes3 impulse_vector(const linear_part *linear, uint32_t kind, lanes3 impulse) {
+INLINE lanes3 impulse_vector(const linear_part *linear, uint32_t kind, lanes3 impulse) {
     return kind == CAIRN_JOINT_DISTANCE ? lanes3_scale(linear->axis, impulse.x) : impulse;
 }
 
-static inline void apply_linear_impulse(
+INLINE void apply_linear_impulse(
     const anchor_lanes *anchors, body_lanes *a, body_lanes *b, lanes3 impulse) {
     const lanes zero = lanes_all(0.0f);
     apply_impulse(a, anchors->arm_a, b, anchors->arm_b, impulse, lanes3_of(zero, zero, zero));
@@ -209,7 +212,7 @@ typedef struct pair_impulse {
     lanes3 torque_b;
 } pair_impulse;
 
-static inline pair_impulse pair_impulse_of(
+INLINE pair_impulse pair_impulse_of(
     const linear_part *linear, uint32_t kind, const anchor_lanes *anchors, lanes3 accumulated) {
     const lanes3 impulse = impulse_vector(linear, kind, accumulated);
     return (pair_impulse){.linear = impulse,
@@ -217,59 +220,83 @@ static inline pair_impulse pair_impulse_of(
         .torque_b = lanes3_cross(anchors->arm_b, impulse)};
 }
 
-static inline pair_impulse pair_impulse_sub(pair_impulse p, pair_impulse q) {
+INLINE pair_impulse pair_impulse_sub(pair_impulse p, pair_impulse q) {
     return (pair_impulse){.linear = lanes3_sub(p.linear, q.linear),
         .torque_a = lanes3_sub(p.torque_a, q.torque_a),
         .torque_b = lanes3_sub(p.torque_b, q.torque_b)};
 }
 
-static inline void apply_pair_impulse(body_lanes *a, body_lanes *b, const pair_impulse *p) {
-    a->velocity = lanes3_sub_scaled(a->velocity, p->linear, a->inverse_mass);
-    b->velocity = lanes3_add_scaled(b->velocity, p->linear, b->inverse_mass);
+INLINE void apply_torques(body_lanes *a, body_lanes *b, lanes3 torque_a, lanes3 torque_b) {
     a->angular_velocity =
-        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, p->torque_a));
+        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque_a));
     b->angular_velocity =
-        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, p->torque_b));
+        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque_b));
 }
 
-// Updates arms, axis and masses to the bodies' poses. The bodies have the impulse with which the
-// relax pass starts, but at the arms of the last substep: the difference is applied here.
-static inline void rotate_linear_rows(linear_part *linear, uint32_t kind, anchor_lanes *anchors,
-    const pair_motion *motion, pair_impulse *missing, body_lanes *a, body_lanes *b) {
-    const pair_impulse old = pair_impulse_of(linear, kind, anchors, linear->impulse);
-    const pair_impulse old_relax = pair_impulse_of(linear, kind, anchors, linear->relax_impulse);
+INLINE void apply_pair_impulse(body_lanes *a, body_lanes *b, const pair_impulse *p) {
+    a->velocity = lanes3_sub_scaled(a->velocity, p->linear, a->inverse_mass);
+    b->velocity = lanes3_add_scaled(b->velocity, p->linear, b->inverse_mass);
+    apply_torques(a, b, p->torque_a, p->torque_b);
+}
+
+INLINE void rotate_arms(anchor_lanes *anchors, const pair_motion *motion) {
     anchors->arm_a = rotate_by_half_tangent(&motion->turn_a, anchors->arm_a0);
     anchors->arm_b = rotate_by_half_tangent(&motion->turn_b, anchors->arm_b0);
     const lanes3 dp = lanes3_sub(motion->dp_b, motion->dp_a);
     anchors->offset =
         lanes3_add(lanes3_add(anchors->centres, dp), lanes3_sub(anchors->arm_b, anchors->arm_a));
-    if (kind == CAIRN_JOINT_DISTANCE) {
-        update_distance_row(linear, anchors, a, b);
-    } else {
-        update_ball_mass(linear, anchors, a, b);
-    }
+}
+
+// Updates arms, axis and masses to the bodies' poses. The bodies have the impulse with which the
+// relax pass starts, but at the arms of the last substep: the difference is applied here.
+INLINE void rotate_distance_row(linear_part *linear, anchor_lanes *anchors,
+    const pair_motion *motion, pair_impulse *missing, body_lanes *a, body_lanes *b) {
+    const uint32_t kind = CAIRN_JOINT_DISTANCE;
+    const pair_impulse old = pair_impulse_of(linear, kind, anchors, linear->impulse);
+    const pair_impulse old_relax = pair_impulse_of(linear, kind, anchors, linear->relax_impulse);
+    rotate_arms(anchors, motion);
+    update_distance_row(linear, anchors, a, b);
     *missing = pair_impulse_sub(pair_impulse_of(linear, kind, anchors, linear->impulse), old);
     const pair_impulse rotated =
         pair_impulse_sub(pair_impulse_of(linear, kind, anchors, linear->relax_impulse), old_relax);
     apply_pair_impulse(a, b, &rotated);
 }
 
+// The same of the rows of a ball joint, whose impulses are vectors that do not rotate: only the
+// torques change.
+INLINE void rotate_ball_rows(linear_part *linear, anchor_lanes *anchors, const pair_motion *motion,
+    pair_impulse *missing, body_lanes *a, body_lanes *b) {
+    const lanes3 old_a = anchors->arm_a;
+    const lanes3 old_b = anchors->arm_b;
+    rotate_arms(anchors, motion);
+    update_ball_mass(linear, anchors, a, b);
+    const lanes3 moved_a = lanes3_sub(anchors->arm_a, old_a);
+    const lanes3 moved_b = lanes3_sub(anchors->arm_b, old_b);
+    missing->torque_a = lanes3_cross(moved_a, linear->impulse);
+    missing->torque_b = lanes3_cross(moved_b, linear->impulse);
+    apply_torques(a, b, lanes3_cross(moved_a, linear->relax_impulse),
+        lanes3_cross(moved_b, linear->relax_impulse));
+}
+
 // The mean velocity over a substep of the end of an arm that rotates, less its velocity at the
 // start: along w x (w x r), of size f^2 r / (2 h) for the angle f = w h. It fades out from f = 0.15
 // on (36 rad/s at 240 Hz): the end of a cracking whip must lose energy, not keep it. Without that,
 // long chains of ball joints tore apart at random.
-static inline lanes3 chord_velocity(
+INLINE lanes3 chord_velocity(
     const cairn_solver_context *context, lanes3 arm, lanes3 angular_velocity) {
     const lanes3 w = angular_velocity;
-    const lanes square = lanes3_dot(w, w) * lanes_all(context->h * context->h * (1.0f / 0.0225f));
+    const lanes speed = lanes3_dot(w, w);
+    const lanes square = speed * lanes_all(context->h * context->h * (1.0f / 0.0225f));
     const lanes scale = lanes_all(0.5f * context->h) / (lanes_all(1.0f) + square * square);
-    return lanes3_scale(lanes3_cross(w, lanes3_cross(w, arm)), scale);
+    // w x (w x r) = (w . r) w - w^2 r
+    const lanes3 inward = lanes3_sub_scaled(lanes3_scale(w, lanes3_dot(w, arm)), arm, speed);
+    return lanes3_scale(inward, scale);
 }
 
 // From velocities that the relax pass has left: those of a biased pass that has not converged would
 // feed themselves.
-static inline void update_chord(const cairn_solver_context *context, uint32_t kind,
-    linear_part *linear, const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
+INLINE void update_chord(const cairn_solver_context *context, uint32_t kind, linear_part *linear,
+    const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
     linear->chord = lanes3_sub(chord_velocity(context, anchors->arm_b, b->angular_velocity),
         chord_velocity(context, anchors->arm_a, a->angular_velocity));
     if (kind == CAIRN_JOINT_DISTANCE) {
@@ -287,7 +314,7 @@ static inline void update_chord(const cairn_solver_context *context, uint32_t ki
     }
 }
 
-static inline void solve_ball(const cairn_solver_context *context, linear_part *linear,
+INLINE void solve_ball(const cairn_solver_context *context, linear_part *linear,
     const anchor_lanes *anchors, body_lanes *a, body_lanes *b, bool biased) {
     lanes3 velocity_error = velocity_between(a, anchors->arm_a, b, anchors->arm_b);
     lanes3 change;
@@ -306,7 +333,7 @@ static inline void solve_ball(const cairn_solver_context *context, linear_part *
     linear->impulse = impulse;
 }
 
-static inline void solve_distance(const cairn_solver_context *context, linear_part *linear,
+INLINE void solve_distance(const cairn_solver_context *context, linear_part *linear,
     const anchor_lanes *anchors, body_lanes *a, body_lanes *b, bool biased) {
     lanes velocity_error =
         lanes3_dot(velocity_between(a, anchors->arm_a, b, anchors->arm_b), linear->axis);

@@ -140,43 +140,53 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
     }
 }
 
-static inline void solve_rows(const cairn_solver_context *context, wide_joint *wide, body_lanes *a,
-    body_lanes *b, bool biased) {
+// The kind is a constant where these functions are inlined for ball joints, whose bodies then stay
+// in registers throughout a visit.
+
+INLINE void solve_rows(const cairn_solver_context *context, wide_joint *wide, uint32_t kind,
+    body_lanes *a, body_lanes *b, bool biased) {
     CAIRN_ASSERT(wide->pair.live != 0);
-    if (wide->kind == CAIRN_JOINT_DISTANCE) {
+    if (kind == CAIRN_JOINT_DISTANCE) {
         solve_distance(context, &wide->linear, &wide->anchors, a, b, biased);
     } else {
         solve_ball(context, &wide->linear, &wide->anchors, a, b, biased);
     }
-    if (cairn_joint_has_axes(wide->kind)) {
-        solve_angular(
-            context, &wide->angular, wide->kind, &wide->linear, &wide->anchors, a, b, biased);
+    if (cairn_joint_has_axes(kind)) {
+        solve_angular(context, &wide->angular, kind, &wide->linear, &wide->anchors, a, b, biased);
     }
 }
 
 // Leaves the impulses of the last biased pass, and adds what is missing of them.
-static inline void begin_biased_rows(wide_joint *wide, body_lanes *a, body_lanes *b) {
+INLINE void begin_biased_rows(wide_joint *wide, uint32_t kind, body_lanes *a, body_lanes *b) {
     linear_part *linear = &wide->linear;
     angular_part *angular = &wide->angular;
     linear->impulse = lanes3_sub(linear->impulse, linear->relax_impulse);
-    for (uint32_t i = 0; cairn_joint_has_axes(wide->kind) && i < ANGULAR_ROW_COUNT; ++i) {
+    for (uint32_t i = 0; cairn_joint_has_axes(kind) && i < ANGULAR_ROW_COUNT; ++i) {
         angular->impulse[i] = angular->impulse[i] - angular->relax_impulse[i];
     }
-    apply_pair_impulse(a, b, &wide->missing);
+    if (kind == CAIRN_JOINT_DISTANCE) {
+        apply_pair_impulse(a, b, &wide->missing);
+    } else {
+        apply_torques(a, b, wide->missing.torque_a, wide->missing.torque_b);
+    }
 }
 
 // Updates the rows to the poses of the bodies, and adds the impulses of the last relax pass.
-static inline void begin_relax_rows(
-    const cairn_solver_context *context, wide_joint *wide, body_lanes *a, body_lanes *b) {
+INLINE void begin_relax_rows(const cairn_solver_context *context, wide_joint *wide, uint32_t kind,
+    body_lanes *a, body_lanes *b) {
     linear_part *linear = &wide->linear;
     angular_part *angular = &wide->angular;
     const pair_motion motion = load_pair_motion(context, &wide->pair);
-    rotate_linear_rows(linear, wide->kind, &wide->anchors, &motion, &wide->missing, a, b);
+    if (kind == CAIRN_JOINT_DISTANCE) {
+        rotate_distance_row(linear, &wide->anchors, &motion, &wide->missing, a, b);
+    } else {
+        rotate_ball_rows(linear, &wide->anchors, &motion, &wide->missing, a, b);
+    }
     linear->biased_impulse = linear->impulse;
     linear->impulse = lanes3_add(linear->impulse, linear->relax_impulse);
-    if (cairn_joint_has_axes(wide->kind)) {
+    if (cairn_joint_has_axes(kind)) {
         const lanes3 missing =
-            rotate_angular_rows(angular, wide->kind, linear, &wide->anchors, &motion, a, b);
+            rotate_angular_rows(angular, kind, linear, &wide->anchors, &motion, a, b);
         wide->missing.torque_a = lanes3_add(wide->missing.torque_a, missing);
         wide->missing.torque_b = lanes3_add(wide->missing.torque_b, missing);
         for (uint32_t i = 0; i < ANGULAR_ROW_COUNT; ++i) {
@@ -186,39 +196,57 @@ static inline void begin_relax_rows(
     }
 }
 
-static inline void end_relax_rows(const cairn_solver_context *context, wide_joint *wide,
+INLINE void end_relax_rows(const cairn_solver_context *context, wide_joint *wide, uint32_t kind,
     const body_lanes *a, const body_lanes *b) {
     linear_part *linear = &wide->linear;
     angular_part *angular = &wide->angular;
     const lanes kept = lanes_all(CAIRN_RELAX_KEPT);
     linear->relax_impulse = lanes3_scale(lanes3_sub(linear->impulse, linear->biased_impulse), kept);
-    for (uint32_t i = 0; cairn_joint_has_axes(wide->kind) && i < ANGULAR_ROW_COUNT; ++i) {
+    for (uint32_t i = 0; cairn_joint_has_axes(kind) && i < ANGULAR_ROW_COUNT; ++i) {
         angular->relax_impulse[i] = (angular->impulse[i] - angular->biased_impulse[i]) * kept;
     }
-    update_chord(context, wide->kind, linear, &wide->anchors, a, b);
+    update_chord(context, kind, linear, &wide->anchors, a, b);
 }
 
-// Each sweep over joints, with what comes before or after their rows are solved.
-static inline void visit_joints(const cairn_solver_context *context, uint32_t begin, uint32_t end,
+// One joint of a sweep, with what comes before or after its rows are solved.
+INLINE void visit_joint(const cairn_solver_context *context, wide_joint *wide, uint32_t kind,
+    cairn_constraint_stage stage) {
+    body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
+    body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
+    if (stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED) {
+        begin_biased_rows(wide, kind, &a, &b);
+    } else if (stage == CAIRN_CONSTRAINT_BEGIN_RELAX) {
+        begin_relax_rows(context, wide, kind, &a, &b);
+    }
+    solve_rows(context, wide, kind, &a, &b,
+        stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED || stage == CAIRN_CONSTRAINT_SOLVE_BIASED);
+    if (stage == CAIRN_CONSTRAINT_RELAX) {
+        end_relax_rows(context, wide, kind, &a, &b);
+    }
+    store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
+    store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
+}
+
+INLINE void visit_joints(const cairn_solver_context *context, uint32_t begin, uint32_t end,
     cairn_constraint_stage stage) {
     CAIRN_ASSERT(begin <= end);
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         wide_joint *wide = &constraints[i];
-        body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
-        body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
-        if (stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED) {
-            begin_biased_rows(wide, &a, &b);
-        } else if (stage == CAIRN_CONSTRAINT_BEGIN_RELAX) {
-            begin_relax_rows(context, wide, &a, &b);
+        switch (wide->kind) {
+        case CAIRN_JOINT_BALL:
+            visit_joint(context, wide, CAIRN_JOINT_BALL, stage);
+            break;
+        case CAIRN_JOINT_HINGE:
+            visit_joint(context, wide, CAIRN_JOINT_HINGE, stage);
+            break;
+        case CAIRN_JOINT_CONE:
+            visit_joint(context, wide, CAIRN_JOINT_CONE, stage);
+            break;
+        default:
+            visit_joint(context, wide, CAIRN_JOINT_DISTANCE, stage);
+            break;
         }
-        solve_rows(context, wide, &a, &b,
-            stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED || stage == CAIRN_CONSTRAINT_SOLVE_BIASED);
-        if (stage == CAIRN_CONSTRAINT_RELAX) {
-            end_relax_rows(context, wide, &a, &b);
-        }
-        store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
-        store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }
 }
 
