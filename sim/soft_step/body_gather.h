@@ -86,19 +86,6 @@ static inline lanes_quat motion_rotation(const motion_lanes *motion) {
     return (lanes_quat){motion->first[6], motion->first[7], motion->second[0], motion->second[1]};
 }
 
-// A row of eight floats as one vector, for loops over bodies.
-typedef float body_row __attribute__((vector_size(4 * CAIRN_ROW_FLOATS)));
-
-INLINE body_row load_row(const float *row) {
-    body_row out;
-    memcpy(&out, row, sizeof out);
-    return out;
-}
-
-INLINE void store_row(float *row, body_row value) {
-    memcpy(row, &value, sizeof value);
-}
-
 // Row `row` of the solver bodies at these offsets.
 INLINE void load_body_rows(const cairn_solver_context *context, const uint32_t *offsets,
     uint32_t row, lanes out[CAIRN_ROW_FLOATS]) {

@@ -20,6 +20,19 @@ _Static_assert(offsetof(cairn_body, mass) == 4 * BODY_MASSES, "a row begins here
 _Static_assert(offsetof(cairn_body, linear_damping) == 4 * (BODY_RATES + 5), "lanes 5 to 7");
 _Static_assert(sizeof(cairn_body) == 4 * (BODY_RATES + 8), "the last row ends with the struct");
 
+// A row of eight floats as one vector, for loops over bodies.
+typedef float body_row __attribute__((vector_size(4 * CAIRN_ROW_FLOATS)));
+
+INLINE body_row load_row(const float *row) {
+    body_row out;
+    memcpy(&out, row, sizeof out);
+    return out;
+}
+
+INLINE void store_row(float *row, body_row value) {
+    memcpy(row, &value, sizeof value);
+}
+
 // All bits of a lane where every component is within the limit; NaN is not.
 static lanes_mask within3(lanes3 value, float limit) {
     const lanes bound = lanes_all(limit);
