@@ -88,6 +88,7 @@ static void begin_connection(cairn_client *client) {
     };
     client->timing.clock = (cairn_clock){0};
     client->view.statistics = (cairn_client_snapshot_statistics){0};
+    client->view.events = (cairn_event_queue){0};
     client->outbox.inputs_sent = 0;
     client->outbox.inputs_late = 0;
     client->outbox.lateness_us = 0;

@@ -167,6 +167,7 @@ void cairn_client_clear_world(cairn_client *client) {
     cairn_client_view *view = &client->view;
     cairn_snapshots_clear(&view->snapshots);
     cairn_shape_list_clear(&view->shapes);
+    cairn_event_queue_clear(&view->events);
     view->shown = (cairn_client_sample){0};
     view->sampled_ns = 0;
     cairn_client_resync_clear(&client->resync); // first: a report under way reads the world
@@ -300,6 +301,9 @@ void cairn_client_take_message(
         break;
     case CAIRN_MESSAGE_EVENT:
         take_event(client, &decoded.event);
+        break;
+    case CAIRN_MESSAGE_WORLD_EVENTS:
+        cairn_event_queue_add(&client->view.events, &decoded.world_events);
         break;
     case CAIRN_MESSAGE_ANSWER:
         if (!cairn_answers_add(&client->answers, message->bytes, message->size)) {

@@ -12,6 +12,7 @@
 #include "client_lib/clock/delay_controller.h"
 #include "client_lib/clock/input_lead.h"
 #include "client_lib/connection.h"
+#include "client_lib/interpolate/event_queue.h"
 #include "client_lib/interpolate/interpolation.h"
 #include "client_lib/interpolate/shape_list.h"
 #include "client_lib/interpolate/snapshots.h"
@@ -65,6 +66,7 @@ typedef struct cairn_client_view {
     cairn_interpolation interpolation;
     cairn_snapshots snapshots;
     cairn_shape_list shapes;
+    cairn_event_queue events;
     cairn_client_sample shown; // the last sample; sent with inputs
     uint64_t sampled_ns;       // when that was taken; 0: no sample yet
     cairn_client_snapshot_statistics statistics;

@@ -109,6 +109,8 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
             .desync_reports_failed = resync->report.failed},
     };
     out->snapshots.received = view->statistics.keyframes + view->statistics.deltas;
+    out->snapshots.events = view->events.received;
+    out->snapshots.events_missed = view->events.missed;
     out->snapshots.interpolation_delay_ns = (uint64_t)view->interpolation.delay_ns;
     cairn_client_connection_statistics *connection = &out->connection;
     connection->slot = client->session.slot;

@@ -47,6 +47,14 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
     return shown;
 }
 
+uint32_t cairn_client_events(cairn_client *client, cairn_client_event *out, uint32_t capacity) {
+    CAIRN_ASSERT(client != NULL && (out != NULL || capacity == 0));
+    cairn_client_view *view = &client->view;
+    return cairn_client_simulates(client)
+               ? 0
+               : cairn_event_queue_take(&view->events, view->shown.tick, out, capacity);
+}
+
 static cairn_client_shape client_shape_of(const cairn_snapshot_shape *shape) {
     const cairn_vec3 half = shape->half_extents, position = shape->position;
     const cairn_quat rotation = shape->rotation;

@@ -39,6 +39,7 @@ namespace fb = flatbuffers;
 namespace wire = cairn::wire;
 
 static_assert(sizeof(cairn_wire_timing) == sizeof(wire::Timing), "one layout");
+static_assert(sizeof(cairn_wire_event) == sizeof(wire::WorldEvent), "one layout");
 static_assert(int(wire::ControlRequest::MAX) + 1 == CAIRN_CONTROL_VERB_COUNT, "tags are verbs");
 static_assert(int(wire::ControlAnswer::MAX) + 1 == CAIRN_CONTROL_VERB_COUNT, "tags are verbs");
 static_assert(int(wire::ControlRequest::Hash) == CAIRN_CONTROL_HASH, "tags are verbs");
@@ -105,6 +106,7 @@ template <> constexpr size_t words_8<wire::Input> = 1;
 template <> constexpr size_t words_8<wire::Tick> = 3;
 template <> constexpr size_t words_8<wire::Root> = 3;
 template <> constexpr size_t words_8<wire::Timing> = 1;
+template <> constexpr size_t words_8<wire::WorldEvent> = 1;
 template <> constexpr size_t words_8<wire::DesyncHead> = 11;
 template <> constexpr size_t words_8<wire::RoomEntry> = 1;
 template <> constexpr size_t words_8<wire::SaveEntry> = 1;

@@ -20,7 +20,8 @@
     X(STATE, state, State)                                                                         \
     X(RESYNC_RESPONSE, resync_response, ResyncResponse)                                            \
     X(EVENT, event, Event)                                                                         \
-    X(ANSWER, answer, Answer)
+    X(ANSWER, answer, Answer)                                                                      \
+    X(WORLD_EVENTS, world_events, WorldEvents)
 
 // Every kind of chunk, in the same way.
 #define EACH_CHUNK(X)                                                                              \
@@ -46,6 +47,7 @@
     X(state_message, State)                                                                        \
     X(resync_response, ResyncResponse)                                                             \
     X(event_message, Event)                                                                        \
+    X(world_events_message, WorldEvents)                                                           \
     X(chunk_start, ChunkStart)                                                                     \
     X(chunk_ticks, ChunkTicks)                                                                     \
     X(chunk_end, ChunkEnd)                                                                         \
@@ -166,6 +168,10 @@
     X(NUMBER, TICK, tick)                                                                          \
     X(NUMBER, VALUE, value)                                                                        \
     X(TEXT, REASON_TEXT, reason_text)
+
+#define MEMBERS_world_events_message(X)                                                            \
+    X(NUMBER, MISSED, missed)                                                                      \
+    X(VECTOR, EVENTS, events, event_count, WorldEvent)
 
 #define MEMBERS_chunk_start(X)                                                                     \
     X(NUMBER, SIM_VERSION, sim_version)                                                            \

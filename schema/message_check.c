@@ -396,6 +396,24 @@ static void check_event(checker *c, const cairn_event_message *event) {
         CAIRN_DECODE_OUT_OF_RANGE);
 }
 
+static void check_world_events(checker *c, const cairn_world_events_message *message) {
+    const cairn_wire_event *events = message->events;
+    const uint32_t count =
+        check_vector(c, events, message->event_count, CAIRN_EVENTS_PER_MESSAGE_MAX);
+    CAIRN_ASSERT(count == 0 || events != NULL);
+    for (uint32_t i = 0; i < count; ++i) {
+        require(c,
+            FINITE(events[i].point) && FINITE(events[i].normal) &&
+                FINITE(events[i].approach_speed) && FINITE(events[i].impulse),
+            CAIRN_DECODE_NON_FINITE);
+        require(c,
+            events[i].kind >= 1 && events[i].kind <= CAIRN_WIRE_EVENT_KIND_LAST &&
+                events[i].reserved == 0,
+            CAIRN_DECODE_OUT_OF_RANGE);
+        require(c, i == 0 || events[i - 1].tick <= events[i].tick, CAIRN_DECODE_ORDER);
+    }
+}
+
 static void check_keyframe(checker *c, const cairn_keyframe *keyframe) {
     CAIRN_ASSERT(c->refusal == CAIRN_DECODE_OK);
     c->refusal = cairn_bodies_check(keyframe->bodies, keyframe->body_count);

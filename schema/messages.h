@@ -37,6 +37,7 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_RESYNC_RESPONSE = 13, // reliable, answers RESYNC_REQUEST
     CAIRN_MESSAGE_EVENT = 14,           // reliable; what happens to the room or the client
     CAIRN_MESSAGE_ANSWER = 15,          // reliable, answers CONTROL
+    CAIRN_MESSAGE_WORLD_EVENTS = 16,    // reliable; what happened in the world that is shown
     CAIRN_MESSAGE_KIND_COUNT
 } cairn_message_kind;
 
@@ -95,6 +96,24 @@ typedef struct cairn_wire_root {
     uint64_t hi;
 } cairn_wire_root;
 _Static_assert(sizeof(cairn_wire_root) == 24, "wire layout");
+
+// An event of the world for clients that have none. The fields are those of cairn_contact_event;
+// `tick` is that of the world after the step that reported it.
+typedef struct cairn_wire_event {
+    uint64_t tick;
+    uint32_t kind; // cairn_contact_event_kind
+    cairn_shape_id shape_a;
+    cairn_shape_id shape_b;
+    cairn_body_id body_a;
+    cairn_body_id body_b;
+    cairn_vec3 point;
+    cairn_vec3 normal;
+    float approach_speed;
+    float impulse;
+    uint32_t reserved; // 0
+} cairn_wire_event;
+_Static_assert(sizeof(cairn_wire_event) == 64, "wire layout");
+#define CAIRN_WIRE_EVENT_KIND_LAST 5u
 
 // When a client's inputs arrive, sent in every snapshot and ticks message.
 typedef struct cairn_wire_timing {
@@ -295,6 +314,13 @@ typedef struct cairn_event_message {
     const char *reason_text; // "" or one sentence
 } cairn_event_message;
 
+typedef struct cairn_world_events_message {
+    uint32_t missed;                // events before these that were dropped
+    const cairn_wire_event *events; // in order of tick
+    uint32_t event_count;           // at most CAIRN_EVENTS_PER_MESSAGE_MAX
+} cairn_world_events_message;
+#define CAIRN_EVENTS_PER_MESSAGE_MAX 64
+
 typedef struct cairn_message {
     cairn_message_kind kind;
     union {
@@ -313,5 +339,6 @@ typedef struct cairn_message {
         cairn_resync_response resync_response;
         cairn_event_message event;
         cairn_control_answer answer;
+        cairn_world_events_message world_events;
     };
 } cairn_message;

@@ -231,6 +231,28 @@ typedef struct cairn_client_sample {
 bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
     uint32_t body_capacity, cairn_client_sample *out);
 
+// What happened in the world that is shown.
+typedef struct cairn_client_event {
+    uint64_t tick;                 // the first tick whose picture shows it
+    cairn_contact_event_kind kind; // CAIRN_CONTACT_HIT, CAIRN_SENSOR_BEGIN or CAIRN_SENSOR_END
+    cairn_shape_id shape_a;        // of a sensor event: the sensor
+    cairn_shape_id shape_b;
+    cairn_body_id body_a;
+    cairn_body_id body_b;
+    float point[3];       // m, where the shapes met; hits, zero in other events
+    float normal[3];      // from a to b; hits
+    float approach_speed; // m/s; hits
+    float impulse;        // N s; hits
+} cairn_client_event;
+
+// Interpolate mode: takes the events up to the tick that cairn_client_sample_world showed last,
+// oldest first, at most `capacity`, so that a sound is heard when the hit is seen. Returns how many
+// were written; each is written once. Shapes ask for events by CAIRN_SHAPE_HIT_EVENTS and
+// CAIRN_SHAPE_SENSOR. Events come over the reliable stream; those that the server dropped for a
+// slow client, or that the host did not take in time, count in statistics.snapshots.events_missed.
+// Returns 0 in modes that simulate: there on_step reads the events of the client's own world.
+uint32_t cairn_client_events(cairn_client *client, cairn_client_event *out, uint32_t capacity);
+
 typedef struct cairn_client_shape {
     cairn_shape_id id;
     cairn_body_id body;    // that it belongs to
@@ -288,6 +310,8 @@ typedef struct cairn_client_snapshot_statistics {
     uint64_t bytes;    // of messages
     uint64_t interpolation_delay_ns;
     uint64_t extrapolated_ns; // time in which the picture lay beyond the last snapshot
+    uint64_t events;          // received
+    uint64_t events_missed;
 } cairn_client_snapshot_statistics;
 
 typedef struct cairn_client_input_statistics {

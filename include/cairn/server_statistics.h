@@ -43,6 +43,8 @@ typedef struct cairn_server_room_statistics {
     uint64_t deltas_sent;
     uint64_t snapshot_bytes;      // encoded messages
     uint64_t snapshots_too_large; // keyframes larger than a message: not sent
+    uint64_t world_events_sent;   // to clients that interpolate
+    uint64_t world_events_missed; // by clients that fell behind
     uint64_t ticks_messages_sent;
     uint64_t state_transfers;
     uint64_t state_bytes;

@@ -296,17 +296,6 @@ cairn_status cairn_joint_angles_read(
 // read them in both hooks, and after a restore they are the same. Call these functions again after
 // each step, load, decode or copy: the world owns the arrays.
 
-typedef enum cairn_contact_event_kind {
-    CAIRN_CONTACT_BEGIN = 1, // the gap is now at most 1 cm
-    CAIRN_CONTACT_END = 2,
-    // The shapes met at hit_threshold or faster, whether their contact is new or not. Only if one
-    // of them has CAIRN_SHAPE_HIT_EVENTS.
-    CAIRN_CONTACT_HIT = 3,
-    // shape_b overlaps the sensor shape_a, or no longer does.
-    CAIRN_SENSOR_BEGIN = 4,
-    CAIRN_SENSOR_END = 5,
-} cairn_contact_event_kind;
-
 typedef struct cairn_contact_event {
     uint32_t kind;          // cairn_contact_event_kind
     cairn_shape_id shape_a; // index of a < index of b; of a sensor event: the sensor

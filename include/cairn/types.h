@@ -278,6 +278,18 @@ typedef enum cairn_friction_model {
 } cairn_friction_model;
 
 // The algorithm that computes the impulses of a step.
+// What cairn_contact_event (cairn/sim.h) and cairn_client_event (cairn/client.h) report.
+typedef enum cairn_contact_event_kind {
+    CAIRN_CONTACT_BEGIN = 1, // the gap is now at most 1 cm
+    CAIRN_CONTACT_END = 2,
+    // The shapes met at hit_threshold or faster, whether their contact is new or not. Only if one
+    // of them has CAIRN_SHAPE_HIT_EVENTS.
+    CAIRN_CONTACT_HIT = 3,
+    // shape_b overlaps the sensor shape_a, or no longer does.
+    CAIRN_SENSOR_BEGIN = 4,
+    CAIRN_SENSOR_END = 5,
+} cairn_contact_event_kind;
+
 typedef enum cairn_solver {
     // Soft constraints in substeps. A relaxation pass after each substep removes the velocity that
     // the position correction added: stiff without added energy. Vectorised. The default.

@@ -17,7 +17,7 @@ extern "C" {
 #define CAIRN_SIM_VERSION 19
 
 // Incremented when a message changes in a way that older peers cannot read. Exchanged in HELLO.
-#define CAIRN_PROTOCOL_VERSION 4
+#define CAIRN_PROTOCOL_VERSION 5
 
 // The versions of the library that was linked, to compare with those of the headers compiled
 // against.

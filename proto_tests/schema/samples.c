@@ -49,6 +49,17 @@ static const cairn_wire_tick ticks[2] = {
 };
 static const uint64_t digests[2] = {0x1111111122222222, 0x3333333344444444};
 static const uint8_t bytes[5] = {1, 2, 3, 4, 255};
+static const cairn_wire_event world_events[2] = {{.tick = 95,
+                                                     .kind = 3,
+                                                     .shape_a = 0x100001,
+                                                     .shape_b = 0x100002,
+                                                     .body_a = 0x100003,
+                                                     .body_b = 0x100004,
+                                                     .point = {1.0f, 2.0f, 3.0f},
+                                                     .normal = {0.0f, 1.0f, 0.0f},
+                                                     .approach_speed = 4.5f,
+                                                     .impulse = 5.5f},
+    {.tick = 95, .kind = 4, .shape_a = 0x100005, .shape_b = 0x100006}};
 // As initialisers: a constant struct is not a constant expression in C17.
 #define SAMPLE_TIMING                                                                              \
     {                                                                                              \
@@ -94,7 +105,8 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
         .full_root = SAMPLE_FULL_ROOT, .passport_faults = 2, .build = "any compiler, any target",
         .payload = bytes, .payload_size = 5, .stages = bytes, .stages_size = 3),
     SAMPLE(EVENT, event, .kind = CAIRN_EVENT_INPUT_WAIT, .slot = 62, .tick = 63, .value = 64,
-        .reason_text = "the room waits")};
+        .reason_text = "the room waits"),
+    SAMPLE(WORLD_EVENTS, world_events, .missed = 5, .events = world_events, .event_count = 2)};
 
 #define LIST_COUNT 2
 

@@ -150,4 +150,5 @@ void cairn_replication_advance(
             context, session, replication->baselines, &session->replication->snapshots);
     }
     cairn_shapes_send(context, session, &replication->shapes, &session->replication->shapes);
+    cairn_world_events_send(context, session, &session->replication->events);
 }

@@ -13,6 +13,7 @@
 #include "server/replicate/snapshots.h"
 #include "server/replicate/state_transfer.h"
 #include "server/replicate/tick_stream.h"
+#include "server/replicate/world_events.h"
 #include "server/session/context.h"
 #include "server/session/session.h"
 
@@ -29,6 +30,7 @@ typedef struct cairn_session_replication {
     cairn_snapshots_sent snapshots;
     cairn_state_transfer_progress state;
     cairn_ticks_sent ticks;
+    cairn_world_events_sent events;
 } cairn_session_replication;
 
 // For a room that has its world; room->replication points to zeros. CAIRN_OUT_OF_MEMORY: destroying

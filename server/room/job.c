@@ -22,11 +22,13 @@ cairn_status cairn_job_create(struct cairn_server_job *job, struct cairn_room *r
         .ticks = calloc(ticks, sizeof *job->ticks),
         .commands = calloc((size_t)ticks * CAIRN_INBOX_COMMANDS_MAX, sizeof *job->commands),
     };
-    return job->ticks != NULL && job->commands != NULL ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
+    const cairn_status status = cairn_event_log_create(&job->events);
+    return job->ticks != NULL && job->commands != NULL ? status : CAIRN_OUT_OF_MEMORY;
 }
 
 void cairn_job_destroy(struct cairn_server_job *job) {
     CAIRN_ASSERT(!job->running);
+    cairn_event_log_destroy(&job->events);
     free(job->commands);
     free(job->ticks);
     *job = (struct cairn_server_job){0};
@@ -57,6 +59,7 @@ void cairn_server_job_run(cairn_server_job *job) {
         cairn_job_tick *tick = &job->ticks[i];
         const uint64_t before_ns = read_clock_ns(job);
         cairn_world_step(job->world, commands, tick->command_count);
+        cairn_event_log_add(&job->events, job->world);
         job->hash = cairn_world_hash_read(job->world);
         tick->root = job->hash.full;
         cairn_state_history_save(job->state_history, job->world);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "server/room/event_log.h"
 #include "server/room/inbox.h"
 #include "server/room/state_history.h"
 #include <cairn/sim.h>
@@ -33,10 +34,11 @@ struct cairn_server_job {
     cairn_job_tick *ticks;   // owned; [tick_capacity]
     cairn_command *commands; // owned; [command_capacity], tick after tick
     cairn_world_hash hash;   // after the last tick
-    uint64_t mean_cost_ns;   // of recent batches; 0: none was measured
-    bool running;            // handed to the driver and not yet back
-    bool stuck;              // reported
-    uint64_t begun_ns;       // when it was handed over
+    cairn_event_log events;
+    uint64_t mean_cost_ns; // of recent batches; 0: none was measured
+    bool running;          // handed to the driver and not yet back
+    bool stuck;            // reported
+    uint64_t begun_ns;     // when it was handed over
 };
 
 // `ticks` is the most in one batch. CAIRN_OUT_OF_MEMORY; destroying is allowed then.

@@ -349,6 +349,8 @@ static void receive_message(story_client *client, const cairn_link_message *rece
             client->world = NULL;
         }
         break;
+    case CAIRN_MESSAGE_WORLD_EVENTS:
+        break; // tests/client/events_test.c
     case CAIRN_MESSAGE_RESYNC_RESPONSE:
         client->responses[message.resync_response.verdict] += 1;
         break;

@@ -296,8 +296,9 @@ static void define_small(cairn_world_def *def) {
 
 // Random bodies are created and destroyed; the capacities are reached.
 static void disturb_churn(cairn_world *world, uint64_t tick) {
-    cairn_body_state bodies[24];
-    const uint32_t count = cairn_world_bodies(world, bodies, 24);
+    cairn_body_state bodies[64];
+    const uint32_t count = cairn_world_bodies(world, bodies, 64);
+    CAIRN_ASSERT(count <= 64);
     if (tick % 3 == 0) {
         const cairn_shape_def shape = any_shape(2, tick);
         const cairn_vec3 at =

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Events of the server's world that wait until the picture reaches their tick.
+
+#include <stdint.h>
+
+#include "schema/messages.h"
+#include <cairn/client.h>
+
+#define CAIRN_EVENT_QUEUE_CAPACITY 256
+
+typedef struct cairn_event_queue {
+    cairn_wire_event ring[CAIRN_EVENT_QUEUE_CAPACITY];
+    uint32_t first;
+    uint32_t count;
+    uint64_t received;
+    uint64_t missed; // dropped by the server, or here because the host did not take them
+} cairn_event_queue;
+
+// Forgets what waits; the counts stay.
+void cairn_event_queue_clear(cairn_event_queue *queue);
+// Adds the events of a message; a full queue drops the oldest.
+void cairn_event_queue_add(cairn_event_queue *queue, const cairn_world_events_message *message);
+// Takes events up to `tick`, oldest first, at most `capacity`; returns how many.
+uint32_t cairn_event_queue_take(
+    cairn_event_queue *queue, double tick, cairn_client_event *out, uint32_t capacity);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Events of the server's world at a client that interpolates, beside those that a client with a
+// world of its own reads in it.
+
+#include "tests/kit/test.h"
+
+#include <string.h>
+
+#include "client_lib/interpolate/event_queue.h"
+#include "server/room/event_log.h"
+#include "tests/kit/rig.h"
+#include <cairn/sim.h>
+
+#define EVENTS_MAX 512
+
+typedef struct collected {
+    cairn_client_event list[EVENTS_MAX];
+    uint32_t count;
+} collected;
+
+// Balls that bounce for ever, each through a sensor at half its height.
+static const cairn_scene *bouncing(void) {
+    return kit_scene(
+        "{'name': 'bouncing', 'body_capacity': 16, 'shape_capacity': 16, 'contact_capacity': 64,"
+        " 'hit_threshold': 1, 'bodies': ["
+        "{'kind': 'static', 'shapes': [{'kind': 'half_space', 'restitution': 1}]},"
+        "{'kind': 'static', 'position': [0, 1.5, 0], 'shapes': [{'kind': 'box',"
+        " 'half_extents': [20, 0.1, 20], 'sensor': true}]},"
+        "{'kind': 'dynamic', 'position': [0, 3, 0], 'grid_count': [4, 1, 1],"
+        " 'grid_spacing': [2, 1, 1], 'shapes': [{'kind': 'sphere', 'radius': 0.25,"
+        " 'restitution': 1, 'hit_events': true}]}]}");
+}
+
+static void collect_step(
+    void *context, const struct cairn_world *world, const cairn_client_step *step) {
+    collected *all = context;
+    uint32_t count = 0;
+    const cairn_contact_event *events = cairn_world_contact_events(world, &count);
+    for (uint32_t i = 0; i < count && step->confirmed && all->count < EVENTS_MAX; ++i) {
+        if (events[i].kind < CAIRN_CONTACT_HIT) {
+            continue;
+        }
+        const cairn_contact_event *event = &events[i];
+        all->list[all->count++] = (cairn_client_event){
+            .tick = step->tick + 1,
+            .kind = (cairn_contact_event_kind)event->kind,
+            .shape_a = event->shape_a,
+            .shape_b = event->shape_b,
+            .body_a = event->body_a,
+            .body_b = event->body_b,
+            .point = {event->point.x, event->point.y, event->point.z},
+            .normal = {event->normal.x, event->normal.y, event->normal.z},
+            .approach_speed = event->approach_speed,
+            .impulse = event->impulse,
+        };
+    }
+}
+
+// What `watcher` is told in `ms`, looking once a frame; its events must not be early.
+static void watch(rig *p, uint32_t watcher, uint32_t ms, collected *out) {
+    for (uint32_t t = 0; t < ms; t += 16) {
+        rig_run_ms(p, 16);
+        if (!rig_look(p, watcher)) {
+            continue;
+        }
+        const uint32_t count = cairn_client_events(
+            rig_client(p, watcher), &out->list[out->count], EVENTS_MAX - out->count);
+        for (uint32_t i = 0; i < count; ++i) {
+            assert_true((double)out->list[out->count + i].tick <= p->views[watcher].sample.tick);
+        }
+        out->count += count;
+    }
+}
+
+TEST("a client that interpolates is told every hit and sensor event once, in order, despite loss") {
+    static collected own, told;
+    own.count = told.count = 0;
+    RIG(p, .seed = 5, .scene = bouncing());
+    cairn_client_config config = rig_config(CAIRN_CLIENT_LOCKSTEP);
+    config.on_step = collect_step;
+    config.step_context = &own;
+    rig_join(&p, &config, NULL);
+    const cairn_virtual_path lossy = {
+        .delay_ns = 40000000, .jitter_ns = 15000000, .loss_permille = 100};
+    config = rig_config(CAIRN_CLIENT_INTERPOLATE);
+    const uint32_t watcher = rig_join(&p, &config, &lossy);
+    watch(&p, watcher, 12000, &told);
+    assert_true(told.count >= 60);
+    uint32_t first = 0;
+    while (first < own.count && memcmp(&own.list[first], &told.list[0], sizeof told.list[0]) != 0) {
+        ++first;
+    }
+    assert_true(first + told.count <= own.count);
+    assert_memory_equal(&own.list[first], told.list, told.count * sizeof told.list[0]);
+    const cairn_client_statistics s = rig_statistics(&p, watcher);
+    assert_int_equal(s.snapshots.events_missed, 0);
+    assert_true(s.snapshots.events >= told.count);
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < told.count; ++i) {
+        kinds |= 1u << told.list[i].kind;
+    }
+    assert_int_equal(
+        kinds, 1u << CAIRN_CONTACT_HIT | 1u << CAIRN_SENSOR_BEGIN | 1u << CAIRN_SENSOR_END);
+}
+
+TEST("events that a host does not take are dropped, the oldest first, and counted") {
+    static cairn_event_queue queue;
+    cairn_event_queue_clear(&queue);
+    cairn_wire_event event = {.kind = CAIRN_CONTACT_HIT};
+    const cairn_world_events_message message = {.events = &event, .event_count = 1};
+    for (event.tick = 1; event.tick <= CAIRN_EVENT_QUEUE_CAPACITY + 3; ++event.tick) {
+        cairn_event_queue_add(&queue, &message);
+    }
+    assert_int_equal(queue.missed, 3);
+    cairn_client_event out[2];
+    assert_int_equal(cairn_event_queue_take(&queue, 3.9, out, 2), 0);
+    assert_int_equal(cairn_event_queue_take(&queue, 100.0, out, 2), 2);
+    assert_int_equal(out[0].tick, 4);
+    assert_int_equal(out[1].tick, 5);
+    cairn_event_queue_clear(&queue);
+    assert_int_equal(cairn_event_queue_take(&queue, 1e9, out, 2), 0);
+}
+
+TEST("a reader that falls behind the server's log is told how many events it missed") {
+    cairn_event_log log;
+    assert_int_equal(cairn_event_log_create(&log), CAIRN_OK);
+    for (log.written = 0; log.written < CAIRN_EVENT_LOG_CAPACITY; ++log.written) {
+        log.ring[log.written].tick = log.written;
+    }
+    uint64_t next = 0;
+    uint32_t missed = 0;
+    cairn_wire_event out[4];
+    assert_int_equal(cairn_event_log_read(&log, &next, out, 4, &missed), 4);
+    assert_int_equal(next, 4);
+    assert_int_equal(missed, 0);
+    log.written += 10;
+    assert_int_equal(cairn_event_log_read(&log, &next, out, 4, &missed), 4);
+    assert_int_equal(missed, 6);
+    assert_int_equal(out[0].tick, 10);
+    assert_int_equal(next, 14);
+    cairn_event_log_destroy(&log);
+}
