@@ -30,7 +30,7 @@ def test_a_check_prints_what_would_run(kit, folder, flags, says):
 
 
 def test_the_version_names_protocol_and_simulation(kit):
-    assert kit.run("cairnd", "--version").out.startswith("cairnd 0.1.0, protocol 4, simulation ")
+    assert kit.run("cairnd", "--version").out.startswith("cairnd 0.1.0, protocol 5, simulation ")
 
 
 @pytest.mark.parametrize("flags, says", [
