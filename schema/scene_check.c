@@ -95,10 +95,12 @@ static void check_settings(checker *c, const cairn_scene *s) {
 }
 
 static void check_sizes(checker *c, const cairn_shape_def *shape) {
-    if (shape->kind == CAIRN_SHAPE_SPHERE || shape->kind == CAIRN_SHAPE_CAPSULE) {
+    const bool has_height = shape->kind == CAIRN_SHAPE_CAPSULE ||
+                            shape->kind == CAIRN_SHAPE_CYLINDER || shape->kind == CAIRN_SHAPE_CONE;
+    if (shape->kind == CAIRN_SHAPE_SPHERE || has_height) {
         check_float(c, "radius", shape->radius, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
     }
-    if (shape->kind == CAIRN_SHAPE_CAPSULE) {
+    if (has_height) {
         check_float(
             c, "half_height", shape->half_height, CAIRN_SHAPE_SIZE_MIN, CAIRN_SHAPE_SIZE_MAX);
     }
@@ -115,7 +117,7 @@ static void check_sizes(checker *c, const cairn_shape_def *shape) {
 static void check_shape(
     checker *c, const cairn_scene_shape *shape, uint32_t body_kind, uint32_t hull_count) {
     const cairn_shape_def *def = &shape->def;
-    check_range(c, "kind", def->kind, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_HULL);
+    check_range(c, "kind", def->kind, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_CONE);
     check_sizes(c, def);
     if (def->kind == CAIRN_SHAPE_HULL && shape->hull >= hull_count) {
         fail(c, CAIRN_INVALID_ARGUMENT, "hull", "must be an index into the hulls of the scene");

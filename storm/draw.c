@@ -35,9 +35,10 @@ static void add_body(cairn_storm_scene *s, uint32_t kind, cairn_vec3 at, cairn_s
 }
 
 static void add_random_body(cairn_storm_scene *s, cairn_random *random) {
-    static const uint32_t kinds[] = {CAIRN_SHAPE_BOX, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_CAPSULE};
+    static const uint32_t kinds[] = {CAIRN_SHAPE_BOX, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_CAPSULE,
+        CAIRN_SHAPE_CYLINDER, CAIRN_SHAPE_CONE};
     cairn_scene_shape shape =
-        shape_of(kinds[cairn_random_below(random, 3)], between(random, 0.1f, 0.6f));
+        shape_of(kinds[cairn_random_below(random, 5)], between(random, 0.1f, 0.6f));
     shape.def.restitution = between(random, 0, 0.5f);
     shape.def.flags = s->scene.body_count % 2 == 0 ? CAIRN_SHAPE_HIT_EVENTS : 0u;
     const cairn_vec3 at = {

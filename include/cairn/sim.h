@@ -214,8 +214,8 @@ uint32_t cairn_world_hulls(const cairn_world *world, cairn_hull_id *out, uint32_
 typedef struct cairn_shape_def {
     uint32_t kind;           // cairn_shape_kind
     cairn_vec3 half_extents; // m, box: each in [1e-3, 1e4]
-    float radius;            // m, sphere and capsule: [1e-3, 1e4]
-    float half_height;       // m, capsule: [1e-3, 1e4]
+    float radius;            // m, sphere, capsule, cylinder, cone: [1e-3, 1e4]
+    float half_height;       // m, capsule, cylinder, cone: [1e-3, 1e4]
     cairn_hull_id hull;      // hull: its vertices are in the shape's frame
     cairn_pose pose;         // in the body's frame
     float density;           // kg/m^3, > 0, at most 1e6

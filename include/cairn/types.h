@@ -172,6 +172,9 @@ typedef enum cairn_shape_kind {
     CAIRN_SHAPE_BOX = 3,        // half_extents
     CAIRN_SHAPE_HALF_SPACE = 4, // solid below the local plane y = 0; static bodies only
     CAIRN_SHAPE_HULL = 5,       // hull
+    CAIRN_SHAPE_CYLINDER = 6,   // radius, half_height along local y
+    // radius of the disc at y = -half_height, and the apex at y = +half_height
+    CAIRN_SHAPE_CONE = 7,
 } cairn_shape_kind;
 
 // Bits of a shape's flags.

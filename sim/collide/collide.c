@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "sim/collide/shape_pairs.h"
+#include "sim/shape/gjk.h"
 
 // The transform from b's frame to a's.
 typedef struct transform {
@@ -58,12 +59,28 @@ static void collide_capsule_polyhedron(const cairn_local_capsule *capsule,
     }
 }
 
+// In the frame of the solid; normal from it to the half-space.
+static void collide_solid_plane(const cairn_shape_view *shape, const cairn_plane *plane,
+    float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    if (cairn_geometry_is_frustum(shape->geometry)) {
+        const cairn_frustum frustum = cairn_frustum_of(shape->geometry);
+        cairn_collide_frustum_plane(&frustum, plane, margin, axis_hint, out);
+    } else {
+        collide_polyhedron_plane(shape, plane, margin, out);
+    }
+}
+
+static bool is_round(const cairn_shape_view *shape) {
+    return shape->geometry->kind == CAIRN_SHAPE_SPHERE ||
+           shape->geometry->kind == CAIRN_SHAPE_CAPSULE;
+}
+
 // Shape a is a half-space, and b is not.
-static void collide_half_space_first(
-    const cairn_shape_view *b, const transform *b_to_a, float margin, cairn_manifold *out) {
-    if (is_polyhedron(b)) {
+static void collide_half_space_first(const cairn_shape_view *b, const transform *b_to_a,
+    float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    if (!is_round(b)) {
         const cairn_plane plane = {.normal = b_to_a->rotation.y, .offset = 0.0f - b_to_a->offset.y};
-        collide_polyhedron_plane(b, &plane, margin, out);
+        collide_solid_plane(b, &plane, margin, axis_hint, out);
         transform_to_a(out, b_to_a);
     } else {
         const cairn_plane ground = {.normal = {.y = 1.0f}, .offset = 0.0f};
@@ -75,12 +92,12 @@ static void collide_half_space_first(
 }
 
 // Shape b is a half-space, and a is not.
-static void collide_half_space_second(
-    const cairn_shape_view *a, const transform *b_to_a, float margin, cairn_manifold *out) {
+static void collide_half_space_second(const cairn_shape_view *a, const transform *b_to_a,
+    float margin, uint32_t *axis_hint, cairn_manifold *out) {
     const cairn_vec3 normal = mat3_column(b_to_a->rotation, 1);
     const cairn_plane plane = {.normal = normal, .offset = vec3_dot(normal, b_to_a->offset)};
-    if (is_polyhedron(a)) {
-        collide_polyhedron_plane(a, &plane, margin, out);
+    if (!is_round(a)) {
+        collide_solid_plane(a, &plane, margin, axis_hint, out);
     } else {
         const cairn_local_capsule capsule =
             capsule_at(a->geometry, vec3_zero(), vec3(0.0f, 1.0f, 0.0f));
@@ -134,10 +151,12 @@ void cairn_collide_local(const cairn_shape_view *a, const cairn_shape_view *b,
         .rotation = mat3_of_quat(b_in_a->rotation), .offset = b_in_a->position};
     if (b->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
         if (a->geometry->kind != CAIRN_SHAPE_HALF_SPACE) {
-            collide_half_space_second(a, &b_to_a, margin, out);
+            collide_half_space_second(a, &b_to_a, margin, axis_hint, out);
         }
     } else if (a->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {
-        collide_half_space_first(b, &b_to_a, margin, out);
+        collide_half_space_first(b, &b_to_a, margin, axis_hint, out);
+    } else if (cairn_geometry_is_frustum(a->geometry) || cairn_geometry_is_frustum(b->geometry)) {
+        cairn_collide_frustum(a, b, &b_to_a.rotation, b_to_a.offset, margin, axis_hint, out);
     } else if (is_polyhedron(b)) {
         collide_polyhedron_second(a, b, &b_to_a, margin, axis_hint, out);
     } else {
@@ -174,6 +193,14 @@ bool cairn_collide_overlap(const cairn_shape_view *a, const cairn_pose *pose_a,
         const cairn_vec3 normal = quat_rotate(pose_a->rotation, up);
         return vec3_dot(normal, quat_rotate(pose_b->rotation, up)) > -0.999999f ||
                vec3_dot(normal, vec3_sub(pose_b->position, pose_a->position)) <= 0.0f;
+    }
+    if ((cairn_geometry_is_frustum(a->geometry) && b->geometry->kind != CAIRN_SHAPE_HALF_SPACE) ||
+        (cairn_geometry_is_frustum(b->geometry) && a->geometry->kind != CAIRN_SHAPE_HALF_SPACE)) {
+        // The manifold is computed along few axes; near a rim none of them may separate.
+        const cairn_gjk_pair pair = cairn_gjk_pair_of(a, pose_a, b, pose_b);
+        cairn_gjk_simplex simplex = {.count = 0};
+        const float radius = pair.a.radius + pair.b.radius;
+        return vec3_length(cairn_gjk_nearest(&pair, &simplex)) <= radius;
     }
     uint32_t axis_hint = 0;
     cairn_manifold manifold;

@@ -92,3 +92,40 @@ void cairn_collide_hull_plane(
         add_if_within(out, plane, hull->vertices[point->edge], point->height, margin, point->edge);
     }
 }
+
+// Four points of each rim, among them the lowest one: a frustum that stands has the four of its
+// disc, one that lies has the two ends of a line.
+void cairn_collide_frustum_plane(const cairn_frustum *frustum, const cairn_plane *plane,
+    float margin, uint32_t *axis_hint, cairn_manifold *out) {
+    CAIRN_ASSERT(out->point_count == 0);
+    const cairn_vec3 down = vec3_negate(plane->normal);
+    uint32_t code = *axis_hint & 0xffffu;
+    const cairn_vec3 azimuth = cairn_frustum_lowest_azimuth(down, &code);
+    const cairn_rim rim = cairn_frustum_rim_points(down, azimuth, code);
+    cairn_clip_point low[8];
+    cairn_vec3 points[8];
+    uint32_t chosen[CAIRN_MANIFOLD_POINTS_MAX];
+    cairn_vec3 right;
+    cairn_vec3 forward;
+    uint32_t count = 0;
+    vec3_tangents(plane->normal, &right, &forward);
+    out->normal = down;
+    *axis_hint = code;
+    for (uint32_t i = 0; i < 8; ++i) {
+        const bool top = i >= 4;
+        const cairn_vec3 at = cairn_frustum_rim(frustum, top, rim.directions[rim.span[i % 4]]);
+        const float height = vec3_dot(at, plane->normal) - plane->offset;
+        // A cone's upper rim is a single point.
+        if (height <= margin && !(i > 4 && frustum->top == 0.0f)) {
+            points[count] = at;
+            low[count] = (cairn_clip_point){
+                .x = vec3_dot(at, right), .y = vec3_dot(at, forward), .height = height, .edge = i};
+            count += 1;
+        }
+    }
+    const uint32_t chosen_count = cairn_manifold_reduce(low, count, chosen);
+    for (uint32_t i = 0; i < chosen_count; ++i) {
+        const cairn_clip_point *point = &low[chosen[i]];
+        add_if_within(out, plane, points[chosen[i]], point->height, margin, point->edge);
+    }
+}

@@ -6,6 +6,7 @@
 // normal points from the first shape to the second.
 
 #include "sim/collide/manifold.h"
+#include "sim/shape/frustum.h"
 #include "sim/shape/geometry.h"
 #include "sim/shape/hull.h"
 
@@ -58,6 +59,18 @@ void cairn_collide_hull_plane(
 // Separating axes, then clipping of the incident face or the closest points of two edges. In the
 // frame of box a; `rotation` and `offset` transform from b's frame to a's.
 void cairn_collide_boxes(cairn_vec3 half_extents_a, cairn_vec3 half_extents_b,
+    const cairn_mat3 *rotation, cairn_vec3 offset, float margin, uint32_t *axis_hint,
+    cairn_manifold *out);
+
+// A cylinder or cone and a plane in the frame of the frustum. The hint remembers the lowest point
+// of the rim.
+void cairn_collide_frustum_plane(const cairn_frustum *frustum, const cairn_plane *plane,
+    float margin, uint32_t *axis_hint, cairn_manifold *out);
+
+// Two shapes of which at least one is a cylinder or cone and none is a half-space: the normals of
+// faces and discs, and the direction between the nearest points. In the frame of a; `rotation` and
+// `offset` transform from b's frame to a's.
+void cairn_collide_frustum(const cairn_shape_view *a, const cairn_shape_view *b,
     const cairn_mat3 *rotation, cairn_vec3 offset, float margin, uint32_t *axis_hint,
     cairn_manifold *out);
 

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The distance between two convex shapes, and the time at which a moving one meets another. A shape
-// is a core (a point, a segment, a box, the vertices of a hull) and a radius around it. The
-// distance of two cores is that of the origin from their Minkowski difference (Gilbert, Johnson,
-// Keerthi 1988); a cast advances by steps that cannot pass a contact (conservative advancement,
-// Mirtich 1996). Pure functions of their arguments.
+// The distance between two convex shapes, and the time at which a moving one meets another. The
+// distance is that of their cores (sim/shape/gjk.h); a cast advances by steps that cannot pass a
+// contact (conservative advancement, Mirtich 1996). Pure functions of their arguments.
 
 #include "sim/math/vec.h"
-#include "sim/shape/geometry.h"
-
-// Any shape but a half-space.
-typedef struct cairn_convex_core {
-    uint32_t kind;           // cairn_shape_kind
-    cairn_vec3 half_extents; // of a box; (0, half_height, 0) of a capsule; zero of a sphere
-    const cairn_vec3 *vertices;
-    uint32_t vertex_count;
-    float radius;
-} cairn_convex_core;
-cairn_convex_core cairn_convex_core_of(const cairn_shape_view *shape);
+#include "sim/shape/gjk.h"
 
 typedef struct cairn_distance {
     float distance;     // m, of the surfaces; 0 if they overlap

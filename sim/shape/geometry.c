@@ -7,11 +7,13 @@
 
 cairn_geometry cairn_geometry_of_def(const cairn_shape_def *def) {
     const bool box = def->kind == CAIRN_SHAPE_BOX;
-    const bool has_radius = def->kind == CAIRN_SHAPE_SPHERE || def->kind == CAIRN_SHAPE_CAPSULE;
+    const bool has_height = def->kind == CAIRN_SHAPE_CAPSULE || def->kind == CAIRN_SHAPE_CYLINDER ||
+                            def->kind == CAIRN_SHAPE_CONE;
+    const bool has_radius = def->kind == CAIRN_SHAPE_SPHERE || has_height;
     return (cairn_geometry){.kind = def->kind,
         .half_extents = vec3_select(box, def->half_extents, vec3_zero()),
         .radius = has_radius ? def->radius : 0.0f,
-        .half_height = def->kind == CAIRN_SHAPE_CAPSULE ? def->half_height : 0.0f,
+        .half_height = has_height ? def->half_height : 0.0f,
         .hull = def->kind == CAIRN_SHAPE_HULL ? def->hull : 0};
 }
 
@@ -25,6 +27,8 @@ cairn_status cairn_geometry_check(const cairn_geometry *geometry) {
     case CAIRN_SHAPE_SPHERE:
         return size_check(geometry->radius);
     case CAIRN_SHAPE_CAPSULE:
+    case CAIRN_SHAPE_CYLINDER:
+    case CAIRN_SHAPE_CONE:
         status = size_check(geometry->radius);
         return status != CAIRN_OK ? status : size_check(geometry->half_height);
     case CAIRN_SHAPE_BOX:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Shapes without a world: mass, bounding box and ray cast of spheres, capsules, boxes, half-spaces
-// and hulls. Pure functions of their arguments.
+// Shapes without a world: mass, bounding box and ray cast of spheres, capsules, boxes, half-spaces,
+// hulls, cylinders and cones. Pure functions of their arguments.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,8 +12,8 @@
 typedef struct cairn_geometry {
     uint32_t kind;           // cairn_shape_kind
     cairn_vec3 half_extents; // box
-    float radius;            // sphere, capsule
-    float half_height;       // capsule, along local y
+    float radius;            // sphere, capsule, cylinder, cone
+    float half_height;       // capsule, cylinder, cone, along local y
     cairn_hull_id hull;      // hull: its id; 0 for the other kinds
 } cairn_geometry;
 

@@ -2,6 +2,7 @@
 
 // Bounds and mass of shapes, and the measures of hulls that these follow from.
 
+#include "sim/shape/frustum.h"
 #include "sim/shape/hull.h"
 
 #include "base/assert.h"
@@ -160,6 +161,10 @@ cairn_aabb cairn_shape_view_aabb(const cairn_shape_view *shape, const cairn_pose
     if (shape->geometry->kind == CAIRN_SHAPE_HULL) {
         return aabb_of_hull(shape->hull, pose);
     }
+    if (cairn_geometry_is_frustum(shape->geometry)) {
+        const cairn_frustum frustum = cairn_frustum_of(shape->geometry);
+        return cairn_frustum_aabb(&frustum, pose);
+    }
     const cairn_vec3 extent = half_extents_of(shape->geometry, pose->rotation);
     return (cairn_aabb){.lower = vec3_clean(vec3_sub(pose->position, extent)),
         .upper = vec3_clean(vec3_add(pose->position, extent))};
@@ -187,6 +192,15 @@ static cairn_mass mass_of_capsule(float radius, float half_height, float density
     return mass_of(cylinder + ball, about_side, about_axis, about_side);
 }
 
+static cairn_mass mass_of_frustum(const cairn_frustum *frustum, float density) {
+    const cairn_frustum_measures measures = cairn_frustum_measure(frustum);
+    const float across = density * measures.across_axis;
+    cairn_mass mass =
+        mass_of(density * measures.volume, across, density * measures.about_axis, across);
+    mass.centre.y = measures.centre_y;
+    return mass;
+}
+
 cairn_mass cairn_shape_view_mass(const cairn_shape_view *shape, float density) {
     CAIRN_ASSERT(density > 0.0f);
     const cairn_geometry *geometry = shape->geometry;
@@ -205,6 +219,11 @@ cairn_mass cairn_shape_view_mass(const cairn_shape_view *shape, float density) {
         const float third = mass / 3.0f;
         return mass_of(mass, third * (h.y * h.y + h.z * h.z), third * (h.x * h.x + h.z * h.z),
             third * (h.x * h.x + h.y * h.y));
+    }
+    case CAIRN_SHAPE_CYLINDER:
+    case CAIRN_SHAPE_CONE: {
+        const cairn_frustum frustum = cairn_frustum_of(geometry);
+        return mass_of_frustum(&frustum, density);
     }
     case CAIRN_SHAPE_HULL: {
         CAIRN_ASSERT(shape->hull != NULL && shape->hull->vertex_count >= 4);

@@ -3,6 +3,7 @@
 #include "sim/shape/geometry.h"
 
 #include "sim/math/vec.h"
+#include "sim/shape/frustum.h"
 #include "sim/shape/hull.h"
 
 // A ray in the frame of the shape.
@@ -172,6 +173,17 @@ static hit cast_at_hull(const ray *r, const cairn_hull *hull) {
     return entry.distance >= 0.0f && entry.distance <= exit ? entry : missed;
 }
 
+static hit cast_at_frustum(const ray *r, const cairn_frustum *frustum) {
+    hit entry = {.met = true};
+    if (cairn_frustum_contains(frustum, r->origin)) {
+        return hit_inside(r);
+    }
+    return cairn_frustum_ray(
+               frustum, r->origin, r->direction, r->length, &entry.distance, &entry.normal)
+               ? entry
+               : missed;
+}
+
 static hit cast_at_shape(const cairn_shape_view *shape, const ray *r) {
     CAIRN_ASSERT(r->length >= 0.0f);
     const cairn_geometry *geometry = shape->geometry;
@@ -186,6 +198,11 @@ static hit cast_at_shape(const cairn_shape_view *shape, const ray *r) {
         return cast_at_half_space(r);
     case CAIRN_SHAPE_HULL:
         return cast_at_hull(r, shape->hull);
+    case CAIRN_SHAPE_CYLINDER:
+    case CAIRN_SHAPE_CONE: {
+        const cairn_frustum frustum = cairn_frustum_of(geometry);
+        return cast_at_frustum(r, &frustum);
+    }
     default:
         return missed;
     }

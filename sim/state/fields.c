@@ -120,7 +120,7 @@ static const cairn_field hull_fields[] = {WORD(count, CAIRN_HULL_VERTICES_MAX), 
 #define ELEMENT cairn_shape
 static const cairn_field shape_fields[] = {
     WORD(body, CAIRN_BODIES_MAX),
-    WORD(geometry.kind, CAIRN_SHAPE_HULL),
+    WORD(geometry.kind, CAIRN_SHAPE_CONE),
     VEC3(geometry.half_extents, CAIRN_SHAPE_SIZE_MAX),
     SIZE(geometry.radius, CAIRN_SHAPE_SIZE_MAX),
     SIZE(geometry.half_height, CAIRN_SHAPE_SIZE_MAX),

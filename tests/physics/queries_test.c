@@ -258,9 +258,12 @@ static cairn_pose random_pose(cairn_random *random, float width) {
 }
 
 static cairn_shape_def any_shape(uint32_t kind, cairn_hull_id hull) {
-    cairn_shape_def shapes[] = {ball(0.4f), capsule(0.2f, 0.7f), box(0.3f, 0.9f, 0.5f), ball(1.0f)};
+    cairn_shape_def shapes[] = {ball(0.4f), capsule(0.2f, 0.7f), box(0.3f, 0.9f, 0.5f), ball(1.0f),
+        capsule(0.5f, 0.6f), capsule(0.7f, 0.5f)};
     shapes[3].kind = CAIRN_SHAPE_HULL;
     shapes[3].hull = hull;
+    shapes[4].kind = CAIRN_SHAPE_CYLINDER;
+    shapes[5].kind = CAIRN_SHAPE_CONE;
     return shapes[kind];
 }
 
@@ -289,7 +292,7 @@ static bool overlaps_at(
 static void for_all_kinds(void (*compare)(const cairn_world *world, const cairn_shape_def *probe,
     cairn_pose pose, cairn_random *random)) {
     cairn_random random = cairn_random_of(11);
-    for (uint32_t i = 0; i < 80; ++i) {
+    for (uint32_t i = 0; i < 90; ++i) {
         cairn_hull_id hull = 0;
         SCOPED(cairn_world) *world = world_with_hull(&hull);
         const cairn_pose at = random_pose(&random, 5.0f);
@@ -297,10 +300,10 @@ static void for_all_kinds(void (*compare)(const cairn_world *world, const cairn_
         def.kind = CAIRN_BODY_STATIC;
         def.position = at.position;
         def.rotation = at.rotation;
-        const cairn_shape_def target = any_shape(i % 4, hull);
+        const cairn_shape_def target = any_shape(i % 6, hull);
         kit_body(world, &def, &target);
-        for (uint32_t k = 0; k < 16; ++k) {
-            const cairn_shape_def probe = any_shape(k % 4, hull);
+        for (uint32_t k = 0; k < 18; ++k) {
+            const cairn_shape_def probe = any_shape(k % 6, hull);
             cairn_pose pose = random_pose(&random, 4.0f);
             pose.position = vec3_add(pose.position, at.position);
             compare(world, &probe, pose, &random);

@@ -124,6 +124,14 @@ static inline bool contains(
         return float_abs(p.x) <= geometry->half_extents.x + skin &&
                float_abs(p.y) <= geometry->half_extents.y + skin &&
                float_abs(p.z) <= geometry->half_extents.z + skin;
+    case CAIRN_SHAPE_CYLINDER:
+    case CAIRN_SHAPE_CONE: {
+        const float top = geometry->kind == CAIRN_SHAPE_CONE ? 0.0f : geometry->radius;
+        const float part = 0.5f * (along / geometry->half_height + 1.0f);
+        const float radius = geometry->radius + (top - geometry->radius) * part;
+        const float across = vec3_length(vec3(p.x, 0.0f, p.z));
+        return across <= radius + 2.0f * skin && float_abs(p.y) <= geometry->half_height + skin;
+    }
     default:
         return p.y <= skin;
     }

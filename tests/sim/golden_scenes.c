@@ -165,6 +165,29 @@ static void build_hulls(cairn_world *world) {
     }
 }
 
+// Cylinders and cones among each other and with every other kind, on a half-space with a ledge.
+static void build_discs(cairn_world *world) {
+    (void)ground(world);
+    const cairn_shape_def ledge = box(0.5f, 0.3f, 2.0f);
+    (void)place(world, CAIRN_BODY_STATIC, vec3(1.0f, 0.3f, 0.0f), quat_identity(), &ledge);
+    for (uint32_t i = 0; i < 24; ++i) {
+        cairn_shape_def shape = any_shape(7, i / 2);
+        const cairn_vec3 at =
+            vec3(0.4f * draw(7, i, 2, 6), 0.6f + 0.4f * (float)i, 0.4f * draw(7, i, 2, 7));
+        if (i % 6 == 5) {
+            drop_hull(world, any_hull(world, 7, i), 7, i);
+            continue;
+        }
+        if (i % 2 == 0) {
+            shape.kind = i % 4 == 0 ? CAIRN_SHAPE_CYLINDER : CAIRN_SHAPE_CONE;
+            shape.radius = 0.2f + 0.05f * (float)(i % 5);
+            shape.half_height = 0.15f + 0.1f * (float)(i % 3);
+        }
+        const cairn_quat rotation = i % 8 == 0 ? quat_identity() : any_rotation(7, i);
+        (void)place(world, CAIRN_BODY_DYNAMIC, at, rotation, &shape);
+    }
+}
+
 // Destroys a body, then every hull that no shape uses, and drops a new hull.
 static void disturb_hulls(cairn_world *world, uint64_t tick) {
     cairn_body_state bodies[24];
@@ -612,6 +635,7 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"sleepers", 160, NULL, build_sleepers, disturb_sleepers, NULL},
     {"churn", 200, define_small, build_ground, disturb_churn, NULL},
     {"hulls", 200, NULL, build_hulls, disturb_hulls, NULL},
+    {"discs", 240, NULL, build_discs, NULL, NULL},
     {"kinematic", 120, NULL, build_kinematic, NULL, NULL},
     {"sandbox", 240, define_sandbox, build_ground, NULL, command_sandbox},
     {"edits", 200, define_sandbox, build_ground, NULL, command_edits},
