@@ -237,8 +237,7 @@ static const struct {
     SHAPE_ROW("'restitution': 2", INVALID, "restitution: must be in [0, 1], is 2"),
     SHAPE_ROW("'kind': 'cylinder', 'half_height': 0", INVALID,
         "half_height: must be in [0.001, 10000], is 0"),
-    SHAPE_ROW("'kind': 'cone', 'radius': -1", INVALID,
-        "radius: must be in [0.001, 10000], is -1"),
+    SHAPE_ROW("'kind': 'cone', 'radius': -1", INVALID, "radius: must be in [0.001, 10000], is -1"),
     SHAPE_ROW("'kind': 'hull'", INVALID, "hull: must be an index into the hulls of the scene"),
     // Hulls.
     {SETTING("'hull_capacity': 1025"), INVALID, "hull_capacity: must be in [0, 1024], is 1025"},
