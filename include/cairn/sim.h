@@ -243,6 +243,30 @@ cairn_status cairn_shape_read(
 // are.
 uint32_t cairn_world_shapes(const cairn_world *world, cairn_shape_id *out, uint32_t capacity);
 
+// Creates a body with `count` shapes (1 or more; a compound), or nothing if the body or one of its
+// shapes is refused: *body and shape_ids are then null. Mass, centre and inertia are the sums over
+// the shapes by the parallel axis theorem. The origin of a body may be anywhere in its frame; it
+// turns about its centre of mass. Each shape keeps its own material, filter, density and flags. The
+// status is that of cairn_body_create or cairn_shape_create; CAIRN_INVALID_ARGUMENT without shapes.
+cairn_status cairn_body_create_compound(cairn_world *world, const cairn_body_def *def,
+    const cairn_shape_def *shapes, uint32_t count, cairn_body_id *body, cairn_shape_id *shape_ids);
+
+typedef struct cairn_mass_properties {
+    float mass;        // kg
+    cairn_vec3 centre; // m
+    // kg m^2, about the centre. A symmetric matrix: xx, yy, zz, xy, xz, yz.
+    float inertia[6];
+} cairn_mass_properties;
+
+// The mass of a solid body that a closed surface of triangles bounds, with `indices` of three
+// vertices for each, counter clockwise seen from outside. It need not be convex or connected, and
+// may have hollows, whose triangles face them. Triangles share vertices by index. Returns NULL, or
+// why it is refused (static text), with *out zeros: fewer than four triangles, an index out of
+// range, a coordinate that is not a number or beyond 1e4 m, an open surface, one that is inside out,
+// no volume (less than 1e-12 m^3), a density not in (0, 1e6].
+const char *cairn_triangles_mass(const cairn_vec3 *vertices, uint32_t vertex_count,
+    const uint32_t *indices, uint32_t triangle_count, float density, cairn_mass_properties *out);
+
 // ------------------------------------------------------------------------------------ joints
 
 typedef struct cairn_joint_def {

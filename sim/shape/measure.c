@@ -2,44 +2,15 @@
 
 // Bounds and mass of shapes, and the measures of hulls that these follow from.
 
-#include "sim/shape/frustum.h"
 #include "sim/shape/hull.h"
 
 #include "base/assert.h"
+#include "sim/shape/frustum.h"
+#include "sim/shape/volume.h"
 
 // Extent of a half-space: larger than every valid position, and still finite.
 #define HALF_SPACE_EXTENT 1e9f
 #define PI 3.14159265f
-
-// Integrals over the tetrahedra between an inner point and the triangles of the faces. In double
-// precision, because thin hulls far from the origin of their frame lose digits here.
-typedef struct integrals {
-    double six_volumes;
-    double moment[3];     // times 24
-    double covariance[6]; // xx, yy, zz, xy, xz, yz, times 120
-} integrals;
-
-static void add_tetrahedron(
-    integrals *total, const double a[3], const double b[3], const double c[3]) {
-    static const uint32_t row[6] = {0, 1, 2, 0, 0, 1};
-    static const uint32_t column[6] = {0, 1, 2, 1, 2, 2};
-    const double x = a[1] * b[2] - a[2] * b[1];
-    const double y = a[2] * b[0] - a[0] * b[2];
-    const double z = a[0] * b[1] - a[1] * b[0];
-    const double size = x * c[0] + y * c[1] + z * c[2];
-    double sum[3];
-    for (uint32_t i = 0; i < 3; ++i) {
-        sum[i] = a[i] + b[i] + c[i];
-        total->moment[i] += size * sum[i];
-    }
-    total->six_volumes += size;
-    for (uint32_t k = 0; k < 6; ++k) {
-        const uint32_t i = row[k];
-        const uint32_t j = column[k];
-        const double squares = a[i] * a[j] + b[i] * b[j] + c[i] * c[j];
-        total->covariance[k] += size * (squares + sum[i] * sum[j]);
-    }
-}
 
 static void inner_point(const cairn_hull *hull, double out[3]) {
     CAIRN_ASSERT(hull->vertex_count <= CAIRN_HULL_VERTICES_MAX);
@@ -63,9 +34,9 @@ static void corner_from(
     out[2] = (double)v.z - origin[2];
 }
 
-static integrals integrate_over_faces(const cairn_hull *hull, const double origin[3]) {
+static cairn_volume_integrals integrate_over_faces(const cairn_hull *hull, const double origin[3]) {
     CAIRN_ASSERT(hull->face_count >= 4 && hull->face_count <= CAIRN_HULL_FACES_MAX);
-    integrals total = {.six_volumes = 0.0};
+    cairn_volume_integrals total = {.six_volumes = 0.0};
     for (uint32_t face = 0; face < hull->face_count; ++face) {
         double first[3];
         double previous[3];
@@ -75,7 +46,7 @@ static integrals integrate_over_faces(const cairn_hull *hull, const double origi
         corner_from(hull, hull->face_first[face] + 1u, origin, previous);
         for (uint32_t i = hull->face_first[face] + 2u; i < hull->face_first[face + 1]; ++i) {
             corner_from(hull, i, origin, current);
-            add_tetrahedron(&total, first, previous, current);
+            cairn_volume_add(&total, first, previous, current);
             previous[0] = current[0];
             previous[1] = current[1];
             previous[2] = current[2];
@@ -99,28 +70,18 @@ static void measure_distances(cairn_hull *hull) {
     hull->outer *= 1.001f;
 }
 
-// Blow and Binstock 2004: the covariance of a tetrahedron with one corner at the origin; the
-// parallel axis theorem moves the sum to the centre of mass.
 void cairn_hull_measure(cairn_hull *hull) {
     CAIRN_ASSERT(hull->vertex_count >= 4 && hull->face_count >= 4);
     double origin[3];
     inner_point(hull, origin);
-    const integrals total = integrate_over_faces(hull, origin);
-    const double volume = total.six_volumes / 6.0;
-    const double x = total.moment[0] / (4.0 * total.six_volumes);
-    const double y = total.moment[1] / (4.0 * total.six_volumes);
-    const double z = total.moment[2] / (4.0 * total.six_volumes);
-    const double xx = total.covariance[0] / 120.0 - volume * x * x;
-    const double yy = total.covariance[1] / 120.0 - volume * y * y;
-    const double zz = total.covariance[2] / 120.0 - volume * z * z;
-    hull->volume = (float)volume;
-    hull->centre = vec3((float)(origin[0] + x), (float)(origin[1] + y), (float)(origin[2] + z));
-    hull->inertia[0] = (float)(yy + zz);
-    hull->inertia[1] = (float)(xx + zz);
-    hull->inertia[2] = (float)(xx + yy);
-    hull->inertia[3] = (float)(volume * x * y - total.covariance[3] / 120.0);
-    hull->inertia[4] = (float)(volume * x * z - total.covariance[4] / 120.0);
-    hull->inertia[5] = (float)(volume * y * z - total.covariance[5] / 120.0);
+    const cairn_volume_integrals total = integrate_over_faces(hull, origin);
+    const cairn_volume measured = cairn_volume_of(&total);
+    hull->volume = (float)measured.volume;
+    hull->centre = vec3((float)(origin[0] + measured.centre[0]),
+        (float)(origin[1] + measured.centre[1]), (float)(origin[2] + measured.centre[2]));
+    for (uint32_t i = 0; i < 6; ++i) {
+        hull->inertia[i] = (float)measured.inertia[i];
+    }
     measure_distances(hull);
 }
 

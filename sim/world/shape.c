@@ -102,6 +102,26 @@ cairn_status cairn_shape_create(
     return CAIRN_OK;
 }
 
+cairn_status cairn_body_create_compound(cairn_world *world, const cairn_body_def *def,
+    const cairn_shape_def *shapes, uint32_t count, cairn_body_id *body, cairn_shape_id *shape_ids) {
+    CAIRN_ASSERT(shapes != NULL || count == 0);
+    memset(shape_ids, 0, count * sizeof *shape_ids);
+    *body = CAIRN_ID_NULL;
+    if (count == 0) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    cairn_status status = cairn_body_create(world, def, body);
+    for (uint32_t i = 0; i < count && status == CAIRN_OK; ++i) {
+        status = cairn_shape_create(world, *body, &shapes[i], &shape_ids[i]);
+    }
+    if (status != CAIRN_OK && *body != CAIRN_ID_NULL) {
+        (void)cairn_body_destroy(world, *body);
+        memset(shape_ids, 0, count * sizeof *shape_ids);
+        *body = CAIRN_ID_NULL;
+    }
+    return status;
+}
+
 void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot));
     uint32_t *at = &world->shape_first[world->state.shapes[slot].body];
