@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bodies of several shapes, and mass: the parallel axis theorem, the origin of a body apart from its
-// centre of mass, materials and filters of each shape, and the mass of closed triangle meshes.
+// Bodies of several shapes, and mass: the parallel axis theorem, the origin of a body apart from
+// its centre of mass, materials and filters of each shape, and the mass of closed triangle meshes.
 
 #include "tests/physics/stack_kit.h"
 
@@ -60,8 +60,8 @@ TEST("a dumbbell has the inertia that the parallel axis theorem gives") {
     expect_ratio((double)cairn_body_mass(world, body), 2 * ball + bar, 1e-5, "mass");
     expect_ratio(moment_about(world, body, vec3(1, 0, 0)),
         2 * 0.4 * ball * r * r + bar * rod * rod / 2, 1e-3, "along");
-    const double across = 2 * (0.4 * ball * r * r + ball * d * d) +
-                          bar * (3 * rod * rod + 4 * d * d) / 12;
+    const double across =
+        2 * (0.4 * ball * r * r + ball * d * d) + bar * (3 * rod * rod + 4 * d * d) / 12;
     expect_ratio(moment_about(world, body, vec3(0, 1, 0)), across, 1e-3, "across y");
     expect_ratio(moment_about(world, body, vec3(0, 0, 1)), across, 1e-3, "across z");
 }
@@ -89,9 +89,9 @@ TEST("a body spins about its centre of mass and not about its origin") {
 }
 
 // An L of cubes with side 1: `high` in a column, one more beside the lowest. It stands on a base of
-// width 2 with its centre at 1/2 + 1 / (high + 1) from the column's side, so it stands on any height;
-// with `beside` hung at the top instead of the bottom its centre is the same but the base is 1 wide:
-// at a distance of 1/2 - 1 / (high + 1) from the base's edge it still stands.
+// width 2 with its centre at 1/2 + 1 / (high + 1) from the column's side, so it stands on any
+// height; with `beside` hung at the top instead of the bottom its centre is the same but the base
+// is 1 wide: at a distance of 1/2 - 1 / (high + 1) from the base's edge it still stands.
 TEST("an L stands on either end, and falls if its centre leaves its base") {
     for (uint32_t hung = 0; hung <= 3; ++hung) {
         SCOPED(pile) p = pile_create(PILE_OF_BOXES);
@@ -111,8 +111,7 @@ TEST("an L stands on either end, and falls if its centre leaves its base") {
         cairn_body_id body = 0;
         cairn_shape_id ids[8];
         const cairn_body_def def = cairn_body_def_default();
-        EXPECT_OK(
-            cairn_body_create_compound(p.world, &def, shapes, 4 + beside, &body, ids));
+        EXPECT_OK(cairn_body_create_compound(p.world, &def, shapes, 4 + beside, &body, ids));
         kit_run(p.world, 300);
         const cairn_body_state s = kit_read(p.world, body);
         const float up = quat_rotate(s.rotation, vec3(0, 1, 0)).y;
@@ -122,16 +121,16 @@ TEST("an L stands on either end, and falls if its centre leaves its base") {
     }
 }
 
-// A sled slides down a slope of 0.3 rad. With an icy and a rough runner it is slower and turns towards
-// the rough one; two icy ones slide straight with g sin a.
+// A sled slides down a slope of 0.3 rad. With an icy and a rough runner it is slower and turns
+// towards the rough one; two icy ones slide straight with g sin a.
 TEST("each shape of a body has its own material") {
     for (uint32_t rough = 0; rough <= 1; ++rough) {
         cairn_world_def world_def = cairn_world_def_default();
         world_def.gravity = vec3((float)(GRAVITY * sin(0.3)), (float)(-GRAVITY * cos(0.3)), 0);
         SCOPED(cairn_world) *world = kit_world(&world_def);
         (void)kit_ground(world);
-        cairn_shape_def shapes[2] = {
-            part(CAIRN_SHAPE_BOX, vec3(0, 0.1f, -0.5f)), part(CAIRN_SHAPE_BOX, vec3(0, 0.1f, 0.5f))};
+        cairn_shape_def shapes[2] = {part(CAIRN_SHAPE_BOX, vec3(0, 0.1f, -0.5f)),
+            part(CAIRN_SHAPE_BOX, vec3(0, 0.1f, 0.5f))};
         for (uint32_t i = 0; i < 2; ++i) {
             shapes[i].half_extents = vec3(0.1f, 0.1f, 0.1f);
             shapes[i].friction = i == 1 && rough ? 0.25f : 0.0f;
@@ -187,29 +186,29 @@ TEST("a compound of which a shape is refused leaves nothing") {
     cairn_shape_id ids[3] = {7, 7, 7};
     const cairn_body_def def = cairn_body_def_default();
     shapes[2].density = -1.0f;
-    assert_int_equal(cairn_body_create_compound(world, &def, shapes, 3, &body, ids),
-        CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(
+        cairn_body_create_compound(world, &def, shapes, 3, &body, ids), CAIRN_INVALID_ARGUMENT);
     assert_int_equal(body, 0);
     assert_int_equal(ids[0], 0);
     assert_int_equal(cairn_world_counts_read(world).bodies, 0);
     assert_int_equal(cairn_world_counts_read(world).shapes, 0);
     shapes[2].density = 1.0f;
     shapes[2].kind = CAIRN_SHAPE_HALF_SPACE;
-    assert_int_equal(cairn_body_create_compound(world, &def, shapes, 3, &body, ids),
-        CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(
+        cairn_body_create_compound(world, &def, shapes, 3, &body, ids), CAIRN_INVALID_ARGUMENT);
     (void)before;
 }
 
 // ---- Closed triangle meshes
 
-static const uint32_t box_triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4, 2, 6,
-    3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+static const uint32_t box_triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4, 2,
+    6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
 
 static void box_vertices(cairn_vec3 *out, cairn_vec3 half, cairn_vec3 centre) {
     for (uint32_t i = 0; i < 8; ++i) {
-        out[i] = vec3_add(centre, vec3((i & 1) != 0 ? half.x : -half.x,
-                                      (i & 2) != 0 ? half.y : -half.y,
-                                      (i & 4) != 0 ? half.z : -half.z));
+        out[i] =
+            vec3_add(centre, vec3((i & 1) != 0 ? half.x : -half.x, (i & 2) != 0 ? half.y : -half.y,
+                                 (i & 4) != 0 ? half.z : -half.z));
     }
 }
 
@@ -246,7 +245,11 @@ TEST("a tetrahedron of triangles has the closed form's moments") {
 }
 
 // A ball of `rings` by `rings` quads: nearly 2/5 m r^2. A smaller ball, inside out, hollows it.
-enum { RINGS = 40, BALL_VERTICES = RINGS * (RINGS - 1) + 2, BALL_TRIANGLES = 2 * RINGS * (RINGS - 1) };
+enum {
+    RINGS = 40,
+    BALL_VERTICES = RINGS * (RINGS - 1) + 2,
+    BALL_TRIANGLES = 2 * RINGS * (RINGS - 1)
+};
 
 static void ball_of_triangles(
     cairn_vec3 *vertices, uint32_t *indices, double radius, uint32_t first, bool inside_out) {
@@ -310,8 +313,8 @@ TEST("meshes that bound no volume are refused with a reason") {
     cairn_mass_properties mass;
     box_vertices(vertices, vec3(1, 1, 1), vec3_zero());
     memcpy(indices, box_triangles, sizeof indices);
-    assert_string_equal(cairn_triangles_mass(vertices, 8, indices, 3, 1.0f, &mass),
-        "fewer than four triangles");
+    assert_string_equal(
+        cairn_triangles_mass(vertices, 8, indices, 3, 1.0f, &mass), "fewer than four triangles");
     assert_string_equal(
         cairn_triangles_mass(vertices, 8, indices, 11, 1.0f, &mass), "the surface is not closed");
     assert_string_equal(cairn_triangles_mass(vertices, 8, indices, 12, 0.0f, &mass),
