@@ -262,8 +262,8 @@ typedef struct cairn_mass_properties {
 // vertices for each, counter clockwise seen from outside. It need not be convex or connected, and
 // may have hollows, whose triangles face them. Triangles share vertices by index. Returns NULL, or
 // why it is refused (static text), with *out zeros: fewer than four triangles, an index out of
-// range, a coordinate that is not a number or beyond 1e4 m, an open surface, one that is inside out,
-// no volume (less than 1e-12 m^3), a density not in (0, 1e6].
+// range, a coordinate that is not a number or beyond 1e4 m, an open surface, one that is inside
+// out, no volume (less than 1e-12 m^3), a density not in (0, 1e6].
 const char *cairn_triangles_mass(const cairn_vec3 *vertices, uint32_t vertex_count,
     const uint32_t *indices, uint32_t triangle_count, float density, cairn_mass_properties *out);
 

@@ -2,8 +2,8 @@
 #pragma once
 
 // Volume, centre and moments of a body bounded by triangles, as a sum over the tetrahedra between
-// the triangles and one point (Blow and Binstock 2004). In double precision, because thin bodies far
-// from the origin of their frame lose digits here.
+// the triangles and one point (Blow and Binstock 2004). In double precision, because thin bodies
+// far from the origin of their frame lose digits here.
 
 typedef struct cairn_volume_integrals {
     double six_volumes;
