@@ -41,6 +41,69 @@ static cairn_status check_impulse(cairn_vec3 impulse) {
     return cairn_vec3_finite(impulse) ? CAIRN_OK : CAIRN_NON_FINITE;
 }
 
+static cairn_status check_any(cairn_vec3 vector) {
+    return check_impulse(vector);
+}
+
+static cairn_status check_turn(cairn_vec3 rotation) {
+    return cairn_check_vec3(rotation, CAIRN_TURN_MAX);
+}
+
+static cairn_status check_gravity(cairn_vec3 gravity) {
+    return cairn_check_vec3(gravity, CAIRN_GRAVITY_MAX);
+}
+
+static cairn_status check_blast(cairn_vec3 blast) {
+    const cairn_status checks[] = {cairn_check_float(blast.x, 0.0f, 0.5f * CAIRN_SHAPE_SIZE_MAX),
+        cairn_check_float(blast.y, 0.0f, 0.5f * CAIRN_SHAPE_SIZE_MAX),
+        cairn_check_float(blast.z, -CAIRN_EXPLOSION_MAX, CAIRN_EXPLOSION_MAX)};
+    return cairn_check_all(checks, 3);
+}
+
+// The greatest first and second number of each property, and which are whole; the least is 0, of
+// some its negative.
+static const struct {
+    float x, y;
+    bool whole, negative, word;
+} properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
+    [CAIRN_BODY_PROPERTY_KIND] = {.x = CAIRN_BODY_DYNAMIC, .whole = true},
+    [CAIRN_BODY_PROPERTY_MASS] = {.x = CAIRN_MASS_MAX},
+    [CAIRN_BODY_PROPERTY_DAMPING] = {.x = CAIRN_DAMPING_MAX, .y = CAIRN_DAMPING_MAX},
+    [CAIRN_BODY_PROPERTY_GRAVITY_SCALE] = {.x = CAIRN_GRAVITY_SCALE_MAX, .negative = true},
+    [CAIRN_BODY_PROPERTY_LOCKS] = {.x = CAIRN_LOCKS_ALL, .whole = true},
+    [CAIRN_BODY_PROPERTY_USER] = {.word = true},
+    [CAIRN_BODY_PROPERTY_AWAKE] = {.x = 1.0f, .whole = true},
+    [CAIRN_BODY_PROPERTY_ALLOW_SLEEP] = {.x = 1.0f, .whole = true},
+    [CAIRN_BODY_PROPERTY_ENABLED] = {.x = 1.0f, .whole = true},
+    [CAIRN_BODY_PROPERTY_CATEGORY] = {.word = true},
+    [CAIRN_BODY_PROPERTY_MASK] = {.word = true},
+    [CAIRN_BODY_PROPERTY_FRICTION] = {.x = CAIRN_FRICTION_MAX},
+    [CAIRN_BODY_PROPERTY_RESTITUTION] = {.x = 1.0f},
+};
+
+// Whole, in 0 .. most. Only numbers that have passed the range check are converted.
+static cairn_status check_whole(float value, float most) {
+    const cairn_status status = cairn_check_float(value, 0.0f, most);
+    return status == CAIRN_OK && (float)(uint32_t)value != value ? CAIRN_INVALID_ARGUMENT : status;
+}
+
+static cairn_status check_property(const cairn_command *command) {
+    const cairn_vec3 aim = command->aim;
+    const cairn_vec3 move = command->move;
+    const cairn_status named = check_whole(aim.x, (float)CAIRN_BODY_PROPERTY_LAST);
+    if (named != CAIRN_OK || aim.x == 0.0f) {
+        return named != CAIRN_OK ? named : CAIRN_INVALID_ARGUMENT;
+    }
+    const uint32_t i = (uint32_t)aim.x;
+    const float half = properties[i].word ? 65535.0f : 0.0f;
+    const float least = properties[i].negative ? 0.0f - properties[i].x : 0.0f;
+    const cairn_status checks[] = {check_whole(aim.y, half), check_whole(aim.z, half),
+        properties[i].whole ? check_whole(move.x, properties[i].x)
+                            : cairn_check_float(move.x, least, properties[i].x),
+        cairn_check_float(move.y, 0.0f, properties[i].y), cairn_check_float(move.z, 0.0f, 0.0f)};
+    return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+}
+
 // The range checks of a kind's two vectors. Players' kinds come before the operator's.
 static const struct {
     cairn_status (*move)(cairn_vec3 move);
@@ -55,6 +118,14 @@ static const struct {
     [CAIRN_COMMAND_SET_POSITION] = {check_position, check_zero},
     [CAIRN_COMMAND_SET_VELOCITY] = {check_velocity, check_velocity},
     [CAIRN_COMMAND_IMPULSE] = {check_impulse, check_zero},
+    [CAIRN_COMMAND_SET_BODY] = {check_any, check_any}, // and check_property
+    [CAIRN_COMMAND_FORCE] = {check_any, check_any},
+    [CAIRN_COMMAND_FORCE_AT] = {check_any, check_position},
+    [CAIRN_COMMAND_IMPULSE_AT] = {check_impulse, check_position},
+    [CAIRN_COMMAND_TURN] = {check_impulse, check_zero},
+    [CAIRN_COMMAND_SET_TARGET] = {check_position, check_turn},
+    [CAIRN_COMMAND_SET_GRAVITY] = {check_gravity, check_zero},
+    [CAIRN_COMMAND_EXPLODE] = {check_position, check_blast},
 };
 
 cairn_status cairn_command_check(const cairn_command *command) {
@@ -63,6 +134,9 @@ cairn_status cairn_command_check(const cairn_command *command) {
         command->slot > CAIRN_SLOT_OPERATOR ||
         (command->slot == CAIRN_SLOT_OPERATOR) != (command->kind > CAIRN_COMMAND_INPUT)) {
         return CAIRN_INVALID_ARGUMENT;
+    }
+    if (command->kind == CAIRN_COMMAND_SET_BODY) {
+        return check_property(command);
     }
     const cairn_status move = ranges[command->kind].move(command->move);
     return move != CAIRN_OK ? move : ranges[command->kind].aim(command->aim);

@@ -43,6 +43,11 @@ static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_HASH] = "hash",
     [CAIRN_CONTROL_DIFF] = "diff",
     [CAIRN_CONTROL_FAULTS] = "faults",
+    [CAIRN_CONTROL_SET_BODY] = "set-body",
+    [CAIRN_CONTROL_PUSH] = "push",
+    [CAIRN_CONTROL_SET_TARGET] = "set-target",
+    [CAIRN_CONTROL_SET_GRAVITY] = "set-gravity",
+    [CAIRN_CONTROL_EXPLODE] = "explode",
 };
 
 const char *cairn_control_verb_text(uint32_t verb) {

@@ -11,8 +11,7 @@
 #define CAIRN_ITERATIONS_MAX 255
 #define CAIRN_HERTZ_MAX 1000.0f
 #define CAIRN_DAMPING_RATIO_MAX 100.0f
-#define CAIRN_GRAVITY_MAX 1e4f // m/s^2
-#define CAIRN_SLOP_MAX 1.0f    // m
+#define CAIRN_SLOP_MAX 1.0f // m
 // The smallest value of a setting that must not be 0.
 #define CAIRN_SETTING_MIN 1e-6f
 

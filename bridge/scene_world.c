@@ -58,6 +58,12 @@ static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) 
             return refuse(b, added, "bodies", i, ", in one of its shapes");
         }
     }
+    if (body->mass != 0.0f) {
+        const cairn_status massive = cairn_body_set_mass(b->world, id, body->mass);
+        if (massive != CAIRN_OK) {
+            return refuse(b, massive, "bodies", i, ", its mass");
+        }
+    }
     return CAIRN_OK;
 }
 

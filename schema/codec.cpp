@@ -621,6 +621,10 @@ cairn_scene_body scene_body(const wire::SceneBody &t) {
     body.def.gravity_scale = t.gravity_scale() + 0.0f;
     body.def.allow_sleep = t.allow_sleep();
     body.def.gyroscopic = t.gyroscopic();
+    body.def.locks = t.locks();
+    body.def.disabled = t.disabled();
+    body.def.user = t.user();
+    body.mass = t.mass() + 0.0f;
     const auto *grid = t.grid_count();
     body.grid_count[0] = grid == nullptr ? 1 : grid->x();
     body.grid_count[1] = grid == nullptr ? 1 : grid->y();

@@ -41,7 +41,12 @@
     X(RAY, ray, ray_request, RayRequest)                                                           \
     X(OVERLAP, overlap, overlap_request, OverlapRequest)                                           \
     X(DIFF, diff, diff_request, DiffRequest)                                                       \
-    X(FAULTS, faults, faults_request, FaultsRequest)
+    X(FAULTS, faults, faults_request, FaultsRequest)                                               \
+    X(SET_BODY, set_body, set_body_request, SetBodyRequest)                                        \
+    X(PUSH, push, push_request, PushRequest)                                                       \
+    X(SET_TARGET, set_target, set_target_request, SetTargetRequest)                                \
+    X(SET_GRAVITY, set_gravity, set_gravity_request, SetGravityRequest)                            \
+    X(EXPLODE, explode, explode_request, ExplodeRequest)
 
 // Every struct of an answer: X(struct, Table).
 #define EACH_CONTROL_ANSWER_STRUCT(X)                                                              \
@@ -85,7 +90,12 @@
     X(RAY, ray, ray_answer)                                                                        \
     X(OVERLAP, overlap, overlap_answer)                                                            \
     X(HASH, hash, hash_answer)                                                                     \
-    X(DIFF, diff, diff_answer)
+    X(DIFF, diff, diff_answer)                                                                     \
+    X(SET_BODY, edit, edit_answer)                                                                 \
+    X(PUSH, edit, edit_answer)                                                                     \
+    X(SET_TARGET, edit, edit_answer)                                                               \
+    X(SET_GRAVITY, edit, edit_answer)                                                              \
+    X(EXPLODE, edit, edit_answer)
 
 // Every kind of element of a list: X(element), the struct cairn_control_<element>.
 #define EACH_CONTROL_ELEMENT(X)                                                                    \
@@ -166,6 +176,32 @@
 #define CONTROL_MEMBERS_impulse_request(X)                                                         \
     X(NUMBER, BODY, body)                                                                          \
     X(VEC3, IMPULSE, impulse)
+
+#define CONTROL_MEMBERS_set_body_request(X)                                                        \
+    X(NUMBER, BODY, body)                                                                          \
+    X(NUMBER, PROPERTY, property)                                                                  \
+    X(VEC3, VALUE, value)                                                                          \
+    X(NUMBER, WORD, word)
+
+#define CONTROL_MEMBERS_push_request(X)                                                            \
+    X(NUMBER, BODY, body)                                                                          \
+    X(NUMBER, KIND, kind)                                                                          \
+    X(VEC3, PUSH, push)                                                                            \
+    X(VEC3, PLACE, place)
+
+#define CONTROL_MEMBERS_set_target_request(X)                                                      \
+    X(NUMBER, BODY, body)                                                                          \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, ROTATION, rotation)
+
+#define CONTROL_MEMBERS_set_gravity_request(X) X(VEC3, GRAVITY, gravity)
+
+#define CONTROL_MEMBERS_explode_request(X)                                                         \
+    X(VEC3, CENTRE, centre)                                                                        \
+    X(REAL, RADIUS, radius)                                                                        \
+    X(REAL, FALLOFF, falloff)                                                                      \
+    X(REAL, IMPULSE_PER_AREA, impulse_per_area)                                                    \
+    X(NUMBER, MASK, mask)
 
 #define CONTROL_MEMBERS_get_request(X) X(NUMBER, BODY, body)
 

@@ -30,6 +30,7 @@ typedef struct cairn_scene_hull {
 // shifted so that the body's position is its first corner. 1,1,1 for a single body.
 typedef struct cairn_scene_body {
     cairn_body_def def;
+    float mass;             // kg; 0: from its shapes
     uint32_t grid_count[3]; // each 1 .. 1024, product at most CAIRN_BODIES_MAX
     cairn_vec3 grid_spacing;
     uint32_t first_shape; // into cairn_scene.shapes

@@ -156,6 +156,7 @@ static void check_body(checker *c, const cairn_body_def *body) {
     check_float(c, "angular_damping", body->angular_damping, 0.0f, CAIRN_DAMPING_MAX);
     check_float(
         c, "gravity_scale", body->gravity_scale, -CAIRN_GRAVITY_SCALE_MAX, CAIRN_GRAVITY_SCALE_MAX);
+    check_range(c, "locks", body->locks, 0, CAIRN_LOCKS_ALL);
 }
 
 // Whether the points span a volume is checked when the world is built.
@@ -185,6 +186,9 @@ static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
         const cairn_scene_body *body = &scene->bodies[i];
         snprintf(c->path, sizeof c->path, "bodies[%u].", (unsigned)i);
         check_body(c, &body->def);
+        if (body->mass != 0.0f) {
+            check_float(c, "mass", body->mass, CAIRN_MASS_MIN, CAIRN_MASS_MAX);
+        }
         check_grid(c, body);
         for (uint32_t k = 0; k < body->shape_count && c->status == CAIRN_OK; ++k) {
             snprintf(c->path, sizeof c->path, "bodies[%u].shapes[%u].", (unsigned)i, (unsigned)k);

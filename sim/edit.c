@@ -3,53 +3,140 @@
 
 #include "base/assert.h"
 #include "sim/body/body.h"
+#include "sim/body/shape.h"
 
 // All or nothing: the body is destroyed if its shape cannot be created.
-static cairn_status spawn_body(
-    cairn_world *world, const cairn_command *edit, const cairn_shape_def *shape) {
+static cairn_status spawn_body(cairn_world *world, const cairn_command *edit,
+    const cairn_shape_def *shape, cairn_body_id *body) {
     cairn_body_def def = cairn_body_def_default();
-    cairn_body_id body = 0;
     cairn_shape_id id = 0;
     def.position = edit->move;
     def.user = edit->buttons;
-    cairn_status status = cairn_body_create(world, &def, &body);
+    cairn_status status = cairn_body_create(world, &def, body);
     if (status == CAIRN_OK) {
-        status = cairn_shape_create(world, body, shape, &id);
+        status = cairn_shape_create(world, *body, shape, &id);
         if (status != CAIRN_OK) {
-            (void)cairn_body_destroy(world, body);
+            (void)cairn_body_destroy(world, *body);
+            *body = CAIRN_ID_NULL;
         }
     }
     return status;
 }
 
-static cairn_status apply_edit(cairn_world *world, const cairn_command *edit) {
-    cairn_shape_def shape = cairn_shape_def_default();
+// Sets a property of every shape of a body.
+static cairn_status set_shapes(
+    cairn_world *world, cairn_body_id body, uint32_t property, float number, uint32_t word) {
+    const uint32_t slot = cairn_body_slot(world, body);
+    cairn_status status = slot == CAIRN_INDEX_NONE ? CAIRN_NOT_FOUND : CAIRN_OK;
+    uint32_t i = status == CAIRN_OK ? world->shape_first[slot] : 0;
+    for (; i != 0 && status == CAIRN_OK; i = world->shape_next[i - 1]) {
+        const cairn_shape shape = world->state.shapes[i - 1];
+        const cairn_shape_id id = cairn_shape_id_at(world, i - 1);
+        switch (property) {
+        case CAIRN_BODY_PROPERTY_CATEGORY:
+            status = cairn_shape_set_filter(world, id, word, shape.mask);
+            break;
+        case CAIRN_BODY_PROPERTY_MASK:
+            status = cairn_shape_set_filter(world, id, shape.category, word);
+            break;
+        case CAIRN_BODY_PROPERTY_FRICTION:
+            status = cairn_shape_set_material(world, id, number, shape.restitution);
+            break;
+        default:
+            CAIRN_ASSERT(property == CAIRN_BODY_PROPERTY_RESTITUTION);
+            status = cairn_shape_set_material(world, id, shape.friction, number);
+            break;
+        }
+    }
+    return status;
+}
+
+static cairn_status set_property(cairn_world *world, const cairn_command *edit) {
+    const cairn_body_id body = edit->buttons;
+    const float x = edit->move.x;
+    const uint32_t word = (uint32_t)edit->aim.y | (uint32_t)edit->aim.z << 16;
+    switch ((uint32_t)edit->aim.x) {
+    case CAIRN_BODY_PROPERTY_KIND:
+        return cairn_body_set_kind(world, body, (uint32_t)x);
+    case CAIRN_BODY_PROPERTY_MASS:
+        return cairn_body_set_mass(world, body, x);
+    case CAIRN_BODY_PROPERTY_DAMPING:
+        return cairn_body_set_damping(world, body, x, edit->move.y);
+    case CAIRN_BODY_PROPERTY_GRAVITY_SCALE:
+        return cairn_body_set_gravity_scale(world, body, x);
+    case CAIRN_BODY_PROPERTY_LOCKS:
+        return cairn_body_set_locks(world, body, (uint32_t)x);
+    case CAIRN_BODY_PROPERTY_USER:
+        return cairn_body_set_user(world, body, word);
+    case CAIRN_BODY_PROPERTY_AWAKE:
+        return cairn_body_set_awake(world, body, x != 0.0f);
+    case CAIRN_BODY_PROPERTY_ALLOW_SLEEP:
+        return cairn_body_set_allow_sleep(world, body, x != 0.0f);
+    case CAIRN_BODY_PROPERTY_ENABLED:
+        return cairn_body_set_enabled(world, body, x != 0.0f);
+    default:
+        return set_shapes(world, body, (uint32_t)edit->aim.x, x, word);
+    }
+}
+
+static cairn_status apply_new_state(cairn_world *world, const cairn_command *edit) {
     cairn_body_state body;
-    cairn_status status;
+    cairn_explosion explosion = cairn_explosion_default();
     switch (edit->kind) {
-    case CAIRN_COMMAND_SPAWN_BOX:
-        shape.half_extents = edit->aim;
-        return spawn_body(world, edit, &shape);
-    case CAIRN_COMMAND_SPAWN_SPHERE:
-        shape.kind = CAIRN_SHAPE_SPHERE;
-        shape.radius = edit->aim.x;
-        return spawn_body(world, edit, &shape);
-    case CAIRN_COMMAND_DESTROY:
-        return cairn_body_destroy(world, edit->buttons);
     case CAIRN_COMMAND_SET_POSITION:
-        status = cairn_body_read(world, edit->buttons, &body);
-        if (status != CAIRN_OK) {
-            return status;
+        if (cairn_body_read(world, edit->buttons, &body) != CAIRN_OK) {
+            return CAIRN_NOT_FOUND;
         }
         return cairn_body_set_pose(
             world, body.id, (cairn_pose){.position = edit->move, .rotation = body.rotation});
     case CAIRN_COMMAND_SET_VELOCITY:
         return cairn_body_set_velocity(world, edit->buttons, edit->move, edit->aim);
+    case CAIRN_COMMAND_SET_TARGET:
+        return cairn_body_set_target(world, edit->buttons,
+            (cairn_pose){
+                .position = edit->move, .rotation = cairn_quat_of_rotation_vector(edit->aim)});
+    case CAIRN_COMMAND_SET_GRAVITY:
+        return cairn_world_set_gravity(world, edit->move);
+    default:
+        CAIRN_ASSERT(edit->kind == CAIRN_COMMAND_EXPLODE);
+        explosion.centre = edit->move;
+        explosion.radius = edit->aim.x;
+        explosion.falloff = edit->aim.y;
+        explosion.impulse_per_area = edit->aim.z;
+        explosion.mask = edit->buttons;
+        return cairn_world_explode(world, &explosion, NULL);
+    }
+}
+
+cairn_status cairn_world_apply_edit(
+    cairn_world *world, const cairn_command *edit, cairn_body_id *spawned) {
+    CAIRN_ASSERT(edit->slot == CAIRN_SLOT_OPERATOR && cairn_command_check(edit) == CAIRN_OK);
+    cairn_shape_def shape = cairn_shape_def_default();
+    *spawned = CAIRN_ID_NULL;
+    switch (edit->kind) {
+    case CAIRN_COMMAND_SPAWN_BOX:
+        shape.half_extents = edit->aim;
+        return spawn_body(world, edit, &shape, spawned);
+    case CAIRN_COMMAND_SPAWN_SPHERE:
+        shape.kind = CAIRN_SHAPE_SPHERE;
+        shape.radius = edit->aim.x;
+        return spawn_body(world, edit, &shape, spawned);
+    case CAIRN_COMMAND_DESTROY:
+        return cairn_body_destroy(world, edit->buttons);
     case CAIRN_COMMAND_IMPULSE:
         return cairn_body_apply_impulse_at_centre(world, edit->buttons, edit->move);
+    case CAIRN_COMMAND_SET_BODY:
+        return set_property(world, edit);
+    case CAIRN_COMMAND_FORCE:
+        return cairn_body_apply_force(world, edit->buttons, edit->move, edit->aim);
+    case CAIRN_COMMAND_FORCE_AT:
+        return cairn_body_apply_force_at(world, edit->buttons, edit->move, edit->aim);
+    case CAIRN_COMMAND_IMPULSE_AT:
+        return cairn_body_apply_impulse(world, edit->buttons, edit->move, edit->aim);
+    case CAIRN_COMMAND_TURN:
+        return cairn_body_apply_angular_impulse(world, edit->buttons, edit->move);
     default:
-        CAIRN_ASSERT(false);
-        return CAIRN_INVALID_ARGUMENT;
+        return apply_new_state(world, edit);
     }
 }
 
@@ -60,7 +147,8 @@ uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, ui
     }
     for (uint32_t i = first; i < count; ++i) {
         CAIRN_ASSERT(commands[i].slot == CAIRN_SLOT_OPERATOR);
-        const cairn_status status = apply_edit(world, &commands[i]);
+        cairn_body_id spawned;
+        const cairn_status status = cairn_world_apply_edit(world, &commands[i], &spawned);
         // The create functions have counted what exceeded a capacity.
         if (status != CAIRN_OK && status != CAIRN_CAPACITY) {
             world->state.settings->edits_refused += 1;

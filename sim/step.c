@@ -100,6 +100,9 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     if (world->def.rules != NULL) {
         world->def.rules->step(world, world->state.rules, commands, player_count);
     }
+    if (world->targets_set) {
+        cairn_body_targets_begin(world);
+    }
     const bool idle = cairn_step_is_idle(world);
     cairn_stage_done(world, CAIRN_STAGE_RULES);
     cairn_contact_events_clear(world);
@@ -109,6 +112,9 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
         const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
         world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
         run_stages(world);
+    }
+    if (world->targets_set) {
+        cairn_body_targets_end(world);
     }
     if (world->def.rules != NULL && world->def.rules->after_step != NULL) {
         world->def.rules->after_step(world, world->state.rules);

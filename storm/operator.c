@@ -21,9 +21,10 @@ static void send_request(cairn_storm *s, uint32_t i, const cairn_control_request
 static void request_edit(cairn_storm *s, uint32_t i) {
     static const uint32_t verbs[] = {CAIRN_CONTROL_SPAWN_BOX, CAIRN_CONTROL_SPAWN_SPHERE,
         CAIRN_CONTROL_DELETE, CAIRN_CONTROL_SET_POSITION, CAIRN_CONTROL_SET_VELOCITY,
-        CAIRN_CONTROL_IMPULSE};
+        CAIRN_CONTROL_IMPULSE, CAIRN_CONTROL_SET_BODY, CAIRN_CONTROL_PUSH,
+        CAIRN_CONTROL_SET_GRAVITY, CAIRN_CONTROL_EXPLODE};
     cairn_control_request request = {
-        .number = 1, .verb = verbs[cairn_storm_below(s, 6)], .room = ""};
+        .number = 1, .verb = verbs[cairn_storm_below(s, 10)], .room = ""};
     const cairn_vec3 a = {between(s, -4, 4), between(s, 1, 5), between(s, -4, 4)};
     const cairn_vec3 b = {between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f)};
     const uint32_t body = s->operator_bodies[cairn_storm_below(s, CAIRN_STORM_OPERATOR_BODIES)];
@@ -43,6 +44,27 @@ static void request_edit(cairn_storm *s, uint32_t i) {
     case CAIRN_CONTROL_SET_VELOCITY:
         request.set_velocity = (cairn_control_set_velocity_request){
             .body = body, .linear_velocity = a, .angular_velocity = b};
+        break;
+    case CAIRN_CONTROL_SET_BODY:
+        // Of a kind, a gravity scale, locks, sleep or whether it is enabled the value 0 or 1 is in
+        // range.
+        request.set_body = (cairn_control_set_body_request){.body = body,
+            .property = 1 + (uint32_t)cairn_storm_below(s, CAIRN_BODY_PROPERTY_LAST),
+            .value.x = (float)cairn_storm_below(s, 2)};
+        break;
+    case CAIRN_CONTROL_PUSH:
+        request.push = (cairn_control_push_request){
+            .body = body, .kind = (uint32_t)cairn_storm_below(s, 4), .push = a, .place = {0}};
+        break;
+    case CAIRN_CONTROL_SET_GRAVITY:
+        request.set_gravity.gravity = (cairn_vec3){0.0f, between(s, -12, -6), 0.0f};
+        break;
+    case CAIRN_CONTROL_EXPLODE:
+        request.explode = (cairn_control_explode_request){.centre = a,
+            .radius = 2.0f,
+            .falloff = 2.0f,
+            .impulse_per_area = 100.0f,
+            .mask = UINT32_MAX};
         break;
     default:
         request.impulse = (cairn_control_impulse_request){.body = body, .impulse = a};

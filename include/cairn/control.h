@@ -56,6 +56,11 @@ typedef enum cairn_control_verb {
     CAIRN_CONTROL_HASH = 31,
     CAIRN_CONTROL_DIFF = 32,
     CAIRN_CONTROL_FAULTS = 33,
+    CAIRN_CONTROL_SET_BODY = 34,
+    CAIRN_CONTROL_PUSH = 35,
+    CAIRN_CONTROL_SET_TARGET = 36,
+    CAIRN_CONTROL_SET_GRAVITY = 37,
+    CAIRN_CONTROL_EXPLODE = 38,
     CAIRN_CONTROL_VERB_COUNT
 } cairn_control_verb;
 
@@ -230,6 +235,45 @@ typedef struct cairn_control_faults_request {
     uint64_t seed;    // decides which datagrams are lost, duplicated and delayed
 } cairn_control_faults_request;
 
+typedef struct cairn_control_set_body_request {
+    cairn_body_id body;
+    uint32_t property; // cairn_body_property
+    cairn_vec3 value;  // the components that the property names
+    uint32_t word;     // of the properties that are words; otherwise 0
+} cairn_control_set_body_request;
+
+typedef enum cairn_control_push_kind {
+    CAIRN_CONTROL_PUSH_FORCE = 0,      // N at the centre of mass, for one step; place: torque, N m
+    CAIRN_CONTROL_PUSH_FORCE_AT = 1,   // N, for one step
+    CAIRN_CONTROL_PUSH_IMPULSE_AT = 2, // N s
+    CAIRN_CONTROL_PUSH_TURN = 3,       // angular impulse, N m s
+} cairn_control_push_kind;
+
+typedef struct cairn_control_push_request {
+    cairn_body_id body;
+    uint32_t kind; // cairn_control_push_kind
+    cairn_vec3 push;
+    cairn_vec3 place; // a point of the world, m
+} cairn_control_push_request;
+
+typedef struct cairn_control_set_target_request {
+    cairn_body_id body;
+    cairn_vec3 position; // m
+    cairn_vec3 rotation; // a rotation vector, rad
+} cairn_control_set_target_request;
+
+typedef struct cairn_control_set_gravity_request {
+    cairn_vec3 gravity; // m/s^2
+} cairn_control_set_gravity_request;
+
+typedef struct cairn_control_explode_request { // cairn_explosion, without shields
+    cairn_vec3 centre;
+    float radius;
+    float falloff;
+    float impulse_per_area;
+    uint32_t mask; // of categories
+} cairn_control_explode_request;
+
 // A request. Verbs without a member in the union take no arguments.
 typedef struct cairn_control_request {
     uint32_t number;  // repeated in the answer; cairn_client_ask chooses it
@@ -260,6 +304,11 @@ typedef struct cairn_control_request {
         cairn_control_overlap_request overlap;
         cairn_control_diff_request diff;
         cairn_control_faults_request faults;
+        cairn_control_set_body_request set_body;
+        cairn_control_push_request push;
+        cairn_control_set_target_request set_target;
+        cairn_control_set_gravity_request set_gravity;
+        cairn_control_explode_request explode;
     };
 } cairn_control_request;
 

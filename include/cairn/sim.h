@@ -134,7 +134,9 @@ typedef struct cairn_body_def {
     uint32_t allow_sleep;        // 0 or 1
     uint32_t gyroscopic; // 0 or 1: with gyroscopic torque. Without it a body keeps its angular
                          // velocity, with it its angular momentum, so it may tumble
-    uint32_t user;       // the caller's, hashed and carried along
+    uint32_t user;               // the caller's, hashed and carried along
+    uint32_t locks;              // cairn_body_locks; the velocity along them becomes 0
+    uint32_t disabled;           // 0 or 1, see cairn_body_set_enabled; no velocity then
 } cairn_body_def;
 
 cairn_body_def cairn_body_def_default(void); // dynamic, at the origin, at rest
@@ -147,6 +149,13 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
 cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);
 bool cairn_body_exists(const cairn_world *world, cairn_body_id body);
 
+// Applies an edit of an operator at once (cairn_command_kind; it has passed cairn_command_check,
+// which is asserted), as the next step would. *spawned is the body that it made, or null. The
+// status is that of the function that the edit stands for. A server asks a fork of its world
+// whether an edit is possible.
+cairn_status cairn_world_apply_edit(
+    cairn_world *world, const cairn_command *edit, cairn_body_id *spawned);
+
 typedef struct cairn_body_state {
     cairn_body_id id;
     uint32_t kind;
@@ -156,6 +165,7 @@ typedef struct cairn_body_state {
     cairn_vec3 angular_velocity;
     uint32_t awake; // 0 or 1
     uint32_t user;
+    uint32_t enabled; // 0 or 1
 } cairn_body_state;
 
 // Reads the state of one body. CAIRN_NOT_FOUND on a stale id.
@@ -170,19 +180,109 @@ float cairn_body_mass(const cairn_world *world, cairn_body_id body); // kg; 0 fo
 // state before the next step. CAIRN_NOT_FOUND; CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT for a
 // pose that no simulated body may have: |component| <= 1e7.
 cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose pose);
-// The calls below wake the body. On failure they change nothing: CAIRN_NOT_FOUND for a stale id;
-// CAIRN_NON_FINITE; CAIRN_INVALID_ARGUMENT for a pose or velocity outside the ranges of
-// cairn_body_def.
+// The calls below wake the body, as long as it is enabled. On failure they change nothing:
+// CAIRN_NOT_FOUND for a stale id; CAIRN_NON_FINITE; CAIRN_INVALID_ARGUMENT for a number outside the
+// ranges of cairn_body_def. Rules may call them in a step, and any caller between steps.
+
 cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_pose pose);
+// A component along a locked axis becomes 0. CAIRN_WRONG_STATE: the body is not enabled.
 cairn_status cairn_body_set_velocity(
     cairn_world *world, cairn_body_id body, cairn_vec3 linear, cairn_vec3 angular);
+// Of a kinematic body: gives it the velocities that take it to `pose` within the next step, so that
+// what stands on it or lies in its way feels them. It stops there, unless it gets another target or
+// velocity before the step after that. The rotation takes the shorter way. CAIRN_WRONG_STATE: the
+// body is not kinematic or not enabled. CAIRN_INVALID_ARGUMENT: the way is longer than a body of
+// CAIRN_SPEED_MAX can go in one step.
+cairn_status cairn_body_set_target(cairn_world *world, cairn_body_id body, cairn_pose pose);
+
+// Impulses and forces. They act on dynamic bodies; on others they do nothing. CAIRN_WRONG_STATE:
+// the body is not enabled.
 cairn_status cairn_body_apply_impulse( // N s, at a world point
     cairn_world *world, cairn_body_id body, cairn_vec3 impulse, cairn_vec3 point);
 cairn_status cairn_body_apply_impulse_at_centre(
     cairn_world *world, cairn_body_id body, cairn_vec3 impulse);
-// N and N m, applied during the next step only.
+cairn_status cairn_body_apply_angular_impulse( // N m s
+    cairn_world *world, cairn_body_id body, cairn_vec3 impulse);
+// N at the centre of mass and N m, applied during the next step only.
 cairn_status cairn_body_apply_force(
     cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 torque);
+// N, applied during the next step only, at a world point, whose lever arm is that of now.
+cairn_status cairn_body_apply_force_at(
+    cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 point);
+
+// Setters of what cairn_body_def describes, and cairn_body_read_def for what is set now: a def that
+// would create the body as it is, without its shapes and its mass. CAIRN_NOT_FOUND: *out is zeros.
+cairn_status cairn_body_read_def(const cairn_world *world, cairn_body_id body, cairn_body_def *out);
+// Its velocity becomes 0 if it becomes static, and contacts are found again. CAIRN_WRONG_STATE: it
+// has a shape that only static bodies may have.
+cairn_status cairn_body_set_kind(cairn_world *world, cairn_body_id body, uint32_t kind);
+cairn_status cairn_body_set_damping( // 1/s
+    cairn_world *world, cairn_body_id body, float linear, float angular);
+cairn_status cairn_body_set_gravity_scale(cairn_world *world, cairn_body_id body, float scale);
+cairn_status cairn_body_set_locks(cairn_world *world, cairn_body_id body, uint32_t locks);
+cairn_status cairn_body_set_user(cairn_world *world, cairn_body_id body, uint32_t user); // no wake
+cairn_status cairn_body_set_allow_sleep(cairn_world *world, cairn_body_id body, bool allow);
+// True wakes the body. False puts it to sleep at once, with all bodies that it touches or is joined
+// to, directly or by others, whether they may sleep or not: its velocities and theirs become 0.
+// CAIRN_WRONG_STATE: it is not dynamic or not enabled; or, for false, a moving kinematic body
+// touches one of them.
+cairn_status cairn_body_set_awake(cairn_world *world, cairn_body_id body, bool awake);
+// A body that is not enabled stays in the world and in snapshots at its pose, without velocity: it
+// neither moves nor collides, its joints pull nothing, and queries do not find it. Its contacts end
+// with the next step.
+cairn_status cairn_body_set_enabled(cairn_world *world, cairn_body_id body, bool enabled);
+
+typedef struct cairn_mass_properties {
+    float mass;        // kg
+    cairn_vec3 centre; // m, in the body's frame
+    // kg m^2, about the centre along the body's axes. A symmetric matrix: xx, yy, zz, xy, xz, yz.
+    float inertia[6];
+} cairn_mass_properties;
+
+// The mass of a dynamic body, which follows from its shapes unless it was set. All zero for a body
+// without mass. CAIRN_NOT_FOUND: *out is zeros.
+cairn_status cairn_body_read_mass(
+    const cairn_world *world, cairn_body_id body, cairn_mass_properties *out);
+// Sets mass, centre and inertia: shapes that come or go change them no more. |centre| <= 1e5, mass
+// in [CAIRN_MASS_MIN, CAIRN_MASS_MAX]; CAIRN_INVALID_ARGUMENT if the inertia is not positive
+// definite.
+cairn_status cairn_body_set_mass_properties(
+    cairn_world *world, cairn_body_id body, const cairn_mass_properties *mass);
+// Sets the mass alone; centre and inertia are those of the shapes, as if all their densities were
+// scaled. 0: mass, centre and inertia follow from the shapes again. CAIRN_WRONG_STATE: the shapes
+// have no mass that could be scaled.
+cairn_status cairn_body_set_mass(cairn_world *world, cairn_body_id body, float mass);
+
+// ----------------------------------------------------------------------- gravity and explosions
+
+// The gravity that acts now: at first that of the def, which stays what it was.
+cairn_vec3 cairn_world_gravity(const cairn_world *world);
+// m/s^2. Wakes all bodies that gravity moves. CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT: a
+// component beyond CAIRN_GRAVITY_MAX.
+cairn_status cairn_world_set_gravity(cairn_world *world, cairn_vec3 gravity);
+
+// A pressure wave from a point. It pushes the dynamic bodies whose shapes are within reach, each
+// shape at its point nearest to the centre, away from the centre, by
+//
+//     impulse_per_area * area * min(1, (radius + falloff - distance) / falloff)
+//
+// with the area that the shape shows to the centre: the area of its shadow in that direction.
+typedef struct cairn_explosion {
+    cairn_vec3 centre;      // |component| <= 1e5
+    float radius;           // m, [0, 1e4]: up to here with full strength
+    float falloff;          // m, [0, 1e4]: beyond the radius, the way on which it ends
+    float impulse_per_area; // N s/m^2, |.| <= 1e9; negative pulls
+    uint32_t mask;          // shapes with at least one of these categories
+    // Shapes of static bodies with one of these categories shield what is behind them, as seen from
+    // the centre to the point that would be pushed; 0: nothing shields.
+    uint32_t shield_mask;
+} cairn_explosion;
+
+cairn_explosion cairn_explosion_default(void); // 5 m, falloff 5 m, all shapes, no shield
+// Applies it at once, and returns in *pushed (may be NULL) how many shapes it pushed. Rules may
+// call it. CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT.
+cairn_status cairn_world_explode(
+    cairn_world *world, const cairn_explosion *explosion, uint32_t *pushed);
 
 // ------------------------------------------------------------------------------------- hulls
 
@@ -236,6 +336,14 @@ cairn_status cairn_shape_create(
 // Removes a shape, recomputes the body's mass and wakes the body and those that it touched.
 // CAIRN_NOT_FOUND on a stale id.
 cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape);
+// Setters. They wake the body and what it touches. CAIRN_NOT_FOUND on a stale id, and what
+// cairn_shape_create refuses.
+cairn_status cairn_shape_set_filter(
+    cairn_world *world, cairn_shape_id shape, uint32_t category, uint32_t mask);
+cairn_status cairn_shape_set_material(
+    cairn_world *world, cairn_shape_id shape, float friction, float restitution);
+cairn_status cairn_shape_set_density(cairn_world *world, cairn_shape_id shape, float density);
+cairn_status cairn_shape_set_user(cairn_world *world, cairn_shape_id shape, uint32_t user);
 // The def as stored, and the shape's body. CAIRN_NOT_FOUND on a stale id.
 cairn_status cairn_shape_read(
     const cairn_world *world, cairn_shape_id shape, cairn_shape_def *def, cairn_body_id *body);
@@ -251,13 +359,6 @@ uint32_t cairn_world_shapes(const cairn_world *world, cairn_shape_id *out, uint3
 cairn_status cairn_body_create_compound(cairn_world *world, const cairn_body_def *def,
     const cairn_shape_def *shapes, uint32_t count, cairn_body_id *body, cairn_shape_id *shape_ids);
 
-typedef struct cairn_mass_properties {
-    float mass;        // kg
-    cairn_vec3 centre; // m
-    // kg m^2, about the centre. A symmetric matrix: xx, yy, zz, xy, xz, yz.
-    float inertia[6];
-} cairn_mass_properties;
-
 // The mass of a solid body that a closed surface of triangles bounds, with `indices` of three
 // vertices for each, counter clockwise seen from outside. It need not be convex or connected, and
 // may have hollows, whose triangles face them. Triangles share vertices by index. Returns NULL, or
@@ -266,6 +367,11 @@ typedef struct cairn_mass_properties {
 // out, no volume (less than 1e-12 m^3), a density not in (0, 1e6].
 const char *cairn_triangles_mass(const cairn_vec3 *vertices, uint32_t vertex_count,
     const uint32_t *indices, uint32_t triangle_count, float density, cairn_mass_properties *out);
+
+// Writes the ids of a body's shapes in order of index, at most `capacity`. Returns how many there
+// are; 0 for a stale id.
+uint32_t cairn_body_shapes(
+    const cairn_world *world, cairn_body_id body, cairn_shape_id *out, uint32_t capacity);
 
 // ------------------------------------------------------------------------------------ joints
 

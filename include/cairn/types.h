@@ -153,9 +153,14 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_SHAPE_SIZE_MIN 1e-3f // m
 #define CAIRN_SHAPE_SIZE_MAX 1e4f  // m
 #define CAIRN_DENSITY_MAX 1e6f     // kg/m^3
+#define CAIRN_MASS_MIN 1e-12f      // kg, of a mass that is set
+#define CAIRN_MASS_MAX 1e18f       // kg
+#define CAIRN_GRAVITY_MAX 1e4f     // m/s^2, of each component
 #define CAIRN_FRICTION_MAX 1e3f
 #define CAIRN_DAMPING_MAX 1e6f // 1/s
 #define CAIRN_GRAVITY_SCALE_MAX 1e6f
+#define CAIRN_TURN_MAX 1e3f         // rad, of each component of a rotation vector
+#define CAIRN_EXPLOSION_MAX 1e9f    // N s/m^2
 #define CAIRN_ANGLE_MAX 3.14159265f // rad, of a joint's bounds
 
 // ------------------------------------------------------------------------------------- kinds
@@ -165,6 +170,19 @@ typedef enum cairn_body_kind {
     CAIRN_BODY_KINEMATIC = 1, // moves by its velocity, pushes, is not pushed
     CAIRN_BODY_DYNAMIC = 2,
 } cairn_body_kind;
+
+// Axes of the world along or about which a body does not move, as a bit set: whatever pushes it,
+// the velocity along them stays 0. Locks of all three angular axes fix the rotation. A lock about
+// one axis holds the angular velocity about that axis of the world, not of the body.
+typedef enum cairn_body_locks {
+    CAIRN_LOCK_LINEAR_X = 1u << 0,
+    CAIRN_LOCK_LINEAR_Y = 1u << 1,
+    CAIRN_LOCK_LINEAR_Z = 1u << 2,
+    CAIRN_LOCK_ANGULAR_X = 1u << 3,
+    CAIRN_LOCK_ANGULAR_Y = 1u << 4,
+    CAIRN_LOCK_ANGULAR_Z = 1u << 5,
+} cairn_body_locks;
+#define CAIRN_LOCKS_ALL 0x3fu
 
 typedef enum cairn_shape_kind {
     CAIRN_SHAPE_SPHERE = 1,     // radius
@@ -241,8 +259,37 @@ typedef enum cairn_command_kind {
     CAIRN_COMMAND_SET_POSITION = 7, // move: position, m; the rotation stays
     CAIRN_COMMAND_SET_VELOCITY = 8, // move: linear, m/s; aim: angular, rad/s
     CAIRN_COMMAND_IMPULSE = 9,      // move: N s, at the centre of mass
-    CAIRN_COMMAND_LAST = CAIRN_COMMAND_IMPULSE
+    CAIRN_COMMAND_SET_BODY = 10,    // aim.x: cairn_body_property; see there
+    CAIRN_COMMAND_FORCE = 11,       // move: N at the centre of mass; aim: N m; for one step
+    CAIRN_COMMAND_FORCE_AT = 12,    // move: N; aim: the point, world; for one step
+    CAIRN_COMMAND_IMPULSE_AT = 13,  // move: N s; aim: the point, world
+    CAIRN_COMMAND_TURN = 14,        // move: angular impulse, N m s
+    CAIRN_COMMAND_SET_TARGET = 15,  // move: position, m; aim: rotation vector, rad
+    CAIRN_COMMAND_SET_GRAVITY = 16, // move: m/s^2; buttons: 0
+    CAIRN_COMMAND_EXPLODE =
+        17, // move: centre; aim: radius, falloff, impulse per area; buttons: mask
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_EXPLODE
 } cairn_command_kind;
+
+// What CAIRN_COMMAND_SET_BODY sets. Numbers are in `move`, the words of USER, CATEGORY and MASK in
+// aim.y (its low 16 bits) and aim.z (its high 16 bits). Components that a property does not name
+// are 0.
+typedef enum cairn_body_property {
+    CAIRN_BODY_PROPERTY_KIND = 1,          // x: cairn_body_kind
+    CAIRN_BODY_PROPERTY_MASS = 2,          // x: kg; 0: from its shapes
+    CAIRN_BODY_PROPERTY_DAMPING = 3,       // x: linear, y: angular, 1/s
+    CAIRN_BODY_PROPERTY_GRAVITY_SCALE = 4, // x
+    CAIRN_BODY_PROPERTY_LOCKS = 5,         // x: cairn_body_locks
+    CAIRN_BODY_PROPERTY_USER = 6,
+    CAIRN_BODY_PROPERTY_AWAKE = 7,        // x: 0 or 1
+    CAIRN_BODY_PROPERTY_ALLOW_SLEEP = 8,  // x: 0 or 1
+    CAIRN_BODY_PROPERTY_ENABLED = 9,      // x: 0 or 1
+    CAIRN_BODY_PROPERTY_CATEGORY = 10,    // of all its shapes
+    CAIRN_BODY_PROPERTY_MASK = 11,        // of all its shapes
+    CAIRN_BODY_PROPERTY_FRICTION = 12,    // x, of all its shapes
+    CAIRN_BODY_PROPERTY_RESTITUTION = 13, // x, of all its shapes
+    CAIRN_BODY_PROPERTY_LAST = CAIRN_BODY_PROPERTY_RESTITUTION
+} cairn_body_property;
 
 // No padding: commands are copied and compared as bytes, and travel in this layout.
 typedef struct cairn_command {

@@ -5,39 +5,6 @@
 #include "server/control/verbs.h"
 #include <cairn/math.h>
 
-// Applies an edit to a copy of the world with the waiting edits applied, to check a later edit
-// against it. The ids are those that the step will hand out, because a step applies edits first.
-static bool apply_edit(cairn_world *world, const cairn_command *edit, cairn_body_id *spawned) {
-    CAIRN_ASSERT(edit->slot == CAIRN_SLOT_OPERATOR);
-    cairn_body_def body = cairn_body_def_default();
-    cairn_shape_def shape = cairn_shape_def_default();
-    *spawned = 0;
-    switch (edit->kind) {
-    case CAIRN_COMMAND_SPAWN_SPHERE:
-        shape.kind = CAIRN_SHAPE_SPHERE;
-        shape.radius = edit->aim.x;
-        break;
-    case CAIRN_COMMAND_SPAWN_BOX:
-        shape.half_extents = edit->aim;
-        break;
-    case CAIRN_COMMAND_DESTROY:
-        return cairn_body_destroy(world, edit->buttons) == CAIRN_OK;
-    default:
-        return cairn_body_exists(world, edit->buttons);
-    }
-    cairn_shape_id id = 0;
-    body.position = edit->move;
-    if (cairn_body_create(world, &body, spawned) != CAIRN_OK) {
-        return false;
-    }
-    if (cairn_shape_create(world, *spawned, &shape, &id) != CAIRN_OK) {
-        const cairn_status status = cairn_body_destroy(world, *spawned);
-        CAIRN_ASSERT(status == CAIRN_OK);
-        return false;
-    }
-    return true;
-}
-
 // A copy of the world with the waiting edits applied. NULL: out of memory.
 static cairn_world *fork_with_edits(cairn_room *room) {
     CAIRN_ASSERT(!room->job.running);
@@ -49,7 +16,7 @@ static cairn_world *fork_with_edits(cairn_room *room) {
     }
     for (uint32_t i = 0; i < count; ++i) {
         cairn_body_id spawned;
-        (void)apply_edit(ahead, &edits[i], &spawned);
+        (void)cairn_world_apply_edit(ahead, &edits[i], &spawned);
     }
     return ahead;
 }
@@ -61,17 +28,61 @@ static cairn_control_refusal try_edit(
     if (ahead == NULL) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
     }
-    const bool possible = apply_edit(ahead, edit, spawned);
+    const cairn_status status = cairn_world_apply_edit(ahead, edit, spawned);
     cairn_world_destroy(ahead);
-    if (possible) {
+    switch (status) {
+    case CAIRN_OK:
         return CAIRN_CONTROL_DONE;
+    case CAIRN_CAPACITY:
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_CAPACITY, "the world has no free body or shape");
+    case CAIRN_NOT_FOUND:
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", edit->buttons);
+    case CAIRN_WRONG_STATE:
+        return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE,
+            "the kind, the shapes or the state of body %u do not allow this", edit->buttons);
+    default:
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_OUT_OF_RANGE, "a number is outside the range that a world accepts");
     }
-    const bool spawns =
-        edit->kind == CAIRN_COMMAND_SPAWN_BOX || edit->kind == CAIRN_COMMAND_SPAWN_SPHERE;
-    return spawns ? cairn_control_refuse(
-                        c, CAIRN_CONTROL_CAPACITY, "the world has no free body or shape")
-                  : cairn_control_refuse(
-                        c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", edit->buttons);
+}
+
+// Of the verbs that push or set one body or the world.
+static cairn_command later_edit_of(const cairn_control_request *request) {
+    static const uint32_t pushes[] = {
+        CAIRN_COMMAND_FORCE, CAIRN_COMMAND_FORCE_AT, CAIRN_COMMAND_IMPULSE_AT, CAIRN_COMMAND_TURN};
+    const uint32_t word = request->set_body.word;
+    switch (request->verb) {
+    case CAIRN_CONTROL_SET_BODY:
+        return (cairn_command){.kind = CAIRN_COMMAND_SET_BODY,
+            .buttons = request->set_body.body,
+            .move = request->set_body.value,
+            .aim = {.x = (float)request->set_body.property,
+                .y = (float)(word & 0xffffu),
+                .z = (float)(word >> 16)}};
+    case CAIRN_CONTROL_PUSH:
+        return (cairn_command){.kind = request->push.kind < 4 ? pushes[request->push.kind] : 0,
+            .buttons = request->push.body,
+            .move = request->push.push,
+            .aim = request->push.place};
+    case CAIRN_CONTROL_SET_TARGET:
+        return (cairn_command){.kind = CAIRN_COMMAND_SET_TARGET,
+            .buttons = request->set_target.body,
+            .move = request->set_target.position,
+            .aim = request->set_target.rotation};
+    case CAIRN_CONTROL_SET_GRAVITY:
+        return (cairn_command){
+            .kind = CAIRN_COMMAND_SET_GRAVITY, .move = request->set_gravity.gravity};
+    default:
+        CAIRN_ASSERT(request->verb == CAIRN_CONTROL_EXPLODE);
+        return (cairn_command){.kind = CAIRN_COMMAND_EXPLODE,
+            .buttons = request->explode.mask,
+            .move = request->explode.centre,
+            .aim = {.x = request->explode.radius,
+                .y = request->explode.falloff,
+                .z = request->explode.impulse_per_area}};
+    }
 }
 
 static cairn_command edit_of(const cairn_control_request *request) {
@@ -97,11 +108,12 @@ static cairn_command edit_of(const cairn_control_request *request) {
             .buttons = request->set_velocity.body,
             .move = request->set_velocity.linear_velocity,
             .aim = request->set_velocity.angular_velocity};
-    default:
-        CAIRN_ASSERT(request->verb == CAIRN_CONTROL_IMPULSE);
+    case CAIRN_CONTROL_IMPULSE:
         return (cairn_command){.kind = CAIRN_COMMAND_IMPULSE,
             .buttons = request->impulse.body,
             .move = request->impulse.impulse};
+    default:
+        return later_edit_of(request);
     }
 }
 
@@ -124,6 +136,8 @@ cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
             "%d edits wait for this tick; let the room step first", CAIRN_INBOX_EDITS_MAX);
     }
-    c->answer.edit.body = spawned != 0 ? spawned : edit.buttons;
+    const bool of_body =
+        edit.kind != CAIRN_COMMAND_SET_GRAVITY && edit.kind != CAIRN_COMMAND_EXPLODE;
+    c->answer.edit.body = spawned != 0 ? spawned : of_body ? edit.buttons : CAIRN_ID_NULL;
     return CAIRN_CONTROL_DONE;
 }

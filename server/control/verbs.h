@@ -113,7 +113,12 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(OVERLAP, overlap, READS)                 /* queries.c */                                     \
     X(HASH, hash, READS)                       /* reports.c */                                     \
     X(DIFF, diff, READS)                       /* reports.c */                                     \
-    X(FAULTS, faults, WRITES_SERVER)           /* link_faults.c */
+    X(FAULTS, faults, WRITES_SERVER)           /* link_faults.c */                                 \
+    X(SET_BODY, edit, WRITES)                  /* edits.c */                                       \
+    X(PUSH, edit, WRITES)                      /* edits.c */                                       \
+    X(SET_TARGET, edit, WRITES)                /* edits.c */                                       \
+    X(SET_GRAVITY, edit, WRITES)               /* edits.c */                                       \
+    X(EXPLODE, edit, WRITES)                   /* edits.c */
 
 #define DECLARE_ACTION(VERB, name, does)                                                           \
     cairn_control_refusal cairn_control_on_##name(cairn_control_context *c);

@@ -20,6 +20,9 @@ cairn_body_id cairn_body_id_at(const cairn_world *world, uint32_t slot) {
 
 void cairn_body_wake(cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
+    if (!body_enabled(&world->state.bodies[slot])) {
+        return;
+    }
     const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
     world->islands_settled = false;
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, slot);
@@ -71,6 +74,7 @@ void cairn_body_disable(cairn_world *world, uint32_t slot) {
     motion->linear_velocity = vec3_zero();
     motion->angular_velocity = vec3_zero();
     body->kind = CAIRN_BODY_STATIC;
+    body->flags &= ~(CAIRN_BODY_TARGET_SET | CAIRN_BODY_TARGET_REACHED);
     body->force = vec3_zero();
     body->torque = vec3_zero();
     cairn_body_update_mass(world, slot);
@@ -86,7 +90,11 @@ void cairn_body_integrate(cairn_world *world, uint32_t slot, float h) {
     const cairn_vec3 centre = world->state.bodies[slot].centre;
     CAIRN_ASSERT(cairn_body_is_active(world, slot) && h > 0.0f);
     moved.position = vec3_clean(vec3_add_scaled(moved.position, moved.linear_velocity, h));
-    moved.rotation = quat_integrate(moved.rotation, moved.angular_velocity, h);
+    const cairn_vec3 angle = vec3_scale(moved.angular_velocity, h);
+    moved.rotation =
+        (world->state.bodies[slot].flags & CAIRN_BODY_TARGET_SET) != 0
+            ? quat_normalize(quat_multiply(cairn_quat_of_rotation_vector(angle), moved.rotation))
+            : quat_integrate(moved.rotation, moved.angular_velocity, h);
     moved.origin = vec3_clean(vec3_sub(moved.position, quat_rotate(moved.rotation, centre)));
     if (cairn_motion_valid(&moved)) {
         world->state.motions[slot] = moved;
@@ -102,6 +110,33 @@ void cairn_kinematic_bodies_integrate(cairn_world *world) {
         const uint32_t slot = world->awake_set->bodies[i];
         if (cairn_body_is_active(world, slot) && !cairn_body_takes_impulses(world, slot)) {
             cairn_body_integrate(world, slot, h);
+        }
+    }
+}
+
+void cairn_body_targets_begin(cairn_world *world) {
+    world->targets_set = false;
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        cairn_body *body = &world->state.bodies[i];
+        world->targets_set = world->targets_set || (body->flags & CAIRN_BODY_TARGET_SET) != 0;
+        if ((body->flags & CAIRN_BODY_TARGET_REACHED) != 0) {
+            CAIRN_ASSERT(body->kind == CAIRN_BODY_KINEMATIC);
+            cairn_hash_cache_mark_body(world, i);
+            body->flags &= ~CAIRN_BODY_TARGET_REACHED;
+            world->state.motions[i].linear_velocity = vec3_zero();
+            world->state.motions[i].angular_velocity = vec3_zero();
+            cairn_body_wake(world, i);
+        }
+    }
+}
+
+void cairn_body_targets_end(cairn_world *world) {
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        cairn_body *body = &world->state.bodies[i];
+        if ((body->flags & CAIRN_BODY_TARGET_SET) != 0) {
+            CAIRN_ASSERT(body->kind == CAIRN_BODY_KINEMATIC);
+            cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, i);
+            body->flags ^= CAIRN_BODY_TARGET_SET | CAIRN_BODY_TARGET_REACHED;
         }
     }
 }

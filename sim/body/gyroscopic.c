@@ -10,7 +10,8 @@
 bool cairn_gyroscopic_prepare(const cairn_world *world, uint32_t slot, cairn_gyroscopic *out) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     const cairn_body *body = &world->state.bodies[slot];
-    if (body->gyroscopic == 0) {
+    const uint32_t angular = CAIRN_LOCK_ANGULAR_X | CAIRN_LOCK_ANGULAR_Y | CAIRN_LOCK_ANGULAR_Z;
+    if (body->gyroscopic == 0 || (body->flags & angular) != 0) {
         return false;
     }
     const cairn_quat rotation = world->state.motions[slot].rotation;

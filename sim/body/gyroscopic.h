@@ -32,7 +32,8 @@ typedef struct cairn_gyroscopic {
     cairn_vec3 mean;      // rad/s, world axes: m
 } cairn_gyroscopic;
 
-// Fills *out at the start of a step. False for a body without the option or without inertia.
+// Fills *out at the start of a step. False for a body without the option, without inertia,
+// or with a lock about an axis.
 bool cairn_gyroscopic_prepare(const cairn_world *world, uint32_t slot, cairn_gyroscopic *out);
 // Starts a substep of h seconds at this angular velocity (world axes, before impulses). Returns the
 // mean angular velocity, which is to replace it.

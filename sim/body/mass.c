@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/assert.h"
 #include "sim/body/body.h"
+#include "sim/body/lock.h"
 #include "sim/body/shape.h"
 #include "sim/state/hash_cache.h"
 
@@ -25,18 +26,12 @@ static cairn_mass shape_mass(const cairn_world *world, uint32_t slot) {
     return mass;
 }
 
-typedef struct mass_sum {
-    float mass;
-    cairn_vec3 centre;
-    cairn_sym3 inertia;
-} mass_sum;
-
 static bool has_mass(const cairn_world *world, uint32_t slot) {
     return (world->state.shapes[slot].flags & CAIRN_SHAPE_SENSOR) == 0;
 }
 
-static mass_sum sum_of_shapes(const cairn_world *world, uint32_t slot) {
-    mass_sum sum = {.mass = 0.0f};
+cairn_mass_sum cairn_body_sum_of_shapes(const cairn_world *world, uint32_t slot) {
+    cairn_mass_sum sum = {.mass = 0.0f};
     cairn_vec3 moment = vec3_zero();
     for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
         CAIRN_ASSERT(world->state.shapes[i - 1].body == slot);
@@ -66,22 +61,25 @@ void cairn_body_update_mass(cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     cairn_body *body = &world->state.bodies[slot];
     cairn_motion *motion = &world->state.motions[slot];
-    mass_sum sum = {.mass = 0.0f};
-    if (body->kind == CAIRN_BODY_DYNAMIC) {
-        sum = sum_of_shapes(world, slot);
+    cairn_mass_sum sum = {.mass = 0.0f};
+    if (body_kind(body) == CAIRN_BODY_DYNAMIC) {
+        sum = cairn_body_sum_of_shapes(world, slot);
     }
     cairn_hash_cache_mark_body(world, slot);
     const cairn_vec3 before = motion->position;
     cairn_body_reset_reference_pose(world, slot);
-    body->mass = sum.mass > MASS_MIN ? sum.mass : 0.0f;
-    body->inverse_mass = sum.mass > MASS_MIN ? 1.0f / sum.mass : 0.0f;
+    if ((body->flags & CAIRN_BODY_MASS_SET) == 0) {
+        body->mass = sum.mass > MASS_MIN ? sum.mass : 0.0f;
+        body->inverse_inertia = sym3_clean(sym3_inverse_scaled(sum.inertia));
+        body->centre = vec3_clean(sum.centre);
+    }
+    const bool movable = body->kind == CAIRN_BODY_DYNAMIC && body->mass > MASS_MIN;
+    body->inverse_mass = movable ? 1.0f / body->mass : 0.0f;
     CAIRN_ASSERT(body->inverse_mass >= 0.0f);
-    body->inverse_inertia = sym3_clean(sym3_inverse_scaled(sum.inertia));
-    body->centre = vec3_clean(sum.centre);
     motion->position =
         vec3_clean(vec3_add(motion->origin, quat_rotate(motion->rotation, body->centre)));
     // The stored velocity is that of the centre of mass, which is now another point of the body.
     const cairn_vec3 moved = vec3_sub(motion->position, before);
-    motion->linear_velocity =
-        vec3_clean(vec3_add(motion->linear_velocity, vec3_cross(motion->angular_velocity, moved)));
+    motion->linear_velocity = vec3_clean(lock_linear(body->flags,
+        vec3_add(motion->linear_velocity, vec3_cross(motion->angular_velocity, moved))));
 }

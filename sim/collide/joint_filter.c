@@ -52,6 +52,9 @@ void cairn_joint_filter_build(cairn_joint_filter *filter, const cairn_state *sta
         const uint32_t a = cairn_id_index(joint->body_a);
         const uint32_t b = cairn_id_index(joint->body_b);
         CAIRN_ASSERT(a != b && a < state->settings->body_slots && b < state->settings->body_slots);
+        if (!body_enabled(&state->bodies[a]) || !body_enabled(&state->bodies[b])) {
+            continue;
+        }
         filter->joints[filter->joint_count++] =
             (cairn_joint_bodies){.joint = i, .body_a = a, .body_b = b};
         if (joint->collide_connected == 0) {

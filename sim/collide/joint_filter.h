@@ -14,7 +14,7 @@ typedef struct cairn_joint_bodies {
 } cairn_joint_bodies;
 
 typedef struct cairn_joint_filter {
-    cairn_joint_bodies *joints; // all joints, by slot; has room for the joint capacity
+    cairn_joint_bodies *joints; // joints of enabled bodies, by slot; room for the joint capacity
     uint32_t joint_count;
     uint64_t *pairs; // sorted keys of the pairs that may not collide, in the same memory
     uint32_t pair_count;

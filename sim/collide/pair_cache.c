@@ -191,6 +191,7 @@ static void set_fat_aabb(cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
     CAIRN_ASSERT(slot < world->pair_cache->fat_aabbs.count);
     const uint32_t kind = world->state.bodies[shape->body].kind;
+    CAIRN_ASSERT(body_enabled(&world->state.bodies[shape->body]));
     const cairn_aabb tight = world->pair_cache->transforms[slot].aabb;
     const float margin =
         float_clamp(2.0f * MARGIN_FRACTION * minimum_extent_of(tight), MARGIN_MIN, MARGIN_MAX);
@@ -301,7 +302,9 @@ static bool may_collide(const cairn_world *world, cairn_pair pair) {
     const cairn_broad_phase_filter *b = &filters[pair.shape_b];
     const cairn_shape *shape_a = &world->state.shapes[pair.shape_a];
     const cairn_shape *shape_b = &world->state.shapes[pair.shape_b];
-    if (shape_a->body == shape_b->body ||
+    const cairn_body *bodies = world->state.bodies;
+    if (shape_a->body == shape_b->body || !body_enabled(&bodies[shape_a->body]) ||
+        !body_enabled(&bodies[shape_b->body]) ||
         (shape_a->flags & shape_b->flags & CAIRN_SHAPE_SENSOR) != 0) {
         return false;
     }
@@ -356,8 +359,10 @@ static void list_with_contacts(cairn_world *world, uint32_t found_count) {
     cache->pair_count = count;
 }
 
+// Whether the slot has a shape of an enabled body.
 static bool has_shape(const cairn_world *world, uint32_t slot) {
-    return cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot);
+    return cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot) &&
+           body_enabled(&world->state.bodies[world->state.shapes[slot].body]);
 }
 
 // Finds pairs of AABBs without margin, and only those with a reference pose that has changed: for
@@ -572,8 +577,12 @@ void cairn_pair_cache_remove_shape(cairn_world *world, uint32_t slot) {
 }
 
 void cairn_pair_cache_joint_changed(cairn_world *world, uint32_t body) {
-    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, body));
     world->pair_cache->joints_changed = true;
+    cairn_pair_cache_body_changed(world, body);
+}
+
+void cairn_pair_cache_body_changed(cairn_world *world, uint32_t body) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, body));
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         cairn_pair_cache_remove_shape(world, next - 1);
     }

@@ -92,6 +92,9 @@ void cairn_pair_cache_remove_shape(cairn_world *world, uint32_t slot);
 // The body got or lost a joint, and its reference pose was reset. The next update looks for its
 // pairs again, because a joint decides whether its bodies may collide.
 void cairn_pair_cache_joint_changed(cairn_world *world, uint32_t body);
+// The kind or the filters of a body have changed, and its reference pose was reset. The next update
+// looks for its pairs again.
+void cairn_pair_cache_body_changed(cairn_world *world, uint32_t body);
 // Rotation in the world, and offset from the body's centre of mass in world axes, of a shape whose
 // body has this rotation.
 cairn_quat cairn_pair_cache_shape_rotation(

@@ -194,6 +194,16 @@ static bool islands_ok(const cairn_world *world) {
     return true;
 }
 
+static bool targets_ok(const cairn_world *world) {
+    const uint32_t either = CAIRN_BODY_TARGET_SET | CAIRN_BODY_TARGET_REACHED;
+    for (uint32_t i = 0; i < world->state.settings->body_slots && !world->targets_set; ++i) {
+        if ((world->state.bodies[i].flags & either) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool woken_ok(const cairn_world *world) {
     for (uint32_t i = 0; i < world->state.settings->body_slots && !world->bodies_woken; ++i) {
         if (world->state.sleep[i].state == CAIRN_SLEEP_WOKEN) {
@@ -253,6 +263,7 @@ static const struct {
     {cairn_shape_tree_ok, "shape tree: a shape is missing or outside its box"},
     {islands_ok, "islands: only a part of one sleeps"},
     {woken_ok, "events: a woken body is not expected"},
+    {targets_ok, "bodies: a target is not expected"},
     {graphs_ok, "constraint graph: wrong colours"},
 };
 

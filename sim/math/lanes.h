@@ -265,6 +265,11 @@ static inline lanes3 lanes3_scale(lanes3 a, lanes s) {
 static inline lanes3 lanes3_add_scaled(lanes3 a, lanes3 b, lanes s) {
     return lanes3_of(a.x + b.x * s, a.y + b.y * s, a.z + b.z * s);
 }
+// Component by component.
+static inline lanes3 lanes3_multiply(lanes3 a, lanes3 b) {
+    return lanes3_of(a.x * b.x, a.y * b.y, a.z * b.z);
+}
+
 static inline lanes3 lanes3_sub_scaled(lanes3 a, lanes3 b, lanes s) {
     return lanes3_of(a.x - b.x * s, a.y - b.y * s, a.z - b.z * s);
 }

@@ -43,7 +43,7 @@ static float constant_bound(const cairn_world *world, const cairn_pgs_contact *c
             mass_per_point = float_min(mass_per_point, mass / (float)pgs->body_points[bodies[i]]);
         }
     }
-    const float gravity = vec3_length(world->state.settings->gravity);
+    const float gravity = vec3_length(world->state.settings->present_gravity);
     return constraint->friction * mass_per_point * gravity * world_time_step(world);
 }
 

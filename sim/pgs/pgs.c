@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "sim/body/body.h"
+#include "sim/body/lock.h"
 #include "sim/collide/active_contacts.h"
 #include "sim/collide/contact_events.h"
 #include "sim/state/awake_set.h"
@@ -33,8 +34,10 @@ void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def
 static cairn_vec3 apply_forces(const cairn_world *world, const cairn_body *body,
     cairn_motion *motion, cairn_sym3 inverse_inertia) {
     const float h = world_time_step(world);
-    const cairn_vec3 gravity = vec3_scale(world->state.settings->gravity, body->gravity_scale);
-    const cairn_vec3 linear = vec3_add_scaled(gravity, body->force, body->inverse_mass);
+    const cairn_vec3 gravity =
+        vec3_scale(world->state.settings->present_gravity, body->gravity_scale);
+    const cairn_vec3 linear =
+        lock_linear(body->flags, vec3_add_scaled(gravity, body->force, body->inverse_mass));
     const cairn_vec3 angular = sym3_apply(inverse_inertia, body->torque);
     const float linear_factor = 1.0f / (1.0f + h * body->linear_damping);
     const float angular_factor = 1.0f / (1.0f + h * body->angular_damping);
@@ -69,8 +72,13 @@ void cairn_pgs_integrate_forces(cairn_world *world) {
         cairn_sym3 inverse_inertia = sym3_zero();
         cairn_vec3 velocity_change = vec3_zero();
         bool gyroscopic = false;
+        cairn_vec3 inverse_mass_axes = vec3_zero();
         if (cairn_body_takes_impulses(world, i)) {
-            inverse_inertia = sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
+            const cairn_response response = body_response(body, motion->rotation);
+            inverse_inertia = response.inverse_inertia;
+            inverse_mass_axes = response.inverse_mass;
+            motion->linear_velocity = lock_linear(body->flags, motion->linear_velocity);
+            motion->angular_velocity = lock_angular(body->flags, motion->angular_velocity);
             velocity_change = apply_forces(world, body, motion, inverse_inertia);
             cairn_body_clear_forces(world, i);
             gyroscopic = begin_gyroscopic(world, i);
@@ -84,6 +92,7 @@ void cairn_pgs_integrate_forces(cairn_world *world) {
             .angular_velocity = motion->angular_velocity,
             .velocity_change = takes ? velocity_change : vec3_zero(),
             .inverse_mass = takes ? body->inverse_mass : 0.0f,
+            .inverse_mass_axes = takes ? inverse_mass_axes : vec3_zero(),
             .inverse_inertia = takes ? inverse_inertia : sym3_zero(),
             .takes_impulses = takes ? 1u : 0u,
             .gyroscopic = takes && gyroscopic ? 1u : 0u,

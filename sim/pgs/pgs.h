@@ -15,12 +15,13 @@
 typedef struct cairn_pgs_body {
     cairn_vec3 linear_velocity;
     cairn_vec3 angular_velocity;
-    cairn_vec3 velocity_change; // m/s, by forces and gravity in this step
-    float inverse_mass;
-    cairn_sym3 inverse_inertia; // world axes
-    uint32_t takes_impulses;    // 0 or 1
-    uint32_t gyroscopic;        // 0 or 1: with gyroscopic torque
-    uint32_t at_rest;           // 0 or 1: takes no impulses and has no velocity
+    cairn_vec3 velocity_change;   // m/s, by forces and gravity in this step
+    float inverse_mass;           // for effective masses
+    cairn_vec3 inverse_mass_axes; // as impulses see it: 0 along locked axes
+    cairn_sym3 inverse_inertia;   // world axes
+    uint32_t takes_impulses;      // 0 or 1
+    uint32_t gyroscopic;          // 0 or 1: with gyroscopic torque
+    uint32_t at_rest;             // 0 or 1: takes no impulses and has no velocity
 } cairn_pgs_body;
 
 typedef struct cairn_pgs_contact_row {

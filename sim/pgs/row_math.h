@@ -11,7 +11,8 @@ static inline void add_impulse(cairn_pgs_body *body, cairn_vec3 arm, cairn_vec3 
         return;
     }
     const cairn_vec3 turn = sym3_apply(body->inverse_inertia, vec3_cross(arm, impulse));
-    body->linear_velocity = vec3_add_scaled(body->linear_velocity, impulse, body->inverse_mass);
+    body->linear_velocity =
+        vec3_add(body->linear_velocity, vec3_multiply(impulse, body->inverse_mass_axes));
     body->angular_velocity = vec3_add(body->angular_velocity, turn);
 }
 
@@ -20,7 +21,8 @@ static inline void subtract_impulse(cairn_pgs_body *body, cairn_vec3 arm, cairn_
         return;
     }
     const cairn_vec3 turn = sym3_apply(body->inverse_inertia, vec3_cross(arm, impulse));
-    body->linear_velocity = vec3_sub_scaled(body->linear_velocity, impulse, body->inverse_mass);
+    body->linear_velocity =
+        vec3_sub(body->linear_velocity, vec3_multiply(impulse, body->inverse_mass_axes));
     body->angular_velocity = vec3_sub(body->angular_velocity, turn);
 }
 

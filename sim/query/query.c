@@ -44,7 +44,7 @@ static bool is_candidate(const candidates *of, uint32_t slot) {
     const cairn_shape *shape = &state->shapes[slot];
     CAIRN_ASSERT(cairn_state_has(state, CAIRN_ARRAY_SHAPES, slot));
     return (shape->category & of->mask) != 0 && (shape->flags & CAIRN_SHAPE_SENSOR) == 0 &&
-           shape->body != of->ignored_body &&
+           shape->body != of->ignored_body && body_enabled(&state->bodies[shape->body]) &&
            (1u << state->bodies[shape->body].kind & of->body_kinds) != 0;
 }
 

@@ -53,10 +53,21 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
     if (packed_rotation_is_none(reference->rotation) && !vec3_is_zero(reference->position)) {
         return false;
     }
-    if (!cairn_motion_valid(motion) || (body->kind == CAIRN_BODY_STATIC && !at_rest)) {
+    const bool still = !body_enabled(body) || body->kind == CAIRN_BODY_STATIC;
+    if (body_kind(body) > CAIRN_BODY_DYNAMIC || !cairn_motion_valid(motion) ||
+        (still && !at_rest)) {
         return false;
     }
-    if (!dynamic && (body->mass != 0.0f || body->inverse_mass != 0.0f)) {
+    if (!dynamic &&
+        (body->inverse_mass != 0.0f || !vec3_is_zero(body->force) || !vec3_is_zero(body->torque))) {
+        return false;
+    }
+    if (body_kind(body) != CAIRN_BODY_DYNAMIC && body->mass != 0.0f &&
+        (body->flags & CAIRN_BODY_MASS_SET) == 0) {
+        return false;
+    }
+    const uint32_t target = body->flags & (CAIRN_BODY_TARGET_SET | CAIRN_BODY_TARGET_REACHED);
+    if (target != 0 && body->kind != CAIRN_BODY_KINEMATIC) {
         return false;
     }
     switch (sleep->state) {
@@ -90,7 +101,7 @@ static bool shape_ok(const cairn_state *state, uint32_t slot) {
         return false;
     }
     return shape->geometry.kind != CAIRN_SHAPE_HALF_SPACE ||
-           state->bodies[shape->body].kind == CAIRN_BODY_STATIC;
+           body_kind(&state->bodies[shape->body]) == CAIRN_BODY_STATIC;
 }
 
 static bool body_exists(const cairn_state *state, cairn_body_id id) {

@@ -47,6 +47,10 @@ cairn_mass cairn_shape_view_mass(const cairn_shape_view *shape, float density);
 
 cairn_aabb cairn_shape_view_aabb(const cairn_shape_view *shape, const cairn_pose *pose);
 
+// The area of the shadow that the shape casts in a unit direction of its frame, m^2; of a kind that
+// has no formula here, that of its box.
+float cairn_shape_view_shadow(const cairn_shape_view *shape, cairn_vec3 direction);
+
 // Whether the segment origin .. origin + translation hits the shape, with a fraction in [0, 1]. A
 // start inside the shape gives fraction 0 and the reversed direction as normal.
 bool cairn_shape_view_ray_cast(const cairn_shape_view *shape, const cairn_pose *pose,

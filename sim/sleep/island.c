@@ -9,6 +9,7 @@
 #include "sim/collide/pair_cache.h"
 #include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
+#include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 
 // Islands are groups of dynamic bodies that touch or are joined. A sleeping island is visited only
@@ -207,6 +208,78 @@ void cairn_islands_wake(cairn_world *world) {
         list_awake_set(world);
         mark_awake_set(world);
     }
+}
+
+// ---- Falling asleep by a call, between the stages of steps: refs and joints are read from the
+// state
+
+// Calls `visit` for the bodies of every contact that presses, and of every joint, that still exist
+// and are enabled. False as soon as `visit` returns false.
+typedef bool between_steps_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
+
+static bool visit_between_steps(cairn_world *world, between_steps_visitor *visit) {
+    const cairn_state *state = &world->state;
+    for (uint32_t i = 0; i < state->settings->contact_count; ++i) {
+        const uint32_t a = cairn_body_slot(world, state->contacts[i].body_a);
+        const uint32_t b = cairn_body_slot(world, state->contacts[i].body_b);
+        if (!contact_is_sensor(&state->contacts[i]) && a != CAIRN_INDEX_NONE &&
+            b != CAIRN_INDEX_NONE && !visit(world, a, b)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
+        const cairn_joint *joint = &state->joints[i];
+        if (cairn_state_has(state, CAIRN_ARRAY_JOINTS, i) &&
+            !visit(world, cairn_id_index(joint->body_a), cairn_id_index(joint->body_b))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool unite_between_steps(cairn_world *world, uint32_t body_a, uint32_t body_b) {
+    unite_dynamic(world, body_a, body_b);
+    return true;
+}
+
+// Whether the pair lets the island whose root is marked in `awake` sleep.
+static bool lets_sleep(cairn_world *world, uint32_t body_a, uint32_t body_b) {
+    const cairn_islands *islands = world->islands;
+    const bool a_in = islands->awake[islands->root[body_a]] != 0;
+    const bool b_in = islands->awake[islands->root[body_b]] != 0;
+    return !(a_in && !dynamic(world, body_b) && cairn_body_in_awake_set(world, body_b)) &&
+           !(b_in && !dynamic(world, body_a) && cairn_body_in_awake_set(world, body_a));
+}
+
+bool cairn_islands_put_to_sleep(cairn_world *world, uint32_t slot) {
+    cairn_islands *islands = world->islands;
+    const uint32_t count = world->state.settings->body_slots;
+    CAIRN_ASSERT(slot < count && dynamic(world, slot));
+    for (uint32_t i = 0; i < count; ++i) {
+        islands->root[i] = i;
+        islands->awake[i] = 0;
+    }
+    (void)visit_between_steps(world, unite_between_steps);
+    for (uint32_t i = 0; i < count; ++i) {
+        islands->root[i] = root_of(islands->root, i);
+    }
+    islands->awake[islands->root[slot]] = 1;
+    if (!visit_between_steps(world, lets_sleep)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (islands->root[i] != islands->root[slot]) {
+            continue;
+        }
+        CAIRN_ASSERT(dynamic(world, i));
+        cairn_hash_cache_mark_body(world, i);
+        cairn_body_clear_forces(world, i);
+        world->state.motions[i].linear_velocity = vec3_zero();
+        world->state.motions[i].angular_velocity = vec3_zero();
+        world->state.sleep[i] =
+            (cairn_sleep){.state = CAIRN_SLEEP_ASLEEP, .ticks = world->def.tick_rate_hz / 2};
+    }
+    return true;
 }
 
 // ---- Falling asleep

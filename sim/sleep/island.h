@@ -13,6 +13,11 @@ struct cairn_islands {
 
 void cairn_islands_allocate(cairn_islands *islands, cairn_arena *from, const cairn_world_def *def);
 
+// Puts the island of a dynamic body to sleep at once: all that it touches or is joined to, directly
+// or by others. False, and nothing has changed: a body that is not dynamic, but moves or was moved,
+// touches one of them.
+bool cairn_islands_put_to_sleep(cairn_world *world, uint32_t slot);
+
 // Builds islands of dynamic bodies over contacts and joints, and wakes each sleeping island that a
 // body of the awake set touches.
 // Wakes the bodies that were in contact with this one in the last step, and those joined to it.

@@ -30,6 +30,7 @@ typedef struct body_lanes {
     lanes inverse_mass;
     lanes3 angular_velocity;
     lanes_sym3 inverse_inertia;
+    lanes3 inverse_mass_axes; // along the axes of the world: 0 along locked ones
 } body_lanes;
 
 // How far bodies have moved since the step began.
@@ -97,26 +98,36 @@ INLINE void load_body_rows(const cairn_solver_context *context, const uint32_t *
     lanes_load_rows(rows, out);
 }
 
-INLINE lanes_sym3 load_inverse_inertia(
-    const cairn_solver_context *context, const uint32_t *offsets) {
+// What stays the same of a body throughout a step, without the part that lies beside its velocities.
+typedef struct response_lanes {
+    lanes_sym3 inverse_inertia;
+    lanes inverse_mass_y;
+    lanes inverse_mass_z;
+} response_lanes;
+
+INLINE response_lanes load_response(const cairn_solver_context *context, const uint32_t *offsets) {
     lanes inertia[CAIRN_ROW_FLOATS];
     load_body_rows(context, offsets, 2, inertia);
-    return (lanes_sym3){inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]};
+    return (response_lanes){
+        .inverse_inertia = {inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]},
+        .inverse_mass_y = inertia[6],
+        .inverse_mass_z = inertia[7]};
 }
 
-// With an inertia that was loaded before: it stays the same throughout a step.
 INLINE body_lanes load_velocities(
-    const cairn_solver_context *context, const uint32_t *offsets, lanes_sym3 inverse_inertia) {
+    const cairn_solver_context *context, const uint32_t *offsets, const response_lanes *response) {
     lanes velocities[CAIRN_ROW_FLOATS];
     load_body_rows(context, offsets, 0, velocities);
     return (body_lanes){.velocity = {velocities[0], velocities[1], velocities[2]},
         .inverse_mass = velocities[3],
         .angular_velocity = {velocities[4], velocities[5], velocities[6]},
-        .inverse_inertia = inverse_inertia};
+        .inverse_inertia = response->inverse_inertia,
+        .inverse_mass_axes = {velocities[7], response->inverse_mass_y, response->inverse_mass_z}};
 }
 
 INLINE body_lanes load_body(const cairn_solver_context *context, const uint32_t *offsets) {
-    return load_velocities(context, offsets, load_inverse_inertia(context, offsets));
+    const response_lanes response = load_response(context, offsets);
+    return load_velocities(context, offsets, &response);
 }
 
 INLINE delta_lanes load_delta(const cairn_solver_context *context, const uint32_t *offsets) {
@@ -131,7 +142,7 @@ INLINE void store_body(const cairn_solver_context *context, const uint32_t *offs
     uint32_t moving, const body_lanes *body) {
     const lanes velocities[CAIRN_ROW_FLOATS] = {body->velocity.x, body->velocity.y,
         body->velocity.z, body->inverse_mass, body->angular_velocity.x, body->angular_velocity.y,
-        body->angular_velocity.z, lanes_all(0.0f)};
+        body->angular_velocity.z, body->inverse_mass_axes.x};
     char *first = (char *)context->bodies;
     float *rows[CAIRN_LANES];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
@@ -174,10 +185,10 @@ INLINE void apply_impulse(
     body_lanes *a, lanes3 arm_a, body_lanes *b, lanes3 arm_b, lanes3 impulse, lanes3 torque) {
     const lanes3 torque_a = lanes3_add(lanes3_cross(arm_a, impulse), torque);
     const lanes3 torque_b = lanes3_add(lanes3_cross(arm_b, impulse), torque);
-    a->velocity = lanes3_sub_scaled(a->velocity, impulse, a->inverse_mass);
+    a->velocity = lanes3_sub(a->velocity, lanes3_multiply(impulse, a->inverse_mass_axes));
     a->angular_velocity =
         lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque_a));
-    b->velocity = lanes3_add_scaled(b->velocity, impulse, b->inverse_mass);
+    b->velocity = lanes3_add(b->velocity, lanes3_multiply(impulse, b->inverse_mass_axes));
     b->angular_velocity =
         lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque_b));
 }

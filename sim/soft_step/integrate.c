@@ -4,15 +4,16 @@
 // integrated through the substeps, and scattered back into the state.
 
 #include "base/assert.h"
+#include "sim/body/lock.h"
 #include "sim/math/limits.h"
 #include "sim/math/trig.h"
 #include "sim/soft_step/body_gather.h"
 
 // Rows within a cairn_body, by float.
-#define BODY_FORCES 4  // force, torque
-#define BODY_CENTRE 5  // the centre is in lanes 5 to 7
-#define BODY_MASSES 13 // mass, inverse mass, inverse inertia
-#define BODY_RATES 16  // dampings and gravity scale are in lanes 5 to 7
+#define BODY_FORCES 5  // force, torque
+#define BODY_CENTRE 6  // the centre is in lanes 5 to 7
+#define BODY_MASSES 14 // mass, inverse mass, inverse inertia
+#define BODY_RATES 17  // dampings and gravity scale are in lanes 5 to 7
 
 _Static_assert(offsetof(cairn_body, force) == 4 * BODY_FORCES, "a row begins here");
 _Static_assert(offsetof(cairn_body, centre) == 4 * (BODY_CENTRE + 5), "lanes 5 to 7");
@@ -83,15 +84,37 @@ static gathered_lanes compute_gathered(const cairn_solver_context *context,
     const lanes3 v = lanes3_of(motion->second[2], motion->second[3], motion->second[4]);
     const lanes3 w = lanes3_of(motion->second[5], motion->second[6], motion->second[7]);
     const lanes substeps = lanes_all((float)context->substeps);
-    return (gathered_lanes){.velocity = {v.x, v.y, v.z, masses[1], w.x, w.y, w.z, zero},
-        .inertia = {inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz, zero,
-            zero},
+    return (gathered_lanes){.velocity = {v.x, v.y, v.z, masses[1], w.x, w.y, w.z, masses[1]},
+        .inertia = {inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz,
+            masses[1], masses[1]},
         .velocity_change = {velocity_change.x, velocity_change.y, velocity_change.z, zero,
             angular_change.x, angular_change.y, angular_change.z, zero},
         .damping = {linear_damping, linear_damping, linear_damping, one, angular_damping,
             angular_damping, angular_damping, one},
         .valid = within3(lanes3_add_scaled(v, velocity_change, substeps), CAIRN_VALID_SPEED) &
                  within3(lanes3_add_scaled(w, angular_change, substeps), CAIRN_VALID_SPEED)};
+}
+
+// Takes from a gathered body what its locks forbid.
+static void apply_locks(const cairn_body *params, float h, cairn_solver_body *body,
+    cairn_solver_integration *integration) {
+    const float m = body->inverse_mass;
+    const cairn_vec3 axes = lock_linear(params->flags, vec3(m, m, m));
+    const cairn_sym3 inertia = lock_inertia(params->flags, sym3_of(body->inverse_inertia));
+    const cairn_vec3 turn = vec3_scale(sym3_apply(inertia, params->torque), h);
+    const float six[6] = {inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz};
+    memcpy(body->inverse_inertia, six, sizeof six);
+    body->inverse_mass_x = axes.x;
+    body->inverse_mass_y = axes.y;
+    body->inverse_mass_z = axes.z;
+    for (uint32_t k = 0; k < 3; ++k) {
+        const bool linear = (params->flags >> k & 1u) != 0;
+        const bool angular = (params->flags >> (3 + k) & 1u) != 0;
+        body->linear_velocity[k] = linear ? 0.0f : body->linear_velocity[k];
+        body->angular_velocity[k] = angular ? 0.0f : body->angular_velocity[k];
+        integration->velocity_change[k] = linear ? 0.0f : integration->velocity_change[k];
+        integration->velocity_change[4 + k] = angular ? 0.0f : vec3_component(turn, k);
+    }
 }
 
 static void gather(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
@@ -128,6 +151,13 @@ static void gather(const cairn_solver_context *context, uint32_t begin, uint32_t
         lanes_scatter_rows(gathered.inertia, rows[1]);
         lanes_scatter_rows(gathered.velocity_change, rows[2]);
         lanes_scatter_rows(gathered.damping, rows[3]);
+        for (uint32_t i = 0; i < live; ++i) {
+            const cairn_body *params = bodies[i];
+            if ((params->flags & CAIRN_LOCKS_ALL) != 0) {
+                apply_locks(
+                    params, context->h, &context->bodies[at + i], &context->integration[at + i]);
+            }
+        }
         store_validity(context, at, live, gathered.valid);
     }
 }

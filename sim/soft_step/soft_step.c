@@ -192,7 +192,7 @@ static void prepare_context(cairn_world *world) {
         .slot_of = soft_step->slot_of,
         .invalid = soft_step->invalid,
         .substeps = world->def.substeps,
-        .gravity = settings->gravity,
+        .gravity = settings->present_gravity,
         .warm_start = settings->warm_start,
         .contact_edges = soft_step->contact_graph.edges,
         .contact_order = soft_step->contact_graph.order,
@@ -237,7 +237,7 @@ static void limit_loads(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
     const uint32_t moving = soft_step->moving_count;
-    const float gravity = float_max(vec3_length(world->state.settings->gravity), 1.0f);
+    const float gravity = float_max(vec3_length(world->state.settings->present_gravity), 1.0f);
     const float bound = CAIRN_SQUEEZE_WEIGHTS_MAX * gravity * soft_step->wide_context.h;
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
@@ -255,6 +255,9 @@ static void limit_loads(cairn_world *world) {
         if (light->inverse_mass * impulse > bound) {
             const float scale = bound / (light->inverse_mass * impulse);
             light->inverse_mass *= scale;
+            light->inverse_mass_x *= scale;
+            light->inverse_mass_y *= scale;
+            light->inverse_mass_z *= scale;
             for (int k = 0; k < 6; ++k) {
                 light->inverse_inertia[k] *= scale;
             }

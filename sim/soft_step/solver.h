@@ -22,15 +22,16 @@ typedef struct cairn_joint cairn_joint;
 // The part of a body that constraints read and write: rows of eight floats (sim/math/lanes.h).
 typedef struct cairn_solver_body {
     float linear_velocity[3];
-    float inverse_mass;
+    float inverse_mass; // for effective masses; what impulses do is below
     float angular_velocity[3];
-    float padding;
+    float inverse_mass_x;    // as impulses see it: 0 along locked axes
     float delta_position[3]; // m, since the step began
     float position_padding;
     float delta_rotation[3]; // rad, since the step began, as a rotation vector
     float rotation_padding;
     float inverse_inertia[6]; // world axes at the start of the step: xx, yy, zz, xy, xz, yz
-    float inertia_padding[2];
+    float inverse_mass_y;
+    float inverse_mass_z;
 } cairn_solver_body;
 
 // The integration parameters of a body, in rows like the velocity row of a solver body: linear part

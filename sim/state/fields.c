@@ -45,6 +45,7 @@ static const cairn_field settings_fields[] = {
     WORD(bodies_disabled, ANY),
     WORD(edits_refused, ANY),
     WORD(events_dropped, ANY),
+    VEC3(present_gravity, CAIRN_GRAVITY_MAX),
     WORD(body_slots, CAIRN_BODIES_MAX),
     WORD(shape_slots, CAIRN_SHAPES_MAX),
     WORD(joint_slots, CAIRN_JOINTS_MAX),
@@ -79,9 +80,10 @@ static const cairn_field reference_pose_fields[] = {
 
 #define ELEMENT cairn_body
 static const cairn_field body_fields[] = {
-    WORD(kind, CAIRN_BODY_DYNAMIC),
+    WORD(kind, CAIRN_BODY_DYNAMIC + CAIRN_BODY_NOT_ENABLED),
     WORD(allow_sleep, 1),
     WORD(gyroscopic, 1),
+    WORD(flags, CAIRN_BODY_FLAGS_ALL),
     WORD(user, ANY),
     VEC3(force, HUGE_FLOAT),
     VEC3(torque, HUGE_FLOAT),

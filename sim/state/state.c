@@ -22,6 +22,7 @@ cairn_settings cairn_settings_of(const cairn_world_def *def) {
         settings.rules_version = def->rules->version;
         settings.rules_state_size = def->rules->state_size;
     }
+    settings.present_gravity = settings.gravity;
     return settings;
 }
 

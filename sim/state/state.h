@@ -35,7 +35,8 @@ typedef struct cairn_settings {
     uint32_t bodies_disabled;
     uint32_t edits_refused;
     uint32_t events_dropped;
-    uint32_t body_slots; // slots ever used: the live range of ids, motions, bodies, sleep
+    cairn_vec3 present_gravity; // m/s^2: the def's until a caller changes it
+    uint32_t body_slots;        // slots ever used: the live range of ids, motions, bodies, sleep
     uint32_t shape_slots;
     uint32_t joint_slots;
     uint32_t hull_slots;
@@ -64,22 +65,40 @@ typedef struct cairn_reference_pose {
     cairn_packed_rotation rotation;
 } cairn_reference_pose;
 
+// Added to the kind of a body that is not enabled. So it is neither dynamic nor kinematic for any
+// stage of a step: nothing moves it.
+#define CAIRN_BODY_NOT_ENABLED 4u
+
+// Bits of cairn_body.flags, beside cairn_body_locks.
+#define CAIRN_BODY_MASS_SET (1u << 6)       // mass, centre and inertia do not follow the shapes
+#define CAIRN_BODY_TARGET_SET (1u << 7)     // the velocity leads to a target within the next step
+#define CAIRN_BODY_TARGET_REACHED (1u << 8) // the last step did: the next one starts at rest
+#define CAIRN_BODY_FLAGS_ALL 0x1ffu
+
 // The rest of a body, which as a rule no step writes.
 typedef struct cairn_body {
-    uint32_t kind;        // cairn_body_kind
+    uint32_t kind;        // cairn_body_kind, plus CAIRN_BODY_NOT_ENABLED
     uint32_t allow_sleep; // 0 or 1
     uint32_t gyroscopic;  // 0 or 1
+    uint32_t flags;       // cairn_body_locks, and CAIRN_BODY_MASS_SET and the others below
     uint32_t user;
     cairn_vec3 force;  // N, used up by the next step
     cairn_vec3 torque; // N m, used up by the next step
     cairn_vec3 centre; // of mass, in the body's frame
-    float mass;        // 0 unless dynamic and shaped
+    float mass;        // 0 unless set, or dynamic and shaped
     float inverse_mass;
     cairn_sym3 inverse_inertia; // about the centre of mass, body axes
     float linear_damping;
     float angular_damping;
     float gravity_scale;
 } cairn_body;
+
+static inline uint32_t body_kind(const cairn_body *body) {
+    return body->kind & ~CAIRN_BODY_NOT_ENABLED;
+}
+static inline bool body_enabled(const cairn_body *body) {
+    return (body->kind & CAIRN_BODY_NOT_ENABLED) == 0;
+}
 
 typedef enum cairn_sleep_state {
     CAIRN_SLEEP_NONE = 0,      // dynamic: awake; others: as they were
@@ -200,7 +219,7 @@ typedef struct cairn_state {
     cairn_rules_block *rules;
 } cairn_state;
 
-// The def as the block stores it; everything after it zero.
+// The def as the block stores it, and its gravity; everything else after it zero.
 cairn_settings cairn_settings_of(const cairn_world_def *def);
 // The def that the block stores; rules are NULL.
 cairn_world_def cairn_def_of_settings(const cairn_settings *settings);

@@ -42,6 +42,7 @@ struct cairn_world {
     cairn_hash_cache *hash_cache;
     bool islands_settled;  // no body was woken since the last step
     bool bodies_woken;     // false: no body is CAIRN_SLEEP_WOKEN
+    bool targets_set;      // false: no body has CAIRN_BODY_TARGET_SET or _REACHED
     bool pair_cache_valid; // false: the next step fills the pair cache from the state
     cairn_pair_cache *pair_cache;
     cairn_shape_tree *shape_tree; // written by queries, too

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/check.h"
 #include "sim/body/body.h"
+#include "sim/body/lock.h"
 #include "sim/math/limits.h"
 #include "sim/query/shape_tree.h"
 #include "sim/sleep/island.h"
@@ -21,7 +22,8 @@ cairn_body_def cairn_body_def_default(void) {
 }
 
 static cairn_status body_def_check(const cairn_body_def *def) {
-    if (def->kind > CAIRN_BODY_DYNAMIC || def->allow_sleep > 1 || def->gyroscopic > 1) {
+    if (def->kind > CAIRN_BODY_DYNAMIC || def->allow_sleep > 1 || def->gyroscopic > 1 ||
+        def->disabled > 1 || def->locks > CAIRN_LOCKS_ALL) {
         return CAIRN_INVALID_ARGUMENT;
     }
     const cairn_status checks[] = {
@@ -36,10 +38,20 @@ static cairn_status body_def_check(const cairn_body_def *def) {
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
-// A static body has no velocity, whatever the caller asks for.
-static cairn_vec3 velocity_of_kind(uint32_t kind, cairn_vec3 velocity) {
-    CAIRN_ASSERT(kind <= CAIRN_BODY_DYNAMIC);
-    return vec3_clean(vec3_select(kind == CAIRN_BODY_STATIC, vec3_zero(), velocity));
+// A body that is static or not enabled has no velocity, whatever the caller asks for, and none has
+// a velocity along its locks.
+void cairn_body_write_velocity(
+    cairn_world *world, uint32_t slot, cairn_vec3 linear, cairn_vec3 angular) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
+    cairn_body *body = &world->state.bodies[slot];
+    cairn_motion *motion = &world->state.motions[slot];
+    const bool still = body->kind == CAIRN_BODY_STATIC || !body_enabled(body);
+    cairn_hash_cache_mark_body(world, slot);
+    body->flags &= ~(CAIRN_BODY_TARGET_SET | CAIRN_BODY_TARGET_REACHED);
+    motion->linear_velocity =
+        vec3_clean(vec3_select(still, vec3_zero(), lock_linear(body->flags, linear)));
+    motion->angular_velocity =
+        vec3_clean(vec3_select(still, vec3_zero(), lock_angular(body->flags, angular)));
 }
 
 cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out) {
@@ -59,17 +71,18 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
     cairn_hash_cache_mark_body(world, slot);
     state->motions[slot] = (cairn_motion){.origin = vec3_clean(def->position),
         .position = vec3_clean(def->position),
-        .rotation = quat_normalize(def->rotation),
-        .linear_velocity = velocity_of_kind(def->kind, def->linear_velocity),
-        .angular_velocity = velocity_of_kind(def->kind, def->angular_velocity)};
-    state->bodies[slot] = (cairn_body){.kind = def->kind,
-        .allow_sleep = def->allow_sleep,
-        .gyroscopic = def->gyroscopic,
-        .user = def->user,
-        .linear_damping = def->linear_damping + 0.0f,
-        .angular_damping = def->angular_damping + 0.0f,
-        .gravity_scale = def->gravity_scale + 0.0f};
+        .rotation = quat_normalize(def->rotation)};
+    state->bodies[slot] =
+        (cairn_body){.kind = def->kind + (def->disabled != 0 ? CAIRN_BODY_NOT_ENABLED : 0),
+            .allow_sleep = def->allow_sleep,
+            .gyroscopic = def->gyroscopic,
+            .flags = def->locks,
+            .user = def->user,
+            .linear_damping = def->linear_damping + 0.0f,
+            .angular_damping = def->angular_damping + 0.0f,
+            .gravity_scale = def->gravity_scale + 0.0f};
     state->sleep[slot] = (cairn_sleep){.state = CAIRN_SLEEP_NONE};
+    cairn_body_write_velocity(world, slot, def->linear_velocity, def->angular_velocity);
     cairn_body_reset_reference_pose(world, slot);
     world->shape_first[slot] = 0;
     cairn_body_wake(world, slot);
@@ -107,13 +120,14 @@ static cairn_body_state body_state_at(const cairn_world *world, uint32_t slot) {
     const cairn_motion *motion = &world->state.motions[slot];
     const cairn_body *body = &world->state.bodies[slot];
     return (cairn_body_state){.id = cairn_body_id_at(world, slot),
-        .kind = body->kind,
+        .kind = body_kind(body),
         .position = motion->origin,
         .rotation = motion->rotation,
         .linear_velocity = motion->linear_velocity,
         .angular_velocity = motion->angular_velocity,
         .awake = cairn_body_is_active(world, slot) ? 1u : 0u,
-        .user = body->user};
+        .user = body->user,
+        .enabled = body_enabled(body) ? 1u : 0u};
 }
 
 cairn_status cairn_body_read(const cairn_world *world, cairn_body_id body, cairn_body_state *out) {
@@ -203,68 +217,10 @@ cairn_status cairn_body_set_velocity(
     if (status != CAIRN_OK) {
         return status;
     }
-    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
-    const uint32_t kind = world->state.bodies[slot].kind;
-    cairn_motion *target = &world->state.motions[slot];
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);
-    target->linear_velocity = velocity_of_kind(kind, linear);
-    target->angular_velocity = velocity_of_kind(kind, angular);
-    cairn_body_wake(world, slot);
-    return CAIRN_OK;
-}
-
-cairn_status cairn_body_apply_impulse(
-    cairn_world *world, cairn_body_id id, cairn_vec3 impulse, cairn_vec3 point) {
-    const uint32_t slot = cairn_body_slot(world, id);
-    if (slot == CAIRN_INDEX_NONE) {
-        return CAIRN_NOT_FOUND;
+    if (!body_enabled(&world->state.bodies[slot])) {
+        return CAIRN_WRONG_STATE;
     }
-    const cairn_body *body = &world->state.bodies[slot];
-    cairn_motion *motion = &world->state.motions[slot];
-    const cairn_sym3 inverse_inertia =
-        sym3_rotate(body->inverse_inertia, mat3_of_quat(motion->rotation));
-    const cairn_vec3 arm = vec3_sub(point, motion->position);
-    const cairn_vec3 linear = vec3_add_scaled(motion->linear_velocity, impulse, body->inverse_mass);
-    const cairn_vec3 turn = sym3_apply(inverse_inertia, vec3_cross(arm, impulse));
-    const cairn_vec3 angular = vec3_add(motion->angular_velocity, turn);
-    if (!vec3_finite(impulse) || !vec3_finite(point) || !vec3_finite(linear) ||
-        !vec3_finite(angular)) {
-        return CAIRN_NON_FINITE;
-    }
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, slot);
-    motion->linear_velocity = vec3_clean(linear);
-    motion->angular_velocity = vec3_clean(angular);
-    cairn_body_wake(world, slot);
-    return CAIRN_OK;
-}
-
-cairn_status cairn_body_apply_impulse_at_centre(
-    cairn_world *world, cairn_body_id body, cairn_vec3 impulse) {
-    const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_INDEX_NONE) {
-        return CAIRN_NOT_FOUND;
-    }
-    return cairn_body_apply_impulse(world, body, impulse, world->state.motions[slot].position);
-}
-
-cairn_status cairn_body_apply_force(
-    cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 torque) {
-    const uint32_t slot = cairn_body_slot(world, body);
-    if (slot == CAIRN_INDEX_NONE) {
-        return CAIRN_NOT_FOUND;
-    }
-    cairn_body *target = &world->state.bodies[slot];
-    const cairn_vec3 force_sum = vec3_add(target->force, force);
-    const cairn_vec3 torque_sum = vec3_add(target->torque, torque);
-    if (!vec3_finite(force_sum) || !vec3_finite(torque_sum)) {
-        return CAIRN_NON_FINITE;
-    }
-    if (target->kind != CAIRN_BODY_DYNAMIC) {
-        return CAIRN_OK;
-    }
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, slot);
-    target->force = vec3_clean(force_sum);
-    target->torque = vec3_clean(torque_sum);
+    cairn_body_write_velocity(world, slot, linear, angular);
     cairn_body_wake(world, slot);
     return CAIRN_OK;
 }

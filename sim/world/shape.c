@@ -69,7 +69,8 @@ cairn_status cairn_shape_create(
     if (def->kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, def->hull) == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
-    if (def->kind == CAIRN_SHAPE_HALF_SPACE && state->bodies[owner].kind != CAIRN_BODY_STATIC) {
+    if (def->kind == CAIRN_SHAPE_HALF_SPACE &&
+        body_kind(&state->bodies[owner]) != CAIRN_BODY_STATIC) {
         return CAIRN_INVALID_ARGUMENT;
     }
     const uint32_t slot = cairn_slot_take(state->shape_ids, &state->settings->shape_slots,
@@ -188,4 +189,82 @@ uint32_t cairn_world_shapes(const cairn_world *world, cairn_shape_id *out, uint3
     CAIRN_ASSERT(out != NULL || capacity == 0);
     const cairn_state *state = &world->state;
     return cairn_slots_list(state->shape_ids, state->settings->shape_slots, out, capacity);
+}
+
+uint32_t cairn_body_shapes(
+    const cairn_world *world, cairn_body_id body, cairn_shape_id *out, uint32_t capacity) {
+    CAIRN_ASSERT(out != NULL || capacity == 0);
+    const uint32_t slot = cairn_body_slot(world, body);
+    uint32_t count = 0;
+    if (slot == CAIRN_INDEX_NONE) {
+        return 0;
+    }
+    for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
+        if (count < capacity) {
+            out[count] = cairn_shape_id_at(world, i - 1);
+        }
+        ++count;
+    }
+    return count;
+}
+
+// ---- Setters
+
+// The shape whose setter was called with values of that status; NULL on failure. Its contacts are
+// found again, with new manifolds, which hold what follows from the material.
+static cairn_shape *shape_to_set(
+    cairn_world *world, cairn_shape_id shape, cairn_status checked, cairn_status *status) {
+    const uint32_t slot = shape_slot(world, shape);
+    *status = slot == CAIRN_INDEX_NONE ? CAIRN_NOT_FOUND : checked;
+    if (*status != CAIRN_OK) {
+        return NULL;
+    }
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
+    cairn_body_find_contacts_again(world, world->state.shapes[slot].body);
+    return &world->state.shapes[slot];
+}
+
+cairn_status cairn_shape_set_filter(
+    cairn_world *world, cairn_shape_id id, uint32_t category, uint32_t mask) {
+    cairn_status status = CAIRN_OK;
+    cairn_shape *shape = shape_to_set(world, id, status, &status);
+    if (shape != NULL) {
+        shape->category = category;
+        shape->mask = mask;
+    }
+    return status;
+}
+
+cairn_status cairn_shape_set_material(
+    cairn_world *world, cairn_shape_id id, float friction, float restitution) {
+    const cairn_status checks[] = {cairn_check_float(friction, 0.0f, CAIRN_FRICTION_MAX),
+        cairn_check_float(restitution, 0.0f, 1.0f)};
+    cairn_status status;
+    cairn_shape *shape = shape_to_set(world, id, cairn_check_all(checks, 2), &status);
+    if (shape != NULL) {
+        shape->friction = friction + 0.0f;
+        shape->restitution = restitution + 0.0f;
+    }
+    return status;
+}
+
+cairn_status cairn_shape_set_density(cairn_world *world, cairn_shape_id id, float density) {
+    cairn_status status = cairn_check_float(density, 0.0f, CAIRN_DENSITY_MAX);
+    status = status == CAIRN_OK && density <= 0.0f ? CAIRN_INVALID_ARGUMENT : status;
+    cairn_shape *shape = shape_to_set(world, id, status, &status);
+    if (shape != NULL) {
+        shape->density = density;
+        cairn_body_update_mass(world, shape->body);
+    }
+    return status;
+}
+
+cairn_status cairn_shape_set_user(cairn_world *world, cairn_shape_id id, uint32_t user) {
+    const uint32_t slot = shape_slot(world, id);
+    if (slot == CAIRN_INDEX_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_SHAPES, slot);
+    world->state.shapes[slot].user = user;
+    return CAIRN_OK;
 }

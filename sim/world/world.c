@@ -205,6 +205,7 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
     world->contacts_stale = true;
     world->islands_settled = false;
     world->bodies_woken = true;
+    world->targets_set = true;
     world->pair_cache_valid = false;
     cairn_manifold_pool_clear(world);
     CAIRN_ASSERT(!world->manifold_pool->complete && world->manifold_pool->used == 0);
@@ -229,6 +230,7 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     memcpy(to->hulls, from->hulls, settings->hull_slots * sizeof from->hulls[0]);
     to->hit_shapes = from->hit_shapes;
     to->bodies_woken = from->bodies_woken;
+    to->targets_set = from->targets_set;
     to->body_hint = from->body_hint;
     to->shape_hint = from->shape_hint;
     to->joint_hint = from->joint_hint;

@@ -17,6 +17,12 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
 // Frees the slot and unlinks the shape from its body, whose mass the caller updates.
 void cairn_shape_remove(cairn_world *world, uint32_t slot);
 
+// Finds the contacts of the body again in the next step, and wakes it and what it touches.
+void cairn_body_find_contacts_again(cairn_world *world, uint32_t slot);
+// Writes the velocity of a body as far as its kind and its locks allow one, and ends a target.
+void cairn_body_write_velocity(
+    cairn_world *world, uint32_t slot, cairn_vec3 linear, cairn_vec3 angular);
+
 // Destroys every joint of the body, in order of slot.
 void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body);
 // Whether axes and normals are unit vectors perpendicular to each other, within CAIRN_AXES_SLACK,

@@ -22,6 +22,10 @@ static void step(cairn_world *world, cairn_command command) {
     cairn_world_step(world, &command, 1);
 }
 
+static cairn_vec3 property(uint32_t number) {
+    return vec3((float)number, 0.0f, 0.0f);
+}
+
 // Checks
 
 TEST("each kind of edit has its ranges") {
@@ -55,7 +59,33 @@ TEST("each kind of edit has its ranges") {
         {CAIRN_COMMAND_SET_VELOCITY, zero, vec3(0.0f, 1.01e4f, 0.0f), CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_IMPULSE, vec3(1e30f, 0.0f, 0.0f), zero, CAIRN_OK},
         {CAIRN_COMMAND_IMPULSE, vec3(0.0f, 0.0f, NAN), zero, CAIRN_NON_FINITE},
-        {CAIRN_COMMAND_IMPULSE, x, x, CAIRN_INVALID_ARGUMENT}};
+        {CAIRN_COMMAND_IMPULSE, x, x, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_BODY, x, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_BODY, x, property(CAIRN_BODY_PROPERTY_KIND), CAIRN_OK},
+        {CAIRN_COMMAND_SET_BODY, half, property(CAIRN_BODY_PROPERTY_KIND), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_BODY, vec3(3.0f, 0.0f, 0.0f), property(CAIRN_BODY_PROPERTY_KIND),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_BODY, vec3(NAN, 0.0f, 0.0f), property(CAIRN_BODY_PROPERTY_MASS),
+            CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_SET_BODY, vec3(0.5f, 0.5f, 0.0f), property(CAIRN_BODY_PROPERTY_DAMPING),
+            CAIRN_OK},
+        {CAIRN_COMMAND_SET_BODY, vec3(0.5f, 0.5f, 0.0f), property(CAIRN_BODY_PROPERTY_FRICTION),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_BODY, zero, vec3(CAIRN_BODY_PROPERTY_USER, 65535.0f, 65535.0f),
+            CAIRN_OK},
+        {CAIRN_COMMAND_SET_BODY, zero, vec3(CAIRN_BODY_PROPERTY_USER, 65536.0f, 0.0f),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_BODY, x, vec3(CAIRN_BODY_PROPERTY_MASS, 1.0f, 0.0f),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_BODY, x, property(CAIRN_BODY_PROPERTY_LAST + 1), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_FORCE, huge, huge, CAIRN_OK},
+        {CAIRN_COMMAND_FORCE_AT, huge, vec3(1e6f, 0.0f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_IMPULSE_AT, vec3(0.0f, NAN, 0.0f), zero, CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_TURN, huge, x, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_TARGET, far, vec3(0.0f, 1.01e3f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_GRAVITY, vec3(0.0f, 1.01e4f, 0.0f), zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_EXPLODE, zero, vec3(-1.0f, 0.0f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_EXPLODE, far, vec3(5.0f, 5.0f, -1e9f), CAIRN_OK}};
     for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
         const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
         if (cairn_command_check(&command) != cases[i].expected) {
@@ -69,6 +99,9 @@ TEST("a player may not edit and an operator may not play") {
         cairn_command command = edit(kind, 1, zero, zero);
         if (kind == CAIRN_COMMAND_SPAWN_BOX || kind == CAIRN_COMMAND_SPAWN_SPHERE) {
             command.aim = kind == CAIRN_COMMAND_SPAWN_BOX ? half : vec3(0.5f, 0.0f, 0.0f);
+        }
+        if (kind == CAIRN_COMMAND_SET_BODY) {
+            command.aim = property(CAIRN_BODY_PROPERTY_AWAKE);
         }
         const bool edits = kind > CAIRN_COMMAND_INPUT && kind <= CAIRN_COMMAND_LAST;
         const bool plays = kind >= CAIRN_COMMAND_JOIN && kind <= CAIRN_COMMAND_INPUT;
@@ -148,6 +181,56 @@ TEST("edits move bodies and wake those in contact") {
     }
 }
 
+TEST("each property, push, target and explosion is what the function of its name does") {
+    static const uint32_t user = 0xfedcba98u;
+    SCOPED(cairn_world) *world = asleep_on_a_box();
+    const cairn_vec3 word =
+        vec3(CAIRN_BODY_PROPERTY_USER, (float)(user & 0xffffu), (float)(user >> 16));
+    step(world, edit(CAIRN_COMMAND_SET_BODY, 2, zero, word));
+    assert_int_equal(kit_read(world, 2).user, user);
+    const struct {
+        uint32_t property;
+        cairn_vec3 value;
+    } sets[] = {{CAIRN_BODY_PROPERTY_MASS, {5.0f, 0.0f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_DAMPING, {0.5f, 0.25f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_GRAVITY_SCALE, {0.0f, 0.0f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_ALLOW_SLEEP, {0.0f, 0.0f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_FRICTION, {0.125f, 0.0f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_RESTITUTION, {0.75f, 0.0f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_LOCKS, {3.0f, 0.0f, 0.0f}}};
+    for (size_t i = 0; i < LENGTH_OF(sets); ++i) {
+        step(world, edit(CAIRN_COMMAND_SET_BODY, 2, sets[i].value, property(sets[i].property)));
+    }
+    cairn_body_def def;
+    cairn_shape_def shape;
+    cairn_body_id owner;
+    cairn_shape_id id = 0;
+    EXPECT_OK(cairn_body_read_def(world, 2, &def));
+    assert_int_equal(cairn_body_shapes(world, 2, &id, 1), 1);
+    EXPECT_OK(cairn_shape_read(world, id, &shape, &owner));
+    assert_float_equal(cairn_body_mass(world, 2), 5.0f, 0.0f);
+    assert_float_equal(def.angular_damping, 0.25f, 0.0f);
+    assert_int_equal(def.locks, 3);
+    assert_int_equal(def.allow_sleep, 0);
+    assert_float_equal(shape.friction, 0.125f, 0.0f);
+    assert_float_equal(shape.restitution, 0.75f, 0.0f);
+    step(world, edit(CAIRN_COMMAND_FORCE, 2, vec3(0.0f, 0.0f, 300.0f), zero));
+    assert_float_equal(kit_read(world, 2).linear_velocity.z, 1.0f, 0.05f);
+    step(world, edit(CAIRN_COMMAND_TURN, 2, vec3(0.0f, 5.0f / 6.0f, 0.0f), zero));
+    assert_float_equal(kit_read(world, 2).angular_velocity.y, 1.0f, 0.05f);
+    step(world, edit(CAIRN_COMMAND_SET_BODY, 2, vec3(1.0f, 0.0f, 0.0f),
+                    property(CAIRN_BODY_PROPERTY_KIND)));
+    step(world, edit(CAIRN_COMMAND_SET_TARGET, 2, vec3(0.0f, 1.0f, 1.5f), zero));
+    assert_float_equal(kit_read(world, 2).position.z, 1.5f, 1e-6f);
+    step(world, edit(CAIRN_COMMAND_SET_GRAVITY, 0, vec3(0.0f, 3.0f, 0.0f), zero));
+    assert_float_equal(cairn_world_gravity(world).y, 3.0f, 0.0f);
+    step(world, edit(CAIRN_COMMAND_EXPLODE, 1, zero, vec3(5.0f, 5.0f, 1.0f)));
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
+    // The body has another kind than a target needs.
+    step(world, edit(CAIRN_COMMAND_SET_TARGET, 1, zero, zero));
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
+}
+
 TEST("a body keeps its rotation when its position is set") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
@@ -162,11 +245,13 @@ TEST("a body keeps its rotation when its position is set") {
 // Edits without effect
 
 TEST("an edit of a missing body changes only a counter") {
-    for (uint32_t kind = CAIRN_COMMAND_DESTROY; kind <= CAIRN_COMMAND_LAST; ++kind) {
+    for (uint32_t kind = CAIRN_COMMAND_DESTROY; kind <= CAIRN_COMMAND_SET_TARGET; ++kind) {
+        const cairn_vec3 aim =
+            kind == CAIRN_COMMAND_SET_BODY ? property(CAIRN_BODY_PROPERTY_AWAKE) : zero;
         SCOPED(cairn_world) *world = asleep_on_a_box();
         EXPECT_OK(cairn_body_destroy(world, 2));
         for (uint32_t stale = 0; stale <= 2; stale += 2) {
-            step(world, edit(kind, stale, zero, zero));
+            step(world, edit(kind, stale, zero, aim));
         }
         assert_int_equal(cairn_world_counters_read(world).edits_refused, 2);
         assert_int_equal(cairn_world_counters_read(world).creates_refused, 0);

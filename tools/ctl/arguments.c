@@ -16,7 +16,27 @@ typedef enum argument_kind {
     ARGUMENT_REAL,
     ARGUMENT_VEC3, // three words
     ARGUMENT_TEXT,
+    ARGUMENT_PROPERTY, // a name below
+    ARGUMENT_VALUE,    // of that property: a number, or a word
+    ARGUMENT_PUSH,     // a name below
 } argument_kind;
+
+static const char *const properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
+    [CAIRN_BODY_PROPERTY_KIND] = "kind",
+    [CAIRN_BODY_PROPERTY_MASS] = "mass",
+    [CAIRN_BODY_PROPERTY_DAMPING] = "damping",
+    [CAIRN_BODY_PROPERTY_GRAVITY_SCALE] = "gravity-scale",
+    [CAIRN_BODY_PROPERTY_LOCKS] = "locks",
+    [CAIRN_BODY_PROPERTY_USER] = "user",
+    [CAIRN_BODY_PROPERTY_AWAKE] = "awake",
+    [CAIRN_BODY_PROPERTY_ALLOW_SLEEP] = "allow-sleep",
+    [CAIRN_BODY_PROPERTY_ENABLED] = "enabled",
+    [CAIRN_BODY_PROPERTY_CATEGORY] = "category",
+    [CAIRN_BODY_PROPERTY_MASK] = "mask",
+    [CAIRN_BODY_PROPERTY_FRICTION] = "friction",
+    [CAIRN_BODY_PROPERTY_RESTITUTION] = "restitution",
+};
+static const char *const pushes[] = {"force", "force-at", "impulse-at", "turn"};
 
 typedef struct verb_argument {
     argument_kind kind;
@@ -116,6 +136,26 @@ static const verb_form forms[] = {
         "inject faults into one client's path; without numbers: end them", 1,
         {U64(faults.client_id), REAL(faults.loss), REAL(faults.duplicates), REAL(faults.delay_ms),
             REAL(faults.jitter_ms), U64(faults.seed)}},
+    {CAIRN_CONTROL_SET_BODY, "BODY PROPERTY X [Y]",
+        "set kind, mass, damping, gravity-scale, locks, user, awake, allow-sleep, enabled, "
+        "category, "
+        "mask, friction or restitution of a body",
+        3,
+        {U32(set_body.body), {ARGUMENT_PROPERTY, AT(set_body.property), 0},
+            {ARGUMENT_VALUE, AT(set_body.value), 0}, REAL(set_body.value.y)}},
+    {CAIRN_CONTROL_PUSH, "BODY KIND X Y Z [AT-X AT-Y AT-Z]",
+        "push a body by a force (N; with a torque, N m), force-at or impulse-at a point, or turn "
+        "(N m s)",
+        3, {U32(push.body), {ARGUMENT_PUSH, AT(push.kind), 0}, VEC3(push.push), VEC3(push.place)}},
+    {CAIRN_CONTROL_SET_TARGET, "BODY X Y Z [RX RY RZ]",
+        "move a kinematic body within the next tick; a rotation vector, rad", 2,
+        {U32(set_target.body), VEC3(set_target.position), VEC3(set_target.rotation)}},
+    {CAIRN_CONTROL_SET_GRAVITY, "X Y Z", "set the gravity of the world, m/s^2", 1,
+        {VEC3(set_gravity.gravity)}},
+    {CAIRN_CONTROL_EXPLODE, "X Y Z RADIUS FALLOFF IMPULSE-PER-AREA MASK",
+        "push the bodies around a point away from it, N s/m^2", 5,
+        {VEC3(explode.centre), REAL(explode.radius), REAL(explode.falloff),
+            REAL(explode.impulse_per_area), U32(explode.mask)}},
 };
 #define FORM_COUNT (sizeof forms / sizeof *forms)
 
@@ -128,6 +168,32 @@ static bool parse_whole(const char *word, uint64_t most, uint64_t *out) {
 
 static size_t words_of(argument_kind kind) {
     return kind == ARGUMENT_VEC3 ? 3 : 1;
+}
+
+// The place of a name in a list, whose unused places are NULL.
+static bool parse_name(const char *const *names, uint32_t count, const char *word, uint32_t *out) {
+    for (uint32_t i = 0; i < count; ++i) {
+        if (names[i] != NULL && strcmp(names[i], word) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+// The value of a property that is a number or a word of 32 bits.
+static bool parse_value(const char *word, cairn_control_set_body_request *out) {
+    uint64_t whole = 0;
+    char *end;
+    if (out->property == CAIRN_BODY_PROPERTY_USER ||
+        out->property == CAIRN_BODY_PROPERTY_CATEGORY ||
+        out->property == CAIRN_BODY_PROPERTY_MASK) {
+        const bool valid = parse_whole(word, UINT32_MAX, &whole);
+        out->word = (uint32_t)whole;
+        return valid;
+    }
+    out->value.x = strtof(word, &end);
+    return end != word && *end == '\0' && isfinite(out->value.x);
 }
 
 // Parses the words of one argument into the command.
@@ -156,6 +222,16 @@ static bool parse_argument(
         break;
     case ARGUMENT_TEXT:
         *(const char **)(void *)at = words[0];
+        break;
+    case ARGUMENT_PROPERTY:
+        valid =
+            parse_name(properties, CAIRN_BODY_PROPERTY_LAST + 1, words[0], (uint32_t *)(void *)at);
+        break;
+    case ARGUMENT_VALUE:
+        valid = parse_value(words[0], &out->request.set_body);
+        break;
+    case ARGUMENT_PUSH:
+        valid = parse_name(pushes, 4, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_END:
         break;
