@@ -134,9 +134,9 @@ typedef struct cairn_body_def {
     uint32_t allow_sleep;        // 0 or 1
     uint32_t gyroscopic; // 0 or 1: with gyroscopic torque. Without it a body keeps its angular
                          // velocity, with it its angular momentum, so it may tumble
-    uint32_t user;               // the caller's, hashed and carried along
-    uint32_t locks;              // cairn_body_locks; the velocity along them becomes 0
-    uint32_t disabled;           // 0 or 1, see cairn_body_set_enabled; no velocity then
+    uint32_t user;       // the caller's, hashed and carried along
+    uint32_t locks;      // cairn_body_locks; the velocity along them becomes 0
+    uint32_t disabled;   // 0 or 1, see cairn_body_set_enabled; no velocity then
 } cairn_body_def;
 
 cairn_body_def cairn_body_def_default(void); // dynamic, at the origin, at rest
