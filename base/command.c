@@ -64,7 +64,7 @@ static cairn_status check_blast(cairn_vec3 blast) {
 // some its negative.
 static const struct {
     float x, y;
-    bool whole, negative, word;
+    bool whole, negative, word, vector;
 } properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
     [CAIRN_BODY_PROPERTY_KIND] = {.x = CAIRN_BODY_DYNAMIC, .whole = true},
     [CAIRN_BODY_PROPERTY_MASS] = {.x = CAIRN_MASS_MAX},
@@ -79,6 +79,12 @@ static const struct {
     [CAIRN_BODY_PROPERTY_MASK] = {.word = true},
     [CAIRN_BODY_PROPERTY_FRICTION] = {.x = CAIRN_FRICTION_MAX},
     [CAIRN_BODY_PROPERTY_RESTITUTION] = {.x = 1.0f},
+    [CAIRN_BODY_PROPERTY_STATIC_FRICTION] = {.x = CAIRN_FRICTION_MAX},
+    [CAIRN_BODY_PROPERTY_ROLLING_RESISTANCE] = {.x = CAIRN_RESISTANCE_MAX},
+    [CAIRN_BODY_PROPERTY_SPIN_RESISTANCE] = {.x = CAIRN_RESISTANCE_MAX},
+    [CAIRN_BODY_PROPERTY_FRICTION_COMBINE] = {.x = CAIRN_COMBINE_LAST, .whole = true},
+    [CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE] = {.x = CAIRN_COMBINE_LAST, .whole = true},
+    [CAIRN_BODY_PROPERTY_SURFACE_VELOCITY] = {.vector = true},
 };
 
 // Whole, in 0 .. most. Only numbers that have passed the range check are converted.
@@ -97,6 +103,10 @@ static cairn_status check_property(const cairn_command *command) {
     const uint32_t i = (uint32_t)aim.x;
     const float half = properties[i].word ? 65535.0f : 0.0f;
     const float least = properties[i].negative ? 0.0f - properties[i].x : 0.0f;
+    if (properties[i].vector) {
+        const cairn_status velocity = check_velocity(move);
+        return velocity != CAIRN_OK ? velocity : check_zero(cairn_vec3_of(0.0f, aim.y, aim.z));
+    }
     const cairn_status checks[] = {check_whole(aim.y, half), check_whole(aim.z, half),
         properties[i].whole ? check_whole(move.x, properties[i].x)
                             : cairn_check_float(move.x, least, properties[i].x),

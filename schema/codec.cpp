@@ -601,6 +601,12 @@ cairn_scene_shape scene_shape(const wire::SceneShape &t) {
     shape.def.density = t.density();
     shape.def.friction = t.friction() + 0.0f;
     shape.def.restitution = t.restitution() + 0.0f;
+    shape.def.static_friction = t.static_friction() + 0.0f;
+    shape.def.rolling_resistance = t.rolling_resistance() + 0.0f;
+    shape.def.spin_resistance = t.spin_resistance() + 0.0f;
+    shape.def.friction_combine = static_cast<uint32_t>(t.friction_combine());
+    shape.def.restitution_combine = static_cast<uint32_t>(t.restitution_combine());
+    shape.def.surface_velocity = or_else(t.surface_velocity(), zero);
     shape.def.category = t.category();
     shape.def.mask = t.mask();
     shape.def.flags |= t.sensor() ? uint32_t{CAIRN_SHAPE_SENSOR} : 0;

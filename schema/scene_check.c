@@ -130,6 +130,14 @@ static void check_shape(
     check_float(c, "density", def->density, 1e-6f, CAIRN_DENSITY_MAX);
     check_float(c, "friction", def->friction, 0.0f, CAIRN_FRICTION_MAX);
     check_float(c, "restitution", def->restitution, 0.0f, 1.0f);
+    if (def->static_friction != 0.0f) {
+        check_float(c, "static_friction", def->static_friction, def->friction, CAIRN_FRICTION_MAX);
+    }
+    check_float(c, "rolling_resistance", def->rolling_resistance, 0.0f, CAIRN_RESISTANCE_MAX);
+    check_float(c, "spin_resistance", def->spin_resistance, 0.0f, CAIRN_RESISTANCE_MAX);
+    check_range(c, "friction_combine", def->friction_combine, 0, CAIRN_COMBINE_LAST);
+    check_range(c, "restitution_combine", def->restitution_combine, 0, CAIRN_COMBINE_LAST);
+    check_vec3(c, "surface_velocity", def->surface_velocity, CAIRN_SPEED_MAX);
 }
 
 static void check_grid(checker *c, const cairn_scene_body *body) {

@@ -23,29 +23,55 @@ static cairn_status spawn_body(cairn_world *world, const cairn_command *edit,
     return status;
 }
 
+static void set_material(cairn_material *material, uint32_t property, cairn_vec3 value) {
+    switch (property) {
+    case CAIRN_BODY_PROPERTY_FRICTION:
+        material->friction = value.x;
+        break;
+    case CAIRN_BODY_PROPERTY_RESTITUTION:
+        material->restitution = value.x;
+        break;
+    case CAIRN_BODY_PROPERTY_STATIC_FRICTION:
+        material->static_friction = value.x;
+        break;
+    case CAIRN_BODY_PROPERTY_ROLLING_RESISTANCE:
+        material->rolling_resistance = value.x;
+        break;
+    case CAIRN_BODY_PROPERTY_SPIN_RESISTANCE:
+        material->spin_resistance = value.x;
+        break;
+    case CAIRN_BODY_PROPERTY_FRICTION_COMBINE:
+        material->friction_combine = (uint32_t)value.x;
+        break;
+    case CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE:
+        material->restitution_combine = (uint32_t)value.x;
+        break;
+    default:
+        CAIRN_ASSERT(property == CAIRN_BODY_PROPERTY_SURFACE_VELOCITY);
+        material->surface_velocity = value;
+        break;
+    }
+}
+
 // Sets a property of every shape of a body.
 static cairn_status set_shapes(
-    cairn_world *world, cairn_body_id body, uint32_t property, float number, uint32_t word) {
+    cairn_world *world, cairn_body_id body, uint32_t property, cairn_vec3 value, uint32_t word) {
     const uint32_t slot = cairn_body_slot(world, body);
     cairn_status status = slot == CAIRN_INDEX_NONE ? CAIRN_NOT_FOUND : CAIRN_OK;
     uint32_t i = status == CAIRN_OK ? world->shape_first[slot] : 0;
     for (; i != 0 && status == CAIRN_OK; i = world->shape_next[i - 1]) {
         const cairn_shape shape = world->state.shapes[i - 1];
         const cairn_shape_id id = cairn_shape_id_at(world, i - 1);
-        switch (property) {
-        case CAIRN_BODY_PROPERTY_CATEGORY:
+        cairn_material material;
+        if (property == CAIRN_BODY_PROPERTY_CATEGORY) {
             status = cairn_shape_set_filter(world, id, word, shape.mask);
-            break;
-        case CAIRN_BODY_PROPERTY_MASK:
+        } else if (property == CAIRN_BODY_PROPERTY_MASK) {
             status = cairn_shape_set_filter(world, id, shape.category, word);
-            break;
-        case CAIRN_BODY_PROPERTY_FRICTION:
-            status = cairn_shape_set_material(world, id, number, shape.restitution);
-            break;
-        default:
-            CAIRN_ASSERT(property == CAIRN_BODY_PROPERTY_RESTITUTION);
-            status = cairn_shape_set_material(world, id, shape.friction, number);
-            break;
+        } else {
+            status = cairn_shape_read_material(world, id, &material);
+            CAIRN_ASSERT(status == CAIRN_OK);
+            set_material(&material, property, value);
+            status = cairn_shape_set_material(world, id, &material);
         }
     }
     return status;
@@ -75,7 +101,7 @@ static cairn_status set_property(cairn_world *world, const cairn_command *edit) 
     case CAIRN_BODY_PROPERTY_ENABLED:
         return cairn_body_set_enabled(world, body, x != 0.0f);
     default:
-        return set_shapes(world, body, (uint32_t)edit->aim.x, x, word);
+        return set_shapes(world, body, (uint32_t)edit->aim.x, edit->move, word);
     }
 }
 

@@ -319,13 +319,37 @@ typedef struct cairn_shape_def {
     cairn_hull_id hull;      // hull: its vertices are in the shape's frame
     cairn_pose pose;         // in the body's frame
     float density;           // kg/m^3, > 0, at most 1e6
-    float friction;          // >= 0; a pair takes the geometric mean
-    float restitution;       // [0, 1]; a pair takes the larger
+    float friction;          // >= 0, of sliding; for the pair see cairn_combine
+    float restitution;       // [0, 1]
     uint32_t category;       // collision filter: a pair collides when each one's category
     uint32_t mask;           // meets the other's mask
     uint32_t user;
     uint32_t flags; // CAIRN_SHAPE_SENSOR, CAIRN_SHAPE_HIT_EVENTS
+    // More of the material; all 0 by default.
+    float static_friction; // while surfaces stick; at least `friction`, or 0: the same
+    // m, [0, 1e4]: a contact resists rolling, and spinning about its normal, by a torque of at most
+    // this times the normal force; a pair takes the larger. A ball of radius r that rolls at v with
+    // resistance c to rolling stops after 0.7 v^2 r / (c g).
+    float rolling_resistance;
+    float spin_resistance;
+    uint32_t friction_combine;    // cairn_combine
+    uint32_t restitution_combine; // cairn_combine
+    // m/s, in the body's frame, |component| <= 1e4: how the surface moves over the body, as a belt
+    // does. Friction brings what touches it to this velocity; the part along the normal is nothing.
+    cairn_vec3 surface_velocity;
 } cairn_shape_def;
+
+// What a shape is made of: the fields of that name of cairn_shape_def.
+typedef struct cairn_material {
+    float friction;
+    float static_friction;
+    float rolling_resistance;
+    float spin_resistance;
+    float restitution;
+    uint32_t friction_combine;
+    uint32_t restitution_combine;
+    cairn_vec3 surface_velocity;
+} cairn_material;
 
 // A unit box of density 1000 kg/m^3 and friction 0.5 that collides with everything.
 cairn_shape_def cairn_shape_def_default(void);
@@ -341,7 +365,10 @@ cairn_status cairn_shape_destroy(cairn_world *world, cairn_shape_id shape);
 cairn_status cairn_shape_set_filter(
     cairn_world *world, cairn_shape_id shape, uint32_t category, uint32_t mask);
 cairn_status cairn_shape_set_material(
-    cairn_world *world, cairn_shape_id shape, float friction, float restitution);
+    cairn_world *world, cairn_shape_id shape, const cairn_material *material);
+// CAIRN_NOT_FOUND: *out is zeros.
+cairn_status cairn_shape_read_material(
+    const cairn_world *world, cairn_shape_id shape, cairn_material *out);
 cairn_status cairn_shape_set_density(cairn_world *world, cairn_shape_id shape, float density);
 cairn_status cairn_shape_set_user(cairn_world *world, cairn_shape_id shape, uint32_t user);
 // The def as stored, and the shape's body. CAIRN_NOT_FOUND on a stale id.

@@ -157,7 +157,8 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_MASS_MAX 1e18f       // kg
 #define CAIRN_GRAVITY_MAX 1e4f     // m/s^2, of each component
 #define CAIRN_FRICTION_MAX 1e3f
-#define CAIRN_DAMPING_MAX 1e6f // 1/s
+#define CAIRN_RESISTANCE_MAX 1e4f // m, of resistance to rolling and spinning
+#define CAIRN_DAMPING_MAX 1e6f    // 1/s
 #define CAIRN_GRAVITY_SCALE_MAX 1e6f
 #define CAIRN_TURN_MAX 1e3f         // rad, of each component of a rotation vector
 #define CAIRN_EXPLOSION_MAX 1e9f    // N s/m^2
@@ -194,6 +195,17 @@ typedef enum cairn_shape_kind {
     // radius of the disc at y = -half_height, and the apex at y = +half_height
     CAIRN_SHAPE_CONE = 7,
 } cairn_shape_kind;
+
+// How the frictions, or the restitutions, of two shapes become those of their contact. In order of
+// strength: the stronger mode of the two shapes holds.
+typedef enum cairn_combine {
+    CAIRN_COMBINE_USUAL = 0, // friction: the geometric mean; restitution: the larger one
+    CAIRN_COMBINE_AVERAGE = 1,
+    CAIRN_COMBINE_MINIMUM = 2,
+    CAIRN_COMBINE_MULTIPLY = 3,
+    CAIRN_COMBINE_MAXIMUM = 4,
+    CAIRN_COMBINE_LAST = CAIRN_COMBINE_MAXIMUM
+} cairn_combine;
 
 // Bits of a shape's flags.
 enum {
@@ -288,7 +300,14 @@ typedef enum cairn_body_property {
     CAIRN_BODY_PROPERTY_MASK = 11,        // of all its shapes
     CAIRN_BODY_PROPERTY_FRICTION = 12,    // x, of all its shapes
     CAIRN_BODY_PROPERTY_RESTITUTION = 13, // x, of all its shapes
-    CAIRN_BODY_PROPERTY_LAST = CAIRN_BODY_PROPERTY_RESTITUTION
+    // Of all its shapes, as in cairn_material.
+    CAIRN_BODY_PROPERTY_STATIC_FRICTION = 14,     // x
+    CAIRN_BODY_PROPERTY_ROLLING_RESISTANCE = 15,  // x, m
+    CAIRN_BODY_PROPERTY_SPIN_RESISTANCE = 16,     // x, m
+    CAIRN_BODY_PROPERTY_FRICTION_COMBINE = 17,    // x: cairn_combine
+    CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE = 18, // x: cairn_combine
+    CAIRN_BODY_PROPERTY_SURFACE_VELOCITY = 19,    // x, y, z, m/s
+    CAIRN_BODY_PROPERTY_LAST = CAIRN_BODY_PROPERTY_SURFACE_VELOCITY
 } cairn_body_property;
 
 // No padding: commands are copied and compared as bytes, and travel in this layout.

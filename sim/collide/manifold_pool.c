@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "sim/body/shape.h"
 #include "sim/collide/collide.h"
+#include "sim/collide/material.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
@@ -205,12 +206,18 @@ void cairn_solver_manifold_fill(const cairn_world *world, cairn_pair pair,
     const cairn_shape *shape_b = &world->state.shapes[pair.shape_b];
     CAIRN_ASSERT(manifold->point_count >= 1);
     CAIRN_ASSERT(manifold->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
+    const cairn_contact_material material = cairn_contact_material_of(shape_a, shape_b);
     *out = (cairn_solver_manifold){
         .normal = vec3_normalize(
             quat_rotate(pose->shape_rotation_a, manifold->normal), vec3(0.0f, 1.0f, 0.0f)),
         .point_count = (float)manifold->point_count,
-        .friction = float_sqrt(shape_a->friction * shape_b->friction),
-        .restitution = float_max(shape_a->restitution, shape_b->restitution),
+        .friction = material.friction,
+        .restitution = material.restitution,
+        .static_friction = material.static_friction,
+        .rolling_resistance = material.rolling_resistance,
+        .spin_resistance = material.spin_resistance,
+        .surface_velocity = vec3_sub(quat_rotate(pose->body_rotation_b, shape_b->surface_velocity),
+            quat_rotate(pose->body_rotation_a, shape_a->surface_velocity)),
         .rotation_a = pose->body_rotation_a,
         .rotation_b = pose->body_rotation_b};
     for (uint32_t i = 0; i < manifold->point_count; ++i) {

@@ -24,8 +24,11 @@ typedef struct cairn_solver_manifold {
     cairn_solver_manifold_point points[CAIRN_MANIFOLD_POINTS_MAX];
     float friction;
     float restitution;
-    float padding[6];
-    cairn_quat rotation_a; // of the bodies when the manifold was computed
+    float static_friction;       // while sticking, at least `friction`
+    float rolling_resistance;    // m
+    float spin_resistance;       // m
+    cairn_vec3 surface_velocity; // m/s, world, of b's surface less that of a's: beyond the bodies'
+    cairn_quat rotation_a;       // of the bodies when the manifold was computed
     cairn_quat rotation_b;
 } cairn_solver_manifold;
 

@@ -57,7 +57,7 @@ static const cairn_constraint_graph *contact_graph(const cairn_world *world) {
 }
 
 // Of active contact number `active`. Returns its index in the contact list. Words of points that do
-// not exist, and of padding, are zero.
+// not exist are zero.
 static uint32_t manifold_words(
     const cairn_world *world, uint32_t active, uint32_t words[MANIFOLD_WORDS]) {
     CAIRN_ASSERT(active < contact_graph(world)->edge_count);
@@ -71,6 +71,10 @@ static uint32_t manifold_words(
         .point_count = manifold->point_count,
         .friction = manifold->friction,
         .restitution = manifold->restitution,
+        .static_friction = manifold->static_friction,
+        .rolling_resistance = manifold->rolling_resistance,
+        .spin_resistance = manifold->spin_resistance,
+        .surface_velocity = manifold->surface_velocity,
         .rotation_a = manifold->rotation_a,
         .rotation_b = manifold->rotation_b};
     memcpy(shown.points, manifold->points, points * sizeof shown.points[0]);
@@ -303,7 +307,10 @@ static const char *manifold_field(uint32_t word) {
         return point_words[(word - MANIFOLD_WORD(points)) % POINT_WORDS];
     }
     if (word < MANIFOLD_WORD(rotation_a)) {
-        return word == MANIFOLD_WORD(friction) ? "friction" : "restitution";
+        static const char *const material[] = {"friction", "restitution", "static_friction",
+            "rolling_resistance", "spin_resistance", "surface_velocity.x", "surface_velocity.y",
+            "surface_velocity.z"};
+        return material[word - MANIFOLD_WORD(friction)];
     }
     return word < MANIFOLD_WORD(rotation_b) ? "rotation_a" : "rotation_b";
 }

@@ -23,6 +23,9 @@
 // nor lose their impulses while a stack sways. Their rows let the gap close, and no more, in one
 // step.
 #define CAIRN_CONTACT_MARGIN 0.01f
+// Surfaces that slide on each other more slowly than this when a step begins stick, m/s: the static
+// friction holds for them. Bodies at rest jitter by a hundredth of it.
+#define CAIRN_STICKING_SPEED 0.01f
 // Sweeps of the soft-step solver over the normal rows of a manifold in each solve. They cost
 // little, because they read and write no bodies. Measured on heavy stacks: with four they
 // jitter less than with two, with eight no less than with four.

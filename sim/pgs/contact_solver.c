@@ -72,6 +72,49 @@ static void prepare_row(const cairn_world *world, const cairn_pgs_contact *const
     row->bias = normal_target(world, at->separation);
 }
 
+static void prepare_material(const cairn_world *world, const cairn_shape *shape_a,
+    const cairn_shape *shape_b, cairn_pgs_contact *constraint) {
+    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
+    const cairn_motion *motions = world->state.motions;
+    const cairn_contact_material material = cairn_contact_material_of(shape_a, shape_b);
+    const cairn_sym3 both = sym3_add(a->inverse_inertia, b->inverse_inertia);
+    const cairn_vec3 axes[3] = {
+        constraint->tangents[0], constraint->tangents[1], constraint->normal};
+    float mass[3];
+    for (int i = 0; i < 3; ++i) {
+        const float response = vec3_dot(axes[i], sym3_apply(both, axes[i]));
+        mass[i] = response > 0.0f ? 1.0f / response : 0.0f;
+    }
+    constraint->material = material;
+    constraint->surface_velocity =
+        vec3_sub(quat_rotate(motions[constraint->body_b].rotation, shape_b->surface_velocity),
+            quat_rotate(motions[constraint->body_a].rotation, shape_a->surface_velocity));
+    constraint->friction = material.friction;
+    constraint->resists = material.rolling_resistance > 0.0f || material.spin_resistance > 0.0f;
+    constraint->rolling_mass[0] = mass[0];
+    constraint->rolling_mass[1] = mass[1];
+    constraint->spin_mass = mass[2];
+    constraint->spin_impulse = 0.0f;
+    constraint->rolling_impulse[0] = 0.0f;
+    constraint->rolling_impulse[1] = 0.0f;
+}
+
+// Chooses between static and sliding friction by how fast the first point slides.
+static void choose_friction(const cairn_world *world, cairn_pgs_contact *constraint) {
+    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
+    const cairn_pgs_contact_row *row = &constraint->rows[0];
+    const cairn_vec3 change = vec3_sub(b->velocity_change, a->velocity_change);
+    const cairn_vec3 u = vec3_add(vec3_sub(point_velocity(a, row->arm_a, b, row->arm_b), change),
+        constraint->surface_velocity);
+    const float slip_1 = vec3_dot(u, constraint->tangents[0]);
+    const float slip_2 = vec3_dot(u, constraint->tangents[1]);
+    if (slip_1 * slip_1 + slip_2 * slip_2 < CAIRN_STICKING_SPEED * CAIRN_STICKING_SPEED) {
+        constraint->friction = constraint->material.static_friction;
+    }
+}
+
 static void prepare_contact(
     const cairn_world *world, uint32_t index, cairn_pgs_contact *constraint) {
     const cairn_constraint_edge *edge = &world->pgs->contact_graph.edges[index];
@@ -90,8 +133,7 @@ static void prepare_contact(
     constraint->row_count = manifold.point_count;
     constraint->normal = manifold.normal;
     vec3_tangents(manifold.normal, &constraint->tangents[0], &constraint->tangents[1]);
-    constraint->friction = float_sqrt(shape_a->friction * shape_b->friction);
-    constraint->restitution = float_max(shape_a->restitution, shape_b->restitution);
+    prepare_material(world, shape_a, shape_b, constraint);
     const float bound = constant_friction(world) ? constant_bound(world, constraint) : -1.0f;
     for (uint32_t i = 0; i < manifold.point_count; ++i) {
         cairn_pgs_contact_row *row = &constraint->rows[i];
@@ -102,6 +144,9 @@ static void prepare_contact(
         row->normal_impulse = warm ? point->normal_impulse : 0.0f;
         row->tangent_impulse[0] = warm ? contact->tangent_impulse[2 * i] : 0.0f;
         row->tangent_impulse[1] = warm ? contact->tangent_impulse[2 * i + 1] : 0.0f;
+    }
+    if (constraint->material.static_friction > constraint->material.friction) {
+        choose_friction(world, constraint);
     }
 }
 
@@ -134,20 +179,23 @@ void cairn_pgs_contacts_warm_start(cairn_world *world) {
 }
 
 void cairn_pgs_solve_friction(const cairn_pgs_contact *constraint, const cairn_pgs_contact_row *row,
-    float bound, float impulses[2], cairn_pgs_body *a, cairn_pgs_body *b) {
-    const cairn_vec3 velocity = point_velocity(a, row->arm_a, b, row->arm_b);
+    float normal_impulse, float impulses[2], cairn_pgs_body *a, cairn_pgs_body *b) {
+    const cairn_vec3 velocity =
+        vec3_add(point_velocity(a, row->arm_a, b, row->arm_b), constraint->surface_velocity);
     float sum[2];
     for (int t = 0; t < 2; ++t) {
         const float slide = vec3_dot(velocity, constraint->tangents[t]);
         sum[t] = impulses[t] - row->tangent_mass[t] * slide;
     }
     if (row->friction_bound < 0.0f) {
+        const float bound = constraint->friction * normal_impulse;
         const float length_squared = sum[0] * sum[0] + sum[1] * sum[1];
         const bool sliding = length_squared > bound * bound;
         const float scale = sliding ? bound / float_sqrt(length_squared) : 1.0f;
         sum[0] = sum[0] * scale;
         sum[1] = sum[1] * scale;
     } else {
+        const float bound = row->friction_bound;
         sum[0] = float_clamp(sum[0], 0.0f - bound, bound);
         sum[1] = float_clamp(sum[1], 0.0f - bound, bound);
     }
@@ -160,16 +208,47 @@ void cairn_pgs_solve_friction(const cairn_pgs_contact *constraint, const cairn_p
     add_impulse(b, row->arm_b, impulse);
 }
 
+// Resistance to rolling and spinning, by the normal impulses of all points.
+static void solve_resistance(cairn_pgs_contact *constraint, cairn_pgs_body *a, cairn_pgs_body *b) {
+    float normal = 0.0f;
+    for (uint32_t i = 0; i < constraint->row_count; ++i) {
+        normal += constraint->rows[i].normal_impulse;
+    }
+    const cairn_vec3 w = vec3_sub(b->angular_velocity, a->angular_velocity);
+    float sum[2];
+    for (int t = 0; t < 2; ++t) {
+        sum[t] = constraint->rolling_impulse[t] -
+                 constraint->rolling_mass[t] * vec3_dot(w, constraint->tangents[t]);
+    }
+    const float bound = constraint->material.rolling_resistance * normal;
+    const float length_squared = sum[0] * sum[0] + sum[1] * sum[1];
+    const float scale = length_squared > bound * bound ? bound / float_sqrt(length_squared) : 1.0f;
+    cairn_vec3 torque = vec3_zero();
+    for (int t = 0; t < 2; ++t) {
+        const float total = sum[t] * scale;
+        torque = vec3_add_scaled(
+            torque, constraint->tangents[t], total - constraint->rolling_impulse[t]);
+        constraint->rolling_impulse[t] = total;
+    }
+    const float limit = constraint->material.spin_resistance * normal;
+    const float spin = float_clamp(
+        constraint->spin_impulse - constraint->spin_mass * vec3_dot(w, constraint->normal),
+        0.0f - limit, limit);
+    torque = vec3_add_scaled(torque, constraint->normal, spin - constraint->spin_impulse);
+    constraint->spin_impulse = spin;
+    apply_angular_impulse(a, b, torque);
+}
+
 static void solve_contact(cairn_world *world, cairn_pgs_contact *constraint) {
     CAIRN_ASSERT(constraint->row_count <= CAIRN_MANIFOLD_POINTS_MAX);
     cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         cairn_pgs_contact_row *row = &constraint->rows[i];
-        const bool coulomb = row->friction_bound < 0.0f;
-        cairn_pgs_solve_friction(constraint, row,
-            coulomb ? constraint->friction * row->normal_impulse : row->friction_bound,
-            row->tangent_impulse, a, b);
+        cairn_pgs_solve_friction(constraint, row, row->normal_impulse, row->tangent_impulse, a, b);
+    }
+    if (constraint->resists) {
+        solve_resistance(constraint, a, b);
     }
     for (uint32_t pass = 0; pass < CAIRN_NORMAL_PASSES; ++pass) {
         for (uint32_t i = 0; i < constraint->row_count; ++i) {

@@ -33,10 +33,10 @@ static bool find_impact(const cairn_world *world, cairn_pgs_contact *constraint)
         const float velocity = normal_velocity(world, constraint, row);
         const float approach = forces - velocity;
         const float gap = row->separation + velocity * h; // at the end of the step
-        const bool fast = approach > threshold && constraint->restitution > 0.0f;
+        const bool fast = approach > threshold && constraint->material.restitution > 0.0f;
         meets = meets || (fast && gap < 0.0f);
         row->takes_part = fast && gap < CAIRN_IMPACT_SLACK ? 1 : 0;
-        row->impact_target = constraint->restitution * approach;
+        row->impact_target = constraint->material.restitution * approach;
         row->impact_impulse = 0.0f;
         row->impact_tangent_impulse[0] = 0.0f;
         row->impact_tangent_impulse[1] = 0.0f;
@@ -52,8 +52,8 @@ static void solve_impact(cairn_world *world, cairn_pgs_contact *constraint) {
     const bool coulomb = world->def.friction_model == CAIRN_FRICTION_COULOMB;
     for (uint32_t i = 0; coulomb && i < constraint->row_count; ++i) {
         cairn_pgs_contact_row *row = &constraint->rows[i];
-        cairn_pgs_solve_friction(constraint, row, constraint->friction * row->impact_impulse,
-            row->impact_tangent_impulse, a, b);
+        cairn_pgs_solve_friction(
+            constraint, row, row->impact_impulse, row->impact_tangent_impulse, a, b);
     }
     for (uint32_t sweep = 0; sweep < CAIRN_IMPACT_MANIFOLD_SWEEPS; ++sweep) {
         for (uint32_t i = 0; i < constraint->row_count; ++i) {

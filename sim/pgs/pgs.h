@@ -7,6 +7,7 @@
 // on one thread, in the order of the constraint graph.
 
 #include "sim/body/gyroscopic.h"
+#include "sim/collide/material.h"
 #include "sim/constraint/graph.h"
 #include "sim/state/world.h"
 
@@ -48,8 +49,14 @@ typedef struct cairn_pgs_contact {
     uint32_t row_count;
     cairn_vec3 normal;
     cairn_vec3 tangents[2];
-    float friction;
-    float restitution;
+    cairn_contact_material material;
+    float friction;              // of the material: static or sliding
+    cairn_vec3 surface_velocity; // m/s, of b's surface less that of a's, beyond the bodies'
+    bool resists;                // rolling or spinning
+    float spin_mass;             // effective masses, about the normal and the tangents
+    float rolling_mass[2];
+    float spin_impulse; // N m s, accumulated in the step
+    float rolling_impulse[2];
     uint32_t impact; // 0 or 1: the bodies collide in this round of impacts
     cairn_pgs_contact_row rows[CAIRN_MANIFOLD_POINTS_MAX];
 } cairn_pgs_contact;
@@ -108,9 +115,10 @@ void cairn_pgs_contacts_warm_start(cairn_world *world);
 // One sweep over all rows.
 void cairn_pgs_contacts_solve(cairn_world *world);
 // Both friction rows of a point with these accumulated impulses. Coulomb: the pair stays inside the
-// circle of radius `bound`; otherwise each by itself inside the bound.
+// circle of radius friction times `normal_impulse`; otherwise each by itself inside
+// row->friction_bound.
 void cairn_pgs_solve_friction(const cairn_pgs_contact *constraint, const cairn_pgs_contact_row *row,
-    float bound, float impulses[2], cairn_pgs_body *a, cairn_pgs_body *b);
+    float normal_impulse, float impulses[2], cairn_pgs_body *a, cairn_pgs_body *b);
 // Accumulated impulses into the contact list.
 void cairn_pgs_contacts_store(cairn_world *world);
 

@@ -97,7 +97,8 @@ static bool shape_ok(const cairn_state *state, uint32_t slot) {
         !cairn_state_has(state, CAIRN_ARRAY_BODIES, shape->body) ||
         cairn_geometry_check(&shape->geometry) != CAIRN_OK ||
         (shape->geometry.kind == CAIRN_SHAPE_HULL ? !hull_exists : hull != 0) ||
-        cairn_check_rotation(shape->pose.rotation) != CAIRN_OK || shape->density <= 0.0f) {
+        cairn_check_rotation(shape->pose.rotation) != CAIRN_OK || shape->density <= 0.0f ||
+        (shape->static_friction != 0.0f && shape->static_friction < shape->friction)) {
         return false;
     }
     return shape->geometry.kind != CAIRN_SHAPE_HALF_SPACE ||

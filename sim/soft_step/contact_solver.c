@@ -38,7 +38,8 @@
 // mu N r with r the mean distance of the points from c. It is solved in the relax pass alone, as in
 // Box3D: the velocity that the bias adds is none that friction should resist. Solved in both
 // passes, it feeds a swaying of tall towers: a log cabin of 20 layers swings about its axis, by 0.6
-// mm more each second.
+// mm more each second. Surfaces that move, static friction and resistance to rolling and spinning
+// are solved there, too (has_material).
 //
 // Bias. A row with s > 0 asks for s / h, so that the gap may close in this substep but not more.
 // With s < 0 a biased row is a soft constraint that asks for rate * s, at most the push speed; a
@@ -63,6 +64,7 @@ typedef struct wide_contact {
     pair_lanes pair;
     uint32_t point_count;     // the maximum over the lanes
     uint32_t has_restitution; // 0 or 1: in some lane
+    uint32_t has_material;    // 0 or 1: in some lane, more than friction and restitution
     lanes3 normal;            // from a to b
     lanes3 tangent;           // t1; t2 is normal x t1
     lanes3 arm_a;             // from the centres of mass to c
@@ -78,6 +80,12 @@ typedef struct wide_contact {
     wide_point points[CAIRN_MANIFOLD_POINTS_MAX];
     lanes summed_impulse; // N s, normal, of the substeps and impacts so far; for hit events
     lanes restitution;
+    // Read and written only with has_material.
+    lanes rolling_resistance;
+    lanes spin_resistance;
+    lanes surface_velocity[2]; // along t1 and t2, of b's surface relative to a's
+    lanes rolling_mass_11, rolling_mass_12, rolling_mass_22;
+    lanes rolling_impulse[2]; // N m s, about t1 and t2
 } wide_contact;
 
 // An impact of the bodies of a wide contact in one round; see CAIRN_CONSTRAINT_FIND_IMPACTS.
@@ -87,6 +95,7 @@ typedef struct wide_impact {
     lanes impulse[CAIRN_MANIFOLD_POINTS_MAX]; // N s, accumulated in the round, like the following
     lanes friction_impulse[2];
     lanes twist_impulse;
+    lanes rolling_impulse[2];
 } wide_impact;
 
 static inline lanes3 tangent2_of(const wide_contact *wide) {
@@ -111,13 +120,52 @@ static inline lanes normal_impulse_sum(const wide_contact *wide) {
     return sum;
 }
 
-// Solves both friction rows at once and the row of twist.
-static inline void solve_friction(wide_contact *wide, lanes3 t2, body_lanes *a, body_lanes *b) {
+// Resists rolling: a torque across the normal of at most the normal impulse times a length.
+static inline void solve_rolling(
+    wide_contact *wide, lanes3 t2, lanes normal, body_lanes *a, body_lanes *b) {
+    const lanes3 w = lanes3_sub(b->angular_velocity, a->angular_velocity);
+    const lanes w1 = lanes3_dot(w, wide->tangent);
+    const lanes w2 = lanes3_dot(w, t2);
+    const lanes bound = wide->rolling_resistance * normal;
+    lanes sum1 =
+        wide->rolling_impulse[0] - (wide->rolling_mass_11 * w1 + wide->rolling_mass_12 * w2);
+    lanes sum2 =
+        wide->rolling_impulse[1] - (wide->rolling_mass_12 * w1 + wide->rolling_mass_22 * w2);
+    const lanes square = sum1 * sum1 + sum2 * sum2;
+    const lanes_mask rolls = lanes_less(bound * bound, square);
+    const lanes one = lanes_all(1.0f);
+    const lanes scale =
+        lanes_select(rolls, bound / lanes_sqrt(lanes_select(rolls, square, one)), one);
+    sum1 = sum1 * scale;
+    sum2 = sum2 * scale;
+    const lanes3 torque =
+        lanes3_add_scaled(lanes3_scale(wide->tangent, sum1 - wide->rolling_impulse[0]), t2,
+            sum2 - wide->rolling_impulse[1]);
+    wide->rolling_impulse[0] = sum1;
+    wide->rolling_impulse[1] = sum2;
+    a->angular_velocity =
+        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque));
+    b->angular_velocity =
+        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque));
+}
+
+// Solves both friction rows at once and the row of twist. The rows of surfaces that move ask for
+// the velocity at which these rest on each other. `material`: the constraint has_material.
+__attribute__((always_inline)) static inline void solve_friction_rows(
+    wide_contact *wide, lanes3 t2, body_lanes *a, body_lanes *b, const bool material) {
+    const lanes normal = normal_impulse_sum(wide);
+    if (material) {
+        solve_rolling(wide, t2, normal, a, b);
+    }
     const lanes3 u = relative_velocity(wide, a, b);
     const lanes3 w = lanes3_sub(b->angular_velocity, a->angular_velocity);
-    const lanes u1 = lanes3_dot(u, wide->tangent);
-    const lanes u2 = lanes3_dot(u, t2);
-    const lanes bound = wide->friction * normal_impulse_sum(wide);
+    lanes u1 = lanes3_dot(u, wide->tangent);
+    lanes u2 = lanes3_dot(u, t2);
+    const lanes bound = wide->friction * normal;
+    if (material) {
+        u1 = u1 + wide->surface_velocity[0];
+        u2 = u2 + wide->surface_velocity[1];
+    }
     lanes sum1 =
         wide->friction_impulse[0] - (wide->tangent_mass_11 * u1 + wide->tangent_mass_12 * u2);
     lanes sum2 =
@@ -129,7 +177,10 @@ static inline void solve_friction(wide_contact *wide, lanes3 t2, body_lanes *a, 
     const lanes scale = lanes_select(slides, bound / length, one);
     sum1 = sum1 * scale;
     sum2 = sum2 * scale;
-    const lanes limit = bound * wide->radius;
+    lanes limit = bound * wide->radius;
+    if (material) {
+        limit = limit + wide->spin_resistance * normal;
+    }
     const lanes unclamped = wide->twist_impulse - wide->twist_mass * lanes3_dot(w, wide->normal);
     const lanes twist = lanes_min(lanes_max(unclamped, lanes_all(0.0f) - limit), limit);
     const lanes3 impulse =
@@ -140,6 +191,20 @@ static inline void solve_friction(wide_contact *wide, lanes3 t2, body_lanes *a, 
     wide->friction_impulse[1] = sum2;
     wide->twist_impulse = twist;
     apply_at_centre(wide, a, b, impulse, torque);
+}
+
+// Apart from the friction of all other contacts, which then costs as much as without materials.
+__attribute__((noinline)) static void solve_friction_of_material(
+    wide_contact *wide, body_lanes *a, body_lanes *b) {
+    solve_friction_rows(wide, tangent2_of(wide), a, b, true);
+}
+
+static inline void solve_friction(wide_contact *wide, lanes3 t2, body_lanes *a, body_lanes *b) {
+    if (wide->has_material != 0) {
+        solve_friction_of_material(wide, a, b);
+    } else {
+        solve_friction_rows(wide, t2, a, b, false);
+    }
 }
 
 // A velocity, displacement or impulse in manifold space: along n at c, and about t1 and t2.
@@ -297,6 +362,10 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
         lanes3 torque = lanes3_scale(wide->normal, wide->twist_impulse);
         torque = lanes3_add_scaled(torque, wide->tangent, angular_1);
         torque = lanes3_add_scaled(torque, t2, angular_2);
+        if (wide->has_material != 0) {
+            torque = lanes3_add_scaled(torque, wide->tangent, wide->rolling_impulse[0]);
+            torque = lanes3_add_scaled(torque, t2, wide->rolling_impulse[1]);
+        }
         apply_at_centre(wide, &a, &b, impulse, torque);
         store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
         store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
@@ -402,6 +471,8 @@ static uint32_t find_impact(
     impact->friction_impulse[0] = zero;
     impact->friction_impulse[1] = zero;
     impact->twist_impulse = zero;
+    impact->rolling_impulse[0] = zero;
+    impact->rolling_impulse[1] = zero;
     return lanes_set(meets) & wide->pair.live;
 }
 
@@ -464,6 +535,8 @@ static void solve_impact(
     struck.friction_impulse[0] = impact->friction_impulse[0];
     struck.friction_impulse[1] = impact->friction_impulse[1];
     struck.twist_impulse = impact->twist_impulse;
+    struck.rolling_impulse[0] = impact->rolling_impulse[0];
+    struck.rolling_impulse[1] = impact->rolling_impulse[1];
     for (uint32_t i = 0; i < wide->point_count; ++i) {
         struck.points[i].impulse = impact->impulse[i];
     }
@@ -490,6 +563,8 @@ static void solve_impact(
     impact->friction_impulse[0] = struck.friction_impulse[0];
     impact->friction_impulse[1] = struck.friction_impulse[1];
     impact->twist_impulse = struck.twist_impulse;
+    impact->rolling_impulse[0] = struck.rolling_impulse[0];
+    impact->rolling_impulse[1] = struck.rolling_impulse[1];
     store_after_impact(
         context, wide->pair.a, wide->pair.offset_a, wide->pair.moving_a & found, &a_before, &a);
     store_after_impact(
@@ -530,7 +605,10 @@ typedef struct manifold_lanes {
     } points[CAIRN_MANIFOLD_POINTS_MAX];
     lanes friction;
     lanes restitution;
-    lanes padding[6];
+    lanes static_friction;
+    lanes rolling_resistance;
+    lanes spin_resistance;
+    lanes3 surface_velocity;
     lanes_quat rotation_a;
     lanes_quat rotation_b;
 } manifold_lanes;
@@ -679,6 +757,69 @@ static void load_impulses(const cairn_solver_context *context, wide_contact *wid
     wide->twist_impulse = stored[3] * warm;
 }
 
+// The part of a contact that most do without. The stored impulse of a lane without resistance to
+// rolling is left alone, so that no result depends on what lies beside it in a vector.
+static void prepare_material(const cairn_solver_context *context, wide_contact *wide,
+    const manifold_lanes *manifold, const body_lanes *a, const body_lanes *b) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes3 t2 = tangent2_of(wide);
+    const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
+    float stored[3][CAIRN_LANES];
+    lanes rolling[3];
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        const cairn_contact *contact =
+            &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
+        for (uint32_t k = 0; k < 3; ++k) {
+            stored[k][i] = contact->tangent_impulse[4 + k];
+        }
+    }
+    memcpy(rolling, stored, sizeof rolling);
+    const lanes3 impulse = lanes3_select(lanes_less(zero, manifold->rolling_resistance),
+        lanes3_of(rolling[0] * warm, rolling[1] * warm, rolling[2] * warm),
+        lanes3_of(zero, zero, zero));
+    wide->rolling_resistance = manifold->rolling_resistance;
+    wide->spin_resistance = manifold->spin_resistance;
+    wide->surface_velocity[0] = lanes3_dot(manifold->surface_velocity, wide->tangent);
+    wide->surface_velocity[1] = lanes3_dot(manifold->surface_velocity, t2);
+    wide->rolling_impulse[0] = lanes3_dot(impulse, wide->tangent);
+    wide->rolling_impulse[1] = lanes3_dot(impulse, t2);
+    const lanes3 u = relative_velocity(wide, a, b);
+    const lanes slip_1 = lanes3_dot(u, wide->tangent) + wide->surface_velocity[0];
+    const lanes slip_2 = lanes3_dot(u, t2) + wide->surface_velocity[1];
+    const lanes_mask sticks = lanes_less(
+        slip_1 * slip_1 + slip_2 * slip_2, lanes_all(CAIRN_STICKING_SPEED * CAIRN_STICKING_SPEED));
+    wide->friction = lanes_select(sticks, manifold->static_friction, manifold->friction);
+    const lanes inverse = inverse_or_zero(wide->k_11 * wide->k_22 - wide->k_12 * wide->k_12);
+    wide->rolling_mass_11 = wide->k_22 * inverse;
+    wide->rolling_mass_12 = zero - wide->k_12 * inverse;
+    wide->rolling_mass_22 = wide->k_11 * inverse;
+}
+
+static void store_rolling(const cairn_solver_context *context, const wide_contact *wide) {
+    const lanes3 t2 = tangent2_of(wide);
+    const lanes3 rolling = lanes3_add_scaled(
+        lanes3_scale(wide->tangent, wide->rolling_impulse[0]), t2, wide->rolling_impulse[1]);
+    const lanes values[4] = {finite_or_zero(rolling.x), finite_or_zero(rolling.y),
+        finite_or_zero(rolling.z), wide->rolling_resistance};
+    float stored[4][CAIRN_LANES];
+    memcpy(stored, values, sizeof stored);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        cairn_contact *contact =
+            &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
+        for (uint32_t k = 0; k < 3 && (wide->pair.live >> i & 1u) != 0 && stored[3][i] > 0.0f;
+             ++k) {
+            contact->tangent_impulse[4 + k] = stored[k][i];
+        }
+    }
+}
+
+static bool manifold_has_material(const cairn_solver_manifold *manifold) {
+    const cairn_vec3 surface = manifold->surface_velocity;
+    return manifold->static_friction > manifold->friction || manifold->rolling_resistance > 0.0f ||
+           manifold->spin_resistance > 0.0f || surface.x != 0.0f || surface.y != 0.0f ||
+           surface.z != 0.0f;
+}
+
 static void set_softness(const cairn_solver_context *context, wide_contact *wide,
     const body_lanes *a, const body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
@@ -699,6 +840,7 @@ static void prepare_contact(
     const void *motions_b[CAIRN_LANES];
     uint32_t point_count = 0;
     uint32_t has_restitution = 0;
+    uint32_t has_material = 0;
     fill_pair(context, context->contact_edges, order, &wide->pair);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         const cairn_constraint_edge *edge = &context->contact_edges[wide->pair.edge[i]];
@@ -708,10 +850,12 @@ static void prepare_contact(
         const uint32_t points = (uint32_t)manifold->point_count;
         point_count = points > point_count ? points : point_count;
         has_restitution |= manifold->restitution > 0.0f ? 1u : 0u;
+        has_material |= manifold_has_material(manifold) ? 1u : 0u;
     }
     CAIRN_ASSERT(point_count >= 1 && point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     wide->point_count = point_count;
     wide->has_restitution = has_restitution;
+    wide->has_material = has_material;
     wide->summed_impulse = lanes_all(0.0f);
     manifold_rows in;
     load_manifolds(context, wide, &in);
@@ -726,6 +870,9 @@ static void prepare_contact(
     compute_effective_masses(wide, &a, &b, manifold->point_count);
     set_softness(context, wide, &a, &b);
     load_impulses(context, wide);
+    if (has_material != 0) {
+        prepare_material(context, wide, manifold, &a, &b);
+    }
     if (has_restitution != 0) {
         atomic_store_explicit(context->restitution_found, 1, memory_order_relaxed);
     }
@@ -780,6 +927,9 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
     const wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         store_contact(context, &constraints[i]);
+        if (constraints[i].has_material != 0) {
+            store_rolling(context, &constraints[i]);
+        }
     }
 }
 

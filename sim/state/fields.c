@@ -136,6 +136,12 @@ static const cairn_field shape_fields[] = {
     WORD(mask, ANY),
     WORD(user, ANY),
     WORD(flags, CAIRN_SHAPE_SENSOR | CAIRN_SHAPE_HIT_EVENTS),
+    SIZE(static_friction, CAIRN_FRICTION_MAX),
+    SIZE(rolling_resistance, CAIRN_RESISTANCE_MAX),
+    SIZE(spin_resistance, CAIRN_RESISTANCE_MAX),
+    WORD(friction_combine, CAIRN_COMBINE_LAST),
+    WORD(restitution_combine, CAIRN_COMBINE_LAST),
+    VEC3(surface_velocity, CAIRN_SPEED_MAX),
 };
 #undef ELEMENT
 

@@ -129,6 +129,12 @@ typedef struct cairn_shape {
     uint32_t mask;
     uint32_t user;
     uint32_t flags; // CAIRN_SHAPE_SENSOR, CAIRN_SHAPE_HIT_EVENTS
+    float static_friction;
+    float rolling_resistance; // m
+    float spin_resistance;    // m
+    uint32_t friction_combine;
+    uint32_t restitution_combine;
+    cairn_vec3 surface_velocity; // m/s, in the body's frame
 } cairn_shape;
 
 typedef struct cairn_joint {
@@ -181,7 +187,8 @@ typedef struct cairn_contact {
     cairn_packed_rotation reference_rotation_b;
     cairn_contact_point points[CAIRN_MANIFOLD_POINTS_MAX]; // zero from point_count on
     // N s. CAIRN_SOLVER_PGS: two of each point. CAIRN_SOLVER_SOFT_STEP: friction at the middle
-    // of the points, as a world vector, and N m s of twist about the normal; the rest zero.
+    // of the points, as a world vector, N m s of twist about the normal, N m s of rolling
+    // resistance as a world vector; the rest zero.
     float tangent_impulse[2 * CAIRN_MANIFOLD_POINTS_MAX];
 } cairn_contact;
 

@@ -26,15 +26,54 @@ cairn_shape_def cairn_shape_def_default(void) {
         .mask = UINT32_MAX};
 }
 
+static cairn_material material_of_def(const cairn_shape_def *def) {
+    return (cairn_material){.friction = def->friction,
+        .static_friction = def->static_friction,
+        .rolling_resistance = def->rolling_resistance,
+        .spin_resistance = def->spin_resistance,
+        .restitution = def->restitution,
+        .friction_combine = def->friction_combine,
+        .restitution_combine = def->restitution_combine,
+        .surface_velocity = def->surface_velocity};
+}
+
+static cairn_status material_check(const cairn_material *material) {
+    const cairn_status checks[] = {
+        cairn_check_float(material->friction, 0.0f, CAIRN_FRICTION_MAX),
+        cairn_check_float(material->static_friction, 0.0f, CAIRN_FRICTION_MAX),
+        cairn_check_float(material->rolling_resistance, 0.0f, CAIRN_RESISTANCE_MAX),
+        cairn_check_float(material->spin_resistance, 0.0f, CAIRN_RESISTANCE_MAX),
+        cairn_check_float(material->restitution, 0.0f, 1.0f),
+        cairn_check_vec3(material->surface_velocity, CAIRN_SPEED_MAX),
+    };
+    const cairn_status status = cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+    const bool known =
+        material->friction_combine <= CAIRN_COMBINE_LAST &&
+        material->restitution_combine <= CAIRN_COMBINE_LAST &&
+        (material->static_friction == 0.0f || material->static_friction >= material->friction);
+    return status == CAIRN_OK && !known ? CAIRN_INVALID_ARGUMENT : status;
+}
+
+static void write_material(cairn_shape *shape, const cairn_material *material) {
+    shape->friction = material->friction + 0.0f;
+    shape->static_friction = material->static_friction + 0.0f;
+    shape->rolling_resistance = material->rolling_resistance + 0.0f;
+    shape->spin_resistance = material->spin_resistance + 0.0f;
+    shape->restitution = material->restitution + 0.0f;
+    shape->friction_combine = material->friction_combine;
+    shape->restitution_combine = material->restitution_combine;
+    shape->surface_velocity = vec3_clean(material->surface_velocity);
+}
+
 static cairn_status shape_def_check(const cairn_shape_def *def) {
     const cairn_geometry geometry = cairn_geometry_of_def(def);
+    const cairn_material material = material_of_def(def);
     const cairn_status checks[] = {
         cairn_geometry_check(&geometry),
         cairn_check_vec3(def->pose.position, CAIRN_DISTANCE_MAX),
         cairn_check_rotation(def->pose.rotation),
         cairn_check_float(def->density, 0.0f, CAIRN_DENSITY_MAX),
-        cairn_check_float(def->friction, 0.0f, CAIRN_FRICTION_MAX),
-        cairn_check_float(def->restitution, 0.0f, 1.0f),
+        material_check(&material),
     };
     const cairn_status status = cairn_check_all(checks, sizeof checks / sizeof checks[0]);
     const bool known = def->flags <= (CAIRN_SHAPE_SENSOR | CAIRN_SHAPE_HIT_EVENTS);
@@ -87,12 +126,12 @@ cairn_status cairn_shape_create(
         .pose = {.position = vec3_clean(def->pose.position),
             .rotation = quat_normalize(def->pose.rotation)},
         .density = def->density,
-        .friction = def->friction + 0.0f,
-        .restitution = def->restitution + 0.0f,
         .category = def->category,
         .mask = def->mask,
         .user = def->user,
         .flags = def->flags};
+    const cairn_material material = material_of_def(def);
+    write_material(&state->shapes[slot], &material);
     link_shape(world, owner, slot);
     cairn_shape_tree_mark_shapes(world->shape_tree, owner);
     world->hit_shapes += (def->flags & CAIRN_SHAPE_HIT_EVENTS) != 0 ? 1u : 0u;
@@ -180,7 +219,13 @@ cairn_status cairn_shape_read(
         .category = source->category,
         .mask = source->mask,
         .user = source->user,
-        .flags = source->flags};
+        .flags = source->flags,
+        .static_friction = source->static_friction,
+        .rolling_resistance = source->rolling_resistance,
+        .spin_resistance = source->spin_resistance,
+        .friction_combine = source->friction_combine,
+        .restitution_combine = source->restitution_combine,
+        .surface_velocity = source->surface_velocity};
     *body = cairn_body_id_at(world, source->body);
     return CAIRN_OK;
 }
@@ -236,14 +281,23 @@ cairn_status cairn_shape_set_filter(
 }
 
 cairn_status cairn_shape_set_material(
-    cairn_world *world, cairn_shape_id id, float friction, float restitution) {
-    const cairn_status checks[] = {cairn_check_float(friction, 0.0f, CAIRN_FRICTION_MAX),
-        cairn_check_float(restitution, 0.0f, 1.0f)};
+    cairn_world *world, cairn_shape_id id, const cairn_material *material) {
     cairn_status status;
-    cairn_shape *shape = shape_to_set(world, id, cairn_check_all(checks, 2), &status);
+    cairn_shape *shape = shape_to_set(world, id, material_check(material), &status);
     if (shape != NULL) {
-        shape->friction = friction + 0.0f;
-        shape->restitution = restitution + 0.0f;
+        write_material(shape, material);
+    }
+    return status;
+}
+
+cairn_status cairn_shape_read_material(
+    const cairn_world *world, cairn_shape_id id, cairn_material *out) {
+    cairn_shape_def def;
+    cairn_body_id body;
+    *out = (cairn_material){.friction = 0.0f};
+    const cairn_status status = cairn_shape_read(world, id, &def, &body);
+    if (status == CAIRN_OK) {
+        *out = material_of_def(&def);
     }
     return status;
 }

@@ -469,6 +469,7 @@ static void reload(cairn_world *twin, uint32_t tick) {
 static void act(cairn_world *world, const cairn_body_id *bodies, uint32_t tick) {
     const cairn_body_id body = bodies[tick % 6];
     const cairn_explosion explosion = cairn_explosion_default();
+    const cairn_material material = {.friction = 0.1f, .restitution = 0.5f};
     cairn_shape_id shape = 0;
     (void)cairn_body_shapes(world, body, &shape, 1);
     switch (tick % 17) {
@@ -488,7 +489,7 @@ static void act(cairn_world *world, const cairn_body_id *bodies, uint32_t tick) 
         (void)cairn_shape_set_filter(world, shape, 1, tick % 2 == 0 ? UINT32_MAX : 2u);
         break;
     case 8:
-        (void)cairn_shape_set_material(world, shape, 0.1f, 0.5f);
+        (void)cairn_shape_set_material(world, shape, &material);
         break;
     case 9:
         (void)cairn_world_set_gravity(world, vec3(0.0f, tick % 4 == 0 ? -2.0f : -9.81f, 0.0f));

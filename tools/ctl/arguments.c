@@ -35,6 +35,12 @@ static const char *const properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
     [CAIRN_BODY_PROPERTY_MASK] = "mask",
     [CAIRN_BODY_PROPERTY_FRICTION] = "friction",
     [CAIRN_BODY_PROPERTY_RESTITUTION] = "restitution",
+    [CAIRN_BODY_PROPERTY_STATIC_FRICTION] = "static-friction",
+    [CAIRN_BODY_PROPERTY_ROLLING_RESISTANCE] = "rolling-resistance",
+    [CAIRN_BODY_PROPERTY_SPIN_RESISTANCE] = "spin-resistance",
+    [CAIRN_BODY_PROPERTY_FRICTION_COMBINE] = "friction-combine",
+    [CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE] = "restitution-combine",
+    [CAIRN_BODY_PROPERTY_SURFACE_VELOCITY] = "surface-velocity",
 };
 static const char *const pushes[] = {"force", "force-at", "impulse-at", "turn"};
 
@@ -136,13 +142,13 @@ static const verb_form forms[] = {
         "inject faults into one client's path; without numbers: end them", 1,
         {U64(faults.client_id), REAL(faults.loss), REAL(faults.duplicates), REAL(faults.delay_ms),
             REAL(faults.jitter_ms), U64(faults.seed)}},
-    {CAIRN_CONTROL_SET_BODY, "BODY PROPERTY X [Y]",
-        "set kind, mass, damping, gravity-scale, locks, user, awake, allow-sleep, enabled, "
-        "category, "
-        "mask, friction or restitution of a body",
+    {CAIRN_CONTROL_SET_BODY, "BODY PROPERTY X [Y [Z]]",
+        "set a property of a body, such as kind, mass, locks, user, enabled, friction or "
+        "surface-velocity",
         3,
         {U32(set_body.body), {ARGUMENT_PROPERTY, AT(set_body.property), 0},
-            {ARGUMENT_VALUE, AT(set_body.value), 0}, REAL(set_body.value.y)}},
+            {ARGUMENT_VALUE, AT(set_body.value), 0}, REAL(set_body.value.y),
+            REAL(set_body.value.z)}},
     {CAIRN_CONTROL_PUSH, "BODY KIND X Y Z [AT-X AT-Y AT-Z]",
         "push a body by a force (N; with a torque, N m), force-at or impulse-at a point, or turn "
         "(N m s)",
