@@ -20,8 +20,11 @@ target_compile_options(cairn_float INTERFACE
     # gcc 12's vectoriser fuses products that are alternately added and subtracted (vfmaddsub), even with
     # -ffp-contract=off; sim/math/float_env.c has an example.
     $<$<COMPILE_LANG_AND_ID:C,GNU>:-fno-tree-vectorize>
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-tree-vectorize>
     # gcc on s390x evaluates float in double under -std=c17 unless told otherwise.
-    $<$<COMPILE_LANG_AND_ID:C,GNU>:-fexcess-precision=fast>)
+    $<$<COMPILE_LANG_AND_ID:C,GNU>:-fexcess-precision=fast>
+    # A game may ask for fast-math in general; its rules, which link cairn::sim, must not have it.
+    $<INSTALL_INTERFACE:-fno-fast-math -fno-math-errno>)
 
 add_library(cairn_flags INTERFACE)
 target_link_libraries(cairn_flags INTERFACE cairn_float)

@@ -7,7 +7,8 @@ function(cairn_room)
     cmake_parse_arguments(ROOM "" "NAME" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
     set(target cairn_${ROOM_NAME})
     add_library(${target} STATIC ${ROOM_SOURCES})
-    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
+    target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
     list(TRANSFORM ROOM_ROOMS PREPEND cairn_)
     target_link_libraries(${target} PUBLIC cairn_float ${ROOM_ROOMS}
         PRIVATE cairn_flags ${ROOM_LIBRARIES})

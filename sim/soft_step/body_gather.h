@@ -98,7 +98,8 @@ INLINE void load_body_rows(const cairn_solver_context *context, const uint32_t *
     lanes_load_rows(rows, out);
 }
 
-// What stays the same of a body throughout a step, without the part that lies beside its velocities.
+// What stays the same of a body throughout a step, without the part that lies beside its
+// velocities.
 typedef struct response_lanes {
     lanes_sym3 inverse_inertia;
     lanes inverse_mass_y;

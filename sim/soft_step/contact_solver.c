@@ -51,103 +51,7 @@
 
 #include "base/assert.h"
 #include "sim/math/limits.h"
-#include "sim/soft_step/body_gather.h"
-
-typedef struct wide_point {
-    lanes x, y;       // it lies at c + x t1 + y t2
-    lanes separation; // m, at the start of the step
-    lanes mass;       // effective mass of its normal row alone
-    lanes impulse;    // N s, accumulated in one substep
-} wide_point;
-
-typedef struct wide_contact {
-    pair_lanes pair;
-    uint32_t point_count;     // the maximum over the lanes
-    uint32_t has_restitution; // 0 or 1: in some lane
-    uint32_t has_material;    // 0 or 1: in some lane, more than friction and restitution
-    lanes3 normal;            // from a to b
-    lanes3 tangent;           // t1; t2 is normal x t1
-    lanes3 arm_a;             // from the centres of mass to c
-    lanes3 arm_b;
-    lanes k_nn, k_n1, k_n2, k_11, k_12, k_22;                // K of (u.n, w.t1, w.t2)
-    lanes tangent_mass_11, tangent_mass_12, tangent_mass_22; // inverse response of (u.t1, u.t2)
-    lanes twist_mass;
-    lanes friction;
-    lanes radius; // m, lever arm of friction against twist
-    lanes friction_impulse[2];
-    lanes twist_impulse;
-    lanes rate, mass_scale, impulse_scale; // softness
-    wide_point points[CAIRN_MANIFOLD_POINTS_MAX];
-    lanes summed_impulse; // N s, normal, of the substeps and impacts so far; for hit events
-    lanes restitution;
-    // Read and written only with has_material.
-    lanes rolling_resistance;
-    lanes spin_resistance;
-    lanes surface_velocity[2]; // along t1 and t2, of b's surface relative to a's
-    lanes rolling_mass_11, rolling_mass_12, rolling_mass_22;
-    lanes rolling_impulse[2]; // N m s, about t1 and t2
-} wide_contact;
-
-// An impact of the bodies of a wide contact in one round; see CAIRN_CONSTRAINT_FIND_IMPACTS.
-typedef struct wide_impact {
-    lanes target[CAIRN_MANIFOLD_POINTS_MAX];  // m/s, normal velocity after the impact
-    lanes mass[CAIRN_MANIFOLD_POINTS_MAX];    // effective; 0: the point takes no part
-    lanes impulse[CAIRN_MANIFOLD_POINTS_MAX]; // N s, accumulated in the round, like the following
-    lanes friction_impulse[2];
-    lanes twist_impulse;
-    lanes rolling_impulse[2];
-} wide_impact;
-
-static inline lanes3 tangent2_of(const wide_contact *wide) {
-    return lanes3_cross(wide->normal, wide->tangent);
-}
-
-static inline void apply_at_centre(
-    const wide_contact *wide, body_lanes *a, body_lanes *b, lanes3 impulse, lanes3 torque) {
-    apply_impulse(a, wide->arm_a, b, wide->arm_b, impulse, torque);
-}
-
-static inline lanes3 relative_velocity(
-    const wide_contact *wide, const body_lanes *a, const body_lanes *b) {
-    return velocity_between(a, wide->arm_a, b, wide->arm_b);
-}
-
-static inline lanes normal_impulse_sum(const wide_contact *wide) {
-    lanes sum = wide->points[0].impulse;
-    for (uint32_t i = 1; i < wide->point_count; ++i) {
-        sum = sum + wide->points[i].impulse;
-    }
-    return sum;
-}
-
-// Resists rolling: a torque across the normal of at most the normal impulse times a length.
-static inline void solve_rolling(
-    wide_contact *wide, lanes3 t2, lanes normal, body_lanes *a, body_lanes *b) {
-    const lanes3 w = lanes3_sub(b->angular_velocity, a->angular_velocity);
-    const lanes w1 = lanes3_dot(w, wide->tangent);
-    const lanes w2 = lanes3_dot(w, t2);
-    const lanes bound = wide->rolling_resistance * normal;
-    lanes sum1 =
-        wide->rolling_impulse[0] - (wide->rolling_mass_11 * w1 + wide->rolling_mass_12 * w2);
-    lanes sum2 =
-        wide->rolling_impulse[1] - (wide->rolling_mass_12 * w1 + wide->rolling_mass_22 * w2);
-    const lanes square = sum1 * sum1 + sum2 * sum2;
-    const lanes_mask rolls = lanes_less(bound * bound, square);
-    const lanes one = lanes_all(1.0f);
-    const lanes scale =
-        lanes_select(rolls, bound / lanes_sqrt(lanes_select(rolls, square, one)), one);
-    sum1 = sum1 * scale;
-    sum2 = sum2 * scale;
-    const lanes3 torque =
-        lanes3_add_scaled(lanes3_scale(wide->tangent, sum1 - wide->rolling_impulse[0]), t2,
-            sum2 - wide->rolling_impulse[1]);
-    wide->rolling_impulse[0] = sum1;
-    wide->rolling_impulse[1] = sum2;
-    a->angular_velocity =
-        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque));
-    b->angular_velocity =
-        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque));
-}
+#include "sim/soft_step/contact_material.h"
 
 // Solves both friction rows at once and the row of twist. The rows of surfaces that move ask for
 // the velocity at which these rest on each other. `material`: the constraint has_material.
@@ -594,25 +498,6 @@ static inline lanes3 tangent_of(lanes3 n) {
     return lanes3_scale(t, lanes_all(1.0f) / lanes_sqrt(lanes3_dot(t, t)));
 }
 
-// A cairn_solver_manifold of each lane.
-typedef struct manifold_lanes {
-    lanes3 normal;
-    lanes point_count;
-    struct {
-        lanes3 arm_a;
-        lanes3 arm_b;
-        lanes separation;
-    } points[CAIRN_MANIFOLD_POINTS_MAX];
-    lanes friction;
-    lanes restitution;
-    lanes static_friction;
-    lanes rolling_resistance;
-    lanes spin_resistance;
-    lanes3 surface_velocity;
-    lanes_quat rotation_a;
-    lanes_quat rotation_b;
-} manifold_lanes;
-
 typedef union manifold_rows {
     lanes rows[CAIRN_SOLVER_MANIFOLD_ROWS][CAIRN_ROW_FLOATS];
     manifold_lanes manifold;
@@ -755,69 +640,6 @@ static void load_impulses(const cairn_solver_context *context, wide_contact *wid
     wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent) * warm;
     wide->friction_impulse[1] = lanes3_dot(friction, tangent2_of(wide)) * warm;
     wide->twist_impulse = stored[3] * warm;
-}
-
-// The part of a contact that most do without. The stored impulse of a lane without resistance to
-// rolling is left alone, so that no result depends on what lies beside it in a vector.
-static void prepare_material(const cairn_solver_context *context, wide_contact *wide,
-    const manifold_lanes *manifold, const body_lanes *a, const body_lanes *b) {
-    const lanes zero = lanes_all(0.0f);
-    const lanes3 t2 = tangent2_of(wide);
-    const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
-    float stored[3][CAIRN_LANES];
-    lanes rolling[3];
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_contact *contact =
-            &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
-        for (uint32_t k = 0; k < 3; ++k) {
-            stored[k][i] = contact->tangent_impulse[4 + k];
-        }
-    }
-    memcpy(rolling, stored, sizeof rolling);
-    const lanes3 impulse = lanes3_select(lanes_less(zero, manifold->rolling_resistance),
-        lanes3_of(rolling[0] * warm, rolling[1] * warm, rolling[2] * warm),
-        lanes3_of(zero, zero, zero));
-    wide->rolling_resistance = manifold->rolling_resistance;
-    wide->spin_resistance = manifold->spin_resistance;
-    wide->surface_velocity[0] = lanes3_dot(manifold->surface_velocity, wide->tangent);
-    wide->surface_velocity[1] = lanes3_dot(manifold->surface_velocity, t2);
-    wide->rolling_impulse[0] = lanes3_dot(impulse, wide->tangent);
-    wide->rolling_impulse[1] = lanes3_dot(impulse, t2);
-    const lanes3 u = relative_velocity(wide, a, b);
-    const lanes slip_1 = lanes3_dot(u, wide->tangent) + wide->surface_velocity[0];
-    const lanes slip_2 = lanes3_dot(u, t2) + wide->surface_velocity[1];
-    const lanes_mask sticks = lanes_less(
-        slip_1 * slip_1 + slip_2 * slip_2, lanes_all(CAIRN_STICKING_SPEED * CAIRN_STICKING_SPEED));
-    wide->friction = lanes_select(sticks, manifold->static_friction, manifold->friction);
-    const lanes inverse = inverse_or_zero(wide->k_11 * wide->k_22 - wide->k_12 * wide->k_12);
-    wide->rolling_mass_11 = wide->k_22 * inverse;
-    wide->rolling_mass_12 = zero - wide->k_12 * inverse;
-    wide->rolling_mass_22 = wide->k_11 * inverse;
-}
-
-static void store_rolling(const cairn_solver_context *context, const wide_contact *wide) {
-    const lanes3 t2 = tangent2_of(wide);
-    const lanes3 rolling = lanes3_add_scaled(
-        lanes3_scale(wide->tangent, wide->rolling_impulse[0]), t2, wide->rolling_impulse[1]);
-    const lanes values[4] = {finite_or_zero(rolling.x), finite_or_zero(rolling.y),
-        finite_or_zero(rolling.z), wide->rolling_resistance};
-    float stored[4][CAIRN_LANES];
-    memcpy(stored, values, sizeof stored);
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        cairn_contact *contact =
-            &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
-        for (uint32_t k = 0; k < 3 && (wide->pair.live >> i & 1u) != 0 && stored[3][i] > 0.0f;
-             ++k) {
-            contact->tangent_impulse[4 + k] = stored[k][i];
-        }
-    }
-}
-
-static bool manifold_has_material(const cairn_solver_manifold *manifold) {
-    const cairn_vec3 surface = manifold->surface_velocity;
-    return manifold->static_friction > manifold->friction || manifold->rolling_resistance > 0.0f ||
-           manifold->spin_resistance > 0.0f || surface.x != 0.0f || surface.y != 0.0f ||
-           surface.z != 0.0f;
 }
 
 static void set_softness(const cairn_solver_context *context, wide_contact *wide,
