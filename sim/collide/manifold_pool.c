@@ -200,26 +200,36 @@ bool cairn_solver_manifold_can_recycle(const cairn_world *world, const cairn_con
            (distance <= CAIRN_CONTACT_MARGIN && points_stay_together(manifold, pose, limit));
 }
 
+// What most contacts do without.
+static void fill_material(const cairn_shape *shape_a, const cairn_shape *shape_b,
+    const cairn_pair_pose *pose, cairn_solver_manifold *out) {
+    const cairn_contact_material material = cairn_contact_material_of(shape_a, shape_b);
+    out->friction = material.friction;
+    out->restitution = material.restitution;
+    out->static_friction = float_max(material.static_friction, CAIRN_FRICTION_LEAST);
+    out->rolling_resistance = material.rolling_resistance;
+    out->spin_resistance = material.spin_resistance;
+    out->surface_velocity = vec3_sub(quat_rotate(pose->body_rotation_b, shape_b->surface_velocity),
+        quat_rotate(pose->body_rotation_a, shape_a->surface_velocity));
+}
+
 void cairn_solver_manifold_fill(const cairn_world *world, cairn_pair pair,
     const cairn_pair_pose *pose, const cairn_manifold *manifold, cairn_solver_manifold *out) {
     const cairn_shape *shape_a = &world->state.shapes[pair.shape_a];
     const cairn_shape *shape_b = &world->state.shapes[pair.shape_b];
     CAIRN_ASSERT(manifold->point_count >= 1);
     CAIRN_ASSERT(manifold->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
-    const cairn_contact_material material = cairn_contact_material_of(shape_a, shape_b);
     *out = (cairn_solver_manifold){
         .normal = vec3_normalize(
             quat_rotate(pose->shape_rotation_a, manifold->normal), vec3(0.0f, 1.0f, 0.0f)),
         .point_count = (float)manifold->point_count,
-        .friction = material.friction,
-        .restitution = material.restitution,
-        .static_friction = material.static_friction,
-        .rolling_resistance = material.rolling_resistance,
-        .spin_resistance = material.spin_resistance,
-        .surface_velocity = vec3_sub(quat_rotate(pose->body_rotation_b, shape_b->surface_velocity),
-            quat_rotate(pose->body_rotation_a, shape_a->surface_velocity)),
+        .friction = float_sqrt(shape_a->friction * shape_b->friction),
+        .restitution = float_max(shape_a->restitution, shape_b->restitution),
         .rotation_a = pose->body_rotation_a,
         .rotation_b = pose->body_rotation_b};
+    if (!material_is_plain(shape_a) || !material_is_plain(shape_b)) {
+        fill_material(shape_a, shape_b, pose, out);
+    }
     for (uint32_t i = 0; i < manifold->point_count; ++i) {
         const cairn_manifold_point *point = &manifold->points[i];
         const cairn_vec3 arm =

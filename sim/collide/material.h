@@ -37,6 +37,13 @@ static inline float combine_friction(uint32_t mode, float p, float q) {
     return mode == CAIRN_COMBINE_USUAL ? float_sqrt(p * q) : combine_by(mode, p, q);
 }
 
+// Whether a shape has friction and restitution alone, combined as usual.
+static inline bool material_is_plain(const cairn_shape *p) {
+    return (p->friction_combine | p->restitution_combine) == 0 && p->static_friction == 0.0f &&
+           p->rolling_resistance == 0.0f && p->spin_resistance == 0.0f &&
+           vec3_is_zero(p->surface_velocity);
+}
+
 static inline cairn_contact_material cairn_contact_material_of(
     const cairn_shape *p, const cairn_shape *q) {
     const uint32_t of_friction = combine_mode(p->friction_combine, q->friction_combine);

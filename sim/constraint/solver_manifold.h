@@ -24,6 +24,7 @@ typedef struct cairn_solver_manifold {
     cairn_solver_manifold_point points[CAIRN_MANIFOLD_POINTS_MAX];
     float friction;
     float restitution;
+    // 0: the contact has friction and restitution alone, and what follows is 0.
     float static_friction;       // while sticking, at least `friction`
     float rolling_resistance;    // m
     float spin_resistance;       // m

@@ -26,6 +26,8 @@
 // Surfaces that slide on each other more slowly than this when a step begins stick, m/s: the static
 // friction holds for them. Bodies at rest jitter by a hundredth of it.
 #define CAIRN_STICKING_SPEED 0.01f
+// The static friction of a contact whose material has more than friction and restitution: not 0.
+#define CAIRN_FRICTION_LEAST 1e-20f
 // Sweeps of the soft-step solver over the normal rows of a manifold in each solve. They cost
 // little, because they read and write no bodies. Measured on heavy stacks: with four they
 // jitter less than with two, with eight no less than with four.

@@ -30,7 +30,6 @@ typedef struct body_lanes {
     lanes inverse_mass;
     lanes3 angular_velocity;
     lanes_sym3 inverse_inertia;
-    lanes3 inverse_mass_axes; // along the axes of the world: 0 along locked ones
 } body_lanes;
 
 // How far bodies have moved since the step began.
@@ -98,37 +97,26 @@ INLINE void load_body_rows(const cairn_solver_context *context, const uint32_t *
     lanes_load_rows(rows, out);
 }
 
-// What stays the same of a body throughout a step, without the part that lies beside its
-// velocities.
-typedef struct response_lanes {
-    lanes_sym3 inverse_inertia;
-    lanes inverse_mass_y;
-    lanes inverse_mass_z;
-} response_lanes;
-
-INLINE response_lanes load_response(const cairn_solver_context *context, const uint32_t *offsets) {
+INLINE lanes_sym3 load_inverse_inertia(
+    const cairn_solver_context *context, const uint32_t *offsets) {
     lanes inertia[CAIRN_ROW_FLOATS];
     load_body_rows(context, offsets, 2, inertia);
-    return (response_lanes){
-        .inverse_inertia = {inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]},
-        .inverse_mass_y = inertia[6],
-        .inverse_mass_z = inertia[7]};
+    return (lanes_sym3){inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]};
 }
 
+// With an inertia that was loaded before: it stays the same throughout a step.
 INLINE body_lanes load_velocities(
-    const cairn_solver_context *context, const uint32_t *offsets, const response_lanes *response) {
+    const cairn_solver_context *context, const uint32_t *offsets, lanes_sym3 inverse_inertia) {
     lanes velocities[CAIRN_ROW_FLOATS];
     load_body_rows(context, offsets, 0, velocities);
     return (body_lanes){.velocity = {velocities[0], velocities[1], velocities[2]},
         .inverse_mass = velocities[3],
         .angular_velocity = {velocities[4], velocities[5], velocities[6]},
-        .inverse_inertia = response->inverse_inertia,
-        .inverse_mass_axes = {velocities[7], response->inverse_mass_y, response->inverse_mass_z}};
+        .inverse_inertia = inverse_inertia};
 }
 
 INLINE body_lanes load_body(const cairn_solver_context *context, const uint32_t *offsets) {
-    const response_lanes response = load_response(context, offsets);
-    return load_velocities(context, offsets, &response);
+    return load_velocities(context, offsets, load_inverse_inertia(context, offsets));
 }
 
 INLINE delta_lanes load_delta(const cairn_solver_context *context, const uint32_t *offsets) {
@@ -138,27 +126,40 @@ INLINE delta_lanes load_delta(const cairn_solver_context *context, const uint32_
         .position = {delta[0], delta[1], delta[2]}, .rotation = {delta[4], delta[5], delta[6]}};
 }
 
-// Writes only bodies that impulses move: zero times infinity would make a static one NaN.
+// The bit set of the axes of the world along which the solver body at an offset does not move.
+INLINE uint32_t linear_locks(const cairn_solver_context *context, uint32_t offset) {
+    const char *bodies = (const char *)context->bodies;
+    const cairn_solver_body *body = (const cairn_solver_body *)(const void *)(bodies + offset);
+    return body->linear_locks;
+}
+
+// Writes only bodies that impulses move: zero times infinity would make a static one NaN. Along a
+// locked axis a body keeps its velocity, which is 0, whatever was done to it in the registers.
 INLINE void store_body(const cairn_solver_context *context, const uint32_t *offsets,
     uint32_t moving, const body_lanes *body) {
     const lanes velocities[CAIRN_ROW_FLOATS] = {body->velocity.x, body->velocity.y,
         body->velocity.z, body->inverse_mass, body->angular_velocity.x, body->angular_velocity.y,
-        body->angular_velocity.z, body->inverse_mass_axes.x};
+        body->angular_velocity.z, lanes_all(0.0f)};
     char *first = (char *)context->bodies;
     float *rows[CAIRN_LANES];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         rows[i] = (float *)(void *)(first + offsets[i]);
     }
-    if (moving == ALL_LANES) {
+    if ((moving | context->has_locks) == ALL_LANES) {
         lanes_scatter_rows(velocities, rows);
         return;
     }
     float kept[CAIRN_LANES][CAIRN_ROW_FLOATS];
     lanes_store_rows(velocities, kept);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        if ((moving >> i & 1u) != 0) {
-            memcpy(rows[i], kept[i], sizeof kept[i]);
+        if ((moving >> i & 1u) == 0) {
+            continue;
         }
+        const uint32_t locks = context->has_locks != 0 ? linear_locks(context, offsets[i]) : 0;
+        for (uint32_t k = 0; locks != 0 && k < 3; ++k) {
+            kept[i][k] = (locks >> k & 1u) != 0 ? rows[i][k] : kept[i][k];
+        }
+        memcpy(rows[i], kept[i], sizeof kept[i]);
     }
 }
 
@@ -186,10 +187,10 @@ INLINE void apply_impulse(
     body_lanes *a, lanes3 arm_a, body_lanes *b, lanes3 arm_b, lanes3 impulse, lanes3 torque) {
     const lanes3 torque_a = lanes3_add(lanes3_cross(arm_a, impulse), torque);
     const lanes3 torque_b = lanes3_add(lanes3_cross(arm_b, impulse), torque);
-    a->velocity = lanes3_sub(a->velocity, lanes3_multiply(impulse, a->inverse_mass_axes));
+    a->velocity = lanes3_sub_scaled(a->velocity, impulse, a->inverse_mass);
     a->angular_velocity =
         lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque_a));
-    b->velocity = lanes3_add(b->velocity, lanes3_multiply(impulse, b->inverse_mass_axes));
+    b->velocity = lanes3_add_scaled(b->velocity, impulse, b->inverse_mass);
     b->angular_velocity =
         lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque_b));
 }

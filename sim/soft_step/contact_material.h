@@ -68,7 +68,8 @@ static void prepare_material(const cairn_solver_context *context, wide_contact *
     const lanes slip_2 = lanes3_dot(u, t2) + wide->surface_velocity[1];
     const lanes_mask sticks = lanes_less(
         slip_1 * slip_1 + slip_2 * slip_2, lanes_all(CAIRN_STICKING_SPEED * CAIRN_STICKING_SPEED));
-    wide->friction = lanes_select(sticks, manifold->static_friction, manifold->friction);
+    wide->friction = lanes_select(
+        sticks, lanes_max(manifold->static_friction, manifold->friction), manifold->friction);
     const lanes inverse = inverse_or_zero(wide->k_11 * wide->k_22 - wide->k_12 * wide->k_12);
     wide->rolling_mass_11 = wide->k_22 * inverse;
     wide->rolling_mass_12 = zero - wide->k_12 * inverse;
@@ -91,11 +92,4 @@ static void store_rolling(const cairn_solver_context *context, const wide_contac
             contact->tangent_impulse[4 + k] = stored[k][i];
         }
     }
-}
-
-static bool manifold_has_material(const cairn_solver_manifold *manifold) {
-    const cairn_vec3 surface = manifold->surface_velocity;
-    return manifold->static_friction > manifold->friction || manifold->rolling_resistance > 0.0f ||
-           manifold->spin_resistance > 0.0f || surface.x != 0.0f || surface.y != 0.0f ||
-           surface.z != 0.0f;
 }

@@ -421,6 +421,10 @@ static void store_after_impact(const cairn_solver_context *context, const uint32
         if ((moving >> i & 1u) == 0) {
             continue;
         }
+        const uint32_t locks = context->has_locks != 0 ? linear_locks(context, offsets[i]) : 0;
+        for (uint32_t k = 0; locks != 0 && k < 3; ++k) {
+            rows[i][k] = (locks >> k & 1u) != 0 ? 0.0f : rows[i][k];
+        }
         context->struck[index[i]] = context->impact_round;
         for (uint32_t k = 0; k < CAIRN_ROW_FLOATS; ++k) {
             context->integration[index[i]].unconstrained_velocity[k] += rows[i][k];
@@ -672,7 +676,7 @@ static void prepare_contact(
         const uint32_t points = (uint32_t)manifold->point_count;
         point_count = points > point_count ? points : point_count;
         has_restitution |= manifold->restitution > 0.0f ? 1u : 0u;
-        has_material |= manifold_has_material(manifold) ? 1u : 0u;
+        has_material |= manifold->static_friction > 0.0f ? 1u : 0u;
     }
     CAIRN_ASSERT(point_count >= 1 && point_count <= CAIRN_MANIFOLD_POINTS_MAX);
     wide->point_count = point_count;

@@ -84,9 +84,9 @@ static gathered_lanes compute_gathered(const cairn_solver_context *context,
     const lanes3 v = lanes3_of(motion->second[2], motion->second[3], motion->second[4]);
     const lanes3 w = lanes3_of(motion->second[5], motion->second[6], motion->second[7]);
     const lanes substeps = lanes_all((float)context->substeps);
-    return (gathered_lanes){.velocity = {v.x, v.y, v.z, masses[1], w.x, w.y, w.z, masses[1]},
-        .inertia = {inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz,
-            masses[1], masses[1]},
+    return (gathered_lanes){.velocity = {v.x, v.y, v.z, masses[1], w.x, w.y, w.z, zero},
+        .inertia = {inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz, zero,
+            zero},
         .velocity_change = {velocity_change.x, velocity_change.y, velocity_change.z, zero,
             angular_change.x, angular_change.y, angular_change.z, zero},
         .damping = {linear_damping, linear_damping, linear_damping, one, angular_damping,
@@ -98,15 +98,11 @@ static gathered_lanes compute_gathered(const cairn_solver_context *context,
 // Takes from a gathered body what its locks forbid.
 static void apply_locks(const cairn_body *params, float h, cairn_solver_body *body,
     cairn_solver_integration *integration) {
-    const float m = body->inverse_mass;
-    const cairn_vec3 axes = lock_linear(params->flags, vec3(m, m, m));
     const cairn_sym3 inertia = lock_inertia(params->flags, sym3_of(body->inverse_inertia));
     const cairn_vec3 turn = vec3_scale(sym3_apply(inertia, params->torque), h);
     const float six[6] = {inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz};
     memcpy(body->inverse_inertia, six, sizeof six);
-    body->inverse_mass_x = axes.x;
-    body->inverse_mass_y = axes.y;
-    body->inverse_mass_z = axes.z;
+    body->linear_locks = params->flags & 7u;
     for (uint32_t k = 0; k < 3; ++k) {
         const bool linear = (params->flags >> k & 1u) != 0;
         const bool angular = (params->flags >> (3 + k) & 1u) != 0;
@@ -156,6 +152,7 @@ static void gather(const cairn_solver_context *context, uint32_t begin, uint32_t
             if ((params->flags & CAIRN_LOCKS_ALL) != 0) {
                 apply_locks(
                     params, context->h, &context->bodies[at + i], &context->integration[at + i]);
+                atomic_store_explicit(context->locks_found, CAIRN_HAS_LOCKS, memory_order_relaxed);
             }
         }
         store_validity(context, at, live, gathered.valid);

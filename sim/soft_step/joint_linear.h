@@ -234,8 +234,8 @@ INLINE void apply_torques(body_lanes *a, body_lanes *b, lanes3 torque_a, lanes3 
 }
 
 INLINE void apply_pair_impulse(body_lanes *a, body_lanes *b, const pair_impulse *p) {
-    a->velocity = lanes3_sub(a->velocity, lanes3_multiply(p->linear, a->inverse_mass_axes));
-    b->velocity = lanes3_add(b->velocity, lanes3_multiply(p->linear, b->inverse_mass_axes));
+    a->velocity = lanes3_sub_scaled(a->velocity, p->linear, a->inverse_mass);
+    b->velocity = lanes3_add_scaled(b->velocity, p->linear, b->inverse_mass);
     apply_torques(a, b, p->torque_a, p->torque_b);
 }
 

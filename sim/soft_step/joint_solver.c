@@ -12,8 +12,8 @@
 typedef struct wide_joint {
     pair_lanes pair;
     uint32_t kind; // cairn_joint_kind, of every lane
-    response_lanes response_a;
-    response_lanes response_b;
+    lanes_sym3 inverse_inertia_a;
+    lanes_sym3 inverse_inertia_b;
     anchor_lanes anchors;
     linear_part linear;
     angular_part angular; // of hinges and cones; the other kinds never read it
@@ -85,10 +85,10 @@ static void prepare_joint(
     CAIRN_ASSERT(wide->kind >= CAIRN_JOINT_BALL && wide->kind < CAIRN_EDGE_KINDS);
     const joint_pose pose_a = load_joint_poses(sources_a);
     const joint_pose pose_b = load_joint_poses(sources_b);
-    wide->response_a = load_response(context, wide->pair.offset_a);
-    wide->response_b = load_response(context, wide->pair.offset_b);
-    const body_lanes a = load_velocities(context, wide->pair.offset_a, &wide->response_a);
-    const body_lanes b = load_velocities(context, wide->pair.offset_b, &wide->response_b);
+    const body_lanes a = load_body(context, wide->pair.offset_a);
+    const body_lanes b = load_body(context, wide->pair.offset_b);
+    wide->inverse_inertia_a = a.inverse_inertia;
+    wide->inverse_inertia_b = b.inverse_inertia;
     prepare_anchors(&wide->anchors, &pose_a, &pose_b);
     prepare_linear(context, wide, &a, &b);
     update_chord(context, wide->kind, &wide->linear, &wide->anchors, &a, &b);
@@ -211,8 +211,8 @@ INLINE void end_relax_rows(const cairn_solver_context *context, wide_joint *wide
 // One joint of a sweep, with what comes before or after its rows are solved.
 INLINE void visit_joint(const cairn_solver_context *context, wide_joint *wide, uint32_t kind,
     cairn_constraint_stage stage) {
-    body_lanes a = load_velocities(context, wide->pair.offset_a, &wide->response_a);
-    body_lanes b = load_velocities(context, wide->pair.offset_b, &wide->response_b);
+    body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
+    body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
     if (stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED) {
         begin_biased_rows(wide, kind, &a, &b);
     } else if (stage == CAIRN_CONSTRAINT_BEGIN_RELAX) {
@@ -274,8 +274,8 @@ static void damp(const cairn_solver_context *context, uint32_t begin, uint32_t e
         if (!cairn_joint_has_axes(wide->kind)) {
             continue;
         }
-        body_lanes a = load_velocities(context, wide->pair.offset_a, &wide->response_a);
-        body_lanes b = load_velocities(context, wide->pair.offset_b, &wide->response_b);
+        body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
+        body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
         damp_rotation(context, &wide->angular, wide->kind, &wide->linear, &wide->anchors, &a, &b);
         store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
         store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);

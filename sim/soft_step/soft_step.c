@@ -214,9 +214,11 @@ static void prepare_context(cairn_world *world) {
         .impact_lanes = soft_step->wide_impact_lanes,
         .struck = soft_step->struck,
         .restitution_found = &soft_step->restitution_found,
+        .locks_found = &soft_step->locks_found,
         .impact_found = &soft_step->impact_found,
         .limit_drag = 1.0f - 1.0f / (1.0f + world_time_step(world) * settings->limit_damping)};
     atomic_store_explicit(&soft_step->restitution_found, 0, memory_order_relaxed);
+    atomic_store_explicit(&soft_step->locks_found, 0, memory_order_relaxed);
     soft_step->overflow_context = soft_step->wide_context;
     soft_step->overflow_context.contact_order = soft_step->contact_graph.overflow_order;
     soft_step->overflow_context.contact_constraints = soft_step->overflow_contacts;
@@ -255,9 +257,6 @@ static void limit_loads(cairn_world *world) {
         if (light->inverse_mass * impulse > bound) {
             const float scale = bound / (light->inverse_mass * impulse);
             light->inverse_mass *= scale;
-            light->inverse_mass_x *= scale;
-            light->inverse_mass_y *= scale;
-            light->inverse_mass_z *= scale;
             for (int k = 0; k < 6; ++k) {
                 light->inverse_inertia[k] *= scale;
             }
@@ -275,6 +274,10 @@ void cairn_soft_step_prepare(cairn_world *world) {
         prepare_context(world);
         cairn_solver_bodies_gather(world);
     } while (cairn_solver_bodies_disable_invalid(world));
+    cairn_soft_step *soft_step = world->soft_step;
+    const uint32_t locks = atomic_load_explicit(&soft_step->locks_found, memory_order_relaxed);
+    soft_step->wide_context.has_locks = locks;
+    soft_step->overflow_context.has_locks = locks;
     for (uint32_t i = 0; i < world->soft_step->moving_count; ++i) {
         cairn_body_clear_forces(world, world->soft_step->slot_of[i]);
     }

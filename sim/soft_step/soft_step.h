@@ -31,6 +31,7 @@ struct cairn_soft_step {
     uint32_t *overflow_impact_lanes;
     uint32_t *struck;
     _Atomic uint32_t restitution_found;
+    _Atomic uint32_t locks_found; // 0, or CAIRN_HAS_LOCKS
     _Atomic uint32_t impact_found;
     void *wide_joints;
     void *overflow_joints;

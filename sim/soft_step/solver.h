@@ -22,16 +22,16 @@ typedef struct cairn_joint cairn_joint;
 // The part of a body that constraints read and write: rows of eight floats (sim/math/lanes.h).
 typedef struct cairn_solver_body {
     float linear_velocity[3];
-    float inverse_mass; // for effective masses; what impulses do is below
+    float inverse_mass;
     float angular_velocity[3];
-    float inverse_mass_x;    // as impulses see it: 0 along locked axes
+    float padding;
     float delta_position[3]; // m, since the step began
     float position_padding;
     float delta_rotation[3]; // rad, since the step began, as a rotation vector
     float rotation_padding;
     float inverse_inertia[6]; // world axes at the start of the step: xx, yy, zz, xy, xz, yz
-    float inverse_mass_y;
-    float inverse_mass_z;
+    uint32_t linear_locks;    // bit set: axes of the world along which the body does not move
+    float inertia_padding;
 } cairn_solver_body;
 
 // The integration parameters of a body, in rows like the velocity row of a solver body: linear part
@@ -55,6 +55,9 @@ typedef struct cairn_softness {
     float impulse_scale;
 } cairn_softness;
 
+// A bit that no set of lanes has.
+#define CAIRN_HAS_LOCKS 0x80000000u
+
 // Everything that the kernels read: arrays of the scratch, and the parameters of this step.
 typedef struct cairn_solver_context {
     cairn_motion *motions;         // by body slot; written by `scatter` alone
@@ -64,6 +67,9 @@ typedef struct cairn_solver_context {
     cairn_solver_integration *integration; // by solver body, of those that impulses move
     const uint32_t *slot_of;               // by solver body, of those that impulses move
     unsigned char *invalid;                // by solver body: 1 if its next state is out of range
+    // 0, or CAIRN_HAS_LOCKS: some body has linear locks. Found while bodies are gathered.
+    uint32_t has_locks;
+    _Atomic uint32_t *locks_found;
     uint32_t substeps;
     cairn_vec3 gravity;  // m/s^2
     uint32_t warm_start; // 0 or 1: start from the impulses of the last step
