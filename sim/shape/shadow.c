@@ -42,6 +42,10 @@ float cairn_shape_view_shadow(const cairn_shape_view *shape, cairn_vec3 directio
         const float sine = float_sqrt(float_max(1.0f - direction.y * direction.y, 0.0f));
         return PI * r * r + 4.0f * r * geometry->half_height * sine;
     }
+    case CAIRN_SHAPE_CYLINDER: {
+        const float sine = float_sqrt(float_max(1.0f - direction.y * direction.y, 0.0f));
+        return PI * r * r * float_abs(direction.y) + 4.0f * r * geometry->half_height * sine;
+    }
     case CAIRN_SHAPE_BOX:
         return shadow_of_box(geometry->half_extents, direction);
     case CAIRN_SHAPE_HULL:
