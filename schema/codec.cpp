@@ -639,6 +639,34 @@ cairn_scene_body scene_body(const wire::SceneBody &t) {
     return body;
 }
 
+// The members that a joint and its wire form share by name.
+#define JOINT_REALS(X)                                                                             \
+    X(hertz)                                                                                       \
+    X(damping) X(spring_hertz) X(spring_damping) X(target) X(motor_speed) X(motor_force)           \
+        X(motor_torque) X(steering_hertz) X(steering_damping) X(steering_target)                   \
+            X(steering_torque) X(ratio) X(break_force) X(break_torque)
+#define JOINT_FLAGS(X) X(disabled) X(spring) X(motor) X(steering)
+#define JOINT_VECTORS(X) X(target_position) X(motor_velocity) X(fixed_a) X(fixed_b)
+#define ROW_VECTORS(X) X(linear_a) X(angular_a) X(linear_b) X(angular_b)
+#define ROW_REALS(X) X(lower) X(upper) X(velocity)
+
+// A joint with a break force or torque is breakable. The default of either never breaks it.
+void scene_joint_drives(const wire::SceneJoint &t, cairn_joint_def *def) {
+#define TAKE_REAL(name) def->name = t.name() + 0.0f;
+#define TAKE_FLAG(name) def->name = t.name();
+#define TAKE_VECTOR(name) def->name = or_else(t.name(), zero);
+#define TAKE_ROW_VECTOR(name) def->row.name = or_else(t.row_##name(), zero);
+#define TAKE_ROW_REAL(name) def->row.name = t.row_##name() + 0.0f;
+    JOINT_REALS(TAKE_REAL)
+    JOINT_FLAGS(TAKE_FLAG)
+    JOINT_VECTORS(TAKE_VECTOR)
+    ROW_VECTORS(TAKE_ROW_VECTOR)
+    ROW_REALS(TAKE_ROW_REAL)
+    def->target_rotation = or_identity(t.target_rotation());
+    def->breakable =
+        !(def->break_force == CAIRN_FORCE_MAX) || !(def->break_torque == CAIRN_FORCE_MAX);
+}
+
 cairn_scene_joint scene_joint(const wire::SceneJoint &t) {
     cairn_scene_joint joint{};
     joint.def.kind = static_cast<uint32_t>(t.kind());
@@ -656,6 +684,7 @@ cairn_scene_joint scene_joint(const wire::SceneJoint &t) {
     joint.def.lower = t.lower() + 0.0f;
     joint.def.upper = t.upper() + 0.0f;
     joint.def.limited = t.limited();
+    scene_joint_drives(t, &joint.def);
     return joint;
 }
 

@@ -228,15 +228,70 @@ static void check_axes(checker *c, const cairn_joint_def *joint) {
     if (dot_b < -0.1f || dot_b > 0.1f) {
         fail(c, CAIRN_INVALID_ARGUMENT, "normal_b", "must be at right angles to axis_b");
     }
+}
+
+// Angles of hinges and cones, meters of the others.
+static void check_travel(checker *c, const cairn_joint_def *joint) {
+    const bool angles = joint->kind == CAIRN_JOINT_HINGE || joint->kind == CAIRN_JOINT_CONE;
+    const float most = angles ? CAIRN_ANGLE_MAX : CAIRN_SHAPE_SIZE_MAX;
     check_float(c, "cone", joint->cone, 0.0f, CAIRN_ANGLE_MAX);
-    check_float(c, "lower", joint->lower, -CAIRN_ANGLE_MAX, CAIRN_ANGLE_MAX);
-    check_float(c, "upper", joint->upper, joint->lower, CAIRN_ANGLE_MAX);
+    check_float(c, "lower", joint->lower, -most, most);
+    check_float(c, "upper", joint->upper, joint->lower, most);
+    check_float(c, "target", joint->target, -most, most);
+}
+
+static void check_drives(checker *c, const cairn_joint_def *joint) {
+    const float rotation = joint->target_rotation.x * joint->target_rotation.x +
+                           joint->target_rotation.y * joint->target_rotation.y +
+                           joint->target_rotation.z * joint->target_rotation.z +
+                           joint->target_rotation.w * joint->target_rotation.w;
+    const bool driven = joint->kind == CAIRN_JOINT_MOTOR;
+    const bool steers = joint->kind == CAIRN_JOINT_WHEEL && joint->steering != 0;
+    const float least = driven ? CAIRN_SETTING_MIN : 0.0f;
+    check_float(c, "hertz", joint->hertz, least, CAIRN_HERTZ_MAX);
+    check_float(c, "damping", joint->damping, 0.0f, CAIRN_DAMPING_RATIO_MAX);
+    check_float(c, "spring_hertz", joint->spring_hertz, 0.0f, CAIRN_HERTZ_MAX);
+    check_float(c, "spring_damping", joint->spring_damping, 0.0f, CAIRN_DAMPING_RATIO_MAX);
+    check_vec3(c, "target_position", joint->target_position, CAIRN_DISTANCE_MAX);
+    check_unit_length(c, "target_rotation", rotation);
+    check_float(c, "motor_speed", joint->motor_speed, -CAIRN_SPEED_MAX, CAIRN_SPEED_MAX);
+    check_vec3(c, "motor_velocity", joint->motor_velocity, CAIRN_SPEED_MAX);
+    check_float(c, "motor_force", joint->motor_force, 0.0f, CAIRN_FORCE_MAX);
+    check_float(c, "motor_torque", joint->motor_torque, 0.0f, CAIRN_FORCE_MAX);
+    check_float(c, "steering_hertz", joint->steering_hertz, steers ? CAIRN_SETTING_MIN : 0.0f,
+        CAIRN_HERTZ_MAX);
+    check_float(c, "steering_damping", joint->steering_damping, 0.0f, CAIRN_DAMPING_RATIO_MAX);
+    check_float(c, "steering_target", joint->steering_target, -0.5f * CAIRN_ANGLE_MAX,
+        0.5f * CAIRN_ANGLE_MAX);
+    check_float(c, "steering_torque", joint->steering_torque, 0.0f, CAIRN_FORCE_MAX);
+    if (joint->breakable != 0) {
+        check_float(c, "break_force", joint->break_force, CAIRN_SETTING_MIN, CAIRN_FORCE_MAX);
+        check_float(c, "break_torque", joint->break_torque, CAIRN_SETTING_MIN, CAIRN_FORCE_MAX);
+    }
+}
+
+static void check_ratio_and_row(checker *c, const cairn_joint_def *joint) {
+    const cairn_joint_row *row = &joint->row;
+    const bool gear = joint->kind == CAIRN_JOINT_GEAR;
+    if (gear || joint->kind == CAIRN_JOINT_PULLEY) {
+        const float ratio = gear && joint->ratio < 0.0f ? 0.0f - joint->ratio : joint->ratio;
+        check_float(c, "ratio", ratio, CAIRN_SETTING_MIN, CAIRN_ROW_MAX);
+    }
+    check_vec3(c, "fixed_a", joint->fixed_a, CAIRN_DISTANCE_MAX);
+    check_vec3(c, "fixed_b", joint->fixed_b, CAIRN_DISTANCE_MAX);
+    check_vec3(c, "row_linear_a", row->linear_a, CAIRN_ROW_MAX);
+    check_vec3(c, "row_angular_a", row->angular_a, CAIRN_ROW_MAX);
+    check_vec3(c, "row_linear_b", row->linear_b, CAIRN_ROW_MAX);
+    check_vec3(c, "row_angular_b", row->angular_b, CAIRN_ROW_MAX);
+    check_float(c, "row_lower", row->lower, -CAIRN_FORCE_MAX, CAIRN_FORCE_MAX);
+    check_float(c, "row_upper", row->upper, row->lower, CAIRN_FORCE_MAX);
+    check_float(c, "row_velocity", row->velocity, -CAIRN_SPEED_MAX, CAIRN_SPEED_MAX);
 }
 
 static void check_joint(checker *c, const cairn_scene_joint *joint, uint64_t body_count) {
     CAIRN_ASSERT(joint != NULL && c->path[0] != '\0');
     const uint64_t last = body_count > 0 ? body_count - 1 : 0;
-    check_range(c, "kind", joint->def.kind, CAIRN_JOINT_BALL, CAIRN_JOINT_CONE);
+    check_range(c, "kind", joint->def.kind, CAIRN_JOINT_BALL, CAIRN_JOINT_ROW);
     check_count(c, "body_a", joint->body_a, 0, last, CAIRN_INVALID_ARGUMENT);
     check_count(c, "body_b", joint->body_b, 0, last, CAIRN_INVALID_ARGUMENT);
     if (joint->body_a == joint->body_b) {
@@ -245,9 +300,12 @@ static void check_joint(checker *c, const cairn_scene_joint *joint, uint64_t bod
     check_vec3(c, "anchor_a", joint->def.anchor_a, CAIRN_SHAPE_SIZE_MAX);
     check_vec3(c, "anchor_b", joint->def.anchor_b, CAIRN_SHAPE_SIZE_MAX);
     check_float(c, "length", joint->def.length, 0.0f, CAIRN_SHAPE_SIZE_MAX);
-    if (joint->def.kind == CAIRN_JOINT_HINGE || joint->def.kind == CAIRN_JOINT_CONE) {
+    if (joint->def.kind >= CAIRN_JOINT_HINGE && joint->def.kind <= CAIRN_JOINT_GEAR) {
         check_axes(c, &joint->def);
     }
+    check_travel(c, &joint->def);
+    check_drives(c, &joint->def);
+    check_ratio_and_row(c, &joint->def);
 }
 
 cairn_status cairn_scene_check(const cairn_scene *scene, char error[CAIRN_SCENE_ERROR_SIZE]) {

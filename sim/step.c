@@ -18,6 +18,7 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/trace_hook.h"
 #include "sim/task/task_scheduler.h"
+#include "sim/world/joint_def.h"
 
 static void check_commands(const cairn_command *commands, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
@@ -86,6 +87,9 @@ static void run_stages(cairn_world *world) {
     }
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
     mark_written(world);
+    if (world->state.settings->joint_drive_count != 0) {
+        cairn_joints_break(world);
+    }
     cairn_islands_sleep(world);
     cairn_body_events_add(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
@@ -107,6 +111,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     cairn_stage_done(world, CAIRN_STAGE_RULES);
     cairn_contact_events_clear(world);
     cairn_body_events_clear(world);
+    world->state.settings->joint_event_count = 0;
     if (!idle) {
         // The main thread steps small worlds alone: waking helpers costs more than such a step.
         const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;

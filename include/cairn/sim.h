@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cairn/joint.h>
 #include <cairn/rules.h>
 #include <cairn/status.h>
 #include <cairn/types.h>
@@ -402,50 +403,7 @@ uint32_t cairn_body_shapes(
 
 // ------------------------------------------------------------------------------------ joints
 
-typedef struct cairn_joint_def {
-    uint32_t kind; // cairn_joint_kind
-    cairn_body_id body_a;
-    cairn_body_id body_b;
-    cairn_vec3 anchor_a;        // in body a's frame, m
-    cairn_vec3 anchor_b;        // in body b's frame, m
-    float length;               // m, distance joint: [0, 1e4]
-    uint32_t collide_connected; // 0 or 1
-    // Hinge and cone; the other kinds ignore the fields below. The angle of a joint is the twist of
-    // b about its axis, after the shortest rotation took b's axis onto a's: 0 if the normals
-    // coincide, positive from a's normal to b's by the right-hand rule. Axes and normals have a
-    // length in [0.9, 1.1] and are normalised at create; a normal may have at most 0.1 along its
-    // axis, which create removes.
-    cairn_vec3 axis_a;   // in body a's frame
-    cairn_vec3 axis_b;   // in body b's frame
-    cairn_vec3 normal_a; // in body a's frame, perpendicular to axis_a
-    cairn_vec3 normal_b; // in body b's frame, perpendicular to axis_b
-    float cone;          // rad, cone: the largest angle between the axes, [0, pi]
-    float lower;         // rad, the limits of the angle: -pi <= lower <= upper <= pi
-    float upper;         // rad
-    uint32_t limited;    // 0 or 1: the angle stays in [lower, upper]
-} cairn_joint_def;
-
-// A ball joint; axes x, normals y, a cone of pi, no limits.
-cairn_joint_def cairn_joint_def_default(void);
-// Joins two bodies and wakes them. CAIRN_NOT_FOUND for a body that does not exist, CAIRN_CAPACITY,
-// CAIRN_INVALID_ARGUMENT or CAIRN_NON_FINITE set *out to null.
-cairn_status cairn_joint_create(
-    cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out);
-// Removes a joint and wakes its bodies. CAIRN_NOT_FOUND on a stale id, here and in the calls below.
-cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id joint);
-// The present position error of the joint, m.
-cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, float *out);
-// The def as stored: fields that the kind ignores are 0.
-cairn_status cairn_joint_read(const cairn_world *world, cairn_joint_id joint, cairn_joint_def *def);
-
-typedef struct cairn_joint_angles {
-    float swing; // rad, between the two axes, [0, pi]
-    float twist; // rad, of b about its axis, [-pi, pi]; `lower` and `upper` limit it
-} cairn_joint_angles;
-
-// The present angles of a hinge or cone joint. CAIRN_INVALID_ARGUMENT for other kinds.
-cairn_status cairn_joint_angles_read(
-    const cairn_world *world, cairn_joint_id joint, cairn_joint_angles *out);
+// cairn/joint.h has them.
 
 // ------------------------------------------------------------------------------------ events
 

@@ -163,6 +163,8 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_TURN_MAX 1e3f         // rad, of each component of a rotation vector
 #define CAIRN_EXPLOSION_MAX 1e9f    // N s/m^2
 #define CAIRN_ANGLE_MAX 3.14159265f // rad, of a joint's bounds
+#define CAIRN_FORCE_MAX 1e12f       // N and N m, of a joint's bounds
+#define CAIRN_ROW_MAX 1e4f          // of the components of a row, and of ratios
 
 // ------------------------------------------------------------------------------------- kinds
 
@@ -218,10 +220,19 @@ enum {
 };
 
 typedef enum cairn_joint_kind {
-    CAIRN_JOINT_BALL = 1,     // the two anchors coincide (block-solved, Catto 2006)
-    CAIRN_JOINT_DISTANCE = 2, // the two anchors stay `length` apart
-    CAIRN_JOINT_HINGE = 3,    // a ball joint whose two axes stay together
-    CAIRN_JOINT_CONE = 4,     // a ball joint whose two axes stay within `cone` of each other
+    CAIRN_JOINT_BALL = 1,      // the two anchors coincide (block-solved, Catto 2006)
+    CAIRN_JOINT_DISTANCE = 2,  // the two anchors stay `length` apart
+    CAIRN_JOINT_HINGE = 3,     // a ball joint whose two axes stay together
+    CAIRN_JOINT_CONE = 4,      // a ball joint whose two axes stay within `cone` of each other
+    CAIRN_JOINT_PRISMATIC = 5, // b slides along axis_a through anchor a, and does not turn
+    CAIRN_JOINT_WELD = 6,      // anchors and frames stay together
+    // b is a wheel of the vehicle a: it slides along axis_a (the suspension), spins about axis_b,
+    // and axis_b stays perpendicular to axis_a; straight ahead it is along normal_a.
+    CAIRN_JOINT_WHEEL = 7,
+    CAIRN_JOINT_MOTOR = 8,   // b is driven to a pose relative to a, with bounded force and torque
+    CAIRN_JOINT_GEAR = 9,    // the spin of b about axis_b is -ratio times that of a about axis_a
+    CAIRN_JOINT_PULLEY = 10, // a rope: fixed_a to anchor a, plus ratio times fixed_b to anchor b
+    CAIRN_JOINT_ROW = 11,    // one bounded row that the game sets
 } cairn_joint_kind;
 
 // --------------------------------------------------------------------------------- snapshots

@@ -99,6 +99,41 @@ TEST("a joint has its axes and limits") {
     assert_true(cone->lower == -0.25f && cone->upper == 1.0f && cone->limited == 1);
 }
 
+TEST("a joint has its springs, motors and break forces") {
+    SCOPED(cairn_scene) *scene = parse_good(
+        "{'name': 'a', 'bodies': [{}, {}], 'joints': ["
+        " {'kind': 'prismatic', 'body_b': 1, 'spring': true, 'spring_hertz': 2, 'target': 0.5,"
+        "  'motor': true, 'motor_speed': -3, 'motor_force': 7, 'limited': true, 'upper': 4},"
+        " {'kind': 'wheel', 'body_b': 1, 'steering': true, 'steering_target': 0.25},"
+        " {'kind': 'motor', 'body_b': 1, 'hertz': 3, 'target_position': [1, 2, 3],"
+        "  'target_rotation': [0, 1, 0, 0], 'motor_torque': 9},"
+        " {'kind': 'pulley', 'body_b': 1, 'ratio': 2, 'fixed_a': [0, 9, 0], 'length': 8},"
+        " {'kind': 'row', 'body_b': 1, 'row_linear_b': [0, 1, 0], 'row_upper': 5},"
+        " {'kind': 'weld', 'body_b': 1, 'break_torque': 6, 'disabled': true},"
+        " {'kind': 'gear', 'body_b': 1, 'ratio': -3}, {'kind': 'ball', 'body_b': 1}]}");
+    const cairn_joint_def *prismatic = &scene->joints[0].def;
+    assert_true(prismatic->spring == 1 && prismatic->spring_hertz == 2.0f);
+    assert_true(prismatic->spring_damping == 1.0f && prismatic->target == 0.5f);
+    assert_true(prismatic->motor == 1 && prismatic->motor_speed == -3.0f);
+    assert_true(prismatic->motor_force == 7.0f && prismatic->upper == 4.0f);
+    const cairn_joint_def *wheel = &scene->joints[1].def;
+    assert_true(wheel->steering == 1 && wheel->steering_target == 0.25f);
+    assert_true(wheel->steering_hertz == 10.0f && wheel->steering_torque == CAIRN_FORCE_MAX);
+    const cairn_joint_def *motor = &scene->joints[2].def;
+    assert_true(motor->hertz == 3.0f && motor->target_position.z == 3.0f);
+    assert_true(motor->target_rotation.y == 1.0f && motor->motor_torque == 9.0f);
+    const cairn_joint_def *pulley = &scene->joints[3].def;
+    assert_true(pulley->ratio == 2.0f && pulley->fixed_a.y == 9.0f && pulley->length == 8.0f);
+    const cairn_joint_row *row = &scene->joints[4].def.row;
+    assert_true(row->linear_b.y == 1.0f && row->upper == 5.0f && row->lower == 0.0f);
+    const cairn_joint_def *weld = &scene->joints[5].def;
+    assert_true(weld->breakable == 1 && weld->break_torque == 6.0f && weld->disabled == 1);
+    assert_true(weld->break_force == CAIRN_FORCE_MAX);
+    assert_true(scene->joints[6].def.ratio == -3.0f);
+    assert_int_equal(scene->joints[7].def.breakable, 0);
+    assert_true(scene->joints[7].def.target_rotation.w == 1.0f);
+}
+
 TEST("a number becomes the nearest float") {
     SCOPED(cairn_scene) *scene =
         parse_good("{'name': 'a', 'gravity': [1e-45, -0.0, 0.1],"
@@ -250,7 +285,7 @@ static const struct {
     {SETTING("'hulls': [{'points': [[0,0,0],[1,0,0],[0,1,0],[0,0,nan]]}]"), NON_FINITE,
         "hulls[0].points[3].z: must be a finite number"},
     // Joints.
-    JOINT_ROW("'kind': 5", INVALID, "kind: must be in [1, 4], is 5"),
+    JOINT_ROW("'kind': 12", INVALID, "kind: must be in [1, 11], is 12"),
     JOINT_ROW("'body_b': 2", INVALID, "body_b: must be in [0, 1], is 2"),
     JOINT_ROW("'body_a': 2", INVALID, "body_a: must be in [0, 1], is 2"),
     JOINT_ROW("'body_b': 1, 'anchor_a': [0, 0, 1e5]", INVALID,
@@ -273,6 +308,19 @@ static const struct {
         "lower: must be in [-3.14159, 3.14159], is -4"),
     JOINT_ROW("'kind': 'hinge', 'body_b': 1, 'lower': 0.5, 'upper': 0.25", INVALID,
         "upper: must be in [0.5, 3.14159], is 0.25"),
+    JOINT_ROW(
+        "'body_b': 1, 'break_force': 0", INVALID, "break_force: must be in [1e-06, 1e+12], is 0"),
+    JOINT_ROW(
+        "'body_b': 1, 'motor_force': -1", INVALID, "motor_force: must be in [0, 1e+12], is -1"),
+    JOINT_ROW("'kind': 'motor', 'body_b': 1", INVALID, "hertz: must be in [1e-06, 1000], is 0"),
+    JOINT_ROW("'kind': 'gear', 'body_b': 1, 'ratio': 0", INVALID,
+        "ratio: must be in [1e-06, 10000], is 0"),
+    JOINT_ROW("'kind': 'row', 'body_b': 1, 'row_lower': 1", INVALID,
+        "row_upper: must be in [1, 1e+12], is 0"),
+    JOINT_ROW("'kind': 'prismatic', 'body_b': 1, 'axis_a': [0, 0, 0]", INVALID,
+        "axis_a: must be of length 1"),
+    JOINT_ROW("'kind': 'prismatic', 'body_b': 1, 'lower': 2, 'upper': 1", INVALID,
+        "upper: must be in [2, 10000], is 1"),
     {"{'name': 'a', 'joint_capacity': 0, 'bodies': [{}, {}], 'joints': [{'body_b': "
      "1}]}",
         CAPACITY, "joints: must be in [0, 0], is 1"},

@@ -50,9 +50,13 @@ uint32_t cairn_active_joints_gather(cairn_world *world, cairn_constraint_edge *e
     const cairn_joint_filter *filter = &world->pair_cache->joint_filter;
     const unsigned char *moving = world->awake_set->takes_impulses;
     uint32_t count = 0;
+    const bool drives = world->state.settings->joint_drive_count != 0;
     CAIRN_ASSERT(filter->joint_count <= world->def.joint_capacity);
     for (uint32_t i = 0; i < filter->joint_count; ++i) {
         const cairn_joint_bodies *joint = &filter->joints[i];
+        if (drives && world->state.joints[joint->joint].extent == CAIRN_JOINT_DRIVEN) {
+            continue;
+        }
         if ((moving[joint->body_a] | moving[joint->body_b]) != 0) {
             edges[count++] = (cairn_constraint_edge){.element = joint->joint,
                 .body_a = joint->body_a,
@@ -62,4 +66,13 @@ uint32_t cairn_active_joints_gather(cairn_world *world, cairn_constraint_edge *e
         }
     }
     return count;
+}
+
+bool cairn_joint_drive_active(const cairn_world *world, uint32_t index) {
+    const cairn_joint_drive *drive = &world->state.joint_drives[index];
+    const cairn_joint *joint = &world->state.joints[drive->joint];
+    const unsigned char *moving = world->awake_set->takes_impulses;
+    CAIRN_ASSERT(index < world->state.settings->joint_drive_count);
+    return joint->extent == CAIRN_JOINT_DRIVEN && (drive->flags & CAIRN_DRIVE_DISABLED) == 0 &&
+           (moving[cairn_id_index(joint->body_a)] | moving[cairn_id_index(joint->body_b)]) != 0;
 }

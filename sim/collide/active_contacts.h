@@ -12,5 +12,7 @@
 // capacity.
 uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge *edges);
 // The same for joints, in order of slot; the contacts must have been gathered before. Edges have
-// the kind of their joint and no colour.
+// the kind of their joint and no colour. Driven joints are not among them.
 uint32_t cairn_active_joints_gather(cairn_world *world, cairn_constraint_edge *edges);
+// Whether the joint of that drive is solved by its rows in this step. After the contacts.
+bool cairn_joint_drive_active(const cairn_world *world, uint32_t index);

@@ -13,7 +13,7 @@ typedef struct cairn_joint_frame {
 
 // Whether joints of that kind (cairn_joint_kind) have axes and normals.
 static inline bool cairn_joint_has_axes(uint32_t kind) {
-    return kind == CAIRN_JOINT_HINGE || kind == CAIRN_JOINT_CONE;
+    return kind >= CAIRN_JOINT_HINGE && kind <= CAIRN_JOINT_GEAR;
 }
 // From the origin frame of the body in that slot to the world.
 cairn_vec3 cairn_joint_anchor(const cairn_world *world, uint32_t body, cairn_vec3 anchor);

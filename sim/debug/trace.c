@@ -397,6 +397,18 @@ uint32_t cairn_element_bodies(
         }
         bodies[0] = cairn_id_index(state->body_events[element].body);
         return 1;
+    case CAIRN_ARRAY_JOINT_DRIVES:
+        return element < settings->joint_drive_count
+                   ? cairn_element_bodies(
+                         world, CAIRN_ARRAY_JOINTS, state->joint_drives[element].joint, bodies)
+                   : 0;
+    case CAIRN_ARRAY_JOINT_EVENTS:
+        if (element >= settings->joint_event_count) {
+            return 0;
+        }
+        bodies[0] = cairn_id_index(state->joint_events[element].body_a);
+        bodies[1] = cairn_id_index(state->joint_events[element].body_b);
+        return 2;
     default:
         return 0;
     }

@@ -24,6 +24,7 @@ void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def
     cairn_constraint_graph_allocate(&pgs->joint_graph, from, bodies, joints, 1);
     pgs->contacts = cairn_arena_take(from, contacts, sizeof *pgs->contacts);
     pgs->joints = cairn_arena_take(from, joints, sizeof *pgs->joints);
+    pgs->driven = cairn_arena_take(from, joints, sizeof *pgs->driven);
 }
 
 // ---- Integration: semi-implicit Euler (Catto 2005, section 5). Velocities from forces first,
@@ -144,6 +145,7 @@ static void trace_sweep(cairn_world *world, uint32_t sweep) {
     if (cairn_traced(world)) {
         CAIRN_ASSERT(sweep <= world->def.iterations);
         cairn_pgs_joints_store(world);
+        cairn_pgs_driven_store(world);
         cairn_pgs_contacts_store(world);
         cairn_trace_pass_done(world, sweep, CAIRN_PASS_SWEEP);
     }
@@ -157,18 +159,23 @@ void cairn_pgs_solve(cairn_world *world) {
     build_graph(world, &pgs->contact_graph);
     build_graph(world, &pgs->joint_graph);
     cairn_pgs_joints_prepare(world);
+    cairn_pgs_driven_prepare(world);
     cairn_pgs_contacts_prepare(world);
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);
     cairn_pgs_joints_warm_start(world);
+    cairn_pgs_driven_warm_start(world);
     cairn_pgs_contacts_warm_start(world);
     cairn_pgs_impacts_solve(world);
     trace_sweep(world, 0);
     for (uint32_t i = 0; i < world->def.iterations; ++i) {
         cairn_pgs_joints_solve(world);
+        cairn_pgs_driven_solve(world);
         cairn_pgs_contacts_solve(world);
         trace_sweep(world, i + 1);
     }
     cairn_pgs_joints_store(world);
+    cairn_pgs_driven_store(world);
+    cairn_pgs_driven_advance(world);
     cairn_pgs_contacts_store(world);
     if (world->hit_shapes > 0) {
         cairn_contact_events_add_hits(world, &pgs->contact_graph, NULL);

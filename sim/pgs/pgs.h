@@ -9,6 +9,7 @@
 #include "sim/body/gyroscopic.h"
 #include "sim/collide/material.h"
 #include "sim/constraint/graph.h"
+#include "sim/constraint/joint_rows.h"
 #include "sim/state/world.h"
 
 // A body as the solver sees it, by slot. A body that takes no impulses has inverse mass and inertia
@@ -97,6 +98,8 @@ struct cairn_pgs {
     cairn_constraint_graph joint_graph;
     cairn_pgs_contact *contacts; // in the order of solving
     cairn_pgs_joint *joints;     // in the order of solving
+    cairn_joint_rows *driven;    // rows of driven joints, in order of slot
+    uint32_t driven_count;
 };
 
 void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def *def);
@@ -130,3 +133,11 @@ void cairn_pgs_joints_prepare(cairn_world *world);
 void cairn_pgs_joints_warm_start(cairn_world *world);
 void cairn_pgs_joints_solve(cairn_world *world);
 void cairn_pgs_joints_store(cairn_world *world);
+
+// Driven joints: the rows of sim/constraint/joint_rows.h, in order of slot.
+void cairn_pgs_driven_prepare(cairn_world *world);
+void cairn_pgs_driven_warm_start(cairn_world *world);
+void cairn_pgs_driven_solve(cairn_world *world);
+void cairn_pgs_driven_store(cairn_world *world);
+// With the velocities that the step ends with: what gears have turned too much.
+void cairn_pgs_driven_advance(cairn_world *world);

@@ -116,8 +116,17 @@ static bool joint_ok(const cairn_state *state, uint32_t slot) {
            body_exists(state, joint->body_a) && body_exists(state, joint->body_b);
 }
 
-static bool axes_ok(const cairn_state *state, uint32_t slot) {
-    return cairn_joint_axes_ok(&state->joints[slot]);
+static bool drive_ok(const cairn_state *state, uint32_t index) {
+    const cairn_joint_drive *drive = &state->joint_drives[index];
+    CAIRN_ASSERT(index < state->settings->joint_drive_count);
+    return (index == 0 || drive[-1].joint < drive->joint) &&
+           drive->joint < state->settings->joint_slots &&
+           cairn_state_has(state, CAIRN_ARRAY_JOINTS, drive->joint);
+}
+
+// The drives must be in order.
+static bool fields_ok(const cairn_state *state, uint32_t slot) {
+    return cairn_joint_state_ok(&state->joints[slot], cairn_joint_drive_find(state, slot));
 }
 
 static bool points_ok(const cairn_contact *contact) {
@@ -221,6 +230,15 @@ static bool contact_event_ok(const cairn_state *state, uint32_t index) {
            (event_rank(&event[-1]) == event_rank(event) && before < now);
 }
 
+static bool joint_event_ok(const cairn_state *state, uint32_t index) {
+    CAIRN_ASSERT(index < state->settings->joint_event_count);
+    const cairn_joint_event *event = &state->joint_events[index];
+    return event->kind != 0 && cairn_id_index(event->joint) < state->settings->joint_slots &&
+           cairn_id_index(event->body_a) < state->settings->body_slots &&
+           cairn_id_index(event->body_b) < state->settings->body_slots &&
+           (index == 0 || cairn_id_index(event[-1].joint) < cairn_id_index(event->joint));
+}
+
 static bool body_event_ok(const cairn_state *state, uint32_t index) {
     CAIRN_ASSERT(index < state->settings->body_event_count);
     const cairn_body_event *event = &state->body_events[index];
@@ -267,12 +285,15 @@ cairn_status cairn_state_check(const cairn_state *state, const char **where) {
         *where = "shapes: sizes, hull or body do not fit the kind";
     } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, joint_ok)) {
         *where = "joints: a body does not exist";
-    } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, axes_ok)) {
+    } else if (!all_ok(state, CAIRN_ARRAY_JOINT_DRIVES, drive_ok)) {
+        *where = "joints: a drive is out of order, or its joint does not exist";
+    } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, fields_ok)) {
         *where = "joints: axes or limits do not fit the kind";
     } else if (!all_ok(state, CAIRN_ARRAY_CONTACTS, contact_ok)) {
         *where = "contacts: order, shapes or points";
     } else if (!all_ok(state, CAIRN_ARRAY_CONTACT_EVENTS, contact_event_ok) ||
-               !all_ok(state, CAIRN_ARRAY_BODY_EVENTS, body_event_ok)) {
+               !all_ok(state, CAIRN_ARRAY_BODY_EVENTS, body_event_ok) ||
+               !all_ok(state, CAIRN_ARRAY_JOINT_EVENTS, joint_event_ok)) {
         *where = "events: kind or order";
     } else if (!rules_tail_ok(state)) {
         *where = "rules: words after the end";

@@ -52,6 +52,7 @@ void cairn_soft_step_allocate(
     soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->impact_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
+    soft_step->driven = cairn_arena_take(from, joints, sizeof *soft_step->driven);
 }
 
 // Catto, "Soft Constraints" (2011), with h the substep.
@@ -286,12 +287,14 @@ void cairn_soft_step_prepare(cairn_world *world) {
     build_contact_graph(world);
     limit_loads(world);
     build_joint_graph(world);
+    cairn_driven_joints_prepare(world);
     for_each(world, joints_of(world), CAIRN_CONSTRAINT_PREPARE);
     for_each(world, contacts_of(world), CAIRN_CONSTRAINT_PREPARE);
 }
 
 static void store_impulses(cairn_world *world) {
     for_each(world, joints_of(world), CAIRN_CONSTRAINT_STORE);
+    cairn_driven_joints_store(world);
     for_each(world, contacts_of(world), CAIRN_CONSTRAINT_STORE);
 }
 
@@ -345,6 +348,7 @@ static void warm_start(cairn_world *world, constraint_set joints, constraint_set
         for_moving_bodies(world, world->soft_step->wide_kernel.bodies->hold_relax_change);
         sweep(world, joints, CAIRN_CONSTRAINT_WARM_START);
     }
+    cairn_driven_joints_warm_start(world);
     sweep(world, contacts, CAIRN_CONSTRAINT_WARM_START);
 }
 
@@ -380,10 +384,12 @@ void cairn_soft_step_solve(cairn_world *world) {
         sweep(world, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
         sweep(world, joints, CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED);
         sweep(world, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);
+        cairn_driven_joints_solve_biased(world);
         trace_pass(world, i + 1, CAIRN_PASS_SOLVE_BIASED);
         cairn_solver_bodies_integrate_positions(world);
         trace_pass(world, i + 1, CAIRN_PASS_INTEGRATE_POSITIONS);
         relax_joints(world, joints);
+        cairn_driven_joints_relax(world);
         sweep(world, contacts, CAIRN_CONSTRAINT_RELAX);
         if (world->hit_shapes > 0) {
             for_each(world, contacts, CAIRN_CONSTRAINT_SUM_IMPULSES);

@@ -4,6 +4,7 @@
 // What the soft-step solver works on, and its parts of a step.
 
 #include "sim/body/gyroscopic.h"
+#include "sim/constraint/joint_rows.h"
 #include "sim/soft_step/solver.h"
 #include "sim/state/world.h"
 
@@ -35,6 +36,8 @@ struct cairn_soft_step {
     _Atomic uint32_t impact_found;
     void *wide_joints;
     void *overflow_joints;
+    cairn_joint_rows *driven; // rows of driven joints, in order of slot
+    uint32_t driven_count;
     cairn_solver_context wide_context;
     cairn_solver_context overflow_context;
 };
@@ -69,3 +72,14 @@ void cairn_solver_bodies_integrate_positions(cairn_world *world);
 // Writes poses and velocities to the state. A body whose result is invalid stays where it was and
 // is disabled.
 void cairn_solver_bodies_scatter(cairn_world *world);
+
+// Driven joints: the rows of sim/constraint/joint_rows.h, one joint after the other in order of
+// slot, on the main thread. Prepare lists those of which a body takes impulses and builds their
+// rows, after the contacts were gathered.
+void cairn_driven_joints_prepare(cairn_world *world);
+// The rest does nothing in a world without driven joints.
+void cairn_driven_joints_warm_start(cairn_world *world);
+void cairn_driven_joints_solve_biased(cairn_world *world);
+// Builds the rows again for the new poses, and relaxes them in both directions.
+void cairn_driven_joints_relax(cairn_world *world);
+void cairn_driven_joints_store(cairn_world *world);

@@ -53,6 +53,8 @@ static const cairn_field settings_fields[] = {
     WORD(contact_count, CAIRN_CONTACTS_MAX),
     WORD(contact_event_count, CAIRN_EVENTS_MAX),
     WORD(body_event_count, CAIRN_BODIES_MAX),
+    WORD(joint_drive_count, CAIRN_JOINTS_MAX),
+    WORD(joint_event_count, CAIRN_JOINTS_MAX),
 };
 #undef ELEMENT
 
@@ -147,7 +149,8 @@ static const cairn_field shape_fields[] = {
 
 #define ELEMENT cairn_joint
 static const cairn_field joint_fields[] = {
-    WORD(kind, CAIRN_JOINT_CONE),
+    WORD(kind, CAIRN_JOINT_ROW),
+    WORD(extent, CAIRN_JOINT_DRIVEN),
     WORD(collide_connected, 1),
     WORD(body_a, ANY),
     WORD(body_b, ANY),
@@ -161,13 +164,73 @@ static const cairn_field joint_fields[] = {
     VEC3(normal_a, 1.01f),
     VEC3(normal_b, 1.01f),
     SIZE(cone, CAIRN_ANGLE_MAX),
-    FLOAT(lower, CAIRN_ANGLE_MAX),
-    FLOAT(upper, CAIRN_ANGLE_MAX),
+    FLOAT(lower, CAIRN_SHAPE_SIZE_MAX),
+    FLOAT(upper, CAIRN_SHAPE_SIZE_MAX),
     WORD(limited, 1),
     VEC3(angular_impulse, HUGE_FLOAT),
     SIZE(swing_impulse, HUGE_FLOAT),
     SIZE(lower_impulse, HUGE_FLOAT),
     SIZE(upper_impulse, HUGE_FLOAT),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_joint_drive
+static const cairn_field joint_drive_fields[] = {
+    WORD(joint, CAIRN_JOINTS_MAX - 1),
+    WORD(flags, CAIRN_DRIVE_FLAGS),
+    SIZE(hertz, CAIRN_HERTZ_MAX),
+    SIZE(damping, CAIRN_DAMPING_RATIO_MAX),
+    SIZE(spring_hertz, CAIRN_HERTZ_MAX),
+    SIZE(spring_damping, CAIRN_DAMPING_RATIO_MAX),
+    FLOAT(target, CAIRN_SHAPE_SIZE_MAX),
+    VEC3(target_position, CAIRN_DISTANCE_MAX),
+    QUAT(target_rotation),
+    FLOAT(motor_speed, CAIRN_SPEED_MAX),
+    VEC3(motor_velocity, CAIRN_SPEED_MAX),
+    SIZE(motor_force, CAIRN_FORCE_MAX),
+    SIZE(motor_torque, CAIRN_FORCE_MAX),
+    SIZE(steering_hertz, CAIRN_HERTZ_MAX),
+    SIZE(steering_damping, CAIRN_DAMPING_RATIO_MAX),
+    FLOAT(steering_target, CAIRN_ANGLE_MAX),
+    SIZE(steering_torque, CAIRN_FORCE_MAX),
+    FLOAT(ratio, CAIRN_ROW_MAX),
+    VEC3(fixed_a, CAIRN_DISTANCE_MAX),
+    VEC3(fixed_b, CAIRN_DISTANCE_MAX),
+    VEC3(row.linear_a, CAIRN_ROW_MAX),
+    VEC3(row.angular_a, CAIRN_ROW_MAX),
+    VEC3(row.linear_b, CAIRN_ROW_MAX),
+    VEC3(row.angular_b, CAIRN_ROW_MAX),
+    FLOAT(row.lower, CAIRN_FORCE_MAX),
+    FLOAT(row.upper, CAIRN_FORCE_MAX),
+    FLOAT(row.velocity, CAIRN_SPEED_MAX),
+    SIZE(break_force, CAIRN_FORCE_MAX),
+    SIZE(break_torque, CAIRN_FORCE_MAX),
+    FLOAT(phase, HUGE_FLOAT),
+    FLOAT(impulses[0], HUGE_FLOAT),
+    FLOAT(impulses[1], HUGE_FLOAT),
+    FLOAT(impulses[2], HUGE_FLOAT),
+    FLOAT(impulses[3], HUGE_FLOAT),
+    FLOAT(impulses[4], HUGE_FLOAT),
+    FLOAT(impulses[5], HUGE_FLOAT),
+    FLOAT(impulses[6], HUGE_FLOAT),
+    FLOAT(impulses[7], HUGE_FLOAT),
+    FLOAT(impulses[8], HUGE_FLOAT),
+    FLOAT(impulses[9], HUGE_FLOAT),
+    FLOAT(impulses[10], HUGE_FLOAT),
+    FLOAT(impulses[11], HUGE_FLOAT),
+    VEC3(reaction_force, HUGE_FLOAT),
+    VEC3(reaction_torque, HUGE_FLOAT),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_joint_event
+static const cairn_field joint_event_fields[] = {
+    WORD(kind, CAIRN_JOINT_BROKE),
+    WORD(joint, ANY),
+    WORD(body_a, ANY),
+    WORD(body_b, ANY),
+    SIZE(force, HUGE_FLOAT),
+    SIZE(torque, HUGE_FLOAT),
 };
 #undef ELEMENT
 
@@ -250,6 +313,8 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_CONTACT_EVENTS] = TABLE(EVENTS, contact_event_fields),
     [CAIRN_ARRAY_BODY_EVENTS] = TABLE(EVENTS, body_event_fields),
     [CAIRN_ARRAY_RULES] = TABLE(RULES, rules_fields),
+    [CAIRN_ARRAY_JOINT_DRIVES] = TABLE(JOINTS, joint_drive_fields),
+    [CAIRN_ARRAY_JOINT_EVENTS] = TABLE(EVENTS, joint_event_fields),
 };
 
 _Static_assert(LENGTH_OF(settings_fields) * 4 == sizeof(cairn_settings), "every word is named");
@@ -261,6 +326,10 @@ _Static_assert(LENGTH_OF(sleep_fields) * 4 == sizeof(cairn_sleep), "every word i
 _Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_vertices), "every word is named");
 _Static_assert(LENGTH_OF(shape_fields) * 4 == sizeof(cairn_shape), "every word is named");
 _Static_assert(LENGTH_OF(joint_fields) * 4 == sizeof(cairn_joint), "every word is named");
+_Static_assert(
+    LENGTH_OF(joint_drive_fields) * 4 == sizeof(cairn_joint_drive), "every word is named");
+_Static_assert(
+    LENGTH_OF(joint_event_fields) * 4 == sizeof(cairn_joint_event), "every word is named");
 _Static_assert(LENGTH_OF(contact_fields) * 4 == sizeof(cairn_contact), "every word is named");
 _Static_assert(
     LENGTH_OF(contact_event_fields) * 4 == sizeof(cairn_contact_event), "every word is named");

@@ -41,5 +41,7 @@ bool cairn_settings_counts_ok(const cairn_settings *settings) {
            settings->hull_slots <= settings->hull_capacity &&
            settings->contact_count <= settings->contact_capacity &&
            settings->contact_event_count <= settings->event_capacity &&
-           settings->body_event_count <= settings->body_capacity;
+           settings->body_event_count <= settings->body_capacity &&
+           settings->joint_drive_count <= settings->joint_capacity &&
+           settings->joint_event_count <= settings->joint_capacity;
 }

@@ -43,6 +43,8 @@ typedef struct cairn_settings {
     uint32_t contact_count;
     uint32_t contact_event_count;
     uint32_t body_event_count;
+    uint32_t joint_drive_count;
+    uint32_t joint_event_count;
 } cairn_settings;
 
 // Words at the head of cairn_settings that follow from the def alone.
@@ -137,8 +139,16 @@ typedef struct cairn_shape {
     cairn_vec3 surface_velocity; // m/s, in the body's frame
 } cairn_shape;
 
+// What a joint has besides its kind, frames and limits.
+typedef enum cairn_joint_extent {
+    CAIRN_JOINT_PLAIN = 0,  // nothing; solved in lanes
+    CAIRN_JOINT_BREAKS = 1, // a drive with the bounds at which it breaks; solved in lanes
+    CAIRN_JOINT_DRIVEN = 2, // a drive; solved by its rows (sim/constraint/joint_rows.h)
+} cairn_joint_extent;
+
 typedef struct cairn_joint {
-    uint32_t kind; // cairn_joint_kind
+    uint32_t kind;   // cairn_joint_kind
+    uint32_t extent; // cairn_joint_extent
     uint32_t collide_connected;
     cairn_body_id body_a; // both live as long as the joint
     cairn_body_id body_b;
@@ -162,6 +172,49 @@ typedef struct cairn_joint {
     float lower_impulse;
     float upper_impulse;
 } cairn_joint;
+
+enum {
+    CAIRN_DRIVE_DISABLED = 1u << 0,
+    CAIRN_DRIVE_SPRING = 1u << 1,
+    CAIRN_DRIVE_MOTOR = 1u << 2,
+    CAIRN_DRIVE_STEERING = 1u << 3,
+    CAIRN_DRIVE_BREAKABLE = 1u << 4,
+    CAIRN_DRIVE_FLAGS = (1u << 5) - 1
+};
+
+// Rows of one joint.
+#define CAIRN_JOINT_ROWS_MAX 12
+
+// The rest of a joint that is not plain; fields as in cairn_joint_def.
+typedef struct cairn_joint_drive {
+    uint32_t joint; // slot
+    uint32_t flags; // CAIRN_DRIVE_...
+    float hertz;
+    float damping;
+    float spring_hertz;
+    float spring_damping;
+    float target;
+    cairn_vec3 target_position;
+    cairn_quat target_rotation; // of length 1
+    float motor_speed;
+    cairn_vec3 motor_velocity;
+    float motor_force;
+    float motor_torque;
+    float steering_hertz;
+    float steering_damping;
+    float steering_target;
+    float steering_torque;
+    float ratio;
+    cairn_vec3 fixed_a;
+    cairn_vec3 fixed_b;
+    cairn_joint_row row;
+    float break_force;
+    float break_torque;
+    float phase;                          // rad, gear: how far b has turned too much
+    float impulses[CAIRN_JOINT_ROWS_MAX]; // N s or N m s, of the rows in the last substep
+    cairn_vec3 reaction_force;            // N s, of all rows on b in the last substep
+    cairn_vec3 reaction_torque;           // N m s
+} cairn_joint_drive;
 
 typedef struct cairn_contact_point {
     uint32_t feature;
@@ -220,9 +273,11 @@ typedef struct cairn_state {
     cairn_hull_vertices *hulls;
     cairn_shape *shapes;
     cairn_joint *joints;
+    cairn_joint_drive *joint_drives;     // by slot of the joint, strictly increasing
     cairn_contact *contacts;             // by (index of a, index of b), strictly increasing
     cairn_contact_event *contact_events; // of the last step, as the public functions list them
     cairn_body_event *body_events;
+    cairn_joint_event *joint_events;
     cairn_rules_block *rules;
 } cairn_state;
 

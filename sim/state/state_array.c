@@ -36,6 +36,8 @@ static const array_layout layouts[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_CONTACT_EVENTS] = LAYOUT(contact_events, event_capacity, contact_event_count),
     [CAIRN_ARRAY_BODY_EVENTS] = LAYOUT(body_events, body_capacity, body_event_count),
     [CAIRN_ARRAY_RULES] = LAYOUT(rules, body_capacity, body_slots),
+    [CAIRN_ARRAY_JOINT_DRIVES] = LAYOUT(joint_drives, joint_capacity, joint_drive_count),
+    [CAIRN_ARRAY_JOINT_EVENTS] = LAYOUT(joint_events, joint_capacity, joint_event_count),
 };
 
 // The setting at `offset`, except that the settings are one element and the rules fill their

@@ -1,88 +1,77 @@
 // SPDX-License-Identifier: MIT
-#include "sim/world/world.h"
-
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/check.h"
 #include "sim/body/body.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/constraint/joint_frame.h"
 #include "sim/math/limits.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
+#include "sim/world/joint_def.h"
 
-cairn_joint_def cairn_joint_def_default(void) {
-    const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
-    const cairn_vec3 y = vec3(0.0f, 1.0f, 0.0f);
-    return (cairn_joint_def){.kind = CAIRN_JOINT_BALL,
-        .length = 1.0f,
-        .axis_a = x,
-        .axis_b = x,
-        .normal_a = y,
-        .normal_b = y,
-        .cone = CAIRN_ANGLE_MAX};
-}
+// ---- Drives: a list by slot of the joint
 
-// Checks axis and normal of a def. They may be roughly unit and perpendicular: set_joint_axes
-// corrects them.
-static cairn_status frame_check(cairn_vec3 axis, cairn_vec3 normal) {
-    if (!vec3_finite(axis) || !vec3_finite(normal)) {
-        return CAIRN_NON_FINITE;
+// The first drive of a joint in that slot or a later one.
+static uint32_t lower_bound(const cairn_state *state, uint32_t slot) {
+    uint32_t begin = 0;
+    uint32_t end = state->settings->joint_drive_count;
+    while (begin < end) {
+        const uint32_t middle = begin + (end - begin) / 2;
+        if (state->joint_drives[middle].joint < slot) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
     }
-    const float along = vec3_length_squared(axis);
-    const float across = vec3_length_squared(normal);
-    const bool unit = along >= 0.81f && along <= 1.21f && across >= 0.81f && across <= 1.21f;
-    const bool perpendicular = float_abs(vec3_dot(axis, normal)) <= 0.1f;
-    return unit && perpendicular ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+    CAIRN_ASSERT(begin == end);
+    return begin;
 }
 
-static cairn_status axes_check(const cairn_joint_def *def) {
-    const cairn_status checks[] = {
-        frame_check(def->axis_a, def->normal_a),
-        frame_check(def->axis_b, def->normal_b),
-        cairn_check_float(def->cone, 0.0f, CAIRN_ANGLE_MAX),
-        cairn_check_float(def->lower, -CAIRN_ANGLE_MAX, CAIRN_ANGLE_MAX),
-        cairn_check_float(def->upper, def->lower, CAIRN_ANGLE_MAX),
-    };
-    const cairn_status status = cairn_check_all(checks, sizeof checks / sizeof checks[0]);
-    return status == CAIRN_OK && def->limited > 1 ? CAIRN_INVALID_ARGUMENT : status;
+cairn_joint_drive *cairn_joint_drive_find(const cairn_state *state, uint32_t slot) {
+    const uint32_t index = lower_bound(state, slot);
+    const bool found =
+        index < state->settings->joint_drive_count && state->joint_drives[index].joint == slot;
+    return found ? &state->joint_drives[index] : NULL;
 }
 
-static bool frame_ok(cairn_vec3 axis, cairn_vec3 normal) {
-    return float_abs(vec3_length_squared(axis) - 1.0f) <= CAIRN_AXES_SLACK &&
-           float_abs(vec3_length_squared(normal) - 1.0f) <= CAIRN_AXES_SLACK &&
-           float_abs(vec3_dot(axis, normal)) <= CAIRN_AXES_SLACK;
+// There is room: no more drives than joints.
+static cairn_joint_drive *insert_drive(cairn_world *world, uint32_t slot) {
+    const cairn_state *state = &world->state;
+    const uint32_t index = lower_bound(state, slot);
+    const uint32_t count = state->settings->joint_drive_count++;
+    CAIRN_ASSERT(count < world->def.joint_capacity);
+    memmove(&state->joint_drives[index + 1], &state->joint_drives[index],
+        (count - index) * sizeof *state->joint_drives);
+    state->joint_drives[index] = (cairn_joint_drive){.joint = slot};
+    cairn_hash_cache_mark_from(world, CAIRN_ARRAY_JOINT_DRIVES, index);
+    return &state->joint_drives[index];
 }
 
-bool cairn_joint_axes_ok(const cairn_joint *joint) {
-    if (cairn_joint_has_axes(joint->kind)) {
-        return frame_ok(joint->axis_a, joint->normal_a) &&
-               frame_ok(joint->axis_b, joint->normal_b) && joint->lower <= joint->upper;
-    }
-    static const cairn_joint none = {.kind = 0};
-    const size_t axes = offsetof(cairn_joint, axis_a);
-    return memcmp((const char *)joint + axes, (const char *)&none + axes, sizeof none - axes) == 0;
+static void remove_drive(cairn_world *world, uint32_t slot) {
+    const cairn_state *state = &world->state;
+    const uint32_t index = lower_bound(state, slot);
+    const uint32_t count = state->settings->joint_drive_count;
+    CAIRN_ASSERT(index < count && state->joint_drives[index].joint == slot);
+    memmove(&state->joint_drives[index], &state->joint_drives[index + 1],
+        (count - index - 1) * sizeof *state->joint_drives);
+    cairn_hash_cache_mark_from(world, CAIRN_ARRAY_JOINT_DRIVES, index);
+    state->settings->joint_drive_count = count - 1;
 }
 
-static cairn_status joint_def_check(const cairn_world *world, const cairn_joint_def *def) {
-    if (!cairn_body_exists(world, def->body_a) || !cairn_body_exists(world, def->body_b)) {
-        return CAIRN_NOT_FOUND;
-    }
-    const bool known = def->kind >= CAIRN_JOINT_BALL && def->kind <= CAIRN_JOINT_CONE;
-    if (!known || def->body_a == def->body_b || def->collide_connected > 1) {
-        return CAIRN_INVALID_ARGUMENT;
-    }
-    const cairn_status checks[] = {
-        cairn_check_vec3(def->anchor_a, CAIRN_DISTANCE_MAX),
-        cairn_check_vec3(def->anchor_b, CAIRN_DISTANCE_MAX),
-        cairn_check_float(def->length, 0.0f, CAIRN_SHAPE_SIZE_MAX),
-    };
-    const cairn_status status = cairn_check_all(checks, sizeof checks / sizeof checks[0]);
-    return status == CAIRN_OK && cairn_joint_has_axes(def->kind) ? axes_check(def) : status;
+// ---- Create and destroy
+
+static uint32_t joint_slot(const cairn_world *world, cairn_joint_id joint) {
+    return cairn_slot_find(world->state.joint_ids, world->state.settings->joint_slots, joint);
 }
 
-static void wake_both(cairn_world *world, const cairn_joint *joint) {
+static void wake_bodies(cairn_world *world, const cairn_joint *joint) {
+    cairn_body_wake(world, cairn_body_slot(world, joint->body_a));
+    cairn_body_wake(world, cairn_body_slot(world, joint->body_b));
+}
+
+// Lists the shapes of both for new pairs: a joint decides whether its bodies may collide.
+static void connection_changed(cairn_world *world, const cairn_joint *joint) {
     const uint32_t slots[] = {
         cairn_body_slot(world, joint->body_a), cairn_body_slot(world, joint->body_b)};
     for (int i = 0; i < 2; ++i) {
@@ -93,29 +82,17 @@ static void wake_both(cairn_world *world, const cairn_joint *joint) {
     }
 }
 
-static cairn_vec3 perpendicular_to_axis(cairn_vec3 normal, cairn_vec3 axis) {
-    const cairn_vec3 across = vec3_sub_scaled(normal, axis, vec3_dot(normal, axis));
-    return vec3_clean(vec3_normalize(across, vec3_tangent(axis)));
-}
-
-static void set_joint_axes(cairn_joint *joint, const cairn_joint_def *def) {
-    CAIRN_ASSERT(cairn_joint_has_axes(joint->kind) && def->lower <= def->upper);
-    const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
-    joint->axis_a = vec3_clean(vec3_normalize(def->axis_a, x));
-    joint->axis_b = vec3_clean(vec3_normalize(def->axis_b, x));
-    joint->normal_a = perpendicular_to_axis(def->normal_a, joint->axis_a);
-    joint->normal_b = perpendicular_to_axis(def->normal_b, joint->axis_b);
-    joint->cone = def->kind == CAIRN_JOINT_CONE ? def->cone + 0.0f : 0.0f;
-    joint->lower = def->lower + 0.0f;
-    joint->upper = def->upper + 0.0f;
-    joint->limited = def->limited;
-    CAIRN_ASSERT(cairn_joint_axes_ok(joint));
+static cairn_status check_new(const cairn_world *world, const cairn_joint_def *def) {
+    if (!cairn_body_exists(world, def->body_a) || !cairn_body_exists(world, def->body_b)) {
+        return CAIRN_NOT_FOUND;
+    }
+    return def->body_a == def->body_b ? CAIRN_INVALID_ARGUMENT : cairn_joint_def_check(def);
 }
 
 cairn_status cairn_joint_create(
     cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out) {
     *out = 0;
-    const cairn_status status = joint_def_check(world, def);
+    const cairn_status status = check_new(world, def);
     if (status != CAIRN_OK) {
         return status;
     }
@@ -127,36 +104,29 @@ cairn_status cairn_joint_create(
         return CAIRN_CAPACITY;
     }
     CAIRN_ASSERT(cairn_state_has(state, CAIRN_ARRAY_JOINTS, slot));
-    const bool distance = def->kind == CAIRN_JOINT_DISTANCE;
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
-    state->joints[slot] = (cairn_joint){.kind = def->kind,
-        .collide_connected = def->collide_connected,
-        .body_a = def->body_a,
-        .body_b = def->body_b,
-        .anchor_a = vec3_clean(def->anchor_a),
-        .anchor_b = vec3_clean(def->anchor_b),
-        .length = distance ? def->length + 0.0f : 0.0f};
-    if (cairn_joint_has_axes(def->kind)) {
-        set_joint_axes(&state->joints[slot], def);
+    state->joints[slot] = (cairn_joint){.kind = def->kind};
+    cairn_joint_set_base(&state->joints[slot], def);
+    if (state->joints[slot].extent != CAIRN_JOINT_PLAIN) {
+        cairn_joint_drive_set(insert_drive(world, slot), def);
     }
-    wake_both(world, &state->joints[slot]);
+    connection_changed(world, &state->joints[slot]);
     *out = cairn_slot_id(state->joint_ids, slot);
-    CAIRN_ASSERT(cairn_slot_find(state->joint_ids, state->settings->joint_slots, *out) == slot);
+    CAIRN_ASSERT(joint_slot(world, *out) == slot);
     return CAIRN_OK;
 }
 
-static void destroy_joint_at(cairn_world *world, uint32_t slot) {
+void cairn_joint_destroy_at(cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, slot));
-    wake_both(world, &world->state.joints[slot]);
+    connection_changed(world, &world->state.joints[slot]);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
+    if (world->state.joints[slot].extent != CAIRN_JOINT_PLAIN) {
+        remove_drive(world, slot);
+    }
     memset(&world->state.joints[slot], 0, sizeof(cairn_joint));
     cairn_slot_free(world->state.joint_ids, slot, &world->joint_hint);
-}
-
-static uint32_t joint_slot(const cairn_world *world, cairn_joint_id joint) {
-    return cairn_slot_find(world->state.joint_ids, world->state.settings->joint_slots, joint);
 }
 
 cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id joint) {
@@ -164,7 +134,7 @@ cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id joint) {
     if (slot == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
-    destroy_joint_at(world, slot);
+    cairn_joint_destroy_at(world, slot);
     return CAIRN_OK;
 }
 
@@ -175,25 +145,181 @@ void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body) {
         const cairn_joint *joint = &world->state.joints[i];
         if (cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, i) &&
             (joint->body_a == id || joint->body_b == id)) {
-            destroy_joint_at(world, i);
+            cairn_joint_destroy_at(world, i);
         }
     }
 }
 
-cairn_status cairn_joint_error(const cairn_world *world, cairn_joint_id joint, float *out) {
-    *out = 0.0f;
-    const uint32_t slot = joint_slot(world, joint);
-    if (slot == CAIRN_INDEX_NONE) {
-        return CAIRN_NOT_FOUND;
+// ---- Changes
+
+static bool same_axes(const cairn_joint_def *a, const cairn_joint_def *b) {
+    return memcmp(&a->axis_a, &b->axis_a, sizeof a->axis_a) == 0 &&
+           memcmp(&a->axis_b, &b->axis_b, sizeof a->axis_b) == 0 &&
+           memcmp(&a->normal_a, &b->normal_a, sizeof a->normal_a) == 0 &&
+           memcmp(&a->normal_b, &b->normal_b, sizeof a->normal_b) == 0;
+}
+
+// Of the joint in that slot, whose def is `before`. Axes that did not change keep their bits, and
+// impulses stay where the rows are the same.
+static void change_joint(
+    cairn_world *world, uint32_t slot, const cairn_joint_def *before, const cairn_joint_def *def) {
+    cairn_joint *joint = &world->state.joints[slot];
+    const cairn_joint old = *joint;
+    cairn_joint_set_base(joint, def);
+    if (same_axes(before, def)) {
+        joint->axis_a = old.axis_a;
+        joint->axis_b = old.axis_b;
+        joint->normal_a = old.normal_a;
+        joint->normal_b = old.normal_b;
     }
-    const cairn_joint *source = &world->state.joints[slot];
-    const cairn_vec3 at_a =
-        cairn_joint_anchor(world, cairn_id_index(source->body_a), source->anchor_a);
-    const cairn_vec3 at_b =
-        cairn_joint_anchor(world, cairn_id_index(source->body_b), source->anchor_b);
-    *out = float_abs(vec3_distance(at_a, at_b) - source->length);
+    const bool solved_otherwise =
+        (old.extent == CAIRN_JOINT_DRIVEN) != (joint->extent == CAIRN_JOINT_DRIVEN);
+    if (solved_otherwise) {
+        cairn_joint_clear_impulses(joint);
+    }
+    if (old.extent != CAIRN_JOINT_PLAIN && joint->extent == CAIRN_JOINT_PLAIN) {
+        remove_drive(world, slot);
+    } else if (joint->extent != CAIRN_JOINT_PLAIN) {
+        cairn_joint_drive *drive = old.extent != CAIRN_JOINT_PLAIN
+                                       ? cairn_joint_drive_find(&world->state, slot)
+                                       : insert_drive(world, slot);
+        cairn_joint_drive_set(drive, def);
+        if (solved_otherwise || before->steering != def->steering || def->disabled != 0) {
+            memset(drive->impulses, 0, sizeof drive->impulses);
+            drive->reaction_force = vec3_zero();
+            drive->reaction_torque = vec3_zero();
+        }
+        cairn_hash_cache_mark(
+            world, CAIRN_ARRAY_JOINT_DRIVES, (uint32_t)(drive - world->state.joint_drives));
+    }
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
+}
+
+cairn_status cairn_joint_set(cairn_world *world, cairn_joint_id joint, const cairn_joint_def *def) {
+    cairn_joint_def before;
+    const cairn_status found = cairn_joint_read(world, joint, &before);
+    if (found != CAIRN_OK) {
+        return found;
+    }
+    if (def->kind != before.kind || def->body_a != before.body_a || def->body_b != before.body_b ||
+        def->collide_connected != before.collide_connected) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const cairn_status status = cairn_joint_def_check(def);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    const uint32_t slot = joint_slot(world, joint);
+    cairn_joint_def after;
+    change_joint(world, slot, &before, def);
+    (void)cairn_joint_read(world, joint, &after);
+    if (memcmp(&before, &after, sizeof before) != 0) {
+        wake_bodies(world, &world->state.joints[slot]);
+    }
     return CAIRN_OK;
 }
+
+// The setters of single fields read the def, change it and set it.
+
+cairn_status cairn_joint_set_motor(
+    cairn_world *world, cairn_joint_id joint, float speed, float force) {
+    cairn_joint_def def;
+    const cairn_status status = cairn_joint_read(world, joint, &def);
+    if (status != CAIRN_OK || !cairn_joint_def_uses_motor(&def)) {
+        return status != CAIRN_OK ? status : CAIRN_INVALID_ARGUMENT;
+    }
+    def.motor = 1;
+    def.motor_speed = speed;
+    def.motor_force = force;
+    return cairn_joint_set(world, joint, &def);
+}
+
+cairn_status cairn_joint_set_limits(
+    cairn_world *world, cairn_joint_id joint, float lower, float upper) {
+    cairn_joint_def def;
+    const cairn_status status = cairn_joint_read(world, joint, &def);
+    if (status != CAIRN_OK || !cairn_joint_def_uses_limits(&def)) {
+        return status != CAIRN_OK ? status : CAIRN_INVALID_ARGUMENT;
+    }
+    def.limited = 1;
+    def.lower = lower;
+    def.upper = upper;
+    return cairn_joint_set(world, joint, &def);
+}
+
+cairn_status cairn_joint_set_spring(
+    cairn_world *world, cairn_joint_id joint, float hertz, float damping) {
+    cairn_joint_def def;
+    const cairn_status status = cairn_joint_read(world, joint, &def);
+    if (status != CAIRN_OK || !cairn_joint_def_uses_spring(&def)) {
+        return status != CAIRN_OK ? status : CAIRN_INVALID_ARGUMENT;
+    }
+    def.spring = hertz == 0.0f ? 0 : 1;
+    def.spring_hertz = hertz;
+    def.spring_damping = damping;
+    return cairn_joint_set(world, joint, &def);
+}
+
+cairn_status cairn_joint_set_target(cairn_world *world, cairn_joint_id joint, float target) {
+    cairn_joint_def def;
+    const cairn_status status = cairn_joint_read(world, joint, &def);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    if (def.kind == CAIRN_JOINT_DISTANCE) {
+        def.length = target;
+    } else if (cairn_joint_def_uses_target(&def)) {
+        def.target = target;
+    } else {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    return cairn_joint_set(world, joint, &def);
+}
+
+cairn_status cairn_joint_set_steering(cairn_world *world, cairn_joint_id joint, float target) {
+    cairn_joint_def def;
+    const cairn_status status = cairn_joint_read(world, joint, &def);
+    if (status != CAIRN_OK || def.kind != CAIRN_JOINT_WHEEL) {
+        return status != CAIRN_OK ? status : CAIRN_INVALID_ARGUMENT;
+    }
+    def.steering_target = target;
+    return cairn_joint_set(world, joint, &def);
+}
+
+cairn_status cairn_joint_set_softness(
+    cairn_world *world, cairn_joint_id joint, float hertz, float damping) {
+    cairn_joint_def def;
+    const cairn_status status = cairn_joint_read(world, joint, &def);
+    if (status != CAIRN_OK || !cairn_joint_def_uses_hertz(&def)) {
+        return status != CAIRN_OK ? status : CAIRN_INVALID_ARGUMENT;
+    }
+    def.hertz = hertz;
+    def.damping = damping;
+    return cairn_joint_set(world, joint, &def);
+}
+
+cairn_status cairn_joint_set_enabled(cairn_world *world, cairn_joint_id joint, bool enabled) {
+    cairn_joint_def def;
+    const cairn_status status = cairn_joint_read(world, joint, &def);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    def.disabled = enabled ? 0 : 1;
+    return cairn_joint_set(world, joint, &def);
+}
+
+cairn_status cairn_joint_set_row(
+    cairn_world *world, cairn_joint_id joint, const cairn_joint_row *row) {
+    cairn_joint_def def;
+    const cairn_status status = cairn_joint_read(world, joint, &def);
+    if (status != CAIRN_OK || def.kind != CAIRN_JOINT_ROW) {
+        return status != CAIRN_OK ? status : CAIRN_INVALID_ARGUMENT;
+    }
+    def.row = *row;
+    return cairn_joint_set(world, joint, &def);
+}
+
+// ---- Reading
 
 cairn_status cairn_joint_read(
     const cairn_world *world, cairn_joint_id joint, cairn_joint_def *def) {
@@ -202,36 +328,31 @@ cairn_status cairn_joint_read(
         return CAIRN_NOT_FOUND;
     }
     const cairn_joint *source = &world->state.joints[slot];
-    *def = (cairn_joint_def){.kind = source->kind,
-        .body_a = source->body_a,
-        .body_b = source->body_b,
-        .anchor_a = source->anchor_a,
-        .anchor_b = source->anchor_b,
-        .length = source->length,
-        .collide_connected = source->collide_connected,
-        .axis_a = source->axis_a,
-        .axis_b = source->axis_b,
-        .normal_a = source->normal_a,
-        .normal_b = source->normal_b,
-        .cone = source->cone,
-        .lower = source->lower,
-        .upper = source->upper,
-        .limited = source->limited};
+    cairn_joint_def_of(source,
+        source->extent != CAIRN_JOINT_PLAIN ? cairn_joint_drive_find(&world->state, slot) : NULL,
+        def);
     return CAIRN_OK;
 }
 
-cairn_status cairn_joint_angles_read(
-    const cairn_world *world, cairn_joint_id joint, cairn_joint_angles *out) {
-    *out = (cairn_joint_angles){.swing = 0.0f};
-    const uint32_t slot = joint_slot(world, joint);
-    if (slot == CAIRN_INDEX_NONE) {
-        return CAIRN_NOT_FOUND;
+uint32_t cairn_world_joints(const cairn_world *world, cairn_joint_id *out, uint32_t capacity) {
+    return cairn_slots_list(
+        world->state.joint_ids, world->state.settings->joint_slots, out, capacity);
+}
+
+uint32_t cairn_body_joints(
+    const cairn_world *world, cairn_body_id body, cairn_joint_id *out, uint32_t capacity) {
+    uint32_t count = 0;
+    CAIRN_ASSERT(out != NULL || capacity == 0);
+    for (uint32_t i = 0; i < world->state.settings->joint_slots; ++i) {
+        const cairn_joint *joint = &world->state.joints[i];
+        if (!cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, i) ||
+            (joint->body_a != body && joint->body_b != body)) {
+            continue;
+        }
+        if (count < capacity) {
+            out[count] = cairn_slot_id(world->state.joint_ids, i);
+        }
+        ++count;
     }
-    if (!cairn_joint_has_axes(world->state.joints[slot].kind)) {
-        return CAIRN_INVALID_ARGUMENT;
-    }
-    const cairn_joint_frame frame = cairn_joint_frame_of(world, slot);
-    *out = (cairn_joint_angles){
-        .swing = cairn_joint_swing(&frame), .twist = cairn_joint_twist(&frame)};
-    return CAIRN_OK;
+    return count;
 }

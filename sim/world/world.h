@@ -25,9 +25,16 @@ void cairn_body_write_velocity(
 
 // Destroys every joint of the body, in order of slot.
 void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body);
-// Whether axes and normals are unit vectors perpendicular to each other, within CAIRN_AXES_SLACK,
-// and limits in order; zero in joints without axes.
+void cairn_joint_destroy_at(cairn_world *world, uint32_t slot);
+// Of the joint in that slot; NULL if it is plain.
+cairn_joint_drive *cairn_joint_drive_find(const cairn_state *state, uint32_t slot);
+// What the solver in lanes has stored.
+void cairn_joint_clear_impulses(cairn_joint *joint);
+// Whether axes and normals are unit vectors perpendicular to each other, within CAIRN_AXES_SLACK;
+// zero in joints without axes.
 bool cairn_joint_axes_ok(const cairn_joint *joint);
+// Whether create could have made the joint, whose drive is NULL if it is plain.
+bool cairn_joint_state_ok(const cairn_joint *joint, const cairn_joint_drive *drive);
 
 // The state holds the vertices of a hull. Everything else (cairn_hull) is derived from these and
 // stored beside the state, by slot.

@@ -641,7 +641,9 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"edits", 200, define_sandbox, build_ground, NULL, command_edits},
     {"events", 280, define_events, build_events, disturb_events, NULL},
     {"events_pgs", 160, define_events_pgs, build_events, disturb_events, NULL},
-    {"field", 24, define_field, build_field, NULL, NULL}};
+    {"field", 24, define_field, build_field, NULL, NULL},
+    {"machines", 160, NULL, golden_build_machines, golden_disturb_machines, NULL},
+    {"machines_pgs", 120, define_pgs, golden_build_machines, golden_disturb_machines, NULL}};
 
 const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];
 

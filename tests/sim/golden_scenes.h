@@ -21,6 +21,10 @@ typedef struct golden_scene {
 extern const golden_scene golden_scenes[];
 extern const uint32_t golden_scene_count;
 
+// A joint of every kind with springs, motors and limits (tests/sim/golden_machines.c).
+void golden_build_machines(cairn_world *world);
+void golden_disturb_machines(cairn_world *world, uint64_t tick);
+
 // Asserts that there is such a scene.
 const golden_scene *golden_scene_named(const char *name);
 

@@ -359,7 +359,7 @@ TEST("a joint with one bad field is refused") {
     def.limited = 2;
     assert_int_equal(cairn_joint_create(world, &def, &joint), CAIRN_INVALID_ARGUMENT);
     def.limited = 1;
-    def.kind = CAIRN_JOINT_CONE + 1;
+    def.kind = CAIRN_JOINT_ROW + 1;
     assert_int_equal(cairn_joint_create(world, &def, &joint), CAIRN_INVALID_ARGUMENT);
 }
 

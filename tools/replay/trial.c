@@ -109,10 +109,15 @@ void cairn_trial_clear_impulses(cairn_world *world) {
     for (uint32_t i = 0; i < settings->joint_slots; ++i) {
         cairn_joint *joint = &world->state.joints[i];
         joint->impulse = (cairn_vec3){0.0f, 0.0f, 0.0f};
+        joint->relax_impulse = (cairn_vec3){0.0f, 0.0f, 0.0f};
         joint->angular_impulse = (cairn_vec3){0.0f, 0.0f, 0.0f};
         joint->swing_impulse = 0.0f;
         joint->lower_impulse = 0.0f;
         joint->upper_impulse = 0.0f;
+    }
+    for (uint32_t i = 0; i < settings->joint_drive_count; ++i) {
+        cairn_joint_drive *drive = &world->state.joint_drives[i];
+        memset(drive->impulses, 0, sizeof drive->impulses);
     }
     cairn_hash_cache_mark_all(world);
 }
