@@ -640,12 +640,12 @@ cairn_scene_body scene_body(const wire::SceneBody &t) {
 }
 
 // The members that a joint and its wire form share by name.
+// clang-format off
 #define JOINT_REALS(X)                                                                             \
-    X(hertz)                                                                                       \
-    X(damping)                                                                                     \
-    X(spring_hertz) X(spring_damping) X(target) X(motor_speed) X(motor_force) X(motor_torque)      \
-        X(steering_hertz) X(steering_damping) X(steering_target) X(steering_torque) X(ratio)       \
-            X(break_force) X(break_torque)
+    X(hertz) X(damping) X(spring_hertz) X(spring_damping) X(target) X(motor_speed) X(motor_force)  \
+    X(motor_torque) X(steering_hertz) X(steering_damping) X(steering_target) X(steering_torque)    \
+    X(ratio) X(break_force) X(break_torque)
+// clang-format on
 #define JOINT_FLAGS(X) X(disabled) X(spring) X(motor) X(steering)
 #define JOINT_VECTORS(X) X(target_position) X(motor_velocity) X(fixed_a) X(fixed_b)
 #define ROW_VECTORS(X) X(linear_a) X(angular_a) X(linear_b) X(angular_b)
