@@ -13,6 +13,8 @@ void cairn_contact_edit_buffer_allocate(
     const size_t contacts = def->contact_capacity;
     edits->new_contacts = cairn_arena_take(from, contacts, sizeof *edits->new_contacts);
     edits->spans = cairn_arena_take(from, 2 * contacts + 1, sizeof *edits->spans);
+    edits->work = cairn_arena_take(from, CAIRN_PAIR_WORK_MAX, sizeof *edits->work);
+    edits->results = cairn_arena_take(from, CAIRN_PAIR_WORK_MAX, sizeof *edits->results);
 }
 
 cairn_contact_edit cairn_contact_edit_begin(cairn_world *world) {

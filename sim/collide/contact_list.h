@@ -20,9 +20,34 @@ typedef struct cairn_contact_span {
     int32_t shift;
 } cairn_contact_span;
 
+// Pairs are updated in portions of this many.
+#define CAIRN_PAIR_WORK_MAX 2048
+
+// A cached pair that must be looked at.
+typedef struct cairn_pair_work {
+    uint32_t pair;    // index in the pair cache
+    uint32_t contact; // index in the old list of its contact, or of the next one if it has none
+    uint32_t change;  // CAIRN_REFERENCE flags of both shapes
+} cairn_pair_work;
+
+typedef enum cairn_pair_outcome {
+    CAIRN_PAIR_UNCHANGED = 0,
+    CAIRN_PAIR_UPDATED = 1, // its contact was written
+    CAIRN_PAIR_ENDS = 2,    // its contact ends
+    CAIRN_PAIR_BEGINS = 3,  // a contact with these points begins
+} cairn_pair_outcome;
+
+typedef struct cairn_pair_result {
+    cairn_pair_outcome outcome;
+    uint32_t axis_hint;
+    cairn_manifold manifold; // in the frame of shape a
+} cairn_pair_result;
+
 struct cairn_contact_edit_buffer {
     cairn_new_contact *new_contacts;
     cairn_contact_span *spans;
+    cairn_pair_work *work;
+    cairn_pair_result *results; // of the work at the same index
 };
 
 void cairn_contact_edit_buffer_allocate(

@@ -12,9 +12,12 @@
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
+#include "sim/task/task_scheduler.h"
 
 // Impulses are passed on while the normal turns by at most 26 degrees.
 #define SAME_NORMAL_COSINE 0.9f
+// The fewest pairs that are shared as one block.
+#define PAIRS_SHARED_MIN 16
 
 // Copies the impulses of points that existed before, matched by feature. Friction acts on the whole
 // manifold in the soft-step solver, so its impulse stays even if the points change.
@@ -96,120 +99,104 @@ static bool overlaps(const cairn_manifold *manifold) {
     return false;
 }
 
+// Whether the last manifold of a contact still says where its bodies are. The PGS solver computes
+// every manifold in every step.
+static bool has_last_manifold(const cairn_world *world, uint32_t reference_change) {
+    return reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_PGS;
+}
+
 static bool is_sensor(const cairn_world *world, uint32_t shape) {
     return (world->state.shapes[shape].flags & CAIRN_SHAPE_SENSOR) != 0;
 }
 
+// ---- What a pair needs, shared among the workers. Each item writes its own result, and its own
+// contact if it has one; nothing else that is read here is written.
+
 // The overlap of a sensor, after the reference pose of at least one of the bodies has changed.
-static void update_overlap(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry) {
-    cairn_contact *contact = &world->state.contacts[edit->next];
+static cairn_pair_outcome update_overlap(
+    const cairn_world *world, cairn_pair pair, cairn_contact *contact, cairn_manifold *manifold) {
     CAIRN_ASSERT(contact_is_sensor(contact));
-    const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
-    cairn_manifold manifold;
-    cairn_pair_collide(world, entry->pair, &pose, &contact->axis_hint, &manifold);
-    if (!overlaps(&manifold)) {
-        entry->flags = 0;
-        cairn_contact_edit_remove_next(world, edit);
-        return;
-    }
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, edit->next);
-    edit->next += 1;
+    const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
+    cairn_pair_collide(world, pair, &pose, &contact->axis_hint, manifold);
+    return overlaps(manifold) ? CAIRN_PAIR_UPDATED : CAIRN_PAIR_ENDS;
 }
 
 // A pair in contact, after the reference pose of at least one of its bodies has changed.
-static void update_contact(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
-    uint32_t reference_change) {
-    cairn_manifold_pool *pool = world->manifold_pool;
-    cairn_contact *contact = &world->state.contacts[edit->next];
-    CAIRN_ASSERT(cairn_id_index(contact->shape_a) == entry->pair.shape_a);
-    CAIRN_ASSERT(cairn_id_index(contact->shape_b) == entry->pair.shape_b);
-    const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
-    const bool moved =
-        reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_PGS;
-    if (moved) {
-        if (pool->refs[edit->next].manifold == CAIRN_MANIFOLD_NONE) {
-            cairn_manifold_pool_restore(world, edit->next);
-        }
-        const uint32_t stored = pool->refs[edit->next].manifold;
-        CAIRN_ASSERT(stored < pool->used);
-        if (cairn_solver_manifold_can_recycle(world, contact, &pool->manifolds[stored], &pose)) {
-            edit->next += 1;
-            return;
-        }
+static cairn_pair_outcome update_contact(const cairn_world *world, const cairn_pair_work *work,
+    cairn_pair pair, cairn_manifold *manifold) {
+    cairn_contact *contact = &world->state.contacts[work->contact];
+    CAIRN_ASSERT(cairn_id_index(contact->shape_a) == pair.shape_a);
+    CAIRN_ASSERT(cairn_id_index(contact->shape_b) == pair.shape_b);
+    const uint32_t index = world->manifold_pool->refs[work->contact].manifold;
+    cairn_solver_manifold *stored = &world->manifold_pool->manifolds[index];
+    CAIRN_ASSERT(index < world->manifold_pool->used);
+    const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
+    const bool moved = has_last_manifold(world, work->change);
+    if (moved && cairn_solver_manifold_can_recycle(world, contact, stored, &pose)) {
+        return CAIRN_PAIR_UNCHANGED;
     }
-    cairn_manifold manifold;
-    cairn_pair_collide(world, entry->pair, &pose, &contact->axis_hint, &manifold);
-    if (manifold.point_count == 0) {
-        entry->flags = 0;
-        cairn_contact_edit_remove_next(world, edit);
-        return;
+    cairn_pair_collide(world, pair, &pose, &contact->axis_hint, manifold);
+    if (manifold->point_count == 0) {
+        return CAIRN_PAIR_ENDS;
     }
     const cairn_contact old = *contact;
-    set_points(&manifold, contact);
+    set_points(manifold, contact);
     match_points(world, &old, contact);
     store_reference(world, &pose, contact);
-    cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, edit->next);
-    uint32_t *index = &pool->refs[edit->next].manifold;
-    *index = *index == CAIRN_MANIFOLD_NONE ? cairn_manifold_pool_take(pool) : *index;
-    const cairn_solver_manifold before = pool->manifolds[*index];
-    cairn_solver_manifold_fill(world, entry->pair, &pose, &manifold, &pool->manifolds[*index]);
+    const cairn_solver_manifold before = *stored;
+    cairn_solver_manifold_fill(world, pair, &pose, manifold, stored);
     if (moved) {
-        pass_on_impulses(&old, &before, contact, &pool->manifolds[*index]);
+        pass_on_impulses(&old, &before, contact, stored);
     }
-    edit->next += 1;
+    return CAIRN_PAIR_UPDATED;
 }
 
 // A cached pair that is not in contact, after the reference pose of a body has changed.
-static void collide_new_pair(
-    cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry) {
-    CAIRN_ASSERT(entry->flags == 0);
-    uint32_t axis_hint = 0;
-    cairn_manifold manifold;
-    if (!cairn_pair_cache_overlap(world->pair_cache, entry->pair)) {
-        return;
-    }
-    const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
-    cairn_pair_collide(world, entry->pair, &pose, &axis_hint, &manifold);
-    if (manifold.point_count == 0) {
-        return;
-    }
-    cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
-    if (inserted == NULL) {
-        world->state.settings->contacts_dropped += 1;
-        return;
-    }
-    cairn_manifold_pool *pool = world->manifold_pool;
-    entry->flags = CAIRN_PAIR_IN_CONTACT;
-    const cairn_pair pair = entry->pair;
-    const cairn_shape_transform *transforms = world->pair_cache->transforms;
-    CAIRN_ASSERT(pair.shape_a < pair.shape_b);
-    inserted->contact = (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
-        .shape_b = cairn_shape_id_at(world, pair.shape_b),
-        .body_a = cairn_body_id_at(world, transforms[pair.shape_a].body),
-        .body_b = cairn_body_id_at(world, transforms[pair.shape_b].body),
-        .axis_hint = axis_hint};
-    set_points(&manifold, &inserted->contact);
-    store_reference(world, &pose, &inserted->contact);
-    inserted->ref = cairn_contact_ref_of(&inserted->contact, cairn_manifold_pool_take(pool));
-    cairn_solver_manifold_fill(
-        world, entry->pair, &pose, &manifold, &pool->manifolds[inserted->ref.manifold]);
-}
-
-// A cached pair of a sensor that it does not overlap yet, after the reference pose of a body has
-// changed.
-static void begin_overlap(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry) {
-    CAIRN_ASSERT(entry->flags == 0);
-    const cairn_pair pair = entry->pair;
-    uint32_t axis_hint = 0;
-    cairn_manifold manifold;
+static cairn_pair_outcome collide_new_pair(
+    const cairn_world *world, cairn_pair pair, cairn_pair_result *result) {
+    result->axis_hint = 0;
     if (!cairn_pair_cache_overlap(world->pair_cache, pair)) {
-        return;
+        return CAIRN_PAIR_UNCHANGED;
     }
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
-    cairn_pair_collide(world, pair, &pose, &axis_hint, &manifold);
-    if (!overlaps(&manifold)) {
-        return;
+    cairn_pair_collide(world, pair, &pose, &result->axis_hint, &result->manifold);
+    const bool sensor = is_sensor(world, pair.shape_a) || is_sensor(world, pair.shape_b);
+    const bool begins = sensor ? overlaps(&result->manifold) : result->manifold.point_count > 0;
+    return begins ? CAIRN_PAIR_BEGINS : CAIRN_PAIR_UNCHANGED;
+}
+
+static cairn_pair_outcome update_pair(
+    const cairn_world *world, const cairn_pair_work *work, cairn_pair_result *result) {
+    const cairn_cached_pair *entry = &world->pair_cache->pairs[work->pair];
+    if ((entry->flags & CAIRN_PAIR_CONTACT_ENDS) != 0) {
+        const bool again = (entry->flags & CAIRN_PAIR_INVALID) == 0 && work->change != 0;
+        return again ? collide_new_pair(world, entry->pair, result) : CAIRN_PAIR_UNCHANGED;
     }
+    if ((entry->flags & CAIRN_PAIR_IN_CONTACT) == 0) {
+        return entry->flags == 0 ? collide_new_pair(world, entry->pair, result)
+                                 : CAIRN_PAIR_UNCHANGED;
+    }
+    return world->manifold_pool->refs[work->contact].manifold == CAIRN_MANIFOLD_SENSOR
+               ? update_overlap(
+                     world, entry->pair, &world->state.contacts[work->contact], &result->manifold)
+               : update_contact(world, work, entry->pair, &result->manifold);
+}
+
+static void update_pairs(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_contact_edit_buffer *buffer = world->contact_edit_buffer;
+    CAIRN_ASSERT(begin < end && end <= CAIRN_PAIR_WORK_MAX);
+    for (uint32_t i = begin; i < end; ++i) {
+        buffer->results[i].outcome = update_pair(world, &buffer->work[i], &buffer->results[i]);
+    }
+}
+
+// ---- The contact list, edited by the main thread in order of the pairs
+
+static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
+    const cairn_pair_result *result) {
+    const cairn_pair pair = entry->pair;
+    CAIRN_ASSERT(entry->flags == 0 && pair.shape_a < pair.shape_b);
     cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
     if (inserted == NULL) {
         world->state.settings->contacts_dropped += 1;
@@ -221,31 +208,69 @@ static void begin_overlap(cairn_world *world, cairn_contact_edit *edit, cairn_ca
         .shape_b = cairn_shape_id_at(world, pair.shape_b),
         .body_a = cairn_body_id_at(world, shapes[pair.shape_a].body),
         .body_b = cairn_body_id_at(world, shapes[pair.shape_b].body),
-        .axis_hint = axis_hint,
-        .colour = is_sensor(world, pair.shape_b) ? 1 : 0};
-    inserted->ref = cairn_contact_ref_of(&inserted->contact, CAIRN_MANIFOLD_SENSOR);
+        .axis_hint = result->axis_hint};
+    const bool sensor_b = is_sensor(world, pair.shape_b);
+    if (sensor_b || is_sensor(world, pair.shape_a)) {
+        inserted->contact.colour = sensor_b ? 1 : 0;
+        inserted->ref = cairn_contact_ref_of(&inserted->contact, CAIRN_MANIFOLD_SENSOR);
+        return;
+    }
+    cairn_manifold_pool *pool = world->manifold_pool;
+    const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
+    set_points(&result->manifold, &inserted->contact);
+    store_reference(world, &pose, &inserted->contact);
+    inserted->ref = cairn_contact_ref_of(&inserted->contact, cairn_manifold_pool_take(pool));
+    cairn_solver_manifold_fill(
+        world, pair, &pose, &result->manifold, &pool->manifolds[inserted->ref.manifold]);
 }
 
-static void update_pair(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
-    uint32_t reference_change) {
+static void apply_result(cairn_world *world, cairn_contact_edit *edit, const cairn_pair_work *work,
+    const cairn_pair_result *result) {
+    cairn_cached_pair *entry = &world->pair_cache->pairs[work->pair];
+    CAIRN_ASSERT(edit->next <= work->contact);
+    edit->next = work->contact;
     if ((entry->flags & CAIRN_PAIR_CONTACT_ENDS) != 0) {
         entry->flags &= CAIRN_PAIR_INVALID;
         cairn_contact_edit_remove_next(world, edit);
-    } else if ((entry->flags & CAIRN_PAIR_IN_CONTACT) != 0) {
-        if (world->manifold_pool->refs[edit->next].manifold == CAIRN_MANIFOLD_SENSOR) {
-            update_overlap(world, edit, entry);
-        } else {
-            update_contact(world, edit, entry, reference_change);
-        }
+    }
+    switch (result->outcome) {
+    case CAIRN_PAIR_UNCHANGED:
+        break;
+    case CAIRN_PAIR_UPDATED:
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, work->contact);
+        break;
+    case CAIRN_PAIR_ENDS:
+        entry->flags = 0;
+        cairn_contact_edit_remove_next(world, edit);
+        break;
+    case CAIRN_PAIR_BEGINS:
+        begin_contact(world, edit, entry, result);
+        break;
+    }
+}
+
+// Updates the listed pairs and empties the list.
+static void run_work(cairn_world *world, cairn_contact_edit *edit, uint32_t *count) {
+    const cairn_contact_edit_buffer *buffer = world->contact_edit_buffer;
+    CAIRN_ASSERT(*count <= CAIRN_PAIR_WORK_MAX);
+    cairn_task_scheduler_parallel_for(
+        world->scheduler, update_pairs, world, 0, *count, PAIRS_SHARED_MIN);
+    for (uint32_t i = 0; i < *count; ++i) {
+        apply_result(world, edit, &buffer->work[i], &buffer->results[i]);
+    }
+    *count = 0;
+}
+
+// The pair's contact gets its manifold if it has none yet: after a load, or a change of lanes.
+static void provide_manifold(cairn_world *world, uint32_t contact, uint32_t change) {
+    cairn_contact_ref *ref = &world->manifold_pool->refs[contact];
+    if (ref->manifold != CAIRN_MANIFOLD_NONE) {
         return;
     }
-    if (reference_change == 0 || entry->flags != 0) {
-        return;
-    }
-    if (is_sensor(world, entry->pair.shape_a) || is_sensor(world, entry->pair.shape_b)) {
-        begin_overlap(world, edit, entry);
+    if (has_last_manifold(world, change)) {
+        cairn_manifold_pool_restore(world, contact);
     } else {
-        collide_new_pair(world, edit, entry);
+        ref->manifold = cairn_manifold_pool_take(world->manifold_pool);
     }
 }
 
@@ -264,22 +289,34 @@ static void restore_manifolds(cairn_world *world) {
 }
 
 void cairn_contact_update(cairn_world *world) {
-    cairn_pair_cache *cache = world->pair_cache;
+    const cairn_pair_cache *cache = world->pair_cache;
     const unsigned char *change = cache->reference_change;
+    cairn_pair_work *work = world->contact_edit_buffer->work;
     cairn_contact_edit edit = cairn_contact_edit_begin(world);
+    uint32_t count = 0;
+    uint32_t contact = 0; // index of the first contact that belongs to none of the pairs so far
     world->contacts_stale = false;
     for (uint32_t i = 0; i < cache->pair_count; ++i) {
-        cairn_cached_pair *entry = &cache->pairs[i];
+        const cairn_cached_pair *entry = &cache->pairs[i];
         const uint32_t changed =
             (uint32_t)(change[entry->pair.shape_a] | change[entry->pair.shape_b]);
+        const uint32_t in_contact = entry->flags & CAIRN_PAIR_IN_CONTACT;
         // Nearly all pairs stay as they are. Whether one is in contact is hard to predict, so it is
         // added, not branched on.
-        if ((changed | (entry->flags & CAIRN_PAIR_CONTACT_ENDS)) == 0) {
-            edit.next += entry->flags & CAIRN_PAIR_IN_CONTACT;
-        } else {
-            update_pair(world, &edit, entry, changed);
+        if ((changed | (entry->flags & CAIRN_PAIR_CONTACT_ENDS)) != 0) {
+            if (in_contact != 0 && (entry->flags & CAIRN_PAIR_CONTACT_ENDS) == 0) {
+                provide_manifold(world, contact, changed);
+            }
+            work[count++] = (cairn_pair_work){.pair = i, .contact = contact, .change = changed};
+            if (count == CAIRN_PAIR_WORK_MAX) {
+                run_work(world, &edit, &count);
+            }
         }
+        contact += in_contact;
     }
+    run_work(world, &edit, &count);
+    CAIRN_ASSERT(contact == world->state.settings->contact_count);
+    edit.next = contact;
     cairn_contact_edit_finish(world, &edit);
     if (!world->manifold_pool->complete) {
         restore_manifolds(world);
