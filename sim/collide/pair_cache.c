@@ -12,6 +12,7 @@
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
+#include "sim/task/task_scheduler.h"
 
 // Margin of a fat AABB: a tenth of the shape's least width within these bounds, m, and the
 // displacement of that many steps on top. A larger margin costs more pairs that are not in contact.
@@ -24,6 +25,13 @@
 // Up to this many enlarged AABBs are each queried against all others; beyond that the whole list is
 // rebuilt.
 #define QUERIES_MAX 200u
+// If one of them has more hits, the list is rebuilt as well.
+#define QUERY_HITS_MAX 1024u
+
+// The fewest bodies, shapes and queries that are shared as one block.
+#define BODIES_SHARED_MIN 32u
+#define SHAPES_SHARED_MIN 128u
+#define QUERIES_SHARED_MIN 4u
 
 // Cached pairs without a contact, for each contact that fits the contact list.
 #define PAIRS_PER_CONTACT 4
@@ -58,11 +66,11 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
         cairn_arena_take(from, def->body_capacity, sizeof *cache->reference_rotations);
     cache->bounding_radii =
         cairn_arena_take(from, def->body_capacity, sizeof *cache->bounding_radii);
+    cache->body_change = cairn_arena_take(from, def->body_capacity, sizeof *cache->body_change);
     cache->half_extents = cairn_arena_take(from, def->body_capacity, sizeof *cache->half_extents);
     cache->pairs = cairn_arena_take(from, list, sizeof *cache->pairs);
     cache->found = cairn_arena_take(from, cache->pair_capacity, sizeof *cache->found);
     cache->spare = cairn_arena_take(from, list, sizeof *cache->spare);
-    cache->query_hits = cairn_arena_take(from, shapes, sizeof *cache->query_hits);
     cache->joint_filter.joints =
         cairn_arena_take(from, def->joint_capacity, sizeof *cache->joint_filter.joints);
     cache->joint_filter.pairs =
@@ -98,7 +106,7 @@ static float minimum_extent_of(cairn_aabb aabb) {
 }
 
 // Measures the body and its shapes, which may be new.
-static void measure_body(cairn_world *world, uint32_t body) {
+static void measure_body(const cairn_world *world, uint32_t body) {
     const bool moves = world->state.bodies[body].kind == CAIRN_BODY_DYNAMIC;
     const cairn_vec3 centre = world->state.bodies[body].centre;
     const cairn_pose identity = pose_identity();
@@ -159,7 +167,7 @@ cairn_vec3 cairn_pair_cache_shape_offset(
     return quat_rotate(body_rotation, vec3_sub(shape->pose.position, centre));
 }
 
-static void update_transform(cairn_world *world, uint32_t slot) {
+static void update_transform(const cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
     CAIRN_ASSERT(shape->body < world->state.settings->body_slots);
     const cairn_reference_pose *reference = &world->state.reference_poses[shape->body];
@@ -187,7 +195,7 @@ static bool inside_fat_aabb(const cairn_pair_cache *cache, uint32_t slot) {
                (uint32_t)(aabb->upper.z <= fat->upper[2][slot])) != 0;
 }
 
-static void set_fat_aabb(cairn_world *world, uint32_t slot) {
+static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
     CAIRN_ASSERT(slot < world->pair_cache->fat_aabbs.count);
     const uint32_t kind = world->state.bodies[shape->body].kind;
@@ -241,50 +249,87 @@ static void begin_update(cairn_world *world) {
     cache->enlarged_count = 0;
 }
 
-static void update_shapes(cairn_world *world, uint32_t body, uint32_t change) {
-    cairn_pair_cache *cache = world->pair_cache;
+static void update_shapes(const cairn_world *world, uint32_t body, uint32_t change) {
+    const cairn_pair_cache *cache = world->pair_cache;
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         const uint32_t slot = next - 1;
         update_transform(world, slot);
         cache->reference_change[slot] = (unsigned char)change;
-        cache->changed_slots[cache->changed_count++] = slot;
         if (!inside_fat_aabb(cache, slot)) {
             cache->list_change[slot] |= CAIRN_LIST_ENLARGED;
+        }
+    }
+}
+
+// Moves the reference pose of a body of the awake set to its pose if it has left it, with its
+// shapes. Returns the CAIRN_REFERENCE flags.
+static uint32_t update_reference_pose(const cairn_world *world, uint32_t body) {
+    cairn_reference_pose *reference = &world->state.reference_poses[body];
+    if (world->shape_first[body] == 0 || within_recycling_distance(world, body)) {
+        return 0;
+    }
+    const bool reset = packed_rotation_is_none(reference->rotation);
+    if (reset) {
+        measure_body(world, body);
+    }
+    *reference = (cairn_reference_pose){.position = world->state.motions[body].position,
+        .rotation = packed_rotation_pack(world->state.motions[body].rotation)};
+    world->pair_cache->reference_rotations[body] = packed_rotation_unpack(reference->rotation);
+    const uint32_t change = reset ? CAIRN_REFERENCE_RESET : CAIRN_REFERENCE_MOVED;
+    update_shapes(world, body, change);
+    return change;
+}
+
+// For bodies begin .. end - 1 of the awake set. Each writes only what belongs to it and its shapes.
+static void update_some_reference_poses(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const uint32_t *bodies = world->awake_set->bodies;
+    CAIRN_ASSERT(begin < end && end <= world->awake_set->body_count);
+    for (uint32_t i = begin; i < end; ++i) {
+        world->pair_cache->body_change[i] = (unsigned char)update_reference_pose(world, bodies[i]);
+    }
+}
+
+// Lists the shapes of a body whose reference pose has changed.
+static void list_changed_shapes(cairn_world *world, uint32_t body) {
+    cairn_pair_cache *cache = world->pair_cache;
+    for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
+        const uint32_t slot = next - 1;
+        cache->changed_slots[cache->changed_count++] = slot;
+        if ((cache->list_change[slot] & CAIRN_LIST_ENLARGED) != 0) {
             cache->enlarged_slots[cache->enlarged_count++] = slot;
         }
     }
     CAIRN_ASSERT(cache->changed_count <= world->def.shape_capacity);
 }
 
-static void update_reference_poses(cairn_world *world) {
-    cairn_pair_cache *cache = world->pair_cache;
+static void list_awake_set(cairn_world *world) {
     cairn_awake_set *awake = world->awake_set;
-    const cairn_state *state = &world->state;
+    const cairn_sleep *sleep = world->state.sleep;
+    const uint32_t count = world->state.settings->body_slots;
     awake->body_count = 0;
     awake->sleepers = false;
-    for (uint32_t body = 0; body < state->settings->body_slots; ++body) {
+    for (uint32_t body = 0; body < count; ++body) {
         // Reads as little as possible of sleeping bodies: there may be ten thousand.
-        if (state->sleep[body].state == CAIRN_SLEEP_ASLEEP) {
+        if (sleep[body].state == CAIRN_SLEEP_ASLEEP) {
             awake->sleepers = true;
-            continue;
+        } else if (cairn_body_in_awake_set(world, body)) {
+            awake->bodies[awake->body_count++] = body;
         }
-        if (!cairn_body_in_awake_set(world, body)) {
-            continue;
+    }
+    CAIRN_ASSERT(awake->body_count <= count);
+}
+
+static void update_reference_poses(cairn_world *world) {
+    const cairn_awake_set *awake = world->awake_set;
+    list_awake_set(world);
+    cairn_task_scheduler_parallel_for(world->scheduler, update_some_reference_poses, world, 0,
+        awake->body_count, BODIES_SHARED_MIN);
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        if (world->pair_cache->body_change[i] != 0) {
+            cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, awake->bodies[i]);
+            list_changed_shapes(world, awake->bodies[i]);
         }
-        awake->bodies[awake->body_count++] = body;
-        cairn_reference_pose *reference = &state->reference_poses[body];
-        if (world->shape_first[body] == 0 || within_recycling_distance(world, body)) {
-            continue;
-        }
-        const bool reset = packed_rotation_is_none(reference->rotation);
-        if (reset) {
-            measure_body(world, body);
-        }
-        *reference = (cairn_reference_pose){.position = state->motions[body].position,
-            .rotation = packed_rotation_pack(state->motions[body].rotation)};
-        cache->reference_rotations[body] = packed_rotation_unpack(reference->rotation);
-        cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, body);
-        update_shapes(world, body, reset ? CAIRN_REFERENCE_RESET : CAIRN_REFERENCE_MOVED);
     }
 }
 
@@ -380,16 +425,24 @@ static uint32_t find_pairs_without_margin(cairn_world *world) {
         &cache->fat_aabbs, cache->broad_phase, cache->found, cache->pair_capacity);
 }
 
+static void set_some_fat_aabbs(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const unsigned char *change = world->pair_cache->reference_change;
+    CAIRN_ASSERT(end <= world->pair_cache->fat_aabbs.count);
+    for (uint32_t i = begin; i < end; ++i) {
+        if (has_shape(world, i) && (!world->pair_cache_valid || change[i] != 0)) {
+            set_fat_aabb(world, i);
+        }
+    }
+}
+
 // Rebuilds the list, with new fat AABBs for all shapes whose reference pose has changed, so that
 // they do not have to be enlarged soon after.
 static uint32_t rebuild_list(cairn_world *world) {
     CAIRN_ASSERT(world->pair_cache->fat_aabbs.count == world->state.settings->shape_slots);
     cairn_pair_cache *cache = world->pair_cache;
-    for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
-        if (has_shape(world, i) && (!world->pair_cache_valid || cache->reference_change[i] != 0)) {
-            set_fat_aabb(world, i);
-        }
-    }
+    cairn_task_scheduler_parallel_for(
+        world->scheduler, set_some_fat_aabbs, world, 0, cache->fat_aabbs.count, SHAPES_SHARED_MIN);
     const uint32_t capacity = cache->pair_capacity;
     uint32_t found =
         cairn_broad_phase_find_pairs(&cache->fat_aabbs, cache->broad_phase, cache->found, capacity);
@@ -399,27 +452,58 @@ static uint32_t rebuild_list(cairn_world *world) {
     return found <= capacity ? 0 : found - capacity;
 }
 
-// The pairs of enlarged AABBs, in order; false when there is no room for them.
-static bool query_enlarged(cairn_pair_cache *cache, uint32_t *count) {
-    CAIRN_ASSERT(cache->enlarged_count <= cache->fat_aabbs.count);
-    *count = 0;
-    for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
+// Queries of some enlarged AABBs. Each has a region of `found` of its own.
+typedef struct enlarged_queries {
+    const cairn_pair_cache *cache;
+    uint32_t room;    // pairs in a region
+    uint32_t *counts; // by query; more than `room`: the region is too small
+} enlarged_queries;
+
+static void run_queries(const void *context, uint32_t begin, uint32_t end) {
+    const enlarged_queries *queries = context;
+    const cairn_pair_cache *cache = queries->cache;
+    uint32_t others[QUERY_HITS_MAX];
+    CAIRN_ASSERT(end <= cache->enlarged_count);
+    for (uint32_t i = begin; i < end; ++i) {
         const uint32_t slot = cache->enlarged_slots[i];
-        const uint32_t hits = cairn_broad_phase_query(
-            &cache->fat_aabbs, slot, 0, cache->query_hits, cache->fat_aabbs.count);
-        for (uint32_t k = 0; k < hits; ++k) {
-            const uint32_t other = cache->query_hits[k];
+        cairn_pair *found = &cache->found[i * queries->room];
+        uint32_t count = 0;
+        const uint32_t hits =
+            cairn_broad_phase_query(&cache->fat_aabbs, slot, 0, others, QUERY_HITS_MAX);
+        for (uint32_t k = 0; k < hits && count < queries->room; ++k) {
+            const uint32_t other = others[k];
             CAIRN_ASSERT(other != slot);
-            if ((cache->list_change[other] & CAIRN_LIST_ENLARGED) != 0 && other < slot) {
-                continue;
+            // A pair of two enlarged ones belongs to the lower one.
+            if ((cache->list_change[other] & CAIRN_LIST_ENLARGED) == 0 || other > slot) {
+                found[count++] = (cairn_pair){
+                    .shape_a = slot < other ? slot : other, .shape_b = slot < other ? other : slot};
             }
-            if (*count == cache->pair_capacity) {
-                return false;
-            }
-            cache->found[*count] = (cairn_pair){
-                .shape_a = slot < other ? slot : other, .shape_b = slot < other ? other : slot};
-            *count += 1;
         }
+        const bool complete = hits < QUERY_HITS_MAX && count < queries->room;
+        queries->counts[i] = complete ? count : UINT32_MAX;
+    }
+}
+
+// The pairs of enlarged AABBs, in order; false when there is no room for them.
+static bool query_enlarged(cairn_world *world, uint32_t *count) {
+    cairn_pair_cache *cache = world->pair_cache;
+    uint32_t counts[QUERIES_MAX];
+    CAIRN_ASSERT(cache->enlarged_count <= QUERIES_MAX);
+    *count = 0;
+    if (cache->enlarged_count == 0) {
+        return true;
+    }
+    const enlarged_queries queries = {
+        .cache = cache, .room = cache->pair_capacity / cache->enlarged_count, .counts = counts};
+    cairn_task_scheduler_parallel_for(
+        world->scheduler, run_queries, &queries, 0, cache->enlarged_count, QUERIES_SHARED_MIN);
+    for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
+        if (counts[i] == UINT32_MAX) {
+            return false;
+        }
+        const cairn_pair *from = &cache->found[i * queries.room];
+        memmove(&cache->found[*count], from, counts[i] * sizeof *from);
+        *count += counts[i];
     }
     cairn_broad_phase_sort_pairs(&cache->fat_aabbs, cache->broad_phase, cache->found, *count);
     return true;
@@ -512,7 +596,7 @@ static bool update_list(cairn_world *world) {
     CAIRN_ASSERT(cache->pair_count <= cache->pair_capacity + world->def.contact_capacity);
     const uint32_t room = cache->pair_capacity + world->def.contact_capacity - cache->pair_count;
     uint32_t count = 0;
-    if (!query_enlarged(cache, &count) || count > room) {
+    if (!query_enlarged(world, &count) || count > room) {
         return false;
     }
     list_with_found(world, count);

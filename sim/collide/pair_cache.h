@@ -63,6 +63,7 @@ struct cairn_pair_cache {
     // By body slot.
     cairn_quat *reference_rotations; // of the reference poses
     float *bounding_radii;           // m, of a ball about the centre of mass
+    unsigned char *body_change;      // by index in the awake set: CAIRN_REFERENCE flags, or 0
     cairn_vec3 *half_extents;        // m, of a box about the centre of mass, along the body's axes
 
     cairn_cached_pair *pairs; // in order
@@ -70,7 +71,6 @@ struct cairn_pair_cache {
     uint32_t pair_capacity; // of pairs without a contact
     cairn_pair *found;      // scratch of an update
     cairn_cached_pair *spare;
-    uint32_t *query_hits;
 
     cairn_joint_filter joint_filter;
     bool joints_changed; // since the filter was built
