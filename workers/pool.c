@@ -18,10 +18,10 @@
 // A thread that waits first spins, which answers fastest; then it yields its processor between
 // looks, so that a thread of this pool or of another process that is ready to run there does run;
 // then it sleeps.
-#define PAUSES_PER_LOOK 32
-#define HELPER_SPINS 8          // looks before it yields
+#define HELPER_SPINS 500        // looks before it yields: about ten microseconds
+#define HELPER_PAUSES 20        // between two yields
 #define HELPER_AWAKE_NS 300000u // longer than the caller's own work between two runs of one step
-#define CALLER_SPINS 40         // about as long as a share takes
+#define CALLER_SPINS 1000       // about as long as a share takes
 #define CALLER_AWAKE_NS 100000u
 
 // A helper that loses its processor in the middle of a share makes the caller wait for the
@@ -61,13 +61,11 @@ struct cairn_pool {
 };
 
 static void pause_briefly(void) {
-    for (int i = 0; i < PAUSES_PER_LOOK; ++i) {
 #if defined(__SSE2__)
-        _mm_pause();
+    _mm_pause();
 #elif defined(__aarch64__)
-        __asm__ volatile("yield");
+    __asm__ volatile("yield");
 #endif
-    }
 }
 
 static uint64_t now_ns(void) {
@@ -161,13 +159,19 @@ static bool is_called(cairn_pool *pool) {
 }
 
 static void await_call(cairn_pool *pool) {
-    const uint64_t begin_ns = now_ns();
-    for (uint32_t i = 0; pool->spins; ++i) {
+    for (uint32_t i = 0; pool->spins && i < HELPER_SPINS; ++i) {
         if (is_called(pool)) {
             return;
         }
         pause_briefly();
-        if (i >= HELPER_SPINS) {
+    }
+    const uint64_t begin_ns = now_ns();
+    for (uint32_t i = 1; pool->spins; ++i) {
+        if (is_called(pool)) {
+            return;
+        }
+        pause_briefly();
+        if (i % HELPER_PAUSES == 0) {
             sched_yield();
             if (now_ns() - begin_ns >= HELPER_AWAKE_NS) {
                 break;
