@@ -116,7 +116,8 @@ static cairn_world *create_world(const bench_scene *scene, const bench_execution
     if (execution->pool != NULL) {
         const cairn_parallel parallel = {.context = execution->pool,
             .workers = cairn_pool_workers(execution->pool),
-            .run = cairn_pool_parallel};
+            .run = cairn_pool_parallel,
+            .wait = cairn_pool_wait};
         ok = ok && cairn_world_set_parallel(world, &parallel) == CAIRN_OK;
     }
     bench_require(ok, "the world cannot be stepped with these settings");

@@ -18,11 +18,12 @@
 // A thread that waits first spins, which answers fastest; then it yields its processor between
 // looks, so that a thread of this pool or of another process that is ready to run there does run;
 // then it sleeps.
-#define HELPER_SPINS 500        // looks before it yields: about ten microseconds
+#define HELPER_SPINS 300        // looks before it yields: some tens of microseconds
 #define HELPER_PAUSES 20        // between two yields
 #define HELPER_AWAKE_NS 300000u // longer than the caller's own work between two runs of one step
-#define CALLER_SPINS 1000       // about as long as a share takes
+#define CALLER_SPINS 500        // longer than most shares take
 #define CALLER_AWAKE_NS 100000u
+#define NAP_NS 20000
 
 // A helper that loses its processor in the middle of a share makes the caller wait for the
 // system's time slice, which is longer than most steps. Such waits are bounded: after one, the
@@ -42,9 +43,11 @@ typedef struct helper {
 
 struct cairn_pool {
     uint32_t workers;
-    bool spins;              // there are as many processors as workers
-    uint64_t alone_until_ns; // the caller's: until then it runs all shares itself
-    pthread_mutex_t mutex;   // held only to sleep and to wake
+    bool spins; // there are as many processors as workers
+    // The caller's.
+    uint64_t alone_until_ns; // until then it runs all shares itself
+    uint64_t wait_begin_ns;
+    pthread_mutex_t mutex; // held only to sleep and to wake
     pthread_cond_t opened;
     pthread_cond_t finished;
     helper helpers[CAIRN_POOL_WORKERS_MAX]; // element 0 is unused: the caller is worker 0
@@ -126,6 +129,28 @@ static void sleep_until_finished(cairn_pool *pool) {
     pthread_mutex_unlock(&pool->mutex);
 }
 
+static void note_wait(cairn_pool *pool) {
+    const uint64_t now = now_ns();
+    const uint64_t waited_ns = now - pool->wait_begin_ns;
+    if (pool->spins && waited_ns >= STALL_MIN_NS) {
+        pool->alone_until_ns = now + ALONE_PER_STALL * waited_ns;
+    }
+}
+
+void cairn_pool_wait(void *context, bool first) {
+    cairn_pool *pool = context;
+    if (first) {
+        pool->wait_begin_ns = now_ns();
+    }
+    if (now_ns() - pool->wait_begin_ns < CALLER_AWAKE_NS) {
+        sched_yield();
+    } else {
+        // A thread that sleeps lets the system bring the other one to this processor.
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    }
+    note_wait(pool);
+}
+
 static void await_finish(cairn_pool *pool) {
     for (uint32_t i = 0; pool->spins && i < CALLER_SPINS; ++i) {
         if (is_finished(pool)) {
@@ -136,21 +161,13 @@ static void await_finish(cairn_pool *pool) {
     if (is_finished(pool)) {
         return;
     }
-    const uint64_t begin_ns = now_ns();
-    uint64_t waited_ns = 0;
-    while (pool->spins && waited_ns < CALLER_AWAKE_NS) {
-        sched_yield();
-        waited_ns = now_ns() - begin_ns;
-        if (is_finished(pool)) {
-            break;
-        }
+    cairn_pool_wait(pool, true);
+    while (!is_finished(pool) && now_ns() - pool->wait_begin_ns < CALLER_AWAKE_NS) {
+        cairn_pool_wait(pool, false);
     }
     if (!is_finished(pool)) {
         sleep_until_finished(pool);
-        waited_ns = now_ns() - begin_ns;
-    }
-    if (pool->spins && waited_ns >= STALL_MIN_NS) {
-        pool->alone_until_ns = begin_ns + waited_ns + ALONE_PER_STALL * waited_ns;
+        note_wait(pool);
     }
 }
 

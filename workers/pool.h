@@ -42,3 +42,5 @@ bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uin
 // cairn_pool_run as the `run` of a cairn_parallel, with the pool as its context. Asserts that the
 // run is not refused: two worlds must not run on one pool at the same time.
 void cairn_pool_parallel(void *pool, cairn_pool_task *task, void *argument, uint32_t workers);
+// The `wait` of the same cairn_parallel.
+void cairn_pool_wait(void *pool, bool first);

@@ -53,13 +53,18 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
 // Runs the tasks of a stage of a step in parallel. `run` calls task(argument, worker) for each
 // worker from 0 to `workers` - 1 exactly once, worker 0 on the calling thread, and returns when all
 // have returned. The other workers may run at the same time, later, or one after the other: their
-// tasks share what is left of the stage. A step of a large world calls `run` some hundred times, so
-// it should take about a microsecond. workers/pool.h has a thread pool.
+// tasks share what is left of the stage, and return when nothing is left for some tens of
+// microseconds. A step of a large world calls `run` some ten times. workers/pool.h has a thread
+// pool.
 typedef struct cairn_parallel {
     void *context;
     uint32_t workers; // 1 .. 64; `run` may be called with fewer
     void (*run)(void *context, void (*task)(void *argument, uint32_t worker), void *argument,
         uint32_t workers);
+    // May be NULL. Worker 0 calls it again and again while another worker does not finish what it
+    // has begun for more than some tens of microseconds: the system may have taken its processor.
+    // `first`: it is the first call of this wait. May yield the processor or sleep briefly.
+    void (*wait)(void *context, bool first);
 } cairn_parallel;
 
 // Makes later steps of this world run in parallel; NULL, the default: on the calling thread only.

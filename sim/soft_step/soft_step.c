@@ -370,7 +370,8 @@ static void relax_joints(cairn_world *world, constraint_set joints) {
 
 // Biased, joints are solved last, and twice: contacts must not pull the limbs of a ragdoll apart,
 // and what one sweep leaves feeds energy into a chain. Relaxed, contacts are solved last.
-void cairn_soft_step_solve(cairn_world *world) {
+static void run_substeps(void *context) {
+    cairn_world *world = context;
     const constraint_set contacts = contacts_of(world);
     const constraint_set joints = joints_of(world);
     CAIRN_ASSERT(world->soft_step->moving_count < world->soft_step->body_count);
@@ -399,6 +400,10 @@ void cairn_soft_step_solve(cairn_world *world) {
     // Not in each substep, which would take the change for an impulse and repeat it.
     sweep(world, joints, CAIRN_CONSTRAINT_DAMP);
     store_impulses(world);
+}
+
+void cairn_soft_step_solve(cairn_world *world) {
+    cairn_task_scheduler_run_session(world->scheduler, run_substeps, world);
     if (world->hit_shapes > 0) {
         cairn_contact_events_add_hits(
             world, &world->soft_step->contact_graph, world->soft_step->contact_impulses);

@@ -230,6 +230,7 @@ static void run_with_workers(checker *check, uint32_t workers) {
     (void)fesetround(FE_TONEAREST);
     check->parallel.context = pool;
     check->parallel.run = cairn_pool_parallel;
+    check->parallel.wait = cairn_pool_wait;
 #endif
     require(ok, "every scene", "the workers cannot be started");
     run_scenes(check);

@@ -150,7 +150,7 @@ static void step_all(const uint8_t *bytes, size_t size, cairn_pool *pool,
     const cairn_recording_index *segments, cairn_verification *out) {
     uint32_t workers = pool == NULL ? 1 : cairn_pool_workers(pool);
     const cairn_parallel parallel = {
-        .context = pool, .workers = workers, .run = cairn_pool_parallel};
+        .context = pool, .workers = workers, .run = cairn_pool_parallel, .wait = cairn_pool_wait};
     job j = {.bytes = bytes, .size = size, .segments = segments};
     atomic_init(&j.next, 0);
     atomic_init(&j.last, UINT32_MAX);
