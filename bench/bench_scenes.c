@@ -15,7 +15,7 @@
 static void build_cubes(cairn_world *world, int count, int side, float height) {
     const cairn_shape_def cube = bench_box(0.2f, 0.2f, 0.2f);
     const float middle = 0.5f * (float)(side - 1);
-    bench_floor(world, 100.0f);
+    bench_floor(world, middle > 99.0f ? middle + 1.0f : 100.0f);
     for (int i = 0; i < count; ++i) {
         const float x = (float)(i / side) - middle;
         bench_drop(world, &cube, bench_at(x, height, (float)(i % side) - middle));
@@ -71,21 +71,37 @@ static cairn_vec3 shifted(cairn_vec3 at, int index, float most) {
     return at;
 }
 
-static void build_bricks(cairn_world *world, float shift, float turn) {
+// `count` bricks in layers of `side` by `side` places, in a yard that fits.
+static void build_bricks(cairn_world *world, int count, int side, float shift, float turn) {
     const cairn_shape_def brick = bench_box(0.5f, 0.4f, 0.3f);
-    bench_yard(world, 8.0f);
-    for (int i = 0; i < 2000; ++i) {
-        const cairn_vec3 at = shifted(place_in_layer(i), i, shift);
+    const float middle = 0.5f * (float)(side - 1);
+    bench_yard(world, 0.75f * (float)side + 0.5f);
+    for (int i = 0; i < count; ++i) {
+        const cairn_vec3 place = bench_at(((float)(i / side % side) - middle) * 1.5f,
+            1.0f + 1.5f * (float)(i / (side * side)), ((float)(i % side) - middle) * 1.5f);
+        const cairn_vec3 at = shifted(place, i, shift);
         bench_drop_turned(world, &brick, at, bench_turn(i, turn));
     }
 }
 
 static void build_pile(cairn_world *world) {
-    build_bricks(world, 0.0f, 1.0f);
+    build_bricks(world, 2000, 10, 0.0f, 1.0f);
 }
 
 static void build_heap(cairn_world *world) {
-    build_bricks(world, 0.15f, 16.0f);
+    build_bricks(world, 2000, 10, 0.15f, 16.0f);
+}
+
+static void build_heap4000(cairn_world *world) {
+    build_bricks(world, 4000, 14, 0.15f, 16.0f);
+}
+
+static void build_heap16000(cairn_world *world) {
+    build_bricks(world, 16000, 28, 0.15f, 16.0f);
+}
+
+static void build_heap30000(cairn_world *world) {
+    build_bricks(world, 30000, 38, 0.15f, 16.0f);
 }
 
 static void build_rain(cairn_world *world) {
@@ -157,8 +173,16 @@ static void build_field(cairn_world *world) {
     build_cubes(world, 10000, 100, 0.2f);
 }
 
-// Keeps a tenth of the field awake.
-static void nudge_a_tenth(cairn_world *world) {
+static void build_field30000(cairn_world *world) {
+    build_cubes(world, 30000, 175, 0.2f);
+}
+
+static void build_field100000(cairn_world *world) {
+    build_cubes(world, 100000, 316, 0.2f);
+}
+
+// Keeps a thousand cubes of a field awake.
+static void nudge_a_thousand(cairn_world *world) {
     const cairn_vec3 up = {.y = 1.0f};
     for (cairn_body_id body = 2; body <= 1001; ++body) {
         bench_require(cairn_body_apply_impulse_at_centre(world, body, up) == CAIRN_OK,
@@ -188,7 +212,20 @@ const bench_scene bench_scenes[] = {
     {"F", "grid", "50 by 50 balls on ball joints hang from their upper row", 0, 300,
         SIZE(2560, 5120, 1024, 0), build_grid, NULL},
     {"G", "rain", "5000 spheres fall into a yard", 0, 600, SIZE(5120, 0, 65536, 0), build_rain,
-        NULL}};
+        NULL},
+    {"H4", "heap4000", "4000 bricks fall into a yard and lie in a heap", 0, 600,
+        SIZE(4096, 0, 65536, 0), build_heap4000, NULL},
+    {"H16", "heap16000", "16000 bricks fall into a yard and lie in a heap", 0, 600,
+        SIZE(16384, 0, 262144, 0), build_heap16000, NULL},
+    {"H30", "heap30000", "30000 bricks fall into a yard and lie in a heap", 0, 600,
+        SIZE(30720, 0, 524288, 0), build_heap30000, NULL},
+    {"S10", "field10000", "10000 cubes on a floor, a thousand awake", 120, 120,
+        SIZE(10240, 0, 32768, 1), build_field, nudge_a_thousand},
+    {"S30", "field30000", "30000 cubes on a floor, a thousand awake", 120, 120,
+        SIZE(30720, 0, 65536, 1), build_field30000, nudge_a_thousand},
+    {"S100", "field100000", "100000 cubes on a floor, a thousand awake", 120, 120,
+        SIZE(101376, 0, 262144, 1), build_field100000, nudge_a_thousand}};
+const uint32_t bench_peer_scene_count = 8;
 const uint32_t bench_scene_count = sizeof bench_scenes / sizeof bench_scenes[0];
 
 const bench_scene bench_scene_rollback = {NULL, "cubes500",
@@ -197,7 +234,7 @@ const bench_scene bench_scene_rollback = {NULL, "cubes500",
 const bench_scene bench_scene_field = {NULL, "field", "10000 cubes on a floor, awake", 30, 0,
     SIZE(10240, 0, 16384, 0), build_field, NULL};
 const bench_scene bench_scene_drowsy = {NULL, "drowsy", "10000 cubes on a floor, a tenth awake",
-    120, 0, SIZE(10240, 0, 16384, 1), build_field, nudge_a_tenth};
+    120, 0, SIZE(10240, 0, 16384, 1), build_field, nudge_a_thousand};
 const bench_scene bench_scene_sleepers = {NULL, "sleepers", "10000 cubes on a floor, asleep", 120,
     0, SIZE(10240, 0, 16384, 1), build_field, NULL};
 

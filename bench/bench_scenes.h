@@ -18,9 +18,11 @@ typedef struct bench_scene {
     void (*disturb)(cairn_world *world); // before each step; may be NULL
 } bench_scene;
 
-// The scenes that are compared between engines.
+// First the scenes that are compared between engines, then larger ones, which show how costs grow
+// and are run only if they are named.
 extern const bench_scene bench_scenes[];
 extern const uint32_t bench_scene_count;
+extern const uint32_t bench_peer_scene_count;
 
 // Operations of a server on its state: worlds for single figures.
 extern const bench_scene bench_scene_rollback; // cubes901 with 499 cubes

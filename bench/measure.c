@@ -2,6 +2,7 @@
 #include "bench/measure.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "bench/kit.h"
 #include "program/system.h"
@@ -24,6 +25,8 @@ const char *const bench_figure_names[BENCH_FIGURE_COUNT] = {[BENCH_STEP_MEAN] = 
     [BENCH_STAGE_FIRST + CAIRN_STAGE_INTEGRATE] = "integrate",
     [BENCH_STAGE_REST] = "rest",
     [BENCH_HASH] = "hash",
+    [BENCH_CPU_MAIN] = "cpu main",
+    [BENCH_CPU_ALL] = "cpu all",
     [BENCH_AWAKE] = "awake",
     [BENCH_CONTACTS] = "contacts",
     [BENCH_POINTS] = "points"};
@@ -73,6 +76,14 @@ static void keep_times(
     }
 }
 
+// Processor time does not count while another process has the processor, so it can be compared on a
+// machine that is busy.
+static double cpu_us(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
 static void time_steps(
     const bench_scene *scene, cairn_world *world, uint64_t steps, bench_run *run) {
     double *times_us = calloc(steps, sizeof *times_us);
@@ -88,10 +99,14 @@ static void time_steps(
             run->figures[BENCH_POINTS] += counts.contact_points / count;
         }
         bench_scene_disturb(scene, world);
+        const double main_us = cpu_us(CLOCK_THREAD_CPUTIME_ID);
+        const double all_us = cpu_us(CLOCK_PROCESS_CPUTIME_ID);
         const uint64_t begin_ns = cairn_system_now_ns();
         clock.mark_ns = begin_ns;
         cairn_world_step(world, NULL, 0);
         times_us[i] = (double)(cairn_system_now_ns() - begin_ns) / 1e3;
+        run->figures[BENCH_CPU_MAIN] += (cpu_us(CLOCK_THREAD_CPUTIME_ID) - main_us) / (double)steps;
+        run->figures[BENCH_CPU_ALL] += (cpu_us(CLOCK_PROCESS_CPUTIME_ID) - all_us) / (double)steps;
     }
     cairn_world_set_stage_probe(world, NULL, NULL);
     keep_times(run, times_us, steps, clock.spent_ns);

@@ -18,6 +18,8 @@ typedef enum bench_figure {
     BENCH_STAGE_FIRST, // mean time of each cairn_stage, in their order
     BENCH_STAGE_REST = BENCH_STAGE_FIRST + CAIRN_STAGE_COUNT, // after the last stage
     BENCH_HASH,                                               // a full hash after a step, median
+    BENCH_CPU_MAIN, // mean processor time of the thread that steps the world
+    BENCH_CPU_ALL,  // of all threads together
     BENCH_AWAKE,
     BENCH_CONTACTS,
     BENCH_POINTS,

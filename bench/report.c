@@ -32,14 +32,14 @@ void bench_report_steps(const bench_result *result) {
 void bench_report_stages(const bench_result *results, uint32_t count) {
     printf("\nus per step, median of the runs; the hash is not part of the step\n");
     printf("%-3s %-9s %-10s", "", "scene", "");
-    for (int k = BENCH_STAGE_FIRST; k <= BENCH_HASH; ++k) {
+    for (int k = BENCH_STAGE_FIRST; k <= BENCH_CPU_ALL; ++k) {
         printf(" %9s", bench_figure_names[k]);
     }
     printf("\n");
     for (uint32_t i = 0; i < count; ++i) {
         const bench_result *result = &results[i];
         printf("%-3s %-9s %-10s", result->scene->letter, result->scene->name, result->series);
-        for (int k = BENCH_STAGE_FIRST; k <= BENCH_HASH; ++k) {
+        for (int k = BENCH_STAGE_FIRST; k <= BENCH_CPU_ALL; ++k) {
             printf(" %9.1f", result->figures[k].median);
         }
         printf("\n");
