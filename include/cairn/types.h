@@ -135,7 +135,7 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_TEXT_SIZE_MAX 255
 
 // The largest capacities a world may be created with.
-#define CAIRN_BODIES_MAX 65536
+#define CAIRN_BODIES_MAX 131072
 #define CAIRN_SHAPES_MAX 131072
 #define CAIRN_JOINTS_MAX 65536
 #define CAIRN_CONTACTS_MAX 1048576

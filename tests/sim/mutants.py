@@ -59,12 +59,12 @@ MUTANTS = {
         " ? CAIRN_COLOURS - 1 - k : k;\n")]),
     7: ("helper threads keep the floating-point mode that they came with", [(
         "sim/task/task_scheduler.c",
-        "worker == 0 ? 0 : cairn_float_enter();",
-        "worker == 0 || FAULT ? 0 : cairn_float_enter();",
+        "        const uint64_t mode = cairn_float_enter();\n",
+        "        const uint64_t mode = FAULT ? 0 : cairn_float_enter();\n",
     ), (
         "sim/task/task_scheduler.c",
-        "    if (worker != 0) {\n",
-        "    if (worker != 0 && !FAULT) {\n")]),
+        "        cairn_float_leave(mode);\n",
+        "        if (!FAULT) {\n            cairn_float_leave(mode);\n        }\n")]),
 }
 SPDX = "// SPDX-License-Identifier: MIT\n"
 
