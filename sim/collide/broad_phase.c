@@ -27,6 +27,8 @@
 
 enum { DIGIT_BITS = 11, DIGIT_COUNT = 1 << DIGIT_BITS, DIGIT_PASSES = 3 };
 enum { STRIPS_MAX = 256, TEST_WIDTH = 8, SAMPLES = 256 };
+// Boxes that are swept by one thread at a time.
+#define CHUNK 128u
 // Up to this many pairs are sorted by insertion: counting takes time for every box.
 #define FEW_PAIRS 32u
 
@@ -360,26 +362,95 @@ static void test_against_run(const sweep *s, found *f, uint32_t i, uint32_t at, 
     }
 }
 
-static void sweep_strips(const sweep *s, found *f) {
-    CAIRN_ASSERT(s->starts[0] == 0 && s->starts[s->strip_count] == s->count);
+// The first box of the strip that may overlap box `i` along the sweep.
+static uint32_t find_run_start(const sweep *s, uint32_t strip, uint32_t i) {
+    uint32_t from = s->starts[strip];
+    uint32_t count = s->starts[strip + 1] - from;
+    while (count > 0) {
+        const uint32_t half = count / 2;
+        const bool before = s->lower[0][from + half] + s->length_max < s->lower[0][i];
+        from += before ? half + 1 : 0;
+        count = before ? count - half - 1 : half;
+    }
+    return from;
+}
+
+// Finds the pairs of boxes first .. last - 1 with those after them and in later strips.
+static void sweep_boxes(const sweep *s, found *f, uint32_t first, uint32_t last) {
+    CAIRN_ASSERT(first <= last && last <= s->count);
     uint32_t run_starts[STRIPS_MAX + 1]; // in each strip, the first box that may overlap
-    for (uint32_t strip = 0; strip < s->strip_count; ++strip) {
-        for (uint32_t other = strip; other < s->strip_count; ++other) {
-            run_starts[other] = s->starts[other];
+    uint32_t strip = 0;
+    for (uint32_t i = first; i < last;) {
+        while (s->starts[strip + 1] <= i) {
+            ++strip;
         }
-        for (uint32_t i = s->starts[strip]; i < s->starts[strip + 1]; ++i) {
-            test_against_run(s, f, i, i + 1, s->starts[strip + 1]);
-            const uint32_t last = strip_at(s, s->upper[1][i]);
-            for (uint32_t other = strip + 1; other <= last; ++other) {
-                const uint32_t end = s->starts[other + 1];
+        const uint32_t strip_end = s->starts[strip + 1];
+        const uint32_t end = strip_end < last ? strip_end : last;
+        uint32_t known = strip + 1; // the run starts of later strips are not set yet
+        for (; i < end; ++i) {
+            test_against_run(s, f, i, i + 1, strip_end);
+            const uint32_t to = strip_at(s, s->upper[1][i]);
+            for (; known <= to; ++known) {
+                run_starts[known] = find_run_start(s, known, i);
+            }
+            for (uint32_t other = strip + 1; other <= to; ++other) {
+                const uint32_t other_end = s->starts[other + 1];
                 uint32_t from = run_starts[other];
-                while (from < end && s->lower[0][from] + s->length_max < s->lower[0][i]) {
+                while (from < other_end && s->lower[0][from] + s->length_max < s->lower[0][i]) {
                     ++from;
                 }
                 run_starts[other] = from;
-                test_against_run(s, f, i, from, end);
+                test_against_run(s, f, i, from, other_end);
             }
         }
+    }
+}
+
+typedef struct chunk_sweep {
+    const sweep *sweep;
+    cairn_pair *pairs;
+    uint32_t capacity;
+} chunk_sweep;
+
+// Where the pairs of a chunk of boxes begin: each chunk has its share of the list.
+static uint32_t chunk_begin(const chunk_sweep *all, uint32_t chunk) {
+    const uint32_t box = chunk * CHUNK;
+    const uint32_t count = all->sweep->count;
+    return (uint32_t)((uint64_t)all->capacity * (box < count ? box : count) / count);
+}
+
+static void sweep_chunks(const void *context, uint32_t begin, uint32_t end) {
+    const chunk_sweep *all = context;
+    for (uint32_t chunk = begin; chunk < end; ++chunk) {
+        const uint32_t first = chunk * CHUNK;
+        const uint32_t left = all->sweep->count - first;
+        const uint32_t at = chunk_begin(all, chunk);
+        found f = {.capacity = chunk_begin(all, chunk + 1) - at, .pairs = &all->pairs[at]};
+        sweep_boxes(all->sweep, &f, first, first + (left < CHUNK ? left : CHUNK));
+        all->sweep->counts[chunk] = f.count;
+    }
+}
+
+// Shares the sweep among the workers. The order in which pairs are found does not matter, because
+// they are sorted.
+static void sweep_all(cairn_task_scheduler *scheduler, const sweep *s, found *f) {
+    CAIRN_ASSERT(s->starts[0] == 0 && s->starts[s->strip_count] == s->count && f->count == 0);
+    if (s->count == 0) {
+        return;
+    }
+    const chunk_sweep all = {.sweep = s, .pairs = f->pairs, .capacity = f->capacity};
+    const uint32_t chunks = (s->count + CHUNK - 1) / CHUNK;
+    cairn_task_scheduler_parallel_for(scheduler, sweep_chunks, &all, 0, chunks, 1);
+    for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+        const uint32_t at = chunk_begin(&all, chunk);
+        if (s->counts[chunk] > chunk_begin(&all, chunk + 1) - at) {
+            // Too many for the share of a chunk: the main thread fills the list in one piece.
+            f->count = 0;
+            sweep_boxes(s, f, 0, s->count);
+            return;
+        }
+        memmove(&f->pairs[f->count], &f->pairs[at], s->counts[chunk] * sizeof *f->pairs);
+        f->count += s->counts[chunk];
     }
 }
 
@@ -494,7 +565,7 @@ static void list_first_pairs(const sweep *s, cairn_pair *pairs, uint32_t capacit
     }
 }
 
-uint32_t cairn_broad_phase_find_pairs(
+uint32_t cairn_broad_phase_find_pairs(cairn_task_scheduler *scheduler,
     const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t capacity) {
     sweep s = carve_sweep(boxes, scratch);
     const spread spreads[3] = {spread_of(boxes, 0), spread_of(boxes, 1), spread_of(boxes, 2)};
@@ -504,7 +575,7 @@ uint32_t cairn_broad_phase_find_pairs(
     sort_keys(&s);
     fill_strips(&s);
     found all = {.capacity = capacity, .pairs = pairs};
-    sweep_strips(&s, &all);
+    sweep_all(scheduler, &s, &all);
     test_long_boxes(&s, &all);
     if (all.count <= capacity) {
         sort_pairs(&s, pairs, all.count);

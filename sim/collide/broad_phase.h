@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "sim/shape/geometry.h"
+#include "sim/task/task_scheduler.h"
 
 // What else decides whether two boxes pair.
 typedef struct cairn_broad_phase_filter {
@@ -41,7 +42,7 @@ void cairn_aabb_array_clear(const cairn_aabb_array *boxes, uint32_t index);
 size_t cairn_broad_phase_scratch_size(uint32_t box_count, uint32_t pair_capacity);
 // Returns how many pairs there are; writes the first `capacity` of the sorted list. Boxes that
 // share only a boundary overlap. Sort and sweep (Baraff 1992, section 7.2.1).
-uint32_t cairn_broad_phase_find_pairs(
+uint32_t cairn_broad_phase_find_pairs(cairn_task_scheduler *scheduler,
     const cairn_aabb_array *boxes, void *scratch, cairn_pair *pairs, uint32_t capacity);
 // Finds the boxes from `first` on that pair with box `index`, in order, by testing each of them:
 // for updates of a few boxes among many. Writes at most `capacity` indices, returns how many.

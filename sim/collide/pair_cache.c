@@ -421,8 +421,8 @@ static uint32_t find_pairs_without_margin(cairn_world *world) {
         }
     }
     CAIRN_ASSERT(cache->changed_count <= cache->fat_aabbs.count);
-    return cairn_broad_phase_find_pairs(
-        &cache->fat_aabbs, cache->broad_phase, cache->found, cache->pair_capacity);
+    return cairn_broad_phase_find_pairs(world->scheduler, &cache->fat_aabbs, cache->broad_phase,
+        cache->found, cache->pair_capacity);
 }
 
 static void set_some_fat_aabbs(const void *context, uint32_t begin, uint32_t end) {
@@ -444,8 +444,8 @@ static uint32_t rebuild_list(cairn_world *world) {
     cairn_task_scheduler_parallel_for(
         world->scheduler, set_some_fat_aabbs, world, 0, cache->fat_aabbs.count, SHAPES_SHARED_MIN);
     const uint32_t capacity = cache->pair_capacity;
-    uint32_t found =
-        cairn_broad_phase_find_pairs(&cache->fat_aabbs, cache->broad_phase, cache->found, capacity);
+    uint32_t found = cairn_broad_phase_find_pairs(
+        world->scheduler, &cache->fat_aabbs, cache->broad_phase, cache->found, capacity);
     world->pair_cache_valid = found <= capacity;
     found = world->pair_cache_valid ? found : find_pairs_without_margin(world);
     list_with_contacts(world, found <= capacity ? found : capacity);

@@ -65,28 +65,47 @@ static cairn_softness soften(float hertz, float damping, float h) {
     return (cairn_softness){.rate = omega / a1, .mass_scale = a2 * a3, .impulse_scale = a3};
 }
 
+// The fewest wide constraints that are shared as one block: one or two microseconds of work, in a
+// session, where a stage of a few microseconds is still worth sharing.
+#define CONSTRAINTS_SHARED_MIN 4
+// The fewest bodies, and the fewest edges of the constraint graph.
+#define BODIES_SHARED_MIN 256
+#define EDGES_SHARED_MIN 512
+
 static void set_solver_bodies(const cairn_soft_step *soft_step, cairn_constraint_edge *edge) {
     CAIRN_ASSERT(edge->body_a != edge->body_b);
     edge->solver_a = soft_step->solver_body_of[edge->body_a];
     edge->solver_b = soft_step->solver_body_of[edge->body_b];
 }
 
+static void set_up_contact_edges(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    cairn_constraint_edge *edges = world->soft_step->contact_graph.edges;
+    for (uint32_t i = begin; i < end; ++i) {
+        const uint32_t colour = world->state.contacts[edges[i].element].colour;
+        edges[i].colour = colour == 0 ? CAIRN_COLOUR_NONE : colour - 1;
+        set_solver_bodies(world->soft_step, &edges[i]);
+    }
+}
+
+static void store_contact_colours(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_constraint_edge *edges = world->soft_step->contact_graph.edges;
+    for (uint32_t i = begin; i < end; ++i) {
+        world->state.contacts[edges[i].element].colour = edges[i].colour + 1;
+    }
+}
+
 static void build_contact_graph(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     cairn_constraint_graph *graph = &soft_step->contact_graph;
-    cairn_contact *contacts = world->state.contacts;
     CAIRN_ASSERT(graph->edge_count <= world->def.contact_capacity);
-    for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        cairn_constraint_edge *edge = &graph->edges[i];
-        const uint32_t colour = contacts[edge->element].colour;
-        edge->colour = colour == 0 ? CAIRN_COLOUR_NONE : colour - 1;
-        set_solver_bodies(soft_step, edge);
-    }
+    cairn_task_scheduler_parallel_for(
+        world->scheduler, set_up_contact_edges, world, 0, graph->edge_count, EDGES_SHARED_MIN);
     cairn_constraint_graph_build(
         graph, soft_step->body_count, soft_step->moving_count, soft_step->wide_kernel.lanes);
-    for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        contacts[graph->edges[i].element].colour = graph->edges[i].colour + 1;
-    }
+    cairn_task_scheduler_parallel_for(
+        world->scheduler, store_contact_colours, world, 0, graph->edge_count, EDGES_SHARED_MIN);
 }
 
 // Gives each joint the colour after those of the earlier joints of its two bodies. So one sweep
@@ -112,11 +131,6 @@ static void build_joint_graph(cairn_world *world) {
     cairn_constraint_graph_build(
         graph, soft_step->body_count, soft_step->moving_count, soft_step->wide_kernel.lanes);
 }
-
-// The fewest wide constraints that are shared as one block: some microseconds of work.
-#define CONSTRAINTS_SHARED_MIN 8
-// The fewest bodies.
-#define BODIES_SHARED_MIN 256
 
 // All contacts or all joints of the step, and what computes them.
 typedef struct constraint_set {

@@ -61,7 +61,8 @@ static uint32_t find_pairs(uint32_t box_count, uint32_t capacity) {
     const cairn_aabb_array all = to_aabb_array(box_count);
     assert_true(
         cairn_broad_phase_scratch_size(all.count, capacity) <= SCRATCH_WORDS * sizeof(uint32_t));
-    return cairn_broad_phase_find_pairs(&all, scratch, pairs, capacity);
+    static cairn_task_scheduler alone;
+    return cairn_broad_phase_find_pairs(&alone, &all, scratch, pairs, capacity);
 }
 
 static bool intervals_apart(float lower_a, float upper_a, float lower_b, float upper_b) {
