@@ -2,8 +2,11 @@
 // The cost of a step and of each operation on the state. Every scene is warmed up for a second of
 // its time and then run several times; a figure is the median of the runs, with least and greatest.
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bench/kit.h"
 #include "bench/report.h"
@@ -14,6 +17,7 @@
 #define WARM_UP_STEPS 60
 // Numbers of workers that one call compares.
 #define EXECUTIONS_MAX 4
+#define BUSY_MAX 8
 
 typedef struct options {
     const char *scenes; // letters or names, separated by commas; NULL: all
@@ -25,6 +29,7 @@ typedef struct options {
     uint64_t lanes;
     uint64_t workers[EXECUTIONS_MAX];
     uint32_t worker_count; // numbers in the list
+    uint64_t busy;         // processes that keep processors busy
     bool profile;
     bool stability;
     bool state; // only
@@ -56,49 +61,49 @@ static bool is_wanted(const bench_scene *scene, const char *names) {
                          : is_listed(names, scene->letter) || is_listed(names, scene->name);
 }
 
-// Every run of a scene must reach the same state, however it is executed; otherwise the figures are
-// not comparable.
-static void check_hash(
-    const session *s, const bench_scene *scene, const bench_run *before, const bench_run *run) {
-    for (uint32_t i = 0; before == NULL && i < s->count; ++i) {
-        before = s->results[i].scene == scene ? &s->results[i].last : NULL;
-    }
-    bench_require(before == NULL || cairn_hash_equal(before->hash, run->hash),
-        "two runs of one scene ended differently");
-}
-
-static void measure_scene(session *s, const bench_scene *scene, uint32_t which) {
-    static double figures[BENCH_FIGURE_COUNT][RUNS_MAX];
+// The runs with different numbers of workers take turns, so that a machine that slows down for a
+// while does so for all of them.
+static void measure_scene(session *s, const bench_scene *scene) {
+    static double figures[EXECUTIONS_MAX][BENCH_FIGURE_COUNT][RUNS_MAX];
     const uint32_t runs = (uint32_t)s->chosen->runs;
-    bench_execution execution = s->executions[which];
-    bench_result *result = &s->results[s->count];
-    *result = (bench_result){.scene = scene, .series = s->series[which], .runs = runs};
-    execution.steps = WARM_UP_STEPS;
-    bench_measure(scene, &execution);
-    execution.steps = s->chosen->steps;
-    for (uint32_t i = 0; i < runs; ++i) {
+    const uint32_t series = s->chosen->worker_count;
+    bench_result *results = &s->results[s->count];
+    bench_require(s->count + series <= BENCH_RESULTS_MAX, "too many results");
+    for (uint32_t k = 0; k < series; ++k) {
+        results[k] = (bench_result){.scene = scene, .series = s->series[k], .runs = runs};
+        bench_execution warm_up = s->executions[k];
+        warm_up.steps = WARM_UP_STEPS;
+        bench_measure(scene, &warm_up);
+    }
+    for (uint32_t i = 0; i < runs * series; ++i) {
+        const uint32_t k = i % series;
+        bench_execution execution = s->executions[k];
+        execution.steps = s->chosen->steps;
         const bench_run run = bench_measure(scene, &execution);
-        for (int k = 0; k < BENCH_FIGURE_COUNT; ++k) {
-            figures[k][i] = run.figures[k];
+        for (int figure = 0; figure < BENCH_FIGURE_COUNT; ++figure) {
+            figures[k][figure][i / series] = run.figures[figure];
         }
-        check_hash(s, scene, i > 0 ? &result->last : NULL, &run);
-        result->last = run;
-        bench_csv_run(s->csv, result, i + 1, &run);
+        // Every run of a scene must reach the same state, however it is executed; otherwise the
+        // figures are not comparable.
+        bench_require(i == 0 || cairn_hash_equal(results[0].last.hash, run.hash),
+            "two runs of one scene ended differently");
+        results[k].last = run;
+        bench_csv_run(s->csv, &results[k], i / series + 1, &run);
     }
-    for (int k = 0; k < BENCH_FIGURE_COUNT; ++k) {
-        result->figures[k] = bench_spread_of(figures[k], runs);
+    for (uint32_t k = 0; k < series; ++k) {
+        for (int figure = 0; figure < BENCH_FIGURE_COUNT; ++figure) {
+            results[k].figures[figure] = bench_spread_of(figures[k][figure], runs);
+        }
+        bench_report_steps(&results[k], &results[0]);
     }
-    s->count += 1;
-    bench_report_steps(result);
+    s->count += series;
 }
 
 static void measure_steps(session *s) {
     bench_report_steps_head();
     for (uint32_t i = 0; i < bench_scene_count; ++i) {
-        for (uint32_t k = 0; k < s->chosen->worker_count; ++k) {
-            if (is_wanted(&bench_scenes[i], s->chosen->scenes)) {
-                measure_scene(s, &bench_scenes[i], k);
-            }
+        if (is_wanted(&bench_scenes[i], s->chosen->scenes)) {
+            measure_scene(s, &bench_scenes[i]);
         }
     }
     bench_report_stages(s->results, s->count);
@@ -126,9 +131,32 @@ static void start_workers(session *s) {
     }
 }
 
+// Processes that compute until they or this one are ended: they take processors from the workers.
+static void start_busy_processes(uint32_t count, pid_t *out) {
+    const pid_t parent = getpid();
+    for (uint32_t i = 0; i < count; ++i) {
+        out[i] = fork();
+        bench_require(out[i] >= 0, "no process can be started");
+        if (out[i] == 0) {
+            volatile uint32_t k = 0;
+            while (++k % (1u << 24) != 0 || getppid() == parent) {}
+            _exit(0);
+        }
+    }
+}
+
+static void end_busy_processes(uint32_t count, const pid_t *processes) {
+    for (uint32_t i = 0; i < count; ++i) {
+        kill(processes[i], SIGKILL);
+        waitpid(processes[i], NULL, 0);
+    }
+}
+
 static bool run_all(const options *chosen) {
     static session s;
+    pid_t busy[BUSY_MAX];
     s.chosen = chosen;
+    start_busy_processes((uint32_t)chosen->busy, busy);
     start_workers(&s);
     if (chosen->csv != NULL) {
         s.csv = fopen(chosen->csv, "w");
@@ -138,6 +166,7 @@ static bool run_all(const options *chosen) {
     if (!chosen->state) {
         measure_steps(&s);
     }
+    end_busy_processes((uint32_t)chosen->busy, busy);
     for (uint32_t i = 0; i < chosen->worker_count; ++i) {
         cairn_pool_destroy(s.executions[i].pool);
     }
@@ -195,6 +224,8 @@ static cairn_flags_result read_options(int argc, char **argv, options *out) {
             .least = 1, .most = RUNS_MAX},
         {"--workers", NULL, "N,M", "threads; several numbers are compared (1)", CAIRN_FLAG_CUSTOM,
             .out = out, .read = read_workers},
+        {"--busy", NULL, "N", "processes that take processor time from the workers (0)",
+            CAIRN_FLAG_U64, .out = &out->busy, .most = BUSY_MAX},
         {"--lanes", "CAIRN_LANES", "N", "SIMD width: 1, 4, 8 or 16 (0: the CPU's)", CAIRN_FLAG_U64,
             .out = &out->lanes, .most = 16},
         {"--csv", NULL, "FILE", "write every figure of every run", CAIRN_FLAG_TEXT,

@@ -4,23 +4,26 @@
 #include <inttypes.h>
 
 void bench_report_steps_head(void) {
-    printf("%-3s %-9s %-10s %7s %7s %8s %8s  %9s %9s %9s %9s %9s  %s\n", "", "scene", "", "bodies",
-        "awake", "contacts", "points", "ms/step", "least", "greatest", "p99", "max", "ends as");
+    printf("%-3s %-9s %-10s %7s %7s %8s %8s  %9s %9s %9s %9s %9s %6s  %s\n", "", "scene", "",
+        "bodies", "awake", "contacts", "points", "ms/step", "least", "greatest", "p99", "max",
+        "ratio", "ends as");
 }
 
 static double ms(const bench_result *result, bench_figure figure) {
     return result->figures[figure].median / 1e3;
 }
 
-void bench_report_steps(const bench_result *result) {
+void bench_report_steps(const bench_result *result, const bench_result *first) {
     const bench_spread *mean = &result->figures[BENCH_STEP_MEAN];
     const cairn_world_counters *counters = &result->last.counters;
     char ends[CAIRN_HASH_TEXT_SIZE];
-    printf("%-3s %-9s %-10s %7" PRIu32 " %7.0f %8.0f %8.0f  %9.3f %9.3f %9.3f %9.3f %9.3f  %.8s\n",
+    printf("%-3s %-9s %-10s %7" PRIu32
+           " %7.0f %8.0f %8.0f  %9.3f %9.3f %9.3f %9.3f %9.3f %6.2f  %.8s\n",
         result->scene->letter, result->scene->name, result->series, result->last.bodies,
         result->figures[BENCH_AWAKE].median, result->figures[BENCH_CONTACTS].median,
         result->figures[BENCH_POINTS].median, mean->median / 1e3, mean->low / 1e3, mean->high / 1e3,
         ms(result, BENCH_STEP_P99), ms(result, BENCH_STEP_MAX),
+        mean->median / first->figures[BENCH_STEP_MEAN].median,
         cairn_hash_print(result->last.hash, ends));
     if (counters->contacts_dropped != 0 || counters->bodies_disabled != 0) {
         printf("    %" PRIu32 " contacts dropped, %" PRIu32 " bodies disabled\n",

@@ -19,7 +19,8 @@ typedef struct bench_result {
 } bench_result;
 
 void bench_report_steps_head(void);
-void bench_report_steps(const bench_result *result);
+// With the ratio of the mean times of a step in both results.
+void bench_report_steps(const bench_result *result, const bench_result *first);
 void bench_report_stages(const bench_result *results, uint32_t count);
 void bench_report_state(const bench_state_figure *figures, uint32_t count);
 
