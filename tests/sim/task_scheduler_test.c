@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
+#include "sim/task/task_scheduler.h"
+
+#include <string.h>
+
+#include "workers/pool.h"
+
+SCOPE_POINTER_ENDS(cairn_pool, cairn_pool_destroy)
+
+#define ITEMS_MAX 5000
+
+// How often each item was worked on. Not atomic: two threads that get the same item are a data
+// race, which the thread sanitizer reports.
+typedef struct visits {
+    uint32_t counts[ITEMS_MAX];
+} visits;
+
+static void visit(const void *context, uint32_t begin, uint32_t end) {
+    const visits *all = context;
+    for (uint32_t i = begin; i < end; ++i) {
+        ((visits *)(uintptr_t)all)->counts[i] += 1;
+    }
+}
+
+static void expect_once(const visits *all, uint32_t begin, uint32_t end) {
+    for (uint32_t i = 0; i < ITEMS_MAX; ++i) {
+        assert_int_equal(all->counts[i], i >= begin && i < end ? 1 : 0);
+    }
+}
+
+static void share_stages(cairn_task_scheduler *scheduler) {
+    static const uint32_t sizes[] = {0, 1, 7, 8, 9, 64, 65, 1000, 4999};
+    static const uint32_t minima[] = {1, 8, 100};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+        for (size_t k = 0; k < sizeof minima / sizeof minima[0]; ++k) {
+            visits all;
+            memset(&all, 0, sizeof all);
+            cairn_task_scheduler_parallel_for(scheduler, visit, &all, 1, 1 + sizes[i], minima[k]);
+            expect_once(&all, 1, 1 + sizes[i]);
+        }
+    }
+}
+
+static void share_stages_in_session(void *argument) {
+    share_stages(argument);
+}
+
+TEST("every item of a stage is worked on once, by any number of workers, in a session or not") {
+    for (uint32_t workers = 1; workers <= 4; ++workers) {
+        SCOPED(cairn_pool) *pool = NULL;
+        assert_int_equal(cairn_pool_create(workers, &pool), CAIRN_OK);
+        const cairn_parallel parallel = {.context = pool,
+            .workers = workers,
+            .run = cairn_pool_parallel,
+            .wait = cairn_pool_wait};
+        cairn_task_scheduler scheduler = {.parallel = &parallel};
+        for (int i = 0; i < 3; ++i) {
+            share_stages(&scheduler);
+            cairn_task_scheduler_run_session(&scheduler, share_stages_in_session, &scheduler);
+        }
+    }
+}
+
+TEST("without helpers the calling thread does everything") {
+    cairn_task_scheduler scheduler = {.parallel = NULL};
+    share_stages(&scheduler);
+    cairn_task_scheduler_run_session(&scheduler, share_stages_in_session, &scheduler);
+}
+
+// A host without threads: the other workers come when the main thread is done, or before it begins.
+static void run_main_first(void *context, void (*task)(void *argument, uint32_t worker),
+    void *argument, uint32_t workers) {
+    uint32_t *runs = context;
+    *runs += 1;
+    for (uint32_t i = 0; i < workers; ++i) {
+        task(argument, i);
+    }
+}
+
+static void run_main_last(void *context, void (*task)(void *argument, uint32_t worker),
+    void *argument, uint32_t workers) {
+    uint32_t *runs = context;
+    *runs += 1;
+    for (uint32_t i = workers; i > 0; --i) {
+        task(argument, i - 1);
+    }
+}
+
+TEST("helpers that come late or early are not waited for") {
+    uint32_t runs = 0;
+    cairn_parallel parallel = {.context = &runs, .workers = 3, .run = run_main_first};
+    cairn_task_scheduler scheduler = {.parallel = &parallel};
+    share_stages(&scheduler);
+    assert_true(runs > 1);
+    runs = 0;
+    cairn_task_scheduler_run_session(&scheduler, share_stages_in_session, &scheduler);
+    assert_int_equal(runs, 1); // a session is one parallel-for of the host
+    parallel.run = run_main_last;
+    share_stages(&scheduler);
+    cairn_task_scheduler_run_session(&scheduler, share_stages_in_session, &scheduler);
+}
