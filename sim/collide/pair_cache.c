@@ -71,6 +71,7 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
     cache->pairs = cairn_arena_take(from, list, sizeof *cache->pairs);
     cache->found = cairn_arena_take(from, cache->pair_capacity, sizeof *cache->found);
     cache->spare = cairn_arena_take(from, list, sizeof *cache->spare);
+    cache->query_hits = cairn_arena_take(from, shapes, sizeof *cache->query_hits);
     cache->joint_filter.joints =
         cairn_arena_take(from, def->joint_capacity, sizeof *cache->joint_filter.joints);
     cache->joint_filter.pairs =

@@ -71,6 +71,7 @@ struct cairn_pair_cache {
     uint32_t pair_capacity; // of pairs without a contact
     cairn_pair *found;      // scratch of an update
     cairn_cached_pair *spare;
+    uint32_t *query_hits; // scratch: shape slots
 
     cairn_joint_filter joint_filter;
     bool joints_changed; // since the filter was built
