@@ -114,6 +114,34 @@ static cairn_status check_property(const cairn_command *command) {
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
+// The ranges depend on the joint: the world refuses what its kind does not allow.
+static cairn_status check_joint_property(const cairn_command *command) {
+    static const uint32_t values[CAIRN_JOINT_PROPERTY_LAST + 1] = {
+        [CAIRN_JOINT_PROPERTY_ENABLED] = 1,
+        [CAIRN_JOINT_PROPERTY_MOTOR] = 2,
+        [CAIRN_JOINT_PROPERTY_TARGET] = 1,
+        [CAIRN_JOINT_PROPERTY_LIMITS] = 2,
+        [CAIRN_JOINT_PROPERTY_SPRING] = 2,
+        [CAIRN_JOINT_PROPERTY_SOFTNESS] = 2,
+        [CAIRN_JOINT_PROPERTY_STEERING] = 1,
+    };
+    const cairn_vec3 aim = command->aim;
+    const cairn_vec3 move = command->move;
+    const cairn_status named = check_whole(aim.x, (float)CAIRN_JOINT_PROPERTY_LAST);
+    if (named != CAIRN_OK || aim.x == 0.0f) {
+        return named != CAIRN_OK ? named : CAIRN_INVALID_ARGUMENT;
+    }
+    const uint32_t property = (uint32_t)aim.x;
+    const float second = values[property] == 2 ? CAIRN_FORCE_MAX : 0.0f;
+    const cairn_status checks[] = {
+        property == CAIRN_JOINT_PROPERTY_ENABLED
+            ? check_whole(move.x, 1.0f)
+            : cairn_check_float(move.x, -CAIRN_SHAPE_SIZE_MAX, CAIRN_SHAPE_SIZE_MAX),
+        cairn_check_float(move.y, 0.0f - second, second), cairn_check_float(move.z, 0.0f, 0.0f),
+        cairn_check_float(aim.y, 0.0f, 0.0f), cairn_check_float(aim.z, 0.0f, 0.0f)};
+    return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+}
+
 // The range checks of a kind's two vectors. Players' kinds come before the operator's.
 static const struct {
     cairn_status (*move)(cairn_vec3 move);
@@ -136,6 +164,8 @@ static const struct {
     [CAIRN_COMMAND_SET_TARGET] = {check_position, check_turn},
     [CAIRN_COMMAND_SET_GRAVITY] = {check_gravity, check_zero},
     [CAIRN_COMMAND_EXPLODE] = {check_position, check_blast},
+    [CAIRN_COMMAND_SET_JOINT] = {check_any, check_any}, // and check_joint_property
+    [CAIRN_COMMAND_DESTROY_JOINT] = {check_zero, check_zero},
 };
 
 cairn_status cairn_command_check(const cairn_command *command) {
@@ -147,6 +177,9 @@ cairn_status cairn_command_check(const cairn_command *command) {
     }
     if (command->kind == CAIRN_COMMAND_SET_BODY) {
         return check_property(command);
+    }
+    if (command->kind == CAIRN_COMMAND_SET_JOINT) {
+        return check_joint_property(command);
     }
     const cairn_status move = ranges[command->kind].move(command->move);
     return move != CAIRN_OK ? move : ranges[command->kind].aim(command->aim);

@@ -48,6 +48,9 @@ static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_SET_TARGET] = "set-target",
     [CAIRN_CONTROL_SET_GRAVITY] = "set-gravity",
     [CAIRN_CONTROL_EXPLODE] = "explode",
+    [CAIRN_CONTROL_JOINTS] = "joints",
+    [CAIRN_CONTROL_SET_JOINT] = "set-joint",
+    [CAIRN_CONTROL_DELETE_JOINT] = "delete-joint",
 };
 
 const char *cairn_control_verb_text(uint32_t verb) {

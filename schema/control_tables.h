@@ -46,7 +46,10 @@
     X(PUSH, push, push_request, PushRequest)                                                       \
     X(SET_TARGET, set_target, set_target_request, SetTargetRequest)                                \
     X(SET_GRAVITY, set_gravity, set_gravity_request, SetGravityRequest)                            \
-    X(EXPLODE, explode, explode_request, ExplodeRequest)
+    X(EXPLODE, explode, explode_request, ExplodeRequest)                                           \
+    X(JOINTS, joints, joints_request, JointsRequest)                                               \
+    X(SET_JOINT, set_joint, set_joint_request, SetJointRequest)                                    \
+    X(DELETE_JOINT, delete_joint, delete_joint_request, DeleteJointRequest)
 
 // Every struct of an answer: X(struct, Table).
 #define EACH_CONTROL_ANSWER_STRUCT(X)                                                              \
@@ -62,6 +65,7 @@
     X(edit_answer, EditAnswer)                                                                     \
     X(get_answer, GetAnswer)                                                                       \
     X(bodies_answer, BodiesAnswer)                                                                 \
+    X(joints_answer, JointsAnswer)                                                                 \
     X(ray_answer, RayAnswer)                                                                       \
     X(overlap_answer, OverlapAnswer)                                                               \
     X(hash_answer, HashAnswer)                                                                     \
@@ -95,7 +99,10 @@
     X(PUSH, edit, edit_answer)                                                                     \
     X(SET_TARGET, edit, edit_answer)                                                               \
     X(SET_GRAVITY, edit, edit_answer)                                                              \
-    X(EXPLODE, edit, edit_answer)
+    X(EXPLODE, edit, edit_answer)                                                                  \
+    X(JOINTS, joints, joints_answer)                                                               \
+    X(SET_JOINT, edit, edit_answer)                                                                \
+    X(DELETE_JOINT, edit, edit_answer)
 
 // Every kind of element of a list: X(element), the struct cairn_control_<element>.
 #define EACH_CONTROL_ELEMENT(X)                                                                    \
@@ -105,6 +112,7 @@
     X(saved)                                                                                       \
     X(client)                                                                                      \
     X(shape)                                                                                       \
+    X(joint)                                                                                       \
     X(section)                                                                                     \
     X(difference)
 
@@ -205,6 +213,17 @@
 
 #define CONTROL_MEMBERS_get_request(X) X(NUMBER, BODY, body)
 
+#define CONTROL_MEMBERS_joints_request(X)                                                          \
+    X(NUMBER, FIRST, first)                                                                        \
+    X(NUMBER, BODY, body)
+
+#define CONTROL_MEMBERS_set_joint_request(X)                                                       \
+    X(NUMBER, JOINT, joint)                                                                        \
+    X(NUMBER, PROPERTY, property)                                                                  \
+    X(VEC3, VALUE, value)
+
+#define CONTROL_MEMBERS_delete_joint_request(X) X(NUMBER, JOINT, joint)
+
 #define CONTROL_MEMBERS_bodies_request(X) X(NUMBER, FIRST, first)
 
 #define CONTROL_MEMBERS_ray_request(X)                                                             \
@@ -296,6 +315,10 @@
     X(NUMBER, BODY_COUNT, body_count)                                                              \
     X(LIST, BODIES, bodies, listed_count, body, BodyState, CAIRN_CONTROL_BODIES_MAX)
 
+#define CONTROL_MEMBERS_joints_answer(X)                                                           \
+    X(NUMBER, JOINT_COUNT, joint_count)                                                            \
+    X(LIST, JOINTS, joints, listed_count, joint, JointState, CAIRN_CONTROL_JOINTS_MAX)
+
 #define CONTROL_MEMBERS_ray_answer(X)                                                              \
     X(NUMBER, HIT, hit)                                                                            \
     X(NUMBER, BODY, body)                                                                          \
@@ -327,6 +350,17 @@
     X(QUAT, ROTATION, rotation)                                                                    \
     X(VEC3, LINEAR_VELOCITY, linear_velocity)                                                      \
     X(VEC3, ANGULAR_VELOCITY, angular_velocity)
+
+#define CONTROL_MEMBERS_joint(X)                                                                   \
+    X(NUMBER, ID, id)                                                                              \
+    X(NUMBER, KIND, kind)                                                                          \
+    X(NUMBER, BODY_A, body_a)                                                                      \
+    X(NUMBER, BODY_B, body_b)                                                                      \
+    X(FLAG, DISABLED, disabled)                                                                    \
+    X(REAL, POSITION, position)                                                                    \
+    X(REAL, VELOCITY, velocity)                                                                    \
+    X(VEC3, FORCE, force)                                                                          \
+    X(VEC3, TORQUE, torque)
 
 #define CONTROL_MEMBERS_feature(X)                                                                 \
     X(NUMBER, VERB, verb)                                                                          \

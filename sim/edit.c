@@ -105,6 +105,29 @@ static cairn_status set_property(cairn_world *world, const cairn_command *edit) 
     }
 }
 
+static cairn_status set_joint(cairn_world *world, const cairn_command *edit) {
+    const cairn_joint_id joint = edit->buttons;
+    const float x = edit->move.x;
+    const float y = edit->move.y;
+    switch ((uint32_t)edit->aim.x) {
+    case CAIRN_JOINT_PROPERTY_ENABLED:
+        return cairn_joint_set_enabled(world, joint, x != 0.0f);
+    case CAIRN_JOINT_PROPERTY_MOTOR:
+        return cairn_joint_set_motor(world, joint, x, y);
+    case CAIRN_JOINT_PROPERTY_TARGET:
+        return cairn_joint_set_target(world, joint, x);
+    case CAIRN_JOINT_PROPERTY_LIMITS:
+        return cairn_joint_set_limits(world, joint, x, y);
+    case CAIRN_JOINT_PROPERTY_SPRING:
+        return cairn_joint_set_spring(world, joint, x, y);
+    case CAIRN_JOINT_PROPERTY_SOFTNESS:
+        return cairn_joint_set_softness(world, joint, x, y);
+    default:
+        CAIRN_ASSERT((uint32_t)edit->aim.x == CAIRN_JOINT_PROPERTY_STEERING);
+        return cairn_joint_set_steering(world, joint, x);
+    }
+}
+
 static cairn_status apply_new_state(cairn_world *world, const cairn_command *edit) {
     cairn_body_state body;
     cairn_explosion explosion = cairn_explosion_default();
@@ -121,6 +144,10 @@ static cairn_status apply_new_state(cairn_world *world, const cairn_command *edi
         return cairn_body_set_target(world, edit->buttons,
             (cairn_pose){
                 .position = edit->move, .rotation = cairn_quat_of_rotation_vector(edit->aim)});
+    case CAIRN_COMMAND_SET_JOINT:
+        return set_joint(world, edit);
+    case CAIRN_COMMAND_DESTROY_JOINT:
+        return cairn_joint_destroy(world, edit->buttons);
     case CAIRN_COMMAND_SET_GRAVITY:
         return cairn_world_set_gravity(world, edit->move);
     default:

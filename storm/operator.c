@@ -22,9 +22,10 @@ static void request_edit(cairn_storm *s, uint32_t i) {
     static const uint32_t verbs[] = {CAIRN_CONTROL_SPAWN_BOX, CAIRN_CONTROL_SPAWN_SPHERE,
         CAIRN_CONTROL_DELETE, CAIRN_CONTROL_SET_POSITION, CAIRN_CONTROL_SET_VELOCITY,
         CAIRN_CONTROL_IMPULSE, CAIRN_CONTROL_SET_BODY, CAIRN_CONTROL_PUSH,
-        CAIRN_CONTROL_SET_GRAVITY, CAIRN_CONTROL_EXPLODE};
+        CAIRN_CONTROL_SET_GRAVITY, CAIRN_CONTROL_EXPLODE, CAIRN_CONTROL_SET_JOINT,
+        CAIRN_CONTROL_DELETE_JOINT};
     cairn_control_request request = {
-        .number = 1, .verb = verbs[cairn_storm_below(s, 10)], .room = ""};
+        .number = 1, .verb = verbs[cairn_storm_below(s, 12)], .room = ""};
     const cairn_vec3 a = {between(s, -4, 4), between(s, 1, 5), between(s, -4, 4)};
     const cairn_vec3 b = {between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f)};
     const uint32_t body = s->operator_bodies[cairn_storm_below(s, CAIRN_STORM_OPERATOR_BODIES)];
@@ -55,6 +56,16 @@ static void request_edit(cairn_storm *s, uint32_t i) {
     case CAIRN_CONTROL_PUSH:
         request.push = (cairn_control_push_request){
             .body = body, .kind = (uint32_t)cairn_storm_below(s, 4), .push = a, .place = {0}};
+        break;
+    case CAIRN_CONTROL_SET_JOINT:
+        // The first generation of the lowest ids: most of them exist at first.
+        request.set_joint =
+            (cairn_control_set_joint_request){.joint = (uint32_t)cairn_storm_below(s, 8),
+                .property = 1 + (uint32_t)cairn_storm_below(s, CAIRN_JOINT_PROPERTY_LAST),
+                .value.x = (float)cairn_storm_below(s, 2)};
+        break;
+    case CAIRN_CONTROL_DELETE_JOINT:
+        request.delete_joint.joint = (uint32_t)cairn_storm_below(s, 16);
         break;
     case CAIRN_CONTROL_SET_GRAVITY:
         request.set_gravity.gravity = (cairn_vec3){0.0f, between(s, -12, -6), 0.0f};

@@ -61,6 +61,9 @@ typedef enum cairn_control_verb {
     CAIRN_CONTROL_SET_TARGET = 36,
     CAIRN_CONTROL_SET_GRAVITY = 37,
     CAIRN_CONTROL_EXPLODE = 38,
+    CAIRN_CONTROL_JOINTS = 39,
+    CAIRN_CONTROL_SET_JOINT = 40,
+    CAIRN_CONTROL_DELETE_JOINT = 41,
     CAIRN_CONTROL_VERB_COUNT
 } cairn_control_verb;
 
@@ -198,6 +201,21 @@ typedef struct cairn_control_get_request {
     cairn_body_id body;
 } cairn_control_get_request;
 
+typedef struct cairn_control_joints_request {
+    uint32_t first;     // how many of them are left out
+    cairn_body_id body; // 0: joints of all bodies
+} cairn_control_joints_request;
+
+typedef struct cairn_control_set_joint_request {
+    cairn_joint_id joint;
+    uint32_t property; // cairn_joint_property
+    cairn_vec3 value;  // the components that the property names
+} cairn_control_set_joint_request;
+
+typedef struct cairn_control_delete_joint_request {
+    cairn_joint_id joint;
+} cairn_control_delete_joint_request;
+
 typedef struct cairn_control_bodies_request {
     uint32_t first; // how many bodies to skip, in order of id
 } cairn_control_bodies_request;
@@ -309,6 +327,9 @@ typedef struct cairn_control_request {
         cairn_control_set_target_request set_target;
         cairn_control_set_gravity_request set_gravity;
         cairn_control_explode_request explode;
+        cairn_control_joints_request joints;
+        cairn_control_set_joint_request set_joint;
+        cairn_control_delete_joint_request delete_joint;
     };
 } cairn_control_request;
 
@@ -356,6 +377,18 @@ typedef struct cairn_control_shape {
     cairn_body_id body;
     cairn_shape_id shape;
 } cairn_control_shape;
+
+typedef struct cairn_control_joint {
+    cairn_joint_id id;
+    uint32_t kind; // cairn_joint_kind
+    cairn_body_id body_a;
+    cairn_body_id body_b;
+    uint32_t disabled; // 0 or 1
+    float position;    // cairn_joint_travel; 0 of kinds that have none
+    float velocity;
+    cairn_vec3 force; // cairn_joint_reaction
+    cairn_vec3 torque;
+} cairn_control_joint;
 
 typedef struct cairn_control_section {
     cairn_hash128 hash;
@@ -456,6 +489,12 @@ typedef struct cairn_control_bodies_answer {
     uint32_t listed_count; // at most CAIRN_CONTROL_BODIES_MAX
 } cairn_control_bodies_answer;
 
+typedef struct cairn_control_joints_answer {
+    uint32_t joint_count; // of the world, or of the body
+    const cairn_control_joint *joints;
+    uint32_t listed_count; // at most CAIRN_CONTROL_JOINTS_MAX
+} cairn_control_joints_answer;
+
 typedef struct cairn_control_ray_answer {
     bool hit; // false: the rest is 0
     cairn_body_id body;
@@ -488,6 +527,7 @@ typedef struct cairn_control_diff_answer {
 #define CAIRN_CONTROL_SAVES_MAX 32
 #define CAIRN_CONTROL_READ_SIZE_MAX (16 * 1024)
 #define CAIRN_CONTROL_BODIES_MAX 512
+#define CAIRN_CONTROL_JOINTS_MAX 512
 #define CAIRN_CONTROL_OVERLAPS_MAX 1024
 #define CAIRN_CONTROL_SECTIONS_MAX 16
 #define CAIRN_CONTROL_DIFFERENCES_MAX 64
@@ -515,6 +555,7 @@ typedef struct cairn_control_answer {
         cairn_control_edit_answer edit; // spawn-box, spawn-sphere, delete, set-*, impulse
         cairn_control_get_answer get;
         cairn_control_bodies_answer bodies;
+        cairn_control_joints_answer joints;
         cairn_control_ray_answer ray;
         cairn_control_overlap_answer overlap;
         cairn_control_hash_answer hash;

@@ -291,7 +291,10 @@ typedef enum cairn_command_kind {
     CAIRN_COMMAND_SET_GRAVITY = 16, // move: m/s^2; buttons: 0
     CAIRN_COMMAND_EXPLODE =
         17, // move: centre; aim: radius, falloff, impulse per area; buttons: mask
-    CAIRN_COMMAND_LAST = CAIRN_COMMAND_EXPLODE
+    CAIRN_COMMAND_SET_JOINT =
+        18, // buttons: joint id; aim.x: cairn_joint_property; move: its values
+    CAIRN_COMMAND_DESTROY_JOINT = 19, // buttons: joint id
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_DESTROY_JOINT
 } cairn_command_kind;
 
 // What CAIRN_COMMAND_SET_BODY sets. Numbers are in `move`, the words of USER, CATEGORY and MASK in
@@ -320,6 +323,19 @@ typedef enum cairn_body_property {
     CAIRN_BODY_PROPERTY_SURFACE_VELOCITY = 19,    // x, y, z, m/s
     CAIRN_BODY_PROPERTY_LAST = CAIRN_BODY_PROPERTY_SURFACE_VELOCITY
 } cairn_body_property;
+
+// What CAIRN_COMMAND_SET_JOINT sets, by the functions of cairn/joint.h. Components that a property
+// does not name are 0.
+typedef enum cairn_joint_property {
+    CAIRN_JOINT_PROPERTY_ENABLED = 1,  // x: 0 or 1
+    CAIRN_JOINT_PROPERTY_MOTOR = 2,    // x: speed, y: force
+    CAIRN_JOINT_PROPERTY_TARGET = 3,   // x
+    CAIRN_JOINT_PROPERTY_LIMITS = 4,   // x: lower, y: upper
+    CAIRN_JOINT_PROPERTY_SPRING = 5,   // x: hertz, y: damping ratio
+    CAIRN_JOINT_PROPERTY_SOFTNESS = 6, // x: hertz, y: damping ratio
+    CAIRN_JOINT_PROPERTY_STEERING = 7, // x: rad
+    CAIRN_JOINT_PROPERTY_LAST = CAIRN_JOINT_PROPERTY_STEERING
+} cairn_joint_property;
 
 // No padding: commands are copied and compared as bytes, and travel in this layout.
 typedef struct cairn_command {

@@ -21,6 +21,10 @@ static cairn_world *fork_with_edits(cairn_room *room) {
     return ahead;
 }
 
+static bool is_of_joint(const cairn_command *edit) {
+    return edit->kind == CAIRN_COMMAND_SET_JOINT || edit->kind == CAIRN_COMMAND_DESTROY_JOINT;
+}
+
 // Refuses an edit that the step could not apply.
 static cairn_control_refusal try_edit(
     cairn_control_context *c, const cairn_command *edit, cairn_body_id *spawned) {
@@ -37,8 +41,8 @@ static cairn_control_refusal try_edit(
         return cairn_control_refuse(
             c, CAIRN_CONTROL_CAPACITY, "the world has no free body or shape");
     case CAIRN_NOT_FOUND:
-        return cairn_control_refuse(
-            c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", edit->buttons);
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no %s %u",
+            is_of_joint(edit) ? "joint" : "body", edit->buttons);
     case CAIRN_WRONG_STATE:
         return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE,
             "the kind, the shapes or the state of body %u do not allow this", edit->buttons);
@@ -74,6 +78,14 @@ static cairn_command later_edit_of(const cairn_control_request *request) {
     case CAIRN_CONTROL_SET_GRAVITY:
         return (cairn_command){
             .kind = CAIRN_COMMAND_SET_GRAVITY, .move = request->set_gravity.gravity};
+    case CAIRN_CONTROL_SET_JOINT:
+        return (cairn_command){.kind = CAIRN_COMMAND_SET_JOINT,
+            .buttons = request->set_joint.joint,
+            .move = request->set_joint.value,
+            .aim = {.x = (float)request->set_joint.property}};
+    case CAIRN_CONTROL_DELETE_JOINT:
+        return (cairn_command){
+            .kind = CAIRN_COMMAND_DESTROY_JOINT, .buttons = request->delete_joint.joint};
     default:
         CAIRN_ASSERT(request->verb == CAIRN_CONTROL_EXPLODE);
         return (cairn_command){.kind = CAIRN_COMMAND_EXPLODE,
@@ -136,8 +148,8 @@ cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
             "%d edits wait for this tick; let the room step first", CAIRN_INBOX_EDITS_MAX);
     }
-    const bool of_body =
-        edit.kind != CAIRN_COMMAND_SET_GRAVITY && edit.kind != CAIRN_COMMAND_EXPLODE;
+    const bool of_body = edit.kind != CAIRN_COMMAND_SET_GRAVITY &&
+                         edit.kind != CAIRN_COMMAND_EXPLODE && !is_of_joint(&edit);
     c->answer.edit.body = spawned != 0 ? spawned : of_body ? edit.buttons : CAIRN_ID_NULL;
     return CAIRN_CONTROL_DONE;
 }

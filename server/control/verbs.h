@@ -37,6 +37,7 @@ typedef union cairn_control_lists {
     cairn_control_saved saves[CAIRN_CONTROL_SAVES_MAX];
     cairn_control_body bodies[CAIRN_CONTROL_BODIES_MAX];
     cairn_control_shape shapes[CAIRN_CONTROL_OVERLAPS_MAX];
+    cairn_control_joint joints[CAIRN_CONTROL_JOINTS_MAX];
     cairn_control_section sections[CAIRN_CONTROL_SECTIONS_MAX];
     cairn_control_difference differences[CAIRN_CONTROL_DIFFERENCES_MAX];
 } cairn_control_lists;
@@ -118,7 +119,10 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(PUSH, edit, WRITES)                      /* edits.c */                                       \
     X(SET_TARGET, edit, WRITES)                /* edits.c */                                       \
     X(SET_GRAVITY, edit, WRITES)               /* edits.c */                                       \
-    X(EXPLODE, edit, WRITES)                   /* edits.c */
+    X(EXPLODE, edit, WRITES)                   /* edits.c */                                       \
+    X(JOINTS, joints, READS)                   /* queries.c */                                     \
+    X(SET_JOINT, edit, WRITES)                 /* edits.c */                                       \
+    X(DELETE_JOINT, edit, WRITES)              /* edits.c */
 
 #define DECLARE_ACTION(VERB, name, does)                                                           \
     cairn_control_refusal cairn_control_on_##name(cairn_control_context *c);

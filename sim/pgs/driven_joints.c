@@ -22,7 +22,7 @@ static cairn_row_body load_body(const cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(slot < world->state.settings->body_slots);
     return (cairn_row_body){.linear_velocity = body->linear_velocity,
         .angular_velocity = body->angular_velocity,
-        .inverse_mass = vec3(body->inverse_mass, body->inverse_mass, body->inverse_mass),
+        .inverse_mass = body->inverse_mass_axes,
         .inverse_inertia = body->inverse_inertia,
         .moves = body->takes_impulses != 0};
 }

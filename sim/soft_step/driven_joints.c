@@ -30,7 +30,7 @@ static cairn_row_body load_body(const cairn_world *world, uint32_t index) {
     CAIRN_ASSERT(index < world->soft_step->body_count);
     return (cairn_row_body){.linear_velocity = vec3_at(body->linear_velocity),
         .angular_velocity = vec3_at(body->angular_velocity),
-        .inverse_mass = vec3(body->inverse_mass, body->inverse_mass, body->inverse_mass),
+        .inverse_mass = vec3(body->inverse_mass_x, body->inverse_mass_y, body->inverse_mass_z),
         .inverse_inertia = sym3_of(body->inverse_inertia),
         .moves = index < world->soft_step->moving_count};
 }

@@ -16,9 +16,10 @@ typedef enum argument_kind {
     ARGUMENT_REAL,
     ARGUMENT_VEC3, // three words
     ARGUMENT_TEXT,
-    ARGUMENT_PROPERTY, // a name below
-    ARGUMENT_VALUE,    // of that property: a number, or a word
-    ARGUMENT_PUSH,     // a name below
+    ARGUMENT_PROPERTY,       // a name below
+    ARGUMENT_VALUE,          // of that property: a number, or a word
+    ARGUMENT_PUSH,           // a name below
+    ARGUMENT_JOINT_PROPERTY, // a name below
 } argument_kind;
 
 static const char *const properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
@@ -41,6 +42,15 @@ static const char *const properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
     [CAIRN_BODY_PROPERTY_FRICTION_COMBINE] = "friction-combine",
     [CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE] = "restitution-combine",
     [CAIRN_BODY_PROPERTY_SURFACE_VELOCITY] = "surface-velocity",
+};
+static const char *const joint_properties[CAIRN_JOINT_PROPERTY_LAST + 1] = {
+    [CAIRN_JOINT_PROPERTY_ENABLED] = "enabled",
+    [CAIRN_JOINT_PROPERTY_MOTOR] = "motor",
+    [CAIRN_JOINT_PROPERTY_TARGET] = "target",
+    [CAIRN_JOINT_PROPERTY_LIMITS] = "limits",
+    [CAIRN_JOINT_PROPERTY_SPRING] = "spring",
+    [CAIRN_JOINT_PROPERTY_SOFTNESS] = "softness",
+    [CAIRN_JOINT_PROPERTY_STEERING] = "steering",
 };
 static const char *const pushes[] = {"force", "force-at", "impulse-at", "turn"};
 
@@ -127,6 +137,17 @@ static const verb_form forms[] = {
     {CAIRN_CONTROL_GET, "BODY", "state of one body", 1, {U32(get.body)}},
     {CAIRN_CONTROL_BODIES, "[FIRST]", "states of at most 512 bodies, after the first FIRST", 0,
         {U32(bodies.first)}},
+    {CAIRN_CONTROL_JOINTS, "[FIRST [BODY]]",
+        "states of at most 512 joints, of the world or of a body, after the first FIRST", 0,
+        {U32(joints.first), U32(joints.body)}},
+    {CAIRN_CONTROL_SET_JOINT, "JOINT PROPERTY X [Y]",
+        "set enabled, motor (speed, force), target, limits, spring (hertz, damping), softness or "
+        "steering of a joint",
+        3,
+        {U32(set_joint.joint), {ARGUMENT_JOINT_PROPERTY, AT(set_joint.property), 0},
+            REAL(set_joint.value.x), REAL(set_joint.value.y)}},
+    {CAIRN_CONTROL_DELETE_JOINT, "JOINT", "delete a joint at the next tick", 1,
+        {U32(delete_joint.joint)}},
     {CAIRN_CONTROL_RAY, "X Y Z TO-X TO-Y TO-Z [IGNORED-BODY]",
         "the first shape that a ray from a point along a translation hits", 2,
         {VEC3(ray.origin), VEC3(ray.translation), U32(ray.ignored_body)}},
@@ -238,6 +259,10 @@ static bool parse_argument(
         break;
     case ARGUMENT_PUSH:
         valid = parse_name(pushes, 4, words[0], (uint32_t *)(void *)at);
+        break;
+    case ARGUMENT_JOINT_PROPERTY:
+        valid = parse_name(
+            joint_properties, CAIRN_JOINT_PROPERTY_LAST + 1, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_END:
         break;
