@@ -85,7 +85,18 @@ TEST("each kind of edit has its ranges") {
         {CAIRN_COMMAND_SET_TARGET, far, vec3(0.0f, 1.01e3f, 0.0f), CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_SET_GRAVITY, vec3(0.0f, 1.01e4f, 0.0f), zero, CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_EXPLODE, zero, vec3(-1.0f, 0.0f, 0.0f), CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_EXPLODE, far, vec3(5.0f, 5.0f, -1e9f), CAIRN_OK}};
+        {CAIRN_COMMAND_EXPLODE, far, vec3(5.0f, 5.0f, -1e9f), CAIRN_OK},
+        {CAIRN_COMMAND_SET_JOINT, vec3(0.5f, 0.0f, 0.0f), property(CAIRN_JOINT_PROPERTY_ENABLED),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_JOINT, vec3(-3.0f, 1e12f, 0.0f), property(CAIRN_JOINT_PROPERTY_MOTOR),
+            CAIRN_OK},
+        {CAIRN_COMMAND_SET_JOINT, vec3(-3.0f, 1.0f, 0.0f), property(CAIRN_JOINT_PROPERTY_TARGET),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_JOINT, vec3(NAN, 0.0f, 0.0f), property(CAIRN_JOINT_PROPERTY_TARGET),
+            CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_SET_JOINT, x, property(CAIRN_JOINT_PROPERTY_LAST + 1),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_DESTROY_JOINT, x, zero, CAIRN_INVALID_ARGUMENT}};
     for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
         const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
         if (cairn_command_check(&command) != cases[i].expected) {
@@ -102,6 +113,9 @@ TEST("a player may not edit and an operator may not play") {
         }
         if (kind == CAIRN_COMMAND_SET_BODY) {
             command.aim = property(CAIRN_BODY_PROPERTY_AWAKE);
+        }
+        if (kind == CAIRN_COMMAND_SET_JOINT) {
+            command.aim = property(CAIRN_JOINT_PROPERTY_ENABLED);
         }
         const bool edits = kind > CAIRN_COMMAND_INPUT && kind <= CAIRN_COMMAND_LAST;
         const bool plays = kind >= CAIRN_COMMAND_JOIN && kind <= CAIRN_COMMAND_INPUT;
@@ -229,6 +243,45 @@ TEST("each property, push, target and explosion is what the function of its name
     // The body has another kind than a target needs.
     step(world, edit(CAIRN_COMMAND_SET_TARGET, 1, zero, zero));
     assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
+}
+
+TEST("edits drive a joint, switch it off and destroy it") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    cairn_body_def fixed = cairn_body_def_default();
+    fixed.kind = CAIRN_BODY_STATIC;
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = CAIRN_JOINT_PRISMATIC;
+    def.body_a = kit_body(world, &fixed, NULL);
+    def.body_b = kit_cube(world, vec3_zero());
+    const cairn_joint_id joint = kit_joint(world, &def);
+    const struct {
+        uint32_t property;
+        cairn_vec3 value;
+    } sets[] = {{CAIRN_JOINT_PROPERTY_MOTOR, {2.0f, 1e6f, 0.0f}},
+        {CAIRN_JOINT_PROPERTY_LIMITS, {-1.0f, 3.0f, 0.0f}},
+        {CAIRN_JOINT_PROPERTY_TARGET, {0.5f, 0.0f, 0.0f}},
+        {CAIRN_JOINT_PROPERTY_SPRING, {2.0f, 0.25f, 0.0f}},
+        {CAIRN_JOINT_PROPERTY_SOFTNESS, {5.0f, 0.5f, 0.0f}}};
+    for (size_t i = 0; i < LENGTH_OF(sets); ++i) {
+        step(
+            world, edit(CAIRN_COMMAND_SET_JOINT, joint, sets[i].value, property(sets[i].property)));
+    }
+    EXPECT_OK(cairn_joint_read(world, joint, &def));
+    assert_true(def.motor == 1 && def.motor_speed == 2.0f && def.motor_force == 1e6f);
+    assert_true(def.limited == 1 && def.lower == -1.0f && def.upper == 3.0f);
+    assert_true(def.target == 0.5f && def.spring_hertz == 2.0f && def.spring_damping == 0.25f);
+    assert_true(def.hertz == 5.0f && def.damping == 0.5f);
+    step(world, edit(CAIRN_COMMAND_SET_JOINT, joint, zero, property(CAIRN_JOINT_PROPERTY_ENABLED)));
+    EXPECT_OK(cairn_joint_read(world, joint, &def));
+    assert_int_equal(def.disabled, 1);
+    // A prismatic joint does not steer.
+    step(
+        world, edit(CAIRN_COMMAND_SET_JOINT, joint, zero, property(CAIRN_JOINT_PROPERTY_STEERING)));
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
+    step(world, edit(CAIRN_COMMAND_DESTROY_JOINT, joint, zero, zero));
+    assert_int_equal(cairn_world_joints(world, NULL, 0), 0);
+    step(world, edit(CAIRN_COMMAND_DESTROY_JOINT, joint, zero, zero));
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 2);
 }
 
 TEST("a body keeps its rotation when its position is set") {
