@@ -182,6 +182,18 @@ static void create_joint(cairn_world *world, uint32_t kind, cairn_body_id a, cai
     def.limited = 1;
     def.lower = -0.25f;
     def.upper = 0.5f;
+    def.hertz = kind == CAIRN_JOINT_MOTOR ? 4.0f : 0.0f;
+    if (kind == CAIRN_JOINT_WHEEL) {
+        def.axis_b = vec3(0.0f, 1.0f, 0.0f);
+        def.normal_b = vec3(1.0f, 0.0f, 0.0f);
+    }
+    if (kind == CAIRN_JOINT_PULLEY) {
+        def.fixed_a = vec3(-1.0f, 4.0f, 0.0f);
+        def.fixed_b = vec3(1.0f, 4.0f, 0.0f);
+        def.length = 7.0f;
+    }
+    def.row.linear_b = vec3(0.0f, 1.0f, 0.0f);
+    def.row.upper = 50.0f;
     require_ok(cairn_joint_create(world, &def, &joint));
 }
 
@@ -205,8 +217,8 @@ static void build_scene(cairn_world *world) {
         upper[i] =
             create_shaped_body(world, above, above == CAIRN_SHAPE_HULL ? hull : 0, x, 0.875f);
     }
-    for (uint32_t i = 0; i < 4; ++i) {
-        create_joint(world, CAIRN_JOINT_BALL + i, upper[i], upper[i + 1]);
+    for (uint32_t i = 0; i < CAIRN_JOINT_ROW; ++i) {
+        create_joint(world, CAIRN_JOINT_BALL + i, upper[i % 4], upper[i % 4 + 1]);
     }
 }
 
@@ -216,7 +228,7 @@ cairn_status cairn_passport_scene(cairn_hash128 *out) {
     *out = (cairn_hash128){0};
     def.body_capacity = 16;
     def.shape_capacity = 16;
-    def.joint_capacity = 4;
+    def.joint_capacity = CAIRN_JOINT_ROW;
     def.hull_capacity = 1;
     def.contact_capacity = 64;
     // If the float mode cannot be set, a step in a wrong mode would fail an assert.
