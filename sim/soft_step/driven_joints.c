@@ -25,12 +25,17 @@ static cairn_vec3 vec3_at(const float *row) {
     return vec3(row[0], row[1], row[2]);
 }
 
+static float unlocked_mass(const cairn_solver_body *body, uint32_t axis) {
+    return (body->linear_locks >> axis & 1u) != 0 ? 0.0f : body->inverse_mass;
+}
+
 static cairn_row_body load_body(const cairn_world *world, uint32_t index) {
     const cairn_solver_body *body = &world->soft_step->bodies[index];
     CAIRN_ASSERT(index < world->soft_step->body_count);
     return (cairn_row_body){.linear_velocity = vec3_at(body->linear_velocity),
         .angular_velocity = vec3_at(body->angular_velocity),
-        .inverse_mass = vec3(body->inverse_mass_x, body->inverse_mass_y, body->inverse_mass_z),
+        .inverse_mass =
+            vec3(unlocked_mass(body, 0), unlocked_mass(body, 1), unlocked_mass(body, 2)),
         .inverse_inertia = sym3_of(body->inverse_inertia),
         .moves = index < world->soft_step->moving_count};
 }

@@ -175,3 +175,28 @@ TEST("a spring between two free bodies works on their reduced mass") {
         (6.0f * kit_read(world, a).position.x + 2.0f * kit_read(world, b).position.x) / 8.0f;
     expect_near(centre, 0.25f, 1e-4f);
 }
+
+// A locked axis stays locked, whatever a joint pulls: here a spring along (1, 1, 0) moves a body
+// that may not move along y. Along x it feels half the stiffness, since the rope is at 45 degrees.
+TEST("a spring moves a body along its free axes alone") {
+    for (uint32_t i = 0; i < 2; ++i) {
+        SCOPED(cairn_world) *world = joint_world(solvers[i], 0.0f);
+        const cairn_body_id base = joint_base(world);
+        const cairn_body_id body = joint_cube(world, vec3(1, 1, 0), 0.1f, 1.0f);
+        EXPECT_OK(cairn_body_set_locks(world, body,
+            CAIRN_LOCK_LINEAR_Y | CAIRN_LOCK_ANGULAR_X | CAIRN_LOCK_ANGULAR_Y |
+                CAIRN_LOCK_ANGULAR_Z));
+        cairn_joint_def def = joint_between(CAIRN_JOINT_DISTANCE, base, body, vec3(0, 0, 0));
+        def.length = 1.0f;
+        def.spring = 1;
+        def.spring_hertz = 1.0f;
+        def.spring_damping = 0.5f;
+        kit_joint(world, &def);
+        for (int n = 0; n < 10 * JOINT_TICK_RATE; ++n) {
+            kit_run(world, 1);
+            assert_true(kit_read(world, body).position.y == 1.0f);
+        }
+        // The shortest rope: straight above the base.
+        expect_near(kit_read(world, body).position.x, 0.0f, 0.05f);
+    }
+}
