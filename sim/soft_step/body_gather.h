@@ -133,6 +133,19 @@ INLINE uint32_t linear_locks(const cairn_solver_context *context, uint32_t offse
     return body->linear_locks;
 }
 
+// Puts what bodies may not change back into rows that are about to replace theirs.
+static __attribute__((noinline, unused)) void keep_locked(const cairn_solver_context *context,
+    const uint32_t *offsets, float rows[CAIRN_LANES][CAIRN_ROW_FLOATS]) {
+    const char *bodies = (const char *)context->bodies;
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        const float *velocity = (const float *)(const void *)(bodies + offsets[i]);
+        const uint32_t locks = linear_locks(context, offsets[i]);
+        for (uint32_t k = 0; k < 3; ++k) {
+            rows[i][k] = (locks >> k & 1u) != 0 ? velocity[k] : rows[i][k];
+        }
+    }
+}
+
 // Writes only bodies that impulses move: zero times infinity would make a static one NaN. Along a
 // locked axis a body keeps its velocity, which is 0, whatever was done to it in the registers.
 INLINE void store_body(const cairn_solver_context *context, const uint32_t *offsets,
@@ -151,15 +164,13 @@ INLINE void store_body(const cairn_solver_context *context, const uint32_t *offs
     }
     float kept[CAIRN_LANES][CAIRN_ROW_FLOATS];
     lanes_store_rows(velocities, kept);
+    if (context->has_locks != 0) {
+        keep_locked(context, offsets, kept);
+    }
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        if ((moving >> i & 1u) == 0) {
-            continue;
+        if ((moving >> i & 1u) != 0) {
+            memcpy(rows[i], kept[i], sizeof kept[i]);
         }
-        const uint32_t locks = context->has_locks != 0 ? linear_locks(context, offsets[i]) : 0;
-        for (uint32_t k = 0; locks != 0 && k < 3; ++k) {
-            kept[i][k] = (locks >> k & 1u) != 0 ? rows[i][k] : kept[i][k];
-        }
-        memcpy(rows[i], kept[i], sizeof kept[i]);
     }
 }
 
