@@ -6,9 +6,8 @@
 // Drag is linear in the velocity there. Nothing but forces is applied, at the start of each step,
 // from the poses alone, so a tick that is stepped again gives the same bits.
 
-#include "docs/example_buoyancy.h"
-
 #include <cairn/math.h>
+#include <cairn/rules.h>
 #include <cairn/sim.h>
 
 #define WATER_DENSITY 1000.0f // kg/m^3
@@ -91,5 +90,6 @@ static void float_boxes(
     }
 }
 
+extern const cairn_rules example_buoyancy;
 const cairn_rules example_buoyancy = {
     .name = "buoyancy", .version = 1, .state_size = 0, .step = float_boxes};

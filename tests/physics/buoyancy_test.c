@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The rules of docs/example_buoyancy.c: boxes in water below y = 0.
 
-#include "docs/example_buoyancy.h"
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
 
 #define GRAVITY 9.81f
+
+extern const cairn_rules example_buoyancy;
 
 static cairn_world *water(uint32_t solver) {
     cairn_world_def def = cairn_world_def_default();
