@@ -338,6 +338,28 @@ static bool contains_middle(const cairn_geometry *a, const cairn_pose *pose_a,
                contains_point(b, pose_b, pose_a->position));
 }
 
+static bool is_round_or_box(const cairn_geometry *geometry) {
+    return geometry->kind == CAIRN_SHAPE_BOX || geometry->kind == CAIRN_SHAPE_SPHERE ||
+           geometry->kind == CAIRN_SHAPE_CAPSULE;
+}
+
+// Whether the point of a box that is nearest to the middle of `a` is in `a`, by a thousandth of the
+// way: then they share it. Of boxes that overlap most do. Relative to a's middle, so that it is
+// exact far from the origin.
+static bool contains_nearest_point(const cairn_geometry *a, const cairn_pose *pose_a,
+    const cairn_geometry *box, const cairn_pose *pose_box) {
+    if (box->kind != CAIRN_SHAPE_BOX || !is_round_or_box(a)) {
+        return false;
+    }
+    const cairn_vec3 middle = vec3_sub(pose_a->position, pose_box->position);
+    const cairn_vec3 half = box->half_extents;
+    const cairn_vec3 local = quat_rotate_inverse(pose_box->rotation, middle);
+    const cairn_vec3 nearest = vec3_clamp(local, vec3_negate(half), half);
+    const cairn_vec3 way = vec3_sub(quat_rotate(pose_box->rotation, nearest), middle);
+    const cairn_pose frame = {.position = vec3_zero(), .rotation = pose_a->rotation};
+    return contains_point(a, &frame, vec3_scale(way, 1.001f));
+}
+
 static bool overlaps_shape(const overlap *o, uint32_t slot) {
     const cairn_world *world = o->among.world;
     const cairn_shape_view view = cairn_shape_view_at(world, slot);
@@ -350,6 +372,8 @@ static bool overlaps_shape(const overlap *o, uint32_t slot) {
     }
     return aabbs_overlap(cairn_shape_view_aabb(&view, &pose), o->probe->aabb) &&
            (contains_middle(view.geometry, &pose, &o->probe->geometry, &o->probe->pose) ||
+               contains_nearest_point(view.geometry, &pose, &o->probe->geometry, &o->probe->pose) ||
+               contains_nearest_point(&o->probe->geometry, &o->probe->pose, view.geometry, &pose) ||
                cairn_collide_overlap(&view, &pose, &o->probe->view, &o->probe->pose));
 }
 
