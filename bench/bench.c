@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench/kit.h"
+#include "bench/queries.h"
 #include "bench/report.h"
 #include "bench/stability.h"
 #include "program/flags.h"
@@ -32,6 +33,7 @@ typedef struct options {
     uint64_t busy;         // processes that keep processors busy
     bool profile;
     bool stability;
+    bool queries;
     bool state; // only
 } options;
 
@@ -240,6 +242,8 @@ static cairn_flags_result read_options(int argc, char **argv, options *out) {
             CAIRN_FLAG_SWITCH, .out = &out->state},
         {"--stability", NULL, NULL, "measure how well piles and joints hold instead",
             CAIRN_FLAG_SWITCH, .out = &out->stability},
+        {"--queries", NULL, NULL, "measure rays, overlaps and casts beside their targets instead",
+            CAIRN_FLAG_SWITCH, .out = &out->queries},
     };
     cairn_flags_program program = {.name = "bench",
         .usage = "[FLAGS]",
@@ -261,6 +265,9 @@ int main(int argc, char **argv) {
     }
     if (chosen.stability) {
         return bench_stability() ? 0 : 1;
+    }
+    if (chosen.queries) {
+        return bench_queries() ? 0 : 1;
     }
     return run_all(&chosen) ? 0 : 1;
 }
