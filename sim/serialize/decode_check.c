@@ -53,6 +53,11 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
     if (packed_rotation_is_none(reference->rotation) && !vec3_is_zero(reference->position)) {
         return false;
     }
+    const bool has_pose = !packed_rotation_is_none(sleep->rotation);
+    if (has_pose != (sleep->stay > 0) || (!has_pose && !vec3_is_zero(sleep->position)) ||
+        sleep->stay > (dynamic ? state->settings->tick_rate_hz / 2 : 0)) {
+        return false;
+    }
     const bool still = !body_enabled(body) || body->kind == CAIRN_BODY_STATIC;
     if (body_kind(body) > CAIRN_BODY_DYNAMIC || !cairn_motion_valid(motion) ||
         (still && !at_rest)) {

@@ -284,31 +284,72 @@ bool cairn_islands_put_to_sleep(cairn_world *world, uint32_t slot) {
 
 // ---- Falling asleep
 
-// The speed of the surface of the body. Of the points r in the box of its extents, none moves
-// faster about the centre of mass than |w| x r with the components of w and r positive. That and
-// the speed of the centre are added by squares, as they would be on average over the surface: one
-// slipping arm in a heap of a hundred figures kept all of them awake by the sum.
-static float surface_speed(const cairn_world *world, uint32_t slot) {
-    const cairn_motion *motion = &world->state.motions[slot];
-    const cairn_vec3 w = vec3_abs(quat_rotate_inverse(motion->rotation, motion->angular_velocity));
+// A bound of how far the surface of a body moves, or how fast: of its centre by `linear`, about it
+// by `angular` (body axes). Of the points r in the box of its extents, none moves farther about the
+// centre of mass than |w| x r with the components of w and r positive. Both parts are added by
+// squares, as they would be on average over the surface.
+static float surface_bound(
+    const cairn_world *world, uint32_t slot, cairn_vec3 linear, cairn_vec3 angular) {
+    const cairn_vec3 w = vec3_abs(angular);
     // The extents of a body without shapes are not kept up to date.
     const cairn_vec3 r = vec3_select(
         world->shape_first[slot] != 0, world->pair_cache->half_extents[slot], vec3_zero());
     const cairn_vec3 about_centre =
         vec3(w.y * r.z + w.z * r.y, w.z * r.x + w.x * r.z, w.x * r.y + w.y * r.x);
     CAIRN_ASSERT(r.x >= 0.0f && r.y >= 0.0f && r.z >= 0.0f);
-    return float_sqrt(
-        vec3_length_squared(motion->linear_velocity) + vec3_length_squared(about_centre));
+    return float_sqrt(vec3_length_squared(linear) + vec3_length_squared(about_centre));
 }
 
-static uint32_t slow_ticks(const cairn_world *world, uint32_t slot) {
+static float surface_speed(const cairn_world *world, uint32_t slot) {
+    const cairn_motion *motion = &world->state.motions[slot];
+    return surface_bound(world, slot, motion->linear_velocity,
+        quat_rotate_inverse(motion->rotation, motion->angular_velocity));
+}
+
+// How far the surface of the body is from the pose where it began to stay.
+static float surface_distance(const cairn_world *world, uint32_t slot) {
+    const cairn_motion *motion = &world->state.motions[slot];
+    const cairn_sleep *sleep = &world->state.sleep[slot];
+    CAIRN_ASSERT(sleep->stay > 0);
+    const cairn_quat turned =
+        quat_multiply(quat_conjugate(packed_rotation_unpack(sleep->rotation)), motion->rotation);
+    return surface_bound(world, slot, vec3_sub(motion->position, sleep->position),
+        vec3_scale(quat_vector(turned), 2.0f));
+}
+
+// The ticks for which a body has been at rest, at most half a second. It is while it is slower than
+// `sleep_speed`. It also is while no point of it gets farther than 0.3 s of that speed from where
+// it was; then it may sleep in a tick in which it is slow. So a limb that trembles in a heap may,
+// though it is faster now and then; a body that only stops to turn back may not. (Jolt watches how
+// far three points of a body get.)
+static uint32_t ticks_at_rest(const cairn_world *world, uint32_t slot) {
+    const cairn_sleep *sleep = &world->state.sleep[slot];
     const uint32_t limit = world->def.tick_rate_hz / 2;
-    const uint32_t ticks = world->state.sleep[slot].ticks;
+    const uint32_t stay = sleep->ticks > 0 || sleep->stay < limit ? sleep->stay : limit - 1;
+    CAIRN_ASSERT(sleep->ticks <= limit && sleep->stay <= limit);
+    return stay > sleep->ticks ? stay : sleep->ticks;
+}
+
+static void count_ticks_at_rest(cairn_world *world, uint32_t slot) {
+    const uint32_t limit = world->def.tick_rate_hz / 2;
+    const float slow = world->state.settings->sleep_speed;
+    const cairn_motion *motion = &world->state.motions[slot];
+    cairn_sleep *sleep = &world->state.sleep[slot];
+    const float speed = surface_speed(world, slot);
     if (world->def.sleep == 0 || world->state.bodies[slot].allow_sleep == 0 ||
-        !(surface_speed(world, slot) < world->state.settings->sleep_speed)) {
-        return 0;
+        !(speed < CAIRN_SLEEP_PEAK * slow)) {
+        *sleep = (cairn_sleep){.state = sleep->state};
+        return;
     }
-    return ticks < limit ? ticks + 1 : limit;
+    if (sleep->stay > 0 && surface_distance(world, slot) < 0.3f * slow) {
+        sleep->stay = sleep->stay < limit ? sleep->stay + 1 : limit;
+    } else {
+        sleep->stay = 1;
+        sleep->position = motion->position;
+        sleep->rotation = packed_rotation_pack(motion->rotation);
+    }
+    const uint32_t ticks = sleep->ticks < limit ? sleep->ticks + 1 : limit;
+    sleep->ticks = speed < slow ? ticks : 0;
 }
 
 static void keep_awake(cairn_world *world, uint32_t body_a, uint32_t body_b) {
@@ -331,9 +372,8 @@ static bool count_slow_ticks(cairn_world *world) {
         if (!dynamic(world, slot)) {
             world->state.sleep[slot] = (cairn_sleep){.state = CAIRN_SLEEP_NONE};
         } else {
-            const uint32_t ticks = slow_ticks(world, slot);
-            world->state.sleep[slot].ticks = ticks;
-            slow_enough = slow_enough || ticks == world->def.tick_rate_hz / 2;
+            count_ticks_at_rest(world, slot);
+            slow_enough = slow_enough || ticks_at_rest(world, slot) == world->def.tick_rate_hz / 2;
         }
     }
     return slow_enough;
@@ -352,7 +392,7 @@ static void sleep_islands(cairn_world *world) {
         const uint32_t slot = awake->bodies[i];
         const uint32_t root = root_of(islands->root, slot);
         CAIRN_ASSERT(!asleep(world, slot));
-        const uint32_t ticks = world->state.sleep[slot].ticks;
+        const uint32_t ticks = ticks_at_rest(world, slot);
         if (dynamic(world, slot) && ticks < islands->ticks[root]) {
             islands->ticks[root] = ticks;
         }

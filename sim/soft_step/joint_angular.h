@@ -306,16 +306,22 @@ INLINE void solve_angular(const cairn_solver_context *context, angular_part *ang
     apply_impulse(a, anchors->arm_a, b, anchors->arm_b, impulse, torque);
 }
 
-// Takes the part `limit_drag` of the relative rotation from cones and from hinges with limits, and
-// keeps the anchors together.
+// Damps the relative rotation of cones and of hinges with limits, and keeps the anchors together.
+// Slow rotation is damped more, which stands for dry friction: a limb that is pressed on the floor
+// by others bounces on what the sweeps leave of these forces, at some 1 rad/s for ever.
 INLINE void damp_rotation(const cairn_solver_context *context, const angular_part *angular,
     uint32_t kind, const linear_part *linear, const anchor_lanes *anchors, body_lanes *a,
     body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
-    const lanes drag = lanes_all(context->limit_drag);
+    const lanes one = lanes_all(1.0f);
+    const lanes3 velocity = lanes3_sub(b->angular_velocity, a->angular_velocity);
+    const float slow = 1.0f / (CAIRN_LIMIT_SLOW_SPEED * CAIRN_LIMIT_SLOW_SPEED);
+    const lanes friction = lanes_all(CAIRN_LIMIT_SLOW_DAMPING) /
+                           (one + lanes3_dot(velocity, velocity) * lanes_all(slow));
+    const lanes rate = lanes_all(context->limit_damping) * (one + friction);
+    const lanes drag = rate / (one + rate);
     const lanes_mask limited = lanes_less(lanes_all(-CAIRN_ANGLE_FAR), angular->lower_limit);
     const lanes part = kind == CAIRN_JOINT_CONE ? drag : lanes_select(limited, drag, zero);
-    const lanes3 velocity = lanes3_sub(b->angular_velocity, a->angular_velocity);
     const lanes3 torque =
         lanes3_scale(lanes_sym3_apply(inverse_of_k(angular->response), velocity), zero - part);
     const lanes3 impulse =

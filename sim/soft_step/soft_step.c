@@ -231,7 +231,7 @@ static void prepare_context(cairn_world *world) {
         .restitution_found = &soft_step->restitution_found,
         .locks_found = &soft_step->locks_found,
         .impact_found = &soft_step->impact_found,
-        .limit_drag = 1.0f - 1.0f / (1.0f + world_time_step(world) * settings->limit_damping)};
+        .limit_damping = world_time_step(world) * settings->limit_damping};
     atomic_store_explicit(&soft_step->restitution_found, 0, memory_order_relaxed);
     atomic_store_explicit(&soft_step->locks_found, 0, memory_order_relaxed);
     soft_step->overflow_context = soft_step->wide_context;

@@ -90,7 +90,7 @@ typedef struct cairn_solver_context {
     cairn_softness static_softness;  // contacts with a body that impulses do not move
     cairn_softness joint_softness;
     float restitution_threshold; // m/s
-    float limit_drag;            // part of their rotation that joints with limits lose in this step
+    float limit_damping;         // of joints with limits, in one step: the rate times the time
     // Impacts, in rounds that are counted from 1 through the step.
     uint32_t impact_round;  // this one
     uint32_t impact_after;  // the last one of the same substep; 0: this is its first

@@ -108,6 +108,10 @@ static const cairn_field body_fields[] = {
 static const cairn_field sleep_fields[] = {
     WORD(state, CAIRN_SLEEP_WOKEN),
     WORD(ticks, CAIRN_TICK_RATE_HZ_MAX),
+    WORD(stay, CAIRN_TICK_RATE_HZ_MAX),
+    VEC3(position, CAIRN_VALID_DISTANCE),
+    WORD(rotation.words[0], ANY),
+    WORD(rotation.words[1], ANY),
 };
 #undef ELEMENT
 

@@ -110,8 +110,11 @@ typedef enum cairn_sleep_state {
 } cairn_sleep_state;
 
 typedef struct cairn_sleep {
-    uint32_t state; // cairn_sleep_state
-    uint32_t ticks; // in a row below the sleep thresholds, saturated at half a second
+    uint32_t state;      // cairn_sleep_state
+    uint32_t ticks;      // in a row slower than `sleep_speed`, saturated at half a second
+    uint32_t stay;       // ticks in a row close to the pose below, saturated; 0: that pose is zero
+    cairn_vec3 position; // m, of its centre of mass when it began to stay there
+    cairn_packed_rotation rotation;
 } cairn_sleep;
 
 // The state holds the vertices of a hull; sim/shape/hull.h describes what is derived from them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ragdolls come to rest: one alone on a floor, and a hundred in a heap.
+// A ragdoll alone on a floor comes to rest.
 
 #include "bench/kit.h"
 #include "tests/sim/world_kit.h"
