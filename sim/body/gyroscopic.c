@@ -5,7 +5,8 @@
 #include "sim/math/rotation.h"
 
 // Newton steps for the mean angular velocity. The first guess is the angular velocity at the start.
-#define NEWTON_STEPS 3
+// At 100 rad/s three steps leave so much that a body gains 9 % of its energy in a minute.
+#define NEWTON_STEPS 6
 
 bool cairn_gyroscopic_prepare(const cairn_world *world, uint32_t slot, cairn_gyroscopic *out) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
@@ -46,8 +47,16 @@ cairn_vec3 cairn_gyroscopic_begin(
     cairn_gyroscopic *gyroscopic, cairn_vec3 angular_velocity, float h) {
     CAIRN_ASSERT(h > 0.0f);
     const cairn_sym3 inertia = gyroscopic->inertia;
-    const cairn_vec3 start = quat_rotate_inverse(gyroscopic->rotation, angular_velocity);
-    const cairn_vec3 momentum = sym3_apply(inertia, start);
+    const cairn_quat rotation = gyroscopic->rotation;
+    const cairn_vec3 start = quat_rotate_inverse(rotation, angular_velocity);
+    // Within a step the momentum is carried on: inertia and inverse inertia are rounded, so each
+    // way from velocity to momentum and back changes it by the same small part.
+    const cairn_vec3 added = vec3_sub(angular_velocity, gyroscopic->end);
+    gyroscopic->momentum =
+        gyroscopic->continues
+            ? vec3_add(gyroscopic->momentum, apply_in_body(inertia, rotation, added))
+            : apply_in_body(inertia, rotation, angular_velocity);
+    const cairn_vec3 momentum = quat_rotate_inverse(rotation, gyroscopic->momentum);
     cairn_vec3 mean = start;
     for (uint32_t i = 0; i < NEWTON_STEPS; ++i) {
         const cairn_vec3 later = quat_rotate_inverse(quat_of_vector(vec3_scale(mean, h)), momentum);
@@ -55,8 +64,7 @@ cairn_vec3 cairn_gyroscopic_begin(
         const cairn_vec3 error = vec3_sub_scaled(sym3_apply(inertia, mean), both, 0.5f);
         mean = vec3_sub(mean, mat3_solve(derivative_of(inertia, later, h), error));
     }
-    gyroscopic->momentum = quat_rotate(gyroscopic->rotation, momentum);
-    const cairn_vec3 world_mean = quat_rotate(gyroscopic->rotation, mean);
+    const cairn_vec3 world_mean = quat_rotate(rotation, mean);
     // The momentum of the heaviest bodies leaves the range of a float: such a body rotates as it
     // would without the option.
     gyroscopic->mean = vec3_select(valid(world_mean), world_mean, angular_velocity);
@@ -73,5 +81,8 @@ cairn_vec3 cairn_gyroscopic_finish(
     gyroscopic->rotation = quat_integrate(gyroscopic->rotation, angular_velocity, h);
     const cairn_vec3 end =
         apply_in_body(gyroscopic->inverse_inertia, gyroscopic->rotation, momentum);
-    return vec3_select(valid(end), end, angular_velocity);
+    gyroscopic->momentum = momentum;
+    gyroscopic->end = vec3_select(valid(end), end, angular_velocity);
+    gyroscopic->continues = valid(end);
+    return gyroscopic->end;
 }

@@ -136,6 +136,17 @@ TEST("a spinning disc wobbles at Euler's rate") {
     EXPECT_NEAR(fabs(angle), 10.0 * rate, 0.002 * 10.0 * rate);
 }
 
+// A rotation by 24 degrees in each substep.
+TEST("a body that turns over at 100 rad/s keeps its energy and momentum") {
+    SCOPED(cairn_world) *world = space(CAIRN_SOLVER_SOFT_STEP);
+    (void)spin(world, BOX, vec3(1.0f, 100.0f, 0.5f), 1);
+    const rotation_state start = rotation_of(world);
+    kit_run(world, 60 * 60);
+    const rotation_state end = rotation_of(world);
+    EXPECT_NEAR(end.energy, start.energy, 0.01 * start.energy);
+    assert_true(vec3_distance(end.momentum, start.momentum) < 0.01f * vec3_length(start.momentum));
+}
+
 TEST("a stick thrown with any rotation keeps its energy and momentum") {
     SCOPED(cairn_world) *world = space(CAIRN_SOLVER_SOFT_STEP);
     (void)spin(world, vec3(0.01f, 0.5f, 0.02f), vec3(3.0f, 8.0f, 2.0f), 1);
