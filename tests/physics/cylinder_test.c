@@ -64,6 +64,7 @@ TEST("a cylinder and a cone rest on their discs and sleep") {
     }
 }
 
+// Box3D, with prisms of 32 sides: sinks 26 mm, drifts 31 mm, sleeps after 1.05 s.
 TEST("ten cylinders stand on each other and sleep") {
     SCOPED(pile) p = pile_create(PILE_OF_BOXES);
     for (uint32_t i = 0; i < 10; ++i) {
@@ -104,6 +105,7 @@ static cairn_body_id put_round(cairn_world *world, cairn_shape_def shape, cairn_
 
 // A cylinder with the moment m r^2 / 2 that rolls without slip has two thirds of the acceleration
 // of one that slides freely.
+// Box3D's prism of 32 sides is 31 % and 24 % too slow on these two slopes.
 TEST("a cylinder on its side rolls down a slope with 2/3 g sin a") {
     for (uint32_t i = 0; i < 4; ++i) {
         const double angle = i < 2 ? 0.1 : 0.4;
@@ -228,4 +230,37 @@ TEST("most cylinders and cones that fall come to rest") {
     if (asleep < 10) {
         fail_msg("%u of 24 sleep", asleep);
     }
+}
+
+// With e = 1 a fall from a height ends at the same height; with 0.5 at a quarter of it. On its
+// disc, because on a rim a part of the energy becomes turning.
+TEST("a cylinder and a cone bounce on their discs") {
+    for (uint32_t i = 0; i < 4; ++i) {
+        SCOPED(pile) p = pile_create(PILE_OF_BOXES);
+        const float e = i < 2 ? 1.0f : 0.5f;
+        const float drop = 1.0f;
+        cairn_shape_def shape = round_shape(CAIRN_SHAPE_CYLINDER + i % 2, 0.4f, 0.3f);
+        shape.restitution = e;
+        pile_add_shape(&p, shape, vec3(0, shape.half_height + drop, 0), pile_yaw(0.0f));
+        float highest = 0.0f;
+        const uint32_t meets = (uint32_t)(sqrt(2.0 / GRAVITY) * 60.0) + 2;
+        for (uint32_t t = 0; t < meets + 40; ++t) {
+            kit_run(p.world, 1);
+            const float y = kit_read(p.world, p.bodies[0]).position.y - shape.half_height;
+            highest = t > meets ? float_max(highest, y) : 0.0f;
+        }
+        expect_ratio((double)highest, (double)(e * e * drop), 0.05, "height");
+    }
+}
+
+// On its disc it slides like a box: v^2 / (2 mu g) from a speed of 4 m/s with mu = 0.5.
+TEST("a cylinder that slides on its disc stops after v^2 / (2 mu g)") {
+    SCOPED(pile) p = pile_create(PILE_OF_BOXES);
+    pile_add_shape(
+        &p, round_shape(CAIRN_SHAPE_CYLINDER, 0.5f, 0.1f), vec3(0, 0.1f, 0), pile_yaw(0.4f));
+    EXPECT_OK(cairn_body_set_velocity(p.world, p.bodies[0], vec3(4, 0, 0), vec3_zero()));
+    kit_run(p.world, 90);
+    const cairn_body_state s = kit_read(p.world, p.bodies[0]);
+    expect_ratio((double)s.position.x, 16.0 / (2 * 0.5 * GRAVITY), 0.03, "way");
+    assert_true(vec3_length(s.linear_velocity) < 0.01f && fabsf(s.position.z) < 0.02f);
 }
