@@ -15,14 +15,17 @@ static bool check_versions(const cairn_chunk_start *start, const cairn_rules *ru
     char error[CAIRN_RECORDING_ERROR_SIZE]) {
     if (start->sim_version != CAIRN_SIM_VERSION) {
         snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
-            "it was recorded by simulation version %u, this program has version %d",
+            "it was recorded by simulation version %u and needs a program with that version; this "
+            "one has %d",
             start->sim_version, CAIRN_SIM_VERSION);
         return false;
     }
     uint32_t version = rules != NULL ? rules->version : 0;
     if (start->rules_version != version) {
         snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
-            "it was recorded with version %u of the rules %.31s, this program has version %u",
+            "it was recorded with version %u of the rules %.31s and needs a program with that "
+            "version; "
+            "this one has %u",
             start->rules_version, start->rules_name, version);
         return false;
     }

@@ -134,3 +134,118 @@ TEST("no collision adds energy") {
         }
     }
 }
+
+// ---- closed forms
+
+static cairn_world *still_space(uint32_t solver) {
+    cairn_world_def def = cairn_world_def_default();
+    def.solver = solver;
+    def.gravity = vec3_zero();
+    def.sleep = 0;
+    def.restitution_threshold = 0.0f;
+    return kit_world(&def);
+}
+
+static cairn_body_id add_body(cairn_world *world, cairn_vec3 position, cairn_vec3 velocity,
+    cairn_shape_def shape, float restitution) {
+    cairn_body_def def = cairn_body_def_default();
+    def.position = position;
+    def.linear_velocity = velocity;
+    shape.restitution = restitution;
+    shape.friction = 0.0f;
+    return kit_body(world, &def, &shape);
+}
+
+static cairn_shape_def sphere_of(float radius) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.kind = CAIRN_SHAPE_SPHERE;
+    shape.radius = radius;
+    return shape;
+}
+
+// The normal lies along the line of centres: with an offset d of two balls of radius r the sine of
+// its angle with the motion is d / 2 r. The struck ball leaves along it, the other one at a right
+// angle to that.
+TEST("two equal balls part at a right angle") {
+    for (uint32_t i = 0; i < 2 * 8; ++i) {
+        SCOPED(cairn_world) *world = still_space(i % 2);
+        const float sine = 0.1f * (float)(i / 2 + 1);
+        const float cosine = sqrtf(1.0f - sine * sine);
+        const cairn_body_id thrown = add_body(
+            world, vec3(-1.0f, -0.5f * sine, 0.0f), vec3(2.0f, 0.0f, 0.0f), sphere_of(0.25f), 1.0f);
+        const cairn_body_id struck =
+            add_body(world, vec3_zero(), vec3_zero(), sphere_of(0.25f), 1.0f);
+        kit_run(world, 60);
+        const cairn_vec3 u = kit_read(world, thrown).linear_velocity;
+        const cairn_vec3 v = kit_read(world, struck).linear_velocity;
+        EXPECT_NEAR(v.x, 2.0f * cosine * cosine, 0.1f);
+        EXPECT_NEAR(v.y, 2.0f * cosine * sine, 0.1f);
+        EXPECT_NEAR(u.x, 2.0f * sine * sine, 0.1f);
+        EXPECT_NEAR(vec3_dot(u, v), 0.0f, 0.01f);
+        EXPECT_NEAR(vec3_length_squared(u) + vec3_length_squared(v), 4.0f, 0.02f);
+    }
+}
+
+TEST("two bodies that do not bounce go on together") {
+    for (uint32_t i = 0; i < 2 * 3; ++i) {
+        static const float densities[] = {100.0f, 1000.0f, 8000.0f};
+        SCOPED(cairn_world) *world = still_space(i % 2);
+        cairn_shape_def light = cairn_shape_def_default();
+        light.density = densities[i / 2];
+        const cairn_body_id thrown =
+            add_body(world, vec3(-1.5f, 0.0f, 0.0f), vec3(3.0f, 0.0f, 0.0f), light, 0.0f);
+        const cairn_body_id struck =
+            add_body(world, vec3_zero(), vec3_zero(), cairn_shape_def_default(), 0.0f);
+        kit_run(world, 60);
+        const float common = 3.0f * densities[i / 2] / (1000.0f + densities[i / 2]);
+        EXPECT_NEAR(kit_read(world, thrown).linear_velocity.x, common, 0.02f);
+        EXPECT_NEAR(kit_read(world, struck).linear_velocity.x, common, 0.02f);
+    }
+}
+
+// A ball of mass m hits a bar of mass M and inertia I at the distance d from its centre. The
+// impulse is J = (1 + e) v / (1 / m + 1 / M + d^2 / I); the bar leaves with J / M and turns with J
+// d / I.
+TEST("a bar that is struck off its centre moves and turns") {
+    for (uint32_t i = 0; i < 2 * 2 * 5; ++i) {
+        SCOPED(cairn_world) *world = still_space(i % 2);
+        const float e = (i & 2u) != 0 ? 1.0f : 0.5f;
+        const float d = 0.2f * (float)(i / 4);
+        cairn_shape_def bar = cairn_shape_def_default();
+        bar.half_extents = vec3(0.1f, 1.0f, 0.1f);
+        const cairn_body_id struck = add_body(world, vec3_zero(), vec3_zero(), bar, e);
+        const cairn_body_id thrown =
+            add_body(world, vec3(-0.5f, d, 0.0f), vec3(2.0f, 0.0f, 0.0f), sphere_of(0.2f), e);
+        const float m = cairn_body_mass(world, thrown);
+        const float mass = cairn_body_mass(world, struck);
+        const float inertia = mass / 12.0f * (4.0f + 0.04f);
+        const float impulse = (1.0f + e) * 2.0f / (1.0f / m + 1.0f / mass + d * d / inertia);
+        while (kit_read(world, thrown).linear_velocity.x == 2.0f && cairn_world_tick(world) < 60) {
+            kit_run(world, 1);
+        }
+        const cairn_body_state now = kit_read(world, struck);
+        EXPECT_NEAR(now.linear_velocity.x, impulse / mass, 0.02f);
+        EXPECT_NEAR(-now.angular_velocity.z, impulse * d / inertia, 0.03f);
+        EXPECT_NEAR(kit_read(world, thrown).linear_velocity.x, 2.0f - impulse / m, 0.02f);
+    }
+}
+
+// A small ball on a large one, both falling with v: the large one turns back first, then the small
+// one leaves with (3 M - m) / (M + m) v, nearly three times as fast.
+TEST("a small ball on a large one jumps off with nearly three times its speed") {
+    for (uint32_t solver = 0; solver < 2; ++solver) {
+        SCOPED(cairn_world) *world = still_space(solver);
+        kit_ground(world);
+        const cairn_vec3 v = vec3(0.0f, -5.0f, 0.0f);
+        const cairn_body_id large =
+            add_body(world, vec3(0.0f, 0.7f, 0.0f), v, sphere_of(0.5f), 1.0f);
+        const cairn_body_id small =
+            add_body(world, vec3(0.0f, 1.302f, 0.0f), v, sphere_of(0.1f), 1.0f);
+        kit_run(world, 20);
+        const float ratio = 1.0f / 125.0f; // of the masses
+        EXPECT_NEAR(
+            kit_read(world, small).linear_velocity.y, 5.0f * (3.0f - ratio) / (1.0f + ratio), 0.3f);
+        EXPECT_NEAR(kit_read(world, large).linear_velocity.y,
+            5.0f * (1.0f - 3.0f * ratio) / (1.0f + ratio), 0.15f);
+    }
+}

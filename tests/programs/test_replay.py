@@ -176,5 +176,8 @@ def test_earlier_recordings_verify_or_say_what_they_need(replay, recording):
     ours = int(replay("--version").out.split()[-1])
     if version == ours:
         assert "every state hash agrees" in replay("verify", recording).out
-    else:
-        assert "it was recorded by simulation version" in replay("verify", recording, code=3).err
+        return
+    needs = f"it was recorded by simulation version {version} and needs a program with that version; this one has {ours}"
+    for verb in (["verify", recording], ["seek", recording, 100], ["cut", recording, 10, 20, "cut.cairn"],
+                 ["export", recording, "out.csv"], ["diff", recording, recording]):
+        assert needs in replay(*verb, code=3).err

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Chains. A chain that hangs between two hooks is pulled by the same horizontal force H everywhere,
+// and link k of n by a vertical one of k - (n - 1) / 2 link weights at its middle. So the tangent
+// of its slope is c (k - (n - 1) / 2), where c = weight / H makes the links as wide as the hooks
+// are apart. (In the limit of short links that is the catenary of Bernoulli 1691.)
+
+#include "tests/physics/mechanics_kit.h"
+
+#define LINKS 40
+#define LINK_LENGTH 0.25f
+
+static cairn_body_id add_hook(cairn_world *world, float x) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id hook = 0;
+    def.kind = CAIRN_BODY_STATIC;
+    def.position.x = x;
+    EXPECT_OK(cairn_body_create(world, &def, &hook));
+    return hook;
+}
+
+static void join(cairn_world *world, cairn_body_id a, float at_a, cairn_body_id b, float at_b) {
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = CAIRN_JOINT_BALL;
+    def.body_a = a;
+    def.body_b = b;
+    def.anchor_a.x = at_a;
+    def.anchor_b.x = at_b;
+    kit_joint(world, &def);
+}
+
+// The links start as a zigzag between the hooks and come to rest by their damping.
+static void hang_chain(cairn_world *world, float width, cairn_body_id links[LINKS]) {
+    const cairn_shape_def shape = box(0.5f * LINK_LENGTH, 0.02f, 0.02f);
+    const float lean = acosf(width / (LINKS * LINK_LENGTH));
+    cairn_body_id above = add_hook(world, 0.0f);
+    for (uint32_t i = 0; i < LINKS; ++i) {
+        cairn_body_def def = cairn_body_def_default();
+        const bool down = i % 2 == 0;
+        def.position.x = width * ((float)i + 0.5f) / LINKS;
+        def.position.y = -0.5f * LINK_LENGTH * sinf(lean);
+        def.rotation = turned(vec3(0.0f, 0.0f, 1.0f), down ? -lean : lean);
+        def.linear_damping = def.angular_damping = 3.0f;
+        links[i] = kit_body(world, &def, &shape);
+        join(world, above, i == 0 ? 0.0f : 0.5f * LINK_LENGTH, links[i], -0.5f * LINK_LENGTH);
+        above = links[i];
+    }
+    join(world, above, 0.5f * LINK_LENGTH, add_hook(world, width), 0.0f);
+}
+
+static float slope_angle(float c, uint32_t link) {
+    return atanf(c * ((float)link - 0.5f * (LINKS - 1)));
+}
+
+// The c with which the links are that wide, by bisection.
+static float find_c(float width) {
+    float low = 0.0f;
+    float high = 100.0f;
+    for (int i = 0; i < 60; ++i) {
+        const float c = 0.5f * (low + high);
+        float sum = 0.0f;
+        for (uint32_t k = 0; k < LINKS; ++k) {
+            sum += LINK_LENGTH * cosf(slope_angle(c, k));
+        }
+        if (sum > width) {
+            low = c;
+        } else {
+            high = c;
+        }
+    }
+    return 0.5f * (low + high);
+}
+
+TEST("a chain between two hooks hangs in a catenary") {
+    static const float widths[] = {2.0f, 4.0f, 7.0f, 9.0f};
+    FOR_BOTH_SOLVERS(solver) {
+        for (size_t i = 0; i < sizeof widths / sizeof widths[0]; ++i) {
+            SCOPED(cairn_world) *world = world_on_earth(solver);
+            cairn_body_id links[LINKS];
+            const float c = find_c(widths[i]);
+            const float tolerance = solver == CAIRN_SOLVER_PGS ? 0.02f : 0.01f;
+            float x = 0.0f;
+            float y = 0.0f;
+            hang_chain(world, widths[i], links);
+            kit_run(world, 15 * TICKS_PER_SECOND);
+            for (uint32_t k = 0; k < LINKS; ++k) {
+                const cairn_body_state link = kit_read(world, links[k]);
+                const float half_x = 0.5f * LINK_LENGTH * cosf(slope_angle(c, k));
+                const float half_y = 0.5f * LINK_LENGTH * sinf(slope_angle(c, k));
+                expect_near(link.position.x, x + half_x, tolerance);
+                expect_near(link.position.y, y + half_y, tolerance);
+                assert_true(vec3_length(link.linear_velocity) < 0.01f);
+                x += 2.0f * half_x;
+                y += 2.0f * half_y;
+            }
+        }
+    }
+}
+
+TEST("each half of a chain that is cut hangs straight down from its hook") {
+    SCOPED(cairn_world) *world = world_on_earth(CAIRN_SOLVER_SOFT_STEP);
+    cairn_body_id links[LINKS];
+    const float width = 7.0f;
+    hang_chain(world, width, links);
+    kit_run(world, 15 * TICKS_PER_SECOND);
+    EXPECT_OK(cairn_body_destroy(world, links[LINKS / 2]));
+    const float before = kit_read(world, links[LINKS / 2 - 1]).position.y;
+    kit_run(world, 60);
+    assert_true(kit_read(world, links[LINKS / 2 - 1]).position.y < before - 1.0f);
+    kit_run(world, 15 * TICKS_PER_SECOND);
+    for (uint32_t k = 0; k < LINKS / 2; ++k) {
+        const cairn_body_state link = kit_read(world, links[k]);
+        expect_near(link.position.x, 0.0f, 0.02f);
+        expect_near(link.position.y, -LINK_LENGTH * ((float)k + 0.5f), 0.02f);
+    }
+}
