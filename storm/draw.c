@@ -44,19 +44,27 @@ static void add_random_body(cairn_storm_scene *s, cairn_random *random) {
     const cairn_vec3 at = {
         between(random, -4, 4), between(random, 0.6f, 5), between(random, -4, 4)};
     add_body(s, CAIRN_BODY_DYNAMIC, at, shape);
-    s->bodies[s->scene.body_count - 1].def.linear_velocity =
-        (cairn_vec3){between(random, -2, 2), 0, between(random, -2, 2)};
+    cairn_body_def *def = &s->bodies[s->scene.body_count - 1].def;
+    def->linear_velocity = (cairn_vec3){between(random, -2, 2), 0, between(random, -2, 2)};
+    // Rare features come with the number of the body, so that a seed draws as before.
+    def->gyroscopic = s->scene.body_count % 3 == 0 ? 1 : 0;
+    def->angular_damping = s->scene.body_count % 5 == 0 ? 0.5f : 0.0f;
+    def->gravity_scale = s->scene.body_count % 7 == 0 ? 0.5f : 1.0f;
 }
 
 static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, uint32_t b) {
-    s->joints[s->scene.joint_count++] = (cairn_scene_joint){
-        .def = {.kind =
-                    cairn_random_below(random, 2) == 0 ? CAIRN_JOINT_BALL : CAIRN_JOINT_DISTANCE,
-            .anchor_a = {0, 0.5f, 0},
-            .anchor_b = {0, -0.5f, 0},
-            .length = 1},
-        .body_a = a,
-        .body_b = b};
+    static const uint32_t kinds[2][3] = {{CAIRN_JOINT_BALL, CAIRN_JOINT_HINGE, CAIRN_JOINT_CONE},
+        {CAIRN_JOINT_DISTANCE, CAIRN_JOINT_DISTANCE, CAIRN_JOINT_HINGE}};
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = kinds[cairn_random_below(random, 2)][s->scene.joint_count % 3];
+    def.anchor_a.y = 0.5f;
+    def.anchor_b.y = -0.5f;
+    def.length = 1.0f;
+    def.cone = 0.5f;
+    def.limited = def.kind == CAIRN_JOINT_DISTANCE || def.kind == CAIRN_JOINT_BALL ? 0 : 1;
+    def.lower = -0.5f;
+    def.upper = 0.75f;
+    s->joints[s->scene.joint_count++] = (cairn_scene_joint){.def = def, .body_a = a, .body_b = b};
 }
 
 static void set_world_settings(cairn_scene *scene, cairn_random *random, const char *rules) {

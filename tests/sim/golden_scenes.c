@@ -578,6 +578,67 @@ static void disturb_events(cairn_world *world, uint64_t tick) {
     }
 }
 
+static void define_materials(cairn_world_def *def) {
+    def->restitution_threshold = 0.5f;
+    def->sleep_speed = 0.1f;
+    def->limit_damping = 8.0f;
+}
+
+static void define_materials_pgs(cairn_world_def *def) {
+    define_materials(def);
+    def->solver = CAIRN_SOLVER_PGS;
+}
+
+// Bodies of every material, damping, gravity, filter and kind of rotation, a row of balls that
+// hands on an impact, and a top on a ball joint.
+static void build_materials(cairn_world *world) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_id id = 0;
+    const cairn_body_id floor = ground(world);
+    for (uint32_t i = 0; i < 20; ++i) {
+        cairn_shape_def shape = any_shape(7, i);
+        cairn_body_id body = 0;
+        shape.friction = 0.25f * (float)(i % 5);
+        shape.restitution = 0.25f * (float)(i % 4);
+        shape.density = 250.0f * (float)(1 + i % 7);
+        shape.category = 1u << (i % 3);
+        shape.mask = i % 6 == 5 ? 1 : UINT32_MAX;
+        def.position = vec3(
+            1.25f * (float)(i % 4) - 2.0f, 1.0f + 0.75f * (float)(i / 4), 0.5f * draw(7, i, 4, 0));
+        def.rotation = quat_normalize(any_rotation(7, i));
+        def.angular_velocity = vec3_scale(draw_vec3(7, i, 5, 0), 16.0f);
+        def.gyroscopic = i % 2;
+        def.gravity_scale = 0.5f * (float)(1 + i % 3);
+        def.linear_damping = 0.125f * (float)(i % 3);
+        def.angular_damping = 0.25f * (float)(i % 4);
+        def.allow_sleep = i % 7 == 6 ? 0 : 1;
+        CAIRN_ASSERT(cairn_body_create(world, &def, &body) == CAIRN_OK);
+        CAIRN_ASSERT(cairn_shape_create(world, body, &shape, &id) == CAIRN_OK);
+    }
+    cairn_shape_def ball = sphere(0.125f);
+    ball.restitution = 1.0f;
+    for (uint32_t i = 0; i < 5; ++i) {
+        const cairn_body_id body = drop(world, vec3(6.0f + 0.25f * (float)i, 0.125f, 0.0f), &ball);
+        if (i == 0) {
+            (void)cairn_body_set_pose(world, body,
+                (cairn_pose){.position = vec3(5.5f, 0.125f, 0.0f), .rotation = quat_identity()});
+            (void)cairn_body_set_velocity(world, body, vec3(3.0f, 0.0f, 0.0f), vec3_zero());
+        }
+    }
+    const cairn_shape_def disc = box(0.5f, 0.0625f, 0.5f);
+    def = cairn_body_def_default();
+    def.gyroscopic = 1;
+    def.position = vec3(-5.0f, 1.5f, 0.0f);
+    def.rotation = quat_normalize((cairn_quat){.z = 0.25f, .w = 1.0f});
+    def.angular_velocity = quat_rotate(def.rotation, vec3(0.0f, 30.0f, 0.0f));
+    cairn_body_id top = 0;
+    CAIRN_ASSERT(cairn_body_create(world, &def, &top) == CAIRN_OK);
+    CAIRN_ASSERT(cairn_shape_create(world, top, &disc, &id) == CAIRN_OK);
+    const cairn_vec3 foot = vec3(0.0f, -0.5f, 0.0f);
+    join_bodies(world, CAIRN_JOINT_BALL, floor,
+        vec3_add(def.position, quat_rotate(def.rotation, foot)), top, foot, 0.0f);
+}
+
 static void define_field(cairn_world_def *def) {
     def->body_capacity = 640;
     def->shape_capacity = 640;
@@ -641,6 +702,8 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"edits", 200, define_sandbox, build_ground, NULL, command_edits},
     {"events", 280, define_events, build_events, disturb_events, NULL},
     {"events_pgs", 160, define_events_pgs, build_events, disturb_events, NULL},
+    {"materials", 200, define_materials, build_materials, NULL, NULL},
+    {"materials_pgs", 120, define_materials_pgs, build_materials, NULL, NULL},
     {"field", 24, define_field, build_field, NULL, NULL},
     {"machines", 160, NULL, golden_build_machines, golden_disturb_machines, NULL},
     {"machines_pgs", 120, define_pgs, golden_build_machines, golden_disturb_machines, NULL}};
