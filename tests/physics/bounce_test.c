@@ -8,9 +8,7 @@
 // That must hold wherever in a tick they meet: each row plays 60 start phases, evenly spread over
 // the distance of one tick.
 
-#include "tests/sim/world_kit.h"
-
-#include <math.h>
+#include "tests/physics/mechanics_kit.h"
 
 #define PHASES 60
 #define SPACING 4.0f    // m, between two phases
@@ -18,7 +16,6 @@
 
 typedef enum figure { BALL, BOX, CAPSULE, HULL, FIGURES, WALL = FIGURES, SLAB } figure;
 static const char *const figure_names[] = {"ball", "box", "capsule", "hull", "wall", "slab"};
-static const char *const solver_names[] = {"soft step", "PGS"};
 
 // The tests create thousands of worlds.
 static cairn_world_def small_world(uint32_t solver) {
@@ -164,7 +161,7 @@ static const cairn_quat frames[] = {{.w = 1.0f}, {.z = -0.70710678f, .w = 0.7071
 
 TEST("every shape bounces off floors, walls and ceilings in every phase") {
     uint32_t wrong = 0;
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         for (uint32_t kind = 0; kind < FIGURES; ++kind) {
             for (size_t f = 0; f < sizeof frames / sizeof frames[0]; ++f) {
                 wrong += wrong_rows((scene){.solver = solver,
@@ -179,7 +176,7 @@ TEST("every shape bounces off floors, walls and ceilings in every phase") {
 
 TEST("every pair of shapes exchanges velocities like billiard balls in every phase") {
     uint32_t wrong = 0;
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         for (uint32_t pair = 0; pair < FIGURES * FIGURES; ++pair) {
             wrong += wrong_rows((scene){.solver = solver,
                 .moving = (figure)(pair % FIGURES),
@@ -223,7 +220,7 @@ static void check_row_of_balls(uint32_t solver, uint32_t struck, float gap) {
 }
 
 TEST("as many balls leave Newton's cradle as were let go") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         for (uint32_t struck = 1; struck < CRADLE; ++struck) {
             check_row_of_balls(solver, struck, 0.0f);
             check_row_of_balls(solver, struck, 0.001f);
@@ -232,7 +229,7 @@ TEST("as many balls leave Newton's cradle as were let go") {
 }
 
 TEST("a shock passes through thirty balls") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         cairn_world_def def = small_world(solver);
         cairn_body_id balls[30];
         def.gravity = vec3_zero();
@@ -294,7 +291,7 @@ TEST("the last ball of a hanging cradle rises as high as the first one fell") {
 
 // The floor is made of tiles, and the box lands flat on four of them at once.
 TEST("a box that lands flat on four tiles goes straight up again") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         const cairn_world_def def = small_world(solver);
         SCOPED(cairn_world) *world = kit_world(&def);
         cairn_shape_def tile = cairn_shape_def_default();
@@ -343,7 +340,7 @@ TEST("a ball that is dropped leaves the floor with its restitution times the spe
 }
 
 TEST("a ball of restitution 1 jumps to the same height for a minute") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         const cairn_world_def def = small_world(solver);
         SCOPED(cairn_world) *world = kit_world(&def);
         kit_ground(world);

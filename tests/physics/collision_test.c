@@ -3,9 +3,7 @@
 // if restitution is 1 and nothing rubs. No collision adds energy. Cubes and balls alone: their
 // inertia is the same about every axis, so that a free one keeps its spin.
 
-#include "tests/sim/world_kit.h"
-
-#include <math.h>
+#include "tests/physics/mechanics_kit.h"
 
 #define COLLISIONS 300
 
@@ -38,8 +36,8 @@ static solid add_solid(cairn_world *world, uint64_t *count, cairn_vec3 position,
     cairn_shape_def shape = cairn_shape_def_default();
     const float half = number_at(count, 0.2f, 0.5f);
     const cairn_vec3 turn = vector_at(count, 1.0f);
-    const bool ball = number_at(count, 0.0f, 1.0f) < 0.4f;
-    shape.kind = ball ? CAIRN_SHAPE_SPHERE : CAIRN_SHAPE_BOX;
+    const bool is_ball = number_at(count, 0.0f, 1.0f) < 0.4f;
+    shape.kind = is_ball ? CAIRN_SHAPE_SPHERE : CAIRN_SHAPE_BOX;
     shape.half_extents = vec3(half, half, half);
     shape.radius = half;
     shape.friction = friction;
@@ -51,7 +49,7 @@ static solid add_solid(cairn_world *world, uint64_t *count, cairn_vec3 position,
     def.angular_velocity = vector_at(count, 3.0f);
     solid out = {.body = kit_body(world, &def, &shape)};
     out.mass = cairn_body_mass(world, out.body);
-    out.inertia = out.mass * half * half * (ball ? 2.0f / 5.0f : 2.0f / 3.0f);
+    out.inertia = out.mass * half * half * (is_ball ? 2.0f / 5.0f : 2.0f / 3.0f);
     return out;
 }
 
@@ -104,7 +102,7 @@ static float energy_change(uint32_t solver, uint64_t seed, float friction, float
 }
 
 TEST("a collision keeps momentum, and its energy if it is elastic and smooth") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         float worst = 0.0f;
         uint32_t hits = 0;
         for (uint64_t seed = 0; seed < COLLISIONS; ++seed) {
@@ -124,7 +122,7 @@ TEST("no collision adds energy") {
         float friction, restitution, gain_max;
     } rows[] = {{0.5f, 1.0f, 0.04f}, {0.5f, 0.5f, 0.01f}, {0.0f, 0.5f, 0.01f}, {0.5f, 0.0f, 0.01f},
         {1.0f, 0.3f, 0.01f}};
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
             for (uint64_t seed = 0; seed < COLLISIONS / 3; ++seed) {
                 const float change =
@@ -156,13 +154,6 @@ static cairn_body_id add_body(cairn_world *world, cairn_vec3 position, cairn_vec
     return kit_body(world, &def, &shape);
 }
 
-static cairn_shape_def sphere_of(float radius) {
-    cairn_shape_def shape = cairn_shape_def_default();
-    shape.kind = CAIRN_SHAPE_SPHERE;
-    shape.radius = radius;
-    return shape;
-}
-
 // The normal lies along the line of centres: with an offset d of two balls of radius r the sine of
 // its angle with the motion is d / 2 r. The struck ball leaves along it, the other one at a right
 // angle to that.
@@ -172,9 +163,8 @@ TEST("two equal balls part at a right angle") {
         const float sine = 0.1f * (float)(i / 2 + 1);
         const float cosine = sqrtf(1.0f - sine * sine);
         const cairn_body_id thrown = add_body(
-            world, vec3(-1.0f, -0.5f * sine, 0.0f), vec3(2.0f, 0.0f, 0.0f), sphere_of(0.25f), 1.0f);
-        const cairn_body_id struck =
-            add_body(world, vec3_zero(), vec3_zero(), sphere_of(0.25f), 1.0f);
+            world, vec3(-1.0f, -0.5f * sine, 0.0f), vec3(2.0f, 0.0f, 0.0f), ball(0.25f), 1.0f);
+        const cairn_body_id struck = add_body(world, vec3_zero(), vec3_zero(), ball(0.25f), 1.0f);
         kit_run(world, 60);
         const cairn_vec3 u = kit_read(world, thrown).linear_velocity;
         const cairn_vec3 v = kit_read(world, struck).linear_velocity;
@@ -215,7 +205,7 @@ TEST("a bar that is struck off its centre moves and turns") {
         bar.half_extents = vec3(0.1f, 1.0f, 0.1f);
         const cairn_body_id struck = add_body(world, vec3_zero(), vec3_zero(), bar, e);
         const cairn_body_id thrown =
-            add_body(world, vec3(-0.5f, d, 0.0f), vec3(2.0f, 0.0f, 0.0f), sphere_of(0.2f), e);
+            add_body(world, vec3(-0.5f, d, 0.0f), vec3(2.0f, 0.0f, 0.0f), ball(0.2f), e);
         const float m = cairn_body_mass(world, thrown);
         const float mass = cairn_body_mass(world, struck);
         const float inertia = mass / 12.0f * (4.0f + 0.04f);
@@ -233,14 +223,12 @@ TEST("a bar that is struck off its centre moves and turns") {
 // A small ball on a large one, both falling with v: the large one turns back first, then the small
 // one leaves with (3 M - m) / (M + m) v, nearly three times as fast.
 TEST("a small ball on a large one jumps off with nearly three times its speed") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         SCOPED(cairn_world) *world = still_space(solver);
         kit_ground(world);
         const cairn_vec3 v = vec3(0.0f, -5.0f, 0.0f);
-        const cairn_body_id large =
-            add_body(world, vec3(0.0f, 0.7f, 0.0f), v, sphere_of(0.5f), 1.0f);
-        const cairn_body_id small =
-            add_body(world, vec3(0.0f, 1.302f, 0.0f), v, sphere_of(0.1f), 1.0f);
+        const cairn_body_id large = add_body(world, vec3(0.0f, 0.7f, 0.0f), v, ball(0.5f), 1.0f);
+        const cairn_body_id small = add_body(world, vec3(0.0f, 1.302f, 0.0f), v, ball(0.1f), 1.0f);
         kit_run(world, 20);
         const float ratio = 1.0f / 125.0f; // of the masses
         EXPECT_NEAR(

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What is kept from step to step of a contact: its points, and the impulses that carry a load.
 
-#include "tests/sim/world_kit.h"
-
-#include <math.h>
+#include "tests/physics/mechanics_kit.h"
 
 // A cube slides at v over the edge of a table without friction. When its centre is x beyond the
 // edge, the edge pushes with m g k^2 / (k^2 + x^2), where k^2 = 1/6 m^2 is its squared radius of
 // gyration, and turns it: w = g / (2 v) ln(1 + x^2 / k^2), while it has turned by little.
 TEST("a cube that slides over an edge tips when its centre passes it") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         cairn_world_def def = cairn_world_def_default();
         def.solver = solver;
         SCOPED(cairn_world) *world = kit_world(&def);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Friction between unlike surfaces, friction against spin, and gravity scaled for each body.
 
-#include "tests/sim/world_kit.h"
-
-#include <math.h>
-
-#define GRAVITY 9.81f
+#include "tests/physics/mechanics_kit.h"
 
 // How far a box slides in its first second on a slope of that tangent.
 static float slide(
@@ -81,7 +77,7 @@ TEST("friction acts against the motion, in every direction alike") {
 // A cube that spins about the vertical rests on its four corners at distance r = sqrt(2) a, a half
 // of its width. Friction mu m g there has the torque mu m g r, against the inertia 2/3 m a^2.
 TEST("friction stops the spin of a cube at the rate of its four corners") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         cairn_world_def def = cairn_world_def_default();
         def.solver = solver;
         SCOPED(cairn_world) *world = kit_world(&def);
@@ -100,7 +96,7 @@ TEST("friction stops the spin of a cube at the rate of its four corners") {
 
 // A ball touches the ground in one point, which has no lever arm against its spin.
 TEST("a ball keeps its spin about the vertical") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         cairn_world_def def = cairn_world_def_default();
         def.solver = solver;
         SCOPED(cairn_world) *world = kit_world(&def);
@@ -133,7 +129,7 @@ TEST("a body falls with gravity times its scale") {
 
 // A body that is spawned inside another is pushed out at 3 m/s, and no speed is left when it is.
 TEST("overlap pushes two bodies apart at three metres per second at most") {
-    for (uint32_t solver = 0; solver < 2; ++solver) {
+    FOR_BOTH_SOLVERS(solver) {
         cairn_world_def def = cairn_world_def_default();
         def.solver = solver;
         def.gravity = vec3_zero();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Heavy bodies on light ones: what is below is squeezed, and must hold as rock would.
 
-#include "tests/sim/world_kit.h"
-
-#include <math.h>
+#include "tests/physics/mechanics_kit.h"
 
 static cairn_body_id add_box(
     cairn_world *world, cairn_vec3 position, cairn_vec3 half_extents, float mass) {

@@ -134,6 +134,26 @@ TEST("a small swing takes as long as Huygens said") {
     }
 }
 
+// From the side it takes 1.18034 times as long as a small swing: K(sin 45 degrees) / (pi / 2).
+TEST("a swing from the side takes a sixth longer than a small one") {
+    for (uint32_t kind = CAIRN_JOINT_BALL; kind <= CAIRN_JOINT_HINGE; ++kind) {
+        SCOPED(cairn_world) *world = air();
+        const cairn_body_id hook = add_hook(world);
+        const cairn_body_id bob = kit_sphere(world, vec3(2.0f, 0.0f, 0.0f), 0.1f);
+        hang(world, kind, hook, bob);
+        uint32_t ticks = 0;
+        float fastest = 0.0f;
+        do { // to the turning point on the other side
+            kit_run(world, 1);
+            ++ticks;
+            fastest = float_max(fastest, vec3_length(kit_read(world, bob).linear_velocity));
+        } while (ticks < 300 && !(kit_read(world, bob).linear_velocity.y < 0.0f &&
+                                    kit_read(world, bob).position.x < -1.0f));
+        EXPECT_NEAR(ticks, 60.0 * 1.18034 * 3.14159265 * sqrt(2.0 / 9.81), 1.5);
+        EXPECT_NEAR(fastest, sqrt(2.0 * 9.81 * 2.0), 0.02);
+    }
+}
+
 // Two bobs, let go level. Its motion is chaotic, so energy is all that can be compared: in units of
 // what one bob has at the height of one arm.
 TEST("a double pendulum keeps its energy for a minute") {

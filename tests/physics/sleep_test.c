@@ -137,3 +137,77 @@ TEST("what a slow platform carries stays awake and moves with it") {
         assert_false(is_awake(world, load));
     }
 }
+
+// ---- waking
+
+static cairn_world *sleeping_pair(cairn_body_id *lower, cairn_body_id *upper) {
+    cairn_world *world = kit_world(NULL);
+    kit_ground(world);
+    *lower = kit_cube(world, vec3(0.0f, 0.5f, 0.0f));
+    *upper = kit_cube(world, vec3(0.0f, 1.5f, 0.0f));
+    kit_run(world, 120);
+    assert_false(is_awake(world, *lower));
+    assert_false(is_awake(world, *upper));
+    assert_int_equal(cairn_world_counts_read(world).contacts, 2);
+    return world;
+}
+
+TEST("a sleeping world does not change") {
+    cairn_body_id lower = 0, upper = 0;
+    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
+    const cairn_world_hash before = cairn_world_hash_read(world);
+    kit_run(world, 60);
+    const cairn_world_hash after = cairn_world_hash_read(world);
+    for (cairn_section i = CAIRN_SECTION_BODIES; i < CAIRN_SECTION_COUNT; ++i) {
+        assert_true(cairn_hash_equal(before.sections[i], after.sections[i]));
+    }
+    assert_true(cairn_hash_equal(before.visible, after.visible));
+}
+
+TEST("a hit wakes the whole island at once") {
+    cairn_body_id lower = 0, upper = 0;
+    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
+    const cairn_body_id apart = kit_cube(world, vec3(10.0f, 0.5f, 0.0f));
+    kit_run(world, 120);
+    kit_sphere(world, vec3(0.0f, 2.25f, 0.0f), 0.2f);
+    while (!is_awake(world, upper) && cairn_world_tick(world) < 300) {
+        assert_false(is_awake(world, lower));
+        kit_run(world, 1);
+    }
+    assert_true(is_awake(world, upper));
+    assert_true(is_awake(world, lower));
+    assert_false(is_awake(world, apart));
+}
+
+TEST("a body that loses its support wakes") {
+    cairn_body_id lower = 0, upper = 0;
+    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
+    EXPECT_OK(cairn_body_destroy(world, lower));
+    assert_true(is_awake(world, upper));
+    kit_run(world, 60);
+    assert_float_equal(kit_read(world, upper).position.y, 0.5f, 0.02f);
+}
+
+TEST("ground that moves away wakes the bodies on it") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    const cairn_body_id ground = kit_ground(world);
+    const cairn_body_id cube = kit_cube(world, vec3(0.0f, 0.5f, 0.0f));
+    kit_run(world, 120);
+    assert_false(is_awake(world, cube));
+    const cairn_pose lower = {.position = vec3(0.0f, -3.0f, 0.0f), .rotation = quat_identity()};
+    EXPECT_OK(cairn_body_set_pose(world, ground, lower));
+    kit_run(world, 90);
+    assert_float_equal(kit_read(world, cube).position.y, -2.5f, 0.02f);
+}
+
+TEST("a wall created inside a sleeping body wakes it") {
+    cairn_body_id lower = 0, upper = 0;
+    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
+    cairn_body_def def = cairn_body_def_default();
+    def.kind = CAIRN_BODY_STATIC;
+    def.position = vec3(0.9f, 1.5f, 0.0f);
+    kit_body(world, &def, NULL);
+    kit_run(world, 1);
+    assert_true(is_awake(world, upper));
+    assert_true(is_awake(world, lower));
+}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules of the world around the solver: ids, capacities, checks, events, sleep, disabled bodies,
-// queries.
+// Rules of the world around the solver: ids, capacities, checks, events, disabled bodies, queries.
 
 #include "sim/state/world.h"
 #include "tests/sim/world_kit.h"
@@ -188,122 +187,6 @@ TEST("mass does not depend on the order of creation") {
     assert_true(cairn_hash_equal(before, kit_hash(world)));
 }
 
-TEST("damping reduces the velocities") {
-    cairn_world_def world_def = cairn_world_def_default();
-    world_def.gravity = vec3_zero();
-    SCOPED(cairn_world) *world = kit_world(&world_def);
-    cairn_body_def def = cairn_body_def_default();
-    def.linear_velocity = vec3(10.0f, 0.0f, 0.0f);
-    def.angular_velocity = vec3(0.0f, 10.0f, 0.0f);
-    def.linear_damping = 1.0f;
-    def.angular_damping = 2.0f;
-    const cairn_body_id body = kit_body(world, &def, NULL);
-    kit_run(world, 60);
-    // 10 / (1 + c / 240)^240, by substeps; it tends to 10 exp(-c).
-    assert_float_equal(kit_read(world, body).linear_velocity.x, 3.686f, 0.01f);
-    assert_float_equal(kit_read(world, body).angular_velocity.y, 1.364f, 0.01f);
-}
-
-TEST("a body without forces keeps its momentum") {
-    cairn_world_def def = cairn_world_def_default();
-    def.gravity = vec3_zero();
-    SCOPED(cairn_world) *world = kit_world(&def);
-    const cairn_body_id body = cube(world, 0.0f, 0.0f);
-    const cairn_vec3 spin = vec3(0.0f, 3.0f, 0.0f);
-    EXPECT_OK(cairn_body_set_velocity(world, body, vec3(1.0f, 2.0f, 3.0f), spin));
-    kit_run(world, 60);
-    const cairn_body_state end = kit_read(world, body);
-    assert_float_equal(end.position.x, 1.0f, 1e-4f);
-    assert_float_equal(end.position.z, 3.0f, 1e-4f);
-    assert_true(vec3_distance(end.angular_velocity, spin) < 1e-6f);
-}
-
-// sleep and wake
-
-static cairn_world *sleeping_pair(cairn_body_id *lower, cairn_body_id *upper) {
-    cairn_world *world = kit_world(NULL);
-    kit_ground(world);
-    *lower = cube(world, 0.0f, 0.5f);
-    *upper = cube(world, 0.0f, 1.5f);
-    kit_run(world, 120);
-    assert_false(awake(world, *lower));
-    assert_false(awake(world, *upper));
-    assert_int_equal(cairn_world_counts_read(world).contacts, 2);
-    return world;
-}
-
-TEST("a sleeping world does not change") {
-    cairn_body_id lower = 0, upper = 0;
-    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
-    const cairn_world_hash before = cairn_world_hash_read(world);
-    kit_run(world, 60);
-    const cairn_world_hash after = cairn_world_hash_read(world);
-    for (cairn_section i = CAIRN_SECTION_BODIES; i < CAIRN_SECTION_COUNT; ++i) {
-        assert_true(cairn_hash_equal(before.sections[i], after.sections[i]));
-    }
-    assert_true(cairn_hash_equal(before.visible, after.visible));
-}
-
-TEST("a hit wakes the whole island at once") {
-    cairn_body_id lower = 0, upper = 0;
-    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
-    const cairn_body_id apart = cube(world, 10.0f, 0.5f);
-    kit_run(world, 120);
-    kit_sphere(world, vec3(0.0f, 2.25f, 0.0f), 0.2f);
-    while (!awake(world, upper) && cairn_world_tick(world) < 300) {
-        assert_false(awake(world, lower));
-        kit_run(world, 1);
-    }
-    assert_true(awake(world, upper));
-    assert_true(awake(world, lower));
-    assert_false(awake(world, apart));
-}
-
-TEST("a body that loses its support wakes") {
-    cairn_body_id lower = 0, upper = 0;
-    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
-    EXPECT_OK(cairn_body_destroy(world, lower));
-    assert_true(awake(world, upper));
-    kit_run(world, 60);
-    assert_float_equal(kit_read(world, upper).position.y, 0.5f, 0.02f);
-}
-
-TEST("ground that moves away wakes the bodies on it") {
-    SCOPED(cairn_world) *world = kit_world(NULL);
-    const cairn_body_id ground = kit_ground(world);
-    const cairn_body_id box = cube(world, 0.0f, 0.5f);
-    kit_run(world, 120);
-    assert_false(awake(world, box));
-    const cairn_pose lower = {.position = vec3(0.0f, -3.0f, 0.0f), .rotation = quat_identity()};
-    EXPECT_OK(cairn_body_set_pose(world, ground, lower));
-    kit_run(world, 90);
-    assert_float_equal(kit_read(world, box).position.y, -2.5f, 0.02f);
-}
-
-TEST("a wall created inside a sleeping body wakes it") {
-    cairn_body_id lower = 0, upper = 0;
-    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
-    cairn_body_def def = cairn_body_def_default();
-    def.kind = CAIRN_BODY_STATIC;
-    def.position = vec3(0.9f, 1.5f, 0.0f);
-    kit_body(world, &def, NULL);
-    kit_run(world, 1);
-    assert_true(awake(world, upper));
-    assert_true(awake(world, lower));
-}
-
-TEST("a body that may not sleep keeps its island awake") {
-    SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_ground(world);
-    const cairn_body_id lower = cube(world, 0.0f, 0.5f);
-    cairn_body_def def = cairn_body_def_default();
-    def.position = vec3(0.0f, 1.5f, 0.0f);
-    def.allow_sleep = 0;
-    kit_body(world, &def, NULL);
-    kit_run(world, 180);
-    assert_true(awake(world, lower));
-}
-
 // kinematic bodies
 
 TEST("a kinematic body pushes others and is not pushed") {
@@ -318,16 +201,6 @@ TEST("a kinematic body pushes others and is not pushed") {
     assert_float_equal(kit_read(world, pusher).position.x, 0.5f, 1e-3f);
     assert_float_equal(kit_read(world, box).position.x, 1.5f, 0.05f);
     assert_true(awake(world, box));
-}
-
-// The platform is slower than the threshold of sleep, and still carries its load along.
-TEST("a slow platform keeps its load awake") {
-    SCOPED(cairn_world) *world = kit_world(NULL);
-    kit_kinematic(world, vec3_zero(), vec3(0.02f, 0.0f, 0.0f));
-    const cairn_body_id load = cube(world, 0.0f, 1.0f);
-    kit_run(world, 300);
-    assert_true(awake(world, load));
-    assert_float_equal(kit_read(world, load).position.x, 0.1f, 0.01f);
 }
 
 // events
@@ -423,8 +296,11 @@ TEST("a body with invalid state is disabled and harms no other") {
 }
 
 TEST("a body that becomes invalid in a stack leaves the stack standing") {
-    cairn_body_id lower = 0, upper = 0;
-    SCOPED(cairn_world) *world = sleeping_pair(&lower, &upper);
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    kit_ground(world);
+    const cairn_body_id lower = cube(world, 0.0f, 0.5f);
+    const cairn_body_id upper = cube(world, 0.0f, 1.5f);
+    kit_run(world, 120);
     EXPECT_OK(cairn_body_apply_force(world, lower, vec3(0.0f, 3e38f, 0.0f), vec3_zero()));
     kit_run(world, 120);
     assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 1);
