@@ -178,6 +178,22 @@ FAULTS = {
     "parallel-axis": ("the distance of a shape from the centre adds no inertia", "physics.flight", [
         ("sim/body/mass.c", "sum.inertia = sym3_add(sum.inertia, sym3_parallel_axis(mass.mass, offset));",
          "sum.inertia = sym3_add(sum.inertia, sym3_parallel_axis(FAULT ? 0.0f : mass.mass, offset));")]),
+    "impulse-about-origin": ("an impulse turns a body about its origin", "physics.hammer", [
+        ("sim/world/body.c", "const cairn_vec3 arm = vec3_sub(point, motion->position);",
+         "const cairn_vec3 arm = vec3_sub(point, FAULT ? motion->origin : motion->position);")]),
+    "anchor-of-centre": ("anchors are taken from the centre of mass", "physics.hammer", [
+        ("sim/soft_step/joint_solver.c",
+         ".anchor = vec3_sub(joint->anchor_b, context->body_params[edge->body_b].centre)};",
+         ".anchor = FAULT ? joint->anchor_b :"
+         " vec3_sub(joint->anchor_b, context->body_params[edge->body_b].centre)};")]),
+    "centre-velocity": ("the velocity is not that of the new centre", "physics.hammer", [
+        ("sim/body/mass.c", "vec3_cross(motion->angular_velocity, moved)));",
+         "FAULT ? vec3_zero() : vec3_cross(motion->angular_velocity, moved)));")]),
+    "turntable-still": ("a kinematic body that turns does not carry its load around", "physics.slope", [
+        ("sim/soft_step/solver_bodies.c",
+         "copy3(body->angular_velocity, world->state.motions[slot].angular_velocity);",
+         "copy3(body->angular_velocity,"
+         " FAULT ? vec3_zero() : world->state.motions[slot].angular_velocity);")]),
     "tick-wraps": ("the upper half of the tick is not counted", "sim.world", [
         ("sim/step.c", "settings->tick_high = (uint32_t)(tick >> 32);",
          "settings->tick_high = FAULT ? 0 : (uint32_t)(tick >> 32);")]),
