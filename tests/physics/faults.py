@@ -25,17 +25,14 @@ FAULTS = {
         ("sim/collide/manifold_pool.c", ".friction = float_sqrt(shape_a->friction * shape_b->friction)",
          ".friction = FAULT ? shape_a->friction : float_sqrt(shape_a->friction * shape_b->friction)")]),
     "friction-mixing-pgs": ("the same in the PGS solver", "physics.friction", [
-        ("sim/pgs/contact_solver.c",
-         "constraint->friction = float_sqrt(shape_a->friction * shape_b->friction)",
-         "constraint->friction = FAULT ? shape_a->friction :"
-         " float_sqrt(shape_a->friction * shape_b->friction)")]),
+        ("sim/pgs/contact_solver.c", "constraint->friction = material.friction;",
+         "constraint->friction = FAULT ? shape_a->friction : material.friction;")]),
     "friction-more": ("friction is 10 % too large", "physics.slope", [
-        (CONTACT, "const lanes bound = wide->friction * normal_impulse_sum(wide);",
-         "const lanes bound = lanes_all(FAULT ? 1.1f : 1.0f) * wide->friction"
-         " * normal_impulse_sum(wide);")]),
+        (CONTACT, "const lanes bound = wide->friction * normal;",
+         "const lanes bound = lanes_all(FAULT ? 1.1f : 1.0f) * wide->friction * normal;")]),
     "friction-double-pgs": ("Coulomb friction of the PGS solver is doubled", "physics.slope", [
-        ("sim/pgs/contact_solver.c", "coulomb ? constraint->friction * row->normal_impulse",
-         "coulomb ? (FAULT ? 2.0f : 1.0f) * constraint->friction * row->normal_impulse")]),
+        ("sim/pgs/contact_solver.c", "const float bound = constraint->friction * normal_impulse;",
+         "const float bound = (FAULT ? 2.0f : 1.0f) * constraint->friction * normal_impulse;")]),
     "friction-square": ("friction is bounded by a square, not by a circle", "physics.friction", [
         (CONTACT, "const lanes_mask slides = lanes_less(bound * bound, square);",
          """const lanes_mask slides = lanes_less(bound * bound, square);
@@ -46,8 +43,8 @@ FAULTS = {
         (CONTACT, "const lanes scale = lanes_select(slides, bound / length, one);",
          "const lanes scale = FAULT ? one : lanes_select(slides, bound / length, one);")]),
     "twist-none": ("nothing resists a body that spins on its contact", "physics.friction", [
-        (CONTACT, "const lanes limit = bound * wide->radius;",
-         "const lanes limit = bound * (FAULT ? lanes_all(0.0f) : wide->radius);")]),
+        (CONTACT, "lanes limit = bound * wide->radius;",
+         "lanes limit = bound * (FAULT ? lanes_all(0.0f) : wide->radius);")]),
     "push-fast": ("overlap pushes at any speed", "physics.friction", [
         (CONTACT, "lanes_all(-CAIRN_PUSH_SPEED_MAX)", "lanes_all(FAULT ? -1e9f : -CAIRN_PUSH_SPEED_MAX)")]),
     "push-fast-pgs": ("the same in the PGS solver", "physics.friction", [
@@ -142,8 +139,8 @@ FAULTS = {
         ("sim/soft_step/soft_step.c", "CAIRN_IMPACT_THRESHOLD_ROUNDING * settings->restitution_threshold",
          "(FAULT ? 0.0f : CAIRN_IMPACT_THRESHOLD_ROUNDING) * settings->restitution_threshold")]),
     "bounce-never-pgs": ("the PGS solver never bounces", "physics.bounce", [
-        ("sim/pgs/impact.c", "&& constraint->restitution > 0.0f;",
-         "&& constraint->restitution > 0.0f && !FAULT;")]),
+        ("sim/pgs/impact.c", "&& constraint->material.restitution > 0.0f;",
+         "&& constraint->material.restitution > 0.0f && !FAULT;")]),
     "one-round": ("a shock passes to one body in a substep", "physics.bounce", [
         ("sim/soft_step/soft_step.c", "i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts",
          "i < (FAULT ? 1u : CAIRN_IMPACT_ROUNDS_MAX) && find_impacts")]),
@@ -161,8 +158,8 @@ FAULTS = {
     "gravity-scale": ("gravity_scale is ignored", "physics.friction", [
         ("sim/soft_step/integrate.c", "            rates[7]);", "            FAULT ? one : rates[7]);")]),
     "gravity-scale-pgs": ("the same in the PGS solver", "physics.friction", [
-        ("sim/pgs/pgs.c", "vec3_scale(world->state.settings->gravity, body->gravity_scale)",
-         "vec3_scale(world->state.settings->gravity, FAULT ? 1.0f : body->gravity_scale)")]),
+        ("sim/pgs/pgs.c", "vec3_scale(world->state.settings->present_gravity, body->gravity_scale)",
+         "vec3_scale(world->state.settings->present_gravity, FAULT ? 1.0f : body->gravity_scale)")]),
     "damping-linear": ("linear damping is ignored", "physics.flight", [
         ("sim/soft_step/integrate.c", "const lanes linear_damping = one / (one + h * rates[5]);",
          "const lanes linear_damping = FAULT ? one : one / (one + h * rates[5]);")]),
@@ -179,16 +176,20 @@ FAULTS = {
         ("sim/body/mass.c", "sum.inertia = sym3_add(sum.inertia, sym3_parallel_axis(mass.mass, offset));",
          "sum.inertia = sym3_add(sum.inertia, sym3_parallel_axis(FAULT ? 0.0f : mass.mass, offset));")]),
     "impulse-about-origin": ("an impulse turns a body about its origin", "physics.hammer", [
-        ("sim/world/body.c", "const cairn_vec3 arm = vec3_sub(point, motion->position);",
-         "const cairn_vec3 arm = vec3_sub(point, FAULT ? motion->origin : motion->position);")]),
+        ("sim/world/body_impulses.c",
+         "const cairn_vec3 arm = vec3_sub(point, world->state.motions[slot].position);\n"
+         "    return push(world, slot, impulse, vec3_cross(arm, impulse));",
+         "const cairn_vec3 arm = vec3_sub(point, FAULT ? world->state.motions[slot].origin"
+         " : world->state.motions[slot].position);\n"
+         "    return push(world, slot, impulse, vec3_cross(arm, impulse));")]),
     "anchor-of-centre": ("anchors are taken from the centre of mass", "physics.hammer", [
         ("sim/soft_step/joint_solver.c",
          ".anchor = vec3_sub(joint->anchor_b, context->body_params[edge->body_b].centre)};",
          ".anchor = FAULT ? joint->anchor_b :"
          " vec3_sub(joint->anchor_b, context->body_params[edge->body_b].centre)};")]),
     "centre-velocity": ("the velocity is not that of the new centre", "physics.hammer", [
-        ("sim/body/mass.c", "vec3_cross(motion->angular_velocity, moved)));",
-         "FAULT ? vec3_zero() : vec3_cross(motion->angular_velocity, moved)));")]),
+        ("sim/body/mass.c", "vec3_cross(motion->angular_velocity, moved))));",
+         "FAULT ? vec3_zero() : vec3_cross(motion->angular_velocity, moved))));")]),
     "tick-wraps": ("the upper half of the tick is not counted", "sim.world", [
         ("sim/step.c", "settings->tick_high = (uint32_t)(tick >> 32);",
          "settings->tick_high = FAULT ? 0 : (uint32_t)(tick >> 32);")]),
@@ -232,7 +233,7 @@ FAULTS = {
     "limits-undamped": ("limits do not damp", "physics.ragdoll", [
         ("sim/soft_step/soft_step.c", ".limit_drag = 1.0f -", ".limit_drag = FAULT ? 0.0f : 1.0f -")]),
     "gyroscopic-none": ("a body has no gyroscopic torque", "physics.gyroscope", [
-        ("sim/body/gyroscopic.c", "if (body->gyroscopic == 0) {", "if (FAULT || body->gyroscopic == 0) {")]),
+        ("sim/body/gyroscopic.c", "if (body->gyroscopic == 0 || (", "if (FAULT || body->gyroscopic == 0 || (")]),
     "gyroscopic-linear": ("the gyroscopic torque is that of the start of the step", "physics.gyroscope", [
         ("sim/body/gyroscopic.c", "const cairn_vec3 both = vec3_add(momentum, later);",
          "const cairn_vec3 both = vec3_add(momentum, FAULT ? momentum : later);")]),
