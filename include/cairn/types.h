@@ -420,13 +420,13 @@ typedef struct cairn_world_def {
     float contact_damping;     // damping ratio of contacts, [0, 100]
     float joint_hertz;         // stiffness of joints, (0, 1000]
     float joint_damping;       // damping ratio of joints, [0, 100]
-    float restitution_threshold;     // m/s, slower approaches do not bounce
-    float hit_threshold;             // m/s, slower approaches make no hit event
-    float sleep_speed;               // m/s: an island falls asleep when for half a second all points
-                                     // of its bodies were slower, or stayed where they are
-    float limit_damping;             // 1/s, how fast joints with limits lose their rotation;
-                                     // slow rotation up to five times as fast
-    uint64_t seed;                   // cairn_random_at's first argument, for rules
+    float restitution_threshold; // m/s, slower approaches do not bounce
+    float hit_threshold;         // m/s, slower approaches make no hit event
+    float sleep_speed;           // m/s: an island falls asleep when for half a second all points
+                                 // of its bodies were slower, or stayed where they are
+    float limit_damping;         // 1/s, how fast joints with limits lose their rotation;
+                                 // slow rotation up to five times as fast
+    uint64_t seed;               // cairn_random_at's first argument, for rules
     const struct cairn_rules *rules; // NULL: none. Must outlive the world
 } cairn_world_def;
 
