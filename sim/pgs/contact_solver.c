@@ -58,6 +58,16 @@ static float normal_target(const cairn_world *world, float separation) {
     return separation > 0.0f ? 0.0f - separation * rate : push;
 }
 
+// A body that impulses do not move takes what it carries around on a chord of the circle, where
+// w x r alone would be along the tangent.
+static cairn_vec3 chord_velocity(
+    const cairn_world *world, const cairn_pgs_body *body, cairn_vec3 arm) {
+    const cairn_vec3 w = body->angular_velocity;
+    const cairn_vec3 inward = vec3_cross(w, vec3_cross(w, arm));
+    return vec3_select(
+        body->takes_impulses != 0, vec3_zero(), vec3_scale(inward, 0.5f * world_time_step(world)));
+}
+
 static void prepare_row(const cairn_world *world, const cairn_pgs_contact *constraint,
     const cairn_manifold_point *at, cairn_pgs_contact_row *row) {
     const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
@@ -68,6 +78,8 @@ static void prepare_row(const cairn_world *world, const cairn_pgs_contact *const
     for (int t = 0; t < 2; ++t) {
         row->tangent_mass[t] = row_mass(a, row->arm_a, b, row->arm_b, constraint->tangents[t]);
     }
+    row->chord =
+        vec3_sub(chord_velocity(world, b, row->arm_b), chord_velocity(world, a, row->arm_a));
     row->separation = at->separation;
     row->bias = normal_target(world, at->separation);
 }
@@ -181,7 +193,8 @@ void cairn_pgs_contacts_warm_start(cairn_world *world) {
 void cairn_pgs_solve_friction(const cairn_pgs_contact *constraint, const cairn_pgs_contact_row *row,
     float normal_impulse, float impulses[2], cairn_pgs_body *a, cairn_pgs_body *b) {
     const cairn_vec3 velocity =
-        vec3_add(point_velocity(a, row->arm_a, b, row->arm_b), constraint->surface_velocity);
+        vec3_add(vec3_add(point_velocity(a, row->arm_a, b, row->arm_b), row->chord),
+            constraint->surface_velocity);
     float sum[2];
     for (int t = 0; t < 2; ++t) {
         const float slide = vec3_dot(velocity, constraint->tangents[t]);

@@ -30,6 +30,7 @@ typedef struct cairn_pgs_contact_row {
     cairn_vec3 arm_a; // from the centre of mass to the point
     cairn_vec3 arm_b;
     float normal_mass; // effective masses
+    cairn_vec3 chord;  // m/s, the velocity that friction sees in addition
     float tangent_mass[2];
     float bias;           // m/s, the desired normal velocity
     float separation;     // m, at the start of the step

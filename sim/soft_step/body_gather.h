@@ -226,3 +226,40 @@ INLINE lanes finite_or_zero(lanes value) {
     const lanes_mask finite = lanes_less(value - value, lanes_all(1.0f));
     return lanes_select(finite, value, zero) + zero;
 }
+
+// The bit set of the lanes of a mask that are not 0.
+INLINE uint32_t lanes_set(lanes_mask mask) {
+    int32_t values[CAIRN_LANES];
+    uint32_t set = 0;
+    memcpy(values, &mask, sizeof values);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        set |= values[i] != 0 ? 1u << i : 0;
+    }
+    return set;
+}
+
+// ---- bodies that turn and that impulses do not move
+
+// 0 or 1: in some lane.
+INLINE uint32_t any_turntable(const body_lanes *body) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes spin = lanes3_dot(body->angular_velocity, body->angular_velocity);
+    const lanes_mask movable = lanes_less(zero, body->inverse_mass);
+    return lanes_set(lanes_less(zero, lanes_select(movable, zero, spin))) != 0 ? 1 : 0;
+}
+
+// What it carries goes around with it. The arms of a contact are those of the manifold, and the
+// velocity w x r there is along the tangent, so the load would creep outward by w^2 r dt / 2 a
+// second. The chord of its way through this substep has d x (w x r) more, with d the rotation from
+// the start of the step to the middle of the substep. (What friction then adds to go around with
+// it, the warm start adds for the next substep.) Zero for other bodies.
+INLINE lanes3 turntable_velocity(const cairn_solver_context *context, const uint32_t *offsets,
+    const body_lanes *body, lanes3 arm) {
+    const lanes zero = lanes_all(0.0f);
+    const delta_lanes delta = load_delta(context, offsets);
+    const lanes3 d =
+        lanes3_add_scaled(delta.rotation, body->angular_velocity, lanes_all(-0.5f * context->h));
+    const lanes3 more = lanes3_cross(d, lanes3_cross(body->angular_velocity, arm));
+    const lanes3 none = lanes3_of(zero, zero, zero);
+    return lanes3_select(lanes_less(zero, body->inverse_mass), none, more);
+}

@@ -214,6 +214,17 @@ __attribute__((always_inline)) static inline normal_space displacement_of(
         lanes3_sub(delta_b.rotation, delta_a.rotation));
 }
 
+static inline void solve_friction_turning(const cairn_solver_context *context, wide_contact *wide,
+    lanes3 t2, body_lanes *a, body_lanes *b) {
+    const lanes3 more_a = turntable_velocity(context, wide->pair.offset_a, a, wide->arm_a);
+    const lanes3 more_b = turntable_velocity(context, wide->pair.offset_b, b, wide->arm_b);
+    a->velocity = lanes3_add(a->velocity, more_a);
+    b->velocity = lanes3_add(b->velocity, more_b);
+    solve_friction(wide, t2, a, b);
+    a->velocity = lanes3_sub(a->velocity, more_a);
+    b->velocity = lanes3_sub(b->velocity, more_b);
+}
+
 static inline void solve_contact(
     const cairn_solver_context *context, wide_contact *wide, bool biased) {
     CAIRN_ASSERT(wide->pair.live != 0);
@@ -221,7 +232,9 @@ static inline void solve_contact(
     body_lanes b = load_body(context, wide->pair.offset_b);
     const lanes3 t2 = tangent2_of(wide);
     const normal_space displacement = displacement_of(context, wide);
-    if (!biased) {
+    if (!biased && wide->has_turntable != 0) {
+        solve_friction_turning(context, wide, t2, &a, &b);
+    } else if (!biased) {
         solve_friction(wide, t2, &a, &b);
     }
     solve_normals(context, wide, t2, &a, &b, displacement, biased);
@@ -318,17 +331,6 @@ static inline normal_space normal_velocity(
     const wide_contact *wide, const body_lanes *a, const body_lanes *b) {
     return to_normal_space(wide, tangent2_of(wide), relative_velocity(wide, a, b),
         lanes3_sub(b->angular_velocity, a->angular_velocity));
-}
-
-// The bit set of the lanes of a mask that are not 0.
-static inline uint32_t lanes_set(lanes_mask mask) {
-    int32_t values[CAIRN_LANES];
-    uint32_t set = 0;
-    memcpy(values, &mask, sizeof values);
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        set |= values[i] != 0 ? 1u << i : 0;
-    }
-    return set;
 }
 
 // Begins a round: which points meet, and with which velocity they part. Returns the bit set of the
@@ -693,6 +695,7 @@ static void prepare_contact(
     prepare_points(wide, manifold, &motion_a, &motion_b);
     const body_lanes a = load_body(context, wide->pair.offset_a);
     const body_lanes b = load_body(context, wide->pair.offset_b);
+    wide->has_turntable = any_turntable(&a) | any_turntable(&b);
     compute_effective_masses(wide, &a, &b, manifold->point_count);
     set_softness(context, wide, &a, &b);
     load_impulses(context, wide);

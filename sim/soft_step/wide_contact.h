@@ -15,6 +15,7 @@ typedef struct wide_point {
 typedef struct wide_contact {
     pair_lanes pair;
     uint32_t point_count;     // the maximum over the lanes
+    uint32_t has_turntable;   // 0 or 1: in some lane a body turns that impulses do not move
     uint32_t has_restitution; // 0 or 1: in some lane
     uint32_t has_material;    // 0 or 1: in some lane, more than friction and restitution
     lanes3 normal;            // from a to b

@@ -190,6 +190,14 @@ FAULTS = {
     "centre-velocity": ("the velocity is not that of the new centre", "physics.hammer", [
         ("sim/body/mass.c", "vec3_cross(motion->angular_velocity, moved))));",
          "FAULT ? vec3_zero() : vec3_cross(motion->angular_velocity, moved))));")]),
+    "turntable-tangent": ("what a turntable carries goes along the tangent", "physics.slope", [
+        (CONTACT, "if (!biased && wide->has_turntable != 0) {",
+         "if (!FAULT && !biased && wide->has_turntable != 0) {")]),
+    "turntable-still": ("a kinematic body that turns does not carry its load around", "physics.slope", [
+        ("sim/soft_step/solver_bodies.c",
+         "copy3(body->angular_velocity, world->state.motions[slot].angular_velocity);",
+         "copy3(body->angular_velocity,"
+         " FAULT ? vec3_zero() : world->state.motions[slot].angular_velocity);")]),
     "tick-wraps": ("the upper half of the tick is not counted", "sim.world", [
         ("sim/step.c", "settings->tick_high = (uint32_t)(tick >> 32);",
          "settings->tick_high = FAULT ? 0 : (uint32_t)(tick >> 32);")]),

@@ -115,3 +115,38 @@ TEST("a box on a platform that tilts slips within half a degree of the angle of 
         EXPECT_NEAR(got, wanted, 0.5);
     }
 }
+
+// ---- a turntable
+
+// A box at the distance r from the axis is held by friction while w^2 r < mu g, and goes around
+// with the table.
+TEST("a box on a turntable goes around with it while friction can hold it") {
+    FOR_BOTH_SOLVERS(solver) {
+        for (int i = 0; i < 2; ++i) {
+            const float w = i == 0 ? 1.4f : 1.7f; // 0.5 g / 2 m is (1.57 rad/s)^2
+            SCOPED(cairn_world) *world = world_on_earth(solver);
+            cairn_body_def def = cairn_body_def_default();
+            const cairn_shape_def plate = box(4.0f, 0.5f, 4.0f);
+            const cairn_shape_def flat = box(0.2f, 0.05f, 0.2f);
+            def.kind = CAIRN_BODY_KINEMATIC;
+            const cairn_body_id table = kit_body(world, &def, &plate);
+            const cairn_body_id load = kit_drop(world, vec3(2.0f, 0.55f, 0.0f), &flat);
+            kit_run(world, 30);
+            for (uint32_t tick = 0; tick < 600; ++tick) { // so slowly that it does not slip
+                const float now = float_min(w, w * (float)tick / 420.0f);
+                EXPECT_OK(
+                    cairn_body_set_velocity(world, table, vec3_zero(), vec3(0.0f, now, 0.0f)));
+                kit_run(world, 1);
+            }
+            const cairn_body_state box_now = kit_read(world, load);
+            const float radius = hypotf(box_now.position.x, box_now.position.z);
+            if (i == 0) {
+                EXPECT_NEAR(radius, 2.0f, solver == CAIRN_SOLVER_PGS ? 0.04f : 0.002f);
+                EXPECT_NEAR(vec3_length(box_now.linear_velocity), w * 2.0f, 0.05f);
+                EXPECT_NEAR(box_now.angular_velocity.y, w, 0.02f);
+            } else {
+                assert_true(radius > 2.5f);
+            }
+        }
+    }
+}
