@@ -8,4 +8,4 @@
 static const cairn_hash128 cairn_passport_golden_trigonometry = {
     .lo = UINT64_C(0xadac0fa76d6dd904), .hi = UINT64_C(0xc70d98dbdf0fe20e)};
 static const cairn_hash128 cairn_passport_golden_scene = {
-    .lo = UINT64_C(0x33f7c42899f838d2), .hi = UINT64_C(0x36a3571d2e133ce8)};
+    .lo = UINT64_C(0xdecaf5589fd17fc5), .hi = UINT64_C(0x88b4b5dd2611c0a3)};
