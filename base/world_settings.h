@@ -25,6 +25,8 @@
     WORD(shape_capacity, 1024, 1, CAIRN_SHAPES_MAX)                                                \
     WORD(joint_capacity, 256, 0, CAIRN_JOINTS_MAX)                                                 \
     WORD(hull_capacity, 64, 0, CAIRN_HULLS_MAX)                                                    \
+    WORD(mesh_capacity, 16, 0, CAIRN_MESHES_MAX)                                                   \
+    WORD(mesh_block_capacity, 256, 0, CAIRN_MESH_BLOCKS_MAX)                                       \
     WORD(contact_capacity, 8192, 1, CAIRN_CONTACTS_MAX)                                            \
     WORD(event_capacity, 4096, 0, CAIRN_EVENTS_MAX)                                                \
     WORD(tick_rate_hz, CAIRN_TICK_RATE_HZ_DEFAULT, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX) \

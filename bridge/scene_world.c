@@ -14,6 +14,7 @@ typedef struct builder {
     cairn_body_id *ids; // of the bodies after grids were unrolled
     uint64_t id_count;
     cairn_hull_id *hulls;
+    cairn_mesh_id *meshes; // then those of height fields
     char *error;
 } builder;
 
@@ -51,6 +52,11 @@ static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) 
         cairn_shape_def shape = authored->def;
         if (shape.kind == CAIRN_SHAPE_HULL) {
             shape.hull = b->hulls[authored->hull];
+        }
+        if (shape.kind == CAIRN_SHAPE_MESH) {
+            shape.mesh = b->meshes[authored->mesh];
+        } else if (shape.kind == CAIRN_SHAPE_HEIGHT_FIELD) {
+            shape.mesh = b->meshes[b->scene->mesh_count + authored->mesh];
         }
         cairn_shape_id shape_id;
         const cairn_status added = cairn_shape_create(b->world, id, &shape, &shape_id);
@@ -119,10 +125,48 @@ static cairn_status add_hull(builder *b, uint32_t i) {
     return status == CAIRN_OK ? CAIRN_OK : refuse(b, status, "hulls", i, "");
 }
 
+static cairn_status add_mesh(builder *b, uint32_t i) {
+    const cairn_scene_mesh *mesh = &b->scene->meshes[i];
+    const cairn_mesh_def def = {.vertices = b->scene->points + mesh->first_vertex,
+        .vertex_count = mesh->vertex_count,
+        .indices = b->scene->indices + mesh->first_index,
+        .triangle_count = mesh->index_count / 3};
+    const cairn_status status = cairn_mesh_create(b->world, &def, &b->meshes[i]);
+    if (status == CAIRN_INVALID_ARGUMENT) {
+        snprintf(b->error, CAIRN_SCENE_ERROR_SIZE, "meshes[%u]: %s", i, cairn_mesh_refusal(&def));
+        return status;
+    }
+    return status == CAIRN_OK ? CAIRN_OK : refuse(b, status, "meshes", i, "");
+}
+
+static cairn_status add_height_field(builder *b, uint32_t i) {
+    const cairn_scene_height_field *field = &b->scene->height_fields[i];
+    CAIRN_ASSERT(field->columns > 0);
+    const cairn_height_field_def def = {.heights = b->scene->heights + field->first_height,
+        .columns = field->columns,
+        .rows = field->height_count / field->columns,
+        .spacing_x = field->spacing_x,
+        .spacing_z = field->spacing_z};
+    cairn_mesh_id *out = &b->meshes[b->scene->mesh_count + i];
+    const cairn_status status = cairn_height_field_create(b->world, &def, out);
+    if (status == CAIRN_INVALID_ARGUMENT) {
+        snprintf(b->error, CAIRN_SCENE_ERROR_SIZE, "height_fields[%u]: %s", i,
+            cairn_height_field_refusal(&def));
+        return status;
+    }
+    return status == CAIRN_OK ? CAIRN_OK : refuse(b, status, "height_fields", i, "");
+}
+
 static cairn_status fill(builder *b) {
     cairn_status status = CAIRN_OK;
     for (uint32_t i = 0; status == CAIRN_OK && i < b->scene->hull_count; ++i) {
         status = add_hull(b, i);
+    }
+    for (uint32_t i = 0; status == CAIRN_OK && i < b->scene->mesh_count; ++i) {
+        status = add_mesh(b, i);
+    }
+    for (uint32_t i = 0; status == CAIRN_OK && i < b->scene->height_field_count; ++i) {
+        status = add_height_field(b, i);
     }
     for (uint32_t i = 0; status == CAIRN_OK && i < b->scene->body_count; ++i) {
         status = add_grid(b, i);
@@ -169,9 +213,11 @@ cairn_status cairn_scene_world_create(const cairn_scene *scene, const cairn_rule
     }
     b.ids = calloc((size_t)scene->world.body_capacity + 1, sizeof *b.ids);
     b.hulls = calloc((size_t)scene->hull_count + 1, sizeof *b.hulls);
-    status = b.ids != NULL && b.hulls != NULL ? fill(&b) : CAIRN_OUT_OF_MEMORY;
+    b.meshes = calloc((size_t)scene->mesh_count + scene->height_field_count + 1, sizeof *b.meshes);
+    status = b.ids != NULL && b.hulls != NULL && b.meshes != NULL ? fill(&b) : CAIRN_OUT_OF_MEMORY;
     free(b.ids);
     free(b.hulls);
+    free(b.meshes);
     if (status != CAIRN_OK) {
         cairn_world_destroy(b.world);
         return status;

@@ -612,6 +612,7 @@ cairn_scene_shape scene_shape(const wire::SceneShape &t) {
     shape.def.flags |= t.sensor() ? uint32_t{CAIRN_SHAPE_SENSOR} : 0;
     shape.def.flags |= t.hit_events() ? uint32_t{CAIRN_SHAPE_HIT_EVENTS} : 0;
     shape.hull = t.hull();
+    shape.mesh = t.mesh();
     return shape;
 }
 
@@ -738,13 +739,46 @@ void take_hulls(const wire::Scene &t, cairn_scene *scene) {
     }
 }
 
+template <typename List> uint32_t size_of(const List *list) {
+    return list == nullptr ? 0 : list->size();
+}
+
+void take_meshes(const wire::Scene &t, cairn_scene *scene) {
+    for (fb::uoffset_t i = 0; i < size_of(t.meshes()); ++i) {
+        const auto *vertices = t.meshes()->Get(i)->vertices();
+        const auto *indices = t.meshes()->Get(i)->indices();
+        const cairn_scene_mesh mesh = {
+            scene->point_count, size_of(vertices), scene->index_count, size_of(indices)};
+        for (fb::uoffset_t k = 0; k < mesh.vertex_count; ++k) {
+            scene->points[scene->point_count++] = or_else(vertices->Get(k), zero);
+        }
+        for (fb::uoffset_t k = 0; k < mesh.index_count; ++k) {
+            scene->indices[scene->index_count++] = indices->Get(k);
+        }
+        scene->meshes[scene->mesh_count++] = mesh;
+    }
+    for (fb::uoffset_t i = 0; i < size_of(t.height_fields()); ++i) {
+        const auto *field = t.height_fields()->Get(i);
+        scene->height_fields[scene->height_field_count++] = {scene->height_count,
+            size_of(field->heights()), field->columns(), field->spacing_x(), field->spacing_z()};
+        for (fb::uoffset_t k = 0; k < size_of(field->heights()); ++k) {
+            scene->heights[scene->height_count++] = field->heights()->Get(k) + 0.0f;
+        }
+    }
+}
+
 cairn_status take_scene(const wire::Scene &t, cairn_scene *scene, char *error) {
     cairn_scene_counts counts{};
     counts.bodies = t.bodies() == nullptr ? 0 : t.bodies()->size();
     counts.shapes = count_all(t.bodies(), [](auto &body) { return body.shapes(); });
     counts.joints = t.joints() == nullptr ? 0 : t.joints()->size();
     counts.hulls = t.hulls() == nullptr ? 0 : t.hulls()->size();
-    counts.points = count_all(t.hulls(), [](auto &hull) { return hull.points(); });
+    counts.points = count_all(t.hulls(), [](auto &hull) { return hull.points(); }) +
+                    count_all(t.meshes(), [](auto &mesh) { return mesh.vertices(); });
+    counts.meshes = size_of(t.meshes());
+    counts.indices = count_all(t.meshes(), [](auto &mesh) { return mesh.indices(); });
+    counts.height_fields = size_of(t.height_fields());
+    counts.heights = count_all(t.height_fields(), [](auto &field) { return field.heights(); });
     cairn_status status = cairn_scene_make_room(scene, &counts, error);
     if (status == CAIRN_OK) {
         const auto *rules = t.rules();
@@ -755,6 +789,7 @@ cairn_status take_scene(const wire::Scene &t, cairn_scene *scene, char *error) {
         return status;
     }
     take_hulls(t, scene);
+    take_meshes(t, scene);
     take_settings(t, scene);
     take_bodies(t, scene);
     return cairn_scene_check(scene, error);

@@ -255,8 +255,8 @@ static void check_shape(checker *c, const cairn_snapshot_shape *shape) {
     require(c,
         cairn_id_index(shape->id) != CAIRN_INDEX_NONE &&
             cairn_id_index(shape->body) != CAIRN_INDEX_NONE && shape->kind >= CAIRN_SHAPE_SPHERE &&
-            shape->kind <= CAIRN_SHAPE_CONE && is_unit(shape->rotation) && shape->radius >= 0.0f &&
-            shape->half_height >= 0.0f,
+            shape->kind <= CAIRN_SHAPE_HEIGHT_FIELD && is_unit(shape->rotation) &&
+            shape->radius >= 0.0f && shape->half_height >= 0.0f,
         CAIRN_DECODE_OUT_OF_RANGE);
     const cairn_vec3 half = shape->half_extents;
     require(c, half.x >= 0.0f && half.y >= 0.0f && half.z >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);

@@ -17,14 +17,30 @@ extern "C" {
 #endif
 
 typedef struct cairn_scene_shape {
-    cairn_shape_def def; // its hull is null: `hull` names it
+    cairn_shape_def def; // its hull and mesh are null: `hull` and `mesh` name them
     uint32_t hull;       // index into the scene's hulls
+    uint32_t mesh;       // index into the scene's meshes or height fields
 } cairn_scene_shape;
 
 typedef struct cairn_scene_hull {
     uint32_t first_point; // into cairn_scene.points
     uint32_t point_count; // 4 .. CAIRN_HULL_POINTS_MAX
 } cairn_scene_hull;
+
+typedef struct cairn_scene_mesh {
+    uint32_t first_vertex; // into cairn_scene.points
+    uint32_t vertex_count;
+    uint32_t first_index; // into cairn_scene.indices
+    uint32_t index_count; // a multiple of three
+} cairn_scene_mesh;
+
+typedef struct cairn_scene_height_field {
+    uint32_t first_height; // into cairn_scene.heights
+    uint32_t height_count; // a multiple of columns
+    uint32_t columns;
+    float spacing_x; // m
+    float spacing_z;
+} cairn_scene_height_field;
 
 // A body, repeated on a grid: `count` copies along each axis, `spacing` apart, the whole grid
 // shifted so that the body's position is its first corner. 1,1,1 for a single body.
@@ -55,8 +71,16 @@ typedef struct cairn_scene {
     uint32_t joint_count;
     cairn_scene_hull *hulls; // owned by the scene
     uint32_t hull_count;
-    cairn_vec3 *points; // of the hulls; owned by the scene
+    cairn_vec3 *points; // of the hulls and meshes; owned by the scene
     uint32_t point_count;
+    cairn_scene_mesh *meshes; // owned by the scene
+    uint32_t mesh_count;
+    uint32_t *indices; // of the meshes; owned by the scene
+    uint32_t index_count;
+    cairn_scene_height_field *height_fields; // owned by the scene
+    uint32_t height_field_count;
+    float *heights; // of the height fields; owned by the scene
+    uint32_t height_count;
 } cairn_scene;
 
 #define CAIRN_SCENE_ERROR_SIZE 256

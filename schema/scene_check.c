@@ -114,10 +114,30 @@ static void check_sizes(checker *c, const cairn_shape_def *shape) {
     }
 }
 
-static void check_shape(
-    checker *c, const cairn_scene_shape *shape, uint32_t body_kind, uint32_t hull_count) {
+static void check_mesh_shape(
+    checker *c, const cairn_scene *scene, const cairn_scene_shape *shape, uint32_t body_kind) {
     const cairn_shape_def *def = &shape->def;
-    check_range(c, "kind", def->kind, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_CONE);
+    if (def->kind == CAIRN_SHAPE_MESH && shape->mesh >= scene->mesh_count) {
+        fail(c, CAIRN_INVALID_ARGUMENT, "mesh", "must be an index into the meshes of the scene");
+    }
+    if (def->kind == CAIRN_SHAPE_HEIGHT_FIELD && shape->mesh >= scene->height_field_count) {
+        fail(c, CAIRN_INVALID_ARGUMENT, "mesh",
+            "must be an index into the height_fields of the scene");
+    }
+    if (body_kind == CAIRN_BODY_DYNAMIC || (def->flags & CAIRN_SHAPE_SENSOR) != 0) {
+        fail(c, CAIRN_INVALID_ARGUMENT, "kind",
+            "may be mesh or height_field only on a static or kinematic body, and not for a sensor");
+    }
+}
+
+static void check_shape(
+    checker *c, const cairn_scene *scene, const cairn_scene_shape *shape, uint32_t body_kind) {
+    const cairn_shape_def *def = &shape->def;
+    const uint32_t hull_count = scene->hull_count;
+    check_range(c, "kind", def->kind, CAIRN_SHAPE_SPHERE, CAIRN_SHAPE_HEIGHT_FIELD);
+    if (def->kind == CAIRN_SHAPE_MESH || def->kind == CAIRN_SHAPE_HEIGHT_FIELD) {
+        check_mesh_shape(c, scene, shape, body_kind);
+    }
     check_sizes(c, def);
     if (def->kind == CAIRN_SHAPE_HULL && shape->hull >= hull_count) {
         fail(c, CAIRN_INVALID_ARGUMENT, "hull", "must be an index into the hulls of the scene");
@@ -185,6 +205,34 @@ static void check_hulls(checker *c, const cairn_scene *scene) {
     c->path[0] = '\0';
 }
 
+// What the numbers are is checked when the world is built.
+static void check_meshes(checker *c, const cairn_scene *scene) {
+    check_count(c, "meshes and height_fields",
+        (uint64_t)scene->mesh_count + scene->height_field_count, 0, scene->world.mesh_capacity,
+        CAIRN_CAPACITY);
+    for (uint32_t i = 0; i < scene->mesh_count && c->status == CAIRN_OK; ++i) {
+        const cairn_scene_mesh *mesh = &scene->meshes[i];
+        snprintf(c->path, sizeof c->path, "meshes[%u].", (unsigned)i);
+        check_count(
+            c, "vertices", mesh->vertex_count, 3, CAIRN_MESH_VERTICES_MAX, CAIRN_INVALID_ARGUMENT);
+        check_count(c, "indices", mesh->index_count, 3, 3 * CAIRN_MESH_TRIANGLES_MAX,
+            CAIRN_INVALID_ARGUMENT);
+        if (mesh->index_count % 3 != 0) {
+            fail(c, CAIRN_INVALID_ARGUMENT, "indices", "must be three for each triangle");
+        }
+    }
+    for (uint32_t i = 0; i < scene->height_field_count && c->status == CAIRN_OK; ++i) {
+        const cairn_scene_height_field *field = &scene->height_fields[i];
+        snprintf(c->path, sizeof c->path, "height_fields[%u].", (unsigned)i);
+        check_count(
+            c, "columns", field->columns, 2, CAIRN_HEIGHT_FIELD_SIDE_MAX, CAIRN_INVALID_ARGUMENT);
+        if (c->status == CAIRN_OK && field->height_count % field->columns != 0) {
+            fail(c, CAIRN_INVALID_ARGUMENT, "heights", "must be rows of `columns` heights");
+        }
+    }
+    c->path[0] = '\0';
+}
+
 // Returns how many bodies there are once grids are unrolled.
 static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
     CAIRN_ASSERT(scene->bodies != NULL || scene->body_count == 0);
@@ -200,8 +248,7 @@ static uint64_t check_bodies(checker *c, const cairn_scene *scene) {
         check_grid(c, body);
         for (uint32_t k = 0; k < body->shape_count && c->status == CAIRN_OK; ++k) {
             snprintf(c->path, sizeof c->path, "bodies[%u].shapes[%u].", (unsigned)i, (unsigned)k);
-            check_shape(
-                c, &scene->shapes[body->first_shape + k], body->def.kind, scene->hull_count);
+            check_shape(c, scene, &scene->shapes[body->first_shape + k], body->def.kind);
         }
         const uint64_t copies =
             (uint64_t)body->grid_count[0] * body->grid_count[1] * body->grid_count[2];
@@ -314,6 +361,7 @@ cairn_status cairn_scene_check(const cairn_scene *scene, char error[CAIRN_SCENE_
     error[0] = '\0';
     check_settings(&c, scene);
     check_hulls(&c, scene);
+    check_meshes(&c, scene);
     const uint64_t body_count = check_bodies(&c, scene);
     check_count(&c, "joints", scene->joint_count, 0, scene->world.joint_capacity, CAIRN_CAPACITY);
     for (uint32_t i = 0; i < scene->joint_count && c.status == CAIRN_OK; ++i) {

@@ -23,17 +23,24 @@ cairn_status cairn_scene_make_room(
     cairn_scene *scene, const cairn_scene_counts *counts, char error[CAIRN_SCENE_ERROR_SIZE]) {
     CAIRN_ASSERT(scene->bodies == NULL && scene->shapes == NULL && scene->joints == NULL);
     if (counts->bodies > CAIRN_BODIES_MAX || counts->shapes > CAIRN_SHAPES_MAX ||
-        counts->joints > CAIRN_JOINTS_MAX || counts->hulls > CAIRN_HULLS_MAX) {
-        return refuse(
-            error, CAIRN_CAPACITY, "more bodies, shapes, joints or hulls than a world holds");
+        counts->joints > CAIRN_JOINTS_MAX || counts->hulls > CAIRN_HULLS_MAX ||
+        counts->meshes + counts->height_fields > CAIRN_MESHES_MAX) {
+        return refuse(error, CAIRN_CAPACITY,
+            "more bodies, shapes, joints, hulls or meshes than a world holds");
     }
     scene->bodies = allocate(counts->bodies, sizeof *scene->bodies);
     scene->shapes = allocate(counts->shapes, sizeof *scene->shapes);
     scene->joints = allocate(counts->joints, sizeof *scene->joints);
     scene->hulls = allocate(counts->hulls, sizeof *scene->hulls);
     scene->points = allocate(counts->points, sizeof *scene->points);
+    scene->meshes = allocate(counts->meshes, sizeof *scene->meshes);
+    scene->indices = allocate(counts->indices, sizeof *scene->indices);
+    scene->height_fields = allocate(counts->height_fields, sizeof *scene->height_fields);
+    scene->heights = allocate(counts->heights, sizeof *scene->heights);
     const bool whole = scene->bodies != NULL && scene->shapes != NULL && scene->joints != NULL &&
-                       scene->hulls != NULL && scene->points != NULL;
+                       scene->hulls != NULL && scene->points != NULL && scene->meshes != NULL &&
+                       scene->indices != NULL && scene->height_fields != NULL &&
+                       scene->heights != NULL;
     return whole ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
 
@@ -84,6 +91,10 @@ void cairn_scene_destroy(cairn_scene *scene) {
         free(scene->joints);
         free(scene->hulls);
         free(scene->points);
+        free(scene->meshes);
+        free(scene->indices);
+        free(scene->height_fields);
+        free(scene->heights);
         free(scene);
     }
 }

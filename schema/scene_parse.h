@@ -15,6 +15,10 @@ typedef struct cairn_scene_counts {
     size_t joints;
     size_t hulls;
     size_t points;
+    size_t meshes;
+    size_t indices;
+    size_t height_fields;
+    size_t heights;
 } cairn_scene_counts;
 
 // In the codec. Fills a scene that is all zeros; after a failure the caller destroys it.

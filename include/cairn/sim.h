@@ -105,13 +105,14 @@ uint64_t cairn_world_tick(const cairn_world *world);
 typedef struct cairn_world_counters {
     uint32_t contacts_dropped; // touching pairs beyond contact_capacity (the last in order are
                                // dropped), and candidate pairs beyond four times as many
-    uint32_t creates_refused;  // bodies, shapes, joints or hulls not created for lack of capacity
-    uint32_t bodies_disabled;  // bodies that became non-finite, more distant than 1e7 m or faster
-                               // than 1e6 m/s or rad/s: each was stopped at its last valid pose
-                               // and made static
-    uint32_t edits_refused;    // edits (cairn_command_kind) that named no body or would have moved
-                               // it out of range; for lack of capacity see creates_refused
-    uint32_t events_dropped;   // contact events beyond event_capacity (the last in order)
+    uint32_t
+        creates_refused; // bodies, shapes, joints, hulls or meshes not created for lack of capacity
+    uint32_t bodies_disabled; // bodies that became non-finite, more distant than 1e7 m or faster
+                              // than 1e6 m/s or rad/s: each was stopped at its last valid pose
+                              // and made static
+    uint32_t edits_refused;   // edits (cairn_command_kind) that named no body or would have moved
+                              // it out of range; for lack of capacity see creates_refused
+    uint32_t events_dropped;  // contact events beyond event_capacity (the last in order)
 } cairn_world_counters;
 cairn_world_counters cairn_world_counters_read(const cairn_world *world);
 
@@ -121,6 +122,7 @@ typedef struct cairn_world_counts {
     uint32_t shapes;
     uint32_t joints;
     uint32_t hulls;
+    uint32_t meshes;   // and height fields
     uint32_t contacts; // touching shape pairs: the gap is at most 1 cm
     uint32_t contact_points;
 } cairn_world_counts;
@@ -220,7 +222,7 @@ cairn_status cairn_body_apply_force_at(
 // would create the body as it is, without its shapes and its mass. CAIRN_NOT_FOUND: *out is zeros.
 cairn_status cairn_body_read_def(const cairn_world *world, cairn_body_id body, cairn_body_def *out);
 // Its velocity becomes 0 if it becomes static, and contacts are found again. CAIRN_WRONG_STATE: it
-// has a shape that only static bodies may have.
+// has a shape that a body of this kind may not have (half-space, mesh, height field).
 cairn_status cairn_body_set_kind(cairn_world *world, cairn_body_id body, uint32_t kind);
 cairn_status cairn_body_set_damping( // 1/s
     cairn_world *world, cairn_body_id body, float linear, float angular);
@@ -315,6 +317,86 @@ cairn_status cairn_hull_read(const cairn_world *world, cairn_hull_id hull,
 // are.
 uint32_t cairn_world_hulls(const cairn_world *world, cairn_hull_id *out, uint32_t capacity);
 
+// ------------------------------------------------------------------------------------ meshes
+
+// Surfaces of triangles that any number of shapes of static and kinematic bodies may share:
+// triangle meshes, and height fields. Their data is copied into the state of the world when they
+// are created, and does not change. Both are named by mesh ids.
+//
+// A surface is one-sided. Its front is where the corners of a triangle run counter-clockwise; that
+// of a height field is above. Shapes touch it, and rays and casts hit it, from the front only. It
+// has no inside. Edges between triangles that lie in one plane, or form a valley, are not felt.
+
+typedef struct cairn_mesh_def {
+    const cairn_vec3 *vertices; // m, |coordinate| <= 1e4
+    uint32_t vertex_count;      // 3 .. CAIRN_MESH_VERTICES_MAX
+    const uint32_t *indices;    // of vertices, three for each triangle
+    uint32_t triangle_count;    // 1 .. CAIRN_MESH_TRIANGLES_MAX
+} cairn_mesh_def;
+
+// Makes a mesh. Triangles without area (whose height is at most 1e-5 of their longest side) are
+// dropped and counted (cairn_mesh_info). Vertices in one place count as one. CAIRN_NON_FINITE;
+// CAIRN_CAPACITY if ids or blocks are used up; CAIRN_INVALID_ARGUMENT if there are too few or too
+// many vertices or triangles, an index is not that of a vertex, a coordinate is too large, or no
+// triangle has an area (cairn_mesh_refusal says which); *out is then null. Takes about a
+// millisecond for a thousand triangles.
+cairn_status cairn_mesh_create(cairn_world *world, const cairn_mesh_def *def, cairn_mesh_id *out);
+// Why cairn_mesh_create would refuse this def in any world, as a static text; NULL if it would
+// accept it.
+const char *cairn_mesh_refusal(const cairn_mesh_def *def);
+
+// A surface over the local x and z axes: sample (column, row) is at (column * spacing_x, height,
+// row * spacing_z). Each cell between four samples is two triangles, divided from its first sample
+// to its last.
+typedef struct cairn_height_field_def {
+    const float *heights; // m, |height| <= 1e4, or CAIRN_HEIGHT_HOLE; row by row
+    uint32_t columns;     // 2 .. CAIRN_HEIGHT_FIELD_SIDE_MAX
+    uint32_t rows;
+    float spacing_x; // m; [1e-3, 1e4], and no side is longer than 1e4
+    float spacing_z;
+} cairn_height_field_def;
+
+// Makes a height field. CAIRN_NON_FINITE, CAIRN_CAPACITY or CAIRN_INVALID_ARGUMENT
+// (cairn_height_field_refusal says why); *out is then null.
+cairn_status cairn_height_field_create(
+    cairn_world *world, const cairn_height_field_def *def, cairn_mesh_id *out);
+const char *cairn_height_field_refusal(const cairn_height_field_def *def);
+
+// Blocks that a mesh or height field takes of mesh_block_capacity.
+uint32_t cairn_mesh_blocks(uint32_t vertex_count, uint32_t triangle_count);
+uint32_t cairn_height_field_blocks(uint32_t columns, uint32_t rows);
+
+// CAIRN_NOT_FOUND on a stale id, CAIRN_WRONG_STATE while a shape uses it: destroy the shape first.
+cairn_status cairn_mesh_destroy(cairn_world *world, cairn_mesh_id mesh);
+
+typedef enum cairn_mesh_kind {
+    CAIRN_MESH_TRIANGLES = 1,
+    CAIRN_MESH_HEIGHTS = 2,
+} cairn_mesh_kind;
+typedef struct cairn_mesh_info {
+    uint32_t kind;           // cairn_mesh_kind
+    uint32_t vertex_count;   // of a mesh; 0 for a height field
+    uint32_t triangle_count; // of a mesh: those that have an area; 0 for a height field
+    uint32_t dropped_count;  // triangles without area
+    uint32_t columns;        // of a height field; 0 for a mesh
+    uint32_t rows;
+    float spacing_x;
+    float spacing_z;
+    cairn_vec3 lower; // the box around it, in its frame
+    cairn_vec3 upper;
+} cairn_mesh_info;
+// CAIRN_NOT_FOUND on a stale id.
+cairn_status cairn_mesh_info_read(
+    const cairn_world *world, cairn_mesh_id mesh, cairn_mesh_info *out);
+// Copies what the info counts: vertices and indices of a mesh, or columns * rows heights.
+// CAIRN_NOT_FOUND on a stale id or if it is of the other kind.
+cairn_status cairn_mesh_read(
+    const cairn_world *world, cairn_mesh_id mesh, cairn_vec3 *vertices, uint32_t *indices);
+cairn_status cairn_height_field_read(const cairn_world *world, cairn_mesh_id mesh, float *heights);
+// Writes the ids of all meshes and height fields in order of index, at most `capacity`. Returns how
+// many there are.
+uint32_t cairn_world_meshes(const cairn_world *world, cairn_mesh_id *out, uint32_t capacity);
+
 // ------------------------------------------------------------------------------------ shapes
 
 typedef struct cairn_shape_def {
@@ -323,6 +405,7 @@ typedef struct cairn_shape_def {
     float radius;            // m, sphere, capsule, cylinder, cone: [1e-3, 1e4]
     float half_height;       // m, capsule, cylinder, cone: [1e-3, 1e4]
     cairn_hull_id hull;      // hull: its vertices are in the shape's frame
+    cairn_mesh_id mesh;      // mesh and height field
     cairn_pose pose;         // in the body's frame
     float density;           // kg/m^3, > 0, at most 1e6
     float friction;          // >= 0, of sliding; for the pair see cairn_combine
@@ -360,7 +443,9 @@ typedef struct cairn_material {
 // A unit box of density 1000 kg/m^3 and friction 0.5 that collides with everything.
 cairn_shape_def cairn_shape_def_default(void);
 // Adds a shape and recomputes the body's mass, centre and inertia. CAIRN_NOT_FOUND: the body or the
-// hull does not exist. CAIRN_INVALID_ARGUMENT, CAIRN_NON_FINITE or CAIRN_CAPACITY.
+// hull does not exist, or no mesh of the shape's kind has this id. CAIRN_INVALID_ARGUMENT (also for
+// a half-space, mesh or height field on a body that may not have one, and for a mesh or height
+// field as a sensor), CAIRN_NON_FINITE or CAIRN_CAPACITY.
 cairn_status cairn_shape_create(
     cairn_world *world, cairn_body_id body, const cairn_shape_def *def, cairn_shape_id *out);
 // Removes a shape, recomputes the body's mass and wakes the body and those that it touched.
@@ -463,8 +548,9 @@ typedef struct cairn_contact_data {
     cairn_contact_point_data points[4];
 } cairn_contact_data;
 
-// Writes the contacts of a body, in order of their shapes' indices, at most `capacity`. Returns how
-// many there are. Contacts of destroyed shapes, and overlaps with sensors, are not among them.
+// Writes the contacts of a body, in order of their shapes' indices, at most `capacity`; a shape and
+// a mesh or height field have one for each direction in which they touch. Returns how many there
+// are. Contacts of destroyed shapes, and overlaps with sensors, are not among them.
 uint32_t cairn_body_contacts(
     const cairn_world *world, cairn_body_id body, cairn_contact_data *out, uint32_t capacity);
 // Writes the shapes that overlapped the sensor in the last step, in order of index, at most

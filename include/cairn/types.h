@@ -48,6 +48,7 @@ typedef uint32_t cairn_body_id;
 typedef uint32_t cairn_shape_id;
 typedef uint32_t cairn_joint_id;
 typedef uint32_t cairn_hull_id;
+typedef uint32_t cairn_mesh_id; // of a triangle mesh or a height field
 
 #define CAIRN_ID_NULL 0u
 #define CAIRN_ID_INDEX_BITS 20
@@ -141,11 +142,20 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_CONTACTS_MAX 1048576
 #define CAIRN_EVENTS_MAX 1048576 // contact events of one step
 #define CAIRN_HULLS_MAX 1024
+#define CAIRN_MESHES_MAX 1024            // meshes and height fields
+#define CAIRN_MESH_BLOCKS_MAX 65536      // of 256 bytes
 #define CAIRN_RULES_STATE_SIZE_MAX 65536 // bytes
 
 // Points that a convex hull may be made from, and vertices that it may have.
 #define CAIRN_HULL_POINTS_MAX 128
 #define CAIRN_HULL_VERTICES_MAX 128
+
+// Vertices and triangles of a mesh, and samples along a side of a height field.
+#define CAIRN_MESH_VERTICES_MAX 1000000
+#define CAIRN_MESH_TRIANGLES_MAX 1000000
+#define CAIRN_HEIGHT_FIELD_SIDE_MAX 2048
+// The height of a sample that is a hole: the cells around it have no surface.
+#define CAIRN_HEIGHT_HOLE 1e30f
 
 // Ranges of what a caller sets.
 #define CAIRN_DISTANCE_MAX 1e5f    // m, of each component of a position
@@ -196,6 +206,9 @@ typedef enum cairn_shape_kind {
     CAIRN_SHAPE_CYLINDER = 6,   // radius, half_height along local y
     // radius of the disc at y = -half_height, and the apex at y = +half_height
     CAIRN_SHAPE_CONE = 7,
+    // Surfaces of triangles, which touch with their fronts; static and kinematic bodies only.
+    CAIRN_SHAPE_MESH = 8,         // mesh
+    CAIRN_SHAPE_HEIGHT_FIELD = 9, // mesh
 } cairn_shape_kind;
 
 // How the frictions, or the restitutions, of two shapes become those of their contact. In order of
@@ -403,6 +416,9 @@ typedef struct cairn_world_def {
     uint32_t shape_capacity;   // 1 .. CAIRN_SHAPES_MAX
     uint32_t joint_capacity;   // 0 .. CAIRN_JOINTS_MAX
     uint32_t hull_capacity;    // 0 .. CAIRN_HULLS_MAX
+    uint32_t mesh_capacity;    // meshes and height fields; 0 .. CAIRN_MESHES_MAX
+    // Blocks of 256 bytes for their data (cairn_mesh_blocks, cairn_height_field_blocks).
+    uint32_t mesh_block_capacity; // 0 .. CAIRN_MESH_BLOCKS_MAX
     uint32_t contact_capacity; // touching shape pairs; 1 .. CAIRN_CONTACTS_MAX
     uint32_t event_capacity;   // contact events of one step; 0 .. CAIRN_EVENTS_MAX
     uint32_t tick_rate_hz;     // CAIRN_TICK_RATE_HZ_MIN .. _MAX; a step is exactly 1.0f / this

@@ -254,7 +254,7 @@ static const struct {
     BODY_ROW("'grid_spacing': [0, 2e5, 0]", INVALID,
         "grid_spacing.y: must be in [-100000, 100000], is 200000"),
     // Shapes.
-    SHAPE_ROW("'kind': 0", INVALID, "kind: must be in [1, 7], is 0"),
+    SHAPE_ROW("'kind': 0", INVALID, "kind: must be in [1, 9], is 0"),
     SHAPE_ROW("'kind': 'half_space'", INVALID, "kind: may be half_space only on a static body"),
     SHAPE_ROW(
         "'kind': 'sphere', 'radius': -1", INVALID, "radius: must be in [0.001, 10000], is -1"),

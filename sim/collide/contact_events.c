@@ -153,6 +153,21 @@ static float stored_impulse(const cairn_contact *contact) {
     return sum;
 }
 
+// A shape that meets a mesh in several directions makes one event, of the fastest of them.
+static void add_hit(
+    cairn_world *world, const cairn_contact *contact, const cairn_contact_event *event) {
+    const uint32_t count = world->state.settings->contact_event_count;
+    cairn_contact_event *last = count > 0 ? &world->state.contact_events[count - 1] : NULL;
+    if (contact->part == 0 || last == NULL || last->kind != CAIRN_CONTACT_HIT ||
+        last->shape_a != event->shape_a || last->shape_b != event->shape_b) {
+        add_event(world, event);
+        return;
+    }
+    const float impulse = clean(last->impulse + event->impulse);
+    *last = event->approach_speed > last->approach_speed ? *event : *last;
+    last->impulse = impulse;
+}
+
 void cairn_contact_events_add_hits(
     cairn_world *world, const cairn_constraint_graph *graph, const float *impulses) {
     const float threshold = world->state.settings->hit_threshold;
@@ -173,7 +188,7 @@ void cairn_contact_events_add_hits(
         describe(world, &ref, &event);
         if (event.approach_speed >= threshold) {
             event.impulse = clean(impulse);
-            add_event(world, &event);
+            add_hit(world, contact, &event);
         }
     }
 }

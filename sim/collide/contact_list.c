@@ -37,7 +37,9 @@ static void split_span(
 void cairn_contact_edit_remove_next(cairn_world *world, cairn_contact_edit *edit) {
     cairn_manifold_pool *pool = world->manifold_pool;
     CAIRN_ASSERT(edit->next < world->state.settings->contact_count);
-    cairn_contact_events_add_end(world, &world->state.contacts[edit->next]);
+    if (world->state.contacts[edit->next].part == 0) {
+        cairn_contact_events_add_end(world, &world->state.contacts[edit->next]);
+    }
     cairn_manifold_pool_release(pool, pool->refs[edit->next].manifold);
     split_span(world, edit, edit->next, edit->next + 1, -1);
     edit->next += 1;
@@ -95,7 +97,9 @@ void cairn_contact_edit_finish(cairn_world *world, cairn_contact_edit *edit) {
         CAIRN_ASSERT(inserted->index < edit->count);
         world->state.contacts[inserted->index] = inserted->contact;
         world->manifold_pool->refs[inserted->index] = inserted->ref;
-        cairn_contact_events_add_begin(world, &inserted->contact, &inserted->ref);
+        if (inserted->contact.part == 0) {
+            cairn_contact_events_add_begin(world, &inserted->contact, &inserted->ref);
+        }
     }
     CAIRN_ASSERT(edit->count <= world->def.contact_capacity);
     world->state.settings->contact_count = edit->count;

@@ -35,6 +35,7 @@ typedef enum cairn_pair_outcome {
     CAIRN_PAIR_UPDATED = 1, // its contact was written
     CAIRN_PAIR_ENDS = 2,    // its contact ends
     CAIRN_PAIR_BEGINS = 3,  // a contact with these points begins
+    CAIRN_PAIR_OF_MESH = 4, // its contacts are updated by the main thread
 } cairn_pair_outcome;
 
 typedef struct cairn_pair_result {

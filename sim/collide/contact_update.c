@@ -1,93 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide/contact_update.h"
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
 #include "sim/collide/contact_list.h"
+#include "sim/collide/contact_points.h"
 #include "sim/collide/manifold_pool.h"
+#include "sim/collide/mesh_contact.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/task/task_scheduler.h"
 
-// Impulses are passed on while the normal turns by at most 26 degrees.
-#define SAME_NORMAL_COSINE 0.9f
 // The fewest pairs that are shared as one block.
 #define PAIRS_SHARED_MIN 16
-
-// Copies the impulses of points that existed before, matched by feature. Friction acts on the whole
-// manifold in the soft-step solver, so its impulse stays even if the points change.
-static void match_points(
-    const cairn_world *world, const cairn_contact *old, cairn_contact *contact) {
-    const bool per_point = world->def.solver == CAIRN_SOLVER_PGS;
-    if (!per_point) {
-        memcpy(contact->tangent_impulse, old->tangent_impulse, sizeof old->tangent_impulse);
-    }
-    CAIRN_ASSERT(old->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
-    for (uint32_t i = 0; i < contact->point_count; ++i) {
-        cairn_contact_point *point = &contact->points[i];
-        uint32_t k = 0;
-        while (k < old->point_count && old->points[k].feature != point->feature) {
-            ++k;
-        }
-        if (k == old->point_count) {
-            continue;
-        }
-        *point = old->points[k];
-        if (per_point) {
-            contact->tangent_impulse[2 * i] = old->tangent_impulse[2 * k];
-            contact->tangent_impulse[2 * i + 1] = old->tangent_impulse[2 * k + 1];
-        }
-    }
-}
-
-// Gives the normal impulse of each point that is gone to the nearest point that there is now, so
-// that what the manifold carries does not drop when its corners or the four that are chosen of them
-// change.
-static void pass_on_impulses(const cairn_contact *old, const cairn_solver_manifold *before,
-    cairn_contact *contact, const cairn_solver_manifold *now) {
-    if (vec3_dot(before->normal, now->normal) < SAME_NORMAL_COSINE) {
-        return;
-    }
-    for (uint32_t k = 0; k < old->point_count; ++k) {
-        bool gone = old->points[k].normal_impulse > 0.0f;
-        uint32_t nearest = 0;
-        float least = CAIRN_VALID_DISTANCE * CAIRN_VALID_DISTANCE;
-        for (uint32_t i = 0; i < contact->point_count; ++i) {
-            gone = gone && contact->points[i].feature != old->points[k].feature;
-            const float squared =
-                vec3_length_squared(vec3_sub(now->points[i].arm_a, before->points[k].arm_a));
-            nearest = squared < least ? i : nearest;
-            least = float_min(squared, least);
-        }
-        if (gone) {
-            contact->points[nearest].normal_impulse += old->points[k].normal_impulse;
-        }
-    }
-}
-
-static void set_points(const cairn_manifold *manifold, cairn_contact *contact) {
-    CAIRN_ASSERT(manifold->point_count >= 1);
-    contact->point_count = manifold->point_count;
-    memset(contact->points, 0, sizeof contact->points);
-    memset(contact->tangent_impulse, 0, sizeof contact->tangent_impulse);
-    for (uint32_t i = 0; i < manifold->point_count; ++i) {
-        contact->points[i].feature = manifold->points[i].feature;
-    }
-}
-
-// Stores the poses for which the points were computed; a restore must get the same words.
-static void store_reference(
-    const cairn_world *world, const cairn_pair_pose *pose, cairn_contact *contact) {
-    const cairn_reference_pose *references = world->state.reference_poses;
-    contact->reference_displacement = pose->displacement;
-    contact->reference_rotation_a = references[cairn_id_index(contact->body_a)].rotation;
-    contact->reference_rotation_b = references[cairn_id_index(contact->body_b)].rotation;
-}
 
 // Whether a shape overlaps a sensor: a point lies inside, not only within the contact margin.
 static bool overlaps(const cairn_manifold *manifold) {
@@ -140,14 +68,10 @@ static cairn_pair_outcome update_contact(const cairn_world *world, const cairn_p
         return CAIRN_PAIR_ENDS;
     }
     const cairn_contact old = *contact;
-    set_points(manifold, contact);
-    match_points(world, &old, contact);
-    store_reference(world, &pose, contact);
+    cairn_contact_set_points(world, manifold, &pose, contact);
     const cairn_solver_manifold before = *stored;
     cairn_solver_manifold_fill(world, pair, &pose, manifold, stored);
-    if (moved) {
-        pass_on_impulses(&old, &before, contact, stored);
-    }
+    cairn_contact_take_impulses(world, &old, moved ? &before : NULL, contact, stored);
     return CAIRN_PAIR_UPDATED;
 }
 
@@ -158,9 +82,12 @@ static cairn_pair_outcome collide_new_pair(
     if (!cairn_pair_cache_overlap(world->pair_cache, pair)) {
         return CAIRN_PAIR_UNCHANGED;
     }
+    const bool sensor = is_sensor(world, pair.shape_a) || is_sensor(world, pair.shape_b);
+    if (!sensor && pair_has_mesh(world, pair)) {
+        return CAIRN_PAIR_OF_MESH;
+    }
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
     cairn_pair_collide(world, pair, &pose, &result->axis_hint, &result->manifold);
-    const bool sensor = is_sensor(world, pair.shape_a) || is_sensor(world, pair.shape_b);
     const bool begins = sensor ? overlaps(&result->manifold) : result->manifold.point_count > 0;
     return begins ? CAIRN_PAIR_BEGINS : CAIRN_PAIR_UNCHANGED;
 }
@@ -172,13 +99,16 @@ static cairn_pair_outcome update_pair(
         const bool again = (entry->flags & CAIRN_PAIR_INVALID) == 0 && work->change != 0;
         return again ? collide_new_pair(world, entry->pair, result) : CAIRN_PAIR_UNCHANGED;
     }
-    if ((entry->flags & CAIRN_PAIR_IN_CONTACT) == 0) {
+    if ((entry->flags & CAIRN_PAIR_CONTACTS) == 0) {
         return entry->flags == 0 ? collide_new_pair(world, entry->pair, result)
                                  : CAIRN_PAIR_UNCHANGED;
     }
-    return world->manifold_pool->refs[work->contact].manifold == CAIRN_MANIFOLD_SENSOR
-               ? update_overlap(
-                     world, entry->pair, &world->state.contacts[work->contact], &result->manifold)
+    if (world->manifold_pool->refs[work->contact].manifold == CAIRN_MANIFOLD_SENSOR) {
+        return update_overlap(
+            world, entry->pair, &world->state.contacts[work->contact], &result->manifold);
+    }
+    return pair_has_mesh(world, entry->pair)
+               ? CAIRN_PAIR_OF_MESH
                : update_contact(world, work, entry->pair, &result->manifold);
 }
 
@@ -202,7 +132,7 @@ static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_ca
         world->state.settings->contacts_dropped += 1;
         return;
     }
-    entry->flags = CAIRN_PAIR_IN_CONTACT;
+    entry->flags = 1;
     const cairn_shape *shapes = world->state.shapes;
     inserted->contact = (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
         .shape_b = cairn_shape_id_at(world, pair.shape_b),
@@ -217,8 +147,7 @@ static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_ca
     }
     cairn_manifold_pool *pool = world->manifold_pool;
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
-    set_points(&result->manifold, &inserted->contact);
-    store_reference(world, &pose, &inserted->contact);
+    cairn_contact_set_points(world, &result->manifold, &pose, &inserted->contact);
     inserted->ref = cairn_contact_ref_of(&inserted->contact, cairn_manifold_pool_take(pool));
     cairn_solver_manifold_fill(
         world, pair, &pose, &result->manifold, &pool->manifolds[inserted->ref.manifold]);
@@ -230,8 +159,10 @@ static void apply_result(cairn_world *world, cairn_contact_edit *edit, const cai
     CAIRN_ASSERT(edit->next <= work->contact);
     edit->next = work->contact;
     if ((entry->flags & CAIRN_PAIR_CONTACT_ENDS) != 0) {
+        for (uint32_t count = entry->flags & CAIRN_PAIR_CONTACTS; count > 0; --count) {
+            cairn_contact_edit_remove_next(world, edit);
+        }
         entry->flags &= CAIRN_PAIR_INVALID;
-        cairn_contact_edit_remove_next(world, edit);
     }
     switch (result->outcome) {
     case CAIRN_PAIR_UNCHANGED:
@@ -245,6 +176,9 @@ static void apply_result(cairn_world *world, cairn_contact_edit *edit, const cai
         break;
     case CAIRN_PAIR_BEGINS:
         begin_contact(world, edit, entry, result);
+        break;
+    case CAIRN_PAIR_OF_MESH:
+        cairn_mesh_contact_update(world, edit, entry, work->change);
         break;
     }
 }
@@ -300,11 +234,12 @@ void cairn_contact_update(cairn_world *world) {
         const cairn_cached_pair *entry = &cache->pairs[i];
         const uint32_t changed =
             (uint32_t)(change[entry->pair.shape_a] | change[entry->pair.shape_b]);
-        const uint32_t in_contact = entry->flags & CAIRN_PAIR_IN_CONTACT;
+        const uint32_t in_contact = entry->flags & CAIRN_PAIR_CONTACTS;
         // Nearly all pairs stay as they are. Whether one is in contact is hard to predict, so it is
         // added, not branched on.
         if ((changed | (entry->flags & CAIRN_PAIR_CONTACT_ENDS)) != 0) {
-            if (in_contact != 0 && (entry->flags & CAIRN_PAIR_CONTACT_ENDS) == 0) {
+            if (in_contact != 0 && (entry->flags & CAIRN_PAIR_CONTACT_ENDS) == 0 &&
+                !pair_has_mesh(world, entry->pair)) {
                 provide_manifold(world, contact, changed);
             }
             work[count++] = (cairn_pair_work){.pair = i, .contact = contact, .change = changed};

@@ -19,6 +19,12 @@ typedef struct cairn_manifold {
     cairn_manifold_point points[CAIRN_MANIFOLD_POINTS_MAX];
 } cairn_manifold;
 
+// The manifolds of a shape and a mesh or height field.
+typedef struct cairn_manifold_set {
+    uint32_t count;
+    cairn_manifold manifolds[CAIRN_MANIFOLD_SET_MAX]; // each has points
+} cairn_manifold_set;
+
 // Appends a point; the manifold must not be full.
 void cairn_manifold_add(
     cairn_manifold *manifold, cairn_vec3 position, float separation, uint32_t feature);

@@ -7,6 +7,7 @@
 #include "sim/body/shape.h"
 #include "sim/collide/collide.h"
 #include "sim/collide/material.h"
+#include "sim/collide/mesh_collide.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
@@ -86,10 +87,83 @@ cairn_pair_pose cairn_pair_contact_pose(const cairn_world *world, const cairn_co
         .shape_offset_b = cairn_pair_cache_shape_offset(world, b, rotation_b)};
 }
 
+static cairn_pose relative_pose(cairn_quat frame, cairn_vec3 displacement, cairn_quat rotation) {
+    return (cairn_pose){.position = quat_rotate_inverse(frame, displacement),
+        .rotation = quat_normalize(quat_multiply(quat_conjugate(frame), rotation))};
+}
+
+// From the frame of the mesh, which is shape b, to that of shape a.
+static void transform_to_a(const cairn_pose *b_in_a, cairn_manifold *manifold) {
+    manifold->normal = vec3_negate(quat_rotate(b_in_a->rotation, manifold->normal));
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        manifold->points[i].position = pose_apply(*b_in_a, manifold->points[i].position);
+    }
+}
+
+static float nearest_separation(const cairn_manifold *manifold) {
+    CAIRN_ASSERT(manifold->point_count >= 1);
+    float nearest = manifold->points[0].separation;
+    for (uint32_t i = 1; i < manifold->point_count; ++i) {
+        nearest = float_min(nearest, manifold->points[i].separation);
+    }
+    return nearest;
+}
+
+void cairn_mesh_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
+    cairn_manifold_set *out) {
+    CAIRN_ASSERT(pair_has_mesh(world, pair));
+    const cairn_shape_view a = cairn_shape_view_at(world, pair.shape_a);
+    const cairn_shape_view b = cairn_shape_view_at(world, pair.shape_b);
+    const cairn_vec3 displacement =
+        vec3_add(pose->displacement, vec3_sub(pose->shape_offset_b, pose->shape_offset_a));
+    const cairn_pose b_in_a =
+        relative_pose(pose->shape_rotation_a, displacement, pose->shape_rotation_b);
+    const float reach = CAIRN_CONTACT_MARGIN + CAIRN_IMPACT_SLACK;
+    if (a.mesh != NULL) {
+        cairn_collide_mesh(a.mesh, &b, &b_in_a, reach, out);
+    } else {
+        const cairn_pose a_in_b = relative_pose(
+            pose->shape_rotation_b, vec3_negate(displacement), pose->shape_rotation_a);
+        cairn_collide_mesh(b.mesh, &a, &a_in_b, reach, out);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < out->count; ++i) {
+        // The first point within the margin brings those that follow closely.
+        if (nearest_separation(&out->manifolds[i]) <= CAIRN_CONTACT_MARGIN) {
+            out->manifolds[kept] = out->manifolds[i];
+            if (a.mesh == NULL) {
+                transform_to_a(&b_in_a, &out->manifolds[kept]);
+            }
+            ++kept;
+        }
+    }
+    out->count = kept;
+}
+
+void cairn_mesh_pair_collide_deepest(
+    const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose, cairn_manifold *out) {
+    cairn_manifold_set set;
+    cairn_mesh_pair_collide(world, pair, pose, &set);
+    out->normal = vec3(0.0f, 1.0f, 0.0f);
+    out->point_count = 0;
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < set.count; ++i) {
+        const float separation = nearest_separation(&set.manifolds[i]);
+        best = separation < nearest_separation(&set.manifolds[best]) ? i : best;
+    }
+    if (set.count > 0) {
+        *out = set.manifolds[best];
+    }
+}
+
 // Everything is relative to the bodies' centres, so that short distances stay exact far from the
 // world's origin.
 void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
     uint32_t *axis_hint, cairn_manifold *out) {
+    if (pair_has_mesh(world, pair)) {
+        cairn_mesh_pair_collide_deepest(world, pair, pose, out);
+        return;
+    }
     const cairn_shape_view shape_a = cairn_shape_view_at(world, pair.shape_a);
     const cairn_shape_view shape_b = cairn_shape_view_at(world, pair.shape_b);
     const cairn_vec3 displacement =
@@ -266,6 +340,17 @@ void cairn_solver_manifold_to_world(const cairn_world *world, const cairn_solver
     }
 }
 
+// The manifold that became this part of the contacts with a mesh.
+static void collide_part(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
+    uint32_t part, cairn_manifold *out) {
+    cairn_manifold_set set;
+    cairn_mesh_pair_collide(world, pair, pose, &set);
+    *out = (cairn_manifold){.normal = {.y = 1.0f}};
+    if (part < set.count) {
+        *out = set.manifolds[part];
+    }
+}
+
 // Collides the pair at the poses that the contact stores. The axis hint is one that the narrow
 // phase returned, so it returns the same hint and the same points again. A decoded state that no
 // step made may store more or fewer points than there are: then the manifold has only the first of
@@ -278,7 +363,11 @@ void cairn_contact_compute_manifold(
     uint32_t axis_hint = contact->axis_hint;
     cairn_manifold manifold;
     CAIRN_ASSERT(!contact_is_sensor(contact));
-    cairn_pair_collide(world, pair, &pose, &axis_hint, &manifold);
+    if (pair_has_mesh(world, pair)) {
+        collide_part(world, pair, &pose, contact->part, &manifold);
+    } else {
+        cairn_pair_collide(world, pair, &pose, &axis_hint, &manifold);
+    }
     while (manifold.point_count < contact->point_count) {
         cairn_manifold_add(&manifold, vec3_zero(), CAIRN_VALID_DISTANCE, 0);
     }

@@ -60,6 +60,19 @@ cairn_pair_pose cairn_pair_reference_pose(const cairn_world *world, cairn_pair p
 // With both bodies at the reference poses for which the contact's points were computed.
 cairn_pair_pose cairn_pair_contact_pose(const cairn_world *world, const cairn_contact *contact);
 
+// Whether one of the shapes is a mesh or height field.
+static inline bool pair_has_mesh(const cairn_world *world, cairn_pair pair) {
+    return world->mesh_shapes != 0 && (world->state.shapes[pair.shape_a].geometry.mesh != 0 ||
+                                          world->state.shapes[pair.shape_b].geometry.mesh != 0);
+}
+
+// Runs the narrow phase of such a pair; the manifolds in the frame of shape a.
+void cairn_mesh_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
+    cairn_manifold_set *out);
+// The deepest of these manifolds; without points if they do not touch.
+void cairn_mesh_pair_collide_deepest(
+    const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose, cairn_manifold *out);
+
 // Runs the narrow phase; *out in the frame of shape a.
 void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
     uint32_t *axis_hint, cairn_manifold *out);

@@ -361,7 +361,9 @@ static bool may_collide(const cairn_world *world, cairn_pair pair) {
 }
 
 // `found`: the broad phase found the pair, too. Its shapes may by now be others in the same slots.
-static uint32_t contact_flags(const cairn_world *world, const cairn_contact *contact, bool found) {
+// `count`: its contacts.
+static uint32_t contact_flags(
+    const cairn_world *world, const cairn_contact *contact, uint32_t count, bool found) {
     const cairn_pair pair = {
         .shape_a = cairn_id_index(contact->shape_a), .shape_b = cairn_id_index(contact->shape_b)};
     const cairn_state *state = &world->state;
@@ -371,10 +373,19 @@ static uint32_t contact_flags(const cairn_world *world, const cairn_contact *con
         cairn_slot_find(state->shape_ids, slots, contact->shape_b) != CAIRN_INDEX_NONE;
     const bool may = (exist || found) && may_collide(world, pair);
     if (exist && may) {
-        return CAIRN_PAIR_IN_CONTACT;
+        return count;
     }
-    return CAIRN_PAIR_IN_CONTACT | CAIRN_PAIR_CONTACT_ENDS |
-           (found && may ? 0 : CAIRN_PAIR_INVALID);
+    return count | CAIRN_PAIR_CONTACT_ENDS | (found && may ? 0 : CAIRN_PAIR_INVALID);
+}
+
+// The contacts of one pair, from its first one on.
+static uint32_t parts_of(const cairn_contact *contact, const cairn_contact *end) {
+    uint32_t count = 1;
+    CAIRN_ASSERT(contact < end);
+    while (contact + count < end && contact[count].part != 0) {
+        ++count;
+    }
+    return count;
 }
 
 // Merges the pairs that were found with those in contact.
@@ -395,11 +406,12 @@ static void list_with_contacts(cairn_world *world, uint32_t found_count) {
         const cairn_pair pair = in_contact ? next : cache->found[at];
         if (in_contact || may_collide(world, pair)) {
             const bool found = pair_key(pair) == key;
-            const uint32_t flags = in_contact ? contact_flags(world, contact, found) : 0;
+            const uint32_t parts = in_contact ? parts_of(contact, end) : 0;
+            const uint32_t flags = in_contact ? contact_flags(world, contact, parts, found) : 0;
             cache->pairs[count++] = (cairn_cached_pair){.pair = pair, .flags = flags};
+            contact += parts;
         }
         at += pair_key(pair) == key ? 1u : 0u;
-        contact += in_contact ? 1 : 0;
     }
     CAIRN_ASSERT(count <= cache->pair_capacity + world->def.contact_capacity);
     cache->pair_count = count;
@@ -517,10 +529,11 @@ static bool keep_pair(
     const unsigned char *change = world->pair_cache->list_change;
     const cairn_pair pair = entry->pair;
     const uint32_t changed = (uint32_t)(change[pair.shape_a] | change[pair.shape_b]);
-    if ((entry->flags & CAIRN_PAIR_IN_CONTACT) != 0) {
+    const uint32_t parts = entry->flags & CAIRN_PAIR_CONTACTS;
+    if (parts != 0) {
         CAIRN_ASSERT(cairn_id_index(contact->shape_a) == pair.shape_a);
         if ((changed & CAIRN_LIST_REMOVED) != 0) {
-            entry->flags = contact_flags(world, contact, found);
+            entry->flags = contact_flags(world, contact, parts, found);
         }
         return true;
     }
@@ -563,7 +576,7 @@ static void list_with_found(cairn_world *world, uint32_t found_count) {
     uint32_t kept_from = 0; // from here to i, all old pairs stay as they are
     for (uint32_t i = 0; i < pair_count; ++i) {
         const cairn_pair pair = pairs[i].pair;
-        const uint32_t in_contact = pairs[i].flags & CAIRN_PAIR_IN_CONTACT;
+        const uint32_t contacts = pairs[i].flags & CAIRN_PAIR_CONTACTS;
         if ((change[pair.shape_a] | change[pair.shape_b]) != 0 || pair_key(pair) >= next) {
             cairn_cached_pair old = pairs[i];
             memcpy(&cache->spare[count], &pairs[kept_from], (i - kept_from) * sizeof *pairs);
@@ -577,7 +590,7 @@ static void list_with_found(cairn_world *world, uint32_t found_count) {
                 cache->spare[count++] = old;
             }
         }
-        contact += in_contact;
+        contact += contacts;
     }
     memcpy(&cache->spare[count], &pairs[kept_from], (pair_count - kept_from) * sizeof *pairs);
     count += pair_count - kept_from;

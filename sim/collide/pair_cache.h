@@ -15,9 +15,9 @@
 #include "sim/state/world.h"
 
 // Flags of a cached pair.
-#define CAIRN_PAIR_IN_CONTACT 1u   // the next contact of the state's list belongs to this pair
-#define CAIRN_PAIR_CONTACT_ENDS 2u // its contact must end: a shape is gone, or filters changed
-#define CAIRN_PAIR_INVALID 4u      // after that, the pair must not be collided again
+#define CAIRN_PAIR_CONTACTS 0xffffu        // so many of the next contacts in the list are its own
+#define CAIRN_PAIR_CONTACT_ENDS (1u << 16) // they must end: a shape is gone, or filters changed
+#define CAIRN_PAIR_INVALID (1u << 17)      // after that, the pair must not be collided again
 
 // How the reference pose of a shape's body has changed in this step; a bit set, so that the values
 // of two shapes can be combined.

@@ -18,6 +18,7 @@
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
+#include "sim/world/mesh.h"
 
 // Every word by its field: no NaN, infinity or -0, nothing out of range. Free slots are zero.
 static cairn_status check_words(const cairn_state *state, const char **where) {
@@ -61,7 +62,8 @@ static bool hints_ok(const cairn_world *world) {
     return no_free_slot_below(state->body_ids, settings->body_slots, world->body_hint) &&
            no_free_slot_below(state->shape_ids, settings->shape_slots, world->shape_hint) &&
            no_free_slot_below(state->joint_ids, settings->joint_slots, world->joint_hint) &&
-           no_free_slot_below(state->hull_ids, settings->hull_slots, world->hull_hint);
+           no_free_slot_below(state->hull_ids, settings->hull_slots, world->hull_hint) &&
+           no_free_slot_below(state->mesh_ids, settings->mesh_slots, world->mesh_hint);
 }
 
 // Each body lists exactly its shapes, in order of slot, and those that want hit events are counted.
@@ -71,6 +73,7 @@ static bool shape_lists_ok(const cairn_world *world) {
     uint32_t listed = 0;
     uint32_t existing = 0;
     uint32_t hit_shapes = 0;
+    uint32_t mesh_shapes = 0;
     for (uint32_t body = 0; body < state->settings->body_slots; ++body) {
         uint32_t last = 0;
         if (!cairn_state_has(state, CAIRN_ARRAY_BODIES, body)) {
@@ -90,8 +93,10 @@ static bool shape_lists_ok(const cairn_world *world) {
     for (uint32_t i = 0; i < state->settings->shape_slots; ++i) {
         existing += cairn_state_has(state, CAIRN_ARRAY_SHAPES, i) ? 1u : 0u;
         hit_shapes += (state->shapes[i].flags & CAIRN_SHAPE_HIT_EVENTS) != 0 ? 1u : 0u;
+        mesh_shapes += state->shapes[i].geometry.mesh != 0 ? 1u : 0u;
     }
-    return listed == existing && hit_shapes == world->hit_shapes;
+    return listed == existing && hit_shapes == world->hit_shapes &&
+           mesh_shapes == world->mesh_shapes;
 }
 
 static bool hulls_ok(const cairn_world *world) {
@@ -147,8 +152,9 @@ static bool pair_cache_ok(const cairn_world *world) {
             return false;
         }
         last = key;
-        if ((cache->pairs[i].flags & CAIRN_PAIR_IN_CONTACT) != 0) {
-            if (next == contacts ||
+        const uint32_t count = cache->pairs[i].flags & CAIRN_PAIR_CONTACTS;
+        for (uint32_t part = 0; part < count; ++part) {
+            if (next == contacts || world->state.contacts[next].part != part ||
                 cairn_id_index(world->state.contacts[next].shape_a) != pair.shape_a ||
                 cairn_id_index(world->state.contacts[next].shape_b) != pair.shape_b) {
                 return false;
@@ -258,6 +264,7 @@ static const struct {
     {hints_ok, "ids: a slot below the hint is free"},
     {shape_lists_ok, "shapes: wrong list of a body"},
     {hulls_ok, "hulls: one does not match its vertices"},
+    {cairn_meshes_ok, "meshes: a tree does not match its data"},
     {manifold_pool_ok, "manifold pool: does not match the contacts"},
     {pair_cache_ok, "pair cache: does not match the contacts"},
     {cairn_shape_tree_ok, "shape tree: a shape is missing or outside its box"},

@@ -70,6 +70,9 @@
 #define CAIRN_JOINT_COLOURS 12
 // Colours of a constraint graph; constraints that find none are solved one after the other.
 #define CAIRN_COLOURS 24
+// Manifolds of a shape and a mesh or height field, one for each direction in which they touch.
+// Beyond that, points join the manifold of the nearest direction.
+#define CAIRN_MANIFOLD_SET_MAX 8
 // Points of one contact manifold.
 #define CAIRN_MANIFOLD_POINTS_MAX 4
 // Worlds of fewer shapes are stepped by one worker.

@@ -17,7 +17,8 @@ typedef struct cairn_distance {
     cairn_vec3 point_b;
 } cairn_distance;
 
-// Poses and results in the world. Half-spaces may be a, not b.
+// Poses and results in the world. Half-spaces may be a, not b; meshes and height fields neither
+// (sim/query/mesh_distance.h).
 cairn_distance cairn_shape_distance(const cairn_shape_view *a, const cairn_pose *pose_a,
     const cairn_shape_view *b, const cairn_pose *pose_b);
 

@@ -6,6 +6,7 @@
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
 #include "sim/collide/collide.h"
+#include "sim/collide/mesh_collide.h"
 #include "sim/math/limits.h"
 #include "sim/math/vec.h"
 
@@ -108,8 +109,43 @@ static bool can_walk_on(const walk *w, cairn_vec3 normal) {
 
 // ---- Planes
 
-static bool plane_of_shape(
-    const walk *w, cairn_shape_id id, float distance, cairn_mover_plane *out) {
+static cairn_mover_plane plane_of_manifold(
+    const walk *w, cairn_shape_id id, const cairn_manifold *manifold) {
+    CAIRN_ASSERT(manifold->point_count > 0);
+    uint32_t nearest = 0;
+    for (uint32_t i = 1; i < manifold->point_count; ++i) {
+        const bool nearer = manifold->points[i].separation < manifold->points[nearest].separation;
+        nearest = nearer ? i : nearest;
+    }
+    return (cairn_mover_plane){.shape = id,
+        .body = cairn_body_id_at(w->world, w->world->state.shapes[cairn_id_index(id)].body),
+        .point = manifold->points[nearest].position,
+        .normal = manifold->normal,
+        .separation = manifold->points[nearest].separation};
+}
+
+// A mesh or height field has a plane for each direction in which the capsule touches it.
+static uint32_t planes_of_mesh(const walk *w, cairn_shape_id id, const cairn_shape_view *mesh,
+    const cairn_pose *at, const cairn_shape_view *probe, float distance, cairn_mover_plane *out,
+    uint32_t capacity) {
+    const cairn_pose pose = pose_of(w);
+    const cairn_pose in_mesh = {.position = pose_apply_inverse(*at, pose.position),
+        .rotation = quat_normalize(quat_multiply(quat_conjugate(at->rotation), pose.rotation))};
+    cairn_manifold_set set;
+    cairn_collide_mesh(mesh->mesh, probe, &in_mesh, distance, &set);
+    uint32_t count = 0;
+    for (; count < set.count && count < capacity; ++count) {
+        cairn_mover_plane plane = plane_of_manifold(w, id, &set.manifolds[count]);
+        plane.point = vec3_clean(pose_apply(*at, plane.point));
+        plane.normal = vec3_clean(quat_rotate(at->rotation, plane.normal));
+        out[count] = plane;
+    }
+    return count;
+}
+
+// Returns how many planes it has written, at most `capacity`, which is not 0.
+static uint32_t planes_of_shape(
+    const walk *w, cairn_shape_id id, float distance, cairn_mover_plane *out, uint32_t capacity) {
     const uint32_t slot = cairn_id_index(id);
     const cairn_shape_def capsule = capsule_of(w, 0.0f);
     const cairn_geometry geometry = cairn_geometry_of_def(&capsule);
@@ -119,21 +155,14 @@ static bool plane_of_shape(
     const cairn_pose pose = pose_of(w);
     uint32_t axis_hint = 0;
     cairn_manifold manifold;
+    if (view.mesh != NULL) {
+        return planes_of_mesh(w, id, &view, &at, &probe, distance, out, capacity);
+    }
     cairn_collide(&view, &at, &probe, &pose, distance, &axis_hint, &manifold);
-    if (manifold.point_count == 0) {
-        return false;
+    if (manifold.point_count > 0) {
+        *out = plane_of_manifold(w, id, &manifold);
     }
-    uint32_t nearest = 0;
-    for (uint32_t i = 1; i < manifold.point_count; ++i) {
-        const bool nearer = manifold.points[i].separation < manifold.points[nearest].separation;
-        nearest = nearer ? i : nearest;
-    }
-    *out = (cairn_mover_plane){.shape = id,
-        .body = cairn_body_id_at(w->world, w->world->state.shapes[slot].body),
-        .point = manifold.points[nearest].position,
-        .normal = manifold.normal,
-        .separation = manifold.points[nearest].separation};
-    return true;
+    return manifold.point_count > 0 ? 1 : 0;
 }
 
 static uint32_t planes_within(
@@ -143,8 +172,9 @@ static uint32_t planes_within(
     const uint32_t found = cairn_world_overlap_shape(
         w->world, &capsule, pose_of(w), &w->def->filter, ids, CAIRN_MOVER_PLANES_MAX);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < found && i < CAIRN_MOVER_PLANES_MAX; ++i) {
-        count += plane_of_shape(w, ids[i], distance, &out[count]) ? 1u : 0u;
+    for (uint32_t i = 0; i < found && i < CAIRN_MOVER_PLANES_MAX && count < CAIRN_MOVER_PLANES_MAX;
+         ++i) {
+        count += planes_of_shape(w, ids[i], distance, &out[count], CAIRN_MOVER_PLANES_MAX - count);
     }
     CAIRN_ASSERT(count <= CAIRN_MOVER_PLANES_MAX);
     return count;

@@ -10,7 +10,7 @@
 #include "sim/body/shape.h"
 #include "sim/collide/collide.h"
 #include "sim/math/limits.h"
-#include "sim/query/distance.h"
+#include "sim/query/mesh_distance.h"
 #include "sim/query/shape_tree.h"
 #include "sim/state/slots.h"
 
@@ -73,6 +73,9 @@ static cairn_status probe_of(
         cairn_slot_find(state->hull_ids, state->settings->hull_slots, out->geometry.hull) ==
             CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
+    }
+    if (geometry_is_mesh(&out->geometry)) {
+        return CAIRN_INVALID_ARGUMENT;
     }
     out->view = cairn_shape_view_of(world, &out->geometry);
     out->aabb = cairn_shape_view_aabb(&out->view, &out->pose);
@@ -171,7 +174,7 @@ static bool hit_shape(const ray *r, uint32_t slot, cairn_ray_hit *out) {
     const cairn_pose pose = cairn_shape_world_pose(world, slot);
     bool hit = false;
     if (r->moving != NULL) {
-        hit = cairn_shape_cast(&view, &pose, &r->moving->view, &r->moving->pose, r->translation,
+        hit = cairn_query_cast(&view, &pose, &r->moving->view, &r->moving->pose, r->translation,
             &out->fraction, &out->normal, &out->point);
     } else {
         hit = cairn_shape_view_ray_cast(
@@ -370,6 +373,9 @@ static bool overlaps_shape(const overlap *o, uint32_t slot) {
         cairn_vec3 normal;
         return cairn_shape_view_ray_cast(&view, &pose, o->point, vec3_zero(), &fraction, &normal);
     }
+    if (view.mesh != NULL) {
+        return cairn_mesh_overlaps(&view, &pose, &o->probe->view, &o->probe->pose);
+    }
     return aabbs_overlap(cairn_shape_view_aabb(&view, &pose), o->probe->aabb) &&
            (contains_middle(view.geometry, &pose, &o->probe->geometry, &o->probe->pose) ||
                contains_nearest_point(view.geometry, &pose, &o->probe->geometry, &o->probe->pose) ||
@@ -445,7 +451,7 @@ static float measure_candidate(void *context, uint32_t slot) {
     const cairn_shape_view view = cairn_shape_view_at(world, slot);
     const cairn_pose pose = cairn_shape_world_pose(world, slot);
     const cairn_distance found =
-        cairn_shape_distance(&view, &pose, &s->probe->view, &s->probe->pose);
+        cairn_query_distance(&view, &pose, &s->probe->view, &s->probe->pose);
     const cairn_shape_id id = cairn_shape_id_at(world, slot);
     const bool first = s->out->shape == 0;
     const bool nearer = found.distance < s->bound || (found.distance == s->bound && first) ||

@@ -8,6 +8,7 @@
 #include "sim/body/body.h"
 #include "sim/state/fields.h"
 #include "sim/state/slots.h"
+#include "sim/world/mesh.h"
 #include "sim/world/world.h"
 
 cairn_status cairn_decode_check_settings(
@@ -92,6 +93,19 @@ static bool hull_ok(const cairn_state *state, uint32_t slot) {
     return cairn_hull_vertices_ok(&state->hulls[slot]);
 }
 
+// Whether a mesh or height field of the shape's kind exists, and the body may have one.
+static bool mesh_shape_ok(const cairn_state *state, const cairn_shape *shape) {
+    if (!geometry_is_mesh(&shape->geometry)) {
+        return shape->geometry.mesh == 0;
+    }
+    const uint32_t slot = cairn_mesh_slot(state, shape->geometry.mesh);
+    const uint32_t kind =
+        shape->geometry.kind == CAIRN_SHAPE_MESH ? CAIRN_MESH_TRIANGLES : CAIRN_MESH_HEIGHTS;
+    return slot != CAIRN_INDEX_NONE && state->meshes[slot].kind == kind &&
+           body_kind(&state->bodies[shape->body]) != CAIRN_BODY_DYNAMIC &&
+           (shape->flags & CAIRN_SHAPE_SENSOR) == 0;
+}
+
 static bool shape_ok(const cairn_state *state, uint32_t slot) {
     CAIRN_ASSERT(slot < state->settings->shape_slots);
     const cairn_shape *shape = &state->shapes[slot];
@@ -102,7 +116,8 @@ static bool shape_ok(const cairn_state *state, uint32_t slot) {
         !cairn_state_has(state, CAIRN_ARRAY_BODIES, shape->body) ||
         cairn_geometry_check(&shape->geometry) != CAIRN_OK ||
         (shape->geometry.kind == CAIRN_SHAPE_HULL ? !hull_exists : hull != 0) ||
-        cairn_check_rotation(shape->pose.rotation) != CAIRN_OK || shape->density <= 0.0f ||
+        !mesh_shape_ok(state, shape) || cairn_check_rotation(shape->pose.rotation) != CAIRN_OK ||
+        shape->density <= 0.0f ||
         (shape->static_friction != 0.0f && shape->static_friction < shape->friction)) {
         return false;
     }
@@ -175,6 +190,12 @@ static bool contact_side_ok(const cairn_state *state, cairn_shape_id shape, cair
            (state->shapes[slot].body == cairn_id_index(body) && body_exists(state, body));
 }
 
+// Whether the shape is a mesh or height field, or was destroyed since the last step.
+static bool side_is_mesh(const cairn_state *state, cairn_shape_id shape) {
+    const uint32_t slot = cairn_slot_find(state->shape_ids, state->settings->shape_slots, shape);
+    return slot == CAIRN_INDEX_NONE || geometry_is_mesh(&state->shapes[slot].geometry);
+}
+
 static bool contact_ok(const cairn_state *state, uint32_t index) {
     CAIRN_ASSERT(index < state->settings->contact_count);
     const cairn_contact *contact = &state->contacts[index];
@@ -191,12 +212,17 @@ static bool contact_ok(const cairn_state *state, uint32_t index) {
         !sensor_is(state, contact->shape_b, overlap && contact->colour == 1)) {
         return false;
     }
-    if (index == 0) {
-        return true;
+    const uint32_t before_a = index > 0 ? cairn_id_index(contact[-1].shape_a) : 0;
+    const uint32_t before_b = index > 0 ? cairn_id_index(contact[-1].shape_b) : 0;
+    if (contact->part == 0) {
+        return index == 0 || before_a < a || (before_a == a && before_b < b);
     }
-    const uint32_t before_a = cairn_id_index(contact[-1].shape_a);
-    const uint32_t before_b = cairn_id_index(contact[-1].shape_b);
-    return before_a < a || (before_a == a && before_b < b);
+    // Another direction of the same pair.
+    return index > 0 && contact->part < CAIRN_MANIFOLD_SET_MAX && !overlap &&
+           contact->shape_a == contact[-1].shape_a && contact->shape_b == contact[-1].shape_b &&
+           contact->body_a == contact[-1].body_a && contact->body_b == contact[-1].body_b &&
+           contact->part == contact[-1].part + 1 &&
+           (side_is_mesh(state, contact->shape_a) || side_is_mesh(state, contact->shape_b));
 }
 
 // By its place in the list of contact events: ends, begins, hits.
@@ -282,12 +308,16 @@ cairn_status cairn_state_check(const cairn_state *state, const char **where) {
     if (!ids_ok(state->body_ids, settings->body_slots) ||
         !ids_ok(state->shape_ids, settings->shape_slots) ||
         !ids_ok(state->joint_ids, settings->joint_slots) ||
-        !ids_ok(state->hull_ids, settings->hull_slots)) {
+        !ids_ok(state->hull_ids, settings->hull_slots) ||
+        !ids_ok(state->mesh_ids, settings->mesh_slots)) {
         *where = "ids: a slot has unknown bits";
     } else if (!all_ok(state, CAIRN_ARRAY_BODIES, body_ok)) {
         *where = "bodies: pose, velocity, mass or sleep do not fit the kind";
+    } else if (!all_ok(state, CAIRN_ARRAY_MESHES, cairn_mesh_header_ok) ||
+               !cairn_mesh_blocks_ok(state)) {
+        *where = "meshes: sizes or blocks";
     } else if (!all_ok(state, CAIRN_ARRAY_SHAPES, shape_ok)) {
-        *where = "shapes: sizes, hull or body do not fit the kind";
+        *where = "shapes: sizes, hull, mesh or body do not fit the kind";
     } else if (!all_ok(state, CAIRN_ARRAY_JOINTS, joint_ok)) {
         *where = "joints: a body does not exist";
     } else if (!all_ok(state, CAIRN_ARRAY_JOINT_DRIVES, drive_ok)) {
@@ -312,6 +342,10 @@ cairn_status cairn_decode_check(const cairn_state *state, const char **where) {
     const cairn_status status = cairn_state_check(state, where);
     if (status == CAIRN_OK && !all_ok(state, CAIRN_ARRAY_HULLS, hull_ok)) {
         *where = "hulls: the vertices are not those of a hull";
+        return CAIRN_MALFORMED;
+    }
+    if (status == CAIRN_OK && !all_ok(state, CAIRN_ARRAY_MESHES, cairn_mesh_data_ok)) {
+        *where = "meshes: the data is not that of a mesh or height field";
         return CAIRN_MALFORMED;
     }
     return status;

@@ -10,6 +10,7 @@
 
 #define CAIRN_ELEMENT_ABSENT (UINT64_C(1) << 63) // in encoded bytes: the element does not exist
 #define CAIRN_ELEMENT_INDEX_BITS 20
+#define CAIRN_ELEMENT_PART_BITS 16
 
 // The first word of an element that is encoded. Peers already share the def, whose words come
 // first.
@@ -26,7 +27,8 @@ static inline cairn_element_key element_key_of_contact(const cairn_contact *cont
     const uint64_t mask = (UINT64_C(1) << CAIRN_ELEMENT_INDEX_BITS) - 1;
     const uint64_t a = cairn_id_index(contact->shape_a) & mask;
     const uint64_t b = cairn_id_index(contact->shape_b) & mask;
-    return element_key(CAIRN_ARRAY_CONTACTS, a << CAIRN_ELEMENT_INDEX_BITS | b);
+    return element_key(CAIRN_ARRAY_CONTACTS,
+        (a << CAIRN_ELEMENT_INDEX_BITS | b) << CAIRN_ELEMENT_PART_BITS | contact->part);
 }
 
 // Valid for keys that cairn_element_key_ok accepts.

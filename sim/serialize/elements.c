@@ -20,9 +20,11 @@ bool cairn_element_key_ok(const cairn_settings *settings, cairn_element_key key)
     if (array != CAIRN_ARRAY_CONTACTS) {
         return index < cairn_array_capacity(settings, (cairn_array)array);
     }
-    const uint64_t a = index >> CAIRN_ELEMENT_INDEX_BITS;
-    const uint64_t b = index & ((UINT64_C(1) << CAIRN_ELEMENT_INDEX_BITS) - 1);
-    return a < b && b < settings->shape_capacity;
+    const uint64_t part = index & ((UINT64_C(1) << CAIRN_ELEMENT_PART_BITS) - 1);
+    const uint64_t pair = index >> CAIRN_ELEMENT_PART_BITS;
+    const uint64_t a = pair >> CAIRN_ELEMENT_INDEX_BITS;
+    const uint64_t b = pair & ((UINT64_C(1) << CAIRN_ELEMENT_INDEX_BITS) - 1);
+    return part < CAIRN_MANIFOLD_SET_MAX && a < b && b < settings->shape_capacity;
 }
 
 static const uint32_t *find_contact(const cairn_state *state, cairn_element_key key) {

@@ -11,9 +11,9 @@
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
-// Bits 56 to 59: the array, as the canonical encoding numbers them. Low 40 bits: the index. A
-// contact has no stable index: its key holds the slots of its two shapes, the lower one in the
-// high 20 bits.
+// Bits 56 to 60: the array, as the canonical encoding numbers them. The others: the index. A
+// contact has no stable index: its key holds the slots of its two shapes, the lower one in bits 36
+// to 55, the other in bits 16 to 35, and its part in the low 16 bits.
 typedef uint64_t cairn_element_key;
 
 // Bytes that cairn_elements_encode writes for these keys.

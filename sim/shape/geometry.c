@@ -14,7 +14,9 @@ cairn_geometry cairn_geometry_of_def(const cairn_shape_def *def) {
         .half_extents = vec3_select(box, def->half_extents, vec3_zero()),
         .radius = has_radius ? def->radius : 0.0f,
         .half_height = has_height ? def->half_height : 0.0f,
-        .hull = def->kind == CAIRN_SHAPE_HULL ? def->hull : 0};
+        .hull = def->kind == CAIRN_SHAPE_HULL ? def->hull : 0,
+        .mesh =
+            def->kind == CAIRN_SHAPE_MESH || def->kind == CAIRN_SHAPE_HEIGHT_FIELD ? def->mesh : 0};
 }
 
 static cairn_status size_check(float size) {
@@ -37,6 +39,8 @@ cairn_status cairn_geometry_check(const cairn_geometry *geometry) {
         return status != CAIRN_OK ? status : size_check(geometry->half_extents.z);
     case CAIRN_SHAPE_HALF_SPACE:
     case CAIRN_SHAPE_HULL:
+    case CAIRN_SHAPE_MESH:
+    case CAIRN_SHAPE_HEIGHT_FIELD:
         return CAIRN_OK;
     default:
         return CAIRN_INVALID_ARGUMENT;

@@ -2,7 +2,7 @@
 #pragma once
 
 // Shapes without a world: mass, bounding box and ray cast of spheres, capsules, boxes, half-spaces,
-// hulls, cylinders and cones. Pure functions of their arguments.
+// hulls, cylinders, cones, meshes and height fields. Pure functions of their arguments.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +15,7 @@ typedef struct cairn_geometry {
     float radius;            // sphere, capsule, cylinder, cone
     float half_height;       // capsule, cylinder, cone, along local y
     cairn_hull_id hull;      // hull: its id; 0 for the other kinds
+    cairn_mesh_id mesh;      // mesh and height field: its id; 0 for the other kinds
 } cairn_geometry;
 
 // Kind and sizes of a def; sizes that the kind does not use are zero.
@@ -24,12 +25,16 @@ cairn_status cairn_geometry_check(const cairn_geometry *geometry);
 
 // A convex hull with its faces and edges (sim/shape/hull.h).
 typedef struct cairn_hull cairn_hull;
+// A mesh or height field (sim/shape/mesh.h).
+typedef struct cairn_mesh cairn_mesh;
 
-// A shape as the narrow phase and queries see it: its geometry and the hull that the geometry
-// names.
+// A shape as the narrow phase and queries see it: its geometry, and the hull or mesh that the
+// geometry names.
 typedef struct cairn_shape_view {
     const cairn_geometry *geometry;
-    const cairn_hull *hull; // NULL for the other kinds
+    const cairn_hull *hull;    // NULL for the other kinds
+    const cairn_mesh *mesh;    // NULL for the other kinds
+    const cairn_vec3 *corners; // of one triangle of a mesh (CAIRN_GEOMETRY_TRIANGLE)
 } cairn_shape_view;
 
 typedef struct cairn_aabb {
@@ -37,7 +42,15 @@ typedef struct cairn_aabb {
     cairn_vec3 upper;
 } cairn_aabb;
 
-// Mass properties in the frame of the shape. Those of a half-space are zero.
+// The kind of a view of one triangle of a mesh, for distances and casts. No shape has it.
+#define CAIRN_GEOMETRY_TRIANGLE 255u
+
+// Whether the shape is a surface of triangles.
+static inline bool geometry_is_mesh(const cairn_geometry *geometry) {
+    return geometry->kind == CAIRN_SHAPE_MESH || geometry->kind == CAIRN_SHAPE_HEIGHT_FIELD;
+}
+
+// Mass properties in the frame of the shape. Those of a half-space, mesh or height field are zero.
 typedef struct cairn_mass {
     float mass;        // kg
     cairn_vec3 centre; // m

@@ -24,7 +24,10 @@ cairn_convex_core cairn_convex_core_of(const cairn_shape_view *shape) {
         return core;
     }
     core.radius = geometry->radius;
-    if (geometry->kind == CAIRN_SHAPE_HULL) {
+    if (geometry->kind == CAIRN_GEOMETRY_TRIANGLE) {
+        core.vertices = shape->corners;
+        core.vertex_count = 3;
+    } else if (geometry->kind == CAIRN_SHAPE_HULL) {
         core.vertices = shape->hull->vertices;
         core.vertex_count = shape->hull->vertex_count;
     } else if (geometry->kind == CAIRN_SHAPE_CAPSULE) {

@@ -3,6 +3,7 @@
 // Bounds and mass of shapes, and the measures of hulls that these follow from.
 
 #include "sim/shape/hull.h"
+#include "sim/shape/mesh.h"
 
 #include "base/assert.h"
 #include "sim/shape/frustum.h"
@@ -118,7 +119,20 @@ static cairn_aabb aabb_of_hull(const cairn_hull *hull, const cairn_pose *pose) {
         .upper = vec3_clean(vec3_add(pose->position, upper))};
 }
 
+// The box around the box of a mesh.
+static cairn_aabb aabb_of_mesh(const cairn_mesh *mesh, const cairn_pose *pose) {
+    const cairn_vec3 half = vec3_scale(vec3_sub(mesh->bounds.upper, mesh->bounds.lower), 0.5f);
+    const cairn_vec3 middle = vec3_add(mesh->bounds.lower, half);
+    const cairn_vec3 centre = pose_apply(*pose, middle);
+    const cairn_vec3 extent = mat3_apply(mat3_abs(mat3_of_quat(pose->rotation)), half);
+    return (cairn_aabb){.lower = vec3_clean(vec3_sub(centre, extent)),
+        .upper = vec3_clean(vec3_add(centre, extent))};
+}
+
 cairn_aabb cairn_shape_view_aabb(const cairn_shape_view *shape, const cairn_pose *pose) {
+    if (shape->mesh != NULL) {
+        return aabb_of_mesh(shape->mesh, pose);
+    }
     if (shape->geometry->kind == CAIRN_SHAPE_HULL) {
         return aabb_of_hull(shape->hull, pose);
     }
@@ -195,7 +209,7 @@ cairn_mass cairn_shape_view_mass(const cairn_shape_view *shape, float density) {
         return mass;
     }
     default:
-        CAIRN_ASSERT(geometry->kind == CAIRN_SHAPE_HALF_SPACE);
+        CAIRN_ASSERT(geometry->kind == CAIRN_SHAPE_HALF_SPACE || geometry_is_mesh(geometry));
         return mass_of(0.0f, 0.0f, 0.0f, 0.0f);
     }
 }

@@ -5,6 +5,7 @@
 #include "sim/math/vec.h"
 #include "sim/shape/frustum.h"
 #include "sim/shape/hull.h"
+#include "sim/shape/mesh.h"
 
 // A ray in the frame of the shape.
 typedef struct ray {
@@ -184,6 +185,50 @@ static hit cast_at_frustum(const ray *r, const cairn_frustum *frustum) {
                : missed;
 }
 
+typedef struct mesh_ray {
+    const ray *ray;
+    hit found;
+    uint32_t triangle; // that was hit
+} mesh_ray;
+
+// Hits the front only. Each edge is judged by the same products in both of its triangles, so that
+// no ray passes between them.
+static float cast_at_triangle(void *context, const cairn_triangle *triangle) {
+    mesh_ray *m = context;
+    const ray *r = m->ray;
+    const cairn_vec3 a = vec3_sub(triangle->corners[0], r->origin);
+    const cairn_vec3 b = vec3_sub(triangle->corners[1], r->origin);
+    const cairn_vec3 c = vec3_sub(triangle->corners[2], r->origin);
+    const float bound = m->found.met ? m->found.distance / r->length : 1.0f;
+    const float descent = 0.0f - vec3_dot(triangle->normal, r->direction);
+    if (!(descent > 0.0f) || vec3_dot(vec3_cross(b, a), r->direction) < 0.0f ||
+        vec3_dot(vec3_cross(c, b), r->direction) < 0.0f ||
+        vec3_dot(vec3_cross(a, c), r->direction) < 0.0f) {
+        return bound;
+    }
+    const float height = 0.0f - vec3_dot(triangle->normal, a);
+    if (height < 0.0f || height > descent * r->length) {
+        return bound;
+    }
+    const float distance = height / descent;
+    const bool nearer = !m->found.met || distance < m->found.distance ||
+                        (distance == m->found.distance && triangle->index < m->triangle);
+    if (nearer) {
+        m->found = (hit){.met = true, .distance = distance, .normal = triangle->normal};
+        m->triangle = triangle->index;
+    }
+    return m->found.distance / r->length;
+}
+
+static hit cast_at_mesh(const ray *r, const cairn_mesh *mesh) {
+    mesh_ray m = {.ray = r, .found = missed};
+    if (r->length > 0.0f) {
+        cairn_mesh_cast(mesh, r->origin, vec3_zero(), vec3_scale(r->direction, r->length), 1.0f,
+            cast_at_triangle, &m);
+    }
+    return m.found;
+}
+
 static hit cast_at_shape(const cairn_shape_view *shape, const ray *r) {
     CAIRN_ASSERT(r->length >= 0.0f);
     const cairn_geometry *geometry = shape->geometry;
@@ -203,6 +248,9 @@ static hit cast_at_shape(const cairn_shape_view *shape, const ray *r) {
         const cairn_frustum frustum = cairn_frustum_of(geometry);
         return cast_at_frustum(r, &frustum);
     }
+    case CAIRN_SHAPE_MESH:
+    case CAIRN_SHAPE_HEIGHT_FIELD:
+        return cast_at_mesh(r, shape->mesh);
     default:
         return missed;
     }

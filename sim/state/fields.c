@@ -50,6 +50,8 @@ static const cairn_field settings_fields[] = {
     WORD(shape_slots, CAIRN_SHAPES_MAX),
     WORD(joint_slots, CAIRN_JOINTS_MAX),
     WORD(hull_slots, CAIRN_HULLS_MAX),
+    WORD(mesh_slots, CAIRN_MESHES_MAX),
+    WORD(mesh_block_count, CAIRN_MESH_BLOCKS_MAX),
     WORD(contact_count, CAIRN_CONTACTS_MAX),
     WORD(contact_event_count, CAIRN_EVENTS_MAX),
     WORD(body_event_count, CAIRN_BODIES_MAX),
@@ -125,14 +127,39 @@ static const cairn_field hull_fields[] = {WORD(count, CAIRN_HULL_VERTICES_MAX), 
     VERTICES_16(96), VERTICES_16(112)};
 #undef ELEMENT
 
+#define ELEMENT cairn_mesh_header
+static const cairn_field mesh_fields[] = {
+    WORD(kind, CAIRN_MESH_HEIGHTS),
+    WORD(first_block, CAIRN_MESH_BLOCKS_MAX),
+    WORD(block_count, CAIRN_MESH_BLOCKS_MAX),
+    WORD(vertex_count, CAIRN_MESH_VERTICES_MAX),
+    WORD(triangle_count, CAIRN_MESH_TRIANGLES_MAX),
+    WORD(dropped_count, CAIRN_MESH_TRIANGLES_MAX),
+    WORD(columns, CAIRN_HEIGHT_FIELD_SIDE_MAX),
+    WORD(rows, CAIRN_HEIGHT_FIELD_SIDE_MAX),
+    SIZE(spacing_x, CAIRN_SHAPE_SIZE_MAX),
+    SIZE(spacing_z, CAIRN_SHAPE_SIZE_MAX),
+};
+#undef ELEMENT
+
+#define ELEMENT cairn_mesh_block
+#define FOUR(i)                                                                                    \
+    WORD(words[i], ANY), WORD(words[i + 1], ANY), WORD(words[i + 2], ANY), WORD(words[i + 3], ANY)
+static const cairn_field mesh_block_fields[] = {FOUR(0), FOUR(4), FOUR(8), FOUR(12), FOUR(16),
+    FOUR(20), FOUR(24), FOUR(28), FOUR(32), FOUR(36), FOUR(40), FOUR(44), FOUR(48), FOUR(52),
+    FOUR(56), FOUR(60)};
+#undef FOUR
+#undef ELEMENT
+
 #define ELEMENT cairn_shape
 static const cairn_field shape_fields[] = {
     WORD(body, CAIRN_BODIES_MAX),
-    WORD(geometry.kind, CAIRN_SHAPE_CONE),
+    WORD(geometry.kind, CAIRN_SHAPE_HEIGHT_FIELD),
     VEC3(geometry.half_extents, CAIRN_SHAPE_SIZE_MAX),
     SIZE(geometry.radius, CAIRN_SHAPE_SIZE_MAX),
     SIZE(geometry.half_height, CAIRN_SHAPE_SIZE_MAX),
     WORD(geometry.hull, ANY),
+    WORD(geometry.mesh, ANY),
     VEC3(pose.position, CAIRN_DISTANCE_MAX),
     QUAT(pose.rotation),
     SIZE(density, CAIRN_DENSITY_MAX),
@@ -246,6 +273,7 @@ static const cairn_field contact_fields[] = {
     WORD(shape_b, ANY),
     WORD(body_a, ANY),
     WORD(body_b, ANY),
+    WORD(part, ANY),
     WORD(axis_hint, ANY),
     WORD(point_count, CAIRN_MANIFOLD_POINTS_MAX),
     WORD(colour, CAIRN_COLOURS + 1),
@@ -319,6 +347,9 @@ static const cairn_field_table tables[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_RULES] = TABLE(RULES, rules_fields),
     [CAIRN_ARRAY_JOINT_DRIVES] = TABLE(JOINTS, joint_drive_fields),
     [CAIRN_ARRAY_JOINT_EVENTS] = TABLE(EVENTS, joint_event_fields),
+    [CAIRN_ARRAY_MESH_IDS] = TABLE(IDS, id_fields),
+    [CAIRN_ARRAY_MESHES] = TABLE(SHAPES, mesh_fields),
+    [CAIRN_ARRAY_MESH_BLOCKS] = TABLE(SHAPES, mesh_block_fields),
 };
 
 _Static_assert(LENGTH_OF(settings_fields) * 4 == sizeof(cairn_settings), "every word is named");
@@ -328,6 +359,8 @@ _Static_assert(
 _Static_assert(LENGTH_OF(body_fields) * 4 == sizeof(cairn_body), "every word is named");
 _Static_assert(LENGTH_OF(sleep_fields) * 4 == sizeof(cairn_sleep), "every word is named");
 _Static_assert(LENGTH_OF(hull_fields) * 4 == sizeof(cairn_hull_vertices), "every word is named");
+_Static_assert(LENGTH_OF(mesh_fields) * 4 == sizeof(cairn_mesh_header), "every word is named");
+_Static_assert(LENGTH_OF(mesh_block_fields) * 4 == sizeof(cairn_mesh_block), "every word is named");
 _Static_assert(LENGTH_OF(shape_fields) * 4 == sizeof(cairn_shape), "every word is named");
 _Static_assert(LENGTH_OF(joint_fields) * 4 == sizeof(cairn_joint), "every word is named");
 _Static_assert(

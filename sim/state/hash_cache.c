@@ -252,9 +252,9 @@ static bool array_valid(const cairn_hash_cache_array *cache, const source *from)
 }
 
 bool cairn_hash_cache_valid(const cairn_hash_cache *cache, const cairn_state *state) {
-    for (cairn_array array = CAIRN_ARRAY_SETTINGS + 1; array < CAIRN_ARRAY_RULES; ++array) {
+    for (cairn_array array = CAIRN_ARRAY_SETTINGS + 1; array < CAIRN_ARRAY_COUNT; ++array) {
         const source from = source_of(state, array);
-        if (!array_valid(&cache->arrays[array], &from)) {
+        if (array != CAIRN_ARRAY_RULES && !array_valid(&cache->arrays[array], &from)) {
             return false;
         }
     }

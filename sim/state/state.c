@@ -39,6 +39,8 @@ bool cairn_settings_counts_ok(const cairn_settings *settings) {
            settings->shape_slots <= settings->shape_capacity &&
            settings->joint_slots <= settings->joint_capacity &&
            settings->hull_slots <= settings->hull_capacity &&
+           settings->mesh_slots <= settings->mesh_capacity &&
+           settings->mesh_block_count <= settings->mesh_block_capacity &&
            settings->contact_count <= settings->contact_capacity &&
            settings->contact_event_count <= settings->event_capacity &&
            settings->body_event_count <= settings->body_capacity &&

@@ -40,6 +40,8 @@ typedef struct cairn_settings {
     uint32_t shape_slots;
     uint32_t joint_slots;
     uint32_t hull_slots;
+    uint32_t mesh_slots;
+    uint32_t mesh_block_count; // up to the last block in use
     uint32_t contact_count;
     uint32_t contact_event_count;
     uint32_t body_event_count;
@@ -122,6 +124,26 @@ typedef struct cairn_hull_vertices {
     uint32_t count;
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX]; // zero from count on
 } cairn_hull_vertices;
+
+// The data of meshes and height fields, in blocks: vertices, then indices, or heights. Blocks
+// between two meshes are zero.
+#define CAIRN_MESH_BLOCK_WORDS 64
+typedef struct cairn_mesh_block {
+    uint32_t words[CAIRN_MESH_BLOCK_WORDS];
+} cairn_mesh_block;
+
+typedef struct cairn_mesh_header {
+    uint32_t kind; // cairn_mesh_kind
+    uint32_t first_block;
+    uint32_t block_count;
+    uint32_t vertex_count;   // of a mesh
+    uint32_t triangle_count; // of a mesh
+    uint32_t dropped_count;  // triangles without area, which are not stored
+    uint32_t columns;        // of a height field
+    uint32_t rows;
+    float spacing_x;
+    float spacing_z;
+} cairn_mesh_header;
 
 typedef struct cairn_shape {
     uint32_t body; // slot
@@ -231,6 +253,9 @@ typedef struct cairn_contact {
     cairn_shape_id shape_b;
     cairn_body_id body_a;
     cairn_body_id body_b;
+    // Of the contacts of a shape and a mesh or height field, one for each direction: 0, 1, 2, ...
+    // Otherwise 0.
+    uint32_t part;
     uint32_t axis_hint;   // cairn_collide's
     uint32_t point_count; // 0: one of the shapes is a sensor, and all below `colour` is zero
     // 1 + the colour it was last solved in; 0: none yet. With a sensor: 0 if that is shape a, 1 if
@@ -269,15 +294,18 @@ typedef struct cairn_state {
     uint32_t *shape_ids;
     uint32_t *joint_ids;
     uint32_t *hull_ids;
+    uint32_t *mesh_ids;
     cairn_motion *motions;
     cairn_reference_pose *reference_poses;
     cairn_body *bodies;
     cairn_sleep *sleep;
     cairn_hull_vertices *hulls;
+    cairn_mesh_header *meshes;
+    cairn_mesh_block *mesh_blocks;
     cairn_shape *shapes;
     cairn_joint *joints;
     cairn_joint_drive *joint_drives;     // by slot of the joint, strictly increasing
-    cairn_contact *contacts;             // by (index of a, index of b), strictly increasing
+    cairn_contact *contacts;             // by (index of a, index of b, part), strictly increasing
     cairn_contact_event *contact_events; // of the last step, as the public functions list them
     cairn_body_event *body_events;
     cairn_joint_event *joint_events;

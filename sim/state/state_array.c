@@ -38,6 +38,9 @@ static const array_layout layouts[CAIRN_ARRAY_COUNT] = {
     [CAIRN_ARRAY_RULES] = LAYOUT(rules, body_capacity, body_slots),
     [CAIRN_ARRAY_JOINT_DRIVES] = LAYOUT(joint_drives, joint_capacity, joint_drive_count),
     [CAIRN_ARRAY_JOINT_EVENTS] = LAYOUT(joint_events, joint_capacity, joint_event_count),
+    [CAIRN_ARRAY_MESH_IDS] = LAYOUT(mesh_ids, mesh_capacity, mesh_slots),
+    [CAIRN_ARRAY_MESHES] = LAYOUT(meshes, mesh_capacity, mesh_slots),
+    [CAIRN_ARRAY_MESH_BLOCKS] = LAYOUT(mesh_blocks, mesh_block_capacity, mesh_block_count),
 };
 
 // The setting at `offset`, except that the settings are one element and the rules fill their

@@ -27,6 +27,9 @@ typedef enum cairn_array {
     CAIRN_ARRAY_RULES,
     CAIRN_ARRAY_JOINT_DRIVES,
     CAIRN_ARRAY_JOINT_EVENTS,
+    CAIRN_ARRAY_MESH_IDS,
+    CAIRN_ARRAY_MESHES,
+    CAIRN_ARRAY_MESH_BLOCKS,
     CAIRN_ARRAY_COUNT
 } cairn_array;
 
@@ -50,6 +53,8 @@ static inline const uint32_t *state_ids(const cairn_state *state, cairn_array ar
         return state->joint_ids;
     case CAIRN_ARRAY_HULLS:
         return state->hull_ids;
+    case CAIRN_ARRAY_MESHES:
+        return state->mesh_ids;
     default:
         return NULL;
     }

@@ -36,9 +36,13 @@ struct cairn_world {
     uint32_t shape_hint;
     uint32_t joint_hint;
     uint32_t hull_hint;
-    uint32_t hit_shapes; // shapes with CAIRN_SHAPE_HIT_EVENTS
-    cairn_hull *hulls;   // by slot, ready for collision
-    bool contacts_stale; // false: only a body of the awake set can make a contact end
+    uint32_t mesh_hint;
+    uint32_t hit_shapes;   // shapes with CAIRN_SHAPE_HIT_EVENTS
+    cairn_hull *hulls;     // by slot, ready for collision
+    cairn_mesh *meshes;    // by slot
+    uint32_t *mesh_memory; // of their trees
+    uint32_t mesh_shapes;  // shapes that are meshes or height fields
+    bool contacts_stale;   // false: only a body of the awake set can make a contact end
     cairn_hash_cache *hash_cache;
     bool islands_settled;  // no body was woken since the last step
     bool bodies_woken;     // false: no body is CAIRN_SLEEP_WOKEN

@@ -51,9 +51,12 @@ cairn_status cairn_body_read_def(const cairn_world *world, cairn_body_id id, cai
     return CAIRN_OK;
 }
 
-static bool has_static_shape(const cairn_world *world, uint32_t slot) {
+// Whether the body has a shape that no body of this kind may have.
+static bool shapes_forbid(const cairn_world *world, uint32_t slot, uint32_t kind) {
     for (uint32_t i = world->shape_first[slot]; i != 0; i = world->shape_next[i - 1]) {
-        if (world->state.shapes[i - 1].geometry.kind == CAIRN_SHAPE_HALF_SPACE) {
+        const cairn_geometry *geometry = &world->state.shapes[i - 1].geometry;
+        if ((geometry->kind == CAIRN_SHAPE_HALF_SPACE && kind != CAIRN_BODY_STATIC) ||
+            (geometry_is_mesh(geometry) && kind == CAIRN_BODY_DYNAMIC)) {
             return true;
         }
     }
@@ -68,7 +71,7 @@ cairn_status cairn_body_set_kind(cairn_world *world, cairn_body_id id, uint32_t 
     if (kind > CAIRN_BODY_DYNAMIC) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (kind != CAIRN_BODY_STATIC && has_static_shape(world, slot)) {
+    if (shapes_forbid(world, slot, kind)) {
         return CAIRN_WRONG_STATE;
     }
     cairn_body *body = &world->state.bodies[slot];

@@ -13,6 +13,7 @@
 #include "sim/sleep/island.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
+#include "sim/world/mesh.h"
 
 cairn_shape_def cairn_shape_def_default(void) {
     return (cairn_shape_def){.kind = CAIRN_SHAPE_BOX,
@@ -93,6 +94,24 @@ static void link_shape(cairn_world *world, uint32_t body, uint32_t slot) {
     *at = slot + 1;
 }
 
+// Whether a half-space, mesh or height field may be a shape of a body of this kind.
+static cairn_status surface_check(
+    const cairn_world *world, const cairn_shape_def *def, uint32_t of_body) {
+    if (def->kind == CAIRN_SHAPE_HALF_SPACE) {
+        return of_body == CAIRN_BODY_STATIC ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+    }
+    if (def->kind != CAIRN_SHAPE_MESH && def->kind != CAIRN_SHAPE_HEIGHT_FIELD) {
+        return CAIRN_OK;
+    }
+    const uint32_t slot = cairn_mesh_slot(&world->state, def->mesh);
+    const uint32_t kind = def->kind == CAIRN_SHAPE_MESH ? CAIRN_MESH_TRIANGLES : CAIRN_MESH_HEIGHTS;
+    if (slot == CAIRN_INDEX_NONE || world->state.meshes[slot].kind != kind) {
+        return CAIRN_NOT_FOUND;
+    }
+    const bool may = of_body != CAIRN_BODY_DYNAMIC && (def->flags & CAIRN_SHAPE_SENSOR) == 0;
+    return may ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+}
+
 cairn_status cairn_shape_create(
     cairn_world *world, cairn_body_id body, const cairn_shape_def *def, cairn_shape_id *out) {
     *out = 0;
@@ -108,9 +127,9 @@ cairn_status cairn_shape_create(
     if (def->kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, def->hull) == CAIRN_INDEX_NONE) {
         return CAIRN_NOT_FOUND;
     }
-    if (def->kind == CAIRN_SHAPE_HALF_SPACE &&
-        body_kind(&state->bodies[owner]) != CAIRN_BODY_STATIC) {
-        return CAIRN_INVALID_ARGUMENT;
+    const cairn_status fits = surface_check(world, def, body_kind(&state->bodies[owner]));
+    if (fits != CAIRN_OK) {
+        return fits;
     }
     const uint32_t slot = cairn_slot_take(state->shape_ids, &state->settings->shape_slots,
         world->def.shape_capacity, &world->shape_hint);
@@ -135,6 +154,7 @@ cairn_status cairn_shape_create(
     link_shape(world, owner, slot);
     cairn_shape_tree_mark_shapes(world->shape_tree, owner);
     world->hit_shapes += (def->flags & CAIRN_SHAPE_HIT_EVENTS) != 0 ? 1u : 0u;
+    world->mesh_shapes += state->shapes[slot].geometry.mesh != 0 ? 1u : 0u;
     cairn_body_update_mass(world, owner);
     cairn_body_wake(world, owner);
     *out = cairn_shape_id_at(world, slot);
@@ -176,6 +196,7 @@ void cairn_shape_remove(cairn_world *world, uint32_t slot) {
         CAIRN_ASSERT(world->hit_shapes > 0);
         world->hit_shapes -= 1;
     }
+    world->mesh_shapes -= world->state.shapes[slot].geometry.mesh != 0 ? 1u : 0u;
     memset(&world->state.shapes[slot], 0, sizeof(cairn_shape));
     cairn_slot_free(world->state.shape_ids, slot, &world->shape_hint);
     world->contacts_stale = true;
@@ -212,6 +233,7 @@ cairn_status cairn_shape_read(
         .radius = source->geometry.radius,
         .half_height = source->geometry.half_height,
         .hull = source->geometry.hull,
+        .mesh = source->geometry.mesh,
         .pose = source->pose,
         .density = source->density,
         .friction = source->friction,

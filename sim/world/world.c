@@ -17,6 +17,7 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/task/task_scheduler.h"
+#include "sim/world/mesh.h"
 #include "sim/world/scratch.h"
 
 // A world with the parts that it points to.
@@ -38,8 +39,11 @@ static cairn_status allocate_parts(
     world->shape_first = take(def->body_capacity, sizeof *world->shape_first);
     world->shape_next = take(def->shape_capacity, sizeof *world->shape_next);
     world->hulls = calloc((size_t)def->hull_capacity + 1, sizeof *world->hulls);
+    world->meshes = calloc((size_t)def->mesh_capacity + 1, sizeof *world->meshes);
+    world->mesh_memory = take(cairn_meshes_derived_words(def) + 1, sizeof *world->mesh_memory);
     if (world->state_memory == NULL || world->spare_memory == NULL || world->shape_first == NULL ||
-        world->shape_next == NULL || world->hulls == NULL) {
+        world->shape_next == NULL || world->hulls == NULL || world->meshes == NULL ||
+        world->mesh_memory == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     world->state = cairn_state_view(settings, world->state_memory);
@@ -120,6 +124,8 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->shape_first);
     free(world->shape_next);
     free(world->hulls);
+    free(world->meshes);
+    free(world->mesh_memory);
     cairn_hash_cache_destroy(world->hash_cache);
     free(world->scratch->memory);
     cairn_pair_cache_destroy(world->pair_cache);
@@ -152,7 +158,8 @@ cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
         .bodies = cairn_slots_list(state->body_ids, settings->body_slots, NULL, 0),
         .shapes = cairn_slots_list(state->shape_ids, settings->shape_slots, NULL, 0),
         .joints = cairn_slots_list(state->joint_ids, settings->joint_slots, NULL, 0),
-        .hulls = cairn_slots_list(state->hull_ids, settings->hull_slots, NULL, 0)};
+        .hulls = cairn_slots_list(state->hull_ids, settings->hull_slots, NULL, 0),
+        .meshes = cairn_slots_list(state->mesh_ids, settings->mesh_slots, NULL, 0)};
     for (uint32_t i = 0; i < settings->body_slots; ++i) {
         const bool awake = state->bodies[i].kind == CAIRN_BODY_DYNAMIC &&
                            cairn_state_has(state, CAIRN_ARRAY_BODIES, i) &&
@@ -172,6 +179,7 @@ static void link_shapes(cairn_world *world) {
     const cairn_state *state = &world->state;
     memset(world->shape_first, 0, state->settings->body_slots * sizeof *world->shape_first);
     world->hit_shapes = 0;
+    world->mesh_shapes = 0;
     for (uint32_t i = state->settings->shape_slots; i > 0; --i) {
         if (cairn_state_has(state, CAIRN_ARRAY_SHAPES, i - 1)) {
             const uint32_t body = state->shapes[i - 1].body;
@@ -180,6 +188,7 @@ static void link_shapes(cairn_world *world) {
             world->shape_first[body] = i;
             world->hit_shapes +=
                 (state->shapes[i - 1].flags & CAIRN_SHAPE_HIT_EVENTS) != 0 ? 1u : 0u;
+            world->mesh_shapes += state->shapes[i - 1].geometry.mesh != 0 ? 1u : 0u;
         }
     }
 }
@@ -194,12 +203,18 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
     world->shape_hint = changed[CAIRN_ARRAY_SHAPE_IDS] ? 0 : world->shape_hint;
     world->joint_hint = changed[CAIRN_ARRAY_JOINT_IDS] ? 0 : world->joint_hint;
     world->hull_hint = changed[CAIRN_ARRAY_HULL_IDS] ? 0 : world->hull_hint;
+    world->mesh_hint = changed[CAIRN_ARRAY_MESH_IDS] ? 0 : world->mesh_hint;
+    if (changed[CAIRN_ARRAY_MESH_IDS] || changed[CAIRN_ARRAY_MESHES] ||
+        changed[CAIRN_ARRAY_MESH_BLOCKS]) {
+        cairn_meshes_derive(world);
+    }
     if (changed[CAIRN_ARRAY_HULL_IDS] || changed[CAIRN_ARRAY_HULLS]) {
         cairn_hulls_derive(world);
     }
     if (changed[CAIRN_ARRAY_SHAPE_IDS] || changed[CAIRN_ARRAY_SHAPES] ||
         changed[CAIRN_ARRAY_BODY_IDS] || changed[CAIRN_ARRAY_MOTIONS] ||
-        changed[CAIRN_ARRAY_HULLS]) {
+        changed[CAIRN_ARRAY_HULLS] || changed[CAIRN_ARRAY_MESHES] ||
+        changed[CAIRN_ARRAY_MESH_BLOCKS]) {
         cairn_shape_tree_mark_all_moved(world->shape_tree);
     }
     world->contacts_stale = true;
@@ -229,12 +244,15 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     memcpy(to->shape_next, from->shape_next, settings->shape_slots * sizeof from->shape_next[0]);
     memcpy(to->hulls, from->hulls, settings->hull_slots * sizeof from->hulls[0]);
     to->hit_shapes = from->hit_shapes;
+    to->mesh_shapes = from->mesh_shapes;
+    cairn_meshes_copy(to, from);
     to->bodies_woken = from->bodies_woken;
     to->targets_set = from->targets_set;
     to->body_hint = from->body_hint;
     to->shape_hint = from->shape_hint;
     to->joint_hint = from->joint_hint;
     to->hull_hint = from->hull_hint;
+    to->mesh_hint = from->mesh_hint;
     to->contacts_stale = true;
     cairn_hash_cache_copy(to->hash_cache, from->hash_cache, settings);
     cairn_manifold_pool_clear(to);

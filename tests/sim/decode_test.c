@@ -120,7 +120,7 @@ TEST("an encoding that is cut short or too long is refused") {
 
 static const char bodies[] = "bodies: pose, velocity, mass or sleep do not fit the kind";
 static const char hulls[] = "hulls: the vertices are not those of a hull";
-static const char shapes[] = "shapes: sizes, hull or body do not fit the kind";
+static const char shapes[] = "shapes: sizes, hull, mesh or body do not fit the kind";
 static const char joints[] = "joints: a body does not exist";
 static const char axes[] = "joints: axes or limits do not fit the kind";
 static const char contacts[] = "contacts: order, shapes or points";

@@ -11,8 +11,8 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"
 
-// Two cubes that slept, joined, on the ground, a hull, with rules. In the last step one was woken
-// and a third cube met the ground: every array has something.
+// Two cubes that slept, joined, on the ground, a hull, a height field, with rules. In the last step
+// one was woken and a third cube met the ground: every array has something.
 static cairn_world *full_world(void) {
     cairn_world_def def = cairn_world_def_default();
     def.rules = &cairn_rules_sandbox;
@@ -21,6 +21,11 @@ static cairn_world *full_world(void) {
     const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     cairn_hull_id hull = 0;
     EXPECT_OK(cairn_hull_create(world, corners, 4, &hull));
+    static const float heights[64] = {[63] = 1.0f};
+    const cairn_height_field_def field = {
+        .heights = heights, .columns = 8, .rows = 8, .spacing_x = 1.0f, .spacing_z = 1.0f};
+    cairn_mesh_id mesh = 0;
+    EXPECT_OK(cairn_height_field_create(world, &field, &mesh));
     const cairn_body_id ground = kit_ground(world);
     joint.body_a = kit_cube(world, vec3(0.0f, 0.5f, 0.0f));
     joint.body_b = kit_cube(world, vec3(2.0f, 0.5f, 0.0f));
