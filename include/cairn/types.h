@@ -412,30 +412,30 @@ typedef enum cairn_solver {
 // What a world is created with. base/world_settings.h lists each setting once with its type,
 // default and range; docs/PHYSICS.md shows the list.
 typedef struct cairn_world_def {
-    uint32_t body_capacity;    // 1 .. CAIRN_BODIES_MAX
-    uint32_t shape_capacity;   // 1 .. CAIRN_SHAPES_MAX
-    uint32_t joint_capacity;   // 0 .. CAIRN_JOINTS_MAX
-    uint32_t hull_capacity;    // 0 .. CAIRN_HULLS_MAX
-    uint32_t mesh_capacity;    // meshes and height fields; 0 .. CAIRN_MESHES_MAX
+    uint32_t body_capacity;  // 1 .. CAIRN_BODIES_MAX
+    uint32_t shape_capacity; // 1 .. CAIRN_SHAPES_MAX
+    uint32_t joint_capacity; // 0 .. CAIRN_JOINTS_MAX
+    uint32_t hull_capacity;  // 0 .. CAIRN_HULLS_MAX
+    uint32_t mesh_capacity;  // meshes and height fields; 0 .. CAIRN_MESHES_MAX
     // Blocks of 256 bytes for their data (cairn_mesh_blocks, cairn_height_field_blocks).
     uint32_t mesh_block_capacity; // 0 .. CAIRN_MESH_BLOCKS_MAX
-    uint32_t contact_capacity; // touching shape pairs; 1 .. CAIRN_CONTACTS_MAX
-    uint32_t event_capacity;   // contact events of one step; 0 .. CAIRN_EVENTS_MAX
-    uint32_t tick_rate_hz;     // CAIRN_TICK_RATE_HZ_MIN .. _MAX; a step is exactly 1.0f / this
-    cairn_vec3 gravity;        // m/s^2
-    uint32_t solver;           // cairn_solver
-    uint32_t substeps;         // of CAIRN_SOLVER_SOFT_STEP, 1 .. 64
-    uint32_t iterations;       // of CAIRN_SOLVER_PGS, over the velocity rows, 1 .. 255
-    uint32_t friction_model;   // cairn_friction_model
-    uint32_t warm_start;       // 0 or 1: start from the impulses of the contact cache
-    uint32_t sleep;            // 0 or 1: islands at rest fall asleep
-    float baumgarte;           // beta * dt, the fraction of position error removed per step, (0, 1]
-    float slop;                // m, penetration that is not corrected
-    float contact_hertz;       // stiffness of contacts, (0, 1000]; at most a quarter of the substep
-                               // rate is used
-    float contact_damping;     // damping ratio of contacts, [0, 100]
-    float joint_hertz;         // stiffness of joints, (0, 1000]
-    float joint_damping;       // damping ratio of joints, [0, 100]
+    uint32_t contact_capacity;    // touching shape pairs; 1 .. CAIRN_CONTACTS_MAX
+    uint32_t event_capacity;      // contact events of one step; 0 .. CAIRN_EVENTS_MAX
+    uint32_t tick_rate_hz;        // CAIRN_TICK_RATE_HZ_MIN .. _MAX; a step is exactly 1.0f / this
+    cairn_vec3 gravity;           // m/s^2
+    uint32_t solver;              // cairn_solver
+    uint32_t substeps;            // of CAIRN_SOLVER_SOFT_STEP, 1 .. 64
+    uint32_t iterations;          // of CAIRN_SOLVER_PGS, over the velocity rows, 1 .. 255
+    uint32_t friction_model;      // cairn_friction_model
+    uint32_t warm_start;          // 0 or 1: start from the impulses of the contact cache
+    uint32_t sleep;               // 0 or 1: islands at rest fall asleep
+    float baumgarte;       // beta * dt, the fraction of position error removed per step, (0, 1]
+    float slop;            // m, penetration that is not corrected
+    float contact_hertz;   // stiffness of contacts, (0, 1000]; at most a quarter of the substep
+                           // rate is used
+    float contact_damping; // damping ratio of contacts, [0, 100]
+    float joint_hertz;     // stiffness of joints, (0, 1000]
+    float joint_damping;   // damping ratio of joints, [0, 100]
     float restitution_threshold; // m/s, slower approaches do not bounce
     float hit_threshold;         // m/s, slower approaches make no hit event
     float sleep_speed;           // m/s: an island falls asleep when for half a second all points

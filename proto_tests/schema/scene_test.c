@@ -285,6 +285,18 @@ static const struct {
         "hulls[0].points[2].y: must be in [-10000, 10000], is 20000"},
     {SETTING("'hulls': [{'points': [[0,0,0],[1,0,0],[0,1,0],[0,0,nan]]}]"), NON_FINITE,
         "hulls[0].points[3].z: must be a finite number"},
+    // Meshes and height fields.
+    SHAPE_ROW("'kind': 'mesh'", INVALID, "mesh: must be an index into the meshes of the scene"),
+    SHAPE_ROW("'kind': 'height_field'", INVALID,
+        "mesh: must be an index into the height_fields of the scene"),
+    {SETTING("'mesh_capacity': 1025"), INVALID, "mesh_capacity: must be in [0, 1024], is 1025"},
+    {SETTING("'meshes': [{}]"), INVALID, "meshes[0].vertices: must be in [3, 1000000], is 0"},
+    {SETTING("'meshes': [{'vertices': [[0,0,0],[1,0,0],[0,1,0]], 'indices': [0,1,2,0]}]"), INVALID,
+        "meshes[0].indices: must be three for each triangle"},
+    {SETTING("'mesh_capacity': 0, 'height_fields': [{}]"), CAPACITY,
+        "meshes and height_fields: must be in [0, 0], is 1"},
+    {SETTING("'height_fields': [{'heights': [1,2,3], 'columns': 2}]"), INVALID,
+        "height_fields[0].heights: must be rows of `columns` heights"},
     // Joints.
     JOINT_ROW("'kind': 12", INVALID, "kind: must be in [1, 11], is 12"),
     JOINT_ROW("'body_b': 2", INVALID, "body_b: must be in [0, 1], is 2"),

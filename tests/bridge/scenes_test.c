@@ -81,6 +81,27 @@ TEST("a grid runs along x then y then z") {
     assert_true(bodies[11].position.x == 11.0f && bodies[11].position.y == 42.0f);
 }
 
+TEST("shapes name the meshes and height fields of their scene") {
+    SCOPED(cairn_world) *world = create_world(
+        kit_scene("{'name': 'a', 'meshes': [{'vertices': [[0,0,0],[0,0,1],[1,0,0]],"
+                  " 'indices': [0,1,2]}], 'height_fields': [{'heights': [0,1,2,3,4,1e30],"
+                  " 'columns': 3, 'spacing_x': 2}], 'bodies': [{'kind': 'static', 'shapes':"
+                  " [{'kind': 'height_field', 'mesh': 0}, {'kind': 'mesh', 'mesh': 0}]}]}"));
+    cairn_mesh_id meshes[3];
+    cairn_mesh_info info;
+    float heights[6];
+    assert_int_equal(cairn_world_meshes(world, meshes, 3), 2);
+    assert_int_equal(cairn_mesh_info_read(world, meshes[0], &info), CAIRN_OK);
+    assert_int_equal(info.triangle_count, 1);
+    assert_int_equal(cairn_mesh_info_read(world, meshes[1], &info), CAIRN_OK);
+    assert_int_equal(info.columns, 3);
+    assert_int_equal(info.rows, 2);
+    assert_true(info.spacing_x == 2.0f && info.spacing_z == 1.0f);
+    assert_int_equal(cairn_height_field_read(world, meshes[1], heights), CAIRN_OK);
+    assert_true(heights[4] == 4.0f && heights[5] == CAIRN_HEIGHT_HOLE);
+    assert_int_equal(cairn_world_counts_read(world).shapes, 2);
+}
+
 TEST("shapes name the hulls of their scene") {
     SCOPED(cairn_world) *world = create_world(kit_scene(
         "{'name': 'a', 'hulls': [{'points': [[0,0,0],[1,0,0],[0,1,0],[0,0,1],[0.1,0.1,0.1]]},"
@@ -122,7 +143,11 @@ TEST("a scene that no world can hold is refused with a reason") {
     } rows[] = {
         {"{'name': 'a', 'rules': 'chess'}", CAIRN_NOT_FOUND, "rules: no rules are named 'chess'"},
         {"{'name': 'a', 'hulls': [{'points': [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}]}",
-            CAIRN_INVALID_ARGUMENT, "hulls[0]: the points lie in a plane, or all but"}};
+            CAIRN_INVALID_ARGUMENT, "hulls[0]: the points lie in a plane, or all but"},
+        {"{'name': 'a', 'meshes': [{'vertices': [[0,0,0],[1,0,0],[0,1,0]], 'indices': [0,1,3]}]}",
+            CAIRN_INVALID_ARGUMENT, "meshes[0]: an index is not that of a vertex"},
+        {"{'name': 'a', 'height_fields': [{'heights': [0, 0], 'columns': 2}]}",
+            CAIRN_INVALID_ARGUMENT, "height_fields[0]: a height field has at least 2 x 2 samples"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         char error[CAIRN_SCENE_ERROR_SIZE];
         cairn_world *world;

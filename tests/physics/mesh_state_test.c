@@ -291,3 +291,13 @@ TEST("damaged encodings are refused or valid") {
     }
     assert_true(refused > count);
 }
+
+TEST("a body with a mesh does not become dynamic") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    const cairn_body_id body =
+        mesh_body(world, CAIRN_BODY_STATIC, bumpy_mesh(world, 5), pose_identity());
+    assert_int_equal(cairn_body_set_kind(world, body, CAIRN_BODY_DYNAMIC), CAIRN_WRONG_STATE);
+    EXPECT_OK(cairn_body_set_kind(world, body, CAIRN_BODY_KINEMATIC));
+    kit_run(world, 2);
+    EXPECT_OK(cairn_world_validate(world, NULL));
+}
