@@ -590,20 +590,18 @@ cairn_quat or_identity(const wire::Quat *q) {
 
 constexpr cairn_vec3 zero = {0.0f, 0.0f, 0.0f};
 
+#define TAKE_REAL(name) def->name = t.name() + 0.0f;
+#define TAKE_FLAG(name) def->name = t.name();
+#define TAKE_VECTOR(name) def->name = or_else(t.name(), zero);
+
 cairn_scene_shape scene_shape(const wire::SceneShape &t) {
     cairn_scene_shape shape{};
+    cairn_shape_def *def = &shape.def;
+    SCENE_SHAPE_REALS(TAKE_REAL)
     shape.def.kind = static_cast<uint32_t>(t.kind());
     shape.def.half_extents = or_else(t.half_extents(), {0.5f, 0.5f, 0.5f});
-    shape.def.radius = t.radius();
-    shape.def.half_height = t.half_height();
     shape.def.pose.position = or_else(t.position(), zero);
     shape.def.pose.rotation = or_identity(t.rotation());
-    shape.def.density = t.density();
-    shape.def.friction = t.friction() + 0.0f;
-    shape.def.restitution = t.restitution() + 0.0f;
-    shape.def.static_friction = t.static_friction() + 0.0f;
-    shape.def.rolling_resistance = t.rolling_resistance() + 0.0f;
-    shape.def.spin_resistance = t.spin_resistance() + 0.0f;
     shape.def.friction_combine = static_cast<uint32_t>(t.friction_combine());
     shape.def.restitution_combine = static_cast<uint32_t>(t.restitution_combine());
     shape.def.surface_velocity = or_else(t.surface_velocity(), zero);
@@ -618,19 +616,12 @@ cairn_scene_shape scene_shape(const wire::SceneShape &t) {
 
 cairn_scene_body scene_body(const wire::SceneBody &t) {
     cairn_scene_body body{};
+    cairn_body_def *def = &body.def;
+    SCENE_BODY_REALS(TAKE_REAL)
+    SCENE_BODY_WORDS(TAKE_FLAG)
+    SCENE_BODY_VECTORS(TAKE_VECTOR)
     body.def.kind = static_cast<uint32_t>(t.kind());
-    body.def.position = or_else(t.position(), zero);
     body.def.rotation = or_identity(t.rotation());
-    body.def.linear_velocity = or_else(t.linear_velocity(), zero);
-    body.def.angular_velocity = or_else(t.angular_velocity(), zero);
-    body.def.linear_damping = t.linear_damping() + 0.0f;
-    body.def.angular_damping = t.angular_damping() + 0.0f;
-    body.def.gravity_scale = t.gravity_scale() + 0.0f;
-    body.def.allow_sleep = t.allow_sleep();
-    body.def.gyroscopic = t.gyroscopic();
-    body.def.locks = t.locks();
-    body.def.disabled = t.disabled();
-    body.def.user = t.user();
     body.mass = t.mass() + 0.0f;
     const auto *grid = t.grid_count();
     body.grid_count[0] = grid == nullptr ? 1 : grid->x();
@@ -640,23 +631,8 @@ cairn_scene_body scene_body(const wire::SceneBody &t) {
     return body;
 }
 
-// The members that a joint and its wire form share by name.
-// clang-format off
-#define JOINT_REALS(X)                                                                             \
-    X(hertz) X(damping) X(spring_hertz) X(spring_damping) X(target) X(motor_speed) X(motor_force)  \
-    X(motor_torque) X(steering_hertz) X(steering_damping) X(steering_target) X(steering_torque)    \
-    X(ratio) X(break_force) X(break_torque)
-// clang-format on
-#define JOINT_FLAGS(X) X(disabled) X(spring) X(motor) X(steering)
-#define JOINT_VECTORS(X) X(target_position) X(motor_velocity) X(fixed_a) X(fixed_b)
-#define ROW_VECTORS(X) X(linear_a) X(angular_a) X(linear_b) X(angular_b)
-#define ROW_REALS(X) X(lower) X(upper) X(velocity)
-
 // A joint with a break force or torque is breakable. The default of either never breaks it.
 void scene_joint_drives(const wire::SceneJoint &t, cairn_joint_def *def) {
-#define TAKE_REAL(name) def->name = t.name() + 0.0f;
-#define TAKE_FLAG(name) def->name = t.name();
-#define TAKE_VECTOR(name) def->name = or_else(t.name(), zero);
 #define TAKE_ROW_VECTOR(name) def->row.name = or_else(t.row_##name(), zero);
 #define TAKE_ROW_REAL(name) def->row.name = t.row_##name() + 0.0f;
     JOINT_REALS(TAKE_REAL)
@@ -676,15 +652,11 @@ cairn_scene_joint scene_joint(const wire::SceneJoint &t) {
     joint.body_b = t.body_b();
     joint.def.anchor_a = or_else(t.anchor_a(), zero);
     joint.def.anchor_b = or_else(t.anchor_b(), zero);
-    joint.def.length = t.length() + 0.0f;
     joint.def.collide_connected = t.collide_connected();
     joint.def.axis_a = or_else(t.axis_a(), {1.0f, 0.0f, 0.0f});
     joint.def.axis_b = or_else(t.axis_b(), {1.0f, 0.0f, 0.0f});
     joint.def.normal_a = or_else(t.normal_a(), {0.0f, 1.0f, 0.0f});
     joint.def.normal_b = or_else(t.normal_b(), {0.0f, 1.0f, 0.0f});
-    joint.def.cone = t.cone() + 0.0f;
-    joint.def.lower = t.lower() + 0.0f;
-    joint.def.upper = t.upper() + 0.0f;
     joint.def.limited = t.limited();
     scene_joint_drives(t, &joint.def);
     return joint;
@@ -702,94 +674,91 @@ void take_settings(const wire::Scene &t, cairn_scene *scene) {
     scene->world.seed = t.seed();
 }
 
+template <typename List> uint32_t size_of(const List *list) {
+    return list == nullptr ? 0 : list->size();
+}
+
 // How long the lists in the tables of a list are together.
 template <typename Tables, typename List> size_t count_all(const Tables *tables, List list) {
     size_t count = 0;
-    for (fb::uoffset_t i = 0; tables != nullptr && i < tables->size(); ++i) {
-        const auto *inner = list(*tables->Get(i));
-        count += inner == nullptr ? 0 : inner->size();
+    for (fb::uoffset_t i = 0; i < size_of(tables); ++i) {
+        count += size_of(list(*tables->Get(i)));
     }
     return count;
 }
 
+// Appends a list to an array of the scene. Returns where it begins.
+template <typename List, typename To> uint32_t append(const List *list, To *to, uint32_t *count) {
+    const uint32_t first = *count;
+    for (fb::uoffset_t i = 0; i < size_of(list); ++i) {
+        if constexpr (std::is_same_v<To, cairn_vec3>) {
+            to[(*count)++] = or_else(list->Get(i), zero);
+        } else {
+            to[(*count)++] = list->Get(i) + To{};
+        }
+    }
+    return first;
+}
+
 void take_bodies(const wire::Scene &t, cairn_scene *scene) {
-    for (fb::uoffset_t i = 0; t.bodies() != nullptr && i < t.bodies()->size(); ++i) {
+    for (fb::uoffset_t i = 0; i < size_of(t.bodies()); ++i) {
         const auto *table = t.bodies()->Get(i);
         cairn_scene_body body = scene_body(*table);
         body.first_shape = scene->shape_count;
-        for (fb::uoffset_t k = 0; table->shapes() != nullptr && k < table->shapes()->size(); ++k) {
+        for (fb::uoffset_t k = 0; k < size_of(table->shapes()); ++k) {
             scene->shapes[scene->shape_count++] = scene_shape(*table->shapes()->Get(k));
             ++body.shape_count;
         }
         scene->bodies[scene->body_count++] = body;
     }
-    for (fb::uoffset_t i = 0; t.joints() != nullptr && i < t.joints()->size(); ++i) {
+    for (fb::uoffset_t i = 0; i < size_of(t.joints()); ++i) {
         scene->joints[scene->joint_count++] = scene_joint(*t.joints()->Get(i));
     }
 }
 
-void take_hulls(const wire::Scene &t, cairn_scene *scene) {
-    for (fb::uoffset_t i = 0; t.hulls() != nullptr && i < t.hulls()->size(); ++i) {
+void take_geometries(const wire::Scene &t, cairn_scene *scene) {
+    for (fb::uoffset_t i = 0; i < size_of(t.hulls()); ++i) {
         const auto *points = t.hulls()->Get(i)->points();
-        cairn_scene_hull hull = {scene->point_count, points == nullptr ? 0 : points->size()};
-        for (fb::uoffset_t k = 0; k < hull.point_count; ++k) {
-            scene->points[scene->point_count++] = or_else(points->Get(k), zero);
-        }
-        scene->hulls[scene->hull_count++] = hull;
+        const uint32_t first = append(points, scene->points, &scene->point_count);
+        scene->hulls[scene->hull_count++] = {first, size_of(points)};
     }
-}
-
-template <typename List> uint32_t size_of(const List *list) {
-    return list == nullptr ? 0 : list->size();
-}
-
-void take_meshes(const wire::Scene &t, cairn_scene *scene) {
     for (fb::uoffset_t i = 0; i < size_of(t.meshes()); ++i) {
         const auto *vertices = t.meshes()->Get(i)->vertices();
         const auto *indices = t.meshes()->Get(i)->indices();
-        const cairn_scene_mesh mesh = {
-            scene->point_count, size_of(vertices), scene->index_count, size_of(indices)};
-        for (fb::uoffset_t k = 0; k < mesh.vertex_count; ++k) {
-            scene->points[scene->point_count++] = or_else(vertices->Get(k), zero);
-        }
-        for (fb::uoffset_t k = 0; k < mesh.index_count; ++k) {
-            scene->indices[scene->index_count++] = indices->Get(k);
-        }
-        scene->meshes[scene->mesh_count++] = mesh;
+        const uint32_t vertex = append(vertices, scene->points, &scene->point_count);
+        const uint32_t index = append(indices, scene->indices, &scene->index_count);
+        scene->meshes[scene->mesh_count++] = {vertex, size_of(vertices), index, size_of(indices)};
     }
     for (fb::uoffset_t i = 0; i < size_of(t.height_fields()); ++i) {
         const auto *field = t.height_fields()->Get(i);
-        scene->height_fields[scene->height_field_count++] = {scene->height_count,
-            size_of(field->heights()), field->columns(), field->spacing_x(), field->spacing_z()};
-        for (fb::uoffset_t k = 0; k < size_of(field->heights()); ++k) {
-            scene->heights[scene->height_count++] = field->heights()->Get(k) + 0.0f;
-        }
+        const uint32_t first = append(field->heights(), scene->heights, &scene->height_count);
+        scene->height_fields[scene->height_field_count++] = {first, size_of(field->heights()),
+            field->columns(), field->spacing_x(), field->spacing_z()};
     }
 }
 
 cairn_status take_scene(const wire::Scene &t, cairn_scene *scene, char *error) {
     cairn_scene_counts counts{};
-    counts.bodies = t.bodies() == nullptr ? 0 : t.bodies()->size();
+    counts.bodies = size_of(t.bodies());
     counts.shapes = count_all(t.bodies(), [](auto &body) { return body.shapes(); });
-    counts.joints = t.joints() == nullptr ? 0 : t.joints()->size();
-    counts.hulls = t.hulls() == nullptr ? 0 : t.hulls()->size();
+    counts.joints = size_of(t.joints());
+    counts.hulls = size_of(t.hulls());
     counts.points = count_all(t.hulls(), [](auto &hull) { return hull.points(); }) +
                     count_all(t.meshes(), [](auto &mesh) { return mesh.vertices(); });
     counts.meshes = size_of(t.meshes());
     counts.indices = count_all(t.meshes(), [](auto &mesh) { return mesh.indices(); });
     counts.height_fields = size_of(t.height_fields());
     counts.heights = count_all(t.height_fields(), [](auto &field) { return field.heights(); });
+    const auto *rules = t.rules();
     cairn_status status = cairn_scene_make_room(scene, &counts, error);
     if (status == CAIRN_OK) {
-        const auto *rules = t.rules();
         status = cairn_scene_take_names(scene, t.name()->c_str(), t.name()->size(),
             rules == nullptr ? "" : rules->c_str(), rules == nullptr ? 0 : rules->size(), error);
     }
     if (status != CAIRN_OK) {
         return status;
     }
-    take_hulls(t, scene);
-    take_meshes(t, scene);
+    take_geometries(t, scene);
     take_settings(t, scene);
     take_bodies(t, scene);
     return cairn_scene_check(scene, error);

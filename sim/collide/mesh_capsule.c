@@ -16,8 +16,8 @@
 #define FEATURE_CUT CAIRN_MESH_FEATURE_CUT
 #define FEATURE_EDGE (1u << 30)
 
-static void add(cairn_capsule_contacts *contacts, const cairn_capsule_contact *contact) {
-    if (contacts->count < CAIRN_CAPSULE_CONTACTS_MAX) {
+static void add(cairn_segment_contacts *contacts, const cairn_segment_contact *contact) {
+    if (contacts->count < CAIRN_SEGMENT_CONTACTS_MAX) {
         contacts->list[contacts->count++] = *contact;
     }
 }
@@ -59,24 +59,24 @@ static part part_above(const cairn_local_capsule *capsule, const cairn_local_tri
 
 static void add_above_face(const cairn_mesh_pair *pair, const cairn_local_capsule *capsule,
     const cairn_local_triangle *triangle, float s, uint32_t feature,
-    cairn_capsule_contacts *contacts) {
+    cairn_segment_contacts *contacts) {
     const cairn_vec3 at = cairn_local_capsule_at(capsule, s);
     const float height = vec3_dot(triangle->normal, vec3_sub(at, triangle->corners[0]));
     const float separation = height - capsule->radius;
     if (separation <= pair->margin) {
-        const cairn_capsule_contact contact = {
+        const cairn_segment_contact contact = {
             .position = vec3_sub_scaled(at, triangle->normal, 0.5f * (height + capsule->radius)),
             .normal = triangle->normal,
             .separation = separation,
             .feature = feature,
             .triangle = triangle->source->index,
-            .corner = CAIRN_CAPSULE_FACE};
+            .corner = CAIRN_SEGMENT_FACE};
         add(contacts, &contact);
     }
 }
 
 static void collide_face(const cairn_mesh_pair *pair, const cairn_local_capsule *capsule,
-    const cairn_local_triangle *triangle, cairn_capsule_contacts *contacts) {
+    const cairn_local_triangle *triangle, cairn_segment_contacts *contacts) {
     const part s = part_above(capsule, triangle);
     if (s.lower > s.upper) {
         return;
@@ -102,7 +102,7 @@ static uint32_t corner_at(const cairn_local_triangle *triangle, uint32_t i, cair
 }
 
 static void collide_edge(const cairn_mesh_pair *pair, const cairn_local_capsule *capsule,
-    const cairn_local_triangle *triangle, uint32_t i, cairn_capsule_contacts *contacts) {
+    const cairn_local_triangle *triangle, uint32_t i, cairn_segment_contacts *contacts) {
     const cairn_vec3 half = vec3_scale(local_triangle_side(triangle, i), 0.5f);
     const cairn_local_capsule edge = {
         .centre = vec3_add(triangle->corners[i], half), .half = half, .radius = NO_RADIUS};
@@ -118,7 +118,7 @@ static void collide_edge(const cairn_mesh_pair *pair, const cairn_local_capsule 
             corner == 3 ? cairn_mesh_edge_may_touch(pair, triangle, i, found.normal, slack)
                         : cairn_mesh_corner_may_touch(pair, triangle, corner, found.normal, slack);
         if (may) {
-            const cairn_capsule_contact contact = {.position = point->position,
+            const cairn_segment_contact contact = {.position = point->position,
                 .normal = found.normal,
                 .separation = point->separation,
                 .feature = FEATURE_EDGE + k,
@@ -130,7 +130,7 @@ static void collide_edge(const cairn_mesh_pair *pair, const cairn_local_capsule 
 }
 
 void cairn_collide_capsule_triangle(const cairn_mesh_pair *pair, const cairn_local_capsule *capsule,
-    const cairn_local_triangle *triangle, cairn_capsule_contacts *contacts) {
+    const cairn_local_triangle *triangle, cairn_segment_contacts *contacts) {
     const cairn_vec3 from = vec3_sub(capsule->centre, triangle->corners[0]);
     const float height = vec3_dot(triangle->normal, from);
     const float rise = float_abs(vec3_dot(triangle->normal, capsule->half));
@@ -160,8 +160,8 @@ static bool has_corner(const cairn_mesh *mesh, uint32_t triangle, cairn_vec3 pla
 // A corner counts only if the shape touches no face or edge that ends in it: else it is nearer to
 // that one.
 static bool corner_counts(
-    const cairn_mesh *mesh, const cairn_capsule_contacts *contacts, uint32_t index) {
-    const cairn_capsule_contact *contact = &contacts->list[index];
+    const cairn_mesh *mesh, const cairn_segment_contacts *contacts, uint32_t index) {
+    const cairn_segment_contact *contact = &contacts->list[index];
     cairn_triangle own;
     if (contact->corner >= 3 || !cairn_mesh_triangle(mesh, contact->triangle, &own)) {
         return true;
@@ -175,11 +175,11 @@ static bool corner_counts(
     return true;
 }
 
-void cairn_capsule_contacts_finish(const cairn_mesh_pair *pair,
-    const cairn_capsule_contacts *contacts, cairn_mesh_points *points) {
-    CAIRN_ASSERT(contacts->count <= CAIRN_CAPSULE_CONTACTS_MAX);
+void cairn_segment_contacts_finish(const cairn_mesh_pair *pair,
+    const cairn_segment_contacts *contacts, cairn_mesh_points *points) {
+    CAIRN_ASSERT(contacts->count <= CAIRN_SEGMENT_CONTACTS_MAX);
     for (uint32_t i = 0; i < contacts->count; ++i) {
-        const cairn_capsule_contact *contact = &contacts->list[i];
+        const cairn_segment_contact *contact = &contacts->list[i];
         if (corner_counts(pair->mesh, contacts, i)) {
             cairn_mesh_points_add(points, mesh_point_to_mesh(pair, contact->position),
                 mat3_apply(pair->rotation, contact->normal), contact->separation, contact->feature);

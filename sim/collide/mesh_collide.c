@@ -16,7 +16,7 @@ typedef struct visit {
     bool is_frustum;
     cairn_frustum frustum;
     cairn_convex_view polyhedron;
-    cairn_capsule_contacts contacts;
+    cairn_segment_contacts contacts;
     cairn_mesh_points points;
 } visit;
 
@@ -67,7 +67,7 @@ void cairn_collide_mesh(const cairn_mesh *mesh, const cairn_shape_view *shape,
     near.upper = vec3_add(near.upper, reach);
     cairn_mesh_visit(mesh, &near, collide_triangle, &v);
     if (v.round) {
-        cairn_capsule_contacts_finish(&v.pair, &v.contacts, &v.points);
+        cairn_segment_contacts_finish(&v.pair, &v.contacts, &v.points);
     }
     cairn_mesh_points_finish(&v.points, out);
 }

@@ -9,27 +9,27 @@
 
 // Contacts of round shapes are gathered first, because one of a corner counts only if no face
 // or edge beside it touches.
-#define CAIRN_CAPSULE_CONTACTS_MAX 64
-#define CAIRN_CAPSULE_FACE 4 // `corner` of a contact with a face; 3: with an edge
+#define CAIRN_SEGMENT_CONTACTS_MAX 64
+#define CAIRN_SEGMENT_FACE 4 // `corner` of a contact with a face; 3: with an edge
 
-typedef struct cairn_capsule_contact { // in the frame of the shape
+typedef struct cairn_segment_contact { // in the frame of the shape
     cairn_vec3 position;
     cairn_vec3 normal; // from the mesh
     float separation;
     uint32_t feature;
     uint32_t triangle;
     uint32_t corner;
-} cairn_capsule_contact;
+} cairn_segment_contact;
 
-typedef struct cairn_capsule_contacts {
+typedef struct cairn_segment_contacts {
     uint32_t count;
-    cairn_capsule_contact list[CAIRN_CAPSULE_CONTACTS_MAX];
-} cairn_capsule_contacts;
+    cairn_segment_contact list[CAIRN_SEGMENT_CONTACTS_MAX];
+} cairn_segment_contacts;
 
 void cairn_collide_capsule_triangle(const cairn_mesh_pair *pair, const cairn_local_capsule *capsule,
-    const cairn_local_triangle *triangle, cairn_capsule_contacts *contacts);
-void cairn_capsule_contacts_finish(
-    const cairn_mesh_pair *pair, const cairn_capsule_contacts *contacts, cairn_mesh_points *points);
+    const cairn_local_triangle *triangle, cairn_segment_contacts *contacts);
+void cairn_segment_contacts_finish(
+    const cairn_mesh_pair *pair, const cairn_segment_contacts *contacts, cairn_mesh_points *points);
 
 void cairn_collide_frustum_triangle(const cairn_mesh_pair *pair, const cairn_frustum *frustum,
     const cairn_local_triangle *triangle, cairn_mesh_points *points);

@@ -204,73 +204,6 @@ static void disturb_hulls(cairn_world *world, uint64_t tick) {
     drop_hull(world, any_hull(world, 7, tick), 7, tick);
 }
 
-// A bumpy mesh, or a height field with a hole, 8 m wide about the origin of its frame.
-static cairn_mesh_id any_surface(cairn_world *world, uint64_t seed, bool is_field) {
-    cairn_vec3 vertices[81];
-    uint32_t indices[6 * 64];
-    float heights[81];
-    cairn_mesh_id mesh = 0;
-    for (uint32_t i = 0; i < 81; ++i) {
-        const float height = 0.3f * draw(seed, i, 1, 0);
-        heights[i] = i == 12 ? CAIRN_HEIGHT_HOLE : height;
-        vertices[i] = vec3((float)(i % 9) - 4.0f, height, (float)(i / 9) - 4.0f);
-    }
-    for (uint32_t i = 0; i < 64; ++i) {
-        const uint32_t a = i / 8 * 9 + i % 8;
-        const uint32_t cell[6] = {a, a + 9, a + 10, a, a + 10, a + 1};
-        memcpy(indices + 6 * i, cell, sizeof cell);
-    }
-    const cairn_height_field_def field = {
-        .heights = heights, .columns = 9, .rows = 9, .spacing_x = 1.0f, .spacing_z = 1.0f};
-    const cairn_mesh_def def = {
-        .vertices = vertices, .vertex_count = 81, .indices = indices, .triangle_count = 128};
-    const cairn_status status = is_field ? cairn_height_field_create(world, &field, &mesh)
-                                         : cairn_mesh_create(world, &def, &mesh);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    return mesh;
-}
-
-static cairn_body_id place_surface(
-    cairn_world *world, uint32_t kind, cairn_mesh_id mesh, bool is_field, cairn_vec3 at) {
-    cairn_shape_def shape = box(1.0f, 1.0f, 1.0f);
-    shape.kind = is_field ? CAIRN_SHAPE_HEIGHT_FIELD : CAIRN_SHAPE_MESH;
-    shape.mesh = mesh;
-    return place(world, kind, at, quat_identity(), &shape);
-}
-
-// Shapes of all kinds on a mesh, on a height field, and on a mesh that turns.
-static void build_meshes(cairn_world *world) {
-    const cairn_mesh_id mesh = any_surface(world, 8, false);
-    (void)place_surface(world, CAIRN_BODY_STATIC, mesh, false, vec3_zero());
-    (void)place_surface(
-        world, CAIRN_BODY_STATIC, any_surface(world, 9, true), true, vec3(4.0f, 0.0f, -4.0f));
-    const cairn_body_id plate =
-        place_surface(world, CAIRN_BODY_KINEMATIC, mesh, false, vec3(-8.0f, 0.0f, 0.0f));
-    (void)cairn_body_set_velocity(world, plate, vec3_zero(), vec3(0.0f, 0.5f, 0.0f));
-    for (uint32_t i = 0; i < 30; ++i) {
-        const cairn_shape_def other = any_shape(8, i);
-        const cairn_vec3 at = vec3((float)(i % 3) * 8.0f - 8.0f + 2.0f * draw(8, i, 2, 6),
-            1.0f + 0.2f * (float)(i / 3), 2.0f * draw(8, i, 2, 7));
-        (void)place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(8, i), &other);
-    }
-    drop_hull(world, any_hull(world, 8, 0), 8, 0);
-    drop_hull(world, any_hull(world, 8, 3), 8, 3);
-}
-
-// Replaces the height field, so that its blocks are freed and taken again.
-static void disturb_meshes(cairn_world *world, uint64_t tick) {
-    cairn_mesh_id meshes[4];
-    cairn_body_state bodies[2];
-    if (tick % 60 != 59 || cairn_world_meshes(world, meshes, 4) < 2 ||
-        cairn_world_bodies(world, bodies, 2) < 2) {
-        return;
-    }
-    (void)cairn_body_destroy(world, bodies[1].id);
-    (void)cairn_mesh_destroy(world, meshes[1]);
-    const cairn_mesh_id field = any_surface(world, tick, true);
-    (void)place_surface(world, CAIRN_BODY_STATIC, field, true, vec3(4.0f, 0.0f, -4.0f));
-}
-
 // A chain of capsules on ball joints and a swing of two spheres on distance joints.
 static void build_joints(cairn_world *world) {
     const cairn_shape_def link = capsule(0.05f, 0.15f);
@@ -765,8 +698,8 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"hulls", 200, NULL, build_hulls, disturb_hulls, NULL},
     {"discs", 240, NULL, build_discs, NULL, NULL},
     {"kinematic", 120, NULL, build_kinematic, NULL, NULL},
-    {"meshes", 200, NULL, build_meshes, disturb_meshes, NULL},
-    {"meshes_pgs", 120, define_pgs, build_meshes, NULL, NULL},
+    {"meshes", 200, NULL, golden_build_meshes, golden_disturb_meshes, NULL},
+    {"meshes_pgs", 120, define_pgs, golden_build_meshes, NULL, NULL},
     {"sandbox", 240, define_sandbox, build_ground, NULL, command_sandbox},
     {"edits", 200, define_sandbox, build_ground, NULL, command_edits},
     {"events", 280, define_events, build_events, disturb_events, NULL},

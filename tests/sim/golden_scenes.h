@@ -25,6 +25,10 @@ extern const uint32_t golden_scene_count;
 void golden_build_machines(cairn_world *world);
 void golden_disturb_machines(cairn_world *world, uint64_t tick);
 
+// Shapes of all kinds on a mesh, a height field and a mesh that turns (tests/sim/golden_meshes.c).
+void golden_build_meshes(cairn_world *world);
+void golden_disturb_meshes(cairn_world *world, uint64_t tick);
+
 // Asserts that there is such a scene.
 const golden_scene *golden_scene_named(const char *name);
 
