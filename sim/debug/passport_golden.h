@@ -8,4 +8,4 @@
 static const cairn_hash128 cairn_passport_golden_trigonometry = {
     .lo = UINT64_C(0xadac0fa76d6dd904), .hi = UINT64_C(0xc70d98dbdf0fe20e)};
 static const cairn_hash128 cairn_passport_golden_scene = {
-    .lo = UINT64_C(0xdecaf5589fd17fc5), .hi = UINT64_C(0x88b4b5dd2611c0a3)};
+    .lo = UINT64_C(0xec9baa07b08d78ce), .hi = UINT64_C(0x5750e8eaf71b697d)};
