@@ -88,7 +88,6 @@ TEST("a world with meshes that is loaded, decoded or forked in every tick stays 
 
 TEST("meshes that come and go take the lowest free blocks, on every machine") {
     SCOPED(cairn_world) *world = kit_world(NULL);
-    SCOPED(kit_bytes) empty = kit_encode(world);
     const cairn_mesh_id first = bumpy_mesh(world, 7);
     const cairn_mesh_id second = bumpy_field(world, 9);
     const cairn_mesh_id third = bumpy_mesh(world, 5);
