@@ -71,7 +71,7 @@ FAULTS = {
          "wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent)"
          " * (FAULT ? lanes_all(0.0f) : warm);")]),
     "features-ignored": ("impulses of points that match are lost", "sim.stability", [
-        ("sim/collide/contact_update.c", "while (k < old->point_count && old->points[k].feature",
+        ("sim/collide/contact_points.c", "while (k < old->point_count && old->points[k].feature",
          "while ((k < old->point_count && FAULT) || k < old->point_count && old->points[k].feature")]),
     "manifold-far": ("a manifold is recycled ten times longer", "physics.contact", [
         ("sim/collide/manifold_pool.c",
