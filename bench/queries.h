@@ -5,5 +5,6 @@
 
 #include <stdbool.h>
 
-// Prints a line for each. False: one is beyond its target, or there is no memory.
+// Prints a line for each query. Returns false if a query is slower than its target, or if memory
+// runs out.
 bool bench_queries(void);

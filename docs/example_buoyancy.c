@@ -37,7 +37,7 @@ static void push_column(cairn_world *world, const cairn_body_state *body, cairn_
     const cairn_vec3 up = half.y < 0.0f ? cairn_vec3_negate(half) : half;
     const cairn_vec3 point = cairn_vec3_add_scaled(middle, up, share - 1.0f);
     const float mass = WATER_DENSITY * area * 2.0f * cairn_vec3_length(half) * share;
-    // Of a body whose centre of mass is its origin.
+    // The velocity of the point. The body's position must be its centre of mass.
     const cairn_vec3 velocity = cairn_vec3_add(body->linear_velocity,
         cairn_vec3_cross(body->angular_velocity, cairn_vec3_sub(point, body->position)));
     cairn_vec3 force = cairn_vec3_scale(velocity, 0.0f - DRAG * mass);

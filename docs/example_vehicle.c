@@ -93,15 +93,10 @@ static void destroy_car(cairn_world *world, car *c) {
     memset(c, 0, sizeof *c);
 }
 
-// The angle whose tangent is t, for |t| < 1, to 0.3 degrees. Not atanf: libm is not deterministic.
-static float angle_of(float t) {
-    return t / (1.0f + 0.28f * t * t);
-}
-
 // After Ackermann: the axles of all wheels meet in the middle of the circle, which is on the line
 // of the rear axle. Positive angles turn left.
 static float steering_angle(int wheel, float curvature) {
-    return angle_of(2.0f * HALF_BASE * curvature / (1.0f + curvature * sideways(wheel)));
+    return cairn_float_atan2(2.0f * HALF_BASE * curvature, 1.0f + curvature * sideways(wheel));
 }
 
 static void drive_car(cairn_world *world, const car *c, const cairn_command *input) {

@@ -233,7 +233,7 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
 
 // What happened in the world that is shown.
 typedef struct cairn_client_event {
-    uint64_t tick;                 // the first tick whose picture shows it
+    uint64_t tick;                 // the picture shows the event from this tick on
     cairn_contact_event_kind kind; // CAIRN_CONTACT_HIT, CAIRN_SENSOR_BEGIN or CAIRN_SENSOR_END
     cairn_shape_id shape_a;        // of a sensor event: the sensor
     cairn_shape_id shape_b;

@@ -119,7 +119,7 @@ typedef struct cairn_joint_angles {
     float twist; // rad, of b about its axis, [-pi, pi]
 } cairn_joint_angles;
 
-// The present angles of a joint whose kind has axes. CAIRN_INVALID_ARGUMENT for other kinds.
+// The present angles of a joint. CAIRN_INVALID_ARGUMENT: joints of this kind have no axes.
 cairn_status cairn_joint_angles_read(
     const cairn_world *world, cairn_joint_id joint, cairn_joint_angles *out);
 

@@ -124,7 +124,7 @@ static inline uint32_t cairn_quarter_turns(float x, double *remainder) {
     return (uint32_t)((int64_t)turns & 3);
 }
 
-// Taylor polynomials on [-pi/4, pi/4], whose first missing terms are below 1e-13.
+// Taylor polynomials on [-pi/4, pi/4]. The first omitted term is below 1e-13.
 static inline double cairn_sine_near_zero(double x) {
     const double u = x * x;
     double p = 1.0 / 6227020800.0;

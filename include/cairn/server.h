@@ -81,8 +81,8 @@ typedef struct cairn_server_room_config {
     uint32_t input_window_ticks;     // an input may be this far ahead of its tick; default 64
     uint32_t catch_up_ticks_max;     // ticks run at once when late, others are skipped; default 4
     // The longest time that a tick waits for late inputs after it is due, in ms: 0 (the default)
-    // .. CAIRN_ROOM_WAIT_MS_MAX. It waits only for players that run the simulation and from whom a
-    // datagram arrived within the last second. Waits longer than two ticks are announced to the
+    // .. CAIRN_ROOM_WAIT_MS_MAX. It waits only for players that run the simulation and that
+    // sent a datagram within the last second. Waits longer than two ticks are announced to the
     // room's clients. A wait delays the schedule.
     uint32_t wait_ms;
     bool recorded; // default true; has no effect without on_record

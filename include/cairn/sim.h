@@ -214,7 +214,8 @@ cairn_status cairn_body_apply_angular_impulse( // N m s
 // N at the centre of mass and N m, applied during the next step only.
 cairn_status cairn_body_apply_force(
     cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 torque);
-// N, applied during the next step only, at a world point, whose lever arm is that of now.
+// Applies a force, N, at a world point, during the next step only. The torque follows from where
+// the point and the centre of mass are at the time of the call.
 cairn_status cairn_body_apply_force_at(
     cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 point);
 
@@ -269,8 +270,8 @@ cairn_vec3 cairn_world_gravity(const cairn_world *world);
 // component beyond CAIRN_GRAVITY_MAX.
 cairn_status cairn_world_set_gravity(cairn_world *world, cairn_vec3 gravity);
 
-// A pressure wave from a point. It pushes the dynamic bodies whose shapes are within reach, each
-// shape at its point nearest to the centre, away from the centre, by
+// A pressure wave from a point. It pushes each shape of a dynamic body within reach away from the
+// centre. The impulse acts at the point of the shape that is nearest to the centre:
 //
 //     impulse_per_area * area * min(1, (radius + falloff - distance) / falloff)
 //
