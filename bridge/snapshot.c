@@ -8,7 +8,8 @@ cairn_snapshot_body cairn_snapshot_body_of(const cairn_body_state *body) {
     return (cairn_snapshot_body){
         .id = body->id,
         .flags = (body->awake != 0 ? CAIRN_SNAPSHOT_BODY_AWAKE : 0u) |
-                 body->kind << CAIRN_SNAPSHOT_BODY_KIND_SHIFT,
+                 body->kind << CAIRN_SNAPSHOT_BODY_KIND_SHIFT |
+                 (body->enabled == 0 ? CAIRN_SNAPSHOT_BODY_DISABLED : 0u),
         .position = body->position,
         .rotation = body->rotation,
         .linear_velocity = body->linear_velocity,

@@ -609,6 +609,7 @@ cairn_scene_shape scene_shape(const wire::SceneShape &t) {
     shape.def.mask = t.mask();
     shape.def.flags |= t.sensor() ? uint32_t{CAIRN_SHAPE_SENSOR} : 0;
     shape.def.flags |= t.hit_events() ? uint32_t{CAIRN_SHAPE_HIT_EVENTS} : 0;
+    shape.def.flags |= t.contact_events() ? uint32_t{CAIRN_SHAPE_CONTACT_EVENTS} : 0;
     shape.hull = t.hull();
     shape.mesh = t.mesh();
     return shape;

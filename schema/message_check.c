@@ -88,7 +88,8 @@ static void check_body(checker *c, const cairn_snapshot_body *body) {
             FINITE(body->angular_velocity),
         CAIRN_DECODE_NON_FINITE);
     require(c,
-        cairn_id_index(body->id) != CAIRN_INDEX_NONE && body->flags <= BODY_FLAGS_MAX &&
+        cairn_id_index(body->id) != CAIRN_INDEX_NONE &&
+            (body->flags & ~CAIRN_SNAPSHOT_BODY_DISABLED) <= BODY_FLAGS_MAX &&
             is_unit(body->rotation),
         CAIRN_DECODE_OUT_OF_RANGE);
 }
@@ -408,7 +409,7 @@ static void check_world_events(checker *c, const cairn_world_events_message *mes
             CAIRN_DECODE_NON_FINITE);
         require(c,
             events[i].kind >= 1 && events[i].kind <= CAIRN_WIRE_EVENT_KIND_LAST &&
-                events[i].reserved == 0,
+                (events[i].kind == CAIRN_WIRE_EVENT_KIND_LAST) == (events[i].joint != 0),
             CAIRN_DECODE_OUT_OF_RANGE);
         require(c, i == 0 || events[i - 1].tick <= events[i].tick, CAIRN_DECODE_ORDER);
     }

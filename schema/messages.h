@@ -97,11 +97,11 @@ typedef struct cairn_wire_root {
 } cairn_wire_root;
 _Static_assert(sizeof(cairn_wire_root) == 24, "wire layout");
 
-// An event of the world for clients that have none. The fields are those of cairn_contact_event;
-// `tick` is that of the world after the step that reported it.
+// An event of the world for clients that have none. The fields are those of cairn_contact_event, or
+// of cairn_joint_event; `tick` is that of the world after the step that reported it.
 typedef struct cairn_wire_event {
     uint64_t tick;
-    uint32_t kind; // cairn_contact_event_kind
+    uint32_t kind; // cairn_contact_event_kind, or CAIRN_CLIENT_JOINT_BROKE
     cairn_shape_id shape_a;
     cairn_shape_id shape_b;
     cairn_body_id body_a;
@@ -110,10 +110,10 @@ typedef struct cairn_wire_event {
     cairn_vec3 normal;
     float approach_speed;
     float impulse;
-    uint32_t reserved; // 0
+    cairn_joint_id joint; // CAIRN_CLIENT_JOINT_BROKE, else 0
 } cairn_wire_event;
 _Static_assert(sizeof(cairn_wire_event) == 64, "wire layout");
-#define CAIRN_WIRE_EVENT_KIND_LAST 5u
+#define CAIRN_WIRE_EVENT_KIND_LAST 6u
 
 // When a client's inputs arrive, sent in every snapshot and ticks message.
 typedef struct cairn_wire_timing {

@@ -32,7 +32,7 @@ void cairn_event_queue_add(cairn_event_queue *queue, const cairn_world_events_me
 static cairn_client_event client_event_of(const cairn_wire_event *event) {
     return (cairn_client_event){
         .tick = event->tick,
-        .kind = (cairn_contact_event_kind)event->kind,
+        .kind = event->kind,
         .shape_a = event->shape_a,
         .shape_b = event->shape_b,
         .body_a = event->body_a,
@@ -41,6 +41,7 @@ static cairn_client_event client_event_of(const cairn_wire_event *event) {
         .normal = {event->normal.x, event->normal.y, event->normal.z},
         .approach_speed = event->approach_speed,
         .impulse = event->impulse,
+        .joint = event->joint,
     };
 }
 

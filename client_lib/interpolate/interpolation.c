@@ -66,7 +66,9 @@ double cairn_interpolation_tick(
 static cairn_client_body interpolate_body(
     const cairn_snapshot_body *a, const cairn_snapshot_body *b, float fraction) {
     CAIRN_ASSERT(a->id == b->id && fraction >= 0 && fraction <= 1);
-    cairn_client_body body = {.id = a->id, .awake = ((a->flags | b->flags) & 1) != 0};
+    cairn_client_body body = {.id = a->id,
+        .awake = ((a->flags | b->flags) & CAIRN_SNAPSHOT_BODY_AWAKE) != 0,
+        .disabled = (a->flags & CAIRN_SNAPSHOT_BODY_DISABLED) != 0};
     cairn_interpolate_vec3(a->position, b->position, fraction, body.position);
     cairn_interpolate_quat(a->rotation, b->rotation, fraction, body.rotation);
     cairn_interpolate_vec3(a->linear_velocity, b->linear_velocity, fraction, body.linear_velocity);

@@ -199,6 +199,7 @@ bool cairn_client_push_input(cairn_client *client, const cairn_client_input *inp
 typedef struct cairn_client_body {
     cairn_body_id id;
     bool awake;
+    bool disabled;             // it stays in its place and touches nothing: a game may hide it
     float position[3];         // m, of the centre of mass
     float rotation[4];         // x y z w
     float linear_velocity[3];  // m/s
@@ -233,24 +234,27 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
 
 // What happened in the world that is shown.
 typedef struct cairn_client_event {
-    uint64_t tick;                 // the picture shows the event from this tick on
-    cairn_contact_event_kind kind; // CAIRN_CONTACT_HIT, CAIRN_SENSOR_BEGIN or CAIRN_SENSOR_END
-    cairn_shape_id shape_a;        // of a sensor event: the sensor
+    uint64_t tick;          // the picture shows the event from this tick on
+    uint32_t kind;          // cairn_contact_event_kind, or CAIRN_CLIENT_JOINT_BROKE
+    cairn_shape_id shape_a; // of a sensor event: the sensor; of a joint 0, as shape_b
     cairn_shape_id shape_b;
     cairn_body_id body_a;
     cairn_body_id body_b;
-    float point[3];       // m, where the shapes met; hits, zero in other events
-    float normal[3];      // from a to b; hits
-    float approach_speed; // m/s; hits
+    float point[3];       // m, where the shapes met; begins and hits, zero in other events
+    float normal[3];      // from a to b; begins and hits
+    float approach_speed; // m/s; begins and hits
     float impulse;        // N s; hits
+    cairn_joint_id joint; // that broke and no longer exists, else 0
 } cairn_client_event;
 
 // Interpolate mode: takes the events up to the tick that cairn_client_sample_world showed last,
 // oldest first, at most `capacity`, so that a sound is heard when the hit is seen. Returns how many
-// were written; each is written once. Shapes ask for events by CAIRN_SHAPE_HIT_EVENTS and
-// CAIRN_SHAPE_SENSOR. Events come over the reliable stream; those that the server dropped for a
-// slow client, or that the host did not take in time, count in statistics.snapshots.events_missed.
-// Returns 0 in modes that simulate: there on_step reads the events of the client's own world.
+// were written; each is written once. Shapes ask for events by CAIRN_SHAPE_HIT_EVENTS,
+// CAIRN_SHAPE_CONTACT_EVENTS and CAIRN_SHAPE_SENSOR; joints that break need not ask. A contact also
+// ends, told or not when it began, if one of its shapes was destroyed. Events come over the
+// reliable stream; those that the server dropped for a slow client, or that the host did not take
+// in time, count in statistics.snapshots.events_missed. Returns 0 in modes that simulate: there
+// on_step reads the events of the client's own world.
 uint32_t cairn_client_events(cairn_client *client, cairn_client_event *out, uint32_t capacity);
 
 typedef struct cairn_client_shape {

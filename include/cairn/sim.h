@@ -414,7 +414,7 @@ typedef struct cairn_shape_def {
     uint32_t category;       // collision filter: a pair collides when each one's category
     uint32_t mask;           // meets the other's mask
     uint32_t user;
-    uint32_t flags; // CAIRN_SHAPE_SENSOR, CAIRN_SHAPE_HIT_EVENTS
+    uint32_t flags; // CAIRN_SHAPE_SENSOR, CAIRN_SHAPE_HIT_EVENTS, CAIRN_SHAPE_CONTACT_EVENTS
     // More of the material; all 0 by default.
     float static_friction; // while surfaces stick; at least `friction`, or 0: the same
     // m, [0, 1e4]: a contact resists rolling, and spinning about its normal, by a torque of at most

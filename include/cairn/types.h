@@ -230,6 +230,11 @@ enum {
     CAIRN_SHAPE_SENSOR = 1u << 0,
     // Contacts of this shape make hit events.
     CAIRN_SHAPE_HIT_EVENTS = 1u << 1,
+    // Clients that interpolate are told when contacts of this shape begin and end. Everybody else
+    // reads these events in the world, of all shapes.
+    CAIRN_SHAPE_CONTACT_EVENTS = 1u << 2,
+    CAIRN_SHAPE_FLAGS =
+        CAIRN_SHAPE_SENSOR | CAIRN_SHAPE_HIT_EVENTS | CAIRN_SHAPE_CONTACT_EVENTS, // all of them
 };
 
 typedef enum cairn_joint_kind {
@@ -253,17 +258,18 @@ typedef enum cairn_joint_kind {
 // A body as it is sent to clients. No padding: it travels in this layout.
 typedef struct cairn_snapshot_body {
     cairn_body_id id;
-    uint32_t flags;      // CAIRN_SNAPSHOT_BODY_AWAKE, and the kind
+    uint32_t flags;      // CAIRN_SNAPSHOT_BODY_AWAKE and the others, and the kind
     cairn_vec3 position; // of the body's origin
     cairn_quat rotation;
     cairn_vec3 linear_velocity; // of the centre of mass
     cairn_vec3 angular_velocity;
 } cairn_snapshot_body;
 
-// Bits of cairn_snapshot_body.flags: awake, then the cairn_body_kind.
+// Bits of cairn_snapshot_body.flags: awake, the cairn_body_kind, disabled.
 #define CAIRN_SNAPSHOT_BODY_AWAKE 1u
 #define CAIRN_SNAPSHOT_BODY_KIND_SHIFT 1u
 #define CAIRN_SNAPSHOT_BODY_KIND_MASK 3u
+#define CAIRN_SNAPSHOT_BODY_DISABLED 8u
 
 // A shape as it is sent to clients: what is needed to draw it. No padding: it travels in this
 // layout. The vertices of a hull are sent separately.
@@ -387,7 +393,8 @@ typedef enum cairn_friction_model {
 } cairn_friction_model;
 
 // The algorithm that computes the impulses of a step.
-// What cairn_contact_event (cairn/sim.h) and cairn_client_event (cairn/client.h) report.
+// What cairn_contact_event (cairn/sim.h) reports. The kinds of cairn_client_event (cairn/client.h)
+// begin with these.
 typedef enum cairn_contact_event_kind {
     CAIRN_CONTACT_BEGIN = 1, // the gap is now at most 1 cm
     CAIRN_CONTACT_END = 2,
@@ -398,6 +405,9 @@ typedef enum cairn_contact_event_kind {
     CAIRN_SENSOR_BEGIN = 4,
     CAIRN_SENSOR_END = 5,
 } cairn_contact_event_kind;
+
+// A joint broke: a kind of cairn_client_event only. The world has cairn_world_joint_events.
+#define CAIRN_CLIENT_JOINT_BROKE 6u
 
 typedef enum cairn_solver {
     // Soft constraints in substeps. A relaxation pass after each substep removes the velocity that

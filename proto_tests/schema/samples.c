@@ -59,7 +59,7 @@ static const cairn_wire_event world_events[2] = {{.tick = 95,
                                                      .normal = {0.0f, 1.0f, 0.0f},
                                                      .approach_speed = 4.5f,
                                                      .impulse = 5.5f},
-    {.tick = 95, .kind = 4, .shape_a = 0x100005, .shape_b = 0x100006}};
+    {.tick = 95, .kind = 6, .body_a = 0x100005, .body_b = 0x100006, .joint = 0x100007}};
 // As initialisers: a constant struct is not a constant expression in C17.
 #define SAMPLE_TIMING                                                                              \
     {                                                                                              \

@@ -67,14 +67,14 @@ TEST("the shapes of all bodies are in one list") {
     assert_true(scene->joints[0].def.anchor_a.z == 3.0f);
 }
 
-TEST("a shape may be a sensor or ask for hits, a world has a threshold for them") {
+TEST("a shape may be a sensor or ask for events, a world has a threshold for them") {
     SCOPED(cairn_scene) *scene =
         parse_good("{'name': 'a', 'event_capacity': 7, 'hit_threshold': 2.5, 'bodies': [{'shapes':"
                    " [{}, {'sensor': true}, {'hit_events': true},"
-                   " {'sensor': true, 'hit_events': true}]}]}");
+                   " {'sensor': true, 'hit_events': true}, {'contact_events': true}]}]}");
     assert_int_equal(scene->world.event_capacity, 7);
     assert_true(scene->world.hit_threshold == 2.5f);
-    for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t i = 0; i < 5; ++i) {
         assert_int_equal(scene->shapes[i].def.flags, i);
     }
 }

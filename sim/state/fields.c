@@ -168,7 +168,7 @@ static const cairn_field shape_fields[] = {
     WORD(category, ANY),
     WORD(mask, ANY),
     WORD(user, ANY),
-    WORD(flags, CAIRN_SHAPE_SENSOR | CAIRN_SHAPE_HIT_EVENTS),
+    WORD(flags, CAIRN_SHAPE_FLAGS),
     SIZE(static_friction, CAIRN_FRICTION_MAX),
     SIZE(rolling_resistance, CAIRN_RESISTANCE_MAX),
     SIZE(spin_resistance, CAIRN_RESISTANCE_MAX),

@@ -155,7 +155,7 @@ typedef struct cairn_shape {
     uint32_t category;
     uint32_t mask;
     uint32_t user;
-    uint32_t flags; // CAIRN_SHAPE_SENSOR, CAIRN_SHAPE_HIT_EVENTS
+    uint32_t flags; // CAIRN_SHAPE_SENSOR and the others
     float static_friction;
     float rolling_resistance; // m
     float spin_resistance;    // m

@@ -77,7 +77,7 @@ static cairn_status shape_def_check(const cairn_shape_def *def) {
         material_check(&material),
     };
     const cairn_status status = cairn_check_all(checks, sizeof checks / sizeof checks[0]);
-    const bool known = def->flags <= (CAIRN_SHAPE_SENSOR | CAIRN_SHAPE_HIT_EVENTS);
+    const bool known = def->flags <= CAIRN_SHAPE_FLAGS;
     return status == CAIRN_OK && (def->density <= 0.0f || !known) ? CAIRN_INVALID_ARGUMENT : status;
 }
 

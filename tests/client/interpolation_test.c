@@ -56,6 +56,16 @@ TEST("without a snapshot there is nothing to show") {
     assert_int_equal(s.sample.body_count, 0);
 }
 
+TEST("a body is disabled from the tick of the snapshot that says so") {
+    scene s;
+    start_pair(&s, body_at(1, 1), body_at(1, 1));
+    s.b[0].flags |= CAIRN_SNAPSHOT_BODY_DISABLED;
+    assert_true(show(&s, 109.5));
+    assert_false(s.shown[0].disabled);
+    assert_true(show(&s, 110));
+    assert_true(s.shown[0].disabled);
+}
+
 TEST("positions are interpolated linearly") {
     const struct {
         double tick;
