@@ -14,16 +14,20 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_VERSION,        // request: another version text
     CAIRN_NETCODE_DROP_PROTOCOL_ID,    // request: another protocol
     CAIRN_NETCODE_DROP_TOKEN_EXPIRED,
+    CAIRN_NETCODE_DROP_TOKEN_LIFETIME,   // expires later than a token of the allowed lifetime
     CAIRN_NETCODE_DROP_TOKEN_RESTART,    // an earlier run of the server may have accepted it
     CAIRN_NETCODE_DROP_TOKEN_BROKEN,     // private part does not decrypt or parse
+    CAIRN_NETCODE_DROP_TOKEN_TIMEOUT,    // its time-out is longer than allowed, or there is none
     CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, // no public address of this server in its list
-    CAIRN_NETCODE_DROP_TOKEN_USED,       // another address, or consumed by a session
+    CAIRN_NETCODE_DROP_TOKEN_USED,       // pending at another address, or consumed by a session
     CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL,
+    CAIRN_NETCODE_DROP_ID_TOKENS, // this client id consumed as many tokens as one id may
     CAIRN_NETCODE_DROP_ADDRESS_CONNECTED,
     CAIRN_NETCODE_DROP_ID_CONNECTED,
     CAIRN_NETCODE_DROP_HANDSHAKES_FULL, // no room for another pending handshake
+    CAIRN_NETCODE_DROP_ID_HANDSHAKES,   // this client id has as many pending as one id may
     CAIRN_NETCODE_DROP_SERVER_FULL,     // answered with denied
-    CAIRN_NETCODE_DROP_CHALLENGE,   // response: challenge token is invalid or not of this server
+    CAIRN_NETCODE_DROP_CHALLENGE,   // response: challenge token is not of this handshake, or old
     CAIRN_NETCODE_DROP_WRONG_STATE, // not what the state of this peer expects
     CAIRN_NETCODE_DROP_SEND_QUEUE_FULL, // an answer could not be queued
     CAIRN_NETCODE_DROP_UNREAD,          // the caller did not take the last payload

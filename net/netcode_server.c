@@ -17,12 +17,20 @@
 #define DISCONNECT_COUNT 10
 #define ENTROPY_SIZE CAIRN_AEAD_KEY_SIZE
 
-// Packets sent before a client has a slot share its key with the packets sent after, whose
-// sequences start at 0: these start in the upper half, so no nonce is used twice.
-#define GLOBAL_SEQUENCE_START (UINT64_C(1) << 63)
+// All servers of a token have its keys, and each key encrypts packets before and after the client
+// has a slot. So that no nonce is used twice, the sequences of server i of the list are those with
+// i in bits 58 to 62; bit 63 is set before the client has a slot (docs/PROTOCOL.md, Sequences).
+#define SEQUENCES_GLOBAL (UINT64_C(1) << 63)
+#define SEQUENCES_PER_SERVER (UINT64_C(1) << 58)
+_Static_assert(CAIRN_TOKEN_SERVERS_MAX *SEQUENCES_PER_SERVER <= SEQUENCES_GLOBAL,
+    "every server of a token has sequences of its own");
+#define SERVER_NONE UINT32_MAX
 
 #define HANDSHAKES_OF(clients_max) (2 * (clients_max) + 256)
-#define TOKENS_OF(clients_max) (8 * (clients_max) + 1024)
+#define TOKENS_OF(clients_max) (64 * (clients_max) + 4096)
+// A token is decrypted to learn whether its times are the backend's at most this often: refused
+// tokens cost less than accepted ones.
+#define TOKEN_TIMES_INTERVAL_NS UINT64_C(100000000)
 
 // A disconnect packet with its longest sequence. Answers to unknown peers leave room for the
 // disconnects of every slot, so that a flood of requests cannot silence a shutdown.
@@ -30,7 +38,7 @@
 #define DISCONNECT_SIZE (DISCONNECT_COUNT * (CAIRN_OUTBOX_RECORD_SIZE + DISCONNECT_SIZE_MAX))
 #define ANSWERS_SIZE(clients_max) (32 * 1024 + 128 * (size_t)(clients_max))
 
-enum { KEY_CHALLENGE = 1, KEY_LOOKUP = 2 };
+enum { KEY_CHALLENGE = 1, KEY_LOOKUP = 2, KEY_SEQUENCE = 3 };
 
 static const cairn_packet denied = {.type = CAIRN_PACKET_DENIED};
 
@@ -46,10 +54,14 @@ struct cairn_netcode_server {
     cairn_address public_addresses[CAIRN_TOKEN_SERVERS_MAX];
     uint8_t private_key[CAIRN_KEY_SIZE];
     uint8_t challenge_key[CAIRN_AEAD_KEY_SIZE];
+    uint8_t sequence_key[CAIRN_SIPHASH_KEY_SIZE]; // for sequences that nobody can foresee
     uint64_t challenge_sequence;
-    uint64_t global_sequence;
+    uint64_t global_sequence; // below SEQUENCES_PER_SERVER
     uint64_t now_ns;
-    uint64_t slots_due_ns; // no time-out or keep-alive is due before
+    uint64_t unix_since_ns; // now_ns plus this, modulo 2^64, is the wall clock
+    cairn_netcode_token_times token_times;
+    uint64_t token_times_ns; // when a refused token was last decrypted
+    uint64_t slots_due_ns;   // no time-out or keep-alive is due before
     bool admitting;
     cairn_netcode_slots slots;
     cairn_handshakes handshakes;
@@ -68,7 +80,8 @@ struct cairn_netcode_server {
 };
 
 cairn_netcode_server_config cairn_netcode_server_config_default(void) {
-    return (cairn_netcode_server_config){.clients_max = 64, .token_lifetime_s_max = 30};
+    return (cairn_netcode_server_config){
+        .clients_max = 64, .token_lifetime_s_max = 30, .token_timeout_s_max = 60};
 }
 
 static bool config_valid(const cairn_netcode_server_config *config) {
@@ -79,12 +92,22 @@ static bool config_valid(const cairn_netcode_server_config *config) {
            cairn_addresses_valid(config->public_addresses, config->public_address_count);
 }
 
+// A number in the second quarter of a server's sequences: no counter that starts at 0 reaches it,
+// and one that starts there does not leave them.
+static uint64_t random_sequence(
+    const cairn_netcode_server *server, const uint8_t *seed, size_t seed_size) {
+    const uint64_t quarter = SEQUENCES_PER_SERVER / 4;
+    return quarter + cairn_siphash(seed, seed_size, server->sequence_key) % quarter;
+}
+
 static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *entropy) {
     const uint32_t clients_max = server->config.clients_max;
     CAIRN_ASSERT(clients_max >= 1 && clients_max <= CAIRN_CLIENTS_MAX);
     uint8_t hash_key[CAIRN_SIPHASH_KEY_SIZE];
     cairn_key_derive(entropy, KEY_CHALLENGE, server->challenge_key, CAIRN_AEAD_KEY_SIZE);
     cairn_key_derive(entropy, KEY_LOOKUP, hash_key, CAIRN_SIPHASH_KEY_SIZE);
+    cairn_key_derive(entropy, KEY_SEQUENCE, server->sequence_key, CAIRN_SIPHASH_KEY_SIZE);
+    server->global_sequence = random_sequence(server, NULL, 0);
     server->events_capacity = 2 * clients_max;
     server->events = calloc(server->events_capacity, sizeof *server->events);
     const cairn_status parts[] = {
@@ -121,8 +144,8 @@ cairn_status cairn_netcode_server_create(
     memcpy(server->private_key, config->private_key, CAIRN_KEY_SIZE);
     memcpy(server->public_addresses, config->public_addresses,
         config->public_address_count * sizeof *config->public_addresses);
-    server->global_sequence = GLOBAL_SEQUENCE_START;
     server->now_ns = config->start_ns;
+    server->unix_since_ns = config->start_unix_ns - config->start_ns;
     server->slots_due_ns = UINT64_MAX;
     server->admitting = true;
     const cairn_status status = create_tables(server, config->entropy);
@@ -167,13 +190,16 @@ static void queue(
     }
 }
 
-// Sends an answer to a peer that has no slot yet.
+// Sends an answer to a peer that has no slot yet. `server_index` is that of its token.
 static void queue_answer(cairn_netcode_server *server, const cairn_address *to,
-    const uint8_t key[CAIRN_KEY_SIZE], const cairn_packet *packet) {
-    CAIRN_ASSERT(server->global_sequence >= GLOBAL_SEQUENCE_START);
+    uint32_t server_index, const uint8_t key[CAIRN_KEY_SIZE], const cairn_packet *packet) {
+    CAIRN_ASSERT(server->global_sequence < SEQUENCES_PER_SERVER);
+    CAIRN_ASSERT(server_index < CAIRN_TOKEN_SERVERS_MAX);
+    const uint64_t sequence =
+        SEQUENCES_GLOBAL + server_index * SEQUENCES_PER_SERVER + server->global_sequence++;
     uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
-    const size_t size = cairn_packet_write(
-        packet, server->global_sequence++, server->config.protocol_id, key, bytes);
+    const size_t size =
+        cairn_packet_write(packet, sequence, server->config.protocol_id, key, bytes);
     const size_t kept = server->config.clients_max * DISCONNECT_SIZE;
     if (cairn_outbox_room(&server->outbox) < kept + CAIRN_OUTBOX_RECORD_SIZE + size) {
         ++server->drops[CAIRN_NETCODE_DROP_SEND_QUEUE_FULL];
@@ -186,7 +212,7 @@ static size_t write_to_client(
     cairn_netcode_server *server, uint32_t client, const cairn_packet *packet, uint8_t *bytes) {
     CAIRN_ASSERT(cairn_netcode_server_connected(server, client));
     cairn_netcode_slot *slot = &server->slots.list[client];
-    CAIRN_ASSERT(slot->sequence < GLOBAL_SEQUENCE_START);
+    CAIRN_ASSERT(slot->sequence < SEQUENCES_GLOBAL);
     slot->sent_ns = server->now_ns;
     return cairn_packet_write(
         packet, slot->sequence++, server->config.protocol_id, slot->server_to_client_key, bytes);
@@ -313,42 +339,88 @@ static void apply_input(cairn_netcode_server *server, uint32_t client, unsigned 
     }
 }
 
-static bool is_public_address(
+// The place of this server in the token's list; SERVER_NONE: it is not there. No other server has
+// one of our addresses, so no other server of the token has this place.
+static uint32_t server_index_of(
     const cairn_netcode_server *server, const cairn_token_private *token) {
     CAIRN_ASSERT(token->server_count <= CAIRN_TOKEN_SERVERS_MAX);
     for (uint32_t i = 0; i < token->server_count; ++i) {
         for (uint32_t k = 0; k < server->config.public_address_count; ++k) {
             if (cairn_address_equal(&token->servers[i], &server->public_addresses[k])) {
-                return true;
+                return i;
             }
         }
     }
-    return false;
+    return SERVER_NONE;
 }
 
 static bool is_full(const cairn_netcode_server *server) {
     return !server->admitting || cairn_netcode_slots_find_free(&server->slots) == CAIRN_LOOKUP_NONE;
 }
 
-static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_address *from,
-    const cairn_packet_request *request, cairn_token_private *token) {
-    const uint64_t start_unix_s = server->config.start_unix_s;
-    CAIRN_ASSERT(server->now_ns >= server->config.start_ns);
-    const uint64_t now_unix_s =
-        start_unix_s + (server->now_ns - server->config.start_ns) / CAIRN_NS_PER_S;
-    if (request->expire_unix_s <= now_unix_s) {
+static uint64_t unix_s_at(const cairn_netcode_server *server, uint64_t at_ns) {
+    return (at_ns + server->unix_since_ns) / CAIRN_NS_PER_S;
+}
+
+// The rules about time, which need no key. A token that could have reached a server that ran before
+// this one may have been used there; its keys would encrypt other packets with the same nonces
+// here. That server accepted none that expires more than a lifetime after this one started.
+static cairn_netcode_drop check_token_times(
+    const cairn_netcode_server *server, uint64_t expire_unix_s) {
+    const uint64_t lifetime_s = server->config.token_lifetime_s_max;
+    const uint64_t now_unix_s = unix_s_at(server, server->now_ns);
+    const uint64_t start_unix_s = unix_s_at(server, server->config.start_ns);
+    if (expire_unix_s <= now_unix_s) {
         return CAIRN_NETCODE_DROP_TOKEN_EXPIRED;
     }
-    // A token that could have reached a server that ran before this one may have been used there;
-    // its keys would encrypt other packets with the same nonces here.
-    if (request->expire_unix_s - start_unix_s < server->config.token_lifetime_s_max) {
-        return CAIRN_NETCODE_DROP_TOKEN_RESTART;
+    if (lifetime_s > 0 && expire_unix_s - now_unix_s > lifetime_s) {
+        return CAIRN_NETCODE_DROP_TOKEN_LIFETIME;
     }
-    if (cairn_token_read_private(request->private_data, request->nonce, request->protocol_id,
-            request->expire_unix_s, server->private_key, token) != CAIRN_TOKEN_OK) {
+    return lifetime_s > 0 && expire_unix_s < start_unix_s + lifetime_s
+               ? CAIRN_NETCODE_DROP_TOKEN_RESTART
+               : CAIRN_NETCODE_TAKEN;
+}
+
+static bool read_token(const cairn_netcode_server *server, const cairn_packet_request *request,
+    cairn_token_private *token) {
+    return cairn_token_read_private(request->private_data, request->nonce, request->protocol_id,
+               request->expire_unix_s, server->private_key, token) == CAIRN_TOKEN_OK;
+}
+
+// A genuine token whose times are refused says that a clock is wrong, here or at the backend, or
+// that a client is late.
+static void note_refused_times(
+    cairn_netcode_server *server, const cairn_packet_request *request, cairn_token_private *token) {
+    if (server->token_times.refused > 0 &&
+        server->now_ns - server->token_times_ns < TOKEN_TIMES_INTERVAL_NS) {
+        return;
+    }
+    server->token_times_ns = server->now_ns;
+    if (read_token(server, request, token)) {
+        server->token_times.refused += server->token_times.refused < UINT32_MAX ? 1 : 0;
+        server->token_times.expire_after_s =
+            (int64_t)(request->expire_unix_s - unix_s_at(server, server->now_ns));
+    }
+}
+
+static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_address *from,
+    const cairn_packet_request *request, cairn_token_private *token) {
+    CAIRN_ASSERT(server->now_ns >= server->config.start_ns);
+    const uint32_t timeout_s_max = server->config.token_timeout_s_max;
+    const cairn_netcode_drop drop = check_token_times(server, request->expire_unix_s);
+    if (drop != CAIRN_NETCODE_TAKEN) {
+        note_refused_times(server, request, token);
+        return drop;
+    }
+    if (!read_token(server, request, token)) {
         return CAIRN_NETCODE_DROP_TOKEN_BROKEN;
     }
-    if (!is_public_address(server, token)) {
+    server->token_times.refused = 0;
+    if (timeout_s_max > 0 &&
+        (token->timeout_s <= 0 || (uint32_t)token->timeout_s > timeout_s_max)) {
+        return CAIRN_NETCODE_DROP_TOKEN_TIMEOUT;
+    }
+    if (server_index_of(server, token) == SERVER_NONE) {
         return CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US;
     }
     if (cairn_netcode_slots_find_address(&server->slots, from) != CAIRN_LOOKUP_NONE) {
@@ -357,30 +429,72 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
     if (cairn_netcode_slots_find_id(&server->slots, token->client_id) != CAIRN_LOOKUP_NONE) {
         return CAIRN_NETCODE_DROP_ID_CONNECTED;
     }
-    return cairn_token_history_show(&server->history,
-        request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE, from, now_unix_s,
-        request->expire_unix_s);
+    return cairn_token_history_holds(&server->history,
+               request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE,
+               request->expire_unix_s, server->now_ns)
+               ? CAIRN_NETCODE_DROP_TOKEN_USED
+               : CAIRN_NETCODE_TAKEN;
+}
+
+// A token that expires a lifetime after the start was issued in the second of the start, in which
+// an earlier run may have ended: its session starts at a sequence that no earlier one reached.
+static uint64_t first_sequence_of(
+    const cairn_netcode_server *server, const cairn_handshake *handshake) {
+    const uint64_t start_unix_s = unix_s_at(server, server->config.start_ns);
+    const uint32_t lifetime_s = server->config.token_lifetime_s_max;
+    const bool in_doubt = handshake->expire_unix_s <= start_unix_s + lifetime_s;
+    return handshake->server_index * SEQUENCES_PER_SERVER +
+           (in_doubt ? random_sequence(server, handshake->mac, CAIRN_AEAD_MAC_SIZE) : 0);
+}
+
+static cairn_handshake handshake_of(const cairn_netcode_server *server, const cairn_address *from,
+    const cairn_packet_request *request, const cairn_token_private *token) {
+    cairn_handshake handshake = {
+        .address = *from,
+        .client_id = token->client_id,
+        .expire_unix_s = request->expire_unix_s,
+        .server_index = server_index_of(server, token),
+        .timeout_s = token->timeout_s,
+    };
+    CAIRN_ASSERT(handshake.server_index != SERVER_NONE);
+    memcpy(handshake.mac, request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE,
+        CAIRN_AEAD_MAC_SIZE);
+    memcpy(handshake.client_to_server_key, token->client_to_server_key, CAIRN_KEY_SIZE);
+    memcpy(handshake.server_to_client_key, token->server_to_client_key, CAIRN_KEY_SIZE);
+    memcpy(handshake.user_data, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    handshake.first_sequence = first_sequence_of(server, &handshake);
+    return handshake;
+}
+
+static void send_challenge(cairn_netcode_server *server, const cairn_handshake *handshake) {
+    cairn_challenge challenge = {.client_id = handshake->client_id, .issued_ns = server->now_ns};
+    memcpy(challenge.user_data, handshake->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    uint8_t binding[CAIRN_CHALLENGE_BINDING_SIZE];
+    cairn_challenge_bind(handshake->mac, &handshake->address, binding);
+    uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE];
+    const uint64_t sequence = server->challenge_sequence++;
+    cairn_challenge_write(&challenge, (cairn_associated_data){binding, sizeof binding}, sequence,
+        server->challenge_key, encrypted);
+    const cairn_packet packet = {
+        .type = CAIRN_PACKET_CHALLENGE, .challenge = {.sequence = sequence, .token = encrypted}};
+    queue_answer(server, &handshake->address, handshake->server_index,
+        handshake->server_to_client_key, &packet);
 }
 
 static cairn_netcode_drop answer_request(cairn_netcode_server *server, const cairn_address *from,
     const cairn_packet_request *request, const cairn_token_private *token) {
+    cairn_handshake handshake = handshake_of(server, from, request, token);
+    cairn_netcode_drop drop = CAIRN_NETCODE_DROP_SERVER_FULL;
     if (is_full(server)) {
-        queue_answer(server, from, token->server_to_client_key, &denied);
-        return CAIRN_NETCODE_DROP_SERVER_FULL;
+        queue_answer(server, from, handshake.server_index, handshake.server_to_client_key, &denied);
+    } else {
+        drop = cairn_handshakes_put(&server->handshakes, &handshake, server->now_ns);
     }
-    const uint8_t *mac = request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE;
-    if (!cairn_handshakes_put(&server->handshakes, from, token, mac, server->now_ns)) {
-        return CAIRN_NETCODE_DROP_HANDSHAKES_FULL;
+    if (drop == CAIRN_NETCODE_TAKEN) {
+        send_challenge(server, &handshake);
     }
-    cairn_challenge challenge = {.client_id = token->client_id};
-    memcpy(challenge.user_data, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
-    uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE];
-    const uint64_t sequence = server->challenge_sequence++;
-    cairn_challenge_write(&challenge, sequence, server->challenge_key, encrypted);
-    const cairn_packet packet = {
-        .type = CAIRN_PACKET_CHALLENGE, .challenge = {.sequence = sequence, .token = encrypted}};
-    queue_answer(server, from, token->server_to_client_key, &packet);
-    return CAIRN_NETCODE_TAKEN;
+    cairn_wipe(&handshake, sizeof handshake);
+    return drop;
 }
 
 static cairn_netcode_drop receive_request(
@@ -400,14 +514,11 @@ static cairn_netcode_drop receive_request(
     return drop;
 }
 
-static void open_session(cairn_netcode_server *server, const cairn_handshake *handshake,
-    const cairn_challenge *challenge) {
+static void open_session(cairn_netcode_server *server, const cairn_handshake *handshake) {
     const uint32_t client = cairn_netcode_slots_find_free(&server->slots);
     CAIRN_ASSERT(server->admitting && client != CAIRN_LOOKUP_NONE);
     const cairn_address address = handshake->address;
-    cairn_netcode_slots_open(
-        &server->slots, client, handshake, challenge->user_data, server->now_ns);
-    cairn_token_history_consume(&server->history, handshake->mac);
+    cairn_netcode_slots_open(&server->slots, client, handshake, server->now_ns);
     cairn_handshakes_remove(&server->handshakes, &address);
     push_event(server, CAIRN_NETCODE_CONNECTED, client, 0);
     queue_keep_alive(server, client);
@@ -417,24 +528,51 @@ static void open_session(cairn_netcode_server *server, const cairn_handshake *ha
     }
 }
 
+// Whether the challenge was given to this address for this token, not long ago. What it says about
+// the client is not used: the handshake has it from the token itself.
+static bool is_challenge_of(const cairn_netcode_server *server, const cairn_handshake *handshake,
+    const cairn_packet_challenge *response) {
+    cairn_challenge challenge;
+    uint8_t binding[CAIRN_CHALLENGE_BINDING_SIZE];
+    cairn_challenge_bind(handshake->mac, &handshake->address, binding);
+    return cairn_challenge_read(response->token, (cairn_associated_data){binding, sizeof binding},
+               response->sequence, server->challenge_key, &challenge) &&
+           server->now_ns - challenge.issued_ns < CAIRN_HANDSHAKE_TIMEOUT_NS_MAX;
+}
+
+static cairn_netcode_drop consume_token(
+    cairn_netcode_server *server, const cairn_handshake *handshake) {
+    const uint64_t lifetime_s = server->config.token_lifetime_s_max;
+    const cairn_token_use use = {.mac = handshake->mac,
+        .client_id = handshake->client_id,
+        .expire_unix_s = handshake->expire_unix_s,
+        .now_unix_s = unix_s_at(server, server->now_ns),
+        .now_ns = server->now_ns,
+        .lifetime_ns = lifetime_s > 0 ? lifetime_s * CAIRN_NS_PER_S : UINT64_MAX};
+    return cairn_token_history_holds(&server->history, use.mac, use.expire_unix_s, use.now_ns)
+               ? CAIRN_NETCODE_DROP_TOKEN_USED
+               : cairn_token_history_consume(&server->history, &use);
+}
+
 static cairn_netcode_drop accept_response(cairn_netcode_server *server,
     const cairn_handshake *handshake, const cairn_packet_challenge *response) {
     CAIRN_ASSERT(handshake->used);
-    cairn_challenge challenge;
-    if (!cairn_challenge_read(
-            response->token, response->sequence, server->challenge_key, &challenge) ||
-        challenge.client_id != handshake->client_id) {
+    if (!is_challenge_of(server, handshake, response)) {
         return CAIRN_NETCODE_DROP_CHALLENGE;
     }
-    if (cairn_netcode_slots_find_id(&server->slots, challenge.client_id) != CAIRN_LOOKUP_NONE) {
+    if (cairn_netcode_slots_find_id(&server->slots, handshake->client_id) != CAIRN_LOOKUP_NONE) {
         return CAIRN_NETCODE_DROP_ID_CONNECTED;
     }
     if (is_full(server)) {
-        queue_answer(server, &handshake->address, handshake->server_to_client_key, &denied);
+        queue_answer(server, &handshake->address, handshake->server_index,
+            handshake->server_to_client_key, &denied);
         return CAIRN_NETCODE_DROP_SERVER_FULL;
     }
-    open_session(server, handshake, &challenge);
-    return CAIRN_NETCODE_TAKEN;
+    const cairn_netcode_drop drop = consume_token(server, handshake);
+    if (drop == CAIRN_NETCODE_TAKEN) {
+        open_session(server, handshake);
+    }
+    return drop;
 }
 
 static cairn_netcode_drop receive_from_client(cairn_netcode_server *server, uint32_t client,
@@ -563,6 +701,16 @@ void cairn_netcode_server_stop_admitting(cairn_netcode_server *server) {
 bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client) {
     return client < server->config.clients_max &&
            server->slots.list[client].state != CAIRN_PEER_UNKNOWN;
+}
+
+void cairn_netcode_server_set_unix_time(
+    cairn_netcode_server *server, uint64_t now_ns, uint64_t unix_ns) {
+    set_now(server, now_ns);
+    server->unix_since_ns = unix_ns - now_ns;
+}
+
+cairn_netcode_token_times cairn_netcode_server_token_times(const cairn_netcode_server *server) {
+    return server->token_times;
 }
 
 const uint64_t *cairn_netcode_server_drops(const cairn_netcode_server *server) {

@@ -24,13 +24,23 @@ typedef struct cairn_netcode_server_config {
     uint32_t public_address_count;         // 1 .. CAIRN_TOKEN_SERVERS_MAX
     uint32_t clients_max;                  // 1 .. CAIRN_CLIENTS_MAX
     uint64_t start_ns;                     // the now_ns of create
-    uint64_t start_unix_s;                 // wall clock at create: token expiry is counted from it
-    uint32_t token_lifetime_s_max; // restart rule: tokens that an earlier run could have seen are
-                                   // refused (IMPLEMENTERS.md). Default 30; 0 switches the rule off
-                                   // (tests)
+    uint64_t start_unix_ns;                // wall clock at create
+    // The longest lifetime of the backend's tokens, default 30. A token that expires later than
+    // this from now is refused, and so is one that an earlier run could have accepted
+    // (IMPLEMENTERS.md): the second rule rests on the first. 0 switches both off.
+    uint32_t token_lifetime_s_max;
+    // The longest time-out of a token, default 60; tokens without a time-out are refused, because
+    // a client that vanished would keep its slot for good. 0: any time-out, or none.
+    uint32_t token_timeout_s_max;
 } cairn_netcode_server_config;
 
 cairn_netcode_server_config cairn_netcode_server_config_default(void);
+
+// How the times of tokens that come from the backend look to this server.
+typedef struct cairn_netcode_token_times {
+    uint32_t refused;       // tokens in a row, each genuine, that expired or expire too late
+    int64_t expire_after_s; // of the last one, from now; < 0: before
+} cairn_netcode_token_times;
 // CAIRN_INVALID_ARGUMENT: a pointer is NULL, or a count or address family is out of range.
 // CAIRN_OUT_OF_MEMORY. All memory is allocated here; nothing allocates later.
 cairn_status cairn_netcode_server_create(
@@ -95,6 +105,13 @@ void cairn_netcode_server_disconnect_all(cairn_netcode_server *server, uint64_t 
 // From now on every new client is refused as if the server were full; connected clients stay.
 void cairn_netcode_server_stop_admitting(cairn_netcode_server *server);
 bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client);
+
+// The wall clock was read: tokens are compared with it from now on. It counts with now_ns until the
+// next call, and may jump.
+void cairn_netcode_server_set_unix_time(
+    cairn_netcode_server *server, uint64_t now_ns, uint64_t unix_ns);
+// For a warning that a clock is wrong. A token that is taken sets `refused` to 0.
+cairn_netcode_token_times cairn_netcode_server_token_times(const cairn_netcode_server *server);
 
 // CAIRN_NETCODE_DROP_COUNT counters by reason, see net/netcode_drop.h; the first counts the
 // datagrams that were taken. Owned by the server, always current.

@@ -52,15 +52,15 @@ uint32_t cairn_netcode_slots_find_free(const cairn_netcode_slots *slots) {
     return index < slots->count ? index : CAIRN_LOOKUP_NONE;
 }
 
-void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
-    const cairn_handshake *handshake, const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE],
-    uint64_t now_ns) {
+void cairn_netcode_slots_open(
+    cairn_netcode_slots *slots, uint32_t index, const cairn_handshake *handshake, uint64_t now_ns) {
     CAIRN_ASSERT(index < slots->count && !taken(slots, index));
     cairn_netcode_slot *slot = &slots->list[index];
     *slot = (cairn_netcode_slot){
         .state = CAIRN_PEER_UNCONFIRMED,
         .address = handshake->address,
         .client_id = handshake->client_id,
+        .sequence = handshake->first_sequence,
         .timeout_ns =
             handshake->timeout_s > 0 ? (uint64_t)handshake->timeout_s * CAIRN_NS_PER_S : 0,
         .sent_ns = now_ns,
@@ -68,7 +68,7 @@ void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
     };
     memcpy(slot->client_to_server_key, handshake->client_to_server_key, CAIRN_KEY_SIZE);
     memcpy(slot->server_to_client_key, handshake->server_to_client_key, CAIRN_KEY_SIZE);
-    memcpy(slot->user_data, user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    memcpy(slot->user_data, handshake->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
     slots->taken[index / 64] |= UINT64_C(1) << (index % 64);
     cairn_lookup_insert(&slots->by_address, &slot->address, sizeof slot->address, index);
     cairn_lookup_insert(&slots->by_id, &slot->client_id, sizeof slot->client_id, index);

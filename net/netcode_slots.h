@@ -17,7 +17,7 @@ typedef struct cairn_netcode_slot {
     cairn_netcode_peer state; // UNKNOWN: the slot is free
     cairn_address address;
     uint64_t client_id;
-    uint64_t sequence;   // of the next packet to this client; starts at 0
+    uint64_t sequence;   // of the next packet to this client; starts as the handshake says
     uint64_t timeout_ns; // 0: none
     uint64_t sent_ns;
     uint64_t last_receive_ns;
@@ -47,9 +47,8 @@ uint32_t cairn_netcode_slots_find_id(const cairn_netcode_slots *slots, uint64_t 
 uint32_t cairn_netcode_slots_find_free(const cairn_netcode_slots *slots);
 
 // Puts the client of a handshake into a free slot, unconfirmed. Address and id must be new.
-void cairn_netcode_slots_open(cairn_netcode_slots *slots, uint32_t index,
-    const cairn_handshake *handshake, const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE],
-    uint64_t now_ns);
+void cairn_netcode_slots_open(
+    cairn_netcode_slots *slots, uint32_t index, const cairn_handshake *handshake, uint64_t now_ns);
 // Removes the client and wipes its keys; the slot is not reused before it is released.
 void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index);
 void cairn_netcode_slots_release(cairn_netcode_slots *slots, uint32_t index);

@@ -179,28 +179,39 @@ cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const ui
 
 #define CHALLENGE_TEXT_SIZE (CAIRN_CHALLENGE_TOKEN_SIZE - CAIRN_AEAD_MAC_SIZE)
 
-static const cairn_associated_data no_associated_data = {NULL, 0};
+void cairn_challenge_bind(const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *address,
+    uint8_t binding[CAIRN_CHALLENGE_BINDING_SIZE]) {
+    cairn_writer writer = cairn_writer_of(binding, CAIRN_CHALLENGE_BINDING_SIZE);
+    cairn_write_bytes(&writer, mac, CAIRN_AEAD_MAC_SIZE);
+    cairn_write_u8(&writer, address->family);
+    cairn_write_bytes(&writer, address->ip, sizeof address->ip);
+    cairn_write_u16(&writer, address->port);
+    CAIRN_ASSERT(writer.ok && writer.at == CAIRN_CHALLENGE_BINDING_SIZE);
+}
 
-void cairn_challenge_write(const cairn_challenge *challenge, uint64_t sequence,
-    const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE]) {
+void cairn_challenge_write(const cairn_challenge *challenge, cairn_associated_data binding,
+    uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
+    uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE]) {
     cairn_writer writer = cairn_writer_of(encrypted, CHALLENGE_TEXT_SIZE);
     cairn_write_u64(&writer, challenge->client_id);
     cairn_write_bytes(&writer, challenge->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    cairn_write_u64(&writer, challenge->issued_ns);
     cairn_write_zeros(&writer, writer.size - writer.at);
     CAIRN_ASSERT(writer.ok && writer.at == CHALLENGE_TEXT_SIZE);
-    cairn_aead_encrypt(encrypted, CHALLENGE_TEXT_SIZE, no_associated_data, sequence, key);
+    cairn_aead_encrypt(encrypted, CHALLENGE_TEXT_SIZE, binding, sequence, key);
 }
 
-bool cairn_challenge_read(const uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
-    const uint8_t key[CAIRN_AEAD_KEY_SIZE], cairn_challenge *out) {
+bool cairn_challenge_read(const uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE],
+    cairn_associated_data binding, uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
+    cairn_challenge *out) {
     uint8_t text[CHALLENGE_TEXT_SIZE];
-    if (!cairn_aead_decrypt(
-            encrypted, CAIRN_CHALLENGE_TOKEN_SIZE, no_associated_data, sequence, key, text)) {
+    if (!cairn_aead_decrypt(encrypted, CAIRN_CHALLENGE_TOKEN_SIZE, binding, sequence, key, text)) {
         return false;
     }
     cairn_reader reader = cairn_reader_of(text, CHALLENGE_TEXT_SIZE);
     out->client_id = cairn_read_u64(&reader);
     cairn_read_bytes(&reader, out->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    out->issued_ns = cairn_read_u64(&reader);
     CAIRN_ASSERT(reader.ok);
     return true;
 }

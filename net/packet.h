@@ -109,14 +109,25 @@ cairn_netcode_drop cairn_packet_read(const cairn_packet_header *header, const ui
 
 // The challenge token: a server gives it to a client and expects it back from the same address, so
 // that no client connects from another's address. Encrypted with a key that only the server has.
+// The standard's content is the client id and the user data; a server trusts neither of them, but
+// what it keeps of the handshake.
 typedef struct cairn_challenge {
     uint64_t client_id;
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
+    uint64_t issued_ns; // by the server's clock
 } cairn_challenge;
 
+// The connect token (its MAC) and the address that a challenge is for, as associated data: it is a
+// challenge of no other.
+#define CAIRN_CHALLENGE_BINDING_SIZE (CAIRN_AEAD_MAC_SIZE + 19)
+void cairn_challenge_bind(const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *address,
+    uint8_t binding[CAIRN_CHALLENGE_BINDING_SIZE]);
+
 // A key must never encrypt two challenges with one sequence.
-void cairn_challenge_write(const cairn_challenge *challenge, uint64_t sequence,
-    const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE]);
-// False if decryption fails: other key, other sequence, or a changed bit.
-bool cairn_challenge_read(const uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE], uint64_t sequence,
-    const uint8_t key[CAIRN_AEAD_KEY_SIZE], cairn_challenge *out);
+void cairn_challenge_write(const cairn_challenge *challenge, cairn_associated_data binding,
+    uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
+    uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE]);
+// False if decryption fails: other binding, key or sequence, or a changed bit.
+bool cairn_challenge_read(const uint8_t encrypted[CAIRN_CHALLENGE_TOKEN_SIZE],
+    cairn_associated_data binding, uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
+    cairn_challenge *out);

@@ -21,6 +21,7 @@ cairn_server_config cairn_server_config_default(void) {
         .rooms_max = 16,
         .first_room = cairn_server_room_config_default(),
         .token_lifetime_s_max = 30,
+        .token_timeout_s_max = 60,
         .inline_step_us_max = 200,
     };
 }
@@ -41,8 +42,9 @@ static cairn_status create_netcode(cairn_server *server) {
     netcode.public_address_count = config->public_address_count;
     netcode.clients_max = config->clients_max;
     netcode.start_ns = config->start_ns;
-    netcode.start_unix_s = config->start_unix_s;
+    netcode.start_unix_ns = config->start_unix_ns;
     netcode.token_lifetime_s_max = config->token_lifetime_s_max;
+    netcode.token_timeout_s_max = config->token_timeout_s_max;
     return cairn_netcode_server_create(&netcode, &server->context.netcode);
 }
 

@@ -9,6 +9,8 @@
 
 static const uint64_t protocol_id = 0x636169726e303031;
 static const uint64_t start_unix_s = 1700000000;
+// Of tokens, and the longest that the server accepts.
+static const uint32_t token_lifetime_s = 30;
 static const char server_address_text[] = "192.0.2.1:40000";
 // In flight at once: what six busy clients send into stalled paths in some seconds.
 static const uint32_t datagrams_max = 1 << 14;
@@ -29,8 +31,12 @@ static void key_of(uint8_t key[CAIRN_KEY_SIZE]) {
     }
 }
 
+static uint64_t unix_now_ns(const cairn_system *system) {
+    return start_unix_s * CAIRN_NS_PER_S + cairn_virtual_now_ns(system->network);
+}
+
 static uint64_t unix_now_s(const cairn_system *system) {
-    return start_unix_s + cairn_virtual_now_ns(system->network) / CAIRN_NS_PER_S;
+    return unix_now_ns(system) / CAIRN_NS_PER_S;
 }
 
 static uint64_t memory_bytes(const cairn_system *system) {
@@ -73,12 +79,13 @@ static bool create_server(cairn_system *system) {
     config.first_room.players_max = system->config.players_max;
     config.first_room.wait_ms = system->config.wait_ms;
     config.control = system->config.operator_slots != 0;
+    config.token_lifetime_s_max = token_lifetime_s;
     config.first_room.scene = system->config.scene;
     config.first_room.rules = system->config.rules;
     config.first_room.tick_rate_hz = system->config.tick_rate_hz;
     config.first_room.snapshot_rate_hz = system->config.snapshot_rate_hz;
     config.start_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
-    config.start_unix_s = unix_now_s(system);
+    config.start_unix_ns = unix_now_ns(system);
     if (system->config.configure != NULL) {
         system->config.configure(system->config.configure_user, &config);
     }
@@ -161,7 +168,7 @@ static bool issue_token(cairn_system *system, uint64_t client_id, bool rights,
     const cairn_token_request request = {.protocol_id = protocol_id,
         .client_id = client_id,
         .create_unix_s = unix_now_s(system),
-        .lifetime_s = 45,
+        .lifetime_s = token_lifetime_s,
         .timeout_s = system->config.timeout_s,
         .server_addresses = cairn_virtual_address(system->network, system->server_endpoint),
         .server_count = 1,

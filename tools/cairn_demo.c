@@ -78,10 +78,9 @@ static cairn_process *start_program(const demo *d, const char *program, const ch
 }
 
 static bool start_server(demo *d) {
-    // The key is fresh, so no earlier run could have seen its tokens.
     const char *const arguments[] = {"--listen", "127.0.0.1:0", "--key-file", d->key_file,
         "--scene", "demo", "--room", "thousand=thousand", "--record", d->recording, "--log", "json",
-        "--stats-interval", "1", "--token-lifetime", "0", NULL};
+        "--stats-interval", "1", NULL};
     d->server =
         start_program(d, "cairnd", arguments, cairn_demo_read_server_line, &d->report.server);
     const double until_s = now_s() + 10;

@@ -247,7 +247,9 @@ static cairn_flags_result read_flags(int argc, char **argv, options *o, const ch
             "    cairn-bot --token token\n\n"
             "Issue a token after the server has started: cairnd refuses those that expire less "
             "than 30 s\n"
-            "(its --token-lifetime) after its start, because an earlier run may have seen them.",
+            "(its --token-lifetime) after its start, because an earlier run may have seen them. It "
+            "refuses\n"
+            "those that expire more than 30 s from now, too.",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags,
         .verbs = verbs,

@@ -98,17 +98,22 @@ typedef struct cairn_server_config {
     uint32_t rooms_max;   // default 16, 1 .. CAIRN_ROOMS_MAX; a room takes memory while it exists
     // The room that create makes, CAIRN_ROOM_MAIN; scene NULL: none.
     cairn_server_room_config first_room;
-    // The longest lifetime of the issuer's tokens. For this long after start_ns, tokens that an
-    // earlier run of the server may have accepted are refused; 0: none are. Default 30.
+    // The longest lifetime of the issuer's tokens. A token that expires later than this from now is
+    // refused. Therefore those that an earlier run of the server may have accepted are the ones
+    // that expire sooner than this after the start: they are refused, too. Default 30; 0 switches
+    // both rules off, and then a token may be used again after a restart, which repeats nonces.
     uint32_t token_lifetime_s_max;
+    // The longest time-out of a token; a token with a longer one, or none, is refused, because a
+    // client that vanished keeps its slot until then. Default 60; 0: no limit.
+    uint32_t token_timeout_s_max;
     bool control; // operators may send requests (docs/PROTOCOL.md, Control); default false
     // For operators; either may be NULL. find_scene returns the scene of this name, valid until the
     // next call. on_seek returns the world at a tick of a room's recording; the server takes
     // ownership of it. Both return NULL if they do not find it.
     const struct cairn_scene *(*find_scene)(void *user, const char *name);
     struct cairn_world *(*on_seek)(void *user, const char *room, uint64_t tick);
-    uint64_t start_ns; // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
-    uint64_t start_unix_s;
+    uint64_t start_ns;      // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
+    uint64_t start_unix_ns; // wall clock at create
     void (*on_event)(void *user, const cairn_server_event *event); // may be NULL
     // A monotonic clock that measures what ticks cost, on the thread that runs them. NULL: costs
     // are not measured.

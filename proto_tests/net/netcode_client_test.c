@@ -97,7 +97,7 @@ TEST("a client that one server denies connects to the next") {
     assert_true(cairn_address_equal(&tried, &second));
 
     cairn_netcode_server_destroy(k.server);
-    k.server = kit_server("10.0.0.101:40000", 1, 0, 30);
+    k.server = kit_server("10.0.0.101:40000", 1, 0, KIT_TOKEN_LIFETIME_S);
     k.server_address = second;
     kit_run(&k, KIT_S);
     assert_int_equal(kit_state(&k, 0), CAIRN_NETCODE_STATE_CONNECTED);
@@ -120,7 +120,7 @@ TEST("one key never encrypts two packets with one sequence") {
     // The client uses the same key with the next server of the list.
     advance(&k, 3 * KIT_S);
     cairn_netcode_server_destroy(k.server);
-    k.server = kit_server("10.0.0.101:40000", 1, 0, 30);
+    k.server = kit_server("10.0.0.101:40000", 1, 0, KIT_TOKEN_LIFETIME_S);
     k.server_address = kit_address("10.0.0.101:40000");
     assert_int_equal(sequence_of(kit_response(&k, 0)), 1);
     // It uses it again if it connects with the same token a second time.

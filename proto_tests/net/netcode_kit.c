@@ -40,7 +40,7 @@ void kit_token(const kit_token_fields *fields, uint8_t token[CAIRN_CONNECT_TOKEN
         .protocol_id = fields->protocol_id != 0 ? fields->protocol_id : KIT_PROTOCOL_ID,
         .client_id = client_id,
         .create_unix_s = fields->create_unix_s != 0 ? fields->create_unix_s : KIT_UNIX_S,
-        .lifetime_s = fields->lifetime_s != 0 ? fields->lifetime_s : 60,
+        .lifetime_s = fields->lifetime_s != 0 ? fields->lifetime_s : KIT_TOKEN_LIFETIME_S,
         .timeout_s = fields->timeout_s != 0 ? fields->timeout_s : 5,
         .server_addresses = servers,
         .server_count = count > 0 ? count : 1,
@@ -108,7 +108,9 @@ cairn_netcode_server_config kit_server_config(const cairn_address *addresses, ui
     config.entropy = entropy;
     config.public_addresses = addresses;
     config.public_address_count = count;
-    config.start_unix_s = KIT_UNIX_S - 3600;
+    config.start_unix_ns = (KIT_UNIX_S - 3600) * KIT_S;
+    config.token_lifetime_s_max = KIT_TOKEN_LIFETIME_S;
+    config.token_timeout_s_max = 0;
     return config;
 }
 
@@ -127,7 +129,7 @@ cairn_netcode_server *kit_server(
 
 kit kit_open(uint32_t clients_max) {
     kit k = {.now_ns = 3600 * KIT_S, .server_address = kit_address(kit_server_address)};
-    k.server = kit_server(kit_server_address, clients_max, 0, 30);
+    k.server = kit_server(kit_server_address, clients_max, 0, KIT_TOKEN_LIFETIME_S);
     for (int i = 0; i < KIT_CLIENTS_MAX; ++i) {
         const cairn_status status = cairn_netcode_client_create(&k.clients[i]);
         CAIRN_ASSERT(status == CAIRN_OK);

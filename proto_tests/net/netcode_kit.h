@@ -18,6 +18,7 @@
 #define KIT_MS UINT64_C(1000000)
 #define KIT_S CAIRN_NS_PER_S
 #define KIT_CLIENTS_MAX 8
+#define KIT_TOKEN_LIFETIME_S 60 // of tokens, and the longest that the server accepts
 
 extern const uint8_t kit_key[CAIRN_KEY_SIZE];
 
@@ -77,7 +78,8 @@ kit kit_open(uint32_t clients_max);
 kit kit_open_joined(uint32_t clients_max); // client 0 is connected
 void kit_close(kit *k);
 
-// A server that was started at KIT_UNIX_S - 3600 and has the kit's keys.
+// A server that was started at KIT_UNIX_S - 3600 and has the kit's keys. Any time-out of a token is
+// allowed.
 cairn_netcode_server_config kit_server_config(const cairn_address *addresses, uint32_t count);
 cairn_netcode_server *kit_server(
     const char *address, uint32_t clients_max, uint64_t start_ns, uint32_t token_lifetime_s_max);

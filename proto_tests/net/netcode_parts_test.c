@@ -75,59 +75,88 @@ TEST("an outbox returns its datagrams in order") {
     cairn_outbox_destroy(&outbox);
 }
 
-static cairn_netcode_drop show_token(
-    cairn_token_history *history, uint8_t token, const char *from, uint64_t now, uint64_t expire) {
+static cairn_netcode_drop consume(cairn_token_history *history, uint8_t token, uint64_t client_id,
+    uint64_t now_unix_s, uint64_t expire_unix_s) {
     const uint8_t mac[CAIRN_AEAD_MAC_SIZE] = {token};
-    const cairn_address address = kit_address(from);
-    return cairn_token_history_show(history, mac, &address, now, expire);
+    const cairn_token_use use = {
+        mac, client_id, expire_unix_s, now_unix_s, now_unix_s * KIT_S, 30 * KIT_S};
+    return cairn_token_history_consume(history, &use);
 }
 
-static void consume(cairn_token_history *history, uint8_t token) {
+static bool holds(const cairn_token_history *history, uint8_t token, uint64_t now_unix_s,
+    uint64_t expire_unix_s) {
     const uint8_t mac[CAIRN_AEAD_MAC_SIZE] = {token};
-    cairn_token_history_consume(history, mac);
-}
-
-TEST("a pending token belongs to the address that sent it first") {
-    SCOPED(cairn_token_history) history;
-    assert_int_equal(cairn_token_history_create(&history, 4, hash_key), CAIRN_OK);
-    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 101, 130), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show_token(&history, 1, "1.1.1.1:2", 101, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
-    assert_int_equal(show_token(&history, 1, "1.1.1.2:1", 101, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
-    assert_int_equal(show_token(&history, 2, "1.1.1.2:1", 101, 130), CAIRN_NETCODE_TAKEN);
-}
-
-TEST("a consumed token admits no client") {
-    SCOPED(cairn_token_history) history;
-    assert_int_equal(cairn_token_history_create(&history, 4, hash_key), CAIRN_OK);
-    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 100, 130), CAIRN_NETCODE_TAKEN);
-    consume(&history, 1);
-    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 101, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
-    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 129, 130), CAIRN_NETCODE_DROP_TOKEN_USED);
-    consume(&history, 9);
+    return cairn_token_history_holds(history, mac, expire_unix_s, now_unix_s * KIT_S);
 }
 
 TEST("a full history evicts only expired tokens") {
     SCOPED(cairn_token_history) history;
     assert_int_equal(cairn_token_history_create(&history, 3, hash_key), CAIRN_OK);
-    assert_int_equal(show_token(&history, 1, "1.1.1.1:1", 100, 110), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show_token(&history, 2, "1.1.1.1:1", 100, 120), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show_token(&history, 3, "1.1.1.1:1", 100, 110), CAIRN_NETCODE_TAKEN);
-    consume(&history, 1);
+    assert_false(holds(&history, 1, 100, 110));
+    assert_int_equal(consume(&history, 1, 1, 100, 110), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(consume(&history, 2, 2, 100, 120), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(consume(&history, 3, 3, 100, 110), CAIRN_NETCODE_TAKEN);
+    assert_true(holds(&history, 1, 100, 110) && holds(&history, 2, 100, 120));
     const cairn_netcode_drop full = CAIRN_NETCODE_DROP_TOKEN_HISTORY_FULL;
-    assert_int_equal(show_token(&history, 4, "1.1.1.1:1", 100, 130), full);
-    assert_int_equal(show_token(&history, 4, "1.1.1.1:1", 109, 130), full);
-    assert_int_equal(show_token(&history, 4, "1.1.1.1:1", 110, 130), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show_token(&history, 5, "1.1.1.1:1", 110, 130), CAIRN_NETCODE_TAKEN);
-    assert_int_equal(show_token(&history, 6, "1.1.1.1:1", 110, 130), full);
-    assert_int_equal(show_token(&history, 2, "1.1.1.1:2", 110, 120), CAIRN_NETCODE_DROP_TOKEN_USED);
+    assert_int_equal(consume(&history, 4, 4, 100, 130), full);
+    assert_int_equal(consume(&history, 4, 4, 109, 130), full);
+    assert_int_equal(consume(&history, 4, 4, 110, 130), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(consume(&history, 5, 5, 110, 130), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(consume(&history, 6, 6, 110, 130), full);
+    assert_true(holds(&history, 2, 110, 120));
 }
 
+TEST("a client id has a budget of tokens until they expire") {
+    enum { CAPACITY = 2 * CAIRN_TOKENS_PER_ID_MAX };
+    SCOPED(cairn_token_history) history;
+    assert_int_equal(cairn_token_history_create(&history, CAPACITY, hash_key), CAIRN_OK);
+    for (uint8_t i = 0; i < CAIRN_TOKENS_PER_ID_MAX; ++i) {
+        assert_int_equal(consume(&history, i, 7, 100, 110 + i), CAIRN_NETCODE_TAKEN);
+    }
+    assert_int_equal(consume(&history, 200, 7, 100, 130), CAIRN_NETCODE_DROP_ID_TOKENS);
+    assert_int_equal(consume(&history, 200, 8, 100, 130), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(consume(&history, 201, 7, 109, 139), CAIRN_NETCODE_DROP_ID_TOKENS);
+    assert_int_equal(consume(&history, 201, 7, 110, 140), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(consume(&history, 202, 7, 110, 140), CAIRN_NETCODE_DROP_ID_TOKENS);
+}
+
+TEST("a clock that was ahead for a while lets no token be used twice") {
+    SCOPED(cairn_token_history) history;
+    assert_int_equal(cairn_token_history_create(&history, 1, hash_key), CAIRN_OK);
+    assert_int_equal(consume(&history, 1, 1, 100, 130), CAIRN_NETCODE_TAKEN);
+    // The wall clock jumps two hours ahead at 101 s; token 1 is forgotten.
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE] = {2};
+    const cairn_token_use ahead = {mac, 2, 7330, 7301, 101 * KIT_S, 30 * KIT_S};
+    assert_int_equal(cairn_token_history_consume(&history, &ahead), CAIRN_NETCODE_TAKEN);
+    // It is right again.
+    assert_true(holds(&history, 1, 102, 130));
+    assert_true(holds(&history, 3, 102, 130));
+    assert_false(holds(&history, 3, 102, 131));
+    // By now token 1 has expired.
+    assert_false(holds(&history, 3, 131, 130));
+}
+
+typedef struct handshake_fields {
+    const char *from;
+    int32_t timeout_s;
+    uint64_t now_ns;
+    uint64_t client_id;
+    uint8_t token;
+} handshake_fields;
+
+static cairn_netcode_drop put_fields(cairn_handshakes *handshakes, handshake_fields fields) {
+    const cairn_handshake handshake = {.address = kit_address(fields.from),
+        .client_id = fields.client_id,
+        .timeout_s = fields.timeout_s,
+        .mac = {fields.token}};
+    return cairn_handshakes_put(handshakes, &handshake, fields.now_ns);
+}
+
+// Each address shows a token of its own client.
 static bool put(cairn_handshakes *handshakes, const char *from, int32_t timeout_s, uint64_t now) {
-    const cairn_address address = kit_address(from);
-    const cairn_token_private token = {.client_id = 1, .timeout_s = timeout_s};
-    const uint8_t mac[CAIRN_AEAD_MAC_SIZE] = {1};
-    return cairn_handshakes_put(handshakes, &address, &token, mac, now);
+    const uint8_t token = (uint8_t)from[strlen(from) - 1];
+    return put_fields(handshakes, (handshake_fields){from, timeout_s, now, token, token}) ==
+           CAIRN_NETCODE_TAKEN;
 }
 
 static bool known(const cairn_handshakes *handshakes, const char *from, uint64_t now) {
@@ -165,6 +194,46 @@ TEST("a full pool of handshakes has room again when one expires") {
     assert_true(put(&handshakes, "1.1.1.1:3", 5, 5 * KIT_S));
     assert_true(known(&handshakes, "1.1.1.1:2", 5 * KIT_S));
     assert_false(known(&handshakes, "1.1.1.1:1", 5 * KIT_S));
+}
+
+TEST("a pending token belongs to the address that sent it first") {
+    SCOPED(cairn_handshakes) handshakes;
+    assert_int_equal(cairn_handshakes_create(&handshakes, 4, hash_key), CAIRN_OK);
+    const struct {
+        const char *from;
+        uint8_t token;
+        cairn_netcode_drop drop;
+    } cases[] = {{"1.1.1.1:1", 1, CAIRN_NETCODE_TAKEN}, {"1.1.1.1:1", 1, CAIRN_NETCODE_TAKEN},
+        {"1.1.1.1:2", 1, CAIRN_NETCODE_DROP_TOKEN_USED},
+        {"1.1.1.2:1", 1, CAIRN_NETCODE_DROP_TOKEN_USED}, {"1.1.1.2:1", 2, CAIRN_NETCODE_TAKEN},
+        {"1.1.1.2:1", 1, CAIRN_NETCODE_DROP_TOKEN_USED},
+        // The first address begins again with another token.
+        {"1.1.1.1:1", 3, CAIRN_NETCODE_TAKEN}, {"1.1.1.2:1", 1, CAIRN_NETCODE_TAKEN}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        assert_int_equal(
+            put_fields(&handshakes, (handshake_fields){cases[i].from, 5, 0, 1, cases[i].token}),
+            cases[i].drop);
+    }
+}
+
+TEST("a client id has a few pending handshakes and no more") {
+    SCOPED(cairn_handshakes) handshakes;
+    assert_int_equal(cairn_handshakes_create(&handshakes, 16, hash_key), CAIRN_OK);
+    char from[] = "1.1.1.1:1";
+    for (uint8_t i = 0; i < CAIRN_HANDSHAKES_PER_ID_MAX; ++i) {
+        from[8] = (char)('1' + i);
+        assert_int_equal(
+            put_fields(&handshakes, (handshake_fields){from, 5, 0, 7, i}), CAIRN_NETCODE_TAKEN);
+    }
+    // Another token at an address that has one replaces it; another address does not.
+    assert_int_equal(
+        put_fields(&handshakes, (handshake_fields){from, 5, 0, 7, 50}), CAIRN_NETCODE_TAKEN);
+    const handshake_fields more = {"1.1.1.2:1", 5, 0, 7, 51};
+    assert_int_equal(put_fields(&handshakes, more), CAIRN_NETCODE_DROP_ID_HANDSHAKES);
+    const handshake_fields other = {"1.1.1.2:1", 5, 0, 8, 51};
+    assert_int_equal(put_fields(&handshakes, other), CAIRN_NETCODE_TAKEN);
+    cairn_handshakes_expire(&handshakes, 5 * KIT_S);
+    assert_int_equal(put_fields(&handshakes, more), CAIRN_NETCODE_TAKEN);
 }
 
 typedef struct user_data_row {

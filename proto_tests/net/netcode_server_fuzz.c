@@ -137,7 +137,8 @@ static void check(stage *s) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static stage s;
-    s = (stage){.now_ns = 3600 * KIT_S, .server = kit_server(kit_server_address, CLIENTS, 0, 30)};
+    s = (stage){.now_ns = 3600 * KIT_S,
+        .server = kit_server(kit_server_address, CLIENTS, 0, KIT_TOKEN_LIFETIME_S)};
     for (uint64_t i = 0; i < PEERS; ++i) {
         s.peers[i].token = kit_token_public(&(kit_token_fields){.client_id = i + 1});
     }

@@ -285,20 +285,21 @@ TEST("a private part with invalid content is refused although it decrypts") {
 TEST("the challenge token is read and written") {
     const vector *v = vectors_find(vectors_read("netcode.txt"), "challenge_token");
     assert_int_equal(v->size, CAIRN_CHALLENGE_TOKEN_SIZE);
+    const cairn_associated_data none = {NULL, 0};
     cairn_challenge challenge;
-    assert_true(cairn_challenge_read(v->bytes, v->number, challenge_key, &challenge));
+    assert_true(cairn_challenge_read(v->bytes, none, v->number, challenge_key, &challenge));
     assert_int_equal(challenge.client_id, CLIENT_ID);
     assert_memory_equal(challenge.user_data, user_data, 256);
     uint8_t bytes[CAIRN_CHALLENGE_TOKEN_SIZE];
-    cairn_challenge_write(&challenge, v->number, challenge_key, bytes);
+    cairn_challenge_write(&challenge, none, v->number, challenge_key, bytes);
     assert_memory_equal(bytes, v->bytes, sizeof bytes);
     for (size_t i = 0; i < sizeof bytes; ++i) {
         bytes[i] ^= (uint8_t)(1u << (i % 8));
-        assert_false(cairn_challenge_read(bytes, v->number, challenge_key, &challenge));
+        assert_false(cairn_challenge_read(bytes, none, v->number, challenge_key, &challenge));
         bytes[i] ^= (uint8_t)(1u << (i % 8));
     }
-    assert_false(cairn_challenge_read(bytes, v->number + 1, challenge_key, &challenge));
-    assert_false(cairn_challenge_read(bytes, v->number, private_key, &challenge));
+    assert_false(cairn_challenge_read(bytes, none, v->number + 1, challenge_key, &challenge));
+    assert_false(cairn_challenge_read(bytes, none, v->number, private_key, &challenge));
 }
 
 TEST("the request is read and written") {
@@ -446,8 +447,8 @@ TEST("the captured challenge holds the client id and the user data") {
     assert_int_equal(read_packet(v->bytes, v->size, token.server_to_client_key, body, &packet),
         CAIRN_NETCODE_TAKEN);
     cairn_challenge challenge;
-    assert_true(cairn_challenge_read(packet.challenge.token, packet.challenge.sequence,
-        vectors_find(all, "challenge_key")->bytes, &challenge));
+    assert_true(cairn_challenge_read(packet.challenge.token, (cairn_associated_data){NULL, 0},
+        packet.challenge.sequence, vectors_find(all, "challenge_key")->bytes, &challenge));
     assert_int_equal(challenge.client_id, CLIENT_ID);
     assert_memory_equal(challenge.user_data, user_data, 256);
 }

@@ -219,9 +219,13 @@ static const cairn_flag flags[] = {
         CAIRN_FLAG_U32, .out = &values.all_rooms.catch_up_ticks_max, .least = 1,
         .most = CAIRN_CATCH_UP_TICKS_MAX},
     {"--token-lifetime", "CAIRN_TOKEN_LIFETIME", "S",
-        "lifetime of connect tokens; those that expire sooner than this after the start are "
-        "refused (30)",
+        "longest lifetime of connect tokens: those that expire later than this from now, or sooner "
+        "than this after the start, are refused (30; 0: none are, which is not safe)",
         CAIRN_FLAG_U32, .out = &values.token_lifetime_s_max, .most = 86400},
+    {"--token-timeout", "CAIRN_TOKEN_TIMEOUT", "S",
+        "longest time-out of connect tokens; those with a longer one or none are refused (60; 0: "
+        "none are)",
+        CAIRN_FLAG_U32, .out = &values.token_timeout_s_max, .most = 86400},
     {"--record", "CAIRN_RECORD", "FILE",
         "record the room main; if the file exists, to FILE.1, FILE.2 and so on", CAIRN_FLAG_TEXT,
         .out = &values.record_file},
@@ -255,6 +259,7 @@ static void set_defaults(cairn_config *out) {
         .clients_max = 64,
         .all_rooms = cairn_server_room_config_default(),
         .token_lifetime_s_max = 30,
+        .token_timeout_s_max = 60,
         .log_level = CAIRN_LOG_INFO,
         .stats_interval_s = 10,
     };

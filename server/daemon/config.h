@@ -46,6 +46,7 @@ typedef struct cairn_config {
     cairn_server_room_config all_rooms; // settings of every room that --room does not change
     uint32_t clients_max;
     uint32_t token_lifetime_s_max;
+    uint32_t token_timeout_s_max;
     const char *record_file;    // of the room "main"; NULL: none
     cairn_key record_key;       // signs recordings; not given: they are not signed
     const char *capsule_folder; // NULL: none

@@ -360,9 +360,10 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.clients_max = config->clients_max;
     server.rooms_max = or_else(config->rooms_max, usual);
     server.token_lifetime_s_max = config->token_lifetime_s_max;
+    server.token_timeout_s_max = config->token_timeout_s_max;
     server.control = config->control;
     server.start_ns = cairn_uv_now_ns();
-    server.start_unix_s = cairn_uv_unix_ns() / CAIRN_NS_PER_S;
+    server.start_unix_ns = cairn_uv_unix_ns();
     server.on_event = on_event;
     server.clock_ns = on_clock;
     server.on_record = on_record;

@@ -71,8 +71,8 @@ class Kit:
         self.run("cairn-token", "signing-key", "--out", "sign")
         (self.folder / "public").write_text(self.run("cairn-token", "public-key", "sign").out)
 
-    def serve(self, *flags, scene="demo", token_lifetime_s=0):
-        server = Server(self, "--scene", scene, "--token-lifetime", token_lifetime_s, *flags)
+    def serve(self, *flags, scene="demo"):
+        server = Server(self, "--scene", scene, *flags)
         self.servers.append(server)
         server.wait_until_listening()
         return server

@@ -79,8 +79,26 @@ def test_an_operators_token_has_the_same_size(kit, token):
 
 
 def test_a_default_token_is_accepted_by_a_server_that_runs(kit):
-    server = kit.serve(token_lifetime_s=30)
+    server = kit.serve()
     kit.run("cairn-bot", "--token", kit.token(server), "--seconds", 1)
+
+
+def test_a_token_that_outlives_the_servers_limit_is_refused_before_and_after_a_restart(kit):
+    server = kit.serve()
+    long, default = kit.token(server, "--lifetime", 3600, name="long"), kit.token(server, name="default")
+    kit.run("cairn-bot", "--token", long, "--seconds", 1, code=1)
+    kit.run("cairn-bot", "--token", default, "--seconds", 1)
+    server.kill()
+    restarted = kit.serve("--listen", server.address)
+    for token in (long, default):
+        answer = kit.run("cairn-bot", "--token", token, "--seconds", 1, code=1)
+        assert "not playing when time was up" in answer.err
+    kit.run("cairn-bot", "--token", kit.token(restarted), "--seconds", 1)
+
+
+def test_a_token_without_a_time_out_is_refused(kit):
+    server = kit.serve()
+    kit.run("cairn-bot", "--token", kit.token(server, "--timeout", -1), "--seconds", 1, code=1)
 
 
 @pytest.mark.parametrize("flags, says", [

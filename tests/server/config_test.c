@@ -69,6 +69,7 @@ TEST("an option that is not given has its default") {
     assert_int_equal(config.all_rooms.input_window_ticks, 64);
     assert_int_equal(config.all_rooms.catch_up_ticks_max, 4);
     assert_int_equal(config.token_lifetime_s_max, 30);
+    assert_int_equal(config.token_timeout_s_max, 60);
     assert_null(config.record_file);
     assert_false(config.record_key.given);
     assert_int_equal(config.log_style, CAIRN_LOG_TEXT);
@@ -96,6 +97,7 @@ TEST("each number accepts the ends of its range and nothing beyond") {
         {"--rooms-max", FIELD(rooms_max), "1", "1024", "0", "1025"},
         {"--wait", FIELD(all_rooms.wait_ms), "0", "5000", "-1", "5001"},
         {"--token-lifetime", FIELD(token_lifetime_s_max), "0", "86400", "-1", "86401"},
+        {"--token-timeout", FIELD(token_timeout_s_max), "0", "86400", "-1", "86401"},
         {"--stats-interval", FIELD(stats_interval_s), "0", "86400", "-1", "86401"},
         {"--seconds", FIELD(seconds), "0", "31536000", "-1", "31536001"}};
     static const char *const nonsense[] = {"", " 60", "60 ", "+60", "6e1", "60.0", "0x", "sixty",

@@ -15,7 +15,8 @@
 #include <cairn/token.h>
 
 #define PROTOCOL_ID 77
-#define START_UNIX_S 1000000
+#define START_UNIX_S UINT64_C(1000000)
+#define TOKEN_LIFETIME_S 600
 
 static const uint8_t private_key[CAIRN_KEY_SIZE] = {1, 2, 3};
 static const uint8_t entropy[32] = {4, 5, 6};
@@ -84,9 +85,9 @@ void story_start(story *s, const cairn_server_config *config) {
     full.public_addresses = &server_address;
     full.public_address_count = 1;
     full.first_room.scene = full.first_room.scene == NULL ? story_scene() : full.first_room.scene;
-    full.token_lifetime_s_max = 0;
+    full.token_lifetime_s_max = TOKEN_LIFETIME_S;
     full.start_ns = s->now_ns;
-    full.start_unix_s = START_UNIX_S;
+    full.start_unix_ns = START_UNIX_S * CAIRN_NS_PER_S;
     full.on_event = on_event;
     full.on_record = on_record;
     full.user = s;
@@ -149,7 +150,7 @@ static void connect_client(story *s, story_client *client) {
         .user_data = user_data,
         .client_id = client->client_id,
         .create_unix_s = START_UNIX_S,
-        .lifetime_s = 600,
+        .lifetime_s = TOKEN_LIFETIME_S,
         .timeout_s = 5,
         .server_addresses = &server_address,
         .server_count = 1,

@@ -174,7 +174,7 @@ static void connect_client(transport *t, uint32_t i, uint64_t client_id) {
     const cairn_token_request request = {.protocol_id = 7,
         .client_id = client_id,
         .create_unix_s = now_unix_s,
-        .lifetime_s = 45,
+        .lifetime_s = 30,
         .timeout_s = 5,
         .server_addresses = cairn_virtual_address(t->network, 0),
         .server_count = 1,
@@ -210,7 +210,7 @@ static void start(transport *t, uint64_t seed) {
     server.public_address_count = 1;
     server.clients_max = CLIENTS;
     server.start_ns = now_of(t, 0);
-    server.start_unix_s = unix_s;
+    server.start_unix_ns = unix_s * CAIRN_NS_PER_S;
     assert_int_equal(cairn_netcode_server_create(&server, &t->server), CAIRN_OK);
     for (uint32_t i = 0; i < CLIENTS; i++) {
         address = (cairn_address){CAIRN_ADDRESS_IPV4, 0, (uint16_t)(100 + i), {198, 51, 100, 7}};
