@@ -53,9 +53,9 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
 // Runs the tasks of a stage of a step in parallel. `run` calls task(argument, worker) for each
 // worker from 0 to `workers` - 1 exactly once, worker 0 on the calling thread, and returns when all
 // have returned. The other workers may run at the same time, later, or one after the other: their
-// tasks share what is left of the stage, and return when nothing is left for some tens of
-// microseconds. A step of a large world calls `run` some ten times. workers/pool.h has a thread
-// pool.
+// tasks take their shares of stages that are not yet done, and return when there was none for some
+// tens of microseconds. A step of a large world calls `run` several times. workers/pool.h has a
+// thread pool.
 typedef struct cairn_parallel {
     void *context;
     uint32_t workers; // 1 .. 64; `run` may be called with fewer

@@ -100,11 +100,11 @@ static void build_contact_graph(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     cairn_constraint_graph *graph = &soft_step->contact_graph;
     CAIRN_ASSERT(graph->edge_count <= world->def.contact_capacity);
-    cairn_task_scheduler_parallel_for(
+    cairn_task_scheduler_split(
         world->scheduler, set_up_contact_edges, world, 0, graph->edge_count, EDGES_SHARED_MIN);
     cairn_constraint_graph_build(
         graph, soft_step->body_count, soft_step->moving_count, soft_step->wide_kernel.lanes);
-    cairn_task_scheduler_parallel_for(
+    cairn_task_scheduler_split(
         world->scheduler, store_contact_colours, world, 0, graph->edge_count, EDGES_SHARED_MIN);
 }
 

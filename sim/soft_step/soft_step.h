@@ -49,10 +49,10 @@ void cairn_soft_step_allocate(
 // The parts of a step: velocities and constraints, then impulses and new poses.
 void cairn_soft_step_prepare(cairn_world *world);
 void cairn_soft_step_solve(cairn_world *world);
-// Runs a pass of the wide kernel on the items begin .. end - 1, shared among the workers in blocks
-// of at least `block_min` items.
+// Runs a pass of the wide kernel on the items begin .. end - 1, shared among the workers if there
+// are more than `shared_min`.
 void cairn_kernel_pass_run(
-    cairn_world *world, cairn_kernel_pass *run, uint32_t begin, uint32_t end, uint32_t block_min);
+    cairn_world *world, cairn_kernel_pass *run, uint32_t begin, uint32_t end, uint32_t shared_min);
 
 // Assigns the dense array of solver bodies: first those that take impulses, in order of slot; then
 // one static body that stands for all that do not move; then kinematic ones that move.

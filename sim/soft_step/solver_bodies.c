@@ -72,11 +72,10 @@ static void run_kernel_pass(const void *argument, uint32_t begin, uint32_t end) 
 }
 
 void cairn_kernel_pass_run(
-    cairn_world *world, cairn_kernel_pass *run, uint32_t begin, uint32_t end, uint32_t block_min) {
+    cairn_world *world, cairn_kernel_pass *run, uint32_t begin, uint32_t end, uint32_t shared_min) {
     CAIRN_ASSERT(run != NULL);
     const kernel_work work = {.run = run, .context = &world->soft_step->wide_context};
-    cairn_task_scheduler_parallel_for(
-        world->scheduler, run_kernel_pass, &work, begin, end, block_min);
+    cairn_task_scheduler_split(world->scheduler, run_kernel_pass, &work, begin, end, shared_min);
 }
 
 static void for_bodies(cairn_world *world, cairn_kernel_pass *run, uint32_t count) {

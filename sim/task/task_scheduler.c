@@ -4,64 +4,117 @@
 #include "base/assert.h"
 #include "sim/math/float_env.h"
 
+// The number of shares is in the low bits of `stage`.
+#define STAGE_SHIFT 7
+#define SHARES_MASK 0x7fu
+#define CLOSED 0xffffffffu // makes helpers leave
 // The blocks on offer: the first one in the low half, the one after the last in the high half.
 #define TOP_SHIFT 16
 #define BOTTOM_MASK 0xffffu
 #define BLOCKS_MAX 0xfffeu
-#define CLOSED 0xffffffffu // makes helpers leave
-// A stage is cut into at least this many blocks for each worker if it is long enough: then threads
-// that are slow or late make the others wait little.
+// A stage in blocks is cut into at least this many for each worker if it is long enough: then
+// threads that are slow or late make the others wait little.
 #define BLOCKS_PER_WORKER 4
 // The largest block, in units of the smallest: long stages are cut into more blocks.
 #define BLOCK_MINIMA_MAX 4
-// How often a helper looks for a block before it leaves the session, and the main thread for the
-// end of a stage before it calls `wait`: some tens of microseconds. A helper that loses its
+// The first looks at a word that another thread is about to write follow each other at once.
+#define EAGER_LOOKS 100
+// After so many looks, a few microseconds, the main thread takes over a share that its helper has
+// not begun.
+#define GRACE_LOOKS 200
+// How often a helper looks for a stage before it leaves the session, and the main thread for the
+// end of a share before it calls `wait`: some tens of microseconds. A helper that loses its
 // processor within a session delays the end of it.
-#define LOOKS_MAX 500
+#define LOOKS_MAX 2000
 
-static void pause_briefly(void) {
+static void pause_after(uint32_t looks) {
+    if (looks >= EAGER_LOOKS) {
 #if defined(__SSE2__)
-    __builtin_ia32_pause();
+        __builtin_ia32_pause();
 #endif
+    }
 }
 
-static void run_block(cairn_task_scheduler *scheduler, uint32_t index) {
-    const uint32_t begin = scheduler->begin + index * scheduler->block;
-    CAIRN_ASSERT(scheduler->task != NULL && scheduler->block > 0);
-    CAIRN_ASSERT(begin < scheduler->end);
-    const uint32_t left = scheduler->end - begin;
-    const uint32_t count = left < scheduler->block ? left : scheduler->block;
-    CAIRN_ASSERT(count > 0 && begin + count <= scheduler->end);
-    scheduler->task(scheduler->context, begin, begin + count);
-    atomic_fetch_add_explicit(&scheduler->finished, 1, memory_order_release);
-}
+// ---- Shares
 
-// Claims a block of the stage on offer and runs it; false if all are claimed. The main thread
-// claims from the bottom and helpers from the top: so from stage to stage a thread mostly gets the
-// items that it had before, which are in its cache.
+// Claims a block of the stage and runs it; false if all are claimed. The main thread claims from
+// the bottom and helpers from the top: so from stage to stage a thread mostly gets the items that
+// it had before, which are in its cache.
 static bool run_next_block(cairn_task_scheduler *scheduler, bool helper) {
-    unsigned int offer = atomic_load_explicit(&scheduler->offer, memory_order_acquire);
+    unsigned int offer = atomic_load_explicit(&scheduler->offer, memory_order_relaxed);
     while ((offer & BOTTOM_MASK) < offer >> TOP_SHIFT) {
         const unsigned int rest = helper ? offer - (1u << TOP_SHIFT) : offer + 1;
         if (atomic_compare_exchange_weak_explicit(
-                &scheduler->offer, &offer, rest, memory_order_acquire, memory_order_acquire)) {
-            run_block(scheduler, helper ? rest >> TOP_SHIFT : offer & BOTTOM_MASK);
+                &scheduler->offer, &offer, rest, memory_order_relaxed, memory_order_relaxed)) {
+            const uint32_t block = helper ? rest >> TOP_SHIFT : offer & BOTTOM_MASK;
+            const uint32_t begin = scheduler->begin + block * scheduler->block;
+            CAIRN_ASSERT(begin < scheduler->end);
+            const uint32_t left = scheduler->end - begin;
+            const uint32_t count = left < scheduler->block ? left : scheduler->block;
+            scheduler->task(scheduler->context, begin, begin + count);
             return true;
         }
     }
     return false;
 }
 
-static void run_blocks_of_session(cairn_task_scheduler *scheduler) {
-    for (uint32_t looks = 0; looks < LOOKS_MAX; ++looks) {
-        if (run_next_block(scheduler, true)) {
-            looks = 0;
-        } else if (atomic_load_explicit(&scheduler->offer, memory_order_relaxed) == CLOSED) {
-            return;
-        } else {
-            pause_briefly();
-        }
+// The first item of a share.
+static uint32_t share_begin(
+    const cairn_task_scheduler *scheduler, uint32_t worker, uint32_t count) {
+    const uint64_t items = scheduler->end - scheduler->begin;
+    CAIRN_ASSERT(worker <= count && count > 0);
+    return scheduler->begin + (uint32_t)(items * worker / count);
+}
+
+static void run_share(cairn_task_scheduler *scheduler, uint32_t worker, uint32_t count) {
+    CAIRN_ASSERT(scheduler->task != NULL && worker < count);
+    if (scheduler->block != 0) {
+        while (run_next_block(scheduler, worker != 0)) {}
+        return;
     }
+    const uint32_t begin = share_begin(scheduler, worker, count);
+    const uint32_t end = share_begin(scheduler, worker + 1, count);
+    if (begin < end) {
+        scheduler->task(scheduler->context, begin, end);
+    }
+}
+
+// Runs the share of a worker if no thread has begun it.
+static bool try_share(
+    cairn_task_scheduler *scheduler, uint32_t worker, uint32_t stage, uint32_t count) {
+    atomic_uint *progress = &scheduler->shares[worker].progress;
+    unsigned int before = atomic_load_explicit(progress, memory_order_relaxed);
+    if (before >= 2 * stage - 1 || !atomic_compare_exchange_strong_explicit(progress, &before,
+                                       2 * stage - 1, memory_order_acquire, memory_order_relaxed)) {
+        return false;
+    }
+    run_share(scheduler, worker, count);
+    atomic_store_explicit(progress, 2 * stage, memory_order_release);
+    return true;
+}
+
+// ---- Helpers
+
+static void run_shares_of_session(cairn_task_scheduler *scheduler, uint32_t worker) {
+    cairn_task_share *own = &scheduler->shares[worker];
+    unsigned int last = 0;
+    atomic_store_explicit(&own->present, 1, memory_order_relaxed);
+    for (uint32_t looks = 0; looks < LOOKS_MAX; ++looks) {
+        const unsigned int stage = atomic_load_explicit(&scheduler->stage, memory_order_acquire);
+        if (stage == last) {
+            pause_after(looks);
+            continue;
+        }
+        if (stage == CLOSED) {
+            break;
+        }
+        const uint32_t count = stage & SHARES_MASK;
+        if (worker < count && try_share(scheduler, worker, stage >> STAGE_SHIFT, count)) {
+            looks = 0;
+        }
+        last = stage;
+    }
+    atomic_store_explicit(&own->present, 0, memory_order_relaxed);
 }
 
 static void run_worker(void *argument, uint32_t worker) {
@@ -69,13 +122,15 @@ static void run_worker(void *argument, uint32_t worker) {
     CAIRN_ASSERT(worker < scheduler->parallel->workers);
     if (worker == 0) {
         scheduler->main(scheduler->argument);
-        atomic_store_explicit(&scheduler->offer, CLOSED, memory_order_release);
+        atomic_store_explicit(&scheduler->stage, CLOSED, memory_order_release);
     } else {
         const uint64_t mode = cairn_float_enter();
-        run_blocks_of_session(scheduler);
+        run_shares_of_session(scheduler, worker);
         cairn_float_leave(mode);
     }
 }
+
+// ---- The main thread
 
 static void run_session(cairn_task_scheduler *scheduler, void (*main)(void *argument),
     void *argument, uint32_t workers) {
@@ -84,7 +139,13 @@ static void run_session(cairn_task_scheduler *scheduler, void (*main)(void *argu
     scheduler->main = main;
     scheduler->argument = argument;
     scheduler->in_session = true;
-    atomic_store_explicit(&scheduler->offer, 0, memory_order_relaxed);
+    scheduler->stage_count = 0;
+    for (uint32_t i = 1; i < workers; ++i) {
+        atomic_store_explicit(&scheduler->shares[i].progress, 0, memory_order_relaxed);
+        atomic_store_explicit(&scheduler->shares[i].present, 0, memory_order_relaxed);
+        scheduler->shares[i].late = 0;
+    }
+    atomic_store_explicit(&scheduler->stage, 0, memory_order_relaxed);
     CAIRN_ASSERT(parallel->run != NULL);
     parallel->run(parallel->context, run_worker, scheduler, workers);
     scheduler->in_session = false;
@@ -92,7 +153,7 @@ static void run_session(cairn_task_scheduler *scheduler, void (*main)(void *argu
 
 void cairn_task_scheduler_run_session(
     cairn_task_scheduler *scheduler, void (*main)(void *argument), void *argument) {
-    CAIRN_ASSERT(main != NULL);
+    CAIRN_ASSERT(main != NULL && !scheduler->in_session);
     if (scheduler->parallel == NULL || scheduler->parallel->workers < 2) {
         main(argument);
     } else {
@@ -100,36 +161,65 @@ void cairn_task_scheduler_run_session(
     }
 }
 
-static uint32_t blocks_of(uint32_t count, uint32_t size) {
-    return count / size + (count % size != 0 ? 1u : 0u);
-}
-
-// Offers the stage, runs what nobody else claims, and waits for the rest.
-static void run_stage(void *argument) {
-    cairn_task_scheduler *scheduler = argument;
-    const uint32_t blocks = blocks_of(scheduler->end - scheduler->begin, scheduler->block);
-    CAIRN_ASSERT(blocks >= 1 && blocks <= BLOCKS_MAX);
-    atomic_store_explicit(&scheduler->finished, 0, memory_order_relaxed);
-    atomic_store_explicit(&scheduler->offer, blocks << TOP_SHIFT, memory_order_release);
-    while (run_next_block(scheduler, false)) {}
-}
-
-static bool stage_is_done(cairn_task_scheduler *scheduler, uint32_t blocks) {
-    return atomic_load_explicit(&scheduler->finished, memory_order_acquire) == blocks;
-}
-
-// Waits for blocks that helpers have claimed.
-static void wait_for_stage(cairn_task_scheduler *scheduler, uint32_t blocks) {
+// Waits until a share is done. Runs it if its helper has not come to the session, or does not
+// begin.
+static void finish_share(
+    cairn_task_scheduler *scheduler, uint32_t worker, uint32_t stage, uint32_t count) {
     const cairn_parallel *parallel = scheduler->parallel;
+    cairn_task_share *share = &scheduler->shares[worker];
     uint32_t looks = 0;
-    while (!stage_is_done(scheduler, blocks)) {
+    for (;;) {
+        const unsigned int progress = atomic_load_explicit(&share->progress, memory_order_acquire);
+        if (progress == 2 * stage) {
+            share->late = 0;
+            return;
+        }
+        const bool begun = progress == 2 * stage - 1;
+        const bool absent = atomic_load_explicit(&share->present, memory_order_relaxed) == 0;
+        if (!begun && (absent || share->late != 0 || looks >= GRACE_LOOKS) &&
+            try_share(scheduler, worker, stage, count)) {
+            share->late = 1;
+            return;
+        }
         if (looks < LOOKS_MAX || parallel->wait == NULL) {
-            pause_briefly();
+            pause_after(looks);
         } else {
             parallel->wait(parallel->context, looks == LOOKS_MAX);
         }
         looks += looks <= LOOKS_MAX ? 1u : 0u;
     }
+}
+
+static void run_stage(void *argument) {
+    cairn_task_scheduler *scheduler = argument;
+    const uint32_t workers = scheduler->parallel->workers;
+    const uint32_t items = scheduler->end - scheduler->begin;
+    const uint32_t count = workers < items ? workers : items;
+    const uint32_t stage = ++scheduler->stage_count;
+    CAIRN_ASSERT(count <= CAIRN_WORKERS_MAX && stage < CLOSED >> STAGE_SHIFT);
+    atomic_store_explicit(&scheduler->stage, stage << STAGE_SHIFT | count, memory_order_release);
+    run_share(scheduler, 0, count);
+    for (uint32_t worker = 1; worker < count; ++worker) {
+        finish_share(scheduler, worker, stage, count);
+    }
+}
+
+// Runs a stage whose items are set, in a session of its own if there is none.
+static void run_alone_or_in_session(cairn_task_scheduler *scheduler) {
+    CAIRN_ASSERT(scheduler->begin < scheduler->end);
+    if (scheduler->in_session) {
+        run_stage(scheduler);
+    } else {
+        run_session(scheduler, run_stage, scheduler, scheduler->parallel->workers);
+    }
+}
+
+static void set_stage(cairn_task_scheduler *scheduler, cairn_task *task, const void *context,
+    uint32_t begin, uint32_t end) {
+    scheduler->task = task;
+    scheduler->context = context;
+    scheduler->begin = begin;
+    scheduler->end = end;
 }
 
 // The items of a block, if the stage is worth sharing; otherwise 0.
@@ -144,29 +234,38 @@ static uint32_t block_size(uint32_t count, uint32_t workers, uint32_t block_min)
     return size > least ? size : least;
 }
 
+static uint32_t worker_count(const cairn_task_scheduler *scheduler) {
+    return scheduler->parallel == NULL ? 1 : scheduler->parallel->workers;
+}
+
 void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_task *task,
     const void *context, uint32_t begin, uint32_t end, uint32_t block_min) {
     CAIRN_ASSERT(begin <= end && block_min > 0 && task != NULL);
-    const uint32_t workers = scheduler->parallel == NULL ? 1 : scheduler->parallel->workers;
-    const uint32_t size = block_size(end - begin, workers, block_min);
+    const uint32_t size = block_size(end - begin, worker_count(scheduler), block_min);
     if (size == 0) {
         if (begin < end) {
             task(context, begin, end);
         }
         return;
     }
-    const uint32_t blocks = blocks_of(end - begin, size);
-    scheduler->task = task;
-    scheduler->context = context;
-    scheduler->begin = begin;
-    scheduler->end = end;
+    const uint32_t blocks = (end - begin + size - 1) / size;
+    CAIRN_ASSERT(blocks >= 1 && blocks <= BLOCKS_MAX);
+    set_stage(scheduler, task, context, begin, end);
     scheduler->block = size;
-    if (!scheduler->in_session) {
-        // The host's parallel-for waits for the blocks that others have claimed.
-        run_session(scheduler, run_stage, scheduler, workers < blocks ? workers : blocks);
-        CAIRN_ASSERT(stage_is_done(scheduler, blocks));
+    atomic_store_explicit(&scheduler->offer, blocks << TOP_SHIFT, memory_order_relaxed);
+    run_alone_or_in_session(scheduler);
+}
+
+void cairn_task_scheduler_split(cairn_task_scheduler *scheduler, cairn_task *task,
+    const void *context, uint32_t begin, uint32_t end, uint32_t shared_min) {
+    CAIRN_ASSERT(begin <= end && task != NULL);
+    if (worker_count(scheduler) < 2 || end - begin <= shared_min) {
+        if (begin < end) {
+            task(context, begin, end);
+        }
         return;
     }
-    run_stage(scheduler);
-    wait_for_stage(scheduler, blocks);
+    set_stage(scheduler, task, context, begin, end);
+    scheduler->block = 0;
+    run_alone_or_in_session(scheduler);
 }

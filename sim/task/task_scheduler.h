@@ -2,11 +2,11 @@
 #pragma once
 
 // Shares the work of a step among threads. The thread that called cairn_world_step is the main
-// thread: it runs the step, and where a stage has many independent items it cuts them into blocks.
-// Helper threads, if the host has provided any, claim blocks as well, one at a time. The main
-// thread waits only for blocks that a helper has already claimed, so a stage does not wait for a
-// helper that the system does not run. Which thread runs a block cannot change the result: blocks
-// of a stage share no memory that is written.
+// thread, worker 0: it runs the step, and where a stage has many independent items, each worker
+// gets a share of them. Helper threads, if the host has provided any, are the other workers. The
+// main thread works on a share itself if its helper has not begun with it, so a stage does not wait
+// for a helper that the system does not run. Which thread works on a share cannot change the
+// result: shares of a stage write no memory that another one reads.
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,8 +15,19 @@
 #include "base/arena.h"
 #include <cairn/sim.h>
 
+#define CAIRN_WORKERS_MAX 64
+
 // Works on the items begin .. end - 1 of a stage.
 typedef void cairn_task(const void *context, uint32_t begin, uint32_t end);
+
+// What helpers and the main thread tell each other about a worker's share. Alone in its cache line:
+// a line that two processors write takes them as long as the work of a small stage.
+typedef struct cairn_task_share {
+    atomic_uint progress; // 2 s - 1: a thread has begun the share of stage s; 2 s: it is done
+    atomic_uint present;  // 0 or 1: a helper waits for stages
+    uint32_t late;        // 0 or 1, of the main thread: it has last had to take this share over
+    unsigned char apart[CAIRN_CACHE_LINE - 3 * sizeof(uint32_t)];
+} cairn_task_share;
 
 typedef struct cairn_task_scheduler cairn_task_scheduler;
 struct cairn_task_scheduler {
@@ -24,25 +35,37 @@ struct cairn_task_scheduler {
     void (*main)(void *argument);   // of the session
     void *argument;
     bool in_session;
+    uint32_t stage_count;                  // of the session
     unsigned char apart[CAIRN_CACHE_LINE]; // from what only the main thread uses
-    // The blocks of the current stage that nobody has claimed.
-    atomic_uint offer;
-    atomic_uint finished; // blocks of the stage that are done
-    // The stage itself. Only a thread that holds a block of it reads these, and they are not
-    // written again until every block is done.
+    // The stage on offer: its number, from 1, and in the low bits how many shares it has.
+    atomic_uint stage;
+    // The stage itself. Only a thread that has begun a share of it reads these, and they are not
+    // written again until every share is done.
     uint32_t begin;
     uint32_t end;
-    uint32_t block; // items
+    uint32_t block; // items, of a stage that is handed out in blocks; otherwise 0
     cairn_task *task;
     const void *context;
+    unsigned char apart_from_stage[CAIRN_CACHE_LINE];
+    // The blocks that nobody has claimed: see task_scheduler.c.
+    atomic_uint offer;
+    unsigned char apart_from_offer[CAIRN_CACHE_LINE];
+    cairn_task_share shares[CAIRN_WORKERS_MAX]; // element 0 is unused
 };
 
-// Calls main(argument) on this thread in a session: helpers that have no block wait for the next
-// stage without leaving, for some tens of microseconds. For stages that follow each other quickly.
+// Calls main(argument) on this thread in a session: helpers wait for the next stage without
+// leaving, for some tens of microseconds. For stages that follow each other quickly. Must not be
+// called in a session.
 void cairn_task_scheduler_run_session(
     cairn_task_scheduler *scheduler, void (*main)(void *argument), void *argument);
-// Runs the task on the items begin .. end - 1, in blocks of at least `block_min` items, and returns
-// when all are done. `block_min` items should take some microseconds: less, and handing them out
-// costs as much as the work; more, and the last block of a stage is waited for.
+// Runs the task on the items begin .. end - 1 and returns when all are done. The items are handed
+// out in blocks of at least `block_min`: for items of unequal cost. `block_min` items should take
+// several microseconds: less, and handing them out costs as much as the work.
 void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_task *task,
     const void *context, uint32_t begin, uint32_t end, uint32_t block_min);
+// The same in one share for each worker, as equal as can be, in order: for items of equal cost. In
+// a session each worker gets the same part of the same items in every stage, which is then in its
+// cache. A stage of `shared_min` items or fewer is run by the main thread; it should take two
+// microseconds.
+void cairn_task_scheduler_split(cairn_task_scheduler *scheduler, cairn_task *task,
+    const void *context, uint32_t begin, uint32_t end, uint32_t shared_min);

@@ -39,6 +39,9 @@ static void share_stages(cairn_task_scheduler *scheduler) {
             memset(&all, 0, sizeof all);
             cairn_task_scheduler_parallel_for(scheduler, visit, &all, 1, 1 + sizes[i], minima[k]);
             expect_once(&all, 1, 1 + sizes[i]);
+            memset(&all, 0, sizeof all);
+            cairn_task_scheduler_split(scheduler, visit, &all, 1, 1 + sizes[i], minima[k]);
+            expect_once(&all, 1, 1 + sizes[i]);
         }
     }
 }
@@ -59,6 +62,52 @@ TEST("every item of a stage is worked on once, by any number of workers, in a se
         for (int i = 0; i < 3; ++i) {
             share_stages(&scheduler);
             cairn_task_scheduler_run_session(&scheduler, share_stages_in_session, &scheduler);
+        }
+    }
+}
+
+// Where each item was worked on, by the address of a variable on that thread's stack.
+typedef struct places {
+    const void *threads[ITEMS_MAX];
+} places;
+
+static _Thread_local char thread_mark;
+
+static void note_thread(const void *context, uint32_t begin, uint32_t end) {
+    const places *all = context;
+    for (uint32_t i = begin; i < end; ++i) {
+        ((places *)(uintptr_t)all)->threads[i] = &thread_mark;
+    }
+}
+
+typedef struct split_run {
+    cairn_task_scheduler *scheduler;
+    places places[2];
+} split_run;
+
+static void split_twice(void *argument) {
+    split_run *run = argument;
+    for (int i = 0; i < 2; ++i) {
+        cairn_task_scheduler_split(run->scheduler, note_thread, &run->places[i], 0, 1000, 10);
+    }
+}
+
+TEST("the main thread has the first share of every stage that is split") {
+    SCOPED(cairn_pool) *pool = NULL;
+    assert_int_equal(cairn_pool_create(4, &pool), CAIRN_OK);
+    const cairn_parallel parallel = {
+        .context = pool, .workers = 4, .run = cairn_pool_parallel, .wait = cairn_pool_wait};
+    cairn_task_scheduler scheduler = {.parallel = &parallel};
+    split_run run = {.scheduler = &scheduler};
+    for (int round = 0; round < 50; ++round) {
+        cairn_task_scheduler_run_session(&scheduler, split_twice, &run);
+        for (int i = 0; i < 2; ++i) {
+            for (uint32_t k = 0; k < 250; ++k) {
+                assert_ptr_equal(run.places[i].threads[k], &thread_mark);
+            }
+            for (uint32_t k = 250; k < 1000; ++k) { // a share is not divided
+                assert_ptr_equal(run.places[i].threads[k], run.places[i].threads[k / 250 * 250]);
+            }
         }
     }
 }
