@@ -152,17 +152,27 @@ static uint32_t place_of(cairn_log *log, const char *name) {
 }
 
 static bool within_limit(cairn_log *log, const cairn_log_line *line, uint64_t *suppressed) {
-    uint32_t place = place_of(log, line->name);
-    uint64_t second = line->unix_ns / CAIRN_NS_PER_S;
+    const uint32_t place = place_of(log, line->name);
+    const uint64_t second = line->unix_ns / CAIRN_NS_PER_S;
+    const uint64_t interval = second / CAIRN_LOG_LINE_INTERVAL_S;
     if (log->names[place].second != second) {
         log->names[place].second = second;
         log->names[place].written = 0;
     }
-    if (log->names[place].written >= CAIRN_LOG_LINES_PER_SECOND_MAX) {
+    if (log->names[place].interval != interval) {
+        // The wall clock may jump back.
+        const uint64_t passed = interval - log->names[place].interval;
+        const uint32_t burst = log->names[place].burst;
+        log->names[place].burst = passed >= burst ? 0 : burst - (uint32_t)passed;
+        log->names[place].interval = interval;
+    }
+    if (log->names[place].written >= CAIRN_LOG_LINES_PER_SECOND_MAX ||
+        log->names[place].burst >= CAIRN_LOG_LINES_BURST_MAX) {
         log->names[place].suppressed += 1;
         return false;
     }
     log->names[place].written += 1;
+    log->names[place].burst += 1;
     *suppressed = log->names[place].suppressed;
     log->names[place].suppressed = 0;
     return true;
@@ -173,7 +183,7 @@ size_t cairn_log_write(
     CAIRN_ASSERT(line->name != NULL && line->level <= CAIRN_LOG_DEBUG);
     CAIRN_ASSERT(line->fields != NULL || line->field_count == 0);
     uint64_t suppressed = 0;
-    if (line->level > log->level || !within_limit(log, line, &suppressed)) {
+    if (line->level > log->level || (!line->unlimited && !within_limit(log, line, &suppressed))) {
         return 0;
     }
     return log->style == CAIRN_LOG_JSON ? write_json(line, suppressed, out)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One line per event, as text for people or JSON for machines. Time is an argument; the driver
-// writes the line. Lines are limited per event name and second, because a hostile peer could cause
-// some of them at will; the next line of that name reports how many were suppressed.
+// One line per event, as text for people or JSON for machines. Time is an argument; the caller
+// writes the line. Lines are limited per event name, because a hostile peer could cause some of
+// them at will; the next line of that name reports how many were suppressed.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,12 +34,17 @@ typedef struct cairn_log_line {
     const char *detail; // NULL or "": left out; any bytes, escaped; cut as a field's text
     const cairn_log_field *fields;
     uint32_t field_count;
+    bool unlimited; // no client can cause this line
 } cairn_log_line;
 
 // Names that are limited separately; further ones share the last place.
 #define CAIRN_LOG_NAMES_MAX 64
 // Lines of one name that may be written in one second.
 #define CAIRN_LOG_LINES_PER_SECOND_MAX 20
+// Lines of one name that may be written at that rate; after them one line may be written every
+// CAIRN_LOG_LINE_INTERVAL_S. So a name writes at most some 43,000 lines a day.
+#define CAIRN_LOG_LINES_BURST_MAX 200
+#define CAIRN_LOG_LINE_INTERVAL_S 2
 
 typedef struct cairn_log {
     cairn_log_style style;
@@ -47,7 +52,9 @@ typedef struct cairn_log {
     struct {
         const char *name;
         uint64_t second;
-        uint32_t written;
+        uint32_t written;    // in this second
+        uint32_t burst;      // lines not yet made up for by time
+        uint64_t interval;   // the last one that reduced `burst`
         uint64_t suppressed; // since the last line of this name
     } names[CAIRN_LOG_NAMES_MAX];
 } cairn_log;

@@ -3,17 +3,20 @@
 // standard output.
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "bridge/scene_library.h"
 #include "schema/scene.h"
 #include "server/daemon/config.h"
 #include "server/daemon/log.h"
+#include "server/daemon/log_writer.h"
 #include "server/daemon/records.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
@@ -22,10 +25,14 @@
 typedef struct program {
     cairn_config config;
     cairn_log log;
+    cairn_log_writer *log_writer;
     cairn_server *server;
     cairn_uv_driver *driver;
     cairn_records *records;
-    cairn_scene *found_scene; // the last one that an operator asked for
+    // The scenes in files that the command line names, of "main" and then of each --room; NULL for
+    // one that is built in. Read once: an operator's request reads no file.
+    cairn_scene *scenes[1 + CAIRN_CONFIG_ROOMS_MAX];
+    cairn_scene *found_scene; // the built-in one that an operator asked for last
     uint64_t capsule_bytes;   // written
     uint64_t stats_ns;        // when bytes_in and bytes_out were read
     uint64_t bytes_in;
@@ -41,11 +48,24 @@ static int print_error(const char *what, const char *why) {
 static void write_line(program *p, cairn_log_line line) {
     char text[CAIRN_LOG_LINE_SIZE_MAX];
     line.unix_ns = cairn_uv_unix_ns();
-    size_t size = cairn_log_write(&p->log, &line, text);
+    const size_t size = cairn_log_write(&p->log, &line, text);
     if (size > 0) {
-        fwrite(text, 1, size, stdout);
-        fflush(stdout);
+        (void)cairn_log_writer_put(p->log_writer, text, size);
     }
+}
+
+// On the writer's thread.
+static size_t write_lost_lines(void *user, uint64_t lines, char *out) {
+    const program *p = user;
+    cairn_log log = {.style = p->log.style, .level = CAIRN_LOG_ERROR};
+    const cairn_log_field field = {.name = "lines", .number = lines};
+    const cairn_log_line line = {.unix_ns = cairn_uv_unix_ns(),
+        .level = CAIRN_LOG_ERROR,
+        .name = "log_lines_lost",
+        .fields = &field,
+        .field_count = 1,
+        .detail = "the log was not read in time"};
+    return cairn_log_write(&log, &line, out);
 }
 
 // A line of the server as a whole; `field` may be NULL.
@@ -57,7 +77,8 @@ static void log_server(
                       .name = name,
                       .tick = now.total.tick,
                       .fields = field,
-                      .field_count = field == NULL ? 0 : 1});
+                      .field_count = field == NULL ? 0 : 1,
+                      .unlimited = true});
 }
 
 static void on_event(void *user, const cairn_server_event *event) {
@@ -94,6 +115,11 @@ static cairn_world *on_seek(void *user, const char *room, uint64_t tick) {
     return cairn_records_seek(p->records, room, tick);
 }
 
+// Lines that wait for a reader: some thousands.
+#define LOG_RING_SIZE ((size_t)1 << 20)
+// How long the end of the program waits for the reader.
+#define LOG_END_MS 1000
+
 // The server limits their number; this limits their size.
 #define CAPSULE_BYTES_MAX ((uint64_t)256 << 20)
 
@@ -103,16 +129,26 @@ static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t cli
     char path[512];
     const int length = snprintf(path, sizeof path, "%s/%s-%" PRIu64 "-%" PRIu64 ".cairn",
         p->config.capsule_folder, room, tick, client_id);
-    if (length < 0 || (size_t)length >= sizeof path ||
-        size > CAPSULE_BYTES_MAX - p->capsule_bytes) {
-        print_error(p->config.capsule_folder,
-            "a capsule is not written: too many bytes, or its name is too long");
-        return;
+    const char *why = NULL;
+    if (length < 0 || (size_t)length >= sizeof path) {
+        why = "the name is too long";
+    } else if (size > CAPSULE_BYTES_MAX - p->capsule_bytes) {
+        why = "too many bytes of capsules";
+    } else {
+        FILE *file = fopen(path, "wb");
+        const bool wrote = file != NULL && fwrite(bytes, 1, size, file) == size;
+        why = (file != NULL && fclose(file) != 0) || !wrote ? strerror(errno) : NULL;
     }
-    FILE *file = fopen(path, "wb");
-    const bool wrote = file != NULL && fwrite(bytes, 1, size, file) == size;
-    if ((file != NULL && fclose(file) != 0) || !wrote) {
-        print_error(path, strerror(errno));
+    if (why != NULL) {
+        const cairn_log_field field = {.name = "file", .text = path};
+        write_line(p, (cairn_log_line){.level = CAIRN_LOG_ERROR,
+                          .name = "capsule_failed",
+                          .tick = tick,
+                          .room = room,
+                          .client_id = client_id,
+                          .detail = why,
+                          .fields = &field,
+                          .field_count = 1});
         return;
     }
     p->capsule_bytes += size;
@@ -170,7 +206,8 @@ static void log_room_statistics(program *p) {
                           .tick = now.tick,
                           .room = room.name,
                           .fields = fields,
-                          .field_count = FIELD_COUNT(fields)});
+                          .field_count = FIELD_COUNT(fields),
+                          .unlimited = true});
     }
 }
 
@@ -207,6 +244,7 @@ static void log_statistics(void *user) {
         {"drops", .number = drops},
         {"send_waits", .number = io.send_waits},
         {"send_errors", .number = io.send_errors},
+        {"log_lost", .number = cairn_log_writer_lost(p->log_writer)},
     };
     p->stats_ns = now_ns;
     p->bytes_in = now.bytes_received;
@@ -215,7 +253,8 @@ static void log_statistics(void *user) {
                       .name = "stats",
                       .tick = now.total.tick,
                       .fields = fields,
-                      .field_count = FIELD_COUNT(fields)});
+                      .field_count = FIELD_COUNT(fields),
+                      .unlimited = true});
     log_room_statistics(p);
 }
 
@@ -281,9 +320,18 @@ static uint32_t or_else(uint32_t own, uint32_t common) {
     return own != 0 ? own : common;
 }
 
+// Number `index` of program's scenes; NULL after an error message.
+static const cairn_scene *scene_of_room(program *p, uint32_t index, const char *name) {
+    CAIRN_ASSERT(index <= CAIRN_CONFIG_ROOMS_MAX);
+    if (p->scenes[index] == NULL) {
+        p->scenes[index] = load_scene(name);
+    }
+    return p->scenes[index];
+}
+
 // A room of --room; a number that it leaves out is that of the flags for all rooms.
-static bool create_room(program *p, const cairn_config_room *named) {
-    cairn_scene *scene = load_scene(named->scene);
+static bool create_room(program *p, uint32_t index, const cairn_config_room *named) {
+    const cairn_scene *scene = scene_of_room(p, index, named->scene);
     if (scene == NULL) {
         return false;
     }
@@ -299,7 +347,6 @@ static bool create_room(program *p, const cairn_config_room *named) {
     char words[CAIRN_ROOM_REASON_SIZE];
     bool created = cairn_server_room_create(p->server, cairn_uv_now_ns(), &room, &id, words) ==
                    CAIRN_ROOM_CREATED;
-    cairn_scene_destroy(scene);
     if (!created) {
         print_error(named->name, words);
     }
@@ -313,9 +360,9 @@ static bool has_main(const cairn_config *config) {
 static bool create_rooms(program *p) {
     cairn_config_room first = {.name = CAIRN_ROOM_NAME_DEFAULT};
     snprintf(first.scene, sizeof first.scene, "%s", p->config.scene);
-    bool created = !has_main(&p->config) || create_room(p, &first);
+    bool created = !has_main(&p->config) || create_room(p, 0, &first);
     for (uint32_t i = 0; created && i < p->config.rooms.count; ++i) {
-        created = create_room(p, &p->config.rooms.list[i]);
+        created = create_room(p, i + 1, &p->config.rooms.list[i]);
     }
     return created;
 }
@@ -323,16 +370,13 @@ static bool create_rooms(program *p) {
 // The scene of this name: a built-in one, or one that a room of the command line runs.
 static const cairn_scene *find_scene(void *user, const char *name) {
     program *p = user;
-    const cairn_config *config = &p->config;
+    for (uint32_t i = 0; i <= p->config.rooms.count; ++i) {
+        if (p->scenes[i] != NULL && strcmp(p->scenes[i]->name, name) == 0) {
+            return p->scenes[i];
+        }
+    }
     cairn_scene_destroy(p->found_scene);
     p->found_scene = cairn_scene_library_find(name) == NULL ? NULL : load_scene(name);
-    for (uint32_t i = 0; p->found_scene == NULL && i <= config->rooms.count; ++i) {
-        const char *named = i == config->rooms.count ? config->scene : config->rooms.list[i].scene;
-        cairn_scene *scene = names_file(named) ? load_scene(named) : NULL;
-        const bool found = scene != NULL && strcmp(scene->name, name) == 0;
-        cairn_scene_destroy(found ? NULL : scene);
-        p->found_scene = found ? scene : NULL;
-    }
     return p->found_scene;
 }
 
@@ -416,6 +460,13 @@ static bool open_records(program *p) {
 static int serve(program *p) {
     char text[CAIRN_ADDRESS_TEXT_SIZE];
     char error[CAIRN_UV_ERROR_SIZE];
+    const cairn_log_writer_config writer = {.descriptor = STDOUT_FILENO,
+        .ring_size = LOG_RING_SIZE,
+        .write_lost = write_lost_lines,
+        .user = p};
+    if (cairn_log_writer_open(&writer, &p->log_writer) != CAIRN_OK) {
+        return print_error("the thread that writes the log cannot be started", strerror(errno));
+    }
     if (cairn_uv_driver_open(&p->config.listen, &p->driver, error) != CAIRN_OK) {
         return print_error(cairn_address_print(&p->config.listen, text), error);
     }
@@ -439,25 +490,33 @@ static int serve(program *p) {
     return 0;
 }
 
-static void clean_up(program *p) {
+// Returns the exit code.
+static int clean_up(program *p, int code) {
     if (p->server != NULL && cairn_server_jobs_out(p->server) > 0) {
         // A thread may never leave that room's world, so nothing can be freed. Recordings are
         // already in their files.
         const cairn_log_field reason = {.name = "reason", .text = "a room's step did not return"};
         log_server(p, CAIRN_LOG_ERROR, "room_abandoned", &reason);
+        (void)cairn_log_writer_close(p->log_writer, LOG_END_MS);
         _Exit(1);
     }
     cairn_server_destroy(p->server);
     cairn_uv_driver_close(p->driver);
     cairn_scene_destroy(p->found_scene);
-    if (!cairn_records_close(p->records)) {
-        print_error("a recording cannot be closed", strerror(errno));
+    for (uint32_t i = 0; i <= CAIRN_CONFIG_ROOMS_MAX; ++i) {
+        cairn_scene_destroy(p->scenes[i]);
     }
+    if (!cairn_records_close(p->records)) {
+        code = print_error("a recording cannot be closed", strerror(errno));
+    }
+    (void)cairn_log_writer_close(p->log_writer, LOG_END_MS);
+    return code;
 }
 
 int main(int argc, char **argv) {
     static program p;
     char error[CAIRN_FLAGS_ERROR_SIZE];
+    signal(SIGPIPE, SIG_IGN);
     const cairn_flags_result result = cairn_config_read(argc, argv, NULL, &p.config, error);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? print_error(error, "") : 0;
@@ -467,7 +526,5 @@ int main(int argc, char **argv) {
     if (cairn_records_create(on_record_file, &p, &p.records) != CAIRN_OK) {
         return print_error("out of memory", "");
     }
-    const int code = p.config.check ? print_what_would_run(&p) : serve(&p);
-    clean_up(&p);
-    return code;
+    return clean_up(&p, p.config.check ? print_what_would_run(&p) : serve(&p));
 }

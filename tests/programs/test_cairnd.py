@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """cairnd: what it answers to its flags, and a run that serves, records and drains."""
 
+import fcntl
 import json
+import os
+import subprocess
 import time
 
 import pytest
@@ -73,3 +76,35 @@ def test_a_server_of_two_rooms_records_both_and_drains(kit, folder):
     assert last["rooms"] == 2 and last["roots_differed"] == 0
     for name in ("main.cairn", "side.cairn"):
         assert (folder / name).stat().st_size > 1000
+
+
+def test_a_log_that_nobody_reads_stops_no_tick_and_no_end(kit, folder):
+    """Sixteen rooms' statistics fill the pipe of one page within two seconds."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    rooms = [word for i in range(15) for word in ("--room", f"r{i}=probe.json,rate=30")]
+    kit.signing_key()
+    server = subprocess.Popen(
+        [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json", "--scene", "probe.json",
+         "--log-level", "debug", "--stats-interval", "1", "--token-lifetime", "0", "--record", "unread.cairn",
+         "--record-key", "sign", *rooms],
+        cwd=kit.folder, stdout=writer)
+    try:
+        os.close(writer)
+        text = ""
+        while '"listening"' not in text or not text.endswith("\n"):
+            letter = os.read(reader, 1)
+            assert letter != b"", f"the server ended: {text}"
+            text += letter.decode()
+        address = json.loads(text.splitlines()[-1])["address"]
+        time.sleep(3)
+        kit.run("cairn-bot", "--key", kit.key(), "--server", address, "--seconds", 1)
+        server.terminate()
+        assert server.wait(5) == 0
+    finally:
+        server.kill()
+        server.wait()
+        os.close(reader)
+    ticks = kit.run("cairn-replay", "info", "unread.cairn", "--json").json["ticks"]
+    assert ticks > 4 * 60 - 30
+    kit.run("cairn-replay", "verify", "unread.cairn", "--key", "public")

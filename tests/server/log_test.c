@@ -137,6 +137,49 @@ TEST("a flood of one event is limited and counted") {
     assert_null(strstr(written(&log, &line), "suppressed"));
 }
 
+TEST("a flood of a whole day stays small") {
+    cairn_log log = {.level = CAIRN_LOG_INFO};
+    size_t size = 0;
+    int lines = 0;
+    for (uint64_t second = 0; second < 86400; ++second) {
+        for (int i = 0; i < 30; ++i) {
+            const cairn_log_line line = {.level = CAIRN_LOG_WARN,
+                .name = i % 2 == 0 ? "control_refused" : "resync_refused",
+                .unix_ns = (1000000 + second) * S,
+                .client_id = UINT64_MAX,
+                .detail = "the right is missing"};
+            const size_t written_size = strlen(written(&log, &line));
+            size += written_size;
+            lines += written_size > 0 ? 1 : 0;
+        }
+    }
+    assert_in_range(lines, 2 * 43200, 2 * (43200 + CAIRN_LOG_LINES_BURST_MAX));
+    assert_true(size < 20 * 1000 * 1000);
+}
+
+TEST("a quiet time gives a name its burst back") {
+    cairn_log log = {.level = CAIRN_LOG_INFO};
+    cairn_log_line line = {.level = CAIRN_LOG_INFO, .name = "n"};
+    for (uint64_t day = 0; day < 3; ++day) {
+        int lines = 0;
+        for (uint64_t second = 0; second < 20; ++second) {
+            for (int i = 0; i < 100; ++i) {
+                line.unix_ns = (day * 86400 + second) * S;
+                lines += written(&log, &line)[0] != '\0' ? 1 : 0;
+            }
+        }
+        assert_in_range(lines, CAIRN_LOG_LINES_BURST_MAX, CAIRN_LOG_LINES_BURST_MAX + 10);
+    }
+}
+
+TEST("a line that no client can cause is not limited") {
+    cairn_log log = {.level = CAIRN_LOG_INFO};
+    const cairn_log_line line = {.level = CAIRN_LOG_INFO, .name = "n", .unlimited = true};
+    for (int i = 0; i < 1000; ++i) {
+        assert_true(written(&log, &line)[0] != '\0');
+    }
+}
+
 TEST("names beyond the limit share the last entry") {
     static char names[200][8];
     cairn_log log = {.level = CAIRN_LOG_INFO};
