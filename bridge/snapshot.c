@@ -44,6 +44,7 @@ bool cairn_snapshot_shape_read(
         .half_height = def.half_height,
         .position = def.pose.position,
         .rotation = def.pose.rotation,
+        .mesh = def.mesh,
     };
     return true;
 }

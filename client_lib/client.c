@@ -20,6 +20,7 @@ cairn_client_config cairn_client_config_default(void) {
         .extrapolation_ms_max = 100,
         .input_redundancy_ticks = 16,
         .state_size_max = CAIRN_STATE_SIZE_MAX,
+        .mesh_size_max = CAIRN_STATE_SIZE_MAX,
         .input_delay_ms_max = 50,
         .predict_ticks_max = 8,
         .resim_ticks_max = 32,
@@ -44,7 +45,8 @@ static bool config_is_valid(const cairn_client_config *config) {
            config->shapes_max > 0 && config->shapes_max <= CAIRN_SHAPES_MAX &&
            config->input_redundancy_ticks < CAIRN_INPUTS_HELD_MAX &&
            config->interpolation_delay_ms <= 10000 && config->extrapolation_ms_max <= 10000 &&
-           config->state_size_max <= CAIRN_STATE_SIZE_MAX && config->predict_ticks_max >= 1 &&
+           config->state_size_max <= CAIRN_STATE_SIZE_MAX &&
+           config->mesh_size_max <= CAIRN_STATE_SIZE_MAX && config->predict_ticks_max >= 1 &&
            config->predict_ticks_max <= 60 && config->input_delay_ms_max <= 1000 &&
            config->input_delay_ms <= 2000 && config->resim_ticks_max >= 2 &&
            config->input_hold_ms <= 10000;
@@ -68,6 +70,7 @@ static cairn_status create_parts(cairn_client *client) {
             CAIRN_OK) {
         return CAIRN_OUT_OF_MEMORY;
     }
+    client->view.meshes.size_max = config->mesh_size_max;
     client->lockstep.timeline.on_step = config->on_step;
     client->lockstep.timeline.step_context = config->step_context;
     cairn_client_prediction_create(client);
@@ -127,6 +130,7 @@ void cairn_client_destroy(cairn_client *client) {
     cairn_predict_destroy(&client->predict);
     cairn_lockstep_destroy(&client->lockstep);
     cairn_shape_list_destroy(&client->view.shapes);
+    cairn_mesh_list_destroy(&client->view.meshes);
     cairn_snapshots_destroy(&client->view.snapshots);
     cairn_connection_destroy(&client->connection);
     free(client);

@@ -167,6 +167,7 @@ void cairn_client_clear_world(cairn_client *client) {
     cairn_client_view *view = &client->view;
     cairn_snapshots_clear(&view->snapshots);
     cairn_shape_list_clear(&view->shapes);
+    cairn_mesh_list_clear(&view->meshes);
     cairn_event_queue_clear(&view->events);
     view->shown = (cairn_client_sample){0};
     view->sampled_ns = 0;
@@ -238,8 +239,8 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
     }
     const bool simulating = kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE ||
                             kind == CAIRN_MESSAGE_RESYNC_RESPONSE;
-    const bool any_mode =
-        kind == CAIRN_MESSAGE_SHAPES || kind == CAIRN_MESSAGE_EVENT || kind == CAIRN_MESSAGE_ANSWER;
+    const bool any_mode = kind == CAIRN_MESSAGE_SHAPES || kind == CAIRN_MESSAGE_MESH ||
+                          kind == CAIRN_MESSAGE_EVENT || kind == CAIRN_MESSAGE_ANSWER;
     if (!any_mode && simulating != cairn_client_simulates(client)) {
         client->drops.session[CAIRN_CLIENT_DROP_MODE]++;
         return false;
@@ -282,6 +283,11 @@ void cairn_client_take_message(
     case CAIRN_MESSAGE_SHAPES:
         if (cairn_shape_list_take(&client->view.shapes, &decoded.shapes) != CAIRN_OK) {
             client->drops.session[CAIRN_CLIENT_DROP_SHAPES]++;
+        }
+        break;
+    case CAIRN_MESSAGE_MESH:
+        if (cairn_mesh_list_take(&client->view.meshes, &decoded.mesh) != CAIRN_OK) {
+            client->drops.session[CAIRN_CLIENT_DROP_MESH]++;
         }
         break;
     case CAIRN_MESSAGE_KEYFRAME:

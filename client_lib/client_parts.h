@@ -14,6 +14,7 @@
 #include "client_lib/connection.h"
 #include "client_lib/interpolate/event_queue.h"
 #include "client_lib/interpolate/interpolation.h"
+#include "client_lib/interpolate/mesh_list.h"
 #include "client_lib/interpolate/shape_list.h"
 #include "client_lib/interpolate/snapshots.h"
 #include "client_lib/resync/resync.h"
@@ -31,6 +32,7 @@ typedef enum cairn_client_drop_reason {
     CAIRN_CLIENT_DROP_SECOND_WELCOME,
     CAIRN_CLIENT_DROP_MODE,   // a message of another mode
     CAIRN_CLIENT_DROP_SHAPES, // more shapes than the list holds
+    CAIRN_CLIENT_DROP_MESH,   // more bytes of meshes than mesh_size_max, or out of order
     CAIRN_CLIENT_DROP_OVER,   // outside of a connection
     CAIRN_CLIENT_DROP_WORLD,  // of an earlier world epoch, or of one that was not announced yet
     CAIRN_CLIENT_DROP_ANSWER, // the host does not take its answers
@@ -66,6 +68,7 @@ typedef struct cairn_client_view {
     cairn_interpolation interpolation;
     cairn_snapshots snapshots;
     cairn_shape_list shapes;
+    cairn_mesh_list meshes;
     cairn_event_queue events;
     cairn_client_sample shown; // the last sample; sent with inputs
     uint64_t sampled_ns;       // when that was taken; 0: no sample yet

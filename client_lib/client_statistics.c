@@ -23,6 +23,7 @@ static const char *drop_text(uint32_t layer, uint32_t reason) {
         [CAIRN_CLIENT_DROP_SECOND_WELCOME] = "a second welcome",
         [CAIRN_CLIENT_DROP_MODE] = "a message of another mode",
         [CAIRN_CLIENT_DROP_SHAPES] = "more shapes than shapes_max",
+        [CAIRN_CLIENT_DROP_MESH] = "more bytes of meshes than mesh_size_max, or not in order",
         [CAIRN_CLIENT_DROP_OVER] = "no connection is open",
         [CAIRN_CLIENT_DROP_WORLD] = "of another world epoch",
         [CAIRN_CLIENT_DROP_ANSWER] = "too many answers wait for the host",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a client shows: bodies at a moment, shapes, corners of hulls.
+// What a client shows: bodies at a moment, shapes, corners of hulls, surfaces of meshes.
 #include <cairn/client.h>
+
+#include <string.h>
 
 #include "base/assert.h"
 #include "bridge/snapshot.h"
@@ -67,6 +69,7 @@ static cairn_client_shape client_shape_of(const cairn_snapshot_shape *shape) {
         .half_height = shape->half_height,
         .position = {position.x, position.y, position.z},
         .rotation = {rotation.x, rotation.y, rotation.z, rotation.w},
+        .mesh = shape->mesh,
     };
 }
 
@@ -107,4 +110,88 @@ uint32_t cairn_client_shape_corners(
         out[i][2] = corners[i].z;
     }
     return count;
+}
+
+// The world whose meshes a client that simulates shows; NULL: there is none yet.
+static const cairn_world *shown_world(const cairn_client *client) {
+    CAIRN_ASSERT(cairn_client_simulates(client));
+    return client->lockstep.timeline.world;
+}
+
+static cairn_client_mesh mesh_of_world(const cairn_mesh_info *info) {
+    return (cairn_client_mesh){
+        .kind = info->kind,
+        .vertex_count = info->vertex_count,
+        .triangle_count = info->triangle_count,
+        .columns = info->columns,
+        .rows = info->rows,
+        .spacing_x = info->spacing_x,
+        .spacing_z = info->spacing_z,
+    };
+}
+
+static cairn_client_mesh mesh_of_list(const cairn_shown_mesh *mesh) {
+    return (cairn_client_mesh){
+        .kind = mesh->kind,
+        .vertex_count = mesh->vertex_count,
+        .triangle_count = mesh->triangle_count,
+        .columns = mesh->columns,
+        .rows = mesh->rows,
+        .spacing_x = mesh->spacing_x,
+        .spacing_z = mesh->spacing_z,
+    };
+}
+
+cairn_status cairn_client_mesh_info(
+    const cairn_client *client, cairn_mesh_id mesh, cairn_client_mesh *out, uint32_t *revision) {
+    CAIRN_ASSERT(client != NULL && out != NULL);
+    const bool simulates = cairn_client_simulates(client);
+    *out = (cairn_client_mesh){0};
+    if (revision != NULL) {
+        *revision = simulates ? client->lockstep.shape_revision : client->view.meshes.revision;
+    }
+    if (simulates) {
+        const cairn_world *world = shown_world(client);
+        cairn_mesh_info info;
+        const bool known = world != NULL && cairn_mesh_info_read(world, mesh, &info) == CAIRN_OK;
+        *out = known ? mesh_of_world(&info) : *out;
+        return known ? CAIRN_OK : CAIRN_NOT_FOUND;
+    }
+    const cairn_shown_mesh *shown = cairn_mesh_list_find(&client->view.meshes, mesh);
+    *out = shown != NULL ? mesh_of_list(shown) : *out;
+    return shown != NULL ? CAIRN_OK : CAIRN_NOT_FOUND;
+}
+
+cairn_status cairn_client_mesh_read(
+    const cairn_client *client, cairn_mesh_id mesh, float (*vertices)[3], uint32_t *indices) {
+    CAIRN_ASSERT(client != NULL && vertices != NULL && indices != NULL);
+    if (cairn_client_simulates(client)) {
+        const cairn_world *world = shown_world(client);
+        // A cairn_vec3 is three floats without padding.
+        return world == NULL ? CAIRN_NOT_FOUND
+                             : cairn_mesh_read(world, mesh, (cairn_vec3 *)vertices, indices);
+    }
+    const cairn_shown_mesh *shown = cairn_mesh_list_find(&client->view.meshes, mesh);
+    if (shown == NULL || shown->kind != CAIRN_MESH_TRIANGLES) {
+        return CAIRN_NOT_FOUND;
+    }
+    const size_t reals = (size_t)3 * shown->vertex_count;
+    memcpy(vertices, shown->words, reals * sizeof *shown->words);
+    memcpy(indices, shown->words + reals, (shown->word_count - reals) * sizeof *shown->words);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_client_height_field_read(
+    const cairn_client *client, cairn_mesh_id mesh, float *heights) {
+    CAIRN_ASSERT(client != NULL && heights != NULL);
+    if (cairn_client_simulates(client)) {
+        const cairn_world *world = shown_world(client);
+        return world == NULL ? CAIRN_NOT_FOUND : cairn_height_field_read(world, mesh, heights);
+    }
+    const cairn_shown_mesh *shown = cairn_mesh_list_find(&client->view.meshes, mesh);
+    if (shown == NULL || shown->kind != CAIRN_MESH_HEIGHTS) {
+        return CAIRN_NOT_FOUND;
+    }
+    memcpy(heights, shown->words, shown->word_count * sizeof *shown->words);
+    return CAIRN_OK;
 }

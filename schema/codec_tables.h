@@ -21,7 +21,8 @@
     X(RESYNC_RESPONSE, resync_response, ResyncResponse)                                            \
     X(EVENT, event, Event)                                                                         \
     X(ANSWER, answer, Answer)                                                                      \
-    X(WORLD_EVENTS, world_events, WorldEvents)
+    X(WORLD_EVENTS, world_events, WorldEvents)                                                     \
+    X(MESH, mesh, Mesh)
 
 // Every kind of chunk, in the same way.
 #define EACH_CHUNK(X)                                                                              \
@@ -48,6 +49,7 @@
     X(resync_response, ResyncResponse)                                                             \
     X(event_message, Event)                                                                        \
     X(world_events_message, WorldEvents)                                                           \
+    X(mesh_message, Mesh)                                                                          \
     X(chunk_start, ChunkStart)                                                                     \
     X(chunk_ticks, ChunkTicks)                                                                     \
     X(chunk_end, ChunkEnd)                                                                         \
@@ -172,6 +174,18 @@
 #define MEMBERS_world_events_message(X)                                                            \
     X(NUMBER, MISSED, missed)                                                                      \
     X(VECTOR, EVENTS, events, event_count, WorldEvent)
+
+#define MEMBERS_mesh_message(X)                                                                    \
+    X(NUMBER, MESH, mesh)                                                                          \
+    X(NUMBER, KIND, kind)                                                                          \
+    X(NUMBER, VERTEX_COUNT, vertex_count)                                                          \
+    X(NUMBER, TRIANGLE_COUNT, triangle_count)                                                      \
+    X(NUMBER, COLUMNS, columns)                                                                    \
+    X(NUMBER, ROWS, rows)                                                                          \
+    X(NUMBER, SPACING_X, spacing_x)                                                                \
+    X(NUMBER, SPACING_Z, spacing_z)                                                                \
+    X(NUMBER, FIRST, first)                                                                        \
+    X(NUMBERS, WORDS, words, word_count, uint32_t)
 
 #define MEMBERS_chunk_start(X)                                                                     \
     X(NUMBER, SIM_VERSION, sim_version)                                                            \

@@ -259,6 +259,8 @@ static void check_shape(checker *c, const cairn_snapshot_shape *shape) {
             shape->kind <= CAIRN_SHAPE_HEIGHT_FIELD && is_unit(shape->rotation) &&
             shape->radius >= 0.0f && shape->half_height >= 0.0f,
         CAIRN_DECODE_OUT_OF_RANGE);
+    const bool surface = shape->kind >= CAIRN_SHAPE_MESH;
+    require(c, surface == (shape->mesh != 0), CAIRN_DECODE_OUT_OF_RANGE);
     const cairn_vec3 half = shape->half_extents;
     require(c, half.x >= 0.0f && half.y >= 0.0f && half.z >= 0.0f, CAIRN_DECODE_OUT_OF_RANGE);
 }
@@ -298,6 +300,47 @@ static void check_shapes(checker *c, const cairn_shapes_message *message) {
     for (uint32_t i = 0; i < removed_count; ++i) {
         require(
             c, cairn_id_index(message->removed[i]) != CAIRN_INDEX_NONE, CAIRN_DECODE_OUT_OF_RANGE);
+    }
+}
+
+static void check_mesh_sizes(checker *c, const cairn_mesh_message *m) {
+    const uint32_t side = CAIRN_HEIGHT_FIELD_SIDE_MAX;
+    const bool heights = m->kind == CAIRN_MESH_HEIGHTS;
+    const bool triangles = m->kind == CAIRN_MESH_TRIANGLES;
+    require(c, FINITE(m->spacing_x) && FINITE(m->spacing_z), CAIRN_DECODE_NON_FINITE);
+    require(c, cairn_id_index(m->mesh) != CAIRN_INDEX_NONE && m->kind <= CAIRN_MESH_HEIGHTS,
+        CAIRN_DECODE_OUT_OF_RANGE);
+    require(c,
+        heights ? m->columns >= 2 && m->columns <= side && m->rows >= 2 && m->rows <= side &&
+                      m->spacing_x > 0.0f && m->spacing_z > 0.0f
+                : m->columns == 0 && m->rows == 0,
+        CAIRN_DECODE_OUT_OF_RANGE);
+    require(c,
+        triangles ? m->vertex_count >= 3 && m->vertex_count <= CAIRN_MESH_VERTICES_MAX &&
+                        m->triangle_count >= 1 && m->triangle_count <= CAIRN_MESH_TRIANGLES_MAX
+                  : m->vertex_count == 0 && m->triangle_count == 0,
+        CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static bool is_finite_word(uint32_t word) {
+    return (word & 0x7f800000u) != 0x7f800000u;
+}
+
+static void check_mesh(checker *c, const cairn_mesh_message *m) {
+    check_mesh_sizes(c, m);
+    const uint32_t count =
+        check_vector(c, m->words, m->word_count, CAIRN_MESH_WORDS_PER_MESSAGE_MAX);
+    if (c->refusal != CAIRN_DECODE_OK) {
+        return;
+    }
+    const uint32_t total = cairn_mesh_message_total(m);
+    require(c, (m->kind != 0) == (count > 0) && m->first <= total && count <= total - m->first,
+        CAIRN_DECODE_OUT_OF_RANGE);
+    const uint32_t reals = m->kind == CAIRN_MESH_HEIGHTS ? total : 3 * m->vertex_count;
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool real = m->first + i < reals;
+        require(c, !real || is_finite_word(m->words[i]), CAIRN_DECODE_NON_FINITE);
+        require(c, real || m->words[i] < m->vertex_count, CAIRN_DECODE_OUT_OF_RANGE);
     }
 }
 

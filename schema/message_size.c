@@ -66,6 +66,8 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
         return (size_t)message->resync_response.payload_size + message->resync_response.stages_size;
     case CAIRN_MESSAGE_WORLD_EVENTS:
         return message->world_events.event_count * sizeof(cairn_wire_event);
+    case CAIRN_MESSAGE_MESH:
+        return message->mesh.word_count * sizeof(uint32_t);
     case CAIRN_MESSAGE_ANSWER:
         return answer_size(&message->answer);
     case CAIRN_MESSAGE_HELLO:

@@ -38,6 +38,7 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_EVENT = 14,           // reliable; what happens to the room or the client
     CAIRN_MESSAGE_ANSWER = 15,          // reliable, answers CONTROL
     CAIRN_MESSAGE_WORLD_EVENTS = 16,    // reliable; what happened in the world that is shown
+    CAIRN_MESSAGE_MESH = 17,            // reliable; a piece of a surface that shapes name
     CAIRN_MESSAGE_KIND_COUNT
 } cairn_message_kind;
 
@@ -319,6 +320,28 @@ typedef struct cairn_world_events_message {
     const cairn_wire_event *events; // in order of tick
     uint32_t event_count;           // at most CAIRN_EVENTS_PER_MESSAGE_MAX
 } cairn_world_events_message;
+// A piece of a triangle mesh or a height field.
+typedef struct cairn_mesh_message {
+    cairn_mesh_id mesh;
+    uint32_t kind;           // cairn_mesh_kind; 0: the mesh is gone, and all below is 0
+    uint32_t vertex_count;   // 0 for a height field
+    uint32_t triangle_count; // 0 for a height field
+    uint32_t columns;        // 0 for a mesh
+    uint32_t rows;
+    float spacing_x; // m
+    float spacing_z;
+    uint32_t first;        // place of words[0] among all words of the mesh
+    const uint32_t *words; // vertices, then indices; or heights. Floats by their bits
+    uint32_t word_count;   // at most CAIRN_MESH_WORDS_PER_MESSAGE_MAX
+} cairn_mesh_message;
+
+#define CAIRN_MESH_WORDS_PER_MESSAGE_MAX 2048
+
+// Words of the whole mesh that a checked message is a piece of: at most 12 million.
+static inline uint32_t cairn_mesh_message_total(const cairn_mesh_message *message) {
+    return 3 * (message->vertex_count + message->triangle_count) + message->columns * message->rows;
+}
+
 #define CAIRN_EVENTS_PER_MESSAGE_MAX 64
 
 typedef struct cairn_message {
@@ -340,5 +363,6 @@ typedef struct cairn_message {
         cairn_event_message event;
         cairn_control_answer answer;
         cairn_world_events_message world_events;
+        cairn_mesh_message mesh;
     };
 } cairn_message;

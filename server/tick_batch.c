@@ -44,6 +44,7 @@ static uint32_t take_ticks(cairn_server *server, cairn_room *room) {
 static void end_batch(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(!room->job.running && !room->closing);
     cairn_room_finish_job(room);
+    cairn_room_meshes_update(&room->replication->meshes, room->world);
     cairn_room_shapes_update(&room->replication->shapes, room->world);
     cairn_hosted_room_record_job(&server->context, room);
     for (uint32_t i = 0; room->job.clock_ns != NULL && i < room->job.tick_count; ++i) {

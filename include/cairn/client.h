@@ -66,6 +66,10 @@ typedef struct cairn_client_config {
     uint32_t bodies_max;     // of one snapshot; default 8192
     uint32_t shapes_max;     // of all bodies together; default 16384
     uint32_t state_size_max; // bytes of the largest state accepted; default and at most 64 MiB
+    // Interpolate mode: bytes of all triangle meshes and height fields together, 4 for each
+    // coordinate, index and height; default and at most 64 MiB. Those that do not fit are left out
+    // and counted as drops.
+    uint32_t mesh_size_max;
 
     // Interpolation.
     uint32_t interpolation_delay_ms; // 0 .. 10000; 0: from the measured spacing and jitter
@@ -266,6 +270,7 @@ typedef struct cairn_client_shape {
     float half_height;     // m; capsules, between the sphere centres, along local y
     float position[3];     // m, in the body's frame
     float rotation[4];     // x y z w, in the body's frame
+    cairn_mesh_id mesh;    // meshes and height fields: see cairn_client_mesh_read; else 0
 } cairn_client_shape;
 
 // What bodies look like: all shapes but sensors. Returns how many shapes there are, writes at most
@@ -278,6 +283,32 @@ uint32_t cairn_client_shapes(
 // most `capacity`; 0 for a shape of another kind and for an id that is not in the list.
 uint32_t cairn_client_shape_corners(
     const cairn_client *client, cairn_shape_id shape, float (*out)[3], uint32_t capacity);
+
+// The surface of shapes that name it, in the frame of the shape: a triangle mesh or a height field,
+// as in cairn/sim.h.
+typedef struct cairn_client_mesh {
+    uint32_t kind;           // cairn_mesh_kind
+    uint32_t vertex_count;   // of a mesh; 0 for a height field
+    uint32_t triangle_count; // of a mesh; 0 for a height field
+    uint32_t columns;        // of a height field; 0 for a mesh
+    uint32_t rows;
+    float spacing_x; // m
+    float spacing_z;
+} cairn_client_mesh;
+
+// What a mesh consists of. CAIRN_NOT_FOUND, with *out zeros: no shape names this mesh, or not all
+// of it has arrived. In interpolate mode it follows its shapes in pieces, so ask again when
+// `*revision` changed, which may be NULL.
+cairn_status cairn_client_mesh_info(
+    const cairn_client *client, cairn_mesh_id mesh, cairn_client_mesh *out, uint32_t *revision);
+// Copies vertex_count vertices and 3 * triangle_count indices. CAIRN_NOT_FOUND, and nothing is
+// written: as above, or it is a height field.
+cairn_status cairn_client_mesh_read(
+    const cairn_client *client, cairn_mesh_id mesh, float (*vertices)[3], uint32_t *indices);
+// Copies columns * rows heights, row by row. CAIRN_NOT_FOUND, and nothing is written: as above, or
+// it is a triangle mesh.
+cairn_status cairn_client_height_field_read(
+    const cairn_client *client, cairn_mesh_id mesh, float *heights);
 
 // Modes that simulate: the client's own world, NULL before its state has arrived. Read only. Valid
 // until the next call of advance or receive, because a new state from the server replaces it. In

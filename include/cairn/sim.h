@@ -370,10 +370,6 @@ uint32_t cairn_height_field_blocks(uint32_t columns, uint32_t rows);
 // CAIRN_NOT_FOUND on a stale id, CAIRN_WRONG_STATE while a shape uses it: destroy the shape first.
 cairn_status cairn_mesh_destroy(cairn_world *world, cairn_mesh_id mesh);
 
-typedef enum cairn_mesh_kind {
-    CAIRN_MESH_TRIANGLES = 1,
-    CAIRN_MESH_HEIGHTS = 2,
-} cairn_mesh_kind;
 typedef struct cairn_mesh_info {
     uint32_t kind;           // cairn_mesh_kind
     uint32_t vertex_count;   // of a mesh; 0 for a height field

@@ -222,6 +222,12 @@ typedef enum cairn_combine {
     CAIRN_COMBINE_LAST = CAIRN_COMBINE_MAXIMUM
 } cairn_combine;
 
+// What a mesh id names (cairn/sim.h).
+typedef enum cairn_mesh_kind {
+    CAIRN_MESH_TRIANGLES = 1,
+    CAIRN_MESH_HEIGHTS = 2, // a height field
+} cairn_mesh_kind;
+
 // Bits of a shape's flags.
 enum {
     // The shape pushes nothing, has no mass, and rays and overlap queries pass through it. It makes
@@ -272,7 +278,7 @@ typedef struct cairn_snapshot_body {
 #define CAIRN_SNAPSHOT_BODY_DISABLED 8u
 
 // A shape as it is sent to clients: what is needed to draw it. No padding: it travels in this
-// layout. The vertices of a hull are sent separately.
+// layout. The vertices of hulls and meshes are sent separately.
 typedef struct cairn_snapshot_shape {
     cairn_shape_id id;
     cairn_body_id body;
@@ -282,6 +288,7 @@ typedef struct cairn_snapshot_shape {
     float half_height;
     cairn_vec3 position; // in the body's frame
     cairn_quat rotation;
+    cairn_mesh_id mesh; // mesh and height field, else 0
 } cairn_snapshot_shape;
 
 // ---------------------------------------------------------------------------------- commands

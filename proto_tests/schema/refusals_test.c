@@ -49,7 +49,7 @@ static const field_rule message_fields[] = {
     {MESSAGE(ANSWER), F(3) | F(4) | F(6) | F(8), F(4)},
     {MESSAGE(TICKS), F(0) | F(1) | F(2) | F(3), 0},
     {MESSAGE(WELCOME), F(7) | F(8) | F(9) | F(10) | F(13), F(7) | F(8) | F(10) | F(13)},
-    {MESSAGE(WORLD_EVENTS), F(1), 0}, {MESSAGE(REFUSED), F(1), F(1)},
+    {MESSAGE(MESH), F(9), 0}, {MESSAGE(WORLD_EVENTS), F(1), 0}, {MESSAGE(REFUSED), F(1), F(1)},
     {MESSAGE(SHAPES), F(1) | F(2) | F(3) | F(4), 0},
     {MESSAGE(KEYFRAME), F(1) | F(2) | F(3) | F(4), 0},
     {MESSAGE(DELTA), F(2) | F(3) | F(4) | F(5), 0}, {MESSAGE(STATE), F(3), 0}};
@@ -82,6 +82,20 @@ static const broken messages[] = {
     {MESSAGE(EVENT), SET, 0, 0, 0, NO(OUT_OF_RANGE)},
     {MESSAGE(EVENT), SET, 0, 0, CAIRN_EVENT_LAST + 1, NO(OUT_OF_RANGE)},
     {MESSAGE(EVENT), SET, 1, 0, 64, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), STRETCH, 9, 4, CAIRN_MESH_WORDS_PER_MESSAGE_MAX + 1, NO(COUNT_LIMIT)},
+    {MESSAGE(MESH), STRETCH, 9, 4, 13, NO(OUT_OF_RANGE)}, // beyond the end of the mesh
+    {MESSAGE(MESH), STRETCH, 9, 4, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), SET, 0, 0, 0x100000, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), SET, 1, 0, 3, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), SET, 1, 0, 2, NO(OUT_OF_RANGE)}, // a height field has no vertices
+    {MESSAGE(MESH), SET, 2, 0, 2, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), SET, 2, 0, CAIRN_MESH_VERTICES_MAX + 1, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), SET, 3, 0, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), SET, 3, 0, CAIRN_MESH_TRIANGLES_MAX + 1, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), SET, 8, 0, 4, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), SET, 8, 0, UINT32_MAX, NO(OUT_OF_RANGE)},
+    {MESSAGE(MESH), SET_ELEMENT, 9, 8, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(MESH), SET_ELEMENT, 9, 40, 4, NO(OUT_OF_RANGE)}, // an index of no vertex
     {MESSAGE(WORLD_EVENTS), STRETCH, 1, 64, 65, NO(COUNT_LIMIT)},
     {MESSAGE(WORLD_EVENTS), MISALIGN, 1, 0, 0, NO(NOT_FLATBUFFERS)},
     {MESSAGE(WORLD_EVENTS), SET_ELEMENT, 1, 28, NAN_BITS, NO(NON_FINITE)},
@@ -116,7 +130,9 @@ static const broken messages[] = {
     {MESSAGE(SHAPES), SET_ELEMENT, 1, 4, 0, NO(OUT_OF_RANGE)},
     {MESSAGE(SHAPES), SET_ELEMENT, 1, 8, 0, NO(OUT_OF_RANGE)},
     {MESSAGE(SHAPES), SET_ELEMENT, 1, 8, 100, NO(OUT_OF_RANGE)},
-    {MESSAGE(SHAPES), SET_ELEMENT, 1, 8, 5, NO(OUT_OF_RANGE)}, // a hull without corners
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 8, 5, NO(OUT_OF_RANGE)},  // a hull without corners
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 8, 9, NO(OUT_OF_RANGE)},  // a height field without a mesh
+    {MESSAGE(SHAPES), SET_ELEMENT, 1, 60, 1, NO(OUT_OF_RANGE)}, // a box with a mesh
     {MESSAGE(SHAPES), SET_ELEMENT, 4, 4, NAN_BITS, NO(NON_FINITE)},
     {MESSAGE(SHAPES), SET_ELEMENT, 1, 20, MINUS_BITS, NO(OUT_OF_RANGE)},
     {MESSAGE(SHAPES), SET_ELEMENT, 1, 24, MINUS_BITS, NO(OUT_OF_RANGE)},

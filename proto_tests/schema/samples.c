@@ -12,6 +12,9 @@
 static const cairn_wire_input inputs[2] = {
     {.tick = 100, .sequence = 7, .buttons = 1, .move = {0.5f, 0.0f, -0.5f}, .aim = {0, 0, 1}},
     {.tick = 102, .sequence = 8, .buttons = 3, .move = {-1.0f, 1.0f, 0.25f}, .aim = {0, 1, 0}}};
+// The last three of four vertices, and the one triangle.
+static const uint32_t mesh_words[12] = {
+    0x3f800000, 0, 0xc0000000, 0, 0, 0x40000000, 0, 0x3f800000, 0, 0, 3, 1};
 static const cairn_wire_root roots[2] = {{5, 6, 7}, {9, 10, 11}};
 static const cairn_snapshot_shape shapes[3] = {
     {.id = 0x100001,
@@ -106,7 +109,9 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
         .payload = bytes, .payload_size = 5, .stages = bytes, .stages_size = 3),
     SAMPLE(EVENT, event, .kind = CAIRN_EVENT_INPUT_WAIT, .slot = 62, .tick = 63, .value = 64,
         .reason_text = "the room waits"),
-    SAMPLE(WORLD_EVENTS, world_events, .missed = 5, .events = world_events, .event_count = 2)};
+    SAMPLE(WORLD_EVENTS, world_events, .missed = 5, .events = world_events, .event_count = 2),
+    SAMPLE(MESH, mesh, .mesh = 0x100002, .kind = 1, .vertex_count = 4, .triangle_count = 1,
+        .first = 3, .words = mesh_words, .word_count = 12)};
 
 #define LIST_COUNT 2
 

@@ -27,7 +27,8 @@ static size_t state_size_max(const cairn_world *world) {
 cairn_status cairn_room_replication_create(cairn_room *room) {
     cairn_room_replication *replication = room->replication;
     CAIRN_ASSERT(replication->baselines == NULL);
-    if (!cairn_room_shapes_create(room->shape_capacity, room->world, &replication->shapes)) {
+    if (!cairn_room_shapes_create(room->shape_capacity, room->world, &replication->shapes) ||
+        !cairn_room_meshes_create(room->mesh_capacity, room->world, &replication->meshes)) {
         return CAIRN_OUT_OF_MEMORY;
     }
     const cairn_status status =
@@ -41,6 +42,7 @@ void cairn_room_replication_destroy(cairn_room *room) {
     cairn_room_replication *replication = room->replication;
     cairn_state_source_destroy(&replication->state);
     cairn_baselines_destroy(replication->baselines);
+    cairn_room_meshes_destroy(&replication->meshes);
     cairn_room_shapes_destroy(&replication->shapes);
     *replication = (cairn_room_replication){0};
 }
@@ -51,6 +53,7 @@ void cairn_room_replication_replace(cairn_room *room) {
         cairn_replication_reset(member);
     }
     cairn_room_shapes_replace(&room->replication->shapes, room->world);
+    cairn_room_meshes_replace(&room->replication->meshes, room->world);
     cairn_baselines_forget(room->replication->baselines);
     cairn_state_source_invalidate(&room->replication->state);
 }
@@ -60,7 +63,16 @@ bool cairn_replication_open(cairn_session *session, const cairn_room *room) {
     CAIRN_ASSERT(own->shapes.ids == NULL);
     *own = (cairn_session_replication){0};
     own->shapes.ids = calloc(room->shape_capacity, sizeof *own->shapes.ids);
-    return own->shapes.ids != NULL;
+    if (room->mesh_capacity > 0) {
+        own->meshes.ids = calloc(room->mesh_capacity, sizeof *own->meshes.ids);
+    }
+    if (own->shapes.ids == NULL || (own->meshes.ids == NULL && room->mesh_capacity > 0)) {
+        free(own->shapes.ids);
+        free(own->meshes.ids);
+        *own = (cairn_session_replication){0};
+        return false;
+    }
+    return true;
 }
 
 void cairn_replication_close(cairn_session *session) {
@@ -68,6 +80,7 @@ void cairn_replication_close(cairn_session *session) {
     CAIRN_ASSERT(own->shapes.ids != NULL);
     cairn_state_transfer_abandon(&session->room->replication->state, &own->state);
     free(own->shapes.ids);
+    free(own->meshes.ids);
     *own = (cairn_session_replication){0};
 }
 
@@ -78,7 +91,11 @@ void cairn_replication_reset(cairn_session *session) {
     CAIRN_ASSERT(ids != NULL);
     cairn_state_transfer_abandon(&room->replication->state, &own->state);
     memset(ids, 0, room->shape_capacity * sizeof *ids);
-    *own = (cairn_session_replication){.shapes = {.ids = ids}};
+    cairn_mesh_id *meshes = own->meshes.ids;
+    if (meshes != NULL) {
+        memset(meshes, 0, room->mesh_capacity * sizeof *meshes);
+    }
+    *own = (cairn_session_replication){.shapes = {.ids = ids}, .meshes = {.ids = meshes}};
 }
 
 // Acknowledgements only grow, and only up to what exists: a lie about the future must not become a
@@ -150,5 +167,6 @@ void cairn_replication_advance(
             context, session, replication->baselines, &session->replication->snapshots);
     }
     cairn_shapes_send(context, session, &replication->shapes, &session->replication->shapes);
+    cairn_meshes_send(context, session, &replication->meshes, &session->replication->meshes);
     cairn_world_events_send(context, session, &session->replication->events);
 }

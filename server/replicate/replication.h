@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "server/replicate/meshes.h"
 #include "server/replicate/shapes.h"
 #include "server/replicate/snapshots.h"
 #include "server/replicate/state_transfer.h"
@@ -21,12 +22,14 @@
 typedef struct cairn_room_replication {
     cairn_baselines *baselines; // owned
     cairn_room_shapes shapes;
+    cairn_room_meshes meshes;
     cairn_state_source state;
 } cairn_room_replication;
 
 // Of a client; zero at first.
 typedef struct cairn_session_replication {
     cairn_shapes_sent shapes;
+    cairn_meshes_sent meshes;
     cairn_snapshots_sent snapshots;
     cairn_state_transfer_progress state;
     cairn_ticks_sent ticks;

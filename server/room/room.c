@@ -104,6 +104,7 @@ cairn_status cairn_room_create(const cairn_server_room_config *config,
     const cairn_world_def *def = cairn_world_settings(out->world);
     out->body_capacity = def->body_capacity;
     out->shape_capacity = def->shape_capacity;
+    out->mesh_capacity = def->mesh_capacity;
     status = create_memory(source, out);
     if (status != CAIRN_OK) {
         return refuse(error, status, cairn_status_text(status));

@@ -38,6 +38,7 @@ typedef struct cairn_room {
     cairn_hash128 start_root; // full root of the world at its first tick
     uint32_t body_capacity;
     uint32_t shape_capacity;
+    uint32_t mesh_capacity;
     bool closing; // not found by name or id; freed when its job is back
 
     // While the job is out (job.running) the world and the state history are the job's, and other

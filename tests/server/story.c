@@ -352,6 +352,8 @@ static void receive_message(story_client *client, const cairn_link_message *rece
         break;
     case CAIRN_MESSAGE_WORLD_EVENTS:
         break; // tests/client/events_test.c
+    case CAIRN_MESSAGE_MESH:
+        break; // tests/client/meshes_test.c
     case CAIRN_MESSAGE_RESYNC_RESPONSE:
         client->responses[message.resync_response.verdict] += 1;
         break;
