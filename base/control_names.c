@@ -51,6 +51,8 @@ static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_JOINTS] = "joints",
     [CAIRN_CONTROL_SET_JOINT] = "set-joint",
     [CAIRN_CONTROL_DELETE_JOINT] = "delete-joint",
+    [CAIRN_CONTROL_CAST] = "cast",
+    [CAIRN_CONTROL_CLOSEST] = "closest",
 };
 
 const char *cairn_control_verb_text(uint32_t verb) {

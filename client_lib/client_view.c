@@ -112,7 +112,7 @@ uint32_t cairn_client_shape_corners(
     return count;
 }
 
-// The world whose meshes a client that simulates shows; NULL: there is none yet.
+// The world of a client that simulates; NULL: its state has not arrived.
 static const cairn_world *shown_world(const cairn_client *client) {
     CAIRN_ASSERT(cairn_client_simulates(client));
     return client->lockstep.timeline.world;

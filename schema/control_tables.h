@@ -49,7 +49,9 @@
     X(EXPLODE, explode, explode_request, ExplodeRequest)                                           \
     X(JOINTS, joints, joints_request, JointsRequest)                                               \
     X(SET_JOINT, set_joint, set_joint_request, SetJointRequest)                                    \
-    X(DELETE_JOINT, delete_joint, delete_joint_request, DeleteJointRequest)
+    X(DELETE_JOINT, delete_joint, delete_joint_request, DeleteJointRequest)                        \
+    X(CAST, cast, cast_request, CastRequest)                                                       \
+    X(CLOSEST, closest, closest_request, ClosestRequest)
 
 // Every struct of an answer: X(struct, Table).
 #define EACH_CONTROL_ANSWER_STRUCT(X)                                                              \
@@ -67,6 +69,7 @@
     X(bodies_answer, BodiesAnswer)                                                                 \
     X(joints_answer, JointsAnswer)                                                                 \
     X(ray_answer, RayAnswer)                                                                       \
+    X(closest_answer, ClosestAnswer)                                                               \
     X(overlap_answer, OverlapAnswer)                                                               \
     X(hash_answer, HashAnswer)                                                                     \
     X(diff_answer, DiffAnswer)
@@ -102,7 +105,9 @@
     X(EXPLODE, edit, edit_answer)                                                                  \
     X(JOINTS, joints, joints_answer)                                                               \
     X(SET_JOINT, edit, edit_answer)                                                                \
-    X(DELETE_JOINT, edit, edit_answer)
+    X(DELETE_JOINT, edit, edit_answer)                                                             \
+    X(CAST, ray, ray_answer)                                                                       \
+    X(CLOSEST, closest, closest_answer)
 
 // Every kind of element of a list: X(element), the struct cairn_control_<element>.
 #define EACH_CONTROL_ELEMENT(X)                                                                    \
@@ -315,6 +320,25 @@
     X(NUMBER, BODY_COUNT, body_count)                                                              \
     X(LIST, BODIES, bodies, listed_count, body, BodyState, CAIRN_CONTROL_BODIES_MAX)
 
+#define CONTROL_MEMBERS_cast_request(X)                                                            \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, HALF_EXTENTS, half_extents)                                                            \
+    X(NUMBER, HAS_RADIUS, has_radius)                                                              \
+    X(REAL, RADIUS, radius)                                                                        \
+    X(VEC3, TRANSLATION, translation)                                                              \
+    X(NUMBER, MASK, mask)                                                                          \
+    X(NUMBER, IGNORED_BODY, ignored_body)                                                          \
+    X(NUMBER, HAS_SEEN_BY, has_seen_by)                                                            \
+    X(NUMBER, SEEN_BY, seen_by)
+
+#define CONTROL_MEMBERS_closest_request(X)                                                         \
+    X(VEC3, POSITION, position)                                                                    \
+    X(REAL, DISTANCE_MAX, distance_max)                                                            \
+    X(NUMBER, MASK, mask)                                                                          \
+    X(NUMBER, IGNORED_BODY, ignored_body)                                                          \
+    X(NUMBER, HAS_SEEN_BY, has_seen_by)                                                            \
+    X(NUMBER, SEEN_BY, seen_by)
+
 #define CONTROL_MEMBERS_joints_answer(X)                                                           \
     X(NUMBER, JOINT_COUNT, joint_count)                                                            \
     X(LIST, JOINTS, joints, listed_count, joint, JointState, CAIRN_CONTROL_JOINTS_MAX)
@@ -326,6 +350,14 @@
     X(VEC3, POINT, point)                                                                          \
     X(VEC3, NORMAL, normal)                                                                        \
     X(REAL, FRACTION, fraction)
+
+#define CONTROL_MEMBERS_closest_answer(X)                                                          \
+    X(NUMBER, FOUND, found)                                                                        \
+    X(NUMBER, BODY, body)                                                                          \
+    X(NUMBER, SHAPE, shape)                                                                        \
+    X(REAL, DISTANCE, distance)                                                                    \
+    X(VEC3, POINT, point)                                                                          \
+    X(VEC3, NORMAL, normal)
 
 #define CONTROL_MEMBERS_overlap_answer(X)                                                          \
     X(NUMBER, SHAPE_COUNT, shape_count)                                                            \

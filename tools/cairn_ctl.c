@@ -150,6 +150,12 @@ static void apply_flags(const operator_session *o, cairn_control_request *reques
     } else if (request->verb == CAIRN_CONTROL_OVERLAP) {
         request->overlap.has_seen_by = o->seen_by != 0;
         request->overlap.seen_by = o->seen_by;
+    } else if (request->verb == CAIRN_CONTROL_CAST) {
+        request->cast.has_seen_by = o->seen_by != 0;
+        request->cast.seen_by = o->seen_by;
+    } else if (request->verb == CAIRN_CONTROL_CLOSEST) {
+        request->closest.has_seen_by = o->seen_by != 0;
+        request->closest.seen_by = o->seen_by;
     }
 }
 
@@ -213,7 +219,7 @@ static cairn_flags_result read_flags(
         {"--room", NULL, "NAME", "the room that the verb is about (the server's first)",
             CAIRN_FLAG_TEXT, .out = &o->room},
         {"--paused", NULL, NULL, "create the room paused", CAIRN_FLAG_SWITCH, .out = &o->paused},
-        {"--seen-by", NULL, "CLIENT", "ray and overlap: the world as the client of this id sees it",
+        {"--seen-by", NULL, "CLIENT", "queries: the world as the client of this id sees it",
             CAIRN_FLAG_U64, .out = &o->seen_by, .least = 1},
         {"--json", NULL, NULL, "answer with one JSON object per line", CAIRN_FLAG_SWITCH,
             .out = &o->json},

@@ -64,6 +64,8 @@ typedef enum cairn_control_verb {
     CAIRN_CONTROL_JOINTS = 39,
     CAIRN_CONTROL_SET_JOINT = 40,
     CAIRN_CONTROL_DELETE_JOINT = 41,
+    CAIRN_CONTROL_CAST = 42,
+    CAIRN_CONTROL_CLOSEST = 43,
     CAIRN_CONTROL_VERB_COUNT
 } cairn_control_verb;
 
@@ -239,6 +241,29 @@ typedef struct cairn_control_overlap_request {
     uint64_t seen_by;
 } cairn_control_overlap_request;
 
+// What a shape that moves without turning meets first; answered as a ray.
+typedef struct cairn_control_cast_request {
+    cairn_vec3 position;        // m, where it starts
+    cairn_vec3 half_extents;    // m, of a box
+    bool has_radius;            // true: a sphere instead of the box
+    float radius;               // m
+    cairn_vec3 translation;     // m
+    uint32_t mask;              // of categories; 0: all
+    cairn_body_id ignored_body; // CAIRN_ID_NULL: none
+    bool has_seen_by;           // true: in the world as the client of this id sees it now
+    uint64_t seen_by;
+} cairn_control_cast_request;
+
+// The shape nearest to a point.
+typedef struct cairn_control_closest_request {
+    cairn_vec3 position;        // m
+    float distance_max;         // m, [0, 1e5]
+    uint32_t mask;              // of categories; 0: all
+    cairn_body_id ignored_body; // CAIRN_ID_NULL: none
+    bool has_seen_by;           // true: in the world as the client of this id sees it now
+    uint64_t seen_by;
+} cairn_control_closest_request;
+
 typedef struct cairn_control_diff_request {
     const char *other_room;
 } cairn_control_diff_request;
@@ -330,6 +355,8 @@ typedef struct cairn_control_request {
         cairn_control_joints_request joints;
         cairn_control_set_joint_request set_joint;
         cairn_control_delete_joint_request delete_joint;
+        cairn_control_cast_request cast;
+        cairn_control_closest_request closest;
     };
 } cairn_control_request;
 
@@ -510,6 +537,15 @@ typedef struct cairn_control_overlap_answer {
     uint32_t listed_count; // at most CAIRN_CONTROL_OVERLAPS_MAX
 } cairn_control_overlap_answer;
 
+typedef struct cairn_control_closest_answer {
+    bool found; // false: no shape is that near, and all below is 0
+    cairn_body_id body;
+    cairn_shape_id shape;
+    float distance;    // m; 0: the point is inside
+    cairn_vec3 point;  // on the shape, nearest to the point asked for
+    cairn_vec3 normal; // unit, from the shape to the point asked for
+} cairn_control_closest_answer;
+
 typedef struct cairn_control_hash_answer {
     cairn_hash128 visible;
     cairn_hash128 full;
@@ -558,6 +594,7 @@ typedef struct cairn_control_answer {
         cairn_control_joints_answer joints;
         cairn_control_ray_answer ray;
         cairn_control_overlap_answer overlap;
+        cairn_control_closest_answer closest;
         cairn_control_hash_answer hash;
         cairn_control_diff_answer diff;
     };

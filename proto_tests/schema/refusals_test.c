@@ -175,7 +175,7 @@ static const broken messages[] = {
 static const field_rule request_fields[] = {{VERB(SAVE_WRITE), F(0) | F(4), F(0)},
     {VERB(SAVE), 0, F(0)}, {VERB(LOAD), F(0), 0}, {VERB(FORK), F(0), 0},
     {VERB(ROOM_CREATE), F(1), F(1)}, {VERB(SPAWN_BOX), F(0) | F(1), 0}, {VERB(IMPULSE), F(1), 0},
-    {VERB(RAY), F(1), 0}, {VERB(DIFF), 0, F(0)}};
+    {VERB(RAY), F(1), 0}, {VERB(DIFF), 0, F(0)}, {VERB(CAST), F(0) | F(4), 0}};
 
 static const broken requests[] = {
     {VERB(SAVE_WRITE), STRETCH, 4, 1, CAIRN_CONTROL_PIECE_SIZE_MAX + 1, NO(COUNT_LIMIT)},
@@ -185,10 +185,13 @@ static const broken requests[] = {
     {VERB(SET_VELOCITY), SET, 2, 0, NAN_BITS, NO(NON_FINITE)},
     {VERB(IMPULSE), SET, 1, 0, NAN_BITS, NO(NON_FINITE)},
     {VERB(OVERLAP), SET, 3, 0, NAN_BITS, NO(NON_FINITE)},
-    {VERB(FAULTS), SET, 1, 0, NAN_BITS, NO(NON_FINITE)}};
+    {VERB(FAULTS), SET, 1, 0, NAN_BITS, NO(NON_FINITE)},
+    {VERB(CAST), SET, 4, 0, NAN_BITS, NO(NON_FINITE)},
+    {VERB(CLOSEST), SET, 1, 0, NAN_BITS, NO(NON_FINITE)}};
 
 static const field_rule answer_fields[] = {{VERB(BODIES), F(1), 0}, {VERB(GET), F(0), 0},
-    {VERB(RAY), F(3), 0}, {VERB(STATE), F(0), F(1)}, {VERB(HASH), F(1), 0}};
+    {VERB(RAY), F(3), 0}, {VERB(STATE), F(0), F(1)}, {VERB(HASH), F(1), 0},
+    {VERB(CLOSEST), F(4) | F(5), 0}};
 
 static const broken answers[] = {{VERB(BODIES), SET_ELEMENT, 1, 16, NAN_BITS, NO(NON_FINITE)},
     {VERB(BODIES), SET_ELEMENT, 1, 68 + 64, INFINITY_BITS, NO(NON_FINITE)},

@@ -43,7 +43,10 @@ VERBS = {
 _NAMES = {number: verb for verb, (number, _) in VERBS.items()}
 
 # Structs that a request may leave out, because another field replaces them.
-_DEFAULTS = {"overlap": {"half_extents": (0.0, 0.0, 0.0)}}
+_DEFAULTS = {
+    "overlap": {"half_extents": (0.0, 0.0, 0.0)},
+    "cast": {"half_extents": (0.0, 0.0, 0.0)},
+}
 
 
 def fields_of(verb):

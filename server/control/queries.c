@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The verbs that query a world: bodies, rays, overlaps.
+// The verbs that query a world: bodies, joints, rays, casts, overlaps, the nearest shape.
 #include <stdlib.h>
 
 #include "base/assert.h"
@@ -164,6 +164,26 @@ static cairn_control_refusal find_world(
         cairn_lag_refusal_text(refusal));
 }
 
+// A mask of 0 means all shapes: clients leave out what they do not restrict.
+static cairn_query_filter filter_of(uint32_t mask, cairn_body_id ignored) {
+    cairn_query_filter filter = cairn_query_filter_default();
+    filter.mask = mask == 0 ? UINT32_MAX : mask;
+    filter.ignored = ignored;
+    return filter;
+}
+
+// `hit` NULL: nothing was hit.
+static void answer_hit(cairn_control_context *c, const cairn_ray_hit *hit) {
+    c->answer.ray = (cairn_control_ray_answer){.hit = hit != NULL};
+    if (hit != NULL) {
+        c->answer.ray.body = hit->body;
+        c->answer.ray.shape = hit->shape;
+        c->answer.ray.point = hit->point;
+        c->answer.ray.normal = hit->normal;
+        c->answer.ray.fraction = hit->fraction;
+    }
+}
+
 cairn_control_refusal cairn_control_on_ray(cairn_control_context *c) {
     const cairn_control_ray_request *request = &c->request->ray;
     const cairn_vec3 origin = cairn_vec3_clean(request->origin);
@@ -178,38 +198,84 @@ cairn_control_refusal cairn_control_on_ray(cairn_control_context *c) {
         return refusal;
     }
     cairn_ray_hit hit;
-    c->answer.ray = (cairn_control_ray_answer){.hit = false};
-    if (cairn_world_ray_cast(world, origin, translation,
-            request->mask == 0 ? UINT32_MAX : request->mask, request->ignored_body,
-            &hit) == CAIRN_OK) {
-        c->answer.ray = (cairn_control_ray_answer){.hit = true,
-            .body = hit.body,
-            .shape = hit.shape,
-            .point = hit.point,
-            .normal = hit.normal,
-            .fraction = hit.fraction};
-    }
+    const cairn_query_filter filter = filter_of(request->mask, request->ignored_body);
+    const cairn_status status = cairn_world_ray_closest(world, origin, translation, &filter, &hit);
+    answer_hit(c, status == CAIRN_OK ? &hit : NULL);
     return CAIRN_CONTROL_DONE;
 }
 
-static bool shape_size_valid(const cairn_control_overlap_request *request) {
-    const cairn_vec3 half = request->half_extents;
-    if (request->has_radius) {
-        return request->radius >= CAIRN_SHAPE_SIZE_MIN && request->radius <= CAIRN_SHAPE_SIZE_MAX;
+// The box or sphere of a request. False: a size is out of range.
+static bool make_probe(cairn_vec3 half, bool has_radius, float radius, cairn_shape_def *out) {
+    *out = cairn_shape_def_default();
+    out->kind = has_radius ? CAIRN_SHAPE_SPHERE : CAIRN_SHAPE_BOX;
+    out->radius = radius;
+    out->half_extents = half;
+    if (has_radius) {
+        return radius >= CAIRN_SHAPE_SIZE_MIN && radius <= CAIRN_SHAPE_SIZE_MAX;
     }
     return half.x >= CAIRN_SHAPE_SIZE_MIN && half.y >= CAIRN_SHAPE_SIZE_MIN &&
            half.z >= CAIRN_SHAPE_SIZE_MIN && within(half, CAIRN_SHAPE_SIZE_MAX);
 }
 
-cairn_control_refusal cairn_control_on_overlap(cairn_control_context *c) {
-    const cairn_control_overlap_request *request = &c->request->overlap;
-    cairn_shape_def shape = cairn_shape_def_default();
-    shape.kind = request->has_radius ? CAIRN_SHAPE_SPHERE : CAIRN_SHAPE_BOX;
-    shape.radius = request->radius;
-    shape.half_extents = request->half_extents;
+cairn_control_refusal cairn_control_on_cast(cairn_control_context *c) {
+    const cairn_control_cast_request *request = &c->request->cast;
+    cairn_shape_def probe;
+    const cairn_vec3 translation = cairn_vec3_clean(request->translation);
     const cairn_pose pose = {
         .position = cairn_vec3_clean(request->position), .rotation = {.w = 1.0f}};
-    if (!within(pose.position, CAIRN_DISTANCE_MAX) || !shape_size_valid(request)) {
+    if (!within(pose.position, CAIRN_DISTANCE_MAX) || !within(translation, CAIRN_DISTANCE_MAX) ||
+        !make_probe(request->half_extents, request->has_radius, request->radius, &probe)) {
+        return refuse_range(c);
+    }
+    const cairn_world *world;
+    const cairn_control_refusal refusal =
+        find_world(c, request->has_seen_by, request->seen_by, &world);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
+    }
+    cairn_ray_hit hit;
+    const cairn_query_filter filter = filter_of(request->mask, request->ignored_body);
+    const cairn_status status =
+        cairn_world_shape_cast(world, &probe, pose, translation, &filter, &hit);
+    answer_hit(c, status == CAIRN_OK ? &hit : NULL);
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_closest(cairn_control_context *c) {
+    const cairn_control_closest_request *request = &c->request->closest;
+    const cairn_vec3 position = cairn_vec3_clean(request->position);
+    if (!within(position, CAIRN_DISTANCE_MAX) || request->distance_max < 0.0f ||
+        request->distance_max > CAIRN_DISTANCE_MAX) {
+        return refuse_range(c);
+    }
+    const cairn_world *world;
+    const cairn_control_refusal refusal =
+        find_world(c, request->has_seen_by, request->seen_by, &world);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
+    }
+    cairn_closest closest;
+    const cairn_query_filter filter = filter_of(request->mask, request->ignored_body);
+    c->answer.closest = (cairn_control_closest_answer){.found = false};
+    if (cairn_world_closest_to_point(world, position, request->distance_max, &filter, &closest) ==
+        CAIRN_OK) {
+        c->answer.closest = (cairn_control_closest_answer){.found = true,
+            .body = closest.body,
+            .shape = closest.shape,
+            .distance = closest.distance,
+            .point = closest.point,
+            .normal = closest.normal};
+    }
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_overlap(cairn_control_context *c) {
+    const cairn_control_overlap_request *request = &c->request->overlap;
+    cairn_shape_def shape;
+    const cairn_pose pose = {
+        .position = cairn_vec3_clean(request->position), .rotation = {.w = 1.0f}};
+    if (!within(pose.position, CAIRN_DISTANCE_MAX) ||
+        !make_probe(request->half_extents, request->has_radius, request->radius, &shape)) {
         return refuse_range(c);
     }
     const cairn_world *world;

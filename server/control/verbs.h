@@ -122,7 +122,9 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(EXPLODE, edit, WRITES)                   /* edits.c */                                       \
     X(JOINTS, joints, READS)                   /* queries.c */                                     \
     X(SET_JOINT, edit, WRITES)                 /* edits.c */                                       \
-    X(DELETE_JOINT, edit, WRITES)              /* edits.c */
+    X(DELETE_JOINT, edit, WRITES)              /* edits.c */                                       \
+    X(CAST, cast, READS)                       /* queries.c */                                     \
+    X(CLOSEST, closest, READS)                 /* queries.c */
 
 #define DECLARE_ACTION(VERB, name, does)                                                           \
     cairn_control_refusal cairn_control_on_##name(cairn_control_context *c);

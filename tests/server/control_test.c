@@ -115,6 +115,13 @@ TEST("each bad request gets its refusal and the room continues") {
             CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_OVERLAP, .overlap = {.half_extents = half, .has_radius = true}},
             CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_CAST, .cast = {.half_extents = thin}}, CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_CAST, .cast = {.half_extents = half, .translation = far}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_CLOSEST, .closest = {.distance_max = -1.0f}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_CLOSEST, .closest = {.position = far, .distance_max = 1.0f}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_DIFF, .diff = {"nowhere"}}, CAIRN_CONTROL_ROOM_UNKNOWN},
         {{.verb = CAIRN_CONTROL_DIFF, .diff = {""}}, CAIRN_CONTROL_ROOM_UNKNOWN}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
@@ -321,6 +328,36 @@ TEST("rays and overlaps name the shapes they hit") {
         assert_int_equal(answer.answer.overlap.listed_count, 1);
         assert_int_equal(answer.answer.overlap.shapes[0].body, body);
     }
+}
+
+// A ball that is cast down meets the top of a box when its centre is one radius above it.
+TEST("casts and the nearest shape are those of the world") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const uint32_t body = spawn_box();
+    step(1);
+    const float top = get_body(body)->position.y + box.half_extents.y;
+    cairn_control_cast_request cast = {.position = {0.0f, 10.0f, 0.0f},
+        .has_radius = true,
+        .radius = 0.5f,
+        .translation = {0.0f, -8.0f, 0.0f}};
+    kit_do(&s, .verb = CAIRN_CONTROL_CAST, .cast = cast);
+    const cairn_control_ray_answer *hit = &answer.answer.ray;
+    assert_true(hit->hit && hit->body == body && hit->normal.y > 0.999f);
+    assert_float_equal(hit->fraction, (9.5f - top) / 8.0f, 1e-4f);
+    cast.ignored_body = body;
+    kit_do(&s, .verb = CAIRN_CONTROL_CAST, .cast = cast);
+    assert_true(answer.answer.ray.body != body); // a body below
+    const cairn_control_closest_request above = {
+        .position = {0.25f, top + 2.0f, 0.0f}, .distance_max = 2.5f};
+    kit_do(&s, .verb = CAIRN_CONTROL_CLOSEST, .closest = above);
+    const cairn_control_closest_answer *closest = &answer.answer.closest;
+    assert_true(closest->found && closest->body == body && closest->shape != 0);
+    assert_float_equal(closest->distance, 2.0f, 1e-5f);
+    assert_float_equal(closest->point.x, 0.25f, 1e-5f);
+    assert_float_equal(closest->normal.y, 1.0f, 1e-5f);
+    kit_do(&s, .verb = CAIRN_CONTROL_CLOSEST,
+        .closest = {.position = above.position, .distance_max = 1.5f});
+    assert_false(answer.answer.closest.found);
 }
 
 // The body falls, and the client shows it where it was some ticks ago.
