@@ -184,6 +184,7 @@ static void receive_payload(
     const uint64_t now_ns = server->context.now_ns;
     CAIRN_ASSERT(session->link != NULL && size <= CAIRN_PAYLOAD_SIZE_MAX);
     session->received_ns = now_ns;
+    cairn_byte_budget_receive(&session->budget, now_ns, size);
     const cairn_link_drop drop = cairn_link_receive(session->link, now_ns, payload, size);
     // Loss, duplication and reordering explain the other drops. A payload that breaks the link's
     // format was encrypted by a client that does it on purpose.

@@ -135,9 +135,9 @@ typedef struct cairn_server_config {
     const uint8_t *record_seed; // signs the recordings: 32 bytes that outlive the server; NULL:
                                 // recordings are not signed
     // Receives a capsule (desync report): a step that gave different results on a client and in its
-    // room, as a file for cairn-replay explain. Name and bytes are valid during the call. At most
-    // two per connection and 64 per server. NULL: no capsules. Otherwise rooms keep the states of
-    // their last ticks while clients simulate.
+    // room, as a file for cairn-replay explain. Name and bytes are valid during the call. In an
+    // hour at most two about one client id and 64 of one server. NULL: no capsules. Otherwise rooms
+    // keep the states of their last ticks while clients simulate.
     void (*on_capsule)(void *user, const char *room, uint64_t tick, uint64_t client_id,
         const uint8_t *bytes, size_t size);
     void *user;

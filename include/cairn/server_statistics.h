@@ -46,13 +46,15 @@ typedef struct cairn_server_room_statistics {
     uint64_t world_events_sent;   // to clients that interpolate
     uint64_t world_events_missed; // by clients that fell behind
     uint64_t ticks_messages_sent;
-    uint64_t state_transfers;
+    uint64_t states_encoded;  // full states; clients share them
+    uint64_t state_transfers; // full states that clients began to be sent
     uint64_t state_bytes;
     uint64_t roots_compared; // reported by clients that simulate
     uint64_t roots_differed;
-    uint64_t capsules;       // written about roots that differed
-    uint64_t stages_sent;    // hashes of a step's stages, to clients whose step differed
-    uint64_t stages_refused; // the tick is not held, or too many requests
+    uint64_t capsules;             // written about roots that differed
+    uint64_t capsules_over_budget; // not written: too many of the client id or the server
+    uint64_t stages_sent;          // hashes of a step's stages, to clients whose step differed
+    uint64_t stages_refused;       // the tick is not held, or too many requests
     uint64_t recording_bytes;
     uint64_t input_waits; // announced waits for late inputs
     uint64_t input_wait_ns;
@@ -61,11 +63,12 @@ typedef struct cairn_server_room_statistics {
     uint64_t jobs_stuck;      // tick batches that took longer than a second
     uint64_t resync_requests; // from clients whose world differs
     uint64_t resync_responses[CAIRN_SERVER_RESYNC_VERDICTS_MAX];
-    uint64_t resync_elements; // sent because they differed
-    uint64_t resync_bytes;    // encoded messages
-    uint64_t states_resent;   // because a client asked
-    uint64_t clients_unfit;   // not allowed to simulate, by their passport
-    uint64_t clients_demoted; // served by snapshots from then on
+    uint64_t resync_elements;     // sent because they differed
+    uint64_t resync_bytes;        // encoded messages
+    uint64_t states_resent;       // because a client asked
+    uint64_t resyncs_over_budget; // requests for more bytes than their client may ask for
+    uint64_t clients_unfit;       // not allowed to simulate, by their passport
+    uint64_t clients_demoted;     // served by snapshots from then on
 } cairn_server_room_statistics;
 
 typedef struct cairn_server_statistics {

@@ -31,11 +31,11 @@ cairn_status cairn_room_replication_create(cairn_room *room) {
         !cairn_room_meshes_create(room->mesh_capacity, room->world, &replication->meshes)) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    const cairn_status status =
-        cairn_baselines_create(baseline_count(room), room->body_capacity, &replication->baselines);
-    return status == CAIRN_OK
-               ? cairn_state_source_create(state_size_max(room->world), &replication->state)
-               : status;
+    const uint64_t span_ns =
+        CAIRN_ROOM_COMMAND_LOG_TICKS * CAIRN_NS_PER_S / room->settings.tick_rate_hz;
+    replication->state = cairn_state_source_of(state_size_max(room->world), span_ns);
+    return cairn_baselines_create(
+        baseline_count(room), room->body_capacity, &replication->baselines);
 }
 
 void cairn_room_replication_destroy(cairn_room *room) {
@@ -123,25 +123,53 @@ static uint64_t first_missing_tick(const cairn_session_replication *own) {
     return own->ticks.acknowledged > own->state.tick ? own->ticks.acknowledged : own->state.tick;
 }
 
+// A state from before the ticks that the client acknowledged would take it back; one from before
+// the command log could not be followed. One that leaves little of the log is taken only if there
+// is no other.
+static cairn_state_demand state_demand(
+    const cairn_session_replication *own, const cairn_room *room) {
+    const uint64_t tick = room->scheduler.tick;
+    const uint64_t rate_hz = room->settings.tick_rate_hz;
+    const uint64_t usable_ticks = CAIRN_ROOM_COMMAND_LOG_TICKS / 2;
+    cairn_state_demand demand = {
+        .tick_min = tick > usable_ticks ? tick - usable_ticks : 0,
+        .tick_fresh = tick > rate_hz ? tick - rate_hz : 0,
+    };
+    const uint64_t held = own->ticks.acknowledged < tick ? own->ticks.acknowledged : tick;
+    demand.tick_min = held > demand.tick_min ? held : demand.tick_min;
+    demand.tick_fresh = held > demand.tick_fresh ? held : demand.tick_fresh;
+    return demand;
+}
+
 static void advance_simulating(const cairn_server_context *context, cairn_session *session) {
     cairn_session_replication *own = session->replication;
     cairn_room *room = session->room;
     CAIRN_ASSERT(cairn_mode_simulates(session->mode));
-    const bool needed = !(own->state.reading || own->state.sent) ||
-                        first_missing_tick(own) < cairn_command_log_oldest(room->command_log);
-    if (own->state.requested || needed) {
-        const uint64_t usable_ticks = own->state.requested ? 0 : CAIRN_ROOM_COMMAND_LOG_TICKS / 2;
-        own->state.requested = false;
+    const uint64_t oldest = cairn_command_log_oldest(room->command_log);
+    if (own->state.reading != NULL && own->state.tick < oldest) {
+        // The client could not follow from this state any more, and the state may be freed.
         cairn_state_transfer_abandon(&room->replication->state, &own->state);
-        cairn_state_transfer_begin(
-            context, session, &room->replication->state, &own->state, usable_ticks);
     }
-    if (own->state.reading) {
-        const uint32_t generation = own->state.generation;
-        cairn_state_transfer_continue(context, session, &room->replication->state, &own->state);
-        if (own->state.generation != generation) {
+    // A client that acknowledged no tick since its last state did not follow that one; the next may
+    // be sent for nothing again.
+    const bool fell_behind = own->state.sent && first_missing_tick(own) < oldest &&
+                             (own->ticks.acknowledged > own->state.tick ||
+                                 cairn_byte_budget_spend_state(&session->budget, context->now_ns,
+                                     room->replication->state.size));
+    const bool reading = own->state.reading != NULL;
+    if (!reading && (own->state.requested || !own->state.sent || fell_behind)) {
+        const cairn_state_demand demand = state_demand(own, room);
+        own->state.sent = own->state.sent && !fell_behind;
+        cairn_state_transfer_begin(
+            context, session, &room->replication->state, &own->state, &demand);
+        if (own->state.reading != NULL) {
             own->ticks.queued = own->state.tick;
         }
+    }
+    // What is on its way is as good as what the client asked for since.
+    own->state.requested = own->state.requested && own->state.reading == NULL;
+    if (own->state.reading != NULL) {
+        cairn_state_transfer_continue(context, session, &room->replication->state, &own->state);
     }
     // A client discards ticks that arrive before its state.
     const bool arrived =

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The full state for clients that simulate. A room has one encoding in one buffer, shared by all
-// clients that are being sent it. A new reader joins the encoding that exists while it is fresh, or
-// while others still read it. Only an encoding that is too old to catch up from is replaced under
-// its readers, which then start over. So a slow reader delays no other client.
+// The full state for clients that simulate. An encoded state never changes: the clients that are
+// being sent it share it, and it is freed when the last of them is done. So no client's request
+// makes another one start over. A client takes the room's newest state if that is recent enough for
+// it; otherwise the world is encoded again, but not more often than the room's interval allows:
+// until then the client waits. The interval bounds what encoding costs, and how many states exist:
+// one that is older than the command log is given up by its readers.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,43 +17,62 @@
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
-typedef struct cairn_state_source {
-    uint8_t *bytes; // owned
-    size_t capacity;
+// Between two encodings of a room, at least.
+#define CAIRN_STATE_INTERVAL_NS CAIRN_NS_PER_S
+// The states that a room's clients may be reading at one time; longer ones are encoded less often.
+#define CAIRN_STATES_SIZE_MAX ((size_t)128 * 1024 * 1024)
+
+typedef struct cairn_encoded_state {
+    uint32_t references;
+    uint64_t tick;
     size_t size;
-    uint64_t tick;       // of the state
-    uint32_t generation; // counts encodings; 0: nothing encoded yet
-    uint32_t readers;
-    bool stale; // encoded from a world that was replaced
+    uint8_t bytes[];
+} cairn_encoded_state;
+
+typedef struct cairn_state_source {
+    size_t capacity;             // of an encoding
+    uint64_t interval_ns;        // the shortest between two encodings; grows with their size
+    uint64_t span_ns;            // how long a state may be read, at most
+    cairn_encoded_state *newest; // holds a reference; NULL: none, or of a world that was replaced
+    uint64_t due_ns;             // no encoding before this
+    size_t size;                 // of the last encoding
+    uint64_t encoded;            // counts encodings
+    uint32_t held;               // states that exist
 } cairn_state_source;
 
-// CAIRN_OUT_OF_MEMORY leaves bytes NULL.
-cairn_status cairn_state_source_create(size_t capacity, cairn_state_source *out);
+// `capacity` 1 .. CAIRN_STATE_SIZE_MAX; `span_ns` as above.
+cairn_state_source cairn_state_source_of(size_t capacity, uint64_t span_ns);
+// No reader is left (asserted).
 void cairn_state_source_destroy(cairn_state_source *source);
-// Adds a reader. Encodes the world unless the encoding is at most `fresh_ticks` old, or at most
-// `usable_ticks` old and being read. CAIRN_CAPACITY: the state is larger than the buffer, and the
-// reader is not counted.
+
+typedef struct cairn_state_demand {
+    uint64_t tick_min;   // the state must not be older
+    uint64_t tick_fresh; // one that is older is taken only if the world cannot be encoded now
+} cairn_state_demand;
+// Finds or encodes a state and adds a reference to it: *out, which release takes back.
+// CAIRN_NOT_READY: ask again later. CAIRN_CAPACITY: the state is larger than an encoding may be.
+// CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_state_source_join(cairn_state_source *source, const cairn_world *world,
-    uint64_t fresh_ticks, uint64_t usable_ticks);
-void cairn_state_source_leave(cairn_state_source *source);
-// After the world was replaced: the encoding serves no further reader. No reader is left
-// (asserted).
+    uint64_t now_ns, const cairn_state_demand *demand, cairn_encoded_state **out);
+void cairn_state_source_release(cairn_state_source *source, cairn_encoded_state *state);
+// After the world was replaced: the newest state serves no further reader, and the world may be
+// encoded at once.
 void cairn_state_source_invalidate(cairn_state_source *source);
 
 // How much of a state one client was sent.
 typedef struct cairn_state_transfer_progress {
-    bool requested;      // by the client: send a state of the present
-    bool reading;        // counted as a reader of the source
-    bool sent;           // every piece was queued
-    uint32_t generation; // of the encoding that the pieces come from
+    bool requested;               // by the client: send a state of the present
+    bool sent;                    // every piece was queued
+    cairn_encoded_state *reading; // NULL: none
     uint32_t offset;
     uint64_t tick; // of the state
 } cairn_state_transfer_progress;
 
-// Begins to send a state that is at most `usable_ticks` old: a client that held ticks must not get
-// a state from before them. On failure the client is disconnected.
+// Begins to send a state that meets the demand, if there is one now: progress->reading. If there
+// never will be, the client is disconnected.
 void cairn_state_transfer_begin(const cairn_server_context *context, cairn_session *session,
-    cairn_state_source *source, cairn_state_transfer_progress *progress, uint64_t usable_ticks);
+    cairn_state_source *source, cairn_state_transfer_progress *progress,
+    const cairn_state_demand *demand);
 // Queues as many pieces as the link has room for.
 void cairn_state_transfer_continue(const cairn_server_context *context, cairn_session *session,
     cairn_state_source *source, cairn_state_transfer_progress *progress);

@@ -83,17 +83,32 @@ void cairn_desync_report_agree(cairn_session_desync *own, uint64_t tick) {
     own->agreed_tick = tick > own->agreed_tick ? tick : own->agreed_tick;
 }
 
+// Whether another capsule may be made now about this client.
+static bool is_within_budget(
+    const cairn_desync_output *output, uint64_t client_id, uint64_t now_ns) {
+    uint32_t recent = 0;
+    uint32_t of_client = 0;
+    for (uint32_t i = 0; i < CAIRN_DESYNC_CAPSULES_MAX && i < output->count; ++i) {
+        const bool counts = now_ns - output->made[i].made_ns < CAIRN_DESYNC_CAPSULES_NS;
+        recent += counts ? 1 : 0;
+        of_client += counts && output->made[i].client_id == client_id ? 1 : 0;
+    }
+    return recent < CAIRN_DESYNC_CAPSULES_MAX && of_client < CAIRN_DESYNC_CAPSULES_PER_CLIENT_MAX;
+}
+
 // Only for the first tick after one on which both agreed: all later differences follow from it.
 void cairn_desync_report_differ(cairn_desync_output *output, cairn_room_desync *waiting,
-    cairn_session_desync *own, cairn_session *session, uint64_t tick, cairn_hash128 root) {
-    const bool enough = own->capsules >= CAIRN_DESYNC_CAPSULES_PER_CLIENT_MAX ||
-                        output->made >= CAIRN_DESYNC_CAPSULES_MAX;
-    if (output->on_capsule == NULL || enough || tick != own->agreed_tick + 1 ||
-        waiting->reporter != NULL) {
+    cairn_session_desync *own, cairn_session *session, uint64_t now_ns, uint64_t tick,
+    cairn_hash128 root) {
+    if (output->on_capsule == NULL || tick != own->agreed_tick + 1 || waiting->reporter != NULL) {
         return;
     }
-    own->capsules += 1;
-    output->made += 1;
+    if (!is_within_budget(output, session->client_id, now_ns)) {
+        session->room->statistics.capsules_over_budget += 1;
+        return;
+    }
+    output->made[output->count++ % CAIRN_DESYNC_CAPSULES_MAX] =
+        (cairn_desync_made){.client_id = session->client_id, .made_ns = now_ns};
     if (session->room->job.running) {
         *waiting = (cairn_room_desync){.reporter = session, .tick = tick, .root = root};
     } else {

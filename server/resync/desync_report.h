@@ -15,15 +15,25 @@
 
 // States are kept for this long while capsules are wanted.
 #define CAIRN_DESYNC_STATE_HISTORY_MS 1500
+// Within an hour, of one client id (its connections together) and of one server: a client that lies
+// about its roots neither fills a disk nor keeps others from being reported for long.
 #define CAIRN_DESYNC_CAPSULES_PER_CLIENT_MAX 2
-#define CAIRN_DESYNC_CAPSULES_MAX 64 // of one server
+#define CAIRN_DESYNC_CAPSULES_MAX 64
+#define CAIRN_DESYNC_CAPSULES_NS (3600 * CAIRN_NS_PER_S)
+
+// When a capsule was made, and about which client.
+typedef struct cairn_desync_made {
+    uint64_t client_id;
+    uint64_t made_ns;
+} cairn_desync_made;
 
 // Of a server: where capsules go.
 typedef struct cairn_desync_output {
     void (*on_capsule)(void *user, const char *room, uint64_t tick, uint64_t client_id,
         const uint8_t *bytes, size_t size); // NULL: no capsules are made
     void *user;
-    uint32_t made;
+    uint64_t count;                                    // of capsules made, in all
+    cairn_desync_made made[CAIRN_DESYNC_CAPSULES_MAX]; // the last ones; modulo the size
 } cairn_desync_output;
 
 // Of a room: the report that waits for the room's job, because states are the job's until then.
@@ -35,14 +45,14 @@ typedef struct cairn_room_desync {
 
 // Of a client; zero at first.
 typedef struct cairn_session_desync {
-    uint32_t capsules;    // made, or about to be
     uint64_t agreed_tick; // the newest tick for which the client reported the room's root
 } cairn_session_desync;
 
 void cairn_desync_report_agree(cairn_session_desync *own, uint64_t tick);
 // The client's root of `tick` is `root`, which is not the room's.
 void cairn_desync_report_differ(cairn_desync_output *output, cairn_room_desync *waiting,
-    cairn_session_desync *own, cairn_session *session, uint64_t tick, cairn_hash128 root);
+    cairn_session_desync *own, cairn_session *session, uint64_t now_ns, uint64_t tick,
+    cairn_hash128 root);
 // The room's job is back: makes the capsule that waited for it.
 void cairn_desync_report_advance(
     cairn_desync_output *output, cairn_room_desync *waiting, cairn_room *room);

@@ -95,9 +95,16 @@ static void send_elements(cairn_server_resync *resync, cairn_session *session,
     CAIRN_ASSERT(count <= CAIRN_SKETCH_CELLS_MAX);
     cairn_room *room = session->room;
     cairn_room_resync *own = room->resync;
-    if (cairn_elements_size(own->world, keys, count) > CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX) {
+    const size_t size = cairn_elements_size(own->world, keys, count);
+    if (size > CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX) {
         refuse(resync, session, request, CAIRN_RESYNC_TOO_MUCH,
             "the elements that differ are larger than a response may be");
+        return;
+    }
+    if (!cairn_byte_budget_spend(&session->budget, resync->context->now_ns, size)) {
+        room->statistics.resyncs_over_budget += 1;
+        refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN,
+            "the client asks for more bytes than it may for those that it sends");
         return;
     }
     const cairn_resync_response response = {
@@ -146,7 +153,9 @@ static void answer_stages(
     cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
     cairn_room *room = session->room;
     uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX];
-    const bool enough = session->resync->stages_sent >= CAIRN_SERVER_RESYNC_STAGES_MAX;
+    const bool enough = session->resync->stages_sent >= CAIRN_SERVER_RESYNC_STAGES_MAX ||
+                        !cairn_byte_budget_spend(&session->budget, resync->context->now_ns,
+                            CAIRN_DESYNC_STAGES_SIZE_MAX);
     cairn_world *world = enough ? NULL : cairn_step_replay_world(room, request->tick);
     const uint32_t size = world == NULL ? 0 : cairn_step_replay_stages(room, world, stages);
     CAIRN_ASSERT(size <= sizeof stages);
@@ -174,17 +183,36 @@ static bool wants_state(const cairn_resync_request *request) {
            request->difference_sketch_size == 0;
 }
 
+// The state comes when the room has one that is recent enough. One that is on its way is recent
+// enough: its client cannot have seen that it differs.
+static void request_state(
+    cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
+    cairn_state_transfer_progress *state = &session->replication->state;
+    cairn_room *room = session->room;
+    if (state->requested || state->reading != NULL) {
+        return;
+    }
+    if (!cairn_byte_budget_spend_state(
+            &session->budget, resync->context->now_ns, room->replication->state.size)) {
+        room->statistics.resyncs_over_budget += 1;
+        refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN,
+            "the client asks for states more often than it may");
+        return;
+    }
+    state->requested = true;
+    room->statistics.states_resent += 1;
+    cairn_context_emit(resync->context, room, CAIRN_LOG_WARN, "state_resent", session->client_id,
+        "the client requested the full state", (int64_t)request->tick);
+    count_attempt(resync, session);
+}
+
 static void answer(
     cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
     if ((request->want & CAIRN_RESYNC_WANT_STAGES) != 0) {
         answer_stages(resync, session, request);
     }
     if (wants_state(request)) {
-        session->replication->state.requested = true;
-        session->room->statistics.states_resent += 1;
-        cairn_context_emit(resync->context, session->room, CAIRN_LOG_WARN, "state_resent",
-            session->client_id, "the client requested the full state", (int64_t)request->tick);
-        count_attempt(resync, session);
+        request_state(resync, session, request);
     } else if ((request->want & CAIRN_RESYNC_WANT_ELEMENTS) != 0) {
         answer_elements(resync, session, request);
     }
@@ -256,8 +284,8 @@ void cairn_server_resync_root_differed(
     cairn_server_resync *resync, cairn_session *session, uint64_t tick, cairn_hash128 root) {
     CAIRN_ASSERT(session->room != NULL);
     cairn_session_resync *own = session->resync;
-    cairn_desync_report_differ(
-        &resync->capsules, &session->room->resync->desync, &own->desync, session, tick, root);
+    cairn_desync_report_differ(&resync->capsules, &session->room->resync->desync, &own->desync,
+        session, resync->context->now_ns, tick, root);
     if (mode_resyncs(session->mode) &&
         count_event(&own->differences, resync->context->now_ns, CAIRN_SERVER_RESYNC_DIFFERENCES_NS,
             CAIRN_SERVER_RESYNC_DIFFERENCES_MAX)) {

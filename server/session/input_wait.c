@@ -62,6 +62,13 @@ static void stop_waiting_for(cairn_input_wait_slot *slot, uint32_t timely) {
     slot->timely_missing = timely;
 }
 
+static void give_up_slot(const cairn_server_context *context, cairn_room *room) {
+    stop_waiting_for(&room->input_wait->slots[room->input_wait->slot], room->settings.tick_rate_hz);
+    room->statistics.slots_given_up += 1;
+    cairn_context_emit(context, room, CAIRN_LOG_WARN, "input_wait_given_up", 0,
+        "the room no longer waits for a slot that delayed it repeatedly", room->input_wait->slot);
+}
+
 static void count_offence(const cairn_server_context *context, cairn_room *room) {
     cairn_input_wait_slot *slot = &room->input_wait->slots[room->input_wait->slot];
     const bool in_row =
@@ -69,12 +76,24 @@ static void count_offence(const cairn_server_context *context, cairn_room *room)
     slot->offences = in_row ? slot->offences + 1 : 1;
     slot->offence_ns = context->now_ns;
     if (slot->offences == CAIRN_INPUT_WAIT_OFFENCES_MAX) {
-        stop_waiting_for(slot, room->settings.tick_rate_hz);
         slot->offences = 0;
-        room->statistics.slots_given_up += 1;
-        cairn_context_emit(context, room, CAIRN_LOG_WARN, "input_wait_given_up", 0,
-            "the room no longer waits for a slot that delayed it repeatedly",
-            room->input_wait->slot);
+        give_up_slot(context, room);
+    }
+}
+
+// The sum stays until its time is over, so that a slot which is waited for again gets no new
+// allowance before.
+static void count_silent_wait(
+    const cairn_server_context *context, cairn_room *room, uint64_t waited_ns) {
+    cairn_input_wait_slot *slot = &room->input_wait->slots[room->input_wait->slot];
+    if (slot->silent_ns == 0 ||
+        context->now_ns - slot->silent_from_ns >= CAIRN_INPUT_WAIT_SILENT_NS) {
+        slot->silent_from_ns = context->now_ns;
+        slot->silent_ns = 0;
+    }
+    slot->silent_ns += waited_ns;
+    if (slot->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {
+        give_up_slot(context, room);
     }
 }
 
@@ -88,6 +107,8 @@ static void end_slot_wait(const cairn_server_context *context, cairn_room *room)
     if (wait->announced) {
         notify_room(context, room, CAIRN_EVENT_INPUT_WAIT_END, waited_ns / NS_PER_MS);
         count_offence(context, room);
+    } else {
+        count_silent_wait(context, room, waited_ns);
     }
     wait->announced = false;
 }

@@ -6,7 +6,8 @@
 // schedule slips, so the room waits once, not at every tick, for a player whose path became longer
 // by a constant time. When a wait runs out, the slot is no longer waited for until one of its
 // inputs arrives on time. After three announced waits in 10 s, a slot is no longer waited for until
-// it has sent one second of inputs on time.
+// it has sent one second of inputs on time. The same holds after waits that were too short to be
+// announced, if they add up to 500 ms in 10 s: a slot slows the room by a twentieth at most.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,12 +19,17 @@
 // Announced waits, each within this time of the one before, after which the slot is given up.
 #define CAIRN_INPUT_WAIT_OFFENCES_MAX 3
 #define CAIRN_INPUT_WAIT_OFFENCES_NS UINT64_C(10000000000)
+// Time that waits which were not announced may take in all, within a time from the first one.
+#define CAIRN_INPUT_WAIT_SILENT_NS_MAX UINT64_C(500000000)
+#define CAIRN_INPUT_WAIT_SILENT_NS UINT64_C(10000000000)
 
 typedef struct cairn_input_wait_slot {
     uint64_t waits; // announced
     uint64_t waited_ns;
     uint32_t offences;
-    uint64_t offence_ns;      // time of the last
+    uint64_t offence_ns; // time of the last
+    uint64_t silent_ns;  // of waits that were not announced, since silent_from_ns
+    uint64_t silent_from_ns;
     uint32_t timely_required; // inputs on time, in a row, until the room waits again; 0: it waits
     uint32_t timely_missing;  // of these
 } cairn_input_wait_slot;

@@ -12,6 +12,7 @@
 #include "net/netcode_server.h"
 #include "schema/codec.h"
 #include "server/room/room.h"
+#include "server/session/byte_budget.h"
 #include "server/session/input_timing.h"
 #include "server/session/link_conditioner.h"
 
@@ -41,6 +42,7 @@ typedef struct cairn_session {
     uint32_t slot;             // CAIRN_SLOT_NONE for spectators
     uint64_t timeout_ns;       // end of the state's time limit; UINT64_MAX: none
     uint64_t received_ns;      // when the last payload arrived
+    cairn_byte_budget budget;  // of what it asks for
     uint32_t violations;       // messages that were malformed or did not fit the state
     uint32_t world_epoch;      // how many replacements of the room's world the client was sent
     bool demoted;              // it simulated once and is served by snapshots now

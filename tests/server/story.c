@@ -142,7 +142,7 @@ uint32_t story_join(story *s, cairn_mode mode, bool spectator) {
 static void connect_client(story *s, story_client *client) {
     uint8_t random[CAIRN_TOKEN_ENTROPY_SIZE];
     for (size_t i = 0; i < sizeof random; ++i) {
-        random[i] = (uint8_t)(i * 7 + client->client_id * 31);
+        random[i] = (uint8_t)(i * 7 + client->client_id * 31 + client->address.port * 5);
     }
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
     cairn_user_data_write(user_data, s->operators ? CAIRN_USER_RIGHT_OPERATOR : 0);
@@ -171,7 +171,7 @@ uint32_t story_join_as(story *s, const cairn_hello *hello) {
     expect_ok(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &client->encoder));
     client->address = (cairn_address){
         .family = CAIRN_ADDRESS_IPV4, .port = (uint16_t)(50000 + number), .ip = {10, 0, 0, 2}};
-    client->client_id = 1000 + number;
+    client->client_id = s->next_client_id != 0 ? s->next_client_id : 1000 + number;
     client->hello = *hello;
     client->ahead = 4;
     connect_client(s, client);
