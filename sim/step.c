@@ -20,6 +20,9 @@
 #include "sim/task/task_scheduler.h"
 #include "sim/world/joint_def.h"
 
+// The fewest joints that are shared among workers.
+#define JOINTS_SHARED_MIN 512
+
 static void check_commands(const cairn_command *commands, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         CAIRN_ASSERT(cairn_command_check(&commands[i]) == CAIRN_OK);
@@ -43,20 +46,12 @@ bool cairn_step_is_idle(const cairn_world *world) {
     return true;
 }
 
-// Marks what the stages so far may have written of bodies and joints, for the hash and for queries.
-// Called before cairn_islands_sleep, while the bodies that were awake through the step still are;
-// disabling a body has marked everything.
-static void mark_written(cairn_world *world) {
-    const cairn_pair_cache *cache = world->pair_cache;
-    const cairn_awake_set *awake = world->awake_set;
-    CAIRN_ASSERT(awake->body_count <= world->state.settings->body_slots);
-    for (uint32_t i = 0; i < awake->body_count; ++i) {
-        cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
-        cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, awake->bodies[i]);
-        cairn_shape_tree_mark_moved(world->shape_tree, awake->bodies[i]);
-    }
-    for (uint32_t i = 0; i < cache->joint_filter.joint_count; ++i) {
-        const cairn_joint_bodies *joint = &cache->joint_filter.joints[i];
+static void mark_joints(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_joint_filter *filter = &world->pair_cache->joint_filter;
+    CAIRN_ASSERT(end <= filter->joint_count);
+    for (uint32_t i = begin; i < end; ++i) {
+        const cairn_joint_bodies *joint = &filter->joints[i];
         if (cairn_body_is_active(world, joint->body_a) ||
             cairn_body_is_active(world, joint->body_b)) {
             cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, joint->joint);
@@ -64,18 +59,35 @@ static void mark_written(cairn_world *world) {
     }
 }
 
-static void run_stages(cairn_world *world) {
+// Marks what the stages so far may have written of bodies and joints, for the hash and for queries.
+// Called before cairn_islands_sleep, while the bodies that were awake through the step still are;
+// disabling a body has marked everything.
+static void mark_written(cairn_world *world) {
+    const cairn_awake_set *awake = world->awake_set;
+    CAIRN_ASSERT(awake->body_count <= world->state.settings->body_slots);
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, awake->bodies[i]);
+        cairn_shape_tree_mark_moved(world->shape_tree, awake->bodies[i]);
+    }
+    cairn_task_scheduler_split(world->scheduler, mark_joints, world, 0,
+        world->pair_cache->joint_filter.joint_count, JOINTS_SHARED_MIN);
+}
+
+static void find_contacts(void *argument) {
+    cairn_world *world = argument;
     cairn_pair_cache_update(world);
     cairn_stage_done(world, CAIRN_STAGE_PAIRS);
     cairn_contact_update(world);
     cairn_stage_done(world, CAIRN_STAGE_COLLIDE);
     cairn_islands_wake(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
+}
+
+static void solve(void *argument) {
+    cairn_world *world = argument;
     if (world->def.solver == CAIRN_SOLVER_SOFT_STEP) {
-        cairn_soft_step_prepare(world);
-        cairn_stage_done(world, CAIRN_STAGE_PREPARE);
         cairn_soft_step_solve(world);
-        cairn_stage_done(world, CAIRN_STAGE_SOLVE);
         cairn_solver_bodies_scatter(world);
         cairn_kinematic_bodies_integrate(world);
     } else {
@@ -93,6 +105,15 @@ static void run_stages(cairn_world *world) {
     cairn_islands_sleep(world);
     cairn_body_events_add(world);
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
+}
+
+// Each session begins when helpers may have left the last one, after a long serial part.
+static void run_stages(cairn_world *world) {
+    cairn_task_scheduler_run_session(world->scheduler, find_contacts, world);
+    if (world->def.solver == CAIRN_SOLVER_SOFT_STEP) {
+        cairn_soft_step_begin(world);
+    }
+    cairn_task_scheduler_run_session(world->scheduler, solve, world);
 }
 
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {

@@ -9,10 +9,15 @@
 
 // Writes an edge for each, in the order of the contact list, and computes missing manifolds. Marks
 // the bodies that take impulses in the awake set. Returns how many there are, at most the contact
-// capacity.
-uint32_t cairn_active_contacts_gather(cairn_world *world, cairn_constraint_edge *edges);
+// capacity. `solver_body_of`: by body slot; then edges have their solver bodies and the colours of
+// the last step. NULL: they have neither.
+uint32_t cairn_active_contacts_gather(
+    cairn_world *world, const uint32_t *solver_body_of, cairn_constraint_edge *edges);
 // The same for joints, in order of slot; the contacts must have been gathered before. Edges have
-// the kind of their joint and no colour. Driven joints are not among them.
-uint32_t cairn_active_joints_gather(cairn_world *world, cairn_constraint_edge *edges);
+// the kind of their joint and no colour. Driven joints are not among them. `known`: so many edges
+// are there from the last step; an edge that is the same stays as it is, with its colour. Sets
+// *changed if some edge is new or gone.
+uint32_t cairn_active_joints_gather(cairn_world *world, const uint32_t *solver_body_of,
+    cairn_constraint_edge *edges, uint32_t known, bool *changed);
 // Whether the joint of that drive is solved by its rows in this step. After the contacts.
 bool cairn_joint_drive_active(const cairn_world *world, uint32_t index);

@@ -56,7 +56,7 @@ void cairn_joint_filter_build(cairn_joint_filter *filter, const cairn_state *sta
             continue;
         }
         filter->joints[filter->joint_count++] =
-            (cairn_joint_bodies){.joint = i, .body_a = a, .body_b = b};
+            (cairn_joint_bodies){.joint = i, .body_a = a, .body_b = b, .kind = joint->kind};
         if (joint->collide_connected == 0) {
             filter->pairs[filter->pair_count++] = body_key(a, b);
         }

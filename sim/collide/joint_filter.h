@@ -11,6 +11,7 @@ typedef struct cairn_joint_bodies {
     uint32_t joint;
     uint32_t body_a;
     uint32_t body_b;
+    uint32_t kind;
 } cairn_joint_bodies;
 
 typedef struct cairn_joint_filter {

@@ -153,9 +153,12 @@ static void trace_sweep(cairn_world *world, uint32_t sweep) {
 
 void cairn_pgs_solve(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
-    pgs->contact_graph.edge_count = cairn_active_contacts_gather(world, pgs->contact_graph.edges);
+    pgs->contact_graph.edge_count =
+        cairn_active_contacts_gather(world, NULL, pgs->contact_graph.edges);
     CAIRN_ASSERT(pgs->contact_graph.edge_count <= world->def.contact_capacity);
-    pgs->joint_graph.edge_count = cairn_active_joints_gather(world, pgs->joint_graph.edges);
+    bool changed = false;
+    pgs->joint_graph.edge_count =
+        cairn_active_joints_gather(world, NULL, pgs->joint_graph.edges, 0, &changed);
     build_graph(world, &pgs->contact_graph);
     build_graph(world, &pgs->joint_graph);
     cairn_pgs_joints_prepare(world);

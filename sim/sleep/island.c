@@ -11,6 +11,10 @@
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
+#include "sim/task/task_scheduler.h"
+
+// The fewest bodies that are shared among workers.
+#define BODIES_SHARED_MIN 64
 
 // Islands are groups of dynamic bodies that touch or are joined. A sleeping island is visited only
 // when a body of the awake set touches it. Everything else is about the bodies of the awake set,
@@ -330,14 +334,14 @@ static uint32_t ticks_at_rest(const cairn_world *world, uint32_t slot) {
     return stay > sleep->ticks ? stay : sleep->ticks;
 }
 
-static void count_ticks_at_rest(cairn_world *world, uint32_t slot) {
+static void count_ticks_at_rest(const cairn_world *world, uint32_t slot) {
     const uint32_t limit = world->def.tick_rate_hz / 2;
     const float slow = world->state.settings->sleep_speed;
     const cairn_motion *motion = &world->state.motions[slot];
     cairn_sleep *sleep = &world->state.sleep[slot];
-    const float speed = surface_speed(world, slot);
-    if (world->def.sleep == 0 || world->state.bodies[slot].allow_sleep == 0 ||
-        !(speed < CAIRN_SLEEP_PEAK * slow)) {
+    const bool may_sleep = world->def.sleep != 0 && world->state.bodies[slot].allow_sleep != 0;
+    const float speed = may_sleep ? surface_speed(world, slot) : 0.0f;
+    if (!may_sleep || !(speed < CAIRN_SLEEP_PEAK * slow)) {
         *sleep = (cairn_sleep){.state = sleep->state};
         return;
     }
@@ -362,11 +366,12 @@ static void keep_awake(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     }
 }
 
-// Whether any body has been slow for long enough.
-static bool count_slow_ticks(cairn_world *world) {
+static void count_some_slow_ticks(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
     const cairn_awake_set *awake = world->awake_set;
     bool slow_enough = false;
-    for (uint32_t i = 0; i < awake->body_count; ++i) {
+    CAIRN_ASSERT(end <= awake->body_count);
+    for (uint32_t i = begin; i < end; ++i) {
         const uint32_t slot = awake->bodies[i];
         CAIRN_ASSERT(i == 0 || awake->bodies[i - 1] < slot);
         if (!dynamic(world, slot)) {
@@ -376,7 +381,17 @@ static bool count_slow_ticks(cairn_world *world) {
             slow_enough = slow_enough || ticks_at_rest(world, slot) == world->def.tick_rate_hz / 2;
         }
     }
-    return slow_enough;
+    if (slow_enough) {
+        atomic_store_explicit(&world->islands->slow_enough, 1, memory_order_relaxed);
+    }
+}
+
+// Whether any body has been slow for long enough.
+static bool count_slow_ticks(cairn_world *world) {
+    atomic_store_explicit(&world->islands->slow_enough, 0, memory_order_relaxed);
+    cairn_task_scheduler_split(world->scheduler, count_some_slow_ticks, world, 0,
+        world->awake_set->body_count, BODIES_SHARED_MIN);
+    return atomic_load_explicit(&world->islands->slow_enough, memory_order_relaxed) != 0;
 }
 
 // Dynamic bodies of the awake set are awake, so a pair of two of them is within one island.

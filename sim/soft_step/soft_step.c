@@ -72,22 +72,6 @@ static cairn_softness soften(float hertz, float damping, float h) {
 #define BODIES_SHARED_MIN 256
 #define EDGES_SHARED_MIN 512
 
-static void set_solver_bodies(const cairn_soft_step *soft_step, cairn_constraint_edge *edge) {
-    CAIRN_ASSERT(edge->body_a != edge->body_b);
-    edge->solver_a = soft_step->solver_body_of[edge->body_a];
-    edge->solver_b = soft_step->solver_body_of[edge->body_b];
-}
-
-static void set_up_contact_edges(const void *context, uint32_t begin, uint32_t end) {
-    const cairn_world *world = context;
-    cairn_constraint_edge *edges = world->soft_step->contact_graph.edges;
-    for (uint32_t i = begin; i < end; ++i) {
-        const uint32_t colour = world->state.contacts[edges[i].element].colour;
-        edges[i].colour = colour == 0 ? CAIRN_COLOUR_NONE : colour - 1;
-        set_solver_bodies(world->soft_step, &edges[i]);
-    }
-}
-
 static void store_contact_colours(const void *context, uint32_t begin, uint32_t end) {
     const cairn_world *world = context;
     const cairn_constraint_edge *edges = world->soft_step->contact_graph.edges;
@@ -96,31 +80,26 @@ static void store_contact_colours(const void *context, uint32_t begin, uint32_t 
     }
 }
 
-static void build_contact_graph(cairn_world *world) {
-    cairn_soft_step *soft_step = world->soft_step;
-    cairn_constraint_graph *graph = &soft_step->contact_graph;
-    CAIRN_ASSERT(graph->edge_count <= world->def.contact_capacity);
-    cairn_task_scheduler_split(
-        world->scheduler, set_up_contact_edges, world, 0, graph->edge_count, EDGES_SHARED_MIN);
-    cairn_constraint_graph_build(
-        graph, soft_step->body_count, soft_step->moving_count, soft_step->wide_kernel.lanes);
-    cairn_task_scheduler_split(
-        world->scheduler, store_contact_colours, world, 0, graph->edge_count, EDGES_SHARED_MIN);
-}
-
 // Gives each joint the colour after those of the earlier joints of its two bodies. So one sweep
 // passes along a chain from end to end, where the lowest free colours would alternate along it.
-// Counts in `body_colours`, which building the graph clears.
+// Counts in `body_colours`, which building the graph clears. The graph of the last step stays if
+// the joints are the same.
 static void build_joint_graph(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     cairn_constraint_graph *graph = &soft_step->joint_graph;
     const uint32_t moving = soft_step->moving_count;
-    graph->edge_count = cairn_active_joints_gather(world, graph->edges);
+    const uint32_t known = graph->moving_count == moving ? graph->edge_count : 0;
+    bool changed = false;
+    graph->edge_count =
+        cairn_active_joints_gather(world, soft_step->solver_body_of, graph->edges, known, &changed);
     CAIRN_ASSERT(moving < soft_step->body_count && graph->edge_count <= world->def.joint_capacity);
+    if (!changed && graph->edge_count > 0) {
+        return;
+    }
     memset(graph->body_colours, 0, soft_step->body_count * sizeof *graph->body_colours);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         cairn_constraint_edge *edge = &graph->edges[i];
-        set_solver_bodies(soft_step, edge);
+        CAIRN_ASSERT(edge->body_a != edge->body_b);
         const uint32_t a = edge->solver_a < moving ? graph->body_colours[edge->solver_a] : 0;
         const uint32_t b = edge->solver_b < moving ? graph->body_colours[edge->solver_b] : 0;
         const uint32_t next = a > b ? a : b;
@@ -243,6 +222,15 @@ static void prepare_context(cairn_world *world) {
     soft_step->overflow_context.joint_constraints = soft_step->overflow_joints;
 }
 
+// Whether some body may be so much lighter than another one.
+static bool masses_differ(const cairn_soft_step *soft_step) {
+    const float least =
+        float_of_bits(atomic_load_explicit(&soft_step->least_inverse_mass, memory_order_relaxed));
+    const float greatest = float_of_bits(
+        atomic_load_explicit(&soft_step->greatest_inverse_mass, memory_order_relaxed));
+    return greatest > CAIRN_SQUEEZE_MASS_RATIO_MIN * least;
+}
+
 // A light body between a heavy one and the ground answers each sweep by no more than its own mass
 // can, so a load of a thousand times its weight takes seconds to arrive, and the springs of its
 // contacts, which are as stiff as its mass allows, yield under it. How it would move on its own is
@@ -254,6 +242,9 @@ static void limit_loads(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
     const uint32_t moving = soft_step->moving_count;
+    if (!masses_differ(soft_step)) {
+        return;
+    }
     const float gravity = float_max(vec3_length(world->state.settings->present_gravity), 1.0f);
     const float bound = CAIRN_SQUEEZE_WEIGHTS_MAX * gravity * soft_step->wide_context.h;
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
@@ -279,7 +270,8 @@ static void limit_loads(cairn_world *world) {
     }
 }
 
-void cairn_soft_step_prepare(cairn_world *world) {
+static void gather(void *argument) {
+    cairn_world *world = argument;
     CAIRN_ASSERT(world->def.substeps >= 1);
     cairn_constraint_graph *contact_graph = &world->soft_step->contact_graph;
     // Commands and rules may set forces and velocities that take a body out of range in this step.
@@ -293,17 +285,30 @@ void cairn_soft_step_prepare(cairn_world *world) {
     const uint32_t locks = atomic_load_explicit(&soft_step->locks_found, memory_order_relaxed);
     soft_step->wide_context.has_locks = locks;
     soft_step->overflow_context.has_locks = locks;
-    for (uint32_t i = 0; i < world->soft_step->moving_count; ++i) {
-        cairn_body_clear_forces(world, world->soft_step->slot_of[i]);
-    }
+    cairn_solver_bodies_clear_forces(world);
     cairn_solver_bodies_prepare_gyroscopic(world);
-    contact_graph->edge_count = cairn_active_contacts_gather(world, contact_graph->edges);
-    build_contact_graph(world);
-    limit_loads(world);
+    contact_graph->edge_count =
+        cairn_active_contacts_gather(world, soft_step->solver_body_of, contact_graph->edges);
+    CAIRN_ASSERT(contact_graph->edge_count <= world->def.contact_capacity);
+}
+
+// In a session of its own: what follows is serial, and longer than helpers wait for a stage.
+void cairn_soft_step_begin(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    cairn_task_scheduler_run_session(world->scheduler, gather, world);
+    cairn_constraint_graph_build(&soft_step->contact_graph, soft_step->body_count,
+        soft_step->moving_count, soft_step->wide_kernel.lanes);
     build_joint_graph(world);
+}
+
+static void prepare_constraints(cairn_world *world) {
+    cairn_task_scheduler_split(world->scheduler, store_contact_colours, world, 0,
+        world->soft_step->contact_graph.edge_count, EDGES_SHARED_MIN);
+    limit_loads(world);
     cairn_driven_joints_prepare(world);
     for_each(world, joints_of(world), CAIRN_CONSTRAINT_PREPARE);
     for_each(world, contacts_of(world), CAIRN_CONSTRAINT_PREPARE);
+    cairn_stage_done(world, CAIRN_STAGE_PREPARE);
 }
 
 static void store_impulses(cairn_world *world) {
@@ -384,8 +389,7 @@ static void relax_joints(cairn_world *world, constraint_set joints) {
 
 // Biased, joints are solved last, and twice: contacts must not pull the limbs of a ragdoll apart,
 // and what one sweep leaves feeds energy into a chain. Relaxed, contacts are solved last.
-static void run_substeps(void *context) {
-    cairn_world *world = context;
+static void run_substeps(cairn_world *world) {
     const constraint_set contacts = contacts_of(world);
     const constraint_set joints = joints_of(world);
     CAIRN_ASSERT(world->soft_step->moving_count < world->soft_step->body_count);
@@ -417,7 +421,9 @@ static void run_substeps(void *context) {
 }
 
 void cairn_soft_step_solve(cairn_world *world) {
-    cairn_task_scheduler_run_session(world->scheduler, run_substeps, world);
+    prepare_constraints(world);
+    run_substeps(world);
+    cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     if (world->hit_shapes > 0) {
         cairn_contact_events_add_hits(
             world, &world->soft_step->contact_graph, world->soft_step->contact_impulses);

@@ -31,6 +31,10 @@ struct cairn_soft_step {
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
     uint32_t *struck;
+    // Of the bodies that take impulses, as the bits of floats, which positive ones order like
+    // numbers.
+    _Atomic uint32_t least_inverse_mass;
+    _Atomic uint32_t greatest_inverse_mass;
     _Atomic uint32_t restitution_found;
     _Atomic uint32_t locks_found; // 0, or CAIRN_HAS_LOCKS
     _Atomic uint32_t impact_found;
@@ -46,8 +50,10 @@ struct cairn_soft_step {
 void cairn_soft_step_allocate(
     cairn_soft_step *soft_step, cairn_arena *from, const cairn_world_def *def);
 
-// The parts of a step: velocities and constraints, then impulses and new poses.
-void cairn_soft_step_prepare(cairn_world *world);
+// The parts of a step: which bodies and constraints it has, and in what order they are solved; then
+// impulses and new velocities, in a session of the caller. Both report CAIRN_STAGE_PREPARE and the
+// latter CAIRN_STAGE_SOLVE.
+void cairn_soft_step_begin(cairn_world *world);
 void cairn_soft_step_solve(cairn_world *world);
 // Runs a pass of the wide kernel on the items begin .. end - 1, shared among the workers if there
 // are more than `shared_min`.
@@ -62,6 +68,8 @@ void cairn_solver_bodies_assign(cairn_world *world);
 void cairn_solver_bodies_gather(cairn_world *world);
 // Disables the bodies that are marked as invalid. Returns whether there were any.
 bool cairn_solver_bodies_disable_invalid(cairn_world *world);
+// Clears the forces of the bodies that take impulses, and finds the least and greatest masses.
+void cairn_solver_bodies_clear_forces(cairn_world *world);
 // Lists the bodies with gyroscopic torque.
 void cairn_solver_bodies_prepare_gyroscopic(cairn_world *world);
 // Applies forces and damping, and gyroscopic torque; after the first substep also the impulses of

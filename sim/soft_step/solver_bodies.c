@@ -4,6 +4,8 @@
 
 #include "sim/soft_step/soft_step.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/math/rotation.h"
@@ -87,6 +89,9 @@ bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     CAIRN_ASSERT(soft_step->moving_count < soft_step->body_count);
     bool any = false;
+    if (memchr(soft_step->invalid, 1, soft_step->moving_count) == NULL) {
+        return false;
+    }
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
         if (soft_step->invalid[i] != 0) {
             cairn_body_disable(world, soft_step->slot_of[i]);
@@ -105,6 +110,35 @@ void cairn_solver_bodies_assign(cairn_world *world) {
 void cairn_solver_bodies_gather(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     for_bodies(world, soft_step->wide_kernel.bodies->gather, soft_step->moving_count);
+}
+
+static void clear_some_forces(const void *context, uint32_t begin, uint32_t end) {
+    cairn_world *world = *(cairn_world *const *)context;
+    cairn_soft_step *soft_step = world->soft_step;
+    CAIRN_ASSERT(begin < end && end <= soft_step->moving_count);
+    float least = soft_step->bodies[begin].inverse_mass;
+    float greatest = least;
+    for (uint32_t i = begin; i < end; ++i) {
+        CAIRN_ASSERT(soft_step->bodies[i].inverse_mass > 0.0f);
+        least = float_min(least, soft_step->bodies[i].inverse_mass);
+        greatest = float_max(greatest, soft_step->bodies[i].inverse_mass);
+        cairn_body_clear_forces(world, soft_step->slot_of[i]);
+    }
+    uint32_t seen = atomic_load_explicit(&soft_step->least_inverse_mass, memory_order_relaxed);
+    while (float_bits(least) < seen && !atomic_compare_exchange_weak(&soft_step->least_inverse_mass,
+                                           &seen, float_bits(least))) {}
+    seen = atomic_load_explicit(&soft_step->greatest_inverse_mass, memory_order_relaxed);
+    while (float_bits(greatest) > seen &&
+           !atomic_compare_exchange_weak(
+               &soft_step->greatest_inverse_mass, &seen, float_bits(greatest))) {}
+}
+
+void cairn_solver_bodies_clear_forces(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    atomic_store_explicit(&soft_step->least_inverse_mass, UINT32_MAX, memory_order_relaxed);
+    atomic_store_explicit(&soft_step->greatest_inverse_mass, 0, memory_order_relaxed);
+    cairn_task_scheduler_split(
+        world->scheduler, clear_some_forces, &world, 0, soft_step->moving_count, BODIES_SHARED_MIN);
 }
 
 // ---- Gyroscopic torque: few bodies have it, so it is computed for one after the other.

@@ -31,10 +31,11 @@ void cairn_hash_cache_destroy(cairn_hash_cache *cache); // NULL is allowed
 void cairn_hash_cache_copy(
     cairn_hash_cache *to, const cairn_hash_cache *from, const cairn_settings *settings);
 
-// Element `index` of the array was, or may have been, written.
-static inline void cairn_hash_cache_mark(cairn_world *world, cairn_array array, uint32_t index) {
+// Element `index` of the array was, or may have been, written. Workers may mark at the same time.
+static inline void cairn_hash_cache_mark(
+    const cairn_world *world, cairn_array array, uint32_t index) {
     const cairn_hash_cache_array *cache = &world->hash_cache->arrays[array];
-    cache->dirty[index >> cache->shift] = 1;
+    __atomic_store_n(&cache->dirty[index >> cache->shift], 1, __ATOMIC_RELAXED);
 }
 // Everything that belongs to the body in that slot.
 void cairn_hash_cache_mark_body(cairn_world *world, uint32_t slot);

@@ -22,10 +22,12 @@
 // After so many looks, a few microseconds, the main thread takes over a share that its helper has
 // not begun.
 #define GRACE_LOOKS 200
-// How often a helper looks for a stage before it leaves the session, and the main thread for the
-// end of a share before it calls `wait`: some tens of microseconds. A helper that loses its
-// processor within a session delays the end of it.
-#define LOOKS_MAX 2000
+// How often the main thread looks for the end of a share before it calls `wait`: some tens of
+// microseconds.
+#define LOOKS_MAX 1000
+// How often a helper looks for a stage before it leaves the session: longer than the serial parts
+// between most stages. A helper that loses its processor within a session delays the end of it.
+#define HELPER_LOOKS_MAX 6000
 
 static void pause_after(uint32_t looks) {
     if (looks >= EAGER_LOOKS) {
@@ -99,7 +101,7 @@ static void run_shares_of_session(cairn_task_scheduler *scheduler, uint32_t work
     cairn_task_share *own = &scheduler->shares[worker];
     unsigned int last = 0;
     atomic_store_explicit(&own->present, 1, memory_order_relaxed);
-    for (uint32_t looks = 0; looks < LOOKS_MAX; ++looks) {
+    for (uint32_t looks = 0; looks < HELPER_LOOKS_MAX; ++looks) {
         const unsigned int stage = atomic_load_explicit(&scheduler->stage, memory_order_acquire);
         if (stage == last) {
             pause_after(looks);
@@ -204,7 +206,7 @@ static void run_stage(void *argument) {
     }
 }
 
-// Runs a stage whose items are set, in a session of its own if there is none.
+// Runs a stage whose items are set; outside a session, in one of its own.
 static void run_alone_or_in_session(cairn_task_scheduler *scheduler) {
     CAIRN_ASSERT(scheduler->begin < scheduler->end);
     if (scheduler->in_session) {
