@@ -13,6 +13,13 @@
 #include <cairn/token.h>
 
 #define DRAIN_NS CAIRN_NS_PER_S
+// How often the wall clock is read, and which difference from the driver's clock is a jump.
+#define CLOCK_INTERVAL_NS CAIRN_NS_PER_S
+#define CLOCK_JUMP_NS CAIRN_NS_PER_S
+// Genuine tokens refused by their times, in a row, before the clock is suspected, and how often to
+// say so.
+#define SUSPECT_TOKENS 8
+#define SUSPECT_INTERVAL_NS (60 * CAIRN_NS_PER_S)
 
 cairn_server_config cairn_server_config_default(void) {
     return (cairn_server_config){
@@ -120,6 +127,8 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
     server->config = *config;
     server->context = (cairn_server_context){
         .now_ns = config->start_ns, .on_event = config->on_event, .user = config->user};
+    server->clock_read_ns = config->start_ns;
+    server->clock_offset_ns = config->start_unix_ns - config->start_ns;
     const cairn_status status = create_parts(server);
     if (status != CAIRN_OK) {
         cairn_server_destroy(server);
@@ -255,8 +264,44 @@ static void advance_session(cairn_server *server, cairn_session *session) {
     }
 }
 
+static void read_clock(cairn_server *server, uint64_t now_ns) {
+    if (server->config.unix_ns == NULL || now_ns - server->clock_read_ns < CLOCK_INTERVAL_NS) {
+        return;
+    }
+    const uint64_t unix_ns = server->config.unix_ns(server->config.user);
+    const int64_t jump_ns = (int64_t)(unix_ns - (now_ns + server->clock_offset_ns));
+    server->clock_read_ns = now_ns;
+    server->clock_offset_ns = unix_ns - now_ns;
+    cairn_netcode_server_set_unix_time(server->context.netcode, now_ns, unix_ns);
+    if (jump_ns >= (int64_t)CLOCK_JUMP_NS || jump_ns <= -(int64_t)CLOCK_JUMP_NS) {
+        server->statistics.clock_jumps += 1;
+        server->statistics.clock_jump_ms = jump_ns / 1000000;
+        cairn_context_emit(&server->context, NULL, CAIRN_LOG_WARN, "clock_jumped", 0,
+            "the wall clock jumped by so many milliseconds; tokens are compared with the new time",
+            server->statistics.clock_jump_ms);
+    }
+}
+
+// Nothing tells a server that its clock is wrong, except that tokens of the backend are refused.
+static void suspect_clock(cairn_server *server, uint64_t now_ns) {
+    const cairn_netcode_token_times times =
+        cairn_netcode_server_token_times(server->context.netcode);
+    const bool warned = server->statistics.clock_warnings > 0 &&
+                        now_ns - server->clock_warned_ns < SUSPECT_INTERVAL_NS;
+    if (times.refused >= SUSPECT_TOKENS && !warned) {
+        server->clock_warned_ns = now_ns;
+        server->statistics.clock_warnings += 1;
+        cairn_context_emit(&server->context, NULL, CAIRN_LOG_WARN, "clock_suspect", 0,
+            "genuine tokens are refused by their times, the last one expires in so many seconds; "
+            "compare the clocks of server and backend, and the lifetime of tokens",
+            times.expire_after_s);
+    }
+}
+
 void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
     server->context.now_ns = now_ns;
+    read_clock(server, now_ns);
+    suspect_clock(server, now_ns);
     cairn_netcode_server_advance(server->context.netcode, now_ns);
     take_netcode_events(server);
     if (server->draining) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/link_header.h"
 #include "net/netcode_drop.h"
 #include "recording/recorder.h"
 #include "schema/control.h"
@@ -13,6 +14,10 @@
 _Static_assert(CAIRN_NETCODE_DROP_COUNT <= CAIRN_SERVER_NETCODE_DROPS_MAX, "every reason fits");
 _Static_assert((int)CAIRN_LINK_DROP_COUNT <= CAIRN_SERVER_LINK_DROPS_MAX, "every reason fits");
 _Static_assert((int)CAIRN_DECODE_REFUSAL_COUNT <= CAIRN_SERVER_DECODE_DROPS_MAX, "all fit");
+_Static_assert(
+    (int)CAIRN_NETCODE_DROP_COUNT + (int)CAIRN_LINK_DROP_COUNT + (int)CAIRN_DECODE_REFUSAL_COUNT <=
+        CAIRN_SERVER_DROPS_MAX,
+    "all fit");
 _Static_assert((int)CAIRN_CONTROL_REFUSAL_COUNT <= CAIRN_SERVER_CONTROL_REFUSALS_MAX, "all fit");
 _Static_assert((int)CAIRN_RESYNC_VERDICT_COUNT <= CAIRN_SERVER_RESYNC_VERDICTS_MAX, "all fit");
 
@@ -121,4 +126,31 @@ void cairn_server_statistics_read(const cairn_server *server, cairn_server_stati
     memcpy(out->drops_netcode, cairn_netcode_server_drops(server->context.netcode),
         CAIRN_NETCODE_DROP_COUNT * sizeof out->drops_netcode[0]);
     read_sessions(server, out);
+}
+
+static void add_drop(cairn_server_drop *out, uint32_t *count, const char *layer, const char *reason,
+    uint64_t drops) {
+    CAIRN_ASSERT(reason != NULL && *count < CAIRN_SERVER_DROPS_MAX);
+    if (drops > 0) {
+        out[(*count)++] = (cairn_server_drop){.layer = layer, .reason = reason, .count = drops};
+    }
+}
+
+// Entry 0 of each array counts what was not dropped.
+uint32_t cairn_server_drops_read(
+    const cairn_server_statistics *statistics, cairn_server_drop out[CAIRN_SERVER_DROPS_MAX]) {
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
+        add_drop(out, &count, "netcode", cairn_netcode_drop_text((cairn_netcode_drop)i),
+            statistics->drops_netcode[i]);
+    }
+    for (uint32_t i = 1; i < CAIRN_LINK_DROP_COUNT; ++i) {
+        add_drop(out, &count, "link", cairn_link_drop_text((cairn_link_drop)i),
+            statistics->drops_link[i]);
+    }
+    for (uint32_t i = 1; i < CAIRN_DECODE_REFUSAL_COUNT; ++i) {
+        add_drop(out, &count, "message", cairn_decode_refusal_text((cairn_decode_refusal)i),
+            statistics->drops_decode[i]);
+    }
+    return count;
 }

@@ -114,6 +114,10 @@ typedef struct cairn_server_config {
     struct cairn_world *(*on_seek)(void *user, const char *room, uint64_t tick);
     uint64_t start_ns;      // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
     uint64_t start_unix_ns; // wall clock at create
+    // The wall clock, with which the times of tokens are compared; read once a second. If it jumps,
+    // tokens are compared with the new time at once, and the event "clock_jumped" says by how much.
+    // NULL: it is counted from start_unix_ns, also while the machine sleeps.
+    uint64_t (*unix_ns)(void *user);
     void (*on_event)(void *user, const cairn_server_event *event); // may be NULL
     // A monotonic clock that measures what ticks cost, on the thread that runs them. NULL: costs
     // are not measured.

@@ -82,13 +82,28 @@ typedef struct cairn_server_statistics {
     uint64_t datagrams_sent;
     uint64_t bytes_received; // datagrams, without UDP and IP headers
     uint64_t bytes_sent;
-    uint64_t rooms_refused; // could not be created
+    uint64_t clock_jumps;    // of the wall clock, by a second or more
+    int64_t clock_jump_ms;   // the last of these; < 0: backwards
+    uint64_t clock_warnings; // events "clock_suspect": times of genuine tokens are refused
+    uint64_t rooms_refused;  // could not be created
     uint64_t controls_done;
     uint64_t controls_refused[CAIRN_SERVER_CONTROL_REFUSALS_MAX];
     uint64_t drops_netcode[CAIRN_SERVER_NETCODE_DROPS_MAX];
     uint64_t drops_link[CAIRN_SERVER_LINK_DROPS_MAX];
     uint64_t drops_decode[CAIRN_SERVER_DECODE_DROPS_MAX];
 } cairn_server_statistics;
+
+// One reason for which datagrams, payloads or messages were dropped.
+typedef struct cairn_server_drop {
+    const char *layer;  // "netcode", "link" or "message"; static text
+    const char *reason; // static text, a lower-case phrase
+    uint64_t count;
+} cairn_server_drop;
+// More than there are reasons.
+#define CAIRN_SERVER_DROPS_MAX 80
+// Writes the reasons whose count is not 0 and returns how many there are.
+uint32_t cairn_server_drops_read(
+    const cairn_server_statistics *statistics, cairn_server_drop out[CAIRN_SERVER_DROPS_MAX]);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,10 @@ struct cairn_server {
     struct cairn_session_features *features; // owned; [clients_max], what the sessions point to
     uint32_t jobs_out;                       // handed to the driver and not yet back
 
+    uint64_t clock_read_ns;   // when the wall clock was last read
+    uint64_t clock_offset_ns; // the wall clock minus the driver's, modulo 2^64
+    uint64_t clock_warned_ns; // when clock_suspect was last emitted
+
     bool draining;
     uint64_t drain_end_ns;
     bool sent_all; // the last send found nothing

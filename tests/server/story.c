@@ -15,7 +15,6 @@
 #include <cairn/token.h>
 
 #define PROTOCOL_ID 77
-#define START_UNIX_S UINT64_C(1000000)
 #define TOKEN_LIFETIME_S 600
 
 static const uint8_t private_key[CAIRN_KEY_SIZE] = {1, 2, 3};
@@ -75,7 +74,7 @@ void story_start(story *s, const cairn_server_config *config) {
     story_end(s);
     memset(s, 0, sizeof *s);
     cairn_server_config full = config != NULL ? *config : story_config();
-    s->now_ns = 5000000000;
+    s->now_ns = STORY_START_NS;
     s->record = malloc(STORY_RECORD_MAX);
     s->record_limit = STORY_RECORD_MAX;
     CAIRN_ASSERT(s->record != NULL);
@@ -87,7 +86,7 @@ void story_start(story *s, const cairn_server_config *config) {
     full.first_room.scene = full.first_room.scene == NULL ? story_scene() : full.first_room.scene;
     full.token_lifetime_s_max = TOKEN_LIFETIME_S;
     full.start_ns = s->now_ns;
-    full.start_unix_ns = START_UNIX_S * CAIRN_NS_PER_S;
+    full.start_unix_ns = STORY_START_UNIX_S * CAIRN_NS_PER_S;
     full.on_event = on_event;
     full.on_record = on_record;
     full.user = s;
@@ -149,7 +148,7 @@ static void connect_client(story *s, story_client *client) {
     const cairn_token_request request = {.protocol_id = PROTOCOL_ID,
         .user_data = user_data,
         .client_id = client->client_id,
-        .create_unix_s = START_UNIX_S,
+        .create_unix_s = STORY_START_UNIX_S,
         .lifetime_s = TOKEN_LIFETIME_S,
         .timeout_s = 5,
         .server_addresses = &server_address,
@@ -158,7 +157,8 @@ static void connect_client(story *s, story_client *client) {
         .entropy = random};
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     expect_ok(cairn_token_issue(&request, token));
-    expect_ok(cairn_netcode_client_connect(client->netcode, s->now_ns, START_UNIX_S + 1, token));
+    expect_ok(
+        cairn_netcode_client_connect(client->netcode, s->now_ns, STORY_START_UNIX_S + 1, token));
 }
 
 uint32_t story_join_as(story *s, const cairn_hello *hello) {

@@ -20,6 +20,9 @@
 #define STORY_HELD_MAX 64
 #define STORY_BODIES_MAX 128
 #define STORY_RECORD_MAX (4 * 1024 * 1024)
+// The clocks when a story starts.
+#define STORY_START_NS (5 * CAIRN_NS_PER_S)
+#define STORY_START_UNIX_S UINT64_C(1000000)
 #define STORY_STEP_NS UINT64_C(4000000)
 
 typedef struct story_snapshot {
