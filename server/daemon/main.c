@@ -37,6 +37,8 @@ typedef struct program {
     uint64_t stats_ns;        // when bytes_in and bytes_out were read
     uint64_t bytes_in;
     uint64_t bytes_out;
+    cairn_server_drop drops[CAIRN_SERVER_DROPS_MAX]; // as last logged
+    uint32_t drop_count;
     bool listening;
 } program;
 
@@ -163,18 +165,14 @@ static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t cli
                       .field_count = 2});
 }
 
+static uint64_t on_unix(void *user) {
+    (void)user;
+    return cairn_uv_unix_ns();
+}
+
 static uint64_t on_clock(void *user) {
     (void)user;
     return cairn_uv_now_ns();
-}
-
-static uint64_t sum(const uint64_t *counts, uint32_t first, uint32_t count) {
-    CAIRN_ASSERT(first <= count);
-    uint64_t total = 0;
-    for (uint32_t i = first; i < count; ++i) {
-        total += counts[i];
-    }
-    return total;
 }
 
 static uint64_t per_second(uint64_t bytes, uint64_t elapsed_ns) {
@@ -211,6 +209,35 @@ static void log_room_statistics(program *p) {
     }
 }
 
+// One line for each reason that dropped something since the last time.
+static uint64_t log_drops(program *p, const cairn_server_statistics *now) {
+    cairn_server_drop drops[CAIRN_SERVER_DROPS_MAX];
+    const uint32_t count = cairn_server_drops_read(now, drops);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t k = 0;
+        while (k < p->drop_count &&
+               (p->drops[k].reason != drops[i].reason || p->drops[k].layer != drops[i].layer)) {
+            ++k;
+        }
+        const uint64_t before = k < p->drop_count ? p->drops[k].count : 0;
+        const cairn_log_field fields[] = {{"layer", .text = drops[i].layer},
+            {"reason", .text = drops[i].reason}, {"count", .number = drops[i].count},
+            {"new", .number = drops[i].count - before}};
+        sum += drops[i].count;
+        if (drops[i].count > before) {
+            write_line(p, (cairn_log_line){.level = CAIRN_LOG_INFO,
+                              .name = "drops",
+                              .fields = fields,
+                              .field_count = FIELD_COUNT(fields),
+                              .unlimited = true});
+        }
+    }
+    memcpy(p->drops, drops, count * sizeof *drops);
+    p->drop_count = count;
+    return sum;
+}
+
 static void log_statistics(void *user) {
     program *p = user;
     cairn_server_statistics now;
@@ -218,9 +245,7 @@ static void log_statistics(void *user) {
     const cairn_uv_statistics io = cairn_uv_driver_statistics(p->driver);
     const uint64_t now_ns = cairn_uv_now_ns();
     const uint64_t elapsed_ns = now_ns - p->stats_ns;
-    const uint64_t drops = sum(now.drops_netcode, 1, CAIRN_SERVER_NETCODE_DROPS_MAX) +
-                           sum(now.drops_link, 1, CAIRN_SERVER_LINK_DROPS_MAX) +
-                           sum(now.drops_decode, 1, CAIRN_SERVER_DECODE_DROPS_MAX);
+    const uint64_t drops = log_drops(p, &now);
     const cairn_log_field fields[] = {
         {"rooms", .number = now.rooms},
         {"clients", .number = now.clients},
@@ -244,6 +269,7 @@ static void log_statistics(void *user) {
         {"drops", .number = drops},
         {"send_waits", .number = io.send_waits},
         {"send_errors", .number = io.send_errors},
+        {"clock_jumps", .number = now.clock_jumps},
         {"log_lost", .number = cairn_log_writer_lost(p->log_writer)},
     };
     p->stats_ns = now_ns;
@@ -408,6 +434,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.control = config->control;
     server.start_ns = cairn_uv_now_ns();
     server.start_unix_ns = cairn_uv_unix_ns();
+    server.unix_ns = on_unix;
     server.on_event = on_event;
     server.clock_ns = on_clock;
     server.on_record = on_record;

@@ -3,6 +3,7 @@
 
 import re
 import stat
+import time
 
 import pytest
 
@@ -84,10 +85,14 @@ def test_a_default_token_is_accepted_by_a_server_that_runs(kit):
 
 
 def test_a_token_that_outlives_the_servers_limit_is_refused_before_and_after_a_restart(kit):
-    server = kit.serve()
+    server = kit.serve("--stats-interval", 1)
     long, default = kit.token(server, "--lifetime", 3600, name="long"), kit.token(server, name="default")
     kit.run("cairn-bot", "--token", long, "--seconds", 1, code=1)
     kit.run("cairn-bot", "--token", default, "--seconds", 1)
+    time.sleep(1.1)
+    drops = {event["reason"]: event for event in server.events("drops")}
+    assert drops["token expires too far in the future"]["layer"] == "netcode"
+    assert drops["token expires too far in the future"]["count"] > 0
     server.kill()
     restarted = kit.serve("--listen", server.address)
     for token in (long, default):
