@@ -188,13 +188,19 @@ void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_add
     const uint8_t *payload =
         cairn_connection_receive(connection, now_ns, from, bytes, size, &payload_size);
     follow_handshake(client, now_ns);
-    if (payload == NULL || !cairn_connection_is_open(connection) ||
-        cairn_link_receive(connection->link, now_ns, payload, payload_size) != CAIRN_LINK_TAKEN) {
-        return; // netcode and the link count why
+    if (payload == NULL || !cairn_connection_is_open(connection)) {
+        return; // netcode counts why
     }
     cairn_link_message message;
-    while (cairn_link_next_message(connection->link, &message)) {
+    const bool taken = cairn_link_receive(connection->link, now_ns, payload, payload_size) ==
+                       CAIRN_LINK_TAKEN; // the link counts why not
+    while (taken && cairn_link_next_message(connection->link, &message)) {
         cairn_client_take_message(client, now_ns, &message);
+    }
+    if (cairn_connection_is_open(connection) && cairn_link_failed(connection->link)) {
+        cairn_connection_fail(connection, now_ns, CAIRN_CONNECTION_BROKEN,
+            "the server sent an impossible frame, or takes smaller messages than this client "
+            "sends");
     }
 }
 
@@ -204,8 +210,13 @@ static void step_world(cairn_client *client, uint64_t now_ns) {
     } else if (cairn_client_simulates(client)) {
         const double shown_tick =
             cairn_interpolation_tick(&client->view.interpolation, &client->timing.clock, now_ns);
-        cairn_lockstep_advance(&client->lockstep, shown_tick,
-            cairn_client_resync_steps_max(&client->resync, CATCH_UP_TICKS_MAX));
+        const cairn_client_config *config = &client->config;
+        const cairn_lockstep_budget budget = {
+            .ticks_max = cairn_client_resync_steps_max(&client->resync, CATCH_UP_TICKS_MAX),
+            .time_ns = (uint64_t)config->resim_budget_us * 1000,
+            .clock_ns = config->clock_ns,
+            .clock_context = config->clock_context};
+        cairn_lockstep_advance(&client->lockstep, shown_tick, &budget);
     }
 }
 

@@ -178,6 +178,10 @@ bool cairn_link_reliable_idle(const cairn_link *link) {
     return link->sender.base == link->sender.end;
 }
 
+uint64_t cairn_link_reliable_acknowledged(const cairn_link *link) {
+    return link->sender.acked;
+}
+
 bool cairn_link_failed(const cairn_link *link) {
     return link->receiver.broken ||
            (link->has_peer_window && cairn_stream_sender_failed(&link->sender));

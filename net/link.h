@@ -50,6 +50,8 @@ cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, si
 // Bytes that send_reliable accepts now, including headers.
 size_t cairn_link_reliable_room(const cairn_link *link);
 bool cairn_link_reliable_idle(const cairn_link *link); // everything sent was acknowledged
+// How far the peer has acknowledged the reliable stream: grows while anything arrives.
+uint64_t cairn_link_reliable_acknowledged(const cairn_link *link);
 // Whether the reliable stream has failed permanently: the peer sent invalid frames, or a message
 // was queued that is larger than the peer accepts. Disconnect then.
 bool cairn_link_failed(const cairn_link *link);

@@ -17,6 +17,7 @@ const char *cairn_link_drop_text(cairn_link_drop drop) {
         [CAIRN_LINK_DROP_ACK] = "acknowledges a payload that was never sent",
         [CAIRN_LINK_DROP_FRAGMENT] = "fragment is invalid or contradicts another",
         [CAIRN_LINK_DROP_MESSAGE_SIZE] = "message larger than this side accepts",
+        [CAIRN_LINK_DROP_WINDOW] = "another receive window than before",
         [CAIRN_LINK_DROP_STREAM] = "reliable bytes outside the receive window",
     };
     return (unsigned)drop < CAIRN_LINK_DROP_COUNT ? texts[drop] : "unknown";

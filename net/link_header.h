@@ -21,6 +21,7 @@ typedef enum cairn_link_drop {
     CAIRN_LINK_DROP_ACK,          // acknowledges a payload that was never sent
     CAIRN_LINK_DROP_FRAGMENT,     // impossible, or contradicts another fragment
     CAIRN_LINK_DROP_MESSAGE_SIZE, // larger than receive_size_max
+    CAIRN_LINK_DROP_WINDOW,       // announces another window than before
     CAIRN_LINK_DROP_STREAM,       // reliable bytes outside the receive window, or not in units of 8
     CAIRN_LINK_DROP_COUNT
 } cairn_link_drop;

@@ -216,6 +216,10 @@ static cairn_link_drop receive_checked(
     CAIRN_ASSERT(size >= CAIRN_LINK_HEADER_SIZE);
     const uint8_t *body = bytes + CAIRN_LINK_HEADER_SIZE;
     const size_t body_size = size - CAIRN_LINK_HEADER_SIZE;
+    const uint32_t window = (uint32_t)header.window * CAIRN_LINK_WINDOW_UNIT;
+    if (link->has_peer_window && window != link->sender.window) {
+        return CAIRN_LINK_DROP_WINDOW;
+    }
     ack_report report;
     drop = header.has_ack ? read_report(link, &header, body, body_size, &report) : CAIRN_LINK_TAKEN;
     if (drop != CAIRN_LINK_TAKEN) {
@@ -225,7 +229,7 @@ static cairn_link_drop receive_checked(
     if (drop != CAIRN_LINK_TAKEN) {
         return drop;
     }
-    link->sender.window = (uint32_t)header.window * CAIRN_LINK_WINDOW_UNIT;
+    link->sender.window = window;
     link->has_peer_window = true;
     note_received(link, now_ns, sequence, header.kind);
     if (header.has_ack) {

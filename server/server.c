@@ -13,6 +13,8 @@
 #include <cairn/token.h>
 
 #define DRAIN_NS CAIRN_NS_PER_S
+// A client that acknowledges nothing of its reliable stream for this long is disconnected.
+#define STREAM_STALL_NS (30 * CAIRN_NS_PER_S)
 // How often the wall clock is read, and which difference from the driver's clock is a jump.
 #define CLOCK_INTERVAL_NS CAIRN_NS_PER_S
 #define CLOCK_JUMP_NS CAIRN_NS_PER_S
@@ -198,7 +200,8 @@ static void receive_payload(
     // Loss, duplication and reordering explain the other drops. A payload that breaks the link's
     // format was encrypted by a client that does it on purpose.
     if (drop == CAIRN_LINK_DROP_SIZE || drop == CAIRN_LINK_DROP_KIND ||
-        drop == CAIRN_LINK_DROP_FRAGMENT || drop == CAIRN_LINK_DROP_MESSAGE_SIZE) {
+        drop == CAIRN_LINK_DROP_FRAGMENT || drop == CAIRN_LINK_DROP_MESSAGE_SIZE ||
+        drop == CAIRN_LINK_DROP_WINDOW) {
         cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_MALFORMED, NULL);
     }
     cairn_link_message message;
@@ -245,6 +248,27 @@ void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_add
     take_netcode_events(server);
 }
 
+// A client that can never be sent what waits for it, because its window is smaller than a message
+// or because it acknowledges nothing, would hold its slot and its state for good.
+static void check_stream(cairn_server *server, cairn_session *session) {
+    const uint64_t now_ns = server->context.now_ns;
+    const uint64_t acknowledged = cairn_link_reliable_acknowledged(session->link);
+    if (acknowledged != session->acknowledged || cairn_link_reliable_idle(session->link)) {
+        session->acknowledged = acknowledged;
+        session->progress_ns = now_ns;
+    }
+    const bool failed = cairn_link_failed(session->link);
+    if (failed || now_ns - session->progress_ns >= STREAM_STALL_NS) {
+        server->statistics.streams_failed += 1;
+        cairn_context_emit(&server->context, session->room, CAIRN_LOG_WARN, "stream_failed",
+            session->client_id,
+            failed ? "the client's window is smaller than a message, or it sent an impossible frame"
+                   : "the client acknowledged nothing of what it was sent reliably for 30 s",
+            0);
+        cairn_netcode_server_disconnect(server->context.netcode, now_ns, session->client);
+    }
+}
+
 // Receives what comes out of the session's conditioner, and raises the events of its state.
 static void advance_session(cairn_server *server, cairn_session *session) {
     const uint64_t now_ns = server->context.now_ns;
@@ -257,6 +281,10 @@ static void advance_session(cairn_server *server, cairn_session *session) {
            (size = cairn_link_conditioner_take(session->conditioner_in, now_ns, payload)) > 0) {
         receive_payload(server, session, payload, size);
     }
+    if (session->state == CAIRN_SESSION_FREE) {
+        return;
+    }
+    check_stream(server, session);
     if (now_ns >= session->timeout_ns) {
         cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_TIMEOUT, NULL);
     } else if (cairn_link_reliable_idle(session->link)) {

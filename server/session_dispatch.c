@@ -77,6 +77,7 @@ static cairn_session_state on_connect(const dispatch *d) {
         .link_bodies = bodies,
         .slot = CAIRN_SLOT_NONE,
         .timeout_ns = d->server->context.now_ns + CAIRN_SESSION_HELLO_NS,
+        .progress_ns = d->server->context.now_ns,
         .input_timing = {.reported = true},
         .replication = session->replication,
         .lag = session->lag,

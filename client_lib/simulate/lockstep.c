@@ -10,6 +10,9 @@
 
 // Two steps are enough to interpolate between; two more cover a burst of steps in one advance.
 #define SNAPSHOTS 4
+// A world may need this many times the memory of the largest state that the host accepts:
+// capacities leave room for what is not there yet. A small state can announce any capacities.
+#define WORLD_PER_STATE 4
 
 const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
     static const char *const texts[CAIRN_LOCKSTEP_VERDICT_COUNT] = {
@@ -22,6 +25,8 @@ const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
         [CAIRN_LOCKSTEP_FULL] = "no room for more confirmed ticks",
         [CAIRN_LOCKSTEP_STATE_TOO_LARGE] =
             "the server's state is larger than state_size_max allows: raise state_size_max",
+        [CAIRN_LOCKSTEP_WORLD_TOO_LARGE] = "the server's world has larger capacities than "
+                                           "state_size_max allows: raise state_size_max",
         [CAIRN_LOCKSTEP_STATE_MALFORMED] = "the server's state does not decode",
         [CAIRN_LOCKSTEP_RULES_UNKNOWN] =
             "the server's rules are not linked into this client: set config.rules",
@@ -165,6 +170,9 @@ static cairn_lockstep_verdict decode_world(cairn_lockstep *lockstep, cairn_world
     } else if (!cairn_rules_find(rules_name, &def.rules)) {
         return CAIRN_LOCKSTEP_RULES_UNKNOWN;
     }
+    if (cairn_world_def_state_size(&def) / WORLD_PER_STATE > transfer->size_max) {
+        return CAIRN_LOCKSTEP_WORLD_TOO_LARGE;
+    }
     if (cairn_world_create(&def, out) != CAIRN_OK) {
         return CAIRN_LOCKSTEP_NO_MEMORY;
     }
@@ -295,16 +303,25 @@ uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {
                       cairn_timeline_confirmed_tick(&lockstep->timeline));
 }
 
-uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max) {
-    CAIRN_ASSERT(ticks_max > 0);
+static bool is_spent(const cairn_lockstep_budget *budget, uint64_t begin_ns) {
+    return budget->clock_ns != NULL && budget->time_ns > 0 &&
+           budget->clock_ns(budget->clock_context) - begin_ns >= budget->time_ns;
+}
+
+uint32_t cairn_lockstep_advance(
+    cairn_lockstep *lockstep, double show_tick, const cairn_lockstep_budget *budget) {
+    CAIRN_ASSERT(budget->ticks_max > 0);
     cairn_timeline *timeline = &lockstep->timeline;
+    const uint64_t begin_ns =
+        budget->clock_ns != NULL ? budget->clock_ns(budget->clock_context) : 0;
     uint32_t steps = 0;
-    while (steps < ticks_max && (double)timeline->head_tick < show_tick &&
+    while (steps < budget->ticks_max && (double)timeline->head_tick < show_tick &&
+           (steps == 0 || !is_spent(budget, begin_ns)) &&
            cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {
         cairn_lockstep_show(lockstep);
         steps++;
     }
-    CAIRN_ASSERT(steps <= ticks_max);
+    CAIRN_ASSERT(steps <= budget->ticks_max);
     return steps;
 }
 

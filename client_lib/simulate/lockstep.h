@@ -57,6 +57,7 @@ typedef enum cairn_lockstep_verdict {
     CAIRN_LOCKSTEP_GAP,             // ticks too far beyond those held
     CAIRN_LOCKSTEP_FULL,            // no room for more ticks now
     CAIRN_LOCKSTEP_STATE_TOO_LARGE, // after this one and those below the client cannot continue
+    CAIRN_LOCKSTEP_WORLD_TOO_LARGE, // the state is small; its world would not be
     CAIRN_LOCKSTEP_STATE_MALFORMED,
     CAIRN_LOCKSTEP_RULES_UNKNOWN,
     CAIRN_LOCKSTEP_COMMAND_REFUSED, // a confirmed command is out of range
@@ -80,9 +81,17 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
 cairn_lockstep_verdict cairn_lockstep_take_ticks(
     cairn_lockstep *lockstep, const cairn_ticks_message *message);
 
-// Steps while the world is behind `show_tick` and confirmed ticks are held, at most `ticks_max`
-// times. Returns how many.
-uint32_t cairn_lockstep_advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max);
+// What one advance may spend. At least one tick is stepped; the rest waits for the next advance.
+typedef struct cairn_lockstep_budget {
+    uint32_t ticks_max;
+    uint64_t time_ns;                    // 0: no limit
+    uint64_t (*clock_ns)(void *context); // NULL: time is not limited
+    void *clock_context;
+} cairn_lockstep_budget;
+// Steps while the world is behind `show_tick`, confirmed ticks are held and the budget lasts.
+// Returns how many ticks it stepped.
+uint32_t cairn_lockstep_advance(
+    cairn_lockstep *lockstep, double show_tick, const cairn_lockstep_budget *budget);
 // Adds the present world to the snapshots shown, and drops those of its tick and later.
 void cairn_lockstep_show(cairn_lockstep *lockstep);
 // Confirmed ticks that wait to be stepped.

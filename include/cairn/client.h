@@ -63,9 +63,11 @@ typedef struct cairn_client_config {
     const struct cairn_rules *rules;
 
     // Capacities, taken at create.
-    uint32_t bodies_max;     // of one snapshot; default 8192
-    uint32_t shapes_max;     // of all bodies together; default 16384
-    uint32_t state_size_max; // bytes of the largest state accepted; default and at most 64 MiB
+    uint32_t bodies_max; // of one snapshot; default 8192
+    uint32_t shapes_max; // of all bodies together; default 16384
+    // Bytes of the largest state accepted; default and at most 64 MiB. A state of a world whose
+    // capacities need more than four times as much is refused before memory is taken.
+    uint32_t state_size_max;
     // Interpolate mode: bytes of all triangle meshes and height fields together, 4 for each
     // coordinate, index and height; default and at most 64 MiB. Those that do not fit are left out
     // and counted as drops.
@@ -176,9 +178,9 @@ void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_add
     const uint8_t *bytes, size_t size);
 // Runs what is due: time-outs, inputs, steps of the client's world. After a stall of the host, the
 // server or the path, the first message that arrives corrects the client's clock. A world that lags
-// catches up by at most ten ticks in one advance (lockstep), or by what resim_ticks_max and
-// resim_budget_us allow (predict). After a stall longer than the server's history of 1024 ticks the
-// server sends a new state.
+// catches up by at most ten ticks and resim_budget_us in one advance (lockstep), or by what
+// resim_ticks_max and resim_budget_us allow (predict). After a stall longer than the server's
+// history of 1024 ticks the server sends a new state.
 void cairn_client_advance(cairn_client *client, uint64_t now_ns);
 // The latest time for the next call of advance, on the clock of now_ns.
 uint64_t cairn_client_deadline_ns(const cairn_client *client);

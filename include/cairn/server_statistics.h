@@ -78,6 +78,7 @@ typedef struct cairn_server_statistics {
     uint32_t rooms;
     uint32_t clients;             // connected
     uint64_t protocol_violations; // messages that were malformed or did not fit the state
+    uint64_t streams_failed; // clients disconnected because they can or will not take what waits
     uint64_t datagrams_received;
     uint64_t datagrams_sent;
     uint64_t bytes_received; // datagrams, without UDP and IP headers

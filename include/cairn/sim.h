@@ -654,6 +654,9 @@ size_t cairn_world_save(const cairn_world *world, void *bytes, size_t size);
 // the world is unchanged.
 cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size);
 
+// Bytes of the state of a world of this def; 0 if the def is refused. The world takes some three
+// times as much. For a def that comes from outside, before a world is created.
+size_t cairn_world_def_state_size(const cairn_world_def *def);
 size_t cairn_world_encode_size(const cairn_world *world); // bytes that encode would write now
 // Returns the bytes written, 0 if `size` is too small.
 size_t cairn_world_encode(const cairn_world *world, void *bytes, size_t size);

@@ -125,6 +125,8 @@ TEST("a header that breaks one rule is refused for the right reason") {
         {"bit 4", KIND, MESSAGE | 0x10, 1, 0, 2001, 0, 0, {0}, 0, 1},
         {"bit 7", KIND, MESSAGE | 0x80, 1, 0, 2001, 0, 0, {0}, 0, 1},
         {"window 0", KIND, MESSAGE, 0, 0, 2001, 0, 0, {0}, 0, 1},
+        {"another window than before", CAIRN_LINK_DROP_WINDOW, MESSAGE, 2, 0, 2001, 0, 0, {0}, 0,
+            1},
         {"a delay without acks", KIND, MESSAGE, 1, 1, 2001, 0, 0, {0}, 0, 1},
         {"an ack without acks", KIND, MESSAGE, 1, 0, 2001, 1, 0, {0}, 0, 1},
         {"ack bits without acks", KIND, MESSAGE, 1, 0, 2001, 0, 1, {0}, 0, 1},

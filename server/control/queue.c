@@ -58,6 +58,17 @@ static bool refuse_at_once(cairn_server *server, cairn_session *session,
             .reason = cairn_control_refusal_text(refusal)});
 }
 
+static bool has_room(const cairn_control_queue *queue, const cairn_session *session) {
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < queue->count; ++i) {
+        own += queue->entries[queue->order[i]].client == session->client ? 1 : 0;
+    }
+    const uint32_t limit = own < CAIRN_CONTROL_QUEUE_FEW
+                               ? CAIRN_CONTROL_QUEUE_MAX
+                               : CAIRN_CONTROL_QUEUE_MAX - CAIRN_CONTROL_QUEUE_RESERVED;
+    return queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;
+}
+
 static void enqueue(cairn_control_queue *queue, const cairn_session *session,
     const cairn_control_request *request) {
     CAIRN_ASSERT(queue->count < CAIRN_CONTROL_QUEUE_MAX);
@@ -86,7 +97,7 @@ bool cairn_control_queue_receive(
         refuse_at_once(server, session, request, refusal);
         return session->controls_refused > CAIRN_CONTROL_UNAUTHORISED_MAX;
     }
-    if (server->control->count == CAIRN_CONTROL_QUEUE_MAX) {
+    if (!has_room(server->control, session)) {
         refuse_at_once(server, session, request, CAIRN_CONTROL_BUSY);
         return false;
     }

@@ -16,8 +16,13 @@
 struct cairn_room;
 struct cairn_server;
 
-// Requests that wait in a server; further ones are refused as busy.
-#define CAIRN_CONTROL_QUEUE_MAX 64
+// Requests that wait in a server; further ones are refused as busy. One client has at most a
+// quarter, and the last quarter is for clients that have few waiting: no operator keeps another one
+// waiting.
+#define CAIRN_CONTROL_QUEUE_MAX 256
+#define CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX (CAIRN_CONTROL_QUEUE_MAX / 4)
+#define CAIRN_CONTROL_QUEUE_RESERVED (CAIRN_CONTROL_QUEUE_MAX / 4)
+#define CAIRN_CONTROL_QUEUE_FEW 2
 // Unauthorised requests that are tolerated before the client is disconnected.
 #define CAIRN_CONTROL_UNAUTHORISED_MAX 64
 

@@ -43,6 +43,8 @@ typedef struct cairn_session {
     uint64_t timeout_ns;       // end of the state's time limit; UINT64_MAX: none
     uint64_t received_ns;      // when the last payload arrived
     cairn_byte_budget budget;  // of what it asks for
+    uint64_t acknowledged;     // of the reliable stream, in bytes
+    uint64_t progress_ns;      // when that grew last, or nothing was unacknowledged
     uint32_t violations;       // messages that were malformed or did not fit the state
     uint32_t world_epoch;      // how many replacements of the room's world the client was sent
     bool demoted;              // it simulated once and is served by snapshots now

@@ -115,6 +115,14 @@ cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
     return CAIRN_OK;
 }
 
+size_t cairn_world_def_state_size(const cairn_world_def *def) {
+    if (cairn_world_def_check(def) != CAIRN_OK) {
+        return 0;
+    }
+    const cairn_settings settings = cairn_settings_of(def);
+    return cairn_state_size(&settings);
+}
+
 void cairn_world_destroy(cairn_world *world) {
     if (world == NULL) {
         return;

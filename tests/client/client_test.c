@@ -6,8 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "bridge/snapshot.h"
 #include "client_lib/client_parts.h"
+#include "net/link_parts.h"
 #include "tests/kit/rig.h"
 #include <cairn/sim.h>
 
@@ -347,6 +349,30 @@ TEST("the failure text names the limit that a world exceeds") {
     expect_failed(
         &p, b, "the server's state is larger than state_size_max allows: raise state_size_max");
     assert_int_equal(drops(&p, a, "snapshot", "more bodies than bodies_max"), 1);
+}
+
+// docs/PROTOCOL.md, Stream: the receiver disconnects. A client that went on would never play.
+TEST("a client that receives an impossible frame of the stream disconnects") {
+    RIG(p, .seed = 19);
+    const uint32_t victim = join(&p, CAIRN_CLIENT_LOCKSTEP, NULL);
+    while (rig_state(&p, victim) != CAIRN_CLIENT_PLAYING) {
+        rig_run_ms(&p, 2);
+    }
+    cairn_link *link = rig_client(&p, victim)->connection.link;
+    uint8_t payload[CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + 8] = {CAIRN_LINK_STREAM};
+    cairn_writer writer = cairn_writer_of(payload, sizeof payload);
+    cairn_write_u8(&writer, CAIRN_LINK_STREAM);
+    cairn_write_u8(&writer, (uint8_t)(link->sender.window / CAIRN_LINK_WINDOW_UNIT));
+    cairn_write_u16(&writer, 0);
+    cairn_write_u32(&writer, (uint32_t)link->received.next);
+    cairn_write_u64(&writer, 0); // no acks
+    cairn_write_u64(&writer, link->receiver.edge);
+    assert_int_equal(cairn_link_receive(link, link->now_ns, payload, sizeof payload),
+        CAIRN_LINK_DROP_MESSAGE_SIZE); // a message of 0 bytes
+    rig_run_ms(&p, 500);
+    expect_failed(&p, victim,
+        "the server sent an impossible frame, or takes smaller messages than this client sends");
+    assert_int_equal(rig_server_statistics(&p).clients, 0);
 }
 
 TEST("messages that a server must not send are dropped and counted by reason") {

@@ -67,6 +67,63 @@ static cairn_lockstep_verdict send_ticks(const cairn_wire_tick *ticks, uint32_t 
     return cairn_lockstep_take_ticks(&client, &message);
 }
 
+static uint32_t advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max) {
+    const cairn_lockstep_budget budget = {.ticks_max = ticks_max};
+    return cairn_lockstep_advance(lockstep, show_tick, &budget);
+}
+
+// A clock that shows three more milliseconds at each look.
+static uint64_t slow_clock_ns(void *context) {
+    uint64_t *now_ns = context;
+    *now_ns += 3000000;
+    return *now_ns;
+}
+
+TEST("one advance keeps to its time, and steps at least one tick") {
+    static const struct {
+        uint64_t time_ns;
+        uint32_t steps;
+    } rows[] = {{1, 1}, {3000000, 1}, {8000000, 3}, {9000000, 3}, {9000001, 4}, {0, 5}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        uint64_t now_ns = 0;
+        assert_int_equal(send_whole_state(), CAIRN_LOCKSTEP_LOADED);
+        cairn_wire_tick ticks[5];
+        for (int k = 0; k < 5; k++) {
+            ticks[k] = step_server();
+        }
+        assert_int_equal(send_ticks(ticks, 5), CAIRN_LOCKSTEP_TAKEN);
+        const cairn_lockstep_budget budget = {.ticks_max = 10,
+            .time_ns = rows[i].time_ns,
+            .clock_ns = slow_clock_ns,
+            .clock_context = &now_ns};
+        assert_int_equal(cairn_lockstep_advance(&client, 1e9, &budget), rows[i].steps);
+        assert_int_equal(cairn_lockstep_waiting(&client), 5 - rows[i].steps);
+    }
+    assert_int_equal(client.timeline.roots_differed, 0);
+}
+
+// 188 bytes can announce a world that takes gigabytes.
+TEST("a small state of a world with absurd capacities is refused before it takes memory") {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = 4096;
+    def.shape_capacity = 4096;
+    cairn_world *world = NULL;
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    server.state_size = (uint32_t)cairn_world_encode(world, server.state, STATE_MAX);
+    server.state_tick = cairn_world_tick(world);
+    cairn_world_destroy(world);
+    const size_t size = cairn_world_def_state_size(&def);
+    assert_true(server.state_size < size / 100);
+    for (uint32_t allowed = 0; allowed < 2; ++allowed) {
+        cairn_lockstep_destroy(&client);
+        const uint32_t state_size_max = (uint32_t)(size / 4) - (allowed != 0 ? 0 : 1);
+        assert_int_equal(cairn_lockstep_create(&client, NULL, state_size_max), CAIRN_OK);
+        assert_int_equal(send_state(0, server.state_size),
+            allowed != 0 ? CAIRN_LOCKSTEP_LOADED : CAIRN_LOCKSTEP_WORLD_TOO_LARGE);
+        assert_int_equal(client.timeline.world != NULL, allowed);
+    }
+}
+
 TEST("ticks before any state are not expected") {
     cairn_wire_tick tick = step_server();
     assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_NOT_EXPECTED);
@@ -81,9 +138,9 @@ TEST("ticks are stepped once and compared") {
     assert_int_equal(send_ticks(ticks, 3), CAIRN_LOCKSTEP_TAKEN);
     assert_int_equal(send_ticks(ticks, 5), CAIRN_LOCKSTEP_TAKEN); // three repeated, two new
     assert_int_equal(cairn_lockstep_waiting(&client), 5);
-    assert_int_equal(cairn_lockstep_advance(&client, 2.5, 100), 3);
-    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 1), 1);
-    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 100), 1);
+    assert_int_equal(advance(&client, 2.5, 100), 3);
+    assert_int_equal(advance(&client, 1e9, 1), 1);
+    assert_int_equal(advance(&client, 1e9, 100), 1);
     assert_int_equal(client.timeline.roots_compared, 5);
     assert_int_equal(client.timeline.roots_differed, 0);
     assert_int_equal(send_ticks(ticks, 5), CAIRN_LOCKSTEP_TAKEN);
@@ -110,7 +167,7 @@ TEST("a gap is not stepped over") {
     assert_int_equal(cairn_lockstep_waiting(&client), 3);
     assert_int_equal(send_ticks(&ticks[3], 1), CAIRN_LOCKSTEP_TAKEN);
     assert_int_equal(cairn_lockstep_waiting(&client), 5);
-    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 100), 5);
+    assert_int_equal(advance(&client, 1e9, 100), 5);
     assert_int_equal(client.timeline.roots_differed, 0);
     assert_int_equal(client.early.commands.free_count, client.early.commands.block_count);
 }
@@ -150,7 +207,7 @@ TEST("a root that differs is counted once, at its tick") {
     }
     ticks[1].root_hi ^= 1;
     send_ticks(ticks, 3);
-    cairn_lockstep_advance(&client, 1e9, 100);
+    advance(&client, 1e9, 100);
     assert_int_equal(client.timeline.roots_compared, 3);
     assert_int_equal(client.timeline.roots_differed, 1);
     assert_int_equal(client.timeline.first_difference_tick, 2);
@@ -166,7 +223,7 @@ TEST("ticks that do not fit are not acknowledged") {
     tick.tick = CAIRN_LOCKSTEP_TICKS_MAX;
     assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_FULL);
     assert_int_equal(client.timeline.confirmed_end, CAIRN_LOCKSTEP_TICKS_MAX);
-    cairn_lockstep_advance(&client, 1e9, 1);
+    advance(&client, 1e9, 1);
     assert_int_equal(send_ticks(&tick, 1), CAIRN_LOCKSTEP_TAKEN);
 }
 
@@ -198,10 +255,10 @@ TEST("a new state replaces the world only when it is complete") {
     cairn_wire_tick next = step_server();
     assert_int_equal(send_ticks(&next, 1), CAIRN_LOCKSTEP_TAKEN);
     // The old world must not be stepped with the new one's ticks.
-    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 100), 0);
+    assert_int_equal(advance(&client, 1e9, 100), 0);
     assert_int_equal(cairn_world_tick(client.timeline.world), 0);
     assert_int_equal(send_state(100, server.state_size - 100), CAIRN_LOCKSTEP_LOADED);
-    assert_int_equal(cairn_lockstep_advance(&client, 1e9, 100), 1);
+    assert_int_equal(advance(&client, 1e9, 100), 1);
     assert_int_equal(client.timeline.roots_differed, 0);
     assert_int_equal(cairn_world_tick(client.timeline.world), 52);
 }

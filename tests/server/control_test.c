@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "server/control/queue.h"
+#include "server/core/server_state.h"
 #include "tests/server/story.h"
 
 static story s; // too large for a stack
@@ -466,4 +468,44 @@ TEST("requests of a client that left are dropped") {
     story_leave(&s, 0);
     story_run_ms(&s, 3000);
     assert_int_equal(story_statistics(&s).clients, 0);
+}
+
+// The first operator asks as often as it can before anything is carried out.
+TEST("an operator's flood of requests does not make another operator's busy") {
+    const uint32_t other = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    static story_answer others;
+    memset(&others, 0, sizeof others);
+    s.clients[other].answer = &others;
+    story_run_ms(&s, 300);
+    const cairn_control_request ask = {.verb = CAIRN_CONTROL_STATE, .room = "", .number = 7};
+    for (uint32_t i = 0; i < 300; ++i) {
+        assert_false(cairn_control_queue_receive(s.server, &s.server->sessions[0], &ask));
+    }
+    const uint64_t busy = story_statistics(&s).controls_refused[CAIRN_CONTROL_BUSY];
+    assert_int_equal(busy, 300 - CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX);
+    for (uint32_t i = 0; i < 10; ++i) {
+        assert_false(cairn_control_queue_receive(s.server, &s.server->sessions[other], &ask));
+    }
+    assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_BUSY], busy);
+    story_run_ms(&s, 1000);
+    assert_int_equal(others.count, 10);
+    assert_int_equal(others.answer.refusal, CAIRN_CONTROL_DONE);
+}
+
+TEST("a queue that many operators fill has places left for one that asks seldom") {
+    uint32_t operators[5] = {0};
+    for (uint32_t i = 1; i < 5; ++i) {
+        operators[i] = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    }
+    story_run_ms(&s, 300);
+    const cairn_control_request ask = {.verb = CAIRN_CONTROL_STATE, .room = "", .number = 7};
+    for (uint32_t i = 0; i < 4 * CAIRN_CONTROL_QUEUE_MAX; ++i) {
+        cairn_control_queue_receive(s.server, &s.server->sessions[operators[i % 4]], &ask);
+    }
+    const uint64_t busy = story_statistics(&s).controls_refused[CAIRN_CONTROL_BUSY];
+    for (uint32_t i = 0; i < CAIRN_CONTROL_QUEUE_FEW + 1; ++i) {
+        cairn_control_queue_receive(s.server, &s.server->sessions[operators[4]], &ask);
+        assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_BUSY] - busy,
+            i < CAIRN_CONTROL_QUEUE_FEW ? 0 : 1);
+    }
 }

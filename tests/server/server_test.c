@@ -592,3 +592,32 @@ TEST("readers of the state are counted until they leave") {
     assert_int_equal(story_statistics(&s).total.states_encoded, 1);
     assert_int_equal(story_statistics(&s).total.state_transfers, 3);
 }
+
+TEST("a client whose window is smaller than its state is disconnected") {
+    story_end(&s);
+    story_start(&s, NULL);
+    s.receive_size_max = 2000;
+    const uint32_t client = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    story_run_ms(&s, 1500);
+    assert_true(s.clients[client].welcomed);
+    assert_int_equal(story_state(&s, client), CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(story_statistics(&s).streams_failed, 1);
+    assert_int_equal(story_statistics(&s).clients, 0);
+    assert_true(story_has_event(&s, "stream_failed"));
+}
+
+TEST("a client that acknowledges nothing is disconnected after 30 seconds") {
+    const uint32_t deaf = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    while (!s.clients[deaf].welcomed) {
+        story_run_ms(&s, 4);
+    }
+    s.clients[deaf].deaf = true;
+    story_run_ms(&s, 29000);
+    assert_int_equal(story_state(&s, deaf), CAIRN_NETCODE_STATE_CONNECTED);
+    story_run_ms(&s, 2000);
+    assert_int_equal(story_state(&s, deaf), CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(story_state(&s, other), CAIRN_NETCODE_STATE_CONNECTED);
+    assert_int_equal(story_statistics(&s).streams_failed, 1);
+    assert_int_equal(story_tick(&s), cairn_world_tick(s.clients[other].world));
+}

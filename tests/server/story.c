@@ -165,7 +165,8 @@ uint32_t story_join_as(story *s, const cairn_hello *hello) {
     CAIRN_ASSERT(s->client_count < STORY_CLIENTS_MAX);
     uint32_t number = s->client_count++;
     story_client *client = &s->clients[number];
-    const cairn_link_config link = cairn_link_config_default();
+    cairn_link_config link = cairn_link_config_default();
+    link.receive_size_max = s->receive_size_max != 0 ? s->receive_size_max : link.receive_size_max;
     expect_ok(cairn_netcode_client_create(&client->netcode));
     expect_ok(cairn_link_create(&link, s->now_ns, &client->link));
     expect_ok(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &client->encoder));
@@ -370,7 +371,7 @@ static void client_receive(
     cairn_netcode_client_receive(client->netcode, s->now_ns, from, bytes, size);
     size_t payload_size;
     const uint8_t *payload = cairn_netcode_client_next_payload(client->netcode, &payload_size);
-    if (payload == NULL) {
+    if (payload == NULL || client->deaf) {
         return;
     }
     cairn_link_drop drop = cairn_link_receive(client->link, s->now_ns, payload, payload_size);

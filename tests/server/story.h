@@ -41,6 +41,7 @@ typedef struct story_client {
     bool silent;        // sends no message of its own
     bool mute_inputs;   // sends HELLO and nothing else
     bool corrupt_roots; // reports wrong roots
+    bool deaf;          // takes no payload, and so acknowledges none
     bool hello_sent;
     bool welcomed;
     cairn_welcome welcome; // its texts are no longer valid
@@ -91,9 +92,10 @@ typedef struct story {
     uint64_t now_ns;
     story_client clients[STORY_CLIENTS_MAX];
     uint32_t client_count;
-    bool operators;          // clients that join from now on have the right
-    uint64_t next_client_id; // of clients that join from now on; 0: each has one of its own
-    uint8_t *record;         // of the main room
+    bool operators;            // clients that join from now on have the right
+    uint32_t receive_size_max; // of the links of clients that join from now on; 0: the default
+    uint64_t next_client_id;   // of clients that join from now on; 0: each has one of its own
+    uint8_t *record;           // of the main room
     size_t record_size;
     size_t record_limit;     // beyond it the writer returns false
     char event_names[16384]; // the name of every event, each followed by a space
