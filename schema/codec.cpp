@@ -624,6 +624,7 @@ cairn_scene_body scene_body(const wire::SceneBody &t) {
     body.def.kind = static_cast<uint32_t>(t.kind());
     body.def.rotation = or_identity(t.rotation());
     body.mass = t.mass() + 0.0f;
+    body.def.bullet = t.bullet();
     const auto *grid = t.grid_count();
     body.grid_count[0] = grid == nullptr ? 1 : grid->x();
     body.grid_count[1] = grid == nullptr ? 1 : grid->y();

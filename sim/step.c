@@ -6,6 +6,7 @@
 #include "sim/collide/contact_events.h"
 #include "sim/collide/contact_update.h"
 #include "sim/collide/pair_cache.h"
+#include "sim/collide/sweep.h"
 #include "sim/edit.h"
 #include "sim/math/float_env.h"
 #include "sim/math/limits.h"
@@ -90,12 +91,20 @@ static void solve(void *argument) {
         cairn_soft_step_solve(world);
         cairn_solver_bodies_scatter(world);
         cairn_kinematic_bodies_integrate(world);
+        if (world->mesh_shapes == 0) {
+            cairn_bodies_sweep(
+                world, world->soft_step->strayed_slots, world->soft_step->strayed_count);
+        } else {
+            // Impacts with meshes are not predicted.
+            cairn_bodies_sweep(world, world->awake_set->bodies, world->awake_set->body_count);
+        }
     } else {
         cairn_pgs_integrate_forces(world);
         cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
         cairn_pgs_solve(world);
         cairn_stage_done(world, CAIRN_STAGE_SOLVE);
         cairn_pgs_integrate_positions(world);
+        cairn_bodies_sweep(world, world->awake_set->bodies, world->awake_set->body_count);
     }
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
     mark_written(world);

@@ -123,7 +123,7 @@ typedef struct cairn_world_counts {
     uint32_t joints;
     uint32_t hulls;
     uint32_t meshes;   // and height fields
-    uint32_t contacts; // touching shape pairs: the gap is at most 1 cm
+    uint32_t contacts; // shape pairs whose gap is at most 1 cm, or closes within the tick
     uint32_t contact_points;
 } cairn_world_counts;
 cairn_world_counts cairn_world_counts_read(const cairn_world *world);
@@ -145,6 +145,7 @@ typedef struct cairn_body_def {
     uint32_t user;       // the caller's, hashed and carried along
     uint32_t locks;      // cairn_body_locks; the velocity along them becomes 0
     uint32_t disabled;   // 0 or 1, see cairn_body_set_enabled; no velocity then
+    uint32_t bullet; // 0 or 1: swept against moving bodies as well; else only against what stands
 } cairn_body_def;
 
 cairn_body_def cairn_body_def_default(void); // dynamic, at the origin, at rest

@@ -5,6 +5,12 @@
 #include "sim/collide/pair_cache.h"
 #include "sim/state/hash_cache.h"
 
+// A point counts as reached with this slack for rounding.
+#define REACHED 1.001f
+// A hit takes at least this part of the momentum that the lighter body has by the approach speed:
+// what touches at the very end of a step hits in the next one.
+#define HIT_FRACTION 0.01f
+
 void cairn_contact_events_clear(cairn_world *world) {
     CAIRN_ASSERT(world->state.settings->contact_event_count <= world->def.event_capacity);
     world->state.settings->contact_event_count = 0;
@@ -87,7 +93,7 @@ static void describe(
         const point_pair point = point_pair_of(manifold, i, a, b);
         const float speed = vec3_dot(
             manifold->normal, vec3_sub(velocity_at(a, point.on_a), velocity_at(b, point.on_b)));
-        const bool reached = point.separation <= speed * h;
+        const bool reached = point.separation <= REACHED * speed * h;
         const bool better = reached != best_reached ? reached
                             : reached               ? speed > best_speed
                                                     : point.separation < best.separation;
@@ -145,6 +151,16 @@ static float approach_speed_bound(const cairn_world *world, const cairn_constrai
     return 1.1f * (linear + angular_a + angular_b);
 }
 
+// The mass of the lighter one of the two bodies that impulses move, kg.
+static float lighter_mass(const cairn_world *world, const cairn_constraint_edge *edge) {
+    const cairn_body *a = &world->state.bodies[edge->body_a];
+    const cairn_body *b = &world->state.bodies[edge->body_b];
+    const bool a_moves = a->kind == CAIRN_BODY_DYNAMIC;
+    const bool b_moves = b->kind == CAIRN_BODY_DYNAMIC;
+    CAIRN_ASSERT(a_moves || b_moves);
+    return a_moves && b_moves ? float_min(a->mass, b->mass) : a_moves ? a->mass : b->mass;
+}
+
 static float stored_impulse(const cairn_contact *contact) {
     float sum = 0.0f;
     for (uint32_t i = 0; i < contact->point_count; ++i) {
@@ -186,7 +202,8 @@ void cairn_contact_events_add_hits(
             .body_a = edge->body_a, .body_b = edge->body_b, .manifold = edge->manifold};
         cairn_contact_event event = event_of(contact, CAIRN_CONTACT_HIT);
         describe(world, &ref, &event);
-        if (event.approach_speed >= threshold) {
+        if (event.approach_speed >= threshold &&
+            impulse >= HIT_FRACTION * event.approach_speed * lighter_mass(world, edge)) {
             event.impulse = clean(impulse);
             add_hit(world, contact, &event);
         }

@@ -5,6 +5,7 @@
 // stay are moved at the end of the pass, and only if the list has changed.
 
 #include "sim/collide/manifold_pool.h"
+#include "sim/collide/pair_contact.h"
 
 // A contact that begins in this step.
 typedef struct cairn_new_contact {
@@ -21,7 +22,7 @@ typedef struct cairn_contact_span {
 } cairn_contact_span;
 
 // Pairs are updated in portions of this many.
-#define CAIRN_PAIR_WORK_MAX 2048
+#define CAIRN_PAIR_WORK_MAX 1024
 
 // A cached pair that must be looked at.
 typedef struct cairn_pair_work {
@@ -40,8 +41,7 @@ typedef enum cairn_pair_outcome {
 
 typedef struct cairn_pair_result {
     cairn_pair_outcome outcome;
-    uint32_t axis_hint;
-    cairn_manifold manifold; // in the frame of shape a
+    cairn_found_contact found; // of a contact that begins
 } cairn_pair_result;
 
 struct cairn_contact_edit_buffer {

@@ -60,7 +60,7 @@ static void pass_on_impulses(const cairn_contact *old, const cairn_solver_manifo
     }
 }
 
-static void set_points(const cairn_manifold *manifold, cairn_contact *contact) {
+void cairn_contact_set_points(const cairn_manifold *manifold, cairn_contact *contact) {
     CAIRN_ASSERT(manifold->point_count >= 1);
     contact->point_count = manifold->point_count;
     memset(contact->points, 0, sizeof contact->points);
@@ -68,21 +68,6 @@ static void set_points(const cairn_manifold *manifold, cairn_contact *contact) {
     for (uint32_t i = 0; i < manifold->point_count; ++i) {
         contact->points[i].feature = manifold->points[i].feature;
     }
-}
-
-// Stores the poses for which the points were computed; a restore must get the same words.
-static void store_reference(
-    const cairn_world *world, const cairn_pair_pose *pose, cairn_contact *contact) {
-    const cairn_reference_pose *references = world->state.reference_poses;
-    contact->reference_displacement = pose->displacement;
-    contact->reference_rotation_a = references[cairn_id_index(contact->body_a)].rotation;
-    contact->reference_rotation_b = references[cairn_id_index(contact->body_b)].rotation;
-}
-
-void cairn_contact_set_points(const cairn_world *world, const cairn_manifold *manifold,
-    const cairn_pair_pose *pose, cairn_contact *contact) {
-    set_points(manifold, contact);
-    store_reference(world, pose, contact);
 }
 
 void cairn_contact_take_impulses(const cairn_world *world, const cairn_contact *old,

@@ -5,10 +5,8 @@
 
 #include "sim/collide/manifold_pool.h"
 
-// Sets the points of a contact, without impulses, and the reference poses of a pose for which they
-// were computed.
-void cairn_contact_set_points(const cairn_world *world, const cairn_manifold *manifold,
-    const cairn_pair_pose *pose, cairn_contact *contact);
+// Sets the points of a contact, without impulses.
+void cairn_contact_set_points(const cairn_manifold *manifold, cairn_contact *contact);
 // Copies impulses of old points by feature. With `before`, the old solver manifold, the impulse of
 // an old point that is gone passes to the nearest new one of `now`.
 void cairn_contact_take_impulses(const cairn_world *world, const cairn_contact *old,

@@ -9,6 +9,7 @@
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/mesh_contact.h"
 #include "sim/collide/pair_cache.h"
+#include "sim/collide/pair_contact.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
@@ -16,6 +17,19 @@
 
 // The fewest pairs that are shared as one block.
 #define PAIRS_SHARED_MIN 16
+
+// Stores what the manifold was computed from; a restore must get the same words.
+static void store_reference(
+    const cairn_world *world, const cairn_found_contact *found, cairn_contact *contact) {
+    const cairn_reference_pose *references = world->state.reference_poses;
+    const uint32_t a = cairn_id_index(contact->body_a);
+    const uint32_t b = cairn_id_index(contact->body_b);
+    contact->reference_displacement = found->pose.displacement;
+    contact->reference_rotation_a = found->predicted ? found->rotation_a : references[a].rotation;
+    contact->reference_rotation_b = found->predicted ? found->rotation_b : references[b].rotation;
+    contact->margin = found->margin;
+    contact->axis_hint = found->axis_hint;
+}
 
 // Whether a shape overlaps a sensor: a point lies inside, not only within the contact margin.
 static bool overlaps(const cairn_manifold *manifold) {
@@ -30,7 +44,8 @@ static bool overlaps(const cairn_manifold *manifold) {
 // Whether the last manifold of a contact still says where its bodies are. The PGS solver computes
 // every manifold in every step.
 static bool has_last_manifold(const cairn_world *world, uint32_t reference_change) {
-    return reference_change != CAIRN_REFERENCE_RESET && world->def.solver != CAIRN_SOLVER_PGS;
+    return (reference_change & CAIRN_REFERENCE_RESET) != CAIRN_REFERENCE_RESET &&
+           world->def.solver != CAIRN_SOLVER_PGS;
 }
 
 static bool is_sensor(const cairn_world *world, uint32_t shape) {
@@ -45,13 +60,13 @@ static cairn_pair_outcome update_overlap(
     const cairn_world *world, cairn_pair pair, cairn_contact *contact, cairn_manifold *manifold) {
     CAIRN_ASSERT(contact_is_sensor(contact));
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
-    cairn_pair_collide(world, pair, &pose, &contact->axis_hint, manifold);
+    cairn_pair_collide(world, pair, &pose, CAIRN_CONTACT_MARGIN, &contact->axis_hint, manifold);
     return overlaps(manifold) ? CAIRN_PAIR_UPDATED : CAIRN_PAIR_ENDS;
 }
 
 // A pair in contact, after the reference pose of at least one of its bodies has changed.
 static cairn_pair_outcome update_contact(const cairn_world *world, const cairn_pair_work *work,
-    cairn_pair pair, cairn_manifold *manifold) {
+    cairn_pair pair, cairn_found_contact *found) {
     cairn_contact *contact = &world->state.contacts[work->contact];
     CAIRN_ASSERT(cairn_id_index(contact->shape_a) == pair.shape_a);
     CAIRN_ASSERT(cairn_id_index(contact->shape_b) == pair.shape_b);
@@ -63,53 +78,70 @@ static cairn_pair_outcome update_contact(const cairn_world *world, const cairn_p
     if (moved && cairn_solver_manifold_can_recycle(world, contact, stored, &pose)) {
         return CAIRN_PAIR_UNCHANGED;
     }
-    cairn_pair_collide(world, pair, &pose, &contact->axis_hint, manifold);
-    if (manifold->point_count == 0) {
+    found->pose = pose;
+    found->axis_hint = contact->axis_hint;
+    if (!cairn_pair_contact_find(world, pair, work->change, true, found)) {
         return CAIRN_PAIR_ENDS;
     }
     const cairn_contact old = *contact;
-    cairn_contact_set_points(world, manifold, &pose, contact);
+    cairn_contact_set_points(&found->manifold, contact);
+    store_reference(world, found, contact);
     const cairn_solver_manifold before = *stored;
-    cairn_solver_manifold_fill(world, pair, &pose, manifold, stored);
+    cairn_solver_manifold_fill(world, pair, &found->pose, &found->manifold, stored);
     cairn_contact_take_impulses(world, &old, moved ? &before : NULL, contact, stored);
     return CAIRN_PAIR_UPDATED;
 }
 
-// A cached pair that is not in contact, after the reference pose of a body has changed.
-static cairn_pair_outcome collide_new_pair(
-    const cairn_world *world, cairn_pair pair, cairn_pair_result *result) {
-    result->axis_hint = 0;
+// A cached pair of a sensor that it does not overlap yet, after the reference pose of a body has
+// changed.
+static cairn_pair_outcome begin_overlap(
+    const cairn_world *world, cairn_pair pair, cairn_found_contact *found) {
     if (!cairn_pair_cache_overlap(world->pair_cache, pair)) {
         return CAIRN_PAIR_UNCHANGED;
     }
-    const bool sensor = is_sensor(world, pair.shape_a) || is_sensor(world, pair.shape_b);
-    if (!sensor && pair_has_mesh(world, pair)) {
-        return CAIRN_PAIR_OF_MESH;
+    found->pose = cairn_pair_reference_pose(world, pair);
+    found->axis_hint = 0;
+    cairn_pair_collide(
+        world, pair, &found->pose, CAIRN_CONTACT_MARGIN, &found->axis_hint, &found->manifold);
+    return overlaps(&found->manifold) ? CAIRN_PAIR_BEGINS : CAIRN_PAIR_UNCHANGED;
+}
+
+// A cached pair that is not in contact, after the reference pose of a body has changed.
+static cairn_pair_outcome collide_new_pair(
+    const cairn_world *world, cairn_pair pair, uint32_t change, cairn_found_contact *found) {
+    if (is_sensor(world, pair.shape_a) || is_sensor(world, pair.shape_b)) {
+        return begin_overlap(world, pair, found);
     }
-    const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
-    cairn_pair_collide(world, pair, &pose, &result->axis_hint, &result->manifold);
-    const bool begins = sensor ? overlaps(&result->manifold) : result->manifold.point_count > 0;
-    return begins ? CAIRN_PAIR_BEGINS : CAIRN_PAIR_UNCHANGED;
+    const bool overlap = cairn_pair_cache_overlap(world->pair_cache, pair);
+    if (pair_has_mesh(world, pair)) {
+        return overlap ? CAIRN_PAIR_OF_MESH : CAIRN_PAIR_UNCHANGED;
+    }
+    if (!overlap && !(cairn_pair_is_swept(world->pair_cache, pair, change) &&
+                        cairn_pair_may_meet(world, pair))) {
+        return CAIRN_PAIR_UNCHANGED;
+    }
+    found->pose = cairn_pair_reference_pose(world, pair);
+    found->axis_hint = 0;
+    return cairn_pair_contact_find(world, pair, change, false, found) ? CAIRN_PAIR_BEGINS
+                                                                      : CAIRN_PAIR_UNCHANGED;
 }
 
 static cairn_pair_outcome update_pair(
-    const cairn_world *world, const cairn_pair_work *work, cairn_pair_result *result) {
+    const cairn_world *world, const cairn_pair_work *work, cairn_found_contact *found) {
     const cairn_cached_pair *entry = &world->pair_cache->pairs[work->pair];
-    if ((entry->flags & CAIRN_PAIR_CONTACT_ENDS) != 0) {
-        const bool again = (entry->flags & CAIRN_PAIR_INVALID) == 0 && work->change != 0;
-        return again ? collide_new_pair(world, entry->pair, result) : CAIRN_PAIR_UNCHANGED;
+    const bool ends = (entry->flags & CAIRN_PAIR_CONTACT_ENDS) != 0;
+    if (!ends && (entry->flags & CAIRN_PAIR_CONTACTS) != 0) {
+        if (world->manifold_pool->refs[work->contact].manifold == CAIRN_MANIFOLD_SENSOR) {
+            return update_overlap(
+                world, entry->pair, &world->state.contacts[work->contact], &found->manifold);
+        }
+        return pair_has_mesh(world, entry->pair) ? CAIRN_PAIR_OF_MESH
+                                                 : update_contact(world, work, entry->pair, found);
     }
-    if ((entry->flags & CAIRN_PAIR_CONTACTS) == 0) {
-        return entry->flags == 0 ? collide_new_pair(world, entry->pair, result)
-                                 : CAIRN_PAIR_UNCHANGED;
+    if (work->change == 0 || (entry->flags & CAIRN_PAIR_INVALID) != 0) {
+        return CAIRN_PAIR_UNCHANGED;
     }
-    if (world->manifold_pool->refs[work->contact].manifold == CAIRN_MANIFOLD_SENSOR) {
-        return update_overlap(
-            world, entry->pair, &world->state.contacts[work->contact], &result->manifold);
-    }
-    return pair_has_mesh(world, entry->pair)
-               ? CAIRN_PAIR_OF_MESH
-               : update_contact(world, work, entry->pair, &result->manifold);
+    return collide_new_pair(world, entry->pair, work->change, found);
 }
 
 static void update_pairs(const void *context, uint32_t begin, uint32_t end) {
@@ -117,14 +149,15 @@ static void update_pairs(const void *context, uint32_t begin, uint32_t end) {
     const cairn_contact_edit_buffer *buffer = world->contact_edit_buffer;
     CAIRN_ASSERT(begin < end && end <= CAIRN_PAIR_WORK_MAX);
     for (uint32_t i = begin; i < end; ++i) {
-        buffer->results[i].outcome = update_pair(world, &buffer->work[i], &buffer->results[i]);
+        buffer->results[i].outcome =
+            update_pair(world, &buffer->work[i], &buffer->results[i].found);
     }
 }
 
 // ---- The contact list, edited by the main thread in order of the pairs
 
 static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
-    const cairn_pair_result *result) {
+    const cairn_found_contact *found) {
     const cairn_pair pair = entry->pair;
     CAIRN_ASSERT(entry->flags == 0 && pair.shape_a < pair.shape_b);
     cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
@@ -138,7 +171,7 @@ static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_ca
         .shape_b = cairn_shape_id_at(world, pair.shape_b),
         .body_a = cairn_body_id_at(world, shapes[pair.shape_a].body),
         .body_b = cairn_body_id_at(world, shapes[pair.shape_b].body),
-        .axis_hint = result->axis_hint};
+        .axis_hint = found->axis_hint};
     const bool sensor_b = is_sensor(world, pair.shape_b);
     if (sensor_b || is_sensor(world, pair.shape_a)) {
         inserted->contact.colour = sensor_b ? 1 : 0;
@@ -146,11 +179,11 @@ static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_ca
         return;
     }
     cairn_manifold_pool *pool = world->manifold_pool;
-    const cairn_pair_pose pose = cairn_pair_reference_pose(world, pair);
-    cairn_contact_set_points(world, &result->manifold, &pose, &inserted->contact);
+    cairn_contact_set_points(&found->manifold, &inserted->contact);
+    store_reference(world, found, &inserted->contact);
     inserted->ref = cairn_contact_ref_of(&inserted->contact, cairn_manifold_pool_take(pool));
     cairn_solver_manifold_fill(
-        world, pair, &pose, &result->manifold, &pool->manifolds[inserted->ref.manifold]);
+        world, pair, &found->pose, &found->manifold, &pool->manifolds[inserted->ref.manifold]);
 }
 
 static void apply_result(cairn_world *world, cairn_contact_edit *edit, const cairn_pair_work *work,
@@ -175,7 +208,7 @@ static void apply_result(cairn_world *world, cairn_contact_edit *edit, const cai
         cairn_contact_edit_remove_next(world, edit);
         break;
     case CAIRN_PAIR_BEGINS:
-        begin_contact(world, edit, entry, result);
+        begin_contact(world, edit, entry, &result->found);
         break;
     case CAIRN_PAIR_OF_MESH:
         cairn_mesh_contact_update(world, edit, entry, work->change);

@@ -72,19 +72,18 @@ cairn_pair_pose cairn_pair_reference_pose(const cairn_world *world, cairn_pair p
         .shape_offset_b = b->offset};
 }
 
-cairn_pair_pose cairn_pair_contact_pose(const cairn_world *world, const cairn_contact *contact) {
-    const cairn_quat rotation_a = packed_rotation_unpack(contact->reference_rotation_a);
-    const cairn_quat rotation_b = packed_rotation_unpack(contact->reference_rotation_b);
-    const uint32_t a = cairn_id_index(contact->shape_a);
-    const uint32_t b = cairn_id_index(contact->shape_b);
-    CAIRN_ASSERT(a < b && b < world->state.settings->shape_slots);
-    return (cairn_pair_pose){.displacement = contact->reference_displacement,
-        .body_rotation_a = rotation_a,
-        .body_rotation_b = rotation_b,
-        .shape_rotation_a = cairn_pair_cache_shape_rotation(world, a, rotation_a),
-        .shape_rotation_b = cairn_pair_cache_shape_rotation(world, b, rotation_b),
-        .shape_offset_a = cairn_pair_cache_shape_offset(world, a, rotation_a),
-        .shape_offset_b = cairn_pair_cache_shape_offset(world, b, rotation_b)};
+cairn_pair_pose cairn_pair_pose_of(const cairn_world *world, cairn_pair pair,
+    cairn_vec3 displacement, cairn_packed_rotation rotation_a, cairn_packed_rotation rotation_b) {
+    const cairn_quat a = packed_rotation_unpack(rotation_a);
+    const cairn_quat b = packed_rotation_unpack(rotation_b);
+    CAIRN_ASSERT(pair.shape_a < pair.shape_b && pair.shape_b < world->state.settings->shape_slots);
+    return (cairn_pair_pose){.displacement = displacement,
+        .body_rotation_a = a,
+        .body_rotation_b = b,
+        .shape_rotation_a = cairn_pair_cache_shape_rotation(world, pair.shape_a, a),
+        .shape_rotation_b = cairn_pair_cache_shape_rotation(world, pair.shape_b, b),
+        .shape_offset_a = cairn_pair_cache_shape_offset(world, pair.shape_a, a),
+        .shape_offset_b = cairn_pair_cache_shape_offset(world, pair.shape_b, b)};
 }
 
 static cairn_pose relative_pose(cairn_quat frame, cairn_vec3 displacement, cairn_quat rotation) {
@@ -159,7 +158,7 @@ void cairn_mesh_pair_collide_deepest(
 // Everything is relative to the bodies' centres, so that short distances stay exact far from the
 // world's origin.
 void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
-    uint32_t *axis_hint, cairn_manifold *out) {
+    float margin, uint32_t *axis_hint, cairn_manifold *out) {
     if (pair_has_mesh(world, pair)) {
         cairn_mesh_pair_collide_deepest(world, pair, pose, out);
         return;
@@ -172,18 +171,8 @@ void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_p
         .position = quat_rotate_inverse(pose->shape_rotation_a, displacement),
         .rotation = quat_normalize(
             quat_multiply(quat_conjugate(pose->shape_rotation_a), pose->shape_rotation_b))};
-    const float reach = CAIRN_CONTACT_MARGIN + CAIRN_IMPACT_SLACK;
-    cairn_collide_local(&shape_a, &shape_b, &b_in_a, reach, axis_hint, out);
+    cairn_collide_local(&shape_a, &shape_b, &b_in_a, margin, axis_hint, out);
     CAIRN_ASSERT(out->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
-    float nearest = reach;
-    for (uint32_t i = 0; i < out->point_count; ++i) {
-        nearest = float_min(nearest, out->points[i].separation);
-    }
-    // The first point within the margin brings those that follow closely: a box that arrives flat
-    // must not be known by one corner alone.
-    if (nearest > CAIRN_CONTACT_MARGIN) {
-        out->point_count = 0;
-    }
 }
 
 // Whether the body carries the other one without yielding to it: where it leans, it leans for
@@ -351,28 +340,46 @@ static void collide_part(const cairn_world *world, cairn_pair pair, const cairn_
     }
 }
 
-// Collides the pair at the poses that the contact stores. The axis hint is one that the narrow
-// phase returned, so it returns the same hint and the same points again. A decoded state that no
-// step made may store more or fewer points than there are: then the manifold has only the first of
-// them, or additional points out of reach, because the solver needs as many as the contact has.
+// Takes the points that the contact has, in its order. Missing ones are put out of reach.
+static void keep_points(
+    const cairn_manifold *manifold, const cairn_contact *contact, cairn_manifold *kept) {
+    uint32_t at = 0;
+    *kept = (cairn_manifold){.normal = manifold->normal};
+    for (uint32_t i = 0; i < contact->point_count; ++i, ++at) {
+        while (at < manifold->point_count &&
+               manifold->points[at].feature != contact->points[i].feature) {
+            ++at;
+        }
+        if (at < manifold->point_count) {
+            const cairn_manifold_point *point = &manifold->points[at];
+            cairn_manifold_add(kept, point->position, point->separation, point->feature);
+        } else {
+            cairn_manifold_add(kept, vec3_zero(), CAIRN_VALID_DISTANCE, 0);
+        }
+    }
+}
+
+// Collides the pair at the poses and with the margin that the contact stores. The axis hint is one
+// that the narrow phase returned, so it returns the same hint and the same points again; those that
+// the contact left out are left out again. A decoded state that no step made may store points that
+// there are not: they are out of reach, because the solver needs as many as the contact has.
 void cairn_contact_compute_manifold(
     const cairn_world *world, const cairn_contact *contact, cairn_solver_manifold *out) {
     const cairn_pair pair = {
         .shape_a = cairn_id_index(contact->shape_a), .shape_b = cairn_id_index(contact->shape_b)};
-    const cairn_pair_pose pose = cairn_pair_contact_pose(world, contact);
+    const cairn_pair_pose pose = cairn_pair_pose_of(world, pair, contact->reference_displacement,
+        contact->reference_rotation_a, contact->reference_rotation_b);
     uint32_t axis_hint = contact->axis_hint;
     cairn_manifold manifold;
     CAIRN_ASSERT(!contact_is_sensor(contact));
     if (pair_has_mesh(world, pair)) {
         collide_part(world, pair, &pose, contact->part, &manifold);
     } else {
-        cairn_pair_collide(world, pair, &pose, &axis_hint, &manifold);
+        cairn_pair_collide(world, pair, &pose, contact->margin, &axis_hint, &manifold);
     }
-    while (manifold.point_count < contact->point_count) {
-        cairn_manifold_add(&manifold, vec3_zero(), CAIRN_VALID_DISTANCE, 0);
-    }
-    manifold.point_count = contact->point_count;
-    cairn_solver_manifold_fill(world, pair, &pose, &manifold, out);
+    cairn_manifold kept;
+    keep_points(&manifold, contact, &kept);
+    cairn_solver_manifold_fill(world, pair, &pose, &kept, out);
 }
 
 void cairn_manifold_pool_restore(cairn_world *world, uint32_t contact) {

@@ -9,6 +9,7 @@
 #include "sim/collide/manifold.h"
 #include "sim/constraint/graph.h"
 #include "sim/constraint/solver_manifold.h"
+#include "sim/math/packed_rotation.h"
 #include "sim/state/world.h"
 
 // While contacts begin there may be more manifolds than the contact list has room for.
@@ -57,8 +58,9 @@ typedef struct cairn_pair_pose {
 } cairn_pair_pose;
 // With both bodies at their reference poses now.
 cairn_pair_pose cairn_pair_reference_pose(const cairn_world *world, cairn_pair pair);
-// With both bodies at the reference poses for which the contact's points were computed.
-cairn_pair_pose cairn_pair_contact_pose(const cairn_world *world, const cairn_contact *contact);
+// With the bodies at these rotations, and this displacement from a's centre of mass to b's.
+cairn_pair_pose cairn_pair_pose_of(const cairn_world *world, cairn_pair pair,
+    cairn_vec3 displacement, cairn_packed_rotation rotation_a, cairn_packed_rotation rotation_b);
 
 // Whether one of the shapes is a mesh or height field.
 static inline bool pair_has_mesh(const cairn_world *world, cairn_pair pair) {
@@ -73,9 +75,10 @@ void cairn_mesh_pair_collide(const cairn_world *world, cairn_pair pair, const ca
 void cairn_mesh_pair_collide_deepest(
     const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose, cairn_manifold *out);
 
-// Runs the narrow phase; *out in the frame of shape a.
+// Runs the narrow phase with this contact margin, which pairs with a mesh do not ask about; *out in
+// the frame of shape a.
 void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
-    uint32_t *axis_hint, cairn_manifold *out);
+    float margin, uint32_t *axis_hint, cairn_manifold *out);
 void cairn_solver_manifold_fill(const cairn_world *world, cairn_pair pair,
     const cairn_pair_pose *pose, const cairn_manifold *manifold, cairn_solver_manifold *out);
 // Computes the manifold of a contact from the state alone. Its points are those that the contact

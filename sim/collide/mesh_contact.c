@@ -81,14 +81,20 @@ static void fill(cairn_world *world, cairn_pair pair, const cairn_pair_pose *pos
     const uint32_t match = matching(old, part, now->normal);
     const bool found = match < CAIRN_MANIFOLD_SET_MAX;
     const cairn_state *state = &world->state;
+    const uint32_t body_a = state->shapes[pair.shape_a].body;
+    const uint32_t body_b = state->shapes[pair.shape_b].body;
     *contact = (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
         .shape_b = cairn_shape_id_at(world, pair.shape_b),
-        .body_a = cairn_slot_id(state->body_ids, state->shapes[pair.shape_a].body),
-        .body_b = cairn_slot_id(state->body_ids, state->shapes[pair.shape_b].body),
+        .body_a = cairn_slot_id(state->body_ids, body_a),
+        .body_b = cairn_slot_id(state->body_ids, body_b),
         .part = part,
+        .margin = CAIRN_CONTACT_MARGIN + CAIRN_IMPACT_SLACK,
         .colour = found ? old->contacts[match].colour : 0};
     old->taken |= found ? 1u << match : 0;
-    cairn_contact_set_points(world, manifold, pose, contact);
+    contact->reference_displacement = pose->displacement;
+    contact->reference_rotation_a = state->reference_poses[body_a].rotation;
+    contact->reference_rotation_b = state->reference_poses[body_b].rotation;
+    cairn_contact_set_points(manifold, contact);
     if (found) {
         const bool pass_on = old->have_manifolds && world->def.solver != CAIRN_SOLVER_PGS;
         cairn_contact_take_impulses(
@@ -134,7 +140,7 @@ void cairn_mesh_contact_update(cairn_world *world, cairn_contact_edit *edit,
         return;
     }
     const cairn_pair_pose pose = cairn_pair_reference_pose(world, entry->pair);
-    const bool moved = reference_change != CAIRN_REFERENCE_RESET;
+    const bool moved = (reference_change & CAIRN_REFERENCE_RESET) != CAIRN_REFERENCE_RESET;
     old_contacts old;
     old.count = count;
     old.taken = 0;

@@ -8,6 +8,8 @@
 #include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
+#include "sim/collide/body_extent.h"
+#include "sim/collide/obstacles.h"
 #include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
@@ -36,9 +38,6 @@
 // Cached pairs without a contact, for each contact that fits the contact list.
 #define PAIRS_PER_CONTACT 4
 
-// The minimum extent of shapes of bodies that do not move.
-#define HUGE_EXTENT 1e9f
-
 // Stands for the body of all shapes that no impulse moves, so that no two of them pair.
 #define NOT_DYNAMIC UINT32_MAX
 // Added to the body of a sensor that no impulse moves: it pairs with every other body's shapes.
@@ -61,6 +60,8 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
     cache->changed_slots = cairn_arena_take(from, shapes, sizeof *cache->changed_slots);
     cache->enlarged_slots = cairn_arena_take(from, shapes, sizeof *cache->enlarged_slots);
     cache->removed_slots = cairn_arena_take(from, shapes, sizeof *cache->removed_slots);
+    cache->obstacles = cairn_arena_take(from, shapes, sizeof *cache->obstacles);
+    cache->clearances = cairn_arena_take(from, shapes, sizeof *cache->clearances);
     cache->minimum_extents = cairn_arena_take(from, shapes, sizeof *cache->minimum_extents);
     cache->reference_rotations =
         cairn_arena_take(from, def->body_capacity, sizeof *cache->reference_rotations);
@@ -68,6 +69,12 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
         cairn_arena_take(from, def->body_capacity, sizeof *cache->bounding_radii);
     cache->body_change = cairn_arena_take(from, def->body_capacity, sizeof *cache->body_change);
     cache->half_extents = cairn_arena_take(from, def->body_capacity, sizeof *cache->half_extents);
+    cache->turn_radii = cairn_arena_take(from, def->body_capacity, sizeof *cache->turn_radii);
+    cache->half_widths = cairn_arena_take(from, def->body_capacity, sizeof *cache->half_widths);
+    cache->fast_distances =
+        cairn_arena_take(from, def->body_capacity, sizeof *cache->fast_distances);
+    cache->predicted_motions =
+        cairn_arena_take(from, def->body_capacity, sizeof *cache->predicted_motions);
     cache->pairs = cairn_arena_take(from, list, sizeof *cache->pairs);
     cache->found = cairn_arena_take(from, cache->pair_capacity, sizeof *cache->found);
     cache->spare = cairn_arena_take(from, list, sizeof *cache->spare);
@@ -99,73 +106,21 @@ void cairn_pair_cache_destroy(cairn_pair_cache *cache) {
     free(cache->memory);
 }
 
-// ---- Reference poses
-
-static float minimum_extent_of(cairn_aabb aabb) {
-    const cairn_vec3 width = vec3_sub(aabb.upper, aabb.lower);
-    return 0.5f * float_min(width.x, float_min(width.y, width.z));
-}
-
-// Measures the body and its shapes, which may be new.
-static void measure_body(const cairn_world *world, uint32_t body) {
-    const bool moves = world->state.bodies[body].kind == CAIRN_BODY_DYNAMIC;
-    const cairn_vec3 centre = world->state.bodies[body].centre;
-    const cairn_pose identity = pose_identity();
-    cairn_vec3 half_extents = vec3_zero();
-    float radius = 0.0f;
-    for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
-        const cairn_shape_view shape = cairn_shape_view_at(world, next - 1);
-        const cairn_aabb aabb = cairn_shape_view_aabb(&shape, &identity);
-        world->pair_cache->minimum_extents[next - 1] =
-            moves ? minimum_extent_of(aabb) : HUGE_EXTENT;
-        const cairn_vec3 corner = vec3_max(vec3_abs(aabb.lower), vec3_abs(aabb.upper));
-        const cairn_pose pose = world->state.shapes[next - 1].pose;
-        const cairn_vec3 offset = vec3_sub(pose.position, centre);
-        const cairn_mat3 rotation_abs = mat3_abs(mat3_of_quat(pose.rotation));
-        radius = float_max(radius, vec3_length(offset) + vec3_length(corner));
-        half_extents =
-            vec3_max(half_extents, vec3_add(vec3_abs(offset), mat3_apply(rotation_abs, corner)));
-    }
-    CAIRN_ASSERT(radius >= 0.0f);
-    world->pair_cache->bounding_radii[body] = radius;
-    world->pair_cache->half_extents[body] = half_extents;
-}
-
-// Bounds how far any point of the body is from where it was at the reference pose: the displacement
-// of the centre, plus twice the sine of half the rotation times the bounding radius (which is not
-// known yet for a body whose reference pose was never set). The PGS solver computes every manifold
-// in every step.
-static bool within_recycling_distance(const cairn_world *world, uint32_t body) {
-    const cairn_reference_pose *reference = &world->state.reference_poses[body];
-    const cairn_motion *motion = &world->state.motions[body];
-    const float radius = world->pair_cache->bounding_radii[body];
-    const float distance_max =
-        float_min(CAIRN_BODY_RECYCLING_DISTANCE, CAIRN_BODY_RECYCLING_FRACTION * radius);
-    const float limit = world->def.solver == CAIRN_SOLVER_PGS ? 0.0f : distance_max;
-    const cairn_quat dq = quat_multiply(
-        motion->rotation, quat_conjugate(world->pair_cache->reference_rotations[body]));
-    const float distance = vec3_distance(motion->position, reference->position);
-    const float chord = 2.0f * vec3_length(quat_vector(dq));
-    return !packed_rotation_is_none(reference->rotation) && distance + chord * radius <= limit;
-}
-
 // ---- AABBs
-
-static cairn_aabb aabb_with_margin(cairn_aabb aabb, float margin) {
-    const cairn_vec3 all = vec3(margin, margin, margin);
-    return (cairn_aabb){.lower = vec3_sub(aabb.lower, all), .upper = vec3_add(aabb.upper, all)};
-}
 
 cairn_quat cairn_pair_cache_shape_rotation(
     const cairn_world *world, uint32_t slot, cairn_quat body_rotation) {
-    return quat_normalize(quat_multiply(body_rotation, world->state.shapes[slot].pose.rotation));
+    const cairn_quat local = world->state.shapes[slot].pose.rotation;
+    return vec3_is_zero(quat_vector(local)) ? body_rotation
+                                            : quat_normalize(quat_multiply(body_rotation, local));
 }
 
 cairn_vec3 cairn_pair_cache_shape_offset(
     const cairn_world *world, uint32_t slot, cairn_quat body_rotation) {
     const cairn_shape *shape = &world->state.shapes[slot];
     const cairn_vec3 centre = world->state.bodies[shape->body].centre;
-    return quat_rotate(body_rotation, vec3_sub(shape->pose.position, centre));
+    const cairn_vec3 offset = vec3_sub(shape->pose.position, centre);
+    return vec3_is_zero(offset) ? vec3_zero() : quat_rotate(body_rotation, offset);
 }
 
 static void update_transform(const cairn_world *world, uint32_t slot) {
@@ -184,9 +139,9 @@ static void update_transform(const cairn_world *world, uint32_t slot) {
         aabb_with_margin(cairn_shape_view_aabb(&view, &pose), 0.5f * CAIRN_CONTACT_MARGIN);
 }
 
-static bool inside_fat_aabb(const cairn_pair_cache *cache, uint32_t slot) {
+static inline bool inside_fat_aabb(
+    const cairn_pair_cache *cache, const cairn_aabb *aabb, uint32_t slot) {
     const cairn_aabb_array *fat = &cache->fat_aabbs;
-    const cairn_aabb *aabb = &cache->transforms[slot].aabb;
     CAIRN_ASSERT(slot < cache->fat_aabbs.count);
     return ((uint32_t)(fat->lower[0][slot] <= aabb->lower.x) &
                (uint32_t)(fat->lower[1][slot] <= aabb->lower.y) &
@@ -203,7 +158,7 @@ static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(body_enabled(&world->state.bodies[shape->body]));
     const cairn_aabb tight = world->pair_cache->transforms[slot].aabb;
     const float margin =
-        float_clamp(2.0f * MARGIN_FRACTION * minimum_extent_of(tight), MARGIN_MIN, MARGIN_MAX);
+        float_clamp(2.0f * MARGIN_FRACTION * cairn_minimum_extent(tight), MARGIN_MIN, MARGIN_MAX);
     const cairn_vec3 velocity = world->state.motions[shape->body].linear_velocity;
     const cairn_vec3 predicted = vec3_scale(velocity, MARGIN_STEPS * world_time_step(world));
     const cairn_vec3 most =
@@ -213,7 +168,19 @@ static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
     fat.lower = vec3_add(fat.lower, vec3_min(dp, vec3_zero()));
     fat.upper = vec3_add(fat.upper, vec3_max(dp, vec3_zero()));
     const bool sensor = (shape->flags & CAIRN_SHAPE_SENSOR) != 0;
+    world->pair_cache->clearances[slot] = CAIRN_CLEARANCE_UNKNOWN;
     cairn_aabb_array_set(&world->pair_cache->fat_aabbs, slot, fat);
+    const uint32_t change = world->pair_cache->reference_change[slot];
+    if ((change & CAIRN_REFERENCE_FAST) != 0) {
+        const cairn_aabb swept = cairn_body_swept_aabb(world, slot);
+        if (!inside_fat_aabb(world->pair_cache, &swept, slot) &&
+            ((change & CAIRN_REFERENCE_SWEPT) != 0 ||
+                cairn_obstacle_must_list(world, slot, &swept))) {
+            fat.lower = vec3_min(fat.lower, swept.lower);
+            fat.upper = vec3_max(fat.upper, swept.upper);
+            cairn_aabb_array_set(&world->pair_cache->fat_aabbs, slot, fat);
+        }
+    }
     world->pair_cache->fat_aabbs.filters[slot] =
         (cairn_broad_phase_filter){.category = shape->category,
             .mask = shape->mask,
@@ -231,6 +198,7 @@ static void begin_update(cairn_world *world) {
         cache->changed_count = 0;
         cache->enlarged_count = 0;
         cache->removed_count = 0;
+        cache->obstacles_stale = true;
     }
     CAIRN_ASSERT(cache->fat_aabbs.count <= slots);
     // Slots that are used for the first time.
@@ -248,16 +216,85 @@ static void begin_update(cairn_world *world) {
     }
     cache->changed_count = 0;
     cache->enlarged_count = 0;
+    cache->fast_count = 0;
+    cache->obstacle_moved = false;
 }
 
-static void update_shapes(const cairn_world *world, uint32_t body, uint32_t change) {
+static void list_again(cairn_pair_cache *cache, uint32_t slot) {
+    cache->list_change[slot] |= CAIRN_LIST_ENLARGED;
+    cache->enlarged_slots[cache->enlarged_count++] = slot;
+}
+
+// `reach`: no point of the body moves farther, m.
+static void update_shapes(const cairn_world *world, uint32_t body, uint32_t change, float reach) {
     const cairn_pair_cache *cache = world->pair_cache;
+    const bool swept = (change & CAIRN_REFERENCE_SWEPT) != 0;
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         const uint32_t slot = next - 1;
         update_transform(world, slot);
         cache->reference_change[slot] = (unsigned char)change;
-        if (!inside_fat_aabb(cache, slot)) {
+        const cairn_aabb aabb =
+            swept ? cairn_body_swept_aabb(world, slot) : cache->transforms[slot].aabb;
+        if (!inside_fat_aabb(cache, &aabb, slot)) {
             cache->list_change[slot] |= CAIRN_LIST_ENLARGED;
+        } else if ((change & CAIRN_REFERENCE_FAST) != 0 && reach > cache->clearances[slot]) {
+            cache->list_change[slot] |= CAIRN_LIST_MAY_LEAVE;
+        }
+    }
+}
+
+// Lists the shapes of a body whose reference pose has changed.
+static void list_changed_shapes(cairn_world *world, uint32_t body, uint32_t change) {
+    cairn_pair_cache *cache = world->pair_cache;
+    const bool dynamic = world->state.bodies[body].kind == CAIRN_BODY_DYNAMIC;
+    for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
+        const uint32_t slot = next - 1;
+        cache->changed_slots[cache->changed_count++] = slot;
+        if ((cache->list_change[slot] & CAIRN_LIST_ENLARGED) != 0) {
+            list_again(cache, slot);
+            cache->obstacle_moved = cache->obstacle_moved || !dynamic;
+        } else if ((cache->list_change[slot] & CAIRN_LIST_MAY_LEAVE) != 0) {
+            cache->list_change[slot] &= CAIRN_LIST_REMOVED;
+            cache->query_hits[cache->fast_count++] = slot;
+        }
+    }
+    CAIRN_ASSERT(cache->changed_count <= world->def.shape_capacity);
+    if (!dynamic && (change & CAIRN_REFERENCE_RESET) == CAIRN_REFERENCE_RESET) {
+        cache->obstacles_stale = true;
+    }
+}
+
+// Lists the shape again if this step takes it out of its fat AABB and something may be there.
+static void list_if_leaving(cairn_world *world, uint32_t slot) {
+    cairn_pair_cache *cache = world->pair_cache;
+    const cairn_predicted_motion *motion = &cache->predicted_motions[cache->transforms[slot].body];
+    const cairn_vec3 far = vec3_abs(motion->displacement);
+    const float reach = motion->turn + float_max(far.x, float_max(far.y, far.z));
+    if (cache->clearances[slot] == CAIRN_CLEARANCE_UNKNOWN) {
+        cache->clearances[slot] = cairn_clearance_find(cache, slot);
+    }
+    if (reach <= cache->clearances[slot] && !cache->obstacle_moved) {
+        return;
+    }
+    const cairn_aabb swept = cairn_body_swept_aabb(world, slot);
+    if (!inside_fat_aabb(cache, &swept, slot) && cairn_obstacle_must_list(world, slot, &swept)) {
+        list_again(cache, slot);
+    }
+}
+
+// The same for all fast shapes, when all reference poses have been moved.
+static void list_fast_shapes(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
+    const bool all = cache->obstacle_moved;
+    const uint32_t *slots = all ? cache->changed_slots : cache->query_hits;
+    const uint32_t count = all ? cache->changed_count : cache->fast_count;
+    if (cache->obstacles_stale) {
+        cairn_obstacles_list(world);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if ((cache->reference_change[slots[i]] & CAIRN_REFERENCE_FAST) != 0 &&
+            (cache->list_change[slots[i]] & CAIRN_LIST_ENLARGED) == 0) {
+            list_if_leaving(world, slots[i]);
         }
     }
 }
@@ -266,18 +303,26 @@ static void update_shapes(const cairn_world *world, uint32_t body, uint32_t chan
 // shapes. Returns the CAIRN_REFERENCE flags.
 static uint32_t update_reference_pose(const cairn_world *world, uint32_t body) {
     cairn_reference_pose *reference = &world->state.reference_poses[body];
-    if (world->shape_first[body] == 0 || within_recycling_distance(world, body)) {
+    if (world->shape_first[body] == 0) {
         return 0;
     }
     const bool reset = packed_rotation_is_none(reference->rotation);
     if (reset) {
-        measure_body(world, body);
+        cairn_body_measure(world, body);
     }
-    *reference = (cairn_reference_pose){.position = world->state.motions[body].position,
-        .rotation = packed_rotation_pack(world->state.motions[body].rotation)};
-    world->pair_cache->reference_rotations[body] = packed_rotation_unpack(reference->rotation);
-    const uint32_t change = reset ? CAIRN_REFERENCE_RESET : CAIRN_REFERENCE_MOVED;
-    update_shapes(world, body, change);
+    float reach;
+    const uint32_t fast = cairn_body_predict_motion(world, body, &reach);
+    if (fast == 0 && cairn_body_within_recycling_distance(world, body)) {
+        return 0;
+    }
+    const cairn_motion *motion = &world->state.motions[body];
+    const cairn_packed_rotation rotation = packed_rotation_pack(motion->rotation);
+    if (memcmp(&rotation, &reference->rotation, sizeof rotation) != 0) {
+        world->pair_cache->reference_rotations[body] = packed_rotation_unpack(rotation);
+    }
+    *reference = (cairn_reference_pose){.position = motion->position, .rotation = rotation};
+    const uint32_t change = (reset ? CAIRN_REFERENCE_RESET : CAIRN_REFERENCE_MOVED) | fast;
+    update_shapes(world, body, change, reach);
     return change;
 }
 
@@ -289,19 +334,6 @@ static void update_some_reference_poses(const void *context, uint32_t begin, uin
     for (uint32_t i = begin; i < end; ++i) {
         world->pair_cache->body_change[i] = (unsigned char)update_reference_pose(world, bodies[i]);
     }
-}
-
-// Lists the shapes of a body whose reference pose has changed.
-static void list_changed_shapes(cairn_world *world, uint32_t body) {
-    cairn_pair_cache *cache = world->pair_cache;
-    for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
-        const uint32_t slot = next - 1;
-        cache->changed_slots[cache->changed_count++] = slot;
-        if ((cache->list_change[slot] & CAIRN_LIST_ENLARGED) != 0) {
-            cache->enlarged_slots[cache->enlarged_count++] = slot;
-        }
-    }
-    CAIRN_ASSERT(cache->changed_count <= world->def.shape_capacity);
 }
 
 static void list_awake_set(cairn_world *world) {
@@ -327,9 +359,10 @@ static void update_reference_poses(cairn_world *world) {
     cairn_task_scheduler_parallel_for(world->scheduler, update_some_reference_poses, world, 0,
         awake->body_count, BODIES_SHARED_MIN);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
-        if (world->pair_cache->body_change[i] != 0) {
+        const uint32_t change = world->pair_cache->body_change[i];
+        if (change != 0) {
             cairn_hash_cache_mark(world, CAIRN_ARRAY_REFERENCE_POSES, awake->bodies[i]);
-            list_changed_shapes(world, awake->bodies[i]);
+            list_changed_shapes(world, awake->bodies[i], change);
         }
     }
 }
@@ -340,8 +373,7 @@ static uint64_t pair_key(cairn_pair pair) {
     return (uint64_t)pair.shape_a << 32 | pair.shape_b;
 }
 
-// Whether filters and joints let the two shapes collide.
-static bool may_collide(const cairn_world *world, cairn_pair pair) {
+bool cairn_pair_may_collide(const cairn_world *world, cairn_pair pair) {
     CAIRN_ASSERT(pair.shape_a < pair.shape_b);
     const cairn_broad_phase_filter *filters = world->pair_cache->fat_aabbs.filters;
     const cairn_broad_phase_filter *a = &filters[pair.shape_a];
@@ -371,7 +403,7 @@ static uint32_t contact_flags(
     const bool exist =
         cairn_slot_find(state->shape_ids, slots, contact->shape_a) != CAIRN_INDEX_NONE &&
         cairn_slot_find(state->shape_ids, slots, contact->shape_b) != CAIRN_INDEX_NONE;
-    const bool may = (exist || found) && may_collide(world, pair);
+    const bool may = (exist || found) && cairn_pair_may_collide(world, pair);
     if (exist && may) {
         return count;
     }
@@ -404,7 +436,7 @@ static void list_with_contacts(cairn_world *world, uint32_t found_count) {
                                     : (cairn_pair){.shape_a = UINT32_MAX, .shape_b = UINT32_MAX};
         const bool in_contact = pair_key(next) <= key;
         const cairn_pair pair = in_contact ? next : cache->found[at];
-        if (in_contact || may_collide(world, pair)) {
+        if (in_contact || cairn_pair_may_collide(world, pair)) {
             const bool found = pair_key(pair) == key;
             const uint32_t parts = in_contact ? parts_of(contact, end) : 0;
             const uint32_t flags = in_contact ? contact_flags(world, contact, parts, found) : 0;
@@ -429,7 +461,7 @@ static uint32_t find_pairs_without_margin(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
     for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
         if (has_shape(world, i)) {
-            cairn_aabb_array_set(&cache->fat_aabbs, i, cache->transforms[i].aabb);
+            cairn_aabb_array_set(&cache->fat_aabbs, i, cairn_body_swept_aabb(world, i));
             cache->fat_aabbs.filters[i].active = cache->reference_change[i] != 0 ? 1u : 0u;
         }
     }
@@ -438,12 +470,23 @@ static uint32_t find_pairs_without_margin(cairn_world *world) {
         cache->found, cache->pair_capacity);
 }
 
+static bool wants_fat_aabb(const cairn_world *world, uint32_t slot) {
+    return has_shape(world, slot) &&
+           (!world->pair_cache_valid || world->pair_cache->reference_change[slot] != 0);
+}
+
+static bool is_obstacle(const cairn_world *world, uint32_t slot) {
+    const cairn_shape *shape = &world->state.shapes[slot];
+    return (shape->flags & CAIRN_SHAPE_SENSOR) == 0 &&
+           world->state.bodies[shape->body].kind != CAIRN_BODY_DYNAMIC;
+}
+
+// Fast shapes read the fat AABBs of obstacles, which have theirs already.
 static void set_some_fat_aabbs(const void *context, uint32_t begin, uint32_t end) {
     const cairn_world *world = context;
-    const unsigned char *change = world->pair_cache->reference_change;
     CAIRN_ASSERT(end <= world->pair_cache->fat_aabbs.count);
     for (uint32_t i = begin; i < end; ++i) {
-        if (has_shape(world, i) && (!world->pair_cache_valid || change[i] != 0)) {
+        if (wants_fat_aabb(world, i) && !is_obstacle(world, i)) {
             set_fat_aabb(world, i);
         }
     }
@@ -452,8 +495,13 @@ static void set_some_fat_aabbs(const void *context, uint32_t begin, uint32_t end
 // Rebuilds the list, with new fat AABBs for all shapes whose reference pose has changed, so that
 // they do not have to be enlarged soon after.
 static uint32_t rebuild_list(cairn_world *world) {
-    CAIRN_ASSERT(world->pair_cache->fat_aabbs.count == world->state.settings->shape_slots);
     cairn_pair_cache *cache = world->pair_cache;
+    CAIRN_ASSERT(cache->fat_aabbs.count == world->state.settings->shape_slots);
+    for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
+        if (wants_fat_aabb(world, i) && is_obstacle(world, i)) {
+            set_fat_aabb(world, i);
+        }
+    }
     cairn_task_scheduler_parallel_for(
         world->scheduler, set_some_fat_aabbs, world, 0, cache->fat_aabbs.count, SHAPES_SHARED_MIN);
     const uint32_t capacity = cache->pair_capacity;
@@ -539,10 +587,10 @@ static bool keep_pair(
     }
     if ((entry->flags & CAIRN_PAIR_INVALID) != 0) {
         entry->flags = 0;
-        return found && may_collide(world, pair);
+        return found && cairn_pair_may_collide(world, pair);
     }
     if ((changed & CAIRN_LIST_REMOVED) != 0) {
-        return found && may_collide(world, pair);
+        return found && cairn_pair_may_collide(world, pair);
     }
     return found || changed == 0;
 }
@@ -553,7 +601,7 @@ static uint32_t list_found_before(
     cairn_world *world, uint32_t at, uint32_t found_count, uint64_t end, uint32_t *count) {
     cairn_pair_cache *cache = world->pair_cache;
     for (; at < found_count && pair_key(cache->found[at]) < end; ++at) {
-        if (may_collide(world, cache->found[at])) {
+        if (cairn_pair_may_collide(world, cache->found[at])) {
             cache->spare[*count] = (cairn_cached_pair){.pair = cache->found[at]};
             *count += 1;
         }
@@ -607,6 +655,9 @@ static bool update_list(cairn_world *world) {
     for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
         set_fat_aabb(world, cache->enlarged_slots[i]);
     }
+    if (cache->obstacle_moved) {
+        cairn_clearances_reduce(cache);
+    }
     CAIRN_ASSERT(cache->pair_count <= cache->pair_capacity + world->def.contact_capacity);
     const uint32_t room = cache->pair_capacity + world->def.contact_capacity - cache->pair_count;
     uint32_t count = 0;
@@ -629,7 +680,7 @@ static uint32_t update_pairs(cairn_world *world) {
     }
     if (rebuild) {
         for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-            measure_body(world, i);
+            cairn_body_measure(world, i);
             cache->reference_rotations[i] =
                 packed_rotation_unpack(world->state.reference_poses[i].rotation);
         }
@@ -642,7 +693,12 @@ static uint32_t update_pairs(cairn_world *world) {
                 update_transform(world, i);
             }
         }
-    } else if (cache->enlarged_count == 0 && cache->removed_count == 0) {
+    }
+    list_fast_shapes(world);
+    if (rebuild) {
+        return rebuild_list(world);
+    }
+    if (cache->enlarged_count == 0 && cache->removed_count == 0) {
         return 0;
     } else if (cache->enlarged_count <= QUERIES_MAX &&
                cache->enlarged_count <= cache->fat_aabbs.count / 4 && update_list(world)) {
@@ -667,6 +723,8 @@ void cairn_pair_cache_remove_shape(cairn_world *world, uint32_t slot) {
         return;
     }
     cairn_aabb_array_clear(&cache->fat_aabbs, slot);
+    cache->obstacles_stale =
+        cache->obstacles_stale || cache->minimum_extents[slot] == CAIRN_HUGE_EXTENT;
     if ((cache->list_change[slot] & CAIRN_LIST_REMOVED) == 0) {
         cache->list_change[slot] |= CAIRN_LIST_REMOVED;
         cache->removed_slots[cache->removed_count++] = slot;
@@ -684,13 +742,4 @@ void cairn_pair_cache_body_changed(cairn_world *world, uint32_t body) {
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         cairn_pair_cache_remove_shape(world, next - 1);
     }
-}
-
-bool cairn_pair_cache_overlap(const cairn_pair_cache *cache, cairn_pair pair) {
-    const cairn_aabb *p = &cache->transforms[pair.shape_a].aabb;
-    const cairn_aabb *q = &cache->transforms[pair.shape_b].aabb;
-    CAIRN_ASSERT(pair.shape_a < pair.shape_b && pair.shape_b < cache->fat_aabbs.count);
-    return ((uint32_t)(p->lower.x <= q->upper.x) & (uint32_t)(q->lower.x <= p->upper.x) &
-               (uint32_t)(p->lower.y <= q->upper.y) & (uint32_t)(q->lower.y <= p->upper.y) &
-               (uint32_t)(p->lower.z <= q->upper.z) & (uint32_t)(q->lower.z <= p->upper.z)) != 0;
 }

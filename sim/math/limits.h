@@ -32,6 +32,36 @@
 #define CAIRN_STICKING_SPEED 0.01f
 // The static friction of a contact whose material has more than friction and restitution: not 0.
 #define CAIRN_FRICTION_LEAST 1e-20f
+// A body is fast if some point of it may move in a tick farther than this, m, and than this
+// fraction of its least half width: its pairs are swept along the motion that its velocities
+// predict. A slower one is at most a twentieth inside another when their contact is found.
+#define CAIRN_FAST_FRACTION 0.05f
+// A pair of two dynamic bodies is swept only if they move relative to each other in a tick by more
+// than this fraction of the least half width of either.
+#define CAIRN_FAST_PAIR_FRACTION 0.75f
+#define CAIRN_FAST_DISTANCE 5e-3f
+// The part of a tick's motion that is predicted: at most this distance, m, and this rotation, rad.
+#define CAIRN_SWEEP_DISTANCE_MAX 32.0f
+#define CAIRN_SWEEP_ROTATION_MAX 3.14f
+// The contact margin of a fast pair grows by its approach in a tick, but not by more than this, m.
+#define CAIRN_MARGIN_GROWTH_MAX 1.0f
+// Shapes that would overlap by less than this, m, or than this fraction of half the least width of
+// either, pass each other: a ball rolls from one box to the next as over one. It is more than
+// overlap under load, and less than a thin plate can bear.
+#define CAIRN_IMPACT_DEPTH 5e-4f
+#define CAIRN_IMPACT_DEPTH_FRACTION 0.25f
+// A body that moved in a tick by more than this fraction of its least half width otherwise than
+// predicted is swept along the way that it took.
+#define CAIRN_SWEEP_FRACTION 0.5f
+// It stops when it has sunk in by this, m, or by CAIRN_IMPACT_DEPTH_FRACTION of half the least
+// width.
+#define CAIRN_SWEEP_DEPTH 1e-3f
+// Bodies that moved and rotated as predicted but for this, m and rad, are not looked at.
+#define CAIRN_STRAY_DISTANCE 1e-2f
+#define CAIRN_STRAY_ROTATION 0.05f
+// A body that rotates by more than this in a tick, rad, is always swept: its contacts see straight
+// ways.
+#define CAIRN_SWEEP_TURN 0.5f
 // Sweeps of the soft-step solver over the normal rows of a manifold in each solve. They cost
 // little, because they read and write no bodies. Measured on heavy stacks: with four they
 // jitter less than with two, with eight no less than with four.

@@ -19,7 +19,7 @@ _Static_assert(offsetof(cairn_body, force) == 4 * BODY_FORCES, "a row begins her
 _Static_assert(offsetof(cairn_body, centre) == 4 * (BODY_CENTRE + 5), "lanes 5 to 7");
 _Static_assert(offsetof(cairn_body, mass) == 4 * BODY_MASSES, "a row begins here");
 _Static_assert(offsetof(cairn_body, linear_damping) == 4 * (BODY_RATES + 5), "lanes 5 to 7");
-_Static_assert(sizeof(cairn_body) == 4 * (BODY_RATES + 8), "the last row ends with the struct");
+_Static_assert(sizeof(cairn_body) >= 4 * (BODY_RATES + 8), "the last row is within the struct");
 
 // A row of eight floats as one vector, for loops over bodies.
 typedef float body_row __attribute__((vector_size(4 * CAIRN_ROW_FLOATS)));
@@ -42,14 +42,39 @@ static lanes_mask within3(lanes3 value, float limit) {
            lanes_less(value.y, bound) & lanes_less(low, value.z) & lanes_less(value.z, bound);
 }
 
-static void store_validity(
-    cairn_solver_context const *context, uint32_t begin, uint32_t live, lanes_mask valid) {
+static void store_outcome(
+    cairn_solver_context const *context, uint32_t begin, uint32_t live, lanes_mask outcome) {
     CAIRN_ASSERT(live >= 1 && live <= CAIRN_LANES);
     int32_t flags[CAIRN_LANES];
-    memcpy(flags, &valid, sizeof flags);
+    memcpy(flags, &outcome, sizeof flags);
     for (uint32_t i = 0; i < live; ++i) {
-        context->invalid[begin + i] = flags[i] != 0 ? 0 : 1;
+        context->outcome[begin + i] = (unsigned char)flags[i];
     }
+}
+
+// The outcome of valid bodies, and of others.
+static lanes_mask outcome_of(lanes_mask valid) {
+    return ~valid & CAIRN_OUTCOME_INVALID;
+}
+
+// Whether bodies moved otherwise than their velocities at the start predicted, or rotated so far
+// that they may have to be swept.
+static lanes_mask strayed(
+    const cairn_solver_context *context, const motion_lanes *motion, const lanes *delta) {
+    const lanes time = lanes_all(context->h * (float)context->substeps);
+    const lanes *start = &motion->second[2]; // linear, then angular velocity
+    const lanes x = delta[0] - start[0] * time;
+    const lanes y = delta[1] - start[1] * time;
+    const lanes z = delta[2] - start[2] * time;
+    const lanes u = delta[4] - start[3] * time;
+    const lanes v = delta[5] - start[4] * time;
+    const lanes w = delta[6] - start[5] * time;
+    const lanes turn = delta[4] * delta[4] + delta[5] * delta[5] + delta[6] * delta[6];
+    const lanes_mask any =
+        lanes_less(lanes_all(CAIRN_STRAY_DISTANCE * CAIRN_STRAY_DISTANCE), x * x + y * y + z * z) |
+        lanes_less(lanes_all(CAIRN_STRAY_ROTATION * CAIRN_STRAY_ROTATION), u * u + v * v + w * w) |
+        lanes_less(lanes_all(CAIRN_SWEEP_TURN * CAIRN_SWEEP_TURN), turn);
+    return any & CAIRN_OUTCOME_STRAYED;
 }
 
 // ---- from the state
@@ -155,7 +180,7 @@ static void gather(const cairn_solver_context *context, uint32_t begin, uint32_t
                 atomic_store_explicit(context->locks_found, CAIRN_HAS_LOCKS, memory_order_relaxed);
             }
         }
-        store_validity(context, at, live, gathered.valid);
+        store_outcome(context, at, live, outcome_of(gathered.valid));
     }
 }
 
@@ -313,11 +338,12 @@ static void scatter(const cairn_solver_context *context, uint32_t begin, uint32_
         load_struct_row(bodies, BODY_CENTRE, centres);
         const motion_lanes motion = load_motions(motions);
         const scattered_lanes scattered = compute_scattered(&motion, velocities, delta, centres);
-        store_validity(context, at, live, scattered.valid);
+        store_outcome(
+            context, at, live, outcome_of(scattered.valid) | strayed(context, &motion, delta));
         float unused[2][CAIRN_ROW_FLOATS];
         float *rows[2][CAIRN_LANES];
         for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-            const bool valid = i < live && context->invalid[at + i] == 0;
+            const bool valid = i < live && (context->outcome[at + i] & CAIRN_OUTCOME_INVALID) == 0;
             float *words = (float *)&context->motions[context->slot_of[at + (i < live ? i : 0)]];
             rows[0][i] = valid ? words : unused[0];
             rows[1][i] = valid ? words + CAIRN_ROW_FLOATS : unused[1];

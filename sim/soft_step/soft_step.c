@@ -31,7 +31,8 @@ void cairn_soft_step_allocate(
     soft_step->gyroscopic = cairn_arena_take(from, bodies, sizeof *soft_step->gyroscopic);
     soft_step->gyroscopic_bodies =
         cairn_arena_take(from, bodies, sizeof *soft_step->gyroscopic_bodies);
-    soft_step->invalid = cairn_arena_take(from, bodies, sizeof *soft_step->invalid);
+    soft_step->outcome = cairn_arena_take(from, bodies, sizeof *soft_step->outcome);
+    soft_step->strayed_slots = cairn_arena_take(from, bodies, sizeof *soft_step->strayed_slots);
     cairn_constraint_graph_allocate(&soft_step->contact_graph, from, bodies, contacts, wide->lanes);
     cairn_constraint_graph_allocate(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
     soft_step->wide_contacts = cairn_arena_take(from,
@@ -184,7 +185,7 @@ static void prepare_context(cairn_world *world) {
         .moving_count = soft_step->moving_count,
         .integration = soft_step->integration,
         .slot_of = soft_step->slot_of,
-        .invalid = soft_step->invalid,
+        .outcome = soft_step->outcome,
         .substeps = world->def.substeps,
         .gravity = settings->present_gravity,
         .warm_start = settings->warm_start,

@@ -14,10 +14,12 @@ struct cairn_soft_step {
     cairn_solver_body *bodies;             // dense
     cairn_solver_integration *integration; // by solver body, of those that impulses move
     uint32_t *solver_body_of;              // by body slot
-    unsigned char *invalid;                // by solver body: 1 if its next state is out of range
+    unsigned char *outcome;                // by solver body: CAIRN_OUTCOME flags
     uint32_t *slot_of;                     // by solver body, of those that impulses move
-    cairn_gyroscopic *gyroscopic;          // of the bodies with gyroscopic torque
-    uint32_t *gyroscopic_bodies;           // which solver bodies these are
+    uint32_t *strayed_slots;               // body slots with CAIRN_OUTCOME_STRAYED
+    uint32_t strayed_count;
+    cairn_gyroscopic *gyroscopic; // of the bodies with gyroscopic torque
+    uint32_t *gyroscopic_bodies;  // which solver bodies these are
     uint32_t gyroscopic_count;
     uint32_t moving_count; // solver bodies that impulses move; they come first
     uint32_t body_count;
@@ -77,8 +79,8 @@ void cairn_solver_bodies_prepare_gyroscopic(cairn_world *world);
 void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first);
 // Moves the bodies by their velocities for one substep.
 void cairn_solver_bodies_integrate_positions(cairn_world *world);
-// Writes poses and velocities to the state. A body whose result is invalid stays where it was and
-// is disabled.
+// Writes poses and velocities to the state, and lists the valid bodies that may have to be swept. A
+// body whose result is invalid stays where it was and is disabled.
 void cairn_solver_bodies_scatter(cairn_world *world);
 
 // Driven joints: the rows of sim/constraint/joint_rows.h, one joint after the other in order of

@@ -57,6 +57,9 @@ typedef struct cairn_softness {
 
 // A bit that no set of lanes has.
 #define CAIRN_HAS_LOCKS 0x80000000u
+// What became of a solver body.
+#define CAIRN_OUTCOME_INVALID 1 // its next state is out of range
+#define CAIRN_OUTCOME_STRAYED 2 // it may have to be swept
 
 // Everything that the kernels read: arrays of the scratch, and the parameters of this step.
 typedef struct cairn_solver_context {
@@ -66,7 +69,7 @@ typedef struct cairn_solver_context {
     uint32_t moving_count;
     cairn_solver_integration *integration; // by solver body, of those that impulses move
     const uint32_t *slot_of;               // by solver body, of those that impulses move
-    unsigned char *invalid;                // by solver body: 1 if its next state is out of range
+    unsigned char *outcome;                // by solver body: CAIRN_OUTCOME flags
     // 0, or CAIRN_HAS_LOCKS: some body has linear locks. Found while bodies are gathered.
     uint32_t has_locks;
     _Atomic uint32_t *locks_found;

@@ -93,7 +93,7 @@ bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
         return false;
     }
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
-        if (soft_step->invalid[i] != 0) {
+        if ((soft_step->outcome[i] & CAIRN_OUTCOME_INVALID) != 0) {
             cairn_body_disable(world, soft_step->slot_of[i]);
             any = true;
         }
@@ -213,7 +213,14 @@ void cairn_solver_bodies_integrate_positions(cairn_world *world) {
 }
 
 void cairn_solver_bodies_scatter(cairn_world *world) {
-    const cairn_soft_step *soft_step = world->soft_step;
+    cairn_soft_step *soft_step = world->soft_step;
     for_bodies(world, soft_step->wide_kernel.bodies->scatter, soft_step->moving_count);
-    (void)cairn_solver_bodies_disable_invalid(world);
+    soft_step->strayed_count = 0;
+    for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
+        if (soft_step->outcome[i] == CAIRN_OUTCOME_STRAYED) {
+            soft_step->strayed_slots[soft_step->strayed_count++] = soft_step->slot_of[i];
+        } else if (soft_step->outcome[i] != 0) {
+            cairn_body_disable(world, soft_step->slot_of[i]);
+        }
+    }
 }

@@ -103,6 +103,7 @@ static const cairn_field body_fields[] = {
     SIZE(linear_damping, HUGE_FLOAT),
     SIZE(angular_damping, HUGE_FLOAT),
     FLOAT(gravity_scale, HUGE_FLOAT),
+    WORD(bullet, 1),
 };
 #undef ELEMENT
 
@@ -277,6 +278,7 @@ static const cairn_field contact_fields[] = {
     WORD(axis_hint, ANY),
     WORD(point_count, CAIRN_MANIFOLD_POINTS_MAX),
     WORD(colour, CAIRN_COLOURS + 1),
+    SIZE(margin, CAIRN_CONTACT_MARGIN + CAIRN_MARGIN_GROWTH_MAX),
     VEC3(reference_displacement, 2.0f * CAIRN_VALID_DISTANCE),
     WORD(reference_rotation_a.words[0], ANY),
     WORD(reference_rotation_a.words[1], ANY),

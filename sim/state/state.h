@@ -95,6 +95,7 @@ typedef struct cairn_body {
     float linear_damping;
     float angular_damping;
     float gravity_scale;
+    uint32_t bullet; // 0 or 1
 } cairn_body;
 
 static inline uint32_t body_kind(const cairn_body *body) {
@@ -261,8 +262,10 @@ typedef struct cairn_contact {
     // 1 + the colour it was last solved in; 0: none yet. With a sensor: 0 if that is shape a, 1 if
     // it is shape b.
     uint32_t colour;
-    // The reference poses of the bodies when the points were computed: the displacement from a's
-    // centre of mass to b's in world axes, and both rotations.
+    float margin; // m, the largest gap at which points were taken
+    // The poses of the bodies for which the points were computed, reference poses or those of a
+    // predicted impact: the displacement from a's centre of mass to b's in world axes, and both
+    // rotations.
     cairn_vec3 reference_displacement;
     cairn_packed_rotation reference_rotation_a;
     cairn_packed_rotation reference_rotation_b;

@@ -23,7 +23,7 @@ cairn_body_def cairn_body_def_default(void) {
 
 static cairn_status body_def_check(const cairn_body_def *def) {
     if (def->kind > CAIRN_BODY_DYNAMIC || def->allow_sleep > 1 || def->gyroscopic > 1 ||
-        def->disabled > 1 || def->locks > CAIRN_LOCKS_ALL) {
+        def->disabled > 1 || def->bullet > 1 || def->locks > CAIRN_LOCKS_ALL) {
         return CAIRN_INVALID_ARGUMENT;
     }
     const cairn_status checks[] = {
@@ -80,7 +80,8 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
             .user = def->user,
             .linear_damping = def->linear_damping + 0.0f,
             .angular_damping = def->angular_damping + 0.0f,
-            .gravity_scale = def->gravity_scale + 0.0f};
+            .gravity_scale = def->gravity_scale + 0.0f,
+            .bullet = def->bullet};
     state->sleep[slot] = (cairn_sleep){.state = CAIRN_SLEEP_NONE};
     cairn_body_write_velocity(world, slot, def->linear_velocity, def->angular_velocity);
     cairn_body_reset_reference_pose(world, slot);

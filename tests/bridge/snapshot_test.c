@@ -227,8 +227,8 @@ TEST("the simulation builds scenes with values at the ends of their ranges") {
         "'contact_hertz':1e-6,'contact_damping':0,'joint_hertz':1e-6,'joint_damping':0}",
         "{'name':'a','bodies':[{'position':[1e5,-1e5,1e5],'rotation':[0,0,0,1.1],"
         "'linear_velocity':[1e4,-1e4,0],'angular_velocity':[1e4,0,-1e4],'linear_damping':1e6,"
-        "'angular_damping':1e6,'gravity_scale':-1e6,'gyroscopic':true,'shapes':[{'half_extents':["
-        "1e4,1e4,1e-3],"
+        "'angular_damping':1e6,'gravity_scale':-1e6,'gyroscopic':true,'bullet':true,"
+        "'shapes':[{'half_extents':[1e4,1e4,1e-3],"
         "'density':1e6,'friction':1e3,'restitution':1},{'kind':'sphere','radius':1e4},{'kind':"
         "'capsule','radius':1e-3,'half_height':1e4,'position':[1e4,0,0]}]},{}],'joints':[{'kind':"
         "'distance','body_b':1,'length':1e4,'anchor_a':[1e4,0,0]},{'kind':'hinge','body_b':1,"

@@ -199,8 +199,9 @@ TEST("a board that falls over hits with its far edge") {
     cairn_contact_event hit = {.kind = 0};
     assert_in_range(run_until(world, CAIRN_CONTACT_HIT, 120, &hit), 20, 60);
     assert_true(hit.point.x > 0.7f);
-    // A rod of length L = 2 that falls from 60 degrees: w^2 = 3 g sin(60) / L, v = w L.
-    assert_float_equal(hit.approach_speed, 7.14f, 0.5f);
+    // A rod of length L = 2 that falls from 60 degrees: w^2 = 3 g sin(60) / L, v = w L. The event
+    // has the speed at the start of the step, and the lower edge slips a little.
+    assert_float_equal(hit.approach_speed, 7.14f, 0.7f);
 }
 
 TEST("a begin says where and how fast, and a body at rest makes no more events") {

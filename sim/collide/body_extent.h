@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How large a body is and how far it moves, as the pair cache needs to know it. Each function
+// writes only what the cache has of that body and its shapes.
+
+#include "sim/shape/geometry.h"
+#include "sim/state/world.h"
+
+// The minimum extent of shapes of bodies that do not move.
+#define CAIRN_HUGE_EXTENT 1e9f
+
+// Half the least width.
+float cairn_minimum_extent(cairn_aabb aabb);
+// Measures the body and its shapes, which may be new.
+void cairn_body_measure(const cairn_world *world, uint32_t body);
+// Whether the body is so near to its reference pose that it need not be moved.
+bool cairn_body_within_recycling_distance(const cairn_world *world, uint32_t body);
+// CAIRN_REFERENCE_FAST and _SWEPT, if the body is fast in this tick; else 0. *reach: no point of it
+// moves farther, m.
+uint32_t cairn_body_predict_motion(const cairn_world *world, uint32_t body, float *reach);
+// The AABB of a shape through the predicted motion of its body in this step; at the reference pose
+// if the body is not fast.
+cairn_aabb cairn_body_swept_aabb(const cairn_world *world, uint32_t slot);

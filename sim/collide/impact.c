@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "sim/collide/impact.h"
+
+#include "base/assert.h"
+#include "sim/math/limits.h"
+#include "sim/math/trig.h"
+#include "sim/shape/distance.h"
+
+// Steps of conservative advancement.
+#define ADVANCES_MAX 48
+// The advance ends within this fraction of the depth, or within this, m.
+#define TOLERANCE_FRACTION 0.25f
+#define TOLERANCE_MIN 2e-5f
+// After so many advances the least one takes the shapes together by this fraction of half the least
+// width, and by enough to come to the end of the motion: bodies that rotate side by side would need
+// hundreds of advances. If they meet in such an advance, the time is refined by bisection.
+#define SURE_ADVANCES 8u
+#define STEP_FRACTION 0.25f
+#define REFINEMENTS 6
+
+cairn_quat cairn_rotation_of_vector(cairn_vec3 vector) {
+    const float angle = vec3_length(vector);
+    CAIRN_ASSERT(angle <= 1.001f * CAIRN_SWEEP_ROTATION_MAX);
+    if (angle < 1e-6f) {
+        return quat_of_small_angle(vector);
+    }
+    const cairn_vec3 part = vec3_scale(vector, lanes_sin(0.5f * angle) / angle);
+    return quat_normalize(
+        (cairn_quat){.x = part.x, .y = part.y, .z = part.z, .w = lanes_cos(0.5f * angle)});
+}
+
+cairn_vec3 cairn_vector_of_rotation(cairn_quat rotation) {
+    const cairn_vec3 v = quat_vector(rotation);
+    const float sine = vec3_length(v);
+    const float sign = rotation.w < 0.0f ? -1.0f : 1.0f;
+    if (sine < 1e-6f) {
+        return vec3_scale(v, 2.0f * sign);
+    }
+    return vec3_scale(v, 2.0f * sign * lanes_atan2(sine, sign * rotation.w) / sine);
+}
+
+// The two shapes of a sweep. Half-spaces have no core.
+typedef struct swept_pair {
+    const cairn_pair_pose *start;
+    const cairn_pair_motion *motion;
+    cairn_core core_a;
+    cairn_core core_b;
+    bool half_space_a;
+    bool half_space_b;
+    float target;  // m, the distance of the cores at the impact
+    float reach_a; // m, of a core from its body's centre of mass
+    float reach_b;
+} swept_pair;
+
+static bool is_half_space(const cairn_shape_view *shape) {
+    return shape->geometry->kind == CAIRN_SHAPE_HALF_SPACE;
+}
+
+static float reach_of(const cairn_core *core, cairn_quat rotation, cairn_vec3 offset) {
+    return cairn_core_reach(core, quat_rotate_inverse(rotation, vec3_negate(offset)));
+}
+
+static void swept_pair_of(swept_pair *pair, const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pair_pose *start, const cairn_pair_motion *motion, float half_width, float depth) {
+    const float skin =
+        float_max(depth, float_min(CAIRN_IMPACT_DEPTH, CAIRN_IMPACT_DEPTH_FRACTION * half_width));
+    *pair = (swept_pair){.start = start,
+        .motion = motion,
+        .half_space_a = is_half_space(a),
+        .half_space_b = is_half_space(b)};
+    CAIRN_ASSERT(!(pair->half_space_a && pair->half_space_b));
+    if (!pair->half_space_a) {
+        pair->core_a = cairn_core_of(a, skin);
+        pair->reach_a = reach_of(&pair->core_a, start->shape_rotation_a, start->shape_offset_a);
+    }
+    if (!pair->half_space_b) {
+        pair->core_b = cairn_core_of(b, skin);
+        pair->reach_b = reach_of(&pair->core_b, start->shape_rotation_b, start->shape_offset_b);
+    }
+    pair->target = pair->core_a.radius + pair->core_b.radius - depth;
+}
+
+// The shapes after a fraction of the motion.
+typedef struct moved_pair {
+    cairn_quat rotation_a;
+    cairn_quat rotation_b;
+    cairn_vec3 apart; // from the origin of shape a to that of b, world axes
+} moved_pair;
+
+static cairn_quat rotation_at(cairn_vec3 rotation, float fraction) {
+    return vec3_is_zero(rotation) ? quat_identity()
+                                  : cairn_rotation_of_vector(vec3_scale(rotation, fraction));
+}
+
+static moved_pair move_pair(const swept_pair *pair, float fraction) {
+    const cairn_pair_pose *start = pair->start;
+    const cairn_pair_motion *motion = pair->motion;
+    const cairn_quat dq_a = rotation_at(motion->rotation_a, fraction);
+    const cairn_quat dq_b = rotation_at(motion->rotation_b, fraction);
+    const cairn_vec3 offset = vec3_sub(
+        quat_rotate(dq_b, start->shape_offset_b), quat_rotate(dq_a, start->shape_offset_a));
+    return (moved_pair){.rotation_a = quat_multiply(dq_a, start->shape_rotation_a),
+        .rotation_b = quat_multiply(dq_b, start->shape_rotation_b),
+        .apart =
+            vec3_add(vec3_add_scaled(start->displacement, motion->displacement, fraction), offset)};
+}
+
+// The gap between the planes that touch the cores, perpendicular to a world axis from a to b: no
+// more than their distance.
+static float gap_along(const swept_pair *pair, const moved_pair *moved, cairn_vec3 axis) {
+    CAIRN_ASSERT(!pair->half_space_a && !pair->half_space_b);
+    const cairn_vec3 along_a = quat_rotate_inverse(moved->rotation_a, axis);
+    const cairn_vec3 along_b = quat_rotate_inverse(moved->rotation_b, vec3_negate(axis));
+    const cairn_vec3 on_a = cairn_core_support(&pair->core_a, along_a);
+    const cairn_vec3 on_b = cairn_core_support(&pair->core_b, along_b);
+    return vec3_dot(moved->apart, axis) - vec3_dot(on_a, along_a) - vec3_dot(on_b, along_b);
+}
+
+// The distance of the cores, and the world axis from a to b along which they have it. A distance
+// below `enough` need not be exact.
+static float distance_of(
+    const swept_pair *pair, const moved_pair *moved, float enough, cairn_vec3 *axis) {
+    const cairn_quat b_from_a = quat_multiply(quat_conjugate(moved->rotation_a), moved->rotation_b);
+    const cairn_pose b_in_a = {.position = quat_rotate_inverse(moved->rotation_a, moved->apart),
+        .rotation = quat_normalize(b_from_a)};
+    const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
+    if (pair->half_space_a) {
+        *axis = quat_rotate(moved->rotation_a, up);
+        return cairn_half_space_height(&pair->core_b, &b_in_a);
+    }
+    if (pair->half_space_b) {
+        const cairn_pose a_in_b = pose_inverse(b_in_a);
+        *axis = vec3_negate(quat_rotate(moved->rotation_b, up));
+        return cairn_half_space_height(&pair->core_a, &a_in_b);
+    }
+    const cairn_core_distance found =
+        cairn_cores_distance(&pair->core_a, &pair->core_b, &b_in_a, enough);
+    *axis = quat_rotate(moved->rotation_a, found.normal);
+    return found.distance;
+}
+
+// The most by which the distance along `normal` can shrink during the whole motion. A point at the
+// arm r from a centre that rotates by the vector w moves along the normal by at most |w x n| |r|.
+static float approach_along(const swept_pair *pair, cairn_vec3 normal) {
+    const cairn_pair_motion *motion = pair->motion;
+    const float linear = 0.0f - vec3_dot(motion->displacement, normal);
+    const float turn_a = vec3_length(vec3_cross(motion->rotation_a, normal)) * pair->reach_a;
+    const float turn_b = vec3_length(vec3_cross(motion->rotation_b, normal)) * pair->reach_b;
+    return linear + turn_a + turn_b;
+}
+
+// Halves the interval in which the gap closes.
+static float refine(const swept_pair *pair, float apart, float met, float closed) {
+    CAIRN_ASSERT(apart <= met);
+    for (uint32_t i = 0; i < REFINEMENTS; ++i) {
+        cairn_vec3 axis;
+        const float middle = 0.5f * (apart + met);
+        const moved_pair moved = move_pair(pair, middle);
+        const bool meets = distance_of(pair, &moved, closed, &axis) <= closed;
+        apart = meets ? apart : middle;
+        met = meets ? middle : met;
+    }
+    return met;
+}
+
+// How far a gap along an axis lets the time advance.
+typedef struct advance {
+    float at;
+    bool stepped; // by more than is sure
+    bool missed;  // the gap does not close any more
+} advance;
+
+static advance advance_by(
+    const swept_pair *pair, float at, float gap, cairn_vec3 axis, uint32_t count, float step) {
+    const float approach = approach_along(pair, axis);
+    if (!(approach * (1.0f - at) > gap)) {
+        return (advance){.at = at, .missed = true};
+    }
+    const float rest = approach * (1.0f - at) / (float)(ADVANCES_MAX - count);
+    const float least = count < SURE_ADVANCES ? 0.0f : float_max(step, rest);
+    const float used = float_max(gap, least);
+    return (advance){.at = float_min(at + used / approach, 1.0f), .stepped = used > gap};
+}
+
+// Whether the gap along an axis, which is open now, is open at the end of the motion, and as much
+// more as a rotation can take points off straight lines: then it is open all the time.
+static bool stays_apart(
+    const swept_pair *pair, cairn_vec3 axis, float gap, float now, float closed) {
+    const cairn_pair_motion *motion = pair->motion;
+    if (pair->half_space_a || pair->half_space_b) {
+        return false;
+    }
+    const float rest = 1.0f - now;
+    const float bend = 0.125f * rest * rest *
+                       (pair->reach_a * vec3_length_squared(motion->rotation_a) +
+                           pair->reach_b * vec3_length_squared(motion->rotation_b));
+    if (gap - bend <= closed) {
+        return false;
+    }
+    const moved_pair end = move_pair(pair, 1.0f);
+    return gap_along(pair, &end, axis) - bend > closed;
+}
+
+bool cairn_impact_find(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pair_pose *start, const cairn_pair_motion *motion, float depth, cairn_impact *out) {
+    CAIRN_ASSERT(depth > 0.0f);
+    const float half_width =
+        float_min(cairn_shape_view_half_width(a), cairn_shape_view_half_width(b));
+    const float limited = float_min(depth, CAIRN_IMPACT_DEPTH_FRACTION * half_width);
+    const float step = STEP_FRACTION * half_width;
+    swept_pair pair;
+    swept_pair_of(&pair, a, b, start, motion, half_width, limited);
+    const float slack = float_min(TOLERANCE_MIN, 0.9f * limited);
+    const float closed = pair.target + float_max(TOLERANCE_FRACTION * limited, slack);
+    // The axis of the last gap is tried first: as a rule it is that of the next one.
+    cairn_vec3 axis = vec3_normalize(vec3_negate(motion->displacement), vec3_zero());
+    const bool has_axis = !pair.half_space_a && !pair.half_space_b;
+    advance now = {.at = 0.0f};
+    float last = 0.0f;
+    for (uint32_t i = 0; i < ADVANCES_MAX; ++i) {
+        const moved_pair moved = move_pair(&pair, now.at);
+        float distance = has_axis ? gap_along(&pair, &moved, axis) : 0.0f;
+        if (!has_axis || distance <= closed) {
+            distance = distance_of(&pair, &moved, closed, &axis);
+        }
+        if (distance <= closed) {
+            // Cores that do not overlap are no deeper in each other than their radii.
+            const bool deep = now.stepped && !(distance > 0.0f);
+            out->fraction = deep ? refine(&pair, last, now.at, closed) : now.at;
+            out->axis = axis;
+            return true;
+        }
+        if (stays_apart(&pair, axis, distance, now.at, closed)) {
+            return false;
+        }
+        last = now.at;
+        now = advance_by(&pair, now.at, distance - pair.target, axis, i, step);
+        if (now.missed) {
+            return false;
+        }
+    }
+    *out = (cairn_impact){.fraction = now.at, .axis = axis};
+    return true;
+}

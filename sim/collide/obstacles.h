@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What stands in the way of fast bodies: shapes that no impulse moves, without sensors.
+//
+// The pair cache must have the pairs of a fast body with the obstacles that its motion may lead to.
+// Its fat AABB need not contain the whole motion for that: as a rule nothing is there. So each fat
+// AABB has a clearance, m: it may grow by that much without meeting the fat AABB of an obstacle
+// that it does not meet already. Like the cache, clearances are derived, and no result depends on
+// them.
+
+#include "sim/shape/geometry.h"
+#include "sim/state/world.h"
+
+#define CAIRN_CLEARANCE_UNKNOWN (-1.0f) // less than any motion
+
+// Lists the obstacles of the state.
+void cairn_obstacles_list(cairn_world *world);
+// The clearance of the shape's fat AABB; with many obstacles none.
+float cairn_clearance_find(const cairn_pair_cache *cache, uint32_t slot);
+// After obstacles have new fat AABBs: those whose reference poses have changed.
+void cairn_clearances_reduce(cairn_pair_cache *cache);
+// Whether the cache must have the pairs of this swept AABB of a shape, which the fat AABB does not
+// contain: it meets an obstacle with which the shape is not paired yet.
+bool cairn_obstacle_must_list(const cairn_world *world, uint32_t slot, const cairn_aabb *swept);
