@@ -27,8 +27,8 @@ static bool meet_triangle(void *context, const cairn_triangle *triangle) {
         return true;
     }
     // It may leave triangles that it touches, while it meets others.
-    const bool leaves = impact.fraction <= 0.0f &&
-                        vec3_dot(s->motion->displacement, impact.axis) >= 0.0f;
+    const bool leaves =
+        impact.fraction <= 0.0f && vec3_dot(s->motion->displacement, impact.axis) >= 0.0f;
     if (!leaves && (!s->found || impact.fraction < s->first.fraction)) {
         s->found = true;
         s->first = impact;

@@ -7,6 +7,7 @@
 #include "sim/collide/impact.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/math/limits.h"
+#include "sim/shape/frustum.h"
 
 // A contact whose plane would stop less than this, m, and than this part of the motion, pushes
 // nothing aside.

@@ -16,8 +16,7 @@
 cairn_core cairn_core_of(const cairn_shape_view *shape, float skin) {
     const cairn_geometry *geometry = shape->geometry;
     CAIRN_ASSERT(geometry->kind != CAIRN_SHAPE_HALF_SPACE && skin >= 0.0f);
-    cairn_core core = {
-        .geometry = geometry,
+    cairn_core core = {.geometry = geometry,
         .hull = shape->hull,
         .corners = shape->corners,
         .scale = 1.0f,
@@ -75,8 +74,8 @@ float cairn_core_reach(const cairn_core *core, cairn_vec3 point) {
     }
     case CAIRN_GEOMETRY_TRIANGLE:
         return float_max(vec3_distance(point, core->corners[0]),
-            float_max(vec3_distance(point, core->corners[1]),
-                vec3_distance(point, core->corners[2])));
+            float_max(
+                vec3_distance(point, core->corners[1]), vec3_distance(point, core->corners[2])));
     default:
         return vec3_length(
             vec3(point.x, float_abs(point.y) + core->geometry->half_height, point.z));
