@@ -2,6 +2,7 @@
 #include "bridge/interpolate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/assert.h"
 
@@ -31,6 +32,10 @@ void cairn_rotation_normalize(float q[4]) {
 // q and -q are one rotation: the sign is chosen so that the shorter path is taken.
 void cairn_interpolate_quat(cairn_quat a, cairn_quat b, float fraction, float out[4]) {
     CAIRN_ASSERT(fraction >= 0.0f && fraction <= 1.0f);
+    if (fraction <= 0.0f) {
+        memcpy(out, (const float[4]){a.x, a.y, a.z, a.w}, 4 * sizeof *out);
+        return;
+    }
     const float dot = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
     const float sign = dot < 0 ? -1.0f : 1.0f;
     out[0] = mix(a.x, sign * b.x, fraction);

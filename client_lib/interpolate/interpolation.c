@@ -123,7 +123,9 @@ static void show_beyond(const cairn_snapshot *a, float seconds, cairn_client_bod
         for (int axis = 0; axis < 3; axis++) {
             body.position[axis] += body.linear_velocity[axis] * seconds;
         }
-        rotate(body.rotation, body.angular_velocity, seconds);
+        if (seconds > 0) {
+            rotate(body.rotation, body.angular_velocity, seconds);
+        }
         add_body(bodies, capacity, out, &body);
     }
 }

@@ -134,6 +134,22 @@ TEST("rotations are interpolated the shorter way and stay of unit length") {
     }
 }
 
+// Normalised once it would be (0.444298953 0 0 0.895878553), and twice (0.444298983 0 0
+// 0.895878613). The server, which rebuilds the picture for lag compensation, has the rotation of
+// the state.
+TEST("at the tick of a snapshot its rotations are shown bit for bit") {
+    const cairn_quat rotation = {.x = 0.444299012f, .w = 0.895878673f};
+    for (double tick = 100; tick <= 110; tick += 10) {
+        scene s;
+        start_pair(&s, body_at(1, 0), body_at(1, 0));
+        s.a[0].rotation = rotation;
+        s.b[0].rotation = rotation;
+        assert_true(show(&s, tick));
+        assert_false(s.sample.extrapolated);
+        assert_memory_equal(s.shown[0].rotation, &rotation, sizeof rotation);
+    }
+}
+
 TEST("a rotation of zero length is shown as the identity") {
     scene s;
     start_pair(&s, body_at(1, 0), body_at(1, 0));
