@@ -16,7 +16,7 @@
 // hundreds of advances. If they meet in such an advance, the time is refined by bisection.
 #define SURE_ADVANCES 8u
 #define STEP_FRACTION 0.25f
-#define REFINEMENTS 6
+#define REFINEMENTS 10
 
 cairn_quat cairn_rotation_of_vector(cairn_vec3 vector) {
     const float angle = vec3_length(vector);

@@ -26,6 +26,13 @@ static bool meet_triangle(void *context, const cairn_triangle *triangle) {
             s->start, s->motion, s->depth, &impact)) {
         return true;
     }
+    if (vec3_is_zero(impact.axis)) {
+        // They overlap so far that their nearest points say nothing.
+        const cairn_quat frame =
+            s->mesh_first ? s->start->shape_rotation_a : s->start->shape_rotation_b;
+        const cairn_vec3 normal = quat_rotate(frame, triangle->normal);
+        impact.axis = s->mesh_first ? normal : vec3_negate(normal);
+    }
     // It may leave triangles that it touches, while it meets others.
     const bool leaves =
         impact.fraction <= 0.0f && vec3_dot(s->motion->displacement, impact.axis) >= 0.0f;

@@ -201,26 +201,37 @@ static bool collide_with_growth(const cairn_world *world, cairn_pair pair, bool 
     return true;
 }
 
+// Whether a manifold with a grown margin may lack points that are near: of more than four it has the
+// four that span most. A cylinder that rolls would stand on one end of its line.
+static bool may_lack_points(
+    const cairn_world *world, cairn_pair pair, bool in_contact, const cairn_manifold *manifold) {
+    const cairn_geometry *a = &world->state.shapes[pair.shape_a].geometry;
+    const cairn_geometry *b = &world->state.shapes[pair.shape_b].geometry;
+    return manifold->point_count == CAIRN_MANIFOLD_POINTS_MAX &&
+           (in_contact || cairn_geometry_is_frustum(a) || cairn_geometry_is_frustum(b));
+}
+
 // Leaves out the points that the motion does not bring to the plane. A restore finds those that are
 // kept by their features, in order, so these must tell them apart.
-static void drop_far_points(const cairn_world *world, cairn_pair pair, const prediction *predicted,
-    cairn_found_contact *out) {
+static void drop_far_points(const cairn_world *world, cairn_pair pair, bool in_contact,
+    const prediction *predicted, cairn_found_contact *out) {
     if (!(predicted->margin < predicted->most)) {
         return;
     }
     const cairn_manifold all = out->manifold;
+    bool again = may_lack_points(world, pair, in_contact, &all);
     out->manifold.point_count = 0;
     for (uint32_t i = 0; i < all.point_count; ++i) {
         const cairn_manifold_point *point = &all.points[i];
         for (uint32_t k = 0; k < i; ++k) {
-            if (all.points[k].feature == point->feature) {
-                collide_at(world, pair, predicted->margin, out);
-                return;
-            }
+            again = again || all.points[k].feature == point->feature;
         }
         if (point->separation <= predicted->margin) {
             cairn_manifold_add(&out->manifold, point->position, point->separation, point->feature);
         }
+    }
+    if (again) {
+        collide_at(world, pair, predicted->margin, out);
     }
 }
 
@@ -248,7 +259,7 @@ static bool take_impact(const cairn_world *world, cairn_pair pair, const cairn_p
         return false;
     }
     if (predicted.least <= CAIRN_CONTACT_MARGIN) {
-        drop_far_points(world, pair, &predicted, out);
+        drop_far_points(world, pair, false, &predicted, out);
     }
     return out->manifold.point_count > 0;
 }
@@ -359,7 +370,7 @@ bool cairn_pair_collide_swept(
         }
         if (predicted.sure ||
             (near && can_keep(&predicted, in_contact, reach, is_round(world, pair)))) {
-            drop_far_points(world, pair, &predicted, out);
+            drop_far_points(world, pair, in_contact, &predicted, out);
             return out->manifold.point_count > 0;
         }
         // Half of what the plane would stop must really happen.
