@@ -178,6 +178,8 @@ static void prepare_context(cairn_world *world) {
     const float rate = 1.0f / h;
     const float contact_hertz =
         float_min(settings->contact_hertz, CAIRN_CONTACT_HERTZ_FRACTION * rate);
+    const float static_hertz =
+        float_min(2.0f * settings->contact_hertz, CAIRN_STATIC_HERTZ_FRACTION * rate);
     const float joint_hertz = float_min(settings->joint_hertz, CAIRN_JOINT_HERTZ_FRACTION * rate);
     soft_step->wide_context = (cairn_solver_context){.motions = world->state.motions,
         .body_params = world->state.bodies,
@@ -203,7 +205,7 @@ static void prepare_context(cairn_world *world) {
         .h = h,
         .inverse_h = rate,
         .contact_softness = soften(contact_hertz, settings->contact_damping, h),
-        .static_softness = soften(2.0f * contact_hertz, settings->contact_damping, h),
+        .static_softness = soften(static_hertz, settings->contact_damping, h),
         .joint_softness = soften(joint_hertz, settings->joint_damping, h),
         .restitution_threshold = CAIRN_IMPACT_THRESHOLD_ROUNDING * settings->restitution_threshold,
         .impact_lanes = soft_step->wide_impact_lanes,

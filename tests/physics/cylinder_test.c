@@ -249,7 +249,11 @@ TEST("a cylinder and a cone bounce on their discs") {
             const float y = kit_read(p.world, p.bodies[0]).position.y - shape.half_height;
             highest = t > meets ? float_max(highest, y) : 0.0f;
         }
-        expect_ratio((double)highest, (double)(e * e * drop), 0.05, "height");
+        // It bounces in the substep in which the gap closes, from where that one begins: up to the
+        // way of a substep above the ground. What it does not climb again stays as height.
+        const float early = sqrtf(2.0f * (float)GRAVITY * drop) / (60.0f * 4.0f);
+        const float most = e * e * drop + (1.0f - e * e) * early;
+        assert_true(highest > 0.99f * e * e * drop && highest < 1.01f * most);
     }
 }
 
