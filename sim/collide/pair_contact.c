@@ -201,8 +201,8 @@ static bool collide_with_growth(const cairn_world *world, cairn_pair pair, bool 
     return true;
 }
 
-// Whether a manifold with a grown margin may lack points that are near: of more than four it has the
-// four that span most. A cylinder that rolls would stand on one end of its line.
+// Whether a manifold with a grown margin may lack points that are near: of more than four it has
+// the four that span most. A cylinder that rolls would stand on one end of its line.
 static bool may_lack_points(
     const cairn_world *world, cairn_pair pair, bool in_contact, const cairn_manifold *manifold) {
     const cairn_geometry *a = &world->state.shapes[pair.shape_a].geometry;

@@ -286,8 +286,7 @@ cairn_core_distance cairn_cores_distance(
             }
             // On which side of `enough` the distance is must not depend on how near the bound is.
             const float inexact = bound > enough ? ENOUGH_FRACTION * enough : 0.0f;
-            if (bound >= length - float_max(RELATIVE_ERROR * length, inexact) ||
-                has_point(&s, w)) {
+            if (bound >= length - float_max(RELATIVE_ERROR * length, inexact) || has_point(&s, w)) {
                 break;
             }
         }
