@@ -11,6 +11,8 @@
 #define ENOUGH_FRACTION 0.02f
 // Two cores overlap if their squared distance is below this fraction of their size squared.
 #define OVERLAP_FRACTION 1e-12f
+// A plane is between two cores if it is farther from them than this squared fraction of their size.
+#define APART_SQUARED 1e-10f
 #define HUGE_WIDTH 1e9f
 
 cairn_core cairn_core_of(const cairn_shape_view *shape, float skin) {
@@ -296,6 +298,11 @@ cairn_core_distance cairn_cores_distance(
         const cairn_vec3 next = closest_on_simplex(&s);
         const float next_squared = vec3_length_squared(next);
         if (s.count == 4 || next_squared <= OVERLAP_FRACTION * size_squared) {
+            // A flat tetrahedron, as round shapes make it, may seem to hold the origin; but a plane
+            // between the cores was found earlier.
+            if (result.distance * result.distance > APART_SQUARED * size_squared) {
+                break;
+            }
             return (cairn_core_distance){.distance = 0.0f, .normal = vec3_zero()};
         }
         if (next_squared >= squared) {
@@ -308,6 +315,12 @@ cairn_core_distance cairn_cores_distance(
             return (cairn_core_distance){
                 .distance = length, .normal = vec3_scale(v, -1.0f / length)};
         }
+    }
+    if (result.distance <= enough) {
+        // The bound does not say whether they are that close; the points that were found do not
+        // show it.
+        const float length = float_sqrt(squared);
+        return (cairn_core_distance){.distance = length, .normal = vec3_scale(v, -1.0f / length)};
     }
     return result;
 }
