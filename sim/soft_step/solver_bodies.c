@@ -89,7 +89,7 @@ bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     CAIRN_ASSERT(soft_step->moving_count < soft_step->body_count);
     bool any = false;
-    if (memchr(soft_step->invalid, 1, soft_step->moving_count) == NULL) {
+    if (memchr(soft_step->outcome, CAIRN_OUTCOME_INVALID, soft_step->moving_count) == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {

@@ -47,7 +47,8 @@ cairn_status cairn_body_read_def(const cairn_world *world, cairn_body_id id, cai
         .gyroscopic = body->gyroscopic,
         .user = body->user,
         .locks = body->flags & CAIRN_LOCKS_ALL,
-        .disabled = body_enabled(body) ? 0u : 1u};
+        .disabled = body_enabled(body) ? 0u : 1u,
+        .bullet = body->bullet};
     return CAIRN_OK;
 }
 
