@@ -32,10 +32,11 @@ function(cairn_kit)
     cairn_room(${ARGN})
 endfunction()
 
-# cairn_test(NAME net.replay SOURCES replay_test.c ROOMS net [LIBRARIES ...] [LABELS ...] [TIMEOUT s])
-# One program of tests (tests/kit/test.h), one ctest entry.
+# cairn_test(NAME net.replay SOURCES replay_test.c ROOMS net [LIBRARIES ...] [LABELS ...] [TIMEOUT s] [THOROUGH])
+# One program of tests (tests/kit/test.h), one ctest entry. THOROUGH adds a second entry, net.replay_thorough with the
+# label "long", for a program that plays only a part of its cases unless test_is_thorough().
 function(cairn_test)
-    cmake_parse_arguments(CASE "" "NAME;TIMEOUT" "SOURCES;ROOMS;LIBRARIES;LABELS" ${ARGN})
+    cmake_parse_arguments(CASE "THOROUGH" "NAME;TIMEOUT" "SOURCES;ROOMS;LIBRARIES;LABELS" ${ARGN})
     string(REPLACE "." "_" target test_${CASE_NAME})
     cairn_program(NAME ${target} SOURCES ${CASE_SOURCES} ROOMS ${CASE_ROOMS}
         LIBRARIES ${CASE_LIBRARIES} cairn_test_kit)
@@ -44,6 +45,11 @@ function(cairn_test)
         set(CASE_TIMEOUT 60)
     endif()
     set_tests_properties(${CASE_NAME} PROPERTIES TIMEOUT ${CASE_TIMEOUT} LABELS "${CASE_LABELS}")
+    if(CASE_THOROUGH)
+        add_test(NAME ${CASE_NAME}_thorough COMMAND ${target})
+        set_tests_properties(${CASE_NAME}_thorough PROPERTIES TIMEOUT 180 LABELS "${CASE_LABELS};long"
+            ENVIRONMENT CAIRN_TEST_THOROUGH=1)
+    endif()
 endfunction()
 
 # cairn_fuzzer(NAME net_packet SOURCES packet_fuzz.c ROOMS net)

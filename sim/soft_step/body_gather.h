@@ -22,8 +22,15 @@ _Static_assert(offsetof(cairn_solver_body, linear_velocity) == 0, "row 0");
 _Static_assert(offsetof(cairn_solver_body, delta_position) == 4 * CAIRN_ROW_FLOATS, "row 1");
 _Static_assert(offsetof(cairn_solver_body, inverse_inertia) == 8 * CAIRN_ROW_FLOATS, "row 2");
 
-// Parts of a visit of a constraint. A call would pass bodies and rows through memory.
+// Parts of a visit of a constraint: inlined, because a call would pass bodies and rows through
+// memory. They have calls where that would only make the build long: without optimisation, at the
+// width that no CPU runs by default, and if CAIRN_KERNEL_CALLS asks for it (sanitizers, machines
+// without vector registers). Bits do not depend on it.
+#if defined(CAIRN_KERNEL_CALLS) || CAIRN_LANES == 1 || !defined(__OPTIMIZE__)
+#define INLINE __attribute__((unused)) static
+#else
 #define INLINE __attribute__((always_inline)) static inline
+#endif
 
 typedef struct body_lanes {
     lanes3 velocity;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kit/test.h"
 
+#include <stdlib.h>
+
 #include "base/assert.h"
 
 #define TESTS_MAX 256
@@ -38,6 +40,10 @@ void test_register(const char *name, void (*body)(void **state)) {
 void test_register_hook(test_hook hook, void (*body)(void)) {
     CAIRN_ASSERT(hooks[hook] == NULL);
     hooks[hook] = body;
+}
+
+bool test_is_thorough(void) {
+    return getenv("CAIRN_TEST_THOROUGH") != NULL;
 }
 
 int test_run(const char *group_name, const char *pattern) {

@@ -32,6 +32,9 @@ void test_register(const char *name, void (*body)(void **state));
 // The body finds `initial` in *state.
 void test_register_with(const char *name, void (*body)(void **state), void *initial);
 void test_register_hook(test_hook hook, void (*body)(void));
+// Whether this run is the thorough one of a test that has two (cairn_test's THOROUGH): the fast one
+// plays a part of the cases, spread over all of them, and the thorough one every case.
+bool test_is_thorough(void);
 // Runs every registered test; returns the number of failures.
 int test_run(const char *group_name, const char *pattern);
 

@@ -5,14 +5,18 @@
 //
 //     v1 = (m - e M) / (m + M) v        v2 = m (1 + e) / (m + M) v
 //
-// That must hold wherever in a tick they meet: each row plays 60 start phases, evenly spread over
-// the distance of one tick.
+// That must hold wherever in a tick they meet: each row plays start phases that are evenly spread
+// over the distance of one tick: 60 in the thorough run, 12 in the fast one.
 
 #include "tests/physics/mechanics_kit.h"
 
-#define PHASES 60
+#define PHASES_MAX 60
 #define SPACING 4.0f    // m, between two phases
 #define TOLERANCE 0.03f // of the speed of approach
+
+static uint32_t phase_count(void) {
+    return test_is_thorough() ? PHASES_MAX : PHASES_MAX / 5;
+}
 
 typedef enum figure { BALL, BOX, CAPSULE, HULL, FIGURES, WALL = FIGURES, SLAB } figure;
 static const char *const figure_names[] = {"ball", "box", "capsule", "hull", "wall", "slab"};
@@ -90,12 +94,13 @@ static bool moves(const cairn_world *world, const scene *s, cairn_body_id body, 
 static uint32_t right_phases(const scene *s) {
     cairn_world_def def = small_world(s->solver);
     const bool fixed = s->target >= FIGURES;
+    const uint32_t phases = phase_count();
     const float travel = s->speed / 60.0f;
-    cairn_body_id bodies[PHASES];
-    cairn_body_id others[PHASES];
+    cairn_body_id bodies[PHASES_MAX];
+    cairn_body_id others[PHASES_MAX];
     def.gravity = vec3_zero();
-    def.body_capacity = def.shape_capacity = 2 * PHASES;
-    def.contact_capacity = 2 * PHASES;
+    def.body_capacity = def.shape_capacity = 2 * phases;
+    def.contact_capacity = 2 * phases;
     SCOPED(cairn_world) *world = kit_world(&def);
     // Each of the pair alone has the restitution: a pair takes the larger.
     const cairn_shape_def moving = shape_of(world, s->moving, s->restitution);
@@ -104,9 +109,9 @@ static uint32_t right_phases(const scene *s) {
     if (s->target == WALL) {
         add_static(world, s, &target, vec3_zero());
     }
-    for (uint32_t i = 0; i < PHASES; ++i) {
+    for (uint32_t i = 0; i < phases; ++i) {
         const float z = SPACING * (float)i;
-        const float gap = 0.05f + travel * (float)i / PHASES;
+        const float gap = 0.05f + travel * (float)i / (float)phases;
         bodies[i] = place(world, s, &moving, vec3(-0.5f - gap - half_width, 0.0f, z), s->speed);
         if (s->target == SLAB) {
             add_static(world, s, &target, vec3(0.0f, 0.0f, z));
@@ -119,7 +124,7 @@ static uint32_t right_phases(const scene *s) {
     const float other_mass = fixed ? 1.0f : cairn_body_mass(world, others[0]);
     const float e = s->restitution;
     uint32_t right = 0;
-    for (uint32_t i = 0; i < PHASES; ++i) {
+    for (uint32_t i = 0; i < phases; ++i) {
         if (fixed) {
             right += moves(world, s, bodies[i], -e * s->speed) ? 1 : 0;
         } else {
@@ -144,10 +149,10 @@ static uint32_t wrong_rows(scene s) {
             s.restitution = restitutions[e];
             s.speed = speeds[v];
             const uint32_t right = right_phases(&s);
-            if (right != PHASES) {
-                print_error("%s, %s on %s, e = %.1f at %.0f m/s: %u of %d\n",
+            if (right != phase_count()) {
+                print_error("%s, %s on %s, e = %.1f at %.0f m/s: %u of %u\n",
                     solver_names[s.solver], figure_names[s.moving], figure_names[s.target],
-                    (double)s.restitution, (double)s.speed, right, PHASES);
+                    (double)s.restitution, (double)s.speed, right, phase_count());
                 ++wrong;
             }
         }
@@ -200,13 +205,13 @@ static void check_row_of_balls(uint32_t solver, uint32_t struck, float gap) {
     const uint32_t rate = 240; // so that the balls meet before they overlap
     def.gravity = vec3_zero();
     def.tick_rate_hz = rate;
-    for (uint32_t phase = 0; phase < PHASES; ++phase) {
+    for (uint32_t phase = 0; phase < phase_count(); ++phase) {
         SCOPED(cairn_world) *world = kit_world(&def);
         cairn_shape_def shape = shape_of(world, BALL, 1.0f);
         shape.radius = 0.1f;
         for (uint32_t i = 0; i < CRADLE; ++i) {
             cairn_body_def body = cairn_body_def_default();
-            const float back = 0.01f + speed / (float)rate * (float)phase / PHASES;
+            const float back = 0.01f + speed / (float)rate * (float)phase / (float)phase_count();
             body.position.x = (0.2f + gap) * (float)i - (i < struck ? back : 0.0f);
             body.linear_velocity.x = i < struck ? speed : 0.0f;
             balls[i] = kit_body(world, &body, &shape);
@@ -321,10 +326,10 @@ TEST("a box that lands flat on four tiles goes straight up again") {
 // that shows it may be one later, by g / 60 slower.
 TEST("a ball that is dropped leaves the floor with its restitution times the speed of impact") {
     static const float restitutions[] = {0.3f, 0.5f, 0.8f, 1.0f};
-    for (size_t i = 0; i < 4 * PHASES * 2; ++i) {
+    for (size_t i = 0; i < 4 * (size_t)phase_count() * 2; ++i) {
         const cairn_world_def def = small_world(i / 4 % 2);
         const float e = restitutions[i % 4];
-        const float height = 2.0f + 0.1f * (float)(i / 8) / PHASES;
+        const float height = 2.0f + 0.1f * (float)(i / 8) / (float)phase_count();
         const float speed = sqrtf(2.0f * 9.81f * height);
         SCOPED(cairn_world) *world = kit_world(&def);
         kit_ground(world);
@@ -370,13 +375,13 @@ TEST("friction in a bounce is bounded by the impulse of the bounce") {
         cairn_world_def def = small_world(i % 2);
         def.gravity = vec3_zero();
         def.tick_rate_hz = 240;
-        for (uint32_t phase = 0; phase < PHASES; ++phase) {
+        for (uint32_t phase = 0; phase < phase_count(); ++phase) {
             SCOPED(cairn_world) *world = kit_world(&def);
             cairn_shape_def shape = shape_of(world, BALL, rows[i / 2].restitution);
             cairn_body_def body = cairn_body_def_default();
             shape.friction = rows[i / 2].friction;
             shape.radius = 2.0f;
-            body.position.y = 2.1f + (float)phase / PHASES * 10.0f / 240.0f;
+            body.position.y = 2.1f + (float)phase / (float)phase_count() * 10.0f / 240.0f;
             body.linear_velocity = vec3(20.0f, -10.0f, 0.0f);
             const cairn_body_id ball = kit_body(world, &body, &shape);
             body = cairn_body_def_default();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Prints "scene tick hash" of every golden scene, or compares with a file of such lines; --help
 // lists the options. Half way through, each scene is saved and continues in a fresh world, and its
-// world can be written to a file that the checker of another build continues. Needs only base and
-// sim, and a thread pool where there is one (CAIRN_GOLDEN_POOL), so that it runs wherever they do.
+// world can be written to a file that the checker of another build continues. An emulator runs the
+// first half and continues the worlds of another machine for the second: each tick once. Needs only
+// base and sim, and a thread pool where there is one (CAIRN_GOLDEN_POOL), so that it runs wherever
+// they do.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,7 @@ typedef struct checker {
     const char *scene;         // NULL: every scene
     const char *write_to;      // a folder, or NULL
     const char *read_from;     // a folder, or NULL
+    bool first_half;           // ends there
     choices lanes_chosen;
     choices workers_chosen;
     FILE *expected; // NULL: print
@@ -68,6 +71,11 @@ static bool read_line(const checker *check, char line[LINE_SIZE]) {
     return false;
 }
 
+// The scene's ticks that are run.
+static uint32_t last_tick(const golden_scene *scene, const checker *check) {
+    return check->first_half ? scene->ticks / 2 : scene->ticks;
+}
+
 static cairn_world *create_world(const golden_scene *scene, const checker *check) {
     cairn_world *world = golden_create(scene);
     const cairn_parallel *parallel = check->parallel.workers > 1 ? &check->parallel : NULL;
@@ -91,6 +99,20 @@ static cairn_world *restore_into_fresh(
     return fresh;
 }
 
+#ifdef CAIRN_NEGATIVE_CONTROLS
+extern unsigned cairn_negative_control; // read by the mutants of tests/sim/mutants.py
+unsigned cairn_negative_control = 0;
+#endif
+
+// One hash that differs is what a fault is for: the others would show nothing more.
+static void end_if_noticed(void) {
+#ifdef CAIRN_NEGATIVE_CONTROLS
+    if (cairn_negative_control != 0) {
+        exit(1);
+    }
+#endif
+}
+
 static void expect_hash(const golden_scene *scene, checker *check, const cairn_world *world) {
     char hash[CAIRN_HASH_TEXT_SIZE];
     char line[LINE_SIZE];
@@ -110,6 +132,7 @@ static void expect_hash(const golden_scene *scene, checker *check, const cairn_w
         printf("golden: %s differs from the expected %s (%u lanes, %u workers)\n", line,
             expected[0] != '\0' ? expected : "(no line)", (unsigned)check->lanes,
             (unsigned)check->parallel.workers);
+        end_if_noticed();
     }
 }
 
@@ -185,19 +208,27 @@ static void run_scene(const golden_scene *scene, checker *check) {
     } else {
         scene->build(world);
     }
-    for (; tick <= scene->ticks; ++tick) {
+    const uint32_t end = last_tick(scene, check);
+    const uint32_t hashed = scene->ticks / HASHES_PER_SCENE;
+    for (; tick <= end; ++tick) {
         golden_step(scene, world);
-        if (tick == scene->ticks / 2) {
-            if (check->write_to != NULL) {
-                write_world(check->write_to, scene->name, world);
-            }
+        if (tick == scene->ticks / 2 && check->write_to != NULL) {
+            write_world(check->write_to, scene->name, world);
+        }
+        if (tick == end / 2) {
             world = restore_into_fresh(scene, check, world);
         }
-        if (tick % (scene->ticks / HASHES_PER_SCENE) == 0) {
+        if (tick % hashed == 0) {
             expect_hash(scene, check, world);
         }
     }
     cairn_world_destroy(world);
+    char line[LINE_SIZE];
+    for (; check->expected != NULL && tick <= scene->ticks; ++tick) {
+        if (tick % hashed == 0) {
+            (void)read_line(check, line); // of a tick that is not run
+        }
+    }
 }
 
 static void run_scenes(checker *check) {
@@ -267,11 +298,6 @@ static bool parse_choices(const char *text, choices all, choices *out) {
     return false;
 }
 
-#ifdef CAIRN_NEGATIVE_CONTROLS
-extern unsigned cairn_negative_control; // read by the mutants of tests/sim/mutants.py
-unsigned cairn_negative_control = 0;
-#endif
-
 static const char *read_lanes(void *out, const char *value, bool first) {
     const choices all = {.values = {1, 4, 8, 16}, .count = 4};
     (void)first;
@@ -310,6 +336,8 @@ static cairn_flags_result read_flags(int argc, char **argv, checker *out) {
             .out = &out->write_to},
         {"--read-from", NULL, "FOLDER", "begin with the worlds written there", CAIRN_FLAG_TEXT,
             .out = &out->read_from},
+        {"--first-half", NULL, NULL, "end each scene half way through", CAIRN_FLAG_SWITCH,
+            .out = &out->first_half},
         {"--fault", NULL, "N", "a build with negative controls: run with this one",
             CAIRN_FLAG_CUSTOM, .read = read_fault},
     };
