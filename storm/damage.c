@@ -83,6 +83,8 @@ void cairn_storm_damage_again(cairn_storm *s, uint32_t i) {
         timeline->adopted) {
         const uint32_t awake = find_awake(s, timeline->world);
         push_bodies(s, timeline->world, 0, awake);
+        // A flipped bit may be without effect: ticks up to here then look repaired (seed 1444).
+        s->slots[i].damaged_tick = timeline->head_tick;
     }
 }
 

@@ -40,7 +40,8 @@ static void add_random_body(cairn_storm_scene *s, cairn_random *random) {
     cairn_scene_shape shape =
         shape_of(kinds[cairn_random_below(random, 5)], between(random, 0.1f, 0.6f));
     shape.def.restitution = between(random, 0, 0.5f);
-    shape.def.flags = s->scene.body_count % 2 == 0 ? CAIRN_SHAPE_HIT_EVENTS : 0u;
+    shape.def.flags = (s->scene.body_count % 2 == 0 ? CAIRN_SHAPE_HIT_EVENTS : 0u) |
+                      (s->scene.body_count % 3 == 0 ? CAIRN_SHAPE_CONTACT_EVENTS : 0u);
     const cairn_vec3 at = {
         between(random, -4, 4), between(random, 0.6f, 5), between(random, -4, 4)};
     add_body(s, CAIRN_BODY_DYNAMIC, at, shape);
@@ -50,6 +51,46 @@ static void add_random_body(cairn_storm_scene *s, cairn_random *random) {
     def->gyroscopic = s->scene.body_count % 3 == 0 ? 1 : 0;
     def->angular_damping = s->scene.body_count % 5 == 0 ? 0.5f : 0.0f;
     def->gravity_scale = s->scene.body_count % 7 == 0 ? 0.5f : 1.0f;
+}
+
+// Turns a joint into one of the kinds with a drive, by number. What it drives is small: the bodies
+// weigh 10 kg to a ton.
+static void add_drive(cairn_joint_def *def, uint32_t number) {
+    static const uint32_t kinds[] = {CAIRN_JOINT_PRISMATIC, CAIRN_JOINT_WELD, CAIRN_JOINT_WHEEL,
+        CAIRN_JOINT_MOTOR, CAIRN_JOINT_GEAR, CAIRN_JOINT_PULLEY, CAIRN_JOINT_ROW, CAIRN_JOINT_HINGE,
+        CAIRN_JOINT_BALL, CAIRN_JOINT_DISTANCE, CAIRN_JOINT_CONE};
+    const uint32_t count = sizeof kinds / sizeof kinds[0];
+    def->kind = kinds[number % count];
+    def->limited = def->kind != CAIRN_JOINT_BALL && number / count % 2 != 0;
+    def->lower = def->kind == CAIRN_JOINT_DISTANCE ? 0.5f : -0.5f;
+    def->upper = 1.5f;
+    def->spring = number / 3 % 2;
+    def->motor = number / 5 % 2;
+    def->motor_speed = 3.0f;
+    def->motor_velocity.y = 2.0f;
+    def->motor_force = 500.0f;
+    def->motor_torque = 200.0f;
+    def->hertz = def->kind == CAIRN_JOINT_MOTOR ? 3.0f : 0.0f;
+    def->damping = 1.0f;
+    def->target_position.y = 1.0f;
+    def->target_rotation.w = 1.0f;
+    def->steering = number / 7 % 2;
+    def->steering_hertz = 5.0f;
+    def->steering_damping = 1.0f;
+    def->steering_target = 0.3f;
+    def->steering_torque = 300.0f;
+    def->ratio = 2.0f;
+    def->fixed_a = (cairn_vec3){-1.0f, 6.0f, 0.0f};
+    def->fixed_b = (cairn_vec3){1.0f, 6.0f, 0.0f};
+    def->length = def->kind == CAIRN_JOINT_PULLEY ? 12.0f : def->length;
+    def->row = (cairn_joint_row){.linear_a = {0, -1, 0},
+        .linear_b = {0, 1, 0},
+        .lower = -200.0f,
+        .upper = 200.0f,
+        .velocity = 0.5f};
+    def->breakable = number / 2 % 2;
+    def->break_force = 4000.0f;
+    def->break_torque = 4000.0f;
 }
 
 static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, uint32_t b) {
@@ -64,7 +105,51 @@ static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, ui
     def.limited = def.kind == CAIRN_JOINT_DISTANCE || def.kind == CAIRN_JOINT_BALL ? 0 : 1;
     def.lower = -0.5f;
     def.upper = 0.75f;
+    // Half of them by the world's seed, so that a storm's seed draws as before.
+    const uint64_t number = s->scene.world.seed >> (8 * s->scene.joint_count);
+    if (number % 2 != 0) {
+        add_drive(&def, (uint32_t)(number % 256 / 2));
+    }
     s->joints[s->scene.joint_count++] = (cairn_scene_joint){.def = def, .body_a = a, .body_b = b};
+}
+
+// A hill of two triangles or a field of four by four heights under the place where bodies fall,
+// and a hull instead of the first of them.
+static void add_surfaces(cairn_storm_scene *s, uint32_t number) {
+    static const cairn_vec3 tetrahedron[4] = {
+        {-0.4f, -0.3f, -0.3f}, {0.4f, -0.3f, -0.3f}, {0.0f, -0.3f, 0.5f}, {0.0f, 0.5f, 0.0f}};
+    static const cairn_vec3 hill[4] = {{-3, 0, -2}, {-3, 0, 2}, {3, 0, 0}, {0, 1, 0}};
+    static const uint32_t indices[6] = {0, 1, 3, 1, 2, 3};
+    memcpy(s->points, tetrahedron, sizeof tetrahedron);
+    memcpy(&s->points[4], hill, sizeof hill);
+    memcpy(s->indices, indices, sizeof indices);
+    for (uint32_t i = 0; i < 16; ++i) {
+        s->heights[i] = 0.2f * (float)((i * 7 + number) % 5);
+    }
+    s->hull = (cairn_scene_hull){.point_count = 4};
+    s->mesh = (cairn_scene_mesh){.first_vertex = 4, .vertex_count = 4, .index_count = 6};
+    s->field = (cairn_scene_height_field){
+        .height_count = 16, .columns = 4, .spacing_x = 1.5f, .spacing_z = 1.5f};
+    cairn_scene *scene = &s->scene;
+    scene->hulls = &s->hull;
+    scene->hull_count = 1;
+    scene->points = s->points;
+    scene->point_count = 8;
+    scene->meshes = &s->mesh;
+    scene->mesh_count = 1;
+    scene->indices = s->indices;
+    scene->index_count = 6;
+    scene->height_fields = &s->field;
+    scene->height_field_count = 1;
+    scene->heights = s->heights;
+    scene->height_count = 16;
+    cairn_scene_shape shape =
+        shape_of(number % 2 == 0 ? CAIRN_SHAPE_MESH : CAIRN_SHAPE_HEIGHT_FIELD, 1);
+    shape.def.static_friction = 0.8f;
+    shape.def.rolling_resistance = 0.01f;
+    shape.def.surface_velocity.x = number % 3 == 0 ? 0.5f : 0.0f;
+    add_body(s, CAIRN_BODY_STATIC, (cairn_vec3){-2, 0, -2}, shape);
+    s->shapes[1].def.kind = CAIRN_SHAPE_HULL; // the first body that moves
 }
 
 static void set_world_settings(cairn_scene *scene, cairn_random *random, const char *rules) {
@@ -75,6 +160,10 @@ static void set_world_settings(cairn_scene *scene, cairn_random *random, const c
     world->shape_capacity = CAIRN_STORM_BODY_CAPACITY;
     world->joint_capacity = 8;
     world->contact_capacity = 256;
+    world->event_capacity = 512;
+    world->hull_capacity = 4;
+    world->mesh_capacity = 4;
+    world->mesh_block_capacity = 64;
     world->tick_rate_hz = 30;
     world->iterations = 4 + (uint32_t)cairn_random_below(random, 5);
     world->friction_model = (uint32_t)cairn_random_below(random, 2);
@@ -101,6 +190,9 @@ void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const 
         if (cairn_random_below(random, 4) == 0) {
             add_joint(out, random, i, i + 1);
         }
+    }
+    if (scene->world.seed >> 40 & 1u) {
+        add_surfaces(out, (uint32_t)(scene->world.seed >> 41 & 63u));
     }
     cairn_scene_shape sensor = shape_of(CAIRN_SHAPE_BOX, 1.5f);
     sensor.def.flags = CAIRN_SHAPE_SENSOR;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Draws small worlds (a floor, a sensor, some bodies, sometimes a chain), tick rates, paths and
-// clocks from a storm's seed.
+// Draws small worlds (a floor, a sensor, a hill, some bodies of every shape, sometimes joints of
+// every kind), tick rates, paths and clocks from a storm's seed.
 
 #include "base/random.h"
 #include "schema/scene.h"
@@ -13,9 +13,15 @@
 
 typedef struct cairn_storm_scene {
     cairn_scene scene; // points into this struct
-    cairn_scene_body bodies[CAIRN_STORM_DRAWN_BODIES_MAX + 2];
-    cairn_scene_shape shapes[CAIRN_STORM_DRAWN_BODIES_MAX + 2];
+    cairn_scene_body bodies[CAIRN_STORM_DRAWN_BODIES_MAX + 3];
+    cairn_scene_shape shapes[CAIRN_STORM_DRAWN_BODIES_MAX + 3];
     cairn_scene_joint joints[4];
+    cairn_scene_hull hull;
+    cairn_scene_mesh mesh;
+    cairn_vec3 points[8]; // of the hull, then of the mesh
+    uint32_t indices[6];
+    cairn_scene_height_field field;
+    float heights[16];
 } cairn_storm_scene;
 
 void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const char *rules);
