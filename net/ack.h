@@ -43,7 +43,7 @@ typedef struct cairn_sent {
     uint32_t segment; // of the stream, when has_segment
     uint8_t state;    // cairn_sent_state
     bool has_segment;
-    uint8_t zero[2];
+    uint16_t size; // bytes that count as in flight; 0 for a bare ack
 } cairn_sent;
 _Static_assert(sizeof(cairn_sent) == 16, "a link holds hundreds of these");
 

@@ -8,8 +8,6 @@
 #include "base/bytes.h"
 #include "net/link_parts.h"
 
-// How far the paced stream may catch up after the caller was late: one tick of a slow room.
-static const uint64_t pace_slack_ns = 25000000;
 // Payloads that may be in flight at once: some small ones, the longest message three times over,
 // and every segment of the stream twice. A record that is reused too early looks like a loss.
 static const uint32_t sent_ring_base = 90;
@@ -20,7 +18,6 @@ cairn_link_config cairn_link_config_default(void) {
         .receive_size_max = CAIRN_MESSAGE_SIZE_MAX,
         .receive_messages_max = 4,
         .reliable_buffer_size = 256 * 1024 + 64,
-        .send_rate_bytes_per_s = 1000000,
     };
 }
 
@@ -130,7 +127,6 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
     *link = (cairn_link){
         .config = link->config,
         .now_ns = now_ns,
-        .pace_ns = now_ns,
         .sent = link->sent,
         .unreliable = link->unreliable,
         .sender = link->sender,
@@ -140,6 +136,8 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
     };
     cairn_sent_ring_reset(&link->sent);
     cairn_stream_sender_reset(&link->sender);
+    cairn_congestion_reset(&link->congestion, now_ns, 0,
+        (uint64_t)link->sent.capacity / 2 * CAIRN_CONGESTION_PACKET_SIZE);
     cairn_assemblies_reset(&link->assemblies);
     cairn_stream_receiver_reset(&link->receiver);
 }
@@ -167,6 +165,17 @@ cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, si
     }
     cairn_stream_sender_queue(&link->sender, bytes, (uint32_t)size);
     return CAIRN_OK;
+}
+
+static bool unreliable_may_leave(cairn_link *link, uint64_t now_ns) {
+    return cairn_congestion_allows(&link->congestion, now_ns) ||
+           now_ns >= link->unreliable_ns + CAIRN_LINK_UNRELIABLE_NS;
+}
+
+bool cairn_link_unreliable_ready(cairn_link *link, uint64_t now_ns) {
+    const bool ready = link->unreliable_size == 0 && unreliable_may_leave(link, now_ns);
+    link->statistics.messages_held_back += ready ? 0 : 1;
+    return ready;
 }
 
 size_t cairn_link_reliable_room(const cairn_link *link) {
@@ -217,6 +226,9 @@ static void begin_payload(
 
 static size_t count_payload(cairn_link *link, size_t size) {
     CAIRN_ASSERT(size >= CAIRN_LINK_HEADER_SIZE && size <= CAIRN_PAYLOAD_SIZE_MAX);
+    link->statistics.rate_bytes_per_s = cairn_congestion_rate(&link->congestion);
+    link->statistics.window_bytes = link->congestion.window;
+    link->statistics.in_flight_bytes = link->congestion.in_flight;
     link->statistics.payloads_sent++;
     link->statistics.bytes_sent += size;
     return size;
@@ -241,13 +253,24 @@ static size_t bare_ack_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
     return count_payload(link, CAIRN_LINK_HEADER_SIZE + writer.at);
 }
 
+// Counts a payload that must be acknowledged as in flight.
+static size_t count_in_flight(cairn_link *link, uint64_t now_ns, size_t size) {
+    const uint64_t sequence = link->sent.next - 1;
+    cairn_sent *sent = cairn_sent_ring_find(&link->sent, sequence);
+    CAIRN_ASSERT(sent != NULL && sent->state == CAIRN_SENT_IN_FLIGHT);
+    sent->size = (uint16_t)size;
+    cairn_congestion_sent(&link->congestion, now_ns, sequence, sent->size);
+    return count_payload(link, size);
+}
+
 static size_t single_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
     CAIRN_ASSERT(link->unreliable_size >= 1 && link->unreliable_size <= CAIRN_LINK_SINGLE_SIZE_MAX);
     begin_payload(link, now_ns, CAIRN_LINK_MESSAGE, (cairn_sent){0}, bytes);
     memcpy(bytes + CAIRN_LINK_HEADER_SIZE, link->unreliable, link->unreliable_size);
     const size_t size = CAIRN_LINK_HEADER_SIZE + link->unreliable_size;
     link->unreliable_size = 0;
-    return count_payload(link, size);
+    link->unreliable_ns = now_ns;
+    return count_in_flight(link, now_ns, size);
 }
 
 static size_t fragment_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
@@ -263,17 +286,9 @@ static size_t fragment_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
         link->unreliable_size = 0;
         link->unreliable_next = 0;
     }
-    return count_payload(link, CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + size);
-}
-
-static void pace_stream(cairn_link *link, uint64_t now_ns, size_t size) {
-    const uint64_t rate = link->config.send_rate_bytes_per_s;
-    if (rate == 0) {
-        return;
-    }
-    const uint64_t earliest = now_ns > pace_slack_ns ? now_ns - pace_slack_ns : 0;
-    link->pace_ns = link->pace_ns > earliest ? link->pace_ns : earliest;
-    link->pace_ns += size * CAIRN_NS_PER_S / rate;
+    link->unreliable_ns = now_ns;
+    return count_in_flight(
+        link, now_ns, CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + size);
 }
 
 static size_t stream_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
@@ -288,9 +303,8 @@ static size_t stream_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) 
     cairn_writer writer = cairn_writer_of(part, CAIRN_LINK_PART_HEADER_SIZE);
     cairn_write_u64(&writer, segment.offset);
     link->statistics.stream_bytes_resent += segment.again ? segment.size : 0;
-    const size_t size = CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + segment.size;
-    pace_stream(link, now_ns, size);
-    return count_payload(link, size);
+    return count_in_flight(
+        link, now_ns, CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + segment.size);
 }
 
 // When a bare ack must go out although other payloads carry acks: their ack bits do not reach far
@@ -302,24 +316,42 @@ static uint64_t long_ack_ns(const cairn_link *link) {
     return link->far_count > 0 ? link->far_since_ns + CAIRN_ACK_DELAY_NS : UINT64_MAX;
 }
 
+// When everything in flight is given up because nothing of it was acknowledged.
+static uint64_t give_up_ns(const cairn_link *link) {
+    const cairn_congestion *congestion = &link->congestion;
+    return congestion->in_flight == 0
+               ? UINT64_MAX
+               : congestion->progress_ns +
+                     cairn_estimate_timeout_ns(&link->estimate, congestion->backoff);
+}
+
+static void detect_timeouts(cairn_link *link, uint64_t now_ns) {
+    cairn_stream_sender_time_out(&link->sender, now_ns, &link->estimate);
+    if (now_ns >= give_up_ns(link)) {
+        cairn_congestion_timed_out(&link->congestion, now_ns, link->sent.next);
+        link->statistics.congestion_timeouts++;
+    }
+}
+
 size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) {
     CAIRN_ASSERT(bytes != NULL && now_ns >= link->now_ns);
     link->now_ns = now_ns;
     cairn_link_detect_losses(link, now_ns);
-    cairn_stream_sender_time_out(&link->sender, now_ns, &link->estimate);
+    detect_timeouts(link, now_ns);
     const bool mid_message = link->unreliable_next > 0; // its sequences must be consecutive
     if (!mid_message && now_ns >= long_ack_ns(link)) {
         return bare_ack_payload(link, now_ns, bytes);
     }
-    if (link->unreliable_size > 0) {
+    if (link->unreliable_size > 0 && unreliable_may_leave(link, now_ns)) {
         return link->unreliable_size <= CAIRN_LINK_SINGLE_SIZE_MAX
                    ? single_payload(link, now_ns, bytes)
                    : fragment_payload(link, now_ns, bytes);
     }
-    if (cairn_stream_sender_ready(&link->sender) && now_ns >= link->pace_ns) {
+    if (!mid_message && cairn_stream_sender_ready(&link->sender) &&
+        cairn_congestion_allows(&link->congestion, now_ns)) {
         return stream_payload(link, now_ns, bytes);
     }
-    if (link->owed_count > 0 && now_ns - link->owed_since_ns >= CAIRN_ACK_DELAY_NS) {
+    if (!mid_message && link->owed_count > 0 && now_ns - link->owed_since_ns >= CAIRN_ACK_DELAY_NS) {
         return bare_ack_payload(link, now_ns, bytes);
     }
     return 0;
@@ -329,9 +361,11 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-// When the oldest payload that a later one overtook counts as lost. Only the stream needs to know.
+// When the oldest payload that a later one overtook counts as lost. Only the stream and what waits
+// for the window need to know.
 static uint64_t overdue_deadline_ns(const cairn_link *link) {
-    if (link->sender.in_flight_count == 0 || link->sent.oldest >= link->sent.acked_next) {
+    const bool needed = link->sender.in_flight_count > 0 || link->unreliable_size > 0;
+    if (!needed || link->sent.oldest >= link->sent.acked_next) {
         return UINT64_MAX;
     }
     const cairn_sent *oldest = &link->sent.entries[link->sent.oldest & (link->sent.capacity - 1)];
@@ -339,14 +373,26 @@ static uint64_t overdue_deadline_ns(const cairn_link *link) {
     return oldest->sent_ns + cairn_estimate_overdue_ns(&link->estimate);
 }
 
+// When something that waits for the congestion control may leave.
+static uint64_t allowed_ns(const cairn_link *link) {
+    uint64_t at_ns = cairn_congestion_next_ns(&link->congestion);
+    at_ns = at_ns > link->now_ns ? at_ns : link->now_ns;
+    return earlier(at_ns, give_up_ns(link));
+}
+
 uint64_t cairn_link_deadline_ns(const cairn_link *link) {
+    uint64_t deadline = earlier(overdue_deadline_ns(link),
+        cairn_stream_sender_deadline_ns(&link->sender, &link->estimate));
     if (link->unreliable_size > 0) {
-        return link->now_ns;
+        const uint64_t at_least_ns = link->unreliable_ns + CAIRN_LINK_UNRELIABLE_NS;
+        deadline = earlier(deadline, earlier(allowed_ns(link), at_least_ns));
     }
-    uint64_t deadline = earlier(overdue_deadline_ns(link), long_ack_ns(link));
-    deadline = earlier(deadline, cairn_stream_sender_deadline_ns(&link->sender, &link->estimate));
+    if (link->unreliable_next > 0) {
+        return deadline; // its sequences must be consecutive
+    }
+    deadline = earlier(deadline, long_ack_ns(link));
     if (cairn_stream_sender_ready(&link->sender)) {
-        deadline = earlier(deadline, link->pace_ns > link->now_ns ? link->pace_ns : link->now_ns);
+        deadline = earlier(deadline, allowed_ns(link));
     }
     if (link->owed_count > 0) {
         deadline = earlier(deadline, link->owed_since_ns + CAIRN_ACK_DELAY_NS);
@@ -361,4 +407,7 @@ void cairn_link_start_at(cairn_link *link, uint64_t sequence) {
     link->sent.acked_next = sequence;
     link->received.next = sequence;
     link->sender.first = (uint32_t)sequence;
+    link->congestion.flight_first = sequence;
+    link->congestion.round_end = sequence;
+    link->congestion.recovery = sequence;
 }

@@ -26,7 +26,6 @@ typedef struct cairn_link_config {
     uint32_t receive_messages_max; // fragmented messages reassembled at once, 1 .. 8: more tolerate
                                    // more reordering; no memory if no message is fragmented
     uint32_t reliable_buffer_size; // bytes of unacknowledged reliable messages held for sending
-    uint32_t send_rate_bytes_per_s; // pacing of the reliable stream; 0: no pacing
 } cairn_link_config;
 
 // The default sends and receives messages of every allowed size: 1.9 MB, of which untouched pages
@@ -48,6 +47,11 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns);
 cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, size_t size);
 cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, size_t size);
 // Bytes that send_reliable accepts now, including headers.
+// Whether an unreliable message that is sent now leaves at once: no other one waits, and the
+// congestion control has room. If not, send a later one instead: it will be fresher. At least one
+// payload leaves in CAIRN_LINK_UNRELIABLE_NS, however little the path carries.
+bool cairn_link_unreliable_ready(cairn_link *link, uint64_t now_ns);
+#define CAIRN_LINK_UNRELIABLE_NS 100000000ull
 size_t cairn_link_reliable_room(const cairn_link *link);
 bool cairn_link_reliable_idle(const cairn_link *link); // everything sent was acknowledged
 // How far the peer has acknowledged the reliable stream: grows while anything arrives.
@@ -94,7 +98,13 @@ typedef struct cairn_link_statistics {
     uint64_t messages_replaced; // unreliable, before they left
     uint64_t messages_lost;     // unreliable, begun but never completed here
     uint64_t messages_unread;   // unreliable, complete, but not taken before the next receive
+    uint64_t messages_held_back; // unreliable_ready said no
     uint64_t stream_bytes_resent;
+    uint64_t rate_bytes_per_s;    // at which payloads may leave; 0: no round trip was measured yet
+    uint64_t window_bytes;        // that may be in flight
+    uint64_t in_flight_bytes;     // of payloads that are neither acknowledged nor lost
+    uint64_t queue_ns;            // how long payloads wait on the path, the last measurement
+    uint64_t congestion_timeouts; // times that nothing was acknowledged for a whole timeout
     uint64_t drops[CAIRN_LINK_DROP_COUNT];
 } cairn_link_statistics;
 const cairn_link_statistics *cairn_link_statistics_read(const cairn_link *link);

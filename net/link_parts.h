@@ -5,6 +5,7 @@
 // by tests that begin near a wrap. No other file may include this.
 
 #include "net/ack.h"
+#include "net/congestion.h"
 #include "net/estimate.h"
 #include "net/fragment.h"
 #include "net/link.h"
@@ -37,7 +38,8 @@ struct cairn_link {
     uint32_t unreliable_size;
     uint32_t unreliable_next; // fragment, or 0
     cairn_stream_sender sender;
-    uint64_t pace_ns; // when the stream's next segment may leave
+    cairn_congestion congestion;
+    uint64_t unreliable_ns; // when the last payload of an unreliable message left
 
     cairn_assemblies assemblies;
     uint8_t *single;          // a received message that was not a fragment

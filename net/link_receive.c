@@ -24,6 +24,7 @@ void cairn_link_lose_oldest(cairn_link *link) {
     sent->state = CAIRN_SENT_LOST;
     link->statistics.payloads_lost++;
     cairn_estimate_outcome(&link->estimate, true);
+    cairn_congestion_lost(&link->congestion, sequence, sent->size, link->sent.next);
     link->statistics.loss = link->estimate.loss;
     if (sent->has_segment) {
         cairn_stream_sender_lost(&link->sender, sent->segment, sequence);
@@ -60,17 +61,23 @@ static void acknowledge(
         return;
     }
     CAIRN_ASSERT(now_ns >= sent->sent_ns);
+    const uint64_t elapsed_ns = now_ns - sent->sent_ns;
+    if (sequence >= link->sent.acked_next) { // only the newest of a report can be
+        if (report->delay_ns <= elapsed_ns) {
+            cairn_estimate_round_trip(&link->estimate, elapsed_ns - report->delay_ns);
+            cairn_congestion_round_trip(
+                &link->congestion, now_ns, elapsed_ns - report->delay_ns);
+        }
+        link->sent.acked_next = sequence + 1;
+    }
     if (sent->state == CAIRN_SENT_LOST) {
         CAIRN_ASSERT(link->statistics.payloads_lost > 0);
         link->statistics.payloads_lost--;
-        cairn_estimate_undo_loss(&link->estimate, now_ns - sent->sent_ns);
-    }
-    if (sequence >= link->sent.acked_next) { // only the newest of a report can be
-        const uint64_t elapsed_ns = now_ns - sent->sent_ns;
-        if (report->delay_ns <= elapsed_ns) {
-            cairn_estimate_round_trip(&link->estimate, elapsed_ns - report->delay_ns);
-        }
-        link->sent.acked_next = sequence + 1;
+        cairn_estimate_undo_loss(&link->estimate, elapsed_ns);
+        cairn_congestion_undo_loss(&link->congestion);
+    } else {
+        cairn_congestion_acknowledged(
+            &link->congestion, now_ns, sequence, sent->size, elapsed_ns, link->sent.next);
     }
     sent->state = CAIRN_SENT_ACKNOWLEDGED;
     link->statistics.payloads_acknowledged++;
@@ -256,6 +263,10 @@ cairn_link_drop cairn_link_receive(
     link->statistics.rtt_ns_min = link->estimate.rtt_ns_min;
     link->statistics.jitter_ns = link->estimate.rtt_var_ns;
     link->statistics.loss = link->estimate.loss;
+    link->statistics.rate_bytes_per_s = cairn_congestion_rate(&link->congestion);
+    link->statistics.window_bytes = link->congestion.window;
+    link->statistics.in_flight_bytes = link->congestion.in_flight;
+    link->statistics.queue_ns = cairn_congestion_queue_ns(&link->congestion);
     link->statistics.messages_lost = link->assemblies.lost;
     return drop;
 }

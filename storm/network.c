@@ -16,6 +16,11 @@ typedef struct endpoint {
     cairn_virtual_clock clock;
 } endpoint;
 
+typedef struct line {
+    cairn_virtual_bottleneck limits;
+    uint64_t free_ns; // when all that waits has left
+} line;
+
 struct cairn_virtual_network {
     cairn_random random;
     uint64_t now_ns;
@@ -23,7 +28,9 @@ struct cairn_virtual_network {
     endpoint endpoints[CAIRN_VIRTUAL_ENDPOINTS_MAX];
     uint32_t endpoint_count;
     cairn_virtual_path paths[CAIRN_VIRTUAL_ENDPOINTS_MAX][CAIRN_VIRTUAL_ENDPOINTS_MAX];
-    uint64_t free_ns[CAIRN_VIRTUAL_ENDPOINTS_MAX][CAIRN_VIRTUAL_ENDPOINTS_MAX]; // of limited paths
+    cairn_virtual_traffic traffic[CAIRN_VIRTUAL_ENDPOINTS_MAX][CAIRN_VIRTUAL_ENDPOINTS_MAX];
+    line lines[CAIRN_VIRTUAL_BOTTLENECKS_MAX + 1]; // by number; 0 is none
+    uint32_t line_count;
     void (*tap)(void *user, const cairn_address *from, const cairn_address *to,
         const uint8_t *bytes, size_t size);
     void *tap_user;
@@ -93,6 +100,26 @@ void cairn_virtual_connect(
     cairn_virtual_network *network, uint32_t a, uint32_t b, const cairn_virtual_path *path) {
     network->paths[a][b] = *path;
     network->paths[b][a] = *path;
+}
+
+uint32_t cairn_virtual_bottleneck_add(
+    cairn_virtual_network *network, cairn_virtual_bottleneck bottleneck) {
+    CAIRN_ASSERT(network->line_count < CAIRN_VIRTUAL_BOTTLENECKS_MAX);
+    CAIRN_ASSERT(bottleneck.bytes_per_s > 0);
+    network->lines[++network->line_count].limits = bottleneck;
+    return network->line_count;
+}
+
+cairn_virtual_bottleneck *cairn_virtual_bottleneck_at(
+    cairn_virtual_network *network, uint32_t number) {
+    CAIRN_ASSERT(number >= 1 && number <= network->line_count);
+    return &network->lines[number].limits;
+}
+
+cairn_virtual_traffic cairn_virtual_traffic_between(
+    const cairn_virtual_network *network, uint32_t from, uint32_t to) {
+    CAIRN_ASSERT(from < network->endpoint_count && to < network->endpoint_count);
+    return network->traffic[from][to];
 }
 
 void cairn_virtual_cut(cairn_virtual_network *network, uint32_t a, uint32_t b, bool cut) {
@@ -170,22 +197,20 @@ static bool draw(cairn_virtual_network *network, uint32_t permille) {
     return permille > 0 && cairn_random_below(&network->random, 1000) < permille;
 }
 
-// When a datagram leaves the queue of a limited path; UINT64_MAX if the queue is full.
-static uint64_t through_ns(
-    cairn_virtual_network *network, uint32_t from, uint32_t to, size_t size) {
-    const cairn_virtual_path *path = &network->paths[from][to];
-    if (path->bytes_per_s == 0) {
+// When a datagram leaves the queue of a bottleneck; UINT64_MAX if the queue is full.
+static uint64_t through_ns(cairn_virtual_network *network, uint32_t number, size_t size) {
+    if (number == 0) {
         return network->now_ns;
     }
-    uint64_t *free_ns = &network->free_ns[from][to];
-    const uint64_t start_ns = *free_ns > network->now_ns ? *free_ns : network->now_ns;
-    const uint64_t waiting_bytes =
-        (start_ns - network->now_ns) * path->bytes_per_s / CAIRN_NS_PER_S;
-    if (waiting_bytes + size > path->queue_bytes) {
+    CAIRN_ASSERT(number <= network->line_count);
+    line *l = &network->lines[number];
+    const uint64_t start_ns = l->free_ns > network->now_ns ? l->free_ns : network->now_ns;
+    const uint64_t end_ns = start_ns + size * CAIRN_NS_PER_S / l->limits.bytes_per_s;
+    if (start_ns - network->now_ns >= l->limits.queue_ns) {
         return UINT64_MAX;
     }
-    *free_ns = start_ns + size * CAIRN_NS_PER_S / path->bytes_per_s;
-    return *free_ns;
+    l->free_ns = end_ns;
+    return end_ns;
 }
 
 static void pass(cairn_virtual_network *network, uint32_t from, uint32_t to, const uint8_t *bytes,
@@ -229,6 +254,9 @@ void cairn_virtual_send(cairn_virtual_network *network, uint32_t from, const cai
         network->counters.cut++;
         return;
     }
+    cairn_virtual_traffic *traffic = &network->traffic[from][target];
+    traffic->datagrams++;
+    traffic->bytes += size;
     if (network->tap != NULL) {
         network->tap(network->tap_user, &network->endpoints[from].address, to, bytes, size);
     }
@@ -236,9 +264,15 @@ void cairn_virtual_send(cairn_virtual_network *network, uint32_t from, const cai
         network->counters.lost++;
         return;
     }
-    const uint64_t start_ns = through_ns(network, from, target, size);
+    if (path->size_max > 0 && size > path->size_max) {
+        network->counters.too_large++;
+        return;
+    }
+    const uint64_t start_ns = through_ns(network, path->bottleneck, size);
     if (start_ns == UINT64_MAX) {
         network->counters.queue_full++;
+        traffic->queue_full++;
+        traffic->bytes_lost += size;
         return;
     }
     pass(network, from, target, bytes, size, start_ns);
@@ -289,7 +323,7 @@ cairn_virtual_counters cairn_virtual_counters_read(const cairn_virtual_network *
 bool cairn_virtual_adds_up(const cairn_virtual_network *network) {
     const cairn_virtual_counters c = cairn_virtual_counters_read(network);
     return c.sent + c.injected + c.repeated ==
-           c.delivered + c.lost + c.cut + c.queue_full + c.nowhere + c.overflow + c.in_flight;
+           c.delivered + c.lost + c.cut + c.queue_full + c.too_large + c.nowhere + c.overflow + c.in_flight;
 }
 
 void cairn_virtual_tap(cairn_virtual_network *network,

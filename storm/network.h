@@ -16,6 +16,7 @@
 typedef struct cairn_virtual_network cairn_virtual_network;
 
 #define CAIRN_VIRTUAL_ENDPOINTS_MAX 64
+#define CAIRN_VIRTUAL_BOTTLENECKS_MAX 32
 
 // The clock of an endpoint reads offset + t * (1 + drift / 10^6) at virtual t.
 typedef struct cairn_virtual_clock {
@@ -31,10 +32,25 @@ typedef struct cairn_virtual_path {
     bool cut;                  // nothing passes
     uint64_t delay_ns;
     uint64_t jitter_ns;        // added to each delay, uniform in [0, jitter): reorders
-    uint32_t bytes_per_s;      // 0: no limit
-    uint32_t queue_bytes;      // may queue for bytes_per_s; more is lost
+    uint32_t size_max;         // MTU: longer datagrams are lost; 0: no limit
+    uint32_t bottleneck;       // that the path leads through; 0: none, no limit
     uint64_t stalled_until_ns; // datagrams sent before are released then, all at once
 } cairn_virtual_path;
+
+// A line of limited rate with a queue that drops what arrives when it is full. Several paths may
+// lead through one; they share its rate and its queue.
+typedef struct cairn_virtual_bottleneck {
+    uint32_t bytes_per_s; // of UDP payload, at least 1
+    uint64_t queue_ns;    // a datagram that would wait so long or longer is lost
+} cairn_virtual_bottleneck;
+
+// What went from one endpoint to another.
+typedef struct cairn_virtual_traffic {
+    uint64_t datagrams;  // sent
+    uint64_t bytes;      // sent
+    uint64_t queue_full; // datagrams of these that a bottleneck lost
+    uint64_t bytes_lost; // in these
+} cairn_virtual_traffic;
 
 // Every datagram that entered is counted in one of these or is still in flight.
 typedef struct cairn_virtual_counters {
@@ -46,6 +62,7 @@ typedef struct cairn_virtual_counters {
     uint64_t lost;
     uint64_t cut;
     uint64_t queue_full;
+    uint64_t too_large; // for the path
     uint64_t nowhere;  // no endpoint has that address
     uint64_t overflow; // more in flight than the network was created for
     uint64_t in_flight;
@@ -75,6 +92,14 @@ cairn_virtual_path *cairn_virtual_path_between(
 // Both directions.
 void cairn_virtual_connect(
     cairn_virtual_network *network, uint32_t a, uint32_t b, const cairn_virtual_path *path);
+// Returns the bottleneck's number: 1, 2, ...
+uint32_t cairn_virtual_bottleneck_add(
+    cairn_virtual_network *network, cairn_virtual_bottleneck bottleneck);
+// Rate and queue may change while the network runs. What waits already leaves when it would have.
+cairn_virtual_bottleneck *cairn_virtual_bottleneck_at(
+    cairn_virtual_network *network, uint32_t number);
+cairn_virtual_traffic cairn_virtual_traffic_between(
+    const cairn_virtual_network *network, uint32_t from, uint32_t to);
 void cairn_virtual_cut(cairn_virtual_network *network, uint32_t a, uint32_t b, bool cut);
 // Holds back everything sent in either direction for so long; 0 ends a stall.
 void cairn_virtual_stall(cairn_virtual_network *network, uint32_t a, uint32_t b, uint64_t stall_ns);

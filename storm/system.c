@@ -342,12 +342,19 @@ static void deliver(cairn_system *system, const cairn_virtual_datagram *datagram
         }
         return;
     }
+    bool other = true;
     for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
         cairn_system_client *c = &system->clients[i];
-        if (c->client != NULL && c->endpoint == datagram->to &&
-            !hold_if_stalled(&c->host, now_ns, datagram)) {
+        if (!c->has_endpoint || c->endpoint != datagram->to) {
+            continue;
+        }
+        other = false;
+        if (c->client != NULL && !hold_if_stalled(&c->host, now_ns, datagram)) {
             receive_client(system, c, datagram);
         }
+    }
+    if (other && system->on_other != NULL) {
+        system->on_other(system->user, datagram);
     }
 }
 

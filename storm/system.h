@@ -82,6 +82,8 @@ typedef struct cairn_system {
     // Called after each turn of an endpoint. May be NULL.
     void (*after_server)(void *user);
     void (*after_client)(void *user, uint32_t client);
+    // Receives what arrives at endpoints that are neither the server's nor a client's. May be NULL.
+    void (*on_other)(void *user, const cairn_virtual_datagram *datagram);
     void *user;
 } cairn_system;
 

@@ -107,17 +107,58 @@ TEST("a cut path carries nothing until it is restored") {
 }
 
 TEST("a path of limited bandwidth queues and then drops datagrams") {
-    SCOPED(cairn_virtual_network) *network =
-        pair(1, (cairn_virtual_path){.bytes_per_s = 6400, .queue_bytes = 640});
+    SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){0});
     const cairn_virtual_datagram *datagram;
+    cairn_virtual_path_between(network, 0, 1)->bottleneck =
+        cairn_virtual_bottleneck_add(network, (cairn_virtual_bottleneck){6400, 100 * ms_ns});
     for (uint32_t i = 0; i < 20; i++) {
         send_number(network, 0, i);
     }
     assert_int_equal(cairn_virtual_counters_read(network).queue_full, 10);
+    assert_int_equal(cairn_virtual_traffic_between(network, 0, 1).datagrams, 20);
+    assert_int_equal(cairn_virtual_traffic_between(network, 0, 1).queue_full, 10);
+    assert_int_equal(cairn_virtual_traffic_between(network, 0, 1).bytes, 20 * 64);
+    assert_int_equal(cairn_virtual_traffic_between(network, 0, 1).bytes_lost, 10 * 64);
     for (uint32_t i = 0; i < 10; i++) {
         assert_true(cairn_virtual_deliver(network, 1000 * ms_ns, &datagram));
         assert_int_equal(cairn_virtual_now_ns(network), (i + 1) * 10 * ms_ns);
     }
+    assert_true(cairn_virtual_adds_up(network));
+}
+
+TEST("paths through one bottleneck share its rate and its queue") {
+    SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){0});
+    const cairn_virtual_datagram *datagram;
+    const cairn_address c = address_of("10.0.0.3:3000");
+    assert_int_equal(cairn_virtual_endpoint(network, &c, (cairn_virtual_clock){0}), 2);
+    const uint32_t line =
+        cairn_virtual_bottleneck_add(network, (cairn_virtual_bottleneck){6400, 100 * ms_ns});
+    cairn_virtual_path_between(network, 0, 1)->bottleneck = line;
+    cairn_virtual_path_between(network, 0, 2)->bottleneck = line;
+    const uint8_t bytes[64] = {0};
+    for (uint32_t i = 0; i < 20; i++) {
+        cairn_virtual_send(network, 0, cairn_virtual_address(network, 1 + i % 2), bytes, 64);
+    }
+    assert_int_equal(cairn_virtual_traffic_between(network, 0, 1).queue_full, 5);
+    assert_int_equal(cairn_virtual_traffic_between(network, 0, 2).queue_full, 5);
+    for (uint32_t i = 0; i < 10; i++) {
+        assert_true(cairn_virtual_deliver(network, 1000 * ms_ns, &datagram));
+        assert_int_equal(cairn_virtual_now_ns(network), (i + 1) * 10 * ms_ns);
+        assert_int_equal(datagram->to, 1 + i % 2);
+    }
+    assert_true(cairn_virtual_adds_up(network));
+}
+
+TEST("a path loses what is longer than its MTU") {
+    SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){.size_max = 63});
+    const cairn_virtual_datagram *datagram;
+    send_number(network, 0, 1);
+    cairn_virtual_path_between(network, 0, 1)->size_max = 64;
+    send_number(network, 0, 2);
+    assert_true(cairn_virtual_deliver(network, ms_ns, &datagram));
+    assert_int_equal(number_of(datagram), 2);
+    assert_int_equal(cairn_virtual_counters_read(network).too_large, 1);
+    assert_true(cairn_virtual_adds_up(network));
 }
 
 TEST("datagrams beyond the capacity are dropped and counted") {
