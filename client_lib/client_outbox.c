@@ -146,6 +146,10 @@ bool cairn_client_outbox_next(cairn_client *client, uint64_t now_ns) {
     if (cairn_client_simulates(client) && send_resync_request(client, now_ns)) {
         return true;
     }
+    // What the path has no room for stays due, and is fresher when it leaves.
+    if (!cairn_link_unreliable_ready(client->connection.link, now_ns)) {
+        return false;
+    }
     if (client->outbox.input_due) {
         send_inputs(client, now_ns);
         return true;

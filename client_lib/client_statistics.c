@@ -119,6 +119,8 @@ void cairn_client_statistics_read(const cairn_client *client, cairn_client_stati
     connection->rtt_ns = link->rtt_ns;
     connection->jitter_ns = link->jitter_ns;
     connection->loss = link->loss;
+    connection->rate_bytes_per_s = link->rate_bytes_per_s;
+    connection->queue_ns = link->queue_ns;
     cairn_client_drop drop;
     for (uint32_t i = 0; cairn_client_drop_read(client, i, &drop); i++) {
         connection->datagrams_dropped += drop.count;

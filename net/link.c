@@ -173,9 +173,7 @@ static bool unreliable_may_leave(cairn_link *link, uint64_t now_ns) {
 }
 
 bool cairn_link_unreliable_ready(cairn_link *link, uint64_t now_ns) {
-    const bool ready = link->unreliable_size == 0 && unreliable_may_leave(link, now_ns);
-    link->statistics.messages_held_back += ready ? 0 : 1;
-    return ready;
+    return link->unreliable_size == 0 && unreliable_may_leave(link, now_ns);
 }
 
 size_t cairn_link_reliable_room(const cairn_link *link) {
@@ -351,7 +349,8 @@ size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
         cairn_congestion_allows(&link->congestion, now_ns)) {
         return stream_payload(link, now_ns, bytes);
     }
-    if (!mid_message && link->owed_count > 0 && now_ns - link->owed_since_ns >= CAIRN_ACK_DELAY_NS) {
+    if (!mid_message && link->owed_count > 0 &&
+        now_ns - link->owed_since_ns >= CAIRN_ACK_DELAY_NS) {
         return bare_ack_payload(link, now_ns, bytes);
     }
     return 0;
@@ -381,8 +380,8 @@ static uint64_t allowed_ns(const cairn_link *link) {
 }
 
 uint64_t cairn_link_deadline_ns(const cairn_link *link) {
-    uint64_t deadline = earlier(overdue_deadline_ns(link),
-        cairn_stream_sender_deadline_ns(&link->sender, &link->estimate));
+    uint64_t deadline = earlier(
+        overdue_deadline_ns(link), cairn_stream_sender_deadline_ns(&link->sender, &link->estimate));
     if (link->unreliable_size > 0) {
         const uint64_t at_least_ns = link->unreliable_ns + CAIRN_LINK_UNRELIABLE_NS;
         deadline = earlier(deadline, earlier(allowed_ns(link), at_least_ns));

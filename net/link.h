@@ -98,7 +98,6 @@ typedef struct cairn_link_statistics {
     uint64_t messages_replaced; // unreliable, before they left
     uint64_t messages_lost;     // unreliable, begun but never completed here
     uint64_t messages_unread;   // unreliable, complete, but not taken before the next receive
-    uint64_t messages_held_back; // unreliable_ready said no
     uint64_t stream_bytes_resent;
     uint64_t rate_bytes_per_s;    // at which payloads may leave; 0: no round trip was measured yet
     uint64_t window_bytes;        // that may be in flight

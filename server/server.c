@@ -484,6 +484,11 @@ bool cairn_server_client_read(
         .rtt_ns = link->rtt_ns,
         .jitter_ns = link->jitter_ns,
         .loss = link->loss,
+        .payloads_sent = link->payloads_sent,
+        .payloads_lost = link->payloads_lost,
+        .rate_bytes_per_s = link->rate_bytes_per_s,
+        .queue_ns = link->queue_ns,
+        .messages_held_back = session->messages_held_back,
     };
     return true;
 }

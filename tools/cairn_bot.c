@@ -196,6 +196,7 @@ static void put_path(cairn_json *json, const cairn_client_statistics *s) {
     cairn_json_put_integer(json, "lateness_us", s->inputs.lateness_us);
     cairn_json_put_real(json, "loss", (double)s->connection.loss);
     cairn_json_put_count(json, "rtt_us", s->connection.rtt_ns / 1000);
+    cairn_json_put_count(json, "queue_us", s->connection.queue_ns / 1000);
     cairn_json_put_count(json, "delay_us", s->snapshots.interpolation_delay_ns / 1000);
     cairn_json_put_count(json, "lead_us", s->inputs.lead_ns / 1000);
     cairn_json_put_count(json, "extrapolated_us", s->snapshots.extrapolated_ns / 1000);

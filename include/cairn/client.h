@@ -326,11 +326,13 @@ uint64_t cairn_client_confirmed_tick(const cairn_client *client);
 // All counters begin at 0 with each connect, unless they say otherwise.
 
 typedef struct cairn_client_connection_statistics {
-    uint32_t slot;        // of the player; CAIRN_SLOT_NONE: none
-    uint64_t server_tick; // last tick received
-    uint64_t rtt_ns;      // round trip, smoothed
-    uint64_t jitter_ns;   // mean deviation of the round trip
-    float loss;           // fraction of sent datagrams that were lost, smoothed
+    uint32_t slot;             // of the player; CAIRN_SLOT_NONE: none
+    uint64_t server_tick;      // last tick received
+    uint64_t rtt_ns;           // round trip, smoothed
+    uint64_t jitter_ns;        // mean deviation of the round trip
+    float loss;                // fraction of sent datagrams that were lost, smoothed
+    uint64_t rate_bytes_per_s; // at which datagrams may leave now; 0: not limited yet
+    uint64_t queue_ns;         // how long they wait on the path to the server now
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
     uint64_t datagrams_dropped; // since create, for any reason; cairn_client_drop_read lists them

@@ -195,6 +195,11 @@ typedef struct cairn_server_client_info {
     uint64_t rtt_ns;    // smoothed round trip time; 0: not measured yet
     uint64_t jitter_ns; // its mean deviation
     float loss;         // fraction of the payloads sent that were lost, smoothed
+    uint64_t payloads_sent;
+    uint64_t payloads_lost;
+    uint64_t rate_bytes_per_s;   // at which payloads may leave now; 0: not limited yet
+    uint64_t queue_ns;           // how long payloads wait on the path now
+    uint64_t messages_held_back; // of cairn_server_room_statistics, of this client
 } cairn_server_client_info;
 // Reads connection number `client`, 0 .. clients_max - 1. False if no client is connected there.
 bool cairn_server_client_read(

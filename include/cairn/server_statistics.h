@@ -41,7 +41,11 @@ typedef struct cairn_server_room_statistics {
     uint64_t inputs_refused;  // not finite or out of range
     uint64_t keyframes_sent;
     uint64_t deltas_sent;
-    uint64_t snapshot_bytes;      // encoded messages
+    uint64_t snapshot_bytes; // encoded messages
+    // Snapshots and messages with ticks that were not sent because a client's path had no room for
+    // them: a later one takes their place. Large: clients' paths are too slow for the snapshot
+    // rate.
+    uint64_t messages_held_back;
     uint64_t snapshots_too_large; // keyframes larger than a message: not sent
     uint64_t world_events_sent;   // to clients that interpolate
     uint64_t world_events_missed; // by clients that fell behind

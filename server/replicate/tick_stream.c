@@ -118,7 +118,7 @@ void cairn_tick_stream_send(const cairn_server_context *context, cairn_session *
             queue_ticks(context, session, sent, missing, first);
         }
     }
-    if (first < end) {
+    if (first < end && cairn_session_may_send_unreliable(session, context->now_ns)) {
         const uint32_t count = send_ticks(context, session, first, end, false);
         CAIRN_ASSERT(count > 0);
     }

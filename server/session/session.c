@@ -40,6 +40,16 @@ size_t cairn_session_send_reliable(
     return cairn_link_send_reliable(session->link, bytes, size) == CAIRN_OK ? size : 0;
 }
 
+bool cairn_session_may_send_unreliable(cairn_session *session, uint64_t now_ns) {
+    CAIRN_ASSERT(session->room != NULL);
+    if (cairn_link_unreliable_ready(session->link, now_ns)) {
+        return true;
+    }
+    session->messages_held_back += 1;
+    session->room->statistics.messages_held_back += 1;
+    return false;
+}
+
 size_t cairn_session_send_unreliable(
     cairn_session *session, cairn_encoder *encoder, const cairn_message *message) {
     const uint8_t *bytes;

@@ -45,6 +45,7 @@ typedef struct cairn_session {
     cairn_byte_budget budget;  // of what it asks for
     uint64_t acknowledged;     // of the reliable stream, in bytes
     uint64_t progress_ns;      // when that grew last, or nothing was unacknowledged
+    uint64_t messages_held_back; // not sent, because the path had no room for them
     uint32_t violations;       // messages that were malformed or did not fit the state
     uint32_t world_epoch;      // how many replacements of the room's world the client was sent
     bool demoted;              // it simulated once and is served by snapshots now
@@ -70,6 +71,9 @@ void cairn_session_leave_room(cairn_session *session);
 // again later.
 size_t cairn_session_send_reliable(
     cairn_session *session, cairn_encoder *encoder, const cairn_message *message);
+// Whether the path has room for an unreliable message now. If not, it is counted as held back: send
+// a later one instead.
+bool cairn_session_may_send_unreliable(cairn_session *session, uint64_t now_ns);
 // Returns the size of the message, 0 when it is too large to be sent.
 size_t cairn_session_send_unreliable(
     cairn_session *session, cairn_encoder *encoder, const cairn_message *message);
