@@ -7,6 +7,8 @@
 // What may queue without being taken as congestion, but two payloads at least. A peer that reads
 // its socket once per frame of 60 Hz makes round trips vary by 17 ms.
 static const uint64_t queue_ns_tolerated = 20000000;
+// What a path that delays payloads unevenly may add to it.
+static const uint64_t noise_ns_max = 150000000;
 // How far the pace may catch up after the caller was late, and how far ahead of it payloads leave,
 // so that a fast path does not wake its host for every one.
 static const uint64_t pace_slack_ns = 20000000;
@@ -21,13 +23,13 @@ static const uint32_t over_rounds_max = 2;
 // Rounds in a row with an empty queue after which nobody competes any more, and how often the
 // controller gives way to see whether the queue empties.
 static const uint32_t empty_rounds_max = 4;
-// Reno adds a whole packet in a round. Its packets leave in pairs when the window grows, and so meet
-// the full queue more often than ours, which are spaced.
-static const uint64_t increment_competing = CAIRN_CONGESTION_PACKET_SIZE / 8 * 7;
+// Reno adds a whole packet in a round. Its packets leave in pairs when the window grows, and so
+// meet the full queue more often than ours, which are spaced.
+static const uint64_t increment_competing = CAIRN_CONGESTION_PACKET_SIZE / 4 * 3;
 static const uint64_t probe_ns = 10000000000;
-static const uint32_t resolved_min = 16;
+static const uint32_t resolved_min = 64;
 // Losses without a queue count as congestion beyond the base by so much.
-static const uint32_t loss_excess_permille = 60;
+static const uint32_t loss_excess_permille = 80;
 static const uint32_t loss_base_permille_max = 400;
 static const uint64_t idle_ns_max = 1000000000;
 
@@ -59,8 +61,7 @@ void cairn_congestion_reset(
 }
 
 static void set_window(cairn_congestion *congestion, uint64_t window) {
-    congestion->window =
-        least(most(window, CAIRN_CONGESTION_WINDOW_MIN), congestion->window_max);
+    congestion->window = least(most(window, CAIRN_CONGESTION_WINDOW_MIN), congestion->window_max);
 }
 
 static bool is_slow_start(const cairn_congestion *congestion) {
@@ -73,8 +74,7 @@ static uint64_t rtt_ns_min(const cairn_congestion *congestion) {
 
 // The smallest of the last samples over the smallest of all: delay that is there all the time.
 static uint64_t standing_queue_ns(const cairn_congestion *congestion, uint32_t samples) {
-    const uint32_t count =
-        congestion->sample_count < samples ? congestion->sample_count : samples;
+    const uint32_t count = congestion->sample_count < samples ? congestion->sample_count : samples;
     uint64_t standing_ns = UINT64_MAX;
     for (uint32_t i = 1; i <= count; i++) {
         standing_ns = least(standing_ns,
@@ -98,16 +98,17 @@ uint64_t cairn_congestion_rate(const cairn_congestion *congestion) {
 
 static uint64_t delivery_rate(const cairn_congestion *congestion, uint64_t now_ns) {
     const uint64_t span_ns = now_ns - congestion->mark_ns[1];
-    return span_ns == 0 ? 0
-                        : (congestion->delivered - congestion->mark_delivered[1]) *
-                              CAIRN_NS_PER_S / span_ns;
+    return span_ns == 0
+               ? 0
+               : (congestion->delivered - congestion->mark_delivered[1]) * CAIRN_NS_PER_S / span_ns;
 }
 
 static uint64_t tolerated_ns(const cairn_congestion *congestion, uint64_t now_ns) {
     const uint64_t rate = delivery_rate(congestion, now_ns);
     const uint64_t two_packets_ns =
         rate == 0 ? 0 : 2 * CAIRN_CONGESTION_PACKET_SIZE * CAIRN_NS_PER_S / rate;
-    return most(queue_ns_tolerated, least(two_packets_ns, 2 * queue_ns_tolerated));
+    const uint64_t noise_ns = least(congestion->noise_ns * 5 / 2, noise_ns_max);
+    return most(most(queue_ns_tolerated, noise_ns), least(two_packets_ns, 2 * queue_ns_tolerated));
 }
 
 // Whether a whole payload does not fit the window.
@@ -136,8 +137,8 @@ void cairn_congestion_sent(
     if (congestion->in_flight == 0) {
         // After a pause nobody knows what the path still carries (RFC 5681, section 4.1).
         if (now_ns - congestion->progress_ns > idle_ns_max && congestion->backoff == 0) {
-            congestion->threshold = most(
-                least(congestion->threshold, UINT64_MAX / 2), congestion->window / 4 * 3);
+            congestion->threshold =
+                most(least(congestion->threshold, UINT64_MAX / 2), congestion->window / 4 * 3);
             set_window(congestion, least(congestion->window, CAIRN_CONGESTION_WINDOW_FIRST));
         }
         congestion->progress_ns = now_ns;
@@ -171,6 +172,13 @@ void cairn_congestion_round_trip(cairn_congestion *congestion, uint64_t now_ns, 
         congestion->period_ns = now_ns;
     }
     congestion->rtt_ns_min[0] = least(congestion->rtt_ns_min[0], rtt_ns);
+    if (congestion->sample_count > 0) {
+        // A queue grows and shrinks slowly; what changes from sample to sample is noise.
+        const uint64_t last_ns =
+            congestion->samples_ns[(congestion->sample_count - 1) % CAIRN_CONGESTION_SAMPLES];
+        const uint64_t step_ns = most(last_ns, rtt_ns) - least(last_ns, rtt_ns);
+        congestion->noise_ns = congestion->noise_ns - congestion->noise_ns / 16 + step_ns / 16;
+    }
     congestion->samples_ns[congestion->sample_count++ % CAIRN_CONGESTION_SAMPLES] = rtt_ns;
     if (is_slow_start(congestion) && congestion->sample_count >= 2 &&
         standing_queue_ns(congestion, 2) > tolerated_ns(congestion, now_ns)) {
@@ -190,8 +198,7 @@ static void compete(cairn_congestion *congestion, uint64_t now_ns) {
 }
 
 static void decide_competing(cairn_congestion *congestion, uint64_t now_ns) {
-    const bool empty =
-        cairn_congestion_queue_ns(congestion) < tolerated_ns(congestion, now_ns) / 4;
+    const bool empty = cairn_congestion_queue_ns(congestion) < tolerated_ns(congestion, now_ns) / 4;
     congestion->empty_rounds = empty ? congestion->empty_rounds + 1 : 0;
     if (congestion->empty_rounds >= empty_rounds_max) {
         congestion->competing = false;
@@ -248,11 +255,11 @@ static void grow(cairn_congestion *congestion, uint32_t size) {
         return;
     }
     if (is_slow_start(congestion)) {
-        set_window(congestion, least(congestion->window + size,
-                                   most(congestion->threshold, congestion->window)));
-    } else if (congestion->wait_rounds == 0) {
         set_window(congestion,
-            congestion->window + congestion->increment * size / congestion->window);
+            least(congestion->window + size, most(congestion->threshold, congestion->window)));
+    } else if (congestion->wait_rounds == 0) {
+        set_window(
+            congestion, congestion->window + congestion->increment * size / congestion->window);
     }
 }
 
@@ -272,11 +279,24 @@ static void count_outcome(cairn_congestion *congestion, bool lost, uint64_t next
         congestion->increment = CAIRN_CONGESTION_PACKET_SIZE;
         congestion->recovery = next_sequence;
     }
-    const uint32_t up = base + (share > base ? (share - base + 7) / 8 : 0);
+    // It follows a smaller share quickly: what is lost only when much is sent is not the path's
+    // own.
     congestion->loss_base_permille =
-        share < base ? share : (uint32_t)least(up, loss_base_permille_max);
+        share < base ? base - (base - share + 1) / 2
+                     : (uint32_t)least(base + (share - base + 7) / 8, loss_base_permille_max);
     congestion->resolved = 0;
     congestion->lost = 0;
+}
+
+// A payload that was given up was acknowledged: the path or a host only stood still, and the
+// timeout says nothing about congestion (RFC 4015).
+static void undo_timeout(cairn_congestion *congestion) {
+    if (congestion->window_timed_out > 0) {
+        congestion->threshold = most(congestion->threshold, congestion->threshold_timed_out);
+        set_window(congestion, most(congestion->window, least(congestion->window_timed_out,
+                                                            CAIRN_CONGESTION_WINDOW_FIRST)));
+        congestion->window_timed_out = 0;
+    }
 }
 
 static void leave_flight(cairn_congestion *congestion, uint64_t sequence, uint32_t size) {
@@ -289,6 +309,14 @@ static void leave_flight(cairn_congestion *congestion, uint64_t sequence, uint32
 void cairn_congestion_acknowledged(cairn_congestion *congestion, uint64_t now_ns, uint64_t sequence,
     uint32_t size, uint64_t elapsed_ns, uint64_t next_sequence) {
     leave_flight(congestion, sequence, size);
+    if (sequence < congestion->flight_first) {
+        undo_timeout(congestion);
+    }
+    if (congestion->backoff > 0) {
+        // What left while nothing came through left slowly. It has long arrived or is lost.
+        congestion->in_flight = 0;
+        congestion->flight_first = next_sequence;
+    }
     congestion->progress_ns = now_ns;
     congestion->backoff = 0;
     if (size == 0) {
@@ -299,8 +327,8 @@ void cairn_congestion_acknowledged(cairn_congestion *congestion, uint64_t now_ns
             ? elapsed_ns
             : congestion->samples_ns[(congestion->sample_count - 1) % CAIRN_CONGESTION_SAMPLES];
     const uint64_t held_ns = elapsed_ns > last_ns ? elapsed_ns - last_ns : 0;
-    congestion->hold_ns = congestion->hold_ns - congestion->hold_ns / 16 +
-                          least(held_ns, queue_ns_tolerated) / 16;
+    congestion->hold_ns =
+        congestion->hold_ns - congestion->hold_ns / 16 + least(held_ns, queue_ns_tolerated) / 16;
     congestion->delivered += size;
     if (now_ns - congestion->mark_ns[0] >= most(congestion->rtt_ns, mark_ns_min)) {
         congestion->mark_ns[1] = congestion->mark_ns[0];
@@ -315,14 +343,14 @@ void cairn_congestion_acknowledged(cairn_congestion *congestion, uint64_t now_ns
     }
 }
 
-void cairn_congestion_lost(
-    cairn_congestion *congestion, uint64_t sequence, uint32_t size, uint64_t next_sequence) {
+void cairn_congestion_lost(cairn_congestion *congestion, uint64_t now_ns, uint64_t sequence,
+    uint32_t size, uint64_t next_sequence) {
     leave_flight(congestion, sequence, size);
-    if (size == 0) {
+    if (size == 0 || sequence < congestion->flight_first) {
         return;
     }
     const uint64_t queue_ns = standing_queue_ns(congestion, 2);
-    const bool congested = queue_ns > queue_ns_tolerated / 2;
+    const bool congested = queue_ns > tolerated_ns(congestion, now_ns) / 2;
     if (sequence >= congestion->recovery && congested) {
         set_window(congestion, congestion->window / 2);
         congestion->threshold = congestion->window;
@@ -339,7 +367,11 @@ void cairn_congestion_undo_loss(cairn_congestion *congestion) {
 
 void cairn_congestion_timed_out(
     cairn_congestion *congestion, uint64_t now_ns, uint64_t next_sequence) {
-    congestion->threshold = most(congestion->window / 2, CAIRN_CONGESTION_WINDOW_MIN);
+    if (congestion->backoff == 0) {
+        congestion->window_timed_out = congestion->window;
+        congestion->threshold_timed_out = congestion->threshold;
+        congestion->threshold = most(congestion->window / 2, CAIRN_CONGESTION_WINDOW_FIRST);
+    }
     set_window(congestion, CAIRN_CONGESTION_WINDOW_MIN);
     congestion->competing = false;
     congestion->over_rounds = 0;

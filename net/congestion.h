@@ -28,10 +28,10 @@
 #define CAIRN_CONGESTION_SAMPLES 4
 
 typedef struct cairn_congestion {
-    uint64_t window;     // bytes that may be in flight
-    uint64_t window_max; // bytes
-    uint64_t threshold;  // slow start ends at it, bytes
-    uint64_t in_flight;  // bytes
+    uint64_t window;       // bytes that may be in flight
+    uint64_t window_max;   // bytes
+    uint64_t threshold;    // slow start ends at it, bytes
+    uint64_t in_flight;    // bytes
     uint64_t flight_first; // sequence: older payloads were given up at a timeout
     uint64_t pace_ns;      // when the next payload may leave
     bool limited;          // the window or the pace held something back in this round or the last
@@ -39,22 +39,24 @@ typedef struct cairn_congestion {
     bool competing;        // another flow fills the queue
 
     // Round trips: what the path has at least, and the last samples.
-    uint64_t rtt_ns; // smoothed
+    uint64_t rtt_ns;        // smoothed
     uint64_t rtt_ns_min[2]; // of this period and of the one before; UINT64_MAX: none
     uint64_t period_ns;     // when this period began
     uint64_t samples_ns[CAIRN_CONGESTION_SAMPLES];
     uint32_t sample_count;
-    uint64_t hold_ns; // how long after the newest payload of a report the others were sent, smoothed
+    uint64_t noise_ns; // difference of one sample to the next, smoothed
+    uint64_t
+        hold_ns; // how long after the newest payload of a report the others were sent, smoothed
 
     // Rounds: one ends when a payload is acknowledged that was sent after it began.
-    uint64_t round_end;   // sequence
-    uint64_t increment;   // bytes that the window grows by in a round
-    uint32_t over_rounds; // decisions in a row that found too much queued
-    uint32_t wait_rounds; // until the last reduction shows
+    uint64_t round_end;     // sequence
+    uint64_t increment;     // bytes that the window grows by in a round
+    uint32_t over_rounds;   // decisions in a row that found too much queued
+    uint32_t wait_rounds;   // until the last reduction shows
     uint32_t empty_rounds;  // in a row, while competing
     uint64_t probe_ns;      // when a competing controller gives way once
     uint64_t window_before; // the first of these reductions
-    uint64_t recovery;    // sequence: losses before it belong to a reduction that was made
+    uint64_t recovery;      // sequence: losses before it belong to a reduction that was made
 
     // Rate of delivery, measured over one to two round trips.
     uint64_t delivered; // bytes
@@ -66,6 +68,9 @@ typedef struct cairn_congestion {
     uint32_t lost;
     uint32_t loss_base_permille;
 
+    // Before the last timeout; the first is 0 if there was none or it was undone.
+    uint64_t window_timed_out;
+    uint64_t threshold_timed_out;
     uint32_t backoff;     // timeouts since the last acknowledgement
     uint64_t progress_ns; // when something was last acknowledged or began to be in flight
 } cairn_congestion;
@@ -89,8 +94,8 @@ void cairn_congestion_round_trip(cairn_congestion *congestion, uint64_t now_ns, 
 // `next_sequence` is that of the next payload.
 void cairn_congestion_acknowledged(cairn_congestion *congestion, uint64_t now_ns, uint64_t sequence,
     uint32_t size, uint64_t elapsed_ns, uint64_t next_sequence);
-void cairn_congestion_lost(
-    cairn_congestion *congestion, uint64_t sequence, uint32_t size, uint64_t next_sequence);
+void cairn_congestion_lost(cairn_congestion *congestion, uint64_t now_ns, uint64_t sequence,
+    uint32_t size, uint64_t next_sequence);
 // A payload that counted as lost was acknowledged after all.
 void cairn_congestion_undo_loss(cairn_congestion *congestion);
 // Nothing was acknowledged for a whole timeout: everything in flight is given up.

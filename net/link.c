@@ -363,7 +363,8 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 // When the oldest payload that a later one overtook counts as lost. Only the stream and what waits
 // for the window need to know.
 static uint64_t overdue_deadline_ns(const cairn_link *link) {
-    const bool needed = link->sender.in_flight_count > 0 || link->unreliable_size > 0;
+    const bool needed = link->sender.in_flight_count > 0 || link->unreliable_size > 0 ||
+                        cairn_stream_sender_ready(&link->sender);
     if (!needed || link->sent.oldest >= link->sent.acked_next) {
         return UINT64_MAX;
     }

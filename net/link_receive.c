@@ -24,7 +24,7 @@ void cairn_link_lose_oldest(cairn_link *link) {
     sent->state = CAIRN_SENT_LOST;
     link->statistics.payloads_lost++;
     cairn_estimate_outcome(&link->estimate, true);
-    cairn_congestion_lost(&link->congestion, sequence, sent->size, link->sent.next);
+    cairn_congestion_lost(&link->congestion, link->now_ns, sequence, sent->size, link->sent.next);
     link->statistics.loss = link->estimate.loss;
     if (sent->has_segment) {
         cairn_stream_sender_lost(&link->sender, sent->segment, sequence);
@@ -65,8 +65,7 @@ static void acknowledge(
     if (sequence >= link->sent.acked_next) { // only the newest of a report can be
         if (report->delay_ns <= elapsed_ns) {
             cairn_estimate_round_trip(&link->estimate, elapsed_ns - report->delay_ns);
-            cairn_congestion_round_trip(
-                &link->congestion, now_ns, elapsed_ns - report->delay_ns);
+            cairn_congestion_round_trip(&link->congestion, now_ns, elapsed_ns - report->delay_ns);
         }
         link->sent.acked_next = sequence + 1;
     }

@@ -5,6 +5,9 @@
 
 // A report arrives a round trip after the input, and up to the spacing of slow snapshots later.
 static const uint64_t FEEDBACK_SPACING_NS = 100000000;
+// Inputs that were made during a longer silence are late because of the silence. The next reports
+// are about these, and say nothing about the path.
+static const uint64_t SILENT_NS_MAX = 250000000;
 
 static double clamp(double value, double low, double high) {
     return value < low ? low : value > high ? high : value;
@@ -27,6 +30,10 @@ void cairn_input_lead_estimate(cairn_input_lead *lead, uint64_t rtt_ns, uint64_t
 void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
     uint64_t jitter_ns, const cairn_wire_timing *timing) {
     CAIRN_ASSERT(lead->tick_ns > 0);
+    if (lead->reported_ns != 0 && now_ns - lead->reported_ns > SILENT_NS_MAX) {
+        lead->hold_until_ns = now_ns + rtt_ns + FEEDBACK_SPACING_NS;
+    }
+    lead->reported_ns = now_ns;
     const bool is_new = timing->input_acknowledged != lead->acknowledged ||
                         timing->inputs_late != lead->inputs_late ||
                         timing->inputs_early_refused != lead->inputs_refused;

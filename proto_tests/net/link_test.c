@@ -181,7 +181,7 @@ static void run_rounds(path *p, uint32_t rounds) {
 }
 
 static void expect_all_reliable(path *p) {
-    run(p, 10 * SECOND);
+    run(p, 20 * SECOND);
     for (uint32_t end = 0; end < 2; end++) {
         assert_int_equal(p->received[1 - end][RELIABLE], p->sent[end][RELIABLE]);
         assert_true(cairn_link_reliable_idle(p->ends[end]));
@@ -195,7 +195,7 @@ TEST("unreliable messages of every size arrive whole") {
     SCOPED(path) p = PATH(.delay_ns = 10 * MS);
     for (uint32_t i = 0; i < COUNT_OF(sizes); i++) {
         send_message(&p, 0, UNRELIABLE, sizes[i]);
-        run(&p, 50 * MS);
+        run(&p, 500 * MS); // some round trips: the longest do not fit the window at once
         assert_int_equal(p.received[1][UNRELIABLE], i + 1);
     }
     assert_int_equal(statistics(&p, 1)->messages_lost, 0);
@@ -337,7 +337,7 @@ TEST("every fragment of a burst is acknowledged") {
     for (uint32_t i = 0; i < 10; i++) {
         send_message(&p, 0, UNRELIABLE, CAIRN_MESSAGE_SIZE_MAX);
         send_message(&p, 1, UNRELIABLE, 60); // its header acknowledges 33 payloads at most
-        run(&p, 50 * MS);
+        run(&p, 500 * MS);
     }
     run(&p, SECOND);
     assert_int_equal(p.received[1][UNRELIABLE], 10);
@@ -354,10 +354,11 @@ TEST("every unreliable message is received, lost or replaced") {
         run(&p, 16 * MS);
     }
     const uint32_t received = p.received[1][UNRELIABLE];
-    assert_int_equal(statistics(&p, 0)->messages_replaced, 50);
-    assert_true(received > 110 && received < 180); // 0.9 to the third
+    const uint64_t replaced = statistics(&p, 0)->messages_replaced;
+    assert_in_range(replaced, 50, 100); // more than 50 while the path is being measured
+    assert_in_range(received, (250 - replaced) * 11 / 20, (250 - replaced) * 9 / 10); // 0.9 ^ 3
     // Messages of which no fragment arrived, and the last two in flight, are in no counter.
-    assert_in_range(received + statistics(&p, 1)->messages_lost, 194, 200);
+    assert_in_range(received + statistics(&p, 1)->messages_lost, 244 - replaced, 250 - replaced);
 }
 
 TEST("a cut path costs little and heals within the longest timeout") {
@@ -445,8 +446,8 @@ TEST("impossible configs are refused and valid ones allocate the stated memory")
     static const struct {
         cairn_link_config config;
         size_t kb; // 0: refused
-    } cases[] = {{{16384, 1184, 1, 8192}, 36}, {{1184, 1184, 1, 4096}, 15},
-        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208}, 1891},
+    } cases[] = {{{16384, 1184, 1, 8192}, 37}, {{1184, 1184, 1, 4096}, 15},
+        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208}, 1892},
         {{0, 1184, 1, 8192}, 0}, {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192}, 0},
         {{16384, 0, 1, 8192}, 0}, {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192}, 0},
         {{16384, 1184, 0, 8192}, 0}, {{16384, 1184, 9, 8192}, 0}, {{16384, 1184, 1, 63}, 0}};
