@@ -15,7 +15,8 @@
 #define SILENT_NS_MAX 2.5e8
 #define SILENT_TICKS_MAX 8
 
-_Static_assert(2 * ROOTS_PER_REPORT <= CAIRN_ROOTS_PER_MESSAGE_MAX, "a report fits");
+#define ROOTS_SENT_MAX (2 * ROOTS_PER_REPORT)
+_Static_assert(ROOTS_SENT_MAX <= CAIRN_ROOTS_PER_MESSAGE_MAX, "a report fits");
 
 uint32_t cairn_client_mode_asked(const cairn_client *client) {
     CAIRN_ASSERT(client->config.mode <= CAIRN_CLIENT_HEAL);
@@ -110,8 +111,9 @@ static void send_roots(cairn_client *client) {
     const uint64_t newest = cairn_timeline_confirmed_tick(&client->lockstep.timeline);
     CAIRN_ASSERT(newest >= outbox->root_report_tick);
     const uint64_t wanted = newest - outbox->root_report_tick + ROOTS_PER_REPORT;
-    const uint32_t count = cairn_lockstep_roots(&client->lockstep, roots,
-        wanted < CAIRN_ROOTS_PER_MESSAGE_MAX ? (uint32_t)wanted : CAIRN_ROOTS_PER_MESSAGE_MAX);
+    // A report that waited for the path would name dozens of roots of one difference.
+    const uint32_t count = cairn_lockstep_roots(
+        &client->lockstep, roots, wanted < ROOTS_SENT_MAX ? (uint32_t)wanted : ROOTS_SENT_MAX);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_ROOT_REPORT,
         .root_report = {.world_epoch = client->session.world_epoch,

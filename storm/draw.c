@@ -233,3 +233,10 @@ cairn_virtual_path cairn_storm_draw_path(
         .jitter_ns =
             chance(random, 500) ? 1 + cairn_random_below(random, bad ? 100 : 20) * ms_ns : 0};
 }
+
+cairn_virtual_bottleneck cairn_storm_draw_bottleneck(cairn_random *random) {
+    const uint32_t most = 60 + (uint32_t)cairn_random_below(random, 441);
+    const uint32_t rate = 60 + (uint32_t)cairn_random_below(random, most - 59);
+    return (cairn_virtual_bottleneck){
+        .bytes_per_s = 1000 * rate, .queue_ns = (50 + cairn_random_below(random, 151)) * ms_ns};
+}

@@ -30,3 +30,5 @@ cairn_virtual_clock cairn_storm_draw_clock(cairn_random *random);
 // A bad path loses up to `loss_permille_max`. Tick rates above 64 Hz get good paths only.
 cairn_virtual_path cairn_storm_draw_path(
     cairn_random *random, uint32_t tick_rate_hz, uint32_t loss_permille_max);
+// From a bad mobile network to a home's.
+cairn_virtual_bottleneck cairn_storm_draw_bottleneck(cairn_random *random);

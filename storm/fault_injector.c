@@ -4,6 +4,8 @@
 #include "base/assert.h"
 
 static const uint64_t ms_ns = 1000000;
+// The smallest MTU of IPv6 without the headers of IPv6 and UDP.
+static const uint32_t ipv6_payload_size_max = 1280 - 40 - 8;
 
 static void report_event(const cairn_storm *s, const char *what, uint32_t i) {
     if (s->config.on_event != NULL) {
@@ -43,6 +45,28 @@ static cairn_virtual_path draw_path(cairn_storm *s) {
         &s->random, s->system.config.tick_rate_hz, s->config.loss_permille_max);
 }
 
+// Leads the paths between the client and the server through bottlenecks, or not.
+static void draw_bottlenecks(cairn_storm *s, uint32_t i) {
+    cairn_virtual_network *network = s->system.network;
+    const uint32_t ends[2] = {s->system.clients[i].endpoint, s->system.server_endpoint};
+    const bool limited = s->system.config.tick_rate_hz <= 64 && !s->quiescent &&
+                         cairn_random_below(&s->path_random, 1000) < s->config.bottleneck_permille;
+    const bool small = cairn_random_below(&s->path_random, 4) == 0;
+    for (uint32_t way = 0; way < 2; way++) {
+        cairn_virtual_path *path = cairn_virtual_path_between(network, ends[way], ends[1 - way]);
+        const cairn_virtual_bottleneck drawn = cairn_storm_draw_bottleneck(&s->path_random);
+        uint32_t *bottleneck = &s->bottlenecks[i][way];
+        if (limited && *bottleneck == 0) {
+            *bottleneck = cairn_virtual_bottleneck_add(network, drawn);
+        } else if (limited) {
+            *cairn_virtual_bottleneck_at(network, *bottleneck) = drawn;
+        }
+        path->bottleneck = limited ? *bottleneck : 0;
+        path->size_max = limited && small ? ipv6_payload_size_max : 0;
+    }
+    s->report.bottlenecks += limited ? 1 : 0;
+}
+
 // One of the modes that the config allows.
 static cairn_client_mode draw_mode(cairn_storm *s) {
     cairn_client_mode allowed[CAIRN_STORM_MODES];
@@ -75,6 +99,7 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
     const bool joined =
         cairn_system_join(&s->system, i, &config, cairn_storm_draw_clock(&s->random), &path);
     CAIRN_ASSERT(joined);
+    draw_bottlenecks(s, i);
     s->report.joins++;
     restart_undisturbed_time(s, i);
     report_event(s, events[config.mode], i);
@@ -181,6 +206,7 @@ static void inject_fault(cairn_storm *s, uint32_t i) {
         cairn_virtual_path path = draw_path(s);
         path.cut = slot->cut;
         cairn_virtual_connect(s->system.network, endpoint, s->system.server_endpoint, &path);
+        draw_bottlenecks(s, i);
         report_event(s, "gets another path", i);
     } else if (what < 65) {
         slot->leaving = true;

@@ -58,6 +58,8 @@ struct cairn_storm {
     cairn_storm_report report;
     cairn_hash128 digest; // of the run so far
     cairn_random random;
+    cairn_random path_random;                              // of bottlenecks
+    uint32_t bottlenecks[CAIRN_STORM_CLIENT_SLOTS_MAX][2]; // to the server and back; 0: none yet
     cairn_storm_scene drawn;
     const struct cairn_scene *scene;
     cairn_system system;

@@ -36,7 +36,8 @@ cairn_storm_config cairn_storm_config_default(void) {
     return (cairn_storm_config){.seed = 1,
         .seconds = 20,
         .modes = CAIRN_STORM_ALL_MODES,
-        .loss_permille_max = CAIRN_STORM_LOSS_PERMILLE_MAX};
+        .loss_permille_max = CAIRN_STORM_LOSS_PERMILLE_MAX,
+        .bottleneck_permille = 250};
 }
 
 static const char *config_error(const cairn_storm_config *config) {
@@ -51,6 +52,9 @@ static const char *config_error(const cairn_storm_config *config) {
     }
     if (config->loss_permille_max > CAIRN_STORM_LOSS_PERMILLE_MAX) {
         return "loss_permille_max must be at most 300";
+    }
+    if (config->bottleneck_permille > 1000) {
+        return "bottleneck_permille must be at most 1000";
     }
     return NULL;
 }
@@ -86,6 +90,8 @@ static cairn_system_config draw_system(cairn_storm *s) {
 // Returns false after writing what could not be created to the report's words.
 static bool create_from_seed(cairn_storm *s) {
     s->random = cairn_random_of(s->config.seed * 2654435761u + 17);
+    // Of its own, so that a storm without bottlenecks draws as it did before there were any.
+    s->path_random = cairn_random_of(s->config.seed * 40503u + 5);
     const cairn_system_config config = draw_system(s);
     const uint64_t most = cairn_storm_chance(s, 200) ? CAIRN_STORM_CLIENT_SLOTS_MAX : 3;
     s->slot_count = 1 + (uint32_t)cairn_storm_below(s, most);
@@ -149,6 +155,7 @@ static void complete_report(cairn_storm *s) {
     s->report.digest[0] = digest.lo;
     s->report.digest[1] = digest.hi;
     s->report.datagrams = c.sent + c.injected;
+    s->report.queue_losses = c.queue_full;
     s->report.virtual_ns = cairn_system_now_ns(&s->system);
 }
 

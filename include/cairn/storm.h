@@ -71,7 +71,7 @@ typedef struct cairn_storm cairn_storm;
 // repairs and have a bound of their own.
 #define CAIRN_STORM_WARM_S 5
 #define CAIRN_STORM_CLIENT_GROWTH_BYTES (64 * 1024)
-#define CAIRN_STORM_SERVER_GROWTH_BYTES (1536 * 1024)
+#define CAIRN_STORM_SERVER_GROWTH_BYTES (1792 * 1024)
 
 // What a storm can find. The first finding ends the storm. Its text names the client by its slot,
 // the tick if there is one, and the virtual time. Run the seed again with on_event to see what led
@@ -143,7 +143,10 @@ typedef struct cairn_storm_config {
     uint32_t modes;             // bit set of 1 << cairn_client_mode; default CAIRN_STORM_ALL_MODES
     uint32_t client_slots;      // 1 .. CAIRN_STORM_CLIENT_SLOTS_MAX; 0, the default: drawn
     uint32_t loss_permille_max; // of a bad path; default and at most CAIRN_STORM_LOSS_PERMILLE_MAX
-    bool no_faults;             // no faults and no attacker: joins, paths and clocks alone
+    // Paths in a thousand that lead through bottlenecks, one each way: 60 to 500 kB/s, a queue of
+    // 50 to 200 ms, sometimes the MTU of IPv6. Default 250; rooms above 64 Hz have none.
+    uint32_t bottleneck_permille;
+    bool no_faults; // no faults and no attacker: joins, paths and clocks alone
 
     // Called when the player in `slot` changes its input (about twice a second). *input is what the
     // storm drew (four buttons, all directions), and is used unless the hook changes it. Draw
@@ -178,6 +181,8 @@ typedef struct cairn_storm_report {
     uint64_t joins;
     uint64_t cuts;
     uint64_t stalls;
+    uint64_t bottlenecks;  // paths that led through one
+    uint64_t queue_losses; // datagrams that found the queue of one full
     uint64_t restarts;
     uint64_t operator_acts;      // requests sent
     uint64_t edits;              // ticks in which the server executed an operator's commands
