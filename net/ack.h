@@ -36,6 +36,7 @@ typedef enum cairn_sent_state {
     CAIRN_SENT_IN_FLIGHT,
     CAIRN_SENT_ACKNOWLEDGED,
     CAIRN_SENT_LOST,
+    CAIRN_SENT_SKIPPED, // its sequence was left out on purpose
 } cairn_sent_state;
 
 typedef struct cairn_sent {

@@ -134,6 +134,9 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
         .single = link->single,
         .receiver = link->receiver,
     };
+    for (uint32_t i = 0; i < CAIRN_LINK_SKIPS; i++) {
+        link->skipped[i] = UINT64_MAX;
+    }
     cairn_sent_ring_reset(&link->sent);
     cairn_stream_sender_reset(&link->sender);
     cairn_congestion_reset(&link->congestion, now_ns, 0,
@@ -192,6 +195,30 @@ uint64_t cairn_link_reliable_acknowledged(const cairn_link *link) {
 bool cairn_link_failed(const cairn_link *link) {
     return link->receiver.broken ||
            (link->has_peer_window && cairn_stream_sender_failed(&link->sender));
+}
+
+// Whether a sequence is left out. SplitMix64's finalizer: without the seed the next one cannot be
+// told from those before.
+static bool is_skipped(uint64_t seed, uint64_t sequence) {
+    uint64_t z = seed + (sequence + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return seed != 0 && (z ^ z >> 31) >> 56 == 0;
+}
+
+// Leaves out the next sequence if it is drawn. A peer that acknowledges what it did not receive, to
+// be sent more than its path carries, sooner or later acknowledges one of these.
+static void skip_sequence(cairn_link *link) {
+    cairn_sent_ring *ring = &link->sent;
+    if (!is_skipped(link->config.skip_seed, ring->next)) {
+        return;
+    }
+    while (cairn_sent_ring_full(ring)) {
+        cairn_link_lose_oldest(link);
+    }
+    const uint64_t sequence = cairn_sent_ring_add(ring, (cairn_sent){.state = CAIRN_SENT_SKIPPED});
+    ring->oldest += ring->oldest == sequence ? 1 : 0;
+    link->skipped[link->skip_count++ % CAIRN_LINK_SKIPS] = sequence;
 }
 
 // Writes the link header, records the payload as sent and everything received as acknowledged.
@@ -337,6 +364,9 @@ size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
     cairn_link_detect_losses(link, now_ns);
     detect_timeouts(link, now_ns);
     const bool mid_message = link->unreliable_next > 0; // its sequences must be consecutive
+    if (!mid_message) {
+        skip_sequence(link);
+    }
     if (!mid_message && now_ns >= long_ack_ns(link)) {
         return bare_ack_payload(link, now_ns, bytes);
     }

@@ -26,6 +26,9 @@ typedef struct cairn_link_config {
     uint32_t receive_messages_max; // fragmented messages reassembled at once, 1 .. 8: more tolerate
                                    // more reordering; no memory if no message is fragmented
     uint32_t reliable_buffer_size; // bytes of unacknowledged reliable messages held for sending
+    // Secret from which the sequences are drawn that are never sent, about one in 256: a peer that
+    // acknowledges one lies about what it received. 0: every sequence is sent.
+    uint64_t skip_seed;
 } cairn_link_config;
 
 // The default sends and receives messages of every allowed size: 1.9 MB, of which untouched pages

@@ -15,6 +15,10 @@
 // payloads' headers would not cover all of them.
 #define CAIRN_ACK_BURST 16
 
+// Sequences left out that are remembered. An ack reaches back by at most 289 sequences; more than
+// this many of these are left out once in ten thousand times.
+#define CAIRN_LINK_SKIPS 8
+
 struct cairn_link {
     cairn_link_config config;
     uint64_t now_ns; // of the last call
@@ -27,6 +31,8 @@ struct cairn_link {
     uint32_t owed_count;    // those that need an ack
     uint32_t unreported;    // received since the last payload left, of any kind
     cairn_sent_ring sent;
+    uint64_t skipped[CAIRN_LINK_SKIPS]; // the last sequences that were never sent; UINT64_MAX: none
+    uint32_t skip_count;
     bool has_ack_report; // the peer has acknowledged something; the next two are its last report
     uint32_t reported_bits;
     uint64_t reported_newest;

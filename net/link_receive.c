@@ -115,6 +115,22 @@ static void take_acks(cairn_link *link, uint64_t now_ns, const ack_report *repor
     resolve_oldest(link);
 }
 
+// Whether a report acknowledges a sequence that was left out.
+static bool acknowledges_skipped(const cairn_link *link, const ack_report *report) {
+    for (uint32_t i = 0; i < CAIRN_LINK_SKIPS; i++) {
+        const uint64_t sequence = link->skipped[i];
+        if (sequence == report->newest) {
+            return true;
+        }
+        const uint64_t before = report->newest - sequence - 1;
+        if (sequence < report->newest && before < 32 * report->word_count &&
+            (report->words[before / 32] >> (before % 32) & 1) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Refuses acks of payloads that were never sent. The last of several words must not be zero, so
 // that each report has exactly one encoding.
 static cairn_link_drop read_report(const cairn_link *link, const cairn_link_header *header,
@@ -142,7 +158,7 @@ static cairn_link_drop read_report(const cairn_link *link, const cairn_link_head
             return CAIRN_LINK_DROP_ACK;
         }
     }
-    return CAIRN_LINK_TAKEN;
+    return acknowledges_skipped(link, out) ? CAIRN_LINK_DROP_ACK : CAIRN_LINK_TAKEN;
 }
 
 static cairn_link_drop take_fragment(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/crypto.h"
 #include "server/control/queue.h"
 #include "server/core/server_state.h"
 #include "server/server_rooms.h"
@@ -22,6 +23,8 @@
 // say so.
 #define SUSPECT_TOKENS 8
 #define SUSPECT_INTERVAL_NS (60 * CAIRN_NS_PER_S)
+// Of the keys derived from the config's entropy. net/netcode_server.c has the others.
+#define KEY_SKIPS 100
 
 cairn_server_config cairn_server_config_default(void) {
     return (cairn_server_config){
@@ -127,6 +130,7 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
         return CAIRN_OUT_OF_MEMORY;
     }
     server->config = *config;
+    cairn_key_derive(config->entropy, KEY_SKIPS, server->skip_key, sizeof server->skip_key);
     server->context = (cairn_server_context){
         .now_ns = config->start_ns, .on_event = config->on_event, .user = config->user};
     server->clock_read_ns = config->start_ns;
@@ -200,8 +204,8 @@ static void receive_payload(
     // Loss, duplication and reordering explain the other drops. A payload that breaks the link's
     // format was encrypted by a client that does it on purpose.
     if (drop == CAIRN_LINK_DROP_SIZE || drop == CAIRN_LINK_DROP_KIND ||
-        drop == CAIRN_LINK_DROP_FRAGMENT || drop == CAIRN_LINK_DROP_MESSAGE_SIZE ||
-        drop == CAIRN_LINK_DROP_WINDOW) {
+        drop == CAIRN_LINK_DROP_ACK || drop == CAIRN_LINK_DROP_FRAGMENT ||
+        drop == CAIRN_LINK_DROP_MESSAGE_SIZE || drop == CAIRN_LINK_DROP_WINDOW) {
         cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_MALFORMED, NULL);
     }
     cairn_link_message message;

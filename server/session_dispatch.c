@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/crypto.h"
 #include "server/control/queue.h"
 #include "server/control/room_time.h"
 
@@ -60,7 +61,11 @@ static cairn_session_state on_connect(const dispatch *d) {
         const uint32_t capacity = cairn_room_table_at(&d->server->rooms, id)->body_capacity;
         bodies = capacity > bodies ? capacity : bodies;
     }
-    const cairn_link_config config = link_config(bodies);
+    cairn_link_config config = link_config(bodies);
+    d->server->links_created += 1;
+    config.skip_seed = cairn_siphash((const uint8_t *)&d->server->links_created,
+                           sizeof d->server->links_created, d->server->skip_key) |
+                       1;
     cairn_link *link;
     if (cairn_link_create(&config, d->server->context.now_ns, &link) != CAIRN_OK) {
         emit(d, CAIRN_LOG_ERROR, "client_refused", "out of memory", 0);

@@ -446,11 +446,12 @@ TEST("impossible configs are refused and valid ones allocate the stated memory")
     static const struct {
         cairn_link_config config;
         size_t kb; // 0: refused
-    } cases[] = {{{16384, 1184, 1, 8192}, 37}, {{1184, 1184, 1, 4096}, 15},
-        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208}, 1892},
-        {{0, 1184, 1, 8192}, 0}, {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192}, 0},
-        {{16384, 0, 1, 8192}, 0}, {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192}, 0},
-        {{16384, 1184, 0, 8192}, 0}, {{16384, 1184, 9, 8192}, 0}, {{16384, 1184, 1, 63}, 0}};
+    } cases[] = {{{16384, 1184, 1, 8192, 0}, 37}, {{1184, 1184, 1, 4096, 0}, 15},
+        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208, 0}, 1892},
+        {{0, 1184, 1, 8192, 0}, 0}, {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192, 0}, 0},
+        {{16384, 0, 1, 8192, 0}, 0}, {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0}, 0},
+        {{16384, 1184, 0, 8192, 0}, 0}, {{16384, 1184, 9, 8192, 0}, 0},
+        {{16384, 1184, 1, 63, 0}, 0}};
     for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
         SCOPED(cairn_link) *link = NULL;
         const cairn_status status = cairn_link_create(&cases[i].config, 0, &link);
@@ -461,5 +462,70 @@ TEST("impossible configs are refused and valid ones allocate the stated memory")
         } else {
             assert_true((bytes + 999) / 1000 <= cases[i].kb);
         }
+    }
+}
+
+TEST("an ack of a sequence that was left out is refused") {
+    cairn_link_config config = cairn_link_config_default();
+    config.skip_seed = 12345;
+    SCOPED(cairn_link) *link = NULL;
+    assert_int_equal(cairn_link_create(&config, SECOND, &link), CAIRN_OK);
+    uint64_t now_ns = SECOND;
+    uint32_t gaps = 0;
+    uint32_t next = 0;
+    uint32_t gap = 0;
+    for (uint32_t i = 0; i < 2000; i++) {
+        uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+        cairn_link_header header;
+        now_ns +=
+            CAIRN_LINK_UNRELIABLE_NS; // so that one may leave although nothing is acknowledged
+        assert_int_equal(cairn_link_send_unreliable(link, (const uint8_t *)"hello", 5), CAIRN_OK);
+        const size_t size = cairn_link_next_payload(link, now_ns, bytes);
+        assert_int_equal(cairn_link_header_read(bytes, size, &header), CAIRN_LINK_TAKEN);
+        gaps += header.sequence - next;
+        gap = header.sequence != next ? next : gap;
+        next = header.sequence + 1;
+    }
+    assert_in_range(gaps, 2, 20); // 2000 / 256
+    // All others of its range, then it as the newest and as one of the bits.
+    static const struct {
+        uint32_t newer;
+        uint32_t bits;
+        cairn_link_drop drop;
+    } rows[] = {{3, 0xfffffffbu, CAIRN_LINK_TAKEN}, {0, 0, CAIRN_LINK_DROP_ACK},
+        {3, 0x00000004u, CAIRN_LINK_DROP_ACK}, {1, 1, CAIRN_LINK_DROP_ACK}};
+    for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
+        uint8_t bytes[CAIRN_LINK_HEADER_SIZE];
+        const cairn_link_header header = {.kind = CAIRN_LINK_ACK,
+            .has_ack = true,
+            .window = 1,
+            .sequence = i,
+            .ack = gap + rows[i].newer,
+            .ack_bits = rows[i].bits};
+        cairn_link_header_write(&header, bytes);
+        assert_int_equal(cairn_link_receive(link, now_ns, bytes, sizeof bytes), rows[i].drop);
+    }
+    assert_int_equal(cairn_link_statistics_read(link)->drops[CAIRN_LINK_DROP_ACK], 3);
+}
+
+TEST("what does not fit the path is held back and leaves when it does") {
+    SCOPED(path) p = PATH(.delay_ns = 50 * MS);
+    // Nothing was acknowledged yet: ten full payloads may leave, and then one in 100 ms.
+    p.cut = true;
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        if (cairn_link_unreliable_ready(p.ends[0], p.now_ns)) {
+            send_message(&p, 0, UNRELIABLE, 1000);
+            ready++;
+        }
+        run(&p, 10 * MS);
+    }
+    assert_in_range(ready, 14, 14 + 4 + 10);
+    p.cut = false;
+    run(&p, CAIRN_RTO_NS_MAX + SECOND);
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_true(cairn_link_unreliable_ready(p.ends[0], p.now_ns));
+        send_message(&p, 0, UNRELIABLE, 1000);
+        run(&p, 50 * MS);
     }
 }

@@ -4,6 +4,7 @@
 // The inside of a server, for the files at the top of server/ and for control, which may change
 // everything. The functions of all other folders take only what they need.
 
+#include "net/crypto.h"
 #include "server/core/hosted_room.h"
 #include "server/core/room_table.h"
 #include "server/resync/resync.h"
@@ -28,6 +29,10 @@ struct cairn_server {
     bool draining;
     uint64_t drain_end_ns;
     bool sent_all; // the last send found nothing
+
+    // Each link leaves out other sequences (net/link.h).
+    uint8_t skip_key[CAIRN_SIPHASH_KEY_SIZE];
+    uint64_t links_created;
 
     // Encrypting a payload may queue a keep-alive before it; then the payload waits here.
     uint32_t send_next; // the session that may send next
