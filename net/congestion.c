@@ -31,7 +31,7 @@ static const uint32_t resolved_min = 64;
 // Losses without a queue count as congestion beyond the base by so much.
 static const uint32_t loss_excess_permille = 80;
 static const uint32_t loss_base_permille_max = 400;
-static const uint64_t idle_ns_max = 1000000000;
+static const uint64_t idle_ns_max = CAIRN_NS_PER_S;
 
 static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;

@@ -15,8 +15,7 @@ static void send_number(
     cairn_greedy_flow *flow, uint32_t from, uint32_t to, uint64_t number, size_t size) {
     uint8_t bytes[CAIRN_GREEDY_FLOW_PACKET_SIZE] = {0};
     memcpy(bytes, &number, sizeof number);
-    cairn_virtual_send(
-        flow->network, from, cairn_virtual_address(flow->network, to), bytes, size);
+    cairn_virtual_send(flow->network, from, cairn_virtual_address(flow->network, to), bytes, size);
 }
 
 static void send_packets(cairn_greedy_flow *flow) {

@@ -322,8 +322,9 @@ cairn_virtual_counters cairn_virtual_counters_read(const cairn_virtual_network *
 
 bool cairn_virtual_adds_up(const cairn_virtual_network *network) {
     const cairn_virtual_counters c = cairn_virtual_counters_read(network);
-    return c.sent + c.injected + c.repeated ==
-           c.delivered + c.lost + c.cut + c.queue_full + c.too_large + c.nowhere + c.overflow + c.in_flight;
+    return c.sent + c.injected + c.repeated == c.delivered + c.lost + c.cut + c.queue_full +
+                                                   c.too_large + c.nowhere + c.overflow +
+                                                   c.in_flight;
 }
 
 void cairn_virtual_tap(cairn_virtual_network *network,

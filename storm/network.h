@@ -63,8 +63,8 @@ typedef struct cairn_virtual_counters {
     uint64_t cut;
     uint64_t queue_full;
     uint64_t too_large; // for the path
-    uint64_t nowhere;  // no endpoint has that address
-    uint64_t overflow; // more in flight than the network was created for
+    uint64_t nowhere;   // no endpoint has that address
+    uint64_t overflow;  // more in flight than the network was created for
     uint64_t in_flight;
 } cairn_virtual_counters;
 

@@ -60,8 +60,8 @@ static void join(lab *l, uint32_t slot) {
     config.rules = NULL;
     assert_true(
         cairn_system_join(&l->system, slot, &config, (cairn_virtual_clock){0, SECOND}, &path));
-    cairn_virtual_path_between(l->system.network, l->system.server_endpoint,
-        l->system.clients[slot].endpoint)
+    cairn_virtual_path_between(
+        l->system.network, l->system.server_endpoint, l->system.clients[slot].endpoint)
         ->bottleneck = l->line;
 }
 
@@ -123,10 +123,11 @@ TEST("a late join through a bottleneck loses little and takes little longer than
         const double ideal_s = (double)state_size(&l) / rates[i];
         const double took_s = (double)(l.playing_ns[0] - start_ns) * 1e-9;
         const double lost = (double)t.queue_full / (double)t.datagrams;
-        print_message("%6u B/s, %2u ms: state %llu B, ideal %.2f s, took %.2f s (%.2f), lost %.1f %% of "
-                      "%llu datagrams\n",
-            rates[i], (uint32_t)delays_ms[n / 4], (unsigned long long)state_size(&l), ideal_s, took_s, took_s / ideal_s,
-            100 * lost, (unsigned long long)t.datagrams);
+        print_message(
+            "%6u B/s, %2u ms: state %llu B, ideal %.2f s, took %.2f s (%.2f), lost %.1f %% of "
+            "%llu datagrams\n",
+            rates[i], (uint32_t)delays_ms[n / 4], (unsigned long long)state_size(&l), ideal_s,
+            took_s, took_s / ideal_s, 100 * lost, (unsigned long long)t.datagrams);
         if (getenv("CAIRN_LOOK") == NULL) {
             assert_true(l.playing_ns[0] != 0);
             assert_true(lost < 0.05);
@@ -221,8 +222,7 @@ TEST("two joins share a bottleneck") {
         run_until_playing(&l, 1, 60 * SECOND);
         const cairn_virtual_traffic a = traffic_to(&l, 0);
         const cairn_virtual_traffic b = traffic_to(&l, 1);
-        const double all =
-            (double)(cairn_system_now_ns(&l.system) - start_ns) * 1e-9 * rates[i];
+        const double all = (double)(cairn_system_now_ns(&l.system) - start_ns) * 1e-9 * rates[i];
         const double first = (double)(a.bytes - a.bytes_lost - a0.bytes + a0.bytes_lost) / all;
         const double second = (double)(b.bytes - b.bytes_lost - b0.bytes + b0.bytes_lost) / all;
         print_message("%6u B/s: %.0f %% and %.0f %%, lost %.1f %% and %.1f %%\n", rates[i],
