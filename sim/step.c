@@ -21,7 +21,8 @@
 #include "sim/task/task_scheduler.h"
 #include "sim/world/joint_def.h"
 
-// The fewest joints that are shared among workers.
+// So many bodies and joints are marked by the main thread.
+#define BODIES_SHARED_MIN 1024
 #define JOINTS_SHARED_MIN 512
 
 static void check_commands(const cairn_command *commands, uint32_t count) {
@@ -47,6 +48,16 @@ bool cairn_step_is_idle(const cairn_world *world) {
     return true;
 }
 
+static void mark_bodies(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const uint32_t *bodies = world->awake_set->bodies;
+    CAIRN_ASSERT(end <= world->awake_set->body_count);
+    for (uint32_t i = begin; i < end; ++i) {
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, bodies[i]);
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, bodies[i]);
+    }
+}
+
 static void mark_joints(const void *context, uint32_t begin, uint32_t end) {
     const cairn_world *world = context;
     const cairn_joint_filter *filter = &world->pair_cache->joint_filter;
@@ -66,9 +77,9 @@ static void mark_joints(const void *context, uint32_t begin, uint32_t end) {
 static void mark_written(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
     CAIRN_ASSERT(awake->body_count <= world->state.settings->body_slots);
-    for (uint32_t i = 0; i < awake->body_count; ++i) {
-        cairn_hash_cache_mark(world, CAIRN_ARRAY_MOTIONS, awake->bodies[i]);
-        cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, awake->bodies[i]);
+    cairn_task_scheduler_split(
+        world->scheduler, mark_bodies, world, 0, awake->body_count, BODIES_SHARED_MIN);
+    for (uint32_t i = 0; world->shape_tree->built && i < awake->body_count; ++i) {
         cairn_shape_tree_mark_moved(world->shape_tree, awake->bodies[i]);
     }
     cairn_task_scheduler_split(world->scheduler, mark_joints, world, 0,
@@ -90,7 +101,9 @@ static void solve(void *argument) {
     if (world->def.solver == CAIRN_SOLVER_SOFT_STEP) {
         cairn_soft_step_solve(world);
         cairn_solver_bodies_scatter(world);
-        cairn_kinematic_bodies_integrate(world);
+        if (world->soft_step->moving_count != world->awake_set->body_count) {
+            cairn_kinematic_bodies_integrate(world);
+        }
         if (world->mesh_shapes == 0) {
             cairn_bodies_sweep(
                 world, world->soft_step->strayed_slots, world->soft_step->strayed_count);

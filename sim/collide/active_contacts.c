@@ -14,6 +14,8 @@
 // Contacts are gathered in pieces of at least so many, and in at most so many pieces.
 #define CONTACTS_SHARED_MIN 512
 #define PIECES_MAX 64
+// So many joints are compared by the main thread.
+#define JOINTS_SHARED_MIN 512
 
 typedef struct contact_pieces {
     const cairn_world *world;
@@ -126,9 +128,56 @@ uint32_t cairn_active_contacts_gather(
     return count;
 }
 
+typedef struct known_joints {
+    const cairn_world *world;
+    const uint32_t *solver_body_of;
+    const cairn_constraint_edge *edges;
+    atomic_uint *changed;
+} known_joints;
+
+static bool is_same_joint(const cairn_constraint_edge *edge, const cairn_joint_bodies *joint,
+    uint32_t solver_a, uint32_t solver_b) {
+    return edge->element == joint->joint && edge->body_a == joint->body_a &&
+           edge->body_b == joint->body_b && edge->kind == joint->kind &&
+           edge->solver_a == solver_a && edge->solver_b == solver_b;
+}
+
+static void compare_joints(const void *context, uint32_t begin, uint32_t end) {
+    const known_joints *known = context;
+    const cairn_joint_bodies *joints = known->world->pair_cache->joint_filter.joints;
+    const unsigned char *moving = known->world->awake_set->takes_impulses;
+    for (uint32_t i = begin; i < end; ++i) {
+        const cairn_joint_bodies *joint = &joints[i];
+        if ((moving[joint->body_a] | moving[joint->body_b]) == 0 ||
+            !is_same_joint(&known->edges[i], joint, known->solver_body_of[joint->body_a],
+                known->solver_body_of[joint->body_b])) {
+            atomic_store_explicit(known->changed, 1, memory_order_relaxed);
+            return;
+        }
+    }
+}
+
+// Whether every joint is active and has the edge that it had before.
+static bool all_joints_known(cairn_world *world, const uint32_t *solver_body_of,
+    const cairn_constraint_edge *edges, uint32_t known) {
+    atomic_uint changed = 0;
+    const known_joints all = {
+        .world = world, .solver_body_of = solver_body_of, .edges = edges, .changed = &changed};
+    if (known != world->pair_cache->joint_filter.joint_count ||
+        world->state.settings->joint_drive_count != 0) {
+        return false;
+    }
+    cairn_task_scheduler_split(world->scheduler, compare_joints, &all, 0, known, JOINTS_SHARED_MIN);
+    return atomic_load_explicit(&changed, memory_order_relaxed) == 0;
+}
+
 uint32_t cairn_active_joints_gather(cairn_world *world, const uint32_t *solver_body_of,
     cairn_constraint_edge *edges, uint32_t known, bool *changed) {
     const cairn_joint_filter *filter = &world->pair_cache->joint_filter;
+    if (known > 0 && all_joints_known(world, solver_body_of, edges, known)) {
+        *changed = false;
+        return known;
+    }
     const unsigned char *moving = world->awake_set->takes_impulses;
     uint32_t count = 0;
     *changed = false;
@@ -144,9 +193,7 @@ uint32_t cairn_active_joints_gather(cairn_world *world, const uint32_t *solver_b
         const uint32_t solver_a = solver_body_of == NULL ? 0 : solver_body_of[joint->body_a];
         const uint32_t solver_b = solver_body_of == NULL ? 0 : solver_body_of[joint->body_b];
         cairn_constraint_edge *edge = &edges[count++];
-        if (count > known || edge->element != joint->joint || edge->body_a != joint->body_a ||
-            edge->body_b != joint->body_b || edge->kind != joint->kind ||
-            edge->solver_a != solver_a || edge->solver_b != solver_b) {
+        if (count > known || !is_same_joint(edge, joint, solver_a, solver_b)) {
             *edge = (cairn_constraint_edge){.element = joint->joint,
                 .body_a = joint->body_a,
                 .body_b = joint->body_b,

@@ -7,11 +7,9 @@
 
 #include "base/assert.h"
 
-#define CELLS (CAIRN_COLOURS * CAIRN_EDGE_KINDS)
-
 uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes) {
     CAIRN_ASSERT(lanes > 0);
-    const uint32_t partial = edge_count < CELLS ? edge_count : CELLS;
+    const uint32_t partial = edge_count < CAIRN_CELLS_MAX ? edge_count : CAIRN_CELLS_MAX;
     return edge_count / lanes + partial;
 }
 
@@ -76,7 +74,6 @@ static void colour_edges(cairn_constraint_graph *graph, uint32_t moving_count) {
     }
 }
 
-// A cell has the edges of one colour and kind.
 static uint32_t cell_of(const cairn_constraint_edge *edge) {
     CAIRN_ASSERT(edge->kind < CAIRN_EDGE_KINDS);
     return edge->colour * CAIRN_EDGE_KINDS + edge->kind;
@@ -85,7 +82,7 @@ static uint32_t cell_of(const cairn_constraint_edge *edge) {
 // Lays the edges out by colour, and within a colour by kind; a wide constraint has edges of one
 // cell, and the last one of a cell may have empty lanes.
 static void lay_out_edges(cairn_constraint_graph *graph, uint32_t lanes) {
-    uint32_t next[CELLS] = {0}; // first the sizes of the cells, then their next lanes
+    uint32_t next[CAIRN_CELLS_MAX] = {0}; // first the sizes of the cells, then their next lanes
     graph->overflow_count = 0;
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
@@ -96,14 +93,21 @@ static void lay_out_edges(cairn_constraint_graph *graph, uint32_t lanes) {
         }
     }
     uint32_t wide = 0;
-    for (uint32_t cell = 0; cell < CELLS; ++cell) {
+    uint32_t cells = 0;
+    for (uint32_t cell = 0; cell < CAIRN_CELLS_MAX; ++cell) {
         if (cell % CAIRN_EDGE_KINDS == 0) {
             graph->colour_start[cell / CAIRN_EDGE_KINDS] = wide;
+            graph->colour_cell[cell / CAIRN_EDGE_KINDS] = cells;
         }
         const uint32_t size = next[cell];
         next[cell] = wide * lanes;
+        if (size > 0) {
+            graph->cell_start[cells++] = wide;
+        }
         wide += (size + lanes - 1) / lanes;
     }
+    graph->colour_cell[CAIRN_COLOURS] = cells;
+    graph->cell_start[cells] = wide;
     CAIRN_ASSERT(wide <= cairn_constraint_graph_wide_max(graph->edge_count, lanes));
     graph->colour_start[CAIRN_COLOURS] = wide;
     memset(graph->order, 0xff, (size_t)wide * lanes * sizeof *graph->order);

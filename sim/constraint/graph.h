@@ -14,6 +14,8 @@
 #define CAIRN_COLOUR_NONE CAIRN_COLOURS
 // The edges of a wide constraint are of one kind; kinds are the caller's, below this.
 #define CAIRN_EDGE_KINDS 8
+// A cell has the wide constraints of one colour and kind, which cost about the same each.
+#define CAIRN_CELLS_MAX (CAIRN_COLOURS * CAIRN_EDGE_KINDS)
 // An empty lane of a wide constraint.
 #define CAIRN_EDGE_NONE UINT32_MAX
 
@@ -45,6 +47,8 @@ typedef struct cairn_constraint_graph {
     uint32_t *order;          // indices of edges by lane, one wide constraint after the other
     uint32_t *overflow_order; // indices of edges without a colour
     uint32_t colour_start[CAIRN_COLOURS + 1]; // first wide constraint of each colour
+    uint32_t colour_cell[CAIRN_COLOURS + 1];  // first cell of each colour
+    uint32_t cell_start[CAIRN_CELLS_MAX + 1]; // first wide constraint of each cell; none is empty
     uint32_t overflow_count;
 } cairn_constraint_graph;
 

@@ -66,10 +66,9 @@ static cairn_softness soften(float hertz, float damping, float h) {
     return (cairn_softness){.rate = omega / a1, .mass_scale = a2 * a3, .impulse_scale = a3};
 }
 
-// The fewest wide constraints that are shared as one block: one or two microseconds of work, in a
-// session, where a stage of a few microseconds is still worth sharing.
+// So many wide constraints are solved by the main thread: one or two microseconds of work.
 #define CONSTRAINTS_SHARED_MIN 4
-// The fewest bodies, and the fewest edges of the constraint graph.
+// The same for bodies, and for edges of the constraint graph.
 #define BODIES_SHARED_MIN 256
 #define EDGES_SHARED_MIN 512
 
@@ -133,17 +132,61 @@ static constraint_set joints_of(const cairn_world *world) {
         .overflow = soft_step->overflow_kernel.joints};
 }
 
-// Shares wide constraints begin .. end - 1 among the workers.
-static void solve_wide(cairn_world *world, constraint_set set, cairn_constraint_stage stage,
+// Wide constraints of some cells. Each worker gets its share of every cell, so that the work is
+// divided equally, and a constraint in all stages of a step belongs to the same worker.
+typedef struct cell_work {
+    cairn_kernel_pass *run;
+    const cairn_solver_context *context;
+    const cairn_constraint_graph *graph;
+    uint32_t first_cell;
+    uint32_t end_cell;
+} cell_work;
+
+// Each cell is divided into that many parts, of which workers get consecutive ones.
+#define CELL_PARTS 960u
+
+// The first wide constraint of a part. Cells take turns in which side a remainder falls to.
+static uint32_t part_begin(const cairn_constraint_graph *graph, uint32_t cell, uint32_t part) {
+    const uint32_t start = graph->cell_start[cell];
+    const uint64_t size = graph->cell_start[cell + 1] - start;
+    CAIRN_ASSERT(part <= CELL_PARTS && size > 0);
+    const uint32_t rounding = cell % 2 == 0 ? CELL_PARTS - 1 : 0;
+    return start + (uint32_t)((size * part + rounding) / CELL_PARTS);
+}
+
+static void run_parts(const void *argument, uint32_t begin, uint32_t end) {
+    const cell_work *work = argument;
+    for (uint32_t cell = work->first_cell; cell < work->end_cell; ++cell) {
+        const uint32_t first = part_begin(work->graph, cell, begin);
+        const uint32_t last = part_begin(work->graph, cell, end);
+        if (first < last) {
+            work->run(work->context, first, last);
+        }
+    }
+}
+
+// Shares the wide constraints of the colours begin .. end - 1 among the workers.
+static void solve_colours(cairn_world *world, constraint_set set, cairn_constraint_stage stage,
     uint32_t begin, uint32_t end) {
-    cairn_kernel_pass_run(world, set.wide->stages[stage], begin, end, CONSTRAINTS_SHARED_MIN);
+    const cairn_constraint_graph *graph = set.graph;
+    CAIRN_ASSERT(begin < end && end <= CAIRN_COLOURS && set.wide->stages[stage] != NULL);
+    const cell_work work = {.run = set.wide->stages[stage],
+        .context = &world->soft_step->wide_context,
+        .graph = graph,
+        .first_cell = graph->colour_cell[begin],
+        .end_cell = graph->colour_cell[end]};
+    const uint32_t count = graph->colour_start[end] - graph->colour_start[begin];
+    if (count > CONSTRAINTS_SHARED_MIN) {
+        cairn_task_scheduler_split(world->scheduler, run_parts, &work, 0, CELL_PARTS, 1);
+    } else if (count > 0) {
+        run_parts(&work, 0, CELL_PARTS);
+    }
 }
 
 static void solve_colour(
     cairn_world *world, constraint_set set, cairn_constraint_stage stage, uint32_t colour) {
     CAIRN_ASSERT(colour < CAIRN_COLOURS);
-    const uint32_t *start = &set.graph->colour_start[colour];
-    solve_wide(world, set, stage, start[0], start[1]);
+    solve_colours(world, set, stage, colour, colour + 1);
 }
 
 // Constraints without a colour, one after the other.
@@ -167,7 +210,7 @@ static void for_each(cairn_world *world, constraint_set set, cairn_constraint_st
     CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE ||
                  stage == CAIRN_CONSTRAINT_SUM_IMPULSES || stage == CAIRN_CONSTRAINT_FIND_IMPACTS);
     solve_overflow(world, set, stage);
-    solve_wide(world, set, stage, 0, set.graph->colour_start[CAIRN_COLOURS]);
+    solve_colours(world, set, stage, 0, CAIRN_COLOURS);
 }
 
 static void prepare_context(cairn_world *world) {
@@ -301,13 +344,13 @@ void cairn_soft_step_begin(cairn_world *world) {
     cairn_task_scheduler_run_session(world->scheduler, gather, world);
     cairn_constraint_graph_build(&soft_step->contact_graph, soft_step->body_count,
         soft_step->moving_count, soft_step->wide_kernel.lanes);
-    build_joint_graph(world);
 }
 
 static void prepare_constraints(cairn_world *world) {
     cairn_task_scheduler_split(world->scheduler, store_contact_colours, world, 0,
         world->soft_step->contact_graph.edge_count, EDGES_SHARED_MIN);
     limit_loads(world);
+    build_joint_graph(world);
     cairn_driven_joints_prepare(world);
     for_each(world, joints_of(world), CAIRN_CONSTRAINT_PREPARE);
     for_each(world, contacts_of(world), CAIRN_CONSTRAINT_PREPARE);
