@@ -14,6 +14,7 @@ void cairn_contact_edit_buffer_allocate(
     edits->new_contacts = cairn_arena_take(from, contacts, sizeof *edits->new_contacts);
     edits->spans = cairn_arena_take(from, 2 * contacts + 1, sizeof *edits->spans);
     edits->work = cairn_arena_take(from, CAIRN_PAIR_WORK_MAX, sizeof *edits->work);
+    edits->outcomes = cairn_arena_take(from, CAIRN_PAIR_WORK_MAX, sizeof *edits->outcomes);
     edits->results = cairn_arena_take(from, CAIRN_PAIR_WORK_MAX, sizeof *edits->results);
 }
 

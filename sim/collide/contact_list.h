@@ -37,10 +37,10 @@ typedef enum cairn_pair_outcome {
     CAIRN_PAIR_ENDS = 2,    // its contact ends
     CAIRN_PAIR_BEGINS = 3,  // a contact with these points begins
     CAIRN_PAIR_OF_MESH = 4, // its contacts are updated by the main thread
+    CAIRN_PAIR_ENDED = 8,   // added to one of these: the contacts that the pair had end
 } cairn_pair_outcome;
 
 typedef struct cairn_pair_result {
-    cairn_pair_outcome outcome;
     cairn_found_contact found; // of a contact that begins
 } cairn_pair_result;
 
@@ -48,7 +48,10 @@ struct cairn_contact_edit_buffer {
     cairn_new_contact *new_contacts;
     cairn_contact_span *spans;
     cairn_pair_work *work;
-    cairn_pair_result *results; // of the work at the same index
+    // Of the work at the same index. Outcomes are apart from the other results, because the main
+    // thread reads all of them and most are CAIRN_PAIR_UNCHANGED.
+    unsigned char *outcomes;
+    cairn_pair_result *results;
 };
 
 void cairn_contact_edit_buffer_allocate(

@@ -149,8 +149,15 @@ static void update_pairs(const void *context, uint32_t begin, uint32_t end) {
     const cairn_contact_edit_buffer *buffer = world->contact_edit_buffer;
     CAIRN_ASSERT(begin < end && end <= CAIRN_PAIR_WORK_MAX);
     for (uint32_t i = begin; i < end; ++i) {
-        buffer->results[i].outcome =
-            update_pair(world, &buffer->work[i], &buffer->results[i].found);
+        const cairn_pair_work *work = &buffer->work[i];
+        const uint32_t flags = world->pair_cache->pairs[work->pair].flags;
+        cairn_pair_outcome outcome = update_pair(world, work, &buffer->results[i].found);
+        if (outcome == CAIRN_PAIR_UPDATED) {
+            cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, work->contact);
+            outcome = CAIRN_PAIR_UNCHANGED;
+        }
+        const uint32_t ended = (flags & CAIRN_PAIR_CONTACT_ENDS) != 0 ? CAIRN_PAIR_ENDED : 0;
+        buffer->outcomes[i] = (unsigned char)(outcome | ended);
     }
 }
 
@@ -187,22 +194,17 @@ static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_ca
 }
 
 static void apply_result(cairn_world *world, cairn_contact_edit *edit, const cairn_pair_work *work,
-    const cairn_pair_result *result) {
+    uint32_t outcome, const cairn_pair_result *result) {
     cairn_cached_pair *entry = &world->pair_cache->pairs[work->pair];
     CAIRN_ASSERT(edit->next <= work->contact);
     edit->next = work->contact;
-    if ((entry->flags & CAIRN_PAIR_CONTACT_ENDS) != 0) {
+    if ((outcome & CAIRN_PAIR_ENDED) != 0) {
         for (uint32_t count = entry->flags & CAIRN_PAIR_CONTACTS; count > 0; --count) {
             cairn_contact_edit_remove_next(world, edit);
         }
         entry->flags &= CAIRN_PAIR_INVALID;
     }
-    switch (result->outcome) {
-    case CAIRN_PAIR_UNCHANGED:
-        break;
-    case CAIRN_PAIR_UPDATED:
-        cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, work->contact);
-        break;
+    switch (outcome & ~(uint32_t)CAIRN_PAIR_ENDED) {
     case CAIRN_PAIR_ENDS:
         entry->flags = 0;
         cairn_contact_edit_remove_next(world, edit);
@@ -212,6 +214,8 @@ static void apply_result(cairn_world *world, cairn_contact_edit *edit, const cai
         break;
     case CAIRN_PAIR_OF_MESH:
         cairn_mesh_contact_update(world, edit, entry, work->change);
+        break;
+    default:
         break;
     }
 }
@@ -223,7 +227,10 @@ static void run_work(cairn_world *world, cairn_contact_edit *edit, uint32_t *cou
     cairn_task_scheduler_parallel_for(
         world->scheduler, update_pairs, world, 0, *count, PAIRS_SHARED_MIN);
     for (uint32_t i = 0; i < *count; ++i) {
-        apply_result(world, edit, &buffer->work[i], &buffer->results[i]);
+        if (buffer->outcomes[i] != CAIRN_PAIR_UNCHANGED) {
+            apply_result(
+                world, edit, &buffer->work[i], buffer->outcomes[i], &buffer->results[i]);
+        }
     }
     *count = 0;
 }
