@@ -228,8 +228,7 @@ static void run_work(cairn_world *world, cairn_contact_edit *edit, uint32_t *cou
         world->scheduler, update_pairs, world, 0, *count, PAIRS_SHARED_MIN);
     for (uint32_t i = 0; i < *count; ++i) {
         if (buffer->outcomes[i] != CAIRN_PAIR_UNCHANGED) {
-            apply_result(
-                world, edit, &buffer->work[i], buffer->outcomes[i], &buffer->results[i]);
+            apply_result(world, edit, &buffer->work[i], buffer->outcomes[i], &buffer->results[i]);
         }
     }
     *count = 0;
