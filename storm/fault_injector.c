@@ -286,7 +286,6 @@ void cairn_storm_begin_quiescence(cairn_storm *s) {
     for (uint32_t r = 0; r < s->room_count; r++) {
         s->rooms[r].quiescence_tick = s->rooms[r].server_tick;
     }
-    cairn_storm_restore_time(s);
     cairn_system_stall_server(&s->system, 0);
     for (uint32_t i = 0; i < s->slot_count; i++) {
         if (!s->slots[i].present || s->slots[i].leaving) {

@@ -139,6 +139,10 @@ static void run_to_end(cairn_storm *s) {
         if (!s->quiescent && cairn_system_now_ns(&s->system) >= quiescence_from_ns) {
             cairn_storm_begin_quiescence(s);
         }
+        if (s->quiescent) {
+            // A request to pause may have been on its way when the quiescence began (seed 1710).
+            cairn_storm_restore_time(s);
+        }
         cairn_storm_inject_faults(s);
         const uint64_t step_ns = (20 + cairn_storm_below(s, 80)) * ms_ns;
         cairn_system_run_until(&s->system, cairn_system_now_ns(&s->system) + step_ns);

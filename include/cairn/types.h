@@ -458,7 +458,7 @@ typedef struct cairn_world_def {
     float sleep_speed;           // m/s: an island falls asleep when for half a second all points
                                  // of its bodies were slower, or stayed where they are
     float limit_damping;         // 1/s, how fast joints with limits lose their rotation;
-                                 // slow rotation up to five times as fast
+                                 // slow rotation up to ten times as fast
     uint64_t seed;               // cairn_random_at's first argument, for rules
     const struct cairn_rules *rules; // NULL: none. Must outlive the world
 } cairn_world_def;
