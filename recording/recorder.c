@@ -18,12 +18,16 @@
 #define STATE_S_MAX 60
 #define STATE_BYTES_PER_S (64 * 1024)
 
+// What surrounds a chunk's payload: the file's head, the chunk's own and its tail.
+#define BEFORE_PAYLOAD_SIZE (CAIRN_RECORDING_HEAD_SIZE + CAIRN_RECORDING_CHUNK_HEAD_SIZE)
+#define FRAME_SIZE (BEFORE_PAYLOAD_SIZE + 8)
+
 struct cairn_recorder {
     cairn_recorder_config config;
     cairn_encoder *encoder;
     cairn_packer *packer;
-    uint8_t *packed; // [packed_size_max]
-    size_t packed_size_max;
+    uint8_t *packed;        // [packed_size_max + FRAME_SIZE]: room for what surrounds a payload
+    size_t packed_size_max; // of a payload
     uint8_t *state;         // room for state_size_max
     cairn_wire_tick *ticks; // [ticks_per_chunk], those that wait to be written
     uint32_t tick_count;
@@ -37,6 +41,7 @@ struct cairn_recorder {
     uint32_t tick_rate_hz;
     uint8_t seed[CAIRN_SIGN_SEED_SIZE];
     uint64_t bytes;
+    uint64_t ticks_written;
     bool open;   // between start and end
     bool failed; // the writer returned false; nothing is written afterwards
 };
@@ -62,7 +67,7 @@ cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_re
         status = cairn_packer_create(&recorder->packer);
     }
     recorder->packed_size_max = largest + 4096;
-    recorder->packed = malloc(recorder->packed_size_max);
+    recorder->packed = malloc(recorder->packed_size_max + FRAME_SIZE);
     recorder->state = malloc(config->state_size_max);
     recorder->ticks = malloc(config->ticks_per_chunk * sizeof *recorder->ticks);
     recorder->commands = malloc(most * sizeof *recorder->commands);
@@ -96,21 +101,26 @@ static void write_bytes(cairn_recorder *recorder, const uint8_t *bytes, size_t s
     recorder->bytes += recorder->failed ? 0 : size;
 }
 
+// Packs the payload, or copies it if it does not get smaller, behind the room for its heads.
 static cairn_recording_piece pack_piece(cairn_recorder *recorder, cairn_recording_piece piece) {
     CAIRN_ASSERT(piece.size > 0 && piece.packing == CAIRN_PACKING_NONE);
-    size_t room = piece.size - 1;
-    room = room < recorder->packed_size_max ? room : recorder->packed_size_max;
+    CAIRN_ASSERT(piece.size <= recorder->packed_size_max);
+    uint8_t *payload = recorder->packed + BEFORE_PAYLOAD_SIZE;
     const size_t size =
-        cairn_pack(recorder->packer, piece.payload, piece.size, recorder->packed, room);
+        cairn_pack(recorder->packer, piece.payload, piece.size, payload, piece.size - 1);
     if (size > 0) {
         piece.packing = CAIRN_PACKING_ZSTD;
-        piece.payload = recorder->packed;
         piece.size = size;
         CAIRN_ASSERT(piece.size < piece.raw_size);
+    } else {
+        memcpy(payload, piece.payload, piece.size);
     }
+    piece.payload = payload;
     return piece;
 }
 
+// The whole chunk is one write, with the file's head before the first, so that a writer can tell
+// where a chunk ends.
 static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
     const uint8_t *bytes;
     size_t size;
@@ -120,9 +130,16 @@ static void write_chunk(cairn_recorder *recorder, const cairn_chunk *chunk) {
     const cairn_recording_piece piece =
         pack_piece(recorder, cairn_recording_piece_of(chunk, bytes, size));
     const cairn_recording_frame frame = cairn_recording_frame_of(&piece);
-    write_bytes(recorder, frame.head, sizeof frame.head);
-    write_bytes(recorder, piece.payload, piece.size);
-    write_bytes(recorder, frame.tail, frame.tail_size);
+    uint8_t *head = recorder->packed + CAIRN_RECORDING_HEAD_SIZE;
+    memcpy(head, frame.head, sizeof frame.head);
+    memcpy(head + sizeof frame.head + piece.size, frame.tail, frame.tail_size);
+    const size_t chunk_size = sizeof frame.head + piece.size + frame.tail_size;
+    if (recorder->bytes == 0) {
+        cairn_recording_head(recorder->packed);
+        write_bytes(recorder, recorder->packed, CAIRN_RECORDING_HEAD_SIZE + chunk_size);
+    } else {
+        write_bytes(recorder, head, chunk_size);
+    }
 }
 
 static void write_state(cairn_recorder *recorder, const cairn_chunk *chunk, uint64_t tick) {
@@ -154,9 +171,6 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
             .state_size = (uint32_t)size},
     };
     recorder->open = true;
-    uint8_t head[CAIRN_RECORDING_HEAD_SIZE];
-    cairn_recording_head(head);
-    write_bytes(recorder, head, sizeof head);
     write_state(recorder, &chunk, recorder->next_tick);
     return true;
 }
@@ -174,6 +188,7 @@ static void write_ticks(cairn_recorder *recorder) {
             .command_count = recorder->command_count},
     };
     write_chunk(recorder, &chunk);
+    recorder->ticks_written += recorder->failed ? 0 : recorder->tick_count;
     recorder->tick_count = 0;
     recorder->command_count = 0;
 }
@@ -230,13 +245,17 @@ void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world)
     }
 }
 
-bool cairn_recorder_keyframe_due(const cairn_recorder *recorder) {
-    CAIRN_ASSERT(recorder->next_tick >= recorder->state_tick || !recorder->open);
+uint64_t cairn_recorder_keyframe_ticks(const cairn_recorder *recorder) {
     uint64_t wanted_s = recorder->state_bytes / STATE_BYTES_PER_S;
     wanted_s = wanted_s < STATE_S_MIN ? STATE_S_MIN : wanted_s;
     wanted_s = wanted_s > STATE_S_MAX ? STATE_S_MAX : wanted_s;
+    return wanted_s * recorder->tick_rate_hz;
+}
+
+bool cairn_recorder_keyframe_due(const cairn_recorder *recorder) {
+    CAIRN_ASSERT(recorder->next_tick >= recorder->state_tick || !recorder->open);
     return recorder->open && !recorder->failed &&
-           recorder->next_tick - recorder->state_tick >= wanted_s * recorder->tick_rate_hz;
+           recorder->next_tick - recorder->state_tick >= cairn_recorder_keyframe_ticks(recorder);
 }
 
 void cairn_recorder_replace(cairn_recorder *recorder, const cairn_world *world) {
@@ -286,4 +305,8 @@ bool cairn_recorder_failed(const cairn_recorder *recorder) {
 
 uint64_t cairn_recorder_bytes(const cairn_recorder *recorder) {
     return recorder->bytes;
+}
+
+uint64_t cairn_recorder_ticks_written(const cairn_recorder *recorder) {
+    return recorder->ticks_written;
 }

@@ -20,7 +20,8 @@ typedef struct cairn_recorder_config {
     size_t state_size_max;
     const char *scene_name;
     const uint8_t *signing_seed; // CAIRN_SIGN_SEED_SIZE, copied; NULL: the recording is not signed
-    // Writes bytes, which are valid during the call. False ends the recording.
+    // Writes one or more whole chunks, the first time with the file's head before them; the bytes
+    // are valid during the call. False ends the recording.
     bool (*write)(void *user, const uint8_t *bytes, size_t size);
     void *user;
 } cairn_recorder_config;
@@ -45,6 +46,8 @@ void cairn_recorder_keyframe(cairn_recorder *recorder, const cairn_world *world)
 // later, but after at most 60 s, if states are so large that they would take more than 64 KiB per
 // second in the file.
 bool cairn_recorder_keyframe_due(const cairn_recorder *recorder);
+// After how many ticks a keyframe follows the last state.
+uint64_t cairn_recorder_keyframe_ticks(const cairn_recorder *recorder);
 // The world was replaced (an operator used load, seek or reset). Writes waiting ticks and the new
 // world; the next tick is that of the world. A state longer than state_size_max ends the recording
 // (cairn_recorder_failed), because a replay could not continue.
@@ -58,3 +61,4 @@ void cairn_recorder_end(cairn_recorder *recorder);
 
 bool cairn_recorder_failed(const cairn_recorder *recorder); // nothing more is written
 uint64_t cairn_recorder_bytes(const cairn_recorder *recorder);
+uint64_t cairn_recorder_ticks_written(const cairn_recorder *recorder); // those that were passed on

@@ -25,6 +25,8 @@
 #define SUSPECT_INTERVAL_NS (60 * CAIRN_NS_PER_S)
 // Of the keys derived from the config's entropy. net/netcode_server.c has the others.
 #define KEY_SKIPS 100
+// How much longer recordings may take.
+#define DRAIN_TASKS_NS (9 * CAIRN_NS_PER_S)
 
 cairn_server_config cairn_server_config_default(void) {
     return (cairn_server_config){
@@ -35,6 +37,7 @@ cairn_server_config cairn_server_config_default(void) {
         .token_lifetime_s_max = 30,
         .token_timeout_s_max = 60,
         .inline_step_us_max = 200,
+        .recording_waiting_bytes_max = (size_t)32 << 20,
     };
 }
 
@@ -135,6 +138,9 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
         .now_ns = config->start_ns, .on_event = config->on_event, .user = config->user};
     server->clock_read_ns = config->start_ns;
     server->clock_offset_ns = config->start_unix_ns - config->start_ns;
+    server->tasks = (cairn_task_runner){.run_task = config->run_task, .user = config->user};
+    server->recordings = (cairn_recordings){
+        .server = &server->config, .context = &server->context, .runner = &server->tasks};
     const cairn_status status = create_parts(server);
     if (status != CAIRN_OK) {
         cairn_server_destroy(server);
@@ -159,7 +165,8 @@ void cairn_server_destroy(cairn_server *server) {
     if (server == NULL) {
         return;
     }
-    CAIRN_ASSERT(server->jobs_out == 0);
+    CAIRN_ASSERT(server->jobs_out == 0 && server->tasks.out == 0);
+    server->tasks.run_task = NULL;
     cairn_server_rooms_destroy(server);
     cairn_control_queue_destroy(server->control);
     for (uint32_t i = 0; server->sessions != NULL && i < server->config.clients_max; ++i) {
@@ -422,7 +429,8 @@ static uint64_t session_deadline_ns(const cairn_session *session) {
 uint64_t cairn_server_deadline_ns(const cairn_server *server) {
     uint64_t deadline = cairn_netcode_server_deadline_ns(server->context.netcode);
     if (server->draining) {
-        return earlier(deadline, server->drain_end_ns);
+        const bool over = server->context.now_ns >= server->drain_end_ns;
+        return earlier(deadline, server->drain_end_ns + (over ? DRAIN_TASKS_NS : 0));
     }
     deadline = earlier(deadline, cairn_control_queue_deadline_ns(server));
     for (uint32_t i = 0; i < server->rooms.count; ++i) {
@@ -457,8 +465,22 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
 
 bool cairn_server_drained(const cairn_server *server) {
     CAIRN_ASSERT(!server->draining || server->drain_end_ns != 0);
-    return server->draining && ((server->sent_all && server->jobs_out == 0) ||
-                                   server->context.now_ns >= server->drain_end_ns);
+    const uint64_t now_ns = server->context.now_ns;
+    const bool written = server->tasks.out == 0 || now_ns >= server->drain_end_ns + DRAIN_TASKS_NS;
+    return server->draining && written &&
+           ((server->sent_all && server->jobs_out == 0) || now_ns >= server->drain_end_ns);
+}
+
+void cairn_server_task_done(cairn_server *server, uint64_t now_ns, cairn_server_task *task) {
+    CAIRN_ASSERT(task->out && server->tasks.out > 0);
+    server->context.now_ns = now_ns;
+    server->tasks.out -= 1;
+    task->out = false;
+    task->done(task);
+}
+
+uint32_t cairn_server_tasks_out(const cairn_server *server) {
+    return server->tasks.out;
 }
 
 uint32_t cairn_server_jobs_out(const cairn_server *server) {

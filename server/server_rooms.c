@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "recording/recorder.h"
 #include "server/control/queue.h"
 #include "server/session_dispatch.h"
 
@@ -86,7 +85,7 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
     CAIRN_ASSERT(!server->draining && server->rooms.count < server->rooms.capacity);
     source->start_ns = past_ns == 0 ? now_ns : now_ns + START_GRID_NS - past_ns;
     source->edits_max = server->config.control ? CAIRN_INBOX_EDITS_MAX : 0;
-    cairn_room *room = cairn_hosted_room_create(&server->config, config, source, &status, text);
+    cairn_room *room = cairn_hosted_room_create(&server->recordings, config, source, &status, text);
     if (room == NULL) {
         const cairn_server_room_refusal refusal =
             status == CAIRN_OUT_OF_MEMORY ? CAIRN_ROOM_REFUSED_MEMORY : CAIRN_ROOM_REFUSED_SCENE;
@@ -219,7 +218,7 @@ bool cairn_server_room_read(
         .snapshot_rate_hz = read->settings.snapshot_rate_hz,
         .wait_ms = read->settings.wait_ms,
         .busy = read->job.running,
-        .recording = read->recorder != NULL && !cairn_recorder_failed(read->recorder),
+        .recording = read->recording != NULL && cairn_room_recording_is_whole(read->recording),
     };
     return true;
 }

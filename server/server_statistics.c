@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "net/link_header.h"
 #include "net/netcode_drop.h"
-#include "recording/recorder.h"
 #include "schema/control.h"
 #include "server/core/server_state.h"
 
@@ -31,6 +30,15 @@ static void set_percentiles(cairn_server_room_statistics *out, const cairn_histo
     out->tick_lateness_ns_max = lateness_ns->max;
 }
 
+static void set_recording(
+    cairn_server_room_statistics *out, const cairn_recording_counters counters) {
+    out->recording_bytes = counters.bytes;
+    out->recording_segments = counters.segments;
+    out->recording_failures = counters.failures;
+    out->recording_gaps = counters.gaps;
+    out->recording_ticks_lost = counters.ticks_lost;
+}
+
 static void read_room(const cairn_room *room, cairn_server_room_statistics *out) {
     const cairn_tick_scheduler *scheduler = &room->scheduler;
     *out = room->statistics;
@@ -42,8 +50,8 @@ static void read_room(const cairn_room *room, cairn_server_room_statistics *out)
     out->players = cairn_inbox_players(room->inbox);
     out->bodies = room->counts.bodies;
     out->bodies_awake = room->counts.bodies_awake;
-    if (room->recorder != NULL) {
-        out->recording_bytes = cairn_recorder_bytes(room->recorder);
+    if (room->recording != NULL) {
+        set_recording(out, cairn_room_recording_counters(room->recording));
     }
 }
 
@@ -66,7 +74,7 @@ static void add_counters(
 
 void cairn_statistics_add_closed_room(cairn_server_statistics *server, const cairn_room *room) {
     cairn_server_room_statistics last;
-    CAIRN_ASSERT(room->recorder == NULL);
+    CAIRN_ASSERT(room->recording == NULL);
     read_room(room, &last);
     add_counters(&server->total, &last);
 }
@@ -122,6 +130,10 @@ static void read_sessions(const cairn_server *server, cairn_server_statistics *o
 void cairn_server_statistics_read(const cairn_server *server, cairn_server_statistics *out) {
     CAIRN_ASSERT(server != NULL && out != NULL);
     *out = server->statistics;
+    // The recordings of closed rooms may still be written.
+    cairn_server_room_statistics closed = {0};
+    set_recording(&closed, cairn_recordings_closed(&server->recordings));
+    add_counters(&out->total, &closed);
     read_rooms(server, out);
     memcpy(out->drops_netcode, cairn_netcode_server_drops(server->context.netcode),
         CAIRN_NETCODE_DROP_COUNT * sizeof out->drops_netcode[0]);

@@ -46,7 +46,9 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     cairn_room_finish_job(room);
     cairn_room_meshes_update(&room->replication->meshes, room->world);
     cairn_room_shapes_update(&room->replication->shapes, room->world);
-    cairn_hosted_room_record_job(&server->context, room);
+    if (room->recording != NULL) {
+        cairn_room_recording_add_job(room->recording, room);
+    }
     for (uint32_t i = 0; room->job.clock_ns != NULL && i < room->job.tick_count; ++i) {
         room->statistics.tick_cost_ns_last = room->job.ticks[i].cost_ns;
         cairn_histogram_add(&room->tick_cost_ns, room->job.ticks[i].cost_ns);

@@ -50,6 +50,8 @@ struct cairn_world;
 typedef struct cairn_server cairn_server;
 // Due ticks of one room, to be stepped on any thread.
 typedef struct cairn_server_job cairn_server_job;
+// Work that no tick needs, such as writing a recording, to be done on any thread.
+typedef struct cairn_server_task cairn_server_task;
 
 typedef enum cairn_log_level {
     CAIRN_LOG_ERROR = 0,
@@ -132,10 +134,20 @@ typedef struct cairn_server_config {
     // than one room. NULL: every room is stepped at once, so a step that never ends stalls all
     // rooms.
     bool (*run_job)(void *user, cairn_server_job *job);
-    // Appends to the recording of a room; name and bytes last during the call. `size` 0: the
-    // recording is complete, and another room may take the name. NULL: no recordings. Returning
-    // false ends this recording with an event; the room continues.
+    // Accepts a task to be run on another thread: any thread calls cairn_server_task_run, in the
+    // order of these calls, and after it has returned the thread that drives the server calls
+    // cairn_server_task_done. False: the task runs at once. NULL: every task runs at once, so a
+    // slow disk delays ticks.
+    bool (*run_task)(void *user, cairn_server_task *task);
+    // Appends one or more whole chunks to the recording of a room; a task calls it, so perhaps
+    // another thread. Name and bytes last during the call. `size` 0: this file is complete, and
+    // what follows belongs to another; the answer says whether the file could be closed. NULL: no
+    // recordings. False: nothing was appended. Then the file is closed (`size` 0), and the
+    // recording continues in a new one, which begins with a state; this is tried once a second.
     bool (*on_record)(void *user, const char *room, const uint8_t *bytes, size_t size);
+    // What waits to be written of one room's recording, in bytes; at least three states. If more
+    // would wait, ticks are left out and the recording continues in a new file. Default 32 MiB.
+    size_t recording_waiting_bytes_max;
     const uint8_t *record_seed; // signs the recordings: 32 bytes that outlive the server; NULL:
                                 // recordings are not signed
     // Receives a capsule (desync report): a step that gave different results on a client and in its
@@ -153,7 +165,8 @@ cairn_server_config cairn_server_config_default(void);
 // CAIRN_OUT_OF_MEMORY. CAIRN_INVALID_ARGUMENT: a field is out of range, or the first room is
 // refused; the event "room_refused" then says why.
 cairn_status cairn_server_create(const cairn_server_config *config, cairn_server **out);
-// Completes the recordings and frees the server. No job may be out (cairn_server_jobs_out). Sends
+// Completes the recordings and frees the server. No job and no task may be out
+// (cairn_server_jobs_out, cairn_server_tasks_out); the last tasks run at once. Sends
 // nothing: drain first, or clients notice only when their connection times out. NULL is allowed.
 void cairn_server_destroy(cairn_server *server);
 
@@ -169,6 +182,12 @@ void cairn_server_job_run(cairn_server_job *job);
 // the server, then advance and send.
 void cairn_server_job_done(cairn_server *server, uint64_t now_ns, cairn_server_job *job);
 uint32_t cairn_server_jobs_out(const cairn_server *server); // handed to run_job and not yet done
+// Does the work of a task. Call it once, on any thread.
+void cairn_server_task_run(cairn_server_task *task);
+// Returns a task to the server after cairn_server_task_run. Call it once, on the thread that drives
+// the server, then advance and send.
+void cairn_server_task_done(cairn_server *server, uint64_t now_ns, cairn_server_task *task);
+uint32_t cairn_server_tasks_out(const cairn_server *server); // handed to run_task and not yet done
 // The latest time for the next call of advance.
 uint64_t cairn_server_deadline_ns(const cairn_server *server);
 // Writes the next datagram to `bytes` (room for CAIRN_DATAGRAM_SIZE_MAX) and its destination to
@@ -176,7 +195,8 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server);
 size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes);
 
 // Stops admitting clients, sends disconnect packets to all, completes the recordings. Keep driving
-// until cairn_server_drained returns true: at most one second of now_ns.
+// until cairn_server_drained returns true: at most one second of now_ns, or ten if recordings are
+// still being written.
 void cairn_server_drain(cairn_server *server, uint64_t now_ns);
 bool cairn_server_drained(const cairn_server *server);
 

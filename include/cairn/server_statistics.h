@@ -73,6 +73,11 @@ typedef struct cairn_server_room_statistics {
     uint64_t resyncs_over_budget; // requests for more bytes than their client may ask for
     uint64_t clients_unfit;       // not allowed to simulate, by their passport
     uint64_t clients_demoted;     // served by snapshots from then on
+    // Of the recording, beside recording_bytes.
+    uint64_t recording_segments;   // files begun: one, and another after each failure or gap
+    uint64_t recording_failures;   // files that could not be created, written, synced or closed
+    uint64_t recording_gaps;       // too much waited to be written
+    uint64_t recording_ticks_lost; // stepped, and in no file
 } cairn_server_room_statistics;
 
 typedef struct cairn_server_statistics {

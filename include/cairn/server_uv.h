@@ -18,6 +18,7 @@ extern "C" {
 
 struct cairn_server;
 struct cairn_server_job;
+struct cairn_server_task;
 
 typedef struct cairn_uv_driver cairn_uv_driver;
 
@@ -27,33 +28,39 @@ typedef struct cairn_uv_driver cairn_uv_driver;
 // the system refused: CAIRN_IO_FAILED or CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
-// Waits for the jobs that run, closes the socket and frees the driver. Never returns if a job never
-// ends. NULL is allowed.
+// Waits for the jobs and tasks that run, closes the socket and frees the driver. Never returns if
+// one of them never ends. NULL is allowed.
 void cairn_uv_driver_close(cairn_uv_driver *driver);
 
 cairn_address cairn_uv_driver_address(const cairn_uv_driver *driver); // as bound
 
 typedef struct cairn_uv_run {
     struct cairn_server *server;
-    uint32_t seconds;          // drains after this time; 0: only at SIGTERM or SIGINT
+    uint32_t seconds;          // drains after this time; 0: only at a signal
     uint32_t stats_interval_s; // 0: never
     void (*on_stats)(void *user);
     void *user;
 } cairn_uv_run;
 
-// For run_job of the server's config: runs a job on one of libuv's threads and then calls
-// cairn_server_job_done. There are 16 threads, or UV_THREADPOOL_SIZE; while all are busy, jobs
-// wait. False: out of memory.
+// For run_job of the server's config: runs a job on one of the driver's threads and then calls
+// cairn_server_job_done. There are at most 16 threads, or UV_THREADPOOL_SIZE; they are started when
+// they are needed, and while all are busy, jobs wait. False: out of memory, or the system starts no
+// thread; the server then steps the room at once.
 bool cairn_uv_driver_run_job(cairn_uv_driver *driver, struct cairn_server_job *job);
+// For run_task: the same on a thread that runs tasks alone and in order.
+bool cairn_uv_driver_run_task(cairn_uv_driver *driver, struct cairn_server_task *task);
 
-// Runs the server until SIGTERM, SIGINT or `seconds`, then drains it and returns. A second signal
-// has its default effect and ends the process. From this call on the process ignores SIGPIPE.
+// Runs the server until SIGTERM, SIGINT, SIGHUP or `seconds`, then drains it and returns. A second
+// signal has its default effect and ends the process. From this call on the process ignores
+// SIGPIPE.
 void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run);
 
 typedef struct cairn_uv_statistics {
     uint64_t send_waits;  // how often the socket's buffer was full
     uint64_t send_errors; // datagrams that the system refused to send
     uint64_t receive_errors;
+    uint64_t threads_failed;   // that the system did not start
+    uint64_t handovers_failed; // jobs and tasks that therefore ran on the thread of the loop
 } cairn_uv_statistics;
 cairn_uv_statistics cairn_uv_driver_statistics(const cairn_uv_driver *driver);
 

@@ -163,6 +163,11 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     if (being_stepped || cairn_link_reliable_room(session->link) < CAIRN_CONTROL_ANSWER_SIZE_MAX) {
         return false;
     }
+    // A seek may read the recording.
+    if (request->verb == CAIRN_CONTROL_SEEK && room != NULL && room->recording != NULL &&
+        !cairn_room_recording_flush(room->recording)) {
+        return false;
+    }
     cairn_control_queue *queue = server->control;
     cairn_control_context context = {
         .server = server,

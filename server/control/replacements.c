@@ -2,7 +2,6 @@
 // The verbs that replace a room's world: by its scene's first state, by a save, by an earlier tick.
 #include "base/assert.h"
 #include "bridge/scene_world.h"
-#include "recording/recorder.h"
 #include "server/control/verbs.h"
 #include "server/core/hosted_room.h"
 
@@ -47,7 +46,9 @@ static void swap_world(
         speed == CAIRN_TIME_SPEED_UNLIMITED ? CAIRN_TIME_SPEED_REAL : speed);
     cairn_input_wait_reset(room);
     cairn_lag_replace(room);
-    cairn_hosted_room_record_world(context, room);
+    if (room->recording != NULL) {
+        cairn_room_recording_replace(room->recording, world);
+    }
     cairn_room_replication_replace(room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         restart_member(context, member);
@@ -173,13 +174,12 @@ static cairn_world *copy_with_rules_of(const cairn_room *room, const cairn_world
 static cairn_control_refusal seek_recording(cairn_control_context *c) {
     cairn_room *room = c->room;
     const cairn_server_config *config = &c->server->config;
-    if (room->recorder == NULL || config->on_seek == NULL) {
+    if (room->recording == NULL || config->on_seek == NULL) {
         return cairn_control_refuse(c, CAIRN_CONTROL_TICK_GONE,
             "the tick is no longer in memory, and the room has no recording that can be read");
     }
     CAIRN_ASSERT(!room->job.running);
-    // Flushes buffered ticks into the recording before it is read.
-    cairn_recorder_keyframe(room->recorder, room->world);
+    // cairn_control_queue has waited until what was recorded is in the file.
     cairn_world *found = config->on_seek(config->user, room->name, c->request->seek.tick);
     if (found == NULL) {
         return cairn_control_refuse(

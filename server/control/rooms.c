@@ -38,7 +38,7 @@ cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
     uint32_t id = 0;
     config.name = request->name;
     config.snapshot_rate_hz = c->room->settings.snapshot_rate_hz;
-    config.recorded = c->room->recorder != NULL;
+    config.recorded = c->room->recording != NULL;
     const cairn_server_room_refusal refusal =
         cairn_server_room_fork(c->server, c->server->context.now_ns, c->room->id,
             request->has_tick ? request->tick : CAIRN_TICK_NOW, &config, &id, reason);
@@ -62,7 +62,7 @@ cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
     config.name = request->name;
     config.scene = &scene;
     config.tick_rate_hz = request->tick_rate_hz;
-    config.recorded = c->session->room->recorder != NULL;
+    config.recorded = c->session->room->recording != NULL;
     const cairn_server_room_refusal refusal =
         cairn_server_room_create(c->server, c->server->context.now_ns, &config, &id, reason);
     return enter_new_room(c, refusal, reason, id, request->paused);

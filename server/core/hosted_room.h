@@ -4,6 +4,7 @@
 // A room with everything that the server keeps for it, in one piece of memory, and its recording.
 
 #include "schema/scene.h"
+#include "server/core/room_recording.h"
 #include "server/lag/lag_compensation.h"
 #include "server/replicate/replication.h"
 #include "server/resync/resync.h"
@@ -19,8 +20,8 @@ typedef struct cairn_session_features {
 } cairn_session_features;
 
 // NULL: refused with *status and `error`, as cairn_room_create does. The name is checked by the
-// caller. `server` outlives the room.
-cairn_room *cairn_hosted_room_create(const cairn_server_config *server,
+// caller. `recordings` outlives the room.
+cairn_room *cairn_hosted_room_create(cairn_recordings *recordings,
     const cairn_server_room_config *config, const cairn_room_source *source, cairn_status *status,
     char error[CAIRN_SCENE_ERROR_SIZE]);
 // Ends the recording. The room has no members and its job is not running (asserted).
@@ -30,9 +31,5 @@ void cairn_hosted_room_destroy(cairn_room *room);
 bool cairn_hosted_room_join(cairn_room *room, cairn_session *session);
 void cairn_hosted_room_leave(cairn_session *session);
 
-// Records the ticks of a job that ran, and a keyframe if one is due.
-void cairn_hosted_room_record_job(const cairn_server_context *context, cairn_room *room);
-// Records that the room's world was replaced.
-void cairn_hosted_room_record_world(const cairn_server_context *context, cairn_room *room);
 // Ends the recording; the room continues.
 void cairn_hosted_room_end_recording(cairn_room *room);

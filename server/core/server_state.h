@@ -6,6 +6,7 @@
 
 #include "net/crypto.h"
 #include "server/core/hosted_room.h"
+#include "server/core/room_recording.h"
 #include "server/core/room_table.h"
 #include "server/resync/resync.h"
 #include "server/session/context.h"
@@ -15,6 +16,8 @@
 struct cairn_server {
     cairn_server_config config; // what points to the caller's memory is valid during create alone
     cairn_server_context context;
+    cairn_task_runner tasks;
+    cairn_recordings recordings;
     cairn_room_table rooms;
     cairn_server_resync resync;
     struct cairn_control_queue *control;     // NULL: control is closed

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "server/daemon/record_file.h"
 
 // A piece of text between separators.
 typedef struct piece {
@@ -173,6 +174,7 @@ static cairn_config values;
 
 static const char *const styles[] = {"text", "json", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
+static const char *const syncs[] = {"none", "chunk", "close", NULL}; // cairn_record_sync
 static const cairn_flag flags[] = {
     {"--listen", "CAIRN_LISTEN", "ADDRESS",
         "bind this address (127.0.0.1:40000); port 0 takes any free port", CAIRN_FLAG_ADDRESS,
@@ -229,6 +231,10 @@ static const cairn_flag flags[] = {
     {"--record", "CAIRN_RECORD", "FILE",
         "record the room main; if the file exists, to FILE.1, FILE.2 and so on", CAIRN_FLAG_TEXT,
         .out = &values.record_file},
+    {"--record-sync", "CAIRN_RECORD_SYNC", "WHEN",
+        "force recordings to the disk, against power loss: none, chunk (each second) or close "
+        "(close)",
+        CAIRN_FLAG_CHOICE, .out = &values.record_sync, .words = syncs},
     {"--record-key", "CAIRN_RECORD_KEY", "FILE",
         "sign recordings with the key in this file (cairn-token signing-key)", CAIRN_FLAG_CUSTOM,
         .out = &values.record_key, .read = cairn_key_flag_file},
@@ -262,6 +268,7 @@ static void set_defaults(cairn_config *out) {
         .token_timeout_s_max = 60,
         .log_level = CAIRN_LOG_INFO,
         .stats_interval_s = 10,
+        .record_sync = CAIRN_RECORD_SYNC_CLOSE,
     };
     const bool parsed = cairn_address_parse("127.0.0.1:40000", &out->listen);
     CAIRN_ASSERT(parsed);
@@ -275,6 +282,10 @@ cairn_flags_result cairn_config_read(int argc, char *const *argv,
         .usage = "[FLAGS]",
         .about = "Serves rooms, each a deterministic physics world, over encrypted UDP.\n"
                  "Each flag can also be set by the environment variable in brackets.",
+        .notes = "Exits with\n"
+                 "  0  after a signal or --seconds\n"
+                 "  1  the server could not start, or a room's step never returned\n"
+                 "  3  as 0, but a recording could not be written completely; the log says why",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags,
         .environment = environment,

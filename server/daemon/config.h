@@ -50,6 +50,7 @@ typedef struct cairn_config {
     const char *record_file;    // of the room "main"; NULL: none
     cairn_key record_key;       // signs recordings; not given: they are not signed
     const char *capsule_folder; // NULL: none
+    uint32_t record_sync;       // cairn_record_sync
     bool control;
     uint32_t log_style;        // cairn_log_style
     uint32_t log_level;        // cairn_log_level

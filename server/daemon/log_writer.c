@@ -25,7 +25,8 @@
 struct cairn_log_writer {
     cairn_log_writer_config config;
     pthread_t thread;
-    int wake; // eventfd: readable when writing must stop at once
+    int wake;               // eventfd: readable when writing must stop at once
+    pthread_mutex_t format; // guards the log of those who call write
     // The mutex is held to copy bytes, never during a write.
     pthread_mutex_t mutex;
     pthread_cond_t work;  // lines wait, or `ending`
@@ -122,6 +123,7 @@ static void free_writer(cairn_log_writer *writer) {
     pthread_cond_destroy(&writer->ended);
     pthread_cond_destroy(&writer->work);
     pthread_mutex_destroy(&writer->mutex);
+    pthread_mutex_destroy(&writer->format);
     if (writer->wake >= 0) {
         close(writer->wake);
     }
@@ -140,6 +142,7 @@ cairn_status cairn_log_writer_open(const cairn_log_writer_config *config, cairn_
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&writer->mutex, NULL);
+    pthread_mutex_init(&writer->format, NULL);
     pthread_cond_init(&writer->work, NULL);
     pthread_cond_init(&writer->ended, &monotonic);
     pthread_condattr_destroy(&monotonic);
@@ -174,6 +177,16 @@ bool cairn_log_writer_put(cairn_log_writer *writer, const char *line, size_t siz
     pthread_cond_signal(&writer->work);
     pthread_mutex_unlock(&writer->mutex);
     return fits;
+}
+
+void cairn_log_writer_write(cairn_log_writer *writer, cairn_log *log, const cairn_log_line *line) {
+    char text[CAIRN_LOG_LINE_SIZE_MAX];
+    pthread_mutex_lock(&writer->format);
+    const size_t size = cairn_log_write(log, line, text);
+    pthread_mutex_unlock(&writer->format);
+    if (size > 0) {
+        (void)cairn_log_writer_put(writer, text, size);
+    }
 }
 
 uint64_t cairn_log_writer_lost(const cairn_log_writer *writer) {

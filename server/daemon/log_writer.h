@@ -12,6 +12,9 @@
 
 #include <cairn/status.h>
 
+struct cairn_log;
+struct cairn_log_line;
+
 typedef struct cairn_log_writer cairn_log_writer;
 
 typedef struct cairn_log_writer_config {
@@ -27,6 +30,9 @@ typedef struct cairn_log_writer_config {
 // then.
 cairn_status cairn_log_writer_open(const cairn_log_writer_config *config, cairn_log_writer **out);
 
+// Hands over the line that `log` makes of it, if it makes one. Any thread may call this.
+void cairn_log_writer_write(
+    cairn_log_writer *writer, struct cairn_log *log, const struct cairn_log_line *line);
 // Hands over a line, which ends with a newline. Never waits for the descriptor. False: the ring is
 // full and the line is lost.
 bool cairn_log_writer_put(cairn_log_writer *writer, const char *line, size_t size);

@@ -48,12 +48,8 @@ static int print_error(const char *what, const char *why) {
 }
 
 static void write_line(program *p, cairn_log_line line) {
-    char text[CAIRN_LOG_LINE_SIZE_MAX];
     line.unix_ns = cairn_uv_unix_ns();
-    const size_t size = cairn_log_write(&p->log, &line, text);
-    if (size > 0) {
-        (void)cairn_log_writer_put(p->log_writer, text, size);
-    }
+    cairn_log_writer_write(p->log_writer, &p->log, &line);
 }
 
 // On the writer's thread.
@@ -98,13 +94,30 @@ static void on_event(void *user, const cairn_server_event *event) {
                       .detail = event->detail});
 }
 
+// The thread that writes the recordings.
 static void on_record_file(void *user, const char *room, const char *path) {
     const cairn_log_field file = {.name = "file", .text = path};
     write_line(user, (cairn_log_line){.level = CAIRN_LOG_INFO,
                          .name = "recording",
                          .room = room,
                          .fields = &file,
-                         .field_count = 1});
+                         .field_count = 1,
+                         .unlimited = true});
+}
+
+static void on_record_error(void *user, const char *room, const char *path, const char *why) {
+    program *p = user;
+    if (!p->listening) {
+        print_error(path, why);
+        return;
+    }
+    const cairn_log_field file = {.name = "file", .text = path};
+    write_line(p, (cairn_log_line){.level = CAIRN_LOG_ERROR,
+                      .name = "recording_error",
+                      .room = room,
+                      .fields = &file,
+                      .field_count = 1,
+                      .detail = why});
 }
 
 static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
@@ -117,6 +130,8 @@ static cairn_world *on_seek(void *user, const char *room, uint64_t tick) {
     return cairn_records_seek(p->records, room, tick);
 }
 
+// The server ran and drained, but a recording lacks something.
+#define EXIT_RECORDING_INCOMPLETE 3
 // Lines that wait for a reader: some thousands.
 #define LOG_RING_SIZE ((size_t)1 << 20)
 // How long the end of the program waits for the reader.
@@ -198,6 +213,10 @@ static void log_room_statistics(program *p) {
             {"skipped", .number = now.ticks_skipped},
             {"input_waits", .number = now.input_waits},
             {"stuck", .number = now.jobs_stuck},
+            {"recording_bytes", .number = now.recording_bytes},
+            {"recording_failures", .number = now.recording_failures},
+            {"recording_gaps", .number = now.recording_gaps},
+            {"recording_ticks_lost", .number = now.recording_ticks_lost},
         };
         write_line(p, (cairn_log_line){.level = CAIRN_LOG_DEBUG,
                           .name = "room_stats",
@@ -271,6 +290,12 @@ static void log_statistics(void *user) {
         {"send_errors", .number = io.send_errors},
         {"clock_jumps", .number = now.clock_jumps},
         {"log_lost", .number = cairn_log_writer_lost(p->log_writer)},
+        {"recording_bytes", .number = now.total.recording_bytes},
+        {"recording_files", .number = now.total.recording_segments},
+        {"recording_failures", .number = now.total.recording_failures},
+        {"recording_gaps", .number = now.total.recording_gaps},
+        {"recording_ticks_lost", .number = now.total.recording_ticks_lost},
+        {"threads_failed", .number = io.threads_failed},
     };
     p->stats_ns = now_ns;
     p->bytes_in = now.bytes_received;
@@ -376,7 +401,10 @@ static bool create_room(program *p, uint32_t index, const cairn_config_room *nam
     if (!created) {
         print_error(named->name, words);
     }
-    return created;
+    cairn_server_room_info info;
+    // The error is printed already.
+    return created && cairn_server_room_read(p->server, id, &info) &&
+           (info.recording || !room.recorded);
 }
 
 static bool has_main(const cairn_config *config) {
@@ -411,6 +439,12 @@ static bool on_job(void *user, cairn_server_job *job) {
     return p->driver != NULL && cairn_uv_driver_run_job(p->driver, job);
 }
 
+// Before the server listens, recordings are begun at once, so that one that cannot be is refused.
+static bool on_task(void *user, cairn_server_task *task) {
+    program *p = user;
+    return p->listening && cairn_uv_driver_run_task(p->driver, task);
+}
+
 static bool create_server(program *p, const cairn_address *bound) {
     uint8_t entropy[32];
     if (getrandom(entropy, sizeof entropy, 0) != sizeof entropy) {
@@ -441,6 +475,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.on_seek = on_seek;
     server.find_scene = find_scene;
     server.run_job = on_job;
+    server.run_task = on_task;
     server.record_seed = config->record_key.given ? config->record_key.bytes : NULL;
     server.on_capsule = config->capsule_folder == NULL ? NULL : on_capsule;
     server.user = p;
@@ -471,13 +506,15 @@ static int print_what_would_run(program *p) {
     return 0;
 }
 
-static bool open_records(program *p) {
+static bool name_records(program *p) {
     const cairn_config *config = &p->config;
     for (uint32_t i = 0; i <= config->rooms.count; ++i) {
         const char *room = i == 0 ? CAIRN_ROOM_NAME_DEFAULT : config->rooms.list[i - 1].name;
         const char *path = i == 0 ? config->record_file : config->rooms.list[i - 1].record_file;
-        if (path != NULL && path[0] != '\0' && !cairn_records_add(p->records, room, path)) {
-            print_error(path, strerror(errno));
+        const char *why =
+            path == NULL || path[0] == '\0' ? NULL : cairn_records_add(p->records, room, path);
+        if (why != NULL) {
+            print_error(path, why);
             return false;
         }
     }
@@ -498,7 +535,7 @@ static int serve(program *p) {
         return print_error(cairn_address_print(&p->config.listen, text), error);
     }
     const cairn_address bound = cairn_uv_driver_address(p->driver);
-    if (!open_records(p) || !create_server(p, &bound)) {
+    if (!name_records(p) || !create_server(p, &bound)) {
         return 1;
     }
     p->listening = true;
@@ -513,19 +550,27 @@ static int serve(program *p) {
     };
     cairn_uv_driver_run(p->driver, &driven);
     log_statistics(p);
+    cairn_server_statistics now;
+    cairn_server_statistics_read(p->server, &now);
+    const uint64_t lost = now.total.recording_failures + now.total.recording_gaps;
     log_server(p, CAIRN_LOG_INFO, "ended", NULL);
-    return 0;
+    return lost == 0 ? 0 : EXIT_RECORDING_INCOMPLETE;
 }
 
 // Returns the exit code.
 static int clean_up(program *p, int code) {
+    // A thread may never leave a room's world or a write, so nothing can be freed.
     if (p->server != NULL && cairn_server_jobs_out(p->server) > 0) {
-        // A thread may never leave that room's world, so nothing can be freed. Recordings are
-        // already in their files.
         const cairn_log_field reason = {.name = "reason", .text = "a room's step did not return"};
         log_server(p, CAIRN_LOG_ERROR, "room_abandoned", &reason);
         (void)cairn_log_writer_close(p->log_writer, LOG_END_MS);
         _Exit(1);
+    }
+    if (p->server != NULL && cairn_server_tasks_out(p->server) > 0) {
+        const cairn_log_field reason = {.name = "reason", .text = "the disk did not answer"};
+        log_server(p, CAIRN_LOG_ERROR, "recording_abandoned", &reason);
+        (void)cairn_log_writer_close(p->log_writer, LOG_END_MS);
+        _Exit(EXIT_RECORDING_INCOMPLETE);
     }
     cairn_server_destroy(p->server);
     cairn_uv_driver_close(p->driver);
@@ -533,9 +578,7 @@ static int clean_up(program *p, int code) {
     for (uint32_t i = 0; i <= CAIRN_CONFIG_ROOMS_MAX; ++i) {
         cairn_scene_destroy(p->scenes[i]);
     }
-    if (!cairn_records_close(p->records)) {
-        code = print_error("a recording cannot be closed", strerror(errno));
-    }
+    (void)cairn_records_close(p->records);
     (void)cairn_log_writer_close(p->log_writer, LOG_END_MS);
     return code;
 }
@@ -544,13 +587,18 @@ int main(int argc, char **argv) {
     static program p;
     char error[CAIRN_FLAGS_ERROR_SIZE];
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // writes return EFBIG
     const cairn_flags_result result = cairn_config_read(argc, argv, NULL, &p.config, error);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? print_error(error, "") : 0;
     }
     p.log.style = (cairn_log_style)p.config.log_style;
     p.log.level = (cairn_log_level)p.config.log_level;
-    if (cairn_records_create(on_record_file, &p, &p.records) != CAIRN_OK) {
+    const cairn_records_config records = {.sync = (cairn_record_sync)p.config.record_sync,
+        .on_open = on_record_file,
+        .on_error = on_record_error,
+        .user = &p};
+    if (cairn_records_create(&records, &p.records) != CAIRN_OK) {
         return print_error("out of memory", "");
     }
     return clean_up(&p, p.config.check ? print_what_would_run(&p) : serve(&p));

@@ -29,22 +29,51 @@
 // How long to wait when the socket's send buffer is full.
 #define SEND_WAIT_NS 1000000
 
-// A job on a thread; reused for the next one when it is done.
-typedef struct job_request {
-    uv_work_t request;
+#define JOB_THREADS_DEFAULT 16
+#define JOB_THREADS_MAX 64
+
+// A job or a task on a thread.
+typedef struct work {
+    struct work *next;
+    cairn_server_job *job;   // or
+    cairn_server_task *task; // the other is NULL
+} work;
+
+typedef struct work_list {
+    work *first;
+    work *last;
+} work_list;
+
+// Threads that take work from one queue, first come first served. They are the driver's own:
+// libuv's pool ends the process when it cannot be made, and a disk that hangs would keep its
+// threads from the ticks.
+typedef struct lane {
     cairn_uv_driver *driver;
-    cairn_server_job *job;
-    struct job_request *next; // idle list
-} job_request;
+    uv_mutex_t mutex;
+    uv_cond_t changed;
+    work_list waiting;
+    uint32_t waiting_count;
+    uint32_t idle; // threads that sleep, or were woken and have not taken their work yet
+    bool ending;
+    uint32_t thread_count;
+    uint32_t threads_max;
+    uv_thread_t threads[JOB_THREADS_MAX];
+} lane;
 
 struct cairn_uv_driver {
     uv_loop_t loop;
-    job_request *idle;
+    lane jobs;
+    lane disk;        // one thread, so that tasks run in order
+    bool has_lanes;   // their mutexes exist
+    uv_async_t ready; // work is done
+    uv_mutex_t done_mutex;
+    work_list done;
     uv_udp_t udp;
     uv_poll_t tick;
     uv_check_t check;
     uv_signal_t sigint;
     uv_signal_t sigterm;
+    uv_signal_t sighup;
     uv_timer_t end;
     uv_timer_t stats;
     int timer_fd;
@@ -193,39 +222,122 @@ static void on_check(uv_check_t *check) {
     arm_timer(driver);
 }
 
-static void on_job(uv_work_t *request) {
-    job_request *e = request->data;
-    cairn_server_job_run(e->job);
+static void append_work(work_list *list, work *added) {
+    added->next = NULL;
+    if (list->last == NULL) {
+        list->first = added;
+    } else {
+        list->last->next = added;
+    }
+    list->last = added;
+}
+
+static work *take_work(work_list *list) {
+    work *taken = list->first;
+    list->first = taken == NULL ? NULL : taken->next;
+    list->last = list->first == NULL ? NULL : list->last;
+    return taken;
+}
+
+static void run_work(void *argument) {
+    lane *own = argument;
+    cairn_uv_driver *driver = own->driver;
+    uv_mutex_lock(&own->mutex);
+    for (;;) {
+        work *taken = take_work(&own->waiting);
+        if (taken == NULL && own->ending) {
+            break;
+        }
+        if (taken == NULL) {
+            own->idle += 1;
+            uv_cond_wait(&own->changed, &own->mutex);
+            own->idle -= 1;
+            continue;
+        }
+        own->waiting_count -= 1;
+        uv_mutex_unlock(&own->mutex);
+        if (taken->job != NULL) {
+            cairn_server_job_run(taken->job);
+        } else {
+            cairn_server_task_run(taken->task);
+        }
+        uv_mutex_lock(&driver->done_mutex);
+        append_work(&driver->done, taken);
+        uv_mutex_unlock(&driver->done_mutex);
+        uv_async_send(&driver->ready);
+        uv_mutex_lock(&own->mutex);
+    }
+    uv_mutex_unlock(&own->mutex);
 }
 
 // The check phase of this loop iteration follows; it advances the server and sends.
-static void on_job_done(uv_work_t *request, int status) {
-    (void)status;
-    job_request *e = request->data;
-    e->next = e->driver->idle;
-    e->driver->idle = e;
-    cairn_server_job_done(e->driver->run.server, uv_hrtime(), e->job);
+static void on_ready(uv_async_t *async) {
+    cairn_uv_driver *driver = async->data;
+    for (;;) {
+        uv_mutex_lock(&driver->done_mutex);
+        work *done = take_work(&driver->done);
+        uv_mutex_unlock(&driver->done_mutex);
+        if (done == NULL) {
+            return;
+        }
+        const work copy = *done;
+        free(done);
+        if (copy.job != NULL) {
+            cairn_server_job_done(driver->run.server, uv_hrtime(), copy.job);
+        } else {
+            cairn_server_task_done(driver->run.server, uv_hrtime(), copy.task);
+        }
+    }
+}
+
+static int start_thread(lane *own) {
+    CAIRN_ASSERT(own->thread_count < own->threads_max);
+    const int code = uv_thread_create(&own->threads[own->thread_count], run_work, own);
+    own->thread_count += code == 0 ? 1 : 0;
+    return code;
+}
+
+// False: there is no thread, or no memory.
+static bool hand_over(cairn_uv_driver *driver, lane *to, const work *given) {
+    CAIRN_ASSERT(driver->run.server != NULL);
+    work *copy = malloc(sizeof *copy);
+    if (copy == NULL) {
+        driver->statistics.handovers_failed += 1;
+        return false;
+    }
+    *copy = *given;
+    uv_mutex_lock(&to->mutex);
+    const bool another = to->waiting_count >= to->idle && to->thread_count < to->threads_max;
+    if (another && start_thread(to) != 0) {
+        driver->statistics.threads_failed += 1;
+    }
+    const bool taken = to->thread_count > 0;
+    if (taken) {
+        append_work(&to->waiting, copy);
+        to->waiting_count += 1;
+        uv_cond_signal(&to->changed);
+    }
+    uv_mutex_unlock(&to->mutex);
+    if (!taken) {
+        free(copy);
+        driver->statistics.handovers_failed += 1;
+    }
+    return taken;
 }
 
 bool cairn_uv_driver_run_job(cairn_uv_driver *driver, cairn_server_job *job) {
-    CAIRN_ASSERT(driver->run.server != NULL);
-    job_request *e = driver->idle;
-    if (e == NULL && (e = calloc(1, sizeof *e)) == NULL) {
-        return false;
-    }
-    driver->idle = driver->idle == NULL ? NULL : driver->idle->next;
-    e->driver = driver;
-    e->job = job;
-    e->request.data = e;
-    int code = uv_queue_work(&driver->loop, &e->request, on_job, on_job_done);
-    CAIRN_ASSERT(code == 0);
-    return true;
+    return hand_over(driver, &driver->jobs, &(work){.job = job});
+}
+
+bool cairn_uv_driver_run_task(cairn_uv_driver *driver, cairn_server_task *task) {
+    return hand_over(driver, &driver->disk, &(work){.task = task});
 }
 
 static void on_end(uv_timer_t *timer) {
     cairn_uv_driver *driver = timer->data;
     cairn_server_drain(driver->run.server, uv_hrtime());
-    arm_timer(driver);
+    // Not in the next check phase, which comes only after a datagram or a deadline.
+    on_check(&driver->check);
 }
 
 static void on_signal(uv_signal_t *handle, int number) {
@@ -234,6 +346,7 @@ static void on_signal(uv_signal_t *handle, int number) {
     // Only the first signal is caught; the next one ends the process.
     uv_signal_stop(&driver->sigterm);
     uv_signal_stop(&driver->sigint);
+    uv_signal_stop(&driver->sighup);
     on_end(&driver->end);
 }
 
@@ -279,30 +392,76 @@ static bool open_handles(cairn_uv_driver *driver, char *error) {
     if (driver->timer_fd < 0) {
         return set_error(error, "timerfd_create", -errno);
     }
-    const int code = uv_poll_init(&driver->loop, &driver->tick, driver->timer_fd);
+    int code = uv_poll_init(&driver->loop, &driver->tick, driver->timer_fd);
     if (code != 0) {
         return set_error(error, "poll", code);
+    }
+    code = uv_async_init(&driver->loop, &driver->ready, on_ready);
+    if (code != 0) {
+        return set_error(error, "eventfd", code);
     }
     uv_check_init(&driver->loop, &driver->check);
     uv_signal_init(&driver->loop, &driver->sigint);
     uv_signal_init(&driver->loop, &driver->sigterm);
+    uv_signal_init(&driver->loop, &driver->sighup);
     uv_timer_init(&driver->loop, &driver->end);
     uv_timer_init(&driver->loop, &driver->stats);
     driver->tick.data = driver;
     driver->check.data = driver;
     driver->sigint.data = driver;
     driver->sigterm.data = driver;
+    driver->sighup.data = driver;
+    driver->ready.data = driver;
     driver->end.data = driver;
     driver->stats.data = driver;
     return true;
+}
+
+static void create_lane(cairn_uv_driver *driver, lane *own, uint32_t threads_max) {
+    own->driver = driver;
+    own->threads_max = threads_max;
+    int code = uv_mutex_init(&own->mutex);
+    CAIRN_ASSERT(code == 0);
+    code = uv_cond_init(&own->changed);
+    CAIRN_ASSERT(code == 0);
+}
+
+static void destroy_lane(lane *own) {
+    uv_mutex_lock(&own->mutex);
+    own->ending = true;
+    uv_cond_broadcast(&own->changed);
+    uv_mutex_unlock(&own->mutex);
+    for (uint32_t i = 0; i < own->thread_count; ++i) {
+        uv_thread_join(&own->threads[i]);
+    }
+    CAIRN_ASSERT(own->waiting.first == NULL);
+    uv_cond_destroy(&own->changed);
+    uv_mutex_destroy(&own->mutex);
+}
+
+// The name is libuv's, for those who set it.
+static uint32_t job_threads_max(void) {
+    const char *text = getenv("UV_THREADPOOL_SIZE");
+    const long count = text == NULL ? JOB_THREADS_DEFAULT : strtol(text, NULL, 10);
+    return count < 1 ? 1 : count > JOB_THREADS_MAX ? JOB_THREADS_MAX : (uint32_t)count;
+}
+
+// The threads of jobs are started when there are jobs; a disk thread that cannot be started would
+// leave the disk to the loop.
+static bool open_lanes(cairn_uv_driver *driver, char *error) {
+    create_lane(driver, &driver->jobs, job_threads_max());
+    create_lane(driver, &driver->disk, 1);
+    const int code = uv_mutex_init(&driver->done_mutex);
+    CAIRN_ASSERT(code == 0);
+    driver->has_lanes = true;
+    const int refused = start_thread(&driver->disk);
+    return refused == 0 || set_error(error, "a thread for files", refused);
 }
 
 cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
     *out = NULL;
     error[0] = '\0';
-    // libuv reads it; a value of the user's environment wins over our 16 (its default is 4).
-    setenv("UV_THREADPOOL_SIZE", "16", 0);
     cairn_uv_driver *driver = calloc(1, sizeof *driver);
     char *receive_bytes = malloc(RECEIVE_SIZE);
     if (driver == NULL || receive_bytes == NULL || uv_loop_init(&driver->loop) != 0) {
@@ -313,7 +472,8 @@ cairn_status cairn_uv_driver_open(
     }
     driver->receive_bytes = receive_bytes;
     driver->timer_fd = -1;
-    if (!open_socket(driver, listen, error) || !open_handles(driver, error)) {
+    if (!open_socket(driver, listen, error) || !open_handles(driver, error) ||
+        !open_lanes(driver, error)) {
         cairn_uv_driver_close(driver);
         return CAIRN_IO_FAILED;
     }
@@ -332,17 +492,20 @@ void cairn_uv_driver_close(cairn_uv_driver *driver) {
     if (driver == NULL) {
         return;
     }
+    if (driver->has_lanes) {
+        destroy_lane(&driver->jobs);
+        destroy_lane(&driver->disk);
+        uv_mutex_destroy(&driver->done_mutex);
+        for (work *done; (done = take_work(&driver->done)) != NULL;) {
+            free(done);
+        }
+    }
     uv_walk(&driver->loop, close_handle, NULL);
     uv_run(&driver->loop, UV_RUN_DEFAULT);
     int code = uv_loop_close(&driver->loop);
     CAIRN_ASSERT(code == 0);
     if (driver->timer_fd >= 0) {
         close(driver->timer_fd);
-    }
-    while (driver->idle != NULL) {
-        job_request *next = driver->idle->next;
-        free(driver->idle);
-        driver->idle = next;
     }
     free(driver->receive_bytes);
     free(driver);
@@ -358,6 +521,7 @@ void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     driver->armed_ns = 0;
     uv_signal_start(&driver->sigint, on_signal, SIGINT);
     uv_signal_start(&driver->sigterm, on_signal, SIGTERM);
+    uv_signal_start(&driver->sighup, on_signal, SIGHUP);
     uv_check_start(&driver->check, on_check);
     uv_poll_start(&driver->tick, UV_READABLE, on_tick);
     uv_udp_recv_start(&driver->udp, on_alloc, on_receive);

@@ -21,7 +21,7 @@
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
-struct cairn_recorder;
+struct cairn_room_recording;
 
 // Ticks of the command log: 17 seconds at 60 Hz, 4 at 240.
 #define CAIRN_ROOM_COMMAND_LOG_TICKS 1024
@@ -64,7 +64,7 @@ typedef struct cairn_room {
     struct cairn_room_replication *replication;
     struct cairn_lag_compensation *lag;
     struct cairn_room_resync *resync;
-    struct cairn_recorder *recorder; // NULL: not recorded
+    struct cairn_room_recording *recording; // NULL: not recorded
 } cairn_room;
 
 // Where a room's world comes from, and what its server decides for it.

@@ -4,6 +4,8 @@
 import fcntl
 import json
 import os
+import resource
+import signal
 import subprocess
 import time
 
@@ -108,3 +110,96 @@ def test_a_log_that_nobody_reads_stops_no_tick_and_no_end(kit, folder):
     ticks = kit.run("cairn-replay", "info", "unread.cairn", "--json").json["ticks"]
     assert ticks > 4 * 60 - 30
     kit.run("cairn-replay", "verify", "unread.cairn", "--key", "public")
+
+
+def limited(kit, limit, value, *flags):
+    """A server of a few seconds with a limit of its process; its log."""
+    command = [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json",
+               "--token-lifetime", "0", "--stats-interval", "1", *map(str, flags)]
+    done = subprocess.run(command, cwd=kit.folder, capture_output=True, text=True, timeout=30,
+                          preexec_fn=lambda: resource.setrlimit(limit, (value, value)))
+    return done, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def named(lines, name):
+    return [line for line in lines if line["event"] == name]
+
+
+def test_a_recording_that_meets_a_limit_of_size_continues_in_files_that_verify(kit, folder):
+    done, lines = limited(kit, resource.RLIMIT_FSIZE, 24000, "--scene", "stack10", "--tick-rate", 240, "--record",
+                          "small.cairn", "--seconds", 6)
+    assert done.returncode == 3, done.stderr
+    assert "File too large" in named(lines, "recording_error")[0]["detail"]
+    assert named(lines, "recording_failed") and named(lines, "recording_resumed")
+    last = named(lines, "stats")[-1]
+    files = sorted(folder.glob("small.cairn*"))
+    assert last["recording_files"] == len(files) >= 2 and last["recording_failures"] >= 1
+    ticks = 0
+    for path in files:
+        kit.run("cairn-replay", "verify", path.name)
+        ticks += kit.run("cairn-replay", "info", path.name, "--json").json["ticks"]
+    assert ticks + last["recording_ticks_lost"] == last["tick"] and ticks > 240
+
+
+def test_a_recording_that_cannot_begin_is_refused_at_the_start(kit, folder):
+    done, _ = limited(kit, resource.RLIMIT_FSIZE, 100, "--record", "never.cairn", "--seconds", 1)
+    assert done.returncode == 1 and "never.cairn: File too large (write)" in done.stderr
+    assert not list(folder.glob("never.cairn*"))
+
+
+def test_a_room_whose_file_cannot_be_opened_is_reported(kit, folder):
+    kit.run("cairn-token", "keygen", "--out", "key")
+    server = kit.serve("--record", "main.cairn", "--control", scene="probe.json")
+    # No further descriptor.
+    pid = server.process.pid
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")), before[1]))
+    kit.run("cairn-ctl", "--key", "key", "--server", server.address, "room-create", "more", "demo")
+    time.sleep(0.3)
+    assert "Too many open files" in server.events("recording_error")[0]["detail"]
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+    time.sleep(1.5)
+    assert [event["room"] for event in server.events("recording_resumed")] == ["more"]
+    server.process.terminate()
+    assert server.process.wait(10) == 3
+    for name in ("main.cairn", "main.cairn.more"):
+        kit.run("cairn-replay", "verify", name)
+
+
+def test_two_rooms_on_one_file_are_refused(kit, folder):
+    kit.refuses("cairnd", "--key", KEY, "--listen", "127.0.0.1:0", "--record", "one.cairn", "--room",
+                "side=demo,record=./one.cairn", code=1, says="./one.cairn: two rooms cannot be recorded to one file")
+
+
+def test_a_start_that_fails_leaves_no_file(kit, folder):
+    kit.run("cairnd", "--key", KEY, "--listen", "127.0.0.1:0", "--scene", "broken.json", "--record", "one.cairn", code=1)
+    assert not list(folder.glob("one.cairn*"))
+
+
+def test_an_operator_cannot_overwrite_a_recording(kit, folder):
+    server = kit.serve("--control", "--record", "world.cairn", "--room", "lobby=probe.json", scene="probe.json")
+    (folder / "world.cairn.bak").write_text("mine")
+    ctl = ["cairn-ctl", "--key", kit.key(), "--server", server.address]
+    for room in ("bak", "more", "more"):
+        kit.run(*ctl, "room-create", room, "demo")
+        time.sleep(0.3)
+        kit.run(*ctl, "room-destroy", room)
+    server.stop()
+    assert (folder / "world.cairn.bak").read_text() == "mine"
+    for name in ("world.cairn", "world.cairn.bak.1", "world.cairn.more", "world.cairn.more.1"):
+        kit.run("cairn-replay", "verify", name)
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_drains(kit, folder, number):
+    kit.signing_key()
+    server = kit.serve("--record", "world.cairn", "--record-key", "sign", scene="probe.json")
+    server.process.send_signal(number)
+    assert server.process.wait(5) == 0
+    kit.run("cairn-replay", "verify", "world.cairn", "--key", "public")
+
+
+def test_the_end_comes_in_time_without_traffic(kit, folder):
+    begin = time.monotonic()
+    kit.run("cairnd", "--key", KEY, "--listen", "127.0.0.1:0", "--scene", "none", "--seconds", 1)
+    assert 1 <= time.monotonic() - begin < 1.6

@@ -15,7 +15,7 @@
 
 static cairn_uv_driver *driver;
 static cairn_server *server;
-static uint64_t recorded; // bytes
+static uint64_t recorded; // bytes; written by one thread at a time
 static uint32_t jobs_taken;
 
 // Rules whose step does not return before the test lets it, ten seconds at most.
@@ -47,9 +47,16 @@ static uint64_t tick_of(uint32_t room) {
     return statistics.tick;
 }
 
+// A disk that takes as long for a write as thirty ticks take, five seconds at most.
+static bool disk_is_slow;
+static atomic_uint jobs_seen;
+static atomic_uint slow_writes;
+static atomic_uint stalled_writes;
+
 static bool take_job(void *user, cairn_server_job *job) {
     (void)user;
     jobs_taken += 1;
+    atomic_fetch_add(&jobs_seen, 1);
     if (watched && !atomic_load(&released) && tick_of(free_room) >= FREE_TICKS) {
         stuck_tick_at_release = tick_of(stuck_room);
         atomic_store(&released, true);
@@ -67,7 +74,22 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
     (void)room;
     (void)bytes;
     recorded += size;
+    if (disk_is_slow && size > 0 && atomic_load(&slow_writes) < 3) {
+        atomic_fetch_add(&slow_writes, 1);
+        const uint32_t before = atomic_load(&jobs_seen);
+        int ms = 0;
+        while (ms < 5000 && atomic_load(&jobs_seen) < before + 30) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            ++ms;
+        }
+        atomic_fetch_add(&stalled_writes, ms == 5000 ? 1 : 0);
+    }
     return true;
+}
+
+static bool take_task(void *user, cairn_server_task *task) {
+    (void)user;
+    return disk_is_slow && cairn_uv_driver_run_task(driver, task);
 }
 
 BEFORE_EACH {
@@ -85,6 +107,7 @@ BEFORE_EACH {
     config.start_ns = cairn_uv_now_ns();
     config.clock_ns = on_clock;
     config.run_job = take_job;
+    config.run_task = take_task;
     config.inline_step_us_max = 0; // also cheap rooms go to threads
     config.on_record = on_record;
     assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
@@ -133,6 +156,18 @@ TEST("rooms of one scene have equal roots on threads") {
             assert_true(cairn_hash_equal(a, b));
         }
     }
+}
+
+TEST("a slow disk delays no tick") {
+    uint32_t rooms[ROOMS];
+    create_rooms(rooms);
+    const cairn_uv_run run = {.server = server, .seconds = 3};
+    disk_is_slow = true;
+    cairn_uv_driver_run(driver, &run);
+    disk_is_slow = false;
+    assert_true(atomic_load(&slow_writes) > 0);
+    assert_int_equal(atomic_load(&stalled_writes), 0);
+    assert_int_equal(cairn_server_tasks_out(server), 0);
 }
 
 TEST("a room that is stuck on its thread does not stall another") {

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: MIT
+#include "server/core/room_recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "recording/recorder.h"
+#include "server/room/room.h"
+
+// At most this many ticks wait in the server's memory before they are handed to the task, and are
+// lost if the process dies.
+#define TICKS_PER_PIECE 64
+
+typedef enum piece_kind {
+    PIECE_START,
+    PIECE_TICKS,
+    PIECE_KEYFRAME,
+    PIECE_REPLACE,
+    PIECE_END,
+} piece_kind;
+
+typedef struct piece {
+    struct piece *next;
+    piece_kind kind;
+    size_t size;        // of the memory that it holds
+    cairn_world *world; // owned: a copy; NULL for ticks and the end
+    uint64_t first_tick;
+    uint32_t tick_count;
+    uint32_t command_count;
+    uint32_t command_capacity;
+    cairn_command *commands; // owned
+    cairn_job_tick ticks[];  // [TICKS_PER_PIECE] of ticks, otherwise none
+} piece;
+
+typedef struct piece_list {
+    piece *first;
+    piece *last;
+    size_t bytes;
+} piece_list;
+
+typedef enum recording_state {
+    RECORDING_WRITES,
+    RECORDING_LACKS_SPACE, // too many pieces wait; a new segment begins when half of them are gone
+    RECORDING_FAILED,      // a new segment is tried at retry_ns
+    RECORDING_ENDED,       // the room is gone
+} recording_state;
+
+// What a task found out.
+typedef struct task_result {
+    bool failed; // a segment ended without its end; nothing after it was begun
+    uint64_t bytes;
+    uint64_t segments;
+    uint64_t failures;
+    uint64_t ticks_lost;
+    uint64_t keyframe_ticks; // between two states; 0: not known
+} task_result;
+
+struct cairn_room_recording {
+    cairn_server_task task; // first
+    cairn_recordings *recordings;
+    cairn_room_recording *next; // of those that are closing
+    char room[CAIRN_ROOM_NAME_SIZE];
+    char scene_name[32];
+    size_t state_size_max;
+    size_t waiting_bytes_max;
+    cairn_recording_counters counters;
+
+    // The server's thread.
+    recording_state state;
+    uint64_t retry_ns;
+    uint64_t state_tick; // of the last state piece
+    uint64_t keyframe_ticks;
+    bool interrupted; // a segment was lost or ended early; the next one is reported
+    uint64_t tick;    // of the room's world
+    piece *end;       // of the segment that is open: allocated with its start, so that it is there
+    piece *ticks;     // being filled; NULL: none
+    piece_list waiting;
+    size_t out_bytes; // of the task's pieces
+
+    // The task's while it is out.
+    piece_list out;
+    cairn_recorder *recorder; // NULL: no segment is open
+    uint64_t segment_ticks;   // given to the recorder
+    uint64_t segment_bytes;   // counted so far
+    task_result result;
+};
+
+static void free_piece(piece *freed) {
+    cairn_world_destroy(freed->world);
+    free(freed->commands);
+    free(freed);
+}
+
+static void append_piece(piece_list *list, piece *added) {
+    CAIRN_ASSERT(added->next == NULL);
+    if (list->last == NULL) {
+        list->first = added;
+    } else {
+        list->last->next = added;
+    }
+    list->last = added;
+    list->bytes += added->size;
+}
+
+static piece *take_first(piece_list *list) {
+    piece *taken = list->first;
+    if (taken != NULL) {
+        list->first = taken->next;
+        list->last = list->first == NULL ? NULL : list->last;
+        list->bytes -= taken->size;
+        taken->next = NULL;
+    }
+    return taken;
+}
+
+// ------------------------------------------------------------------------------------ the task
+
+static bool write_record(void *user, const uint8_t *bytes, size_t size) {
+    const cairn_room_recording *recording = user;
+    const cairn_server_config *server = recording->recordings->server;
+    return server->on_record(server->user, recording->room, bytes, size);
+}
+
+static void count_bytes(cairn_room_recording *recording) {
+    const uint64_t bytes = cairn_recorder_bytes(recording->recorder);
+    recording->result.bytes += bytes - recording->segment_bytes;
+    recording->segment_bytes = bytes;
+}
+
+// Closes the segment's file, whether it is complete or not.
+static void close_segment(cairn_room_recording *recording) {
+    cairn_recorder *recorder = recording->recorder;
+    CAIRN_ASSERT(recorder != NULL);
+    count_bytes(recording);
+    recording->result.ticks_lost +=
+        recording->segment_ticks - cairn_recorder_ticks_written(recorder);
+    cairn_recorder_destroy(recorder);
+    recording->recorder = NULL;
+    if (!write_record(recording, NULL, 0)) {
+        recording->result.failures += 1;
+    }
+}
+
+static bool start_segment(cairn_room_recording *recording, const cairn_world *world) {
+    const cairn_recorder_config config = {
+        .ticks_per_chunk = TICKS_PER_PIECE,
+        .commands_per_tick_max = CAIRN_INBOX_COMMANDS_MAX,
+        .state_size_max = recording->state_size_max,
+        .scene_name = recording->scene_name,
+        .signing_seed = recording->recordings->server->record_seed,
+        .write = write_record,
+        .user = recording,
+    };
+    CAIRN_ASSERT(recording->recorder == NULL);
+    recording->segment_ticks = 0;
+    recording->segment_bytes = 0;
+    if (cairn_recorder_create(&config, &recording->recorder) != CAIRN_OK) {
+        return false;
+    }
+    const bool started = cairn_recorder_start(recording->recorder, world) &&
+                         !cairn_recorder_failed(recording->recorder);
+    recording->result.segments += started ? 1 : 0;
+    return started;
+}
+
+static void record_ticks(cairn_room_recording *recording, const piece *ticks) {
+    const cairn_command *commands = ticks->commands;
+    for (uint32_t i = 0; i < ticks->tick_count; ++i) {
+        const cairn_job_tick *tick = &ticks->ticks[i];
+        cairn_recorder_tick(
+            recording->recorder, ticks->first_tick + i, commands, tick->command_count, tick->root);
+        commands = tick->command_count == 0 ? commands : commands + tick->command_count;
+    }
+    recording->segment_ticks += ticks->tick_count;
+}
+
+// False: the segment cannot continue.
+static bool write_piece(cairn_room_recording *recording, const piece *written) {
+    if (written->kind == PIECE_START) {
+        return start_segment(recording, written->world);
+    }
+    cairn_recorder *recorder = recording->recorder;
+    CAIRN_ASSERT(recorder != NULL);
+    switch (written->kind) {
+    case PIECE_TICKS:
+        record_ticks(recording, written);
+        break;
+    case PIECE_KEYFRAME:
+        cairn_recorder_keyframe(recorder, written->world);
+        break;
+    case PIECE_REPLACE:
+        cairn_recorder_replace(recorder, written->world);
+        break;
+    case PIECE_END:
+        cairn_recorder_end(recorder);
+        break;
+    case PIECE_START:
+        break;
+    }
+    if (written->kind == PIECE_END) {
+        recording->result.failures += cairn_recorder_failed(recorder) ? 1 : 0;
+        close_segment(recording);
+        return true;
+    }
+    return !cairn_recorder_failed(recorder);
+}
+
+static void run_task(cairn_server_task *task) {
+    cairn_room_recording *recording = (cairn_room_recording *)task;
+    task_result *result = &recording->result;
+    for (piece *next; (next = take_first(&recording->out)) != NULL;) {
+        result->failed = result->failed && next->kind != PIECE_START;
+        if (result->failed) {
+            result->ticks_lost += next->tick_count;
+        } else if (!write_piece(recording, next)) {
+            result->failed = true;
+            result->failures += 1;
+            if (recording->recorder != NULL) {
+                close_segment(recording);
+            }
+        }
+        free_piece(next);
+    }
+    if (recording->recorder != NULL) {
+        count_bytes(recording);
+        result->keyframe_ticks = cairn_recorder_keyframe_ticks(recording->recorder);
+    }
+}
+
+// ---------------------------------------------------------------------- the server's thread
+
+static void emit(const cairn_room_recording *recording, cairn_log_level level, const char *name,
+    const char *detail) {
+    const cairn_server_context *context = recording->recordings->context;
+    if (context->on_event != NULL) {
+        const cairn_server_event event = {.name = name,
+            .level = level,
+            .room = recording->room,
+            .tick = recording->tick,
+            .detail = detail,
+            .value = (int64_t)recording->counters.ticks_lost};
+        context->on_event(context->user, &event);
+    }
+}
+
+// The pieces that wait belong to a segment that failed; those of a later segment stay.
+static void drop_waiting(cairn_room_recording *recording) {
+    while (recording->waiting.first != NULL && recording->waiting.first->kind != PIECE_START) {
+        piece *dropped = take_first(&recording->waiting);
+        recording->counters.ticks_lost += dropped->tick_count;
+        free_piece(dropped);
+    }
+    if (recording->waiting.first == NULL && recording->ticks != NULL) {
+        recording->counters.ticks_lost += recording->ticks->tick_count;
+        free_piece(recording->ticks);
+        recording->ticks = NULL;
+    }
+}
+
+static void start_task(cairn_room_recording *recording) {
+    if (!recording->task.out && recording->waiting.first != NULL) {
+        recording->out = recording->waiting;
+        recording->out_bytes = recording->waiting.bytes;
+        recording->waiting = (piece_list){.first = NULL};
+        recording->result = (task_result){.failed = false};
+        cairn_task_start(recording->recordings->runner, &recording->task);
+    }
+}
+
+static void free_recording(cairn_room_recording *recording) {
+    CAIRN_ASSERT(recording->recorder == NULL && recording->waiting.first == NULL);
+    CAIRN_ASSERT(recording->ticks == NULL && !recording->task.out);
+    cairn_recording_counters *closed = &recording->recordings->closed;
+    closed->bytes += recording->counters.bytes;
+    closed->segments += recording->counters.segments;
+    closed->failures += recording->counters.failures;
+    closed->gaps += recording->counters.gaps;
+    closed->ticks_lost += recording->counters.ticks_lost;
+    cairn_room_recording **at = &recording->recordings->closing;
+    while (*at != recording) {
+        at = &(*at)->next;
+    }
+    *at = recording->next;
+    free(recording->end);
+    free(recording);
+}
+
+static void finish_task(cairn_server_task *task) {
+    cairn_room_recording *recording = (cairn_room_recording *)task;
+    const task_result result = recording->result;
+    recording->out_bytes = 0;
+    recording->counters.bytes += result.bytes;
+    recording->counters.segments += result.segments;
+    recording->counters.failures += result.failures;
+    recording->counters.ticks_lost += result.ticks_lost;
+    recording->keyframe_ticks =
+        result.keyframe_ticks == 0 ? recording->keyframe_ticks : result.keyframe_ticks;
+    if (result.failed) {
+        drop_waiting(recording);
+        if (recording->waiting.first == NULL && recording->state != RECORDING_ENDED) {
+            recording->state = RECORDING_FAILED;
+            recording->retry_ns = recording->recordings->context->now_ns + CAIRN_RECORDING_RETRY_NS;
+        }
+        if (!recording->interrupted) {
+            recording->interrupted = true;
+            emit(recording, CAIRN_LOG_ERROR, "recording_failed",
+                "the recording could not be written; the room continues, and the recording in a "
+                "new file when it can be written");
+        }
+    } else if (recording->interrupted && result.segments > 0) {
+        recording->interrupted = false;
+        emit(recording, CAIRN_LOG_WARN, "recording_resumed",
+            "the recording continues in a new file; the value is the number of ticks lost so far");
+    } else if (result.failures > 0) {
+        emit(recording, CAIRN_LOG_ERROR, "recording_incomplete",
+            "the end of the recording could not be written");
+    }
+    if (recording->waiting.first != NULL) {
+        start_task(recording);
+    } else if (recording->state == RECORDING_ENDED) {
+        free_recording(recording);
+    }
+}
+
+// NULL: out of memory. `ticks_max` is the number of ticks that it has memory for.
+static piece *create_piece(piece_kind kind, uint32_t ticks_max) {
+    const size_t size = sizeof(piece) + ticks_max * sizeof(cairn_job_tick);
+    piece *created = calloc(1, size);
+    if (created != NULL) {
+        created->kind = kind;
+        created->size = size;
+    }
+    return created;
+}
+
+static void report_gap(cairn_room_recording *recording) {
+    recording->state = RECORDING_LACKS_SPACE;
+    recording->counters.gaps += 1;
+    if (!recording->interrupted) {
+        recording->interrupted = true;
+        emit(recording, CAIRN_LOG_ERROR, "recording_gap",
+            "too much of the recording waits to be written; the file ends here, and the recording "
+            "continues in a new one");
+    }
+}
+
+static void end_segment(cairn_room_recording *recording) {
+    CAIRN_ASSERT(recording->end != NULL);
+    append_piece(&recording->waiting, recording->end);
+    recording->end = NULL;
+}
+
+// Takes a piece, or drops it (NULL: out of memory) and ends the segment.
+static bool add_piece(cairn_room_recording *recording, piece *added) {
+    const size_t bytes = recording->waiting.bytes + recording->out_bytes;
+    CAIRN_ASSERT(recording->state == RECORDING_WRITES);
+    if (added != NULL && bytes + added->size <= recording->waiting_bytes_max) {
+        append_piece(&recording->waiting, added);
+        return true;
+    }
+    if (added != NULL) {
+        recording->counters.ticks_lost += added->tick_count;
+        free_piece(added);
+    }
+    end_segment(recording);
+    report_gap(recording);
+    return false;
+}
+
+static bool flush_ticks(cairn_room_recording *recording) {
+    piece *ticks = recording->ticks;
+    recording->ticks = NULL;
+    return ticks == NULL || add_piece(recording, ticks);
+}
+
+static piece *create_state_piece(piece_kind kind, const cairn_world *world) {
+    piece *created = create_piece(kind, 0);
+    if (created != NULL && cairn_world_fork(world, &created->world) != CAIRN_OK) {
+        free_piece(created);
+        return NULL;
+    }
+    if (created != NULL) {
+        created->size += cairn_world_save_size(world);
+    }
+    return created;
+}
+
+static bool has_room_for_state(const cairn_room_recording *recording, const cairn_world *world) {
+    return recording->waiting.bytes + recording->out_bytes + sizeof(piece) +
+               cairn_world_save_size(world) <=
+           recording->waiting_bytes_max;
+}
+
+// Adds a copy of the world after the ticks.
+static void add_state(cairn_room_recording *recording, piece_kind kind, const cairn_world *world) {
+    // A keyframe only makes seeks faster: without memory for it the next tick tries again.
+    if (kind == PIECE_KEYFRAME && !has_room_for_state(recording, world)) {
+        return;
+    }
+    if (flush_ticks(recording) &&
+        add_piece(recording,
+            has_room_for_state(recording, world) ? create_state_piece(kind, world) : NULL)) {
+        recording->state_tick = cairn_world_tick(world);
+    }
+}
+
+// Begins a new segment if it is time.
+static void resume(cairn_room_recording *recording, const cairn_world *world) {
+    const size_t bytes = recording->waiting.bytes + recording->out_bytes;
+    const uint64_t now_ns = recording->recordings->context->now_ns;
+    const bool due = recording->state == RECORDING_LACKS_SPACE
+                         ? bytes <= recording->waiting_bytes_max / 2
+                         : recording->state == RECORDING_FAILED && !recording->task.out &&
+                               now_ns >= recording->retry_ns;
+    recording->tick = cairn_world_tick(world);
+    if (due && recording->end == NULL) {
+        recording->end = create_piece(PIECE_END, 0);
+    }
+    piece *start = due && recording->end != NULL ? create_state_piece(PIECE_START, world) : NULL;
+    if (start != NULL) {
+        recording->state = RECORDING_WRITES;
+        recording->state_tick = cairn_world_tick(world);
+        append_piece(&recording->waiting, start);
+    }
+}
+
+// False: out of memory.
+static bool reserve_commands(piece *ticks, uint32_t count) {
+    if (count <= ticks->command_capacity) {
+        return true;
+    }
+    const uint32_t capacity = 2 * count;
+    cairn_command *wider = realloc(ticks->commands, capacity * sizeof *wider);
+    if (wider == NULL) {
+        return false;
+    }
+    ticks->size += (capacity - ticks->command_capacity) * sizeof *wider;
+    ticks->commands = wider;
+    ticks->command_capacity = capacity;
+    return true;
+}
+
+static void add_tick(cairn_room_recording *recording, uint64_t tick, const cairn_job_tick *stepped,
+    const cairn_command *commands) {
+    if (recording->ticks == NULL) {
+        recording->ticks = create_piece(PIECE_TICKS, TICKS_PER_PIECE);
+    }
+    piece *ticks = recording->ticks;
+    if (ticks == NULL || !reserve_commands(ticks, ticks->command_count + stepped->command_count)) {
+        recording->counters.ticks_lost += 1;
+        if (flush_ticks(recording)) {
+            (void)add_piece(recording, NULL);
+        }
+        return;
+    }
+    ticks->first_tick = ticks->tick_count == 0 ? tick : ticks->first_tick;
+    CAIRN_ASSERT(tick == ticks->first_tick + ticks->tick_count);
+    ticks->ticks[ticks->tick_count++] = *stepped;
+    if (stepped->command_count > 0) {
+        memcpy(ticks->commands + ticks->command_count, commands,
+            stepped->command_count * sizeof *commands);
+    }
+    ticks->command_count += stepped->command_count;
+    if (ticks->tick_count == TICKS_PER_PIECE) {
+        (void)flush_ticks(recording);
+    }
+}
+
+void cairn_room_recording_add_job(cairn_room_recording *recording, const cairn_room *room) {
+    const cairn_server_job *job = &room->job;
+    const cairn_command *commands = job->commands;
+    CAIRN_ASSERT(!job->running && recording->state != RECORDING_ENDED);
+    for (uint32_t i = 0; i < job->tick_count; ++i) {
+        if (recording->state == RECORDING_WRITES) {
+            add_tick(recording, job->from + i, &job->ticks[i], commands);
+        } else {
+            recording->counters.ticks_lost += 1;
+        }
+        commands += job->ticks[i].command_count;
+    }
+    const uint64_t tick = cairn_world_tick(room->world);
+    if (recording->state == RECORDING_WRITES && recording->keyframe_ticks > 0 &&
+        tick >= recording->state_tick + recording->keyframe_ticks) {
+        add_state(recording, PIECE_KEYFRAME, room->world);
+    }
+    resume(recording, room->world);
+    start_task(recording);
+}
+
+void cairn_room_recording_replace(cairn_room_recording *recording, const cairn_world *world) {
+    CAIRN_ASSERT(recording->state != RECORDING_ENDED);
+    if (recording->state == RECORDING_WRITES) {
+        add_state(recording, PIECE_REPLACE, world);
+    }
+    resume(recording, world);
+    start_task(recording);
+}
+
+bool cairn_room_recording_flush(cairn_room_recording *recording) {
+    if (recording->state == RECORDING_WRITES) {
+        (void)flush_ticks(recording);
+    }
+    start_task(recording);
+    return !recording->task.out && recording->waiting.first == NULL;
+}
+
+void cairn_room_recording_end(cairn_room_recording *recording) {
+    CAIRN_ASSERT(recording->state != RECORDING_ENDED);
+    if (recording->state == RECORDING_WRITES && flush_ticks(recording)) {
+        end_segment(recording);
+    }
+    recording->state = RECORDING_ENDED;
+    recording->next = recording->recordings->closing;
+    recording->recordings->closing = recording;
+    if (recording->task.out || recording->waiting.first != NULL) {
+        start_task(recording);
+    } else {
+        free_recording(recording);
+    }
+}
+
+cairn_status cairn_room_recording_create(cairn_recordings *recordings, const cairn_room *room,
+    size_t state_size_max, cairn_room_recording **out) {
+    CAIRN_ASSERT(recordings->server->on_record != NULL);
+    cairn_room_recording *recording = calloc(1, sizeof *recording);
+    *out = recording;
+    if (recording == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    const size_t waiting = recordings->server->recording_waiting_bytes_max;
+    const size_t three_states = 3 * (sizeof(piece) + cairn_world_save_size_max(room->world));
+    *recording = (cairn_room_recording){
+        .task = {.run = run_task, .done = finish_task},
+        .recordings = recordings,
+        .state_size_max = state_size_max,
+        .waiting_bytes_max = three_states > waiting ? three_states : waiting,
+        .state = RECORDING_FAILED,
+    };
+    snprintf(recording->room, sizeof recording->room, "%s", room->name);
+    snprintf(recording->scene_name, sizeof recording->scene_name, "%s", room->scene_name);
+    resume(recording, room->world);
+    start_task(recording);
+    return CAIRN_OK;
+}
+
+bool cairn_room_recording_is_whole(const cairn_room_recording *recording) {
+    return recording->state == RECORDING_WRITES;
+}
+
+cairn_recording_counters cairn_room_recording_counters(const cairn_room_recording *recording) {
+    return recording->counters;
+}
+
+cairn_recording_counters cairn_recordings_closed(const cairn_recordings *recordings) {
+    cairn_recording_counters sum = recordings->closed;
+    for (const cairn_room_recording *at = recordings->closing; at != NULL; at = at->next) {
+        sum.bytes += at->counters.bytes;
+        sum.segments += at->counters.segments;
+        sum.failures += at->counters.failures;
+        sum.gaps += at->counters.gaps;
+        sum.ticks_lost += at->counters.ticks_lost;
+    }
+    return sum;
+}
