@@ -87,6 +87,14 @@ void cairn_key_derive(
     CAIRN_ASSERT(failed == 0);
 }
 
+void cairn_memory_lock(void *bytes, size_t size) {
+    (void)sodium_mlock(bytes, size);
+}
+
+void cairn_memory_unlock(void *bytes, size_t size) {
+    (void)sodium_munlock(bytes, size);
+}
+
 void cairn_wipe(void *bytes, size_t size) {
     CAIRN_ASSERT(bytes != NULL || size == 0);
     sodium_memzero(bytes, size);

@@ -55,6 +55,11 @@ uint64_t cairn_siphash(
 void cairn_key_derive(
     const uint8_t root[CAIRN_AEAD_KEY_SIZE], uint64_t number, uint8_t *out, size_t size);
 
+// Keeps memory out of the swap and of core files, and wipes it when it is unlocked. Best effort:
+// the system may allow no locked memory.
+void cairn_memory_lock(void *bytes, size_t size);
+void cairn_memory_unlock(void *bytes, size_t size);
+
 // Overwrites with zeros, which the compiler cannot leave out: for keys that are no longer needed.
 void cairn_wipe(void *bytes, size_t size);
 

@@ -11,6 +11,9 @@
 #include <cairn/types.h>
 #include <cairn/version.h>
 
+// As many hexadecimal digits may be a key with a slip.
+#define KEY_DIGITS_MIN 48
+
 // Where a value came from, for error messages.
 typedef struct source {
     const char *name;      // of the flag or the variable
@@ -135,7 +138,9 @@ static bool read_value(const cairn_flag *flag, const source *from, const char *v
     }
     CAIRN_ASSERT(flag->read != NULL);
     why = flag->read(flag->out, value, from->first);
-    return why == NULL || refuse_value(from, flag->secret ? "..." : value, why);
+    // Nor is a key shown that was given where its file's name belongs.
+    const bool hidden = flag->secret || strspn(value, "0123456789abcdefABCDEF") >= KEY_DIGITS_MIN;
+    return why == NULL || refuse_value(from, hidden ? "..." : value, why);
 }
 
 static const cairn_flag *find_flag(
@@ -188,6 +193,11 @@ static bool read_flag(const cairn_flags_program *program, int argc, char *const 
     const cairn_flag *flag = find_flag(program, argument, length);
     if (flag == NULL) {
         return refuse(error, "%.60s: there is no such flag; --help lists all", argument);
+    }
+    if (flag->only_variable) {
+        return refuse(error,
+            "%s: every user can read the command line; set the variable %s, or use a file",
+            flag->name, flag->variable);
     }
     CAIRN_ASSERT((flag->kind == CAIRN_FLAG_SWITCH) == (flag->value_name == NULL));
     const char **place = &given[flag - program->flags];
@@ -300,6 +310,9 @@ static void print_help(const cairn_flags_program *program) {
     for (size_t i = 0; i < program->flag_count; ++i) {
         const cairn_flag *flag = &program->flags[i];
         char right[256];
+        if (flag->only_variable) {
+            continue;
+        }
         snprintf(left, sizeof left, "%s %s", flag->name,
             flag->value_name != NULL ? flag->value_name : "");
         snprintf(
@@ -308,6 +321,11 @@ static void print_help(const cairn_flags_program *program) {
     }
     print_row("-h, --help", "print this text", NULL);
     print_row("--version", "print the versions of program, protocol and simulation", NULL);
+    for (size_t i = 0; i < program->flag_count; ++i) {
+        if (program->flags[i].only_variable) {
+            print_row(program->flags[i].variable, program->flags[i].help, NULL);
+        }
+    }
     if (program->notes != NULL) {
         printf("\n%s\n", program->notes);
     }

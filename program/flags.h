@@ -37,8 +37,9 @@ typedef struct cairn_flag {
     uint64_t most;            // 0: the largest value of the type
     const char *const *words; // of a choice, ends with NULL
     cairn_flag_reader read;
-    const char *verbs; // that accept it, separated by spaces; NULL: all
-    bool secret;       // the value never appears in a message
+    const char *verbs;  // that accept it, separated by spaces; NULL: all
+    bool secret;        // the value never appears in a message
+    bool only_variable; // refused in the command line, which every user can read
 } cairn_flag;
 
 typedef struct cairn_flags_verb {

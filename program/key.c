@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "net/crypto.h"
+#include "program/output_file.h"
 #include "program/system.h"
 #include <cairn/token.h>
 
@@ -32,17 +33,11 @@ bool cairn_key_parse(const char *text, size_t size, uint8_t key[CAIRN_KEY_SIZE])
 bool cairn_key_file_write(const char *path, const uint8_t key[CAIRN_KEY_SIZE]) {
     CAIRN_ASSERT(path != NULL && key != NULL);
     char text[DIGIT_COUNT + 2];
-    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file < 0) {
-        return false;
-    }
     cairn_hex_print(key, CAIRN_KEY_SIZE, text);
     text[DIGIT_COUNT] = '\n';
-    // open() leaves the mode of an existing file unchanged.
-    const bool written =
-        fchmod(file, 0600) == 0 && write(file, text, DIGIT_COUNT + 1) == DIGIT_COUNT + 1;
+    const bool written = cairn_output_file_write(path, 0600, text, DIGIT_COUNT + 1);
     cairn_wipe(text, sizeof text);
-    return close(file) == 0 && written;
+    return written;
 }
 
 void cairn_key_print(const uint8_t key[CAIRN_KEY_SIZE]) {
@@ -51,39 +46,73 @@ void cairn_key_print(const uint8_t key[CAIRN_KEY_SIZE]) {
     cairn_wipe(text, sizeof text);
 }
 
-const char *cairn_key_flag_digits(void *out, const char *value, bool first) {
+const char *cairn_key_variable(void *out, const char *value, bool first) {
     (void)first;
     cairn_key *key = out;
     key->given = cairn_key_parse(value, strlen(value), key->bytes);
+    // It is the environment's memory, which others can read in /proc as long as it is there.
+    cairn_wipe((char *)value, strlen(value));
     return key->given ? NULL : "must be 64 hexadecimal digits";
+}
+
+// Reads at most `size` bytes without a buffer of the heap. -1: errno says why.
+static ssize_t read_bytes(int file, char *out, size_t size) {
+    size_t at = 0;
+    ssize_t got = 1;
+    while (at < size && got > 0) {
+        got = read(file, out + at, size - at);
+        at += got > 0 ? (size_t)got : 0;
+        got = got < 0 && errno == EINTR ? 1 : got;
+    }
+    return got < 0 ? -1 : (ssize_t)at;
+}
+
+static const char *read_key(cairn_key *key, const char *path, bool is_private) {
+    char text[1024];
+    struct stat about;
+    key->given = false;
+    key->file = path;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return strerror(errno);
+    }
+    const bool open_to_others = is_private && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+                                (about.st_mode & 077) != 0;
+    const ssize_t size = open_to_others ? 0 : read_bytes(file, text, sizeof text);
+    const char *why = size < 0 ? strerror(errno) : NULL;
+    close(file);
+    if (open_to_others) {
+        return "others than its owner may read this private key: chmod 600 the file";
+    }
+    if (why == NULL) {
+        key->given = size < (ssize_t)sizeof text && cairn_key_parse(text, (size_t)size, key->bytes);
+        cairn_wipe(text, sizeof text);
+        why = key->given ? NULL : "must hold 64 hexadecimal digits and nothing else";
+    }
+    return why;
 }
 
 const char *cairn_key_flag_file(void *out, const char *value, bool first) {
     (void)first;
-    cairn_key *key = out;
-    char text[1024];
-    FILE *file = fopen(value, "rb");
-    if (file == NULL) {
-        key->given = false;
-        return strerror(errno);
-    }
-    const size_t size = fread(text, 1, sizeof text, file);
-    const bool whole = ferror(file) == 0 && fgetc(file) == EOF;
-    fclose(file);
-    key->given = whole && cairn_key_parse(text, size, key->bytes);
-    cairn_wipe(text, sizeof text);
-    return key->given ? NULL : "must hold 64 hexadecimal digits and nothing else";
+    uint8_t digits[CAIRN_KEY_SIZE];
+    const bool is_key = cairn_key_parse(value, strlen(value), digits);
+    cairn_wipe(digits, sizeof digits);
+    return is_key ? "every user can read a key in the command line: write it to a file of mode "
+                    "600, and name the file"
+                  : read_key(out, value, true);
 }
 
-const char *cairn_key_flag(void *out, const char *value, bool first) {
-    return cairn_key_flag_digits(out, value, first) == NULL ||
-                   cairn_key_flag_file(out, value, first) == NULL
+const char *cairn_key_flag_public(void *out, const char *value, bool first) {
+    (void)first;
+    cairn_key *key = out;
+    key->given = cairn_key_parse(value, strlen(value), key->bytes);
+    return key->given || read_key(key, value, false) == NULL
                ? NULL
                : "must be 64 hexadecimal digits or a file that holds them and nothing else";
 }
 
-bool cairn_token_source_read(const cairn_token_source *source,
-    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE]) {
+bool cairn_token_source_read(cairn_token_source *source, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE],
+    char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE]) {
     CAIRN_ASSERT(source != NULL && token != NULL && error != NULL);
     if (source->file != NULL) {
         const bool standard_input = strcmp(source->file, "-") == 0;
@@ -124,6 +153,9 @@ bool cairn_token_source_read(const cairn_token_source *source,
         .entropy = entropy};
     snprintf(
         error, CAIRN_TOKEN_SOURCE_ERROR_SIZE, "no connect token can be issued: no random bytes");
-    return cairn_system_random(entropy, sizeof entropy) &&
-           cairn_token_issue(&request, token) == CAIRN_OK;
+    const bool issued = cairn_system_random(entropy, sizeof entropy) &&
+                        cairn_token_issue(&request, token) == CAIRN_OK;
+    cairn_wipe(entropy, sizeof entropy);
+    cairn_wipe(&source->key, sizeof source->key);
+    return issued;
 }

@@ -20,13 +20,19 @@ void cairn_key_print(const uint8_t key[CAIRN_KEY_SIZE]);
 
 typedef struct cairn_key {
     bool given;
+    const char *file; // that was read; NULL: none. The text of the flag
     uint8_t bytes[CAIRN_KEY_SIZE];
 } cairn_key;
 
-// Readers of flags whose `out` is a cairn_key: digits, a file, or either.
-const char *cairn_key_flag_digits(void *out, const char *value, bool first);
+// Readers of flags whose `out` is a cairn_key. Every user of a machine can read its programs'
+// command lines, so a private key is never taken from there.
+// The digits of a variable; they are overwritten there.
+const char *cairn_key_variable(void *out, const char *value, bool first);
+// A file of a private key. Refused if others than its owner may read it. A descriptor is a file
+// too: /dev/fd/3.
 const char *cairn_key_flag_file(void *out, const char *value, bool first);
-const char *cairn_key_flag(void *out, const char *value, bool first);
+// The digits of a public key, or a file of one.
+const char *cairn_key_flag_public(void *out, const char *value, bool first);
 
 // Where a program gets its connect token from: a file, or the servers' key and an address.
 typedef struct cairn_token_source {
@@ -40,6 +46,6 @@ typedef struct cairn_token_source {
 
 #define CAIRN_TOKEN_SOURCE_ERROR_SIZE 256
 
-// Reads or issues the token. False: `error` holds one sentence.
-bool cairn_token_source_read(const cairn_token_source *source,
-    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE]);
+// Reads or issues the token, and wipes the key. False: `error` holds one sentence.
+bool cairn_token_source_read(cairn_token_source *source, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE],
+    char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE]);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "program/system.h"
 
+#include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cairn/types.h>
@@ -15,6 +17,13 @@ uint64_t cairn_system_now_ns(void) {
 void cairn_system_sleep_ms(uint32_t ms) {
     const struct timespec length = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
     nanosleep(&length, NULL);
+}
+
+void cairn_system_forbid_core_dumps(void) {
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+    // A pipe to a crash handler does not ask for the limit.
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 bool cairn_system_random(void *out, size_t size) {

@@ -363,8 +363,8 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
     const cairn_flag flags[] = {
         {"--token", NULL, "FILE", "connect token of 2048 bytes; - for standard input",
             CAIRN_FLAG_TEXT, .out = &token->file},
-        {"--key", NULL, "HEX|FILE", "issue a connect token with the servers' private key instead",
-            CAIRN_FLAG_CUSTOM, .out = &token->key, .read = cairn_key_flag, .secret = true},
+        {"--key", NULL, "FILE", "issue a connect token with the servers' private key instead",
+            CAIRN_FLAG_CUSTOM, .out = &token->key, .read = cairn_key_flag_file, .secret = true},
         {"--server", NULL, "ADDRESS:PORT", "the issued token names this server", CAIRN_FLAG_ADDRESS,
             .out = &token->server, .least = 1},
         {"--protocol-id", NULL, "ID", "of the issued token (0x636169726e)", CAIRN_FLAG_U64,
@@ -397,7 +397,7 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
     };
     cairn_flags_program program = {
         .name = "cairn-bot",
-        .usage = "--token FILE | --key KEY --server ADDRESS:PORT [FLAGS]",
+        .usage = "--token FILE | --key FILE --server ADDRESS:PORT [FLAGS]",
         .about = "A client without a screen: joins a server, plays, and prints statistics as JSON.",
         .notes = "Exits with 0 when all is well, 1 when it did not play, 2 when a flag is wrong, "
                  "and 3 when its\n"
@@ -416,6 +416,7 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
 int main(int argc, char **argv) {
     bot b = {.name = "bot", .seconds = 10, .config = cairn_client_config_default()};
     b.config.clock_ns = read_clock;
+    cairn_system_forbid_core_dumps();
     cairn_token_source source = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT, .client_id = 1};
     const cairn_flags_result result = read_flags(argc, argv, &b, &source);
     if (result != CAIRN_FLAGS_READ) {

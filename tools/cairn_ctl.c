@@ -13,6 +13,7 @@
 
 #include "program/flags.h"
 #include "program/key.h"
+#include "program/output_file.h"
 #include "program/system.h"
 #include "schema/messages.h"
 #include "tools/ctl/answer_print.h"
@@ -88,22 +89,22 @@ static int ask_and_wait(
 // Downloads a save piece by piece.
 static int read_save(
     operator_session *o, cairn_ctl_command *command, cairn_control_answer *answer) {
-    FILE *file = fopen(command->file, "wb");
-    int status =
-        file == NULL ? report_error(EXIT_USAGE, command->file, "cannot be written") : EXIT_DONE;
+    cairn_output_file out;
+    const bool opened = cairn_output_file_open(&out, command->file, 0666);
+    int status = opened ? EXIT_DONE : report_error(EXIT_USAGE, command->file, "cannot be written");
     bool complete = false;
     while (status == EXIT_DONE && !complete) {
         status = ask_and_wait(o, &command->request, answer);
         const cairn_control_save_read_answer *piece = &answer->save_read;
         if (status == EXIT_DONE) {
-            if (fwrite(piece->bytes, 1, piece->byte_count, file) != piece->byte_count) {
+            if (fwrite(piece->bytes, 1, piece->byte_count, out.file) != piece->byte_count) {
                 status = report_error(EXIT_USAGE, command->file, "cannot be written");
             }
             command->request.save_read.offset += piece->byte_count;
             complete = piece->byte_count == 0 || command->request.save_read.offset >= piece->size;
         }
     }
-    if (file != NULL && fclose(file) != 0 && status == EXIT_DONE) {
+    if (opened && !cairn_output_file_close(&out, status == EXIT_DONE) && status == EXIT_DONE) {
         status = report_error(EXIT_USAGE, command->file, "cannot be written");
     }
     return status;
@@ -208,8 +209,8 @@ static cairn_flags_result read_flags(
     const cairn_flag flags[] = {
         {"--server", NULL, "ADDRESS:PORT", "where the server is; with --key", CAIRN_FLAG_ADDRESS,
             .out = &o->token.server, .least = 1},
-        {"--key", NULL, "HEX|FILE", "the servers' private key: issues an operator's connect token",
-            CAIRN_FLAG_CUSTOM, .out = &o->token.key, .read = cairn_key_flag, .secret = true},
+        {"--key", NULL, "FILE", "the servers' private key: issues an operator's connect token",
+            CAIRN_FLAG_CUSTOM, .out = &o->token.key, .read = cairn_key_flag_file, .secret = true},
         {"--protocol-id", NULL, "ID", "of the issued token (0x636169726e)", CAIRN_FLAG_U64,
             .out = &o->token.protocol_id},
         {"--client-id", NULL, "ID", "of the issued token (a random one)", CAIRN_FLAG_U64,
@@ -238,6 +239,7 @@ int main(int argc, char **argv) {
     operator_session o = {.timeout_s = 5};
     o.token.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT;
     o.token.is_operator = true;
+    cairn_system_forbid_core_dumps();
     cairn_flags_program program = {
         .name = "cairn-ctl",
         .usage = "[FLAGS] VERB [ARGUMENTS] | [FLAGS] run FILE | help VERB",

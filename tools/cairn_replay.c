@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Reads recordings, steps them again, and makes new ones. Each verb has a file in tools/replay.
 
+#include <signal.h>
 #include <string.h>
 
+#include "net/crypto.h"
 #include "program/flags.h"
 #include "tools/replay/verbs.h"
 #include "workers/pool.h"
@@ -39,7 +41,7 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
         {"--workers", NULL, "N", "threads that share the work (1)", CAIRN_FLAG_U32,
             .out = &o->workers, .least = 1, .most = CAIRN_POOL_WORKERS_MAX, .verbs = "verify"},
         {"--key", NULL, "HEX|FILE", "the public key that must have signed it", CAIRN_FLAG_CUSTOM,
-            .out = &o->key, .read = cairn_key_flag, .verbs = "verify"},
+            .out = &o->key, .read = cairn_key_flag_public, .verbs = "verify"},
         {"--body", NULL, "ID", "also print this body", CAIRN_FLAG_U32, .out = &o->body, .least = 1,
             .verbs = "seek"},
         {"--state", NULL, "FILE", "write the encoded state", CAIRN_FLAG_TEXT, .out = &o->state,
@@ -48,8 +50,9 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
             .least = 1, .most = 1000000000, .verbs = "export"},
         {"--bodies", NULL, "ID,ID", "only these bodies", CAIRN_FLAG_CUSTOM, .out = &o->bodies,
             .read = cairn_replay_read_bodies, .verbs = "export"},
-        {"--sign", NULL, "HEX|FILE", "sign with this private key", CAIRN_FLAG_CUSTOM,
-            .out = &o->sign, .read = cairn_key_flag, .verbs = "cut make", .secret = true},
+        {"--sign", NULL, "FILE", "sign with the private key in this file of mode 600",
+            CAIRN_FLAG_CUSTOM, .out = &o->sign, .read = cairn_key_flag_file, .verbs = "cut make",
+            .secret = true},
         {"--scene", NULL, "NAME|FILE", "built-in scene or JSON file (demo)", CAIRN_FLAG_TEXT,
             .out = &o->scene, .verbs = "make"},
         {"--seconds", NULL, "N", "seconds of the world's time (10)", CAIRN_FLAG_U64,
@@ -86,6 +89,7 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
 int main(int argc, char **argv) {
     cairn_replay_options options = {
         .workers = 1, .every = 1, .scene = CAIRN_SCENE_DEFAULT, .seconds = 10};
+    signal(SIGXFSZ, SIG_IGN); // a write that meets a limit fails, and the file is removed
     const cairn_flags_result result = read_flags(argc, argv, &options);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? CAIRN_EXIT_UNUSABLE : CAIRN_EXIT_GOOD;
@@ -95,13 +99,16 @@ int main(int argc, char **argv) {
         i++;
     }
     if (functions[i] == cairn_replay_make) {
-        return cairn_replay_make(&options, NULL);
+        const int made = cairn_replay_make(&options, NULL);
+        cairn_wipe(&options.sign, sizeof options.sign);
+        return made;
     }
     cairn_replay_file input;
     if (!cairn_replay_file_open(options.words[1], &input)) {
         return CAIRN_EXIT_UNUSABLE;
     }
     const int code = functions[i](&options, &input);
+    cairn_wipe(&options.sign, sizeof options.sign);
     cairn_replay_file_close(&input);
     return code;
 }

@@ -16,6 +16,7 @@
 #include "net/token.h"
 #include "program/flags.h"
 #include "program/key.h"
+#include "program/output_file.h"
 #include "program/system.h"
 #include <cairn/server.h>
 #include <cairn/token.h>
@@ -65,9 +66,9 @@ static int make_key(const options *o) {
 static int print_public_key(const options *o) {
     cairn_key seed;
     uint8_t key[CAIRN_SIGN_PUBLIC_SIZE];
-    const char *why = cairn_key_flag(&seed, o->word, true);
+    const char *why = cairn_key_flag_file(&seed, o->word, true);
     if (why != NULL) {
-        return complain("public-key: KEY %s", why);
+        return complain("public-key: KEY: %s", why);
     }
     cairn_sign_public(seed.bytes, key);
     cairn_wipe(&seed, sizeof seed);
@@ -109,13 +110,12 @@ static int issue_token(options *o) {
     if (status != CAIRN_OK) {
         return complain("no connect token can be issued: %s", cairn_status_text(status));
     }
-    FILE *file = fopen(o->out, "wb");
-    bool written = file != NULL && fwrite(token, 1, sizeof token, file) == sizeof token;
-    written = file != NULL && fclose(file) == 0 && written;
+    // Who holds a token can join with it.
+    const bool written = cairn_output_file_write(o->out, 0600, token, sizeof token);
+    cairn_wipe(token, sizeof token);
     if (!written) {
         return complain("--out %s: cannot be written: %s", o->out, strerror(errno));
     }
-    cairn_wipe(token, sizeof token);
     return EXIT_SUCCESS;
 }
 
@@ -208,15 +208,15 @@ static const cairn_flags_verb verbs[] = {
     {"issue", "", "write a connect token, which lets one client join once"},
     {"info", "FILE", "print what a connect token says without the key"},
     {"signing-key", "", "print a new private key for signed recordings (cairnd --record-key)"},
-    {"public-key", "KEY", "print the public key of a signing key (cairn-replay verify --key)"},
+    {"public-key", "FILE", "print the public key of a signing key (cairn-replay verify --key)"},
 };
 
 static cairn_flags_result read_flags(int argc, char **argv, options *o, const char **verb) {
     const cairn_flag flags[] = {
         {"--out", NULL, "FILE", "write here; keys go to standard output without it",
             CAIRN_FLAG_TEXT, .out = &o->out, .verbs = "keygen signing-key issue"},
-        {"--key", NULL, "HEX|FILE", "the servers' private key; required", CAIRN_FLAG_CUSTOM,
-            .out = &o->key, .read = cairn_key_flag, .verbs = "issue", .secret = true},
+        {"--key", NULL, "FILE", "the servers' private key; required", CAIRN_FLAG_CUSTOM,
+            .out = &o->key, .read = cairn_key_flag_file, .verbs = "issue", .secret = true},
         {"--server", NULL, "ADDRESS:PORT",
             "a server that accepts the token; required, repeatable, tried in order",
             CAIRN_FLAG_CUSTOM, .out = o, .read = add_server, .verbs = "issue"},
@@ -267,6 +267,7 @@ int main(int argc, char **argv) {
         return complain("the system returned no random bytes: %s", strerror(errno));
     }
     const char *verb;
+    cairn_system_forbid_core_dumps();
     const cairn_flags_result result = read_flags(argc, argv, &o, &verb);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "net/crypto.h"
 #include "server/daemon/record_file.h"
 
 // A piece of text between separators.
@@ -151,7 +152,7 @@ static bool check_together(const cairn_config *config, char *error) {
     }
     if (!config->key.given) {
         snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
-            "--key: a private key is needed: --key-file, --key or CAIRN_KEY");
+            "--key-file: a private key is needed: --key-file, CAIRN_KEY_FILE or CAIRN_KEY");
         return false;
     }
     if (strcmp(config->scene, CAIRN_CONFIG_NO_SCENE) == 0 && config->record_file != NULL) {
@@ -182,11 +183,12 @@ static const cairn_flag flags[] = {
     {"--public", "CAIRN_PUBLIC", "ADDRESS",
         "address that connect tokens name for this server (the bound one); repeatable",
         CAIRN_FLAG_CUSTOM, .out = &values, .read = add_public_address},
-    {"--key", "CAIRN_KEY", "HEX",
-        "private key, 64 digits; other users can see flags: prefer --key-file", CAIRN_FLAG_CUSTOM,
-        .out = &values.key, .read = cairn_key_flag_digits, .secret = true},
-    {"--key-file", "CAIRN_KEY_FILE", "FILE", "file that holds the private key's 64 digits",
-        CAIRN_FLAG_CUSTOM, .out = &values.key, .read = cairn_key_flag_file},
+    {"--key", "CAIRN_KEY", "HEX", "private key, 64 digits, instead of --key-file; a variable only",
+        CAIRN_FLAG_CUSTOM, .out = &values.key, .read = cairn_key_variable, .secret = true,
+        .only_variable = true},
+    {"--key-file", "CAIRN_KEY_FILE", "FILE",
+        "file of mode 600 with the private key's 64 digits; /dev/fd/3 is a descriptor",
+        CAIRN_FLAG_CUSTOM, .out = &values.key, .read = cairn_key_flag_file, .secret = false},
     {"--protocol-id", "CAIRN_PROTOCOL_ID", "ID",
         "64-bit number that connect tokens must carry (0x636169726e)", CAIRN_FLAG_U64,
         .out = &values.protocol_id},
@@ -254,6 +256,9 @@ static const cairn_flag flags[] = {
         .out = &values.stats_interval_s, .most = 86400},
     {"--seconds", "CAIRN_SECONDS", "S", "disconnect the clients and end after this time (0: never)",
         CAIRN_FLAG_U32, .out = &values.seconds, .most = 31536000},
+    {"--core-dumps", "CAIRN_CORE_DUMPS", NULL,
+        "for developers: allow core files and debuggers, which can read the keys",
+        CAIRN_FLAG_SWITCH, .out = &values.core_dumps},
     {"--check", NULL, NULL, "check the configuration and the scenes, print what would run, and end",
         CAIRN_FLAG_SWITCH, .out = &values.check},
 };
@@ -294,5 +299,7 @@ cairn_flags_result cairn_config_read(int argc, char *const *argv,
     CAIRN_ASSERT(error != NULL);
     const cairn_flags_result result = cairn_flags_read(&program, argc, argv, error);
     *out = values;
+    cairn_wipe(&values.key, sizeof values.key);
+    cairn_wipe(&values.record_key, sizeof values.record_key);
     return result == CAIRN_FLAGS_READ && !check_together(out, error) ? CAIRN_FLAGS_REFUSED : result;
 }

@@ -52,6 +52,7 @@ typedef struct cairn_config {
     const char *capsule_folder; // NULL: none
     uint32_t record_sync;       // cairn_record_sync
     bool control;
+    bool core_dumps;
     uint32_t log_style;        // cairn_log_style
     uint32_t log_level;        // cairn_log_level
     uint32_t stats_interval_s; // 0: never

@@ -13,6 +13,8 @@
 
 #include "base/assert.h"
 #include "bridge/scene_library.h"
+#include "net/crypto.h"
+#include "program/system.h"
 #include "schema/scene.h"
 #include "server/daemon/config.h"
 #include "server/daemon/log.h"
@@ -481,6 +483,9 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.user = p;
     p->stats_ns = server.start_ns;
     cairn_status status = cairn_server_create(&server, &p->server);
+    // The server has a copy.
+    cairn_wipe(p->config.key.bytes, sizeof p->config.key.bytes);
+    cairn_wipe(entropy, sizeof entropy);
     if (status != CAIRN_OK) {
         print_error("the server cannot be created", cairn_status_text(status));
         return false;
@@ -579,6 +584,7 @@ static int clean_up(program *p, int code) {
         cairn_scene_destroy(p->scenes[i]);
     }
     (void)cairn_records_close(p->records);
+    cairn_memory_unlock(p->config.record_key.bytes, sizeof p->config.record_key.bytes);
     (void)cairn_log_writer_close(p->log_writer, LOG_END_MS);
     return code;
 }
@@ -587,10 +593,14 @@ int main(int argc, char **argv) {
     static program p;
     char error[CAIRN_FLAGS_ERROR_SIZE];
     signal(SIGPIPE, SIG_IGN);
+    cairn_memory_lock(p.config.record_key.bytes, sizeof p.config.record_key.bytes);
     signal(SIGXFSZ, SIG_IGN); // writes return EFBIG
     const cairn_flags_result result = cairn_config_read(argc, argv, NULL, &p.config, error);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? print_error(error, "") : 0;
+    }
+    if (!p.config.core_dumps) {
+        cairn_system_forbid_core_dumps();
     }
     p.log.style = (cairn_log_style)p.config.log_style;
     p.log.level = (cairn_log_level)p.config.log_level;

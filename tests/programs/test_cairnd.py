@@ -4,6 +4,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -20,15 +21,19 @@ def folder(kit):
     (kit.folder / "probe.json").write_text(SCENE)
     (kit.folder / "broken.json").write_text('{"name": "broken",\n  "bodies": [}')
     (kit.folder / "key.txt").write_text(KEY + "\n")
+    (kit.folder / "key.txt").chmod(0o600)
+    (kit.folder / "open.txt").write_text(KEY + "\n")
+    (kit.folder / "open.txt").chmod(0o640)
     (kit.folder / "short.txt").write_text("0001\n")
+    (kit.folder / "short.txt").chmod(0o600)
     return kit.folder
 
 
 @pytest.mark.parametrize("flags, says", [
-    (["--key", KEY], "would run scene demo"),
+    (["--key-file", "key.txt"], "would run scene demo"),
     (["--key-file", "key.txt", "--scene", "probe.json"],
      "would run scene probe (1 bodies, sandbox) at 60 Hz, snapshots at 20 Hz, for 64 clients on 127.0.0.1:40000"),
-    (["--key", KEY, "--scene", "probe.json", "--tick-rate", "10"], "at 10 Hz, snapshots at 10 Hz"),
+    (["--key-file", "key.txt", "--scene", "probe.json", "--tick-rate", "10"], "at 10 Hz, snapshots at 10 Hz"),
 ])
 def test_a_check_prints_what_would_run(kit, folder, flags, says):
     assert says in kit.run("cairnd", "--check", *flags).out
@@ -39,17 +44,20 @@ def test_the_version_names_protocol_and_simulation(kit):
 
 
 @pytest.mark.parametrize("flags, says", [
-    (["--check"], "--key: a private key is needed"),
-    (["--check", "--key", KEY, "--tick-rate", "500"], "--tick-rate 500: must be a whole number in [10, 240]"),
-    (["--check", "--key", KEY, "--scene", "nowhere"],
+    (["--check"], "--key-file: a private key is needed"),
+    (["--check", "--key-file", "key.txt", "--tick-rate", "500"], "--tick-rate 500: must be a whole number in [10, 240]"),
+    (["--check", "--key-file", "key.txt", "--scene", "nowhere"],
      "--scene nowhere: not a file's name and not built in; built in are"),
-    (["--check", "--key", KEY, "--scene", "./nowhere.json"], "./nowhere.json: No such file"),
-    (["--check", "--key", KEY, "--scene", "broken.json"], "broken.json: line 2"),
-    (["--check", "--key", KEY, "--room", "a b=demo"], "a b: a room's name has 1 to 31 letters, digits"),
+    (["--check", "--key-file", "key.txt", "--scene", "./nowhere.json"], "./nowhere.json: No such file"),
+    (["--check", "--key-file", "key.txt", "--scene", "broken.json"], "broken.json: line 2"),
+    (["--check", "--key-file", "key.txt", "--room", "a b=demo"], "a b: a room's name has 1 to 31 letters, digits"),
     (["--check", "--key-file", "nowhere.txt"], "--key-file nowhere.txt: No such"),
+    (["--check", "--key", KEY], "--key: every user can read the command line; set the variable CAIRN_KEY, or use a file"),
+    (["--check", "--key-file", KEY], "--key-file ...: every user can read a key in the command line"),
+    (["--check", "--key-file", "open.txt"], "--key-file open.txt: others than its owner may read this private key: chmod 600"),
     (["--check", "--key-file", "short.txt"], "--key-file short.txt: must hold 64 hexadecimal digits"),
-    (["--key", KEY, "--listen", "192.0.2.1:1", "--scene", "probe.json"], "192.0.2.1:1: bind: "),
-    (["--key", KEY, "--listen", "127.0.0.1:0", "--record", "/nowhere/at/all"], "/nowhere/at/all: No such"),
+    (["--key-file", "key.txt", "--listen", "192.0.2.1:1", "--scene", "probe.json"], "192.0.2.1:1: bind: "),
+    (["--key-file", "key.txt", "--listen", "127.0.0.1:0", "--record", "/nowhere/at/all"], "/nowhere/at/all: No such"),
 ])
 def test_a_configuration_that_cannot_run_is_refused(kit, folder, flags, says):
     kit.refuses("cairnd", *flags, code=1, says=f"cairnd: {says}")
@@ -149,7 +157,7 @@ def test_a_recording_that_cannot_begin_is_refused_at_the_start(kit, folder):
 
 def test_a_room_whose_file_cannot_be_opened_is_reported(kit, folder):
     kit.run("cairn-token", "keygen", "--out", "key")
-    server = kit.serve("--record", "main.cairn", "--control", scene="probe.json")
+    server = kit.serve("--record", "main.cairn", "--control", "--core-dumps", scene="probe.json")
     # No further descriptor.
     pid = server.process.pid
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
@@ -167,12 +175,12 @@ def test_a_room_whose_file_cannot_be_opened_is_reported(kit, folder):
 
 
 def test_two_rooms_on_one_file_are_refused(kit, folder):
-    kit.refuses("cairnd", "--key", KEY, "--listen", "127.0.0.1:0", "--record", "one.cairn", "--room",
+    kit.refuses("cairnd", "--key-file", "key.txt", "--listen", "127.0.0.1:0", "--record", "one.cairn", "--room",
                 "side=demo,record=./one.cairn", code=1, says="./one.cairn: two rooms cannot be recorded to one file")
 
 
 def test_a_start_that_fails_leaves_no_file(kit, folder):
-    kit.run("cairnd", "--key", KEY, "--listen", "127.0.0.1:0", "--scene", "broken.json", "--record", "one.cairn", code=1)
+    kit.run("cairnd", "--key-file", "key.txt", "--listen", "127.0.0.1:0", "--scene", "broken.json", "--record", "one.cairn", code=1)
     assert not list(folder.glob("one.cairn*"))
 
 
@@ -201,5 +209,44 @@ def test_a_signal_drains(kit, folder, number):
 
 def test_the_end_comes_in_time_without_traffic(kit, folder):
     begin = time.monotonic()
-    kit.run("cairnd", "--key", KEY, "--listen", "127.0.0.1:0", "--scene", "none", "--seconds", 1)
+    kit.run("cairnd", "--key-file", "key.txt", "--listen", "127.0.0.1:0", "--scene", "none", "--seconds", 1)
     assert 1 <= time.monotonic() - begin < 1.6
+
+
+def test_a_key_comes_from_a_descriptor_or_a_variable(kit, folder):
+    with (folder / "key.txt").open() as key:
+        command = [kit.programs / "cairnd", "--check", "--key-file", f"/dev/fd/{key.fileno()}"]
+        assert subprocess.run(command, pass_fds=[key.fileno()], capture_output=True, timeout=30).returncode == 0
+    reader, writer = os.pipe()
+    os.write(writer, KEY.encode())
+    os.close(writer)
+    command = [kit.programs / "cairnd", "--check", "--key-file", f"/dev/fd/{reader}"]
+    assert subprocess.run(command, pass_fds=[reader], capture_output=True, timeout=30).returncode == 0
+    os.close(reader)
+    command = [kit.programs / "cairnd", "--check"]
+    assert subprocess.run(command, env={"CAIRN_KEY": KEY}, capture_output=True, timeout=30).returncode == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the memory's files of a program that is not dumpable")
+def test_no_core_file_and_no_key_in_the_environment(kit, folder):
+    key = kit.run("cairn-token", "keygen").out.strip()
+    server = subprocess.Popen([kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--scene", "probe.json"], cwd=kit.folder,
+                              env={"CAIRN_KEY": key}, stdout=subprocess.PIPE, text=True)
+    assert "listening" in server.stdout.readline()
+    proc = pathlib.Path(f"/proc/{server.pid}")
+    assert key not in (proc / "environ").read_bytes().decode()
+    assert "Max core file size        0                    0" in (proc / "limits").read_text()
+    maps = [line.split() for line in (proc / "maps").read_text().splitlines()]
+    found = []
+    with (proc / "mem").open("rb", 0) as memory:
+        for line in maps:
+            first, last = (int(part, 16) for part in line[0].split("-"))
+            if line[1].startswith("rw") and last - first < 64 << 20:
+                memory.seek(first)
+                block = memory.read(last - first)
+                hits = block.count(key.encode()) + block.count(bytes.fromhex(key))
+                found += [" ".join(line)] * hits
+    server.terminate()
+    assert server.wait(10) == 0
+    # The endpoint's own copy, which it needs.
+    assert len(found) == 1, found

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """cairn-replay's verbs on recordings that it makes."""
 
+import resource
+import subprocess
+
 import pytest
 
 from conftest import SOURCE
@@ -120,6 +123,46 @@ def test_an_output_is_never_the_input(recordings, replay, arguments):
     filled = ["input.cairn" if argument == "{}" else argument for argument in arguments]
     assert "is the input" in replay(*filled, code=2).err
     assert read(recordings, "input.cairn") == whole
+
+
+def test_a_hard_link_or_a_key_is_never_the_output(recordings, replay):
+    whole = read(recordings, "one.cairn")
+    write(recordings, "input.cairn", whole)
+    hard = recordings.folder / "hard.cairn"
+    hard.unlink(missing_ok=True)
+    hard.hardlink_to(recordings.folder / "input.cairn")
+    assert "is the input" in replay("cut", "input.cairn", 100, 200, "hard.cairn", code=2).err
+    key = read(recordings, "sign")
+    assert "is the input" in replay("cut", "input.cairn", 100, 200, "sign", "--sign", "sign", code=2).err
+    assert "is the input" in replay("make", "sign", "--sign", "sign", code=2).err
+    assert read(recordings, "sign") == key and read(recordings, "input.cairn") == whole
+
+
+@pytest.mark.parametrize("arguments", [
+    ["cut", "one.cairn", 700, 800, "kept"],
+    ["cut", "one.cairn", 100, 200, "kept"],
+    ["seek", "one.cairn", 10, "--state", "kept"],
+    ["export", "one.cairn", "kept"],
+    ["make", "--scene", "stack10", "kept"],
+])
+def test_an_output_that_fails_leaves_what_was_there(recordings, programs, arguments):
+    """The second fails because of a limit of the size of files."""
+    write(recordings, "kept", b"mine")
+    done = subprocess.run([programs / "cairn-replay", *map(str, arguments)], cwd=recordings.folder, capture_output=True,
+                          timeout=30, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+    assert done.returncode != 0
+    assert read(recordings, "kept") == b"mine"
+    assert not list(recordings.folder.glob("kept*.part"))
+
+
+def test_a_link_is_followed_and_a_pipe_is_written(recordings, replay):
+    write(recordings, "target.csv", b"older")
+    link = recordings.folder / "link.csv"
+    link.unlink(missing_ok=True)
+    link.symlink_to("target.csv")
+    replay("export", "one.cairn", "link.csv", "--every", 60, "--bodies", "2,3")
+    assert link.is_symlink() and read(recordings, "target.csv").startswith(b"tick,body")
+    assert "720,3," in replay("export", "one.cairn", "/dev/stdout", "--every", 60, "--bodies", "2,3").out
 
 
 def test_a_scene_is_never_the_output_of_make(recordings, replay):

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "server/daemon/config.h"
 #include <cairn/server.h>
@@ -18,6 +19,7 @@ static void write_key(const char *path, const char *text) {
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0600), 0);
 }
 
 typedef struct variable {
@@ -32,7 +34,10 @@ static char error[CAIRN_FLAGS_ERROR_SIZE];
 static const char *look_up(const char *name) {
     for (const variable *at = environment; at != NULL && at->name != NULL; ++at) {
         if (strcmp(at->name, name) == 0) {
-            return at->value;
+            // A key is overwritten.
+            static char copy[128];
+            snprintf(copy, sizeof copy, "%s", at->value);
+            return strcmp(name, "CAIRN_KEY") == 0 ? copy : at->value;
         }
     }
     return NULL;
@@ -50,9 +55,11 @@ static bool read_all(const char *const *arguments) {
     return result == CAIRN_FLAGS_READ;
 }
 
-// Reads "cairnd --key KEY" and up to two more arguments.
+// Reads up to two arguments beside the key.
 static bool read_with(const char *flag, const char *value) {
-    const char *const arguments[] = {"cairnd", "--key", KEY, flag, value, NULL};
+    write_key("config_test_with.key", KEY);
+    const char *const arguments[] = {
+        "cairnd", "--key-file", "config_test_with.key", flag, value, NULL};
     return read_all(arguments);
 }
 
@@ -161,7 +168,12 @@ TEST("an error is one sentence that names the flag") {
         {"--public", "192.0.2.1",
             "--public 192.0.2.1: must be an address with a port, such as "
             "192.0.2.1:40000"},
-        {"--key", "00", "--key ...: must be 64 hexadecimal digits"},
+        {"--key", KEY,
+            "--key: every user can read the command line; set the variable CAIRN_KEY, or use a "
+            "file"},
+        {"--key-file", KEY,
+            "--key-file ...: every user can read a key in the command line: write it to a file of "
+            "mode 600, and name the file"},
         {"--key-file", "", "--key-file : No such file or directory"},
         {"--key-file", "/dev/null",
             "--key-file /dev/null: must hold 64 hexadecimal digits and nothing else"},
@@ -222,6 +234,31 @@ TEST("an environment variable replaces a missing flag") {
     assert_false(read_all(alone));
     environment = NULL;
     assert_string_equal(error, "CAIRN_TICK_RATE=9: must be a whole number in [10, 240]");
+}
+
+TEST("a key is read from its owner's file alone, and wiped from its variable") {
+    const char *const arguments[] = {"cairnd", "--key-file", "config_test.key", NULL};
+    static const unsigned open_modes[] = {0640, 0604, 0660, 0606, 0777, 0620, 0610};
+    for (size_t i = 0; i < sizeof open_modes / sizeof *open_modes; ++i) {
+        write_key("config_test.key", KEY);
+        assert_int_equal(chmod("config_test.key", open_modes[i]), 0);
+        assert_false(read_all(arguments));
+        assert_string_equal(error,
+            "--key-file config_test.key: others than its owner may read this private key: chmod "
+            "600 the file");
+    }
+    assert_int_equal(chmod("config_test.key", 0400), 0);
+    assert_true(read_all(arguments));
+    const variable here[] = {{"CAIRN_KEY", KEY}, {NULL, NULL}};
+    const char *const alone[] = {"cairnd", NULL};
+    environment = here;
+    assert_true(read_all(alone));
+    const char *variable_text = look_up("CAIRN_KEY");
+    cairn_key key;
+    assert_null(cairn_key_variable(&key, variable_text, true));
+    environment = NULL;
+    assert_int_equal(variable_text[0], 0);
+    assert_int_equal(variable_text[63], 0);
 }
 
 TEST("--room takes a name, a scene and options") {
@@ -302,21 +339,24 @@ TEST("--help and --version are answered whatever else is wrong") {
 TEST("options that contradict each other are refused") {
     const char *const keyless[] = {"cairnd", NULL};
     assert_false(read_all(keyless));
-    assert_string_equal(error, "--key: a private key is needed: --key-file, --key or CAIRN_KEY");
-    const char *const fast[] = {
-        "cairnd", "--key", KEY, "--tick-rate", "20", "--snapshot-rate", "30", NULL};
+    assert_string_equal(
+        error, "--key-file: a private key is needed: --key-file, CAIRN_KEY_FILE or CAIRN_KEY");
+    write_key("config_test_with.key", KEY);
+    const char *const fast[] = {"cairnd", "--key-file", "config_test_with.key", "--tick-rate", "20",
+        "--snapshot-rate", "30", NULL};
     assert_false(read_all(fast));
     assert_string_equal(error, "--snapshot-rate 30: must not exceed the tick rate, 20");
-    const char *const reached[] = {
-        "cairnd", "--key", KEY, "--listen", "0.0.0.0:4", "--public", "192.0.2.1:4", NULL};
+    const char *const reached[] = {"cairnd", "--key-file", "config_test_with.key", "--listen",
+        "0.0.0.0:4", "--public", "192.0.2.1:4", NULL};
     assert_true(read_all(reached));
 }
 
 TEST("a token names at most 32 addresses") {
     const char *argv[3 + 33 + 1] = {NULL};
     argv[0] = "cairnd";
-    argv[1] = "--key";
-    argv[2] = KEY;
+    write_key("config_test_with.key", KEY);
+    argv[1] = "--key-file";
+    argv[2] = "config_test_with.key";
     for (int i = 0; i < 32; ++i) {
         argv[3 + i] = "--public=192.0.2.1:4";
     }

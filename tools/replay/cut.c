@@ -59,7 +59,8 @@ int cairn_replay_cut(const cairn_replay_options *options, const cairn_replay_fil
     uint64_t from, to, state_tick;
     if (!cairn_replay_number("FROM", options->words[2], 0, UINT64_MAX - 1, &from) ||
         !cairn_replay_number("TO", options->words[3], from + 1, UINT64_MAX, &to) ||
-        !cairn_replay_differs(options->words[1], options->words[4])) {
+        !cairn_replay_differs(options->words[1], options->words[4]) ||
+        !cairn_replay_differs(options->sign.file, options->words[4])) {
         return CAIRN_EXIT_UNUSABLE;
     }
     cairn_player player;

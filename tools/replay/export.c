@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "program/flags.h"
+#include "program/output_file.h"
 #include "tools/replay/verbs.h"
 
 typedef struct table {
@@ -104,11 +105,15 @@ int cairn_replay_export(const cairn_replay_options *options, const cairn_replay_
     table t = {.options = options};
     cairn_player player;
     int code = cairn_replay_player_open(&player, options, input);
-    if (code == CAIRN_EXIT_GOOD && (t.file = fopen(path, "w")) == NULL) {
+    cairn_output_file out;
+    if (code == CAIRN_EXIT_GOOD && !cairn_output_file_open(&out, path, 0666)) {
         code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
     } else if (code == CAIRN_EXIT_GOOD) {
+        t.file = out.file;
         code = write_rows(&t, &player);
-        if (fclose(t.file) != 0 && code == CAIRN_EXIT_GOOD) {
+        // The rows before damage are an answer.
+        const bool complete = code == CAIRN_EXIT_GOOD || code == CAIRN_EXIT_DAMAGED;
+        if (!cairn_output_file_close(&out, complete) && code == CAIRN_EXIT_GOOD) {
             code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
         }
         printf("%s: %llu rows\n", path, (unsigned long long)t.rows);

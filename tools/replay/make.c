@@ -114,6 +114,7 @@ int cairn_replay_make(const cairn_replay_options *options, const cairn_replay_fi
     (void)input;
     cairn_scene *scene;
     if (!cairn_replay_differs(options->scene, options->words[1]) ||
+        !cairn_replay_differs(options->sign.file, options->words[1]) ||
         !read_scene(options->scene, &scene)) {
         return CAIRN_EXIT_UNUSABLE;
     }

@@ -13,8 +13,7 @@ static bool write_file(void *user, const uint8_t *bytes, size_t size) {
 int cairn_replay_output_open(cairn_replay_output *out, const char *path, const cairn_key *key,
     const char *scene_name, const cairn_world *world) {
     *out = (cairn_replay_output){.path = path};
-    out->file = fopen(path, "wb");
-    if (out->file == NULL) {
+    if (!cairn_output_file_open(&out->file, path, 0666)) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
     }
     // A save is a copy of the block in memory; its canonical encoding is at most twice as long.
@@ -26,7 +25,7 @@ int cairn_replay_output_open(cairn_replay_output *out, const char *path, const c
         .scene_name = scene_name,
         .signing_seed = key->given ? key->bytes : NULL,
         .write = write_file,
-        .user = out->file,
+        .user = out->file.file,
     };
     bool good = cairn_recorder_create(&config, &out->recorder) == CAIRN_OK &&
                 cairn_recorder_start(out->recorder, world);
@@ -49,14 +48,13 @@ int cairn_replay_output_close(cairn_replay_output *out, int code) {
     bool failed = out->recorder != NULL && cairn_recorder_failed(out->recorder);
     out->bytes = out->recorder == NULL ? 0 : cairn_recorder_bytes(out->recorder);
     cairn_recorder_destroy(out->recorder);
-    if (out->file != NULL) {
-        failed = fclose(out->file) != 0 || failed;
+    if (out->file.file == NULL) {
+        return code;
     }
+    const bool complete = code == CAIRN_EXIT_GOOD && !failed;
+    failed = !cairn_output_file_close(&out->file, complete) || failed;
     if (code == CAIRN_EXIT_GOOD && failed) {
         code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, out->path, "cannot be written");
-    }
-    if (code != CAIRN_EXIT_GOOD && out->file != NULL) {
-        remove(out->path);
     }
     return code;
 }

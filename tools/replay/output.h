@@ -4,15 +4,15 @@
 // A recording that a verb writes to a file.
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "program/key.h"
+#include "program/output_file.h"
 #include "recording/recorder.h"
 #include <cairn/sim.h>
 
 typedef struct cairn_replay_output {
     const char *path;
-    FILE *file;
+    cairn_output_file file;
     cairn_recorder *recorder;
     uint64_t bytes; // of the file, after close
 } cairn_replay_output;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/output_file.h"
 #include "program/system.h"
 #include "tools/replay/verbs.h"
 
@@ -23,10 +24,8 @@ typedef struct seek_result {
 static bool write_state(const cairn_world *world, const char *path) {
     size_t size = cairn_world_encode_size(world);
     void *bytes = malloc(size);
-    FILE *file = bytes == NULL ? NULL : fopen(path, "wb");
-    bool good = file != NULL && cairn_world_encode(world, bytes, size) == size &&
-                fwrite(bytes, 1, size, file) == size;
-    good = (file == NULL || fclose(file) == 0) && good;
+    const bool good = bytes != NULL && cairn_world_encode(world, bytes, size) == size &&
+                      cairn_output_file_write(path, 0666, bytes, size);
     free(bytes);
     if (!good) {
         (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));

@@ -33,7 +33,7 @@ void cairn_replay_print_json(cairn_json *json) {
 
 bool cairn_replay_differs(const char *input, const char *output) {
     struct stat a, b;
-    if (stat(input, &a) != 0 || stat(output, &b) != 0 || a.st_dev != b.st_dev ||
+    if (input == NULL || stat(input, &a) != 0 || stat(output, &b) != 0 || a.st_dev != b.st_dev ||
         a.st_ino != b.st_ino) {
         return true;
     }
