@@ -101,8 +101,9 @@ static cairn_status create_first_room(cairn_server *server) {
 
 static cairn_status create_parts(cairn_server *server) {
     server->resync.context = &server->context;
-    server->resync.capsules =
-        (cairn_desync_output){.on_capsule = server->config.on_capsule, .user = server->config.user};
+    server->resync.capsules = (cairn_desync_output){.on_capsule = server->config.on_capsule,
+        .user = server->config.user,
+        .runner = &server->tasks};
     cairn_status status = cairn_passport_read(&server->resync.passport);
     if (status == CAIRN_OK) {
         status = create_netcode(server);

@@ -110,8 +110,9 @@ typedef struct cairn_server_config {
     uint32_t token_timeout_s_max;
     bool control; // operators may send requests (docs/PROTOCOL.md, Control); default false
     // For operators; either may be NULL. find_scene returns the scene of this name, valid until the
-    // next call. on_seek returns the world at a tick of a room's recording; the server takes
-    // ownership of it. Both return NULL if they do not find it.
+    // next call. on_seek returns the world at a tick of a room's recording; a task calls it, so
+    // perhaps another thread; the server takes ownership of the world. Both return NULL if they do
+    // not find it.
     const struct cairn_scene *(*find_scene)(void *user, const char *name);
     struct cairn_world *(*on_seek)(void *user, const char *room, uint64_t tick);
     uint64_t start_ns;      // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
@@ -151,7 +152,8 @@ typedef struct cairn_server_config {
     const uint8_t *record_seed; // signs the recordings: 32 bytes that outlive the server; NULL:
                                 // recordings are not signed
     // Receives a capsule (desync report): a step that gave different results on a client and in its
-    // room, as a file for cairn-replay explain. Name and bytes are valid during the call. In an
+    // room, as a file for cairn-replay explain. A task calls it, so perhaps another thread. Name
+    // and bytes are valid during the call. In an
     // hour at most two about one client id and 64 of one server. NULL: no capsules. Otherwise rooms
     // keep the states of their last ticks while clients simulate.
     void (*on_capsule)(void *user, const char *room, uint64_t tick, uint64_t client_id,

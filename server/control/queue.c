@@ -2,6 +2,7 @@
 #include "server/control/queue.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "schema/control.h"
@@ -15,7 +16,23 @@ typedef struct cairn_control_entry {
     cairn_control_request_copy copy;
 } cairn_control_entry;
 
+// The search of a tick in a recording, one at a time: reading and stepping may take a minute, so a
+// task does it. The request waits meanwhile.
+typedef struct recording_search {
+    cairn_server_task task; // first
+    const cairn_server_config *config;
+    bool begun; // for the request below
+    bool done;
+    uint32_t client;
+    uint64_t client_id;
+    uint32_t number; // of the request
+    char room[CAIRN_ROOM_NAME_SIZE];
+    uint64_t tick;
+    cairn_world *found; // owned; NULL: the recording does not hold the tick
+} recording_search;
+
 struct cairn_control_queue {
+    recording_search search;
     uint32_t count; // entries[order[0 .. count)] wait, oldest first
     uint32_t order[CAIRN_CONTROL_QUEUE_MAX];
     cairn_control_entry entries[CAIRN_CONTROL_QUEUE_MAX];
@@ -31,6 +48,8 @@ cairn_status cairn_control_queue_create(cairn_control_queue **out) {
 
 void cairn_control_queue_destroy(cairn_control_queue *queue) {
     if (queue != NULL) {
+        CAIRN_ASSERT(!queue->search.task.out);
+        cairn_world_destroy(queue->search.found);
         cairn_control_saves_clear(&queue->saves);
         free(queue);
     }
@@ -147,6 +166,54 @@ static void answer_request(cairn_control_context *c, cairn_control_refusal refus
     CAIRN_ASSERT(sent);
 }
 
+static void run_search(cairn_server_task *task) {
+    recording_search *search = (recording_search *)task;
+    search->found = search->config->on_seek(search->config->user, search->room, search->tick);
+}
+
+static void finish_search(cairn_server_task *task) {
+    recording_search *search = (recording_search *)task;
+    search->done = true;
+}
+
+static bool is_of_request(const recording_search *search, const cairn_control_entry *entry) {
+    return search->begun && search->client == entry->client &&
+           search->client_id == entry->client_id && search->number == entry->copy.request.number;
+}
+
+// Whether the tick that the request seeks has been looked for in the room's recording, if that is
+// necessary. Begins the search once the recording is written.
+static bool has_searched(
+    cairn_server *server, const cairn_room *room, const cairn_control_entry *entry) {
+    const cairn_control_request *request = &entry->copy.request;
+    recording_search *search = &server->control->search;
+    if (request->verb != CAIRN_CONTROL_SEEK || room == NULL || room->recording == NULL ||
+        server->config.on_seek == NULL ||
+        cairn_control_seek_is_in_memory(room, request->seek.tick)) {
+        return true;
+    }
+    if (!search->begun && cairn_room_recording_flush(room->recording)) {
+        *search = (recording_search){.task = {.run = run_search, .done = finish_search},
+            .config = &server->config,
+            .begun = true,
+            .client = entry->client,
+            .client_id = entry->client_id,
+            .number = request->number,
+            .tick = request->seek.tick};
+        memcpy(search->room, room->name, sizeof search->room);
+        cairn_task_start(&server->tasks, &search->task);
+    }
+    return is_of_request(search, entry) && search->done;
+}
+
+// Takes what a search has found, or forgets it if its request is gone.
+static cairn_world *end_search(recording_search *search) {
+    cairn_world *found = search->found;
+    CAIRN_ASSERT(!search->task.out);
+    *search = (recording_search){.begun = false};
+    return found;
+}
+
 // False if the request has to wait.
 static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) {
     CAIRN_ASSERT(entry->taken);
@@ -163,9 +230,7 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     if (being_stepped || cairn_link_reliable_room(session->link) < CAIRN_CONTROL_ANSWER_SIZE_MAX) {
         return false;
     }
-    // A seek may read the recording.
-    if (request->verb == CAIRN_CONTROL_SEEK && room != NULL && room->recording != NULL &&
-        !cairn_room_recording_flush(room->recording)) {
+    if (!has_searched(server, room, entry)) {
         return false;
     }
     cairn_control_queue *queue = server->control;
@@ -178,9 +243,13 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
         .lists = &queue->lists,
         .reason = queue->reason,
     };
+    if (is_of_request(&queue->search, entry) && queue->search.done) {
+        context.found = end_search(&queue->search);
+    }
     queue->reason[0] = '\0';
     const cairn_control_verb_row *row = cairn_control_verb_find_row(request->verb);
     const cairn_control_refusal refusal = run_verb(&context, row);
+    cairn_world_destroy(context.found);
     const char *verb = cairn_control_verb_text(request->verb);
     if (refusal != CAIRN_CONTROL_DONE || row->writes) {
         const bool done = refusal == CAIRN_CONTROL_DONE;
@@ -217,6 +286,13 @@ void cairn_control_queue_advance(cairn_server *server) {
     }
     CAIRN_ASSERT(kept <= queue->count && queue->count <= CAIRN_CONTROL_QUEUE_MAX);
     queue->count = kept;
+    bool waited_for = false;
+    for (uint32_t i = 0; i < kept; ++i) {
+        waited_for = waited_for || is_of_request(&queue->search, &queue->entries[queue->order[i]]);
+    }
+    if (queue->search.done && !waited_for) {
+        cairn_world_destroy(end_search(&queue->search));
+    }
 }
 
 // A request waits for an acknowledgement or for a room's job, and both wake the driver.

@@ -179,8 +179,9 @@ static cairn_control_refusal seek_recording(cairn_control_context *c) {
             "the tick is no longer in memory, and the room has no recording that can be read");
     }
     CAIRN_ASSERT(!room->job.running);
-    // cairn_control_queue has waited until what was recorded is in the file.
-    cairn_world *found = config->on_seek(config->user, room->name, c->request->seek.tick);
+    // A task has read the recording: cairn_control_queue.
+    cairn_world *found = c->found;
+    c->found = NULL;
     if (found == NULL) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_TICK_GONE, "the room's recording does not have this tick");
@@ -195,9 +196,12 @@ static cairn_control_refusal seek_recording(cairn_control_context *c) {
     return CAIRN_CONTROL_DONE;
 }
 
+bool cairn_control_seek_is_in_memory(const cairn_room *room, uint64_t tick) {
+    return cairn_state_history_holds(room->state_history, tick) &&
+           tick >= cairn_command_log_oldest(room->command_log);
+}
+
 cairn_control_refusal cairn_control_on_seek(cairn_control_context *c) {
-    cairn_room *room = c->room;
-    const bool known = cairn_state_history_holds(room->state_history, c->request->seek.tick) &&
-                       c->request->seek.tick >= cairn_command_log_oldest(room->command_log);
-    return known ? seek_state_history(c) : seek_recording(c);
+    return cairn_control_seek_is_in_memory(c->room, c->request->seek.tick) ? seek_state_history(c)
+                                                                           : seek_recording(c);
 }

@@ -59,6 +59,7 @@ typedef struct cairn_control_context {
     char *reason; // [CAIRN_TEXT_SIZE_MAX + 1], of a refusal
     cairn_control_answer answer;
     bool answers_later; // when the room has run
+    cairn_world *found; // of a seek: what the recording holds; owned; NULL: nothing
 } cairn_control_context;
 
 // A refusal with a sentence of its own, formatted like printf. Returns `refusal`.
@@ -66,6 +67,9 @@ cairn_control_refusal cairn_control_refuse(
     cairn_control_context *c, cairn_control_refusal refusal, const char *format, ...);
 // Writes a text that fits an element's name, cut if it is too long.
 void cairn_control_name_set(char name[CAIRN_NAME_SIZE_MAX + 1], const char *text);
+
+// Whether a seek to the tick needs no recording. The room's job is not running.
+bool cairn_control_seek_is_in_memory(const cairn_room *room, uint64_t tick);
 
 typedef cairn_control_refusal (*cairn_control_action)(cairn_control_context *c);
 

@@ -14,6 +14,7 @@
 #include "base/assert.h"
 #include "bridge/scene_library.h"
 #include "net/crypto.h"
+#include "program/output_file.h"
 #include "program/system.h"
 #include "schema/scene.h"
 #include "server/daemon/config.h"
@@ -142,6 +143,7 @@ static cairn_world *on_seek(void *user, const char *room, uint64_t tick) {
 // The server limits their number; this limits their size.
 #define CAPSULE_BYTES_MAX ((uint64_t)256 << 20)
 
+// On the thread that writes files.
 static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t client_id,
     const uint8_t *bytes, size_t size) {
     program *p = user;
@@ -154,9 +156,7 @@ static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t cli
     } else if (size > CAPSULE_BYTES_MAX - p->capsule_bytes) {
         why = "too many bytes of capsules";
     } else {
-        FILE *file = fopen(path, "wb");
-        const bool wrote = file != NULL && fwrite(bytes, 1, size, file) == size;
-        why = (file != NULL && fclose(file) != 0) || !wrote ? strerror(errno) : NULL;
+        why = cairn_output_file_write(path, 0644, bytes, size) ? NULL : strerror(errno);
     }
     if (why != NULL) {
         const cairn_log_field field = {.name = "file", .text = path};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "server/resync/desync_report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "recording/desync_report.h"
@@ -43,15 +45,82 @@ uint32_t cairn_step_replay_stages(
     return (uint32_t)size;
 }
 
-static void make_capsule(
-    cairn_desync_output *output, const cairn_session *session, uint64_t tick, cairn_hash128 root) {
-    cairn_room *room = session->room;
+// A capsule that is being made: copies of what it needs, so that a task can step and encode it
+// while the room goes on.
+typedef struct capsule_task {
+    cairn_server_task task; // first
+    cairn_desync_output output;
+    char room[CAIRN_ROOM_NAME_SIZE];
+    char scene_name[32];
+    uint64_t client_id;
+    cairn_world *before;     // owned
+    cairn_world *world;      // owned; stepped
+    cairn_command *commands; // owned
+    cairn_desync_report report;
     uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX];
+} capsule_task;
+
+static void run_capsule(cairn_server_task *task) {
+    capsule_task *capsule = (capsule_task *)task;
+    cairn_desync_report *report = &capsule->report;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    report->desync.head.root_before = cairn_world_hash_read(capsule->before).full;
+    report->desync.stages_server_size = (uint32_t)cairn_trace_stages(
+        capsule->world, report->commands, report->command_count, capsule->stages);
+    CAIRN_ASSERT(report->desync.stages_server_size <= CAIRN_DESYNC_STAGES_SIZE_MAX);
+    if (report->desync.stages_server_size > 0 &&
+        cairn_desync_report_encode(report, &bytes, &size) == CAIRN_OK) {
+        const cairn_desync_output *output = &capsule->output;
+        output->on_capsule(
+            output->user, capsule->room, report->desync.head.tick, capsule->client_id, bytes, size);
+    }
+    free(bytes);
+}
+
+static void free_capsule(cairn_server_task *task) {
+    capsule_task *capsule = (capsule_task *)task;
+    cairn_world_destroy(capsule->before);
+    cairn_world_destroy(capsule->world);
+    free(capsule->commands);
+    free(capsule);
+}
+
+// False: the state or the commands of the tick are not held, or out of memory.
+static bool copy_step(capsule_task *capsule, const cairn_room *room, uint64_t tick) {
+    uint32_t count = 0;
+    capsule->before = cairn_step_replay_world(room, tick);
+    const cairn_command *commands =
+        capsule->before == NULL ? NULL : next_commands(room, capsule->before, &count);
+    capsule->commands = commands == NULL ? NULL : malloc((count + 1) * sizeof *commands);
+    if (capsule->commands == NULL ||
+        cairn_world_fork(capsule->before, &capsule->world) != CAIRN_OK) {
+        return false;
+    }
+    if (count > 0) {
+        memcpy(capsule->commands, commands, count * sizeof *commands);
+    }
+    capsule->report.before = capsule->before;
+    capsule->report.commands = capsule->commands;
+    capsule->report.command_count = count;
+    return true;
+}
+
+static void make_capsule(const cairn_desync_output *output, const cairn_session *session,
+    uint64_t tick, cairn_hash128 root) {
+    cairn_room *room = session->room;
     cairn_passport passport;
-    cairn_world *before = cairn_step_replay_world(room, tick);
-    cairn_world *world = cairn_step_replay_world(room, tick);
-    cairn_desync_report capsule = {.scene_name = room->scene_name,
-        .before = before,
+    capsule_task *capsule = calloc(1, sizeof *capsule);
+    CAIRN_ASSERT(output->on_capsule != NULL && !room->job.running && tick > 0);
+    if (capsule == NULL) {
+        return;
+    }
+    capsule->task = (cairn_server_task){.run = run_capsule, .done = free_capsule};
+    capsule->output = *output;
+    capsule->client_id = session->client_id;
+    snprintf(capsule->room, sizeof capsule->room, "%s", room->name);
+    snprintf(capsule->scene_name, sizeof capsule->scene_name, "%s", room->scene_name);
+    capsule->report = (cairn_desync_report){.scene_name = capsule->scene_name,
         .desync = {.head = {.tick = tick,
                        .root_client = root,
                        .float_mode_server = cairn_float_mode_word(),
@@ -59,24 +128,15 @@ static void make_capsule(
                            cairn_passport_read(&passport) == CAIRN_OK ? passport.faults : 0},
             .build_client = "",
             .build_server = cairn_build_text(),
-            .stages_server = stages}};
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    CAIRN_ASSERT(output->on_capsule != NULL && !room->job.running && tick > 0);
-    if (before != NULL && world != NULL) {
-        capsule.commands = next_commands(room, before, &capsule.command_count);
-        capsule.desync.head.root_before = cairn_world_hash_read(before).full;
-        capsule.desync.stages_server_size = cairn_step_replay_stages(room, world, stages);
-        (void)cairn_command_log_root(room->command_log, tick - 1, &capsule.desync.head.root_server);
-    }
-    if (capsule.desync.stages_server_size > 0 &&
-        cairn_desync_report_encode(&capsule, &bytes, &size) == CAIRN_OK) {
-        output->on_capsule(output->user, room->name, tick, session->client_id, bytes, size);
+            .stages_server = capsule->stages}};
+    (void)cairn_command_log_root(
+        room->command_log, tick - 1, &capsule->report.desync.head.root_server);
+    if (copy_step(capsule, room, tick)) {
         room->statistics.capsules += 1;
+        cairn_task_start(output->runner, &capsule->task);
+    } else {
+        free_capsule(&capsule->task);
     }
-    free(bytes);
-    cairn_world_destroy(before);
-    cairn_world_destroy(world);
 }
 
 void cairn_desync_report_agree(cairn_session_desync *own, uint64_t tick) {

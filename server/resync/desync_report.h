@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "schema/recording.h"
+#include "server/room/task.h"
 #include "server/session/session.h"
 #include "sim/debug/trace.h"
 
@@ -32,6 +33,7 @@ typedef struct cairn_desync_output {
     void (*on_capsule)(void *user, const char *room, uint64_t tick, uint64_t client_id,
         const uint8_t *bytes, size_t size); // NULL: no capsules are made
     void *user;
+    cairn_task_runner *runner;                         // of the tasks that make them
     uint64_t count;                                    // of capsules made, in all
     cairn_desync_made made[CAIRN_DESYNC_CAPSULES_MAX]; // the last ones; modulo the size
 } cairn_desync_output;

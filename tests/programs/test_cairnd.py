@@ -134,7 +134,7 @@ def named(lines, name):
 
 
 def test_a_recording_that_meets_a_limit_of_size_continues_in_files_that_verify(kit, folder):
-    done, lines = limited(kit, resource.RLIMIT_FSIZE, 24000, "--scene", "stack10", "--tick-rate", 240, "--record",
+    done, lines = limited(kit, resource.RLIMIT_FSIZE, 14000, "--scene", "stack10", "--tick-rate", 240, "--record",
                           "small.cairn", "--seconds", 6)
     assert done.returncode == 3, done.stderr
     assert "File too large" in named(lines, "recording_error")[0]["detail"]
