@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""packaging/systemd/cairnd.service: the server runs within its list of system calls, and its exposure is low."""
+
+import ctypes
+import platform
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+import pytest
+
+from conftest import SOURCE
+
+UNIT = SOURCE / "packaging/systemd/cairnd.service"
+# What systemd allows with every list.
+ALWAYS = "execve exit exit_group getrlimit restart_syscall rt_sigreturn sigreturn".split()
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+KILL, ALLOW = 0x80000000, 0x7FFF0000
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+
+
+def allowed():
+    lines = re.findall(r"^SystemCallFilter=(.*)$", UNIT.read_text(), re.M)
+    return [name for line in lines for name in line.split()]
+
+
+def numbers():
+    """The numbers of the system calls, as the compiler's headers have them."""
+    text = subprocess.run(["cc", "-E", "-dM", "-x", "c", "-"], input="#include <sys/syscall.h>\n#include <asm/unistd.h>\n",
+                          capture_output=True, text=True, check=True).stdout
+    return {name: int(number) for name, number in re.findall(r"^#define __NR_(\w+) (\d+)$", text, re.M)}
+
+
+def filter_of(names):
+    """A program of classic BPF that kills the process at any other call."""
+    known = numbers()
+    calls = sorted({known[name] for name in names if name in known})
+    code = [struct.pack("HBBI", 0x20, 0, 0, 4), struct.pack("HBBI", 0x15, 1, 0, ARCHITECTURES[platform.machine()]),
+            struct.pack("HBBI", 0x06, 0, 0, KILL), struct.pack("HBBI", 0x20, 0, 0, 0)]
+    for i, call in enumerate(calls):
+        code.append(struct.pack("HBBI", 0x15, len(calls) - i, 0, call))
+    code += [struct.pack("HBBI", 0x06, 0, 0, KILL), struct.pack("HBBI", 0x06, 0, 0, ALLOW)]
+    return b"".join(code)
+
+
+def install(program):
+    libc = ctypes.CDLL(None, use_errno=True)
+    block = ctypes.create_string_buffer(program)
+    head = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(block))
+    assert libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+    assert libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, head, 0, 0) == 0
+
+
+def run_server(kit, names):
+    """A server that does what a server does: two rooms, players, an operator, recordings, a capsule's folder."""
+    kit.signing_key()
+    program = filter_of(names)
+    command = [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json", "--scene", "stack10",
+               "--room", "side=thousand,record=side.cairn", "--record", "main.cairn", "--record-key", "sign", "--record-sync",
+               "chunk", "--control", "--capsules", ".", "--token-lifetime", "0", "--stats-interval", "1"]
+    server = subprocess.Popen([str(word) for word in command], cwd=kit.folder, stdout=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: install(program))
+    try:
+        for line in server.stdout:
+            if '"listening"' in line:
+                address = re.search(r'"address":"([^"]+)"', line).group(1)
+                for mode in ("interpolate", "predict"):
+                    kit.run("cairn-bot", "--key", kit.key(), "--server", address, "--seconds", 1, "--mode", mode)
+                for verb in (["save", "one"], ["load", "one"], ["seek", "3"], ["room-create", "more", "demo"], ["reset"]):
+                    kit.run("cairn-ctl", "--key", kit.key(), "--server", address, *verb)
+                time.sleep(0.5)
+                server.terminate()
+        return server.wait(20)
+    finally:
+        server.kill()
+        server.wait()
+
+
+needs_seccomp = pytest.mark.skipif(platform.machine() not in ARCHITECTURES or shutil.which("cc") is None,
+                                   reason="needs a compiler's headers of a known machine")
+
+
+@needs_seccomp
+def test_a_server_runs_within_the_list_of_system_calls(kit):
+    if "libasan" in subprocess.run(["ldd", kit.programs / "cairnd"], capture_output=True, text=True).stdout:
+        pytest.skip("a sanitizer makes calls of its own")
+    assert run_server(kit, allowed() + ALWAYS) == 0
+    for name in ("main.cairn", "side.cairn"):
+        kit.run("cairn-replay", "verify", name)
+
+
+@needs_seccomp
+def test_a_call_that_is_not_listed_is_noticed(kit):
+    names = [name for name in allowed() if name != "renameat2"] + ALWAYS
+    assert run_server(kit, names) == -signal.SIGSYS
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_the_exposure_is_low(kit):
+    done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=15", UNIT], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-400:] + done.stderr
