@@ -12,6 +12,8 @@
 // At most this many ticks wait in the server's memory before they are handed to the task, and are
 // lost if the process dies.
 #define TICKS_PER_PIECE 64
+// Commands that a piece has memory for at first.
+#define COMMANDS_PER_PIECE (8 * TICKS_PER_PIECE)
 
 typedef enum piece_kind {
     PIECE_START,
@@ -76,11 +78,13 @@ struct cairn_room_recording {
     uint64_t tick;    // of the room's world
     piece *end;       // of the segment that is open: allocated with its start, so that it is there
     piece *ticks;     // being filled; NULL: none
+    piece *spare;     // for the next ticks, so that a steady server allocates nothing; NULL: none
     piece_list waiting;
     size_t out_bytes; // of the task's pieces
 
     // The task's while it is out.
     piece_list out;
+    piece *written;           // the last ticks that were written; NULL: none
     cairn_recorder *recorder; // NULL: no segment is open
     uint64_t segment_ticks;   // given to the recorder
     uint64_t segment_bytes;   // counted so far
@@ -221,7 +225,11 @@ static void run_task(cairn_server_task *task) {
                 close_segment(recording);
             }
         }
-        free_piece(next);
+        if (next->kind == PIECE_TICKS && recording->written == NULL) {
+            recording->written = next;
+        } else {
+            free_piece(next);
+        }
     }
     if (recording->recorder != NULL) {
         count_bytes(recording);
@@ -284,6 +292,12 @@ static void free_recording(cairn_room_recording *recording) {
     }
     *at = recording->next;
     free(recording->end);
+    if (recording->spare != NULL) {
+        free_piece(recording->spare);
+    }
+    if (recording->written != NULL) {
+        free_piece(recording->written);
+    }
     free(recording);
 }
 
@@ -291,6 +305,10 @@ static void finish_task(cairn_server_task *task) {
     cairn_room_recording *recording = (cairn_room_recording *)task;
     const task_result result = recording->result;
     recording->out_bytes = 0;
+    if (recording->spare == NULL) {
+        recording->spare = recording->written;
+        recording->written = NULL;
+    }
     recording->counters.bytes += result.bytes;
     recording->counters.segments += result.segments;
     recording->counters.failures += result.failures;
@@ -431,7 +449,7 @@ static bool reserve_commands(piece *ticks, uint32_t count) {
     if (count <= ticks->command_capacity) {
         return true;
     }
-    const uint32_t capacity = 2 * count;
+    const uint32_t capacity = count <= COMMANDS_PER_PIECE ? COMMANDS_PER_PIECE : 2 * count;
     cairn_command *wider = realloc(ticks->commands, capacity * sizeof *wider);
     if (wider == NULL) {
         return false;
@@ -442,10 +460,27 @@ static bool reserve_commands(piece *ticks, uint32_t count) {
     return true;
 }
 
+// NULL: out of memory.
+static piece *create_ticks_piece(cairn_room_recording *recording) {
+    piece *created = recording->spare;
+    recording->spare = NULL;
+    if (created != NULL) {
+        created->tick_count = 0;
+        created->command_count = 0;
+        return created;
+    }
+    created = create_piece(PIECE_TICKS, TICKS_PER_PIECE);
+    if (created != NULL && !reserve_commands(created, COMMANDS_PER_PIECE)) {
+        free_piece(created);
+        return NULL;
+    }
+    return created;
+}
+
 static void add_tick(cairn_room_recording *recording, uint64_t tick, const cairn_job_tick *stepped,
     const cairn_command *commands) {
     if (recording->ticks == NULL) {
-        recording->ticks = create_piece(PIECE_TICKS, TICKS_PER_PIECE);
+        recording->ticks = create_ticks_piece(recording);
     }
     piece *ticks = recording->ticks;
     if (ticks == NULL || !reserve_commands(ticks, ticks->command_count + stepped->command_count)) {

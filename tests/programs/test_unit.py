@@ -62,7 +62,7 @@ def run_server(kit, names):
                "--room", "side=thousand,record=side.cairn", "--record", "main.cairn", "--record-key", "sign", "--record-sync",
                "chunk", "--control", "--capsules", ".", "--token-lifetime", "0", "--stats-interval", "1"]
     server = subprocess.Popen([str(word) for word in command], cwd=kit.folder, stdout=subprocess.PIPE, text=True,
-                              preexec_fn=lambda: install(program))
+                              close_fds=False, preexec_fn=lambda: install(program))
     try:
         for line in server.stdout:
             if '"listening"' in line:
