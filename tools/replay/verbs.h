@@ -77,7 +77,8 @@ bool cairn_replay_number(
     const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out);
 // Prints the verb's answer on standard output and destroys it.
 void cairn_replay_print_json(cairn_json *json);
-// False after a complaint: both names are one file, also by links. `input` NULL: no file is compared.
+// False after a complaint: both names are one file, also by links. `input` NULL: no file is
+// compared.
 bool cairn_replay_differs(const char *input, const char *output);
 
 // False after a complaint. Pair with close.
