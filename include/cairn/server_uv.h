@@ -24,8 +24,9 @@ typedef struct cairn_uv_driver cairn_uv_driver;
 
 #define CAIRN_UV_ERROR_SIZE 160
 
-// Opens and binds the socket; port 0: any free one. On failure *out is NULL and `error` says what
-// the system refused: CAIRN_IO_FAILED or CAIRN_OUT_OF_MEMORY.
+// Opens and binds the socket; port 0: any free one. [::] takes IPv4 as well as IPv6. A link-local
+// address of IPv6 has its interface's index in bytes 4 to 7, in network order. On failure *out is
+// NULL and `error` says what the system refused: CAIRN_IO_FAILED or CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
 // Waits for the jobs and tasks that run, closes the socket and frees the driver. Never returns if

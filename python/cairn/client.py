@@ -3,6 +3,7 @@
 
 import array
 import ctypes
+import math
 import pathlib
 import select
 import socket
@@ -28,6 +29,11 @@ class NoAnswer(Exception):
     """No connection, or no answer in time."""
 
 
+def _check_timeout(timeout):
+    if timeout is not None and not (0 < timeout < math.inf):
+        raise ValueError(f"timeout must be a positive, finite number of seconds, not {timeout}")
+
+
 class Client:
     """A connection, opened at once with a connect token (2048 bytes, or the name of a file that
     holds them). `room` is the room of every request that names none; "" is the client's own.
@@ -38,6 +44,7 @@ class Client:
             token = pathlib.Path(token).read_bytes()
         if len(token) != 2048:
             raise ValueError("a connect token has 2048 bytes")
+        _check_timeout(timeout)
         self.room = room
         self.timeout = timeout
         self._c = c.load(library)
@@ -96,6 +103,7 @@ class Client:
     def send(self, verb, request, timeout=None):
         """Sends an encoded request and returns a messages.Reader of its answer."""
         self._check_open()
+        _check_timeout(timeout)
         number = 0
         reader = None
 

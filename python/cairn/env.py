@@ -47,6 +47,9 @@ class Env:
         timeout=5.0,
         library=None,
     ):
+        for name, ticks in (("ticks_per_step", ticks_per_step), ("ticks_max", ticks_max)):
+            if ticks is not None and (not isinstance(ticks, int) or ticks < 1):
+                raise ValueError(f"{name} must be a whole number of ticks, 1 or more")
         self.client = Client(token, room=room, timeout=timeout, library=library)
         self.ticks_per_step = ticks_per_step
         self.ticks_max = ticks_max

@@ -178,8 +178,8 @@ static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const syncs[] = {"none", "chunk", "close", NULL}; // cairn_record_sync
 static const cairn_flag flags[] = {
     {"--listen", "CAIRN_LISTEN", "ADDRESS",
-        "bind this address (127.0.0.1:40000); port 0 takes any free port", CAIRN_FLAG_ADDRESS,
-        .out = &values.listen},
+        "bind this address (127.0.0.1:40000); [::] takes IPv4 and IPv6, port 0 any free port",
+        CAIRN_FLAG_ADDRESS, .out = &values.listen},
     {"--public", "CAIRN_PUBLIC", "ADDRESS",
         "address that connect tokens name for this server (the bound one); repeatable",
         CAIRN_FLAG_CUSTOM, .out = &values, .read = add_public_address},

@@ -79,6 +79,7 @@ struct cairn_uv_driver {
     int timer_fd;
     int socket_fd;
     cairn_address address;
+    bool dual;        // the socket takes IPv4 as well
     cairn_uv_run run; // server NULL: not running
     uint64_t armed_ns;
     uint64_t send_again_ns; // 0: the socket accepts datagrams
@@ -140,7 +141,8 @@ static void fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
         driver->pieces[i] = (struct iovec){.iov_base = driver->datagrams[i], .iov_len = size};
         driver->messages[i].msg_hdr = (struct msghdr){
             .msg_name = &driver->addresses[i],
-            .msg_namelen = cairn_address_to_sockaddr(&to, &driver->addresses[i]),
+            .msg_namelen = driver->dual ? cairn_address_to_sockaddr_dual(&to, &driver->addresses[i])
+                                        : cairn_address_to_sockaddr(&to, &driver->addresses[i]),
             .msg_iov = &driver->pieces[i],
             .msg_iovlen = 1,
         };
@@ -361,7 +363,9 @@ static bool set_error(char *error, const char *what, int code) {
 }
 
 static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, char *error) {
+    static const uint8_t unspecified[sizeof listen->ip];
     bool ipv6 = listen->family == CAIRN_ADDRESS_IPV6;
+    driver->dual = ipv6 && memcmp(listen->ip, unspecified, sizeof unspecified) == 0;
     struct sockaddr_storage address;
     cairn_address_to_sockaddr(listen, &address);
     int code =
@@ -370,7 +374,8 @@ static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, ch
         return set_error(error, "socket", code);
     }
     driver->udp.data = driver;
-    code = uv_udp_bind(&driver->udp, (const struct sockaddr *)&address, ipv6 ? UV_UDP_IPV6ONLY : 0);
+    code = uv_udp_bind(&driver->udp, (const struct sockaddr *)&address,
+        ipv6 && !driver->dual ? UV_UDP_IPV6ONLY : 0);
     if (code != 0) {
         return set_error(error, "bind", code);
     }

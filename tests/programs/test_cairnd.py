@@ -7,6 +7,7 @@ import os
 import pathlib
 import resource
 import signal
+import socket
 import subprocess
 import time
 
@@ -250,3 +251,46 @@ def test_no_core_file_and_no_key_in_the_environment(kit, folder):
     assert server.wait(10) == 0
     # The endpoint's own copy, which it needs.
     assert len(found) == 1, found
+
+
+def free_port(host):
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
+
+
+def listening(kit, *flags):
+    server = subprocess.Popen([kit.programs / "cairnd", "--key-file", kit.key(), "--token-lifetime", "0", "--scene", "probe.json",
+                               *flags], cwd=kit.folder, stdout=subprocess.PIPE, text=True)
+    assert "listening" in server.stdout.readline()
+    return server
+
+
+def test_one_socket_takes_both_versions_of_ip(kit, folder):
+    port = free_port("::")
+    server = listening(kit, "--listen", f"[::]:{port}", "--public", f"127.0.0.1:{port}", "--public", f"[::1]:{port}")
+    for address in (f"127.0.0.1:{port}", f"[::1]:{port}"):
+        kit.run("cairn-bot", "--key", kit.key(), "--server", address, "--seconds", 1)
+    server.terminate()
+    assert server.wait(10) == 0
+
+
+def link_local():
+    """The first link-local address of this machine, with the index of its interface."""
+    for line in pathlib.Path("/proc/net/if_inet6").read_text().splitlines():
+        digits, index, _, scope, flags, _ = line.split()
+        if scope == "20" and int(flags, 16) & 0x40 == 0:  # not tentative
+            return bytes.fromhex(digits), int(index, 16)
+    return None, 0
+
+
+def test_a_link_local_peer_gets_answers(kit, folder):
+    host, index = link_local()
+    if host is None:
+        pytest.skip("this machine has no link-local address")
+    named = socket.inet_ntop(socket.AF_INET6, host[:4] + index.to_bytes(4, "big") + host[8:])
+    port = free_port("::")
+    server = listening(kit, "--listen", f"[{named}]:{port}")
+    kit.run("cairn-bot", "--key", kit.key(), "--server", f"[{named}]:{port}", "--seconds", 1)
+    server.terminate()
+    assert server.wait(10) == 0

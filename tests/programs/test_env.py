@@ -134,6 +134,21 @@ def test_an_action_with_nan_is_refused_as_a_whole(env):
     assert after["hash"] == info["hash"]
 
 
+@pytest.mark.parametrize("arguments", [
+    {"ticks_per_step": 0}, {"ticks_per_step": float("nan")}, {"ticks_per_step": 1.5}, {"ticks_max": -1},
+    {"timeout": float("nan")}, {"timeout": 0}, {"timeout": -1.0}, {"timeout": float("inf")},
+])
+def test_a_number_that_makes_no_sense_is_refused_before_anything_is_sent(cairn, arguments):
+    with pytest.raises(ValueError):
+        cairn.Env(bytes(2048), **arguments)
+
+
+def test_a_timeout_of_a_request_is_checked(env):
+    env.reset(7)
+    with pytest.raises(ValueError):
+        env.client.ask("state", timeout=float("nan"))
+
+
 def test_a_closed_environment_raises(env):
     env.reset(7)
     env.close()
