@@ -85,6 +85,7 @@ static const struct {
     [CAIRN_BODY_PROPERTY_FRICTION_COMBINE] = {.x = CAIRN_COMBINE_LAST, .whole = true},
     [CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE] = {.x = CAIRN_COMBINE_LAST, .whole = true},
     [CAIRN_BODY_PROPERTY_SURFACE_VELOCITY] = {.vector = true},
+    [CAIRN_BODY_PROPERTY_BULLET] = {.x = 1.0f, .whole = true},
 };
 
 // Whole, in 0 .. most. Only numbers that have passed the range check are converted.

@@ -100,6 +100,8 @@ static cairn_status set_property(cairn_world *world, const cairn_command *edit) 
         return cairn_body_set_allow_sleep(world, body, x != 0.0f);
     case CAIRN_BODY_PROPERTY_ENABLED:
         return cairn_body_set_enabled(world, body, x != 0.0f);
+    case CAIRN_BODY_PROPERTY_BULLET:
+        return cairn_body_set_bullet(world, body, x != 0.0f);
     default:
         return set_shapes(world, body, (uint32_t)edit->aim.x, edit->move, word);
     }

@@ -347,7 +347,8 @@ typedef enum cairn_body_property {
     CAIRN_BODY_PROPERTY_FRICTION_COMBINE = 17,    // x: cairn_combine
     CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE = 18, // x: cairn_combine
     CAIRN_BODY_PROPERTY_SURFACE_VELOCITY = 19,    // x, y, z, m/s
-    CAIRN_BODY_PROPERTY_LAST = CAIRN_BODY_PROPERTY_SURFACE_VELOCITY
+    CAIRN_BODY_PROPERTY_BULLET = 20,              // x: 0 or 1
+    CAIRN_BODY_PROPERTY_LAST = CAIRN_BODY_PROPERTY_BULLET
 } cairn_body_property;
 
 // What CAIRN_COMMAND_SET_JOINT sets, by the functions of cairn/joint.h. Components that a property

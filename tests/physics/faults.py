@@ -59,7 +59,9 @@ FAULTS = {
         (CONTACT, "wide->point_count == 1 ? 1 : CAIRN_MANIFOLD_SWEEPS",
          "wide->point_count == 1 || FAULT ? 1 : CAIRN_MANIFOLD_SWEEPS")]),
     "soft-ground": ("contacts with bodies that do not move are no stiffer", "sim.stability", [
-        ("sim/soft_step/soft_step.c", "soften(2.0f * contact_hertz", "soften((FAULT ? 0.5f : 2.0f) * contact_hertz")]),
+        ("sim/soft_step/soft_step.c", "float_min(2.0f * settings->contact_hertz", "float_min((FAULT ? 0.5f : 2.0f) * settings->contact_hertz")]),
+    "hard-ground": ("contacts with bodies that do not move are twice as stiff at any substep rate", "physics.ragdoll", [
+        ("sim/soft_step/soft_step.c", "CAIRN_STATIC_HERTZ_FRACTION * rate", "(FAULT ? 0.5f : CAIRN_STATIC_HERTZ_FRACTION) * rate")]),
     "warm-start-always": ("warm_start = 0 is ignored", "physics.contact", [
         ("sim/soft_step/soft_step.c", ".warm_start = settings->warm_start,",
          ".warm_start = FAULT ? 1u : settings->warm_start,")]),

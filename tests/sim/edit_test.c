@@ -200,6 +200,7 @@ TEST("each property, push, target and explosion is what the function of its name
         {CAIRN_BODY_PROPERTY_ALLOW_SLEEP, {0.0f, 0.0f, 0.0f}},
         {CAIRN_BODY_PROPERTY_FRICTION, {0.125f, 0.0f, 0.0f}},
         {CAIRN_BODY_PROPERTY_RESTITUTION, {0.75f, 0.0f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_BULLET, {1.0f, 0.0f, 0.0f}},
         {CAIRN_BODY_PROPERTY_LOCKS, {3.0f, 0.0f, 0.0f}}};
     for (size_t i = 0; i < LENGTH_OF(sets); ++i) {
         step(world, edit(CAIRN_COMMAND_SET_BODY, 2, sets[i].value, property(sets[i].property)));
@@ -215,6 +216,7 @@ TEST("each property, push, target and explosion is what the function of its name
     assert_float_equal(def.angular_damping, 0.25f, 0.0f);
     assert_int_equal(def.locks, 3);
     assert_int_equal(def.allow_sleep, 0);
+    assert_int_equal(def.bullet, 1);
     assert_float_equal(shape.friction, 0.125f, 0.0f);
     assert_float_equal(shape.restitution, 0.75f, 0.0f);
     step(world, edit(CAIRN_COMMAND_FORCE, 2, vec3(0.0f, 0.0f, 300.0f), zero));

@@ -700,6 +700,8 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"kinematic", 120, NULL, build_kinematic, NULL, NULL},
     {"meshes", 200, NULL, golden_build_meshes, golden_disturb_meshes, NULL},
     {"meshes_pgs", 120, define_pgs, golden_build_meshes, NULL, NULL},
+    {"fast", 60, golden_define_fast, golden_build_fast, golden_disturb_fast, NULL},
+    {"fast_pgs", 24, golden_define_fast_pgs, golden_build_fast, NULL, NULL},
     {"sandbox", 240, define_sandbox, build_ground, NULL, command_sandbox},
     {"edits", 200, define_sandbox, build_ground, NULL, command_edits},
     {"events", 280, define_events, build_events, disturb_events, NULL},

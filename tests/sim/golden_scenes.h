@@ -29,6 +29,12 @@ void golden_disturb_machines(cairn_world *world, uint64_t tick);
 void golden_build_meshes(cairn_world *world);
 void golden_disturb_meshes(cairn_world *world, uint64_t tick);
 
+// Fast bodies of most shapes in a room of thin walls (tests/sim/golden_fast.c).
+void golden_define_fast(cairn_world_def *def);
+void golden_define_fast_pgs(cairn_world_def *def);
+void golden_build_fast(cairn_world *world);
+void golden_disturb_fast(cairn_world *world, uint64_t tick);
+
 // Asserts that there is such a scene.
 const golden_scene *golden_scene_named(const char *name);
 

@@ -42,6 +42,7 @@ static const char *const properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
     [CAIRN_BODY_PROPERTY_FRICTION_COMBINE] = "friction-combine",
     [CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE] = "restitution-combine",
     [CAIRN_BODY_PROPERTY_SURFACE_VELOCITY] = "surface-velocity",
+    [CAIRN_BODY_PROPERTY_BULLET] = "bullet",
 };
 static const char *const joint_properties[CAIRN_JOINT_PROPERTY_LAST + 1] = {
     [CAIRN_JOINT_PROPERTY_ENABLED] = "enabled",
