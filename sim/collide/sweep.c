@@ -230,21 +230,30 @@ static stop stop_of_body(const cairn_world *world, uint32_t body, bool meshes) {
     return first;
 }
 
-// A body keeps its velocity, so that the contact of the next tick can act on it, unless it is
-// inside the obstacle: then its contacts did not hold it, and it loses the velocity that takes it
-// farther in.
-static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
-    CAIRN_ASSERT(by->fraction >= 0.0f && by->fraction < 1.0f);
+// Puts a body back to where it was after a fraction of its way.
+static void put_on_way(cairn_world *world, uint32_t body, float fraction) {
+    CAIRN_ASSERT(fraction >= 0.0f && fraction < 1.0f);
     const body_way way = way_of(world, body);
-    const cairn_vec3 turn = vec3_scale(cairn_vector_of_rotation(way.rotation), by->fraction);
+    const cairn_vec3 turn = vec3_scale(cairn_vector_of_rotation(way.rotation), fraction);
     const cairn_quat q0 = world->pair_cache->reference_rotations[body];
     const cairn_vec3 p0 = world->state.reference_poses[body].position;
     cairn_motion *motion = &world->state.motions[body];
-    motion->position = vec3_clean(vec3_add_scaled(p0, way.displacement, by->fraction));
+    motion->position = vec3_clean(vec3_add_scaled(p0, way.displacement, fraction));
     motion->rotation = quat_normalize(quat_multiply(cairn_rotation_of_vector(turn), q0));
     const cairn_vec3 centre = quat_rotate(motion->rotation, world->state.bodies[body].centre);
     motion->origin = vec3_clean(vec3_sub(motion->position, centre));
+}
+
+// A body keeps its velocity, so that the contact of the next tick can act on it, unless it is
+// inside the obstacle: then its contacts did not hold it, and it loses the velocity that takes it
+// farther in. An obstacle that impulses move stops, too, or it would go on through the body.
+static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
+    put_on_way(world, body, by->fraction);
+    if (cairn_body_takes_impulses(world, by->obstacle)) {
+        put_on_way(world, by->obstacle, by->fraction);
+    }
     if (by->overlapped) {
+        cairn_motion *motion = &world->state.motions[body];
         const cairn_vec3 relative =
             vec3_sub(motion->linear_velocity, world->state.motions[by->obstacle].linear_velocity);
         const float approach = float_max(vec3_dot(relative, by->towards), 0.0f);
