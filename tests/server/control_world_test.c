@@ -331,6 +331,42 @@ TEST("a seek restores ticks from memory and from the recording") {
     expect_recording_replays(2);
 }
 
+TEST("the room goes on while its recording is searched") {
+    spawn();
+    story_run_ms(&s, 12000);
+    const uint64_t before = story_tick(&s);
+    const uint32_t answers = answer.count;
+    s.holds_tasks = true;
+    kit_send_request(
+        &s, 0, (cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .number = 77, .seek = {20}});
+    story_run_ms(&s, 1000);
+    assert_int_equal(answer.count, answers);
+    assert_in_range(story_tick(&s), before + 55, before + 65);
+    assert_true(s.task_count > 0);
+    // Another seek waits until this one is answered; other requests do not.
+    story_run_tasks(&s);
+    story_run_ms(&s, 100);
+    assert_int_equal(answer.count, answers + 1);
+    assert_int_equal(answer.answer.number, 77);
+    assert_int_equal(answer.answer.refusal, CAIRN_CONTROL_DONE);
+    assert_in_range(story_tick(&s), 20, 30);
+    expect_all_follow();
+}
+
+TEST("a search for a client that has left is forgotten") {
+    story_run_ms(&s, 12000);
+    s.holds_tasks = true;
+    kit_send_request(
+        &s, 0, (cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .number = 77, .seek = {20}});
+    story_run_ms(&s, 500);
+    story_leave(&s, 0);
+    story_run_ms(&s, 500);
+    const uint64_t before = story_tick(&s);
+    story_run_tasks(&s);
+    story_run_ms(&s, 100);
+    assert_true(story_tick(&s) >= before);
+}
+
 TEST("a fork runs beside its room and can be compared with it") {
     verb(CAIRN_CONTROL_PAUSE);
     step(40);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "recording/desync_report.h"
 #include "server/core/server_state.h"
 #include "sim/serialize/sketch.h"
 #include "tests/kit/scenes.h"
@@ -187,14 +188,19 @@ TEST("a client whose passport differs is served by snapshots") {
     assert_true(s.clients[client].deltas > 0);
 }
 
+static uint32_t capsules_received;
+static uint8_t capsule_bytes[1 << 20];
+static size_t capsule_size;
+
 static void on_capsule(void *user, const char *room, uint64_t tick, uint64_t client_id,
     const uint8_t *bytes, size_t size) {
     (void)user;
     (void)room;
     (void)tick;
     (void)client_id;
-    (void)bytes;
-    (void)size;
+    capsules_received += 1;
+    capsule_size = size < sizeof capsule_bytes ? size : sizeof capsule_bytes;
+    memcpy(capsule_bytes, bytes, capsule_size);
 }
 
 // A client that connects, reports two roots wrongly, each after right ones, and leaves.
@@ -229,6 +235,37 @@ TEST("a client id that lies again and again uses up its own capsules alone") {
     }
     lie_twice(7);
     assert_int_equal(story_statistics(&s).total.capsules, 6);
+}
+
+TEST("a capsule is made from copies, while the room goes on") {
+    cairn_server_config config = story_config();
+    config.on_capsule = on_capsule;
+    story_start(&s, &config);
+    capsules_received = 0;
+    const uint32_t liar = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 500);
+    s.clients[liar].buttons = CAIRN_SANDBOX_SPAWN;
+    s.holds_tasks = true;
+    s.clients[liar].corrupt_roots = true;
+    story_run_ms(&s, 40);
+    s.clients[liar].corrupt_roots = false;
+    const uint64_t before = story_tick(&s);
+    story_run_ms(&s, 3000);
+    assert_int_equal(capsules_received, 0);
+    assert_in_range(story_tick(&s), before + 170, before + 190);
+    story_run_tasks(&s);
+    assert_int_equal(capsules_received, 1);
+    cairn_desync_report_content content;
+    char error[CAIRN_RECORDING_ERROR_SIZE];
+    static uint64_t aligned[sizeof capsule_bytes / 8];
+    memcpy(aligned, capsule_bytes, capsule_size);
+    assert_true(
+        cairn_desync_report_open(&content, (const uint8_t *)aligned, capsule_size, NULL, error));
+    // The step that the capsule holds gives the root that the server had.
+    cairn_world_step(content.before, content.commands, content.command_count);
+    assert_true(cairn_hash_equal(
+        cairn_world_hash_read(content.before).full, content.desync.head.root_server));
+    cairn_desync_report_close(&content);
 }
 
 TEST("a server writes a bounded number of capsules in an hour") {

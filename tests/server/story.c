@@ -49,6 +49,24 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
     return true;
 }
 
+static bool take_task(void *user, cairn_server_task *task) {
+    story *s = user;
+    if (s->holds_tasks) {
+        CAIRN_ASSERT(s->task_count < STORY_TASKS_MAX);
+        s->tasks[s->task_count++] = task;
+    }
+    return s->holds_tasks;
+}
+
+void story_run_tasks(story *s) {
+    s->holds_tasks = false;
+    for (uint32_t i = 0; i < s->task_count; ++i) {
+        cairn_server_task_run(s->tasks[i]);
+        cairn_server_task_done(s->server, s->now_ns, s->tasks[i]);
+    }
+    s->task_count = 0;
+}
+
 cairn_server_config story_config(void) {
     cairn_server_config config = cairn_server_config_default();
     config.clients_max = STORY_CLIENTS_MAX;
@@ -89,11 +107,13 @@ void story_start(story *s, const cairn_server_config *config) {
     full.start_unix_ns = STORY_START_UNIX_S * CAIRN_NS_PER_S;
     full.on_event = on_event;
     full.on_record = on_record;
+    full.run_task = take_task;
     full.user = s;
     expect_ok(cairn_server_create(&full, &s->server));
 }
 
 void story_end(story *s) {
+    story_run_tasks(s);
     cairn_server_destroy(s->server);
     s->server = NULL;
     for (uint32_t i = 0; i < s->client_count; ++i) {

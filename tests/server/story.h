@@ -23,6 +23,7 @@
 // The clocks when a story starts.
 #define STORY_START_NS (5 * CAIRN_NS_PER_S)
 #define STORY_START_UNIX_S UINT64_C(1000000)
+#define STORY_TASKS_MAX 16
 #define STORY_STEP_NS UINT64_C(4000000)
 
 typedef struct story_snapshot {
@@ -99,6 +100,9 @@ typedef struct story {
     size_t record_size;
     size_t record_limit;     // beyond it the writer returns false
     char event_names[16384]; // the name of every event, each followed by a space
+    bool holds_tasks;        // tasks of the server wait for story_run_tasks, as for a slow disk
+    uint32_t task_count;
+    cairn_server_task *tasks[STORY_TASKS_MAX];
     uint32_t snapshots_checked;
     uint32_t snapshots_wrong; // client snapshots that differ from the world at their tick
 } story;
@@ -123,6 +127,9 @@ void story_run_ms(story *s, uint32_t ms);
 // Sends raw message bytes from a connected client.
 void story_send_bytes(story *s, uint32_t client, const uint8_t *bytes, size_t size, bool reliable);
 void story_send(story *s, uint32_t client, const cairn_message *message, bool reliable);
+
+// Runs the tasks that are held, and those that follow them.
+void story_run_tasks(story *s);
 
 // Of the main room.
 const cairn_world *story_world(const story *s);
