@@ -26,8 +26,10 @@ typedef enum piece_kind {
 typedef struct piece {
     struct piece *next;
     piece_kind kind;
-    size_t size;        // of the memory that it holds
-    cairn_world *world; // owned: a copy; NULL for ticks and the end
+    size_t size;         // of the memory that it holds
+    cairn_world_def def; // of a state's world
+    uint8_t *state;      // owned; a save, which costs a tenth of a fork; NULL for ticks and the end
+    size_t state_size;
     uint64_t first_tick;
     uint32_t tick_count;
     uint32_t command_count;
@@ -85,6 +87,7 @@ struct cairn_room_recording {
     // The task's while it is out.
     piece_list out;
     piece *written;           // the last ticks that were written; NULL: none
+    cairn_world *world;       // into which states are loaded; NULL: none was
     cairn_recorder *recorder; // NULL: no segment is open
     uint64_t segment_ticks;   // given to the recorder
     uint64_t segment_bytes;   // counted so far
@@ -92,7 +95,7 @@ struct cairn_room_recording {
 };
 
 static void free_piece(piece *freed) {
-    cairn_world_destroy(freed->world);
+    free(freed->state);
     free(freed->commands);
     free(freed);
 }
@@ -147,6 +150,24 @@ static void close_segment(cairn_room_recording *recording) {
     }
 }
 
+// The world of a state piece, valid until the next. NULL: out of memory.
+static const cairn_world *load_state(cairn_room_recording *recording, const piece *loaded) {
+    CAIRN_ASSERT(loaded->state != NULL);
+    if (recording->world != NULL &&
+        cairn_world_load(recording->world, loaded->state, loaded->state_size) == CAIRN_OK) {
+        return recording->world;
+    }
+    // The first one, or the world was replaced by one with another seed.
+    cairn_world_destroy(recording->world);
+    if (cairn_world_create(&loaded->def, &recording->world) != CAIRN_OK) {
+        return NULL;
+    }
+    const cairn_status status =
+        cairn_world_load(recording->world, loaded->state, loaded->state_size);
+    CAIRN_ASSERT(status == CAIRN_OK);
+    return recording->world;
+}
+
 static bool start_segment(cairn_room_recording *recording, const cairn_world *world) {
     const cairn_recorder_config config = {
         .ticks_per_chunk = TICKS_PER_PIECE,
@@ -182,8 +203,12 @@ static void record_ticks(cairn_room_recording *recording, const piece *ticks) {
 
 // False: the segment cannot continue.
 static bool write_piece(cairn_room_recording *recording, const piece *written) {
+    const cairn_world *world = written->state == NULL ? NULL : load_state(recording, written);
+    if (written->state != NULL && world == NULL) {
+        return false;
+    }
     if (written->kind == PIECE_START) {
-        return start_segment(recording, written->world);
+        return start_segment(recording, world);
     }
     cairn_recorder *recorder = recording->recorder;
     CAIRN_ASSERT(recorder != NULL);
@@ -192,10 +217,10 @@ static bool write_piece(cairn_room_recording *recording, const piece *written) {
         record_ticks(recording, written);
         break;
     case PIECE_KEYFRAME:
-        cairn_recorder_keyframe(recorder, written->world);
+        cairn_recorder_keyframe(recorder, world);
         break;
     case PIECE_REPLACE:
-        cairn_recorder_replace(recorder, written->world);
+        cairn_recorder_replace(recorder, world);
         break;
     case PIECE_END:
         cairn_recorder_end(recorder);
@@ -292,6 +317,7 @@ static void free_recording(cairn_room_recording *recording) {
     }
     *at = recording->next;
     free(recording->end);
+    cairn_world_destroy(recording->world);
     if (recording->spare != NULL) {
         free_piece(recording->spare);
     }
@@ -395,13 +421,15 @@ static bool flush_ticks(cairn_room_recording *recording) {
 
 static piece *create_state_piece(piece_kind kind, const cairn_world *world) {
     piece *created = create_piece(kind, 0);
-    if (created != NULL && cairn_world_fork(world, &created->world) != CAIRN_OK) {
-        free_piece(created);
+    const size_t size = cairn_world_save_size(world);
+    if (created == NULL || (created->state = malloc(size)) == NULL) {
+        free(created);
         return NULL;
     }
-    if (created != NULL) {
-        created->size += cairn_world_save_size(world);
-    }
+    created->def = *cairn_world_settings(world);
+    created->state_size = cairn_world_save(world, created->state, size);
+    created->size += size;
+    CAIRN_ASSERT(created->state_size == size);
     return created;
 }
 
