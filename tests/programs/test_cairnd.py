@@ -309,3 +309,18 @@ def test_a_link_local_peer_gets_answers(kit, folder):
     kit.run("cairn-bot", "--key", kit.key(), "--server", f"[{named}]:{port}", "--seconds", 1)
     server.terminate()
     assert server.wait(10) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone may become a user without other processes")
+def test_rooms_are_stepped_without_threads_under_a_pids_limit(kit, folder):
+    """Three threads: the loop's, the log's and the one for files. It was aborted by its library."""
+    def become_limited():
+        resource.setrlimit(resource.RLIMIT_NPROC, (3, 3))
+        os.setuid(60999)
+
+    done = subprocess.run([kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--log", "json", "--scene", "stack10", "--room",
+                           "side=thousand", "--seconds", "2", "--stats-interval", "1"], cwd="/", env={"CAIRN_KEY": KEY},
+                          capture_output=True, text=True, timeout=30, preexec_fn=become_limited)
+    assert done.returncode == 0, done.stderr
+    last = [json.loads(line) for line in done.stdout.splitlines() if '"stats"' in line][-1]
+    assert last["threads_failed"] >= 1 and last["handovers_failed"] >= 1 and last["tick"] >= 30
