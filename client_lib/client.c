@@ -204,6 +204,11 @@ void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_add
     }
 }
 
+void cairn_client_path_changed(cairn_client *client, uint64_t now_ns) {
+    CAIRN_ASSERT(client != NULL);
+    cairn_netcode_client_path_changed(client->connection.netcode, now_ns);
+}
+
 static void step_world(cairn_client *client, uint64_t now_ns) {
     if (cairn_client_predicts(client)) {
         cairn_client_prediction_advance(client, now_ns);

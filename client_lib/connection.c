@@ -149,7 +149,12 @@ const uint8_t *cairn_connection_receive(cairn_connection *connection, uint64_t n
     CAIRN_ASSERT(from != NULL && payload_size != NULL);
     connection->traffic.datagrams_received++;
     connection->traffic.bytes_received += size;
+    const uint64_t moves = cairn_netcode_client_moves(connection->netcode);
     cairn_netcode_client_receive(connection->netcode, now_ns, from, bytes, size);
+    if (cairn_netcode_client_moves(connection->netcode) != moves) {
+        cairn_link_path_changed(connection->link, now_ns);
+        connection->traffic.path_changes++;
+    }
     return cairn_netcode_client_next_payload(connection->netcode, payload_size);
 }
 

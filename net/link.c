@@ -145,6 +145,14 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
     cairn_stream_receiver_reset(&link->receiver);
 }
 
+void cairn_link_path_changed(cairn_link *link, uint64_t now_ns) {
+    const uint64_t window_max = link->congestion.window_max;
+    cairn_congestion_reset(&link->congestion, now_ns, link->sent.next, window_max);
+    // The values stay until the first measurement, but no timeout relies on them.
+    link->estimate.sampled = false;
+    link->statistics.rate_bytes_per_s = 0;
+}
+
 cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(bytes != NULL || size == 0);
     if (size == 0 || size > link->config.unreliable_size_max) {

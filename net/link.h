@@ -42,6 +42,8 @@ void cairn_link_destroy(cairn_link *link); // NULL is allowed
 size_t cairn_link_memory_size(const cairn_link_config *config);
 // Back to the state after create, for the next peer on this slot.
 void cairn_link_reset(cairn_link *link, uint64_t now_ns);
+// The path to the peer is another one: congestion control and round trip start again, nothing else.
+void cairn_link_path_changed(cairn_link *link, uint64_t now_ns);
 
 // Queues a message. An unreliable message that has not left when the next one is sent is replaced
 // by it (a stale snapshot is useless; counted). `bytes` are copied. CAIRN_CAPACITY: the reliable

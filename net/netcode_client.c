@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "net/crypto.h"
 #include "net/netcode_table.h"
 #include "net/outbox.h"
@@ -13,6 +14,12 @@
 
 #define SEND_INTERVAL_NS UINT64_C(100000000)
 #define DISCONNECT_COUNT 10
+// A client that hears nothing for twice the usual time between datagrams, but at least and at most
+// for these, tells the server where it is. Datagrams that arrive together count as one.
+#define SILENT_NS_MIN UINT64_C(50000000)
+#define SILENT_NS_MAX UINT64_C(150000000)
+#define TOGETHER_NS UINT64_C(2000000)
+#define SPACING_NS_FIRST UINT64_C(100000000)
 // A request for each of a few servers tried in one advance, and the disconnect packets.
 #define OUTBOX_SIZE (8 * 1024)
 
@@ -32,6 +39,9 @@ struct cairn_netcode_client {
     uint8_t challenge_token[CAIRN_CHALLENGE_TOKEN_SIZE];
     uint32_t index;
     uint32_t clients_max;
+    uint64_t spacing_ns; // between datagrams of the server, smoothed
+    uint64_t path_ns;    // when the last path request left
+    uint64_t moves;
     size_t payload_size; // 0: none is waiting
     cairn_outbox outbox;
     uint64_t drops[CAIRN_NETCODE_DROP_COUNT];
@@ -126,6 +136,38 @@ static void try_server(cairn_netcode_client *client, uint32_t server) {
     queue_request(client);
 }
 
+// Path packets end with the index of this client: the address that they come from says nothing.
+static void queue_path_packet(
+    cairn_netcode_client *client, cairn_packet_type type, uint64_t number) {
+    CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_CONNECTED);
+    uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX + CAIRN_PACKET_INDEX_SIZE];
+    const cairn_packet packet = {.type = type, .path = {.number = number}};
+    const size_t size = write_encrypted(client, &packet, bytes);
+    cairn_writer writer = cairn_writer_of(bytes + size, CAIRN_PACKET_INDEX_SIZE);
+    cairn_write_u32(&writer, client->index);
+    CAIRN_ASSERT(writer.ok);
+    queue(client, bytes, size + CAIRN_PACKET_INDEX_SIZE);
+}
+
+// The first request of a silence is sent twice: the server may then send two datagrams before the
+// challenge is answered, and one may be lost.
+static void request_path(cairn_netcode_client *client) {
+    if (client->path_ns <= client->last_receive_ns) {
+        queue_path_packet(client, CAIRN_PACKET_PATH_REQUEST, 0);
+    }
+    client->path_ns = client->now_ns;
+    queue_path_packet(client, CAIRN_PACKET_PATH_REQUEST, 0);
+}
+
+static void note_received(cairn_netcode_client *client) {
+    const uint64_t since_ns = client->now_ns - client->last_receive_ns;
+    if (since_ns > TOGETHER_NS) {
+        const uint64_t gap_ns = since_ns < SILENT_NS_MAX ? since_ns : SILENT_NS_MAX;
+        client->spacing_ns = client->spacing_ns - client->spacing_ns / 8 + gap_ns / 8;
+    }
+    client->last_receive_ns = client->now_ns;
+}
+
 static void respond_to_challenge(
     cairn_netcode_client *client, const cairn_packet_challenge *challenge) {
     CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_SENDING_REQUEST);
@@ -142,6 +184,7 @@ static void complete_connection(
     client->index = keep_alive->client_index;
     client->clients_max = keep_alive->clients_max;
     client->last_receive_ns = client->now_ns;
+    client->spacing_ns = SPACING_NS_FIRST;
     client->state = CAIRN_NETCODE_STATE_CONNECTED;
     // The server sends a keep-alive before every payload until it has received a packet from us.
     send_periodic(client);
@@ -161,10 +204,10 @@ static void apply_rule(
     case CAIRN_NETCODE_CLIENT_DELIVER:
         CAIRN_ASSERT(packet != NULL);
         client->payload_size = packet->payload.size;
-        client->last_receive_ns = client->now_ns;
+        note_received(client);
         break;
     case CAIRN_NETCODE_CLIENT_REFRESH:
-        client->last_receive_ns = client->now_ns;
+        note_received(client);
         break;
     case CAIRN_NETCODE_CLIENT_NEXT_SERVER:
         CAIRN_ASSERT(rule.next <= CAIRN_NETCODE_STATE_DISCONNECTED);
@@ -232,9 +275,9 @@ void cairn_netcode_client_disconnect(cairn_netcode_client *client, uint64_t now_
 static cairn_netcode_drop open_packet(cairn_netcode_client *client,
     const cairn_packet_header *header, const uint8_t *bytes, size_t size, cairn_packet *packet) {
     // Challenge and denied come before a session and may repeat; the window belongs to the session.
-    const bool protected = header->type == CAIRN_PACKET_KEEP_ALIVE ||
-                           header->type == CAIRN_PACKET_PAYLOAD ||
-                           header->type == CAIRN_PACKET_DISCONNECT;
+    const bool protected =
+        header->type == CAIRN_PACKET_KEEP_ALIVE || header->type == CAIRN_PACKET_PAYLOAD ||
+        header->type == CAIRN_PACKET_DISCONNECT || header->type == CAIRN_PACKET_PATH_CHALLENGE;
     if (protected && !cairn_replay_fresh(&client->replay, header->sequence)) {
         return CAIRN_NETCODE_DROP_REPLAYED;
     }
@@ -246,16 +289,35 @@ static cairn_netcode_drop open_packet(cairn_netcode_client *client,
     return drop;
 }
 
+// The server saw a path request from another address than the one it knew.
+static cairn_netcode_drop receive_path_challenge(cairn_netcode_client *client,
+    const cairn_packet_header *header, const uint8_t *bytes, size_t size) {
+    if (client->state != CAIRN_NETCODE_STATE_CONNECTED) {
+        return CAIRN_NETCODE_DROP_WRONG_STATE;
+    }
+    cairn_packet packet;
+    const cairn_netcode_drop drop = open_packet(client, header, bytes, size, &packet);
+    if (drop == CAIRN_NETCODE_TAKEN) {
+        note_received(client);
+        client->moves++;
+        queue_path_packet(client, CAIRN_PACKET_PATH_RESPONSE, packet.path.number);
+    }
+    return drop;
+}
+
 static cairn_netcode_drop receive(
     cairn_netcode_client *client, const cairn_address *from, const uint8_t *bytes, size_t size) {
     cairn_packet_header header;
-    cairn_netcode_drop drop =
-        cairn_packet_read_header(bytes, size, CAIRN_PACKETS_TO_CLIENT, &header);
+    cairn_netcode_drop drop = cairn_packet_read_header(
+        bytes, size, CAIRN_PACKETS_TO_CLIENT | CAIRN_PACKETS_OF_PATH_TO_CLIENT, &header);
     if (drop != CAIRN_NETCODE_TAKEN) {
         return drop;
     }
     if (!cairn_address_equal(from, &client->token.servers[client->server])) {
         return CAIRN_NETCODE_DROP_UNKNOWN_SENDER;
+    }
+    if (header.type == CAIRN_PACKET_PATH_CHALLENGE) {
+        return receive_path_challenge(client, &header, bytes, size);
     }
     const cairn_netcode_client_rule rule = cairn_netcode_client_rule_of(client->state, header.type);
     if (rule.action == CAIRN_NETCODE_CLIENT_DROP) {
@@ -285,6 +347,33 @@ static uint64_t time_out_ns_of(const cairn_netcode_client *client) {
                          : UINT64_MAX;
 }
 
+// When the silence of the server is long enough to say where this client is.
+static uint64_t path_due_ns(const cairn_netcode_client *client) {
+    if (client->state != CAIRN_NETCODE_STATE_CONNECTED) {
+        return UINT64_MAX;
+    }
+    const uint64_t twice_ns = 2 * client->spacing_ns;
+    const uint64_t silent_ns = twice_ns < SILENT_NS_MIN   ? SILENT_NS_MIN
+                               : twice_ns > SILENT_NS_MAX ? SILENT_NS_MAX
+                                                          : twice_ns;
+    const uint64_t silent_at_ns = client->last_receive_ns + silent_ns;
+    const uint64_t again_at_ns = client->path_ns + SEND_INTERVAL_NS;
+    return client->path_ns < client->last_receive_ns || silent_at_ns > again_at_ns ? silent_at_ns
+                                                                                   : again_at_ns;
+}
+
+void cairn_netcode_client_path_changed(cairn_netcode_client *client, uint64_t now_ns) {
+    set_now(client, now_ns);
+    if (client->state == CAIRN_NETCODE_STATE_CONNECTED &&
+        now_ns - client->path_ns >= SEND_INTERVAL_NS / 2) {
+        request_path(client);
+    }
+}
+
+uint64_t cairn_netcode_client_moves(const cairn_netcode_client *client) {
+    return client->moves;
+}
+
 void cairn_netcode_client_advance(cairn_netcode_client *client, uint64_t now_ns) {
     set_now(client, now_ns);
     if (now_ns >= client->expire_ns) {
@@ -292,6 +381,9 @@ void cairn_netcode_client_advance(cairn_netcode_client *client, uint64_t now_ns)
     }
     if (!is_ended(client) && now_ns >= time_out_ns_of(client)) {
         apply_input(client, CAIRN_NETCODE_CLIENT_INPUT_TIME_OUT);
+    }
+    if (now_ns >= path_due_ns(client)) {
+        request_path(client);
     }
     if (!is_ended(client) && now_ns - client->sent_ns >= SEND_INTERVAL_NS) {
         apply_input(client, CAIRN_NETCODE_CLIENT_INPUT_SEND);
@@ -305,6 +397,9 @@ uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client) {
     uint64_t deadline_ns = client->sent_ns + SEND_INTERVAL_NS;
     if (time_out_ns_of(client) < deadline_ns) {
         deadline_ns = time_out_ns_of(client);
+    }
+    if (path_due_ns(client) < deadline_ns) {
+        deadline_ns = path_due_ns(client);
     }
     if (client->state != CAIRN_NETCODE_STATE_CONNECTED && client->expire_ns < deadline_ns) {
         deadline_ns = client->expire_ns;

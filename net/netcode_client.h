@@ -33,6 +33,13 @@ void cairn_netcode_client_receive(cairn_netcode_client *client, uint64_t now_ns,
 void cairn_netcode_client_advance(cairn_netcode_client *client, uint64_t now_ns);
 uint64_t cairn_netcode_client_deadline_ns(const cairn_netcode_client *client);
 
+// The host knows that its address or network changed (a socket error, another interface): tells the
+// server at once. Without this the client does so when it hears nothing for a while.
+void cairn_netcode_client_path_changed(cairn_netcode_client *client, uint64_t now_ns);
+// How often the server noticed that this client's address had changed. What is known of the path is
+// void then.
+uint64_t cairn_netcode_client_moves(const cairn_netcode_client *client);
+
 // The payload of the last receive, or NULL. Returned once; valid until the next receive; aligned to
 // 8 bytes.
 const uint8_t *cairn_netcode_client_next_payload(cairn_netcode_client *client, size_t *size);

@@ -27,8 +27,10 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_HANDSHAKES_FULL, // no room for another pending handshake
     CAIRN_NETCODE_DROP_ID_HANDSHAKES,   // this client id has as many pending as one id may
     CAIRN_NETCODE_DROP_SERVER_FULL,     // answered with denied
-    CAIRN_NETCODE_DROP_CHALLENGE,   // response: challenge token is not of this handshake, or old
-    CAIRN_NETCODE_DROP_WRONG_STATE, // not what the state of this peer expects
+    CAIRN_NETCODE_DROP_CHALLENGE,     // response: challenge token is not of this handshake, or old
+    CAIRN_NETCODE_DROP_WRONG_STATE,   // not what the state of this peer expects
+    CAIRN_NETCODE_DROP_PATH_OLD,      // path request: not the newest packet of its client
+    CAIRN_NETCODE_DROP_PATH_RESPONSE, // path response: of no challenge to this address
     CAIRN_NETCODE_DROP_SEND_QUEUE_FULL, // an answer could not be queued
     CAIRN_NETCODE_DROP_UNREAD,          // the caller did not take the last payload
     CAIRN_NETCODE_DROP_COUNT

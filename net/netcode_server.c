@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "net/crypto.h"
 #include "net/netcode_handshake.h"
+#include "net/netcode_path.h"
 #include "net/netcode_slots.h"
 #include "net/netcode_table.h"
 #include "net/outbox.h"
@@ -222,7 +223,7 @@ static void queue_to_client(
     cairn_netcode_server *server, uint32_t client, const cairn_packet *packet) {
     uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
     const size_t size = write_to_client(server, client, packet, bytes);
-    queue(server, &server->slots.list[client].address, bytes, size);
+    queue(server, cairn_netcode_path_route(&server->slots.list[client], size), bytes, size);
 }
 
 static void queue_keep_alive(cairn_netcode_server *server, uint32_t client) {
@@ -247,10 +248,11 @@ size_t cairn_netcode_server_encrypt(cairn_netcode_server *server, uint64_t now_n
     if (server->slots.list[client].state == CAIRN_PEER_UNCONFIRMED) {
         queue_keep_alive(server, client);
     }
-    *to = server->slots.list[client].address;
     const cairn_packet packet = {
         .type = CAIRN_PACKET_PAYLOAD, .payload = {.bytes = payload, .size = payload_size}};
-    return write_to_client(server, client, &packet, bytes);
+    const size_t size = write_to_client(server, client, &packet, bytes);
+    *to = *cairn_netcode_path_route(&server->slots.list[client], size);
+    return size;
 }
 
 static void push_event(cairn_netcode_server *server, cairn_netcode_event_kind kind, uint32_t client,
@@ -262,6 +264,15 @@ static void push_event(cairn_netcode_server *server, cairn_netcode_event_kind ki
         .client_id = server->slots.list[client].client_id,
         .reason = reason,
     };
+}
+
+bool cairn_netcode_server_take_move(cairn_netcode_server *server, uint32_t client) {
+    const bool moved =
+        cairn_netcode_server_connected(server, client) && server->slots.list[client].moved;
+    if (moved) {
+        server->slots.list[client].moved = false;
+    }
+    return moved;
 }
 
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out) {
@@ -403,6 +414,14 @@ static void note_refused_times(
     }
 }
 
+// Whether the client id is connected, and not by an older token. With a newer one the backend says
+// that the client starts again: its old session ends when the new one has proved its address.
+static bool is_id_taken(
+    const cairn_netcode_server *server, uint64_t client_id, uint64_t expire_unix_s) {
+    const uint32_t client = cairn_netcode_slots_find_id(&server->slots, client_id);
+    return client != CAIRN_LOOKUP_NONE && expire_unix_s <= server->slots.list[client].expire_unix_s;
+}
+
 static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_address *from,
     const cairn_packet_request *request, cairn_token_private *token) {
     CAIRN_ASSERT(server->now_ns >= server->config.start_ns);
@@ -426,7 +445,7 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
     if (cairn_netcode_slots_find_address(&server->slots, from) != CAIRN_LOOKUP_NONE) {
         return CAIRN_NETCODE_DROP_ADDRESS_CONNECTED;
     }
-    if (cairn_netcode_slots_find_id(&server->slots, token->client_id) != CAIRN_LOOKUP_NONE) {
+    if (is_id_taken(server, token->client_id, request->expire_unix_s)) {
         return CAIRN_NETCODE_DROP_ID_CONNECTED;
     }
     return cairn_token_history_holds(&server->history,
@@ -485,7 +504,9 @@ static cairn_netcode_drop answer_request(cairn_netcode_server *server, const cai
     const cairn_packet_request *request, const cairn_token_private *token) {
     cairn_handshake handshake = handshake_of(server, from, request, token);
     cairn_netcode_drop drop = CAIRN_NETCODE_DROP_SERVER_FULL;
-    if (is_full(server)) {
+    const bool again =
+        cairn_netcode_slots_find_id(&server->slots, handshake.client_id) != CAIRN_LOOKUP_NONE;
+    if (is_full(server) && !(again && server->admitting)) {
         queue_answer(server, from, handshake.server_index, handshake.server_to_client_key, &denied);
     } else {
         drop = cairn_handshakes_put(&server->handshakes, &handshake, server->now_ns);
@@ -560,8 +581,17 @@ static cairn_netcode_drop accept_response(cairn_netcode_server *server,
     if (!is_challenge_of(server, handshake, response)) {
         return CAIRN_NETCODE_DROP_CHALLENGE;
     }
-    if (cairn_netcode_slots_find_id(&server->slots, handshake->client_id) != CAIRN_LOOKUP_NONE) {
+    if (is_id_taken(server, handshake->client_id, handshake->expire_unix_s)) {
         return CAIRN_NETCODE_DROP_ID_CONNECTED;
+    }
+    const uint32_t old = cairn_netcode_slots_find_id(&server->slots, handshake->client_id);
+    if (old != CAIRN_LOOKUP_NONE && server->admitting) {
+        // The slot is free when the caller has taken the event. The client repeats its response in
+        // 100 ms, which the caller's advance precedes.
+        apply_input(server, old, CAIRN_NETCODE_SERVER_INPUT_KICK, NULL, CAIRN_NETCODE_REPLACED);
+        if (is_full(server)) {
+            return CAIRN_NETCODE_DROP_ID_CONNECTED;
+        }
     }
     if (is_full(server)) {
         queue_answer(server, &handshake->address, handshake->server_index,
@@ -598,6 +628,26 @@ static cairn_netcode_drop receive_from_client(cairn_netcode_server *server, uint
     return drop;
 }
 
+static cairn_netcode_drop receive_path_packet(
+    cairn_netcode_server *server, const cairn_address *from, const uint8_t *bytes, size_t size) {
+    const cairn_netcode_path path = {.slots = &server->slots,
+        .from = from,
+        .now_ns = server->now_ns,
+        .protocol_id = server->config.protocol_id,
+        .number_key = server->sequence_key,
+        .body = server->body};
+    cairn_packet answer;
+    uint32_t client = CAIRN_LOOKUP_NONE;
+    const cairn_netcode_drop drop =
+        cairn_netcode_path_receive(&path, bytes, size, &client, &answer);
+    if (drop == CAIRN_NETCODE_TAKEN && answer.type == CAIRN_PACKET_PATH_CHALLENGE) {
+        queue_to_client(server, client, &answer);
+    } else if (drop == CAIRN_NETCODE_TAKEN && answer.type == CAIRN_PACKET_KEEP_ALIVE) {
+        queue_keep_alive(server, client);
+    }
+    return drop;
+}
+
 static cairn_netcode_drop receive_from_unknown_peer(cairn_netcode_server *server,
     const cairn_address *from, const cairn_packet_header *header, const uint8_t *bytes,
     size_t size) {
@@ -619,12 +669,25 @@ static cairn_netcode_drop receive_from_unknown_peer(cairn_netcode_server *server
 static cairn_netcode_drop receive_encrypted(
     cairn_netcode_server *server, const cairn_address *from, const uint8_t *bytes, size_t size) {
     cairn_packet_header header;
-    const cairn_netcode_drop drop =
+    const unsigned type = size > 0 ? bytes[0] & 15u : 0;
+    if ((CAIRN_PACKETS_OF_PATH_TO_SERVER & CAIRN_PACKET_BIT(type)) != 0) {
+        return receive_path_packet(server, from, bytes, size);
+    }
+    cairn_netcode_drop drop =
         cairn_packet_read_header(bytes, size, CAIRN_PACKETS_TO_SERVER, &header);
     if (drop != CAIRN_NETCODE_TAKEN) {
         return drop;
     }
     const uint32_t client = cairn_netcode_slots_find_address(&server->slots, from);
+    const uint32_t moving = client == CAIRN_LOOKUP_NONE
+                                ? cairn_netcode_path_find(&server->slots, from, server->now_ns)
+                                : CAIRN_LOOKUP_NONE;
+    if (moving != CAIRN_LOOKUP_NONE) {
+        drop = receive_from_client(server, moving, &header, bytes, size);
+        // A client that left has no candidate any more.
+        server->slots.list[moving].candidate_bytes += drop == CAIRN_NETCODE_TAKEN ? size : 0;
+        return drop;
+    }
     return client != CAIRN_LOOKUP_NONE
                ? receive_from_client(server, client, &header, bytes, size)
                : receive_from_unknown_peer(server, from, &header, bytes, size);

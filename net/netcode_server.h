@@ -64,7 +64,8 @@ typedef enum cairn_netcode_event_kind {
 typedef enum cairn_netcode_disconnect_reason {
     CAIRN_NETCODE_LEFT = 1, // the client sent disconnect
     CAIRN_NETCODE_TIMED_OUT = 2,
-    CAIRN_NETCODE_KICKED = 3, // cairn_netcode_server_disconnect
+    CAIRN_NETCODE_KICKED = 3,   // cairn_netcode_server_disconnect
+    CAIRN_NETCODE_REPLACED = 4, // the same client id connected with a newer token
 } cairn_netcode_disconnect_reason;
 
 typedef struct cairn_netcode_event {
@@ -83,6 +84,10 @@ typedef struct cairn_netcode_event {
 // a receive that finds an unread one drops it (counted). A slot is reused only after its disconnect
 // event was taken.
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out);
+
+// Whether the client began to use another address since the last call: what is known of the path
+// to it is void.
+bool cairn_netcode_server_take_move(cairn_netcode_server *server, uint32_t client);
 
 // Writes the next handshake answer, keep-alive or disconnect to `bytes` (room for
 // CAIRN_DATAGRAM_SIZE_MAX) and returns its size, or 0 if nothing is to be sent. Call it

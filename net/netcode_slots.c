@@ -12,13 +12,16 @@ cairn_status cairn_netcode_slots_create(
     *slots = (cairn_netcode_slots){.count = count};
     slots->list = calloc(count, sizeof *slots->list);
     const cairn_status by_address = cairn_lookup_create(&slots->by_address, count, hash_key);
+    const cairn_status by_candidate = cairn_lookup_create(&slots->by_candidate, count, hash_key);
     const cairn_status by_id = cairn_lookup_create(&slots->by_id, count, hash_key);
-    const bool whole = slots->list != NULL && by_address == CAIRN_OK && by_id == CAIRN_OK;
+    const bool whole = slots->list != NULL && by_address == CAIRN_OK && by_candidate == CAIRN_OK &&
+                       by_id == CAIRN_OK;
     return whole ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
 
 void cairn_netcode_slots_destroy(cairn_netcode_slots *slots) {
     cairn_lookup_destroy(&slots->by_address);
+    cairn_lookup_destroy(&slots->by_candidate);
     cairn_lookup_destroy(&slots->by_id);
     if (slots->list != NULL) {
         cairn_wipe(slots->list, slots->count * sizeof *slots->list);
@@ -30,6 +33,37 @@ void cairn_netcode_slots_destroy(cairn_netcode_slots *slots) {
 uint32_t cairn_netcode_slots_find_address(
     const cairn_netcode_slots *slots, const cairn_address *address) {
     return cairn_lookup_find(&slots->by_address, address, sizeof *address);
+}
+
+uint32_t cairn_netcode_slots_find_candidate(
+    const cairn_netcode_slots *slots, const cairn_address *address) {
+    return cairn_lookup_find(&slots->by_candidate, address, sizeof *address);
+}
+
+void cairn_netcode_slots_set_candidate(
+    cairn_netcode_slots *slots, uint32_t index, const cairn_address *address) {
+    cairn_netcode_slot *slot = &slots->list[index];
+    CAIRN_ASSERT(!slot->moving && slot->state != CAIRN_PEER_UNKNOWN);
+    CAIRN_ASSERT(cairn_netcode_slots_find_candidate(slots, address) == CAIRN_LOOKUP_NONE);
+    slot->moving = true;
+    slot->candidate = *address;
+    slot->candidate_bytes = 0;
+    cairn_lookup_insert(&slots->by_candidate, &slot->candidate, sizeof slot->candidate, index);
+}
+
+void cairn_netcode_slots_forget_candidate(cairn_netcode_slots *slots, uint32_t index) {
+    CAIRN_ASSERT(slots->list[index].moving);
+    slots->list[index].moving = false;
+    cairn_lookup_remove(&slots->by_candidate, index);
+}
+
+void cairn_netcode_slots_settle(cairn_netcode_slots *slots, uint32_t index) {
+    cairn_netcode_slot *slot = &slots->list[index];
+    cairn_netcode_slots_forget_candidate(slots, index);
+    CAIRN_ASSERT(cairn_netcode_slots_find_address(slots, &slot->candidate) == CAIRN_LOOKUP_NONE);
+    cairn_lookup_remove(&slots->by_address, index);
+    slot->address = slot->candidate;
+    cairn_lookup_insert(&slots->by_address, &slot->address, sizeof slot->address, index);
 }
 
 uint32_t cairn_netcode_slots_find_id(const cairn_netcode_slots *slots, uint64_t client_id) {
@@ -60,6 +94,7 @@ void cairn_netcode_slots_open(
         .state = CAIRN_PEER_UNCONFIRMED,
         .address = handshake->address,
         .client_id = handshake->client_id,
+        .expire_unix_s = handshake->expire_unix_s,
         .sequence = handshake->first_sequence,
         .timeout_ns =
             handshake->timeout_s > 0 ? (uint64_t)handshake->timeout_s * CAIRN_NS_PER_S : 0,
@@ -79,6 +114,9 @@ void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index) {
     CAIRN_ASSERT(index < slots->count);
     cairn_netcode_slot *slot = &slots->list[index];
     CAIRN_ASSERT(slot->state != CAIRN_PEER_UNKNOWN);
+    if (slot->moving) {
+        cairn_netcode_slots_forget_candidate(slots, index);
+    }
     slot->state = CAIRN_PEER_UNKNOWN;
     cairn_wipe(slot->client_to_server_key, CAIRN_KEY_SIZE);
     cairn_wipe(slot->server_to_client_key, CAIRN_KEY_SIZE);

@@ -16,9 +16,18 @@
 typedef struct cairn_netcode_slot {
     cairn_netcode_peer state; // UNKNOWN: the slot is free
     cairn_address address;
+    // Where the client says that it is now, until it has answered a challenge there. It is sent at
+    // most as many bytes there as came from there.
+    bool moving;
+    bool moved; // since the caller asked
+    cairn_address candidate;
+    uint64_t path_number; // of the challenge
+    uint64_t candidate_bytes;
+    uint64_t candidate_until_ns;
     uint64_t client_id;
-    uint64_t sequence;   // of the next packet to this client; starts as the handshake says
-    uint64_t timeout_ns; // 0: none
+    uint64_t expire_unix_s; // of its token
+    uint64_t sequence;      // of the next packet to this client; starts as the handshake says
+    uint64_t timeout_ns;    // 0: none
     uint64_t sent_ns;
     uint64_t last_receive_ns;
     cairn_replay replay;
@@ -32,6 +41,7 @@ typedef struct cairn_netcode_slots {
     uint32_t count;           // of slots
     uint64_t taken[(CAIRN_CLIENTS_MAX + 63) / 64];
     cairn_lookup by_address;
+    cairn_lookup by_candidate;
     cairn_lookup by_id;
 } cairn_netcode_slots;
 
@@ -43,12 +53,21 @@ void cairn_netcode_slots_destroy(cairn_netcode_slots *slots);
 // Slot numbers, or CAIRN_LOOKUP_NONE.
 uint32_t cairn_netcode_slots_find_address(
     const cairn_netcode_slots *slots, const cairn_address *address);
+uint32_t cairn_netcode_slots_find_candidate(
+    const cairn_netcode_slots *slots, const cairn_address *address);
 uint32_t cairn_netcode_slots_find_id(const cairn_netcode_slots *slots, uint64_t client_id);
 uint32_t cairn_netcode_slots_find_free(const cairn_netcode_slots *slots);
 
 // Puts the client of a handshake into a free slot, unconfirmed. Address and id must be new.
 void cairn_netcode_slots_open(
     cairn_netcode_slots *slots, uint32_t index, const cairn_handshake *handshake, uint64_t now_ns);
+// The client may be at another address, at which no client may be; `settle` makes it the client's
+// address, `forget_candidate` drops it. Neither may be called if there is none.
+void cairn_netcode_slots_set_candidate(
+    cairn_netcode_slots *slots, uint32_t index, const cairn_address *address);
+void cairn_netcode_slots_settle(cairn_netcode_slots *slots, uint32_t index);
+void cairn_netcode_slots_forget_candidate(cairn_netcode_slots *slots, uint32_t index);
+
 // Removes the client and wipes its keys; the slot is not reused before it is released.
 void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index);
 void cairn_netcode_slots_release(cairn_netcode_slots *slots, uint32_t index);

@@ -180,6 +180,8 @@ const char *cairn_netcode_drop_text(cairn_netcode_drop drop) {
         [CAIRN_NETCODE_DROP_SERVER_FULL] = "server full",
         [CAIRN_NETCODE_DROP_CHALLENGE] = "challenge token is not of this handshake",
         [CAIRN_NETCODE_DROP_WRONG_STATE] = "not expected in this state",
+        [CAIRN_NETCODE_DROP_PATH_OLD] = "path request is older than another packet",
+        [CAIRN_NETCODE_DROP_PATH_RESPONSE] = "path response without its challenge",
         [CAIRN_NETCODE_DROP_SEND_QUEUE_FULL] = "send queue full",
         [CAIRN_NETCODE_DROP_UNREAD] = "last payload was not taken in time",
     };

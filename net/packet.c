@@ -64,6 +64,13 @@ static void write_body(cairn_writer *writer, const cairn_packet *packet) {
         CAIRN_ASSERT(packet->payload.size >= 1 && packet->payload.size <= CAIRN_PAYLOAD_SIZE_MAX);
         cairn_write_bytes(writer, packet->payload.bytes, packet->payload.size);
         break;
+    case CAIRN_PACKET_PATH_REQUEST:
+    case CAIRN_PACKET_PATH_CHALLENGE:
+    case CAIRN_PACKET_PATH_RESPONSE:
+        cairn_write_u64(writer, packet->path.number);
+        cairn_write_zeros(
+            writer, packet->type == CAIRN_PACKET_PATH_REQUEST ? CAIRN_PACKET_PATH_PADDING : 0);
+        break;
     default:
         CAIRN_ASSERT(
             packet->type == CAIRN_PACKET_DENIED || packet->type == CAIRN_PACKET_DISCONNECT);
@@ -87,6 +94,13 @@ static void read_body(cairn_reader *reader, cairn_packet *packet) {
         packet->payload.bytes = cairn_read_view(reader, packet->payload.size);
         reader->ok = reader->ok && packet->payload.size >= 1;
         break;
+    case CAIRN_PACKET_PATH_REQUEST:
+    case CAIRN_PACKET_PATH_CHALLENGE:
+    case CAIRN_PACKET_PATH_RESPONSE:
+        packet->path.number = cairn_read_u64(reader);
+        (void)cairn_read_view(
+            reader, packet->type == CAIRN_PACKET_PATH_REQUEST ? CAIRN_PACKET_PATH_PADDING : 0);
+        break;
     default:
         break;
     }
@@ -103,7 +117,7 @@ static void write_associated_data(
 }
 
 static uint8_t write_header(cairn_writer *writer, cairn_packet_type type, uint64_t sequence) {
-    CAIRN_ASSERT(type > CAIRN_PACKET_REQUEST && type < CAIRN_PACKET_TYPE_COUNT);
+    CAIRN_ASSERT(type > CAIRN_PACKET_REQUEST && type <= CAIRN_PACKET_PATH_RESPONSE);
     unsigned sequence_bytes = 1;
     while (sequence_bytes < 8 && sequence >> (8 * sequence_bytes) != 0) {
         ++sequence_bytes;

@@ -21,7 +21,11 @@ typedef enum cairn_packet_type {
     CAIRN_PACKET_KEEP_ALIVE = 4,
     CAIRN_PACKET_PAYLOAD = 5,
     CAIRN_PACKET_DISCONNECT = 6,
-    CAIRN_PACKET_TYPE_COUNT
+    CAIRN_PACKET_TYPE_COUNT, // of netcode 1.02; cairn's own follow, for a client whose address
+                             // changes
+    CAIRN_PACKET_PATH_REQUEST = CAIRN_PACKET_TYPE_COUNT,
+    CAIRN_PACKET_PATH_CHALLENGE,
+    CAIRN_PACKET_PATH_RESPONSE,
 } cairn_packet_type;
 
 // The encrypted types that each side accepts, one bit each.
@@ -33,6 +37,16 @@ typedef enum cairn_packet_type {
     (CAIRN_PACKET_BIT(CAIRN_PACKET_DENIED) | CAIRN_PACKET_BIT(CAIRN_PACKET_CHALLENGE) |            \
         CAIRN_PACKET_BIT(CAIRN_PACKET_KEEP_ALIVE) | CAIRN_PACKET_BIT(CAIRN_PACKET_PAYLOAD) |       \
         CAIRN_PACKET_BIT(CAIRN_PACKET_DISCONNECT))
+
+// Packets of a path. Those to the server end with the client's index, unencrypted: the address that
+// they come from names no session.
+#define CAIRN_PACKETS_OF_PATH_TO_SERVER                                                            \
+    (CAIRN_PACKET_BIT(CAIRN_PACKET_PATH_REQUEST) | CAIRN_PACKET_BIT(CAIRN_PACKET_PATH_RESPONSE))
+#define CAIRN_PACKETS_OF_PATH_TO_CLIENT CAIRN_PACKET_BIT(CAIRN_PACKET_PATH_CHALLENGE)
+#define CAIRN_PACKET_INDEX_SIZE 4
+// A request is as long as the message with which a server goes on: until the client has answered the
+// challenge, the server sends no more than it received.
+#define CAIRN_PACKET_PATH_PADDING 1152
 
 #define CAIRN_CHALLENGE_TOKEN_SIZE 300
 #define CAIRN_PACKET_REQUEST_SIZE 1078
@@ -64,6 +78,10 @@ typedef struct cairn_packet_payload {
     size_t size; // 1 .. CAIRN_PAYLOAD_SIZE_MAX
 } cairn_packet_payload;
 
+typedef struct cairn_packet_path {
+    uint64_t number; // of a challenge, and of its response; 0 in a request
+} cairn_packet_path;
+
 // An encrypted packet. Denied and disconnect have no body.
 typedef struct cairn_packet {
     cairn_packet_type type; // not a request
@@ -71,6 +89,7 @@ typedef struct cairn_packet {
         cairn_packet_challenge challenge; // of challenge and response
         cairn_packet_keep_alive keep_alive;
         cairn_packet_payload payload;
+        cairn_packet_path path;
     };
 } cairn_packet;
 

@@ -289,6 +289,12 @@ static void advance_session(cairn_server *server, cairn_session *session) {
     if (session->state == CAIRN_SESSION_FREE) {
         return;
     }
+    if (cairn_netcode_server_take_move(server->context.netcode, session->client)) {
+        cairn_link_path_changed(session->link, now_ns);
+        server->statistics.path_changes += 1;
+        cairn_context_emit(&server->context, session->room, CAIRN_LOG_INFO, "client_moved",
+            session->client_id, "the client says that its address changed", 0);
+    }
     while (session->conditioner_in != NULL &&
            (size = cairn_link_conditioner_take(session->conditioner_in, now_ns, payload)) > 0) {
         receive_payload(server, session, payload, size);

@@ -359,6 +359,8 @@ static const char *disconnect_text(cairn_netcode_disconnect_reason reason) {
         return "timed out";
     case CAIRN_NETCODE_KICKED:
         return "was disconnected by the server";
+    case CAIRN_NETCODE_REPLACED:
+        return "connected again with a newer token";
     }
     return "";
 }

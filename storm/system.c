@@ -178,6 +178,11 @@ static bool issue_token(cairn_system *system, uint64_t client_id, bool rights,
     return cairn_token_issue(&request, token) == CAIRN_OK;
 }
 
+void cairn_system_change_address(cairn_system *system, uint32_t i) {
+    const cairn_address address = next_address(system, i);
+    cairn_virtual_move(system->network, system->clients[i].endpoint, &address);
+}
+
 bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
     cairn_system_client *c = &system->clients[i];
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];

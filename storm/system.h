@@ -100,6 +100,9 @@ bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_conf
     cairn_virtual_clock clock, const cairn_virtual_path *path);
 // The same client connects again with a new token from a new address.
 bool cairn_system_rejoin(cairn_system *system, uint32_t i);
+// The client has a new address from now on and notices nothing: a NAT forgot the old one, to which
+// nothing is delivered any more.
+void cairn_system_change_address(cairn_system *system, uint32_t i);
 void cairn_system_disconnect(cairn_system *system, uint32_t i); // sends disconnects
 void cairn_system_remove(cairn_system *system, uint32_t i);     // sends nothing
 void cairn_system_cut(cairn_system *system, uint32_t i, bool cut);

@@ -176,6 +176,11 @@ cairn_address cairn_client_server_address(const cairn_client *client);
 // from the server is counted (cairn_client_drop_read) and ignored. `bytes` is not kept.
 void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size);
+// The host noticed that its address or network changed: a socket error, another interface, a new
+// socket. The client proves to the server at once that it is here. It also does so by itself when
+// it has heard nothing for twice the usual time between datagrams (50 to 150 ms), as after a NAT
+// forgot it. The session goes on; nothing else is to be done. Does nothing unless connected.
+void cairn_client_path_changed(cairn_client *client, uint64_t now_ns);
 // Runs what is due: time-outs, inputs, steps of the client's world. After a stall of the host, the
 // server or the path, the first message that arrives corrects the client's clock. A world that lags
 // catches up by at most ten ticks and resim_budget_us in one advance (lockstep), or by what
@@ -333,6 +338,7 @@ typedef struct cairn_client_connection_statistics {
     float loss;                // fraction of sent datagrams that were lost, smoothed
     uint64_t rate_bytes_per_s; // at which datagrams may leave now; 0: not limited yet
     uint64_t queue_ns;         // how long they wait on the path to the server now
+    uint64_t path_changes;     // times that the server saw this client at another address
     uint64_t datagrams_sent;
     uint64_t datagrams_received;
     uint64_t datagrams_dropped; // since create, for any reason; cairn_client_drop_read lists them

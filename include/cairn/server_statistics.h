@@ -86,6 +86,7 @@ typedef struct cairn_server_statistics {
     cairn_server_room_statistics total;
     uint32_t rooms;
     uint32_t clients;             // connected
+    uint64_t path_changes;        // clients that said they are at another address
     uint64_t protocol_violations; // messages that were malformed or did not fit the state
     uint64_t streams_failed; // clients disconnected because they can or will not take what waits
     uint64_t datagrams_received;

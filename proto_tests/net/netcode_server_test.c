@@ -143,7 +143,12 @@ TEST("an invalid header is dropped for the right reason") {
         {0x10, 30, CAIRN_NETCODE_DROP_TYPE}, // a request is not encrypted
         {0x11, 30, CAIRN_NETCODE_DROP_TYPE}, // only servers deny
         {0x12, 333, CAIRN_NETCODE_DROP_TYPE},
-        {0x17, 30, CAIRN_NETCODE_DROP_TYPE},
+        {0x18, 30, CAIRN_NETCODE_DROP_TYPE}, // only servers challenge
+        {0x1a, 30, CAIRN_NETCODE_DROP_TYPE},
+        {0x17, 21, CAIRN_NETCODE_DROP_SIZE},
+        {0x87, 28, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
+        {0x17, 30, CAIRN_NETCODE_DROP_UNKNOWN_SENDER}, // slot 0 is free
+        {0x19, 1230, CAIRN_NETCODE_DROP_SIZE},
         {0x1f, 30, CAIRN_NETCODE_DROP_TYPE},
         {0x04, 30, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},
         {0x94, 40, CAIRN_NETCODE_DROP_SEQUENCE_BYTES},

@@ -105,11 +105,15 @@ void cairn_tick_stream_send(const cairn_server_context *context, cairn_session *
     if (missing >= end) {
         return; // no tick was stepped since the client's state
     }
-    uint64_t first = first_tick_that_fits(log, missing, THREE_PAYLOADS_SIZE);
+    const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
+    // On a path of which nothing is known yet, because the client's address has just changed, only
+    // as much may leave as came from there.
+    const bool known = link->rate_bytes_per_s > 0;
+    uint64_t first =
+        first_tick_that_fits(log, missing, known ? THREE_PAYLOADS_SIZE : ONE_PAYLOAD_SIZE);
     if (first > missing) {
         first = first_tick_that_fits(log, missing, ONE_PAYLOAD_SIZE);
         // The acknowledgement is overdue after the round trip and some ticks of both sides.
-        const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
         const uint64_t tick_ns = CAIRN_NS_PER_S / session->room->settings.tick_rate_hz;
         const uint64_t rtt_ns =
             link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : RTT_NS_DEFAULT;
