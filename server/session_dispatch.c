@@ -171,6 +171,8 @@ static void leave_room(const dispatch *d) {
     }
     if (session->slot != CAIRN_SLOT_NONE) {
         cairn_inbox_leave(room->inbox, session->slot);
+        room->left_clients[session->slot] = session->client_id;
+        room->left_slots |= UINT64_C(1) << session->slot;
         room->statistics.leaves += 1;
         session->slot = CAIRN_SLOT_NONE;
     }
@@ -187,6 +189,18 @@ static const char *mode_text(uint32_t mode) {
     };
     CAIRN_ASSERT(mode < CAIRN_MODE_COUNT);
     return texts[mode];
+}
+
+// A client that was here before takes the slot that it had, if nobody has it; otherwise the lowest
+// free one.
+static uint32_t join_slot(cairn_room *room, uint64_t client_id) {
+    for (uint32_t slot = 0; slot < room->settings.players_max; ++slot) {
+        if ((room->left_slots >> slot & 1) != 0 && room->left_clients[slot] == client_id &&
+            cairn_inbox_join_at(room->inbox, slot)) {
+            return slot;
+        }
+    }
+    return cairn_inbox_join(room->inbox);
 }
 
 static cairn_session_state on_hello(const dispatch *d) {
@@ -216,11 +230,12 @@ static cairn_session_state on_hello(const dispatch *d) {
         return refuse(d, CAIRN_REFUSAL_ROOM_FULL, "the server is out of memory");
     }
     if (hello->spectator == 0) {
-        const uint32_t slot = cairn_inbox_join(room->inbox);
+        const uint32_t slot = join_slot(room, session->client_id);
         if (slot == CAIRN_SLOTS_MAX) {
             leave_room(d);
             return refuse(d, CAIRN_REFUSAL_ROOM_FULL, "all player slots of the room are taken");
         }
+        room->left_slots &= ~(UINT64_C(1) << slot);
         session->slot = slot;
         cairn_input_wait_reset_slot(room, slot);
         room->statistics.joins += 1;

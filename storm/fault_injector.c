@@ -45,6 +45,11 @@ static cairn_virtual_path draw_path(cairn_storm *s) {
         &s->random, s->system.config.tick_rate_hz, s->config.loss_permille_max);
 }
 
+static bool is_connected(const cairn_storm *s, uint32_t i) {
+    const cairn_client_state state = cairn_client_state_read(s->system.clients[i].client);
+    return state == CAIRN_CLIENT_JOINING || state == CAIRN_CLIENT_PLAYING;
+}
+
 // Leads the paths between the client and the server through bottlenecks, or not.
 static void draw_bottlenecks(cairn_storm *s, uint32_t i) {
     cairn_virtual_network *network = s->system.network;
@@ -208,6 +213,10 @@ static void inject_fault(cairn_storm *s, uint32_t i) {
         cairn_virtual_connect(s->system.network, endpoint, s->system.server_endpoint, &path);
         draw_bottlenecks(s, i);
         report_event(s, "gets another path", i);
+    } else if (what < 60 && is_connected(s, i)) { // a handshake belongs to its address
+        cairn_system_change_address(&s->system, i);
+        report_event(s, "changes its address", i);
+        s->report.address_changes++;
     } else if (what < 65) {
         slot->leaving = true;
         cairn_system_disconnect(&s->system, i);

@@ -51,6 +51,8 @@ typedef struct bot {
     uint64_t seconds;
     uint64_t stats_interval_s;
     uint64_t join_after_s;
+    uint64_t rebind_s; // 0: never
+    uint64_t next_rebind_ns;
     uint64_t damage_s; // 0: never
     uint64_t next_damage_ns;
     uint32_t damaged;
@@ -196,6 +198,7 @@ static void put_path(cairn_json *json, const cairn_client_statistics *s) {
     cairn_json_put_integer(json, "lateness_us", s->inputs.lateness_us);
     cairn_json_put_real(json, "loss", (double)s->connection.loss);
     cairn_json_put_count(json, "rtt_us", s->connection.rtt_ns / 1000);
+    cairn_json_put_count(json, "path_changes", s->connection.path_changes);
     cairn_json_put_count(json, "queue_us", s->connection.queue_ns / 1000);
     cairn_json_put_count(json, "delay_us", s->snapshots.interpolation_delay_ns / 1000);
     cairn_json_put_count(json, "lead_us", s->inputs.lead_ns / 1000);
@@ -278,6 +281,12 @@ static void run_frame(bot *b, uint64_t now_ns) {
         measure_column(b);
     }
     damage_own_world(b, now_ns);
+    if (b->rebind_s > 0 && now_ns >= b->next_rebind_ns) {
+        if (b->next_rebind_ns > 0) {
+            cairn_client_uv_rebind(b->driver);
+        }
+        b->next_rebind_ns = now_ns + b->rebind_s * CAIRN_NS_PER_S;
+    }
     if (b->config.mode == CAIRN_CLIENT_PREDICT) {
         cairn_client_statistics s;
         cairn_client_statistics_read(b->client, &s);
@@ -378,6 +387,9 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
         {"--damage", NULL, "S",
             "heal: corrupt the own world every other second, from this second on (0: never)",
             CAIRN_FLAG_U64, .out = &b->damage_s, .most = 3600},
+        {"--rebind", NULL, "S",
+            "change the own address each time, as in another network (0: never)", CAIRN_FLAG_U64,
+            .out = &b->rebind_s, .most = 3600},
         {"--spectator", NULL, NULL, "join without a player slot", CAIRN_FLAG_SWITCH,
             .out = &b->config.spectator},
         {"--room", NULL, "NAME", "room to join (the server's first)", CAIRN_FLAG_TEXT,

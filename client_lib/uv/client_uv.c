@@ -17,9 +17,8 @@ struct cairn_client_uv {
     uv_loop_t own_loop;
     uv_loop_t *loop;
     uv_timer_t timer;
-    uv_udp_t sockets[SOCKETS];
-    bool open[SOCKETS];
-    uint32_t open_handles; // of libuv
+    uv_udp_t *sockets[SOCKETS]; // NULL: not open; freed when libuv has closed them
+    uint32_t open_handles;      // of libuv
     bool closing;
     uint64_t first_frame_ns;
     uint64_t frames; // since first_frame_ns
@@ -58,20 +57,21 @@ static void on_receive(uv_udp_t *socket, ssize_t size, const uv_buf_t *buffer,
 
 static bool open_socket(cairn_client_uv *driver, int which) {
     CAIRN_ASSERT(which == SOCKET_IPV4 || which == SOCKET_IPV6);
-    if (driver->open[which]) {
+    if (driver->sockets[which] != NULL) {
         return true;
     }
-    uv_udp_t *socket = &driver->sockets[which];
+    uv_udp_t *socket = calloc(1, sizeof *socket);
     const cairn_address any = {
         .family = which == SOCKET_IPV4 ? CAIRN_ADDRESS_IPV4 : CAIRN_ADDRESS_IPV6};
     struct sockaddr_storage storage;
     cairn_address_to_sockaddr(&any, &storage);
-    if (uv_udp_init(driver->loop, socket) != 0) {
+    if (socket == NULL || uv_udp_init(driver->loop, socket) != 0) {
+        free(socket);
         return false;
     }
     socket->data = driver;
     driver->open_handles++;
-    driver->open[which] = true;
+    driver->sockets[which] = socket;
     return uv_udp_bind(socket, (const struct sockaddr *)&storage, 0) == 0 &&
            uv_udp_recv_start(socket, on_allocate, on_receive) == 0;
 }
@@ -85,9 +85,15 @@ static void send_all(cairn_client_uv *driver) {
         struct sockaddr_storage storage;
         cairn_address_to_sockaddr(&to, &storage);
         uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)size);
-        bool sent = open_socket(driver, which) && uv_udp_try_send(&driver->sockets[which], &buffer,
-                                                      1, (const struct sockaddr *)&storage) >= 0;
-        driver->send_errors += sent ? 0 : 1;
+        const int result = open_socket(driver, which)
+                               ? uv_udp_try_send(driver->sockets[which], &buffer, 1,
+                                     (const struct sockaddr *)&storage)
+                               : UV_EMFILE;
+        driver->send_errors += result >= 0 ? 0 : 1;
+        if (result == UV_ENETUNREACH || result == UV_EHOSTUNREACH || result == UV_EADDRNOTAVAIL ||
+            result == UV_ENETDOWN) {
+            cairn_client_path_changed(driver->config.client, uv_hrtime());
+        }
     }
 }
 
@@ -165,9 +171,28 @@ static void on_closed(uv_handle_t *handle) {
     cairn_client_uv *driver = handle->data;
     CAIRN_ASSERT(driver->open_handles > 0);
     driver->open_handles--;
-    if (driver->open_handles == 0 && driver->loop != &driver->own_loop) {
+    if (handle->type == UV_UDP) {
+        free(handle);
+    }
+    if (driver->closing && driver->open_handles == 0 && driver->loop != &driver->own_loop) {
         free(driver);
     }
+}
+
+static void close_sockets(cairn_client_uv *driver) {
+    for (int i = 0; i < SOCKETS; i++) {
+        if (driver->sockets[i] != NULL) {
+            uv_close((uv_handle_t *)driver->sockets[i], on_closed);
+        }
+        driver->sockets[i] = NULL;
+    }
+}
+
+void cairn_client_uv_rebind(cairn_client_uv *driver) {
+    CAIRN_ASSERT(driver != NULL && !driver->closing);
+    close_sockets(driver);
+    cairn_client_path_changed(driver->config.client, uv_hrtime());
+    advance_and_send(driver);
 }
 
 void cairn_client_uv_close(cairn_client_uv *driver) {
@@ -175,11 +200,7 @@ void cairn_client_uv_close(cairn_client_uv *driver) {
         return;
     }
     driver->closing = true;
-    for (int i = 0; i < SOCKETS; i++) {
-        if (driver->open[i]) {
-            uv_close((uv_handle_t *)&driver->sockets[i], on_closed);
-        }
-    }
+    close_sockets(driver);
     uv_close((uv_handle_t *)&driver->timer, on_closed);
     if (driver->loop == &driver->own_loop) {
         uv_run(driver->loop, UV_RUN_DEFAULT);

@@ -44,6 +44,11 @@ bool cairn_client_uv_connect(
 // Calls cairn_client_disconnect; its datagrams are sent before it returns.
 void cairn_client_uv_disconnect(cairn_client_uv *driver);
 
+// The host learned that its network changed: opens new sockets, which have another local port, and
+// calls cairn_client_path_changed. The session goes on. The driver calls that function by itself
+// when the operating system says that the server cannot be reached.
+void cairn_client_uv_rebind(cairn_client_uv *driver);
+
 // Runs the loop until the next frame is due: receives, advances, sends, sleeps in between. Returns
 // the time of the frame, to sample the world at. Only for a driver with a loop of its own; with the
 // host's loop use on_frame.

@@ -181,6 +181,7 @@ typedef struct cairn_storm_report {
     uint64_t joins;
     uint64_t cuts;
     uint64_t stalls;
+    uint64_t address_changes;
     uint64_t bottlenecks;  // paths that led through one
     uint64_t queue_losses; // datagrams that found the queue of one full
     uint64_t restarts;

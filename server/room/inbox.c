@@ -16,6 +16,7 @@ typedef enum slot_phase {
     SLOT_JOINED,
     SLOT_LEAVING,             // LEAVE waits for the next tick
     SLOT_JOINING_AND_LEAVING, // JOIN and LEAVE wait for the same tick
+    SLOT_LEAVING_AND_JOINING, // LEAVE waits for the next tick, JOIN for the one after it
 } slot_phase;
 
 typedef struct slot_inputs {
@@ -84,13 +85,27 @@ uint32_t cairn_inbox_join(cairn_inbox *inbox) {
     return slot;
 }
 
+bool cairn_inbox_join_at(cairn_inbox *inbox, uint32_t slot) {
+    CAIRN_ASSERT(slot < inbox->config.slots);
+    const slot_phase phase = inbox->slots[slot].phase;
+    if (phase != SLOT_FREE && phase != SLOT_LEAVING) {
+        return false;
+    }
+    inbox->slots[slot] =
+        (slot_inputs){.phase = phase == SLOT_FREE ? SLOT_JOINING : SLOT_LEAVING_AND_JOINING};
+    CAIRN_ASSERT(inbox->players < inbox->config.slots);
+    inbox->players += 1;
+    return true;
+}
+
 static bool is_player(const slot_inputs *slot) {
-    return slot->phase == SLOT_JOINING || slot->phase == SLOT_JOINED;
+    return slot->phase == SLOT_JOINING || slot->phase == SLOT_JOINED ||
+           slot->phase == SLOT_LEAVING_AND_JOINING;
 }
 
 void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot) {
     CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
-    bool joined = inbox->slots[slot].phase == SLOT_JOINED;
+    const bool joined = inbox->slots[slot].phase != SLOT_JOINING;
     inbox->slots[slot] = (slot_inputs){.phase = joined ? SLOT_LEAVING : SLOT_JOINING_AND_LEAVING};
     CAIRN_ASSERT(inbox->players > 0);
     inbox->players -= 1;
@@ -177,7 +192,10 @@ static uint32_t gather_slot(cairn_inbox *inbox, uint32_t slot, cairn_command *ou
         *at++ = (cairn_command){.kind = CAIRN_COMMAND_LEAVE, .slot = slot};
         inputs->phase = SLOT_FREE;
     }
-    if (is_player(inputs)) {
+    if (inputs->phase == SLOT_LEAVING_AND_JOINING) {
+        *at++ = (cairn_command){.kind = CAIRN_COMMAND_LEAVE, .slot = slot};
+        inputs->phase = SLOT_JOINING;
+    } else if (is_player(inputs)) {
         inputs->phase = SLOT_JOINED;
         at += read_input(inbox, slot, at) ? 1 : 0;
     }
@@ -189,7 +207,8 @@ uint64_t cairn_inbox_joined(const cairn_inbox *inbox) {
     uint64_t joined = 0;
     for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
         const slot_phase phase = inbox->slots[slot].phase;
-        const bool known = phase == SLOT_JOINED || phase == SLOT_LEAVING;
+        const bool known =
+            phase == SLOT_JOINED || phase == SLOT_LEAVING || phase == SLOT_LEAVING_AND_JOINING;
         joined |= known ? UINT64_C(1) << slot : 0;
     }
     return joined;

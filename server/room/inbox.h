@@ -40,6 +40,9 @@ uint64_t cairn_inbox_tick(const cairn_inbox *inbox);
 
 // Gives the lowest free slot to a player: JOIN at the next tick. CAIRN_SLOTS_MAX: all are taken.
 uint32_t cairn_inbox_join(cairn_inbox *inbox);
+// Joins this slot if it is free or its player is leaving: then LEAVE comes first, a tick before
+// JOIN. Returns false if it is another player's.
+bool cairn_inbox_join_at(cairn_inbox *inbox, uint32_t slot);
 // LEAVE at the next tick; inputs that wait for the slot are dropped. The slot has a player
 // (asserted).
 void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot);

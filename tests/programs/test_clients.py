@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Clients at a server over real sockets on loopback, and the recording of what they did."""
 
+import time
+
 import pytest
 
 
@@ -30,6 +32,25 @@ def test_a_lockstep_bot_and_a_spectator_play_side_by_side(kit):
     out, _ = lockstep.communicate(timeout=30)
     assert lockstep.returncode == 0, out
     assert '"roots_differed":0' in out and '"roots_compared":0' not in out
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "predict", "interpolate"])
+def test_a_bot_that_changes_its_address_plays_on(kit, mode):
+    server = kit.serve()
+    answer = kit.bot(server, "--mode", mode, "--inputs", "random", "--rebind", 1, "--seconds", 4).json
+    assert answer["path_changes"] >= 2 and answer["played"] is True and answer["roots_differed"] == 0
+    assert answer["slot"] == 0 and answer["failure"] == ""
+
+
+def test_a_bot_that_was_killed_comes_back_at_once_with_a_newer_token(kit):
+    server = kit.serve()
+    again = ("--client-id", 7)
+    first = kit.start("cairn-bot", "--token", kit.token(server, *again), "--mode", "lockstep", "--seconds", 20)
+    time.sleep(2)
+    first.kill()
+    first.wait()
+    answer = kit.run("cairn-bot", "--token", kit.token(server, *again), "--mode", "lockstep", "--seconds", 2).json
+    assert answer["slot"] == 0 and answer["played"] is True
 
 
 def test_a_token_is_good_for_one_client(kit):

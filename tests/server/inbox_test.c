@@ -151,6 +151,24 @@ TEST("a slot is free only after its leave was stepped") {
     assert_string_equal(gather(inbox), "J");
 }
 
+TEST("a player that comes back takes its slot, also before its leave was stepped") {
+    SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
+    gather(inbox);
+    assert_false(cairn_inbox_join_at(inbox, 0)); // it is there
+    cairn_inbox_leave(inbox, 0);
+    assert_true(cairn_inbox_join_at(inbox, 0));
+    assert_int_equal(cairn_inbox_players(inbox), 1);
+    assert_string_equal(gather(inbox), "L");
+    assert_string_equal(gather(inbox), "J");
+    cairn_inbox_leave(inbox, 0);
+    assert_true(cairn_inbox_join_at(inbox, 0));
+    cairn_inbox_leave(inbox, 0); // and leaves again at once
+    assert_int_equal(cairn_inbox_players(inbox), 0);
+    assert_string_equal(gather(inbox), "L");
+    assert_true(cairn_inbox_join_at(inbox, 0));
+    assert_string_equal(gather(inbox), "J");
+}
+
 TEST("a player that leaves before its first tick joins and leaves in it") {
     SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
     take(inbox, 0, FIRST_TICK, 5);
