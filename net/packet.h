@@ -44,8 +44,8 @@ typedef enum cairn_packet_type {
     (CAIRN_PACKET_BIT(CAIRN_PACKET_PATH_REQUEST) | CAIRN_PACKET_BIT(CAIRN_PACKET_PATH_RESPONSE))
 #define CAIRN_PACKETS_OF_PATH_TO_CLIENT CAIRN_PACKET_BIT(CAIRN_PACKET_PATH_CHALLENGE)
 #define CAIRN_PACKET_INDEX_SIZE 4
-// A request is as long as the message with which a server goes on: until the client has answered the
-// challenge, the server sends no more than it received.
+// A request is as long as the message with which a server goes on: until the client has answered
+// the challenge, the server sends no more than it received.
 #define CAIRN_PACKET_PATH_PADDING 1152
 
 #define CAIRN_CHALLENGE_TOKEN_SIZE 300
