@@ -103,12 +103,17 @@ static uint64_t delivery_rate(const cairn_congestion *congestion, uint64_t now_n
                : (congestion->delivered - congestion->mark_delivered[1]) * CAIRN_NS_PER_S / span_ns;
 }
 
+// What the path's unevenness may look like as a queue.
+static uint64_t noise_of(const cairn_congestion *congestion) {
+    return least(congestion->noise_ns * 5 / 2, noise_ns_max);
+}
+
 static uint64_t tolerated_ns(const cairn_congestion *congestion, uint64_t now_ns) {
     const uint64_t rate = delivery_rate(congestion, now_ns);
     const uint64_t two_packets_ns =
         rate == 0 ? 0 : 2 * CAIRN_CONGESTION_PACKET_SIZE * CAIRN_NS_PER_S / rate;
-    const uint64_t noise_ns = least(congestion->noise_ns * 5 / 2, noise_ns_max);
-    return most(most(queue_ns_tolerated, noise_ns), least(two_packets_ns, 2 * queue_ns_tolerated));
+    return most(most(queue_ns_tolerated, noise_of(congestion)),
+        least(two_packets_ns, 2 * queue_ns_tolerated));
 }
 
 // Whether a whole payload does not fit the window.
@@ -350,7 +355,8 @@ void cairn_congestion_lost(cairn_congestion *congestion, uint64_t now_ns, uint64
         return;
     }
     const uint64_t queue_ns = standing_queue_ns(congestion, 2);
-    const bool congested = queue_ns > tolerated_ns(congestion, now_ns) / 2;
+    const bool congested =
+        queue_ns > most(tolerated_ns(congestion, now_ns) / 2, noise_of(congestion));
     if (sequence >= congestion->recovery && congested) {
         set_window(congestion, congestion->window / 2);
         congestion->threshold = congestion->window;
