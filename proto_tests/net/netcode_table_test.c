@@ -163,8 +163,8 @@ static void check_client_row(cairn_netcode_client_state from, unsigned input) {
     const cairn_netcode_drop drop = apply_to_client(&a, input);
     size_t size;
     const bool payload = cairn_netcode_client_next_payload(a.k.clients[0], &size) != NULL;
-    // A token that expires in CONNECTED ends nothing, but the client has heard nothing for so long that
-    // it says, twice, where it is.
+    // A token that expires in CONNECTED ends nothing, but the client has heard nothing for so long
+    // that it says, twice, where it is.
     const bool due =
         from == CAIRN_NETCODE_STATE_CONNECTED && input == CAIRN_NETCODE_CLIENT_INPUT_EXPIRE;
     const size_t datagrams = due ? 2 : counts[rule.action];
