@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A server that is killed leaves a recording that verifies, and a restarted server does not overwrite it."""
 
+import os
+import random
 import time
 
 import pytest
@@ -50,3 +52,20 @@ def test_a_server_that_is_stopped_signs_its_recording(kit, serve):
     text = kit.run("cairn-replay", "verify", "world.cairn", "--key", "public").out
     assert "signed by " + (kit.folder / "public").read_text().strip() in text
     kit.run("cairn-replay", "verify", "world.cairn", "--key", "sign", code=4)
+
+
+def test_every_setting_of_sync_survives_a_kill_at_a_random_instant(kit):
+    """CAIRN_KILLS=500 for a night."""
+    kit.signing_key()
+    recorded = 0
+    for number in range(int(os.environ.get("CAIRN_KILLS", 6))):
+        name = f"random{number}.cairn"
+        server = kit.serve("--tick-rate", 240, "--record", name, "--record-key", "sign", "--record-sync",
+                           ("none", "chunk", "close")[number % 3], "--room", f"side=thousand,record=side-{name}", scene="stack10")
+        time.sleep(random.Random(number).uniform(0, 0.9))
+        server.kill()
+        for path in kit.folder.glob(f"*{name}"):
+            kit.run("cairn-replay", "verify", path.name)
+            recorded += ticks(kit, path.name)
+            path.unlink()
+    assert recorded > 0
