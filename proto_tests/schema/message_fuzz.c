@@ -6,10 +6,19 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "proto_tests/schema/mutate.h"
 #include "schema/codec.h"
 #include "tests/kit/exact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t size_max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed);
+
+// Members of the message three times in four, otherwise bytes, which the verifier must refuse.
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t size_max, unsigned seed) {
+    const size_t changed = seed % 4 == 0 ? 0 : mutate_encoded_message(data, size, size_max, seed);
+    return changed > 0 ? changed : LLVMFuzzerMutate(data, size, size_max);
+}
 
 static cairn_encoder *encoders[2];
 

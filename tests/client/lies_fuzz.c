@@ -11,50 +11,18 @@
 #include "base/bytes.h"
 #include "client_lib/client_parts.h"
 #include "client_lib/client_probe.h"
+#include "tests/client/honest_messages.h"
 #include "tests/kit/exact.h"
-#include "tests/kit/rig.h"
 
-#define MODES 4
-#define MESSAGES_MAX 96
-#define PER_KIND_MAX 12
+#define MODES HONEST_MODES
 #define OPERATIONS_MAX 64
 #define MS_NS UINT64_C(1000000)
 #define START_NS (UINT64_C(1000) * MS_NS)
 #define START_UNIX_S 1700000000
 
-typedef struct honest_messages {
-    uint32_t count;
-    uint32_t of_kind[CAIRN_MESSAGE_KIND_COUNT];
-    cairn_link_message list[MESSAGES_MAX]; // bytes owned
-} honest_messages;
-
-static honest_messages honest[MODES];
-static rig session; // the real one, too large for a stack
-static bool capturing;
-static cairn_client *clients[MODES]; // that receive the hostile messages
+static const honest_messages *honest; // by mode
+static cairn_client *clients[MODES];  // that receive the hostile messages
 static uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-
-// The linker puts this in the place of cairn_client_take_message (--wrap).
-void __real_cairn_client_take_message(
-    cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
-void __wrap_cairn_client_take_message(
-    cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
-
-void __wrap_cairn_client_take_message(
-    cairn_client *client, uint64_t now_ns, const cairn_link_message *message) {
-    for (uint32_t mode = 0; mode < MODES && capturing; mode++) {
-        honest_messages *kept = &honest[mode];
-        cairn_message decoded;
-        if (rig_client(&session, mode) == client && kept->count < MESSAGES_MAX &&
-            cairn_message_decode(message->bytes, message->size, CAIRN_TO_CLIENT, &decoded) ==
-                CAIRN_DECODE_OK &&
-            kept->of_kind[decoded.kind]++ < PER_KIND_MAX) {
-            kept->list[kept->count] = *message;
-            kept->list[kept->count++].bytes = kit_exact_copy(message->bytes, message->size);
-        }
-    }
-    __real_cairn_client_take_message(client, now_ns, message);
-}
 
 static void ignore_report(void *context, const uint8_t *bytes, size_t size) {
     (void)context;
@@ -72,23 +40,6 @@ static cairn_client_config config_of(uint32_t mode) {
     return config;
 }
 
-static void capture_session(void) {
-    rig_start(&session, .seed = 7);
-    for (uint32_t mode = 0; mode < MODES; mode++) {
-        const cairn_client_config config = config_of(mode);
-        rig_join(&session, &config, NULL);
-    }
-    capturing = true;
-    rig_wait_to_play(&session);
-    rig_play(&session, 7, 600);
-    // The server then answers the healing client with the elements that differ.
-    const bool damaged = cairn_client_probe_damage(rig_client(&session, CAIRN_CLIENT_HEAL), 5);
-    CAIRN_ASSERT(damaged);
-    rig_play(&session, 8, 600);
-    capturing = false;
-    rig_end(&session);
-}
-
 static void prepare(void) {
     static const uint8_t key[CAIRN_KEY_SIZE] = {1};
     static const uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE] = {2};
@@ -104,7 +55,7 @@ static void prepare(void) {
         .entropy = entropy};
     cairn_status status = cairn_token_issue(&request, token);
     CAIRN_ASSERT(status == CAIRN_OK);
-    capture_session();
+    honest = honest_messages_capture(config_of);
     for (uint32_t mode = 0; mode < MODES; mode++) {
         const cairn_client_config config = config_of(mode);
         status = cairn_client_create(&config, &clients[mode]);
