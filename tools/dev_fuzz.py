@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""usage: tools/dev_fuzz.py [--hours N | --seconds N] [--only REGEX] [--keep] [--build FOLDER]
+
+Runs the libFuzzer targets of a build, one after the other, and prints executions, coverage and corpus of each.
+
+  --seconds N      each target runs N seconds (default 60)
+  --hours N        all targets together run N hours; those of whole sessions get the larger shares
+  --only REGEX     the targets whose names match
+  --keep           then replace each kept corpus in the repository by the smallest one that covers as much, at most
+                   300 kB: largest gains first
+  --build FOLDER   default build/asan
+
+New inputs are in build/fuzz-found/NAME and are used again by the next run; crashes are in build/fuzz-found/NAME-*. The last
+lines are appended to build/fuzz-found/report.csv: target, seconds, executions, edges, features, inputs, bytes."""
+
+import argparse
+import csv
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FOUND = pathlib.Path("build/fuzz-found")
+KEPT_SIZE_MAX = 300 * 1000
+# Shares of a night: an execution of a whole session takes a thousand times as long as one of a decoder.
+WEIGHTS = {"server_session": 10, "client_session": 10, "server_control": 4, "client_lies": 4}
+# Seconds that one input may take; the sanitizers make sessions slow.
+TIMEOUT_S = {"server_session": 20, "client_session": 20, "server_control": 20}
+
+
+def kept_corpus(name):
+    found = [path for path in pathlib.Path(".").glob(f"*tests/*/corpus/{name}") if path.is_dir()]
+    return found[0] if found else None
+
+
+def size_of(folder):
+    files = [path.stat().st_size for path in folder.iterdir() if path.is_file()] if folder else []
+    return len(files), sum(files)
+
+
+def fuzz(program, name, seconds):
+    """Returns the row of the report, and whether nothing was found."""
+    found = FOUND / name
+    found.mkdir(parents=True, exist_ok=True)
+    kept = kept_corpus(name)
+    log = FOUND / f"{name}.log"
+    command = [program, f"-max_total_time={seconds}", f"-timeout={TIMEOUT_S.get(name, 5)}", "-rss_limit_mb=2048", "-print_final_stats=1",
+               f"-artifact_prefix={found}-", found] + ([kept] if kept else [])
+    with open(log, "wb") as out:
+        status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out).returncode
+    text = log.read_text(errors="replace")
+    executions = re.findall(r"stat::number_of_executed_units: (\d+)", text) or re.findall(r"^#(\d+)", text, re.M)
+    coverage = re.findall(r"cov: (\d+) ft: (\d+)", text)
+    edges, features = coverage[-1] if coverage else (0, 0)
+    inputs, size = size_of(found)
+    row = [name, seconds, int(executions[-1]) if executions else 0, int(edges), int(features), inputs, size]
+    return row, status == 0
+
+
+def keep(program, name):
+    """Replaces the kept corpus by the smallest that covers as many edges."""
+    kept = kept_corpus(name)
+    if kept is None:
+        print(f"dev fuzz: {name} has no corpus folder in the repository")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        merged = pathlib.Path(folder)
+        subprocess.run([program, "-set_cover_merge=1", merged, kept, FOUND / name], check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        files = sorted((path for path in merged.iterdir()), key=lambda path: path.stat().st_size)
+        total = 0
+        for path in kept.iterdir():
+            path.unlink()
+        for path in files:
+            total += path.stat().st_size
+            if total <= KEPT_SIZE_MAX:
+                shutil.copy(path, kept / path.name)
+    inputs, size = size_of(kept)
+    print(f"kept {inputs} of {len(files)} inputs, {size} bytes, in {kept}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plain_seconds", nargs="?", type=int, help="as --seconds")
+    parser.add_argument("--seconds", type=int)
+    parser.add_argument("--hours", type=float)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--build", default="build/asan")
+    options = parser.parse_args()
+    programs = {path.name.removeprefix("fuzz_"): path.resolve() for path in sorted(pathlib.Path(options.build, "bin").glob("fuzz_*"))
+                if re.search(options.only, path.name.removeprefix("fuzz_"))}
+    if not programs:
+        sys.exit(f"dev fuzz: no target in {options.build}/bin matches '{options.only}': build the target 'fuzzers' first")
+    seconds = options.seconds or options.plain_seconds or 60
+    shares = sum(WEIGHTS.get(name, 1) for name in programs)
+    clean = True
+    FOUND.mkdir(parents=True, exist_ok=True)
+    print(f"{'target':<20} {'seconds':>7} {'executions':>12} {'edges':>7} {'features':>8} {'inputs':>7} {'bytes':>9}", flush=True)
+    for name, program in programs.items():
+        if options.hours is not None:
+            seconds = max(1, int(options.hours * 3600 * WEIGHTS.get(name, 1) / shares))
+        row, fine = fuzz(program, name, seconds)
+        print("{:<20} {:>7} {:>12} {:>7} {:>8} {:>7} {:>9}".format(*row) + ("" if fine else "  FAILED"), flush=True)
+        with open(FOUND / "report.csv", "a", newline="") as out:
+            csv.writer(out).writerow(row)
+        if not fine:
+            clean = False
+            print(f"dev fuzz: {name} failed; the end of {FOUND / (name + '.log')}:")
+            print("\n".join((FOUND / f"{name}.log").read_text(errors="replace").splitlines()[-40:]), flush=True)
+        elif options.keep:
+            keep(program, name)
+    sys.exit(0 if clean else 1)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("ASAN_SYMBOLIZER_PATH", "/usr/bin/llvm-symbolizer-14")
+    main()
