@@ -608,7 +608,8 @@ static void check_honest(void) {
     CAIRN_ASSERT(statistics.simulation.roots_compared > before);
     CAIRN_ASSERT(statistics.simulation.roots_differed == 0);
     CAIRN_ASSERT(statistics.simulation.states_loaded == 1);
-    CAIRN_ASSERT(cairn_client_confirmed_tick(honest) + 4 >= tick_now());
+    // Long steps of this test look like jitter, to which the client adapts how late it steps.
+    CAIRN_ASSERT(cairn_client_confirmed_tick(honest) + 30 >= tick_now());
     const cairn_world *mine = cairn_client_world(honest);
     const cairn_world *servers = cairn_server_world(s.server, CAIRN_ROOM_MAIN);
     CAIRN_ASSERT(mine != NULL && servers != NULL);
