@@ -254,7 +254,7 @@ void cairn_joint_rows_update_chord(const cairn_row_time *time, const cairn_row_b
     }
 }
 
-void cairn_joint_rows_advance(cairn_world *world, const cairn_row_time *time,
+void cairn_joint_rows_advance(const cairn_world *world, const cairn_row_time *time,
     const cairn_row_body *a, const cairn_row_body *b, const cairn_joint_rows *rows) {
     cairn_joint_drive *drive = &world->state.joint_drives[rows->drive];
     if (world->state.joints[drive->joint].kind == CAIRN_JOINT_GEAR) {
@@ -285,7 +285,7 @@ static cairn_vec3 finite3(cairn_vec3 value) {
     return vec3(finite_or_zero(value.x), finite_or_zero(value.y), finite_or_zero(value.z));
 }
 
-void cairn_joint_rows_store(cairn_world *world, const cairn_joint_rows *rows) {
+void cairn_joint_rows_store(const cairn_world *world, const cairn_joint_rows *rows) {
     cairn_joint_drive *drive = &world->state.joint_drives[rows->drive];
     CAIRN_ASSERT(rows->drive < world->state.settings->joint_drive_count);
     for (uint32_t i = 0; i < CAIRN_JOINT_ROWS_MAX; ++i) {

@@ -107,12 +107,12 @@ void cairn_joint_rows_build(const cairn_world *world, const cairn_row_time *time
 void cairn_joint_rows_update_chord(const cairn_row_time *time, const cairn_row_body *a,
     const cairn_row_body *b, cairn_joint_rows *rows);
 // What a gear has turned too much, after `h` seconds with these velocities.
-void cairn_joint_rows_advance(cairn_world *world, const cairn_row_time *time,
+void cairn_joint_rows_advance(const cairn_world *world, const cairn_row_time *time,
     const cairn_row_body *a, const cairn_row_body *b, const cairn_joint_rows *rows);
 
 // The impulses of the last step, from the drive and back to it; `warm` 0: none.
 void cairn_joint_rows_load(const cairn_world *world, uint32_t warm, cairn_joint_rows *rows);
-void cairn_joint_rows_store(cairn_world *world, const cairn_joint_rows *rows);
+void cairn_joint_rows_store(const cairn_world *world, const cairn_joint_rows *rows);
 
 void cairn_joint_rows_warm_start(
     const cairn_joint_rows *rows, cairn_row_body *a, cairn_row_body *b);

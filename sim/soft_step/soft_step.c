@@ -54,6 +54,11 @@ void cairn_soft_step_allocate(
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->impact_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
     soft_step->driven = cairn_arena_take(from, joints, sizeof *soft_step->driven);
+    soft_step->driven_groups = cairn_arena_take(from, (size_t)joints + 1, sizeof(uint32_t));
+    soft_step->driven_drives = cairn_arena_take(from, joints, sizeof *soft_step->driven_drives);
+    soft_step->driven_places = cairn_arena_take(from, joints, sizeof *soft_step->driven_places);
+    soft_step->driven_parents = cairn_arena_take(from, bodies, sizeof *soft_step->driven_parents);
+    soft_step->driven_group_of = cairn_arena_take(from, bodies, sizeof *soft_step->driven_group_of);
 }
 
 // Catto, "Soft Constraints" (2011), with h the substep.

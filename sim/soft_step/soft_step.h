@@ -42,8 +42,14 @@ struct cairn_soft_step {
     _Atomic uint32_t impact_found;
     void *wide_joints;
     void *overflow_joints;
-    cairn_joint_rows *driven; // rows of driven joints, in order of slot
+    cairn_joint_rows *driven; // rows of driven joints, by group; in a group in order of slot
     uint32_t driven_count;
+    uint32_t *driven_groups; // where each group begins in `driven`, and the end of the last one
+    uint32_t driven_group_count;
+    uint32_t *driven_drives;   // active drives, in order of slot
+    uint32_t *driven_places;   // where the rows of each are
+    uint32_t *driven_parents;  // by solver body, while groups are listed
+    uint32_t *driven_group_of; // by solver body that is the root of a group
     cairn_solver_context wide_context;
     cairn_solver_context overflow_context;
 };
@@ -84,8 +90,8 @@ void cairn_solver_bodies_integrate_positions(cairn_world *world);
 void cairn_solver_bodies_scatter(cairn_world *world);
 
 // Driven joints: the rows of sim/constraint/joint_rows.h, one joint after the other in order of
-// slot, on the main thread. Prepare lists those of which a body takes impulses and builds their
-// rows, after the contacts were gathered.
+// slot; joints that no moving body connects are shared among the workers. Prepare lists those of
+// which a body takes impulses and builds their rows, after the contacts were gathered.
 void cairn_driven_joints_prepare(cairn_world *world);
 // The rest does nothing in a world without driven joints.
 void cairn_driven_joints_warm_start(cairn_world *world);
