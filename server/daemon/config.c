@@ -223,8 +223,8 @@ static const cairn_flag flags[] = {
         CAIRN_FLAG_U32, .out = &values.all_rooms.catch_up_ticks_max, .least = 1,
         .most = CAIRN_CATCH_UP_TICKS_MAX},
     {"--token-lifetime", "CAIRN_TOKEN_LIFETIME", "S",
-        "longest lifetime of connect tokens: those that expire later than this from now, or sooner "
-        "than this after the start, are refused (30; 0: none are, which is not safe)",
+        "longest lifetime of tokens; for that long after a start, older ones are refused (30; 0: "
+        "unsafe)",
         CAIRN_FLAG_U32, .out = &values.token_lifetime_s_max, .most = 86400},
     {"--token-timeout", "CAIRN_TOKEN_TIMEOUT", "S",
         "longest time-out of connect tokens; those with a longer one or none are refused (60; 0: "
