@@ -83,11 +83,14 @@ bool cairn_obstacle_must_list(const cairn_world *world, uint32_t slot, const cai
     const cairn_aabb fat = fat_aabb(cache, slot);
     for (uint32_t i = 0; i < cache->obstacle_count; ++i) {
         const uint32_t obstacle = cache->obstacles[i];
-        const cairn_aabb other = cairn_body_swept_aabb(world, obstacle);
-        const cairn_aabb other_fat = fat_aabb(cache, obstacle);
-        if (cairn_aabbs_overlap(swept, &other) &&
-            (cache->reference_change[obstacle] != 0 || !cairn_aabbs_overlap(&fat, &other_fat))) {
-            return true;
+        const bool fast = (cache->reference_change[obstacle] & CAIRN_REFERENCE_FAST) != 0;
+        const cairn_aabb other =
+            fast ? cairn_body_swept_aabb(world, obstacle) : cache->transforms[obstacle].aabb;
+        if (cairn_aabbs_overlap(swept, &other)) {
+            const cairn_aabb other_fat = fat_aabb(cache, obstacle);
+            if (cache->reference_change[obstacle] != 0 || !cairn_aabbs_overlap(&fat, &other_fat)) {
+                return true;
+            }
         }
     }
     return false;

@@ -114,38 +114,80 @@ static bool meets_surely(const simple_obstacle *obstacle, const cairn_pair_pose 
                float_max(along.x, float_max(along.y, along.z)) > FACE_COSINE);
 }
 
-static prediction predict_points(const cairn_pair_pose *pose, const cairn_manifold *manifold,
-    const cairn_pair_motion *motion, const simple_obstacle *obstacle, uint32_t substeps) {
+// What the motion does to gaps along a normal: a linear function of the place on shape a.
+typedef struct gap_rate {
+    float base;          // m, at the origin of shape a
+    cairn_vec3 gradient; // in the frame of shape a
+} gap_rate;
+
+// n . (d + w_b x r_b - w_a x r_a), with r . (n x w) for n . (w x r).
+static gap_rate gap_rate_of(
+    const cairn_pair_pose *pose, const cairn_pair_motion *motion, cairn_vec3 normal) {
+    gap_rate out = {.base = vec3_dot(motion->displacement, normal)};
+    const cairn_vec3 spin = vec3_sub(motion->rotation_b, motion->rotation_a);
+    if (!vec3_is_zero(motion->rotation_a) || !vec3_is_zero(motion->rotation_b)) {
+        const cairn_vec3 gradient = vec3_cross(normal, spin);
+        out.base += vec3_dot(pose->shape_offset_a, gradient) -
+                    vec3_dot(pose->displacement, vec3_cross(normal, motion->rotation_b));
+        out.gradient = quat_rotate_inverse(pose->shape_rotation_a, gradient);
+    }
+    return out;
+}
+
+// By how much the point of b moves relative to that of a.
+static cairn_vec3 point_motion(const cairn_pair_pose *pose, const cairn_manifold_point *point,
+    const cairn_pair_motion *motion) {
+    const cairn_vec3 arm_a =
+        vec3_add(pose->shape_offset_a, quat_rotate(pose->shape_rotation_a, point->position));
+    const cairn_vec3 arm_b = vec3_sub(arm_a, pose->displacement);
+    const cairn_vec3 turned_a = vec3_cross(motion->rotation_a, arm_a);
+    const cairn_vec3 turned_b = vec3_cross(motion->rotation_b, arm_b);
+    return vec3_sub(vec3_add(motion->displacement, turned_b), turned_a);
+}
+
+// Whether and when points come to the plane. `ends`: the gaps at the end of the tick.
+static void predict_meeting(const cairn_world *world, cairn_pair pair, const cairn_pair_pose *pose,
+    const cairn_manifold *manifold, const cairn_pair_motion *motion, const float *ends, float time,
+    prediction *out) {
+    const simple_obstacle obstacle = simple_obstacle_of(world, pair, motion);
+    const cairn_vec3 normal = quat_rotate(pose->shape_rotation_a, manifold->normal);
+    for (uint32_t i = 0; i < manifold->point_count; ++i) {
+        const cairn_manifold_point *point = &manifold->points[i];
+        const float approach = ends[i] - point->separation;
+        if (ends[i] <= 0.0f && approach < 0.0f) {
+            const float gap = point->separation - obstacle.bend;
+            const float fraction = float_max(gap, 0.0f) / (0.0f - approach);
+            out->fraction = float_min(out->fraction, fraction);
+        }
+        if (!out->sure && obstacle.geometry != NULL && point->separation + time * approach < 0.0f) {
+            const cairn_vec3 moved = point_motion(pose, point, motion);
+            out->sure = meets_surely(&obstacle, pose, point, normal, moved);
+        }
+    }
+}
+
+static prediction predict_points(const cairn_world *world, cairn_pair pair,
+    const cairn_pair_pose *pose, const cairn_manifold *manifold, const cairn_pair_motion *motion) {
     prediction out = {.least = 1e9f,
         .least_end = 1e9f,
         .fraction = 2.0f,
         .most = -1e9f,
         .margin = CAIRN_CONTACT_MARGIN};
     const cairn_vec3 normal = quat_rotate(pose->shape_rotation_a, manifold->normal);
+    const gap_rate rate = gap_rate_of(pose, motion, normal);
     // After the last substep the solver relaxes velocities to what the next one would allow.
-    const float time = 1.0f + 1.0f / (float)substeps;
+    const float time = 1.0f + 1.0f / (float)world->def.substeps;
     float ends[CAIRN_MANIFOLD_POINTS_MAX];
     for (uint32_t i = 0; i < manifold->point_count; ++i) {
         const cairn_manifold_point *point = &manifold->points[i];
-        const cairn_vec3 arm_a =
-            vec3_add(pose->shape_offset_a, quat_rotate(pose->shape_rotation_a, point->position));
-        const cairn_vec3 arm_b = vec3_sub(arm_a, pose->displacement);
-        const cairn_vec3 turned_a = vec3_cross(motion->rotation_a, arm_a);
-        const cairn_vec3 turned_b = vec3_cross(motion->rotation_b, arm_b);
-        const cairn_vec3 moved = vec3_sub(vec3_add(motion->displacement, turned_b), turned_a);
-        const float approach = vec3_dot(moved, normal);
-        const float end = point->separation + time * approach;
+        const float approach = rate.base + vec3_dot(point->position, rate.gradient);
         out.least = float_min(out.least, point->separation);
         out.most = float_max(out.most, point->separation);
-        out.least_end = float_min(out.least_end, end);
+        out.least_end = float_min(out.least_end, point->separation + time * approach);
         ends[i] = point->separation + approach;
-        if (ends[i] <= 0.0f && approach < 0.0f) {
-            const float gap = point->separation - obstacle->bend;
-            const float fraction = float_max(gap, 0.0f) / (0.0f - approach);
-            out.fraction = float_min(out.fraction, fraction);
-        }
-        out.sure = out.sure || (end < 0.0f && obstacle->geometry != NULL &&
-                                   meets_surely(obstacle, pose, point, normal, moved));
+    }
+    if (out.least_end <= 0.0f) {
+        predict_meeting(world, pair, pose, manifold, motion, ends, time, &out);
     }
     // The first impact turns the body: others may follow that the motion alone would not bring.
     const float first = float_max(out.least, 0.0f);
@@ -195,8 +237,7 @@ static bool collide_with_growth(const cairn_world *world, cairn_pair pair, bool 
     if (out->manifold.point_count == 0) {
         return false;
     }
-    const simple_obstacle obstacle = simple_obstacle_of(world, pair, motion);
-    *predicted = predict_points(&out->pose, &out->manifold, motion, &obstacle, world->def.substeps);
+    *predicted = predict_points(world, pair, &out->pose, &out->manifold, motion);
     predicted->margin = enough ? out->margin : predicted->margin;
     return true;
 }

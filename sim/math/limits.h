@@ -56,9 +56,10 @@
 // It stops when it has sunk in by this, m, or by CAIRN_IMPACT_DEPTH_FRACTION of half the least
 // width.
 #define CAIRN_SWEEP_DEPTH 1e-3f
-// Bodies that moved and rotated as predicted but for this, m and rad, are not looked at.
+// Bodies of which every point moved as predicted but for this, m, or for this fraction of their
+// least half width, are not looked at.
 #define CAIRN_STRAY_DISTANCE 1e-2f
-#define CAIRN_STRAY_ROTATION 0.05f
+#define CAIRN_STRAY_FRACTION (0.8f * CAIRN_SWEEP_FRACTION)
 // A body that rotates by more than this in a tick, rad, is always swept: its contacts see straight
 // ways.
 #define CAIRN_SWEEP_TURN 0.5f

@@ -58,9 +58,9 @@ static lanes_mask outcome_of(lanes_mask valid) {
 }
 
 // Whether bodies moved otherwise than their velocities at the start predicted, or rotated so far
-// that they may have to be swept.
-static lanes_mask strayed(
-    const cairn_solver_context *context, const motion_lanes *motion, const lanes *delta) {
+// that they may have to be swept. `sizes`: half the least width, and the turn radius.
+static lanes_mask strayed(const cairn_solver_context *context, const motion_lanes *motion,
+    const lanes *delta, const lanes *sizes) {
     const lanes time = lanes_all(context->h * (float)context->substeps);
     const lanes *start = &motion->second[2]; // linear, then angular velocity
     const lanes x = delta[0] - start[0] * time;
@@ -70,10 +70,12 @@ static lanes_mask strayed(
     const lanes v = delta[5] - start[4] * time;
     const lanes w = delta[6] - start[5] * time;
     const lanes turn = delta[4] * delta[4] + delta[5] * delta[5] + delta[6] * delta[6];
-    const lanes_mask any =
-        lanes_less(lanes_all(CAIRN_STRAY_DISTANCE * CAIRN_STRAY_DISTANCE), x * x + y * y + z * z) |
-        lanes_less(lanes_all(CAIRN_STRAY_ROTATION * CAIRN_STRAY_ROTATION), u * u + v * v + w * w) |
-        lanes_less(lanes_all(CAIRN_SWEEP_TURN * CAIRN_SWEEP_TURN), turn);
+    const lanes aside = lanes_sqrt(x * x + y * y + z * z);
+    const lanes turned = lanes_sqrt(u * u + v * v + w * w);
+    const lanes limit =
+        lanes_max(lanes_all(CAIRN_STRAY_DISTANCE), sizes[0] * lanes_all(CAIRN_STRAY_FRACTION));
+    const lanes_mask any = lanes_less(limit, aside + turned * sizes[1]) |
+                           lanes_less(lanes_all(CAIRN_SWEEP_TURN * CAIRN_SWEEP_TURN), turn);
     return any & CAIRN_OUTCOME_STRAYED;
 }
 
@@ -324,12 +326,18 @@ static void scatter(const cairn_solver_context *context, uint32_t begin, uint32_
         const void *motions[CAIRN_LANES];
         const void *bodies[CAIRN_LANES];
         const void *solver_bodies[CAIRN_LANES];
+        float widths_and_radii[2][CAIRN_LANES];
         for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
             const uint32_t from = at + (i < live ? i : 0);
-            motions[i] = &context->motions[context->slot_of[from]];
-            bodies[i] = &context->body_params[context->slot_of[from]];
+            const uint32_t slot = context->slot_of[from];
+            motions[i] = &context->motions[slot];
+            bodies[i] = &context->body_params[slot];
             solver_bodies[i] = &context->bodies[from];
+            widths_and_radii[0][i] = context->half_widths[slot];
+            widths_and_radii[1][i] = context->turn_radii[slot];
         }
+        lanes sizes[2];
+        memcpy(sizes, widths_and_radii, sizeof sizes);
         lanes velocities[CAIRN_ROW_FLOATS];
         lanes delta[CAIRN_ROW_FLOATS];
         lanes centres[CAIRN_ROW_FLOATS];
@@ -338,8 +346,8 @@ static void scatter(const cairn_solver_context *context, uint32_t begin, uint32_
         load_struct_row(bodies, BODY_CENTRE, centres);
         const motion_lanes motion = load_motions(motions);
         const scattered_lanes scattered = compute_scattered(&motion, velocities, delta, centres);
-        store_outcome(
-            context, at, live, outcome_of(scattered.valid) | strayed(context, &motion, delta));
+        store_outcome(context, at, live,
+            outcome_of(scattered.valid) | strayed(context, &motion, delta, sizes));
         float unused[2][CAIRN_ROW_FLOATS];
         float *rows[2][CAIRN_LANES];
         for (uint32_t i = 0; i < CAIRN_LANES; ++i) {

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "sim/body/body.h"
 #include "sim/collide/active_contacts.h"
+#include "sim/collide/cached_pairs.h"
 #include "sim/collide/contact_events.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/math/limits.h"
@@ -236,6 +237,8 @@ static void prepare_context(cairn_world *world) {
         .integration = soft_step->integration,
         .slot_of = soft_step->slot_of,
         .outcome = soft_step->outcome,
+        .half_widths = world->pair_cache->half_widths,
+        .turn_radii = world->pair_cache->turn_radii,
         .substeps = world->def.substeps,
         .gravity = settings->present_gravity,
         .warm_start = settings->warm_start,

@@ -69,6 +69,8 @@ typedef struct cairn_solver_context {
     uint32_t moving_count;
     cairn_solver_integration *integration; // by solver body, of those that impulses move
     const uint32_t *slot_of;               // by solver body, of those that impulses move
+    const float *half_widths;              // by body slot, of the pair cache
+    const float *turn_radii;               // the same
     unsigned char *outcome;                // by solver body: CAIRN_OUTCOME flags
     // 0, or CAIRN_HAS_LOCKS: some body has linear locks. Found while bodies are gathered.
     uint32_t has_locks;
