@@ -158,8 +158,8 @@ FAULTS = {
         ("sim/soft_step/integrate.c", "const lanes angular_damping = one / (one + h * rates[6]);",
          "const lanes angular_damping = FAULT ? one : one / (one + h * rates[6]);")]),
     "forces-kept": ("a force acts in the next step as well", "physics.flight", [
-        ("sim/soft_step/soft_step.c", "cairn_body_clear_forces(world, world->soft_step->slot_of[i]);",
-         "if (!FAULT) {\n            cairn_body_clear_forces(world, world->soft_step->slot_of[i]);\n        }")]),
+        ("sim/soft_step/solver_bodies.c", "cairn_body_clear_forces(world, soft_step->slot_of[i]);",
+         "if (!FAULT) {\n            cairn_body_clear_forces(world, soft_step->slot_of[i]);\n        }")]),
     "inertia-unturned": ("the inertia of a body does not turn with it", "physics.flight", [
         ("sim/soft_step/integrate.c", "masses[6], masses[7]}, axes);",
          "masses[6], masses[7]}, FAULT ? lanes_mat3_of_quat(zero, zero, zero, one) : axes);")]),
