@@ -15,7 +15,7 @@ def is_newer(path, build, since):
     return path.startswith(build) and os.path.isfile(path) and os.path.getmtime(path) > since
 
 
-def main(build, stamp):
+def names_of(build, stamp):
     build = os.path.abspath(build)
     since = os.path.getmtime(stamp)
     listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], check=True, capture_output=True)
@@ -25,9 +25,13 @@ def main(build, stamp):
         # A test with the folder of the programs as an argument depends on all of them.
         programs = [os.path.join(path, name) for path in files if os.path.basename(path) == "bin" for name in os.listdir(path)]
         if any(is_newer(path, build, since) for path in files + programs):
-            names.append(re.escape(test["name"]))
-    print("^(" + "|".join(names) + ")$" if names else "")
+            names.append(test["name"])
+    return names
+
+
+def pattern_of(names):
+    return "^(" + "|".join(re.escape(name) for name in names) + ")$" if names else ""
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(pattern_of(names_of(*sys.argv[1:])))
