@@ -34,3 +34,25 @@ target_compile_options(cairn_flags INTERFACE
     # CAIRN_ASSERT(!"why this is never reached") is meant.
     $<$<COMPILE_LANG_AND_ID:C,Clang>:-Wno-string-conversion>
     $<$<BOOL:${CAIRN_WERROR}>:-Werror>)
+
+# Hardening: what makes a fault in a server harder to use. Bits do not depend on it (tests/sim, the golden matrix).
+# tests/structure reads the built programs and fails if a flag is lost. _FORTIFY_SOURCE needs an optimised build. A
+# sanitizer finds more, and the static programs of foreign targets are for tests alone.
+set(harden ON)
+if(CMAKE_CROSSCOMPILING OR CMAKE_C_FLAGS MATCHES "fsanitize" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    set(harden OFF)
+endif()
+option(CAIRN_HARDEN "Harden programs and libraries against exploits" ${harden})
+if(CAIRN_HARDEN)
+    set(hardening -fPIE -fstack-protector-strong
+        $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel,Quick>:-U_FORTIFY_SOURCE$<SEMICOLON>-D_FORTIFY_SOURCE=2>)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+        list(APPEND hardening -fstack-clash-protection -fcf-protection)
+    elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+        list(APPEND hardening -fstack-clash-protection -mbranch-protection=standard)
+    endif()
+    target_compile_options(cairn_flags INTERFACE $<BUILD_INTERFACE:${hardening}>)
+    # Not options of cairn_flags: a static library would pass them on to the programs of others.
+    set(cairn_harden_library -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+    set(cairn_harden_program -pie ${cairn_harden_library})
+endif()

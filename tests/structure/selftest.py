@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import check
+import hardened
 import layout
 import rules
 
@@ -179,6 +180,21 @@ class EveryRuleCanFail(unittest.TestCase):
         for room in rules.IMPORTS:
             listing = f"lib/libcairn_{room}.a:x.c.o:     w timespec_get"
             self.assertEqual(1, len(rules.check_imports(room, listing, set())))
+
+    def test_a_program_that_lost_its_hardening(self):
+        good = (" 0x6ffffffb (FLAGS_1) Flags: NOW PIE\n GNU_RELRO 0x1\n GNU_STACK 0x0 RW 0x10\n"
+                " 1: 0 FUNC GLOBAL DEFAULT UND __stack_chk_fail@GLIBC\n 2: 0 FUNC GLOBAL DEFAULT UND __snprintf_chk@GLIBC\n")
+        self.assertEqual([], hardened.check_program("p", good))
+        for kept, lost in ((" PIE", ""), (" NOW", ""), ("GNU_RELRO", ""), (" RW ", " RWE "), ("__stack_chk_fail", "f"),
+                           ("__snprintf_chk", "__puts_chk"), ("__stack_chk_fail", "__stack_chk_fail@G\n 3: UND fprintf")):
+            self.assertEqual(1, len(hardened.check_program("p", good.replace(kept, lost))), kept)
+
+    def test_a_library_with_an_object_that_lost_its_hardening(self):
+        good = ("\nFile: l.a(a.o)\n x86 feature: IBT, SHSTK\n GNU C17 12.2.0 -O2 -fPIE -fstack-protector-strong"
+                " -fstack-clash-protection\n")
+        self.assertEqual([], hardened.check_library("l.a", good + good, "x86_64"))
+        for kept in (" IBT, SHSTK", " -fPIE", " -fstack-protector-strong", " -fstack-clash-protection"):
+            self.assertEqual(1, len(hardened.check_library("l.a", good + good.replace(kept, ""), "x86_64")), kept)
 
     def test_a_header_that_needs_another_first(self):
         with tempfile.TemporaryDirectory() as root:
