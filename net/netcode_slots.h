@@ -62,7 +62,7 @@ uint32_t cairn_netcode_slots_find_free(const cairn_netcode_slots *slots);
 void cairn_netcode_slots_open(
     cairn_netcode_slots *slots, uint32_t index, const cairn_handshake *handshake, uint64_t now_ns);
 // The client may be at another address, at which no client may be; `settle` makes it the client's
-// address, `forget_candidate` drops it. Neither may be called if there is none.
+// address, `forget_candidate` drops it. Both need a candidate.
 void cairn_netcode_slots_set_candidate(
     cairn_netcode_slots *slots, uint32_t index, const cairn_address *address);
 void cairn_netcode_slots_settle(cairn_netcode_slots *slots, uint32_t index);

@@ -332,3 +332,10 @@ kit_datagram kit_server_payload(kit *k, uint32_t client, size_t size) {
         k->server, k->now_ns, client, payload, size, &datagram.to, datagram.bytes);
     return datagram;
 }
+
+kit_datagram kit_request(const kit *k, int from, const kit_token_fields *fields) {
+    const kit_peer peer = {.token = kit_token_public(fields)};
+    kit_datagram datagram = kit_packet(&peer, false, CAIRN_PACKET_REQUEST, 0, 0);
+    datagram.from = k->client_addresses[from];
+    return datagram;
+}

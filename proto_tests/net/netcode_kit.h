@@ -118,3 +118,7 @@ uint64_t kit_client_drops(const kit *k, int i, cairn_netcode_drop drop);
 // An encrypted payload of `size` bytes, not delivered yet.
 kit_datagram kit_client_payload(kit *k, int i, size_t size);
 kit_datagram kit_server_payload(kit *k, uint32_t client, size_t size);
+
+// The request of client 1 from address number 0 with a token of these fields.
+#define KIT_REQUEST(k, ...) kit_request((k), 0, &(kit_token_fields){__VA_ARGS__})
+kit_datagram kit_request(const kit *k, int from, const kit_token_fields *fields);

@@ -12,7 +12,7 @@
 #define SCRIPT_RECORD_SIZE 14
 #define SCRIPT_RECORDS_MAX 48
 
-// Record number `i`, zeros after the end of the input. False: there is none.
+// Record number `i`. False, and zeros: the input ends before it.
 bool script_record(
     const uint8_t *data, size_t size, uint32_t i, uint8_t record[SCRIPT_RECORD_SIZE]);
 
