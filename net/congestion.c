@@ -17,7 +17,12 @@ static const uint64_t rtt_ns_least = 1000000;
 // The smallest round trip is that of the last one to two periods: routes change. The queue of
 // another flow must not become a part of it, so these are long while there is one.
 static const uint64_t period_ns_alone = 10000000000;
-static const uint64_t period_ns_competing = 60000000000;
+static const uint64_t period_ns_competing = 20000000000;
+// The queue of another flow grows and shrinks. A round trip that stays within so much for so long,
+// above the smallest, is that of another route.
+static const uint64_t steady_ns_band = 10000000;
+static const uint64_t steady_ns_needed = 2000000000;
+static const uint32_t steady_count_needed = 16;
 static const uint64_t mark_ns_min = 40000000;
 static const uint32_t over_rounds_max = 2;
 // Rounds in a row with an empty queue after which nobody competes any more, and how often the
@@ -166,6 +171,32 @@ static void empty_queue(cairn_congestion *congestion, uint64_t now_ns) {
     congestion->increment = CAIRN_CONGESTION_PACKET_SIZE;
 }
 
+// Notices that the path became longer, and not the queue.
+static void follow_route(cairn_congestion *congestion, uint64_t now_ns, uint64_t rtt_ns) {
+    const uint64_t band_ns = most(steady_ns_band, 3 * congestion->noise_ns);
+    const uint64_t low_ns = least(congestion->steady_ns_min, rtt_ns);
+    const uint64_t high_ns = most(congestion->steady_ns_max, rtt_ns);
+    if (congestion->steady_count == 0 || high_ns - low_ns > band_ns) {
+        congestion->steady_since_ns = now_ns;
+        congestion->steady_ns_min = rtt_ns;
+        congestion->steady_ns_max = rtt_ns;
+        congestion->steady_count = 1;
+        return;
+    }
+    congestion->steady_ns_min = low_ns;
+    congestion->steady_ns_max = high_ns;
+    congestion->steady_count += congestion->steady_count < steady_count_needed ? 1 : 0;
+    if (congestion->steady_count == steady_count_needed &&
+        now_ns - congestion->steady_since_ns >= steady_ns_needed &&
+        low_ns > rtt_ns_min(congestion) + tolerated_ns(congestion, now_ns)) {
+        congestion->rtt_ns_min[0] = low_ns;
+        congestion->rtt_ns_min[1] = UINT64_MAX;
+        congestion->period_ns = now_ns;
+        congestion->competing = false;
+        congestion->over_rounds = 0;
+    }
+}
+
 void cairn_congestion_round_trip(cairn_congestion *congestion, uint64_t now_ns, uint64_t rtt_ns) {
     congestion->rtt_ns = congestion->rtt_ns == 0
                              ? most(rtt_ns, 1)
@@ -184,6 +215,7 @@ void cairn_congestion_round_trip(cairn_congestion *congestion, uint64_t now_ns, 
         const uint64_t step_ns = most(last_ns, rtt_ns) - least(last_ns, rtt_ns);
         congestion->noise_ns = congestion->noise_ns - congestion->noise_ns / 16 + step_ns / 16;
     }
+    follow_route(congestion, now_ns, rtt_ns);
     congestion->samples_ns[congestion->sample_count++ % CAIRN_CONGESTION_SAMPLES] = rtt_ns;
     if (is_slow_start(congestion) && congestion->sample_count >= 2 &&
         standing_queue_ns(congestion, 2) > tolerated_ns(congestion, now_ns)) {

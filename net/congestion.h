@@ -44,6 +44,11 @@ typedef struct cairn_congestion {
     uint64_t period_ns;     // when this period began
     uint64_t samples_ns[CAIRN_CONGESTION_SAMPLES];
     uint32_t sample_count;
+    // Since when the round trip stays within a band, its bounds and how often it was measured.
+    uint64_t steady_since_ns;
+    uint64_t steady_ns_min;
+    uint64_t steady_ns_max;
+    uint32_t steady_count;
     uint64_t noise_ns; // difference of one sample to the next, smoothed
     uint64_t
         hold_ns; // how long after the newest payload of a report the others were sent, smoothed

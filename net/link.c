@@ -184,7 +184,12 @@ static bool unreliable_may_leave(cairn_link *link, uint64_t now_ns) {
 }
 
 bool cairn_link_unreliable_ready(cairn_link *link, uint64_t now_ns) {
-    return link->unreliable_size == 0 && unreliable_may_leave(link, now_ns);
+    // On a path that is too slow for both, the stream has every other turn: it may carry what the
+    // newer messages rest on.
+    const bool streams_turn = link->stream_turn && link->congestion.limited &&
+                              cairn_stream_sender_ready(&link->sender) &&
+                              now_ns < link->unreliable_ns + CAIRN_LINK_UNRELIABLE_NS;
+    return link->unreliable_size == 0 && !streams_turn && unreliable_may_leave(link, now_ns);
 }
 
 size_t cairn_link_reliable_room(const cairn_link *link) {
@@ -303,6 +308,7 @@ static size_t single_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) 
     const size_t size = CAIRN_LINK_HEADER_SIZE + link->unreliable_size;
     link->unreliable_size = 0;
     link->unreliable_ns = now_ns;
+    link->stream_turn = true;
     return count_in_flight(link, now_ns, size);
 }
 
@@ -320,6 +326,7 @@ static size_t fragment_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
         link->unreliable_next = 0;
     }
     link->unreliable_ns = now_ns;
+    link->stream_turn = true;
     return count_in_flight(
         link, now_ns, CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + size);
 }
@@ -336,6 +343,7 @@ static size_t stream_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes) 
     cairn_writer writer = cairn_writer_of(part, CAIRN_LINK_PART_HEADER_SIZE);
     cairn_write_u64(&writer, segment.offset);
     link->statistics.stream_bytes_resent += segment.again ? segment.size : 0;
+    link->stream_turn = false;
     return count_in_flight(
         link, now_ns, CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + segment.size);
 }

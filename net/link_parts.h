@@ -45,6 +45,7 @@ struct cairn_link {
     uint32_t unreliable_next; // fragment, or 0
     cairn_stream_sender sender;
     cairn_congestion congestion;
+    bool stream_turn;       // an unreliable message left since the last segment of the stream
     uint64_t unreliable_ns; // when the last payload of an unreliable message left
 
     cairn_assemblies assemblies;
