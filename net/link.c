@@ -183,6 +183,12 @@ static bool unreliable_may_leave(cairn_link *link, uint64_t now_ns) {
            now_ns >= link->unreliable_ns + CAIRN_LINK_UNRELIABLE_NS;
 }
 
+bool cairn_link_unreliable_ready_after_stream(cairn_link *link, uint64_t now_ns) {
+    const bool held_back = link->congestion.limited && cairn_stream_sender_ready(&link->sender);
+    return (!held_back || now_ns >= link->unreliable_ns + CAIRN_LINK_AFTER_STREAM_NS) &&
+           cairn_link_unreliable_ready(link, now_ns);
+}
+
 bool cairn_link_unreliable_ready(cairn_link *link, uint64_t now_ns) {
     // On a path that is too slow for both, the stream has every other turn: it may carry what the
     // newer messages rest on.

@@ -57,6 +57,10 @@ cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, si
 // payload leaves in CAIRN_LINK_UNRELIABLE_NS, however little the path carries.
 bool cairn_link_unreliable_ready(cairn_link *link, uint64_t now_ns);
 #define CAIRN_LINK_UNRELIABLE_NS 100000000ull
+// The same for a message that the peer can use only when the stream has arrived: while the path
+// holds the stream back, four leave in a second.
+bool cairn_link_unreliable_ready_after_stream(cairn_link *link, uint64_t now_ns);
+#define CAIRN_LINK_AFTER_STREAM_NS 250000000ull
 size_t cairn_link_reliable_room(const cairn_link *link);
 bool cairn_link_reliable_idle(const cairn_link *link); // everything sent was acknowledged
 // How far the peer has acknowledged the reliable stream: grows while anything arrives.

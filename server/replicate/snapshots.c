@@ -234,7 +234,7 @@ static void send_keyframe(const cairn_server_context *context, cairn_session *se
 void cairn_snapshot_send(const cairn_server_context *context, cairn_session *session,
     cairn_baselines *baselines, cairn_snapshots_sent *sent) {
     CAIRN_ASSERT(cairn_baselines_newest(baselines) != NULL);
-    if (!cairn_session_may_send_unreliable(session, context->now_ns)) {
+    if (!cairn_session_may_send_unreliable(session, context->now_ns, false)) {
         return;
     }
     const cairn_baseline *baseline = cairn_baselines_find(baselines, sent->acknowledged);

@@ -122,7 +122,8 @@ void cairn_tick_stream_send(const cairn_server_context *context, cairn_session *
             queue_ticks(context, session, sent, missing, first);
         }
     }
-    if (first < end && cairn_session_may_send_unreliable(session, context->now_ns)) {
+    if (first < end &&
+        cairn_session_may_send_unreliable(session, context->now_ns, first > missing)) {
         const uint32_t count = send_ticks(context, session, first, end, false);
         CAIRN_ASSERT(count > 0);
     }

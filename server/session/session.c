@@ -40,9 +40,10 @@ size_t cairn_session_send_reliable(
     return cairn_link_send_reliable(session->link, bytes, size) == CAIRN_OK ? size : 0;
 }
 
-bool cairn_session_may_send_unreliable(cairn_session *session, uint64_t now_ns) {
+bool cairn_session_may_send_unreliable(cairn_session *session, uint64_t now_ns, bool after_stream) {
     CAIRN_ASSERT(session->room != NULL);
-    if (cairn_link_unreliable_ready(session->link, now_ns)) {
+    if (after_stream ? cairn_link_unreliable_ready_after_stream(session->link, now_ns)
+                     : cairn_link_unreliable_ready(session->link, now_ns)) {
         return true;
     }
     session->messages_held_back += 1;

@@ -72,8 +72,8 @@ void cairn_session_leave_room(cairn_session *session);
 size_t cairn_session_send_reliable(
     cairn_session *session, cairn_encoder *encoder, const cairn_message *message);
 // Whether the path has room for an unreliable message now. If not, it is counted as held back: send
-// a later one instead.
-bool cairn_session_may_send_unreliable(cairn_session *session, uint64_t now_ns);
+// a later one instead. `after_stream`: the client can use it only when the reliable stream arrived.
+bool cairn_session_may_send_unreliable(cairn_session *session, uint64_t now_ns, bool after_stream);
 // Returns the size of the message, 0 when it is too large to be sent.
 size_t cairn_session_send_unreliable(
     cairn_session *session, cairn_encoder *encoder, const cairn_message *message);
