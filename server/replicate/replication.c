@@ -123,9 +123,10 @@ static uint64_t first_missing_tick(const cairn_session_replication *own) {
     return own->ticks.acknowledged > own->state.tick ? own->ticks.acknowledged : own->state.tick;
 }
 
-// A state from before the ticks that the client acknowledged would take it back; one from before
-// the command log could not be followed. One that leaves little of the log is taken only if there
-// is no other.
+// A client that held ticks must not get a state from before them: it would need ticks that it has
+// acknowledged, and acknowledgements may still be on their way. So its state is not older than its
+// need. A state from before the command log could not be followed; one that leaves little of the
+// log is taken only if there is no other.
 static cairn_state_demand state_demand(
     const cairn_session_replication *own, const cairn_room *room) {
     const uint64_t tick = room->scheduler.tick;
@@ -135,9 +136,9 @@ static cairn_state_demand state_demand(
         .tick_min = tick > usable_ticks ? tick - usable_ticks : 0,
         .tick_fresh = tick > rate_hz ? tick - rate_hz : 0,
     };
-    const uint64_t held = own->ticks.acknowledged < tick ? own->ticks.acknowledged : tick;
-    demand.tick_min = held > demand.tick_min ? held : demand.tick_min;
-    demand.tick_fresh = held > demand.tick_fresh ? held : demand.tick_fresh;
+    const uint64_t need = own->state.tick_min < tick ? own->state.tick_min : tick;
+    demand.tick_min = need > demand.tick_min ? need : demand.tick_min;
+    demand.tick_fresh = need > demand.tick_fresh ? need : demand.tick_fresh;
     return demand;
 }
 
@@ -157,6 +158,7 @@ static void advance_simulating(const cairn_server_context *context, cairn_sessio
                                  cairn_byte_budget_spend_state(&session->budget, context->now_ns,
                                      room->replication->state.size));
     const bool reading = own->state.reading != NULL;
+    own->state.tick_min = fell_behind ? room->scheduler.tick : own->state.tick_min;
     if (!reading && (own->state.requested || !own->state.sent || fell_behind)) {
         const cairn_state_demand demand = state_demand(own, room);
         own->state.sent = own->state.sent && !fell_behind;

@@ -63,6 +63,7 @@ void cairn_state_source_invalidate(cairn_state_source *source);
 typedef struct cairn_state_transfer_progress {
     bool requested;               // by the client: send a state of the present
     bool sent;                    // every piece was queued
+    uint64_t tick_min;            // of the next state; 0: the client held none before
     cairn_encoded_state *reading; // NULL: none
     uint32_t offset;
     uint64_t tick; // of the state

@@ -200,6 +200,7 @@ static void request_state(
         return;
     }
     state->requested = true;
+    state->tick_min = room->scheduler.tick;
     room->statistics.states_resent += 1;
     cairn_context_emit(resync->context, room, CAIRN_LOG_WARN, "state_resent", session->client_id,
         "the client requested the full state", (int64_t)request->tick);

@@ -362,6 +362,22 @@ TEST(
     assert_int_equal(s.clients[attacker].roots_wrong, 0);
 }
 
+// Its acknowledgements may be on their way while another client's state is encoded: a state from
+// before them would need ticks that the server believes to be held.
+TEST("a renewed state is not older than what the client holds") {
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    s.clients[client].mute_inputs = true;
+    story_run_ms(&s, 1000);
+    story_join(&s, CAIRN_MODE_LOCKSTEP, true); // the room is encoded
+    story_run_ms(&s, 300);
+    request(client, story_tick(&s), 0);
+    s.clients[client].mute_inputs = false;
+    story_run_ms(&s, 2000);
+    assert_int_equal(s.clients[client].states_begun, 2);
+    assert_int_equal(cairn_world_tick(s.clients[client].world), story_tick(&s));
+    assert_int_equal(s.clients[client].roots_wrong, 0);
+}
+
 // Those that ask in the same second get the same encoding.
 TEST("many clients that ask for states share encodings") {
     story_start(&s, NULL);
