@@ -23,7 +23,7 @@ static void check_server_counters(cairn_storm *s) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_COUNT,
             "server: %" PRIu64 " datagrams delivered, %" PRIu64 " counted", delivered, counted);
     }
-    bool expected = false;
+    bool expected = s->hostile_count > 0; // they lie
     for (uint32_t i = 0; i < CAIRN_STORM_CLIENT_SLOTS_MAX; i++) {
         expected = expected || cairn_storm_difference_expected(s, i);
     }
@@ -216,8 +216,69 @@ static void check_memory(cairn_storm *s, uint64_t passed_ns) {
     }
 }
 
+// Whether something that the storm did to the server or to an honest client may slow a room.
+static bool is_disturbed(const cairn_storm *s) {
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    bool disturbed = s->operated || s->system.server_host.stalled_until_ns + 1000000000 > now_ns ||
+                     s->server_ns < CAIRN_NS_PER_S;
+    for (uint32_t i = 0; i < s->slot_count; i++) {
+        disturbed = disturbed ||
+                    (s->slots[i].present && (s->slots[i].cut || s->slots[i].degraded ||
+                                                cairn_storm_undisturbed_ns(s, i) < CAIRN_NS_PER_S));
+    }
+    return disturbed;
+}
+
+// A room keeps its rate whatever clients do, as far as it does not wait for players.
+static void check_rate(cairn_storm *s, uint32_t r) {
+    cairn_storm_room *room = &s->rooms[r];
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    const bool known = room->server_tick != UINT64_MAX;
+    if (!known || is_disturbed(s) || room->rate_ns == 0 || room->server_tick < room->rate_tick) {
+        room->rate_ns = known && !is_disturbed(s) ? now_ns : 0;
+        room->rate_tick = room->server_tick;
+        return;
+    }
+    const uint64_t passed_ns = now_ns - room->rate_ns;
+    if (passed_ns < CAIRN_STORM_RATE_S * CAIRN_NS_PER_S) {
+        return;
+    }
+    const uint64_t ticks = room->server_tick - room->rate_tick;
+    const uint64_t due = passed_ns * s->system.config.tick_rate_hz / CAIRN_NS_PER_S;
+    const uint64_t percent =
+        s->system.config.wait_ms == 0 ? CAIRN_STORM_RATE_PERCENT : CAIRN_STORM_RATE_WAIT_PERCENT;
+    const uint64_t reached = (ticks + 2) * 100 / due;
+    s->report.rate_percent_min =
+        s->report.rate_percent_min == 0 || reached < s->report.rate_percent_min
+            ? reached
+            : s->report.rate_percent_min;
+    if (reached < percent) {
+        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_RATE,
+            "room %" PRIu32 ": stepped %" PRIu64 " of %" PRIu64 " ticks in %" PRIu64
+            " ms without a fault",
+            r, ticks, due, passed_ns / 1000000);
+    }
+    room->rate_ns = now_ns;
+    room->rate_tick = room->server_tick;
+}
+
+static void check_hostiles(cairn_storm *s) {
+    for (uint32_t i = 0; i < s->hostile_count; i++) {
+        if (s->hostiles[i].admitted_twice > 0) {
+            cairn_storm_report_finding(s, CAIRN_STORM_FOUND_TOKEN,
+                "hostile client %" PRIu32 ": a token that was used before, or lives too long, made "
+                "a session",
+                i);
+        }
+    }
+}
+
 void cairn_storm_check(cairn_storm *s, uint64_t passed_ns) {
     check_server_counters(s);
+    check_hostiles(s);
+    for (uint32_t r = 0; r < s->room_count; r++) {
+        check_rate(s, r);
+    }
     for (uint32_t i = 0; i < s->slot_count; i++) {
         if (s->slots[i].present && !s->slots[i].leaving) {
             check_client_counters(s, i);

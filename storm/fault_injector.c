@@ -267,6 +267,9 @@ void cairn_storm_inject_faults(cairn_storm *s) {
             &s->attacker, s->system.network, cairn_virtual_address(s->system.network, victim));
         s->report.hostile++;
     }
+    for (uint32_t i = 0; i < s->hostile_count; i++) {
+        cairn_hostile_act_now(&s->hostiles[i]);
+    }
     if (!s->quiescent && !s->config.no_faults && cairn_storm_chance(s, s->fault_permille)) {
         inject_fault(s, (uint32_t)cairn_storm_below(s, s->slot_count));
     }

@@ -7,6 +7,7 @@
 #include "server/core/server_state.h"
 #include "storm/attacker.h"
 #include "storm/draw.h"
+#include "storm/hostile.h"
 #include "storm/oracle.h"
 #include "storm/system.h"
 #include <cairn/storm.h>
@@ -17,7 +18,12 @@ typedef struct cairn_storm_room {
     cairn_oracle *oracle;
     uint64_t server_tick;     // the last one recorded; UINT64_MAX: none
     uint64_t quiescence_tick; // the server's when quiescence began
+    uint64_t rate_tick;       // the server's at rate_ns
+    uint64_t rate_ns;         // since when nothing but clients could slow the room; 0: not set
 } cairn_storm_room;
+
+// Hostile clients of a storm.
+#define CAIRN_STORM_HOSTILES_MAX 3
 
 // Bodies that an operator has looked up. Some may have been deleted since.
 #define CAIRN_STORM_OPERATOR_BODIES 12
@@ -64,6 +70,8 @@ struct cairn_storm {
     const struct cairn_scene *scene;
     cairn_system system;
     cairn_attacker attacker;
+    cairn_hostile hostiles[CAIRN_STORM_HOSTILES_MAX]; // with valid tokens
+    uint32_t hostile_count;
     uint32_t attacker_permille; // probability of a hostile datagram in a step
     uint32_t fault_permille;    // probability of a fault in a step
     uint32_t slot_count;

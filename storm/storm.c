@@ -27,6 +27,8 @@ const char *cairn_storm_finding_name(cairn_storm_finding finding) {
         [CAIRN_STORM_FOUND_MEMORY] = "memory",
         [CAIRN_STORM_FOUND_SPIN] = "spin",
         [CAIRN_STORM_FOUND_NETWORK] = "network",
+        [CAIRN_STORM_FOUND_RATE] = "rate",
+        [CAIRN_STORM_FOUND_TOKEN] = "token",
         [CAIRN_STORM_FOUND_OWN] = "own",
     };
     return (uint32_t)finding < CAIRN_STORM_FINDING_COUNT ? names[finding] : "unknown";
@@ -59,6 +61,19 @@ static const char *config_error(const cairn_storm_config *config) {
     return NULL;
 }
 
+static void take_event(void *storm, const cairn_server_event *event) {
+    cairn_storm *s = storm;
+    for (uint32_t i = 0; i < s->hostile_count && strcmp(event->name, "client_connected") == 0;
+         i++) {
+        cairn_hostile_admitted(&s->hostiles[i], event->client_id);
+    }
+}
+
+static void configure_server(void *storm, cairn_server_config *config) {
+    config->on_event = take_event;
+    config->user = storm;
+}
+
 static cairn_system_config draw_system(cairn_storm *s) {
     const cairn_rules *rules = s->config.rules;
     cairn_storm_draw_scene(&s->drawn, &s->random, rules == NULL ? "sandbox" : rules->name);
@@ -67,6 +82,8 @@ static cairn_system_config draw_system(cairn_storm *s) {
     config.rules = rules;
     config.memory_bytes = s->config.memory_bytes;
     config.memory_user = s->config.user;
+    config.configure = configure_server;
+    config.configure_user = s;
     config.seed = cairn_random_next(&s->random);
     config.tick_rate_hz = cairn_storm_draw_tick_rate(&s->random);
     config.tick_rate_hz =
@@ -85,6 +102,35 @@ static cairn_system_config draw_system(cairn_storm *s) {
     config.players_max = 32;
     config.server_clock = cairn_storm_draw_clock(&s->random);
     return config;
+}
+
+static void deliver_to_hostile(void *storm, const cairn_virtual_datagram *datagram) {
+    cairn_storm *s = storm;
+    for (uint32_t i = 0; i < s->hostile_count; i++) {
+        if (s->hostiles[i].endpoint == datagram->to) {
+            cairn_hostile_receive(&s->hostiles[i], datagram);
+        }
+    }
+}
+
+// Hostile clients draw from a sequence of their own, so that storms without them draw as before.
+static bool create_hostiles(cairn_storm *s) {
+    cairn_random random = cairn_random_of(s->config.seed * 40503u + 5);
+    const bool any = !s->config.no_faults && cairn_random_below(&random, 1000) < 400;
+    const uint32_t count =
+        any ? 1 + (uint32_t)cairn_random_below(&random, CAIRN_STORM_HOSTILES_MAX) : 0;
+    s->system.on_other = deliver_to_hostile;
+    while (s->hostile_count < count) {
+        const cairn_virtual_path path = {.delay_ns = (1 + cairn_random_below(&random, 60)) * ms_ns};
+        const uint64_t seed = cairn_random_next(&random) % 100000 + s->hostile_count;
+        const char *room =
+            cairn_random_below(&random, s->room_count) == 0 ? "" : CAIRN_SYSTEM_SECOND_ROOM;
+        if (!cairn_hostile_create(
+                &s->hostiles[s->hostile_count++], &s->system, seed, room, &path)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // Returns false after writing what could not be created to the report's words.
@@ -121,6 +167,10 @@ static bool create_from_seed(cairn_storm *s) {
     s->system.after_client = cairn_storm_compare_client;
     s->system.user = s;
     cairn_storm_forget_server(s);
+    if (!create_hostiles(s)) {
+        strcpy(s->report.words, "out of memory");
+        return false;
+    }
     for (uint32_t i = 0; i < s->slot_count; i++) {
         if (i == 0 || cairn_storm_chance(s, 700)) {
             cairn_storm_join(s, i);
@@ -176,6 +226,11 @@ bool cairn_storm_run(const cairn_storm_config *config, cairn_storm_report *repor
     if (created) {
         run_to_end(s);
         complete_report(s);
+    }
+    for (uint32_t i = 0; i < s->hostile_count; i++) {
+        s->report.hostile_messages += s->hostiles[i].messages;
+        s->report.hostile_sessions += s->hostiles[i].sessions;
+        cairn_hostile_destroy(&s->hostiles[i]);
     }
     *report = s->report;
     cairn_system_stop(&s->system);

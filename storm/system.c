@@ -9,8 +9,6 @@
 
 static const uint64_t protocol_id = 0x636169726e303031;
 static const uint64_t start_unix_s = 1700000000;
-// Of tokens, and the longest that the server accepts.
-static const uint32_t token_lifetime_s = 30;
 static const char server_address_text[] = "192.0.2.1:40000";
 // In flight at once: what six busy clients send into stalled paths in some seconds.
 static const uint32_t datagrams_max = 1 << 14;
@@ -79,13 +77,14 @@ static bool create_server(cairn_system *system) {
     config.first_room.players_max = system->config.players_max;
     config.first_room.wait_ms = system->config.wait_ms;
     config.control = system->config.operator_slots != 0;
-    config.token_lifetime_s_max = token_lifetime_s;
+    config.token_lifetime_s_max = CAIRN_SYSTEM_TOKEN_LIFETIME_S;
     config.first_room.scene = system->config.scene;
     config.first_room.rules = system->config.rules;
     config.first_room.tick_rate_hz = system->config.tick_rate_hz;
     config.first_room.snapshot_rate_hz = system->config.snapshot_rate_hz;
     config.start_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
     config.start_unix_ns = unix_now_ns(system);
+    system->server_start_unix_s = unix_now_s(system);
     if (system->config.configure != NULL) {
         system->config.configure(system->config.configure_user, &config);
     }
@@ -157,8 +156,8 @@ static cairn_address next_address(cairn_system *system, uint32_t i) {
     return address;
 }
 
-static bool issue_token(cairn_system *system, uint64_t client_id, bool rights,
-    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+bool cairn_system_issue_token(cairn_system *system, uint64_t client_id, uint32_t lifetime_s,
+    bool rights, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     uint8_t key[CAIRN_KEY_SIZE];
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE] = {0};
@@ -168,7 +167,7 @@ static bool issue_token(cairn_system *system, uint64_t client_id, bool rights,
     const cairn_token_request request = {.protocol_id = protocol_id,
         .client_id = client_id,
         .create_unix_s = unix_now_s(system),
-        .lifetime_s = token_lifetime_s,
+        .lifetime_s = lifetime_s,
         .timeout_s = system->config.timeout_s,
         .server_addresses = cairn_virtual_address(system->network, system->server_endpoint),
         .server_count = 1,
@@ -192,8 +191,8 @@ bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
     c->joined_ns = cairn_virtual_now_ns(system->network);
     c->delivered_before = c->delivered;
     c->host.due = true;
-    return issue_token(
-               system, c->client_id, (system->config.operator_slots >> i & 1) != 0, token) &&
+    return cairn_system_issue_token(system, c->client_id, CAIRN_SYSTEM_TOKEN_LIFETIME_S,
+               (system->config.operator_slots >> i & 1) != 0, token) &&
            cairn_client_connect(c->client, cairn_virtual_local_ns(system->network, c->endpoint),
                unix_now_s(system), token);
 }
@@ -242,6 +241,10 @@ void cairn_system_stall(cairn_system *system, uint32_t i, uint64_t stall_ns) {
 void cairn_system_stall_server(cairn_system *system, uint64_t stall_ns) {
     system->server_host.stalled_until_ns = cairn_system_now_ns(system) + stall_ns;
     system->server_host.due = true;
+}
+
+uint64_t cairn_system_unix_s(const cairn_system *system) {
+    return unix_now_s(system);
 }
 
 uint64_t cairn_system_now_ns(const cairn_system *system) {

@@ -15,6 +15,8 @@
 #define CAIRN_SYSTEM_CLIENTS_MAX 16
 // Default time-out: seconds of silence after which either side ends a connection.
 #define CAIRN_SYSTEM_TIMEOUT_S 5
+// Lifetime of tokens, s, and the longest that the server accepts.
+#define CAIRN_SYSTEM_TOKEN_LIFETIME_S 30
 
 typedef struct cairn_system_config {
     uint64_t seed;
@@ -74,6 +76,7 @@ typedef struct cairn_system {
     uint32_t rooms[CAIRN_SYSTEM_ROOMS_MAX]; // ids of the server's
     cairn_system_host server_host;
     cairn_system_client clients[CAIRN_SYSTEM_CLIENTS_MAX];
+    uint64_t server_start_unix_s;
     uint64_t delivered_to_server; // datagrams, since the server was created
     uint64_t next_client_id;
     uint32_t next_port;
@@ -111,6 +114,11 @@ void cairn_system_cut(cairn_system *system, uint32_t i, bool cut);
 void cairn_system_stall(cairn_system *system, uint32_t i, uint64_t stall_ns);
 void cairn_system_stall_server(cairn_system *system, uint64_t stall_ns);
 
+// A token for the server. False: a field is refused.
+bool cairn_system_issue_token(cairn_system *system, uint64_t client_id, uint32_t lifetime_s,
+    bool rights, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
+
+uint64_t cairn_system_unix_s(const cairn_system *system); // the wall clock of all hosts
 uint64_t cairn_system_now_ns(const cairn_system *system);
 uint64_t cairn_system_client_now_ns(const cairn_system *system, uint32_t i); // its own clock
 void cairn_system_run_until(cairn_system *system, uint64_t until_ns);

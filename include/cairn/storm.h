@@ -12,9 +12,12 @@
 // each way, jitter that reorders, stalls of seconds), clocks (up to 1000 ppm fast or slow), the
 // inputs of the players, the requests of an operator (pause, step, rate, spawn, move, delete),
 // hosts that stop for seconds, corrupted memory, partitions, leaves, rejoins, restarts of the
-// server, and the attacker's datagrams. The last CAIRN_STORM_QUIESCENCE_S seconds are free of
-// faults, and every client must catch up. The same seed, config and build of the rules give the
-// same storm on every machine, datagram by datagram; repeat a finding by its seed.
+// server, the attacker's datagrams, and in two storms of five hostile clients with valid tokens
+// that lie about roots, ask for states, play with acknowledgements, windows and tokens, join in
+// loops and are late on purpose. All bounds below hold for the other clients meanwhile. The last
+// CAIRN_STORM_QUIESCENCE_S seconds are free of faults, and every client must catch up. The same
+// seed, config and build of the rules give the same storm on every machine, datagram by datagram;
+// repeat a finding by its seed.
 //
 // After every turn of an endpoint the storm checks for each cairn_storm_finding below. Nothing here
 // reads a clock, a file or a socket. One storm runs on the calling thread; several storms may run
@@ -51,6 +54,12 @@ typedef struct cairn_storm cairn_storm;
 #define CAIRN_STORM_JOIN_S 15
 // A client may lag for this long after the last fault that touched it, s.
 #define CAIRN_STORM_RECOVERY_S 6
+
+// A room steps at least this share of the ticks due in so many seconds without a fault, s and
+// percent; the second is for rooms that wait for late inputs.
+#define CAIRN_STORM_RATE_S 4
+#define CAIRN_STORM_RATE_PERCENT 97
+#define CAIRN_STORM_RATE_WAIT_PERCENT 60
 
 // After the quiescence begins (20 ms each way, no loss) a playing client holds the server's world
 // of a tick of the quiescence within this many ticks, or within this many milliseconds if that is
@@ -123,6 +132,13 @@ typedef enum cairn_storm_finding {
     // The counters of the virtual network do not add up, or it was full. A bug of cairn, or hooks
     // that send.
     CAIRN_STORM_FOUND_NETWORK,
+    // A room stepped fewer ticks than CAIRN_STORM_RATE_PERCENT of those due in CAIRN_STORM_RATE_S
+    // seconds without a fault (CAIRN_STORM_RATE_WAIT_PERCENT if it waits for late inputs). Hostile
+    // clients do not count as a fault: a client slowed the room. A bug of cairn.
+    CAIRN_STORM_FOUND_RATE,
+    // A token made a second session, or one although it lives longer than the server allows. A
+    // bug of cairn.
+    CAIRN_STORM_FOUND_TOKEN,
     // A hook of yours called cairn_storm_fail.
     CAIRN_STORM_FOUND_OWN,
     CAIRN_STORM_FINDING_COUNT
@@ -177,7 +193,10 @@ typedef struct cairn_storm_report {
     uint64_t playing_ns[CAIRN_STORM_MODES]; // virtual time that clients played, by mode
     uint64_t ticks;                         // of the server
     uint64_t datagrams;
-    uint64_t hostile; // datagrams of the attacker
+    uint64_t hostile;          // datagrams of the attacker
+    uint64_t hostile_messages; // of hostile clients
+    uint64_t hostile_sessions;
+    uint64_t rate_percent_min; // of the ticks due that a room stepped, worst; 0: never measured
     uint64_t joins;
     uint64_t cuts;
     uint64_t stalls;

@@ -27,6 +27,8 @@ static const figure figures[] = {
     {"stalls", AT(stalls)},
     {"restarts", AT(restarts)},
     {"hostile", AT(hostile)},
+    {"hostile-messages", AT(hostile_messages)},
+    {"hostile-sessions", AT(hostile_sessions)},
     {"edits", AT(edits)},
     {"roots", AT(roots_compared)},
     {"snapshots", AT(snapshots_compared)},
@@ -56,7 +58,7 @@ static const figure figures[] = {
     WORST(equal_ticks_max),
     WORST(equal_ms_max),
 };
-enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 17 };
+enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 19 };
 _Static_assert(CAIRN_RESYNC_CAUSE_COUNT == 3 && CAIRN_STORM_MODES == 4, "a row for each");
 
 static uint64_t *value_of(const figure *f, cairn_storm_report *report) {
