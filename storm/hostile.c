@@ -139,7 +139,7 @@ static void send_hello(cairn_hostile *h, uint32_t mode) {
         .hello = {.protocol_version = CAIRN_PROTOCOL_VERSION,
             .sim_version = CAIRN_SIM_VERSION,
             .mode = mode,
-            .spectator = h->act == CAIRN_HOSTILE_INPUTS ? 0 : (uint32_t)below(h, 2),
+            .spectator = h->act == CAIRN_HOSTILE_INPUTS ? 0u : (uint32_t)below(h, 2),
             .rules_name = name,
             .rules_version = rules == NULL ? 0 : rules->version,
             .room = h->room,
@@ -147,6 +147,21 @@ static void send_hello(cairn_hostile *h, uint32_t mode) {
             .passport_hash = passport.hash}};
     send_message(h, &hello, true);
     h->hello_sent = true;
+}
+
+// `honest` acknowledgements keep the server sending.
+static void send_input_for(cairn_hostile *h, uint64_t tick, bool honest) {
+    const cairn_wire_input input = {.tick = tick,
+        .sequence = (uint32_t)tick,
+        .buttons = (uint32_t)cairn_random_next(&h->random),
+        .move = {1, 0, 0}};
+    const cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
+        .input = {.world_epoch = h->world_epoch,
+            .snapshot_acknowledged = honest ? 0 : cairn_random_next(&h->random),
+            .ticks_acknowledged = honest ? h->tick : below(h, h->tick + 1000),
+            .inputs = &input,
+            .input_count = h->slot == CAIRN_SLOT_NONE ? 0 : 1}};
+    send_message(h, &message, false);
 }
 
 static void take_message(cairn_hostile *h, const cairn_link_message *received) {
@@ -161,6 +176,11 @@ static void take_message(cairn_hostile *h, const cairn_link_message *received) {
         h->tick = message.welcome.tick;
     } else if (message.kind == CAIRN_MESSAGE_TICKS && message.ticks.tick_count > 0) {
         h->tick = message.ticks.ticks[message.ticks.tick_count - 1].tick + 1;
+        // The next tick's input leaves when this one is known: on a path whose round trip is longer
+        // than a tick it is always a little late.
+        if (h->act == CAIRN_HOSTILE_INPUTS) {
+            send_input_for(h, h->tick, true);
+        }
     } else if (message.kind == CAIRN_MESSAGE_EVENT && message.event.kind == CAIRN_EVENT_REPLACED) {
         h->world_epoch = (uint32_t)message.event.value;
         h->tick = message.event.tick;
@@ -248,24 +268,6 @@ static void send_resync_request(cairn_hostile *h) {
     send_message(h, &message, true);
 }
 
-static void send_inputs(cairn_hostile *h) {
-    cairn_wire_input input = {
-        .buttons = (uint32_t)cairn_random_next(&h->random), .move = {1, 0, 0}};
-    const bool hostile = h->act == CAIRN_HOSTILE_INPUTS;
-    input.tick = !hostile         ? h->tick + 8
-                 : chance(h, 100) ? h->tick + below(h, 100000)
-                                  : h->tick - (h->tick > 2 ? below(h, 3) : 0);
-    input.sequence = (uint32_t)input.tick;
-    const bool honest_acks = !hostile && (h->act != CAIRN_HOSTILE_ACKS || chance(h, 500));
-    const cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.world_epoch = h->world_epoch,
-            .snapshot_acknowledged = honest_acks ? 0 : cairn_random_next(&h->random),
-            .ticks_acknowledged = honest_acks ? h->tick : below(h, h->tick + 1000),
-            .inputs = &input,
-            .input_count = h->slot == CAIRN_SLOT_NONE ? 0 : 1}};
-    send_message(h, &message, false);
-}
-
 static void send_noise(cairn_hostile *h) {
     uint8_t bytes[512];
     const size_t size = 1 + below(h, sizeof bytes);
@@ -303,7 +305,10 @@ static void show_tokens(cairn_hostile *h) {
 }
 
 static void lie(cairn_hostile *h) {
-    send_inputs(h);
+    if (h->act != CAIRN_HOSTILE_INPUTS || chance(h, 20)) {
+        const uint64_t ahead = chance(h, 20) ? below(h, 100000) : 8;
+        send_input_for(h, h->tick + ahead, h->act != CAIRN_HOSTILE_ACKS || chance(h, 500));
+    }
     switch (h->act) {
     case CAIRN_HOSTILE_ROOTS:
         send_roots(h);
