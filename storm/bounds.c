@@ -219,7 +219,8 @@ static void check_memory(cairn_storm *s, uint64_t passed_ns) {
 // Whether something that the storm did to the server or to an honest client may slow a room.
 static bool is_disturbed(const cairn_storm *s) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
-    bool disturbed = s->operated || s->system.server_host.stalled_until_ns + 1000000000 > now_ns ||
+    bool disturbed = s->operated ||
+                     s->system.server_host.stalled_until_ns + CAIRN_NS_PER_S > now_ns ||
                      s->server_ns < CAIRN_NS_PER_S;
     for (uint32_t i = 0; i < s->slot_count; i++) {
         disturbed = disturbed ||
