@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kit/test.h"
-
 #include <string.h>
 
 #include "net/netcode_handshake.h"

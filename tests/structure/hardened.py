@@ -9,8 +9,8 @@ import re
 import subprocess
 import sys
 
-# Functions that _FORTIFY_SOURCE replaces wherever they are called.
-CHECKED = ("snprintf", "vsnprintf", "fprintf", "printf", "vfprintf")
+# Functions that _FORTIFY_SOURCE replaces wherever they are called. Others stay if the size of the target is not known.
+CHECKED = ("fprintf", "printf", "vfprintf")
 # What gcc records of its command line (sim/CMakeLists.txt says why some objects of sim have no stack protector); -fcf-protection, which it does not, is a property of the object.
 FLAGS = ["-fPIE", "-fstack-protector-strong"]
 UNPROTECTED = ("pair_cache.c.o", "measure.c.o", "solver_bodies.c.o", "contact_solver.c.o", "integrate.c.o", "joint_solver.c.o")

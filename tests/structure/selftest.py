@@ -183,10 +183,10 @@ class EveryRuleCanFail(unittest.TestCase):
 
     def test_a_program_that_lost_its_hardening(self):
         good = (" 0x6ffffffb (FLAGS_1) Flags: NOW PIE\n GNU_RELRO 0x1\n GNU_STACK 0x0 RW 0x10\n"
-                " 1: 0 FUNC GLOBAL DEFAULT UND __stack_chk_fail@GLIBC\n 2: 0 FUNC GLOBAL DEFAULT UND __snprintf_chk@GLIBC\n")
+                " 1: 0 FUNC GLOBAL DEFAULT UND __stack_chk_fail@GLIBC\n 2: 0 FUNC GLOBAL DEFAULT UND __fprintf_chk@GLIBC\n")
         self.assertEqual([], hardened.check_program("p", good))
         for kept, lost in ((" PIE", ""), (" NOW", ""), ("GNU_RELRO", ""), (" RW ", " RWE "), ("__stack_chk_fail", "f"),
-                           ("__snprintf_chk", "__puts_chk"), ("__stack_chk_fail", "__stack_chk_fail@G\n 3: UND fprintf")):
+                           ("__fprintf_chk", "__puts_chk"), ("__stack_chk_fail", "__stack_chk_fail@G\n 3: UND fprintf")):
             self.assertEqual(1, len(hardened.check_program("p", good.replace(kept, lost))), kept)
 
     def test_a_library_with_an_object_that_lost_its_hardening(self):
