@@ -219,6 +219,9 @@ cairn_status cairn_scene_world_create(const cairn_scene *scene, const cairn_rule
     free(b.hulls);
     free(b.meshes);
     if (status != CAIRN_OK) {
+        if (error[0] == '\0') { // no part of the scene is wrong: memory is short
+            snprintf(error, CAIRN_SCENE_ERROR_SIZE, "%s", cairn_status_text(status));
+        }
         cairn_world_destroy(b.world);
         return status;
     }

@@ -56,6 +56,12 @@ static void swap_world(
     CAIRN_ASSERT(cairn_inbox_tick(room->inbox) == room->scheduler.tick);
 }
 
+// Of a world that could not be made.
+static cairn_control_refusal refusal_of(cairn_status status) {
+    CAIRN_ASSERT(status != CAIRN_OK);
+    return status == CAIRN_OUT_OF_MEMORY ? CAIRN_CONTROL_CAPACITY : CAIRN_CONTROL_FOREIGN;
+}
+
 cairn_control_refusal cairn_control_on_reset(cairn_control_context *c) {
     cairn_room *room = c->room;
     const cairn_server_config *config = &c->server->config;
@@ -71,8 +77,9 @@ cairn_control_refusal cairn_control_on_reset(cairn_control_context *c) {
     scene.world.seed = c->request->reset.has_seed ? c->request->reset.seed : scene.world.seed;
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_world *world = NULL;
-    if (cairn_scene_world_create(&scene, def->rules, &world, error) != CAIRN_OK) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN, "%.200s", error);
+    const cairn_status status = cairn_scene_world_create(&scene, def->rules, &world, error);
+    if (status != CAIRN_OK) {
+        return cairn_control_refuse(c, refusal_of(status), "%.200s", error);
     }
     swap_world(&c->server->context, room, world, 0);
     room->start_root = room->hash.full;
@@ -102,8 +109,8 @@ static cairn_control_refusal load_encoding(
     }
     if (status != CAIRN_OK) {
         cairn_world_destroy(world);
-        return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN, "%s, in %s",
-            cairn_status_text(status), where == NULL ? "its head" : where);
+        return cairn_control_refuse(c, refusal_of(status), "%s, in %s", cairn_status_text(status),
+            where == NULL ? "its head" : where);
     }
     swap_world(&c->server->context, c->room, world, save->players);
     return CAIRN_CONTROL_DONE;
