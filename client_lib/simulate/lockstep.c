@@ -25,8 +25,8 @@ const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
         [CAIRN_LOCKSTEP_FULL] = "no room for more confirmed ticks",
         [CAIRN_LOCKSTEP_STATE_TOO_LARGE] =
             "the server's state is larger than state_size_max allows: raise state_size_max",
-        [CAIRN_LOCKSTEP_WORLD_TOO_LARGE] = "the server's world has larger capacities than "
-                                           "state_size_max allows: raise state_size_max",
+        [CAIRN_LOCKSTEP_WORLD_TOO_LARGE] =
+            "the server's world has larger capacities than state_size_max allows: raise it",
         [CAIRN_LOCKSTEP_STATE_MALFORMED] = "the server's state does not decode",
         [CAIRN_LOCKSTEP_RULES_UNKNOWN] =
             "the server's rules are not linked into this client: set config.rules",
