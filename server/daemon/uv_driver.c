@@ -4,6 +4,7 @@
 #include <cairn/server_uv.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,6 +27,8 @@
 #define DATAGRAMS_PER_RECEIVE 20
 #define RECEIVE_SIZE (DATAGRAMS_PER_RECEIVE * 64 * 1024)
 #define BATCH_MAX 64
+// Descriptors that the loop, its signals, its timer and the socket take.
+#define LOOP_DESCRIPTORS 12
 // How long to wait when the socket's send buffer is full.
 #define SEND_WAIT_NS 1000000
 
@@ -463,17 +466,45 @@ static bool open_lanes(cairn_uv_driver *driver, char *error) {
     return refused == 0 || set_error(error, "a thread for files", refused);
 }
 
+// libuv stops the process if it cannot open the pipe of its signals: so descriptors for it are
+// tried before.
+static int try_descriptors(void) {
+    int opened[LOOP_DESCRIPTORS];
+    uint32_t count = 0;
+    int refused = 0;
+    while (count < LOOP_DESCRIPTORS && refused == 0) {
+        opened[count] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (opened[count] < 0) {
+            refused = -errno;
+        } else {
+            count++;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        close(opened[i]);
+    }
+    return refused;
+}
+
 cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
     *out = NULL;
     error[0] = '\0';
     cairn_uv_driver *driver = calloc(1, sizeof *driver);
     char *receive_bytes = malloc(RECEIVE_SIZE);
-    if (driver == NULL || receive_bytes == NULL || uv_loop_init(&driver->loop) != 0) {
+    if (driver == NULL || receive_bytes == NULL) {
         free(receive_bytes);
         free(driver);
         snprintf(error, CAIRN_UV_ERROR_SIZE, "out of memory");
         return CAIRN_OUT_OF_MEMORY;
+    }
+    int refused = try_descriptors();
+    refused = refused == 0 ? uv_loop_init(&driver->loop) : refused;
+    if (refused != 0) {
+        free(receive_bytes);
+        free(driver);
+        set_error(error, "the event loop cannot be started", refused);
+        return CAIRN_IO_FAILED;
     }
     driver->receive_bytes = receive_bytes;
     driver->timer_fd = -1;

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""cairnd when the process may open few files: it starts or says why it does not, and never aborts."""
+
+import resource
+import subprocess
+
+SCENE = '{"name": "probe", "rules": "sandbox", "bodies": [{"kind": "static", "shapes": [{"kind": "half_space"}]}]}'
+LOADER_FAILED = 127
+
+
+def run_with_files(kit, limit):
+    def apply():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+    command = [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", "key", "--scene", "probe.json",
+               "--room", "second=probe.json", "--record", f"record{limit}.cairn", "--seconds", "1"]
+    return subprocess.run(command, cwd=kit.folder, capture_output=True, text=True, timeout=30, preexec_fn=apply)
+
+
+def test_few_files_are_told(kit):
+    kit.key()
+    (kit.folder / "probe.json").write_text(SCENE)
+    started = 0
+    for limit in range(3, 40):
+        done = run_with_files(kit, limit)
+        text = done.stdout + done.stderr
+        if done.returncode == LOADER_FAILED:
+            continue
+        assert done.returncode in (0, 1, 2, 3), f"{limit} files: {done.returncode}: {text}"
+        if done.returncode != 0:
+            assert text.strip(), f"{limit} files: exit {done.returncode} without a word"
+        else:
+            started += 1
+            kit.run("cairn-replay", "verify", f"record{limit}.cairn")
+        if started == 2:
+            return
+    assert started == 2
