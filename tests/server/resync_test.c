@@ -370,7 +370,12 @@ TEST("a renewed state is not older than what the client holds") {
     story_run_ms(&s, 1000);
     story_join(&s, CAIRN_MODE_LOCKSTEP, true); // the room is encoded
     story_run_ms(&s, 300);
-    request(client, story_tick(&s), 0);
+    const uint64_t held = cairn_world_tick(s.clients[client].world);
+    request(client, held, 0);
+    story_run_ms(&s, 20);
+    const cairn_message late = {.kind = CAIRN_MESSAGE_INPUT, .input = {.ticks_acknowledged = held}};
+    story_send(&s, client, &late, false);
+    story_run_ms(&s, 20);
     s.clients[client].mute_inputs = false;
     story_run_ms(&s, 2000);
     assert_int_equal(s.clients[client].states_begun, 2);
