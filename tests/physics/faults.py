@@ -239,6 +239,35 @@ FAULTS = {
     "limits-ignored-pgs": ("the same in the PGS solver", "sim.joint", [
         ("sim/pgs/joint_solver.c", "row->bias = 0.0f - slack * fraction * rate;",
          "row->bias = FAULT ? -1e9f : 0.0f - slack * fraction * rate;")]),
+    # ---- fast bodies
+    "fast-unpredicted": ("no body is fast: impacts are not predicted", "physics.fast_bodies", [
+        ("sim/collide/body_extent.c", "if (!(*reach > world->pair_cache->fast_distances[body])) {",
+         "if (FAULT || !(*reach > world->pair_cache->fast_distances[body])) {")]),
+    "fast-unswept": ("bodies that left their predicted way are not swept", "physics.fast_bodies", [
+        ("sim/collide/sweep.c", "const stop by = stop_of_body(world, slots[i], !by_itself);",
+         "const stop by = FAULT ? (stop){.fraction = 1.0f} : stop_of_body(world, slots[i], !by_itself);")]),
+    "fast-pushed": ("the plane of a contact pushes what only passes", "physics.fast_bodies", [
+        ("sim/collide/pair_contact.c", "if (predicted.sure ||\n", "if (FAULT || predicted.sure ||\n")]),
+    "fast-margin": ("a restored manifold has the margin of bodies at rest", "physics.fast_bodies", [
+        ("sim/collide/manifold_pool.c", "cairn_pair_collide(world, pair, &pose, contact->margin, &axis_hint, &manifold);",
+         "cairn_pair_collide(world, pair, &pose, FAULT ? CAIRN_CONTACT_MARGIN : contact->margin, &axis_hint,"
+         " &manifold);")]),
+    "fast-clearance": ("fat bounding boxes seem to have room", "physics.fast_bodies", [
+        ("sim/collide/obstacles.c", "return clearance_of(&fat, least);",
+         "return FAULT ? CLEARANCE_MAX : clearance_of(&fat, least);")]),
+    "bullet-ignored": ("a bullet is swept as other bodies are", "physics.fast_bodies", [
+        ("sim/collide/sweep.c", "world->state.bodies[body].bullet != 0 && !meshes ?",
+         "world->state.bodies[body].bullet != 0 && !meshes && !FAULT ?"),
+        ("sim/collide/body_extent.c", "properties->bullet != 0 ||", "(properties->bullet != 0 && !FAULT) ||")]),
+    "bullet-alone": ("what a bullet meets goes on for the rest of the tick", "physics.fast_bodies", [
+        ("sim/collide/sweep.c", "if (cairn_body_takes_impulses(world, by->obstacle)) {",
+         "if (cairn_body_takes_impulses(world, by->obstacle) && !FAULT) {")]),
+    "mesh-unswept": ("fast bodies are not swept against triangles", "physics.mesh", [
+        ("sim/collide/sweep.c", "static bool moved_far(const cairn_world *world, uint32_t body) {",
+         "static bool moved_far(const cairn_world *world, uint32_t body) {\n    if (FAULT) {\n        return false;\n    }")]),
+    "one-end": ("of a rolling cylinder's manifold, near points may be lost", "physics.mesh", [
+        ("sim/collide/pair_contact.c", "bool again = may_lack_points(world, pair, in_contact, &all);",
+         "bool again = !FAULT && may_lack_points(world, pair, in_contact, &all);")]),
     "joint-collides": ("bodies that are joined collide", "sim.solver", [
         ("sim/collide/joint_filter.c", "filter->pairs[lower] == key;", "filter->pairs[lower] == key && !FAULT;")]),
 }
