@@ -34,7 +34,8 @@ TEST("a mutated message decodes, differs, and is the same for the same seed") {
             assert_memory_equal(first, again, changed);
             if (changed > 0) {
                 cairn_message decoded;
-                const int refusal = cairn_message_decode(first, changed, direction, &decoded);
+                const cairn_decode_refusal refusal =
+                    cairn_message_decode(first, changed, direction, &decoded);
                 assert_int_equal(refusal, CAIRN_DECODE_OK);
                 encoded += 1;
                 differed += changed != size || memcmp(first, original, size) != 0 ? 1 : 0;

@@ -134,7 +134,7 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
 }
 
 static void path_in_folder(char path[300], const char *name) {
-    snprintf(path, 300, "%s/%s", folder, name);
+    snprintf(path, 300, "%s/%.200s", folder, name);
 }
 
 static void start(cairn_record_sync sync) {
