@@ -43,7 +43,7 @@ function(cairn_test)
         LIBRARIES ${CASE_LIBRARIES} cairn_test_kit)
     add_test(NAME ${CASE_NAME} COMMAND ${target})
     if(CAIRN_GOLDEN_WORLDS) # a row of the golden matrix waits for a processor that other stages leave
-        set(CASE_TIMEOUT 1200)
+        set(CASE_TIMEOUT 3600)
     elseif(NOT CASE_TIMEOUT)
         set(CASE_TIMEOUT 60)
     endif()

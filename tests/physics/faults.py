@@ -328,7 +328,7 @@ def failures(folder, test, number):
     program = folder / "build" / "bin" / ("test_" + test.replace(".", "_"))
     try:
         done = subprocess.run([program], env={**os.environ, "CAIRN_FAULT": str(number)}, capture_output=True,
-                              text=True, timeout=300, check=False)
+                              text=True, timeout=1200, check=False)
     except subprocess.TimeoutExpired:
         return ["(too slow)"]
     if done.returncode == 0:
