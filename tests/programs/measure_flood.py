@@ -2,8 +2,8 @@
 """usage: measure_flood.py PROGRAMS [--rate N] [--seconds S] [--runs N] [--bots N]
 
 What floods of hostile datagrams cost a cairnd on loopback while honest bots play: lateness of ticks (p99 and worst), inputs of
-the bots that were lost, the server's processor time for each hostile datagram (beyond a run without a flood), how many it was
-given. Prints a row for each kind of flood, from one address and from 10,000; medians of the runs."""
+the bots that were lost, the server's processor time for each hostile datagram (beyond a run without a flood), in the program
+and in the kernel. Prints a row for each kind of flood, from one address and from 10,000; medians of the runs."""
 
 import argparse
 import json
@@ -20,8 +20,9 @@ FLOODS = [("none", 1)] + [(kind, sources) for sources in (1, 10000) for kind in 
 
 
 def cpu_seconds(pid):
+    """In the program and in the kernel."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return int(fields[11]) / os.sysconf("SC_CLK_TCK"), int(fields[12]) / os.sysconf("SC_CLK_TCK")
 
 
 def socket_drops(port):
@@ -56,7 +57,8 @@ def run(programs, folder, kind, sources, options):
             sent = json.loads(flood.stdout)["sent"]
         while log.read_text().count('"stats"') < 2:
             time.sleep(0.02)
-        cpu, seconds = cpu_seconds(server.pid) - before, time.monotonic() - begin
+        user, kernel = (now - then for now, then in zip(cpu_seconds(server.pid), before))
+        seconds = time.monotonic() - begin
         dropped = socket_drops(int(address.split(":")[1]))
         ends = [json.loads(bot.communicate(timeout=30)[0].splitlines()[-1]) for bot in bots]
     finally:
@@ -65,8 +67,8 @@ def run(programs, folder, kind, sources, options):
     stats = [json.loads(line) for line in log.read_text().splitlines() if '"stats"' in line][1]
     loss = max(end["loss"] for end in ends)
     return {"sent": sent, "rate": sent / seconds, "late_us_p99": stats["late_us_p99"], "late_us_max": stats["late_us_max"],
-            "skipped": stats["skipped"], "inputs_late": stats["inputs_late"], "cpu": cpu / seconds, "loss": loss, "kernel_drops": dropped,
-            "cpu_seconds": cpu}
+            "skipped": stats["skipped"], "inputs_late": stats["inputs_late"], "loss": loss, "kernel_drops": dropped,
+            "cpu": (user + kernel) / seconds, "user": user, "kernel": kernel}
 
 
 def main():
@@ -81,7 +83,7 @@ def main():
     programs = options.programs.resolve()
     idle = None
     print(f"{'flood':<9}{'sources':>8}{'sent/s':>9}{'late p99 us':>12}{'late max us':>12}{'skipped':>8}{'late inputs':>12}{'loss %':>8}"
-          f"{'cpu':>6}{'us/datagram':>12}{'kernel drops':>13}")
+          f"{'cpu':>6}{'user us':>9}{'kernel us':>11}{'kernel drops':>13}")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run([programs / "cairn-token", "keygen", "--out", "key"], cwd=folder, check=True, capture_output=True)
@@ -90,12 +92,12 @@ def main():
                 continue
             rows = [run(programs, folder, kind, sources, options) for _ in range(options.runs)]
             middle = {key: statistics.median(row[key] for row in rows) for key in rows[0]}
-            idle = middle["cpu_seconds"] if kind == "none" else idle
-            taken = middle["sent"] - middle["kernel_drops"]
-            each = (middle["cpu_seconds"] - idle) / taken * 1e6 if taken > 0 else 0
+            idle = middle if kind == "none" else idle
+            taken = max(1, middle["sent"] - middle["kernel_drops"])
+            user, kernel = ((middle[part] - idle[part]) / taken * 1e6 for part in ("user", "kernel"))
             print(f"{kind:<9}{sources:>8}{middle['rate']:>9.0f}{middle['late_us_p99']:>12.0f}{middle['late_us_max']:>12.0f}"
-                  f"{middle['skipped']:>8.0f}{middle['inputs_late']:>12.0f}{100 * middle['loss']:>8.3f}{middle['cpu']:>6.2f}{each:>12.2f}"
-                  f"{middle['kernel_drops']:>13.0f}", flush=True)
+                  f"{middle['skipped']:>8.0f}{middle['inputs_late']:>12.0f}{100 * middle['loss']:>8.3f}{middle['cpu']:>6.2f}{user:>9.2f}"
+                  f"{kernel:>11.2f}{middle['kernel_drops']:>13.0f}", flush=True)
 
 
 if __name__ == "__main__":
