@@ -13,6 +13,7 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_DECRYPT,        // does not decrypt with the key of this sender
     CAIRN_NETCODE_DROP_VERSION,        // request: another version text
     CAIRN_NETCODE_DROP_PROTOCOL_ID,    // request: another protocol
+    CAIRN_NETCODE_DROP_REQUEST_AGAIN,  // request: answered with as many challenges as allowed
     CAIRN_NETCODE_DROP_TOKEN_EXPIRED,
     CAIRN_NETCODE_DROP_TOKEN_LIFETIME,   // expires later than a token of the allowed lifetime
     CAIRN_NETCODE_DROP_TOKEN_RESTART,    // an earlier run of the server may have accepted it

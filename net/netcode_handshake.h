@@ -27,6 +27,8 @@ typedef struct cairn_handshake {
     uint8_t client_to_server_key[CAIRN_KEY_SIZE];
     uint8_t server_to_client_key[CAIRN_KEY_SIZE];
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
+    uint64_t challenged_ns; // begin of the interval in which challenges are counted
+    uint32_t challenges;    // sent in this interval
     uint64_t deadline_ns;
     uint32_t next_free;
     bool used;

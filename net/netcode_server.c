@@ -32,6 +32,10 @@ _Static_assert(CAIRN_TOKEN_SERVERS_MAX *SEQUENCES_PER_SERVER <= SEQUENCES_GLOBAL
 // A token is decrypted to learn whether its times are the backend's at most this often: refused
 // tokens cost less than accepted ones.
 #define TOKEN_TIMES_INTERVAL_NS UINT64_C(100000000)
+// Challenges for one pending token, at most so many in each interval. Clients repeat their requests
+// every 100 ms.
+#define CHALLENGE_INTERVAL_NS UINT64_C(100000000)
+#define CHALLENGES_PER_INTERVAL_MAX 16
 
 // A disconnect packet with its longest sequence. Answers to unknown peers leave room for the
 // disconnects of every slot, so that a flood of requests cannot silence a shutdown.
@@ -466,6 +470,26 @@ static uint64_t first_sequence_of(
            (in_doubt ? random_sequence(server, handshake->mac, CAIRN_AEAD_MAC_SIZE) : 0);
 }
 
+// The pending handshake that this request repeats, or NULL.
+static const cairn_handshake *find_repeated(const cairn_netcode_server *server,
+    const cairn_address *from, const cairn_packet_request *request) {
+    const cairn_handshake *pending =
+        cairn_handshakes_find(&server->handshakes, from, server->now_ns);
+    const bool same =
+        pending != NULL &&
+        memcmp(pending->mac, request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE,
+            CAIRN_AEAD_MAC_SIZE) == 0;
+    return same ? pending : NULL;
+}
+
+static void count_challenge(const cairn_netcode_server *server, const cairn_handshake *pending,
+    cairn_handshake *handshake) {
+    const bool begins =
+        pending == NULL || server->now_ns - pending->challenged_ns >= CHALLENGE_INTERVAL_NS;
+    handshake->challenged_ns = begins ? server->now_ns : pending->challenged_ns;
+    handshake->challenges = begins ? 1 : pending->challenges + 1;
+}
+
 static cairn_handshake handshake_of(const cairn_netcode_server *server, const cairn_address *from,
     const cairn_packet_request *request, const cairn_token_private *token) {
     cairn_handshake handshake = {
@@ -482,6 +506,7 @@ static cairn_handshake handshake_of(const cairn_netcode_server *server, const ca
     memcpy(handshake.server_to_client_key, token->server_to_client_key, CAIRN_KEY_SIZE);
     memcpy(handshake.user_data, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
     handshake.first_sequence = first_sequence_of(server, &handshake);
+    count_challenge(server, find_repeated(server, from, request), &handshake);
     return handshake;
 }
 
@@ -518,6 +543,14 @@ static cairn_netcode_drop answer_request(cairn_netcode_server *server, const cai
     return drop;
 }
 
+// To open the token and seal a challenge for every copy of a request would cost several times what
+// sending the copy costs.
+static bool was_challenged_often(
+    const cairn_netcode_server *server, const cairn_handshake *pending) {
+    return pending != NULL && server->now_ns - pending->challenged_ns < CHALLENGE_INTERVAL_NS &&
+           pending->challenges >= CHALLENGES_PER_INTERVAL_MAX;
+}
+
 static cairn_netcode_drop receive_request(
     cairn_netcode_server *server, const cairn_address *from, const uint8_t *bytes, size_t size) {
     cairn_packet_request request;
@@ -525,6 +558,9 @@ static cairn_netcode_drop receive_request(
         cairn_packet_read_request(bytes, size, server->config.protocol_id, &request);
     if (drop != CAIRN_NETCODE_TAKEN) {
         return drop;
+    }
+    if (was_challenged_often(server, find_repeated(server, from, &request))) {
+        return CAIRN_NETCODE_DROP_REQUEST_AGAIN;
     }
     cairn_token_private token;
     drop = check_token(server, from, &request, &token);

@@ -164,6 +164,7 @@ const char *cairn_netcode_drop_text(cairn_netcode_drop drop) {
         [CAIRN_NETCODE_DROP_DECRYPT] = "decryption failed",
         [CAIRN_NETCODE_DROP_VERSION] = "another protocol version",
         [CAIRN_NETCODE_DROP_PROTOCOL_ID] = "another protocol id",
+        [CAIRN_NETCODE_DROP_REQUEST_AGAIN] = "request repeated too often",
         [CAIRN_NETCODE_DROP_TOKEN_EXPIRED] = "token expired",
         [CAIRN_NETCODE_DROP_TOKEN_LIFETIME] = "token expires too far in the future",
         [CAIRN_NETCODE_DROP_TOKEN_RESTART] = "token may have been used before the server started",

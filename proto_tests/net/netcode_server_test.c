@@ -421,8 +421,9 @@ TEST("a server that stopped admitting denies but keeps its clients") {
 
 TEST("a flood of requests leaves room for the disconnect packets") {
     SCOPED(kit) k = kit_open_joined(4);
-    const kit_datagram datagram = kit_request(&k, 1, &(kit_token_fields){.client_id = 2});
-    for (int i = 0; i < 1000; ++i) {
+    for (uint64_t i = 0; i < 1000; ++i) { // from 200 addresses
+        kit_datagram datagram = kit_request(&k, 1, &(kit_token_fields){.client_id = 10 + i % 200});
+        datagram.from.port = (uint16_t)(1000 + i % 200);
         assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
     }
     assert_true(kit_drops(&k, CAIRN_NETCODE_DROP_SEND_QUEUE_FULL) > 500);

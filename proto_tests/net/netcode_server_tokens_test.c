@@ -131,6 +131,27 @@ TEST("tokens that were merely shown lock nobody out") {
     kit_join(&k, 0);
 }
 
+TEST("a request that is repeated without end gets few challenges") {
+    SCOPED(kit) k = kit_open(4);
+    const kit_datagram datagram = KIT_REQUEST(&k, .client_id = 7);
+    uint64_t answers = 0;
+    for (int i = 0; i < 10000; ++i) { // in a second
+        kit_to_server(&k, datagram);
+        answers += kit_discard_from_server(&k);
+        k.now_ns += KIT_MS / 10;
+        cairn_netcode_server_advance(k.server, k.now_ns);
+    }
+    assert_in_range(answers, 100, 160);
+    assert_int_equal(kit_drops(&k, CAIRN_NETCODE_DROP_REQUEST_AGAIN), 10000 - answers);
+    k.now_ns += 100 * KIT_MS;
+    cairn_netcode_server_advance(k.server, k.now_ns);
+    assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
+    // Another token of this address is another request.
+    kit_datagram other = KIT_REQUEST(&k, .client_id = 8);
+    other.from = datagram.from;
+    assert_int_equal(kit_to_server(&k, other), CAIRN_NETCODE_TAKEN);
+}
+
 TEST("many tokens of one client id take few of the handshakes") {
     SCOPED(kit) k = kit_open(4);
     for (uint64_t i = 0; i < 1000; ++i) {
