@@ -45,6 +45,13 @@ const cairn_handshake *cairn_handshakes_find(
     return &handshakes->pool[item];
 }
 
+bool cairn_handshakes_pending_elsewhere(const cairn_handshakes *handshakes,
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *address, uint64_t now_ns) {
+    const uint32_t item = cairn_lookup_find(&handshakes->by_token, mac, CAIRN_AEAD_MAC_SIZE);
+    return item != CAIRN_LOOKUP_NONE && now_ns < handshakes->pool[item].deadline_ns &&
+           !cairn_address_equal(&handshakes->pool[item].address, address);
+}
+
 // The key of the client id's pending handshake with this number.
 typedef struct id_key {
     uint64_t client_id;

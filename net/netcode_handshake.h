@@ -53,6 +53,9 @@ void cairn_handshakes_destroy(cairn_handshakes *handshakes);
 // The pointer is valid until remove or expire.
 const cairn_handshake *cairn_handshakes_find(
     const cairn_handshakes *handshakes, const cairn_address *address, uint64_t now_ns);
+// Whether the token with this mac is pending at another address.
+bool cairn_handshakes_pending_elsewhere(const cairn_handshakes *handshakes,
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *address, uint64_t now_ns);
 // Begins the handshake of an address, or begins it again, maybe with another token.
 // `handshake->deadline_ns` is set here. CAIRN_NETCODE_TAKEN, or nothing changes: TOKEN_USED
 // (pending at another address), ID_HANDSHAKES, HANDSHAKES_FULL.

@@ -435,6 +435,12 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
         note_refused_times(server, request, token);
         return drop;
     }
+    // Known without opening it, so a flood of copies from many addresses costs less.
+    if (cairn_handshakes_pending_elsewhere(&server->handshakes,
+            request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE, from,
+            server->now_ns)) {
+        return CAIRN_NETCODE_DROP_TOKEN_USED;
+    }
     if (!read_token(server, request, token)) {
         return CAIRN_NETCODE_DROP_TOKEN_BROKEN;
     }
