@@ -45,6 +45,29 @@ const cairn_handshake *cairn_handshakes_find(
     return &handshakes->pool[item];
 }
 
+static bool is_same_token(const cairn_handshake *pending, const uint8_t *mac) {
+    return memcmp(pending->mac, mac, CAIRN_AEAD_MAC_SIZE) == 0;
+}
+
+bool cairn_handshakes_is_spent(const cairn_handshakes *handshakes, const cairn_address *address,
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE], uint64_t now_ns) {
+    const cairn_handshake *pending = cairn_handshakes_find(handshakes, address, now_ns);
+    return pending != NULL && is_same_token(pending, mac) &&
+           now_ns - pending->challenged_ns < CAIRN_CHALLENGE_INTERVAL_NS &&
+           pending->challenges >= CAIRN_CHALLENGES_PER_INTERVAL_MAX;
+}
+
+// The challenge that follows belongs to the interval of the one before, if that has not ended.
+static cairn_handshake count_challenge(
+    const cairn_handshake *begun, const cairn_handshake *pending, uint64_t now_ns) {
+    cairn_handshake counted = *begun;
+    const bool continues = pending != NULL && is_same_token(pending, begun->mac) &&
+                           now_ns - pending->challenged_ns < CAIRN_CHALLENGE_INTERVAL_NS;
+    counted.challenged_ns = continues ? pending->challenged_ns : now_ns;
+    counted.challenges = continues ? pending->challenges + 1 : 1;
+    return counted;
+}
+
 bool cairn_handshakes_pending_elsewhere(const cairn_handshakes *handshakes,
     const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *address, uint64_t now_ns) {
     const uint32_t item = cairn_lookup_find(&handshakes->by_token, mac, CAIRN_AEAD_MAC_SIZE);
@@ -118,6 +141,8 @@ cairn_netcode_drop cairn_handshakes_put(
     if (!replaces && handshakes->first_free == CAIRN_LOOKUP_NONE) {
         return CAIRN_NETCODE_DROP_HANDSHAKES_FULL;
     }
+    cairn_handshake counted =
+        count_challenge(handshake, replaces ? &handshakes->pool[same_address] : NULL, now_ns);
     if (replaces) {
         remove_item(handshakes, same_address);
     }
@@ -125,7 +150,8 @@ cairn_netcode_drop cairn_handshakes_put(
     if (handshake->timeout_s > 0 && (uint64_t)handshake->timeout_s < lifetime_ns / CAIRN_NS_PER_S) {
         lifetime_ns = (uint64_t)handshake->timeout_s * CAIRN_NS_PER_S;
     }
-    insert_item(handshakes, handshake, now_ns + lifetime_ns);
+    insert_item(handshakes, &counted, now_ns + lifetime_ns);
+    cairn_wipe(&counted, sizeof counted);
     CAIRN_ASSERT(handshakes->earliest_ns <= now_ns + lifetime_ns);
     return CAIRN_NETCODE_TAKEN;
 }

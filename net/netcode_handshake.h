@@ -16,6 +16,12 @@
 // Pending handshakes of one client id: of a client that starts again, or changes its address.
 #define CAIRN_HANDSHAKES_PER_ID_MAX 4
 
+// Challenges for one pending token, at most so many in each interval: clients repeat their requests
+// every 100 ms, and to open the token and seal a challenge for each of many copies would cost
+// several times what sending a copy costs.
+#define CAIRN_CHALLENGE_INTERVAL_NS UINT64_C(100000000)
+#define CAIRN_CHALLENGES_PER_INTERVAL_MAX 16
+
 typedef struct cairn_handshake {
     cairn_address address;
     uint64_t client_id;
@@ -53,12 +59,15 @@ void cairn_handshakes_destroy(cairn_handshakes *handshakes);
 // The pointer is valid until remove or expire.
 const cairn_handshake *cairn_handshakes_find(
     const cairn_handshakes *handshakes, const cairn_address *address, uint64_t now_ns);
+// Whether the address got all challenges of this interval for the token with this mac.
+bool cairn_handshakes_is_spent(const cairn_handshakes *handshakes, const cairn_address *address,
+    const uint8_t mac[CAIRN_AEAD_MAC_SIZE], uint64_t now_ns);
 // Whether the token with this mac is pending at another address.
 bool cairn_handshakes_pending_elsewhere(const cairn_handshakes *handshakes,
     const uint8_t mac[CAIRN_AEAD_MAC_SIZE], const cairn_address *address, uint64_t now_ns);
-// Begins the handshake of an address, or begins it again, maybe with another token.
-// `handshake->deadline_ns` is set here. CAIRN_NETCODE_TAKEN, or nothing changes: TOKEN_USED
-// (pending at another address), ID_HANDSHAKES, HANDSHAKES_FULL.
+// Begins the handshake of an address, or begins it again, maybe with another token: a challenge
+// follows, and is counted. `handshake->deadline_ns` is set here. CAIRN_NETCODE_TAKEN, or nothing
+// changes: TOKEN_USED (pending at another address), ID_HANDSHAKES, HANDSHAKES_FULL.
 cairn_netcode_drop cairn_handshakes_put(
     cairn_handshakes *handshakes, const cairn_handshake *handshake, uint64_t now_ns);
 void cairn_handshakes_remove(cairn_handshakes *handshakes, const cairn_address *address);

@@ -32,10 +32,6 @@ _Static_assert(CAIRN_TOKEN_SERVERS_MAX *SEQUENCES_PER_SERVER <= SEQUENCES_GLOBAL
 // A token is decrypted to learn whether its times are the backend's at most this often: refused
 // tokens cost less than accepted ones.
 #define TOKEN_TIMES_INTERVAL_NS UINT64_C(100000000)
-// Challenges for one pending token, at most so many in each interval. Clients repeat their requests
-// every 100 ms.
-#define CHALLENGE_INTERVAL_NS UINT64_C(100000000)
-#define CHALLENGES_PER_INTERVAL_MAX 16
 
 // A disconnect packet with its longest sequence. Answers to unknown peers leave room for the
 // disconnects of every slot, so that a flood of requests cannot silence a shutdown.
@@ -426,6 +422,11 @@ static bool is_id_taken(
     return client != CAIRN_LOOKUP_NONE && expire_unix_s <= server->slots.list[client].expire_unix_s;
 }
 
+// Names a token, also one that was not opened yet.
+static const uint8_t *mac_of(const cairn_packet_request *request) {
+    return request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE;
+}
+
 static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_address *from,
     const cairn_packet_request *request, cairn_token_private *token) {
     CAIRN_ASSERT(server->now_ns >= server->config.start_ns);
@@ -436,9 +437,8 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
         return drop;
     }
     // Known without opening it, so a flood of copies from many addresses costs less.
-    if (cairn_handshakes_pending_elsewhere(&server->handshakes,
-            request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE, from,
-            server->now_ns)) {
+    if (cairn_handshakes_pending_elsewhere(
+            &server->handshakes, mac_of(request), from, server->now_ns)) {
         return CAIRN_NETCODE_DROP_TOKEN_USED;
     }
     if (!read_token(server, request, token)) {
@@ -458,9 +458,8 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
     if (is_id_taken(server, token->client_id, request->expire_unix_s)) {
         return CAIRN_NETCODE_DROP_ID_CONNECTED;
     }
-    return cairn_token_history_holds(&server->history,
-               request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE,
-               request->expire_unix_s, server->now_ns)
+    return cairn_token_history_holds(
+               &server->history, mac_of(request), request->expire_unix_s, server->now_ns)
                ? CAIRN_NETCODE_DROP_TOKEN_USED
                : CAIRN_NETCODE_TAKEN;
 }
@@ -476,26 +475,6 @@ static uint64_t first_sequence_of(
            (in_doubt ? random_sequence(server, handshake->mac, CAIRN_AEAD_MAC_SIZE) : 0);
 }
 
-// The pending handshake that this request repeats, or NULL.
-static const cairn_handshake *find_repeated(const cairn_netcode_server *server,
-    const cairn_address *from, const cairn_packet_request *request) {
-    const cairn_handshake *pending =
-        cairn_handshakes_find(&server->handshakes, from, server->now_ns);
-    const bool same =
-        pending != NULL &&
-        memcmp(pending->mac, request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE,
-            CAIRN_AEAD_MAC_SIZE) == 0;
-    return same ? pending : NULL;
-}
-
-static void count_challenge(const cairn_netcode_server *server, const cairn_handshake *pending,
-    cairn_handshake *handshake) {
-    const bool begins =
-        pending == NULL || server->now_ns - pending->challenged_ns >= CHALLENGE_INTERVAL_NS;
-    handshake->challenged_ns = begins ? server->now_ns : pending->challenged_ns;
-    handshake->challenges = begins ? 1 : pending->challenges + 1;
-}
-
 static cairn_handshake handshake_of(const cairn_netcode_server *server, const cairn_address *from,
     const cairn_packet_request *request, const cairn_token_private *token) {
     cairn_handshake handshake = {
@@ -506,13 +485,11 @@ static cairn_handshake handshake_of(const cairn_netcode_server *server, const ca
         .timeout_s = token->timeout_s,
     };
     CAIRN_ASSERT(handshake.server_index != SERVER_NONE);
-    memcpy(handshake.mac, request->private_data + CAIRN_TOKEN_PRIVATE_SIZE - CAIRN_AEAD_MAC_SIZE,
-        CAIRN_AEAD_MAC_SIZE);
+    memcpy(handshake.mac, mac_of(request), CAIRN_AEAD_MAC_SIZE);
     memcpy(handshake.client_to_server_key, token->client_to_server_key, CAIRN_KEY_SIZE);
     memcpy(handshake.server_to_client_key, token->server_to_client_key, CAIRN_KEY_SIZE);
     memcpy(handshake.user_data, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
     handshake.first_sequence = first_sequence_of(server, &handshake);
-    count_challenge(server, find_repeated(server, from, request), &handshake);
     return handshake;
 }
 
@@ -549,14 +526,6 @@ static cairn_netcode_drop answer_request(cairn_netcode_server *server, const cai
     return drop;
 }
 
-// To open the token and seal a challenge for every copy of a request would cost several times what
-// sending the copy costs.
-static bool was_challenged_often(
-    const cairn_netcode_server *server, const cairn_handshake *pending) {
-    return pending != NULL && server->now_ns - pending->challenged_ns < CHALLENGE_INTERVAL_NS &&
-           pending->challenges >= CHALLENGES_PER_INTERVAL_MAX;
-}
-
 static cairn_netcode_drop receive_request(
     cairn_netcode_server *server, const cairn_address *from, const uint8_t *bytes, size_t size) {
     cairn_packet_request request;
@@ -565,7 +534,7 @@ static cairn_netcode_drop receive_request(
     if (drop != CAIRN_NETCODE_TAKEN) {
         return drop;
     }
-    if (was_challenged_often(server, find_repeated(server, from, &request))) {
+    if (cairn_handshakes_is_spent(&server->handshakes, from, mac_of(&request), server->now_ns)) {
         return CAIRN_NETCODE_DROP_REQUEST_AGAIN;
     }
     cairn_token_private token;
