@@ -67,7 +67,7 @@ static void drain(stage *s) {
     kit_datagram datagram;
     while ((datagram.size = cairn_netcode_client_next_datagram(
                 s->client, &datagram.to, datagram.bytes)) > 0) {
-        CAIRN_ASSERT(datagram.size <= CAIRN_PACKET_REQUEST_SIZE);
+        CAIRN_ASSERT(datagram.size <= sizeof datagram.bytes);
     }
 }
 

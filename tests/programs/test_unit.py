@@ -86,7 +86,7 @@ needs_seccomp = pytest.mark.skipif(platform.machine() not in ARCHITECTURES or sh
 
 @needs_seccomp
 def test_a_server_runs_within_the_list_of_system_calls(kit):
-    if "libasan" in subprocess.run(["ldd", kit.programs / "cairnd"], capture_output=True, text=True).stdout:
+    if b"__asan_init" in (kit.programs / "cairnd").read_bytes():
         pytest.skip("a sanitizer makes calls of its own")
     assert run_server(kit, allowed() + ALWAYS) == 0
     for name in ("main.cairn", "side.cairn"):
