@@ -61,6 +61,11 @@ class Kit:
         return subprocess.Popen([self.programs / program, *map(str, arguments)], cwd=self.folder,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
+    def skip_if_sanitized(self, why):
+        """A sanitizer maps, copies and calls what the program itself does not."""
+        if b"__asan_init" in (self.programs / "cairnd").read_bytes():
+            pytest.skip(f"a sanitizer {why}")
+
     def key(self):
         if not (self.folder / "key").exists():
             self.run("cairn-token", "keygen", "--out", "key")

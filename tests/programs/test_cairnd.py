@@ -245,8 +245,7 @@ def test_a_key_comes_from_a_descriptor_or_a_variable(kit, folder):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the memory's files of a program that is not dumpable")
 def test_no_core_file_and_no_key_in_the_environment(kit, folder):
-    if b"__asan_init" in (kit.programs / "cairnd").read_bytes():
-        pytest.skip("a sanitizer keeps what was freed")
+    kit.skip_if_sanitized("keeps what was freed")
     key = kit.run("cairn-token", "keygen").out.strip()
     server = subprocess.Popen([kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--scene", "probe.json"], cwd=kit.folder,
                               env={"CAIRN_KEY": key}, stdout=subprocess.PIPE, text=True)

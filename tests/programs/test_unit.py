@@ -86,8 +86,7 @@ needs_seccomp = pytest.mark.skipif(platform.machine() not in ARCHITECTURES or sh
 
 @needs_seccomp
 def test_a_server_runs_within_the_list_of_system_calls(kit):
-    if b"__asan_init" in (kit.programs / "cairnd").read_bytes():
-        pytest.skip("a sanitizer makes calls of its own")
+    kit.skip_if_sanitized("makes calls of its own")
     assert run_server(kit, allowed() + ALWAYS) == 0
     for name in ("main.cairn", "side.cairn"):
         kit.run("cairn-replay", "verify", name)
@@ -95,6 +94,7 @@ def test_a_server_runs_within_the_list_of_system_calls(kit):
 
 @needs_seccomp
 def test_a_call_that_is_not_listed_is_noticed(kit):
+    kit.skip_if_sanitized("makes calls of its own")
     names = [name for name in allowed() if name != "renameat2"] + ALWAYS
     assert run_server(kit, names) == -signal.SIGSYS
 
@@ -108,6 +108,7 @@ def test_the_exposure_is_low(kit):
 @needs_seccomp
 def test_a_process_that_may_not_have_threads_says_so(kit):
     """As under a pids limit. It was aborted by its library when it had two rooms."""
+    kit.skip_if_sanitized("starts a thread of its own")
     refused = 0x00050000 | errno.EAGAIN
     names = [name for name in allowed() if name not in ("clone", "clone3")]
     program = filter_of(names + ALWAYS, refused)
