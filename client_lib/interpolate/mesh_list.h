@@ -31,7 +31,7 @@ typedef struct cairn_mesh_list {
 
 void cairn_mesh_list_destroy(cairn_mesh_list *list);
 void cairn_mesh_list_clear(cairn_mesh_list *list);
-// Takes a checked message. CAIRN_CAPACITY: there is no room for the mesh, so it is left out.
+// Takes a checked message. CAIRN_CAPACITY: the list has no room for the mesh and leaves it out.
 // CAIRN_WRONG_STATE: the piece does not follow those before it, which a server never does; ignored.
 cairn_status cairn_mesh_list_take(cairn_mesh_list *list, const cairn_mesh_message *message);
 // The mesh with this id; NULL: not in the list, or not all of it has arrived.

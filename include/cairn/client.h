@@ -65,8 +65,8 @@ typedef struct cairn_client_config {
     // Capacities, taken at create.
     uint32_t bodies_max; // of one snapshot; default 8192
     uint32_t shapes_max; // of all bodies together; default 16384
-    // Bytes of the largest state accepted; default and at most 64 MiB. A state of a world whose
-    // capacities need more than four times as much is refused before memory is taken.
+    // Bytes of the largest state accepted; default and at most 64 MiB. A state is refused
+    // before memory is taken if the capacities of its world need more than four times as much.
     uint32_t state_size_max;
     // Interpolate mode: bytes of all triangle meshes and height fields together, 4 for each
     // coordinate, index and height; default and at most 64 MiB. Those that do not fit are left out

@@ -57,7 +57,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t roots_differed;
     uint64_t capsules;             // written about roots that differed
     uint64_t capsules_over_budget; // not written: too many of the client id or the server
-    uint64_t stages_sent;          // hashes of a step's stages, to clients whose step differed
+    uint64_t stages_sent;          // hashes of stages, to clients after a step that differed
     uint64_t stages_refused;       // the tick is not held, or too many requests
     uint64_t recording_bytes;
     uint64_t input_waits; // announced waits for late inputs
@@ -112,7 +112,7 @@ typedef struct cairn_server_drop {
 } cairn_server_drop;
 // More than there are reasons.
 #define CAIRN_SERVER_DROPS_MAX 80
-// Writes the reasons whose count is not 0 and returns how many there are.
+// Writes the reasons that have a count above 0. Returns how many it wrote.
 uint32_t cairn_server_drops_read(
     const cairn_server_statistics *statistics, cairn_server_drop out[CAIRN_SERVER_DROPS_MAX]);
 

@@ -57,7 +57,7 @@ def run(programs, folder, kind, sources, options):
             sent = json.loads(flood.stdout)["sent"]
         while log.read_text().count('"stats"') < 2:
             time.sleep(0.02)
-        user, kernel = (now - then for now, then in zip(cpu_seconds(server.pid), before))
+        user, kernel = (after - start for after, start in zip(cpu_seconds(server.pid), before))
         seconds = time.monotonic() - begin
         dropped = socket_drops(int(address.split(":")[1]))
         ends = [json.loads(bot.communicate(timeout=30)[0].splitlines()[-1]) for bot in bots]
