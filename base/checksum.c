@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/checksum.h"
 
+// All of it inside this file: who links cairn needs no libxxhash.
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "base/assert.h"

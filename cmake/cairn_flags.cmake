@@ -26,14 +26,18 @@ target_compile_options(cairn_float INTERFACE
     # A game may ask for fast-math in general; its rules, which link cairn::sim, must not have it.
     $<INSTALL_INTERFACE:-fno-fast-math -fno-math-errno>)
 
+set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wdouble-promotion -Wvla)
 add_library(cairn_flags INTERFACE)
 target_link_libraries(cairn_flags INTERFACE cairn_float)
 target_compile_options(cairn_flags INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wdouble-promotion -Wvla
-    $<$<COMPILE_LANGUAGE:C>:-Wconversion -Wstrict-prototypes -Wmissing-prototypes>
+    ${warnings} -Wconversion -Wstrict-prototypes -Wmissing-prototypes
     # CAIRN_ASSERT(!"why this is never reached") is meant.
     $<$<COMPILE_LANG_AND_ID:C,Clang>:-Wno-string-conversion>
     $<$<BOOL:${CAIRN_WERROR}>:-Werror>)
+# The same for the C++ files (schema/).
+add_library(cairn_flags_cpp INTERFACE)
+target_link_libraries(cairn_flags_cpp INTERFACE cairn_float)
+target_compile_options(cairn_flags_cpp INTERFACE ${warnings} $<$<BOOL:${CAIRN_WERROR}>:-Werror>)
 
 # Hardening: what makes a fault in a server harder to use. Bits do not depend on it (tests/sim, the golden matrix).
 # tests/structure reads the built programs and fails if a flag is lost. _FORTIFY_SOURCE needs an optimised build. A
@@ -51,7 +55,8 @@ if(CAIRN_HARDEN)
     elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
         list(APPEND hardening -fstack-clash-protection -mbranch-protection=standard)
     endif()
-    target_compile_options(cairn_flags INTERFACE $<BUILD_INTERFACE:${hardening}>)
+    target_compile_options(cairn_flags INTERFACE ${hardening})
+    target_compile_options(cairn_flags_cpp INTERFACE ${hardening})
     # Not options of cairn_flags: a static library would pass them on to the programs of others.
     set(cairn_harden_library -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
     set(cairn_harden_program -pie ${cairn_harden_library})

@@ -8,9 +8,8 @@ include(CMakePackageConfigHelpers)
 set_target_properties(cairn_base PROPERTIES EXPORT_NAME base)
 set_target_properties(cairn_sim PROPERTIES EXPORT_NAME sim)
 set_target_properties(cairn_float PROPERTIES EXPORT_NAME float)
-set_target_properties(cairn_flags PROPERTIES EXPORT_NAME flags)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
-install(TARGETS cairn_base cairn_sim cairn_float cairn_flags EXPORT cairn_targets
+install(TARGETS cairn_base cairn_sim cairn_float EXPORT cairn_targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sim)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cairn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sim)
 install(EXPORT cairn_targets FILE cairnConfig.cmake NAMESPACE cairn:: DESTINATION ${package} COMPONENT sim)

@@ -11,7 +11,7 @@ function(cairn_room)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
     list(TRANSFORM ROOM_ROOMS PREPEND cairn_)
     target_link_libraries(${target} PUBLIC cairn_float ${ROOM_ROOMS}
-        PRIVATE cairn_flags ${ROOM_LIBRARIES})
+        PRIVATE $<BUILD_INTERFACE:cairn_flags> ${ROOM_LIBRARIES})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
 endfunction()
 

@@ -25,6 +25,9 @@ size_t cairn_pack(
     return ZSTD_isError(packed) ? 0 : packed;
 }
 
+const cairn_packing_functions cairn_packing_zstd = {
+    .create = cairn_packer_create, .destroy = cairn_packer_destroy, .pack = cairn_pack};
+
 const char *cairn_unpack_refusal_text(cairn_unpack_refusal refusal) {
     static const char *const texts[CAIRN_UNPACK_REFUSAL_COUNT] = {
         [CAIRN_UNPACK_OK] = "unpacks",

@@ -7,12 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recording/packing.h"
 #include <cairn/status.h>
 
-// Memory that packing reuses from one payload to the next; zstd enlarges it for a payload that is
-// larger than all before.
-typedef struct cairn_packer cairn_packer;
-// CAIRN_OUT_OF_MEMORY: *out is NULL.
+// The functions below, for a recorder.
+extern const cairn_packing_functions cairn_packing_zstd;
+
+// zstd enlarges its memory for a payload that is larger than all before. CAIRN_OUT_OF_MEMORY: *out
+// is NULL.
 cairn_status cairn_packer_create(cairn_packer **out);
 void cairn_packer_destroy(cairn_packer *packer); // NULL is allowed
 

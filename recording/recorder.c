@@ -9,7 +9,6 @@
 #include "net/crypto.h"
 #include "recording/chain.h"
 #include "recording/file.h"
-#include "recording/pack.h"
 #include "schema/codec.h"
 #include <cairn/version.h>
 
@@ -63,8 +62,8 @@ cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_re
         memcpy(recorder->seed, config->signing_seed, sizeof recorder->seed);
     }
     cairn_status status = cairn_encoder_create(largest + 4096, &recorder->encoder);
-    if (status == CAIRN_OK) {
-        status = cairn_packer_create(&recorder->packer);
+    if (status == CAIRN_OK && config->packing != NULL) {
+        status = config->packing->create(&recorder->packer);
     }
     recorder->packed_size_max = largest + 4096;
     recorder->packed = malloc(recorder->packed_size_max + FRAME_SIZE);
@@ -83,7 +82,9 @@ cairn_status cairn_recorder_create(const cairn_recorder_config *config, cairn_re
 void cairn_recorder_destroy(cairn_recorder *recorder) {
     if (recorder != NULL) {
         cairn_encoder_destroy(recorder->encoder);
-        cairn_packer_destroy(recorder->packer);
+        if (recorder->config.packing != NULL) {
+            recorder->config.packing->destroy(recorder->packer);
+        }
         cairn_wipe(recorder->seed, sizeof recorder->seed);
         free(recorder->packed);
         free(recorder->commands);
@@ -106,8 +107,10 @@ static cairn_recording_piece pack_piece(cairn_recorder *recorder, cairn_recordin
     CAIRN_ASSERT(piece.size > 0 && piece.packing == CAIRN_PACKING_NONE);
     CAIRN_ASSERT(piece.size <= recorder->packed_size_max);
     uint8_t *payload = recorder->packed + BEFORE_PAYLOAD_SIZE;
-    const size_t size =
-        cairn_pack(recorder->packer, piece.payload, piece.size, payload, piece.size - 1);
+    const cairn_packing_functions *packing = recorder->config.packing;
+    const size_t size = packing == NULL ? 0
+                                        : packing->pack(recorder->packer, piece.payload, piece.size,
+                                              payload, piece.size - 1);
     if (size > 0) {
         piece.packing = CAIRN_PACKING_ZSTD;
         piece.size = size;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recording/packing.h"
 #include "schema/recording.h"
 #include <cairn/sim.h>
 #include <cairn/status.h>
@@ -19,6 +20,7 @@ typedef struct cairn_recorder_config {
     uint32_t commands_per_tick_max;
     size_t state_size_max;
     const char *scene_name;
+    const cairn_packing_functions *packing; // NULL: payloads are stored as they are
     const uint8_t *signing_seed; // CAIRN_SIGN_SEED_SIZE, copied; NULL: the recording is not signed
     // Writes one or more whole chunks, the first time with the file's head before them; the bytes
     // are valid during the call. False ends the recording.

@@ -10,7 +10,6 @@
 #include "schema/decode_refusal.h"
 #include "schema/messages.h"
 #include "schema/recording.h"
-#include "schema/scene.h"
 #include <cairn/status.h>
 
 #ifdef __cplusplus

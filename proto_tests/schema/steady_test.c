@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Messages allocate nothing after the encoder was created. The linker routes the calls of malloc
-// and operator new, by this program and by the codec, to the counters below.
+// Messages allocate nothing after the encoder was created. The linker routes the calls of malloc,
+// by this program and by the codec, to the counter below. The codec has no operator new.
 #include "tests/kit/test.h"
 
 #include "proto_tests/schema/flat.h"
@@ -13,24 +13,10 @@ static uint32_t allocations;
 // The names are the linker's.
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
-void *__real__Znwm(size_t size);
-void *__wrap__Znwm(size_t size);
-void *__real__Znam(size_t size);
-void *__wrap__Znam(size_t size);
 
 void *__wrap_malloc(size_t size) {
     ++allocations;
     return __real_malloc(size);
-}
-
-void *__wrap__Znwm(size_t size) {
-    ++allocations;
-    return __real__Znwm(size);
-}
-
-void *__wrap__Znam(size_t size) {
-    ++allocations;
-    return __real__Znam(size);
 }
 
 static flat f;

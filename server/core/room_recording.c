@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "recording/pack.h"
 #include "recording/recorder.h"
 #include "server/room/room.h"
 
@@ -170,6 +171,7 @@ static const cairn_world *load_state(cairn_room_recording *recording, const piec
 
 static bool start_segment(cairn_room_recording *recording, const cairn_world *world) {
     const cairn_recorder_config config = {
+        .packing = &cairn_packing_zstd,
         .ticks_per_chunk = TICKS_PER_PIECE,
         .commands_per_tick_max = CAIRN_INBOX_COMMANDS_MAX,
         .state_size_max = recording->state_size_max,

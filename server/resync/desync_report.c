@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "recording/desync_report.h"
+#include "recording/pack.h"
 #include "sim/debug/passport.h"
 #include "sim/math/float_env.h"
 #include <cairn/version.h>
@@ -65,6 +66,7 @@ static void run_capsule(cairn_server_task *task) {
     cairn_desync_report *report = &capsule->report;
     uint8_t *bytes = NULL;
     size_t size = 0;
+    report->packing = &cairn_packing_zstd;
     report->desync.head.root_before = cairn_world_hash_read(capsule->before).full;
     report->desync.stages_server_size = (uint32_t)cairn_trace_stages(
         capsule->world, report->commands, report->command_count, capsule->stages);

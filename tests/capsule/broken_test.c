@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/desync_report.h"
+#include "recording/desync_reader.h"
 #include "sim/math/float_env.h"
 #include "sim/state/hash_cache.h"
 #include "sim/state/world.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "recording/desync_reader.h"
 #include "recording/desync_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

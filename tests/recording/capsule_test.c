@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "recording/desync_reader.h"
 #include "recording/desync_report.h"
+#include "recording/pack.h"
 #include "recording/recorder.h"
 #include "sim/debug/trace.h"
 
@@ -40,6 +42,7 @@ static void write_capsule(written *w) {
     const size_t stages = cairn_trace_stages(w->after, &join, 1, w->stages);
     w->difference = (cairn_wire_difference){.array = 5, .element = 1, .word = 2, .bits_client = 9};
     w->capsule = (cairn_desync_report){.scene_name = "demo",
+        .packing = &cairn_packing_zstd,
         .before = w->before,
         .commands = &join,
         .command_count = 1,
@@ -118,7 +121,8 @@ static bool append(void *user, const uint8_t *bytes, size_t size) {
 // A file with `ticks` after the state and a desync chunk about the tick `offset` after it; 0: none.
 static bool opens_with(uint32_t ticks, uint64_t offset) {
     SCOPED(written) w = {.before = build()};
-    const cairn_recorder_config config = {.ticks_per_chunk = 8,
+    const cairn_recorder_config config = {.packing = &cairn_packing_zstd,
+        .ticks_per_chunk = 8,
         .commands_per_tick_max = 4,
         .state_size_max = 1 << 20,
         .scene_name = "",

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "recording/pack.h"
 #include "recording/player.h"
 #include "recording/recorder.h"
 #include "tests/kit/exact.h"
@@ -43,7 +44,8 @@ static void tape_start(tape *t, const uint8_t *signing_seed) {
     kit_ground(t->world);
     kit_cube(t->world, vec3(0, 0.5f, 0));
     kit_cube(t->world, vec3(0, 1.6f, 0));
-    const cairn_recorder_config config = {.ticks_per_chunk = 16,
+    const cairn_recorder_config config = {.packing = &cairn_packing_zstd,
+        .ticks_per_chunk = 16,
         .commands_per_tick_max = 4,
         .state_size_max = 1 << 18,
         .scene_name = "tape",

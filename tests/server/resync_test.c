@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "recording/desync_report.h"
+#include "recording/desync_reader.h"
 #include "server/core/server_state.h"
 #include "sim/serialize/sketch.h"
 #include "tests/kit/scenes.h"

@@ -3,7 +3,7 @@
 
 // The state of a diagnosis: explain.c fills it, explain_text.c writes the paragraph.
 
-#include "recording/desync_report.h"
+#include "recording/desync_reader.h"
 #include "tools/replay/explain.h"
 
 typedef struct cairn_diagnosis {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/desync_report.h"
+#include "recording/desync_reader.h"
 #include "sim/debug/passport.h"
 #include "tools/replay/diagnosis.h"
 

@@ -19,6 +19,7 @@ int cairn_replay_output_open(cairn_replay_output *out, const char *path, const c
     // A save is a copy of the block in memory; its canonical encoding is at most twice as long.
     const size_t size = 2 * cairn_world_save_size_max(world) + 4096;
     const cairn_recorder_config config = {
+        .packing = &cairn_packing_zstd,
         .ticks_per_chunk = 64,
         .commands_per_tick_max = CAIRN_COMMANDS_PER_TICK_MAX,
         .state_size_max = size < CAIRN_STATE_SIZE_MAX ? size : CAIRN_STATE_SIZE_MAX,
