@@ -25,6 +25,15 @@ static cairn_status check_sphere(cairn_vec3 size) {
     return rest != CAIRN_OK ? rest : check_size(size.x);
 }
 
+// Two points of a hull, or one and zeros.
+static cairn_status check_points(const cairn_command *command) {
+    const cairn_status checks[] = {
+        command->buttons == 1 || command->buttons == 2 ? CAIRN_OK : CAIRN_INVALID_ARGUMENT,
+        cairn_check_vec3(command->move, CAIRN_SHAPE_SIZE_MAX),
+        cairn_check_vec3(command->aim, command->buttons == 1 ? 0.0f : CAIRN_SHAPE_SIZE_MAX)};
+    return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+}
+
 static cairn_status check_direction(cairn_vec3 direction) {
     return cairn_check_vec3(direction, 1.0f);
 }
@@ -115,6 +124,33 @@ static cairn_status check_property(const cairn_command *command) {
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
+// The size of a shape that commands can make, and the rotation of its body.
+static cairn_status check_shape(const cairn_command *command) {
+    const cairn_vec3 size = command->move;
+    const cairn_status turn = check_turn(command->aim);
+    if (turn != CAIRN_OK) {
+        return turn;
+    }
+    switch (command->buttons) {
+    case CAIRN_SHAPE_BOX:
+        return check_box(size);
+    case CAIRN_SHAPE_SPHERE:
+        return check_sphere(size);
+    case CAIRN_SHAPE_CAPSULE:
+    case CAIRN_SHAPE_CYLINDER:
+    case CAIRN_SHAPE_CONE: {
+        const cairn_status checks[] = {
+            check_size(size.x), check_size(size.y), cairn_check_float(size.z, 0.0f, 0.0f)};
+        return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+    }
+    case CAIRN_SHAPE_HULL:
+    case CAIRN_SHAPE_HALF_SPACE:
+        return check_zero(size);
+    default:
+        return CAIRN_INVALID_ARGUMENT;
+    }
+}
+
 // The ranges depend on the joint: the world refuses what its kind does not allow.
 static cairn_status check_joint_property(const cairn_command *command) {
     static const uint32_t values[CAIRN_JOINT_PROPERTY_LAST + 1] = {
@@ -143,6 +179,16 @@ static cairn_status check_joint_property(const cairn_command *command) {
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
+static cairn_status check_new_joint(const cairn_command *command) {
+    const cairn_vec3 aim = command->aim;
+    const cairn_status checks[] = {check_position(command->move),
+        check_whole(aim.x, (float)(CAIRN_JOINT_ROW - 1)),
+        aim.x == 0.0f ? CAIRN_INVALID_ARGUMENT : CAIRN_OK,
+        cairn_check_float(aim.y, -CAIRN_SHAPE_SIZE_MAX, CAIRN_SHAPE_SIZE_MAX),
+        cairn_check_float(aim.z, 0.0f, CAIRN_FORCE_MAX)};
+    return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+}
+
 // The range checks of a kind's two vectors. Players' kinds come before the operator's.
 static const struct {
     cairn_status (*move)(cairn_vec3 move);
@@ -157,7 +203,6 @@ static const struct {
     [CAIRN_COMMAND_SET_POSITION] = {check_position, check_zero},
     [CAIRN_COMMAND_SET_VELOCITY] = {check_velocity, check_velocity},
     [CAIRN_COMMAND_IMPULSE] = {check_impulse, check_zero},
-    [CAIRN_COMMAND_SET_BODY] = {check_any, check_any}, // and check_property
     [CAIRN_COMMAND_FORCE] = {check_any, check_any},
     [CAIRN_COMMAND_FORCE_AT] = {check_any, check_position},
     [CAIRN_COMMAND_IMPULSE_AT] = {check_impulse, check_position},
@@ -165,8 +210,9 @@ static const struct {
     [CAIRN_COMMAND_SET_TARGET] = {check_position, check_turn},
     [CAIRN_COMMAND_SET_GRAVITY] = {check_gravity, check_zero},
     [CAIRN_COMMAND_EXPLODE] = {check_position, check_blast},
-    [CAIRN_COMMAND_SET_JOINT] = {check_any, check_any}, // and check_joint_property
     [CAIRN_COMMAND_DESTROY_JOINT] = {check_zero, check_zero},
+    [CAIRN_COMMAND_JOINT] = {check_position, check_position},
+    [CAIRN_COMMAND_SPAWN] = {check_position, check_zero},
 };
 
 cairn_status cairn_command_check(const cairn_command *command) {
@@ -176,14 +222,22 @@ cairn_status cairn_command_check(const cairn_command *command) {
         (command->slot == CAIRN_SLOT_OPERATOR) != (command->kind > CAIRN_COMMAND_INPUT)) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (command->kind == CAIRN_COMMAND_SET_BODY) {
+    switch (command->kind) {
+    case CAIRN_COMMAND_SET_BODY:
         return check_property(command);
-    }
-    if (command->kind == CAIRN_COMMAND_SET_JOINT) {
+    case CAIRN_COMMAND_SET_JOINT:
         return check_joint_property(command);
+    case CAIRN_COMMAND_HULL_POINTS:
+        return check_points(command);
+    case CAIRN_COMMAND_SHAPE:
+        return check_shape(command);
+    case CAIRN_COMMAND_CREATE_JOINT:
+        return check_new_joint(command);
+    default: {
+        const cairn_status move = ranges[command->kind].move(command->move);
+        return move != CAIRN_OK ? move : ranges[command->kind].aim(command->aim);
     }
-    const cairn_status move = ranges[command->kind].move(command->move);
-    return move != CAIRN_OK ? move : ranges[command->kind].aim(command->aim);
+    }
 }
 
 #define COMMAND_WORDS 10

@@ -53,6 +53,8 @@ static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_DELETE_JOINT] = "delete-joint",
     [CAIRN_CONTROL_CAST] = "cast",
     [CAIRN_CONTROL_CLOSEST] = "closest",
+    [CAIRN_CONTROL_SPAWN] = "spawn",
+    [CAIRN_CONTROL_CREATE_JOINT] = "create-joint",
 };
 
 const char *cairn_control_verb_text(uint32_t verb) {

@@ -48,7 +48,7 @@ typedef struct cairn_flags_verb {
     const char *help;      // one line
 } cairn_flags_verb;
 
-#define CAIRN_FLAGS_WORDS_MAX 16
+#define CAIRN_FLAGS_WORDS_MAX 256
 #define CAIRN_FLAGS_ERROR_SIZE 256
 
 typedef struct cairn_flags_program {

@@ -338,6 +338,7 @@ class Reader {
     v.template vector<type>(T::VT_##FIELD, m.field, m.count);
 #define FIELD_BYTES(FIELD, field, count) FIELD_NUMBERS(FIELD, field, count, uint8_t)
 #define FIELD_LIMITED_BYTES(FIELD, field, count, count_max) FIELD_BYTES(FIELD, field, count)
+#define FIELD_POINTS(FIELD, field, count, count_max) FIELD_VECTOR(FIELD, field, count, Vec3)
 #define FIELD_OF(KIND, ...) FIELD_##KIND(__VA_ARGS__)
 #define FIELDS_OF(MEMBERS, structure, Table)                                                       \
     template <typename Visitor> void fields(Visitor &v, cairn_##structure &m) {                    \

@@ -24,6 +24,15 @@ static const uint8_t *copy_bytes(uint8_t *out, const uint8_t *bytes, uint32_t co
     return out;
 }
 
+static const cairn_vec3 *copy_points(cairn_vec3 *out, const cairn_vec3 *points, uint32_t count) {
+    CAIRN_ASSERT(points != NULL || count == 0);
+    CAIRN_ASSERT(count <= CAIRN_CONTROL_POINTS_MAX);
+    for (uint32_t i = 0; i < count; ++i) {
+        out[i] = points[i];
+    }
+    return out;
+}
+
 #define COPY_NUMBER(FIELD, field)
 #define COPY_REAL(FIELD, field)
 #define COPY_VEC3(FIELD, field)
@@ -32,6 +41,8 @@ static const uint8_t *copy_bytes(uint8_t *out, const uint8_t *bytes, uint32_t co
     m->field = copy_text(copy->texts[text_count++], sizeof copy->texts[0], m->field);
 #define COPY_LIMITED_BYTES(FIELD, field, count, count_max)                                         \
     m->field = copy_bytes(copy->bytes, m->field, m->count);
+#define COPY_POINTS(FIELD, field, count, count_max)                                                \
+    m->field = copy_points(copy->points, m->field, m->count);
 #define COPY_OF(KIND, ...) COPY_##KIND(__VA_ARGS__)
 #define COPY_REQUEST(VERB, member, structure, Table)                                               \
     case CAIRN_CONTROL_##VERB: {                                                                   \

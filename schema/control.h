@@ -15,6 +15,7 @@ typedef struct cairn_control_request_copy {
     char room[CAIRN_NAME_SIZE_MAX + 1];
     char texts[CAIRN_CONTROL_TEXTS_MAX][CAIRN_CONTROL_NAME_SIZE_MAX + 1];
     uint8_t bytes[CAIRN_CONTROL_PIECE_SIZE_MAX];
+    cairn_vec3 points[CAIRN_CONTROL_POINTS_MAX];
 } cairn_control_request_copy;
 
 // `request` must have passed cairn_message_check.

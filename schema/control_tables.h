@@ -15,6 +15,7 @@
 //   ONE            element, Wire
 //   LIST           count, element, Wire, count_max
 //   LIMITED_BYTES  count, count_max
+//   POINTS         count, count_max: of requests only, vectors of finite floats
 
 // Every request that has arguments: X(VERB, member, struct, Table).
 #define EACH_CONTROL_REQUEST(X)                                                                    \
@@ -51,7 +52,9 @@
     X(SET_JOINT, set_joint, set_joint_request, SetJointRequest)                                    \
     X(DELETE_JOINT, delete_joint, delete_joint_request, DeleteJointRequest)                        \
     X(CAST, cast, cast_request, CastRequest)                                                       \
-    X(CLOSEST, closest, closest_request, ClosestRequest)
+    X(CLOSEST, closest, closest_request, ClosestRequest)                                           \
+    X(SPAWN, spawn, spawn_request, SpawnRequest)                                                   \
+    X(CREATE_JOINT, create_joint, create_joint_request, CreateJointRequest)
 
 // Every struct of an answer: X(struct, Table).
 #define EACH_CONTROL_ANSWER_STRUCT(X)                                                              \
@@ -107,7 +110,9 @@
     X(SET_JOINT, edit, edit_answer)                                                                \
     X(DELETE_JOINT, edit, edit_answer)                                                             \
     X(CAST, ray, ray_answer)                                                                       \
-    X(CLOSEST, closest, closest_answer)
+    X(CLOSEST, closest, closest_answer)                                                            \
+    X(SPAWN, edit, edit_answer)                                                                    \
+    X(CREATE_JOINT, edit, edit_answer)
 
 // Every kind of element of a list: X(element), the struct cairn_control_<element>.
 #define EACH_CONTROL_ELEMENT(X)                                                                    \
@@ -174,6 +179,24 @@
     X(VEC3, POSITION, position)                                                                    \
     X(REAL, RADIUS, radius)                                                                        \
     X(NUMBER, USER, user)
+
+#define CONTROL_MEMBERS_spawn_request(X)                                                           \
+    X(NUMBER, SHAPE, shape)                                                                        \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, ROTATION, rotation)                                                                    \
+    X(VEC3, SIZE, size)                                                                            \
+    X(NUMBER, USER, user)                                                                          \
+    X(POINTS, POINTS, points, point_count, CAIRN_CONTROL_POINTS_MAX)
+
+#define CONTROL_MEMBERS_create_joint_request(X)                                                    \
+    X(NUMBER, KIND, kind)                                                                          \
+    X(NUMBER, BODY_A, body_a)                                                                      \
+    X(NUMBER, BODY_B, body_b)                                                                      \
+    X(VEC3, ANCHOR_A, anchor_a)                                                                    \
+    X(VEC3, ANCHOR_B, anchor_b)                                                                    \
+    X(VEC3, AXIS, axis)                                                                            \
+    X(REAL, NUMBER, number)                                                                        \
+    X(REAL, BREAK_FORCE, break_force)
 
 #define CONTROL_MEMBERS_delete_request(X) X(NUMBER, BODY, body)
 
@@ -312,7 +335,9 @@
 
 #define CONTROL_MEMBERS_save_write_answer(X) X(NUMBER, RECEIVED_SIZE, received_size)
 
-#define CONTROL_MEMBERS_edit_answer(X) X(NUMBER, BODY, body)
+#define CONTROL_MEMBERS_edit_answer(X)                                                             \
+    X(NUMBER, BODY, body)                                                                          \
+    X(NUMBER, JOINT, joint)
 
 #define CONTROL_MEMBERS_get_answer(X) X(ONE, BODY, body, body, BodyState)
 

@@ -183,6 +183,10 @@ static void check_name(checker *c, const char name[CAIRN_NAME_SIZE_MAX + 1]) {
     }
 #define CHECK_LIMITED_BYTES(FIELD, field, count, count_max)                                        \
     check_vector(c, m->field, m->count, count_max);
+#define CHECK_POINTS(FIELD, field, count, count_max)                                               \
+    for (uint32_t i = 0, n = check_vector(c, m->field, m->count, count_max); i < n; ++i) {         \
+        require(c, FINITE(m->field[i]), CAIRN_DECODE_NON_FINITE);                                  \
+    }
 #define CHECK_OF(KIND, ...) CHECK_##KIND(__VA_ARGS__)
 #define CHECK_FUNCTION(structure)                                                                  \
     static void check_control_##structure(checker *c, const cairn_control_##structure *m) {        \

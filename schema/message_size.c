@@ -46,6 +46,9 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     case CAIRN_MESSAGE_RESYNC_REQUEST:
         return message->resync_request.difference_sketch_size;
     case CAIRN_MESSAGE_CONTROL:
+        if (message->control.verb == CAIRN_CONTROL_SPAWN) {
+            return message->control.spawn.point_count * sizeof(cairn_vec3);
+        }
         return message->control.verb == CAIRN_CONTROL_SAVE_WRITE
                    ? message->control.save_write.byte_count
                    : 0;

@@ -5,24 +5,6 @@
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
 
-// All or nothing: the body is destroyed if its shape cannot be created.
-static cairn_status spawn_body(cairn_world *world, const cairn_command *edit,
-    const cairn_shape_def *shape, cairn_body_id *body) {
-    cairn_body_def def = cairn_body_def_default();
-    cairn_shape_id id = 0;
-    def.position = edit->move;
-    def.user = edit->buttons;
-    cairn_status status = cairn_body_create(world, &def, body);
-    if (status == CAIRN_OK) {
-        status = cairn_shape_create(world, *body, shape, &id);
-        if (status != CAIRN_OK) {
-            (void)cairn_body_destroy(world, *body);
-            *body = CAIRN_ID_NULL;
-        }
-    }
-    return status;
-}
-
 static void set_material(cairn_material *material, uint32_t property, cairn_vec3 value) {
     switch (property) {
     case CAIRN_BODY_PROPERTY_FRICTION:
@@ -163,19 +145,13 @@ static cairn_status apply_new_state(cairn_world *world, const cairn_command *edi
     }
 }
 
-cairn_status cairn_world_apply_edit(
-    cairn_world *world, const cairn_command *edit, cairn_body_id *spawned) {
-    CAIRN_ASSERT(edit->slot == CAIRN_SLOT_OPERATOR && cairn_command_check(edit) == CAIRN_OK);
-    cairn_shape_def shape = cairn_shape_def_default();
-    *spawned = CAIRN_ID_NULL;
+// An edit without parts.
+static cairn_status apply_command(
+    cairn_world *world, const cairn_command *edit, cairn_edit_made *made) {
     switch (edit->kind) {
     case CAIRN_COMMAND_SPAWN_BOX:
-        shape.half_extents = edit->aim;
-        return spawn_body(world, edit, &shape, spawned);
     case CAIRN_COMMAND_SPAWN_SPHERE:
-        shape.kind = CAIRN_SHAPE_SPHERE;
-        shape.radius = edit->aim.x;
-        return spawn_body(world, edit, &shape, spawned);
+        return cairn_edit_spawn_plain(world, edit, &made->body);
     case CAIRN_COMMAND_DESTROY:
         return cairn_body_destroy(world, edit->buttons);
     case CAIRN_COMMAND_IMPULSE:
@@ -195,15 +171,48 @@ cairn_status cairn_world_apply_edit(
     }
 }
 
+static bool is_part(const cairn_command *command) {
+    return command->kind == CAIRN_COMMAND_HULL_POINTS || command->kind == CAIRN_COMMAND_SHAPE ||
+           command->kind == CAIRN_COMMAND_JOINT;
+}
+
+uint32_t cairn_edit_command_count(const cairn_command *commands, uint32_t count) {
+    CAIRN_ASSERT(count == 0 || commands != NULL);
+    uint32_t i = 0;
+    while (i < count && is_part(&commands[i])) {
+        ++i;
+    }
+    return i < count ? i + 1 : count;
+}
+
+cairn_status cairn_world_apply_edit(
+    cairn_world *world, const cairn_command *commands, uint32_t count, cairn_edit_made *made) {
+    CAIRN_ASSERT(count > 0 && cairn_edit_command_count(commands, count) == count);
+    for (uint32_t i = 0; i < count; ++i) {
+        CAIRN_ASSERT(commands[i].slot == CAIRN_SLOT_OPERATOR);
+        CAIRN_ASSERT(cairn_command_check(&commands[i]) == CAIRN_OK);
+    }
+    const cairn_command *last = &commands[count - 1];
+    *made = (cairn_edit_made){.body = CAIRN_ID_NULL, .joint = CAIRN_ID_NULL};
+    if (last->kind == CAIRN_COMMAND_SPAWN) {
+        return cairn_edit_spawn(world, commands, count, &made->body);
+    }
+    if (last->kind == CAIRN_COMMAND_CREATE_JOINT) {
+        return cairn_edit_create_joint(world, commands, count, &made->joint);
+    }
+    return count == 1 && !is_part(last) ? apply_command(world, last, made) : CAIRN_INVALID_ARGUMENT;
+}
+
 uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, uint32_t count) {
     uint32_t first = count;
     while (first > 0 && commands[first - 1].slot == CAIRN_SLOT_OPERATOR) {
         --first;
     }
-    for (uint32_t i = first; i < count; ++i) {
-        CAIRN_ASSERT(commands[i].slot == CAIRN_SLOT_OPERATOR);
-        cairn_body_id spawned;
-        const cairn_status status = cairn_world_apply_edit(world, &commands[i], &spawned);
+    uint32_t size = 0;
+    for (uint32_t i = first; i < count; i += size) {
+        size = cairn_edit_command_count(&commands[i], count - i);
+        cairn_edit_made made;
+        const cairn_status status = cairn_world_apply_edit(world, &commands[i], size, &made);
         // The create functions have counted what exceeded a capacity.
         if (status != CAIRN_OK && status != CAIRN_CAPACITY) {
             world->state.settings->edits_refused += 1;

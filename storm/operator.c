@@ -18,23 +18,78 @@ static void send_request(cairn_storm *s, uint32_t i, const cairn_control_request
     }
 }
 
+#define HULL_POINTS 9
+
+// A shape of any kind, two in nine cases one that the server refuses.
+static cairn_control_spawn_request draw_spawn(
+    cairn_storm *s, cairn_vec3 position, cairn_vec3 size, cairn_vec3 points[HULL_POINTS]) {
+    cairn_control_spawn_request spawn = {
+        .shape = 1 + (uint32_t)cairn_storm_below(s, CAIRN_SHAPE_HEIGHT_FIELD),
+        .position = position,
+        .rotation = size,
+        .size = size};
+    if (spawn.shape == CAIRN_SHAPE_HALF_SPACE) {
+        spawn.position.y = -20.0f;
+        spawn.rotation = (cairn_vec3){0};
+    }
+    if (spawn.shape == CAIRN_SHAPE_SPHERE) {
+        spawn.size.y = 0.0f;
+    }
+    if (spawn.shape != CAIRN_SHAPE_BOX) {
+        spawn.size.z = 0.0f;
+    }
+    if (spawn.shape == CAIRN_SHAPE_HALF_SPACE || spawn.shape == CAIRN_SHAPE_HULL) {
+        spawn.size = (cairn_vec3){0};
+    }
+    if (spawn.shape == CAIRN_SHAPE_HULL) {
+        for (uint32_t i = 0; i < HULL_POINTS; ++i) {
+            points[i] = (cairn_vec3){
+                between(s, -0.4f, 0.4f), between(s, -0.4f, 0.4f), between(s, -0.4f, 0.4f)};
+        }
+        spawn.points = points;
+        spawn.point_count = HULL_POINTS;
+    }
+    return spawn;
+}
+
+// Between two bodies, or a body and itself; the number suits every kind.
+static cairn_control_create_joint_request draw_joint(
+    cairn_storm *s, uint32_t body, cairn_vec3 anchor) {
+    return (cairn_control_create_joint_request){
+        .kind = 1 + (uint32_t)cairn_storm_below(s, CAIRN_JOINT_PULLEY),
+        .body_a = body,
+        .body_b = s->operator_bodies[0],
+        .anchor_a = anchor,
+        .anchor_b = anchor,
+        .axis = {.x = 1.0f},
+        .number = 1.0f,
+        .break_force = 5000.0f * (float)cairn_storm_below(s, 2)};
+}
+
 static void request_edit(cairn_storm *s, uint32_t i) {
     static const uint32_t verbs[] = {CAIRN_CONTROL_SPAWN_BOX, CAIRN_CONTROL_SPAWN_SPHERE,
         CAIRN_CONTROL_DELETE, CAIRN_CONTROL_SET_POSITION, CAIRN_CONTROL_SET_VELOCITY,
         CAIRN_CONTROL_IMPULSE, CAIRN_CONTROL_SET_BODY, CAIRN_CONTROL_PUSH,
         CAIRN_CONTROL_SET_GRAVITY, CAIRN_CONTROL_EXPLODE, CAIRN_CONTROL_SET_JOINT,
-        CAIRN_CONTROL_DELETE_JOINT};
+        CAIRN_CONTROL_DELETE_JOINT, CAIRN_CONTROL_SPAWN, CAIRN_CONTROL_CREATE_JOINT};
     cairn_control_request request = {
-        .number = 1, .verb = verbs[cairn_storm_below(s, 12)], .room = ""};
+        .number = 1, .verb = verbs[cairn_storm_below(s, 14)], .room = ""};
     const cairn_vec3 a = {between(s, -4, 4), between(s, 1, 5), between(s, -4, 4)};
     const cairn_vec3 b = {between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f)};
     const uint32_t body = s->operator_bodies[cairn_storm_below(s, CAIRN_STORM_OPERATOR_BODIES)];
+    cairn_vec3 points[HULL_POINTS];
     switch (request.verb) {
     case CAIRN_CONTROL_SPAWN_BOX:
         request.spawn_box = (cairn_control_spawn_box_request){.position = a, .half_extents = b};
         break;
     case CAIRN_CONTROL_SPAWN_SPHERE:
         request.spawn_sphere = (cairn_control_spawn_sphere_request){.position = a, .radius = b.x};
+        break;
+    case CAIRN_CONTROL_SPAWN:
+        request.spawn = draw_spawn(s, a, b, points);
+        break;
+    case CAIRN_CONTROL_CREATE_JOINT:
+        request.create_joint = draw_joint(s, body, a);
         break;
     case CAIRN_CONTROL_DELETE:
         request.delete_body.body = body;
@@ -47,8 +102,7 @@ static void request_edit(cairn_storm *s, uint32_t i) {
             .body = body, .linear_velocity = a, .angular_velocity = b};
         break;
     case CAIRN_CONTROL_SET_BODY:
-        // Of a kind, a gravity scale, locks, sleep or whether it is enabled the value 0 or 1 is in
-        // range.
+        // 0 and 1 are in the range of a kind, a gravity scale, locks and what is on or off.
         request.set_body = (cairn_control_set_body_request){.body = body,
             .property = 1 + (uint32_t)cairn_storm_below(s, CAIRN_BODY_PROPERTY_LAST),
             .value.x = (float)cairn_storm_below(s, 2)};
@@ -57,8 +111,7 @@ static void request_edit(cairn_storm *s, uint32_t i) {
         request.push = (cairn_control_push_request){
             .body = body, .kind = (uint32_t)cairn_storm_below(s, 4), .push = a, .place = {0}};
         break;
-    case CAIRN_CONTROL_SET_JOINT:
-        // The first generation of the lowest ids: most of them exist at first.
+    case CAIRN_CONTROL_SET_JOINT: // of the lowest ids, most of which exist at first
         request.set_joint =
             (cairn_control_set_joint_request){.joint = (uint32_t)cairn_storm_below(s, 8),
                 .property = 1 + (uint32_t)cairn_storm_below(s, CAIRN_JOINT_PROPERTY_LAST),

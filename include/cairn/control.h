@@ -66,6 +66,8 @@ typedef enum cairn_control_verb {
     CAIRN_CONTROL_DELETE_JOINT = 41,
     CAIRN_CONTROL_CAST = 42,
     CAIRN_CONTROL_CLOSEST = 43,
+    CAIRN_CONTROL_SPAWN = 44,
+    CAIRN_CONTROL_CREATE_JOINT = 45,
     CAIRN_CONTROL_VERB_COUNT
 } cairn_control_verb;
 
@@ -102,6 +104,7 @@ const char *cairn_control_refusal_text(uint32_t refusal);
 // CAIRN_CONTROL_NAME_SIZE_MAX characters, of which a server accepts at most CAIRN_NAME_SIZE_MAX.
 #define CAIRN_CONTROL_NAME_SIZE_MAX CAIRN_TEXT_SIZE_MAX
 #define CAIRN_CONTROL_PIECE_SIZE_MAX (4 * 1024) // bytes of a save that one request carries
+#define CAIRN_CONTROL_POINTS_MAX 64             // points of a hull that one request carries
 
 typedef struct cairn_control_step_request {
     uint32_t tick_count; // 1 .. 1,000,000
@@ -179,6 +182,19 @@ typedef struct cairn_control_spawn_sphere_request {
     uint32_t user;       // a word that the body keeps
 } cairn_control_spawn_sphere_request;
 
+// A body with one shape of any kind but triangle meshes and height fields, which scenes and rules
+// make. It is dynamic (a half-space: static) and at rest, with the density and the friction of
+// cairn_shape_def_default.
+typedef struct cairn_control_spawn_request {
+    uint32_t shape;           // cairn_shape_kind
+    cairn_vec3 position;      // m
+    cairn_vec3 rotation;      // a rotation vector, rad
+    cairn_vec3 size;          // m, as of CAIRN_COMMAND_SHAPE
+    uint32_t user;            // a word that the body keeps
+    const cairn_vec3 *points; // m, of a hull, at most CAIRN_CONTROL_POINTS_MAX; otherwise none
+    uint32_t point_count;
+} cairn_control_spawn_request;
+
 typedef struct cairn_control_delete_request {
     cairn_body_id body;
 } cairn_control_delete_request;
@@ -213,6 +229,19 @@ typedef struct cairn_control_set_joint_request {
     uint32_t property; // cairn_joint_property
     cairn_vec3 value;  // the components that the property names
 } cairn_control_set_joint_request;
+
+// A joint between two bodies as they are now; see CAIRN_COMMAND_CREATE_JOINT. set-joint sets the
+// rest. Rows are made by rules.
+typedef struct cairn_control_create_joint_request {
+    uint32_t kind; // cairn_joint_kind
+    cairn_body_id body_a;
+    cairn_body_id body_b;
+    cairn_vec3 anchor_a; // in the world, m
+    cairn_vec3 anchor_b;
+    cairn_vec3 axis;   // in the world
+    float number;      // cone: rad; gear and pulley: ratio; motor: hertz; otherwise 0
+    float break_force; // N; 0: the joint does not break
+} cairn_control_create_joint_request;
 
 typedef struct cairn_control_delete_joint_request {
     cairn_joint_id joint;
@@ -337,6 +366,7 @@ typedef struct cairn_control_request {
         cairn_control_room_create_request room_create;
         cairn_control_spawn_box_request spawn_box;
         cairn_control_spawn_sphere_request spawn_sphere;
+        cairn_control_spawn_request spawn;
         cairn_control_delete_request delete_body;
         cairn_control_set_position_request set_position;
         cairn_control_set_velocity_request set_velocity;
@@ -355,6 +385,7 @@ typedef struct cairn_control_request {
         cairn_control_joints_request joints;
         cairn_control_set_joint_request set_joint;
         cairn_control_delete_joint_request delete_joint;
+        cairn_control_create_joint_request create_joint;
         cairn_control_cast_request cast;
         cairn_control_closest_request closest;
     };
@@ -501,9 +532,10 @@ typedef struct cairn_control_save_write_answer {
     uint32_t received_size; // bytes that the server has
 } cairn_control_save_write_answer;
 
-// Of the verbs that change a body; the change takes effect with the room's next step.
+// Of the verbs that change a body or a joint; the change takes effect with the room's next step.
 typedef struct cairn_control_edit_answer {
-    cairn_body_id body;
+    cairn_body_id body;   // null if the verb is about a joint or the world
+    cairn_joint_id joint; // that create-joint makes, otherwise null
 } cairn_control_edit_answer;
 
 typedef struct cairn_control_get_answer {
@@ -588,7 +620,7 @@ typedef struct cairn_control_answer {
         cairn_control_saves_answer saves;
         cairn_control_save_read_answer save_read;
         cairn_control_save_write_answer save_write;
-        cairn_control_edit_answer edit; // spawn-box, spawn-sphere, delete, set-*, impulse
+        cairn_control_edit_answer edit; // spawn*, delete*, set-*, impulse, ...
         cairn_control_get_answer get;
         cairn_control_bodies_answer bodies;
         cairn_control_joints_answer joints;

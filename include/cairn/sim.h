@@ -158,12 +158,22 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
 cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);
 bool cairn_body_exists(const cairn_world *world, cairn_body_id body);
 
-// Applies an edit of an operator at once (cairn_command_kind; it has passed cairn_command_check,
-// which is asserted), as the next step would. *spawned is the body that it made, or null. The
-// status is that of the function that the edit stands for. A server asks a fork of its world
-// whether an edit is possible.
+// How many of an operator's commands make up the first edit: its parts (cairn_command_kind) and the
+// command that they belong to. 0: there is no command.
+uint32_t cairn_edit_command_count(const cairn_command *commands, uint32_t count);
+
+// What an edit made; the other id is null.
+typedef struct cairn_edit_made {
+    cairn_body_id body;
+    cairn_joint_id joint;
+} cairn_edit_made;
+
+// Applies an edit of an operator at once, as the next step would: its parts and the command that
+// they belong to, each of which has passed cairn_command_check, which is asserted. The status is
+// that of the function that the edit stands for, CAIRN_INVALID_ARGUMENT if the parts are not those
+// of the command. A server asks a fork of its world whether an edit is possible.
 cairn_status cairn_world_apply_edit(
-    cairn_world *world, const cairn_command *edit, cairn_body_id *spawned);
+    cairn_world *world, const cairn_command *commands, uint32_t count, cairn_edit_made *made);
 
 typedef struct cairn_body_state {
     cairn_body_id id;

@@ -320,8 +320,28 @@ typedef enum cairn_command_kind {
     CAIRN_COMMAND_SET_JOINT =
         18, // buttons: joint id; aim.x: cairn_joint_property; move: its values
     CAIRN_COMMAND_DESTROY_JOINT = 19, // buttons: joint id
-    CAIRN_COMMAND_LAST = CAIRN_COMMAND_DESTROY_JOINT
+    // Parts: they take effect with the first command after them that is not a part, which must be
+    // of the kind named here and have no other parts than these.
+    CAIRN_COMMAND_HULL_POINTS = 20, // of SHAPE; move, aim: two points, m; buttons: how many, 1 or 2
+    CAIRN_COMMAND_SHAPE = 21,       // of SPAWN; buttons: cairn_shape_kind; see below
+    CAIRN_COMMAND_JOINT = 22,       // of CREATE_JOINT; buttons: body a; move: its anchor; aim: axis
+    CAIRN_COMMAND_SPAWN = 23,       // move: position, m; buttons: user word
+    CAIRN_COMMAND_CREATE_JOINT = 24, // buttons: body b; move: its anchor; aim: see below
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_CREATE_JOINT
 } cairn_command_kind;
+
+// SHAPE: `move` is its size in m, of a box the half extents, of a sphere the radius (x), of a
+// capsule, cylinder or cone the radius (x) and the half height (y), of a half-space or hull zeros;
+// `aim` is the body's rotation as a rotation vector, rad. A half-space makes a static body. A hull
+// comes after its points, of which there are at most CAIRN_HULL_POINTS_MAX. A mesh or a height
+// field has too many numbers: scenes and rules make those.
+//
+// CREATE_JOINT: aim.x is the cairn_joint_kind, aim.y the angle of a cone in rad, the ratio of a
+// gear or pulley or the hertz of a motor joint, aim.z the force in N at which it breaks (0: it does
+// not). Anchors and axis are in the world, where the bodies are now. The axis is that of a hinge,
+// cone, prismatic joint or gear; of a wheel its spin axis, the suspension being along the y axis of
+// body a; of a pulley the way from an anchor to the point from which its rope hangs. A distance
+// joint is as long as the anchors are apart. Rows are made by rules. SET_JOINT sets the rest.
 
 // What CAIRN_COMMAND_SET_BODY sets. Numbers are in `move`, the words of USER, CATEGORY and MASK in
 // aim.y (its low 16 bits) and aim.z (its high 16 bits). Components that a property does not name

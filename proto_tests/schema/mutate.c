@@ -204,6 +204,7 @@ static const void *change_array(
 #define CHANGE_BODY_KIND(FIELD, field) CHANGE_NUMBER(FIELD, field)
 #define CHANGE_LIMITED_TEXT(FIELD, field, size_max) CHANGE_TEXT(FIELD, field)
 #define CHANGE_LIMITED_BYTES(FIELD, field, count, count_max) CHANGE_BYTES(FIELD, field, count)
+#define CHANGE_POINTS(FIELD, field, count, count_max) CHANGE_BYTES(FIELD, field, count)
 #define CHANGE_LIST(FIELD, field, count, element, Wire, count_max) CHANGE_BYTES(FIELD, field, count)
 #define CHANGE_ONE(FIELD, field, element, Wire) change_control_##element(mu, &t->field);
 
@@ -245,6 +246,7 @@ EACH_CONTROL_ANSWER_STRUCT(CHANGE_ANSWER_FUNCTION)
 #define BLANK_REAL(FIELD, field)
 #define BLANK_VEC3(FIELD, field)
 #define BLANK_LIMITED_BYTES(FIELD, field, count, count_max)
+#define BLANK_POINTS(FIELD, field, count, count_max)
 #define BLANK_LIMITED_TEXT(FIELD, field, size_max) t->field = "";
 #define BLANK_OF(KIND, ...) BLANK_##KIND(__VA_ARGS__)
 #define BLANK_REQUEST_CASE(VERB, member, structure, Table)                                         \

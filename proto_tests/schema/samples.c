@@ -146,6 +146,9 @@ static cairn_vec3 next_vec3(void) {
 #define FILL_LIMITED_BYTES(FIELD, field, count, count_max)                                         \
     m->count = sizeof bytes;                                                                       \
     m->field = bytes;
+#define FILL_POINTS(FIELD, field, count, count_max)                                                \
+    m->count = sizeof corners / sizeof *corners;                                                   \
+    m->field = corners;
 #define FILL_OF(KIND, ...) FILL_##KIND(__VA_ARGS__)
 #define FILL_FUNCTION(structure)                                                                   \
     static void fill_##structure(cairn_control_##structure *m) {                                   \
@@ -305,6 +308,7 @@ EACH_TABLE(SAME_FUNCTION)
 #define SAME_ONE(FIELD, field, element, Wire) SAME_STRUCT(FIELD, field, Wire)
 #define SAME_LIMITED_TEXT(FIELD, field, size_max) SAME_TEXT(FIELD, field)
 #define SAME_LIMITED_BYTES(FIELD, field, count, count_max) SAME_BYTES(FIELD, field, count)
+#define SAME_POINTS(FIELD, field, count, count_max) SAME_BYTES(FIELD, field, count)
 #define SAME_LIST(FIELD, field, count, element, Wire, count_max) SAME_BYTES(FIELD, field, count)
 #define SAME_CONTROL_FUNCTION(structure)                                                           \
     static void same_##structure(                                                                  \

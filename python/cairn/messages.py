@@ -46,6 +46,8 @@ _NAMES = {number: verb for verb, (number, _) in VERBS.items()}
 _DEFAULTS = {
     "overlap": {"half_extents": (0.0, 0.0, 0.0)},
     "cast": {"half_extents": (0.0, 0.0, 0.0)},
+    "spawn": {"rotation": (0.0, 0.0, 0.0), "size": (0.0, 0.0, 0.0), "points": ()},
+    "create-joint": {"axis": (0.0, 0.0, 0.0)},
 }
 
 
@@ -92,6 +94,12 @@ def _converted(where, default, value):
         return value
     if isinstance(value, str):
         return _text(where, value)
+    if where.endswith(": points"):
+        return [_vector(where, point) for point in value]
+    return _vector(where, value)
+
+
+def _vector(where, value):
     try:
         x, y, z = value
     except (TypeError, ValueError):

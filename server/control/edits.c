@@ -5,18 +5,23 @@
 #include "server/control/verbs.h"
 #include <cairn/math.h>
 
+// A hull of as many points as a request carries, its shape and its body.
+#define EDIT_COMMANDS_MAX (CAIRN_CONTROL_POINTS_MAX / 2 + 2)
+
 // A copy of the world with the waiting edits applied. NULL: out of memory.
 static cairn_world *fork_with_edits(cairn_room *room) {
     CAIRN_ASSERT(!room->job.running);
     cairn_world *ahead = NULL;
     uint32_t count = 0;
+    uint32_t size = 0;
     const cairn_command *edits = cairn_inbox_edits(room->inbox, &count);
     if (cairn_world_fork(room->world, &ahead) != CAIRN_OK) {
         return NULL;
     }
-    for (uint32_t i = 0; i < count; ++i) {
-        cairn_body_id spawned;
-        (void)cairn_world_apply_edit(ahead, &edits[i], &spawned);
+    for (uint32_t i = 0; i < count; i += size) {
+        cairn_edit_made made;
+        size = cairn_edit_command_count(&edits[i], count - i);
+        (void)cairn_world_apply_edit(ahead, &edits[i], size, &made);
     }
     return ahead;
 }
@@ -25,30 +30,57 @@ static bool is_of_joint(const cairn_command *edit) {
     return edit->kind == CAIRN_COMMAND_SET_JOINT || edit->kind == CAIRN_COMMAND_DESTROY_JOINT;
 }
 
+// Why numbers that each are in range make no body or joint.
+static const char *range_text(const cairn_control_request *request) {
+    const cairn_control_spawn_request *spawn = &request->spawn;
+    const char *text = "a number is outside the range that a world accepts";
+    if (request->verb == CAIRN_CONTROL_CREATE_JOINT) {
+        return request->create_joint.kind == CAIRN_JOINT_ROW
+                   ? "rules make rows; this verb makes the kinds 1 to 10"
+                   : "a joint needs two bodies, an axis of length 1 if its kind has one, and a "
+                     "number that its kind allows";
+    }
+    if (request->verb != CAIRN_CONTROL_SPAWN) {
+        return text;
+    }
+    if (spawn->shape == CAIRN_SHAPE_MESH || spawn->shape == CAIRN_SHAPE_HEIGHT_FIELD) {
+        return "scenes and rules make meshes and height fields; this verb makes the shapes 1 to 7";
+    }
+    if (spawn->shape == CAIRN_SHAPE_HULL) {
+        const char *refusal = cairn_hull_refusal(spawn->points, spawn->point_count);
+        return refusal == NULL ? text : refusal;
+    }
+    return spawn->point_count > 0 ? "only a hull has points" : text;
+}
+
 // Refuses an edit that the step could not apply.
-static cairn_control_refusal try_edit(
-    cairn_control_context *c, const cairn_command *edit, cairn_body_id *spawned) {
+static cairn_control_refusal try_edit(cairn_control_context *c, const cairn_command *commands,
+    uint32_t count, cairn_edit_made *made) {
+    const cairn_command *edit = &commands[count - 1];
     cairn_world *ahead = fork_with_edits(c->room);
     if (ahead == NULL) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
     }
-    const cairn_status status = cairn_world_apply_edit(ahead, edit, spawned);
+    const cairn_status status = cairn_world_apply_edit(ahead, commands, count, made);
     cairn_world_destroy(ahead);
     switch (status) {
     case CAIRN_OK:
         return CAIRN_CONTROL_DONE;
     case CAIRN_CAPACITY:
         return cairn_control_refuse(
-            c, CAIRN_CONTROL_CAPACITY, "the world has no free body or shape");
+            c, CAIRN_CONTROL_CAPACITY, "the world has no free body, shape, hull or joint");
     case CAIRN_NOT_FOUND:
+        if (edit->kind == CAIRN_COMMAND_CREATE_JOINT) {
+            return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u or %u",
+                commands[0].buttons, edit->buttons);
+        }
         return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no %s %u",
             is_of_joint(edit) ? "joint" : "body", edit->buttons);
     case CAIRN_WRONG_STATE:
         return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE,
             "the kind, the shapes or the state of body %u do not allow this", edit->buttons);
     default:
-        return cairn_control_refuse(
-            c, CAIRN_CONTROL_OUT_OF_RANGE, "a number is outside the range that a world accepts");
+        return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE, "%s", range_text(c->request));
     }
 }
 
@@ -97,6 +129,38 @@ static cairn_command later_edit_of(const cairn_control_request *request) {
     }
 }
 
+// Of a hull its points, two in a command, before its shape. Returns the number of commands.
+static uint32_t spawn_of(const cairn_control_spawn_request *spawn, cairn_command *out) {
+    CAIRN_ASSERT(spawn->point_count <= CAIRN_CONTROL_POINTS_MAX);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spawn->point_count; i += 2) {
+        const bool pair = i + 1 < spawn->point_count;
+        out[count++] = (cairn_command){.kind = CAIRN_COMMAND_HULL_POINTS,
+            .buttons = pair ? 2 : 1,
+            .move = spawn->points[i],
+            .aim = pair ? spawn->points[i + 1] : cairn_vec3_zero()};
+    }
+    out[count++] = (cairn_command){.kind = CAIRN_COMMAND_SHAPE,
+        .buttons = spawn->shape,
+        .move = spawn->size,
+        .aim = spawn->rotation};
+    out[count++] = (cairn_command){
+        .kind = CAIRN_COMMAND_SPAWN, .buttons = spawn->user, .move = spawn->position};
+    return count;
+}
+
+static uint32_t new_joint_of(const cairn_control_create_joint_request *joint, cairn_command *out) {
+    out[0] = (cairn_command){.kind = CAIRN_COMMAND_JOINT,
+        .buttons = joint->body_a,
+        .move = joint->anchor_a,
+        .aim = joint->axis};
+    out[1] = (cairn_command){.kind = CAIRN_COMMAND_CREATE_JOINT,
+        .buttons = joint->body_b,
+        .move = joint->anchor_b,
+        .aim = {.x = (float)joint->kind, .y = joint->number, .z = joint->break_force}};
+    return 2;
+}
+
 static cairn_command edit_of(const cairn_control_request *request) {
     switch (request->verb) {
     case CAIRN_CONTROL_SPAWN_BOX:
@@ -129,27 +193,47 @@ static cairn_command edit_of(const cairn_control_request *request) {
     }
 }
 
+// Returns the number of commands.
+static uint32_t commands_of(
+    const cairn_control_request *request, cairn_command out[EDIT_COMMANDS_MAX]) {
+    switch (request->verb) {
+    case CAIRN_CONTROL_SPAWN:
+        return spawn_of(&request->spawn, out);
+    case CAIRN_CONTROL_CREATE_JOINT:
+        return new_joint_of(&request->create_joint, out);
+    default:
+        out[0] = edit_of(request);
+        return 1;
+    }
+}
+
 cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
     CAIRN_ASSERT(c->room != NULL);
-    cairn_command edit = edit_of(c->request);
-    edit.slot = CAIRN_SLOT_OPERATOR;
-    edit.move = cairn_vec3_clean(edit.move);
-    edit.aim = cairn_vec3_clean(edit.aim);
-    if (cairn_command_check(&edit) != CAIRN_OK) {
-        return cairn_control_refuse(
-            c, CAIRN_CONTROL_OUT_OF_RANGE, "a number is outside the range that a world accepts");
+    cairn_command commands[EDIT_COMMANDS_MAX];
+    const uint32_t count = commands_of(c->request, commands);
+    const cairn_command *edit = &commands[count - 1];
+    for (uint32_t i = 0; i < count; ++i) {
+        commands[i].slot = CAIRN_SLOT_OPERATOR;
+        commands[i].move = cairn_vec3_clean(commands[i].move);
+        commands[i].aim = cairn_vec3_clean(commands[i].aim);
+        if (cairn_command_check(&commands[i]) != CAIRN_OK) {
+            return cairn_control_refuse(
+                c, CAIRN_CONTROL_OUT_OF_RANGE, "%s", range_text(c->request));
+        }
     }
-    cairn_body_id spawned = 0;
-    const cairn_control_refusal refusal = try_edit(c, &edit, &spawned);
+    cairn_edit_made made;
+    const cairn_control_refusal refusal = try_edit(c, commands, count, &made);
     if (refusal != CAIRN_CONTROL_DONE) {
         return refusal;
     }
-    if (!cairn_inbox_edit(c->room->inbox, &edit)) {
+    if (!cairn_inbox_edit(c->room->inbox, commands, count)) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
-            "%d edits wait for this tick; let the room step first", CAIRN_INBOX_EDITS_MAX);
+            "%d edits of one tick are the most; let the room step first", CAIRN_INBOX_EDITS_MAX);
     }
-    const bool of_body = edit.kind != CAIRN_COMMAND_SET_GRAVITY &&
-                         edit.kind != CAIRN_COMMAND_EXPLODE && !is_of_joint(&edit);
-    c->answer.edit.body = spawned != 0 ? spawned : of_body ? edit.buttons : CAIRN_ID_NULL;
+    const bool of_body = edit->kind != CAIRN_COMMAND_SET_GRAVITY &&
+                         edit->kind != CAIRN_COMMAND_EXPLODE &&
+                         edit->kind != CAIRN_COMMAND_CREATE_JOINT && !is_of_joint(edit);
+    c->answer.edit.body = made.body != 0 ? made.body : of_body ? edit->buttons : CAIRN_ID_NULL;
+    c->answer.edit.joint = made.joint;
     return CAIRN_CONTROL_DONE;
 }

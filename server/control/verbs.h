@@ -128,7 +128,9 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(SET_JOINT, edit, WRITES)                 /* edits.c */                                       \
     X(DELETE_JOINT, edit, WRITES)              /* edits.c */                                       \
     X(CAST, cast, READS)                       /* queries.c */                                     \
-    X(CLOSEST, closest, READS)                 /* queries.c */
+    X(CLOSEST, closest, READS)                 /* queries.c */                                     \
+    X(SPAWN, edit, WRITES)                     /* edits.c */                                       \
+    X(CREATE_JOINT, edit, WRITES)              /* edits.c */
 
 #define DECLARE_ACTION(VERB, name, does)                                                           \
     cairn_control_refusal cairn_control_on_##name(cairn_control_context *c);

@@ -225,16 +225,18 @@ void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined) {
     inbox->edit_count = 0;
 }
 
-bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit) {
-    CAIRN_ASSERT(inbox->edit_count <= inbox->config.edits_max);
-    cairn_command command = *edit;
-    command.slot = CAIRN_SLOT_OPERATOR;
-    command.sequence = inbox->edit_count;
-    if (inbox->edit_count == inbox->config.edits_max || cairn_command_check(&command) != CAIRN_OK) {
-        return false;
+bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *commands, uint32_t count) {
+    CAIRN_ASSERT(inbox->edit_count <= inbox->config.edits_max && count > 0);
+    bool valid = count <= inbox->config.edits_max - inbox->edit_count;
+    for (uint32_t i = 0; valid && i < count; ++i) {
+        cairn_command *command = &inbox->edits[inbox->edit_count + i];
+        *command = commands[i];
+        command->slot = CAIRN_SLOT_OPERATOR;
+        command->sequence = inbox->edit_count + i;
+        valid = cairn_command_check(command) == CAIRN_OK;
     }
-    inbox->edits[inbox->edit_count++] = command;
-    return true;
+    inbox->edit_count += valid ? count : 0;
+    return valid;
 }
 
 const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count) {

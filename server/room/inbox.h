@@ -74,9 +74,10 @@ uint64_t cairn_inbox_joined(const cairn_inbox *inbox);
 // wait are dropped.
 void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined);
 
-// An operator's command for the next tick, after those that wait. Slot and sequence are
-// overwritten. False: edits_max of them wait already, or cairn_command_check refuses it.
-bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *edit);
+// An operator's edit for the next tick, after those that wait: its parts and its command. Slots and
+// sequences are overwritten. False, and nothing waits: more than edits_max commands would wait, or
+// cairn_command_check refuses one.
+bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *commands, uint32_t count);
 // The edits that wait for the next tick.
 const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count);
 

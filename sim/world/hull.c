@@ -17,19 +17,17 @@ const char *cairn_hull_refusal(const cairn_vec3 *points, uint32_t count) {
     return cairn_hull_build_stable(points, count, &hull);
 }
 
-cairn_status cairn_hull_create(
-    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out) {
-    *out = 0;
-    cairn_state *state = &world->state;
-    cairn_hull hull;
+static cairn_status build_hull(const cairn_vec3 *points, uint32_t count, cairn_hull *hull) {
     for (uint32_t i = 0; i < count && i < CAIRN_HULL_POINTS_MAX; ++i) {
         if (!vec3_finite(points[i])) {
             return CAIRN_NON_FINITE;
         }
     }
-    if (cairn_hull_build_stable(points, count, &hull) != NULL) {
-        return CAIRN_INVALID_ARGUMENT;
-    }
+    return cairn_hull_build_stable(points, count, hull) == NULL ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+}
+
+static cairn_status store_hull(cairn_world *world, const cairn_hull *hull, cairn_hull_id *out) {
+    cairn_state *state = &world->state;
     const uint32_t slot = cairn_slot_take(
         state->hull_ids, &state->settings->hull_slots, world->def.hull_capacity, &world->hull_hint);
     if (slot == CAIRN_INDEX_NONE) {
@@ -37,16 +35,24 @@ cairn_status cairn_hull_create(
         return CAIRN_CAPACITY;
     }
     cairn_hull_vertices *stored = &state->hulls[slot];
-    CAIRN_ASSERT(hull.vertex_count >= 4 && hull.vertex_count <= CAIRN_HULL_VERTICES_MAX);
+    CAIRN_ASSERT(hull->vertex_count >= 4 && hull->vertex_count <= CAIRN_HULL_VERTICES_MAX);
     memset(stored, 0, sizeof *stored);
-    stored->count = hull.vertex_count;
-    memcpy(stored->vertices, hull.vertices, hull.vertex_count * sizeof hull.vertices[0]);
-    world->hulls[slot] = hull;
+    stored->count = hull->vertex_count;
+    memcpy(stored->vertices, hull->vertices, hull->vertex_count * sizeof hull->vertices[0]);
+    world->hulls[slot] = *hull;
     cairn_hash_cache_mark(world, CAIRN_ARRAY_HULL_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_HULLS, slot);
     *out = cairn_slot_id(state->hull_ids, slot);
     CAIRN_ASSERT(cairn_hull_slot(world, *out) == slot);
     return CAIRN_OK;
+}
+
+cairn_status cairn_hull_create(
+    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out) {
+    cairn_hull hull;
+    *out = 0;
+    const cairn_status status = build_hull(points, count, &hull);
+    return status == CAIRN_OK ? store_hull(world, &hull, out) : status;
 }
 
 static bool hull_in_use(const cairn_world *world, cairn_hull_id hull) {
@@ -101,6 +107,24 @@ static bool same_vertices(const cairn_hull *hull, const cairn_hull_vertices *poi
     return hull->vertex_count == points->count &&
            memcmp(hull->vertices, points->vertices, points->count * sizeof points->vertices[0]) ==
                0;
+}
+
+cairn_status cairn_hull_share(
+    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out, bool *made) {
+    const cairn_state *state = &world->state;
+    cairn_hull hull;
+    *out = 0;
+    *made = false;
+    const cairn_status status = build_hull(points, count, &hull);
+    for (uint32_t i = 0; status == CAIRN_OK && i < state->settings->hull_slots; ++i) {
+        if (cairn_state_has(state, CAIRN_ARRAY_HULLS, i) &&
+            same_vertices(&hull, &state->hulls[i])) {
+            *out = cairn_slot_id(state->hull_ids, i);
+            return CAIRN_OK;
+        }
+    }
+    *made = status == CAIRN_OK;
+    return status == CAIRN_OK ? store_hull(world, &hull, out) : status;
 }
 
 bool cairn_hull_vertices_ok(const cairn_hull_vertices *points) {

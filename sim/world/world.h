@@ -41,6 +41,9 @@ bool cairn_joint_state_ok(const cairn_joint *joint, const cairn_joint_drive *dri
 
 // The slot of a live hull, CAIRN_INDEX_NONE otherwise.
 uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull);
+// As cairn_hull_create, but returns the hull that has these vertices already, if there is one.
+cairn_status cairn_hull_share(
+    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out, bool *made);
 // Rebuilds each hull whose vertices in the state differ from those it was built from.
 void cairn_hulls_derive(cairn_world *world);
 // Whether the hull of these vertices has exactly these vertices, bit for bit, as is true of all

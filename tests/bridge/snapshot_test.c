@@ -178,6 +178,14 @@ static cairn_command good_command(uint32_t kind) {
     command.aim.x = kind == CAIRN_COMMAND_SPAWN_BOX || kind == CAIRN_COMMAND_SPAWN_SPHERE ? 1 : 0;
     command.aim.y = kind == CAIRN_COMMAND_SPAWN_BOX ? 1 : 0;
     command.aim.z = command.aim.y;
+    if (kind == CAIRN_COMMAND_SHAPE) {
+        command.buttons = CAIRN_SHAPE_CONE;
+        command.move = (cairn_vec3){1, 1, 0};
+    } else if (kind == CAIRN_COMMAND_HULL_POINTS) {
+        command.buttons = 2;
+    } else if (kind == CAIRN_COMMAND_CREATE_JOINT) {
+        command.aim.x = CAIRN_JOINT_BALL;
+    }
     return command;
 }
 

@@ -52,6 +52,21 @@ def test_a_spawned_body_keeps_its_user_word(ctl):
     assert len(body["position"]) == 3 and len(body["rotation"]) == 4
 
 
+def test_shapes_and_joints_are_made_from_words(ctl):
+    ctl("pause")
+    tetrahedron = (0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1)
+    hull = ctl.ask("spawn", "hull", 0, 30, 0, 0, 0, 0, 0, 0, 0, 7, *tetrahedron)["body"]
+    cone = ctl.ask("spawn", "cone", 2, 30, 0, 0.5, 0.5, 0)["body"]
+    joint = ctl.ask("create-joint", "weld", hull, cone, 1, 30, 0, 1, 30, 0)["joint"]
+    ctl("step", 30)
+    (made,) = ctl.ask("joints")["joints"][-1:]
+    assert (made["id"], made["body_a"], made["body_b"]) == (joint, hull, cone)
+    assert ctl.ask("get", hull)["body"]["user"] == 7
+    ctl("spawn", "hull", 0, 30, 0, 0, 0, 0, 0, 0, 0, 7, 1, 2, code=2)  # a third of a point
+    ctl("spawn", "ball", 0, 30, 0, 1, 0, 0, code=2)
+    assert "scenes and rules" in ctl.ask("spawn", "mesh", 0, 30, 0, 0, 0, 0, code=1)["reason"]
+
+
 def test_text_answers_name_every_field(ctl):
     ctl("run", "drop.verbs")
     lines = ctl("get", 266).lines()

@@ -80,6 +80,13 @@ def test_answers_have_the_fields_of_their_verb(env):
     hit = env.client.ask("ray", origin=(0, 50, 0), translation=(0, -100, 0))
     assert hit.hit and hit.body == body and hit.normal == (0, 1, 0)
     assert env.client.ask("overlap", position=(0, 6, 0), radius=1).shape_count == 1
+    cylinder = env.client.ask("spawn", shape=6, position=(4, 9, 0), size=(0.5, 0.25, 0)).body
+    points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    hull = env.client.ask("spawn", shape=5, position=(4, 10, 0), points=points).body
+    joined = env.client.ask(
+        "create-joint", kind=1, body_a=cylinder, body_b=hull, anchor_a=(4, 9.5, 0), anchor_b=(4, 9.5, 0)
+    )
+    assert joined.joint != 0 and joined.body == 0
     rooms = env.client.ask("rooms").rooms
     assert [(room.name, room.tick) for room in rooms] == [("main", 2)]
     assert len(env.client.ask("hash").full) == 32

@@ -46,6 +46,12 @@ static cairn_vec3 vector(cairn_reader *reader) {
     m->count = cairn_read_u8(reader) % 65;                                                         \
     m->field = bytes;                                                                              \
     cairn_read_bytes(reader, bytes, m->count);
+#define DRAW_POINTS(FIELD, field, count, count_max)                                                \
+    m->count = cairn_read_u8(reader) % 65;                                                         \
+    m->field = points;                                                                             \
+    for (uint32_t i = 0; i < m->count; ++i) {                                                      \
+        points[i] = vector(reader);                                                                \
+    }
 #define DRAW_OF(KIND, ...) DRAW_##KIND(__VA_ARGS__)
 #define DRAW_REQUEST(VERB, member, structure, Table)                                               \
     case CAIRN_CONTROL_##VERB: {                                                                   \
@@ -59,7 +65,8 @@ static void draw_number(cairn_reader *reader, void *out, size_t size) {
     memcpy(out, &drawn, size);
 }
 
-static cairn_control_request draw_request(cairn_reader *reader, uint8_t bytes[64]) {
+static cairn_control_request draw_request(
+    cairn_reader *reader, uint8_t bytes[64], cairn_vec3 points[64]) {
     cairn_control_request request = {
         .verb = cairn_read_u8(reader) % (CAIRN_CONTROL_VERB_COUNT + 2)};
     request.room = name(reader);
@@ -87,7 +94,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     started = true;
     for (uint32_t i = 0; i < 12 && cairn_reader_left(&reader) > 0; ++i) {
         uint8_t bytes[64];
-        kit_send_request(&s, 0, draw_request(&reader, bytes));
+        cairn_vec3 points[64];
+        kit_send_request(&s, 0, draw_request(&reader, bytes, points));
         story_run_ms(&s, 8);
     }
     story_run_ms(&s, 100);

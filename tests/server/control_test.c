@@ -107,6 +107,18 @@ TEST("each bad request gets its refusal and the room continues") {
             CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_SPAWN_SPHERE, .spawn_sphere = {.radius = 0.0f}},
             CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SPAWN,
+             .spawn = {.shape = CAIRN_SHAPE_CAPSULE, .size = {0.5f, 0.0f, 0.0f}}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SPAWN, .spawn = {.shape = CAIRN_SHAPE_MESH}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SPAWN, .spawn = {.shape = CAIRN_SHAPE_HULL}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_CREATE_JOINT,
+             .create_joint = {.kind = CAIRN_JOINT_BALL, .body_a = 77777, .body_b = 1}},
+            CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_CREATE_JOINT, .create_joint = {.kind = CAIRN_JOINT_ROW}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_DELETE, .delete_body = {77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
         {{.verb = CAIRN_CONTROL_DELETE, .delete_body = {0}}, CAIRN_CONTROL_BODY_UNKNOWN},
         {{.verb = CAIRN_CONTROL_GET, .get = {77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
@@ -278,6 +290,73 @@ TEST("bodies can be spawned, moved, pushed and deleted") {
     expect_room_continues();
 }
 
+static const cairn_vec3 tetrahedron[] = {
+    {0.0f, 0.0f, 0.0f}, {1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}};
+
+TEST("every shape can be spawned, and joined to another one") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const struct {
+        uint32_t shape;
+        cairn_vec3 size;
+    } cases[] = {{CAIRN_SHAPE_SPHERE, {0.5f, 0.0f, 0.0f}},
+        {CAIRN_SHAPE_CAPSULE, {0.25f, 0.5f, 0.0f}}, {CAIRN_SHAPE_BOX, {0.5f, 0.5f, 0.5f}},
+        {CAIRN_SHAPE_HULL, {0.0f, 0.0f, 0.0f}}, {CAIRN_SHAPE_CYLINDER, {0.25f, 0.5f, 0.0f}},
+        {CAIRN_SHAPE_CONE, {0.25f, 0.5f, 0.0f}}, {CAIRN_SHAPE_HALF_SPACE, {0.0f, 0.0f, 0.0f}}};
+    uint32_t last = spawn_box();
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        cairn_control_spawn_request spawn = {.shape = cases[i].shape,
+            .size = cases[i].size,
+            .position = {2.0f * (float)i, 30.0f, 0.0f},
+            .user = 50 + i};
+        spawn.points = tetrahedron;
+        spawn.point_count = spawn.shape == CAIRN_SHAPE_HULL ? 4 : 0;
+        kit_do(&s, .verb = CAIRN_CONTROL_SPAWN, .spawn = spawn);
+        const uint32_t body = answer.answer.edit.body;
+        assert_int_not_equal(body, 0);
+        kit_do(&s, .verb = CAIRN_CONTROL_CREATE_JOINT,
+            .create_joint = {.kind = CAIRN_JOINT_HINGE,
+                .body_a = last,
+                .body_b = body,
+                .anchor_a = spawn.position,
+                .anchor_b = spawn.position,
+                .axis = {0.0f, 1.0f, 0.0f}});
+        assert_int_not_equal(answer.answer.edit.joint, 0);
+        assert_int_equal(answer.answer.edit.body, 0);
+        last = body;
+    }
+    step(1);
+    kit_verb(&s, CAIRN_CONTROL_JOINTS);
+    assert_int_equal(answer.answer.joints.joint_count, sizeof cases / sizeof *cases);
+    assert_int_equal(get_body(last)->user, 56);
+    assert_int_equal(get_body(last)->kind, CAIRN_BODY_STATIC);
+    expect_room_continues();
+}
+
+TEST("what makes no shape and no joint is refused by name") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const uint32_t body = spawn_box();
+    cairn_control_spawn_request spawn = {.shape = CAIRN_SHAPE_HEIGHT_FIELD};
+    assert_int_equal(
+        kit_ask(&s, .verb = CAIRN_CONTROL_SPAWN, .spawn = spawn), CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_non_null(strstr(answer.answer.reason, "scenes and rules make meshes"));
+    spawn = (cairn_control_spawn_request){
+        .shape = CAIRN_SHAPE_HULL, .points = tetrahedron, .point_count = 3};
+    assert_int_equal(
+        kit_ask(&s, .verb = CAIRN_CONTROL_SPAWN, .spawn = spawn), CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_string_equal(answer.answer.reason, cairn_hull_refusal(tetrahedron, 3));
+    spawn.shape = CAIRN_SHAPE_CONE;
+    spawn.size = (cairn_vec3){0.5f, 0.5f, 0.0f};
+    assert_int_equal(
+        kit_ask(&s, .verb = CAIRN_CONTROL_SPAWN, .spawn = spawn), CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_string_equal(answer.answer.reason, "only a hull has points");
+    const cairn_control_create_joint_request joint = {
+        .kind = CAIRN_JOINT_BALL, .body_a = body, .body_b = body};
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_CREATE_JOINT, .create_joint = joint),
+        CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_non_null(strstr(answer.answer.reason, "a joint needs two bodies"));
+    expect_room_continues();
+}
+
 TEST("too many edits or bodies are refused") {
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     for (uint32_t i = 0; i < 64; ++i) {
@@ -294,7 +373,7 @@ TEST("too many edits or bodies are refused") {
         }
     }
     assert_int_equal(refusal, CAIRN_CONTROL_CAPACITY);
-    assert_string_equal(answer.answer.reason, "the world has no free body or shape");
+    assert_string_equal(answer.answer.reason, "the world has no free body, shape, hull or joint");
     expect_room_continues();
 }
 

@@ -267,9 +267,9 @@ TEST("an operator's edits keep the order of their requests") {
     assert_int_equal(cairn_inbox_create(&config, &inbox), CAIRN_OK);
     for (uint32_t round = 0; round < 2; ++round) {
         for (uint32_t i = 0; i < EDITS; ++i) {
-            assert_true(cairn_inbox_edit(inbox, &edits[i]));
+            assert_true(cairn_inbox_edit(inbox, &edits[i], 1));
         }
-        assert_false(cairn_inbox_edit(inbox, &edits[0]));
+        assert_false(cairn_inbox_edit(inbox, edits, 1));
         cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
         assert_int_equal(cairn_inbox_gather(inbox, commands), EDITS);
         for (uint32_t i = 0; i < EDITS; ++i) {

@@ -4,6 +4,7 @@
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "tests/sim/golden_scenes.h"
 
@@ -94,6 +95,71 @@ TEST("each kind of edit has its ranges") {
     }
 }
 
+TEST("the commands that make bodies and joints have their ranges") {
+    const cairn_vec3 far = vec3(1e5f, -1e5f, 1e5f);
+    const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
+    const struct {
+        uint32_t kind;
+        cairn_vec3 move, aim;
+        cairn_status expected;
+    } cases[] = {{CAIRN_COMMAND_SPAWN, far, zero, CAIRN_OK},
+        {CAIRN_COMMAND_SPAWN, far, x, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_JOINT, far, far, CAIRN_OK},
+        {CAIRN_COMMAND_JOINT, zero, vec3(NAN, 0.0f, 0.0f), CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_CREATE_JOINT, far, vec3(CAIRN_JOINT_BALL, 0.0f, 0.0f), CAIRN_OK},
+        {CAIRN_COMMAND_CREATE_JOINT, far, vec3(CAIRN_JOINT_PULLEY, -1e4f, 1e12f), CAIRN_OK},
+        {CAIRN_COMMAND_CREATE_JOINT, far, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_CREATE_JOINT, far, half, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_CREATE_JOINT, far, vec3(CAIRN_JOINT_ROW, 0.0f, 0.0f),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_CREATE_JOINT, zero, vec3(CAIRN_JOINT_BALL, NAN, 0.0f), CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_CREATE_JOINT, zero, vec3(CAIRN_JOINT_BALL, 0.0f, -1.0f),
+            CAIRN_INVALID_ARGUMENT}};
+    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
+        const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
+        if (cairn_command_check(&command) != cases[i].expected) {
+            fail_msg("case %u", (unsigned)i);
+        }
+    }
+}
+
+TEST("each shape that an operator may make has its size") {
+    const cairn_vec3 x = vec3(0.5f, 0.0f, 0.0f);
+    const cairn_vec3 xy = vec3(0.5f, 0.25f, 0.0f);
+    const struct {
+        uint32_t kind;
+        cairn_vec3 size, rotation;
+        cairn_status expected;
+    } cases[] = {{CAIRN_SHAPE_BOX, half, xy, CAIRN_OK},
+        {CAIRN_SHAPE_BOX, xy, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_SHAPE_SPHERE, x, zero, CAIRN_OK},
+        {CAIRN_SHAPE_SPHERE, xy, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_SHAPE_CAPSULE, xy, zero, CAIRN_OK},
+        {CAIRN_SHAPE_CAPSULE, x, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_SHAPE_CYLINDER, half, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_SHAPE_CONE, xy, vec3(1e3f, -1e3f, 0.0f), CAIRN_OK},
+        {CAIRN_SHAPE_CONE, xy, vec3(1.01e3f, 0.0f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_SHAPE_CONE, vec3(0.5f, NAN, 0.0f), zero, CAIRN_NON_FINITE},
+        {CAIRN_SHAPE_HULL, zero, x, CAIRN_OK}, {CAIRN_SHAPE_HULL, x, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_SHAPE_HALF_SPACE, zero, x, CAIRN_OK},
+        {CAIRN_SHAPE_MESH, zero, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_SHAPE_HEIGHT_FIELD, zero, zero, CAIRN_INVALID_ARGUMENT},
+        {0, half, zero, CAIRN_INVALID_ARGUMENT}};
+    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
+        const cairn_command command =
+            edit(CAIRN_COMMAND_SHAPE, cases[i].kind, cases[i].size, cases[i].rotation);
+        if (cairn_command_check(&command) != cases[i].expected) {
+            fail_msg("case %u", (unsigned)i);
+        }
+    }
+    for (uint32_t points = 0; points < 4; ++points) {
+        const cairn_command pair = edit(CAIRN_COMMAND_HULL_POINTS, points, half, x);
+        const cairn_command one = edit(CAIRN_COMMAND_HULL_POINTS, points, half, zero);
+        assert_int_equal(cairn_command_check(&pair) == CAIRN_OK, points == 2);
+        assert_int_equal(cairn_command_check(&one) == CAIRN_OK, points == 1 || points == 2);
+    }
+}
+
 TEST("a player may not edit and an operator may not play") {
     for (uint32_t kind = 0; kind <= CAIRN_COMMAND_LAST + 1; ++kind) {
         cairn_command command = edit(kind, 1, zero, zero);
@@ -102,6 +168,12 @@ TEST("a player may not edit and an operator may not play") {
         }
         if (kind == CAIRN_COMMAND_SET_BODY) {
             command.aim = property(CAIRN_BODY_PROPERTY_AWAKE);
+        }
+        if (kind == CAIRN_COMMAND_SHAPE) {
+            command.move = vec3(0.5f, 0.0f, 0.0f); // a sphere
+        }
+        if (kind == CAIRN_COMMAND_CREATE_JOINT) {
+            command.aim = vec3(CAIRN_JOINT_BALL, 0.0f, 0.0f);
         }
         if (kind == CAIRN_COMMAND_SET_JOINT) {
             command.aim = property(CAIRN_JOINT_PROPERTY_ENABLED);
@@ -150,6 +222,180 @@ TEST("a box and a sphere are spawned") {
     assert_float_equal(sphere.position.x, 9.0f, 0.0f);
     assert_float_equal(cairn_body_mass(world, 1), 1000.0f, 0.1f);
     assert_float_equal(cairn_body_mass(world, 2), 65.45f, 0.1f);
+}
+
+// Applies commands in their order, as one tick.
+static void step_all(cairn_world *world, cairn_command *commands, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        commands[i].sequence = i;
+        EXPECT_OK(cairn_command_check(&commands[i]));
+    }
+    cairn_world_step(world, commands, count);
+}
+
+// The volumes of the textbook, in m^3, times 1000 kg/m^3.
+TEST("each shape is spawned with its mass and its rotation") {
+    const float pi = 3.14159265f;
+    const cairn_vec3 turn = vec3(0.0f, 0.0f, 0.5f * pi);
+    const struct {
+        uint32_t kind;
+        cairn_vec3 size;
+        float mass;
+    } cases[] = {{CAIRN_SHAPE_BOX, vec3(0.25f, 0.5f, 1.0f), 1000.0f},
+        {CAIRN_SHAPE_SPHERE, vec3(0.5f, 0.0f, 0.0f), 1000.0f * pi / 6.0f},
+        {CAIRN_SHAPE_CAPSULE, vec3(0.5f, 1.0f, 0.0f), 1000.0f * pi * (0.5f + 1.0f / 6.0f)},
+        {CAIRN_SHAPE_CYLINDER, vec3(0.5f, 1.0f, 0.0f), 1000.0f * pi * 0.5f},
+        {CAIRN_SHAPE_CONE, vec3(0.5f, 1.0f, 0.0f), 1000.0f * pi / 6.0f}};
+    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
+        SCOPED(cairn_world) *world = kit_world(NULL);
+        cairn_command commands[] = {edit(CAIRN_COMMAND_SHAPE, cases[i].kind, cases[i].size, turn),
+            edit(CAIRN_COMMAND_SPAWN, 7, vec3(1.0f, 50.0f, 2.0f), zero)};
+        step_all(world, commands, 2);
+        assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
+        assert_float_equal(cairn_body_mass(world, 1), cases[i].mass, 1e-4f * cases[i].mass);
+        const cairn_body_state body = kit_read(world, 1);
+        assert_int_equal(body.user, 7);
+        const cairn_vec3 y = quat_rotate(body.rotation, vec3(0.0f, 1.0f, 0.0f));
+        assert_float_equal(y.x, -1.0f, 1e-5f);
+    }
+}
+
+#define CUBE_POINTS 8
+
+// A cube of 1 m with a ninth point inside, from five commands, then shape and body.
+static uint32_t cube_hull(cairn_command *out) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < CUBE_POINTS; i += 2) {
+        const float y = (i & 2u) != 0 ? 0.5f : -0.5f;
+        const float z = (i & 4u) != 0 ? 0.5f : -0.5f;
+        out[count++] = edit(CAIRN_COMMAND_HULL_POINTS, 2, vec3(-0.5f, y, z), vec3(0.5f, y, z));
+    }
+    out[count++] = edit(CAIRN_COMMAND_HULL_POINTS, 1, vec3(0.125f, 0.0f, 0.0f), zero);
+    out[count++] = edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_HULL, zero, zero);
+    out[count++] = edit(CAIRN_COMMAND_SPAWN, 9, vec3(0.0f, 50.0f, 0.0f), zero);
+    return count;
+}
+
+TEST("a hull is made from the points before its shape, and shared by equal ones") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    cairn_command commands[16];
+    const uint32_t count = cube_hull(commands);
+    step_all(world, commands, count);
+    step_all(world, commands, count);
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
+    assert_int_equal(cairn_world_hulls(world, NULL, 0), 1);
+    assert_float_equal(cairn_body_mass(world, 1), 1000.0f, 0.1f);
+    assert_float_equal(cairn_body_mass(world, 2), 1000.0f, 0.1f);
+}
+
+TEST("a half-space that is spawned is a floor") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    cairn_command commands[] = {edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_HALF_SPACE, zero, zero),
+        edit(CAIRN_COMMAND_SPAWN, 0, zero, zero),
+        edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 0.6f, 0.0f), half)};
+    step_all(world, commands, LENGTH_OF(commands));
+    kit_run(world, 120);
+    assert_int_equal(kit_read(world, 1).kind, CAIRN_BODY_STATIC);
+    assert_float_equal(kit_read(world, 2).position.y, 0.5f, 0.01f);
+}
+
+TEST("parts that do not belong to the command after them are refused and counted") {
+    const cairn_vec3 x = vec3(0.5f, 0.0f, 0.0f);
+    const cairn_command sphere = edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_SPHERE, x, zero);
+    const cairn_command points = edit(CAIRN_COMMAND_HULL_POINTS, 2, half, x);
+    const cairn_command hull = edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_HULL, zero, zero);
+    const cairn_command spawn = edit(CAIRN_COMMAND_SPAWN, 0, zero, zero);
+    const cairn_command joint = edit(CAIRN_COMMAND_JOINT, 1, zero, x);
+    const cairn_command box = edit(CAIRN_COMMAND_SPAWN_BOX, 0, zero, half);
+    const cairn_command join =
+        edit(CAIRN_COMMAND_CREATE_JOINT, 1, zero, vec3(CAIRN_JOINT_BALL, 0.0f, 0.0f));
+    const struct {
+        cairn_command commands[3];
+        uint32_t count;
+    } cases[] = {{{spawn}, 1}, {{joint, spawn}, 2}, {{points, sphere, spawn}, 3},
+        {{sphere, points, spawn}, 3}, {{sphere, box}, 2}, {{join}, 1}, {{sphere, join}, 2},
+        {{joint, joint, join}, 3}, {{points, hull, spawn}, 3}, {{points, sphere, joint}, 3},
+        {{hull, spawn}, 2}};
+    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
+        SCOPED(cairn_world) *world = kit_world(NULL);
+        cairn_command commands[3];
+        memcpy(commands, cases[i].commands, sizeof commands);
+        step_all(world, commands, cases[i].count);
+        const cairn_world_counts counts = cairn_world_counts_read(world);
+        if (counts.bodies + counts.hulls != 0 ||
+            cairn_world_counters_read(world).edits_refused != 1) {
+            fail_msg("case %u", (unsigned)i);
+        }
+    }
+}
+
+TEST("a spawn for which there is no room leaves nothing behind") {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = 4;
+    def.shape_capacity = 1;
+    cairn_world *created = NULL;
+    EXPECT_OK(cairn_world_create(&def, &created));
+    SCOPED(cairn_world) *world = created;
+    cairn_command commands[17] = {edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(9.0f, 9.0f, 9.0f), half)};
+    const uint32_t count = 1 + cube_hull(&commands[1]);
+    step_all(world, commands, count);
+    assert_int_equal(cairn_world_counts_read(world).bodies, 1);
+    assert_int_equal(cairn_world_counts_read(world).hulls, 0);
+    assert_int_equal(cairn_world_counters_read(world).creates_refused, 1);
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
+}
+
+// Two cubes, the first turned by a quarter about z and fixed; a joint of each kind between them
+// holds at once: there is no error to correct.
+TEST("a joint of each kind is made where the bodies are") {
+    for (uint32_t kind = CAIRN_JOINT_BALL; kind <= CAIRN_JOINT_PULLEY; ++kind) {
+        SCOPED(cairn_world) *world = kit_world(NULL);
+        const cairn_vec3 anchor = vec3(1.0f, 5.5f, 0.0f);
+        const cairn_vec3 beside = vec3(1.0f, 6.5f, 0.0f);
+        const bool apart = kind == CAIRN_JOINT_DISTANCE;
+        cairn_command commands[] = {
+            edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_BOX, half, vec3(0.0f, 0.0f, 1.57079633f)),
+            edit(CAIRN_COMMAND_SPAWN, 0, vec3(0.0f, 5.0f, 0.0f), zero),
+            edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(2.0f, 5.0f, 0.0f), half),
+            edit(CAIRN_COMMAND_SET_BODY, 1, zero, property(CAIRN_BODY_PROPERTY_KIND)),
+            edit(CAIRN_COMMAND_SET_GRAVITY, 0, zero, zero),
+            edit(CAIRN_COMMAND_JOINT, 1, anchor, vec3(0.0f, 0.0f, 1.0f)),
+            edit(CAIRN_COMMAND_CREATE_JOINT, 2, apart ? beside : anchor,
+                vec3((float)kind, 1.0f, 0.0f))};
+        step_all(world, commands, LENGTH_OF(commands));
+        assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
+        assert_int_equal(cairn_world_counts_read(world).joints, 1);
+        float error = 1.0f;
+        EXPECT_OK(cairn_joint_error(world, 1, &error));
+        cairn_joint_def def;
+        EXPECT_OK(cairn_joint_read(world, 1, &def));
+        if (!(error < 1e-5f) || def.kind != kind || (apart && def.length != 1.0f)) {
+            fail_msg("kind %u: error %g m", kind, (double)error);
+        }
+        kit_run(world, 60);
+        assert_float_equal(kit_read(world, 2).position.x, 2.0f, 1e-4f);
+        assert_float_equal(kit_read(world, 2).position.y, 5.0f, 1e-4f);
+    }
+}
+
+TEST("a joint that is made with a break force breaks at it") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    // 9,810 N hang on each.
+    for (uint32_t i = 0; i < 2; ++i) {
+        const float x = 9.0f * (float)i;
+        const cairn_vec3 anchor = vec3(x, 5.0f, 0.0f);
+        cairn_command commands[] = {edit(CAIRN_COMMAND_SPAWN_BOX, 0, anchor, half),
+            edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(x, 4.0f, 0.0f), half),
+            edit(CAIRN_COMMAND_SET_BODY, 1 + 2 * i, zero, property(CAIRN_BODY_PROPERTY_KIND)),
+            edit(CAIRN_COMMAND_JOINT, 1 + 2 * i, anchor, zero),
+            edit(CAIRN_COMMAND_CREATE_JOINT, 2 + 2 * i, anchor,
+                vec3(CAIRN_JOINT_BALL, 0.0f, i == 0 ? 9000.0f : 11000.0f))};
+        step_all(world, commands, LENGTH_OF(commands));
+    }
+    kit_run(world, 60);
+    assert_int_equal(cairn_world_counts_read(world).joints, 1);
+    assert_true(kit_read(world, 2).position.y < 1.0f);
+    assert_float_equal(kit_read(world, 4).position.y, 4.0f, 0.01f);
 }
 
 static cairn_world *asleep_on_a_box(void) {

@@ -20,6 +20,9 @@ typedef enum argument_kind {
     ARGUMENT_VALUE,          // of that property: a number, or a word
     ARGUMENT_PUSH,           // a name below
     ARGUMENT_JOINT_PROPERTY, // a name below
+    ARGUMENT_SHAPE,          // a name below
+    ARGUMENT_JOINT,          // a name below
+    ARGUMENT_POINTS,         // all words that are left, three for each point
 } argument_kind;
 
 static const char *const properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
@@ -53,6 +56,30 @@ static const char *const joint_properties[CAIRN_JOINT_PROPERTY_LAST + 1] = {
     [CAIRN_JOINT_PROPERTY_SOFTNESS] = "softness",
     [CAIRN_JOINT_PROPERTY_STEERING] = "steering",
 };
+static const char *const shapes[] = {
+    [CAIRN_SHAPE_SPHERE] = "sphere",
+    [CAIRN_SHAPE_CAPSULE] = "capsule",
+    [CAIRN_SHAPE_BOX] = "box",
+    [CAIRN_SHAPE_HALF_SPACE] = "half-space",
+    [CAIRN_SHAPE_HULL] = "hull",
+    [CAIRN_SHAPE_CYLINDER] = "cylinder",
+    [CAIRN_SHAPE_CONE] = "cone",
+    [CAIRN_SHAPE_MESH] = "mesh",
+    [CAIRN_SHAPE_HEIGHT_FIELD] = "height-field",
+};
+static const char *const joints[] = {
+    [CAIRN_JOINT_BALL] = "ball",
+    [CAIRN_JOINT_DISTANCE] = "distance",
+    [CAIRN_JOINT_HINGE] = "hinge",
+    [CAIRN_JOINT_CONE] = "cone",
+    [CAIRN_JOINT_PRISMATIC] = "prismatic",
+    [CAIRN_JOINT_WELD] = "weld",
+    [CAIRN_JOINT_WHEEL] = "wheel",
+    [CAIRN_JOINT_MOTOR] = "motor",
+    [CAIRN_JOINT_GEAR] = "gear",
+    [CAIRN_JOINT_PULLEY] = "pulley",
+    [CAIRN_JOINT_ROW] = "row",
+};
 static const char *const pushes[] = {"force", "force-at", "impulse-at", "turn"};
 
 typedef struct verb_argument {
@@ -67,7 +94,7 @@ typedef struct verb_form {
     const char *usage;
     const char *meaning; // one line
     uint32_t required;
-    verb_argument arguments[8];
+    verb_argument arguments[9];
 } verb_form;
 
 #define AT(member) offsetof(cairn_ctl_command, request.member)
@@ -126,6 +153,14 @@ static const verb_form forms[] = {
         {VEC3(spawn_box.position), VEC3(spawn_box.half_extents), U32(spawn_box.user)}},
     {CAIRN_CONTROL_SPAWN_SPHERE, "X Y Z RADIUS [USER]", "create a dynamic sphere at the next tick",
         2, {VEC3(spawn_sphere.position), REAL(spawn_sphere.radius), U32(spawn_sphere.user)}},
+    {CAIRN_CONTROL_SPAWN,
+        "SHAPE X Y Z SIZE-X SIZE-Y SIZE-Z [RX RY RZ [USER [POINT-X POINT-Y POINT-Z]...]]",
+        "create a box (half extents), sphere (radius 0 0), capsule, cylinder, cone (radius, half "
+        "height 0), hull (0 0 0, of the points) or half-space (0 0 0), turned by a rotation vector",
+        3,
+        {{ARGUMENT_SHAPE, AT(spawn.shape), 0}, VEC3(spawn.position), VEC3(spawn.size),
+            VEC3(spawn.rotation), U32(spawn.user),
+            {ARGUMENT_POINTS, offsetof(cairn_ctl_command, points), 0}}},
     {CAIRN_CONTROL_DELETE, "BODY", "delete a body at the next tick", 1, {U32(delete_body.body)}},
     {CAIRN_CONTROL_SET_POSITION, "BODY X Y Z", "move a body, m; it keeps its rotation", 2,
         {U32(set_position.body), VEC3(set_position.position)}},
@@ -147,6 +182,14 @@ static const verb_form forms[] = {
         3,
         {U32(set_joint.joint), {ARGUMENT_JOINT_PROPERTY, AT(set_joint.property), 0},
             REAL(set_joint.value.x), REAL(set_joint.value.y)}},
+    {CAIRN_CONTROL_CREATE_JOINT,
+        "KIND BODY-A BODY-B AX AY AZ BX BY BZ [AXIS-X AXIS-Y AXIS-Z [NUMBER [BREAK-FORCE]]]",
+        "join two bodies at the next tick, at an anchor of each in the world; number: a cone's "
+        "angle, the ratio of a gear or pulley, the hertz of a motor joint",
+        5,
+        {{ARGUMENT_JOINT, AT(create_joint.kind), 0}, U32(create_joint.body_a),
+            U32(create_joint.body_b), VEC3(create_joint.anchor_a), VEC3(create_joint.anchor_b),
+            VEC3(create_joint.axis), REAL(create_joint.number), REAL(create_joint.break_force)}},
     {CAIRN_CONTROL_DELETE_JOINT, "JOINT", "delete a joint at the next tick", 1,
         {U32(delete_joint.joint)}},
     {CAIRN_CONTROL_RAY, "X Y Z TO-X TO-Y TO-Z [IGNORED-BODY]",
@@ -204,8 +247,9 @@ static bool parse_whole(const char *word, uint64_t most, uint64_t *out) {
     return word[0] >= '0' && word[0] <= '9' && *end == '\0' && errno == 0 && *out <= most;
 }
 
+// Of points the most.
 static size_t words_of(argument_kind kind) {
-    return kind == ARGUMENT_VEC3 ? 3 : 1;
+    return kind == ARGUMENT_VEC3 ? 3 : kind == ARGUMENT_POINTS ? 3 * CAIRN_CONTROL_POINTS_MAX : 1;
 }
 
 // The place of a name in a list, whose unused places are NULL.
@@ -234,9 +278,32 @@ static bool parse_value(const char *word, cairn_control_set_body_request *out) {
     return end != word && *end == '\0' && isfinite(out->value.x);
 }
 
+static bool parse_reals(const char *const *words, size_t count, float *out) {
+    bool valid = true;
+    for (size_t i = 0; i < count; ++i) {
+        char *end;
+        out[i] = strtof(words[i], &end);
+        valid = valid && end != words[i] && *end == '\0' && isfinite(out[i]);
+    }
+    return valid;
+}
+
+static bool parse_points(const char *const *words, size_t word_count, cairn_ctl_command *out) {
+    cairn_control_spawn_request *spawn = &out->request.spawn;
+    bool valid = word_count % 3 == 0;
+    for (size_t i = 0; valid && i < word_count; i += 3) {
+        float point[3];
+        valid = parse_reals(&words[i], 3, point);
+        out->points[i / 3] = (cairn_vec3){point[0], point[1], point[2]};
+    }
+    spawn->points = out->points;
+    spawn->point_count = (uint32_t)(word_count / 3);
+    return valid;
+}
+
 // Parses the words of one argument into the command.
-static bool parse_argument(
-    const verb_argument *argument, const char *const *words, cairn_ctl_command *out) {
+static bool parse_argument(const verb_argument *argument, const char *const *words,
+    size_t word_count, cairn_ctl_command *out) {
     unsigned char *at = (unsigned char *)out + argument->offset;
     uint64_t whole = 0;
     float reals[3] = {0};
@@ -251,12 +318,8 @@ static bool parse_argument(
         break;
     case ARGUMENT_REAL:
     case ARGUMENT_VEC3:
-        for (size_t i = 0; i < words_of(argument->kind); ++i) {
-            char *end;
-            reals[i] = strtof(words[i], &end);
-            valid = valid && end != words[i] && *end == '\0' && isfinite(reals[i]);
-        }
-        memcpy(at, reals, words_of(argument->kind) * sizeof *reals);
+        valid = parse_reals(words, word_count, reals);
+        memcpy(at, reals, word_count * sizeof *reals);
         break;
     case ARGUMENT_TEXT:
         *(const char **)(void *)at = words[0];
@@ -274,6 +337,17 @@ static bool parse_argument(
     case ARGUMENT_JOINT_PROPERTY:
         valid = parse_name(
             joint_properties, CAIRN_JOINT_PROPERTY_LAST + 1, words[0], (uint32_t *)(void *)at);
+        break;
+    case ARGUMENT_SHAPE:
+        valid =
+            parse_name(shapes, sizeof shapes / sizeof *shapes, words[0], (uint32_t *)(void *)at);
+        break;
+    case ARGUMENT_JOINT:
+        valid =
+            parse_name(joints, sizeof joints / sizeof *joints, words[0], (uint32_t *)(void *)at);
+        break;
+    case ARGUMENT_POINTS:
+        valid = parse_points(words, word_count, out);
         break;
     case ARGUMENT_END:
         break;
@@ -305,11 +379,12 @@ static bool parse_form(const verb_form *form, const char *const *words, size_t w
     cairn_ctl_command *out, char *error) {
     size_t parsed = 1;
     for (size_t i = 0; form->arguments[i].kind != ARGUMENT_END && parsed < word_count; ++i) {
-        const size_t size = words_of(form->arguments[i].kind);
+        const bool rest = form->arguments[i].kind == ARGUMENT_POINTS;
+        const size_t size = rest ? word_count - parsed : words_of(form->arguments[i].kind);
         if (parsed + size > word_count) {
             return refuse(error, form, "an argument is missing after", words[word_count - 1]);
         }
-        if (!parse_argument(&form->arguments[i], &words[parsed], out)) {
+        if (!parse_argument(&form->arguments[i], &words[parsed], size, out)) {
             return refuse(error, form, "not a number of this kind:", words[parsed]);
         }
         parsed += size;

@@ -11,12 +11,13 @@
 #include <cairn/control.h>
 
 #define CAIRN_CTL_ERROR_SIZE 256
-#define CAIRN_CTL_WORDS_MAX 16
+#define CAIRN_CTL_WORDS_MAX (16 + 3 * CAIRN_CONTROL_POINTS_MAX)
 
-// Texts are the words themselves.
+// Texts are the words themselves. It may not be moved: a request points to its points.
 typedef struct cairn_ctl_command {
-    cairn_control_request request; // its room is NULL unless the words name one
-    const char *file;              // of save-read and save-write; NULL for the others
+    cairn_control_request request;               // its room is NULL unless the words name one
+    const char *file;                            // of save-read and save-write; NULL for the others
+    cairn_vec3 points[CAIRN_CONTROL_POINTS_MAX]; // of spawn
 } cairn_ctl_command;
 
 // words[0] is the verb. False: `error` holds one sentence, with the verb's usage.
