@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/world_settings.h"
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/check.h"
 #include <cairn/math.h>
@@ -40,14 +38,39 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
 #undef VEC3
 #undef WORD
 #undef SKIP
-    const cairn_rules *rules = def->rules;
-    if (status == CAIRN_OK && rules != NULL &&
-        (rules->name == NULL || strlen(rules->name) > CAIRN_NAME_SIZE_MAX || rules->step == NULL ||
-            rules->state_size % 4 != 0 || rules->state_size > CAIRN_RULES_STATE_SIZE_MAX)) {
+    if (status == CAIRN_OK && def->rules != NULL && cairn_rules_refusal(def->rules) != NULL) {
         status = CAIRN_INVALID_ARGUMENT;
     }
     return status;
 }
+
+static bool name_ok(const char *name) {
+    size_t size = 0;
+    while (size <= CAIRN_NAME_SIZE_MAX && name[size] >= ' ' && name[size] <= '~') {
+        size += 1;
+    }
+    return size > 0 && size <= CAIRN_NAME_SIZE_MAX && name[size] == '\0';
+}
+
+const char *cairn_rules_refusal(const cairn_rules *rules) {
+    if (rules->name == NULL || !name_ok(rules->name)) {
+        return "the rules need a name of 1 to 31 printable ASCII characters";
+    }
+    if (rules->step == NULL) {
+        return "the rules have no function `step`";
+    }
+    if (rules->state_size % 4 != 0 || rules->state_size > CAIRN_RULES_STATE_SIZE_MAX) {
+        return "the rules' state_size must be a multiple of 4 and at most 65536";
+    }
+    if (rules->input_size != 0 || rules->input_count != 0 || rules->input != NULL ||
+        rules->shared_offset != 0 || rules->shared_size != 0 || rules->message_size_max != 0 ||
+        rules->message != NULL) {
+        return "the rules declare an input, a shared part or messages, which this version of cairn "
+               "does not have";
+    }
+    return NULL;
+}
+_Static_assert(CAIRN_RULES_STATE_SIZE_MAX == 65536 && CAIRN_NAME_SIZE_MAX == 31, "the texts above");
 
 // The list names every member: one that is missing would leave a hole here. The seed is aligned to
 // eight bytes.

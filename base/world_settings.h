@@ -50,3 +50,6 @@
 
 // CAIRN_OK, CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT. Checks the settings and the rules.
 cairn_status cairn_world_def_check(const cairn_world_def *def);
+
+// NULL, or one sentence on what is wrong with the rules; static.
+const char *cairn_rules_refusal(const struct cairn_rules *rules);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "bridge/rules_library.h"
 #include "bridge/snapshot.h"
+#include <cairn/rules_registry.h>
 
 typedef struct builder {
     const cairn_scene *scene;

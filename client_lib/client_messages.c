@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include <cairn/rules_registry.h>
 
 static void fail(cairn_client *client, uint64_t now_ns, const char *text) {
     cairn_connection_fail(&client->connection, now_ns, CAIRN_CONNECTION_BROKEN, text);
@@ -31,6 +32,17 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
     if (cairn_mode_simulates(welcome->mode) && welcome->sim_version != CAIRN_SIM_VERSION) {
         fail(
             client, now_ns, "the server runs another version of the simulation: update the client");
+        return;
+    }
+    if (cairn_mode_simulates(welcome->mode) && welcome->rules_name[0] != '\0' &&
+        welcome->rules_digest != cairn_rules_digest(cairn_client_rules(client))) {
+        char text[CAIRN_CONNECTION_FAILURE_SIZE];
+        snprintf(text, sizeof text,
+            "the room runs version %u of the rules %s, this client has version %u of %s, or other "
+            "sources of them",
+            (unsigned)welcome->rules_version, welcome->rules_name,
+            (unsigned)cairn_client_rules(client)->version, cairn_client_rules(client)->name);
+        fail(client, now_ns, text);
         return;
     }
     session->welcomed = true;

@@ -3,6 +3,7 @@
 #include "client_lib/client_parts.h"
 
 #include "base/assert.h"
+#include <cairn/rules_registry.h>
 #include <cairn/version.h>
 
 // Own roots since the last report that make a new one due. A report repeats as many before them, so
@@ -29,9 +30,12 @@ uint32_t cairn_client_mode_asked(const cairn_client *client) {
     return modes[client->config.mode];
 }
 
+const cairn_rules *cairn_client_rules(const cairn_client *client) {
+    return client->config.rules != NULL ? client->config.rules : &cairn_rules_sandbox;
+}
+
 bool cairn_client_send_hello(cairn_client *client, uint32_t mode) {
-    const cairn_rules *rules =
-        client->config.rules != NULL ? client->config.rules : &cairn_rules_sandbox;
+    const cairn_rules *rules = cairn_client_rules(client);
     const bool simulates = cairn_mode_simulates(mode);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_HELLO,
@@ -41,6 +45,7 @@ bool cairn_client_send_hello(cairn_client *client, uint32_t mode) {
             .spectator = client->config.spectator,
             .rules_name = simulates ? rules->name : "",
             .rules_version = simulates ? rules->version : 0,
+            .rules_digest = simulates ? cairn_rules_digest(rules) : 0,
             .room = client->room,
             .build = cairn_build_text(),
             .passport_faults = client->passport.faults,

@@ -150,6 +150,8 @@ uint32_t cairn_client_mode_asked(const cairn_client *client);
 
 // Sends HELLO, the first message of a connection, or later a request to be served in another mode.
 // False: the reliable stream has no room now.
+// The rules that the client plays by if it simulates.
+const cairn_rules *cairn_client_rules(const cairn_client *client);
 bool cairn_client_send_hello(cairn_client *client, uint32_t mode);
 
 // Makes the inputs that are due, and notes whether they are to be sent.

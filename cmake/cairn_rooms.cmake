@@ -27,6 +27,19 @@ function(cairn_program)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
+# cairn_rules_module(NAME arena SOURCES arena.c [DEFINITIONS ...])
+# A rules file (cairn/rules_file.h), lib/arena.so. It links nothing: the program that loads it has the functions.
+function(cairn_rules_module)
+    cmake_parse_arguments(RULES "" "NAME" "SOURCES;DEFINITIONS" ${ARGN})
+    add_library(rules_${RULES_NAME} MODULE ${RULES_SOURCES})
+    target_include_directories(rules_${RULES_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_compile_definitions(rules_${RULES_NAME} PRIVATE ${RULES_DEFINITIONS})
+    target_compile_options(rules_${RULES_NAME} PRIVATE -Wall -Wextra $<$<BOOL:${CAIRN_WERROR}>:-Werror>)
+    target_link_libraries(rules_${RULES_NAME} PRIVATE cairn_float)
+    set_target_properties(rules_${RULES_NAME} PROPERTIES PREFIX "" OUTPUT_NAME ${RULES_NAME}
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+endfunction()
+
 # cairn_kit(NAME golden_scenes SOURCES golden_scenes.c ROOMS sim [LIBRARIES ...])
 # What several tests share, compiled once; they name it among their ROOMS.
 function(cairn_kit)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/rules_library.h"
 #include "bridge/snapshot.h"
+#include <cairn/rules_registry.h>
 #include <cairn/version.h>
 
 #define DIFFERENCES_SHOWN 4

@@ -73,6 +73,7 @@
     X(NUMBER, SPECTATOR, spectator)                                                                \
     X(TEXT, RULES_NAME, rules_name)                                                                \
     X(NUMBER, RULES_VERSION, rules_version)                                                        \
+    X(NUMBER, RULES_DIGEST, rules_digest)                                                          \
     X(TEXT, ROOM, room)                                                                            \
     X(TEXT, BUILD, build)                                                                          \
     X(NUMBER, PASSPORT_FAULTS, passport_faults)                                                    \
@@ -107,6 +108,7 @@
     X(NUMBER, SIM_VERSION, sim_version)                                                            \
     X(NUMBER, RULES_VERSION, rules_version)                                                        \
     X(TEXT, RULES_NAME, rules_name)                                                                \
+    X(NUMBER, RULES_DIGEST, rules_digest)                                                          \
     X(TEXT, SCENE_NAME, scene_name)                                                                \
     X(STRUCT, SCENE_DIGEST, scene_digest, Hash128)                                                 \
     X(TEXT, ROOM, room)                                                                            \

@@ -136,6 +136,7 @@ typedef struct cairn_hello {
     uint32_t spectator;        // 0 or 1: asks for no slot
     const char *rules_name;    // what the client can simulate; "" for none. At most 31 bytes
     uint32_t rules_version;
+    uint64_t rules_digest;       // cairn_rules_digest; 0 for none
     const char *room;            // which one; "" for the first
     const char *build;           // compiler and target, for people
     uint32_t passport_faults;    // bit set of the checks of arithmetic that failed; 0 when fit
@@ -191,6 +192,7 @@ typedef struct cairn_welcome {
     uint32_t sim_version;
     uint32_t rules_version;
     const char *rules_name;
+    uint64_t rules_digest; // cairn_rules_digest; 0 for none
     const char *scene_name;
     cairn_hash128 scene_digest; // full root of the world at tick 0
     const char *room;

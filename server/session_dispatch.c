@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "server/session_dispatch.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "net/crypto.h"
 #include "server/control/queue.h"
 #include "server/control/room_time.h"
+#include <cairn/rules_registry.h>
 
 // What a client may send at once. An input message with all its inputs is well below.
 #define CLIENT_MESSAGE_SIZE_MAX (CAIRN_DIFFERENCE_SKETCH_SIZE_MAX + 4096)
@@ -117,6 +120,7 @@ static void send_welcome(const dispatch *d, const char *text) {
             .sim_version = CAIRN_SIM_VERSION,
             .rules_version = cairn_room_rules_version(room),
             .rules_name = cairn_room_rules_name(room),
+            .rules_digest = cairn_rules_digest(cairn_world_settings(room->world)->rules),
             .scene_name = room->scene_name,
             .scene_digest = room->start_root,
             .room = room->name,
@@ -136,14 +140,28 @@ typedef struct refusal {
     const char *text;
 } refusal;
 
-static refusal check_hello(
-    const cairn_session *session, const cairn_room *room, const cairn_hello *hello, uint32_t mode) {
+// Whether the client has the room's rules. False: `words` say what differs.
+static bool has_rules_of(
+    const cairn_room *room, const cairn_hello *hello, char words[CAIRN_TEXT_SIZE_MAX + 1]) {
+    const cairn_rules *rules = cairn_world_settings(room->world)->rules;
+    if (rules == NULL ||
+        (strcmp(hello->rules_name, rules->name) == 0 && hello->rules_version == rules->version &&
+            hello->rules_digest == cairn_rules_digest(rules))) {
+        return true;
+    }
+    const bool same =
+        strcmp(hello->rules_name, rules->name) == 0 && hello->rules_version == rules->version;
+    snprintf(words, CAIRN_TEXT_SIZE_MAX + 1,
+        "the client does not have the rules of this room: they are %s, version %" PRIu32
+        "; the client has %s, version %" PRIu32 "%s",
+        rules->name, rules->version, hello->rules_name[0] == '\0' ? "none" : hello->rules_name,
+        hello->rules_version, same ? ", from other sources or with other sizes" : "");
+    return false;
+}
+
+static refusal check_hello(const cairn_session *session, const cairn_room *room,
+    const cairn_hello *hello, uint32_t mode, char words[CAIRN_TEXT_SIZE_MAX + 1]) {
     const bool simulates = cairn_mode_simulates(hello->mode);
-    // Only a client that simulates needs the room's rules.
-    const char *rules = cairn_room_rules_name(room);
-    const bool has_rules =
-        rules[0] == '\0' || (strcmp(hello->rules_name, rules) == 0 &&
-                                hello->rules_version == cairn_room_rules_version(room));
     if (room->body_capacity > session->link_bodies) {
         return (refusal){CAIRN_REFUSAL_ROOM_CLOSED,
             "the room was created after the client connected; connect again"};
@@ -152,8 +170,9 @@ static refusal check_hello(
         return (refusal){
             CAIRN_REFUSAL_SIM_VERSION, "the server runs another version of the simulation"};
     }
-    if (simulates && !has_rules) {
-        return (refusal){CAIRN_REFUSAL_RULES, "the client does not have the rules of this room"};
+    // Only a client that simulates needs the room's rules.
+    if (simulates && !has_rules_of(room, hello, words)) {
+        return (refusal){CAIRN_REFUSAL_RULES, words};
     }
     if (!cairn_mode_simulates(mode) && room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
         return (refusal){CAIRN_REFUSAL_TOO_MANY_BODIES,
@@ -222,7 +241,8 @@ static cairn_session_state on_hello(const dispatch *d) {
                             ? cairn_server_resync_unfit(&d->server->resync, hello)
                             : NULL;
     const uint32_t mode = unfit != NULL ? CAIRN_MODE_INTERPOLATE : hello->mode;
-    const refusal found = check_hello(session, room, hello, mode);
+    char words[CAIRN_TEXT_SIZE_MAX + 1];
+    const refusal found = check_hello(session, room, hello, mode, words);
     if (found.text != NULL) {
         return refuse(d, found.reason, found.text);
     }

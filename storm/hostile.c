@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/rules_library.h"
 #include "net/packet.h"
 #include "schema/scene.h"
 #include "sim/debug/passport.h"
 #include "sim/serialize/sketch.h"
+#include <cairn/rules_registry.h>
 #include <cairn/version.h>
 
 static const uint64_t ms_ns = 1000000;
@@ -142,6 +142,7 @@ static void send_hello(cairn_hostile *h, uint32_t mode) {
             .spectator = h->act == CAIRN_HOSTILE_INPUTS ? 0u : (uint32_t)below(h, 2),
             .rules_name = name,
             .rules_version = rules == NULL ? 0 : rules->version,
+            .rules_digest = cairn_rules_digest(rules),
             .room = h->room,
             .build = "",
             .passport_hash = passport.hash}};

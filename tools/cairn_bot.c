@@ -18,6 +18,8 @@
 #include "program/json.h"
 #include "program/key.h"
 #include "program/system.h"
+#include "rules_file/rules_flag.h"
+#include <cairn/programs.h>
 #include <cairn/server.h>
 #include <cairn/types.h>
 
@@ -390,6 +392,9 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
         {"--rebind", NULL, "S",
             "change the own address each time, as in another network (0: never)", CAIRN_FLAG_U64,
             .out = &b->rebind_s, .most = 3600},
+        {"--rules", "CAIRN_RULES", "FILE",
+            "load the game's rules from a shared object (cairn/rules.h); repeatable",
+            CAIRN_FLAG_CUSTOM, .out = b, .read = cairn_rules_flag_read},
         {"--spectator", NULL, NULL, "join without a player slot", CAIRN_FLAG_SWITCH,
             .out = &b->config.spectator},
         {"--room", NULL, "NAME", "room to join (the server's first)", CAIRN_FLAG_TEXT,
@@ -420,12 +425,16 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
     const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
     b->config.mode = (cairn_client_mode)mode;
     b->config.room = room;
+    b->config.rules = cairn_rules_last();
     b->plan = (plan)inputs;
     b->random = cairn_random_of(seed);
     return result;
 }
 
-int main(int argc, char **argv) {
+int cairn_bot_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count) {
+    if (!cairn_rules_take("cairn-bot", rules, count)) {
+        return EXIT_USAGE;
+    }
     bot b = {.name = "bot", .seconds = 10, .config = cairn_client_config_default()};
     b.config.clock_ns = read_clock;
     cairn_system_forbid_core_dumps();

@@ -15,9 +15,11 @@
 #include "program/key.h"
 #include "program/output_file.h"
 #include "program/system.h"
+#include "rules_file/rules_flag.h"
 #include "schema/messages.h"
 #include "tools/ctl/answer_print.h"
 #include "tools/ctl/arguments.h"
+#include <cairn/programs.h>
 #include <cairn/server.h>
 #include <cairn/types.h>
 
@@ -235,7 +237,10 @@ static cairn_flags_result read_flags(
     return result;
 }
 
-int main(int argc, char **argv) {
+int cairn_ctl_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t rules_count) {
+    if (!cairn_rules_take("cairn-ctl", rules, rules_count)) {
+        return EXIT_USAGE;
+    }
     operator_session o = {.timeout_s = 5};
     o.token.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT;
     o.token.is_operator = true;

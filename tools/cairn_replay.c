@@ -6,8 +6,10 @@
 
 #include "net/crypto.h"
 #include "program/flags.h"
+#include "rules_file/rules_flag.h"
 #include "tools/replay/verbs.h"
 #include "workers/pool.h"
+#include <cairn/programs.h>
 #include <cairn/server.h>
 
 static const cairn_flags_verb verbs[] = {
@@ -50,6 +52,10 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
             .least = 1, .most = 1000000000, .verbs = "export"},
         {"--bodies", NULL, "ID,ID", "only these bodies", CAIRN_FLAG_CUSTOM, .out = &o->bodies,
             .read = cairn_replay_read_bodies, .verbs = "export"},
+        {"--rules", "CAIRN_RULES", "FILE",
+            "load the game's rules from a shared object (cairn/rules.h); repeatable",
+            CAIRN_FLAG_CUSTOM, .out = o, .read = cairn_rules_flag_read,
+            .verbs = "verify seek cut diff explain export make"},
         {"--sign", NULL, "FILE", "sign with the private key in this file of mode 600",
             CAIRN_FLAG_CUSTOM, .out = &o->sign, .read = cairn_key_flag_file, .verbs = "cut make",
             .secret = true},
@@ -86,7 +92,10 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
     return result;
 }
 
-int main(int argc, char **argv) {
+int cairn_replay_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count) {
+    if (!cairn_rules_take("cairn-replay", rules, count)) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
     cairn_replay_options options = {
         .workers = 1, .every = 1, .scene = CAIRN_SCENE_DEFAULT, .seconds = 10};
     signal(SIGXFSZ, SIG_IGN); // a write that meets a limit fails, and the file is removed

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/rules_library.h"
 #include "bridge/snapshot.h"
+#include <cairn/rules_registry.h>
 
 // Two steps are enough to interpolate between; two more cover a burst of steps in one advance.
 #define SNAPSHOTS 4

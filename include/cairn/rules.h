@@ -12,6 +12,26 @@
 extern "C" {
 #endif
 
+// The version of what a rules file and a program must agree on: cairn_rules, cairn_rules_export and
+// every type and function that rules use.
+#define CAIRN_RULES_ABI 1u
+
+// A field of a declared input. The input is `input_size` bytes of 32-bit fields; each field is
+// rounded as declared before it is used anywhere, so that the player's own prediction and the
+// server use the same value.
+typedef enum cairn_input_kind {
+    CAIRN_INPUT_BITS = 1, // uint32_t; its lowest `bits`, 1 to 32
+    CAIRN_INPUT_FLOAT =
+        2, // float; the nearest of 2^bits - 1 values from lower to upper, 2 to 24 bits
+} cairn_input_kind;
+
+typedef struct cairn_input_field {
+    uint32_t kind; // cairn_input_kind
+    uint32_t bits; // on the wire
+    float lower;   // of CAIRN_INPUT_FLOAT
+    float upper;
+} cairn_input_field;
+
 // Pure functions that a step calls. `step` runs when it begins, with that tick's JOINs, LEAVEs and
 // INPUTs; edits were applied just before: any body may be gone or moved. `after_step` runs when it
 // ends, with the bodies at their new poses and the events of this step. Both see the same
@@ -20,7 +40,7 @@ extern "C" {
 // cairn_shape_, cairn_joint_, event and query function on `world`, cairn/math.h, cairn_random_at.
 // Not allowed: anything else outside `state`.
 typedef struct cairn_rules {
-    const char *name;    // ASCII, at most CAIRN_NAME_SIZE_MAX characters
+    const char *name;    // printable ASCII, 1 to CAIRN_NAME_SIZE_MAX characters
     uint32_t version;    // incremented when behaviour changes
     uint32_t state_size; // bytes, multiple of 4, at most CAIRN_RULES_STATE_SIZE_MAX; hash and
                          // encoding read it as u32 words
@@ -31,7 +51,46 @@ typedef struct cairn_rules {
         cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count);
     // Called at the end of each step; may be NULL. What it changes takes part in the next step.
     void (*after_step)(cairn_world *world, void *state);
+    // 0, or a number that a build makes of the sources of the rules, so that a server and its
+    // clients notice that they run different code under one version (cairn_rules_digest).
+    uint64_t content;
+    // The fields below must be 0 and NULL in this version of cairn, which has no use for them yet.
+    uint32_t input_size;  // of a declared input, bytes; 0: buttons, move and aim of cairn_command
+    uint32_t input_count; // of `input`
+    const cairn_input_field *input;
+    uint32_t
+        shared_offset; // of the part of `state` that every client is sent, bytes, multiple of 4
+    uint32_t shared_size;
+    uint32_t message_size_max; // of a client's message, bytes; 0: none is accepted
+    // A message of the player in `slot`, before the step that it entered at; may be NULL.
+    void (*message)(
+        cairn_world *world, void *state, uint32_t slot, const uint8_t *bytes, uint32_t size);
 } cairn_rules;
+
+// What a rules file (a shared object) exports, as the variable cairn_rules_exported. The first word
+// is the ABI in every version.
+typedef struct cairn_rules_export {
+    uint32_t abi;          // CAIRN_RULES_ABI
+    uint32_t rules_size;   // of cairn_rules
+    uint32_t command_size; // of cairn_command
+    uint32_t count;
+    const cairn_rules *const *rules;
+} cairn_rules_export;
+
+// CAIRN_RULES_EXPORT(&arena, &race); in one source file of a rules file. Compile it with the flags
+// of cairn's CMake target cairn::sim and link nothing: the program that loads the file has the
+// functions of cairn/sim.h.
+#ifdef __cplusplus
+#define CAIRN_RULES_VISIBLE extern "C" __attribute__((visibility("default")))
+#else
+#define CAIRN_RULES_VISIBLE extern __attribute__((visibility("default")))
+#endif
+#define CAIRN_RULES_EXPORT(...)                                                                    \
+    CAIRN_RULES_VISIBLE const cairn_rules_export cairn_rules_exported;                             \
+    static const cairn_rules *const cairn_rules_listed[] = {__VA_ARGS__};                          \
+    const cairn_rules_export cairn_rules_exported = {CAIRN_RULES_ABI,                              \
+        (uint32_t)sizeof(cairn_rules), (uint32_t)sizeof(cairn_command),                            \
+        (uint32_t)(sizeof cairn_rules_listed / sizeof cairn_rules_listed[0]), cairn_rules_listed}
 
 // The built-in rules, which make the server useful without code: each player drives a box (spawned
 // at JOIN, removed at LEAVE) with `move` as a horizontal force, and the buttons below.

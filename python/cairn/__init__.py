@@ -9,6 +9,7 @@ with the operator's right (cairn-token issue --operator), and a server that was 
 
 from .client import Client, NoAnswer, Refused
 from .env import Env
+from .library import load_rules
 from .messages import Answer
 
-__all__ = ["Answer", "Client", "Env", "NoAnswer", "Refused"]
+__all__ = ["Answer", "Client", "Env", "NoAnswer", "Refused", "load_rules"]

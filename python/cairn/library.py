@@ -52,4 +52,13 @@ def load(path=None):
     library.cairn_client_create_operator.argtypes = []
     library.cairn_control_refusal_text.restype = ctypes.c_char_p
     library.cairn_control_refusal_text.argtypes = [ctypes.c_uint32]
+    library.cairn_rules_load.restype = ctypes.c_bool
+    library.cairn_rules_load.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
     return library
+
+
+def load_rules(path, library=None):
+    """Loads a rules file (<cairn/rules_file.h>), whose rules are then known by their names. ValueError says why not."""
+    error = ctypes.create_string_buffer(512)
+    if not load(library).cairn_rules_load(os.fsencode(path), error):
+        raise ValueError(error.value.decode())

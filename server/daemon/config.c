@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/limits.h"
 #include "net/crypto.h"
+#include "rules_file/rules_flag.h"
 #include "server/daemon/record_file.h"
 
 // A piece of text between separators.
@@ -198,6 +199,9 @@ static const cairn_flag flags[] = {
     {"--room", "CAIRN_ROOM", "NAME=SCENE",
         "one more room, with ,rate= ,snapshots= ,players= ,wait= ,record=; repeatable",
         CAIRN_FLAG_CUSTOM, .out = &values, .read = add_rooms},
+    {"--rules", "CAIRN_RULES", "FILE",
+        "load the game's rules from a shared object (cairn/rules.h); repeatable", CAIRN_FLAG_CUSTOM,
+        .out = &values, .read = cairn_rules_flag_read},
     {"--rooms-max", "CAIRN_ROOMS_MAX", "N",
         "rooms that may exist at once (16, or as many as given)", CAIRN_FLAG_U32,
         .out = &values.rooms_max, .least = 1, .most = CAIRN_ROOMS_MAX},

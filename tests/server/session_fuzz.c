@@ -22,6 +22,7 @@
 #include "tests/kit/scenes.h"
 #include "tests/kit/script.h"
 #include <cairn/client.h>
+#include <cairn/rules_registry.h>
 #include <cairn/server.h>
 #include <cairn/sim.h>
 
@@ -342,6 +343,7 @@ static void send_hello(peer *p, uint8_t parameter, uint32_t mode) {
             .spectator = parameter >> 5 & 1,
             .rules_name = cairn_rules_sandbox.name,
             .rules_version = cairn_rules_sandbox.version,
+            .rules_digest = cairn_rules_digest(&cairn_rules_sandbox),
             .room = "",
             .build = "",
             .passport_hash = passport.hash}};

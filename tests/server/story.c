@@ -12,6 +12,7 @@
 #include "schema/scene.h"
 #include "sim/debug/passport.h"
 #include "tests/kit/scenes.h"
+#include <cairn/rules_registry.h>
 #include <cairn/token.h>
 
 #define PROTOCOL_ID 77
@@ -140,7 +141,8 @@ cairn_hello story_hello(cairn_mode mode, bool spectator) {
         .passport_hash = passport.hash,
         .room = "",
         .build = "",
-        .rules_version = cairn_rules_sandbox.version};
+        .rules_version = cairn_rules_sandbox.version,
+        .rules_digest = cairn_rules_digest(&cairn_rules_sandbox)};
 }
 
 uint32_t story_join_room(story *s, const char *room, cairn_mode mode) {

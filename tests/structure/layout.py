@@ -4,7 +4,7 @@ headers, names defined twice, nouns and retired terms. rules.py has the rest and
 
 import re
 
-LIBRARY = ("base", "sim", "workers", "schema", "net", "bridge", "recording", "server", "client_lib", "storm")
+LIBRARY = ("base", "sim", "workers", "schema", "net", "bridge", "recording", "rules_file", "server", "client_lib", "storm")
 PUBLIC = "include/cairn/"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(cairn/[^>]+)>)', re.M)
 

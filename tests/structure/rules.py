@@ -27,12 +27,13 @@ OUTSIDE = [
     (re.compile(r"^xxh"), "libxxhash"),
     (re.compile(r"^zstd"), "libzstd"),
     (re.compile(r"^jansson"), "libjansson"),
+    (re.compile(r"^dlfcn"), "libdl"),
     (re.compile(r"^(pthread|threads|semaphore|sched)\.h$"), "pthreads"),
 ]
 # What every C test may include, wherever it lies.
 TEST_KIT = ("tests/kit/test.h", "tests/kit/exact.h")
 # Rooms and files that may speak to the operating system.
-DRIVER_ROOMS = ("program", "tools", "tests", "bench", "proto_tests")
+DRIVER_ROOMS = ("program", "rules_file", "tools", "tests", "bench", "proto_tests")
 DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/daemon/.*\.c|^workers/pool\.c)$")
 # What may include headers of the C++ library.
 CPP_FILES = ("schema/codec.cpp", "schema/scene_codec.cpp")

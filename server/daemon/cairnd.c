@@ -16,11 +16,15 @@
 #include "net/crypto.h"
 #include "program/output_file.h"
 #include "program/system.h"
+#include "rules_file/rules_flag.h"
+#include "rules_file/trial.h"
 #include "schema/scene.h"
 #include "server/daemon/config.h"
 #include "server/daemon/log.h"
 #include "server/daemon/log_writer.h"
 #include "server/daemon/records.h"
+#include <cairn/programs.h>
+#include <cairn/rules_registry.h>
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
 #include <cairn/sim.h>
@@ -42,6 +46,7 @@ typedef struct program {
     uint64_t bytes_out;
     cairn_server_drop drops[CAIRN_SERVER_DROPS_MAX]; // as last logged
     uint32_t drop_count;
+    uint32_t rooms_left_out; // because of their rules
     bool listening;
 } program;
 
@@ -383,11 +388,33 @@ static const cairn_scene *scene_of_room(program *p, uint32_t index, const char *
     return p->scenes[index];
 }
 
+// Whether the rules that the scene names may run in this process. If they may not, the room is left
+// out and no operator can create one of its scene; the other rooms go on.
+static bool rules_may_run(program *p, uint32_t index, const char *room) {
+    const cairn_scene *scene = p->scenes[index];
+    const cairn_rules *rules = NULL;
+    char why[CAIRN_RULES_FILE_ERROR_SIZE];
+    if (!cairn_rules_find(scene->rules, &rules) || rules == NULL || rules == &cairn_rules_sandbox ||
+        cairn_rules_trial(scene, rules, why)) {
+        return true;
+    }
+    fprintf(stderr,
+        "cairnd: room %s is not started: rules %s, version %" PRIu32 ", in scene %s: %s\n", room,
+        rules->name, rules->version, scene->name, why);
+    cairn_scene_destroy(p->scenes[index]);
+    p->scenes[index] = NULL;
+    return false;
+}
+
 // A room of --room; a number that it leaves out is that of the flags for all rooms.
 static bool create_room(program *p, uint32_t index, const cairn_config_room *named) {
     const cairn_scene *scene = scene_of_room(p, index, named->scene);
     if (scene == NULL) {
         return false;
+    }
+    if (!rules_may_run(p, index, named->name)) {
+        p->rooms_left_out += 1;
+        return true;
     }
     cairn_server_room_config room = p->config.all_rooms;
     room.name = named->name;
@@ -491,7 +518,8 @@ static bool create_server(program *p, const cairn_address *bound) {
         print_error("the server cannot be created", cairn_status_text(status));
         return false;
     }
-    return create_rooms(p);
+    // A server without any of its rooms would only refuse clients.
+    return create_rooms(p) && (p->rooms_left_out == 0 || cairn_server_room_next(p->server, 0) != 0);
 }
 
 static int print_what_would_run(program *p) {
@@ -509,7 +537,7 @@ static int print_what_would_run(program *p) {
             room.snapshot_rate_hz, p->config.clients_max,
             cairn_address_print(&p->config.listen, listen), room.name);
     }
-    return 0;
+    return p->rooms_left_out == 0 ? 0 : 1;
 }
 
 static bool name_records(program *p) {
@@ -590,9 +618,12 @@ static int clean_up(program *p, int code) {
     return code;
 }
 
-int main(int argc, char **argv) {
+int cairnd_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count) {
     static program p;
     char error[CAIRN_FLAGS_ERROR_SIZE];
+    if (!cairn_rules_take("cairnd", rules, count)) {
+        return 1;
+    }
     signal(SIGPIPE, SIG_IGN);
     cairn_memory_lock(p.config.record_key.bytes, sizeof p.config.record_key.bytes);
     signal(SIGXFSZ, SIG_IGN); // writes return EFBIG

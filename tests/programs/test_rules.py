@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Rules of a game, loaded from files and linked: every program takes them, and refuses those with a fault."""
+
+import os
+import subprocess
+
+import pytest
+
+SCENE = """{"name": "disc", "rules": "%s", "body_capacity": 80, "shape_capacity": 80, "contact_capacity": 400,
+  "bodies": [{"kind": "static", "shapes": [{"kind": "box", "half_extents": [6, 0.5, 6], "position": [0, -0.5, 0]}]}]}"""
+
+
+@pytest.fixture
+def files(kit):
+    """The folder of rules files; scenes of some rules."""
+    for rules in ("arena", "crashes", "writes after"):
+        (kit.folder / (rules.replace(" ", "_") + ".json")).write_text(SCENE % rules)
+    return kit.programs.parent / "lib"
+
+
+def test_a_game_is_loaded_by_every_program(kit, files):
+    arena = files / "arena.so"
+    server = kit.serve("--rules", arena, "--record", "game.cairn", "--seconds", 4, scene="arena.json")
+    bot = kit.bot(server, "--rules", arena, "--mode", "predict", "--inputs", "random", "--seconds", 2).json
+    assert bot["roots_compared"] > 20 and bot["roots_differed"] == 0
+    without = kit.bot(server, "--mode", "predict", "--seconds", 2, code=1)
+    assert "they are arena, version 1; the client has sandbox, version" in without.err
+    server.process.wait(30)
+    assert "every state hash agrees" in kit.run("cairn-replay", "verify", "game.cairn", "--rules", arena).out
+    kit.refuses("cairn-replay", "verify", "game.cairn", code=3, says="arena")
+
+
+def test_a_game_is_linked_in_three_lines(kit, files):
+    out = kit.run("example_arena_server", "--key-file", kit.key(), "--scene", "arena.json", "--check").out
+    assert "would run scene disc (1 bodies, arena)" in out
+    kit.refuses("cairnd", "--key-file", kit.key(), "--scene", "arena.json", "--check", code=1,
+                says="no rules are named 'arena'")
+
+
+def test_rules_with_a_fault_keep_their_room_closed_and_the_others_run(kit, files):
+    faulty = files / "faulty.so"
+    server = kit.serve("--rules", faulty, "--room", "bad=crashes.json", "--room", "worse=writes_after.json")
+    log = server.log.read_text()
+    assert ("room bad is not started: rules crashes, version 1, in scene disc: they crash in start "
+            "(segmentation fault)") in log
+    assert "rules writes after, version 1, in scene disc: they read or write outside their state in start" in log
+    assert kit.bot(server, "--seconds", 1).json["played"]
+    refused = kit.bot(server, "--room", "bad", "--seconds", 2, code=1)
+    assert "no room of this name" in refused.err
+    alone = kit.run("cairnd", "--key-file", kit.key(), "--rules", faulty, "--scene", "crashes.json", code=1)
+    assert "room main is not started" in alone.err
+
+
+def test_python_loads_rules(files):
+    if not (files / "libcairn_client.so").exists():
+        pytest.skip("a build with sanitizers has no shared library")
+    code = "import sys, cairn; cairn.load_rules(sys.argv[1])"
+    environment = {**os.environ, "PYTHONPATH": str(files.parent / "python")}
+
+    def load(name):
+        command = ["/usr/bin/python3", "-c", code, files / name]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
+
+    good, bad = load("arena.so"), load("imports.so")
+    assert good.returncode == 0, good.stderr
+    assert bad.returncode == 1 and "cairn_no_such_function" in bad.stderr
+
+
+@pytest.mark.parametrize("name, says", [
+    ("other_abi", "is built for version 2 of the rules' ABI"),
+    ("crashes_at_load", "crash in the code that runs when the file is loaded"),
+    ("missing", "No such file"),
+])
+def test_a_file_with_a_fault_is_refused_by_name(kit, files, name, says):
+    for program, arguments in (("cairnd", ["--key-file", kit.key()]), ("cairn-bot", []), ("cairn-replay", ["make", "out"])):
+        code = 1 if program == "cairnd" else 2
+        kit.refuses(program, *arguments, "--rules", files / f"{name}.so", code=code, says=says)

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Rules that a program must refuse: each has one fault. FAULT_OF_FILE chooses one of the file.
+
+#include <signal.h>
+#include <stdint.h>
+
+#include <cairn/sim.h>
+
+#define FAULT_NONE 0
+#define FAULT_ABI 1
+#define FAULT_CONSTRUCTOR 2
+#define FAULT_IMPORT 3
+#define FAULT_SAME_NAME 4
+#define FAULT_SIZE 5
+#define FAULT_NO_EXPORT 6
+
+static void step_well(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)commands;
+    *(uint32_t *)state += command_count;
+}
+
+static void crash(cairn_world *world, void *state) {
+    (void)world;
+    (void)state;
+    raise(SIGSEGV);
+}
+
+#if FAULT_OF_FILE == FAULT_NONE
+// A volatile index, so that no compiler sees the fault.
+static volatile int32_t beyond = 1;
+
+static void write_after(cairn_world *world, void *state) {
+    (void)world;
+    ((uint32_t *)state)[beyond] = 1;
+}
+
+static void write_before(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)commands;
+    (void)command_count;
+    ((uint32_t *)state)[-beyond] = 1;
+}
+
+static void hang(cairn_world *world, void *state) {
+    (void)world;
+    (void)state;
+    while (beyond != 0) {}
+}
+#endif
+
+#if FAULT_OF_FILE == FAULT_CONSTRUCTOR
+__attribute__((constructor)) static void crash_at_load(void) {
+    raise(SIGSEGV);
+}
+#endif
+
+#if FAULT_OF_FILE == FAULT_IMPORT
+extern void cairn_no_such_function(void);
+static void import(cairn_world *world, void *state) {
+    (void)world;
+    (void)state;
+    cairn_no_such_function();
+}
+#else
+#define import NULL
+#endif
+
+static const cairn_rules crashes = {
+    .name = FAULT_OF_FILE == FAULT_SAME_NAME ? "sandbox" : "crashes",
+    .version = 1,
+    .state_size = FAULT_OF_FILE == FAULT_SIZE ? 5 : 4,
+    .start = crash,
+    .step = step_well,
+    .after_step = import};
+#if FAULT_OF_FILE == FAULT_NONE
+static const cairn_rules writes_after = {
+    .name = "writes after", .version = 1, .state_size = 4, .start = write_after, .step = step_well};
+static const cairn_rules writes_before = {
+    .name = "writes before", .version = 1, .state_size = 4, .step = write_before};
+static const cairn_rules hangs = {
+    .name = "hangs", .version = 1, .state_size = 4, .step = step_well, .after_step = hang};
+CAIRN_RULES_EXPORT(&crashes, &writes_after, &writes_before, &hangs);
+#elif FAULT_OF_FILE == FAULT_ABI
+CAIRN_RULES_VISIBLE const cairn_rules_export cairn_rules_exported;
+const cairn_rules_export cairn_rules_exported = {.abi = CAIRN_RULES_ABI + 1};
+const cairn_rules *const faulty_unused = &crashes;
+#elif FAULT_OF_FILE == FAULT_NO_EXPORT
+const cairn_rules *const faulty_unused = &crashes;
+#else
+CAIRN_RULES_EXPORT(&crashes);
+#endif

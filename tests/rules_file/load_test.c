@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Rules files: what a program takes, and what it refuses by name.
+#include "tests/kit/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rules_file/elf.h"
+#include "rules_file/imports.h"
+#include "rules_file/trial.h"
+#include <cairn/rules_file.h>
+#include <cairn/rules_registry.h>
+
+static char error[CAIRN_RULES_FILE_ERROR_SIZE];
+
+static bool load(const char *name) {
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", FILES, name);
+    error[0] = '\0';
+    return cairn_rules_load(path, error);
+}
+
+static void expect_refused(const char *name, const char *says) {
+    assert_false(load(name));
+    if (strstr(error, says) == NULL || strstr(error, name) == NULL) {
+        fail_msg("%s: '%s' does not say '%s'", name, error, says);
+    }
+}
+
+TEST("rules of a file are found by their name") {
+    const cairn_rules *found = NULL;
+    assert_false(cairn_rules_find("arena", &found));
+    assert_true(load("arena.so"));
+    assert_true(cairn_rules_find("arena", &found));
+    assert_int_equal(found->version, 1);
+    assert_true(cairn_rules_registered(1) == found);
+    assert_null(cairn_rules_registered(2));
+    assert_true(load("arena.so")); // the same rules again
+    assert_null(cairn_rules_registered(2));
+}
+
+TEST("a file is refused by name") {
+    expect_refused("nowhere.so", "No such file");
+    expect_refused("other_abi.so", "version 2 of the rules' ABI and this program has version 1");
+    expect_refused("crashes_at_load.so",
+        "they crash in the code that runs when the file is loaded (segmentation fault)");
+    expect_refused("imports.so", "cairn_no_such_function");
+    expect_refused("same_name.so", "other rules have the same name");
+    expect_refused("odd_size.so", "state_size must be a multiple of 4");
+    expect_refused("no_export.so", "exports no rules");
+}
+
+TEST("what is not a shared object for this machine is refused before it is loaded") {
+    uint8_t header[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+    assert_string_equal(
+        cairn_elf_refusal((const uint8_t *)"{}", 2), "it is not a shared object (ELF)");
+    header[16] = 3;
+    header[18] = 62;
+    const char *x86 = cairn_elf_refusal(header, sizeof header);
+    header[18] = 183;
+    const char *arm = cairn_elf_refusal(header, sizeof header);
+    header[18] = 8; // MIPS
+    const char *mips = cairn_elf_refusal(header, sizeof header);
+#if defined(__x86_64__)
+    assert_null(x86);
+    assert_string_equal(arm, "it is built for aarch64 processors, not for this one");
+#elif defined(__aarch64__)
+    assert_null(arm);
+    assert_string_equal(x86, "it is built for x86-64 processors, not for this one");
+#endif
+    assert_string_equal(mips, "it is built for another kind of processor");
+}
+
+static void expect_trial(const char *rules_name, const char *says) {
+    const cairn_scene scene = cairn_scene_default();
+    const cairn_rules *rules = NULL;
+    assert_true(cairn_rules_find(rules_name, &rules));
+    error[0] = '\0';
+    assert_int_equal(cairn_rules_trial(&scene, rules, error), says == NULL);
+    assert_string_equal(error, says == NULL ? "" : says);
+}
+
+TEST("rules with a fault end their trial, and not this program") {
+    assert_true(load("faulty.so"));
+    expect_trial("sandbox", NULL);
+    expect_trial("arena", NULL);
+    expect_trial("crashes", "they crash in start (segmentation fault)");
+    expect_trial("writes after", "they read or write outside their state in start");
+    expect_trial("writes before", "they write outside their state in step");
+}
+
+TEST("rules that differ in anything that counts have another digest") {
+    cairn_rules rules = cairn_rules_sandbox;
+    const uint64_t digest = cairn_rules_digest(&rules);
+    assert_true(digest == cairn_rules_digest(&cairn_rules_sandbox) && digest != 0);
+    assert_true(cairn_rules_digest(NULL) == 0);
+    cairn_rules others[] = {rules, rules, rules, rules};
+    others[0].name = "sandboy";
+    others[1].version += 1;
+    others[2].state_size += 4;
+    others[3].content = UINT64_C(1) << 40;
+    for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
+        assert_true(cairn_rules_digest(&others[i]) != digest);
+    }
+}
+
+TEST("a program lends rules what they may call, and nothing else") {
+    assert_true(cairn_rules_may_import("cairn_body_create"));
+    assert_true(cairn_rules_may_import("cairn_random_at"));
+    assert_false(cairn_rules_may_import("cairn_world_step"));
+    assert_false(cairn_rules_may_import("fopen"));
+}
