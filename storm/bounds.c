@@ -6,10 +6,11 @@
 #include "client_lib/client_probe.h"
 #include "net/netcode_drop.h"
 
-// Enough for three handshake round trips, a state of some 30 kB and a snapshot over a path that
-// loses up to three datagrams in ten.
+// Whatever the path is.
 static const uint64_t join_bound_ns = CAIRN_STORM_JOIN_S * CAIRN_NS_PER_S;
 static const uint64_t recovery_bound_ns = CAIRN_STORM_RECOVERY_S * CAIRN_NS_PER_S;
+// An operator pauses the room for two seconds, and its requests may be on their way as long.
+static const uint64_t pause_bound_ns = 4 * CAIRN_NS_PER_S;
 
 static void check_server_counters(cairn_storm *s) {
     cairn_server_statistics c;
@@ -70,16 +71,78 @@ static void check_client_counters(cairn_storm *s, uint32_t i) {
     }
 }
 
-// The lag allowed: the path, some round trips of the stream that resends lost segments, the
-// interpolation delay, and updates lost in a row. On the worst path two of three updates may be
-// lost if each travels in three fragments. A storm of a week checks some 10^7 times, so 40 losses
-// in a row do occur.
-static uint64_t lag_bound_ns(const cairn_storm *s, uint32_t i) {
-    const bool lockstep = cairn_storm_simulates(s, i);
-    const uint64_t rate_hz =
-        lockstep ? s->system.config.tick_rate_hz : s->system.config.snapshot_rate_hz;
-    const uint64_t lost = s->quiescent ? 3 : 40;
-    return (s->quiescent ? 600000000u : 4000000000u) + lost * CAIRN_NS_PER_S / rate_hz;
+// How long a client may need until it plays: from its join, or from the last fault since. A fault
+// leaves timeouts behind that have grown to two seconds each.
+static uint64_t join_bound_now_ns(const cairn_storm *s, uint32_t i) {
+    uint64_t bound_ns = cairn_storm_join_bound_ns(s, i);
+    bound_ns += s->slots[i].fresh ? 0 : recovery_bound_ns;
+    bound_ns += s->operated ? pause_bound_ns : 0;
+    return bound_ns < join_bound_ns ? bound_ns : join_bound_ns;
+}
+
+// Since when nothing touched the client and its path.
+static uint64_t calm_ns_of(const cairn_storm *s, uint32_t i) {
+    const uint64_t path_ns = cairn_system_now_ns(&s->system) - s->slots[i].path_since_ns;
+    const uint64_t undisturbed_ns = cairn_storm_undisturbed_ns(s, i);
+    return path_ns < undisturbed_ns ? path_ns : undisturbed_ns;
+}
+
+static void note_percent(uint64_t *worst, uint64_t value, uint64_t bound) {
+    const uint64_t percent = value * 100 / bound;
+    *worst = percent > *worst ? percent : *worst;
+}
+
+// Begins a window of inputs if the client's path allows a judgement, and judges the last one.
+static void check_late(cairn_storm *s, uint32_t i, bool judged) {
+    cairn_storm_slot *slot = &s->slots[i];
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    cairn_client_statistics c;
+    cairn_client_statistics_read(s->system.clients[i].client, &c);
+    judged = judged && !s->operated && c.inputs.sent > 0 && c.inputs.late >= slot->late_seen;
+    if (!judged || slot->late_from_ns == 0) {
+        slot->late_from_ns = judged ? now_ns : 0;
+        slot->late_seen = c.inputs.late;
+        return;
+    }
+    const uint64_t passed_ns = now_ns - slot->late_from_ns;
+    if (passed_ns < CAIRN_STORM_RATE_S * CAIRN_NS_PER_S) {
+        return;
+    }
+    const uint64_t late = c.inputs.late - slot->late_seen;
+    const uint64_t ticks = passed_ns * s->system.config.tick_rate_hz / CAIRN_NS_PER_S;
+    const uint64_t bound = cairn_storm_late_bound(s, i, ticks);
+    note_percent(&s->report.late_percent_max, late, bound);
+    if (late > bound) {
+        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_LATE,
+            "client %" PRIu32 ": %" PRIu64 " of its inputs in %" PRIu64
+            " ticks came too late on an undisturbed path, at most %" PRIu64 " may",
+            i, late, ticks, bound);
+    }
+    slot->late_from_ns = 0;
+}
+
+// How far the client lags, and how many of its inputs are late.
+static void check_keeps_up(cairn_storm *s, uint32_t i) {
+    const cairn_storm_slot *slot = &s->slots[i];
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    // While a world is repaired it stands still, and over a narrow line the state takes long.
+    const bool repaired =
+        slot->damaged || (slot->repaired_ns > 0 && now_ns - slot->repaired_ns <= recovery_bound_ns);
+    const bool judged = !repaired && now_ns - slot->path_since_ns > recovery_bound_ns;
+    const uint64_t behind_ns = cairn_storm_lag_ns(s, i);
+    uint64_t bound_ns = cairn_storm_lag_bound_ns(s, i);
+    if (judged) {
+        note_percent(&s->report.lag_percent_max, behind_ns, bound_ns);
+    } else {
+        bound_ns += recovery_bound_ns;
+    }
+    if (behind_ns > bound_ns) {
+        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_LAG,
+            "client %" PRIu32 ": %" PRIu64 " ms behind the server after %" PRIu64
+            " ms on an undisturbed path, at most %" PRIu64 " are expected",
+            i, behind_ns / 1000000, cairn_storm_undisturbed_ns(s, i) / 1000000, bound_ns / 1000000);
+    }
+    check_late(s, i, judged);
 }
 
 // On an undisturbed path a client plays within the join bound and keeps up after the recovery
@@ -94,6 +157,9 @@ static void check_liveness(cairn_storm *s, uint32_t i) {
         slot->playing_ns = UINT64_MAX;
     } else if (slot->playing_ns == UINT64_MAX) {
         slot->playing_ns = now_ns;
+        if (slot->fresh && !s->operated) {
+            note_percent(&s->report.join_percent_max, undisturbed_ns, join_bound_now_ns(s, i));
+        }
     }
     if (state == CAIRN_CLIENT_FAILED && !slot->degraded) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_BROKEN,
@@ -102,23 +168,19 @@ static void check_liveness(cairn_storm *s, uint32_t i) {
     if (slot->cut || slot->degraded) {
         return;
     }
-    if (undisturbed_ns > join_bound_ns && state != CAIRN_CLIENT_PLAYING) {
+    const uint64_t calm_ns = calm_ns_of(s, i);
+    if (state != CAIRN_CLIENT_PLAYING && calm_ns > join_bound_now_ns(s, i)) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_JOIN,
             "client %" PRIu32 ": does not play but is in state %d after %" PRIu64
-            " ms on an undisturbed path",
-            i, (int)state, undisturbed_ns / 1000000);
+            " ms on an undisturbed path, %" PRIu64 " are expected",
+            i, (int)state, calm_ns / 1000000, join_bound_now_ns(s, i) / 1000000);
     }
     if (undisturbed_ns <= recovery_bound_ns || state != CAIRN_CLIENT_PLAYING ||
         now_ns - slot->playing_ns <= recovery_bound_ns) {
+        slot->late_from_ns = 0;
         return;
     }
-    const uint64_t behind_ns = cairn_storm_lag_ns(s, i);
-    if (behind_ns > lag_bound_ns(s, i)) {
-        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_LAG,
-            "client %" PRIu32 ": %" PRIu64 " ms behind the server after %" PRIu64
-            " ms on an undisturbed path",
-            i, behind_ns / 1000000, undisturbed_ns / 1000000);
-    }
+    check_keeps_up(s, i);
 }
 
 // In quiescence every playing client soon holds a world of a tick of the quiescence.
@@ -216,16 +278,16 @@ static void check_memory(cairn_storm *s, uint64_t passed_ns) {
     }
 }
 
-// Whether something that the storm did to the server or to an honest client may slow a room.
+// Whether something that the storm did to the server may slow its rooms; or to an honest client, if
+// they wait for players.
 static bool is_disturbed(const cairn_storm *s) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     bool disturbed = s->operated ||
                      s->system.server_host.stalled_until_ns + CAIRN_NS_PER_S > now_ns ||
                      s->server_ns < CAIRN_NS_PER_S;
-    for (uint32_t i = 0; i < s->slot_count; i++) {
-        disturbed = disturbed ||
-                    (s->slots[i].present && (s->slots[i].cut || s->slots[i].degraded ||
-                                                cairn_storm_undisturbed_ns(s, i) < CAIRN_NS_PER_S));
+    for (uint32_t i = 0; i < s->slot_count && s->system.config.wait_ms > 0; i++) {
+        disturbed = disturbed || (s->slots[i].present && (s->slots[i].cut || s->slots[i].degraded ||
+                                                             calm_ns_of(s, i) < CAIRN_NS_PER_S));
     }
     return disturbed;
 }

@@ -29,6 +29,8 @@ static void restart_undisturbed_time(cairn_storm *s, uint32_t i) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     const uint64_t until_ns = stalled_until_ns(s, i);
     s->slots[i].undisturbed_since_ns = until_ns > now_ns ? until_ns : now_ns;
+    s->slots[i].path_since_ns = now_ns;
+    s->slots[i].fresh = false;
     s->slots[i].degraded |= until_ns > now_ns + 2 * CAIRN_NS_PER_S;
 }
 
@@ -107,6 +109,7 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
     draw_bottlenecks(s, i);
     s->report.joins++;
     restart_undisturbed_time(s, i);
+    s->slots[i].fresh = stalled_until_ns(s, i) <= cairn_system_now_ns(&s->system);
     report_event(s, events[config.mode], i);
 }
 
@@ -141,6 +144,7 @@ static void set_cut(cairn_storm *s, uint32_t i, bool cut) {
 }
 
 static void restart_server(cairn_storm *s) {
+    cairn_storm_close_disk(s);
     const bool restarted = cairn_system_restart_server(&s->system);
     CAIRN_ASSERT(restarted);
     cairn_storm_forget_server(s);
@@ -168,6 +172,7 @@ static void note_stall(cairn_storm *s, uint32_t i, uint64_t stall_ns) {
         cairn_storm_undisturbed_ns(s, i) < CAIRN_STORM_RECOVERY_S * CAIRN_NS_PER_S) {
         slot->degraded = true;
     }
+    slot->fresh = false;
     slot->undisturbed_since_ns =
         end_ns > slot->undisturbed_since_ns ? end_ns : slot->undisturbed_since_ns;
 }
@@ -195,6 +200,11 @@ static void rejoin_or_recover(cairn_storm *s, uint32_t i) {
     }
 }
 
+static void take_new_path(cairn_storm *s, uint32_t i) {
+    s->slots[i].path_since_ns = cairn_system_now_ns(&s->system);
+    s->slots[i].fresh = false;
+}
+
 static void inject_fault(cairn_storm *s, uint32_t i) {
     cairn_storm_slot *slot = &s->slots[i];
     const uint32_t endpoint = s->system.clients[i].endpoint;
@@ -212,9 +222,11 @@ static void inject_fault(cairn_storm *s, uint32_t i) {
         path.cut = slot->cut;
         cairn_virtual_connect(s->system.network, endpoint, s->system.server_endpoint, &path);
         draw_bottlenecks(s, i);
+        take_new_path(s, i);
         report_event(s, "gets another path", i);
     } else if (what < 60 && is_connected(s, i)) { // a handshake belongs to its address
         cairn_system_change_address(&s->system, i);
+        take_new_path(s, i);
         report_event(s, "changes its address", i);
         s->report.address_changes++;
     } else if (what < 65) {
@@ -245,6 +257,31 @@ static void inject_fault(cairn_storm *s, uint32_t i) {
     }
 }
 
+// The server has too little memory for a while: it refuses what it cannot have, and its clients may
+// lose their connections. Drawn from a sequence of its own.
+static void exhaust_memory(cairn_storm *s) {
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    if (s->config.memory_fails == NULL || s->config.no_faults) {
+        return;
+    }
+    const bool begins =
+        s->memory_until_ns == 0 && !s->quiescent && cairn_random_below(&s->memory_random, 1000) < 3;
+    const bool ends = s->memory_until_ns != 0 && (s->quiescent || now_ns >= s->memory_until_ns);
+    if (begins) {
+        s->memory_until_ns = now_ns + (50 + cairn_random_below(&s->memory_random, 1500)) * ms_ns;
+        s->system.server_memory_fails = 1 + (uint32_t)cairn_random_below(&s->memory_random, 4);
+        s->report.memory_faults++;
+        report_event(s, "sees the server run out of memory", 0);
+    } else if (ends) {
+        s->memory_until_ns = 0;
+        s->system.server_memory_fails = 0;
+    }
+    for (uint32_t k = 0; k < s->slot_count && (s->memory_until_ns != 0 || ends); k++) {
+        s->slots[k].degraded = true;
+        note_stall(s, k, 0);
+    }
+}
+
 static void push_input(cairn_storm *s, uint32_t i) {
     cairn_client_input input = {.buttons = (uint32_t)cairn_storm_below(s, 16)};
     for (uint32_t axis = 0; axis < 3; axis++) {
@@ -258,6 +295,7 @@ static void push_input(cairn_storm *s, uint32_t i) {
 }
 
 void cairn_storm_inject_faults(cairn_storm *s) {
+    exhaust_memory(s);
     while (cairn_storm_chance(s, s->attacker_permille)) {
         const uint32_t i = (uint32_t)cairn_storm_below(s, s->slot_count);
         const uint32_t victim = s->slots[i].present && cairn_storm_chance(s, 300)

@@ -153,10 +153,15 @@ static void request_time_change(cairn_storm *s, uint32_t i) {
     s->resume_ns = cairn_system_now_ns(&s->system) + cairn_storm_below(s, 2000) * 1000000;
 }
 
+static bool time_is_usual(const cairn_storm *s, uint32_t i) {
+    const cairn_time_control *time = &cairn_storm_server_room(s, s->slots[i].room)->time_control;
+    return !time->paused && time->speed == CAIRN_TIME_SPEED_REAL;
+}
+
 // Repeated until the room has done it.
 static void request_usual_time(cairn_storm *s, uint32_t i) {
     const cairn_room *room = cairn_storm_server_room(s, s->slots[i].room);
-    if (!room->time_control.paused && room->time_control.speed == CAIRN_TIME_SPEED_REAL) {
+    if (time_is_usual(s, i)) {
         s->resume_ns = 0;
         return;
     }
@@ -185,6 +190,11 @@ void cairn_storm_operate(cairn_storm *s, uint32_t i) {
     const cairn_client *client = s->system.clients[i].client;
     if (cairn_client_state_read(client) != CAIRN_CLIENT_PLAYING) {
         return;
+    }
+    if (s->resume_ns == 0 && !time_is_usual(s, i)) {
+        // A request to pause was on its way for so long that the room seemed to run again (seed
+        // 37).
+        s->resume_ns = now_ns;
     }
     if (s->resume_ns != 0 && now_ns >= s->resume_ns) {
         request_usual_time(s, i);

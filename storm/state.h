@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "server/core/server_state.h"
 #include "storm/attacker.h"
+#include "storm/disk.h"
 #include "storm/draw.h"
 #include "storm/hostile.h"
 #include "storm/oracle.h"
@@ -17,6 +18,7 @@ typedef struct cairn_storm_room {
     uint32_t id; // in the running server
     cairn_oracle *oracle;
     uint64_t server_tick;     // the last one recorded; UINT64_MAX: none
+    uint64_t ticks_recorded;  // of a server that ends: stepped and not counted as lost
     uint64_t quiescence_tick; // the server's when quiescence began
     uint64_t rate_tick;       // the server's at rate_ns
     uint64_t rate_ns;         // since when nothing but clients could slow the room; 0: not set
@@ -38,6 +40,8 @@ typedef struct cairn_storm_slot {
                       // or the server restarted
     bool server_died; // its state is of the previous server; it must still notice
     uint64_t undisturbed_since_ns; // time of the last fault; in the future while a stall lasts
+    uint64_t path_since_ns;        // since when it has this path and address
+    bool fresh;                    // nothing touched it since it began to join
     uint64_t playing_ns;           // since when it plays, UINT64_MAX: it does not
     uint64_t checked;              // confirmed ticks below this were compared
     uint64_t world_tick;           // last confirmed, UINT64_MAX: none
@@ -50,7 +54,9 @@ typedef struct cairn_storm_slot {
     uint64_t steps_seen;     // of its world, in this connection
     uint64_t window_steps;   // since window_ns
     uint64_t window_ns;
-    bool damaged; // on purpose, and not repaired yet
+    uint64_t late_from_ns; // since when its late inputs are counted; 0: they are not
+    uint64_t late_seen;    // late inputs then
+    bool damaged;          // on purpose, and not repaired yet
     uint64_t damaged_tick;
     uint64_t damaged_ns;
     uint64_t repaired_ns; // time of the last repair; 0: never
@@ -70,6 +76,9 @@ struct cairn_storm {
     const struct cairn_scene *scene;
     cairn_system system;
     cairn_attacker attacker;
+    cairn_disk disk;            // of the recordings
+    cairn_random memory_random; // of faults of the server's memory
+    uint64_t memory_until_ns;   // virtual; until when it fails; 0: it does not
     cairn_hostile hostiles[CAIRN_STORM_HOSTILES_MAX]; // with valid tokens
     uint32_t hostile_count;
     uint32_t attacker_permille; // probability of a hostile datagram in a step
@@ -148,6 +157,27 @@ void cairn_storm_compare_server(void *storm);
 void cairn_storm_compare_client(void *storm, uint32_t slot);
 // A new server starts: nothing of the previous one is compared from now on.
 void cairn_storm_forget_server(cairn_storm *s);
+
+// ------------------------------------------------------------------------------ recordings.c
+
+// Creates the disk, in some storms. Part of create.
+void cairn_storm_create_disk(cairn_storm *s);
+// A fault of the disk begins or ends, drawn from a sequence of its own.
+void cairn_storm_serve_disk(cairn_storm *s);
+// Before the server is destroyed: what waits is written.
+void cairn_storm_close_disk(cairn_storm *s);
+// After it was destroyed: the closed files verify, and hold every tick that is not counted as lost.
+// The system calls it; `storm` is a cairn_storm.
+void cairn_storm_check_files(void *storm);
+
+// ------------------------------------------------------------------------------- path_bounds.c
+
+// A client that joins over its present path plays within this time.
+uint64_t cairn_storm_join_bound_ns(const cairn_storm *s, uint32_t slot);
+// How far a client on its present path may lag.
+uint64_t cairn_storm_lag_bound_ns(const cairn_storm *s, uint32_t slot);
+// How many inputs of so many ticks may come too late.
+uint64_t cairn_storm_late_bound(const cairn_storm *s, uint32_t slot, uint64_t ticks);
 
 // ---------------------------------------------------------------------------- bounds.c, work.c
 

@@ -28,7 +28,9 @@ const char *cairn_storm_finding_name(cairn_storm_finding finding) {
         [CAIRN_STORM_FOUND_SPIN] = "spin",
         [CAIRN_STORM_FOUND_NETWORK] = "network",
         [CAIRN_STORM_FOUND_RATE] = "rate",
+        [CAIRN_STORM_FOUND_LATE] = "late",
         [CAIRN_STORM_FOUND_TOKEN] = "token",
+        [CAIRN_STORM_FOUND_RECORDING] = "recording",
         [CAIRN_STORM_FOUND_OWN] = "own",
     };
     return (uint32_t)finding < CAIRN_STORM_FINDING_COUNT ? names[finding] : "unknown";
@@ -69,8 +71,26 @@ static void take_event(void *storm, const cairn_server_event *event) {
     }
 }
 
+static bool record(void *storm, const char *room, const uint8_t *bytes, size_t size) {
+    cairn_storm *s = storm;
+    // The disk is no part of the server, so it has memory.
+    const bool serving = s->system.serving;
+    cairn_system_fail_memory(&s->system, false);
+    const bool written = cairn_disk_record(&s->disk, room, bytes, size);
+    cairn_system_fail_memory(&s->system, serving);
+    return written;
+}
+
+static bool take_task(void *storm, cairn_server_task *task) {
+    cairn_storm *s = storm;
+    return cairn_disk_take_task(&s->disk, task);
+}
+
 static void configure_server(void *storm, cairn_server_config *config) {
+    const cairn_storm *s = storm;
     config->on_event = take_event;
+    config->on_record = s->disk.used ? record : NULL;
+    config->run_task = s->disk.used ? take_task : NULL;
     config->user = storm;
 }
 
@@ -81,6 +101,7 @@ static cairn_system_config draw_system(cairn_storm *s) {
     cairn_system_config config = cairn_system_config_default(s->scene);
     config.rules = rules;
     config.memory_bytes = s->config.memory_bytes;
+    config.memory_fails = s->config.memory_fails;
     config.memory_user = s->config.user;
     config.configure = configure_server;
     config.configure_user = s;
@@ -138,6 +159,7 @@ static bool create_from_seed(cairn_storm *s) {
     s->random = cairn_random_of(s->config.seed * 2654435761u + 17);
     // Of its own, so that a storm without bottlenecks draws as it did before there were any.
     s->path_random = cairn_random_of(s->config.seed * 40503u + 5);
+    s->memory_random = cairn_random_of(s->config.seed * 40503u + 13);
     const cairn_system_config config = draw_system(s);
     const uint64_t most = cairn_storm_chance(s, 200) ? CAIRN_STORM_CLIENT_SLOTS_MAX : 3;
     s->slot_count = 1 + (uint32_t)cairn_storm_below(s, most);
@@ -157,6 +179,7 @@ static bool create_from_seed(cairn_storm *s) {
         strcpy(s->report.words, "out of memory");
         return false;
     }
+    cairn_storm_create_disk(s);
     if (!cairn_system_start(&s->system, &config)) {
         strcpy(s->report.words,
             "the server could not start: no world can be created from the scene with these rules");
@@ -165,6 +188,7 @@ static bool create_from_seed(cairn_storm *s) {
     cairn_virtual_tap(s->system.network, cairn_attacker_observe, &s->attacker);
     s->system.after_server = cairn_storm_compare_server;
     s->system.after_client = cairn_storm_compare_client;
+    s->system.after_destroy = cairn_storm_check_files;
     s->system.user = s;
     cairn_storm_forget_server(s);
     if (!create_hostiles(s)) {
@@ -194,6 +218,7 @@ static void run_to_end(cairn_storm *s) {
             cairn_storm_restore_time(s);
         }
         cairn_storm_inject_faults(s);
+        cairn_storm_serve_disk(s);
         const uint64_t step_ns = (20 + cairn_storm_below(s, 80)) * ms_ns;
         cairn_system_run_until(&s->system, cairn_system_now_ns(&s->system) + step_ns);
         cairn_storm_check(s, step_ns);
@@ -232,8 +257,10 @@ bool cairn_storm_run(const cairn_storm_config *config, cairn_storm_report *repor
         s->report.hostile_sessions += s->hostiles[i].sessions;
         cairn_hostile_destroy(&s->hostiles[i]);
     }
-    *report = s->report;
+    cairn_storm_close_disk(s);
     cairn_system_stop(&s->system);
+    *report = s->report;
+    cairn_disk_destroy(&s->disk);
     for (uint32_t r = 0; r < s->room_count; r++) {
         cairn_oracle_destroy(s->rooms[r].oracle);
     }

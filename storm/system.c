@@ -42,6 +42,14 @@ static uint64_t memory_bytes(const cairn_system *system) {
     return config->memory_bytes != NULL ? config->memory_bytes(config->memory_user) : 0;
 }
 
+void cairn_system_fail_memory(cairn_system *system, bool begins) {
+    system->serving = begins;
+    if (system->config.memory_fails != NULL && system->server_memory_fails != 0) {
+        system->config.memory_fails(
+            system->config.memory_user, begins ? system->server_memory_fails : 0);
+    }
+}
+
 // Charges the host with what was allocated or freed since `before` was read.
 static void account(const cairn_system *system, cairn_system_host *host, uint64_t before) {
     host->bytes += (int64_t)(memory_bytes(system) - before);
@@ -128,21 +136,28 @@ bool cairn_system_start(cairn_system *system, const cairn_system_config *config)
     return create_server(system);
 }
 
+static void destroy_server(cairn_system *system) {
+    cairn_server_destroy(system->server);
+    system->server = NULL;
+    if (system->after_destroy != NULL) {
+        system->after_destroy(system->user);
+    }
+}
+
 void cairn_system_stop(cairn_system *system) {
     for (uint32_t i = 0; i < CAIRN_SYSTEM_CLIENTS_MAX; i++) {
         cairn_system_remove(system, i);
     }
-    cairn_server_destroy(system->server);
+    destroy_server(system);
     cairn_virtual_network_destroy(system->network);
     free(system->held);
     system->held = NULL;
-    system->server = NULL;
     system->network = NULL;
 }
 
 bool cairn_system_restart_server(cairn_system *system) {
-    cairn_server_destroy(system->server);
-    system->server = NULL;
+    destroy_server(system);
+    system->server_memory_fails = 0;
     system->server_host.stalled_until_ns = 0;
     system->server_host.held_count = 0;
     return create_server(system);
@@ -269,7 +284,9 @@ static uint64_t wake_of(cairn_system *system, uint32_t endpoint, uint64_t deadli
 static void receive_server(cairn_system *system, const cairn_virtual_datagram *datagram) {
     const uint64_t now_ns = cairn_virtual_local_ns(system->network, system->server_endpoint);
     const uint64_t before = memory_bytes(system);
+    cairn_system_fail_memory(system, true);
     cairn_server_receive(system->server, now_ns, &datagram->from, datagram->bytes, datagram->size);
+    cairn_system_fail_memory(system, false);
     account(system, &system->server_host, before);
     system->delivered_to_server++;
     system->server_host.due = true;
@@ -296,10 +313,12 @@ static void serve_server(cairn_system *system) {
     host->held_count = 0;
     system->server_host.due = false;
     const uint64_t before = memory_bytes(system);
+    cairn_system_fail_memory(system, true);
     cairn_server_advance(system->server, now_ns);
     for (size_t size; (size = cairn_server_send(system->server, now_ns, &to, bytes)) > 0;) {
         cairn_virtual_send(system->network, system->server_endpoint, &to, bytes, size);
     }
+    cairn_system_fail_memory(system, false);
     account(system, host, before);
     system->server_host.wake_ns =
         wake_of(system, system->server_endpoint, cairn_server_deadline_ns(system->server));

@@ -32,6 +32,7 @@ typedef struct cairn_system_config {
     int32_t timeout_s;       // of silence, on either side
     cairn_virtual_clock server_clock;
     uint64_t (*memory_bytes)(void *user); // allocated by the process; NULL: hosts' bytes stay 0
+    void (*memory_fails)(void *user, uint32_t every); // around the server's turns; may be NULL
     void *memory_user;
     // Changes the server's config before the server is created. May be NULL.
     void (*configure)(void *user, cairn_server_config *config);
@@ -75,6 +76,8 @@ typedef struct cairn_system {
     uint32_t server_endpoint;
     uint32_t rooms[CAIRN_SYSTEM_ROOMS_MAX]; // ids of the server's
     cairn_system_host server_host;
+    uint32_t server_memory_fails; // every so many of its allocations fails; 0: none
+    bool serving;                 // a turn of the server in which they may
     cairn_system_client clients[CAIRN_SYSTEM_CLIENTS_MAX];
     uint64_t server_start_unix_s;
     uint64_t delivered_to_server; // datagrams, since the server was created
@@ -85,6 +88,8 @@ typedef struct cairn_system {
     // Called after each turn of an endpoint. May be NULL.
     void (*after_server)(void *user);
     void (*after_client)(void *user, uint32_t client);
+    // Called when a server was destroyed. May be NULL.
+    void (*after_destroy)(void *user);
     // Receives what arrives at endpoints that are neither the server's nor a client's. May be NULL.
     void (*on_other)(void *user, const cairn_virtual_datagram *datagram);
     void *user;
@@ -117,6 +122,9 @@ void cairn_system_stall_server(cairn_system *system, uint64_t stall_ns);
 // A token for the server. False: a field is refused.
 bool cairn_system_issue_token(cairn_system *system, uint64_t client_id, uint32_t lifetime_s,
     bool rights, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
+
+// Begins or ends a turn of the server in which allocations fail, if it is short of memory.
+void cairn_system_fail_memory(cairn_system *system, bool begins);
 
 uint64_t cairn_system_unix_s(const cairn_system *system); // the wall clock of all hosts
 uint64_t cairn_system_now_ns(const cairn_system *system);

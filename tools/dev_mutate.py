@@ -2,12 +2,13 @@
 """usage: ./dev mutate [--count N] [--seed S] [--tests REGEX] [--log FILE] [--sanitize] PATH...
 
 Tests the tests: draws N (40) changes of one operator each by seed S (1) from the C files of PATH (files or folders, for
-example net server), makes one at a time in a copy of the tree under build/mutate, builds, and runs the fast tests whose
-programs changed, those of the same module first. Prints the changes that no test noticed.
+example net server), makes one at a time in a copy of the tree under build/mutate, and asks the fast tests: it builds and
+runs those of the same module, then all others whose programs changed, the quickest first, until one fails. Prints the
+changes that no test noticed.
 
 Each result is a line of JSON in FILE (build/mutate/log.jsonl). A change that is there already is not made again, so a run
 that was ended goes on where it was, and a test that was added for a survivor is tried by deleting its line. --tests asks
-other tests than those that changed; --sanitize builds with the address and undefined-behaviour sanitizers.
+only the tests whose names match; --sanitize builds with the address and undefined-behaviour sanitizers.
 
 A survivor that means the same as the original is no fault of the tests; each other one is a rule without a test."""
 
@@ -22,8 +23,6 @@ import subprocess
 import sys
 import time
 
-import dev_affected
-
 CHANGES = [
     (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "),
     (r" == ", " != "), (r" != ", " == "), (r" && ", " || "), (r" \|\| ", " && "),
@@ -32,8 +31,9 @@ CHANGES = [
     (r"\breturn false\b", "return true"), (r"\b0\b(?!x|\.)", "1"), (r"\b1\b(?!\.|u <<)", "2"),
     (r"\bfalse\b", "true"), (r"\bcontinue;", ";"), (r"\bbreak;", ";"),
 ]
-NOT_FAST = "long|structure|fuzz|sweep|matrix"
-SECONDS_OF_A_TEST = 60  # five times what the slowest fast test takes
+NOT_FAST = {"long", "structure", "fuzz", "sweep", "matrix"}
+NOT_FAST_NAMES = re.compile("programs|python|outside|bench|install|.*threads")
+SECONDS_OF_A_TEST = 120
 
 
 # Preprocessor lines, assertions, strings and comments stay as they are.
@@ -63,23 +63,56 @@ def draw(root, paths, count, seed):
     return found[:count], len(found)
 
 
-def run(command, folder, seconds):
+def run(command, folder, seconds, environment=None):
+    """Whether the command succeeds in this time."""
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
+        done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        return False, ""
-    return done.returncode == 0, done.stdout
+        return False
+    return done.returncode == 0
 
 
-def build(folder):
-    return run(["cmake", "--build", "build", "--", "-j2"], folder, 3600)[0]
+def build(folder, targets=()):
+    return run(["cmake", "--build", "build", "--", "-j2", *targets], folder, 3600)
 
 
-# Whether the tests pass that match a regular expression, and the names of those that failed.
-def test(folder, names):
-    passed, output = run(["ctest", "--test-dir", "build", "-R", names, "-LE", NOT_FAST, "-j3", "--stop-on-failure",
-                          "--timeout", str(SECONDS_OF_A_TEST), "--no-tests=ignore"], folder, 1200)
-    return passed, re.findall(r"Test +#\d+: (\S+) .*\*\*\*", output)
+class Test:
+    """A fast test of the copy, and the files of the build that it names."""
+
+    def __init__(self, described, build_folder):
+        properties = {entry["name"]: entry["value"] for entry in described.get("properties", [])}
+        self.name, self.command = described["name"], described.get("command", [])
+        self.labels = properties.get("LABELS", [])
+        self.folder = properties.get("WORKING_DIRECTORY", build_folder)
+        self.environment = {**os.environ, **dict(entry.split("=", 1) for entry in properties.get("ENVIRONMENT", []))}
+        self.targets = [os.path.relpath(path, build_folder) for path in self.command
+                        if path.startswith(build_folder) and os.path.isfile(path)]
+        self.seconds = SECONDS_OF_A_TEST
+
+    def passes(self):
+        return run(self.command, self.folder, self.seconds, self.environment)
+
+
+# Programs on real clocks and sockets fail now and then on a busy machine: they tell nothing of a mutant.
+def fast_tests(folder):
+    build_folder = str((folder / "build").resolve())
+    listing = subprocess.run(["ctest", "--test-dir", build_folder, "--show-only=json-v1"], check=True, capture_output=True)
+    tests = [Test(described, build_folder) for described in json.loads(listing.stdout)["tests"]]
+    return [test for test in tests if test.targets and not NOT_FAST & set(test.labels) and not NOT_FAST_NAMES.match(test.name)]
+
+
+# Measures how long each test takes; a mutant may make it ten times slower before it counts as noticed.
+def measure(tests):
+    failed = []
+    for test in tests:
+        begin = time.monotonic()
+        if not test.passes():
+            failed.append(test.name)
+        test.seconds = time.monotonic() - begin
+    for test in tests:
+        test.cost, test.seconds = test.seconds, 10 * test.seconds + 5
+    return failed
 
 
 def copy_tree(root, folder, sanitize):
@@ -94,12 +127,19 @@ def copy_tree(root, folder, sanitize):
     configure = ["cmake", "-G", "Ninja", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Quick", "-DCAIRN_WERROR=OFF",
                  f"-DCMAKE_C_FLAGS_QUICK={flags}", f"-DCMAKE_CXX_FLAGS_QUICK={flags}", "-DCAIRN_AVX512=OFF",
                  "-DCAIRN_FUSED=OFF", "-DCAIRN_HARDEN=OFF", "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold"]
-    if not run(configure, folder, 600)[0] or not build(folder):
+    if not run(configure, folder, 600) or not build(folder):
         sys.exit("the unchanged tree does not build")
 
 
-# Puts the change into the copy, asks the tests, and takes it out again. Programs are newer than the stamp if the change
-# is in them; the tests of the module itself are asked first, because they most often notice.
+# The tests of the mutant's own module, then all others; the quickest of each first.
+def stages(mutant, tests):
+    module = mutant["file"].split("/")[0].replace("client_lib", "client") + "."
+    quickest = sorted(tests, key=lambda test: test.cost)
+    return [[test for test in quickest if test.name.startswith(module)], [test for test in quickest if not test.name.startswith(module)]]
+
+
+# Puts the change into the copy, builds and asks the tests stage by stage until one fails, and takes the change out again.
+# Programs that do not have the change in them are not newer than the stamp. A test that fails has to fail twice.
 def verdict(root, folder, mutant, tests):
     path = folder / mutant["file"]
     original = (root / mutant["file"]).read_text()
@@ -108,20 +148,21 @@ def verdict(root, folder, mutant, tests):
     lines[mutant["line"] - 1] = line.replace(line.strip(), mutant["to"])
     stamp = folder / "stamp"
     stamp.touch()
+    since = os.path.getmtime(stamp)
     time.sleep(0.02)
     path.write_text("".join(lines))
+    asked = 0
     try:
-        if not build(folder):
-            return {"result": "does not build"}
-        changed = dev_affected.names_of(str(folder / "build"), str(stamp))
-        module = mutant["file"].split("/")[0].replace("client_lib", "client") + "."
-        own = [name for name in changed if name.startswith(module)]
-        other = [name for name in changed if not name.startswith(module)]
-        for names in [tests] if tests else [dev_affected.pattern_of(own), dev_affected.pattern_of(other)]:
-            passed, failed = test(folder, names) if names else (True, [])
-            if not passed:
-                return {"result": "noticed", "by": failed}
-        return {"result": "SURVIVED"}
+        for stage in stages(mutant, tests):
+            if not build(folder, sorted({target for test in stage for target in test.targets})):
+                return {"result": "does not build"}
+            for test in stage:
+                if all(os.path.getmtime(folder / "build" / target) <= since for target in test.targets):
+                    continue
+                asked += 1
+                if not test.passes() and not test.passes():
+                    return {"result": "noticed", "by": test.name}
+        return {"result": "SURVIVED", "asked": asked}
     finally:
         path.write_text(original)
 
@@ -147,12 +188,14 @@ def main():
     if log.exists():
         done = {key_of(entry): entry for entry in map(json.loads, log.read_text().splitlines())}
     copy_tree(root, folder, options.sanitize)
-    passed, failed = test(folder, options.tests or ".")
-    if not passed:
+    tests = [test for test in fast_tests(folder) if re.search(options.tests or ".", test.name)]
+    failed = measure(tests)
+    if failed:
         sys.exit(f"tests fail without any change: {failed}")
+    print(f"{len(tests)} tests, {sum(test.cost for test in tests):.0f} s", flush=True)
     for mutant in drawn:
         if key_of(mutant) not in done:
-            done[key_of(mutant)] = {**mutant, **verdict(root, folder, mutant, options.tests)}
+            done[key_of(mutant)] = {**mutant, **verdict(root, folder, mutant, tests)}
             with log.open("a") as file:
                 file.write(json.dumps(done[key_of(mutant)]) + "\n")
         entry = done[key_of(mutant)]

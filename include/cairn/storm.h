@@ -14,10 +14,13 @@
 // hosts that stop for seconds, corrupted memory, partitions, leaves, rejoins, restarts of the
 // server, the attacker's datagrams, and in two storms of five hostile clients with valid tokens
 // that lie about roots, ask for states, play with acknowledgements, windows and tokens, join in
-// loops and are late on purpose. All bounds below hold for the other clients meanwhile. The last
-// CAIRN_STORM_QUIESCENCE_S seconds are free of faults, and every client must catch up. The same
-// seed, config and build of the rules give the same storm on every machine, datagram by datagram;
-// repeat a finding by its seed.
+// loops and are late on purpose. All bounds below hold for the other clients meanwhile. Two storms
+// of five record, on a disk that fails single writes, is full for a while or hangs; with
+// memory_fails, the server's allocations fail for a while. (Descriptors that run out and a log that
+// nobody reads need a process: tests/programs/test_limits.py and tests/server/log_writer_test.c.)
+// The last CAIRN_STORM_QUIESCENCE_S seconds are free of faults, and every client must catch up. The
+// same seed, config and build of the rules give the same storm on every machine, datagram by
+// datagram; repeat a finding by its seed.
 //
 // After every turn of an endpoint the storm checks for each cairn_storm_finding below. Nothing here
 // reads a clock, a file or a socket. One storm runs on the calling thread; several storms may run
@@ -50,9 +53,12 @@ typedef struct cairn_storm cairn_storm;
 // Time without faults at the end of a storm, s. A storm shorter than twice this is free of faults
 // for its second half.
 #define CAIRN_STORM_QUIESCENCE_S 8
-// A client that connects over an undisturbed path plays within this, s.
+// A client that connects over an undisturbed path plays within this whatever the path is, s. What
+// is expected of it follows from its path: round trip, loss, rate, and bytes of the world. A
+// perfect path of 20 ms each way and a world of 30 kB: 0.6 s (storm/path_bounds.c).
 #define CAIRN_STORM_JOIN_S 15
-// A client may lag for this long after the last fault that touched it, s.
+// A client may lag for this long after the last fault that touched it, s. Then its last world or
+// snapshot is at most so old as its path explains: 0.31 s at 30 Hz on that path.
 #define CAIRN_STORM_RECOVERY_S 6
 
 // A room steps at least this share of the ticks due in so many seconds without a fault, s and
@@ -112,11 +118,15 @@ typedef enum cairn_storm_finding {
     // A connection broke without a fault; the text has the client's own reason. If it says that a
     // state is too large or that rules are unknown, the config is at fault.
     CAIRN_STORM_FOUND_BROKEN,
-    // No fault touched a client for CAIRN_STORM_JOIN_S and it does not play.
+    // No fault touched a client for as long as a join over its path may take, and it does not play.
+    // Hostile clients do not count as a fault, here and in the two below.
     CAIRN_STORM_FOUND_JOIN,
     // No fault touched a client for CAIRN_STORM_RECOVERY_S and its last world or snapshot is too
-    // old; or, in quiescence, it has not reached a tick of the quiescence.
+    // old for its path; or, in quiescence, it has not reached a tick of the quiescence.
     CAIRN_STORM_FOUND_LAG,
+    // More inputs of a client that simulates came too late than its path explains: one in twenty,
+    // and as many as it loses, in CAIRN_STORM_RATE_S seconds without a fault.
+    CAIRN_STORM_FOUND_LATE,
     // A predicting client names no cause for a rollback, or one that the server's history of that
     // tick does not confirm. A bug of cairn.
     CAIRN_STORM_FOUND_ROLLBACK,
@@ -139,6 +149,9 @@ typedef enum cairn_storm_finding {
     // A token made a second session, or one although it lives longer than the server allows. A
     // bug of cairn.
     CAIRN_STORM_FOUND_TOKEN,
+    // A recording does not verify, or its files lack a tick that the server does not count as lost.
+    // A bug of cairn, or rules as for WORLD.
+    CAIRN_STORM_FOUND_RECORDING,
     // A hook of yours called cairn_storm_fail.
     CAIRN_STORM_FOUND_OWN,
     CAIRN_STORM_FINDING_COUNT
@@ -176,6 +189,10 @@ typedef struct cairn_storm_config {
     // Returns the bytes that the process has allocated, from its allocator (glibc: mallinfo2).
     // NULL: memory is not checked; nothing else changes.
     uint64_t (*memory_bytes)(void *user);
+    // From now on every `every`-th allocation of the process fails; 0: none. Called around the
+    // turns of a server that is short of memory. Wrap the allocator for it, as
+    // tests/storm/storm_main.c does. NULL: memory is never short.
+    void (*memory_fails)(void *user, uint32_t every);
     // Called with each fault of the client in `slot`, as a phrase: "is cut off", "stalls". Static
     // text.
     void (*on_event)(void *user, uint64_t at_ns, uint32_t slot, const char *what);
@@ -197,6 +214,10 @@ typedef struct cairn_storm_report {
     uint64_t hostile_messages; // of hostile clients
     uint64_t hostile_sessions;
     uint64_t rate_percent_min; // of the ticks due that a room stepped, worst; 0: never measured
+    // Worst of the bounds above, percent of what is allowed: joins, lag, late inputs.
+    uint64_t join_percent_max;
+    uint64_t lag_percent_max;
+    uint64_t late_percent_max;
     uint64_t joins;
     uint64_t cuts;
     uint64_t stalls;
@@ -204,10 +225,15 @@ typedef struct cairn_storm_report {
     uint64_t bottlenecks;  // paths that led through one
     uint64_t queue_losses; // datagrams that found the queue of one full
     uint64_t restarts;
-    uint64_t operator_acts;      // requests sent
-    uint64_t edits;              // ticks in which the server executed an operator's commands
-    uint64_t roots_compared;     // of confirmed ticks, each with the server's
-    uint64_t snapshots_compared; // bit for bit
+    uint64_t memory_faults;       // spans in which allocations of the server failed
+    uint64_t disk_faults;         // spans in which the disk of the recordings failed
+    uint64_t recorded_files;      // closed, each verified
+    uint64_t recorded_ticks;      // in these
+    uint64_t recorded_ticks_lost; // as the server counts
+    uint64_t operator_acts;       // requests sent
+    uint64_t edits;               // ticks in which the server executed an operator's commands
+    uint64_t roots_compared;      // of confirmed ticks, each with the server's
+    uint64_t snapshots_compared;  // bit for bit
     uint64_t rollbacks;
     uint64_t rollbacks_checked;                   // against the server's history
     uint64_t work_percent_max[CAIRN_STORM_MODES]; // ticks stepped per tick of the server, worst

@@ -2,13 +2,11 @@
 // How a server answers resync requests, honest and malicious, and what they may cost it.
 #include "tests/kit/test.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "recording/desync_reader.h"
 #include "server/core/server_state.h"
 #include "sim/serialize/sketch.h"
-#include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
 #define SKETCH_SIZE (40 * CAIRN_SKETCH_CELL_SIZE)
@@ -284,84 +282,6 @@ TEST("a server writes a bounded number of capsules in an hour") {
     assert_int_equal(story_statistics(&s).total.capsules, 1);
 }
 
-// A room with so many boxes; none touches another.
-static void start_large(uint32_t rows, uint32_t columns, uint32_t tick_rate_hz) {
-    char text[512];
-    snprintf(text, sizeof text,
-        "{'name': 'large', 'rules': 'sandbox', 'body_capacity': %u, 'shape_capacity': %u,"
-        " 'joint_capacity': 8, 'contact_capacity': 32768, 'seed': 1, 'bodies': ["
-        "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
-        "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [%u, 1, %u],"
-        " 'grid_spacing': [2, 1, 2],"
-        " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}",
-        rows * columns + 64, rows * columns + 64, rows, columns);
-    cairn_server_config config = story_config();
-    config.first_room.scene = kit_scene(text);
-    config.first_room.tick_rate_hz = tick_rate_hz;
-    story_start(&s, &config);
-}
-
-static uint32_t ms_until_following(uint32_t client) {
-    uint32_t ms = 0;
-    for (; s.clients[client].ticks_stepped == 0 && ms < 30000; ms += 20) {
-        story_run_ms(&s, 20);
-    }
-    return ms;
-}
-
-// One spectator asks for the full state ten times a second.
-static void run_with_requests(uint32_t attacker, uint32_t ms) {
-    for (uint32_t i = 0; i < ms; i += 100) {
-        request(attacker, story_tick(&s), 0);
-        story_run_ms(&s, 100);
-    }
-}
-
-TEST("a client that asks for states again and again keeps nobody from joining") {
-    static const uint32_t sides[] = {60, 70}; // 3600 boxes; 4900, more than a keyframe holds
-    for (uint32_t i = 0; i < 2; ++i) {
-        start_large(sides[i], sides[i], 20);
-        const uint32_t attacker = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
-        const uint32_t ideal_ms = ms_until_following(attacker);
-        run_with_requests(attacker, 3000);
-        const uint32_t joiner = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
-        uint32_t ms = 0;
-        for (; s.clients[joiner].ticks_stepped == 0 && ms < 20000; ms += 100) {
-            run_with_requests(attacker, 100);
-        }
-        assert_in_range(ms, 1, ideal_ms + 1000);
-        assert_int_equal(s.clients[joiner].states_begun, 1);
-        run_with_requests(attacker, 500);
-        assert_int_equal(s.clients[joiner].roots_wrong, 0);
-        assert_int_equal(story_tick(&s), cairn_world_tick(s.clients[joiner].world));
-        story_end(&s);
-    }
-}
-
-TEST(
-    "asking for states brings at most twenty bytes for each one sent, and one state now and then") {
-    start_large(60, 60, 20);
-    const uint32_t attacker = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
-    ms_until_following(attacker);
-    story_run_ms(&s, 1000);
-    cairn_server_statistics before = story_statistics(&s);
-    story_run_ms(&s, 10000);
-    cairn_server_statistics after = story_statistics(&s);
-    const uint64_t usual = after.bytes_sent - before.bytes_sent;
-    for (uint32_t i = 0; i < 3; ++i) {
-        before = story_statistics(&s);
-        run_with_requests(attacker, 10000);
-        after = story_statistics(&s);
-        const uint64_t state_size =
-            cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN)->replication->state.size;
-        const uint64_t owed = usual + state_size + state_size / 5; // headers of datagrams
-        const uint64_t asked = 20 * (after.bytes_received - before.bytes_received);
-        assert_true(after.bytes_sent - before.bytes_sent <= owed + asked);
-    }
-    assert_true(story_statistics(&s).total.resyncs_over_budget > 10);
-    assert_int_equal(s.clients[attacker].roots_wrong, 0);
-}
-
 // Its acknowledgements may be on their way while another client's state is encoded: a state from
 // before them would need ticks that the server believes to be held.
 TEST("a renewed state is not older than what the client holds") {
@@ -404,13 +324,4 @@ TEST("many clients that ask for states share encodings") {
     for (uint32_t i = 0; i < 4; ++i) {
         assert_int_equal(s.clients[clients[i]].roots_wrong, 0);
     }
-}
-
-// Without the budget it would get one every 17 s, the time that the command log covers.
-TEST("a client that acknowledges no tick is not sent state after state") {
-    start_large(30, 30, 60);
-    const uint32_t mute = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
-    s.clients[mute].mute_inputs = true;
-    story_run_ms(&s, 240000);
-    assert_in_range(s.clients[mute].states_begun, 4, 8);
 }

@@ -7,12 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client_lib/clock/input_lead.h"
 #include "client_lib/simulate/rollback.h"
 #include "client_lib/simulate/timeline.h"
 #include "net/link.h"
 #include "net/netcode_client.h"
+#include "net/netcode_server.h"
+#include "recording/recorder.h"
 #include "schema/codec.h"
 #include "schema/delta.h"
+#include "server/core/room_recording.h"
+#include "server/replicate/state_transfer.h"
+#include "server/resync/resync.h"
+#include "server/room/tick_scheduler.h"
 #include "tests/storm/allocated.h"
 #include <cairn/storm.h>
 
@@ -41,6 +48,15 @@ typedef enum fault {
     MEMORY_LEAKED,
     WOKEN_AT_ONCE,
     NETWORK_FLOODED,
+    SCHEDULE_SLOW,
+    LIARS_STOP_THEIR_ROOM,
+    STATE_LATE,
+    HANDSHAKE_SLOW,
+    TICKS_RARE,
+    SNAPSHOTS_RARE,
+    INPUTS_TOO_LATE,
+    TICKS_LOST_UNCOUNTED,
+    RECORDED_ROOT_WRONG,
     NO_FAULT
 } fault;
 
@@ -130,6 +146,12 @@ WRAP(cairn_status, cairn_link_send_reliable, cairn_link *link, const uint8_t *by
 WRAP(
     cairn_status, cairn_link_send_unreliable, cairn_link *link, const uint8_t *bytes, size_t size) {
     cairn_message message;
+    if ((planted == TICKS_RARE || planted == SNAPSHOTS_RARE) &&
+        kind_of(bytes, size, CAIRN_TO_CLIENT, &message) ==
+            (planted == TICKS_RARE ? CAIRN_MESSAGE_TICKS : CAIRN_MESSAGE_DELTA) &&
+        ++calls % 20 != 0) {
+        return CAIRN_OK;
+    }
     if (planted == TICKS_SKIPPED &&
         kind_of(bytes, size, CAIRN_TO_CLIENT, &message) == CAIRN_MESSAGE_TICKS &&
         strikes(TICKS_SKIPPED, 100)) {
@@ -195,7 +217,66 @@ WRAP(size_t, cairn_client_send, cairn_client *client, uint64_t now_ns, uint8_t *
     return floods ? 1 : size;
 }
 
-// Storms of seeds 1 to 5 find the fault, and as what it is.
+WRAP(cairn_tick_scheduler, cairn_tick_scheduler_of, uint64_t start_ns, uint32_t rate_hz,
+    uint32_t catch_up_ticks_max, uint64_t tick) {
+    cairn_tick_scheduler scheduler =
+        REAL(cairn_tick_scheduler_of)(start_ns, rate_hz, catch_up_ticks_max, tick);
+    if (planted == SCHEDULE_SLOW) {
+        cairn_tick_scheduler_restart(&scheduler, start_ns, 950);
+    }
+    return scheduler;
+}
+
+WRAP(void, cairn_server_resync_root_differed, cairn_server_resync *resync, cairn_session *session,
+    uint64_t tick, cairn_hash128 root) {
+    REAL(cairn_server_resync_root_differed)(resync, session, tick, root);
+    if (planted == LIARS_STOP_THEIR_ROOM) {
+        cairn_tick_scheduler_restart(
+            &session->room->scheduler, resync->context->now_ns + 100000000, CAIRN_TIME_SPEED_REAL);
+    }
+}
+
+WRAP(void, cairn_state_transfer_begin, const cairn_server_context *context, cairn_session *session,
+    cairn_state_source *source, cairn_state_transfer_progress *progress,
+    const cairn_state_demand *demand) {
+    if (planted != STATE_LATE || context->now_ns % (4 * CAIRN_NS_PER_S) > 3 * CAIRN_NS_PER_S) {
+        REAL(cairn_state_transfer_begin)(context, session, source, progress, demand);
+    }
+}
+
+WRAP(size_t, cairn_netcode_server_next_datagram, cairn_netcode_server *server, cairn_address *to,
+    uint8_t *bytes) {
+    size_t size = REAL(cairn_netcode_server_next_datagram)(server, to, bytes);
+    while (size > 0 && planted == HANDSHAKE_SLOW && ++calls % 16 != 0) {
+        size = REAL(cairn_netcode_server_next_datagram)(server, to, bytes);
+    }
+    return size;
+}
+
+WRAP(void, cairn_input_lead_feedback, cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
+    uint64_t jitter_ns, const cairn_wire_timing *timing) {
+    REAL(cairn_input_lead_feedback)(lead, now_ns, rtt_ns, jitter_ns, timing);
+    if (planted == INPUTS_TOO_LATE) {
+        lead->lead_ns = 0;
+    }
+}
+
+WRAP(cairn_recording_counters, cairn_room_recording_counters,
+    const cairn_room_recording *recording) {
+    cairn_recording_counters counters = REAL(cairn_room_recording_counters)(recording);
+    if (planted == TICKS_LOST_UNCOUNTED) {
+        counters.ticks_lost -= counters.ticks_lost / 2;
+    }
+    return counters;
+}
+
+WRAP(void, cairn_recorder_tick, cairn_recorder *recorder, uint64_t tick,
+    const cairn_command *commands, uint32_t command_count, cairn_hash128 hash) {
+    hash.lo ^= strikes(RECORDED_ROOT_WRONG, 100) ? 1 : 0;
+    REAL(cairn_recorder_tick)(recorder, tick, commands, command_count, hash);
+}
+
+// Storms of seeds 1 to 12 find the fault, and as what it is.
 static void expect_found(
     fault which, uint32_t modes, uint64_t seconds, cairn_storm_finding expected) {
     cairn_storm_config config = cairn_storm_config_default();
@@ -205,7 +286,7 @@ static void expect_found(
     config.memory_bytes = allocated_bytes;
     assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
     planted = which;
-    for (config.seed = 1; config.seed <= 5 && report.finding == CAIRN_STORM_FOUND_NOTHING;
+    for (config.seed = 1; config.seed <= 12 && report.finding == CAIRN_STORM_FOUND_NOTHING;
          config.seed++) {
         calls = 0;
         assert_true(cairn_storm_run(&config, &report));
@@ -262,3 +343,21 @@ PLANTED("a client that asks to be woken at once is found as spin", WOKEN_AT_ONCE
     CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_SPIN)
 PLANTED("a client that floods the network is found as network", NETWORK_FLOODED,
     CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_NETWORK)
+PLANTED("a room that runs a twentieth too slowly is found as rate", SCHEDULE_SLOW,
+    CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RATE)
+PLANTED("a room that waits for each wrong root of a client is found as rate", LIARS_STOP_THEIR_ROOM,
+    CAIRN_STORM_ALL_MODES, 60, CAIRN_STORM_FOUND_RATE)
+PLANTED("a server that has a state only now and then is found as join", STATE_LATE, ONLY(LOCKSTEP),
+    30, CAIRN_STORM_FOUND_JOIN)
+PLANTED("a server that answers each sixteenth packet of a handshake is found as join",
+    HANDSHAKE_SLOW, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_JOIN)
+PLANTED("ticks that are sent too rarely are found as lag", TICKS_RARE, ONLY(LOCKSTEP), 60,
+    CAIRN_STORM_FOUND_LAG)
+PLANTED("snapshots that are sent too rarely are found as lag", SNAPSHOTS_RARE, ONLY(INTERPOLATE),
+    60, CAIRN_STORM_FOUND_LAG)
+PLANTED("inputs that are made too late are found as late", INPUTS_TOO_LATE, ONLY(LOCKSTEP), 60,
+    CAIRN_STORM_FOUND_LATE)
+PLANTED("ticks that a recording lost and did not count are found as recording",
+    TICKS_LOST_UNCOUNTED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RECORDING)
+PLANTED("a wrong root in a recording is found as recording", RECORDED_ROOT_WRONG,
+    CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RECORDING)

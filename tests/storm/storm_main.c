@@ -47,6 +47,14 @@ static const figure figures[] = {
     {AT(rollbacks)},
     {AT(operator_acts)},
     {AT(damages_repaired)},
+    {AT(memory_faults)},
+    {AT(disk_faults)},
+    {AT(recorded_files)},
+    {AT(recorded_ticks)},
+    {AT(recorded_ticks_lost)},
+    WORST(join_percent_max),
+    WORST(lag_percent_max),
+    WORST(late_percent_max),
     WORST(repair_ms_max),
     WORST(work_percent_max[CAIRN_CLIENT_LOCKSTEP]),
     WORST(work_percent_max[CAIRN_CLIENT_PREDICT]),
@@ -80,6 +88,38 @@ static const char *const mode_names[CAIRN_STORM_MODES] = {
     [CAIRN_CLIENT_PREDICT] = "predict",
     [CAIRN_CLIENT_HEAL] = "heal",
 };
+
+// Every so many allocations of the program's libraries fail; the linker routes them here (--wrap,
+// see CMakeLists.txt).
+static uint32_t failing_every, allocations;
+
+static void memory_fails(void *user, uint32_t every) {
+    (void)user;
+    failing_every = every;
+}
+
+static bool fails_now(void) {
+    return failing_every != 0 && ++allocations % failing_every == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+void *__wrap_malloc(size_t size) {
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    return fails_now() ? NULL : __real_realloc(memory, size);
+}
 
 static void print_event(void *user, uint64_t at_ns, uint32_t slot, const char *what) {
     (void)user;
@@ -206,15 +246,22 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
         printf(" %s %.2f", mode_names[i], (double)all->work_percent_max[i] / 100);
     }
     printf("; %" PRIu64 " rollbacks, %" PRIu64 " checked against the server's history\n"
+           "joins, lags and late inputs at most at %" PRIu64 ", %" PRIu64 " and %" PRIu64
+           " percent of their bounds\n"
+           "%" PRIu64 " times short of memory; %" PRIu64 " faults of the disk; %" PRIu64
+           " recordings verified, %" PRIu64 " ticks, %" PRIu64 " more counted as lost\n"
            "equal after quiescence began: within %" PRIu64 " ticks, %" PRIu64 " ms\n"
            "memory: client %" PRIu64 " kB, growth when warm %" PRIu64 " kB; server %" PRIu64
            " kB, growth %" PRIu64 " kB\n",
-        all->rollbacks, all->rollbacks_checked, all->equal_ticks_max, all->equal_ms_max,
+        all->rollbacks, all->rollbacks_checked, all->join_percent_max, all->lag_percent_max,
+        all->late_percent_max, all->memory_faults, all->disk_faults, all->recorded_files,
+        all->recorded_ticks, all->recorded_ticks_lost, all->equal_ticks_max, all->equal_ms_max,
         all->client_bytes_max / 1024, all->client_growth_max / 1024, all->server_bytes_max / 1024,
         all->server_growth_max / 1024);
 }
 
 static void run(arguments *a, cairn_storm_report *report) {
+    allocations = 0;
     if (!cairn_storm_run(&a->config, report)) {
         fprintf(stderr, "storm: %s\n", report->words);
         exit(2);
@@ -258,6 +305,7 @@ static int check_minima(const arguments *a, cairn_storm_report *all) {
 int main(int argc, char **argv) {
     arguments a = {.first = 1, .count = 200, .config = cairn_storm_config_default()};
     a.config.memory_bytes = allocated_bytes;
+    a.config.memory_fails = memory_fails;
     const cairn_flags_result result = read_arguments(argc, argv, &a);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? 2 : 0;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The disk to which the server of a storm records. It fails single writes, is full for a while, or
+// is so slow that its tasks wait. Every file that was closed must verify, and together with the
+// ticks that the server counts as lost the files must hold every tick.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/random.h"
+#include "storm/system.h"
+
+#define CAIRN_DISK_TASKS_MAX 64
+#define CAIRN_DISK_FILE_SIZE_MAX (4u << 20) // a write beyond it fails
+
+// The file of one room that is open, and what closed ones held.
+typedef struct cairn_disk_file {
+    uint8_t *bytes; // owned; CAIRN_DISK_FILE_SIZE_MAX at most
+    size_t size;
+    size_t capacity;
+    bool open;
+    uint64_t files;     // closed
+    uint64_t ticks;     // in them
+    const char *damage; // of the first that did not verify; NULL: none
+} cairn_disk_file;
+
+typedef struct cairn_disk {
+    cairn_random random;
+    bool used;    // the storm records
+    bool replays; // the rules are built in, so files can be stepped
+    cairn_disk_file rooms[CAIRN_SYSTEM_ROOMS_MAX];
+    uint64_t fail_permille; // of writes
+    bool slow;              // tasks wait
+    uint64_t until_ns;      // virtual; when it is well again; 0: it is well
+    cairn_server_task *tasks[CAIRN_DISK_TASKS_MAX];
+    uint32_t task_count;
+} cairn_disk;
+
+// A disk of its own sequence of random numbers. Pair with cairn_disk_destroy.
+void cairn_disk_init(cairn_disk *disk, uint64_t seed, bool replays);
+void cairn_disk_destroy(cairn_disk *disk);
+
+// For cairn_server_config: what they stand for there.
+bool cairn_disk_record(cairn_disk *disk, const char *room, const uint8_t *bytes, size_t size);
+bool cairn_disk_take_task(cairn_disk *disk, cairn_server_task *task);
+
+// Begins to fail in one of its ways, until `until_ns`. Returns which, as a phrase.
+const char *cairn_disk_fail(cairn_disk *disk, uint64_t until_ns);
+// The disk is well from now on, and the tasks that waited are done. `now_ns` is the server's.
+void cairn_disk_mend(cairn_disk *disk, cairn_server *server, uint64_t now_ns);
+// A new server begins with empty files.
+void cairn_disk_forget(cairn_disk *disk);
