@@ -84,6 +84,11 @@ uint64_t cairn_storm_join_bound_ns(const cairn_storm *s, uint32_t i) {
     return ns + 3 * s->system.config.wait_ms * ms_ns;
 }
 
+uint64_t cairn_storm_settling_ns(const cairn_storm *s, uint32_t i) {
+    const path_figures path = figures_of(s, i);
+    return CAIRN_STORM_RECOVERY_S * CAIRN_NS_PER_S + (path.arrives < 0.95 ? 10 * path.rtt_ns : 0);
+}
+
 uint64_t cairn_storm_lag_bound_ns(const cairn_storm *s, uint32_t i) {
     const path_figures path = figures_of(s, i);
     const uint64_t lost = failures_max(1, 1 - path.arrives * path.arrives * path.arrives, 1e-7);

@@ -174,6 +174,9 @@ void cairn_storm_check_files(void *storm);
 
 // A client that joins over its present path plays within this time.
 uint64_t cairn_storm_join_bound_ns(const cairn_storm *s, uint32_t slot);
+// How long after a change of its path a client may lag. The congestion control of both sides learns
+// over some round trips that a loss of the path is no congestion (seed 5203).
+uint64_t cairn_storm_settling_ns(const cairn_storm *s, uint32_t slot);
 // How far a client on its present path may lag.
 uint64_t cairn_storm_lag_bound_ns(const cairn_storm *s, uint32_t slot);
 // How many inputs of so many ticks may come too late.
