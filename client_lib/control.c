@@ -88,6 +88,10 @@ uint32_t cairn_client_ask_encoded(cairn_client *client, const uint8_t *bytes, si
     return number;
 }
 
+uint32_t cairn_client_answers_waiting(const cairn_client *client) {
+    return client->answers.count;
+}
+
 bool cairn_client_next_answer(cairn_client *client, cairn_control_answer *out) {
     CAIRN_ASSERT(client != NULL && out != NULL);
     *out = (cairn_control_answer){.reason = "", .room = ""};

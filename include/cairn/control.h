@@ -346,6 +346,16 @@ typedef struct cairn_control_explode_request { // cairn_explosion, without shiel
     uint32_t mask; // of categories
 } cairn_control_explode_request;
 
+// The numbers of a body that an observation may have, in this order.
+typedef enum cairn_observed_field {
+    CAIRN_OBSERVE_POSITION = 1u << 0,         // x y z, m
+    CAIRN_OBSERVE_ROTATION = 1u << 1,         // x y z w
+    CAIRN_OBSERVE_LINEAR_VELOCITY = 1u << 2,  // x y z, m/s
+    CAIRN_OBSERVE_ANGULAR_VELOCITY = 1u << 3, // x y z, rad/s
+    CAIRN_OBSERVE_AWAKE = 1u << 4,            // 0 or 1
+} cairn_observed_field;
+#define CAIRN_OBSERVE_ALL 0x1fu
+
 // A request. Verbs without a member in the union take no arguments.
 typedef struct cairn_control_request {
     uint32_t number;  // repeated in the answer; cairn_client_ask chooses it
@@ -653,6 +663,8 @@ uint32_t cairn_client_ask(struct cairn_client *client, const cairn_control_reque
 // schema/messages.fbs; its number is ignored. `bytes` need no alignment.
 uint32_t cairn_client_ask_encoded(struct cairn_client *client, const uint8_t *bytes, size_t size);
 
+// How many answers wait in the queue.
+uint32_t cairn_client_answers_waiting(const struct cairn_client *client);
 // Removes the oldest answer from the queue and writes it to *out; its pointers are valid until the
 // next call. Returns false if the queue is empty. The queue holds at most 64 answers; further ones
 // are dropped and counted.

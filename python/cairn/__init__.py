@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Controls cairn servers from Python: an operator's client, and an environment for learning.
+"""cairn in Python.
 
-Client asks a server for any verb of docs/PROTOCOL.md, Control. Env puts reset and step around it,
-with info["hash"] to prove which world an observation belongs to. Both need the shared library
-libcairn_client.so, the Python package flatbuffers (Debian: python3-flatbuffers), a connect token
-with the operator's right (cairn-token issue --operator), and a server that was started with
---control."""
+World is the simulation in this process. Env and VectorEnv put it into the shape of Gymnasium. serve
+starts a server for as long as a block runs; Client asks a server, as an operator, for any verb of
+docs/PROTOCOL.md, Control; Room is a room of it with the methods of World. docs/RL.md and
+docs/HARNESS.md have examples."""
 
-from .client import Client, NoAnswer, Refused
-from .env import Env
-from .library import load_rules
-from .messages import Answer
+from ._native import ffi as _ffi, lib as _lib
+from .client import Client
+from .control import Answer
+from .env import Env, VectorEnv
+from .errors import (
+    CairnError, CapacityReached, Closed, InvalidArgument, Malformed, NoAnswer, NonFinite, NotFound, OutOfMemory, Refused,
+    VersionMismatch, WrongState,
+)
+from .room import Room
+from .rules import load_rules
+from .server import Server, ServerFailed, serve
+from .shape import Shape
+from .world import DYNAMIC, HIT_EVENTS, KINEMATIC, SENSOR, STATIC, World, scenes
 
-__all__ = ["Answer", "Client", "Env", "NoAnswer", "Refused", "load_rules"]
+__version__: str = _ffi.string(_lib.cairn_version_text()).decode()
+
+__all__ = [
+    "Answer", "CairnError", "CapacityReached", "Client", "Closed", "DYNAMIC", "Env", "HIT_EVENTS", "InvalidArgument",
+    "KINEMATIC", "Malformed", "NoAnswer", "NonFinite", "NotFound", "OutOfMemory", "Refused", "Room", "SENSOR", "STATIC",
+    "Server", "ServerFailed", "Shape", "VectorEnv", "VersionMismatch", "World", "WrongState", "load_rules", "scenes", "serve",
+]

@@ -1,35 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""An operator's connection: sends a verb, waits for its answer."""
+"""An operator's connection to a server: sends a verb, waits for its answer."""
 
-import array
-import ctypes
+from __future__ import annotations
+
 import math
+import os
 import pathlib
-import select
-import socket
 import time
+from typing import Any
 
-from . import library as c
-from . import messages
+import numpy
 
-_DATAGRAM_SIZE_MAX = 1300
-_LEFT = 4  # cairn_client_state: from here on the connection has ended
+from . import layout
+from ._native import ffi, lib
+from .control import Answer, Request, answer_of
+from .errors import Closed, NoAnswer, Refused
+
+TOKEN_SIZE = lib.CAIRN_CONNECT_TOKEN_SIZE
+BODY = layout.dtype_of("cairn_control_body")
 _UNLIMITED = ("step", "run-until")  # answered when the room has run, which may take any time
+_SLICE_NS = 100_000_000  # between two looks at whether Python has a signal to handle
 
 
-class Refused(Exception):
-    """The server refused a request: `refusal` names the kind, `reason` is a sentence."""
-
-    def __init__(self, verb, refusal, reason):
-        super().__init__(f"{verb}: {refusal}: {reason}")
-        self.verb, self.refusal, self.reason = verb, refusal, reason
-
-
-class NoAnswer(Exception):
-    """No connection, or no answer in time."""
-
-
-def _check_timeout(timeout):
+def _check_timeout(timeout: float | None) -> None:
     if timeout is not None and not (0 < timeout < math.inf):
         raise ValueError(f"timeout must be a positive, finite number of seconds, not {timeout}")
 
@@ -39,152 +32,110 @@ class Client:
     holds them). `room` is the room of every request that names none; "" is the client's own.
     `timeout`, in seconds, limits how long the client waits for an answer."""
 
-    def __init__(self, token, room="", timeout=5.0, library=None):
+    def __init__(self, token: bytes | str | os.PathLike[str], room: str = "", timeout: float = 5.0) -> None:
+        self._link: Any = None
         if not isinstance(token, (bytes, bytearray)):
             token = pathlib.Path(token).read_bytes()
-        if len(token) != 2048:
-            raise ValueError("a connect token has 2048 bytes")
+        if len(token) != TOKEN_SIZE:
+            raise ValueError(f"a connect token has {TOKEN_SIZE} bytes")
         _check_timeout(timeout)
         self.room = room
         self.timeout = timeout
-        self._c = c.load(library)
-        self._client = self._c.cairn_client_create_operator()
-        self._socket = None
-        if not self._client:
-            raise MemoryError()
-        self._c.cairn_client_connect(
-            self._client, time.monotonic_ns(), int(time.time()), bytes(token)
-        )
-        self._wait(lambda: self._c.cairn_client_welcomed(self._client), self.timeout)
-        self.operator = self._c.cairn_client_is_operator(self._client)
+        self._link = lib.cairn_native_link_open(bytes(token))
+        if self._link == ffi.NULL:
+            self._link = None
+            raise ValueError("the connect token is malformed or expired")
+        self._client = lib.cairn_native_link_client(self._link)
+        self._answer = ffi.new("cairn_control_answer *")
+        try:
+            self._wait(True, timeout)
+        except BaseException:
+            self.close()
+            raise
+        self.operator: bool = lib.cairn_client_is_operator(self._client)
 
-    def close(self):
-        """Disconnects. Requests raise RuntimeError afterwards; a second close does nothing."""
-        if self._client:
-            self._c.cairn_client_disconnect(self._client, time.monotonic_ns())
-            self._send()
-            self._c.cairn_client_destroy(self._client)
-            self._client = None
-        if self._socket:
-            self._socket.close()
-            self._socket = None
+    def close(self) -> None:
+        """Disconnects. Requests raise Closed afterwards; a second close does nothing."""
+        if self._link is not None:
+            lib.cairn_native_link_close(self._link)
+            self._link = None
 
-    def __enter__(self):
+    def __enter__(self) -> Client:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ask(self, verb, *, room=None, timeout=None, **fields):
-        """Sends a request and returns its Answer. `fields` are the verb's arguments, as
-        schema/control.fbs names them: ask("impulse", body=7, impulse=(0, 50, 0)).
+    def __del__(self) -> None:
+        self.close()
+
+    def ask(self, verb: str, *, room: str | None = None, timeout: float | None = None, **fields: Any) -> Answer:
+        """Sends a request and returns its Answer. `fields` are the verb's arguments, as <cairn/control.h>
+        names them: ask("impulse", body=7, impulse=(0, 50, 0)).
 
         Raises TypeError or ValueError for fields that the verb does not take, Refused if the server
         refuses, NoAnswer if no answer comes in time."""
-        return self.send(verb, self.encode(verb, room=room, **fields), timeout).answer()
+        return answer_of(self.send(self.request(verb, room=room, **fields), timeout))
 
-    def bodies(self):
-        """All bodies in order of id: an array of ids, an array of 13 floats for each (position,
-        rotation x y z w, linear and angular velocity), and the last answer, for its tick and hash."""
-        ids, numbers = array.array("I"), array.array("f")
-        while True:
-            reader = self.send("bodies", self.encode("bodies", first=len(ids)))
-            answer, bodies = reader.bodies()
-            for body_id, floats in bodies:
-                ids.append(body_id)
-                numbers.extend(floats)
-            if len(ids) >= answer.body_count:
-                return ids, numbers, answer
+    def request(self, verb: str, *, room: str | None = None, **fields: Any) -> Request:
+        """A checked request, for send. Raises what ask raises before anything is sent."""
+        return Request(verb, self.room if room is None else room, **fields)
 
-    def encode(self, verb, *, room=None, **fields):
-        """The bytes of a request, for send. Raises what ask raises before anything is sent."""
-        return messages.encode(verb, self.room if room is None else room, **fields)
-
-    def send(self, verb, request, timeout=None):
-        """Sends an encoded request and returns a messages.Reader of its answer."""
+    def send(self, request: Request, timeout: float | None = None) -> Any:
+        """Sends a request and returns the cairn_control_answer, which is valid until the next one."""
         self._check_open()
         _check_timeout(timeout)
         number = 0
-        reader = None
-
-        def answered():
-            nonlocal number, reader
-            if number == 0:
-                number = self._c.cairn_client_ask_encoded(self._client, request, len(request))
-            data = c.u8p()
-            while size := self._c.cairn_client_next_answer_encoded(self._client, ctypes.byref(data)):
-                reader = messages.Reader(ctypes.string_at(data, size))
-                if reader.number == number:
-                    return True
-            return False
-
-        self._wait(answered, None if timeout is None and verb in _UNLIMITED else timeout or self.timeout)
-        if reader.refusal:
-            name = self._c.cairn_control_refusal_text(reader.refusal).decode()
-            raise Refused(verb, name, reader.reason)
-        return reader
-
-    def _check_open(self):
-        if not self._client:
-            raise RuntimeError("the client is closed")
-
-    def _wait(self, done, timeout):
-        end_ns = None if timeout is None else time.monotonic_ns() + int(timeout * 1e9)
-        while not done():
-            self._drive(end_ns)
-            if self._c.cairn_client_state_read(self._client) >= _LEFT:
-                raise NoAnswer(self._c.cairn_client_failure_text(self._client).decode())
-            if end_ns is not None and time.monotonic_ns() >= end_ns:
-                raise NoAnswer("no answer came in time")
-
-    # Receives everything, advances, sends everything, then sleeps until the deadline.
-    def _drive(self, end_ns):
-        self._receive()
-        self._c.cairn_client_advance(self._client, time.monotonic_ns())
-        self._send()
-        now_ns = time.monotonic_ns()
-        wake_ns = min(self._c.cairn_client_deadline_ns(self._client), now_ns + 100_000_000)
-        wake_ns = wake_ns if end_ns is None else min(wake_ns, end_ns)
-        if self._socket and wake_ns > now_ns:
-            select.select([self._socket], [], [], (wake_ns - now_ns) / 1e9)
-            self._receive()
-
-    def _receive(self):
-        while self._socket:
-            try:
-                data, from_ = self._socket.recvfrom(65536)
-            except (BlockingIOError, ConnectionRefusedError):
-                return
-            address = self._address(from_)
-            self._c.cairn_client_receive(
-                self._client, time.monotonic_ns(), ctypes.byref(address), data, len(data)
-            )
-
-    def _address(self, from_):
-        family = self._socket.family
-        raw = socket.inet_pton(family, from_[0])
-        address = c.Address(family=1 if family == socket.AF_INET else 2, port=from_[1])
-        address.ip[: len(raw)] = list(raw)
-        return address
-
-    def _send(self):
-        buffer = ctypes.create_string_buffer(_DATAGRAM_SIZE_MAX)
+        limit = None if timeout is None and request.verb in _UNLIMITED else timeout or self.timeout
+        end = None if limit is None else time.monotonic() + limit
+        while number == 0:
+            number = lib.cairn_client_ask(self._client, request.struct)
+            if number == 0:  # too much waits to be sent
+                self._wait_slice(end)
         while True:
-            size = self._c.cairn_client_send(self._client, time.monotonic_ns(), buffer)
-            if size == 0:
-                return
-            to = self._c.cairn_client_server_address(self._client)
-            family = socket.AF_INET if to.family == 1 else socket.AF_INET6
-            if self._socket is None or self._socket.family != family:
-                self._open(family)
-            host = socket.inet_ntop(family, bytes(to.ip)[: 4 if to.family == 1 else 16])
-            try:
-                self._socket.sendto(buffer.raw[:size], (host, to.port))
-            except (BlockingIOError, ConnectionRefusedError):
-                return
+            while lib.cairn_client_next_answer(self._client, self._answer):
+                if self._answer.number == number:
+                    return self._accepted(request.verb)
+            self._wait(False, None if end is None else end - time.monotonic())
 
-    def _open(self, family):
-        if self._socket:
-            self._socket.close()
-        self._socket = socket.socket(family, socket.SOCK_DGRAM)
-        self._socket.setblocking(False)
+    def _accepted(self, verb: str) -> Any:
+        if self._answer.refusal:
+            name = ffi.string(lib.cairn_control_refusal_text(self._answer.refusal)).decode()
+            raise Refused(verb, name, ffi.string(self._answer.reason).decode())
+        return self._answer
+
+    def bodies(self, room: str | None = None) -> tuple[numpy.ndarray, Answer]:
+        """All bodies in order of id, one row for each (id, kind, awake, user, position, rotation,
+        linear_velocity, angular_velocity), and the last answer, for its tick and hash."""
+        parts: list[numpy.ndarray] = []
+        count = 0
+        while True:
+            answer = self.send(self.request("bodies", room=room, first=count))
+            listed = answer.bodies.listed_count
+            rows = bytes(ffi.buffer(answer.bodies.bodies, listed * BODY.itemsize)) if listed else b""
+            parts.append(numpy.frombuffer(rows, dtype=BODY))
+            count += listed
+            if count >= answer.bodies.body_count:
+                answer.bodies.listed_count = 0
+                return numpy.concatenate(parts), answer_of(answer)
+
+    def _check_open(self) -> None:
+        if self._link is None:
+            raise Closed("the client is closed")
+
+    def _wait_slice(self, end: float | None) -> bool:
+        if end is not None and time.monotonic() >= end:
+            raise NoAnswer("no answer came in time")
+        return lib.cairn_native_link_wait(self._link, False, _SLICE_NS)
+
+    def _wait(self, welcome: bool, seconds: float | None) -> None:
+        """Waits for an answer, or for WELCOME. Python's signals are handled meanwhile."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = _SLICE_NS if end is None else max(0, min(_SLICE_NS, int((end - time.monotonic()) * 1e9)))
+            if lib.cairn_native_link_wait(self._link, welcome, left):
+                return
+            if lib.cairn_native_link_ended(self._link):
+                raise NoAnswer(ffi.string(lib.cairn_client_failure_text(self._client)).decode())
+            if end is not None and time.monotonic() >= end:
+                raise NoAnswer("no answer came in time")

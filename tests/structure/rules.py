@@ -34,7 +34,7 @@ OUTSIDE = [
 TEST_KIT = ("tests/kit/test.h", "tests/kit/exact.h")
 # Rooms and files that may speak to the operating system.
 DRIVER_ROOMS = ("program", "rules_file", "tools", "tests", "bench", "proto_tests")
-DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/daemon/.*\.c|^workers/pool\.c)$")
+DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/daemon/.*\.c|^workers/pool\.c|^python/native/link\.c)$")
 # What may include headers of the C++ library.
 CPP_FILES = ("schema/codec.cpp", "schema/scene_codec.cpp")
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the Python package calls besides the public headers: work for which one call from Python
+// must do much.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cairn/control.h>
+#include <cairn/sim.h>
+
+#define CAIRN_NATIVE_ERROR_SIZE 256
+
+// ------------------------------------------------------------------------------------- scenes
+
+// The JSON of a built-in scene; NULL if no scene has it.
+const char *cairn_native_scene(const char *name);
+// The name of the built-in scene of this index, in order of name; NULL after the last.
+const char *cairn_native_scene_name(uint32_t index);
+
+// Builds the world of a scene, and writes the scene's name. On failure *out is NULL and `error` is
+// a sentence. `seed` NULL: the scene's own. `rules` NULL: those that the scene names.
+cairn_status cairn_native_world_create(const char *json, size_t size, const uint64_t *seed,
+    const char *rules, cairn_world **out, char name[CAIRN_NAME_SIZE_MAX + 1],
+    char error[CAIRN_NATIVE_ERROR_SIZE]);
+
+// -------------------------------------------------------------------------------------- steps
+
+// Steps `ticks` times; the commands are those of the first tick. They are sorted and checked. On
+// failure nothing was stepped.
+cairn_status cairn_native_step(
+    cairn_world *world, uint32_t ticks, cairn_command *commands, uint32_t command_count);
+
+// Writes the numbers of these bodies, a row for each: fields of cairn_observed_field. A body that
+// does not exist has zeros. CAIRN_INVALID_ARGUMENT: no fields.
+cairn_status cairn_native_observe(const cairn_world *world, const cairn_body_id *bodies,
+    uint32_t body_count, uint32_t fields, float *out);
+
+// One step of a learner in many worlds of one scene: impulses on `pushed` bodies, `ticks` ticks,
+// and the numbers of `watched` bodies.
+typedef struct cairn_native_batch {
+    cairn_world **worlds;
+    uint32_t world_count;
+    uint32_t ticks;
+    const cairn_body_id *pushed;
+    uint32_t pushed_count;
+    const float *impulses; // N s, [world_count][pushed_count][3]; NULL: none
+    const cairn_body_id *watched;
+    uint32_t watched_count;
+    uint32_t fields; // cairn_observed_field
+    float *out;      // [world_count][watched_count][width]; NULL: nothing is observed
+} cairn_native_batch;
+
+// Threads that share batches. CAIRN_INVALID_ARGUMENT, CAIRN_OUT_OF_MEMORY: *out is NULL. Pair with
+// destroy.
+typedef struct cairn_native_pool cairn_native_pool;
+cairn_status cairn_native_pool_create(uint32_t workers, cairn_native_pool **out);
+void cairn_native_pool_destroy(cairn_native_pool *pool);
+// Without a pool the calling thread does all. CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT, and
+// nothing was done: an impulse that no world accepts, or no field.
+cairn_status cairn_native_batch_run(cairn_native_pool *pool, const cairn_native_batch *batch);
+
+// ------------------------------------------------------------------------------------ picture
+
+typedef struct cairn_native_camera {
+    cairn_vec3 eye;
+    cairn_vec3 target;
+    float field_of_view; // rad, vertical, (0, pi)
+    uint32_t width;      // pixels
+    uint32_t height;
+} cairn_native_camera;
+
+// Draws the shapes that rays hit: rows of red, green, blue from the top, width * height * 3 bytes.
+void cairn_native_draw(
+    const cairn_world *world, const cairn_native_camera *camera, uint8_t *pixels);
