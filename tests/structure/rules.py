@@ -10,7 +10,7 @@ FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 800
 
 SOURCE = (".c", ".h", ".cpp")
-SCRIPT = (".py", ".sh", ".cmake", "CMakeLists.txt", "dev", ".ci/run")
+SCRIPT = (".py", ".sh", ".ts", ".mjs", ".cmake", "CMakeLists.txt", "dev", ".ci/run")
 
 # Headers of the C standard library that need no operating system.
 FREESTANDING = set(
@@ -256,6 +256,22 @@ def check_readme(tree):
     return []
 
 
+# Pages that show a part of a file that a test runs: the language of their blocks, and the file.
+SHOWN = {"docs/ROLLBACK.md": {"c": "docs/example_rollback.c", "ts": "npm/cairn-sim/examples/rollback.ts"}}
+
+
+def check_shown(tree):
+    complaints = []
+    for page, files in SHOWN.items():
+        for language, path in files.items():
+            blocks = re.findall(rf"^```{language}\n(.*?)^```$", tree.get(page, ""), re.M | re.S)
+            if page in tree and not blocks:
+                complaints.append(f"{page}: shows nothing of {path}")
+            complaints += [f"{page}: a block is not in {path} to the letter" for block in blocks
+                           if block not in tree.get(path, "")]
+    return complaints
+
+
 def anchors_of(text):
     headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-") for heading in headings}
@@ -334,4 +350,5 @@ TREE_RULES = {
     "words": check_words,
     "readme": check_readme,
     "links": check_links,
+    "shown": check_shown,
 }

@@ -151,6 +151,15 @@ class EveryRuleCanFail(unittest.TestCase):
         tree = {**self.LAYOUT, "net/d.c": "void cairn_d(int a) {\n}\n", "include/cairn/world.h": both}
         self.assertIn("live in net, sim", layout.check_nouns(tree)[0])
 
+    def test_a_page_that_shows_another_program(self):
+        page = "```c\nint a;\n```\n\n```ts\nlet a;\n```\n"
+        tree = {"docs/ROLLBACK.md": page, "docs/example_rollback.c": "int a;\n",
+                "npm/cairn-sim/examples/rollback.ts": "let b;\n"}
+        self.assertEqual(1, len(rules.check_shown(tree)))
+        tree["npm/cairn-sim/examples/rollback.ts"] = "let a;\n"
+        self.assertEqual([], rules.check_shown(tree))
+        self.assertTrue(rules.check_shown({**tree, "docs/ROLLBACK.md": "nothing\n"}))
+
     def test_a_readme_that_drifted(self):
         tree = tree_with(**{"docs/example_client.c": "int a;\n"})
         self.assertTrue(rules.check_readme(tree))
