@@ -213,6 +213,7 @@ static const struct {
     [CAIRN_COMMAND_DESTROY_JOINT] = {check_zero, check_zero},
     [CAIRN_COMMAND_JOINT] = {check_position, check_position},
     [CAIRN_COMMAND_SPAWN] = {check_position, check_zero},
+    [CAIRN_COMMAND_HOST] = {check_any, check_any},
 };
 
 cairn_status cairn_command_check(const cairn_command *command) {

@@ -9,6 +9,14 @@
 
 #include "base/assert.h"
 
+uint32_t cairn_name_hash(const char *name) {
+    uint32_t hash = 2166136261u;
+    for (const char *at = name; *at != '\0'; ++at) {
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    }
+    return name[0] == '\0' ? 0 : hash == 0 ? 1u : hash;
+}
+
 // Eight lanes of 64 bits, four pairs of them. A unit is four words, two numbers d0 and d1 of 64
 // bits, low word first; unit u goes to pair u mod 4. Each lane L of the pair takes its own number
 // through a product of 32 by 32 bits and the other's by a plain sum:

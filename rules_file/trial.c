@@ -55,6 +55,12 @@ static void guarded_after_step(cairn_world *world, void *state) {
     end_call("after_step", state);
 }
 
+static void guarded_host(cairn_world *world, void *state, const cairn_command *command) {
+    begin_call("host", state);
+    trial.rules->host(world, trial.state, command);
+    end_call("host", state);
+}
+
 static bool create_guards(const cairn_rules *rules) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t inside = (rules->state_size + page) / page * page; // at least one canary
@@ -110,6 +116,7 @@ static bool run_trial(void *context, char *text) {
     cairn_rules guarded = *s->rules;
     guarded.start = s->rules->start == NULL ? NULL : guarded_start;
     guarded.step = guarded_step;
+    guarded.host = s->rules->host == NULL ? NULL : guarded_host;
     guarded.after_step = s->rules->after_step == NULL ? NULL : guarded_after_step;
     if (!create_guards(s->rules)) {
         snprintf(text, CAIRN_RULES_FILE_ERROR_SIZE, "out of memory");
@@ -122,8 +129,14 @@ static bool run_trial(void *context, char *text) {
         return true; // the room's own attempt says what is wrong with the scene
     }
     for (uint64_t tick = 0; tick < TICKS && trial.broken == NULL; ++tick) {
-        cairn_command commands[PLAYERS];
-        const uint32_t count = make_commands(tick, commands);
+        cairn_command commands[PLAYERS + 1];
+        uint32_t count = make_commands(tick, commands);
+        if (s->rules->host != NULL && tick % 16 == 15) {
+            commands[count++] = (cairn_command){.kind = CAIRN_COMMAND_HOST,
+                .slot = CAIRN_SLOT_OPERATOR,
+                .buttons = (uint32_t)cairn_random_at(1, tick, 0, 10),
+                .move = {axis(tick, 0, 11), axis(tick, 0, 12), axis(tick, 0, 13)}};
+        }
         cairn_world_step(world, commands, count);
     }
     if (trial.broken != NULL) {

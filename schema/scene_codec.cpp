@@ -43,6 +43,10 @@ cairn_quat or_identity(const wire::Quat *q) {
 
 constexpr cairn_vec3 zero = {0.0f, 0.0f, 0.0f};
 
+uint32_t hash_of(const flatbuffers::String *name) {
+    return name == nullptr ? 0 : cairn_name_hash(name->c_str());
+}
+
 #define TAKE_REAL(name) def->name = t.name() + 0.0f;
 #define TAKE_FLAG(name) def->name = t.name();
 #define TAKE_VECTOR(name) def->name = or_else(t.name(), zero);
@@ -60,6 +64,8 @@ cairn_scene_shape scene_shape(const wire::SceneShape &t) {
     shape.def.surface_velocity = or_else(t.surface_velocity(), zero);
     shape.def.category = t.category();
     shape.def.mask = t.mask();
+    shape.def.user = t.user();
+    shape.def.name = hash_of(t.name());
     shape.def.flags |= t.sensor() ? uint32_t{CAIRN_SHAPE_SENSOR} : 0;
     shape.def.flags |= t.hit_events() ? uint32_t{CAIRN_SHAPE_HIT_EVENTS} : 0;
     shape.def.flags |= t.contact_events() ? uint32_t{CAIRN_SHAPE_CONTACT_EVENTS} : 0;
@@ -78,6 +84,7 @@ cairn_scene_body scene_body(const wire::SceneBody &t) {
     body.def.rotation = or_identity(t.rotation());
     body.mass = t.mass() + 0.0f;
     body.def.bullet = t.bullet();
+    body.def.name = hash_of(t.name());
     const auto *grid = t.grid_count();
     body.grid_count[0] = grid == nullptr ? 1 : grid->x();
     body.grid_count[1] = grid == nullptr ? 1 : grid->y();
@@ -113,6 +120,8 @@ cairn_scene_joint scene_joint(const wire::SceneJoint &t) {
     joint.def.normal_a = or_else(t.normal_a(), {0.0f, 1.0f, 0.0f});
     joint.def.normal_b = or_else(t.normal_b(), {0.0f, 1.0f, 0.0f});
     joint.def.limited = t.limited();
+    joint.def.user = t.user();
+    joint.def.name = hash_of(t.name());
     scene_joint_drives(t, &joint.def);
     return joint;
 }

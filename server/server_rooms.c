@@ -8,6 +8,8 @@
 #include "server/control/queue.h"
 #include "server/session_dispatch.h"
 
+// Commands of the host in one tick, if there are no operators.
+#define HOST_COMMANDS_MAX 16
 // Rooms start at whole milliseconds after the server, so that rooms of one rate wake together.
 #define START_GRID_NS UINT64_C(1000000)
 
@@ -84,7 +86,7 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
     char *text = reason == NULL ? own_reason : reason;
     CAIRN_ASSERT(!server->draining && server->rooms.count < server->rooms.capacity);
     source->start_ns = past_ns == 0 ? now_ns : now_ns + START_GRID_NS - past_ns;
-    source->edits_max = server->config.control ? CAIRN_INBOX_EDITS_MAX : 0;
+    source->edits_max = server->config.control ? CAIRN_INBOX_EDITS_MAX : HOST_COMMANDS_MAX;
     cairn_room *room = cairn_hosted_room_create(&server->recordings, config, source, &status, text);
     if (room == NULL) {
         const cairn_server_room_refusal refusal =
@@ -193,6 +195,23 @@ void cairn_server_rooms_destroy(cairn_server *server) {
         cairn_server_room_reap(server, room);
     }
     cairn_room_table_destroy(&server->rooms);
+}
+
+cairn_status cairn_server_room_command(
+    cairn_server *server, uint32_t room, const cairn_command *command, uint64_t *tick) {
+    cairn_room *told = cairn_room_table_at(&server->rooms, room);
+    if (told == NULL || told->closing) {
+        return CAIRN_NOT_FOUND;
+    }
+    cairn_command checked = *command;
+    checked.kind = CAIRN_COMMAND_HOST;
+    checked.slot = CAIRN_SLOT_OPERATOR;
+    const cairn_status status = cairn_command_check(&checked);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    *tick = cairn_inbox_tick(told->inbox);
+    return cairn_inbox_edit(told->inbox, &checked, 1) ? CAIRN_OK : CAIRN_CAPACITY;
 }
 
 uint32_t cairn_server_room_find(const cairn_server *server, const char *name) {

@@ -166,6 +166,8 @@ static cairn_status apply_command(
         return cairn_body_apply_impulse(world, edit->buttons, edit->move, edit->aim);
     case CAIRN_COMMAND_TURN:
         return cairn_body_apply_angular_impulse(world, edit->buttons, edit->move);
+    case CAIRN_COMMAND_HOST:
+        return CAIRN_OK; // the rules' (cairn_edits_apply): nothing to edit
     default:
         return apply_new_state(world, edit);
     }
@@ -203,6 +205,16 @@ cairn_status cairn_world_apply_edit(
     return count == 1 && !is_part(last) ? apply_command(world, last, made) : CAIRN_INVALID_ARGUMENT;
 }
 
+// What the server's host tells the rules, at its place among the edits. False: they do not listen.
+static bool tell_rules(cairn_world *world, const cairn_command *command) {
+    const cairn_rules *rules = world->def.rules;
+    if (rules == NULL || rules->host == NULL) {
+        return false;
+    }
+    rules->host(world, world->state.rules, command);
+    return true;
+}
+
 uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, uint32_t count) {
     uint32_t first = count;
     while (first > 0 && commands[first - 1].slot == CAIRN_SLOT_OPERATOR) {
@@ -213,8 +225,10 @@ uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, ui
         size = cairn_edit_command_count(&commands[i], count - i);
         cairn_edit_made made;
         const cairn_status status = cairn_world_apply_edit(world, &commands[i], size, &made);
+        const bool ignored =
+            commands[i].kind == CAIRN_COMMAND_HOST && !tell_rules(world, &commands[i]);
         // The create functions have counted what exceeded a capacity.
-        if (status != CAIRN_OK && status != CAIRN_CAPACITY) {
+        if ((status != CAIRN_OK && status != CAIRN_CAPACITY) || ignored) {
             world->state.settings->edits_refused += 1;
         }
     }

@@ -5,9 +5,9 @@
 
 #include "sim/state/world.h"
 
-// Applies the operator's commands, which are the last of a tick's sorted commands, in order. A
-// command that cannot be applied is skipped and counted. Returns the number of commands before
-// them.
+// Applies the commands of the operator and the host, which are the last of a tick's sorted
+// commands, in order. A command that cannot be applied is skipped and counted. Returns the number
+// of commands before them.
 uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, uint32_t count);
 
 // CAIRN_COMMAND_SPAWN_BOX and CAIRN_COMMAND_SPAWN_SPHERE, here and below as

@@ -142,10 +142,14 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     CAIRN_ASSERT(command_count == 0 || commands != NULL);
     check_commands(commands, command_count);
     const uint64_t mode = cairn_float_enter();
+    const cairn_rules *rules = world->def.rules;
+    if (rules != NULL && rules->start != NULL && cairn_world_tick(world) == 0) {
+        rules->start(world, world->state.rules);
+    }
     const uint32_t player_count = cairn_edits_apply(world, commands, command_count);
     CAIRN_ASSERT(player_count <= command_count);
-    if (world->def.rules != NULL) {
-        world->def.rules->step(world, world->state.rules, commands, player_count);
+    if (rules != NULL) {
+        rules->step(world, world->state.rules, commands, player_count);
     }
     if (world->targets_set) {
         cairn_body_targets_begin(world);
@@ -164,8 +168,8 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     if (world->targets_set) {
         cairn_body_targets_end(world);
     }
-    if (world->def.rules != NULL && world->def.rules->after_step != NULL) {
-        world->def.rules->after_step(world, world->state.rules);
+    if (rules != NULL && rules->after_step != NULL) {
+        rules->after_step(world, world->state.rules);
         cairn_stage_done(world, CAIRN_STAGE_RULES);
     }
     const uint64_t tick = cairn_world_tick(world) + 1;

@@ -42,6 +42,8 @@ typedef struct cairn_joint_def {
     cairn_vec3 anchor_b;        // in body b's frame, m
     float length;               // m, distance and pulley: [0, 1e4]
     uint32_t collide_connected; // 0 or 1
+    uint32_t user;              // the caller's, hashed and carried along
+    uint32_t name;              // cairn_name_hash; 0: none. See cairn_world_find_joints
     // Hinge, cone, prismatic, weld, wheel, motor, gear. An axis and its normal are a frame of the
     // body: axis, normal and their cross product. Both have a length in [0.9, 1.1] and are
     // normalised at create; a normal may have at most 0.1 along its axis, which create removes. The

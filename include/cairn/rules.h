@@ -44,13 +44,18 @@ typedef struct cairn_rules {
     uint32_t version;    // incremented when behaviour changes
     uint32_t state_size; // bytes, multiple of 4, at most CAIRN_RULES_STATE_SIZE_MAX; hash and
                          // encoding read it as u32 words
-    // Called once, at create, after `state` was zeroed; may be NULL.
+    // Called once, when the step of tick 0 begins, before anything else; may be NULL. What the
+    // scene describes exists and can be found by name (cairn_world_find_body), `state` is zero.
     void (*start)(cairn_world *world, void *state);
     // Called at the start of each step; `commands` are sorted and valid during the call.
     void (*step)(
         cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count);
     // Called at the end of each step; may be NULL. What it changes takes part in the next step.
     void (*after_step)(cairn_world *world, void *state);
+    // A command of the server's host (CAIRN_COMMAND_HOST, cairn_server_room_command), before `step`
+    // and in order with the operator's edits; may be NULL: then such commands are counted as edits
+    // that were refused. It is recorded like every command.
+    void (*host)(cairn_world *world, void *state, const cairn_command *command);
     // 0, or a number that a build makes of the sources of the rules, so that a server and its
     // clients notice that they run different code under one version (cairn_rules_digest).
     uint64_t content;

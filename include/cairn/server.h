@@ -267,6 +267,14 @@ cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t 
 bool cairn_server_room_destroy(
     cairn_server *server, uint64_t now_ns, uint32_t room, const char *reason);
 
+// Tells the rules of a room something at its next tick (cairn_rules.host): a hit that lag
+// compensation found, the result of a match. It is part of that tick's commands: recorded, sent to
+// clients that simulate, the same in every replay. Of *command buttons, move and aim count. *tick:
+// the tick that it enters at. CAIRN_NOT_FOUND: there is no such room. CAIRN_NON_FINITE: a float.
+// CAIRN_CAPACITY: as many wait as a tick may have, 64 in a server with `control` and 16 in another.
+cairn_status cairn_server_room_command(
+    cairn_server *server, uint32_t room, const cairn_command *command, uint64_t *tick);
+
 // Finds a room by its name; "" finds the first room. Returns its id, or 0 if no room has this name.
 uint32_t cairn_server_room_find(const cairn_server *server, const char *name);
 // Returns the id of the room after this one in the table, the first room's for 0, or 0 after the

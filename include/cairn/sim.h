@@ -98,6 +98,11 @@ typedef enum cairn_stage {
 void cairn_world_set_stage_probe(
     cairn_world *world, void (*probe)(void *context, uint32_t stage), void *context);
 
+// The state of the rules, to be read: of a server's world, a client's (cairn_client_world) and a
+// replay's (cairn_player_world) alike, where its layout is the rules' own. *size: bytes. NULL
+// without rules or if they have no state. Valid until the world is stepped, loaded or destroyed.
+const void *cairn_world_rules_state(const cairn_world *world, uint32_t *size);
+
 // Ticks stepped since the world was created, or the tick of the state that was loaded.
 uint64_t cairn_world_tick(const cairn_world *world);
 
@@ -143,6 +148,7 @@ typedef struct cairn_body_def {
     uint32_t gyroscopic; // 0 or 1: with gyroscopic torque. Without it a body keeps its angular
                          // velocity, with it its angular momentum, so it may tumble
     uint32_t user;       // the caller's, hashed and carried along
+    uint32_t name;       // cairn_name_hash; 0: none. See cairn_world_find_bodies
     uint32_t locks;      // cairn_body_locks; the velocity along them becomes 0
     uint32_t disabled;   // 0 or 1, see cairn_body_set_enabled; no velocity then
     uint32_t bullet; // 0 or 1: swept against moving bodies as well; else only against what stands
@@ -406,6 +412,35 @@ cairn_status cairn_height_field_read(const cairn_world *world, cairn_mesh_id mes
 // many there are.
 uint32_t cairn_world_meshes(const cairn_world *world, cairn_mesh_id *out, uint32_t capacity);
 
+// ------------------------------------------------------------------------------------- names
+
+// What has the name (cairn_name_hash), in order of index: writes at most `capacity` ids and returns
+// how many there are. Names are part of the state, so server, clients and replays find the same. It
+// takes as long as the world is large: rules keep what they find. A name that nothing has: 0.
+uint32_t cairn_world_find_bodies(
+    const cairn_world *world, const char *name, cairn_body_id *out, uint32_t capacity);
+uint32_t cairn_world_find_shapes(
+    const cairn_world *world, const char *name, cairn_shape_id *out, uint32_t capacity);
+uint32_t cairn_world_find_joints(
+    const cairn_world *world, const char *name, cairn_joint_id *out, uint32_t capacity);
+
+// The first one, or CAIRN_ID_NULL.
+static inline cairn_body_id cairn_world_find_body(const cairn_world *world, const char *name) {
+    cairn_body_id first = CAIRN_ID_NULL;
+    (void)cairn_world_find_bodies(world, name, &first, 1);
+    return first;
+}
+static inline cairn_shape_id cairn_world_find_shape(const cairn_world *world, const char *name) {
+    cairn_shape_id first = CAIRN_ID_NULL;
+    (void)cairn_world_find_shapes(world, name, &first, 1);
+    return first;
+}
+static inline cairn_joint_id cairn_world_find_joint(const cairn_world *world, const char *name) {
+    cairn_joint_id first = CAIRN_ID_NULL;
+    (void)cairn_world_find_joints(world, name, &first, 1);
+    return first;
+}
+
 // ------------------------------------------------------------------------------------ shapes
 
 typedef struct cairn_shape_def {
@@ -422,6 +457,7 @@ typedef struct cairn_shape_def {
     uint32_t category;       // collision filter: a pair collides when each one's category
     uint32_t mask;           // meets the other's mask
     uint32_t user;
+    uint32_t name;  // cairn_name_hash; 0: none. See cairn_world_find_shapes
     uint32_t flags; // CAIRN_SHAPE_SENSOR, CAIRN_SHAPE_HIT_EVENTS, CAIRN_SHAPE_CONTACT_EVENTS
     // More of the material; all 0 by default.
     float static_friction; // while surfaces stick; at least `friction`, or 0: the same

@@ -67,6 +67,11 @@ static inline uint32_t cairn_id_generation(uint32_t id) {
 
 #define CAIRN_NS_PER_S UINT64_C(1000000000)
 
+// A name of a body, shape or joint, as worlds hold it: a 32-bit word. 0 for "", which is no name;
+// otherwise the hash of the text (FNV-1a, Fowler, Noll, Vo), and 1 if that is 0. Several may have
+// one name: then it is a tag.
+uint32_t cairn_name_hash(const char *name);
+
 // -------------------------------------------------------------------------------------- hash
 
 // A 128-bit hash. Two peers compare the hashes of their worlds to find out whether they are equal.
@@ -327,7 +332,9 @@ typedef enum cairn_command_kind {
     CAIRN_COMMAND_JOINT = 22,       // of CREATE_JOINT; buttons: body a; move: its anchor; aim: axis
     CAIRN_COMMAND_SPAWN = 23,       // move: position, m; buttons: user word
     CAIRN_COMMAND_CREATE_JOINT = 24, // buttons: body b; move: its anchor; aim: see below
-    CAIRN_COMMAND_LAST = CAIRN_COMMAND_CREATE_JOINT
+    // What the host of the server tells the rules (cairn_rules.host): a hit, the result of a match.
+    CAIRN_COMMAND_HOST = 25, // buttons, and finite floats: the rules give them a meaning
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_HOST
 } cairn_command_kind;
 
 // SHAPE: `move` is its size in m, of a box the half extents, of a sphere the radius (x), of a

@@ -156,6 +156,20 @@ TEST("a locale with a decimal comma does not matter") {
 }
 #endif
 
+TEST("bodies, shapes and joints have names and user words") {
+    SCOPED(cairn_scene) *scene =
+        parse_good("{'name': 'a', 'bodies': [{'name': 'ball', 'user': 1, 'shapes': [{'name': "
+                   "'skin', 'user': 2}]},"
+                   "{}], 'joints': [{'body_b': 1, 'name': 'rope', 'user': 3}]}");
+    assert_int_equal(scene->bodies[0].def.name, cairn_name_hash("ball"));
+    assert_int_equal(scene->bodies[0].def.user, 1);
+    assert_int_equal(scene->bodies[1].def.name, 0);
+    assert_int_equal(scene->shapes[0].def.name, cairn_name_hash("skin"));
+    assert_int_equal(scene->shapes[0].def.user, 2);
+    assert_int_equal(scene->joints[0].def.name, cairn_name_hash("rope"));
+    assert_int_equal(scene->joints[0].def.user, 3);
+}
+
 #define SHAPE(fields) "{'name': 'a', 'bodies': [{}, {'shapes': [{" fields "}]}]}"
 #define BODY(fields) "{'name': 'a', 'bodies': [{" fields "}]}"
 #define SETTING(fields) "{'name': 'a', " fields "}"

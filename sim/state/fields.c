@@ -104,6 +104,7 @@ static const cairn_field body_fields[] = {
     SIZE(angular_damping, HUGE_FLOAT),
     FLOAT(gravity_scale, HUGE_FLOAT),
     WORD(bullet, 1),
+    WORD(name, ANY),
 };
 #undef ELEMENT
 
@@ -169,6 +170,7 @@ static const cairn_field shape_fields[] = {
     WORD(category, ANY),
     WORD(mask, ANY),
     WORD(user, ANY),
+    WORD(name, ANY),
     WORD(flags, CAIRN_SHAPE_FLAGS),
     SIZE(static_friction, CAIRN_FRICTION_MAX),
     SIZE(rolling_resistance, CAIRN_RESISTANCE_MAX),
@@ -184,6 +186,8 @@ static const cairn_field joint_fields[] = {
     WORD(kind, CAIRN_JOINT_ROW),
     WORD(extent, CAIRN_JOINT_DRIVEN),
     WORD(collide_connected, 1),
+    WORD(user, ANY),
+    WORD(name, ANY),
     WORD(body_a, ANY),
     WORD(body_b, ANY),
     VEC3(anchor_a, CAIRN_DISTANCE_MAX),

@@ -96,6 +96,7 @@ typedef struct cairn_body {
     float angular_damping;
     float gravity_scale;
     uint32_t bullet; // 0 or 1
+    uint32_t name;   // cairn_name_hash
 } cairn_body;
 
 static inline uint32_t body_kind(const cairn_body *body) {
@@ -156,6 +157,7 @@ typedef struct cairn_shape {
     uint32_t category;
     uint32_t mask;
     uint32_t user;
+    uint32_t name;  // cairn_name_hash
     uint32_t flags; // CAIRN_SHAPE_SENSOR and the others
     float static_friction;
     float rolling_resistance; // m
@@ -176,6 +178,8 @@ typedef struct cairn_joint {
     uint32_t kind;   // cairn_joint_kind
     uint32_t extent; // cairn_joint_extent
     uint32_t collide_connected;
+    uint32_t user;
+    uint32_t name;        // cairn_name_hash
     cairn_body_id body_a; // both live as long as the joint
     cairn_body_id body_b;
     cairn_vec3 anchor_a; // in the frame of body a

@@ -78,6 +78,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
             .gyroscopic = def->gyroscopic,
             .flags = def->locks,
             .user = def->user,
+            .name = def->name,
             .linear_damping = def->linear_damping + 0.0f,
             .angular_damping = def->angular_damping + 0.0f,
             .gravity_scale = def->gravity_scale + 0.0f,

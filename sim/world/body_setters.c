@@ -46,6 +46,7 @@ cairn_status cairn_body_read_def(const cairn_world *world, cairn_body_id id, cai
         .allow_sleep = body->allow_sleep,
         .gyroscopic = body->gyroscopic,
         .user = body->user,
+        .name = body->name,
         .locks = body->flags & CAIRN_LOCKS_ALL,
         .disabled = body_enabled(body) ? 0u : 1u,
         .bullet = body->bullet};

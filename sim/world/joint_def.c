@@ -258,6 +258,8 @@ void cairn_joint_set_base(cairn_joint *joint, const cairn_joint_def *def) {
     joint->kind = def->kind;
     joint->extent = extent_of(def);
     joint->collide_connected = def->collide_connected;
+    joint->user = def->user;
+    joint->name = def->name;
     joint->body_a = def->body_a;
     joint->body_b = def->body_b;
     joint->anchor_a = vec3_clean(def->anchor_a);
@@ -386,6 +388,8 @@ void cairn_joint_def_of(
         .anchor_b = joint->anchor_b,
         .length = joint->length,
         .collide_connected = joint->collide_connected,
+        .user = joint->user,
+        .name = joint->name,
         .axis_a = joint->axis_a,
         .axis_b = joint->axis_b,
         .normal_a = joint->normal_a,

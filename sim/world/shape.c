@@ -148,6 +148,7 @@ cairn_status cairn_shape_create(
         .category = def->category,
         .mask = def->mask,
         .user = def->user,
+        .name = def->name,
         .flags = def->flags};
     const cairn_material material = material_of_def(def);
     write_material(&state->shapes[slot], &material);
@@ -241,6 +242,7 @@ cairn_status cairn_shape_read(
         .category = source->category,
         .mask = source->mask,
         .user = source->user,
+        .name = source->name,
         .flags = source->flags,
         .static_friction = source->static_friction,
         .rolling_resistance = source->rolling_resistance,

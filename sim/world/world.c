@@ -107,9 +107,6 @@ cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out) {
     const cairn_settings settings = cairn_settings_of(def);
     *world->state.settings = settings;
     cairn_manifold_pool_clear(world);
-    if (def->rules != NULL && def->rules->start != NULL) {
-        def->rules->start(world, world->state.rules);
-    }
     CAIRN_ASSERT(cairn_world_tick(world) == 0);
     *out = world;
     return CAIRN_OK;
@@ -143,6 +140,11 @@ void cairn_world_destroy(cairn_world *world) {
 
 const cairn_world_def *cairn_world_settings(const cairn_world *world) {
     return &world->def;
+}
+
+const void *cairn_world_rules_state(const cairn_world *world, uint32_t *size) {
+    *size = world->state.settings->rules_state_size;
+    return *size == 0 ? NULL : world->state.rules;
 }
 
 uint64_t cairn_world_tick(const cairn_world *world) {
