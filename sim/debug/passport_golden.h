@@ -8,4 +8,4 @@
 static const cairn_hash128 cairn_passport_golden_trigonometry = {
     .lo = UINT64_C(0xadac0fa76d6dd904), .hi = UINT64_C(0xc70d98dbdf0fe20e)};
 static const cairn_hash128 cairn_passport_golden_scene = {
-    .lo = UINT64_C(0x70e13a63df0532be), .hi = UINT64_C(0x5c65d63565a46c10)};
+    .lo = UINT64_C(0x94ae946e0b17790a), .hi = UINT64_C(0xba984a1cdaf6ab42)};
