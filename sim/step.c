@@ -100,7 +100,7 @@ static void solve(void *argument) {
     cairn_world *world = argument;
     if (world->def.solver == CAIRN_SOLVER_SOFT_STEP) {
         cairn_soft_step_solve(world);
-        cairn_solver_bodies_scatter(world);
+        cairn_solver_bodies_list_strayed(world);
         if (world->soft_step->moving_count != world->awake_set->body_count) {
             cairn_kinematic_bodies_integrate(world);
         }

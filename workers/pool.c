@@ -47,6 +47,7 @@ struct cairn_pool {
     // The caller's.
     uint64_t alone_until_ns; // until then it runs all shares itself
     uint64_t wait_begin_ns;
+    pthread_t caller;      // of the current run
     pthread_mutex_t mutex; // held only to sleep and to wake
     pthread_cond_t opened;
     pthread_cond_t finished;
@@ -139,6 +140,10 @@ static void note_wait(cairn_pool *pool) {
 
 void cairn_pool_wait(void *context, bool first) {
     cairn_pool *pool = context;
+    if (!pthread_equal(pthread_self(), pool->caller)) {
+        sched_yield();
+        return;
+    }
     if (first) {
         pool->wait_begin_ns = now_ns();
     }
@@ -234,6 +239,7 @@ static bool is_alone(cairn_pool *pool) {
 static void offer_shares(
     cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
     CAIRN_ASSERT(workers > 1 && workers <= pool->workers);
+    pool->caller = pthread_self();
     pool->task = task;
     pool->argument = argument;
     atomic_store_explicit(&pool->unfinished, workers - 1, memory_order_relaxed);
@@ -302,6 +308,7 @@ cairn_status cairn_pool_create(uint32_t workers, cairn_pool **out) {
     pool->workers = 1;
     pool->spins = processors >= (long)workers;
     pool->alone_until_ns = 0;
+    pool->caller = pthread_self();
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->opened, NULL);
     pthread_cond_init(&pool->finished, NULL);

@@ -61,8 +61,8 @@ typedef struct cairn_parallel {
     uint32_t workers; // 1 .. 64; `run` may be called with fewer
     void (*run)(void *context, void (*task)(void *argument, uint32_t worker), void *argument,
         uint32_t workers);
-    // May be NULL. Worker 0 calls it again and again while another worker does not finish what it
-    // has begun for more than some tens of microseconds: the system may have taken its processor.
+    // May be NULL. A worker calls it again and again while another one does not finish what it has
+    // begun for more than some tens of microseconds: the system may have taken its processor.
     // `first`: it is the first call of this wait. May yield the processor or sleep briefly.
     void (*wait)(void *context, bool first);
 } cairn_parallel;

@@ -19,6 +19,7 @@ void cairn_constraint_graph_allocate(cairn_constraint_graph *graph, cairn_arena 
     const size_t wide = cairn_constraint_graph_wide_max(edges, lanes);
     graph->edges = cairn_arena_take(from, edges, sizeof *graph->edges);
     graph->body_colours = cairn_arena_take(from, bodies, sizeof *graph->body_colours);
+    graph->shared = cairn_arena_take(from, bodies, sizeof *graph->shared);
     graph->order = cairn_arena_take(from, wide * lanes, sizeof *graph->order);
     graph->overflow_order = cairn_arena_take(from, edges, sizeof *graph->overflow_order);
 }
@@ -74,59 +75,139 @@ static void colour_edges(cairn_constraint_graph *graph, uint32_t moving_count) {
     }
 }
 
-static uint32_t cell_of(const cairn_constraint_edge *edge) {
-    CAIRN_ASSERT(edge->kind < CAIRN_EDGE_KINDS);
-    return edge->colour * CAIRN_EDGE_KINDS + edge->kind;
+cairn_graph_owners cairn_graph_single_owner(uint32_t moving_count) {
+    return (cairn_graph_owners){.count = 1, .first_body = {0, moving_count}};
 }
 
-// Lays the edges out by colour, and within a colour by kind; a wide constraint has edges of one
-// cell, and the last one of a cell may have empty lanes.
+static uint32_t owner_of_body(const cairn_graph_owners *owners, uint32_t body) {
+    uint32_t owner = 0;
+    while (owner + 1 < owners->count && body >= owners->first_body[owner + 1]) {
+        ++owner;
+    }
+    return owner;
+}
+
+static uint32_t lower_body(const cairn_constraint_edge *edge) {
+    return edge->solver_a < edge->solver_b ? edge->solver_a : edge->solver_b;
+}
+
+// Marks the bodies that are not of the owner of all their edges.
+static void mark_shared_bodies(cairn_constraint_graph *graph) {
+    const cairn_graph_owners *owners = &graph->owners;
+    const uint32_t moving_count = graph->moving_count;
+    memset(graph->shared, 0, moving_count + 1);
+    for (uint32_t i = 0; i < graph->edge_count && owners->count > 1; ++i) {
+        const cairn_constraint_edge *edge = &graph->edges[i];
+        const uint32_t lower = lower_body(edge);
+        const uint32_t upper = edge->solver_a + edge->solver_b - lower;
+        if (upper < moving_count && upper >= owners->first_body[1] &&
+            owner_of_body(owners, lower) != owner_of_body(owners, upper)) {
+            graph->shared[upper] = 1;
+        }
+    }
+}
+
+// Whether a body of the edge is shared. None that does not move is.
+static uint32_t is_shared(const cairn_constraint_graph *graph, const cairn_constraint_edge *edge) {
+    const uint32_t fixed = graph->moving_count;
+    if (graph->owners.count == 1) {
+        return 0;
+    }
+    return (uint32_t)graph->shared[edge->solver_a < fixed ? edge->solver_a : fixed] |
+           graph->shared[edge->solver_b < fixed ? edge->solver_b : fixed];
+}
+
+// Two of each cell: the edges of shared bodies, and the others.
+static uint32_t half_cell_of(
+    const cairn_constraint_graph *graph, const cairn_constraint_edge *edge) {
+    CAIRN_ASSERT(edge->kind < CAIRN_EDGE_KINDS);
+    const uint32_t owner = owner_of_body(&graph->owners, lower_body(edge));
+    const uint32_t cell =
+        (edge->colour * graph->owners.count + owner) * CAIRN_EDGE_KINDS + edge->kind;
+    return 2 * cell + (1 - is_shared(graph, edge));
+}
+
+// Where the lanes of a cell are. Its wide constraints with edges of shared bodies come first, and
+// may be filled up with others; between the two are those of the part's other kinds.
+typedef struct cell_lanes {
+    uint32_t next[2]; // of shared bodies, and of others: counted in the cell
+    uint32_t waiting; // lanes of wide constraints with shared bodies
+    uint32_t place[2];
+} cell_lanes;
+
+// Places the wide constraints of a colour and owner from `wide` on.
+static cairn_graph_part place_part(cell_lanes *cells, uint32_t wide, uint32_t lanes) {
+    cairn_graph_part part = {.begin = wide};
+    for (uint32_t kind = 0; kind < CAIRN_EDGE_KINDS; ++kind) {
+        cell_lanes *cell = &cells[kind];
+        const uint32_t waiting = (cell->next[0] + lanes - 1) / lanes;
+        cell->place[0] = wide * lanes;
+        wide += waiting;
+        cell->waiting = waiting * lanes;
+    }
+    part.own_begin = wide;
+    for (uint32_t kind = 0; kind < CAIRN_EDGE_KINDS; ++kind) {
+        cell_lanes *cell = &cells[kind];
+        const uint32_t count = cell->next[0] + cell->next[1];
+        cell->place[1] = wide * lanes;
+        wide += (count + lanes - 1) / lanes - cell->waiting / lanes;
+        cell->next[1] = cell->next[0];
+        cell->next[0] = 0;
+    }
+    part.end = wide;
+    return part;
+}
+
+// Lays the edges out by colour, owner and kind; a wide constraint has edges of one cell, and the
+// last one of a cell may have empty lanes.
 static void lay_out_edges(cairn_constraint_graph *graph, uint32_t lanes) {
-    uint32_t next[CAIRN_CELLS_MAX] = {0}; // first the sizes of the cells, then their next lanes
+    cell_lanes cells[CAIRN_CELLS_MAX];
+    const uint32_t cells_of_colour = graph->owners.count * CAIRN_EDGE_KINDS;
+    memset(cells, 0, CAIRN_COLOURS * cells_of_colour * sizeof *cells);
     graph->overflow_count = 0;
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
         if (edge->colour == CAIRN_COLOUR_NONE) {
             graph->overflow_order[graph->overflow_count++] = i;
         } else {
-            next[cell_of(edge)] += 1;
+            const uint32_t half = half_cell_of(graph, edge);
+            cells[half / 2].next[half % 2] += 1;
         }
     }
     uint32_t wide = 0;
-    uint32_t cells = 0;
-    for (uint32_t cell = 0; cell < CAIRN_CELLS_MAX; ++cell) {
-        if (cell % CAIRN_EDGE_KINDS == 0) {
-            graph->colour_start[cell / CAIRN_EDGE_KINDS] = wide;
-            graph->colour_cell[cell / CAIRN_EDGE_KINDS] = cells;
+    for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
+        for (uint32_t owner = 0; owner < graph->owners.count; ++owner) {
+            cell_lanes *first = &cells[colour * cells_of_colour + (size_t)owner * CAIRN_EDGE_KINDS];
+            graph->parts[colour][owner] = place_part(first, wide, lanes);
+            wide = graph->parts[colour][owner].end;
         }
-        const uint32_t size = next[cell];
-        next[cell] = wide * lanes;
-        if (size > 0) {
-            graph->cell_start[cells++] = wide;
-        }
-        wide += (size + lanes - 1) / lanes;
     }
-    graph->colour_cell[CAIRN_COLOURS] = cells;
-    graph->cell_start[cells] = wide;
+    graph->wide_count = wide;
     CAIRN_ASSERT(wide <= cairn_constraint_graph_wide_max(graph->edge_count, lanes));
-    graph->colour_start[CAIRN_COLOURS] = wide;
     memset(graph->order, 0xff, (size_t)wide * lanes * sizeof *graph->order);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
         if (edge->colour != CAIRN_COLOUR_NONE) {
-            const uint32_t place = next[cell_of(edge)]++;
+            const uint32_t half = half_cell_of(graph, edge);
+            cell_lanes *cell = &cells[half / 2];
+            const uint32_t lane = cell->next[half % 2]++;
+            const uint32_t place = lane < cell->waiting ? cell->place[0] + lane
+                                                        : cell->place[1] + lane - cell->waiting;
             CAIRN_ASSERT(place < wide * lanes);
             graph->order[place] = i;
         }
     }
 }
 
-void cairn_constraint_graph_build(
-    cairn_constraint_graph *graph, uint32_t body_count, uint32_t moving_count, uint32_t lanes) {
-    graph->moving_count = moving_count;
-    CAIRN_ASSERT(moving_count < body_count && lanes > 0);
+void cairn_constraint_graph_build(cairn_constraint_graph *graph, uint32_t body_count,
+    const cairn_graph_owners *owners, uint32_t lanes) {
+    CAIRN_ASSERT(owners->count >= 1 && owners->count <= CAIRN_OWNERS_MAX && lanes > 0);
+    graph->owners = *owners;
+    graph->moving_count = owners->first_body[owners->count];
+    CAIRN_ASSERT(graph->moving_count < body_count);
     memset(graph->body_colours, 0, body_count * sizeof *graph->body_colours);
-    colour_edges(graph, moving_count);
+    colour_edges(graph, graph->moving_count);
+    mark_shared_bodies(graph);
     lay_out_edges(graph, lanes);
     CAIRN_ASSERT(graph->overflow_count <= graph->edge_count);
 }

@@ -14,8 +14,9 @@
 #define CAIRN_COLOUR_NONE CAIRN_COLOURS
 // The edges of a wide constraint are of one kind; kinds are the caller's, below this.
 #define CAIRN_EDGE_KINDS 8
-// A cell has the wide constraints of one colour and kind, which cost about the same each.
-#define CAIRN_CELLS_MAX (CAIRN_COLOURS * CAIRN_EDGE_KINDS)
+// A cell has the edges of one colour, owner and kind. Its last wide constraint may not be full.
+#define CAIRN_OWNERS_MAX 8
+#define CAIRN_CELLS_MAX (CAIRN_COLOURS * CAIRN_OWNERS_MAX * CAIRN_EDGE_KINDS)
 // An empty lane of a wide constraint.
 #define CAIRN_EDGE_NONE UINT32_MAX
 
@@ -38,17 +39,35 @@ typedef struct cairn_constraint_edge {
     uint32_t colour; // in: that of the last step, or CAIRN_COLOUR_NONE; out: the assigned one
 } cairn_constraint_edge;
 
+// Solver bodies divided among owners, of which workers get consecutive ones. An edge belongs to the
+// owner of the lower one of its bodies. So nearly all edges of a body belong to the body's owner,
+// and the data of both stays in the cache of one processor.
+typedef struct cairn_graph_owners {
+    uint32_t count;                            // 1 .. CAIRN_OWNERS_MAX
+    uint32_t first_body[CAIRN_OWNERS_MAX + 1]; // the last one: moving_count
+} cairn_graph_owners;
+
+// The wide constraints of one colour and owner.
+typedef struct cairn_graph_part {
+    uint32_t begin;
+    // From here on, no body has an edge of another owner: those before must wait for the other
+    // owners' of the colours before, these need not.
+    uint32_t own_begin;
+    uint32_t end;
+} cairn_graph_part;
+
 typedef struct cairn_constraint_graph {
     cairn_colour_rule rule;
     cairn_constraint_edge *edges;
     uint32_t edge_count;
     uint32_t moving_count;    // number of solver bodies that impulses move; they come first
     uint32_t *body_colours;   // by solver body: bit set of colours taken; scratch
+    unsigned char *shared;    // by solver body: 1: it has edges of several owners
     uint32_t *order;          // indices of edges by lane, one wide constraint after the other
     uint32_t *overflow_order; // indices of edges without a colour
-    uint32_t colour_start[CAIRN_COLOURS + 1]; // first wide constraint of each colour
-    uint32_t colour_cell[CAIRN_COLOURS + 1];  // first cell of each colour
-    uint32_t cell_start[CAIRN_CELLS_MAX + 1]; // first wide constraint of each cell; none is empty
+    cairn_graph_owners owners;
+    cairn_graph_part parts[CAIRN_COLOURS][CAIRN_OWNERS_MAX]; // in the order of `order`
+    uint32_t wide_count;
     uint32_t overflow_count;
 } cairn_constraint_graph;
 
@@ -57,9 +76,11 @@ void cairn_constraint_graph_allocate(cairn_constraint_graph *graph, cairn_arena 
     uint32_t bodies, uint32_t edges, uint32_t lanes);
 // Fills everything but `rule` and `edges`. An edge keeps its last colour if that is still free; the
 // others get one by the rule, in order. The colouring depends on the order of edges alone; the
-// number of lanes changes the layout, never the result.
-void cairn_constraint_graph_build(
-    cairn_constraint_graph *graph, uint32_t body_count, uint32_t moving_count, uint32_t lanes);
+// number of lanes and the owners change the layout, never the result.
+void cairn_constraint_graph_build(cairn_constraint_graph *graph, uint32_t body_count,
+    const cairn_graph_owners *owners, uint32_t lanes);
+// The owners if there is only one.
+cairn_graph_owners cairn_graph_single_owner(uint32_t moving_count);
 // The largest number of wide constraints that a graph of that many edges needs.
 uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes);
 
@@ -67,7 +88,7 @@ uint32_t cairn_constraint_graph_wide_max(uint32_t edge_count, uint32_t lanes);
 // colour first, then those that found none.
 static inline uint32_t cairn_constraint_graph_nth(
     const cairn_constraint_graph *graph, uint32_t index) {
-    const uint32_t coloured = graph->colour_start[CAIRN_COLOURS];
+    const uint32_t coloured = graph->wide_count;
     CAIRN_ASSERT(index < graph->edge_count && index < coloured + graph->overflow_count);
     return index < coloured ? graph->order[index] : graph->overflow_order[index - coloured];
 }

@@ -137,7 +137,8 @@ static void build_graph(cairn_world *world, cairn_constraint_graph *graph) {
         edge->kind = 0; // within a colour in the order of the list
         edge->colour = CAIRN_COLOUR_NONE;
     }
-    cairn_constraint_graph_build(graph, ground + 1, ground, 1);
+    const cairn_graph_owners owners = cairn_graph_single_owner(ground);
+    cairn_constraint_graph_build(graph, ground + 1, &owners, 1);
 }
 
 // The impulses so far, where a trace can see them. Nothing else reads them before the end.

@@ -77,7 +77,7 @@ typedef struct group_range {
 
 static group_range rows_of_groups(const cairn_world *world, uint32_t begin, uint32_t end) {
     const cairn_soft_step *soft_step = world->soft_step;
-    CAIRN_ASSERT(begin < end && end <= soft_step->driven_group_count);
+    CAIRN_ASSERT(begin <= end && end <= soft_step->driven_group_count);
     return (group_range){.first = &soft_step->driven[soft_step->driven_groups[begin]],
         .last = &soft_step->driven[soft_step->driven_groups[end]]};
 }
@@ -185,16 +185,15 @@ static void prepare_some(const void *context, uint32_t begin, uint32_t end) {
     }
 }
 
-// So many joints are solved by the main thread.
+// So many joints are prepared by the main thread.
 #define JOINTS_SHARED_MIN 4
 
-// Shares the groups among the workers.
-static void for_groups(cairn_world *world, cairn_task *task) {
-    const uint32_t groups = world->soft_step->driven_group_count;
-    const bool few = world->soft_step->driven_count <= JOINTS_SHARED_MIN;
-    if (groups > 0) {
-        cairn_task_scheduler_split(world->scheduler, task, world, 0, groups, few ? groups : 1);
-    }
+// A worker's part of the groups.
+static group_range rows_of_worker(const cairn_world *world, uint32_t rank, uint32_t size) {
+    const uint64_t groups = world->soft_step->driven_group_count;
+    CAIRN_ASSERT(rank < size);
+    return rows_of_groups(
+        world, (uint32_t)(groups * rank / size), (uint32_t)(groups * (rank + 1) / size));
 }
 
 void cairn_driven_joints_prepare(cairn_world *world) {
@@ -209,9 +208,8 @@ void cairn_driven_joints_prepare(cairn_world *world) {
         world->scheduler, prepare_some, world, 0, soft_step->driven_count, JOINTS_SHARED_MIN);
 }
 
-static void warm_start_groups(const void *context, uint32_t begin, uint32_t end) {
-    const cairn_world *world = context;
-    const group_range range = rows_of_groups(world, begin, end);
+void cairn_driven_joints_warm_start(cairn_world *world, uint32_t rank, uint32_t size) {
+    const group_range range = rows_of_worker(world, rank, size);
     for (const cairn_joint_rows *rows = range.first; rows < range.last; ++rows) {
         cairn_row_body a = load_body(world, rows->index_a);
         cairn_row_body b = load_body(world, rows->index_b);
@@ -219,10 +217,6 @@ static void warm_start_groups(const void *context, uint32_t begin, uint32_t end)
         store_body(world, rows->index_a, &a);
         store_body(world, rows->index_b, &b);
     }
-}
-
-void cairn_driven_joints_warm_start(cairn_world *world) {
-    for_groups(world, warm_start_groups);
 }
 
 static void solve(
@@ -237,23 +231,17 @@ static void solve(
     store_body(world, rows->index_b, &b);
 }
 
-static void solve_groups_biased(const void *context, uint32_t begin, uint32_t end) {
-    const cairn_world *world = context;
+void cairn_driven_joints_solve_biased(cairn_world *world, uint32_t rank, uint32_t size) {
     const cairn_row_time time = time_of(world);
-    const group_range range = rows_of_groups(world, begin, end);
+    const group_range range = rows_of_worker(world, rank, size);
     for (cairn_joint_rows *rows = range.first; rows < range.last; ++rows) {
         solve(world, &time, rows, true);
     }
 }
 
-void cairn_driven_joints_solve_biased(cairn_world *world) {
-    for_groups(world, solve_groups_biased);
-}
-
-static void relax_groups(const void *context, uint32_t begin, uint32_t end) {
-    const cairn_world *world = context;
+void cairn_driven_joints_relax(cairn_world *world, uint32_t rank, uint32_t size) {
     const cairn_row_time time = time_of(world);
-    const group_range range = rows_of_groups(world, begin, end);
+    const group_range range = rows_of_worker(world, rank, size);
     for (cairn_joint_rows *rows = range.first; rows < range.last; ++rows) {
         const cairn_row_body a = load_body(world, rows->index_a);
         const cairn_row_body b = load_body(world, rows->index_b);
@@ -276,19 +264,10 @@ static void relax_groups(const void *context, uint32_t begin, uint32_t end) {
     }
 }
 
-void cairn_driven_joints_relax(cairn_world *world) {
-    for_groups(world, relax_groups);
-}
-
-static void store_groups(const void *context, uint32_t begin, uint32_t end) {
-    const cairn_world *world = context;
-    const group_range range = rows_of_groups(world, begin, end);
+void cairn_driven_joints_store(cairn_world *world, uint32_t rank, uint32_t size) {
+    const group_range range = rows_of_worker(world, rank, size);
     for (const cairn_joint_rows *rows = range.first; rows < range.last; ++rows) {
         cairn_joint_rows_store(world, rows);
         cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_DRIVES, rows->drive);
     }
-}
-
-void cairn_driven_joints_store(cairn_world *world) {
-    for_groups(world, store_groups);
 }

@@ -11,7 +11,6 @@
 #include "sim/body/body.h"
 #include "sim/collide/active_contacts.h"
 #include "sim/collide/cached_pairs.h"
-#include "sim/collide/contact_events.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/math/limits.h"
 #include "sim/state/trace_hook.h"
@@ -72,34 +71,28 @@ static cairn_softness soften(float hertz, float damping, float h) {
     return (cairn_softness){.rate = omega / a1, .mass_scale = a2 * a3, .impulse_scale = a3};
 }
 
-// So many wide constraints are solved by the main thread: one or two microseconds of work.
-#define CONSTRAINTS_SHARED_MIN 4
-// The same for bodies, and for edges of the constraint graph.
-#define BODIES_SHARED_MIN 256
-#define EDGES_SHARED_MIN 512
-
-static void store_contact_colours(const void *context, uint32_t begin, uint32_t end) {
-    const cairn_world *world = context;
-    const cairn_constraint_edge *edges = world->soft_step->contact_graph.edges;
-    for (uint32_t i = begin; i < end; ++i) {
-        world->state.contacts[edges[i].element].colour = edges[i].colour + 1;
-    }
+// Lists the edges of the joints. Returns whether they differ from those of the last step.
+static bool gather_joints(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    cairn_constraint_graph *graph = &soft_step->joint_graph;
+    const uint32_t known = graph->moving_count == soft_step->moving_count ? graph->edge_count : 0;
+    bool changed = false;
+    graph->edge_count =
+        cairn_active_joints_gather(world, soft_step->solver_body_of, graph->edges, known, &changed);
+    CAIRN_ASSERT(graph->edge_count <= world->def.joint_capacity);
+    return changed || graph->edge_count == 0;
 }
 
 // Gives each joint the colour after those of the earlier joints of its two bodies. So one sweep
 // passes along a chain from end to end, where the lowest free colours would alternate along it.
 // Counts in `body_colours`, which building the graph clears. The graph of the last step stays if
-// the joints are the same.
-static void build_joint_graph(cairn_world *world) {
+// the joints and the owners are the same.
+static void build_joint_graph(cairn_world *world, bool changed, const cairn_graph_owners *owners) {
     cairn_soft_step *soft_step = world->soft_step;
     cairn_constraint_graph *graph = &soft_step->joint_graph;
     const uint32_t moving = soft_step->moving_count;
-    const uint32_t known = graph->moving_count == moving ? graph->edge_count : 0;
-    bool changed = false;
-    graph->edge_count =
-        cairn_active_joints_gather(world, soft_step->solver_body_of, graph->edges, known, &changed);
-    CAIRN_ASSERT(moving < soft_step->body_count && graph->edge_count <= world->def.joint_capacity);
-    if (!changed && graph->edge_count > 0) {
+    CAIRN_ASSERT(moving < soft_step->body_count);
+    if (!changed && memcmp(&graph->owners, owners, sizeof *owners) == 0) {
         return;
     }
     memset(graph->body_colours, 0, soft_step->body_count * sizeof *graph->body_colours);
@@ -114,109 +107,7 @@ static void build_joint_graph(cairn_world *world) {
         edge->colour = next % CAIRN_JOINT_COLOURS;
     }
     cairn_constraint_graph_build(
-        graph, soft_step->body_count, soft_step->moving_count, soft_step->wide_kernel.lanes);
-}
-
-// All contacts or all joints of the step, and what computes them.
-typedef struct constraint_set {
-    const cairn_constraint_graph *graph;
-    const cairn_constraint_kernel *wide;
-    const cairn_constraint_kernel *overflow;
-} constraint_set;
-
-static constraint_set contacts_of(const cairn_world *world) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    return (constraint_set){.graph = &soft_step->contact_graph,
-        .wide = soft_step->wide_kernel.contacts,
-        .overflow = soft_step->overflow_kernel.contacts};
-}
-
-static constraint_set joints_of(const cairn_world *world) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    return (constraint_set){.graph = &soft_step->joint_graph,
-        .wide = soft_step->wide_kernel.joints,
-        .overflow = soft_step->overflow_kernel.joints};
-}
-
-// Wide constraints of some cells. Each worker gets its share of every cell, so that the work is
-// divided equally, and a constraint in all stages of a step belongs to the same worker.
-typedef struct cell_work {
-    cairn_kernel_pass *run;
-    const cairn_solver_context *context;
-    const cairn_constraint_graph *graph;
-    uint32_t first_cell;
-    uint32_t end_cell;
-} cell_work;
-
-// Each cell is divided into that many parts, of which workers get consecutive ones.
-#define CELL_PARTS 960u
-
-// The first wide constraint of a part. Cells take turns in which side a remainder falls to.
-static uint32_t part_begin(const cairn_constraint_graph *graph, uint32_t cell, uint32_t part) {
-    const uint32_t start = graph->cell_start[cell];
-    const uint64_t size = graph->cell_start[cell + 1] - start;
-    CAIRN_ASSERT(part <= CELL_PARTS && size > 0);
-    const uint32_t rounding = cell % 2 == 0 ? CELL_PARTS - 1 : 0;
-    return start + (uint32_t)((size * part + rounding) / CELL_PARTS);
-}
-
-static void run_parts(const void *argument, uint32_t begin, uint32_t end) {
-    const cell_work *work = argument;
-    for (uint32_t cell = work->first_cell; cell < work->end_cell; ++cell) {
-        const uint32_t first = part_begin(work->graph, cell, begin);
-        const uint32_t last = part_begin(work->graph, cell, end);
-        if (first < last) {
-            work->run(work->context, first, last);
-        }
-    }
-}
-
-// Shares the wide constraints of the colours begin .. end - 1 among the workers.
-static void solve_colours(cairn_world *world, constraint_set set, cairn_constraint_stage stage,
-    uint32_t begin, uint32_t end) {
-    const cairn_constraint_graph *graph = set.graph;
-    CAIRN_ASSERT(begin < end && end <= CAIRN_COLOURS && set.wide->stages[stage] != NULL);
-    const cell_work work = {.run = set.wide->stages[stage],
-        .context = &world->soft_step->wide_context,
-        .graph = graph,
-        .first_cell = graph->colour_cell[begin],
-        .end_cell = graph->colour_cell[end]};
-    const uint32_t count = graph->colour_start[end] - graph->colour_start[begin];
-    if (count > CONSTRAINTS_SHARED_MIN) {
-        cairn_task_scheduler_split(world->scheduler, run_parts, &work, 0, CELL_PARTS, 1);
-    } else if (count > 0) {
-        run_parts(&work, 0, CELL_PARTS);
-    }
-}
-
-static void solve_colour(
-    cairn_world *world, constraint_set set, cairn_constraint_stage stage, uint32_t colour) {
-    CAIRN_ASSERT(colour < CAIRN_COLOURS);
-    solve_colours(world, set, stage, colour, colour + 1);
-}
-
-// Constraints without a colour, one after the other.
-static void solve_overflow(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
-    if (set.graph->overflow_count > 0) {
-        CAIRN_ASSERT(set.overflow->stages[stage] != NULL);
-        set.overflow->stages[stage](
-            &world->soft_step->overflow_context, 0, set.graph->overflow_count);
-    }
-}
-
-static void sweep(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
-    solve_overflow(world, set, stage);
-    for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
-        solve_colour(world, set, stage, i);
-    }
-}
-
-// For stages that write no body, so that constraints of different colours are independent, too.
-static void for_each(cairn_world *world, constraint_set set, cairn_constraint_stage stage) {
-    CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE ||
-                 stage == CAIRN_CONSTRAINT_SUM_IMPULSES || stage == CAIRN_CONSTRAINT_FIND_IMPACTS);
-    solve_overflow(world, set, stage);
-    solve_colours(world, set, stage, 0, CAIRN_COLOURS);
+        graph, soft_step->body_count, owners, soft_step->wide_kernel.lanes);
 }
 
 static void prepare_context(cairn_world *world) {
@@ -346,140 +237,116 @@ static void gather(void *argument) {
     CAIRN_ASSERT(contact_graph->edge_count <= world->def.contact_capacity);
 }
 
+// ---- Owners
+
+// Bodies are weighed in blocks; what one, and each constraint, costs in a step, roughly.
+#define BLOCKS_MAX 1024u
+#define BODY_WEIGHT 1u
+#define CONTACT_WEIGHT 4u
+#define JOINT_WEIGHT 6u
+// The least weight of an owner: some tens of microseconds of work.
+#define OWNER_WEIGHT_MIN 512u
+
+typedef struct body_weights {
+    uint32_t moving_count;
+    uint32_t block_size; // bodies
+    uint32_t block_count;
+    uint32_t blocks[BLOCKS_MAX];
+    uint64_t total;
+} body_weights;
+
+// Of an edge, the lower body has all the weight, because its owner gets the edge.
+static void weigh_edges(
+    body_weights *weights, const cairn_constraint_graph *graph, uint32_t weight) {
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        const cairn_constraint_edge *edge = &graph->edges[i];
+        const uint32_t lower = edge->solver_a < edge->solver_b ? edge->solver_a : edge->solver_b;
+        weights->blocks[lower / weights->block_size] += weight;
+    }
+    weights->total += (uint64_t)graph->edge_count * weight;
+}
+
+static void weigh_bodies(const cairn_soft_step *soft_step, body_weights *weights) {
+    weights->moving_count = soft_step->moving_count;
+    weights->block_size = weights->moving_count / BLOCKS_MAX + 1;
+    weights->block_count = (weights->moving_count + weights->block_size - 1) / weights->block_size;
+    CAIRN_ASSERT(weights->block_count <= BLOCKS_MAX);
+    for (uint32_t i = 0; i < weights->block_count; ++i) {
+        weights->blocks[i] = weights->block_size * BODY_WEIGHT;
+    }
+    weights->total = (uint64_t)weights->block_count * weights->block_size * BODY_WEIGHT;
+    weigh_edges(weights, &soft_step->contact_graph, CONTACT_WEIGHT);
+    weigh_edges(weights, &soft_step->joint_graph, JOINT_WEIGHT);
+}
+
+// Divides the bodies so that the owners have about the same weight.
+static cairn_graph_owners divide(const body_weights *weights, uint32_t count) {
+    cairn_graph_owners owners = {.count = count};
+    uint64_t sum = 0;
+    uint32_t owner = 1;
+    for (uint32_t i = 0; i < weights->block_count; ++i) {
+        while (owner < count && sum * count >= weights->total * owner) {
+            owners.first_body[owner++] = i * weights->block_size;
+        }
+        sum += weights->blocks[i];
+    }
+    for (; owner <= count; ++owner) {
+        owners.first_body[owner] = weights->moving_count;
+    }
+    return owners;
+}
+
+// Whether no owner has more than a sixteenth above its part.
+static bool divides_well(const body_weights *weights, const cairn_graph_owners *owners) {
+    uint64_t sum = 0;
+    uint32_t owner = 0;
+    for (uint32_t i = 0; i < weights->block_count; ++i) {
+        if (owner + 1 < owners->count && i * weights->block_size >= owners->first_body[owner + 1]) {
+            ++owner;
+            sum = 0;
+        }
+        sum += weights->blocks[i];
+        if (sum * owners->count * 16 > weights->total * 17) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The division of the last step stays while it is good enough, and with it the graph of the joints
+// and what is in the caches of the processors.
+static cairn_graph_owners choose_owners(const cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    const cairn_graph_owners *last = &soft_step->contact_graph.owners;
+    const uint32_t workers = cairn_task_scheduler_workers(world->scheduler);
+    if (workers < 2) {
+        return cairn_graph_single_owner(soft_step->moving_count);
+    }
+    body_weights weights;
+    weigh_bodies(soft_step, &weights);
+    const uint64_t most = weights.total / OWNER_WEIGHT_MIN + 1;
+    const uint32_t limit = workers < CAIRN_OWNERS_MAX ? workers : CAIRN_OWNERS_MAX;
+    const uint32_t count = most < limit ? (uint32_t)most : limit;
+    if (last->count == count && last->first_body[count] == weights.moving_count &&
+        divides_well(&weights, last)) {
+        return *last;
+    }
+    return divide(&weights, count);
+}
+
 // In a session of its own: what follows is serial, and longer than helpers wait for a stage.
 void cairn_soft_step_begin(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     cairn_task_scheduler_run_session(world->scheduler, gather, world);
-    cairn_constraint_graph_build(&soft_step->contact_graph, soft_step->body_count,
-        soft_step->moving_count, soft_step->wide_kernel.lanes);
-}
-
-static void prepare_constraints(cairn_world *world) {
-    cairn_task_scheduler_split(world->scheduler, store_contact_colours, world, 0,
-        world->soft_step->contact_graph.edge_count, EDGES_SHARED_MIN);
-    limit_loads(world);
-    build_joint_graph(world);
-    cairn_driven_joints_prepare(world);
-    for_each(world, joints_of(world), CAIRN_CONSTRAINT_PREPARE);
-    for_each(world, contacts_of(world), CAIRN_CONSTRAINT_PREPARE);
-    cairn_stage_done(world, CAIRN_STAGE_PREPARE);
-}
-
-static void store_impulses(cairn_world *world) {
-    for_each(world, joints_of(world), CAIRN_CONSTRAINT_STORE);
-    cairn_driven_joints_store(world);
-    for_each(world, contacts_of(world), CAIRN_CONSTRAINT_STORE);
-}
-
-// Stores the impulses so far for the trace. Nothing else reads them before the step ends.
-static void trace_pass(cairn_world *world, uint32_t substep, cairn_pass after) {
-    if (cairn_traced(world)) {
-        store_impulses(world);
-        CAIRN_ASSERT(substep >= 1 && substep <= world->def.substeps);
-        cairn_trace_pass_done(world, substep, after);
-    }
-}
-
-// Begins the next round of impacts. Returns whether some bodies collide in it.
-static bool find_impacts(cairn_world *world, bool first_of_substep) {
-    cairn_soft_step *soft_step = world->soft_step;
-    cairn_solver_context *wide = &soft_step->wide_context;
-    wide->impact_after = first_of_substep ? 0 : wide->impact_round;
-    wide->impact_round += 1;
-    soft_step->overflow_context.impact_after = wide->impact_after;
-    soft_step->overflow_context.impact_round = wide->impact_round;
-    if (wide->impact_round == 1) {
-        memset(soft_step->struck, 0, soft_step->body_count * sizeof *soft_step->struck);
-    }
-    atomic_store_explicit(&soft_step->impact_found, 0, memory_order_relaxed);
-    for_each(world, contacts_of(world), CAIRN_CONSTRAINT_FIND_IMPACTS);
-    return atomic_load_explicit(&soft_step->impact_found, memory_order_relaxed) != 0;
-}
-
-// Rounds of impacts until no two bodies meet, or the next substep has to go on with the rest.
-static void solve_impacts(cairn_world *world) {
-    if (atomic_load_explicit(&world->soft_step->restitution_found, memory_order_relaxed) == 0) {
-        return;
-    }
-    for (uint32_t i = 0; i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts(world, i == 0); ++i) {
-        for (uint32_t k = 0; k < CAIRN_IMPACT_SWEEPS; ++k) {
-            sweep(world, contacts_of(world), CAIRN_CONSTRAINT_SOLVE_IMPACTS);
-        }
-    }
-}
-
-static void for_moving_bodies(cairn_world *world, cairn_kernel_pass *run) {
-    const uint32_t count = world->soft_step->moving_count;
-    cairn_kernel_pass_run(world, run, 0, count, BODIES_SHARED_MIN);
-}
-
-// The impulses of the last step, each where the last step had it: those of the joints' relax pass
-// wait for the next one.
-static void warm_start(cairn_world *world, constraint_set joints, constraint_set contacts) {
-    if (joints.graph->edge_count > 0) {
-        sweep(world, joints, CAIRN_CONSTRAINT_WARM_START_RELAX);
-        for_moving_bodies(world, world->soft_step->wide_kernel.bodies->hold_relax_change);
-        sweep(world, joints, CAIRN_CONSTRAINT_WARM_START);
-    }
-    cairn_driven_joints_warm_start(world);
-    sweep(world, contacts, CAIRN_CONSTRAINT_WARM_START);
-}
-
-// In both directions, and first against the order of the colours: the better joints relax, the
-// stiffer they may be before a chain jitters.
-static void relax_joints(cairn_world *world, constraint_set joints) {
-    const cairn_body_passes *bodies = world->soft_step->wide_kernel.bodies;
-    if (joints.graph->edge_count == 0) {
-        return;
-    }
-    for_moving_bodies(world, bodies->begin_relax);
-    for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
-        solve_colour(world, joints, CAIRN_CONSTRAINT_BEGIN_RELAX, colour - 1);
-    }
-    solve_overflow(world, joints, CAIRN_CONSTRAINT_BEGIN_RELAX);
-    sweep(world, joints, CAIRN_CONSTRAINT_RELAX);
-    for_moving_bodies(world, bodies->end_relax);
-}
-
-// Biased, joints are solved last, and twice: contacts must not pull the limbs of a ragdoll apart,
-// and what one sweep leaves feeds energy into a chain. Relaxed, contacts are solved last.
-static void run_substeps(cairn_world *world) {
-    const constraint_set contacts = contacts_of(world);
-    const constraint_set joints = joints_of(world);
-    CAIRN_ASSERT(world->soft_step->moving_count < world->soft_step->body_count);
-    for (uint32_t i = 0; i < world->def.substeps; ++i) {
-        cairn_solver_bodies_integrate_velocities(world, i == 0);
-        if (i == 0) {
-            warm_start(world, joints, contacts);
-        }
-        trace_pass(world, i + 1, CAIRN_PASS_INTEGRATE_VELOCITIES);
-        solve_impacts(world);
-        sweep(world, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
-        sweep(world, joints, CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED);
-        sweep(world, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);
-        cairn_driven_joints_solve_biased(world);
-        trace_pass(world, i + 1, CAIRN_PASS_SOLVE_BIASED);
-        cairn_solver_bodies_integrate_positions(world);
-        trace_pass(world, i + 1, CAIRN_PASS_INTEGRATE_POSITIONS);
-        relax_joints(world, joints);
-        cairn_driven_joints_relax(world);
-        sweep(world, contacts, CAIRN_CONSTRAINT_RELAX);
-        if (world->hit_shapes > 0) {
-            for_each(world, contacts, CAIRN_CONSTRAINT_SUM_IMPULSES);
-        }
-        trace_pass(world, i + 1, CAIRN_PASS_RELAX);
-    }
-    // Not in each substep, which would take the change for an impulse and repeat it.
-    sweep(world, joints, CAIRN_CONSTRAINT_DAMP);
-    store_impulses(world);
+    const bool joints_changed = gather_joints(world);
+    const cairn_graph_owners owners = choose_owners(world);
+    cairn_constraint_graph_build(
+        &soft_step->contact_graph, soft_step->body_count, &owners, soft_step->wide_kernel.lanes);
+    build_joint_graph(world, joints_changed, &owners);
 }
 
 void cairn_soft_step_solve(cairn_world *world) {
-    prepare_constraints(world);
-    run_substeps(world);
-    cairn_stage_done(world, CAIRN_STAGE_SOLVE);
-    if (world->hit_shapes > 0) {
-        cairn_contact_events_add_hits(
-            world, &world->soft_step->contact_graph, world->soft_step->contact_impulses);
-    }
+    limit_loads(world);
+    cairn_driven_joints_prepare(world);
+    cairn_soft_step_run(world);
 }

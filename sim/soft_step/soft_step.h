@@ -63,10 +63,9 @@ void cairn_soft_step_allocate(
 // latter CAIRN_STAGE_SOLVE.
 void cairn_soft_step_begin(cairn_world *world);
 void cairn_soft_step_solve(cairn_world *world);
-// Runs a pass of the wide kernel on the items begin .. end - 1, shared among the workers if there
-// are more than `shared_min`.
-void cairn_kernel_pass_run(
-    cairn_world *world, cairn_kernel_pass *run, uint32_t begin, uint32_t end, uint32_t shared_min);
+// Prepares the constraints, runs the substeps, stores the impulses, and writes poses and velocities
+// to the state; in a session.
+void cairn_soft_step_run(cairn_world *world);
 
 // Assigns the dense array of solver bodies: first those that take impulses, in order of slot; then
 // one static body that stands for all that do not move; then kinematic ones that move.
@@ -80,22 +79,20 @@ bool cairn_solver_bodies_disable_invalid(cairn_world *world);
 void cairn_solver_bodies_clear_forces(cairn_world *world);
 // Lists the bodies with gyroscopic torque.
 void cairn_solver_bodies_prepare_gyroscopic(cairn_world *world);
-// Applies forces and damping, and gyroscopic torque; after the first substep also the impulses of
-// the last one again.
-void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first);
-// Moves the bodies by their velocities for one substep.
-void cairn_solver_bodies_integrate_positions(cairn_world *world);
-// Writes poses and velocities to the state, and lists the valid bodies that may have to be swept. A
-// body whose result is invalid stays where it was and is disabled.
-void cairn_solver_bodies_scatter(cairn_world *world);
+// Gyroscopic torque, after velocities and after positions were integrated.
+void cairn_solver_bodies_begin_gyroscopic(cairn_world *world);
+void cairn_solver_bodies_finish_gyroscopic(cairn_world *world);
+// Lists the valid bodies that may have to be swept. A body whose result is invalid stays where it
+// was and is disabled.
+void cairn_solver_bodies_list_strayed(cairn_world *world);
 
 // Driven joints: the rows of sim/constraint/joint_rows.h, one joint after the other in order of
 // slot; joints that no moving body connects are shared among the workers. Prepare lists those of
 // which a body takes impulses and builds their rows, after the contacts were gathered.
 void cairn_driven_joints_prepare(cairn_world *world);
-// The rest does nothing in a world without driven joints.
-void cairn_driven_joints_warm_start(cairn_world *world);
-void cairn_driven_joints_solve_biased(cairn_world *world);
+// The rest works on the groups of one of `size` workers.
+void cairn_driven_joints_warm_start(cairn_world *world, uint32_t rank, uint32_t size);
+void cairn_driven_joints_solve_biased(cairn_world *world, uint32_t rank, uint32_t size);
 // Builds the rows again for the new poses, and relaxes them in both directions.
-void cairn_driven_joints_relax(cairn_world *world);
-void cairn_driven_joints_store(cairn_world *world);
+void cairn_driven_joints_relax(cairn_world *world, uint32_t rank, uint32_t size);
+void cairn_driven_joints_store(cairn_world *world, uint32_t rank, uint32_t size);

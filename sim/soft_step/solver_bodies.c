@@ -73,18 +73,6 @@ static void run_kernel_pass(const void *argument, uint32_t begin, uint32_t end) 
     work->run(work->context, begin, end);
 }
 
-void cairn_kernel_pass_run(
-    cairn_world *world, cairn_kernel_pass *run, uint32_t begin, uint32_t end, uint32_t shared_min) {
-    CAIRN_ASSERT(run != NULL);
-    const kernel_work work = {.run = run, .context = &world->soft_step->wide_context};
-    cairn_task_scheduler_split(world->scheduler, run_kernel_pass, &work, begin, end, shared_min);
-}
-
-static void for_bodies(cairn_world *world, cairn_kernel_pass *run, uint32_t count) {
-    CAIRN_ASSERT(count <= world->soft_step->body_count);
-    cairn_kernel_pass_run(world, run, 0, count, BODIES_SHARED_MIN);
-}
-
 bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     CAIRN_ASSERT(soft_step->moving_count < soft_step->body_count);
@@ -109,7 +97,10 @@ void cairn_solver_bodies_assign(cairn_world *world) {
 
 void cairn_solver_bodies_gather(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
-    for_bodies(world, soft_step->wide_kernel.bodies->gather, soft_step->moving_count);
+    const kernel_work work = {
+        .run = soft_step->wide_kernel.bodies->gather, .context = &soft_step->wide_context};
+    cairn_task_scheduler_split(
+        world->scheduler, run_kernel_pass, &work, 0, soft_step->moving_count, BODIES_SHARED_MIN);
 }
 
 static void clear_some_forces(const void *context, uint32_t begin, uint32_t end) {
@@ -158,7 +149,7 @@ static void change_angular_velocity(
     copy3(unconstrained, vec3_add(vec3_at(unconstrained), change));
 }
 
-static void begin_gyroscopic(cairn_world *world) {
+void cairn_solver_bodies_begin_gyroscopic(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     for (uint32_t i = 0; i < soft_step->gyroscopic_count; ++i) {
         const uint32_t body = soft_step->gyroscopic_bodies[i];
@@ -169,7 +160,7 @@ static void begin_gyroscopic(cairn_world *world) {
     }
 }
 
-static void finish_gyroscopic(cairn_world *world) {
+void cairn_solver_bodies_finish_gyroscopic(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     for (uint32_t i = 0; i < soft_step->gyroscopic_count; ++i) {
         const uint32_t body = soft_step->gyroscopic_bodies[i];
@@ -198,23 +189,8 @@ void cairn_solver_bodies_prepare_gyroscopic(cairn_world *world) {
     soft_step->gyroscopic_count = count;
 }
 
-void cairn_solver_bodies_integrate_velocities(cairn_world *world, bool first) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    const cairn_body_passes *bodies = soft_step->wide_kernel.bodies;
-    for_bodies(world, first ? bodies->integrate_velocities_first : bodies->integrate_velocities,
-        soft_step->moving_count);
-    begin_gyroscopic(world);
-}
-
-void cairn_solver_bodies_integrate_positions(cairn_world *world) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    for_bodies(world, soft_step->wide_kernel.bodies->integrate_positions, soft_step->body_count);
-    finish_gyroscopic(world);
-}
-
-void cairn_solver_bodies_scatter(cairn_world *world) {
+void cairn_solver_bodies_list_strayed(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
-    for_bodies(world, soft_step->wide_kernel.bodies->scatter, soft_step->moving_count);
     soft_step->strayed_count = 0;
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
         if (soft_step->outcome[i] == CAIRN_OUTCOME_STRAYED) {

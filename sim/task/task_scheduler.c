@@ -148,6 +148,7 @@ static void run_session(cairn_task_scheduler *scheduler, void (*main)(void *argu
         scheduler->shares[i].late = 0;
     }
     atomic_store_explicit(&scheduler->stage, 0, memory_order_relaxed);
+    atomic_store_explicit(&scheduler->team_stage, 0, memory_order_relaxed);
     CAIRN_ASSERT(parallel->run != NULL);
     parallel->run(parallel->context, run_worker, scheduler, workers);
     scheduler->in_session = false;
@@ -192,14 +193,20 @@ static void finish_share(
     }
 }
 
+// Offers a stage of `count` shares, whose items are set. Returns its number.
+static uint32_t offer_stage(cairn_task_scheduler *scheduler, uint32_t count) {
+    const uint32_t stage = ++scheduler->stage_count;
+    CAIRN_ASSERT(count <= CAIRN_WORKERS_MAX && stage < CLOSED >> STAGE_SHIFT);
+    atomic_store_explicit(&scheduler->stage, stage << STAGE_SHIFT | count, memory_order_release);
+    return stage;
+}
+
 static void run_stage(void *argument) {
     cairn_task_scheduler *scheduler = argument;
     const uint32_t workers = scheduler->parallel->workers;
     const uint32_t items = scheduler->end - scheduler->begin;
     const uint32_t count = workers < items ? workers : items;
-    const uint32_t stage = ++scheduler->stage_count;
-    CAIRN_ASSERT(count <= CAIRN_WORKERS_MAX && stage < CLOSED >> STAGE_SHIFT);
-    atomic_store_explicit(&scheduler->stage, stage << STAGE_SHIFT | count, memory_order_release);
+    const uint32_t stage = offer_stage(scheduler, count);
     run_share(scheduler, 0, count);
     for (uint32_t worker = 1; worker < count; ++worker) {
         finish_share(scheduler, worker, stage, count);
@@ -236,14 +243,15 @@ static uint32_t block_size(uint32_t count, uint32_t workers, uint32_t block_min)
     return size > least ? size : least;
 }
 
-static uint32_t worker_count(const cairn_task_scheduler *scheduler) {
+uint32_t cairn_task_scheduler_workers(const cairn_task_scheduler *scheduler) {
     return scheduler->parallel == NULL ? 1 : scheduler->parallel->workers;
 }
 
 void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_task *task,
     const void *context, uint32_t begin, uint32_t end, uint32_t block_min) {
     CAIRN_ASSERT(begin <= end && block_min > 0 && task != NULL);
-    const uint32_t size = block_size(end - begin, worker_count(scheduler), block_min);
+    const uint32_t size =
+        block_size(end - begin, cairn_task_scheduler_workers(scheduler), block_min);
     if (size == 0) {
         if (begin < end) {
             task(context, begin, end);
@@ -261,7 +269,7 @@ void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_ta
 void cairn_task_scheduler_split(cairn_task_scheduler *scheduler, cairn_task *task,
     const void *context, uint32_t begin, uint32_t end, uint32_t shared_min) {
     CAIRN_ASSERT(begin <= end && task != NULL);
-    if (worker_count(scheduler) < 2 || end - begin <= shared_min) {
+    if (cairn_task_scheduler_workers(scheduler) < 2 || end - begin <= shared_min) {
         if (begin < end) {
             task(context, begin, end);
         }
@@ -270,4 +278,130 @@ void cairn_task_scheduler_split(cairn_task_scheduler *scheduler, cairn_task *tas
     set_stage(scheduler, task, context, begin, end);
     scheduler->block = 0;
     run_alone_or_in_session(scheduler);
+}
+
+// ---- Teams
+
+// Between two looks at a word that another member is about to write.
+static void wait_for_member(const cairn_task_scheduler *scheduler, uint32_t *looks) {
+    const cairn_parallel *parallel = scheduler->parallel;
+    if (*looks < LOOKS_MAX || parallel->wait == NULL) {
+        pause_after(*looks);
+    } else {
+        parallel->wait(parallel->context, *looks == LOOKS_MAX);
+    }
+    *looks += *looks <= LOOKS_MAX ? 1u : 0u;
+}
+
+// Waits until all other members have published the phase.
+static void await_phase(const cairn_team_member *member, uint32_t phase) {
+    const cairn_task_scheduler *scheduler = member->scheduler;
+    for (uint32_t rank = 0; rank < member->size; ++rank) {
+        uint32_t looks = 0;
+        while (rank != member->rank && atomic_load_explicit(&scheduler->team[rank].published,
+                                           memory_order_acquire) < phase) {
+            wait_for_member(scheduler, &looks);
+        }
+    }
+}
+
+void cairn_team_begin_phase(cairn_team_member *member) {
+    if (member->size > 1) {
+        await_phase(member, member->phase);
+        member->phase += 1;
+    }
+}
+
+void cairn_team_publish_phase(cairn_team_member *member) {
+    if (member->size > 1) {
+        atomic_store_explicit(
+            &member->scheduler->team[member->rank].published, member->phase, memory_order_release);
+    }
+}
+
+void cairn_team_meet(cairn_team_member *member) {
+    if (member->size > 1) {
+        member->phase += 1;
+        cairn_team_publish_phase(member);
+        await_phase(member, member->phase);
+    }
+}
+
+typedef struct team_work {
+    cairn_task_scheduler *scheduler;
+    cairn_team_task *task;
+    void *context;
+} team_work;
+
+// The share of a helper is its number. It has begun, so the main thread counts it as a member.
+static void join_team(const void *argument, uint32_t begin, uint32_t end) {
+    const team_work *work = argument;
+    cairn_task_scheduler *scheduler = work->scheduler;
+    CAIRN_ASSERT(begin + 1 == end && begin < CAIRN_WORKERS_MAX);
+    const uint32_t stage =
+        atomic_load_explicit(&scheduler->stage, memory_order_relaxed) >> STAGE_SHIFT;
+    uint32_t looks = 0;
+    while (atomic_load_explicit(&scheduler->team_stage, memory_order_acquire) != stage) {
+        wait_for_member(scheduler, &looks);
+    }
+    cairn_team_member member = {
+        .scheduler = scheduler, .rank = scheduler->team_ranks[begin], .size = scheduler->team_size};
+    work->task(work->context, &member);
+}
+
+// Whether a helper begins its share of the stage soon, even if it is on its way to the session. If
+// not, the share is taken from it.
+static bool helper_comes(cairn_task_scheduler *scheduler, uint32_t worker, uint32_t stage) {
+    cairn_task_share *share = &scheduler->shares[worker];
+    for (uint32_t looks = 0;; ++looks) {
+        unsigned int progress = atomic_load_explicit(&share->progress, memory_order_relaxed);
+        if (progress == 2 * stage - 1) {
+            return true;
+        }
+        if (looks >= GRACE_LOOKS &&
+            atomic_compare_exchange_strong_explicit(&share->progress, &progress, 2 * stage,
+                memory_order_relaxed, memory_order_relaxed)) {
+            share->late = 1;
+            return false;
+        }
+        pause_after(looks);
+    }
+}
+
+// Gathers the helpers that come, and gives them ranks in their order.
+static void form_team(cairn_task_scheduler *scheduler, uint32_t stage, uint32_t count) {
+    uint32_t size = 1;
+    for (uint32_t worker = 1; worker < count; ++worker) {
+        const bool comes = helper_comes(scheduler, worker, stage);
+        scheduler->team_ranks[worker] = (unsigned char)(comes ? size++ : 0);
+    }
+    for (uint32_t rank = 0; rank < size; ++rank) {
+        atomic_store_explicit(&scheduler->team[rank].published, 0, memory_order_relaxed);
+    }
+    scheduler->team_size = size;
+    atomic_store_explicit(&scheduler->team_stage, stage, memory_order_release);
+}
+
+void cairn_task_scheduler_run_team(
+    cairn_task_scheduler *scheduler, cairn_team_task *task, void *context, uint32_t size_max) {
+    const uint32_t workers = cairn_task_scheduler_workers(scheduler);
+    const uint32_t count = workers < size_max ? workers : size_max;
+    cairn_team_member member = {.scheduler = scheduler, .rank = 0, .size = 1};
+    CAIRN_ASSERT(task != NULL && count <= CAIRN_WORKERS_MAX);
+    if (count < 2 || !scheduler->in_session) {
+        task(context, &member);
+        return;
+    }
+    const team_work work = {.scheduler = scheduler, .task = task, .context = context};
+    set_stage(scheduler, join_team, &work, 0, count);
+    scheduler->block = 0;
+    const uint32_t stage = offer_stage(scheduler, count);
+    form_team(scheduler, stage, count);
+    member.size = scheduler->team_size;
+    task(context, &member);
+    for (uint32_t worker = 1; worker < count; ++worker) {
+        if (scheduler->team_ranks[worker] != 0) {
+            finish_share(scheduler, worker, stage, count);
+        }
+    }
 }

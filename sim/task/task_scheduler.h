@@ -20,6 +20,27 @@
 // Works on the items begin .. end - 1 of a stage.
 typedef void cairn_task(const void *context, uint32_t begin, uint32_t end);
 
+typedef struct cairn_task_scheduler cairn_task_scheduler;
+
+// A worker that runs a task together with others, all of them at the same time. They agree on how
+// far each has come by phases, which all members go through in the same order: one cache line that
+// passes from each to the others, where a stage takes four.
+typedef struct cairn_team_member {
+    cairn_task_scheduler *scheduler;
+    uint32_t rank;  // 0: the main thread
+    uint32_t size;  // members
+    uint32_t phase; // the last one that this member has begun
+} cairn_team_member;
+typedef void cairn_team_task(void *context, cairn_team_member *member);
+
+// A phase has a part that other members wait for, and a rest. Begin waits until all members have
+// published the phase before, so what this member does next may read and write what their parts
+// did. The rest, after publishing, must not touch what other members touch in their next part.
+void cairn_team_begin_phase(cairn_team_member *member);
+void cairn_team_publish_phase(cairn_team_member *member);
+// Waits until all members have come here: a phase of its own.
+void cairn_team_meet(cairn_team_member *member);
+
 // What helpers and the main thread tell each other about a worker's share. Alone in its cache line:
 // a line that two processors write takes them as long as the work of a small stage.
 typedef struct cairn_task_share {
@@ -29,7 +50,12 @@ typedef struct cairn_task_share {
     unsigned char apart[CAIRN_CACHE_LINE - 3 * sizeof(uint32_t)];
 } cairn_task_share;
 
-typedef struct cairn_task_scheduler cairn_task_scheduler;
+// How far a member of a team has come, alone in its cache line for the same reason.
+typedef struct cairn_team_progress {
+    atomic_uint published; // the last phase
+    unsigned char apart[CAIRN_CACHE_LINE - sizeof(atomic_uint)];
+} cairn_team_progress;
+
 struct cairn_task_scheduler {
     const cairn_parallel *parallel; // NULL: the main thread alone
     void (*main)(void *argument);   // of the session
@@ -51,8 +77,16 @@ struct cairn_task_scheduler {
     atomic_uint offer;
     unsigned char apart_from_offer[CAIRN_CACHE_LINE];
     cairn_task_share shares[CAIRN_WORKERS_MAX]; // element 0 is unused
+    // The team of a stage: written by the main thread before it stores the number of the stage.
+    atomic_uint team_stage;
+    uint32_t team_size;
+    unsigned char team_ranks[CAIRN_WORKERS_MAX]; // of the workers that are members
+    unsigned char apart_from_team[CAIRN_CACHE_LINE];
+    cairn_team_progress team[CAIRN_WORKERS_MAX]; // by rank
 };
 
+// How many workers there are, with the main thread.
+uint32_t cairn_task_scheduler_workers(const cairn_task_scheduler *scheduler);
 // Calls main(argument) on this thread in a session: helpers wait for the next stage without
 // leaving, for some hundred microseconds. For stages that follow each other quickly. Must not be
 // called in a session.
@@ -69,3 +103,8 @@ void cairn_task_scheduler_parallel_for(cairn_task_scheduler *scheduler, cairn_ta
 // microseconds.
 void cairn_task_scheduler_split(cairn_task_scheduler *scheduler, cairn_task *task,
     const void *context, uint32_t begin, uint32_t end, uint32_t shared_min);
+// Runs the task on the main thread and on each helper that answers within two microseconds, at most
+// `size_max` members in all, and returns when all have ended. Outside a session the main thread is
+// the only member.
+void cairn_task_scheduler_run_team(
+    cairn_task_scheduler *scheduler, cairn_team_task *task, void *context, uint32_t size_max);

@@ -133,7 +133,7 @@ FAULTS = {
         ("sim/pgs/impact.c", "&& constraint->material.restitution > 0.0f;",
          "&& constraint->material.restitution > 0.0f && !FAULT;")]),
     "one-round": ("a shock passes to one body in a substep", "physics.bounce", [
-        ("sim/soft_step/soft_step.c", "i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts",
+        ("sim/soft_step/substeps.c", "i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts",
          "i < (FAULT ? 1u : CAIRN_IMPACT_ROUNDS_MAX) && find_impacts")]),
     "impact-repeated": ("the next substep repeats an impact", "physics.bounce", [
         (CONTACT, "context->integration[index[i]].unconstrained_velocity[k] += rows[i][k];",
@@ -212,13 +212,12 @@ FAULTS = {
          "if (!FAULT) {\n        visit_pairs(world, false, keep_awake);\n    }")]),
     # ---- joints
     "relax-once": ("joints are relaxed in one direction of the sweep", "physics.pendulum", [
-        ("sim/soft_step/soft_step.c",
-         "    sweep(world, joints, CAIRN_CONSTRAINT_RELAX);\n    for_moving_bodies(world, bodies->end_relax);",
-         "    if (!FAULT) {\n        sweep(world, joints, CAIRN_CONSTRAINT_RELAX);\n    }\n"
-         "    for_moving_bodies(world, bodies->end_relax);")]),
+        ("sim/soft_step/substeps.c",
+         "    sweep(share, joints, CAIRN_CONSTRAINT_RELAX);\n    meet(share);\n",
+         "    if (!FAULT) {\n        sweep(share, joints, CAIRN_CONSTRAINT_RELAX);\n    }\n    meet(share);\n")]),
     "bias-once": ("joints have one biased sweep in a substep", "physics.pendulum", [
-        ("sim/soft_step/soft_step.c", "sweep(world, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);",
-         "if (!FAULT) {\n            sweep(world, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);\n        }")]),
+        ("sim/soft_step/substeps.c", "sweep(share, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);",
+         "if (!FAULT) {\n            sweep(share, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);\n        }")]),
     "chord-none": ("the velocity of the chord is not asked for", "physics.pendulum", [
         ("sim/soft_step/joint_linear.h", "velocity_error = lanes3_add(velocity_error, linear->chord);",
          "velocity_error = FAULT ? velocity_error : lanes3_add(velocity_error, linear->chord);")]),

@@ -26,9 +26,9 @@ MUTANTS = {
     cairn_world_derive(world, differed);
 """)]),
     2: ("constraints are solved in another order", [(
-        "sim/soft_step/soft_step.c",
-        "solve_colour(world, set, stage, i);",
-        "solve_colour(world, set, stage, FAULT ? CAIRN_COLOURS - 1 - i : i);",
+        "sim/soft_step/substeps.c",
+        "solve_colour(share, set, stage, i);",
+        "solve_colour(share, set, stage, FAULT ? CAIRN_COLOURS - 1 - i : i);",
     ), (
         "sim/pgs/contact_solver.c",
         "solve_contact(world, &world->pgs->contacts[i]);",
@@ -45,17 +45,17 @@ MUTANTS = {
         "const float sum = FAULT ? linear + (angular_a + angular_b) : linear + angular_a + angular_b;")]),
     4: ("constraints that share a body lie side by side in the lanes", [(
         "sim/constraint/graph.c",
-        "return edge->colour * CAIRN_EDGE_KINDS + edge->kind;",
-        "return (FAULT ? edge->colour / 2 * 2 : edge->colour) * CAIRN_EDGE_KINDS + edge->kind;")]),
+        "(edge->colour * graph->owners.count + owner)",
+        "((FAULT ? edge->colour / 2 * 2 : edge->colour) * graph->owners.count + owner)")]),
     5: ("what one lane needs is done to its neighbours as well", [(
         "sim/soft_step/contact_solver.c",
         "lanes_less(zero, wide->restitution)",
         "lanes_less(lanes_all(FAULT ? -1.0f : 0.0f), wide->restitution)")]),
     6: ("colours are solved in another order if there are helper threads", [(
-        "sim/soft_step/soft_step.c",
+        "sim/soft_step/substeps.c",
         "    for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {\n",
         "    for (uint32_t k = 0; k < CAIRN_COLOURS; ++k) {\n"
-        "        const uint32_t i = FAULT && world->scheduler->parallel != NULL"
+        "        const uint32_t i = FAULT && share->world->scheduler->parallel != NULL"
         " ? CAIRN_COLOURS - 1 - k : k;\n")]),
     7: ("helper threads keep the floating-point mode that they came with", [(
         "sim/task/task_scheduler.c",

@@ -150,3 +150,78 @@ TEST("helpers that come late or early are not waited for") {
     share_stages(&scheduler);
     cairn_task_scheduler_run_session(&scheduler, share_stages_in_session, &scheduler);
 }
+
+// What the members of a team wrote in each phase: first each its part, then its rest.
+#define PHASES 300u
+#define MEMBERS_MAX 4u
+
+typedef struct team_run {
+    cairn_task_scheduler *scheduler;
+    uint32_t size_max;
+    uint32_t size;
+    uint32_t parts[MEMBERS_MAX][16]; // not atomic: the thread sanitizer watches them
+    uint32_t rests[MEMBERS_MAX][16];
+    bool seen; // each member saw what all others had written
+} team_run;
+
+static void walk_phases(void *context, cairn_team_member *member) {
+    team_run *run = context;
+    bool seen = true;
+    for (uint32_t phase = 1; phase <= PHASES; ++phase) {
+        cairn_team_begin_phase(member);
+        for (uint32_t rank = 0; rank < member->size; ++rank) {
+            seen = seen && run->parts[rank][(phase - 1) % 2] == phase - 1;
+        }
+        run->parts[member->rank][phase % 2] = phase;
+        cairn_team_publish_phase(member);
+        run->rests[member->rank][0] = phase;
+    }
+    cairn_team_meet(member);
+    for (uint32_t rank = 0; rank < member->size; ++rank) {
+        seen = seen && run->rests[rank][0] == PHASES;
+    }
+    cairn_team_meet(member);
+    if (member->rank == 0) {
+        run->size = member->size;
+        run->seen = seen;
+    }
+}
+
+static void run_two_teams(void *argument) {
+    team_run *run = argument;
+    for (int i = 0; i < 2; ++i) {
+        memset(run->parts, 0, sizeof run->parts);
+        memset(run->rests, 0, sizeof run->rests);
+        run->seen = false;
+        cairn_task_scheduler_run_team(run->scheduler, walk_phases, run, run->size_max);
+        assert_true(run->seen);
+        assert_in_range(run->size, 1, run->size_max);
+    }
+}
+
+TEST("members of a team see what the others did in the phases before") {
+    for (uint32_t workers = 1; workers <= MEMBERS_MAX; ++workers) {
+        SCOPED(cairn_pool) *pool = NULL;
+        assert_int_equal(cairn_pool_create(workers, &pool), CAIRN_OK);
+        const cairn_parallel parallel = {.context = pool,
+            .workers = workers,
+            .run = cairn_pool_parallel,
+            .wait = cairn_pool_wait};
+        cairn_task_scheduler scheduler = {.parallel = &parallel};
+        for (uint32_t i = 0; i < 20; ++i) {
+            team_run run = {.scheduler = &scheduler, .size_max = 1 + i % workers};
+            cairn_task_scheduler_run_session(&scheduler, run_two_teams, &run);
+        }
+    }
+}
+
+TEST("without helpers the main thread is the whole team") {
+    uint32_t runs = 0;
+    const cairn_parallel parallel = {.context = &runs, .workers = 3, .run = run_main_first};
+    cairn_task_scheduler scheduler = {.parallel = &parallel};
+    team_run run = {.scheduler = &scheduler, .size_max = 3};
+    cairn_task_scheduler_run_session(&scheduler, run_two_teams, &run);
+    assert_int_equal(run.size, 1);
+    run_two_teams(&run); // in no session
+    assert_int_equal(run.size, 1);
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+
+// The list of what is done with bodies, contacts and joints between the forces of a step and its
+// new poses. All workers walk this list together, each with its own share of the bodies and
+// constraints, which is the same throughout the step, so that the data stays in its cache. They
+// meet only where one needs what another did (sim/task/task_scheduler.h, teams).
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/collide/contact_events.h"
+#include "sim/math/limits.h"
+#include "sim/soft_step/soft_step.h"
+#include "sim/state/trace_hook.h"
+#include "sim/task/task_scheduler.h"
+
+// A worker's share: the owners first_owner .. end_owner - 1 of the constraint graphs.
+typedef struct worker_share {
+    cairn_world *world;
+    cairn_team_member *member;
+    uint32_t first_owner;
+    uint32_t end_owner;
+} worker_share;
+
+// All contacts or all joints of the step, and what computes them.
+typedef struct constraint_set {
+    const cairn_constraint_graph *graph;
+    const cairn_constraint_kernel *wide;
+    const cairn_constraint_kernel *overflow;
+} constraint_set;
+
+static constraint_set contacts_of(const cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    return (constraint_set){.graph = &soft_step->contact_graph,
+        .wide = soft_step->wide_kernel.contacts,
+        .overflow = soft_step->overflow_kernel.contacts};
+}
+
+static constraint_set joints_of(const cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    return (constraint_set){.graph = &soft_step->joint_graph,
+        .wide = soft_step->wide_kernel.joints,
+        .overflow = soft_step->overflow_kernel.joints};
+}
+
+static bool is_main(const worker_share *share) {
+    return share->member->rank == 0;
+}
+
+static void meet(const worker_share *share) {
+    cairn_team_meet(share->member);
+}
+
+// ---- Constraints
+
+// A worker alone runs all parts at once. Otherwise the constraints of bodies that it shares come
+// first: the others wait for them, while it goes on with those of its own bodies.
+static void solve_colour(
+    const worker_share *share, constraint_set set, cairn_constraint_stage stage, uint32_t colour) {
+    const cairn_constraint_graph *graph = set.graph;
+    const cairn_graph_part *parts = graph->parts[colour];
+    const cairn_solver_context *context = &share->world->soft_step->wide_context;
+    cairn_kernel_pass *run = set.wide->stages[stage];
+    const uint32_t first = parts[0].begin;
+    const uint32_t end = parts[graph->owners.count - 1].end;
+    CAIRN_ASSERT(colour < CAIRN_COLOURS && run != NULL);
+    if (first == end) {
+        return;
+    }
+    if (share->member->size == 1) {
+        run(context, first, end);
+        return;
+    }
+    cairn_team_begin_phase(share->member);
+    for (uint32_t i = share->first_owner; i < share->end_owner; ++i) {
+        run(context, parts[i].begin, parts[i].own_begin);
+    }
+    cairn_team_publish_phase(share->member);
+    for (uint32_t i = share->first_owner; i < share->end_owner; ++i) {
+        run(context, parts[i].own_begin, parts[i].end);
+    }
+}
+
+// Constraints without a colour, one after the other.
+static void run_overflow(
+    const worker_share *share, constraint_set set, cairn_constraint_stage stage) {
+    if (set.graph->overflow_count > 0 && is_main(share)) {
+        CAIRN_ASSERT(set.overflow->stages[stage] != NULL);
+        set.overflow->stages[stage](
+            &share->world->soft_step->overflow_context, 0, set.graph->overflow_count);
+    }
+}
+
+static void solve_overflow(
+    const worker_share *share, constraint_set set, cairn_constraint_stage stage) {
+    if (set.graph->overflow_count > 0) {
+        meet(share);
+        run_overflow(share, set, stage);
+        meet(share);
+    }
+}
+
+static void sweep(const worker_share *share, constraint_set set, cairn_constraint_stage stage) {
+    solve_overflow(share, set, stage);
+    for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
+        solve_colour(share, set, stage, i);
+    }
+}
+
+// For stages that write no body, so that constraints of different colours are independent, too.
+static void for_each(const worker_share *share, constraint_set set, cairn_constraint_stage stage) {
+    CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE ||
+                 stage == CAIRN_CONSTRAINT_SUM_IMPULSES || stage == CAIRN_CONSTRAINT_FIND_IMPACTS);
+    run_overflow(share, set, stage);
+    for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
+        const cairn_graph_part *parts = set.graph->parts[colour];
+        set.wide->stages[stage](&share->world->soft_step->wide_context,
+            parts[share->first_owner].begin, parts[share->end_owner - 1].end);
+    }
+}
+
+// ---- Bodies
+
+// Those that impulses move.
+static void for_moving_bodies(const worker_share *share, cairn_kernel_pass *run) {
+    const cairn_soft_step *soft_step = share->world->soft_step;
+    const cairn_graph_owners *owners = &soft_step->contact_graph.owners;
+    run(&soft_step->wide_context, owners->first_body[share->first_owner],
+        owners->first_body[share->end_owner]);
+}
+
+static void integrate_velocities(const worker_share *share, bool first) {
+    const cairn_soft_step *soft_step = share->world->soft_step;
+    const cairn_body_passes *bodies = soft_step->wide_kernel.bodies;
+    meet(share);
+    for_moving_bodies(
+        share, first ? bodies->integrate_velocities_first : bodies->integrate_velocities);
+    if (soft_step->gyroscopic_count > 0) {
+        meet(share);
+        if (is_main(share)) {
+            cairn_solver_bodies_begin_gyroscopic(share->world);
+        }
+    }
+    meet(share);
+}
+
+static void integrate_positions(const worker_share *share) {
+    const cairn_soft_step *soft_step = share->world->soft_step;
+    const cairn_body_passes *bodies = soft_step->wide_kernel.bodies;
+    meet(share);
+    for_moving_bodies(share, bodies->integrate_positions);
+    if (is_main(share)) {
+        bodies->integrate_positions(
+            &soft_step->wide_context, soft_step->moving_count, soft_step->body_count);
+    }
+    if (soft_step->gyroscopic_count > 0) {
+        meet(share);
+        if (is_main(share)) {
+            cairn_solver_bodies_finish_gyroscopic(share->world);
+        }
+        meet(share);
+    }
+}
+
+// ---- Driven joints: groups that share no body, which need not be of one owner
+
+typedef void driven_part(cairn_world *world, uint32_t rank, uint32_t size);
+
+static void for_driven_joints(const worker_share *share, driven_part *part) {
+    if (share->world->soft_step->driven_count > 0) {
+        meet(share);
+        part(share->world, share->member->rank, share->member->size);
+        meet(share);
+    }
+}
+
+// ---- The parts of a step
+
+static void store_contact_colours(const worker_share *share) {
+    const cairn_constraint_graph *graph = &share->world->soft_step->contact_graph;
+    const uint64_t count = graph->edge_count;
+    const uint32_t begin = (uint32_t)(count * share->member->rank / share->member->size);
+    const uint32_t end = (uint32_t)(count * (share->member->rank + 1) / share->member->size);
+    for (uint32_t i = begin; i < end; ++i) {
+        share->world->state.contacts[graph->edges[i].element].colour = graph->edges[i].colour + 1;
+    }
+}
+
+static void prepare(const worker_share *share) {
+    store_contact_colours(share);
+    for_each(share, joints_of(share->world), CAIRN_CONSTRAINT_PREPARE);
+    for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_PREPARE);
+    if (is_main(share)) {
+        cairn_stage_done(share->world, CAIRN_STAGE_PREPARE);
+    }
+}
+
+static void store_impulses(const worker_share *share) {
+    for_each(share, joints_of(share->world), CAIRN_CONSTRAINT_STORE);
+    for_driven_joints(share, cairn_driven_joints_store);
+    for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_STORE);
+}
+
+// Stores the impulses so far for the trace. Nothing else reads them before the step ends. Such a
+// step has one worker.
+static void trace_pass(const worker_share *share, uint32_t substep, cairn_pass after) {
+    if (cairn_traced(share->world)) {
+        store_impulses(share);
+        CAIRN_ASSERT(substep >= 1 && substep <= share->world->def.substeps);
+        cairn_trace_pass_done(share->world, substep, after);
+    }
+}
+
+static void begin_round(cairn_world *world, bool first_of_substep) {
+    cairn_soft_step *soft_step = world->soft_step;
+    cairn_solver_context *wide = &soft_step->wide_context;
+    wide->impact_after = first_of_substep ? 0 : wide->impact_round;
+    wide->impact_round += 1;
+    soft_step->overflow_context.impact_after = wide->impact_after;
+    soft_step->overflow_context.impact_round = wide->impact_round;
+    if (wide->impact_round == 1) {
+        memset(soft_step->struck, 0, soft_step->body_count * sizeof *soft_step->struck);
+    }
+    atomic_store_explicit(&soft_step->impact_found, 0, memory_order_relaxed);
+}
+
+// Begins the next round of impacts. Returns whether some bodies collide in it.
+static bool find_impacts(const worker_share *share, bool first_of_substep) {
+    meet(share);
+    if (is_main(share)) {
+        begin_round(share->world, first_of_substep);
+    }
+    meet(share);
+    for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_FIND_IMPACTS);
+    meet(share);
+    return atomic_load_explicit(&share->world->soft_step->impact_found, memory_order_relaxed) != 0;
+}
+
+// Rounds of impacts until no two bodies meet, or the next substep has to go on with the rest.
+static void solve_impacts(const worker_share *share) {
+    const cairn_soft_step *soft_step = share->world->soft_step;
+    if (atomic_load_explicit(&soft_step->restitution_found, memory_order_relaxed) == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts(share, i == 0); ++i) {
+        for (uint32_t k = 0; k < CAIRN_IMPACT_SWEEPS; ++k) {
+            sweep(share, contacts_of(share->world), CAIRN_CONSTRAINT_SOLVE_IMPACTS);
+        }
+    }
+}
+
+// Sweeps of contacts and of joints share different bodies, so workers meet between the two.
+static void sweep_joints_after_contacts(const worker_share *share, constraint_set joints) {
+    if (joints.graph->edge_count > 0) {
+        meet(share);
+        sweep(share, joints, CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED);
+        sweep(share, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);
+    }
+}
+
+// The impulses of the last step, each where the last step had it: those of the joints' relax pass
+// wait for the next one.
+static void warm_start(const worker_share *share, constraint_set joints, constraint_set contacts) {
+    const cairn_body_passes *bodies = share->world->soft_step->wide_kernel.bodies;
+    if (joints.graph->edge_count > 0) {
+        sweep(share, joints, CAIRN_CONSTRAINT_WARM_START_RELAX);
+        meet(share);
+        for_moving_bodies(share, bodies->hold_relax_change);
+        meet(share);
+        sweep(share, joints, CAIRN_CONSTRAINT_WARM_START);
+        meet(share);
+    }
+    for_driven_joints(share, cairn_driven_joints_warm_start);
+    sweep(share, contacts, CAIRN_CONSTRAINT_WARM_START);
+}
+
+// In both directions, and first against the order of the colours: the better joints relax, the
+// stiffer they may be before a chain jitters.
+static void relax_joints(const worker_share *share, constraint_set joints) {
+    const cairn_body_passes *bodies = share->world->soft_step->wide_kernel.bodies;
+    if (joints.graph->edge_count == 0) {
+        return;
+    }
+    for_moving_bodies(share, bodies->begin_relax);
+    meet(share);
+    for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
+        solve_colour(share, joints, CAIRN_CONSTRAINT_BEGIN_RELAX, colour - 1);
+    }
+    solve_overflow(share, joints, CAIRN_CONSTRAINT_BEGIN_RELAX);
+    sweep(share, joints, CAIRN_CONSTRAINT_RELAX);
+    meet(share);
+    for_moving_bodies(share, bodies->end_relax);
+}
+
+// Biased, joints are solved last, and twice: contacts must not pull the limbs of a ragdoll apart,
+// and what one sweep leaves feeds energy into a chain. Relaxed, contacts are solved last.
+static void run_substep(const worker_share *share, uint32_t substep) {
+    const constraint_set contacts = contacts_of(share->world);
+    const constraint_set joints = joints_of(share->world);
+    integrate_velocities(share, substep == 1);
+    if (substep == 1) {
+        warm_start(share, joints, contacts);
+    }
+    trace_pass(share, substep, CAIRN_PASS_INTEGRATE_VELOCITIES);
+    solve_impacts(share);
+    sweep(share, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
+    sweep_joints_after_contacts(share, joints);
+    for_driven_joints(share, cairn_driven_joints_solve_biased);
+    trace_pass(share, substep, CAIRN_PASS_SOLVE_BIASED);
+    integrate_positions(share);
+    trace_pass(share, substep, CAIRN_PASS_INTEGRATE_POSITIONS);
+    relax_joints(share, joints);
+    for_driven_joints(share, cairn_driven_joints_relax);
+    meet(share);
+    sweep(share, contacts, CAIRN_CONSTRAINT_RELAX);
+    if (share->world->hit_shapes > 0) {
+        for_each(share, contacts, CAIRN_CONSTRAINT_SUM_IMPULSES);
+    }
+    trace_pass(share, substep, CAIRN_PASS_RELAX);
+}
+
+static void run_member(void *context, cairn_team_member *member) {
+    cairn_world *world = context;
+    const cairn_body_passes *bodies = world->soft_step->wide_kernel.bodies;
+    const uint32_t owners = world->soft_step->contact_graph.owners.count;
+    CAIRN_ASSERT(member->size <= owners && world->soft_step->joint_graph.owners.count == owners);
+    const worker_share share = {.world = world,
+        .member = member,
+        .first_owner = owners * member->rank / member->size,
+        .end_owner = owners * (member->rank + 1) / member->size};
+    prepare(&share);
+    for (uint32_t i = 1; i <= world->def.substeps; ++i) {
+        run_substep(&share, i);
+    }
+    // Not in each substep, which would take the change for an impulse and repeat it.
+    meet(&share);
+    sweep(&share, joints_of(world), CAIRN_CONSTRAINT_DAMP);
+    store_impulses(&share);
+    meet(&share);
+    if (is_main(&share)) {
+        cairn_stage_done(world, CAIRN_STAGE_SOLVE);
+    }
+    if (world->hit_shapes > 0) {
+        // Where bodies hit each other is said for the poses before the step.
+        if (is_main(&share)) {
+            cairn_contact_events_add_hits(
+                world, &world->soft_step->contact_graph, world->soft_step->contact_impulses);
+        }
+        meet(&share);
+    }
+    for_moving_bodies(&share, bodies->scatter);
+}
+
+void cairn_soft_step_run(cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    CAIRN_ASSERT(soft_step->moving_count < soft_step->body_count);
+    const uint32_t size_max = cairn_traced(world) ? 1 : soft_step->contact_graph.owners.count;
+    cairn_task_scheduler_run_team(world->scheduler, run_member, world, size_max);
+}
