@@ -30,6 +30,12 @@
 // It is fast and may leave its fat AABB in this step. Only while reference poses are updated.
 #define CAIRN_LIST_MAY_LEAVE 4u
 
+// Cached pairs without a contact, for each contact that fits the contact list.
+#define CAIRN_PAIRS_PER_CONTACT 4
+static inline size_t cairn_cached_pairs_max(const cairn_world_def *def) {
+    return (size_t)def->contact_capacity * (CAIRN_PAIRS_PER_CONTACT + 1);
+}
+
 // The minimum extents of shapes that impulses do not move are above this, m.
 #define CAIRN_STATIC_EXTENT 1e8f
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/collide/cached_pairs.h"
 #include "sim/collide/contact_events.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/state/hash_cache.h"
@@ -13,9 +14,10 @@ void cairn_contact_edit_buffer_allocate(
     const size_t contacts = def->contact_capacity;
     edits->new_contacts = cairn_arena_take(from, contacts, sizeof *edits->new_contacts);
     edits->spans = cairn_arena_take(from, 2 * contacts + 1, sizeof *edits->spans);
-    edits->work = cairn_arena_take(from, CAIRN_PAIR_WORK_MAX, sizeof *edits->work);
-    edits->outcomes = cairn_arena_take(from, CAIRN_PAIR_WORK_MAX, sizeof *edits->outcomes);
-    edits->results = cairn_arena_take(from, CAIRN_PAIR_WORK_MAX, sizeof *edits->results);
+    const size_t blocks = cairn_cached_pairs_max(def) / CAIRN_PAIR_BLOCK + 1;
+    edits->blocks = cairn_arena_take(from, blocks, sizeof *edits->blocks);
+    edits->work = cairn_arena_take(from, blocks * CAIRN_PAIR_BLOCK, sizeof *edits->work);
+    edits->found = cairn_arena_take(from, CAIRN_FOUND_MAX, sizeof *edits->found);
 }
 
 cairn_contact_edit cairn_contact_edit_begin(cairn_world *world) {

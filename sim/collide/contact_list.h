@@ -4,6 +4,8 @@
 // Edits the contact list in one pass in its order, while contacts end and begin. The contacts that
 // stay are moved at the end of the pass, and only if the list has changed.
 
+#include <stdatomic.h>
+
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_contact.h"
 
@@ -21,37 +23,43 @@ typedef struct cairn_contact_span {
     int32_t shift;
 } cairn_contact_span;
 
-// Pairs are updated in portions of this many.
-#define CAIRN_PAIR_WORK_MAX 1024
+// Pairs are updated in blocks of this many.
+#define CAIRN_PAIR_BLOCK 128u
+// Room for contacts that begin in one step; of those beyond it, the main thread finds them again.
+#define CAIRN_FOUND_MAX 4096u
 
-// A cached pair that must be looked at.
+typedef enum cairn_pair_outcome {
+    CAIRN_PAIR_UNCHANGED = 0,
+    CAIRN_PAIR_UPDATED = 1,     // its contact was written
+    CAIRN_PAIR_ENDS = 2,        // its contact ends
+    CAIRN_PAIR_BEGINS = 3,      // a contact with these points begins
+    CAIRN_PAIR_OF_MESH = 4,     // its contacts are updated by the main thread
+    CAIRN_PAIR_NO_MANIFOLD = 5, // its contact has none: the main thread updates it
+    CAIRN_PAIR_ENDED = 8,       // added to one of these: the contacts that the pair had end
+} cairn_pair_outcome;
+
+// A pair that the main thread has to look at after the blocks were updated.
 typedef struct cairn_pair_work {
     uint32_t pair;    // index in the pair cache
     uint32_t contact; // index in the old list of its contact, or of the next one if it has none
     uint32_t change;  // CAIRN_REFERENCE flags of both shapes
+    uint32_t outcome;
+    uint32_t found; // index of the contact that begins; CAIRN_FOUND_MAX: there was no room for it
 } cairn_pair_work;
 
-typedef enum cairn_pair_outcome {
-    CAIRN_PAIR_UNCHANGED = 0,
-    CAIRN_PAIR_UPDATED = 1, // its contact was written
-    CAIRN_PAIR_ENDS = 2,    // its contact ends
-    CAIRN_PAIR_BEGINS = 3,  // a contact with these points begins
-    CAIRN_PAIR_OF_MESH = 4, // its contacts are updated by the main thread
-    CAIRN_PAIR_ENDED = 8,   // added to one of these: the contacts that the pair had end
-} cairn_pair_outcome;
-
-typedef struct cairn_pair_result {
-    cairn_found_contact found; // of a contact that begins
-} cairn_pair_result;
+typedef struct cairn_pair_block {
+    uint32_t contact; // index in the old list of the first contact of its pairs
+    uint32_t changed; // pairs that must be updated
+    uint32_t work;    // pairs that the main thread has to look at
+} cairn_pair_block;
 
 struct cairn_contact_edit_buffer {
     cairn_new_contact *new_contacts;
     cairn_contact_span *spans;
-    cairn_pair_work *work;
-    // Of the work at the same index. Outcomes are apart from the other results, because the main
-    // thread reads all of them and most are CAIRN_PAIR_UNCHANGED.
-    unsigned char *outcomes;
-    cairn_pair_result *results;
+    cairn_pair_block *blocks;
+    cairn_pair_work *work; // that of a block begins at the index of its first pair
+    cairn_found_contact *found;
+    atomic_uint found_count;
 };
 
 void cairn_contact_edit_buffer_allocate(

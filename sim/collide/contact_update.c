@@ -15,8 +15,8 @@
 #include "sim/state/slots.h"
 #include "sim/task/task_scheduler.h"
 
-// The fewest pairs that are shared as one block.
-#define PAIRS_SHARED_MIN 16
+// So many blocks of pairs are counted by the main thread.
+#define BLOCKS_SHARED_MIN 16
 
 // Stores what the manifold was computed from; a restore must get the same words.
 static void store_reference(
@@ -144,21 +144,139 @@ static cairn_pair_outcome update_pair(
     return collide_new_pair(world, entry->pair, work->change, found);
 }
 
-static void update_pairs(const void *context, uint32_t begin, uint32_t end) {
+static bool must_update(const cairn_pair_cache *cache, const cairn_cached_pair *entry) {
+    const unsigned char *change = cache->reference_change;
+    return ((uint32_t)(change[entry->pair.shape_a] | change[entry->pair.shape_b]) |
+               (entry->flags & CAIRN_PAIR_CONTACT_ENDS)) != 0;
+}
+
+// The pairs of a block, from the index of the first one on.
+static uint32_t block_end(const cairn_pair_cache *cache, uint32_t block) {
+    const uint32_t left = cache->pair_count - block * CAIRN_PAIR_BLOCK;
+    return cache->pair_count - left + (left < CAIRN_PAIR_BLOCK ? left : CAIRN_PAIR_BLOCK);
+}
+
+// Counts the contacts of each block, and the pairs that must be updated.
+static void count_blocks(const void *context, uint32_t begin, uint32_t end) {
     const cairn_world *world = context;
-    const cairn_contact_edit_buffer *buffer = world->contact_edit_buffer;
-    CAIRN_ASSERT(begin < end && end <= CAIRN_PAIR_WORK_MAX);
-    for (uint32_t i = begin; i < end; ++i) {
-        const cairn_pair_work *work = &buffer->work[i];
-        const uint32_t flags = world->pair_cache->pairs[work->pair].flags;
-        cairn_pair_outcome outcome = update_pair(world, work, &buffer->results[i].found);
-        if (outcome == CAIRN_PAIR_UPDATED) {
-            cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, work->contact);
-            outcome = CAIRN_PAIR_UNCHANGED;
+    const cairn_pair_cache *cache = world->pair_cache;
+    for (uint32_t block = begin; block < end; ++block) {
+        uint32_t contacts = 0;
+        uint32_t changed = 0;
+        for (uint32_t i = block * CAIRN_PAIR_BLOCK; i < block_end(cache, block); ++i) {
+            contacts += cache->pairs[i].flags & CAIRN_PAIR_CONTACTS;
+            changed += must_update(cache, &cache->pairs[i]) ? 1u : 0u;
         }
-        const uint32_t ended = (flags & CAIRN_PAIR_CONTACT_ENDS) != 0 ? CAIRN_PAIR_ENDED : 0;
-        buffer->outcomes[i] = (unsigned char)(outcome | ended);
+        world->contact_edit_buffer->blocks[block] =
+            (cairn_pair_block){.contact = contacts, .changed = changed};
     }
+}
+
+// A place for a contact that begins. Places are taken by several at a time, because all workers
+// write the counter.
+#define PLACES 8u
+typedef struct found_places {
+    uint32_t next;
+    uint32_t end;
+} found_places;
+
+static uint32_t take_place(cairn_contact_edit_buffer *buffer, found_places *places) {
+    if (places->next == places->end) {
+        const uint32_t next =
+            atomic_fetch_add_explicit(&buffer->found_count, PLACES, memory_order_relaxed);
+        if (next >= CAIRN_FOUND_MAX) {
+            atomic_store_explicit(&buffer->found_count, CAIRN_FOUND_MAX, memory_order_relaxed);
+            return CAIRN_FOUND_MAX;
+        }
+        *places = (found_places){.next = next, .end = next + PLACES};
+    }
+    return places->next++;
+}
+
+// Updates a pair. Returns whether the main thread has to look at it.
+static bool update_and_note(const cairn_world *world, found_places *places, cairn_pair_work *work) {
+    const cairn_cached_pair *entry = &world->pair_cache->pairs[work->pair];
+    const bool ends = (entry->flags & CAIRN_PAIR_CONTACT_ENDS) != 0;
+    const bool in_contact = (entry->flags & CAIRN_PAIR_CONTACTS) != 0 && !ends;
+    if (in_contact && !pair_has_mesh(world, entry->pair) &&
+        world->manifold_pool->refs[work->contact].manifold == CAIRN_MANIFOLD_NONE) {
+        work->outcome = CAIRN_PAIR_NO_MANIFOLD;
+        return true;
+    }
+    cairn_found_contact found;
+    const cairn_pair_outcome outcome = update_pair(world, work, &found);
+    if (outcome == CAIRN_PAIR_UPDATED) {
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, work->contact);
+        return false;
+    }
+    if (outcome == CAIRN_PAIR_BEGINS) {
+        work->found = take_place(world->contact_edit_buffer, places);
+        if (work->found < CAIRN_FOUND_MAX) {
+            world->contact_edit_buffer->found[work->found] = found;
+        }
+    }
+    work->outcome = outcome | (ends ? CAIRN_PAIR_ENDED : 0u);
+    return work->outcome != CAIRN_PAIR_UNCHANGED;
+}
+
+// Updates the pairs of a block. `contact`: index of the first contact of its pairs. Returns that of
+// the next block.
+static uint32_t update_block(
+    const cairn_world *world, uint32_t block, uint32_t contact, found_places *places) {
+    const cairn_pair_cache *cache = world->pair_cache;
+    const unsigned char *change = cache->reference_change;
+    cairn_pair_work *work = &world->contact_edit_buffer->work[block * CAIRN_PAIR_BLOCK];
+    uint32_t count = 0;
+    for (uint32_t i = block * CAIRN_PAIR_BLOCK; i < block_end(cache, block); ++i) {
+        const cairn_cached_pair *entry = &cache->pairs[i];
+        // Nearly all pairs stay as they are. Whether one is in contact is hard to predict, so it is
+        // added, not branched on.
+        if (must_update(cache, entry)) {
+            const cairn_pair pair = entry->pair;
+            work[count] = (cairn_pair_work){.pair = i,
+                .contact = contact,
+                .change = (uint32_t)(change[pair.shape_a] | change[pair.shape_b])};
+            count += update_and_note(world, places, &work[count]) ? 1u : 0u;
+        }
+        contact += entry->flags & CAIRN_PAIR_CONTACTS;
+    }
+    world->contact_edit_buffer->blocks[block].work = count;
+    return contact;
+}
+
+static void update_blocks(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_pair_block *blocks = world->contact_edit_buffer->blocks;
+    found_places places = {.next = 0};
+    for (uint32_t i = begin; i < end; ++i) {
+        if (blocks[i].changed != 0) {
+            update_block(world, i, blocks[i].contact, &places);
+        }
+    }
+}
+
+// Updates all pairs, in order of the list; a worker gets those that it had in the last step,
+// mostly. Returns how many contacts they had.
+static uint32_t update_pairs(cairn_world *world, uint32_t block_count) {
+    cairn_pair_block *blocks = world->contact_edit_buffer->blocks;
+    uint32_t contact = 0;
+    atomic_store_explicit(&world->contact_edit_buffer->found_count, 0, memory_order_relaxed);
+    if (cairn_task_scheduler_workers(world->scheduler) < 2) {
+        found_places places = {.next = 0};
+        for (uint32_t i = 0; i < block_count; ++i) {
+            contact = update_block(world, i, contact, &places);
+        }
+        return contact;
+    }
+    cairn_task_scheduler_split(
+        world->scheduler, count_blocks, world, 0, block_count, BLOCKS_SHARED_MIN);
+    for (uint32_t i = 0; i < block_count; ++i) {
+        const uint32_t contacts = blocks[i].contact;
+        blocks[i].contact = contact;
+        contact += contacts;
+    }
+    cairn_task_scheduler_parallel_for(world->scheduler, update_blocks, world, 0, block_count, 1);
+    return contact;
 }
 
 // ---- The contact list, edited by the main thread in order of the pairs
@@ -193,57 +311,71 @@ static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_ca
         world, pair, &found->pose, &found->manifold, &pool->manifolds[inserted->ref.manifold]);
 }
 
-static void apply_result(cairn_world *world, cairn_contact_edit *edit, const cairn_pair_work *work,
-    uint32_t outcome, const cairn_pair_result *result) {
+// The pair's contact gets the manifold that it lacks: after a load, or a change of lanes.
+static void provide_manifold(cairn_world *world, uint32_t contact, uint32_t change) {
+    cairn_contact_ref *ref = &world->manifold_pool->refs[contact];
+    CAIRN_ASSERT(ref->manifold == CAIRN_MANIFOLD_NONE);
+    if (has_last_manifold(world, change)) {
+        cairn_manifold_pool_restore(world, contact);
+    } else {
+        ref->manifold = cairn_manifold_pool_take(world->manifold_pool);
+    }
+}
+
+static void update_without_manifold(
+    cairn_world *world, cairn_contact_edit *edit, const cairn_pair_work *work) {
+    cairn_found_contact found;
+    provide_manifold(world, work->contact, work->change);
+    const cairn_pair_outcome outcome = update_pair(world, work, &found);
+    CAIRN_ASSERT(outcome <= CAIRN_PAIR_ENDS);
+    if (outcome == CAIRN_PAIR_UPDATED) {
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, work->contact);
+    } else if (outcome == CAIRN_PAIR_ENDS) {
+        world->pair_cache->pairs[work->pair].flags = 0;
+        cairn_contact_edit_remove_next(world, edit);
+    }
+}
+
+static void begin_found_contact(
+    cairn_world *world, cairn_contact_edit *edit, const cairn_pair_work *work) {
+    cairn_cached_pair *entry = &world->pair_cache->pairs[work->pair];
+    cairn_found_contact again;
+    const cairn_found_contact *found = &again;
+    if (work->found < CAIRN_FOUND_MAX) {
+        found = &world->contact_edit_buffer->found[work->found];
+    } else {
+        (void)collide_new_pair(world, entry->pair, work->change, &again);
+    }
+    begin_contact(world, edit, entry, found);
+}
+
+static void apply_result(
+    cairn_world *world, cairn_contact_edit *edit, const cairn_pair_work *work) {
     cairn_cached_pair *entry = &world->pair_cache->pairs[work->pair];
     CAIRN_ASSERT(edit->next <= work->contact);
     edit->next = work->contact;
-    if ((outcome & CAIRN_PAIR_ENDED) != 0) {
+    if ((work->outcome & CAIRN_PAIR_ENDED) != 0) {
         for (uint32_t count = entry->flags & CAIRN_PAIR_CONTACTS; count > 0; --count) {
             cairn_contact_edit_remove_next(world, edit);
         }
         entry->flags &= CAIRN_PAIR_INVALID;
     }
-    switch (outcome & ~(uint32_t)CAIRN_PAIR_ENDED) {
+    switch (work->outcome & ~(uint32_t)CAIRN_PAIR_ENDED) {
     case CAIRN_PAIR_ENDS:
         entry->flags = 0;
         cairn_contact_edit_remove_next(world, edit);
         break;
     case CAIRN_PAIR_BEGINS:
-        begin_contact(world, edit, entry, &result->found);
+        begin_found_contact(world, edit, work);
         break;
     case CAIRN_PAIR_OF_MESH:
         cairn_mesh_contact_update(world, edit, entry, work->change);
         break;
+    case CAIRN_PAIR_NO_MANIFOLD:
+        update_without_manifold(world, edit, work);
+        break;
     default:
         break;
-    }
-}
-
-// Updates the listed pairs and empties the list.
-static void run_work(cairn_world *world, cairn_contact_edit *edit, uint32_t *count) {
-    const cairn_contact_edit_buffer *buffer = world->contact_edit_buffer;
-    CAIRN_ASSERT(*count <= CAIRN_PAIR_WORK_MAX);
-    cairn_task_scheduler_parallel_for(
-        world->scheduler, update_pairs, world, 0, *count, PAIRS_SHARED_MIN);
-    for (uint32_t i = 0; i < *count; ++i) {
-        if (buffer->outcomes[i] != CAIRN_PAIR_UNCHANGED) {
-            apply_result(world, edit, &buffer->work[i], buffer->outcomes[i], &buffer->results[i]);
-        }
-    }
-    *count = 0;
-}
-
-// The pair's contact gets its manifold if it has none yet: after a load, or a change of lanes.
-static void provide_manifold(cairn_world *world, uint32_t contact, uint32_t change) {
-    cairn_contact_ref *ref = &world->manifold_pool->refs[contact];
-    if (ref->manifold != CAIRN_MANIFOLD_NONE) {
-        return;
-    }
-    if (has_last_manifold(world, change)) {
-        cairn_manifold_pool_restore(world, contact);
-    } else {
-        ref->manifold = cairn_manifold_pool_take(world->manifold_pool);
     }
 }
 
@@ -262,35 +394,20 @@ static void restore_manifolds(cairn_world *world) {
 }
 
 void cairn_contact_update(cairn_world *world) {
-    const cairn_pair_cache *cache = world->pair_cache;
-    const unsigned char *change = cache->reference_change;
-    cairn_pair_work *work = world->contact_edit_buffer->work;
+    const cairn_contact_edit_buffer *buffer = world->contact_edit_buffer;
+    const uint32_t block_count =
+        (world->pair_cache->pair_count + CAIRN_PAIR_BLOCK - 1) / CAIRN_PAIR_BLOCK;
     cairn_contact_edit edit = cairn_contact_edit_begin(world);
-    uint32_t count = 0;
-    uint32_t contact = 0; // index of the first contact that belongs to none of the pairs so far
     world->contacts_stale = false;
-    for (uint32_t i = 0; i < cache->pair_count; ++i) {
-        const cairn_cached_pair *entry = &cache->pairs[i];
-        const uint32_t changed =
-            (uint32_t)(change[entry->pair.shape_a] | change[entry->pair.shape_b]);
-        const uint32_t in_contact = entry->flags & CAIRN_PAIR_CONTACTS;
-        // Nearly all pairs stay as they are. Whether one is in contact is hard to predict, so it is
-        // added, not branched on.
-        if ((changed | (entry->flags & CAIRN_PAIR_CONTACT_ENDS)) != 0) {
-            if (in_contact != 0 && (entry->flags & CAIRN_PAIR_CONTACT_ENDS) == 0 &&
-                !pair_has_mesh(world, entry->pair)) {
-                provide_manifold(world, contact, changed);
-            }
-            work[count++] = (cairn_pair_work){.pair = i, .contact = contact, .change = changed};
-            if (count == CAIRN_PAIR_WORK_MAX) {
-                run_work(world, &edit, &count);
-            }
+    const uint32_t contacts = update_pairs(world, block_count);
+    CAIRN_ASSERT(contacts == world->state.settings->contact_count);
+    for (uint32_t block = 0; block < block_count; ++block) {
+        const cairn_pair_work *work = &buffer->work[block * CAIRN_PAIR_BLOCK];
+        for (uint32_t i = 0; i < buffer->blocks[block].work; ++i) {
+            apply_result(world, &edit, &work[i]);
         }
-        contact += in_contact;
     }
-    run_work(world, &edit, &count);
-    CAIRN_ASSERT(contact == world->state.settings->contact_count);
-    edit.next = contact;
+    edit.next = contacts;
     cairn_contact_edit_finish(world, &edit);
     if (!world->manifold_pool->complete) {
         restore_manifolds(world);

@@ -35,9 +35,6 @@
 #define SHAPES_SHARED_MIN 128u
 #define QUERIES_SHARED_MIN 4u
 
-// Cached pairs without a contact, for each contact that fits the contact list.
-#define PAIRS_PER_CONTACT 4
-
 // Stands for the body of all shapes that no impulse moves, so that no two of them pair.
 #define NOT_DYNAMIC UINT32_MAX
 // Added to the body of a sensor that no impulse moves: it pairs with every other body's shapes.
@@ -45,8 +42,8 @@
 
 static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn_world_def *def) {
     const uint32_t shapes = def->shape_capacity;
-    cache->pair_capacity = def->contact_capacity * PAIRS_PER_CONTACT;
-    const size_t list = (size_t)cache->pair_capacity + def->contact_capacity;
+    cache->pair_capacity = def->contact_capacity * CAIRN_PAIRS_PER_CONTACT;
+    const size_t list = cairn_cached_pairs_max(def);
     CAIRN_ASSERT(list > cache->pair_capacity);
     for (int axis = 0; axis < 3; ++axis) {
         const size_t stride = cairn_broad_phase_stride(shapes);
