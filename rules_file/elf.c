@@ -25,6 +25,79 @@ static uint32_t read_u16(const uint8_t *at, bool little) {
     return little ? at[0] | (uint32_t)at[1] << 8 : at[1] | (uint32_t)at[0] << 8;
 }
 
+static uint64_t read_word(const uint8_t *at, uint32_t size, bool little) {
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < size; ++i) {
+        value |= (uint64_t)at[i] << 8 * (little ? i : size - 1 - i);
+    }
+    return value;
+}
+
+// Offsets in a header of 64 bytes, a section header of 64 and a symbol of 24.
+enum { SECTIONS_AT = 40, SECTION_SIZE_AT = 58, SECTION_COUNT_AT = 60, FILE_HEADER_SIZE = 64 };
+enum { KIND_AT = 4, OFFSET_AT = 24, SIZE_AT = 32, LINK_AT = 40, SECTION_HEADER_SIZE = 64 };
+enum { SYMBOL_SECTION_AT = 6, SYMBOL_SIZE = 24, KIND_DYNAMIC_SYMBOLS = 11, BINDING_WEAK = 2 };
+
+typedef struct section {
+    const uint8_t *at; // NULL: it is not in the file
+    size_t size;
+    uint32_t kind;
+    uint32_t link;
+} section;
+
+static section section_of(const uint8_t *bytes, size_t size, uint64_t index) {
+    const bool little = bytes[ORDER_AT] == LITTLE_ENDIAN_FIRST;
+    const uint64_t table = read_word(bytes + SECTIONS_AT, 8, little);
+    const uint64_t count = read_word(bytes + SECTION_COUNT_AT, 2, little);
+    if (read_word(bytes + SECTION_SIZE_AT, 2, little) != SECTION_HEADER_SIZE || index >= count ||
+        table > size || (size - table) / SECTION_HEADER_SIZE <= index) {
+        return (section){.at = NULL};
+    }
+    const uint8_t *header = bytes + table + index * SECTION_HEADER_SIZE;
+    const uint64_t offset = read_word(header + OFFSET_AT, 8, little);
+    const uint64_t length = read_word(header + SIZE_AT, 8, little);
+    const bool inside = offset <= size && length <= size - offset;
+    return (section){.at = inside ? bytes + offset : NULL,
+        .size = inside ? (size_t)length : 0,
+        .kind = (uint32_t)read_word(header + KIND_AT, 4, little),
+        .link = (uint32_t)read_word(header + LINK_AT, 4, little)};
+}
+
+static section dynamic_symbols(const uint8_t *bytes, size_t size) {
+    const bool little = bytes[ORDER_AT] == LITTLE_ENDIAN_FIRST;
+    const uint64_t count = read_word(bytes + SECTION_COUNT_AT, 2, little);
+    for (uint64_t i = 0; i < count; ++i) {
+        const section found = section_of(bytes, size, i);
+        if (found.kind == KIND_DYNAMIC_SYMBOLS && found.at != NULL) {
+            return found;
+        }
+    }
+    return (section){.at = NULL};
+}
+
+const char *cairn_elf_import(const uint8_t *bytes, size_t size, uint32_t index) {
+    if (size < FILE_HEADER_SIZE || bytes[CLASS_AT] != CLASS_64) {
+        return NULL;
+    }
+    const bool little = bytes[ORDER_AT] == LITTLE_ENDIAN_FIRST;
+    const section symbols = dynamic_symbols(bytes, size);
+    const section names = section_of(bytes, size, symbols.link);
+    uint32_t found = 0;
+    // The first symbol is none. Weak ones may stay without an address.
+    for (size_t i = 1; symbols.at != NULL && i < symbols.size / SYMBOL_SIZE; ++i) {
+        const uint8_t *symbol = symbols.at + i * SYMBOL_SIZE;
+        const size_t name = (size_t)read_word(symbol, 4, little);
+        const bool needed = read_word(symbol + SYMBOL_SECTION_AT, 2, little) == 0 &&
+                            symbol[KIND_AT] >> 4 != BINDING_WEAK;
+        if (needed && found++ == index) {
+            const bool whole = names.at != NULL && name < names.size &&
+                               memchr(names.at + name, '\0', names.size - name) != NULL;
+            return whole ? (const char *)names.at + name : NULL;
+        }
+    }
+    return NULL;
+}
+
 const char *cairn_elf_refusal(const uint8_t *bytes, size_t size) {
     static const struct {
         uint32_t machine;

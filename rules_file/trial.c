@@ -8,10 +8,10 @@
 
 #include "bridge/scene_world.h"
 #include "rules_file/child.h"
+#include "rules_file/play.h"
 
 #define TRIAL_TIMEOUT_S 10
 #define TICKS 120
-#define PLAYERS 3
 #define CANARY 0xa5
 
 // Of the child alone, because rules have no argument for it. The state that the rules are given
@@ -79,33 +79,6 @@ static bool create_guards(const cairn_rules *rules) {
     return true;
 }
 
-static float axis(uint64_t tick, uint32_t slot, uint64_t stream) {
-    return (float)(cairn_random_at(1, tick / 8, slot, stream) >> 40) / 8388608.0f - 1.0f;
-}
-
-// Players join one after the other, press at random, and leave near the end.
-static uint32_t make_commands(uint64_t tick, cairn_command commands[PLAYERS]) {
-    uint32_t count = 0;
-    for (uint32_t slot = 0; slot < PLAYERS; ++slot) {
-        const uint64_t left = TICKS - 10 + slot;
-        if (tick < slot || tick > left) {
-            continue;
-        }
-        const uint32_t kind = tick == slot   ? CAIRN_COMMAND_JOIN
-                              : tick == left ? CAIRN_COMMAND_LEAVE
-                                             : CAIRN_COMMAND_INPUT;
-        commands[count] = (cairn_command){.kind = kind, .slot = slot, .sequence = (uint32_t)tick};
-        if (kind == CAIRN_COMMAND_INPUT) {
-            const uint64_t dice = cairn_random_at(1, tick, slot, 9);
-            commands[count].buttons = (uint32_t)(dice & dice >> 32);
-            commands[count].move = (cairn_vec3){axis(tick, slot, 1), 0, axis(tick, slot, 2)};
-            commands[count].aim = (cairn_vec3){axis(tick, slot, 3), 0.1f, axis(tick, slot, 4)};
-        }
-        count += 1;
-    }
-    return count;
-}
-
 typedef struct setting {
     const cairn_scene *scene;
     const cairn_rules *rules;
@@ -129,14 +102,8 @@ static bool run_trial(void *context, char *text) {
         return true; // the room's own attempt says what is wrong with the scene
     }
     for (uint64_t tick = 0; tick < TICKS && trial.broken == NULL; ++tick) {
-        cairn_command commands[PLAYERS + 1];
-        uint32_t count = make_commands(tick, commands);
-        if (s->rules->host != NULL && tick % 16 == 15) {
-            commands[count++] = (cairn_command){.kind = CAIRN_COMMAND_HOST,
-                .slot = CAIRN_SLOT_OPERATOR,
-                .buttons = (uint32_t)cairn_random_at(1, tick, 0, 10),
-                .move = {axis(tick, 0, 11), axis(tick, 0, 12), axis(tick, 0, 13)}};
-        }
+        cairn_command commands[CAIRN_RULES_PLAY_MAX];
+        const uint32_t count = cairn_rules_play(s->rules, 1, tick, TICKS, commands);
         cairn_world_step(world, commands, count);
     }
     if (trial.broken != NULL) {

@@ -9,7 +9,7 @@
 //
 // Each takes the rules, which are registered (cairn/rules_registry.h), and the command line of the
 // program of its name, and returns its exit code. To be called once, from main. In CMake each is a
-// library: cairn_cairnd, cairn_bot, cairn_replay_verbs, cairn_ctl.
+// library: cairn_cairnd, cairn_bot, cairn_replay_verbs, cairn_rules, cairn_ctl.
 
 #include <stdint.h>
 
@@ -22,6 +22,7 @@ extern "C" {
 int cairnd_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count);
 int cairn_bot_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count);
 int cairn_replay_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count);
+int cairn_rules_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count);
 int cairn_ctl_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count);
 
 #ifdef __cplusplus

@@ -51,6 +51,22 @@ def test_rules_with_a_fault_keep_their_room_closed_and_the_others_run(kit, files
     assert "room main is not started" in alone.err
 
 
+def test_rules_are_checked(kit, files):
+    quick = ["--seeds", 1, "--ticks", 120, "--storm-seconds", 3]
+    sound = kit.run("cairn-rules", "check", files / "arena.so", *quick).out
+    assert "rules arena, version 1" in sound
+    assert [line.split() for line in sound.splitlines() if " sound" in line] == [
+        [what, "sound"] for what in ("imports", "trial", "replay", "storms")]
+    kept = kit.run("cairn-rules", "check", files / "static.so", *quick, code=1).out
+    assert "replay    FAULT: your rules keep state outside their block: seed 1, after tick" in kept
+    assert "the word at byte 4 of their state is 0x" in kept
+    called = kit.run("cairn-rules", "check", files / "random.so", *quick, code=1).out
+    assert "imports   FAULT: your rules import what rules may not call: rand" in called
+    crashed = kit.run("cairn-rules", "check", files / "faulty.so", *quick, code=1).out
+    assert "trial     FAULT: they crash in start (segmentation fault)" in crashed
+    kit.refuses("cairn-rules", "check", code=2, says="name a rules file")
+
+
 def test_python_loads_rules(files):
     if not (files.parent / "python").exists():
         pytest.skip("a build with sanitizers has no Python package")

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cairn/sim.h>
 
@@ -13,7 +14,23 @@
 #define FAULT_SAME_NAME 4
 #define FAULT_SIZE 5
 #define FAULT_NO_EXPORT 6
+#define FAULT_STATIC 7
+#define FAULT_RANDOM 8
 
+#if FAULT_OF_FILE == FAULT_STATIC || FAULT_OF_FILE == FAULT_RANDOM
+static void step_badly(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    static uint32_t calls;
+    (void)world;
+    (void)commands;
+    calls += command_count;
+    ((uint32_t *)state)[1] = FAULT_OF_FILE == FAULT_STATIC ? calls : (uint32_t)rand();
+}
+
+static const cairn_rules badly = {
+    .name = "badly", .version = 1, .state_size = 8, .step = step_badly};
+CAIRN_RULES_EXPORT(&badly);
+#else
 static void step_well(
     cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
     (void)world;
@@ -21,10 +38,12 @@ static void step_well(
     *(uint32_t *)state += command_count;
 }
 
+static volatile uintptr_t nowhere = 64; // so that no compiler sees the fault
+
 static void crash(cairn_world *world, void *state) {
     (void)world;
     (void)state;
-    raise(SIGSEGV);
+    *(volatile uint32_t *)nowhere = 1;
 }
 
 #if FAULT_OF_FILE == FAULT_NONE
@@ -91,4 +110,5 @@ const cairn_rules *const faulty_unused = &crashes;
 const cairn_rules *const faulty_unused = &crashes;
 #else
 CAIRN_RULES_EXPORT(&crashes);
+#endif
 #endif

@@ -3,8 +3,10 @@
 #include "tests/kit/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "rules_file/elf.h"
 #include "rules_file/imports.h"
 #include "rules_file/trial.h"
@@ -69,6 +71,46 @@ TEST("what is not a shared object for this machine is refused before it is loade
     assert_string_equal(x86, "it is built for x86-64 processors, not for this one");
 #endif
     assert_string_equal(mips, "it is built for another kind of processor");
+}
+
+static uint32_t imports_of(const uint8_t *bytes, size_t size) {
+    uint32_t count = 0;
+    for (const char *name; count < 1000 && (name = cairn_elf_import(bytes, size, count)) != NULL;) {
+        assert_true(strlen(name) < size);
+        count += 1;
+    }
+    return count;
+}
+
+TEST("a damaged shared object is read to its end and no further") {
+    FILE *file = fopen(FILES "arena.so", "rb");
+    assert_non_null(file);
+    static uint8_t whole[1 << 20];
+    const size_t size = fread(whole, 1, sizeof whole, file);
+    fclose(file);
+    bool creates = false;
+    for (uint32_t i = 0; i < imports_of(whole, size); ++i) {
+        creates |= strcmp(cairn_elf_import(whole, size, i), "cairn_body_create") == 0;
+    }
+    assert_true(creates);
+    cairn_random random = cairn_random_of(5);
+    for (uint32_t round = 0; round < 2000; ++round) {
+        // A copy of its own size, so that a sanitizer sees a read behind it.
+        const size_t kept = round % 2 == 0 ? size : (size_t)cairn_random_below(&random, size);
+        uint8_t *bytes = malloc(kept + 1);
+        assert_non_null(bytes);
+        memcpy(bytes, whole, kept);
+        for (uint32_t i = 0; i < 8 && kept > 0; ++i) {
+            const bool header = cairn_random_below(&random, 2) == 0;
+            const size_t at = (size_t)cairn_random_below(&random, header && kept > 64 ? 64 : kept);
+            bytes[at] = (uint8_t)cairn_random_below(&random, 256);
+        }
+        uint8_t *exact = realloc(bytes, kept > 0 ? kept : 1);
+        assert_non_null(exact);
+        (void)cairn_elf_refusal(exact, kept);
+        (void)imports_of(exact, kept);
+        free(exact);
+    }
 }
 
 static void expect_trial(const char *rules_name, const char *says) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/flags.h"
+#include "rules_file/rules_flag.h"
 #include "tests/storm/allocated.h"
 #include <cairn/storm.h>
 
@@ -191,6 +192,8 @@ static cairn_flags_result read_arguments(int argc, char **argv, arguments *a) {
         {"--mode", NULL, "NAME",
             "clients use only this mode: interpolate, lockstep, predict or heal; repeatable",
             CAIRN_FLAG_CUSTOM, .out = &a->config.modes, .read = read_mode},
+        {"--rules", NULL, "FILE", "play the rules of a shared object instead of the sandbox",
+            CAIRN_FLAG_CUSTOM, .out = a, .read = cairn_rules_flag_read},
         {"--events", NULL, NULL, "print every fault and the client that it touches",
             CAIRN_FLAG_SWITCH, .out = &events},
         {"--twice", NULL, NULL, "run each seed again and fail if the two runs differ",
@@ -209,6 +212,7 @@ static cairn_flags_result read_arguments(int argc, char **argv, arguments *a) {
         .flag_count = sizeof flags / sizeof *flags};
     const cairn_flags_result result = cairn_flags_read(&program, argc, argv, NULL);
     a->config.on_event = events ? print_event : NULL;
+    a->config.rules = cairn_rules_last();
     return result;
 }
 

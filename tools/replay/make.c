@@ -6,31 +6,14 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "bridge/scene_library.h"
 #include "bridge/scene_world.h"
 #include "program/system.h"
 #include "schema/scene.h"
 #include "tools/replay/output.h"
 #include "tools/replay/verbs.h"
+#include "tools/scene_file.h"
 
 #define TURN 6.283185307179586
-
-static bool read_scene(const char *name, cairn_scene **out) {
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    const cairn_scene_text *built_in = cairn_scene_library_find(name);
-    cairn_replay_file file = {.bytes = NULL};
-    if (built_in == NULL && !cairn_replay_file_open(name, &file)) {
-        return false;
-    }
-    const char *text = built_in != NULL ? built_in->json : (const char *)file.bytes;
-    size_t size = built_in != NULL ? built_in->size : file.size;
-    bool good = cairn_scene_parse(text, size, out, error) == CAIRN_OK;
-    if (!good) {
-        (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, name, error);
-    }
-    cairn_replay_file_close(&file);
-    return good;
-}
 
 static float random_axis(uint64_t tick, uint64_t slot, uint64_t stream) {
     return (float)(cairn_random_at(1, tick, slot, stream) >> 40) / 8388608.0f - 1.0f;
@@ -115,7 +98,7 @@ int cairn_replay_make(const cairn_replay_options *options, const cairn_replay_fi
     cairn_scene *scene;
     if (!cairn_replay_differs(options->scene, options->words[1]) ||
         !cairn_replay_differs(options->sign.file, options->words[1]) ||
-        !read_scene(options->scene, &scene)) {
+        !cairn_scene_file_read("cairn-replay", options->scene, &scene)) {
         return CAIRN_EXIT_UNUSABLE;
     }
     if (options->awake) {

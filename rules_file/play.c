@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "rules_file/play.h"
+
+#include <stddef.h>
+
+#define PLAYERS 3
+
+// In [-1, 1); the same for eight ticks.
+static float axis(uint64_t seed, uint64_t tick, uint32_t slot, uint64_t stream) {
+    return (float)(cairn_random_at(seed, tick / 8, slot, stream) >> 40) / 8388608.0f - 1.0f;
+}
+
+static cairn_command input_of(uint64_t seed, uint64_t tick, uint32_t slot) {
+    const uint64_t dice = cairn_random_at(seed, tick, slot, 9);
+    return (cairn_command){.kind = CAIRN_COMMAND_INPUT,
+        .slot = slot,
+        .sequence = (uint32_t)tick,
+        .buttons = (uint32_t)(dice & dice >> 32),
+        .move = {axis(seed, tick, slot, 1), 0, axis(seed, tick, slot, 2)},
+        .aim = {axis(seed, tick, slot, 3), 0.1f, axis(seed, tick, slot, 4)}};
+}
+
+uint32_t cairn_rules_play(const cairn_rules *rules, uint64_t seed, uint64_t tick, uint64_t ticks,
+    cairn_command commands[CAIRN_RULES_PLAY_MAX]) {
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < PLAYERS; ++slot) {
+        const uint64_t joins = slot + seed % 5;
+        const uint64_t leaves = ticks - ticks / 10 + slot;
+        if (tick == joins || tick == leaves) {
+            commands[count++] = (cairn_command){
+                .kind = tick == joins ? CAIRN_COMMAND_JOIN : CAIRN_COMMAND_LEAVE, .slot = slot};
+        } else if (tick > joins && tick < leaves) {
+            commands[count++] = input_of(seed, tick, slot);
+        }
+    }
+    if (rules->host != NULL && tick % 16 == 15) {
+        commands[count] = input_of(seed, tick, PLAYERS);
+        commands[count].kind = CAIRN_COMMAND_HOST;
+        commands[count++].slot = CAIRN_SLOT_OPERATOR;
+    }
+    return count;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Random play for checks of rules: a function of seed and tick alone.
+
+#include <stdint.h>
+
+#include <cairn/rules.h>
+
+#define CAIRN_RULES_PLAY_MAX 4
+
+// The sorted commands of a tick of a game of `ticks`: three players join one after the other, press
+// at random and leave near the end; the host speaks now and then if the rules listen. Returns how
+// many.
+uint32_t cairn_rules_play(const cairn_rules *rules, uint64_t seed, uint64_t tick, uint64_t ticks,
+    cairn_command commands[CAIRN_RULES_PLAY_MAX]);
