@@ -64,6 +64,8 @@ def test_rules_are_checked(kit, files):
     assert "imports   FAULT: your rules import what rules may not call: rand" in called
     crashed = kit.run("cairn-rules", "check", files / "faulty.so", *quick, code=1).out
     assert "trial     FAULT: they crash in start (segmentation fault)" in crashed
+    again = kit.run("cairn-rules", "check", files / "sandbox.so", *quick, code=1).out
+    assert "imports   sound" in again and "other rules have the same name" in again
     kit.refuses("cairn-rules", "check", code=2, says="name a rules file")
 
 

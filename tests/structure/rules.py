@@ -115,6 +115,7 @@ def check_includes(tree):
         if room_of(path) not in rooms:
             if "/" in path and room_of(path) != "docs":
                 complaints.append(f"{path}: its room is not in the table of docs/ARCHITECTURE.md")
+            complaints += check_example(path, text) if path.startswith("docs/") else []
             continue
         for number, line in enumerate(text.splitlines(), 1):
             match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
@@ -122,6 +123,12 @@ def check_includes(tree):
             if why:
                 complaints.append(f"{path}:{number}: {match.group(2)}: {why}")
     return complaints + check_own_header_first(tree)
+
+
+# Examples, of which the sandbox rules are one, know what a user of cairn knows.
+def check_example(path, text):
+    return [f"{path}: an example includes {header}, which is not public"
+            for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M)]
 
 
 def check_own_header_first(tree):

@@ -60,6 +60,7 @@ class EveryRuleCanFail(unittest.TestCase):
         "threads in a second file": ("includes", "pthreads is not named", "sim/b.c", "#include <threads.h>\n"),
         "time outside a driver": ("includes", "operating system", "server/room/room.c", "#include <time.h>\n"),
         "sockets outside a driver": ("includes", "operating system", "sim/b.c", "#include <sys/socket.h>\n"),
+        "an example that knows the inside": ("includes", "which is not public", "docs/example_b.c", '#include "sim/step.h"\n'),
         "a room without a row": ("includes", "not in the table", "attic/b.c", ""),
         "a lost table": ("includes", "was not found", "docs/ARCHITECTURE.md", "# Architecture\n"),
         "the own header second": ("includes", "before its own header", "base/a.c", '#include <stdint.h>\n#include "base/a.h"\n'),
