@@ -2,7 +2,8 @@
 #pragma once
 
 // The last ticks of a room: their commands, and the roots after stepping them. Clients that
-// simulate are served from here, and the roots they report are compared with it. Fixed memory.
+// simulate are served from here, and the roots they report are compared with it. Its memory grows
+// with the commands that there were; while memory is short it keeps fewer ticks.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +15,8 @@
 
 typedef struct cairn_command_log cairn_command_log;
 
-// Keeps the last `ticks` ticks. CAIRN_OUT_OF_MEMORY leaves *out NULL.
+// Keeps the last `ticks` ticks; a tick has at most `commands_per_tick_max` commands.
+// CAIRN_OUT_OF_MEMORY leaves *out NULL.
 cairn_status cairn_command_log_create(
     uint32_t ticks, uint32_t commands_per_tick_max, cairn_command_log **out);
 void cairn_command_log_destroy(cairn_command_log *log); // NULL is allowed

@@ -77,6 +77,36 @@ TEST("a span has consecutive ticks with their commands") {
     cairn_command_log_destroy(command_log);
 }
 
+// Counts that make the ring wrap around and grow again and again.
+static uint32_t busy_count(uint64_t tick) {
+    return (uint32_t)(tick * tick % 7 * (tick / 50 % 40) % 201);
+}
+
+TEST("ticks of any number of commands are read as they were stored, while the log grows") {
+    enum { HELD = 300, MOST = 200 };
+    cairn_command_log *log;
+    assert_int_equal(cairn_command_log_create(HELD, MOST, &log), CAIRN_OK);
+    for (uint64_t tick = 5; tick < 2000; ++tick) {
+        cairn_command commands[MOST];
+        const uint32_t count = busy_count(tick);
+        for (uint32_t i = 0; i < count; ++i) {
+            commands[i] = (cairn_command){.slot = i, .sequence = (uint32_t)tick};
+        }
+        cairn_command_log_add(log, tick, commands, count, (cairn_hash128){.lo = tick});
+        const uint64_t oldest = cairn_command_log_oldest(log);
+        assert_int_equal(oldest, tick < 5 + HELD ? 5 : tick + 1 - HELD);
+        for (uint64_t held = oldest; tick % 9 == 0 && held <= tick; ++held) {
+            uint32_t read = 0;
+            const cairn_command *stored = cairn_command_log_commands(log, held, &read);
+            assert_int_equal(read, busy_count(held));
+            for (uint32_t i = 0; i < read; ++i) {
+                assert_true(stored[i].slot == i && stored[i].sequence == held);
+            }
+        }
+    }
+    cairn_command_log_destroy(log);
+}
+
 TEST("a span ends where its arrays are full") {
     static const struct {
         uint64_t from;
