@@ -29,6 +29,10 @@
 #define MACHINE "unknown machine"
 #endif
 
+uint32_t cairn_version(void) {
+    return CAIRN_VERSION;
+}
+
 const char *cairn_version_text(void) {
     return CAIRN_VERSION_TEXT;
 }

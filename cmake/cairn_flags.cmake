@@ -22,9 +22,7 @@ target_compile_options(cairn_float INTERFACE
     $<$<COMPILE_LANG_AND_ID:C,GNU>:-fno-tree-vectorize>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-tree-vectorize>
     # gcc on s390x evaluates float in double under -std=c17 unless told otherwise.
-    $<$<COMPILE_LANG_AND_ID:C,GNU>:-fexcess-precision=fast>
-    # A game may ask for fast-math in general; its rules, which link cairn::sim, must not have it.
-    $<INSTALL_INTERFACE:-fno-fast-math -fno-math-errno>)
+    $<$<COMPILE_LANG_AND_ID:C,GNU>:-fexcess-precision=fast>)
 
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wdouble-promotion -Wvla)
 add_library(cairn_flags INTERFACE)

@@ -7,11 +7,14 @@ function(cairn_room)
     cmake_parse_arguments(ROOM "" "NAME" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
     set(target cairn_${ROOM_NAME})
     add_library(${target} STATIC ${ROOM_SOURCES})
-    target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR})
     list(TRANSFORM ROOM_ROOMS PREPEND cairn_)
-    target_link_libraries(${target} PUBLIC cairn_float ${ROOM_ROOMS}
-        PRIVATE $<BUILD_INTERFACE:cairn_flags> ${ROOM_LIBRARIES})
+    # The flags are for cairn's own code; a game's rules get them from cairn::rules.
+    target_link_libraries(${target} PRIVATE cairn_float)
+    target_link_libraries(${target} PUBLIC ${ROOM_ROOMS} PRIVATE cairn_flags ${ROOM_LIBRARIES})
+    if(NOT PROJECT_IS_TOP_LEVEL)
+        set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON) # built when the game links it
+    endif()
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
 endfunction()
 
@@ -94,5 +97,7 @@ if(CAIRN_FUZZ)
 endif()
 if(NOT CAIRN_SIM_ONLY)
     find_package(PkgConfig REQUIRED)
+endif()
+if(NOT CAIRN_SIM_ONLY AND CAIRN_TESTS)
     pkg_check_modules(CMOCKA REQUIRED QUIET IMPORTED_TARGET GLOBAL cmocka)
 endif()

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A scene: a named world with its parameters, authored in JSON against schema/scene.fbs and parsed
-// by FlatBuffers' own parser. Numbers become bits once, here. bridge/scene_world.h builds the
-// world.
+// The inside of a scene (cairn/scene.h), which is authored in JSON against schema/scene.fbs and
+// parsed by FlatBuffers' own parser. Numbers become bits once, here. bridge/scene_world.h builds
+// the world.
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "schema/messages.h"
+#include <cairn/scene.h>
 #include <cairn/sim.h>
-#include <cairn/status.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,7 +59,7 @@ typedef struct cairn_scene_joint {
     uint32_t body_b;
 } cairn_scene_joint;
 
-typedef struct cairn_scene {
+struct cairn_scene {
     char name[CAIRN_NAME_SIZE_MAX + 1];
     char rules[CAIRN_NAME_SIZE_MAX + 1]; // "" for none, "sandbox"
     cairn_world_def world;               // its rules are NULL: `rules` names them
@@ -81,18 +81,7 @@ typedef struct cairn_scene {
     uint32_t height_field_count;
     float *heights; // of the height fields; owned by the scene
     uint32_t height_count;
-} cairn_scene;
-
-#define CAIRN_SCENE_ERROR_SIZE 256
-#define CAIRN_SCENE_JSON_SIZE_MAX (16 * 1024 * 1024)
-
-// Parses and checks a scene. On failure *out is NULL and `error` holds one sentence that says
-// where: "line 12, column 7: expecting: } instead got: ," or "bodies[3].shapes[0].radius: must be
-// in [0.001, 10000], is -1". CAIRN_MALFORMED, CAIRN_INVALID_ARGUMENT, CAIRN_NON_FINITE,
-// CAIRN_CAPACITY.
-cairn_status cairn_scene_parse(
-    const char *json, size_t size, cairn_scene **out, char error[CAIRN_SCENE_ERROR_SIZE]);
-void cairn_scene_destroy(cairn_scene *scene); // NULL is allowed
+};
 
 // A scene without a name, rules or bodies and with the default settings of a world. It owns
 // nothing: a caller that sets its arrays does not call cairn_scene_destroy.

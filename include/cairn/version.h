@@ -12,6 +12,8 @@ extern "C" {
 #define CAIRN_VERSION_MINOR 1
 #define CAIRN_VERSION_PATCH 0
 #define CAIRN_VERSION_TEXT "0.1.0"
+#define CAIRN_VERSION                                                                              \
+    (CAIRN_VERSION_MAJOR * 10000u + CAIRN_VERSION_MINOR * 100u + CAIRN_VERSION_PATCH)
 
 // Incremented when any golden hash changes. Peers with different numbers never share a simulation.
 #define CAIRN_SIM_VERSION 19
@@ -21,6 +23,7 @@ extern "C" {
 
 // The versions of the library that was linked, to compare with those of the headers compiled
 // against.
+uint32_t cairn_version(void);         // CAIRN_VERSION
 const char *cairn_version_text(void); // static, such as "0.1.0"
 uint32_t cairn_sim_version(void);
 uint32_t cairn_protocol_version(void);

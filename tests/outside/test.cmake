@@ -1,14 +1,79 @@
 # SPDX-License-Identifier: MIT
-# Installs cairn::sim, and builds and runs the outside project against it: cmake -DBUILD=... -DWORK=... -P test.cmake
+# Projects that use cairn from outside: cmake -DBUILD=... -DWORK=... -DPART=... -P test.cmake
+#   static, shared   install, and build and run a project with find_package
+#   pkgconfig        compile with the flags of pkg-config, shared and static
+#   inside           add_subdirectory: the client, in half a minute on two processors, without tests
 function(run)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
     if(NOT code EQUAL 0)
         message(FATAL_ERROR "${ARGN}: ${code}\n${out}")
     endif()
+    set(out "${out}" PARENT_SCOPE)
 endfunction()
+
+# The libraries that a program or library names, without those of the C library.
+function(expect_needed file expected)
+    run(${READELF} -dW ${file})
+    string(REPLACE "[" "" out "${out}")
+    string(REGEX MATCHALL "library: [a-z0-9_.+]+" needed "${out}")
+    list(TRANSFORM needed REPLACE "library: " "")
+    list(REMOVE_ITEM needed libc.so.6 libm.so.6)
+    list(SORT needed)
+    if(NOT needed STREQUAL expected)
+        message(FATAL_ERROR "${file} needs ${needed}, not ${expected}")
+    endif()
+endfunction()
+
+function(configure source)
+    run(${CMAKE_COMMAND} -S ${source} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX}
+        -DCMAKE_PREFIX_PATH=${WORK}/installed ${ARGN})
+endfunction()
+
 file(REMOVE_RECURSE ${WORK})
-run(${CMAKE_COMMAND} --install ${BUILD} --component sim --prefix ${WORK}/installed)
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G ${GENERATOR}
-    -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${WORK}/installed)
+if(PART STREQUAL "inside")
+    configure(${CMAKE_CURRENT_LIST_DIR}/inside -DCAIRN=${CMAKE_CURRENT_LIST_DIR}/../.. -DCMAKE_BUILD_TYPE=Release)
+    run(bash -c "time -p ${CMAKE_COMMAND} --build ${WORK}/build -- -j2")
+    string(REGEX MATCH "user ([0-9]+)" user "${out}")
+    message(STATUS "the client builds in ${user} s of processor time")
+    if(CMAKE_MATCH_1 GREATER 60)
+        message(FATAL_ERROR "${CMAKE_MATCH_1} s of processor time: more than half a minute on two processors")
+    endif()
+    expect_needed(${WORK}/build/inside "libsodium.so.23;libuv.so.1")
+    return()
+endif()
+
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)
+file(GLOB_RECURSE package ${WORK}/installed/*/cairn-client.pc)
+get_filename_component(packages ${package} DIRECTORY)
+get_filename_component(libraries ${packages} DIRECTORY)
+set(ENV{LD_LIBRARY_PATH} ${libraries})
+if(PART STREQUAL "pkgconfig")
+    set(ENV{PKG_CONFIG_PATH} ${packages})
+    set(wish fast-math)
+    set(docs ${CMAKE_CURRENT_LIST_DIR}/../../docs)
+    set(here ${CMAKE_CURRENT_LIST_DIR})
+    run(bash -c "${C} -std=c17 ${docs}/example_client.c $(pkg-config --cflags --libs cairn-client_uv) -o ${WORK}/shared")
+    expect_needed(${WORK}/shared "libcairn_client.so.0;libcairn_client_uv.so.0")
+    run(bash -c "${C} -std=c17 ${here}/server.c $(pkg-config --cflags --libs cairn-server) -o ${WORK}/server && ${WORK}/server")
+    expect_needed(${WORK}/server libcairn_server.so.0)
+    run(bash -c "rm ${libraries}/*.so && ${C} -std=c17 ${docs}/example_client.c \
+        $(pkg-config --static --cflags --libs cairn-client_uv) -o ${WORK}/static")
+    expect_needed(${WORK}/static "libsodium.so.23;libuv.so.1")
+    run(bash -c "${C} -std=c17 ${docs}/example_storm.c $(pkg-config --static --cflags --libs cairn-storm) -o ${WORK}/storm \
+        && ${WORK}/storm 1 1")
+    run(bash -c "${C} -O3 -f${wish} -std=c17 -I${here}/../.. -c ${here}/rules.c -o ${WORK}/rules.o $(pkg-config --cflags cairn-sim)")
+    return()
+endif()
+
+configure(${CMAKE_CURRENT_LIST_DIR} -DKIND=${PART})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/outside)
+run(${WORK}/build/outside_server)
+if(PART STREQUAL "static")
+    run(${WORK}/build/outside_storm 1 1)
+    expect_needed(${WORK}/build/outside_client "libsodium.so.23;libuv.so.1")
+else()
+    expect_needed(${WORK}/build/outside_client "libcairn_client.so.0;libcairn_client_uv.so.0")
+    expect_needed(${libraries}/libcairn_client.so.0 libsodium.so.23)
+    expect_needed(${libraries}/libcairn_sim.so.0 "")
+endif()

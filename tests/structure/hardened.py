@@ -44,7 +44,7 @@ def check_library(name, listing, architecture):
             given = producer.split()
             complaints += [f"{name}: {unit} was compiled without {flag}"
                            for flag in FLAGS + ([CLASH] if architecture in ("x86_64", "aarch64") else [])
-                           if flag not in given and not (flag == FLAGS[1] and name.endswith("libcairn_sim.a") and unit in UNPROTECTED)]
+                           if flag not in given and flag.replace("PIE", "PIC") not in given and not (flag == FLAGS[1] and name.endswith("libcairn_sim.a") and unit in UNPROTECTED)]
     return complaints
 
 
