@@ -55,6 +55,7 @@ static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_CLOSEST] = "closest",
     [CAIRN_CONTROL_SPAWN] = "spawn",
     [CAIRN_CONTROL_CREATE_JOINT] = "create-joint",
+    [CAIRN_CONTROL_ACT] = "act",
 };
 
 const char *cairn_control_verb_text(uint32_t verb) {

@@ -11,6 +11,7 @@
 
 // Numbers in a row of these fields (cairn_observed_field); 0 if a bit is not one of them, or none
 // is.
+#define CAIRN_OBSERVE_WIDTH_MAX 14
 uint32_t cairn_observe_width(uint32_t fields);
 // Writes the row of one body, in the order of the bits. False: there is no such body, and the row
 // is zeros.

@@ -126,8 +126,14 @@ static bool is_full(const cairn_congestion *congestion) {
     return congestion->in_flight + CAIRN_CONGESTION_PACKET_SIZE > congestion->window;
 }
 
+// On a path of less than a millisecond, such as loopback, the window alone limits: what leaves
+// within the time that the pace may run ahead is more than the window.
+static bool is_paced(const cairn_congestion *congestion) {
+    return congestion->rtt_ns >= rtt_ns_least;
+}
+
 bool cairn_congestion_allows(cairn_congestion *congestion, uint64_t now_ns) {
-    const bool paced = congestion->rtt_ns > 0 && now_ns + pace_ahead_ns < congestion->pace_ns;
+    const bool paced = is_paced(congestion) && now_ns + pace_ahead_ns < congestion->pace_ns;
     const bool allowed = !is_full(congestion) && !paced;
     congestion->limited_now = congestion->limited_now || !allowed;
     return allowed;
@@ -137,8 +143,8 @@ uint64_t cairn_congestion_next_ns(const cairn_congestion *congestion) {
     if (is_full(congestion)) {
         return UINT64_MAX;
     }
-    return congestion->rtt_ns > 0 ? congestion->pace_ns - least(pace_ahead_ns, congestion->pace_ns)
-                                  : 0;
+    return is_paced(congestion) ? congestion->pace_ns - least(pace_ahead_ns, congestion->pace_ns)
+                                : 0;
 }
 
 void cairn_congestion_sent(

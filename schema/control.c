@@ -33,6 +33,13 @@ static const cairn_vec3 *copy_points(cairn_vec3 *out, const cairn_vec3 *points, 
     return out;
 }
 
+static const void *copy_elements(void *out, const void *elements, size_t size) {
+    if (size > 0) {
+        memcpy(out, elements, size);
+    }
+    return out;
+}
+
 #define COPY_NUMBER(FIELD, field)
 #define COPY_REAL(FIELD, field)
 #define COPY_VEC3(FIELD, field)
@@ -43,6 +50,9 @@ static const cairn_vec3 *copy_points(cairn_vec3 *out, const cairn_vec3 *points, 
     m->field = copy_bytes(copy->bytes, m->field, m->count);
 #define COPY_POINTS(FIELD, field, count, count_max)                                                \
     m->field = copy_points(copy->points, m->field, m->count);
+#define COPY_LIST(FIELD, field, count, element, Wire, count_max)                                   \
+    CAIRN_ASSERT(m->count <= count_max);                                                           \
+    m->field = copy_elements(copy->lists.element, m->field, m->count * sizeof *m->field);
 #define COPY_OF(KIND, ...) COPY_##KIND(__VA_ARGS__)
 #define COPY_REQUEST(VERB, member, structure, Table)                                               \
     case CAIRN_CONTROL_##VERB: {                                                                   \

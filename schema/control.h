@@ -16,6 +16,10 @@ typedef struct cairn_control_request_copy {
     char texts[CAIRN_CONTROL_TEXTS_MAX][CAIRN_CONTROL_NAME_SIZE_MAX + 1];
     uint8_t bytes[CAIRN_CONTROL_PIECE_SIZE_MAX];
     cairn_vec3 points[CAIRN_CONTROL_POINTS_MAX];
+    struct { // of lists, by their elements
+        cairn_control_edit edit[CAIRN_CONTROL_ACT_EDITS_MAX];
+        cairn_control_watched watched[CAIRN_CONTROL_WATCHED_MAX];
+    } lists;
 } cairn_control_request_copy;
 
 // `request` must have passed cairn_message_check.

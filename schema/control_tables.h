@@ -54,7 +54,8 @@
     X(CAST, cast, cast_request, CastRequest)                                                       \
     X(CLOSEST, closest, closest_request, ClosestRequest)                                           \
     X(SPAWN, spawn, spawn_request, SpawnRequest)                                                   \
-    X(CREATE_JOINT, create_joint, create_joint_request, CreateJointRequest)
+    X(CREATE_JOINT, create_joint, create_joint_request, CreateJointRequest)                        \
+    X(ACT, act, act_request, ActRequest)
 
 // Every struct of an answer: X(struct, Table).
 #define EACH_CONTROL_ANSWER_STRUCT(X)                                                              \
@@ -75,7 +76,8 @@
     X(closest_answer, ClosestAnswer)                                                               \
     X(overlap_answer, OverlapAnswer)                                                               \
     X(hash_answer, HashAnswer)                                                                     \
-    X(diff_answer, DiffAnswer)
+    X(diff_answer, DiffAnswer)                                                                     \
+    X(act_answer, ActAnswer)
 
 // Every verb whose answer has more than what is common to all: X(VERB, member, struct).
 #define EACH_CONTROL_ANSWER(X)                                                                     \
@@ -112,7 +114,8 @@
     X(CAST, ray, ray_answer)                                                                       \
     X(CLOSEST, closest, closest_answer)                                                            \
     X(SPAWN, edit, edit_answer)                                                                    \
-    X(CREATE_JOINT, edit, edit_answer)
+    X(CREATE_JOINT, edit, edit_answer)                                                             \
+    X(ACT, act, act_answer)
 
 // Every kind of element of a list: X(element), the struct cairn_control_<element>.
 #define EACH_CONTROL_ELEMENT(X)                                                                    \
@@ -124,7 +127,13 @@
     X(shape)                                                                                       \
     X(joint)                                                                                       \
     X(section)                                                                                     \
-    X(difference)
+    X(difference)                                                                                  \
+    X(number)
+
+// The same for lists of requests.
+#define EACH_CONTROL_REQUEST_ELEMENT(X)                                                            \
+    X(edit)                                                                                        \
+    X(watched)
 
 #define CONTROL_MEMBERS_step_request(X) X(NUMBER, TICK_COUNT, tick_count)
 
@@ -197,6 +206,27 @@
     X(VEC3, AXIS, axis)                                                                            \
     X(REAL, NUMBER, number)                                                                        \
     X(REAL, BREAK_FORCE, break_force)
+
+#define CONTROL_MEMBERS_act_request(X)                                                             \
+    X(LIST, EDITS, edits, edit_count, edit, Edit, CAIRN_CONTROL_ACT_EDITS_MAX)                     \
+    X(NUMBER, TICK_COUNT, tick_count)                                                              \
+    X(NUMBER, FIELDS, fields)                                                                      \
+    X(LIST, WATCHED, watched, watched_count, watched, Watched, CAIRN_CONTROL_WATCHED_MAX)
+
+#define CONTROL_MEMBERS_act_answer(X)                                                              \
+    X(NUMBER, TICK_COUNT, tick_count)                                                              \
+    X(NUMBER, BODY_COUNT, body_count)                                                              \
+    X(LIST, NUMBERS, numbers, number_count, number, Number, CAIRN_CONTROL_ACT_NUMBERS_MAX)
+
+#define CONTROL_MEMBERS_edit(X)                                                                    \
+    X(NUMBER, KIND, kind)                                                                          \
+    X(NUMBER, BUTTONS, buttons)                                                                    \
+    X(VEC3, MOVE, move)                                                                            \
+    X(VEC3, AIM, aim)
+
+#define CONTROL_MEMBERS_watched(X) X(NUMBER, BODY, body)
+
+#define CONTROL_MEMBERS_number(X) X(REAL, VALUE, value)
 
 #define CONTROL_MEMBERS_delete_request(X) X(NUMBER, BODY, body)
 

@@ -46,6 +46,10 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     case CAIRN_MESSAGE_RESYNC_REQUEST:
         return message->resync_request.difference_sketch_size;
     case CAIRN_MESSAGE_CONTROL:
+        if (message->control.verb == CAIRN_CONTROL_ACT) {
+            return message->control.act.edit_count * sizeof(cairn_control_edit) +
+                   message->control.act.watched_count * sizeof(cairn_control_watched);
+        }
         if (message->control.verb == CAIRN_CONTROL_SPAWN) {
             return message->control.spawn.point_count * sizeof(cairn_vec3);
         }

@@ -68,6 +68,7 @@ typedef enum cairn_control_verb {
     CAIRN_CONTROL_CLOSEST = 43,
     CAIRN_CONTROL_SPAWN = 44,
     CAIRN_CONTROL_CREATE_JOINT = 45,
+    CAIRN_CONTROL_ACT = 46,
     CAIRN_CONTROL_VERB_COUNT
 } cairn_control_verb;
 
@@ -356,6 +357,34 @@ typedef enum cairn_observed_field {
 } cairn_observed_field;
 #define CAIRN_OBSERVE_ALL 0x1fu
 
+// An edit of an act: a command of an operator (cairn_command_kind, SPAWN_BOX and later).
+typedef struct cairn_control_edit {
+    uint32_t kind;
+    uint32_t buttons;
+    cairn_vec3 move;
+    cairn_vec3 aim;
+} cairn_control_edit;
+
+// A body that an act observes.
+typedef struct cairn_control_watched {
+    cairn_body_id body;
+} cairn_control_watched;
+
+#define CAIRN_CONTROL_ACT_EDITS_MAX 64
+#define CAIRN_CONTROL_WATCHED_MAX 1024
+#define CAIRN_CONTROL_ACT_NUMBERS_MAX 8192 // of the answer
+
+// Edits, steps and observes in one round trip: what a learner does in each of its steps. The edits
+// are accepted or refused together.
+typedef struct cairn_control_act_request {
+    const cairn_control_edit *edits; // at most CAIRN_CONTROL_ACT_EDITS_MAX
+    uint32_t edit_count;
+    uint32_t tick_count;                  // 0: only edits and observes, else as of step
+    uint32_t fields;                      // cairn_observed_field; 0: observes nothing
+    const cairn_control_watched *watched; // at most CAIRN_CONTROL_WATCHED_MAX
+    uint32_t watched_count;               // 0: all bodies, in order of id
+} cairn_control_act_request;
+
 // A request. Verbs without a member in the union take no arguments.
 typedef struct cairn_control_request {
     uint32_t number;  // repeated in the answer; cairn_client_ask chooses it
@@ -396,6 +425,7 @@ typedef struct cairn_control_request {
         cairn_control_set_joint_request set_joint;
         cairn_control_delete_joint_request delete_joint;
         cairn_control_create_joint_request create_joint;
+        cairn_control_act_request act;
         cairn_control_cast_request cast;
         cairn_control_closest_request closest;
     };
@@ -522,6 +552,19 @@ typedef struct cairn_control_run_answer {
     uint32_t tick_count; // that the room has run
 } cairn_control_run_answer;
 
+typedef struct cairn_control_number {
+    float value;
+} cairn_control_number;
+
+// The numbers of each observed body one after the other, in the order of the bits of
+// cairn_observed_field. A body that does not exist has zeros.
+typedef struct cairn_control_act_answer {
+    uint32_t tick_count; // that the room has run
+    uint32_t body_count; // rows
+    const cairn_control_number *numbers;
+    uint32_t number_count;
+} cairn_control_act_answer;
+
 typedef struct cairn_control_save_answer {
     uint32_t size; // bytes
 } cairn_control_save_answer;
@@ -626,6 +669,7 @@ typedef struct cairn_control_answer {
         cairn_control_state_answer state;
         cairn_control_clients_answer clients;
         cairn_control_run_answer run; // step, run-until
+        cairn_control_act_answer act;
         cairn_control_save_answer save;
         cairn_control_saves_answer saves;
         cairn_control_save_read_answer save_read;

@@ -247,6 +247,7 @@ EACH_CONTROL_ANSWER_STRUCT(CHANGE_ANSWER_FUNCTION)
 #define BLANK_VEC3(FIELD, field)
 #define BLANK_LIMITED_BYTES(FIELD, field, count, count_max)
 #define BLANK_POINTS(FIELD, field, count, count_max)
+#define BLANK_LIST(FIELD, field, count, element, Wire, count_max)
 #define BLANK_LIMITED_TEXT(FIELD, field, size_max) t->field = "";
 #define BLANK_OF(KIND, ...) BLANK_##KIND(__VA_ARGS__)
 #define BLANK_REQUEST_CASE(VERB, member, structure, Table)                                         \

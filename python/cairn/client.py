@@ -18,7 +18,7 @@ from .errors import Closed, NoAnswer, Refused
 
 TOKEN_SIZE = lib.CAIRN_CONNECT_TOKEN_SIZE
 BODY = layout.dtype_of("cairn_control_body")
-_UNLIMITED = ("step", "run-until")  # answered when the room has run, which may take any time
+_UNLIMITED = ("step", "run-until", "act")  # answered when the room has run, which may take any time
 _SLICE_NS = 100_000_000  # between two looks at whether Python has a signal to handle
 
 
@@ -81,8 +81,8 @@ class Client:
         """A checked request, for send. Raises what ask raises before anything is sent."""
         return Request(verb, self.room if room is None else room, **fields)
 
-    def send(self, request: Request, timeout: float | None = None) -> Any:
-        """Sends a request and returns the cairn_control_answer, which is valid until the next one."""
+    def send(self, request: Any, timeout: float | None = None) -> Any:
+        """Sends a Request and returns the cairn_control_answer, which is valid until the next one."""
         self._check_open()
         _check_timeout(timeout)
         number = 0

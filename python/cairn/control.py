@@ -30,7 +30,7 @@ _TEXTS = {number: verb for verb, number in VERBS.items()}
 # Fields that a request may leave out although they are not numbers, because another one replaces them.
 _OPTIONAL = {
     "overlap": {"half_extents"}, "cast": {"half_extents"}, "spawn": {"rotation", "size", "points"},
-    "create-joint": {"axis"},
+    "create-joint": {"axis"}, "act": {"edits", "watched"},
 }
 
 

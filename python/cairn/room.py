@@ -7,19 +7,44 @@ from typing import Any, Sequence
 
 import numpy
 
+from . import layout
+from ._native import ffi, lib
 from .client import Client
-from .control import Request
 
 Vector = Sequence[float]
+_ZERO = (0.0, 0.0, 0.0)
+
+
+class _Act:
+    """The request that Room sends again and again."""
+
+    verb = "act"
+
+    def __init__(self, room: str) -> None:
+        self._room = ffi.new("char[]", layout.text("room", room))
+        self.struct = ffi.new("cairn_control_request *", {"verb": lib.CAIRN_CONTROL_ACT, "room": self._room})
+        self._watched: Any = None
+        self._held: Any = None
+
+    def fill(self, edits: list[tuple[Any, ...]], ticks: int, watched: numpy.ndarray, fields: int) -> None:
+        act = self.struct.act
+        if watched is not self._watched:
+            self._watched = watched
+            act.watched, act.watched_count = ffi.cast("cairn_control_watched *", watched.ctypes.data), len(watched)
+        self._held = ffi.new("cairn_control_edit[]", edits)
+        act.edits, act.edit_count = self._held, len(edits)
+        act.tick_count, act.fields = ticks, fields
 
 
 class Room:
-    """A paused room of a server. Edits are checked at once and travel with the next step."""
+    """A paused room of a server. Edits are checked at once and travel with the next step, all in one
+    request: a round trip for each step."""
 
     def __init__(self, client: Client, room: str | None = None) -> None:
         self.client = client
         self.name = client.room if room is None else room
-        self._edits: list[Request] = []
+        self._edits: list[tuple[Any, ...]] = []
+        self._act = _Act(self.name)
         answer = client.ask("pause", room=self.name)
         self.tick, self.hash = answer.tick, answer.hash
         state = client.ask("state", room=self.name)
@@ -32,71 +57,59 @@ class Room:
         return self.client.bodies(self.name)[0]
 
     def restart(self, seed: int | None, rng: numpy.random.Generator) -> None:
-        """The scene's first state; without a seed one that `rng` draws."""
+        """The scene's first state; without a seed one that `rng` draws, if the room has rules."""
         if seed is None and self._has_rules:
             seed = int(rng.integers(1 << 63))
         answer = self.client.ask("reset", room=self.name, seed=seed)
         self._edits.clear()
         self.tick, self.hash = answer.tick, answer.hash
 
-    def edit(self, verb: str, **fields: Any) -> None:
-        """Any verb that edits bodies, as <cairn/control.h> names it."""
-        self._edits.append(self.client.request(verb, room=self.name, **fields))
+    def _edit(self, kind: int, body: Any, move: Vector = _ZERO, aim: Vector = _ZERO) -> None:
+        if len(self._edits) >= lib.CAIRN_CONTROL_ACT_EDITS_MAX:
+            raise ValueError(f"a step takes at most {lib.CAIRN_CONTROL_ACT_EDITS_MAX} edits")
+        self._edits.append((kind, layout.whole("body", body), layout.vector("edit", move), layout.vector("edit", aim)))
 
     def impulse(self, body: int, impulse: Vector, point: Vector | None = None) -> None:
-        if point is None:
-            self.edit("impulse", body=body, impulse=impulse)
-        else:
-            self.edit("push", body=body, kind=2, push=impulse, place=point)
+        """N s, at the centre of mass or at a point of the world."""
+        kind = lib.CAIRN_COMMAND_IMPULSE if point is None else lib.CAIRN_COMMAND_IMPULSE_AT
+        self._edit(kind, body, layout.vector("impulse", impulse), _ZERO if point is None else point)
 
     def angular_impulse(self, body: int, impulse: Vector) -> None:
-        self.edit("push", body=body, kind=3, push=impulse, place=(0, 0, 0))
+        self._edit(lib.CAIRN_COMMAND_TURN, body, impulse)
 
-    def force(self, body: int, force: Vector, torque: Vector = (0, 0, 0)) -> None:
-        self.edit("push", body=body, kind=0, push=force, place=torque)
+    def force(self, body: int, force: Vector, torque: Vector = _ZERO) -> None:
+        self._edit(lib.CAIRN_COMMAND_FORCE, body, force, torque)
 
-    def set_velocity(self, body: int, linear_velocity: Vector, angular_velocity: Vector = (0, 0, 0)) -> None:
-        self.edit("set-velocity", body=body, linear_velocity=linear_velocity, angular_velocity=angular_velocity)
+    def set_velocity(self, body: int, linear_velocity: Vector, angular_velocity: Vector = _ZERO) -> None:
+        self._edit(lib.CAIRN_COMMAND_SET_VELOCITY, body, linear_velocity, angular_velocity)
 
     def set_position(self, body: int, position: Vector) -> None:
-        self.edit("set-position", body=body, position=position)
+        self._edit(lib.CAIRN_COMMAND_SET_POSITION, body, position)
 
     def set_gravity(self, gravity: Vector) -> None:
-        self.edit("set-gravity", gravity=gravity)
+        self._edit(lib.CAIRN_COMMAND_SET_GRAVITY, 0, gravity)
 
     def destroy(self, body: int) -> None:
-        self.edit("delete", body=body)
+        self._edit(lib.CAIRN_COMMAND_DESTROY, body)
 
     def spawn_box(self, position: Vector, half_extents: Vector, user: int = 0) -> None:
-        self.edit("spawn-box", position=position, half_extents=half_extents, user=user)
+        self._edit(lib.CAIRN_COMMAND_SPAWN_BOX, user, position, half_extents)
 
     def spawn_sphere(self, position: Vector, radius: float, user: int = 0) -> None:
-        self.edit("spawn-sphere", position=position, radius=radius, user=user)
+        self._edit(lib.CAIRN_COMMAND_SPAWN_SPHERE, user, position, (radius, 0, 0))
 
     def advance(self, ticks: int, watched: numpy.ndarray, fields: int, width: int) -> numpy.ndarray:
-        """Sends the edits, steps, and returns the numbers of the bodies `watched`."""
+        """Sends the edits, steps, and returns the numbers of the bodies `watched` (cairn_observed_field).
+        If the server refuses one edit, none is applied and nothing is stepped."""
         edits, self._edits = self._edits, []
-        for request in edits:
-            self.client.send(request)
-        if ticks:
-            self.client.ask("step", room=self.name, tick_count=ticks)
-        rows, answer = self.client.bodies(self.name)
-        self.tick, self.hash = answer.tick, answer.hash
-        columns = [name for bit, name in enumerate(("position", "rotation", "linear_velocity", "angular_velocity"))
-                   if fields >> bit & 1]
-        parts = [rows[name].reshape(len(rows), -1) for name in columns]
-        if fields & 16:
-            parts.append(rows["awake"].reshape(-1, 1).astype("f4"))
-        table = numpy.concatenate(parts, axis=1, dtype="f4")
-        at = {int(body): i for i, body in enumerate(rows["id"])}
-        out = numpy.zeros((len(watched), width), dtype="f4")
-        for i, body in enumerate(watched.tolist()):
-            if body in at:
-                out[i] = table[at[body]]
-        return out
+        self._act.fill(edits, ticks, watched, fields)
+        answer = self.client.send(self._act)
+        self.tick, self.hash = answer.tick, layout.plain(answer.root)
+        size = answer.act.number_count * 4
+        return numpy.frombuffer(bytes(ffi.buffer(answer.act.numbers, size)), dtype="f4").reshape(len(watched), width)
 
     def draw(self, **_: Any) -> numpy.ndarray:
-        raise NotImplementedError("a server sends no shapes to operators: draw a World that holds the room's save")
+        raise NotImplementedError("a server sends no shapes to operators: draw a World that decoded the room's save")
 
     def words(self) -> str:
         """The state in words."""

@@ -53,19 +53,10 @@ static const char *range_text(const cairn_control_request *request) {
     return spawn->point_count > 0 ? "only a hull has points" : text;
 }
 
-// Refuses an edit that the step could not apply.
-static cairn_control_refusal try_edit(cairn_control_context *c, const cairn_command *commands,
-    uint32_t count, cairn_edit_made *made) {
+static cairn_control_refusal refuse_edit(
+    cairn_control_context *c, const cairn_command *commands, uint32_t count, cairn_status status) {
     const cairn_command *edit = &commands[count - 1];
-    cairn_world *ahead = fork_with_edits(c->room);
-    if (ahead == NULL) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
-    }
-    const cairn_status status = cairn_world_apply_edit(ahead, commands, count, made);
-    cairn_world_destroy(ahead);
     switch (status) {
-    case CAIRN_OK:
-        return CAIRN_CONTROL_DONE;
     case CAIRN_CAPACITY:
         return cairn_control_refuse(
             c, CAIRN_CONTROL_CAPACITY, "the world has no free body, shape, hull or joint");
@@ -82,6 +73,26 @@ static cairn_control_refusal try_edit(cairn_control_context *c, const cairn_comm
     default:
         return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE, "%s", range_text(c->request));
     }
+}
+
+// Refuses edits that the step could not apply.
+static cairn_control_refusal try_edits(cairn_control_context *c, const cairn_command *commands,
+    uint32_t count, cairn_edit_made *made) {
+    cairn_world *ahead = fork_with_edits(c->room);
+    if (ahead == NULL) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
+    }
+    cairn_control_refusal refusal = CAIRN_CONTROL_DONE;
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < count && refusal == CAIRN_CONTROL_DONE; i += size) {
+        size = cairn_edit_command_count(&commands[i], count - i);
+        const cairn_status status = cairn_world_apply_edit(ahead, &commands[i], size, made);
+        if (status != CAIRN_OK) {
+            refusal = refuse_edit(c, &commands[i], size, status);
+        }
+    }
+    cairn_world_destroy(ahead);
+    return refusal;
 }
 
 // Of the verbs that push or set one body or the world.
@@ -207,11 +218,8 @@ static uint32_t commands_of(
     }
 }
 
-cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
-    CAIRN_ASSERT(c->room != NULL);
-    cairn_command commands[EDIT_COMMANDS_MAX];
-    const uint32_t count = commands_of(c->request, commands);
-    const cairn_command *edit = &commands[count - 1];
+cairn_control_refusal cairn_control_add_edits(
+    cairn_control_context *c, cairn_command *commands, uint32_t count, cairn_edit_made *made) {
     for (uint32_t i = 0; i < count; ++i) {
         commands[i].slot = CAIRN_SLOT_OPERATOR;
         commands[i].move = cairn_vec3_clean(commands[i].move);
@@ -221,14 +229,23 @@ cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
                 c, CAIRN_CONTROL_OUT_OF_RANGE, "%s", range_text(c->request));
         }
     }
-    cairn_edit_made made;
-    const cairn_control_refusal refusal = try_edit(c, commands, count, &made);
-    if (refusal != CAIRN_CONTROL_DONE) {
-        return refusal;
-    }
-    if (!cairn_inbox_edit(c->room->inbox, commands, count)) {
+    const cairn_control_refusal refusal = try_edits(c, commands, count, made);
+    if (refusal == CAIRN_CONTROL_DONE && !cairn_inbox_edit(c->room->inbox, commands, count)) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
             "%d edits of one tick are the most; let the room step first", CAIRN_INBOX_EDITS_MAX);
+    }
+    return refusal;
+}
+
+cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
+    CAIRN_ASSERT(c->room != NULL);
+    cairn_command commands[EDIT_COMMANDS_MAX];
+    const uint32_t count = commands_of(c->request, commands);
+    const cairn_command *edit = &commands[count - 1];
+    cairn_edit_made made = {0};
+    const cairn_control_refusal refusal = cairn_control_add_edits(c, commands, count, &made);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
     }
     const bool of_body = edit->kind != CAIRN_COMMAND_SET_GRAVITY &&
                          edit->kind != CAIRN_COMMAND_EXPLODE &&

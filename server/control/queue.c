@@ -306,17 +306,26 @@ static void answer_wait(cairn_server *server, cairn_room *room, cairn_control_re
     CAIRN_ASSERT(wait->waits && room->scheduler.tick >= wait->from_tick);
     cairn_session *session = find_session(server, wait->client, wait->client_id);
     const bool done = refusal == CAIRN_CONTROL_DONE;
-    const cairn_control_answer answer = {
+    cairn_control_answer answer = {
         .number = wait->number,
         .verb = wait->verb,
         .refusal = refusal,
         .reason = done ? "" : cairn_control_refusal_text(refusal),
-        .run = {.tick_count = (uint32_t)(room->scheduler.tick - wait->from_tick)},
     };
+    const uint32_t tick_count = (uint32_t)(room->scheduler.tick - wait->from_tick);
+    if (wait->verb == CAIRN_CONTROL_ACT) {
+        if (done) {
+            answer.act = cairn_control_observe(room, wait, &server->control->lists);
+        }
+        answer.act.tick_count = tick_count;
+    } else {
+        answer.run.tick_count = tick_count;
+    }
     if (session == NULL || send_answer(server, session, room, answer)) {
         server->statistics.controls_done += done ? 1 : 0;
         server->statistics.controls_refused[refusal] += done ? 0 : 1;
-        wait->waits = false;
+        free(wait->watched);
+        *wait = (cairn_control_wait){.waits = false};
     }
 }
 

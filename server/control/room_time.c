@@ -83,10 +83,8 @@ cairn_control_refusal cairn_control_on_resume(cairn_control_context *c) {
     return CAIRN_CONTROL_DONE;
 }
 
-cairn_control_refusal cairn_control_on_step(cairn_control_context *c) {
-    cairn_room *room = c->room;
-    const uint32_t tick_count = c->request->step.tick_count;
-    if (!room->time_control.paused) {
+cairn_control_refusal cairn_control_check_step(cairn_control_context *c, uint32_t tick_count) {
+    if (!c->room->time_control.paused) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_NOT_PAUSED, "only a paused room can be stepped; pause it first");
     }
@@ -94,9 +92,21 @@ cairn_control_refusal cairn_control_on_step(cairn_control_context *c) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_OUT_OF_RANGE, "1 to %d ticks can be stepped at once", STEPS_MAX);
     }
-    room->time_control.burst_tick = room->scheduler.tick + tick_count;
-    answer_when_room_has_run(c);
     return CAIRN_CONTROL_DONE;
+}
+
+void cairn_control_begin_step(cairn_control_context *c, uint32_t tick_count) {
+    c->room->time_control.burst_tick = c->room->scheduler.tick + tick_count;
+    answer_when_room_has_run(c);
+}
+
+cairn_control_refusal cairn_control_on_step(cairn_control_context *c) {
+    const uint32_t tick_count = c->request->step.tick_count;
+    const cairn_control_refusal refusal = cairn_control_check_step(c, tick_count);
+    if (refusal == CAIRN_CONTROL_DONE) {
+        cairn_control_begin_step(c, tick_count);
+    }
+    return refusal;
 }
 
 cairn_control_refusal cairn_control_on_run_until(cairn_control_context *c) {

@@ -40,6 +40,7 @@ typedef union cairn_control_lists {
     cairn_control_joint joints[CAIRN_CONTROL_JOINTS_MAX];
     cairn_control_section sections[CAIRN_CONTROL_SECTIONS_MAX];
     cairn_control_difference differences[CAIRN_CONTROL_DIFFERENCES_MAX];
+    cairn_control_number numbers[CAIRN_CONTROL_ACT_NUMBERS_MAX];
 } cairn_control_lists;
 
 // The encoded answer; with it a link's stream has space for other messages.
@@ -67,6 +68,18 @@ cairn_control_refusal cairn_control_refuse(
     cairn_control_context *c, cairn_control_refusal refusal, const char *format, ...);
 // Writes a text that fits an element's name, cut if it is too long.
 void cairn_control_name_set(char name[CAIRN_NAME_SIZE_MAX + 1], const char *text);
+
+// Whether a room can be stepped so often now; and begins it. The answer is sent when it has run.
+cairn_control_refusal cairn_control_check_step(cairn_control_context *c, uint32_t tick_count);
+void cairn_control_begin_step(cairn_control_context *c, uint32_t tick_count);
+
+// Adds the commands of edits, accepted or refused together. `made` is what the last one made.
+cairn_control_refusal cairn_control_add_edits(
+    cairn_control_context *c, cairn_command *commands, uint32_t count, cairn_edit_made *made);
+
+// The observation of an act, in the memory of the lists. What was asked for has been checked.
+cairn_control_act_answer cairn_control_observe(
+    const cairn_room *room, const cairn_control_wait *wait, cairn_control_lists *lists);
 
 // Whether a seek to the tick needs no recording. The room's job is not running.
 bool cairn_control_seek_is_in_memory(const cairn_room *room, uint64_t tick);
@@ -130,7 +143,8 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(CAST, cast, READS)                       /* queries.c */                                     \
     X(CLOSEST, closest, READS)                 /* queries.c */                                     \
     X(SPAWN, edit, WRITES)                     /* edits.c */                                       \
-    X(CREATE_JOINT, edit, WRITES)              /* edits.c */
+    X(CREATE_JOINT, edit, WRITES)              /* edits.c */                                       \
+    X(ACT, act, MOVES)                         /* act.c */
 
 #define DECLARE_ACTION(VERB, name, does)                                                           \
     cairn_control_refusal cairn_control_on_##name(cairn_control_context *c);

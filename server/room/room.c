@@ -2,6 +2,7 @@
 #include "server/room/room.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/assert.h"
 #include "bridge/scene_world.h"
@@ -125,6 +126,7 @@ void cairn_room_destroy(cairn_room *room) {
     cairn_command_log_destroy(room->command_log);
     cairn_inbox_destroy(room->inbox);
     cairn_world_destroy(room->world);
+    free(room->control_wait.watched);
     *room = (cairn_room){0};
 }
 

@@ -31,6 +31,9 @@ typedef struct cairn_control_wait {
     uint32_t number; // of the request
     uint32_t verb;
     uint64_t from_tick; // the room's tick when the request was carried out
+    uint32_t fields;    // of an act, as of its request
+    uint32_t watched_count;
+    uint32_t *watched; // [watched_count], owned; NULL: all bodies, or none are observed
 } cairn_control_wait;
 
 cairn_time_control cairn_time_control_default(void);

@@ -222,6 +222,33 @@ def test_a_room_has_the_methods_of_a_world(client, cairn_world):
     assert (seen[2] == 0).all(), "a body that is gone has zeros"
 
 
+def test_a_step_is_one_round_trip(client):
+    room = cairn.Room(client)
+    watched = numpy.array([5, 6], dtype="u4")
+    asked = []
+    send = client.send
+    client.send = lambda request, *rest: asked.append(request.verb) or send(request, *rest)
+    room.impulse(5, (0, 500, 0))
+    numbers = room.advance(3, watched, 1, 3)
+    assert asked == ["act"] and numbers.shape == (2, 3) and numbers[0, 1] > numbers[1, 1]
+
+
+def test_edits_of_a_step_are_refused_together(client):
+    room = cairn.Room(client)
+    watched = numpy.array([5], dtype="u4")
+    before = room.advance(0, watched, 1, 3)
+    room.set_position(5, (1, 9, 1))
+    room.impulse(99999, (0, 1, 0))
+    with pytest.raises(cairn.Refused, match="there is no body 99999"):
+        room.advance(1, watched, 1, 3)
+    assert (room.advance(0, watched, 1, 3) == before).all(), "nothing was done, and nothing waits"
+    with pytest.raises(ValueError, match="at most 64 edits"):
+        for _ in range(65):
+            room.impulse(5, (0, 1, 0))
+    answer = client.ask("act", tick_count=1, fields=1)
+    assert answer.body_count == 265 and len(answer.numbers) == 3 * 265
+
+
 def test_a_session_is_recorded(tmp_path, verify):
     path = tmp_path / "world.cairn"
     with cairn.serve("demo", record=path) as server:

@@ -52,6 +52,9 @@ static cairn_vec3 vector(cairn_reader *reader) {
     for (uint32_t i = 0; i < m->count; ++i) {                                                      \
         points[i] = vector(reader);                                                                \
     }
+#define DRAW_LIST(FIELD, field, count, element, Wire, count_max)                                   \
+    m->count = cairn_read_u8(reader) % 17;                                                         \
+    m->field = draw_list_of_##element(reader, m->count);
 #define DRAW_OF(KIND, ...) DRAW_##KIND(__VA_ARGS__)
 #define DRAW_REQUEST(VERB, member, structure, Table)                                               \
     case CAIRN_CONTROL_##VERB: {                                                                   \
@@ -64,6 +67,20 @@ static void draw_number(cairn_reader *reader, void *out, size_t size) {
     const uint64_t drawn = size == sizeof(bool) ? number(reader) % 2 : number(reader);
     memcpy(out, &drawn, size);
 }
+
+#define DRAW_LIST_FUNCTION(element)                                                                \
+    static const cairn_control_##element *draw_list_of_##element(                                  \
+        cairn_reader *reader, uint32_t count) {                                                    \
+        static cairn_control_##element list[16];                                                   \
+        for (uint32_t i = 0; i < count; ++i) {                                                     \
+            cairn_control_##element *m = &list[i];                                                 \
+            CONTROL_MEMBERS_##element(DRAW_OF)                                                     \
+        }                                                                                          \
+        return list;                                                                               \
+    }
+// clang-format off
+EACH_CONTROL_REQUEST_ELEMENT(DRAW_LIST_FUNCTION)
+// clang-format on
 
 static cairn_control_request draw_request(
     cairn_reader *reader, uint8_t bytes[64], cairn_vec3 points[64]) {
@@ -78,6 +95,8 @@ static cairn_control_request draw_request(
     // Long runs are tested elsewhere, and take long.
     if (request.verb == CAIRN_CONTROL_STEP) {
         request.step.tick_count %= 200;
+    } else if (request.verb == CAIRN_CONTROL_ACT) {
+        request.act.tick_count %= 200;
     } else if (request.verb == CAIRN_CONTROL_RUN_UNTIL) {
         request.run_until.tick %= 400;
     }

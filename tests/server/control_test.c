@@ -119,6 +119,8 @@ TEST("each bad request gets its refusal and the room continues") {
             CAIRN_CONTROL_BODY_UNKNOWN},
         {{.verb = CAIRN_CONTROL_CREATE_JOINT, .create_joint = {.kind = CAIRN_JOINT_ROW}},
             CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_ACT, .act = {.fields = 32}}, CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_ACT, .act = {.tick_count = 1}}, CAIRN_CONTROL_NOT_PAUSED},
         {{.verb = CAIRN_CONTROL_DELETE, .delete_body = {77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
         {{.verb = CAIRN_CONTROL_DELETE, .delete_body = {0}}, CAIRN_CONTROL_BODY_UNKNOWN},
         {{.verb = CAIRN_CONTROL_GET, .get = {77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
@@ -329,6 +331,64 @@ TEST("every shape can be spawned, and joined to another one") {
     assert_int_equal(answer.answer.joints.joint_count, sizeof cases / sizeof *cases);
     assert_int_equal(get_body(last)->user, 56);
     assert_int_equal(get_body(last)->kind, CAIRN_BODY_STATIC);
+    expect_room_continues();
+}
+
+TEST("an act edits, steps and observes in one request") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const uint32_t body = spawn_box();
+    step(1);
+    const uint64_t tick = answer.answer.tick;
+    const cairn_control_edit edits[] = {
+        {.kind = CAIRN_COMMAND_SET_POSITION, .buttons = body, .move = {3.0f, 40.0f, 0.0f}},
+        {.kind = CAIRN_COMMAND_SET_VELOCITY, .buttons = body, .move = {60.0f, 0.0f, 0.0f}}};
+    const cairn_control_watched watched[] = {{body}, {77777}};
+    kit_do(&s, .verb = CAIRN_CONTROL_ACT,
+        .act = {.edits = edits,
+            .edit_count = 2,
+            .tick_count = 2,
+            .fields = CAIRN_OBSERVE_POSITION | CAIRN_OBSERVE_AWAKE,
+            .watched = watched,
+            .watched_count = 2});
+    const cairn_control_act_answer *act = &answer.answer.act;
+    assert_int_equal(act->tick_count, 2);
+    assert_int_equal(answer.answer.tick, tick + 2);
+    assert_int_equal(act->body_count, 2);
+    assert_int_equal(act->number_count, 8);
+    assert_float_equal(act->numbers[0].value, 5.0f, 0.01f);
+    assert_true(act->numbers[3].value == 1.0f);
+    assert_true(act->numbers[4].value == 0.0f);
+    assert_float_equal(get_body(body)->position.x, 5.0f, 0.01f);
+    kit_do(&s, .verb = CAIRN_CONTROL_ACT, .act = {.fields = CAIRN_OBSERVE_POSITION});
+    assert_int_equal(answer.answer.act.tick_count, 0);
+    assert_int_equal(answer.answer.act.number_count, 3 * answer.answer.act.body_count);
+    expect_room_continues();
+}
+
+TEST("an act with one edit that is refused does nothing") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const uint32_t body = spawn_box();
+    step(1);
+    const cairn_hash128 before = answer.answer.root;
+    const cairn_control_edit edits[] = {
+        {.kind = CAIRN_COMMAND_SET_POSITION, .buttons = body, .move = {3.0f, 40.0f, 0.0f}},
+        {.kind = CAIRN_COMMAND_DESTROY, .buttons = 77777}};
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_ACT,
+                         .act = {.edits = edits, .edit_count = 2, .tick_count = 1}),
+        CAIRN_CONTROL_BODY_UNKNOWN);
+    assert_string_equal(answer.answer.reason, "there is no body 77777");
+    assert_true(cairn_hash_equal(answer.answer.root, before));
+    const cairn_control_edit input = {.kind = CAIRN_COMMAND_INPUT};
+    assert_int_equal(
+        kit_ask(&s, .verb = CAIRN_CONTROL_ACT, .act = {.edits = &input, .edit_count = 1}),
+        CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_ACT, .act = {.tick_count = 1000001}),
+        CAIRN_CONTROL_OUT_OF_RANGE);
+    kit_do(&s, .verb = CAIRN_CONTROL_ACT, .act = {.tick_count = 1});
+    assert_true(get_body(body)->position.y < 39.0f);
+    kit_verb(&s, CAIRN_CONTROL_RESUME);
+    assert_int_equal(
+        kit_ask(&s, .verb = CAIRN_CONTROL_ACT, .act = {.tick_count = 1}), CAIRN_CONTROL_NOT_PAUSED);
     expect_room_continues();
 }
 

@@ -190,6 +190,10 @@ static const verb_form forms[] = {
         {{ARGUMENT_JOINT, AT(create_joint.kind), 0}, U32(create_joint.body_a),
             U32(create_joint.body_b), VEC3(create_joint.anchor_a), VEC3(create_joint.anchor_b),
             VEC3(create_joint.axis), REAL(create_joint.number), REAL(create_joint.break_force)}},
+    {CAIRN_CONTROL_ACT, "TICKS [FIELDS]",
+        "step a paused room and print numbers of all bodies: of fields, the sum of 1 position, "
+        "2 rotation, 4 and 8 linear and angular velocity, 16 awake",
+        1, {U32(act.tick_count), U32(act.fields)}},
     {CAIRN_CONTROL_DELETE_JOINT, "JOINT", "delete a joint at the next tick", 1,
         {U32(delete_joint.joint)}},
     {CAIRN_CONTROL_RAY, "X Y Z TO-X TO-Y TO-Z [IGNORED-BODY]",
