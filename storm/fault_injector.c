@@ -102,6 +102,7 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
     const cairn_virtual_path path = draw_path(s);
     s->slots[i] = initial_slot();
     s->slots[i].room = (uint32_t)cairn_storm_below(s, s->room_count);
+    s->slots[i].degraded = s->memory_until_ns != 0;
     config.room = s->slots[i].room == 0 ? "" : CAIRN_SYSTEM_SECOND_ROOM;
     const bool joined =
         cairn_system_join(&s->system, i, &config, cairn_storm_draw_clock(&s->random), &path);
@@ -119,7 +120,7 @@ static void rejoin(cairn_storm *s, uint32_t i) {
     s->slots[i] = initial_slot();
     s->slots[i].room = room;
     s->slots[i].cut = cut;
-    s->slots[i].degraded = cut;
+    s->slots[i].degraded = cut || s->memory_until_ns != 0;
     const bool joined = cairn_system_rejoin(&s->system, i);
     CAIRN_ASSERT(joined);
     s->report.joins++;

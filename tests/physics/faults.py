@@ -10,11 +10,11 @@ way that stays deterministic, so the golden hashes would be rewritten and nobody
 beside it must fail. All faults are compiled into one copy of the sources; the environment variable
 CAIRN_FAULT chooses one when a test starts."""
 
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "kit"))
+import planted_faults
 
 # Identifier: (what is wrong, test that must fail, [(file, anchor, replacement)]). An anchor occurs
 # once in its file. FAULT in a replacement is true if this fault was chosen.
@@ -270,98 +270,5 @@ FAULTS = {
     "joint-collides": ("bodies that are joined collide", "sim.solver", [
         ("sim/collide/joint_filter.c", "filter->pairs[lower] == key;", "filter->pairs[lower] == key && !FAULT;")]),
 }
-SPDX = "// SPDX-License-Identifier: MIT\n"
-CHOICE = """
-#include <stdlib.h>
-__attribute__((constructor)) static void choose_fault(void) {
-    const char *number = getenv("CAIRN_FAULT");
-    cairn_planted_fault = number == NULL ? 0 : (unsigned)atoi(number);
-}
-"""
-DECLARATION = "extern unsigned cairn_planted_fault;\n"
-HOME = "sim/step.c"
 
-
-def patched(source):
-    texts = {HOME: (source / HOME).read_text()}
-    for number, (name, (what, _, patches)) in enumerate(FAULTS.items(), 1):
-        for path, anchor, replacement in patches:
-            texts.setdefault(path, (source / path).read_text())
-            count = texts[path].count(anchor)
-            if count != 1:
-                sys.exit(f"faults.py: {name} ({what}): its anchor occurs {count} times in {path} and must"
-                         f" occur once; adapt the patch to the new code:\n{anchor}")
-            replacement = replacement.replace("FAULT", f"(cairn_planted_fault == {number})")
-            texts[path] = texts[path].replace(anchor, replacement)
-    for path in texts:
-        texts[path] = texts[path].replace(SPDX, SPDX + DECLARATION, 1)
-    texts[HOME] = texts[HOME].replace(DECLARATION, "unsigned cairn_planted_fault;\n", 1) + CHOICE
-    return texts
-
-
-def build(source, folder, tests):
-    folder.mkdir(parents=True, exist_ok=True)
-    tree = folder / "tree"
-    skipped = shutil.ignore_patterns("build", "build-*", ".git")
-    shutil.copytree(source, tree, ignore=skipped, dirs_exist_ok=True, copy_function=copy_if_newer)
-    for path, text in patched(source).items():
-        if (tree / path).read_text() != text:
-            (tree / path).write_text(text)
-    targets = ["test_" + test.replace(".", "_") for test in sorted(tests)]
-    configure = ["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(folder / "build"), "-DCMAKE_BUILD_TYPE=Quick",
-                 "-DCMAKE_C_FLAGS_QUICK=-O1", "-DCMAKE_CXX_FLAGS_QUICK=-O1", "-DCAIRN_AVX512=OFF", "-DCAIRN_FUSED=OFF"]
-    for command in (configure, ["cmake", "--build", str(folder / "build"), "--", "-j2", *targets]):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(done.stdout[-3000:] + done.stderr[-3000:])
-
-
-# Keeps the times of files that are equal, so that a second build is short.
-def copy_if_newer(source, target):
-    if not os.path.exists(target) or pathlib.Path(source).read_bytes() != pathlib.Path(target).read_bytes():
-        shutil.copyfile(source, target)
-
-
-# The first case of the test that fails; "" if none does. The cases after it are not run. A crash counts as a failure
-# without a name.
-def failure(folder, test, number):
-    program = folder / "build" / "bin" / ("test_" + test.replace(".", "_"))
-    with subprocess.Popen(["timeout", "1200", program], env={**os.environ, "CAIRN_FAULT": str(number)},
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
-        for line in running.stderr:
-            if "[  FAILED  ]" in line:
-                running.terminate()
-                return line.split("]", 1)[1].split(": ")[-1].strip()
-    return "(crash, or too slow)" if running.returncode else ""
-
-
-def main():
-    arguments = sys.argv[1:]
-    if not arguments:
-        sys.exit(__doc__)
-    source = pathlib.Path(arguments[0]).resolve()
-    if len(arguments) == 1:
-        patched(source)
-        for name, (what, test, _) in FAULTS.items():
-            print(f"{name:22} {test:20} {what}")
-        return
-    folder = pathlib.Path(arguments[1]).resolve()
-    everything = "--all" in arguments
-    chosen = [name for name in arguments[2:] if name != "--all"] or list(FAULTS)
-    tests = {test for _, test, _ in FAULTS.values()}
-    build(source, folder, tests if everything else {FAULTS[name][1] for name in chosen})
-    unnoticed = 0
-    for number, (name, (what, test, _)) in enumerate(FAULTS.items(), 1):
-        if name not in chosen:
-            continue
-        for run in sorted(tests) if everything else [test]:
-            failed = failure(folder, run, number)
-            print(f"{name:22} {run:20} {failed or 'UNNOTICED'}", flush=True)
-            unnoticed += 1 if not failed and run == test else 0
-    healthy = [test for test in tests if not everything and (folder / "build").exists()
-               and test in {FAULTS[name][1] for name in chosen} and failure(folder, test, 0)]
-    if unnoticed or healthy:
-        sys.exit(f"{unnoticed} faults unnoticed; tests that fail without a fault: {healthy}")
-
-
-main()
+planted_faults.main(__doc__, FAULTS, "sim/step.c")

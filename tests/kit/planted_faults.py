@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Negative controls: faults that are planted in a copy of the sources, each with the test that must fail. All are compiled
+into one copy; the environment variable CAIRN_FAULT chooses one when a test starts. tests/physics/faults.py and
+tests/server/faults.py have the tables."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+SPDX = "// SPDX-License-Identifier: MIT\n"
+CHOICE = """
+#include <stdlib.h>
+__attribute__((constructor)) static void choose_fault(void) {
+    const char *number = getenv("CAIRN_FAULT");
+    cairn_planted_fault = number == NULL ? 0 : (unsigned)atoi(number);
+}
+"""
+DECLARATION = "extern unsigned cairn_planted_fault;\n"
+
+
+# `home` is a file that every test links.
+def patched(source, faults, home):
+    texts = {home: (source / home).read_text()}
+    for number, (name, (what, _, patches)) in enumerate(faults.items(), 1):
+        for path, anchor, replacement in patches:
+            texts.setdefault(path, (source / path).read_text())
+            count = texts[path].count(anchor)
+            if count != 1:
+                sys.exit(f"faults.py: {name} ({what}): its anchor occurs {count} times in {path} and must"
+                         f" occur once; adapt the patch to the new code:\n{anchor}")
+            replacement = replacement.replace("FAULT", f"(cairn_planted_fault == {number})")
+            texts[path] = texts[path].replace(anchor, replacement)
+    for path in texts:
+        texts[path] = texts[path].replace(SPDX, SPDX + DECLARATION, 1)
+    texts[home] = texts[home].replace(DECLARATION, "unsigned cairn_planted_fault;\n", 1) + CHOICE
+    return texts
+
+
+def build(source, folder, tests, texts):
+    folder.mkdir(parents=True, exist_ok=True)
+    tree = folder / "tree"
+    skipped = shutil.ignore_patterns("build", "build-*", ".git")
+    shutil.copytree(source, tree, ignore=skipped, dirs_exist_ok=True, copy_function=copy_if_newer)
+    for path, text in texts.items():
+        if (tree / path).read_text() != text:
+            (tree / path).write_text(text)
+    targets = [pathlib.Path(command_of(folder, test)[0]).name for test in sorted(tests)]
+    configure = ["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(folder / "build"), "-DCMAKE_BUILD_TYPE=Quick",
+                 "-DCMAKE_C_FLAGS_QUICK=-O1", "-DCMAKE_CXX_FLAGS_QUICK=-O1", "-DCAIRN_AVX512=OFF", "-DCAIRN_FUSED=OFF"]
+    for command in (configure, ["cmake", "--build", str(folder / "build"), "--", "-j2", *targets]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(done.stdout[-3000:] + done.stderr[-3000:])
+
+
+# Keeps the times of files that are equal, so that a second build is short.
+def copy_if_newer(source, target):
+    if not os.path.exists(target) or pathlib.Path(source).read_bytes() != pathlib.Path(target).read_bytes():
+        shutil.copyfile(source, target)
+
+
+# Tests that are programs with arguments: the fuzzers of whole sessions, with random scripts. They have to find a fault
+# within so many.
+SCRIPTS_MAX = 400
+PROGRAMS = {"server.session_scripts": ["scripts_server_session", "1", str(SCRIPTS_MAX), "verbose"],
+            "client.session_scripts": ["scripts_client_session", "1", str(SCRIPTS_MAX), "verbose"]}
+
+
+def command_of(folder, test):
+    name, *arguments = PROGRAMS.get(test, ["test_" + test.replace(".", "_")])
+    return [str(folder / "build" / "bin" / name), *arguments]
+
+
+# The first case of the test that fails; "" if none does. The cases after it are not run. A crash counts as a failure
+# without a name.
+def failure(folder, test, number):
+    scripts = 0
+    with subprocess.Popen(["timeout", "1200", *command_of(folder, test)], env={**os.environ, "CAIRN_FAULT": str(number)},
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
+        for line in running.stderr:
+            scripts += 1 if line.startswith("script of seed") else 0
+            if "[  FAILED  ]" in line:
+                running.terminate()
+                return line.split("]", 1)[1].split(": ")[-1].strip()
+    words = f"(crash in script {scripts})" if scripts > 0 else "(crash, or too slow)"
+    return words if running.returncode else ""
+
+
+def main(usage, faults, home):
+    arguments = sys.argv[1:]
+    if not arguments:
+        sys.exit(usage)
+    source = pathlib.Path(arguments[0]).resolve()
+    texts = patched(source, faults, home)
+    if len(arguments) == 1:
+        for name, (what, test, _) in faults.items():
+            print(f"{name:22} {test:20} {what}")
+        return
+    folder = pathlib.Path(arguments[1]).resolve()
+    everything = "--all" in arguments
+    chosen = [name for name in arguments[2:] if name != "--all"] or list(faults)
+    tests = {test for _, test, _ in faults.values()}
+    build(source, folder, tests if everything else {faults[name][1] for name in chosen}, texts)
+    unnoticed = 0
+    for number, (name, (what, test, _)) in enumerate(faults.items(), 1):
+        if name not in chosen:
+            continue
+        for run in sorted(tests) if everything else [test]:
+            failed = failure(folder, run, number)
+            print(f"{name:22} {run:20} {failed or 'UNNOTICED'}", flush=True)
+            unnoticed += 1 if not failed and run == test else 0
+    healthy = [test for test in tests if not everything and (folder / "build").exists()
+               and test in {faults[name][1] for name in chosen} and failure(folder, test, 0)]
+    if unnoticed or healthy:
+        sys.exit(f"{unnoticed} faults unnoticed; tests that fail without a fault: {healthy}")
