@@ -81,7 +81,7 @@ def failure(folder, test, number):
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
         for line in running.stderr:
             scripts += 1 if line.startswith("script of seed") else 0
-            if "[  FAILED  ]" in line:
+            if "[  FAILED  ]" in line and "listed below" not in line:
                 running.terminate()
                 return line.split("]", 1)[1].split(": ")[-1].strip()
     words = f"(crash in script {scripts})" if scripts > 0 else "(crash, or too slow)"

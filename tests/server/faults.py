@@ -85,8 +85,8 @@ FAULTS = {
         ("client_lib/simulate/lockstep.c", "return budget->clock_ns != NULL && budget->time_ns > 0 &&",
          "return !FAULT && budget->clock_ns != NULL && budget->time_ns > 0 &&")]),
     # ---- recordings
-    "file-overwritten": ("a file that exists is truncated", "server.records", [
-        ("server/daemon/record_file.c", "O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC", "O_WRONLY | O_CREAT | (FAULT ? O_TRUNC : O_EXCL) | O_CLOEXEC")]),
+    "file-overwritten": ("a recording that exists is replaced", "server.records", [
+        ("server/daemon/record_file.c", "AT_FDCWD, to, RENAME_NOREPLACE) == 0", "AT_FDCWD, to, FAULT ? 0 : RENAME_NOREPLACE) == 0")]),
     # ---- whole sessions: what random scripts of the fuzzers find
     "script-spectator": ("inputs of a spectator are taken", "server.session_scripts", [
         ("server/session_dispatch.c", "    if (session->slot == CAIRN_SLOT_NONE) {\n        return input->input_count",
@@ -94,24 +94,8 @@ FAULTS = {
     "script-member": ("a client that is refused for its messages stays in its room", "server.session_scripts", [
         ("server/session_dispatch.c", "    leave_room(d);\n    return refuse(d, CAIRN_REFUSAL_MALFORMED",
          "    if (!FAULT) {\n        leave_room(d);\n    }\n    return refuse(d, CAIRN_REFUSAL_MALFORMED")]),
-    "script-ack-ahead": ("ticks may be acknowledged before they are sent", "server.session_scripts", [
-        ("server/replicate/replication.c", "input->ticks_acknowledged <= cairn_command_log_end(room->command_log)) {",
-         "(FAULT || input->ticks_acknowledged <= cairn_command_log_end(room->command_log))) {")]),
-    "script-late-taken": ("an input for a tick that has passed is put into a later one", "server.session_scripts", [
-        ("server/room/inbox.c", "    if (late) {\n        return CAIRN_INBOX_LATE;", "    if (late && !FAULT) {\n        return CAIRN_INBOX_LATE;")]),
-    "script-epoch": ("inputs about a world that was replaced are taken", "server.session_scripts", [
-        ("server/session_dispatch.c", "    if (input->world_epoch != session->world_epoch) {\n        return session->state; // about",
-         "    if (input->world_epoch != session->world_epoch && !FAULT) {\n        return session->state; // about")]),
-    "script-state-order": ("pieces of a state are taken in any order", "client.session_scripts", [
-        ("client_lib/simulate/state_transfer.c", "piece->offset == transfer->received &&", "(FAULT || piece->offset == transfer->received) &&")]),
-    "script-state-long": ("a piece of a state may be longer than what is missing", "client.session_scripts", [
-        ("client_lib/simulate/state_transfer.c", "piece->size <= transfer->total_size - transfer->received;",
-         "(FAULT || piece->size <= transfer->total_size - transfer->received);")]),
     "script-unwelcome": ("messages are taken before the welcome", "client.session_scripts", [
         ("client_lib/client_messages.c", "    if (!client->session.welcomed) {", "    if (!FAULT && !client->session.welcomed) {")]),
-    "script-early": ("ticks of any distance wait to be stepped", "client.session_scripts", [
-        ("client_lib/simulate/early_ticks.c", "    if (tick < next || tick - next >= CAIRN_EARLY_TICKS_MAX) {",
-         "    if (!FAULT && (tick < next || tick - next >= CAIRN_EARLY_TICKS_MAX)) {")]),
 }
 
 planted_faults.main(__doc__, FAULTS, "base/address.c")
