@@ -130,7 +130,7 @@ Libs.private: @libs_private@
         COMPONENT development)
 endfunction()
 
-set(sim_headers sim math mover rules joint types status version)
+set(sim_headers sim math mover rules joint debug_draw types status version)
 cairn_product(NAME sim ROOMS sim base HEADERS ${sim_headers} LIBRARIES m)
 if(TARGET cairn_rules_file)
     set(rules_file rules_file)

@@ -598,6 +598,8 @@ typedef struct cairn_contact_data {
 // are. Contacts of destroyed shapes, and overlaps with sensors, are not among them.
 uint32_t cairn_body_contacts(
     const cairn_world *world, cairn_body_id body, cairn_contact_data *out, uint32_t capacity);
+// The same for all contacts of the world.
+uint32_t cairn_world_contacts(const cairn_world *world, cairn_contact_data *out, uint32_t capacity);
 // Writes the shapes that overlapped the sensor in the last step, in order of index, at most
 // `capacity`. Returns how many there are; 0 for a shape that is no sensor.
 uint32_t cairn_sensor_overlaps(

@@ -60,14 +60,17 @@ static void read_contact(
     }
 }
 
-uint32_t cairn_body_contacts(
+// The contacts of a body, or all of them.
+static uint32_t list_contacts(
     const cairn_world *world, cairn_body_id body, cairn_contact_data *out, uint32_t capacity) {
     CAIRN_ASSERT(out != NULL || capacity == 0);
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
         const cairn_contact *contact = &world->state.contacts[i];
-        if ((contact->body_a != body && contact->body_b != body) || contact_is_sensor(contact) ||
-            !shape_exists(world, contact->shape_a) || !shape_exists(world, contact->shape_b)) {
+        const bool is_asked =
+            body == CAIRN_ID_NULL || contact->body_a == body || contact->body_b == body;
+        if (!is_asked || contact_is_sensor(contact) || !shape_exists(world, contact->shape_a) ||
+            !shape_exists(world, contact->shape_b)) {
             continue;
         }
         if (count < capacity) {
@@ -76,6 +79,16 @@ uint32_t cairn_body_contacts(
         ++count;
     }
     return count;
+}
+
+uint32_t cairn_body_contacts(
+    const cairn_world *world, cairn_body_id body, cairn_contact_data *out, uint32_t capacity) {
+    return body == CAIRN_ID_NULL ? 0 : list_contacts(world, body, out, capacity);
+}
+
+uint32_t cairn_world_contacts(
+    const cairn_world *world, cairn_contact_data *out, uint32_t capacity) {
+    return list_contacts(world, CAIRN_ID_NULL, out, capacity);
 }
 
 uint32_t cairn_sensor_overlaps(
