@@ -90,8 +90,15 @@ def test_python_loads_rules(files):
     ("other_abi", "is built for version 2 of the rules' ABI"),
     ("crashes_at_load", "crash in the code that runs when the file is loaded"),
     ("missing", "No such file"),
+    ("foreign", "is built for another kind of processor"),
 ])
 def test_a_file_with_a_fault_is_refused_by_name(kit, files, name, says):
+    path = files / f"{name}.so"
+    if name == "foreign":
+        path = kit.folder / "foreign.so"
+        whole = bytearray((files / "arena.so").read_bytes())
+        whole[18] = 8  # MIPS
+        path.write_bytes(whole)
     for program, arguments in (("cairnd", ["--key-file", kit.key()]), ("cairn-bot", []), ("cairn-replay", ["make", "out"])):
         code = 1 if program == "cairnd" else 2
-        kit.refuses(program, *arguments, "--rules", files / f"{name}.so", code=code, says=says)
+        kit.refuses(program, *arguments, "--rules", path, code=code, says=says)

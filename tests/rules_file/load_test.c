@@ -2,11 +2,13 @@
 // Rules files: what a program takes, and what it refuses by name.
 #include "tests/kit/test.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
+#include "rules_file/child.h"
 #include "rules_file/elf.h"
 #include "rules_file/imports.h"
 #include "rules_file/trial.h"
@@ -129,6 +131,31 @@ TEST("rules with a fault end their trial, and not this program") {
     expect_trial("crashes", "they crash in start (segmentation fault)");
     expect_trial("writes after", "they read or write outside their state in start");
     expect_trial("writes before", "they write outside their state in step");
+}
+
+static bool wait_for_ever(void *context, char *text) {
+    volatile bool *const stop = context;
+    (void)text;
+    while (!*stop) {}
+    return true;
+}
+
+static bool divide(void *context, char *text) {
+    (void)context;
+    cairn_child_enter("a division");
+    text[0] = '\0';
+    raise(SIGFPE);
+    return true;
+}
+
+TEST("a child that does not return, or crashes, is told and ends alone") {
+    bool never = false;
+    assert_false(cairn_child_run(wait_for_ever, &never, 1, error));
+    assert_string_equal(error, "they did not return within 1 s");
+    assert_false(cairn_child_run(divide, NULL, 10, error));
+    assert_string_equal(error, "they crash in a division (integer division by zero)");
+    never = true;
+    assert_true(cairn_child_run(wait_for_ever, &never, 10, error));
 }
 
 TEST("rules that differ in anything that counts have another digest") {
