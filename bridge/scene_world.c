@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "bridge/snapshot.h"
@@ -177,11 +178,24 @@ static cairn_status fill(builder *b) {
     return status;
 }
 
+// Names the rules that there are, as far as the text has room.
+static cairn_status refuse_rules(const char *name, char *error) {
+    int size = snprintf(error, CAIRN_SCENE_ERROR_SIZE,
+        "rules: no rules are named '%s'; --rules FILE loads others than", name);
+    const cairn_rules *known;
+    for (uint32_t i = 0; (known = cairn_rules_registered(i)) != NULL; ++i) {
+        if (size + 2 + (int)strlen(known->name) < CAIRN_SCENE_ERROR_SIZE) {
+            size += snprintf(error + size, CAIRN_SCENE_ERROR_SIZE - (size_t)size, "%s %s",
+                i == 0 ? "" : ",", known->name);
+        }
+    }
+    return CAIRN_NOT_FOUND;
+}
+
 static cairn_status check_scene(const cairn_scene *scene, const cairn_rules *rules, char *error) {
     const cairn_rules *named;
     if (rules == NULL && !cairn_rules_find(scene->rules, &named)) {
-        snprintf(error, CAIRN_SCENE_ERROR_SIZE, "rules: no rules are named '%s'", scene->rules);
-        return CAIRN_NOT_FOUND;
+        return refuse_rules(scene->rules, error);
     }
     uint64_t unrolled = 0;
     for (uint32_t i = 0; i < scene->body_count; ++i) {

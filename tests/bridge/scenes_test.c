@@ -140,8 +140,8 @@ TEST("a scene that no world can hold is refused with a reason") {
         const char *json;
         cairn_status status;
         const char *error;
-    } rows[] = {
-        {"{'name': 'a', 'rules': 'chess'}", CAIRN_NOT_FOUND, "rules: no rules are named 'chess'"},
+    } rows[] = {{"{'name': 'a', 'rules': 'chess'}", CAIRN_NOT_FOUND,
+                    "rules: no rules are named 'chess'; --rules FILE loads others than sandbox"},
         {"{'name': 'a', 'hulls': [{'points': [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}]}",
             CAIRN_INVALID_ARGUMENT, "hulls[0]: the points lie in a plane, or all but"},
         {"{'name': 'a', 'meshes': [{'vertices': [[0,0,0],[1,0,0],[0,1,0]], 'indices': [0,1,3]}]}",
