@@ -20,7 +20,7 @@ _Static_assert(CAIRN_BODIES_MAX < 1 << CAIRN_ID_INDEX_BITS, "an index fits its i
 _Static_assert(CAIRN_SHAPES_MAX < 1 << CAIRN_ID_INDEX_BITS, "an index fits its id");
 _Static_assert(CAIRN_JOINTS_MAX < 1 << CAIRN_ID_INDEX_BITS, "an index fits its id");
 _Static_assert(sizeof(cairn_vec3) == 12 && sizeof(cairn_quat) == 16, "wire layout");
-_Static_assert(sizeof(cairn_snapshot_body) == 60, "wire layout");
+_Static_assert(sizeof(cairn_snapshot_body) == 64, "wire layout");
 _Static_assert(sizeof(cairn_snapshot_shape) == 64, "wire layout");
 _Static_assert(
     sizeof(cairn_command) == 40, "no padding: commands are copied and compared as bytes");

@@ -9,11 +9,15 @@ cairn_snapshot_body cairn_snapshot_body_of(const cairn_body_state *body) {
         .id = body->id,
         .flags = (body->awake != 0 ? CAIRN_SNAPSHOT_BODY_AWAKE : 0u) |
                  body->kind << CAIRN_SNAPSHOT_BODY_KIND_SHIFT |
-                 (body->enabled == 0 ? CAIRN_SNAPSHOT_BODY_DISABLED : 0u),
+                 (body->enabled == 0 ? CAIRN_SNAPSHOT_BODY_DISABLED : 0u) |
+                 body->teleports << CAIRN_SNAPSHOT_BODY_TELEPORTS_SHIFT |
+                 (body->owner == CAIRN_SLOT_NONE ? 0u : body->owner + 1)
+                     << CAIRN_SNAPSHOT_BODY_OWNER_SHIFT,
         .position = body->position,
         .rotation = body->rotation,
         .linear_velocity = body->linear_velocity,
         .angular_velocity = body->angular_velocity,
+        .user = body->user,
     };
 }
 

@@ -72,6 +72,7 @@ static void join_player(cairn_world *world, sandbox *state, uint32_t slot) {
     shape.half_extents = cairn_vec3_of(PLAYER_HALF_EXTENT, PLAYER_HALF_EXTENT, PLAYER_HALF_EXTENT);
     shape.user = slot;
     state->player[slot] = spawn_body(world, start_position(slot), cairn_vec3_zero(), &shape);
+    (void)cairn_body_set_owner(world, state->player[slot], slot);
     state->held[slot] = 0;
 }
 

@@ -14,8 +14,7 @@ enum {
     RECORD_ADDED = 1,   // a new body: all its words, unchanged
     RECORD_CHANGED = 2, // the next body of the baseline, with some words changed
     RECORD_KINDS = 3,
-    WORDS = 15,
-    WORDS_MASK = (1 << WORDS) - 1,
+    WORDS = 16, // the mask of changed words has two bytes
 };
 
 _Static_assert(sizeof(cairn_snapshot_body) == WORDS * sizeof(uint32_t), "a body is its words");
@@ -116,7 +115,7 @@ static void write_changed(record_writer *out, const body_words *before, const bo
             changes[count++] = change;
         }
     }
-    CAIRN_ASSERT(count >= 1 && mask <= WORDS_MASK);
+    CAIRN_ASSERT(count >= 1);
     begin_record(out, RECORD_CHANGED);
     cairn_write_u16(&out->bytes, (uint16_t)mask);
     write_low_bytes(&out->bytes, sizes, (count + 3) / 4);
@@ -221,8 +220,8 @@ static void keep_bodies(merge *m, uint32_t count) {
 static void read_changed(merge *m) {
     const cairn_snapshot_body *before = next_of_baseline(m);
     const uint32_t mask = cairn_read_u16(&m->bytes);
-    if (before == NULL || mask == 0 || mask > WORDS_MASK) {
-        refuse(m, CAIRN_MALFORMED, "the mask of changed words is empty or too large");
+    if (before == NULL || mask == 0) {
+        refuse(m, CAIRN_MALFORMED, "the mask of changed words is empty");
         return;
     }
     unsigned count = 0;

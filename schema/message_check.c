@@ -29,9 +29,6 @@ typedef struct checker {
     cairn_decode_refusal refusal;
 } checker;
 
-#define BODY_FLAGS_MAX                                                                             \
-    (CAIRN_SNAPSHOT_BODY_AWAKE | CAIRN_BODY_DYNAMIC << CAIRN_SNAPSHOT_BODY_KIND_SHIFT)
-
 // `floats`: any struct of floats alone. Tested by the bits: a fast-math build removes comparisons
 // with NaN.
 static bool is_finite(const void *floats, size_t size) {
@@ -87,9 +84,11 @@ static void check_body(checker *c, const cairn_snapshot_body *body) {
         FINITE(body->position) && FINITE(body->rotation) && FINITE(body->linear_velocity) &&
             FINITE(body->angular_velocity),
         CAIRN_DECODE_NON_FINITE);
+    const uint32_t kind =
+        body->flags >> CAIRN_SNAPSHOT_BODY_KIND_SHIFT & CAIRN_SNAPSHOT_BODY_KIND_MASK;
     require(c,
-        cairn_id_index(body->id) != CAIRN_INDEX_NONE &&
-            (body->flags & ~CAIRN_SNAPSHOT_BODY_DISABLED) <= BODY_FLAGS_MAX &&
+        cairn_id_index(body->id) != CAIRN_INDEX_NONE && kind <= CAIRN_BODY_DYNAMIC &&
+            body->flags >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT <= CAIRN_SLOTS_MAX &&
             is_unit(body->rotation),
         CAIRN_DECODE_OUT_OF_RANGE);
 }

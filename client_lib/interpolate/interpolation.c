@@ -63,12 +63,20 @@ double cairn_interpolation_tick(
     return tick > 0 ? tick : 0;
 }
 
+static uint32_t teleports_of(const cairn_snapshot_body *body) {
+    return body->flags >> CAIRN_SNAPSHOT_BODY_TELEPORTS_SHIFT & CAIRN_SNAPSHOT_BODY_TELEPORTS_MASK;
+}
+
 static cairn_client_body interpolate_body(
     const cairn_snapshot_body *a, const cairn_snapshot_body *b, float fraction) {
     CAIRN_ASSERT(a->id == b->id && fraction >= 0 && fraction <= 1);
+    const uint32_t owner = a->flags >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT;
     cairn_client_body body = {.id = a->id,
         .awake = ((a->flags | b->flags) & CAIRN_SNAPSHOT_BODY_AWAKE) != 0,
-        .disabled = (a->flags & CAIRN_SNAPSHOT_BODY_DISABLED) != 0};
+        .disabled = (a->flags & CAIRN_SNAPSHOT_BODY_DISABLED) != 0,
+        .owner = owner == 0 ? CAIRN_SLOT_NONE : owner - 1,
+        .user = a->user,
+        .teleports = teleports_of(a)};
     cairn_interpolate_vec3(a->position, b->position, fraction, body.position);
     cairn_interpolate_quat(a->rotation, b->rotation, fraction, body.rotation);
     cairn_interpolate_vec3(a->linear_velocity, b->linear_velocity, fraction, body.linear_velocity);
@@ -96,7 +104,9 @@ static void show_between(const cairn_snapshot *a, const cairn_snapshot *b, float
         while (j < b->body_count && cairn_id_index(b->bodies[j].id) < index) {
             j++;
         }
-        bool stays = j < b->body_count && b->bodies[j].id == from->id;
+        // A body that was put elsewhere in between stands still until the newer snapshot, too.
+        const bool stays = j < b->body_count && b->bodies[j].id == from->id &&
+                           teleports_of(&b->bodies[j]) == teleports_of(from);
         cairn_client_body body = interpolate_body(from, stays ? &b->bodies[j] : from, fraction);
         add_body(bodies, capacity, out, &body);
     }

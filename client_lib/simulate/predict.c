@@ -244,7 +244,7 @@ static void correct_bodies(cairn_predict *predict, uint32_t count_before, uint32
         const cairn_client_body *before = &predict->shown[0][i];
         const cairn_client_body *now = &predict->shown[1][k];
         bool moved = true;
-        if (before->id == now->id) {
+        if (before->id == now->id && before->teleports == now->teleports) {
             const cairn_smoothing_step step = cairn_smoothing_add(&predict->smoothing, before, now);
             moved = step.distance_m > MOVED_M || step.angle > MOVED_RAD;
             rollback->error_m_max =

@@ -211,6 +211,10 @@ typedef struct cairn_client_body {
     cairn_body_id id;
     bool awake;
     bool disabled;             // it stays in its place and touches nothing: a game may hide it
+    uint32_t owner;            // slot of the player that it belongs to, or CAIRN_SLOT_NONE
+    uint32_t user;             // the word that the game gave it
+    uint32_t teleports;        // modulo 8; changes when it was put elsewhere: trails and cameras
+                               // jump, as the picture does
     float position[3];         // m, of the centre of mass
     float rotation[4];         // x y z w
     float linear_velocity[3];  // m/s

@@ -190,7 +190,9 @@ typedef struct cairn_body_state {
     cairn_vec3 angular_velocity;
     uint32_t awake; // 0 or 1
     uint32_t user;
-    uint32_t enabled; // 0 or 1
+    uint32_t enabled;   // 0 or 1
+    uint32_t owner;     // slot of a player, or CAIRN_SLOT_NONE
+    uint32_t teleports; // how often cairn_body_set_pose moved it, modulo 8
 } cairn_body_state;
 
 // Reads the state of one body. CAIRN_NOT_FOUND on a stale id.
@@ -209,6 +211,8 @@ cairn_status cairn_body_place(cairn_world *world, cairn_body_id body, cairn_pose
 // CAIRN_NOT_FOUND for a stale id; CAIRN_NON_FINITE; CAIRN_INVALID_ARGUMENT for a number outside the
 // ranges of cairn_body_def. Rules may call them in a step, and any caller between steps.
 
+// Puts the body elsewhere: clients show it there at once, without a way between. What moves
+// continuously gets velocities or targets.
 cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_pose pose);
 // A component along a locked axis becomes 0. CAIRN_WRONG_STATE: the body is not enabled.
 cairn_status cairn_body_set_velocity(
@@ -237,7 +241,7 @@ cairn_status cairn_body_apply_force_at(
     cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 point);
 
 // Setters of what cairn_body_def describes, and cairn_body_read_def for what is set now: a def that
-// would create the body as it is, without its shapes and its mass. CAIRN_NOT_FOUND: *out is zeros.
+// would create the body as it is, without its shapes, its mass and its owner. CAIRN_NOT_FOUND: *out is zeros.
 cairn_status cairn_body_read_def(const cairn_world *world, cairn_body_id body, cairn_body_def *out);
 // Its velocity becomes 0 if it becomes static, and contacts are found again. CAIRN_WRONG_STATE: it
 // has a shape that a body of this kind may not have (half-space, mesh, height field).
@@ -247,6 +251,9 @@ cairn_status cairn_body_set_damping( // 1/s
 cairn_status cairn_body_set_gravity_scale(cairn_world *world, cairn_body_id body, float scale);
 cairn_status cairn_body_set_locks(cairn_world *world, cairn_body_id body, uint32_t locks);
 cairn_status cairn_body_set_user(cairn_world *world, cairn_body_id body, uint32_t user); // no wake
+// The player that the body belongs to, as its client is to know: a slot, or CAIRN_SLOT_NONE, as at
+// create. The simulation does not use it. Does not wake. CAIRN_INVALID_ARGUMENT: not such a slot.
+cairn_status cairn_body_set_owner(cairn_world *world, cairn_body_id body, uint32_t slot);
 cairn_status cairn_body_set_allow_sleep(cairn_world *world, cairn_body_id body, bool allow);
 cairn_status cairn_body_set_bullet(cairn_world *world, cairn_body_id body, bool bullet);
 // True wakes the body. False puts it to sleep at once, with all bodies that it touches or is joined

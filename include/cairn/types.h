@@ -269,18 +269,23 @@ typedef enum cairn_joint_kind {
 // A body as it is sent to clients. No padding: it travels in this layout.
 typedef struct cairn_snapshot_body {
     cairn_body_id id;
-    uint32_t flags;      // CAIRN_SNAPSHOT_BODY_AWAKE and the others, and the kind
+    uint32_t flags;      // CAIRN_SNAPSHOT_BODY_AWAKE and the others
     cairn_vec3 position; // of the body's origin
     cairn_quat rotation;
     cairn_vec3 linear_velocity; // of the centre of mass
     cairn_vec3 angular_velocity;
+    uint32_t user;
 } cairn_snapshot_body;
 
-// Bits of cairn_snapshot_body.flags: awake, the cairn_body_kind, disabled.
+// Bits of cairn_snapshot_body.flags: awake, the cairn_body_kind, disabled, teleports modulo 8, and
+// 0 or one more than the slot of the owner.
 #define CAIRN_SNAPSHOT_BODY_AWAKE 1u
 #define CAIRN_SNAPSHOT_BODY_KIND_SHIFT 1u
 #define CAIRN_SNAPSHOT_BODY_KIND_MASK 3u
 #define CAIRN_SNAPSHOT_BODY_DISABLED 8u
+#define CAIRN_SNAPSHOT_BODY_TELEPORTS_SHIFT 4u
+#define CAIRN_SNAPSHOT_BODY_TELEPORTS_MASK 7u
+#define CAIRN_SNAPSHOT_BODY_OWNER_SHIFT 7u
 
 // A shape as it is sent to clients: what is needed to draw it. No padding: it travels in this
 // layout. The vertices of hulls and meshes are sent separately.

@@ -36,11 +36,12 @@ static const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}
 static const uint32_t removed[2] = {4, 0x300005};
 static const cairn_snapshot_body bodies[2] = {
     {.id = 0x100001,
-        .flags = 5,
+        .flags = 5 | 3 << 4 | 64 << 7,
         .position = {1, 2, 3},
         .rotation = {0.5f, 0.5f, -0.5f, 0.5f},
         .linear_velocity = {4, 5, 6},
-        .angular_velocity = {7, 8, 9}},
+        .angular_velocity = {7, 8, 9},
+        .user = 0x11223344},
     {.id = 3, .flags = 0, .position = {-0.0f, 1e-45f, 1e30f}, .rotation = {0, 0, 0, 1}},
 };
 static const cairn_command commands[3] = {{.kind = 1, .slot = 0, .sequence = 1},

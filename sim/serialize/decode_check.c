@@ -72,6 +72,9 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
         (body->flags & CAIRN_BODY_MASS_SET) == 0) {
         return false;
     }
+    if (body->flags >> CAIRN_BODY_OWNER_SHIFT > CAIRN_SLOTS_MAX) {
+        return false;
+    }
     const uint32_t target = body->flags & (CAIRN_BODY_TARGET_SET | CAIRN_BODY_TARGET_REACHED);
     if (target != 0 && body->kind != CAIRN_BODY_KINEMATIC) {
         return false;

@@ -77,14 +77,17 @@ typedef struct cairn_reference_pose {
 #define CAIRN_BODY_MASS_SET (1u << 6)       // mass, centre and inertia do not follow the shapes
 #define CAIRN_BODY_TARGET_SET (1u << 7)     // the velocity leads to a target within the next step
 #define CAIRN_BODY_TARGET_REACHED (1u << 8) // the last step did: the next one starts at rest
-#define CAIRN_BODY_FLAGS_ALL 0x1ffu
+#define CAIRN_BODY_TELEPORTS_SHIFT 9 // 3 bits: how often the pose was set, modulo 8
+#define CAIRN_BODY_TELEPORTS_MASK 7u
+#define CAIRN_BODY_OWNER_SHIFT 12 // 9 bits: 0, or one more than the slot of the owner
+#define CAIRN_BODY_FLAGS_ALL 0x1fffffu
 
 // The rest of a body, which as a rule no step writes.
 typedef struct cairn_body {
     uint32_t kind;        // cairn_body_kind, plus CAIRN_BODY_NOT_ENABLED
     uint32_t allow_sleep; // 0 or 1
     uint32_t gyroscopic;  // 0 or 1
-    uint32_t flags;       // cairn_body_locks, and CAIRN_BODY_MASS_SET and the others below
+    uint32_t flags;       // cairn_body_locks, and CAIRN_BODY_MASS_SET and the others above
     uint32_t user;
     cairn_vec3 force;  // N, used up by the next step
     cairn_vec3 torque; // N m, used up by the next step

@@ -121,6 +121,7 @@ static cairn_body_state body_state_at(const cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
     const cairn_motion *motion = &world->state.motions[slot];
     const cairn_body *body = &world->state.bodies[slot];
+    const uint32_t owner = body->flags >> CAIRN_BODY_OWNER_SHIFT;
     return (cairn_body_state){.id = cairn_body_id_at(world, slot),
         .kind = body_kind(body),
         .position = motion->origin,
@@ -129,7 +130,9 @@ static cairn_body_state body_state_at(const cairn_world *world, uint32_t slot) {
         .angular_velocity = motion->angular_velocity,
         .awake = cairn_body_is_active(world, slot) ? 1u : 0u,
         .user = body->user,
-        .enabled = body_enabled(body) ? 1u : 0u};
+        .enabled = body_enabled(body) ? 1u : 0u,
+        .owner = owner == 0 ? CAIRN_SLOT_NONE : owner - 1,
+        .teleports = body->flags >> CAIRN_BODY_TELEPORTS_SHIFT & CAIRN_BODY_TELEPORTS_MASK};
 }
 
 cairn_status cairn_body_read(const cairn_world *world, cairn_body_id body, cairn_body_state *out) {
@@ -202,6 +205,11 @@ cairn_status cairn_body_set_pose(cairn_world *world, cairn_body_id body, cairn_p
         return status;
     }
     write_pose(world, slot, pose.position, quat_normalize(pose.rotation));
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, slot);
+    cairn_body *moved = &world->state.bodies[slot];
+    const uint32_t mask = CAIRN_BODY_TELEPORTS_MASK << CAIRN_BODY_TELEPORTS_SHIFT;
+    const uint32_t teleports = moved->flags + (1u << CAIRN_BODY_TELEPORTS_SHIFT);
+    moved->flags = (moved->flags & ~mask) | (teleports & mask);
     cairn_islands_wake_neighbours(world, slot);
     cairn_body_wake(world, slot);
     return CAIRN_OK;

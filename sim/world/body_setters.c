@@ -150,6 +150,22 @@ cairn_status cairn_body_set_user(cairn_world *world, cairn_body_id id, uint32_t 
     return CAIRN_OK;
 }
 
+cairn_status cairn_body_set_owner(cairn_world *world, cairn_body_id id, uint32_t slot_of_owner) {
+    const uint32_t slot = cairn_body_slot(world, id);
+    const bool none = slot_of_owner == CAIRN_SLOT_NONE;
+    if (slot == CAIRN_INDEX_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    if (!none && slot_of_owner >= CAIRN_SLOTS_MAX) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, slot);
+    cairn_body *body = &world->state.bodies[slot];
+    body->flags = (body->flags & ((1u << CAIRN_BODY_OWNER_SHIFT) - 1)) |
+                  (none ? 0 : slot_of_owner + 1) << CAIRN_BODY_OWNER_SHIFT;
+    return CAIRN_OK;
+}
+
 cairn_status cairn_body_set_allow_sleep(cairn_world *world, cairn_body_id id, bool allow) {
     cairn_status status = CAIRN_OK;
     cairn_body *body = body_to_set(world, id, status, &status);

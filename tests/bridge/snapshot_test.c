@@ -118,18 +118,26 @@ TEST("a hull is encoded with its corners") {
             .corner_count = 4}});
 }
 
-TEST("the flags of a body are its kind and whether it is awake and enabled") {
+TEST("the flags of a body are its kind, owner, teleports and whether it is awake and enabled") {
     static const struct {
         uint32_t kind;
         uint32_t awake;
         uint32_t enabled;
+        uint32_t owner;
+        uint32_t teleports;
         uint32_t flags;
-    } rows[] = {{CAIRN_BODY_STATIC, 0, 1, 0}, {CAIRN_BODY_KINEMATIC, 1, 1, 3},
-        {CAIRN_BODY_DYNAMIC, 0, 1, 4}, {CAIRN_BODY_DYNAMIC, 1, 1, 5},
-        {CAIRN_BODY_DYNAMIC, 0, 0, 12}};
+    } rows[] = {{CAIRN_BODY_STATIC, 0, 1, CAIRN_SLOT_NONE, 0, 0},
+        {CAIRN_BODY_KINEMATIC, 1, 1, CAIRN_SLOT_NONE, 0, 3},
+        {CAIRN_BODY_DYNAMIC, 0, 1, CAIRN_SLOT_NONE, 0, 4},
+        {CAIRN_BODY_DYNAMIC, 1, 1, 0, 7, 5 + (7 << 4) + (1 << 7)},
+        {CAIRN_BODY_DYNAMIC, 0, 0, 63, 1, 12 + (1 << 4) + (64 << 7)}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        const cairn_body_state body = {
-            .id = 1, .kind = rows[i].kind, .awake = rows[i].awake, .enabled = rows[i].enabled};
+        const cairn_body_state body = {.id = 1,
+            .kind = rows[i].kind,
+            .awake = rows[i].awake,
+            .enabled = rows[i].enabled,
+            .owner = rows[i].owner,
+            .teleports = rows[i].teleports};
         assert_int_equal(cairn_snapshot_body_of(&body).flags, rows[i].flags);
     }
 }

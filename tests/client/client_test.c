@@ -52,10 +52,14 @@ TEST("an interpolating client sees the world") {
     cairn_body_state bodies[RIG_BODIES_MAX];
     uint32_t count = cairn_world_bodies(rig_server_world(&p), bodies, RIG_BODIES_MAX);
     assert_int_equal(p.views[watcher].sample.body_count, count);
+    uint32_t own = 0;
     for (uint32_t i = 0; i < count; i++) { // all at rest by now
         assert_int_equal(p.views[watcher].bodies[i].id, bodies[i].id);
         EXPECT_NEAR(p.views[watcher].bodies[i].position[1], bodies[i].position.y, 0.01);
+        assert_int_equal(p.views[watcher].bodies[i].owner, bodies[i].owner);
+        own += bodies[i].owner == s.connection.slot ? 1 : 0;
     }
+    assert_int_equal(own, 1); // the sandbox rules give each player a body
     assert_true(s.snapshots.deltas > 30 && s.snapshots.keyframes >= 1);
     assert_int_equal(s.snapshots.unusable, 0);
     assert_int_not_equal(s.connection.slot, 255);

@@ -66,6 +66,31 @@ TEST("a body is disabled from the tick of the snapshot that says so") {
     assert_true(s.shown[0].disabled);
 }
 
+TEST("a body that was put elsewhere is shown in both places and not between") {
+    scene s;
+    start_pair(&s, body_at(1, 1), body_at(1, 5));
+    s.a[0].flags |= 7u << CAIRN_SNAPSHOT_BODY_TELEPORTS_SHIFT; // modulo 8, so 0 is the next
+    assert_true(show(&s, 109.5));
+    EXPECT_NEAR(s.shown[0].position[0], 1, 1e-6);
+    assert_int_equal(s.shown[0].teleports, 7);
+    assert_true(show(&s, 110));
+    EXPECT_NEAR(s.shown[0].position[0], 5, 1e-6);
+    assert_int_equal(s.shown[0].teleports, 0);
+}
+
+TEST("owner and user word are those of the snapshot that was reached") {
+    scene s;
+    start_pair(&s, body_at(1, 1), body_at(1, 5));
+    s.a[0].flags |= 64u << CAIRN_SNAPSHOT_BODY_OWNER_SHIFT;
+    s.a[0].user = 77;
+    assert_true(show(&s, 105));
+    assert_int_equal(s.shown[0].owner, 63);
+    assert_int_equal(s.shown[0].user, 77);
+    EXPECT_NEAR(s.shown[0].position[0], 3, 1e-4);
+    assert_true(show(&s, 110));
+    assert_int_equal(s.shown[0].owner, CAIRN_SLOT_NONE);
+}
+
 TEST("positions are interpolated linearly") {
     const struct {
         double tick;

@@ -500,6 +500,10 @@ static void act(cairn_world *world, const cairn_body_id *bodies, uint32_t tick) 
     case 12:
         (void)cairn_body_set_awake(world, body, false);
         break;
+    case 14:
+        (void)cairn_body_set_owner(world, body, tick % 5 == 0 ? CAIRN_SLOT_NONE : tick % 64);
+        (void)cairn_body_set_pose(world, body, pose_at(vec3(-4.0f, 2.0f, (float)(tick % 9))));
+        break;
     case 13:
         (void)cairn_body_set_kind(world, body, CAIRN_BODY_DYNAMIC);
         (void)cairn_body_apply_force_at(world, body, vec3(900.0f, 0.0f, 0.0f), vec3_zero());
@@ -509,6 +513,30 @@ static void act(cairn_world *world, const cairn_body_id *bodies, uint32_t tick) 
             world, bodies[6], pose_at(vec3(6.0f + 0.01f * (float)(tick % 50), 0.5f, 0.0f)));
         break;
     }
+}
+
+TEST("a body knows its owner, and how often it was put elsewhere") {
+    SCOPED(cairn_world) *world = world_of(CAIRN_SOLVER_SOFT_STEP, GRAVITY);
+    const cairn_body_id body = kit_cube(world, vec3_zero());
+    cairn_body_state state;
+    EXPECT_OK(cairn_body_read(world, body, &state));
+    assert_int_equal(state.owner, CAIRN_SLOT_NONE);
+    assert_int_equal(state.teleports, 0);
+    EXPECT_OK(cairn_body_set_locks(world, body, CAIRN_LOCKS_ALL));
+    EXPECT_OK(cairn_body_set_owner(world, body, CAIRN_SLOTS_MAX - 1));
+    for (uint32_t i = 1; i < 20; ++i) {
+        EXPECT_OK(cairn_body_set_pose(world, body, pose_at(vec3((float)i, 0.0f, 0.0f))));
+        kit_run(world, 1); // motion of the step does not count
+        EXPECT_OK(cairn_body_read(world, body, &state));
+        assert_int_equal(state.teleports, i % 8);
+        assert_int_equal(state.owner, CAIRN_SLOTS_MAX - 1);
+    }
+    cairn_body_def def;
+    EXPECT_OK(cairn_body_read_def(world, body, &def));
+    assert_int_equal(def.locks, CAIRN_LOCKS_ALL);
+    EXPECT_OK(cairn_body_set_owner(world, body, CAIRN_SLOT_NONE));
+    EXPECT_OK(cairn_body_read(world, body, &state));
+    assert_int_equal(state.owner, CAIRN_SLOT_NONE);
 }
 
 TEST("a world whose bodies are set continues alike after a load, a decode and a fork") {

@@ -131,6 +131,7 @@ TEST("bad values are refused and change nothing") {
     assert_int_equal(cairn_body_set_velocity(world, body, Y_NAN, Y_NAN), CAIRN_NON_FINITE);
     assert_int_equal(cairn_body_apply_force(world, body, Y_NAN, vec3_zero()), CAIRN_NON_FINITE);
     assert_int_equal(cairn_body_apply_impulse(world, body, huge, huge), CAIRN_NON_FINITE);
+    assert_int_equal(cairn_body_set_owner(world, body, CAIRN_SLOTS_MAX), CAIRN_INVALID_ARGUMENT);
     def.position = far;
     assert_int_equal(cairn_body_create(world, &def, &out), CAIRN_INVALID_ARGUMENT);
     shape.density = 0.0f;
