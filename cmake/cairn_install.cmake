@@ -163,6 +163,18 @@ if(CAIRN_INSTALL)
     foreach(program cairnd cairn-token cairn-ctl cairn-bot cairn-replay cairn-rules cairn-demo)
         if(TARGET ${program})
             install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
+            # Each program prints its manual page and its completion from its table of flags.
+            set(manual ${PROJECT_BINARY_DIR}/manual/${program}.1)
+            set(completion ${PROJECT_BINARY_DIR}/manual/${program})
+            add_custom_command(OUTPUT ${manual} ${completion}
+                COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/manual
+                COMMAND ${program} --manual > ${manual}
+                COMMAND ${program} --completion > ${completion}
+                DEPENDS ${program} VERBATIM)
+            list(APPEND manuals ${manual})
+            install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT programs)
+            install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT programs)
         endif()
     endforeach()
+    add_custom_target(cairn_manuals ALL DEPENDS ${manuals})
 endif()

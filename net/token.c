@@ -251,27 +251,83 @@ cairn_status cairn_token_issue(
 }
 
 #define USER_DATA_MAGIC_SIZE 8
-#define USER_DATA_VERSION 1
 #define USER_DATA_RIGHTS CAIRN_USER_RIGHT_OPERATOR
+// Version 1 has rights alone; version 2 has all of cairn_user_data.
+enum { USER_DATA_OF_RIGHTS = 1, USER_DATA_WHOLE = 2 };
+
+_Static_assert(USER_DATA_MAGIC_SIZE + 8 + 2 * CAIRN_USER_NAME_SIZE + 2 + CAIRN_USER_OPAQUE_SIZE ==
+                   CAIRN_TOKEN_USER_DATA_SIZE,
+    "user data fill their place");
 
 static const uint8_t user_data_magic[USER_DATA_MAGIC_SIZE] = {
     'c', 'a', 'i', 'r', 'n', 'u', 's', 'r'};
 
-uint32_t cairn_user_data_rights(const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE]) {
+static cairn_writer write_user_head(uint8_t *user_data, uint32_t version, uint32_t rights) {
+    cairn_writer writer = cairn_writer_of(user_data, CAIRN_TOKEN_USER_DATA_SIZE);
+    cairn_write_bytes(&writer, user_data_magic, USER_DATA_MAGIC_SIZE);
+    cairn_write_u32(&writer, version);
+    cairn_write_u32(&writer, rights);
+    CAIRN_ASSERT(writer.ok);
+    return writer;
+}
+
+cairn_status cairn_user_data_encode(
+    const cairn_user_data *user, uint8_t out[CAIRN_TOKEN_USER_DATA_SIZE]) {
+    CAIRN_ASSERT(user != NULL && out != NULL);
+    if (memchr(user->room, '\0', sizeof user->room) == NULL ||
+        memchr(user->player, '\0', sizeof user->player) == NULL ||
+        user->opaque_size > CAIRN_USER_OPAQUE_SIZE) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    memset(out, 0, CAIRN_TOKEN_USER_DATA_SIZE);
+    cairn_writer writer = write_user_head(out, USER_DATA_WHOLE, user->rights);
+    cairn_write_bytes(&writer, user->room, strlen(user->room));
+    cairn_write_zeros(&writer, sizeof user->room - strlen(user->room));
+    cairn_write_bytes(&writer, user->player, strlen(user->player));
+    cairn_write_zeros(&writer, sizeof user->player - strlen(user->player));
+    cairn_write_u16(&writer, (uint16_t)user->opaque_size);
+    cairn_write_bytes(&writer, user->opaque, user->opaque_size);
+    CAIRN_ASSERT(writer.ok);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_user_data_decode(
+    const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE], cairn_user_data *out) {
+    *out = (cairn_user_data){0};
     cairn_reader reader = cairn_reader_of(user_data, CAIRN_TOKEN_USER_DATA_SIZE);
     const uint8_t *head = cairn_read_view(&reader, USER_DATA_MAGIC_SIZE);
     const uint32_t version = cairn_read_u32(&reader);
-    const uint32_t rights = cairn_read_u32(&reader);
+    const uint32_t rights = cairn_read_u32(&reader) & USER_DATA_RIGHTS;
     CAIRN_ASSERT(reader.ok);
-    const bool ours =
-        memcmp(head, user_data_magic, USER_DATA_MAGIC_SIZE) == 0 && version == USER_DATA_VERSION;
-    return ours ? rights & USER_DATA_RIGHTS : 0;
+    if (memcmp(head, user_data_magic, USER_DATA_MAGIC_SIZE) != 0 ||
+        (version != USER_DATA_OF_RIGHTS && version != USER_DATA_WHOLE)) {
+        return CAIRN_OK;
+    }
+    if (version == USER_DATA_OF_RIGHTS) {
+        out->rights = rights;
+        return CAIRN_OK;
+    }
+    cairn_user_data user = {.rights = rights};
+    cairn_read_bytes(&reader, user.room, sizeof user.room);
+    cairn_read_bytes(&reader, user.player, sizeof user.player);
+    user.opaque_size = cairn_read_u16(&reader);
+    if (memchr(user.room, '\0', sizeof user.room) == NULL ||
+        memchr(user.player, '\0', sizeof user.player) == NULL ||
+        user.opaque_size > CAIRN_USER_OPAQUE_SIZE) {
+        return CAIRN_MALFORMED;
+    }
+    cairn_read_bytes(&reader, user.opaque, user.opaque_size);
+    CAIRN_ASSERT(reader.ok);
+    *out = user;
+    return CAIRN_OK;
+}
+
+uint32_t cairn_user_data_rights(const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE]) {
+    cairn_user_data user;
+    (void)cairn_user_data_decode(user_data, &user);
+    return user.rights;
 }
 
 void cairn_user_data_write(uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE], uint32_t rights) {
-    cairn_writer writer = cairn_writer_of(user_data, CAIRN_TOKEN_USER_DATA_SIZE);
-    cairn_write_bytes(&writer, user_data_magic, USER_DATA_MAGIC_SIZE);
-    cairn_write_u32(&writer, USER_DATA_VERSION);
-    cairn_write_u32(&writer, rights);
-    CAIRN_ASSERT(writer.ok);
+    (void)write_user_head(user_data, USER_DATA_OF_RIGHTS, rights);
 }

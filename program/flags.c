@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "program/manual.h"
 #include <cairn/types.h>
 #include <cairn/version.h>
 
@@ -169,11 +170,13 @@ static bool read_environment(const cairn_flags_program *program, char *error) {
     return true;
 }
 
-// --help or --version among the arguments, if they are not the value of a flag; NULL: neither.
+// --help, --version, --manual or --completion among the arguments, if they are not the value of a
+// flag; NULL: neither.
 static const char *find_question(const cairn_flags_program *program, int argc, char *const *argv) {
     for (int i = 1; i < argc; ++i) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
-            strcmp(argv[i], "--version") == 0) {
+            strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "--manual") == 0 ||
+            strcmp(argv[i], "--completion") == 0) {
             return argv[i];
         }
         const cairn_flag *flag = find_flag(program, argv[i], strlen(argv[i]));
@@ -347,6 +350,10 @@ cairn_flags_result cairn_flags_read(
         if (strcmp(question, "--version") == 0) {
             printf("%s %s, protocol %d, simulation %d\n", program->name, CAIRN_VERSION_TEXT,
                 CAIRN_PROTOCOL_VERSION, CAIRN_SIM_VERSION);
+        } else if (strcmp(question, "--manual") == 0) {
+            cairn_manual_print(program);
+        } else if (strcmp(question, "--completion") == 0) {
+            cairn_completion_print(program);
         } else {
             print_help(program);
         }

@@ -230,7 +230,9 @@ static void take_netcode_events(cairn_server *server) {
         switch (event.kind) {
         case CAIRN_NETCODE_CONNECTED:
             session->client_id = event.client_id;
-            session->rights = cairn_user_data_rights(event.user_data);
+            session->user_malformed =
+                cairn_user_data_decode(event.user_data, &session->user) != CAIRN_OK;
+            session->rights = session->user.rights;
             cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_CONNECT, NULL);
             break;
         case CAIRN_NETCODE_DISCONNECTED:
@@ -344,10 +346,29 @@ static void suspect_clock(cairn_server *server, uint64_t now_ns) {
     }
 }
 
+// Handshakes are refused without an answer, so that strangers learn nothing. The operator is told
+// the reason of those that a person can cause, each at most once a second.
+static void tell_refusals(cairn_server *server, uint64_t now_ns) {
+    const uint64_t *drops = cairn_netcode_server_drops(server->context.netcode);
+    if (now_ns - server->refusals_told_ns < CAIRN_NS_PER_S) {
+        return;
+    }
+    server->refusals_told_ns = now_ns;
+    for (int i = CAIRN_NETCODE_DROP_VERSION; i <= CAIRN_NETCODE_DROP_SERVER_FULL; ++i) {
+        const uint64_t refused = drops[i] - server->refusals_told[i];
+        if (refused > 0 && i != CAIRN_NETCODE_DROP_REQUEST_AGAIN) {
+            cairn_context_emit(&server->context, NULL, CAIRN_LOG_WARN, "connection_refused", 0,
+                cairn_netcode_drop_text((cairn_netcode_drop)i), (int64_t)refused);
+        }
+        server->refusals_told[i] = drops[i];
+    }
+}
+
 void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
     server->context.now_ns = now_ns;
     read_clock(server, now_ns);
     suspect_clock(server, now_ns);
+    tell_refusals(server, now_ns);
     cairn_netcode_server_advance(server->context.netcode, now_ns);
     take_netcode_events(server);
     if (server->draining) {
@@ -522,6 +543,7 @@ bool cairn_server_client_read(
         .rate_bytes_per_s = link->rate_bytes_per_s,
         .queue_ns = link->queue_ns,
         .messages_held_back = session->messages_held_back,
+        .user = session->user,
     };
     return true;
 }

@@ -81,6 +81,8 @@ static cairn_session_state on_connect(const dispatch *d) {
         .client = session->client,
         .client_id = session->client_id,
         .rights = session->rights,
+        .user = session->user,
+        .user_malformed = session->user_malformed,
         .link = link,
         .link_bodies = bodies,
         .slot = CAIRN_SLOT_NONE,
@@ -231,8 +233,17 @@ static cairn_session_state on_hello(const dispatch *d) {
         return refuse(
             d, CAIRN_REFUSAL_PROTOCOL_VERSION, "the server speaks another version of the protocol");
     }
-    cairn_room *room = cairn_room_table_at(
-        &d->server->rooms, cairn_room_table_find(&d->server->rooms, hello->room));
+    const char *own = session->user.room;
+    if (session->user_malformed) {
+        return refuse(
+            d, CAIRN_REFUSAL_ROOM_UNKNOWN, "the user data of the connect token are malformed");
+    }
+    if (own[0] != '\0' && hello->room[0] != '\0' && strcmp(own, hello->room) != 0) {
+        return refuse(d, CAIRN_REFUSAL_ROOM_UNKNOWN, "the connect token is for another room");
+    }
+    const char *wanted = own[0] != '\0' ? own : hello->room;
+    cairn_room *room =
+        cairn_room_table_at(&d->server->rooms, cairn_room_table_find(&d->server->rooms, wanted));
     if (room == NULL) {
         return refuse(d, CAIRN_REFUSAL_ROOM_UNKNOWN, "the server has no room of this name");
     }

@@ -35,6 +35,8 @@ typedef struct options {
     } servers;
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
     bool is_operator;
+    const char *room;
+    const char *player;
 } options;
 
 // One sentence on standard error; the answer is the exit status.
@@ -84,7 +86,17 @@ static int issue_token(options *o) {
     if (missing != NULL) {
         return complain("issue: %s is missing; --help explains it", missing);
     }
-    if (o->is_operator) {
+    if (o->room != NULL || o->player != NULL) {
+        cairn_user_data user = {.rights = o->is_operator ? CAIRN_USER_RIGHT_OPERATOR : 0};
+        const int room =
+            snprintf(user.room, sizeof user.room, "%s", o->room == NULL ? "" : o->room);
+        const int player =
+            snprintf(user.player, sizeof user.player, "%s", o->player == NULL ? "" : o->player);
+        if (room >= CAIRN_USER_NAME_SIZE || player >= CAIRN_USER_NAME_SIZE) {
+            return complain("--room, --player: a name has at most 31 bytes");
+        }
+        (void)cairn_user_data_encode(&user, o->user_data);
+    } else if (o->is_operator) {
         cairn_user_data_write(o->user_data, CAIRN_USER_RIGHT_OPERATOR);
     }
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
@@ -230,6 +242,10 @@ static cairn_flags_result read_flags(int argc, char **argv, options *o, const ch
             CAIRN_FLAG_CUSTOM, .out = &o->timeout_s, .read = set_timeout, .verbs = "issue"},
         {"--user-data", NULL, "HEX", "up to 256 bytes for the server", CAIRN_FLAG_CUSTOM,
             .out = o->user_data, .read = set_user_data, .verbs = "issue"},
+        {"--room", NULL, "NAME", "the only room that the client may join; instead of --user-data",
+            CAIRN_FLAG_TEXT, .out = &o->room, .verbs = "issue"},
+        {"--player", NULL, "NAME", "the player's name; instead of --user-data", CAIRN_FLAG_TEXT,
+            .out = &o->player, .verbs = "issue"},
         {"--operator", NULL, NULL,
             "the client may control rooms; written over the first 16 bytes of the user data",
             CAIRN_FLAG_SWITCH, .out = &o->is_operator, .verbs = "issue"},

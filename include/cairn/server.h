@@ -222,6 +222,7 @@ typedef struct cairn_server_client_info {
     uint64_t rate_bytes_per_s;   // at which payloads may leave now; 0: not limited yet
     uint64_t queue_ns;           // how long payloads wait on the path now
     uint64_t messages_held_back; // of cairn_server_room_statistics, of this client
+    cairn_user_data user;        // what its connect token says of it
 } cairn_server_client_info;
 // Reads connection number `client`, 0 .. clients_max - 1. False if no client is connected there.
 bool cairn_server_client_read(

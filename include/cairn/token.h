@@ -41,12 +41,33 @@ typedef struct cairn_token_request {
 cairn_status cairn_token_issue(
     const cairn_token_request *request, uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
 
-// User data carries the rights that the backend gives a client (docs/PROTOCOL.md, Rights).
+// User data is what the backend says about a client to the server: docs/PROTOCOL.md, User data.
 
 // The client may control rooms by CONTROL messages.
 #define CAIRN_USER_RIGHT_OPERATOR 1u
 
-// Writes the head of user data; the bytes after it belong to the backend and stay unchanged.
+#define CAIRN_USER_NAME_SIZE 32    // of a room's and a player's name, with the zero behind it
+#define CAIRN_USER_OPAQUE_SIZE 174 // bytes for the game
+
+typedef struct cairn_user_data {
+    uint32_t rights;                   // CAIRN_USER_RIGHT_...
+    char room[CAIRN_USER_NAME_SIZE];   // the only room that the client may join; "": any
+    char player[CAIRN_USER_NAME_SIZE]; // a name in UTF-8 to show; "": none
+    uint32_t opaque_size;
+    uint8_t opaque[CAIRN_USER_OPAQUE_SIZE]; // what the backend tells the game's server
+} cairn_user_data;
+
+// Writes user data for cairn_token_request. CAIRN_INVALID_ARGUMENT: a name without a zero, or more
+// opaque bytes than fit; `out` is then unchanged.
+cairn_status cairn_user_data_encode(
+    const cairn_user_data *user, uint8_t out[CAIRN_TOKEN_USER_DATA_SIZE]);
+// Reads user data of any backend: what has another layout says nothing, and all is zero then.
+// CAIRN_MALFORMED: it claims to have this layout and breaks it.
+cairn_status cairn_user_data_decode(
+    const uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE], cairn_user_data *out);
+
+// Writes the head of user data of version 1, which has rights alone; the bytes after it belong to
+// the backend and stay unchanged.
 void cairn_user_data_write(uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE], uint32_t rights);
 // The rights in user data; 0 if it has another layout or a later version. Rights that this version
 // does not define are cleared.

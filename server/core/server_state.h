@@ -5,6 +5,7 @@
 // everything. The functions of all other folders take only what they need.
 
 #include "net/crypto.h"
+#include "net/netcode_drop.h"
 #include "server/core/hosted_room.h"
 #include "server/core/room_recording.h"
 #include "server/core/room_table.h"
@@ -27,6 +28,9 @@ struct cairn_server {
 
     uint64_t clock_read_ns;   // when the wall clock was last read
     uint64_t clock_offset_ns; // the wall clock minus the driver's, modulo 2^64
+    // What was told of refused handshakes, by reason (net/netcode_drop.h), and when.
+    uint64_t refusals_told[CAIRN_NETCODE_DROP_COUNT];
+    uint64_t refusals_told_ns;
     uint64_t clock_warned_ns; // when clock_suspect was last emitted
 
     bool draining;

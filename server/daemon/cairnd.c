@@ -555,7 +555,33 @@ static bool name_records(program *p) {
     return true;
 }
 
+// Makes a key for --dev, in a file that only its owner may read.
+static bool make_dev_key(program *p, char path[CAIRN_CONFIG_TEXT_SIZE]) {
+    const char *folder = getenv("XDG_RUNTIME_DIR");
+    folder = folder != NULL && folder[0] == '/' ? folder : "/tmp";
+    const int length =
+        snprintf(path, CAIRN_CONFIG_TEXT_SIZE, "%s/cairnd-dev-%ld.key", folder, (long)getpid());
+    cairn_key *key = &p->config.key;
+    key->given = length > 0 && length < CAIRN_CONFIG_TEXT_SIZE &&
+                 cairn_system_random(key->bytes, sizeof key->bytes) &&
+                 cairn_key_file_write(path, key->bytes);
+    // A server that is started again and again takes the tokens of a moment ago.
+    p->config.token_lifetime_s_max = 0;
+    return key->given;
+}
+
+static void print_dev(const cairn_address *bound, const char *key_path) {
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    fprintf(stderr,
+        "cairnd: --dev is insecure: for this machine alone. Join with\n\n"
+        "    cairn-bot --key %s --server %s\n\n"
+        "or issue a token for another client:\n\n"
+        "    cairn-token issue --key %s --server %s --out token\n\n",
+        key_path, cairn_address_print(bound, text), key_path, text);
+}
+
 static int serve(program *p) {
+    char key_path[CAIRN_CONFIG_TEXT_SIZE] = "";
     char text[CAIRN_ADDRESS_TEXT_SIZE];
     char error[CAIRN_UV_ERROR_SIZE];
     const cairn_log_writer_config writer = {.descriptor = STDOUT_FILENO,
@@ -569,12 +595,19 @@ static int serve(program *p) {
         return print_error(cairn_address_print(&p->config.listen, text), error);
     }
     const cairn_address bound = cairn_uv_driver_address(p->driver);
+    const bool makes_key = p->config.dev && !p->config.key.given;
+    if (makes_key && !make_dev_key(p, key_path)) {
+        return print_error("--dev: no key file can be written", strerror(errno));
+    }
     if (!name_records(p) || !create_server(p, &bound)) {
         return 1;
     }
     p->listening = true;
     const cairn_log_field address = {.name = "address", .text = cairn_address_print(&bound, text)};
     log_server(p, CAIRN_LOG_INFO, "listening", &address);
+    if (p->config.dev) {
+        print_dev(&bound, makes_key ? key_path : p->config.key.file);
+    }
     const cairn_uv_run driven = {
         .server = p->server,
         .seconds = p->config.seconds,
@@ -588,6 +621,9 @@ static int serve(program *p) {
     cairn_server_statistics_read(p->server, &now);
     const uint64_t lost = now.total.recording_failures + now.total.recording_gaps;
     log_server(p, CAIRN_LOG_INFO, "ended", NULL);
+    if (makes_key) {
+        (void)remove(key_path);
+    }
     return lost == 0 ? 0 : EXIT_RECORDING_INCOMPLETE;
 }
 

@@ -151,9 +151,20 @@ static bool check_together(const cairn_config *config, char *error) {
             cairn_address_print(&config->listen, text));
         return false;
     }
-    if (!config->key.given) {
+    static const uint8_t loopback_v6[sizeof config->listen.ip] = {[15] = 1};
+    const bool loopback = config->listen.family == CAIRN_ADDRESS_IPV4
+                              ? config->listen.ip[0] == 127
+                              : memcmp(config->listen.ip, loopback_v6, sizeof loopback_v6) == 0;
+    if (config->dev && !loopback) {
         snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
-            "--key-file: a private key is needed: --key-file, CAIRN_KEY_FILE or CAIRN_KEY");
+            "--dev: --listen %s is not loopback, where alone it is allowed",
+            cairn_address_print(&config->listen, text));
+        return false;
+    }
+    if (!config->key.given && !config->dev) {
+        snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
+            "--key-file: a private key is needed: --key-file, CAIRN_KEY_FILE or CAIRN_KEY; or try "
+            "--dev");
         return false;
     }
     if (strcmp(config->scene, CAIRN_CONFIG_NO_SCENE) == 0 && config->record_file != NULL) {
@@ -263,6 +274,9 @@ static const cairn_flag flags[] = {
     {"--core-dumps", "CAIRN_CORE_DUMPS", NULL,
         "for developers: allow core files and debuggers, which can read the keys",
         CAIRN_FLAG_SWITCH, .out = &values.core_dumps},
+    {"--dev", NULL, NULL,
+        "insecure, on loopback alone: make a key file and print a command line for a client",
+        CAIRN_FLAG_SWITCH, .out = &values.dev},
     {"--check", NULL, NULL, "check the configuration and the scenes, print what would run, and end",
         CAIRN_FLAG_SWITCH, .out = &values.check},
 };

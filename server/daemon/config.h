@@ -53,6 +53,7 @@ typedef struct cairn_config {
     uint32_t record_sync;       // cairn_record_sync
     bool control;
     bool core_dumps;
+    bool dev; // insecure: a key of its own, and no rule against tokens that were used before
     uint32_t log_style;        // cairn_log_style
     uint32_t log_level;        // cairn_log_level
     uint32_t stats_interval_s; // 0: never

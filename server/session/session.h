@@ -15,6 +15,7 @@
 #include "server/session/byte_budget.h"
 #include "server/session/input_timing.h"
 #include "server/session/link_conditioner.h"
+#include <cairn/token.h>
 
 // Room for the fields around a message's long vector.
 #define CAIRN_SESSION_ENVELOPE_SIZE 512
@@ -50,6 +51,8 @@ typedef struct cairn_session {
     uint32_t world_epoch;        // how many replacements of the room's world the client was sent
     bool demoted;                // it simulated once and is served by snapshots now
     uint32_t rights;             // CAIRN_RIGHT_OPERATOR, as its token says
+    cairn_user_data user;        // what its token says
+    bool user_malformed;         // its token broke the layout that it claims to have
     uint32_t controls_refused;   // for want of the right
     cairn_netcode_disconnect_reason disconnect; // valid once the connection ended
     cairn_link_conditioner *conditioner_in;     // owned; set by an operator; NULL: none

@@ -325,3 +325,35 @@ def test_rooms_are_stepped_without_threads_under_a_pids_limit(kit, folder):
     assert done.returncode == 0, done.stderr
     last = [json.loads(line) for line in done.stdout.splitlines() if '"stats"' in line][-1]
     assert last["threads_failed"] >= 1 and last["handovers_failed"] >= 1 and last["tick"] >= 30
+
+
+def test_dev_prints_a_command_line_that_works(kit):
+    """--dev needs no key, stays on loopback, and says that it is insecure."""
+    server = kit.start("cairnd", "--dev", "--listen", "127.0.0.1:0", "--seconds", "20")
+    lines = []
+    while not any("cairn-token issue" in line for line in lines):
+        lines.append(server.stdout.readline())
+        assert lines[-1], lines
+    assert any("insecure" in line for line in lines)
+    command = next(line.split() for line in lines if line.strip().startswith("cairn-bot"))
+    kit.run(*command, "--seconds", "1")
+    server.terminate()
+    assert server.wait(10) == 0
+    assert not (kit.folder / command[2]).exists()
+    kit.refuses("cairnd", "--dev", "--listen", "192.0.2.1:0", code=1, says="is not loopback")
+
+
+PROGRAMS = ["cairnd", "cairn-token", "cairn-ctl", "cairn-bot", "cairn-replay", "cairn-rules", "cairn-demo"]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_manual_and_the_completion_name_every_flag(kit, program):
+    summary = kit.run(program, "--help").out
+    flags = {word for line in summary.splitlines() for word in line.split()[:1] if word.startswith("--")}
+    manual = kit.run(program, "--manual").out
+    completion = kit.run(program, "--completion").out
+    assert manual.startswith(f".TH {program} 1 ") and ".SH OPTIONS" in manual
+    assert flags and all(flag.replace("-", "\\-") in manual and flag in completion for flag in flags)
+    script = completion + f"COMP_WORDS=({program} --he) COMP_CWORD=1\n_cairn_complete_{program} {program} --he\n"
+    done = subprocess.run(["bash", "-c", script + 'echo "${COMPREPLY[*]}"'], capture_output=True, text=True, check=True)
+    assert done.stdout == "--help\n" and done.stderr == ""

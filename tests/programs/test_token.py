@@ -2,10 +2,14 @@
 """cairn-token: keys, connect tokens, and what it refuses."""
 
 import re
+import shutil
 import stat
+import subprocess
 import time
 
 import pytest
+
+from conftest import SOURCE
 
 KEY = re.compile(r"[0-9a-f]{64}\n")
 ISSUE = ["issue", "--key", "one.key", "--server", "127.0.0.1:1", "--out", "refused.bin"]
@@ -183,3 +187,33 @@ def test_a_key_is_never_shown(kit, token):
         assert wrong not in answer.out + answer.err
     answer = kit.refuses("cairn-token", "info", "one.key", code=1, says="2048 bytes")
     assert key not in answer.out + answer.err
+
+
+ISSUERS = [["/usr/bin/python3", "example_token.py"], ["node", "example_token.mjs"]]
+
+
+@pytest.mark.parametrize("issuer", ISSUERS, ids=["python", "node"])
+def test_backends_of_the_documentation_issue_tokens(kit, issuer):
+    if shutil.which(issuer[0]) is None:
+        pytest.skip(f"no {issuer[0]}")
+    server = kit.serve("--token-lifetime", "0", "--room", "side=stack10")
+    command = [*issuer[:1], SOURCE / "docs" / issuer[1], kit.key(), server.address, "issued", "side", "al"]
+    subprocess.run(command, cwd=kit.folder, check=True, timeout=30)
+    assert f"server {server.address}" in kit.run("cairn-token", "info", "issued").lines()
+    kit.run("cairn-bot", "--token", "issued", "--seconds", "1")
+    assert [event["room"] for event in server.events("client_joined")] == ["side"]
+
+
+def test_a_token_of_a_room_is_for_that_room_alone(kit):
+    server = kit.serve("--token-lifetime", "0", "--room", "side=stack10")
+    kit.token(server, "--room", "side", name="a")
+    kit.token(server, "--room", "side", name="b")
+    kit.run("cairn-bot", "--token", "a", "--seconds", "1", "--room", "side")
+    refused = kit.run("cairn-bot", "--token", "b", "--seconds", "1", "--room", "main", code=1)
+    assert "the connect token is for another room" in refused.out + refused.err
+
+
+def test_a_refused_token_is_told_by_name(kit):
+    server = kit.serve("--protocol-id", "7", "--token-lifetime", "0")
+    kit.bot(server, "--seconds", "1", code=1)
+    assert any("protocol" in event["detail"] for event in server.events("connection_refused"))
