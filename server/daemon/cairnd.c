@@ -3,6 +3,7 @@
 // standard output.
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -660,6 +661,9 @@ int cairnd_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t
     if (!cairn_rules_take("cairnd", rules, count)) {
         return 1;
     }
+    // glibc raises this limit to the largest block that was freed, and clears smaller ones by hand:
+    // a room would take the memory of all that it could hold.
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     signal(SIGPIPE, SIG_IGN);
     cairn_memory_lock(p.config.record_key.bytes, sizeof p.config.record_key.bytes);
     signal(SIGXFSZ, SIG_IGN); // writes return EFBIG
