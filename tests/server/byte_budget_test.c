@@ -40,6 +40,20 @@ TEST("the bytes asked for are at most twenty times those that were sent for them
     }
 }
 
+TEST("a client that was silent for long has nothing left to ask for") {
+    for (uint64_t silence_s = 1; silence_s <= 30; ++silence_s) {
+        cairn_byte_budget budget = {0};
+        for (uint64_t second = 0; second < 10; ++second) {
+            cairn_byte_budget_receive(&budget, second * CAIRN_NS_PER_S, 1);
+        }
+        // Of the ten seconds of the window the last ones are left.
+        const uint64_t left = silence_s < 10 ? 10 - silence_s : 0;
+        const uint64_t now_ns = (9 + silence_s) * CAIRN_NS_PER_S;
+        assert_false(cairn_byte_budget_spend(&budget, now_ns, 20 * left + 1));
+        assert_true(cairn_byte_budget_spend(&budget, now_ns, 20 * left));
+    }
+}
+
 TEST("a state is owed after ten seconds, then after twice as long each time") {
     static const uint64_t waits_s[] = {0, 10, 20, 40, 80, 80};
     cairn_byte_budget budget = {0};
