@@ -143,7 +143,7 @@ if(TARGET cairn_client_uv)
 endif()
 if(TARGET cairn_server_uv)
     set(server_rooms ${rules_file} server_uv server recording scene_worlds scene recorder bridge net schema checksum sim base)
-    set(server_libraries PkgConfig::SODIUM PkgConfig::ZSTD PkgConfig::LIBUV flatbuffers stdc++ m ${CMAKE_DL_LIBS})
+    set(server_libraries PkgConfig::SODIUM PkgConfig::ZSTD PkgConfig::LIBUV m ${CMAKE_DL_LIBS})
     cairn_product(NAME server ROOMS ${server_rooms} LIBRARIES ${server_libraries} PACKAGES libsodium libzstd libuv
         HEADERS ${sim_headers} scene server server_lag server_statistics server_uv recording token)
 endif()

@@ -24,7 +24,6 @@ void operator delete[](void *memory, std::size_t size) noexcept
 #include <cstring>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 #include <flatbuffers/flatbuffers.h>
 

@@ -222,27 +222,3 @@
 #define MEMBERS_chunk_keyframe(X)                                                                  \
     X(NUMBER, TICK, tick)                                                                          \
     X(BYTES, STATE, state, state_size)
-
-// ---- Scenes
-
-// The members that a def and its wire form share by name: of shapes and bodies.
-// clang-format off
-#define SCENE_SHAPE_REALS(X)                                                                       \
-    X(radius) X(half_height) X(density) X(friction) X(restitution) X(static_friction)              \
-    X(rolling_resistance) X(spin_resistance)
-#define SCENE_BODY_REALS(X) X(linear_damping) X(angular_damping) X(gravity_scale)
-#define SCENE_BODY_WORDS(X) X(allow_sleep) X(gyroscopic) X(locks) X(disabled) X(user)
-#define SCENE_BODY_VECTORS(X) X(position) X(linear_velocity) X(angular_velocity)
-// clang-format on
-
-// The members that a joint and its wire form share by name.
-// clang-format off
-#define JOINT_REALS(X)                                                                             \
-    X(hertz) X(damping) X(spring_hertz) X(spring_damping) X(target) X(motor_speed) X(motor_force)  \
-    X(motor_torque) X(steering_hertz) X(steering_damping) X(steering_target) X(steering_torque)    \
-    X(ratio) X(break_force) X(break_torque) X(length) X(cone) X(lower) X(upper)
-// clang-format on
-#define JOINT_FLAGS(X) X(disabled) X(spring) X(motor) X(steering)
-#define JOINT_VECTORS(X) X(target_position) X(motor_velocity) X(fixed_a) X(fixed_b)
-#define ROW_VECTORS(X) X(linear_a) X(angular_a) X(linear_b) X(angular_b)
-#define ROW_REALS(X) X(lower) X(upper) X(velocity)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The inside of a scene (cairn/scene.h), which is authored in JSON against schema/scene.fbs and
-// parsed by FlatBuffers' own parser. Numbers become bits once, here. bridge/scene_world.h builds
-// the world.
+// The inside of a scene (cairn/scene.h), which is written in JSON. docs/SCENES.md explains the
+// fields; schema/scene_fields.h lists them. Numbers become bits once, here. bridge/scene_world.h
+// builds the world.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -82,6 +82,30 @@ struct cairn_scene {
     float *heights; // of the height fields; owned by the scene
     uint32_t height_count;
 };
+
+#define CAIRN_SCENE_MESSAGES_MAX 32
+#define CAIRN_SCENE_MESSAGE_SIZE 216
+
+// Something that is wrong in the text of a scene, or probably not meant.
+typedef struct cairn_scene_message {
+    uint32_t line;                       // from 1
+    uint32_t column;                     // from 1, in bytes
+    cairn_status status;                 // CAIRN_OK: a warning
+    char text[CAIRN_SCENE_MESSAGE_SIZE]; // "bodies[3].shapes[0].radius: must be in [0.001, ...]"
+} cairn_scene_message;
+
+typedef struct cairn_scene_report {
+    cairn_status status; // of the first error; CAIRN_OK: there are at most warnings
+    cairn_scene_message messages[CAIRN_SCENE_MESSAGES_MAX]; // in the order of the text
+    uint32_t count; // of messages; those beyond the last are only counted:
+    uint32_t error_count;
+    uint32_t warning_count;
+} cairn_scene_report;
+
+// As cairn_scene_parse, and collects everything that is wrong with the values: a slip in the text
+// itself, such as a missing comma, ends the reading.
+cairn_status cairn_scene_read(
+    const char *json, size_t size, cairn_scene **out, cairn_scene_report *report);
 
 // A scene without a name, rules or bodies and with the default settings of a world. It owns
 // nothing: a caller that sets its arrays does not call cairn_scene_destroy.

@@ -19,7 +19,7 @@ static const cairn_flags_verb verbs[] = {
     {"cut", "FILE FROM TO OUT", "write the ticks from FROM to TO as a recording"},
     {"diff", "A B", "where two recordings of one run begin to differ"},
     {"explain", "FILE", "why two peers computed the step of a desync capsule differently"},
-    {"export", "FILE OUT", "write trajectories as CSV: tick, body, position, rotation, velocities"},
+    {"export", "FILE OUT", "write trajectories (.csv), or a tick as glTF (.glb) or picture (.png)"},
     {"make", "OUT", "record a scene that is stepped at full speed"},
 };
 
@@ -56,6 +56,15 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
             "load the game's rules from a shared object (cairn/rules.h); repeatable",
             CAIRN_FLAG_CUSTOM, .out = o, .read = cairn_rules_flag_read,
             .verbs = "verify seek cut diff explain export make"},
+        {"--tick", NULL, "N", ".glb, .png: the world after N ticks (the last)", CAIRN_FLAG_U64,
+            .out = &o->tick, .most = CAIRN_TICK_NONE - 1, .verbs = "export"},
+        {"--size", NULL, "WxH", ".png: pixels (960x540)", CAIRN_FLAG_CUSTOM, .out = &o->view,
+            .read = cairn_replay_read_size, .verbs = "export"},
+        {"--eye", NULL, "X,Y,Z", ".png: where one looks from (so that moving bodies fit)",
+            CAIRN_FLAG_CUSTOM, .out = &o->view.eye, .read = cairn_replay_read_point,
+            .verbs = "export"},
+        {"--target", NULL, "X,Y,Z", ".png: what one looks at; with --eye", CAIRN_FLAG_CUSTOM,
+            .out = &o->view.target, .read = cairn_replay_read_point, .verbs = "export"},
         {"--sign", NULL, "FILE", "sign with the private key in this file of mode 600",
             CAIRN_FLAG_CUSTOM, .out = &o->sign, .read = cairn_key_flag_file, .verbs = "cut make",
             .secret = true},
@@ -96,8 +105,12 @@ int cairn_replay_main(int argc, char **argv, const cairn_rules *const *rules, ui
     if (!cairn_rules_take("cairn-replay", rules, count)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    cairn_replay_options options = {
-        .workers = 1, .every = 1, .scene = CAIRN_SCENE_DEFAULT, .seconds = 10};
+    cairn_replay_options options = {.workers = 1,
+        .every = 1,
+        .tick = CAIRN_TICK_NONE,
+        .view = {.width = 960, .height = 540},
+        .scene = CAIRN_SCENE_DEFAULT,
+        .seconds = 10};
     signal(SIGXFSZ, SIG_IGN); // a write that meets a limit fails, and the file is removed
     const cairn_flags_result result = read_flags(argc, argv, &options);
     if (result != CAIRN_FLAGS_READ) {

@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "program/flags.h"
+#include "program/scene_file.h"
 #include "rules_file/child.h"
 #include "rules_file/rules_flag.h"
 #include "rules_file/trial.h"
 #include "tools/rules/check.h"
-#include "tools/scene_file.h"
 #include <cairn/programs.h>
 #include <cairn/rules_registry.h>
 #include <cairn/server.h>
@@ -95,7 +95,7 @@ static int check_all(const options *o) {
         return EXIT_USAGE;
     }
     const char *name = o->scene_name == NULL ? CAIRN_SCENE_DEFAULT : o->scene_name;
-    if (!cairn_scene_file_read("cairn-rules", name, &scene)) {
+    if ((scene = cairn_scene_file_load("cairn-rules", name)) == NULL) {
         return EXIT_USAGE;
     }
     bool good = true;

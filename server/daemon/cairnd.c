@@ -16,6 +16,7 @@
 #include "bridge/scene_library.h"
 #include "net/crypto.h"
 #include "program/output_file.h"
+#include "program/scene_file.h"
 #include "program/system.h"
 #include "rules_file/rules_flag.h"
 #include "rules_file/trial.h"
@@ -318,64 +319,6 @@ static void log_statistics(void *user) {
     log_room_statistics(p);
 }
 
-// Reads a whole file of at most `most` bytes; the caller frees. NULL after an error message.
-static char *read_file(const char *path, size_t most, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    char *bytes = file == NULL ? NULL : malloc(most + 1);
-    if (bytes == NULL) {
-        print_error(path, strerror(errno));
-        if (file != NULL) {
-            fclose(file);
-        }
-        return NULL;
-    }
-    *size = fread(bytes, 1, most + 1, file);
-    bool sound = !ferror(file) && *size <= most;
-    fclose(file);
-    if (!sound) {
-        print_error(path, *size > most ? "the file is too large" : "cannot be read");
-        free(bytes);
-        return NULL;
-    }
-    return bytes;
-}
-
-static bool names_file(const char *scene) {
-    size_t size = strlen(scene);
-    return strchr(scene, '/') != NULL || (size > 5 && strcmp(scene + size - 5, ".json") == 0);
-}
-
-// The caller destroys it. NULL after an error message.
-static cairn_scene *load_scene(const char *name) {
-    const cairn_scene_text *built_in = cairn_scene_library_find(name);
-    char *text = NULL;
-    size_t size = 0;
-    if (built_in == NULL && !names_file(name)) {
-        uint32_t count;
-        const cairn_scene_text *library = cairn_scene_library(&count);
-        fprintf(
-            stderr, "cairnd: --scene %s: not a file's name and not built in; built in are", name);
-        for (uint32_t i = 0; i < count; ++i) {
-            fprintf(
-                stderr, "%s %s%s", i == 0 ? "" : ",", library[i].name, i + 1 < count ? "" : "\n");
-        }
-        return NULL;
-    }
-    if (built_in == NULL && (text = read_file(name, CAIRN_SCENE_JSON_SIZE_MAX, &size)) == NULL) {
-        return NULL;
-    }
-    cairn_scene *scene = NULL;
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    const cairn_status status =
-        built_in == NULL ? cairn_scene_parse(text, size, &scene, error)
-                         : cairn_scene_parse(built_in->json, built_in->size, &scene, error);
-    free(text);
-    if (status != CAIRN_OK) {
-        print_error(name, error);
-    }
-    return scene;
-}
-
 static uint32_t or_else(uint32_t own, uint32_t common) {
     return own != 0 ? own : common;
 }
@@ -384,7 +327,7 @@ static uint32_t or_else(uint32_t own, uint32_t common) {
 static const cairn_scene *scene_of_room(program *p, uint32_t index, const char *name) {
     CAIRN_ASSERT(index <= CAIRN_CONFIG_ROOMS_MAX);
     if (p->scenes[index] == NULL) {
-        p->scenes[index] = load_scene(name);
+        p->scenes[index] = cairn_scene_file_load("cairnd", name);
     }
     return p->scenes[index];
 }
@@ -461,7 +404,8 @@ static const cairn_scene *find_scene(void *user, const char *name) {
         }
     }
     cairn_scene_destroy(p->found_scene);
-    p->found_scene = cairn_scene_library_find(name) == NULL ? NULL : load_scene(name);
+    p->found_scene =
+        cairn_scene_library_find(name) == NULL ? NULL : cairn_scene_file_load("cairnd", name);
     return p->found_scene;
 }
 

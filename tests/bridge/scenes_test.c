@@ -106,7 +106,7 @@ TEST("shapes name the hulls of their scene") {
     SCOPED(cairn_world) *world = create_world(kit_scene(
         "{'name': 'a', 'hulls': [{'points': [[0,0,0],[1,0,0],[0,1,0],[0,0,1],[0.1,0.1,0.1]]},"
         "{'points': [[0,0,0],[1,0,0],[0,1,0],[0,0,-1]]}], 'bodies': [{'grid_count':"
-        " {'x': 3, 'y': 1, 'z': 1}, 'shapes': [{'kind': 'hull', 'hull': 1}]}]}"));
+        " [3, 1, 1], 'shapes': [{'kind': 'hull', 'hull': 1}]}]}"));
     cairn_hull_id hulls[3];
     cairn_shape_id shapes[3];
     cairn_vec3 vertices[CAIRN_HULL_VERTICES_MAX];

@@ -235,7 +235,8 @@ TEST("codec and simulation refuse the same commands") {
 
 TEST("the simulation builds scenes with values at the ends of their ranges") {
     static const char *const scenes[] = {
-        "{'name':'a','gravity':[1e4,-1e4,0],'iterations':255,'friction_model':1,'baumgarte':1,"
+        "{'name':'a','gravity':[1e4,-1e4,0],'iterations':255,'friction_model':'constant','"
+        "baumgarte':1,"
         "'slop':1,'restitution_threshold':1e4,'tick_rate_hz':240,'solver':'pgs','substeps':64,"
         "'contact_hertz':1e3,'contact_damping':100,'joint_hertz':1e3,'joint_damping':100,"
         "'joint_capacity':0,'contact_capacity':1,'body_capacity':1,'shape_capacity':1}",

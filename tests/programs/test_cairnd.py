@@ -50,7 +50,6 @@ def test_the_version_names_protocol_and_simulation(kit):
     (["--check", "--key-file", "key.txt", "--scene", "nowhere"],
      "--scene nowhere: not a file's name and not built in; built in are"),
     (["--check", "--key-file", "key.txt", "--scene", "./nowhere.json"], "./nowhere.json: No such file"),
-    (["--check", "--key-file", "key.txt", "--scene", "broken.json"], "broken.json: line 2"),
     (["--check", "--key-file", "key.txt", "--room", "a b=demo"], "a b: a room's name has 1 to 31 letters, digits"),
     (["--check", "--key-file", "nowhere.txt"], "--key-file nowhere.txt: No such"),
     (["--check", "--key", KEY], "--key: every user can read the command line; set the variable CAIRN_KEY, or use a file"),
@@ -62,6 +61,11 @@ def test_the_version_names_protocol_and_simulation(kit):
 ])
 def test_a_configuration_that_cannot_run_is_refused(kit, folder, flags, says):
     kit.refuses("cairnd", *flags, code=1, says=f"cairnd: {says}")
+
+
+def test_a_scene_that_is_wrong_is_refused_with_its_place(kit, folder):
+    flags = ["--check", "--key-file", "key.txt", "--scene", "broken.json"]
+    kit.refuses("cairnd", *flags, code=1, says="broken.json:2:14: error: a value is expected")
 
 
 def test_a_server_of_two_rooms_records_both_and_drains(kit, folder):

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """cairn-replay's verbs on recordings that it makes."""
 
+import json
 import resource
+import struct
 import subprocess
+import zlib
 
 import pytest
 
@@ -103,6 +106,86 @@ def test_export_writes_a_row_for_each_body_and_tick(recordings, replay):
     assert len(lines) == 27 and lines[-1].startswith("720,3,")
 
 
+@pytest.mark.parametrize("arguments, says", [
+    (["export", "one.cairn", "world.gltf"], "must end in .csv, .glb or .png"),
+    (["export", "one.cairn", "world"], "must end in .csv, .glb or .png"),
+    (["cut", "one.cairn", 100, 200, "cut.csv"], "must end in .cairn"),
+    (["make", "world.glb"], "must end in .cairn"),
+    (["export", "one.cairn", "a.png", "--size", "960"], "--size"),
+    (["export", "one.cairn", "a.png", "--eye", "1,2"], "--eye"),
+    (["export", "one.cairn", "a.glb", "--tick", 100000], "it holds no tick 100000"),
+])
+def test_an_output_is_what_its_name_says(recordings, replay, arguments, says):
+    assert says in replay(*arguments, code=2).err
+    assert not (recordings.folder / str(arguments[-1])).exists()
+
+
+def glb(data):
+    """The JSON and the buffer of a binary glTF file, its structure checked against the standard."""
+    magic, version, size, json_size, json_kind = struct.unpack("<4sIII4s", data[:20])
+    assert (magic, version, size, json_kind) == (b"glTF", 2, len(data), b"JSON") and json_size % 4 == 0
+    buffer_size, buffer_kind = struct.unpack("<I4s", data[20 + json_size:28 + json_size])
+    assert buffer_kind == b"BIN\0" and 28 + json_size + buffer_size == size
+    return json.loads(data[20:20 + json_size]), data[28 + json_size:]
+
+
+def test_a_tick_is_exported_as_gltf(recordings, replay):
+    replay("export", "one.cairn", "world.glb", "--tick", 60)
+    gltf, buffer = glb(read(recordings, "world.glb"))
+    assert gltf["asset"]["version"] == "2.0" and gltf["buffers"] == [{"byteLength": len(buffer)}]
+    roots = gltf["scenes"][gltf["scene"]]["nodes"]
+    assert len(roots) == 12 and gltf["nodes"][roots[0]]["extras"]["cairn"]["kind"] == "static"
+    for root in roots:
+        for child in gltf["nodes"][root]["children"]:
+            assert abs(sum(x * x for x in gltf["nodes"][child]["rotation"]) - 1) < 1e-6
+            primitive = gltf["meshes"][gltf["nodes"][child]["mesh"]]["primitives"][0]
+            assert primitive["material"] < len(gltf["materials"])
+            points, indices = (gltf["accessors"][i] for i in (primitive["attributes"]["POSITION"], primitive["indices"]))
+            values = []
+            for accessor, form in ((points, "<%df"), (indices, "<%dI")):
+                view = gltf["bufferViews"][accessor["bufferView"]]
+                count = accessor["count"] * (3 if accessor["type"] == "VEC3" else 1)
+                begin = view["byteOffset"] + accessor["byteOffset"]
+                assert accessor["byteOffset"] + 4 * count <= view["byteLength"] and accessor["componentType"] in (5125, 5126)
+                values.append(struct.unpack_from(form % count, buffer, begin))
+            assert max(values[1]) < points["count"] and len(values[1]) % 3 == 0
+            for axis in range(3):
+                assert abs(min(values[0][axis::3]) - points["min"][axis]) < 1e-6
+                assert abs(max(values[0][axis::3]) - points["max"][axis]) < 1e-6
+            faces_outwards(values[0], values[1])
+    box = gltf["nodes"][gltf["nodes"][roots[1]]["children"][0]]["extras"]["cairn"]
+    assert box["kind"] == "box" and len(box["half_extents"]) == 3
+
+
+def faces_outwards(points, indices):
+    """The volume that the triangles of a closed surface enclose is positive; that of a square is 0."""
+    volume = 0
+    for i in range(0, len(indices), 3):
+        (ax, ay, az), (bx, by, bz), (cx, cy, cz) = (points[3 * k:3 * k + 3] for k in indices[i:i + 3])
+        volume += ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+    assert volume > 0 or len(indices) == 6
+
+
+def test_a_tick_is_exported_as_a_picture(recordings, replay):
+    replay("export", "one.cairn", "all.png", "--size", "64x48")
+    replay("export", "one.cairn", "near.png", "--size", "64x48", "--eye", "0,1,9", "--target", "0,1,0", "--tick", 0)
+    shown = [picture(read(recordings, name)) for name in ("all.png", "near.png")]
+    assert shown[0] != shown[1] and all(len(set(rows)) > 8 for rows in shown)
+
+
+def picture(data):
+    """The rows of a PNG picture of 64 by 48 pixels, after its filters' bytes."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", data[16:24]) == (64, 48)
+    at, packed = 8, b""
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        packed += data[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+        at += 12 + size
+    rows = zlib.decompress(packed)
+    assert len(rows) == 48 * (1 + 64 * 3)
+    return rows
+
+
 @pytest.mark.parametrize("bodies", ["2,,3", "", "2,", "x", "0", "1,4294967296", ",".join("1" * 257)])
 def test_export_refuses_invalid_lists_of_bodies(replay, bodies):
     assert "--bodies" in replay("export", "one.cairn", "out.csv", "--bodies", bodies, code=2).err
@@ -142,16 +225,19 @@ def test_a_hard_link_or_a_key_is_never_the_output(recordings, replay):
     ["cut", "one.cairn", 700, 800, "kept"],
     ["cut", "one.cairn", 100, 200, "kept"],
     ["seek", "one.cairn", 10, "--state", "kept"],
-    ["export", "one.cairn", "kept"],
+    ["export", "one.cairn", "kept.csv"],
+    ["export", "one.cairn", "kept.glb"],
+    ["export", "one.cairn", "kept.png"],
     ["make", "--scene", "stack10", "kept"],
 ])
 def test_an_output_that_fails_leaves_what_was_there(recordings, programs, arguments):
     """The second fails because of a limit of the size of files."""
-    write(recordings, "kept", b"mine")
+    kept = next(word for word in map(str, arguments) if word.startswith("kept"))
+    write(recordings, kept, b"mine")
     done = subprocess.run([programs / "cairn-replay", *map(str, arguments)], cwd=recordings.folder, capture_output=True,
                           timeout=30, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
     assert done.returncode != 0
-    assert read(recordings, "kept") == b"mine"
+    assert read(recordings, kept) == b"mine"
     assert not list(recordings.folder.glob("kept*.part"))
 
 

@@ -37,7 +37,7 @@ def test_a_scene_may_have_any_form(cairn_world, tmp_path, form):
     ({"name": "a", "bodies": [{"shapes": [{"kind": "box", "raduis": 1}]}]}, cairn.Malformed, "raduis"),
     ({"name": "a", "gravity": [0, NAN, 0]}, ValueError, "not JSON compliant"),
     ({"name": "a", "rules": "arena"}, cairn.NotFound, "arena"),
-    ({"name": "a", "body_capacity": 1, "bodies": [FLOOR, FLOOR]}, cairn.CapacityReached, "bodies, grids unrolled"),
+    ({"name": "a", "body_capacity": 1, "bodies": [FLOOR, FLOOR]}, cairn.CapacityReached, "2 with every copy; body_capacity is 1"),
     (7, TypeError, "not int"),
 ])
 def test_a_wrong_scene_says_why(scene, error, says):

@@ -26,6 +26,8 @@ def read_tree(root):
             if path.endswith(rules.SOURCE + rules.SCRIPT + (".json", ".fbs", ".md", ".ts", "retired.txt")):
                 with open(os.path.join(root, path), encoding="utf-8") as file:
                     tree[path] = file.read()
+            elif path.endswith(".png"):
+                tree[path] = ""
     return tree
 
 

@@ -27,6 +27,7 @@ OUTSIDE = [
     (re.compile(r"^xxh"), "libxxhash"),
     (re.compile(r"^zstd"), "libzstd"),
     (re.compile(r"^jansson"), "libjansson"),
+    (re.compile(r"^png"), "libpng"),
     (re.compile(r"^dlfcn"), "libdl"),
     (re.compile(r"^(pthread|threads|semaphore|sched)\.h$"), "pthreads"),
 ]
@@ -36,7 +37,7 @@ TEST_KIT = ("tests/kit/test.h", "tests/kit/exact.h")
 DRIVER_ROOMS = ("program", "rules_file", "tools", "tests", "bench", "proto_tests")
 DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/daemon/.*\.c|^workers/pool\.c|^python/native/link\.c)$")
 # What may include headers of the C++ library.
-CPP_FILES = ("schema/codec.cpp", "schema/scene_codec.cpp")
+CPP_FILES = ("schema/codec.cpp",)
 
 
 def of_kind(tree, endings):
@@ -312,7 +313,6 @@ MEMORY = ["memcpy", "memmove", "memset", "memcmp", "bcmp"]
 ALLOCATE = ["malloc", "calloc", "free"]
 TEXT = ["strlen", "strcmp", "strncmp", "strchr", "memchr"]
 # What of the C++ library reaches the operating system.
-NO_SYSTEM = r"(?!.*(chrono|filebuf|fstream|iostream|thread|mutex|random_device|LoadFile|SaveFile))"
 IMPORTS = {
     "base": MEMORY + TEXT + [r"address\.c\.o:inet_(pton|ntop)", "snprintf", "fprintf", "stderr", "abort", "fwrite", "fputc"],
     # What the CPU can do is asked in one file; no bit depends on the answer.
@@ -321,10 +321,8 @@ IMPORTS = {
     "recording": MEMORY + ALLOCATE + TEXT + ["realloc", "snprintf", r"pack\.c\.o:ZSTD_\w+"],
     # The codec is C++ that needs no C++ library; FlatBuffers has asserts.
     "schema": MEMORY + ALLOCATE + TEXT + ["snprintf", r"codec\.cpp\.o:__assert_fail"],
-    # The parser of scenes needs it.
     "scene": MEMORY + ALLOCATE + TEXT
-    + ["abort", "snprintf", "strtoul", "strstr", "strcspn",
-       r"scene_codec\.cpp\.o:(" + NO_SYSTEM + r"_Z\w+|__\w+|_Unwind_Resume)"],
+    + ["realloc", "snprintf", "vsnprintf", r"json_document\.c\.o:strtof"],
     "recorder": MEMORY + ALLOCATE + TEXT + ["realloc"],
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <stdio.h>
 
+#include "program/progress.h"
 #include "tools/replay/output.h"
 #include "tools/replay/verbs.h"
 
@@ -49,9 +50,13 @@ static int copy_ticks(const cairn_replay_options *options, cairn_player *player,
     cairn_replay_output out;
     int code = cairn_replay_output_open(
         &out, options->words[4], &options->sign, scene_name, player->world);
+    cairn_progress progress;
+    cairn_progress_begin(&progress, "ticks", to - cairn_world_tick(player->world));
     while (code == CAIRN_EXIT_GOOD && cairn_world_tick(player->world) < to) {
         code = copy_event(player, cairn_player_next(player), &out);
+        cairn_progress_step(&progress, 1);
     }
+    cairn_progress_end(&progress);
     return cairn_replay_output_close(&out, code);
 }
 
@@ -60,7 +65,8 @@ int cairn_replay_cut(const cairn_replay_options *options, const cairn_replay_fil
     if (!cairn_replay_number("FROM", options->words[2], 0, UINT64_MAX - 1, &from) ||
         !cairn_replay_number("TO", options->words[3], from + 1, UINT64_MAX, &to) ||
         !cairn_replay_differs(options->words[1], options->words[4]) ||
-        !cairn_replay_differs(options->sign.file, options->words[4])) {
+        !cairn_replay_differs(options->sign.file, options->words[4]) ||
+        !cairn_replay_is_recording(options->words[4])) {
         return CAIRN_EXIT_UNUSABLE;
     }
     cairn_player player;

@@ -6,7 +6,9 @@
 
 #include "program/flags.h"
 #include "program/output_file.h"
+#include "program/progress.h"
 #include "tools/replay/verbs.h"
+#include "tools/scene/gltf_write.h"
 
 typedef struct table {
     FILE *file;
@@ -57,6 +59,8 @@ static int write_rows(table *t, cairn_player *player) {
     fputs("tick,body,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz\n", t->file);
     const uint64_t first = cairn_world_tick(player->world);
     bool good = write_world(t, player->world);
+    cairn_progress progress;
+    cairn_progress_begin(&progress, "ticks", 0);
     cairn_player_event event = CAIRN_PLAYER_TICK;
     while (good && event != CAIRN_PLAYER_END && event != CAIRN_PLAYER_REFUSED) {
         event = cairn_player_next(player);
@@ -64,7 +68,9 @@ static int write_rows(table *t, cairn_player *player) {
         if (moved && (cairn_world_tick(player->world) - first) % t->options->every == 0) {
             good = write_world(t, player->world);
         }
+        cairn_progress_step(&progress, 1);
     }
+    cairn_progress_end(&progress);
     if (!good) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "export", "cannot be written");
     }
@@ -97,28 +103,118 @@ const char *cairn_replay_read_bodies(void *out, const char *value, bool first) {
     }
 }
 
-int cairn_replay_export(const cairn_replay_options *options, const cairn_replay_file *input) {
+const char *cairn_replay_read_size(void *out, const char *value, bool first) {
+    cairn_picture_view *view = out;
+    uint64_t numbers[2];
+    char width[8], error[CAIRN_FLAGS_ERROR_SIZE];
+    const size_t length = strcspn(value, "x");
+    (void)first;
+    snprintf(width, sizeof width, "%.*s", length < 7 ? (int)length : 7, value);
+    if (value[length] != 'x' || !cairn_flags_number("", width, 1, 8192, &numbers[0], error) ||
+        !cairn_flags_number("", value + length + 1, 1, 8192, &numbers[1], error)) {
+        return "must be width and height in pixels, at most 8192 each, such as 960x540";
+    }
+    view->width = (uint32_t)numbers[0];
+    view->height = (uint32_t)numbers[1];
+    return NULL;
+}
+
+const char *cairn_replay_read_point(void *out, const char *value, bool first) {
+    cairn_vec3 *point = out;
+    float numbers[3];
+    char *end = NULL;
+    (void)first;
+    for (int i = 0; i < 3; ++i) {
+        numbers[i] = strtof(value, &end);
+        if (end == value || *end != (i < 2 ? ',' : '\0') ||
+            !(numbers[i] >= -CAIRN_DISTANCE_MAX && numbers[i] <= CAIRN_DISTANCE_MAX)) {
+            return "must be three numbers with commas between, such as 10,5,20";
+        }
+        value = end + 1;
+    }
+    *point = (cairn_vec3){.x = numbers[0], .y = numbers[1], .z = numbers[2]};
+    return NULL;
+}
+
+static int write_file(const cairn_replay_options *options, cairn_player *player,
+    int (*write)(const cairn_replay_options *options, cairn_player *player, FILE *file)) {
     const char *path = options->words[2];
+    cairn_output_file out;
+    if (!cairn_output_file_open(&out, path, 0666)) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
+    }
+    const int code = write(options, player, out.file);
+    // The rows before damage are an answer.
+    const bool complete = code == CAIRN_EXIT_GOOD || code == CAIRN_EXIT_DAMAGED;
+    if (!cairn_output_file_close(&out, complete) && code == CAIRN_EXIT_GOOD) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
+    }
+    return code;
+}
+
+static int write_table(const cairn_replay_options *options, cairn_player *player, FILE *file) {
+    table t = {.options = options, .file = file};
+    const int code = write_rows(&t, player);
+    printf("%s: %llu rows\n", options->words[2], (unsigned long long)t.rows);
+    free(t.bodies);
+    return code;
+}
+
+static int write_gltf(const cairn_replay_options *options, cairn_player *player, FILE *file) {
+    char name[32];
+    snprintf(name, sizeof name, "tick %llu", (unsigned long long)cairn_world_tick(player->world));
+    return cairn_gltf_write(player->world, name, file)
+               ? CAIRN_EXIT_GOOD
+               : cairn_replay_complain(
+                     CAIRN_EXIT_UNUSABLE, options->words[2], "cannot be written, or no shape");
+}
+
+static int write_picture(const cairn_replay_options *options, cairn_player *player, FILE *file) {
+    cairn_picture_view view = options->view;
+    const cairn_vec3 *eye = &view.eye, *target = &view.target;
+    view.placed = eye->x != target->x || eye->y != target->y || eye->z != target->z;
+    return cairn_picture_write(player->world, &view, file)
+               ? CAIRN_EXIT_GOOD
+               : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->words[2], "cannot be written");
+}
+
+// Takes the player to --tick, or to the last tick.
+static int seek_tick(
+    cairn_player *player, const cairn_replay_options *options, const cairn_replay_file *input) {
+    uint64_t first, last = options->tick, state_tick;
+    cairn_recording_index index;
+    if (options->tick == CAIRN_TICK_NONE) {
+        if (cairn_recording_index_of(input->bytes, input->size, &index) != CAIRN_OK) {
+            return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->words[1], "out of memory");
+        }
+        (void)cairn_recording_index_range(&index, &first, &last);
+        cairn_recording_index_end(&index);
+    }
+    return cairn_replay_player_seek(player, options, last, &state_tick);
+}
+
+int cairn_replay_export(const cairn_replay_options *options, const cairn_replay_file *input) {
+    const char *path = options->words[2], *extension = cairn_replay_extension(path);
+    const bool gltf = strcmp(extension, "glb") == 0, picture = strcmp(extension, "png") == 0;
+    const bool device = strncmp(path, "/dev/", 5) == 0;
     if (!cairn_replay_differs(options->words[1], path)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    table t = {.options = options};
+    if (!gltf && !picture && !device && strcmp(extension, "csv") != 0) {
+        return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path,
+            "the name says what is written: it must end in .csv, .glb or .png");
+    }
     cairn_player player;
     int code = cairn_replay_player_open(&player, options, input);
-    cairn_output_file out;
-    if (code == CAIRN_EXIT_GOOD && !cairn_output_file_open(&out, path, 0666)) {
-        code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
-    } else if (code == CAIRN_EXIT_GOOD) {
-        t.file = out.file;
-        code = write_rows(&t, &player);
-        // The rows before damage are an answer.
-        const bool complete = code == CAIRN_EXIT_GOOD || code == CAIRN_EXIT_DAMAGED;
-        if (!cairn_output_file_close(&out, complete) && code == CAIRN_EXIT_GOOD) {
-            code = cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
-        }
-        printf("%s: %llu rows\n", path, (unsigned long long)t.rows);
+    if (code == CAIRN_EXIT_GOOD && (gltf || picture)) {
+        code = seek_tick(&player, options, input);
     }
-    free(t.bodies);
+    if (code == CAIRN_EXIT_GOOD) {
+        code = write_file(options, &player,
+            gltf      ? write_gltf
+            : picture ? write_picture
+                      : write_table);
+    }
     cairn_player_close(&player);
     return code;
 }

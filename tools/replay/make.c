@@ -7,11 +7,12 @@
 
 #include "base/random.h"
 #include "bridge/scene_world.h"
+#include "program/progress.h"
+#include "program/scene_file.h"
 #include "program/system.h"
 #include "schema/scene.h"
 #include "tools/replay/output.h"
 #include "tools/replay/verbs.h"
-#include "tools/scene_file.h"
 
 #define TURN 6.283185307179586
 
@@ -61,13 +62,17 @@ static void step_all(
     const cairn_replay_options *options, cairn_world *world, cairn_replay_output *out) {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint64_t ticks = options->seconds * cairn_world_settings(world)->tick_rate_hz;
+    cairn_progress progress;
+    cairn_progress_begin(&progress, "ticks", ticks);
     for (uint64_t i = 0; i < ticks && !cairn_recorder_failed(out->recorder); i++) {
         uint64_t tick = cairn_world_tick(world);
         uint32_t count = make_commands(options, world, commands);
         cairn_world_step(world, commands, count);
         cairn_replay_output_tick(
             out, world, tick, commands, count, cairn_world_hash_read(world).full);
+        cairn_progress_step(&progress, 1);
     }
+    cairn_progress_end(&progress);
 }
 
 static int record_scene(const cairn_replay_options *options, const cairn_scene *scene) {
@@ -95,10 +100,13 @@ static int record_scene(const cairn_replay_options *options, const cairn_scene *
 
 int cairn_replay_make(const cairn_replay_options *options, const cairn_replay_file *input) {
     (void)input;
-    cairn_scene *scene;
     if (!cairn_replay_differs(options->scene, options->words[1]) ||
         !cairn_replay_differs(options->sign.file, options->words[1]) ||
-        !cairn_scene_file_read("cairn-replay", options->scene, &scene)) {
+        !cairn_replay_is_recording(options->words[1])) {
+        return CAIRN_EXIT_UNUSABLE;
+    }
+    cairn_scene *scene = cairn_scene_file_load("cairn-replay", options->scene);
+    if (scene == NULL) {
         return CAIRN_EXIT_UNUSABLE;
     }
     if (options->awake) {

@@ -42,6 +42,22 @@ bool cairn_replay_differs(const char *input, const char *output) {
     return false;
 }
 
+const char *cairn_replay_extension(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash != NULL ? slash : path, '.');
+    return dot == NULL || strncmp(path, "/dev/", 5) == 0 ? "" : dot + 1;
+}
+
+bool cairn_replay_is_recording(const char *path) {
+    const char *extension = cairn_replay_extension(path);
+    const bool good = extension[0] == '\0' || strcmp(extension, "cairn") == 0;
+    if (!good) {
+        (void)cairn_replay_complain(
+            CAIRN_EXIT_UNUSABLE, path, "a recording is written; its name must end in .cairn");
+    }
+    return good;
+}
+
 bool cairn_replay_file_open(const char *path, cairn_replay_file *out) {
     static const uint64_t nothing = 0;
     *out = (cairn_replay_file){.bytes = (const uint8_t *)&nothing};

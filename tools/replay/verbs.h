@@ -11,6 +11,7 @@
 #include "program/json.h"
 #include "program/key.h"
 #include "recording/player.h"
+#include "tools/replay/picture.h"
 
 // Exit codes.
 typedef enum cairn_replay_exit {
@@ -39,6 +40,8 @@ typedef struct cairn_replay_options {
     const char *state; // NULL: none
     cairn_replay_bodies bodies;
     uint64_t every;
+    uint64_t tick; // CAIRN_TICK_NONE: the last
+    cairn_picture_view view;
     const char *scene;
     uint64_t seconds;
     uint32_t players;
@@ -49,6 +52,10 @@ typedef struct cairn_replay_options {
 
 // Reads the flag --bodies into a cairn_replay_bodies.
 const char *cairn_replay_read_bodies(void *out, const char *value, bool first);
+
+// Reads the flags --size, --eye and --target.
+const char *cairn_replay_read_size(void *out, const char *value, bool first);
+const char *cairn_replay_read_point(void *out, const char *value, bool first);
 
 // A file mapped into memory: pages that are not read are never loaded.
 typedef struct cairn_replay_file {
@@ -80,6 +87,11 @@ void cairn_replay_print_json(cairn_json *json);
 // False after a complaint: both names are one file, also by links. `input` NULL: no file is
 // compared.
 bool cairn_replay_differs(const char *input, const char *output);
+
+// What follows the last dot of a file's name; "" if it has none, or is a device.
+const char *cairn_replay_extension(const char *path);
+// False after a complaint: the name says that it is no recording.
+bool cairn_replay_is_recording(const char *path);
 
 // False after a complaint. Pair with close.
 bool cairn_replay_file_open(const char *path, cairn_replay_file *out);

@@ -26,6 +26,8 @@ typedef struct job {
     const cairn_recording_index *segments;
     const cairn_parallel *parallel; // of the steps; NULL when segments are shared out
     atomic_uint next;               // segment to step
+    uint32_t weight;                // ticks that one of the first worker stands for
+    cairn_progress *progress;       // of the first worker; NULL: none
     atomic_uint last; // segments after this one are skipped: an earlier one has a finding
     share shares[CAIRN_POOL_WORKERS_MAX];
 } job;
@@ -83,11 +85,15 @@ static void compare_keyframe(share *s, const cairn_player *player) {
 }
 
 // From one recorded state to the next, or to the end of the file.
-static void step_segment(share *s, cairn_player *player) {
+static void step_segment(
+    share *s, cairn_player *player, cairn_progress *progress, uint32_t weight) {
     while (true) {
         switch (cairn_player_next(player)) {
         case CAIRN_PLAYER_TICK:
             s->ticks++;
+            if (progress != NULL) {
+                cairn_progress_step(progress, weight);
+            }
             s->commands += player->tick->command_count;
             compare_root(s, player);
             break;
@@ -114,7 +120,7 @@ static void step_segments(void *argument, uint32_t worker) {
     uint32_t segment = open ? atomic_fetch_add(&j->next, 1) : UINT32_MAX;
     while (segment < j->segments->count && segment < atomic_load(&j->last)) {
         if (cairn_player_jump(&player, &j->segments->entries[segment])) {
-            step_segment(s, &player);
+            step_segment(s, &player, worker == 0 ? j->progress : NULL, j->weight);
         } else {
             set_finding(s, CAIRN_VERDICT_DAMAGED, "%s", player.error);
         }
@@ -147,15 +153,16 @@ static void sum_up(const job *j, uint32_t workers, cairn_verification *out) {
 }
 
 static void step_all(const uint8_t *bytes, size_t size, cairn_pool *pool,
-    const cairn_recording_index *segments, cairn_verification *out) {
+    const cairn_recording_index *segments, cairn_progress *progress, cairn_verification *out) {
     uint32_t workers = pool == NULL ? 1 : cairn_pool_workers(pool);
     const cairn_parallel parallel = {
         .context = pool, .workers = workers, .run = cairn_pool_parallel, .wait = cairn_pool_wait};
-    job j = {.bytes = bytes, .size = size, .segments = segments};
+    job j = {.bytes = bytes, .size = size, .segments = segments, .progress = progress};
     atomic_init(&j.next, 0);
     atomic_init(&j.last, UINT32_MAX);
     out->segments = segments->count;
     out->side_by_side = workers > 1 && segments->count >= 2 * workers;
+    j.weight = out->side_by_side ? workers : 1;
     if (!out->side_by_side) {
         j.parallel = workers > 1 ? &parallel : NULL;
         step_segments(&j, 0);
@@ -181,6 +188,11 @@ static bool read_start(const uint8_t *bytes, size_t size, cairn_verification *ou
 }
 
 cairn_verification cairn_verify(const uint8_t *bytes, size_t size, cairn_pool *pool) {
+    return cairn_verify_shown(bytes, size, pool, NULL);
+}
+
+cairn_verification cairn_verify_shown(
+    const uint8_t *bytes, size_t size, cairn_pool *pool, cairn_progress *progress) {
     cairn_survey survey = cairn_survey_of(bytes, size);
     cairn_verification out = {.seal = survey.seal,
         .verdict = survey.damage[0] != '\0' ? CAIRN_VERDICT_DAMAGED : CAIRN_VERDICT_SAME};
@@ -191,7 +203,12 @@ cairn_verification cairn_verify(const uint8_t *bytes, size_t size, cairn_pool *p
         out.verdict = CAIRN_VERDICT_UNREADABLE;
         snprintf(out.finding, sizeof out.finding, "out of memory");
     } else if (out.started) {
-        step_all(bytes, size, pool, &survey.segments, &out);
+        uint64_t first = 0, last = 0;
+        (void)cairn_recording_index_range(&survey.segments, &first, &last);
+        if (progress != NULL) {
+            progress->total = last - first;
+        }
+        step_all(bytes, size, pool, &survey.segments, progress, &out);
     }
     cairn_survey_end(&survey);
     return out;

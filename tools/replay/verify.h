@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "net/sign.h"
+#include "program/progress.h"
 #include "recording/chunk_reader.h"
 #include "workers/pool.h"
 #include <cairn/recording.h>
@@ -40,3 +41,6 @@ typedef struct cairn_verification {
 
 // `bytes` are aligned to 8. `pool` NULL: the calling thread alone.
 cairn_verification cairn_verify(const uint8_t *bytes, size_t size, cairn_pool *pool);
+// The same; `progress` has begun, or is NULL.
+cairn_verification cairn_verify_shown(
+    const uint8_t *bytes, size_t size, cairn_pool *pool, cairn_progress *progress);

@@ -113,7 +113,10 @@ int cairn_replay_verify(const cairn_replay_options *options, const cairn_replay_
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, "--workers", "no threads can be started");
     }
     const uint64_t start_ns = cairn_system_now_ns();
-    a.v = cairn_verify(input->bytes, input->size, pool);
+    cairn_progress progress;
+    cairn_progress_begin(&progress, "ticks", 0);
+    a.v = cairn_verify_shown(input->bytes, input->size, pool, &progress);
+    cairn_progress_end(&progress);
     a.took_s = (double)(cairn_system_now_ns() - start_ns) * 1e-9;
     cairn_pool_destroy(pool);
     if (options->json) {

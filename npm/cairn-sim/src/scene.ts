@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Scenes: worlds as people write them in JSON. schema/scene.fbs describes the format; here the
+// Scenes: worlds as people write them in JSON. docs/SCENES.md describes the format; prefabs and copies on lines and circles are not read; here the
 // fields of bodies, shapes and joints are those of their defs, by the layouts of the headers. Bodies
 // are created in the order of bridge/scene_world.c, so ids and bits are those of every other host.
 
