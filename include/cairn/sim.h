@@ -241,7 +241,8 @@ cairn_status cairn_body_apply_force_at(
     cairn_world *world, cairn_body_id body, cairn_vec3 force, cairn_vec3 point);
 
 // Setters of what cairn_body_def describes, and cairn_body_read_def for what is set now: a def that
-// would create the body as it is, without its shapes, its mass and its owner. CAIRN_NOT_FOUND: *out is zeros.
+// would create the body as it is, without its shapes, its mass and its owner. CAIRN_NOT_FOUND: *out
+// is zeros.
 cairn_status cairn_body_read_def(const cairn_world *world, cairn_body_id body, cairn_body_def *out);
 // Its velocity becomes 0 if it becomes static, and contacts are found again. CAIRN_WRONG_STATE: it
 // has a shape that a body of this kind may not have (half-space, mesh, height field).

@@ -77,7 +77,7 @@ typedef struct cairn_reference_pose {
 #define CAIRN_BODY_MASS_SET (1u << 6)       // mass, centre and inertia do not follow the shapes
 #define CAIRN_BODY_TARGET_SET (1u << 7)     // the velocity leads to a target within the next step
 #define CAIRN_BODY_TARGET_REACHED (1u << 8) // the last step did: the next one starts at rest
-#define CAIRN_BODY_TELEPORTS_SHIFT 9 // 3 bits: how often the pose was set, modulo 8
+#define CAIRN_BODY_TELEPORTS_SHIFT 9        // 3 bits: how often the pose was set, modulo 8
 #define CAIRN_BODY_TELEPORTS_MASK 7u
 #define CAIRN_BODY_OWNER_SHIFT 12 // 9 bits: 0, or one more than the slot of the owner
 #define CAIRN_BODY_FLAGS_ALL 0x1fffffu

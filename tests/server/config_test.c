@@ -339,8 +339,8 @@ TEST("--help and --version are answered whatever else is wrong") {
 TEST("options that contradict each other are refused") {
     const char *const keyless[] = {"cairnd", NULL};
     assert_false(read_all(keyless));
-    assert_string_equal(
-        error, "--key-file: a private key is needed: --key-file, CAIRN_KEY_FILE or CAIRN_KEY");
+    assert_string_equal(error, "--key-file: a private key is needed: --key-file, CAIRN_KEY_FILE or "
+                               "CAIRN_KEY; or try --dev");
     write_key("config_test_with.key", KEY);
     const char *const fast[] = {"cairnd", "--key-file", "config_test_with.key", "--tick-rate", "20",
         "--snapshot-rate", "30", NULL};
