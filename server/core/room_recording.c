@@ -294,13 +294,36 @@ static void drop_waiting(cairn_room_recording *recording) {
     }
 }
 
+// The host knows a room by its name. If the recording of an earlier room of this name is not
+// written yet, its end would come between the pieces of this one.
+static bool waits_for_namesake(const cairn_room_recording *recording) {
+    const cairn_room_recording *earlier =
+        recording->state == RECORDING_ENDED ? recording->next : recording->recordings->closing;
+    while (earlier != NULL && strcmp(earlier->room, recording->room) != 0) {
+        earlier = earlier->next;
+    }
+    return earlier != NULL;
+}
+
 static void start_task(cairn_room_recording *recording) {
-    if (!recording->task.out && recording->waiting.first != NULL) {
+    if (!recording->task.out && recording->waiting.first != NULL &&
+        !waits_for_namesake(recording)) {
         recording->out = recording->waiting;
         recording->out_bytes = recording->waiting.bytes;
         recording->waiting = (piece_list){.first = NULL};
         recording->result = (task_result){.failed = false};
         cairn_task_start(recording->recordings->runner, &recording->task);
+    }
+}
+
+// The earliest of those that waited for `gone`. A room that lives starts its own when it steps.
+static void start_namesake(const cairn_room_recording *gone) {
+    cairn_room_recording *earliest = NULL;
+    for (cairn_room_recording *at = gone->recordings->closing; at != NULL; at = at->next) {
+        earliest = strcmp(at->room, gone->room) == 0 ? at : earliest;
+    }
+    if (earliest != NULL) {
+        start_task(earliest);
     }
 }
 
@@ -318,6 +341,7 @@ static void free_recording(cairn_room_recording *recording) {
         at = &(*at)->next;
     }
     *at = recording->next;
+    start_namesake(recording);
     free(recording->end);
     cairn_world_destroy(recording->world);
     if (recording->spare != NULL) {

@@ -15,6 +15,7 @@
 #define TICK_NS (CAIRN_NS_PER_S / 60)
 
 static cairn_server *server;
+static cairn_server_room_config room_config; // of the first room
 static uint64_t now_ns;
 static cairn_server_task *task; // handed over and not run; NULL: none
 static bool holds_tasks;
@@ -113,6 +114,7 @@ static void start(void) {
                   "{'kind': 'dynamic', 'position': [0, 0.6, 0], 'grid_count': [3, 1, 1],"
                   " 'grid_spacing': [2, 1, 1],"
                   " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
+    room_config = config.first_room;
     assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
 }
 
@@ -290,4 +292,26 @@ TEST("a room that closes while its recording is written is counted once") {
     assert_int_equal(statistics().total.recording_segments, 1);
     assert_int_equal(statistics().total.recording_bytes, files[0].size);
     assert_int_equal(verify_files(true), 100);
+}
+
+TEST("rooms that follow each other under one name are written one after the other") {
+    start();
+    holds_tasks = true;
+    char reason[CAIRN_ROOM_REASON_SIZE];
+    uint32_t room = CAIRN_ROOM_MAIN;
+    for (uint32_t ticks = 100; ticks > 70; ticks -= 10) {
+        run_ticks(ticks);
+        assert_true(cairn_server_room_destroy(server, now_ns, room, "test"));
+        room_config.name = CAIRN_ROOM_NAME_DEFAULT;
+        room_config.recorded = true;
+        assert_int_equal(cairn_server_room_create(server, now_ns, &room_config, &room, reason), 0);
+    }
+    run_tasks();
+    assert_int_equal(file_count, 3);
+    assert_int_equal(verify_files(true), 100 + 90 + 80);
+    run_ticks(5);
+    assert_true(cairn_server_room_destroy(server, now_ns, room, "test"));
+    run_tasks();
+    assert_int_equal(file_count, 4);
+    assert_int_equal(verify_files(true), 100 + 90 + 80 + 5);
 }
