@@ -67,10 +67,10 @@ static sample sample_recording(void) {
         .replacement = "another"};
 }
 
-static void add_tick(cairn_chain *chain, const sample *s, uint32_t number) {
+static void add_ticks(cairn_chain *chain, const sample *s, uint32_t first, uint32_t count) {
     const cairn_chunk chunk = {.kind = CAIRN_CHUNK_TICKS,
-        .ticks = {.ticks = &s->ticks[number],
-            .tick_count = 1,
+        .ticks = {.ticks = &s->ticks[first],
+            .tick_count = count,
             .commands = s->commands,
             .command_count = 2}};
     cairn_chain_chunk(chain, &chunk, (const uint8_t *)"ticks", 5);
@@ -80,9 +80,9 @@ static cairn_chain chain_of(const sample *s) {
     cairn_chain chain;
     const cairn_chunk start = {.kind = CAIRN_CHUNK_START}, replace = {.kind = CAIRN_CHUNK_REPLACE};
     cairn_chain_chunk(&chain, &start, (const uint8_t *)s->start, sizeof s->start);
-    add_tick(&chain, s, 0);
+    add_ticks(&chain, s, 0, 1);
     cairn_chain_chunk(&chain, &replace, (const uint8_t *)s->replacement, sizeof s->replacement);
-    add_tick(&chain, s, 1);
+    add_ticks(&chain, s, 1, 1);
     return chain;
 }
 
@@ -106,11 +106,21 @@ TEST("every bit of a tick changes the chain") {
     }
 }
 
+TEST("the chain covers each tick of a chunk, wherever chunks end") {
+    const sample s = sample_recording();
+    cairn_chain apart = {{0}};
+    cairn_chain together = {{0}};
+    add_ticks(&apart, &s, 0, 1);
+    add_ticks(&apart, &s, 1, 1);
+    add_ticks(&together, &s, 0, 2);
+    assert_memory_equal(together.value, apart.value, sizeof apart.value);
+}
+
 TEST("the order and number of ticks change the chain") {
     sample s = sample_recording();
     const cairn_chain wanted = chain_of(&s);
     cairn_chain longer = wanted;
-    add_tick(&longer, &s, 1);
+    add_ticks(&longer, &s, 1, 1);
     assert_memory_not_equal(longer.value, wanted.value, sizeof wanted.value);
     s.ticks[0].command_count = 0;
     const cairn_chain fewer = chain_of(&s);
