@@ -201,7 +201,9 @@ static void read_vector(cairn_scene_reader *r, const cairn_json_node *value,
 
 static void add_hint(char *text, size_t size, const char *best) {
     const size_t used = strlen(text);
-    snprintf(text + used, size - used, best == NULL ? "" : "; did you mean %s?", best);
+    if (best != NULL) {
+        snprintf(text + used, size - used, "; did you mean %s?", best);
+    }
 }
 
 static void read_choice(cairn_scene_reader *r, const cairn_json_node *value,

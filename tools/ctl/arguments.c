@@ -155,8 +155,8 @@ static const verb_form forms[] = {
         2, {VEC3(spawn_sphere.position), REAL(spawn_sphere.radius), U32(spawn_sphere.user)}},
     {CAIRN_CONTROL_SPAWN,
         "SHAPE X Y Z SIZE-X SIZE-Y SIZE-Z [RX RY RZ [USER [POINT-X POINT-Y POINT-Z]...]]",
-        "create a box (half extents), sphere (radius 0 0), capsule, cylinder, cone (radius, half "
-        "height 0), hull (0 0 0, of the points) or half-space (0 0 0), turned by a rotation vector",
+        "create a shape, turned by a rotation vector; size: a box's half extents, else radius and "
+        "half height; a hull's is 0",
         3,
         {{ARGUMENT_SHAPE, AT(spawn.shape), 0}, VEC3(spawn.position), VEC3(spawn.size),
             VEC3(spawn.rotation), U32(spawn.user),
@@ -184,15 +184,16 @@ static const verb_form forms[] = {
             REAL(set_joint.value.x), REAL(set_joint.value.y)}},
     {CAIRN_CONTROL_CREATE_JOINT,
         "KIND BODY-A BODY-B AX AY AZ BX BY BZ [AXIS-X AXIS-Y AXIS-Z [NUMBER [BREAK-FORCE]]]",
-        "join two bodies at the next tick, at an anchor of each in the world; number: a cone's "
-        "angle, the ratio of a gear or pulley, the hertz of a motor joint",
+        "join two bodies at anchors in the world; number: a cone's angle, the ratio of a gear or "
+        "pulley, a motor's hertz",
         5,
         {{ARGUMENT_JOINT, AT(create_joint.kind), 0}, U32(create_joint.body_a),
             U32(create_joint.body_b), VEC3(create_joint.anchor_a), VEC3(create_joint.anchor_b),
             VEC3(create_joint.axis), REAL(create_joint.number), REAL(create_joint.break_force)}},
     {CAIRN_CONTROL_ACT, "TICKS [FIELDS]",
-        "step a paused room and print numbers of all bodies: of fields, the sum of 1 position, "
-        "2 rotation, 4 and 8 linear and angular velocity, 16 awake",
+        "step a paused room and print all bodies; fields: 1 position + 2 rotation + 4, 8 "
+        "velocities "
+        "+ 16 awake",
         1, {U32(act.tick_count), U32(act.fields)}},
     {CAIRN_CONTROL_DELETE_JOINT, "JOINT", "delete a joint at the next tick", 1,
         {U32(delete_joint.joint)}},
