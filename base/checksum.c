@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/checksum.h"
 
-// All of it inside this file: who links cairn needs no libxxhash.
+// All of it is compiled into this file, so programs that link cairn need no libxxhash.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

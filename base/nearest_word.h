@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Which known word someone meant who wrote an unknown one.
+// The known word that is nearest to an unknown one: what its author may have meant.
 
 #include <stdbool.h>
 #include <stdint.h>

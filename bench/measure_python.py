@@ -24,7 +24,7 @@ def show(what, steps_per_s):
 
 
 def awake(scene):
-    """A scene whose bodies never sleep, so that each step is a whole one."""
+    """The scene with sleep switched off, so that each step is a whole one."""
     text = cairn.world.scene_text(scene)
     return text.replace("{", '{ "sleep": false,', 1)
 

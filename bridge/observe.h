@@ -13,6 +13,6 @@
 // is.
 #define CAIRN_OBSERVE_WIDTH_MAX 14
 uint32_t cairn_observe_width(uint32_t fields);
-// Writes the row of one body, in the order of the bits. False: there is no such body, and the row
+// Writes the row of one body, in the order of the bits. False: the body does not exist, and the row
 // is zeros.
 bool cairn_observe_body(const cairn_world *world, cairn_body_id body, uint32_t fields, float *out);

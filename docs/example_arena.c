@@ -49,7 +49,7 @@ static void push(cairn_world *world, const player *p, const cairn_command *input
     (void)cairn_body_apply_impulse_at_centre(world, p->ball, cairn_vec3_scale(flat, strength));
 }
 
-// Whoever is left on the disc scores, and the ball starts again.
+// The players left on the disc score, and the ball starts again.
 static void fall_off(cairn_world *world, arena *all, uint32_t slot) {
     for (uint32_t i = 0; i < CAIRN_SLOTS_MAX; ++i) {
         all->players[i].score += i != slot && all->players[i].ball != CAIRN_ID_NULL ? 1u : 0u;

@@ -67,9 +67,9 @@ static inline uint32_t cairn_id_generation(uint32_t id) {
 
 #define CAIRN_NS_PER_S UINT64_C(1000000000)
 
-// A name of a body, shape or joint, as worlds hold it: a 32-bit word. 0 for "", which is no name;
-// otherwise the hash of the text (FNV-1a, Fowler, Noll, Vo), and 1 if that is 0. Several may have
-// one name: then it is a tag.
+// A name of a body, shape or joint, as worlds hold it: a 32-bit word. 0 for "", that is, without
+// a name; otherwise the hash of the text (FNV-1a, Fowler, Noll, Vo), and 1 if that is 0. Several
+// may have one name: then it is a tag.
 uint32_t cairn_name_hash(const char *name);
 
 // -------------------------------------------------------------------------------------- hash

@@ -79,7 +79,7 @@ def _assign_list(struct: Any, name: str, count: str, ctype: Any, where: str, val
 
 
 class Request:
-    """A request whose fields were checked. TypeError for a field that the verb does not have, or
+    """A request with checked fields. TypeError for a field that the verb does not have, or
     lacks, or of the wrong type; ValueError for a value that no request can carry, such as NaN. A
     field that is None counts as left out; a seed, tick, radius or client that is given is used even if
     it is 0."""

@@ -10,8 +10,8 @@ from .errors import Malformed
 
 
 def load_rules(path: str | os.PathLike[str]) -> None:
-    """Loads a rules file (<cairn/rules_file.h>), whose rules are then known by their names: scenes and
-    World(rules=...) name them. Malformed says why not. A rules file is code: load only files that you
+    """Loads a rules file (<cairn/rules_file.h>). Scenes and World(rules=...) then find its rules by
+    their names. Malformed says why not. A rules file is code: load only files that you
     trust, and before the first world exists."""
     error = ffi.new("char[]", lib.CAIRN_RULES_FILE_ERROR_SIZE)
     if not lib.cairn_rules_load(os.fsencode(path), error):
