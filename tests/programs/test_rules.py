@@ -52,6 +52,7 @@ def test_rules_with_a_fault_keep_their_room_closed_and_the_others_run(kit, files
 
 
 def test_rules_are_checked(kit, files):
+    kit.skip_if_sanitized("adds imports to a rules file")
     quick = ["--seeds", 1, "--ticks", 120, "--storm-seconds", 3]
     sound = kit.run("cairn-rules", "check", files / "arena.so", *quick).out
     assert "rules arena, version 1" in sound
@@ -70,7 +71,7 @@ def test_rules_are_checked(kit, files):
 
 
 def test_python_loads_rules(files):
-    if not (files.parent / "python").exists():
+    if not (files.parent / "python/cairn").exists():
         pytest.skip("a build with sanitizers has no Python package")
     code = ("import sys, cairn; cairn.load_rules(sys.argv[1])\n"
             "world = cairn.World('empty', rules='arena'); world.step_players({}, join=[0]); world.step(9)\n"
