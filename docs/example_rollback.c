@@ -19,7 +19,7 @@ typedef struct peer {
     cairn_world *world;
     uint32_t slot;
     cairn_command inputs[PLAYERS][WINDOW]; // by tick % WINDOW, predicted from `known` on
-    uint64_t known[PLAYERS];               // ticks whose inputs are known
+    uint64_t known[PLAYERS];               // ticks of which the inputs are known
     uint64_t wrong;                        // the first tick stepped with a wrong input, or NONE
     void *saves[WINDOW];                   // the state before each tick
     size_t sizes[WINDOW];
@@ -116,7 +116,7 @@ static void deliver(queue *q, peer *to, uint32_t frame) {
     }
 }
 
-// A player who changes direction, jumps and throws.
+// A player that changes direction, jumps and throws.
 static cairn_command play(uint32_t slot, uint64_t tick) {
     const uint64_t random = cairn_random_at(2, tick / 20, slot, 0);
     return (cairn_command){.kind = tick == 0 ? CAIRN_COMMAND_JOIN : CAIRN_COMMAND_INPUT,

@@ -37,7 +37,7 @@ double cairn_interpolation_tick(
 // way and normalised. A body is shown from the first to the last snapshot that holds it; one that
 // the next snapshot lacks, or shows elsewhere after a teleport, stands still until then. After the
 // newest snapshot bodies follow their velocities for `extrapolation_ticks_max`, then stand still.
-// Before the oldest the oldest is shown. False if there is no snapshot.
+// A tick before the oldest snapshot shows the oldest. False without a snapshot.
 bool cairn_interpolate(const cairn_snapshots *snapshots, double tick, double tick_ns,
     double extrapolation_ticks_max, cairn_client_body *bodies, uint32_t capacity,
     cairn_client_sample *out);

@@ -271,7 +271,7 @@ bool cairn_server_room_destroy(
 // Tells the rules of a room something at its next tick (cairn_rules.host): a hit that lag
 // compensation found, the result of a match. It is part of that tick's commands: recorded, sent to
 // clients that simulate, the same in every replay. Of *command buttons, move and aim count. *tick:
-// the tick that it enters at. CAIRN_NOT_FOUND: there is no such room. CAIRN_NON_FINITE: a float.
+// the tick that it enters at. CAIRN_NOT_FOUND: the room does not exist. CAIRN_NON_FINITE: a float.
 // CAIRN_CAPACITY: as many wait as a tick may have, 64 in a server with `control` and 16 in another.
 cairn_status cairn_server_room_command(
     cairn_server *server, uint32_t room, const cairn_command *command, uint64_t *tick);

@@ -165,7 +165,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);
 bool cairn_body_exists(const cairn_world *world, cairn_body_id body);
 
 // How many of an operator's commands make up the first edit: its parts (cairn_command_kind) and the
-// command that they belong to. 0: there is no command.
+// command that they belong to. 0 if count is 0.
 uint32_t cairn_edit_command_count(const cairn_command *commands, uint32_t count);
 
 // What an edit made; the other id is null.

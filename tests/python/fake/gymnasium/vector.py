@@ -1,34 +1,18 @@
 # SPDX-License-Identifier: MIT
 import enum
 
-from .random import seeded
+from .random import Seeded
 
 
 class AutoresetMode(enum.Enum):
     NEXT_STEP = "NextStep"
 
 
-class VectorEnv:
+class VectorEnv(Seeded):
     metadata = {}
     spec = None
     render_mode = None
     closed = False
-    _np_random = None
-    _np_random_seed = None
-
-    def reset(self, *, seed=None, options=None):
-        if seed is not None:
-            self._np_random, self._np_random_seed = seeded(seed)
-
-    @property
-    def np_random(self):
-        if self._np_random is None:
-            self._np_random, self._np_random_seed = seeded(None)
-        return self._np_random
-
-    @property
-    def unwrapped(self):
-        return self
 
     def close(self, **kwargs):
         if not self.closed:
