@@ -156,6 +156,6 @@ typedef struct cairn_kernel {
     const cairn_constraint_kernel *joints;
 } cairn_kernel;
 
-// The kernel for a number of lanes, as fast as this CPU allows; 0: the number that suits the CPU
-// best. False for a number that is not supported.
+// The kernel for a number of lanes; 0: the one that suits the CPU best, which is no other's where
+// there is AVX-512. False for a number that is not supported.
 bool cairn_kernel_of(uint32_t lanes, cairn_kernel *out);

@@ -299,9 +299,9 @@ static bool parse_choices(const char *text, choices all, choices *out) {
 }
 
 static const char *read_lanes(void *out, const char *value, bool first) {
-    const choices all = {.values = {1, 4, 8, 16}, .count = 4};
+    const choices all = {.values = {0, 1, 4, 8, 16}, .count = 5};
     (void)first;
-    return parse_choices(value, all, out) ? NULL : "must be 1, 4, 8, 16 or all";
+    return parse_choices(value, all, out) ? NULL : "must be 0, 1, 4, 8, 16 or all";
 }
 
 static const char *read_workers(void *out, const char *value, bool first) {
@@ -328,8 +328,8 @@ static cairn_flags_result read_flags(int argc, char **argv, checker *out) {
         {"--check", NULL, "FILE", "compare with this file instead of printing hashes",
             CAIRN_FLAG_TEXT, .out = &out->expected_path},
         {"--scene", NULL, "NAME", "only this scene", CAIRN_FLAG_TEXT, .out = &out->scene},
-        {"--lanes", NULL, "N", "SIMD width: 1, 4, 8, 16 or all (the CPU's)", CAIRN_FLAG_CUSTOM,
-            .out = &out->lanes_chosen, .read = read_lanes},
+        {"--lanes", NULL, "N", "SIMD width: 1, 4, 8, 16, 0 (the CPU's, the default) or all",
+            CAIRN_FLAG_CUSTOM, .out = &out->lanes_chosen, .read = read_lanes},
         {"--workers", NULL, "N", "threads that share a step: 1 to 8 or all (1)", CAIRN_FLAG_CUSTOM,
             .out = &out->workers_chosen, .read = read_workers},
         {"--write-to", NULL, "FOLDER", "write each world there half way through", CAIRN_FLAG_TEXT,
