@@ -6,21 +6,6 @@
 #include "sim/math/vec.h"
 #include "sim/world/world.h"
 
-// The body is destroyed if its shape cannot be created.
-static cairn_status spawn_body(cairn_world *world, const cairn_body_def *def,
-    const cairn_shape_def *shape, cairn_body_id *body) {
-    cairn_shape_id id = 0;
-    cairn_status status = cairn_body_create(world, def, body);
-    if (status == CAIRN_OK) {
-        status = cairn_shape_create(world, *body, shape, &id);
-        if (status != CAIRN_OK) {
-            (void)cairn_body_destroy(world, *body);
-            *body = CAIRN_ID_NULL;
-        }
-    }
-    return status;
-}
-
 static cairn_body_def body_of(const cairn_command *command) {
     cairn_body_def def = cairn_body_def_default();
     def.position = command->move;
@@ -47,7 +32,8 @@ cairn_status cairn_edit_spawn_plain(
     const cairn_body_def def = body_of(command);
     const cairn_shape_def shape =
         shape_of(box ? CAIRN_SHAPE_BOX : CAIRN_SHAPE_SPHERE, command->aim);
-    return spawn_body(world, &def, &shape, body);
+    cairn_shape_id id = 0;
+    return cairn_body_create_compound(world, &def, &shape, 1, body, &id);
 }
 
 // The points that the parts before a SHAPE name. CAIRN_INVALID_ARGUMENT: other parts, or too many.
@@ -77,7 +63,7 @@ cairn_status cairn_edit_spawn(
     const bool is_hull = part->buttons == CAIRN_SHAPE_HULL;
     cairn_vec3 points[CAIRN_HULL_POINTS_MAX];
     uint32_t point_count = 0;
-    bool made = false;
+    cairn_shape_id id = 0;
     cairn_body_def def = body_of(&commands[count - 1]);
     cairn_shape_def shape = shape_of(part->buttons, part->move);
     def.rotation = cairn_quat_of_rotation_vector(part->aim);
@@ -86,15 +72,13 @@ cairn_status cairn_edit_spawn(
     if (status == CAIRN_OK && !is_hull && point_count > 0) {
         status = CAIRN_INVALID_ARGUMENT;
     } else if (status == CAIRN_OK && is_hull) {
-        status = cairn_hull_share(world, points, point_count, &shape.hull, &made);
+        // A hull is made only for a body that will be made.
+        status = cairn_compound_check_room(world, 1);
+        status =
+            status == CAIRN_OK ? cairn_hull_share(world, points, point_count, &shape.hull) : status;
     }
-    if (status == CAIRN_OK) {
-        status = spawn_body(world, &def, &shape, body);
-        if (status != CAIRN_OK && made) {
-            (void)cairn_hull_destroy(world, shape.hull);
-        }
-    }
-    return status;
+    return status == CAIRN_OK ? cairn_body_create_compound(world, &def, &shape, 1, body, &id)
+                              : status;
 }
 
 // The kind's own meaning of the part's axis and of the command's number (cairn/types.h).

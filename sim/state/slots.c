@@ -36,6 +36,16 @@ uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity,
     return index;
 }
 
+bool cairn_slots_fit(
+    const uint32_t *ids, uint32_t slot_count, uint32_t capacity, uint32_t hint, uint32_t wanted) {
+    uint32_t room = capacity - slot_count;
+    CAIRN_ASSERT(hint <= slot_count && slot_count <= capacity);
+    for (uint32_t i = hint; i < slot_count && room < wanted; ++i) {
+        room += (ids[i] & CAIRN_SLOT_USED) == 0 ? 1u : 0u;
+    }
+    return room >= wanted;
+}
+
 void cairn_slot_free(uint32_t *ids, uint32_t index, uint32_t *hint) {
     CAIRN_ASSERT((ids[index] & CAIRN_SLOT_USED) != 0);
     ids[index] = (ids[index] + 1u) & CAIRN_SLOT_GENERATION_MASK;

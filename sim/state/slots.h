@@ -20,6 +20,9 @@ uint32_t cairn_slot_find(const uint32_t *ids, uint32_t slot_count, uint32_t id);
 // Takes the lowest free slot; *slot_count grows when it is a fresh one. CAIRN_INDEX_NONE when all
 // `capacity` are taken. `hint`: no slot below it is free.
 uint32_t cairn_slot_take(uint32_t *ids, uint32_t *slot_count, uint32_t capacity, uint32_t *hint);
+// Whether so many slots could be taken.
+bool cairn_slots_fit(
+    const uint32_t *ids, uint32_t slot_count, uint32_t capacity, uint32_t hint, uint32_t wanted);
 // Frees a taken slot; its next id has the next generation.
 void cairn_slot_free(uint32_t *ids, uint32_t index, uint32_t *hint);
 // Writes the ids of at most `capacity` used slots, lowest first; returns how many are used.

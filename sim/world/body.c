@@ -21,7 +21,7 @@ cairn_body_def cairn_body_def_default(void) {
         .allow_sleep = 1};
 }
 
-static cairn_status body_def_check(const cairn_body_def *def) {
+cairn_status cairn_body_def_check(const cairn_body_def *def) {
     if (def->kind > CAIRN_BODY_DYNAMIC || def->allow_sleep > 1 || def->gyroscopic > 1 ||
         def->disabled > 1 || def->bullet > 1 || def->locks > CAIRN_LOCKS_ALL) {
         return CAIRN_INVALID_ARGUMENT;
@@ -56,7 +56,7 @@ void cairn_body_write_velocity(
 
 cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out) {
     *out = 0;
-    const cairn_status status = body_def_check(def);
+    const cairn_status status = cairn_body_def_check(def);
     if (status != CAIRN_OK) {
         return status;
     }

@@ -110,11 +110,10 @@ static bool same_vertices(const cairn_hull *hull, const cairn_hull_vertices *poi
 }
 
 cairn_status cairn_hull_share(
-    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out, bool *made) {
+    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out) {
     const cairn_state *state = &world->state;
     cairn_hull hull;
     *out = 0;
-    *made = false;
     const cairn_status status = build_hull(points, count, &hull);
     for (uint32_t i = 0; status == CAIRN_OK && i < state->settings->hull_slots; ++i) {
         if (cairn_state_has(state, CAIRN_ARRAY_HULLS, i) &&
@@ -123,7 +122,6 @@ cairn_status cairn_hull_share(
             return CAIRN_OK;
         }
     }
-    *made = status == CAIRN_OK;
     return status == CAIRN_OK ? store_hull(world, &hull, out) : status;
 }
 

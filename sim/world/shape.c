@@ -112,6 +112,17 @@ static cairn_status surface_check(
     return may ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 
+// What is refused of a shape of a body of this kind, but for lack of room.
+static cairn_status shape_check(
+    const cairn_world *world, const cairn_shape_def *def, uint32_t of_body) {
+    const cairn_status status = shape_def_check(def);
+    if (status == CAIRN_OK && def->kind == CAIRN_SHAPE_HULL &&
+        cairn_hull_slot(world, def->hull) == CAIRN_INDEX_NONE) {
+        return CAIRN_NOT_FOUND;
+    }
+    return status == CAIRN_OK ? surface_check(world, def, of_body) : status;
+}
+
 cairn_status cairn_shape_create(
     cairn_world *world, cairn_body_id body, const cairn_shape_def *def, cairn_shape_id *out) {
     *out = 0;
@@ -120,16 +131,9 @@ cairn_status cairn_shape_create(
         return CAIRN_NOT_FOUND;
     }
     cairn_state *state = &world->state;
-    const cairn_status status = shape_def_check(def);
+    const cairn_status status = shape_check(world, def, body_kind(&state->bodies[owner]));
     if (status != CAIRN_OK) {
         return status;
-    }
-    if (def->kind == CAIRN_SHAPE_HULL && cairn_hull_slot(world, def->hull) == CAIRN_INDEX_NONE) {
-        return CAIRN_NOT_FOUND;
-    }
-    const cairn_status fits = surface_check(world, def, body_kind(&state->bodies[owner]));
-    if (fits != CAIRN_OK) {
-        return fits;
     }
     const uint32_t slot = cairn_slot_take(state->shape_ids, &state->settings->shape_slots,
         world->def.shape_capacity, &world->shape_hint);
@@ -163,23 +167,36 @@ cairn_status cairn_shape_create(
     return CAIRN_OK;
 }
 
+cairn_status cairn_compound_check_room(cairn_world *world, uint32_t shape_count) {
+    const cairn_state *state = &world->state;
+    const bool fits = cairn_slots_fit(state->body_ids, state->settings->body_slots,
+                          world->def.body_capacity, world->body_hint, 1) &&
+                      cairn_slots_fit(state->shape_ids, state->settings->shape_slots,
+                          world->def.shape_capacity, world->shape_hint, shape_count);
+    state->settings->creates_refused += fits ? 0u : 1u;
+    return fits ? CAIRN_OK : CAIRN_CAPACITY;
+}
+
+// All is checked before anything is made: a body that was made and destroyed again would leave a
+// trace, the next generation of its slot.
 cairn_status cairn_body_create_compound(cairn_world *world, const cairn_body_def *def,
     const cairn_shape_def *shapes, uint32_t count, cairn_body_id *body, cairn_shape_id *shape_ids) {
     CAIRN_ASSERT(shapes != NULL || count == 0);
     memset(shape_ids, 0, count * sizeof *shape_ids);
     *body = CAIRN_ID_NULL;
-    if (count == 0) {
-        return CAIRN_INVALID_ARGUMENT;
+    cairn_status status = count > 0 ? cairn_body_def_check(def) : CAIRN_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < count && status == CAIRN_OK; ++i) {
+        status = shape_check(world, &shapes[i], def->kind);
     }
-    cairn_status status = cairn_body_create(world, def, body);
+    status = status == CAIRN_OK ? cairn_compound_check_room(world, count) : status;
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    status = cairn_body_create(world, def, body);
     for (uint32_t i = 0; i < count && status == CAIRN_OK; ++i) {
         status = cairn_shape_create(world, *body, &shapes[i], &shape_ids[i]);
     }
-    if (status != CAIRN_OK && *body != CAIRN_ID_NULL) {
-        (void)cairn_body_destroy(world, *body);
-        memset(shape_ids, 0, count * sizeof *shape_ids);
-        *body = CAIRN_ID_NULL;
-    }
+    CAIRN_ASSERT(status == CAIRN_OK);
     return status;
 }
 

@@ -14,6 +14,11 @@ cairn_status cairn_world_allocate(
 // Drops the pair cache and the manifolds.
 void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT]);
 
+// What cairn_body_create refuses for its own sake: any status but CAIRN_CAPACITY.
+cairn_status cairn_body_def_check(const cairn_body_def *def);
+// CAIRN_CAPACITY, counted as refused, if there is no room for a body with so many shapes.
+cairn_status cairn_compound_check_room(cairn_world *world, uint32_t shape_count);
+
 // Frees the slot and unlinks the shape from its body, whose mass the caller updates.
 void cairn_shape_remove(cairn_world *world, uint32_t slot);
 
@@ -43,7 +48,7 @@ bool cairn_joint_state_ok(const cairn_joint *joint, const cairn_joint_drive *dri
 uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull);
 // As cairn_hull_create, but returns the hull that has these vertices already, if there is one.
 cairn_status cairn_hull_share(
-    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out, bool *made);
+    cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out);
 // Rebuilds each hull whose vertices in the state differ from those it was built from.
 void cairn_hulls_derive(cairn_world *world);
 // Whether the hull of these vertices has exactly these vertices, bit for bit, as is true of all
