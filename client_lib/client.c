@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "client_lib/client_parts.h"
+#include "sim/math/float_env.h"
 #include <cairn/token.h>
 
 // Ticks that one advance may step while a world catches up: about ten times real time at 60 frames
@@ -110,7 +111,9 @@ cairn_status cairn_client_create(const cairn_client_config *config, cairn_client
     client->config = *config;
     snprintf(client->room, sizeof client->room, "%s", config->room == NULL ? "" : config->room);
     client->config.room = client->room;
+    const uint64_t mode = cairn_float_set_default();
     const cairn_status status = create_parts(client);
+    cairn_float_leave(mode);
     if (status != CAIRN_OK) {
         cairn_client_destroy(client);
         return status;
@@ -180,9 +183,8 @@ static void follow_handshake(cairn_client *client, uint64_t now_ns) {
     }
 }
 
-void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_address *from,
+static void receive(cairn_client *client, uint64_t now_ns, const cairn_address *from,
     const uint8_t *bytes, size_t size) {
-    CAIRN_ASSERT(client != NULL && from != NULL && (bytes != NULL || size == 0));
     cairn_connection *connection = &client->connection;
     size_t payload_size = 0;
     const uint8_t *payload =
@@ -202,6 +204,14 @@ void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_add
             "the server sent an impossible frame, or takes smaller messages than this client "
             "sends");
     }
+}
+
+void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_address *from,
+    const uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(client != NULL && from != NULL && (bytes != NULL || size == 0));
+    const uint64_t mode = cairn_float_set_default();
+    receive(client, now_ns, from, bytes, size);
+    cairn_float_leave(mode);
 }
 
 void cairn_client_path_changed(cairn_client *client, uint64_t now_ns) {
@@ -225,8 +235,7 @@ static void step_world(cairn_client *client, uint64_t now_ns) {
     }
 }
 
-void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
-    CAIRN_ASSERT(client != NULL);
+static void advance(cairn_client *client, uint64_t now_ns) {
     cairn_netcode_client_advance(client->connection.netcode, now_ns);
     follow_handshake(client, now_ns);
     client->timing.advanced_ns = now_ns;
@@ -245,6 +254,13 @@ void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
         session->snapshots_requested = cairn_client_send_hello(client, CAIRN_MODE_INTERPOLATE);
     }
     cairn_client_note_roots(client);
+}
+
+void cairn_client_advance(cairn_client *client, uint64_t now_ns) {
+    CAIRN_ASSERT(client != NULL);
+    const uint64_t mode = cairn_float_set_default();
+    advance(client, now_ns);
+    cairn_float_leave(mode);
 }
 
 static uint64_t earlier(uint64_t a_ns, uint64_t b_ns) {

@@ -11,6 +11,7 @@
 #include "server/server_rooms.h"
 #include "server/session_dispatch.h"
 #include "server/tick_batch.h"
+#include "sim/math/float_env.h"
 #include <cairn/token.h>
 
 #define DRAIN_NS CAIRN_NS_PER_S
@@ -142,7 +143,9 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
     server->tasks = (cairn_task_runner){.run_task = config->run_task, .user = config->user};
     server->recordings = (cairn_recordings){
         .server = &server->config, .context = &server->context, .runner = &server->tasks};
+    const uint64_t mode = cairn_float_set_default();
     const cairn_status status = create_parts(server);
+    cairn_float_leave(mode);
     if (status != CAIRN_OK) {
         cairn_server_destroy(server);
         return status;
@@ -258,8 +261,10 @@ void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_add
     server->context.now_ns = now_ns;
     server->statistics.datagrams_received += 1;
     server->statistics.bytes_received += size;
+    const uint64_t mode = cairn_float_set_default();
     cairn_netcode_server_receive(server->context.netcode, now_ns, from, bytes, size);
     take_netcode_events(server);
+    cairn_float_leave(mode);
 }
 
 // A client that can never be sent what waits for it, because its window is smaller than a message
@@ -364,7 +369,7 @@ static void tell_refusals(cairn_server *server, uint64_t now_ns) {
     }
 }
 
-void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
+static void advance(cairn_server *server, uint64_t now_ns) {
     server->context.now_ns = now_ns;
     read_clock(server, now_ns);
     suspect_clock(server, now_ns);
@@ -384,6 +389,12 @@ void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
         advance_session(server, &server->sessions[i]);
     }
     take_netcode_events(server);
+}
+
+void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
+    const uint64_t mode = cairn_float_set_default();
+    advance(server, now_ns);
+    cairn_float_leave(mode);
 }
 
 // The next client's payload, encrypted. Each client may send one before any sends a second.

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "server/control/queue.h"
 #include "server/session_dispatch.h"
+#include "sim/math/float_env.h"
 
 // Commands of the host in one tick, if there are no operators.
 #define HOST_COMMANDS_MAX 16
@@ -87,7 +88,9 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
     CAIRN_ASSERT(!server->draining && server->rooms.count < server->rooms.capacity);
     source->start_ns = past_ns == 0 ? now_ns : now_ns + START_GRID_NS - past_ns;
     source->edits_max = server->config.control ? CAIRN_INBOX_EDITS_MAX : HOST_COMMANDS_MAX;
+    const uint64_t mode = cairn_float_set_default();
     cairn_room *room = cairn_hosted_room_create(&server->recordings, config, source, &status, text);
+    cairn_float_leave(mode);
     if (room == NULL) {
         const cairn_server_room_refusal refusal =
             status == CAIRN_OUT_OF_MEMORY ? CAIRN_ROOM_REFUSED_MEMORY : CAIRN_ROOM_REFUSED_SCENE;

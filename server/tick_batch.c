@@ -53,10 +53,8 @@ static void end_batch(cairn_server *server, cairn_room *room) {
         room->statistics.tick_cost_ns_last = room->job.ticks[i].cost_ns;
         cairn_histogram_add(&room->tick_cost_ns, room->job.ticks[i].cost_ns);
     }
-    const bool snapshot = cairn_room_snapshot_is_due(room, room->job.from, room->scheduler.tick);
-    if (snapshot) {
-        cairn_baselines_take(room->replication->baselines, room->world, &room->hash);
-    }
+    const bool snapshot = cairn_room_snapshot_is_due(room, room->job.from, room->scheduler.tick) &&
+                          cairn_room_replication_take_snapshot(room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         cairn_replication_advance(&server->context, member, snapshot);
     }
@@ -77,13 +75,10 @@ static void serve_paused(cairn_server *server, cairn_room *room) {
         return;
     }
     room->time_control.serve_ns = now_ns + PAUSED_SERVE_NS;
-    const cairn_baseline *newest = cairn_baselines_newest(room->replication->baselines);
-    if (tick > 0 && room->members != NULL && (newest == NULL || newest->tick != tick)) {
-        cairn_baselines_take(room->replication->baselines, room->world, &room->hash);
-    }
+    const bool snapshot = tick > 0 && cairn_room_replication_take_snapshot(room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         const bool holds_newest = member->replication->snapshots.acknowledged >= tick;
-        cairn_replication_advance(&server->context, member, tick > 0 && !holds_newest);
+        cairn_replication_advance(&server->context, member, snapshot && !holds_newest);
     }
 }
 

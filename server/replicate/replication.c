@@ -58,6 +58,24 @@ void cairn_room_replication_replace(cairn_room *room) {
     cairn_state_source_invalidate(&room->replication->state);
 }
 
+bool cairn_room_replication_take_snapshot(cairn_room *room) {
+    cairn_baselines *baselines = room->replication->baselines;
+    const cairn_session *member = room->members;
+    CAIRN_ASSERT(!room->job.running && room->scheduler.tick > 0);
+    while (member != NULL && cairn_mode_simulates(member->mode)) {
+        member = member->member_next;
+    }
+    if (member == NULL) {
+        cairn_baselines_forget(baselines);
+        return false;
+    }
+    const cairn_baseline *newest = cairn_baselines_newest(baselines);
+    if (newest == NULL || newest->tick != room->scheduler.tick) {
+        cairn_baselines_take(baselines, room->world, &room->hash);
+    }
+    return true;
+}
+
 bool cairn_replication_open(cairn_session *session, const cairn_room *room) {
     cairn_session_replication *own = session->replication;
     CAIRN_ASSERT(own->shapes.ids == NULL);

@@ -43,6 +43,9 @@ void cairn_room_replication_destroy(cairn_room *room);
 // The room's world was replaced: forgets the former, also for all members, as if each had just been
 // admitted.
 void cairn_room_replication_replace(cairn_room *room);
+// The world as it is becomes the newest snapshot if a member is shown snapshots; otherwise those
+// that are held are dropped, and the answer is false. The tick is not 0 (asserted).
+bool cairn_room_replication_take_snapshot(cairn_room *room);
 
 // The client is about to join `room`: allocates what depends on the room. False: out of
 // memory.

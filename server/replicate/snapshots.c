@@ -26,6 +26,7 @@ typedef struct stored_delta {
 struct cairn_baselines {
     uint32_t capacity;
     uint32_t body_capacity;
+    uint32_t stride; // bodies between two snapshots in memory; at most body_capacity
     uint32_t count;
     uint32_t newest;
     cairn_baseline *ring;
@@ -62,9 +63,6 @@ cairn_status cairn_baselines_create(uint32_t count, uint32_t body_capacity, cair
         cairn_baselines_destroy(baselines);
         return CAIRN_OUT_OF_MEMORY;
     }
-    for (uint32_t i = 0; i < count; ++i) {
-        baselines->ring[i].bodies = baselines->bodies + (size_t)i * body_capacity;
-    }
     *out = baselines;
     return CAIRN_OK;
 }
@@ -80,11 +78,32 @@ void cairn_baselines_destroy(cairn_baselines *baselines) {
     }
 }
 
+// Snapshots lie as close together as their bodies allow: memory that was never written costs
+// nothing. From the last one down, so that none is written over before it has moved.
+static void widen(cairn_baselines *baselines, uint32_t body_count) {
+    const uint32_t roomy = body_count + body_count / 4;
+    const uint32_t stride = roomy < baselines->body_capacity ? roomy : baselines->body_capacity;
+    CAIRN_ASSERT(stride >= body_count && stride > baselines->stride);
+    for (uint32_t i = baselines->count; i-- > 0;) {
+        cairn_baseline *moved = &baselines->ring[i];
+        cairn_snapshot_body *to = baselines->bodies + (size_t)i * stride;
+        memmove(to, moved->bodies, moved->body_count * sizeof *to);
+        moved->bodies = to;
+    }
+    baselines->stride = stride;
+}
+
 void cairn_baselines_take(
     cairn_baselines *baselines, const cairn_world *world, const cairn_world_hash *hash) {
     uint64_t tick = cairn_world_tick(world);
     const cairn_baseline *last = cairn_baselines_newest(baselines);
     CAIRN_ASSERT(tick > (last == NULL ? 0 : last->tick));
+    const uint32_t body_count =
+        cairn_world_bodies(world, baselines->states, baselines->body_capacity);
+    CAIRN_ASSERT(body_count <= baselines->body_capacity);
+    if (body_count > baselines->stride) {
+        widen(baselines, body_count);
+    }
     baselines->newest = baselines->count == 0 ? 0 : (baselines->newest + 1) % baselines->capacity;
     baselines->count += baselines->count < baselines->capacity ? 1 : 0;
     baselines->delta_count = 0;
@@ -93,12 +112,15 @@ void cairn_baselines_take(
     snapshot->tick = tick;
     snapshot->visible_root = hash->visible;
     snapshot->full_root = hash->full;
-    snapshot->body_count = cairn_world_snapshot_bodies(
-        world, baselines->states, snapshot->bodies, baselines->body_capacity);
-    CAIRN_ASSERT(snapshot->body_count <= baselines->body_capacity);
+    snapshot->bodies = baselines->bodies + (size_t)baselines->newest * baselines->stride;
+    snapshot->body_count = body_count;
+    for (uint32_t i = 0; i < body_count; ++i) {
+        snapshot->bodies[i] = cairn_snapshot_body_of(&baselines->states[i]);
+    }
 }
 
 void cairn_baselines_forget(cairn_baselines *baselines) {
+    baselines->stride = 0;
     baselines->count = 0;
     baselines->delta_count = 0;
     baselines->store_used = 0;

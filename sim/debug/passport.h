@@ -6,9 +6,9 @@
 // peer that fails it would sooner or later have a different root.
 //
 // It tests the floating-point environment of the calling thread, not the one that a step sets for
-// itself. So it reports a thread with flush-to-zero although the steps of that thread are correct,
-// because what the thread computes for a world (inputs, tables of rules, edits) may not be. The
-// world at the end of the test is stepped like any other.
+// itself. Client and server set theirs before (cairn_float_set_default), so a fault of the mode
+// means that it cannot be set on this machine. The world at the end of the test is stepped like any
+// other.
 
 #include <stdint.h>
 

@@ -68,9 +68,14 @@ bool cairn_float_mode_ok(void) {
     return product > 0.0f && even == 1.0f && up > 1.0f && down == -1.0f;
 }
 
-uint64_t cairn_float_enter(void) {
+uint64_t cairn_float_set_default(void) {
     const uint64_t saved = mode_read();
     mode_write(default_mode);
+    return saved;
+}
+
+uint64_t cairn_float_enter(void) {
+    const uint64_t saved = cairn_float_set_default();
     CAIRN_ASSERT(cairn_float_mode_ok());
     return saved;
 }

@@ -16,7 +16,10 @@
 #endif
 
 // Sets round-to-nearest, no flush-to-zero and no traps if the control word of this machine is
-// known; asserts by arithmetic that the mode is right. Returns what cairn_float_leave restores.
+// known. Returns what cairn_float_leave restores. Clients and servers do so in each call that may
+// compute for a world, so that the mode of a host linked with fast-math does not matter.
+uint64_t cairn_float_set_default(void);
+// The same for a step: asserts by arithmetic that the mode is right.
 uint64_t cairn_float_enter(void);
 void cairn_float_leave(uint64_t saved);
 // The control word of the calling thread (x86: MXCSR, aarch64: FPCR); elsewhere 0.

@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 
 #include "client_lib/client_probe.h"
 #include "tests/kit/rig.h"
@@ -241,6 +244,29 @@ TEST("a client that fails the self-test is demoted to snapshots with a reason") 
     }
     assert_int_equal(rig_server_statistics(&p).total.clients_unfit, 3);
 }
+
+#if defined(__SSE2__)
+// A program that is linked with fast-math starts with its thread in such a mode.
+TEST("a host's floating-point mode neither demotes its client nor changes a world") {
+    const unsigned usual = _mm_getcsr();
+    const unsigned flush = 0x8040;
+    const unsigned round_up = 0x4000;
+    const unsigned wanted = usual | flush | round_up;
+    for (uint32_t i = 0; i < 2; ++i) {
+        _mm_setcsr(wanted);
+        STARTED(p, 112 + i, repairing_modes[i], NULL);
+        rig_play(&p, 5, 1000);
+        const unsigned after = _mm_getcsr();
+        _mm_setcsr(usual);
+        assert_int_equal(after & (flush | round_up), flush | round_up);
+        assert_string_equal(cairn_client_mode_text(rig_client(&p, 0)), "");
+        assert_int_equal(cairn_client_mode_now(rig_client(&p, 0)), repairing_modes[i]);
+        assert_true(rig_statistics(&p, 0).simulation.roots_compared > 30);
+        assert_int_equal(rig_statistics(&p, 0).simulation.roots_differed, 0);
+        assert_int_equal(rig_server_statistics(&p).total.clients_unfit, 0);
+    }
+}
+#endif
 
 TEST("a client that does not simulate may fail the self-test") {
     const cairn_passport bad = {.faults = CAIRN_PASSPORT_ROUNDING};

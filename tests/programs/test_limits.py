@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """cairnd when the process may open few files: it starts or says why it does not, and never aborts."""
 
+import pathlib
+import re
 import resource
 import subprocess
+import time
 
 SCENE = '{"name": "probe", "rules": "sandbox", "bodies": [{"kind": "static", "shapes": [{"kind": "half_space"}]}]}'
 LOADER_FAILED = 127
@@ -35,3 +38,14 @@ def test_few_files_are_told(kit):
         if started == 2:
             return
     assert started == 2
+
+
+def test_a_hundred_rooms_take_little_memory(kit):
+    """Rooms of two players that nobody joined: the history holds what happened, and snapshots are taken for members."""
+    kit.skip_if_sanitized("keeps memory of its own")
+    flags = [f"--room=room{i}=stack10,players=2" for i in range(99)]
+    server = kit.serve(*flags, scene="stack10")
+    time.sleep(2.5)
+    text = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+    resident_kb = int(re.search(r"VmRSS:\s+(\d+) kB", text)[1])
+    assert resident_kb <= 50_000

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The snapshots that are kept for deltas lie close together, and move when the world grows.
+#include "tests/kit/test.h"
+
+#include "server/replicate/snapshots.h"
+
+#define COUNT 8
+#define CAPACITY 256
+
+// Body i of the snapshot of tick t is at x = i and y = t.
+static void take(cairn_baselines *baselines, cairn_world *world, uint32_t bodies) {
+    cairn_body_state states[CAPACITY];
+    cairn_world_step(world, NULL, 0);
+    for (uint32_t n = cairn_world_bodies(world, states, CAPACITY); n < bodies; ++n) {
+        cairn_body_def def = cairn_body_def_default();
+        cairn_body_id body;
+        def.gravity_scale = 0.0f;
+        def.position.x = (float)n;
+        assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+    }
+    const uint32_t count = cairn_world_bodies(world, states, CAPACITY);
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_pose pose = {
+            .position = {(float)i, (float)cairn_world_tick(world), 0.0f}, .rotation = {.w = 1.0f}};
+        assert_int_equal(cairn_body_set_pose(world, states[i].id, pose), CAIRN_OK);
+    }
+    const cairn_world_hash hash = cairn_world_hash_read(world);
+    cairn_baselines_take(baselines, world, &hash);
+}
+
+static void expect_held(const cairn_baselines *baselines, uint64_t tick, uint32_t bodies) {
+    const cairn_baseline *found = cairn_baselines_find(baselines, tick);
+    assert_non_null(found);
+    assert_int_equal(found->body_count, bodies);
+    for (uint32_t i = 0; i < bodies; ++i) {
+        assert_true(found->bodies[i].position.x == (float)i);
+        assert_true(found->bodies[i].position.y == (float)tick);
+    }
+}
+
+TEST("snapshots of a growing world keep their bodies") {
+    static const uint32_t bodies[] = {1, 2, 2, 3, 40, 41, 60, 100, 100, 256, 256, 256};
+    const uint32_t takes = sizeof bodies / sizeof bodies[0];
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = CAPACITY;
+    cairn_world *world = NULL;
+    cairn_baselines *baselines = NULL;
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    assert_int_equal(cairn_baselines_create(COUNT, CAPACITY, &baselines), CAIRN_OK);
+    for (uint32_t round = 0; round < 2; ++round) { // the second finds them wide apart, and old
+        const uint64_t before = cairn_world_tick(world);
+        for (uint32_t n = 1; n <= takes; ++n) {
+            take(baselines, world, round == 0 ? bodies[n - 1] : CAPACITY);
+            for (uint32_t k = n > COUNT ? n - COUNT + 1 : 1; k <= n; ++k) {
+                expect_held(baselines, before + k, round == 0 ? bodies[k - 1] : CAPACITY);
+            }
+            assert_int_equal(cairn_baselines_newest(baselines)->tick, before + n);
+        }
+        assert_null(cairn_baselines_find(baselines, before + takes - COUNT));
+        cairn_baselines_forget(baselines);
+        assert_null(cairn_baselines_newest(baselines));
+        assert_null(cairn_baselines_find(baselines, before + takes));
+    }
+    cairn_baselines_destroy(baselines);
+    cairn_world_destroy(world);
+}
