@@ -20,14 +20,17 @@
 typedef struct contact_pieces {
     const cairn_world *world;
     const uint32_t *solver_body_of;
+    uint32_t still;               // the solver body that stands for all that do not move
     cairn_constraint_edge *edges; // those of a piece begin at the index of its first contact
     uint32_t size;                // contacts of a piece
     uint32_t *counts;             // by piece: edges
     atomic_uint *missing;         // 1: some manifold has not been computed
 } contact_pieces;
 
-static uint32_t edge_kind(const cairn_world *world, uint32_t manifold) {
-    return world->manifold_pool->manifolds[manifold].point_count == 1.0f ? 0 : 1;
+// Sets what follows from the manifold of the edge.
+static void set_kind(const cairn_world *world, cairn_constraint_edge *edge) {
+    const bool single = world->manifold_pool->manifolds[edge->manifold].point_count == 1.0f;
+    edge->kind |= single ? 0u : CAIRN_CONTACT_OF_POINTS;
 }
 
 // Writes the edges of the active contacts first .. last - 1. Returns how many there are.
@@ -49,16 +52,18 @@ static uint32_t gather_contacts(
             atomic_store_explicit(pieces->missing, 1, memory_order_relaxed);
         }
         cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, i);
-        edges[count] = (cairn_constraint_edge){.element = i,
-            .manifold = refs[i].manifold,
-            .body_a = body_a,
-            .body_b = body_b,
-            .kind = missing ? 0 : edge_kind(world, refs[i].manifold)};
+        edges[count] = (cairn_constraint_edge){
+            .element = i, .manifold = refs[i].manifold, .body_a = body_a, .body_b = body_b};
+        if (!missing) {
+            set_kind(world, &edges[count]);
+        }
         if (pieces->solver_body_of != NULL) {
             const uint32_t colour = world->state.contacts[i].colour;
             edges[count].colour = colour == 0 ? CAIRN_COLOUR_NONE : colour - 1;
             edges[count].solver_a = pieces->solver_body_of[body_a];
             edges[count].solver_b = pieces->solver_body_of[body_b];
+            edges[count].kind |=
+                edges[count].solver_a == pieces->still ? CAIRN_CONTACT_ON_STILL : 0u;
         }
         count += 1;
     }
@@ -92,20 +97,21 @@ static void restore_manifolds(cairn_world *world, cairn_constraint_edge *edges, 
         if (edges[i].manifold == CAIRN_MANIFOLD_NONE) {
             cairn_manifold_pool_restore(world, edges[i].element);
             edges[i].manifold = world->manifold_pool->refs[edges[i].element].manifold;
-            edges[i].kind = edge_kind(world, edges[i].manifold);
+            set_kind(world, &edges[i]);
         }
         CAIRN_ASSERT(edges[i].manifold < world->manifold_pool->used);
     }
 }
 
-uint32_t cairn_active_contacts_gather(
-    cairn_world *world, const uint32_t *solver_body_of, cairn_constraint_edge *edges) {
+uint32_t cairn_active_contacts_gather(cairn_world *world, const uint32_t *solver_body_of,
+    uint32_t still, cairn_constraint_edge *edges) {
     const uint32_t contact_count = world->state.settings->contact_count;
     uint32_t counts[PIECES_MAX];
     atomic_uint missing = 0;
     const uint32_t share = contact_count / PIECES_MAX + 1;
     const contact_pieces pieces = {.world = world,
         .solver_body_of = solver_body_of,
+        .still = still,
         .edges = edges,
         .size = share < CONTACTS_SHARED_MIN ? CONTACTS_SHARED_MIN : share,
         .counts = counts,

@@ -9,10 +9,10 @@
 
 // Writes an edge for each, in the order of the contact list, and computes missing manifolds. Marks
 // the bodies that take impulses in the awake set. Returns how many there are, at most the contact
-// capacity. `solver_body_of`: by body slot; then edges have their solver bodies and the colours of
-// the last step. NULL: they have neither.
-uint32_t cairn_active_contacts_gather(
-    cairn_world *world, const uint32_t *solver_body_of, cairn_constraint_edge *edges);
+// capacity. `solver_body_of`: by body slot; then edges have their solver bodies, of which `still`
+// stands for all that do not move, and the colours of the last step. NULL: they have neither.
+uint32_t cairn_active_contacts_gather(cairn_world *world, const uint32_t *solver_body_of,
+    uint32_t still, cairn_constraint_edge *edges);
 // The same for joints, in order of slot; the contacts must have been gathered before. Edges have
 // the kind of their joint and no colour. Driven joints are not among them. `known`: so many edges
 // are there from the last step; an edge that is the same stays as it is, with its colour. Sets

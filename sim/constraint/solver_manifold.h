@@ -18,6 +18,10 @@ typedef struct cairn_solver_manifold_point {
     float separation; // m, negative inside
 } cairn_solver_manifold_point;
 
+// The kind of a contact as an edge of the constraint graph: a sum of these.
+#define CAIRN_CONTACT_OF_POINTS 1u // it has more than one point
+#define CAIRN_CONTACT_ON_STILL 2u  // body a neither moves nor takes impulses
+
 typedef struct cairn_solver_manifold {
     cairn_vec3 normal; // unit, from a to b
     float point_count; // a float like the rest of its row

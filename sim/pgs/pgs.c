@@ -155,7 +155,7 @@ static void trace_sweep(cairn_world *world, uint32_t sweep) {
 void cairn_pgs_solve(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
     pgs->contact_graph.edge_count =
-        cairn_active_contacts_gather(world, NULL, pgs->contact_graph.edges);
+        cairn_active_contacts_gather(world, NULL, 0, pgs->contact_graph.edges);
     CAIRN_ASSERT(pgs->contact_graph.edge_count <= world->def.contact_capacity);
     bool changed = false;
     pgs->joint_graph.edge_count =

@@ -162,6 +162,9 @@ INLINE void store_body(const cairn_solver_context *context, const uint32_t *offs
         body->angular_velocity.z, lanes_all(0.0f)};
     char *first = (char *)context->bodies;
     float *rows[CAIRN_LANES];
+    if (moving == 0) {
+        return;
+    }
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         rows[i] = (float *)(void *)(first + offsets[i]);
     }
@@ -200,25 +203,34 @@ INLINE void fill_pair(const cairn_solver_context *context, const cairn_constrain
     }
 }
 
+INLINE void add_impulse(body_lanes *body, lanes3 impulse, lanes3 torque) {
+    body->velocity = lanes3_add_scaled(body->velocity, impulse, body->inverse_mass);
+    body->angular_velocity =
+        lanes3_add(body->angular_velocity, lanes_sym3_apply(body->inverse_inertia, torque));
+}
+
+INLINE void subtract_impulse(body_lanes *body, lanes3 impulse, lanes3 torque) {
+    body->velocity = lanes3_sub_scaled(body->velocity, impulse, body->inverse_mass);
+    body->angular_velocity =
+        lanes3_sub(body->angular_velocity, lanes_sym3_apply(body->inverse_inertia, torque));
+}
+
 // Applies a linear impulse at the ends of the arms and an angular one to b, and the opposite to a.
 INLINE void apply_impulse(
     body_lanes *a, lanes3 arm_a, body_lanes *b, lanes3 arm_b, lanes3 impulse, lanes3 torque) {
-    const lanes3 torque_a = lanes3_add(lanes3_cross(arm_a, impulse), torque);
-    const lanes3 torque_b = lanes3_add(lanes3_cross(arm_b, impulse), torque);
-    a->velocity = lanes3_sub_scaled(a->velocity, impulse, a->inverse_mass);
-    a->angular_velocity =
-        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque_a));
-    b->velocity = lanes3_add_scaled(b->velocity, impulse, b->inverse_mass);
-    b->angular_velocity =
-        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque_b));
+    subtract_impulse(a, impulse, lanes3_add(lanes3_cross(arm_a, impulse), torque));
+    add_impulse(b, impulse, lanes3_add(lanes3_cross(arm_b, impulse), torque));
+}
+
+// Velocity at the end of an arm.
+INLINE lanes3 velocity_at(const body_lanes *body, lanes3 arm) {
+    return lanes3_add(body->velocity, lanes3_cross(body->angular_velocity, arm));
 }
 
 // Velocity at the end of b's arm relative to that at the end of a's.
 INLINE lanes3 velocity_between(
     const body_lanes *a, lanes3 arm_a, const body_lanes *b, lanes3 arm_b) {
-    const lanes3 at_a = lanes3_add(a->velocity, lanes3_cross(a->angular_velocity, arm_a));
-    const lanes3 at_b = lanes3_add(b->velocity, lanes3_cross(b->angular_velocity, arm_b));
-    return lanes3_sub(at_b, at_a);
+    return lanes3_sub(velocity_at(b, arm_b), velocity_at(a, arm_a));
 }
 
 INLINE lanes inverse_or_zero(lanes value) {

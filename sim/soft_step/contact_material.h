@@ -11,7 +11,7 @@
 // Resists rolling: a torque across the normal of at most the normal impulse times a length.
 static inline void solve_rolling(
     wide_contact *wide, lanes3 t2, lanes normal, body_lanes *a, body_lanes *b) {
-    const lanes3 w = lanes3_sub(b->angular_velocity, a->angular_velocity);
+    const lanes3 w = relative_spin(a, b);
     const lanes w1 = lanes3_dot(w, wide->tangent);
     const lanes w2 = lanes3_dot(w, t2);
     const lanes bound = wide->rolling_resistance * normal;
@@ -31,8 +31,10 @@ static inline void solve_rolling(
             sum2 - wide->rolling_impulse[1]);
     wide->rolling_impulse[0] = sum1;
     wide->rolling_impulse[1] = sum2;
-    a->angular_velocity =
-        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque));
+    if (a != NULL) {
+        a->angular_velocity =
+            lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque));
+    }
     b->angular_velocity =
         lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque));
 }
@@ -40,7 +42,8 @@ static inline void solve_rolling(
 // The part of a contact that most do without. The stored impulse of a lane without resistance to
 // rolling is left alone, so that no result depends on what lies beside it in a vector.
 static void prepare_material(const cairn_solver_context *context, wide_contact *wide,
-    const manifold_lanes *manifold, const body_lanes *a, const body_lanes *b) {
+    const manifold_lanes *manifold, const normal_response *response, const body_lanes *a,
+    const body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
     const lanes3 t2 = tangent2_of(wide);
     const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
@@ -70,10 +73,11 @@ static void prepare_material(const cairn_solver_context *context, wide_contact *
         slip_1 * slip_1 + slip_2 * slip_2, lanes_all(CAIRN_STICKING_SPEED * CAIRN_STICKING_SPEED));
     wide->friction = lanes_select(
         sticks, lanes_max(manifold->static_friction, manifold->friction), manifold->friction);
-    const lanes inverse = inverse_or_zero(wide->k_11 * wide->k_22 - wide->k_12 * wide->k_12);
-    wide->rolling_mass_11 = wide->k_22 * inverse;
-    wide->rolling_mass_12 = zero - wide->k_12 * inverse;
-    wide->rolling_mass_22 = wide->k_11 * inverse;
+    const lanes inverse =
+        inverse_or_zero(response->t11 * response->t22 - response->t12 * response->t12);
+    wide->rolling_mass_11 = response->t22 * inverse;
+    wide->rolling_mass_12 = zero - response->t12 * inverse;
+    wide->rolling_mass_22 = response->t11 * inverse;
 }
 
 static void store_rolling(const cairn_solver_context *context, const wide_contact *wide) {

@@ -51,18 +51,18 @@
 
 #include "base/assert.h"
 #include "sim/math/limits.h"
-#include "sim/soft_step/contact_material.h"
+#include "sim/soft_step/contact_prepare.h"
 
 // Solves both friction rows at once and the row of twist. The rows of surfaces that move ask for
-// the velocity at which these rest on each other. `material`: the constraint has_material.
-__attribute__((always_inline)) static inline void solve_friction_rows(
-    wide_contact *wide, lanes3 t2, body_lanes *a, body_lanes *b, const bool material) {
-    const lanes normal = normal_impulse_sum(wide);
+// the velocity at which these rest on each other. `material`: the constraint has_material. A single
+// point has no lever against twist.
+INLINE void solve_friction_rows(wide_contact *wide, lanes3 t2, body_lanes *a, body_lanes *b,
+    const bool material, const bool single) {
+    const lanes normal = single ? wide->points[0].impulse : normal_impulse_sum(wide);
     if (material) {
         solve_rolling(wide, t2, normal, a, b);
     }
     const lanes3 u = relative_velocity(wide, a, b);
-    const lanes3 w = lanes3_sub(b->angular_velocity, a->angular_velocity);
     lanes u1 = lanes3_dot(u, wide->tangent);
     lanes u2 = lanes3_dot(u, t2);
     const lanes bound = wide->friction * normal;
@@ -81,12 +81,17 @@ __attribute__((always_inline)) static inline void solve_friction_rows(
     const lanes scale = lanes_select(slides, bound / length, one);
     sum1 = sum1 * scale;
     sum2 = sum2 * scale;
-    lanes limit = bound * wide->radius;
-    if (material) {
-        limit = limit + wide->spin_resistance * normal;
+    lanes twist = lanes_all(0.0f);
+    if (material || !single) {
+        lanes limit = bound * wide->radius;
+        if (material) {
+            limit = limit + wide->spin_resistance * normal;
+        }
+        const lanes3 w = relative_spin(a, b);
+        const lanes unclamped =
+            wide->twist_impulse - wide->twist_mass * lanes3_dot(w, wide->normal);
+        twist = lanes_min(lanes_max(unclamped, lanes_all(0.0f) - limit), limit);
     }
-    const lanes unclamped = wide->twist_impulse - wide->twist_mass * lanes3_dot(w, wide->normal);
-    const lanes twist = lanes_min(lanes_max(unclamped, lanes_all(0.0f) - limit), limit);
     const lanes3 impulse =
         lanes3_add_scaled(lanes3_scale(wide->tangent, sum1 - wide->friction_impulse[0]), t2,
             sum2 - wide->friction_impulse[1]);
@@ -100,21 +105,17 @@ __attribute__((always_inline)) static inline void solve_friction_rows(
 // Apart from the friction of all other contacts, which then costs as much as without materials.
 __attribute__((noinline)) static void solve_friction_of_material(
     wide_contact *wide, body_lanes *a, body_lanes *b) {
-    solve_friction_rows(wide, tangent2_of(wide), a, b, true);
+    solve_friction_rows(wide, tangent2_of(wide), a, b, true, false);
 }
 
-static inline void solve_friction(wide_contact *wide, lanes3 t2, body_lanes *a, body_lanes *b) {
+INLINE void solve_friction(
+    wide_contact *wide, lanes3 t2, body_lanes *a, body_lanes *b, const bool single) {
     if (wide->has_material != 0) {
         solve_friction_of_material(wide, a, b);
     } else {
-        solve_friction_rows(wide, t2, a, b, false);
+        solve_friction_rows(wide, t2, a, b, false, single);
     }
 }
-
-// A velocity, displacement or impulse in manifold space: along n at c, and about t1 and t2.
-typedef struct normal_space {
-    lanes linear, angular_1, angular_2;
-} normal_space;
 
 static inline normal_space to_normal_space(
     const wide_contact *wide, lanes3 t2, lanes3 at_centre, lanes3 angular) {
@@ -131,71 +132,76 @@ static inline lanes normal_velocity_at(normal_space velocity, const wide_point *
 }
 
 // Adds the effect of a normal impulse at the point to *velocity, and the impulse to *sum.
-static inline void apply_normal_impulse(const wide_contact *wide, const wide_point *point,
-    lanes impulse, normal_space *velocity, normal_space *sum) {
-    const lanes y = point->y;
-    const lanes x = point->x;
-    velocity->linear = velocity->linear + impulse * (wide->k_nn + y * wide->k_n1 - x * wide->k_n2);
-    velocity->angular_1 =
-        velocity->angular_1 + impulse * (wide->k_n1 + y * wide->k_11 - x * wide->k_12);
-    velocity->angular_2 =
-        velocity->angular_2 + impulse * (wide->k_n2 + y * wide->k_12 - x * wide->k_22);
+static inline void apply_normal_impulse(
+    const wide_point *point, lanes impulse, normal_space *velocity, normal_space *sum) {
+    velocity->linear = velocity->linear + impulse * point->response.linear;
+    velocity->angular_1 = velocity->angular_1 + impulse * point->response.angular_1;
+    velocity->angular_2 = velocity->angular_2 + impulse * point->response.angular_2;
     sum->linear = sum->linear + impulse;
-    sum->angular_1 = sum->angular_1 + y * impulse;
-    sum->angular_2 = sum->angular_2 - x * impulse;
+    sum->angular_1 = sum->angular_1 + point->y * impulse;
+    sum->angular_2 = sum->angular_2 - point->x * impulse;
 }
 
 // Bodies that are about to bounce keep their velocity until the next substep: 0 for such points.
 static inline lanes relaxed_mass(const cairn_solver_context *context, const wide_contact *wide,
-    const wide_point *point, normal_space velocity) {
+    const wide_point *point, lanes normal_velocity) {
     const lanes zero = lanes_all(0.0f);
-    const lanes approach = zero - normal_velocity_at(velocity, point);
+    const lanes approach = zero - normal_velocity;
     const lanes_mask waits = lanes_less(lanes_all(context->restitution_threshold), approach) &
                              lanes_less(lanes_all(0.0f), wide->restitution);
     return lanes_select(waits, zero, point->mass);
 }
 
-static inline void solve_normals(const cairn_solver_context *context, wide_contact *wide, lanes3 t2,
-    body_lanes *a, body_lanes *b, normal_space displacement, bool biased) {
-    normal_space velocity = to_normal_space(wide, t2, relative_velocity(wide, a, b),
-        lanes3_sub(b->angular_velocity, a->angular_velocity));
+// A normal row: it gets the impulse sum - (scale * (velocity + bias) + impulse_scale * sum).
+typedef struct normal_row {
+    lanes bias, scale, impulse_scale;
+} normal_row;
+
+INLINE normal_row normal_row_of(const cairn_solver_context *context, const wide_contact *wide,
+    const wide_point *point, lanes normal_velocity, bool biased) {
     const lanes zero = lanes_all(0.0f);
-    const lanes one = lanes_all(1.0f);
+    const lanes closing = point->separation * lanes_all(context->inverse_h);
+    if (biased) {
+        const lanes_mask apart = lanes_less(zero, point->separation);
+        const lanes push =
+            lanes_max(point->separation * wide->rate, lanes_all(-CAIRN_PUSH_SPEED_MAX));
+        return (normal_row){.bias = lanes_select(apart, closing, push),
+            .scale = point->mass * lanes_select(apart, lanes_all(1.0f), wide->mass_scale),
+            .impulse_scale = lanes_select(apart, zero, wide->impulse_scale)};
+    }
+    return (normal_row){.bias = lanes_max(closing, zero),
+        .scale = wide->has_restitution != 0 ? relaxed_mass(context, wide, point, normal_velocity)
+                                            : point->mass,
+        .impulse_scale = zero};
+}
+
+// Solves the row and returns what is added to its impulse.
+INLINE lanes solve_normal_row(wide_point *point, const normal_row *row, lanes normal_velocity) {
+    const lanes before = point->impulse;
+    const lanes unclamped =
+        before - (row->scale * (normal_velocity + row->bias) + row->impulse_scale * before);
+    point->impulse = lanes_max(unclamped, lanes_all(0.0f));
+    return point->impulse - before;
+}
+
+INLINE void solve_normals(const cairn_solver_context *context, wide_contact *wide, lanes3 t2,
+    body_lanes *a, body_lanes *b, bool biased) {
+    normal_space velocity =
+        to_normal_space(wide, t2, relative_velocity(wide, a, b), relative_spin(a, b));
+    const lanes zero = lanes_all(0.0f);
     normal_space sum = {.linear = zero, .angular_1 = zero, .angular_2 = zero};
     CAIRN_ASSERT(wide->point_count >= 1 && wide->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
-    lanes bias[CAIRN_MANIFOLD_POINTS_MAX];
-    lanes scale[CAIRN_MANIFOLD_POINTS_MAX];
-    lanes impulse_scale[CAIRN_MANIFOLD_POINTS_MAX];
+    normal_row rows[CAIRN_MANIFOLD_POINTS_MAX];
     for (uint32_t i = 0; i < wide->point_count; ++i) {
-        const wide_point *point = &wide->points[i];
-        const lanes separation = point->separation + normal_velocity_at(displacement, point);
-        const lanes_mask apart = lanes_less(zero, separation);
-        const lanes closing = separation * lanes_all(context->inverse_h);
-        if (biased) {
-            const lanes push = lanes_max(separation * wide->rate, lanes_all(-CAIRN_PUSH_SPEED_MAX));
-            bias[i] = lanes_select(apart, closing, push);
-            scale[i] = point->mass * lanes_select(apart, one, wide->mass_scale);
-            impulse_scale[i] = lanes_select(apart, zero, wide->impulse_scale);
-        } else {
-            bias[i] = lanes_max(closing, zero);
-            scale[i] = point->mass;
-            impulse_scale[i] = zero;
-            if (wide->has_restitution != 0) {
-                scale[i] = relaxed_mass(context, wide, point, velocity);
-            }
-        }
+        rows[i] = normal_row_of(context, wide, &wide->points[i],
+            normal_velocity_at(velocity, &wide->points[i]), biased);
     }
-    // A single row needs no second sweep.
-    const uint32_t sweeps = wide->point_count == 1 ? 1 : CAIRN_MANIFOLD_SWEEPS;
-    for (uint32_t sweep = 0; sweep < sweeps; ++sweep) {
+    for (uint32_t sweep = 0; sweep < CAIRN_MANIFOLD_SWEEPS; ++sweep) {
         for (uint32_t i = 0; i < wide->point_count; ++i) {
             wide_point *point = &wide->points[i];
-            const lanes vn = normal_velocity_at(velocity, point);
-            const lanes unclamped =
-                point->impulse - (scale[i] * (vn + bias[i]) + impulse_scale[i] * point->impulse);
-            const lanes impulse = lanes_max(unclamped, zero);
-            apply_normal_impulse(wide, point, impulse - point->impulse, &velocity, &sum);
-            point->impulse = impulse;
+            const lanes added =
+                solve_normal_row(point, &rows[i], normal_velocity_at(velocity, point));
+            apply_normal_impulse(point, added, &velocity, &sum);
         }
     }
     const lanes3 torque =
@@ -203,59 +209,113 @@ static inline void solve_normals(const cairn_solver_context *context, wide_conta
     apply_at_centre(wide, a, b, lanes3_scale(wide->normal, sum.linear), torque);
 }
 
-// How far b has moved relative to a since the step began.
-__attribute__((always_inline)) static inline normal_space displacement_of(
-    const cairn_solver_context *context, const wide_contact *wide) {
-    const delta_lanes delta_a = load_delta(context, wide->pair.offset_a);
-    const delta_lanes delta_b = load_delta(context, wide->pair.offset_b);
-    const lanes3 dp_a = lanes3_add(delta_a.position, lanes3_cross(delta_a.rotation, wide->arm_a));
-    const lanes3 dp_b = lanes3_add(delta_b.position, lanes3_cross(delta_b.rotation, wide->arm_b));
-    return to_normal_space(wide, tangent2_of(wide), lanes3_sub(dp_b, dp_a),
-        lanes3_sub(delta_b.rotation, delta_a.rotation));
+// A single point is c: its row needs no second sweep, and neither a rotation nor a torque.
+INLINE void solve_single_normal(const cairn_solver_context *context, wide_contact *wide,
+    body_lanes *a, body_lanes *b, bool biased) {
+    wide_point *point = &wide->points[0];
+    const lanes velocity = lanes3_dot(relative_velocity(wide, a, b), wide->normal);
+    const normal_row row = normal_row_of(context, wide, point, velocity, biased);
+    const lanes added = solve_normal_row(point, &row, velocity);
+    push_at_centre(wide, a, b, lanes3_scale(wide->normal, added));
 }
 
-static inline void solve_friction_turning(const cairn_solver_context *context, wide_contact *wide,
+// Moves the points to where the bodies are now. `a`: NULL as above, otherwise unused.
+INLINE void update_separations(const cairn_solver_context *context, wide_contact *wide, lanes3 t2,
+    const body_lanes *a, const bool single) {
+    const delta_lanes delta_b = load_delta(context, wide->pair.offset_b);
+    lanes3 dp = lanes3_add(delta_b.position, lanes3_cross(delta_b.rotation, wide->arm_b));
+    lanes3 dr = delta_b.rotation;
+    if (a != NULL) {
+        const delta_lanes delta_a = load_delta(context, wide->pair.offset_a);
+        dp = lanes3_sub(
+            dp, lanes3_add(delta_a.position, lanes3_cross(delta_a.rotation, wide->arm_a)));
+        dr = lanes3_sub(dr, delta_a.rotation);
+    }
+    if (single) {
+        wide_point *point = &wide->points[0];
+        point->separation = point->start + lanes3_dot(dp, wide->normal);
+        return;
+    }
+    const normal_space displacement = to_normal_space(wide, t2, dp, dr);
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        wide_point *point = &wide->points[i];
+        point->separation = point->start + normal_velocity_at(displacement, point);
+    }
+}
+
+static void solve_friction_turning(const cairn_solver_context *context, wide_contact *wide,
     lanes3 t2, body_lanes *a, body_lanes *b) {
     const lanes3 more_a = turntable_velocity(context, wide->pair.offset_a, a, wide->arm_a);
     const lanes3 more_b = turntable_velocity(context, wide->pair.offset_b, b, wide->arm_b);
     a->velocity = lanes3_add(a->velocity, more_a);
     b->velocity = lanes3_add(b->velocity, more_b);
-    solve_friction(wide, t2, a, b);
+    solve_friction(wide, t2, a, b, false);
     a->velocity = lanes3_sub(a->velocity, more_a);
     b->velocity = lanes3_sub(b->velocity, more_b);
 }
 
-static inline void solve_contact(
-    const cairn_solver_context *context, wide_contact *wide, bool biased) {
-    CAIRN_ASSERT(wide->pair.live != 0);
-    body_lanes a = load_body(context, wide->pair.offset_a);
-    body_lanes b = load_body(context, wide->pair.offset_b);
-    const lanes3 t2 = tangent2_of(wide);
-    const normal_space displacement = displacement_of(context, wide);
-    if (!biased && wide->has_turntable != 0) {
-        solve_friction_turning(context, wide, t2, &a, &b);
-    } else if (!biased) {
-        solve_friction(wide, t2, &a, &b);
+// The kind is a constant where this is inlined, so that a contact costs only what its kind needs.
+INLINE void solve_contact(
+    const cairn_solver_context *context, wide_contact *wide, const uint32_t kind, bool biased) {
+    CAIRN_ASSERT(wide->pair.live != 0 && wide->kind == kind);
+    const bool single = (kind & CAIRN_CONTACT_OF_POINTS) == 0;
+    const bool still = (kind & CAIRN_CONTACT_ON_STILL) != 0;
+    body_lanes a_or_unused;
+    body_lanes *a = NULL;
+    if (!still) {
+        a_or_unused = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
+        a = &a_or_unused;
     }
-    solve_normals(context, wide, t2, &a, &b, displacement, biased);
-    store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
+    body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
+    const lanes3 t2 = tangent2_of(wide);
+    if (!biased) {
+        update_separations(context, wide, t2, a, single);
+        if (a != NULL && wide->has_turntable != 0) {
+            solve_friction_turning(context, wide, t2, a, &b);
+        } else {
+            solve_friction(wide, t2, a, &b, single);
+        }
+    }
+    if (single) {
+        solve_single_normal(context, wide, a, &b, biased);
+    } else {
+        solve_normals(context, wide, t2, a, &b, biased);
+    }
+    if (a != NULL) {
+        store_body(context, wide->pair.offset_a, wide->pair.moving_a, a);
+    }
     store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
 }
 
-static void solve_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+INLINE void solve_contacts(
+    const cairn_solver_context *context, uint32_t begin, uint32_t end, bool biased) {
     CAIRN_ASSERT(begin <= end);
     wide_contact *constraints = context->contact_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        solve_contact(context, &constraints[i], true);
+        switch (constraints[i].kind) {
+        case 0:
+            solve_contact(context, &constraints[i], 0, biased);
+            break;
+        case CAIRN_CONTACT_OF_POINTS:
+            solve_contact(context, &constraints[i], CAIRN_CONTACT_OF_POINTS, biased);
+            break;
+        case CAIRN_CONTACT_ON_STILL:
+            solve_contact(context, &constraints[i], CAIRN_CONTACT_ON_STILL, biased);
+            break;
+        default:
+            solve_contact(
+                context, &constraints[i], CAIRN_CONTACT_OF_POINTS | CAIRN_CONTACT_ON_STILL, biased);
+            break;
+        }
     }
 }
 
+static void solve_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    solve_contacts(context, begin, end, true);
+}
+
 static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    CAIRN_ASSERT(begin <= end);
-    wide_contact *constraints = context->contact_constraints;
-    for (uint32_t i = begin; i < end; ++i) {
-        solve_contact(context, &constraints[i], false);
-    }
+    solve_contacts(context, begin, end, false);
 }
 
 static void warm_start(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
@@ -264,8 +324,8 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
     for (uint32_t i = begin; i < end; ++i) {
         const wide_contact *wide = &constraints[i];
         CAIRN_ASSERT(wide->point_count >= 1);
-        body_lanes a = load_body(context, wide->pair.offset_a);
-        body_lanes b = load_body(context, wide->pair.offset_b);
+        body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
+        body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
         const lanes3 t2 = tangent2_of(wide);
         lanes3 impulse = lanes3_scale(wide->normal, normal_impulse_sum(wide));
         impulse = lanes3_add_scaled(impulse, wide->tangent, wide->friction_impulse[0]);
@@ -329,8 +389,8 @@ static inline body_lanes without_forces(
 
 static inline normal_space normal_velocity(
     const wide_contact *wide, const body_lanes *a, const body_lanes *b) {
-    return to_normal_space(wide, tangent2_of(wide), relative_velocity(wide, a, b),
-        lanes3_sub(b->angular_velocity, a->angular_velocity));
+    return to_normal_space(
+        wide, tangent2_of(wide), relative_velocity(wide, a, b), relative_spin(a, b));
 }
 
 // Begins a round: which points meet, and with which velocity they part. Returns the bit set of the
@@ -340,8 +400,8 @@ static uint32_t find_impact(
     const lanes zero = lanes_all(0.0f);
     const lanes threshold = lanes_all(context->restitution_threshold);
     const lanes nearly = lanes_all(CAIRN_IMPACT_NEARLY * context->restitution_threshold);
-    const body_lanes a = load_body(context, wide->pair.offset_a);
-    const body_lanes b = load_body(context, wide->pair.offset_b);
+    const body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
+    const body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
     const normal_space velocity = normal_velocity(wide, &a, &b);
     lanes_mask fast[CAIRN_MANIFOLD_POINTS_MAX];
     lanes_mask any = lanes_less(zero, zero);
@@ -357,17 +417,16 @@ static uint32_t find_impact(
     const body_lanes a_before = without_forces(context, wide->pair.a, a);
     const body_lanes b_before = without_forces(context, wide->pair.b, b);
     const normal_space before = normal_velocity(wide, &a_before, &b_before);
-    const normal_space displacement = displacement_of(context, wide);
     lanes_mask meets = lanes_less(zero, zero);
     lanes_mask follows[CAIRN_MANIFOLD_POINTS_MAX];
     for (uint32_t i = 0; i < wide->point_count; ++i) {
         const wide_point *point = &wide->points[i];
-        const lanes separation = point->separation + normal_velocity_at(displacement, point);
         const lanes travel = zero - normal_velocity_at(velocity, point) * lanes_all(context->h);
         const lanes approach = zero - normal_velocity_at(before, point);
         fast[i] = fast[i] & lanes_less(threshold, approach);
-        meets = meets | (fast[i] & lanes_less(separation, travel));
-        follows[i] = fast[i] & lanes_less(separation, travel + lanes_all(CAIRN_IMPACT_SLACK));
+        meets = meets | (fast[i] & lanes_less(point->separation, travel));
+        follows[i] =
+            fast[i] & lanes_less(point->separation, travel + lanes_all(CAIRN_IMPACT_SLACK));
         impact->target[i] = wide->restitution * approach;
     }
     for (uint32_t i = 0; i < wide->point_count; ++i) {
@@ -437,8 +496,10 @@ static void store_after_impact(const cairn_solver_context *context, const uint32
 // Friction acts in an impact as in a contact: bounded by the normal impulses of the impact.
 static void solve_impact(
     const cairn_solver_context *context, wide_contact *wide, uint32_t found, wide_impact *impact) {
-    const body_lanes a_before = load_body(context, wide->pair.offset_a);
-    const body_lanes b_before = load_body(context, wide->pair.offset_b);
+    const body_lanes a_before =
+        load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
+    const body_lanes b_before =
+        load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
     body_lanes a = a_before;
     body_lanes b = b_before;
     wide_contact struck = *wide; // with the impulses of the impact
@@ -451,7 +512,7 @@ static void solve_impact(
         struck.points[i].impulse = impact->impulse[i];
     }
     const lanes3 t2 = tangent2_of(wide);
-    solve_friction(&struck, t2, &a, &b);
+    solve_friction(&struck, t2, &a, &b, false);
     normal_space velocity = normal_velocity(wide, &a, &b);
     const lanes zero = lanes_all(0.0f);
     normal_space sum = {.linear = zero, .angular_1 = zero, .angular_2 = zero};
@@ -462,7 +523,7 @@ static void solve_impact(
             const lanes vn = normal_velocity_at(velocity, point);
             const lanes unclamped = impact->impulse[i] + impact->mass[i] * (impact->target[i] - vn);
             const lanes impulse = lanes_max(unclamped, zero);
-            apply_normal_impulse(wide, point, impulse - impact->impulse[i], &velocity, &sum);
+            apply_normal_impulse(point, impulse - impact->impulse[i], &velocity, &sum);
             impact->impulse[i] = impulse;
         }
     }
@@ -489,228 +550,6 @@ static void solve_impacts(const cairn_solver_context *context, uint32_t begin, u
         if (context->impact_lanes[i] != 0) {
             solve_impact(context, &constraints[i], context->impact_lanes[i], &impacts[i]);
         }
-    }
-}
-
-// ---- from manifolds to constraints
-
-// A unit vector perpendicular to the unit vector n; vec3_tangent of sim/math/vec.h in lanes.
-static inline lanes3 tangent_of(lanes3 n) {
-    const lanes zero = lanes_all(0.0f);
-    const lanes_mask large_x = lanes_less(lanes_all(0.577f * 0.577f), n.x * n.x);
-    const lanes3 one = lanes3_of(n.y, zero - n.x, zero);
-    const lanes3 other = lanes3_of(zero, n.z, zero - n.y);
-    const lanes3 t = lanes3_select(large_x, one, other);
-    return lanes3_scale(t, lanes_all(1.0f) / lanes_sqrt(lanes3_dot(t, t)));
-}
-
-typedef union manifold_rows {
-    lanes rows[CAIRN_SOLVER_MANIFOLD_ROWS][CAIRN_ROW_FLOATS];
-    manifold_lanes manifold;
-} manifold_rows;
-
-_Static_assert(sizeof(manifold_rows) == CAIRN_LANES * sizeof(cairn_solver_manifold),
-    "a lane for each float of the manifold");
-_Static_assert(offsetof(manifold_lanes, rotation_a) ==
-                   CAIRN_LANES * offsetof(cairn_solver_manifold, rotation_a),
-    "in the same order");
-
-static void load_manifolds(
-    const cairn_solver_context *context, const wide_contact *wide, manifold_rows *out) {
-    const void *manifolds[CAIRN_LANES];
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        manifolds[i] = &context->manifolds[context->contact_edges[wide->pair.edge[i]].manifold];
-    }
-    for (uint32_t row = 0; row < CAIRN_SOLVER_MANIFOLD_ROWS; ++row) {
-        load_struct_row(manifolds, row * CAIRN_ROW_FLOATS, out->rows[row]);
-    }
-}
-
-// The rotation from q0 to q, as a matrix.
-static lanes_mat3 delta_rotation(lanes_quat q, lanes_quat q0) {
-    const lanes x = q.x * q0.w - q.w * q0.x - q.y * q0.z + q.z * q0.y;
-    const lanes y = q.y * q0.w - q.w * q0.y - q.z * q0.x + q.x * q0.z;
-    const lanes z = q.z * q0.w - q.w * q0.z - q.x * q0.y + q.y * q0.x;
-    const lanes w = q.w * q0.w + q.x * q0.x + q.y * q0.y + q.z * q0.z;
-    return lanes_mat3_of_quat(x, y, z, w);
-}
-
-// Computes the frame of the manifold, its points in that frame, and their separations.
-static void prepare_points(wide_contact *wide, const manifold_lanes *manifold,
-    const motion_lanes *motion_a, const motion_lanes *motion_b) {
-    const lanes zero = lanes_all(0.0f);
-    const lanes count = manifold->point_count;
-    const lanes3 apart = lanes3_sub(motion_position(motion_b), motion_position(motion_a));
-    const lanes_mat3 dq_a = delta_rotation(motion_rotation(motion_a), manifold->rotation_a);
-    const lanes_mat3 dq_b = delta_rotation(motion_rotation(motion_b), manifold->rotation_b);
-    lanes3 sum_a = lanes3_of(zero, zero, zero);
-    lanes3 sum_b = sum_a;
-    wide->normal = manifold->normal;
-    wide->tangent = tangent_of(wide->normal);
-    for (uint32_t i = 0; i < wide->point_count; ++i) {
-        const lanes3 arm_a = manifold->points[i].arm_a;
-        const lanes3 arm_b = manifold->points[i].arm_b;
-        const lanes3 gap = lanes3_sub(
-            lanes3_add(apart, lanes_mat3_apply(dq_b, arm_b)), lanes_mat3_apply(dq_a, arm_a));
-        wide->points[i].separation = manifold->points[i].separation + lanes3_dot(gap, wide->normal);
-        const lanes_mask exists = lanes_less(lanes_all((float)i), count);
-        sum_a = lanes3_select(exists, lanes3_add(sum_a, arm_a), sum_a);
-        sum_b = lanes3_select(exists, lanes3_add(sum_b, arm_b), sum_b);
-    }
-    const lanes inverse_count = lanes_all(1.0f) / count;
-    wide->arm_a = lanes3_scale(sum_a, inverse_count);
-    wide->arm_b = lanes3_scale(sum_b, inverse_count);
-    const lanes3 t2 = tangent2_of(wide);
-    lanes radius = zero;
-    for (uint32_t i = 0; i < wide->point_count; ++i) {
-        const lanes3 offset = lanes3_sub(manifold->points[i].arm_a, wide->arm_a);
-        const lanes_mask exists = lanes_less(lanes_all((float)i), count);
-        const lanes x = lanes3_dot(offset, wide->tangent);
-        const lanes y = lanes3_dot(offset, t2);
-        wide->points[i].x = lanes_select(exists, x, zero);
-        wide->points[i].y = lanes_select(exists, y, zero);
-        radius = radius + lanes_select(exists, lanes_sqrt(x * x + y * y), zero);
-    }
-    wide->radius = radius / count;
-}
-
-// K of manifold space, and the effective masses of friction, of twist and of each normal row: all
-// of them J M^-1 J^T (Catto 2005), inverted where a row is solved by itself.
-static void compute_effective_masses(
-    wide_contact *wide, const body_lanes *a, const body_lanes *b, lanes count) {
-    const lanes3 t1 = wide->tangent;
-    const lanes3 t2 = tangent2_of(wide);
-    const lanes3 na = lanes3_cross(wide->arm_a, wide->normal);
-    const lanes3 nb = lanes3_cross(wide->arm_b, wide->normal);
-    const lanes3 dw_a = lanes_sym3_apply(a->inverse_inertia, na);
-    const lanes3 dw_b = lanes_sym3_apply(b->inverse_inertia, nb);
-    const lanes3 dw = lanes3_add(dw_a, dw_b);
-    const lanes_sym3 both = lanes_sym3_add(a->inverse_inertia, b->inverse_inertia);
-    const lanes3 both_1 = lanes_sym3_apply(both, t1);
-    const lanes3 both_2 = lanes_sym3_apply(both, t2);
-    const lanes mass = a->inverse_mass + b->inverse_mass;
-    wide->k_nn = mass + lanes3_dot(na, dw_a) + lanes3_dot(nb, dw_b);
-    wide->k_n1 = lanes3_dot(dw, t1);
-    wide->k_n2 = lanes3_dot(dw, t2);
-    wide->k_11 = lanes3_dot(t1, both_1);
-    wide->k_12 = lanes3_dot(t2, both_1);
-    wide->k_22 = lanes3_dot(t2, both_2);
-    wide->twist_mass =
-        inverse_or_zero(lanes3_dot(wide->normal, lanes_sym3_apply(both, wide->normal)));
-    const lanes3 a1 = lanes3_cross(wide->arm_a, t1);
-    const lanes3 a2 = lanes3_cross(wide->arm_a, t2);
-    const lanes3 b1 = lanes3_cross(wide->arm_b, t1);
-    const lanes3 b2 = lanes3_cross(wide->arm_b, t2);
-    const lanes3 dw_a1 = lanes_sym3_apply(a->inverse_inertia, a1);
-    const lanes3 dw_a2 = lanes_sym3_apply(a->inverse_inertia, a2);
-    const lanes3 dw_b1 = lanes_sym3_apply(b->inverse_inertia, b1);
-    const lanes3 dw_b2 = lanes_sym3_apply(b->inverse_inertia, b2);
-    const lanes k11 = mass + lanes3_dot(a1, dw_a1) + lanes3_dot(b1, dw_b1);
-    const lanes k12 = lanes3_dot(a1, dw_a2) + lanes3_dot(b1, dw_b2);
-    const lanes k22 = mass + lanes3_dot(a2, dw_a2) + lanes3_dot(b2, dw_b2);
-    const lanes inverse = inverse_or_zero(k11 * k22 - k12 * k12);
-    wide->tangent_mass_11 = k22 * inverse;
-    wide->tangent_mass_12 = lanes_all(0.0f) - k12 * inverse;
-    wide->tangent_mass_22 = k11 * inverse;
-    for (uint32_t i = 0; i < wide->point_count; ++i) {
-        wide_point *point = &wide->points[i];
-        const lanes x = point->x;
-        const lanes y = point->y;
-        const lanes row = wide->k_nn + y * (wide->k_n1 + y * wide->k_11 + wide->k_n1) -
-                          x * (wide->k_n2 - x * wide->k_22 + wide->k_n2) -
-                          x * y * (wide->k_12 + wide->k_12);
-        const lanes_mask exists = lanes_less(lanes_all((float)i), count);
-        point->mass = lanes_select(exists, inverse_or_zero(row), lanes_all(0.0f));
-    }
-}
-
-static void load_impulses(const cairn_solver_context *context, wide_contact *wide) {
-    float normal[CAIRN_MANIFOLD_POINTS_MAX][CAIRN_LANES];
-    float tangent[4][CAIRN_LANES];
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_contact *contact =
-            &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
-        for (uint32_t k = 0; k < CAIRN_MANIFOLD_POINTS_MAX; ++k) {
-            normal[k][i] = contact->points[k].normal_impulse;
-            tangent[k][i] = contact->tangent_impulse[k];
-        }
-    }
-    const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
-    for (uint32_t k = 0; k < wide->point_count; ++k) {
-        memcpy(&wide->points[k].impulse, normal[k], sizeof normal[k]);
-        wide->points[k].impulse = wide->points[k].impulse * warm;
-    }
-    lanes stored[4]; // friction as a world vector, and twist
-    memcpy(stored, tangent, sizeof stored);
-    const lanes3 friction = lanes3_of(stored[0], stored[1], stored[2]);
-    wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent) * warm;
-    wide->friction_impulse[1] = lanes3_dot(friction, tangent2_of(wide)) * warm;
-    wide->twist_impulse = stored[3] * warm;
-}
-
-static void set_softness(const cairn_solver_context *context, wide_contact *wide,
-    const body_lanes *a, const body_lanes *b) {
-    const lanes zero = lanes_all(0.0f);
-    const lanes_mask both_move =
-        lanes_less(zero, a->inverse_mass) & lanes_less(zero, b->inverse_mass);
-    const lanes ratio = lanes_all(CAIRN_LIKE_MASS_RATIO);
-    const lanes_mask like_masses = lanes_less(a->inverse_mass, ratio * b->inverse_mass) &
-                                   lanes_less(b->inverse_mass, ratio * a->inverse_mass);
-    const cairn_softness *like = &context->like_softness;
-    const cairn_softness *soft = &context->contact_softness;
-    const cairn_softness *fixed = &context->static_softness;
-    const lanes rate = lanes_select(like_masses, lanes_all(like->rate), lanes_all(soft->rate));
-    const lanes mass_scale =
-        lanes_select(like_masses, lanes_all(like->mass_scale), lanes_all(soft->mass_scale));
-    const lanes impulse_scale =
-        lanes_select(like_masses, lanes_all(like->impulse_scale), lanes_all(soft->impulse_scale));
-    wide->rate = lanes_select(both_move, rate, lanes_all(fixed->rate));
-    wide->mass_scale = lanes_select(both_move, mass_scale, lanes_all(fixed->mass_scale));
-    wide->impulse_scale = lanes_select(both_move, impulse_scale, lanes_all(fixed->impulse_scale));
-}
-
-static void prepare_contact(
-    const cairn_solver_context *context, const uint32_t *order, wide_contact *wide) {
-    const void *motions_a[CAIRN_LANES];
-    const void *motions_b[CAIRN_LANES];
-    uint32_t point_count = 0;
-    uint32_t has_restitution = 0;
-    uint32_t has_material = 0;
-    fill_pair(context, context->contact_edges, order, &wide->pair);
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_constraint_edge *edge = &context->contact_edges[wide->pair.edge[i]];
-        const cairn_solver_manifold *manifold = &context->manifolds[edge->manifold];
-        motions_a[i] = &context->motions[edge->body_a];
-        motions_b[i] = &context->motions[edge->body_b];
-        const uint32_t points = (uint32_t)manifold->point_count;
-        point_count = points > point_count ? points : point_count;
-        has_restitution |= manifold->restitution > 0.0f ? 1u : 0u;
-        has_material |= manifold->static_friction > 0.0f ? 1u : 0u;
-    }
-    CAIRN_ASSERT(point_count >= 1 && point_count <= CAIRN_MANIFOLD_POINTS_MAX);
-    wide->point_count = point_count;
-    wide->has_restitution = has_restitution;
-    wide->has_material = has_material;
-    wide->summed_impulse = lanes_all(0.0f);
-    manifold_rows in;
-    load_manifolds(context, wide, &in);
-    const manifold_lanes *manifold = &in.manifold;
-    const motion_lanes motion_a = load_motions(motions_a);
-    const motion_lanes motion_b = load_motions(motions_b);
-    wide->friction = manifold->friction;
-    wide->restitution = manifold->restitution;
-    prepare_points(wide, manifold, &motion_a, &motion_b);
-    const body_lanes a = load_body(context, wide->pair.offset_a);
-    const body_lanes b = load_body(context, wide->pair.offset_b);
-    wide->has_turntable = any_turntable(&a) | any_turntable(&b);
-    compute_effective_masses(wide, &a, &b, manifold->point_count);
-    set_softness(context, wide, &a, &b);
-    load_impulses(context, wide);
-    if (has_material != 0) {
-        prepare_material(context, wide, manifold, &a, &b);
-    }
-    if (has_restitution != 0) {
-        atomic_store_explicit(context->restitution_found, 1, memory_order_relaxed);
     }
 }
 

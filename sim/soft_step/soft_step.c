@@ -234,8 +234,8 @@ static void gather(void *argument) {
     soft_step->overflow_context.has_locks = locks;
     cairn_solver_bodies_clear_forces(world);
     cairn_solver_bodies_prepare_gyroscopic(world);
-    contact_graph->edge_count =
-        cairn_active_contacts_gather(world, soft_step->solver_body_of, contact_graph->edges);
+    contact_graph->edge_count = cairn_active_contacts_gather(
+        world, soft_step->solver_body_of, soft_step->moving_count, contact_graph->edges);
     CAIRN_ASSERT(contact_graph->edge_count <= world->def.contact_capacity);
 }
 

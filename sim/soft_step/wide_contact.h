@@ -5,11 +5,18 @@
 
 #include "sim/soft_step/body_gather.h"
 
+// A velocity, displacement or impulse in manifold space: along n at c, and about t1 and t2.
+typedef struct normal_space {
+    lanes linear, angular_1, angular_2;
+} normal_space;
+
 typedef struct wide_point {
-    lanes x, y;       // it lies at c + x t1 + y t2
-    lanes separation; // m, at the start of the step
-    lanes mass;       // effective mass of its normal row alone
-    lanes impulse;    // N s, accumulated in one substep
+    lanes x, y;            // it lies at c + x t1 + y t2
+    lanes start;           // m, separation at the start of the step
+    lanes separation;      // m, now: bodies move between a biased pass and the relax pass after it
+    lanes mass;            // effective mass of its normal row alone
+    lanes impulse;         // N s, accumulated in one substep
+    normal_space response; // K (1, y, -x): what a unit normal impulse at the point changes
 } wide_point;
 
 typedef struct wide_contact {
@@ -18,11 +25,13 @@ typedef struct wide_contact {
     uint32_t has_turntable;   // 0 or 1: in some lane a body turns that impulses do not move
     uint32_t has_restitution; // 0 or 1: in some lane
     uint32_t has_material;    // 0 or 1: in some lane, more than friction and restitution
+    uint32_t kind;            // as of its edges: a sum of CAIRN_CONTACT_ON_STILL and so on
     lanes3 normal;            // from a to b
     lanes3 tangent;           // t1; t2 is normal x t1
     lanes3 arm_a;             // from the centres of mass to c
     lanes3 arm_b;
-    lanes k_nn, k_n1, k_n2, k_11, k_12, k_22;                // K of (u.n, w.t1, w.t2)
+    lanes_sym3 inverse_inertia_a;
+    lanes_sym3 inverse_inertia_b;
     lanes tangent_mass_11, tangent_mass_12, tangent_mass_22; // inverse response of (u.t1, u.t2)
     lanes twist_mass;
     lanes friction;
@@ -55,15 +64,41 @@ static inline lanes3 tangent2_of(const wide_contact *wide) {
     return lanes3_cross(wide->normal, wide->tangent);
 }
 
-static inline void apply_at_centre(
+// In the following, body a is NULL if the kind of the contact says that it stands still. Where that
+// is a constant, half of the work is left.
+
+// Applies an impulse at c and a torque to b, and the opposite to a.
+INLINE void apply_at_centre(
     const wide_contact *wide, body_lanes *a, body_lanes *b, lanes3 impulse, lanes3 torque) {
-    apply_impulse(a, wide->arm_a, b, wide->arm_b, impulse, torque);
+    if (a != NULL) {
+        subtract_impulse(a, impulse, lanes3_add(lanes3_cross(wide->arm_a, impulse), torque));
+    }
+    add_impulse(b, impulse, lanes3_add(lanes3_cross(wide->arm_b, impulse), torque));
 }
 
-static inline lanes3 relative_velocity(
-    const wide_contact *wide, const body_lanes *a, const body_lanes *b) {
-    return velocity_between(a, wide->arm_a, b, wide->arm_b);
+// The same without a torque.
+INLINE void push_at_centre(const wide_contact *wide, body_lanes *a, body_lanes *b, lanes3 impulse) {
+    if (a != NULL) {
+        subtract_impulse(a, impulse, lanes3_cross(wide->arm_a, impulse));
+    }
+    add_impulse(b, impulse, lanes3_cross(wide->arm_b, impulse));
 }
+
+// At c.
+INLINE lanes3 relative_velocity(
+    const wide_contact *wide, const body_lanes *a, const body_lanes *b) {
+    return a != NULL ? velocity_between(a, wide->arm_a, b, wide->arm_b)
+                     : velocity_at(b, wide->arm_b);
+}
+
+INLINE lanes3 relative_spin(const body_lanes *a, const body_lanes *b) {
+    return a != NULL ? lanes3_sub(b->angular_velocity, a->angular_velocity) : b->angular_velocity;
+}
+
+// K of (u.n, w.t1, w.t2).
+typedef struct normal_response {
+    lanes nn, n1, n2, t11, t12, t22;
+} normal_response;
 
 static inline lanes normal_impulse_sum(const wide_contact *wide) {
     lanes sum = wide->points[0].impulse;
