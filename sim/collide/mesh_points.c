@@ -149,3 +149,31 @@ bool cairn_mesh_corner_may_touch(const cairn_mesh_pair *pair, const cairn_local_
            neighbour_allows(pair, &next, at, normal, slack) &&
            neighbour_allows(pair, &last, at, normal, slack);
 }
+
+bool cairn_mesh_normal_may_touch(
+    const cairn_mesh_pair *pair, const cairn_local_triangle *triangle, cairn_vec3 normal) {
+    float along[3];
+    float size_squared = 0.0f;
+    uint32_t first = 0;
+    if (vec3_dot(normal, triangle->normal) < 0.0f) {
+        return false;
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        along[i] = vec3_dot(normal, triangle->corners[i]);
+        first = along[i] > along[first] ? i : first;
+        size_squared =
+            float_max(size_squared, vec3_length_squared(local_triangle_side(triangle, i)));
+    }
+    const float slack = CAIRN_MESH_FOREMOST * float_sqrt(size_squared);
+    const uint32_t next = first == 2 ? 0 : first + 1;
+    const uint32_t before = first == 0 ? 2 : first - 1;
+    const bool with_next = along[next] >= along[first] - slack;
+    const bool with_before = along[before] >= along[first] - slack;
+    if (with_next && with_before) {
+        return true;
+    }
+    if (with_next || with_before) {
+        return cairn_mesh_edge_may_touch(pair, triangle, with_next ? first : before, normal, slack);
+    }
+    return cairn_mesh_corner_may_touch(pair, triangle, first, normal, slack);
+}

@@ -66,3 +66,9 @@ bool cairn_mesh_edge_may_touch(const cairn_mesh_pair *pair, const cairn_local_tr
     uint32_t edge, cairn_vec3 normal, float slack);
 bool cairn_mesh_corner_may_touch(const cairn_mesh_pair *pair, const cairn_local_triangle *triangle,
     uint32_t corner, cairn_vec3 normal, float slack);
+// The same for the part of the triangle that is foremost along the normal: an edge, a corner, or
+// all of it. Corners within this fraction of the triangle's size of the foremost one are foremost,
+// too.
+#define CAIRN_MESH_FOREMOST 0.01f
+bool cairn_mesh_normal_may_touch(
+    const cairn_mesh_pair *pair, const cairn_local_triangle *triangle, cairn_vec3 normal);

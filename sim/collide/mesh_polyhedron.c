@@ -13,8 +13,6 @@
 #define FACE_SLOP_FRACTION 0.2f
 // Edges nearer to parallel than this sine have no axis of their own.
 #define PARALLEL_SINE 0.02f
-// Corners within this fraction of the triangle's size of the foremost one are foremost, too.
-#define FOREMOST_FRACTION 0.01f
 
 #define NO_SEPARATION (-3e38f)
 
@@ -217,36 +215,6 @@ static void add_on_face(const cairn_mesh_pair *pair, const cairn_convex_view *sh
         pair, &f, &polygons[count % 2], triangle, best->normal, TRIANGLE_AS_FACE, points);
 }
 
-// Whether the part of the triangle that is foremost along the normal of a face may touch it.
-static bool face_may_touch(
-    const cairn_mesh_pair *pair, const cairn_local_triangle *triangle, const axis *best) {
-    float along[3];
-    float size_squared = 0.0f;
-    uint32_t first = 0;
-    if (vec3_dot(best->normal, triangle->normal) < 0.0f) {
-        return false;
-    }
-    for (uint32_t i = 0; i < 3; ++i) {
-        along[i] = vec3_dot(best->normal, triangle->corners[i]);
-        first = along[i] > along[first] ? i : first;
-        size_squared =
-            float_max(size_squared, vec3_length_squared(local_triangle_side(triangle, i)));
-    }
-    const float slack = FOREMOST_FRACTION * float_sqrt(size_squared);
-    const uint32_t next = first == 2 ? 0 : first + 1;
-    const uint32_t before = first == 0 ? 2 : first - 1;
-    const bool with_next = along[next] >= along[first] - slack;
-    const bool with_before = along[before] >= along[first] - slack;
-    if (with_next && with_before) {
-        return true;
-    }
-    if (with_next || with_before) {
-        return cairn_mesh_edge_may_touch(
-            pair, triangle, with_next ? first : before, best->normal, slack);
-    }
-    return cairn_mesh_corner_may_touch(pair, triangle, first, best->normal, slack);
-}
-
 static void add_edges(const cairn_mesh_pair *pair, const cairn_convex_view *shape,
     const cairn_local_triangle *triangle, const axis *best, cairn_mesh_points *points) {
     const cairn_hull_edge *edge = &shape->edges[best->edge];
@@ -279,17 +247,20 @@ void cairn_collide_polyhedron_triangle(const cairn_mesh_pair *pair, const cairn_
         return;
     }
     const float slop = float_min(FACE_SLOP, FACE_SLOP_FRACTION * shape->inner);
-    if (lowest + slop >= float_max(face.separation, edge.separation) &&
+    const bool by_edge = edge.separation > face.separation + 0.1f * slop;
+    const float slack = CAIRN_MESH_FOREMOST * vec3_length(local_triangle_side(triangle, edge.side));
+    const bool may = by_edge
+                         ? cairn_mesh_edge_may_touch(pair, triangle, edge.side, edge.normal, slack)
+                         : cairn_mesh_normal_may_touch(pair, triangle, face.normal);
+    // The shortest way out of a triangle may lead over its edge, into a neighbour that goes on
+    // there. Then it must leave along the normal: no other triangle would hold it.
+    if ((!may || lowest + slop >= float_max(face.separation, edge.separation)) &&
         add_on_triangle(pair, shape, triangle, points) > 0) {
         return;
     }
-    if (edge.separation > face.separation + 0.1f * slop) {
-        const float slack =
-            FOREMOST_FRACTION * vec3_length(local_triangle_side(triangle, edge.side));
-        if (cairn_mesh_edge_may_touch(pair, triangle, edge.side, edge.normal, slack)) {
-            add_edges(pair, shape, triangle, &edge, points);
-        }
-    } else if (face_may_touch(pair, triangle, &face)) {
+    if (may && by_edge) {
+        add_edges(pair, shape, triangle, &edge, points);
+    } else if (may) {
         add_on_face(pair, shape, triangle, &face, points);
     }
 }
