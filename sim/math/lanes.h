@@ -175,6 +175,52 @@ __attribute__((always_inline)) static inline void lanes_scatter_rows(
         _mm256_storeu_ps(rows[i], (__m256)transposed[i]);
     }
 }
+#elif CAIRN_LANES == 16 && defined(__AVX512F__) && defined(__AVX512DQ__)
+// Each vector is two rows, i and i + 8: both halves are transposed as above.
+__attribute__((always_inline)) static inline void lanes_transpose(__m512 r[8]) {
+    __m512 t[8];
+    __m512d s[8];
+    for (int i = 0; i < 8; i += 2) {
+        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        s[i] = _mm512_castps_pd(_mm512_shuffle_ps(t[i], t[i + 2], 0x44));
+        s[i + 1] = _mm512_castps_pd(_mm512_shuffle_ps(t[i], t[i + 2], 0xee));
+        s[i + 2] = _mm512_castps_pd(_mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44));
+        s[i + 3] = _mm512_castps_pd(_mm512_shuffle_ps(t[i + 1], t[i + 3], 0xee));
+    }
+    const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+    const __m512i high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    for (int i = 0; i < 4; ++i) {
+        r[i] = _mm512_castpd_ps(_mm512_permutex2var_pd(s[i], low, s[i + 4]));
+        r[i + 4] = _mm512_castpd_ps(_mm512_permutex2var_pd(s[i], high, s[i + 4]));
+    }
+}
+__attribute__((always_inline)) static inline void lanes_load_rows(
+    const float *const *rows, lanes out[CAIRN_ROW_FLOATS]) {
+    __m512 r[8];
+    for (int i = 0; i < 8; ++i) {
+        const __m512 lower = _mm512_castps256_ps512(_mm256_loadu_ps(rows[i]));
+        r[i] = _mm512_insertf32x8(lower, _mm256_loadu_ps(rows[i + 8]), 1);
+    }
+    lanes_transpose(r);
+    for (int i = 0; i < 8; ++i) {
+        out[i] = (lanes)r[i];
+    }
+}
+__attribute__((always_inline)) static inline void lanes_scatter_rows(
+    const lanes in[CAIRN_ROW_FLOATS], float *const *rows) {
+    __m512 r[8];
+    for (int i = 0; i < 8; ++i) {
+        r[i] = (__m512)in[i];
+    }
+    lanes_transpose(r);
+    for (int i = 0; i < 8; ++i) {
+        _mm256_storeu_ps(rows[i], _mm512_castps512_ps256(r[i]));
+        _mm256_storeu_ps(rows[i + 8], _mm512_extractf32x8_ps(r[i], 1));
+    }
+}
 #elif CAIRN_LANES == 4 && defined(__SSE2__)
 __attribute__((always_inline)) static inline void lanes_transpose(lanes r[4]) {
     const __m128 a = _mm_unpacklo_ps((__m128)r[0], (__m128)r[1]);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "sim/soft_step/solver.h"
 
+// Worlds with room for so many bodies have sixteen lanes, where the CPU has instructions for them.
+#define BODIES_OF_SIXTEEN 256
+
 #define DECLARE(name)                                                                              \
     extern const cairn_constraint_kernel cairn_contact_##name;                                     \
     extern const cairn_constraint_kernel cairn_joint_##name;                                       \
@@ -35,16 +38,19 @@ static bool find_eight(cairn_kernel *out) {
     return WITHOUT_INSTRUCTIONS(lanes8, 8);
 }
 
-// Eight even where there are sixteen: colours of a small world do not fill wider groups. But with
-// the instructions of AVX-512, which has twice as many registers. A caller that asks for eight gets
-// the other kernel, so tests on such a CPU run both.
-static cairn_kernel best(void) {
+// Sixteen take hardly longer than eight, because most of a visit is one chain of dependent
+// operations. But the colours of a small world do not fill them: it has eight, with the
+// instructions of AVX-512, which has twice as many registers. A caller that asks for eight gets the
+// other kernel, so tests on such a CPU run both.
+cairn_kernel cairn_kernel_for(uint32_t bodies) {
 #ifdef CAIRN_KERNELS_AVX512
     DECLARE(lanes8_avx512)
+    DECLARE(lanes16_avx512)
     if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
-        return KERNEL(lanes8_avx512, 8);
+        return bodies < BODIES_OF_SIXTEEN ? KERNEL(lanes8_avx512, 8) : KERNEL(lanes16_avx512, 16);
     }
 #endif
+    (void)bodies;
     return __builtin_cpu_supports("avx2") ? KERNEL(lanes8_avx2, 8) : KERNEL(lanes4, 4);
 }
 #else
@@ -52,7 +58,8 @@ static bool find_eight(cairn_kernel *out) {
     return WITHOUT_INSTRUCTIONS(lanes8, 8);
 }
 
-static cairn_kernel best(void) {
+cairn_kernel cairn_kernel_for(uint32_t bodies) {
+    (void)bodies;
     return KERNEL(lanes4, 4);
 }
 #endif
@@ -70,9 +77,6 @@ static bool find_sixteen(cairn_kernel *out) {
 
 bool cairn_kernel_of(uint32_t lanes, cairn_kernel *out) {
     switch (lanes) {
-    case 0:
-        *out = best();
-        return true;
     case 1:
         *out = KERNEL(lanes1, 1);
         return true;

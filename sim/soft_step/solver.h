@@ -156,6 +156,7 @@ typedef struct cairn_kernel {
     const cairn_constraint_kernel *joints;
 } cairn_kernel;
 
-// The kernel for a number of lanes; 0: the one that suits the CPU best, which is no other's where
-// there is AVX-512. False for a number that is not supported.
+// The kernel that suits this CPU and a world with room for so many bodies best.
+cairn_kernel cairn_kernel_for(uint32_t bodies);
+// The kernel for a number of lanes. False for a number that is not supported.
 bool cairn_kernel_of(uint32_t lanes, cairn_kernel *out);

@@ -26,8 +26,10 @@ static void allocate_all(cairn_scratch *scratch, cairn_arena *from, const cairn_
 
 cairn_status cairn_scratch_create(
     cairn_scratch *scratch, const cairn_world_def *def, uint32_t lanes, cairn_allocator *take) {
-    const bool known = cairn_kernel_of(lanes, &scratch->soft_step.wide_kernel) &&
-                       cairn_kernel_of(1, &scratch->soft_step.overflow_kernel);
+    cairn_soft_step *soft_step = &scratch->soft_step;
+    soft_step->wide_kernel = cairn_kernel_for(def->body_capacity);
+    const bool known = (lanes == 0 || cairn_kernel_of(lanes, &soft_step->wide_kernel)) &&
+                       cairn_kernel_of(1, &soft_step->overflow_kernel);
     CAIRN_ASSERT(known);
     cairn_arena measure = {.memory = NULL};
     allocate_all(scratch, &measure, def);
@@ -58,9 +60,9 @@ cairn_status cairn_world_set_parallel(cairn_world *world, const cairn_parallel *
 
 cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
     CAIRN_ASSERT(world->trace_hook == NULL);
-    cairn_kernel kernel;
+    cairn_kernel kernel = {.lanes = 0};
     cairn_scratch scratch = {.memory = NULL};
-    if (!cairn_kernel_of(lanes, &kernel)) {
+    if (lanes != 0 && !cairn_kernel_of(lanes, &kernel)) {
         return CAIRN_INVALID_ARGUMENT;
     }
     const cairn_status status = cairn_scratch_create(&scratch, &world->def, lanes, calloc);
@@ -70,7 +72,7 @@ cairn_status cairn_world_set_lanes(cairn_world *world, uint32_t lanes) {
     free(world->scratch->memory);
     *world->scratch = scratch;
     cairn_manifold_pool_clear(world);
-    CAIRN_ASSERT(cairn_world_lanes(world) == kernel.lanes);
+    CAIRN_ASSERT(lanes == 0 || cairn_world_lanes(world) == kernel.lanes);
     return CAIRN_OK;
 }
 
