@@ -52,7 +52,7 @@ typedef struct stage_clock {
 
 static void note_stage(void *context, uint32_t stage) {
     stage_clock *clock = context;
-    const uint64_t now_ns = cairn_system_now_ns();
+    const uint64_t now_ns = cairn_monotonic_ns();
     clock->spent_ns[stage] += now_ns - clock->mark_ns;
     clock->mark_ns = now_ns;
 }
@@ -101,10 +101,10 @@ static void time_steps(
         bench_scene_disturb(scene, world);
         const double main_us = cpu_us(CLOCK_THREAD_CPUTIME_ID);
         const double all_us = cpu_us(CLOCK_PROCESS_CPUTIME_ID);
-        const uint64_t begin_ns = cairn_system_now_ns();
+        const uint64_t begin_ns = cairn_monotonic_ns();
         clock.mark_ns = begin_ns;
         cairn_world_step(world, NULL, 0);
-        times_us[i] = (double)(cairn_system_now_ns() - begin_ns) / 1e3;
+        times_us[i] = (double)(cairn_monotonic_ns() - begin_ns) / 1e3;
         run->figures[BENCH_CPU_MAIN] += (cpu_us(CLOCK_THREAD_CPUTIME_ID) - main_us) / (double)steps;
         run->figures[BENCH_CPU_ALL] += (cpu_us(CLOCK_PROCESS_CPUTIME_ID) - all_us) / (double)steps;
     }
@@ -118,9 +118,9 @@ static void time_hashes(const bench_scene *scene, cairn_world *world, bench_run 
     double times_us[HASHED_STEPS];
     for (int i = 0; i < HASHED_STEPS; ++i) {
         bench_scene_step(scene, world);
-        const uint64_t begin_ns = cairn_system_now_ns();
+        const uint64_t begin_ns = cairn_monotonic_ns();
         run->hash = cairn_world_hash_read(world).visible;
-        times_us[i] = (double)(cairn_system_now_ns() - begin_ns) / 1e3;
+        times_us[i] = (double)(cairn_monotonic_ns() - begin_ns) / 1e3;
     }
     run->figures[BENCH_HASH] = bench_spread_of(times_us, HASHED_STEPS).median;
 }

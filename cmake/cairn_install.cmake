@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The libraries as a game sees them: cairn::rules, cairn::sim, cairn::client, cairn::client_uv, cairn::server, cairn::storm.
-# Inside a build (add_subdirectory) each stands for the modules it consists of. `cmake --install` installs each as one static
-# library and, apart from the storm, one shared library, for find_package(cairn) and pkg-config.
+# The libraries as a game sees them: cairn::rules, cairn::sim, cairn::client, cairn::client_uv, cairn::server, cairn::storm,
+# cairn::programs. Inside a build (add_subdirectory) each stands for the modules it consists of. `cmake --install` installs each
+# as one static library and, apart from the storm and the programs, one shared library, for find_package(cairn) and pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -51,12 +51,13 @@ function(cairn_install_library target kind name)
         COMPONENT development)
 endfunction()
 
-# cairn_product(NAME client ROOMS client_lib base ... HEADERS client sim ... [PRODUCTS sim] [LIBRARIES PkgConfig::X m]
-#     [PACKAGES libsodium])
-# ROOMS are all modules in it, HEADERS those of which a shared library exports the functions (none: there is no shared
-# library). PRODUCTS are linked with it.
+# cairn_product(NAME client ROOMS client_lib base ... HEADERS client sim ... [FUNCTIONS cairnd_main] [PRODUCTS sim]
+#     [LIBRARIES PkgConfig::X m] [PACKAGES libsodium] [LENDS] [OPTIONS -Wl,...])
+# ROOMS are all modules in it, HEADERS those of which a shared library exports the functions, with FUNCTIONS (none: there is
+# no shared library). PRODUCTS are linked with it. LENDS: a program with the static library loads rules files, and lends them
+# its functions (rules_file/CMakeLists.txt). OPTIONS are of every link with it.
 function(cairn_product)
-    cmake_parse_arguments(P "" "NAME" "ROOMS;HEADERS;PRODUCTS;LIBRARIES;PACKAGES" ${ARGN})
+    cmake_parse_arguments(P "LENDS" "NAME" "ROOMS;HEADERS;FUNCTIONS;PRODUCTS;LIBRARIES;PACKAGES;OPTIONS" ${ARGN})
     list(TRANSFORM P_ROOMS PREPEND cairn_ OUTPUT_VARIABLE rooms)
     set(build cairn_${P_NAME}_build)
     add_library(${build} INTERFACE)
@@ -81,12 +82,22 @@ function(cairn_product)
     list(TRANSFORM P_PRODUCTS REPLACE "(.+)" "cairn_\\1_static" OUTPUT_VARIABLE static_products)
     add_library(cairn_${P_NAME}_static STATIC ${objects})
     target_link_libraries(cairn_${P_NAME}_static PUBLIC ${static_products} ${P_INTERFACE} PRIVATE ${P_LIBRARIES})
+    if(P_LENDS)
+        target_link_options(cairn_${P_NAME}_static INTERFACE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:LINKER:-u,cairn_rules_may_import>
+            $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:LINKER:--dynamic-list=$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/cairn/rules.list>)
+        list(APPEND P_OPTIONS_PKGCONFIG -Wl,-u,cairn_rules_may_import -Wl,--dynamic-list=\${libdir}/cairn/rules.list)
+    endif()
+    target_link_options(cairn_${P_NAME}_static INTERFACE ${P_OPTIONS})
+    list(JOIN P_OPTIONS_PKGCONFIG " " options)
+    list(JOIN P_OPTIONS " " P_OPTIONS)
+    string(APPEND options " ${P_OPTIONS}")
     cairn_install_library(cairn_${P_NAME}_static static ${P_NAME})
-    cairn_install_pkgconfig(${P_NAME} "${P_PRODUCTS}" "${P_PACKAGES}" "${P_LIBRARIES}")
+    cairn_install_pkgconfig(${P_NAME} "${P_PRODUCTS}" "${P_PACKAGES}" "${P_LIBRARIES}" "${options}")
     if(NOT shared OR NOT P_HEADERS)
         return()
     endif()
     cairn_public_functions(names ${P_HEADERS})
+    list(APPEND names ${P_FUNCTIONS})
     list(JOIN names "; " names)
     set(map ${PROJECT_BINARY_DIR}/lib/cairn_${P_NAME}.map)
     file(CONFIGURE OUTPUT ${map} CONTENT "CAIRN_${major} { global: @names@; local: *; };\n" @ONLY)
@@ -101,7 +112,7 @@ function(cairn_product)
 endfunction()
 
 # cairn-client.pc and so on: --static adds what a static library needs.
-function(cairn_install_pkgconfig name products packages libraries)
+function(cairn_install_pkgconfig name products packages libraries options)
     list(TRANSFORM products PREPEND cairn-)
     list(JOIN products ", " requires)
     list(JOIN packages ", " requires_private)
@@ -124,7 +135,7 @@ Requires: @requires@
 Requires.private: @requires_private@
 Cflags: -I${includedir} @flags@
 Libs: -L${libdir} -lcairn_@name@
-Libs.private: @libs_private@
+Libs.private: @options@ @libs_private@
 ]=])
     install(FILES ${PROJECT_BINARY_DIR}/lib/cairn-${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT development)
@@ -142,25 +153,40 @@ if(TARGET cairn_client_uv)
     cairn_product(NAME client_uv ROOMS client_uv base HEADERS client_uv PRODUCTS client LIBRARIES PkgConfig::LIBUV PACKAGES libuv)
 endif()
 if(TARGET cairn_server_uv)
-    set(server_rooms ${rules_file} server_uv server recording scene_worlds scene recorder bridge net schema checksum sim base)
-    set(server_libraries PkgConfig::SODIUM PkgConfig::ZSTD PkgConfig::LIBUV m ${CMAKE_DL_LIBS})
-    cairn_product(NAME server ROOMS ${server_rooms} LIBRARIES ${server_libraries} PACKAGES libsodium libzstd libuv
-        HEADERS ${sim_headers} scene server server_lag server_statistics server_uv recording token)
+    # With cairnd as a function (cairn/programs.h).
+    set(server_rooms cairnd daemon program rules_trial scene_file ${rules_file} server_uv server recording scene_worlds scene
+        recorder bridge net schema checksum sim base)
+    set(server_libraries PkgConfig::SODIUM PkgConfig::ZSTD PkgConfig::LIBUV PkgConfig::JANSSON m ${CMAKE_DL_LIBS})
+    cairn_product(NAME server ROOMS ${server_rooms} LIBRARIES ${server_libraries} PACKAGES libsodium libzstd libuv jansson
+        HEADERS ${sim_headers} scene server server_lag server_statistics server_uv recording token FUNCTIONS cairnd_main LENDS)
 endif()
 if(TARGET cairn_storm)
     cairn_product(NAME storm ROOMS storm client_probe PRODUCTS server client)
+endif()
+if(TARGET cairn_bot)
+    # The other programs as functions. cairn-replay steps worlds that it damages on purpose.
+    cairn_product(NAME programs ROOMS bot ctl rules replay_verbs replay explain picture gltf workers fused
+        PRODUCTS storm client_uv server client LIBRARIES PkgConfig::PNG m PACKAGES libpng
+        OPTIONS -Wl,--wrap=cairn_world_validate)
+    if(TARGET cairn_programs_static)
+        add_dependencies(cairn_programs_static cairn_fused)
+    endif()
 endif()
 
 if(CAIRN_INSTALL)
     install(TARGETS cairn_rules_flags EXPORT cairn_rules)
     install(EXPORT cairn_rules FILE cairn_rules.cmake NAMESPACE cairn:: DESTINATION ${package} COMPONENT development)
+    if(TARGET cairn_rules_file)
+        install(FILES ${PROJECT_BINARY_DIR}/rules_file/exported.list RENAME rules.list
+            DESTINATION ${CMAKE_INSTALL_LIBDIR}/cairn COMPONENT development)
+    endif()
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cairn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
     configure_package_config_file(cmake/cairnConfig.cmake.in ${PROJECT_BINARY_DIR}/cairnConfig.cmake
         INSTALL_DESTINATION ${package})
     write_basic_package_version_file(${PROJECT_BINARY_DIR}/cairnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
     install(FILES ${PROJECT_BINARY_DIR}/cairnConfig.cmake ${PROJECT_BINARY_DIR}/cairnConfigVersion.cmake
         DESTINATION ${package} COMPONENT development)
-    foreach(program cairnd cairn-token cairn-ctl cairn-bot cairn-replay cairn-rules cairn-demo)
+    foreach(program cairnd cairn-token cairn-ctl cairn-bot cairn-replay cairn-rules cairn-scene cairn-demo)
         if(TARGET ${program})
             install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
             # Each program prints its manual page and its completion from its table of flags.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A game's own server, with every flag of cairnd. Link cairn_cairnd.
+// A game's own server, with every flag of cairnd. Link cairn::server.
 
 #include <cairn/programs.h>
 

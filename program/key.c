@@ -131,7 +131,7 @@ bool cairn_token_source_read(cairn_token_source *source, uint8_t token[CAIRN_CON
             CAIRN_CONNECT_TOKEN_SIZE);
         return size == CAIRN_CONNECT_TOKEN_SIZE;
     }
-    if (!source->key.given || source->server.family == 0) {
+    if (!source->key.given || source->server.count == 0) {
         snprintf(error, CAIRN_TOKEN_SOURCE_ERROR_SIZE,
             "either --token or --key and --server are needed; --help explains them");
         return false;
@@ -146,8 +146,8 @@ bool cairn_token_source_read(cairn_token_source *source, uint8_t token[CAIRN_CON
         .create_unix_s = (uint64_t)time(NULL),
         .lifetime_s = 30,
         .timeout_s = 5,
-        .server_addresses = &source->server,
-        .server_count = 1,
+        .server_addresses = source->server.addresses,
+        .server_count = source->server.count,
         .private_key = source->key.bytes,
         .user_data = user_data,
         .entropy = entropy};

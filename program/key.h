@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/host.h"
 #include <cairn/token.h>
-#include <cairn/types.h>
 
 // Parses 64 hexadecimal digits; white space around them is allowed. False: not a key.
 bool cairn_key_parse(const char *text, size_t size, uint8_t key[CAIRN_KEY_SIZE]);
@@ -38,7 +38,7 @@ const char *cairn_key_flag_public(void *out, const char *value, bool first);
 typedef struct cairn_token_source {
     const char *file; // "-": standard input; NULL: issue one with what follows
     cairn_key key;
-    cairn_address server; // family 0: not given
+    cairn_host server; // no address: not given
     uint64_t protocol_id;
     uint64_t client_id;
     bool is_operator;

@@ -11,7 +11,7 @@
 void cairn_progress_begin(cairn_progress *p, const char *what, uint64_t total) {
     *p = (cairn_progress){.what = what,
         .total = total,
-        .begin_ns = cairn_system_now_ns(),
+        .begin_ns = cairn_monotonic_ns(),
         .terminal = isatty(STDERR_FILENO) == 1};
 }
 
@@ -38,7 +38,7 @@ void cairn_progress_step(cairn_progress *p, uint64_t more) {
     if (!p->terminal || p->calls % 64 != 0) {
         return;
     }
-    const uint64_t now_ns = cairn_system_now_ns();
+    const uint64_t now_ns = cairn_monotonic_ns();
     const uint64_t last_ns = p->shown_ns == 0 ? p->begin_ns + CAIRN_NS_PER_S * 9 / 10 : p->shown_ns;
     if (now_ns > last_ns + CAIRN_NS_PER_S / 10) {
         char text[80];

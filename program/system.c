@@ -8,7 +8,7 @@
 
 #include <cairn/types.h>
 
-uint64_t cairn_system_now_ns(void) {
+uint64_t cairn_monotonic_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * CAIRN_NS_PER_S + (uint64_t)now.tv_nsec;

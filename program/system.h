@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t cairn_system_now_ns(void);      // monotonic
+uint64_t cairn_monotonic_ns(void);       // monotonic
 void cairn_system_sleep_ms(uint32_t ms); // returns early if a signal arrives
 // The process writes no core file and shows its memory to no debugger of its user: it holds keys.
 void cairn_system_forbid_core_dumps(void);

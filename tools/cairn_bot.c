@@ -376,8 +376,8 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
             CAIRN_FLAG_TEXT, .out = &token->file},
         {"--key", NULL, "FILE", "issue a connect token with the servers' private key instead",
             CAIRN_FLAG_CUSTOM, .out = &token->key, .read = cairn_key_flag_file, .secret = true},
-        {"--server", NULL, "ADDRESS:PORT", "the issued token names this server", CAIRN_FLAG_ADDRESS,
-            .out = &token->server, .least = 1},
+        {"--server", NULL, "HOST:PORT", "the issued token names this server; repeatable",
+            CAIRN_FLAG_CUSTOM, .out = &token->server, .read = cairn_host_flag},
         {"--protocol-id", NULL, "ID", "of the issued token (0x636169726e)", CAIRN_FLAG_U64,
             .out = &token->protocol_id},
         {"--client-id", NULL, "ID", "of the issued token (1)", CAIRN_FLAG_U64,
@@ -414,7 +414,7 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
     };
     cairn_flags_program program = {
         .name = "cairn-bot",
-        .usage = "--token FILE | --key FILE --server ADDRESS:PORT [FLAGS]",
+        .usage = "--token FILE | --key FILE --server HOST:PORT [FLAGS]",
         .about = "A client without a screen: joins a server, plays, and prints statistics as JSON.",
         .notes = "Exits with 0 when all is well, 1 when it did not play, 2 when a flag is wrong, "
                  "and 3 when its\n"

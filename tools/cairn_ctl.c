@@ -209,8 +209,8 @@ static int run_file(operator_session *o, const char *path) {
 static cairn_flags_result read_flags(
     int argc, char **argv, operator_session *o, cairn_flags_program *program) {
     const cairn_flag flags[] = {
-        {"--server", NULL, "ADDRESS:PORT", "where the server is; with --key", CAIRN_FLAG_ADDRESS,
-            .out = &o->token.server, .least = 1},
+        {"--server", NULL, "HOST:PORT", "where the server is; with --key", CAIRN_FLAG_CUSTOM,
+            .out = &o->token.server, .read = cairn_host_flag},
         {"--key", NULL, "FILE", "the servers' private key: issues an operator's connect token",
             CAIRN_FLAG_CUSTOM, .out = &o->token.key, .read = cairn_key_flag_file, .secret = true},
         {"--protocol-id", NULL, "ID", "of the issued token (0x636169726e)", CAIRN_FLAG_U64,

@@ -41,7 +41,7 @@ static void on_signal(int signal_number) {
 }
 
 static double now_s(void) {
-    return (double)cairn_system_now_ns() * 1e-9;
+    return (double)cairn_monotonic_ns() * 1e-9;
 }
 
 static bool put_path(char out[PATH_SIZE], const char *folder, const char *name) {

@@ -15,6 +15,7 @@
 #include "net/sign.h"
 #include "net/token.h"
 #include "program/flags.h"
+#include "program/host.h"
 #include "program/key.h"
 #include "program/output_file.h"
 #include "program/system.h"
@@ -29,10 +30,7 @@ typedef struct options {
     uint64_t client_id;
     uint32_t lifetime_s;
     int32_t timeout_s;
-    struct {
-        cairn_address list[CAIRN_TOKEN_SERVERS_MAX];
-        uint32_t count;
-    } servers;
+    cairn_host servers;
     uint8_t user_data[CAIRN_TOKEN_USER_DATA_SIZE];
     bool is_operator;
     const char *room;
@@ -109,7 +107,7 @@ static int issue_token(options *o) {
         .create_unix_s = (uint64_t)time(NULL),
         .lifetime_s = o->lifetime_s,
         .timeout_s = o->timeout_s,
-        .server_addresses = o->servers.list,
+        .server_addresses = o->servers.addresses,
         .server_count = o->servers.count,
         .private_key = o->key.bytes,
         .user_data = o->user_data,
@@ -181,20 +179,6 @@ static int print_info(const options *o) {
     return EXIT_SUCCESS;
 }
 
-static const char *add_server(void *out, const char *value, bool first) {
-    options *o = out;
-    (void)first;
-    if (o->servers.count == CAIRN_TOKEN_SERVERS_MAX) {
-        return "a connect token names at most 32 servers";
-    }
-    cairn_address *server = &o->servers.list[o->servers.count];
-    if (!cairn_address_parse(value, server) || server->port == 0) {
-        return "must be an address with a port, such as 127.0.0.1:40000 or [::1]:40000";
-    }
-    o->servers.count += 1;
-    return NULL;
-}
-
 static const char *set_timeout(void *out, const char *value, bool first) {
     (void)first;
     const bool negative = value[0] == '-';
@@ -229,9 +213,9 @@ static cairn_flags_result read_flags(int argc, char **argv, options *o, const ch
             CAIRN_FLAG_TEXT, .out = &o->out, .verbs = "keygen signing-key issue"},
         {"--key", NULL, "FILE", "the servers' private key; required", CAIRN_FLAG_CUSTOM,
             .out = &o->key, .read = cairn_key_flag_file, .verbs = "issue", .secret = true},
-        {"--server", NULL, "ADDRESS:PORT",
+        {"--server", NULL, "HOST:PORT",
             "a server that accepts the token; required, repeatable, tried in order",
-            CAIRN_FLAG_CUSTOM, .out = o, .read = add_server, .verbs = "issue"},
+            CAIRN_FLAG_CUSTOM, .out = &o->servers, .read = cairn_host_flag, .verbs = "issue"},
         {"--protocol-id", NULL, "ID", "as the servers have it (0x636169726e)", CAIRN_FLAG_U64,
             .out = &o->protocol_id, .verbs = "issue"},
         {"--client-id", NULL, "ID", "the client's id; one connection at a time (a random one)",

@@ -5,6 +5,8 @@
 #include <uv.h>
 
 #include "base/assert.h"
+#include "program/addrinfo.h"
+#include "program/host.h"
 #include "program/sockaddr.h"
 #include <cairn/client.h>
 #include <cairn/types.h>
@@ -12,13 +14,23 @@
 // A socket is opened when the first datagram is sent to a server of its family.
 enum { SOCKET_IPV4 = 0, SOCKET_IPV6 = 1, SOCKETS = 2 };
 
+typedef struct lookup {
+    uv_getaddrinfo_t request;
+    struct cairn_client_uv *driver;
+    struct lookup *next;
+    cairn_client_uv_on_found on_found;
+    void *user;
+    cairn_host host; // an address that was given
+} lookup;
+
 struct cairn_client_uv {
     cairn_client_uv_config config;
     uv_loop_t own_loop;
     uv_loop_t *loop;
     uv_timer_t timer;
     uv_udp_t *sockets[SOCKETS]; // NULL: not open; freed when libuv has closed them
-    uint32_t open_handles;      // of libuv
+    uint32_t open_handles;      // of libuv, and look-ups
+    struct lookup *lookups;     // that are under way
     bool closing;
     uint64_t first_frame_ns;
     uint64_t frames; // since first_frame_ns
@@ -167,16 +179,70 @@ cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_cl
     return CAIRN_OK;
 }
 
-static void on_closed(uv_handle_t *handle) {
-    cairn_client_uv *driver = handle->data;
+static void release(cairn_client_uv *driver) {
     CAIRN_ASSERT(driver->open_handles > 0);
     driver->open_handles--;
-    if (handle->type == UV_UDP) {
-        free(handle);
-    }
     if (driver->closing && driver->open_handles == 0 && driver->loop != &driver->own_loop) {
         free(driver);
     }
+}
+
+static void on_closed(uv_handle_t *handle) {
+    cairn_client_uv *driver = handle->data;
+    if (handle->type == UV_UDP) {
+        free(handle);
+    }
+    release(driver);
+}
+
+static void on_found(uv_getaddrinfo_t *request, int status, struct addrinfo *found) {
+    lookup *done = (lookup *)request->data;
+    cairn_client_uv *driver = done->driver;
+    cairn_host *host = &done->host;
+    lookup **at = &driver->lookups;
+    while (*at != done) {
+        at = &(*at)->next;
+    }
+    *at = done->next;
+    if (host->count == 0) {
+        cairn_host_add_all(host, found);
+    }
+    uv_freeaddrinfo(found);
+    if (!driver->closing) {
+        const char *why = status == UV_EAI_AGAIN
+                              ? "no name server answered for this name; try again later"
+                          : status == UV_EAI_MEMORY || status == UV_ENOMEM
+                              ? "there is not enough memory to look this name up"
+                              : "this name has no address";
+        done->on_found(done->user, host->addresses, host->count, host->count > 0 ? "" : why);
+    }
+    free(done);
+    release(driver);
+}
+
+cairn_status cairn_client_uv_find(
+    cairn_client_uv *driver, const char *host, cairn_client_uv_on_found found, void *user) {
+    CAIRN_ASSERT(driver != NULL && host != NULL && found != NULL && !driver->closing);
+    const struct addrinfo hints = cairn_host_hints();
+    cairn_host_text split;
+    if (!cairn_host_split(host, &split)) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    lookup *begun = calloc(1, sizeof *begun);
+    if (begun == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    *begun = (lookup){.driver = driver, .next = driver->lookups, .on_found = found, .user = user};
+    (void)cairn_host_add_address(&begun->host, host);
+    begun->request.data = begun;
+    if (uv_getaddrinfo(driver->loop, &begun->request, on_found, split.name, split.port, &hints) !=
+        0) {
+        free(begun);
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    driver->lookups = begun;
+    driver->open_handles++;
+    return CAIRN_OK;
 }
 
 static void close_sockets(cairn_client_uv *driver) {
@@ -201,6 +267,9 @@ void cairn_client_uv_close(cairn_client_uv *driver) {
     }
     driver->closing = true;
     close_sockets(driver);
+    for (lookup *each = driver->lookups; each != NULL; each = each->next) {
+        (void)uv_cancel((uv_req_t *)&each->request);
+    }
     uv_close((uv_handle_t *)&driver->timer, on_closed);
     if (driver->loop == &driver->own_loop) {
         uv_run(driver->loop, UV_RUN_DEFAULT);

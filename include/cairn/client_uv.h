@@ -11,6 +11,7 @@
 #include <cairn/client.h>
 #include <cairn/status.h>
 #include <cairn/token.h>
+#include <cairn/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,8 +36,20 @@ typedef struct cairn_client_uv_config {
 // CAIRN_IO_FAILED: libuv could not create a loop; usually the process is out of file descriptors.
 cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_client_uv **out);
 // Closes sockets and timer. A driver with a loop of its own is freed before this returns; a driver
-// on the host's loop is freed when that loop has run the closing callbacks. NULL is allowed.
+// on the host's loop is freed when that loop has run the closing callbacks. A look-up that a thread
+// has begun is waited for. NULL is allowed.
 void cairn_client_uv_close(cairn_client_uv *driver);
+
+// The addresses of a host, in the order in which a client tries them: server_addresses of a
+// cairn_token_request. Valid during the call. If `count` is 0, the host has no address, and
+// `why` says why in one sentence.
+typedef void (*cairn_client_uv_on_found)(
+    void *user, const cairn_address *addresses, uint32_t count, const char *why);
+// Looks up a host with a port, such as "localhost:40000", "example.net:40000" or "[::1]:40000", on
+// a thread of libuv. The loop calls `on_found` once, later; not at all if the driver was closed
+// before. CAIRN_INVALID_ARGUMENT: `host` has no name or no port. CAIRN_OUT_OF_MEMORY.
+cairn_status cairn_client_uv_find(
+    cairn_client_uv *driver, const char *host, cairn_client_uv_on_found on_found, void *user);
 
 // Calls cairn_client_connect with the present time, sends, and returns what that call returned.
 bool cairn_client_uv_connect(

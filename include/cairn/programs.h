@@ -8,8 +8,8 @@
 //     }
 //
 // Each takes the rules, which are registered (cairn/rules_registry.h), and the command line of the
-// program of its name, and returns its exit code. To be called once, from main. In CMake each is a
-// library: cairn_cairnd, cairn_bot, cairn_replay_verbs, cairn_rules, cairn_ctl.
+// program of its name, and returns its exit code. To be called once, from main. cairnd_main is in
+// cairn::server, the others are in cairn::programs.
 
 #include <stdint.h>
 

@@ -65,6 +65,31 @@ def test_info_prints_what_was_issued(kit, token):
     assert any(re.fullmatch(r"expires in 4\d s", line) for line in lines)
 
 
+def test_servers_are_named_by_hosts(kit, token):
+    token("issue", "--key", "one.key", "--server", "localhost:40000", "--server", "[::1]:40001", "--out", "a.bin")
+    servers = [line for line in token("info", "a.bin").lines() if line.startswith("server ")]
+    assert servers[0] == "server 127.0.0.1:40000" and servers[-1] == "server [::1]:40001"
+    for host, why in [("no..name:1", "this name has no address"), ("localhost", "must be a host with a port"),
+                      ("::1:40000", "must be a host with a port"), ("localhost:0", "must be a host with a port")]:
+        refused = token_refusal(kit, host)
+        assert f"--server {host}: " in refused and why in refused, refused
+
+
+def token_refusal(kit, host):
+    return kit.run("cairn-token", "issue", "--key", "one.key", "--server", host, "--out", "refused.bin", code=1).err
+
+
+def test_a_bot_tries_the_addresses_of_a_host_in_order(kit):
+    """The server listens on IPv4 alone; the first address of the token is another port, where nothing listens."""
+    server = kit.serve()
+    port = server.address.rsplit(":", 1)[1]
+    kit.run("cairn-token", "issue", "--key", kit.key(), "--server", "127.0.0.1:9", "--server", f"localhost:{port}",
+            "--timeout", 1, "--out", "token")
+    assert kit.run("cairn-bot", "--token", "token", "--seconds", 3).json["played"]
+    assert kit.run("cairn-bot", "--key", kit.key(), "--server", f"localhost:{port}", "--seconds", 1).json["played"]
+    kit.refuses("cairn-bot", "--key", kit.key(), "--server", "no..name:1", code=2, says="this name has no address")
+
+
 def test_a_token_needs_a_key_a_server_and_a_file_alone(kit, token):
     token("issue", "--key", "one.key", "--server", "127.0.0.1:40000", "--out", "a.bin")
     lines = token("info", "a.bin").lines()
@@ -136,9 +161,9 @@ def test_a_token_without_a_time_out_is_refused(kit):
     (["--lifetime", "4294967296"], "[1, 4294967295]"),
     (["--timeout", "2147483648"], "must be a whole number of seconds"),
     (["--timeout", "5s"], "must be a whole number of seconds"),
-    (["--server", "localhost:40000"], "must be an address"),
-    (["--server", "127.0.0.1"], "must be an address"),
-    (["--server", "127.0.0.1:65536"], "must be an address"),
+    (["--server", "localhost"], "must be a host with a port"),
+    (["--server", "127.0.0.1"], "must be a host with a port"),
+    (["--server", "127.0.0.1:65536"], "must be a host with a port"),
     (["--user-data", "0"], "hexadecimal"),
     (["--user-data", "0g"], "hexadecimal"),
     (["--key", "nowhere.key"], "--key ...: No such file"),

@@ -82,7 +82,7 @@ static int record_scene(const cairn_replay_options *options, const cairn_scene *
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->scene, error);
     }
     cairn_replay_output out;
-    uint64_t start_ns = cairn_system_now_ns();
+    uint64_t start_ns = cairn_monotonic_ns();
     int code =
         cairn_replay_output_open(&out, options->words[1], &options->sign, scene->name, world);
     if (code == CAIRN_EXIT_GOOD) {
@@ -91,7 +91,7 @@ static int record_scene(const cairn_replay_options *options, const cairn_scene *
     code = cairn_replay_output_close(&out, code);
     if (code == CAIRN_EXIT_GOOD) {
         printf("%s: %llu s of world in %.1f s, %llu bytes\n", options->words[1],
-            (unsigned long long)options->seconds, (double)(cairn_system_now_ns() - start_ns) * 1e-9,
+            (unsigned long long)options->seconds, (double)(cairn_monotonic_ns() - start_ns) * 1e-9,
             (unsigned long long)out.bytes);
     }
     cairn_world_destroy(world);

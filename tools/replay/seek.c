@@ -121,7 +121,7 @@ static int seek_tick(
         return code;
     }
     f->hash = cairn_world_hash_read(player->world);
-    f->took_s = (double)(cairn_system_now_ns() - f->start_ns) * 1e-9;
+    f->took_s = (double)(cairn_monotonic_ns() - f->start_ns) * 1e-9;
     f->counts = cairn_world_counts_read(player->world);
     f->tick = tick;
     f->stepped = tick - state_tick;
@@ -149,7 +149,7 @@ int cairn_replay_seek(const cairn_replay_options *options, const cairn_replay_fi
         (options->state != NULL && !cairn_replay_differs(options->words[1], options->state))) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    seek_result f = {.start_ns = cairn_system_now_ns()};
+    seek_result f = {.start_ns = cairn_monotonic_ns()};
     cairn_player player;
     int code = cairn_replay_player_open(&player, options, input);
     code = code == CAIRN_EXIT_GOOD ? seek_tick(options, &player, tick, &f) : code;
