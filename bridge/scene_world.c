@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "bridge/snapshot.h"
 #include <cairn/rules_registry.h>
 
 typedef struct builder {

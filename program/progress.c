@@ -34,8 +34,7 @@ void cairn_progress_text(const cairn_progress *p, uint64_t now_ns, char text[80]
 
 void cairn_progress_step(cairn_progress *p, uint64_t more) {
     p->done += more;
-    p->calls += 1;
-    if (!p->terminal || p->calls % 64 != 0) {
+    if (!p->terminal) {
         return;
     }
     const uint64_t now_ns = cairn_monotonic_ns();

@@ -13,12 +13,11 @@ typedef struct cairn_progress {
     uint64_t done;
     uint64_t begin_ns;
     uint64_t shown_ns; // 0: not yet
-    uint32_t calls;
     bool terminal;
 } cairn_progress;
 
 void cairn_progress_begin(cairn_progress *progress, const char *what, uint64_t total);
-// `more` is done. To be called often; asks the clock each 64th time.
+// `more` is done. To be called often: on a terminal it asks the clock each time.
 void cairn_progress_step(cairn_progress *progress, uint64_t more);
 // Removes the line.
 void cairn_progress_end(cairn_progress *progress);

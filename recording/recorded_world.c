@@ -95,17 +95,32 @@ bool cairn_recorded_commands(const cairn_chunk_ticks *ticks, const cairn_wire_ti
     return true;
 }
 
+const char *cairn_recorded_word_text(
+    uint32_t bits, bool is_float, char text[CAIRN_RECORDED_WORD_SIZE]) {
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    if (is_float) {
+        snprintf(text, CAIRN_RECORDED_WORD_SIZE, "%.9g (0x%08x)", (double)number, bits);
+    } else {
+        snprintf(text, CAIRN_RECORDED_WORD_SIZE, "0x%08x", bits);
+    }
+    return text;
+}
+
 void cairn_recorded_diff_text(const cairn_world *a, const char *name_a, const cairn_world *b,
     const char *name_b, char error[CAIRN_RECORDING_ERROR_SIZE]) {
     CAIRN_ASSERT(a != NULL && b != NULL);
     cairn_difference found[DIFFERENCES_SHOWN];
-    uint32_t count = cairn_world_diff(a, b, found, DIFFERENCES_SHOWN);
+    const uint32_t count = cairn_world_diff(a, b, found, DIFFERENCES_SHOWN);
     size_t at = (size_t)snprintf(error, CAIRN_RECORDING_ERROR_SIZE, "%u fields differ", count);
     for (uint32_t i = 0; i < count && i < DIFFERENCES_SHOWN && at < CAIRN_RECORDING_ERROR_SIZE;
          i++) {
         const cairn_difference *d = &found[i];
+        char text_a[CAIRN_RECORDED_WORD_SIZE], text_b[CAIRN_RECORDED_WORD_SIZE];
         at += (size_t)snprintf(error + at, CAIRN_RECORDING_ERROR_SIZE - at,
-            "%s %s %u %s: %s 0x%08x, %s 0x%08x", i == 0 ? ":" : ";", cairn_section_name(d->section),
-            d->element, d->field, name_a, d->bits_a, name_b, d->bits_b);
+            "%s %s %u %s: %s %s, %s %s", i == 0 ? ":" : ";", cairn_section_name(d->section),
+            d->element, d->field, name_a,
+            cairn_recorded_word_text(d->bits_a, d->is_float != 0, text_a), name_b,
+            cairn_recorded_word_text(d->bits_b, d->is_float != 0, text_b));
     }
 }

@@ -30,7 +30,12 @@ cairn_world *cairn_recorded_world_of_keyframe(const cairn_chunk_keyframe *keyfra
 // CAIRN_COMMANDS_PER_TICK_MAX). False if they are too many or one fails cairn_command_check.
 bool cairn_recorded_commands(const cairn_chunk_ticks *ticks, const cairn_wire_tick *tick,
     cairn_command *out, uint32_t *count);
+#define CAIRN_RECORDED_WORD_SIZE 32
+// A word of the state as text: a float as "1.5 (0x3fc00000)", any other word as its bits. Returns
+// `text`.
+const char *cairn_recorded_word_text(
+    uint32_t bits, bool is_float, char text[CAIRN_RECORDED_WORD_SIZE]);
 // Writes the first differences of two worlds, with a name for each, as text: section, element,
-// field and bits.
+// field and words.
 void cairn_recorded_diff_text(const cairn_world *a, const char *name_a, const cairn_world *b,
     const char *name_b, char error[CAIRN_RECORDING_ERROR_SIZE]);

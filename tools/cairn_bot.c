@@ -17,6 +17,7 @@
 #include "program/flags.h"
 #include "program/json.h"
 #include "program/key.h"
+#include "program/output_file.h"
 #include "program/system.h"
 #include "rules_file/rules_flag.h"
 #include <cairn/programs.h>
@@ -58,6 +59,9 @@ typedef struct bot {
     uint64_t damage_s; // 0: never
     uint64_t next_damage_ns;
     uint32_t damaged;
+    uint32_t damaged_body; // the last
+    const char *capsules;  // a folder; NULL: none are written
+    uint32_t capsule_count;
     column column;
 
     cairn_client *client;
@@ -187,6 +191,7 @@ static void put_heals(cairn_json *json, const bot *b, const cairn_client_statist
         elements = heals[i].elements > elements ? heals[i].elements : elements;
     }
     cairn_json_put_count(json, "damaged", b->damaged);
+    cairn_json_put_count(json, "damaged_body", b->damaged_body);
     cairn_json_put_count(json, "heals", s->resync.count);
     cairn_json_put_count(json, "heals_slow", slow);
     cairn_json_put_count(json, "heal_us_max", elapsed_ns / 1000);
@@ -269,7 +274,9 @@ static void damage_own_world(bot *b, uint64_t now_ns) {
     if (!first) {
         const uint64_t among = b->sample.body_count - 1;
         const uint32_t body = 2 + (uint32_t)cairn_random_below(&b->random, among);
-        b->damaged += cairn_client_probe_damage(b->client, body) ? 1 : 0;
+        const bool damaged = cairn_client_probe_damage(b->client, body);
+        b->damaged += damaged ? 1 : 0;
+        b->damaged_body = damaged ? body : b->damaged_body;
     }
 }
 
@@ -361,6 +368,17 @@ static const char *read_column(void *out, const char *value, bool first) {
     return c->asked ? NULL : "must be X,Z,RADIUS in metres";
 }
 
+// The client's report of a step that differed, as DIR/NAME-1.cairn and so on.
+static void write_capsule(void *context, const uint8_t *bytes, size_t size) {
+    bot *b = context;
+    char path[512];
+    const int length = snprintf(
+        path, sizeof path, "%s/%s-%u.cairn", b->capsules, b->name, (unsigned)++b->capsule_count);
+    if (length >= (int)sizeof path || !cairn_output_file_write(path, 0666, bytes, size)) {
+        fprintf(stderr, "cairn-bot: %s: the capsule cannot be written\n", path);
+    }
+}
+
 static uint64_t read_clock(void *context) {
     (void)context;
     return cairn_client_uv_now_ns();
@@ -389,6 +407,9 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
         {"--damage", NULL, "S",
             "heal: corrupt the own world every other second, from this second on (0: never)",
             CAIRN_FLAG_U64, .out = &b->damage_s, .most = 3600},
+        {"--capsules", NULL, "DIR",
+            "write a file for `cairn-replay explain` when the own world differs", CAIRN_FLAG_TEXT,
+            .out = &b->capsules},
         {"--rebind", NULL, "S",
             "change the own address each time, as in another network (0: never)", CAIRN_FLAG_U64,
             .out = &b->rebind_s, .most = 3600},
@@ -426,6 +447,8 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
     b->config.mode = (cairn_client_mode)mode;
     b->config.room = room;
     b->config.rules = cairn_rules_last();
+    b->config.on_desync_report = b->capsules != NULL ? write_capsule : NULL;
+    b->config.desync_report_context = b;
     b->plan = (plan)inputs;
     b->random = cairn_random_of(seed);
     return result;

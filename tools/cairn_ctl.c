@@ -14,6 +14,7 @@
 #include "program/flags.h"
 #include "program/key.h"
 #include "program/output_file.h"
+#include "program/progress.h"
 #include "program/system.h"
 #include "rules_file/rules_flag.h"
 #include "schema/messages.h"
@@ -68,24 +69,44 @@ static int connect_client(operator_session *o, const uint8_t token[CAIRN_CONNECT
     return EXIT_DONE;
 }
 
+// The last tick of the operator's own room, the server's first, that a snapshot showed.
+static uint64_t last_tick(const operator_session *o) {
+    cairn_client_statistics statistics;
+    cairn_client_statistics_read(o->client, &statistics);
+    return statistics.connection.server_tick;
+}
+
 static int ask_and_wait(
     operator_session *o, const cairn_control_request *request, cairn_control_answer *answer) {
     uint32_t number = 0;
+    uint64_t tick = last_tick(o);
+    int status = EXIT_NO_ANSWER;
     const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * CAIRN_NS_PER_S;
     // Step and run-until are answered when the room has run, however long that takes.
     const bool unlimited =
         request->verb == CAIRN_CONTROL_STEP || request->verb == CAIRN_CONTROL_RUN_UNTIL;
-    while (cairn_client_state_read(o->client) < CAIRN_CLIENT_LEFT &&
+    cairn_progress progress;
+    cairn_progress_begin(
+        &progress, "ticks", request->verb == CAIRN_CONTROL_STEP ? request->step.tick_count : 0);
+    while (status == EXIT_NO_ANSWER && cairn_client_state_read(o->client) < CAIRN_CLIENT_LEFT &&
            (unlimited || cairn_client_uv_now_ns() < end_ns)) {
         number = number != 0 ? number : cairn_client_ask(o->client, request);
         cairn_client_uv_frame(o->driver);
-        while (cairn_client_next_answer(o->client, answer)) {
+        while (status == EXIT_NO_ANSWER && cairn_client_next_answer(o->client, answer)) {
             if (answer->number == number) {
-                return answer->refusal == CAIRN_CONTROL_DONE ? EXIT_DONE : EXIT_REFUSED;
+                status = answer->refusal == CAIRN_CONTROL_DONE ? EXIT_DONE : EXIT_REFUSED;
             }
         }
+        const uint64_t now = last_tick(o);
+        if (unlimited) {
+            cairn_progress_step(&progress, now > tick ? now - tick : 0);
+        }
+        tick = now;
     }
-    return report_error(EXIT_NO_ANSWER, "no answer", cairn_client_failure_text(o->client));
+    cairn_progress_end(&progress);
+    return status == EXIT_NO_ANSWER
+               ? report_error(status, "no answer", cairn_client_failure_text(o->client))
+               : status;
 }
 
 // Downloads a save piece by piece.
@@ -95,6 +116,8 @@ static int read_save(
     const bool opened = cairn_output_file_open(&out, command->file, 0666);
     int status = opened ? EXIT_DONE : report_error(EXIT_USAGE, command->file, "cannot be written");
     bool complete = false;
+    cairn_progress progress;
+    cairn_progress_begin(&progress, "bytes", 0);
     while (status == EXIT_DONE && !complete) {
         status = ask_and_wait(o, &command->request, answer);
         const cairn_control_save_read_answer *piece = &answer->save_read;
@@ -103,9 +126,12 @@ static int read_save(
                 status = report_error(EXIT_USAGE, command->file, "cannot be written");
             }
             command->request.save_read.offset += piece->byte_count;
+            progress.total = piece->size;
+            cairn_progress_step(&progress, piece->byte_count);
             complete = piece->byte_count == 0 || command->request.save_read.offset >= piece->size;
         }
     }
+    cairn_progress_end(&progress);
     if (opened && !cairn_output_file_close(&out, status == EXIT_DONE) && status == EXIT_DONE) {
         status = report_error(EXIT_USAGE, command->file, "cannot be written");
     }
@@ -128,12 +154,16 @@ static int write_save(
     cairn_control_save_write_request *piece = &command->request.save_write;
     piece->size = size > 0 ? (uint32_t)size : 0;
     piece->bytes = bytes;
+    cairn_progress progress;
+    cairn_progress_begin(&progress, "bytes", piece->size);
     while (status == EXIT_DONE && piece->offset < piece->size) {
         piece->byte_count = (uint32_t)fread(bytes, 1, sizeof bytes, file);
         status = piece->byte_count == 0 ? report_error(EXIT_USAGE, command->file, "cannot be read")
                                         : ask_and_wait(o, &command->request, answer);
         piece->offset += piece->byte_count;
+        cairn_progress_step(&progress, piece->byte_count);
     }
+    cairn_progress_end(&progress);
     if (file != NULL) {
         fclose(file);
     }

@@ -769,6 +769,7 @@ typedef struct cairn_difference {
     cairn_section section;
     uint32_t element;  // index of the body, shape, joint or contact; 0 in sections without elements
     const char *field; // static text, e.g. "linear_velocity.y"
+    uint32_t is_float; // 0 or 1: the bits are those of a float
     uint32_t bits_a;
     uint32_t bits_b;
 } cairn_difference;

@@ -353,7 +353,7 @@ bool cairn_array_field_is_float(uint32_t array, uint32_t word) {
            cairn_field_table_of((cairn_array)array)->fields[word].kind != CAIRN_FIELD_WORD;
 }
 
-uint32_t cairn_element_bodies(
+static uint32_t element_body_slots(
     const cairn_world *world, uint32_t array, uint32_t element, uint32_t bodies[2]) {
     const cairn_state *state = &world->state;
     const cairn_settings *settings = state->settings;
@@ -399,7 +399,7 @@ uint32_t cairn_element_bodies(
         return 1;
     case CAIRN_ARRAY_JOINT_DRIVES:
         return element < settings->joint_drive_count
-                   ? cairn_element_bodies(
+                   ? element_body_slots(
                          world, CAIRN_ARRAY_JOINTS, state->joint_drives[element].joint, bodies)
                    : 0;
     case CAIRN_ARRAY_JOINT_EVENTS:
@@ -412,6 +412,17 @@ uint32_t cairn_element_bodies(
     default:
         return 0;
     }
+}
+
+uint32_t cairn_element_bodies(
+    const cairn_world *world, uint32_t array, uint32_t element, uint32_t bodies[2]) {
+    const uint32_t count = element_body_slots(world, array, element, bodies);
+    for (uint32_t i = 0; i < count; ++i) {
+        bodies[i] = bodies[i] < world->state.settings->body_slots
+                        ? cairn_slot_id(world->state.body_ids, bodies[i])
+                        : CAIRN_ID_NULL;
+    }
+    return count;
 }
 
 // The differences found so far, in one of two forms.
@@ -434,6 +445,7 @@ static void compare_words(collector *found, uint32_t array, uint32_t element, co
             found->fields[found->count] = (cairn_difference){.section = table->section,
                 .element = element,
                 .field = table->fields[i].name,
+                .is_float = table->fields[i].kind != CAIRN_FIELD_WORD ? 1 : 0,
                 .bits_a = a[i],
                 .bits_b = b[i]};
         } else if (found->count < found->capacity) {

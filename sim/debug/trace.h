@@ -92,7 +92,8 @@ const char *cairn_array_field_name(uint32_t array, uint32_t word);
 bool cairn_array_field_is_float(uint32_t array, uint32_t word);
 // Words of one element; 0 for an array that does not exist.
 uint32_t cairn_array_words(uint32_t array);
-// The slots of the bodies that an element is about: 0, 1 or 2 of them.
+// The ids of the bodies that an element is about: 0, 1 or 2 of them. CAIRN_ID_NULL for a body that
+// was never there.
 uint32_t cairn_element_bodies(
     const cairn_world *world, uint32_t array, uint32_t element, uint32_t bodies[2]);
 // The distance of two floats in units in the last place; UINT32_MAX if one is NaN. -0 and +0 are

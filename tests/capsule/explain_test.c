@@ -191,7 +191,7 @@ TEST("a bit flipped after the step is found") {
     const cairn_explained_word *word = &a.explanation.word;
     assert_true(word->known);
     assert_string_equal(cairn_array_field_name(word->at.array, word->at.word), "linear_velocity.y");
-    assert_int_equal(word->bodies[0], 3);
+    assert_int_equal(word->bodies[0], 4);
     assert_int_equal(word->at.bits_a ^ word->at.bits_b, 1u << 20);
     assert_int_equal(a.explanation.difference_count, 1);
 }
@@ -261,7 +261,7 @@ TEST("an explanation can be written as JSON") {
     assert_true(size > 0);
     json[size] = '\0';
     assert_non_null(strstr(json, "\"hazard\":\"field_changed\",\"certain\":true"));
-    assert_non_null(strstr(json, "\"field\":\"linear_velocity.y\",\"bodies\":[3],\"bit\":20"));
+    assert_non_null(strstr(json, "\"field\":\"linear_velocity.y\",\"bodies\":[4],\"bit\":20"));
     cairn_json_destroy(explanation);
 }
 

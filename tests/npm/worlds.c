@@ -74,6 +74,16 @@ static void run(const char *folder, const cairn_scene_text *text, FILE *lines) {
     cairn_scene_destroy(scene);
 }
 
+// A scene that has every field which says where bodies are: copies, rotations, prefabs.
+static void run_features(const char *folder, FILE *lines) {
+    static char json[16384];
+    FILE *file = fopen(CAIRN_FEATURES, "rb");
+    require(file != NULL, CAIRN_FEATURES);
+    const cairn_scene_text text = {"features", json, fread(json, 1, sizeof json, file)};
+    require(fclose(file) == 0 && text.size < sizeof json, CAIRN_FEATURES);
+    run(folder, &text, lines);
+}
+
 int main(int argc, char **argv) {
     require(argc == 2, "usage: npm_worlds FOLDER");
     FILE *lines = create(argv[1], "scenes", ".txt");
@@ -82,5 +92,6 @@ int main(int argc, char **argv) {
     for (uint32_t i = 0; i < count; ++i) {
         run(argv[1], &texts[i], lines);
     }
+    run_features(argv[1], lines);
     return fclose(lines) == 0 ? 0 : 1;
 }

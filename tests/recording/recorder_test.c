@@ -422,8 +422,8 @@ TEST("a file of version 1 verifies and has the same index") {
         assert_int_equal(new_index.entries[i].tick, old_index.entries[i].tick);
         assert_int_equal(new_index.entries[i].tick_count, old_index.entries[i].tick_count);
     }
-    const cairn_comparison both = cairn_recordings_compare(
-        (cairn_comparison_side){t.bytes, t.size}, (cairn_comparison_side){old.bytes, old.size});
+    const cairn_comparison both = cairn_recordings_compare((cairn_comparison_side){t.bytes, t.size},
+        (cairn_comparison_side){old.bytes, old.size}, NULL);
     assert_int_equal(both.divergence, CAIRN_DIVERGENCE_NONE);
     assert_int_equal(both.ticks, 100);
 }

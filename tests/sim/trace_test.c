@@ -82,7 +82,7 @@ static void expect_one_difference(
         uint32_t bodies[2];
         assert_int_equal(
             cairn_element_bodies(cairn_frame_world(a), found.array, found.element, bodies), 1);
-        assert_int_equal(bodies[0], 2);
+        assert_int_equal(bodies[0], 3);
     }
     cairn_frame_destroy(a);
     cairn_frame_destroy(b);

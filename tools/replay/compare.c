@@ -16,6 +16,7 @@ const char *cairn_divergence_name(cairn_divergence divergence) {
 typedef struct pair {
     cairn_player a, b;
     cairn_comparison *out;
+    cairn_progress *progress; // may be NULL
 } pair;
 
 static void set_divergence(
@@ -45,6 +46,9 @@ static bool begin_together(
                 cairn_recording_index_range(b, &first[1], &last[1]);
     uint64_t tick = first[0] > first[1] ? first[0] : first[1];
     p->out->first = tick;
+    if (p->progress != NULL && tick <= last[0] && tick <= last[1]) {
+        p->progress->total = (last[0] < last[1] ? last[0] : last[1]) - tick;
+    }
     if (!held || tick > last[0] || tick > last[1]) {
         set_divergence(p, CAIRN_DIVERGENCE_UNREADABLE, tick, "they have no tick in common");
         return false;
@@ -198,6 +202,9 @@ static bool compare_next(pair *p) {
         return same_worlds(p, CAIRN_DIVERGENCE_REPLACED, "each is replaced");
     }
     p->out->ticks++;
+    if (p->progress != NULL) {
+        cairn_progress_step(p->progress, 1);
+    }
     if (!same_commands(p)) {
         return false;
     }
@@ -208,9 +215,10 @@ static bool compare_next(pair *p) {
     return same;
 }
 
-cairn_comparison cairn_recordings_compare(cairn_comparison_side a, cairn_comparison_side b) {
+cairn_comparison cairn_recordings_compare(
+    cairn_comparison_side a, cairn_comparison_side b, cairn_progress *progress) {
     cairn_comparison out = {.divergence = CAIRN_DIVERGENCE_NONE};
-    pair p = {.out = &out};
+    pair p = {.out = &out, .progress = progress};
     cairn_recording_index index_a = {.entries = NULL}, index_b = {.entries = NULL};
     bool open_a = open_side(&p, &p.a, a, "the first");
     bool open_b = open_a && open_side(&p, &p.b, b, "the second");

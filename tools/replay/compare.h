@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/progress.h"
 #include "recording/chunk_reader.h"
 
 typedef enum cairn_divergence {
@@ -36,5 +37,7 @@ typedef struct cairn_comparison_side {
     size_t size;
 } cairn_comparison_side;
 
-// Steps both, so that a difference of commands or hashes can be named by field.
-cairn_comparison cairn_recordings_compare(cairn_comparison_side a, cairn_comparison_side b);
+// Steps both, so that a difference of commands or hashes can be named by field. `progress` counts
+// ticks; it was begun by the caller and may be NULL.
+cairn_comparison cairn_recordings_compare(
+    cairn_comparison_side a, cairn_comparison_side b, cairn_progress *progress);

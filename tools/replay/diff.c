@@ -47,9 +47,12 @@ int cairn_replay_diff(const cairn_replay_options *options, const cairn_replay_fi
     if (!cairn_replay_file_open(options->words[2], &other)) {
         return CAIRN_EXIT_UNUSABLE;
     }
+    cairn_progress progress;
+    cairn_progress_begin(&progress, "ticks", 0);
     const cairn_comparison c =
         cairn_recordings_compare((cairn_comparison_side){input->bytes, input->size},
-            (cairn_comparison_side){other.bytes, other.size});
+            (cairn_comparison_side){other.bytes, other.size}, &progress);
+    cairn_progress_end(&progress);
     if (options->json) {
         print_json(&c);
     } else {

@@ -7,6 +7,7 @@
 
 #include "recording/desync_reader.h"
 #include "sim/debug/passport.h"
+#include "sim/state/world.h"
 #include "tools/replay/diagnosis.h"
 
 #define FOUND_MAX 4096
@@ -75,10 +76,12 @@ static cairn_explained_word explain_word(
     return word;
 }
 
-// Words in which the client's state after the step differs from this program's.
+// Words in which the client's state after the step differs from this program's, or from the
+// server's if the two sides did not begin with one state: then a right step of the client shows no
+// difference here.
 static void compare_states(cairn_diagnosis *q) {
     const cairn_chunk_desync *desync = &q->capsule.desync;
-    if (q->capsule.after == NULL) {
+    if (q->capsule.after == NULL || !q->out->start_agreed) {
         q->found_count =
             desync->difference_count < FOUND_MAX ? desync->difference_count : FOUND_MAX;
         for (uint32_t i = 0; i < q->found_count; ++i) {
@@ -107,6 +110,24 @@ static void set_word_from_difference(cairn_diagnosis *q) {
     const cairn_world *after = q->capsule.after;
     if (q->found_count > 0) {
         q->out->word = explain_word(after != NULL ? after : q->capsule.before, &q->found[0]);
+    }
+}
+
+// The word of a body's pose or velocity that differs most: what was changed in memory, not what
+// followed from it.
+static void set_word_changed_most(cairn_diagnosis *q) {
+    const cairn_world *world = q->capsule.after != NULL ? q->capsule.after : q->capsule.before;
+    float most = -1.0f;
+    for (uint32_t i = 0; i < q->found_count; ++i) {
+        const cairn_explained_word word = explain_word(world, &q->found[i]);
+        float here, there;
+        memcpy(&here, &word.at.bits_a, sizeof here);
+        memcpy(&there, &word.at.bits_b, sizeof there);
+        const float change = here > there ? here - there : there - here;
+        if (word.at.array == CAIRN_ARRAY_MOTIONS && word.is_float && change > most) {
+            most = change;
+            q->out->word = word;
+        }
     }
 }
 
@@ -179,6 +200,7 @@ static bool diagnose_start_state(cairn_diagnosis *q) {
     if (counts.contacts + counts.joints > 0 && !has_impulses(before)) {
         return set_hazard(q, CAIRN_HAZARD_WARM_START, false);
     }
+    set_word_changed_most(q);
     return set_hazard(q, CAIRN_HAZARD_FIELD_CHANGED, false);
 }
 

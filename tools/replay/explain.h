@@ -28,7 +28,7 @@ typedef enum cairn_agreeing_side {
 typedef struct cairn_explained_word {
     bool known;
     cairn_word_difference at; // bits_a: here, bits_b: the diverged peer's
-    uint32_t bodies[2];       // slots
+    uint32_t bodies[2];       // ids
     uint32_t body_count;
     bool is_float;
     uint32_t ulps; // between two floats

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "recording/recorded_world.h"
 #include "sim/debug/passport.h"
 #include "tools/replay/diagnosis.h"
 #include <cairn/version.h>
@@ -115,8 +116,8 @@ static void append_likely_cause(text *t, const cairn_diagnosis *q, const char *p
             q->out->start_agreed
                 ? "the client's step was right when it was repeated: its memory was changed from "
                   "outside, or the step reads memory that is not part of the state"
-                : "the client did not begin with the state on which both agreed: its memory was "
-                  "changed from outside");
+                : "the client did not begin the step with the state on which both agreed: its "
+                  "memory was changed from outside before the step");
         return;
     case CAIRN_HAZARD_RULES:
         append(t,
@@ -126,6 +127,13 @@ static void append_likely_cause(text *t, const cairn_diagnosis *q, const char *p
         return;
     default:
         append(t, "no known hazard leads to the state hash of the %s", peer);
+        if (q->capsule.after == NULL && q->capsule.desync.stages_client_size == 0) {
+            append(t,
+                "; the server wrote this capsule and knows no more of the client than that hash. "
+                "Either the client's memory was changed, or its rules keep state outside their "
+                "block: a capsule that the client writes (on_desync_report, cairn-bot --capsules) "
+                "says which body differs");
+        }
         return;
     }
 }
@@ -144,8 +152,10 @@ void cairn_diagnosis_write_text(const cairn_diagnosis *q) {
         if (e->word.is_float && e->word.ulps != UINT32_MAX) {
             append(&t, ", %u ulp%s", e->word.ulps, e->word.ulps == 1 ? "" : "s");
         }
-        append(&t, ", bit %u (0x%08x here, 0x%08x on the %s)", e->word.bit, e->word.at.bits_a,
-            e->word.at.bits_b, peer);
+        char here[CAIRN_RECORDED_WORD_SIZE], there[CAIRN_RECORDED_WORD_SIZE];
+        append(&t, ", bit %u: %s here, %s on the %s", e->word.bit,
+            cairn_recorded_word_text(e->word.at.bits_a, e->word.is_float, here),
+            cairn_recorded_word_text(e->word.at.bits_b, e->word.is_float, there), peer);
     }
     if (e->difference_count > 0) {
         append(&t, ", %u word%s differ%s after the step", e->difference_count,

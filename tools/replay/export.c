@@ -55,12 +55,13 @@ static bool write_world(table *t, const cairn_world *world) {
     return !ferror(t->file);
 }
 
-static int write_rows(table *t, cairn_player *player) {
+// `last`: the recording's last tick, to tell the time left.
+static int write_rows(table *t, cairn_player *player, uint64_t last) {
     fputs("tick,body,x,y,z,qx,qy,qz,qw,vx,vy,vz,wx,wy,wz\n", t->file);
     const uint64_t first = cairn_world_tick(player->world);
     bool good = write_world(t, player->world);
     cairn_progress progress;
-    cairn_progress_begin(&progress, "ticks", 0);
+    cairn_progress_begin(&progress, "ticks", last > first ? last - first : 0);
     cairn_player_event event = CAIRN_PLAYER_TICK;
     while (good && event != CAIRN_PLAYER_END && event != CAIRN_PLAYER_REFUSED) {
         event = cairn_player_next(player);
@@ -153,8 +154,15 @@ static int write_file(const cairn_replay_options *options, cairn_player *player,
 }
 
 static int write_table(const cairn_replay_options *options, cairn_player *player, FILE *file) {
+    const cairn_recording_reader *input = &player->walk.file;
+    uint64_t first, last = 0;
+    cairn_recording_index index;
+    if (cairn_recording_index_of(input->bytes, input->size, &index) == CAIRN_OK) {
+        (void)cairn_recording_index_range(&index, &first, &last);
+        cairn_recording_index_end(&index);
+    }
     table t = {.options = options, .file = file};
-    const int code = write_rows(&t, player);
+    const int code = write_rows(&t, player, last);
     printf("%s: %llu rows\n", options->words[2], (unsigned long long)t.rows);
     free(t.bodies);
     return code;

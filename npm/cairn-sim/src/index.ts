@@ -6,7 +6,7 @@
 import { layouts, Status, WorldDef } from './generated.js';
 import { CairnError, In, Memory, Runtime } from './memory.js';
 import { LoadOptions, loadModule } from './module.js';
-import { fillWorld, parseScene, Scene, sceneSettings } from './scene.js';
+import { readScene, Scene } from './scene.js';
 import { World } from './world.js';
 
 export * from './generated.js';
@@ -36,17 +36,9 @@ export class Cairn {
         return this.withDef(settings, rules, (def) => this.created(def));
     }
 
-    // A scene as JSON text or as an object.
+    // A scene as JSON text or as an object. A CairnError has a line for each mistake in it.
     createWorldFromScene(scene: string | Scene): World {
-        const parsed = typeof scene === 'string' ? parseScene(scene) : scene;
-        const world = this.withDef(sceneSettings(parsed), (parsed.rules ?? '') as string, (def) => this.created(def));
-        try {
-            fillWorld(world, parsed);
-        } catch (error) {
-            world.destroy();
-            throw error;
-        }
-        return world;
+        return new World(this.memory, readScene(this.memory, scene));
     }
 
     // A world with the settings and the state of an encoding (World.encode), from any machine.

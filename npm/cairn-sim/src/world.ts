@@ -76,7 +76,7 @@ export class Save {
 }
 
 export interface Hashes { visible: string; full: string; sections: Record<string, string> }
-export interface Difference { section: string; element: number; field: string; bits_a: number; bits_b: number }
+export interface Difference { section: string; element: number; field: string; is_float: number; bits_a: number; bits_b: number }
 
 export class World {
     private bodyStates = 0;
