@@ -216,6 +216,13 @@ class World:
         full = lib.cairn_world_hash_read(self._open()).full
         return f"{full.hi:016x}{full.lo:016x}"
 
+    @property
+    def rules_state(self) -> bytes:
+        """A copy of the state of the rules, as the struct of their sources has it; empty without rules."""
+        size = ffi.new("uint32_t *")
+        state = lib.cairn_world_rules_state(self._open(), size)
+        return bytes(ffi.buffer(state, size[0])) if size[0] else b""
+
     def save(self) -> bytes:
         """The state, for load in this process. Fast: a copy."""
         return self._bytes(lib.cairn_world_save_size, lib.cairn_world_save)
