@@ -53,25 +53,38 @@ static void meet(const worker_share *share) {
 
 // ---- Constraints
 
+// Whether constraints of owners begin .. end - 1 act on bodies that another owner's act on, too.
+static bool any_shared(const cairn_graph_part *parts, uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin; i < end; ++i) {
+        if (parts[i].begin < parts[i].own_begin) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // A worker alone runs all parts at once. Otherwise the constraints of bodies that it shares come
-// first: the others wait for them, while it goes on with those of its own bodies.
+// first: the others wait for them, while it goes on with those of its own bodies. A worker without
+// such constraints waits for nobody, and if no worker has any, the colour is no phase.
 static void solve_colour(
     const worker_share *share, constraint_set set, cairn_constraint_stage stage, uint32_t colour) {
     const cairn_constraint_graph *graph = set.graph;
     const cairn_graph_part *parts = graph->parts[colour];
     const cairn_solver_context *context = &share->world->soft_step->wide_context;
     cairn_kernel_pass *run = set.wide->stages[stage];
-    const uint32_t first = parts[0].begin;
-    const uint32_t end = parts[graph->owners.count - 1].end;
     CAIRN_ASSERT(colour < CAIRN_COLOURS && run != NULL);
-    if (first == end) {
+    if (parts[0].begin == parts[graph->owners.count - 1].end) {
         return;
     }
-    if (share->member->size == 1) {
-        run(context, first, end);
+    if (share->member->size == 1 || !any_shared(parts, 0, graph->owners.count)) {
+        run(context, parts[share->first_owner].begin, parts[share->end_owner - 1].end);
         return;
     }
-    cairn_team_begin_phase(share->member);
+    if (any_shared(parts, share->first_owner, share->end_owner)) {
+        cairn_team_begin_phase(share->member);
+    } else {
+        cairn_team_skip_to_phase(share->member);
+    }
     for (uint32_t i = share->first_owner; i < share->end_owner; ++i) {
         run(context, parts[i].begin, parts[i].own_begin);
     }

@@ -312,6 +312,10 @@ void cairn_team_begin_phase(cairn_team_member *member) {
     }
 }
 
+void cairn_team_skip_to_phase(cairn_team_member *member) {
+    member->phase += member->size > 1 ? 1u : 0u;
+}
+
 void cairn_team_publish_phase(cairn_team_member *member) {
     if (member->size > 1) {
         atomic_store_explicit(

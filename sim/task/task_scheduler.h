@@ -37,6 +37,8 @@ typedef void cairn_team_task(void *context, cairn_team_member *member);
 // published the phase before, so what this member does next may read and write what their parts
 // did. The rest, after publishing, must not touch what other members touch in their next part.
 void cairn_team_begin_phase(cairn_team_member *member);
+// Begins a phase without waiting: this member has nothing to do in the part that others wait for.
+void cairn_team_skip_to_phase(cairn_team_member *member);
 void cairn_team_publish_phase(cairn_team_member *member);
 // Waits until all members have come here: a phase of its own.
 void cairn_team_meet(cairn_team_member *member);
