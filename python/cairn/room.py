@@ -10,9 +10,11 @@ import numpy
 from . import layout
 from ._native import ffi, lib
 from .client import Client
+from .world import World
 
 Vector = Sequence[float]
 _ZERO = (0.0, 0.0, 0.0)
+_SAVE = "cairn-room-draw"  # for as long as a picture is made
 
 
 class _Act:
@@ -108,8 +110,24 @@ class Room:
         size = answer.act.number_count * 4
         return numpy.frombuffer(bytes(ffi.buffer(answer.act.numbers, size)), dtype="f4").reshape(len(watched), width)
 
-    def draw(self, **_: Any) -> numpy.ndarray:
-        raise NotImplementedError("a server sends no shapes to operators: draw a World that decoded the room's save")
+    def encode(self) -> bytes:
+        """The state of the room on the server in the canonical form: World.from_encoding makes a world of it."""
+        self.client.ask("save", room=self.name, name=_SAVE)
+        parts: list[bytes] = []
+        offset, size = 0, 1
+        while offset < size:
+            piece = self.client.send(self.client.request("save-read", room=self.name, name=_SAVE, offset=offset)).save_read
+            size = piece.size
+            parts.append(bytes(ffi.buffer(piece.bytes, piece.byte_count)))
+            offset += piece.byte_count
+        self.client.ask("save-delete", room=self.name, name=_SAVE)
+        return b"".join(parts)
+
+    def draw(self, *arguments: Any, **camera: Any) -> numpy.ndarray:
+        """A picture of the room as it is on the server, by the rays of World.draw, which has the arguments.
+        The whole state travels for it: use it now and then."""
+        with World.from_encoding(self.encode(), self.name) as world:
+            return world.draw(*arguments, **camera)
 
     def words(self) -> str:
         """The state in words."""

@@ -91,6 +91,23 @@ class World:
         check(status, "scene", ffi.string(error).decode())
         self._take(out[0], ffi.string(name).decode())
 
+    @classmethod
+    def from_encoding(cls, encoded: bytes, name: str = "encoding") -> World:
+        """A world with the settings and the state of encode, or of a server's save. Its rules must be known
+        by name (cairn.load_rules). It cannot be reset: there is no scene."""
+        definition, rules_name = ffi.new("cairn_world_def *"), ffi.new("char[]", lib.CAIRN_NAME_SIZE_MAX + 1)
+        check(lib.cairn_world_def_of_encoding(ffi.from_buffer(encoded), len(encoded), definition, rules_name), "encoding")
+        rules, out = ffi.new("cairn_rules const **"), ffi.new("cairn_world **")
+        if not lib.cairn_rules_find(rules_name, rules):
+            raise NotFound(f"no rules are named '{ffi.string(rules_name).decode()}'; load_rules loads those of a file")
+        definition.rules = rules[0]
+        check(lib.cairn_world_create(definition, out), "encoding")
+        world = cls.__new__(cls)
+        world._json, world._rules, world._world, world._busy = b"", None, None, False
+        world._take(out[0], name)
+        world.decode(encoded)
+        return world
+
     def _take(self, world: Any, name: str) -> None:
         if self._world is not None:
             lib.cairn_world_destroy(self._world)

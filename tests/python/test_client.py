@@ -259,3 +259,21 @@ def test_a_session_is_recorded(tmp_path, verify):
             env.step(numpy.ones((1, 3), "f4"))
     assert os.path.getsize(path) > 0
     verify(path)
+
+
+def test_a_room_is_drawn_as_a_world_is():
+    with cairn.serve("stack10") as server:
+        room = server.room()
+        camera = {"width": 64, "height": 48, "eye": (4, 3, 9)}
+        with cairn.World("stack10") as world:
+            world.step(room.tick)
+            assert world.hash == room.hash
+            assert (room.draw(**camera) == world.draw(**camera)).all()
+            assert room.encode() == world.encode()
+        assert room.client.ask("saves").saves == []
+        env = cairn.Env(client=room.client, render_mode="rgb_array", camera={"width": 32, "height": 24})
+        env.reset(seed=1)
+        assert env.render().shape == (24, 32, 3)
+        env.close()
+    with pytest.raises(cairn.Malformed):
+        cairn.World.from_encoding(b"nothing of the kind")

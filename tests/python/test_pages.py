@@ -12,14 +12,15 @@ from conftest import SOURCE
 
 
 def blocks(page):
-    text = (SOURCE / "docs" / page).read_text()
+    text = (SOURCE / page).read_text()
     return re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
 
 
-ALL = [(page, i, block) for page in ("HARNESS.md", "RL.md") for i, block in enumerate(blocks(page))]
+PAGES = ("README.md", "docs/HARNESS.md", "docs/RL.md")
+ALL = [(page, i, block) for page in PAGES for i, block in enumerate(blocks(page))]
 
 
-@pytest.mark.parametrize("page, i, block", ALL, ids=[f"{page}-{i}" for page, i, _ in ALL])
+@pytest.mark.parametrize("page, i, block", ALL, ids=[f"{page.rpartition('/')[2]}-{i}" for page, i, _ in ALL])
 def test_a_block_runs(page, i, block, tmp_path):
     name = re.match(r"# (test_\w+\.py)\n", block)
     path = tmp_path / (name[1] if name else "block.py")
@@ -30,5 +31,5 @@ def test_a_block_runs(page, i, block, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_both_pages_have_blocks():
-    assert len(blocks("HARNESS.md")) >= 2 and len(blocks("RL.md")) >= 4
+def test_every_page_has_blocks():
+    assert [len(blocks(page)) for page in PAGES] == [1, 2, 4]

@@ -251,7 +251,7 @@ def check_words(tree):
     return complaints
 
 
-# The first C block of the README is the example that a test compiles and runs.
+# The first C block of the README is a part of the example that a test compiles and runs.
 def check_readme(tree):
     example = tree.get("docs/example_client.c")
     if example is None:
@@ -259,7 +259,7 @@ def check_readme(tree):
     blocks = re.findall(r"^```c\n(.*?)^```$", tree["README.md"], re.M | re.S)
     if not blocks:
         return ["README.md: shows no example"]
-    if blocks[0] != example:
+    if blocks[0] not in example:
         return ["README.md: its example is not docs/example_client.c to the letter"]
     return []
 
