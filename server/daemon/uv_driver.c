@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For sendmmsg.
+// For sendmmsg and recvmmsg.
 #define _GNU_SOURCE
 #include <cairn/server_uv.h>
 
@@ -22,11 +22,20 @@
 #include <cairn/server.h>
 
 #define RECEIVE_BUFFER_BYTES (4 * 1024 * 1024)
-// libuv gives each datagram of a recvmmsg 64 KiB of the buffer, for at most twenty; only pages that
-// are written to take memory.
-#define DATAGRAMS_PER_RECEIVE 20
-#define RECEIVE_SIZE (DATAGRAMS_PER_RECEIVE * 64 * 1024)
 #define BATCH_MAX 64
+// Batches that are received before the ticks that are due: a flood delays these by a fraction of a
+// millisecond.
+#define RECEIVE_BATCHES_MAX 2
+// One byte more than a datagram may have, in whole lines of the cache: a longer one is cut, and is
+// still too long.
+#define RECEIVE_SIZE ((CAIRN_DATAGRAM_SIZE_MAX + 64) / 64 * 64)
+// While more datagrams arrive than this, counted over so long, the loop sleeps before it receives
+// again, but never beyond a deadline: each wake-up costs as much as receiving several datagrams,
+// and a flood would cause one for every few of them.
+#define GATHER_FROM_HZ 20000
+#define GATHER_COUNT_NS UINT64_C(5000000)
+#define GATHER_SLEEP_NS UINT64_C(250000)
+#define GATHER_MARGIN_NS UINT64_C(100000) // the system may wake it later
 // Descriptors that the loop, its signals, its timer and the socket take.
 #define LOOP_DESCRIPTORS 12
 // How long to wait when the socket's send buffer is full.
@@ -71,7 +80,7 @@ struct cairn_uv_driver {
     uv_async_t ready; // work is done
     uv_mutex_t done_mutex;
     work_list done;
-    uv_udp_t udp;
+    uv_poll_t receive;
     uv_poll_t tick;
     uv_check_t check;
     uv_signal_t sigint;
@@ -87,6 +96,15 @@ struct cairn_uv_driver {
     uint64_t armed_ns;
     uint64_t send_again_ns; // 0: the socket accepts datagrams
     cairn_uv_statistics statistics;
+    // The batch that was received last. libuv's own receiving gives each datagram 64 KiB, so that a
+    // batch of them leaves the processor's caches.
+    struct mmsghdr received[BATCH_MAX];
+    struct iovec received_pieces[BATCH_MAX];
+    struct sockaddr_storage senders[BATCH_MAX];
+    uint8_t received_bytes[BATCH_MAX][RECEIVE_SIZE];
+    uint64_t counted_since_ns;
+    uint32_t counted; // datagrams since then
+    bool gathers;
     // The batch being sent: datagrams [batch_next, batch_count).
     uint32_t batch_count;
     uint32_t batch_next;
@@ -94,7 +112,6 @@ struct cairn_uv_driver {
     struct iovec pieces[BATCH_MAX];
     struct sockaddr_storage addresses[BATCH_MAX];
     uint8_t datagrams[BATCH_MAX][CAIRN_DATAGRAM_SIZE_MAX];
-    char *receive_bytes; // RECEIVE_SIZE
 };
 
 uint64_t cairn_uv_now_ns(void) {
@@ -107,27 +124,46 @@ uint64_t cairn_uv_unix_ns(void) {
     return (uint64_t)now.tv_sec * CAIRN_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out) {
-    (void)suggested;
-    cairn_uv_driver *driver = handle->data;
-    *out = uv_buf_init(driver->receive_bytes, RECEIVE_SIZE);
+static void prepare_receive(cairn_uv_driver *driver) {
+    for (uint32_t i = 0; i < BATCH_MAX; ++i) {
+        driver->received_pieces[i] =
+            (struct iovec){.iov_base = driver->received_bytes[i], .iov_len = RECEIVE_SIZE};
+        driver->received[i].msg_hdr = (struct msghdr){.msg_name = &driver->senders[i],
+            .msg_namelen = sizeof driver->senders[i],
+            .msg_iov = &driver->received_pieces[i],
+            .msg_iovlen = 1};
+    }
 }
 
-static void on_receive(uv_udp_t *handle, ssize_t size, const uv_buf_t *buffer,
-    const struct sockaddr *from, unsigned flags) {
-    (void)flags;
-    cairn_uv_driver *driver = handle->data;
+// Whether there may be more.
+static bool receive_batch(cairn_uv_driver *driver) {
+    const int count =
+        recvmmsg(driver->socket_fd, driver->received, BATCH_MAX, MSG_DONTWAIT, NULL);
+    if (count < 0) {
+        const bool none = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+        driver->statistics.receive_errors += none ? 0 : 1;
+        return false;
+    }
+    const uint64_t now_ns = uv_hrtime();
+    driver->counted += (uint32_t)count;
+    for (int i = 0; i < count; ++i) {
+        struct msghdr *received = &driver->received[i].msg_hdr;
+        const cairn_address sender = cairn_address_of_sockaddr(received->msg_name);
+        received->msg_namelen = sizeof driver->senders[i];
+        cairn_server_receive(driver->run.server, now_ns, &sender, driver->received_bytes[i],
+            driver->received[i].msg_len);
+    }
+    return count == BATCH_MAX;
+}
+
+// An error of the socket comes as a status, and is read and cleared by receiving.
+static void on_receive(uv_poll_t *poll, int status, int events) {
+    (void)status;
+    (void)events;
+    cairn_uv_driver *driver = poll->data;
     CAIRN_ASSERT(driver->run.server != NULL);
-    if (size < 0) {
-        driver->statistics.receive_errors += 1;
-        return;
+    for (uint32_t i = 0; i < RECEIVE_BATCHES_MAX && receive_batch(driver); ++i) {
     }
-    if (from == NULL || size == 0) {
-        return;
-    }
-    const cairn_address sender = cairn_address_of_sockaddr(from);
-    cairn_server_receive(
-        driver->run.server, uv_hrtime(), &sender, (const uint8_t *)buffer->base, (size_t)size);
 }
 
 static void fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
@@ -216,6 +252,22 @@ static void on_tick(uv_poll_t *poll, int status, int events) {
     }
 }
 
+// Sleeps until several datagrams have arrived, if they arrive fast.
+static void gather(cairn_uv_driver *driver) {
+    const uint64_t now_ns = uv_hrtime();
+    const uint64_t counted_ns = now_ns - driver->counted_since_ns;
+    if (counted_ns >= GATHER_COUNT_NS) {
+        driver->gathers =
+            driver->counted > counted_ns / (CAIRN_NS_PER_S / GATHER_FROM_HZ);
+        driver->counted = 0;
+        driver->counted_since_ns = now_ns;
+    }
+    if (driver->gathers && driver->armed_ns >= now_ns + GATHER_SLEEP_NS + GATHER_MARGIN_NS) {
+        const struct timespec length = {.tv_nsec = (long)GATHER_SLEEP_NS};
+        nanosleep(&length, NULL);
+    }
+}
+
 static void on_check(uv_check_t *check) {
     cairn_uv_driver *driver = check->data;
     cairn_server_advance(driver->run.server, uv_hrtime());
@@ -225,6 +277,7 @@ static void on_check(uv_check_t *check) {
         return;
     }
     arm_timer(driver);
+    gather(driver);
 }
 
 static void append_work(work_list *list, work *added) {
@@ -367,32 +420,35 @@ static bool set_error(char *error, const char *what, int code) {
 
 static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, char *error) {
     static const uint8_t unspecified[sizeof listen->ip];
-    bool ipv6 = listen->family == CAIRN_ADDRESS_IPV6;
+    const bool ipv6 = listen->family == CAIRN_ADDRESS_IPV6;
     driver->dual = ipv6 && memcmp(listen->ip, unspecified, sizeof unspecified) == 0;
+    const int only_ipv6 = driver->dual ? 0 : 1;
+    // The system may grant less; a smaller buffer only drops earlier.
+    const int buffer_size = RECEIVE_BUFFER_BYTES;
     struct sockaddr_storage address;
-    cairn_address_to_sockaddr(listen, &address);
-    int code =
-        uv_udp_init_ex(&driver->loop, &driver->udp, (ipv6 ? AF_INET6 : AF_INET) | UV_UDP_RECVMMSG);
-    if (code != 0) {
-        return set_error(error, "socket", code);
+    socklen_t size = cairn_address_to_sockaddr(listen, &address);
+    const int fd =
+        socket(ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    driver->socket_fd = fd;
+    if (fd < 0) {
+        return set_error(error, "socket", -errno);
     }
-    driver->udp.data = driver;
-    code = uv_udp_bind(&driver->udp, (const struct sockaddr *)&address,
-        ipv6 && !driver->dual ? UV_UDP_IPV6ONLY : 0);
-    if (code != 0) {
-        return set_error(error, "bind", code);
+    if (ipv6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_ipv6, sizeof only_ipv6) != 0) {
+        return set_error(error, "IPV6_V6ONLY", -errno);
     }
-    int size = sizeof address;
-    code = uv_udp_getsockname(&driver->udp, (struct sockaddr *)&address, &size);
-    if (code != 0) {
-        return set_error(error, "getsockname", code);
+    if (bind(fd, (const struct sockaddr *)&address, size) != 0) {
+        return set_error(error, "bind", -errno);
+    }
+    size = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
+        return set_error(error, "getsockname", -errno);
     }
     driver->address = cairn_address_of_sockaddr((const struct sockaddr *)&address);
-    // The system may grant less; a smaller buffer only drops earlier.
-    int bytes = RECEIVE_BUFFER_BYTES;
-    uv_recv_buffer_size((uv_handle_t *)&driver->udp, &bytes);
-    code = uv_fileno((const uv_handle_t *)&driver->udp, &driver->socket_fd);
-    return code == 0 || set_error(error, "fileno", code);
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer_size, sizeof buffer_size);
+    const int code = uv_poll_init(&driver->loop, &driver->receive, fd);
+    driver->receive.data = driver;
+    prepare_receive(driver);
+    return code == 0 || set_error(error, "poll", code);
 }
 
 static bool open_handles(cairn_uv_driver *driver, char *error) {
@@ -491,23 +547,19 @@ cairn_status cairn_uv_driver_open(
     *out = NULL;
     error[0] = '\0';
     cairn_uv_driver *driver = calloc(1, sizeof *driver);
-    char *receive_bytes = malloc(RECEIVE_SIZE);
-    if (driver == NULL || receive_bytes == NULL) {
-        free(receive_bytes);
-        free(driver);
+    if (driver == NULL) {
         snprintf(error, CAIRN_UV_ERROR_SIZE, "out of memory");
         return CAIRN_OUT_OF_MEMORY;
     }
     int refused = try_descriptors();
     refused = refused == 0 ? uv_loop_init(&driver->loop) : refused;
     if (refused != 0) {
-        free(receive_bytes);
         free(driver);
         set_error(error, "the event loop cannot be started", refused);
         return CAIRN_IO_FAILED;
     }
-    driver->receive_bytes = receive_bytes;
     driver->timer_fd = -1;
+    driver->socket_fd = -1;
     if (!open_socket(driver, listen, error) || !open_handles(driver, error) ||
         !open_lanes(driver, error)) {
         cairn_uv_driver_close(driver);
@@ -543,7 +595,9 @@ void cairn_uv_driver_close(cairn_uv_driver *driver) {
     if (driver->timer_fd >= 0) {
         close(driver->timer_fd);
     }
-    free(driver->receive_bytes);
+    if (driver->socket_fd >= 0) {
+        close(driver->socket_fd);
+    }
     free(driver);
 }
 
@@ -560,7 +614,7 @@ void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     uv_signal_start(&driver->sighup, on_signal, SIGHUP);
     uv_check_start(&driver->check, on_check);
     uv_poll_start(&driver->tick, UV_READABLE, on_tick);
-    uv_udp_recv_start(&driver->udp, on_alloc, on_receive);
+    uv_poll_start(&driver->receive, UV_READABLE, on_receive);
     uv_update_time(&driver->loop);
     if (run->seconds > 0) {
         uv_timer_start(&driver->end, on_end, (uint64_t)run->seconds * 1000, 0);
