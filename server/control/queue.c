@@ -16,23 +16,8 @@ typedef struct cairn_control_entry {
     cairn_control_request_copy copy;
 } cairn_control_entry;
 
-// The search of a tick in a recording, one at a time: reading and stepping may take a minute, so a
-// task does it. The request waits meanwhile.
-typedef struct recording_search {
-    cairn_server_task task; // first
-    const cairn_server_config *config;
-    bool begun; // for the request below
-    bool done;
-    uint32_t client;
-    uint64_t client_id;
-    uint32_t number; // of the request
-    char room[CAIRN_ROOM_NAME_SIZE];
-    uint64_t tick;
-    cairn_world *found; // owned; NULL: the recording does not hold the tick
-} recording_search;
-
 struct cairn_control_queue {
-    recording_search search;
+    cairn_control_preparation preparation;
     uint32_t count; // entries[order[0 .. count)] wait, oldest first
     uint32_t order[CAIRN_CONTROL_QUEUE_MAX];
     cairn_control_entry entries[CAIRN_CONTROL_QUEUE_MAX];
@@ -48,20 +33,22 @@ cairn_status cairn_control_queue_create(cairn_control_queue **out) {
 
 void cairn_control_queue_destroy(cairn_control_queue *queue) {
     if (queue != NULL) {
-        CAIRN_ASSERT(!queue->search.task.out);
-        cairn_world_destroy(queue->search.found);
+        cairn_control_preparation_end(&queue->preparation);
         cairn_control_saves_clear(&queue->saves);
         free(queue);
     }
 }
 
-// An answer holds the tick and root of the room asked about, else of the client's own.
+// An answer holds the tick and root of the room asked about, else of the client's own, unless its
+// verb has set them.
 static bool send_answer(cairn_server *server, cairn_session *session, const cairn_room *room,
     cairn_control_answer answer) {
     room = room == NULL ? session->room : room;
-    answer.room = room == NULL ? "" : room->name;
-    answer.tick = room == NULL ? 0 : room->scheduler.tick;
-    answer.root = room == NULL ? (cairn_hash128){0} : room->hash.full;
+    if (answer.room == NULL) {
+        answer.room = room == NULL ? "" : room->name;
+        answer.tick = room == NULL ? 0 : room->scheduler.tick;
+        answer.root = room == NULL ? (cairn_hash128){0} : room->hash.full;
+    }
     const cairn_message message = {.kind = CAIRN_MESSAGE_ANSWER, .answer = answer};
     return cairn_session_send_reliable(session, server->context.encoder, &message) > 0;
 }
@@ -166,52 +153,8 @@ static void answer_request(cairn_control_context *c, cairn_control_refusal refus
     CAIRN_ASSERT(sent);
 }
 
-static void run_search(cairn_server_task *task) {
-    recording_search *search = (recording_search *)task;
-    search->found = search->config->on_seek(search->config->user, search->room, search->tick);
-}
-
-static void finish_search(cairn_server_task *task) {
-    recording_search *search = (recording_search *)task;
-    search->done = true;
-}
-
-static bool is_of_request(const recording_search *search, const cairn_control_entry *entry) {
-    return search->begun && search->client == entry->client &&
-           search->client_id == entry->client_id && search->number == entry->copy.request.number;
-}
-
-// Whether the tick that the request seeks has been looked for in the room's recording, if that is
-// necessary. Begins the search once the recording is written.
-static bool has_searched(
-    cairn_server *server, const cairn_room *room, const cairn_control_entry *entry) {
-    const cairn_control_request *request = &entry->copy.request;
-    recording_search *search = &server->control->search;
-    if (request->verb != CAIRN_CONTROL_SEEK || room == NULL || room->recording == NULL ||
-        server->config.on_seek == NULL ||
-        cairn_control_seek_is_in_memory(room, request->seek.tick)) {
-        return true;
-    }
-    if (!search->begun && cairn_room_recording_flush(room->recording)) {
-        *search = (recording_search){.task = {.run = run_search, .done = finish_search},
-            .config = &server->config,
-            .begun = true,
-            .client = entry->client,
-            .client_id = entry->client_id,
-            .number = request->number,
-            .tick = request->seek.tick};
-        memcpy(search->room, room->name, sizeof search->room);
-        cairn_task_start(&server->tasks, &search->task);
-    }
-    return is_of_request(search, entry) && search->done;
-}
-
-// Takes what a search has found, or forgets it if its request is gone.
-static cairn_world *end_search(recording_search *search) {
-    cairn_world *found = search->found;
-    CAIRN_ASSERT(!search->task.out);
-    *search = (recording_search){.begun = false};
-    return found;
+static cairn_control_asked asked_of(const cairn_control_entry *entry) {
+    return (cairn_control_asked){&entry->copy.request, entry->client, entry->client_id};
 }
 
 // False if the request has to wait.
@@ -230,10 +173,12 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     if (being_stepped || cairn_link_reliable_room(session->link) < CAIRN_CONTROL_ANSWER_SIZE_MAX) {
         return false;
     }
-    if (!has_searched(server, room, entry)) {
+    cairn_control_queue *queue = server->control;
+    const cairn_control_asked asked = asked_of(entry);
+    if (!cairn_control_prepare(&queue->preparation, server, room, &queue->saves, &asked)) {
         return false;
     }
-    cairn_control_queue *queue = server->control;
+    const bool prepared = cairn_control_preparation_is_of(&queue->preparation, &asked);
     cairn_control_context context = {
         .server = server,
         .session = session,
@@ -242,14 +187,14 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
         .saves = &queue->saves,
         .lists = &queue->lists,
         .reason = queue->reason,
+        .prepared = prepared ? &queue->preparation : NULL,
     };
-    if (is_of_request(&queue->search, entry) && queue->search.done) {
-        context.found = end_search(&queue->search);
-    }
     queue->reason[0] = '\0';
     const cairn_control_verb_row *row = cairn_control_verb_find_row(request->verb);
     const cairn_control_refusal refusal = run_verb(&context, row);
-    cairn_world_destroy(context.found);
+    if (prepared) {
+        cairn_control_preparation_end(&queue->preparation);
+    }
     const char *verb = cairn_control_verb_text(request->verb);
     if (refusal != CAIRN_CONTROL_DONE || row->writes) {
         const bool done = refusal == CAIRN_CONTROL_DONE;
@@ -288,10 +233,11 @@ void cairn_control_queue_advance(cairn_server *server) {
     queue->count = kept;
     bool waited_for = false;
     for (uint32_t i = 0; i < kept; ++i) {
-        waited_for = waited_for || is_of_request(&queue->search, &queue->entries[queue->order[i]]);
+        const cairn_control_asked asked = asked_of(&queue->entries[queue->order[i]]);
+        waited_for = waited_for || cairn_control_preparation_is_of(&queue->preparation, &asked);
     }
-    if (queue->search.done && !waited_for) {
-        cairn_world_destroy(end_search(&queue->search));
+    if (queue->preparation.done && !waited_for) {
+        cairn_control_preparation_end(&queue->preparation);
     }
 }
 

@@ -93,41 +93,32 @@ static cairn_status create_world_like(const cairn_room *room, uint64_t seed, cai
     return cairn_world_create(&def, out);
 }
 
-static cairn_control_refusal load_encoding(
-    cairn_control_context *c, const cairn_control_save *save) {
-    CAIRN_ASSERT(save->received_size == save->size);
-    cairn_world_def def;
-    char rules_name[32];
-    cairn_world *world = NULL;
-    const char *where = "its head";
-    cairn_status status = cairn_world_def_of_encoding(save->bytes, save->size, &def, rules_name);
-    if (status == CAIRN_OK) {
-        status = create_world_like(c->room, def.seed, &world);
+static cairn_control_refusal load_prepared(cairn_control_context *c) {
+    cairn_control_preparation *prepared = c->prepared;
+    if (prepared->status != CAIRN_OK) {
+        const char *where = prepared->where == NULL ? "its head" : prepared->where;
+        return cairn_control_refuse(c, refusal_of(prepared->status), "%s, in %s",
+            cairn_status_text(prepared->status), where);
     }
-    if (status == CAIRN_OK) {
-        status = cairn_world_decode(world, save->bytes, save->size, &where);
-    }
-    if (status != CAIRN_OK) {
-        cairn_world_destroy(world);
-        return cairn_control_refuse(c, refusal_of(status), "%s, in %s", cairn_status_text(status),
-            where == NULL ? "its head" : where);
-    }
-    swap_world(&c->server->context, c->room, world, save->players);
+    cairn_world *world = prepared->world;
+    prepared->world = NULL;
+    swap_world(&c->server->context, c->room, world, prepared->players);
     return CAIRN_CONTROL_DONE;
 }
 
 cairn_control_refusal cairn_control_on_load(cairn_control_context *c) {
     const char *name = c->request->load.name;
+    if (c->prepared != NULL) {
+        return load_prepared(c);
+    }
     const cairn_control_save *save = cairn_control_saves_find(c->saves, name);
     if (save == NULL) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no save \"%.64s\"", name);
     }
-    if (save->received_size != save->size) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN,
-            "the save is incomplete: %zu of %zu bytes", save->received_size, save->size);
-    }
-    return load_encoding(c, save);
+    CAIRN_ASSERT(save->received_size < save->size);
+    return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN,
+        "the save is incomplete: %zu of %zu bytes", save->received_size, save->size);
 }
 
 // The slots whose players the world knew at an earlier tick: undoes every JOIN and LEAVE since
@@ -187,14 +178,12 @@ static cairn_control_refusal seek_recording(cairn_control_context *c) {
     }
     CAIRN_ASSERT(!room->job.running);
     // A task has read the recording: cairn_control_queue.
-    cairn_world *found = c->found;
-    c->found = NULL;
+    const cairn_world *found = c->prepared == NULL ? NULL : c->prepared->world;
     if (found == NULL) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_TICK_GONE, "the room's recording does not have this tick");
     }
     cairn_world *world = copy_with_rules_of(room, found);
-    cairn_world_destroy(found);
     if (world == NULL) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_FOREIGN, "the recording's world has other settings");

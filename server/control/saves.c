@@ -16,14 +16,32 @@ cairn_control_save *cairn_control_saves_find(cairn_control_saves *saves, const c
     return NULL;
 }
 
-static void clear_save(cairn_control_save *save) {
-    free(save->bytes);
+static void clear_save(cairn_control_saves *saves, cairn_control_save *save) {
+    if (save->bytes != NULL && save->bytes == saves->lent) {
+        saves->lent_deleted = true;
+    } else {
+        free(save->bytes);
+    }
     *save = (cairn_control_save){0};
+}
+
+void cairn_control_saves_lend(cairn_control_saves *saves, const cairn_control_save *save) {
+    CAIRN_ASSERT(saves->lent == NULL && save->bytes != NULL);
+    saves->lent = save->bytes;
+    saves->lent_deleted = false;
+}
+
+void cairn_control_saves_take_back(cairn_control_saves *saves) {
+    CAIRN_ASSERT(saves->lent != NULL);
+    if (saves->lent_deleted) {
+        free(saves->lent);
+    }
+    saves->lent = NULL;
 }
 
 void cairn_control_saves_clear(cairn_control_saves *saves) {
     for (uint32_t i = 0; i < CAIRN_CONTROL_SAVES_MAX; ++i) {
-        clear_save(&saves->entries[i]);
+        clear_save(saves, &saves->entries[i]);
     }
 }
 
@@ -31,10 +49,10 @@ static cairn_control_refusal refuse_unknown_save(cairn_control_context *c, const
     return cairn_control_refuse(c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no save \"%.64s\"", name);
 }
 
-// An empty save; an older one of this name is replaced. NULL with the reason in *refusal, and the
-// older one is kept.
-static cairn_control_save *add_save(
-    cairn_control_context *c, const char *name, size_t size, cairn_control_refusal *refusal) {
+// A save of `encoded`, which it takes, or an empty one if that is NULL; an older one of this name is
+// replaced. NULL with the reason in *refusal, and the older one is kept.
+static cairn_control_save *add_save(cairn_control_context *c, const char *name, uint8_t *encoded,
+    size_t size, cairn_control_refusal *refusal) {
     const size_t length = strlen(name);
     if (length == 0 || length > CAIRN_NAME_SIZE_MAX) {
         *refusal = cairn_control_refuse(
@@ -50,32 +68,39 @@ static cairn_control_save *add_save(
     }
     CAIRN_ASSERT(others_size <= CAIRN_CONTROL_SAVES_SIZE_MAX);
     const bool fits = size > 0 && size <= CAIRN_CONTROL_SAVES_SIZE_MAX - others_size;
-    uint8_t *bytes = entry != NULL && fits ? malloc(size) : NULL;
+    uint8_t *bytes = entry == NULL || !fits ? NULL : encoded != NULL ? encoded : malloc(size);
     if (bytes == NULL) {
         *refusal = cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
             "a server keeps %d saves of 64 MiB in total, each at least 1 byte",
             CAIRN_CONTROL_SAVES_MAX);
         return NULL;
     }
-    clear_save(entry);
+    clear_save(c->saves, entry);
     *entry = (cairn_control_save){.bytes = bytes, .size = size};
     cairn_control_name_set(entry->name, name);
     return entry;
 }
 
+// The room may have gone on since its world was copied: the answer is about that world.
 cairn_control_refusal cairn_control_on_save(cairn_control_context *c) {
     cairn_control_refusal refusal = CAIRN_CONTROL_DONE;
-    const cairn_world *world = c->room->world;
+    cairn_control_preparation *prepared = c->prepared;
+    CAIRN_ASSERT(prepared != NULL);
+    if (prepared->bytes == NULL) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
+    }
     cairn_control_save *save =
-        add_save(c, c->request->save.name, cairn_world_encode_size(world), &refusal);
+        add_save(c, c->request->save.name, prepared->bytes, prepared->size, &refusal);
     if (save == NULL) {
         return refusal;
     }
-    const size_t size = cairn_world_encode(world, save->bytes, save->size);
-    CAIRN_ASSERT(size == save->size);
-    save->received_size = size;
-    save->players = cairn_inbox_joined(c->room->inbox);
-    c->answer.save.size = (uint32_t)size;
+    prepared->bytes = NULL;
+    save->received_size = save->size;
+    save->players = prepared->players;
+    c->answer.room = c->room->name;
+    c->answer.tick = cairn_world_tick(prepared->world);
+    c->answer.root = prepared->root;
+    c->answer.save.size = (uint32_t)save->size;
     return CAIRN_CONTROL_DONE;
 }
 
@@ -118,7 +143,7 @@ cairn_control_refusal cairn_control_on_save_write(cairn_control_context *c) {
     const cairn_control_save_write_request *request = &c->request->save_write;
     cairn_control_refusal refusal = CAIRN_CONTROL_DONE;
     cairn_control_save *save = request->offset == 0
-                                   ? add_save(c, request->name, request->size, &refusal)
+                                   ? add_save(c, request->name, NULL, request->size, &refusal)
                                    : cairn_control_saves_find(c->saves, request->name);
     if (save == NULL) {
         return refusal == CAIRN_CONTROL_DONE ? refuse_unknown_save(c, request->name) : refusal;
@@ -141,6 +166,6 @@ cairn_control_refusal cairn_control_on_save_delete(cairn_control_context *c) {
     if (save == NULL) {
         return refuse_unknown_save(c, name);
     }
-    clear_save(save);
+    clear_save(c->saves, save);
     return CAIRN_CONTROL_DONE;
 }

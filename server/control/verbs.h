@@ -7,6 +7,7 @@
 
 #include <cairn/control.h>
 
+#include "server/control/preparation.h"
 #include "server/core/server_state.h"
 
 // Bytes of all saves together.
@@ -23,11 +24,16 @@ typedef struct cairn_control_save {
 
 typedef struct cairn_control_saves {
     cairn_control_save entries[CAIRN_CONTROL_SAVES_MAX];
+    uint8_t *lent;     // bytes that a task reads; NULL: none
+    bool lent_deleted; // its entry does not have them any more
 } cairn_control_saves;
 
 // Returns NULL if no save has this name.
 cairn_control_save *cairn_control_saves_find(cairn_control_saves *saves, const char *name);
 void cairn_control_saves_clear(cairn_control_saves *saves);
+// The bytes of one save stay until they are taken back, even if it is deleted.
+void cairn_control_saves_lend(cairn_control_saves *saves, const cairn_control_save *save);
+void cairn_control_saves_take_back(cairn_control_saves *saves);
 
 // Memory for what an answer points to. A verb fills one member.
 typedef union cairn_control_lists {
@@ -60,7 +66,7 @@ typedef struct cairn_control_context {
     char *reason; // [CAIRN_TEXT_SIZE_MAX + 1], of a refusal
     cairn_control_answer answer;
     bool answers_later; // when the room has run
-    cairn_world *found; // of a seek: what the recording holds; owned; NULL: nothing
+    cairn_control_preparation *prepared; // for this request; NULL: nothing had to be
 } cairn_control_context;
 
 // A refusal with a sentence of its own, formatted like printf. Returns `refusal`.

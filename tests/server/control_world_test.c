@@ -353,6 +353,60 @@ TEST("the room goes on while its recording is searched") {
     expect_all_follow();
 }
 
+// Sends a request of which a task does the long part, and lets the room go on before the task runs.
+static void expect_done_beside_room(cairn_control_request request) {
+    const uint64_t before = story_tick(&s);
+    const uint32_t answers = answer.count;
+    s.holds_tasks = true;
+    request.number = 77;
+    kit_send_request(&s, 0, request);
+    story_run_ms(&s, 1000);
+    assert_int_equal(answer.count, answers);
+    assert_in_range(story_tick(&s), before + 55, before + 65);
+    story_run_tasks(&s);
+    story_run_ms(&s, 100);
+    assert_int_equal(answer.count, answers + 1);
+    assert_int_equal(answer.answer.number, 77);
+    assert_int_equal(answer.answer.refusal, CAIRN_CONTROL_DONE);
+}
+
+TEST("the room goes on while a save is encoded and while it is loaded") {
+    spawn();
+    story_run_ms(&s, 500);
+    const uint64_t tick = story_tick(&s);
+    expect_done_beside_room(
+        (cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {"early"}});
+    // The answer is about the world that was saved.
+    assert_in_range(answer.answer.tick, tick, tick + 10);
+    const uint64_t saved_tick = answer.answer.tick;
+    const cairn_hash128 saved = answer.answer.root;
+    expect_done_beside_room(
+        (cairn_control_request){.verb = CAIRN_CONTROL_LOAD, .load = {"early"}});
+    assert_in_range(story_tick(&s), saved_tick, saved_tick + 10);
+    expect_all_follow();
+    verb(CAIRN_CONTROL_PAUSE);
+    load("early");
+    assert_int_equal(answer.answer.tick, saved_tick);
+    expect_same(story_root(&s), saved);
+}
+
+TEST("a save that is deleted while it is loaded is loaded") {
+    story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 500);
+    save("early");
+    const uint64_t tick = story_tick(&s);
+    s.holds_tasks = true;
+    kit_send(&s, 0, .verb = CAIRN_CONTROL_LOAD, .load = {"early"});
+    story_run_ms(&s, 200);
+    kit_send(&s, 1, .verb = CAIRN_CONTROL_SAVE_DELETE, .save_delete = {"early"});
+    story_run_ms(&s, 300);
+    story_run_tasks(&s);
+    story_run_ms(&s, 100);
+    assert_in_range(story_tick(&s), tick, tick + 10);
+    assert_int_equal(ask_to_load("early"), CAIRN_CONTROL_NAME_UNKNOWN);
+    expect_all_follow();
+}
+
 TEST("a search for a client that has left is forgotten") {
     story_run_ms(&s, 12000);
     s.holds_tasks = true;

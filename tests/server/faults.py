@@ -80,6 +80,13 @@ FAULTS = {
     "operator-takes-all": ("one operator may fill the queue of requests", "server.control", [
         ("server/control/queue.c", "return queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;",
          "return FAULT ? queue->count < CAIRN_CONTROL_QUEUE_MAX : queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;")]),
+    "save-on-the-loop": ("the room stands while a save is encoded", "server.control_world", [
+        ("server/control/preparation.c", "    cairn_task_start(&server->tasks, &preparation->task);",
+         "    if (FAULT) {\n        preparation->task.run(&preparation->task);\n        finish(&preparation->task);\n"
+         "    } else {\n        cairn_task_start(&server->tasks, &preparation->task);\n    }")]),
+    "lent-is-freed": ("a save that is deleted is freed while a task reads it", "server.control_world", [
+        ("server/control/saves.c", "if (save->bytes != NULL && save->bytes == saves->lent) {",
+         "if (!FAULT && save->bytes != NULL && save->bytes == saves->lent) {")]),
     # ---- clients of a hostile server
     "lockstep-unbounded": ("lockstep has no budget of time", "client.lockstep", [
         ("client_lib/simulate/lockstep.c", "return budget->clock_ns != NULL && budget->time_ns > 0 &&",

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "server/control/preparation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "server/control/verbs.h"
+
+static void run_save(cairn_server_task *task) {
+    cairn_control_preparation *own = (cairn_control_preparation *)task;
+    own->size = cairn_world_encode_size(own->world);
+    own->bytes = malloc(own->size);
+    if (own->bytes != NULL) {
+        const size_t size = cairn_world_encode(own->world, own->bytes, own->size);
+        CAIRN_ASSERT(size == own->size);
+    }
+}
+
+static void run_load(cairn_server_task *task) {
+    cairn_control_preparation *own = (cairn_control_preparation *)task;
+    cairn_world_def def;
+    char rules_name[32];
+    own->where = "its head";
+    own->status = cairn_world_def_of_encoding(own->bytes, own->size, &def, rules_name);
+    own->def.seed = def.seed;
+    if (own->status == CAIRN_OK) {
+        own->status = cairn_world_create(&own->def, &own->world);
+    }
+    if (own->status == CAIRN_OK) {
+        own->status = cairn_world_decode(own->world, own->bytes, own->size, &own->where);
+    }
+    if (own->status != CAIRN_OK) {
+        cairn_world_destroy(own->world);
+        own->world = NULL;
+    }
+}
+
+static void run_seek(cairn_server_task *task) {
+    cairn_control_preparation *own = (cairn_control_preparation *)task;
+    own->world = own->config->on_seek(own->config->user, own->room, own->request.seek.tick);
+}
+
+static void finish(cairn_server_task *task) {
+    cairn_control_preparation *own = (cairn_control_preparation *)task;
+    if (own->request.verb == CAIRN_CONTROL_LOAD) {
+        cairn_control_saves_take_back(own->saves);
+        own->bytes = NULL;
+    }
+    own->done = true;
+}
+
+static bool begin_save(cairn_control_preparation *own, const cairn_room *room) {
+    own->task.run = run_save;
+    own->players = cairn_inbox_joined(room->inbox);
+    own->root = room->hash.full;
+    // Without memory for a copy there is none for the save either: the verb refuses.
+    return cairn_world_fork(room->world, &own->world) == CAIRN_OK;
+}
+
+static bool begin_load(
+    cairn_control_preparation *own, const cairn_room *room, const cairn_control_save *save) {
+    own->task.run = run_load;
+    own->def = *cairn_world_settings(room->world);
+    own->players = save->players;
+    own->bytes = save->bytes;
+    own->size = save->size;
+    cairn_control_saves_lend(own->saves, save);
+    return true;
+}
+
+static bool is_needed(const cairn_server *server, const cairn_room *room,
+    const cairn_control_request *request, const cairn_control_save *save) {
+    switch (room == NULL ? 0 : request->verb) {
+    case CAIRN_CONTROL_SAVE:
+        return true;
+    case CAIRN_CONTROL_LOAD: // the verb refuses other saves
+        return save != NULL && save->received_size == save->size;
+    case CAIRN_CONTROL_SEEK:
+        return room->recording != NULL && server->config.on_seek != NULL &&
+               !cairn_control_seek_is_in_memory(room, request->seek.tick);
+    default:
+        return false;
+    }
+}
+
+static bool begin(
+    cairn_control_preparation *own, const cairn_room *room, const cairn_control_save *save) {
+    switch (own->request.verb) {
+    case CAIRN_CONTROL_SAVE:
+        return begin_save(own, room);
+    case CAIRN_CONTROL_LOAD:
+        return begin_load(own, room, save);
+    default:
+        own->task.run = run_seek;
+        return true;
+    }
+}
+
+bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server *server,
+    cairn_room *room, cairn_control_saves *saves, const cairn_control_asked *asked) {
+    const cairn_control_request *request = asked->request;
+    if (cairn_control_preparation_is_of(preparation, asked)) {
+        return preparation->done;
+    }
+    const cairn_control_save *save = request->verb == CAIRN_CONTROL_LOAD
+                                         ? cairn_control_saves_find(saves, request->load.name)
+                                         : NULL;
+    if (!is_needed(server, room, request, save)) {
+        return true;
+    }
+    // A recording is searched once it is written.
+    if (preparation->begun || (request->verb == CAIRN_CONTROL_SEEK &&
+                                  !cairn_room_recording_flush(room->recording))) {
+        return false;
+    }
+    *preparation = (cairn_control_preparation){.task = {.done = finish},
+        .begun = true,
+        .client = asked->client,
+        .client_id = asked->client_id,
+        .request = *request,
+        .config = &server->config,
+        .saves = saves};
+    memcpy(preparation->room, room->name, sizeof preparation->room);
+    if (!begin(preparation, room, save)) {
+        preparation->done = true;
+        return true;
+    }
+    cairn_task_start(&server->tasks, &preparation->task);
+    return preparation->done;
+}
+
+bool cairn_control_preparation_is_of(
+    const cairn_control_preparation *preparation, const cairn_control_asked *asked) {
+    return preparation->begun && preparation->client == asked->client &&
+           preparation->client_id == asked->client_id &&
+           preparation->request.number == asked->request->number;
+}
+
+void cairn_control_preparation_end(cairn_control_preparation *preparation) {
+    CAIRN_ASSERT(!preparation->task.out);
+    cairn_world_destroy(preparation->world);
+    free(preparation->bytes);
+    *preparation = (cairn_control_preparation){.begun = false};
+}

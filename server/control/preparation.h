@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What a request needs before its verb is carried out and what takes longer the larger the world or
+// its recording is: the encoding of a save, the world of a save that is loaded, a tick that is
+// looked for in a recording. A task does it, one at a time; the request waits meanwhile, and the
+// room goes on.
+
+#include <cairn/control.h>
+
+#include "server/core/server_state.h"
+
+struct cairn_control_saves;
+
+typedef struct cairn_control_preparation {
+    cairn_server_task task; // first
+    bool begun;             // for the request below
+    bool done;
+    uint32_t client;
+    uint64_t client_id;
+    cairn_control_request request; // its texts are not kept
+
+    const cairn_server_config *config;
+    char room[CAIRN_ROOM_NAME_SIZE];
+    cairn_world_def def; // LOAD: the room's settings
+    struct cairn_control_saves *saves;
+    // Owned. SAVE: a copy of the room's world. LOAD and SEEK: what was found; NULL: nothing.
+    cairn_world *world;
+    uint8_t *bytes; // SAVE: owned; NULL: no memory. LOAD: lent by the saves
+    size_t size;
+    uint64_t players; // SAVE and LOAD: bit set of the slots that have a player in the world
+    cairn_hash128 root;
+    cairn_status status; // LOAD
+    const char *where;   // LOAD: what of the save is refused
+} cairn_control_preparation;
+
+// A request, and the client that waits for its answer.
+typedef struct cairn_control_asked {
+    const cairn_control_request *request;
+    uint32_t client;
+    uint64_t client_id;
+} cairn_control_asked;
+
+// Whether the verb can be carried out now: nothing has to be prepared, or it has been. Otherwise
+// begins it as soon as nothing else is being prepared. The room's job is not running.
+bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server *server,
+    cairn_room *room, struct cairn_control_saves *saves, const cairn_control_asked *asked);
+// Whether it is the one of this request.
+bool cairn_control_preparation_is_of(
+    const cairn_control_preparation *preparation, const cairn_control_asked *asked);
+// Frees what nobody took and makes place for the next one. Its task is not out (asserted).
+void cairn_control_preparation_end(cairn_control_preparation *preparation);
