@@ -11,8 +11,8 @@ probable and cheapest first, until one fails. A change outside of functions is b
 
 Each result is a line of JSON in FILE (build/mutate/log.jsonl). A change that is there already is not tried again, so a run
 that was ended goes on where it was, and a test that was added for a survivor is tried by deleting its line. --tests asks
-only the tests whose names match. --programs asks tests of whole programs too, about changes in functions that no fast test
-calls. --sanitize builds with the address and undefined-behaviour sanitizers.
+only the tests whose names match. --programs asks these slow tests too, of whole programs and of threads, about changes in
+functions that no fast test calls. --sanitize builds with the address and undefined-behaviour sanitizers.
 
 A survivor that means the same as the original is no fault of the tests; each other one is a rule without a test."""
 
@@ -357,7 +357,7 @@ def main():
     functions = max(copy.places.values(), default=0) + 2
     tests = read_tests(folder)
     fast = [test for test in tests if test.is_fast() and re.search(options.tests, test.name)]
-    programs = [test for test in tests if test.of_programs and options.programs and re.search(options.programs, test.name)]
+    programs = [test for test in tests if not test.is_fast() and options.programs and re.search(options.programs, test.name)]
     failed = [test.name for test in fast + programs if not test.measure(functions)]
     if failed:
         sys.exit(f"tests fail without any change: {failed}")
