@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "server/control/verbs.h"
 
 static void run_save(cairn_server_task *task) {
     cairn_control_preparation *own = (cairn_control_preparation *)task;
@@ -110,8 +109,8 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
         return true;
     }
     // A recording is searched once it is written.
-    if (preparation->begun || (request->verb == CAIRN_CONTROL_SEEK &&
-                                  !cairn_room_recording_flush(room->recording))) {
+    if (preparation->begun ||
+        (request->verb == CAIRN_CONTROL_SEEK && !cairn_room_recording_flush(room->recording))) {
         return false;
     }
     *preparation = (cairn_control_preparation){.task = {.done = finish},

@@ -8,9 +8,7 @@
 
 #include <cairn/control.h>
 
-#include "server/core/server_state.h"
-
-struct cairn_control_saves;
+#include "server/control/verbs.h"
 
 typedef struct cairn_control_preparation {
     cairn_server_task task; // first
@@ -23,7 +21,7 @@ typedef struct cairn_control_preparation {
     const cairn_server_config *config;
     char room[CAIRN_ROOM_NAME_SIZE];
     cairn_world_def def; // LOAD: the room's settings
-    struct cairn_control_saves *saves;
+    cairn_control_saves *saves;
     // Owned. SAVE: a copy of the room's world. LOAD and SEEK: what was found; NULL: nothing.
     cairn_world *world;
     uint8_t *bytes; // SAVE: owned; NULL: no memory. LOAD: lent by the saves
@@ -44,7 +42,7 @@ typedef struct cairn_control_asked {
 // Whether the verb can be carried out now: nothing has to be prepared, or it has been. Otherwise
 // begins it as soon as nothing else is being prepared. The room's job is not running.
 bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server *server,
-    cairn_room *room, struct cairn_control_saves *saves, const cairn_control_asked *asked);
+    cairn_room *room, cairn_control_saves *saves, const cairn_control_asked *asked);
 // Whether it is the one of this request.
 bool cairn_control_preparation_is_of(
     const cairn_control_preparation *preparation, const cairn_control_asked *asked);

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "schema/control.h"
+#include "server/control/preparation.h"
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
 

@@ -2,6 +2,7 @@
 // The verbs that replace a room's world: by its scene's first state, by a save, by an earlier tick.
 #include "base/assert.h"
 #include "bridge/scene_world.h"
+#include "server/control/preparation.h"
 #include "server/control/verbs.h"
 #include "server/core/hosted_room.h"
 

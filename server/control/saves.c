@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "server/control/preparation.h"
 #include "server/control/verbs.h"
 
 cairn_control_save *cairn_control_saves_find(cairn_control_saves *saves, const char *name) {
@@ -49,8 +50,8 @@ static cairn_control_refusal refuse_unknown_save(cairn_control_context *c, const
     return cairn_control_refuse(c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no save \"%.64s\"", name);
 }
 
-// A save of `encoded`, which it takes, or an empty one if that is NULL; an older one of this name is
-// replaced. NULL with the reason in *refusal, and the older one is kept.
+// A save of `encoded`, which it takes, or an empty one if that is NULL; an older one of this name
+// is replaced. NULL with the reason in *refusal, and the older one is kept.
 static cairn_control_save *add_save(cairn_control_context *c, const char *name, uint8_t *encoded,
     size_t size, cairn_control_refusal *refusal) {
     const size_t length = strlen(name);

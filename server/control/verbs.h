@@ -7,7 +7,6 @@
 
 #include <cairn/control.h>
 
-#include "server/control/preparation.h"
 #include "server/core/server_state.h"
 
 // Bytes of all saves together.
@@ -65,8 +64,8 @@ typedef struct cairn_control_context {
     cairn_control_lists *lists;
     char *reason; // [CAIRN_TEXT_SIZE_MAX + 1], of a refusal
     cairn_control_answer answer;
-    bool answers_later; // when the room has run
-    cairn_control_preparation *prepared; // for this request; NULL: nothing had to be
+    bool answers_later;                         // when the room has run
+    struct cairn_control_preparation *prepared; // for this request; NULL: nothing had to be
 } cairn_control_context;
 
 // A refusal with a sentence of its own, formatted like printf. Returns `refusal`.

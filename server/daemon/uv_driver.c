@@ -137,8 +137,7 @@ static void prepare_receive(cairn_uv_driver *driver) {
 
 // Whether there may be more.
 static bool receive_batch(cairn_uv_driver *driver) {
-    const int count =
-        recvmmsg(driver->socket_fd, driver->received, BATCH_MAX, MSG_DONTWAIT, NULL);
+    const int count = recvmmsg(driver->socket_fd, driver->received, BATCH_MAX, MSG_DONTWAIT, NULL);
     if (count < 0) {
         const bool none = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
         driver->statistics.receive_errors += none ? 0 : 1;
@@ -162,8 +161,7 @@ static void on_receive(uv_poll_t *poll, int status, int events) {
     (void)events;
     cairn_uv_driver *driver = poll->data;
     CAIRN_ASSERT(driver->run.server != NULL);
-    for (uint32_t i = 0; i < RECEIVE_BATCHES_MAX && receive_batch(driver); ++i) {
-    }
+    for (uint32_t i = 0; i < RECEIVE_BATCHES_MAX && receive_batch(driver); ++i) {}
 }
 
 static void fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
@@ -257,8 +255,7 @@ static void gather(cairn_uv_driver *driver) {
     const uint64_t now_ns = uv_hrtime();
     const uint64_t counted_ns = now_ns - driver->counted_since_ns;
     if (counted_ns >= GATHER_COUNT_NS) {
-        driver->gathers =
-            driver->counted > counted_ns / (CAIRN_NS_PER_S / GATHER_FROM_HZ);
+        driver->gathers = driver->counted > counted_ns / (CAIRN_NS_PER_S / GATHER_FROM_HZ);
         driver->counted = 0;
         driver->counted_since_ns = now_ns;
     }
@@ -427,8 +424,7 @@ static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, ch
     const int buffer_size = RECEIVE_BUFFER_BYTES;
     struct sockaddr_storage address;
     socklen_t size = cairn_address_to_sockaddr(listen, &address);
-    const int fd =
-        socket(ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int fd = socket(ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     driver->socket_fd = fd;
     if (fd < 0) {
         return set_error(error, "socket", -errno);

@@ -328,7 +328,18 @@ TEST("every shape can be spawned, and joined to another one") {
     }
     step(1);
     kit_verb(&s, CAIRN_CONTROL_JOINTS);
-    assert_int_equal(answer.answer.joints.joint_count, sizeof cases / sizeof *cases);
+    const cairn_control_joints_answer *joints = &answer.answer.joints;
+    const uint32_t joint_count = sizeof cases / sizeof *cases;
+    assert_int_equal(joints->joint_count, joint_count);
+    assert_int_equal(joints->listed_count, joint_count);
+    for (uint32_t i = 0; i < joint_count; ++i) {
+        assert_int_equal(joints->joints[i].kind, CAIRN_JOINT_HINGE);
+        assert_true(i == 0 || joints->joints[i].body_a == joints->joints[i - 1].body_b);
+    }
+    assert_int_equal(joints->joints[joint_count - 1].body_b, last);
+    kit_do(&s, .verb = CAIRN_CONTROL_JOINTS, .joints = {.first = joint_count - 1});
+    assert_int_equal(joints->listed_count, 1);
+    assert_int_equal(joints->joints[0].body_b, last);
     assert_int_equal(get_body(last)->user, 56);
     assert_int_equal(get_body(last)->kind, CAIRN_BODY_STATIC);
     expect_room_continues();

@@ -146,6 +146,24 @@ TEST("a loaded room continues as the saved one did") {
     expect_recording_replays(1);
 }
 
+TEST("saves are listed with their sizes until they are deleted") {
+    verb(CAIRN_CONTROL_SAVES);
+    assert_int_equal(answer.answer.saves.save_count, 0);
+    save("one");
+    const uint32_t size = answer.answer.save.size;
+    save("two");
+    verb(CAIRN_CONTROL_SAVES);
+    const cairn_control_saves_answer *saves = &answer.answer.saves;
+    assert_int_equal(saves->save_count, 2);
+    assert_string_equal(saves->saves[0].name, "one");
+    assert_int_equal(saves->saves[0].size, size);
+    assert_string_equal(saves->saves[1].name, "two");
+    kit_do(&s, .verb = CAIRN_CONTROL_SAVE_DELETE, .save_delete = {"one"});
+    verb(CAIRN_CONTROL_SAVES);
+    assert_int_equal(saves->save_count, 1);
+    assert_string_equal(saves->saves[0].name, "two");
+}
+
 TEST("a save can be downloaded and uploaded in pieces") {
     static uint8_t bytes[1024 * 1024];
     verb(CAIRN_CONTROL_PAUSE);
@@ -374,14 +392,12 @@ TEST("the room goes on while a save is encoded and while it is loaded") {
     spawn();
     story_run_ms(&s, 500);
     const uint64_t tick = story_tick(&s);
-    expect_done_beside_room(
-        (cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {"early"}});
+    expect_done_beside_room((cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {"early"}});
     // The answer is about the world that was saved.
     assert_in_range(answer.answer.tick, tick, tick + 10);
     const uint64_t saved_tick = answer.answer.tick;
     const cairn_hash128 saved = answer.answer.root;
-    expect_done_beside_room(
-        (cairn_control_request){.verb = CAIRN_CONTROL_LOAD, .load = {"early"}});
+    expect_done_beside_room((cairn_control_request){.verb = CAIRN_CONTROL_LOAD, .load = {"early"}});
     assert_in_range(story_tick(&s), saved_tick, saved_tick + 10);
     expect_all_follow();
     verb(CAIRN_CONTROL_PAUSE);

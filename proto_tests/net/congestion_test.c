@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
+#include "net/congestion.h"
+#include <cairn/types.h>
+
+#define MS_NS UINT64_C(1000000)
+#define WINDOW_MAX (UINT64_C(1) << 20)
+
+static cairn_congestion c;
+static uint64_t now_ns;
+static uint64_t sequence;
+
+BEFORE_EACH {
+    now_ns = CAIRN_NS_PER_S;
+    sequence = 0;
+    cairn_congestion_reset(&c, now_ns, sequence, WINDOW_MAX);
+}
+
+// A payload leaves and is acknowledged a round trip later.
+static void exchange(uint64_t rtt_ns, uint64_t elapsed_ns) {
+    cairn_congestion_sent(&c, now_ns, sequence, CAIRN_CONGESTION_PACKET_SIZE);
+    sequence += 1;
+    now_ns += elapsed_ns;
+    cairn_congestion_round_trip(&c, now_ns, rtt_ns);
+    cairn_congestion_acknowledged(
+        &c, now_ns, sequence - 1, CAIRN_CONGESTION_PACKET_SIZE, elapsed_ns, sequence);
+}
+
+TEST("a path of any steady round trip has no noise") {
+    static const uint64_t rtts_ns[] = {2 * MS_NS, 80 * MS_NS, 400 * MS_NS};
+    for (uint32_t i = 0; i < sizeof rtts_ns / sizeof *rtts_ns; ++i) {
+        cairn_congestion_reset(&c, now_ns, sequence, WINDOW_MAX);
+        for (uint32_t k = 0; k < 100; ++k) {
+            exchange(rtts_ns[i], rtts_ns[i]);
+        }
+        assert_int_equal(c.noise_ns, 0);
+    }
+}
+
+TEST("noise is the difference of one round trip to the next") {
+    for (uint32_t k = 0; k < 200; ++k) {
+        const uint64_t rtt_ns = (k % 2 == 0 ? 80 : 84) * MS_NS;
+        exchange(rtt_ns, rtt_ns);
+    }
+    assert_in_range(c.noise_ns, 3 * MS_NS, 4 * MS_NS);
+}
+
+TEST("what the peer holds back is what passes beyond the round trip") {
+    for (uint32_t k = 0; k < 200; ++k) {
+        exchange(50 * MS_NS, 54 * MS_NS);
+    }
+    assert_in_range(c.hold_ns, 3 * MS_NS, 4 * MS_NS);
+    for (uint32_t k = 0; k < 200; ++k) {
+        exchange(50 * MS_NS, 50 * MS_NS);
+    }
+    assert_in_range(c.hold_ns, 0, MS_NS / 100);
+}
+
+TEST("a window that nobody fills does not grow, and one that is full does") {
+    const uint64_t first = c.window;
+    for (uint32_t k = 0; k < 20; ++k) {
+        assert_true(cairn_congestion_allows(&c, now_ns));
+        exchange(50 * MS_NS, 50 * MS_NS);
+    }
+    assert_int_equal(c.window, first);
+    for (uint32_t k = 0; k < 20; ++k) {
+        c.limited_now = true; // as if more had waited to leave
+        exchange(50 * MS_NS, 50 * MS_NS);
+    }
+    assert_true(c.window >= first + 10 * CAIRN_CONGESTION_PACKET_SIZE);
+}
