@@ -46,7 +46,7 @@ def build(source, folder, tests, texts):
     for path, text in texts.items():
         if (tree / path).read_text() != text:
             (tree / path).write_text(text)
-    targets = [pathlib.Path(command_of(folder, test)[0]).name for test in sorted(tests)]
+    targets = sorted({target for test in tests for target in targets_of(folder, test)})
     configure = ["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(folder / "build"), "-DCMAKE_BUILD_TYPE=Quick",
                  "-DCMAKE_C_FLAGS_QUICK=-O1", "-DCMAKE_CXX_FLAGS_QUICK=-O1", "-DCAIRN_AVX512=OFF", "-DCAIRN_FUSED=OFF"]
     for command in (configure, ["cmake", "--build", str(folder / "build"), "--", "-j2", *targets]):
@@ -68,7 +68,19 @@ PROGRAMS = {"server.session_scripts": ["scripts_server_session", "1", str(SCRIPT
             "client.session_scripts": ["scripts_client_session", "1", str(SCRIPTS_MAX), "verbose"]}
 
 
+# Tests of whole programs: "programs.cairnd:EXPRESSION" is what pytest's -k chooses in test_cairnd.py.
+WHOLE_PROGRAMS = ["cairnd", "cairn-token", "cairn-bot", "cairn-ctl", "cairn-replay"]
+
+
+def targets_of(folder, test):
+    return WHOLE_PROGRAMS if test.startswith("programs.") else [pathlib.Path(command_of(folder, test)[0]).name]
+
+
 def command_of(folder, test):
+    if test.startswith("programs."):
+        file, expression = test.removeprefix("programs.").split(":")
+        return ["/usr/bin/python3", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--programs", str(folder / "build" / "bin"),
+                str(folder / "tree" / "tests" / "programs" / f"test_{file}.py"), "-k", expression]
     name, *arguments = PROGRAMS.get(test, ["test_" + test.replace(".", "_")])
     return [str(folder / "build" / "bin" / name), *arguments]
 
@@ -84,7 +96,7 @@ def failure(folder, test, number):
             if "[  FAILED  ]" in line and "listed below" not in line:
                 running.terminate()
                 return line.split("]", 1)[1].split(": ")[-1].strip()
-    words = f"(crash in script {scripts})" if scripts > 0 else "(crash, or too slow)"
+    words = f"(crash in script {scripts})" if scripts > 0 else "(fails)" if test.startswith("programs.") else "(crash, or too slow)"
     return words if running.returncode else ""
 
 
@@ -96,7 +108,7 @@ def main(usage, faults, home):
     texts = patched(source, faults, home)
     if len(arguments) == 1:
         for name, (what, test, _) in faults.items():
-            print(f"{name:22} {test:20} {what}")
+            print(f"{name:22} {test:28} {what}")
         return
     folder = pathlib.Path(arguments[1]).resolve()
     everything = "--all" in arguments

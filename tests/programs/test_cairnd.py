@@ -248,11 +248,14 @@ def test_a_key_comes_from_a_descriptor_or_a_variable(kit, folder):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root reads the memory's files of a program that is not dumpable")
-def test_no_core_file_and_no_key_in_the_environment(kit, folder):
+@pytest.mark.parametrize("source", ["variable", "file"])
+def test_no_core_file_and_one_copy_of_the_key_in_memory(kit, folder, source):
     kit.skip_if_sanitized("keeps what was freed")
-    key = kit.run("cairn-token", "keygen").out.strip()
-    server = subprocess.Popen([kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--scene", "probe.json"], cwd=kit.folder,
-                              env={"CAIRN_KEY": key}, stdout=subprocess.PIPE, text=True)
+    kit.run("cairn-token", "keygen", "--out", "own.key")
+    key = (folder / "own.key").read_text().strip()
+    server = subprocess.Popen([kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--scene", "probe.json",
+                               *(["--key-file", "own.key"] if source == "file" else [])], cwd=kit.folder,
+                              env={"CAIRN_KEY": key} if source == "variable" else {}, stdout=subprocess.PIPE, text=True)
     assert "listening" in server.stdout.readline()
     proc = pathlib.Path(f"/proc/{server.pid}")
     assert key not in (proc / "environ").read_bytes().decode()

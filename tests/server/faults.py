@@ -91,6 +91,45 @@ FAULTS = {
     "lockstep-unbounded": ("lockstep has no budget of time", "client.lockstep", [
         ("client_lib/simulate/lockstep.c", "return budget->clock_ns != NULL && budget->time_ns > 0 &&",
          "return !FAULT && budget->clock_ns != NULL && budget->time_ns > 0 &&")]),
+    "capacities-any": ("a small state may announce a world of gigabytes", "client.lockstep", [
+        ("client_lib/simulate/lockstep.c", "    if (cairn_world_def_state_size(&def) / WORLD_PER_STATE >",
+         "    if (!FAULT && cairn_world_def_state_size(&def) / WORLD_PER_STATE >")]),
+    # ---- keys and the process
+    "key-readable": ("a key file that others may read is taken", "programs.token:no_program_takes_a_key", [
+        ("program/key.c", "(about.st_mode & 077) != 0;", "(about.st_mode & 077) != 0 && !FAULT;")]),
+    "key-in-argv": ("a key in the command line is not told from a file", "programs.token:no_program_takes_a_key", [
+        ("program/key.c", "    return is_key ? \"every", "    return is_key && !FAULT ? \"every")]),
+    "key-for-all": ("a new key file is readable for all", "programs.token:owner_alone", [
+        ("program/key.c", "cairn_output_file_write(path, 0600,", "cairn_output_file_write(path, FAULT ? 0644 : 0600,")]),
+    "key-stays": ("the key stays in the environment", "programs.cairnd:one_copy", [
+        ("program/key.c", "    cairn_wipe((char *)value, strlen(value));", "    if (!FAULT) {\n        cairn_wipe((char *)value, strlen(value));\n    }")]),
+    "key-text-stays": ("the text of a key file stays in memory", "programs.cairnd:one_copy", [
+        ("program/key.c", "        cairn_wipe(text, sizeof text);\n        why =", "        if (FAULT) {\n            static char copy[1024];\n"
+         "            memcpy(copy, text, sizeof copy);\n        }\n        cairn_wipe(text, sizeof text);\n        why =")]),
+    "core-dumps": ("a crash writes the keys to a core file", "programs.cairnd:one_copy", [
+        ("program/system.c", "    (void)setrlimit(RLIMIT_CORE, &none);", "    if (!FAULT) {\n        (void)setrlimit(RLIMIT_CORE, &none);\n    }")]),
+    "hangup-kills": ("SIGHUP ends the process at once", "programs.cairnd:a_signal_drains", [
+        ("server/daemon/uv_driver.c", "    uv_signal_start(&driver->sighup, on_signal, SIGHUP);",
+         "    if (!FAULT) {\n        uv_signal_start(&driver->sighup, on_signal, SIGHUP);\n    }")]),
+    "threads-or-nothing": ("a thread that cannot be started ends the process", "programs.cairnd:pids_limit", [
+        ("server/daemon/uv_driver.c", "        driver->statistics.threads_failed += 1;",
+         "        CAIRN_ASSERT(!FAULT);\n        driver->statistics.threads_failed += 1;")]),
+    "one-version": ("a socket for all addresses takes IPv6 alone", "programs.cairnd:both_versions", [
+        ("server/daemon/uv_driver.c", "    driver->dual = ipv6 &&", "    driver->dual = !FAULT && ipv6 &&")]),
+    "scope-forgotten": ("answers to link-local addresses have no interface", "program.sockaddr", [
+        ("program/sockaddr.h", "        ipv6.sin6_scope_id = ntohl(scope);", "        ipv6.sin6_scope_id = FAULT ? 0 : ntohl(scope);")]),
+    "window-of-one": ("a client whose window is too small keeps its slot", "server.server", [
+        ("server/server.c", "    const bool failed = cairn_link_failed(session->link);",
+         "    const bool failed = !FAULT && cairn_link_failed(session->link);")]),
+    # ---- congestion control
+    "noise-of-length": ("a long path counts as an uneven one", "net.congestion", [
+        ("net/congestion.c", "most(last_ns, rtt_ns) - least(last_ns, rtt_ns);",
+         "FAULT ? most(last_ns, rtt_ns) + least(last_ns, rtt_ns) : most(last_ns, rtt_ns) - least(last_ns, rtt_ns);")]),
+    "window-unused-grows": ("a window that nobody fills grows", "net.congestion", [
+        ("net/congestion.c", "    if (!congestion->limited && !congestion->limited_now) {",
+         "    if (!FAULT && !congestion->limited && !congestion->limited_now) {")]),
+    "hold-forgotten": ("what the peer holds back counts as a queue", "net.congestion", [
+        ("net/congestion.c", "elapsed_ns > last_ns ? elapsed_ns - last_ns : 0;", "elapsed_ns > last_ns && !FAULT ? elapsed_ns - last_ns : 0;")]),
     # ---- recordings
     "file-overwritten": ("a recording that exists is replaced", "server.records", [
         ("server/daemon/record_file.c", "AT_FDCWD, to, RENAME_NOREPLACE) == 0", "AT_FDCWD, to, FAULT ? 0 : RENAME_NOREPLACE) == 0")]),
