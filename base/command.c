@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/assert.h"
 #include "base/check.h"
+#include "base/game_message.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include <cairn/math.h>
@@ -189,6 +190,21 @@ static cairn_status check_new_joint(const cairn_command *command) {
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
+static cairn_status check_message(const cairn_command *command) {
+    uint8_t bytes[CAIRN_MESSAGE_PIECE_SIZE];
+    const float numbers[] = {command->move.x, command->move.y, command->move.z, command->aim.x,
+        command->aim.y, command->aim.z};
+    for (uint32_t i = 0; i < 6; ++i) {
+        const cairn_status status = check_whole(numbers[i], 16777215.0f);
+        const bool negative = cairn_float_bits(numbers[i]) >> 31 != 0; // -0
+        if (status != CAIRN_OK || negative) {
+            return status != CAIRN_OK ? status : CAIRN_INVALID_ARGUMENT;
+        }
+    }
+    const cairn_message_piece piece = cairn_message_piece_read(command, bytes);
+    return piece.size == 0 ? CAIRN_INVALID_ARGUMENT : CAIRN_OK;
+}
+
 // The range checks of a kind's two vectors. Players' kinds come before the operator's.
 static const struct {
     cairn_status (*move)(cairn_vec3 move);
@@ -224,6 +240,8 @@ cairn_status cairn_command_check(const cairn_command *command) {
         return CAIRN_INVALID_ARGUMENT;
     }
     switch (command->kind) {
+    case CAIRN_COMMAND_MESSAGE:
+        return check_message(command);
     case CAIRN_COMMAND_SET_BODY:
         return check_property(command);
     case CAIRN_COMMAND_SET_JOINT:

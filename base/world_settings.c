@@ -63,13 +63,17 @@ const char *cairn_rules_refusal(const cairn_rules *rules) {
         return "the rules' state_size must be a multiple of 4 and at most 65536";
     }
     if (rules->input_size != 0 || rules->input_count != 0 || rules->input != NULL ||
-        rules->shared_offset != 0 || rules->shared_size != 0 || rules->message_size_max != 0 ||
-        rules->message != NULL) {
-        return "the rules declare an input, a shared part or messages, which this version of cairn "
-               "does not have";
+        rules->shared_offset != 0 || rules->shared_size != 0) {
+        return "the rules declare an input or a shared part, which this version of cairn does not "
+               "have";
+    }
+    if (rules->message_size_max > CAIRN_GAME_MESSAGE_SIZE_MAX ||
+        (rules->message_size_max == 0) != (rules->message == NULL)) {
+        return "the rules need a function `message` and a message_size_max of 1 to 256, or neither";
     }
     return NULL;
 }
+_Static_assert(CAIRN_GAME_MESSAGE_SIZE_MAX == 256, "the text above");
 _Static_assert(CAIRN_RULES_STATE_SIZE_MAX == 65536 && CAIRN_NAME_SIZE_MAX == 31, "the texts above");
 
 // The list names every member: one that is missing would leave a hole here. The seed is aligned to

@@ -67,11 +67,14 @@ static cairn_status create_parts(cairn_client *client) {
         cairn_snapshots_create(&client->view.snapshots, CAIRN_SNAPSHOTS_MAX, config->bodies_max) !=
             CAIRN_OK ||
         cairn_shape_list_create(&client->view.shapes, config->shapes_max) != CAIRN_OK ||
+        cairn_game_queue_create(&client->game.queue) != CAIRN_OK ||
         cairn_lockstep_create(&client->lockstep, config->rules, config->state_size_max) !=
             CAIRN_OK) {
         return CAIRN_OUT_OF_MEMORY;
     }
     client->view.meshes.size_max = config->mesh_size_max;
+    client->lockstep.timeline.game_events.queue = &client->game.queue;
+    client->lockstep.timeline.game_events.slot = CAIRN_SLOT_NONE;
     client->lockstep.timeline.on_step = config->on_step;
     client->lockstep.timeline.step_context = config->step_context;
     cairn_client_prediction_create(client);
@@ -93,6 +96,7 @@ static void begin_connection(cairn_client *client) {
     client->timing.clock = (cairn_clock){0};
     client->view.statistics = (cairn_client_snapshot_statistics){0};
     client->view.events = (cairn_event_queue){0};
+    client->game = (cairn_client_game){.queue = {.ring = client->game.queue.ring}};
     client->outbox.inputs_sent = 0;
     client->outbox.inputs_late = 0;
     client->outbox.lateness_us = 0;
@@ -133,6 +137,7 @@ void cairn_client_destroy(cairn_client *client) {
     cairn_predict_destroy(&client->predict);
     cairn_lockstep_destroy(&client->lockstep);
     cairn_shape_list_destroy(&client->view.shapes);
+    cairn_game_queue_destroy(&client->game.queue);
     cairn_mesh_list_destroy(&client->view.meshes);
     cairn_snapshots_destroy(&client->view.snapshots);
     cairn_connection_destroy(&client->connection);

@@ -48,6 +48,7 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
     session->welcomed = true;
     session->mode = welcome->mode;
     session->slot = welcome->slot;
+    client->lockstep.timeline.game_events.slot = welcome->slot;
     session->rights = welcome->rights;
     session->tick_rate_hz = welcome->tick_rate_hz;
     session->welcome_tick = welcome->tick;
@@ -120,6 +121,8 @@ static void take_keyframe(
     take_snapshot_verdict(client, now_ns,
         cairn_snapshots_take(
             &view->snapshots, keyframe->tick, keyframe->bodies, keyframe->body_count));
+    cairn_client_take_game_items(
+        client, CAIRN_CLIENT_GAME_EVENT, keyframe->tick, keyframe->events, keyframe->events_size);
 }
 
 static void take_delta(
@@ -129,6 +132,9 @@ static void take_delta(
     view->statistics.bytes += size;
     take_timing(client, now_ns, delta->tick, &delta->timing);
     take_snapshot_verdict(client, now_ns, cairn_snapshots_take_delta(&view->snapshots, delta));
+    // Whether or not the bodies were of use: no other snapshot carries these events.
+    cairn_client_take_game_items(
+        client, CAIRN_CLIENT_GAME_EVENT, delta->tick, delta->events, delta->events_size);
 }
 
 static void take_lockstep_verdict(
@@ -217,6 +223,7 @@ static void take_event(cairn_client *client, const cairn_event_message *event) {
             set_mode_text(client, event->reason_text);
             client->session.mode = CAIRN_MODE_INTERPOLATE;
             client->outbox.root_report_due = false;
+            cairn_game_events_skip(&client->lockstep.timeline.game_events, 0);
         }
         break;
     case CAIRN_EVENT_PAUSED:
@@ -227,6 +234,9 @@ static void take_event(cairn_client *client, const cairn_event_message *event) {
     case CAIRN_EVENT_RATE:
         client->session.speed = event->value <= CAIRN_CLOCK_SPEED_MAX ? (uint32_t)event->value : 0;
         follow_room_speed(client);
+        break;
+    case CAIRN_EVENT_MESSAGE_REFUSED:
+        cairn_client_take_game_refusal(client, event->value, event->reason_text);
         break;
     case CAIRN_EVENT_REPLACED:
         begin_world_epoch(client, event);
@@ -252,7 +262,8 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
     const bool simulating = kind == CAIRN_MESSAGE_TICKS || kind == CAIRN_MESSAGE_STATE ||
                             kind == CAIRN_MESSAGE_RESYNC_RESPONSE;
     const bool any_mode = kind == CAIRN_MESSAGE_SHAPES || kind == CAIRN_MESSAGE_MESH ||
-                          kind == CAIRN_MESSAGE_EVENT || kind == CAIRN_MESSAGE_ANSWER;
+                          kind == CAIRN_MESSAGE_EVENT || kind == CAIRN_MESSAGE_ANSWER ||
+                          kind == CAIRN_MESSAGE_GAME_MESSAGES;
     if (!any_mode && simulating != cairn_client_simulates(client)) {
         client->drops.session[CAIRN_CLIENT_DROP_MODE]++;
         return false;
@@ -267,9 +278,17 @@ static bool is_of_world_epoch(cairn_client *client, const cairn_message *message
     const uint32_t epoch = message->kind == CAIRN_MESSAGE_KEYFRAME ? message->keyframe.world_epoch
                            : message->kind == CAIRN_MESSAGE_DELTA  ? message->delta.world_epoch
                            : message->kind == CAIRN_MESSAGE_TICKS  ? message->ticks.world_epoch
-                                                                   : now;
+                           : message->kind == CAIRN_MESSAGE_GAME_MESSAGES
+                               ? message->game_messages.world_epoch
+                               : now;
     client->drops.session[CAIRN_CLIENT_DROP_WORLD] += epoch == now ? 0 : 1;
     return epoch == now;
+}
+
+static void take_game_messages(cairn_client *client, const cairn_game_messages_message *messages) {
+    client->game.queue.missed += messages->missed;
+    cairn_client_take_game_items(
+        client, CAIRN_CLIENT_GAME_MESSAGE, messages->tick, messages->items, messages->items_size);
 }
 
 void cairn_client_take_message(
@@ -323,6 +342,9 @@ void cairn_client_take_message(
     case CAIRN_MESSAGE_WORLD_EVENTS:
         cairn_event_queue_add(&client->view.events, &decoded.world_events);
         break;
+    case CAIRN_MESSAGE_GAME_MESSAGES:
+        take_game_messages(client, &decoded.game_messages);
+        break;
     case CAIRN_MESSAGE_ANSWER:
         if (!cairn_answers_add(&client->answers, message->bytes, message->size)) {
             client->drops.session[CAIRN_CLIENT_DROP_ANSWER]++;
@@ -334,6 +356,7 @@ void cairn_client_take_message(
     case CAIRN_MESSAGE_ROOT_REPORT:
     case CAIRN_MESSAGE_RESYNC_REQUEST:
     case CAIRN_MESSAGE_CONTROL:
+    case CAIRN_MESSAGE_PLAYER_MESSAGE:
     case CAIRN_MESSAGE_KIND_COUNT:
         break; // the codec refuses these in this direction
     }

@@ -13,6 +13,7 @@
 #include "client_lib/clock/input_lead.h"
 #include "client_lib/connection.h"
 #include "client_lib/interpolate/event_queue.h"
+#include "client_lib/interpolate/game_queue.h"
 #include "client_lib/interpolate/interpolation.h"
 #include "client_lib/interpolate/mesh_list.h"
 #include "client_lib/interpolate/shape_list.h"
@@ -75,6 +76,14 @@ typedef struct cairn_client_view {
     cairn_client_snapshot_statistics statistics;
 } cairn_client_view;
 
+// Messages between the player and the rules of the game.
+typedef struct cairn_client_game {
+    cairn_game_queue queue;
+    uint64_t sent;
+    uint64_t refused; // by the server
+    char refusal_text[CAIRN_TEXT_SIZE_MAX + 1];
+} cairn_client_game;
+
 // What is to be sent.
 typedef struct cairn_client_outbox {
     cairn_inputs inputs;
@@ -126,6 +135,7 @@ struct cairn_client {
     cairn_predict predict;   // predict mode
     cairn_client_resync resync;
     cairn_answers answers; // of an operator's client
+    cairn_client_game game;
     cairn_client_drops drops;
 };
 
@@ -142,6 +152,14 @@ void cairn_client_take_message(
     cairn_client *client, uint64_t now_ns, const cairn_link_message *message);
 // Forgets the world, and what was sent and received about it.
 void cairn_client_clear_world(cairn_client *client);
+
+// -------------------------------------------------------------------------------- client_game.c
+
+// Takes packed items (schema/game_items.h) of a message with this tick.
+void cairn_client_take_game_items(cairn_client *client, cairn_client_game_kind kind, uint64_t tick,
+    const uint8_t *items, uint32_t size);
+// The server refused messages to the rules.
+void cairn_client_take_game_refusal(cairn_client *client, uint64_t count, const char *text);
 
 // ------------------------------------------------------------------------------ client_outbox.c
 

@@ -17,6 +17,7 @@
 typedef struct player {
     cairn_body_id ball; // CAIRN_ID_NULL: nobody plays here
     uint32_t score;
+    uint32_t colour; // that the player chose
 } player;
 
 // All that the rules remember.
@@ -58,6 +59,20 @@ static void fall_off(cairn_world *world, arena *all, uint32_t slot) {
         world, all->players[slot].ball, cairn_pose_of(start_of(slot), cairn_quat_identity()));
     (void)cairn_body_set_velocity(
         world, all->players[slot].ball, cairn_vec3_zero(), cairn_vec3_zero());
+    // Clients that predict play the splash when they see the fall, and stop it if it was none.
+    const uint8_t fallen = (uint8_t)slot;
+    (void)cairn_world_send_event(world, CAIRN_SLOT_ALL, &fallen, sizeof fallen);
+}
+
+// A message of a player: a colour, which everybody is told.
+static void choose_colour(
+    cairn_world *world, void *state, uint32_t slot, const uint8_t *bytes, uint32_t size) {
+    arena *all = state;
+    if (size == 1 && all->players[slot].ball != CAIRN_ID_NULL) {
+        const uint8_t chosen[2] = {(uint8_t)slot, bytes[0]};
+        all->players[slot].colour = bytes[0];
+        (void)cairn_world_send_message(world, CAIRN_SLOT_ALL, chosen, sizeof chosen);
+    }
 }
 
 static void step(
@@ -84,6 +99,10 @@ static void step(
 }
 
 extern const cairn_rules example_arena;
-const cairn_rules example_arena = {
-    .name = "arena", .version = 1, .state_size = sizeof(arena), .step = step};
+const cairn_rules example_arena = {.name = "arena",
+    .version = 1,
+    .state_size = sizeof(arena),
+    .step = step,
+    .message_size_max = 1,
+    .message = choose_colour};
 CAIRN_RULES_EXPORT(&example_arena);

@@ -38,5 +38,15 @@ uint32_t cairn_rules_play(const cairn_rules *rules, uint64_t seed, uint64_t tick
         commands[count].kind = CAIRN_COMMAND_HOST;
         commands[count++].slot = CAIRN_SLOT_OPERATOR;
     }
+    if (rules->message_size_max > 0 && tick % 8 == 5 && tick >= 8 && tick < ticks - ticks / 10) {
+        uint8_t bytes[CAIRN_GAME_MESSAGE_SIZE_MAX];
+        const uint64_t dice = cairn_random_at(seed, tick, PLAYERS, 10);
+        const uint32_t size = 1 + (uint32_t)(dice >> 8) % rules->message_size_max;
+        for (uint32_t i = 0; i < size; ++i) {
+            bytes[i] = (uint8_t)cairn_random_at(seed, tick, i, 11);
+        }
+        count +=
+            cairn_commands_of_message((uint32_t)dice % PLAYERS, bytes, size, 1, &commands[count]);
+    }
     return count;
 }

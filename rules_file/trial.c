@@ -61,6 +61,13 @@ static void guarded_host(cairn_world *world, void *state, const cairn_command *c
     end_call("host", state);
 }
 
+static void guarded_message(
+    cairn_world *world, void *state, uint32_t slot, const uint8_t *bytes, uint32_t size) {
+    begin_call("message", state);
+    trial.rules->message(world, trial.state, slot, bytes, size);
+    end_call("message", state);
+}
+
 static bool create_guards(const cairn_rules *rules) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t inside = (rules->state_size + page) / page * page; // at least one canary
@@ -90,6 +97,7 @@ static bool run_trial(void *context, char *text) {
     guarded.start = s->rules->start == NULL ? NULL : guarded_start;
     guarded.step = guarded_step;
     guarded.host = s->rules->host == NULL ? NULL : guarded_host;
+    guarded.message = s->rules->message == NULL ? NULL : guarded_message;
     guarded.after_step = s->rules->after_step == NULL ? NULL : guarded_after_step;
     if (!create_guards(s->rules)) {
         snprintf(text, CAIRN_RULES_FILE_ERROR_SIZE, "out of memory");

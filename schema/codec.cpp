@@ -192,6 +192,10 @@ class Attachments {
         }
     }
 
+    void optional(fb::voffset_t, const uint8_t *bytes, uint32_t size) {
+        keep(size == 0 ? 0 : b.CreateVector(bytes, size).o);
+    }
+
     fb::uoffset_t offsets[8] = {};
 
   private:
@@ -234,6 +238,9 @@ class Inline {
     template <typename Wire, typename Plain>
     void vector(fb::voffset_t at, const Plain *, uint32_t) {
         b.AddOffset(at, fb::Offset<void>(*next++));
+    }
+    void optional(fb::voffset_t at, const uint8_t *, uint32_t) {
+        b.AddOffset(at, fb::Offset<void>(*next++)); // adds nothing if it is 0
     }
 
   private:
@@ -307,6 +314,12 @@ class Reader {
         }
     }
 
+    void optional(fb::voffset_t at, const uint8_t *&bytes, uint32_t &size) {
+        const auto *field = table->GetPointer<const fb::Vector<uint8_t> *>(at);
+        bytes = field == nullptr ? nullptr : field->Data();
+        size = field == nullptr ? 0 : field->size();
+    }
+
     cairn_decode_refusal refusal = CAIRN_DECODE_OK;
 
   private:
@@ -336,6 +349,7 @@ class Reader {
 #define FIELD_NUMBERS(FIELD, field, count, type)                                                   \
     v.template vector<type>(T::VT_##FIELD, m.field, m.count);
 #define FIELD_BYTES(FIELD, field, count) FIELD_NUMBERS(FIELD, field, count, uint8_t)
+#define FIELD_OPTIONAL(FIELD, field, count) v.optional(T::VT_##FIELD, m.field, m.count);
 #define FIELD_LIMITED_BYTES(FIELD, field, count, count_max) FIELD_BYTES(FIELD, field, count)
 #define FIELD_POINTS(FIELD, field, count, count_max) FIELD_VECTOR(FIELD, field, count, Vec3)
 #define FIELD_OF(KIND, ...) FIELD_##KIND(__VA_ARGS__)
@@ -506,7 +520,7 @@ cairn_decode_refusal decode_message(
     if (envelope->message() == nullptr || tag == 0 || tag >= CAIRN_MESSAGE_KIND_COUNT) {
         return CAIRN_DECODE_UNKNOWN_KIND;
     }
-    if ((tag < CAIRN_MESSAGE_WELCOME) != (direction == CAIRN_TO_SERVER)) {
+    if (cairn_message_is_clients(tag) != (direction == CAIRN_TO_SERVER)) {
         return CAIRN_DECODE_WRONG_DIRECTION;
     }
     m->kind = static_cast<cairn_message_kind>(tag);

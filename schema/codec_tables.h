@@ -22,7 +22,9 @@
     X(EVENT, event, Event)                                                                         \
     X(ANSWER, answer, Answer)                                                                      \
     X(WORLD_EVENTS, world_events, WorldEvents)                                                     \
-    X(MESH, mesh, Mesh)
+    X(MESH, mesh, Mesh)                                                                            \
+    X(PLAYER_MESSAGE, player_message, PlayerMessage)                                               \
+    X(GAME_MESSAGES, game_messages, GameMessages)
 
 // Every kind of chunk, in the same way.
 #define EACH_CHUNK(X)                                                                              \
@@ -50,6 +52,8 @@
     X(event_message, Event)                                                                        \
     X(world_events_message, WorldEvents)                                                           \
     X(mesh_message, Mesh)                                                                          \
+    X(player_message, PlayerMessage)                                                               \
+    X(game_messages_message, GameMessages)                                                         \
     X(chunk_start, ChunkStart)                                                                     \
     X(chunk_ticks, ChunkTicks)                                                                     \
     X(chunk_end, ChunkEnd)                                                                         \
@@ -66,6 +70,7 @@
 //   VECTOR   count, Wire   of fixed structs
 //   NUMBERS  count, type
 //   BYTES    count
+//   OPTIONAL count         bytes, absent if there are none
 #define MEMBERS_hello(X)                                                                           \
     X(NUMBER, PROTOCOL_VERSION, protocol_version)                                                  \
     X(NUMBER, SIM_VERSION, sim_version)                                                            \
@@ -133,7 +138,8 @@
     X(STRUCT, VISIBLE_ROOT, visible_root, Hash128)                                                 \
     X(STRUCT, FULL_ROOT, full_root, Hash128)                                                       \
     X(STRUCT, TIMING, timing, Timing)                                                              \
-    X(VECTOR, BODIES, bodies, body_count, Body)
+    X(VECTOR, BODIES, bodies, body_count, Body)                                                    \
+    X(OPTIONAL, EVENTS, events, events_size)
 
 #define MEMBERS_delta(X)                                                                           \
     X(NUMBER, TICK, tick)                                                                          \
@@ -142,7 +148,8 @@
     X(STRUCT, VISIBLE_ROOT, visible_root, Hash128)                                                 \
     X(STRUCT, FULL_ROOT, full_root, Hash128)                                                       \
     X(STRUCT, TIMING, timing, Timing)                                                              \
-    X(BYTES, PAYLOAD, payload, payload_size)
+    X(BYTES, PAYLOAD, payload, payload_size)                                                       \
+    X(OPTIONAL, EVENTS, events, events_size)
 
 #define MEMBERS_ticks_message(X)                                                                   \
     X(STRUCT, TIMING, timing, Timing)                                                              \
@@ -188,6 +195,14 @@
     X(NUMBER, SPACING_Z, spacing_z)                                                                \
     X(NUMBER, FIRST, first)                                                                        \
     X(NUMBERS, WORDS, words, word_count, uint32_t)
+
+#define MEMBERS_player_message(X) X(BYTES, BYTES, bytes, size)
+
+#define MEMBERS_game_messages_message(X)                                                           \
+    X(NUMBER, TICK, tick)                                                                          \
+    X(NUMBER, MISSED, missed)                                                                      \
+    X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
+    X(BYTES, ITEMS, items, items_size)
 
 #define MEMBERS_chunk_start(X)                                                                     \
     X(NUMBER, SIM_VERSION, sim_version)                                                            \

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "schema/codec_tables.h"
 #include "schema/control_tables.h"
+#include "schema/game_items.h"
 
 const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
     static const char *const texts[CAIRN_DECODE_REFUSAL_COUNT] = {
@@ -348,9 +349,25 @@ static void check_mesh(checker *c, const cairn_mesh_message *m) {
     }
 }
 
+static void check_items(checker *c, const uint8_t *items, uint32_t size, uint64_t tick) {
+    const uint32_t count = check_vector(c, items, size, CAIRN_GAME_ITEMS_SIZE_MAX);
+    require(c, cairn_game_items_check(items, count, tick), CAIRN_DECODE_OUT_OF_RANGE);
+}
+
 static void check_delta(checker *c, const cairn_delta *delta) {
     check_vector(c, delta->payload, delta->payload_size, CAIRN_MESSAGE_SIZE_MAX);
     require(c, delta->baseline_tick < delta->tick, CAIRN_DECODE_ORDER);
+    check_items(c, delta->events, delta->events_size, delta->tick);
+}
+
+static void check_player_message(checker *c, const cairn_player_message *m) {
+    check_vector(c, m->bytes, m->size, CAIRN_GAME_MESSAGE_SIZE_MAX);
+    require(c, m->size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
+}
+
+static void check_game_messages(checker *c, const cairn_game_messages_message *m) {
+    check_items(c, m->items, m->items_size, m->tick);
+    require(c, m->items_size >= 1, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 // The ticks divide the commands among them without a gap.
@@ -465,6 +482,7 @@ static void check_world_events(checker *c, const cairn_world_events_message *mes
 static void check_keyframe(checker *c, const cairn_keyframe *keyframe) {
     CAIRN_ASSERT(c->refusal == CAIRN_DECODE_OK);
     c->refusal = cairn_bodies_check(keyframe->bodies, keyframe->body_count);
+    check_items(c, keyframe->events, keyframe->events_size, keyframe->tick);
 }
 
 #define CHECK_MESSAGE_CASE(KIND, member, Table)                                                    \

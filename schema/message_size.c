@@ -61,9 +61,10 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
                message->shapes.removed_count * sizeof(uint32_t) + message->shapes.hull_count +
                message->shapes.corner_count * sizeof(cairn_vec3);
     case CAIRN_MESSAGE_KEYFRAME:
-        return message->keyframe.body_count * sizeof(cairn_snapshot_body);
+        return message->keyframe.body_count * sizeof(cairn_snapshot_body) +
+               message->keyframe.events_size;
     case CAIRN_MESSAGE_DELTA:
-        return message->delta.payload_size;
+        return (size_t)message->delta.payload_size + message->delta.events_size;
     case CAIRN_MESSAGE_TICKS:
         return ticks_size(message->ticks.tick_count, message->ticks.command_count) +
                message->ticks.digest_count * sizeof(uint64_t);
@@ -73,6 +74,10 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
         return (size_t)message->resync_response.payload_size + message->resync_response.stages_size;
     case CAIRN_MESSAGE_WORLD_EVENTS:
         return message->world_events.event_count * sizeof(cairn_wire_event);
+    case CAIRN_MESSAGE_PLAYER_MESSAGE:
+        return message->player_message.size;
+    case CAIRN_MESSAGE_GAME_MESSAGES:
+        return message->game_messages.items_size;
     case CAIRN_MESSAGE_MESH:
         return message->mesh.word_count * sizeof(uint32_t);
     case CAIRN_MESSAGE_ANSWER:

@@ -39,8 +39,15 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_ANSWER = 15,          // reliable, answers CONTROL
     CAIRN_MESSAGE_WORLD_EVENTS = 16,    // reliable; what happened in the world that is shown
     CAIRN_MESSAGE_MESH = 17,            // reliable; a piece of a surface that shapes name
+    CAIRN_MESSAGE_PLAYER_MESSAGE = 18,  // to the server; reliable; what a player tells the rules
+    CAIRN_MESSAGE_GAME_MESSAGES = 19,   // reliable; what the rules tell this player
     CAIRN_MESSAGE_KIND_COUNT
 } cairn_message_kind;
+
+// Whether a client sends this kind; the server sends the others.
+static inline bool cairn_message_is_clients(uint32_t kind) {
+    return kind < CAIRN_MESSAGE_WELCOME || kind == CAIRN_MESSAGE_PLAYER_MESSAGE;
+}
 
 typedef enum cairn_mode {
     CAIRN_MODE_INTERPOLATE = 0, // snapshots
@@ -241,7 +248,9 @@ typedef struct cairn_keyframe {
     cairn_wire_timing timing;
     const cairn_snapshot_body *bodies; // in order of id index
     uint32_t body_count;
-    uint32_t world_epoch; // as in cairn_input_message
+    uint32_t world_epoch;  // as in cairn_input_message
+    const uint8_t *events; // of the rules, since the last snapshot: schema/game_items.h
+    uint32_t events_size;  // at most CAIRN_GAME_ITEMS_SIZE_MAX
 } cairn_keyframe;
 
 typedef struct cairn_delta {
@@ -252,7 +261,9 @@ typedef struct cairn_delta {
     cairn_wire_timing timing;
     const uint8_t *payload; // schema/delta.h
     uint32_t payload_size;
-    uint32_t world_epoch; // as in cairn_input_message
+    uint32_t world_epoch;  // as in cairn_input_message
+    const uint8_t *events; // as in cairn_keyframe
+    uint32_t events_size;
 } cairn_delta;
 
 typedef struct cairn_ticks_message {
@@ -306,7 +317,10 @@ typedef enum cairn_event_kind {
     CAIRN_EVENT_REPLACED = 7,    // reset, load or seek replaced the world, from `tick` on;
                                  // value: the new world epoch
     CAIRN_EVENT_ROOM_CLOSES = 8, // reason_text: why; a disconnect follows
-    CAIRN_EVENT_LAST = CAIRN_EVENT_ROOM_CLOSES
+    // `value` messages of this player to the rules were refused since the last such event;
+    // reason_text: why the last one was
+    CAIRN_EVENT_MESSAGE_REFUSED = 9,
+    CAIRN_EVENT_LAST = CAIRN_EVENT_MESSAGE_REFUSED
 } cairn_event_kind;
 
 typedef struct cairn_event_message {
@@ -346,6 +360,23 @@ static inline uint32_t cairn_mesh_message_total(const cairn_mesh_message *messag
 
 #define CAIRN_EVENTS_PER_MESSAGE_MAX 64
 
+typedef struct cairn_player_message {
+    const uint8_t *bytes;
+    uint32_t size; // 1 .. CAIRN_GAME_MESSAGE_SIZE_MAX
+} cairn_player_message;
+
+// Packed game items of one message (schema/game_items.h): every message to a player that the rules
+// make in three ticks fits.
+#define CAIRN_GAME_ITEMS_SIZE_MAX 4096
+
+typedef struct cairn_game_messages_message {
+    uint64_t tick;        // of the last item
+    uint32_t missed;      // messages before these that were dropped
+    uint32_t world_epoch; // as in cairn_input_message
+    const uint8_t *items; // schema/game_items.h
+    uint32_t items_size;  // 1 .. CAIRN_GAME_ITEMS_SIZE_MAX
+} cairn_game_messages_message;
+
 typedef struct cairn_message {
     cairn_message_kind kind;
     union {
@@ -366,5 +397,7 @@ typedef struct cairn_message {
         cairn_control_answer answer;
         cairn_world_events_message world_events;
         cairn_mesh_message mesh;
+        cairn_player_message player_message;
+        cairn_game_messages_message game_messages;
     };
 } cairn_message;

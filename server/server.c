@@ -192,6 +192,7 @@ static void dispatch_message(
         [CAIRN_MESSAGE_ROOT_REPORT] = CAIRN_SESSION_EVENT_ROOTS,
         [CAIRN_MESSAGE_RESYNC_REQUEST] = CAIRN_SESSION_EVENT_RESYNC_REQUEST,
         [CAIRN_MESSAGE_CONTROL] = CAIRN_SESSION_EVENT_CONTROL,
+        [CAIRN_MESSAGE_PLAYER_MESSAGE] = CAIRN_SESSION_EVENT_PLAYER_MESSAGE,
     };
     cairn_message message;
     const cairn_decode_refusal refusal =

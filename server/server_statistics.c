@@ -13,12 +13,25 @@
 _Static_assert(CAIRN_NETCODE_DROP_COUNT <= CAIRN_SERVER_NETCODE_DROPS_MAX, "every reason fits");
 _Static_assert((int)CAIRN_LINK_DROP_COUNT <= CAIRN_SERVER_LINK_DROPS_MAX, "every reason fits");
 _Static_assert((int)CAIRN_DECODE_REFUSAL_COUNT <= CAIRN_SERVER_DECODE_DROPS_MAX, "all fit");
-_Static_assert(
-    (int)CAIRN_NETCODE_DROP_COUNT + (int)CAIRN_LINK_DROP_COUNT + (int)CAIRN_DECODE_REFUSAL_COUNT <=
-        CAIRN_SERVER_DROPS_MAX,
+_Static_assert((int)CAIRN_NETCODE_DROP_COUNT + (int)CAIRN_LINK_DROP_COUNT +
+                       (int)CAIRN_DECODE_REFUSAL_COUNT + (int)CAIRN_GAME_REFUSAL_COUNT <=
+                   CAIRN_SERVER_DROPS_MAX,
     "all fit");
 _Static_assert((int)CAIRN_CONTROL_REFUSAL_COUNT <= CAIRN_SERVER_CONTROL_REFUSALS_MAX, "all fit");
+_Static_assert((int)CAIRN_GAME_REFUSAL_COUNT <= CAIRN_SERVER_GAME_REFUSALS_MAX, "all fit");
 _Static_assert((int)CAIRN_RESYNC_VERDICT_COUNT <= CAIRN_SERVER_RESYNC_VERDICTS_MAX, "all fit");
+
+const char *cairn_game_refusal_text(cairn_game_refusal refusal) {
+    static const char *const texts[CAIRN_GAME_REFUSAL_COUNT] = {
+        [CAIRN_GAME_TAKEN] = "taken",
+        [CAIRN_GAME_REFUSED_NO_RULES] = "the rules of the room take no messages",
+        [CAIRN_GAME_REFUSED_TOO_LARGE] = "the message is larger than the rules take",
+        [CAIRN_GAME_REFUSED_SPECTATOR] = "a spectator cannot send messages to the rules",
+        [CAIRN_GAME_REFUSED_BUDGET] = "the client sends more messages than it may",
+        [CAIRN_GAME_REFUSED_BUSY] = "too many messages of all players wait",
+    };
+    return (uint32_t)refusal < CAIRN_GAME_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";
+}
 
 static void set_percentiles(cairn_server_room_statistics *out, const cairn_histogram *cost_ns,
     const cairn_histogram *lateness_ns) {
@@ -163,6 +176,10 @@ uint32_t cairn_server_drops_read(
     for (uint32_t i = 1; i < CAIRN_DECODE_REFUSAL_COUNT; ++i) {
         add_drop(out, &count, "message", cairn_decode_refusal_text((cairn_decode_refusal)i),
             statistics->drops_decode[i]);
+    }
+    for (uint32_t i = 1; i < CAIRN_GAME_REFUSAL_COUNT; ++i) {
+        add_drop(out, &count, "game", cairn_game_refusal_text((cairn_game_refusal)i),
+            statistics->total.game_messages_refused[i]);
     }
     return count;
 }

@@ -363,6 +363,59 @@ static cairn_session_state on_control(const dispatch *d) {
     return too_often ? on_violation(d) : d->session->state;
 }
 
+static cairn_game_refusal take_player_message(const dispatch *d) {
+    cairn_session *session = d->session;
+    const cairn_player_message *message = &d->message->player_message;
+    const cairn_rules *rules = cairn_world_settings(session->room->world)->rules;
+    if (rules == NULL || rules->message_size_max == 0) {
+        return CAIRN_GAME_REFUSED_NO_RULES;
+    }
+    if (message->size > rules->message_size_max) {
+        return CAIRN_GAME_REFUSED_TOO_LARGE;
+    }
+    if (session->slot == CAIRN_SLOT_NONE) {
+        return CAIRN_GAME_REFUSED_SPECTATOR;
+    }
+    if (!cairn_message_budget_spend(
+            &session->message_budget, d->server->context.now_ns, message->size)) {
+        return CAIRN_GAME_REFUSED_BUDGET;
+    }
+    return cairn_inbox_message(session->room->inbox, session->slot, message->bytes, message->size)
+               ? CAIRN_GAME_TAKEN
+               : CAIRN_GAME_REFUSED_BUSY;
+}
+
+// The client is told of what was refused once a second at most, so that it cannot turn a message
+// into more than it sent.
+static cairn_session_state on_player_message(const dispatch *d) {
+    cairn_session *session = d->session;
+    cairn_server_room_statistics *statistics = &session->room->statistics;
+    const cairn_game_refusal why = take_player_message(d);
+    const uint64_t now_ns = d->server->context.now_ns;
+    if (why == CAIRN_GAME_TAKEN) {
+        statistics->game_messages_taken += 1;
+        return session->state;
+    }
+    statistics->game_messages_refused[why] += 1;
+    session->messages_refused += 1;
+    if (session->refused_told_ns != 0 && now_ns - session->refused_told_ns < CAIRN_NS_PER_S) {
+        return session->state;
+    }
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_EVENT,
+        .event = {.kind = CAIRN_EVENT_MESSAGE_REFUSED,
+            .slot = session->slot,
+            .tick = session->room->scheduler.tick,
+            .value = session->messages_refused,
+            .reason_text = cairn_game_refusal_text(why)},
+    };
+    if (cairn_session_send_reliable(session, d->server->context.encoder, &message) > 0) {
+        session->messages_refused = 0;
+        session->refused_told_ns = now_ns;
+    }
+    return session->state;
+}
+
 static cairn_session_state on_resync_request(const dispatch *d) {
     const cairn_resync_request *request = &d->message->resync_request;
     if (!cairn_mode_simulates(d->session->mode)) {
@@ -439,12 +492,12 @@ static cairn_session_state on_room_closed(const dispatch *d) {
 // Row: state. Column: event. Every pair is written out; what cannot happen says so.
 static const action table[CAIRN_SESSION_STATE_COUNT][CAIRN_SESSION_EVENT_COUNT] = {
     // clang-format off
-    //                           connect     hello            input           roots         resync request     control       malformed     timeout           all acknowledged  room closed     disconnect
-    [CAIRN_SESSION_FREE]      = {on_connect, ignore,          ignore,         ignore,       ignore,            ignore,       ignore,       ignore,           ignore,     impossible,     ignore},
-    [CAIRN_SESSION_CONNECTED] = {impossible, on_hello,        on_violation,   on_violation, on_violation,      on_violation, on_violation, on_hello_timeout, ignore,     impossible,     on_disconnect},
-    [CAIRN_SESSION_WELCOMED]  = {impossible, on_second_hello, on_first_input, on_roots,     on_resync_request, on_control,   on_violation, ignore,           ignore,     on_room_closed, on_disconnect},
-    [CAIRN_SESSION_PLAYING]   = {impossible, on_second_hello, on_input,       on_roots,     on_resync_request, on_control,   on_violation, ignore,           ignore,     on_room_closed, on_disconnect},
-    [CAIRN_SESSION_REFUSED]   = {impossible, ignore,          ignore,         ignore,       ignore,            ignore,       ignore,       disconnect,       disconnect, impossible,     on_disconnect},
+    //                           connect     hello            input           roots         resync request     control       message            malformed     timeout           all acknowledged  room closed     disconnect
+    [CAIRN_SESSION_FREE]      = {on_connect, ignore,          ignore,         ignore,       ignore,            ignore,       ignore,            ignore,       ignore,           ignore,     impossible,     ignore},
+    [CAIRN_SESSION_CONNECTED] = {impossible, on_hello,        on_violation,   on_violation, on_violation,      on_violation, on_violation,      on_violation, on_hello_timeout, ignore,     impossible,     on_disconnect},
+    [CAIRN_SESSION_WELCOMED]  = {impossible, on_second_hello, on_first_input, on_roots,     on_resync_request, on_control,   on_player_message, on_violation, ignore,           ignore,     on_room_closed, on_disconnect},
+    [CAIRN_SESSION_PLAYING]   = {impossible, on_second_hello, on_input,       on_roots,     on_resync_request, on_control,   on_player_message, on_violation, ignore,           ignore,     on_room_closed, on_disconnect},
+    [CAIRN_SESSION_REFUSED]   = {impossible, ignore,          ignore,         ignore,       ignore,            ignore,       ignore,            ignore,       disconnect,       disconnect, impossible,     on_disconnect},
     // clang-format on
 };
 

@@ -14,6 +14,7 @@ typedef enum cairn_session_event {
     CAIRN_SESSION_EVENT_ROOTS,
     CAIRN_SESSION_EVENT_RESYNC_REQUEST,
     CAIRN_SESSION_EVENT_CONTROL,
+    CAIRN_SESSION_EVENT_PLAYER_MESSAGE,
     CAIRN_SESSION_EVENT_MALFORMED,        // a message or payload that no client of ours sends
     CAIRN_SESSION_EVENT_TIMEOUT,          // the state's time limit passed
     CAIRN_SESSION_EVENT_ALL_ACKNOWLEDGED, // everything sent reliably has arrived
@@ -30,6 +31,6 @@ typedef enum cairn_session_event {
 #define CAIRN_SESSION_REFUSED_NS CAIRN_NS_PER_S
 
 // Looks the event up in the table and acts. `message`: the decoded message of HELLO, INPUT, ROOTS,
-// RESYNC_REQUEST and CONTROL; the NOTICE to send for ROOM_CLOSED; NULL otherwise.
+// RESYNC_REQUEST, CONTROL and PLAYER_MESSAGE; the NOTICE to send for ROOM_CLOSED; NULL otherwise.
 void cairn_session_dispatch(cairn_server *server, cairn_session *session, cairn_session_event event,
     const cairn_message *message);

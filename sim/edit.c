@@ -2,6 +2,7 @@
 #include "sim/edit.h"
 
 #include "base/assert.h"
+#include "base/game_message.h"
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
 
@@ -167,6 +168,7 @@ static cairn_status apply_command(
     case CAIRN_COMMAND_TURN:
         return cairn_body_apply_angular_impulse(world, edit->buttons, edit->move);
     case CAIRN_COMMAND_HOST:
+    case CAIRN_COMMAND_MESSAGE:
         return CAIRN_OK; // the rules' (cairn_edits_apply): nothing to edit
     default:
         return apply_new_state(world, edit);
@@ -205,14 +207,32 @@ cairn_status cairn_world_apply_edit(
     return count == 1 && !is_part(last) ? apply_command(world, last, made) : CAIRN_INVALID_ARGUMENT;
 }
 
-// What the server's host tells the rules, at its place among the edits. False: they do not listen.
-static bool tell_rules(cairn_world *world, const cairn_command *command) {
+// What the server's host or a player tells the rules, at its place among the edits: the first of
+// `count` commands and, of a message, the pieces that follow. Returns how many; *heard is false if
+// the rules do not listen, or the message is not whole or too long for them.
+static uint32_t tell_rules(
+    cairn_world *world, const cairn_command *commands, uint32_t count, bool *heard) {
     const cairn_rules *rules = world->def.rules;
-    if (rules == NULL || rules->host == NULL) {
-        return false;
+    if (commands->kind == CAIRN_COMMAND_HOST) {
+        *heard = rules != NULL && rules->host != NULL;
+        if (*heard) {
+            rules->host(world, world->state.rules, commands);
+        }
+        return 1;
     }
-    rules->host(world, world->state.rules, command);
-    return true;
+    uint8_t bytes[CAIRN_GAME_MESSAGE_SIZE_MAX];
+    uint32_t slot = 0;
+    uint32_t size = 0;
+    const uint32_t taken = cairn_message_of_commands(commands, count, &slot, bytes, &size);
+    *heard = size > 0 && rules != NULL && size <= rules->message_size_max;
+    if (*heard) {
+        rules->message(world, world->state.rules, slot, bytes, size);
+    }
+    return taken;
+}
+
+static bool is_for_rules(const cairn_command *command) {
+    return command->kind == CAIRN_COMMAND_HOST || command->kind == CAIRN_COMMAND_MESSAGE;
 }
 
 uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, uint32_t count) {
@@ -222,15 +242,17 @@ uint32_t cairn_edits_apply(cairn_world *world, const cairn_command *commands, ui
     }
     uint32_t size = 0;
     for (uint32_t i = first; i < count; i += size) {
-        size = cairn_edit_command_count(&commands[i], count - i);
-        cairn_edit_made made;
-        const cairn_status status = cairn_world_apply_edit(world, &commands[i], size, &made);
-        const bool ignored =
-            commands[i].kind == CAIRN_COMMAND_HOST && !tell_rules(world, &commands[i]);
-        // The create functions have counted what exceeded a capacity.
-        if ((status != CAIRN_OK && status != CAIRN_CAPACITY) || ignored) {
-            world->state.settings->edits_refused += 1;
+        bool done = false;
+        if (is_for_rules(&commands[i])) {
+            size = tell_rules(world, &commands[i], count - i, &done);
+        } else {
+            size = cairn_edit_command_count(&commands[i], count - i);
+            cairn_edit_made made;
+            const cairn_status status = cairn_world_apply_edit(world, &commands[i], size, &made);
+            // The create functions have counted what exceeded a capacity.
+            done = status == CAIRN_OK || status == CAIRN_CAPACITY;
         }
+        world->state.settings->edits_refused += done ? 0u : 1u;
     }
     CAIRN_ASSERT(first <= count);
     return first;

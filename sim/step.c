@@ -19,6 +19,7 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/trace_hook.h"
 #include "sim/task/task_scheduler.h"
+#include "sim/world/game_messages.h"
 #include "sim/world/joint_def.h"
 
 // So many bodies and joints are marked by the main thread.
@@ -143,6 +144,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     check_commands(commands, command_count);
     const uint64_t mode = cairn_float_enter();
     const cairn_rules *rules = world->def.rules;
+    cairn_game_messages_begin(world);
     if (rules != NULL && rules->start != NULL && cairn_world_tick(world) == 0) {
         rules->start(world, world->state.rules);
     }
@@ -172,6 +174,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
         rules->after_step(world, world->state.rules);
         cairn_stage_done(world, CAIRN_STAGE_RULES);
     }
+    cairn_game_messages_end(world);
     const uint64_t tick = cairn_world_tick(world) + 1;
     CAIRN_ASSERT(tick > 0);
     world->state.settings->tick_low = (uint32_t)tick;

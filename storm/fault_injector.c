@@ -295,6 +295,25 @@ static void push_input(cairn_storm *s, uint32_t i) {
     cairn_client_push_input(s->system.clients[i].client, &input);
 }
 
+// Only if the rules take messages, so that other storms stay as they are.
+static void send_message(cairn_storm *s, uint32_t i) {
+    cairn_client *client = s->system.clients[i].client;
+    cairn_client_game_message taken;
+    while (cairn_client_next_game_message(client, &taken)) {
+        s->report.game_messages += 1;
+    }
+    const cairn_rules *rules = s->config.rules;
+    if (rules == NULL || rules->message_size_max == 0) {
+        return;
+    }
+    uint8_t bytes[CAIRN_GAME_MESSAGE_SIZE_MAX];
+    const uint32_t size = 1 + (uint32_t)cairn_storm_below(s, rules->message_size_max);
+    for (uint32_t k = 0; k < size; ++k) {
+        bytes[k] = (uint8_t)cairn_storm_below(s, 256);
+    }
+    (void)cairn_client_send_game_message(client, bytes, size);
+}
+
 void cairn_storm_inject_faults(cairn_storm *s) {
     exhaust_memory(s);
     while (cairn_storm_chance(s, s->attacker_permille)) {
@@ -317,6 +336,7 @@ void cairn_storm_inject_faults(cairn_storm *s) {
             rejoin_or_recover(s, i);
             if (cairn_storm_chance(s, 200)) {
                 push_input(s, i);
+                send_message(s, i);
             }
             if (s->operated && i == 0) {
                 cairn_storm_operate(s, i);

@@ -29,6 +29,7 @@ static void destroy_world(cairn_timeline *timeline) {
 void cairn_timeline_destroy(cairn_timeline *timeline) {
     destroy_world(timeline);
     cairn_command_pool_destroy(&timeline->commands);
+    cairn_game_events_destroy(&timeline->game_events);
     free(timeline->ticks);
     *timeline = (cairn_timeline){0};
 }
@@ -36,6 +37,7 @@ void cairn_timeline_destroy(cairn_timeline *timeline) {
 void cairn_timeline_clear(cairn_timeline *timeline) {
     destroy_world(timeline);
     cairn_command_pool_clear(&timeline->commands);
+    cairn_game_events_clear(&timeline->game_events);
     *timeline = (cairn_timeline){
         .ticks = timeline->ticks,
         .tick_capacity = timeline->tick_capacity,
@@ -43,6 +45,7 @@ void cairn_timeline_clear(cairn_timeline *timeline) {
         .first_difference_tick = UINT64_MAX,
         .on_step = timeline->on_step,
         .step_context = timeline->step_context,
+        .game_events = timeline->game_events,
     };
 }
 
@@ -58,6 +61,7 @@ void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick) {
     timeline->end = tick;
     timeline->stepped_end = tick;
     timeline->differs = false;
+    cairn_game_events_skip(&timeline->game_events, tick);
 }
 
 cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, size_t state_size) {
@@ -205,6 +209,7 @@ cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t
     timeline->confirmed_end = tick + 1;
     if (tick < timeline->head_tick) {
         compare_roots(timeline, tick);
+        cairn_game_events_confirm(&timeline->game_events, tick);
     }
     assert_order(timeline);
     return verdict;
@@ -256,6 +261,7 @@ cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     timeline->head_tick++;
     timeline->steps++;
     report_step(timeline, head_tick, confirmed);
+    cairn_game_events_step(&timeline->game_events, timeline->world, head_tick, confirmed);
     if (confirmed) {
         compare_roots(timeline, head_tick);
     }

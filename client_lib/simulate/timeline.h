@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "client_lib/simulate/command_pool.h"
+#include "client_lib/simulate/game_events.h"
 #include "client_lib/simulate/state_ring.h"
 #include <cairn/client.h>
 #include <cairn/sim.h>
@@ -52,6 +53,7 @@ typedef struct cairn_timeline {
     // Called after each step; NULL: not. Set by the owner, kept by clear.
     void (*on_step)(void *context, const cairn_world *world, const cairn_client_step *step);
     void *step_context;
+    cairn_game_events game_events; // of the rules; queue and slot are set by the owner
     uint64_t roots_compared;
     uint64_t roots_differed;
     uint64_t first_difference_tick; // since create or clear; UINT64_MAX: none

@@ -272,6 +272,51 @@ typedef struct cairn_client_event {
 // on_step reads the events of the client's own world.
 uint32_t cairn_client_events(cairn_client *client, cairn_client_event *out, uint32_t capacity);
 
+// ------------------------------------------------------------------- messages of the game
+
+// What the rules of the game send to this player, and what the player sends to them
+// (cairn/rules.h). The bytes mean what the game wants.
+typedef enum cairn_client_game_kind {
+    // cairn_world_send_message: reliable and in order, whatever the mode.
+    CAIRN_CLIENT_GAME_MESSAGE = 1,
+    // cairn_world_send_event: it happened. In interpolate mode an event may be lost, and arrives
+    // before the picture shows its tick: wait with it until cairn_client_sample.tick is as large.
+    CAIRN_CLIENT_GAME_EVENT = 2,
+    // Predict mode: it happens if the prediction is right. Play its sound now. One of the two below
+    // follows, with the same tick and bytes, when the server has confirmed the tick.
+    CAIRN_CLIENT_GAME_EVENT_PREDICTED = 3,
+    CAIRN_CLIENT_GAME_EVENT_CONFIRMED = 4, // it happened
+    CAIRN_CLIENT_GAME_EVENT_WITHDRAWN = 5, // it did not happen
+} cairn_client_game_kind;
+
+typedef struct cairn_client_game_message {
+    uint64_t tick; // of the world after the step in which the rules sent it
+    uint32_t kind; // cairn_client_game_kind
+    uint32_t size; // 1 .. CAIRN_GAME_MESSAGE_SIZE_MAX
+    uint8_t bytes[CAIRN_GAME_MESSAGE_SIZE_MAX]; // those before `size` are set
+} cairn_client_game_message;
+
+// Takes the next one that waits; false: none. 256 wait; then the oldest is dropped and counted as
+// missed, so take them after each advance.
+bool cairn_client_next_game_message(cairn_client *client, cairn_client_game_message *out);
+
+// Sends a message to cairn_rules.message of the room's rules: reliable and in order. It reaches
+// every world at the tick that the server gives it. CAIRN_INVALID_ARGUMENT: size is 0 or larger
+// than CAIRN_GAME_MESSAGE_SIZE_MAX. CAIRN_NOT_FOUND: no room has welcomed this client.
+// CAIRN_CAPACITY: what was sent before fills the stream; try again later. The server refuses
+// messages that the rules do not take, those of spectators, and what exceeds its budget for a
+// client: 4096 bytes at once and 2048 bytes per second, a message counting as 32 bytes more.
+cairn_status cairn_client_send_game_message(cairn_client *client, const void *bytes, uint32_t size);
+
+typedef struct cairn_client_game_statistics { // since connect
+    uint64_t sent;
+    uint64_t refused;         // by the server, which tells it at most once a second
+    const char *refusal_text; // why the last of them was; the client's; ""
+    uint64_t received;        // everything that cairn_client_next_game_message has to take
+    uint64_t missed;          // dropped by the server for a slow client, or not taken in time
+} cairn_client_game_statistics;
+cairn_client_game_statistics cairn_client_game_statistics_read(const cairn_client *client);
+
 typedef struct cairn_client_shape {
     cairn_shape_id id;
     cairn_body_id body;    // that it belongs to
@@ -436,7 +481,7 @@ typedef enum cairn_client_rollback_cause {
     CAIRN_ROLLBACK_LOST_PACKET,
     // Player `slot` joined or left.
     CAIRN_ROLLBACK_JOIN_LEAVE,
-    // An operator edited the world.
+    // An operator edited the world, or a player's message reached the rules.
     CAIRN_ROLLBACK_OPERATOR,
     // The world differed from the server's and was resynchronised.
     CAIRN_ROLLBACK_RESYNC,

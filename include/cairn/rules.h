@@ -32,12 +32,46 @@ typedef struct cairn_input_field {
     float upper;
 } cairn_input_field;
 
+// What rules send to players in a step. It follows from the state and the commands, so replays and
+// clients that simulate see the same.
+typedef enum cairn_game_message_kind {
+    // Reliable: each player addressed gets it once and in order, with its tick.
+    CAIRN_GAME_MESSAGE = 1,
+    // May be lost on its way to a client without a world. A client that predicts shows it when it
+    // first steps the tick, and learns later whether it really happened (cairn/client.h).
+    CAIRN_GAME_EVENT = 2,
+} cairn_game_message_kind;
+
+#define CAIRN_SLOT_ALL UINT32_MAX
+#define CAIRN_GAME_MESSAGES_PER_STEP_MAX 64
+
+typedef struct cairn_game_message {
+    uint32_t kind;                              // cairn_game_message_kind
+    uint32_t slot;                              // of the player addressed, or CAIRN_SLOT_ALL
+    uint32_t size;                              // 1 .. CAIRN_GAME_MESSAGE_SIZE_MAX
+    uint8_t bytes[CAIRN_GAME_MESSAGE_SIZE_MAX]; // those before `size` are set
+} cairn_game_message;
+
+// For rules, inside their functions. The bytes mean what the game wants. CAIRN_INVALID_ARGUMENT:
+// the size or slot is out of range, or no step runs. CAIRN_CAPACITY: this step has sent
+// CAIRN_GAME_MESSAGES_PER_STEP_MAX already. Both are counted; the rules see the same on every
+// machine.
+cairn_status cairn_world_send_message(
+    cairn_world *world, uint32_t slot, const void *bytes, uint32_t size);
+cairn_status cairn_world_send_event(
+    cairn_world *world, uint32_t slot, const void *bytes, uint32_t size);
+// For every holder of a world: what the rules sent in the last step, in order; NULL if nothing.
+// Valid until the next step. Loading a state does not change it.
+const cairn_game_message *cairn_world_game_messages(const cairn_world *world, uint32_t *count);
+uint64_t cairn_world_game_messages_refused(const cairn_world *world); // since its creation
+
 // Pure functions that a step calls. `step` runs when it begins, with that tick's JOINs, LEAVEs and
 // INPUTs; edits were applied just before: any body may be gone or moved. `after_step` runs when it
 // ends, with the bodies at their new poses and the events of this step. Both see the same
 // cairn_world_tick. `state` is part of the world's state: saved, hashed, rolled back. It must hold
 // no pointer, no padding other than zeros, and no -0 or NaN. Allowed: every cairn_body_,
-// cairn_shape_, cairn_joint_, event and query function on `world`, cairn/math.h, cairn_random_at.
+// cairn_shape_, cairn_joint_, event and query function on `world`, cairn_world_send_message and
+// _event, cairn/math.h, cairn_random_at.
 // Not allowed: anything else outside `state`.
 typedef struct cairn_rules {
     const char *name;    // printable ASCII, 1 to CAIRN_NAME_SIZE_MAX characters
@@ -59,15 +93,21 @@ typedef struct cairn_rules {
     // 0, or a number that a build makes of the sources of the rules, so that a server and its
     // clients notice that they run different code under one version (cairn_rules_digest).
     uint64_t content;
-    // The fields below must be 0 and NULL in this version of cairn, which has no use for them yet.
+    // The fields of a declared input and of the shared part must be 0 and NULL in this version of
+    // cairn, which has no use for them yet.
     uint32_t input_size;  // of a declared input, bytes; 0: buttons, move and aim of cairn_command
     uint32_t input_count; // of `input`
     const cairn_input_field *input;
     uint32_t
         shared_offset; // of the part of `state` that every client is sent, bytes, multiple of 4
     uint32_t shared_size;
-    uint32_t message_size_max; // of a client's message, bytes; 0: none is accepted
-    // A message of the player in `slot`, before the step that it entered at; may be NULL.
+    // Of a player's message, bytes, at most CAIRN_GAME_MESSAGE_SIZE_MAX; 0: none is accepted, and
+    // `message` is NULL.
+    uint32_t message_size_max;
+    // A message of the player in `slot`, before `step`, in order with the operator's edits, in a
+    // tick after the player's JOIN. The server chooses the tick; the message is a part of its
+    // commands, so it is recorded and reaches every client that simulates. The bytes come from
+    // outside: check them.
     void (*message)(
         cairn_world *world, void *state, uint32_t slot, const uint8_t *bytes, uint32_t size);
 } cairn_rules;

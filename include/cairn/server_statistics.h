@@ -15,6 +15,19 @@ extern "C" {
 #define CAIRN_SERVER_DECODE_DROPS_MAX 32     // cairn_decode_refusal of schema/codec.h
 #define CAIRN_SERVER_CONTROL_REFUSALS_MAX 32 // cairn_control_refusal of schema/control.h
 #define CAIRN_SERVER_RESYNC_VERDICTS_MAX 8   // cairn_resync_verdict of schema/messages.h
+#define CAIRN_SERVER_GAME_REFUSALS_MAX 8     // cairn_game_refusal below
+
+// Why a player's message did not reach the rules of the room. Each is counted; the client is told.
+typedef enum cairn_game_refusal {
+    CAIRN_GAME_TAKEN = 0,
+    CAIRN_GAME_REFUSED_NO_RULES,  // the rules take no messages
+    CAIRN_GAME_REFUSED_TOO_LARGE, // larger than the rules' message_size_max
+    CAIRN_GAME_REFUSED_SPECTATOR, // the client has no slot
+    CAIRN_GAME_REFUSED_BUDGET,    // more than a client may send
+    CAIRN_GAME_REFUSED_BUSY,      // too many messages of all players wait
+    CAIRN_GAME_REFUSAL_COUNT
+} cairn_game_refusal;
+const char *cairn_game_refusal_text(cairn_game_refusal refusal); // static
 
 typedef struct cairn_server_room_statistics {
     uint64_t tick;
@@ -49,6 +62,13 @@ typedef struct cairn_server_room_statistics {
     uint64_t snapshots_too_large; // keyframes larger than a message: not sent
     uint64_t world_events_sent;   // to clients that interpolate
     uint64_t world_events_missed; // by clients that fell behind
+    uint64_t game_messages_taken; // of players, for the rules
+    uint64_t game_messages_refused[CAIRN_SERVER_GAME_REFUSALS_MAX];
+    uint64_t game_messages_sent;   // of the rules, to all clients they were for
+    uint64_t game_messages_missed; // by clients that fell behind
+    uint64_t game_events_sent;     // to clients that interpolate
+    uint64_t game_events_dropped;  // did not fit their snapshot
+    uint64_t game_over_step;       // refused by the world: too many in one step, or malformed
     uint64_t ticks_messages_sent;
     uint64_t states_encoded;  // full states; clients share them
     uint64_t state_transfers; // full states that clients began to be sent
@@ -106,7 +126,7 @@ typedef struct cairn_server_statistics {
 
 // One reason for which datagrams, payloads or messages were dropped.
 typedef struct cairn_server_drop {
-    const char *layer;  // "netcode", "link" or "message"; static text
+    const char *layer;  // "netcode", "link", "message" or "game"; static text
     const char *reason; // static text, a lower-case phrase
     uint64_t count;
 } cairn_server_drop;

@@ -177,9 +177,10 @@ typedef struct cairn_storm_config {
     uint32_t bottleneck_permille;
     bool no_faults; // no faults and no attacker: joins, paths and clocks alone
 
-    // Called when the player in `slot` changes its input (about twice a second). *input is what the
-    // storm drew (four buttons, all directions), and is used unless the hook changes it. Draw
-    // random numbers with cairn_storm_below, so that they depend on the seed.
+    // If the rules take messages, each player also sends random ones, and takes what the rules
+    // send. Called when the player in `slot` changes its input (about twice a second). *input is
+    // what the storm drew (four buttons, all directions), and is used unless the hook changes it.
+    // Draw random numbers with cairn_storm_below, so that they depend on the seed.
     void (*on_input)(void *user, cairn_storm *storm, uint32_t slot, cairn_client_input *input);
     // Called after each turn in which the server's world advanced; it may have stepped several
     // ticks. Do not change the world.
@@ -213,6 +214,7 @@ typedef struct cairn_storm_report {
     uint64_t hostile;          // datagrams of the attacker
     uint64_t hostile_messages; // of hostile clients
     uint64_t hostile_sessions;
+    uint64_t game_messages;    // and events that the rules sent and players took
     uint64_t rate_percent_min; // of the ticks due that a room stepped, worst; 0: never measured
     // Worst of the bounds above, percent of what is allowed: joins, lag, late inputs.
     uint64_t join_percent_max;

@@ -127,8 +127,11 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_SLOT_NONE 255u
 // Clients of one server process: players and spectators of all rooms.
 #define CAIRN_CLIENTS_MAX 1024
-// Commands of one tick: each slot may press, join and leave, and an operator may write as well.
-#define CAIRN_COMMANDS_PER_TICK_MAX 256
+// Commands of one tick: each slot may press, join and leave, players may send messages to the
+// rules, and an operator may write as well.
+#define CAIRN_COMMANDS_PER_TICK_MAX 512
+// The largest message of a game, in either direction, bytes.
+#define CAIRN_GAME_MESSAGE_SIZE_MAX 256
 
 // The largest datagram that an endpoint sends or accepts (netcode 1.02), bytes.
 #define CAIRN_DATAGRAM_SIZE_MAX 1300
@@ -339,7 +342,11 @@ typedef enum cairn_command_kind {
     CAIRN_COMMAND_CREATE_JOINT = 24, // buttons: body b; move: its anchor; aim: see below
     // What the host of the server tells the rules (cairn_rules.host): a hit, the result of a match.
     CAIRN_COMMAND_HOST = 25, // buttons, and finite floats: the rules give them a meaning
-    CAIRN_COMMAND_LAST = CAIRN_COMMAND_HOST
+    // A piece of a player's message to the rules (cairn_rules.message, cairn_commands_of_message).
+    // buttons: the player's slot, 256 * (bytes of the message - 1), 65536 * number of the piece;
+    // move, aim: 18 bytes of it, three in each number, low byte first, zeros after the last one.
+    CAIRN_COMMAND_MESSAGE = 26,
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_MESSAGE
 } cairn_command_kind;
 
 // SHAPE: `move` is its size in m, of a box the half extents, of a sphere the radius (x), of a
@@ -418,6 +425,13 @@ cairn_status cairn_command_check(const cairn_command *command);
 bool cairn_command_before(const cairn_command *a, const cairn_command *b);
 // Sorts in place, stable.
 void cairn_commands_sort(cairn_command *commands, uint32_t count);
+
+// Writes the message of the player in `slot` (size 1 .. CAIRN_GAME_MESSAGE_SIZE_MAX) as commands of
+// slot CAIRN_SLOT_OPERATOR with sequences from `sequence` on. Returns how many. For worlds that a
+// host steps itself; a server makes them from what clients send.
+#define CAIRN_MESSAGE_COMMANDS_MAX 15
+uint32_t cairn_commands_of_message(uint32_t slot, const uint8_t *bytes, uint32_t size,
+    uint32_t sequence, cairn_command out[CAIRN_MESSAGE_COMMANDS_MAX]);
 
 // Keyed hash of the sorted commands of one tick; peers compare it before they compare state hashes.
 cairn_hash128 cairn_commands_digest(uint64_t tick, const cairn_command *commands, uint32_t count);

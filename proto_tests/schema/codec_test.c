@@ -157,7 +157,8 @@ static void compare_with_vector(const char *name) {
 TEST("every message encodes to its kept bytes") {
     static const char *const names[CAIRN_MESSAGE_KIND_COUNT] = {NULL, "hello", "input",
         "root_report", "resync_request", "control", "welcome", "refused", "shapes", "keyframe",
-        "delta", "ticks", "state", "resync_response", "event", "answer", "world_events", "mesh"};
+        "delta", "ticks", "state", "resync_response", "event", "answer", "world_events", "mesh",
+        "player_message", "game_messages"};
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_message message = sample_message((cairn_message_kind)kind);
         flat_encode_message(&f, encoder, &message);

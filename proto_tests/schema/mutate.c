@@ -194,6 +194,7 @@ static const void *change_array(
 #define CHANGE_ADDED(FIELD, field, Wire) CHANGE_STRUCT(FIELD, field, Wire)
 #define CHANGE_BYTES(FIELD, field, count)                                                          \
     t->field = change_array(mu, t->field, &t->count, sizeof *t->field);
+#define CHANGE_OPTIONAL(FIELD, field, count) CHANGE_BYTES(FIELD, field, count)
 #define CHANGE_VECTOR(FIELD, field, count, Wire) CHANGE_BYTES(FIELD, field, count)
 #define CHANGE_NUMBERS(FIELD, field, count, type) CHANGE_BYTES(FIELD, field, count)
 #define CHANGE_REAL(FIELD, field) change_real(mu, &t->field, sizeof t->field);

@@ -52,7 +52,8 @@ static const field_rule message_fields[] = {
     {MESSAGE(MESH), F(9), 0}, {MESSAGE(WORLD_EVENTS), F(1), 0}, {MESSAGE(REFUSED), F(1), F(1)},
     {MESSAGE(SHAPES), F(1) | F(2) | F(3) | F(4), 0},
     {MESSAGE(KEYFRAME), F(1) | F(2) | F(3) | F(4), 0},
-    {MESSAGE(DELTA), F(2) | F(3) | F(4) | F(5), 0}, {MESSAGE(STATE), F(3), 0}};
+    {MESSAGE(DELTA), F(2) | F(3) | F(4) | F(5), 0}, {MESSAGE(STATE), F(3), 0},
+    {MESSAGE(PLAYER_MESSAGE), F(0), 0}, {MESSAGE(GAME_MESSAGES), F(3), 0}};
 
 static const broken messages[] = {
     {MESSAGE(HELLO), SET_ELEMENT, 4, 0, 0x00000061 | 7 << 8, NO(TEXT)}, // a bell, then zeros
@@ -107,6 +108,16 @@ static const broken messages[] = {
     {MESSAGE(WORLD_EVENTS), SET_ELEMENT, 1, 8, 7, NO(OUT_OF_RANGE)},
     {MESSAGE(WORLD_EVENTS), SET_ELEMENT, 1, 60, 1, NO(OUT_OF_RANGE)},
     {MESSAGE(WORLD_EVENTS), SET_ELEMENT, 1, 64, 94, NO(ORDER)},
+    {MESSAGE(PLAYER_MESSAGE), STRETCH, 0, 1, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(PLAYER_MESSAGE), STRETCH, 0, 1, 257, NO(COUNT_LIMIT)},
+    {MESSAGE(GAME_MESSAGES), STRETCH, 3, 1, 0, NO(OUT_OF_RANGE)},
+    {MESSAGE(GAME_MESSAGES), STRETCH, 3, 1, CAIRN_GAME_ITEMS_SIZE_MAX + 1, NO(COUNT_LIMIT)},
+    {MESSAGE(GAME_MESSAGES), STRETCH, 3, 1, 7, NO(OUT_OF_RANGE)},              // half a head
+    {MESSAGE(GAME_MESSAGES), STRETCH, 3, 1, 8, NO(OUT_OF_RANGE)},              // a head alone
+    {MESSAGE(GAME_MESSAGES), SET_ELEMENT, 3, 0, 0x68000051, NO(OUT_OF_RANGE)}, // before tick 0
+    {MESSAGE(GAME_MESSAGES), SET_ELEMENT, 3, 5, 0x21000003, NO(OUT_OF_RANGE)}, // ticks decrease
+    {MESSAGE(KEYFRAME), SET_ELEMENT, 6, 0, 0x68ff0002, NO(OUT_OF_RANGE)},
+    {MESSAGE(DELTA), SET_ELEMENT, 7, 0, 0x68ff0002, NO(OUT_OF_RANGE)},
     {MESSAGE(ANSWER), REMOVE, 7, 0, 0, NO(OUT_OF_RANGE)}, // no body, although the verb was done
     {MESSAGE(ANSWER), SET, 1, 0, 256 + CAIRN_CONTROL_BODIES, NO(OUT_OF_RANGE)},
     {MESSAGE(ANSWER), SET, 1, 0, CAIRN_CONTROL_GET,
@@ -151,7 +162,7 @@ static const broken messages[] = {
     {MESSAGE(DELTA), SET, 1, 0, 80, NO(ORDER)},
     {MESSAGE(TICKS), STRETCH, 1, 32, 4097, NO(COUNT_LIMIT)},
     {MESSAGE(TICKS), MISALIGN, 1, 0, 0, NO(NOT_FLATBUFFERS)},
-    {MESSAGE(TICKS), SET_ELEMENT, 1, 28, 257, NO(COUNT_LIMIT)},
+    {MESSAGE(TICKS), SET_ELEMENT, 1, 28, CAIRN_COMMANDS_PER_TICK_MAX + 1, NO(COUNT_LIMIT)},
     {MESSAGE(TICKS), SET_ELEMENT, 1, 24, 1, NO(OUT_OF_RANGE)}, // a gap before the first share
     {MESSAGE(TICKS), SET_ELEMENT, 1, 60, 2, NO(OUT_OF_RANGE)}, // more than there is
     {MESSAGE(TICKS), SET_ELEMENT, 1, 60, 0, NO(OUT_OF_RANGE)}, // less than there is

@@ -53,6 +53,7 @@ static const cairn_wire_tick ticks[2] = {
 };
 static const uint64_t digests[2] = {0x1111111122222222, 0x3333333344444444};
 static const uint8_t bytes[5] = {1, 2, 3, 4, 255};
+static const uint8_t items[9] = {2, 0, 1, 'h', 'i', 0, 0, 0, '!'};
 static const cairn_wire_event world_events[2] = {{.tick = 95,
                                                      .kind = 3,
                                                      .shape_a = 0x100001,
@@ -98,10 +99,11 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
         .removed_count = 2, .corner_counts = corner_counts, .hull_count = 1, .corners = corners,
         .corner_count = 4),
     SAMPLE(KEYFRAME, keyframe, .tick = 80, .visible_root = SAMPLE_VISIBLE_ROOT,
-        .full_root = SAMPLE_FULL_ROOT, .timing = SAMPLE_TIMING, .bodies = bodies, .body_count = 2),
+        .full_root = SAMPLE_FULL_ROOT, .timing = SAMPLE_TIMING, .bodies = bodies, .body_count = 2,
+        .events = items, .events_size = sizeof items),
     SAMPLE(DELTA, delta, .tick = 80, .baseline_tick = 77, .visible_root = SAMPLE_VISIBLE_ROOT,
-        .full_root = SAMPLE_FULL_ROOT, .timing = SAMPLE_TIMING, .payload = bytes,
-        .payload_size = 5),
+        .full_root = SAMPLE_FULL_ROOT, .timing = SAMPLE_TIMING, .payload = bytes, .payload_size = 5,
+        .events = items, .events_size = sizeof items),
     SAMPLE(TICKS, ticks, .timing = SAMPLE_TIMING, .ticks = ticks, .tick_count = 2,
         .commands = commands, .command_count = 3, .digests = digests, .digest_count = 2),
     SAMPLE(STATE, state, .tick = 60, .offset = 10, .total_size = 15, .bytes = bytes, .size = 5),
@@ -112,7 +114,10 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
         .reason_text = "the room waits"),
     SAMPLE(WORLD_EVENTS, world_events, .missed = 5, .events = world_events, .event_count = 2),
     SAMPLE(MESH, mesh, .mesh = 0x100002, .kind = 1, .vertex_count = 4, .triangle_count = 1,
-        .first = 3, .words = mesh_words, .word_count = 12)};
+        .first = 3, .words = mesh_words, .word_count = 12),
+    SAMPLE(PLAYER_MESSAGE, player_message, .bytes = bytes, .size = 5),
+    SAMPLE(GAME_MESSAGES, game_messages, .tick = 80, .missed = 3, .world_epoch = 7, .items = items,
+        .items_size = sizeof items)};
 
 #define LIST_COUNT 2
 
@@ -234,7 +239,7 @@ cairn_message sample_message(cairn_message_kind kind) {
 }
 
 cairn_direction sample_direction(cairn_message_kind kind) {
-    return kind < CAIRN_MESSAGE_WELCOME ? CAIRN_TO_SERVER : CAIRN_TO_CLIENT;
+    return cairn_message_is_clients(kind) ? CAIRN_TO_SERVER : CAIRN_TO_CLIENT;
 }
 
 static cairn_chunk_desync sample_desync(void) {
@@ -296,6 +301,7 @@ static void expect_same_array(
 #define SAME_ADDED(FIELD, field, Wire) SAME_STRUCT(FIELD, field, Wire)
 #define SAME_BYTES(FIELD, field, count)                                                            \
     expect_same_array(a->field, a->count, b->field, b->count, sizeof *a->field);
+#define SAME_OPTIONAL(FIELD, field, count) SAME_BYTES(FIELD, field, count)
 #define SAME_VECTOR(FIELD, field, count, Wire) SAME_BYTES(FIELD, field, count)
 #define SAME_NUMBERS(FIELD, field, count, type) SAME_BYTES(FIELD, field, count)
 #define SAME_OF(KIND, ...) SAME_##KIND(__VA_ARGS__)

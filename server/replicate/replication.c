@@ -51,6 +51,7 @@ void cairn_room_replication_replace(cairn_room *room) {
     CAIRN_ASSERT(!room->job.running);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         cairn_replication_reset(member);
+        member->replication->game = (cairn_game_sent){0};
     }
     cairn_room_shapes_replace(&room->replication->shapes, room->world);
     cairn_room_meshes_replace(&room->replication->meshes, room->world);
@@ -113,7 +114,8 @@ void cairn_replication_reset(cairn_session *session) {
     if (meshes != NULL) {
         memset(meshes, 0, room->mesh_capacity * sizeof *meshes);
     }
-    *own = (cairn_session_replication){.shapes = {.ids = ids}, .meshes = {.ids = meshes}};
+    *own = (cairn_session_replication){
+        .shapes = {.ids = ids}, .meshes = {.ids = meshes}, .game = own->game};
 }
 
 // Acknowledgements only grow, and only up to what exists: a lie about the future must not become a
@@ -205,14 +207,18 @@ void cairn_replication_advance(
     if (!cairn_session_is_admitted(session)) {
         return;
     }
+    cairn_game_sent *game = &session->replication->game;
+    cairn_game_sent_begin(game, session->room);
+    cairn_game_messages_send(context, session, game);
     if (cairn_mode_simulates(session->mode)) {
+        game->next_event = session->room->job.game_events.written; // it sees them in its own world
         advance_simulating(context, session);
         return;
     }
     cairn_room_replication *replication = session->room->replication;
     if (snapshot) {
         cairn_snapshot_send(
-            context, session, replication->baselines, &session->replication->snapshots);
+            context, session, replication->baselines, &session->replication->snapshots, game);
     }
     cairn_shapes_send(context, session, &replication->shapes, &session->replication->shapes);
     cairn_meshes_send(context, session, &replication->meshes, &session->replication->meshes);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "server/replicate/game_messages.h"
 #include "server/replicate/meshes.h"
 #include "server/replicate/shapes.h"
 #include "server/replicate/snapshots.h"
@@ -34,6 +35,7 @@ typedef struct cairn_session_replication {
     cairn_state_transfer_progress state;
     cairn_ticks_sent ticks;
     cairn_world_events_sent events;
+    cairn_game_sent game;
 } cairn_session_replication;
 
 // For a room that has its world; room->replication points to zeros. CAIRN_OUT_OF_MEMORY: destroying

@@ -189,7 +189,7 @@ const uint8_t *cairn_baselines_delta(
 
 // False: the delta is longer than a message.
 static bool send_delta(const cairn_server_context *context, cairn_session *session,
-    cairn_baselines *baselines, const cairn_baseline *baseline) {
+    cairn_baselines *baselines, const cairn_baseline *baseline, const cairn_packed_events *events) {
     const cairn_baseline *newest = cairn_baselines_newest(baselines);
     size_t payload_size = 0;
     const uint8_t *payload = cairn_baselines_delta(baselines, baseline, &payload_size);
@@ -207,7 +207,9 @@ static bool send_delta(const cairn_server_context *context, cairn_session *sessi
             .timing =
                 cairn_input_timing_report(&session->input_timing, session->room, session->slot),
             .payload = payload,
-            .payload_size = (uint32_t)payload_size},
+            .payload_size = (uint32_t)payload_size,
+            .events = events->items,
+            .events_size = events->size},
     };
     const size_t size = cairn_session_send_unreliable(session, context->encoder, &message);
     session->room->statistics.deltas_sent += size > 0 ? 1 : 0;
@@ -215,8 +217,10 @@ static bool send_delta(const cairn_server_context *context, cairn_session *sessi
     return size > 0;
 }
 
-static void send_keyframe(const cairn_server_context *context, cairn_session *session,
-    const cairn_baselines *baselines, cairn_snapshots_sent *sent) {
+// False: it was not sent.
+static bool send_keyframe(const cairn_server_context *context, cairn_session *session,
+    const cairn_baselines *baselines, cairn_snapshots_sent *sent,
+    const cairn_packed_events *events) {
     cairn_server_room_statistics *statistics = &session->room->statistics;
     const cairn_baseline *newest = cairn_baselines_newest(baselines);
     const size_t estimate =
@@ -225,12 +229,13 @@ static void send_keyframe(const cairn_server_context *context, cairn_session *se
     // One is on its way over the reliable stream and will still be a baseline when it arrives.
     const bool in_flight = sent->keyframe_tick > sent->acknowledged &&
                            cairn_baselines_find(baselines, sent->keyframe_tick) != NULL;
-    if (estimate > CAIRN_MESSAGE_SIZE_MAX) {
+    if (estimate + events->size > CAIRN_MESSAGE_SIZE_MAX) {
         statistics->snapshots_too_large += 1;
-        return;
+        return false;
     }
-    if (reliable && (in_flight || cairn_link_reliable_room(session->link) < estimate)) {
-        return;
+    if (reliable &&
+        (in_flight || cairn_link_reliable_room(session->link) < estimate + events->size)) {
+        return false;
     }
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_KEYFRAME,
@@ -241,7 +246,9 @@ static void send_keyframe(const cairn_server_context *context, cairn_session *se
             .timing =
                 cairn_input_timing_report(&session->input_timing, session->room, session->slot),
             .bodies = newest->bodies,
-            .body_count = newest->body_count},
+            .body_count = newest->body_count,
+            .events = events->items,
+            .events_size = events->size},
     };
     const size_t size = reliable
                             ? cairn_session_send_reliable(session, context->encoder, &message)
@@ -251,16 +258,20 @@ static void send_keyframe(const cairn_server_context *context, cairn_session *se
         statistics->keyframes_sent += 1;
         statistics->snapshot_bytes += size;
     }
+    return size > 0;
 }
 
 void cairn_snapshot_send(const cairn_server_context *context, cairn_session *session,
-    cairn_baselines *baselines, cairn_snapshots_sent *sent) {
+    cairn_baselines *baselines, cairn_snapshots_sent *sent, cairn_game_sent *game) {
     CAIRN_ASSERT(cairn_baselines_newest(baselines) != NULL);
     if (!cairn_session_may_send_unreliable(session, context->now_ns, false)) {
         return;
     }
+    cairn_packed_events events;
+    cairn_game_events_pack(session, game, cairn_baselines_newest(baselines)->tick, &events);
     const cairn_baseline *baseline = cairn_baselines_find(baselines, sent->acknowledged);
-    if (baseline == NULL || !send_delta(context, session, baselines, baseline)) {
-        send_keyframe(context, session, baselines, sent);
+    if ((baseline != NULL && send_delta(context, session, baselines, baseline, &events)) ||
+        send_keyframe(context, session, baselines, sent, &events)) {
+        cairn_game_events_sent(session, game, &events);
     }
 }

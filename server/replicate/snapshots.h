@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "schema/messages.h"
+#include "server/replicate/game_messages.h"
 #include "server/session/context.h"
 #include "server/session/session.h"
 #include <cairn/sim.h>
@@ -56,6 +57,6 @@ typedef struct cairn_snapshots_sent {
     uint64_t keyframe_tick; // sent reliably and not yet acknowledged; 0: none
 } cairn_snapshots_sent;
 
-// Sends the newest snapshot of the baselines.
+// Sends the newest snapshot of the baselines, with the events of the rules since the last one.
 void cairn_snapshot_send(const cairn_server_context *context, cairn_session *session,
-    cairn_baselines *baselines, cairn_snapshots_sent *sent);
+    cairn_baselines *baselines, cairn_snapshots_sent *sent, cairn_game_sent *game);

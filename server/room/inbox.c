@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/game_message.h"
 
 // For this many ticks a slot remembers whether an input arrived: the window ahead and at least as
 // many before, so that a redundant copy of a late input is not counted late again.
@@ -34,6 +35,8 @@ struct cairn_inbox {
     uint32_t players;
     uint32_t edit_count;
     cairn_command edits[CAIRN_INBOX_EDITS_MAX];
+    uint32_t message_count;
+    cairn_command messages[CAIRN_INBOX_MESSAGES_WAITING_MAX]; // in order of arrival
     slot_inputs slots[CAIRN_SLOTS_MAX];
     cairn_command *waiting; // [tick % window_ticks][slot]
 };
@@ -103,12 +106,27 @@ static bool is_player(const slot_inputs *slot) {
            slot->phase == SLOT_LEAVING_AND_JOINING;
 }
 
+static uint32_t slot_of_message(const cairn_command *piece) {
+    return piece->buttons & 255;
+}
+
+static void drop_messages(cairn_inbox *inbox, uint32_t slot) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < inbox->message_count; ++i) {
+        if (slot_of_message(&inbox->messages[i]) != slot) {
+            inbox->messages[kept++] = inbox->messages[i];
+        }
+    }
+    inbox->message_count = kept;
+}
+
 void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot) {
     CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
     const bool joined = inbox->slots[slot].phase != SLOT_JOINING;
     inbox->slots[slot] = (slot_inputs){.phase = joined ? SLOT_LEAVING : SLOT_JOINING_AND_LEAVING};
     CAIRN_ASSERT(inbox->players > 0);
     inbox->players -= 1;
+    drop_messages(inbox, slot);
 }
 
 uint32_t cairn_inbox_players(const cairn_inbox *inbox) {
@@ -223,6 +241,7 @@ void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined) {
     }
     inbox->tick = tick;
     inbox->edit_count = 0;
+    inbox->message_count = 0;
 }
 
 bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *commands, uint32_t count) {
@@ -244,9 +263,47 @@ const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count
     return inbox->edits;
 }
 
+bool cairn_inbox_message(cairn_inbox *inbox, uint32_t slot, const uint8_t *bytes, uint32_t size) {
+    CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
+    const uint32_t pieces = cairn_message_piece_count(size);
+    if (pieces > CAIRN_INBOX_MESSAGES_WAITING_MAX - inbox->message_count) {
+        return false;
+    }
+    cairn_command *at = &inbox->messages[inbox->message_count];
+    inbox->message_count += cairn_commands_of_message(slot, bytes, size, 0, at);
+    return true;
+}
+
+// Moves whole messages to `out`: of players that are in the world, as many as a tick takes. A
+// player's messages stay in order.
+static uint32_t gather_messages(cairn_inbox *inbox, cairn_command *out) {
+    bool waits[CAIRN_SLOTS_MAX] = {false};
+    uint32_t count = 0;
+    uint32_t kept = 0;
+    uint32_t pieces = 0;
+    for (uint32_t i = 0; i < inbox->message_count; i += pieces) {
+        const cairn_command *first = &inbox->messages[i];
+        const uint32_t slot = slot_of_message(first);
+        pieces = cairn_message_piece_count((first->buttons >> 8 & 255) + 1);
+        waits[slot] |=
+            inbox->slots[slot].phase != SLOT_JOINED || pieces > CAIRN_INBOX_MESSAGES_MAX - count;
+        for (uint32_t k = 0; k < pieces; ++k) {
+            if (waits[slot]) {
+                inbox->messages[kept++] = first[k];
+            } else {
+                out[count] = first[k];
+                out[count].sequence = inbox->edit_count + count;
+                count += 1;
+            }
+        }
+    }
+    inbox->message_count = kept;
+    return count;
+}
+
 uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out) {
     CAIRN_ASSERT(inbox->edit_count <= inbox->config.edits_max);
-    uint32_t count = 0;
+    uint32_t count = inbox->message_count == 0 ? 0 : gather_messages(inbox, out);
     for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
         count += gather_slot(inbox, slot, out + count);
     }

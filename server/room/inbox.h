@@ -20,6 +20,9 @@
 #include <cairn/status.h>
 
 #define CAIRN_INBOX_EDITS_MAX 64
+// Commands of players' messages in one tick, and those that may wait for later ones.
+#define CAIRN_INBOX_MESSAGES_MAX 128
+#define CAIRN_INBOX_MESSAGES_WAITING_MAX 512
 
 typedef struct cairn_inbox cairn_inbox;
 
@@ -81,8 +84,14 @@ bool cairn_inbox_edit(cairn_inbox *inbox, const cairn_command *commands, uint32_
 // The edits that wait for the next tick.
 const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count);
 
-// A tick has at most a JOIN, a LEAVE and an INPUT of each slot, and the operator's edits.
-#define CAIRN_INBOX_COMMANDS_MAX (3 * CAIRN_SLOTS_MAX + CAIRN_INBOX_EDITS_MAX)
+// A message of the player in `slot` (asserted) to the rules, 1 to CAIRN_GAME_MESSAGE_SIZE_MAX
+// bytes, for the next tick that the player is in the world and that has room for it, after those
+// that wait. False: too many wait. LEAVE drops the player's messages.
+bool cairn_inbox_message(cairn_inbox *inbox, uint32_t slot, const uint8_t *bytes, uint32_t size);
+
+// A tick has at most a JOIN, a LEAVE and an INPUT of each slot, the operator's edits and messages.
+#define CAIRN_INBOX_COMMANDS_MAX                                                                   \
+    (3 * CAIRN_SLOTS_MAX + CAIRN_INBOX_EDITS_MAX + CAIRN_INBOX_MESSAGES_MAX)
 _Static_assert(CAIRN_INBOX_COMMANDS_MAX <= CAIRN_COMMANDS_PER_TICK_MAX, "a tick's commands fit");
 
 // The commands of the next tick, sorted for cairn_world_step, into `out` (room for

@@ -29,6 +29,8 @@ cairn_status cairn_job_create(struct cairn_server_job *job, struct cairn_room *r
 void cairn_job_destroy(struct cairn_server_job *job) {
     CAIRN_ASSERT(!job->running);
     cairn_event_log_destroy(&job->events);
+    cairn_game_log_destroy(&job->game_messages);
+    cairn_game_log_destroy(&job->game_events);
     free(job->commands);
     free(job->ticks);
     *job = (struct cairn_server_job){0};
@@ -58,8 +60,12 @@ void cairn_server_job_run(cairn_server_job *job) {
     for (uint32_t i = 0; i < job->tick_count; ++i) {
         cairn_job_tick *tick = &job->ticks[i];
         const uint64_t before_ns = read_clock_ns(job);
+        const uint64_t refused = cairn_world_game_messages_refused(job->world);
         cairn_world_step(job->world, commands, tick->command_count);
         cairn_event_log_add(&job->events, job->world);
+        cairn_game_log_add(&job->game_messages, job->world, CAIRN_GAME_MESSAGE);
+        cairn_game_log_add(&job->game_events, job->world, CAIRN_GAME_EVENT);
+        job->game_refused += cairn_world_game_messages_refused(job->world) - refused;
         job->hash = cairn_world_hash_read(job->world);
         tick->root = job->hash.full;
         cairn_state_history_save(job->state_history, job->world);

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "server/room/event_log.h"
+#include "server/room/game_log.h"
 #include "server/room/inbox.h"
 #include "server/room/state_history.h"
 #include <cairn/sim.h>
@@ -35,6 +36,9 @@ struct cairn_server_job {
     cairn_command *commands; // owned; [command_capacity], tick after tick
     cairn_world_hash hash;   // after the last tick
     cairn_event_log events;
+    cairn_game_log game_messages; // of the rules
+    cairn_game_log game_events;
+    uint64_t game_refused; // by the world, of what the rules sent
     uint64_t mean_cost_ns; // of recent batches; 0: none was measured
     bool running;          // handed to the driver and not yet back
     bool stuck;            // reported

@@ -76,7 +76,8 @@ static cairn_status create_memory(const cairn_room_source *source, cairn_room *r
     cairn_status status = cairn_inbox_create(&inbox, &room->inbox);
     if (status == CAIRN_OK) {
         status = cairn_command_log_create(CAIRN_ROOM_COMMAND_LOG_TICKS,
-            3 * settings->players_max + source->edits_max, &room->command_log);
+            3 * settings->players_max + source->edits_max + CAIRN_INBOX_MESSAGES_MAX,
+            &room->command_log);
     }
     if (status == CAIRN_OK) {
         status =
@@ -154,6 +155,7 @@ void cairn_room_finish_job(cairn_room *room) {
     CAIRN_ASSERT(commands == job->commands + job->command_count);
     CAIRN_ASSERT(cairn_world_tick(room->world) == room->scheduler.tick);
     room->hash = job->hash;
+    room->statistics.game_over_step = job->game_refused;
     room->counts = cairn_world_counts_read(room->world);
 }
 

@@ -15,6 +15,7 @@
 #include "server/session/byte_budget.h"
 #include "server/session/input_timing.h"
 #include "server/session/link_conditioner.h"
+#include "server/session/message_budget.h"
 #include <cairn/token.h>
 
 // Room for the fields around a message's long vector.
@@ -39,21 +40,24 @@ typedef struct cairn_session {
     cairn_room *room;
     struct cairn_session *member_next;
     struct cairn_session *member_previous;
-    uint32_t mode;               // cairn_mode
-    uint32_t slot;               // CAIRN_SLOT_NONE for spectators
-    uint64_t timeout_ns;         // end of the state's time limit; UINT64_MAX: none
-    uint64_t received_ns;        // when the last payload arrived
-    cairn_byte_budget budget;    // of what it asks for
-    uint64_t acknowledged;       // of the reliable stream, in bytes
-    uint64_t progress_ns;        // when that grew last, or nothing was unacknowledged
-    uint64_t messages_held_back; // not sent, because the path had no room for them
-    uint32_t violations;         // messages that were malformed or did not fit the state
-    uint32_t world_epoch;        // how many replacements of the room's world the client was sent
-    bool demoted;                // it simulated once and is served by snapshots now
-    uint32_t rights;             // CAIRN_RIGHT_OPERATOR, as its token says
-    cairn_user_data user;        // what its token says
-    bool user_malformed;         // its token broke the layout that it claims to have
-    uint32_t controls_refused;   // for want of the right
+    uint32_t mode;                       // cairn_mode
+    uint32_t slot;                       // CAIRN_SLOT_NONE for spectators
+    uint64_t timeout_ns;                 // end of the state's time limit; UINT64_MAX: none
+    uint64_t received_ns;                // when the last payload arrived
+    cairn_byte_budget budget;            // of what it asks for
+    cairn_message_budget message_budget; // of what it tells the rules
+    uint32_t messages_refused;           // since it was told so
+    uint64_t refused_told_ns;            // when that was; 0: never
+    uint64_t acknowledged;               // of the reliable stream, in bytes
+    uint64_t progress_ns;                // when that grew last, or nothing was unacknowledged
+    uint64_t messages_held_back;         // not sent, because the path had no room for them
+    uint32_t violations;                 // messages that were malformed or did not fit the state
+    uint32_t world_epoch;      // how many replacements of the room's world the client was sent
+    bool demoted;              // it simulated once and is served by snapshots now
+    uint32_t rights;           // CAIRN_RIGHT_OPERATOR, as its token says
+    cairn_user_data user;      // what its token says
+    bool user_malformed;       // its token broke the layout that it claims to have
+    uint32_t controls_refused; // for want of the right
     cairn_netcode_disconnect_reason disconnect; // valid once the connection ended
     cairn_link_conditioner *conditioner_in;     // owned; set by an operator; NULL: none
     cairn_link_conditioner *conditioner_out;    // owned

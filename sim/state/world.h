@@ -23,6 +23,14 @@ typedef struct cairn_scratch cairn_scratch;                         // sim/world
 // Where large memory comes from: calloc, or a function like it that does not clear.
 typedef void *cairn_allocator(size_t count, size_t size);
 
+// What the rules sent in the last step (sim/world/game_messages.h).
+typedef struct cairn_game_messages {
+    bool stepping; // the rules may send
+    uint32_t count;
+    uint64_t refused;                // since the world was created
+    struct cairn_game_message *list; // owned; NULL: a world without rules
+} cairn_game_messages;
+
 struct cairn_world {
     cairn_world_def def;
     cairn_state state; // the block
@@ -50,6 +58,7 @@ struct cairn_world {
     bool pair_cache_valid; // false: the next step fills the pair cache from the state
     cairn_pair_cache *pair_cache;
     cairn_shape_tree *shape_tree; // written by queries, too
+    cairn_game_messages game_messages;
     // How a step is executed and observed.
     cairn_parallel parallel;
     cairn_task_scheduler *scheduler;

@@ -17,6 +17,7 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/task/task_scheduler.h"
+#include "sim/world/game_messages.h"
 #include "sim/world/mesh.h"
 #include "sim/world/scratch.h"
 
@@ -41,6 +42,13 @@ static cairn_status allocate_parts(
     world->hulls = calloc((size_t)def->hull_capacity + 1, sizeof *world->hulls);
     world->meshes = calloc((size_t)def->mesh_capacity + 1, sizeof *world->meshes);
     world->mesh_memory = take(cairn_meshes_derived_words(def) + 1, sizeof *world->mesh_memory);
+    if (def->rules != NULL) {
+        world->game_messages.list =
+            take(CAIRN_GAME_MESSAGES_PER_STEP_MAX, sizeof *world->game_messages.list);
+        if (world->game_messages.list == NULL) {
+            return CAIRN_OUT_OF_MEMORY;
+        }
+    }
     if (world->state_memory == NULL || world->spare_memory == NULL || world->shape_first == NULL ||
         world->shape_next == NULL || world->hulls == NULL || world->meshes == NULL ||
         world->mesh_memory == NULL) {
@@ -131,6 +139,7 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->hulls);
     free(world->meshes);
     free(world->mesh_memory);
+    free(world->game_messages.list);
     cairn_hash_cache_destroy(world->hash_cache);
     free(world->scratch->memory);
     cairn_pair_cache_destroy(world->pair_cache);

@@ -32,6 +32,8 @@ static void feed(cairn_session_event event) {
         .kind = CAIRN_MESSAGE_CONTROL, .control = {.verb = CAIRN_CONTROL_STATE, .room = ""}};
     const cairn_message roots = {.kind = CAIRN_MESSAGE_ROOT_REPORT};
     const cairn_message resync = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST};
+    const cairn_message game = {.kind = CAIRN_MESSAGE_PLAYER_MESSAGE,
+        .player_message = {.bytes = (const uint8_t *)"hi", .size = 2}};
     const cairn_message closed = {.kind = CAIRN_MESSAGE_EVENT,
         .event = {
             .kind = CAIRN_EVENT_ROOM_CLOSES, .slot = CAIRN_SLOT_NONE, .reason_text = "the end"}};
@@ -39,6 +41,7 @@ static void feed(cairn_session_event event) {
                                    : event == CAIRN_SESSION_EVENT_INPUT          ? &input
                                    : event == CAIRN_SESSION_EVENT_ROOTS          ? &roots
                                    : event == CAIRN_SESSION_EVENT_CONTROL        ? &control
+                                   : event == CAIRN_SESSION_EVENT_PLAYER_MESSAGE ? &game
                                    : event == CAIRN_SESSION_EVENT_RESYNC_REQUEST ? &resync
                                    : event == CAIRN_SESSION_EVENT_ROOM_CLOSED    ? &closed
                                                                                  : NULL;
@@ -81,6 +84,8 @@ TEST("every event has its outcome in every state") {
         {CAIRN_SESSION_EVENT_RESYNC_REQUEST,
             {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
         {CAIRN_SESSION_EVENT_CONTROL, {{FREE, 0}, {CONN, 1}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
+        {CAIRN_SESSION_EVENT_PLAYER_MESSAGE,
+            {{FREE, 0}, {CONN, 1}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
         {CAIRN_SESSION_EVENT_MALFORMED, {{FREE, 0}, {CONN, 1}, {WELC, 1}, {PLAY, 1}, {REFU, 0}}},
         {CAIRN_SESSION_EVENT_TIMEOUT, {{FREE, 0}, {CONN, 0}, {WELC, 0}, {PLAY, 0}, {REFU, 0}}},
         {CAIRN_SESSION_EVENT_ALL_ACKNOWLEDGED,
