@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Builds the Debian packages of the committed sources into a folder, and checks them. usage: packaging/debian.sh OUT
+# It needs debhelper, lintian and what packaging/debian/control names.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+rm -rf "$out"/cairn "$out"/*.deb "$out"/*.changes "$out"/*.buildinfo
+mkdir "$out/cairn"
+git archive HEAD | tar -x -C "$out/cairn"
+mv "$out/cairn/packaging/debian" "$out/cairn/debian"
+cp "$out/cairn/packaging/systemd/cairnd.service" "$out/cairn/debian/"
+cd "$out/cairn"
+dpkg-buildpackage -b -us -uc -ui
+lintian --allow-root --fail-on error,warning "$out"/*.changes
