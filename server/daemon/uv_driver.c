@@ -155,12 +155,15 @@ static bool receive_batch(cairn_uv_driver *driver) {
     return count == BATCH_MAX;
 }
 
-// An error of the socket comes as a status, and is read and cleared by receiving.
+// libuv stops a handle whose descriptor has an error; receiving reads the error and clears it.
 static void on_receive(uv_poll_t *poll, int status, int events) {
-    (void)status;
     (void)events;
     cairn_uv_driver *driver = poll->data;
     CAIRN_ASSERT(driver->run.server != NULL);
+    if (status < 0) {
+        driver->statistics.receive_errors += 1;
+        uv_poll_start(poll, UV_READABLE, on_receive);
+    }
     for (uint32_t i = 0; i < RECEIVE_BATCHES_MAX && receive_batch(driver); ++i) {}
 }
 
