@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -225,6 +226,18 @@ def test_a_signal_drains(kit, folder, number):
     server.process.send_signal(number)
     assert server.process.wait(5) == 0
     kit.run("cairn-replay", "verify", "world.cairn", "--key", "public")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("ss") is None, reason="root alone may abort a socket, with ss of iproute2")
+def test_a_socket_with_an_error_is_received_from(kit, folder):
+    """libuv stops the handle of a descriptor that has an error."""
+    # A port that the system chose would be lost with the error.
+    server = kit.serve("--listen", f"127.0.0.1:{free_port('127.0.0.1')}", scene="probe.json")
+    aborted = subprocess.run(["ss", "-K", "-u", "-a", "src", server.address], capture_output=True, text=True)
+    if server.address not in aborted.stdout:
+        pytest.skip("this kernel does not abort sockets")
+    kit.bot(server, "--seconds", 1)
+    server.stop()
 
 
 def test_the_end_comes_in_time_without_traffic(kit, folder):

@@ -111,6 +111,9 @@ FAULTS = {
     "hangup-kills": ("SIGHUP ends the process at once", "programs.cairnd:a_signal_drains", [
         ("server/daemon/uv_driver.c", "    uv_signal_start(&driver->sighup, on_signal, SIGHUP);",
          "    if (!FAULT) {\n        uv_signal_start(&driver->sighup, on_signal, SIGHUP);\n    }")]),
+    "deaf-after-error": ("an error of the socket ends receiving", "programs.cairnd:socket_with_an_error", [
+        ("server/daemon/uv_driver.c", "        uv_poll_start(poll, UV_READABLE, on_receive);",
+         "        if (!FAULT) {\n            uv_poll_start(poll, UV_READABLE, on_receive);\n        }")]),
     "threads-or-nothing": ("a thread that cannot be started ends the process", "programs.cairnd:pids_limit", [
         ("server/daemon/uv_driver.c", "        driver->statistics.threads_failed += 1;",
          "        CAIRN_ASSERT(!FAULT);\n        driver->statistics.threads_failed += 1;")]),
