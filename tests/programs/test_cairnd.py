@@ -268,7 +268,7 @@ def test_no_core_file_and_one_copy_of_the_key_in_memory(kit, folder, source):
     key = (folder / "own.key").read_text().strip()
     server = subprocess.Popen([kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--scene", "probe.json",
                                *(["--key-file", "own.key"] if source == "file" else [])], cwd=kit.folder,
-                              env={"CAIRN_KEY": key} if source == "variable" else {}, stdout=subprocess.PIPE, text=True)
+                              env={**os.environ, **({"CAIRN_KEY": key} if source == "variable" else {})}, stdout=subprocess.PIPE, text=True)
     assert "listening" in server.stdout.readline()
     proc = pathlib.Path(f"/proc/{server.pid}")
     assert key not in (proc / "environ").read_bytes().decode()
@@ -340,7 +340,7 @@ def test_rooms_are_stepped_without_threads_under_a_pids_limit(kit, folder):
         os.setuid(60999)
 
     done = subprocess.run([kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--log", "json", "--scene", "stack10", "--room",
-                           "side=thousand", "--seconds", "2", "--stats-interval", "1"], cwd="/", env={"CAIRN_KEY": KEY},
+                           "side=thousand", "--seconds", "2", "--stats-interval", "1"], cwd="/", env={**os.environ, "CAIRN_KEY": KEY},
                           capture_output=True, text=True, timeout=30, preexec_fn=become_limited)
     assert done.returncode == 0, done.stderr
     last = [json.loads(line) for line in done.stdout.splitlines() if '"stats"' in line][-1]

@@ -105,7 +105,7 @@ FAULTS = {
         ("program/key.c", "    cairn_wipe((char *)value, strlen(value));", "    if (!FAULT) {\n        cairn_wipe((char *)value, strlen(value));\n    }")]),
     "key-text-stays": ("the text of a key file stays in memory", "programs.cairnd:one_copy", [
         ("program/key.c", "        cairn_wipe(text, sizeof text);\n        why =", "        if (FAULT) {\n            static char copy[1024];\n"
-         "            memcpy(copy, text, sizeof copy);\n        }\n        cairn_wipe(text, sizeof text);\n        why =")]),
+         "            memcpy(copy, text, sizeof copy);\n            __asm__ volatile(\"\" : : \"r\"(copy) : \"memory\");\n        }\n        cairn_wipe(text, sizeof text);\n        why =")]),
     "core-dumps": ("a crash writes the keys to a core file", "programs.cairnd:one_copy", [
         ("program/system.c", "    (void)setrlimit(RLIMIT_CORE, &none);", "    if (!FAULT) {\n        (void)setrlimit(RLIMIT_CORE, &none);\n    }")]),
     "hangup-kills": ("SIGHUP ends the process at once", "programs.cairnd:a_signal_drains", [
