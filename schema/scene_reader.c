@@ -420,37 +420,39 @@ void *cairn_scene_grow(cairn_scene_reader *r, void *array, uint32_t count, uint3
     return wider;
 }
 
-float *cairn_scene_read_floats(cairn_scene_reader *r, const cairn_json_node *object,
-    const cairn_scene_field *field, float *array, uint32_t *count, uint32_t *capacity) {
+// Appends a list of floats, or of whole numbers as words; both have four bytes.
+static void *read_numbers(cairn_scene_reader *r, const cairn_json_node *object,
+    const cairn_scene_field *field, bool whole, void *array, uint32_t *count, uint32_t *capacity) {
+    _Static_assert(sizeof(float) == sizeof(uint32_t), "one size");
     const cairn_json_node *list = cairn_scene_member(r, object, field->name);
     if (list == NULL || list->kind != CAIRN_JSON_NUMBERS) {
         return array;
     }
-    array = cairn_scene_grow(r, array, *count, list->count, capacity, sizeof *array);
+    array = cairn_scene_grow(r, array, *count, list->count, capacity, sizeof(uint32_t));
     size_t at = cairn_json_number_next(&r->document, list->at + 1), end;
     for (uint32_t i = 0; i < list->count && !r->out_of_memory; ++i) {
-        array[*count] = 0.0f;
-        (void)read_float(r, field, field->name, at, &array[(*count)++], &end);
+        if (whole) {
+            uint64_t number = 0;
+            (void)read_whole(r, field, field->name, at, &number, &end);
+            ((uint32_t *)array)[(*count)++] = (uint32_t)number;
+        } else {
+            float number = 0.0f;
+            (void)read_float(r, field, field->name, at, &number, &end);
+            ((float *)array)[(*count)++] = number;
+        }
         at = cairn_json_number_next(&r->document, end);
     }
     return array;
 }
 
+float *cairn_scene_read_floats(cairn_scene_reader *r, const cairn_json_node *object,
+    const cairn_scene_field *field, float *array, uint32_t *count, uint32_t *capacity) {
+    return read_numbers(r, object, field, false, array, count, capacity);
+}
+
 uint32_t *cairn_scene_read_words(cairn_scene_reader *r, const cairn_json_node *object,
     const cairn_scene_field *field, uint32_t *array, uint32_t *count, uint32_t *capacity) {
-    const cairn_json_node *list = cairn_scene_member(r, object, field->name);
-    if (list == NULL || list->kind != CAIRN_JSON_NUMBERS) {
-        return array;
-    }
-    array = cairn_scene_grow(r, array, *count, list->count, capacity, sizeof *array);
-    size_t at = cairn_json_number_next(&r->document, list->at + 1), end;
-    for (uint32_t i = 0; i < list->count && !r->out_of_memory; ++i) {
-        uint64_t whole = 0;
-        (void)read_whole(r, field, field->name, at, &whole, &end);
-        array[(*count)++] = (uint32_t)whole;
-        at = cairn_json_number_next(&r->document, end);
-    }
-    return array;
+    return read_numbers(r, object, field, true, array, count, capacity);
 }
 
 cairn_vec3 *cairn_scene_read_points(cairn_scene_reader *r, const cairn_json_node *object,
