@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Bodies near a body that are coded before it, and how well they told its motion up to the
+// baseline: what rides on another body, or lies in one heap with it, moves as it does.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compress/body_motion.h"
+
+typedef struct cairn_companions {
+    const cairn_body_motion *leader; // the nearest within CAIRN_LEADER_RADIUS_M; NULL: none
+    float leader_slip;
+    const cairn_body_motion *neighbours[2]; // the best first; NULL: fewer
+    float slips[2];
+} cairn_companions;
+
+// Grids over the baseline places of coded bodies.
+typedef struct cairn_companion_finder cairn_companion_finder;
+
+// NULL: no memory.
+cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity);
+void cairn_companion_finder_destroy(cairn_companion_finder *finder); // NULL is allowed
+// Forgets all bodies. `motions` is the array that indices refer to; steps are of `step_m`.
+void cairn_companion_finder_start(
+    cairn_companion_finder *finder, const cairn_body_motion *motions, uint32_t count, float step_m);
+void cairn_companion_finder_add(cairn_companion_finder *finder, uint32_t body);
+cairn_companions cairn_companion_finder_find(const cairn_companion_finder *finder, uint32_t body);

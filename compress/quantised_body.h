@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The pose of a body in whole steps, as snapshots carry it. A rotation is written as the smallest
+// three components of its quaternion; the fourth follows from the unit length. (Fiedler, "Snapshot
+// compression", 2015.)
+
+#include <stdint.h>
+
+#include <cairn/types.h>
+
+// How fine poses are. Both ends have the same.
+typedef struct cairn_quantisation {
+    float position_step_m;  // CAIRN_POSITION_STEP_MIN .. 1
+    uint32_t rotation_bits; // of each component; CAIRN_ROTATION_BITS_MIN .. MAX
+} cairn_quantisation;
+
+#define CAIRN_POSITION_STEP_MIN 1e-4f
+#define CAIRN_ROTATION_BITS_MIN 7u
+#define CAIRN_ROTATION_BITS_MAX 15u
+
+// 2 mm (a 512th of a metre) and 9 bits: what is seen does not differ (the challenge of 2015).
+cairn_quantisation cairn_quantisation_default(void);
+
+typedef struct cairn_quantised_body {
+    int32_t position[3];  // steps
+    uint16_t rotation[3]; // components without the largest, in order; 0 is -sqrt(1/2), all ones
+                          // +sqrt(1/2)
+    uint16_t largest;     // which component of x, y, z, w is left out: 0 .. 3
+} cairn_quantised_body;
+
+// The pose must be finite and in range (CAIRN_DISTANCE_MAX), the rotation of unit length.
+cairn_quantised_body cairn_quantise(const cairn_quantisation *quantisation, cairn_pose pose);
+cairn_pose cairn_dequantise(
+    const cairn_quantisation *quantisation, const cairn_quantised_body *body);
+// The rotation alone.
+cairn_quat cairn_dequantise_rotation(
+    const cairn_quantisation *quantisation, const cairn_quantised_body *body);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "tests/kit/test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "compress/range_coder.h"
+
+enum { DECISIONS = 20000 };
+
+typedef struct script {
+    cairn_probability likely[DECISIONS];
+    bool bits[DECISIONS];
+    double cost_bytes; // by the entropy of the probabilities
+} script;
+
+// Decisions that are as likely as the coder is told, from nearly never to nearly always.
+static void draw(script *s, uint64_t seed) {
+    cairn_random random = cairn_random_of(seed);
+    s->cost_bytes = 0.0;
+    for (uint32_t i = 0; i < DECISIONS; ++i) {
+        s->likely[i] = (cairn_probability)(1 + cairn_random_below(&random, 65535));
+        s->bits[i] = cairn_random_below(&random, 65536) < s->likely[i];
+        const double share = s->likely[i] / 65536.0;
+        s->cost_bytes -= log2(s->bits[i] ? share : 1.0 - share) / 8.0;
+    }
+}
+
+TEST("what is coded comes back, for its entropy and at most four bytes more") {
+    static script s;
+    static uint8_t bytes[DECISIONS];
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+        draw(&s, seed);
+        cairn_range_coder encoder = cairn_range_encoder(bytes, sizeof bytes);
+        for (uint32_t i = 0; i < DECISIONS; ++i) {
+            assert_int_equal(cairn_code_bit(&encoder, &s.likely[i], s.bits[i]), s.bits[i]);
+        }
+        const size_t size = cairn_range_finish(&encoder);
+        assert_true((double)size < s.cost_bytes * 1.0005 + 4.0);
+        cairn_range_coder decoder = cairn_range_decoder(bytes, size);
+        for (uint32_t i = 0; i < DECISIONS; ++i) {
+            assert_int_equal(cairn_code_bit(&decoder, &s.likely[i], false), s.bits[i]);
+        }
+    }
+}
+
+TEST("raw numbers of every width come back") {
+    uint8_t bytes[256];
+    cairn_range_coder encoder = cairn_range_encoder(bytes, sizeof bytes);
+    for (uint32_t bits = 0; bits <= 32; ++bits) {
+        const uint32_t value = (uint32_t)(0xdeadbeefu & ((UINT64_C(1) << bits) - 1));
+        cairn_code_raw(&encoder, bits, value);
+    }
+    const size_t size = cairn_range_finish(&encoder);
+    cairn_range_coder decoder = cairn_range_decoder(bytes, size);
+    for (uint32_t bits = 0; bits <= 32; ++bits) {
+        const uint32_t value = (uint32_t)(0xdeadbeefu & ((UINT64_C(1) << bits) - 1));
+        assert_int_equal(cairn_code_raw(&decoder, bits, 0), value);
+    }
+}
+
+TEST("decisions that were sure take no bytes") {
+    const cairn_probability sure = 65535;
+    uint8_t bytes[16];
+    cairn_range_coder encoder = cairn_range_encoder(bytes, sizeof bytes);
+    cairn_code_bit(&encoder, &sure, true);
+    assert_int_equal(cairn_range_finish(&encoder), 0);
+}
+
+TEST("too few bytes are told, and none is written behind them") {
+    static script s;
+    draw(&s, 9);
+    uint8_t bytes[64];
+    memset(bytes, 0xab, sizeof bytes);
+    cairn_range_coder encoder = cairn_range_encoder(bytes, 32);
+    for (uint32_t i = 0; i < DECISIONS; ++i) {
+        cairn_code_bit(&encoder, &s.likely[i], s.bits[i]);
+    }
+    assert_true(cairn_range_finish(&encoder) == SIZE_MAX);
+    for (uint32_t i = 32; i < sizeof bytes; ++i) {
+        assert_int_equal(bytes[i], 0xab);
+    }
+}
