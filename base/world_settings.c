@@ -62,10 +62,14 @@ const char *cairn_rules_refusal(const cairn_rules *rules) {
     if (rules->state_size % 4 != 0 || rules->state_size > CAIRN_RULES_STATE_SIZE_MAX) {
         return "the rules' state_size must be a multiple of 4 and at most 65536";
     }
-    if (rules->input_size != 0 || rules->input_count != 0 || rules->input != NULL ||
-        rules->shared_offset != 0 || rules->shared_size != 0) {
-        return "the rules declare an input or a shared part, which this version of cairn does not "
-               "have";
+    if (rules->input_size != 0 || rules->input_count != 0 || rules->input != NULL) {
+        return "the rules declare an input, which this version of cairn does not have";
+    }
+    if (rules->shared_offset % 4 != 0 || rules->shared_size % 4 != 0 ||
+        rules->shared_size > CAIRN_SHARED_SIZE_MAX || rules->shared_offset > rules->state_size ||
+        rules->shared_size > rules->state_size - rules->shared_offset) {
+        return "the rules' shared part must lie in their state, and its offset and size be "
+               "multiples of 4, at most 4096";
     }
     if (rules->message_size_max > CAIRN_GAME_MESSAGE_SIZE_MAX ||
         (rules->message_size_max == 0) != (rules->message == NULL)) {
@@ -73,7 +77,7 @@ const char *cairn_rules_refusal(const cairn_rules *rules) {
     }
     return NULL;
 }
-_Static_assert(CAIRN_GAME_MESSAGE_SIZE_MAX == 256, "the text above");
+_Static_assert(CAIRN_GAME_MESSAGE_SIZE_MAX == 256 && CAIRN_SHARED_SIZE_MAX == 4096, "texts above");
 _Static_assert(CAIRN_RULES_STATE_SIZE_MAX == 65536 && CAIRN_NAME_SIZE_MAX == 31, "the texts above");
 
 // The list names every member: one that is missing would leave a hole here. The seed is aligned to

@@ -3,6 +3,7 @@
 #include <cairn/client.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "client_lib/client_parts.h"
@@ -54,4 +55,45 @@ cairn_client_game_statistics cairn_client_game_statistics_read(const cairn_clien
         .refusal_text = game->refusal_text,
         .received = game->queue.received,
         .missed = game->queue.missed};
+}
+
+// The newest snapshot that the picture has reached, else the oldest.
+static const cairn_snapshot *shown_snapshot(const cairn_client_view *view) {
+    const cairn_snapshots *snapshots = &view->snapshots;
+    uint32_t i = 0;
+    while (i + 1 < snapshots->count && (double)snapshots->list[i + 1].tick <= view->shown.tick) {
+        i++;
+    }
+    return snapshots->count == 0 ? NULL : &snapshots->list[i];
+}
+
+uint32_t cairn_client_shared_read(
+    const cairn_client *client, void *out, uint32_t capacity, uint64_t *tick) {
+    CAIRN_ASSERT(client != NULL && (out != NULL || capacity == 0));
+    const void *shared = NULL;
+    uint32_t size = 0;
+    uint64_t at = 0;
+    const cairn_world *world = cairn_client_world(client);
+    const cairn_snapshot *snapshot =
+        cairn_client_simulates(client) ? NULL : shown_snapshot(&client->view);
+    if (world != NULL && cairn_world_settings(world)->rules != NULL) {
+        const cairn_rules *rules = cairn_world_settings(world)->rules;
+        uint32_t state_size = 0;
+        const uint8_t *state = cairn_world_rules_state(world, &state_size);
+        size = rules->shared_size;
+        shared = size == 0 ? NULL : state + rules->shared_offset;
+        at = cairn_world_tick(world);
+    } else if (snapshot != NULL) {
+        size = snapshot->shared_words * (uint32_t)sizeof *snapshot->shared;
+        shared = snapshot->shared;
+        at = snapshot->tick;
+    }
+    const uint32_t copied = size < capacity ? size : capacity;
+    if (copied > 0) {
+        memcpy(out, shared, copied);
+    }
+    if (tick != NULL) {
+        *tick = size == 0 ? 0 : at;
+    }
+    return size;
 }

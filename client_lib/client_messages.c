@@ -118,9 +118,8 @@ static void take_keyframe(
     view->statistics.keyframes++;
     view->statistics.bytes += size;
     take_timing(client, now_ns, keyframe->tick, &keyframe->timing);
-    take_snapshot_verdict(client, now_ns,
-        cairn_snapshots_take(
-            &view->snapshots, keyframe->tick, keyframe->bodies, keyframe->body_count));
+    take_snapshot_verdict(
+        client, now_ns, cairn_snapshots_take_keyframe(&view->snapshots, keyframe));
     cairn_client_take_game_items(
         client, CAIRN_CLIENT_GAME_EVENT, keyframe->tick, keyframe->events, keyframe->events_size);
 }

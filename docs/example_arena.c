@@ -102,6 +102,7 @@ extern const cairn_rules example_arena;
 const cairn_rules example_arena = {.name = "arena",
     .version = 1,
     .state_size = sizeof(arena),
+    .shared_size = sizeof(arena), // the scores, for clients without a world
     .step = step,
     .message_size_max = 1,
     .message = choose_colour};

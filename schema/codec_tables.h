@@ -139,7 +139,9 @@
     X(STRUCT, FULL_ROOT, full_root, Hash128)                                                       \
     X(STRUCT, TIMING, timing, Timing)                                                              \
     X(VECTOR, BODIES, bodies, body_count, Body)                                                    \
-    X(OPTIONAL, EVENTS, events, events_size)
+    X(OPTIONAL, EVENTS, events, events_size)                                                       \
+    X(NUMBER, SHARED_WORDS, shared_words)                                                          \
+    X(OPTIONAL, SHARED, shared, shared_packed_size)
 
 #define MEMBERS_delta(X)                                                                           \
     X(NUMBER, TICK, tick)                                                                          \
@@ -149,7 +151,8 @@
     X(STRUCT, FULL_ROOT, full_root, Hash128)                                                       \
     X(STRUCT, TIMING, timing, Timing)                                                              \
     X(BYTES, PAYLOAD, payload, payload_size)                                                       \
-    X(OPTIONAL, EVENTS, events, events_size)
+    X(OPTIONAL, EVENTS, events, events_size)                                                       \
+    X(OPTIONAL, SHARED, shared, shared_packed_size)
 
 #define MEMBERS_ticks_message(X)                                                                   \
     X(STRUCT, TIMING, timing, Timing)                                                              \

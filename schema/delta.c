@@ -302,3 +302,37 @@ cairn_status cairn_delta_apply(const cairn_snapshot_body *baseline, uint32_t bas
     }
     return m.status;
 }
+
+size_t cairn_words_encode(
+    const uint32_t *before, const uint32_t *after, uint32_t count, uint8_t *bytes, size_t size) {
+    cairn_writer writer = cairn_writer_of(bytes, size);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (before[i] == after[i]) {
+            kept += 1;
+            continue;
+        }
+        write_count(&writer, kept);
+        write_count(&writer, zigzag(after[i] - before[i]));
+        kept = 0;
+    }
+    CAIRN_ASSERT(writer.ok);
+    return writer.at;
+}
+
+cairn_status cairn_words_apply(
+    const uint32_t *before, uint32_t count, const uint8_t *bytes, size_t size, uint32_t *after) {
+    cairn_reader reader = cairn_reader_of(bytes, size);
+    uint32_t at = 0;
+    memmove(after, before, count * sizeof *after);
+    while (reader.ok && cairn_reader_left(&reader) > 0) {
+        const uint32_t kept = read_count(&reader);
+        const uint32_t change = read_count(&reader);
+        if (!reader.ok || kept >= count - at || change == 0) {
+            return CAIRN_MALFORMED;
+        }
+        at += kept;
+        after[at++] += unzigzag(change);
+    }
+    return reader.ok ? CAIRN_OK : CAIRN_MALFORMED;
+}

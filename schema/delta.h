@@ -20,3 +20,11 @@ size_t cairn_delta_encode(const cairn_snapshot_body *baseline, uint32_t baseline
 cairn_status cairn_delta_apply(const cairn_snapshot_body *baseline, uint32_t baseline_count,
     const uint8_t *payload, size_t payload_size, cairn_snapshot_body *out, uint32_t capacity,
     uint32_t *count, const char **where);
+
+// The words that changed of an array of `count`: the shared part of rules. Returns the bytes
+// written, 0 if nothing changed. `size`: at least 6 for each word (asserted).
+size_t cairn_words_encode(
+    const uint32_t *before, const uint32_t *after, uint32_t count, uint8_t *bytes, size_t size);
+// CAIRN_MALFORMED: these bytes are no difference of `count` words. `after` may be `before`.
+cairn_status cairn_words_apply(
+    const uint32_t *before, uint32_t count, const uint8_t *bytes, size_t size, uint32_t *after);

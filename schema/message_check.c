@@ -358,6 +358,7 @@ static void check_delta(checker *c, const cairn_delta *delta) {
     check_vector(c, delta->payload, delta->payload_size, CAIRN_MESSAGE_SIZE_MAX);
     require(c, delta->baseline_tick < delta->tick, CAIRN_DECODE_ORDER);
     check_items(c, delta->events, delta->events_size, delta->tick);
+    check_vector(c, delta->shared, delta->shared_packed_size, CAIRN_SHARED_PACKED_SIZE_MAX);
 }
 
 static void check_player_message(checker *c, const cairn_player_message *m) {
@@ -483,6 +484,8 @@ static void check_keyframe(checker *c, const cairn_keyframe *keyframe) {
     CAIRN_ASSERT(c->refusal == CAIRN_DECODE_OK);
     c->refusal = cairn_bodies_check(keyframe->bodies, keyframe->body_count);
     check_items(c, keyframe->events, keyframe->events_size, keyframe->tick);
+    check_vector(c, keyframe->shared, keyframe->shared_packed_size, CAIRN_SHARED_PACKED_SIZE_MAX);
+    require(c, keyframe->shared_words <= CAIRN_SHARED_WORDS_MAX, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 #define CHECK_MESSAGE_CASE(KIND, member, Table)                                                    \

@@ -241,6 +241,10 @@ typedef struct cairn_shapes_message {
 // A keyframe has every body in one message.
 #define CAIRN_KEYFRAME_BODIES_MAX ((CAIRN_MESSAGE_SIZE_MAX - 1024) / sizeof(cairn_snapshot_body))
 
+// The rules' shared part as u32 words, and the most bytes that cairn_words_encode makes of them.
+#define CAIRN_SHARED_WORDS_MAX (CAIRN_SHARED_SIZE_MAX / 4)
+#define CAIRN_SHARED_PACKED_SIZE_MAX (6 * CAIRN_SHARED_WORDS_MAX)
+
 typedef struct cairn_keyframe {
     uint64_t tick;
     cairn_hash128 visible_root;
@@ -251,6 +255,9 @@ typedef struct cairn_keyframe {
     uint32_t world_epoch;  // as in cairn_input_message
     const uint8_t *events; // of the rules, since the last snapshot: schema/game_items.h
     uint32_t events_size;  // at most CAIRN_GAME_ITEMS_SIZE_MAX
+    uint32_t shared_words; // of the rules' shared part; at most CAIRN_SHARED_WORDS_MAX
+    const uint8_t *shared; // cairn_words_encode from zeros
+    uint32_t shared_packed_size;
 } cairn_keyframe;
 
 typedef struct cairn_delta {
@@ -264,6 +271,8 @@ typedef struct cairn_delta {
     uint32_t world_epoch;  // as in cairn_input_message
     const uint8_t *events; // as in cairn_keyframe
     uint32_t events_size;
+    const uint8_t *shared; // cairn_words_encode from the shared part at baseline_tick
+    uint32_t shared_packed_size;
 } cairn_delta;
 
 typedef struct cairn_ticks_message {

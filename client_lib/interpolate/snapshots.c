@@ -33,8 +33,21 @@ cairn_status cairn_snapshots_create(
     return CAIRN_OK;
 }
 
+cairn_status cairn_snapshots_create_shared(cairn_snapshots *snapshots) {
+    const size_t words = (size_t)(snapshots->capacity + 1) * CAIRN_SHARED_WORDS_MAX;
+    snapshots->shared_memory = calloc(words, sizeof *snapshots->shared_memory);
+    if (snapshots->shared_memory == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    for (uint32_t i = 0; i <= snapshots->capacity; i++) {
+        snapshots->list[i].shared = snapshots->shared_memory + (size_t)i * CAIRN_SHARED_WORDS_MAX;
+    }
+    return CAIRN_OK;
+}
+
 void cairn_snapshots_destroy(cairn_snapshots *snapshots) {
     free(snapshots->memory);
+    free(snapshots->shared_memory);
     *snapshots = (cairn_snapshots){0};
 }
 
@@ -109,6 +122,19 @@ cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t
     return cairn_snapshots_commit(snapshots, tick, body_count);
 }
 
+cairn_snapshot_refusal cairn_snapshots_take_keyframe(
+    cairn_snapshots *snapshots, const cairn_keyframe *keyframe) {
+    static const uint32_t zeros[CAIRN_SHARED_WORDS_MAX];
+    cairn_snapshot *next = &snapshots->list[snapshots->count];
+    CAIRN_ASSERT(next->shared != NULL && keyframe->shared_words <= CAIRN_SHARED_WORDS_MAX);
+    next->shared_words = keyframe->shared_words;
+    if (cairn_words_apply(zeros, keyframe->shared_words, keyframe->shared,
+            keyframe->shared_packed_size, next->shared) != CAIRN_OK) {
+        return CAIRN_SNAPSHOT_DELTA_MALFORMED;
+    }
+    return cairn_snapshots_take(snapshots, keyframe->tick, keyframe->bodies, keyframe->body_count);
+}
+
 cairn_snapshot_refusal cairn_snapshots_take_delta(
     cairn_snapshots *snapshots, const cairn_delta *delta) {
     cairn_snapshot_refusal refusal = admit(snapshots, delta->tick);
@@ -119,6 +145,13 @@ cairn_snapshot_refusal cairn_snapshots_take_delta(
     const cairn_snapshot *baseline = &snapshots->list[place];
     if (place == snapshots->count || baseline->tick != delta->baseline_tick) {
         return CAIRN_SNAPSHOT_BASELINE_LOST;
+    }
+    cairn_snapshot *next = &snapshots->list[snapshots->count];
+    next->shared_words = baseline->shared_words;
+    if (next->shared != NULL &&
+        cairn_words_apply(baseline->shared, baseline->shared_words, delta->shared,
+            delta->shared_packed_size, next->shared) != CAIRN_OK) {
+        return CAIRN_SNAPSHOT_DELTA_MALFORMED;
     }
     uint32_t body_count = 0;
     cairn_status status = cairn_delta_apply(baseline->bodies, baseline->body_count, delta->payload,

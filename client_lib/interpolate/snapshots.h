@@ -15,6 +15,8 @@ typedef struct cairn_snapshot {
     uint64_t tick;
     cairn_snapshot_body *bodies; // in cairn_snapshots.memory, in order of id index
     uint32_t body_count;
+    uint32_t *shared; // the rules' shared part; NULL: not received
+    uint32_t shared_words;
 } cairn_snapshot;
 
 typedef struct cairn_snapshots {
@@ -25,6 +27,7 @@ typedef struct cairn_snapshots {
     uint32_t capacity;           // at most CAIRN_SNAPSHOTS_MAX
     uint32_t bodies_max;         // of one snapshot
     cairn_snapshot_body *memory; // all bodies
+    uint32_t *shared_memory;     // all shared parts; NULL: they are not received
 } cairn_snapshots;
 
 typedef enum cairn_snapshot_refusal {
@@ -44,6 +47,11 @@ cairn_status cairn_snapshots_create(
 void cairn_snapshots_destroy(cairn_snapshots *snapshots);
 void cairn_snapshots_clear(cairn_snapshots *snapshots);
 
+// From now on the rules' shared part is received as well. CAIRN_OUT_OF_MEMORY.
+cairn_status cairn_snapshots_create_shared(cairn_snapshots *snapshots);
+
+cairn_snapshot_refusal cairn_snapshots_take_keyframe(
+    cairn_snapshots *snapshots, const cairn_keyframe *keyframe);
 // `bodies` in order of id index; copied.
 cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t tick,
     const cairn_snapshot_body *bodies, uint32_t body_count);

@@ -317,6 +317,14 @@ typedef struct cairn_client_game_statistics { // since connect
 } cairn_client_game_statistics;
 cairn_client_game_statistics cairn_client_game_statistics_read(const cairn_client *client);
 
+// The part of the rules' state that they share (cairn_rules.shared_size): a score, a timer. Copies
+// at most `capacity` bytes and returns the size of the whole; 0: the rules share nothing, or no
+// world has arrived. Interpolate mode: as of the last snapshot that the picture has reached. Other
+// modes: of the client's own world, in predict mode the predicted one. *tick, which may be NULL, is
+// the tick that it is of. The client needs no rules for it.
+uint32_t cairn_client_shared_read(
+    const cairn_client *client, void *out, uint32_t capacity, uint64_t *tick);
+
 typedef struct cairn_client_shape {
     cairn_shape_id id;
     cairn_body_id body;    // that it belongs to

@@ -93,13 +93,16 @@ typedef struct cairn_rules {
     // 0, or a number that a build makes of the sources of the rules, so that a server and its
     // clients notice that they run different code under one version (cairn_rules_digest).
     uint64_t content;
-    // The fields of a declared input and of the shared part must be 0 and NULL in this version of
-    // cairn, which has no use for them yet.
+    // The fields of a declared input must be 0 and NULL in this version of cairn, which has no use
+    // for them yet.
     uint32_t input_size;  // of a declared input, bytes; 0: buttons, move and aim of cairn_command
     uint32_t input_count; // of `input`
     const cairn_input_field *input;
-    uint32_t
-        shared_offset; // of the part of `state` that every client is sent, bytes, multiple of 4
+    // The part of `state` that clients without a world are sent with each snapshot: a score, a
+    // timer (cairn_client_shared_read). Bytes, multiples of 4, the size at most
+    // CAIRN_SHARED_SIZE_MAX; 0 and 0: none. They are read as u32 words, and words that did not
+    // change since the client's last snapshot cost nothing.
+    uint32_t shared_offset;
     uint32_t shared_size;
     // Of a player's message, bytes, at most CAIRN_GAME_MESSAGE_SIZE_MAX; 0: none is accepted, and
     // `message` is NULL.

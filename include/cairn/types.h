@@ -153,6 +153,7 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_MESHES_MAX 1024            // meshes and height fields
 #define CAIRN_MESH_BLOCKS_MAX 65536      // of 256 bytes
 #define CAIRN_RULES_STATE_SIZE_MAX 65536 // bytes
+#define CAIRN_SHARED_SIZE_MAX 4096       // bytes of it that every client is sent
 
 // Points that a convex hull may be made from, and vertices that it may have.
 #define CAIRN_HULL_POINTS_MAX 128

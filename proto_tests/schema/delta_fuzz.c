@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first byte is the number of bodies in the baseline, the rest is the payload. The payload is
-// refused, or gives bodies that our own payload reproduces exactly.
+// The first byte is the number of bodies in the baseline, or, from 128 on, of words; the rest is
+// the payload. The payload is refused, or gives what our own payload reproduces exactly.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,8 +38,29 @@ static void expect_exact(const cairn_snapshot_body *baseline, uint32_t baseline_
     CAIRN_ASSERT(again_count == count && memcmp(again, bodies, count * sizeof *bodies) == 0);
 }
 
+static void apply_words(uint32_t count, const uint8_t *bytes, size_t size) {
+    uint32_t before[128];
+    uint32_t after[128];
+    uint32_t again[128];
+    uint8_t packed[6 * 128];
+    for (uint32_t i = 0; i < count; ++i) {
+        before[i] = i * 0x01000193u;
+    }
+    uint8_t *exact = kit_exact_copy(bytes, size);
+    if (cairn_words_apply(before, count, exact, size, after) == CAIRN_OK) {
+        const size_t own = cairn_words_encode(before, after, count, packed, sizeof packed);
+        CAIRN_ASSERT(cairn_words_apply(before, count, packed, own, again) == CAIRN_OK);
+        CAIRN_ASSERT(memcmp(after, again, count * sizeof *after) == 0);
+    }
+    free(exact);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) {
+        return 0;
+    }
+    if (data[0] >= 128) {
+        apply_words(data[0] - 128u, data + 1, size - 1);
         return 0;
     }
     cairn_snapshot_body baseline[BODIES_MAX];

@@ -278,3 +278,52 @@ TEST("a payload that does not fit is not written") {
         free(exact);
     }
 }
+
+TEST("words that changed are packed, and nothing costs nothing") {
+    enum { COUNT = 300 };
+    static const struct {
+        uint32_t at, change;
+        size_t size; // of the payload
+    } rows[] = {{0, 1, 2}, {0, UINT32_MAX, 2}, {5, 63, 2}, {5, 64, 3}, {200, 1, 3},
+        {299, 0x7fffffff, 7}, {7, 0x80000000, 6}};
+    uint32_t before[COUNT];
+    uint32_t after[COUNT];
+    uint32_t read[COUNT];
+    uint8_t bytes[6 * COUNT];
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        before[i] = i * 2654435761u;
+    }
+    assert_int_equal(cairn_words_encode(before, before, COUNT, bytes, sizeof bytes), 0);
+    assert_int_equal(cairn_words_apply(before, COUNT, NULL, 0, read), CAIRN_OK);
+    assert_memory_equal(before, read, sizeof read);
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        memcpy(after, before, sizeof after);
+        after[rows[i].at] += rows[i].change;
+        const size_t size = cairn_words_encode(before, after, COUNT, bytes, sizeof bytes);
+        assert_int_equal(size, rows[i].size);
+        assert_int_equal(cairn_words_apply(before, COUNT, bytes, size, read), CAIRN_OK);
+        assert_memory_equal(after, read, sizeof read);
+        assert_int_equal(cairn_words_apply(before, COUNT, bytes, size - 1, read), CAIRN_MALFORMED);
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        after[i] = ~before[i] + i; // every word, by much
+    }
+    const size_t size = cairn_words_encode(before, after, COUNT, bytes, sizeof bytes);
+    assert_int_equal(cairn_words_apply(before, COUNT, bytes, size, read), CAIRN_OK);
+    assert_memory_equal(after, read, sizeof read);
+}
+
+TEST("words beyond the end and changes by nothing are refused") {
+    static const struct {
+        uint8_t bytes[6];
+        size_t size;
+    } rows[] = {{{3, 2}, 2}, {{0, 0}, 2}, {{0x80, 0x80, 0x80, 0x80, 0x80, 1}, 6}, {{1}, 1},
+        {{2, 2, 0, 2}, 4}};
+    const uint32_t before[3] = {1, 2, 3};
+    uint32_t after[3];
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        assert_int_equal(
+            cairn_words_apply(before, 3, rows[i].bytes, rows[i].size, after), CAIRN_MALFORMED);
+    }
+    assert_int_equal(cairn_words_apply(before, 0, rows[0].bytes, 2, after), CAIRN_MALFORMED);
+}

@@ -53,6 +53,7 @@ static const cairn_wire_tick ticks[2] = {
 };
 static const uint64_t digests[2] = {0x1111111122222222, 0x3333333344444444};
 static const uint8_t bytes[5] = {1, 2, 3, 4, 255};
+static const uint8_t shared[4] = {2, 8, 0, 3};
 static const uint8_t items[9] = {2, 0, 1, 'h', 'i', 0, 0, 0, '!'};
 static const cairn_wire_event world_events[2] = {{.tick = 95,
                                                      .kind = 3,
@@ -100,10 +101,12 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
         .corner_count = 4),
     SAMPLE(KEYFRAME, keyframe, .tick = 80, .visible_root = SAMPLE_VISIBLE_ROOT,
         .full_root = SAMPLE_FULL_ROOT, .timing = SAMPLE_TIMING, .bodies = bodies, .body_count = 2,
-        .events = items, .events_size = sizeof items),
+        .events = items, .events_size = sizeof items, .shared_words = 9, .shared = shared,
+        .shared_packed_size = sizeof shared),
     SAMPLE(DELTA, delta, .tick = 80, .baseline_tick = 77, .visible_root = SAMPLE_VISIBLE_ROOT,
         .full_root = SAMPLE_FULL_ROOT, .timing = SAMPLE_TIMING, .payload = bytes, .payload_size = 5,
-        .events = items, .events_size = sizeof items),
+        .events = items, .events_size = sizeof items, .shared = shared,
+        .shared_packed_size = sizeof shared),
     SAMPLE(TICKS, ticks, .timing = SAMPLE_TIMING, .ticks = ticks, .tick_count = 2,
         .commands = commands, .command_count = 3, .digests = digests, .digest_count = 2),
     SAMPLE(STATE, state, .tick = 60, .offset = 10, .total_size = 15, .bytes = bytes, .size = 5),

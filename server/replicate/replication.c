@@ -35,7 +35,7 @@ cairn_status cairn_room_replication_create(cairn_room *room) {
         CAIRN_ROOM_COMMAND_LOG_TICKS * CAIRN_NS_PER_S / room->settings.tick_rate_hz;
     replication->state = cairn_state_source_of(state_size_max(room->world), span_ns);
     return cairn_baselines_create(
-        baseline_count(room), room->body_capacity, &replication->baselines);
+        baseline_count(room), cairn_world_settings(room->world), &replication->baselines);
 }
 
 void cairn_room_replication_destroy(cairn_room *room) {

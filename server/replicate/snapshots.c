@@ -30,6 +30,8 @@ struct cairn_baselines {
     uint32_t count;
     uint32_t newest;
     cairn_baseline *ring;
+    uint32_t shared_words; // of each
+    uint32_t *shared;
     cairn_snapshot_body *bodies;
     cairn_body_state *states; // as read from the world
     stored_delta *deltas;     // of the newest snapshot
@@ -45,12 +47,15 @@ static bool allocate(cairn_baselines *baselines) {
     baselines->bodies = calloc(capacity * body_capacity, sizeof *baselines->bodies);
     baselines->states = calloc(body_capacity, sizeof *baselines->states);
     baselines->deltas = calloc(capacity, sizeof *baselines->deltas);
+    baselines->shared = calloc(capacity * baselines->shared_words + 1, sizeof *baselines->shared);
     baselines->store = malloc(DELTA_STORE_SIZE);
     return baselines->ring != NULL && baselines->bodies != NULL && baselines->states != NULL &&
-           baselines->deltas != NULL && baselines->store != NULL;
+           baselines->deltas != NULL && baselines->store != NULL && baselines->shared != NULL;
 }
 
-cairn_status cairn_baselines_create(uint32_t count, uint32_t body_capacity, cairn_baselines **out) {
+cairn_status cairn_baselines_create(
+    uint32_t count, const cairn_world_def *def, cairn_baselines **out) {
+    const uint32_t body_capacity = def->body_capacity;
     CAIRN_ASSERT(count >= 2 && body_capacity > 0);
     *out = NULL;
     cairn_baselines *baselines = calloc(1, sizeof *baselines);
@@ -59,9 +64,13 @@ cairn_status cairn_baselines_create(uint32_t count, uint32_t body_capacity, cair
     }
     baselines->capacity = count;
     baselines->body_capacity = body_capacity;
+    baselines->shared_words = def->rules == NULL ? 0 : def->rules->shared_size / 4;
     if (!allocate(baselines)) {
         cairn_baselines_destroy(baselines);
         return CAIRN_OUT_OF_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        baselines->ring[i].shared = baselines->shared + (size_t)i * baselines->shared_words;
     }
     *out = baselines;
     return CAIRN_OK;
@@ -70,6 +79,7 @@ cairn_status cairn_baselines_create(uint32_t count, uint32_t body_capacity, cair
 void cairn_baselines_destroy(cairn_baselines *baselines) {
     if (baselines != NULL) {
         free(baselines->store);
+        free(baselines->shared);
         free(baselines->deltas);
         free(baselines->states);
         free(baselines->bodies);
@@ -116,6 +126,12 @@ void cairn_baselines_take(
     snapshot->body_count = body_count;
     for (uint32_t i = 0; i < body_count; ++i) {
         snapshot->bodies[i] = cairn_snapshot_body_of(&baselines->states[i]);
+    }
+    if (baselines->shared_words > 0) {
+        uint32_t state_size = 0;
+        const uint8_t *state = cairn_world_rules_state(world, &state_size);
+        memcpy(snapshot->shared, state + cairn_world_settings(world)->rules->shared_offset,
+            baselines->shared_words * sizeof *snapshot->shared);
     }
 }
 
@@ -197,6 +213,9 @@ static bool send_delta(const cairn_server_context *context, cairn_session *sessi
     if (payload == NULL) {
         return false;
     }
+    uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
+    const size_t shared_size = cairn_words_encode(
+        baseline->shared, newest->shared, baselines->shared_words, shared, sizeof shared);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_DELTA,
         .delta = {.world_epoch = session->world_epoch,
@@ -209,7 +228,9 @@ static bool send_delta(const cairn_server_context *context, cairn_session *sessi
             .payload = payload,
             .payload_size = (uint32_t)payload_size,
             .events = events->items,
-            .events_size = events->size},
+            .events_size = events->size,
+            .shared = shared,
+            .shared_packed_size = (uint32_t)shared_size},
     };
     const size_t size = cairn_session_send_unreliable(session, context->encoder, &message);
     session->room->statistics.deltas_sent += size > 0 ? 1 : 0;
@@ -223,8 +244,12 @@ static bool send_keyframe(const cairn_server_context *context, cairn_session *se
     const cairn_packed_events *events) {
     cairn_server_room_statistics *statistics = &session->room->statistics;
     const cairn_baseline *newest = cairn_baselines_newest(baselines);
-    const size_t estimate =
-        newest->body_count * sizeof(cairn_snapshot_body) + CAIRN_SESSION_ENVELOPE_SIZE;
+    static const uint32_t zeros[CAIRN_SHARED_WORDS_MAX];
+    uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
+    const size_t shared_size =
+        cairn_words_encode(zeros, newest->shared, baselines->shared_words, shared, sizeof shared);
+    const size_t estimate = newest->body_count * sizeof(cairn_snapshot_body) +
+                            CAIRN_SESSION_ENVELOPE_SIZE + shared_size;
     const bool reliable = estimate > UNRELIABLE_KEYFRAME_SIZE_MAX;
     // One is on its way over the reliable stream and will still be a baseline when it arrives.
     const bool in_flight = sent->keyframe_tick > sent->acknowledged &&
@@ -248,7 +273,10 @@ static bool send_keyframe(const cairn_server_context *context, cairn_session *se
             .bodies = newest->bodies,
             .body_count = newest->body_count,
             .events = events->items,
-            .events_size = events->size},
+            .events_size = events->size,
+            .shared_words = baselines->shared_words,
+            .shared = shared,
+            .shared_packed_size = (uint32_t)shared_size},
     };
     const size_t size = reliable
                             ? cairn_session_send_reliable(session, context->encoder, &message)

@@ -25,10 +25,12 @@ typedef struct cairn_baseline {
     cairn_hash128 full_root;
     uint32_t body_count;
     cairn_snapshot_body *bodies; // in order of id index
+    uint32_t *shared;            // the rules' shared part
 } cairn_baseline;
 
-// Room for `count` snapshots of `body_capacity` bodies. CAIRN_OUT_OF_MEMORY leaves *out NULL.
-cairn_status cairn_baselines_create(uint32_t count, uint32_t body_capacity, cairn_baselines **out);
+// Room for `count` snapshots of a world with these settings. CAIRN_OUT_OF_MEMORY leaves *out NULL.
+cairn_status cairn_baselines_create(
+    uint32_t count, const cairn_world_def *def, cairn_baselines **out);
 void cairn_baselines_destroy(cairn_baselines *baselines); // NULL is allowed
 
 // The world as it is becomes the newest snapshot. Its tick is larger than that of the last one, and

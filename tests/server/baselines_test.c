@@ -46,7 +46,7 @@ TEST("snapshots of a growing world keep their bodies") {
     cairn_world *world = NULL;
     cairn_baselines *baselines = NULL;
     assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
-    assert_int_equal(cairn_baselines_create(COUNT, CAPACITY, &baselines), CAIRN_OK);
+    assert_int_equal(cairn_baselines_create(COUNT, &def, &baselines), CAIRN_OK);
     for (uint32_t round = 0; round < 2; ++round) { // the second finds them wide apart, and old
         const uint64_t before = cairn_world_tick(world);
         for (uint32_t n = 1; n <= takes; ++n) {
