@@ -258,9 +258,9 @@ static void check_server_memory(cairn_storm *s, uint64_t passed_ns) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_MEMORY,
             "server: the state histories of its rooms take %zu bytes", history_bytes);
     }
-    // One share more than clients: the world that repairs compare with is created on first use.
-    if (growth >
-        (int64_t)(s->server_clients_most + s->room_count) * CAIRN_STORM_SERVER_GROWTH_BYTES) {
+    // A share for each room: the world that repairs compare with is created on first use.
+    const uint64_t shares = s->server_clients_most + s->room_count + 2;
+    if (growth > (int64_t)(shares * CAIRN_STORM_SERVER_GROWTH_BYTES)) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_MEMORY,
             "server: grew by %" PRId64 " bytes since it was warm", growth);
     }

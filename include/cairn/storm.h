@@ -81,9 +81,10 @@ typedef struct cairn_storm cairn_storm;
 
 // Nothing allocates per tick. A client is warm when it has played for CAIRN_STORM_WARM_S seconds;
 // from then on it grows by at most CAIRN_STORM_CLIENT_GROWTH_BYTES. A server that has run as long
-// grows by at most CAIRN_STORM_SERVER_GROWTH_BYTES for each room and for each of the most clients
-// that were connected at once. The state histories of its rooms do not count: they are kept for
-// repairs and have a bound of their own.
+// grows by at most CAIRN_STORM_SERVER_GROWTH_BYTES for each room, for each of the most clients that
+// were connected at once, and twice for the copy of a world from which an operator's save is made,
+// one at a time. The state histories of its rooms do not count: they are kept for repairs and have
+// a bound of their own.
 #define CAIRN_STORM_WARM_S 5
 #define CAIRN_STORM_CLIENT_GROWTH_BYTES (64 * 1024)
 #define CAIRN_STORM_SERVER_GROWTH_BYTES (1792 * 1024)
