@@ -28,9 +28,10 @@
 #define START_UNIX_S UINT64_C(1000000)
 #define STEP_NS (UINT64_C(8) * MS_NS)
 #define STEPS_PER_CALL_MAX 64
-// A state may take four times its bytes, and the client has a few worlds.
+// The world of a state may take ten times its bytes, most of it what the solver computes with, and
+// the client has a few worlds.
 #define STATE_SIZE_MAX (1u << 20)
-#define MEMORY_MAX (UINT64_C(40) << 20)
+#define MEMORY_MAX (UINT64_C(48) << 20)
 
 static struct {
     uint64_t now_ns;
