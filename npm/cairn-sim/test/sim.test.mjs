@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 
 const folder = process.env.CAIRN_PACKAGE;
 const index = await import(pathToFileURL(`${folder}/dist/index.js`));
-const { Bodies, BodyKind, CairnError, CommandKind, ContactEventKind, JointKind, load, SHAPE_SENSOR, ShapeKind, Status } = index;
+const { Bodies, BodyKind, CairnError, COMMANDS_PER_TICK_MAX, CommandKind, ContactEventKind, JointKind, load, SHAPE_SENSOR, ShapeKind, Status } = index;
 const simd = existsSync(`${folder}/cairn_sim_simd.wasm`);
 const cairn = await load({ simd });
 const scenes = new Map([process.env.CAIRN_SCENES, `${process.env.CAIRN_SCENES}/../tests/npm`].flatMap((folder) =>
@@ -210,7 +210,7 @@ test('what is wrong is refused by name, and the world stays as it was', () => {
     assert.throws(() => world.createBody({ kind: -1 }), RangeError);
     assert.throws(() => world.createBody({ position: [0, 0] }), /has 3 numbers, not 2/);
     assert.throws(() => world.step([{ kind: 77 }]), /commands\[0\]/);
-    assert.throws(() => world.step(Array.from({ length: 257 }, () => ({ kind: 3 }))), /more than 256 commands/);
+    assert.throws(() => world.step(Array.from({ length: COMMANDS_PER_TICK_MAX + 1 }, () => ({ kind: 3 }))), /more than 512 commands/);
     assert.throws(() => world.decode(new Uint8Array(10)), /^CairnError: decode: /);
     assert.throws(() => cairn.createWorldFromEncoding(new Uint8Array(10)), CairnError);
     assert.throws(() => cairn.createWorld({ substeps: 1000 }), CairnError);
