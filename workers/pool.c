@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,13 @@
 #define STALL_MIN_NS 100000u
 #define ALONE_PER_STALL 24u
 
+// Whether a task is faster shared or alone depends on the machine, on what else runs there and on
+// the size of the task. So both are measured: after so many runs one way comes one the other way,
+// and the faster way is kept. While the same way wins, the trials become rarer.
+#define TRIAL_AFTER_MIN 16u
+#define TRIAL_AFTER_MAX 512u
+#define CHOICES 16u
+
 #define CACHE_LINE 64
 
 _Static_assert(CAIRN_POOL_WORKERS_MAX <= 32, "the shares not yet taken are bits of one word");
@@ -41,14 +49,25 @@ typedef struct helper {
     pthread_t thread;
 } helper;
 
+// What is known of one task with one argument.
+typedef struct choice {
+    cairn_pool_task *task;
+    void *argument;
+    bool shared;         // the faster way, as far as is known
+    uint64_t mean_ns;    // of that way, of about the last eight runs; 0: not measured
+    uint32_t runs;       // since the last trial
+    uint32_t next_after; // runs until the next trial
+} choice;
+
 struct cairn_pool {
     uint32_t workers;
     bool spins; // there are as many processors as workers
     // The caller's.
     uint64_t alone_until_ns; // until then it runs all shares itself
     uint64_t wait_begin_ns;
-    pthread_t caller;      // of the current run
-    pthread_mutex_t mutex; // held only to sleep and to wake
+    choice choices[CHOICES]; // by a hash of task and argument
+    pthread_t caller;        // of the current run
+    pthread_mutex_t mutex;   // held only to sleep and to wake
     pthread_cond_t opened;
     pthread_cond_t finished;
     helper helpers[CAIRN_POOL_WORKERS_MAX]; // element 0 is unused: the caller is worker 0
@@ -247,12 +266,40 @@ static void offer_shares(
     wake_sleepers(pool);
 }
 
+static choice *choice_of(cairn_pool *pool, cairn_pool_task *task, void *argument) {
+    const uintptr_t hash = ((uintptr_t)task >> 4) ^ ((uintptr_t)argument >> 6);
+    choice *found = &pool->choices[(hash ^ hash >> 8) % CHOICES];
+    if (found->task != task || found->argument != argument) {
+        *found = (choice){
+            .task = task, .argument = argument, .shared = true, .next_after = TRIAL_AFTER_MIN};
+    }
+    return found;
+}
+
+// Takes the time of a run. A trial that was faster changes the way.
+static void learn(choice *c, bool shared, uint64_t ns) {
+    c->runs += 1;
+    if (shared == c->shared) {
+        c->mean_ns = c->mean_ns == 0 ? ns : c->mean_ns - c->mean_ns / 8 + ns / 8;
+        return;
+    }
+    const bool faster = ns < c->mean_ns;
+    c->next_after = faster ? TRIAL_AFTER_MIN : 2 * c->next_after;
+    c->next_after = c->next_after < TRIAL_AFTER_MAX ? c->next_after : TRIAL_AFTER_MAX;
+    c->shared = faster ? shared : c->shared;
+    c->mean_ns = faster ? ns : c->mean_ns;
+    c->runs = 0;
+}
+
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
     CAIRN_ASSERT(pool != NULL && task != NULL);
     if (workers == 0 || workers > pool->workers || atomic_exchange(&pool->running, 1) != 0) {
         return false;
     }
-    const bool shared = workers > 1 && !is_alone(pool);
+    const uint64_t begin_ns = now_ns();
+    const bool forced = workers == 1 || is_alone(pool);
+    choice *c = choice_of(pool, task, argument);
+    const bool shared = !forced && (c->runs < c->next_after ? c->shared : !c->shared);
     if (shared) {
         offer_shares(pool, task, argument, workers);
     }
@@ -266,6 +313,9 @@ bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uin
         }
     }
     CAIRN_ASSERT(atomic_load(&pool->open) == 0 && atomic_load(&pool->unfinished) == 0);
+    if (!forced) {
+        learn(c, shared, now_ns() - begin_ns);
+    }
     atomic_store_explicit(&pool->running, 0, memory_order_release);
     return true;
 }
@@ -308,6 +358,7 @@ cairn_status cairn_pool_create(uint32_t workers, cairn_pool **out) {
     pool->workers = 1;
     pool->spins = processors >= (long)workers;
     pool->alone_until_ns = 0;
+    memset(pool->choices, 0, sizeof pool->choices);
     pool->caller = pthread_self();
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->opened, NULL);

@@ -34,9 +34,10 @@ uint32_t cairn_pool_workers(const cairn_pool *pool);
 // pool, and returns when all are done; the caller then sees what the tasks wrote. It waits only for
 // tasks that another thread has begun. If such a thread loses its processor to another process, the
 // caller has to wait until it gets one again; for some time after that it calls all tasks itself,
-// so that waiting costs at most a twentieth of its time. False, and
-// nothing was called: `workers` is 0 or more than the pool has, or the pool is already running (for
-// another thread, or for the task that calls this).
+// so that waiting costs at most a twentieth of its time. The caller also calls all tasks itself
+// while the same task with the same argument takes longer when it is shared, which a trial now and
+// then measures. False, and nothing was called: `workers` is 0 or more than the pool has, or the
+// pool is already running (for another thread, or for the task that calls this).
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers);
 
 // cairn_pool_run as the `run` of a cairn_parallel, with the pool as its context. Asserts that the

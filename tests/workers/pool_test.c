@@ -190,3 +190,38 @@ TEST("each run sees the writes of the one before") {
         assert_int_equal(relay_sum(pool, workers, 3000), relay_sum(NULL, workers, 3000));
     }
 }
+
+// ---- Shared or alone
+
+typedef struct timed {
+    pthread_t caller;
+    atomic_uint helped;            // shares that another thread ran
+    uint32_t caller_ms, helper_ms; // what a share takes there
+} timed;
+
+static void spend(void *argument, uint32_t worker) {
+    timed *t = argument;
+    (void)worker;
+    const bool helps = !pthread_equal(pthread_self(), t->caller);
+    atomic_fetch_add(&t->helped, helps ? 1 : 0);
+    cairn_system_sleep_ms(helps ? t->helper_ms : t->caller_ms);
+}
+
+static uint32_t shares_helped(uint32_t caller_ms, uint32_t helper_ms, uint32_t runs) {
+    SCOPED(cairn_pool) *pool = pool_of(2);
+    timed t = {.caller = pthread_self(), .caller_ms = caller_ms, .helper_ms = helper_ms};
+    for (uint32_t i = 0; i < runs; ++i) {
+        assert_true(cairn_pool_run(pool, spend, &t, 2));
+    }
+    return atomic_load(&t.helped);
+}
+
+TEST("a task that is slower when it is shared is run alone, but for trials") {
+    const uint32_t runs = 120;
+    assert_in_range(shares_helped(1, 8, runs), 1, runs / 2);
+}
+
+TEST("a task that is faster when it is shared is shared, but for trials") {
+    const uint32_t runs = 120;
+    assert_in_range(shares_helped(2, 2, runs), runs / 2, runs);
+}
