@@ -6,6 +6,7 @@ tests/server/faults.py have the tables."""
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -85,17 +86,28 @@ def command_of(folder, test):
     return [str(folder / "build" / "bin" / name), *arguments]
 
 
+# Ends what a test has left, such as a server that a fault made deaf to signals: `timeout` is the leader of a group.
+def end_group(leader):
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 # The first case of the test that fails; "" if none does. The cases after it are not run. A crash counts as a failure
 # without a name.
 def failure(folder, test, number):
     scripts = 0
     with subprocess.Popen(["timeout", "1200", *command_of(folder, test)], env={**os.environ, "CAIRN_FAULT": str(number)},
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
-        for line in running.stderr:
-            scripts += 1 if line.startswith("script of seed") else 0
-            if "[  FAILED  ]" in line and "listed below" not in line:
-                running.terminate()
-                return line.split("]", 1)[1].split(": ")[-1].strip()
+        try:
+            for line in running.stderr:
+                scripts += 1 if line.startswith("script of seed") else 0
+                if "[  FAILED  ]" in line and "listed below" not in line:
+                    return line.split("]", 1)[1].split(": ")[-1].strip()
+            running.wait()
+        finally:
+            end_group(running.pid)
     words = f"(crash in script {scripts})" if scripts > 0 else "(fails)" if test.startswith("programs.") else "(crash, or too slow)"
     return words if running.returncode else ""
 
