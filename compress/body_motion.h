@@ -33,6 +33,10 @@ typedef struct cairn_body_motion {
     float position_error;
 } cairn_body_motion;
 
+static inline float cairn_component_along(const cairn_vec3 *v, uint32_t axis) {
+    return axis == 0 ? v->x : axis == 1 ? v->y : v->z;
+}
+
 // From `from` to `to`.
 cairn_vec3 cairn_steps_between(const int32_t from[3], const int32_t to[3]);
 // The shorter way.

@@ -7,10 +7,6 @@ static float *axis_of(cairn_vec3 *v, uint32_t axis) {
     return axis == 0 ? &v->x : axis == 1 ? &v->y : &v->z;
 }
 
-static float along(const cairn_vec3 *v, uint32_t axis) {
-    return axis == 0 ? v->x : axis == 1 ? v->y : v->z;
-}
-
 static cairn_vec3 up_of(const cairn_prediction_frame *frame, float length) {
     cairn_vec3 up = cairn_vec3_zero();
     *axis_of(&up, frame->up) = length * frame->up_sign;
@@ -34,7 +30,7 @@ cairn_prediction cairn_prediction_start(const cairn_prediction_frame *frame,
     cairn_prediction p = {.body = body, .companions = *companions};
     p.acceleration = cairn_vec3_sub(body->moved, body->moved_before);
     p.support = support_height(frame, body->rotation, body->half_extents);
-    const float off_fall = along(&p.acceleration, frame->up) - frame->fall;
+    const float off_fall = cairn_component_along(&p.acceleration, frame->up) - frame->fall;
     const bool airborne = cairn_float_abs(off_fall) < frame->airborne_max;
     const float slip_max = frame->slip_max + 0.2f * cairn_vec3_length(body->moved);
     const uint32_t leader = companion_state(companions->leader, companions->leader_slip, slip_max);
@@ -96,13 +92,13 @@ cairn_vec3 cairn_predict_move(
     const float rise = support_height(frame, rotation, body->half_extents) - p->support;
     features[CAIRN_MOVE_SUPPORT] = cairn_vec3_zero();
     *axis_of(&features[CAIRN_MOVE_SUPPORT], frame->up) =
-        frame->up_sign * rise - along(&body->moved, frame->up);
+        frame->up_sign * rise - cairn_component_along(&body->moved, frame->up);
     cairn_vec3 move = body->moved;
     for (uint32_t axis = 0; axis < 3; ++axis) {
         const float *weights = model->move[p->motion_class][axis == frame->up];
         float *sum = axis_of(&move, axis);
         for (uint32_t i = 0; i < CAIRN_MOVE_FEATURES; ++i) {
-            *sum = *sum + weights[i] * along(&features[i], axis);
+            *sum = *sum + weights[i] * cairn_component_along(&features[i], axis);
         }
     }
     return move;
@@ -156,8 +152,8 @@ void cairn_position_error_features(const cairn_prediction *p, const cairn_predic
         slip_or(c->leader, c->leader_slip, speed),
         cairn_vec3_length(p->move_features[CAIRN_MOVE_NEIGHBOUR_0]),
         frame->turn_steps * cairn_vec3_length(p->body->turned),
-        cairn_float_abs(along(&p->move_features[CAIRN_MOVE_ROLLING], axis)) +
-            cairn_float_abs(along(&p->move_features[CAIRN_MOVE_SUPPORT], axis)),
+        cairn_float_abs(cairn_component_along(&p->move_features[CAIRN_MOVE_ROLLING], axis)) +
+            cairn_float_abs(cairn_component_along(&p->move_features[CAIRN_MOVE_SUPPORT], axis)),
     };
     for (uint32_t i = 0; i < CAIRN_ERROR_FEATURES; ++i) {
         out[i] = features[i];

@@ -39,8 +39,8 @@ cairn_turn cairn_predict_turn(cairn_prediction *prediction, const cairn_predicti
 cairn_vec3 cairn_predict_move(cairn_prediction *prediction, const cairn_prediction_frame *frame,
     const cairn_snapshot_model *model);
 
-// What the error of a component is estimated from. `coded` components of its kind, whose errors sum
-// up to `error_sum`, were coded before it.
+// The features from which the error of a component is estimated. Before it, `coded` components of
+// its kind were coded; `error_sum` is the sum of their errors.
 void cairn_rotation_error_features(const cairn_prediction *prediction,
     const cairn_prediction_frame *frame, uint32_t coded, float error_sum, float component,
     float out[CAIRN_ERROR_FEATURES]);

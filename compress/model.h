@@ -12,7 +12,7 @@
 // baseline), and whether the body fell freely.
 enum { CAIRN_COMPANIONS = 3, CAIRN_MOTION_CLASSES = 1 + 2 * CAIRN_COMPANIONS * CAIRN_COMPANIONS };
 
-// Differences to a motion of constant velocity, whose weighted sum is added to it.
+// Differences to a motion of constant velocity. Their weighted sum is added to that motion.
 typedef enum cairn_turn_feature {
     CAIRN_TURN_ACCELERATION,
     CAIRN_TURN_VELOCITY, // damping

@@ -351,19 +351,16 @@ static void code_rotation(pass *p, cairn_prediction *prediction, cairn_body_moti
     motion->turn_quat = cairn_quat_of_turn(motion->turn);
 }
 
-static float component_of(const cairn_vec3 *v, uint32_t axis) {
-    return axis == 0 ? v->x : axis == 1 ? v->y : v->z;
-}
-
 static void observe_turn(
     pass *p, const cairn_prediction *prediction, const cairn_body_motion *motion) {
     for (uint32_t axis = 0; p->observer != NULL && axis < 3; ++axis) {
         float features[CAIRN_TURN_FEATURES];
         for (uint32_t i = 0; i < CAIRN_TURN_FEATURES; ++i) {
-            features[i] = p->frame.turn_steps * component_of(&prediction->turn_features[i], axis);
+            features[i] =
+                p->frame.turn_steps * cairn_component_along(&prediction->turn_features[i], axis);
         }
-        const float target =
-            component_of(&motion->turn, axis) - component_of(&motion->turned, axis);
+        const float target = cairn_component_along(&motion->turn, axis) -
+                             cairn_component_along(&motion->turned, axis);
         observe(p, CAIRN_CODEC_TABLE_TURN, prediction->motion_class, features, CAIRN_TURN_FEATURES,
             p->frame.turn_steps * target);
     }
@@ -372,10 +369,11 @@ static void observe_turn(
 static void observe_move(pass *p, const cairn_prediction *prediction, uint32_t axis, float moved) {
     float features[CAIRN_MOVE_FEATURES];
     for (uint32_t i = 0; i < CAIRN_MOVE_FEATURES; ++i) {
-        features[i] = component_of(&prediction->move_features[i], axis);
+        features[i] = cairn_component_along(&prediction->move_features[i], axis);
     }
     observe(p, CAIRN_CODEC_TABLE_MOVE, 2 * prediction->motion_class + (axis == p->frame.up),
-        features, CAIRN_MOVE_FEATURES, moved - component_of(&prediction->body->moved, axis));
+        features, CAIRN_MOVE_FEATURES,
+        moved - cairn_component_along(&prediction->body->moved, axis));
 }
 
 // The vertical axis first: it is predicted best.
@@ -391,7 +389,7 @@ static void code_position(pass *p, cairn_prediction *prediction, cairn_body_moti
         cairn_position_error_features(prediction, &p->frame, axis, k, error_sum, features);
         const float expected = expected_error(p, prediction, component, k, features);
         const int64_t from = motion->baseline->position[axis];
-        const float steps = component_of(&predicted, axis);
+        const float steps = cairn_component_along(&predicted, axis);
         const int64_t moved =
             code_residual(p, component, expected, steps, motion->now.position[axis] - from);
         p->valid = p->valid && from + moved >= -POSITION_MAX && from + moved <= POSITION_MAX;

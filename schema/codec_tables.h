@@ -70,7 +70,7 @@
 //   VECTOR   count, Wire   of fixed structs
 //   NUMBERS  count, type
 //   BYTES    count
-//   OPTIONAL count         bytes, absent if there are none
+//   OPTIONAL count         bytes; the field is absent if `count` is 0
 #define MEMBERS_hello(X)                                                                           \
     X(NUMBER, PROTOCOL_VERSION, protocol_version)                                                  \
     X(NUMBER, SIM_VERSION, sim_version)                                                            \

@@ -59,7 +59,7 @@ static uint32_t add_node(cairn_json_document *d, size_t at, size_t key) {
     return d->count++;
 }
 
-// Behind the closing quote; 0 after a refusal. `at` is behind the opening one.
+// Returns the position after the closing quote, 0 after a refusal. `at` is after the opening quote.
 static size_t skip_text(cairn_json_document *d, size_t at) {
     const size_t begin = at - 1;
     for (; at < d->size && d->text[at] != '"'; ++at) {
@@ -85,7 +85,7 @@ static size_t skip_digits(const cairn_json_document *d, size_t at) {
     return at;
 }
 
-// Behind the number; 0: it is none.
+// Returns the position after the number; 0: the text at `at` is not a number.
 static size_t skip_number(const cairn_json_document *d, size_t at) {
     const size_t begin = at;
     at += byte_at(d, at) == '-' ? 1 : 0;
@@ -145,7 +145,7 @@ static size_t read_plain(cairn_json_document *d, size_t at, uint32_t *kind) {
 
 static size_t read_value(cairn_json_document *d, size_t at, uint32_t node, uint32_t depth);
 
-// Behind the closing bracket; 0 after a refusal. `at` is behind the opening one.
+// Returns the position after the closing bracket, 0 after a refusal. `at` is after the opening one.
 static size_t read_members(
     cairn_json_document *d, size_t at, uint32_t node, uint32_t depth, bool object) {
     const char close = object ? '}' : ']';

@@ -385,8 +385,8 @@ static cairn_game_refusal take_player_message(const dispatch *d) {
                : CAIRN_GAME_REFUSED_BUSY;
 }
 
-// The client is told of what was refused once a second at most, so that it cannot turn a message
-// into more than it sent.
+// The server reports refusals to the client at most once a second, so that refused messages cannot
+// make it send more than it received.
 static cairn_session_state on_player_message(const dispatch *d) {
     cairn_session *session = d->session;
     cairn_server_room_statistics *statistics = &session->room->statistics;

@@ -311,7 +311,7 @@ def verdict(copy, number, mutant, fast, programs):
     return ask(asked, mutant, CAIRN_MUTANT=str(number))
 
 
-# Of a change outside of functions: it is built alone, and the tests are asked whose programs have it in them.
+# A change outside of functions is built alone. Then the tests run that link the changed file.
 def verdict_alone(root, folder, mutant, fast, copy):
     path = folder / mutant["file"]
     original = path.read_text()

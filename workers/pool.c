@@ -296,8 +296,8 @@ bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uin
     if (workers == 0 || workers > pool->workers || atomic_exchange(&pool->running, 1) != 0) {
         return false;
     }
-    const uint64_t begin_ns = now_ns();
     const bool forced = workers == 1 || is_alone(pool);
+    const uint64_t begin_ns = forced ? 0 : now_ns();
     choice *c = choice_of(pool, task, argument);
     const bool shared = !forced && (c->runs < c->next_after ? c->shared : !c->shared);
     if (shared) {

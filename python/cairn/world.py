@@ -94,7 +94,7 @@ class World:
     @classmethod
     def from_encoding(cls, encoded: bytes, name: str = "encoding") -> World:
         """A world with the settings and the state of encode, or of a server's save. Its rules must be known
-        by name (cairn.load_rules). It cannot be reset: there is no scene."""
+        by name (cairn.load_rules). It has no scene, so `reset` refuses."""
         definition, rules_name = ffi.new("cairn_world_def *"), ffi.new("char[]", lib.CAIRN_NAME_SIZE_MAX + 1)
         check(lib.cairn_world_def_of_encoding(ffi.from_buffer(encoded), len(encoded), definition, rules_name), "encoding")
         rules, out = ffi.new("cairn_rules const **"), ffi.new("cairn_world **")

@@ -53,7 +53,7 @@ static bool begin_save(cairn_control_preparation *own, const cairn_room *room) {
     own->task.run = run_save;
     own->players = cairn_inbox_joined(room->inbox);
     own->root = room->hash.full;
-    // Without memory for a copy there is none for the save either: the verb refuses.
+    // If there is not enough memory for the copy, `bytes` stays NULL and the verb refuses.
     return cairn_world_fork(room->world, &own->world) == CAIRN_OK;
 }
 

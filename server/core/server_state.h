@@ -28,7 +28,8 @@ struct cairn_server {
 
     uint64_t clock_read_ns;   // when the wall clock was last read
     uint64_t clock_offset_ns; // the wall clock minus the driver's, modulo 2^64
-    // What was told of refused handshakes, by reason (net/netcode_drop.h), and when.
+    // Refused handshakes that the log already has, by reason (net/netcode_drop.h), and when it was
+    // written.
     uint64_t refusals_told[CAIRN_NETCODE_DROP_COUNT];
     uint64_t refusals_told_ns;
     uint64_t clock_warned_ns; // when clock_suspect was last emitted

@@ -155,7 +155,8 @@ static bool receive_batch(cairn_uv_driver *driver) {
     return count == BATCH_MAX;
 }
 
-// libuv stops a handle whose descriptor has an error; receiving reads the error and clears it.
+// After an error of the socket libuv stops the poll handle, so it is started again. recvmmsg
+// returns the error and clears it.
 static void on_receive(uv_poll_t *poll, int status, int events) {
     (void)events;
     cairn_uv_driver *driver = poll->data;

@@ -17,7 +17,7 @@ typedef struct cairn_game_sent {
     bool begun;          // the numbers are set
 } cairn_game_sent;
 
-// A client is told of what is sent after the first call.
+// The client receives the messages that the rules send after this call.
 void cairn_game_sent_begin(cairn_game_sent *sent, const cairn_room *room);
 // Sends the messages that are new in the room. What finds no room in the stream waits.
 void cairn_game_messages_send(

@@ -212,7 +212,7 @@ static cairn_vec3 inmost_point(
 }
 
 // If they overlap by more than the skin: the best of the ways in which the side leaves an edge that
-// is inside the shape. False: there is no such edge.
+// is inside the shape. False: no edge is.
 static bool deep_axis(const cairn_mesh_pair *pair, const cairn_frustum *frustum,
     const cairn_local_triangle *triangle, axis *out) {
     bool found = false;

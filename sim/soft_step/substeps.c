@@ -65,7 +65,7 @@ static bool any_shared(const cairn_graph_part *parts, uint32_t begin, uint32_t e
 
 // A worker alone runs all parts at once. Otherwise the constraints of bodies that it shares come
 // first: the others wait for them, while it goes on with those of its own bodies. A worker without
-// such constraints waits for nobody, and if no worker has any, the colour is no phase.
+// such constraints does not wait. If no worker has any, the colour is not a phase.
 static void solve_colour(
     const worker_share *share, constraint_set set, cairn_constraint_stage stage, uint32_t colour) {
     const cairn_constraint_graph *graph = set.graph;

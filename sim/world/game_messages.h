@@ -2,7 +2,7 @@
 #pragma once
 
 // What the rules of a game sent in the last step. It follows from the state and the commands of the
-// step, and no later step reads it, so it is no part of the state.
+// step, and no later step reads it, so it is not part of the state.
 
 #include "sim/state/world.h"
 

@@ -16,7 +16,7 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
 
 // What cairn_body_create refuses for its own sake: any status but CAIRN_CAPACITY.
 cairn_status cairn_body_def_check(const cairn_body_def *def);
-// CAIRN_CAPACITY, counted as refused, if there is no room for a body with so many shapes.
+// CAIRN_CAPACITY, counted as refused, if the world has no room for a body with so many shapes.
 cairn_status cairn_compound_check_room(cairn_world *world, uint32_t shape_count);
 
 // Frees the slot and unlinks the shape from its body, whose mass the caller updates.

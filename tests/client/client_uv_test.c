@@ -78,7 +78,7 @@ TEST("a name without an address is refused with a sentence") {
     close_driver(&d);
 }
 
-TEST("what is no host with a port is refused at once") {
+TEST("a text that is not a host with a port is refused at once") {
     static const char *const refused[] = {"", ":", "localhost", "localhost:", ":40000",
         "localhost:0", "localhost:65536", "localhost:99999999999", "localhost:4x", "localhost:-1",
         "::1:40000", "[::1]", "[::1:40000", "[]:1", "[::1]x:1", "a:b:1"};

@@ -59,7 +59,7 @@ static void add_shape(game *g, cairn_body_id body, uint32_t kind, float half) {
     must(cairn_shape_create(g->world, body, &def, &shape));
 }
 
-// The solid below a plane, whose normal is `normal`.
+// A solid below a plane with this normal.
 static void add_wall(game *g, cairn_vec3 position, cairn_vec3 normal) {
     cairn_body_def def = cairn_body_def_default();
     def.kind = CAIRN_BODY_STATIC;

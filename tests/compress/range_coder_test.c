@@ -68,7 +68,7 @@ TEST("decisions that were sure take no bytes") {
     assert_int_equal(cairn_range_finish(&encoder), 0);
 }
 
-TEST("too few bytes are told, and none is written behind them") {
+TEST("a buffer that is too small is reported, and nothing is written after its end") {
     static script s;
     draw(&s, 9);
     uint8_t bytes[64];
