@@ -273,8 +273,9 @@ void cairn_client_repair_take(cairn_client_repair *repair, uint64_t now_ns,
     if (response->tick != repair->tick) {
         return; // answers a request that is over
     }
+    // Whatever the reason: nothing else would ask for the state again.
     if (repair->state == CAIRN_CLIENT_REPAIR_STATE_REQUESTED &&
-        response->verdict == CAIRN_RESYNC_TOO_OFTEN) {
+        response->verdict != CAIRN_RESYNC_DONE) {
         cairn_resync_queue_postpone(repair->queue, CAIRN_RESYNC_FOR_REPAIR, now_ns);
     }
     if (repair->state != CAIRN_CLIENT_REPAIR_ELEMENTS_REQUESTED) {

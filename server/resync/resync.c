@@ -268,7 +268,7 @@ void cairn_server_resync_take_request(
         refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN,
             "the client sends requests faster than they are answered");
     } else if (own->payload == NULL || own->deferred == NULL) {
-        refuse(resync, session, request, CAIRN_RESYNC_TICK_GONE, "out of memory");
+        refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN, "out of memory");
     } else if (!room->job.running) {
         answer(resync, session, request);
     } else if (!defer(own, session, request)) {

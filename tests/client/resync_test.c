@@ -134,6 +134,31 @@ TEST("a repair after which the world still differs is refused, and the state is 
     }
 }
 
+// A server that is short of memory, for example, refuses it; nothing else would ask again.
+TEST("a state that is refused is requested again later") {
+    const uint32_t verdicts[] = {CAIRN_RESYNC_TOO_MUCH, CAIRN_RESYNC_TICK_GONE,
+        CAIRN_RESYNC_TOO_OFTEN, CAIRN_RESYNC_MALFORMED};
+    for (uint32_t i = 0; i < 4; ++i) {
+        STARTED(p, 175 + i, repairing_modes[i % 2], NULL);
+        assert_true(cairn_client_probe_damage(rig_client(&p, 0), 5));
+        answer_for_the_server(&p, (cairn_resync_response){.verdict = CAIRN_RESYNC_TICK_GONE});
+        cairn_client_resync *resync = cairn_client_probe_of(rig_client(&p, 0)).resync;
+        assert_int_equal(resync->repair.state, CAIRN_CLIENT_REPAIR_STATE_REQUESTED);
+        const cairn_resync_queue_entry *entry = &resync->queue.entries[CAIRN_RESYNC_FOR_REPAIR];
+        for (int k = 0; k < 10 && entry->open; ++k) {
+            rig_run_ms(&p, 2);
+        }
+        assert_false(entry->open); // sent
+        const cairn_message refusal = {.kind = CAIRN_MESSAGE_RESYNC_RESPONSE,
+            .resync_response = {.tick = resync->repair.tick, .verdict = verdicts[i], .build = ""}};
+        rig_deliver(&p, 0, &refusal);
+        assert_true(entry->open);
+        rig_run_ms(&p, 2000);
+        assert_int_equal(last_record(&p, 0).cause, CAIRN_RESYNC_BY_STATE);
+        expect_valid_world(&p, 0);
+    }
+}
+
 // The path is cut for longer than the client waits for an answer.
 TEST("a request whose answer is lost is sent again") {
     STARTED(p, 171, CAIRN_CLIENT_HEAL, NULL);
