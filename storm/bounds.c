@@ -98,18 +98,26 @@ static void check_late(cairn_storm *s, uint32_t i, bool judged) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     cairn_client_statistics c;
     cairn_client_statistics_read(s->system.clients[i].client, &c);
+    // A room that waits for inputs delays its schedule, and the clocks of its clients follow.
+    const uint64_t wait_ns = cairn_storm_server_room(s, slot->room)->statistics.input_wait_ns;
     judged = judged && !s->operated && c.inputs.sent > 0 && c.inputs.late >= slot->late_seen;
-    if (!judged || slot->late_from_ns == 0) {
+    if (!judged || slot->late_from_ns == 0 || wait_ns != slot->late_wait_ns) {
         slot->late_from_ns = judged ? now_ns : 0;
         slot->late_seen = c.inputs.late;
+        slot->late_sent = c.connection.datagrams_sent;
+        slot->late_wait_ns = wait_ns;
         return;
     }
     const uint64_t passed_ns = now_ns - slot->late_from_ns;
     if (passed_ns < CAIRN_STORM_RATE_S * CAIRN_NS_PER_S) {
         return;
     }
+    slot->late_from_ns = 0;
     const uint64_t late = c.inputs.late - slot->late_seen;
     const uint64_t ticks = passed_ns * s->system.config.tick_rate_hz / CAIRN_NS_PER_S;
+    if (c.connection.datagrams_sent - slot->late_sent < ticks) {
+        return; // after losses its rate is too low for a datagram a tick
+    }
     const uint64_t bound = cairn_storm_late_bound(s, i, ticks);
     note_percent(&s->report.late_percent_max, late, bound);
     if (late > bound) {
@@ -118,7 +126,6 @@ static void check_late(cairn_storm *s, uint32_t i, bool judged) {
             " ticks came too late on an undisturbed path, at most %" PRIu64 " may",
             i, late, ticks, bound);
     }
-    slot->late_from_ns = 0;
 }
 
 // How far the client lags, and how many of its inputs are late.
@@ -247,9 +254,9 @@ static void check_server_memory(cairn_storm *s, uint64_t passed_ns) {
         s->report.server_bytes_max = (uint64_t)bytes;
     }
     if (s->server_ns < CAIRN_STORM_WARM_S * CAIRN_NS_PER_S) {
+        s->server_warm_bytes = bytes > s->server_warm_bytes ? bytes : s->server_warm_bytes;
         return;
     }
-    s->server_warm_bytes = s->server_warm_bytes == 0 ? bytes : s->server_warm_bytes;
     const int64_t growth = bytes - s->server_warm_bytes;
     if (growth > (int64_t)s->report.server_growth_max) {
         s->report.server_growth_max = (uint64_t)growth;

@@ -96,7 +96,9 @@ uint64_t cairn_storm_lag_bound_ns(const cairn_storm *s, uint32_t i) {
     if ((path.bytes_per_s != 0 || lost > 3) && interval_ns < CAIRN_LINK_UNRELIABLE_NS) {
         interval_ns = CAIRN_LINK_UNRELIABLE_NS;
     }
-    return 200 * ms_ns + 2 * path.rtt_ns + (lost + 1) * interval_ns;
+    // The ticks or snapshots that a client keeps against jitter, and the host's frames.
+    const uint64_t kept_ns = 4 * interval_ns > 200 * ms_ns ? 4 * interval_ns : 200 * ms_ns;
+    return kept_ns + 2 * path.rtt_ns + (lost + 1) * interval_ns;
 }
 
 uint64_t cairn_storm_late_bound(const cairn_storm *s, uint32_t i, uint64_t ticks) {

@@ -56,6 +56,8 @@ typedef struct cairn_storm_slot {
     uint64_t window_ns;
     uint64_t late_from_ns; // since when its late inputs are counted; 0: they are not
     uint64_t late_seen;    // late inputs then
+    uint64_t late_sent;    // datagrams that it had sent then
+    uint64_t late_wait_ns; // how long its room had waited for inputs then
     bool damaged;          // on purpose, and not repaired yet
     uint64_t damaged_tick;
     uint64_t damaged_ns;
@@ -92,7 +94,7 @@ struct cairn_storm {
     cairn_storm_room rooms[CAIRN_SYSTEM_ROOMS_MAX];
     uint32_t room_count;
     uint64_t server_ns;           // how long this server has run
-    int64_t server_warm_bytes;    // of memory when it became warm; 0: it is not warm yet
+    int64_t server_warm_bytes;    // most of its memory before it was warm
     uint32_t server_clients_most; // connected at once
     uint64_t server_differences;  // differing roots reported to it while expected
     bool quiescent; // the last seconds: no more faults, and every client must catch up

@@ -86,7 +86,9 @@ static void check_rollback(cairn_storm *s, uint32_t i, const cairn_client_rollba
         return; // of the previous server, or not in the log any more
     }
     // After a full state the inputs of the others are unknown until its first tick arrives.
-    if (rollback->cause == CAIRN_ROLLBACK_WRONG_PREDICTION && tick <= s->slots[i].loaded_tick + 1) {
+    if ((rollback->cause == CAIRN_ROLLBACK_WRONG_PREDICTION ||
+            rollback->cause == CAIRN_ROLLBACK_LOST_PACKET) &&
+        tick <= s->slots[i].loaded_tick + 1) {
         return;
     }
     s->report.rollbacks_checked++;

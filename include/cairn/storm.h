@@ -126,7 +126,8 @@ typedef enum cairn_storm_finding {
     // old for its path; or, in quiescence, it has not reached a tick of the quiescence.
     CAIRN_STORM_FOUND_LAG,
     // More inputs of a client that simulates came too late than its path explains: one in twenty,
-    // and as many as it loses, in CAIRN_STORM_RATE_S seconds without a fault.
+    // and as many as it loses, in CAIRN_STORM_RATE_S seconds without a fault in which it sent a
+    // datagram for each tick and its room waited for no input.
     CAIRN_STORM_FOUND_LATE,
     // A predicting client names no cause for a rollback, or one that the server's history of that
     // tick does not confirm. A bug of cairn.
