@@ -1,5 +1,19 @@
 # SPDX-License-Identifier: MIT
 
+# Folders whose sources give the fuzzers feedback if the flags do not ask for it everywhere: a whole session steps worlds
+# most of the time, and the branches of solvers say nothing about the server.
+set(CAIRN_FUZZ_FOLDERS "" CACHE STRING "Instrument these folders for libFuzzer")
+list(JOIN CAIRN_FUZZ_FOLDERS "|" cairn_fuzz_folders)
+function(cairn_fuzz_sources)
+    foreach(source ${ARGN})
+        cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+        cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+        if(CAIRN_FUZZ_FOLDERS AND path MATCHES "^(${cairn_fuzz_folders})/")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
+        endif()
+    endforeach()
+endfunction()
+
 # cairn_room(NAME sim SOURCES a.c b.c ROOMS base [LIBRARIES ...])
 # One top-level folder, one static library cairn_<name>. Includes are written from the root, each
 # header compiles alone (tests/structure), ROOMS are the arrows down.
@@ -7,6 +21,7 @@ function(cairn_room)
     cmake_parse_arguments(ROOM "" "NAME" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
     set(target cairn_${ROOM_NAME})
     add_library(${target} STATIC ${ROOM_SOURCES})
+    cairn_fuzz_sources(${ROOM_SOURCES})
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR})
     list(TRANSFORM ROOM_ROOMS PREPEND cairn_)
     # The flags are for cairn's own code; a game's rules get them from cairn::rules.
