@@ -76,8 +76,9 @@ static cairn_status create_parts(cairn_client *client) {
     client->view.meshes.size_max = config->mesh_size_max;
     client->lockstep.timeline.game_events.queue = &client->game.queue;
     client->lockstep.timeline.game_events.slot = CAIRN_SLOT_NONE;
-    client->lockstep.timeline.on_step = config->on_step;
-    client->lockstep.timeline.step_context = config->step_context;
+    const bool asked = config->on_step != NULL;
+    client->lockstep.timeline.on_step = asked ? config->on_step : cairn_event_queue_add_step;
+    client->lockstep.timeline.step_context = asked ? config->step_context : &client->view.events;
     cairn_client_prediction_create(client);
     const cairn_status status = cairn_client_resync_create(
         &client->resync, &resync, &client->lockstep, predicts ? &client->predict : NULL);

@@ -2,6 +2,7 @@
 // What a client shows: bodies at a moment, shapes, corners of hulls, surfaces of meshes.
 #include <cairn/client.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -52,9 +53,8 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
 uint32_t cairn_client_events(cairn_client *client, cairn_client_event *out, uint32_t capacity) {
     CAIRN_ASSERT(client != NULL && (out != NULL || capacity == 0));
     cairn_client_view *view = &client->view;
-    return cairn_client_simulates(client)
-               ? 0
-               : cairn_event_queue_take(&view->events, view->shown.tick, out, capacity);
+    const double until = cairn_client_simulates(client) ? (double)INFINITY : view->shown.tick;
+    return cairn_event_queue_take(&view->events, until, out, capacity);
 }
 
 static cairn_client_shape client_shape_of(const cairn_snapshot_shape *shape) {

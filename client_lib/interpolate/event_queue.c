@@ -2,6 +2,7 @@
 #include "client_lib/interpolate/event_queue.h"
 
 #include "base/assert.h"
+#include "bridge/world_events.h"
 
 void cairn_event_queue_clear(cairn_event_queue *queue) {
     queue->first = 0;
@@ -14,22 +15,8 @@ static void drop_first(cairn_event_queue *queue) {
     queue->count -= 1;
 }
 
-void cairn_event_queue_add(cairn_event_queue *queue, const cairn_world_events_message *message) {
-    CAIRN_ASSERT(message->events != NULL || message->event_count == 0);
-    queue->missed += message->missed;
-    queue->received += message->event_count;
-    for (uint32_t i = 0; i < message->event_count; ++i) {
-        if (queue->count == CAIRN_EVENT_QUEUE_CAPACITY) {
-            drop_first(queue);
-            queue->missed += 1;
-        }
-        const uint32_t at = (queue->first + queue->count) % CAIRN_EVENT_QUEUE_CAPACITY;
-        queue->ring[at] = message->events[i];
-        queue->count += 1;
-    }
-}
-
-static cairn_client_event client_event_of(const cairn_wire_event *event) {
+static cairn_client_event client_event_of(
+    const cairn_wire_event *event, bool confirmed, bool again) {
     return (cairn_client_event){
         .tick = event->tick,
         .kind = event->kind,
@@ -42,7 +29,46 @@ static cairn_client_event client_event_of(const cairn_wire_event *event) {
         .approach_speed = event->approach_speed,
         .impulse = event->impulse,
         .joint = event->joint,
+        .confirmed = confirmed,
+        .again = again,
     };
+}
+
+static void put(cairn_event_queue *queue, const cairn_client_event *event) {
+    if (queue->count == CAIRN_EVENT_QUEUE_CAPACITY) {
+        drop_first(queue);
+        queue->missed += 1;
+    }
+    queue->ring[(queue->first + queue->count) % CAIRN_EVENT_QUEUE_CAPACITY] = *event;
+    queue->count += 1;
+}
+
+typedef struct own_step {
+    cairn_event_queue *queue;
+    const cairn_client_step *step;
+} own_step;
+
+static void put_own(void *context, const cairn_wire_event *event) {
+    const own_step *own = context;
+    const cairn_client_event told = client_event_of(event, own->step->confirmed, own->step->again);
+    own->queue->received += 1;
+    put(own->queue, &told);
+}
+
+void cairn_event_queue_add_step(
+    void *queue, const struct cairn_world *world, const cairn_client_step *step) {
+    own_step own = {.queue = queue, .step = step};
+    cairn_world_events_tell(world, put_own, &own);
+}
+
+void cairn_event_queue_add(cairn_event_queue *queue, const cairn_world_events_message *message) {
+    CAIRN_ASSERT(message->events != NULL || message->event_count == 0);
+    queue->missed += message->missed;
+    queue->received += message->event_count;
+    for (uint32_t i = 0; i < message->event_count; ++i) {
+        const cairn_client_event event = client_event_of(&message->events[i], true, false);
+        put(queue, &event);
+    }
 }
 
 uint32_t cairn_event_queue_take(
@@ -50,7 +76,7 @@ uint32_t cairn_event_queue_take(
     CAIRN_ASSERT(out != NULL || capacity == 0);
     uint32_t count = 0;
     while (queue->count > 0 && count < capacity && (double)queue->ring[queue->first].tick <= tick) {
-        out[count++] = client_event_of(&queue->ring[queue->first]);
+        out[count++] = queue->ring[queue->first];
         drop_first(queue);
     }
     return count;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Events of the server's world that wait until the picture reaches their tick.
+// Events that wait for the host: of the server's world until the picture reaches their tick, or of
+// the client's own.
 
 #include <stdint.h>
 
@@ -11,7 +12,7 @@
 #define CAIRN_EVENT_QUEUE_CAPACITY 256
 
 typedef struct cairn_event_queue {
-    cairn_wire_event ring[CAIRN_EVENT_QUEUE_CAPACITY];
+    cairn_client_event ring[CAIRN_EVENT_QUEUE_CAPACITY];
     uint32_t first;
     uint32_t count;
     uint64_t received;
@@ -20,6 +21,10 @@ typedef struct cairn_event_queue {
 
 // Forgets what waits; the counts stay.
 void cairn_event_queue_clear(cairn_event_queue *queue);
+// Adds the events of a step of the client's own world, as cairn_client_config.on_step: `queue` is a
+// cairn_event_queue.
+void cairn_event_queue_add_step(
+    void *queue, const struct cairn_world *world, const cairn_client_step *step);
 // Adds the events of a message; a full queue drops the oldest.
 void cairn_event_queue_add(cairn_event_queue *queue, const cairn_world_events_message *message);
 // Takes events up to `tick`, oldest first, at most `capacity`; returns how many.

@@ -13,3 +13,9 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 # The default is 64 KiB, less than some tests have as local arrays.
 set(CMAKE_EXE_LINKER_FLAGS_INIT -Wl,-z,stack-size=1048576)
+# Libraries for the target (tools/dev_sources.sh), for the client library.
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES CAIRN_FOREIGN_ROOT)
+if(CAIRN_FOREIGN_ROOT)
+    set(ENV{PKG_CONFIG_LIBDIR} ${CAIRN_FOREIGN_ROOT}/lib/pkgconfig)
+    set(CMAKE_C_FLAGS_INIT "-isystem ${CAIRN_FOREIGN_ROOT}/include")
+endif()

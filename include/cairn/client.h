@@ -110,7 +110,7 @@ typedef struct cairn_client_config {
     // Called after each step of the client's own world, with the world as the step left it: the
     // place to read its events (cairn_world_contact_events, cairn_world_body_events). From within
     // advance, receive and connect; the callback must not use the client. NULL (default): not
-    // called.
+    // called; cairn_client_events has the events of all steps.
     void (*on_step)(void *context, const struct cairn_world *world, const cairn_client_step *step);
     void *step_context;
 
@@ -260,6 +260,8 @@ typedef struct cairn_client_event {
     float approach_speed; // m/s; begins and hits
     float impulse;        // N s; hits
     cairn_joint_id joint; // that broke and no longer exists, else 0
+    bool confirmed;       // as in cairn_client_step; true in interpolate mode
+    bool again;           // as in cairn_client_step; false in interpolate mode
 } cairn_client_event;
 
 // Interpolate mode: takes the events up to the tick that cairn_client_sample_world showed last,
@@ -268,8 +270,12 @@ typedef struct cairn_client_event {
 // CAIRN_SHAPE_CONTACT_EVENTS and CAIRN_SHAPE_SENSOR; joints that break need not ask. A contact also
 // ends, told or not when it began, if one of its shapes was destroyed. Events come over the
 // reliable stream; those that the server dropped for a slow client, or that the host did not take
-// in time, count in statistics.snapshots.events_missed. Returns 0 in modes that simulate: there
-// on_step reads the events of the client's own world.
+// in time, count in statistics.snapshots.events_missed.
+// Modes that simulate: takes the events of the steps of the client's own world, oldest first, of
+// the same kinds, as soon as the step was made. Events of a predicted step stand unless the tick is
+// stepped again; then those of the new step follow, with `again`. 256 wait; then the oldest is
+// dropped and counted, so take them after each advance. With on_step none are collected: it reads
+// them in the world.
 uint32_t cairn_client_events(cairn_client *client, cairn_client_event *out, uint32_t capacity);
 
 // ------------------------------------------------------------------- messages of the game

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The last events of a room's world that clients without a world of their own are told: joints
-// that broke; hits, what sensors see, and begins and ends of contacts, which shapes ask for by
-// their flags. Written by the job that steps; read while it does not run.
+// The last events of a room's world that clients without a world of their own are told
+// (bridge/world_events.h). Written by the job that steps; read while it does not run.
 
 #include <stdint.h>
 

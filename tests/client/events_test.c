@@ -55,7 +55,8 @@ static void collect_step(
             .kind = CAIRN_CLIENT_JOINT_BROKE,
             .body_a = broken[i].body_a,
             .body_b = broken[i].body_b,
-            .joint = broken[i].joint};
+            .joint = broken[i].joint,
+            .confirmed = true};
     }
     const cairn_contact_event *events = cairn_world_contact_events(world, &count);
     for (uint32_t i = 0; i < count && step->confirmed && all->count < EVENTS_MAX; ++i) {
@@ -75,6 +76,7 @@ static void collect_step(
             .normal = {event->normal.x, event->normal.y, event->normal.z},
             .approach_speed = event->approach_speed,
             .impulse = event->impulse,
+            .confirmed = true,
         };
     }
 }
@@ -125,6 +127,57 @@ TEST("a client that interpolates is told the events that shapes ask for, in orde
     assert_int_equal(kinds, 1u << CAIRN_CONTACT_BEGIN | 1u << CAIRN_CONTACT_END |
                                 1u << CAIRN_CONTACT_HIT | 1u << CAIRN_SENSOR_BEGIN |
                                 1u << CAIRN_SENSOR_END | 1u << CAIRN_CLIENT_JOINT_BROKE);
+}
+
+// Takes a client's events once a frame, and reports how many of them were of predicted steps.
+static uint32_t collect_polled(rig *p, uint32_t client, uint32_t ms, collected *out) {
+    uint32_t predicted = 0;
+    for (uint32_t t = 0; t < ms; t += 16) {
+        rig_run_ms(p, 16);
+        cairn_client_event events[64];
+        const uint32_t count = cairn_client_events(rig_client(p, client), events, 64);
+        for (uint32_t i = 0; i < count && out->count < EVENTS_MAX; ++i) {
+            predicted += !events[i].confirmed;
+            if (events[i].confirmed) {
+                events[i].again = false; // collect_step does not keep it
+                out->list[out->count++] = events[i];
+            }
+        }
+    }
+    return predicted;
+}
+
+TEST("a client with a world of its own and no callback takes the events of its steps") {
+    static collected own, polled;
+    own.count = polled.count = 0;
+    RIG(p, .seed = 5, .scene = bouncing());
+    cairn_client_config config = rig_config(CAIRN_CLIENT_LOCKSTEP);
+    config.on_step = collect_step;
+    config.step_context = &own;
+    const uint32_t called = rig_join(&p, &config, NULL);
+    config = rig_config(CAIRN_CLIENT_LOCKSTEP);
+    const uint32_t watcher = rig_join(&p, &config, NULL);
+    assert_int_equal(collect_polled(&p, watcher, 4000, &polled), 0);
+    cairn_client_event none;
+    assert_int_equal(cairn_client_events(rig_client(&p, called), &none, 1), 0);
+    assert_true(polled.count >= 30);
+    uint32_t first = 0;
+    while (first < own.count && own.list[first].tick < polled.list[0].tick) {
+        ++first;
+    }
+    assert_int_equal(own.count - first, polled.count);
+    assert_memory_equal(&own.list[first], polled.list, polled.count * sizeof polled.list[0]);
+    assert_int_equal(rig_statistics(&p, watcher).snapshots.events_missed, 0);
+}
+
+TEST("a client that predicts takes events of predicted steps, which say so") {
+    static collected confirmed;
+    confirmed.count = 0;
+    RIG(p, .seed = 5, .scene = bouncing());
+    cairn_client_config config = rig_config(CAIRN_CLIENT_PREDICT);
+    const cairn_virtual_path far = {.delay_ns = 60000000};
+    const uint32_t player = rig_join(&p, &config, &far);
+    assert_true(collect_polled(&p, player, 4000, &confirmed) >= 30);
 }
 
 TEST("events that a host does not take are dropped, the oldest first, and counted") {

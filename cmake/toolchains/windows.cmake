@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# 64-bit Windows by Debian's mingw-w64, run by its Wine.
+find_program(CAIRN_WINE NAMES wine64 wine PATHS /usr/lib/wine)
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+set(CMAKE_CROSSCOMPILING_EMULATOR ${CAIRN_WINE})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+# printf and its kin as C17 says; no DLL of the compiler beside the programs.
+set(CMAKE_C_FLAGS_INIT -D__USE_MINGW_ANSI_STDIO=1)
+set(CMAKE_EXE_LINKER_FLAGS_INIT -static)

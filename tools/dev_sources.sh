@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: tools/dev_sources.sh TARGET FOLDER
+# Builds the libraries that base, schema, net and client_lib need for a target that Debian has no packages for
+# (wasm32, windows), from the sources of Debian's packages, into FOLDER/root. Installs nothing and does not change this
+# system's list of sources.
+set -eu
+target=$1 folder=$2
+here=$(cd "$(dirname "$0")" && pwd)
+packages="libsodium xxhash"
+[ "$target" = windows ] && packages="$packages libzstd"
+[ -e "$folder/complete" ] && exit 0
+rm -rf "$folder"
+mkdir -p "$folder/lists/partial" "$folder/sources" "$folder/parts"
+folder=$(cd "$folder" && pwd)
+
+# The system's own archives, of sources.
+for file in /etc/apt/sources.list.d/*.sources; do
+    [ -e "$file" ] && sed -E 's/^Types:.*/Types: deb-src/' "$file" >"$folder/parts/$(basename "$file")"
+done
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [ -e "$file" ] && sed -nE 's/^deb( .*)/deb-src\1/p' "$file" >"$folder/parts/$(basename "$file").list"
+done
+apt="apt-get -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$folder/parts
+    -o Dir::State::Lists=$folder/lists -o Acquire::Retries=3"
+[ "$(id -u)" = 0 ] && apt="$apt -o APT::Sandbox::User=root"
+$apt update || true # one broken index of several does not matter if the packages are found
+cd "$folder/sources"
+for package in $packages; do
+    $apt source --download-only "$package"
+    dpkg-source --no-check -x "$package"_*.dsc "$package"
+done
+
+cmake -G Ninja -S "$here/foreign" -B "$folder/build" -DCAIRN_SOURCES="$folder/sources" -DCMAKE_BUILD_TYPE=Foreign \
+    -DCMAKE_C_COMPILER_WORKS=ON -DCMAKE_TOOLCHAIN_FILE="$here/../cmake/toolchains/$target.cmake" \
+    -DCMAKE_INSTALL_PREFIX="$folder/root"
+cmake --build "$folder/build" --target install
+# Headers alone, which are the same for every machine.
+cp -r /usr/include/flatbuffers "$folder/root/include/"
+rm -rf "$folder/sources" "$folder/build" "$folder/lists"
+touch "$folder/complete"
