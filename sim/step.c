@@ -87,8 +87,7 @@ static void mark_written(cairn_world *world) {
         world->pair_cache->joint_filter.joint_count, JOINTS_SHARED_MIN);
 }
 
-static void find_contacts(void *argument) {
-    cairn_world *world = argument;
+static void find_contacts(cairn_world *world) {
     cairn_pair_cache_update(world);
     cairn_stage_done(world, CAIRN_STAGE_PAIRS);
     cairn_contact_update(world);
@@ -97,9 +96,9 @@ static void find_contacts(void *argument) {
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
-static void solve(void *argument) {
-    cairn_world *world = argument;
+static void solve(cairn_world *world) {
     if (world->def.solver == CAIRN_SOLVER_SOFT_STEP) {
+        cairn_soft_step_begin(world);
         cairn_soft_step_solve(world);
         cairn_solver_bodies_list_strayed(world);
         if (world->soft_step->moving_count != world->awake_set->body_count) {
@@ -130,13 +129,10 @@ static void solve(void *argument) {
     cairn_stage_done(world, CAIRN_STAGE_ISLANDS);
 }
 
-// Each session begins when helpers may have left the last one, after a long serial part.
-static void run_stages(cairn_world *world) {
-    cairn_task_scheduler_run_session(world->scheduler, find_contacts, world);
-    if (world->def.solver == CAIRN_SOLVER_SOFT_STEP) {
-        cairn_soft_step_begin(world);
-    }
-    cairn_task_scheduler_run_session(world->scheduler, solve, world);
+static void run_stages(void *argument) {
+    cairn_world *world = argument;
+    find_contacts(world);
+    solve(world);
 }
 
 void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
@@ -165,7 +161,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
         // The main thread steps small worlds alone: waking helpers costs more than such a step.
         const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
         world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
-        run_stages(world);
+        cairn_task_scheduler_run_session(world->scheduler, run_stages, world);
     }
     if (world->targets_set) {
         cairn_body_targets_end(world);

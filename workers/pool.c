@@ -33,10 +33,14 @@
 #define ALONE_PER_STALL 24u
 
 // Whether a task is faster shared or alone depends on the machine, on what else runs there and on
-// the size of the task. So both are measured: after so many runs one way comes one the other way,
-// and the faster way is kept. While the same way wins, the trials become rarer.
+// the size of the task. So both are measured: after so many runs one way come some the other way,
+// and the faster way is kept. While the same way wins, the trials become rarer. The first run of a
+// trial is not measured: helpers may sleep, and their caches are cold.
 #define TRIAL_AFTER_MIN 16u
 #define TRIAL_AFTER_MAX 512u
+#define TRIAL_RUNS 3u
+// A run of a trial that takes so many times the mean has met a stall.
+#define STALL_FACTOR 4u
 #define CHOICES 16u
 
 #define CACHE_LINE 64
@@ -47,6 +51,10 @@ typedef struct helper {
     cairn_pool *pool;
     uint32_t worker; // whose share it prefers
     pthread_t thread;
+#ifdef __linux__
+    cpu_set_t allowed; // the processors that others allow it
+    cpu_set_t chosen;  // those that it allows itself
+#endif
 } helper;
 
 // What is known of one task with one argument.
@@ -57,6 +65,7 @@ typedef struct choice {
     uint64_t mean_ns;    // of that way, of about the last eight runs; 0: not measured
     uint32_t runs;       // since the last trial
     uint32_t next_after; // runs until the next trial
+    uint64_t trial_ns;   // the least of the trial so far
 } choice;
 
 struct cairn_pool {
@@ -78,6 +87,7 @@ struct cairn_pool {
     _Alignas(CACHE_LINE) atomic_uint open;       // bit k: the share of worker k can be taken
     _Alignas(CACHE_LINE) atomic_uint unfinished; // shares, without the caller's own
     _Alignas(CACHE_LINE) atomic_uint asleep;     // helpers
+    atomic_int caller_processor;                 // of the last run; -1: unknown
     atomic_bool caller_asleep;
     atomic_uint running; // 0 or 1; a word, because not every machine can exchange less
     atomic_bool ending;
@@ -95,6 +105,37 @@ static uint64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int current_processor(void) {
+#ifdef __linux__
+    return sched_getcpu();
+#else
+    return -1;
+#endif
+}
+
+// Where other processes keep all processors busy, the system may run a helper on the caller's for
+// many steps: then it works only while the caller does not. So a helper that finds itself there
+// leaves that processor, if others are allowed.
+static void leave_processor_of_caller(helper *self) {
+#ifdef __linux__
+    const int taken = atomic_load_explicit(&self->pool->caller_processor, memory_order_relaxed);
+    cpu_set_t now;
+    if (taken < 0 || sched_getcpu() != taken || sched_getaffinity(0, sizeof now, &now) != 0) {
+        return;
+    }
+    if (!CPU_EQUAL(&now, &self->chosen)) {
+        self->allowed = now;
+    }
+    cpu_set_t rest = self->allowed;
+    CPU_CLR((size_t)taken, &rest);
+    if (CPU_COUNT(&rest) > 0 && sched_setaffinity(0, sizeof rest, &rest) == 0) {
+        self->chosen = rest;
+    }
+#else
+    (void)self;
+#endif
 }
 
 // Takes a share for the calling thread and returns its worker; 0 if no share is open. A thread
@@ -199,7 +240,8 @@ static bool is_called(cairn_pool *pool) {
     return atomic_load(&pool->open) != 0 || atomic_load(&pool->ending);
 }
 
-static void await_call(cairn_pool *pool) {
+static void await_call(helper *self) {
+    cairn_pool *pool = self->pool;
     for (uint32_t i = 0; pool->spins && i < HELPER_SPINS; ++i) {
         if (is_called(pool)) {
             return;
@@ -213,6 +255,7 @@ static void await_call(cairn_pool *pool) {
         }
         pause_briefly();
         if (i % HELPER_PAUSES == 0) {
+            leave_processor_of_caller(self);
             sched_yield();
             if (now_ns() - begin_ns >= HELPER_AWAKE_NS) {
                 break;
@@ -229,11 +272,12 @@ static void await_call(cairn_pool *pool) {
 }
 
 static void *help(void *argument) {
-    const helper *self = argument;
+    helper *self = argument;
     CAIRN_ASSERT(self->worker >= 1 && self->worker < CAIRN_POOL_WORKERS_MAX);
     cairn_pool *pool = self->pool;
     while (!atomic_load(&pool->ending)) {
-        await_call(pool);
+        await_call(self);
+        leave_processor_of_caller(self);
         work(pool, self->worker);
     }
     return NULL;
@@ -261,6 +305,10 @@ static void offer_shares(
     pool->caller = pthread_self();
     pool->task = task;
     pool->argument = argument;
+    const int processor = current_processor();
+    if (atomic_load_explicit(&pool->caller_processor, memory_order_relaxed) != processor) {
+        atomic_store_explicit(&pool->caller_processor, processor, memory_order_relaxed);
+    }
     atomic_store_explicit(&pool->unfinished, workers - 1, memory_order_relaxed);
     atomic_store(&pool->open, (unsigned)((UINT64_C(1) << workers) - 2));
     wake_sleepers(pool);
@@ -276,19 +324,33 @@ static choice *choice_of(cairn_pool *pool, cairn_pool_task *task, void *argument
     return found;
 }
 
-// Takes the time of a run. A trial that was faster changes the way.
+static void end_trial(choice *c, bool shared, bool faster, uint32_t rarer) {
+    c->next_after = faster ? TRIAL_AFTER_MIN : rarer * c->next_after;
+    c->next_after = c->next_after < TRIAL_AFTER_MAX ? c->next_after : TRIAL_AFTER_MAX;
+    c->shared = faster ? shared : c->shared;
+    c->mean_ns = faster ? c->trial_ns : c->mean_ns;
+    c->runs = 0;
+}
+
+// Takes the time of a run. A trial that was faster changes the way; one that meets a stall is over,
+// because each may cost as much as ten runs.
 static void learn(choice *c, bool shared, uint64_t ns) {
     c->runs += 1;
     if (shared == c->shared) {
         c->mean_ns = c->mean_ns == 0 ? ns : c->mean_ns - c->mean_ns / 8 + ns / 8;
         return;
     }
-    const bool faster = ns < c->mean_ns;
-    c->next_after = faster ? TRIAL_AFTER_MIN : 2 * c->next_after;
-    c->next_after = c->next_after < TRIAL_AFTER_MAX ? c->next_after : TRIAL_AFTER_MAX;
-    c->shared = faster ? shared : c->shared;
-    c->mean_ns = faster ? ns : c->mean_ns;
-    c->runs = 0;
+    const uint32_t run = c->runs - c->next_after; // of the trial, from 1
+    CAIRN_ASSERT(run >= 1 && run <= TRIAL_RUNS);
+    if (run == 2 || ns < c->trial_ns) {
+        c->trial_ns = ns;
+    }
+    if (ns > STALL_FACTOR * c->mean_ns && ns >= STALL_MIN_NS) {
+        end_trial(c, shared, false, 4);
+    } else if (run == TRIAL_RUNS) {
+        // By a sixteenth, so that noise does not decide between ways that take equally long.
+        end_trial(c, shared, c->trial_ns < c->mean_ns - c->mean_ns / 16, 2);
+    }
 }
 
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
@@ -367,6 +429,7 @@ cairn_status cairn_pool_create(uint32_t workers, cairn_pool **out) {
     atomic_init(&pool->unfinished, 0);
     atomic_init(&pool->asleep, 0);
     atomic_init(&pool->caller_asleep, false);
+    atomic_init(&pool->caller_processor, -1);
     atomic_init(&pool->running, 0);
     atomic_init(&pool->ending, false);
     const cairn_status status = start_helpers(pool, workers);

@@ -20,10 +20,10 @@ typedef void cairn_pool_task(void *argument, uint32_t worker);
 // Starts workers - 1 threads; the caller of a run is the other worker. After a run the threads stay
 // ready for some hundred microseconds, most of which they offer their processors to others (not at
 // all if the machine has fewer processors than the pool has workers), then sleep. They block all
-// signals and have the floating-point mode of the thread that creates them. On failure *out is
-// NULL. CAIRN_INVALID_ARGUMENT: `workers` is not in 1 .. CAIRN_POOL_WORKERS_MAX.
-// CAIRN_OUT_OF_MEMORY: no memory, or the system starts no more threads. Pair with
-// cairn_pool_destroy.
+// signals and have the floating-point mode of the thread that creates them. A thread that finds
+// itself on the processor of the caller moves to another one (Linux). On failure *out is NULL.
+// CAIRN_INVALID_ARGUMENT: `workers` is not in 1 .. CAIRN_POOL_WORKERS_MAX. CAIRN_OUT_OF_MEMORY: no
+// memory, or the system starts no more threads. Pair with cairn_pool_destroy.
 cairn_status cairn_pool_create(uint32_t workers, cairn_pool **out);
 // Ends the threads. The pool must not be running. NULL is allowed.
 void cairn_pool_destroy(cairn_pool *pool);

@@ -54,8 +54,7 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
 // worker from 0 to `workers` - 1 exactly once, worker 0 on the calling thread, and returns when all
 // have returned. The other workers may run at the same time, later, or one after the other: their
 // tasks take their shares of stages that are not yet done, and return when there was none for some
-// hundred microseconds. A step of a large world calls `run` several times. workers/pool.h has a
-// thread pool.
+// milliseconds. A step of a large world calls `run` once. workers/pool.h has a thread pool.
 typedef struct cairn_parallel {
     void *context;
     uint32_t workers; // 1 .. 64; `run` may be called with fewer

@@ -217,8 +217,7 @@ static void limit_loads(cairn_world *world) {
     }
 }
 
-static void gather(void *argument) {
-    cairn_world *world = argument;
+static void gather(cairn_world *world) {
     CAIRN_ASSERT(world->def.substeps >= 1);
     cairn_constraint_graph *contact_graph = &world->soft_step->contact_graph;
     // Commands and rules may set forces and velocities that take a body out of range in this step.
@@ -336,10 +335,9 @@ static cairn_graph_owners choose_owners(const cairn_world *world) {
     return divide(&weights, count);
 }
 
-// In a session of its own: what follows is serial, and longer than helpers wait for a stage.
 void cairn_soft_step_begin(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
-    cairn_task_scheduler_run_session(world->scheduler, gather, world);
+    gather(world);
     const bool joints_changed = gather_joints(world);
     const cairn_graph_owners owners = choose_owners(world);
     cairn_constraint_graph_build(

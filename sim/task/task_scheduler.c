@@ -25,9 +25,10 @@
 // How often the main thread looks for the end of a share before it calls `wait`: some tens of
 // microseconds.
 #define LOOKS_MAX 1000
-// How often a helper looks for a stage before it leaves the session: longer than the serial parts
-// between most stages. A helper that loses its processor within a session delays the end of it.
-#define HELPER_LOOKS_MAX 6000
+// How often a helper looks for a stage before it leaves the session, some milliseconds: longer than
+// the serial parts between stages. A session is a step, so a helper that has left is missed by all
+// later stages.
+#define HELPER_LOOKS_MAX 60000
 
 static void pause_after(uint32_t looks) {
     if (looks >= EAGER_LOOKS) {

@@ -90,7 +90,7 @@ struct cairn_task_scheduler {
 // How many workers there are, with the main thread.
 uint32_t cairn_task_scheduler_workers(const cairn_task_scheduler *scheduler);
 // Calls main(argument) on this thread in a session: helpers wait for the next stage without
-// leaving, for some hundred microseconds. For stages that follow each other quickly. Must not be
+// leaving, for some milliseconds. For stages that follow each other quickly. Must not be
 // called in a session.
 void cairn_task_scheduler_run_session(
     cairn_task_scheduler *scheduler, void (*main)(void *argument), void *argument);
