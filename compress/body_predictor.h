@@ -25,25 +25,24 @@ typedef struct cairn_prediction {
     cairn_companions companions;
     uint32_t motion_class;
     float support;           // height of the centre over what the body lies on, steps
+    float speed;             // length of its displacement, steps
+    float spin;              // length of its turn, steps
+    float acceleration_size; // steps
     cairn_vec3 acceleration; // change of the displacement, steps
     cairn_vec3 turn_features[CAIRN_TURN_FEATURES];
     cairn_vec3 move_features[CAIRN_MOVE_FEATURES];
+    // From which the error of a component is estimated; BEFORE and COMPONENT are filled by what
+    // codes the components.
+    float error_features[CAIRN_ERROR_FEATURES];
+    float error_sum; // of the components of its kind that were coded
 } cairn_prediction;
 
-cairn_prediction cairn_prediction_start(const cairn_prediction_frame *frame,
-    const cairn_body_motion *body, const cairn_companions *companions);
-// The turn since the baseline.
+void cairn_prediction_start(cairn_prediction *prediction, const cairn_prediction_frame *frame,
+    const cairn_body_motion *body);
+// The turn since the baseline. Fills error_features for rotations.
 cairn_turn cairn_predict_turn(cairn_prediction *prediction, const cairn_prediction_frame *frame,
     const cairn_snapshot_model *model);
-// The displacement since the baseline; the body's turn is known (`turn`, `turn_quat`).
+// The displacement since the baseline; the body's turn is known (`turn`, `turn_quat`). Fills
+// error_features for positions.
 cairn_vec3 cairn_predict_move(cairn_prediction *prediction, const cairn_prediction_frame *frame,
     const cairn_snapshot_model *model);
-
-// The features from which the error of a component is estimated. Before it, `coded` components of
-// its kind were coded; `error_sum` is the sum of their errors.
-void cairn_rotation_error_features(const cairn_prediction *prediction,
-    const cairn_prediction_frame *frame, uint32_t coded, float error_sum, float component,
-    float out[CAIRN_ERROR_FEATURES]);
-void cairn_position_error_features(const cairn_prediction *prediction,
-    const cairn_prediction_frame *frame, uint32_t axis, uint32_t coded, float error_sum,
-    float out[CAIRN_ERROR_FEATURES]);

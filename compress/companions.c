@@ -3,37 +3,47 @@
 
 #include <stdlib.h>
 
-#include <cairn/math.h>
-
 #include "base/assert.h"
 
 // How far a leader carries others along, and how far from each other neighbours may be. Of two
 // neighbours that slip as much, the nearer one is better: DISTANCE_COST is slip for a length.
 #define LEADER_RADIUS_M 2.15f
 #define NEIGHBOUR_RADIUS_M 0.82f
+#define CELL_SIDE_M NEIGHBOUR_RADIUS_M
 #define DISTANCE_COST 0.03f
 #define FAR 1e30f
 
-typedef struct cell {
-    int32_t x, y, z;
-} cell;
+#define NONE UINT32_MAX
+enum {
+    HEADS_MIN = 64,
+    LEADERS_MAX = 8,     // that are looked at
+    CANDIDATES_MAX = 64, // that are looked at for one body, so that a pile of bodies in one place
+                         // takes no longer than others
+};
+
+// A coded body in the cell of the grid in which it lies, with all that the search reads.
+typedef struct cell_entry {
+    uint32_t cell;
+    uint32_t next; // the one before it in its list, which cells may share; NONE
+    int32_t place[3];
+    cairn_vec3 step; // see cairn_body_motion
+    cairn_quat swing;
+    cairn_vec3 surprise;
+    float surprise_size;
+} cell_entry;
 
 struct cairn_companion_finder {
     const cairn_body_motion *motions;
     uint32_t capacity;
-    uint32_t *leaders;
+    uint32_t leaders[LEADERS_MAX];
     uint32_t leader_count;
-    // The others are found by the cell of a grid in which they lie; cells may share a list.
-    float radius;        // steps; also the side of a cell
-    float leader_radius; // steps
-    uint32_t mask;       // heads in use, less one
-    uint32_t *heads;     // the newest body of a list
-    uint32_t *next;      // by body: the one before it
-    cell *cells;         // by body
+    float radius_squared; // steps
+    float leader_radius_squared;
+    uint64_t cells_per_step; // in 2^-32
+    uint32_t mask;           // heads in use, less one
+    uint32_t *heads;         // the newest body of a list
+    cell_entry *entries;     // by rank
 };
-
-#define NONE UINT32_MAX
-enum { HEADS_MIN = 64 };
 
 cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity) {
     cairn_companion_finder *finder = calloc(1, sizeof *finder);
@@ -41,16 +51,13 @@ cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity) {
         return NULL;
     }
     uint32_t heads = HEADS_MIN;
-    while (heads < capacity) {
+    while (heads < 2 * capacity) {
         heads *= 2;
     }
     finder->capacity = capacity;
-    finder->leaders = malloc(capacity * sizeof *finder->leaders);
     finder->heads = malloc(heads * sizeof *finder->heads);
-    finder->next = malloc(capacity * sizeof *finder->next);
-    finder->cells = malloc(capacity * sizeof *finder->cells);
-    if (finder->leaders == NULL || finder->heads == NULL || finder->next == NULL ||
-        finder->cells == NULL) {
+    finder->entries = malloc(capacity * sizeof *finder->entries);
+    if (finder->heads == NULL || finder->entries == NULL) {
         cairn_companion_finder_destroy(finder);
         return NULL;
     }
@@ -59,12 +66,14 @@ cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity) {
 
 void cairn_companion_finder_destroy(cairn_companion_finder *finder) {
     if (finder != NULL) {
-        free(finder->leaders);
         free(finder->heads);
-        free(finder->next);
-        free(finder->cells);
+        free(finder->entries);
         free(finder);
     }
+}
+
+static float square(float x) {
+    return x * x;
 }
 
 void cairn_companion_finder_start(cairn_companion_finder *finder, const cairn_body_motion *motions,
@@ -72,9 +81,10 @@ void cairn_companion_finder_start(cairn_companion_finder *finder, const cairn_bo
     CAIRN_ASSERT(count <= finder->capacity);
     finder->motions = motions;
     finder->leader_count = 0;
-    finder->radius = NEIGHBOUR_RADIUS_M / step_m;
-    finder->leader_radius = LEADER_RADIUS_M / step_m;
-    // As many heads as bodies to come, so that clearing them costs no more than these.
+    finder->radius_squared = square(NEIGHBOUR_RADIUS_M / step_m);
+    finder->leader_radius_squared = square(LEADER_RADIUS_M / step_m);
+    finder->cells_per_step = (uint64_t)(4294967296.0f * (step_m / CELL_SIDE_M));
+    // Some two heads for each body to come, so that clearing them costs no more than these.
     uint32_t heads = HEADS_MIN;
     while (heads < count) {
         heads *= 2;
@@ -85,104 +95,144 @@ void cairn_companion_finder_start(cairn_companion_finder *finder, const cairn_bo
     }
 }
 
-// The whole number at or below.
-static int32_t floor_of(float x) {
-    const int32_t whole = (int32_t)x;
-    return whole - ((float)whole > x);
+typedef struct cell {
+    uint32_t x, y, z;
+} cell;
+
+static uint32_t cell_along(const cairn_companion_finder *finder, int32_t place) {
+    const uint32_t from_end = (uint32_t)place + UINT32_C(0x40000000); // places are within 1e9
+    return (uint32_t)(from_end * finder->cells_per_step >> 32);
 }
 
-static cell cell_of(const cairn_companion_finder *finder, const int32_t position[3]) {
-    const float scale = 1.0f / finder->radius;
-    return (cell){floor_of((float)position[0] * scale), floor_of((float)position[1] * scale),
-        floor_of((float)position[2] * scale)};
+static cell cell_of(const cairn_companion_finder *finder, const int32_t place[3]) {
+    return (cell){
+        cell_along(finder, place[0]), cell_along(finder, place[1]), cell_along(finder, place[2])};
 }
 
-static uint32_t *head_of(const cairn_companion_finder *finder, cell c) {
-    const uint32_t hash =
-        (uint32_t)c.x * 73856093u ^ (uint32_t)c.y * 19349663u ^ (uint32_t)c.z * 83492791u;
-    return &finder->heads[(hash ^ hash >> 16) & finder->mask];
+// Different for all cells around one.
+static uint32_t name_of(uint32_t x, uint32_t y, uint32_t z) {
+    return x ^ y << 11 ^ z << 22;
 }
 
-void cairn_companion_finder_add(cairn_companion_finder *finder, uint32_t body) {
-    if (finder->motions[body].leader) {
-        finder->leaders[finder->leader_count++] = body;
+// Cells in a row along x have heads in a row.
+static uint32_t row_of(uint32_t y, uint32_t z) {
+    const uint32_t hash = y * 73856093u ^ z * 19349663u;
+    return hash ^ hash >> 16;
+}
+
+void cairn_companion_finder_add(cairn_companion_finder *finder, uint32_t rank) {
+    const cairn_body_motion *motion = &finder->motions[rank];
+    if (motion->leader) {
+        if (finder->leader_count < LEADERS_MAX) {
+            finder->leaders[finder->leader_count++] = rank;
+        }
         return;
     }
-    finder->cells[body] = cell_of(finder, finder->motions[body].baseline->position);
-    uint32_t *head = head_of(finder, finder->cells[body]);
-    finder->next[body] = *head;
-    *head = body;
+    const cell c = cell_of(finder, motion->place);
+    uint32_t *head = &finder->heads[(row_of(c.y, c.z) + c.x) & finder->mask];
+    finder->entries[rank] = (cell_entry){.cell = name_of(c.x, c.y, c.z),
+        .next = *head,
+        .place = {motion->place[0], motion->place[1], motion->place[2]},
+        .step = motion->step,
+        .swing = motion->swing,
+        .surprise = motion->surprise,
+        .surprise_size = motion->surprise_size};
+    *head = rank;
 }
 
-static float squared_distance(const cairn_body_motion *a, const cairn_body_motion *b) {
-    return cairn_vec3_length_squared(
-        cairn_steps_between(a->baseline->position, b->baseline->position));
+// See cairn_companions.slips, squared. `way` leads from the other body to this one.
+static inline float slip_squared(
+    cairn_vec3 step, cairn_vec3 other_step, cairn_quat other_swing, cairn_vec3 way) {
+    const cairn_vec3 relative = cairn_vec3_sub(step, other_step);
+    const cairn_vec3 swing = cairn_arm_swing(other_swing, cairn_vec3_sub(way, relative));
+    return cairn_vec3_length_squared(cairn_vec3_sub(swing, relative));
+}
+
+static float slip_of(const cairn_body_motion *body, const cairn_body_motion *other) {
+    const cairn_vec3 way = cairn_steps_between(other->place, body->place);
+    return cairn_float_sqrt(slip_squared(body->step, other->step, other->swing, way));
 }
 
 static void find_leader(
     const cairn_companion_finder *finder, const cairn_body_motion *body, cairn_companions *found) {
-    float nearest = finder->leader_radius * finder->leader_radius;
+    float nearest = finder->leader_radius_squared;
     for (uint32_t i = 0; i < finder->leader_count; ++i) {
         const cairn_body_motion *other = &finder->motions[finder->leaders[i]];
-        const float squared = squared_distance(body, other);
+        const float squared =
+            cairn_vec3_length_squared(cairn_steps_between(other->place, body->place));
         if (squared < nearest) {
             nearest = squared;
             found->leader = other;
         }
     }
     if (found->leader != NULL) {
-        found->leader_slip = cairn_motion_slip(body, found->leader);
+        found->leader_slip = slip_of(body, found->leader);
     }
 }
 
-// The better of two first. `scores` are of the neighbours found so far.
-static void try_neighbour(const cairn_body_motion *body, const cairn_body_motion *other,
-    float distance, cairn_companions *found, float scores[2]) {
-    if (DISTANCE_COST * distance >= scores[1]) {
-        return;
-    }
-    const float slip = cairn_motion_slip(body, other);
-    const float score = slip + DISTANCE_COST * distance;
-    if (score >= scores[1]) {
-        return;
-    }
-    const uint32_t place = score < scores[0] ? 0 : 1;
-    if (place == 0) {
-        scores[1] = scores[0];
-        found->neighbours[1] = found->neighbours[0];
-        found->slips[1] = found->slips[0];
-    }
-    scores[place] = score;
-    found->neighbours[place] = other;
-    found->slips[place] = slip;
-}
+// Of the bodies in all cells around.
+typedef struct search {
+    uint32_t left;    // that may be looked at
+    uint64_t best[2]; // score, a float that is not negative, in the upper half; rank
+    uint32_t around;
+    cairn_vec3 surprise;
+    float surprise_size;
+} search;
 
-static void find_neighbours(
-    const cairn_companion_finder *finder, const cairn_body_motion *body, cairn_companions *found) {
-    const float far_squared = finder->radius * finder->radius;
-    const cell middle = cell_of(finder, body->baseline->position);
-    float scores[2] = {FAR, FAR};
-    for (int32_t at = 0; at < 27; ++at) {
-        const cell c = {middle.x + at % 3 - 1, middle.y + at / 3 % 3 - 1, middle.z + at / 9 - 1};
-        for (uint32_t i = *head_of(finder, c); i != NONE; i = finder->next[i]) {
-            const cell *own = &finder->cells[i];
-            if (own->x != c.x || own->y != c.y || own->z != c.z) {
-                continue; // it is found in its own cell
-            }
-            const float squared = squared_distance(body, &finder->motions[i]);
-            if (squared < far_squared) {
-                try_neighbour(body, &finder->motions[i], cairn_float_sqrt(squared), found, scores);
-            }
+static inline void search_cell(const cairn_companion_finder *finder, const cairn_body_motion *body,
+    uint32_t head, uint32_t name, search *s) {
+    for (uint32_t i = head; i != NONE && s->left > 0; s->left--) {
+        const cell_entry *other = &finder->entries[i];
+        const uint32_t rank = i;
+        i = other->next;
+        if (other->cell != name) {
+            continue; // it is found in its own cell
+        }
+        s->around++;
+        s->surprise = cairn_vec3_add(s->surprise, other->surprise);
+        s->surprise_size = s->surprise_size + other->surprise_size;
+        const cairn_vec3 way = cairn_steps_between(other->place, body->place);
+        const float squared = cairn_vec3_length_squared(way);
+        if (squared < finder->radius_squared) {
+            const float score = slip_squared(body->step, other->step, other->swing, way) +
+                                DISTANCE_COST * DISTANCE_COST * squared;
+            const uint64_t scored = (uint64_t)cairn_float_bits(score) << 32 | rank;
+            const uint64_t worse = scored > s->best[0] ? scored : s->best[0];
+            s->best[0] = scored < s->best[0] ? scored : s->best[0];
+            s->best[1] = worse < s->best[1] ? worse : s->best[1];
         }
     }
 }
 
-cairn_companions cairn_companion_finder_find(const cairn_companion_finder *finder, uint32_t body) {
+static void look_around(
+    const cairn_companion_finder *finder, const cairn_body_motion *body, cairn_companions *found) {
+    const cell middle = cell_of(finder, body->place);
+    search s = {.left = CANDIDATES_MAX, .best = {UINT64_MAX, UINT64_MAX}};
+    for (uint32_t z = middle.z - 1; z != middle.z + 2; ++z) {
+        for (uint32_t y = middle.y - 1; y != middle.y + 2; ++y) {
+            const uint32_t row = row_of(y, z);
+            for (uint32_t x = middle.x - 1; x != middle.x + 2; ++x) {
+                search_cell(
+                    finder, body, finder->heads[(row + x) & finder->mask], name_of(x, y, z), &s);
+            }
+        }
+    }
+    for (uint32_t k = 0; k < 2 && s.best[k] != UINT64_MAX; ++k) {
+        found->neighbours[k] = &finder->motions[(uint32_t)s.best[k]];
+        found->slips[k] = slip_of(body, found->neighbours[k]);
+    }
+    const float share = s.around > 0 ? 1.0f / (float)s.around : 0.0f;
+    found->around = s.around;
+    found->surprise = cairn_vec3_scale(s.surprise, share);
+    found->surprise_size = share * s.surprise_size;
+}
+
+cairn_companions cairn_companion_finder_find(const cairn_companion_finder *finder, uint32_t rank) {
     cairn_companions found = {.leader_slip = FAR, .slips = {FAR, FAR}};
-    const cairn_body_motion *motion = &finder->motions[body];
+    const cairn_body_motion *motion = &finder->motions[rank];
     if (!motion->leader) {
         find_leader(finder, motion, &found);
     }
-    find_neighbours(finder, motion, &found);
+    look_around(finder, motion, &found);
     return found;
 }

@@ -10,20 +10,25 @@
 #include "compress/body_motion.h"
 
 typedef struct cairn_companions {
-    const cairn_body_motion *leader; // the nearest within CAIRN_LEADER_RADIUS_M; NULL: none
+    const cairn_body_motion *leader; // the nearest within some two metres; NULL: none
     float leader_slip;
     const cairn_body_motion *neighbours[2]; // the best first; NULL: fewer
-    float slips[2];
+    float slips[2];  // how far the body's place is from where it would be if it had moved as one
+                     // with the neighbour since the earlier frame
+    uint32_t around; // bodies coded in the cells about it
+    cairn_vec3 surprise; // their mean: a blast moves all that are around
+    float surprise_size; // mean of its lengths
 } cairn_companions;
 
-// Grids over the baseline places of coded bodies.
+// A grid over the baseline places of coded bodies.
 typedef struct cairn_companion_finder cairn_companion_finder;
 
 // NULL: no memory.
 cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity);
 void cairn_companion_finder_destroy(cairn_companion_finder *finder); // NULL is allowed
-// Forgets all bodies. `motions` is the array that indices refer to; steps are of `step_m`.
+// Forgets all bodies. `motions` is the array that ranks refer to; steps are of `step_m`.
 void cairn_companion_finder_start(
     cairn_companion_finder *finder, const cairn_body_motion *motions, uint32_t count, float step_m);
-void cairn_companion_finder_add(cairn_companion_finder *finder, uint32_t body);
-cairn_companions cairn_companion_finder_find(const cairn_companion_finder *finder, uint32_t body);
+// In order of rank, each after it was coded.
+void cairn_companion_finder_add(cairn_companion_finder *finder, uint32_t rank);
+cairn_companions cairn_companion_finder_find(const cairn_companion_finder *finder, uint32_t rank);

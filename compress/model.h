@@ -31,12 +31,31 @@ typedef enum cairn_move_feature {
     CAIRN_MOVE_NEIGHBOUR_1,
     CAIRN_MOVE_ROLLING,
     CAIRN_MOVE_GRAVITY,
-    CAIRN_MOVE_SUPPORT, // the height at which it lies on the ground changes as it turns
+    CAIRN_MOVE_SUPPORT,  // the height at which it lies on the ground changes as it turns
+    CAIRN_MOVE_SURPRISE, // as the bodies around differ from their former motion
     CAIRN_MOVE_FEATURES
 } cairn_move_feature;
 
 // What the error of a prediction is estimated from, in steps.
-enum { CAIRN_ERROR_FEATURES = 13 };
+typedef enum cairn_error_feature {
+    CAIRN_ERROR_CONSTANT,
+    CAIRN_ERROR_ACCELERATION,
+    CAIRN_ERROR_NEIGHBOUR_0, // errors of companions
+    CAIRN_ERROR_NEIGHBOUR_1,
+    CAIRN_ERROR_LEADER,
+    CAIRN_ERROR_SPIN,
+    CAIRN_ERROR_SLIP,
+    CAIRN_ERROR_LEADER_SLIP,
+    CAIRN_ERROR_BEFORE,    // mean error of the components of its kind that were coded before
+    CAIRN_ERROR_COMPONENT, // of a rotation its size; of a position: rolling and support along it
+    CAIRN_ERROR_SURPRISE,  // of the bodies around: length of their mean
+    CAIRN_ERROR_AROUND,    // mean of their lengths
+    CAIRN_ERROR_CHANGE,    // of the turn, before the baseline; of a position: error of the rotation
+    CAIRN_ERROR_NEIGHBOUR_DIFFERENCE,
+    CAIRN_ERROR_ROLLING, // of a position: speed
+    CAIRN_ERROR_CROWD,   // how many bodies are around
+    CAIRN_ERROR_FEATURES
+} cairn_error_feature;
 
 // What a component belongs to.
 typedef enum cairn_component {

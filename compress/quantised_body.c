@@ -5,15 +5,12 @@
 
 #include "base/assert.h"
 
-// No component but the largest is longer than the square root of a half.
-#define COMPONENT_MAX 0.70710678f
-
 cairn_quantisation cairn_quantisation_default(void) {
     return (cairn_quantisation){.position_step_m = 1.0f / 512.0f, .rotation_bits = 9};
 }
 
 static float component_scale(const cairn_quantisation *quantisation) {
-    return (float)((1u << quantisation->rotation_bits) - 1u) / (2.0f * COMPONENT_MAX);
+    return (float)((1u << quantisation->rotation_bits) - 1u) / (2.0f * CAIRN_COMPONENT_MAX);
 }
 
 static int32_t nearest(float x) {
@@ -43,20 +40,13 @@ cairn_quantised_body cairn_quantise(const cairn_quantisation *quantisation, cair
     return body;
 }
 
+float cairn_rotation_step(const cairn_quantisation *quantisation) {
+    return 1.0f / component_scale(quantisation);
+}
+
 cairn_quat cairn_dequantise_rotation(
     const cairn_quantisation *quantisation, const cairn_quantised_body *body) {
-    const float scale = component_scale(quantisation);
-    float q[4];
-    float squares = 0.0f;
-    for (uint32_t i = 0, k = 0; i < 4; ++i) {
-        if (i != body->largest) {
-            q[i] = (float)body->rotation[k++] / scale - COMPONENT_MAX;
-            squares = squares + q[i] * q[i];
-        }
-    }
-    // Rounding, or a hostile sender, may have made the three longer than 1.
-    q[body->largest] = squares < 1.0f ? cairn_float_sqrt(1.0f - squares) : 0.0f;
-    return cairn_quat_normalize((cairn_quat){q[0], q[1], q[2], q[3]});
+    return cairn_quat_normalize(cairn_rotation_of(body, cairn_rotation_step(quantisation)));
 }
 
 cairn_pose cairn_dequantise(

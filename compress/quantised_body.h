@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include <cairn/types.h>
+#include <cairn/math.h>
 
 // How fine poses are. Both ends have the same.
 typedef struct cairn_quantisation {
@@ -36,3 +36,21 @@ cairn_pose cairn_dequantise(
 // The rotation alone.
 cairn_quat cairn_dequantise_rotation(
     const cairn_quantisation *quantisation, const cairn_quantised_body *body);
+
+// No component but the largest is longer than the square root of a half.
+#define CAIRN_COMPONENT_MAX 0.70710678f
+float cairn_rotation_step(const cairn_quantisation *quantisation);
+// As cairn_dequantise_rotation, not normalised: its length is 1 but for rounding, and at most 1.3
+// if a hostile sender made three components longer than 1.
+static inline cairn_quat cairn_rotation_of(const cairn_quantised_body *body, float step) {
+    const float a = (float)body->rotation[0] * step - CAIRN_COMPONENT_MAX;
+    const float b = (float)body->rotation[1] * step - CAIRN_COMPONENT_MAX;
+    const float c = (float)body->rotation[2] * step - CAIRN_COMPONENT_MAX;
+    const float squares = a * a + b * b + c * c;
+    float q[4];
+    q[body->largest == 0 ? 1 : 0] = a;
+    q[body->largest <= 1 ? 2 : 1] = b;
+    q[body->largest <= 2 ? 3 : 2] = c;
+    q[body->largest] = squares < 1.0f ? cairn_float_sqrt(1.0f - squares) : 0.0f;
+    return cairn_quat_of(q[0], q[1], q[2], q[3]);
+}

@@ -8,9 +8,37 @@ cairn_range_coder cairn_range_encoder(uint8_t *bytes, size_t size) {
         .mode = CAIRN_CODER_ENCODE, .high = UINT32_MAX, .bytes = bytes, .size = size};
 }
 
-static uint32_t read_byte(cairn_range_coder *coder) {
-    const size_t at = coder->position++;
-    return at < coder->size ? coder->input[at] : 0;
+cairn_range_coder cairn_range_decoder(const uint8_t *bytes, size_t size) {
+    cairn_range_coder coder = {
+        .mode = CAIRN_CODER_DECODE, .high = UINT32_MAX, .input = bytes, .size = size};
+    for (; coder.position < 4; ++coder.position) {
+        coder.value = coder.value << 8 | (coder.position < size ? bytes[coder.position] : 0u);
+    }
+    return coder;
+}
+
+bool cairn_code_bit(cairn_range_coder *coder, const cairn_probability *likely, bool bit) {
+    switch (coder->mode) {
+    case CAIRN_CODER_ENCODE:
+        return cairn_code_bit_as(CAIRN_CODER_ENCODE, coder, likely, bit);
+    case CAIRN_CODER_DECODE:
+        return cairn_code_bit_as(CAIRN_CODER_DECODE, coder, likely, bit);
+    case CAIRN_CODER_COUNT:
+        break;
+    }
+    return cairn_code_bit_as(CAIRN_CODER_COUNT, coder, likely, bit);
+}
+
+uint32_t cairn_code_raw(cairn_range_coder *coder, uint32_t bits, uint32_t value) {
+    switch (coder->mode) {
+    case CAIRN_CODER_ENCODE:
+        return cairn_code_raw_as(CAIRN_CODER_ENCODE, coder, bits, value);
+    case CAIRN_CODER_DECODE:
+        return cairn_code_raw_as(CAIRN_CODER_DECODE, coder, bits, value);
+    case CAIRN_CODER_COUNT:
+        break;
+    }
+    return value;
 }
 
 static void write_byte(cairn_range_coder *coder, uint32_t byte) {
@@ -18,54 +46,6 @@ static void write_byte(cairn_range_coder *coder, uint32_t byte) {
         coder->bytes[coder->position] = (uint8_t)byte;
     }
     coder->position++;
-}
-
-cairn_range_coder cairn_range_decoder(const uint8_t *bytes, size_t size) {
-    cairn_range_coder coder = {
-        .mode = CAIRN_CODER_DECODE, .high = UINT32_MAX, .input = bytes, .size = size};
-    for (int i = 0; i < 4; ++i) {
-        coder.value = coder.value << 8 | read_byte(&coder);
-    }
-    return coder;
-}
-
-bool cairn_code_bit(cairn_range_coder *coder, const cairn_probability *likely, bool bit) {
-    if (coder->mode == CAIRN_CODER_COUNT) {
-        coder->counts[likely - coder->counted][bit]++;
-        return bit;
-    }
-    const uint64_t width = coder->high - coder->low;
-    const uint32_t middle = coder->low + (uint32_t)(width * *likely >> 16);
-    if (coder->mode == CAIRN_CODER_DECODE) {
-        bit = coder->value <= middle;
-    }
-    if (bit) {
-        coder->high = middle;
-    } else {
-        coder->low = middle + 1;
-    }
-    while ((coder->low ^ coder->high) >> 24 == 0) {
-        if (coder->mode == CAIRN_CODER_ENCODE) {
-            write_byte(coder, coder->high >> 24);
-        } else {
-            coder->value = coder->value << 8 | read_byte(coder);
-        }
-        coder->low <<= 8;
-        coder->high = coder->high << 8 | 0xff;
-    }
-    return bit;
-}
-
-uint32_t cairn_code_raw(cairn_range_coder *coder, uint32_t bits, uint32_t value) {
-    static const cairn_probability even = 32768;
-    if (coder->mode == CAIRN_CODER_COUNT) {
-        return value;
-    }
-    uint32_t result = 0;
-    while (bits-- > 0) {
-        result = result << 1 | cairn_code_bit(coder, &even, value >> bits & 1);
-    }
-    return result;
 }
 
 // The number of the interval with the fewest bytes before its zeros.

@@ -42,6 +42,51 @@ cairn_range_coder cairn_range_decoder(const uint8_t *bytes, size_t size);
 // too small.
 size_t cairn_range_finish(cairn_range_coder *coder);
 
-bool cairn_code_bit(cairn_range_coder *coder, const cairn_probability *likely, bool bit);
+// A loop over decisions is compiled once for each mode: `mode` is the coder's, as a constant, and
+// all of the loop is inlined.
+#define CAIRN_FOR_EACH_MODE __attribute__((always_inline)) static inline
+
+CAIRN_FOR_EACH_MODE bool cairn_code_bit_as(
+    cairn_coder_mode mode, cairn_range_coder *coder, const cairn_probability *likely, bool bit) {
+    if (mode == CAIRN_CODER_COUNT) {
+        coder->counts[likely - coder->counted][bit]++;
+        return bit;
+    }
+    const uint64_t width = coder->high - coder->low;
+    const uint32_t middle = coder->low + (uint32_t)(width * *likely >> 16);
+    if (mode == CAIRN_CODER_DECODE) {
+        bit = coder->value <= middle;
+    }
+    coder->high = bit ? middle : coder->high;
+    coder->low = bit ? coder->low : middle + 1;
+    while ((coder->low ^ coder->high) >> 24 == 0) {
+        const bool inside = coder->position < coder->size;
+        if (mode == CAIRN_CODER_DECODE) {
+            coder->value = coder->value << 8 | (inside ? coder->input[coder->position] : 0u);
+        } else if (inside) {
+            coder->bytes[coder->position] = (uint8_t)(coder->high >> 24);
+        }
+        coder->position++;
+        coder->low <<= 8;
+        coder->high = coder->high << 8 | 0xff;
+    }
+    return bit;
+}
+
 // The lowest `bits` of `value`, each as likely 0 as 1; at most 32.
+CAIRN_FOR_EACH_MODE uint32_t cairn_code_raw_as(
+    cairn_coder_mode mode, cairn_range_coder *coder, uint32_t bits, uint32_t value) {
+    static const cairn_probability even = 32768;
+    if (mode == CAIRN_CODER_COUNT) {
+        return value;
+    }
+    uint32_t result = 0;
+    while (bits-- > 0) {
+        result = result << 1 | cairn_code_bit_as(mode, coder, &even, value >> bits & 1);
+    }
+    return result;
+}
+
+// As above, for what is coded seldom.
+bool cairn_code_bit(cairn_range_coder *coder, const cairn_probability *likely, bool bit);
 uint32_t cairn_code_raw(cairn_range_coder *coder, uint32_t bits, uint32_t value);

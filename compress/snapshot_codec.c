@@ -13,18 +13,20 @@
 #define POSITION_MAX 1000000000
 // Leaders that decide in which order bodies come; more than these do not.
 enum { LEADERS_MAX = 8 };
+// The order is sorted by two digits of a key; a few bodies are inserted one by one.
+enum { KEY_DIGIT_BITS = 9, KEY_DIGIT_MASK = (1 << KEY_DIGIT_BITS) - 1, SHORT_ORDER = 24 };
 
 typedef struct ordered_body {
-    float distance; // squared, to the nearest leader; -1 of a leader
+    uint32_t key; // grows with the distance to the nearest leader
     uint32_t index;
 } ordered_body;
 
 struct cairn_snapshot_codec {
     cairn_codec_settings settings;
     uint32_t capacity;
-    cairn_body_motion *motions; // by body; only those that changed are filled
-    ordered_body *order;
-    uint8_t *moved; // by body: from the earlier frame to the baseline
+    cairn_body_motion *motions; // by rank in the order in which bodies are coded
+    ordered_body *order, *sorting;
+    float rotation_step;
     cairn_companion_finder *finder;
 };
 
@@ -38,6 +40,8 @@ typedef struct pass {
     cairn_quantised_body *out;            // of a decoder; NULL: an encoder's
     cairn_range_coder coder;
     cairn_prediction_frame frame;
+    float steps_per_m;
+    float scale, scale_before; // from the motions between frames to those in the interval
     bool valid;
 } pass;
 
@@ -67,9 +71,10 @@ cairn_status cairn_snapshot_codec_create(
     codec->capacity = capacity;
     codec->motions = calloc(capacity, sizeof *codec->motions);
     codec->order = malloc(capacity * sizeof *codec->order);
-    codec->moved = malloc(capacity);
+    codec->sorting = malloc(capacity * sizeof *codec->sorting);
+    codec->rotation_step = cairn_rotation_step(q);
     codec->finder = cairn_companion_finder_create(capacity);
-    if (codec->motions == NULL || codec->order == NULL || codec->moved == NULL ||
+    if (codec->motions == NULL || codec->order == NULL || codec->sorting == NULL ||
         codec->finder == NULL) {
         cairn_snapshot_codec_destroy(codec);
         return CAIRN_OUT_OF_MEMORY;
@@ -82,7 +87,7 @@ void cairn_snapshot_codec_destroy(cairn_snapshot_codec *codec) {
     if (codec != NULL) {
         free(codec->motions);
         free(codec->order);
-        free(codec->moved);
+        free(codec->sorting);
         cairn_companion_finder_destroy(codec->finder);
         free(codec);
     }
@@ -114,49 +119,91 @@ static bool same_pose(const cairn_quantised_body *a, const cairn_quantised_body 
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-// Fills `order` with those that changed. Returns how many.
-static uint32_t code_changed(pass *p) {
+static bool same_poses(
+    const cairn_quantised_body *a, const cairn_quantised_body *b, uint32_t start, uint32_t end) {
+    return memcmp(a + start, b + start, (end - start) * sizeof *a) == 0;
+}
+
+// Appends those that changed to `order`. Returns how many it has then.
+CAIRN_FOR_EACH_MODE uint32_t code_changed_of_block(
+    cairn_coder_mode mode, pass *p, uint32_t start, uint32_t end, uint32_t count) {
     const cairn_codec_frames *f = p->frames;
     const cairn_quantised_body *known = p->known;
-    uint8_t *moved = p->codec->moved;
-    for (uint32_t i = 0; i < f->count; ++i) {
-        moved[i] = !same_pose(&f->baseline[i], &f->earlier[i]);
+    uint32_t before[2] = {0, 0};
+    uint32_t moved = !same_pose(&f->baseline[start], &f->earlier[start]);
+    for (uint32_t i = start; i < end; ++i) {
+        const uint32_t next = i + 1 < end && !same_pose(&f->baseline[i + 1], &f->earlier[i + 1]);
+        bool changed = mode != CAIRN_CODER_DECODE && !same_pose(&known[i], &f->baseline[i]);
+        changed = cairn_code_bit_as(mode, &p->coder,
+            &p->model->likely.changed[moved][before[0] + before[1]][next], changed);
+        before[1] = before[0];
+        before[0] = changed;
+        moved = next;
+        p->codec->order[count].index = i;
+        count += changed;
     }
-    uint32_t changed_count = 0;
+    return count;
+}
+
+CAIRN_FOR_EACH_MODE uint32_t code_changed(cairn_coder_mode mode, pass *p) {
+    const cairn_codec_frames *f = p->frames;
+    uint32_t count = 0;
     for (uint32_t start = 0; start < f->count; start += CAIRN_BLOCK_BODIES) {
         const uint32_t rest = f->count - start;
         const uint32_t end = start + (rest < CAIRN_BLOCK_BODIES ? rest : CAIRN_BLOCK_BODIES);
-        const bool any_moved = memchr(moved + start, 1, end - start) != NULL;
-        const bool any = known != NULL && memcmp(known + start, f->baseline + start,
-                                              (end - start) * sizeof *known) != 0;
-        if (!cairn_code_bit(&p->coder, &p->model->likely.block[any_moved], any)) {
-            continue;
-        }
-        uint32_t before[2] = {0, 0};
-        for (uint32_t i = start; i < end; ++i) {
-            const uint32_t next = i + 1 < end ? moved[i + 1] : 0;
-            bool changed = known != NULL && !same_pose(&known[i], &f->baseline[i]);
-            changed = cairn_code_bit(&p->coder,
-                &p->model->likely.changed[moved[i]][before[0] + before[1]][next], changed);
-            before[1] = before[0];
-            before[0] = changed;
-            if (changed) {
-                p->codec->order[changed_count++].index = i;
-            }
+        const bool moved = !same_poses(f->baseline, f->earlier, start, end);
+        const bool any =
+            mode != CAIRN_CODER_DECODE && !same_poses(p->known, f->baseline, start, end);
+        if (cairn_code_bit_as(mode, &p->coder, &p->model->likely.block[moved], any)) {
+            count = code_changed_of_block(mode, p, start, end, count);
         }
     }
-    return changed_count;
+    return count;
 }
 
-static int compare_order(const void *a, const void *b) {
-    const ordered_body *x = a, *y = b;
-    if (x->distance != y->distance) {
-        return x->distance < y->distance ? -1 : 1;
+// Sorts by a digit of the keys; equal ones stay in order. (Knuth, "The art of computer
+// programming", 3, 5.2.5.)
+static void sort_by_digit(
+    const ordered_body *from, ordered_body *to, uint32_t count, uint32_t shift) {
+    uint32_t places[1 << KEY_DIGIT_BITS] = {0};
+    for (uint32_t i = 0; i < count; ++i) {
+        places[from[i].key >> shift & KEY_DIGIT_MASK]++;
     }
-    return x->index < y->index ? -1 : 1;
+    uint32_t place = 0;
+    for (uint32_t digit = 0; digit <= KEY_DIGIT_MASK; ++digit) {
+        const uint32_t next = place + places[digit];
+        places[digit] = place;
+        place = next;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        to[places[from[i].key >> shift & KEY_DIGIT_MASK]++] = from[i];
+    }
 }
 
-// Leaders first, the others by distance to the nearest of the first leaders.
+static void sort_bodies(ordered_body *order, ordered_body *sorting, uint32_t count) {
+    if (count > SHORT_ORDER) {
+        sort_by_digit(order, sorting, count, 0);
+        sort_by_digit(sorting, order, count, KEY_DIGIT_BITS);
+        return;
+    }
+    for (uint32_t i = 1; i < count; ++i) {
+        const ordered_body body = order[i];
+        uint32_t k = i;
+        for (; k > 0 && order[k - 1].key > body.key; --k) {
+            order[k] = order[k - 1];
+        }
+        order[k] = body;
+    }
+}
+
+// The upper bits of a float that is not negative grow with it: 8 of the exponent, 8 of the
+// fraction.
+static uint32_t key_of(float distance_squared) {
+    return 1 + (cairn_float_bits(distance_squared) >> 15);
+}
+
+// Leaders first, the others by distance to the nearest of the first leaders, bodies that are as far
+// by their index.
 static void order_bodies(pass *p, uint32_t count) {
     const cairn_codec_frames *f = p->frames;
     ordered_body *order = p->codec->order;
@@ -169,41 +216,39 @@ static void order_bodies(pass *p, uint32_t count) {
     }
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t body = order[i].index;
-        order[i].distance = f->bodies[body].leader ? -1.0f : leader_count == 0 ? 0.0f : 1e30f;
-        for (uint32_t k = 0; k < leader_count && order[i].distance > 0.0f; ++k) {
+        float nearest = leader_count == 0 ? 0.0f : 1e30f;
+        for (uint32_t k = 0; k < leader_count; ++k) {
             const cairn_vec3 way =
                 cairn_steps_between(f->baseline[leaders[k]].position, f->baseline[body].position);
-            order[i].distance = cairn_float_min(order[i].distance, cairn_vec3_length_squared(way));
+            nearest = cairn_float_min(nearest, cairn_vec3_length_squared(way));
         }
+        order[i].key = f->bodies[body].leader ? 0 : key_of(nearest);
     }
-    qsort(order, count, sizeof *order, compare_order);
+    sort_bodies(order, p->codec->sorting, count);
 }
 
 // -------------------------------------------------------------------------------- one body
 
-static void start_motion(pass *p, uint32_t index) {
+static void start_motion(const pass *p, uint32_t index, cairn_body_motion *motion) {
     const cairn_codec_frames *f = p->frames;
-    const cairn_quantisation *q = &p->codec->settings.quantisation;
+    const float step = p->codec->rotation_step;
+    const cairn_quantised_body *baseline = &f->baseline[index];
+    const cairn_quantised_body *earlier = &f->earlier[index];
     const cairn_quantised_body *earliest = &f->earliest[index];
-    cairn_body_motion *motion = &p->codec->motions[index];
-    motion->baseline = &f->baseline[index];
-    motion->earlier = &f->earlier[index];
+    memcpy(motion->place, baseline->position, sizeof motion->place);
     motion->leader = f->bodies[index].leader;
-    motion->half_extents =
-        cairn_vec3_scale(f->bodies[index].half_extents, 1.0f / q->position_step_m);
-    motion->rotation = cairn_dequantise_rotation(q, motion->baseline);
-    const cairn_quat earlier = cairn_dequantise_rotation(q, motion->earlier);
-    const float scale = (float)f->ticks / (float)f->ticks_earlier;
-    const float scale_before = (float)f->ticks / (float)f->ticks_earliest;
-    const cairn_turn turned = cairn_turn_between(earlier, motion->rotation);
-    motion->turned_quat = cairn_quat_of_turn(turned);
-    motion->turned = cairn_vec3_scale(turned, scale);
-    motion->turned_before = cairn_vec3_scale(
-        cairn_turn_between(cairn_dequantise_rotation(q, earliest), earlier), scale_before);
-    motion->moved = cairn_vec3_scale(
-        cairn_steps_between(motion->earlier->position, motion->baseline->position), scale);
+    motion->half_extents = cairn_vec3_scale(f->bodies[index].half_extents, p->steps_per_m);
+    motion->rotation = cairn_rotation_of(baseline, step);
+    const cairn_quat earlier_rotation = cairn_rotation_of(earlier, step);
+    motion->swing = cairn_turn_quat_between(earlier_rotation, motion->rotation);
+    motion->turned = cairn_vec3_scale(cairn_turn_of_quat(motion->swing), p->scale);
+    const cairn_quat swing_before =
+        cairn_turn_quat_between(cairn_rotation_of(earliest, step), earlier_rotation);
+    motion->turned_before = cairn_vec3_scale(cairn_turn_of_quat(swing_before), p->scale_before);
+    motion->step = cairn_steps_between(earlier->position, baseline->position);
+    motion->moved = cairn_vec3_scale(motion->step, p->scale);
     motion->moved_before = cairn_vec3_scale(
-        cairn_steps_between(earliest->position, motion->earlier->position), scale_before);
+        cairn_steps_between(earliest->position, earlier->position), p->scale_before);
 }
 
 // Two levels for each power of two.
@@ -213,85 +258,100 @@ static uint32_t error_level(float error) {
     return level < 0 ? 0 : level >= CAIRN_ERROR_LEVELS ? CAIRN_ERROR_LEVELS - 1 : (uint32_t)level;
 }
 
-static float weighted_sum(const float *weights, const float *features, uint32_t count) {
-    float sum = 0.0f;
-    for (uint32_t i = 0; i < count; ++i) {
-        sum = sum + weights[i] * features[i];
+// Four sums, so that one addition need not wait for the other.
+static float weighted_sum(const float *weights, const float *features) {
+    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (uint32_t i = 0; i < CAIRN_ERROR_FEATURES; i += 4) {
+        sums[0] = sums[0] + weights[i] * features[i];
+        sums[1] = sums[1] + weights[i + 1] * features[i + 1];
+        sums[2] = sums[2] + weights[i + 2] * features[i + 2];
+        sums[3] = sums[3] + weights[i + 3] * features[i + 3];
     }
-    return sum;
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 // The magnitude of a residual, at least 1: the position of its highest bit in unary, the two bits
 // after it with probabilities, the rest as they are.
-static uint32_t code_magnitude(
-    pass *p, cairn_component component, uint32_t level, uint32_t magnitude) {
-    const cairn_probability *longer = p->model->likely.longer[component][level];
+CAIRN_FOR_EACH_MODE uint32_t code_magnitude(cairn_coder_mode mode, cairn_range_coder *coder,
+    const cairn_snapshot_model *model, cairn_component component, uint32_t level,
+    uint32_t magnitude) {
+    const cairn_probability *longer = model->likely.longer[component][level];
     uint32_t bits = 0;
     while (bits < 31) {
         const uint32_t k = bits < CAIRN_MAGNITUDES ? bits : CAIRN_MAGNITUDES - 1;
-        if (!cairn_code_bit(&p->coder, &longer[k], magnitude >> bits > 1)) {
+        if (!cairn_code_bit_as(mode, coder, &longer[k], magnitude >> bits > 1)) {
             break;
         }
         bits++;
     }
     const uint32_t row = bits < CAIRN_MAGNITUDES ? bits : CAIRN_MAGNITUDES - 1;
-    const cairn_probability *mantissa = p->model->likely.mantissa[component][row];
+    const cairn_probability *mantissa = model->likely.mantissa[component][row];
     uint32_t result = 1;
     uint32_t left = bits;
     for (uint32_t k = 0; k < 2 && left > 0; ++k) {
         left--;
         const cairn_probability *likely = &mantissa[k == 0 ? 0 : 1 + (result & 1)];
-        result = result << 1 | cairn_code_bit(&p->coder, likely, magnitude >> left & 1);
+        result = result << 1 | cairn_code_bit_as(mode, coder, likely, magnitude >> left & 1);
     }
-    return result << left | cairn_code_raw(&p->coder, left, magnitude & ((1u << left) - 1u));
+    return result << left | cairn_code_raw_as(mode, coder, left, magnitude & ((1u << left) - 1u));
 }
 
-// A difference to a predicted real number; returns the integer.
-static int64_t code_residual(
-    pass *p, cairn_component component, float error, float predicted, int64_t value) {
+// A difference to a predicted real number, with an error of some `error` steps; returns the
+// integer.
+CAIRN_FOR_EACH_MODE int64_t code_residual(cairn_coder_mode mode, cairn_range_coder *coder,
+    const cairn_snapshot_model *model, cairn_component component, float error, float predicted,
+    int64_t value) {
     predicted = cairn_float_clamp(predicted, -(float)POSITION_MAX, (float)POSITION_MAX);
-    int64_t nearest = (int64_t)(predicted + 0.5f);
+    int32_t nearest = (int32_t)(predicted + 0.5f);
     nearest -= (float)nearest > predicted + 0.5f; // towards minus infinity
     const float fraction = predicted - (float)nearest + 0.5f;
     const int32_t part = (int32_t)(fraction * CAIRN_FRACTIONS);
     const uint32_t f = part < 0                  ? 0
                        : part >= CAIRN_FRACTIONS ? CAIRN_FRACTIONS - 1
                                                  : (uint32_t)part;
-    const uint32_t level = error_level(error);
+    const uint32_t level = error_level(cairn_float_max(error, 0.2f));
     const int64_t residual = value - nearest;
-    if (!cairn_code_bit(
-            &p->coder, &p->model->likely.not_zero[component][level][f], residual != 0)) {
+    if (!cairn_code_bit_as(
+            mode, coder, &model->likely.not_zero[component][level][f], residual != 0)) {
         return nearest;
     }
     const bool negative =
-        cairn_code_bit(&p->coder, &p->model->likely.negative[component][level][f], residual < 0);
-    const int64_t magnitude =
-        code_magnitude(p, component, level, (uint32_t)(negative ? -residual : residual));
+        cairn_code_bit_as(mode, coder, &model->likely.negative[component][level][f], residual < 0);
+    const int64_t magnitude = code_magnitude(
+        mode, coder, model, component, level, (uint32_t)(negative ? -residual : residual));
     return nearest + (negative ? -magnitude : magnitude);
 }
 
-// What a component's residual is expected to be. 0.2 steps at least: the levels start there.
-static float expected_error(pass *p, const cairn_prediction *prediction, cairn_component component,
-    uint32_t coded, const float features[CAIRN_ERROR_FEATURES]) {
-    const float *weights = p->model->error[prediction->motion_class][component][coded];
-    return cairn_float_max(weighted_sum(weights, features, CAIRN_ERROR_FEATURES), 0.2f);
-}
-
-static void observe(pass *p, cairn_codec_table table, uint32_t row, const float *features,
+static void observe(const pass *p, cairn_codec_table table, uint32_t row, const float *features,
     uint32_t count, float target) {
-    if (p->observer != NULL && p->observer->sample != NULL) {
+    if (p->observer->sample != NULL) {
         p->observer->sample(p->observer->user, table, row, features, count, target);
     }
 }
 
-static void observe_error(pass *p, const cairn_prediction *prediction, cairn_component component,
-    uint32_t coded, const float *features, float error) {
+// A component's integer.
+CAIRN_FOR_EACH_MODE int64_t code_component(cairn_coder_mode mode, pass *p,
+    cairn_prediction *prediction, cairn_component component, uint32_t coded, float predicted,
+    int64_t value) {
     const uint32_t row = (prediction->motion_class * CAIRN_COMPONENTS + component) * 3 + coded;
-    observe(p, CAIRN_CODEC_TABLE_ERROR, row, features, CAIRN_ERROR_FEATURES, error);
+    const float *weights = p->model->error[prediction->motion_class][component][coded];
+    const float expected = weighted_sum(weights, prediction->error_features);
+    cairn_range_coder coder = p->coder; // in registers
+    value = code_residual(mode, &coder, p->model, component, expected, predicted, value);
+    p->coder = coder;
+    const float error = cairn_float_abs((float)value - predicted);
+    if (mode == CAIRN_CODER_COUNT) {
+        observe(p, CAIRN_CODEC_TABLE_ERROR, row, prediction->error_features, CAIRN_ERROR_FEATURES,
+            error);
+    }
+    prediction->error_sum = prediction->error_sum + error;
+    prediction->error_features[CAIRN_ERROR_BEFORE] = prediction->error_sum / (float)(coded + 1);
+    return value;
 }
 
 // The largest component: mostly the one predicted, else the second largest, else one of two.
-static uint32_t code_largest(pass *p, const float q[4], float uncertainty, uint32_t largest) {
+CAIRN_FOR_EACH_MODE uint32_t code_largest(
+    cairn_coder_mode mode, pass *p, const float q[4], float uncertainty, uint32_t largest) {
     uint32_t rank[4] = {0, 1, 2, 3};
     for (uint32_t i = 1; i < 4; ++i) {
         for (uint32_t k = i; k > 0 && cairn_float_abs(q[rank[k]]) > cairn_float_abs(q[rank[k - 1]]);
@@ -304,16 +364,17 @@ static uint32_t code_largest(pass *p, const float q[4], float uncertainty, uint3
     const float margin = cairn_float_abs(q[rank[0]]) - cairn_float_abs(q[rank[1]]);
     const int32_t place = (int32_t)(margin * CAIRN_MARGINS / uncertainty);
     const uint32_t m = place >= CAIRN_MARGINS ? CAIRN_MARGINS - 1 : (uint32_t)place;
-    if (!cairn_code_bit(&p->coder, &p->model->likely.not_largest[m], largest != rank[0])) {
+    if (!cairn_code_bit_as(mode, &p->coder, &p->model->likely.not_largest[m], largest != rank[0])) {
         return rank[0];
     }
-    if (!cairn_code_bit(&p->coder, &p->model->likely.not_second, largest != rank[1])) {
+    if (!cairn_code_bit_as(mode, &p->coder, &p->model->likely.not_second, largest != rank[1])) {
         return rank[1];
     }
-    return cairn_code_raw(&p->coder, 1, largest == rank[3]) ? rank[3] : rank[2];
+    return cairn_code_raw_as(mode, &p->coder, 1, largest == rank[3]) ? rank[3] : rank[2];
 }
 
-static void code_rotation(pass *p, cairn_prediction *prediction, cairn_body_motion *motion) {
+CAIRN_FOR_EACH_MODE void code_rotation(
+    cairn_coder_mode mode, pass *p, cairn_prediction *prediction, cairn_body_motion *motion) {
     const uint32_t bits = p->codec->settings.quantisation.rotation_bits;
     const float all_ones = (float)((1u << bits) - 1u);
     const cairn_turn predicted = cairn_predict_turn(prediction, &p->frame, p->model);
@@ -321,39 +382,32 @@ static void code_rotation(pass *p, cairn_prediction *prediction, cairn_body_moti
         cairn_quat_multiply(cairn_quat_of_turn(predicted), motion->rotation);
     const float q[4] = {rotation.x, rotation.y, rotation.z, rotation.w};
     const cairn_body_motion *neighbour = prediction->companions.neighbours[0];
-    const float uncertainty =
-        0.05f + cairn_vec3_length(prediction->turn_features[CAIRN_TURN_ACCELERATION]) +
-        (neighbour != NULL ? neighbour->rotation_error * 0.5f / p->frame.turn_steps : 0.0f);
+    const float uncertainty = 0.05f * p->frame.turn_steps +
+                              prediction->error_features[CAIRN_ERROR_CHANGE] +
+                              (neighbour != NULL ? neighbour->rotation_error * 0.5f : 0.0f);
     cairn_quantised_body *now = &motion->now;
-    now->largest = (uint16_t)code_largest(p, q, uncertainty, now->largest);
+    now->largest =
+        (uint16_t)code_largest(mode, p, q, uncertainty / p->frame.turn_steps, now->largest);
     const float scale = (q[now->largest] < 0.0f ? -2.0f : 2.0f) * p->frame.turn_steps;
-    float error_sum = 0.0f;
-    for (uint32_t i = 0, k = 0; i < 4; ++i) {
-        if (i == now->largest) {
-            continue;
-        }
-        const float steps = cairn_float_clamp(q[i] * scale + 0.5f * all_ones, 0.0f, all_ones);
-        float features[CAIRN_ERROR_FEATURES];
-        cairn_rotation_error_features(prediction, &p->frame, k, error_sum, q[i], features);
-        const float expected = expected_error(p, prediction, CAIRN_COMPONENT_ROTATION, k, features);
-        const int64_t value =
-            code_residual(p, CAIRN_COMPONENT_ROTATION, expected, steps, now->rotation[k]);
+    for (uint32_t k = 0; k < 3; ++k) {
+        const float component = q[k + (k >= now->largest)];
+        const float steps = cairn_float_clamp(component * scale + 0.5f * all_ones, 0.0f, all_ones);
+        prediction->error_features[CAIRN_ERROR_COMPONENT] =
+            p->frame.turn_steps * cairn_float_abs(component);
+        const int64_t value = code_component(
+            mode, p, prediction, CAIRN_COMPONENT_ROTATION, k, steps, now->rotation[k]);
         p->valid = p->valid && value >= 0 && value <= (int64_t)all_ones;
         now->rotation[k] = (uint16_t)value;
-        const float error = cairn_float_abs((float)value - steps);
-        observe_error(p, prediction, CAIRN_COMPONENT_ROTATION, k, features, error);
-        error_sum = error_sum + error;
-        k++;
     }
-    motion->rotation_error = error_sum / 3.0f;
-    const cairn_quat result = cairn_dequantise_rotation(&p->codec->settings.quantisation, now);
-    motion->turn = cairn_turn_between(motion->rotation, result);
-    motion->turn_quat = cairn_quat_of_turn(motion->turn);
+    motion->rotation_error = prediction->error_sum / 3.0f;
+    motion->turn_quat =
+        cairn_turn_quat_between(motion->rotation, cairn_rotation_of(now, p->codec->rotation_step));
+    motion->turn = cairn_turn_of_quat(motion->turn_quat);
 }
 
 static void observe_turn(
-    pass *p, const cairn_prediction *prediction, const cairn_body_motion *motion) {
-    for (uint32_t axis = 0; p->observer != NULL && axis < 3; ++axis) {
+    const pass *p, const cairn_prediction *prediction, const cairn_body_motion *motion) {
+    for (uint32_t axis = 0; axis < 3; ++axis) {
         float features[CAIRN_TURN_FEATURES];
         for (uint32_t i = 0; i < CAIRN_TURN_FEATURES; ++i) {
             features[i] =
@@ -366,7 +420,8 @@ static void observe_turn(
     }
 }
 
-static void observe_move(pass *p, const cairn_prediction *prediction, uint32_t axis, float moved) {
+static void observe_move(
+    const pass *p, const cairn_prediction *prediction, uint32_t axis, float moved) {
     float features[CAIRN_MOVE_FEATURES];
     for (uint32_t i = 0; i < CAIRN_MOVE_FEATURES; ++i) {
         features[i] = cairn_component_along(&prediction->move_features[i], axis);
@@ -377,62 +432,78 @@ static void observe_move(pass *p, const cairn_prediction *prediction, uint32_t a
 }
 
 // The vertical axis first: it is predicted best.
-static void code_position(pass *p, cairn_prediction *prediction, cairn_body_motion *motion) {
+CAIRN_FOR_EACH_MODE void code_position(
+    cairn_coder_mode mode, pass *p, cairn_prediction *prediction, cairn_body_motion *motion) {
     const cairn_vec3 predicted = cairn_predict_move(prediction, &p->frame, p->model);
     const uint32_t up = p->frame.up;
-    float error_sum = 0.0f;
     for (uint32_t k = 0; k < 3; ++k) {
         const uint32_t axis = (up + k) % 3;
         const cairn_component component =
             k == 0 ? CAIRN_COMPONENT_VERTICAL : CAIRN_COMPONENT_HORIZONTAL;
-        float features[CAIRN_ERROR_FEATURES];
-        cairn_position_error_features(prediction, &p->frame, axis, k, error_sum, features);
-        const float expected = expected_error(p, prediction, component, k, features);
-        const int64_t from = motion->baseline->position[axis];
+        const cairn_vec3 *features = prediction->move_features;
+        prediction->error_features[CAIRN_ERROR_COMPONENT] =
+            cairn_float_abs(cairn_component_along(&features[CAIRN_MOVE_ROLLING], axis)) +
+            cairn_float_abs(cairn_component_along(&features[CAIRN_MOVE_SUPPORT], axis));
         const float steps = cairn_component_along(&predicted, axis);
-        const int64_t moved =
-            code_residual(p, component, expected, steps, motion->now.position[axis] - from);
+        const int64_t from = motion->place[axis];
+        const int64_t moved = code_component(
+            mode, p, prediction, component, k, steps, motion->now.position[axis] - from);
         p->valid = p->valid && from + moved >= -POSITION_MAX && from + moved <= POSITION_MAX;
         motion->now.position[axis] = p->valid ? (int32_t)(from + moved) : 0;
-        const float error = cairn_float_abs((float)moved - steps);
-        observe_error(p, prediction, component, k, features, error);
-        observe_move(p, prediction, axis, (float)moved);
-        error_sum = error_sum + error;
+        if (mode == CAIRN_CODER_COUNT) {
+            observe_move(p, prediction, axis, (float)moved);
+        }
     }
-    motion->position_error = error_sum / 3.0f;
+    motion->position_error = prediction->error_sum / 3.0f;
+    motion->surprise =
+        cairn_vec3_sub(cairn_steps_between(motion->place, motion->now.position), motion->moved);
+    motion->surprise_size = cairn_vec3_length(motion->surprise);
 }
 
 // ------------------------------------------------------------------------------- a snapshot
 
-static void code_snapshot(pass *p) {
+CAIRN_FOR_EACH_MODE void code_body(cairn_coder_mode mode, pass *p, uint32_t rank) {
+    cairn_snapshot_codec *codec = p->codec;
+    const uint32_t index = codec->order[rank].index;
+    cairn_body_motion *motion = &codec->motions[rank];
+    start_motion(p, index, motion);
+    if (mode != CAIRN_CODER_DECODE) {
+        motion->now = p->known[index];
+    }
+    cairn_prediction prediction;
+    prediction.companions = cairn_companion_finder_find(codec->finder, rank);
+    cairn_prediction_start(&prediction, &p->frame, motion);
+    code_rotation(mode, p, &prediction, motion);
+    if (mode == CAIRN_CODER_COUNT) {
+        observe_turn(p, &prediction, motion);
+    }
+    code_position(mode, p, &prediction, motion);
+    if (mode == CAIRN_CODER_DECODE) {
+        p->out[index] = motion->now;
+    }
+    cairn_companion_finder_add(codec->finder, rank);
+}
+
+CAIRN_FOR_EACH_MODE void code_snapshot(cairn_coder_mode mode, pass *p) {
     cairn_snapshot_codec *codec = p->codec;
     const cairn_codec_frames *f = p->frames;
     CAIRN_ASSERT(f->count <= codec->capacity);
     CAIRN_ASSERT(f->ticks > 0 && f->ticks_earlier > 0 && f->ticks_earliest > 0);
     p->model = codec->settings.model;
     p->frame = frame_of(&codec->settings, f);
+    p->scale = (float)f->ticks / (float)f->ticks_earlier;
+    p->scale_before = (float)f->ticks / (float)f->ticks_earliest;
+    p->steps_per_m = 1.0f / codec->settings.quantisation.position_step_m;
     p->valid = true;
-    if (p->out != NULL) {
+    if (mode == CAIRN_CODER_DECODE) {
         memcpy(p->out, f->baseline, f->count * sizeof *p->out);
     }
-    const uint32_t changed = code_changed(p);
+    const uint32_t changed = code_changed(mode, p);
     order_bodies(p, changed);
     cairn_companion_finder_start(
         codec->finder, codec->motions, changed, codec->settings.quantisation.position_step_m);
-    for (uint32_t i = 0; i < changed && p->valid; ++i) {
-        const uint32_t index = codec->order[i].index;
-        cairn_body_motion *motion = &codec->motions[index];
-        start_motion(p, index);
-        motion->now = p->known != NULL ? p->known[index] : f->baseline[index];
-        const cairn_companions companions = cairn_companion_finder_find(codec->finder, index);
-        cairn_prediction prediction = cairn_prediction_start(&p->frame, motion, &companions);
-        code_rotation(p, &prediction, motion);
-        observe_turn(p, &prediction, motion);
-        code_position(p, &prediction, motion);
-        if (p->out != NULL) {
-            p->out[index] = motion->now;
-        }
-        cairn_companion_finder_add(codec->finder, index);
+    for (uint32_t rank = 0; rank < changed && p->valid; ++rank) {
+        code_body(mode, p, rank);
     }
 }
 
@@ -442,7 +513,7 @@ size_t cairn_snapshot_encode(cairn_snapshot_codec *codec, const cairn_codec_fram
         .frames = frames,
         .known = snapshot,
         .coder = cairn_range_encoder(bytes, size)};
-    code_snapshot(&p);
+    code_snapshot(CAIRN_CODER_ENCODE, &p);
     CAIRN_ASSERT(p.valid); // the poses are in range
     return cairn_range_finish(&p.coder);
 }
@@ -451,7 +522,7 @@ cairn_status cairn_snapshot_decode(cairn_snapshot_codec *codec, const cairn_code
     const uint8_t *bytes, size_t size, cairn_quantised_body *out) {
     pass p = {
         .codec = codec, .frames = frames, .out = out, .coder = cairn_range_decoder(bytes, size)};
-    code_snapshot(&p);
+    code_snapshot(CAIRN_CODER_DECODE, &p);
     return p.valid ? CAIRN_OK : CAIRN_MALFORMED;
 }
 
@@ -461,5 +532,5 @@ void cairn_snapshot_observe(cairn_snapshot_codec *codec, const cairn_codec_frame
     p.coder = (cairn_range_coder){.mode = CAIRN_CODER_COUNT,
         .counted = (const cairn_probability *)&codec->settings.model->likely,
         .counts = observer->counts};
-    code_snapshot(&p);
+    code_snapshot(CAIRN_CODER_COUNT, &p);
 }

@@ -216,21 +216,24 @@ static cubes_set set_of(uint32_t frame_count) {
     return set;
 }
 
-cubes_set cubes_simulate(cubes_kind kind, uint64_t seed, uint32_t frame_count) {
-    static const uint32_t warm_up[] = {900, 120, 600};
+uint32_t cubes_warm_up(cubes_kind kind) {
+    static const uint32_t ticks[] = {900, 120, 600};
+    return ticks[kind];
+}
+
+cubes_set cubes_simulate(cubes_kind kind, uint64_t seed, uint32_t warm_up, uint32_t frame_count) {
     static game g;
     g = (game){.random = cairn_random_of(seed)};
     build(&g);
     cubes_set set = set_of(frame_count);
     const cairn_quantisation quantisation = cairn_quantisation_default();
-    for (uint32_t tick = 0; tick < warm_up[kind] + frame_count; ++tick) {
+    for (uint32_t tick = 0; tick < warm_up + frame_count; ++tick) {
         play(&g, kind, tick);
-        for (uint32_t i = 0; i < CUBES_COUNT && tick >= warm_up[kind]; ++i) {
+        for (uint32_t i = 0; i < CUBES_COUNT && tick >= warm_up; ++i) {
             cairn_body_state state;
             must(cairn_body_read(g.world, g.ids[i], &state));
-            set.frames[(size_t)(tick - warm_up[kind]) * CUBES_COUNT + i] =
-                cairn_quantise(&quantisation,
-                    (cairn_pose){.position = state.position, .rotation = state.rotation});
+            set.frames[(size_t)(tick - warm_up) * CUBES_COUNT + i] = cairn_quantise(&quantisation,
+                (cairn_pose){.position = state.position, .rotation = state.rotation});
         }
     }
     cairn_world_destroy(g.world);

@@ -27,8 +27,10 @@ typedef struct cubes_set {
     cairn_codec_body bodies[CUBES_COUNT];
 } cubes_set;
 
-// Simulates `frame_count` ticks, after a warm-up, from a seed. Fails the program on errors.
-cubes_set cubes_simulate(cubes_kind kind, uint64_t seed, uint32_t frame_count);
+// Ticks after which a scene is as it goes on.
+uint32_t cubes_warm_up(cubes_kind kind);
+// Simulates `frame_count` ticks, after `warm_up`, from a seed. Fails the program on errors.
+cubes_set cubes_simulate(cubes_kind kind, uint64_t seed, uint32_t warm_up, uint32_t frame_count);
 // Reads a file in the format of the challenge: frames of 901 records of eight little-endian int32,
 // that is, largest, three components, x, y, z in 512ths of a metre, and a flag, which is ignored.
 cubes_set cubes_read(const char *path);

@@ -3,6 +3,7 @@
 // What snapshots cost, each against the one 100 ms before: of the scenes of cubes.h, or of files in
 // the format of the snapshot challenge of 2015 (cubes_read). Every snapshot is decoded and
 // compared.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,20 +11,22 @@
 #include "base/assert.h"
 #include "tests/compress/cubes.h"
 
+enum { PASSES = 5 };
+
 static double thread_us(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static void measure(const char *name, const cubes_set *set) {
-    const cairn_codec_settings settings = cubes_settings();
-    cairn_snapshot_codec *codec;
-    CAIRN_ASSERT(cairn_snapshot_codec_create(&settings, CUBES_COUNT, &codec) == CAIRN_OK);
-    double encode_us = 0.0, decode_us = 0.0, bytes = 0.0, changed = 0.0;
-    size_t longest = 0;
-    uint32_t count = 0;
-    for (uint32_t at = CUBES_FIRST; at < set->frame_count; ++at, ++count) {
+typedef struct costs {
+    double encode_us, decode_us, bytes, changed; // sums over the snapshots
+    size_t longest;
+} costs;
+
+static costs measure_pass(cairn_snapshot_codec *codec, const cubes_set *set) {
+    costs c = {.longest = 0};
+    for (uint32_t at = CUBES_FIRST; at < set->frame_count; ++at) {
         static uint8_t packet[65536];
         static cairn_quantised_body decoded[CUBES_COUNT];
         const cairn_codec_frames frames = cubes_frames(set, at);
@@ -32,18 +35,34 @@ static void measure(const char *name, const cubes_set *set) {
         const size_t size = cairn_snapshot_encode(codec, &frames, snapshot, packet, sizeof packet);
         const double middle = thread_us();
         const cairn_status status = cairn_snapshot_decode(codec, &frames, packet, size, decoded);
-        decode_us += thread_us() - middle;
-        encode_us += middle - start;
+        c.decode_us += thread_us() - middle;
+        c.encode_us += middle - start;
         CAIRN_ASSERT(status == CAIRN_OK);
         CAIRN_ASSERT(memcmp(decoded, snapshot, sizeof decoded) == 0);
-        bytes += (double)size;
-        longest = size > longest ? size : longest;
+        c.bytes += (double)size;
+        c.longest = size > c.longest ? size : c.longest;
         for (uint32_t i = 0; i < CUBES_COUNT; ++i) {
-            changed += memcmp(&snapshot[i], &frames.baseline[i], sizeof snapshot[i]) != 0;
+            c.changed += memcmp(&snapshot[i], &frames.baseline[i], sizeof snapshot[i]) != 0;
         }
     }
+    return c;
+}
+
+// Times are of the fastest of several passes.
+static void measure(const char *name, const cubes_set *set) {
+    const cairn_codec_settings settings = cubes_settings();
+    cairn_snapshot_codec *codec;
+    CAIRN_ASSERT(cairn_snapshot_codec_create(&settings, CUBES_COUNT, &codec) == CAIRN_OK);
+    costs best = measure_pass(codec, set);
+    for (uint32_t pass = 1; pass < PASSES; ++pass) {
+        const costs next = measure_pass(codec, set);
+        best.encode_us = fmin(best.encode_us, next.encode_us);
+        best.decode_us = fmin(best.decode_us, next.decode_us);
+    }
+    const double frames = set->frame_count - CUBES_FIRST;
     printf("%-24s %7.1f changed %8.2f bytes, at most %zu, encode %.1f us, decode %.1f us\n", name,
-        changed / count, bytes / count, longest, encode_us / count, decode_us / count);
+        best.changed / frames, best.bytes / frames, best.longest, best.encode_us / frames,
+        best.decode_us / frames);
     cairn_snapshot_codec_destroy(codec);
 }
 
@@ -55,7 +74,7 @@ int main(int argc, char **argv) {
         cubes_free(&set);
     }
     for (cubes_kind kind = CUBES_MODERATE; argc == 1 && kind <= CUBES_REST; ++kind) {
-        cubes_set set = cubes_simulate(kind, 100, 1206);
+        cubes_set set = cubes_simulate(kind, 100, cubes_warm_up(kind), 1206);
         measure(names[kind], &set);
         cubes_free(&set);
     }

@@ -212,16 +212,15 @@ static double changed_per_frame(const cubes_set *set) {
     return changed / (set->frame_count - CUBES_FIRST);
 }
 
-// On 1206 frames of this set the winner of 2015 (gaffer_net) needs 41.3 bits for a body that
-// changed.
-TEST("a body that moved costs less than 29 bits, and tables without knowledge twice as much") {
-    cubes_set set = cubes_simulate(CUBES_MODERATE, 100, 300);
+// Blasts among 900 cubes; their first ones, since what goes on longer costs less.
+TEST("a body that moved costs less than 27 bits, and tables without knowledge half as much more") {
+    cubes_set set = cubes_simulate(CUBES_HEAVY, 100, 60, 100);
     const double size = mean_size(&set, NULL);
-    assert_true(8.0 * size / changed_per_frame(&set) < 29.0);
+    assert_true(8.0 * size / changed_per_frame(&set) < 27.0);
     static cairn_snapshot_model flat; // a velocity that stays, all decisions even
     for (uint32_t i = 0; i < sizeof flat.likely / sizeof(cairn_probability); ++i) {
         ((cairn_probability *)&flat.likely)[i] = 32768;
     }
-    assert_true(mean_size(&set, &flat) > 2.0 * size);
+    assert_true(mean_size(&set, &flat) > 1.5 * size);
     cubes_free(&set);
 }

@@ -216,7 +216,8 @@ int main(int argc, char **argv) {
     enum { SCENES = sizeof scenes / sizeof scenes[0] };
     cubes_set sets[SCENES];
     for (uint32_t i = 0; i < SCENES; ++i) {
-        sets[i] = cubes_simulate(scenes[i].kind, scenes[i].seed, FRAMES);
+        sets[i] =
+            cubes_simulate(scenes[i].kind, scenes[i].seed, cubes_warm_up(scenes[i].kind), FRAMES);
     }
     static trainer t;
     train(&t, sets, SCENES);
