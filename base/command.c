@@ -205,7 +205,11 @@ static cairn_status check_message(const cairn_command *command) {
     return piece.size == 0 ? CAIRN_INVALID_ARGUMENT : CAIRN_OK;
 }
 
-// The range checks of a kind's two vectors. Players' kinds come before the operator's.
+static bool is_players(uint32_t kind) {
+    return kind <= CAIRN_COMMAND_INPUT || kind > CAIRN_COMMAND_MESSAGE;
+}
+
+// The range checks of a kind's two vectors.
 static const struct {
     cairn_status (*move)(cairn_vec3 move);
     cairn_status (*aim)(cairn_vec3 aim);
@@ -230,13 +234,15 @@ static const struct {
     [CAIRN_COMMAND_JOINT] = {check_position, check_position},
     [CAIRN_COMMAND_SPAWN] = {check_position, check_zero},
     [CAIRN_COMMAND_HOST] = {check_any, check_any},
+    [CAIRN_COMMAND_INPUT_SECOND] = {check_direction, check_direction},
+    [CAIRN_COMMAND_INPUT_THIRD] = {check_direction, check_direction},
 };
 
 cairn_status cairn_command_check(const cairn_command *command) {
     CAIRN_ASSERT(command != NULL);
     if (command->kind < CAIRN_COMMAND_JOIN || command->kind > CAIRN_COMMAND_LAST ||
         command->slot > CAIRN_SLOT_OPERATOR ||
-        (command->slot == CAIRN_SLOT_OPERATOR) != (command->kind > CAIRN_COMMAND_INPUT)) {
+        (command->slot == CAIRN_SLOT_OPERATOR) == is_players(command->kind)) {
         return CAIRN_INVALID_ARGUMENT;
     }
     switch (command->kind) {

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/check.h"
+#include "base/game_input.h"
 #include <cairn/math.h>
 #include <cairn/rules.h>
 
@@ -62,8 +63,13 @@ const char *cairn_rules_refusal(const cairn_rules *rules) {
     if (rules->state_size % 4 != 0 || rules->state_size > CAIRN_RULES_STATE_SIZE_MAX) {
         return "the rules' state_size must be a multiple of 4 and at most 65536";
     }
-    if (rules->input_size != 0 || rules->input_count != 0 || rules->input != NULL) {
-        return "the rules declare an input, which this version of cairn does not have";
+    const char *input = cairn_input_layout_refusal(rules->input, rules->input_count);
+    if (input != NULL) {
+        return input;
+    }
+    if (rules->input_size != 4 * rules->input_count ||
+        (rules->input_count == 0) != (rules->input == NULL)) {
+        return "the rules' input_size must be 4 bytes for each field of `input`";
     }
     if (rules->shared_offset % 4 != 0 || rules->shared_size % 4 != 0 ||
         rules->shared_size > CAIRN_SHARED_SIZE_MAX || rules->shared_offset > rules->state_size ||

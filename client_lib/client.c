@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
+#include "base/game_input.h"
 #include "client_lib/client_parts.h"
 #include "sim/math/float_env.h"
 #include <cairn/token.h>
@@ -311,20 +313,47 @@ static bool all_in_unit_range(const float values[3]) {
     return true;
 }
 
+static bool has_slot(const cairn_client *client) {
+    return cairn_connection_is_open(&client->connection) && client->session.welcomed &&
+           client->session.slot != CAIRN_SLOT_NONE;
+}
+
 bool cairn_client_push_input(cairn_client *client, const cairn_client_input *input) {
     CAIRN_ASSERT(client != NULL && input != NULL);
-    const bool has_slot = cairn_connection_is_open(&client->connection) &&
-                          client->session.welcomed && client->session.slot != CAIRN_SLOT_NONE;
-    if (!has_slot || !all_in_unit_range(input->move) || !all_in_unit_range(input->aim)) {
+    if (!has_slot(client) || client->session.input_field_count > 0 ||
+        !all_in_unit_range(input->move) || !all_in_unit_range(input->aim)) {
         return false;
     }
     // Adding zero turns -0 into 0, because no state of a world may hold -0.
-    client->outbox.inputs.held = (cairn_wire_input){
+    client->outbox.inputs.held[0] = (cairn_wire_input){
         .buttons = input->buttons,
         .move = {input->move[0] + 0.0f, input->move[1] + 0.0f, input->move[2] + 0.0f},
         .aim = {input->aim[0] + 0.0f, input->aim[1] + 0.0f, input->aim[2] + 0.0f},
     };
     return true;
+}
+
+bool cairn_client_push_game_input(cairn_client *client, const void *input, uint32_t size) {
+    CAIRN_ASSERT(client != NULL && (input != NULL || size == 0));
+    const cairn_client_session *session = &client->session;
+    const uint32_t count = session->input_field_count;
+    cairn_command packed[CAIRN_INPUT_COMMANDS_MAX];
+    if (!has_slot(client) || count == 0 || size != 4 * count ||
+        cairn_input_pack(session->input_fields, count, input, packed) != CAIRN_INPUT_TAKEN) {
+        return false;
+    }
+    for (uint32_t i = 0; i < client->outbox.inputs.parts; i++) {
+        client->outbox.inputs.held[i] = (cairn_wire_input){
+            .buttons = packed[i].buttons, .move = packed[i].move, .aim = packed[i].aim};
+    }
+    return true;
+}
+
+uint32_t cairn_client_input_fields(
+    const cairn_client *client, cairn_input_field out[CAIRN_INPUT_FIELDS_MAX]) {
+    CAIRN_ASSERT(client != NULL && out != NULL);
+    memcpy(out, client->session.input_fields, client->session.input_field_count * sizeof *out);
+    return client->session.input_field_count;
 }
 
 const cairn_world *cairn_client_world(const cairn_client *client) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "base/game_input.h"
 #include <cairn/rules_registry.h>
 
 static void fail(cairn_client *client, uint64_t now_ns, const char *text) {
@@ -52,6 +53,12 @@ static void take_welcome(cairn_client *client, uint64_t now_ns, const cairn_welc
     session->rights = welcome->rights;
     session->tick_rate_hz = welcome->tick_rate_hz;
     session->welcome_tick = welcome->tick;
+    session->input_field_count = welcome->input_field_count;
+    for (uint32_t i = 0; i < welcome->input_field_count; i++) {
+        session->input_fields[i] = welcome->input_fields[i];
+    }
+    client->outbox.inputs.parts =
+        cairn_input_parts(session->input_fields, session->input_field_count);
     if (welcome->mode != cairn_client_mode_asked(client)) {
         set_mode_text(client, welcome->reason_text);
     }
@@ -193,7 +200,8 @@ void cairn_client_clear_world(cairn_client *client) {
     cairn_predict_clear(&client->predict);
     client->timing.newest_tick = 0;
     cairn_client_outbox *outbox = &client->outbox;
-    cairn_inputs_start(&outbox->inputs, client->config.input_redundancy_ticks);
+    cairn_inputs_start(&outbox->inputs, client->config.input_redundancy_ticks,
+        cairn_input_parts(client->session.input_fields, client->session.input_field_count));
     outbox->input_due = false;
     outbox->snapshot_acknowledged = 0;
     outbox->root_report_due = false;

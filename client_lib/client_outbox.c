@@ -102,9 +102,10 @@ static void send_inputs(cairn_client *client, uint64_t now_ns) {
             .shown_span = shown->span <= CAIRN_SHOWN_SPAN_MAX ? shown->span : 0,
             .shown_share = shown->share,
             .inputs = inputs,
-            .input_count = count},
+            .input_count = count,
+            .extra_parts = outbox->inputs.parts - 1},
     };
-    outbox->inputs_sent += count;
+    outbox->inputs_sent += count / outbox->inputs.parts;
     outbox->input_sent_ns = now_ns;
     outbox->input_due = false;
     cairn_connection_send_unreliable(&client->connection, &message);

@@ -49,6 +49,8 @@ typedef struct cairn_client_session {
     uint32_t slot;                           // CAIRN_SLOT_NONE: none
     uint32_t rights;
     uint32_t tick_rate_hz;
+    cairn_input_field input_fields[CAIRN_INPUT_FIELDS_MAX]; // of the rules' declared input
+    uint32_t input_field_count;                             // 0: the default layout
     uint64_t welcome_tick; // when WELCOME, or the event of this world epoch, was written
     uint32_t world_epoch;
     bool paused;    // the room

@@ -29,6 +29,15 @@ static bool check_versions(const cairn_chunk_start *start, const cairn_rules *ru
             start->rules_version, start->rules_name, version);
         return false;
     }
+    const uint64_t digest = cairn_rules_digest(rules);
+    if (start->rules_digest != 0 && start->rules_digest != digest) {
+        snprintf(error, CAIRN_RECORDING_ERROR_SIZE,
+            "it was recorded with other sources of the rules %.31s, of the same version %u: their "
+            "digest is %016llx, and %016llx in this program",
+            start->rules_name, version, (unsigned long long)start->rules_digest,
+            (unsigned long long)digest);
+        return false;
+    }
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "recording/chain.h"
 #include "recording/file.h"
 #include "schema/codec.h"
+#include <cairn/rules_registry.h>
 #include <cairn/version.h>
 
 // cairn_recorder_keyframe_due.
@@ -166,6 +167,7 @@ bool cairn_recorder_start(cairn_recorder *recorder, const cairn_world *world) {
         .kind = CAIRN_CHUNK_START,
         .start = {.sim_version = CAIRN_SIM_VERSION,
             .rules_version = rules == NULL ? 0 : rules->version,
+            .rules_digest = cairn_rules_digest(rules),
             .rules_name = rules == NULL ? "" : rules->name,
             .scene_name = recorder->config.scene_name,
             .build = cairn_build_text(),

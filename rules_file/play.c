@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "base/game_input.h"
+
 #define PLAYERS 3
 
 // In [-1, 1); the same for eight ticks.
@@ -20,6 +22,15 @@ static cairn_command input_of(uint64_t seed, uint64_t tick, uint32_t slot) {
         .aim = {axis(seed, tick, slot, 3), 0.1f, axis(seed, tick, slot, 4)}};
 }
 
+// Of the declared layout; the same for four ticks.
+static uint32_t declared_input_of(
+    const cairn_rules *rules, uint64_t seed, uint64_t tick, uint32_t slot, cairn_command *out) {
+    uint32_t input[CAIRN_INPUT_FIELDS_MAX];
+    cairn_random random = cairn_random_of(cairn_random_at(seed, tick / 4, slot, 12));
+    cairn_input_draw(rules->input, rules->input_count, &random, input);
+    return cairn_commands_of_input(rules, slot, (uint32_t)tick, input, out);
+}
+
 uint32_t cairn_rules_play(const cairn_rules *rules, uint64_t seed, uint64_t tick, uint64_t ticks,
     cairn_command commands[CAIRN_RULES_PLAY_MAX]) {
     uint32_t count = 0;
@@ -30,7 +41,11 @@ uint32_t cairn_rules_play(const cairn_rules *rules, uint64_t seed, uint64_t tick
             commands[count++] = (cairn_command){
                 .kind = tick == joins ? CAIRN_COMMAND_JOIN : CAIRN_COMMAND_LEAVE, .slot = slot};
         } else if (tick > joins && tick < leaves) {
-            commands[count++] = input_of(seed, tick, slot);
+            if (rules->input_count > 0) {
+                count += declared_input_of(rules, seed, tick, slot, &commands[count]);
+            } else {
+                commands[count++] = input_of(seed, tick, slot);
+            }
         }
     }
     if (rules->host != NULL && tick % 16 == 15) {

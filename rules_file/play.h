@@ -7,7 +7,7 @@
 
 #include <cairn/rules.h>
 
-#define CAIRN_RULES_PLAY_MAX (4 + CAIRN_MESSAGE_COMMANDS_MAX)
+#define CAIRN_RULES_PLAY_MAX (3 * CAIRN_INPUT_COMMANDS_MAX + 1 + CAIRN_MESSAGE_COMMANDS_MAX)
 
 // The sorted commands of a tick of a game of `ticks`: three players join one after the other, press
 // at random and leave near the end; the host and the players speak now and then if the rules

@@ -90,6 +90,7 @@
     X(NUMBER, SENT_AT_US, sent_at_us)                                                              \
     X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
     X(VECTOR, INPUTS, inputs, input_count, Input)                                                  \
+    X(NUMBER, EXTRA_PARTS, extra_parts)                                                            \
     X(NUMBER, SHOWN_TICK, shown_tick)                                                              \
     X(NUMBER, SHOWN_SPAN, shown_span)                                                              \
     X(NUMBER, SHOWN_SHARE, shown_share)
@@ -119,7 +120,8 @@
     X(TEXT, ROOM, room)                                                                            \
     X(NUMBER, RIGHTS, rights)                                                                      \
     X(NUMBER, WAIT_MS, wait_ms)                                                                    \
-    X(TEXT, REASON_TEXT, reason_text)
+    X(TEXT, REASON_TEXT, reason_text)                                                              \
+    X(VECTOR, INPUT_FIELDS, input_fields, input_field_count, InputField)
 
 #define MEMBERS_refused(X)                                                                         \
     X(NUMBER, REASON, reason)                                                                      \
@@ -210,6 +212,7 @@
 #define MEMBERS_chunk_start(X)                                                                     \
     X(NUMBER, SIM_VERSION, sim_version)                                                            \
     X(NUMBER, RULES_VERSION, rules_version)                                                        \
+    X(NUMBER, RULES_DIGEST, rules_digest)                                                          \
     X(TEXT, RULES_NAME, rules_name)                                                                \
     X(TEXT, SCENE_NAME, scene_name)                                                                \
     X(TEXT, BUILD, build)                                                                          \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/game_input.h"
 #include "schema/codec_tables.h"
 #include "schema/control_tables.h"
 #include "schema/game_items.h"
@@ -132,8 +133,13 @@ static void check_input(checker *c, const cairn_input_message *message) {
         message->shown_share >= 0.0f && message->shown_share <= 1.0f &&
             message->shown_span <= CAIRN_SHOWN_SPAN_MAX,
         CAIRN_DECODE_OUT_OF_RANGE);
-    for (uint32_t i = 1; i < count; ++i) {
-        require(c, inputs[i - 1].tick < inputs[i].tick, CAIRN_DECODE_ORDER);
+    require(c, message->extra_parts < CAIRN_INPUT_COMMANDS_MAX, CAIRN_DECODE_OUT_OF_RANGE);
+    const uint32_t parts = 1 + message->extra_parts % CAIRN_INPUT_COMMANDS_MAX;
+    require(c, count % parts == 0, CAIRN_DECODE_OUT_OF_RANGE);
+    for (uint32_t i = 1; c->refusal == CAIRN_DECODE_OK && i < count; ++i) {
+        const cairn_wire_input *before = &inputs[i - 1];
+        const bool same = before->tick == inputs[i].tick && before->sequence == inputs[i].sequence;
+        require(c, i % parts == 0 ? before->tick < inputs[i].tick : same, CAIRN_DECODE_ORDER);
     }
 }
 
@@ -243,6 +249,14 @@ static void check_welcome(checker *c, const cairn_welcome *welcome) {
             welcome->tick_rate_hz <= CAIRN_TICK_RATE_HZ_MAX && welcome->snapshot_rate_hz >= 1 &&
             welcome->snapshot_rate_hz <= welcome->tick_rate_hz &&
             welcome->mode < CAIRN_MODE_COUNT && welcome->rights <= CAIRN_RIGHT_OPERATOR,
+        CAIRN_DECODE_OUT_OF_RANGE);
+    const uint32_t fields =
+        check_vector(c, welcome->input_fields, welcome->input_field_count, CAIRN_INPUT_FIELDS_MAX);
+    for (uint32_t i = 0; i < fields; ++i) {
+        const cairn_input_field *field = &welcome->input_fields[i];
+        require(c, FINITE(field->lower) && FINITE(field->upper), CAIRN_DECODE_NON_FINITE);
+    }
+    require(c, cairn_input_layout_refusal(welcome->input_fields, fields) == NULL,
         CAIRN_DECODE_OUT_OF_RANGE);
 }
 

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include <cairn/control.h>
+#include <cairn/rules.h>
 #include <cairn/types.h>
 #include <cairn/version.h>
 
@@ -65,7 +66,7 @@ static inline bool cairn_mode_simulates(uint32_t mode) {
 
 // Structs that travel in vectors. Little-endian on the wire; no padding.
 
-// One player's input for one tick.
+// One player's input for one tick, or a part of it (cairn_input_message.extra_parts).
 typedef struct cairn_wire_input {
     uint64_t tick;
     uint32_t sequence;
@@ -75,7 +76,8 @@ typedef struct cairn_wire_input {
 } cairn_wire_input;
 _Static_assert(sizeof(cairn_wire_input) == 40, "wire layout");
 
-// The command that a player's input becomes in the player's slot.
+// The command that a part of a player's input becomes in the player's slot; its kind is of the
+// first part.
 static inline cairn_command cairn_command_of_input(const cairn_wire_input *input, uint32_t slot) {
     cairn_command command;
     command.kind = CAIRN_COMMAND_INPUT;
@@ -165,6 +167,9 @@ typedef struct cairn_input_message {
     // World epoch: how many CAIRN_EVENT_REPLACED the client has received. It keeps ticks of two
     // worlds apart for any order of arrival.
     uint32_t world_epoch;
+    // Structs of `inputs` for each input after its first, of the same tick and sequence; below
+    // CAIRN_INPUT_COMMANDS_MAX.
+    uint32_t extra_parts;
 } cairn_input_message;
 #define CAIRN_INPUTS_PER_MESSAGE_MAX 64
 #define CAIRN_SHOWN_SPAN_MAX 1024
@@ -205,7 +210,9 @@ typedef struct cairn_welcome {
     const char *room;
     uint32_t rights;  // CAIRN_RIGHT_OPERATOR
     uint32_t wait_ms; // how long the room waits for inputs of clients that simulate; 0: never
-    const char *reason_text; // why the mode granted is not the one requested; ""
+    const char *reason_text;               // why the mode granted is not the one requested; ""
+    const cairn_input_field *input_fields; // of the input that the rules declare
+    uint32_t input_field_count;            // 0: the default layout
 } cairn_welcome;
 #define CAIRN_RIGHT_OPERATOR 1u
 

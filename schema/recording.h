@@ -29,6 +29,7 @@ typedef enum cairn_chunk_kind {
 typedef struct cairn_chunk_start {
     uint32_t sim_version;
     uint32_t rules_version;
+    uint64_t rules_digest; // cairn_rules_digest; 0: unknown, not compared
     const char *rules_name;
     const char *scene_name;
     const char *build;    // compiler and target, for people

@@ -14,11 +14,13 @@ _Static_assert(CAIRN_NETCODE_DROP_COUNT <= CAIRN_SERVER_NETCODE_DROPS_MAX, "ever
 _Static_assert((int)CAIRN_LINK_DROP_COUNT <= CAIRN_SERVER_LINK_DROPS_MAX, "every reason fits");
 _Static_assert((int)CAIRN_DECODE_REFUSAL_COUNT <= CAIRN_SERVER_DECODE_DROPS_MAX, "all fit");
 _Static_assert((int)CAIRN_NETCODE_DROP_COUNT + (int)CAIRN_LINK_DROP_COUNT +
-                       (int)CAIRN_DECODE_REFUSAL_COUNT + (int)CAIRN_GAME_REFUSAL_COUNT <=
+                       (int)CAIRN_DECODE_REFUSAL_COUNT + (int)CAIRN_GAME_REFUSAL_COUNT +
+                       (int)CAIRN_INPUT_REFUSAL_COUNT <=
                    CAIRN_SERVER_DROPS_MAX,
     "all fit");
 _Static_assert((int)CAIRN_CONTROL_REFUSAL_COUNT <= CAIRN_SERVER_CONTROL_REFUSALS_MAX, "all fit");
 _Static_assert((int)CAIRN_GAME_REFUSAL_COUNT <= CAIRN_SERVER_GAME_REFUSALS_MAX, "all fit");
+_Static_assert((int)CAIRN_INPUT_REFUSAL_COUNT <= CAIRN_SERVER_INPUT_REFUSALS_MAX, "all fit");
 _Static_assert((int)CAIRN_RESYNC_VERDICT_COUNT <= CAIRN_SERVER_RESYNC_VERDICTS_MAX, "all fit");
 
 const char *cairn_game_refusal_text(cairn_game_refusal refusal) {
@@ -180,6 +182,10 @@ uint32_t cairn_server_drops_read(
     for (uint32_t i = 1; i < CAIRN_GAME_REFUSAL_COUNT; ++i) {
         add_drop(out, &count, "game", cairn_game_refusal_text((cairn_game_refusal)i),
             statistics->total.game_messages_refused[i]);
+    }
+    for (uint32_t i = 1; i < CAIRN_INPUT_REFUSAL_COUNT; ++i) {
+        add_drop(out, &count, "input", cairn_input_refusal_text((cairn_input_refusal)i),
+            statistics->total.inputs_not_of_layout[i]);
     }
     return count;
 }

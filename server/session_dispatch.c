@@ -112,6 +112,7 @@ static cairn_session_state refuse(
 
 static void send_welcome(const dispatch *d, const char *text) {
     const cairn_room *room = d->session->room;
+    const cairn_rules *rules = cairn_world_settings(room->world)->rules;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_WELCOME,
         .welcome = {.tick = room->scheduler.tick,
@@ -122,7 +123,9 @@ static void send_welcome(const dispatch *d, const char *text) {
             .sim_version = CAIRN_SIM_VERSION,
             .rules_version = cairn_room_rules_version(room),
             .rules_name = cairn_room_rules_name(room),
-            .rules_digest = cairn_rules_digest(cairn_world_settings(room->world)->rules),
+            .rules_digest = cairn_rules_digest(rules),
+            .input_fields = rules == NULL ? NULL : rules->input,
+            .input_field_count = rules == NULL ? 0 : rules->input_count,
             .scene_name = room->scene_name,
             .scene_digest = room->start_root,
             .room = room->name,
@@ -193,7 +196,7 @@ static void leave_room(const dispatch *d) {
     if (session->slot != CAIRN_SLOT_NONE) {
         cairn_inbox_leave(room->inbox, session->slot);
         room->left_clients[session->slot] = session->client_id;
-        room->left_slots |= UINT64_C(1) << session->slot;
+        cairn_slot_set_put(&room->left_slots, session->slot, true);
         room->statistics.leaves += 1;
         session->slot = CAIRN_SLOT_NONE;
     }
@@ -216,7 +219,7 @@ static const char *mode_text(uint32_t mode) {
 // free one.
 static uint32_t join_slot(cairn_room *room, uint64_t client_id) {
     for (uint32_t slot = 0; slot < room->settings.players_max; ++slot) {
-        if ((room->left_slots >> slot & 1) != 0 && room->left_clients[slot] == client_id &&
+        if (cairn_slot_set_has(&room->left_slots, slot) && room->left_clients[slot] == client_id &&
             cairn_inbox_join_at(room->inbox, slot)) {
             return slot;
         }
@@ -266,7 +269,7 @@ static cairn_session_state on_hello(const dispatch *d) {
             leave_room(d);
             return refuse(d, CAIRN_REFUSAL_ROOM_FULL, "all player slots of the room are taken");
         }
-        room->left_slots &= ~(UINT64_C(1) << slot);
+        cairn_slot_set_put(&room->left_slots, slot, false);
         session->slot = slot;
         cairn_input_wait_reset_slot(room, slot);
         room->statistics.joins += 1;
@@ -306,9 +309,10 @@ static cairn_session_state on_input(const dispatch *d) {
     if (session->slot == CAIRN_SLOT_NONE) {
         return input->input_count == 0 ? session->state : on_violation(d);
     }
-    for (uint32_t i = 0; i < input->input_count; ++i) {
+    const uint32_t parts = 1 + input->extra_parts;
+    for (uint32_t i = 0; i + parts <= input->input_count; i += parts) {
         cairn_input_timing_take(&session->input_timing, session->room, session->slot,
-            &input->inputs[i], d->server->context.now_ns);
+            &input->inputs[i], parts, d->server->context.now_ns);
     }
     return session->state;
 }

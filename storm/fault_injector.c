@@ -2,6 +2,7 @@
 #include "storm/state.h"
 
 #include "base/assert.h"
+#include "base/game_input.h"
 
 static const uint64_t ms_ns = 1000000;
 // The smallest MTU of IPv6 without the headers of IPv6 and UDP.
@@ -283,7 +284,23 @@ static void exhaust_memory(cairn_storm *s) {
     }
 }
 
+// A valid input of the layout that the rules declare.
+static void push_game_input(cairn_storm *s, uint32_t i) {
+    const cairn_rules *rules = s->config.rules;
+    uint32_t words[CAIRN_INPUT_FIELDS_MAX];
+    cairn_random random = cairn_random_of(cairn_storm_below(s, UINT64_MAX));
+    cairn_input_draw(rules->input, rules->input_count, &random, words);
+    if (s->config.on_game_input != NULL) {
+        s->config.on_game_input(s->config.user, s, i, words);
+    }
+    cairn_client_push_game_input(s->system.clients[i].client, words, rules->input_size);
+}
+
 static void push_input(cairn_storm *s, uint32_t i) {
+    if (s->config.rules != NULL && s->config.rules->input_count > 0) {
+        push_game_input(s, i);
+        return;
+    }
     cairn_client_input input = {.buttons = (uint32_t)cairn_storm_below(s, 16)};
     for (uint32_t axis = 0; axis < 3; axis++) {
         input.move[axis] = (float)cairn_storm_below(s, 201) / 100.0f - 1.0f;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/game_input.h"
 #include "client_lib/client_probe.h"
 
 // The prediction window, and how long the server repeats the last input of a silent player, ticks.
@@ -26,17 +27,26 @@ static bool same_input(const cairn_command *a, const cairn_command *b) {
            memcmp(&a->aim, &b->aim, sizeof a->aim) == 0;
 }
 
-// Whether the slot's input in `tick` repeats the two before it, so that predicting it was right.
-static bool input_repeats(const cairn_command_log *log, uint64_t tick, uint32_t slot) {
+static bool part_repeats(
+    const cairn_command_log *log, uint64_t tick, uint32_t slot, cairn_command_kind kind) {
     const cairn_command *c[3];
     for (uint32_t i = 0; i < 3; i++) {
-        c[i] = find_command(log, tick - i, slot, CAIRN_COMMAND_INPUT);
+        c[i] = find_command(log, tick - i, slot, kind);
         if (c[i] == NULL) {
-            return false;
+            return kind != CAIRN_COMMAND_INPUT; // the input has no such part
         }
     }
     return same_input(c[0], c[1]) && same_input(c[1], c[2]) &&
            c[0]->sequence - c[1]->sequence == c[1]->sequence - c[2]->sequence;
+}
+
+// Whether the slot's input in `tick` repeats the two before it, so that predicting it was right.
+static bool input_repeats(const cairn_command_log *log, uint64_t tick, uint32_t slot) {
+    bool repeats = true;
+    for (uint32_t part = 0; part < CAIRN_INPUT_COMMANDS_MAX; part++) {
+        repeats = repeats && part_repeats(log, tick, slot, cairn_input_part_kind(part));
+    }
+    return repeats;
 }
 
 // A prediction may be as old as the prediction window: the inputs known at that time count.

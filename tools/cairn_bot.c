@@ -11,6 +11,7 @@
 #include <cairn/client.h>
 #include <cairn/client_uv.h>
 
+#include "base/game_input.h"
 #include "base/limits.h"
 #include "base/random.h"
 #include "client_lib/client_probe.h"
@@ -95,6 +96,17 @@ static void plan_walk(bot *b) {
     double angle = 6.2831853 * (double)cairn_random_unit(&b->random);
     b->input.move[0] = (float)cos(angle);
     b->input.move[2] = (float)sin(angle);
+}
+
+// Inputs of the layout that the room's rules declare: random ones, held for half a second.
+static void play_declared(
+    bot *b, uint64_t now_ns, const cairn_input_field *fields, uint32_t count) {
+    if (b->plan != PLAN_NONE && now_ns >= b->next_plan_ns) {
+        uint32_t input[CAIRN_INPUT_FIELDS_MAX];
+        b->next_plan_ns = now_ns + 500000000;
+        cairn_input_draw(fields, count, &b->random, input);
+        cairn_client_push_game_input(b->client, input, 4 * count);
+    }
 }
 
 static void plan_next(bot *b, uint64_t now_ns) {
@@ -282,8 +294,14 @@ static void damage_own_world(bot *b, uint64_t now_ns) {
 
 static void run_frame(bot *b, uint64_t now_ns) {
     b->played |= cairn_client_state_read(b->client) == CAIRN_CLIENT_PLAYING;
-    plan_next(b, now_ns);
-    cairn_client_push_input(b->client, &b->input); // refused without a slot, as it should be
+    cairn_input_field fields[CAIRN_INPUT_FIELDS_MAX];
+    const uint32_t field_count = cairn_client_input_fields(b->client, fields);
+    if (field_count > 0) {
+        play_declared(b, now_ns, fields, field_count);
+    } else {
+        plan_next(b, now_ns);
+        cairn_client_push_input(b->client, &b->input); // refused without a slot, as it should be
+    }
     cairn_client_sample sample;
     if (cairn_client_sample_world(b->client, now_ns, b->bodies, b->config.bodies_max, &sample)) {
         b->sample = sample;

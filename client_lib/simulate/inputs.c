@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "client_lib/simulate/inputs.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 
-void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy) {
+void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy, uint32_t parts) {
     CAIRN_ASSERT(redundancy < CAIRN_INPUTS_HELD_MAX);
-    *inputs = (cairn_inputs){.redundancy = redundancy};
+    CAIRN_ASSERT(parts >= 1 && parts <= CAIRN_INPUT_COMMANDS_MAX);
+    *inputs = (cairn_inputs){.redundancy = redundancy, .parts = parts};
 }
 
 uint32_t cairn_inputs_make(cairn_inputs *inputs, uint64_t tick) {
@@ -19,10 +22,13 @@ uint32_t cairn_inputs_make(cairn_inputs *inputs, uint64_t tick) {
     }
     uint32_t made = 0;
     for (; inputs->next_tick <= tick; inputs->next_tick++) {
-        cairn_wire_input *input = &inputs->ring[inputs->next_tick % CAIRN_INPUTS_HELD_MAX];
-        *input = inputs->held;
-        input->tick = inputs->next_tick;
-        input->sequence = inputs->next_sequence++;
+        cairn_wire_input *input = inputs->ring[inputs->next_tick % CAIRN_INPUTS_HELD_MAX];
+        for (uint32_t i = 0; i < inputs->parts; i++) {
+            input[i] = inputs->held[i];
+            input[i].tick = inputs->next_tick;
+            input[i].sequence = inputs->next_sequence;
+        }
+        inputs->next_sequence++;
         inputs->count += inputs->count < CAIRN_INPUTS_HELD_MAX ? 1 : 0;
         made++;
     }
@@ -40,15 +46,19 @@ void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick) {
 uint32_t cairn_inputs_collect(
     const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]) {
     CAIRN_ASSERT(inputs->count <= CAIRN_INPUTS_HELD_MAX);
-    uint32_t wanted = inputs->redundancy + 1;
-    uint32_t count = inputs->count < wanted ? inputs->count : wanted;
+    const uint32_t parts = inputs->parts;
+    const uint32_t room = CAIRN_INPUTS_PER_MESSAGE_MAX / parts;
+    const uint32_t wanted = inputs->redundancy < room ? inputs->redundancy + 1 : room;
+    const uint32_t count = inputs->count < wanted ? inputs->count : wanted;
     for (uint32_t i = 0; i < count; i++) {
-        out[i] = inputs->ring[(inputs->next_tick - count + i) % CAIRN_INPUTS_HELD_MAX];
+        const uint64_t tick = inputs->next_tick - count + i;
+        memcpy(out + (size_t)i * parts, inputs->ring[tick % CAIRN_INPUTS_HELD_MAX],
+            parts * sizeof *out);
     }
-    return count;
+    return count * parts;
 }
 
-bool cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick, cairn_wire_input *out) {
-    *out = inputs->ring[tick % CAIRN_INPUTS_HELD_MAX];
-    return inputs->made > 0 && tick < inputs->next_tick && out->tick == tick;
+const cairn_wire_input *cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick) {
+    const cairn_wire_input *input = inputs->ring[tick % CAIRN_INPUTS_HELD_MAX];
+    return inputs->made > 0 && tick < inputs->next_tick && input->tick == tick ? input : NULL;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The player's inputs: one for each tick, kept until the server acknowledges it and repeated in
-// every message, so that a lost datagram costs nothing.
+// The player's inputs: one for each tick, of one to three parts (cairn_input_message.extra_parts),
+// kept until the server acknowledges it and repeated in every message, so that a lost datagram
+// costs nothing.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,8 +13,10 @@
 #define CAIRN_INPUTS_HELD_MAX CAIRN_INPUTS_PER_MESSAGE_MAX
 
 typedef struct cairn_inputs {
-    cairn_wire_input ring[CAIRN_INPUTS_HELD_MAX]; // by tick modulo size
-    cairn_wire_input held;  // what the player holds now; tick and sequence unused
+    uint32_t parts;                                                         // of an input
+    cairn_wire_input ring[CAIRN_INPUTS_HELD_MAX][CAIRN_INPUT_COMMANDS_MAX]; // by tick modulo size
+    // What the player holds now; tick and sequence unused.
+    cairn_wire_input held[CAIRN_INPUT_COMMANDS_MAX];
     uint64_t next_tick;     // the next to be made; [next_tick - count, next_tick) are held
     uint32_t count;         // held in the ring
     uint32_t redundancy;    // past inputs repeated beside the newest
@@ -23,17 +26,18 @@ typedef struct cairn_inputs {
     uint64_t skipped;       // ticks passed over because too many were due at once
 } cairn_inputs;
 
-// `redundancy` is at most CAIRN_INPUTS_HELD_MAX - 1 (asserted).
-void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy);
+// `redundancy` is at most CAIRN_INPUTS_HELD_MAX - 1, `parts` 1 to CAIRN_INPUT_COMMANDS_MAX
+// (asserted).
+void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy, uint32_t parts);
 // Makes inputs up to and including `tick` from what is held now; returns how many. The first call
 // makes one. If more are due than a message carries the oldest are skipped. If `tick` is far in the
 // past (the clock moved back) inputs start again there.
 uint32_t cairn_inputs_make(cairn_inputs *inputs, uint64_t tick);
 // The server has taken, or will never take, the inputs up to `tick`.
 void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick);
-// The inputs of the next message: the newest and at most `redundancy` before it, oldest first,
-// without acknowledged ones. Returns how many.
+// The inputs of the next message: the newest and at most `redundancy` before it, as many as fit,
+// oldest first, without acknowledged ones. Returns how many parts in all.
 uint32_t cairn_inputs_collect(
     const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]);
-// The input made for `tick`; false: none was made, or it is no longer held.
-bool cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick, cairn_wire_input *out);
+// The parts of the input made for `tick`; NULL: none was made, or it is no longer held.
+const cairn_wire_input *cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick);

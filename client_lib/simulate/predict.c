@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/game_input.h"
 
 // Snapshots of the last steps: two to interpolate between, two more so that the pictures before and
 // after a rollback have a tick in common.
@@ -52,9 +53,10 @@ cairn_status cairn_predict_load(cairn_predict *predict, const cairn_inputs *inpu
     destroy_pictures(predict);
     predict->inputs = inputs;
     predict->slot = slot;
-    cairn_input_prediction_start(&predict->input_prediction, timeline->first, hold_ticks);
+    cairn_input_prediction_start(&predict->input_prediction, timeline->first, hold_ticks,
+        cairn_input_parts_of(cairn_world_settings(timeline->world)->rules));
     if (joined && slot < CAIRN_SLOTS_MAX) {
-        predict->input_prediction.slots[slot].joined = true;
+        cairn_input_prediction_join(&predict->input_prediction, slot);
     }
     // Ticks that were confirmed before the state was complete.
     for (uint64_t tick = timeline->first; tick < timeline->confirmed_end; tick++) {
@@ -149,27 +151,30 @@ static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
 
 // The own input that the server will confirm: the one that was sent for the tick, or, if none was,
 // what the server substitutes.
-static bool own_input(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
-    cairn_wire_input input;
-    CAIRN_ASSERT(predict->slot < CAIRN_SLOTS_MAX && predict->inputs != NULL);
-    if (!predict->input_prediction.slots[predict->slot].joined) {
-        return false;
+static uint32_t own_input(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
+    const cairn_input_prediction *prediction = &predict->input_prediction;
+    const cairn_wire_input *input = cairn_inputs_read(predict->inputs, tick);
+    CAIRN_ASSERT(predict->slot < CAIRN_SLOTS_MAX);
+    if (input == NULL || predict->inputs->parts != prediction->parts) {
+        return cairn_input_prediction_substitute(prediction, predict->slot, tick, out);
     }
-    if (cairn_inputs_read(predict->inputs, tick, &input)) {
-        *out = cairn_command_of_input(&input, predict->slot);
-        return cairn_command_check(out) == CAIRN_OK;
+    bool valid = true;
+    for (uint32_t i = 0; i < prediction->parts; i++) {
+        out[i] = cairn_command_of_input(&input[i], predict->slot);
+        out[i].kind = cairn_input_part_kind(i);
+        valid = valid && cairn_command_check(&out[i]) == CAIRN_OK;
     }
-    return cairn_input_prediction_substitute(&predict->input_prediction, predict->slot, tick, out);
+    return valid ? prediction->parts : 0;
 }
 
 static uint32_t predict_tick(const cairn_predict *predict, uint64_t tick, cairn_command *out) {
+    const cairn_input_prediction *prediction = &predict->input_prediction;
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; slot++) {
-        const bool has_input = slot == predict->slot
-                                   ? own_input(predict, tick, &out[count])
-                                   : cairn_input_prediction_predict(
-                                         &predict->input_prediction, slot, tick, &out[count]);
-        count += has_input ? 1 : 0;
+    for (uint32_t slot = cairn_slot_set_next(&prediction->joined, 0); slot < CAIRN_SLOTS_MAX;
+         slot = cairn_slot_set_next(&prediction->joined, slot + 1)) {
+        count += slot == predict->slot
+                     ? own_input(predict, tick, &out[count])
+                     : cairn_input_prediction_predict(prediction, slot, tick, &out[count]);
     }
     return count;
 }
@@ -182,7 +187,7 @@ static void predict_up_to(cairn_predict *predict, uint64_t wanted) {
     uint64_t tick = predict->predictions_stale ? timeline->confirmed_end : timeline->end;
     predict->predictions_stale = false;
     for (; tick < end; tick++) {
-        cairn_command commands[CAIRN_SLOTS_MAX];
+        cairn_command commands[CAIRN_SLOTS_MAX * CAIRN_INPUT_COMMANDS_MAX];
         const uint32_t count = predict_tick(predict, tick, commands);
         const uint64_t head_tick = timeline->head_tick;
         const uint32_t predicted_count =

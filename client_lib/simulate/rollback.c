@@ -4,20 +4,29 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/game_input.h"
 #include "schema/messages.h"
 
-static const cairn_command *find_input(
-    const cairn_command *commands, uint32_t count, uint32_t slot) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (commands[i].kind == CAIRN_COMMAND_INPUT && commands[i].slot == slot) {
-            return &commands[i];
+// The commands of one slot's input, which are next to each other; none if `count` is 0.
+typedef struct input_commands {
+    const cairn_command *first;
+    uint32_t count;
+} input_commands;
+
+static input_commands find_input(const cairn_command *commands, uint32_t count, uint32_t slot) {
+    input_commands input = {.first = commands};
+    for (uint32_t i = 0; i < count && commands[i].slot <= slot; i++) {
+        if (commands[i].slot == slot && cairn_command_is_input(&commands[i])) {
+            input.first = input.count == 0 ? &commands[i] : input.first;
+            input.count++;
         }
     }
-    return NULL;
+    return input;
 }
 
-static bool equal_inputs(const cairn_command *a, const cairn_command *b) {
-    return a == b || (a != NULL && b != NULL && memcmp(a, b, sizeof *a) == 0);
+static bool equal_inputs(input_commands a, input_commands b) {
+    return a.count == b.count &&
+           (a.count == 0 || memcmp(a.first, b.first, a.count * sizeof *a.first) == 0);
 }
 
 cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_prediction *prediction,
@@ -30,22 +39,22 @@ cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_pre
         }
     }
     for (uint32_t i = 0; i < confirmed_count; i++) {
-        if (confirmed[i].kind != CAIRN_COMMAND_INPUT) {
+        if (!cairn_command_is_input(&confirmed[i])) {
             return (cairn_rollback_attribution){CAIRN_ROLLBACK_JOIN_LEAVE, confirmed[i].slot};
         }
     }
     for (uint32_t i = 0; i <= CAIRN_SLOTS_MAX; i++) {
         const uint32_t slot = i == 0 ? own : i - 1;
-        const cairn_command *input = find_input(confirmed, confirmed_count, slot);
+        const input_commands input = find_input(confirmed, confirmed_count, slot);
         if (slot >= CAIRN_SLOTS_MAX ||
             equal_inputs(find_input(predicted, predicted_count, slot), input)) {
             continue;
         }
         // Whether the server substituted the input because none had arrived.
-        cairn_command substitute;
-        const bool substitutes =
-            cairn_input_prediction_substitute(prediction, slot, tick, &substitute);
-        if (!equal_inputs(input, substitutes ? &substitute : NULL)) {
+        cairn_command substitute[CAIRN_INPUT_COMMANDS_MAX];
+        const uint32_t parts =
+            cairn_input_prediction_substitute(prediction, slot, tick, substitute);
+        if (!equal_inputs(input, (input_commands){substitute, parts})) {
             return (cairn_rollback_attribution){CAIRN_ROLLBACK_WRONG_PREDICTION, slot};
         }
         return (cairn_rollback_attribution){

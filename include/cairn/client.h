@@ -204,8 +204,18 @@ typedef struct cairn_client_input {
 
 // Sets the player's input from now on, until the next call. It is copied, sent once per tick and
 // repeated until the server acknowledges it. False, and nothing changes: a value is not finite or
-// out of range, or the client has no slot (yet).
+// out of range, the client has no slot (yet), or the rules of the room declare an input of their
+// own.
 bool cairn_client_push_input(cairn_client *client, const cairn_client_input *input);
+// The same if the rules declare an input (cairn_rules.input): a struct of `size` bytes, 4 for each
+// field. The server tells every client the layout, so a client without the rules can play as well.
+// False, and nothing changes: the size is another one, a field is out of its bounds, or the client
+// has no slot (yet).
+bool cairn_client_push_game_input(cairn_client *client, const void *input, uint32_t size);
+// The fields that the room's rules declare: writes them and returns how many; 0: the default layout
+// of cairn_client_input, or the server has not answered yet.
+uint32_t cairn_client_input_fields(
+    const cairn_client *client, cairn_input_field out[CAIRN_INPUT_FIELDS_MAX]);
 
 typedef struct cairn_client_body {
     cairn_body_id id;

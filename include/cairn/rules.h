@@ -16,21 +16,17 @@ extern "C" {
 // every type and function that rules use.
 #define CAIRN_RULES_ABI 1u
 
-// A field of a declared input. The input is `input_size` bytes of 32-bit fields; each field is
-// rounded as declared before it is used anywhere, so that the player's own prediction and the
-// server use the same value.
-typedef enum cairn_input_kind {
-    CAIRN_INPUT_BITS = 1, // uint32_t; its lowest `bits`, 1 to 32
-    CAIRN_INPUT_FLOAT =
-        2, // float; the nearest of 2^bits - 1 values from lower to upper, 2 to 24 bits
-} cairn_input_kind;
-
-typedef struct cairn_input_field {
-    uint32_t kind; // cairn_input_kind
-    uint32_t bits; // on the wire
-    float lower;   // of CAIRN_INPUT_FLOAT
-    float upper;
-} cairn_input_field;
+// Why an input is not one of a layout.
+typedef enum cairn_input_refusal {
+    CAIRN_INPUT_TAKEN = 0,
+    CAIRN_INPUT_REFUSED_PARTS,  // of another layout: more or fewer commands
+    CAIRN_INPUT_REFUSED_NUMBER, // numbers that do not hold packed bits
+    CAIRN_INPUT_REFUSED_RANGE,  // a field beyond its bits or bounds
+    CAIRN_INPUT_REFUSED_UNUSED, // bits after the last field are set
+    CAIRN_INPUT_REFUSAL_COUNT
+} cairn_input_refusal;
+// "" for CAIRN_INPUT_TAKEN.
+const char *cairn_input_refusal_text(cairn_input_refusal refusal);
 
 // What rules send to players in a step. It follows from the state and the commands, so replays and
 // clients that simulate see the same.
@@ -71,7 +67,7 @@ uint64_t cairn_world_game_messages_refused(const cairn_world *world); // since i
 // cairn_world_tick. `state` is part of the world's state: saved, hashed, rolled back. It must hold
 // no pointer, no padding other than zeros, and no -0 or NaN. Allowed: every cairn_body_,
 // cairn_shape_, cairn_joint_, event and query function on `world`, cairn_world_send_message and
-// _event, cairn/math.h, cairn_random_at.
+// _event, cairn_input_read, cairn/math.h, cairn_random_at.
 // Not allowed: anything else outside `state`.
 typedef struct cairn_rules {
     const char *name;    // printable ASCII, 1 to CAIRN_NAME_SIZE_MAX characters
@@ -93,9 +89,10 @@ typedef struct cairn_rules {
     // 0, or a number that a build makes of the sources of the rules, so that a server and its
     // clients notice that they run different code under one version (cairn_rules_digest).
     uint64_t content;
-    // The fields of a declared input must be 0 and NULL in this version of cairn, which has no use
-    // for them yet.
-    uint32_t input_size;  // of a declared input, bytes; 0: buttons, move and aim of cairn_command
+    // The input that the rules declare. It travels as its fields' bits, in one command, or in two
+    // or three if they are more than 176; cairn_input_read reads it.
+    uint32_t input_size;  // 4 * input_count, at most CAIRN_INPUT_SIZE_MAX bytes; 0, with no fields:
+                          // the default, buttons, move and aim of cairn_command
     uint32_t input_count; // of `input`
     const cairn_input_field *input;
     // The part of `state` that clients without a world are sent with each snapshot: a score, a
@@ -114,6 +111,18 @@ typedef struct cairn_rules {
     void (*message)(
         cairn_world *world, void *state, uint32_t slot, const uint8_t *bytes, uint32_t size);
 } cairn_rules;
+
+// For rules that declare an input, inside `step`: reads the input that begins with commands[0], of
+// kind CAIRN_COMMAND_INPUT, into `out` of rules->input_size bytes; `count` commands are left. False
+// if no client of these rules writes such commands: then `out` is all zeros. Commands of the other
+// two kinds follow their first one and are skipped like any kind that the rules do not know.
+bool cairn_input_read(
+    const cairn_rules *rules, const cairn_command *commands, uint32_t count, void *out);
+// The commands of an input of rules->input_size bytes, for worlds that a host steps itself; a
+// client sends inputs with cairn_client_push_game_input. Returns how many; 0 if a field is out of
+// range.
+uint32_t cairn_commands_of_input(const cairn_rules *rules, uint32_t slot, uint32_t sequence,
+    const void *input, cairn_command out[CAIRN_INPUT_COMMANDS_MAX]);
 
 // What a rules file (a shared object) exports, as the variable cairn_rules_exported. The first word
 // is the ABI in every version.

@@ -16,6 +16,7 @@ extern "C" {
 #define CAIRN_SERVER_CONTROL_REFUSALS_MAX 32 // cairn_control_refusal of schema/control.h
 #define CAIRN_SERVER_RESYNC_VERDICTS_MAX 8   // cairn_resync_verdict of schema/messages.h
 #define CAIRN_SERVER_GAME_REFUSALS_MAX 8     // cairn_game_refusal below
+#define CAIRN_SERVER_INPUT_REFUSALS_MAX 8    // cairn_input_refusal of cairn/rules.h
 
 // Why a player's message did not reach the rules of the room. Each is counted; the client is told.
 typedef enum cairn_game_refusal {
@@ -52,6 +53,8 @@ typedef struct cairn_server_room_statistics {
     uint64_t inputs_early_refused;
     uint64_t inputs_repeated; // redundant copies
     uint64_t inputs_refused;  // not finite or out of range
+    // By cairn_input_refusal: not of the layout that the rules declare.
+    uint64_t inputs_not_of_layout[CAIRN_SERVER_INPUT_REFUSALS_MAX];
     uint64_t keyframes_sent;
     uint64_t deltas_sent;
     uint64_t snapshot_bytes; // encoded messages
@@ -126,7 +129,7 @@ typedef struct cairn_server_statistics {
 
 // One reason for which datagrams, payloads or messages were dropped.
 typedef struct cairn_server_drop {
-    const char *layer;  // "netcode", "link", "message" or "game"; static text
+    const char *layer;  // "netcode", "link", "message", "game" or "input"; static text
     const char *reason; // static text, a lower-case phrase
     uint64_t count;
 } cairn_server_drop;

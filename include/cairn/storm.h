@@ -184,6 +184,8 @@ typedef struct cairn_storm_config {
     // what the storm drew (four buttons, all directions), and is used unless the hook changes it.
     // Draw random numbers with cairn_storm_below, so that they depend on the seed.
     void (*on_input)(void *user, cairn_storm *storm, uint32_t slot, cairn_client_input *input);
+    // The same if the rules declare an input: a struct of rules->input_size bytes.
+    void (*on_game_input)(void *user, cairn_storm *storm, uint32_t slot, void *input);
     // Called after each turn in which the server's world advanced; it may have stepped several
     // ticks. Do not change the world.
     void (*on_server)(void *user, cairn_storm *storm, const struct cairn_world *world);

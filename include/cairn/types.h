@@ -130,6 +130,8 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 // Commands of one tick: each slot may press, join and leave, players may send messages to the
 // rules, and an operator may write as well.
 #define CAIRN_COMMANDS_PER_TICK_MAX 512
+// Commands of one player's input.
+#define CAIRN_INPUT_COMMANDS_MAX 3
 // The largest message of a game, in either direction, bytes.
 #define CAIRN_GAME_MESSAGE_SIZE_MAX 256
 
@@ -347,7 +349,12 @@ typedef enum cairn_command_kind {
     // buttons: the player's slot, 256 * (bytes of the message - 1), 65536 * number of the piece;
     // move, aim: 18 bytes of it, three in each number, low byte first, zeros after the last one.
     CAIRN_COMMAND_MESSAGE = 26,
-    CAIRN_COMMAND_LAST = CAIRN_COMMAND_MESSAGE
+    // The second and third part of an input that rules declare (cairn_rules.input), in the slot and
+    // with the sequence of its INPUT, if it has more than 22 bytes. Such an input has no buttons
+    // and directions: buttons, move and aim are packed bits (cairn_input_read).
+    CAIRN_COMMAND_INPUT_SECOND = 27,
+    CAIRN_COMMAND_INPUT_THIRD = 28,
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_INPUT_THIRD
 } cairn_command_kind;
 
 // SHAPE: `move` is its size in m, of a box the half extents, of a sphere the radius (x), of a
@@ -414,6 +421,26 @@ typedef struct cairn_command {
     cairn_vec3 move;  // finite, each component in [-1, 1]
     cairn_vec3 aim;   // finite, each component in [-1, 1]
 } cairn_command;
+
+// A field of an input that rules declare (cairn/rules.h). The input is `input_size` bytes: a struct
+// of 32-bit members, one for each field. Each field is rounded as declared before it is used
+// anywhere, so that the player's own prediction and the server use the same value.
+typedef enum cairn_input_kind {
+    CAIRN_INPUT_BITS = 1, // uint32_t below 2^bits, 1 to 32 bits; lower and upper are 0
+    // float; the nearest of 2^bits - 1 values from lower to upper, 2 to 24 bits. The middle of a
+    // symmetric range is exactly 0
+    CAIRN_INPUT_FLOAT = 2,
+} cairn_input_kind;
+
+typedef struct cairn_input_field {
+    uint32_t kind; // cairn_input_kind
+    uint32_t bits; // on the wire
+    float lower;   // of CAIRN_INPUT_FLOAT, within 1e30
+    float upper;
+} cairn_input_field;
+
+#define CAIRN_INPUT_SIZE_MAX 64 // bytes
+#define CAIRN_INPUT_FIELDS_MAX 16
 
 // Checks a command from outside before it enters a world: a known kind in a slot that may send it,
 // floats finite and in range; the ranges of edits are those of body and shape defs. Whether a body

@@ -48,7 +48,7 @@ static const field_rule message_fields[] = {
     {MESSAGE(RESYNC_RESPONSE), F(2) | F(4) | F(5) | F(6), F(4)}, {MESSAGE(EVENT), F(4), F(4)},
     {MESSAGE(ANSWER), F(3) | F(4) | F(6) | F(8), F(4)},
     {MESSAGE(TICKS), F(0) | F(1) | F(2) | F(3), 0},
-    {MESSAGE(WELCOME), F(7) | F(8) | F(9) | F(10) | F(13), F(7) | F(8) | F(10) | F(13)},
+    {MESSAGE(WELCOME), F(7) | F(8) | F(9) | F(10) | F(13) | F(15), F(7) | F(8) | F(10) | F(13)},
     {MESSAGE(MESH), F(9), 0}, {MESSAGE(WORLD_EVENTS), F(1), 0}, {MESSAGE(REFUSED), F(1), F(1)},
     {MESSAGE(SHAPES), F(1) | F(2) | F(3) | F(4), 0},
     {MESSAGE(KEYFRAME), F(1) | F(2) | F(3) | F(4), 0},
@@ -126,6 +126,12 @@ static const broken messages[] = {
     {MESSAGE(ANSWER), SET, 1, 0, CAIRN_CONTROL_GET,
         NO(OUT_OF_RANGE)}, // the body belongs to another verb
     {MESSAGE(WELCOME), SET, 11, 0, 2, NO(OUT_OF_RANGE)},
+    {MESSAGE(WELCOME), SET_ELEMENT, 15, 0, 3, NO(OUT_OF_RANGE)},           // kind of a field
+    {MESSAGE(WELCOME), SET_ELEMENT, 15, 4, 33, NO(OUT_OF_RANGE)},          // bits
+    {MESSAGE(WELCOME), SET_ELEMENT, 15, 20, 25, NO(OUT_OF_RANGE)},         // bits of a float
+    {MESSAGE(WELCOME), SET_ELEMENT, 15, 24, 0x40000000, NO(OUT_OF_RANGE)}, // lower above upper
+    {MESSAGE(WELCOME), SET_ELEMENT, 15, 24, NAN_BITS, NO(NON_FINITE)},
+    {MESSAGE(WELCOME), STRETCH, 15, 16, 17, NO(COUNT_LIMIT)},
     {MESSAGE(WELCOME), SET, 1, 0, 64, NO(OUT_OF_RANGE)},
     {MESSAGE(WELCOME), SET, 1, 0, 256, NO(OUT_OF_RANGE)},
     {MESSAGE(WELCOME), SET, 2, 0, 9, NO(OUT_OF_RANGE)},
@@ -461,6 +467,11 @@ TEST("a message that would be refused is not encoded") {
     message.welcome.slot = 64;
     const uint8_t *bytes;
     size_t size;
+    expect_not_encoded(&message);
+    message = sample_message(CAIRN_MESSAGE_INPUT);
+    message.input.extra_parts = 1; // of other ticks than their first
+    expect_not_encoded(&message);
+    message.input.extra_parts = CAIRN_INPUT_COMMANDS_MAX;
     expect_not_encoded(&message);
     message = sample_message(CAIRN_MESSAGE_HELLO);
     message.hello.rules_name = NULL;

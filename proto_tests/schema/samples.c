@@ -15,6 +15,8 @@ static const cairn_wire_input inputs[2] = {
 // The last three of four vertices, and the one triangle.
 static const uint32_t mesh_words[12] = {
     0x3f800000, 0, 0xc0000000, 0, 0, 0x40000000, 0, 0x3f800000, 0, 0, 3, 1};
+static const cairn_input_field input_fields[2] = {
+    {CAIRN_INPUT_BITS, 6, 0, 0}, {CAIRN_INPUT_FLOAT, 12, -1.5f, 1.5f}};
 static const cairn_wire_root roots[2] = {{5, 6, 7}, {9, 10, 11}};
 static const cairn_snapshot_shape shapes[3] = {
     {.id = 0x100001,
@@ -94,7 +96,8 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
     SAMPLE(WELCOME, welcome, .tick = 123456, .slot = 5, .tick_rate_hz = 60, .snapshot_rate_hz = 5,
         .mode = CAIRN_MODE_LOCKSTEP, .sim_version = 2, .rules_version = 3, .rules_name = "sandbox",
         .rules_digest = 78, .scene_name = "demo", .scene_digest = SAMPLE_FULL_ROOT, .room = "arena",
-        .rights = CAIRN_RIGHT_OPERATOR, .wait_ms = 250, .reason_text = "served as asked"),
+        .rights = CAIRN_RIGHT_OPERATOR, .wait_ms = 250, .reason_text = "served as asked",
+        .input_fields = input_fields, .input_field_count = 2),
     SAMPLE(REFUSED, refused, .reason = CAIRN_REFUSAL_ROOM_FULL, .reason_text = "the room is full"),
     SAMPLE(SHAPES, shapes, .tick = 70, .shapes = shapes, .shape_count = 3, .removed = removed,
         .removed_count = 2, .corner_counts = corner_counts, .hull_count = 1, .corners = corners,

@@ -26,7 +26,7 @@ typedef struct cairn_control_preparation {
     cairn_world *world;
     uint8_t *bytes; // SAVE: owned; NULL: no memory. LOAD: lent by the saves
     size_t size;
-    uint64_t players; // SAVE and LOAD: bit set of the slots that have a player in the world
+    cairn_slot_set players; // SAVE and LOAD: the slots that have a player in the world
     cairn_hash128 root;
     cairn_status status; // LOAD
     const char *where;   // LOAD: what of the save is refused

@@ -30,11 +30,11 @@ static void restart_member(const cairn_server_context *context, cairn_session *s
 // Replaces the room's world and everything that depends on it, records the new world and informs
 // the clients. `world` becomes the room's own. It has the settings of the room's world, except for
 // the seed, and players in the slots of `joined`.
-static void swap_world(
-    const cairn_server_context *context, cairn_room *room, cairn_world *world, uint64_t joined) {
+static void swap_world(const cairn_server_context *context, cairn_room *room, cairn_world *world,
+    cairn_slot_set joined) {
     CAIRN_ASSERT(!room->job.running && !room->control_wait.waits);
     cairn_room_set_world(room, world);
-    cairn_inbox_restart(room->inbox, cairn_world_tick(world), joined);
+    cairn_inbox_restart(room->inbox, cairn_world_tick(world), &joined);
     cairn_command_log_clear(room->command_log, cairn_world_tick(world));
     cairn_state_history_clear(room->state_history);
     cairn_state_history_save(room->state_history, world);
@@ -82,7 +82,7 @@ cairn_control_refusal cairn_control_on_reset(cairn_control_context *c) {
     if (status != CAIRN_OK) {
         return cairn_control_refuse(c, refusal_of(status), "%.200s", error);
     }
-    swap_world(&c->server->context, room, world, 0);
+    swap_world(&c->server->context, room, world, (cairn_slot_set){{0}});
     room->start_root = room->hash.full;
     return CAIRN_CONTROL_DONE;
 }
@@ -124,9 +124,9 @@ cairn_control_refusal cairn_control_on_load(cairn_control_context *c) {
 
 // The slots whose players the world knew at an earlier tick: undoes every JOIN and LEAVE since
 // then.
-static uint64_t players_at(const cairn_room *room, uint64_t tick) {
+static cairn_slot_set players_at(const cairn_room *room, uint64_t tick) {
     CAIRN_ASSERT(tick <= room->scheduler.tick);
-    uint64_t players = cairn_inbox_joined(room->inbox);
+    cairn_slot_set players = cairn_inbox_joined(room->inbox);
     for (uint64_t at = room->scheduler.tick; at > tick; --at) {
         uint32_t count = 0;
         const cairn_command *commands =
@@ -134,9 +134,9 @@ static uint64_t players_at(const cairn_room *room, uint64_t tick) {
         for (uint32_t i = count; i > 0; --i) {
             const cairn_command *command = &commands[i - 1];
             if (command->kind == CAIRN_COMMAND_JOIN) {
-                players &= ~(UINT64_C(1) << command->slot);
+                cairn_slot_set_put(&players, command->slot, false);
             } else if (command->kind == CAIRN_COMMAND_LEAVE) {
-                players |= UINT64_C(1) << command->slot;
+                cairn_slot_set_put(&players, command->slot, true);
             }
         }
     }

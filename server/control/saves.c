@@ -132,7 +132,7 @@ cairn_control_refusal cairn_control_on_save_read(cairn_control_context *c) {
     const size_t left = save->received_size - request->offset;
     c->answer.save_read = (cairn_control_save_read_answer){
         .size = (uint32_t)save->size,
-        .players = save->players,
+        .players = save->players.words[0],
         .bytes = save->bytes + request->offset,
         .byte_count =
             (uint32_t)(left < CAIRN_CONTROL_READ_SIZE_MAX ? left : CAIRN_CONTROL_READ_SIZE_MAX),
@@ -156,7 +156,7 @@ cairn_control_refusal cairn_control_on_save_write(cairn_control_context *c) {
     }
     memcpy(save->bytes + save->received_size, request->bytes, request->byte_count);
     save->received_size += request->byte_count;
-    save->players = request->players;
+    save->players = (cairn_slot_set){{request->players}};
     c->answer.save_write.received_size = (uint32_t)save->received_size;
     return CAIRN_CONTROL_DONE;
 }

@@ -17,8 +17,8 @@ typedef struct cairn_control_save {
     char name[CAIRN_NAME_SIZE_MAX + 1];
     uint8_t *bytes; // [size], owned; NULL: the entry is free
     size_t size;
-    size_t received_size; // less than `size` while an upload is incomplete
-    uint64_t players;     // bit set of the slots that have a player in the world
+    size_t received_size;   // less than `size` while an upload is incomplete
+    cairn_slot_set players; // the slots that have a player in the world
 } cairn_control_save;
 
 typedef struct cairn_control_saves {

@@ -2,8 +2,10 @@
 #include "server/room/inbox.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
+#include "base/game_input.h"
 #include "base/game_message.h"
 
 // For this many ticks a slot remembers whether an input arrived: the window ahead and at least as
@@ -25,7 +27,7 @@ typedef struct slot_inputs {
     bool holds; // `held` is an input of this player
     uint64_t held_tick;
     uint64_t newest; // tick of an input taken
-    cairn_command held;
+    cairn_command held[CAIRN_INPUT_COMMANDS_MAX];
     uint64_t seen[SEEN_TICKS]; // tick + 1 at tick % SEEN_TICKS
 } slot_inputs;
 
@@ -33,12 +35,14 @@ struct cairn_inbox {
     cairn_inbox_config config;
     uint64_t tick;
     uint32_t players;
+    uint32_t parts;       // of an input
+    cairn_slot_set taken; // slots that are not free
     uint32_t edit_count;
     cairn_command edits[CAIRN_INBOX_EDITS_MAX];
     uint32_t message_count;
     cairn_command messages[CAIRN_INBOX_MESSAGES_WAITING_MAX]; // in order of arrival
-    slot_inputs slots[CAIRN_SLOTS_MAX];
-    cairn_command *waiting; // [tick % window_ticks][slot]
+    slot_inputs *slots;                                       // of config.slots
+    cairn_command *waiting;                                   // [tick % window_ticks][slot][part]
 };
 
 cairn_status cairn_inbox_create(const cairn_inbox_config *config, cairn_inbox **out) {
@@ -54,9 +58,13 @@ cairn_status cairn_inbox_create(const cairn_inbox_config *config, cairn_inbox **
     }
     inbox->config = *config;
     inbox->tick = config->tick;
-    inbox->waiting = calloc((size_t)config->window_ticks * config->slots, sizeof *inbox->waiting);
-    if (inbox->waiting == NULL) {
-        free(inbox);
+    inbox->parts = cairn_input_parts_of(config->rules);
+    // Pages of slots without a player are never touched, so they take no memory.
+    inbox->slots = calloc(config->slots, sizeof *inbox->slots);
+    inbox->waiting =
+        calloc((size_t)config->window_ticks * config->slots * inbox->parts, sizeof *inbox->waiting);
+    if (inbox->slots == NULL || inbox->waiting == NULL) {
+        cairn_inbox_destroy(inbox);
         return CAIRN_OUT_OF_MEMORY;
     }
     *out = inbox;
@@ -66,6 +74,7 @@ cairn_status cairn_inbox_create(const cairn_inbox_config *config, cairn_inbox **
 void cairn_inbox_destroy(cairn_inbox *inbox) {
     if (inbox != NULL) {
         free(inbox->waiting);
+        free(inbox->slots);
         free(inbox);
     }
 }
@@ -74,15 +83,30 @@ uint64_t cairn_inbox_tick(const cairn_inbox *inbox) {
     return inbox->tick;
 }
 
+uint32_t cairn_inbox_input_parts(const cairn_inbox *inbox) {
+    return inbox->parts;
+}
+
+uint32_t cairn_inbox_commands_max(const cairn_inbox *inbox) {
+    return (1 + inbox->parts) * inbox->config.slots + inbox->config.edits_max +
+           CAIRN_INBOX_MESSAGES_MAX;
+}
+
+// Forgets the slot's inputs.
+static void set_phase(cairn_inbox *inbox, uint32_t slot, slot_phase phase) {
+    inbox->slots[slot] = (slot_inputs){.phase = phase};
+    cairn_slot_set_put(&inbox->taken, slot, phase != SLOT_FREE);
+}
+
 uint32_t cairn_inbox_join(cairn_inbox *inbox) {
     uint32_t slot = 0;
-    while (slot < inbox->config.slots && inbox->slots[slot].phase != SLOT_FREE) {
+    while (slot < inbox->config.slots && cairn_slot_set_has(&inbox->taken, slot)) {
         slot += 1;
     }
     if (slot == inbox->config.slots) {
         return CAIRN_SLOTS_MAX;
     }
-    inbox->slots[slot] = (slot_inputs){.phase = SLOT_JOINING};
+    set_phase(inbox, slot, SLOT_JOINING);
     CAIRN_ASSERT(inbox->players < inbox->config.slots);
     inbox->players += 1;
     return slot;
@@ -94,8 +118,7 @@ bool cairn_inbox_join_at(cairn_inbox *inbox, uint32_t slot) {
     if (phase != SLOT_FREE && phase != SLOT_LEAVING) {
         return false;
     }
-    inbox->slots[slot] =
-        (slot_inputs){.phase = phase == SLOT_FREE ? SLOT_JOINING : SLOT_LEAVING_AND_JOINING};
+    set_phase(inbox, slot, phase == SLOT_FREE ? SLOT_JOINING : SLOT_LEAVING_AND_JOINING);
     CAIRN_ASSERT(inbox->players < inbox->config.slots);
     inbox->players += 1;
     return true;
@@ -123,7 +146,7 @@ static void drop_messages(cairn_inbox *inbox, uint32_t slot) {
 void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot) {
     CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
     const bool joined = inbox->slots[slot].phase != SLOT_JOINING;
-    inbox->slots[slot] = (slot_inputs){.phase = joined ? SLOT_LEAVING : SLOT_JOINING_AND_LEAVING};
+    set_phase(inbox, slot, joined ? SLOT_LEAVING : SLOT_JOINING_AND_LEAVING);
     CAIRN_ASSERT(inbox->players > 0);
     inbox->players -= 1;
     drop_messages(inbox, slot);
@@ -140,17 +163,33 @@ static bool was_seen(const slot_inputs *slot, uint64_t tick) {
 static cairn_command *waiting_at(const cairn_inbox *inbox, uint64_t tick, uint32_t slot) {
     CAIRN_ASSERT(slot < inbox->config.slots);
     uint64_t row = tick % inbox->config.window_ticks;
-    return &inbox->waiting[row * inbox->config.slots + slot];
+    return &inbox->waiting[(row * inbox->config.slots + slot) * inbox->parts];
+}
+
+cairn_input_refusal cairn_inbox_input_refusal(
+    const cairn_inbox *inbox, const cairn_command *input, uint32_t parts) {
+    const cairn_rules *rules = inbox->config.rules;
+    if (parts != inbox->parts) {
+        return CAIRN_INPUT_REFUSED_PARTS;
+    }
+    return rules == NULL || rules->input_count == 0
+               ? CAIRN_INPUT_TAKEN
+               : cairn_input_unpack(rules->input, rules->input_count, input, parts, NULL);
 }
 
 cairn_inbox_verdict cairn_inbox_take(
     cairn_inbox *inbox, uint32_t slot, uint64_t tick, const cairn_command *input) {
     CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
     slot_inputs *inputs = &inbox->slots[slot];
-    cairn_command command = *input;
-    command.kind = CAIRN_COMMAND_INPUT;
-    command.slot = slot;
-    if (cairn_command_check(&command) != CAIRN_OK) {
+    cairn_command commands[CAIRN_INPUT_COMMANDS_MAX];
+    bool valid = true;
+    for (uint32_t i = 0; i < inbox->parts; ++i) {
+        commands[i] = input[i];
+        commands[i].kind = cairn_input_part_kind(i);
+        commands[i].slot = slot;
+        valid = valid && cairn_command_check(&commands[i]) == CAIRN_OK;
+    }
+    if (!valid || cairn_inbox_input_refusal(inbox, commands, inbox->parts) != CAIRN_INPUT_TAKEN) {
         return CAIRN_INBOX_REFUSED;
     }
     bool late = tick < inbox->tick;
@@ -166,7 +205,7 @@ cairn_inbox_verdict cairn_inbox_take(
     if (late) {
         return CAIRN_INBOX_LATE;
     }
-    *waiting_at(inbox, tick, slot) = command;
+    memcpy(waiting_at(inbox, tick, slot), commands, inbox->parts * sizeof commands[0]);
     inputs->newest = tick > inputs->newest ? tick : inputs->newest;
     return CAIRN_INBOX_TAKEN;
 }
@@ -185,19 +224,24 @@ uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot) {
     return tick == 0 ? 0 : tick - 1;
 }
 
-// The input of a joined slot for the tick: the one that arrived, or the last one held. False: none.
-static bool read_input(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
+// The input of a joined slot for the tick: the one that arrived, or the last one held. Returns how
+// many commands.
+static uint32_t read_input(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
     slot_inputs *inputs = &inbox->slots[slot];
     CAIRN_ASSERT(inputs->held_tick <= inbox->tick);
     if (was_seen(inputs, inbox->tick)) {
-        inputs->held = *waiting_at(inbox, inbox->tick, slot);
+        memcpy(inputs->held, waiting_at(inbox, inbox->tick, slot),
+            inbox->parts * sizeof inputs->held[0]);
         inputs->held_tick = inbox->tick;
         inputs->holds = true;
     } else if (inputs->holds && inbox->tick - inputs->held_tick > inbox->config.hold_ticks) {
         inputs->holds = false;
     }
-    *out = inputs->held;
-    return inputs->holds;
+    if (!inputs->holds) {
+        return 0;
+    }
+    memcpy(out, inputs->held, inbox->parts * sizeof inputs->held[0]);
+    return inbox->parts;
 }
 
 static uint32_t gather_slot(cairn_inbox *inbox, uint32_t slot, cairn_command *out) {
@@ -208,36 +252,39 @@ static uint32_t gather_slot(cairn_inbox *inbox, uint32_t slot, cairn_command *ou
     }
     if (inputs->phase == SLOT_LEAVING || inputs->phase == SLOT_JOINING_AND_LEAVING) {
         *at++ = (cairn_command){.kind = CAIRN_COMMAND_LEAVE, .slot = slot};
-        inputs->phase = SLOT_FREE;
+        set_phase(inbox, slot, SLOT_FREE);
     }
     if (inputs->phase == SLOT_LEAVING_AND_JOINING) {
         *at++ = (cairn_command){.kind = CAIRN_COMMAND_LEAVE, .slot = slot};
         inputs->phase = SLOT_JOINING;
     } else if (is_player(inputs)) {
         inputs->phase = SLOT_JOINED;
-        at += read_input(inbox, slot, at) ? 1 : 0;
+        at += read_input(inbox, slot, at);
     }
-    CAIRN_ASSERT(at - out <= 2);
+    CAIRN_ASSERT(at - out <= CAIRN_INBOX_COMMANDS_PER_SLOT_MAX);
     return (uint32_t)(at - out);
 }
 
-uint64_t cairn_inbox_joined(const cairn_inbox *inbox) {
-    uint64_t joined = 0;
-    for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
+cairn_slot_set cairn_inbox_joined(const cairn_inbox *inbox) {
+    cairn_slot_set joined = {{0}};
+    for (uint32_t slot = cairn_slot_set_next(&inbox->taken, 0); slot < CAIRN_SLOTS_MAX;
+         slot = cairn_slot_set_next(&inbox->taken, slot + 1)) {
         const slot_phase phase = inbox->slots[slot].phase;
         const bool known =
             phase == SLOT_JOINED || phase == SLOT_LEAVING || phase == SLOT_LEAVING_AND_JOINING;
-        joined |= known ? UINT64_C(1) << slot : 0;
+        cairn_slot_set_put(&joined, slot, known);
     }
     return joined;
 }
 
-void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined) {
+void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, const cairn_slot_set *joined) {
     for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
-        const bool here = is_player(&inbox->slots[slot]);
-        const bool known = (joined >> slot & 1) != 0;
-        inbox->slots[slot] = (slot_inputs){.phase = here ? (known ? SLOT_JOINED : SLOT_JOINING)
-                                                         : (known ? SLOT_LEAVING : SLOT_FREE)};
+        const bool known = cairn_slot_set_has(joined, slot);
+        if (known || cairn_slot_set_has(&inbox->taken, slot)) {
+            const bool here = is_player(&inbox->slots[slot]);
+            set_phase(inbox, slot,
+                here ? (known ? SLOT_JOINED : SLOT_JOINING) : (known ? SLOT_LEAVING : SLOT_FREE));
+        }
     }
     inbox->tick = tick;
     inbox->edit_count = 0;
@@ -304,14 +351,15 @@ static uint32_t gather_messages(cairn_inbox *inbox, cairn_command *out) {
 uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out) {
     CAIRN_ASSERT(inbox->edit_count <= inbox->config.edits_max);
     uint32_t count = inbox->message_count == 0 ? 0 : gather_messages(inbox, out);
-    for (uint32_t slot = 0; slot < inbox->config.slots; ++slot) {
+    for (uint32_t slot = cairn_slot_set_next(&inbox->taken, 0); slot < CAIRN_SLOTS_MAX;
+         slot = cairn_slot_set_next(&inbox->taken, slot + 1)) {
         count += gather_slot(inbox, slot, out + count);
     }
     for (uint32_t i = 0; i < inbox->edit_count; ++i) {
         out[count++] = inbox->edits[i];
     }
     inbox->edit_count = 0;
-    CAIRN_ASSERT(count <= CAIRN_INBOX_COMMANDS_MAX);
+    CAIRN_ASSERT(count <= cairn_inbox_commands_max(inbox));
     cairn_commands_sort(out, count);
     inbox->tick += 1;
     return count;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "base/slot_set.h"
 #include <cairn/server.h>
 #include <cairn/sim.h>
 #include <cairn/status.h>
@@ -27,11 +28,12 @@
 typedef struct cairn_inbox cairn_inbox;
 
 typedef struct cairn_inbox_config {
-    uint64_t tick;         // the first to gather
-    uint32_t window_ticks; // 1 .. CAIRN_INPUT_WINDOW_TICKS_MAX
-    uint32_t slots;        // 1 .. CAIRN_SLOTS_MAX
-    uint32_t hold_ticks;   // how long a missing input repeats the last one
-    uint32_t edits_max;    // operator's edits of one tick, 0 .. CAIRN_INBOX_EDITS_MAX
+    uint64_t tick;                   // the first to gather
+    uint32_t window_ticks;           // 1 .. CAIRN_INPUT_WINDOW_TICKS_MAX
+    uint32_t slots;                  // 1 .. CAIRN_SLOTS_MAX
+    uint32_t hold_ticks;             // how long a missing input repeats the last one
+    uint32_t edits_max;              // operator's edits of one tick, 0 .. CAIRN_INBOX_EDITS_MAX
+    const struct cairn_rules *rules; // the layout of inputs; NULL: the default one
 } cairn_inbox_config;
 
 // CAIRN_INVALID_ARGUMENT or CAIRN_OUT_OF_MEMORY leave *out NULL.
@@ -56,26 +58,32 @@ typedef enum cairn_inbox_verdict {
     CAIRN_INBOX_LATE,     // its tick was stepped; the first copy that arrived
     CAIRN_INBOX_EARLY,    // beyond the window
     CAIRN_INBOX_REPEATED, // a copy of one that was taken or late, or too old to remember
-    CAIRN_INBOX_REFUSED,  // not a valid input: cairn_command_check
+    CAIRN_INBOX_REFUSED,  // not a valid input: cairn_command_check, or not of the rules' layout
     CAIRN_INBOX_VERDICT_COUNT
 } cairn_inbox_verdict;
 
-// What the player of `slot` (asserted) holds during `tick`. Kind and slot of *input are
-// overwritten.
+// Commands of an input, as the rules declare it.
+uint32_t cairn_inbox_input_parts(const cairn_inbox *inbox);
+// What the player of `slot` (asserted) holds during `tick`: cairn_inbox_input_parts commands. Their
+// kinds and slots are overwritten.
 cairn_inbox_verdict cairn_inbox_take(
     cairn_inbox *inbox, uint32_t slot, uint64_t tick, const cairn_command *input);
+// Why cairn_inbox_take refuses an input of `parts` commands. CAIRN_INPUT_TAKEN: it does not, or
+// cairn_command_check does.
+cairn_input_refusal cairn_inbox_input_refusal(
+    const cairn_inbox *inbox, const cairn_command *input, uint32_t parts);
 
 // The newest tick for which an input of `slot` was taken; 0: none since it joined.
 uint64_t cairn_inbox_newest(const cairn_inbox *inbox, uint32_t slot);
 // The newest tick up to which every input of `slot` was taken or is too late.
 uint64_t cairn_inbox_acknowledged(const cairn_inbox *inbox, uint32_t slot);
 
-// Bit set of the slots that have a player in the world: JOIN was gathered and LEAVE was not.
-uint64_t cairn_inbox_joined(const cairn_inbox *inbox);
+// The slots that have a player in the world: JOIN was gathered and LEAVE was not.
+cairn_slot_set cairn_inbox_joined(const cairn_inbox *inbox);
 // The world was replaced by one at `tick`, which has players in the slots of `joined`. Players that
 // it does not have join, players that it has and the room does not leave; inputs and edits that
 // wait are dropped.
-void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, uint64_t joined);
+void cairn_inbox_restart(cairn_inbox *inbox, uint64_t tick, const cairn_slot_set *joined);
 
 // An operator's edit for the next tick, after those that wait: its parts and its command. Slots and
 // sequences are overwritten. False, and nothing waits: more than edits_max commands would wait, or
@@ -89,11 +97,15 @@ const cairn_command *cairn_inbox_edits(const cairn_inbox *inbox, uint32_t *count
 // that wait. False: too many wait. LEAVE drops the player's messages.
 bool cairn_inbox_message(cairn_inbox *inbox, uint32_t slot, const uint8_t *bytes, uint32_t size);
 
-// A tick has at most a JOIN, a LEAVE and an INPUT of each slot, the operator's edits and messages.
+// Each slot has in a tick at most a LEAVE, or a JOIN and either a LEAVE or an input.
+#define CAIRN_INBOX_COMMANDS_PER_SLOT_MAX (1 + CAIRN_INPUT_COMMANDS_MAX)
 #define CAIRN_INBOX_COMMANDS_MAX                                                                   \
-    (3 * CAIRN_SLOTS_MAX + CAIRN_INBOX_EDITS_MAX + CAIRN_INBOX_MESSAGES_MAX)
+    (CAIRN_INBOX_COMMANDS_PER_SLOT_MAX * CAIRN_SLOTS_MAX + CAIRN_INBOX_EDITS_MAX +                 \
+        CAIRN_INBOX_MESSAGES_MAX)
 _Static_assert(CAIRN_INBOX_COMMANDS_MAX <= CAIRN_COMMANDS_PER_TICK_MAX, "a tick's commands fit");
+// The same for this inbox: of its slots, with the operator's edits and messages.
+uint32_t cairn_inbox_commands_max(const cairn_inbox *inbox);
 
 // The commands of the next tick, sorted for cairn_world_step, into `out` (room for
-// CAIRN_INBOX_COMMANDS_MAX); returns how many. The inbox then continues with the tick after it.
+// cairn_inbox_commands_max); returns how many. The inbox then continues with the tick after it.
 uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out);

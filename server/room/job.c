@@ -12,15 +12,16 @@
 #define MEAN_COST_NS_MAX UINT64_C(1000000)
 
 cairn_status cairn_job_create(struct cairn_server_job *job, struct cairn_room *room,
-    cairn_world *world, cairn_state_history *state_history, uint32_t ticks) {
+    cairn_world *world, cairn_state_history *state_history, uint32_t ticks,
+    uint32_t commands_per_tick_max) {
     *job = (struct cairn_server_job){
         .room = room,
         .world = world,
         .state_history = state_history,
         .tick_capacity = ticks,
-        .command_capacity = ticks * CAIRN_INBOX_COMMANDS_MAX,
+        .commands_per_tick_max = commands_per_tick_max,
         .ticks = calloc(ticks, sizeof *job->ticks),
-        .commands = calloc((size_t)ticks * CAIRN_INBOX_COMMANDS_MAX, sizeof *job->commands),
+        .commands = calloc((size_t)ticks * commands_per_tick_max, sizeof *job->commands),
     };
     const cairn_status status = cairn_event_log_create(&job->events);
     return job->ticks != NULL && job->commands != NULL ? status : CAIRN_OUT_OF_MEMORY;
@@ -42,7 +43,7 @@ void cairn_job_begin(struct cairn_server_job *job, cairn_inbox *inbox, uint32_t 
     job->tick_count = ticks;
     job->command_count = 0;
     for (uint32_t i = 0; i < ticks; ++i) {
-        CAIRN_ASSERT(job->command_capacity - job->command_count >= CAIRN_INBOX_COMMANDS_MAX);
+        CAIRN_ASSERT(cairn_inbox_commands_max(inbox) <= job->commands_per_tick_max);
         const uint32_t count = cairn_inbox_gather(inbox, job->commands + job->command_count);
         job->ticks[i] = (cairn_job_tick){.command_count = count};
         job->command_count += count;

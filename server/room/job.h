@@ -28,12 +28,12 @@ struct cairn_server_job {
     uint64_t (*clock_ns)(void *user); // NULL: costs are not measured
     void *clock_user;
     uint32_t tick_capacity;
-    uint32_t command_capacity;
+    uint32_t commands_per_tick_max;
     uint64_t from; // the first tick to step
     uint32_t tick_count;
     uint32_t command_count;
     cairn_job_tick *ticks;   // owned; [tick_capacity]
-    cairn_command *commands; // owned; [command_capacity], tick after tick
+    cairn_command *commands; // owned; tick after tick
     cairn_world_hash hash;   // after the last tick
     cairn_event_log events;
     cairn_game_log game_messages; // of the rules
@@ -45,9 +45,11 @@ struct cairn_server_job {
     uint64_t begun_ns;     // when it was handed over
 };
 
-// `ticks` is the most in one batch. CAIRN_OUT_OF_MEMORY; destroying is allowed then.
+// `ticks` is the most in one batch, `commands_per_tick_max` what the room's inbox gathers.
+// CAIRN_OUT_OF_MEMORY; destroying is allowed then.
 cairn_status cairn_job_create(struct cairn_server_job *job, struct cairn_room *room,
-    cairn_world *world, cairn_state_history *state_history, uint32_t ticks);
+    cairn_world *world, cairn_state_history *state_history, uint32_t ticks,
+    uint32_t commands_per_tick_max);
 void cairn_job_destroy(struct cairn_server_job *job);
 
 // Takes the commands of the next `ticks` ticks out of the inbox.

@@ -72,12 +72,12 @@ static cairn_status create_memory(const cairn_room_source *source, cairn_room *r
         .slots = settings->players_max,
         .hold_ticks = (settings->tick_rate_hz * HOLD_MS + 999) / 1000,
         .edits_max = source->edits_max,
+        .rules = cairn_world_settings(room->world)->rules,
     };
     cairn_status status = cairn_inbox_create(&inbox, &room->inbox);
     if (status == CAIRN_OK) {
         status = cairn_command_log_create(CAIRN_ROOM_COMMAND_LOG_TICKS,
-            3 * settings->players_max + source->edits_max + CAIRN_INBOX_MESSAGES_MAX,
-            &room->command_log);
+            cairn_inbox_commands_max(room->inbox), &room->command_log);
     }
     if (status == CAIRN_OK) {
         status =
@@ -85,8 +85,8 @@ static cairn_status create_memory(const cairn_room_source *source, cairn_room *r
                 CAIRN_ROOM_STATE_HISTORY_BYTES_MAX, &room->state_history);
     }
     if (status == CAIRN_OK) {
-        status = cairn_job_create(
-            &room->job, room, room->world, room->state_history, settings->catch_up_ticks_max);
+        status = cairn_job_create(&room->job, room, room->world, room->state_history,
+            settings->catch_up_ticks_max, cairn_inbox_commands_max(room->inbox));
     }
     return status;
 }

@@ -51,7 +51,7 @@ typedef struct cairn_room {
 
     cairn_inbox *inbox;
     uint64_t left_clients[CAIRN_SLOTS_MAX]; // ids of the players that left the slots in left_slots,
-    uint64_t left_slots;                    // a bit set; nobody has taken these since
+    cairn_slot_set left_slots;              // nobody has taken these since
     cairn_command_log *command_log;
     cairn_tick_scheduler scheduler;
     cairn_time_control time_control;

@@ -2,18 +2,25 @@
 #include "server/session/input_timing.h"
 
 #include "base/assert.h"
+#include "base/game_input.h"
 #include "bridge/snapshot.h"
 
 void cairn_input_timing_take(cairn_input_timing *timing, cairn_room *room, uint32_t slot,
-    const cairn_wire_input *input, uint64_t now_ns) {
+    const cairn_wire_input *input, uint32_t parts, uint64_t now_ns) {
     CAIRN_ASSERT(slot < room->settings.players_max);
     cairn_server_room_statistics *statistics = &room->statistics;
-    const cairn_command command = cairn_command_of_input(input, slot);
-    if (cairn_command_check(&command) != CAIRN_OK) {
-        statistics->inputs_refused += 1;
+    cairn_command commands[CAIRN_INPUT_COMMANDS_MAX];
+    CAIRN_ASSERT(parts >= 1 && parts <= CAIRN_INPUT_COMMANDS_MAX);
+    for (uint32_t i = 0; i < parts; ++i) {
+        commands[i] = cairn_command_of_input(&input[i], slot);
+        commands[i].kind = cairn_input_part_kind(i);
+    }
+    const cairn_input_refusal why = cairn_inbox_input_refusal(room->inbox, commands, parts);
+    if (why != CAIRN_INPUT_TAKEN) {
+        statistics->inputs_not_of_layout[why] += 1;
         return;
     }
-    switch (cairn_inbox_take(room->inbox, slot, input->tick, &command)) {
+    switch (cairn_inbox_take(room->inbox, slot, input->tick, commands)) {
     case CAIRN_INBOX_TAKEN:
         statistics->inputs_taken += 1;
         break;

@@ -18,9 +18,10 @@ typedef struct cairn_input_timing {
     uint32_t inputs_early_refused;
 } cairn_input_timing;
 
-// Puts one input of the player of `slot` into the room's inbox and counts what becomes of it.
+// Puts one input of the player of `slot`, with so many parts, into the room's inbox and counts what
+// becomes of it.
 void cairn_input_timing_take(cairn_input_timing *timing, cairn_room *room, uint32_t slot,
-    const cairn_wire_input *input, uint64_t now_ns);
+    const cairn_wire_input *input, uint32_t parts, uint64_t now_ns);
 
 // The report for the client's next message; the worst lateness is reported once. `slot` is
 // CAIRN_SLOT_NONE for a spectator.

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "tests/kit/rig.h"
+#include <cairn/recording.h>
 #include <cairn/rules_registry.h>
 
 // Each message is answered to its player and announced to all. An input with buttons makes an
@@ -166,6 +168,78 @@ TEST("predicted events are confirmed or withdrawn") {
         happened[k] = count[CAIRN_CLIENT_GAME_EVENT] + count[CAIRN_CLIENT_GAME_EVENT_CONFIRMED];
     }
     assert_int_equal(happened[0], happened[1]);
+}
+
+// What one player was sent, or a replay finds that it should have been sent, as one text.
+typedef struct transcript {
+    uint32_t count;
+    cairn_hash128 sum;
+} transcript;
+
+static void note(transcript *t, uint32_t kind, uint64_t tick, const uint8_t *bytes, uint32_t size) {
+    uint32_t words[3 + CAIRN_GAME_MESSAGE_SIZE_MAX / 4] = {kind, (uint32_t)tick, size};
+    memcpy(words + 3, bytes, size);
+    t->sum = cairn_hash_add(t->sum, cairn_hash_words(t->count++, words, sizeof words / 4));
+}
+
+static void note_all(cairn_client *client, transcript t[3]) {
+    cairn_client_game_message m;
+    while (cairn_client_next_game_message(client, &m)) {
+        assert_true(m.kind == CAIRN_CLIENT_GAME_MESSAGE || m.kind == CAIRN_CLIENT_GAME_EVENT);
+        note(&t[m.kind], m.kind, m.tick, m.bytes, m.size);
+    }
+}
+
+TEST("a replay sends the messages and events that the server sent, at the same ticks") {
+    cairn_client_config config = rig_config(CAIRN_CLIENT_LOCKSTEP);
+    config.rules = &talking;
+    assert_null(cairn_rules_register(&talking));
+    transcript live[3] = {{0}};
+    RIG(r, .seed = 8, .recorded = true, .configure = set_rules);
+    rig_join(&r, &config, NULL);
+    rig_join(&r, &config, NULL);
+    rig_wait_to_play(&r);
+    const uint64_t first_tick = cairn_client_confirmed_tick(rig_client(&r, BOB));
+    note_all(rig_client(&r, BOB), live);
+    assert_int_equal(live[CAIRN_GAME_MESSAGE].count + live[CAIRN_GAME_EVENT].count, 0);
+    for (uint32_t i = 0; i < 20; ++i) {
+        const cairn_client_input input = {.buttons = i % 3};
+        say(rig_client(&r, i % 2), i);
+        cairn_client_push_input(rig_client(&r, ALICE), &input);
+        rig_run_ms(&r, 100);
+        note_all(rig_client(&r, BOB), live);
+    }
+    const cairn_client_input none = {0};
+    cairn_client_push_input(rig_client(&r, ALICE), &none);
+    rig_run_ms(&r, 1000);
+    note_all(rig_client(&r, BOB), live);
+    cairn_server_destroy(r.system.server);
+    r.system.server = NULL;
+    transcript again[3] = {{0}};
+    cairn_player *player = NULL;
+    char text[CAIRN_PLAYER_TEXT_SIZE];
+    assert_int_equal(cairn_player_create(r.record, r.record_size, &player, text), CAIRN_OK);
+    cairn_player_event event;
+    while ((event = cairn_player_next(player)) != CAIRN_PLAYER_END) {
+        const cairn_world *world = cairn_player_world(player);
+        uint32_t count = 0;
+        const cairn_game_message *sent =
+            event == CAIRN_PLAYER_TICK ? cairn_world_game_messages(world, &count) : NULL;
+        for (uint32_t i = 0; i < count; ++i) {
+            if (sent[i].slot == 1 || sent[i].slot == CAIRN_SLOT_ALL) {
+                assert_true(cairn_world_tick(world) > first_tick);
+                note(&again[sent[i].kind], sent[i].kind, cairn_world_tick(world), sent[i].bytes,
+                    sent[i].size);
+            }
+        }
+    }
+    cairn_player_destroy(player);
+    assert_int_equal(live[CAIRN_GAME_MESSAGE].count, 30); // 20 to all, 10 answers
+    assert_true(live[CAIRN_GAME_EVENT].count > 40);
+    for (uint32_t kind = CAIRN_GAME_MESSAGE; kind <= CAIRN_GAME_EVENT; ++kind) {
+        assert_int_equal(live[kind].count, again[kind].count);
+        assert_true(cairn_hash_equal(live[kind].sum, again[kind].sum));
+    }
 }
 
 static uint64_t refused(rig *r, cairn_game_refusal why) {

@@ -8,7 +8,7 @@
 
 static cairn_inputs inputs_of(uint32_t redundancy) {
     cairn_inputs inputs;
-    cairn_inputs_start(&inputs, redundancy);
+    cairn_inputs_start(&inputs, redundancy, 1);
     return inputs;
 }
 
@@ -80,20 +80,19 @@ TEST("after the clock moved back far inputs restart, after it moved back a littl
 TEST("an input holds what was held when it was made, and is read for its own tick and no other") {
     cairn_inputs inputs = inputs_of(16);
     cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX];
-    assert_false(cairn_inputs_read(&inputs, 0, out));
+    assert_null(cairn_inputs_read(&inputs, 0));
     for (uint64_t tick = 100; tick < 180; tick++) {
-        inputs.held.buttons = (uint32_t)tick;
-        inputs.held.move.x = (float)tick / 256;
+        inputs.held[0].buttons = (uint32_t)tick;
+        inputs.held[0].move.x = (float)tick / 256;
         cairn_inputs_make(&inputs, tick);
     }
     assert_int_equal(cairn_inputs_collect(&inputs, out), 17);
     assert_int_equal(out[0].buttons, 163);
     EXPECT_NEAR(out[0].move.x, 163.0f / 256, 0);
-    assert_true(cairn_inputs_read(&inputs, 179, out));
-    assert_int_equal(out->buttons, 179);
-    assert_true(cairn_inputs_read(&inputs, 116, out));
-    assert_false(cairn_inputs_read(&inputs, 115, out));
-    assert_false(cairn_inputs_read(&inputs, 180, out));
+    assert_int_equal(cairn_inputs_read(&inputs, 179)->buttons, 179);
+    assert_non_null(cairn_inputs_read(&inputs, 116));
+    assert_null(cairn_inputs_read(&inputs, 115));
+    assert_null(cairn_inputs_read(&inputs, 180));
 }
 
 // Simulates the server: an input made `lead` ahead of the received tick arrives a round trip later,

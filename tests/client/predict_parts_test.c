@@ -38,7 +38,7 @@ static void expect_input(
 
 TEST("a player is predicted to hold its last input") {
     cairn_input_prediction prediction;
-    cairn_input_prediction_start(&prediction, 100, HOLD);
+    cairn_input_prediction_start(&prediction, 100, HOLD, 1);
     const cairn_command first[] = {joins(3), input(3, 7, 1)};
     cairn_input_prediction_confirm(&prediction, first, 2);
     for (uint64_t tick = 101; tick < 160; tick++) {
@@ -62,7 +62,7 @@ TEST("a player is predicted to hold its last input") {
 
 TEST("a silent player is predicted to stay silent") {
     cairn_input_prediction prediction;
-    cairn_input_prediction_start(&prediction, 0, HOLD);
+    cairn_input_prediction_start(&prediction, 0, HOLD, 1);
     const cairn_command join = joins(3);
     expect_input(&prediction, 0, NULL);
     cairn_input_prediction_confirm(&prediction, &join, 1);
@@ -84,7 +84,7 @@ TEST("a silent player is predicted as the server substitutes its input") {
     const cairn_inbox_config config = {
         .tick = 50, .window_ticks = 120, .slots = 8, .hold_ticks = HOLD};
     assert_int_equal(cairn_inbox_create(&config, &inbox), CAIRN_OK);
-    cairn_input_prediction_start(&prediction, 50, HOLD);
+    cairn_input_prediction_start(&prediction, 50, HOLD, 1);
     for (int i = 0; i < 4; i++) {
         cairn_inbox_join(inbox);
     }
@@ -105,7 +105,7 @@ TEST("a silent player is predicted as the server substitutes its input") {
 
 TEST("a rollback is attributed to the player who caused it") {
     cairn_input_prediction prediction;
-    cairn_input_prediction_start(&prediction, 10, HOLD);
+    cairn_input_prediction_start(&prediction, 10, HOLD, 1);
     const cairn_command past[] = {joins(1), joins(2), input(1, 5, 0), input(2, 5, 0)};
     cairn_input_prediction_confirm(&prediction, past, 4);
     const cairn_command predicted[] = {input(1, 6, 0), input(2, 6, 0)};

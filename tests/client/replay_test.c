@@ -179,6 +179,16 @@ static void change_command(cairn_chunk *chunk) {
     }
 }
 
+static void change_rules_digest(cairn_chunk *chunk) {
+    chunk->start.rules_digest += chunk->kind == CAIRN_CHUNK_START ? 1 : 0;
+}
+
+static void forget_rules_digest(cairn_chunk *chunk) {
+    if (chunk->kind == CAIRN_CHUNK_START) {
+        chunk->start.rules_digest = 0;
+    }
+}
+
 static void change_sim_version(cairn_chunk *chunk) {
     chunk->start.sim_version += chunk->kind == CAIRN_CHUNK_START ? 1 : 0;
 }
@@ -238,6 +248,8 @@ TEST("a recording that cannot be stepped is refused with a reason") {
         cairn_verdict verdict;
         const char *finding;
     } rows[] = {{change_sim_version, CAIRN_VERDICT_VERSION, "simulation version"},
+        {change_rules_digest, CAIRN_VERDICT_VERSION, "other sources of the rules sandbox"},
+        {forget_rules_digest, CAIRN_VERDICT_SAME, ""}, // recorded before there was a digest
         {change_rules, CAIRN_VERDICT_VERSION, "chess"},
         {change_end_tick, CAIRN_VERDICT_DAMAGED, "an end at tick"},
         {skip_tick, CAIRN_VERDICT_DAMAGED, "is expected"}};

@@ -13,7 +13,7 @@ SCENE = """{"name": "disc", "rules": "%s", "body_capacity": 80, "shape_capacity"
 @pytest.fixture
 def files(kit):
     """The folder of rules files; scenes of some rules."""
-    for rules in ("arena", "crashes", "writes after"):
+    for rules in ("arena", "pilots", "crashes", "writes after"):
         (kit.folder / (rules.replace(" ", "_") + ".json")).write_text(SCENE % rules)
     return kit.programs.parent / "lib"
 
@@ -28,6 +28,20 @@ def test_a_game_is_loaded_by_every_program(kit, files):
     server.process.wait(30)
     assert "every state hash agrees" in kit.run("cairn-replay", "verify", "game.cairn", "--rules", arena).out
     kit.refuses("cairn-replay", "verify", "game.cairn", code=3, says="arena")
+
+
+def test_a_declared_input_goes_through_every_program(kit, files):
+    """A predicting bot with the rules and a thin one without them play; the recording and one that is made verify."""
+    pilots = files / "pilots.so"
+    server = kit.serve("--rules", pilots, "--record", "game.cairn", "--seconds", 5, scene="pilots.json")
+    bot = kit.bot(server, "--rules", pilots, "--mode", "predict", "--inputs", "random", "--seconds", 2).json
+    assert bot["roots_compared"] > 20 and bot["roots_differed"] == 0 and bot["inputs_sent"] > 60
+    assert kit.bot(server, "--inputs", "random", "--seconds", 1).json["inputs_sent"] > 20
+    server.process.wait(30)
+    assert "declare" not in server.log.read_text()  # no input was refused
+    kit.run("cairn-replay", "make", "made.cairn", "--scene", "pilots.json", "--rules", pilots, "--players", 2, "--seconds", 2)
+    for name in ("game.cairn", "made.cairn"):
+        assert "every state hash agrees" in kit.run("cairn-replay", "verify", name, "--rules", pilots).out
 
 
 def test_a_game_is_linked_in_three_lines(kit, files):
@@ -58,6 +72,7 @@ def test_rules_are_checked(kit, files):
     assert "rules arena, version 1" in sound
     assert [line.split() for line in sound.splitlines() if " sound" in line] == [
         [what, "sound"] for what in ("imports", "trial", "replay", "storms")]
+    assert kit.run("cairn-rules", "check", files / "pilots.so", *quick).out.count(" sound") == 4
     kept = kit.run("cairn-rules", "check", files / "static.so", *quick, code=1).out
     assert "replay    FAULT: your rules keep state outside their block: seed 1, after tick" in kept
     assert "the word at byte 4 of their state is 0x" in kept
@@ -76,12 +91,24 @@ def test_python_loads_rules(files):
     code = ("import sys, cairn; cairn.load_rules(sys.argv[1])\n"
             "world = cairn.World('empty', rules='arena'); world.step_players({}, join=[0]); world.step(9)\n"
             "assert world.hash != cairn.World('empty', rules='').hash")
+    declared = ("import sys, struct, cairn; cairn.load_rules(sys.argv[1])\n"
+                "world = cairn.World('empty', rules='pilots'); world.step_players({}, join=[1])\n"
+                "assert world.input_fields[:2] == [('bits', 6, 0.0, 0.0), ('float', 8, -1.0, 1.0)]\n"
+                "world.step_players({1: (5, 0.5, 1, 2, 3, 4, 5, 6)})\n"
+                "seen = struct.unpack('<3If6I', world.rules_state)\n"
+                "assert seen[:3] == (11, 0, 5) and abs(seen[3] - 0.5) < 0.004 and seen[4:] == (1, 2, 3, 4, 5, 6), seen\n"
+                "for wrong in ((64, 0, 0, 0, 0, 0, 0, 0), (0, 1.5, 0, 0, 0, 0, 0, 0), (0, 0)):\n"
+                "    try: world.step_players({1: wrong})\n"
+                "    except (cairn.InvalidArgument, TypeError) as e: assert 'input' in str(e)\n"
+                "    else: raise AssertionError(wrong)\n")
     environment = {**os.environ, "PYTHONPATH": str(files.parent / "python")}
 
-    def load(name):
+    def load(name, code=code):
         command = ["/usr/bin/python3", "-c", code, files / name]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
 
+    own = load("pilots.so", declared)
+    assert own.returncode == 0, own.stderr
     good, bad = load("arena.so"), load("imports.so")
     assert good.returncode == 0, good.stderr
     assert bad.returncode == 1 and "cairn_no_such_function" in bad.stderr

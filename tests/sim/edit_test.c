@@ -178,8 +178,9 @@ TEST("a player may not edit and an operator may not play") {
         if (kind == CAIRN_COMMAND_SET_JOINT) {
             command.aim = property(CAIRN_JOINT_PROPERTY_ENABLED);
         }
-        const bool edits = kind > CAIRN_COMMAND_INPUT && kind <= CAIRN_COMMAND_LAST;
-        const bool plays = kind >= CAIRN_COMMAND_JOIN && kind <= CAIRN_COMMAND_INPUT;
+        const bool plays = (kind >= CAIRN_COMMAND_JOIN && kind <= CAIRN_COMMAND_INPUT) ||
+                           kind == CAIRN_COMMAND_INPUT_SECOND || kind == CAIRN_COMMAND_INPUT_THIRD;
+        const bool edits = kind > CAIRN_COMMAND_INPUT && kind <= CAIRN_COMMAND_LAST && !plays;
         assert_int_equal(cairn_command_check(&command) == CAIRN_OK, edits);
         command.slot = CAIRN_SLOT_OPERATOR + 1;
         assert_int_not_equal(cairn_command_check(&command), CAIRN_OK);

@@ -80,10 +80,12 @@ static void print_text(const content *c, size_t file_size) {
     const char *by = signer_text(c, key);
     printf("format           version %u\n", c->version);
     if (c->started) {
-        printf(
-            "scene            %s\nrules            %s, version %u\nsimulation       version %u\n",
+        printf("scene            %s\nrules            %s, version %u, digest %016llx\nsimulation   "
+               "    "
+               "version %u\n",
             c->scene_name, c->rules_name[0] != '\0' ? c->rules_name : "none",
-            c->start.rules_version, c->start.sim_version);
+            c->start.rules_version, (unsigned long long)c->start.rules_digest,
+            c->start.sim_version);
         printf("build            %s\nfirst state      tick %llu, %u bytes\n", c->build,
             (unsigned long long)c->start.tick, c->start.state_size);
     }
@@ -109,6 +111,9 @@ static void print_json(const content *c, size_t file_size) {
     cairn_json_put_text(json, "scene", c->scene_name);
     cairn_json_put_text(json, "rules", c->rules_name);
     cairn_json_put_count(json, "rules_version", c->start.rules_version);
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)c->start.rules_digest);
+    cairn_json_put_text(json, "rules_digest", digest);
     cairn_json_put_count(json, "sim_version", c->start.sim_version);
     cairn_json_put_count(json, "first_tick", c->start.tick);
     cairn_json_put_text(json, "build", c->build);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "base/game_input.h"
 #include "bridge/scene_world.h"
 #include "program/progress.h"
 #include "program/scene_file.h"
@@ -18,6 +18,15 @@
 
 static float random_axis(uint64_t tick, uint64_t slot, uint64_t stream) {
     return (float)(cairn_random_at(1, tick, slot, stream) >> 40) / 8388608.0f - 1.0f;
+}
+
+// An input of the layout that the rules declare; the same for 16 ticks. Returns how many commands.
+static uint32_t declared_input(
+    const cairn_rules *rules, uint64_t tick, uint32_t slot, cairn_command *out) {
+    uint32_t input[CAIRN_INPUT_FIELDS_MAX];
+    cairn_random random = cairn_random_of(cairn_random_at(1, tick / 16, slot, 10));
+    cairn_input_draw(rules->input, rules->input_count, &random, input);
+    return cairn_commands_of_input(rules, slot, (uint32_t)tick, input, out);
 }
 
 static cairn_command player_command(uint64_t tick, uint32_t slot) {
@@ -40,9 +49,14 @@ static cairn_command player_command(uint64_t tick, uint32_t slot) {
 static uint32_t make_commands(const cairn_replay_options *options, const cairn_world *world,
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX]) {
     const uint64_t tick = cairn_world_tick(world);
+    const cairn_rules *rules = cairn_world_settings(world)->rules;
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < options->players && slot <= tick; slot++) {
-        commands[count++] = player_command(tick, slot);
+        if (rules != NULL && rules->input_count > 0 && tick > slot) {
+            count += declared_input(rules, tick, slot, &commands[count]);
+        } else {
+            commands[count++] = player_command(tick, slot);
+        }
     }
     if (options->plough > 0) {
         const uint32_t rate_hz = cairn_world_settings(world)->tick_rate_hz;
