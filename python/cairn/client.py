@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An operator's connection to a server: sends a verb, waits for its answer."""
+"""A connection to a server: an operator sends verbs and waits for answers, a player plays."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 import os
 import pathlib
 import time
-from typing import Any
+from typing import Any, Sequence
 
 import numpy
 
 from . import layout
 from ._native import ffi, lib
 from .control import Answer, Request, answer_of
-from .errors import Closed, NoAnswer, Refused
+from .errors import Closed, InvalidArgument, NoAnswer, Refused, check
 
 TOKEN_SIZE = lib.CAIRN_CONNECT_TOKEN_SIZE
 BODY = layout.dtype_of("cairn_control_body")
@@ -30,9 +30,12 @@ def _check_timeout(timeout: float | None) -> None:
 class Client:
     """A connection, opened at once with a connect token (2048 bytes, or the name of a file that
     holds them). `room` is the room of every request that names none; "" is the client's own.
-    `timeout`, in seconds, limits how long the client waits for an answer."""
+    `timeout`, in seconds, limits how long the client waits for an answer. With `player` it takes a
+    slot of the server's first room and plays without a world of its own: `play`, `run`, `shared`,
+    `send_message` and `game_messages`."""
 
-    def __init__(self, token: bytes | str | os.PathLike[str], room: str = "", timeout: float = 5.0) -> None:
+    def __init__(self, token: bytes | str | os.PathLike[str], room: str = "", timeout: float = 5.0,
+                 player: bool = False) -> None:
         self._link: Any = None
         if not isinstance(token, (bytes, bytearray)):
             token = pathlib.Path(token).read_bytes()
@@ -41,7 +44,7 @@ class Client:
         _check_timeout(timeout)
         self.room = room
         self.timeout = timeout
-        self._link = lib.cairn_native_link_open(bytes(token))
+        self._link = lib.cairn_native_link_open(bytes(token), player)
         if self._link == ffi.NULL:
             self._link = None
             raise ValueError("the connect token is malformed or expired")
@@ -118,6 +121,55 @@ class Client:
             if count >= answer.bodies.body_count:
                 answer.bodies.listed_count = 0
                 return numpy.concatenate(parts), answer_of(answer)
+
+    def run(self, seconds: float) -> None:
+        """Sends and receives for so long: inputs leave, snapshots and messages arrive."""
+        self._check_open()
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if lib.cairn_native_link_wait(self._link, False, min(_SLICE_NS, int(left * 1e9))):
+                lib.cairn_client_next_answer(self._client, self._answer)  # nobody asked for it
+            if lib.cairn_native_link_ended(self._link):
+                raise NoAnswer(ffi.string(lib.cairn_client_failure_text(self._client)).decode())
+
+    def play(self, *declared: float, buttons: int = 0, move: Sequence[float] = (0, 0, 0),
+             aim: Sequence[float] = (0, 0, 0)) -> None:
+        """What a player holds from now on: buttons, move and aim, or, if the room's rules declare an
+        input, a number for each of its fields. InvalidArgument: a value is out of range, the input is
+        not of this layout, or the client has no slot."""
+        self._check_open()
+        if declared:
+            fields = ffi.new("cairn_input_field[]", lib.CAIRN_INPUT_FIELDS_MAX)
+            count = lib.cairn_client_input_fields(self._client, fields)
+            taken = len(declared) == count and lib.cairn_client_push_game_input(
+                self._client, layout.input_words(fields, declared), 4 * count)
+        else:
+            taken = lib.cairn_client_push_input(self._client, ffi.new("cairn_client_input *", (buttons, move, aim)))
+        if not taken:
+            raise InvalidArgument("the input is out of range or not what the room's rules declare, or the client has no slot")
+
+    def send_message(self, message: bytes) -> None:
+        """Sends a player's message to the rules of the room: 1 to 256 bytes."""
+        self._check_open()
+        check(lib.cairn_client_send_game_message(self._client, message, len(message)), "send_message")
+
+    def game_messages(self) -> list[tuple[str, int, bytes]]:
+        """What the rules sent to this client and `run` received: "message" or "event", the tick, the bytes."""
+        self._check_open()
+        taken = ffi.new("cairn_client_game_message *")
+        out = []
+        while lib.cairn_client_next_game_message(self._client, taken):
+            kind = "message" if taken.kind == lib.CAIRN_CLIENT_GAME_MESSAGE else "event"
+            out.append((kind, taken.tick, bytes(ffi.buffer(taken.bytes, taken.size))))
+        return out
+
+    def shared(self) -> bytes:
+        """The part of the rules' state that they share; empty before it arrives, or if there is no such part."""
+        self._check_open()
+        lib.cairn_client_sample_world(
+            self._client, time.monotonic_ns(), ffi.NULL, 0, ffi.new("cairn_client_sample *"))
+        out = ffi.new("uint8_t[]", lib.CAIRN_SHARED_SIZE_MAX)
+        return bytes(ffi.buffer(out, lib.cairn_client_shared_read(self._client, out, len(out), ffi.NULL)))
 
     def _check_open(self) -> None:
         if self._link is None:

@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 import operator
 import types
-from typing import Any
+from typing import Any, Sequence
 
 import numpy
 
-from ._native import ffi
+from ._native import ffi, lib
 
 _FLOAT_MAX = 3.4028234663852886e38
 _NUMBERS = {"float": "f4", "double": "f8", "_Bool": "?", "int": "i4"}
@@ -65,6 +65,18 @@ def vector(where: str, value: Any, size: int = 3) -> tuple[float, ...]:
     if len(numbers) != size or isinstance(value, (str, bytes)):
         raise TypeError(f"{where} must be {'three' if size == 3 else size} numbers, not {value!r}")
     return tuple(real(where, number) for number in numbers)
+
+
+def input_words(fields: Any, numbers: Sequence[Any]) -> Any:
+    """The words of an input that rules declare: `fields` is an array of cairn_input_field."""
+    words = ffi.new("uint32_t[]", max(1, len(numbers)))
+    floats = ffi.cast("float *", words)
+    for i, number in enumerate(numbers):
+        if fields[i].kind == lib.CAIRN_INPUT_BITS:
+            words[i] = whole("a field of bits", number)
+        else:
+            floats[i] = number
+    return words
 
 
 def whole(where: str, value: Any, bits: int = 32) -> int:

@@ -111,9 +111,9 @@ class Server:
         check(lib.cairn_token_issue(request, out), "token")
         return bytes(ffi.buffer(out))
 
-    def connect(self, *, room: str = "", timeout: float = 5.0) -> Client:
-        """An operator's client; the server closes it when it stops."""
-        client = Client(self.token(), room=room, timeout=timeout)
+    def connect(self, *, room: str = "", timeout: float = 5.0, player: bool = False) -> Client:
+        """An operator's client, or a player; the server closes it when it stops."""
+        client = Client(self.token(), room=room, timeout=timeout, player=player)
         self._clients.append(client)
         return client
 

@@ -13,7 +13,7 @@ import numpy
 
 from . import layout
 from ._native import ffi, lib
-from .errors import CapacityReached, Closed, NotFound, WrongState, check
+from .errors import CapacityReached, Closed, InvalidArgument, NotFound, WrongState, check
 from .shape import Shape, Vector
 
 STATIC, KINEMATIC, DYNAMIC = lib.CAIRN_BODY_STATIC, lib.CAIRN_BODY_KINEMATIC, lib.CAIRN_BODY_DYNAMIC
@@ -58,6 +58,11 @@ def scene_text(scene: Any) -> str:
     if not pathlib.Path(scene).exists():
         raise NotFound(f"no scene is named {scene!r}, and it is not a file; built in: {', '.join(scenes())}")
     return pathlib.Path(scene).read_text()
+
+
+def _check_slot(slot: int) -> None:
+    if not 0 <= layout.whole("slot", slot) < lib.CAIRN_SLOTS_MAX:
+        raise InvalidArgument(f"slot {slot}: a slot is below {lib.CAIRN_SLOTS_MAX}")
 
 
 class World:
@@ -187,21 +192,74 @@ class World:
         else:
             self._run(world, layout.whole("ticks", ticks), ffi.NULL, 0)
 
-    def step_players(self, inputs: Mapping[int, Mapping[str, Any]], *, join: Iterable[int] = (),
-                     leave: Iterable[int] = (), ticks: int = 1) -> None:
+    def step_players(self, inputs: Mapping[int, Any], *, join: Iterable[int] = (),
+                     leave: Iterable[int] = (), messages: Mapping[int, bytes] | None = None, ticks: int = 1) -> None:
         """Advances with commands for the rules in the first of the ticks. `inputs` has for each slot a
-        mapping of buttons (an int), move and aim (three numbers each, in [-1, 1]); `join` and `leave`
-        are slots."""
+        mapping of buttons (an int), move and aim (three numbers each, in [-1, 1]), or, if the rules
+        declare an input, a sequence with a number for each of `input_fields`; `join` and `leave` are
+        slots; `messages` has for slots the bytes that the player sends to the rules."""
+        declared = {} if not self.input_fields else inputs
+        inputs = inputs if not declared else {}
         entries: list[tuple[int, int, Mapping[str, Any]]] = [(lib.CAIRN_COMMAND_JOIN, slot, {}) for slot in join]
         entries += [(lib.CAIRN_COMMAND_LEAVE, slot, {}) for slot in leave]
         entries += [(lib.CAIRN_COMMAND_INPUT, slot, fields) for slot, fields in inputs.items()]
-        commands = ffi.new("cairn_command[]", len(entries))
+        parts = [part for slot, numbers in declared.items() for part in self._declared_input(slot, numbers)]
+        for slot, message in (messages or {}).items():
+            parts += self._message(slot, message, len(parts))
+        commands = ffi.new("cairn_command[]", len(entries) + len(parts))
+        for i, part in enumerate(parts):
+            commands[len(entries) + i] = part
         for command, (kind, slot, fields) in zip(commands, entries):
             if unknown := set(fields) - {"buttons", "move", "aim"}:
                 raise TypeError(f"an input has no field {unknown.pop()!r}; its fields: buttons, move, aim")
             command.kind, command.slot = kind, layout.whole("slot", slot)
             layout.fill(ffi.addressof(command), dict(fields), "an input")
-        self._run(self._change(), layout.whole("ticks", ticks), commands, len(entries))
+        self._run(self._change(), layout.whole("ticks", ticks), commands, len(entries) + len(parts))
+
+    @property
+    def input_fields(self) -> list[tuple[str, int, float, float]]:
+        """What the rules declare as a player's input: for each field "bits" or "float", how many bits, and
+        the bounds of a float. Empty: buttons, move and aim."""
+        self._open()
+        rules = self._settings.rules
+        count = 0 if rules == ffi.NULL else rules.input_count
+        return [("bits" if f.kind == lib.CAIRN_INPUT_BITS else "float", f.bits, f.lower, f.upper)
+                for f in (rules.input[i] for i in range(count))]
+
+    def _declared_input(self, slot: int, numbers: Any) -> list[Any]:
+        fields = self.input_fields
+        if len(numbers) != len(fields):
+            raise TypeError(f"an input of these rules has {len(fields)} fields, not {len(numbers)}")
+        words = layout.input_words(self._settings.rules.input, numbers)
+        out = ffi.new("cairn_command[]", lib.CAIRN_INPUT_COMMANDS_MAX)
+        _check_slot(slot)
+        count = lib.cairn_commands_of_input(self._settings.rules, slot, 0, words, out)
+        if count == 0:
+            raise InvalidArgument("a field of the input is out of the range that the rules declare")
+        return [out[i] for i in range(count)]
+
+    def _message(self, slot: int, message: bytes, sequence: int) -> list[Any]:
+        _check_slot(slot)
+        if not 1 <= len(message) <= lib.CAIRN_GAME_MESSAGE_SIZE_MAX:
+            raise InvalidArgument(f"a message has 1 to {lib.CAIRN_GAME_MESSAGE_SIZE_MAX} bytes, not {len(message)}")
+        out = ffi.new("cairn_command[]", lib.CAIRN_MESSAGE_COMMANDS_MAX)
+        count = lib.cairn_commands_of_message(slot, bytes(message), len(message), sequence, out)
+        return [out[i] for i in range(count)]
+
+    @property
+    def game_messages(self) -> list[tuple[str, int | None, bytes]]:
+        """What the rules sent in the last step: "message" or "event", the slot (None: all), the bytes."""
+        count = ffi.new("uint32_t *")
+        sent = lib.cairn_world_game_messages(self._open(), count)
+        return [("message" if m.kind == lib.CAIRN_GAME_MESSAGE else "event",
+                 None if m.slot == lib.CAIRN_SLOT_ALL else m.slot, bytes(ffi.buffer(m.bytes, m.size)))
+                for m in (sent[i] for i in range(count[0]))]
+
+    @property
+    def shared(self) -> bytes:
+        """The part of the rules' state that every client reads; empty if there is no such part."""
+        state, rules = self.rules_state, self._settings.rules
+        return b"" if rules == ffi.NULL else state[rules.shared_offset:rules.shared_offset + rules.shared_size]
 
     def _run(self, world: Any, ticks: int, commands: Any, count: int) -> None:
         self._busy = True

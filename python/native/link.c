@@ -37,13 +37,16 @@ static uint64_t now_ns(void) {
     return now_of(CLOCK_MONOTONIC);
 }
 
-cairn_native_link *cairn_native_link_open(const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+cairn_native_link *cairn_native_link_open(
+    const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], bool player) {
     cairn_native_link *link = calloc(1, sizeof *link);
     if (link == NULL) {
         return NULL;
     }
     link->socket_fd = -1;
-    link->client = cairn_client_create_operator();
+    cairn_client_config config = cairn_client_config_default();
+    config.spectator = !player;
+    (void)cairn_client_create(&config, &link->client);
     const uint64_t unix_s = now_of(CLOCK_REALTIME) / CAIRN_NS_PER_S;
     if (link->client == NULL || !cairn_client_connect(link->client, now_ns(), unix_s, token)) {
         cairn_native_link_close(link);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// An operator's connection over a socket of its own: the calls that must not hold Python's lock.
+// A connection over a socket of its own: the calls that must not hold Python's lock.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +12,10 @@
 
 typedef struct cairn_native_link cairn_native_link;
 
-// Begins to connect. NULL: out of memory, or the token is malformed. Pair with close.
-cairn_native_link *cairn_native_link_open(const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]);
+// Begins to connect, as a spectator or as a player, to the server's first room. NULL: out of
+// memory, or the token is malformed. Pair with close.
+cairn_native_link *cairn_native_link_open(
+    const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE], bool player);
 // Disconnects; NULL is allowed.
 void cairn_native_link_close(cairn_native_link *link);
 // The client of the link, to ask and to read answers; owned by the link.

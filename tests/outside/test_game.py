@@ -51,7 +51,7 @@ def main():
             output += done.stdout
             if done.returncode != 0:
                 sys.exit(f"docs/GAME.md: a block ended with {done.returncode}")
-    for said in ("arena, 8 bodies", "seed 2: all well", "score 0 : ", "every state hash agrees", "3 passed"):
+    for said in ("arena, 8 bodies", "seed 2: all well", "score 0 : ", "player 0 is Bo", "every state hash agrees", "3 passed"):
         if said not in output:
             sys.exit(f"docs/GAME.md: nothing said '{said}'")
 
