@@ -23,7 +23,7 @@ def read_tree(root):
         folders[:] = [name for name in folders if name not in SKIPPED and not name.startswith("build-")]
         for name in files:
             path = os.path.relpath(os.path.join(folder, name), root)
-            if path.endswith(rules.SOURCE + rules.SCRIPT + (".json", ".fbs", ".md", ".ts", "retired.txt")):
+            if path.endswith(rules.SOURCE + rules.SCRIPT + (".json", ".fbs", ".inc", ".md", ".ts", "retired.txt")):
                 with open(os.path.join(root, path), encoding="utf-8") as file:
                     tree[path] = file.read()
             elif path.endswith(".png"):

@@ -347,7 +347,36 @@ def check_imports(room, listing, own):
     return complaints
 
 
+# Functions of the headers for rules that a rules file does not get: they make, step, save, copy, compare or read a world as a
+# whole, or serve a host.
+NOT_LENT = frozenset(
+    """cairn_commands_of_input cairn_edit_command_count cairn_float_contract_ok cairn_input_refusal_text cairn_section_name
+    cairn_world_apply_edit cairn_world_copy cairn_world_create cairn_world_decode cairn_world_def_of_encoding cairn_world_def_state_size
+    cairn_world_destroy cairn_world_diff cairn_world_encode cairn_world_encode_size cairn_world_fork
+    cairn_world_game_messages_refused cairn_world_hash_read cairn_world_lanes cairn_world_load cairn_world_queries_prepare
+    cairn_world_save cairn_world_save_size cairn_world_save_size_max cairn_world_set_lanes cairn_world_set_parallel
+    cairn_world_set_stage_probe cairn_world_step cairn_world_validate""".split())
+LENT = "rules_file/functions.inc"
+LENT_HEADERS = tuple(f"include/cairn/{name}.h" for name in ("sim", "joint", "mover", "rules"))
+
+
+def check_lent(tree):
+    """Each function of the headers for rules is lent to rules files or named above, and what is lent is declared."""
+    def declared(path):
+        text = re.sub(r"//[^\n]*", "", tree.get(path, ""))
+        return set(re.findall(r"^(?!static inline)[a-z][\w \*]*?\b(cairn_\w+)\(", text, re.M))
+
+    found = {name: path for path in LENT_HEADERS for name in declared(path)}
+    lent = set(re.findall(r"^X\((\w+)\)", tree.get(LENT, ""), re.M))
+    known = {**found, **{name: "include/cairn/types.h" for name in declared("include/cairn/types.h")}}
+    return [f"{found[name]}: {name} is neither in {LENT} nor in NOT_LENT of tests/structure/rules.py"
+            for name in sorted(set(found) - lent - NOT_LENT)] + [
+        f"{LENT}: {name} is not declared in a header for rules" for name in sorted(lent - set(known))] + [
+        f"{LENT}: {name} may not be lent" for name in sorted(lent & NOT_LENT)]
+
+
 TREE_RULES = {
+    "lent": check_lent,
     "includes": check_includes,
     "spdx": check_spdx,
     "endings": check_endings,
