@@ -366,6 +366,13 @@ static void keep_awake(cairn_world *world, uint32_t body_a, uint32_t body_b) {
     }
 }
 
+// A joint that broke in this step has reset the pose of its bodies after their pairs were looked
+// for. The body stays disturbed, so that the next step does that.
+static bool is_disturbed_again(const cairn_world *world, uint32_t slot) {
+    return world->shape_first[slot] != 0 &&
+           packed_rotation_is_none(world->state.reference_poses[slot].rotation);
+}
+
 static void count_some_slow_ticks(const void *context, uint32_t begin, uint32_t end) {
     const cairn_world *world = context;
     const cairn_awake_set *awake = world->awake_set;
@@ -375,7 +382,9 @@ static void count_some_slow_ticks(const void *context, uint32_t begin, uint32_t 
         const uint32_t slot = awake->bodies[i];
         CAIRN_ASSERT(i == 0 || awake->bodies[i - 1] < slot);
         if (!dynamic(world, slot)) {
-            world->state.sleep[slot] = (cairn_sleep){.state = CAIRN_SLEEP_NONE};
+            world->state.sleep[slot] =
+                (cairn_sleep){.state = is_disturbed_again(world, slot) ? CAIRN_SLEEP_DISTURBED
+                                                                       : CAIRN_SLEEP_NONE};
         } else {
             count_ticks_at_rest(world, slot);
             slow_enough = slow_enough || ticks_at_rest(world, slot) == world->def.tick_rate_hz / 2;

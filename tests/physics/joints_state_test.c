@@ -193,6 +193,28 @@ TEST("a joint breaks above its force, with an event, and the weight falls") {
     }
 }
 
+TEST("a joint that breaks in the step after it was made leaves a static body that others land on") {
+    for (uint32_t solver = 0; solver < 2; ++solver) {
+        SCOPED(cairn_world) *world = joint_world(solver, 9.81f);
+        const cairn_shape_def slab = box(2.0f, 0.5f, 2.0f);
+        const cairn_body_id base = put_static(world, vec3(0, -0.5f, 0), &slab);
+        const cairn_body_id weight = joint_cube(world, vec3(4, -6, 0), 0.2f, 10.0f);
+        const cairn_body_id faller = joint_cube(world, vec3(0, 1, 0), 0.2f, 1.0f);
+        kit_run(world, 1);
+        cairn_joint_def def = joint_between(CAIRN_JOINT_WELD, base, weight, vec3(4, -5.5f, 0));
+        def.breakable = 1;
+        def.break_force = 1.0f;
+        kit_joint(world, &def);
+        kit_run(world, 1);
+        assert_int_equal(cairn_world_joints(world, NULL, 0), 0);
+        SCOPED(cairn_world) *twin = kit_fork(world);
+        for (int tick = 0; tick < 90; ++tick) {
+            kit_step_beside_reloaded(world, twin);
+        }
+        expect_near(kit_read(world, faller).position.y, 0.2f, 0.02f);
+    }
+}
+
 TEST("events of joints are in order of their ids, and part of the state") {
     SCOPED(cairn_world) *world = joint_world(CAIRN_SOLVER_SOFT_STEP, 9.81f);
     const cairn_body_id base = joint_base(world);
