@@ -98,10 +98,10 @@ uint64_t cairn_storm_lag_bound_ns(const cairn_storm *s, uint32_t i) {
     }
     // The ticks or snapshots that a client keeps against jitter, and the host's frames.
     const uint64_t kept_ns = 4 * interval_ns > 200 * ms_ns ? 4 * interval_ns : 200 * ms_ns;
-    return kept_ns + 2 * path.rtt_ns + (lost + 1) * interval_ns;
+    return kept_ns + 2 * path.rtt_ns + (lost + 2) * interval_ns;
 }
 
 uint64_t cairn_storm_late_bound(const cairn_storm *s, uint32_t i, uint64_t ticks) {
-    const path_figures path = figures_of(s, i);
-    return 3 + (uint64_t)((double)ticks * (0.05 + (1 - path.arrives)));
+    const double losing = 1 - figures_of(s, i).arrives;
+    return 3 + ticks / 20 + (losing > 0 ? failures_max((uint32_t)ticks, losing, 1e-7) : 0);
 }
