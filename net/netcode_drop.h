@@ -17,6 +17,7 @@ typedef enum cairn_netcode_drop {
     CAIRN_NETCODE_DROP_TOKEN_EXPIRED,
     CAIRN_NETCODE_DROP_TOKEN_LIFETIME,   // expires later than a token of the allowed lifetime
     CAIRN_NETCODE_DROP_TOKEN_RESTART,    // an earlier run of the server may have accepted it
+    CAIRN_NETCODE_DROP_TOKEN_METERED,    // not tried: its network sent many broken ones
     CAIRN_NETCODE_DROP_TOKEN_BROKEN,     // private part does not decrypt or parse
     CAIRN_NETCODE_DROP_TOKEN_TIMEOUT,    // its time-out is longer than allowed, or missing
     CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US, // no public address of this server in its list

@@ -13,6 +13,7 @@
 #include "net/outbox.h"
 #include "net/packet.h"
 #include "net/token_history.h"
+#include "net/token_meter.h"
 
 #define KEEP_ALIVE_INTERVAL_NS UINT64_C(100000000)
 #define DISCONNECT_COUNT 10
@@ -67,6 +68,7 @@ struct cairn_netcode_server {
     cairn_netcode_slots slots;
     cairn_handshakes handshakes;
     cairn_token_history history;
+    cairn_token_meter meter;
     cairn_outbox outbox;
     event_record *events; // a ring; a slot is not reused before its disconnect was taken, so there
                           // are at most two events for each slot
@@ -109,6 +111,7 @@ static cairn_status create_tables(cairn_netcode_server *server, const uint8_t *e
     cairn_key_derive(entropy, KEY_LOOKUP, hash_key, CAIRN_SIPHASH_KEY_SIZE);
     cairn_key_derive(entropy, KEY_SEQUENCE, server->sequence_key, CAIRN_SIPHASH_KEY_SIZE);
     server->global_sequence = random_sequence(server, NULL, 0);
+    server->meter = cairn_token_meter_of(hash_key, server->global_sequence);
     server->events_capacity = 2 * clients_max;
     server->events = calloc(server->events_capacity, sizeof *server->events);
     const cairn_status parts[] = {
@@ -441,7 +444,11 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
             &server->handshakes, mac_of(request), from, server->now_ns)) {
         return CAIRN_NETCODE_DROP_TOKEN_USED;
     }
+    if (!cairn_token_meter_tries(&server->meter, from, server->now_ns)) {
+        return CAIRN_NETCODE_DROP_TOKEN_METERED;
+    }
     if (!read_token(server, request, token)) {
+        cairn_token_meter_note_broken(&server->meter, from);
         return CAIRN_NETCODE_DROP_TOKEN_BROKEN;
     }
     server->token_times.refused = 0;

@@ -168,6 +168,7 @@ const char *cairn_netcode_drop_text(cairn_netcode_drop drop) {
         [CAIRN_NETCODE_DROP_TOKEN_EXPIRED] = "token expired",
         [CAIRN_NETCODE_DROP_TOKEN_LIFETIME] = "token expires too far in the future",
         [CAIRN_NETCODE_DROP_TOKEN_RESTART] = "token may have been used before the server started",
+        [CAIRN_NETCODE_DROP_TOKEN_METERED] = "token not tried after many broken ones",
         [CAIRN_NETCODE_DROP_TOKEN_BROKEN] = "token cannot be decrypted",
         [CAIRN_NETCODE_DROP_TOKEN_TIMEOUT] = "token has too long a time-out or none",
         [CAIRN_NETCODE_DROP_TOKEN_NOT_FOR_US] = "token does not name this server",

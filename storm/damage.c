@@ -132,6 +132,9 @@ void cairn_storm_check_damage(cairn_storm *s, uint32_t i) {
     cairn_client_statistics c;
     cairn_client_statistics_read(client, &c);
     check_heals(s, i, c.resync.count);
+    if (cairn_storm_server_room(s, slot->room)->time_control.paused) {
+        slot->damaged_ns = now_ns; // no tick shows the difference
+    }
     const bool undisturbed = !slot->degraded && cairn_storm_undisturbed_ns(s, i) > bound_ns;
     if (slot->damaged && undisturbed && now_ns - slot->damaged_ns > bound_ns) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_UNHEALED,

@@ -6,6 +6,7 @@
 
 #include "net/netcode_handshake.h"
 #include "net/token_history.h"
+#include "net/token_meter.h"
 #include "proto_tests/net/netcode_kit.h"
 
 SCOPE_ENDS(kit, kit_close)
@@ -150,6 +151,38 @@ TEST("a request that is repeated without end gets few challenges") {
     kit_datagram other = KIT_REQUEST(&k, .client_id = 8);
     other.from = datagram.from;
     assert_int_equal(kit_to_server(&k, other), CAIRN_NETCODE_TAKEN);
+}
+
+TEST("a network that sends broken tokens is tried less often, and others are not") {
+    SCOPED(kit) k = kit_open(4);
+    kit_datagram broken = KIT_REQUEST(&k, .client_id = 7);
+    const kit_datagram genuine = broken;
+    broken.bytes[broken.size - 1] ^= 1;
+    for (uint32_t second = 0; second < 2; ++second) {
+        uint32_t tried = 0;
+        for (uint32_t i = 0; i < 1000; ++i) {
+            broken.from.port = (uint16_t)(1000 + i);
+            const cairn_netcode_drop drop = kit_to_server(&k, broken);
+            assert_true(drop == CAIRN_NETCODE_DROP_TOKEN_BROKEN ||
+                        drop == CAIRN_NETCODE_DROP_TOKEN_METERED);
+            assert_true(
+                drop == CAIRN_NETCODE_DROP_TOKEN_BROKEN || i >= CAIRN_TOKEN_METER_BROKEN_MAX);
+            tried += drop == CAIRN_NETCODE_DROP_TOKEN_BROKEN ? 1 : 0;
+        }
+        assert_in_range(tried, 170, 340);
+        if (second == 0) {
+            k.now_ns += KIT_S;
+            cairn_netcode_server_advance(k.server, k.now_ns);
+        }
+    }
+    kit_datagram elsewhere = KIT_REQUEST(&k, .client_id = 8);
+    elsewhere.from.ip[0] ^= 1;
+    assert_int_equal(kit_to_server(&k, elsewhere), CAIRN_NETCODE_TAKEN);
+    uint32_t requests = 0;
+    while (kit_to_server(&k, genuine) == CAIRN_NETCODE_DROP_TOKEN_METERED) {
+        assert_true(++requests < 60);
+    }
+    assert_true(kit_discard_from_server(&k) > 0);
 }
 
 TEST("many tokens of one client id take few of the handshakes") {
