@@ -83,6 +83,23 @@ TEST("vectors and texts may be empty") {
     }
 }
 
+TEST("height fields of the smallest and the largest sides are sent") {
+    static const uint32_t words[4] = {0};
+    const uint32_t sides[] = {2, CAIRN_HEIGHT_FIELD_SIDE_MAX};
+    for (uint32_t i = 0; i < 4; ++i) {
+        const cairn_message sent = {.kind = CAIRN_MESSAGE_MESH,
+            .mesh = {.mesh = 1,
+                .kind = CAIRN_MESH_HEIGHTS,
+                .columns = sides[i % 2],
+                .rows = sides[i / 2],
+                .spacing_x = 1.0f,
+                .spacing_z = 1.0f,
+                .words = words,
+                .word_count = 4}};
+        expect_round_trip(&sent);
+    }
+}
+
 // A big-endian machine reverses the words of a copy instead: schema/byte_order.h.
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 TEST("a decoded message points into its bytes") {

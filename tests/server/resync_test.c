@@ -46,6 +46,7 @@ TEST("a client whose world agrees gets an empty response") {
     assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], 1);
     assert_int_equal(story_statistics(&s).total.resync_requests, 1);
     assert_int_equal(story_statistics(&s).total.resync_elements, 0);
+    assert_in_range(story_statistics(&s).total.resync_bytes, 64, 2048);
     assert_true(story_has_event(&s, "resynced"));
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "net/link_header.h"
 #include "schema/scene.h"
 #include "server/core/server_state.h"
 #include "tests/kit/scenes.h"
@@ -22,6 +23,24 @@ AFTER_EACH {
 }
 
 // cairn-token issues tokens for this protocol unless it is told otherwise.
+TEST("every reason to drop is listed by layer and text") {
+    cairn_server_statistics statistics = {0};
+    cairn_server_drop drops[CAIRN_SERVER_DROPS_MAX];
+    assert_int_equal(cairn_server_drops_read(&statistics, drops), 0);
+    memset(statistics.drops_netcode, 1, sizeof statistics.drops_netcode);
+    memset(statistics.drops_link, 1, sizeof statistics.drops_link);
+    const uint32_t count = cairn_server_drops_read(&statistics, drops);
+    uint32_t links = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        links += strcmp(drops[i].layer, "link") == 0 ? 1 : 0;
+        for (uint32_t k = 0; k < i; ++k) {
+            assert_true(strcmp(drops[i].layer, drops[k].layer) != 0 ||
+                        strcmp(drops[i].reason, drops[k].reason) != 0);
+        }
+    }
+    assert_int_equal(links, CAIRN_LINK_DROP_COUNT - 1);
+}
+
 TEST("the default config takes the tokens that are issued by default") {
     assert_true(cairn_server_config_default().protocol_id == CAIRN_PROTOCOL_ID_DEFAULT);
 }
