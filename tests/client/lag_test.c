@@ -95,6 +95,26 @@ TEST("the server estimates the tick that a client shows to 1.5 ticks") {
     }
 }
 
+TEST("before all that is held the server estimates the oldest picture, and after it the newest") {
+    static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};
+    for (size_t m = 0; m < 2; ++m) {
+        SCOPED(rig) p;
+        start(&p, modes[m]);
+        const uint64_t newest = cairn_world_tick(rig_server_world(&p));
+        const uint64_t moments_ns[] = {0, rig_server_now_ns(&p) + 3600 * CAIRN_NS_PER_S};
+        for (size_t i = 0; i < 2; ++i) {
+            cairn_view_time view_time;
+            assert_int_equal(cairn_server_lag_view_time_estimate(
+                                 p.system.server, BOB, moments_ns[i], &view_time),
+                CAIRN_LAG_SHOWN);
+            assert_int_equal(view_time.span, 1);
+            assert_true(view_time.fraction == 0.0f);
+            assert_true(i == 0 ? view_time.tick < newest : view_time.tick + SPAN >= newest);
+            assert_true(m == 0 || view_time.tick == (i == 0 ? 0 : newest));
+        }
+    }
+}
+
 // No input changes between the sample and the report about it.
 TEST("a client reports the picture that it shows, bit for bit") {
     static const cairn_client_mode modes[] = {CAIRN_CLIENT_INTERPOLATE, CAIRN_CLIENT_LOCKSTEP};

@@ -10,6 +10,7 @@
 #include "recording/desync_reader.h"
 #include "recording/desync_report.h"
 #include "recording/pack.h"
+#include "recording/recorded_world.h"
 #include "recording/recorder.h"
 #include "sim/debug/trace.h"
 
@@ -93,6 +94,36 @@ static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
     assert_int_equal(open, words[0] == '\0');
     cairn_desync_report_close(&read);
     return open;
+}
+
+TEST("a recorded state is read with its own versions and tick alone") {
+    SCOPED(cairn_world) *world = build();
+    const size_t size = cairn_world_encode_size(world);
+    uint8_t *state = malloc(size);
+    assert_int_equal(cairn_world_encode(world, state, size), size);
+    const cairn_chunk_start good = {.tick = cairn_world_tick(world),
+        .sim_version = CAIRN_SIM_VERSION,
+        .rules_version = cairn_rules_sandbox.version,
+        .rules_name = cairn_rules_sandbox.name,
+        .state = state,
+        .state_size = (uint32_t)size};
+    cairn_chunk_start starts[5] = {good, good, good, good, good};
+    starts[1].sim_version += 1;
+    starts[2].rules_version += 1;
+    starts[3].tick += 1;
+    starts[4].state_size -= 1;
+    const cairn_recorded_refusal refusals[5] = {CAIRN_RECORDED_OK, CAIRN_RECORDED_VERSION,
+        CAIRN_RECORDED_VERSION, CAIRN_RECORDED_STATE, CAIRN_RECORDED_STATE};
+    for (int i = 0; i < 5; ++i) {
+        char words[CAIRN_RECORDING_ERROR_SIZE] = "";
+        cairn_recorded_refusal refusal;
+        cairn_world *read = cairn_recorded_world_of_start(&starts[i], NULL, &refusal, words);
+        assert_int_equal(refusal, refusals[i]);
+        assert_int_equal(read != NULL, i == 0);
+        assert_int_equal(words[0] != '\0', i != 0);
+        cairn_world_destroy(read);
+    }
+    free(state);
 }
 
 TEST("bytes that are not a capsule are refused with a reason") {
