@@ -113,12 +113,16 @@ class Server:
         found = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
         return [event for event in found if event["event"] == name]
 
-    def wait_until_listening(self):
+    def wait_for(self, name, count=1):
+        """The events of that name once there are `count`: a thread of the server writes its log, later than it acts."""
         deadline = time.monotonic() + TIMEOUT_S
-        while not self.events("listening"):
+        while len(found := self.events(name)) < count:
             assert self.process.poll() is None and time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.01)
-        self.address = self.events("listening")[0]["address"]
+        return found
+
+    def wait_until_listening(self):
+        self.address = self.wait_for("listening")[0]["address"]
 
     def stop(self):
         """Stops it and expects exit code 0."""

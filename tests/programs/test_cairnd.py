@@ -74,9 +74,7 @@ def test_a_server_of_two_rooms_records_both_and_drains(kit, folder):
     shown, exact = (kit.start("cairn-bot", "--key", kit.key(), "--server", server.address, "--seconds", 20,
                               "--client-id", client, "--mode", mode)
                     for client, mode in ((1, "interpolate"), (2, "lockstep")))
-    deadline = time.monotonic() + 20
-    while len(server.events("client_playing")) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    server.wait_for("client_playing", 2)
     time.sleep(1)
     server.stop()
     played = []
@@ -139,24 +137,16 @@ def named(lines, name):
     return [line for line in lines if line["event"] == name]
 
 
-def wait_for(server, name):
-    deadline = time.monotonic() + 20
-    while not server.events(name):
-        assert time.monotonic() < deadline, server.log.read_text()
-        time.sleep(0.05)
-    return server.events(name)
-
-
 def test_a_recording_that_meets_a_limit_of_size_continues_in_files_that_verify(kit, folder):
     server = kit.serve("--tick-rate", 240, "--record", "small.cairn", "--core-dumps", scene="stack10")
     before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
     # The next chunk does not fit, and no first state; the log does.
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1500, before[1]))
-    assert "File too large" in wait_for(server, "recording_error")[0]["detail"]
-    assert wait_for(server, "recording_failed")
+    assert "File too large" in server.wait_for("recording_error")[0]["detail"]
+    assert server.wait_for("recording_failed")
     time.sleep(2.2)
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
-    assert wait_for(server, "recording_resumed")
+    assert server.wait_for("recording_resumed")
     time.sleep(1)
     server.process.terminate()
     assert server.process.wait(20) == 3
@@ -186,9 +176,9 @@ def test_a_room_whose_file_cannot_be_opened_is_reported(kit, folder):
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")), before[1]))
     kit.run("cairn-ctl", "--key", "key", "--server", server.address, "room-create", "more", "demo")
-    assert "Too many open files" in wait_for(server, "recording_error")[0]["detail"]
+    assert "Too many open files" in server.wait_for("recording_error")[0]["detail"]
     resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
-    assert [event["room"] for event in wait_for(server, "recording_resumed")] == ["more"]
+    assert [event["room"] for event in server.wait_for("recording_resumed")] == ["more"]
     server.process.terminate()
     assert server.process.wait(10) == 3
     for name in ("main.cairn", "main.cairn.more"):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Desync capsules through the programs: written by a client and by a server, explained by cairn-replay."""
 
-import time
 
 import pytest
 
@@ -33,9 +32,7 @@ def test_a_body_that_was_damaged_on_purpose_is_named(kit):
     (kit.folder / "clients").mkdir()
     server = kit.serve("--capsules", "servers")
     bot = kit.bot(server, "--mode", "heal", "--damage", 1, "--seconds", 4, "--capsules", "clients").json
-    end = time.monotonic() + 10
-    while not server.events("capsule") and time.monotonic() < end:  # a task writes it
-        time.sleep(0.05)
+    server.wait_for("capsule")
     server.stop()
     assert bot["damaged"] == bot["heals"] > 0
     ours = sorted((kit.folder / "clients").glob("*.cairn"))[-1]
