@@ -47,37 +47,49 @@ typedef struct pass {
 
 // ------------------------------------------------------------------------------------- codec
 
-cairn_status cairn_snapshot_codec_create(
-    const cairn_codec_settings *settings, uint32_t capacity, cairn_snapshot_codec **out) {
-    *out = NULL;
+cairn_status cairn_snapshot_codec_set(
+    cairn_snapshot_codec *codec, const cairn_codec_settings *settings) {
     const cairn_quantisation *q = &settings->quantisation;
     const bool step = q->position_step_m >= CAIRN_POSITION_STEP_MIN && q->position_step_m <= 1.0f;
     const bool bits =
         q->rotation_bits >= CAIRN_ROTATION_BITS_MIN && q->rotation_bits <= CAIRN_ROTATION_BITS_MAX;
     const bool rate = settings->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN &&
                       settings->tick_rate_hz <= CAIRN_TICK_RATE_HZ_MAX;
-    if (!step || !bits || !rate || !cairn_vec3_finite(settings->gravity) || capacity == 0 ||
-        capacity > CAIRN_BODIES_MAX) {
+    if (!step || !bits || !rate || !cairn_vec3_finite(settings->gravity)) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    codec->settings = *settings;
+    if (settings->model == NULL) {
+        codec->settings.model = &cairn_snapshot_model_default;
+    }
+    codec->rotation_step = cairn_rotation_step(q);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_snapshot_codec_create(
+    const cairn_codec_settings *settings, uint32_t capacity, cairn_snapshot_codec **out) {
+    *out = NULL;
+    if (capacity == 0 || capacity > CAIRN_BODIES_MAX) {
         return CAIRN_INVALID_ARGUMENT;
     }
     cairn_snapshot_codec *codec = calloc(1, sizeof *codec);
     if (codec == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    codec->settings = *settings;
-    if (settings->model == NULL) {
-        codec->settings.model = &cairn_snapshot_model_default;
+    cairn_status status = cairn_snapshot_codec_set(codec, settings);
+    if (status == CAIRN_OK) {
+        codec->capacity = capacity;
+        codec->motions = calloc(capacity, sizeof *codec->motions);
+        codec->order = malloc(capacity * sizeof *codec->order);
+        codec->sorting = malloc(capacity * sizeof *codec->sorting);
+        codec->finder = cairn_companion_finder_create(capacity);
+        const bool allocated = codec->motions != NULL && codec->order != NULL &&
+                               codec->sorting != NULL && codec->finder != NULL;
+        status = allocated ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
     }
-    codec->capacity = capacity;
-    codec->motions = calloc(capacity, sizeof *codec->motions);
-    codec->order = malloc(capacity * sizeof *codec->order);
-    codec->sorting = malloc(capacity * sizeof *codec->sorting);
-    codec->rotation_step = cairn_rotation_step(q);
-    codec->finder = cairn_companion_finder_create(capacity);
-    if (codec->motions == NULL || codec->order == NULL || codec->sorting == NULL ||
-        codec->finder == NULL) {
+    if (status != CAIRN_OK) {
         cairn_snapshot_codec_destroy(codec);
-        return CAIRN_OUT_OF_MEMORY;
+        return status;
     }
     *out = codec;
     return CAIRN_OK;
@@ -507,23 +519,33 @@ CAIRN_FOR_EACH_MODE void code_snapshot(cairn_coder_mode mode, pass *p) {
     }
 }
 
-size_t cairn_snapshot_encode(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
-    const cairn_quantised_body *snapshot, uint8_t *bytes, size_t size) {
-    pass p = {.codec = codec,
-        .frames = frames,
-        .known = snapshot,
-        .coder = cairn_range_encoder(bytes, size)};
+void cairn_snapshot_encode_poses(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
+    const cairn_quantised_body *snapshot, cairn_range_coder *coder) {
+    pass p = {.codec = codec, .frames = frames, .known = snapshot, .coder = *coder};
     code_snapshot(CAIRN_CODER_ENCODE, &p);
     CAIRN_ASSERT(p.valid); // the poses are in range
-    return cairn_range_finish(&p.coder);
+    *coder = p.coder;
+}
+
+cairn_status cairn_snapshot_decode_poses(cairn_snapshot_codec *codec,
+    const cairn_codec_frames *frames, cairn_range_coder *coder, cairn_quantised_body *out) {
+    pass p = {.codec = codec, .frames = frames, .out = out, .coder = *coder};
+    code_snapshot(CAIRN_CODER_DECODE, &p);
+    *coder = p.coder;
+    return p.valid ? CAIRN_OK : CAIRN_MALFORMED;
+}
+
+size_t cairn_snapshot_encode(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
+    const cairn_quantised_body *snapshot, uint8_t *bytes, size_t size) {
+    cairn_range_coder coder = cairn_range_encoder(bytes, size);
+    cairn_snapshot_encode_poses(codec, frames, snapshot, &coder);
+    return cairn_range_finish(&coder);
 }
 
 cairn_status cairn_snapshot_decode(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
     const uint8_t *bytes, size_t size, cairn_quantised_body *out) {
-    pass p = {
-        .codec = codec, .frames = frames, .out = out, .coder = cairn_range_decoder(bytes, size)};
-    code_snapshot(CAIRN_CODER_DECODE, &p);
-    return p.valid ? CAIRN_OK : CAIRN_MALFORMED;
+    cairn_range_coder coder = cairn_range_decoder(bytes, size);
+    return cairn_snapshot_decode_poses(codec, frames, &coder, out);
 }
 
 void cairn_snapshot_observe(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,

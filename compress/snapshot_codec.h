@@ -55,6 +55,10 @@ cairn_status cairn_snapshot_codec_create(
     const cairn_codec_settings *settings, uint32_t capacity, cairn_snapshot_codec **out);
 void cairn_snapshot_codec_destroy(cairn_snapshot_codec *codec); // NULL is allowed
 
+// From now on with these settings. CAIRN_INVALID_ARGUMENT: one is out of range, nothing changed.
+cairn_status cairn_snapshot_codec_set(
+    cairn_snapshot_codec *codec, const cairn_codec_settings *settings);
+
 // Returns the size, which may be 0; SIZE_MAX: `bytes` is too small.
 size_t cairn_snapshot_encode(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
     const cairn_quantised_body *snapshot, uint8_t *bytes, size_t size);
@@ -63,6 +67,12 @@ size_t cairn_snapshot_encode(cairn_snapshot_codec *codec, const cairn_codec_fram
 // undefined. Damage elsewhere gives other poses: what comes from a wire is authenticated before.
 cairn_status cairn_snapshot_decode(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
     const uint8_t *bytes, size_t size, cairn_quantised_body *out);
+
+// As encode and decode, among other things in the stream of `coder`, which encodes or decodes.
+void cairn_snapshot_encode_poses(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
+    const cairn_quantised_body *snapshot, cairn_range_coder *coder);
+cairn_status cairn_snapshot_decode_poses(cairn_snapshot_codec *codec,
+    const cairn_codec_frames *frames, cairn_range_coder *coder, cairn_quantised_body *out);
 
 // ---- For the program that makes the model.
 

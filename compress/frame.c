@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "compress/frame.h"
+
+#include <stdlib.h>
+
+#include <cairn/math.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+// The arrays of one frame, largest entries first, so that each is aligned.
+cairn_status cairn_frame_create(cairn_frame *frame, uint32_t capacity) {
+    const size_t each = sizeof *frame->poses + sizeof *frame->bodies + 3 * sizeof(uint32_t);
+    *frame = (cairn_frame){.capacity = capacity};
+    frame->ids = malloc(capacity * each);
+    if (frame->ids == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    frame->flags = frame->ids + capacity;
+    frame->users = frame->flags + capacity;
+    frame->bodies = (cairn_codec_body *)(frame->users + capacity);
+    frame->poses = (cairn_quantised_body *)(frame->bodies + capacity);
+    return CAIRN_OK;
+}
+
+void cairn_frame_destroy(cairn_frame *frame) {
+    free(frame->ids);
+    *frame = (cairn_frame){0};
+}
+
+static uint32_t extent_in_steps(float extent_m, float step_m) {
+    const float steps = cairn_float_abs(extent_m) / step_m + 0.5f;
+    return steps < (float)CAIRN_FRAME_EXTENT_MAX ? (uint32_t)steps : CAIRN_FRAME_EXTENT_MAX;
+}
+
+static void steps_of(const cairn_quantisation *q, cairn_vec3 extents_m, uint32_t steps[3]) {
+    steps[0] = extent_in_steps(extents_m.x, q->position_step_m);
+    steps[1] = extent_in_steps(extents_m.y, q->position_step_m);
+    steps[2] = extent_in_steps(extents_m.z, q->position_step_m);
+}
+
+void cairn_frame_extents(const cairn_frame *frame, uint32_t index, uint32_t steps[3]) {
+    CAIRN_ASSERT(index < frame->count);
+    steps_of(&frame->quantisation, frame->bodies[index].half_extents, steps);
+}
+
+cairn_codec_body cairn_frame_codec_body(
+    const cairn_quantisation *quantisation, const uint32_t steps[3], uint32_t flags) {
+    const float step_m = quantisation->position_step_m;
+    return (cairn_codec_body){.half_extents = {(float)steps[0] * step_m, (float)steps[1] * step_m,
+                                  (float)steps[2] * step_m},
+        .leader = flags >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT != 0};
+}
+
+void cairn_frame_add(cairn_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents) {
+    const uint32_t i = frame->count++;
+    uint32_t steps[3];
+    CAIRN_ASSERT(i < frame->capacity);
+    CAIRN_ASSERT(i == 0 || cairn_id_index(frame->ids[i - 1]) < cairn_id_index(body->id));
+    steps_of(&frame->quantisation, half_extents, steps);
+    frame->ids[i] = body->id;
+    frame->flags[i] = body->flags;
+    frame->users[i] = body->user;
+    frame->bodies[i] = cairn_frame_codec_body(&frame->quantisation, steps, body->flags);
+    frame->poses[i] = cairn_quantise(&frame->quantisation,
+        (cairn_pose){.position = body->position, .rotation = body->rotation});
+}
+
+cairn_snapshot_body cairn_frame_body(const cairn_frame *frame, uint32_t index) {
+    CAIRN_ASSERT(index < frame->count);
+    const cairn_pose pose = cairn_dequantise(&frame->quantisation, &frame->poses[index]);
+    return (cairn_snapshot_body){.id = frame->ids[index],
+        .flags = frame->flags[index],
+        .position = pose.position,
+        .rotation = pose.rotation,
+        .user = frame->users[index]};
+}
+
+// Poses are hashed as words, in which 16-bit numbers would lie by byte order: they are put together.
+uint32_t cairn_frame_check(const cairn_frame *frame) {
+    enum { GROUP = 64, WORDS = 8 };
+    uint64_t check = frame->tick;
+    for (uint32_t start = 0; start < frame->count; start += GROUP) {
+        uint32_t words[GROUP * WORDS];
+        const uint32_t rest = frame->count - start;
+        const uint32_t end = start + (rest < GROUP ? rest : GROUP);
+        uint32_t *next = words;
+        for (uint32_t i = start; i < end; ++i) {
+            const cairn_quantised_body *pose = &frame->poses[i];
+            next[0] = frame->ids[i];
+            next[1] = frame->flags[i];
+            next[2] = frame->users[i];
+            next[3] = (uint32_t)pose->position[0];
+            next[4] = (uint32_t)pose->position[1];
+            next[5] = (uint32_t)pose->position[2];
+            next[6] = (uint32_t)pose->rotation[0] | (uint32_t)pose->rotation[1] << 16;
+            next[7] = (uint32_t)pose->rotation[2] | (uint32_t)pose->largest << 16;
+            next += WORDS;
+        }
+        check = cairn_hash_words(check, words, (size_t)(next - words)).lo;
+    }
+    return (uint32_t)check;
+}
