@@ -196,3 +196,35 @@ void cairn_write_zeros(cairn_writer *writer, size_t size) {
         memset(place, 0, size);
     }
 }
+
+uint64_t cairn_read_count(cairn_reader *reader) {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        const uint64_t byte = cairn_read_u8(reader);
+        const uint64_t bits = byte & 0x7f;
+        reader->ok = reader->ok && bits << shift >> shift == bits;
+        value |= bits << shift;
+        if (byte < 0x80) {
+            return reader->ok ? value : 0;
+        }
+    }
+    reader->ok = false;
+    return 0;
+}
+
+void cairn_write_count(cairn_writer *writer, uint64_t value) {
+    for (; value >= 0x80; value >>= 7) {
+        cairn_write_u8(writer, (uint8_t)(value | 0x80));
+    }
+    cairn_write_u8(writer, (uint8_t)value);
+}
+
+int64_t cairn_read_difference(cairn_reader *reader) {
+    const uint64_t folded = cairn_read_count(reader);
+    return (int64_t)((folded >> 1) ^ (0u - (folded & 1)));
+}
+
+void cairn_write_difference(cairn_writer *writer, int64_t value) {
+    const uint64_t bits = (uint64_t)value;
+    cairn_write_count(writer, (bits << 1) ^ (0u - (bits >> 63)));
+}

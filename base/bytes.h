@@ -36,6 +36,10 @@ float cairn_read_f32(cairn_reader *reader);
 void cairn_read_bytes(cairn_reader *reader, void *out, size_t size);
 // `count` u32s, one after the other at any address. Zeros after a failure.
 void cairn_read_u32s(cairn_reader *reader, void *out, size_t count);
+// LEB128: seven bits a byte, low ones first; at most ten bytes. A failure beyond 64 bits.
+uint64_t cairn_read_count(cairn_reader *reader);
+// With the sign moved to bit 0, so that differences near zero are short.
+int64_t cairn_read_difference(cairn_reader *reader);
 // A pointer to the next `size` of the reader's own bytes, or NULL after a failure.
 const uint8_t *cairn_read_view(cairn_reader *reader, size_t size);
 // Bytes not read yet; 0 after a failure.
@@ -53,4 +57,6 @@ void cairn_write_i32(cairn_writer *writer, int32_t value);
 void cairn_write_f32(cairn_writer *writer, float value);
 void cairn_write_bytes(cairn_writer *writer, const void *bytes, size_t size);
 void cairn_write_u32s(cairn_writer *writer, const void *words, size_t count); // at any address
+void cairn_write_count(cairn_writer *writer, uint64_t value);
+void cairn_write_difference(cairn_writer *writer, int64_t value);
 void cairn_write_zeros(cairn_writer *writer, size_t size);

@@ -68,7 +68,7 @@ static cairn_status create_parts(cairn_client *client) {
     if (cairn_connection_create(&client->connection) != CAIRN_OK ||
         cairn_snapshots_create(&client->view.snapshots, CAIRN_SNAPSHOTS_MAX, config->bodies_max) !=
             CAIRN_OK ||
-        cairn_snapshots_create_shared(&client->view.snapshots) != CAIRN_OK ||
+        cairn_snapshots_create_received(&client->view.snapshots) != CAIRN_OK ||
         cairn_shape_list_create(&client->view.shapes, config->shapes_max) != CAIRN_OK ||
         cairn_game_queue_create(&client->game.queue) != CAIRN_OK ||
         cairn_lockstep_create(&client->lockstep, config->rules, config->state_size_max) !=

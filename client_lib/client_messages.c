@@ -105,7 +105,8 @@ static void take_snapshot_verdict(
     cairn_client *client, uint64_t now_ns, cairn_snapshot_refusal refusal) {
     CAIRN_ASSERT(refusal < CAIRN_SNAPSHOT_REFUSAL_COUNT);
     client->drops.snapshot[refusal]++;
-    if (refusal == CAIRN_SNAPSHOT_BASELINE_LOST || refusal == CAIRN_SNAPSHOT_DELTA_MALFORMED) {
+    if (refusal == CAIRN_SNAPSHOT_BASELINE_LOST || refusal == CAIRN_SNAPSHOT_MALFORMED ||
+        refusal == CAIRN_SNAPSHOT_DIFFERS) {
         client->view.statistics.unusable++;
     }
     if (refusal == CAIRN_SNAPSHOT_BODIES_MAX) {
@@ -119,28 +120,26 @@ static void take_snapshot_verdict(
     }
 }
 
-static void take_keyframe(
-    cairn_client *client, uint64_t now_ns, const cairn_keyframe *keyframe, size_t size) {
+static void take_snapshot(
+    cairn_client *client, uint64_t now_ns, const cairn_snapshot_message *message, size_t size) {
     cairn_client_view *view = &client->view;
-    view->statistics.keyframes++;
+    cairn_snapshot_head head;
+    const size_t head_size =
+        cairn_snapshot_head_read(message->payload, message->payload_size, &head);
+    CAIRN_ASSERT(head_size > 0); // the message was checked
+    if (head.world_epoch != client->session.world_epoch) {
+        client->drops.session[CAIRN_CLIENT_DROP_WORLD]++;
+        return;
+    }
+    view->statistics.keyframes += head.bases[0] == 0 ? 1 : 0;
+    view->statistics.deltas += head.bases[0] == 0 ? 0 : 1;
     view->statistics.bytes += size;
-    take_timing(client, now_ns, keyframe->tick, &keyframe->timing);
+    take_timing(client, now_ns, head.tick, &head.timing);
     take_snapshot_verdict(
-        client, now_ns, cairn_snapshots_take_keyframe(&view->snapshots, keyframe));
-    cairn_client_take_game_items(
-        client, CAIRN_CLIENT_GAME_EVENT, keyframe->tick, keyframe->events, keyframe->events_size);
-}
-
-static void take_delta(
-    cairn_client *client, uint64_t now_ns, const cairn_delta *delta, size_t size) {
-    cairn_client_view *view = &client->view;
-    view->statistics.deltas++;
-    view->statistics.bytes += size;
-    take_timing(client, now_ns, delta->tick, &delta->timing);
-    take_snapshot_verdict(client, now_ns, cairn_snapshots_take_delta(&view->snapshots, delta));
+        client, now_ns, cairn_snapshots_receive(&view->snapshots, message, &head, head_size));
     // Whether or not the bodies were of use: no other snapshot carries these events.
     cairn_client_take_game_items(
-        client, CAIRN_CLIENT_GAME_EVENT, delta->tick, delta->events, delta->events_size);
+        client, CAIRN_CLIENT_GAME_EVENT, head.tick, message->events, message->events_size);
 }
 
 static void take_lockstep_verdict(
@@ -282,9 +281,7 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
 // ended. Counts the message if it is of another epoch.
 static bool is_of_world_epoch(cairn_client *client, const cairn_message *message) {
     const uint32_t now = client->session.world_epoch;
-    const uint32_t epoch = message->kind == CAIRN_MESSAGE_KEYFRAME ? message->keyframe.world_epoch
-                           : message->kind == CAIRN_MESSAGE_DELTA  ? message->delta.world_epoch
-                           : message->kind == CAIRN_MESSAGE_TICKS  ? message->ticks.world_epoch
+    const uint32_t epoch = message->kind == CAIRN_MESSAGE_TICKS ? message->ticks.world_epoch
                            : message->kind == CAIRN_MESSAGE_GAME_MESSAGES
                                ? message->game_messages.world_epoch
                                : now;
@@ -328,11 +325,8 @@ void cairn_client_take_message(
             client->drops.session[CAIRN_CLIENT_DROP_MESH]++;
         }
         break;
-    case CAIRN_MESSAGE_KEYFRAME:
-        take_keyframe(client, now_ns, &decoded.keyframe, message->size);
-        break;
-    case CAIRN_MESSAGE_DELTA:
-        take_delta(client, now_ns, &decoded.delta, message->size);
+    case CAIRN_MESSAGE_SNAPSHOT:
+        take_snapshot(client, now_ns, &decoded.snapshot, message->size);
         break;
     case CAIRN_MESSAGE_TICKS:
         take_ticks(client, now_ns, &decoded.ticks);

@@ -147,7 +147,7 @@ if(TARGET cairn_rules_file)
     set(rules_file rules_file)
     list(APPEND sim_headers rules_registry rules_file)
 endif()
-set(client_rooms ${rules_file} client_lib recorder bridge net schema checksum sim base)
+set(client_rooms ${rules_file} client_lib recorder bridge net schema compress checksum sim base)
 cairn_product(NAME client ROOMS ${client_rooms} HEADERS ${sim_headers} client control token    LIBRARIES PkgConfig::SODIUM m ${CMAKE_DL_LIBS} PACKAGES libsodium)
 if(TARGET cairn_client_uv)
     cairn_product(NAME client_uv ROOMS client_uv base HEADERS client_uv PRODUCTS client LIBRARIES PkgConfig::LIBUV PACKAGES libuv)
@@ -155,7 +155,7 @@ endif()
 if(TARGET cairn_server_uv)
     # With cairnd as a function (cairn/programs.h).
     set(server_rooms cairnd daemon program rules_trial scene_file ${rules_file} server_uv server recording scene_worlds scene
-        recorder bridge net schema checksum sim base)
+        recorder bridge net schema compress checksum sim base)
     set(server_libraries PkgConfig::SODIUM PkgConfig::ZSTD PkgConfig::LIBUV PkgConfig::JANSSON m ${CMAKE_DL_LIBS})
     cairn_product(NAME server ROOMS ${server_rooms} LIBRARIES ${server_libraries} PACKAGES libsodium libzstd libuv jansson
         HEADERS ${sim_headers} scene server server_lag server_statistics server_uv recording token FUNCTIONS cairnd_main LENDS)

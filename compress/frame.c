@@ -9,13 +9,12 @@
 #include "base/hash.h"
 
 // The arrays of one frame, largest entries first, so that each is aligned.
-cairn_status cairn_frame_create(cairn_frame *frame, uint32_t capacity) {
-    const size_t each = sizeof *frame->poses + sizeof *frame->bodies + 3 * sizeof(uint32_t);
-    *frame = (cairn_frame){.capacity = capacity};
-    frame->ids = malloc(capacity * each);
+cairn_status cairn_snapshot_frame_create(cairn_snapshot_frame *frame, uint32_t capacity) {
+    *frame = (cairn_snapshot_frame){.ids = malloc(capacity * CAIRN_FRAME_BODY_SIZE)};
     if (frame->ids == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
+    frame->capacity = capacity;
     frame->flags = frame->ids + capacity;
     frame->users = frame->flags + capacity;
     frame->bodies = (cairn_codec_body *)(frame->users + capacity);
@@ -23,9 +22,9 @@ cairn_status cairn_frame_create(cairn_frame *frame, uint32_t capacity) {
     return CAIRN_OK;
 }
 
-void cairn_frame_destroy(cairn_frame *frame) {
+void cairn_snapshot_frame_destroy(cairn_snapshot_frame *frame) {
     free(frame->ids);
-    *frame = (cairn_frame){0};
+    *frame = (cairn_snapshot_frame){0};
 }
 
 static uint32_t extent_in_steps(float extent_m, float step_m) {
@@ -39,12 +38,13 @@ static void steps_of(const cairn_quantisation *q, cairn_vec3 extents_m, uint32_t
     steps[2] = extent_in_steps(extents_m.z, q->position_step_m);
 }
 
-void cairn_frame_extents(const cairn_frame *frame, uint32_t index, uint32_t steps[3]) {
+void cairn_snapshot_frame_extents(
+    const cairn_snapshot_frame *frame, uint32_t index, uint32_t steps[3]) {
     CAIRN_ASSERT(index < frame->count);
     steps_of(&frame->quantisation, frame->bodies[index].half_extents, steps);
 }
 
-cairn_codec_body cairn_frame_codec_body(
+cairn_codec_body cairn_snapshot_frame_codec_body(
     const cairn_quantisation *quantisation, const uint32_t steps[3], uint32_t flags) {
     const float step_m = quantisation->position_step_m;
     return (cairn_codec_body){.half_extents = {(float)steps[0] * step_m, (float)steps[1] * step_m,
@@ -52,7 +52,8 @@ cairn_codec_body cairn_frame_codec_body(
         .leader = flags >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT != 0};
 }
 
-void cairn_frame_add(cairn_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents) {
+void cairn_snapshot_frame_add(
+    cairn_snapshot_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents) {
     const uint32_t i = frame->count++;
     uint32_t steps[3];
     CAIRN_ASSERT(i < frame->capacity);
@@ -61,12 +62,12 @@ void cairn_frame_add(cairn_frame *frame, const cairn_snapshot_body *body, cairn_
     frame->ids[i] = body->id;
     frame->flags[i] = body->flags;
     frame->users[i] = body->user;
-    frame->bodies[i] = cairn_frame_codec_body(&frame->quantisation, steps, body->flags);
-    frame->poses[i] = cairn_quantise(&frame->quantisation,
-        (cairn_pose){.position = body->position, .rotation = body->rotation});
+    frame->bodies[i] = cairn_snapshot_frame_codec_body(&frame->quantisation, steps, body->flags);
+    frame->poses[i] = cairn_quantise(
+        &frame->quantisation, (cairn_pose){.position = body->position, .rotation = body->rotation});
 }
 
-cairn_snapshot_body cairn_frame_body(const cairn_frame *frame, uint32_t index) {
+cairn_snapshot_body cairn_snapshot_frame_body(const cairn_snapshot_frame *frame, uint32_t index) {
     CAIRN_ASSERT(index < frame->count);
     const cairn_pose pose = cairn_dequantise(&frame->quantisation, &frame->poses[index]);
     return (cairn_snapshot_body){.id = frame->ids[index],
@@ -76,8 +77,9 @@ cairn_snapshot_body cairn_frame_body(const cairn_frame *frame, uint32_t index) {
         .user = frame->users[index]};
 }
 
-// Poses are hashed as words, in which 16-bit numbers would lie by byte order: they are put together.
-uint32_t cairn_frame_check(const cairn_frame *frame) {
+// Poses are hashed as words, in which 16-bit numbers would lie by byte order: they are put
+// together.
+uint32_t cairn_snapshot_frame_check(const cairn_snapshot_frame *frame) {
     enum { GROUP = 64, WORDS = 8 };
     uint64_t check = frame->tick;
     for (uint32_t start = 0; start < frame->count; start += GROUP) {

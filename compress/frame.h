@@ -12,35 +12,40 @@
 #include "compress/snapshot_codec.h"
 #include <cairn/status.h>
 
-typedef struct cairn_frame {
+typedef struct cairn_snapshot_frame {
     uint64_t tick;
+    uint32_t tick_rate_hz;
     cairn_quantisation quantisation;
     cairn_vec3 gravity;
     uint32_t capacity;
-    uint32_t count;             // bodies; the arrays are in order of id index
-    cairn_body_id *ids;         // the one allocation: all arrays lie in it
-    uint32_t *flags;            // of cairn_snapshot_body
-    uint32_t *users;            // user words
-    cairn_codec_body *bodies;   // extents in whole steps; a leader has an owner
+    uint32_t count;           // bodies; the arrays are in order of id index
+    cairn_body_id *ids;       // the one allocation: all arrays lie in it
+    uint32_t *flags;          // of cairn_snapshot_body
+    uint32_t *users;          // user words
+    cairn_codec_body *bodies; // extents in whole steps; a leader has an owner
     cairn_quantised_body *poses;
-} cairn_frame;
+} cairn_snapshot_frame;
+
+#define CAIRN_FRAME_BODY_SIZE                                                                      \
+    (sizeof(cairn_quantised_body) + sizeof(cairn_codec_body) + 3 * sizeof(uint32_t))
 
 // Of a body in whole steps of position, at most this.
 #define CAIRN_FRAME_EXTENT_MAX 65535u
 
-// CAIRN_OUT_OF_MEMORY; destroy is allowed then. The frame is empty.
-cairn_status cairn_frame_create(cairn_frame *frame, uint32_t capacity);
-void cairn_frame_destroy(cairn_frame *frame);
+// CAIRN_OUT_OF_MEMORY: the frame has room for no body; destroy is allowed.
+cairn_status cairn_snapshot_frame_create(cairn_snapshot_frame *frame, uint32_t capacity);
+void cairn_snapshot_frame_destroy(cairn_snapshot_frame *frame);
 // The body must fit (asserted) and come after those that the frame has. The pose is rounded;
 // `half_extents` (m) as in cairn_codec_body.
-void cairn_frame_add(
-    cairn_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents);
+void cairn_snapshot_frame_add(
+    cairn_snapshot_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents);
 // With velocities of 0: a frame has none.
-cairn_snapshot_body cairn_frame_body(const cairn_frame *frame, uint32_t index);
+cairn_snapshot_body cairn_snapshot_frame_body(const cairn_snapshot_frame *frame, uint32_t index);
 // What a sender tells of its frame, so that a receiver notices that its own differs.
-uint32_t cairn_frame_check(const cairn_frame *frame);
+uint32_t cairn_snapshot_frame_check(const cairn_snapshot_frame *frame);
 
 // A body's extents in steps and back.
-void cairn_frame_extents(const cairn_frame *frame, uint32_t index, uint32_t steps[3]);
-cairn_codec_body cairn_frame_codec_body(
+void cairn_snapshot_frame_extents(
+    const cairn_snapshot_frame *frame, uint32_t index, uint32_t steps[3]);
+cairn_codec_body cairn_snapshot_frame_codec_body(
     const cairn_quantisation *quantisation, const uint32_t steps[3], uint32_t flags);

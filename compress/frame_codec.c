@@ -76,8 +76,7 @@ static void start_number(number_model *model, cairn_probability more_than_0) {
 static void start_models(frame_models *models) {
     number_model *numbers[] = {&models->removed_count, &models->removed_gap, &models->added_count,
         &models->added_gap, &models->generation, &models->flags, &models->user, &models->extents,
-        &models->positions[0], &models->positions[1], &models->positions[2],
-        &models->changed_gap};
+        &models->positions[0], &models->positions[1], &models->positions[2], &models->changed_gap};
     for (uint32_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
         start_number(numbers[i], EVEN);
     }
@@ -98,7 +97,6 @@ static void start_models(frame_models *models) {
 
 struct cairn_frame_codec {
     uint32_t capacity;
-    uint32_t tick_rate_hz;
     cairn_snapshot_codec *poses;
     uint32_t *kept;   // by the order of bodies that stay: place in the baseline
     uint32_t *places; // and in the frame
@@ -114,25 +112,23 @@ typedef struct pass {
     cairn_frame_codec *codec;
     cairn_range_coder coder;
     const cairn_frame_bases *bases;
-    const cairn_frame *known;
-    cairn_frame *out;
+    const cairn_snapshot_frame *known;
+    cairn_snapshot_frame *out;
     uint32_t kept_count;
     uint32_t added_count;
     bool whole; // the frame has the bodies of its baseline
     cairn_status status;
 } pass;
 
-cairn_status cairn_frame_codec_create(
-    uint32_t capacity, uint32_t tick_rate_hz, cairn_frame_codec **out) {
+cairn_status cairn_frame_codec_create(uint32_t capacity, cairn_frame_codec **out) {
     *out = NULL;
     cairn_frame_codec *codec = calloc(1, sizeof *codec);
     if (codec == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     const cairn_codec_settings settings = {
-        .quantisation = cairn_quantisation_default(), .tick_rate_hz = tick_rate_hz};
+        .quantisation = cairn_quantisation_default(), .tick_rate_hz = CAIRN_TICK_RATE_HZ_MIN};
     codec->capacity = capacity;
-    codec->tick_rate_hz = tick_rate_hz;
     cairn_status status = cairn_snapshot_codec_create(&settings, capacity, &codec->poses);
     if (status == CAIRN_OK) {
         codec->kept = malloc(4 * capacity * sizeof *codec->kept);
@@ -180,14 +176,16 @@ static float code_float(pass *p, float value) {
 }
 
 static void code_settings(pass *p) {
-    const cairn_frame *baseline = p->bases->baseline;
-    cairn_codec_settings s = {.tick_rate_hz = p->codec->tick_rate_hz};
+    const cairn_snapshot_frame *baseline = p->bases->baseline;
+    cairn_codec_settings s = {0};
     if (baseline != NULL) {
+        s.tick_rate_hz = baseline->tick_rate_hz;
         s.quantisation = baseline->quantisation;
         s.gravity = baseline->gravity;
     }
-    const cairn_frame *known = p->known != NULL ? p->known : p->out;
+    const cairn_snapshot_frame *known = p->known != NULL ? p->known : p->out;
     if (baseline == NULL) {
+        s.tick_rate_hz = cairn_code_raw(&p->coder, 8, known->tick_rate_hz);
         s.quantisation.position_step_m = code_float(p, known->quantisation.position_step_m);
         s.quantisation.rotation_bits =
             cairn_code_raw(&p->coder, 5, known->quantisation.rotation_bits);
@@ -202,6 +200,7 @@ static void code_settings(pass *p) {
     if (cairn_snapshot_codec_set(p->codec->poses, &s) != CAIRN_OK) {
         refuse(p, CAIRN_MALFORMED);
     } else if (p->out != NULL) {
+        p->out->tick_rate_hz = s.tick_rate_hz;
         p->out->quantisation = s.quantisation;
         p->out->gravity = s.gravity;
     }
@@ -209,17 +208,17 @@ static void code_settings(pass *p) {
 
 // ------------------------------------------------------------------------------------- membership
 
-static bool same_ids(const cairn_frame *a, const cairn_frame *b) {
+static bool same_ids(const cairn_snapshot_frame *a, const cairn_snapshot_frame *b) {
     return a->count == b->count && memcmp(a->ids, b->ids, a->count * sizeof *a->ids) == 0;
 }
 
 // Of an encoder: which bodies stay, and which come. A body that took over the index of another
 // is removed and added.
 static void compare_members(pass *p) {
-    static const cairn_frame none;
+    static const cairn_snapshot_frame none;
     cairn_frame_codec *codec = p->codec;
-    const cairn_frame *old = p->bases->baseline != NULL ? p->bases->baseline : &none;
-    const cairn_frame *now = p->known;
+    const cairn_snapshot_frame *old = p->bases->baseline != NULL ? p->bases->baseline : &none;
+    const cairn_snapshot_frame *now = p->known;
     uint32_t b = 0;
     for (uint32_t i = 0; i < now->count; ++i) {
         while (b < old->count && cairn_id_index(old->ids[b]) < cairn_id_index(now->ids[i])) {
@@ -273,8 +272,8 @@ static void code_added_ids(pass *p) {
     cairn_frame_codec *codec = p->codec;
     frame_models *m = &codec->models;
     const uint32_t count = code_number(&p->coder, &m->added_count, p->added_count);
-    if (p->known == NULL && (count > p->out->capacity - p->kept_count ||
-                                count > codec->capacity - p->kept_count)) {
+    if (p->known == NULL &&
+        (count > p->out->capacity - p->kept_count || count > codec->capacity - p->kept_count)) {
         refuse(p, CAIRN_CAPACITY);
         return;
     }
@@ -298,7 +297,7 @@ static void code_added_ids(pass *p) {
 // Of a decoder: the places of all bodies in the frame, and their ids.
 static void merge_members(pass *p) {
     cairn_frame_codec *codec = p->codec;
-    const cairn_frame *old = p->bases->baseline;
+    const cairn_snapshot_frame *old = p->bases->baseline;
     uint32_t a = 0;
     uint32_t k = 0;
     for (uint32_t i = 0; i < p->kept_count + p->added_count; ++i) {
@@ -321,7 +320,7 @@ static void merge_members(pass *p) {
 }
 
 static void code_members(pass *p) {
-    const cairn_frame *old = p->bases->baseline;
+    const cairn_snapshot_frame *old = p->bases->baseline;
     cairn_probability likely = RARE;
     p->whole = old != NULL && (p->known == NULL || same_ids(old, p->known));
     if (old != NULL) {
@@ -352,8 +351,8 @@ static void code_members(pass *p) {
 
 // ------------------------------------------------------------------------------------ added bodies
 
-static void code_added_rotation(pass *p, const cairn_quantised_body *last,
-    cairn_quantised_body *pose, uint32_t rotation_bits) {
+static void code_added_rotation(
+    pass *p, const cairn_quantised_body *last, cairn_quantised_body *pose, uint32_t rotation_bits) {
     frame_models *m = &p->codec->models;
     const bool same = last->largest == pose->largest &&
                       memcmp(last->rotation, pose->rotation, sizeof pose->rotation) == 0;
@@ -364,14 +363,13 @@ static void code_added_rotation(pass *p, const cairn_quantised_body *last,
     }
     pose->largest = (uint16_t)cairn_code_raw(&p->coder, 2, pose->largest);
     for (uint32_t k = 0; k < 3; ++k) {
-        pose->rotation[k] =
-            (uint16_t)cairn_code_raw(&p->coder, rotation_bits, pose->rotation[k]);
+        pose->rotation[k] = (uint16_t)cairn_code_raw(&p->coder, rotation_bits, pose->rotation[k]);
     }
 }
 
 // Each as the difference to the one before, since a level has rows of equal bodies.
 static void code_added(pass *p) {
-    const cairn_frame *frame = p->known != NULL ? p->known : p->out;
+    const cairn_snapshot_frame *frame = p->known != NULL ? p->known : p->out;
     const cairn_quantisation *q = &frame->quantisation;
     frame_models *m = &p->codec->models;
     cairn_quantised_body last = {.rotation = {(uint16_t)(1u << (q->rotation_bits - 1))}};
@@ -384,9 +382,10 @@ static void code_added(pass *p) {
         uint32_t steps[3] = {0, 0, 0};
         if (p->known != NULL) {
             pose = frame->poses[place];
-            cairn_frame_extents(frame, place, steps);
+            cairn_snapshot_frame_extents(frame, place, steps);
         }
-        flags ^= code_number(&p->coder, &m->flags, p->known != NULL ? frame->flags[place] ^ flags : 0);
+        flags ^=
+            code_number(&p->coder, &m->flags, p->known != NULL ? frame->flags[place] ^ flags : 0);
         user = code_change(&p->coder, &m->user, user, p->known != NULL ? frame->users[place] : 0);
         if (!code_bit(&p->coder, &m->same_extents, memcmp(steps, extents, sizeof steps) == 0)) {
             for (uint32_t k = 0; k < 3; ++k) {
@@ -402,19 +401,20 @@ static void code_added(pass *p) {
         if (p->out != NULL) {
             p->out->flags[place] = flags;
             p->out->users[place] = user;
-            p->out->bodies[place] = cairn_frame_codec_body(q, extents, flags);
+            p->out->bodies[place] = cairn_snapshot_frame_codec_body(q, extents, flags);
             p->out->poses[place] = pose;
         }
     }
 }
 
-// ------------------------------------------------------------------------- poses of those that stay
+// ------------------------------------------------------------------------- poses of those that
+// stay
 
 // The poses of the bodies that stay as they are in an older frame; one that it does not have is
 // where `later` has it.
-static const cairn_quantised_body *align(pass *p, const cairn_frame *frame,
+static const cairn_quantised_body *align(pass *p, const cairn_snapshot_frame *frame,
     const cairn_quantised_body *later, cairn_quantised_body *scratch) {
-    const cairn_frame *baseline = p->bases->baseline;
+    const cairn_snapshot_frame *baseline = p->bases->baseline;
     if (p->whole && same_ids(frame, baseline)) {
         return frame->poses;
     }
@@ -430,14 +430,15 @@ static const cairn_quantised_body *align(pass *p, const cairn_frame *frame,
     return scratch;
 }
 
-static uint32_t ticks_between(const cairn_frame *later, const cairn_frame *earlier) {
+static uint32_t ticks_between(
+    const cairn_snapshot_frame *later, const cairn_snapshot_frame *earlier) {
     return later->tick > earlier->tick ? (uint32_t)(later->tick - earlier->tick) : 1;
 }
 
 static void code_poses(pass *p) {
     cairn_frame_codec *codec = p->codec;
     const cairn_frame_bases *bases = p->bases;
-    const cairn_frame *frame = p->known != NULL ? p->known : p->out;
+    const cairn_snapshot_frame *frame = p->known != NULL ? p->known : p->out;
     cairn_quantised_body *scratch = codec->aligned[3];
     const cairn_codec_body *bodies = bases->baseline->bodies;
     for (uint32_t i = 0; !p->whole && i < p->kept_count; ++i) {
@@ -469,13 +470,14 @@ static void code_poses(pass *p) {
     }
 }
 
-// ------------------------------------------------------------- what else is told of those that stay
+// ------------------------------------------------------------- what else is told of those that
+// stay
 
 // Whether the body is awake follows from its motion, nearly always. Of a body that slept and lies
 // where it lay nothing is coded here.
 static void code_awake(pass *p) {
-    const cairn_frame *old = p->bases->baseline;
-    const cairn_frame *frame = p->known != NULL ? p->known : p->out;
+    const cairn_snapshot_frame *old = p->bases->baseline;
+    const cairn_snapshot_frame *frame = p->known != NULL ? p->known : p->out;
     bool last[2][2] = {{true, true}, {true, true}};
     for (uint32_t i = 0; i < p->kept_count; ++i) {
         const uint32_t from = p->whole ? i : p->codec->kept[i];
@@ -488,7 +490,8 @@ static void code_awake(pass *p) {
             const bool known =
                 p->known != NULL && (frame->flags[to] & CAIRN_SNAPSHOT_BODY_AWAKE) != 0;
             *before = code_bit(&p->coder, &p->codec->models.awake[was][changed][*before], known);
-            flags = (flags & ~CAIRN_SNAPSHOT_BODY_AWAKE) | (*before ? CAIRN_SNAPSHOT_BODY_AWAKE : 0);
+            flags =
+                (flags & ~CAIRN_SNAPSHOT_BODY_AWAKE) | (*before ? CAIRN_SNAPSHOT_BODY_AWAKE : 0);
         }
         if (p->out != NULL) {
             p->out->flags[to] = flags;
@@ -503,27 +506,26 @@ static void code_awake(pass *p) {
 // Of an encoder: bit 0 flags, 1 user word, 2 extents. Of a leader the codec's body follows from
 // the flags.
 static uint32_t changes_of(const pass *p, uint32_t i) {
-    const cairn_frame *old = p->bases->baseline;
+    const cairn_snapshot_frame *old = p->bases->baseline;
     const uint32_t from = p->whole ? i : p->codec->kept[i];
     const uint32_t to = p->whole ? i : p->codec->places[i];
     const cairn_vec3 *a = &old->bodies[from].half_extents;
     const cairn_vec3 *b = &p->known->bodies[to].half_extents;
     return (p->codec->added_ids[i] != 0 ? 1u : 0u) |
-           (old->users[from] != p->known->users[to] ? 2u : 0u) |
-           (!same_vector(a, b) ? 4u : 0u);
+           (old->users[from] != p->known->users[to] ? 2u : 0u) | (!same_vector(a, b) ? 4u : 0u);
 }
 
 static void code_one_change(pass *p, uint32_t i, uint32_t changes) {
     frame_models *m = &p->codec->models;
-    const cairn_frame *old = p->bases->baseline;
-    const cairn_frame *frame = p->known != NULL ? p->known : p->out;
+    const cairn_snapshot_frame *old = p->bases->baseline;
+    const cairn_snapshot_frame *frame = p->known != NULL ? p->known : p->out;
     const uint32_t from = p->whole ? i : p->codec->kept[i];
     const uint32_t to = p->whole ? i : p->codec->places[i];
     uint32_t flags = frame->flags[to];
     uint32_t user = frame->users[to];
     uint32_t before[3];
     uint32_t extents[3];
-    cairn_frame_extents(old, from, before);
+    cairn_snapshot_frame_extents(old, from, before);
     memcpy(extents, before, sizeof extents);
     if (code_bit(&p->coder, &m->changed[0], changes & 1)) {
         flags ^= code_number(&p->coder, &m->flags, p->known != NULL ? p->codec->added_ids[i] : 0);
@@ -533,7 +535,7 @@ static void code_one_change(pass *p, uint32_t i, uint32_t changes) {
     }
     if (code_bit(&p->coder, &m->changed[2], changes & 4)) {
         if (p->known != NULL) {
-            cairn_frame_extents(frame, to, extents);
+            cairn_snapshot_frame_extents(frame, to, extents);
         }
         for (uint32_t k = 0; k < 3; ++k) {
             const uint32_t coded = code_change(&p->coder, &m->extents, before[k], extents[k]);
@@ -543,7 +545,7 @@ static void code_one_change(pass *p, uint32_t i, uint32_t changes) {
     if (p->out != NULL) {
         p->out->flags[to] = flags;
         p->out->users[to] = user;
-        p->out->bodies[to] = cairn_frame_codec_body(&p->out->quantisation, extents, flags);
+        p->out->bodies[to] = cairn_snapshot_frame_codec_body(&p->out->quantisation, extents, flags);
     }
 }
 
@@ -576,7 +578,8 @@ static void code_changes(pass *p) {
     }
 }
 
-// ------------------------------------------------------------------------------------------ a frame
+// ------------------------------------------------------------------------------------------ a
+// frame
 
 static void code_frame(pass *p) {
     CAIRN_ASSERT(p->bases->baseline == NULL || p->bases->earliest != NULL);
@@ -601,11 +604,9 @@ static void code_frame(pass *p) {
 }
 
 size_t cairn_frame_encode(cairn_frame_codec *codec, const cairn_frame_bases *bases,
-    const cairn_frame *frame, uint8_t *bytes, size_t size) {
-    pass p = {.codec = codec,
-        .coder = cairn_range_encoder(bytes, size),
-        .bases = bases,
-        .known = frame};
+    const cairn_snapshot_frame *frame, uint8_t *bytes, size_t size) {
+    pass p = {
+        .codec = codec, .coder = cairn_range_encoder(bytes, size), .bases = bases, .known = frame};
     CAIRN_ASSERT(frame->count <= codec->capacity);
     code_frame(&p);
     CAIRN_ASSERT(p.status == CAIRN_OK);
@@ -620,11 +621,9 @@ size_t cairn_frame_encode(cairn_frame_codec *codec, const cairn_frame_bases *bas
 }
 
 cairn_status cairn_frame_decode(cairn_frame_codec *codec, const cairn_frame_bases *bases,
-    const uint8_t *bytes, size_t size, cairn_frame *out) {
-    pass p = {.codec = codec,
-        .coder = cairn_range_decoder(bytes, size),
-        .bases = bases,
-        .out = out};
+    const uint8_t *bytes, size_t size, cairn_snapshot_frame *out) {
+    pass p = {
+        .codec = codec, .coder = cairn_range_decoder(bytes, size), .bases = bases, .out = out};
     code_frame(&p);
     if (p.status != CAIRN_OK) {
         out->count = 0;

@@ -18,22 +18,21 @@ typedef struct cairn_frame_codec cairn_frame_codec;
 // Newest first; each is older than the one before. A server that does not know that a client holds
 // so many repeats the oldest it knows of. A keyframe has none: NULL.
 typedef struct cairn_frame_bases {
-    const cairn_frame *baseline, *earlier, *earliest;
+    const cairn_snapshot_frame *baseline, *earlier, *earliest;
 } cairn_frame_bases;
 
-// For frames of at most `capacity` bodies at this rate. CAIRN_INVALID_ARGUMENT: out of range;
-// CAIRN_OUT_OF_MEMORY.
-cairn_status cairn_frame_codec_create(
-    uint32_t capacity, uint32_t tick_rate_hz, cairn_frame_codec **out);
+// For frames of at most `capacity` bodies. CAIRN_INVALID_ARGUMENT: 0, or more than
+// CAIRN_BODIES_MAX; CAIRN_OUT_OF_MEMORY.
+cairn_status cairn_frame_codec_create(uint32_t capacity, cairn_frame_codec **out);
 void cairn_frame_codec_destroy(cairn_frame_codec *codec); // NULL is allowed
 
-// The frame has the quantisation of its baseline (asserted). Returns the size, at least 1; 0:
-// `bytes` is too small.
+// The frame has the tick rate and the quantisation of its baseline. Returns the size, at least 1;
+// 0: `bytes` is too small.
 size_t cairn_frame_encode(cairn_frame_codec *codec, const cairn_frame_bases *bases,
-    const cairn_frame *frame, uint8_t *bytes, size_t size);
+    const cairn_snapshot_frame *frame, uint8_t *bytes, size_t size);
 
 // out->tick is set before. Every input is bounded in time. CAIRN_CAPACITY: `out` has room for fewer
 // bodies; CAIRN_MALFORMED: no frame, or one that does not fit its bases; out->count is 0 then.
-// Flags are not checked. Damage may give another frame: see cairn_frame_check.
+// Flags are not checked. Damage may give another frame: see cairn_snapshot_frame_check.
 cairn_status cairn_frame_decode(cairn_frame_codec *codec, const cairn_frame_bases *bases,
-    const uint8_t *bytes, size_t size, cairn_frame *out);
+    const uint8_t *bytes, size_t size, cairn_snapshot_frame *out);

@@ -16,8 +16,6 @@ typedef struct cairn_quantisation {
 } cairn_quantisation;
 
 #define CAIRN_POSITION_STEP_MIN 1e-4f
-#define CAIRN_ROTATION_BITS_MIN 7u
-#define CAIRN_ROTATION_BITS_MAX 15u
 
 // 2 mm (a 512th of a metre) and 9 bits: what is seen does not differ (the challenge of 2015).
 cairn_quantisation cairn_quantisation_default(void);

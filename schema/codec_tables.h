@@ -14,8 +14,7 @@
     X(WELCOME, welcome, Welcome)                                                                   \
     X(REFUSED, refused, Refused)                                                                   \
     X(SHAPES, shapes, Shapes)                                                                      \
-    X(KEYFRAME, keyframe, Keyframe)                                                                \
-    X(DELTA, delta, Delta)                                                                         \
+    X(SNAPSHOT, snapshot, Snapshot)                                                                \
     X(TICKS, ticks, Ticks)                                                                         \
     X(STATE, state, State)                                                                         \
     X(RESYNC_RESPONSE, resync_response, ResyncResponse)                                            \
@@ -44,8 +43,7 @@
     X(welcome, Welcome)                                                                            \
     X(refused, Refused)                                                                            \
     X(shapes_message, Shapes)                                                                      \
-    X(keyframe, Keyframe)                                                                          \
-    X(delta, Delta)                                                                                \
+    X(snapshot_message, Snapshot)                                                                  \
     X(ticks_message, Ticks)                                                                        \
     X(state_message, State)                                                                        \
     X(resync_response, ResyncResponse)                                                             \
@@ -134,24 +132,7 @@
     X(BYTES, CORNER_COUNTS, corner_counts, hull_count)                                             \
     X(VECTOR, CORNERS, corners, corner_count, Vec3)
 
-#define MEMBERS_keyframe(X)                                                                        \
-    X(NUMBER, TICK, tick)                                                                          \
-    X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
-    X(STRUCT, VISIBLE_ROOT, visible_root, Hash128)                                                 \
-    X(STRUCT, FULL_ROOT, full_root, Hash128)                                                       \
-    X(STRUCT, TIMING, timing, Timing)                                                              \
-    X(VECTOR, BODIES, bodies, body_count, Body)                                                    \
-    X(OPTIONAL, EVENTS, events, events_size)                                                       \
-    X(NUMBER, SHARED_WORDS, shared_words)                                                          \
-    X(OPTIONAL, SHARED, shared, shared_packed_size)
-
-#define MEMBERS_delta(X)                                                                           \
-    X(NUMBER, TICK, tick)                                                                          \
-    X(NUMBER, BASELINE_TICK, baseline_tick)                                                        \
-    X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
-    X(STRUCT, VISIBLE_ROOT, visible_root, Hash128)                                                 \
-    X(STRUCT, FULL_ROOT, full_root, Hash128)                                                       \
-    X(STRUCT, TIMING, timing, Timing)                                                              \
+#define MEMBERS_snapshot_message(X)                                                                \
     X(BYTES, PAYLOAD, payload, payload_size)                                                       \
     X(OPTIONAL, EVENTS, events, events_size)                                                       \
     X(OPTIONAL, SHARED, shared, shared_packed_size)

@@ -8,6 +8,7 @@
 #include "schema/codec_tables.h"
 #include "schema/control_tables.h"
 #include "schema/game_items.h"
+#include "schema/snapshot_head.h"
 
 const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
     static const char *const texts[CAIRN_DECODE_REFUSAL_COUNT] = {
@@ -368,11 +369,17 @@ static void check_items(checker *c, const uint8_t *items, uint32_t size, uint64_
     require(c, cairn_game_items_check(items, count, tick), CAIRN_DECODE_OUT_OF_RANGE);
 }
 
-static void check_delta(checker *c, const cairn_delta *delta) {
-    check_vector(c, delta->payload, delta->payload_size, CAIRN_MESSAGE_SIZE_MAX);
-    require(c, delta->baseline_tick < delta->tick, CAIRN_DECODE_ORDER);
-    check_items(c, delta->events, delta->events_size, delta->tick);
-    check_vector(c, delta->shared, delta->shared_packed_size, CAIRN_SHARED_PACKED_SIZE_MAX);
+static void check_snapshot(checker *c, const cairn_snapshot_message *snapshot) {
+    cairn_snapshot_head head;
+    check_vector(c, snapshot->payload, snapshot->payload_size, CAIRN_MESSAGE_SIZE_MAX);
+    if (c->refusal == CAIRN_DECODE_OK) {
+        require(c, cairn_snapshot_head_read(snapshot->payload, snapshot->payload_size, &head) > 0,
+            CAIRN_DECODE_OUT_OF_RANGE);
+    }
+    if (c->refusal == CAIRN_DECODE_OK) {
+        check_items(c, snapshot->events, snapshot->events_size, head.tick);
+    }
+    check_vector(c, snapshot->shared, snapshot->shared_packed_size, CAIRN_SHARED_PACKED_SIZE_MAX);
 }
 
 static void check_player_message(checker *c, const cairn_player_message *m) {
@@ -492,14 +499,6 @@ static void check_world_events(checker *c, const cairn_world_events_message *mes
             CAIRN_DECODE_OUT_OF_RANGE);
         require(c, i == 0 || events[i - 1].tick <= events[i].tick, CAIRN_DECODE_ORDER);
     }
-}
-
-static void check_keyframe(checker *c, const cairn_keyframe *keyframe) {
-    CAIRN_ASSERT(c->refusal == CAIRN_DECODE_OK);
-    c->refusal = cairn_bodies_check(keyframe->bodies, keyframe->body_count);
-    check_items(c, keyframe->events, keyframe->events_size, keyframe->tick);
-    check_vector(c, keyframe->shared, keyframe->shared_packed_size, CAIRN_SHARED_PACKED_SIZE_MAX);
-    require(c, keyframe->shared_words <= CAIRN_SHARED_WORDS_MAX, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 #define CHECK_MESSAGE_CASE(KIND, member, Table)                                                    \

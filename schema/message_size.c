@@ -60,12 +60,9 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
         return message->shapes.shape_count * sizeof(cairn_snapshot_shape) +
                message->shapes.removed_count * sizeof(uint32_t) + message->shapes.hull_count +
                message->shapes.corner_count * sizeof(cairn_vec3);
-    case CAIRN_MESSAGE_KEYFRAME:
-        return message->keyframe.body_count * sizeof(cairn_snapshot_body) +
-               message->keyframe.events_size + message->keyframe.shared_packed_size;
-    case CAIRN_MESSAGE_DELTA:
-        return (size_t)message->delta.payload_size + message->delta.events_size +
-               message->delta.shared_packed_size;
+    case CAIRN_MESSAGE_SNAPSHOT:
+        return (size_t)message->snapshot.payload_size + message->snapshot.events_size +
+               message->snapshot.shared_packed_size;
     case CAIRN_MESSAGE_TICKS:
         return ticks_size(message->ticks.tick_count, message->ticks.command_count) +
                message->ticks.digest_count * sizeof(uint64_t);

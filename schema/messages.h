@@ -31,17 +31,16 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_WELCOME = 6,  // reliable, answers HELLO
     CAIRN_MESSAGE_REFUSED = 7,  // reliable, answers HELLO; a disconnect follows
     CAIRN_MESSAGE_SHAPES = 8,   // reliable; what bodies look like: all at join, then what appeared
-    CAIRN_MESSAGE_KEYFRAME = 9, // reliable when it is long, unreliable otherwise
-    CAIRN_MESSAGE_DELTA = 10,   // unreliable
-    CAIRN_MESSAGE_TICKS = 11,   // unreliable, redundant; confirmed commands and roots
-    CAIRN_MESSAGE_STATE = 12,   // reliable; one piece of a full-state transfer
-    CAIRN_MESSAGE_RESYNC_RESPONSE = 13, // reliable, answers RESYNC_REQUEST
-    CAIRN_MESSAGE_EVENT = 14,           // reliable; what happens to the room or the client
-    CAIRN_MESSAGE_ANSWER = 15,          // reliable, answers CONTROL
-    CAIRN_MESSAGE_WORLD_EVENTS = 16,    // reliable; what happened in the world that is shown
-    CAIRN_MESSAGE_MESH = 17,            // reliable; a piece of a surface that shapes name
-    CAIRN_MESSAGE_PLAYER_MESSAGE = 18,  // to the server; reliable; what a player tells the rules
-    CAIRN_MESSAGE_GAME_MESSAGES = 19,   // reliable; what the rules tell this player
+    CAIRN_MESSAGE_SNAPSHOT = 9, // unreliable; reliable when it is a long keyframe
+    CAIRN_MESSAGE_TICKS = 10,   // unreliable, redundant; confirmed commands and roots
+    CAIRN_MESSAGE_STATE = 11,   // reliable; one piece of a full-state transfer
+    CAIRN_MESSAGE_RESYNC_RESPONSE = 12, // reliable, answers RESYNC_REQUEST
+    CAIRN_MESSAGE_EVENT = 13,           // reliable; what happens to the room or the client
+    CAIRN_MESSAGE_ANSWER = 14,          // reliable, answers CONTROL
+    CAIRN_MESSAGE_WORLD_EVENTS = 15,    // reliable; what happened in the world that is shown
+    CAIRN_MESSAGE_MESH = 16,            // reliable; a piece of a surface that shapes name
+    CAIRN_MESSAGE_PLAYER_MESSAGE = 17,  // to the server; reliable; what a player tells the rules
+    CAIRN_MESSAGE_GAME_MESSAGES = 18,   // reliable; what the rules tell this player
     CAIRN_MESSAGE_KIND_COUNT
 } cairn_message_kind;
 
@@ -245,42 +244,22 @@ typedef struct cairn_shapes_message {
     uint32_t corner_count;
 } cairn_shapes_message;
 
-// A keyframe has every body in one message.
-#define CAIRN_KEYFRAME_BODIES_MAX ((CAIRN_MESSAGE_SIZE_MAX - 1024) / sizeof(cairn_snapshot_body))
+// Clients that are shown snapshots are refused in rooms with more bodies: a keyframe is one
+// message.
+#define CAIRN_KEYFRAME_BODIES_MAX 16384
 
 // The rules' shared part as u32 words, and the most bytes that cairn_words_encode makes of them.
 #define CAIRN_SHARED_WORDS_MAX (CAIRN_SHARED_SIZE_MAX / 4)
 #define CAIRN_SHARED_PACKED_SIZE_MAX (6 * CAIRN_SHARED_WORDS_MAX)
 
-typedef struct cairn_keyframe {
-    uint64_t tick;
-    cairn_hash128 visible_root;
-    cairn_hash128 full_root;
-    cairn_wire_timing timing;
-    const cairn_snapshot_body *bodies; // in order of id index
-    uint32_t body_count;
-    uint32_t world_epoch;  // as in cairn_input_message
+typedef struct cairn_snapshot_message {
+    const uint8_t *payload; // schema/snapshot_head.h, then compress/frame_codec.h
+    uint32_t payload_size;
     const uint8_t *events; // of the rules, since the last snapshot: schema/game_items.h
     uint32_t events_size;  // at most CAIRN_GAME_ITEMS_SIZE_MAX
-    uint32_t shared_words; // of the rules' shared part; at most CAIRN_SHARED_WORDS_MAX
-    const uint8_t *shared; // cairn_words_encode from zeros
+    const uint8_t *shared; // cairn_words_encode from zeros, or from the shared part at the baseline
     uint32_t shared_packed_size;
-} cairn_keyframe;
-
-typedef struct cairn_delta {
-    uint64_t tick;
-    uint64_t baseline_tick; // < tick; the client acknowledged this snapshot
-    cairn_hash128 visible_root;
-    cairn_hash128 full_root;
-    cairn_wire_timing timing;
-    const uint8_t *payload; // schema/delta.h
-    uint32_t payload_size;
-    uint32_t world_epoch;  // as in cairn_input_message
-    const uint8_t *events; // as in cairn_keyframe
-    uint32_t events_size;
-    const uint8_t *shared; // cairn_words_encode from the shared part at baseline_tick
-    uint32_t shared_packed_size;
-} cairn_delta;
+} cairn_snapshot_message;
 
 typedef struct cairn_ticks_message {
     cairn_wire_timing timing;
@@ -404,8 +383,7 @@ typedef struct cairn_message {
         cairn_welcome welcome;
         cairn_refused refused;
         cairn_shapes_message shapes;
-        cairn_keyframe keyframe;
-        cairn_delta delta;
+        cairn_snapshot_message snapshot;
         cairn_ticks_message ticks;
         cairn_state_message state;
         cairn_resync_response resync_response;

@@ -51,9 +51,9 @@ static cairn_view_time view_time_in_snapshots(const cairn_room *room, double tic
     cairn_baselines_around(room->replication->baselines, tick, &before, &after);
     if (before == NULL || after == NULL) {
         const cairn_baseline *only = before != NULL ? before : after;
-        return view_time_at(only != NULL ? only->tick : room->scheduler.tick);
+        return view_time_at(only != NULL ? only->frame.tick : room->scheduler.tick);
     }
-    return view_time_between(before->tick, after->tick, tick);
+    return view_time_between(before->frame.tick, after->frame.tick, tick);
 }
 
 static cairn_view_time view_time_in_ticks(const cairn_room *room, double tick) {
@@ -87,6 +87,7 @@ cairn_lag_refusal cairn_server_lag_view_time_estimate(
     const double tick = (double)newest + (age_ns - path_ns) / tick_ns;
     if (session->mode == CAIRN_MODE_INTERPOLATE) {
         *out = view_time_in_snapshots(room, tick);
+        out->rounded = true;
     } else if (session->mode != CAIRN_MODE_PREDICT) {
         *out = view_time_in_ticks(room, tick);
     }
@@ -120,8 +121,9 @@ cairn_lag_refusal cairn_server_lag_world(cairn_server *server, uint32_t room,
     if (found->job.running) {
         refusal = CAIRN_LAG_BUSY;
     } else if (lag->world != NULL) {
+        const cairn_quantisation quantisation = cairn_room_quantisation(found);
         refusal = cairn_lag_world_show(lag->world, found->state_history, found->scheduler.tick,
-            lag->age_ticks_max, view_time, out);
+            lag->age_ticks_max, &quantisation, view_time, out);
     }
     lag->counts[refusal] += 1;
     return refusal;

@@ -65,9 +65,10 @@ static void check_client_counters(cairn_storm *s, uint32_t i) {
             "nothing was damaged; do your rules keep something outside their state?",
             i, c.simulation.first_difference_tick);
     }
-    if (client.snapshot_drops[CAIRN_SNAPSHOT_DELTA_MALFORMED] != 0) {
+    if (client.snapshot_drops[CAIRN_SNAPSHOT_MALFORMED] != 0 ||
+        client.snapshot_drops[CAIRN_SNAPSHOT_DIFFERS] != 0) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_SNAPSHOT,
-            "client %" PRIu32 ": a delta did not fit its baseline", i);
+            "client %" PRIu32 ": a snapshot did not fit those that it is the difference to", i);
     }
 }
 

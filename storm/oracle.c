@@ -73,8 +73,24 @@ const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t 
     return t->tick == tick ? t : NULL;
 }
 
-bool cairn_oracle_bodies_equal(
-    const cairn_oracle_tick *tick, const cairn_snapshot_body *bodies, uint32_t body_count) {
-    return body_count == tick->body_count &&
-           memcmp(bodies, tick->bodies, body_count * sizeof *bodies) == 0;
+// Snapshots carry rounded poses, and no velocities.
+static bool same_body(const cairn_quantisation *quantisation, const cairn_snapshot_body *expected,
+    const cairn_snapshot_body *body) {
+    const cairn_quantised_body rounded = cairn_quantise(
+        quantisation, (cairn_pose){.position = expected->position, .rotation = expected->rotation});
+    const cairn_pose pose = cairn_dequantise(quantisation, &rounded);
+    return body->id == expected->id && body->flags == expected->flags &&
+           body->user == expected->user &&
+           memcmp(&body->position, &pose.position, sizeof pose.position) == 0 &&
+           memcmp(&body->rotation, &pose.rotation, sizeof pose.rotation) == 0;
+}
+
+bool cairn_oracle_bodies_equal(const cairn_oracle_tick *tick,
+    const cairn_quantisation *quantisation, const cairn_snapshot_body *bodies,
+    uint32_t body_count) {
+    bool equal = body_count == tick->body_count;
+    for (uint32_t i = 0; equal && i < body_count; ++i) {
+        equal = same_body(quantisation, &tick->bodies[i], &bodies[i]);
+    }
+    return equal;
 }

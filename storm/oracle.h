@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "compress/quantised_body.h"
 #include "schema/messages.h"
 #include <cairn/sim.h>
 
@@ -40,6 +41,7 @@ void cairn_oracle_record(cairn_oracle *oracle, const cairn_world *world);
 void cairn_oracle_record_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 root);
 // NULL if the tick is not recorded.
 const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t tick);
-// Compares bit for bit. The tick must be whole.
-bool cairn_oracle_bodies_equal(
-    const cairn_oracle_tick *tick, const cairn_snapshot_body *bodies, uint32_t body_count);
+// Whether a client holds what snapshots of that tick carry, with poses rounded so. The tick must be
+// whole.
+bool cairn_oracle_bodies_equal(const cairn_oracle_tick *tick,
+    const cairn_quantisation *quantisation, const cairn_snapshot_body *bodies, uint32_t body_count);

@@ -5,16 +5,20 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "schema/delta.h"
+#include "bridge/derive.h"
+#include "schema/message_check.h"
+#include "schema/shared_words.h"
 
 const char *cairn_snapshot_refusal_text(cairn_snapshot_refusal refusal) {
     static const char *const texts[CAIRN_SNAPSHOT_REFUSAL_COUNT] = {
         [CAIRN_SNAPSHOT_TAKEN] = "taken",
         [CAIRN_SNAPSHOT_DUPLICATE] = "a snapshot of that tick is held already",
         [CAIRN_SNAPSHOT_STALE] = "the snapshot is older than all that are held",
-        [CAIRN_SNAPSHOT_BASELINE_LOST] = "the baseline of the delta is no longer held",
-        [CAIRN_SNAPSHOT_DELTA_MALFORMED] = "the delta does not fit its baseline",
+        [CAIRN_SNAPSHOT_BASELINE_LOST] = "a snapshot that it is the difference to is not held",
+        [CAIRN_SNAPSHOT_MALFORMED] = "the payload does not fit the snapshots that it names",
+        [CAIRN_SNAPSHOT_DIFFERS] = "it was decoded to another snapshot than the server's",
         [CAIRN_SNAPSHOT_BODIES_MAX] = "more bodies than bodies_max",
+        [CAIRN_SNAPSHOT_MEMORY] = "out of memory",
     };
     return (uint32_t)refusal < CAIRN_SNAPSHOT_REFUSAL_COUNT ? texts[refusal] : "unknown";
 }
@@ -33,10 +37,11 @@ cairn_status cairn_snapshots_create(
     return CAIRN_OK;
 }
 
-cairn_status cairn_snapshots_create_shared(cairn_snapshots *snapshots) {
+cairn_status cairn_snapshots_create_received(cairn_snapshots *snapshots) {
     const size_t words = (size_t)(snapshots->capacity + 1) * CAIRN_SHARED_WORDS_MAX;
     snapshots->shared_memory = calloc(words, sizeof *snapshots->shared_memory);
-    if (snapshots->shared_memory == NULL) {
+    if (snapshots->shared_memory == NULL ||
+        cairn_frame_codec_create(snapshots->bodies_max, &snapshots->codec) != CAIRN_OK) {
         return CAIRN_OUT_OF_MEMORY;
     }
     for (uint32_t i = 0; i <= snapshots->capacity; i++) {
@@ -46,6 +51,10 @@ cairn_status cairn_snapshots_create_shared(cairn_snapshots *snapshots) {
 }
 
 void cairn_snapshots_destroy(cairn_snapshots *snapshots) {
+    for (uint32_t i = 0; i <= snapshots->capacity; i++) {
+        cairn_snapshot_frame_destroy(&snapshots->list[i].frame);
+    }
+    cairn_frame_codec_destroy(snapshots->codec);
     free(snapshots->memory);
     free(snapshots->shared_memory);
     *snapshots = (cairn_snapshots){0};
@@ -122,46 +131,106 @@ cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t
     return cairn_snapshots_commit(snapshots, tick, body_count);
 }
 
-cairn_snapshot_refusal cairn_snapshots_take_keyframe(
-    cairn_snapshots *snapshots, const cairn_keyframe *keyframe) {
-    static const uint32_t zeros[CAIRN_SHARED_WORDS_MAX];
-    cairn_snapshot *next = &snapshots->list[snapshots->count];
-    CAIRN_ASSERT(next->shared != NULL && keyframe->shared_words <= CAIRN_SHARED_WORDS_MAX);
-    next->shared_words = keyframe->shared_words;
-    if (cairn_words_apply(zeros, keyframe->shared_words, keyframe->shared,
-            keyframe->shared_packed_size, next->shared) != CAIRN_OK) {
-        return CAIRN_SNAPSHOT_DELTA_MALFORMED;
-    }
-    return cairn_snapshots_take(snapshots, keyframe->tick, keyframe->bodies, keyframe->body_count);
+// ------------------------------------------------------------------------- what a server sends
+
+static const cairn_snapshot *find(const cairn_snapshots *snapshots, uint64_t tick) {
+    const uint32_t place = place_of(snapshots, tick);
+    const cairn_snapshot *found = &snapshots->list[place];
+    const bool held = place < snapshots->count && found->tick == tick;
+    return held && found->frame.ids != NULL ? found : NULL;
 }
 
-cairn_snapshot_refusal cairn_snapshots_take_delta(
-    cairn_snapshots *snapshots, const cairn_delta *delta) {
-    cairn_snapshot_refusal refusal = admit(snapshots, delta->tick);
+// Most worlds have far fewer bodies than the client may be sent: a frame gets more room when it
+// turns out to be too small.
+static cairn_status decode_frame(cairn_snapshots *snapshots, const cairn_frame_bases *bases,
+    const uint8_t *bytes, size_t size, cairn_snapshot_frame *out) {
+    const uint64_t tick = out->tick;
+    for (;;) {
+        const cairn_status status =
+            out->capacity == 0 ? CAIRN_CAPACITY
+                               : cairn_frame_decode(snapshots->codec, bases, bytes, size, out);
+        if (status != CAIRN_CAPACITY || out->capacity >= snapshots->bodies_max) {
+            return status;
+        }
+        const uint32_t wider = 4 * out->capacity + 64;
+        cairn_snapshot_frame_destroy(out);
+        if (cairn_snapshot_frame_create(
+                out, wider < snapshots->bodies_max ? wider : snapshots->bodies_max) != CAIRN_OK) {
+            return CAIRN_OUT_OF_MEMORY;
+        }
+        out->tick = tick;
+    }
+}
+
+// The poses of the frame, with velocities since the newest snapshot before it.
+static void derive_bodies(const cairn_snapshots *snapshots, cairn_snapshot *next) {
+    const uint32_t place = place_of(snapshots, next->frame.tick);
+    const cairn_snapshot *before = place > 0 ? &snapshots->list[place - 1] : NULL;
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < next->frame.count; ++i) {
+        cairn_snapshot_body *body = &next->bodies[i];
+        *body = cairn_snapshot_frame_body(&next->frame, i);
+        while (before != NULL && k < before->body_count &&
+               cairn_id_index(before->bodies[k].id) < cairn_id_index(body->id)) {
+            ++k;
+        }
+        if (before != NULL && k < before->body_count && before->bodies[k].id == body->id) {
+            const float seconds =
+                (float)(next->frame.tick - before->tick) / (float)next->frame.tick_rate_hz;
+            cairn_derive_velocities(&before->bodies[k], seconds, body);
+        }
+    }
+}
+
+static cairn_snapshot_refusal decode(cairn_snapshots *snapshots,
+    const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
+    static const uint32_t zeros[CAIRN_SHARED_WORDS_MAX];
+    const bool keyframe = head->bases[0] == 0;
+    const cairn_snapshot *bases[3] = {NULL, NULL, NULL};
+    cairn_frame_bases frames = {0};
+    cairn_snapshot *next = &snapshots->list[snapshots->count];
+    if (!keyframe) {
+        for (uint32_t k = 0; k < 3; ++k) {
+            bases[k] = find(snapshots, head->bases[k]);
+            if (bases[k] == NULL) {
+                return CAIRN_SNAPSHOT_BASELINE_LOST;
+            }
+        }
+        frames = (cairn_frame_bases){&bases[0]->frame, &bases[1]->frame, &bases[2]->frame};
+    }
+    next->shared_words = keyframe ? head->shared_words : bases[0]->shared_words;
+    if (cairn_words_apply(keyframe ? zeros : bases[0]->shared, next->shared_words, message->shared,
+            message->shared_packed_size, next->shared) != CAIRN_OK) {
+        return CAIRN_SNAPSHOT_MALFORMED;
+    }
+    next->frame.tick = head->tick;
+    const cairn_status status = decode_frame(snapshots, &frames, message->payload + head_size,
+        message->payload_size - head_size, &next->frame);
+    return status == CAIRN_OK              ? CAIRN_SNAPSHOT_TAKEN
+           : status == CAIRN_CAPACITY      ? CAIRN_SNAPSHOT_BODIES_MAX
+           : status == CAIRN_OUT_OF_MEMORY ? CAIRN_SNAPSHOT_MEMORY
+                                           : CAIRN_SNAPSHOT_MALFORMED;
+}
+
+cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
+    const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
+    CAIRN_ASSERT(snapshots->codec != NULL && head_size <= message->payload_size);
+    cairn_snapshot_refusal refusal = admit(snapshots, head->tick);
+    if (refusal == CAIRN_SNAPSHOT_TAKEN) {
+        refusal = decode(snapshots, message, head, head_size);
+    }
     if (refusal != CAIRN_SNAPSHOT_TAKEN) {
         return refusal;
     }
-    const uint32_t place = place_of(snapshots, delta->baseline_tick);
-    const cairn_snapshot *baseline = &snapshots->list[place];
-    if (place == snapshots->count || baseline->tick != delta->baseline_tick) {
-        return CAIRN_SNAPSHOT_BASELINE_LOST;
-    }
     cairn_snapshot *next = &snapshots->list[snapshots->count];
-    next->shared_words = baseline->shared_words;
-    if (next->shared != NULL &&
-        cairn_words_apply(baseline->shared, baseline->shared_words, delta->shared,
-            delta->shared_packed_size, next->shared) != CAIRN_OK) {
-        return CAIRN_SNAPSHOT_DELTA_MALFORMED;
+    if (cairn_snapshot_frame_check(&next->frame) != head->check) {
+        return CAIRN_SNAPSHOT_DIFFERS;
     }
-    uint32_t body_count = 0;
-    cairn_status status = cairn_delta_apply(baseline->bodies, baseline->body_count, delta->payload,
-        delta->payload_size, cairn_snapshots_reserve(snapshots), snapshots->bodies_max, &body_count,
-        NULL);
-    if (status != CAIRN_OK) {
-        return status == CAIRN_CAPACITY ? CAIRN_SNAPSHOT_BODIES_MAX
-                                        : CAIRN_SNAPSHOT_DELTA_MALFORMED;
+    derive_bodies(snapshots, next);
+    if (cairn_bodies_check(next->bodies, next->frame.count) != CAIRN_DECODE_OK) {
+        return CAIRN_SNAPSHOT_MALFORMED;
     }
-    insert_written(snapshots, delta->tick, body_count);
+    insert_written(snapshots, head->tick, next->frame.count);
     return CAIRN_SNAPSHOT_TAKEN;
 }
 

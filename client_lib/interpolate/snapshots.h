@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The newest snapshots, exactly as received, in order of tick. Deltas are applied here against the
-// snapshots held; the client acknowledges the newest tick.
+// The newest snapshots, in order of tick. What a server sends is decoded here with the help of
+// those that are held; the client acknowledges the newest tick.
 
 #include <stdint.h>
 
-#include "schema/messages.h"
+#include "compress/frame_codec.h"
+#include "schema/snapshot_head.h"
 #include <cairn/status.h>
 
 #define CAIRN_SNAPSHOTS_MAX 32
@@ -15,7 +16,8 @@ typedef struct cairn_snapshot {
     uint64_t tick;
     cairn_snapshot_body *bodies; // in cairn_snapshots.memory, in order of id index
     uint32_t body_count;
-    uint32_t *shared; // the rules' shared part; NULL: not received
+    cairn_snapshot_frame frame; // as it was received; empty if it was not
+    uint32_t *shared;           // the rules' shared part; NULL: not received
     uint32_t shared_words;
 } cairn_snapshot;
 
@@ -27,16 +29,19 @@ typedef struct cairn_snapshots {
     uint32_t capacity;           // at most CAIRN_SNAPSHOTS_MAX
     uint32_t bodies_max;         // of one snapshot
     cairn_snapshot_body *memory; // all bodies
-    uint32_t *shared_memory;     // all shared parts; NULL: they are not received
+    uint32_t *shared_memory;     // all shared parts; NULL: snapshots are not received
+    cairn_frame_codec *codec;    // of those received
 } cairn_snapshots;
 
 typedef enum cairn_snapshot_refusal {
     CAIRN_SNAPSHOT_TAKEN = 0,
-    CAIRN_SNAPSHOT_DUPLICATE,       // a snapshot of that tick is held already
-    CAIRN_SNAPSHOT_STALE,           // older than all snapshots held
-    CAIRN_SNAPSHOT_BASELINE_LOST,   // delta against a snapshot no longer held
-    CAIRN_SNAPSHOT_DELTA_MALFORMED, // the payload does not fit its baseline
-    CAIRN_SNAPSHOT_BODIES_MAX,      // more bodies than the client was created for
+    CAIRN_SNAPSHOT_DUPLICATE,     // a snapshot of that tick is held already
+    CAIRN_SNAPSHOT_STALE,         // older than all snapshots held
+    CAIRN_SNAPSHOT_BASELINE_LOST, // difference to a snapshot that is no longer held
+    CAIRN_SNAPSHOT_MALFORMED,     // the payload does not fit the snapshots that it names
+    CAIRN_SNAPSHOT_DIFFERS,       // it was decoded to another snapshot than the server's
+    CAIRN_SNAPSHOT_BODIES_MAX,    // more bodies than the client was created for
+    CAIRN_SNAPSHOT_MEMORY,        // out of memory; the next one may do
     CAIRN_SNAPSHOT_REFUSAL_COUNT
 } cairn_snapshot_refusal;
 const char *cairn_snapshot_refusal_text(cairn_snapshot_refusal refusal);
@@ -47,16 +52,16 @@ cairn_status cairn_snapshots_create(
 void cairn_snapshots_destroy(cairn_snapshots *snapshots);
 void cairn_snapshots_clear(cairn_snapshots *snapshots);
 
-// From now on the rules' shared part is received as well. CAIRN_OUT_OF_MEMORY.
-cairn_status cairn_snapshots_create_shared(cairn_snapshots *snapshots);
+// From now on snapshots can be received. CAIRN_OUT_OF_MEMORY.
+cairn_status cairn_snapshots_create_received(cairn_snapshots *snapshots);
 
-cairn_snapshot_refusal cairn_snapshots_take_keyframe(
-    cairn_snapshots *snapshots, const cairn_keyframe *keyframe);
+// A snapshot from the server; `head` and its size as they were read from the payload. Positions and
+// rotations are those of the frame; velocities are derived from the snapshot before it.
+cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
+    const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size);
 // `bodies` in order of id index; copied.
 cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t tick,
     const cairn_snapshot_body *bodies, uint32_t body_count);
-cairn_snapshot_refusal cairn_snapshots_take_delta(
-    cairn_snapshots *snapshots, const cairn_delta *delta);
 // To write bodies in place: reserve returns room for bodies_max of them, commit makes the first
 // `body_count` the snapshot of `tick`.
 cairn_snapshot_body *cairn_snapshots_reserve(cairn_snapshots *snapshots);

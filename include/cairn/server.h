@@ -79,7 +79,11 @@ typedef struct cairn_server_room_config {
     const struct cairn_rules *rules; // NULL: the rules that the scene names
     uint32_t tick_rate_hz;           // 0: the scene's
     uint32_t snapshot_rate_hz;       // 0: 20, or the tick rate when that is lower
-    uint32_t players_max;            // 1 .. CAIRN_SLOTS_MAX (the default)
+    // How fine the poses in snapshots are, which clients that interpolate show: whole steps of
+    // 1 / position_steps_per_m metres, rotations with this many bits for a component.
+    uint32_t position_steps_per_m; // 0: 512, else 1 .. CAIRN_POSITION_STEPS_PER_M_MAX
+    uint32_t rotation_bits;        // 0: 9, else CAIRN_ROTATION_BITS_MIN .. MAX (7 .. 15)
+    uint32_t players_max;          // 1 .. CAIRN_SLOTS_MAX (the default)
     uint32_t input_window_ticks;     // an input may be this far ahead of its tick; default 64
     uint32_t catch_up_ticks_max;     // ticks run at once when late, others are skipped; default 4
     // The longest time that a tick waits for late inputs after it is due, in ms: 0 (the default)

@@ -21,6 +21,7 @@ typedef struct cairn_view_time {
     uint64_t tick;
     uint32_t span;  // at least 1
     float fraction; // [0, 1]; at 0 the later state is not read
+    bool rounded;   // poses as snapshots carry them, which a client that interpolates shows
 } cairn_view_time;
 
 // Why a past world is not available. Counted for each room.

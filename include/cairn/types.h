@@ -272,6 +272,11 @@ typedef enum cairn_joint_kind {
 
 // --------------------------------------------------------------------------------- snapshots
 
+// How fine the poses in snapshots can be (cairn/server.h).
+#define CAIRN_POSITION_STEPS_PER_M_MAX 10000u
+#define CAIRN_ROTATION_BITS_MIN 7u
+#define CAIRN_ROTATION_BITS_MAX 15u
+
 // A body as it is sent to clients. No padding: it travels in this layout.
 typedef struct cairn_snapshot_body {
     cairn_body_id id;

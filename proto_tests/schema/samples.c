@@ -36,16 +36,6 @@ static const cairn_snapshot_shape shapes[3] = {
 static const uint8_t corner_counts[1] = {4};
 static const cairn_vec3 corners[4] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}};
 static const uint32_t removed[2] = {4, 0x300005};
-static const cairn_snapshot_body bodies[2] = {
-    {.id = 0x100001,
-        .flags = 5 | 3 << 4 | 64 << 7,
-        .position = {1, 2, 3},
-        .rotation = {0.5f, 0.5f, -0.5f, 0.5f},
-        .linear_velocity = {4, 5, 6},
-        .angular_velocity = {7, 8, 9},
-        .user = 0x11223344},
-    {.id = 3, .flags = 0, .position = {-0.0f, 1e-45f, 1e30f}, .rotation = {0, 0, 0, 1}},
-};
 static const cairn_command commands[3] = {{.kind = 1, .slot = 0, .sequence = 1},
     {.kind = 3, .slot = 0, .sequence = 9, .buttons = 2, .move = {1, 0, 0}, .aim = {0, 0.5f, 0.5f}},
     {.kind = 3, .slot = 63, .sequence = 2, .buttons = UINT32_MAX, .move = {-1, 1, -1}}};
@@ -79,6 +69,11 @@ static const cairn_wire_event world_events[2] = {{.tick = 95,
 #define SAMPLE_FULL_ROOT                                                                           \
     { .lo = 0x0102030405060708, .hi = 0x090a0b0c0d0e0f10 }
 
+// A head: tick 80, epoch 7; a keyframe with a shared part of 9 words; check; timing. Then the
+// frame.
+static const uint8_t snapshot_payload[] = {
+    80, 7, 0, 9, 0x44, 0x33, 0x22, 0x11, 4, 0x90, 0x1f, 0xe7, 0x07, 3, 2, 5, 6, 7};
+
 #define SAMPLE(KIND, member, ...)                                                                  \
     [CAIRN_MESSAGE_##KIND] = {.kind = CAIRN_MESSAGE_##KIND, .member = {__VA_ARGS__}}
 
@@ -102,12 +97,7 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
     SAMPLE(SHAPES, shapes, .tick = 70, .shapes = shapes, .shape_count = 3, .removed = removed,
         .removed_count = 2, .corner_counts = corner_counts, .hull_count = 1, .corners = corners,
         .corner_count = 4),
-    SAMPLE(KEYFRAME, keyframe, .tick = 80, .visible_root = SAMPLE_VISIBLE_ROOT,
-        .full_root = SAMPLE_FULL_ROOT, .timing = SAMPLE_TIMING, .bodies = bodies, .body_count = 2,
-        .events = items, .events_size = sizeof items, .shared_words = 9, .shared = shared,
-        .shared_packed_size = sizeof shared),
-    SAMPLE(DELTA, delta, .tick = 80, .baseline_tick = 77, .visible_root = SAMPLE_VISIBLE_ROOT,
-        .full_root = SAMPLE_FULL_ROOT, .timing = SAMPLE_TIMING, .payload = bytes, .payload_size = 5,
+    SAMPLE(SNAPSHOT, snapshot, .payload = snapshot_payload, .payload_size = sizeof snapshot_payload,
         .events = items, .events_size = sizeof items, .shared = shared,
         .shared_packed_size = sizeof shared),
     SAMPLE(TICKS, ticks, .timing = SAMPLE_TIMING, .ticks = ticks, .tick_count = 2,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "proto_tests/schema/samples.h"
-#include "schema/delta.h"
 
 static const char *folder;
 
@@ -53,24 +52,6 @@ static void write_messages(cairn_encoder *encoder) {
     }
 }
 
-// The baseline is the fuzzer's own, of four bodies: indices 2, 5, 8 and 11.
-static void write_deltas(void) {
-    static const uint8_t payloads[][12] = {
-        {4, 4},                         // all kept
-        {4, 0, 0, 0, 0, 0, 0, 0, 0, 0}, // all removed
-        {4, 1, 2, 4, 0, 1, 0, 4, 2},    // the second moved along x
-        {4, 1, 2, 1, 0, 0, 2, 2},       // the second has another id
-    };
-    static const size_t sizes[] = {2, 10, 9, 8};
-    for (int i = 0; i < 4; ++i) {
-        write_seed("schema_delta", i, payloads[i], sizes[i]);
-    }
-    uint8_t added[65] = {0, 0, 1, 1}; // no baseline; a record: index 1
-    added[3 + 4 * 8 + 2] = 0x80;      // rotation.w is 1.0f
-    added[3 + 4 * 8 + 3] = 0x3f;
-    write_seed("schema_delta", 4, added, 64);
-}
-
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: schema_seeds FOLDER\n");
@@ -82,7 +63,6 @@ int main(int argc, char **argv) {
         return 1;
     }
     write_messages(encoder);
-    write_deltas();
     cairn_encoder_destroy(encoder);
     return 0;
 }

@@ -38,6 +38,8 @@ cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
     uint32_t id = 0;
     config.name = request->name;
     config.snapshot_rate_hz = c->room->settings.snapshot_rate_hz;
+    config.position_steps_per_m = c->room->settings.position_steps_per_m;
+    config.rotation_bits = c->room->settings.rotation_bits;
     config.recorded = c->room->recording != NULL;
     const cairn_server_room_refusal refusal =
         cairn_server_room_fork(c->server, c->server->context.now_ns, c->room->id,

@@ -365,6 +365,9 @@ static bool create_room(program *p, uint32_t index, const cairn_config_room *nam
     room.scene = scene;
     room.tick_rate_hz = or_else(named->settings.tick_rate_hz, room.tick_rate_hz);
     room.snapshot_rate_hz = or_else(named->settings.snapshot_rate_hz, room.snapshot_rate_hz);
+    room.position_steps_per_m =
+        or_else(named->settings.position_steps_per_m, room.position_steps_per_m);
+    room.rotation_bits = or_else(named->settings.rotation_bits, room.rotation_bits);
     room.players_max = or_else(named->settings.players_max, room.players_max);
     room.wait_ms = or_else(named->settings.wait_ms, room.wait_ms);
     room.recorded = cairn_records_has(p->records, named->name);

@@ -46,7 +46,9 @@ static bool read_number(piece from, uint32_t least, uint32_t most, uint32_t *out
 }
 
 _Static_assert(CAIRN_TICK_RATE_HZ_MIN == 10 && CAIRN_TICK_RATE_HZ_MAX == 240 &&
-                   CAIRN_SLOTS_MAX == 64 && CAIRN_ROOM_WAIT_MS_MAX == 5000,
+                   CAIRN_POSITION_STEPS_PER_M_MAX == 10000 && CAIRN_ROTATION_BITS_MIN == 7 &&
+                   CAIRN_ROTATION_BITS_MAX == 15 && CAIRN_SLOTS_MAX == 64 &&
+                   CAIRN_ROOM_WAIT_MS_MAX == 5000,
     "the messages below contain these numbers");
 
 static const char *set_room_option(piece name, piece value, cairn_config_room *out) {
@@ -60,6 +62,10 @@ static const char *set_room_option(piece name, piece value, cairn_config_room *o
             "rate must be in [10, 240]"},
         {"snapshots", 1, CAIRN_TICK_RATE_HZ_MAX, &out->settings.snapshot_rate_hz,
             "snapshots must be in [1, 240]"},
+        {"position-steps", 1, CAIRN_POSITION_STEPS_PER_M_MAX, &out->settings.position_steps_per_m,
+            "position-steps must be in [1, 10000]"},
+        {"rotation-bits", CAIRN_ROTATION_BITS_MIN, CAIRN_ROTATION_BITS_MAX,
+            &out->settings.rotation_bits, "rotation-bits must be in [7, 15]"},
         {"players", 1, CAIRN_SLOTS_MAX, &out->settings.players_max, "players must be in [1, 64]"},
         {"wait", 0, CAIRN_ROOM_WAIT_MS_MAX, &out->settings.wait_ms, "wait must be in [0, 5000]"},
     };
@@ -71,7 +77,8 @@ static const char *set_room_option(piece name, piece value, cairn_config_room *o
         }
     }
     if (!is_word(name, "record")) {
-        return "options are rate, snapshots, players, wait and record";
+        return "options are rate, snapshots, position-steps, rotation-bits, players, wait and "
+               "record";
     }
     return copy_text(value, out->record_file, sizeof out->record_file)
                ? NULL
@@ -225,6 +232,14 @@ static const cairn_flag flags[] = {
     {"--snapshot-rate", "CAIRN_SNAPSHOT_RATE", "HZ", "snapshots per second, at most the tick rate",
         CAIRN_FLAG_U32, .out = &values.all_rooms.snapshot_rate_hz, .least = 1,
         .most = CAIRN_TICK_RATE_HZ_MAX},
+    {"--position-steps", "CAIRN_POSITION_STEPS", "N",
+        "steps in a metre to which snapshots round positions (512)", CAIRN_FLAG_U32,
+        .out = &values.all_rooms.position_steps_per_m, .least = 1,
+        .most = CAIRN_POSITION_STEPS_PER_M_MAX},
+    {"--rotation-bits", "CAIRN_ROTATION_BITS", "N",
+        "bits of each component to which snapshots round rotations (9)", CAIRN_FLAG_U32,
+        .out = &values.all_rooms.rotation_bits, .least = CAIRN_ROTATION_BITS_MIN,
+        .most = CAIRN_ROTATION_BITS_MAX},
     {"--clients-max", "CAIRN_CLIENTS_MAX", "N", "connections at once (64)", CAIRN_FLAG_U32,
         .out = &values.clients_max, .least = 1, .most = CAIRN_CLIENTS_MAX},
     {"--players-max", "CAIRN_PLAYERS_MAX", "N",

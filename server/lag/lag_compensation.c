@@ -79,36 +79,50 @@ static cairn_lag_refusal check_view_time(const cairn_state_history *history, uin
     return held ? CAIRN_LAG_SHOWN : CAIRN_LAG_NOT_HELD;
 }
 
+static void round_pose(const cairn_quantisation *quantisation, cairn_body_state *body) {
+    const cairn_quantised_body rounded = cairn_quantise(
+        quantisation, (cairn_pose){.position = body->position, .rotation = body->rotation});
+    const cairn_pose pose = cairn_dequantise(quantisation, &rounded);
+    body->position = pose.position;
+    body->rotation = pose.rotation;
+}
+
 // Moves a body from its pose in `shown` towards its pose in `later`. A body that ends before stays.
-static void move_body(cairn_lag_world *lag, const cairn_body_state *from, float fraction) {
-    cairn_body_state to = *from;
+static void move_body(cairn_lag_world *lag, const cairn_body_state *body,
+    const cairn_view_time *view_time, const cairn_quantisation *quantisation) {
+    const float fraction = view_time->fraction;
+    cairn_body_state earlier = *body, later = *body;
     float position[3];
     float q[4];
     CAIRN_ASSERT(fraction >= 0.0f && fraction <= 1.0f);
-    if (fraction > 0.0f && cairn_body_exists(lag->later, from->id)) {
-        (void)cairn_body_read(lag->later, from->id, &to);
+    if (fraction > 0.0f && cairn_body_exists(lag->later, body->id)) {
+        (void)cairn_body_read(lag->later, body->id, &later);
     }
-    cairn_interpolate_vec3(from->position, to.position, fraction, position);
-    cairn_interpolate_quat(from->rotation, to.rotation, fraction, q);
+    if (view_time->rounded) {
+        round_pose(quantisation, &earlier);
+        round_pose(quantisation, &later);
+    }
+    cairn_interpolate_vec3(earlier.position, later.position, fraction, position);
+    cairn_interpolate_quat(earlier.rotation, later.rotation, fraction, q);
     const cairn_pose pose = {.position = {.x = position[0], .y = position[1], .z = position[2]},
         .rotation = {.x = q[0], .y = q[1], .z = q[2], .w = q[3]}};
     // At the edge of the world this is refused, and the body stays where it was.
-    (void)cairn_body_place(lag->shown, from->id, pose);
+    (void)cairn_body_place(lag->shown, body->id, pose);
 }
 
 cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *lag, const cairn_state_history *history,
-    uint64_t newest, uint32_t age_ticks_max, const cairn_view_time *view_time,
-    const cairn_world **out) {
+    uint64_t newest, uint32_t age_ticks_max, const cairn_quantisation *quantisation,
+    const cairn_view_time *view_time, const cairn_world **out) {
     const cairn_lag_refusal refusal = check_view_time(history, newest, age_ticks_max, view_time);
     *out = NULL;
     if (refusal != CAIRN_LAG_SHOWN) {
         return refusal;
     }
     const cairn_view_time *shown = &lag->view_time;
-    const bool is_shown = lag->valid &&
-                          lag->generation == cairn_state_history_generation(history) &&
-                          shown->tick == view_time->tick && shown->span == view_time->span &&
-                          shown->fraction == view_time->fraction;
+    const bool is_shown =
+        lag->valid && lag->generation == cairn_state_history_generation(history) &&
+        shown->tick == view_time->tick && shown->span == view_time->span &&
+        shown->fraction == view_time->fraction && shown->rounded == view_time->rounded;
     if (!is_shown) {
         lag->valid = false;
         const uint64_t later = view_time->tick + view_time->span;
@@ -120,7 +134,7 @@ cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *lag, const cairn_state_h
         const uint32_t count = cairn_world_bodies(lag->shown, lag->bodies, lag->body_capacity);
         CAIRN_ASSERT(count <= lag->body_capacity);
         for (uint32_t i = 0; i < count; ++i) {
-            move_body(lag, &lag->bodies[i], view_time->fraction);
+            move_body(lag, &lag->bodies[i], view_time, quantisation);
         }
         lag->view_time = *view_time;
         lag->generation = cairn_state_history_generation(history);
@@ -158,8 +172,10 @@ void cairn_lag_take_report(cairn_session *session, const cairn_input_message *in
     CAIRN_ASSERT(session->room != NULL);
     if (input->sent_at_us >= lag->reported_at_us) {
         lag->reported_at_us = input->sent_at_us;
-        lag->shown = (cairn_view_time){
-            .tick = input->shown_tick, .span = input->shown_span, .fraction = input->shown_share};
+        lag->shown = (cairn_view_time){.tick = input->shown_tick,
+            .span = input->shown_span,
+            .fraction = input->shown_share,
+            .rounded = session->mode == CAIRN_MODE_INTERPOLATE};
     }
 }
 

@@ -3,6 +3,7 @@
 
 // Lag compensation of one room and one client; cairn/server_lag.h is what a host calls.
 
+#include "compress/quantised_body.h"
 #include "schema/messages.h"
 #include "server/session/session.h"
 #include <cairn/server_lag.h>
@@ -18,11 +19,11 @@ void cairn_lag_world_destroy(cairn_lag_world *lag); // NULL is allowed
 // The world as it was shown: positions on straight lines, rotations the shorter way, by the
 // arithmetic of bridge/interpolate.h; everything else as of the earlier tick. A body that ends
 // within the span is shown until its end; one that begins within it is shown from its beginning.
-// `newest` is the room's tick. *out lasts until the next call; asking for the same view time again
-// costs nothing. Allocates nothing.
+// `newest` is the room's tick; `quantisation` that of its snapshots. *out lasts until the next
+// call; asking for the same view time again costs nothing. Allocates nothing.
 cairn_lag_refusal cairn_lag_world_show(cairn_lag_world *lag, const cairn_state_history *history,
-    uint64_t newest, uint32_t age_ticks_max, const cairn_view_time *view_time,
-    const cairn_world **out);
+    uint64_t newest, uint32_t age_ticks_max, const cairn_quantisation *quantisation,
+    const cairn_view_time *view_time, const cairn_world **out);
 
 // Of a room; zero: off.
 typedef struct cairn_lag_compensation {

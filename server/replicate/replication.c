@@ -12,8 +12,7 @@
 
 static uint32_t baseline_count(const cairn_room *room) {
     const size_t wanted = (size_t)BASELINE_SECONDS * room->settings.snapshot_rate_hz;
-    const size_t affordable =
-        BASELINE_BYTES_MAX / (room->body_capacity * sizeof(cairn_snapshot_body));
+    const size_t affordable = BASELINE_BYTES_MAX / (room->body_capacity * CAIRN_FRAME_BODY_SIZE);
     const size_t count = wanted < affordable ? wanted : affordable;
     return (uint32_t)(count < 8 ? 8 : count);
 }
@@ -34,8 +33,9 @@ cairn_status cairn_room_replication_create(cairn_room *room) {
     const uint64_t span_ns =
         CAIRN_ROOM_COMMAND_LOG_TICKS * CAIRN_NS_PER_S / room->settings.tick_rate_hz;
     replication->state = cairn_state_source_of(state_size_max(room->world), span_ns);
-    return cairn_baselines_create(
-        baseline_count(room), cairn_world_settings(room->world), &replication->baselines);
+    const cairn_quantisation quantisation = cairn_room_quantisation(room);
+    return cairn_baselines_create(baseline_count(room), cairn_world_settings(room->world),
+        &quantisation, &replication->baselines);
 }
 
 void cairn_room_replication_destroy(cairn_room *room) {
@@ -71,10 +71,8 @@ bool cairn_room_replication_take_snapshot(cairn_room *room) {
         return false;
     }
     const cairn_baseline *newest = cairn_baselines_newest(baselines);
-    if (newest == NULL || newest->tick != room->scheduler.tick) {
-        cairn_baselines_take(baselines, room->world, &room->hash);
-    }
-    return true;
+    return (newest != NULL && newest->frame.tick == room->scheduler.tick) ||
+           cairn_baselines_take(baselines, room->world, &room->replication->shapes);
 }
 
 bool cairn_replication_open(cairn_session *session, const cairn_room *room) {
@@ -125,7 +123,7 @@ void cairn_replication_acknowledge(cairn_session *session, const cairn_input_mes
     const cairn_room *room = session->room;
     if (input->snapshot_acknowledged > own->snapshots.acknowledged &&
         input->snapshot_acknowledged <= room->scheduler.tick) {
-        own->snapshots.acknowledged = input->snapshot_acknowledged;
+        cairn_snapshots_acknowledge(&own->snapshots, input->snapshot_acknowledged);
     }
     if (input->ticks_acknowledged > own->ticks.acknowledged &&
         input->ticks_acknowledged <= cairn_command_log_end(room->command_log)) {

@@ -7,63 +7,71 @@
 #include "base/assert.h"
 #include "base/limits.h"
 #include "bridge/snapshot.h"
-#include "schema/delta.h"
+#include "compress/frame_codec.h"
+#include "schema/shared_words.h"
+#include "server/replicate/body_extents.h"
 
 // The other fields of a message need some of CAIRN_MESSAGE_SIZE_MAX.
 #define DELTA_SIZE_MAX (CAIRN_MESSAGE_SIZE_MAX - 1024)
 #define DELTA_STORE_SIZE (4 * DELTA_SIZE_MAX)
+
+// A client keeps CAIRN_SNAPSHOTS_MAX (client_lib/interpolate/snapshots.h) snapshots, 32; older ones
+// than this many are no bases, with some to spare for those that overtook each other.
+#define BASES_AGE_MAX 28
 
 // A keyframe up to two payloads long is sent with every snapshot until one is acknowledged. A
 // longer one is seldom complete on a lossy path and goes over the reliable stream, once.
 #define UNRELIABLE_KEYFRAME_SIZE_MAX (2 * 1100)
 
 typedef struct stored_delta {
-    uint64_t baseline_tick;
-    size_t offset;
-    size_t size; // 0: longer than a message
+    const cairn_baseline *bases[3];
+    size_t offset; // after the room for a head
+    size_t size;   // 0: longer than a message
 } stored_delta;
 
 struct cairn_baselines {
     uint32_t capacity;
     uint32_t body_capacity;
-    uint32_t stride; // bodies between two snapshots in memory; at most body_capacity
     uint32_t count;
     uint32_t newest;
-    cairn_baseline *ring;
+    cairn_baseline *ring; // frames have room for as many bodies as they needed so far
+    cairn_quantisation quantisation;
     uint32_t shared_words; // of each
     uint32_t *shared;
-    cairn_snapshot_body *bodies;
     cairn_body_state *states; // as read from the world
-    stored_delta *deltas;     // of the newest snapshot
+    cairn_body_extents extents;
+    cairn_frame_codec *codec;
+    stored_delta *deltas; // of the newest snapshot
     uint32_t delta_count;
     size_t store_used;
     uint8_t *store;
 };
 
 static bool allocate(cairn_baselines *baselines) {
-    size_t capacity = baselines->capacity;
-    size_t body_capacity = baselines->body_capacity;
+    const size_t capacity = baselines->capacity;
+    const uint32_t body_capacity = baselines->body_capacity;
     baselines->ring = calloc(capacity, sizeof *baselines->ring);
-    baselines->bodies = calloc(capacity * body_capacity, sizeof *baselines->bodies);
     baselines->states = calloc(body_capacity, sizeof *baselines->states);
     baselines->deltas = calloc(capacity, sizeof *baselines->deltas);
     baselines->shared = calloc(capacity * baselines->shared_words + 1, sizeof *baselines->shared);
     baselines->store = malloc(DELTA_STORE_SIZE);
-    return baselines->ring != NULL && baselines->bodies != NULL && baselines->states != NULL &&
-           baselines->deltas != NULL && baselines->store != NULL && baselines->shared != NULL;
+    return baselines->ring != NULL && baselines->states != NULL && baselines->deltas != NULL &&
+           baselines->store != NULL && baselines->shared != NULL &&
+           cairn_body_extents_create(&baselines->extents, body_capacity) &&
+           cairn_frame_codec_create(body_capacity, &baselines->codec) == CAIRN_OK;
 }
 
-cairn_status cairn_baselines_create(
-    uint32_t count, const cairn_world_def *def, cairn_baselines **out) {
-    const uint32_t body_capacity = def->body_capacity;
-    CAIRN_ASSERT(count >= 2 && body_capacity > 0);
+cairn_status cairn_baselines_create(uint32_t count, const cairn_world_def *def,
+    const cairn_quantisation *quantisation, cairn_baselines **out) {
+    CAIRN_ASSERT(count >= 2 && def->body_capacity > 0);
     *out = NULL;
     cairn_baselines *baselines = calloc(1, sizeof *baselines);
     if (baselines == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     baselines->capacity = count;
-    baselines->body_capacity = body_capacity;
+    baselines->body_capacity = def->body_capacity;
+    baselines->quantisation = *quantisation;
     baselines->shared_words = def->rules == NULL ? 0 : def->rules->shared_size / 4;
     if (!allocate(baselines)) {
         cairn_baselines_destroy(baselines);
@@ -78,65 +86,78 @@ cairn_status cairn_baselines_create(
 
 void cairn_baselines_destroy(cairn_baselines *baselines) {
     if (baselines != NULL) {
+        for (uint32_t i = 0; baselines->ring != NULL && i < baselines->capacity; ++i) {
+            cairn_snapshot_frame_destroy(&baselines->ring[i].frame);
+        }
+        cairn_frame_codec_destroy(baselines->codec);
+        cairn_body_extents_destroy(&baselines->extents);
         free(baselines->store);
         free(baselines->shared);
         free(baselines->deltas);
         free(baselines->states);
-        free(baselines->bodies);
         free(baselines->ring);
         free(baselines);
     }
 }
 
-// Snapshots lie as close together as their bodies allow: memory that was never written costs
-// nothing. From the last one down, so that none is written over before it has moved.
-static void widen(cairn_baselines *baselines, uint32_t body_count) {
-    const uint32_t roomy = body_count + body_count / 4;
-    const uint32_t stride = roomy < baselines->body_capacity ? roomy : baselines->body_capacity;
-    CAIRN_ASSERT(stride >= body_count && stride > baselines->stride);
-    for (uint32_t i = baselines->count; i-- > 0;) {
-        cairn_baseline *moved = &baselines->ring[i];
-        cairn_snapshot_body *to = baselines->bodies + (size_t)i * stride;
-        memmove(to, moved->bodies, moved->body_count * sizeof *to);
-        moved->bodies = to;
+// Frames have room for the bodies that there were, and a few more: most rooms have far fewer than
+// they could.
+static bool reserve(cairn_snapshot_frame *frame, uint32_t body_count, uint32_t body_capacity) {
+    if (body_count <= frame->capacity) {
+        return true;
     }
-    baselines->stride = stride;
+    const uint32_t roomy = body_count + body_count / 4 + 8;
+    cairn_snapshot_frame wider;
+    if (cairn_snapshot_frame_create(&wider, roomy < body_capacity ? roomy : body_capacity) !=
+        CAIRN_OK) {
+        return false;
+    }
+    cairn_snapshot_frame_destroy(frame);
+    *frame = wider;
+    return true;
 }
 
-void cairn_baselines_take(
-    cairn_baselines *baselines, const cairn_world *world, const cairn_world_hash *hash) {
-    uint64_t tick = cairn_world_tick(world);
+bool cairn_baselines_take(
+    cairn_baselines *baselines, const cairn_world *world, const cairn_room_shapes *shapes) {
+    const uint64_t tick = cairn_world_tick(world);
     const cairn_baseline *last = cairn_baselines_newest(baselines);
-    CAIRN_ASSERT(tick > (last == NULL ? 0 : last->tick));
+    CAIRN_ASSERT(tick > (last == NULL ? 0 : last->frame.tick));
     const uint32_t body_count =
         cairn_world_bodies(world, baselines->states, baselines->body_capacity);
     CAIRN_ASSERT(body_count <= baselines->body_capacity);
-    if (body_count > baselines->stride) {
-        widen(baselines, body_count);
+    const uint32_t place =
+        baselines->count == 0 ? 0 : (baselines->newest + 1) % baselines->capacity;
+    cairn_baseline *snapshot = &baselines->ring[place];
+    cairn_snapshot_frame *frame = &snapshot->frame;
+    if (!reserve(frame, body_count, baselines->body_capacity)) {
+        return false;
     }
-    baselines->newest = baselines->count == 0 ? 0 : (baselines->newest + 1) % baselines->capacity;
+    cairn_body_extents_update(&baselines->extents, world, shapes);
+    baselines->newest = place;
     baselines->count += baselines->count < baselines->capacity ? 1 : 0;
     baselines->delta_count = 0;
     baselines->store_used = 0;
-    cairn_baseline *snapshot = &baselines->ring[baselines->newest];
-    snapshot->tick = tick;
-    snapshot->visible_root = hash->visible;
-    snapshot->full_root = hash->full;
-    snapshot->bodies = baselines->bodies + (size_t)baselines->newest * baselines->stride;
-    snapshot->body_count = body_count;
+    frame->tick = tick;
+    frame->tick_rate_hz = cairn_world_settings(world)->tick_rate_hz;
+    frame->quantisation = baselines->quantisation;
+    frame->gravity = cairn_world_settings(world)->gravity;
+    frame->count = 0;
     for (uint32_t i = 0; i < body_count; ++i) {
-        snapshot->bodies[i] = cairn_snapshot_body_of(&baselines->states[i]);
+        const cairn_snapshot_body body = cairn_snapshot_body_of(&baselines->states[i]);
+        cairn_snapshot_frame_add(
+            frame, &body, baselines->extents.half_extents[cairn_id_index(body.id)]);
     }
+    snapshot->check = cairn_snapshot_frame_check(frame);
     if (baselines->shared_words > 0) {
         uint32_t state_size = 0;
         const uint8_t *state = cairn_world_rules_state(world, &state_size);
         memcpy(snapshot->shared, state + cairn_world_settings(world)->rules->shared_offset,
             baselines->shared_words * sizeof *snapshot->shared);
     }
+    return true;
 }
 
 void cairn_baselines_forget(cairn_baselines *baselines) {
-    baselines->stride = 0;
     baselines->count = 0;
     baselines->delta_count = 0;
     baselines->store_used = 0;
@@ -150,7 +171,7 @@ const cairn_baseline *cairn_baselines_newest(const cairn_baselines *baselines) {
 
 const cairn_baseline *cairn_baselines_find(const cairn_baselines *baselines, uint64_t tick) {
     for (uint32_t i = 0; i < baselines->count; ++i) {
-        if (baselines->ring[i].tick == tick) {
+        if (baselines->ring[i].frame.tick == tick) {
             return &baselines->ring[i];
         }
     }
@@ -163,75 +184,154 @@ void cairn_baselines_around(const cairn_baselines *baselines, double tick,
     *after = NULL;
     for (uint32_t i = 0; i < baselines->count; ++i) {
         const cairn_baseline *each = &baselines->ring[i];
-        if ((double)each->tick <= tick) {
-            *before = *before == NULL || each->tick > (*before)->tick ? each : *before;
+        const uint64_t own = each->frame.tick;
+        if ((double)own <= tick) {
+            *before = *before == NULL || own > (*before)->frame.tick ? each : *before;
         } else {
-            *after = *after == NULL || each->tick < (*after)->tick ? each : *after;
+            *after = *after == NULL || own < (*after)->frame.tick ? each : *after;
         }
     }
 }
 
-static const stored_delta *store_delta(cairn_baselines *baselines, const cairn_baseline *baseline) {
-    if (DELTA_STORE_SIZE - baselines->store_used < DELTA_SIZE_MAX) {
+static const stored_delta *store_delta(
+    cairn_baselines *baselines, const cairn_baseline *const bases[3]) {
+    const size_t room = CAIRN_SNAPSHOT_HEAD_SIZE_MAX + DELTA_SIZE_MAX;
+    if (DELTA_STORE_SIZE - baselines->store_used < room ||
+        baselines->delta_count == baselines->capacity) {
         // What was stored was copied into messages; at worst it is encoded a second time.
         baselines->delta_count = 0;
         baselines->store_used = 0;
     }
-    const cairn_baseline *newest = cairn_baselines_newest(baselines);
     stored_delta *delta = &baselines->deltas[baselines->delta_count++];
-    delta->baseline_tick = baseline->tick;
-    delta->offset = baselines->store_used;
-    CAIRN_ASSERT(baselines->delta_count <= baselines->capacity);
-    delta->size = cairn_delta_encode(baseline->bodies, baseline->body_count, newest->bodies,
-        newest->body_count, baselines->store + delta->offset, DELTA_SIZE_MAX);
-    baselines->store_used += delta->size;
+    memcpy(delta->bases, bases, sizeof delta->bases);
+    delta->offset = baselines->store_used + CAIRN_SNAPSHOT_HEAD_SIZE_MAX;
+    cairn_frame_bases frames = {0};
+    if (bases[0] != NULL) {
+        frames = (cairn_frame_bases){&bases[0]->frame, &bases[1]->frame, &bases[2]->frame};
+    }
+    delta->size =
+        cairn_frame_encode(baselines->codec, &frames, &cairn_baselines_newest(baselines)->frame,
+            baselines->store + delta->offset, DELTA_SIZE_MAX);
+    baselines->store_used = delta->offset + delta->size;
     return delta;
 }
 
 const uint8_t *cairn_baselines_delta(
-    cairn_baselines *baselines, const cairn_baseline *baseline, size_t *size) {
-    CAIRN_ASSERT(baseline->tick < cairn_baselines_newest(baselines)->tick);
+    cairn_baselines *baselines, const cairn_baseline *const bases[3], size_t *size) {
+    CAIRN_ASSERT(
+        bases[0] == NULL || bases[0]->frame.tick < cairn_baselines_newest(baselines)->frame.tick);
     const stored_delta *delta = NULL;
     for (uint32_t i = 0; delta == NULL && i < baselines->delta_count; ++i) {
         const stored_delta *stored = &baselines->deltas[i];
-        delta = stored->baseline_tick == baseline->tick ? stored : NULL;
+        delta = memcmp(stored->bases, bases, sizeof stored->bases) == 0 ? stored : NULL;
     }
     if (delta == NULL) {
-        delta = store_delta(baselines, baseline);
+        delta = store_delta(baselines, bases);
     }
     *size = delta->size;
     return delta->size == 0 ? NULL : baselines->store + delta->offset;
 }
 
-// False: the delta is longer than a message.
-static bool send_delta(const cairn_server_context *context, cairn_session *session,
-    cairn_baselines *baselines, const cairn_baseline *baseline, const cairn_packed_events *events) {
-    const cairn_baseline *newest = cairn_baselines_newest(baselines);
-    size_t payload_size = 0;
-    const uint8_t *payload = cairn_baselines_delta(baselines, baseline, &payload_size);
-    CAIRN_ASSERT(baseline->tick <= newest->tick);
-    if (payload == NULL) {
+// ------------------------------------------------------------------------------------- of a client
+
+void cairn_snapshots_acknowledge(cairn_snapshots_sent *sent, uint64_t tick) {
+    uint64_t *before = sent->acknowledged_before;
+    CAIRN_ASSERT(tick > sent->acknowledged);
+    memmove(before + 1, before, (CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX - 1) * sizeof *before);
+    before[0] = sent->acknowledged;
+    sent->acknowledged = tick;
+}
+
+// A snapshot that the client acknowledged and surely still has beside its newest one.
+static const cairn_baseline *find_older_base(const cairn_baselines *baselines, uint64_t tick) {
+    const cairn_baseline *found = tick == 0 ? NULL : cairn_baselines_find(baselines, tick);
+    if (found == NULL) {
+        return NULL;
+    }
+    const uint32_t place = (uint32_t)(found - baselines->ring);
+    const uint32_t age = (baselines->newest + baselines->capacity - place) % baselines->capacity;
+    return age <= BASES_AGE_MAX ? found : NULL;
+}
+
+// The newest that the client acknowledged, and two as far before it as it is before the newest
+// snapshot: the motion in between says how bodies go on.
+static bool choose_bases(const cairn_baselines *baselines, const cairn_snapshots_sent *sent,
+    const cairn_baseline *bases[3]) {
+    bases[0] = sent->acknowledged == 0 ? NULL : cairn_baselines_find(baselines, sent->acknowledged);
+    if (bases[0] == NULL) {
         return false;
     }
+    const uint64_t age = cairn_baselines_newest(baselines)->frame.tick - bases[0]->frame.tick;
+    uint32_t at = 0;
+    for (uint32_t k = 1; k < 3; ++k) {
+        bases[k] = bases[k - 1];
+        for (; at < CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX; ++at) {
+            const cairn_baseline *older = find_older_base(baselines, sent->acknowledged_before[at]);
+            if (older == NULL) {
+                break;
+            }
+            bases[k] = older;
+            if (older->frame.tick + age <= bases[k - 1]->frame.tick) {
+                break;
+            }
+        }
+    }
+    return true;
+}
+
+// Fills the message with the newest snapshot but for its head. Returns how long it becomes at most;
+// 0: longer than a message.
+static size_t write_snapshot(cairn_baselines *baselines, const cairn_baseline *const bases[3],
+    const cairn_packed_events *events, uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX],
+    cairn_snapshot_message *out) {
+    static const uint32_t zeros[CAIRN_SHARED_WORDS_MAX];
+    size_t size = 0;
+    out->payload = cairn_baselines_delta(baselines, bases, &size);
+    if (out->payload == NULL) {
+        return 0;
+    }
+    out->payload_size = (uint32_t)size;
+    out->events = events->items;
+    out->events_size = events->size;
+    out->shared = shared;
+    out->shared_packed_size = (uint32_t)cairn_words_encode(
+        bases[0] == NULL ? zeros : bases[0]->shared, cairn_baselines_newest(baselines)->shared,
+        baselines->shared_words, shared, CAIRN_SHARED_PACKED_SIZE_MAX);
+    size += CAIRN_SESSION_ENVELOPE_SIZE + CAIRN_SNAPSHOT_HEAD_SIZE_MAX + out->events_size +
+            out->shared_packed_size;
+    return size <= CAIRN_MESSAGE_SIZE_MAX ? size : 0;
+}
+
+// In the room before the payload.
+static void write_head(cairn_session *session, const cairn_baselines *baselines,
+    const cairn_baseline *const bases[3], cairn_snapshot_message *out) {
+    const cairn_baseline *newest = cairn_baselines_newest(baselines);
+    cairn_snapshot_head head = {.tick = newest->frame.tick,
+        .world_epoch = session->world_epoch,
+        .check = newest->check,
+        .timing = cairn_input_timing_report(&session->input_timing, session->room, session->slot),
+        .shared_words = baselines->shared_words};
+    for (uint32_t k = 0; k < 3 && bases[0] != NULL; ++k) {
+        head.bases[k] = bases[k]->frame.tick;
+    }
+    uint8_t packed[CAIRN_SNAPSHOT_HEAD_SIZE_MAX];
+    const size_t size = cairn_snapshot_head_write(&head, packed);
+    uint8_t *payload = baselines->store + (out->payload - baselines->store) - size;
+    memcpy(payload, packed, size);
+    out->payload = payload;
+    out->payload_size += (uint32_t)size;
+}
+
+// False: the delta is longer than a message, or the link has no room for it.
+static bool send_delta(const cairn_server_context *context, cairn_session *session,
+    cairn_baselines *baselines, const cairn_baseline *const bases[3],
+    const cairn_packed_events *events) {
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
-    const size_t shared_size = cairn_words_encode(
-        baseline->shared, newest->shared, baselines->shared_words, shared, sizeof shared);
-    const cairn_message message = {
-        .kind = CAIRN_MESSAGE_DELTA,
-        .delta = {.world_epoch = session->world_epoch,
-            .tick = newest->tick,
-            .baseline_tick = baseline->tick,
-            .visible_root = newest->visible_root,
-            .full_root = newest->full_root,
-            .timing =
-                cairn_input_timing_report(&session->input_timing, session->room, session->slot),
-            .payload = payload,
-            .payload_size = (uint32_t)payload_size,
-            .events = events->items,
-            .events_size = events->size,
-            .shared = shared,
-            .shared_packed_size = (uint32_t)shared_size},
-    };
+    cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT};
+    if (write_snapshot(baselines, bases, events, shared, &message.snapshot) == 0) {
+        return false;
+    }
+    write_head(session, baselines, bases, &message.snapshot);
     const size_t size = cairn_session_send_unreliable(session, context->encoder, &message);
     session->room->statistics.deltas_sent += size > 0 ? 1 : 0;
     session->room->statistics.snapshot_bytes += size;
@@ -240,49 +340,31 @@ static bool send_delta(const cairn_server_context *context, cairn_session *sessi
 
 // False: it was not sent.
 static bool send_keyframe(const cairn_server_context *context, cairn_session *session,
-    const cairn_baselines *baselines, cairn_snapshots_sent *sent,
-    const cairn_packed_events *events) {
+    cairn_baselines *baselines, cairn_snapshots_sent *sent, const cairn_packed_events *events) {
+    static const cairn_baseline *const no_bases[3];
     cairn_server_room_statistics *statistics = &session->room->statistics;
-    const cairn_baseline *newest = cairn_baselines_newest(baselines);
-    static const uint32_t zeros[CAIRN_SHARED_WORDS_MAX];
+    // One is on its way over the reliable stream and will still be a base when it arrives.
+    if (sent->keyframe_tick > sent->acknowledged &&
+        cairn_baselines_find(baselines, sent->keyframe_tick) != NULL) {
+        return false;
+    }
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
-    const size_t shared_size =
-        cairn_words_encode(zeros, newest->shared, baselines->shared_words, shared, sizeof shared);
-    const size_t estimate = newest->body_count * sizeof(cairn_snapshot_body) +
-                            CAIRN_SESSION_ENVELOPE_SIZE + shared_size;
-    const bool reliable = estimate > UNRELIABLE_KEYFRAME_SIZE_MAX;
-    // One is on its way over the reliable stream and will still be a baseline when it arrives.
-    const bool in_flight = sent->keyframe_tick > sent->acknowledged &&
-                           cairn_baselines_find(baselines, sent->keyframe_tick) != NULL;
-    if (estimate + events->size > CAIRN_MESSAGE_SIZE_MAX) {
+    cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT};
+    const size_t size_max = write_snapshot(baselines, no_bases, events, shared, &message.snapshot);
+    const bool reliable = size_max > UNRELIABLE_KEYFRAME_SIZE_MAX;
+    if (size_max == 0) {
         statistics->snapshots_too_large += 1;
         return false;
     }
-    if (reliable &&
-        (in_flight || cairn_link_reliable_room(session->link) < estimate + events->size)) {
+    if (reliable && cairn_link_reliable_room(session->link) < size_max) {
         return false;
     }
-    const cairn_message message = {
-        .kind = CAIRN_MESSAGE_KEYFRAME,
-        .keyframe = {.world_epoch = session->world_epoch,
-            .tick = newest->tick,
-            .visible_root = newest->visible_root,
-            .full_root = newest->full_root,
-            .timing =
-                cairn_input_timing_report(&session->input_timing, session->room, session->slot),
-            .bodies = newest->bodies,
-            .body_count = newest->body_count,
-            .events = events->items,
-            .events_size = events->size,
-            .shared_words = baselines->shared_words,
-            .shared = shared,
-            .shared_packed_size = (uint32_t)shared_size},
-    };
+    write_head(session, baselines, no_bases, &message.snapshot);
     const size_t size = reliable
                             ? cairn_session_send_reliable(session, context->encoder, &message)
                             : cairn_session_send_unreliable(session, context->encoder, &message);
     if (size > 0) {
-        sent->keyframe_tick = reliable ? newest->tick : 0;
+        sent->keyframe_tick = reliable ? cairn_baselines_newest(baselines)->frame.tick : 0;
         statistics->keyframes_sent += 1;
         statistics->snapshot_bytes += size;
     }
@@ -296,9 +378,10 @@ void cairn_snapshot_send(const cairn_server_context *context, cairn_session *ses
         return;
     }
     cairn_packed_events events;
-    cairn_game_events_pack(session, game, cairn_baselines_newest(baselines)->tick, &events);
-    const cairn_baseline *baseline = cairn_baselines_find(baselines, sent->acknowledged);
-    if ((baseline != NULL && send_delta(context, session, baselines, baseline, &events)) ||
+    const cairn_baseline *bases[3];
+    cairn_game_events_pack(session, game, cairn_baselines_newest(baselines)->frame.tick, &events);
+    if ((choose_bases(baselines, sent, bases) &&
+            send_delta(context, session, baselines, bases, &events)) ||
         send_keyframe(context, session, baselines, sent, &events)) {
         cairn_game_events_sent(session, game, &events);
     }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The snapshots that clients interpolate between: the bodies at the last snapshot ticks, kept as
-// baselines, and deltas of the newest one. A delta is encoded once for each baseline, however many
-// clients hold it. A client is sent a keyframe, then deltas against the newest snapshot that it
-// acknowledged.
+// The snapshots that clients interpolate between: the last ones as frames (compress/frame.h), which
+// are also what deltas of the newest one are the difference to. A delta is encoded once for all
+// clients that hold the same three frames. A client is sent a keyframe, then deltas against
+// snapshots that it acknowledged.
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash.h"
-#include "schema/messages.h"
+#include "compress/frame.h"
+#include "schema/snapshot_head.h"
 #include "server/replicate/game_messages.h"
+#include "server/replicate/shapes.h"
 #include "server/session/context.h"
 #include "server/session/session.h"
 #include <cairn/sim.h>
@@ -20,23 +21,21 @@
 typedef struct cairn_baselines cairn_baselines;
 
 typedef struct cairn_baseline {
-    uint64_t tick;
-    cairn_hash128 visible_root;
-    cairn_hash128 full_root;
-    uint32_t body_count;
-    cairn_snapshot_body *bodies; // in order of id index
-    uint32_t *shared;            // the rules' shared part
+    cairn_snapshot_frame frame;
+    uint32_t check;   // cairn_snapshot_frame_check
+    uint32_t *shared; // the rules' shared part
 } cairn_baseline;
 
-// Room for `count` snapshots of a world with these settings. CAIRN_OUT_OF_MEMORY leaves *out NULL.
-cairn_status cairn_baselines_create(
-    uint32_t count, const cairn_world_def *def, cairn_baselines **out);
+// Room for `count` snapshots of a world with these settings, poses rounded to `quantisation`.
+// CAIRN_OUT_OF_MEMORY leaves *out NULL.
+cairn_status cairn_baselines_create(uint32_t count, const cairn_world_def *def,
+    const cairn_quantisation *quantisation, cairn_baselines **out);
 void cairn_baselines_destroy(cairn_baselines *baselines); // NULL is allowed
 
 // The world as it is becomes the newest snapshot. Its tick is larger than that of the last one, and
-// not 0 (asserted).
-void cairn_baselines_take(
-    cairn_baselines *baselines, const cairn_world *world, const cairn_world_hash *hash);
+// not 0 (asserted). `shapes` are those of the world. False: out of memory, nothing was taken.
+bool cairn_baselines_take(
+    cairn_baselines *baselines, const cairn_world *world, const cairn_room_shapes *shapes);
 
 // Drops every snapshot; the next one may be of any tick.
 void cairn_baselines_forget(cairn_baselines *baselines);
@@ -49,15 +48,23 @@ const cairn_baseline *cairn_baselines_find(const cairn_baselines *baselines, uin
 void cairn_baselines_around(const cairn_baselines *baselines, double tick,
     const cairn_baseline **before, const cairn_baseline **after);
 
-// The newest snapshot as a delta against `baseline`, which is held and older (asserted). NULL: it
-// is longer than a message. The bytes last until the next call of take or delta.
+// The newest snapshot as the difference to three held ones that are older (asserted), newest first,
+// or to nothing: all NULL. NULL: it is longer than a message. The bytes last until the next call of
+// take or delta; before them is room for CAIRN_SNAPSHOT_HEAD_SIZE_MAX others.
 const uint8_t *cairn_baselines_delta(
-    cairn_baselines *baselines, const cairn_baseline *baseline, size_t *size);
+    cairn_baselines *baselines, const cairn_baseline *const bases[3], size_t *size);
+
+// Of one client. Snapshots that it acknowledged are the bases of its next ones.
+#define CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX 32
 
 typedef struct cairn_snapshots_sent {
-    uint64_t acknowledged;  // tick of the newest snapshot that the client holds; 0: none
+    uint64_t acknowledged; // tick of the newest snapshot that the client holds; 0: none
+    uint64_t acknowledged_before[CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX]; // newest first; 0: none
     uint64_t keyframe_tick; // sent reliably and not yet acknowledged; 0: none
 } cairn_snapshots_sent;
+
+// The client holds the snapshot of `tick`, which is newer than all that it acknowledged before.
+void cairn_snapshots_acknowledge(cairn_snapshots_sent *sent, uint64_t tick);
 
 // Sends the newest snapshot of the baselines, with the events of the rules since the last one.
 void cairn_snapshot_send(const cairn_server_context *context, cairn_session *session,

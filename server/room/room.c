@@ -10,6 +10,8 @@
 // A missing input repeats the last one for about this long; then the player has none.
 #define HOLD_MS 150
 #define SNAPSHOT_RATE_HZ_DEFAULT 20
+#define POSITION_STEPS_PER_M_DEFAULT 512
+#define ROTATION_BITS_DEFAULT 9
 
 static cairn_status refuse(char *error, cairn_status status, const char *why) {
     snprintf(error, CAIRN_SCENE_ERROR_SIZE, "%s", why);
@@ -53,6 +55,10 @@ static const char *resolve_settings(const cairn_server_room_config *config, cair
                                          ? SNAPSHOT_RATE_HZ_DEFAULT
                                          : settings->tick_rate_hz;
     }
+    const uint32_t bits = settings->rotation_bits;
+    settings->rotation_bits = bits == 0 ? ROTATION_BITS_DEFAULT : bits;
+    const uint32_t steps = settings->position_steps_per_m;
+    settings->position_steps_per_m = steps == 0 ? POSITION_STEPS_PER_M_DEFAULT : steps;
     return settings->players_max < 1 || settings->players_max > CAIRN_SLOTS_MAX
                ? "players_max is outside its range"
            : settings->wait_ms > CAIRN_ROOM_WAIT_MS_MAX ? "wait_ms is outside its range"
@@ -61,6 +67,9 @@ static const char *resolve_settings(const cairn_server_room_config *config, cair
                ? "catch_up_ticks_max is outside its range"
            : settings->snapshot_rate_hz > settings->tick_rate_hz
                ? "the snapshot rate exceeds the tick rate"
+           : steps > CAIRN_POSITION_STEPS_PER_M_MAX ? "position_steps_per_m is outside its range"
+           : bits != 0 && (bits < CAIRN_ROTATION_BITS_MIN || bits > CAIRN_ROTATION_BITS_MAX)
+               ? "rotation_bits is outside its range"
                : NULL;
 }
 
@@ -157,6 +166,12 @@ void cairn_room_finish_job(cairn_room *room) {
     room->hash = job->hash;
     room->statistics.game_over_step = job->game_refused;
     room->counts = cairn_world_counts_read(room->world);
+}
+
+cairn_quantisation cairn_room_quantisation(const cairn_room *room) {
+    return (cairn_quantisation){
+        .position_step_m = 1.0f / (float)room->settings.position_steps_per_m,
+        .rotation_bits = room->settings.rotation_bits};
 }
 
 bool cairn_room_snapshot_is_due(const cairn_room *room, uint64_t from, uint64_t to) {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "compress/quantised_body.h"
 #include "schema/scene.h"
 #include "server/room/command_log.h"
 #include "server/room/histogram.h"
@@ -86,6 +87,9 @@ typedef struct cairn_room_source {
 cairn_status cairn_room_create(const cairn_server_room_config *config,
     const cairn_room_source *source, cairn_room *out, char error[CAIRN_SCENE_ERROR_SIZE]);
 void cairn_room_destroy(cairn_room *room);
+
+// How its snapshots round poses.
+cairn_quantisation cairn_room_quantisation(const cairn_room *room);
 
 // `world` replaces the room's, which is destroyed; hash and counts are those of the new world.
 void cairn_room_set_world(cairn_room *room, cairn_world *world);

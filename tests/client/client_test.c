@@ -386,7 +386,9 @@ TEST("messages that a server must not send are dropped and counted by reason") {
     const uint64_t digest = 0;
     const cairn_message ticks = {.kind = CAIRN_MESSAGE_TICKS,
         .ticks = {.ticks = &tick, .tick_count = 1, .digests = &digest, .digest_count = 1}};
-    const cairn_message keyframe = {.kind = CAIRN_MESSAGE_KEYFRAME, .keyframe = {.tick = 1}};
+    const uint8_t payload[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; // a keyframe of tick 1
+    const cairn_message keyframe = {.kind = CAIRN_MESSAGE_SNAPSHOT,
+        .snapshot = {.payload = payload, .payload_size = sizeof payload}};
     const cairn_message welcome = {.kind = CAIRN_MESSAGE_WELCOME,
         .welcome = {.slot = 1,
             .tick_rate_hz = 60,

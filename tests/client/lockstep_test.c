@@ -5,7 +5,6 @@
 
 #include "bridge/scene_world.h"
 #include "client_lib/interpolate/snapshots.h"
-#include "schema/delta.h"
 #include "tests/kit/rig.h"
 
 SCOPE_ENDS(cairn_snapshots, cairn_snapshots_destroy)
@@ -274,27 +273,64 @@ TEST("a state that does not decode is refused") {
     assert_int_equal(send_state(0, server.state_size), CAIRN_LOCKSTEP_STATE_MALFORMED);
 }
 
-TEST("a delta is applied to its baseline and refused without it") {
+// What a server sends: `bases` are of its frames, NULL for a keyframe.
+static cairn_snapshot_message snapshot_message(cairn_frame_codec *codec,
+    const cairn_snapshot_frame *const bases[3], const cairn_snapshot_frame *frame,
+    uint8_t payload[1024], cairn_snapshot_head *head) {
+    const cairn_frame_bases from = {bases[0], bases[1], bases[2]};
+    *head = (cairn_snapshot_head){.tick = frame->tick, .check = cairn_snapshot_frame_check(frame)};
+    const size_t size = cairn_frame_encode(codec, &from, frame, payload, 1024);
+    assert_true(size > 0);
+    for (uint32_t k = 0; k < 3 && bases[0] != NULL; ++k) {
+        head->bases[k] = bases[k]->tick;
+    }
+    return (cairn_snapshot_message){.payload = payload, .payload_size = (uint32_t)size};
+}
+
+TEST("a snapshot is the difference to those that are held, and refused without them") {
     SCOPED(cairn_snapshots) snapshots;
-    uint8_t payload[512];
-    cairn_snapshot_body a[2] = {{.id = 1, .rotation = {.w = 1}}, {.id = 2, .rotation = {.w = 1}}};
-    cairn_snapshot_body b[2] = {a[0], a[1]};
-    b[1].position.y = 3;
+    cairn_frame_codec *codec;
+    cairn_snapshot_frame frames[2];
+    uint8_t payload[1024];
+    cairn_snapshot_head head;
+    assert_int_equal(cairn_frame_codec_create(2, &codec), CAIRN_OK);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(cairn_snapshot_frame_create(&frames[i], 2), CAIRN_OK);
+        frames[i].tick = 10 + 10 * i;
+        frames[i].tick_rate_hz = 60;
+        frames[i].quantisation = cairn_quantisation_default();
+        cairn_snapshot_body body = {.id = 1, .rotation = {.w = 1}};
+        cairn_snapshot_frame_add(&frames[i], &body, (cairn_vec3){0});
+        body.id = 2;
+        body.position.y = 3.0f * (float)i;
+        cairn_snapshot_frame_add(&frames[i], &body, (cairn_vec3){0});
+    }
     assert_int_equal(cairn_snapshots_create(&snapshots, 3, 2), CAIRN_OK);
-    cairn_delta delta = {.tick = 20, .baseline_tick = 10, .payload = payload};
-    delta.payload_size = (uint32_t)cairn_delta_encode(a, 2, b, 2, payload, sizeof payload);
-    assert_int_equal(cairn_snapshots_take_delta(&snapshots, &delta), CAIRN_SNAPSHOT_BASELINE_LOST);
-    assert_int_equal(cairn_snapshots_take(&snapshots, 10, a, 2), CAIRN_SNAPSHOT_TAKEN);
-    assert_int_equal(cairn_snapshots_take_delta(&snapshots, &delta), CAIRN_SNAPSHOT_TAKEN);
-    assert_memory_equal(cairn_snapshots_newest(&snapshots)->bodies, b, sizeof b);
-    assert_int_equal(cairn_snapshots_take_delta(&snapshots, &delta), CAIRN_SNAPSHOT_DUPLICATE);
-    delta.tick = 30;
-    delta.payload_size -= 1;
+    assert_int_equal(cairn_snapshots_create_received(&snapshots), CAIRN_OK);
+    const cairn_snapshot_frame *const none[3] = {NULL}, *const older[3] = {frames, frames, frames};
+    cairn_snapshot_message message = snapshot_message(codec, older, &frames[1], payload, &head);
     assert_int_equal(
-        cairn_snapshots_take_delta(&snapshots, &delta), CAIRN_SNAPSHOT_DELTA_MALFORMED);
-    cairn_snapshot_body three[3] = {a[0], a[1], {.id = 3}};
+        cairn_snapshots_receive(&snapshots, &message, &head, 0), CAIRN_SNAPSHOT_BASELINE_LOST);
+    message = snapshot_message(codec, none, &frames[0], payload, &head);
+    assert_int_equal(cairn_snapshots_receive(&snapshots, &message, &head, 0), CAIRN_SNAPSHOT_TAKEN);
+    message = snapshot_message(codec, older, &frames[1], payload, &head);
+    head.check ^= 1;
+    assert_int_equal(
+        cairn_snapshots_receive(&snapshots, &message, &head, 0), CAIRN_SNAPSHOT_DIFFERS);
+    head.check ^= 1;
+    assert_int_equal(cairn_snapshots_receive(&snapshots, &message, &head, 0), CAIRN_SNAPSHOT_TAKEN);
+    const cairn_snapshot *newest = cairn_snapshots_newest(&snapshots);
+    assert_true(newest->bodies[1].position.y == 3.0f && newest->bodies[0].position.y == 0.0f);
+    assert_true(newest->bodies[1].linear_velocity.y > 17.99f); // 3 m in 10 ticks
+    assert_true(newest->bodies[0].linear_velocity.y == 0.0f);
+    assert_int_equal(
+        cairn_snapshots_receive(&snapshots, &message, &head, 0), CAIRN_SNAPSHOT_DUPLICATE);
+    cairn_snapshot_body three[3] = {newest->bodies[0], newest->bodies[1], {.id = 3}};
     assert_int_equal(cairn_snapshots_take(&snapshots, 40, three, 3), CAIRN_SNAPSHOT_BODIES_MAX);
     assert_int_equal(snapshots.count, 2);
+    cairn_snapshot_frame_destroy(&frames[0]);
+    cairn_snapshot_frame_destroy(&frames[1]);
+    cairn_frame_codec_destroy(codec);
 }
 
 TEST("the newest snapshots are held in order of tick") {

@@ -14,20 +14,22 @@ enum { ROOM = 200, HELD = 8, PACKET_MAX = 1 << 16 };
 
 static cairn_frame_codec *codec_of(uint32_t capacity) {
     cairn_frame_codec *codec;
-    assert_int_equal(cairn_frame_codec_create(capacity, 60, &codec), CAIRN_OK);
+    assert_int_equal(cairn_frame_codec_create(capacity, &codec), CAIRN_OK);
     return codec;
 }
 
-static cairn_frame frame_of(uint32_t capacity) {
-    cairn_frame frame;
-    assert_int_equal(cairn_frame_create(&frame, capacity), CAIRN_OK);
+static cairn_snapshot_frame frame_of(uint32_t capacity) {
+    cairn_snapshot_frame frame;
+    assert_int_equal(cairn_snapshot_frame_create(&frame, capacity), CAIRN_OK);
+    frame.tick_rate_hz = 60;
     frame.quantisation = cairn_quantisation_default();
     frame.gravity = (cairn_vec3){0.0f, -10.0f, 0.0f};
     return frame;
 }
 
-static void expect_equal(const cairn_frame *a, const cairn_frame *b) {
+static void expect_equal(const cairn_snapshot_frame *a, const cairn_snapshot_frame *b) {
     assert_int_equal(a->count, b->count);
+    assert_int_equal(a->tick_rate_hz, b->tick_rate_hz);
     assert_memory_equal(a->ids, b->ids, a->count * sizeof *a->ids);
     assert_memory_equal(a->flags, b->flags, a->count * sizeof *a->flags);
     assert_memory_equal(a->users, b->users, a->count * sizeof *a->users);
@@ -38,7 +40,7 @@ static void expect_equal(const cairn_frame *a, const cairn_frame *b) {
         assert_int_equal(a->bodies[i].leader, b->bodies[i].leader);
     }
     assert_memory_equal(&a->gravity, &b->gravity, sizeof a->gravity);
-    assert_int_equal(cairn_frame_check(a), cairn_frame_check(b));
+    assert_int_equal(cairn_snapshot_frame_check(a), cairn_snapshot_frame_check(b));
 }
 
 // ---- Any histories: bodies come, go, move, fall asleep and change what is told of them.
@@ -60,8 +62,8 @@ static void draw_body(cairn_random *random, sketch *s, uint32_t index) {
     s->body = (cairn_snapshot_body){.id = s->generation << CAIRN_ID_INDEX_BITS | (index + 1),
         .flags = (uint32_t)cairn_random_below(random, 64 << CAIRN_SNAPSHOT_BODY_OWNER_SHIFT),
         .position = {50.0f * unit(random), 10.0f * unit(random), -50.0f * unit(random)},
-        .rotation = cairn_quat_normalize(cairn_quat_of(
-            unit(random) - 0.5f, unit(random) - 0.5f, unit(random) - 0.5f, 0.5f))};
+        .rotation = cairn_quat_normalize(
+            cairn_quat_of(unit(random) - 0.5f, unit(random) - 0.5f, unit(random) - 0.5f, 0.5f))};
     s->half_extents = (cairn_vec3){unit(random), unit(random), 200.0f * unit(random)};
 }
 
@@ -91,19 +93,19 @@ static void change(cairn_random *random, sketch *s, uint32_t index, uint32_t has
     }
 }
 
-static void draw_frame(cairn_frame *frame, const sketch *sketches, uint64_t tick) {
+static void draw_frame(cairn_snapshot_frame *frame, const sketch *sketches, uint64_t tick) {
     frame->tick = tick;
     frame->count = 0;
     for (uint32_t i = 0; i < ROOM; ++i) {
         if (sketches[i].lives) {
-            cairn_frame_add(frame, &sketches[i].body, sketches[i].half_extents);
+            cairn_snapshot_frame_add(frame, &sketches[i].body, sketches[i].half_extents);
         }
     }
 }
 
 typedef struct history {
     sketch sketches[ROOM];
-    cairn_frame sent[HELD], received[HELD];
+    cairn_snapshot_frame sent[HELD], received[HELD];
     uint32_t count;
 } history;
 
@@ -119,15 +121,15 @@ static history *history_create(void) {
 
 static void history_destroy(history *h) {
     for (uint32_t i = 0; i < HELD; ++i) {
-        cairn_frame_destroy(&h->sent[i]);
-        cairn_frame_destroy(&h->received[i]);
+        cairn_snapshot_frame_destroy(&h->sent[i]);
+        cairn_snapshot_frame_destroy(&h->received[i]);
     }
     free(h);
 }
 
 // Three of those held, newest first; the oldest again where there are no more.
 static cairn_frame_bases draw_bases(
-    cairn_random *random, const cairn_frame *frames, uint32_t count) {
+    cairn_random *random, const cairn_snapshot_frame *frames, uint32_t count) {
     const uint32_t a = (uint32_t)cairn_random_below(random, count);
     const uint32_t b = a == 0 ? 0 : (uint32_t)cairn_random_below(random, a);
     const uint32_t c = b == 0 ? 0 : (uint32_t)cairn_random_below(random, b);
@@ -145,8 +147,8 @@ static void play_history(uint64_t seed) {
         draw_body(&random, &h->sketches[i], i);
     }
     for (; h->count < HELD; ++h->count) {
-        cairn_frame *sent = &h->sent[h->count];
-        cairn_frame *received = &h->received[h->count];
+        cairn_snapshot_frame *sent = &h->sent[h->count];
+        cairn_snapshot_frame *received = &h->received[h->count];
         for (uint32_t i = 0; i < ROOM; ++i) {
             change(&random, &h->sketches[i], i, haste);
         }
@@ -186,7 +188,7 @@ TEST("frames of any histories come back as they were, from any bases") {
 TEST("any bytes give a frame with room, or are refused") {
     cairn_random random = cairn_random_of(7);
     cairn_frame_codec *codec = codec_of(ROOM);
-    cairn_frame baseline = frame_of(ROOM), out = frame_of(ROOM);
+    cairn_snapshot_frame baseline = frame_of(ROOM), out = frame_of(ROOM);
     sketch *sketches = calloc(ROOM, sizeof *sketches);
     uint32_t outcomes[3] = {0, 0, 0};
     for (uint32_t i = 0; i < ROOM / 2; ++i) {
@@ -213,15 +215,15 @@ TEST("any bytes give a frame with room, or are refused") {
     }
     assert_true(outcomes[0] > 0 && outcomes[1] > 0 && outcomes[2] > 0);
     free(sketches);
-    cairn_frame_destroy(&baseline);
-    cairn_frame_destroy(&out);
+    cairn_snapshot_frame_destroy(&baseline);
+    cairn_snapshot_frame_destroy(&out);
     cairn_frame_codec_destroy(codec);
 }
 
 TEST("a receiver with room for fewer bodies is told so") {
     cairn_random random = cairn_random_of(8);
     cairn_frame_codec *codec = codec_of(ROOM);
-    cairn_frame frame = frame_of(ROOM), small = frame_of(9);
+    cairn_snapshot_frame frame = frame_of(ROOM), small = frame_of(9);
     sketch *sketches = calloc(ROOM, sizeof *sketches);
     uint8_t bytes[4096];
     for (uint32_t i = 0; i < 10; ++i) {
@@ -235,40 +237,40 @@ TEST("a receiver with room for fewer bodies is told so") {
     assert_true(size <= 2); // nothing changed
     assert_int_equal(cairn_frame_decode(codec, &same, bytes, size, &small), CAIRN_CAPACITY);
     free(sketches);
-    cairn_frame_destroy(&frame);
-    cairn_frame_destroy(&small);
+    cairn_snapshot_frame_destroy(&frame);
+    cairn_snapshot_frame_destroy(&small);
     cairn_frame_codec_destroy(codec);
 }
 
 TEST("the check of a frame depends on each word of each body") {
     cairn_random random = cairn_random_of(9);
-    cairn_frame frame = frame_of(ROOM);
+    cairn_snapshot_frame frame = frame_of(ROOM);
     sketch *sketches = calloc(ROOM, sizeof *sketches);
     for (uint32_t i = 0; i < 70; ++i) {
         draw_body(&random, &sketches[i], i);
     }
     draw_frame(&frame, sketches, 5);
-    const uint32_t check = cairn_frame_check(&frame);
+    const uint32_t check = cairn_snapshot_frame_check(&frame);
     for (uint32_t i = 0; i < 70; i += 23) {
         frame.poses[i].position[2] ^= 1;
-        assert_int_not_equal(cairn_frame_check(&frame), check);
+        assert_int_not_equal(cairn_snapshot_frame_check(&frame), check);
         frame.poses[i].position[2] ^= 1;
         frame.poses[i].largest ^= 1;
-        assert_int_not_equal(cairn_frame_check(&frame), check);
+        assert_int_not_equal(cairn_snapshot_frame_check(&frame), check);
         frame.poses[i].largest ^= 1;
         frame.flags[i] ^= 1;
-        assert_int_not_equal(cairn_frame_check(&frame), check);
+        assert_int_not_equal(cairn_snapshot_frame_check(&frame), check);
         frame.flags[i] ^= 1;
-        assert_int_equal(cairn_frame_check(&frame), check);
+        assert_int_equal(cairn_snapshot_frame_check(&frame), check);
     }
     free(sketches);
-    cairn_frame_destroy(&frame);
+    cairn_snapshot_frame_destroy(&frame);
 }
 
 // ---- What they cost
 
 // The bodies of the challenge's scene as they lie at the start.
-static void add_grid(cairn_frame *frame) {
+static void add_grid(cairn_snapshot_frame *frame) {
     cairn_random random = cairn_random_of(3);
     for (uint32_t i = 0; i < 901; ++i) {
         const float x = (float)(i % 30) - 14.5f, z = (float)(i / 30) - 14.5f;
@@ -277,13 +279,13 @@ static void add_grid(cairn_frame *frame) {
             .flags = CAIRN_BODY_DYNAMIC << CAIRN_SNAPSHOT_BODY_KIND_SHIFT,
             .position = {x + 0.2f * unit(&random), 0.2f, z + 0.2f * unit(&random)},
             .rotation = cairn_quat_normalize(cairn_quat_of(0.0f, turn, 0.0f, 1.0f))};
-        cairn_frame_add(frame, &body, (cairn_vec3){0.2f, 0.2f, 0.2f});
+        cairn_snapshot_frame_add(frame, &body, (cairn_vec3){0.2f, 0.2f, 0.2f});
     }
 }
 
 TEST("a keyframe of 901 resting bodies takes less than 9 kB, and a rest that goes on two bytes") {
     cairn_frame_codec *codec = codec_of(901);
-    cairn_frame frame = frame_of(901);
+    cairn_snapshot_frame frame = frame_of(901);
     uint8_t bytes[16384];
     add_grid(&frame);
     frame.tick = 4;
@@ -293,6 +295,6 @@ TEST("a keyframe of 901 resting bodies takes less than 9 kB, and a rest that goe
     assert_in_range(size, 901, 8999);
     frame.tick = 5;
     assert_in_range(cairn_frame_encode(codec, &same, &frame, bytes, sizeof bytes), 1, 2);
-    cairn_frame_destroy(&frame);
+    cairn_snapshot_frame_destroy(&frame);
     cairn_frame_codec_destroy(codec);
 }

@@ -16,7 +16,7 @@ const cairn_scene *kit_scene(const char *json) {
             return scenes[i];
         }
     }
-    char text[4096];
+    char text[32768];
     char error[CAIRN_SCENE_ERROR_SIZE] = "";
     cairn_scene *scene = NULL;
     size_t size = 0;

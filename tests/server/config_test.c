@@ -261,6 +261,9 @@ TEST("a key is read from its owner's file alone, and wiped from its variable") {
     assert_int_equal(variable_text[63], 0);
 }
 
+#define OPTIONS                                                                                    \
+    "options are rate, snapshots, position-steps, rotation-bits, players, wait and record"
+
 TEST("--room takes a name, a scene and options") {
     assert_true(read_with("--room", "side=demo"));
     assert_int_equal(config.rooms.count, 1);
@@ -288,13 +291,14 @@ TEST("--room takes a name, a scene and options") {
         {"a234567890123456789012345678901b=demo", "a room's name has 1 to 31 bytes"},
         {"a=", "a scene is a built-in name or a file, in at most 255 bytes"},
         {"a=,rate=30", "a scene is a built-in name or a file, in at most 255 bytes"},
-        {"a=demo,", "options are rate, snapshots, players, wait and record"},
-        {"a=demo,speed=3", "options are rate, snapshots, players, wait and record"},
+        {"a=demo,", OPTIONS}, {"a=demo,speed=3", OPTIONS},
         {"a=demo,rate", "rate must be in [10, 240]"}, {"a=demo,rate=", "rate must be in [10, 240]"},
         {"a=demo,rate=9", "rate must be in [10, 240]"},
         {"a=demo,rate=241", "rate must be in [10, 240]"},
         {"a=demo,rate=4294967356", "rate must be in [10, 240]"},
         {"a=demo,rate=99999999999999999999999999", "rate must be in [10, 240]"},
+        {"a=demo,position-steps=10001", "position-steps must be in [1, 10000]"},
+        {"a=demo,rotation-bits=6", "rotation-bits must be in [7, 15]"},
         {"a=demo,snapshots=0", "snapshots must be in [1, 240]"},
         {"a=demo,players=65", "players must be in [1, 64]"},
         {"a=demo,wait=5001", "wait must be in [0, 5000]"},

@@ -49,8 +49,9 @@ static cairn_lag_refusal look(
     fixture *s, uint64_t tick, uint32_t span, float fraction, const cairn_world **out) {
     const cairn_view_time view_time = {.tick = tick, .span = span, .fraction = fraction};
     const cairn_hash128 before = kit_hash(s->world);
-    const cairn_lag_refusal refusal = cairn_lag_world_show(
-        s->lag_world, s->state_history, cairn_world_tick(s->world), AGE, &view_time, out);
+    const cairn_quantisation quantisation = cairn_quantisation_default();
+    const cairn_lag_refusal refusal = cairn_lag_world_show(s->lag_world, s->state_history,
+        cairn_world_tick(s->world), AGE, &quantisation, &view_time, out);
     assert_true(cairn_hash_equal(kit_hash(s->world), before));
     assert_int_equal(refusal == CAIRN_LAG_SHOWN, *out != NULL);
     return refusal;

@@ -3,6 +3,7 @@
 #include "tests/kit/test.h"
 
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -100,7 +101,25 @@ TEST("each client gets the delta of its own baseline") {
     assert_int_equal(s.snapshots_wrong, 0);
 }
 
+// Bodies in no order, so that their keyframe is long.
+static const cairn_scene *disorder(void) {
+    static char text[32768];
+    cairn_random random = cairn_random_of(1);
+    int used = snprintf(text, sizeof text, "{'name':'disorder','bodies':[{}");
+    for (int i = 0; i < 300; ++i) {
+        const float x = 500.0f * cairn_random_unit(&random);
+        used += snprintf(text + used, sizeof text - (size_t)used, ",{'position':[%.3f,%.3f,0]}",
+            (double)x, 500.0 * (double)cairn_random_unit(&random));
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "]}");
+    return kit_scene(text);
+}
+
 TEST("a long keyframe is sent once until it is no longer a baseline") {
+    cairn_server_config config = story_config();
+    config.first_room.position_steps_per_m = 10000;
+    config.first_room.scene = disorder();
+    story_start(&s, &config);
     uint32_t muted = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     s.clients[muted].mute_inputs = true;
     story_run_ms(&s, 2500);

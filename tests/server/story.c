@@ -8,8 +8,8 @@
 #include "bridge/snapshot.h"
 #include "recording/player.h"
 #include "recording/recorded_world.h"
-#include "schema/delta.h"
 #include "schema/scene.h"
+#include "schema/snapshot_head.h"
 #include "sim/debug/passport.h"
 #include "tests/kit/scenes.h"
 #include <cairn/rules_registry.h>
@@ -113,6 +113,14 @@ void story_start(story *s, const cairn_server_config *config) {
     expect_ok(cairn_server_create(&full, &s->server));
 }
 
+static void forget_snapshots(story_client *client) {
+    for (uint32_t i = 0; i < STORY_HELD_MAX; ++i) {
+        cairn_snapshot_frame_destroy(&client->held[i].frame);
+    }
+    client->held_count = 0;
+    memset(client->held, 0, sizeof client->held);
+}
+
 void story_end(story *s) {
     story_run_tasks(s);
     cairn_server_destroy(s->server);
@@ -123,6 +131,8 @@ void story_end(story *s) {
         cairn_link_destroy(client->link);
         cairn_encoder_destroy(client->encoder);
         cairn_world_destroy(client->world);
+        forget_snapshots(client);
+        cairn_frame_codec_destroy(client->codec);
         free(client->state);
     }
     s->client_count = 0;
@@ -219,31 +229,53 @@ const story_snapshot *story_newest(const story_client *client) {
                                    : &client->held[(client->held_count - 1) % STORY_HELD_MAX];
 }
 
-static void store_snapshot(
-    story_client *client, uint64_t tick, const cairn_snapshot_body *bodies, uint32_t count) {
-    CAIRN_ASSERT(count <= STORY_BODIES_MAX);
-    story_snapshot *at = &client->held[client->held_count++ % STORY_HELD_MAX];
-    at->tick = tick;
-    at->body_count = count;
-    memcpy(at->bodies, bodies, count * sizeof *bodies);
-}
-
-static void receive_delta(story_client *client, const cairn_delta *delta) {
-    client->deltas += 1;
-    client->timing = delta->timing;
+static const cairn_snapshot_frame *find_frame(const story_client *client, uint64_t tick) {
     for (uint32_t i = 0; i < STORY_HELD_MAX && i < client->held_count; ++i) {
-        const story_snapshot *baseline = &client->held[i];
-        if (baseline->tick == delta->baseline_tick) {
-            static cairn_snapshot_body bodies[STORY_BODIES_MAX];
-            uint32_t count;
-            const char *where;
-            expect_ok(cairn_delta_apply(baseline->bodies, baseline->body_count, delta->payload,
-                delta->payload_size, bodies, STORY_BODIES_MAX, &count, &where));
-            store_snapshot(client, delta->tick, bodies, count);
-            return;
+        if (client->held[i].tick == tick) {
+            return &client->held[i].frame;
         }
     }
-    client->deltas_failed += 1;
+    return NULL;
+}
+
+static void store_frame(story_client *client, cairn_snapshot_frame *frame) {
+    story_snapshot *at = &client->held[client->held_count++ % STORY_HELD_MAX];
+    cairn_snapshot_frame_destroy(&at->frame);
+    at->frame = *frame;
+    at->tick = frame->tick;
+    at->body_count = frame->count;
+    for (uint32_t i = 0; i < frame->count; ++i) {
+        at->bodies[i] = cairn_snapshot_frame_body(frame, i);
+    }
+}
+
+static void receive_snapshot(story_client *client, const cairn_snapshot_message *message) {
+    cairn_snapshot_head head;
+    const size_t size = cairn_snapshot_head_read(message->payload, message->payload_size, &head);
+    CAIRN_ASSERT(size > 0);
+    if (head.world_epoch != client->world_epoch) {
+        return;
+    }
+    const bool keyframe = head.bases[0] == 0;
+    client->keyframes += keyframe ? 1 : 0;
+    client->deltas += keyframe ? 0 : 1;
+    client->timing = head.timing;
+    const cairn_frame_bases bases = {find_frame(client, head.bases[0]),
+        find_frame(client, head.bases[1]), find_frame(client, head.bases[2])};
+    if (!keyframe && (bases.baseline == NULL || bases.earlier == NULL || bases.earliest == NULL)) {
+        client->deltas_failed += 1;
+        return;
+    }
+    if (client->codec == NULL) {
+        expect_ok(cairn_frame_codec_create(STORY_BODIES_MAX, &client->codec));
+    }
+    cairn_snapshot_frame frame;
+    expect_ok(cairn_snapshot_frame_create(&frame, STORY_BODIES_MAX));
+    frame.tick = head.tick;
+    expect_ok(cairn_frame_decode(
+        client->codec, &bases, message->payload + size, message->payload_size - size, &frame));
+    CAIRN_ASSERT(cairn_snapshot_frame_check(&frame) == head.check);
+    store_frame(client, &frame);
 }
 
 static void receive_state(story_client *client, const cairn_state_message *piece) {
@@ -339,20 +371,8 @@ static void receive_message(story_client *client, const cairn_link_message *rece
         client->shapes_seen += message.shapes.shape_count;
         client->shapes_removed += message.shapes.removed_count;
         break;
-    case CAIRN_MESSAGE_KEYFRAME:
-        if (message.keyframe.world_epoch != client->world_epoch) {
-            break;
-        }
-        client->keyframes += 1;
-        client->timing = message.keyframe.timing;
-        store_snapshot(
-            client, message.keyframe.tick, message.keyframe.bodies, message.keyframe.body_count);
-        break;
-    case CAIRN_MESSAGE_DELTA:
-        if (message.delta.world_epoch != client->world_epoch) {
-            break;
-        }
-        receive_delta(client, &message.delta);
+    case CAIRN_MESSAGE_SNAPSHOT:
+        receive_snapshot(client, &message.snapshot);
         break;
     case CAIRN_MESSAGE_TICKS:
         receive_ticks(client, &message.ticks);
@@ -367,8 +387,7 @@ static void receive_message(story_client *client, const cairn_link_message *rece
         if (message.event.kind == CAIRN_EVENT_REPLACED) {
             client->world_epoch = (uint32_t)message.event.value;
             client->input_next = message.event.tick;
-            client->held_count = 0;
-            memset(client->held, 0, sizeof client->held);
+            forget_snapshots(client);
             cairn_world_destroy(client->world);
             client->world = NULL;
         }
@@ -565,7 +584,11 @@ bool story_shows_world(const story *s, uint32_t client) {
     }
     for (uint32_t i = 0; i < count; ++i) {
         const cairn_snapshot_body body = cairn_snapshot_body_of(&states[i]);
-        if (memcmp(&body, &newest->bodies[i], sizeof body) != 0) {
+        const cairn_quantised_body rounded = cairn_quantise(&newest->frame.quantisation,
+            (cairn_pose){.position = body.position, .rotation = body.rotation});
+        if (newest->frame.ids[i] != body.id || newest->frame.flags[i] != body.flags ||
+            newest->frame.users[i] != body.user ||
+            memcmp(&rounded, &newest->frame.poses[i], sizeof rounded) != 0) {
             return false;
         }
     }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "compress/frame_codec.h"
 #include "net/link.h"
 #include "net/netcode_client.h"
 #include "schema/codec.h"
@@ -18,7 +19,7 @@
 
 #define STORY_CLIENTS_MAX 8
 #define STORY_HELD_MAX 64
-#define STORY_BODIES_MAX 128
+#define STORY_BODIES_MAX 320
 #define STORY_RECORD_MAX (4 * 1024 * 1024)
 // The clocks when a story starts.
 #define STORY_START_NS (5 * CAIRN_NS_PER_S)
@@ -30,6 +31,7 @@ typedef struct story_snapshot {
     uint64_t tick;
     uint32_t body_count;
     cairn_snapshot_body bodies[STORY_BODIES_MAX];
+    cairn_snapshot_frame frame;
 } story_snapshot;
 
 typedef struct story_client {
@@ -58,6 +60,7 @@ typedef struct story_client {
     // Interpolating.
     story_snapshot held[STORY_HELD_MAX];
     uint32_t held_count; // in all; the newest is at (held_count - 1) % STORY_HELD_MAX
+    cairn_frame_codec *codec;
     uint32_t keyframes, deltas, deltas_failed;
     uint32_t shapes_seen, shapes_removed;
 
@@ -152,7 +155,7 @@ typedef struct story_replay {
 } story_replay;
 story_replay story_replay_recording(const story *s);
 
-// Whether the client's newest snapshot is the server's world bit for bit, when ticks agree.
+// Whether the client's newest snapshot is the server's world, rounded, when ticks agree.
 bool story_shows_world(const story *s, uint32_t client);
 
 // An operator sends one request at a time and waits for its answer.

@@ -10,12 +10,12 @@
 #include "client_lib/clock/input_lead.h"
 #include "client_lib/simulate/rollback.h"
 #include "client_lib/simulate/timeline.h"
+#include "compress/frame.h"
 #include "net/link.h"
 #include "net/netcode_client.h"
 #include "net/netcode_server.h"
 #include "recording/recorder.h"
 #include "schema/codec.h"
-#include "schema/delta.h"
 #include "server/core/room_recording.h"
 #include "server/replicate/state_transfer.h"
 #include "server/resync/resync.h"
@@ -96,18 +96,16 @@ WRAP(cairn_timeline_verdict, cairn_timeline_step, cairn_timeline *timeline) {
     return verdict;
 }
 
-WRAP(cairn_status, cairn_delta_apply, const cairn_snapshot_body *baseline, uint32_t baseline_count,
-    const uint8_t *payload, size_t payload_size, cairn_snapshot_body *out, uint32_t capacity,
-    uint32_t *count, const char **where) {
-    const cairn_status status = REAL(cairn_delta_apply)(
-        baseline, baseline_count, payload, payload_size, out, capacity, count, where);
-    if (status == CAIRN_OK && *count > 0 && strikes(SNAPSHOT_BIT_FLIPPED, 40)) {
+WRAP(cairn_snapshot_body, cairn_snapshot_frame_body, const cairn_snapshot_frame *frame,
+    uint32_t index) {
+    cairn_snapshot_body body = REAL(cairn_snapshot_frame_body)(frame, index);
+    if (index == 0 && strikes(SNAPSHOT_BIT_FLIPPED, 40)) {
         uint32_t word;
-        memcpy(&word, &out[0].position.y, sizeof word);
+        memcpy(&word, &body.position.y, sizeof word);
         word ^= 1;
-        memcpy(&out[0].position.y, &word, sizeof word);
+        memcpy(&body.position.y, &word, sizeof word);
     }
-    return status;
+    return body;
 }
 
 static cairn_message_kind kind_of(
@@ -148,7 +146,7 @@ WRAP(
     cairn_message message;
     if ((planted == TICKS_RARE || planted == SNAPSHOTS_RARE) &&
         kind_of(bytes, size, CAIRN_TO_CLIENT, &message) ==
-            (planted == TICKS_RARE ? CAIRN_MESSAGE_TICKS : CAIRN_MESSAGE_DELTA) &&
+            (planted == TICKS_RARE ? CAIRN_MESSAGE_TICKS : CAIRN_MESSAGE_SNAPSHOT) &&
         ++calls % 20 != 0) {
         return CAIRN_OK;
     }
@@ -312,8 +310,8 @@ static void expect_found(
 
 PLANTED("a nudged lockstep world is found as world", WORLD_NUDGED, ONLY(LOCKSTEP), 30,
     CAIRN_STORM_FOUND_WORLD)
-PLANTED("a flipped bit in an applied delta is found as snapshot", SNAPSHOT_BIT_FLIPPED,
-    ONLY(INTERPOLATE), 30, CAIRN_STORM_FOUND_SNAPSHOT)
+PLANTED("a flipped bit in a snapshot is found as snapshot", SNAPSHOT_BIT_FLIPPED, ONLY(INTERPOLATE),
+    30, CAIRN_STORM_FOUND_SNAPSHOT)
 PLANTED("a client that reports wrong roots is found as alarm", ROOT_REPORT_FALSIFIED,
     ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_ALARM)
 PLANTED("a client that never sends a repair request is found as unhealed", REPAIR_REQUEST_SKIPPED,
