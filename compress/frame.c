@@ -19,6 +19,7 @@ cairn_status cairn_snapshot_frame_create(cairn_snapshot_frame *frame, uint32_t c
     frame->users = frame->flags + capacity;
     frame->bodies = (cairn_codec_body *)(frame->users + capacity);
     frame->poses = (cairn_quantised_body *)(frame->bodies + capacity);
+    frame->exact = (cairn_pose *)(frame->poses + capacity);
     return CAIRN_OK;
 }
 
@@ -63,13 +64,15 @@ void cairn_snapshot_frame_add(
     frame->flags[i] = body->flags;
     frame->users[i] = body->user;
     frame->bodies[i] = cairn_snapshot_frame_codec_body(&frame->quantisation, steps, body->flags);
-    frame->poses[i] = cairn_quantise(
-        &frame->quantisation, (cairn_pose){.position = body->position, .rotation = body->rotation});
+    frame->exact[i] = (cairn_pose){.position = body->position, .rotation = body->rotation};
+    frame->poses[i] = cairn_quantise(&frame->quantisation, frame->exact[i]);
 }
 
 cairn_snapshot_body cairn_snapshot_frame_body(const cairn_snapshot_frame *frame, uint32_t index) {
     CAIRN_ASSERT(index < frame->count);
-    const cairn_pose pose = cairn_dequantise(&frame->quantisation, &frame->poses[index]);
+    const cairn_pose pose = cairn_snapshot_body_is_static(frame->flags[index])
+                                ? frame->exact[index]
+                                : cairn_dequantise(&frame->quantisation, &frame->poses[index]);
     return (cairn_snapshot_body){.id = frame->ids[index],
         .flags = frame->flags[index],
         .position = pose.position,

@@ -24,10 +24,12 @@ typedef struct cairn_snapshot_frame {
     uint32_t *users;          // user words
     cairn_codec_body *bodies; // extents in whole steps; a leader has an owner
     cairn_quantised_body *poses;
+    cairn_pose *exact; // of static bodies, which may be large and are seldom told of
 } cairn_snapshot_frame;
 
 #define CAIRN_FRAME_BODY_SIZE                                                                      \
-    (sizeof(cairn_quantised_body) + sizeof(cairn_codec_body) + 3 * sizeof(uint32_t))
+    (sizeof(cairn_quantised_body) + sizeof(cairn_codec_body) + sizeof(cairn_pose) +                \
+        3 * sizeof(uint32_t))
 
 // Of a body in whole steps of position, at most this.
 #define CAIRN_FRAME_EXTENT_MAX 65535u
@@ -35,7 +37,12 @@ typedef struct cairn_snapshot_frame {
 // CAIRN_OUT_OF_MEMORY: the frame has room for no body; destroy is allowed.
 cairn_status cairn_snapshot_frame_create(cairn_snapshot_frame *frame, uint32_t capacity);
 void cairn_snapshot_frame_destroy(cairn_snapshot_frame *frame);
-// The body must fit (asserted) and come after those that the frame has. The pose is rounded;
+static inline bool cairn_snapshot_body_is_static(uint32_t flags) {
+    return (flags >> CAIRN_SNAPSHOT_BODY_KIND_SHIFT & CAIRN_SNAPSHOT_BODY_KIND_MASK) ==
+           CAIRN_BODY_STATIC;
+}
+// The body must fit (asserted) and come after those that the frame has. The pose is rounded, but
+// for a static body;
 // `half_extents` (m) as in cairn_codec_body.
 void cairn_snapshot_frame_add(
     cairn_snapshot_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents);

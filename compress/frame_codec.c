@@ -25,8 +25,8 @@ typedef struct frame_models {
     number_model removed_count, removed_gap, added_count, added_gap, generation;
     number_model flags, user, extents, positions[3];
     number_model changed_count, changed_gap;
-    cairn_probability same_extents, same_rotation;
-    cairn_probability changed[3];     // flags, user word, extents
+    cairn_probability same_extents, same_rotation, same_exact_rotation;
+    cairn_probability changed[4];     // flags, user word, extents, pose of a static body
     cairn_probability awake[2][2][2]; // by: was awake, pose changed, the last one of these
 } frame_models;
 
@@ -83,12 +83,13 @@ static void start_models(frame_models *models) {
     start_number(&models->changed_count, 4 * RARE);
     models->same_extents = EVEN;
     models->same_rotation = EVEN;
+    models->same_exact_rotation = EVEN;
     for (uint32_t i = 0; i < 8; ++i) {
         (&models->awake[0][0][0])[i] = 65535 - RARE;
     }
     models->awake[1][0][0] = EVEN;
     models->awake[1][0][1] = 65535 - 8 * RARE;
-    for (uint32_t i = 0; i < 3; ++i) {
+    for (uint32_t i = 0; i < 4; ++i) {
         models->changed[i] = EVEN;
     }
 }
@@ -175,6 +176,12 @@ static float code_float(pass *p, float value) {
     return cairn_float_of_bits(cairn_code_raw(&p->coder, 32, cairn_float_bits(value)));
 }
 
+static cairn_vec3 code_vector(pass *p, cairn_vec3 value) {
+    const float x = code_float(p, value.x);
+    const float y = code_float(p, value.y);
+    return (cairn_vec3){x, y, code_float(p, value.z)};
+}
+
 static void code_settings(pass *p) {
     const cairn_snapshot_frame *baseline = p->bases->baseline;
     cairn_codec_settings s = {0};
@@ -193,9 +200,7 @@ static void code_settings(pass *p) {
     cairn_probability likely = RARE;
     const bool differs = baseline == NULL || !same_vector(&known->gravity, &baseline->gravity);
     if (baseline == NULL || code_bit(&p->coder, &likely, differs)) {
-        s.gravity.x = code_float(p, known->gravity.x);
-        s.gravity.y = code_float(p, known->gravity.y);
-        s.gravity.z = code_float(p, known->gravity.z);
+        s.gravity = code_vector(p, known->gravity);
     }
     if (cairn_snapshot_codec_set(p->codec->poses, &s) != CAIRN_OK) {
         refuse(p, CAIRN_MALFORMED);
@@ -351,9 +356,39 @@ static void code_members(pass *p) {
 
 // ------------------------------------------------------------------------------------ added bodies
 
-static void code_added_rotation(
+// The pose of a static body as it is. `rotation` is that of the one before, at first none.
+static void code_exact(pass *p, cairn_quat *rotation, uint32_t place) {
+    const cairn_pose known = p->known != NULL ? p->known->exact[place] : (cairn_pose){0};
+    const bool same = memcmp(rotation, &known.rotation, sizeof known.rotation) == 0;
+    cairn_pose pose;
+    pose.position = code_vector(p, known.position);
+    if (!code_bit(&p->coder, &p->codec->models.same_exact_rotation, same)) {
+        rotation->x = code_float(p, known.rotation.x);
+        rotation->y = code_float(p, known.rotation.y);
+        rotation->z = code_float(p, known.rotation.z);
+        rotation->w = code_float(p, known.rotation.w);
+    }
+    pose.rotation = *rotation;
+    const cairn_vec3 vector = cairn_quat_vector(pose.rotation);
+    const cairn_vec3 reach = cairn_vec3_abs(pose.position);
+    const float length = cairn_vec3_length_squared(vector) + pose.rotation.w * pose.rotation.w;
+    const float farthest = cairn_float_max(reach.x, cairn_float_max(reach.y, reach.z));
+    // Written so that a NaN is refused.
+    if (!cairn_vec3_finite(pose.position) || !(farthest <= CAIRN_DISTANCE_MAX) ||
+        !(length > 0.81f && length < 1.21f)) {
+        refuse(p, CAIRN_MALFORMED);
+    } else if (p->out != NULL) {
+        p->out->exact[place] = pose;
+    }
+}
+
+static void code_added_pose(
     pass *p, const cairn_quantised_body *last, cairn_quantised_body *pose, uint32_t rotation_bits) {
     frame_models *m = &p->codec->models;
+    for (uint32_t k = 0; k < 3; ++k) {
+        pose->position[k] = (int32_t)code_change(
+            &p->coder, &m->positions[k], (uint32_t)last->position[k], (uint32_t)pose->position[k]);
+    }
     const bool same = last->largest == pose->largest &&
                       memcmp(last->rotation, pose->rotation, sizeof pose->rotation) == 0;
     if (code_bit(&p->coder, &m->same_rotation, same)) {
@@ -376,7 +411,8 @@ static void code_added(pass *p) {
     uint32_t flags = 0;
     uint32_t user = 0;
     uint32_t extents[3] = {0, 0, 0};
-    for (uint32_t i = 0; i < p->added_count; ++i) {
+    cairn_quat exact_rotation = {0};
+    for (uint32_t i = 0; i < p->added_count && p->status == CAIRN_OK; ++i) {
         const uint32_t place = p->codec->added[i];
         cairn_quantised_body pose = {0};
         uint32_t steps[3] = {0, 0, 0};
@@ -392,12 +428,15 @@ static void code_added(pass *p) {
                 extents[k] = code_number(&p->coder, &m->extents, steps[k]);
             }
         }
-        for (uint32_t k = 0; k < 3; ++k) {
-            pose.position[k] = (int32_t)code_change(&p->coder, &m->positions[k],
-                (uint32_t)last.position[k], (uint32_t)pose.position[k]);
+        if (cairn_snapshot_body_is_static(flags)) {
+            code_exact(p, &exact_rotation, place);
+            if (p->status == CAIRN_OK) {
+                pose = cairn_quantise(q, frame->exact[place]);
+            }
+        } else {
+            code_added_pose(p, &last, &pose, q->rotation_bits);
+            last = pose;
         }
-        code_added_rotation(p, &last, &pose, q->rotation_bits);
-        last = pose;
         if (p->out != NULL) {
             p->out->flags[place] = flags;
             p->out->users[place] = user;
@@ -497,14 +536,22 @@ static void code_awake(pass *p) {
             p->out->flags[to] = flags;
             p->out->users[to] = old->users[from];
             p->out->bodies[to] = old->bodies[from];
+            p->out->exact[to] = old->exact[from];
         } else {
             p->codec->added_ids[i] = frame->flags[to] ^ flags; // what is left to be told
         }
     }
 }
 
-// Of an encoder: bit 0 flags, 1 user word, 2 extents. Of a leader the codec's body follows from
-// the flags.
+static bool stands_elsewhere(const pass *p, uint32_t from, uint32_t to) {
+    const cairn_snapshot_frame *old = p->bases->baseline;
+    return cairn_snapshot_body_is_static(p->known->flags[to]) &&
+           (!cairn_snapshot_body_is_static(old->flags[from]) ||
+               memcmp(&old->exact[from], &p->known->exact[to], sizeof *old->exact) != 0);
+}
+
+// Of an encoder: bit 0 flags, 1 user word, 2 extents, 3 pose of a static body. Of a leader the
+// codec's body follows from the flags.
 static uint32_t changes_of(const pass *p, uint32_t i) {
     const cairn_snapshot_frame *old = p->bases->baseline;
     const uint32_t from = p->whole ? i : p->codec->kept[i];
@@ -512,7 +559,8 @@ static uint32_t changes_of(const pass *p, uint32_t i) {
     const cairn_vec3 *a = &old->bodies[from].half_extents;
     const cairn_vec3 *b = &p->known->bodies[to].half_extents;
     return (p->codec->added_ids[i] != 0 ? 1u : 0u) |
-           (old->users[from] != p->known->users[to] ? 2u : 0u) | (!same_vector(a, b) ? 4u : 0u);
+           (old->users[from] != p->known->users[to] ? 2u : 0u) | (!same_vector(a, b) ? 4u : 0u) |
+           (stands_elsewhere(p, from, to) ? 8u : 0u);
 }
 
 static void code_one_change(pass *p, uint32_t i, uint32_t changes) {
@@ -528,7 +576,9 @@ static void code_one_change(pass *p, uint32_t i, uint32_t changes) {
     cairn_snapshot_frame_extents(old, from, before);
     memcpy(extents, before, sizeof extents);
     if (code_bit(&p->coder, &m->changed[0], changes & 1)) {
-        flags ^= code_number(&p->coder, &m->flags, p->known != NULL ? p->codec->added_ids[i] : 0);
+        const uint32_t known = p->known != NULL ? p->codec->added_ids[i] : 0;
+        const uint32_t coded = code_number(&p->coder, &m->flags, known);
+        flags ^= p->out != NULL ? coded : 0; // an encoder has them as they are
     }
     if (code_bit(&p->coder, &m->changed[1], changes & 2)) {
         user = code_change(&p->coder, &m->user, old->users[from], user);
@@ -541,6 +591,13 @@ static void code_one_change(pass *p, uint32_t i, uint32_t changes) {
             const uint32_t coded = code_change(&p->coder, &m->extents, before[k], extents[k]);
             extents[k] = coded < CAIRN_FRAME_EXTENT_MAX ? coded : CAIRN_FRAME_EXTENT_MAX;
         }
+    }
+    const bool stands = cairn_snapshot_body_is_static(flags);
+    if (code_bit(&p->coder, &m->changed[3], changes & 8)) {
+        cairn_quat none = {0};
+        code_exact(p, &none, to);
+    } else if (stands && !cairn_snapshot_body_is_static(old->flags[from])) {
+        refuse(p, CAIRN_MALFORMED);
     }
     if (p->out != NULL) {
         p->out->flags[to] = flags;
@@ -561,7 +618,7 @@ static void code_changes(pass *p) {
         return;
     }
     uint32_t next = 0;
-    for (uint32_t n = 0; n < count; ++n) {
+    for (uint32_t n = 0; n < count && p->status == CAIRN_OK; ++n) {
         uint32_t i = next;
         uint32_t changes = 0;
         while (p->known != NULL && (changes = changes_of(p, i)) == 0) {

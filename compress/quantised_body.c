@@ -33,7 +33,7 @@ cairn_quantised_body cairn_quantise(const cairn_quantisation *quantisation, cair
     const float all_ones = (float)((1u << quantisation->rotation_bits) - 1u);
     for (uint32_t i = 0, k = 0; i < 4; ++i) {
         if (i != body.largest) {
-            const float steps = q[i] * scale + 0.5f * all_ones;
+            const float steps = q[i] * scale + cairn_rotation_middle(quantisation);
             body.rotation[k++] = (uint16_t)nearest(cairn_float_clamp(steps, 0.0f, all_ones));
         }
     }
@@ -44,9 +44,14 @@ float cairn_rotation_step(const cairn_quantisation *quantisation) {
     return 1.0f / component_scale(quantisation);
 }
 
+float cairn_rotation_middle(const cairn_quantisation *quantisation) {
+    return (float)(1u << (quantisation->rotation_bits - 1));
+}
+
 cairn_quat cairn_dequantise_rotation(
     const cairn_quantisation *quantisation, const cairn_quantised_body *body) {
-    return cairn_quat_normalize(cairn_rotation_of(body, cairn_rotation_step(quantisation)));
+    return cairn_quat_normalize(cairn_rotation_of(
+        body, cairn_rotation_step(quantisation), cairn_rotation_middle(quantisation)));
 }
 
 cairn_pose cairn_dequantise(

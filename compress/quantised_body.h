@@ -22,8 +22,8 @@ cairn_quantisation cairn_quantisation_default(void);
 
 typedef struct cairn_quantised_body {
     int32_t position[3];  // steps
-    uint16_t rotation[3]; // components without the largest, in order; 0 is -sqrt(1/2), all ones
-                          // +sqrt(1/2)
+    uint16_t rotation[3]; // components without the largest, in order; 0 is -sqrt(1/2), and
+                          // 2^(rotation_bits - 1) is 0
     uint16_t largest;     // which component of x, y, z, w is left out: 0 .. 3
 } cairn_quantised_body;
 
@@ -38,12 +38,15 @@ cairn_quat cairn_dequantise_rotation(
 // No component but the largest is longer than the square root of a half.
 #define CAIRN_COMPONENT_MAX 0.70710678f
 float cairn_rotation_step(const cairn_quantisation *quantisation);
+// The component that is 0, so that what stands upright stays so.
+float cairn_rotation_middle(const cairn_quantisation *quantisation);
 // As cairn_dequantise_rotation, not normalised: its length is 1 but for rounding, and at most 1.3
 // if a hostile sender made three components longer than 1.
-static inline cairn_quat cairn_rotation_of(const cairn_quantised_body *body, float step) {
-    const float a = (float)body->rotation[0] * step - CAIRN_COMPONENT_MAX;
-    const float b = (float)body->rotation[1] * step - CAIRN_COMPONENT_MAX;
-    const float c = (float)body->rotation[2] * step - CAIRN_COMPONENT_MAX;
+static inline cairn_quat cairn_rotation_of(
+    const cairn_quantised_body *body, float step, float middle) {
+    const float a = ((float)body->rotation[0] - middle) * step;
+    const float b = ((float)body->rotation[1] - middle) * step;
+    const float c = ((float)body->rotation[2] - middle) * step;
     const float squares = a * a + b * b + c * c;
     float q[4];
     q[body->largest == 0 ? 1 : 0] = a;

@@ -26,7 +26,7 @@ struct cairn_snapshot_codec {
     uint32_t capacity;
     cairn_body_motion *motions; // by rank in the order in which bodies are coded
     ordered_body *order, *sorting;
-    float rotation_step;
+    float rotation_step, rotation_middle;
     cairn_companion_finder *finder;
 };
 
@@ -63,6 +63,7 @@ cairn_status cairn_snapshot_codec_set(
         codec->settings.model = &cairn_snapshot_model_default;
     }
     codec->rotation_step = cairn_rotation_step(q);
+    codec->rotation_middle = cairn_rotation_middle(q);
     return CAIRN_OK;
 }
 
@@ -243,19 +244,19 @@ static void order_bodies(pass *p, uint32_t count) {
 
 static void start_motion(const pass *p, uint32_t index, cairn_body_motion *motion) {
     const cairn_codec_frames *f = p->frames;
-    const float step = p->codec->rotation_step;
+    const float step = p->codec->rotation_step, middle = p->codec->rotation_middle;
     const cairn_quantised_body *baseline = &f->baseline[index];
     const cairn_quantised_body *earlier = &f->earlier[index];
     const cairn_quantised_body *earliest = &f->earliest[index];
     memcpy(motion->place, baseline->position, sizeof motion->place);
     motion->leader = f->bodies[index].leader;
     motion->half_extents = cairn_vec3_scale(f->bodies[index].half_extents, p->steps_per_m);
-    motion->rotation = cairn_rotation_of(baseline, step);
-    const cairn_quat earlier_rotation = cairn_rotation_of(earlier, step);
+    motion->rotation = cairn_rotation_of(baseline, step, middle);
+    const cairn_quat earlier_rotation = cairn_rotation_of(earlier, step, middle);
     motion->swing = cairn_turn_quat_between(earlier_rotation, motion->rotation);
     motion->turned = cairn_vec3_scale(cairn_turn_of_quat(motion->swing), p->scale);
     const cairn_quat swing_before =
-        cairn_turn_quat_between(cairn_rotation_of(earliest, step), earlier_rotation);
+        cairn_turn_quat_between(cairn_rotation_of(earliest, step, middle), earlier_rotation);
     motion->turned_before = cairn_vec3_scale(cairn_turn_of_quat(swing_before), p->scale_before);
     motion->step = cairn_steps_between(earlier->position, baseline->position);
     motion->moved = cairn_vec3_scale(motion->step, p->scale);
@@ -403,7 +404,8 @@ CAIRN_FOR_EACH_MODE void code_rotation(
     const float scale = (q[now->largest] < 0.0f ? -2.0f : 2.0f) * p->frame.turn_steps;
     for (uint32_t k = 0; k < 3; ++k) {
         const float component = q[k + (k >= now->largest)];
-        const float steps = cairn_float_clamp(component * scale + 0.5f * all_ones, 0.0f, all_ones);
+        const float steps =
+            cairn_float_clamp(component * scale + p->codec->rotation_middle, 0.0f, all_ones);
         prediction->error_features[CAIRN_ERROR_COMPONENT] =
             p->frame.turn_steps * cairn_float_abs(component);
         const int64_t value = code_component(
@@ -412,8 +414,8 @@ CAIRN_FOR_EACH_MODE void code_rotation(
         now->rotation[k] = (uint16_t)value;
     }
     motion->rotation_error = prediction->error_sum / 3.0f;
-    motion->turn_quat =
-        cairn_turn_quat_between(motion->rotation, cairn_rotation_of(now, p->codec->rotation_step));
+    motion->turn_quat = cairn_turn_quat_between(motion->rotation,
+        cairn_rotation_of(now, p->codec->rotation_step, p->codec->rotation_middle));
     motion->turn = cairn_turn_of_quat(motion->turn_quat);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "bridge/snapshot.h"
+#include "compress/frame.h"
 
 cairn_status cairn_oracle_create(uint32_t body_capacity, cairn_oracle **out) {
     *out = NULL;
@@ -73,12 +74,14 @@ const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t 
     return t->tick == tick ? t : NULL;
 }
 
-// Snapshots carry rounded poses, and no velocities.
+// Snapshots carry rounded poses of bodies that may move, and no velocities.
 static bool same_body(const cairn_quantisation *quantisation, const cairn_snapshot_body *expected,
     const cairn_snapshot_body *body) {
     const cairn_quantised_body rounded = cairn_quantise(
         quantisation, (cairn_pose){.position = expected->position, .rotation = expected->rotation});
-    const cairn_pose pose = cairn_dequantise(quantisation, &rounded);
+    const bool stands = cairn_snapshot_body_is_static(expected->flags);
+    const cairn_pose pose = stands ? (cairn_pose){expected->position, expected->rotation}
+                                   : cairn_dequantise(quantisation, &rounded);
     return body->id == expected->id && body->flags == expected->flags &&
            body->user == expected->user &&
            memcmp(&body->position, &pose.position, sizeof pose.position) == 0 &&

@@ -84,8 +84,8 @@ typedef struct cairn_server_room_config {
     uint32_t position_steps_per_m; // 0: 512, else 1 .. CAIRN_POSITION_STEPS_PER_M_MAX
     uint32_t rotation_bits;        // 0: 9, else CAIRN_ROTATION_BITS_MIN .. MAX (7 .. 15)
     uint32_t players_max;          // 1 .. CAIRN_SLOTS_MAX (the default)
-    uint32_t input_window_ticks;     // an input may be this far ahead of its tick; default 64
-    uint32_t catch_up_ticks_max;     // ticks run at once when late, others are skipped; default 4
+    uint32_t input_window_ticks;   // an input may be this far ahead of its tick; default 64
+    uint32_t catch_up_ticks_max;   // ticks run at once when late, others are skipped; default 4
     // The longest time that a tick waits for late inputs after it is due, in ms: 0 (the default)
     // .. CAIRN_ROOM_WAIT_MS_MAX. It waits only for players that run the simulation and that
     // sent a datagram within the last second. Waits longer than two ticks are announced to the

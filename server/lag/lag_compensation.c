@@ -98,7 +98,7 @@ static void move_body(cairn_lag_world *lag, const cairn_body_state *body,
     if (fraction > 0.0f && cairn_body_exists(lag->later, body->id)) {
         (void)cairn_body_read(lag->later, body->id, &later);
     }
-    if (view_time->rounded) {
+    if (view_time->rounded && body->kind != CAIRN_BODY_STATIC) {
         round_pose(quantisation, &earlier);
         round_pose(quantisation, &later);
     }

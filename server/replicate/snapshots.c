@@ -26,7 +26,7 @@
 typedef struct stored_delta {
     const cairn_baseline *bases[3];
     size_t offset; // after the room for a head
-    size_t size;   // 0: longer than a message
+    size_t size;   // 0: longer than a message, or there was no memory for the codec
 } stored_delta;
 
 struct cairn_baselines {
@@ -40,8 +40,8 @@ struct cairn_baselines {
     uint32_t *shared;
     cairn_body_state *states; // as read from the world
     cairn_body_extents extents;
-    cairn_frame_codec *codec;
-    stored_delta *deltas; // of the newest snapshot
+    cairn_frame_codec *codec; // NULL until a snapshot is sent
+    stored_delta *deltas;     // of the newest snapshot
     uint32_t delta_count;
     size_t store_used;
     uint8_t *store;
@@ -57,8 +57,7 @@ static bool allocate(cairn_baselines *baselines) {
     baselines->store = malloc(DELTA_STORE_SIZE);
     return baselines->ring != NULL && baselines->states != NULL && baselines->deltas != NULL &&
            baselines->store != NULL && baselines->shared != NULL &&
-           cairn_body_extents_create(&baselines->extents, body_capacity) &&
-           cairn_frame_codec_create(body_capacity, &baselines->codec) == CAIRN_OK;
+           cairn_body_extents_create(&baselines->extents, body_capacity);
 }
 
 cairn_status cairn_baselines_create(uint32_t count, const cairn_world_def *def,
@@ -209,9 +208,13 @@ static const stored_delta *store_delta(
     if (bases[0] != NULL) {
         frames = (cairn_frame_bases){&bases[0]->frame, &bases[1]->frame, &bases[2]->frame};
     }
-    delta->size =
-        cairn_frame_encode(baselines->codec, &frames, &cairn_baselines_newest(baselines)->frame,
-            baselines->store + delta->offset, DELTA_SIZE_MAX);
+    delta->size = 0;
+    if (baselines->codec != NULL ||
+        cairn_frame_codec_create(baselines->body_capacity, &baselines->codec) == CAIRN_OK) {
+        delta->size =
+            cairn_frame_encode(baselines->codec, &frames, &cairn_baselines_newest(baselines)->frame,
+                baselines->store + delta->offset, DELTA_SIZE_MAX);
+    }
     baselines->store_used = delta->offset + delta->size;
     return delta;
 }

@@ -35,6 +35,11 @@ static void expect_equal(const cairn_snapshot_frame *a, const cairn_snapshot_fra
     assert_memory_equal(a->users, b->users, a->count * sizeof *a->users);
     assert_memory_equal(a->poses, b->poses, a->count * sizeof *a->poses);
     for (uint32_t i = 0; i < a->count; ++i) {
+        const cairn_snapshot_body x = cairn_snapshot_frame_body(a, i),
+                                  y = cairn_snapshot_frame_body(b, i);
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+    for (uint32_t i = 0; i < a->count; ++i) {
         assert_memory_equal(
             &a->bodies[i].half_extents, &b->bodies[i].half_extents, sizeof(cairn_vec3));
         assert_int_equal(a->bodies[i].leader, b->bodies[i].leader);

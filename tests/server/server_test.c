@@ -311,7 +311,7 @@ TEST("a room too large for snapshots refuses interpolating clients with that rea
         cairn_mode mode;
         uint32_t refusal;
     } rows[] = {{5, CAIRN_MODE_INTERPOLATE, 0},
-        {17, CAIRN_MODE_INTERPOLATE, CAIRN_REFUSAL_TOO_MANY_BODIES}, {17, CAIRN_MODE_LOCKSTEP, 0}};
+        {26, CAIRN_MODE_INTERPOLATE, CAIRN_REFUSAL_TOO_MANY_BODIES}, {26, CAIRN_MODE_LOCKSTEP, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         start_bare(rows[i].side);
         uint32_t client = story_join(&s, rows[i].mode, false);
@@ -525,7 +525,7 @@ TEST("a config that cannot serve is refused") {
 TEST("a steady server allocates nothing") {
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
-    story_run_ms(&s, 1000);
+    story_run_ms(&s, 4000); // until every frame that server and client keep was used
     s.clients[0].buttons = CAIRN_SANDBOX_JUMP;
     const struct mallinfo2 before = mallinfo2();
     story_run_ms(&s, 2000);
