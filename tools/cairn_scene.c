@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks scenes and writes their JSON schema.
+// Checks scenes, writes their JSON schema, and makes them of glTF files.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,14 @@
 #include "program/flags.h"
 #include "program/scene_file.h"
 #include "schema/scene_schema.h"
+#include "tools/scene/import_verb.h"
 
 enum { EXIT_GOOD = 0, EXIT_WRONG = 1, EXIT_UNUSABLE = 2 };
 
 static const cairn_flags_verb verbs[] = {
     {"check", "NAME|FILE [FILE] [FILE] [FILE]", "say everything that is wrong with scenes"},
     {"schema", "", "write the JSON schema of scenes, for editors"},
+    {"import", "FILE", "write the scene of a .gltf or .glb file"},
 };
 
 static void ignore(
@@ -62,11 +64,18 @@ static int write_schema(void) {
 }
 
 int main(int argc, char **argv) {
+    static const char *out = NULL;
+    static const cairn_flag flags[] = {
+        {"--out", NULL, "FILE", "write the scene here (standard output)", CAIRN_FLAG_TEXT,
+            .out = &out, .verbs = "import"},
+    };
     cairn_flags_program program = {
         .name = "cairn-scene",
         .usage = "VERB [ARGUMENTS]",
-        .about = "Checks scenes, and writes their JSON schema.",
+        .about = "Checks scenes, writes their JSON schema, and makes them of glTF files.",
         .notes = "Exits with 0 when all is well, 1 when a scene is wrong, 2 when an argument is.",
+        .flags = flags,
+        .flag_count = sizeof flags / sizeof *flags,
         .verbs = verbs,
         .verb_count = sizeof verbs / sizeof *verbs,
     };
@@ -76,6 +85,9 @@ int main(int argc, char **argv) {
     }
     if (strcmp(program.words[0], "schema") == 0) {
         return write_schema();
+    }
+    if (strcmp(program.words[0], "import") == 0) {
+        return cairn_scene_import(program.words[1], out) ? EXIT_GOOD : EXIT_WRONG;
     }
     int code = EXIT_GOOD;
     for (size_t i = 1; program.words[i] != NULL; ++i) {
