@@ -8,7 +8,6 @@ set -eu
 target=$1 folder=$2
 here=$(cd "$(dirname "$0")" && pwd)
 packages="libsodium xxhash"
-[ "$target" = windows ] && packages="$packages libzstd"
 [ -e "$folder/complete" ] && exit 0
 rm -rf "$folder"
 mkdir -p "$folder/lists/partial" "$folder/sources" "$folder/parts"
