@@ -366,9 +366,9 @@ static cairn_vec3 *read_points(
         cairn_reader reader = cairn_reader_of(from.bytes + i * from.stride, 12);
         const float x = cairn_read_f32(&reader), y = cairn_read_f32(&reader);
         points[i] = cairn_vec3_clean(cairn_vec3_of(x, y, cairn_read_f32(&reader)));
-        if (!cairn_vec3_finite(points[i])) {
+        if (!cairn_gltf_bounded(points[i])) {
             (void)cairn_gltf_fail(
-                file, "accessors[%u]: position %u is not finite", (unsigned)accessor, (unsigned)i);
+                file, "accessors[%u]: position %u is not a place", (unsigned)accessor, (unsigned)i);
             free(points);
             return NULL;
         }

@@ -19,6 +19,15 @@
 #define CAIRN_GLTF_NODES_MAX 16384 // and of meshes, accessors, views and buffers
 #define CAIRN_GLTF_NONE UINT32_MAX
 
+// Coordinates and scales beyond this are refused, so that products of two are finite.
+#define CAIRN_GLTF_NUMBER_MAX 1e9f
+
+static inline bool cairn_gltf_bounded(cairn_vec3 v) {
+    const cairn_vec3 a = cairn_vec3_abs(v);
+    return a.x <= CAIRN_GLTF_NUMBER_MAX && a.y <= CAIRN_GLTF_NUMBER_MAX &&
+           a.z <= CAIRN_GLTF_NUMBER_MAX;
+}
+
 // Loads the file that a buffer names, at most CAIRN_GLTF_SIZE_MAX bytes; the caller frees. NULL: it
 // cannot.
 typedef uint8_t *cairn_gltf_load(void *context, const char *uri, size_t *size);

@@ -237,9 +237,8 @@ static bool frame_compose(importer *im, uint32_t node, frame parent, frame child
                   : cairn_quat_normalize(cairn_quat_multiply(parent.rotation, child.rotation)),
         .scale = cairn_vec3_multiply(s, child.scale),
     };
-    return cairn_vec3_finite(out->position) && cairn_vec3_finite(out->scale)
-               ? true
-               : fail_at(im, node, "its place is not finite");
+    return (cairn_gltf_bounded(out->position) && cairn_gltf_bounded(out->scale)) ||
+           fail_at(im, node, "its place or its scale is beyond 1e9");
 }
 
 // ---- text
@@ -586,8 +585,8 @@ static bool read_body(
     return right;
 }
 
-// `body`: the kind of the body above; NULL: no body is above. `above`: the frame above in the world,
-// `in_body`: in that body.
+// `body`: the kind of the body above; NULL: no body is above. `above`: the frame above in the
+// world, `in_body`: in that body.
 static bool read_node(
     importer *im, uint32_t node, const char *body, frame above, frame in_body, uint32_t depth) {
     if (im->visited[node] || depth > DEPTH_MAX) {
