@@ -2,12 +2,15 @@
 // The cost of many rooms in one process: rooms of stacked cubes that stay awake, stepped in real
 // time by the driver of cairnd, or as fast as possible to count instructions.
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
+#include "bench/rooms_clients.h"
 #include "program/flags.h"
 #include "schema/scene.h"
 #include <cairn/server.h>
@@ -16,6 +19,7 @@
 #include <cairn/types.h>
 
 #define STACK_HEIGHT 10
+#define JOIN_S 5
 
 typedef struct bench {
     uint32_t rooms;
@@ -23,10 +27,14 @@ typedef struct bench {
     uint32_t seconds;
     uint32_t ticks; // > 0: this many of each room, as fast as possible
     uint32_t inline_us;
+    uint32_t clients;
+    bool interpolating;
     bool threads;
     bool sleep;
     cairn_server *server;
     cairn_uv_driver *driver;
+    bool measuring;
+    struct rusage before; // when measuring began
 } bench;
 
 // Stacks of ten cubes on a floor.
@@ -81,14 +89,17 @@ static void on_event(void *user, const cairn_server_event *event) {
     }
 }
 
+static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
+
 static bool create_server(bench *b) {
-    static const uint8_t secret[32] = {1};
-    static const cairn_address address = {.family = CAIRN_ADDRESS_IPV4, .port = 9, .ip = {127}};
+    const cairn_address address = cairn_uv_driver_address(b->driver);
     cairn_server_config config = cairn_server_config_default();
     config.private_key = secret;
     config.entropy = secret;
     config.public_addresses = &address;
     config.public_address_count = 1;
+    config.start_unix_ns = cairn_uv_unix_ns();
+    config.clients_max = b->clients > 0 ? b->clients * b->rooms : config.clients_max;
     config.rooms_max = b->rooms;
     config.start_ns = cairn_uv_now_ns();
     config.clock_ns = on_clock;
@@ -125,9 +136,9 @@ static uint64_t cpu_us(const struct rusage *used) {
            (uint64_t)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
 }
 
-static void report(const bench *b, const struct rusage *before) {
+static void report(const bench *b) {
     const struct rusage used = used_now();
-    const uint64_t used_us = cpu_us(&used) - cpu_us(before);
+    const uint64_t used_us = cpu_us(&used) - cpu_us(&b->before);
     cairn_server_statistics now;
     cairn_server_statistics_read(b->server, &now);
     printf("%" PRIu32 " rooms, %" PRIu32 " bodies, %" PRIu32 " awake, %s, %ld kB\n", now.rooms,
@@ -145,6 +156,38 @@ static void report(const bench *b, const struct rusage *before) {
         now.total.tick_lateness_ns_p99 / 1000, now.total.tick_lateness_ns_max / 1000);
 }
 
+static void start_measuring(void *user) {
+    bench *b = user;
+    cairn_server_statistics now;
+    if (!b->measuring) {
+        b->measuring = true;
+        b->before = used_now();
+        cairn_server_statistics_read(b->server, &now);
+        printf("%" PRIu32 " clients play\n", now.total.clients);
+    }
+}
+
+// Clients join in the first seconds, which are not measured.
+static void run_in_real_time(bench *b) {
+    const bench_clients clients = {.rooms = b->rooms,
+        .each = b->clients,
+        .interpolating = b->interpolating,
+        .server = cairn_uv_driver_address(b->driver),
+        .key = secret};
+    const uint32_t join_s = b->clients > 0 ? JOIN_S : 0;
+    const cairn_uv_run driven = {.server = b->server,
+        .seconds = b->seconds + join_s,
+        .stats_interval_s = join_s,
+        .on_stats = start_measuring,
+        .user = b};
+    const pid_t pid = b->clients > 0 ? bench_clients_start(&clients) : -1;
+    cairn_uv_driver_run(b->driver, &driven);
+    if (pid > 0) {
+        kill(pid, SIGTERM);
+        waitpid(pid, NULL, 0);
+    }
+}
+
 static int run_rooms(bench *b) {
     cairn_address listen;
     char error[CAIRN_UV_ERROR_SIZE];
@@ -153,7 +196,7 @@ static int run_rooms(bench *b) {
         fprintf(stderr, "bench_rooms: the server cannot be created\n");
         return 1;
     }
-    const struct rusage before = used_now();
+    b->before = used_now();
     cairn_server_statistics now = {0};
     while (now.total.tick < b->ticks) {
         for (uint32_t i = 0; i < b->rooms; ++i) {
@@ -162,10 +205,9 @@ static int run_rooms(bench *b) {
         cairn_server_statistics_read(b->server, &now);
     }
     if (b->ticks == 0) {
-        const cairn_uv_run driven = {.server = b->server, .seconds = b->seconds};
-        cairn_uv_driver_run(b->driver, &driven);
+        run_in_real_time(b);
     }
-    report(b, &before);
+    report(b);
     cairn_server_destroy(b->server);
     cairn_uv_driver_close(b->driver);
     return 0;
@@ -186,6 +228,10 @@ int main(int argc, char **argv) {
             CAIRN_FLAG_SWITCH, .out = &b.threads},
         {"--inline", NULL, "US", "with --threads: cost below which a room is cheap (200)",
             CAIRN_FLAG_U32, .out = &b.inline_us, .least = 0, .most = 1000000},
+        {"--clients", NULL, "N", "clients of each room, in another process (0)", CAIRN_FLAG_U32,
+            .out = &b.clients, .most = 8},
+        {"--interpolate", NULL, NULL, "they are sent snapshots instead of ticks", CAIRN_FLAG_SWITCH,
+            .out = &b.interpolating},
         {"--sleep", NULL, NULL, "let bodies sleep", CAIRN_FLAG_SWITCH, .out = &b.sleep},
     };
     cairn_flags_program program = {.name = "bench_rooms",

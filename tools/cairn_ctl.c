@@ -69,25 +69,42 @@ static int connect_client(operator_session *o, const uint8_t token[CAIRN_CONNECT
     return EXIT_DONE;
 }
 
-// The last tick of the operator's own room, the server's first, that a snapshot showed.
-static uint64_t last_tick(const operator_session *o) {
-    cairn_client_statistics statistics;
-    cairn_client_statistics_read(o->client, &statistics);
-    return statistics.connection.server_tick;
+// How far the room of a request is, asked four times a second.
+typedef struct room_watch {
+    cairn_progress progress;
+    uint32_t number; // of the last question; 0: none
+    uint64_t asked_ns;
+    uint64_t tick; // of the last answer; 0: none
+} room_watch;
+
+static void watch_ask(room_watch *watch, operator_session *o, const char *room) {
+    const uint64_t now_ns = cairn_client_uv_now_ns();
+    if (now_ns - watch->asked_ns >= CAIRN_NS_PER_S / 4) {
+        const cairn_control_request state = {.verb = CAIRN_CONTROL_STATE, .room = room};
+        watch->number = cairn_client_ask(o->client, &state);
+        watch->asked_ns = now_ns;
+    }
+}
+
+static void watch_take(room_watch *watch, const cairn_control_answer *answer) {
+    if (answer->number == watch->number && answer->refusal == CAIRN_CONTROL_DONE) {
+        const uint64_t from = watch->tick == 0 ? answer->tick : watch->tick;
+        cairn_progress_step(&watch->progress, answer->tick > from ? answer->tick - from : 0);
+        watch->tick = answer->tick;
+    }
 }
 
 static int ask_and_wait(
     operator_session *o, const cairn_control_request *request, cairn_control_answer *answer) {
     uint32_t number = 0;
-    uint64_t tick = last_tick(o);
     int status = EXIT_NO_ANSWER;
     const uint64_t end_ns = cairn_client_uv_now_ns() + o->timeout_s * CAIRN_NS_PER_S;
     // Step and run-until are answered when the room has run, however long that takes.
     const bool unlimited =
         request->verb == CAIRN_CONTROL_STEP || request->verb == CAIRN_CONTROL_RUN_UNTIL;
-    cairn_progress progress;
-    cairn_progress_begin(
-        &progress, "ticks", request->verb == CAIRN_CONTROL_STEP ? request->step.tick_count : 0);
+    room_watch watch = {0};
+    cairn_progress_begin(&watch.progress, "ticks",
+        request->verb == CAIRN_CONTROL_STEP ? request->step.tick_count : 0);
     while (status == EXIT_NO_ANSWER && cairn_client_state_read(o->client) < CAIRN_CLIENT_LEFT &&
            (unlimited || cairn_client_uv_now_ns() < end_ns)) {
         number = number != 0 ? number : cairn_client_ask(o->client, request);
@@ -95,15 +112,15 @@ static int ask_and_wait(
         while (status == EXIT_NO_ANSWER && cairn_client_next_answer(o->client, answer)) {
             if (answer->number == number) {
                 status = answer->refusal == CAIRN_CONTROL_DONE ? EXIT_DONE : EXIT_REFUSED;
+            } else {
+                watch_take(&watch, answer);
             }
         }
-        const uint64_t now = last_tick(o);
-        if (unlimited) {
-            cairn_progress_step(&progress, now > tick ? now - tick : 0);
+        if (unlimited && number != 0 && watch.progress.terminal) {
+            watch_ask(&watch, o, request->room);
         }
-        tick = now;
     }
-    cairn_progress_end(&progress);
+    cairn_progress_end(&watch.progress);
     return status == EXIT_NO_ANSWER
                ? report_error(status, "no answer", cairn_client_failure_text(o->client))
                : status;
