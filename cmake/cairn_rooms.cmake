@@ -29,6 +29,8 @@ function(cairn_room)
     target_link_libraries(${target} PUBLIC ${ROOM_ROOMS} PRIVATE cairn_flags ${ROOM_LIBRARIES})
     if(NOT PROJECT_IS_TOP_LEVEL)
         set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON) # built when the game links it
+        # -O3 is for what computes: sim sets it itself.
+        target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<C_COMPILER_ID:GNU,Clang>>:-O2>)
     endif()
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
 endfunction()
