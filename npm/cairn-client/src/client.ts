@@ -177,6 +177,15 @@ export class Client {
         });
     }
 
+    // The input that the rules of the room declare, as the bytes of their struct. False: as above, or
+    // the rules declare no input of this size.
+    pushGameInput(bytes: Uint8Array): boolean {
+        return this.memory.with(bytes.length, (at) => {
+            this.memory.bytes.set(bytes, at);
+            return this.f.cairn_client_push_game_input(this.address, at, bytes.length) !== 0;
+        });
+    }
+
     // The picture to show now; null: there is no snapshot or state yet.
     sample(now: bigint): Picture | null {
         return this.memory.with(sizeOf('cairn_client_sample'), (out) => {

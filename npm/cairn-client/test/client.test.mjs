@@ -168,6 +168,7 @@ test('what is wrong is refused by name', () => {
     assert.equal(client.sample(now()), null);
     assert.throws(() => client.receive(now(), 'nowhere', new Uint8Array(3)), /not an address/);
     assert.equal(client.pushInput({ buttons: 1 }), false);
+    assert.equal(client.pushGameInput(new Uint8Array(12)), false);
     client.destroy();
     assert.throws(() => client.state, /destroyed/);
 });
