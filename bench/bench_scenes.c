@@ -173,6 +173,10 @@ static void build_field(cairn_world *world) {
     build_cubes(world, 10000, 100, 0.2f);
 }
 
+static void build_field1000(cairn_world *world) {
+    build_cubes(world, 1000, 32, 0.2f);
+}
+
 static void build_field30000(cairn_world *world) {
     build_cubes(world, 30000, 175, 0.2f);
 }
@@ -185,6 +189,15 @@ static void build_field100000(cairn_world *world) {
 static void nudge_a_thousand(cairn_world *world) {
     const cairn_vec3 up = {.y = 1.0f};
     for (cairn_body_id body = 2; body <= 1001; ++body) {
+        bench_require(cairn_body_apply_impulse_at_centre(world, body, up) == CAIRN_OK,
+            "a cube does not exist");
+    }
+}
+
+// Every hundredth cube of a field, so that hardly one that is awake has a neighbour that is.
+static void nudge_each_hundredth(cairn_world *world) {
+    const cairn_vec3 up = {.y = 1.0f};
+    for (cairn_body_id body = 2; body <= 100001; body += 100) {
         bench_require(cairn_body_apply_impulse_at_centre(world, body, up) == CAIRN_OK,
             "a cube does not exist");
     }
@@ -219,12 +232,16 @@ const bench_scene bench_scenes[] = {
         SIZE(16384, 0, 262144, 0), build_heap16000, NULL},
     {"H30", "heap30000", "30000 bricks fall into a yard and lie in a heap", 0, 600,
         SIZE(30720, 0, 524288, 0), build_heap30000, NULL},
+    {"S1", "field1000", "1000 cubes on a floor, all awake", 120, 120, SIZE(1024, 0, 4096, 1),
+        build_field1000, nudge_a_thousand},
     {"S10", "field10000", "10000 cubes on a floor, a thousand awake", 120, 120,
         SIZE(10240, 0, 32768, 1), build_field, nudge_a_thousand},
     {"S30", "field30000", "30000 cubes on a floor, a thousand awake", 120, 120,
         SIZE(30720, 0, 65536, 1), build_field30000, nudge_a_thousand},
     {"S100", "field100000", "100000 cubes on a floor, a thousand awake", 120, 120,
-        SIZE(101376, 0, 262144, 1), build_field100000, nudge_a_thousand}};
+        SIZE(101376, 0, 262144, 1), build_field100000, nudge_a_thousand},
+    {"S100e", "field100000e", "100000 cubes on a floor, each hundredth awake", 120, 120,
+        SIZE(101376, 0, 262144, 1), build_field100000, nudge_each_hundredth}};
 const uint32_t bench_peer_scene_count = 8;
 const uint32_t bench_scene_count = sizeof bench_scenes / sizeof bench_scenes[0];
 

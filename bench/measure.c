@@ -139,11 +139,18 @@ static cairn_world *create_world(const bench_scene *scene, const bench_execution
     return world;
 }
 
-void bench_step_alone(const bench_scene *scene, const bench_execution *execution) {
-    cairn_world *world = create_world(scene, execution);
-    for (uint64_t i = execution->steps != 0 ? execution->steps : scene->steps; i > 0; --i) {
+// A function of its own: `./dev bench --instructions` counts what is done in it, and not the steps
+// of the warm-up.
+__attribute__((noinline)) static void step_after_warm_up(
+    const bench_scene *scene, cairn_world *world, uint64_t steps) {
+    for (uint64_t i = 0; i < steps; ++i) {
         bench_scene_step(scene, world);
     }
+}
+
+void bench_step_alone(const bench_scene *scene, const bench_execution *execution) {
+    cairn_world *world = create_world(scene, execution);
+    step_after_warm_up(scene, world, execution->steps != 0 ? execution->steps : scene->steps);
     cairn_world_destroy(world);
 }
 

@@ -39,10 +39,10 @@ bool cairn_step_is_idle(const cairn_world *world) {
     if (world->contacts_stale) {
         return false;
     }
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        // The sleep state first: of ten thousand sleeping bodies nothing else is read.
-        if (world->state.sleep[i].state != CAIRN_SLEEP_ASLEEP &&
-            cairn_body_in_awake_set(world, i)) {
+    const uint32_t count = world->state.settings->body_slots;
+    for (uint32_t i = cairn_awake_mark_next(world, 0); i < count;
+         i = cairn_awake_mark_next(world, i + 1)) {
+        if (cairn_body_in_awake_set(world, i)) {
             return false;
         }
     }
@@ -157,7 +157,9 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     cairn_contact_events_clear(world);
     cairn_body_events_clear(world);
     world->state.settings->joint_event_count = 0;
-    if (!idle) {
+    if (idle) {
+        cairn_awake_set_list(world); // it is empty: the next step finds no marks
+    } else {
         // The main thread steps small worlds alone: waking helpers costs more than such a step.
         const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
         world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;

@@ -25,6 +25,7 @@ void cairn_body_wake(cairn_world *world, uint32_t slot) {
     }
     const bool dynamic = world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC;
     world->islands_settled = false;
+    cairn_awake_mark(world, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_SLEEP, slot);
     const uint32_t before = world->state.sleep[slot].state;
     const bool woken = before == CAIRN_SLEEP_ASLEEP || before == CAIRN_SLEEP_WOKEN;
@@ -116,7 +117,9 @@ void cairn_kinematic_bodies_integrate(cairn_world *world) {
 
 void cairn_body_targets_begin(cairn_world *world) {
     world->targets_set = false;
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+    const uint32_t count = world->state.settings->body_slots;
+    for (uint32_t i = cairn_awake_mark_next(world, 0); i < count;
+         i = cairn_awake_mark_next(world, i + 1)) {
         cairn_body *body = &world->state.bodies[i];
         world->targets_set = world->targets_set || (body->flags & CAIRN_BODY_TARGET_SET) != 0;
         if ((body->flags & CAIRN_BODY_TARGET_REACHED) != 0) {
@@ -131,7 +134,9 @@ void cairn_body_targets_begin(cairn_world *world) {
 }
 
 void cairn_body_targets_end(cairn_world *world) {
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+    const uint32_t count = world->state.settings->body_slots;
+    for (uint32_t i = cairn_awake_mark_next(world, 0); i < count;
+         i = cairn_awake_mark_next(world, i + 1)) {
         cairn_body *body = &world->state.bodies[i];
         if ((body->flags & CAIRN_BODY_TARGET_SET) != 0) {
             CAIRN_ASSERT(body->kind == CAIRN_BODY_KINEMATIC);

@@ -39,9 +39,16 @@ static uint32_t gather_contacts(
     const cairn_world *world = pieces->world;
     const cairn_contact_ref *refs = world->manifold_pool->refs;
     const unsigned char *moving = world->awake_set->takes_impulses;
+    const bool sparse = world->awake_set->sparse;
     uint32_t count = 0;
     CAIRN_ASSERT(first < last && last <= world->state.settings->contact_count);
     for (uint32_t i = first; i < last; ++i) {
+        if (sparse && i % CAIRN_PAIRS_PER_RANGE == 0) {
+            i = cairn_contact_refs_skip(world, i, last);
+            if (i >= last) {
+                break;
+            }
+        }
         const uint32_t body_a = refs[i].body_a;
         const uint32_t body_b = refs[i].body_b;
         if ((moving[body_a] | moving[body_b]) == 0 || refs[i].manifold == CAIRN_MANIFOLD_SENSOR) {

@@ -8,6 +8,7 @@
 
 #include "sim/collide/broad_phase.h"
 #include "sim/collide/joint_filter.h"
+#include "sim/state/slot_ranges.h"
 #include "sim/state/world.h"
 
 // Flags of a cached pair.
@@ -43,6 +44,14 @@ typedef struct cairn_cached_pair {
     cairn_pair pair;
     uint32_t flags;
 } cairn_cached_pair;
+
+// What the cached pairs of a range or block (sim/state/slot_ranges.h) have together.
+typedef struct cairn_pairs_sum {
+    cairn_slot_range shapes;
+    uint32_t contacts;
+    bool ends;  // some have CAIRN_PAIR_CONTACT_ENDS
+    bool stale; // their flags have changed
+} cairn_pairs_sum;
 
 // A shape with its body at the reference pose.
 typedef struct cairn_shape_transform {
@@ -95,6 +104,10 @@ struct cairn_pair_cache {
     cairn_predicted_motion *predicted_motions; // of the bodies that are fast in this step
 
     cairn_cached_pair *pairs; // in order
+    cairn_pairs_sum *sums;    // of their ranges; only while the awake set is sparse
+    cairn_pairs_sum *block_sums;
+    uint32_t blocks_summed; // the first so many blocks, and their ranges, have a sum
+    cairn_slot_set changed; // changed_slots; only while the awake set is sparse
     uint32_t pair_count;
     uint32_t pair_capacity; // of pairs without a contact
     cairn_pair *found;      // scratch of an update

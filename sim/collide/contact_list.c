@@ -106,6 +106,9 @@ void cairn_contact_edit_finish(cairn_world *world, cairn_contact_edit *edit) {
     }
     CAIRN_ASSERT(edit->count <= world->def.contact_capacity);
     world->state.settings->contact_count = edit->count;
+    const uint32_t same = world->contact_edit_buffer->spans[0].end / CAIRN_PAIRS_PER_BLOCK;
+    uint32_t *known = &world->manifold_pool->blocks_known;
+    *known = *known < same ? *known : same;
     cairn_hash_cache_mark_from(
         world, CAIRN_ARRAY_CONTACTS, world->contact_edit_buffer->spans[0].end);
 }

@@ -24,7 +24,7 @@ typedef struct cairn_contact_span {
 } cairn_contact_span;
 
 // Pairs are updated in blocks of this many.
-#define CAIRN_PAIR_BLOCK 128u
+#define CAIRN_PAIR_BLOCK CAIRN_PAIRS_PER_BLOCK
 // Room for contacts that begin in one step; of those beyond it, the main thread finds them again.
 #define CAIRN_FOUND_MAX 4096u
 

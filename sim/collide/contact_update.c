@@ -17,6 +17,9 @@
 
 // So many blocks of pairs are counted by the main thread.
 #define BLOCKS_SHARED_MIN 16
+#define RANGES_PER_BLOCK (CAIRN_PAIR_BLOCK / CAIRN_PAIRS_PER_RANGE)
+_Static_assert(CAIRN_PAIR_BLOCK % CAIRN_PAIRS_PER_RANGE == 0 && RANGES_PER_BLOCK < 32,
+    "the ranges of a block are bits of a word");
 
 // Stores what the manifold was computed from; a restore must get the same words.
 static void store_reference(
@@ -219,27 +222,36 @@ static bool update_and_note(const cairn_world *world, found_places *places, cair
     return work->outcome != CAIRN_PAIR_UNCHANGED;
 }
 
-// Updates the pairs of a block. `contact`: index of the first contact of its pairs. Returns that of
-// the next block.
-static uint32_t update_block(
-    const cairn_world *world, uint32_t block, uint32_t contact, found_places *places) {
+// Pairs begin .. end - 1 of a block. `contact`: index of the first contact of them; `count`: the
+// work of the block so far. Returns the index of the first contact of the pairs after them.
+static uint32_t update_range(const cairn_world *world, uint32_t begin, uint32_t end,
+    uint32_t contact, found_places *places, uint32_t *count) {
     const cairn_pair_cache *cache = world->pair_cache;
     const unsigned char *change = cache->reference_change;
-    cairn_pair_work *work = &world->contact_edit_buffer->work[block * CAIRN_PAIR_BLOCK];
-    uint32_t count = 0;
-    for (uint32_t i = block * CAIRN_PAIR_BLOCK; i < block_end(cache, block); ++i) {
+    cairn_pair_work *work = &world->contact_edit_buffer->work[begin - begin % CAIRN_PAIR_BLOCK];
+    for (uint32_t i = begin; i < end; ++i) {
         const cairn_cached_pair *entry = &cache->pairs[i];
         // Nearly all pairs stay as they are. Whether one is in contact is hard to predict, so it is
         // added, not branched on.
         if (must_update(cache, entry)) {
             const cairn_pair pair = entry->pair;
-            work[count] = (cairn_pair_work){.pair = i,
+            work[*count] = (cairn_pair_work){.pair = i,
                 .contact = contact,
                 .change = (uint32_t)(change[pair.shape_a] | change[pair.shape_b])};
-            count += update_and_note(world, places, &work[count]) ? 1u : 0u;
+            *count += update_and_note(world, places, &work[*count]) ? 1u : 0u;
         }
         contact += entry->flags & CAIRN_PAIR_CONTACTS;
     }
+    return contact;
+}
+
+// Updates the pairs of a block. `contact`: index of the first contact of its pairs. Returns that of
+// the next block.
+static uint32_t update_block(
+    const cairn_world *world, uint32_t block, uint32_t contact, found_places *places) {
+    uint32_t count = 0;
+    contact = update_range(world, block * CAIRN_PAIR_BLOCK, block_end(world->pair_cache, block),
+        contact, places, &count);
     world->contact_edit_buffer->blocks[block].work = count;
     return contact;
 }
@@ -255,27 +267,105 @@ static void update_blocks(const void *context, uint32_t begin, uint32_t end) {
     }
 }
 
+// ---- The same in a world that mostly sleeps, without reading the pairs of ranges in which nothing
+// has changed
+
+static uint32_t range_end(const cairn_pair_cache *cache, uint32_t range) {
+    const uint32_t end = (range + 1) * CAIRN_PAIRS_PER_RANGE;
+    return end < cache->pair_count ? end : cache->pair_count;
+}
+
+static void sum_range(const cairn_pair_cache *cache, uint32_t range) {
+    cairn_pairs_sum sum = {.shapes = CAIRN_SLOT_RANGE_NONE};
+    for (uint32_t i = range * CAIRN_PAIRS_PER_RANGE; i < range_end(cache, range); ++i) {
+        const cairn_cached_pair *entry = &cache->pairs[i];
+        slot_range_add(&sum.shapes, entry->pair.shape_a, entry->pair.shape_b);
+        sum.contacts += entry->flags & CAIRN_PAIR_CONTACTS;
+        sum.ends = sum.ends || (entry->flags & CAIRN_PAIR_CONTACT_ENDS) != 0;
+    }
+    cache->sums[range] = sum;
+}
+
+static void sum_block(const cairn_pair_cache *cache, uint32_t block) {
+    cairn_pairs_sum sum = {.shapes = CAIRN_SLOT_RANGE_NONE};
+    for (uint32_t i = block * RANGES_PER_BLOCK; i * CAIRN_PAIRS_PER_RANGE < block_end(cache, block);
+         ++i) {
+        if (block >= cache->blocks_summed || cache->sums[i].stale) {
+            sum_range(cache, i);
+        }
+        slot_range_unite(&sum.shapes, &cache->sums[i].shapes);
+        sum.contacts += cache->sums[i].contacts;
+        sum.ends = sum.ends || cache->sums[i].ends;
+    }
+    cache->block_sums[block] = sum;
+}
+
+static bool must_update_some(const cairn_pair_cache *cache, const cairn_pairs_sum *sum) {
+    return sum->ends || slot_range_meets(&sum->shapes, &cache->changed);
+}
+
+// Of `changed`, bit i: some pair of range i of the block must be updated.
+static void count_sparse_blocks(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_pair_cache *cache = world->pair_cache;
+    for (uint32_t block = begin; block < end; ++block) {
+        const cairn_pairs_sum *sum = &cache->block_sums[block];
+        if (block >= cache->blocks_summed || sum->stale) {
+            sum_block(cache, block);
+        }
+        cairn_pair_block found = {.contact = sum->contacts};
+        const uint32_t first = block * RANGES_PER_BLOCK;
+        const uint32_t pairs = block_end(cache, block) - block * CAIRN_PAIR_BLOCK;
+        const bool some = must_update_some(cache, sum);
+        for (uint32_t i = 0; some && i * CAIRN_PAIRS_PER_RANGE < pairs; ++i) {
+            found.changed |= (must_update_some(cache, &cache->sums[first + i]) ? 1u : 0u) << i;
+        }
+        world->contact_edit_buffer->blocks[block] = found;
+    }
+}
+
+static void update_sparse_blocks(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_pair_cache *cache = world->pair_cache;
+    found_places places = {.next = 0};
+    for (uint32_t block = begin; block < end; ++block) {
+        cairn_pair_block *in = &world->contact_edit_buffer->blocks[block];
+        uint32_t contact = in->contact;
+        for (uint32_t i = 0; in->changed >> i != 0; ++i) {
+            const uint32_t range = block * RANGES_PER_BLOCK + i;
+            if ((in->changed >> i & 1u) != 0) {
+                update_range(world, range * CAIRN_PAIRS_PER_RANGE, range_end(cache, range), contact,
+                    &places, &in->work);
+            }
+            contact += cache->sums[range].contacts;
+        }
+    }
+}
+
 // Updates all pairs, in order of the list; a worker gets those that it had in the last step,
 // mostly. Returns how many contacts they had.
 static uint32_t update_pairs(cairn_world *world, uint32_t block_count) {
     cairn_pair_block *blocks = world->contact_edit_buffer->blocks;
     uint32_t contact = 0;
     atomic_store_explicit(&world->contact_edit_buffer->found_count, 0, memory_order_relaxed);
-    if (cairn_task_scheduler_workers(world->scheduler) < 2) {
+    const bool sparse = world->awake_set->sparse;
+    if (cairn_task_scheduler_workers(world->scheduler) < 2 && !sparse) {
         found_places places = {.next = 0};
         for (uint32_t i = 0; i < block_count; ++i) {
             contact = update_block(world, i, contact, &places);
         }
         return contact;
     }
-    cairn_task_scheduler_split(
-        world->scheduler, count_blocks, world, 0, block_count, BLOCKS_SHARED_MIN);
+    cairn_task_scheduler_split(world->scheduler, sparse ? count_sparse_blocks : count_blocks, world,
+        0, block_count, BLOCKS_SHARED_MIN);
+    world->pair_cache->blocks_summed = sparse ? block_count : 0;
     for (uint32_t i = 0; i < block_count; ++i) {
         const uint32_t contacts = blocks[i].contact;
         blocks[i].contact = contact;
         contact += contacts;
     }
-    cairn_task_scheduler_parallel_for(world->scheduler, update_blocks, world, 0, block_count, 1);
+    cairn_task_scheduler_parallel_for(
+        world->scheduler, sparse ? update_sparse_blocks : update_blocks, world, 0, block_count, 1);
     return contact;
 }
 
@@ -405,6 +495,8 @@ void cairn_contact_update(cairn_world *world) {
         const cairn_pair_work *work = &buffer->work[block * CAIRN_PAIR_BLOCK];
         for (uint32_t i = 0; i < buffer->blocks[block].work; ++i) {
             apply_result(world, &edit, &work[i]);
+            world->pair_cache->sums[work[i].pair / CAIRN_PAIRS_PER_RANGE].stale = true;
+            world->pair_cache->block_sums[block].stale = true;
         }
     }
     edit.next = contacts;

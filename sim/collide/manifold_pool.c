@@ -20,18 +20,54 @@ void cairn_manifold_pool_allocate(
     pool->manifolds = cairn_arena_take(from, count, sizeof *pool->manifolds);
     pool->free_list = cairn_arena_take(from, count, sizeof *pool->free_list);
     pool->refs = cairn_arena_take(from, def->contact_capacity, sizeof *pool->refs);
+    const size_t ranges = def->contact_capacity / CAIRN_PAIRS_PER_RANGE + 1;
+    pool->ranges = cairn_arena_take(from, ranges, sizeof *pool->ranges);
+    pool->blocks = cairn_arena_take(
+        from, def->contact_capacity / CAIRN_PAIRS_PER_BLOCK + 1, sizeof *pool->blocks);
 }
 
 void cairn_manifold_pool_clear(cairn_world *world) {
     CAIRN_ASSERT(world->state.settings->contact_count <= world->def.contact_capacity);
     cairn_manifold_pool *pool = world->manifold_pool;
     pool->used = 0;
+    pool->blocks_known = 0;
     pool->complete = false;
     pool->free_count = 0;
     pool->capacity = CAIRN_MANIFOLDS_PER_CONTACT * world->def.contact_capacity;
     for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
         pool->refs[i] = cairn_contact_ref_of(&world->state.contacts[i], CAIRN_MANIFOLD_NONE);
     }
+}
+
+void cairn_manifold_pool_sum_refs(cairn_world *world) {
+    cairn_manifold_pool *pool = world->manifold_pool;
+    const uint32_t count = world->state.settings->contact_count;
+    for (uint32_t i = pool->blocks_known * CAIRN_PAIRS_PER_BLOCK; i < count; ++i) {
+        cairn_slot_range *range = &pool->ranges[i / CAIRN_PAIRS_PER_RANGE];
+        cairn_slot_range *block = &pool->blocks[i / CAIRN_PAIRS_PER_BLOCK];
+        *range = i % CAIRN_PAIRS_PER_RANGE == 0 ? CAIRN_SLOT_RANGE_NONE : *range;
+        *block = i % CAIRN_PAIRS_PER_BLOCK == 0 ? CAIRN_SLOT_RANGE_NONE : *block;
+        slot_range_add(range, pool->refs[i].body_a, pool->refs[i].body_b);
+        slot_range_add(block, pool->refs[i].body_a, pool->refs[i].body_b);
+    }
+    pool->blocks_known = count / CAIRN_PAIRS_PER_BLOCK;
+}
+
+uint32_t cairn_contact_refs_skip(const cairn_world *world, uint32_t contact, uint32_t end) {
+    const cairn_manifold_pool *pool = world->manifold_pool;
+    const cairn_slot_set *awake = &world->awake_set->set;
+    CAIRN_ASSERT(world->awake_set->sparse && contact % CAIRN_PAIRS_PER_RANGE == 0);
+    while (contact < end) {
+        if (contact % CAIRN_PAIRS_PER_BLOCK == 0 &&
+            !slot_range_meets(&pool->blocks[contact / CAIRN_PAIRS_PER_BLOCK], awake)) {
+            contact += CAIRN_PAIRS_PER_BLOCK;
+        } else if (!slot_range_meets(&pool->ranges[contact / CAIRN_PAIRS_PER_RANGE], awake)) {
+            contact += CAIRN_PAIRS_PER_RANGE;
+        } else {
+            break;
+        }
+    }
+    return contact;
 }
 
 cairn_contact_ref cairn_contact_ref_of(const cairn_contact *contact, uint32_t manifold) {

@@ -10,6 +10,7 @@
 #include "sim/constraint/graph.h"
 #include "sim/constraint/solver_manifold.h"
 #include "sim/math/packed_rotation.h"
+#include "sim/state/slot_ranges.h"
 #include "sim/state/world.h"
 
 // While contacts begin there may be more manifolds than the contact list has room for.
@@ -31,13 +32,21 @@ struct cairn_manifold_pool {
     uint32_t free_count;
     uint32_t used;
     uint32_t capacity;
-    cairn_contact_ref *refs; // by index in the contact list
-    bool complete;           // each contact of a body of the awake set has its manifold
+    cairn_contact_ref *refs;  // by index in the contact list
+    cairn_slot_range *ranges; // of the bodies of refs: see sim/state/slot_ranges.h
+    cairn_slot_range *blocks;
+    uint32_t blocks_known; // the first so many, and their ranges, are up to date
+    bool complete;         // each contact of a body of the awake set has its manifold
 };
 
 void cairn_manifold_pool_allocate(
     cairn_manifold_pool *pool, cairn_arena *from, const cairn_world_def *def);
 
+// Brings ranges and blocks up to date.
+void cairn_manifold_pool_sum_refs(cairn_world *world);
+// From `contact` on, which is the first of a range, the first contact of a range with a body of
+// the awake set; `end` or more if none before `end` has one. Only while the awake set is sparse.
+uint32_t cairn_contact_refs_skip(const cairn_world *world, uint32_t contact, uint32_t end);
 // Forgets all manifolds; the contacts stay.
 void cairn_manifold_pool_clear(cairn_world *world);
 cairn_contact_ref cairn_contact_ref_of(const cairn_contact *contact, uint32_t manifold);

@@ -53,6 +53,13 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
     cache->fat_aabbs.filters = cairn_arena_take(from, shapes, sizeof *cache->fat_aabbs.filters);
     cache->transforms = cairn_arena_take(from, shapes, sizeof *cache->transforms);
     cache->reference_change = cairn_arena_take(from, shapes, sizeof *cache->reference_change);
+    cache->changed.words =
+        cairn_arena_take(from, slot_set_words(shapes), sizeof *cache->changed.words);
+    cache->changed.before =
+        cairn_arena_take(from, slot_set_words(shapes), sizeof *cache->changed.before);
+    cache->sums = cairn_arena_take(from, list / CAIRN_PAIRS_PER_RANGE + 1, sizeof *cache->sums);
+    cache->block_sums =
+        cairn_arena_take(from, list / CAIRN_PAIRS_PER_BLOCK + 1, sizeof *cache->block_sums);
     cache->list_change = cairn_arena_take(from, shapes, sizeof *cache->list_change);
     cache->changed_slots = cairn_arena_take(from, shapes, sizeof *cache->changed_slots);
     cache->enlarged_slots = cairn_arena_take(from, shapes, sizeof *cache->enlarged_slots);
@@ -333,21 +340,21 @@ static void update_some_reference_poses(const void *context, uint32_t begin, uin
     }
 }
 
-static void list_awake_set(cairn_world *world) {
-    cairn_awake_set *awake = world->awake_set;
-    const cairn_sleep *sleep = world->state.sleep;
-    const uint32_t count = world->state.settings->body_slots;
-    awake->body_count = 0;
-    awake->sleepers = false;
-    for (uint32_t body = 0; body < count; ++body) {
-        // Reads as little as possible of sleeping bodies: there may be ten thousand.
-        if (sleep[body].state == CAIRN_SLEEP_ASLEEP) {
-            awake->sleepers = true;
-        } else if (cairn_body_in_awake_set(world, body)) {
-            awake->bodies[awake->body_count++] = body;
+static bool has_sleepers(const cairn_world *world) {
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        if (world->state.sleep[i].state == CAIRN_SLEEP_ASLEEP) {
+            return true;
         }
     }
-    CAIRN_ASSERT(awake->body_count <= count);
+    return false;
+}
+
+static void list_awake_set(cairn_world *world) {
+    cairn_awake_set *awake = world->awake_set;
+    cairn_awake_set_list(world);
+    awake->sleepers = world->def.sleep == 0 && has_sleepers(world);
+    awake->sparse =
+        world->def.sleep != 0 && awake->body_count < world->state.settings->body_slots / 4;
 }
 
 static void update_reference_poses(cairn_world *world) {
@@ -444,6 +451,7 @@ static void list_with_contacts(cairn_world *world, uint32_t found_count) {
     }
     CAIRN_ASSERT(count <= cache->pair_capacity + world->def.contact_capacity);
     cache->pair_count = count;
+    cache->blocks_summed = 0;
 }
 
 // Whether the slot has a shape of an enabled body.
@@ -645,6 +653,7 @@ static void list_with_found(cairn_world *world, uint32_t found_count) {
     cache->spare = cache->pairs;
     cache->pairs = list;
     cache->pair_count = count;
+    cache->blocks_summed = 0;
 }
 
 static bool update_list(cairn_world *world) {
@@ -707,6 +716,10 @@ static uint32_t update_pairs(cairn_world *world) {
 void cairn_pair_cache_update(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
     world->state.settings->contacts_dropped += update_pairs(world);
+    if (world->awake_set->sparse) {
+        slot_set_fill(
+            &cache->changed, cache->changed_slots, cache->changed_count, cache->fat_aabbs.count);
+    }
     for (uint32_t i = 0; i < cache->removed_count; ++i) {
         cache->list_change[cache->removed_slots[i]] &= CAIRN_LIST_ENLARGED;
     }

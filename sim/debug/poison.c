@@ -16,6 +16,7 @@ void cairn_world_poison(cairn_world *world, unsigned char byte) {
     memset(world->shape_tree->memory, byte, world->shape_tree->size);
     world->shape_tree->built = false;
     cairn_manifold_pool_clear(world);
+    world->soft_step->still_slots = 0;
     world->soft_step->contact_graph.edge_count = 0;
     world->soft_step->joint_graph.edge_count = 0;
     world->pgs->contact_graph.edge_count = 0;

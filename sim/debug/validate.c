@@ -219,6 +219,20 @@ static bool woken_ok(const cairn_world *world) {
     return true;
 }
 
+// Each body of the awake set is marked, and each with a target.
+static bool marks_ok(const cairn_world *world) {
+    const uint32_t either = CAIRN_BODY_TARGET_SET | CAIRN_BODY_TARGET_REACHED;
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        const bool awake =
+            cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, i) &&
+            (cairn_body_in_awake_set(world, i) || (world->state.bodies[i].flags & either) != 0);
+        if (awake && cairn_awake_mark_next(world, i) != i) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // No two edges of a colour share a body that takes impulses; each edge has one place in the order.
 static bool graph_ok(const cairn_constraint_graph *graph) {
     const uint32_t moving_count = graph->moving_count;
@@ -271,6 +285,7 @@ static const struct {
     {islands_ok, "islands: only a part of one sleeps"},
     {woken_ok, "events: a woken body is not expected"},
     {targets_ok, "bodies: a target is not expected"},
+    {marks_ok, "bodies: one of the awake set is not marked"},
     {graphs_ok, "constraint graph: wrong colours"},
 };
 

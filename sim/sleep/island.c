@@ -63,7 +63,15 @@ typedef void pair_visitor(cairn_world *world, uint32_t body_a, uint32_t body_b);
 static void visit_pairs(cairn_world *world, bool all, pair_visitor *visit) {
     const unsigned char *in_set = world->awake_set->contains;
     const cairn_contact_ref *refs = world->manifold_pool->refs;
-    for (uint32_t i = 0; i < world->state.settings->contact_count; ++i) {
+    const uint32_t count = world->state.settings->contact_count;
+    const bool sparse = !all && world->awake_set->sparse;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (sparse && i % CAIRN_PAIRS_PER_RANGE == 0) {
+            i = cairn_contact_refs_skip(world, i, count);
+            if (i >= count) {
+                break;
+            }
+        }
         if ((all || (in_set[refs[i].body_a] | in_set[refs[i].body_b]) != 0) &&
             refs[i].manifold != CAIRN_MANIFOLD_SENSOR) {
             visit(world, refs[i].body_a, refs[i].body_b);
@@ -179,23 +187,17 @@ static void wake_islands(cairn_world *world) {
     }
 }
 
-static void list_awake_set(cairn_world *world) {
-    cairn_awake_set *awake = world->awake_set;
-    awake->body_count = 0;
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        if (cairn_body_in_awake_set(world, i)) {
-            awake->bodies[awake->body_count++] = i;
-        }
-    }
-    CAIRN_ASSERT(awake->body_count <= world->state.settings->body_slots);
-}
-
 static void mark_awake_set(cairn_world *world) {
     const cairn_awake_set *awake = world->awake_set;
     memset(world->awake_set->contains, 0, world->state.settings->body_slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         CAIRN_ASSERT(awake->bodies[i] < world->state.settings->body_slots);
         world->awake_set->contains[awake->bodies[i]] = 1;
+    }
+    if (awake->sparse) {
+        cairn_manifold_pool_sum_refs(world);
+        slot_set_fill(&world->awake_set->set, awake->bodies, awake->body_count,
+            world->state.settings->body_slots);
     }
 }
 
@@ -209,7 +211,7 @@ void cairn_islands_wake(cairn_world *world) {
     visit_pairs(world, false, note_sleeping_body);
     if (world->islands->wakes) {
         wake_islands(world);
-        list_awake_set(world);
+        cairn_awake_set_list(world);
         mark_awake_set(world);
     }
 }

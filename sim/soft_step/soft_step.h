@@ -15,8 +15,9 @@ struct cairn_soft_step {
     cairn_solver_integration *integration; // by solver body, of those that impulses move
     uint32_t *solver_body_of;              // by body slot
     unsigned char *outcome;                // by solver body: CAIRN_OUTCOME flags
-    uint32_t *slot_of;                     // by solver body, of those that impulses move
-    uint32_t *strayed_slots;               // body slots with CAIRN_OUTCOME_STRAYED
+    uint32_t *slot_of;                     // by solver body, but not of the static one
+    uint32_t still_slots;    // of the first so many slots, solver_body_of has been filled
+    uint32_t *strayed_slots; // body slots with CAIRN_OUTCOME_STRAYED
     uint32_t strayed_count;
     cairn_gyroscopic *gyroscopic; // of the bodies with gyroscopic torque
     uint32_t *gyroscopic_bodies;  // which solver bodies these are

@@ -26,7 +26,15 @@ static void copy3(float *to, cairn_vec3 from) {
 static void assign_moving(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_awake_set *awake = world->awake_set;
+    const uint32_t slots = world->state.settings->body_slots;
+    const uint32_t still = soft_step->moving_count; // of the last step
     uint32_t count = 0;
+    // Those of the last step are taken back one by one, because of all bodies few may be awake.
+    for (uint32_t i = 0; soft_step->still_slots == slots && i < soft_step->body_count; ++i) {
+        if (i != still) {
+            soft_step->solver_body_of[soft_step->slot_of[i]] = still;
+        }
+    }
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         if (cairn_body_takes_impulses(world, awake->bodies[i])) {
             soft_step->slot_of[count++] = awake->bodies[i];
@@ -34,9 +42,10 @@ static void assign_moving(cairn_world *world) {
     }
     CAIRN_ASSERT(count <= world->def.body_capacity);
     soft_step->moving_count = count;
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+    for (uint32_t i = 0; (soft_step->still_slots != slots || count != still) && i < slots; ++i) {
         soft_step->solver_body_of[i] = count;
     }
+    soft_step->still_slots = slots;
     for (uint32_t i = 0; i < count; ++i) {
         soft_step->solver_body_of[soft_step->slot_of[i]] = i;
     }
@@ -53,6 +62,7 @@ static void assign_kinematic(cairn_world *world) {
         const uint32_t slot = awake->bodies[i];
         if (soft_step->solver_body_of[slot] == fixed && cairn_body_is_moving(world, slot)) {
             cairn_solver_body *body = &soft_step->bodies[count];
+            soft_step->slot_of[count] = slot;
             soft_step->solver_body_of[slot] = count++;
             *body = (cairn_solver_body){.inverse_mass = 0.0f};
             copy3(body->linear_velocity, world->state.motions[slot].linear_velocity);

@@ -17,6 +17,7 @@
 //   disturbed       no               no                perhaps     perhaps
 //   takes impulses  if it has mass   no                no          no
 
+#include "sim/state/slot_ranges.h"
 #include "sim/state/world.h"
 
 struct cairn_awake_set {
@@ -24,8 +25,40 @@ struct cairn_awake_set {
     uint32_t body_count;
     unsigned char *contains;       // by body slot, 0 or 1; only where something may sleep
     unsigned char *takes_impulses; // by body slot, 0 or 1
-    bool sleepers;                 // some body was asleep when the step began
+    bool sleepers; // in a world whose bodies do not fall asleep: some body was put to sleep
+    bool sparse;   // it is a small part of the bodies, so lists of pairs are passed range by range
+    cairn_slot_set set; // its bodies; only while it is sparse
 };
+
+static inline size_t awake_mark_words(uint32_t slots) {
+    return (size_t)slots / 64 + 1;
+}
+
+static inline void cairn_awake_mark(cairn_world *world, uint32_t slot) {
+    world->awake_marks[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+static inline void cairn_awake_mark_remove(cairn_world *world, uint32_t slot) {
+    world->awake_marks[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+}
+
+// The first body from `slot` on that may be in the awake set; the number of slots if there is none.
+static inline uint32_t cairn_awake_mark_next(const cairn_world *world, uint32_t slot) {
+    const uint64_t *marks = world->awake_marks;
+    const uint32_t count = world->state.settings->body_slots;
+    while (slot < count) {
+        const uint64_t left = marks[slot / 64] >> slot % 64;
+        if (left != 0) {
+            slot += (uint32_t)__builtin_ctzll(left);
+            break;
+        }
+        slot += 64 - slot % 64;
+    }
+    return slot < count ? slot : count;
+}
+
+// Lists the awake set, and takes the marks of bodies that are not in it.
+void cairn_awake_set_list(cairn_world *world);
 
 static inline bool cairn_body_is_moving(const cairn_world *world, uint32_t slot) {
     const cairn_vec3 v = world->state.motions[slot].linear_velocity;

@@ -47,6 +47,7 @@ void cairn_body_write_velocity(
     cairn_motion *motion = &world->state.motions[slot];
     const bool still = body->kind == CAIRN_BODY_STATIC || !body_enabled(body);
     cairn_hash_cache_mark_body(world, slot);
+    cairn_awake_mark(world, slot);
     body->flags &= ~(CAIRN_BODY_TARGET_SET | CAIRN_BODY_TARGET_REACHED);
     motion->linear_velocity =
         vec3_clean(vec3_select(still, vec3_zero(), lock_linear(body->flags, linear)));

@@ -39,6 +39,7 @@ static cairn_status allocate_parts(
     world->spare_memory = take(1, cairn_state_size(settings));
     world->shape_first = take(def->body_capacity, sizeof *world->shape_first);
     world->shape_next = take(def->shape_capacity, sizeof *world->shape_next);
+    world->awake_marks = take(awake_mark_words(def->body_capacity), sizeof *world->awake_marks);
     world->hulls = calloc((size_t)def->hull_capacity + 1, sizeof *world->hulls);
     world->meshes = calloc((size_t)def->mesh_capacity + 1, sizeof *world->meshes);
     world->mesh_memory = take(cairn_meshes_derived_words(def) + 1, sizeof *world->mesh_memory);
@@ -50,8 +51,8 @@ static cairn_status allocate_parts(
         }
     }
     if (world->state_memory == NULL || world->spare_memory == NULL || world->shape_first == NULL ||
-        world->shape_next == NULL || world->hulls == NULL || world->meshes == NULL ||
-        world->mesh_memory == NULL) {
+        world->shape_next == NULL || world->awake_marks == NULL || world->hulls == NULL ||
+        world->meshes == NULL || world->mesh_memory == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     world->state = cairn_state_view(settings, world->state_memory);
@@ -136,6 +137,7 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->spare_memory);
     free(world->shape_first);
     free(world->shape_next);
+    free(world->awake_marks);
     free(world->hulls);
     free(world->meshes);
     free(world->mesh_memory);
@@ -236,6 +238,8 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
         changed[CAIRN_ARRAY_MESH_BLOCKS]) {
         cairn_shape_tree_mark_all_moved(world->shape_tree);
     }
+    memset(world->awake_marks, 0xff,
+        awake_mark_words(world->state.settings->body_slots) * sizeof *world->awake_marks);
     world->contacts_stale = true;
     world->islands_settled = false;
     world->bodies_woken = true;
@@ -261,6 +265,8 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     CAIRN_ASSERT(to->state.settings->body_slots == settings->body_slots);
     memcpy(to->shape_first, from->shape_first, settings->body_slots * sizeof from->shape_first[0]);
     memcpy(to->shape_next, from->shape_next, settings->shape_slots * sizeof from->shape_next[0]);
+    memcpy(to->awake_marks, from->awake_marks,
+        awake_mark_words(settings->body_slots) * sizeof *from->awake_marks);
     memcpy(to->hulls, from->hulls, settings->hull_slots * sizeof from->hulls[0]);
     to->hit_shapes = from->hit_shapes;
     to->mesh_shapes = from->mesh_shapes;

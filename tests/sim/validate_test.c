@@ -146,6 +146,7 @@ TEST("each damage to what a world derives from its state is refused by its rule"
     EXPECT_MALFORMED(islands, put_to_sleep(world, UPPER));
     EXPECT_MALFORMED(islands, put_to_sleep(world, RIGHT));
     EXPECT_MALFORMED(list, world->hit_shapes += 1);
+    EXPECT_MALFORMED("bodies: one of the awake set is not marked", world->awake_marks[0] = 0);
     EXPECT_MALFORMED(
         "events: a woken body is not expected", s->sleep[UPPER].state = CAIRN_SLEEP_WOKEN;
         world->bodies_woken = false);
