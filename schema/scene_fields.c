@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/joint_defaults.h"
 #include "base/world_settings.h"
 
 #define COUNT(fields) (sizeof(fields) / sizeof(fields)[0])
@@ -393,26 +394,11 @@ cairn_authored_body cairn_authored_body_default(void) {
 }
 
 cairn_authored_joint cairn_authored_joint_default(void) {
-    return (cairn_authored_joint){.target_rotation = no_rotation,
-        .joint.def = {.kind = CAIRN_JOINT_BALL,
-            .length = 1.0f,
-            .axis_a = {.x = 1.0f},
-            .axis_b = {.x = 1.0f},
-            .normal_a = {.y = 1.0f},
-            .normal_b = {.y = 1.0f},
-            .cone = CAIRN_ANGLE_MAX,
-            .damping = 1.0f,
-            .spring_hertz = 1.0f,
-            .spring_damping = 1.0f,
-            .target_rotation = {.w = 1.0f},
-            .motor_force = CAIRN_FORCE_MAX,
-            .motor_torque = CAIRN_FORCE_MAX,
-            .steering_hertz = 10.0f,
-            .steering_damping = 1.0f,
-            .steering_torque = CAIRN_FORCE_MAX,
-            .ratio = 1.0f,
-            .break_force = CAIRN_FORCE_MAX,
-            .break_torque = CAIRN_FORCE_MAX}};
+    cairn_authored_joint out = {
+        .target_rotation = no_rotation, .joint.def = cairn_joint_defaults()};
+    // In a scene no rotation is the identity; in a def it may also be zeros.
+    out.joint.def.target_rotation = (cairn_quat){.w = 1.0f};
+    return out;
 }
 
 cairn_authored_instance cairn_authored_instance_default(void) {

@@ -436,18 +436,15 @@ static uint32_t face_for_edges(const box_pair *pair, const cairn_choice *choice,
     float margin, clipped_face *clipped) {
     const uint32_t hinted = hint >= FACE_A && hint < EDGES ? hint : 0;
     const uint32_t along = choice->clearly ? face_along(pair, choice->axis.number) : 0;
-    const uint32_t candidates[3] = {choice->clearly ? hinted : 0, along, choice->face.number};
+    const cairn_axis_candidates candidates = cairn_axis_candidates_of(choice, hinted, along);
     for (uint32_t i = 0; i < 3; ++i) {
-        const uint32_t number = candidates[i];
-        if (number == 0 || (i > 0 && number == candidates[0]) ||
-            (i == 2 && number == candidates[1])) {
-            continue;
-        }
-        clip_faces(pair, number, margin, clipped);
-        const float lowest = cairn_clip_lowest(clipped->low, clipped->count);
-        if (clipped->count >= 2 && cairn_axis_face_serves(choice->axis.separation, lowest,
-                                       clipped->cosine, number == hint, pair->tolerance)) {
-            return number;
+        const uint32_t face = candidates.faces[i];
+        if (face != 0) {
+            clip_faces(pair, face, margin, clipped);
+            if (cairn_axis_face_serves(choice, clipped->low, clipped->count, clipped->cosine,
+                    face == hint, pair->tolerance)) {
+                return face;
+            }
         }
     }
     return 0;

@@ -669,25 +669,23 @@ static uint32_t face_along(const solid_pair *pair, cairn_vec3 normal) {
 // its number, with the points in *out, or 0.
 static uint32_t face_for_free(const solid_pair *pair, const cairn_choice *choice,
     const free_axis *axis, uint32_t hint, uint32_t azimuth, float margin, clipped *out) {
-    const uint32_t candidates[3] = {names_face(pair, hint) && choice->clearly ? hint : 0,
-        choice->clearly ? face_along(pair, axis->normal) : 0, choice->face.number};
+    const uint32_t along = choice->clearly ? face_along(pair, axis->normal) : 0;
+    const cairn_axis_candidates candidates =
+        cairn_axis_candidates_of(choice, names_face(pair, hint) ? hint : 0, along);
     if (axis->separation < -0.5f * float_min(pair->a.inner, pair->b.inner)) {
         return 0;
     }
     for (uint32_t i = 0; i < 3; ++i) {
-        const uint32_t number = candidates[i];
-        if (number == 0 || (i > 0 && number == candidates[0]) ||
-            (i == 2 && number == candidates[1])) {
-            continue;
-        }
-        clip_feature(pair, number, azimuth, margin, out);
-        const float lowest = cairn_clip_lowest(out->low, out->count);
-        // A line along a side may miss where the shapes overlap.
-        const bool there = lowest <= axis->separation + CAIRN_AXIS_FACE_SLOP;
-        if (out->count >= 2 && there &&
-            cairn_axis_face_serves(
-                choice->axis.separation, lowest, out->cosine, number == hint, pair->tolerance)) {
-            return number;
+        const uint32_t face = candidates.faces[i];
+        if (face != 0) {
+            clip_feature(pair, face, azimuth, margin, out);
+            const float lowest = cairn_clip_lowest(out->low, out->count);
+            // A line along a side may miss where the shapes overlap.
+            const bool there = lowest <= axis->separation + CAIRN_AXIS_FACE_SLOP;
+            if (there && cairn_axis_face_serves(choice, out->low, out->count, out->cosine,
+                             face == hint, pair->tolerance)) {
+                return face;
+            }
         }
     }
     return 0;

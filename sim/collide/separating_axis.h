@@ -104,16 +104,32 @@ static inline cairn_choice cairn_axis_choose(
     return choice;
 }
 
-// Whether a face serves as well as a pair of edges with this separation, so that there are several
-// points instead of one. `lowest` is the separation of the incident face where it is over the
-// reference face, and `cosine` that of the angle between the two. `hinted`: the hint names this
-// face; it holds although the last step may have compared it with an edge pair that was kept and
-// not the best one.
-static inline bool cairn_axis_face_serves(
-    float edges, float lowest, float cosine, bool hinted, float absolute) {
+// The faces that are tried in place of the chosen pair of edges, in order: the one of the hint (0:
+// it names none), the one along the edges' normal, and the best one. Those that are not tried, or
+// have been tried, are 0.
+typedef struct cairn_axis_candidates {
+    uint32_t faces[3];
+} cairn_axis_candidates;
+static inline cairn_axis_candidates cairn_axis_candidates_of(
+    const cairn_choice *choice, uint32_t hinted, uint32_t along) {
+    const uint32_t first = choice->clearly ? hinted : 0;
+    const uint32_t second = choice->clearly && along != first ? along : 0;
+    const uint32_t best = choice->face.number;
+    return (cairn_axis_candidates){
+        .faces = {first, second, best != first && best != second ? best : 0}};
+}
+
+// Whether a face serves as well as the chosen pair of edges, so that there are several points
+// instead of one. `low` are the corners of the incident face where it is over the reference face,
+// and `cosine` that of the angle between the two. `hinted`: the hint names this face; it holds
+// although the last step may have compared it with an edge pair that was kept and not the best one.
+static inline bool cairn_axis_face_serves(const cairn_choice *edges, const cairn_clip_point *low,
+    uint32_t count, float cosine, bool hinted, float absolute) {
+    const float separation = edges->axis.separation;
     const float thinnest = absolute / CAIRN_AXIS_ABSOLUTE_TOLERANCE;
-    const float more = hinted ? 2.0f * cairn_axis_tolerance(edges, absolute) : 0.0f;
+    const float more = hinted ? 2.0f * cairn_axis_tolerance(separation, absolute) : 0.0f;
     const float slop =
         float_min(CAIRN_AXIS_FACE_SLOP, CAIRN_AXIS_FACE_SLOP_FRACTION * thinnest) + more;
-    return cosine >= CAIRN_AXIS_FACE_COSINE && lowest + slop >= edges;
+    return count >= 2 && cosine >= CAIRN_AXIS_FACE_COSINE &&
+           cairn_clip_lowest(low, count) + slop >= separation;
 }

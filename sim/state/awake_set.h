@@ -42,7 +42,7 @@ static inline void cairn_awake_mark_remove(cairn_world *world, uint32_t slot) {
     world->awake_marks[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
 
-// The first body from `slot` on that may be in the awake set; the number of slots if there is none.
+// The first body from `slot` on that may be in the awake set; the number of slots if no more are.
 static inline uint32_t cairn_awake_mark_next(const cairn_world *world, uint32_t slot) {
     const uint64_t *marks = world->awake_marks;
     const uint32_t count = world->state.settings->body_slots;

@@ -8,30 +8,12 @@
 
 #include "base/assert.h"
 #include "base/check.h"
+#include "base/joint_defaults.h"
 #include "base/world_settings.h"
 #include "sim/constraint/joint_frame.h"
 
 cairn_joint_def cairn_joint_def_default(void) {
-    const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
-    const cairn_vec3 y = vec3(0.0f, 1.0f, 0.0f);
-    return (cairn_joint_def){.kind = CAIRN_JOINT_BALL,
-        .length = 1.0f,
-        .axis_a = x,
-        .axis_b = x,
-        .normal_a = y,
-        .normal_b = y,
-        .cone = CAIRN_ANGLE_MAX,
-        .damping = 1.0f,
-        .spring_hertz = 1.0f,
-        .spring_damping = 1.0f,
-        .motor_force = CAIRN_FORCE_MAX,
-        .motor_torque = CAIRN_FORCE_MAX,
-        .steering_hertz = 10.0f,
-        .steering_damping = 1.0f,
-        .steering_torque = CAIRN_FORCE_MAX,
-        .ratio = 1.0f,
-        .break_force = CAIRN_FORCE_MAX,
-        .break_torque = CAIRN_FORCE_MAX};
+    return cairn_joint_defaults();
 }
 
 // ---- Which fields a kind uses

@@ -98,8 +98,14 @@ FAULTS = {
         ("sim/collide/pair_cache.c", "&& (a->category & b->mask) != 0 &&",
          "&& (FAULT || (a->category & b->mask) != 0) &&")]),
     "edges-win": ("a pair of edges wins over a face that serves as well", "physics.planks", [
-        ("sim/collide/separating_axis.h", "return cosine >= CAIRN_AXIS_FACE_COSINE && lowest + slop >= edges;",
-         "return !FAULT && cosine >= CAIRN_AXIS_FACE_COSINE && lowest + slop >= edges;")]),
+        ("sim/collide/separating_axis.h", "return count >= 2 && cosine >= CAIRN_AXIS_FACE_COSINE &&",
+         "return !FAULT && count >= 2 && cosine >= CAIRN_AXIS_FACE_COSINE &&")]),
+    "part-drops-uncounted": ("contacts of a mesh beyond the capacity are not counted", "physics.mesh_state", [
+        ("sim/collide/mesh_contact.c", "world->state.settings->contacts_dropped += set->count - part;",
+         "world->state.settings->contacts_dropped += FAULT ? 0 : set->count - part;")]),
+    "sleepers-read": ("a step of a world that mostly sleeps reads everything that sleeps", "sim.sparse", [
+        ("sim/collide/pair_cache.c", "world->def.sleep != 0 && awake->body_count <",
+         "!FAULT && world->def.sleep != 0 && awake->body_count <")]),
     "drops-uncounted": ("contacts beyond the capacity are not counted", "sim.world", [
         ("sim/collide/contact_update.c", "world->state.settings->contacts_dropped += 1;",
          "world->state.settings->contacts_dropped += FAULT ? 0 : 1;")]),

@@ -86,6 +86,54 @@ TEST("a world with meshes that is loaded, decoded or forked in every tick stays 
     }
 }
 
+// Three balls in a valley of two slopes, a contact with each slope; they do not touch each other.
+static cairn_world *valley(uint32_t contact_capacity, uint32_t solver, cairn_body_id balls[3]) {
+    cairn_world_def def = mesh_world_def();
+    def.contact_capacity = contact_capacity;
+    def.solver = solver;
+    cairn_world *world = kit_world(&def);
+    SCOPED(mesh_grid) grid = mesh_grid_flat(3, 2, 8.0f);
+    for (uint32_t i = 0; i < 6; ++i) {
+        grid.vertices[i].y = fabsf(grid.vertices[i].x);
+    }
+    mesh_ground(world, &grid);
+    for (uint32_t i = 0; i < 3; ++i) {
+        balls[i] = kit_sphere(world, vec3(0.0f, 0.5f * sqrtf(2.0f), 2.0f * (float)i - 2.0f), 0.5f);
+    }
+    return world;
+}
+
+// The list keeps what fits, in its order: the first ball has both contacts, the second one of two,
+// the third none. What is lost is counted, and lost alike after any restore.
+TEST("contacts that run out among those of one pair with a mesh are defined, counted and hashed") {
+    for (uint32_t solver = 0; solver < 2; ++solver) {
+        cairn_body_id balls[3];
+        cairn_body_id same[3];
+        SCOPED(cairn_world) *enough = valley(6, solver, same);
+        SCOPED(cairn_world) *world = valley(3, solver, balls);
+        SCOPED(cairn_world) *twin = kit_fork(world);
+        for (uint32_t tick = 0; tick < 120; ++tick) {
+            kit_step_beside_reloaded(world, twin);
+            kit_run(enough, 1);
+            const cairn_world_counts counts = cairn_world_counts_read(world);
+            const uint32_t dropped = cairn_world_counters_read(world).contacts_dropped;
+            assert_in_range(counts.contacts, 2, 3);
+            if (tick == 0) {
+                assert_int_equal(counts.contacts, 3);
+                assert_int_equal(dropped, 3);
+                assert_int_equal(cairn_world_counts_read(enough).contacts, 6);
+            }
+            // The rest of the world is unharmed: the first ball does not notice.
+            const cairn_body_state first = kit_read(world, balls[0]);
+            const cairn_body_state expected = kit_read(enough, same[0]);
+            assert_memory_equal(&first.position, &expected.position, sizeof first.position);
+        }
+        assert_int_equal(cairn_world_counters_read(enough).contacts_dropped, 0);
+        assert_true(kit_read(world, balls[0]).position.y > 0.7f);
+        assert_true(kit_read(world, balls[2]).position.y < -5.0f);
+    }
+}
+
 TEST("meshes that come and go take the lowest free blocks, on every machine") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_mesh_id first = bumpy_mesh(world, 7);
