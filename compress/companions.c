@@ -38,6 +38,7 @@ struct cairn_companion_finder {
     uint32_t leaders[LEADERS_MAX];
     uint32_t leader_count;
     float radius_squared; // steps
+    float near_squared;   // nearer bodies count no more
     float leader_radius_squared;
     uint64_t cells_per_step; // in 2^-32
     uint32_t mask;           // heads in use, less one
@@ -82,6 +83,7 @@ void cairn_companion_finder_start(cairn_companion_finder *finder, const cairn_bo
     finder->motions = motions;
     finder->leader_count = 0;
     finder->radius_squared = square(NEIGHBOUR_RADIUS_M / step_m);
+    finder->near_squared = 0.1f * finder->radius_squared;
     finder->leader_radius_squared = square(LEADER_RADIUS_M / step_m);
     finder->cells_per_step = (uint64_t)(4294967296.0f * (step_m / CELL_SIDE_M));
     // Some two heads for each body to come, so that clearing them costs no more than these.
@@ -177,6 +179,7 @@ typedef struct search {
     uint32_t around;
     cairn_vec3 surprise;
     float surprise_size;
+    float weight; // sum
 } search;
 
 static inline void search_cell(const cairn_companion_finder *finder, const cairn_body_motion *body,
@@ -189,10 +192,12 @@ static inline void search_cell(const cairn_companion_finder *finder, const cairn
             continue; // it is found in its own cell
         }
         s->around++;
-        s->surprise = cairn_vec3_add(s->surprise, other->surprise);
-        s->surprise_size = s->surprise_size + other->surprise_size;
         const cairn_vec3 way = cairn_steps_between(other->place, body->place);
         const float squared = cairn_vec3_length_squared(way);
+        const float weight = finder->radius_squared / (squared + finder->near_squared);
+        s->weight = s->weight + weight;
+        s->surprise = cairn_vec3_add_scaled(s->surprise, other->surprise, weight);
+        s->surprise_size = s->surprise_size + weight * other->surprise_size;
         if (squared < finder->radius_squared) {
             const float score = slip_squared(body->step, other->step, other->swing, way) +
                                 DISTANCE_COST * DISTANCE_COST * squared;
@@ -221,7 +226,7 @@ static void look_around(
         found->neighbours[k] = &finder->motions[(uint32_t)s.best[k]];
         found->slips[k] = slip_of(body, found->neighbours[k]);
     }
-    const float share = s.around > 0 ? 1.0f / (float)s.around : 0.0f;
+    const float share = s.around > 0 ? 1.0f / s.weight : 0.0f;
     found->around = s.around;
     found->surprise = cairn_vec3_scale(s.surprise, share);
     found->surprise_size = share * s.surprise_size;

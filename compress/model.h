@@ -73,23 +73,25 @@ enum {
     CAIRN_BLOCK_BODIES = 64, // that share one decision whether any of them changed
 };
 
+// How likely each decision is.
+typedef struct cairn_likely_decisions {
+    cairn_probability block[2];         // by: any of its bodies moved up to the baseline
+    cairn_probability changed[2][3][2]; // by: moved, how many of the two before changed, next moved
+    cairn_probability not_largest[CAIRN_MARGINS];
+    cairn_probability not_second;
+    cairn_probability not_zero[CAIRN_COMPONENTS][CAIRN_ERROR_LEVELS][CAIRN_FRACTIONS];
+    cairn_probability negative[CAIRN_COMPONENTS][CAIRN_ERROR_LEVELS][CAIRN_FRACTIONS];
+    cairn_probability longer[CAIRN_COMPONENTS][CAIRN_ERROR_LEVELS][CAIRN_MAGNITUDES];
+    // The two bits after the first one of a residual's magnitude; the second by the first.
+    cairn_probability mantissa[CAIRN_COMPONENTS][CAIRN_MAGNITUDES][3];
+} cairn_likely_decisions;
+
 typedef struct cairn_snapshot_model {
     float turn[CAIRN_MOTION_CLASSES][CAIRN_TURN_FEATURES];
     float move[CAIRN_MOTION_CLASSES][2][CAIRN_MOVE_FEATURES]; // horizontal, vertical
     // By class, component, and how many components of its kind were coded before.
     float error[CAIRN_MOTION_CLASSES][CAIRN_COMPONENTS][3][CAIRN_ERROR_FEATURES];
-    struct {
-        cairn_probability block[2]; // by: any of its bodies moved up to the baseline
-        cairn_probability changed[2][3]
-                                 [2]; // by: moved, how many of the two before changed, next moved
-        cairn_probability not_largest[CAIRN_MARGINS];
-        cairn_probability not_second;
-        cairn_probability not_zero[CAIRN_COMPONENTS][CAIRN_ERROR_LEVELS][CAIRN_FRACTIONS];
-        cairn_probability negative[CAIRN_COMPONENTS][CAIRN_ERROR_LEVELS][CAIRN_FRACTIONS];
-        cairn_probability longer[CAIRN_COMPONENTS][CAIRN_ERROR_LEVELS][CAIRN_MAGNITUDES];
-        // The two bits after the first one of a residual's magnitude; the second by the first.
-        cairn_probability mantissa[CAIRN_COMPONENTS][CAIRN_MAGNITUDES][3];
-    } likely;
+    cairn_likely_decisions likely; // at the start of a snapshot
 } cairn_snapshot_model;
 
 extern const cairn_snapshot_model cairn_snapshot_model_default;

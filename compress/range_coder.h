@@ -73,6 +73,20 @@ CAIRN_FOR_EACH_MODE bool cairn_code_bit_as(
     return bit;
 }
 
+// The same, and the probability moves towards what was coded, by a 2^CAIRN_ADAPTION_SHIFT-th of the
+// way: both ends have the same tables afterwards. It stays within 1 .. 65535 if it starts there.
+#define CAIRN_ADAPTION_SHIFT 6
+CAIRN_FOR_EACH_MODE bool cairn_code_adapting_bit_as(
+    cairn_coder_mode mode, cairn_range_coder *coder, cairn_probability *likely, bool bit) {
+    bit = cairn_code_bit_as(mode, coder, likely, bit);
+    if (mode != CAIRN_CODER_COUNT) {
+        const uint32_t now = *likely;
+        *likely = (cairn_probability)(bit ? now + ((65536u - now) >> CAIRN_ADAPTION_SHIFT)
+                                          : now - (now >> CAIRN_ADAPTION_SHIFT));
+    }
+    return bit;
+}
+
 // The lowest `bits` of `value`, each as likely 0 as 1; at most 32.
 CAIRN_FOR_EACH_MODE uint32_t cairn_code_raw_as(
     cairn_coder_mode mode, cairn_range_coder *coder, uint32_t bits, uint32_t value) {

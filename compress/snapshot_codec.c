@@ -28,12 +28,14 @@ struct cairn_snapshot_codec {
     ordered_body *order, *sorting;
     float rotation_step, rotation_middle;
     cairn_companion_finder *finder;
+    cairn_likely_decisions likely; // adapted to the snapshot
 };
 
 // One snapshot in one direction.
 typedef struct pass {
     cairn_snapshot_codec *codec;
     const cairn_snapshot_model *model;
+    cairn_likely_decisions *likely;
     const cairn_codec_frames *frames;
     const cairn_codec_observer *observer; // NULL: none
     const cairn_quantised_body *known;    // of an encoder; NULL: a decoder's
@@ -147,8 +149,8 @@ CAIRN_FOR_EACH_MODE uint32_t code_changed_of_block(
     for (uint32_t i = start; i < end; ++i) {
         const uint32_t next = i + 1 < end && !same_pose(&f->baseline[i + 1], &f->earlier[i + 1]);
         bool changed = mode != CAIRN_CODER_DECODE && !same_pose(&known[i], &f->baseline[i]);
-        changed = cairn_code_bit_as(mode, &p->coder,
-            &p->model->likely.changed[moved][before[0] + before[1]][next], changed);
+        changed = cairn_code_adapting_bit_as(
+            mode, &p->coder, &p->likely->changed[moved][before[0] + before[1]][next], changed);
         before[1] = before[0];
         before[0] = changed;
         moved = next;
@@ -167,7 +169,7 @@ CAIRN_FOR_EACH_MODE uint32_t code_changed(cairn_coder_mode mode, pass *p) {
         const bool moved = !same_poses(f->baseline, f->earlier, start, end);
         const bool any =
             mode != CAIRN_CODER_DECODE && !same_poses(p->known, f->baseline, start, end);
-        if (cairn_code_bit_as(mode, &p->coder, &p->model->likely.block[moved], any)) {
+        if (cairn_code_adapting_bit_as(mode, &p->coder, &p->likely->block[moved], any)) {
             count = code_changed_of_block(mode, p, start, end, count);
         }
     }
@@ -286,25 +288,25 @@ static float weighted_sum(const float *weights, const float *features) {
 // The magnitude of a residual, at least 1: the position of its highest bit in unary, the two bits
 // after it with probabilities, the rest as they are.
 CAIRN_FOR_EACH_MODE uint32_t code_magnitude(cairn_coder_mode mode, cairn_range_coder *coder,
-    const cairn_snapshot_model *model, cairn_component component, uint32_t level,
-    uint32_t magnitude) {
-    const cairn_probability *longer = model->likely.longer[component][level];
+    cairn_likely_decisions *likely, cairn_component component, uint32_t level, uint32_t magnitude) {
+    cairn_probability *longer = likely->longer[component][level];
     uint32_t bits = 0;
     while (bits < 31) {
         const uint32_t k = bits < CAIRN_MAGNITUDES ? bits : CAIRN_MAGNITUDES - 1;
-        if (!cairn_code_bit_as(mode, coder, &longer[k], magnitude >> bits > 1)) {
+        if (!cairn_code_adapting_bit_as(mode, coder, &longer[k], magnitude >> bits > 1)) {
             break;
         }
         bits++;
     }
     const uint32_t row = bits < CAIRN_MAGNITUDES ? bits : CAIRN_MAGNITUDES - 1;
-    const cairn_probability *mantissa = model->likely.mantissa[component][row];
+    cairn_probability *mantissa = likely->mantissa[component][row];
     uint32_t result = 1;
     uint32_t left = bits;
     for (uint32_t k = 0; k < 2 && left > 0; ++k) {
         left--;
-        const cairn_probability *likely = &mantissa[k == 0 ? 0 : 1 + (result & 1)];
-        result = result << 1 | cairn_code_bit_as(mode, coder, likely, magnitude >> left & 1);
+        cairn_probability *bit_likely = &mantissa[k == 0 ? 0 : 1 + (result & 1)];
+        result = result << 1 |
+                 cairn_code_adapting_bit_as(mode, coder, bit_likely, magnitude >> left & 1);
     }
     return result << left | cairn_code_raw_as(mode, coder, left, magnitude & ((1u << left) - 1u));
 }
@@ -312,7 +314,7 @@ CAIRN_FOR_EACH_MODE uint32_t code_magnitude(cairn_coder_mode mode, cairn_range_c
 // A difference to a predicted real number, with an error of some `error` steps; returns the
 // integer.
 CAIRN_FOR_EACH_MODE int64_t code_residual(cairn_coder_mode mode, cairn_range_coder *coder,
-    const cairn_snapshot_model *model, cairn_component component, float error, float predicted,
+    cairn_likely_decisions *likely, cairn_component component, float error, float predicted,
     int64_t value) {
     predicted = cairn_float_clamp(predicted, -(float)POSITION_MAX, (float)POSITION_MAX);
     int32_t nearest = (int32_t)(predicted + 0.5f);
@@ -324,14 +326,14 @@ CAIRN_FOR_EACH_MODE int64_t code_residual(cairn_coder_mode mode, cairn_range_cod
                                                  : (uint32_t)part;
     const uint32_t level = error_level(cairn_float_max(error, 0.2f));
     const int64_t residual = value - nearest;
-    if (!cairn_code_bit_as(
-            mode, coder, &model->likely.not_zero[component][level][f], residual != 0)) {
+    if (!cairn_code_adapting_bit_as(
+            mode, coder, &likely->not_zero[component][level][f], residual != 0)) {
         return nearest;
     }
-    const bool negative =
-        cairn_code_bit_as(mode, coder, &model->likely.negative[component][level][f], residual < 0);
+    const bool negative = cairn_code_adapting_bit_as(
+        mode, coder, &likely->negative[component][level][f], residual < 0);
     const int64_t magnitude = code_magnitude(
-        mode, coder, model, component, level, (uint32_t)(negative ? -residual : residual));
+        mode, coder, likely, component, level, (uint32_t)(negative ? -residual : residual));
     return nearest + (negative ? -magnitude : magnitude);
 }
 
@@ -350,7 +352,7 @@ CAIRN_FOR_EACH_MODE int64_t code_component(cairn_coder_mode mode, pass *p,
     const float *weights = p->model->error[prediction->motion_class][component][coded];
     const float expected = weighted_sum(weights, prediction->error_features);
     cairn_range_coder coder = p->coder; // in registers
-    value = code_residual(mode, &coder, p->model, component, expected, predicted, value);
+    value = code_residual(mode, &coder, p->likely, component, expected, predicted, value);
     p->coder = coder;
     const float error = cairn_float_abs((float)value - predicted);
     if (mode == CAIRN_CODER_COUNT) {
@@ -377,10 +379,11 @@ CAIRN_FOR_EACH_MODE uint32_t code_largest(
     const float margin = cairn_float_abs(q[rank[0]]) - cairn_float_abs(q[rank[1]]);
     const int32_t place = (int32_t)(margin * CAIRN_MARGINS / uncertainty);
     const uint32_t m = place >= CAIRN_MARGINS ? CAIRN_MARGINS - 1 : (uint32_t)place;
-    if (!cairn_code_bit_as(mode, &p->coder, &p->model->likely.not_largest[m], largest != rank[0])) {
+    if (!cairn_code_adapting_bit_as(
+            mode, &p->coder, &p->likely->not_largest[m], largest != rank[0])) {
         return rank[0];
     }
-    if (!cairn_code_bit_as(mode, &p->coder, &p->model->likely.not_second, largest != rank[1])) {
+    if (!cairn_code_adapting_bit_as(mode, &p->coder, &p->likely->not_second, largest != rank[1])) {
         return rank[1];
     }
     return cairn_code_raw_as(mode, &p->coder, 1, largest == rank[3]) ? rank[3] : rank[2];
@@ -504,6 +507,8 @@ CAIRN_FOR_EACH_MODE void code_snapshot(cairn_coder_mode mode, pass *p) {
     CAIRN_ASSERT(f->count <= codec->capacity);
     CAIRN_ASSERT(f->ticks > 0 && f->ticks_earlier > 0 && f->ticks_earliest > 0);
     p->model = codec->settings.model;
+    codec->likely = p->model->likely;
+    p->likely = &codec->likely;
     p->frame = frame_of(&codec->settings, f);
     p->scale = (float)f->ticks / (float)f->ticks_earlier;
     p->scale_before = (float)f->ticks / (float)f->ticks_earliest;
@@ -554,7 +559,7 @@ void cairn_snapshot_observe(cairn_snapshot_codec *codec, const cairn_codec_frame
     const cairn_quantised_body *snapshot, const cairn_codec_observer *observer) {
     pass p = {.codec = codec, .frames = frames, .known = snapshot, .observer = observer};
     p.coder = (cairn_range_coder){.mode = CAIRN_CODER_COUNT,
-        .counted = (const cairn_probability *)&codec->settings.model->likely,
+        .counted = (const cairn_probability *)&codec->likely,
         .counts = observer->counts};
     code_snapshot(CAIRN_CODER_COUNT, &p);
 }

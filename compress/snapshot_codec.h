@@ -9,8 +9,8 @@
 // the others from near a leader to far. Each is predicted (body_predictor.h); the rotation before
 // the position, since what rolls, rides on others or tumbles on the ground moves as it turns. Of
 // each integer the difference to its prediction is coded, with a probability for each decision that
-// depends on how good the prediction is expected to be. Both ends compute with + - * / and square
-// roots in one order, so they predict the same to the bit.
+// depends on how good the prediction is expected to be and adapts within the snapshot. Both ends
+// compute with + - * / and square roots in one order, so they predict the same to the bit.
 
 #include <stdbool.h>
 #include <stddef.h>
