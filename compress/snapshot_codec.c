@@ -244,7 +244,7 @@ static void order_bodies(pass *p, uint32_t count) {
 
 // -------------------------------------------------------------------------------- one body
 
-static void start_motion(const pass *p, uint32_t index, cairn_body_motion *motion) {
+static inline void start_motion(const pass *p, uint32_t index, cairn_body_motion *motion) {
     const cairn_codec_frames *f = p->frames;
     const float step = p->codec->rotation_step, middle = p->codec->rotation_middle;
     const cairn_quantised_body *baseline = &f->baseline[index];
@@ -273,14 +273,16 @@ static uint32_t error_level(float error) {
     return level < 0 ? 0 : level >= CAIRN_ERROR_LEVELS ? CAIRN_ERROR_LEVELS - 1 : (uint32_t)level;
 }
 
-// Four sums, so that one addition need not wait for the other.
-static float weighted_sum(const float *weights, const float *features) {
-    float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+// Four sums at once, so that one addition need not wait for the other.
+static inline float weighted_sum(const float *weights, const float *features) {
+    typedef float four_floats __attribute__((vector_size(16)));
+    _Static_assert(CAIRN_ERROR_FEATURES % 4 == 0, "whole vectors");
+    four_floats sums = {0.0f, 0.0f, 0.0f, 0.0f};
     for (uint32_t i = 0; i < CAIRN_ERROR_FEATURES; i += 4) {
-        sums[0] = sums[0] + weights[i] * features[i];
-        sums[1] = sums[1] + weights[i + 1] * features[i + 1];
-        sums[2] = sums[2] + weights[i + 2] * features[i + 2];
-        sums[3] = sums[3] + weights[i + 3] * features[i + 3];
+        four_floats w, f;
+        memcpy(&w, weights + i, sizeof w);
+        memcpy(&f, features + i, sizeof f);
+        sums = sums + w * f;
     }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
