@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""usage: ./dev mutate [--count N] [--seed S] [--tests REGEX] [--programs REGEX] [--log FILE] [--sanitize] PATH...
+"""usage: ./dev mutate [--count N] [--seed S] [--again FILE] [--tests REGEX] [--programs REGEX] [--log FILE] [--sanitize] PATH...
 
 Tests the tests: draws N (40) changes of one operator each by seed S (1) from the C files of PATH (files or folders, for
 example net server), and asks the fast tests about each of them. Prints the changes that no test noticed.
@@ -11,7 +11,8 @@ probable and cheapest first, until one fails. A change outside of functions is b
 
 Each result is a line of JSON in FILE (build/mutate/log.jsonl). A change that is there already is not tried again, so a run
 that was ended goes on where it was, and a test that was added for a survivor is tried by deleting its line. --tests asks
-only the tests whose names match. --programs asks these slow tests too, of whole programs and of threads, about changes in
+only the tests whose names match. --again asks about the survivors in the log of an earlier run, also of an older tree, in place
+of drawn changes; --log should then name another file. --programs asks these slow tests too, of whole programs and of threads, about changes in
 functions that no fast test calls. --sanitize builds with the address and undefined-behaviour sanitizers.
 
 A survivor that means the same as the original is no fault of the tests; each other one is a rule without a test."""
@@ -88,6 +89,20 @@ def draw(root, paths, count, seed):
     found = [mutant for file in files for mutant in mutants_of(str(file.relative_to(root)), file.read_text())]
     random.Random(seed).shuffle(found)
     return found[:count], len(found)
+
+
+def survivors(root, log, paths):
+    """Those of a log whose lines still exist, at the place nearest to where they were."""
+    found = []
+    for entry in map(json.loads, pathlib.Path(log).read_text().splitlines()):
+        file = root / entry["file"]
+        if entry["result"] != "SURVIVED" or not file.exists() or not entry["file"].startswith(tuple(paths)):
+            continue
+        places = [number for number, line in enumerate(file.read_text().splitlines(), 1) if line.strip() == entry["from"]]
+        if places:
+            line = min(places, key=lambda number: abs(number - entry["line"]))
+            found.append({"file": entry["file"], "line": line, "from": entry["from"], "to": entry["to"]})
+    return found
 
 
 class Function:
@@ -341,6 +356,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split(": ", 1)[1])
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--again")
     parser.add_argument("--tests", default=".")
     parser.add_argument("--programs")
     parser.add_argument("--log")
@@ -351,6 +367,7 @@ def main():
     folder = root / "build" / "mutate"
     log = pathlib.Path(options.log or folder / "log.jsonl")
     drawn, possible = draw(root, options.paths, options.count, options.seed)
+    drawn = survivors(root, options.again, options.paths) if options.again else drawn
     mutants = dict(enumerate(drawn, 1))
     begin = time.monotonic()
     copy, broken = build_copy(root, folder, mutants, options.sanitize)
