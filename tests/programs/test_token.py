@@ -5,7 +5,6 @@ import re
 import shutil
 import stat
 import subprocess
-import time
 
 import pytest
 
