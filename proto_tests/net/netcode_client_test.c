@@ -229,6 +229,8 @@ TEST("the client drops a datagram for the right reason") {
     assert_int_equal(kit_to_client(&k, 0, good), CAIRN_NETCODE_TAKEN);
     assert_int_equal(kit_to_client(&k, 0, good), CAIRN_NETCODE_DROP_REPLAYED);
     assert_int_equal(kit_client_drops(&k, 0, CAIRN_NETCODE_DROP_UNREAD), 1);
+    size_t payload_size;
+    assert_null(cairn_netcode_client_next_payload(k.clients[0], &payload_size));
     const struct {
         uint8_t prefix;
         size_t size;

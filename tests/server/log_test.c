@@ -135,6 +135,8 @@ TEST("a flood of one event is limited and counted") {
     line.unix_ns = S;
     assert_non_null(strstr(written(&log, &line), " suppressed=980"));
     assert_null(strstr(written(&log, &line), "suppressed"));
+    for (lines = 2; written(&log, &line)[0] != '\0'; ++lines) {}
+    assert_int_equal(lines, CAIRN_LOG_LINES_PER_SECOND_MAX);
 }
 
 TEST("a flood of a whole day stays small") {
@@ -160,6 +162,7 @@ TEST("a flood of a whole day stays small") {
 TEST("a quiet time gives a name its burst back") {
     cairn_log log = {.level = CAIRN_LOG_INFO};
     cairn_log_line line = {.level = CAIRN_LOG_INFO, .name = "n"};
+    int first_day = 0;
     for (uint64_t day = 0; day < 3; ++day) {
         int lines = 0;
         for (uint64_t second = 0; second < 20; ++second) {
@@ -169,6 +172,8 @@ TEST("a quiet time gives a name its burst back") {
             }
         }
         assert_in_range(lines, CAIRN_LOG_LINES_BURST_MAX, CAIRN_LOG_LINES_BURST_MAX + 10);
+        first_day = day == 0 ? lines : first_day;
+        assert_int_equal(lines, first_day);
     }
 }
 
