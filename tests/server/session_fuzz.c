@@ -34,7 +34,8 @@
 #define START_NS (UINT64_C(5000) * MS_NS)
 #define START_UNIX_S UINT64_C(1000000)
 #define STEP_NS (UINT64_C(8) * MS_NS)
-#define MEMORY_MAX (UINT64_C(64) << 20)
+// Half of it is what operators may upload as saves.
+#define MEMORY_MAX (UINT64_C(128) << 20)
 #define LAST_SIZE_MAX 4096
 
 typedef struct datagram {
