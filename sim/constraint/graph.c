@@ -20,6 +20,7 @@ void cairn_constraint_graph_allocate(cairn_constraint_graph *graph, cairn_arena 
     graph->edges = cairn_arena_take(from, edges, sizeof *graph->edges);
     graph->body_colours = cairn_arena_take(from, bodies, sizeof *graph->body_colours);
     graph->shared = cairn_arena_take(from, bodies, sizeof *graph->shared);
+    graph->half_cells = cairn_arena_take(from, edges, sizeof *graph->half_cells);
     graph->order = cairn_arena_take(from, wide * lanes, sizeof *graph->order);
     graph->overflow_order = cairn_arena_take(from, edges, sizeof *graph->overflow_order);
 }
@@ -51,7 +52,9 @@ static uint32_t free_colour(
     return CAIRN_COLOUR_NONE;
 }
 
+// Edges keep their colours in order; then the others get theirs, which wait in `overflow_order`.
 static void colour_edges(cairn_constraint_graph *graph, uint32_t moving_count) {
+    uint32_t waiting = 0;
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         cairn_constraint_edge *edge = &graph->edges[i];
         CAIRN_ASSERT(edge->solver_a < moving_count || edge->solver_b < moving_count);
@@ -60,17 +63,18 @@ static void colour_edges(cairn_constraint_graph *graph, uint32_t moving_count) {
         if (keeps) {
             take_colour(graph, edge);
         } else {
-            edge->colour = CAIRN_COLOUR_NONE;
+            graph->overflow_order[waiting++] = i;
         }
     }
-    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+    graph->overflow_count = 0;
+    for (uint32_t k = 0; k < waiting; ++k) {
+        const uint32_t i = graph->overflow_order[k];
         cairn_constraint_edge *edge = &graph->edges[i];
-        if (edge->colour != CAIRN_COLOUR_NONE) {
-            continue;
-        }
         edge->colour = free_colour(graph, edge, moving_count);
         if (edge->colour != CAIRN_COLOUR_NONE) {
             take_colour(graph, edge);
+        } else {
+            graph->overflow_order[graph->overflow_count++] = i;
         }
     }
 }
@@ -127,6 +131,10 @@ static uint32_t half_cell_of(
     return 2 * cell + (1 - is_shared(graph, edge));
 }
 
+// Of an edge without a colour.
+#define NO_CELL 0xffffu
+_Static_assert(2 * CAIRN_CELLS_MAX < NO_CELL, "half cells have 16 bits");
+
 // Where the lanes of a cell are. Its wide constraints with edges of shared bodies come first, and
 // may be filled up with others; between the two are those of the part's other kinds.
 typedef struct cell_lanes {
@@ -164,20 +172,23 @@ static void lay_out_edges(cairn_constraint_graph *graph, uint32_t lanes) {
     cell_lanes cells[CAIRN_CELLS_MAX];
     const uint32_t cells_of_colour = graph->owners.count * CAIRN_EDGE_KINDS;
     memset(cells, 0, CAIRN_COLOURS * cells_of_colour * sizeof *cells);
-    graph->overflow_count = 0;
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
-        if (edge->colour == CAIRN_COLOUR_NONE) {
-            graph->overflow_order[graph->overflow_count++] = i;
-        } else {
-            const uint32_t half = half_cell_of(graph, edge);
+        const uint32_t half =
+            edge->colour == CAIRN_COLOUR_NONE ? NO_CELL : half_cell_of(graph, edge);
+        graph->half_cells[i] = (uint16_t)half;
+        if (half != NO_CELL) {
             cells[half / 2].next[half % 2] += 1;
         }
     }
     uint32_t wide = 0;
+    memset(graph->owner_edges, 0, sizeof graph->owner_edges);
     for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
         for (uint32_t owner = 0; owner < graph->owners.count; ++owner) {
             cell_lanes *first = &cells[colour * cells_of_colour + (size_t)owner * CAIRN_EDGE_KINDS];
+            for (uint32_t kind = 0; kind < CAIRN_EDGE_KINDS; ++kind) {
+                graph->owner_edges[owner] += first[kind].next[0] + first[kind].next[1];
+            }
             graph->parts[colour][owner] = place_part(first, wide, lanes);
             wide = graph->parts[colour][owner].end;
         }
@@ -186,9 +197,8 @@ static void lay_out_edges(cairn_constraint_graph *graph, uint32_t lanes) {
     CAIRN_ASSERT(wide <= cairn_constraint_graph_wide_max(graph->edge_count, lanes));
     memset(graph->order, 0xff, (size_t)wide * lanes * sizeof *graph->order);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        const cairn_constraint_edge *edge = &graph->edges[i];
-        if (edge->colour != CAIRN_COLOUR_NONE) {
-            const uint32_t half = half_cell_of(graph, edge);
+        const uint32_t half = graph->half_cells[i];
+        if (half != NO_CELL) {
             cell_lanes *cell = &cells[half / 2];
             const uint32_t lane = cell->next[half % 2]++;
             const uint32_t place = lane < cell->waiting ? cell->place[0] + lane

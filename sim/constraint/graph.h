@@ -63,10 +63,12 @@ typedef struct cairn_constraint_graph {
     uint32_t moving_count;    // number of solver bodies that impulses move; they come first
     uint32_t *body_colours;   // by solver body: bit set of colours taken; scratch
     unsigned char *shared;    // by solver body: 1: it has edges of several owners
+    uint16_t *half_cells;     // by edge: where its lane is; scratch
     uint32_t *order;          // indices of edges by lane, one wide constraint after the other
     uint32_t *overflow_order; // indices of edges without a colour
     cairn_graph_owners owners;
     cairn_graph_part parts[CAIRN_COLOURS][CAIRN_OWNERS_MAX]; // in the order of `order`
+    uint32_t owner_edges[CAIRN_OWNERS_MAX];                  // by owner: edges with a colour
     uint32_t wide_count;
     uint32_t overflow_count;
 } cairn_constraint_graph;

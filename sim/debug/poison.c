@@ -17,6 +17,7 @@ void cairn_world_poison(cairn_world *world, unsigned char byte) {
     world->shape_tree->built = false;
     cairn_manifold_pool_clear(world);
     world->soft_step->still_slots = 0;
+    world->soft_step->division.divided = 0;
     world->soft_step->contact_graph.edge_count = 0;
     world->soft_step->joint_graph.edge_count = 0;
     world->pgs->contact_graph.edge_count = 0;

@@ -33,6 +33,10 @@ void cairn_soft_step_allocate(
         cairn_arena_take(from, bodies, sizeof *soft_step->gyroscopic_bodies);
     soft_step->outcome = cairn_arena_take(from, bodies, sizeof *soft_step->outcome);
     soft_step->strayed_slots = cairn_arena_take(from, bodies, sizeof *soft_step->strayed_slots);
+    soft_step->division = (cairn_body_division){
+        .owner_of = cairn_arena_take(from, bodies, sizeof *soft_step->division.owner_of),
+        .candidate = cairn_arena_take(from, bodies, sizeof *soft_step->division.candidate),
+        .weights = cairn_arena_take(from, bodies, sizeof *soft_step->division.weights)};
     cairn_constraint_graph_allocate(&soft_step->contact_graph, from, bodies, contacts, wide->lanes);
     cairn_constraint_graph_allocate(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
     soft_step->wide_contacts = cairn_arena_take(from,
@@ -217,13 +221,16 @@ static void limit_loads(cairn_world *world) {
     }
 }
 
-static void gather(cairn_world *world) {
+// Returns the owners of the bodies.
+static cairn_graph_owners gather(cairn_world *world) {
     CAIRN_ASSERT(world->def.substeps >= 1);
     cairn_constraint_graph *contact_graph = &world->soft_step->contact_graph;
     // Commands and rules may set forces and velocities that take a body out of range in this step.
     // Each such body is disabled, which makes it static, and the others are gathered again.
+    cairn_graph_owners owners;
+    cairn_body_division_update(world);
     do {
-        cairn_solver_bodies_assign(world);
+        owners = cairn_solver_bodies_assign(world);
         prepare_context(world);
         cairn_solver_bodies_gather(world);
     } while (cairn_solver_bodies_disable_invalid(world));
@@ -236,110 +243,13 @@ static void gather(cairn_world *world) {
     contact_graph->edge_count = cairn_active_contacts_gather(
         world, soft_step->solver_body_of, soft_step->moving_count, contact_graph->edges);
     CAIRN_ASSERT(contact_graph->edge_count <= world->def.contact_capacity);
-}
-
-// ---- Owners
-
-// Bodies are weighed in blocks; what one, and each constraint, costs in a step, roughly.
-#define BLOCKS_MAX 1024u
-#define BODY_WEIGHT 1u
-#define CONTACT_WEIGHT 4u
-#define JOINT_WEIGHT 6u
-// The least weight of an owner: some tens of microseconds of work.
-#define OWNER_WEIGHT_MIN 512u
-
-typedef struct body_weights {
-    uint32_t moving_count;
-    uint32_t block_size; // bodies
-    uint32_t block_count;
-    uint32_t blocks[BLOCKS_MAX];
-    uint64_t total;
-} body_weights;
-
-// Of an edge, the lower body has all the weight, because its owner gets the edge.
-static void weigh_edges(
-    body_weights *weights, const cairn_constraint_graph *graph, uint32_t weight) {
-    for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        const cairn_constraint_edge *edge = &graph->edges[i];
-        const uint32_t lower = edge->solver_a < edge->solver_b ? edge->solver_a : edge->solver_b;
-        weights->blocks[lower / weights->block_size] += weight;
-    }
-    weights->total += (uint64_t)graph->edge_count * weight;
-}
-
-static void weigh_bodies(const cairn_soft_step *soft_step, body_weights *weights) {
-    weights->moving_count = soft_step->moving_count;
-    weights->block_size = weights->moving_count / BLOCKS_MAX + 1;
-    weights->block_count = (weights->moving_count + weights->block_size - 1) / weights->block_size;
-    CAIRN_ASSERT(weights->block_count <= BLOCKS_MAX);
-    for (uint32_t i = 0; i < weights->block_count; ++i) {
-        weights->blocks[i] = weights->block_size * BODY_WEIGHT;
-    }
-    weights->total = (uint64_t)weights->block_count * weights->block_size * BODY_WEIGHT;
-    weigh_edges(weights, &soft_step->contact_graph, CONTACT_WEIGHT);
-    weigh_edges(weights, &soft_step->joint_graph, JOINT_WEIGHT);
-}
-
-// Divides the bodies so that the owners have about the same weight.
-static cairn_graph_owners divide(const body_weights *weights, uint32_t count) {
-    cairn_graph_owners owners = {.count = count};
-    uint64_t sum = 0;
-    uint32_t owner = 1;
-    for (uint32_t i = 0; i < weights->block_count; ++i) {
-        while (owner < count && sum * count >= weights->total * owner) {
-            owners.first_body[owner++] = i * weights->block_size;
-        }
-        sum += weights->blocks[i];
-    }
-    for (; owner <= count; ++owner) {
-        owners.first_body[owner] = weights->moving_count;
-    }
     return owners;
-}
-
-// Whether no owner has more than a sixteenth above its part.
-static bool divides_well(const body_weights *weights, const cairn_graph_owners *owners) {
-    uint64_t sum = 0;
-    uint32_t owner = 0;
-    for (uint32_t i = 0; i < weights->block_count; ++i) {
-        if (owner + 1 < owners->count && i * weights->block_size >= owners->first_body[owner + 1]) {
-            ++owner;
-            sum = 0;
-        }
-        sum += weights->blocks[i];
-        if (sum * owners->count * 16 > weights->total * 17) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// The division of the last step stays while it is good enough, and with it the graph of the joints
-// and what is in the caches of the processors.
-static cairn_graph_owners choose_owners(const cairn_world *world) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    const cairn_graph_owners *last = &soft_step->contact_graph.owners;
-    const uint32_t workers = cairn_task_scheduler_workers(world->scheduler);
-    if (workers < 2) {
-        return cairn_graph_single_owner(soft_step->moving_count);
-    }
-    body_weights weights;
-    weigh_bodies(soft_step, &weights);
-    const uint64_t most = weights.total / OWNER_WEIGHT_MIN + 1;
-    const uint32_t limit = workers < CAIRN_OWNERS_MAX ? workers : CAIRN_OWNERS_MAX;
-    const uint32_t count = most < limit ? (uint32_t)most : limit;
-    if (last->count == count && last->first_body[count] == weights.moving_count &&
-        divides_well(&weights, last)) {
-        return *last;
-    }
-    return divide(&weights, count);
 }
 
 void cairn_soft_step_begin(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
-    gather(world);
+    const cairn_graph_owners owners = gather(world);
     const bool joints_changed = gather_joints(world);
-    const cairn_graph_owners owners = choose_owners(world);
     cairn_constraint_graph_build(
         &soft_step->contact_graph, soft_step->body_count, &owners, soft_step->wide_kernel.lanes);
     build_joint_graph(world, joints_changed, &owners);

@@ -8,6 +8,19 @@
 #include "sim/soft_step/solver.h"
 #include "sim/state/world.h"
 
+// Which owner has which body, for the constraint graphs. Not in the state: results do not depend on
+// it. See division.c.
+typedef struct cairn_body_division {
+    uint32_t count;   // owners; 1: the arrays are not used
+    uint32_t divided; // owners for which bodies were divided; 0: none yet
+    uint32_t steps;   // since the division was last tried
+    uint32_t excess;  // sixteenths by which the work was unequal in the first step after that
+    bool measured;    // `excess` is set
+    unsigned char *owner_of;  // by body slot
+    unsigned char *candidate; // the same for a division that is tried
+    uint32_t *weights;        // by body slot, while divisions are tried
+} cairn_body_division;
+
 struct cairn_soft_step {
     cairn_kernel wide_kernel;
     cairn_kernel overflow_kernel;          // one lane wide, for constraints without a colour
@@ -24,6 +37,7 @@ struct cairn_soft_step {
     uint32_t gyroscopic_count;
     uint32_t moving_count; // solver bodies that impulses move; they come first
     uint32_t body_count;
+    cairn_body_division division;
     cairn_constraint_graph contact_graph;
     cairn_constraint_graph joint_graph;
     void *wide_contacts; // constraints in the layout of the kernel
@@ -68,9 +82,12 @@ void cairn_soft_step_solve(cairn_world *world);
 // to the state; in a session.
 void cairn_soft_step_run(cairn_world *world);
 
-// Assigns the dense array of solver bodies: first those that take impulses, in order of slot; then
-// one static body that stands for all that do not move; then kinematic ones that move.
-void cairn_solver_bodies_assign(cairn_world *world);
+// Divides the bodies that take impulses among owners if there are several workers.
+void cairn_body_division_update(cairn_world *world);
+// Assigns the dense array of solver bodies: first those that take impulses, by owner and in order
+// of slot; then one static body that stands for all that do not move; then kinematic ones that
+// move. Returns the owners of the first.
+cairn_graph_owners cairn_solver_bodies_assign(cairn_world *world);
 // Reads the bodies that take impulses from the state, and marks as invalid those that their forces
 // would take out of range.
 void cairn_solver_bodies_gather(cairn_world *world);

@@ -21,13 +21,35 @@ static void copy3(float *to, cairn_vec3 from) {
     to[2] = from.z;
 }
 
+// Moves the slots that were listed to their owners, each of which has them in order.
+static cairn_graph_owners sort_by_owner(cairn_soft_step *soft_step, const uint32_t *listed) {
+    const cairn_body_division *division = &soft_step->division;
+    const uint32_t count = soft_step->moving_count;
+    cairn_graph_owners owners = {.count = division->count};
+    uint32_t next[CAIRN_OWNERS_MAX] = {0};
+    for (uint32_t i = 0; i < count; ++i) {
+        CAIRN_ASSERT(division->owner_of[listed[i]] < division->count);
+        next[division->owner_of[listed[i]]] += 1;
+    }
+    for (uint32_t i = 0; i < owners.count; ++i) {
+        owners.first_body[i + 1] = owners.first_body[i] + next[i];
+        next[i] = owners.first_body[i];
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        soft_step->slot_of[next[division->owner_of[listed[i]]]++] = listed[i];
+    }
+    return owners;
+}
+
 // Assigns the bodies that take impulses. All others get the index of the static body;
 // assign_kinematic then replaces it for those that move without taking impulses.
-static void assign_moving(cairn_world *world) {
+static cairn_graph_owners assign_moving(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_awake_set *awake = world->awake_set;
     const uint32_t slots = world->state.settings->body_slots;
     const uint32_t still = soft_step->moving_count; // of the last step
+    const bool divided = soft_step->division.count > 1;
+    uint32_t *listed = divided ? soft_step->strayed_slots : soft_step->slot_of;
     uint32_t count = 0;
     // Those of the last step are taken back one by one, because of all bodies few may be awake.
     for (uint32_t i = 0; soft_step->still_slots == slots && i < soft_step->body_count; ++i) {
@@ -37,11 +59,13 @@ static void assign_moving(cairn_world *world) {
     }
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         if (cairn_body_takes_impulses(world, awake->bodies[i])) {
-            soft_step->slot_of[count++] = awake->bodies[i];
+            listed[count++] = awake->bodies[i];
         }
     }
     CAIRN_ASSERT(count <= world->def.body_capacity);
     soft_step->moving_count = count;
+    const cairn_graph_owners owners =
+        divided ? sort_by_owner(soft_step, listed) : cairn_graph_single_owner(count);
     for (uint32_t i = 0; (soft_step->still_slots != slots || count != still) && i < slots; ++i) {
         soft_step->solver_body_of[i] = count;
     }
@@ -49,6 +73,7 @@ static void assign_moving(cairn_world *world) {
     for (uint32_t i = 0; i < count; ++i) {
         soft_step->solver_body_of[soft_step->slot_of[i]] = i;
     }
+    return owners;
 }
 
 // Assigns the static body, and those that move without taking impulses.
@@ -85,24 +110,28 @@ static void run_kernel_pass(const void *argument, uint32_t begin, uint32_t end) 
 
 bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
+    const cairn_awake_set *awake = world->awake_set;
     CAIRN_ASSERT(soft_step->moving_count < soft_step->body_count);
     bool any = false;
     if (memchr(soft_step->outcome, CAIRN_OUTCOME_INVALID, soft_step->moving_count) == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
-        if ((soft_step->outcome[i] & CAIRN_OUTCOME_INVALID) != 0) {
-            cairn_body_disable(world, soft_step->slot_of[i]);
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        const uint32_t body = soft_step->solver_body_of[awake->bodies[i]];
+        if (body < soft_step->moving_count &&
+            (soft_step->outcome[body] & CAIRN_OUTCOME_INVALID) != 0) {
+            cairn_body_disable(world, awake->bodies[i]);
             any = true;
         }
     }
     return any;
 }
 
-void cairn_solver_bodies_assign(cairn_world *world) {
-    assign_moving(world);
+cairn_graph_owners cairn_solver_bodies_assign(cairn_world *world) {
+    const cairn_graph_owners owners = assign_moving(world);
     assign_kinematic(world);
     CAIRN_ASSERT(world->soft_step->body_count <= world->def.body_capacity + 1);
+    return owners;
 }
 
 void cairn_solver_bodies_gather(cairn_world *world) {
@@ -199,14 +228,19 @@ void cairn_solver_bodies_prepare_gyroscopic(cairn_world *world) {
     soft_step->gyroscopic_count = count;
 }
 
+// In order of slot: a body that is swept meets others where they have stopped.
 void cairn_solver_bodies_list_strayed(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
+    const cairn_awake_set *awake = world->awake_set;
     soft_step->strayed_count = 0;
-    for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
-        if (soft_step->outcome[i] == CAIRN_OUTCOME_STRAYED) {
-            soft_step->strayed_slots[soft_step->strayed_count++] = soft_step->slot_of[i];
-        } else if (soft_step->outcome[i] != 0) {
-            cairn_body_disable(world, soft_step->slot_of[i]);
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        const uint32_t slot = awake->bodies[i];
+        const uint32_t body = soft_step->solver_body_of[slot];
+        const uint32_t outcome = body < soft_step->moving_count ? soft_step->outcome[body] : 0u;
+        if (outcome == CAIRN_OUTCOME_STRAYED) {
+            soft_step->strayed_slots[soft_step->strayed_count++] = slot;
+        } else if (outcome != 0) {
+            cairn_body_disable(world, slot);
         }
     }
 }
