@@ -57,6 +57,7 @@ cairn_new_contact *cairn_contact_edit_insert(cairn_world *world, cairn_contact_e
     cairn_new_contact *inserted = &world->contact_edit_buffer->new_contacts[edit->inserted];
     CAIRN_ASSERT(edit->inserted < world->def.contact_capacity);
     inserted->index = (uint32_t)((int32_t)edit->next + open->shift);
+    inserted->found = CAIRN_FOUND_MAX;
     split_span(world, edit, edit->next, edit->next, 1);
     edit->count += 1;
     edit->inserted += 1;

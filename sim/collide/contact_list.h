@@ -14,6 +14,8 @@ typedef struct cairn_new_contact {
     cairn_contact contact;
     uint32_t index; // in the contact list after the edit
     cairn_contact_ref ref;
+    cairn_pair pair; // like `found`, of a contact that the workers fill
+    uint32_t found;  // index in `found` of the buffer; CAIRN_FOUND_MAX: it is filled
 } cairn_new_contact;
 
 // Contacts begin .. end - 1 of the old list keep their order and move by `shift` places.

@@ -20,6 +20,8 @@
 #define RANGES_PER_BLOCK (CAIRN_PAIR_BLOCK / CAIRN_PAIRS_PER_RANGE)
 _Static_assert(CAIRN_PAIR_BLOCK % CAIRN_PAIRS_PER_RANGE == 0 && RANGES_PER_BLOCK < 32,
     "the ranges of a block are bits of a word");
+// The fewest contacts that begin and are shared as one block.
+#define CONTACTS_SHARED_MIN 8
 
 // Stores what the manifold was computed from; a restore must get the same words.
 static void store_reference(
@@ -371,8 +373,41 @@ static uint32_t update_pairs(cairn_world *world, uint32_t block_count) {
 
 // ---- The contact list, edited by the main thread in order of the pairs
 
-static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
+// A contact that begins, whose manifold has its index already.
+static void fill_contact(const cairn_world *world, cairn_new_contact *inserted, cairn_pair pair,
     const cairn_found_contact *found) {
+    const cairn_shape *shapes = world->state.shapes;
+    const uint32_t manifold = inserted->ref.manifold;
+    inserted->contact = (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
+        .shape_b = cairn_shape_id_at(world, pair.shape_b),
+        .body_a = cairn_body_id_at(world, shapes[pair.shape_a].body),
+        .body_b = cairn_body_id_at(world, shapes[pair.shape_b].body),
+        .axis_hint = found->axis_hint};
+    if (manifold == CAIRN_MANIFOLD_SENSOR) {
+        inserted->contact.colour = is_sensor(world, pair.shape_b) ? 1 : 0;
+    } else {
+        cairn_contact_set_points(&found->manifold, &inserted->contact);
+        store_reference(world, found, &inserted->contact);
+        cairn_solver_manifold_fill(world, pair, &found->pose, &found->manifold,
+            &world->manifold_pool->manifolds[manifold]);
+    }
+    inserted->ref = cairn_contact_ref_of(&inserted->contact, manifold);
+}
+
+static void fill_some_contacts(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_contact_edit_buffer *buffer = world->contact_edit_buffer;
+    for (uint32_t i = begin; i < end; ++i) {
+        cairn_new_contact *inserted = &buffer->new_contacts[i];
+        if (inserted->found < CAIRN_FOUND_MAX) {
+            fill_contact(world, inserted, inserted->pair, &buffer->found[inserted->found]);
+        }
+    }
+}
+
+// The contact is filled later if its data stays in the buffer.
+static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_cached_pair *entry,
+    const cairn_pair_work *work) {
     const cairn_pair pair = entry->pair;
     CAIRN_ASSERT(entry->flags == 0 && pair.shape_a < pair.shape_b);
     cairn_new_contact *inserted = cairn_contact_edit_insert(world, edit);
@@ -381,24 +416,16 @@ static void begin_contact(cairn_world *world, cairn_contact_edit *edit, cairn_ca
         return;
     }
     entry->flags = 1;
-    const cairn_shape *shapes = world->state.shapes;
-    inserted->contact = (cairn_contact){.shape_a = cairn_shape_id_at(world, pair.shape_a),
-        .shape_b = cairn_shape_id_at(world, pair.shape_b),
-        .body_a = cairn_body_id_at(world, shapes[pair.shape_a].body),
-        .body_b = cairn_body_id_at(world, shapes[pair.shape_b].body),
-        .axis_hint = found->axis_hint};
-    const bool sensor_b = is_sensor(world, pair.shape_b);
-    if (sensor_b || is_sensor(world, pair.shape_a)) {
-        inserted->contact.colour = sensor_b ? 1 : 0;
-        inserted->ref = cairn_contact_ref_of(&inserted->contact, CAIRN_MANIFOLD_SENSOR);
-        return;
+    const bool sensor = is_sensor(world, pair.shape_a) || is_sensor(world, pair.shape_b);
+    inserted->ref.manifold =
+        sensor ? CAIRN_MANIFOLD_SENSOR : cairn_manifold_pool_take(world->manifold_pool);
+    inserted->pair = pair;
+    inserted->found = work->found;
+    if (work->found >= CAIRN_FOUND_MAX) {
+        cairn_found_contact again;
+        (void)collide_new_pair(world, pair, work->change, &again);
+        fill_contact(world, inserted, pair, &again);
     }
-    cairn_manifold_pool *pool = world->manifold_pool;
-    cairn_contact_set_points(&found->manifold, &inserted->contact);
-    store_reference(world, found, &inserted->contact);
-    inserted->ref = cairn_contact_ref_of(&inserted->contact, cairn_manifold_pool_take(pool));
-    cairn_solver_manifold_fill(
-        world, pair, &found->pose, &found->manifold, &pool->manifolds[inserted->ref.manifold]);
 }
 
 // The pair's contact gets the manifold that it lacks: after a load, or a change of lanes.
@@ -426,19 +453,6 @@ static void update_without_manifold(
     }
 }
 
-static void begin_found_contact(
-    cairn_world *world, cairn_contact_edit *edit, const cairn_pair_work *work) {
-    cairn_cached_pair *entry = &world->pair_cache->pairs[work->pair];
-    cairn_found_contact again;
-    const cairn_found_contact *found = &again;
-    if (work->found < CAIRN_FOUND_MAX) {
-        found = &world->contact_edit_buffer->found[work->found];
-    } else {
-        (void)collide_new_pair(world, entry->pair, work->change, &again);
-    }
-    begin_contact(world, edit, entry, found);
-}
-
 static void apply_result(
     cairn_world *world, cairn_contact_edit *edit, const cairn_pair_work *work) {
     cairn_cached_pair *entry = &world->pair_cache->pairs[work->pair];
@@ -456,7 +470,7 @@ static void apply_result(
         cairn_contact_edit_remove_next(world, edit);
         break;
     case CAIRN_PAIR_BEGINS:
-        begin_found_contact(world, edit, work);
+        begin_contact(world, edit, entry, work);
         break;
     case CAIRN_PAIR_OF_MESH:
         cairn_mesh_contact_update(world, edit, entry, work->change);
@@ -499,6 +513,8 @@ void cairn_contact_update(cairn_world *world) {
             world->pair_cache->block_sums[block].stale = true;
         }
     }
+    cairn_task_scheduler_parallel_for(
+        world->scheduler, fill_some_contacts, world, 0, edit.inserted, CONTACTS_SHARED_MIN);
     edit.next = contacts;
     cairn_contact_edit_finish(world, &edit);
     if (!world->manifold_pool->complete) {

@@ -194,21 +194,22 @@ static uint32_t excess_of(uint32_t cost, uint32_t total, uint32_t owners) {
     return sixteenths > 16 ? (uint32_t)sixteenths - 16 : 0;
 }
 
-// Tries all axes. Keeps the division if none is better by a sixteenth.
+// Tries all axes. Keeps the division if none is better by a sixteenth; prefers the order of slots,
+// in which other stages share the bodies, unless space is better by as much.
 static void divide(cairn_world *world, bool keeps) {
     cairn_soft_step *soft_step = world->soft_step;
     cairn_body_division *division = &soft_step->division;
     weigh_bodies(world, division->weights);
     uint32_t least = keeps ? cost_of_owners(world, division->owner_of) : UINT32_MAX;
     least -= keeps ? least / 16 : 0;
-    for (uint32_t axis = 0; axis < AXES; ++axis) {
+    for (uint32_t axis = AXES; axis-- > 0;) {
         divide_along(world, axis, division->weights, division->candidate);
         const uint32_t cost = cost_of_owners(world, division->candidate);
         if (cost < least) {
             unsigned char *const owner_of = division->candidate;
             division->candidate = division->owner_of;
             division->owner_of = owner_of;
-            least = cost;
+            least = axis == AXES - 1 ? cost - cost / 16 : cost;
         }
     }
     division->steps = 0;
