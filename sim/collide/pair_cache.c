@@ -268,9 +268,9 @@ static void list_changed_shapes(cairn_world *world, uint32_t body, uint32_t chan
     }
 }
 
-// Lists the shape again if this step takes it out of its fat AABB and something may be there.
-static void list_if_leaving(cairn_world *world, uint32_t slot) {
-    cairn_pair_cache *cache = world->pair_cache;
+// Whether this step takes the shape out of its fat AABB and something may be there.
+static bool is_leaving(const cairn_world *world, uint32_t slot) {
+    const cairn_pair_cache *cache = world->pair_cache;
     const cairn_predicted_motion *motion = &cache->predicted_motions[cache->transforms[slot].body];
     const cairn_vec3 far = vec3_abs(motion->displacement);
     const float reach = motion->turn + float_max(far.x, float_max(far.y, far.z));
@@ -278,27 +278,48 @@ static void list_if_leaving(cairn_world *world, uint32_t slot) {
         cache->clearances[slot] = cairn_clearance_find(cache, slot);
     }
     if (reach <= cache->clearances[slot] && !cache->obstacle_moved) {
-        return;
+        return false;
     }
     const cairn_aabb swept = cairn_body_swept_aabb(world, slot);
-    if (!inside_fat_aabb(cache, &swept, slot) && cairn_obstacle_must_list(world, slot, &swept)) {
-        list_again(cache, slot);
+    return !inside_fat_aabb(cache, &swept, slot) && cairn_obstacle_must_list(world, slot, &swept);
+}
+
+// Slots of shapes whose reference pose has changed.
+typedef struct fast_shapes {
+    const cairn_world *world;
+    const uint32_t *slots;
+} fast_shapes;
+
+static void mark_leaving(const void *context, uint32_t begin, uint32_t end) {
+    const fast_shapes *shapes = context;
+    const cairn_pair_cache *cache = shapes->world->pair_cache;
+    for (uint32_t i = begin; i < end; ++i) {
+        const uint32_t slot = shapes->slots[i];
+        if ((cache->reference_change[slot] & CAIRN_REFERENCE_FAST) != 0 &&
+            (cache->list_change[slot] & CAIRN_LIST_ENLARGED) == 0 &&
+            is_leaving(shapes->world, slot)) {
+            cache->list_change[slot] |= CAIRN_LIST_MAY_LEAVE;
+        }
     }
 }
 
-// The same for all fast shapes, when all reference poses have been moved.
+// Lists the fast shapes that leave their fat AABBs, when all reference poses have been moved.
 static void list_fast_shapes(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
     const bool all = cache->obstacle_moved;
-    const uint32_t *slots = all ? cache->changed_slots : cache->query_hits;
+    const fast_shapes shapes = {
+        .world = world, .slots = all ? cache->changed_slots : cache->query_hits};
     const uint32_t count = all ? cache->changed_count : cache->fast_count;
     if (cache->obstacles_stale) {
         cairn_obstacles_list(world);
     }
+    cairn_task_scheduler_split(
+        world->scheduler, mark_leaving, &shapes, 0, count, SHAPES_SHARED_MIN);
     for (uint32_t i = 0; i < count; ++i) {
-        if ((cache->reference_change[slots[i]] & CAIRN_REFERENCE_FAST) != 0 &&
-            (cache->list_change[slots[i]] & CAIRN_LIST_ENLARGED) == 0) {
-            list_if_leaving(world, slots[i]);
+        const uint32_t slot = shapes.slots[i];
+        if ((cache->list_change[slot] & CAIRN_LIST_MAY_LEAVE) != 0) {
+            cache->list_change[slot] &= CAIRN_LIST_REMOVED;
+            list_again(cache, slot);
         }
     }
 }
