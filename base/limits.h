@@ -13,11 +13,11 @@
 #define CAIRN_MESSAGE_SIZE_MAX (256 * 1024)
 
 _Static_assert(CAIRN_PAYLOAD_SIZE_MAX < CAIRN_DATAGRAM_SIZE_MAX, "a payload fits its datagram");
-_Static_assert(CAIRN_SLOTS_MAX <= CAIRN_SLOT_NONE, "a slot is one byte, and 255 means none");
+_Static_assert(CAIRN_SLOTS_MAX < CAIRN_SLOT_NONE, "every slot has a number, and one means none");
 _Static_assert(CAIRN_SLOT_OPERATOR == CAIRN_SLOTS_MAX, "an operator is not a player");
-_Static_assert(CAIRN_COMMANDS_PER_TICK_MAX >= 3 * CAIRN_SLOTS_MAX, "every slot can send commands");
-_Static_assert(CAIRN_COMMANDS_PER_TICK_MAX >= 3 * CAIRN_SLOTS_MAX + 64 + CAIRN_MESSAGE_COMMANDS_MAX,
-    "and a player a message beside an operator's edits");
+_Static_assert(CAIRN_COMMANDS_PER_TICK_MAX >= (1 + CAIRN_INPUT_COMMANDS_MAX) * CAIRN_SLOTS_MAX +
+                                                  64 + CAIRN_MESSAGE_COMMANDS_MAX,
+    "every slot can send commands, and a player a message beside an operator's edits");
 _Static_assert(CAIRN_BODIES_MAX < 1 << CAIRN_ID_INDEX_BITS, "an index fits its id");
 _Static_assert(CAIRN_SHAPES_MAX < 1 << CAIRN_ID_INDEX_BITS, "an index fits its id");
 _Static_assert(CAIRN_JOINTS_MAX < 1 << CAIRN_ID_INDEX_BITS, "an index fits its id");

@@ -8,10 +8,11 @@
 #include <cairn/sim.h>
 
 #define SPAWNED_MAX 64
+#define PLAYERS 64 // a player in a later slot has no box: the state stays small
 
 typedef struct sandbox {
-    cairn_body_id player[CAIRN_SLOTS_MAX]; // zero: the slot has no player
-    uint32_t held[CAIRN_SLOTS_MAX]; // buttons of the slot's last input; actions start on a press
+    cairn_body_id player[PLAYERS]; // zero: the slot has no player
+    uint32_t held[PLAYERS];        // buttons of the slot's last input; actions start on a press
     cairn_body_id spawned[SPAWNED_MAX]; // ring buffer; zero: not used yet
     uint32_t next;                      // ring index of the next spawn
 } sandbox;
@@ -133,7 +134,7 @@ static void apply_input(cairn_world *world, sandbox *state, const cairn_command 
 }
 
 static void rescue_lost(cairn_world *world, const sandbox *state) {
-    for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; ++slot) {
+    for (uint32_t slot = 0; slot < PLAYERS; ++slot) {
         cairn_body_state body;
         if (cairn_body_read(world, state->player[slot], &body) == CAIRN_OK &&
             body.position.y < LOST_BELOW) {
@@ -148,7 +149,7 @@ static void rescue_lost(cairn_world *world, const sandbox *state) {
 static void step_sandbox(
     cairn_world *world, void *memory, const cairn_command *commands, uint32_t command_count) {
     sandbox *state = memory;
-    for (uint32_t i = 0; i < command_count; ++i) {
+    for (uint32_t i = 0; i < command_count && commands[i].slot < PLAYERS; ++i) { // sorted by slot
         const cairn_command *command = &commands[i];
         switch (command->kind) {
         case CAIRN_COMMAND_JOIN:

@@ -158,6 +158,9 @@
     X(NUMBER, OFFSET, offset)                                                                      \
     X(NUMBER, SIZE, size)                                                                          \
     X(NUMBER, PLAYERS, players)                                                                    \
+    X(NUMBER, PLAYERS_1, players_1)                                                                \
+    X(NUMBER, PLAYERS_2, players_2)                                                                \
+    X(NUMBER, PLAYERS_3, players_3)                                                                \
     X(LIMITED_BYTES, BYTES, bytes, byte_count, CAIRN_CONTROL_PIECE_SIZE_MAX)
 
 #define CONTROL_MEMBERS_save_delete_request(X)                                                     \
@@ -361,6 +364,9 @@
 #define CONTROL_MEMBERS_save_read_answer(X)                                                        \
     X(NUMBER, SIZE, size)                                                                          \
     X(NUMBER, PLAYERS, players)                                                                    \
+    X(NUMBER, PLAYERS_1, players_1)                                                                \
+    X(NUMBER, PLAYERS_2, players_2)                                                                \
+    X(NUMBER, PLAYERS_3, players_3)                                                                \
     X(LIMITED_BYTES, BYTES, bytes, byte_count, CAIRN_CONTROL_READ_SIZE_MAX)
 
 #define CONTROL_MEMBERS_save_write_answer(X) X(NUMBER, RECEIVED_SIZE, received_size)

@@ -19,7 +19,7 @@ _Static_assert((int)CAIRN_ROOM_REASON_SIZE >= (int)CAIRN_SCENE_ERROR_SIZE, "an e
 cairn_server_room_config cairn_server_room_config_default(void) {
     return (cairn_server_room_config){
         .name = CAIRN_ROOM_NAME_DEFAULT,
-        .players_max = CAIRN_SLOTS_MAX,
+        .players_max = CAIRN_PLAYERS_DEFAULT,
         .input_window_ticks = 64,
         .catch_up_ticks_max = 4,
         .recorded = true,

@@ -29,6 +29,15 @@ static bool equal_inputs(input_commands a, input_commands b) {
            (a.count == 0 || memcmp(a.first, b.first, a.count * sizeof *a.first) == 0);
 }
 
+// Adds the players' slots that have commands.
+static void add_slots(cairn_slot_set *slots, const cairn_command *commands, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (commands[i].slot < CAIRN_SLOTS_MAX) {
+            cairn_slot_set_put(slots, commands[i].slot, true);
+        }
+    }
+}
+
 cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_prediction *prediction,
     uint64_t tick, uint32_t own, const cairn_command *predicted, uint32_t predicted_count,
     const cairn_command *confirmed, uint32_t confirmed_count) {
@@ -43,7 +52,10 @@ cairn_rollback_attribution cairn_rollback_attribution_find(const cairn_input_pre
             return (cairn_rollback_attribution){CAIRN_ROLLBACK_JOIN_LEAVE, confirmed[i].slot};
         }
     }
-    for (uint32_t i = 0; i <= CAIRN_SLOTS_MAX; i++) {
+    cairn_slot_set slots = {{0}};
+    add_slots(&slots, predicted, predicted_count);
+    add_slots(&slots, confirmed, confirmed_count);
+    for (uint32_t i = 0; i <= CAIRN_SLOTS_MAX; i = cairn_slot_set_next(&slots, i) + 1) {
         const uint32_t slot = i == 0 ? own : i - 1;
         const input_commands input = find_input(confirmed, confirmed_count, slot);
         if (slot >= CAIRN_SLOTS_MAX ||

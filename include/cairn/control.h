@@ -140,9 +140,12 @@ typedef struct cairn_control_save_read_request {
 // Uploads one piece of a save. Send the pieces in order of their offsets.
 typedef struct cairn_control_save_write_request {
     const char *name;
-    uint32_t offset;      // bytes that the server has; 0 begins a new save
-    uint32_t size;        // of the complete save, bytes
-    uint64_t players;     // bit set of the slots that have a player in the saved world
+    uint32_t offset;    // bytes that the server has; 0 begins a new save
+    uint32_t size;      // of the complete save, bytes
+    uint64_t players;   // bit set of the slots below 64 that have a player in the saved world
+    uint64_t players_1; // the same of slots 64 to 127
+    uint64_t players_2;
+    uint64_t players_3;
     const uint8_t *bytes; // at most CAIRN_CONTROL_PIECE_SIZE_MAX
     uint32_t byte_count;
 } cairn_control_save_write_request;
@@ -575,8 +578,11 @@ typedef struct cairn_control_saves_answer {
 } cairn_control_saves_answer;
 
 typedef struct cairn_control_save_read_answer {
-    uint32_t size;        // of the complete save, bytes
-    uint64_t players;     // bit set of the slots that have a player in the saved world
+    uint32_t size;      // of the complete save, bytes
+    uint64_t players;   // bit set of the slots below 64 that have a player in the saved world
+    uint64_t players_1; // the same of slots 64 to 127
+    uint64_t players_2;
+    uint64_t players_3;
     const uint8_t *bytes; // from the offset on, at most CAIRN_CONTROL_READ_SIZE_MAX
     uint32_t byte_count;
 } cairn_control_save_read_answer;

@@ -42,6 +42,7 @@ struct cairn_world;
 #define CAIRN_ROOMS_MAX 1024
 
 // The largest input_window_ticks and catch_up_ticks_max of a room.
+#define CAIRN_PLAYERS_DEFAULT 64
 #define CAIRN_INPUT_WINDOW_TICKS_MAX 240
 #define CAIRN_CATCH_UP_TICKS_MAX 64
 // The longest that a room may wait for late inputs.
@@ -83,7 +84,7 @@ typedef struct cairn_server_room_config {
     // 1 / position_steps_per_m metres, rotations with this many bits for a component.
     uint32_t position_steps_per_m; // 0: 512, else 1 .. CAIRN_POSITION_STEPS_PER_M_MAX
     uint32_t rotation_bits;        // 0: 9, else CAIRN_ROTATION_BITS_MIN .. MAX (7 .. 15)
-    uint32_t players_max;          // 1 .. CAIRN_SLOTS_MAX (the default)
+    uint32_t players_max;          // 1 .. CAIRN_SLOTS_MAX; default CAIRN_PLAYERS_DEFAULT
     uint32_t input_window_ticks;   // an input may be this far ahead of its tick; default 64
     uint32_t catch_up_ticks_max;   // ticks run at once when late, others are skipped; default 4
     // The longest time that a tick waits for late inputs after it is due, in ms: 0 (the default)

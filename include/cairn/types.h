@@ -119,17 +119,17 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_TICK_RATE_HZ_MAX 240
 #define CAIRN_TICK_RATE_HZ_DEFAULT 60
 
-// Players of one room; a slot number fits one byte on the wire.
-#define CAIRN_SLOTS_MAX 64
+// Players of one room.
+#define CAIRN_SLOTS_MAX 256
 // The slot of an operator's commands: one beyond the players.
-#define CAIRN_SLOT_OPERATOR 64
+#define CAIRN_SLOT_OPERATOR 256
 // The slot of a client that plays in none: a spectator.
-#define CAIRN_SLOT_NONE 255u
+#define CAIRN_SLOT_NONE 65535u
 // Clients of one server process: players and spectators of all rooms.
 #define CAIRN_CLIENTS_MAX 1024
-// Commands of one tick: each slot may press, join and leave, players may send messages to the
+// Commands of one tick: each slot may join and send an input, players may send messages to the
 // rules, and an operator may write as well.
-#define CAIRN_COMMANDS_PER_TICK_MAX 512
+#define CAIRN_COMMANDS_PER_TICK_MAX 1280
 // Commands of one player's input.
 #define CAIRN_INPUT_COMMANDS_MAX 3
 // The largest message of a game, in either direction, bytes.

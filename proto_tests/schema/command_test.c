@@ -17,7 +17,7 @@ static cairn_decode_refusal check(const cairn_command *commands, uint32_t count)
     return cairn_chunk_check(&chunk);
 }
 
-#define OPERATOR 64
+#define OPERATOR 256
 #define NO(refusal) CAIRN_DECODE_##refusal
 
 TEST("each kind of command has its slots and ranges") {
@@ -25,11 +25,11 @@ TEST("each kind of command has its slots and ranges") {
         cairn_command command;
         cairn_decode_refusal expected;
     } rows[] = {{{.kind = 0, .slot = 0}, NO(OUT_OF_RANGE)}, {{.kind = 1, .slot = 0}, NO(OK)},
-        {{.kind = 3, .slot = 63, .move = {1, -1, 1}}, NO(OK)},
+        {{.kind = 3, .slot = 255, .move = {1, -1, 1}}, NO(OK)},
         {{.kind = 3, .slot = 63, .move = {1.01f, 0, 0}}, NO(OUT_OF_RANGE)},
         {{.kind = 1, .slot = OPERATOR}, NO(OUT_OF_RANGE)},
         {{.kind = 3, .slot = OPERATOR}, NO(OUT_OF_RANGE)},
-        {{.kind = 6, .slot = 63}, NO(OUT_OF_RANGE)}, {{.kind = 6, .slot = 65}, NO(OUT_OF_RANGE)},
+        {{.kind = 6, .slot = 63}, NO(OUT_OF_RANGE)}, {{.kind = 6, .slot = 257}, NO(OUT_OF_RANGE)},
         {{.kind = 10, .slot = OPERATOR}, NO(OUT_OF_RANGE)},
         {{.kind = 4, .slot = OPERATOR, .move = {1e5f, 0, 0}, .aim = {1e-3f, 1e4f, 1}}, NO(OK)},
         {{.kind = 4, .slot = OPERATOR, .move = {1.1e5f, 0, 0}, .aim = {1, 1, 1}}, NO(OUT_OF_RANGE)},

@@ -81,7 +81,7 @@ static const broken messages[] = {
     {MESSAGE(RESYNC_RESPONSE), SET, 1, 0, CAIRN_RESYNC_VERDICT_COUNT, NO(OUT_OF_RANGE)},
     {MESSAGE(EVENT), SET, 0, 0, 0, NO(OUT_OF_RANGE)},
     {MESSAGE(EVENT), SET, 0, 0, CAIRN_EVENT_LAST + 1, NO(OUT_OF_RANGE)},
-    {MESSAGE(EVENT), SET, 1, 0, 64, NO(OUT_OF_RANGE)},
+    {MESSAGE(EVENT), SET, 1, 0, 256, NO(OUT_OF_RANGE)},
     {MESSAGE(MESH), STRETCH, 9, 4, CAIRN_MESH_WORDS_PER_MESSAGE_MAX + 1, NO(COUNT_LIMIT)},
     {MESSAGE(MESH), STRETCH, 9, 4, 13, NO(OUT_OF_RANGE)}, // beyond the end of the mesh
     {MESSAGE(MESH), STRETCH, 9, 4, 0, NO(OUT_OF_RANGE)},
@@ -133,8 +133,8 @@ static const broken messages[] = {
     {MESSAGE(WELCOME), SET_ELEMENT, 15, 24, 0x40000000, NO(OUT_OF_RANGE)}, // lower above upper
     {MESSAGE(WELCOME), SET_ELEMENT, 15, 24, NAN_BITS, NO(NON_FINITE)},
     {MESSAGE(WELCOME), STRETCH, 15, 16, 17, NO(COUNT_LIMIT)},
-    {MESSAGE(WELCOME), SET, 1, 0, 64, NO(OUT_OF_RANGE)},
     {MESSAGE(WELCOME), SET, 1, 0, 256, NO(OUT_OF_RANGE)},
+    {MESSAGE(WELCOME), SET, 1, 0, 65536, NO(OUT_OF_RANGE)},
     {MESSAGE(WELCOME), SET, 2, 0, 9, NO(OUT_OF_RANGE)},
     {MESSAGE(WELCOME), SET, 2, 0, 241, NO(OUT_OF_RANGE)},
     {MESSAGE(WELCOME), SET, 3, 0, 0, NO(OUT_OF_RANGE)},
@@ -172,7 +172,7 @@ static const broken messages[] = {
     {MESSAGE(TICKS), SET_ELEMENT, 2, 28, NAN_BITS, NO(NON_FINITE)},
     {MESSAGE(TICKS), SET_ELEMENT, 2, 0, 0, NO(OUT_OF_RANGE)},
     {MESSAGE(TICKS), SET_ELEMENT, 2, 40, 4, NO(OUT_OF_RANGE)},
-    {MESSAGE(TICKS), SET_ELEMENT, 2, 4, 64, NO(OUT_OF_RANGE)},
+    {MESSAGE(TICKS), SET_ELEMENT, 2, 4, 256, NO(OUT_OF_RANGE)},
     {MESSAGE(TICKS), SET_ELEMENT, 2, 16, TWO_BITS, NO(OUT_OF_RANGE)},
     {MESSAGE(TICKS), SET_ELEMENT, 2, 28, TWO_BITS, NO(OUT_OF_RANGE)},
     {MESSAGE(TICKS), SET_ELEMENT, 2, 4, 1, NO(ORDER)}, // slot 1 before slot 0
@@ -230,7 +230,7 @@ static const broken chunks[] = {{CHUNK(START), STRETCH, 6, 1, 0, NO(OUT_OF_RANGE
     {CHUNK(TICKS), STRETCH, 0, 32, 4097, NO(COUNT_LIMIT)},
     {CHUNK(TICKS), MISALIGN, 0, 0, 0, NO(NOT_FLATBUFFERS)},
     {CHUNK(TICKS), SET_ELEMENT, 1, 16, NAN_BITS, NO(NON_FINITE)},
-    {CHUNK(TICKS), SET_ELEMENT, 1, 4, 64, NO(OUT_OF_RANGE)},
+    {CHUNK(TICKS), SET_ELEMENT, 1, 4, 256, NO(OUT_OF_RANGE)},
     {CHUNK(TICKS), SET_ELEMENT, 0, 32, 1002, NO(ORDER)},
     {CHUNK(KEYFRAME), STRETCH, 1, 1, 0, NO(OUT_OF_RANGE)},
     {CHUNK(REPLACE), STRETCH, 1, 1, 0, NO(OUT_OF_RANGE)},
@@ -455,7 +455,7 @@ static void expect_not_encoded(const cairn_message *message) {
 
 TEST("a message that would be refused is not encoded") {
     cairn_message message = sample_message(CAIRN_MESSAGE_WELCOME);
-    message.welcome.slot = 64;
+    message.welcome.slot = 256;
     const uint8_t *bytes;
     size_t size;
     expect_not_encoded(&message);

@@ -133,6 +133,9 @@ cairn_control_refusal cairn_control_on_save_read(cairn_control_context *c) {
     c->answer.save_read = (cairn_control_save_read_answer){
         .size = (uint32_t)save->size,
         .players = save->players.words[0],
+        .players_1 = save->players.words[1],
+        .players_2 = save->players.words[2],
+        .players_3 = save->players.words[3],
         .bytes = save->bytes + request->offset,
         .byte_count =
             (uint32_t)(left < CAIRN_CONTROL_READ_SIZE_MAX ? left : CAIRN_CONTROL_READ_SIZE_MAX),
@@ -156,7 +159,8 @@ cairn_control_refusal cairn_control_on_save_write(cairn_control_context *c) {
     }
     memcpy(save->bytes + save->received_size, request->bytes, request->byte_count);
     save->received_size += request->byte_count;
-    save->players = (cairn_slot_set){{request->players}};
+    save->players = (cairn_slot_set){
+        {request->players, request->players_1, request->players_2, request->players_3}};
     c->answer.save_write.received_size = (uint32_t)save->received_size;
     return CAIRN_CONTROL_DONE;
 }

@@ -47,7 +47,7 @@ static bool read_number(piece from, uint32_t least, uint32_t most, uint32_t *out
 
 _Static_assert(CAIRN_TICK_RATE_HZ_MIN == 10 && CAIRN_TICK_RATE_HZ_MAX == 240 &&
                    CAIRN_POSITION_STEPS_PER_M_MAX == 10000 && CAIRN_ROTATION_BITS_MIN == 7 &&
-                   CAIRN_ROTATION_BITS_MAX == 15 && CAIRN_SLOTS_MAX == 64 &&
+                   CAIRN_ROTATION_BITS_MAX == 15 && CAIRN_SLOTS_MAX == 256 &&
                    CAIRN_ROOM_WAIT_MS_MAX == 5000,
     "the messages below contain these numbers");
 
@@ -66,7 +66,7 @@ static const char *set_room_option(piece name, piece value, cairn_config_room *o
             "position-steps must be in [1, 10000]"},
         {"rotation-bits", CAIRN_ROTATION_BITS_MIN, CAIRN_ROTATION_BITS_MAX,
             &out->settings.rotation_bits, "rotation-bits must be in [7, 15]"},
-        {"players", 1, CAIRN_SLOTS_MAX, &out->settings.players_max, "players must be in [1, 64]"},
+        {"players", 1, CAIRN_SLOTS_MAX, &out->settings.players_max, "players must be in [1, 256]"},
         {"wait", 0, CAIRN_ROOM_WAIT_MS_MAX, &out->settings.wait_ms, "wait must be in [0, 5000]"},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
@@ -243,7 +243,7 @@ static const cairn_flag flags[] = {
     {"--clients-max", "CAIRN_CLIENTS_MAX", "N", "connections at once (64)", CAIRN_FLAG_U32,
         .out = &values.clients_max, .least = 1, .most = CAIRN_CLIENTS_MAX},
     {"--players-max", "CAIRN_PLAYERS_MAX", "N",
-        "players in a room; further clients become spectators (as many as connect)", CAIRN_FLAG_U32,
+        "players in a room; others are refused, or watch as spectators (64)", CAIRN_FLAG_U32,
         .out = &values.all_rooms.players_max, .least = 1, .most = CAIRN_SLOTS_MAX},
     {"--input-window", "CAIRN_INPUT_WINDOW", "TICKS",
         "how far ahead of its tick an input may arrive (64)", CAIRN_FLAG_U32,

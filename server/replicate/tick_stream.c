@@ -14,8 +14,7 @@
 
 // A message holds about this much at most; one tick always fits.
 #define TICKS_MAX 64
-#define COMMANDS_MAX 512
-_Static_assert(COMMANDS_MAX >= CAIRN_INBOX_COMMANDS_MAX, "one tick always fits");
+#define COMMANDS_MAX CAIRN_INBOX_COMMANDS_MAX
 
 static size_t size_of_ticks(uint32_t tick_count, uint32_t command_count) {
     return tick_count * (sizeof(cairn_wire_tick) + sizeof(uint64_t)) +

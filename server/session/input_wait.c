@@ -181,7 +181,7 @@ uint64_t cairn_input_wait_due_ns(const cairn_room *room) {
 }
 
 void cairn_input_wait_observe_tick(cairn_room *room, uint64_t tick) {
-    for (uint32_t i = 0; room->settings.wait_ms > 0 && i < CAIRN_SLOTS_MAX; ++i) {
+    for (uint32_t i = 0; room->settings.wait_ms > 0 && i < room->settings.players_max; ++i) {
         cairn_input_wait_slot *slot = &room->input_wait->slots[i];
         if (slot->timely_required == 0) {
             continue;

@@ -62,7 +62,7 @@ TEST("an interpolating client sees the world") {
     assert_int_equal(own, 1); // the sandbox rules give each player a body
     assert_true(s.snapshots.deltas > 30 && s.snapshots.keyframes >= 1);
     assert_int_equal(s.snapshots.unusable, 0);
-    assert_int_not_equal(s.connection.slot, 255);
+    assert_int_not_equal(s.connection.slot, CAIRN_SLOT_NONE);
     EXPECT_NEAR((double)s.connection.rtt_ns * 1e-6, 42, 12);
     EXPECT_NEAR((double)s.snapshots.interpolation_delay_ns * 1e-6, 52, 12);
 }

@@ -123,7 +123,7 @@ TEST("a rollback is attributed to the player who caused it") {
         {{input(1, 6, 3), input(2, 6, 9)}, 2, CAIRN_ROLLBACK_WRONG_PREDICTION, 1},
         {{input(1, 6, 0), leave}, 2, CAIRN_ROLLBACK_JOIN_LEAVE, 2},
         {{input(1, 5, 0), joins(4), input(2, 6, 0)}, 3, CAIRN_ROLLBACK_JOIN_LEAVE, 4},
-        {{edit, input(1, 5, 0), leave}, 3, CAIRN_ROLLBACK_OPERATOR, 255}};
+        {{edit, input(1, 5, 0), leave}, 3, CAIRN_ROLLBACK_OPERATOR, CAIRN_SLOT_NONE}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const cairn_rollback_attribution attribution = cairn_rollback_attribution_find(
             &prediction, 11, 1, predicted, 2, rows[i].confirmed, rows[i].count);

@@ -28,7 +28,7 @@ def test_a_lockstep_bot_and_a_spectator_play_side_by_side(kit):
     lockstep = kit.start("cairn-bot", "--token", kit.token(server), "--mode", "lockstep", "--inputs", "random",
                          "--seconds", 1)
     spectator = kit.bot(server, "--client-id", 9, "--spectator", "--seconds", 1).json
-    assert spectator["slot"] == 255 and spectator["played"] is True
+    assert spectator["slot"] == 65535 and spectator["played"] is True
     out, _ = lockstep.communicate(timeout=30)
     assert lockstep.returncode == 0, out
     assert '"roots_differed":0' in out and '"roots_compared":0' not in out

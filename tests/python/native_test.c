@@ -87,7 +87,7 @@ TEST("a batch of worlds on threads is what each world is alone") {
 
 TEST("commands that no world accepts are refused before a step") {
     cairn_world *world = make("stack10");
-    cairn_command command = {.kind = CAIRN_COMMAND_INPUT, .slot = 64};
+    cairn_command command = {.kind = CAIRN_COMMAND_INPUT, .slot = CAIRN_SLOT_OPERATOR};
     assert_int_equal(cairn_native_step(world, 1, &command, 1), CAIRN_INVALID_ARGUMENT);
     assert_int_equal(cairn_native_observe(world, NULL, 0, 0, NULL), CAIRN_INVALID_ARGUMENT);
     assert_int_equal(cairn_world_tick(world), 0);

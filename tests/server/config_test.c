@@ -98,7 +98,7 @@ TEST("each number accepts the ends of its range and nothing beyond") {
     } rows[] = {{"--tick-rate", FIELD(all_rooms.tick_rate_hz), "10", "240", "9", "241"},
         {"--snapshot-rate", FIELD(all_rooms.snapshot_rate_hz), "1", "240", "0", "241"},
         {"--clients-max", FIELD(clients_max), "1", "1024", "0", "1025"},
-        {"--players-max", FIELD(all_rooms.players_max), "1", "64", "0", "65"},
+        {"--players-max", FIELD(all_rooms.players_max), "1", "256", "0", "257"},
         {"--input-window", FIELD(all_rooms.input_window_ticks), "1", "240", "0", "241"},
         {"--catch-up", FIELD(all_rooms.catch_up_ticks_max), "1", "64", "0", "65"},
         {"--rooms-max", FIELD(rooms_max), "1", "1024", "0", "1025"},
@@ -300,7 +300,7 @@ TEST("--room takes a name, a scene and options") {
         {"a=demo,position-steps=10001", "position-steps must be in [1, 10000]"},
         {"a=demo,rotation-bits=6", "rotation-bits must be in [7, 15]"},
         {"a=demo,snapshots=0", "snapshots must be in [1, 240]"},
-        {"a=demo,players=65", "players must be in [1, 64]"},
+        {"a=demo,players=257", "players must be in [1, 256]"},
         {"a=demo,wait=5001", "wait must be in [0, 5000]"},
         {"a=demo,record=", "record must name a file, in at most 255 bytes"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {

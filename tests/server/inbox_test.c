@@ -280,3 +280,24 @@ TEST("an operator's edits keep the order of their requests") {
         }
     }
 }
+
+TEST("a room of 256 players gathers every input, and has no slot for the next player") {
+    SCOPED(cairn_inbox) *inbox = inbox_of(CAIRN_SLOTS_MAX);
+    for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; ++slot) {
+        assert_int_equal(cairn_inbox_join(inbox), slot);
+        assert_int_equal(take(inbox, slot, FIRST_TICK, slot), CAIRN_INBOX_TAKEN);
+    }
+    assert_int_equal(cairn_inbox_join(inbox), CAIRN_SLOTS_MAX);
+    cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
+    assert_int_equal(cairn_inbox_gather(inbox, commands), 2 * CAIRN_SLOTS_MAX);
+    const cairn_slot_set joined = cairn_inbox_joined(inbox);
+    for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; ++slot) {
+        assert_int_equal(commands[2 * slot].kind, CAIRN_COMMAND_JOIN);
+        assert_int_equal(commands[2 * slot + 1].slot, slot);
+        assert_int_equal(commands[2 * slot + 1].buttons, slot);
+        assert_true(cairn_slot_set_has(&joined, slot));
+    }
+    cairn_inbox_leave(inbox, 200);
+    assert_int_equal(cairn_inbox_gather(inbox, commands), CAIRN_SLOTS_MAX);
+    assert_int_equal(cairn_inbox_join(inbox), 200);
+}
