@@ -76,7 +76,10 @@ static void run(const bench_clients *clients) {
             return;
         }
     }
-    for (uint64_t frame = 0; players != NULL; ++frame) {
+    if (players == NULL) {
+        return;
+    }
+    for (uint64_t frame = 0;; ++frame) {
         for (uint32_t i = 0; i < count; ++i) {
             play(&players[i], clients, frame % 64 < 32);
         }

@@ -35,6 +35,7 @@ typedef struct cell_entry {
 struct cairn_companion_finder {
     const cairn_body_motion *motions;
     uint32_t capacity;
+    uint32_t head_count;
     uint32_t leaders[LEADERS_MAX];
     uint32_t leader_count;
     float radius_squared; // steps
@@ -56,6 +57,7 @@ cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity) {
         heads *= 2;
     }
     finder->capacity = capacity;
+    finder->head_count = heads;
     finder->heads = malloc(heads * sizeof *finder->heads);
     finder->entries = malloc(capacity * sizeof *finder->entries);
     if (finder->heads == NULL || finder->entries == NULL) {
@@ -63,6 +65,11 @@ cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity) {
         return NULL;
     }
     return finder;
+}
+
+size_t cairn_companion_finder_bytes(const cairn_companion_finder *finder) {
+    return sizeof *finder + finder->head_count * sizeof *finder->heads +
+           finder->capacity * sizeof *finder->entries;
 }
 
 void cairn_companion_finder_destroy(cairn_companion_finder *finder) {

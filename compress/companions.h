@@ -25,6 +25,7 @@ typedef struct cairn_companion_finder cairn_companion_finder;
 
 // NULL: no memory.
 cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity);
+size_t cairn_companion_finder_bytes(const cairn_companion_finder *finder);
 void cairn_companion_finder_destroy(cairn_companion_finder *finder); // NULL is allowed
 // Forgets all bodies. `motions` is the array that ranks refer to; steps are of `step_m`.
 void cairn_companion_finder_start(

@@ -153,6 +153,13 @@ cairn_status cairn_frame_codec_create(uint32_t capacity, cairn_frame_codec **out
     return CAIRN_OK;
 }
 
+size_t cairn_frame_codec_bytes(const cairn_frame_codec *codec) {
+    return codec == NULL ? 0
+                         : sizeof *codec + cairn_snapshot_codec_bytes(codec->poses) +
+                               codec->capacity * (4 * sizeof *codec->kept + sizeof *codec->bodies +
+                                                     4 * sizeof *codec->aligned[0]);
+}
+
 void cairn_frame_codec_destroy(cairn_frame_codec *codec) {
     if (codec != NULL) {
         cairn_snapshot_codec_destroy(codec->poses);
@@ -277,8 +284,8 @@ static void code_added_ids(pass *p) {
     cairn_frame_codec *codec = p->codec;
     frame_models *m = &codec->models;
     const uint32_t count = code_number(&p->coder, &m->added_count, p->added_count);
-    if (p->known == NULL &&
-        (count > p->out->capacity - p->kept_count || count > codec->capacity - p->kept_count)) {
+    const uint64_t whole = (uint64_t)p->kept_count + count;
+    if (p->known == NULL && (whole > p->out->capacity || whole > codec->capacity)) {
         refuse(p, CAIRN_CAPACITY);
         return;
     }
@@ -370,12 +377,9 @@ static void code_exact(pass *p, cairn_quat *rotation, uint32_t place) {
     }
     pose.rotation = *rotation;
     const cairn_vec3 vector = cairn_quat_vector(pose.rotation);
-    const cairn_vec3 reach = cairn_vec3_abs(pose.position);
     const float length = cairn_vec3_length_squared(vector) + pose.rotation.w * pose.rotation.w;
-    const float farthest = cairn_float_max(reach.x, cairn_float_max(reach.y, reach.z));
     // Written so that a NaN is refused.
-    if (!cairn_vec3_finite(pose.position) || !(farthest <= CAIRN_DISTANCE_MAX) ||
-        !(length > 0.81f && length < 1.21f)) {
+    if (!cairn_vec3_finite(pose.position) || !(length > 0.81f && length < 1.21f)) {
         refuse(p, CAIRN_MALFORMED);
     } else if (p->out != NULL) {
         p->out->exact[place] = pose;

@@ -24,7 +24,8 @@ typedef struct cairn_frame_bases {
 // For frames of at most `capacity` bodies. CAIRN_INVALID_ARGUMENT: 0, or more than
 // CAIRN_BODIES_MAX; CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_frame_codec_create(uint32_t capacity, cairn_frame_codec **out);
-void cairn_frame_codec_destroy(cairn_frame_codec *codec); // NULL is allowed
+void cairn_frame_codec_destroy(cairn_frame_codec *codec);       // NULL is allowed
+size_t cairn_frame_codec_bytes(const cairn_frame_codec *codec); // of memory; NULL: 0
 
 // The frame has the tick rate and the quantisation of its baseline. Returns the size, at least 1;
 // 0: `bytes` is too small.

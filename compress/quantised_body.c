@@ -17,12 +17,18 @@ static int32_t nearest(float x) {
     return (int32_t)(x < 0.0f ? x - 0.5f : x + 0.5f);
 }
 
+// What flew away is at the end of the range.
+static int32_t steps_of(float position, float step) {
+    return nearest(cairn_float_clamp(
+        position / step, -(float)CAIRN_QUANTISED_MAX, (float)CAIRN_QUANTISED_MAX));
+}
+
 cairn_quantised_body cairn_quantise(const cairn_quantisation *quantisation, cairn_pose pose) {
     const float q[4] = {pose.rotation.x, pose.rotation.y, pose.rotation.z, pose.rotation.w};
     cairn_quantised_body body = {
-        .position = {nearest(pose.position.x / quantisation->position_step_m),
-            nearest(pose.position.y / quantisation->position_step_m),
-            nearest(pose.position.z / quantisation->position_step_m)}};
+        .position = {steps_of(pose.position.x, quantisation->position_step_m),
+            steps_of(pose.position.y, quantisation->position_step_m),
+            steps_of(pose.position.z, quantisation->position_step_m)}};
     for (uint16_t i = 1; i < 4; ++i) {
         if (cairn_float_abs(q[i]) > cairn_float_abs(q[body.largest])) {
             body.largest = i;

@@ -27,7 +27,9 @@ typedef struct cairn_quantised_body {
     uint16_t largest;     // which component of x, y, z, w is left out: 0 .. 3
 } cairn_quantised_body;
 
-// The pose must be finite and in range (CAIRN_DISTANCE_MAX), the rotation of unit length.
+// The furthest that can be coded, in steps: CAIRN_DISTANCE_MAX in the finest ones.
+#define CAIRN_QUANTISED_MAX 1000000000
+// The pose must be finite, the rotation of unit length.
 cairn_quantised_body cairn_quantise(const cairn_quantisation *quantisation, cairn_pose pose);
 cairn_pose cairn_dequantise(
     const cairn_quantisation *quantisation, const cairn_quantised_body *body);

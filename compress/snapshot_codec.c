@@ -9,8 +9,6 @@
 #include "base/assert.h"
 #include "compress/body_predictor.h"
 
-// Positions that can be coded: CAIRN_DISTANCE_MAX in the finest steps.
-#define POSITION_MAX 1000000000
 // Leaders that decide in which order bodies come; more than these do not.
 enum { LEADERS_MAX = 8 };
 // The order is sorted by two digits of a key; a few bodies are inserted one by one.
@@ -96,6 +94,11 @@ cairn_status cairn_snapshot_codec_create(
     }
     *out = codec;
     return CAIRN_OK;
+}
+
+size_t cairn_snapshot_codec_bytes(const cairn_snapshot_codec *codec) {
+    return sizeof *codec + cairn_companion_finder_bytes(codec->finder) +
+           codec->capacity * (sizeof *codec->motions + 2 * sizeof *codec->order);
 }
 
 void cairn_snapshot_codec_destroy(cairn_snapshot_codec *codec) {
@@ -318,7 +321,8 @@ CAIRN_FOR_EACH_MODE uint32_t code_magnitude(cairn_coder_mode mode, cairn_range_c
 CAIRN_FOR_EACH_MODE int64_t code_residual(cairn_coder_mode mode, cairn_range_coder *coder,
     cairn_likely_decisions *likely, cairn_component component, float error, float predicted,
     int64_t value) {
-    predicted = cairn_float_clamp(predicted, -(float)POSITION_MAX, (float)POSITION_MAX);
+    predicted =
+        cairn_float_clamp(predicted, -(float)CAIRN_QUANTISED_MAX, (float)CAIRN_QUANTISED_MAX);
     int32_t nearest = (int32_t)(predicted + 0.5f);
     nearest -= (float)nearest > predicted + 0.5f; // towards minus infinity
     const float fraction = predicted - (float)nearest + 0.5f;
@@ -467,7 +471,8 @@ CAIRN_FOR_EACH_MODE void code_position(
         const int64_t from = motion->place[axis];
         const int64_t moved = code_component(
             mode, p, prediction, component, k, steps, motion->now.position[axis] - from);
-        p->valid = p->valid && from + moved >= -POSITION_MAX && from + moved <= POSITION_MAX;
+        p->valid =
+            p->valid && from + moved >= -CAIRN_QUANTISED_MAX && from + moved <= CAIRN_QUANTISED_MAX;
         motion->now.position[axis] = p->valid ? (int32_t)(from + moved) : 0;
         if (mode == CAIRN_CODER_COUNT) {
             observe_move(p, prediction, axis, (float)moved);

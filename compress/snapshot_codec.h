@@ -54,6 +54,7 @@ typedef struct cairn_snapshot_codec cairn_snapshot_codec;
 cairn_status cairn_snapshot_codec_create(
     const cairn_codec_settings *settings, uint32_t capacity, cairn_snapshot_codec **out);
 void cairn_snapshot_codec_destroy(cairn_snapshot_codec *codec); // NULL is allowed
+size_t cairn_snapshot_codec_bytes(const cairn_snapshot_codec *codec);
 
 // From now on with these settings. CAIRN_INVALID_ARGUMENT: one is out of range, nothing changed.
 cairn_status cairn_snapshot_codec_set(

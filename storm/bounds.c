@@ -240,12 +240,14 @@ static void check_client_memory(cairn_storm *s, uint32_t i) {
 }
 
 static void check_server_memory(cairn_storm *s, uint64_t passed_ns) {
-    size_t history_bytes = 0;
+    size_t history_bytes = 0, snapshot_bytes = 0; // these have bounds of their own
     for (uint32_t r = 0; r < s->room_count; r++) {
-        history_bytes +=
-            cairn_state_history_statistics_read(cairn_storm_server_room(s, r)->state_history).bytes;
+        const cairn_room *room = cairn_storm_server_room(s, r);
+        history_bytes += cairn_state_history_statistics_read(room->state_history).bytes;
+        snapshot_bytes += cairn_baselines_bytes(room->replication->baselines);
     }
-    const int64_t bytes = s->system.server_host.bytes - (int64_t)history_bytes;
+    const int64_t bytes =
+        s->system.server_host.bytes - (int64_t)history_bytes - (int64_t)snapshot_bytes;
     cairn_server_statistics c;
     cairn_server_statistics_read(s->system.server, &c);
     s->server_clients_most =
@@ -268,7 +270,8 @@ static void check_server_memory(cairn_storm *s, uint64_t passed_ns) {
     }
     // A share for each room: the world that repairs compare with is created on first use.
     const uint64_t shares = s->server_clients_most + s->room_count + 2;
-    if (growth > (int64_t)(shares * CAIRN_STORM_SERVER_GROWTH_BYTES)) {
+    const uint64_t recordings = s->room_count * CAIRN_STORM_RECORDING_BYTES;
+    if (growth > (int64_t)(shares * CAIRN_STORM_SERVER_GROWTH_BYTES + recordings)) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_MEMORY,
             "server: grew by %" PRId64 " bytes since it was warm", growth);
     }

@@ -162,6 +162,19 @@ static cairn_status decode_frame(cairn_snapshots *snapshots, const cairn_frame_b
     }
 }
 
+// None is held: all frames get the room that the first one needed, so that nothing is allocated
+// later as long as the world does not grow.
+static void widen_others(cairn_snapshots *snapshots, uint32_t capacity) {
+    CAIRN_ASSERT(snapshots->count == 0);
+    for (uint32_t i = 1; i <= snapshots->capacity; ++i) {
+        cairn_snapshot_frame *frame = &snapshots->list[i].frame;
+        if (frame->capacity < capacity) {
+            cairn_snapshot_frame_destroy(frame);
+            (void)cairn_snapshot_frame_create(frame, capacity); // else when it is needed
+        }
+    }
+}
+
 // The poses of the frame, with velocities since the newest snapshot before it.
 static void derive_bodies(const cairn_snapshots *snapshots, cairn_snapshot *next) {
     const uint32_t place = place_of(snapshots, next->frame.tick);
@@ -225,6 +238,9 @@ cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
     cairn_snapshot *next = &snapshots->list[snapshots->count];
     if (cairn_snapshot_frame_check(&next->frame) != head->check) {
         return CAIRN_SNAPSHOT_DIFFERS;
+    }
+    if (snapshots->count == 0) {
+        widen_others(snapshots, next->frame.capacity);
     }
     derive_bodies(snapshots, next);
     if (cairn_bodies_check(next->bodies, next->frame.count) != CAIRN_DECODE_OK) {

@@ -83,11 +83,13 @@ typedef struct cairn_storm cairn_storm;
 // from then on it grows by at most CAIRN_STORM_CLIENT_GROWTH_BYTES. A server that has run as long
 // grows by at most CAIRN_STORM_SERVER_GROWTH_BYTES for each room, for each of the most clients that
 // were connected at once, and twice for the copy of a world from which an operator's save is made,
-// one at a time. The state histories of its rooms do not count: they are kept for repairs and have
-// a bound of their own.
+// one at a time; and by CAIRN_STORM_RECORDING_BYTES for each room, since a recording that begins
+// again while the end of the last one waits for the disk has its memory twice. The state histories
+// of its rooms and the snapshots that they keep do not count: these have bounds of their own.
 #define CAIRN_STORM_WARM_S 5
 #define CAIRN_STORM_CLIENT_GROWTH_BYTES (64 * 1024)
 #define CAIRN_STORM_SERVER_GROWTH_BYTES (1792 * 1024)
+#define CAIRN_STORM_RECORDING_BYTES (11u << 20)
 
 // What a storm can find. The first finding ends the storm. Its text names the client by its slot,
 // the tick if there is one, and the virtual time. Run the seed again with on_event to see what led

@@ -156,6 +156,14 @@ bool cairn_baselines_take(
     return true;
 }
 
+size_t cairn_baselines_bytes(const cairn_baselines *baselines) {
+    size_t bytes = cairn_frame_codec_bytes(baselines->codec);
+    for (uint32_t i = 0; i < baselines->capacity; ++i) {
+        bytes += baselines->ring[i].frame.capacity * CAIRN_FRAME_BODY_SIZE;
+    }
+    return bytes;
+}
+
 void cairn_baselines_forget(cairn_baselines *baselines) {
     baselines->count = 0;
     baselines->delta_count = 0;

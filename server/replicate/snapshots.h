@@ -37,6 +37,9 @@ void cairn_baselines_destroy(cairn_baselines *baselines); // NULL is allowed
 bool cairn_baselines_take(
     cairn_baselines *baselines, const cairn_world *world, const cairn_room_shapes *shapes);
 
+// The memory that its frames and their codec take: it grows up to what the world's bodies need.
+size_t cairn_baselines_bytes(const cairn_baselines *baselines);
+
 // Drops every snapshot; the next one may be of any tick.
 void cairn_baselines_forget(cairn_baselines *baselines);
 

@@ -106,8 +106,8 @@ struct cairn_pair_cache {
     cairn_cached_pair *pairs; // in order
     cairn_pairs_sum *sums;    // of their ranges; only while the awake set is sparse
     cairn_pairs_sum *block_sums;
-    uint32_t blocks_summed; // the first so many blocks, and their ranges, have a sum
-    cairn_slot_set changed; // changed_slots; only while the awake set is sparse
+    uint32_t blocks_summed;   // the first so many blocks, and their ranges, have a sum
+    cairn_slot_marks changed; // changed_slots; only while the awake set is sparse
     uint32_t pair_count;
     uint32_t pair_capacity; // of pairs without a contact
     cairn_pair *found;      // scratch of an update

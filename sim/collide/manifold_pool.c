@@ -55,7 +55,7 @@ void cairn_manifold_pool_sum_refs(cairn_world *world) {
 
 uint32_t cairn_contact_refs_skip(const cairn_world *world, uint32_t contact, uint32_t end) {
     const cairn_manifold_pool *pool = world->manifold_pool;
-    const cairn_slot_set *awake = &world->awake_set->set;
+    const cairn_slot_marks *awake = &world->awake_set->set;
     CAIRN_ASSERT(world->awake_set->sparse && contact % CAIRN_PAIRS_PER_RANGE == 0);
     while (contact < end) {
         if (contact % CAIRN_PAIRS_PER_BLOCK == 0 &&

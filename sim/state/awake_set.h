@@ -27,7 +27,7 @@ struct cairn_awake_set {
     unsigned char *takes_impulses; // by body slot, 0 or 1
     bool sleepers; // in a world whose bodies do not fall asleep: some body was put to sleep
     bool sparse;   // it is a small part of the bodies, so lists of pairs are passed range by range
-    cairn_slot_set set; // its bodies; only while it is sparse
+    cairn_slot_marks set; // its bodies; only while it is sparse
 };
 
 static inline size_t awake_mark_words(uint32_t slots) {

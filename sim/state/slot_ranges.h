@@ -33,10 +33,10 @@ static inline void slot_range_unite(cairn_slot_range *range, const cairn_slot_ra
     slot_range_add(range, with->upper[0], with->upper[1]);
 }
 
-typedef struct cairn_slot_set {
+typedef struct cairn_slot_marks {
     uint64_t *words;  // a bit for each slot
     uint32_t *before; // by word: how many of the words before it have a member
-} cairn_slot_set;
+} cairn_slot_marks;
 
 static inline size_t slot_set_words(uint32_t slots) {
     return (size_t)slots / 64 + 2;
@@ -44,7 +44,7 @@ static inline size_t slot_set_words(uint32_t slots) {
 
 // Makes `members` the members of the set, whose slots are below `slots`.
 static inline void slot_set_fill(
-    cairn_slot_set *set, const uint32_t *members, uint32_t count, uint32_t slots) {
+    cairn_slot_marks *set, const uint32_t *members, uint32_t count, uint32_t slots) {
     const size_t words = slot_set_words(slots);
     memset(set->words, 0, words * sizeof *set->words);
     for (uint32_t i = 0; i < count; ++i) {
@@ -58,7 +58,7 @@ static inline void slot_set_fill(
 }
 
 // Whether a member is between the two slots, or one of them.
-static inline bool slot_set_meets(const cairn_slot_set *set, uint32_t lower, uint32_t upper) {
+static inline bool slot_set_meets(const cairn_slot_marks *set, uint32_t lower, uint32_t upper) {
     const uint32_t first = lower / 64;
     const uint32_t last = upper / 64;
     const uint64_t from_lower = set->words[first] >> lower % 64 << lower % 64;
@@ -69,7 +69,7 @@ static inline bool slot_set_meets(const cairn_slot_set *set, uint32_t lower, uin
 }
 
 // False: no pair of the range or block has a member.
-static inline bool slot_range_meets(const cairn_slot_range *range, const cairn_slot_set *set) {
+static inline bool slot_range_meets(const cairn_slot_range *range, const cairn_slot_marks *set) {
     return slot_set_meets(set, range->lower[0], range->upper[0]) ||
            slot_set_meets(set, range->lower[1], range->upper[1]);
 }

@@ -241,9 +241,56 @@ TEST("a receiver with room for fewer bodies is told so") {
     size = cairn_frame_encode(codec, &same, &frame, bytes, sizeof bytes);
     assert_true(size <= 2); // nothing changed
     assert_int_equal(cairn_frame_decode(codec, &same, bytes, size, &small), CAIRN_CAPACITY);
+    // One of many goes: those that stay are too many already.
+    cairn_snapshot_frame many = frame_of(ROOM), fewer = frame_of(ROOM);
+    for (uint32_t i = 10; i < ROOM; ++i) {
+        draw_body(&random, &sketches[i], i);
+    }
+    draw_frame(&many, sketches, 5);
+    sketches[3].lives = false;
+    draw_frame(&fewer, sketches, 6);
+    const cairn_frame_bases before = {&many, &many, &many};
+    size = cairn_frame_encode(codec, &before, &fewer, bytes, sizeof bytes);
+    assert_true(size > 0);
+    assert_int_equal(cairn_frame_decode(codec, &before, bytes, size, &small), CAIRN_CAPACITY);
+    cairn_snapshot_frame_destroy(&many);
+    cairn_snapshot_frame_destroy(&fewer);
     free(sketches);
     cairn_snapshot_frame_destroy(&frame);
     cairn_snapshot_frame_destroy(&small);
+    cairn_frame_codec_destroy(codec);
+}
+
+TEST("bodies far outside the world, moving and static, are shown at its end") {
+    const float far[] = {1e5f, 1e9f, 3e38f, -3e38f};
+    cairn_frame_codec *codec = codec_of(ROOM);
+    cairn_snapshot_frame frames[2] = {frame_of(ROOM), frame_of(ROOM)}, out = frame_of(ROOM);
+    uint8_t bytes[4096];
+    for (uint32_t i = 0; i < 2; ++i) {
+        frames[i].tick = 5 + i;
+        frames[i].quantisation.position_step_m = 1e-4f;
+        for (uint32_t k = 0; k < 8; ++k) {
+            const float x = i == 0 ? 0.0f : far[k % 4];
+            const cairn_snapshot_body body = {.id = 1u << CAIRN_ID_INDEX_BITS | (k + 1),
+                .flags = k < 4 ? 0 : CAIRN_BODY_DYNAMIC << CAIRN_SNAPSHOT_BODY_KIND_SHIFT,
+                .position = {x, -x, x},
+                .rotation = {0.0f, 0.0f, 0.0f, 1.0f}};
+            cairn_snapshot_frame_add(&frames[i], &body, (cairn_vec3){3e38f, 0.0f, 1.0f});
+        }
+    }
+    const cairn_frame_bases none = {0}, first = {&frames[0], &frames[0], &frames[0]};
+    for (uint32_t i = 0; i < 2; ++i) {
+        const cairn_frame_bases *bases = i == 0 ? &none : &first;
+        const size_t size = cairn_frame_encode(codec, bases, &frames[i], bytes, sizeof bytes);
+        assert_true(size > 0);
+        out.tick = frames[i].tick;
+        assert_int_equal(cairn_frame_decode(codec, bases, bytes, size, &out), CAIRN_OK);
+        expect_equal(&frames[i], &out);
+    }
+    assert_true(cairn_snapshot_frame_body(&out, 5).position.x > 9.9e4f);
+    cairn_snapshot_frame_destroy(&frames[0]);
+    cairn_snapshot_frame_destroy(&frames[1]);
+    cairn_snapshot_frame_destroy(&out);
     cairn_frame_codec_destroy(codec);
 }
 

@@ -131,7 +131,7 @@ TEST("a set of slots knows whether a member is between two slots") {
     static const uint32_t members[] = {3, 63, 64, 130, 199};
     uint64_t words[SLOTS / 64 + 2];
     uint32_t before[SLOTS / 64 + 2];
-    cairn_slot_set set = {.words = words, .before = before};
+    cairn_slot_marks set = {.words = words, .before = before};
     for (uint32_t chosen = 0; chosen < 32; ++chosen) {
         uint32_t list[5];
         uint32_t count = 0;
