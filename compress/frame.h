@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A snapshot as it travels: of each body its id, what clients are told of it, and its pose in whole
-// steps. Server and clients keep the same frames, since a frame is sent as the difference to three
-// earlier ones.
+// A snapshot as it travels: of each body its id, what else clients know of it, and its pose in
+// whole steps. Server and clients keep the same frames, since a frame is sent as the difference to
+// three earlier ones.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ typedef struct cairn_snapshot_frame {
     uint32_t *users;          // user words
     cairn_codec_body *bodies; // extents in whole steps; a leader has an owner
     cairn_quantised_body *poses;
-    cairn_pose *exact; // of static bodies, which may be large and are seldom told of
+    cairn_pose *exact; // of static bodies, which may be large and are seldom sent
 } cairn_snapshot_frame;
 
 #define CAIRN_FRAME_BODY_SIZE                                                                      \

@@ -513,7 +513,7 @@ static void code_poses(pass *p) {
     }
 }
 
-// ------------------------------------------------------------- what else is told of those that
+// ------------------------------------------------------------- what else changed of those that
 // stay
 
 // Whether the body is awake follows from its motion, nearly always. Of a body that slept and lies

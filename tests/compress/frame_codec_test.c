@@ -48,7 +48,7 @@ static void expect_equal(const cairn_snapshot_frame *a, const cairn_snapshot_fra
     assert_int_equal(cairn_snapshot_frame_check(a), cairn_snapshot_frame_check(b));
 }
 
-// ---- Any histories: bodies come, go, move, fall asleep and change what is told of them.
+// ---- Any histories: bodies come, go, move, fall asleep and change in other ways.
 
 typedef struct sketch {
     bool lives;
