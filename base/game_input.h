@@ -28,7 +28,7 @@ bool cairn_command_is_input(const cairn_command *command);
 cairn_input_refusal cairn_input_pack(const cairn_input_field *fields, uint32_t count,
     const void *input, cairn_command out[CAIRN_INPUT_COMMANDS_MAX]);
 // Reads what cairn_input_pack wrote. `out` has 4 bytes for each field and may be NULL. If the
-// commands are none that cairn_input_pack writes, the result says why and *out is unchanged.
+// commands cannot come from cairn_input_pack, the result says why and *out is unchanged.
 cairn_input_refusal cairn_input_unpack(const cairn_input_field *fields, uint32_t count,
     const cairn_command *commands, uint32_t command_count, void *out);
 

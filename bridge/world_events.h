@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The events of a step as clients are told of them: joints that broke; hits, what sensors see, and
+// The events of a step as clients receive them: joints that broke; hits, what sensors see, and
 // begins and ends of contacts, which shapes ask for by their flags.
 
 #include "schema/messages.h"

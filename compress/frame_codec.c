@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "compress/range_coder.h"
 
-// ----------------------------------------------- numbers whose probabilities follow what was coded
+// ------------------------------------------------------------------ numbers, coded adaptively
 
 #define EVEN 32768
 #define RARE 655 // once in a hundred

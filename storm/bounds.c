@@ -68,7 +68,7 @@ static void check_client_counters(cairn_storm *s, uint32_t i) {
     if (client.snapshot_drops[CAIRN_SNAPSHOT_MALFORMED] != 0 ||
         client.snapshot_drops[CAIRN_SNAPSHOT_DIFFERS] != 0) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_SNAPSHOT,
-            "client %" PRIu32 ": a snapshot did not fit those that it is the difference to", i);
+            "client %" PRIu32 ": a snapshot did not fit those that it was coded against", i);
     }
 }
 

@@ -14,7 +14,7 @@ const char *cairn_snapshot_refusal_text(cairn_snapshot_refusal refusal) {
         [CAIRN_SNAPSHOT_TAKEN] = "taken",
         [CAIRN_SNAPSHOT_DUPLICATE] = "a snapshot of that tick is held already",
         [CAIRN_SNAPSHOT_STALE] = "the snapshot is older than all that are held",
-        [CAIRN_SNAPSHOT_BASELINE_LOST] = "a snapshot that it is the difference to is not held",
+        [CAIRN_SNAPSHOT_BASELINE_LOST] = "it needs a snapshot that the client dropped",
         [CAIRN_SNAPSHOT_MALFORMED] = "the payload does not fit the snapshots that it names",
         [CAIRN_SNAPSHOT_DIFFERS] = "it was decoded to another snapshot than the server's",
         [CAIRN_SNAPSHOT_BODIES_MAX] = "more bodies than bodies_max",

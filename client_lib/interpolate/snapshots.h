@@ -37,7 +37,7 @@ typedef enum cairn_snapshot_refusal {
     CAIRN_SNAPSHOT_TAKEN = 0,
     CAIRN_SNAPSHOT_DUPLICATE,     // a snapshot of that tick is held already
     CAIRN_SNAPSHOT_STALE,         // older than all snapshots held
-    CAIRN_SNAPSHOT_BASELINE_LOST, // difference to a snapshot that is no longer held
+    CAIRN_SNAPSHOT_BASELINE_LOST, // it needs a snapshot that the client dropped
     CAIRN_SNAPSHOT_MALFORMED,     // the payload does not fit the snapshots that it names
     CAIRN_SNAPSHOT_DIFFERS,       // it was decoded to another snapshot than the server's
     CAIRN_SNAPSHOT_BODIES_MAX,    // more bodies than the client was created for

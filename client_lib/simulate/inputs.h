@@ -39,5 +39,5 @@ void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick);
 // oldest first, without acknowledged ones. Returns how many parts in all.
 uint32_t cairn_inputs_collect(
     const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]);
-// The parts of the input made for `tick`; NULL: none was made, or it is no longer held.
+// The parts of the input made for `tick`; NULL: the client made none, or dropped it already.
 const cairn_wire_input *cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick);

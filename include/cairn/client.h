@@ -253,7 +253,7 @@ typedef struct cairn_client_sample {
 // The world to show at now_ns: interpolated between snapshots (interpolate mode), the
 // last confirmed steps (lockstep), or the last predicted steps (predict), where a misprediction
 // fades out instead of jumping. Bodies are written in order of id index, at most `body_capacity`.
-// False, with `*out` all zero: there is no snapshot or state yet.
+// False, with `*out` all zero, before the first snapshot or state has arrived.
 bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
     uint32_t body_capacity, cairn_client_sample *out);
 

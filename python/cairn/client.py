@@ -164,7 +164,7 @@ class Client:
         return out
 
     def shared(self) -> bytes:
-        """The part of the rules' state that they share; empty before it arrives, or if there is no such part."""
+        """The part of the rules' state that they share; empty before it arrives, or if they share nothing."""
         self._check_open()
         lib.cairn_client_sample_world(
             self._client, time.monotonic_ns(), ffi.NULL, 0, ffi.new("cairn_client_sample *"))

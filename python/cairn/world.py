@@ -257,7 +257,7 @@ class World:
 
     @property
     def shared(self) -> bytes:
-        """The part of the rules' state that every client reads; empty if there is no such part."""
+        """The part of the rules' state that every client reads; empty if the rules share nothing."""
         state, rules = self.rules_state, self._settings.rules
         return b"" if rules == ffi.NULL else state[rules.shared_offset:rules.shared_offset + rules.shared_size]
 

@@ -373,7 +373,7 @@ static uint32_t update_pairs(cairn_world *world, uint32_t block_count) {
 
 // ---- The contact list, edited by the main thread in order of the pairs
 
-// A contact that begins, whose manifold has its index already.
+// A contact that begins. It has an index for its manifold already.
 static void fill_contact(const cairn_world *world, cairn_new_contact *inserted, cairn_pair pair,
     const cairn_found_contact *found) {
     const cairn_shape *shapes = world->state.shapes;

@@ -108,17 +108,22 @@ static bool same_events(const cairn_client_event *a, const cairn_client_event *b
     return equal == count;
 }
 
+// A client in lockstep that puts the events of its steps into `own`.
+static uint32_t join_recorder(rig *p, collected *own) {
+    cairn_client_config config = rig_config(CAIRN_CLIENT_LOCKSTEP);
+    config.on_step = collect_step;
+    config.step_context = own;
+    return rig_join(p, &config, NULL);
+}
+
 TEST("a client that interpolates is told the events that shapes ask for, in order, despite loss") {
     static collected own, told;
     own.count = told.count = 0;
     RIG(p, .seed = 5, .scene = bouncing());
-    cairn_client_config config = rig_config(CAIRN_CLIENT_LOCKSTEP);
-    config.on_step = collect_step;
-    config.step_context = &own;
-    rig_join(&p, &config, NULL);
+    join_recorder(&p, &own);
     const cairn_virtual_path lossy = {
         .delay_ns = 40000000, .jitter_ns = 15000000, .loss_permille = 100};
-    config = rig_config(CAIRN_CLIENT_INTERPOLATE);
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
     const uint32_t watcher = rig_join(&p, &config, &lossy);
     watch(&p, watcher, 12000, &told);
     assert_true(told.count >= 60);
@@ -162,11 +167,8 @@ TEST("a client with a world of its own and no callback takes the events of its s
     static collected own, polled;
     own.count = polled.count = 0;
     RIG(p, .seed = 5, .scene = bouncing());
-    cairn_client_config config = rig_config(CAIRN_CLIENT_LOCKSTEP);
-    config.on_step = collect_step;
-    config.step_context = &own;
-    const uint32_t called = rig_join(&p, &config, NULL);
-    config = rig_config(CAIRN_CLIENT_LOCKSTEP);
+    const uint32_t called = join_recorder(&p, &own);
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_LOCKSTEP);
     const uint32_t watcher = rig_join(&p, &config, NULL);
     assert_int_equal(collect_polled(&p, watcher, 4000, &polled), 0);
     cairn_client_event none;

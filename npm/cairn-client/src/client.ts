@@ -186,7 +186,7 @@ export class Client {
         });
     }
 
-    // The picture to show now; null: there is no snapshot or state yet.
+    // The picture to show now; null before the first snapshot or state has arrived.
     sample(now: bigint): Picture | null {
         return this.memory.with(sizeOf('cairn_client_sample'), (out) => {
             const look = () => this.f.cairn_client_sample_world(this.address, now, this.bodyArray, this.bodyCapacity, out) !== 0;
