@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "workers/sharing.h"
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
@@ -29,18 +30,8 @@
 // A helper that loses its processor in the middle of a share makes the caller wait for the
 // system's time slice, which is longer than most steps. Such waits are bounded: after one, the
 // caller works alone for that many times as long as it has waited.
-#define STALL_MIN_NS 100000u
 #define ALONE_PER_STALL 24u
 
-// Whether a task is faster shared or alone depends on the machine, on what else runs there and on
-// the size of the task. So both are measured: after so many runs one way come some the other way,
-// and the faster way is kept. While the same way wins, the trials become rarer. The first run of a
-// trial is not measured: helpers may sleep, and their caches are cold.
-#define TRIAL_AFTER_MIN 16u
-#define TRIAL_AFTER_MAX 512u
-#define TRIAL_RUNS 3u
-// A run of a trial that takes so many times the mean has met a stall.
-#define STALL_FACTOR 4u
 #define CHOICES 16u
 
 #define CACHE_LINE 64
@@ -57,15 +48,10 @@ typedef struct helper {
 #endif
 } helper;
 
-// What is known of one task with one argument.
 typedef struct choice {
     cairn_pool_task *task;
     void *argument;
-    bool shared;         // the faster way, as far as is known
-    uint64_t mean_ns;    // of that way, of about the last eight runs; 0: not measured
-    uint32_t runs;       // since the last trial
-    uint32_t next_after; // runs until the next trial
-    uint64_t trial_ns;   // the least of the trial so far
+    cairn_sharing sharing;
 } choice;
 
 struct cairn_pool {
@@ -193,7 +179,7 @@ static void sleep_until_finished(cairn_pool *pool) {
 static void note_wait(cairn_pool *pool) {
     const uint64_t now = now_ns();
     const uint64_t waited_ns = now - pool->wait_begin_ns;
-    if (pool->spins && waited_ns >= STALL_MIN_NS) {
+    if (pool->spins && waited_ns >= CAIRN_SHARING_STALL_MIN_NS) {
         pool->alone_until_ns = now + ALONE_PER_STALL * waited_ns;
     }
 }
@@ -318,39 +304,9 @@ static choice *choice_of(cairn_pool *pool, cairn_pool_task *task, void *argument
     const uintptr_t hash = ((uintptr_t)task >> 4) ^ ((uintptr_t)argument >> 6);
     choice *found = &pool->choices[(hash ^ hash >> 8) % CHOICES];
     if (found->task != task || found->argument != argument) {
-        *found = (choice){
-            .task = task, .argument = argument, .shared = true, .next_after = TRIAL_AFTER_MIN};
+        *found = (choice){.task = task, .argument = argument, .sharing = cairn_sharing_new()};
     }
     return found;
-}
-
-static void end_trial(choice *c, bool shared, bool faster, uint32_t rarer) {
-    c->next_after = faster ? TRIAL_AFTER_MIN : rarer * c->next_after;
-    c->next_after = c->next_after < TRIAL_AFTER_MAX ? c->next_after : TRIAL_AFTER_MAX;
-    c->shared = faster ? shared : c->shared;
-    c->mean_ns = faster ? c->trial_ns : c->mean_ns;
-    c->runs = 0;
-}
-
-// Takes the time of a run. A trial that was faster changes the way; one that meets a stall is over,
-// because each may cost as much as ten runs.
-static void learn(choice *c, bool shared, uint64_t ns) {
-    c->runs += 1;
-    if (shared == c->shared) {
-        c->mean_ns = c->mean_ns == 0 ? ns : c->mean_ns - c->mean_ns / 8 + ns / 8;
-        return;
-    }
-    const uint32_t run = c->runs - c->next_after; // of the trial, from 1
-    CAIRN_ASSERT(run >= 1 && run <= TRIAL_RUNS);
-    if (run == 2 || ns < c->trial_ns) {
-        c->trial_ns = ns;
-    }
-    if (ns > STALL_FACTOR * c->mean_ns && ns >= STALL_MIN_NS) {
-        end_trial(c, shared, false, 4);
-    } else if (run == TRIAL_RUNS) {
-        // By a sixteenth, so that noise does not decide between ways that take equally long.
-        end_trial(c, shared, c->trial_ns < c->mean_ns - c->mean_ns / 16, 2);
-    }
 }
 
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
@@ -361,7 +317,7 @@ bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uin
     const bool forced = workers == 1 || is_alone(pool);
     const uint64_t begin_ns = forced ? 0 : now_ns();
     choice *c = choice_of(pool, task, argument);
-    const bool shared = !forced && (c->runs < c->next_after ? c->shared : !c->shared);
+    const bool shared = !forced && cairn_sharing_next(&c->sharing);
     if (shared) {
         offer_shares(pool, task, argument, workers);
     }
@@ -376,7 +332,7 @@ bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uin
     }
     CAIRN_ASSERT(atomic_load(&pool->open) == 0 && atomic_load(&pool->unfinished) == 0);
     if (!forced) {
-        learn(c, shared, now_ns() - begin_ns);
+        cairn_sharing_learn(&c->sharing, now_ns() - begin_ns);
     }
     atomic_store_explicit(&pool->running, 0, memory_order_release);
     return true;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "workers/sharing.h"
+
+#include "base/assert.h"
+
+#define TRIAL_AFTER_MIN 16u
+#define TRIAL_AFTER_MAX 512u
+// The first run of a trial is not measured: helpers may sleep, and their caches are cold.
+#define TRIAL_RUNS 3u
+// A run of a trial that takes so many times the mean has met a stall.
+#define STALL_FACTOR 4u
+
+cairn_sharing cairn_sharing_new(void) {
+    return (cairn_sharing){.shared = true, .next_after = TRIAL_AFTER_MIN};
+}
+
+bool cairn_sharing_next(const cairn_sharing *s) {
+    return s->runs < s->next_after ? s->shared : !s->shared;
+}
+
+static void end_trial(cairn_sharing *s, bool faster, uint32_t rarer) {
+    s->next_after = faster ? TRIAL_AFTER_MIN : rarer * s->next_after;
+    s->next_after = s->next_after < TRIAL_AFTER_MAX ? s->next_after : TRIAL_AFTER_MAX;
+    s->shared = faster ? !s->shared : s->shared;
+    s->mean_ns = faster ? s->trial_ns : s->mean_ns;
+    s->runs = 0;
+}
+
+// A trial that was faster changes the way; one that meets a stall is over, because each may cost as
+// much as ten runs.
+void cairn_sharing_learn(cairn_sharing *s, uint64_t ns) {
+    CAIRN_ASSERT(s->next_after >= TRIAL_AFTER_MIN && s->next_after <= TRIAL_AFTER_MAX);
+    if (s->runs < s->next_after) {
+        s->runs += 1;
+        s->mean_ns = s->mean_ns == 0 ? ns : s->mean_ns - s->mean_ns / 8 + ns / 8;
+        return;
+    }
+    s->runs += 1;
+    const uint32_t run = s->runs - s->next_after; // of the trial, from 1
+    CAIRN_ASSERT(run >= 1 && run <= TRIAL_RUNS);
+    if (run == 2 || ns < s->trial_ns) {
+        s->trial_ns = ns;
+    }
+    if (ns > STALL_FACTOR * s->mean_ns && ns >= CAIRN_SHARING_STALL_MIN_NS) {
+        end_trial(s, false, 4);
+    } else if (run == TRIAL_RUNS) {
+        // By a sixteenth, so that noise does not decide between ways that take equally long.
+        end_trial(s, s->trial_ns < s->mean_ns - s->mean_ns / 16, 2);
+    }
+}
