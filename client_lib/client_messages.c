@@ -135,8 +135,11 @@ static void take_snapshot(
     view->statistics.deltas += head.bases[0] == 0 ? 0 : 1;
     view->statistics.bytes += size;
     take_timing(client, now_ns, head.tick, &head.timing);
-    take_snapshot_verdict(
-        client, now_ns, cairn_snapshots_receive(&view->snapshots, message, &head, head_size));
+    const cairn_snapshot_refusal refusal =
+        cairn_client_ignores_world(client)
+            ? cairn_snapshots_note(&view->snapshots, &head)
+            : cairn_snapshots_receive(&view->snapshots, message, &head, head_size);
+    take_snapshot_verdict(client, now_ns, refusal);
     // Whether or not the bodies were of use: no other snapshot carries these events.
     cairn_client_take_game_items(
         client, CAIRN_CLIENT_GAME_EVENT, head.tick, message->events, message->events_size);
@@ -168,8 +171,7 @@ static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_
     take_lockstep_verdict(client, now_ns, verdict);
     if (verdict == CAIRN_LOCKSTEP_LOADED) {
         cairn_client_resync_state_loaded(&client->resync, now_ns, state->total_size);
-        CAIRN_ASSERT(client->lockstep.timeline.world != NULL);
-        client->outbox.root_report_tick = cairn_world_tick(client->lockstep.timeline.world);
+        client->outbox.root_report_tick = client->lockstep.timeline.head_tick;
         client->outbox.input_due = true;
         cairn_connection_apply_event(&client->connection, CAIRN_CONNECTION_WORLD_HELD, "");
     }
@@ -316,12 +318,14 @@ void cairn_client_take_message(
         take_refused(client, now_ns, &decoded.refused);
         break;
     case CAIRN_MESSAGE_SHAPES:
-        if (cairn_shape_list_take(&client->view.shapes, &decoded.shapes) != CAIRN_OK) {
+        if (!cairn_client_ignores_world(client) &&
+            cairn_shape_list_take(&client->view.shapes, &decoded.shapes) != CAIRN_OK) {
             client->drops.session[CAIRN_CLIENT_DROP_SHAPES]++;
         }
         break;
     case CAIRN_MESSAGE_MESH:
-        if (cairn_mesh_list_take(&client->view.meshes, &decoded.mesh) != CAIRN_OK) {
+        if (!cairn_client_ignores_world(client) &&
+            cairn_mesh_list_take(&client->view.meshes, &decoded.mesh) != CAIRN_OK) {
             client->drops.session[CAIRN_CLIENT_DROP_MESH]++;
         }
         break;

@@ -146,6 +146,11 @@ static inline bool cairn_client_simulates(const cairn_client *client) {
     return cairn_mode_simulates(client->session.mode);
 }
 
+// Whether it is a client of a load program: it acknowledges what it is sent, and keeps none of it.
+static inline bool cairn_client_ignores_world(const cairn_client *client) {
+    return client->lockstep.timeline.follows;
+}
+
 // ---------------------------------------------------------------------------- client_messages.c
 
 // Takes one message that the link delivered; what is malformed or not expected now is counted and

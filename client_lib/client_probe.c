@@ -30,3 +30,18 @@ bool cairn_client_probe_damage(cairn_client *client, uint32_t body) {
     cairn_state_ring_clear(&timeline->states);
     return true;
 }
+
+void cairn_client_probe_ignore_world(cairn_client *client) {
+    CAIRN_ASSERT(client->config.mode == CAIRN_CLIENT_INTERPOLATE ||
+                 client->config.mode == CAIRN_CLIENT_LOCKSTEP);
+    CAIRN_ASSERT(client->connection.state == CAIRN_CLIENT_IDLE);
+    client->lockstep.timeline.follows = true;
+}
+
+uint64_t cairn_client_probe_tick(const cairn_client *client) {
+    return client->timing.newest_tick;
+}
+
+uint32_t cairn_client_probe_tick_rate_hz(const cairn_client *client) {
+    return client->session.tick_rate_hz;
+}

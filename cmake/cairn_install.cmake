@@ -186,7 +186,7 @@ if(CAIRN_INSTALL)
     write_basic_package_version_file(${PROJECT_BINARY_DIR}/cairnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
     install(FILES ${PROJECT_BINARY_DIR}/cairnConfig.cmake ${PROJECT_BINARY_DIR}/cairnConfigVersion.cmake
         DESTINATION ${package} COMPONENT development)
-    foreach(program cairnd cairn-token cairn-ctl cairn-bot cairn-replay cairn-rules cairn-scene cairn-demo)
+    foreach(program cairnd cairn-token cairn-ctl cairn-bot cairn-load cairn-replay cairn-rules cairn-scene cairn-demo)
         if(TARGET ${program})
             install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
             # Each program prints its manual page and its completion from its table of flags.

@@ -250,6 +250,21 @@ cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
     return CAIRN_SNAPSHOT_TAKEN;
 }
 
+cairn_snapshot_refusal cairn_snapshots_note(
+    cairn_snapshots *snapshots, const cairn_snapshot_head *head) {
+    const cairn_snapshot_refusal refusal = admit(snapshots, head->tick);
+    for (uint32_t k = 0; k < 3 && refusal == CAIRN_SNAPSHOT_TAKEN && head->bases[0] != 0; ++k) {
+        const uint32_t place = place_of(snapshots, head->bases[k]);
+        if (place == snapshots->count || snapshots->list[place].tick != head->bases[k]) {
+            return CAIRN_SNAPSHOT_BASELINE_LOST;
+        }
+    }
+    if (refusal == CAIRN_SNAPSHOT_TAKEN) {
+        insert_written(snapshots, head->tick, 0);
+    }
+    return refusal;
+}
+
 const cairn_snapshot *cairn_snapshots_newest(const cairn_snapshots *snapshots) {
     return snapshots->count > 0 ? &snapshots->list[snapshots->count - 1] : NULL;
 }

@@ -59,6 +59,10 @@ cairn_status cairn_snapshots_create_received(cairn_snapshots *snapshots);
 // rotations are those of the frame; velocities are derived from the snapshot before it.
 cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
     const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size);
+// The same for a client that ignores the world: notes the tick, and decodes no body. TAKEN,
+// DUPLICATE, STALE or BASELINE_LOST.
+cairn_snapshot_refusal cairn_snapshots_note(
+    cairn_snapshots *snapshots, const cairn_snapshot_head *head);
 // `bodies` in order of id index; copied.
 cairn_snapshot_refusal cairn_snapshots_take(cairn_snapshots *snapshots, uint64_t tick,
     const cairn_snapshot_body *bodies, uint32_t body_count);

@@ -183,6 +183,11 @@ static cairn_lockstep_verdict decode_world(cairn_lockstep *lockstep, cairn_world
 }
 
 static cairn_lockstep_verdict load_state(cairn_lockstep *lockstep) {
+    if (lockstep->timeline.follows) {
+        cairn_timeline_adopt_nothing(&lockstep->timeline);
+        lockstep->states_loaded++;
+        return CAIRN_LOCKSTEP_LOADED;
+    }
     cairn_world *world = NULL;
     cairn_lockstep_verdict verdict = decode_world(lockstep, &world);
     if (verdict != CAIRN_LOCKSTEP_LOADED) {
@@ -318,7 +323,9 @@ uint32_t cairn_lockstep_advance(
     while (steps < budget->ticks_max && (double)timeline->head_tick < show_tick &&
            (steps == 0 || !is_spent(budget, begin_ns)) &&
            cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {
-        cairn_lockstep_show(lockstep);
+        if (timeline->world != NULL) {
+            cairn_lockstep_show(lockstep);
+        }
         steps++;
     }
     CAIRN_ASSERT(steps <= budget->ticks_max);

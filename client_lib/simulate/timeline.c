@@ -42,6 +42,7 @@ void cairn_timeline_clear(cairn_timeline *timeline) {
         .ticks = timeline->ticks,
         .tick_capacity = timeline->tick_capacity,
         .commands = timeline->commands,
+        .follows = timeline->follows,
         .first_difference_tick = UINT64_MAX,
         .on_step = timeline->on_step,
         .step_context = timeline->step_context,
@@ -77,6 +78,11 @@ cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, 
         destroy_world(timeline);
     }
     return status;
+}
+
+void cairn_timeline_adopt_nothing(cairn_timeline *timeline) {
+    CAIRN_ASSERT(timeline->follows && timeline->expecting && timeline->world == NULL);
+    timeline->adopted = true;
 }
 
 // What holds between any two calls.
@@ -237,7 +243,23 @@ static void report_step(cairn_timeline *timeline, uint64_t tick, bool confirmed)
     }
 }
 
+static cairn_timeline_verdict follow(cairn_timeline *timeline) {
+    if (!timeline->adopted || timeline->head_tick >= timeline->confirmed_end) {
+        return CAIRN_TIMELINE_IDLE;
+    }
+    cairn_timeline_tick *tick = tick_of(timeline, timeline->head_tick);
+    tick->root = tick->root_servers;
+    timeline->head_tick++;
+    timeline->steps++;
+    compare_roots(timeline, timeline->head_tick - 1);
+    assert_order(timeline);
+    return CAIRN_TIMELINE_STEPPED;
+}
+
 cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
+    if (timeline->follows) {
+        return follow(timeline);
+    }
     // Not while a state is being received: the ticks held follow that state, not the world shown.
     if (timeline->world == NULL || !timeline->adopted || timeline->head_tick >= timeline->end) {
         return CAIRN_TIMELINE_IDLE;

@@ -33,6 +33,10 @@ typedef struct cairn_timeline {
     cairn_command_pool commands;
     cairn_state_ring states;
 
+    // There is no world: the server's roots are taken for those of steps. Set by the owner, kept by
+    // clear.
+    bool follows;
+
     bool expecting; // `first` is known
     bool adopted;   // the world belongs to the ticks held
     uint64_t first;
@@ -92,6 +96,9 @@ void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick);
 // cannot go back, and predicted ticks are not stepped. Waiting confirmed ticks are kept, the world
 // before is destroyed. CAIRN_OUT_OF_MEMORY: `world` was destroyed as well.
 cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, size_t state_size);
+
+// The same for a timeline that follows: ticks count as stepped as soon as they are confirmed.
+void cairn_timeline_adopt_nothing(cairn_timeline *timeline);
 
 // Confirms a tick: its commands (at most CAIRN_COMMANDS_PER_TICK_MAX, each checked, in any order)
 // and the server's root after it. Ticks are confirmed in order. Returns TAKEN, AGREED, DIFFERED,

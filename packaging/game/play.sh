@@ -25,7 +25,7 @@ serve() {
 }
 
 echo "== programs, manual pages, completion"
-for program in cairnd cairn-token cairn-ctl cairn-bot cairn-replay cairn-rules cairn-scene cairn-demo; do
+for program in cairnd cairn-token cairn-ctl cairn-bot cairn-load cairn-replay cairn-rules cairn-scene cairn-demo; do
     "$program" --version
     test -s "/usr/share/man/man1/$program.1.gz"
     bash -c ". /usr/share/bash-completion/completions/$program && complete -p $program" >/dev/null

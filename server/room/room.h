@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/histogram.h"
 #include "compress/quantised_body.h"
 #include "schema/scene.h"
 #include "server/room/command_log.h"
-#include "server/room/histogram.h"
 #include "server/room/inbox.h"
 #include "server/room/job.h"
 #include "server/room/state_history.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "server/room/histogram.h"
+#include "base/histogram.h"
 
 typedef struct cairn_tick_scheduler {
     uint64_t start_ns;

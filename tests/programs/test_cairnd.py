@@ -353,7 +353,7 @@ def test_dev_prints_a_command_line_that_works(kit):
     kit.refuses("cairnd", "--dev", "--listen", "192.0.2.1:0", code=1, says="is not loopback")
 
 
-PROGRAMS = ["cairnd", "cairn-token", "cairn-ctl", "cairn-bot", "cairn-replay", "cairn-rules", "cairn-demo"]
+PROGRAMS = ["cairnd", "cairn-token", "cairn-ctl", "cairn-bot", "cairn-load", "cairn-replay", "cairn-rules", "cairn-demo"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

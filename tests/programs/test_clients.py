@@ -91,7 +91,7 @@ def test_the_demo_refuses_a_time_that_is_too_short(kit):
     kit.refuses("cairn-demo", "--seconds", 1, code=2, says="must be a whole number in [3, 3600]")
 
 
-@pytest.mark.parametrize("program", ["cairnd", "cairn-token", "cairn-bot", "cairn-replay", "cairn-ctl", "cairn-demo"])
+@pytest.mark.parametrize("program", ["cairnd", "cairn-token", "cairn-bot", "cairn-load", "cairn-replay", "cairn-ctl", "cairn-demo"])
 def test_help_explains_every_flag_and_fits_a_screen(kit, program):
     text = kit.run(program, "--help").out
     assert text.startswith(f"usage: {program} ")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "server/room/histogram.h"
+#include "base/histogram.h"
 
 #include "base/assert.h"
 
