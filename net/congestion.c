@@ -179,7 +179,8 @@ static void empty_queue(cairn_congestion *congestion, uint64_t now_ns) {
 
 // Notices that the path became longer, and not the queue.
 static void follow_route(cairn_congestion *congestion, uint64_t now_ns, uint64_t rtt_ns) {
-    const uint64_t band_ns = most(steady_ns_band, 3 * congestion->noise_ns);
+    // Of sixty samples the range is some four times the difference of one to the next.
+    const uint64_t band_ns = most(steady_ns_band, 5 * congestion->noise_ns);
     const uint64_t low_ns = least(congestion->steady_ns_min, rtt_ns);
     const uint64_t high_ns = most(congestion->steady_ns_max, rtt_ns);
     if (congestion->steady_count == 0 || high_ns - low_ns > band_ns) {
@@ -200,6 +201,11 @@ static void follow_route(cairn_congestion *congestion, uint64_t now_ns, uint64_t
         congestion->period_ns = now_ns;
         congestion->competing = false;
         congestion->over_rounds = 0;
+        // What reduced the window was not a queue: it is at least that of a new path (RFC 9000,
+        // section 9.4).
+        set_window(congestion, most(congestion->window, CAIRN_CONGESTION_WINDOW_FIRST));
+        congestion->threshold = congestion->window;
+        congestion->increment = CAIRN_CONGESTION_PACKET_SIZE;
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kit/test.h"
 
+#include "base/random.h"
 #include "net/congestion.h"
 #include <cairn/types.h>
 
@@ -69,4 +70,44 @@ TEST("a window that nobody fills does not grow, and one that is full does") {
         exchange(50 * MS_NS, 50 * MS_NS);
     }
     assert_true(c.window >= first + 10 * CAIRN_CONGESTION_PACKET_SIZE);
+}
+
+// A payload every 30 ms, with many of them on the way at a time.
+static void follow(uint64_t rtt_ns) {
+    now_ns += 30 * MS_NS;
+    cairn_congestion_round_trip(&c, now_ns, rtt_ns);
+}
+
+// Found by the storm of seed 300534: the client went on at 13 kB/s as if it shared a full queue.
+TEST("a longer route that delays payloads unevenly is noticed") {
+    cairn_random random = cairn_random_of(1);
+    for (uint32_t k = 0; k < 100; ++k) {
+        follow(100 * MS_NS);
+    }
+    for (uint32_t k = 0; k < 200; ++k) {
+        follow((354 + cairn_random_below(&random, 80) + cairn_random_below(&random, 80)) * MS_NS);
+    }
+    assert_in_range(c.rtt_ns_min[0], 350 * MS_NS, 440 * MS_NS);
+    assert_true(c.rtt_ns_min[1] >= 350 * MS_NS);
+}
+
+TEST("a window that a longer route made small is that of a new path again") {
+    for (uint32_t k = 0; k < 100; ++k) {
+        follow(50 * MS_NS);
+    }
+    c.window = CAIRN_CONGESTION_WINDOW_MIN;
+    for (uint32_t k = 0; k < 100; ++k) {
+        follow(200 * MS_NS);
+    }
+    assert_int_equal(c.rtt_ns_min[0], 200 * MS_NS);
+    assert_int_equal(c.window, CAIRN_CONGESTION_WINDOW_FIRST);
+}
+
+TEST("the queue of another flow is not taken for a longer route") {
+    cairn_random random = cairn_random_of(2);
+    follow(60 * MS_NS);
+    for (uint32_t k = 0; k < 300; ++k) { // a sawtooth of three seconds, packets of 15 ms
+        follow((100 + k % 100 + cairn_random_below(&random, 15)) * MS_NS);
+    }
+    assert_int_equal(c.rtt_ns_min[0], 60 * MS_NS);
 }
