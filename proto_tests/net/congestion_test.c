@@ -111,3 +111,37 @@ TEST("the queue of another flow is not taken for a longer route") {
     }
     assert_int_equal(c.rtt_ns_min[0], 60 * MS_NS);
 }
+
+TEST("acknowledgements alone are no payloads of which a share is lost") {
+    cairn_congestion_acknowledged(&c, now_ns, 0, 0, MS_NS, 1);
+    assert_int_equal(c.resolved, 0);
+    cairn_congestion_acknowledged(&c, now_ns, 1, 0, MS_NS, 2);
+    assert_int_equal(c.resolved, 0);
+}
+
+TEST("a path of a millisecond is paced, and a shorter one is not") {
+    exchange(MS_NS - 1, MS_NS);
+    assert_int_equal(cairn_congestion_next_ns(&c), 0);
+    cairn_congestion_reset(&c, now_ns, sequence, WINDOW_MAX);
+    exchange(MS_NS, MS_NS);
+    assert_true(cairn_congestion_next_ns(&c) > 0);
+}
+
+// Ends rounds of a payload each until the controller has decided twice.
+static void decide_twice(uint64_t rtt_ns) {
+    for (uint32_t k = 0; k < 2 * CAIRN_CONGESTION_SAMPLES; ++k) {
+        exchange(rtt_ns, rtt_ns);
+    }
+}
+
+TEST("a queue that was emptied is not held against the next one") {
+    decide_twice(50 * MS_NS);
+    c.threshold = c.window; // slow start has ended
+    for (uint32_t round = 0; round < 4; ++round) {
+        for (uint32_t k = 0; k < CAIRN_CONGESTION_SAMPLES; ++k) {
+            exchange(120 * MS_NS, 120 * MS_NS);
+        }
+        assert_false(c.competing);
+        decide_twice(50 * MS_NS);
+    }
+}

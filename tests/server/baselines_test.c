@@ -66,3 +66,30 @@ TEST("snapshots of a growing world keep their bodies") {
     cairn_baselines_destroy(baselines);
     cairn_world_destroy(world);
 }
+
+TEST("clients that hold the same snapshots share one difference") {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = CAPACITY;
+    cairn_world *world = NULL;
+    cairn_baselines *baselines = NULL;
+    size_t sizes[3];
+    const cairn_quantisation quantisation = cairn_quantisation_default();
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    assert_int_equal(cairn_baselines_create(COUNT, &def, &quantisation, &baselines), CAIRN_OK);
+    for (uint32_t n = 0; n < 4; ++n) {
+        take(baselines, world, 20);
+    }
+    const uint64_t tick = cairn_world_tick(world);
+    const cairn_baseline *older[3] = {cairn_baselines_find(baselines, tick - 1),
+        cairn_baselines_find(baselines, tick - 2), cairn_baselines_find(baselines, tick - 3)};
+    const cairn_baseline *none[3] = {NULL};
+    const uint8_t *first = cairn_baselines_delta(baselines, older, &sizes[0]);
+    const uint8_t *whole = cairn_baselines_delta(baselines, none, &sizes[1]);
+    assert_true(sizes[0] < sizes[1] && first != whole);
+    assert_ptr_equal(cairn_baselines_delta(baselines, older, &sizes[2]), first);
+    assert_int_equal(sizes[2], sizes[0]);
+    assert_ptr_equal(cairn_baselines_delta(baselines, none, &sizes[2]), whole);
+    assert_int_equal(sizes[2], sizes[1]);
+    cairn_baselines_destroy(baselines);
+    cairn_world_destroy(world);
+}

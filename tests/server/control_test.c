@@ -528,6 +528,8 @@ TEST("a ray can be cast into the world as a client sees it") {
     const cairn_control_ray_answer *hit = cast_ray(ray);
     assert_int_equal(hit->body, body);
     assert_true(hit->point.y > now + 0.2f && hit->point.y < now + 5.0f);
+    ray.seen_by = s.clients[0].client_id;
+    assert_int_equal(cast_ray(ray)->body, body);
     ray.seen_by = 7;
     assert_int_equal(
         kit_ask(&s, .verb = CAIRN_CONTROL_RAY, .ray = ray), CAIRN_CONTROL_NAME_UNKNOWN);

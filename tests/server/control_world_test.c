@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/core/server_state.h"
 #include "tests/server/story.h"
 
 static story s; // too large for a stack
@@ -65,6 +66,9 @@ static void expect_all_follow(void) {
         const story_client *client = &s.clients[i];
         assert_int_equal(client->roots_wrong, 0);
         assert_int_equal(client->decode_failures, 0);
+        if (story_state(&s, i) != CAIRN_NETCODE_STATE_CONNECTED) {
+            continue;
+        }
         if (client->hello.mode == CAIRN_MODE_LOCKSTEP) {
             assert_non_null(client->world);
             assert_true(tick - cairn_world_tick(client->world) < 10);
@@ -347,6 +351,63 @@ TEST("a seek restores ticks from memory and from the recording") {
     verb(CAIRN_CONTROL_RESUME);
     expect_all_follow();
     expect_recording_replays(2);
+}
+
+static uint32_t body_count(void) {
+    return cairn_world_counts_read(story_world(&s)).bodies;
+}
+
+// Runs until the world has so many bodies, which those of players are among.
+static void run_until_bodies(uint32_t count) {
+    for (uint32_t i = 0; i < 250 && body_count() != count; ++i) {
+        story_run_ms(&s, 4);
+    }
+    assert_int_equal(body_count(), count);
+}
+
+// Seeks to a tick at which the world had `then` bodies, and expects those of the players of now.
+static void seek_and_expect_players(uint64_t tick, uint32_t then) {
+    const uint32_t now = body_count();
+    verb(CAIRN_CONTROL_PAUSE);
+    kit_do(&s, .verb = CAIRN_CONTROL_SEEK, .seek = {tick});
+    assert_int_equal(body_count(), then);
+    verb(CAIRN_CONTROL_RESUME);
+    story_run_ms(&s, 200);
+    assert_int_equal(body_count(), now);
+    expect_all_follow();
+    assert_int_equal(body_count(), now);
+}
+
+TEST("after a seek to before a join or a leave, those play who are there now") {
+    const uint32_t alone = body_count();
+    story_run_ms(&s, 300);
+    uint64_t tick = story_tick(&s);
+    story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    run_until_bodies(alone + 1);
+    seek_and_expect_players(tick, alone);
+    const uint32_t second = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    run_until_bodies(alone + 2);
+    tick = story_tick(&s);
+    story_run_ms(&s, 100);
+    story_leave(&s, second);
+    run_until_bodies(alone + 1);
+    seek_and_expect_players(tick, alone + 2);
+}
+
+TEST("a seek to the tick of a join knows the player") {
+    const uint32_t alone = body_count();
+    story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    run_until_bodies(alone + 1);
+    const uint64_t tick = story_tick(&s);
+    story_run_ms(&s, 200);
+    seek_and_expect_players(tick, alone + 1);
+}
+
+TEST("a room that an operator creates is recorded if the operator's own is") {
+    kit_do(&s, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "new", .scene = "test"});
+    const cairn_room_table *rooms = &s.server->rooms;
+    assert_non_null(cairn_room_table_at(rooms, CAIRN_ROOM_MAIN)->recording);
+    assert_non_null(cairn_room_table_at(rooms, cairn_room_table_find(rooms, "new"))->recording);
 }
 
 TEST("the room goes on while its recording is searched") {

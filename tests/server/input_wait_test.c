@@ -52,6 +52,30 @@ static uint64_t ticks_with_late_player(uint32_t late_ms) {
     return story_tick(&s) - from;
 }
 
+TEST("after a stall the room steps those ticks at once for which it has all inputs") {
+    cairn_server_config config = story_config();
+    config.first_room.wait_ms = 500;
+    config.first_room.tick_rate_hz = RATE_HZ;
+    config.first_room.catch_up_ticks_max = 60;
+    story_start(&s, &config);
+    const uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 1000);
+    s.clients[player].mute_inputs = true;
+    const uint64_t next = story_tick(&s);
+    for (uint64_t tick = next; tick < next + 40; ++tick) {
+        send_input_for(player, tick);
+        story_run_ms(&s, 4); // or the next one replaces it
+    }
+    story_run_ms(&s, 300);
+    const uint64_t before = story_tick(&s);
+    assert_in_range(before, next + 25, next + 30);
+    s.now_ns += CAIRN_NS_PER_S / 2; // nobody is served meanwhile
+    story_run_ms(&s, 8);
+    assert_int_equal(story_tick(&s), next + 40);
+    story_run_ms(&s, 100);
+    assert_int_equal(story_tick(&s), next + 40);
+}
+
 TEST("inputs that are always a little late do not slow the room down") {
     for (uint32_t late_ms = 16; late_ms <= 40; late_ms += 4) {
         const uint64_t ticks = ticks_with_late_player(late_ms);

@@ -25,10 +25,11 @@
 
 typedef enum fault {
     FAULT_NONE,
-    FAULT_ERROR, // the call fails with `code`
-    FAULT_SHORT, // a write takes a few bytes; other calls work
-    FAULT_FULL,  // from this call on, writes take what fits and then fail, until some calls later
-    FAULT_DYING, // from this call on, all calls fail
+    FAULT_ERROR,   // the call fails with `code`
+    FAULT_SHORT,   // a write takes a few bytes; other calls work
+    FAULT_FULL,    // from this call on, writes take what fits and then fail, until some calls later
+    FAULT_DYING,   // from this call on, all calls fail
+    FAULT_NOTHING, // this call, a write, takes nothing
 } fault;
 
 static struct {
@@ -60,6 +61,9 @@ static bool call_fails(bool is_write) {
     case FAULT_DYING:
         fails = call >= faulty.at;
         break;
+    case FAULT_NOTHING:
+        fails = is_write && call == faulty.at;
+        break;
     case FAULT_NONE:
     case FAULT_SHORT:
         break;
@@ -78,6 +82,9 @@ static int64_t faulty_write(void *user, int file, const void *bytes, size_t size
     if (fails && faulty.kind == FAULT_FULL && faulty.hits == 1 && size > 100) {
         // What fits is taken first.
         return cairn_file_calls_system.write(user, file, bytes, 100);
+    }
+    if (fails && faulty.kind == FAULT_NOTHING) {
+        return 0;
     }
     if (faulty.kind == FAULT_SHORT && size > 7) {
         size = 1 + size / 2;
@@ -137,14 +144,18 @@ static void path_in_folder(char path[300], const char *name) {
     snprintf(path, 300, "%s/%.200s", folder, name);
 }
 
-static void start(cairn_record_sync sync) {
-    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
+static void open_records(cairn_record_sync sync) {
     char path[300];
     const cairn_records_config files = {
         .calls = &faulty_calls, .sync = sync, .on_open = on_open, .on_error = on_error};
     assert_int_equal(cairn_records_create(&files, &records), CAIRN_OK);
     path_in_folder(path, "world.cairn");
     assert_null(cairn_records_add(records, CAIRN_ROOM_NAME_DEFAULT, path));
+}
+
+static void start(cairn_record_sync sync) {
+    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
+    open_records(sync);
     cairn_server_config config = cairn_server_config_default();
     now_ns = CAIRN_NS_PER_S;
     config.private_key = secret;
@@ -319,6 +330,42 @@ TEST("short writes lose nothing") {
     assert_int_equal(replay_folder(&files, &parts), TICKS);
     assert_int_equal(files, 1);
     assert_int_equal(now.total.recording_failures, 0);
+}
+
+TEST("a write that takes nothing is an error of the disk") {
+    uint32_t files, parts;
+    faulty.kind = FAULT_NOTHING;
+    faulty.code = 0;
+    faulty.at = 8;
+    start(CAIRN_RECORD_SYNC_NONE);
+    run_ticks(TICKS);
+    const cairn_server_statistics now = end();
+    assert_int_equal(faulty.hits, 1);
+    assert_int_equal(errors, 1);
+    assert_non_null(strstr(last_error, strerror(EIO)));
+    assert_int_equal(replay_folder(&files, &parts) + now.total.recording_ticks_lost, TICKS);
+}
+
+static bool close_with_a_file_open(fault kind) {
+    const uint8_t bytes[8] = {0};
+    char path[300];
+    faulty.kind = FAULT_NONE;
+    open_records(CAIRN_RECORD_SYNC_NONE);
+    assert_true(cairn_records_write(records, CAIRN_ROOM_NAME_DEFAULT, bytes, sizeof bytes));
+    faulty.kind = kind;
+    faulty.code = EIO;
+    faulty.at = 0;
+    const bool good = cairn_records_close(records);
+    records = NULL;
+    path_in_folder(path, "world.cairn");
+    assert_int_equal(unlink(path), 0); // it is no recording
+    return good;
+}
+
+TEST("a file that cannot be closed at the end is told") {
+    assert_true(close_with_a_file_open(FAULT_NONE));
+    assert_false(close_with_a_file_open(FAULT_DYING));
+    assert_int_equal(errors, 1);
 }
 
 TEST("a disk that dies is reported once and costs no tick of the room") {

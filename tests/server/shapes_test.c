@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The list of a room's shapes follows the world.
+#include "tests/kit/test.h"
+
+#include "server/replicate/shapes.h"
+
+static cairn_world *world;
+static cairn_room_shapes list;
+
+static cairn_body_id add_box(float x) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_body_id body;
+    cairn_shape_id id;
+    def.position.x = x;
+    assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+    shape.half_extents = (cairn_vec3){1.0f, 1.0f, 1.0f};
+    assert_int_equal(cairn_shape_create(world, body, &shape, &id), CAIRN_OK);
+    return body;
+}
+
+static void expect_listed(uint32_t count, uint32_t revision) {
+    cairn_room_shapes_update(&list, world);
+    assert_int_equal(list.count, count);
+    assert_int_equal(list.id_count, count);
+    assert_int_equal(list.revision, revision);
+    for (uint32_t i = 0; i < count; ++i) {
+        assert_int_equal(list.shapes[i].id, list.ids[i]);
+    }
+}
+
+TEST("the list is made again when shapes come or go, and only then") {
+    const cairn_world_def def = cairn_world_def_default();
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    assert_true(cairn_room_shapes_create(def.shape_capacity, world, &list));
+    const uint32_t revision = list.revision;
+    expect_listed(0, revision);
+    const cairn_body_id first = add_box(0.0f);
+    add_box(4.0f);
+    add_box(8.0f);
+    expect_listed(3, revision + 1);
+    expect_listed(3, revision + 1);
+    assert_int_equal(cairn_body_destroy(world, first), CAIRN_OK);
+    expect_listed(2, revision + 2);
+    cairn_room_shapes_destroy(&list);
+    cairn_world_destroy(world);
+}
