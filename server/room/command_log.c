@@ -42,7 +42,7 @@ cairn_status cairn_command_log_create(
     log->ticks = calloc(ticks, sizeof *log->ticks);
     log->command_capacity =
         COMMANDS_MIN > commands_per_tick_max ? COMMANDS_MIN : commands_per_tick_max;
-    log->commands = calloc(log->command_capacity, sizeof *log->commands);
+    log->commands = malloc(log->command_capacity * sizeof *log->commands);
     if (log->ticks == NULL || log->commands == NULL) {
         cairn_command_log_destroy(log);
         return CAIRN_OUT_OF_MEMORY;

@@ -21,7 +21,7 @@ cairn_status cairn_job_create(struct cairn_server_job *job, struct cairn_room *r
         .tick_capacity = ticks,
         .commands_per_tick_max = commands_per_tick_max,
         .ticks = calloc(ticks, sizeof *job->ticks),
-        .commands = calloc((size_t)ticks * commands_per_tick_max, sizeof *job->commands),
+        .commands = malloc((size_t)ticks * commands_per_tick_max * sizeof *job->commands),
     };
     const cairn_status status = cairn_event_log_create(&job->events);
     return job->ticks != NULL && job->commands != NULL ? status : CAIRN_OUT_OF_MEMORY;

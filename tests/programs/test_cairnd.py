@@ -140,7 +140,7 @@ def named(lines, name):
 def test_a_recording_that_meets_a_limit_of_size_continues_in_files_that_verify(kit, folder):
     server = kit.serve("--tick-rate", 240, "--record", "small.cairn", "--core-dumps", scene="stack10")
     before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
-    # The next chunk does not fit, and no first state; the log does.
+    # The next chunk does not fit, and no first state; the log does. It is tried again each second.
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1500, before[1]))
     assert "File too large" in server.wait_for("recording_error")[0]["detail"]
     assert server.wait_for("recording_failed")
@@ -153,7 +153,7 @@ def test_a_recording_that_meets_a_limit_of_size_continues_in_files_that_verify(k
     last = server.events("stats")[-1]
     files = sorted(folder.glob("small.cairn*"))
     assert [path.name for path in files] == ["small.cairn", "small.cairn.1"]
-    assert last["recording_files"] == 2 and last["recording_failures"] >= 3
+    assert last["recording_files"] == 2 and last["recording_failures"] >= 2
     assert len(server.events("recording_error")) == 1
     ticks = 0
     for path in files:

@@ -83,8 +83,8 @@ def test_a_bot_tries_the_addresses_of_a_host_in_order(kit):
     server = kit.serve()
     port = server.address.rsplit(":", 1)[1]
     kit.run("cairn-token", "issue", "--key", kit.key(), "--server", "127.0.0.1:9", "--server", f"localhost:{port}",
-            "--timeout", 1, "--out", "token")
-    assert kit.run("cairn-bot", "--token", "token", "--seconds", 3).json["played"]
+            "--timeout", 2, "--out", "token")
+    assert kit.run("cairn-bot", "--token", "token", "--seconds", 4).json["played"]
     assert kit.run("cairn-bot", "--key", kit.key(), "--server", f"localhost:{port}", "--seconds", 1).json["played"]
     kit.refuses("cairn-bot", "--key", kit.key(), "--server", "no..name:1", code=2, says="this name has no address")
 
