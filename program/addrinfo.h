@@ -4,8 +4,10 @@
 // The addresses of a look-up as those of <cairn/types.h>, for the drivers. A file that includes it
 // defines _POSIX_C_SOURCE 200809L or more.
 
-#include <netdb.h>
 #include <stdint.h>
+#ifndef _WIN32
+#include <netdb.h>
+#endif
 
 #include "base/assert.h"
 #include "program/host.h"

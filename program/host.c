@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "program/addrinfo.h"
+#include "program/system.h"
 
 #define TOO_MANY "at most 32 addresses can be given, each once"
 
@@ -13,8 +14,10 @@ static const char *why_not(int result) {
         return "no name server answered for this name; try again later, or give an address";
     case EAI_MEMORY:
         return "there is not enough memory to look this name up";
+#ifdef EAI_SYSTEM
     case EAI_SYSTEM:
         return "the system could not look this name up";
+#endif
     default:
         return "this name has no address";
     }
@@ -32,6 +35,7 @@ const char *cairn_host_find(const char *text, cairn_host *out) {
     }
     const struct addrinfo hints = cairn_host_hints();
     struct addrinfo *found = NULL;
+    cairn_system_start_sockets();
     const int result = getaddrinfo(split.name, split.port, &hints, &found);
     if (result != 0) {
         return why_not(result);

@@ -2,12 +2,9 @@
 #include "program/key.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "net/crypto.h"
@@ -55,41 +52,22 @@ const char *cairn_key_variable(void *out, const char *value, bool first) {
     return key->given ? NULL : "must be 64 hexadecimal digits";
 }
 
-// Reads at most `size` bytes without a buffer of the heap. -1: errno says why.
-static ssize_t read_bytes(int file, char *out, size_t size) {
-    size_t at = 0;
-    ssize_t got = 1;
-    while (at < size && got > 0) {
-        got = read(file, out + at, size - at);
-        at += got > 0 ? (size_t)got : 0;
-        got = got < 0 && errno == EINTR ? 1 : got;
-    }
-    return got < 0 ? -1 : (ssize_t)at;
-}
-
 static const char *read_key(cairn_key *key, const char *path, bool is_private) {
     char text[1024];
-    struct stat about;
+    size_t size = 0;
     key->given = false;
     key->file = path;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
+    switch (cairn_system_read_secret(path, is_private, text, sizeof text, &size)) {
+    case CAIRN_SECRET_FAILED:
         return strerror(errno);
-    }
-    const bool open_to_others = is_private && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
-                                (about.st_mode & 077) != 0;
-    const ssize_t size = open_to_others ? 0 : read_bytes(file, text, sizeof text);
-    const char *why = size < 0 ? strerror(errno) : NULL;
-    close(file);
-    if (open_to_others) {
+    case CAIRN_SECRET_SHARED:
         return "others than its owner may read this private key: chmod 600 the file";
+    case CAIRN_SECRET_READ:
+        break;
     }
-    if (why == NULL) {
-        key->given = size < (ssize_t)sizeof text && cairn_key_parse(text, (size_t)size, key->bytes);
-        cairn_wipe(text, sizeof text);
-        why = key->given ? NULL : "must hold 64 hexadecimal digits and nothing else";
-    }
-    return why;
+    key->given = size < sizeof text && cairn_key_parse(text, size, key->bytes);
+    cairn_wipe(text, sizeof text);
+    return key->given ? NULL : "must hold 64 hexadecimal digits and nothing else";
 }
 
 const char *cairn_key_flag_file(void *out, const char *value, bool first) {

@@ -2,13 +2,12 @@
 #include "program/output_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/assert.h"
+#include "program/system.h"
 
 #define NUMBER_MAX 99
 
@@ -19,7 +18,7 @@ static bool refuse_name(void) {
 
 // Follows links, so that the file is renamed to what they lead to.
 static bool find_path(cairn_output_file *out, const char *path) {
-    char *real = realpath(path, NULL);
+    char *real = cairn_system_real_path(path);
     const char *found = real != NULL ? real : path;
     const size_t size = strlen(found) + 1;
     const bool fits = size <= sizeof out->path;
@@ -30,19 +29,19 @@ static bool find_path(cairn_output_file *out, const char *path) {
     return fits || refuse_name();
 }
 
-static int create_temporary(cairn_output_file *out, unsigned mode) {
-    int file = -1;
+static FILE *create_temporary(cairn_output_file *out, unsigned mode) {
+    FILE *file = NULL;
     errno = EEXIST;
-    for (int number = 0; number <= NUMBER_MAX && file < 0 && errno == EEXIST; ++number) {
+    for (int number = 0; number <= NUMBER_MAX && file == NULL && errno == EEXIST; ++number) {
         const int size =
             number == 0
                 ? snprintf(out->temporary, sizeof out->temporary, "%s.part", out->path)
                 : snprintf(out->temporary, sizeof out->temporary, "%s.%d.part", out->path, number);
         if (size < 0 || (size_t)size >= sizeof out->temporary) {
             (void)refuse_name();
-            return -1;
+            return NULL;
         }
-        file = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
+        file = cairn_system_open_output(out->temporary, true, mode);
     }
     return file;
 }
@@ -54,19 +53,8 @@ bool cairn_output_file_open(cairn_output_file *out, const char *path, unsigned m
         return false;
     }
     const bool direct = stat(out->path, &about) == 0 && !S_ISREG(about.st_mode);
-    const int file = direct ? open(out->path, O_WRONLY | O_CLOEXEC) : create_temporary(out, mode);
-    if (file < 0) {
-        return false;
-    }
-    out->file = fdopen(file, "wb");
-    if (out->file == NULL) {
-        const int code = errno;
-        close(file);
-        if (!direct) {
-            unlink(out->temporary);
-        }
-        errno = code;
-    }
+    out->file =
+        direct ? cairn_system_open_output(out->path, false, 0) : create_temporary(out, mode);
     return out->file != NULL;
 }
 
@@ -80,11 +68,11 @@ bool cairn_output_file_close(cairn_output_file *out, bool complete) {
         return good;
     }
     const bool keep = complete && good;
-    if (keep && rename(out->temporary, out->path) == 0) {
+    if (keep && cairn_system_replace(out->temporary, out->path)) {
         return true;
     }
     const int code = errno;
-    unlink(out->temporary);
+    (void)remove(out->temporary);
     errno = code;
     return good && !keep;
 }

@@ -12,7 +12,7 @@ void cairn_progress_begin(cairn_progress *p, const char *what, uint64_t total) {
     *p = (cairn_progress){.what = what,
         .total = total,
         .begin_ns = cairn_monotonic_ns(),
-        .terminal = isatty(STDERR_FILENO) == 1};
+        .terminal = isatty(STDERR_FILENO) != 0};
 }
 
 void cairn_progress_text(const cairn_progress *p, uint64_t now_ns, char text[80]) {

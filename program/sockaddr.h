@@ -8,12 +8,18 @@
 // (RFC 4291, 2.5.6), so an answer goes out where the datagram came in. An IPv4 address that arrives
 // on a socket for both versions is IPv4 here, and IPv4 in IPv6 (::ffff:0:0/96) there.
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#ifdef _WIN32
+#include <winsock2.h>
+#include <ws2tcpip.h>
+#else
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
+#endif
 
 #include "base/assert.h"
 #include <cairn/types.h>

@@ -111,7 +111,9 @@ int cairn_replay_main(int argc, char **argv, const cairn_rules *const *rules, ui
         .view = {.width = 960, .height = 540},
         .scene = CAIRN_SCENE_DEFAULT,
         .seconds = 10};
+#ifdef SIGXFSZ
     signal(SIGXFSZ, SIG_IGN); // a write that meets a limit fails, and the file is removed
+#endif
     const cairn_flags_result result = read_flags(argc, argv, &options);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? CAIRN_EXIT_UNUSABLE : CAIRN_EXIT_GOOD;
@@ -125,12 +127,12 @@ int cairn_replay_main(int argc, char **argv, const cairn_rules *const *rules, ui
         cairn_wipe(&options.sign, sizeof options.sign);
         return made;
     }
-    cairn_replay_file input;
+    cairn_system_map input;
     if (!cairn_replay_file_open(options.words[1], &input)) {
         return CAIRN_EXIT_UNUSABLE;
     }
     const int code = functions[i](&options, &input);
     cairn_wipe(&options.sign, sizeof options.sign);
-    cairn_replay_file_close(&input);
+    cairn_system_map_close(&input);
     return code;
 }

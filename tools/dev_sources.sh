@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: tools/dev_sources.sh TARGET FOLDER
+# usage: tools/dev_sources.sh TARGET FOLDER [PACKAGES...]
 # Builds the libraries that base, schema, net and client_lib need for a target that Debian has no packages for
-# (wasm32, windows), from the sources of Debian's packages, into FOLDER/root. Installs nothing and does not change this
+# (wasm32, windows), and PACKAGES, from the sources of Debian's packages, into FOLDER/root. Installs nothing and does not change this
 # system's list of sources.
 set -eu
 target=$1 folder=$2
 here=$(cd "$(dirname "$0")" && pwd)
-packages="libsodium xxhash"
+shift 2
+packages="libsodium xxhash $*"
 [ -e "$folder/complete" ] && exit 0
 rm -rf "$folder"
 mkdir -p "$folder/lists/partial" "$folder/sources" "$folder/parts"

@@ -31,7 +31,8 @@ void cairn_pool_destroy(cairn_pool *pool);
 uint32_t cairn_pool_workers(const cairn_pool *pool);
 
 // Calls task(argument, 0) on the calling thread and the other workers' tasks on any thread of the
-// pool, and returns when all are done; the caller then sees what the tasks wrote. It waits only for
+// pool, and returns when all are done; the caller then sees what the tasks wrote. On Windows the
+// caller calls them all (pool_windows.c). It waits only for
 // tasks that another thread has begun. If such a thread loses its processor to another process, the
 // caller has to wait until it gets one again; for some time after that it calls all tasks itself,
 // so that waiting costs at most a twentieth of its time. The caller also calls all tasks itself

@@ -141,6 +141,7 @@ class EveryRuleCanFail(unittest.TestCase):
         "a public header without C linkage": ("public", 'no extern "C"', "include/cairn/b.h", "int cairn_b(void);\n"),
         "a struct defined twice": ("twice", "struct a is also", "net/d.h", "struct a { int y; };\n"),
         "a function defined twice": ("twice", "cairn_a() is also", "net/d.c", "int cairn_a(void) {\n}\n"),
+        "a function for Windows alone": ("twice", "cairn_a() is also", "net/d_windows.c", "int cairn_a(void) {\n}\n"),
         "a function away from its header": ("nouns", "cairn_b lives in sim/high/b.c", "sim/low/a.h", "int cairn_b(void);\n"),
         "a retired term": ("retired", "'crew' is retired: task scheduler", "sim/d.c", "// the crew runs\n"),
         "a broken row of terms": ("retired", "not three columns", "tests/structure/retired.txt", "crew\n"),

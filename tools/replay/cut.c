@@ -60,7 +60,7 @@ static int copy_ticks(const cairn_replay_options *options, cairn_player *player,
     return cairn_replay_output_close(&out, code);
 }
 
-int cairn_replay_cut(const cairn_replay_options *options, const cairn_replay_file *input) {
+int cairn_replay_cut(const cairn_replay_options *options, const cairn_system_map *input) {
     uint64_t from, to, state_tick;
     if (!cairn_replay_number("FROM", options->words[2], 0, UINT64_MAX - 1, &from) ||
         !cairn_replay_number("TO", options->words[3], from + 1, UINT64_MAX, &to) ||

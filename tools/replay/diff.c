@@ -42,8 +42,8 @@ static void print_text(const cairn_comparison *c) {
     }
 }
 
-int cairn_replay_diff(const cairn_replay_options *options, const cairn_replay_file *input) {
-    cairn_replay_file other;
+int cairn_replay_diff(const cairn_replay_options *options, const cairn_system_map *input) {
+    cairn_system_map other;
     if (!cairn_replay_file_open(options->words[2], &other)) {
         return CAIRN_EXIT_UNUSABLE;
     }
@@ -58,6 +58,6 @@ int cairn_replay_diff(const cairn_replay_options *options, const cairn_replay_fi
     } else {
         print_text(&c);
     }
-    cairn_replay_file_close(&other);
+    cairn_system_map_close(&other);
     return exit_code(&c);
 }

@@ -4,7 +4,7 @@
 #include "tools/replay/explain.h"
 #include "tools/replay/verbs.h"
 
-int cairn_replay_explain(const cairn_replay_options *options, const cairn_replay_file *input) {
+int cairn_replay_explain(const cairn_replay_options *options, const cairn_system_map *input) {
     static cairn_explanation explanation;
     if (!cairn_explain(input->bytes, input->size, NULL, &explanation)) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->words[1], explanation.text);

@@ -181,14 +181,14 @@ static int write_picture(const cairn_replay_options *options, cairn_player *play
     cairn_picture_view view = options->view;
     const cairn_vec3 *eye = &view.eye, *target = &view.target;
     view.placed = eye->x != target->x || eye->y != target->y || eye->z != target->z;
-    return cairn_picture_write(player->world, &view, file)
-               ? CAIRN_EXIT_GOOD
-               : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->words[2], "cannot be written");
+    const char *why = cairn_picture_write(player->world, &view, file);
+    return why == NULL ? CAIRN_EXIT_GOOD
+                       : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->words[2], why);
 }
 
 // Takes the player to --tick, or to the last tick.
 static int seek_tick(
-    cairn_player *player, const cairn_replay_options *options, const cairn_replay_file *input) {
+    cairn_player *player, const cairn_replay_options *options, const cairn_system_map *input) {
     uint64_t first, last = options->tick, state_tick;
     cairn_recording_index index;
     if (options->tick == CAIRN_TICK_NONE) {
@@ -201,7 +201,7 @@ static int seek_tick(
     return cairn_replay_player_seek(player, options, last, &state_tick);
 }
 
-int cairn_replay_export(const cairn_replay_options *options, const cairn_replay_file *input) {
+int cairn_replay_export(const cairn_replay_options *options, const cairn_system_map *input) {
     const char *path = options->words[2], *extension = cairn_replay_extension(path);
     const bool gltf = strcmp(extension, "glb") == 0, picture = strcmp(extension, "png") == 0;
     const bool device = strncmp(path, "/dev/", 5) == 0;

@@ -48,7 +48,7 @@ static void add_chunk(content *c, const cairn_chunk_reader *walk) {
     }
 }
 
-static content read_content(const cairn_replay_file *file) {
+static content read_content(const cairn_system_map *file) {
     content c = {.version = 0};
     cairn_chunk_reader walk = cairn_chunk_reader_of(file->bytes, file->size);
     c.version = walk.file.version;
@@ -134,7 +134,7 @@ static void print_json(const content *c, size_t file_size) {
     cairn_replay_print_json(json);
 }
 
-int cairn_replay_info(const cairn_replay_options *options, const cairn_replay_file *input) {
+int cairn_replay_info(const cairn_replay_options *options, const cairn_system_map *input) {
     const content c = read_content(input);
     if (options->json) {
         print_json(&c, input->size);

@@ -112,7 +112,7 @@ static int record_scene(const cairn_replay_options *options, const cairn_scene *
     return code;
 }
 
-int cairn_replay_make(const cairn_replay_options *options, const cairn_replay_file *input) {
+int cairn_replay_make(const cairn_replay_options *options, const cairn_system_map *input) {
     (void)input;
     if (!cairn_replay_differs(options->scene, options->words[1]) ||
         !cairn_replay_differs(options->sign.file, options->words[1]) ||

@@ -32,7 +32,8 @@ static void fit(const cairn_world *world, cairn_native_camera *camera) {
     camera->eye = cairn_vec3_add_scaled(camera->target, towards, distance);
 }
 
-bool cairn_picture_write(const cairn_world *world, const cairn_picture_view *view, FILE *out) {
+const char *cairn_picture_write(
+    const cairn_world *world, const cairn_picture_view *view, FILE *out) {
     cairn_native_camera camera = {.eye = view->eye,
         .target = view->target,
         .field_of_view = FIELD_OF_VIEW,
@@ -43,7 +44,7 @@ bool cairn_picture_write(const cairn_world *world, const cairn_picture_view *vie
     }
     uint8_t *pixels = malloc((size_t)view->width * view->height * 3);
     if (pixels == NULL) {
-        return false;
+        return "out of memory";
     }
     cairn_native_draw(world, &camera, pixels);
     png_image image = {.version = PNG_IMAGE_VERSION,
@@ -52,5 +53,5 @@ bool cairn_picture_write(const cairn_world *world, const cairn_picture_view *vie
         .format = PNG_FORMAT_RGB};
     const bool written = png_image_write_to_stdio(&image, out, 0, pixels, 0, NULL) != 0;
     free(pixels);
-    return written;
+    return written ? NULL : "cannot be written";
 }

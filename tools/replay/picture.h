@@ -14,5 +14,6 @@ typedef struct cairn_picture_view {
     cairn_vec3 eye, target;
 } cairn_picture_view;
 
-// False if memory runs out or the file cannot be written.
-bool cairn_picture_write(const cairn_world *world, const cairn_picture_view *view, FILE *out);
+// NULL: written. Otherwise why not, a static text: memory, the file, or a build without libpng.
+const char *cairn_picture_write(
+    const cairn_world *world, const cairn_picture_view *view, FILE *out);

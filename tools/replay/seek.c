@@ -143,7 +143,7 @@ static int seek_tick(
     return f->root_known && !f->root_agrees ? CAIRN_EXIT_DIFFERS : CAIRN_EXIT_GOOD;
 }
 
-int cairn_replay_seek(const cairn_replay_options *options, const cairn_replay_file *input) {
+int cairn_replay_seek(const cairn_replay_options *options, const cairn_system_map *input) {
     uint64_t tick;
     if (!cairn_replay_number("TICK", options->words[2], 0, UINT64_MAX, &tick) ||
         (options->state != NULL && !cairn_replay_differs(options->words[1], options->state))) {

@@ -2,12 +2,8 @@
 #include "tools/replay/verbs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "program/flags.h"
 
@@ -32,9 +28,7 @@ void cairn_replay_print_json(cairn_json *json) {
 }
 
 bool cairn_replay_differs(const char *input, const char *output) {
-    struct stat a, b;
-    if (input == NULL || stat(input, &a) != 0 || stat(output, &b) != 0 || a.st_dev != b.st_dev ||
-        a.st_ino != b.st_ino) {
+    if (input == NULL || !cairn_system_is_same_file(input, output)) {
         return true;
     }
     (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, output,
@@ -58,35 +52,16 @@ bool cairn_replay_is_recording(const char *path) {
     return good;
 }
 
-bool cairn_replay_file_open(const char *path, cairn_replay_file *out) {
-    static const uint64_t nothing = 0;
-    *out = (cairn_replay_file){.bytes = (const uint8_t *)&nothing};
-    const int descriptor = open(path, O_RDONLY);
-    struct stat about;
-    bool good = descriptor >= 0 && fstat(descriptor, &about) == 0;
-    if (good && about.st_size > 0) {
-        out->size = (size_t)about.st_size;
-        out->map = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        out->bytes = out->map;
-        good = out->map != MAP_FAILED;
-    }
+bool cairn_replay_file_open(const char *path, cairn_system_map *out) {
+    const bool good = cairn_system_map_open(path, out);
     if (!good) {
         (void)cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path, strerror(errno));
-    }
-    if (descriptor >= 0) {
-        close(descriptor);
     }
     return good;
 }
 
-void cairn_replay_file_close(cairn_replay_file *file) {
-    if (file->map != NULL) {
-        munmap(file->map, file->size);
-    }
-}
-
 int cairn_replay_player_open(
-    cairn_player *player, const cairn_replay_options *options, const cairn_replay_file *input) {
+    cairn_player *player, const cairn_replay_options *options, const cairn_system_map *input) {
     if (cairn_player_open(player, input->bytes, input->size, NULL)) {
         return CAIRN_EXIT_GOOD;
     }

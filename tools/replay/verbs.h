@@ -10,6 +10,7 @@
 
 #include "program/json.h"
 #include "program/key.h"
+#include "program/system.h"
 #include "recording/player.h"
 #include "tools/replay/picture.h"
 
@@ -57,15 +58,8 @@ const char *cairn_replay_read_bodies(void *out, const char *value, bool first);
 const char *cairn_replay_read_size(void *out, const char *value, bool first);
 const char *cairn_replay_read_point(void *out, const char *value, bool first);
 
-// A file mapped into memory: pages that are not read are never loaded.
-typedef struct cairn_replay_file {
-    const uint8_t *bytes; // aligned to 8
-    size_t size;
-    void *map;
-} cairn_replay_file;
-
 // `input` is the verb's first argument; make has none. Returns an exit code.
-typedef int cairn_replay_verb(const cairn_replay_options *options, const cairn_replay_file *input);
+typedef int cairn_replay_verb(const cairn_replay_options *options, const cairn_system_map *input);
 cairn_replay_verb cairn_replay_info;
 cairn_replay_verb cairn_replay_verify;
 cairn_replay_verb cairn_replay_seek;
@@ -93,14 +87,13 @@ const char *cairn_replay_extension(const char *path);
 // False after a complaint: the name says that it is no recording.
 bool cairn_replay_is_recording(const char *path);
 
-// False after a complaint. Pair with close.
-bool cairn_replay_file_open(const char *path, cairn_replay_file *out);
-void cairn_replay_file_close(cairn_replay_file *file);
+// False after a complaint. Pair with cairn_system_map_close.
+bool cairn_replay_file_open(const char *path, cairn_system_map *out);
 
 // Opens a player of the input. Returns an exit code, after a complaint if it is not
 // CAIRN_EXIT_GOOD. Pair with cairn_player_close in any case.
 int cairn_replay_player_open(
-    cairn_player *player, const cairn_replay_options *options, const cairn_replay_file *input);
+    cairn_player *player, const cairn_replay_options *options, const cairn_system_map *input);
 // Steps it to `tick`, from the nearest state: that of *state_tick. Returns an exit code in the same
 // way.
 int cairn_replay_player_seek(

@@ -105,7 +105,7 @@ static void print_text(const char *path, const answer *a) {
     }
 }
 
-int cairn_replay_verify(const cairn_replay_options *options, const cairn_replay_file *input) {
+int cairn_replay_verify(const cairn_replay_options *options, const cairn_system_map *input) {
     answer a = {
         .workers = options->workers, .wanted_key = options->key.given ? options->key.bytes : NULL};
     cairn_pool *pool = NULL;
