@@ -8,76 +8,93 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <cairn/math.h>
-
 #include "compress/quantised_body.h"
+#include "compress/vec4.h"
 
 // A small rotation as twice the vector of its quaternion: nearly a rotation vector, and needs no
 // sine. At most 2 long.
-typedef cairn_vec3 cairn_turn;
+typedef cairn_vec4 cairn_turn;
 
 typedef struct cairn_body_motion {
-    // What the search for companions reads (companions.c).
-    int32_t place[3];     // in the baseline
-    cairn_vec3 step;      // from the earlier frame to the baseline
-    cairn_quat swing;     // turned by this meanwhile
-    cairn_vec3 surprise;  // once it is coded: what its displacement differs by from `moved`
-    float surprise_size;  // its length
-    float rotation_error; // mean of three components, steps
-    float position_error;
+    // What the search for companions reads (companions.c), in one line of the cache.
+    cairn_int4 place;    // in the baseline
+    cairn_vec4 step;     // from the earlier frame to the baseline
+    cairn_vec4 swing;    // turned by this meanwhile, a quaternion
+    cairn_vec4 surprise; // once it is coded: what its displacement differs by from `moved`; the
+                         // last lane is its length
     // The rest.
-    cairn_quat rotation; // of the baseline
-    cairn_vec3 moved;    // in the interval, if the velocity stays
+    cairn_vec4 rotation; // of the baseline, a quaternion
+    cairn_vec4 moved;    // in the interval, if the velocity stays
     cairn_turn turned;
-    cairn_vec3 moved_before; // as it was one frame earlier
+    cairn_vec4 moved_before; // as it was one frame earlier
     cairn_turn turned_before;
-    cairn_vec3 half_extents; // of its box in its own frame
+    float half_extents[3]; // of its box in its own frame
     bool leader;
     // Once it is coded:
+    float rotation_error; // mean of three components, steps
+    float position_error;
     cairn_quantised_body now;
-    cairn_quat turn_quat; // from the baseline
+    cairn_vec4 travel;    // from the baseline
+    cairn_vec4 turn_quat; // from the baseline
     cairn_turn turn;
 } cairn_body_motion;
 
-static inline float cairn_component_along(const cairn_vec3 *v, uint32_t axis) {
-    return axis == 0 ? v->x : axis == 1 ? v->y : v->z;
+CAIRN_VEC4_INLINE cairn_int4 cairn_place_of(const cairn_quantised_body *body) {
+    cairn_int4 place; // and two components of the rotation in the last lane
+    memcpy(&place, body, sizeof place);
+    return place & (cairn_int4){-1, -1, -1, 0};
 }
 
-static inline float cairn_difference(int32_t from, int32_t to) {
-    return (float)(int32_t)((uint32_t)to - (uint32_t)from); // at most 2e9, which fits
+// From `from` to `to`: at most 2e9, which fits.
+CAIRN_VEC4_INLINE cairn_vec4 cairn_steps_between(cairn_int4 from, cairn_int4 to) {
+    return __builtin_convertvector(to - from, cairn_vec4);
 }
 
-// From `from` to `to`.
-static inline cairn_vec3 cairn_steps_between(const int32_t from[3], const int32_t to[3]) {
-    return cairn_vec3_of(cairn_difference(from[0], to[0]), cairn_difference(from[1], to[1]),
-        cairn_difference(from[2], to[2]));
+// As cairn_dequantise_rotation, not normalised: its length is 1 but for rounding, and at most 1.3
+// if a hostile sender made three components longer than 1.
+CAIRN_VEC4_INLINE cairn_vec4 cairn_rotation_of(
+    const cairn_quantised_body *body, float step, float middle) {
+    // The three components stay before the largest one, and move by one lane after it.
+    static const cairn_int4 before[4] = {{0, 0, 0, 0}, {-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}};
+    static const cairn_int4 after[4] = {{0, -1, -1, -1}, {0, 0, -1, -1}, {0, 0, 0, -1}, {0, 0, 0, 0}};
+    const cairn_vec4 components =
+        (cairn_vec4_of((float)body->rotation[0], (float)body->rotation[1],
+             (float)body->rotation[2]) -
+            cairn_vec4_all(middle)) *
+        cairn_vec4_all(step);
+    const float squares = cairn_vec4_length_squared(components);
+    const float largest = squares < 1.0f ? cairn_float_sqrt(1.0f - squares) : 0.0f;
+    const cairn_int4 moved = (cairn_int4)__builtin_shufflevector(components, components, 0, 0, 1, 2);
+    const cairn_int4 here = before[body->largest], there = after[body->largest];
+    return (cairn_vec4)(((cairn_int4)components & here) | (moved & there) |
+                        ((cairn_int4)cairn_vec4_all(largest) & ~(here | there)));
 }
 
 // The shorter way: of a rotation and its negative, which are one rotation, that with w >= 0.
-static inline cairn_quat cairn_turn_quat_between(cairn_quat from, cairn_quat to) {
-    const cairn_quat turn = cairn_quat_multiply(to, cairn_quat_conjugate(from));
-    const float sign = turn.w < 0.0f ? -1.0f : 1.0f;
-    return cairn_quat_of(sign * turn.x, sign * turn.y, sign * turn.z, sign * turn.w);
+CAIRN_VEC4_INLINE cairn_vec4 cairn_turn_quat_between(cairn_vec4 from, cairn_vec4 to) {
+    const cairn_vec4 turn = cairn_quat4_multiply(to, cairn_quat4_conjugate(from));
+    return turn * cairn_vec4_all(turn[3] < 0.0f ? -1.0f : 1.0f);
 }
 
-static inline cairn_turn cairn_turn_of_quat(cairn_quat turn) {
-    return cairn_vec3_of(2.0f * turn.x, 2.0f * turn.y, 2.0f * turn.z);
+CAIRN_VEC4_INLINE cairn_turn cairn_turn_of_quat(cairn_vec4 turn) {
+    return cairn_vec4_without_last(turn + turn);
 }
 
-static inline cairn_quat cairn_quat_of_turn(cairn_turn turn) {
+CAIRN_VEC4_INLINE cairn_vec4 cairn_quat_of_turn(cairn_turn turn) {
     const float sine_squared_max = 0.98f; // 164 degrees: further is not extrapolated
-    cairn_vec3 half = cairn_vec3_scale(turn, 0.5f);
-    float squared = cairn_vec3_length_squared(half);
+    cairn_vec4 half = turn * cairn_vec4_all(0.5f);
+    float squared = cairn_vec4_length_squared(half);
     if (squared > sine_squared_max) {
-        half = cairn_vec3_scale(half, cairn_float_sqrt(sine_squared_max / squared));
+        half = half * cairn_vec4_all(cairn_float_sqrt(sine_squared_max / squared));
         squared = sine_squared_max;
     }
-    return cairn_quat_of(half.x, half.y, half.z, cairn_float_sqrt(1.0f - squared));
+    half[3] = cairn_float_sqrt(1.0f - squared);
+    return half;
 }
 
 // How far the end of `arm` goes when it turns about its start.
-static inline cairn_vec3 cairn_arm_swing(cairn_quat turn, cairn_vec3 arm) {
-    const cairn_vec3 u = cairn_quat_vector(turn);
-    const cairn_vec3 t = cairn_vec3_scale(cairn_vec3_cross(u, arm), 2.0f);
-    return cairn_vec3_add_scaled(cairn_vec3_cross(u, t), t, turn.w);
+CAIRN_VEC4_INLINE cairn_vec4 cairn_arm_swing(cairn_vec4 turn, cairn_vec4 arm) {
+    const cairn_vec4 cross = cairn_vec4_cross(turn, arm);
+    const cairn_vec4 t = cross + cross;
+    return cairn_vec4_add_scaled(cairn_vec4_cross(turn, t), t, turn[3]);
 }

@@ -14,6 +14,8 @@
 typedef struct cairn_prediction_frame {
     uint32_t up;        // index of the vertical axis
     float up_sign;      // 1, or -1: up is against the axis
+    cairn_vec4 axis;     // 1 along the axis
+    cairn_int4 vertical; // -1 in the lane of the axis
     float fall;         // gravity's part of a displacement, along the axis, steps
     float turn_steps;   // steps of a rotation's component for a turn of 1
     float airborne_max; // vertical acceleration may differ by this much from that of a fall, steps
@@ -28,21 +30,24 @@ typedef struct cairn_prediction {
     float speed;             // length of its displacement, steps
     float spin;              // length of its turn, steps
     float acceleration_size; // steps
-    cairn_vec3 acceleration; // change of the displacement, steps
-    cairn_vec3 turn_features[CAIRN_TURN_FEATURES];
-    cairn_vec3 move_features[CAIRN_MOVE_FEATURES];
+    cairn_vec4 acceleration; // change of the displacement, steps
+    cairn_vec4 turn_features[CAIRN_TURN_FEATURES];
+    cairn_vec4 move_features[CAIRN_MOVE_FEATURES];
+    cairn_turn turn;   // predicted since the baseline
+    cairn_vec4 travel; // predicted displacement since the baseline
     // From which the error of a component is estimated; BEFORE and COMPONENT are filled by what
     // codes the components.
     float error_features[CAIRN_ERROR_FEATURES];
     float error_sum; // of the components of its kind that were coded
 } cairn_prediction;
 
+// `companions` were found.
 void cairn_prediction_start(cairn_prediction *prediction, const cairn_prediction_frame *frame,
     const cairn_body_motion *body);
-// The turn since the baseline. Fills error_features for rotations.
-cairn_turn cairn_predict_turn(cairn_prediction *prediction, const cairn_prediction_frame *frame,
+// Fills `turn`, and error_features for rotations.
+void cairn_predict_turn(cairn_prediction *prediction, const cairn_prediction_frame *frame,
     const cairn_snapshot_model *model);
-// The displacement since the baseline; the body's turn is known (`turn`, `turn_quat`). Fills
-// error_features for positions.
-cairn_vec3 cairn_predict_move(cairn_prediction *prediction, const cairn_prediction_frame *frame,
+// Fills `travel`; the body's turn is known (`turn`, `turn_quat`). Fills error_features for
+// positions.
+void cairn_predict_travel(cairn_prediction *prediction, const cairn_prediction_frame *frame,
     const cairn_snapshot_model *model);

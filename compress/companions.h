@@ -16,8 +16,8 @@ typedef struct cairn_companions {
     float slips[2];  // how far the body's place is from where it would be if it had moved as one
                      // with the neighbour since the earlier frame
     uint32_t around; // bodies coded in the cells about it
-    cairn_vec3 surprise; // their mean: a blast moves all that are around
-    float surprise_size; // mean of its lengths
+    cairn_vec4 surprise; // their mean: a blast moves all that are around; the last lane is the mean
+                         // of the lengths
 } cairn_companions;
 
 // A grid over the baseline places of coded bodies.
@@ -32,4 +32,5 @@ void cairn_companion_finder_start(
     cairn_companion_finder *finder, const cairn_body_motion *motions, uint32_t count, float step_m);
 // In order of rank, each after it was coded.
 void cairn_companion_finder_add(cairn_companion_finder *finder, uint32_t rank);
-cairn_companions cairn_companion_finder_find(const cairn_companion_finder *finder, uint32_t rank);
+void cairn_companion_finder_find(
+    const cairn_companion_finder *finder, uint32_t rank, cairn_companions *found);

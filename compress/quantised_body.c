@@ -4,6 +4,7 @@
 #include <cairn/math.h>
 
 #include "base/assert.h"
+#include "compress/body_motion.h"
 
 cairn_quantisation cairn_quantisation_default(void) {
     return (cairn_quantisation){.position_step_m = 1.0f / 512.0f, .rotation_bits = 9};
@@ -56,8 +57,9 @@ float cairn_rotation_middle(const cairn_quantisation *quantisation) {
 
 cairn_quat cairn_dequantise_rotation(
     const cairn_quantisation *quantisation, const cairn_quantised_body *body) {
-    return cairn_quat_normalize(cairn_rotation_of(
-        body, cairn_rotation_step(quantisation), cairn_rotation_middle(quantisation)));
+    const cairn_vec4 q = cairn_rotation_of(
+        body, cairn_rotation_step(quantisation), cairn_rotation_middle(quantisation));
+    return cairn_quat_normalize(cairn_quat_of(q[0], q[1], q[2], q[3]));
 }
 
 cairn_pose cairn_dequantise(

@@ -42,18 +42,3 @@ cairn_quat cairn_dequantise_rotation(
 float cairn_rotation_step(const cairn_quantisation *quantisation);
 // The component that is 0, so that what stands upright stays so.
 float cairn_rotation_middle(const cairn_quantisation *quantisation);
-// As cairn_dequantise_rotation, not normalised: its length is 1 but for rounding, and at most 1.3
-// if a hostile sender made three components longer than 1.
-static inline cairn_quat cairn_rotation_of(
-    const cairn_quantised_body *body, float step, float middle) {
-    const float a = ((float)body->rotation[0] - middle) * step;
-    const float b = ((float)body->rotation[1] - middle) * step;
-    const float c = ((float)body->rotation[2] - middle) * step;
-    const float squares = a * a + b * b + c * c;
-    float q[4];
-    q[body->largest == 0 ? 1 : 0] = a;
-    q[body->largest <= 1 ? 2 : 1] = b;
-    q[body->largest <= 2 ? 3 : 2] = c;
-    q[body->largest] = squares < 1.0f ? cairn_float_sqrt(1.0f - squares) : 0.0f;
-    return cairn_quat_of(q[0], q[1], q[2], q[3]);
-}

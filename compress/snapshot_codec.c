@@ -123,8 +123,12 @@ static cairn_prediction_frame frame_of(
         }
     }
     const float components = (float)((1u << settings->quantisation.rotation_bits) - 1u);
+    const cairn_int4 lanes = {0, 1, 2, 3};
+    const cairn_int4 vertical = lanes == (int32_t)up;
     return (cairn_prediction_frame){.up = up,
         .up_sign = g[up] > 0.0f ? -1.0f : 1.0f,
+        .axis = cairn_vec4_select(vertical, cairn_vec4_all(1.0f), cairn_vec4_zero()),
+        .vertical = vertical,
         .fall = g[up] * interval_s * interval_s / step,
         .turn_steps = components / (2.0f * 1.41421356f),
         .airborne_max = 0.05f / step,
@@ -133,47 +137,63 @@ static cairn_prediction_frame frame_of(
 
 // ----------------------------------------------------------------------------- which changed
 
-static bool same_pose(const cairn_quantised_body *a, const cairn_quantised_body *b) {
-    return memcmp(a, b, sizeof *a) == 0;
+// Looked at together where few differ.
+enum { CHUNK_BODIES = 8 };
+
+static inline bool same_pose(const cairn_quantised_body *a, const cairn_quantised_body *b) {
+    uint64_t words[2][2];
+    uint32_t last[2];
+    _Static_assert(sizeof *a == sizeof words[0] + sizeof last[0], "all of it");
+    memcpy(words[0], a, sizeof words[0]);
+    memcpy(words[1], b, sizeof words[1]);
+    memcpy(&last[0], (const char *)a + sizeof words[0], sizeof last[0]);
+    memcpy(&last[1], (const char *)b + sizeof words[1], sizeof last[1]);
+    return ((words[0][0] ^ words[1][0]) | (words[0][1] ^ words[1][1]) | (last[0] ^ last[1])) == 0;
 }
 
-static bool same_poses(
-    const cairn_quantised_body *a, const cairn_quantised_body *b, uint32_t start, uint32_t end) {
-    return memcmp(a + start, b + start, (end - start) * sizeof *a) == 0;
+// Bit i: body i of the block differs.
+static uint64_t differing_poses(
+    const cairn_quantised_body *a, const cairn_quantised_body *b, uint32_t count) {
+    uint64_t differing = 0;
+    for (uint32_t start = 0; start < count; start += CHUNK_BODIES) {
+        const uint32_t end = start + CHUNK_BODIES < count ? start + CHUNK_BODIES : count;
+        if (memcmp(a + start, b + start, (end - start) * sizeof *a) == 0) {
+            continue;
+        }
+        for (uint32_t i = start; i < end; ++i) {
+            differing |= (uint64_t)!same_pose(&a[i], &b[i]) << i;
+        }
+    }
+    return differing;
 }
 
 // Appends those that changed to `order`. Returns how many it has then.
-CAIRN_FOR_EACH_MODE uint32_t code_changed_of_block(
-    cairn_coder_mode mode, pass *p, uint32_t start, uint32_t end, uint32_t count) {
+CAIRN_FOR_EACH_MODE uint32_t code_changed(
+    cairn_coder_mode mode, pass *p, cairn_range_coder *coder) {
+    _Static_assert(CAIRN_BLOCK_BODIES == 64, "a bit for each body of a block");
     const cairn_codec_frames *f = p->frames;
-    const cairn_quantised_body *known = p->known;
-    uint32_t before[2] = {0, 0};
-    uint32_t moved = !same_pose(&f->baseline[start], &f->earlier[start]);
-    for (uint32_t i = start; i < end; ++i) {
-        const uint32_t next = i + 1 < end && !same_pose(&f->baseline[i + 1], &f->earlier[i + 1]);
-        bool changed = mode != CAIRN_CODER_DECODE && !same_pose(&known[i], &f->baseline[i]);
-        changed = cairn_code_adapting_bit_as(
-            mode, &p->coder, &p->likely->changed[moved][before[0] + before[1]][next], changed);
-        before[1] = before[0];
-        before[0] = changed;
-        moved = next;
-        p->codec->order[count].index = i;
-        count += changed;
-    }
-    return count;
-}
-
-CAIRN_FOR_EACH_MODE uint32_t code_changed(cairn_coder_mode mode, pass *p) {
-    const cairn_codec_frames *f = p->frames;
+    ordered_body *order = p->codec->order;
     uint32_t count = 0;
     for (uint32_t start = 0; start < f->count; start += CAIRN_BLOCK_BODIES) {
         const uint32_t rest = f->count - start;
-        const uint32_t end = start + (rest < CAIRN_BLOCK_BODIES ? rest : CAIRN_BLOCK_BODIES);
-        const bool moved = !same_poses(f->baseline, f->earlier, start, end);
-        const bool any =
-            mode != CAIRN_CODER_DECODE && !same_poses(p->known, f->baseline, start, end);
-        if (cairn_code_adapting_bit_as(mode, &p->coder, &p->likely->block[moved], any)) {
-            count = code_changed_of_block(mode, p, start, end, count);
+        const uint32_t bodies = rest < CAIRN_BLOCK_BODIES ? rest : CAIRN_BLOCK_BODIES;
+        uint64_t moved = differing_poses(f->baseline + start, f->earlier + start, bodies);
+        uint64_t known = 0;
+        if (mode != CAIRN_CODER_DECODE) {
+            known = differing_poses(p->known + start, f->baseline + start, bodies);
+        }
+        if (!cairn_code_adapting_bit_as(mode, coder, &p->likely->block[moved != 0], known != 0)) {
+            continue;
+        }
+        uint32_t before[2] = {0, 0};
+        for (uint32_t i = start; i < start + bodies; ++i, moved >>= 1, known >>= 1) {
+            cairn_probability *likely =
+                &p->likely->changed[moved & 1][before[0] + before[1]][moved >> 1 & 1];
+            const bool changed = cairn_code_adapting_bit_as(mode, coder, likely, known & 1);
+            before[1] = before[0];
+            before[0] = changed;
+            order[count].index = i;
+            count += changed;
         }
     }
     return count;
@@ -236,9 +256,9 @@ static void order_bodies(pass *p, uint32_t count) {
         const uint32_t body = order[i].index;
         float nearest = leader_count == 0 ? 0.0f : 1e30f;
         for (uint32_t k = 0; k < leader_count; ++k) {
-            const cairn_vec3 way =
-                cairn_steps_between(f->baseline[leaders[k]].position, f->baseline[body].position);
-            nearest = cairn_float_min(nearest, cairn_vec3_length_squared(way));
+            const cairn_vec4 way = cairn_steps_between(
+                cairn_place_of(&f->baseline[leaders[k]]), cairn_place_of(&f->baseline[body]));
+            nearest = cairn_float_min(nearest, cairn_vec4_length_squared(way));
         }
         order[i].key = f->bodies[body].leader ? 0 : key_of(nearest);
     }
@@ -250,23 +270,29 @@ static void order_bodies(pass *p, uint32_t count) {
 static inline void start_motion(const pass *p, uint32_t index, cairn_body_motion *motion) {
     const cairn_codec_frames *f = p->frames;
     const float step = p->codec->rotation_step, middle = p->codec->rotation_middle;
-    const cairn_quantised_body *baseline = &f->baseline[index];
-    const cairn_quantised_body *earlier = &f->earlier[index];
-    const cairn_quantised_body *earliest = &f->earliest[index];
-    memcpy(motion->place, baseline->position, sizeof motion->place);
-    motion->leader = f->bodies[index].leader;
-    motion->half_extents = cairn_vec3_scale(f->bodies[index].half_extents, p->steps_per_m);
-    motion->rotation = cairn_rotation_of(baseline, step, middle);
-    const cairn_quat earlier_rotation = cairn_rotation_of(earlier, step, middle);
-    motion->swing = cairn_turn_quat_between(earlier_rotation, motion->rotation);
-    motion->turned = cairn_vec3_scale(cairn_turn_of_quat(motion->swing), p->scale);
-    const cairn_quat swing_before =
-        cairn_turn_quat_between(cairn_rotation_of(earliest, step, middle), earlier_rotation);
-    motion->turned_before = cairn_vec3_scale(cairn_turn_of_quat(swing_before), p->scale_before);
-    motion->step = cairn_steps_between(earlier->position, baseline->position);
-    motion->moved = cairn_vec3_scale(motion->step, p->scale);
-    motion->moved_before = cairn_vec3_scale(
-        cairn_steps_between(earliest->position, earlier->position), p->scale_before);
+    const cairn_codec_body *body = &f->bodies[index];
+    const cairn_int4 place = cairn_place_of(&f->baseline[index]);
+    const cairn_int4 place_earlier = cairn_place_of(&f->earlier[index]);
+    const cairn_int4 place_earliest = cairn_place_of(&f->earliest[index]);
+    const cairn_vec4 rotation = cairn_rotation_of(&f->baseline[index], step, middle);
+    const cairn_vec4 rotation_earlier = cairn_rotation_of(&f->earlier[index], step, middle);
+    const cairn_vec4 rotation_earliest = cairn_rotation_of(&f->earliest[index], step, middle);
+    const cairn_vec4 swing = cairn_turn_quat_between(rotation_earlier, rotation);
+    const cairn_vec4 swing_before = cairn_turn_quat_between(rotation_earliest, rotation_earlier);
+    const cairn_vec4 scale = cairn_vec4_all(p->scale);
+    const cairn_vec4 scale_before = cairn_vec4_all(p->scale_before);
+    motion->place = place;
+    motion->step = cairn_steps_between(place_earlier, place);
+    motion->swing = swing;
+    motion->rotation = rotation;
+    motion->moved = motion->step * scale;
+    motion->turned = cairn_turn_of_quat(swing) * scale;
+    motion->moved_before = cairn_steps_between(place_earliest, place_earlier) * scale_before;
+    motion->turned_before = cairn_turn_of_quat(swing_before) * scale_before;
+    motion->leader = body->leader;
+    motion->half_extents[0] = body->half_extents.x * p->steps_per_m;
+    motion->half_extents[1] = body->half_extents.y * p->steps_per_m;
+    motion->half_extents[2] = body->half_extents.z * p->steps_per_m;
 }
 
 // Two levels for each power of two.
@@ -277,17 +303,13 @@ static uint32_t error_level(float error) {
 }
 
 // Four sums at once, so that one addition need not wait for the other.
-static inline float weighted_sum(const float *weights, const float *features) {
-    typedef float four_floats __attribute__((vector_size(16)));
+CAIRN_VEC4_INLINE float weighted_sum(const float *weights, const float *features) {
     _Static_assert(CAIRN_ERROR_FEATURES % 4 == 0, "whole vectors");
-    four_floats sums = {0.0f, 0.0f, 0.0f, 0.0f};
+    cairn_vec4 sums = cairn_vec4_zero();
     for (uint32_t i = 0; i < CAIRN_ERROR_FEATURES; i += 4) {
-        four_floats w, f;
-        memcpy(&w, weights + i, sizeof w);
-        memcpy(&f, features + i, sizeof f);
-        sums = sums + w * f;
+        sums = sums + cairn_vec4_load(weights + i) * cairn_vec4_load(features + i);
     }
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return cairn_vec4_sum(sums);
 }
 
 // The magnitude of a residual, at least 1: the position of its highest bit in unary, the two bits
@@ -352,16 +374,14 @@ static void observe(const pass *p, cairn_codec_table table, uint32_t row, const 
 
 // A component's integer.
 CAIRN_FOR_EACH_MODE int64_t code_component(cairn_coder_mode mode, pass *p,
-    cairn_prediction *prediction, cairn_component component, uint32_t coded, float predicted,
-    int64_t value) {
-    const uint32_t row = (prediction->motion_class * CAIRN_COMPONENTS + component) * 3 + coded;
+    cairn_range_coder *coder, cairn_prediction *prediction, cairn_component component,
+    uint32_t coded, float predicted, int64_t value) {
     const float *weights = p->model->error[prediction->motion_class][component][coded];
     const float expected = weighted_sum(weights, prediction->error_features);
-    cairn_range_coder coder = p->coder; // in registers
-    value = code_residual(mode, &coder, p->likely, component, expected, predicted, value);
-    p->coder = coder;
+    value = code_residual(mode, coder, p->likely, component, expected, predicted, value);
     const float error = cairn_float_abs((float)value - predicted);
     if (mode == CAIRN_CODER_COUNT) {
+        const uint32_t row = (prediction->motion_class * CAIRN_COMPONENTS + component) * 3 + coded;
         observe(p, CAIRN_CODEC_TABLE_ERROR, row, prediction->error_features, CAIRN_ERROR_FEATURES,
             error);
     }
@@ -370,55 +390,64 @@ CAIRN_FOR_EACH_MODE int64_t code_component(cairn_coder_mode mode, pass *p,
     return value;
 }
 
+// Which of two components is larger; the first of equal ones.
+static inline uint32_t larger_of(const float sizes[4], uint32_t a, uint32_t b) {
+    return sizes[b] > sizes[a] ? b : a;
+}
+
 // The largest component: mostly the one predicted, else the second largest, else one of two.
-CAIRN_FOR_EACH_MODE uint32_t code_largest(
-    cairn_coder_mode mode, pass *p, const float q[4], float uncertainty, uint32_t largest) {
-    uint32_t rank[4] = {0, 1, 2, 3};
-    for (uint32_t i = 1; i < 4; ++i) {
-        for (uint32_t k = i; k > 0 && cairn_float_abs(q[rank[k]]) > cairn_float_abs(q[rank[k - 1]]);
-             --k) {
-            const uint32_t swapped = rank[k];
-            rank[k] = rank[k - 1];
-            rank[k - 1] = swapped;
-        }
-    }
-    const float margin = cairn_float_abs(q[rank[0]]) - cairn_float_abs(q[rank[1]]);
+CAIRN_FOR_EACH_MODE uint32_t code_largest(cairn_coder_mode mode, pass *p, cairn_range_coder *coder,
+    cairn_vec4 rotation, float uncertainty, uint32_t largest) {
+    float sizes[4];
+    const cairn_vec4 absolute = cairn_vec4_abs(rotation);
+    memcpy(sizes, &absolute, sizeof sizes);
+    // The winners of two pairs meet; the second is the other winner or lost to the first.
+    const uint32_t low = larger_of(sizes, 0, 1), high = larger_of(sizes, 2, 3);
+    const uint32_t first = larger_of(sizes, low, high);
+    const uint32_t other = low ^ high ^ first; // that lost the last
+    const uint32_t beaten = first ^ 1;         // that lost to the first before
+    const uint32_t second =
+        other < beaten ? larger_of(sizes, other, beaten) : larger_of(sizes, beaten, other);
+    const float margin = sizes[first] - sizes[second];
     const int32_t place = (int32_t)(margin * CAIRN_MARGINS / uncertainty);
     const uint32_t m = place >= CAIRN_MARGINS ? CAIRN_MARGINS - 1 : (uint32_t)place;
     if (!cairn_code_adapting_bit_as(
-            mode, &p->coder, &p->likely->not_largest[m], largest != rank[0])) {
-        return rank[0];
+            mode, coder, &p->likely->not_largest[m], largest != first)) {
+        return first;
     }
-    if (!cairn_code_adapting_bit_as(mode, &p->coder, &p->likely->not_second, largest != rank[1])) {
-        return rank[1];
+    if (!cairn_code_adapting_bit_as(mode, coder, &p->likely->not_second, largest != second)) {
+        return second;
     }
-    return cairn_code_raw_as(mode, &p->coder, 1, largest == rank[3]) ? rank[3] : rank[2];
+    const uint32_t third_low = first != 0 && second != 0 ? 0 : first != 1 && second != 1 ? 1 : 2;
+    const uint32_t third_high = 6 - first - second - third_low;
+    const uint32_t third = larger_of(sizes, third_low, third_high);
+    const uint32_t fourth = third_low ^ third_high ^ third;
+    return cairn_code_raw_as(mode, coder, 1, largest == fourth) ? fourth : third;
 }
 
-CAIRN_FOR_EACH_MODE void code_rotation(
-    cairn_coder_mode mode, pass *p, cairn_prediction *prediction, cairn_body_motion *motion) {
+CAIRN_FOR_EACH_MODE void code_rotation(cairn_coder_mode mode, pass *p, cairn_range_coder *coder,
+    cairn_prediction *prediction, cairn_body_motion *motion) {
     const uint32_t bits = p->codec->settings.quantisation.rotation_bits;
     const float all_ones = (float)((1u << bits) - 1u);
-    const cairn_turn predicted = cairn_predict_turn(prediction, &p->frame, p->model);
-    const cairn_quat rotation =
-        cairn_quat_multiply(cairn_quat_of_turn(predicted), motion->rotation);
-    const float q[4] = {rotation.x, rotation.y, rotation.z, rotation.w};
+    cairn_predict_turn(prediction, &p->frame, p->model);
+    const cairn_vec4 rotation =
+        cairn_quat4_multiply(cairn_quat_of_turn(prediction->turn), motion->rotation);
     const cairn_body_motion *neighbour = prediction->companions.neighbours[0];
     const float uncertainty = 0.05f * p->frame.turn_steps +
                               prediction->error_features[CAIRN_ERROR_CHANGE] +
                               (neighbour != NULL ? neighbour->rotation_error * 0.5f : 0.0f);
     cairn_quantised_body *now = &motion->now;
-    now->largest =
-        (uint16_t)code_largest(mode, p, q, uncertainty / p->frame.turn_steps, now->largest);
-    const float scale = (q[now->largest] < 0.0f ? -2.0f : 2.0f) * p->frame.turn_steps;
+    now->largest = (uint16_t)code_largest(
+        mode, p, coder, rotation, uncertainty / p->frame.turn_steps, now->largest);
+    const float scale = (rotation[now->largest] < 0.0f ? -2.0f : 2.0f) * p->frame.turn_steps;
     for (uint32_t k = 0; k < 3; ++k) {
-        const float component = q[k + (k >= now->largest)];
+        const float component = rotation[k + (k >= now->largest)];
         const float steps =
             cairn_float_clamp(component * scale + p->codec->rotation_middle, 0.0f, all_ones);
         prediction->error_features[CAIRN_ERROR_COMPONENT] =
             p->frame.turn_steps * cairn_float_abs(component);
         const int64_t value = code_component(
-            mode, p, prediction, CAIRN_COMPONENT_ROTATION, k, steps, now->rotation[k]);
+            mode, p, coder, prediction, CAIRN_COMPONENT_ROTATION, k, steps, now->rotation[k]);
         p->valid = p->valid && value >= 0 && value <= (int64_t)all_ones;
         now->rotation[k] = (uint16_t)value;
     }
@@ -433,60 +462,56 @@ static void observe_turn(
     for (uint32_t axis = 0; axis < 3; ++axis) {
         float features[CAIRN_TURN_FEATURES];
         for (uint32_t i = 0; i < CAIRN_TURN_FEATURES; ++i) {
-            features[i] =
-                p->frame.turn_steps * cairn_component_along(&prediction->turn_features[i], axis);
+            features[i] = p->frame.turn_steps * prediction->turn_features[i][axis];
         }
-        const float target = cairn_component_along(&motion->turn, axis) -
-                             cairn_component_along(&motion->turned, axis);
         observe(p, CAIRN_CODEC_TABLE_TURN, prediction->motion_class, features, CAIRN_TURN_FEATURES,
-            p->frame.turn_steps * target);
+            p->frame.turn_steps * (motion->turn[axis] - motion->turned[axis]));
     }
 }
 
-static void observe_move(
+static void observe_travel(
     const pass *p, const cairn_prediction *prediction, uint32_t axis, float moved) {
     float features[CAIRN_MOVE_FEATURES];
     for (uint32_t i = 0; i < CAIRN_MOVE_FEATURES; ++i) {
-        features[i] = cairn_component_along(&prediction->move_features[i], axis);
+        features[i] = prediction->move_features[i][axis];
     }
     observe(p, CAIRN_CODEC_TABLE_MOVE, 2 * prediction->motion_class + (axis == p->frame.up),
-        features, CAIRN_MOVE_FEATURES,
-        moved - cairn_component_along(&prediction->body->moved, axis));
+        features, CAIRN_MOVE_FEATURES, moved - prediction->body->moved[axis]);
 }
 
 // The vertical axis first: it is predicted best.
-CAIRN_FOR_EACH_MODE void code_position(
-    cairn_coder_mode mode, pass *p, cairn_prediction *prediction, cairn_body_motion *motion) {
-    const cairn_vec3 predicted = cairn_predict_move(prediction, &p->frame, p->model);
-    const uint32_t up = p->frame.up;
+CAIRN_FOR_EACH_MODE void code_position(cairn_coder_mode mode, pass *p, cairn_range_coder *coder,
+    cairn_prediction *prediction, cairn_body_motion *motion) {
+    cairn_predict_travel(prediction, &p->frame, p->model);
+    const cairn_vec4 along_ground =
+        cairn_vec4_abs(prediction->move_features[CAIRN_MOVE_ROLLING]) +
+        cairn_vec4_abs(prediction->move_features[CAIRN_MOVE_SUPPORT]);
+    uint32_t axis = p->frame.up;
     for (uint32_t k = 0; k < 3; ++k) {
-        const uint32_t axis = (up + k) % 3;
         const cairn_component component =
             k == 0 ? CAIRN_COMPONENT_VERTICAL : CAIRN_COMPONENT_HORIZONTAL;
-        const cairn_vec3 *features = prediction->move_features;
-        prediction->error_features[CAIRN_ERROR_COMPONENT] =
-            cairn_float_abs(cairn_component_along(&features[CAIRN_MOVE_ROLLING], axis)) +
-            cairn_float_abs(cairn_component_along(&features[CAIRN_MOVE_SUPPORT], axis));
-        const float steps = cairn_component_along(&predicted, axis);
+        prediction->error_features[CAIRN_ERROR_COMPONENT] = along_ground[axis];
         const int64_t from = motion->place[axis];
-        const int64_t moved = code_component(
-            mode, p, prediction, component, k, steps, motion->now.position[axis] - from);
+        const int64_t moved = code_component(mode, p, coder, prediction, component, k,
+            prediction->travel[axis], motion->now.position[axis] - from);
         p->valid =
             p->valid && from + moved >= -CAIRN_QUANTISED_MAX && from + moved <= CAIRN_QUANTISED_MAX;
         motion->now.position[axis] = p->valid ? (int32_t)(from + moved) : 0;
         if (mode == CAIRN_CODER_COUNT) {
-            observe_move(p, prediction, axis, (float)moved);
+            observe_travel(p, prediction, axis, (float)moved);
         }
+        axis = axis == 2 ? 0 : axis + 1;
     }
     motion->position_error = prediction->error_sum / 3.0f;
-    motion->surprise =
-        cairn_vec3_sub(cairn_steps_between(motion->place, motion->now.position), motion->moved);
-    motion->surprise_size = cairn_vec3_length(motion->surprise);
+    motion->travel = cairn_steps_between(motion->place, cairn_place_of(&motion->now));
+    motion->surprise = motion->travel - motion->moved;
+    motion->surprise[3] = cairn_vec4_length(motion->surprise);
 }
 
 // ------------------------------------------------------------------------------- a snapshot
 
-CAIRN_FOR_EACH_MODE void code_body(cairn_coder_mode mode, pass *p, uint32_t rank) {
+CAIRN_FOR_EACH_MODE void code_body(
+    cairn_coder_mode mode, pass *p, cairn_range_coder *coder, uint32_t rank) {
     cairn_snapshot_codec *codec = p->codec;
     const uint32_t index = codec->order[rank].index;
     cairn_body_motion *motion = &codec->motions[rank];
@@ -495,13 +520,13 @@ CAIRN_FOR_EACH_MODE void code_body(cairn_coder_mode mode, pass *p, uint32_t rank
         motion->now = p->known[index];
     }
     cairn_prediction prediction;
-    prediction.companions = cairn_companion_finder_find(codec->finder, rank);
+    cairn_companion_finder_find(codec->finder, rank, &prediction.companions);
     cairn_prediction_start(&prediction, &p->frame, motion);
-    code_rotation(mode, p, &prediction, motion);
+    code_rotation(mode, p, coder, &prediction, motion);
     if (mode == CAIRN_CODER_COUNT) {
         observe_turn(p, &prediction, motion);
     }
-    code_position(mode, p, &prediction, motion);
+    code_position(mode, p, coder, &prediction, motion);
     if (mode == CAIRN_CODER_DECODE) {
         p->out[index] = motion->now;
     }
@@ -524,13 +549,15 @@ CAIRN_FOR_EACH_MODE void code_snapshot(cairn_coder_mode mode, pass *p) {
     if (mode == CAIRN_CODER_DECODE) {
         memcpy(p->out, f->baseline, f->count * sizeof *p->out);
     }
-    const uint32_t changed = code_changed(mode, p);
+    cairn_range_coder coder = p->coder; // in registers
+    const uint32_t changed = code_changed(mode, p, &coder);
     order_bodies(p, changed);
     cairn_companion_finder_start(
         codec->finder, codec->motions, changed, codec->settings.quantisation.position_step_m);
     for (uint32_t rank = 0; rank < changed && p->valid; ++rank) {
-        code_body(mode, p, rank);
+        code_body(mode, p, &coder, rank);
     }
+    p->coder = coder;
 }
 
 void cairn_snapshot_encode_poses(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
