@@ -55,16 +55,18 @@ CAIRN_VEC4_INLINE cairn_vec4 cairn_steps_between(cairn_int4 from, cairn_int4 to)
 CAIRN_VEC4_INLINE cairn_vec4 cairn_rotation_of(
     const cairn_quantised_body *body, float step, float middle) {
     // The three components stay before the largest one, and move by one lane after it.
-    static const cairn_int4 before[4] = {{0, 0, 0, 0}, {-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}};
-    static const cairn_int4 after[4] = {{0, -1, -1, -1}, {0, 0, -1, -1}, {0, 0, 0, -1}, {0, 0, 0, 0}};
-    const cairn_vec4 components =
-        (cairn_vec4_of((float)body->rotation[0], (float)body->rotation[1],
-             (float)body->rotation[2]) -
-            cairn_vec4_all(middle)) *
-        cairn_vec4_all(step);
+    static const cairn_int4 before[4] = {
+        {0, 0, 0, 0}, {-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}};
+    static const cairn_int4 after[4] = {
+        {0, -1, -1, -1}, {0, 0, -1, -1}, {0, 0, 0, -1}, {0, 0, 0, 0}};
+    const cairn_vec4 components = (cairn_vec4_of((float)body->rotation[0], (float)body->rotation[1],
+                                       (float)body->rotation[2]) -
+                                      cairn_vec4_all(middle)) *
+                                  cairn_vec4_all(step);
     const float squares = cairn_vec4_length_squared(components);
     const float largest = squares < 1.0f ? cairn_float_sqrt(1.0f - squares) : 0.0f;
-    const cairn_int4 moved = (cairn_int4)__builtin_shufflevector(components, components, 0, 0, 1, 2);
+    const cairn_int4 moved =
+        (cairn_int4)__builtin_shufflevector(components, components, 0, 0, 1, 2);
     const cairn_int4 here = before[body->largest], there = after[body->largest];
     return (cairn_vec4)(((cairn_int4)components & here) | (moved & there) |
                         ((cairn_int4)cairn_vec4_all(largest) & ~(here | there)));

@@ -67,6 +67,7 @@ static void estimate_from_errors(
     features[CAIRN_ERROR_LEADER] = c->leader != NULL ? leader : 0.0f;
     features[CAIRN_ERROR_AROUND] = c->around > 0 ? c->surprise[3] : change;
     features[CAIRN_ERROR_BEFORE] = 0.0f;
+    features[CAIRN_ERROR_COMPONENT] = 0.0f;
     p->error_sum = 0.0f;
 }
 
@@ -85,9 +86,9 @@ void cairn_predict_turn(
     cairn_prediction *p, const cairn_prediction_frame *frame, const cairn_snapshot_model *model) {
     const cairn_body_motion *body = p->body;
     const cairn_companions *c = &p->companions;
-    const cairn_vec4 rolling =
-        p->support > 0.0f ? cairn_vec4_cross(up_of(frame, 1.0f / p->support), body->moved)
-                          : body->turned;
+    const cairn_vec4 rolling = p->support > 0.0f
+                                   ? cairn_vec4_cross(up_of(frame, 1.0f / p->support), body->moved)
+                                   : body->turned;
     cairn_vec4 *features = p->turn_features;
     features[CAIRN_TURN_ACCELERATION] = body->turned - body->turned_before;
     features[CAIRN_TURN_VELOCITY] = body->turned;

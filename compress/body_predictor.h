@@ -12,14 +12,14 @@
 
 // Of a snapshot.
 typedef struct cairn_prediction_frame {
-    uint32_t up;        // index of the vertical axis
-    float up_sign;      // 1, or -1: up is against the axis
+    uint32_t up;         // index of the vertical axis
+    float up_sign;       // 1, or -1: up is against the axis
     cairn_vec4 axis;     // 1 along the axis
     cairn_int4 vertical; // -1 in the lane of the axis
-    float fall;         // gravity's part of a displacement, along the axis, steps
-    float turn_steps;   // steps of a rotation's component for a turn of 1
-    float airborne_max; // vertical acceleration may differ by this much from that of a fall, steps
-    float slip_max;     // a companion that slips less is stuck to the body, steps
+    float fall;          // gravity's part of a displacement, along the axis, steps
+    float turn_steps;    // steps of a rotation's component for a turn of 1
+    float airborne_max;  // vertical acceleration may differ by this much from that of a fall, steps
+    float slip_max;      // a companion that slips less is stuck to the body, steps
 } cairn_prediction_frame;
 
 typedef struct cairn_prediction {
@@ -35,9 +35,11 @@ typedef struct cairn_prediction {
     cairn_vec4 move_features[CAIRN_MOVE_FEATURES];
     cairn_turn turn;   // predicted since the baseline
     cairn_vec4 travel; // predicted displacement since the baseline
-    // From which the error of a component is estimated; BEFORE and COMPONENT are filled by what
-    // codes the components.
+    // From which the error of a component is estimated. What codes the components fills BEFORE and
+    // COMPONENT, which are 0 at first, and `errors`, the part of each component's that does not
+    // depend on them.
     float error_features[CAIRN_ERROR_FEATURES];
+    float errors[3];
     float error_sum; // of the components of its kind that were coded
 } cairn_prediction;
 

@@ -10,7 +10,7 @@
 // neighbours that slip as much, the nearer one is better: DISTANCE_COST is slip for a length.
 #define LEADER_RADIUS_M 2.15f
 #define NEIGHBOUR_RADIUS_M 0.82f
-#define CELL_SIDE_M NEIGHBOUR_RADIUS_M
+#define CELL_SIDE_M 1.1f
 #define DISTANCE_COST 0.03f
 #define FAR 1e30f
 
@@ -109,9 +109,19 @@ static inline uint32_t row_of(uint32_t y, uint32_t z) {
     return hash ^ hash >> 16;
 }
 
-static inline uint32_t cell_along(const cairn_companion_finder *finder, int32_t place) {
+// Where a place lies along an axis of the grid, in 2^-32 cells.
+static inline uint64_t along_grid(const cairn_companion_finder *finder, int32_t place) {
     const uint32_t from_end = (uint32_t)place + UINT32_C(0x40000000); // places are within 1e9
-    return (uint32_t)(from_end * finder->cells_per_step >> 32);
+    return from_end * finder->cells_per_step;
+}
+
+static inline uint32_t cell_along(const cairn_companion_finder *finder, int32_t place) {
+    return (uint32_t)(along_grid(finder, place) >> 32);
+}
+
+// Of the two cells along an axis that are nearest to a place the first.
+static inline uint32_t first_cell_along(const cairn_companion_finder *finder, int32_t place) {
+    return (uint32_t)((along_grid(finder, place) - (UINT64_C(1) << 31)) >> 32);
 }
 
 void cairn_companion_finder_add(cairn_companion_finder *finder, uint32_t rank) {
@@ -162,69 +172,70 @@ static void find_leader(
     }
 }
 
-// Of the bodies in all cells around.
-typedef struct search {
-    const cairn_body_motion *body;
-    uint32_t left;    // that may be looked at
-    uint64_t best[2]; // score, a float that is not negative, in the upper half; rank
-    uint32_t around;
-    cairn_vec4 surprise; // sum
-    float weight;        // sum
-} search;
+// The bodies in all cells around, by rank.
+typedef struct candidates {
+    uint32_t count;
+    uint32_t ranks[CANDIDATES_MAX];
+} candidates;
 
-CAIRN_VEC4_INLINE void look_at(const cairn_companion_finder *finder, uint32_t rank, search *s) {
-    const cairn_body_motion *other = &finder->motions[rank];
-    const cairn_vec4 way = cairn_steps_between(other->place, s->body->place);
-    const float squared = cairn_vec4_length_squared(way);
-    const float weight = finder->radius_squared / (squared + finder->near_squared);
-    s->around++;
-    s->weight = s->weight + weight;
-    s->surprise = cairn_vec4_add_scaled(s->surprise, other->surprise, weight);
-    if (squared < finder->radius_squared) {
-        const float score =
-            slip_squared(s->body->step, other, way) + DISTANCE_COST * DISTANCE_COST * squared;
-        const uint64_t scored = (uint64_t)cairn_float_bits(score) << 32 | rank;
-        const uint64_t worse = scored > s->best[0] ? scored : s->best[0];
-        s->best[0] = scored < s->best[0] ? scored : s->best[0];
-        s->best[1] = worse < s->best[1] ? worse : s->best[1];
-    }
-}
-
-// The cells x to x + 2 of a row.
-CAIRN_VEC4_INLINE void search_row(
-    const cairn_companion_finder *finder, uint32_t x, uint32_t y, uint32_t z, search *s) {
-    const uint32_t *heads = &finder->heads[(row_of(y, z) + x) & finder->mask];
-    if ((heads[0] & heads[1] & heads[2]) == NONE) {
-        return;
-    }
-    for (uint32_t k = 0; k < 3; ++k) {
-        const uint32_t name = name_of(x + k, y, z);
-        for (uint32_t i = heads[k]; i != NONE && s->left > 0; i = finder->entries[i].next) {
-            s->left--;
-            if (finder->entries[i].cell == name) { // else it is found in its own cell
-                look_at(finder, i, s);
-            }
+static void collect_around(
+    const cairn_companion_finder *finder, const cairn_body_motion *body, candidates *found) {
+    const uint32_t x = first_cell_along(finder, body->place[0]);
+    const uint32_t y = first_cell_along(finder, body->place[1]);
+    const uint32_t z = first_cell_along(finder, body->place[2]);
+    const cell_entry *entries = finder->entries;
+    uint32_t count = 0;
+    uint32_t left = CANDIDATES_MAX;
+    for (uint32_t i = 0; i < 4; ++i) {
+        const uint32_t row_y = y + (i & 1), row_z = z + (i >> 1);
+        const uint32_t *heads = &finder->heads[(row_of(row_y, row_z) + x) & finder->mask];
+        const uint32_t name = name_of(x, row_y, row_z);
+        const uint32_t name_1 = name_of(x + 1, row_y, row_z);
+        for (uint32_t rank = heads[0]; rank != NONE && left > 0;
+             rank = entries[rank].next, --left) {
+            found->ranks[count] = rank;
+            count += entries[rank].cell == name; // else it is found in its own cell
+        }
+        for (uint32_t rank = heads[1]; rank != NONE && left > 0;
+             rank = entries[rank].next, --left) {
+            found->ranks[count] = rank;
+            count += entries[rank].cell == name_1;
         }
     }
+    found->count = count;
 }
 
 static void look_around(
     const cairn_companion_finder *finder, const cairn_body_motion *body, cairn_companions *found) {
-    const uint32_t x = cell_along(finder, body->place[0]) - 1;
-    const uint32_t y = cell_along(finder, body->place[1]) - 1;
-    const uint32_t z = cell_along(finder, body->place[2]) - 1;
-    search s = {.body = body, .left = CANDIDATES_MAX, .best = {UINT64_MAX, UINT64_MAX}};
-    for (uint32_t i = 0; i < 3; ++i) {
-        for (uint32_t k = 0; k < 3; ++k) {
-            search_row(finder, x, y + k, z + i, &s);
+    candidates around;
+    collect_around(finder, body, &around);
+    const cairn_int4 place = body->place;
+    const cairn_vec4 step = body->step;
+    uint64_t best[2] = {UINT64_MAX, UINT64_MAX}; // score, which is not negative, and rank
+    cairn_vec4 surprise = cairn_vec4_zero();
+    float weights = 0.0f;
+    for (uint32_t i = 0; i < around.count; ++i) {
+        const cairn_body_motion *other = &finder->motions[around.ranks[i]];
+        const cairn_vec4 way = cairn_steps_between(other->place, place);
+        const float squared = cairn_vec4_length_squared(way);
+        const float weight = finder->radius_squared / (squared + finder->near_squared);
+        weights = weights + weight;
+        surprise = cairn_vec4_add_scaled(surprise, other->surprise, weight);
+        if (squared < finder->radius_squared) {
+            const float score =
+                slip_squared(step, other, way) + DISTANCE_COST * DISTANCE_COST * squared;
+            const uint64_t scored = (uint64_t)cairn_float_bits(score) << 32 | around.ranks[i];
+            const uint64_t worse = scored > best[0] ? scored : best[0];
+            best[0] = scored < best[0] ? scored : best[0];
+            best[1] = worse < best[1] ? worse : best[1];
         }
     }
-    for (uint32_t k = 0; k < 2 && s.best[k] != UINT64_MAX; ++k) {
-        found->neighbours[k] = &finder->motions[(uint32_t)s.best[k]];
+    for (uint32_t k = 0; k < 2 && best[k] != UINT64_MAX; ++k) {
+        found->neighbours[k] = &finder->motions[(uint32_t)best[k]];
         found->slips[k] = slip_of(body, found->neighbours[k]);
     }
-    found->around = s.around;
-    found->surprise = s.surprise * cairn_vec4_all(s.around > 0 ? 1.0f / s.weight : 0.0f);
+    found->around = around.count;
+    found->surprise = surprise * cairn_vec4_all(around.count > 0 ? 1.0f / weights : 0.0f);
 }
 
 void cairn_companion_finder_find(

@@ -45,25 +45,34 @@ void cairn_snapshot_frame_extents(
     steps_of(&frame->quantisation, frame->bodies[index].half_extents, steps);
 }
 
+static bool is_leader(uint32_t flags) {
+    return flags >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT != 0;
+}
+
 cairn_codec_body cairn_snapshot_frame_codec_body(
     const cairn_quantisation *quantisation, const uint32_t steps[3], uint32_t flags) {
     const float step_m = quantisation->position_step_m;
     return (cairn_codec_body){.half_extents = {(float)steps[0] * step_m, (float)steps[1] * step_m,
                                   (float)steps[2] * step_m},
-        .leader = flags >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT != 0};
+        .leader = is_leader(flags)};
+}
+
+cairn_vec3 cairn_snapshot_extents(const cairn_quantisation *quantisation, cairn_vec3 half_extents) {
+    uint32_t steps[3];
+    steps_of(quantisation, half_extents, steps);
+    return cairn_snapshot_frame_codec_body(quantisation, steps, 0).half_extents;
 }
 
 void cairn_snapshot_frame_add(
     cairn_snapshot_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents) {
     const uint32_t i = frame->count++;
-    uint32_t steps[3];
     CAIRN_ASSERT(i < frame->capacity);
     CAIRN_ASSERT(i == 0 || cairn_id_index(frame->ids[i - 1]) < cairn_id_index(body->id));
-    steps_of(&frame->quantisation, half_extents, steps);
     frame->ids[i] = body->id;
     frame->flags[i] = body->flags;
     frame->users[i] = body->user;
-    frame->bodies[i] = cairn_snapshot_frame_codec_body(&frame->quantisation, steps, body->flags);
+    frame->bodies[i] =
+        (cairn_codec_body){.half_extents = half_extents, .leader = is_leader(body->flags)};
     frame->exact[i] = (cairn_pose){.position = body->position, .rotation = body->rotation};
     frame->poses[i] = cairn_quantise(&frame->quantisation, frame->exact[i]);
 }

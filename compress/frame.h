@@ -41,9 +41,10 @@ static inline bool cairn_snapshot_body_is_static(uint32_t flags) {
     return (flags >> CAIRN_SNAPSHOT_BODY_KIND_SHIFT & CAIRN_SNAPSHOT_BODY_KIND_MASK) ==
            CAIRN_BODY_STATIC;
 }
+// Extents (m) as frames have them: in whole steps. They seldom change: keep them.
+cairn_vec3 cairn_snapshot_extents(const cairn_quantisation *quantisation, cairn_vec3 half_extents);
 // The body must fit (asserted) and come after those that the frame has. The pose is rounded, but
-// for a static body;
-// `half_extents` (m) as in cairn_codec_body.
+// for a static body. `half_extents` are as cairn_snapshot_extents gives them.
 void cairn_snapshot_frame_add(
     cairn_snapshot_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents);
 // With velocities of 0: a frame has none.

@@ -387,12 +387,25 @@ static void code_exact(pass *p, cairn_quat *rotation, uint32_t place) {
     }
 }
 
+static bool in_range(const int32_t position[3]) {
+    for (uint32_t k = 0; k < 3; ++k) {
+        if (position[k] < -CAIRN_QUANTISED_MAX || position[k] > CAIRN_QUANTISED_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void code_added_pose(
     pass *p, const cairn_quantised_body *last, cairn_quantised_body *pose, uint32_t rotation_bits) {
     frame_models *m = &p->codec->models;
     for (uint32_t k = 0; k < 3; ++k) {
         pose->position[k] = (int32_t)code_change(
             &p->coder, &m->positions[k], (uint32_t)last->position[k], (uint32_t)pose->position[k]);
+    }
+    if (p->out != NULL && !in_range(pose->position)) {
+        refuse(p, CAIRN_MALFORMED);
+        return;
     }
     const bool same = last->largest == pose->largest &&
                       memcmp(last->rotation, pose->rotation, sizeof pose->rotation) == 0;

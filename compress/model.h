@@ -46,14 +46,15 @@ typedef enum cairn_error_feature {
     CAIRN_ERROR_SPIN,
     CAIRN_ERROR_SLIP,
     CAIRN_ERROR_LEADER_SLIP,
-    CAIRN_ERROR_BEFORE,    // mean error of the components of its kind that were coded before
-    CAIRN_ERROR_COMPONENT, // of a rotation its size; of a position: rolling and support along it
-    CAIRN_ERROR_SURPRISE,  // of the bodies around: length of their mean
-    CAIRN_ERROR_AROUND,    // mean of their lengths
-    CAIRN_ERROR_CHANGE,    // of the turn, before the baseline; of a position: error of the rotation
+    CAIRN_ERROR_SURPRISE, // of the bodies around: length of their mean
+    CAIRN_ERROR_AROUND,   // mean of their lengths
+    CAIRN_ERROR_CHANGE,   // of the turn, before the baseline; of a position: error of the rotation
     CAIRN_ERROR_NEIGHBOUR_DIFFERENCE,
     CAIRN_ERROR_ROLLING, // of a position: speed
     CAIRN_ERROR_CROWD,   // how many bodies are around
+    // These two differ from one component to the next.
+    CAIRN_ERROR_BEFORE,    // mean error of the components of its kind that were coded before
+    CAIRN_ERROR_COMPONENT, // of a rotation its size; of a position: rolling and support along it
     CAIRN_ERROR_FEATURES
 } cairn_error_feature;
 
@@ -70,12 +71,14 @@ enum {
     CAIRN_FRACTIONS = 8,     // where between two integers a prediction lies
     CAIRN_MAGNITUDES = 14,   // powers of two of a residual that have probabilities of their own
     CAIRN_MARGINS = 16,      // how clearly one component of a predicted rotation is the largest
-    CAIRN_BLOCK_BODIES = 64, // that share one decision whether any of them changed
+    CAIRN_BLOCK_BODIES = 8,  // that share one decision whether any of them changed
 };
 
 // How likely each decision is.
 typedef struct cairn_likely_decisions {
-    cairn_probability block[2];         // by: any of its bodies moved up to the baseline
+    // By: any of its bodies moved up to the baseline, any of the block before it changed, any of
+    // the next one moved.
+    cairn_probability block[2][2][2];
     cairn_probability changed[2][3][2]; // by: moved, how many of the two before changed, next moved
     cairn_probability not_largest[CAIRN_MARGINS];
     cairn_probability not_second;

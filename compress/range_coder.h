@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A binary arithmetic coder: each decision costs as many bits as it was unlikely. It keeps the two
-// ends of an interval in 32 bits and writes the bytes that both have in common, so that nothing is
-// carried into bytes already written. (Witten, Neal and Cleary, "Arithmetic coding for data
-// compression", CACM 30(6), 1987; with two symbols a decision needs one multiplication.)
+// A binary arithmetic coder: each decision costs as many bits as it was unlikely. It keeps an
+// interval of 48 bits, narrows it with one multiplication for a decision, and writes its upper 16
+// bits when it has become shorter than 2^32. What is carried over goes into bytes already written.
+// (Martin, "Range encoding: an algorithm for removing redundancy from a digitised message", 1979.)
 //
 // Encoder and decoder run the same code: the functions below take the decision of an encoder,
 // ignore that of a decoder, and return the one that was coded.
@@ -24,9 +24,9 @@ typedef enum cairn_coder_mode {
 
 typedef struct cairn_range_coder {
     cairn_coder_mode mode;
-    uint32_t low, high; // the interval, both ends included
-    uint32_t value;     // of a decoder: the next 32 bits
-    uint8_t *bytes;     // of an encoder
+    uint64_t range; // length of the interval: 2^32 .. 2^48
+    uint64_t low;   // of an encoder, where it begins; of a decoder, how far in it the input is
+    uint8_t *bytes; // of an encoder
     const uint8_t *input;
     size_t size;     // of `bytes` or `input`
     size_t position; // of the next byte; of an encoder it may pass `size`: too long
@@ -46,31 +46,37 @@ size_t cairn_range_finish(cairn_range_coder *coder);
 // all of the loop is inlined.
 #define CAIRN_FOR_EACH_MODE __attribute__((always_inline)) static inline
 
+// Two bytes more; seldom.
+void cairn_range_write(cairn_range_coder *coder);
+void cairn_range_read(cairn_range_coder *coder);
+
+// Takes the first `part` of the interval, or what is after it.
+CAIRN_FOR_EACH_MODE bool cairn_code_part_as(
+    cairn_coder_mode mode, cairn_range_coder *coder, uint64_t part, bool first) {
+    if (mode == CAIRN_CODER_DECODE) {
+        first = coder->low < part;
+        coder->low -= first ? 0 : part;
+    } else {
+        coder->low += first ? 0 : part;
+    }
+    coder->range = first ? part : coder->range - part;
+    if (coder->range >> 32 == 0) {
+        if (mode == CAIRN_CODER_DECODE) {
+            cairn_range_read(coder);
+        } else {
+            cairn_range_write(coder);
+        }
+    }
+    return first;
+}
+
 CAIRN_FOR_EACH_MODE bool cairn_code_bit_as(
     cairn_coder_mode mode, cairn_range_coder *coder, const cairn_probability *likely, bool bit) {
     if (mode == CAIRN_CODER_COUNT) {
         coder->counts[likely - coder->counted][bit]++;
         return bit;
     }
-    const uint64_t width = coder->high - coder->low;
-    const uint32_t middle = coder->low + (uint32_t)(width * *likely >> 16);
-    if (mode == CAIRN_CODER_DECODE) {
-        bit = coder->value <= middle;
-    }
-    coder->high = bit ? middle : coder->high;
-    coder->low = bit ? coder->low : middle + 1;
-    while ((coder->low ^ coder->high) >> 24 == 0) {
-        const bool inside = coder->position < coder->size;
-        if (mode == CAIRN_CODER_DECODE) {
-            coder->value = coder->value << 8 | (inside ? coder->input[coder->position] : 0u);
-        } else if (inside) {
-            coder->bytes[coder->position] = (uint8_t)(coder->high >> 24);
-        }
-        coder->position++;
-        coder->low <<= 8;
-        coder->high = coder->high << 8 | 0xff;
-    }
-    return bit;
+    return cairn_code_part_as(mode, coder, (coder->range >> 16) * *likely, bit);
 }
 
 // The same, and the probability moves towards what was coded, by a 2^CAIRN_ADAPTION_SHIFT-th of the
@@ -78,11 +84,11 @@ CAIRN_FOR_EACH_MODE bool cairn_code_bit_as(
 #define CAIRN_ADAPTION_SHIFT 6
 CAIRN_FOR_EACH_MODE bool cairn_code_adapting_bit_as(
     cairn_coder_mode mode, cairn_range_coder *coder, cairn_probability *likely, bool bit) {
+    const uint32_t now = *likely;
     bit = cairn_code_bit_as(mode, coder, likely, bit);
     if (mode != CAIRN_CODER_COUNT) {
-        const uint32_t now = *likely;
-        *likely = (cairn_probability)(bit ? now + ((65536u - now) >> CAIRN_ADAPTION_SHIFT)
-                                          : now - (now >> CAIRN_ADAPTION_SHIFT));
+        const uint32_t gain = bit ? (UINT32_C(1) << (16 - CAIRN_ADAPTION_SHIFT)) - 1 : 0;
+        *likely = (cairn_probability)(now - (now >> CAIRN_ADAPTION_SHIFT) + gain);
     }
     return bit;
 }
@@ -90,13 +96,13 @@ CAIRN_FOR_EACH_MODE bool cairn_code_adapting_bit_as(
 // The lowest `bits` of `value`, each as likely 0 as 1; at most 32.
 CAIRN_FOR_EACH_MODE uint32_t cairn_code_raw_as(
     cairn_coder_mode mode, cairn_range_coder *coder, uint32_t bits, uint32_t value) {
-    static const cairn_probability even = 32768;
     if (mode == CAIRN_CODER_COUNT) {
         return value;
     }
     uint32_t result = 0;
     while (bits-- > 0) {
-        result = result << 1 | cairn_code_bit_as(mode, coder, &even, value >> bits & 1);
+        result =
+            result << 1 | cairn_code_part_as(mode, coder, coder->range >> 1, value >> bits & 1);
     }
     return result;
 }

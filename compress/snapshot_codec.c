@@ -11,8 +11,8 @@
 
 // Leaders that decide in which order bodies come; more than these do not.
 enum { LEADERS_MAX = 8 };
-// The order is sorted by two digits of a key; a few bodies are inserted one by one.
-enum { KEY_DIGIT_BITS = 9, KEY_DIGIT_MASK = (1 << KEY_DIGIT_BITS) - 1, SHORT_ORDER = 24 };
+// The order is sorted by three digits of a key; a few bodies are inserted one by one.
+enum { KEY_DIGIT_BITS = 6, KEY_DIGIT_MASK = (1 << KEY_DIGIT_BITS) - 1, SHORT_ORDER = 24 };
 
 typedef struct ordered_body {
     uint32_t key; // grows with the distance to the nearest leader
@@ -63,7 +63,8 @@ cairn_status cairn_snapshot_codec_set(
         codec->settings.model = &cairn_snapshot_model_default;
     }
     codec->rotation_step = cairn_rotation_step(q);
-    codec->rotation_middle = cairn_rotation_middle(q);
+    codec->rotation_middle =
+        settings->rotation_middle > 0.0f ? settings->rotation_middle : cairn_rotation_middle(q);
     return CAIRN_OK;
 }
 
@@ -137,9 +138,6 @@ static cairn_prediction_frame frame_of(
 
 // ----------------------------------------------------------------------------- which changed
 
-// Looked at together where few differ.
-enum { CHUNK_BODIES = 8 };
-
 static inline bool same_pose(const cairn_quantised_body *a, const cairn_quantised_body *b) {
     uint64_t words[2][2];
     uint32_t last[2];
@@ -152,49 +150,56 @@ static inline bool same_pose(const cairn_quantised_body *a, const cairn_quantise
 }
 
 // Bit i: body i of the block differs.
-static uint64_t differing_poses(
+static inline uint32_t differing_poses(
     const cairn_quantised_body *a, const cairn_quantised_body *b, uint32_t count) {
-    uint64_t differing = 0;
-    for (uint32_t start = 0; start < count; start += CHUNK_BODIES) {
-        const uint32_t end = start + CHUNK_BODIES < count ? start + CHUNK_BODIES : count;
-        if (memcmp(a + start, b + start, (end - start) * sizeof *a) == 0) {
-            continue;
-        }
-        for (uint32_t i = start; i < end; ++i) {
-            differing |= (uint64_t)!same_pose(&a[i], &b[i]) << i;
+    uint32_t differing = 0;
+    if (memcmp(a, b, count * sizeof *a) != 0) {
+        for (uint32_t i = 0; i < count; ++i) {
+            differing |= (uint32_t)!same_pose(&a[i], &b[i]) << i;
         }
     }
     return differing;
 }
 
+static inline uint32_t moved_of_block(const cairn_codec_frames *f, uint32_t start) {
+    const uint32_t rest = f->count - start;
+    return differing_poses(f->baseline + start, f->earlier + start,
+        rest < CAIRN_BLOCK_BODIES ? rest : CAIRN_BLOCK_BODIES);
+}
+
 // Appends those that changed to `order`. Returns how many it has then.
 CAIRN_FOR_EACH_MODE uint32_t code_changed(
     cairn_coder_mode mode, pass *p, cairn_range_coder *coder) {
-    _Static_assert(CAIRN_BLOCK_BODIES == 64, "a bit for each body of a block");
     const cairn_codec_frames *f = p->frames;
     ordered_body *order = p->codec->order;
     uint32_t count = 0;
+    uint32_t before = 0; // bit i: the body i + 1 places before changed
+    uint32_t moved_next = f->count > 0 ? moved_of_block(f, 0) : 0;
     for (uint32_t start = 0; start < f->count; start += CAIRN_BLOCK_BODIES) {
+        const uint32_t moved = moved_next;
         const uint32_t rest = f->count - start;
         const uint32_t bodies = rest < CAIRN_BLOCK_BODIES ? rest : CAIRN_BLOCK_BODIES;
-        uint64_t moved = differing_poses(f->baseline + start, f->earlier + start, bodies);
-        uint64_t known = 0;
+        moved_next = rest > CAIRN_BLOCK_BODIES ? moved_of_block(f, start + CAIRN_BLOCK_BODIES) : 0;
+        uint32_t known = 0;
         if (mode != CAIRN_CODER_DECODE) {
             known = differing_poses(p->known + start, f->baseline + start, bodies);
         }
-        if (!cairn_code_adapting_bit_as(mode, coder, &p->likely->block[moved != 0], known != 0)) {
+        cairn_probability *any = &p->likely->block[moved != 0][before != 0][moved_next != 0];
+        if (!cairn_code_adapting_bit_as(mode, coder, any, known != 0)) {
+            before = 0;
             continue;
         }
-        uint32_t before[2] = {0, 0};
-        for (uint32_t i = start; i < start + bodies; ++i, moved >>= 1, known >>= 1) {
+        const uint32_t moving = moved | moved_next << bodies;
+        for (uint32_t i = 0; i < bodies; ++i) {
+            const uint32_t last = (before & 1) + (before >> 1 & 1);
             cairn_probability *likely =
-                &p->likely->changed[moved & 1][before[0] + before[1]][moved >> 1 & 1];
-            const bool changed = cairn_code_adapting_bit_as(mode, coder, likely, known & 1);
-            before[1] = before[0];
-            before[0] = changed;
-            order[count].index = i;
+                &p->likely->changed[moving >> i & 1][last][moving >> (i + 1) & 1];
+            const bool changed = cairn_code_adapting_bit_as(mode, coder, likely, known >> i & 1);
+            before = before << 1 | changed;
+            order[count].index = start + i;
             count += changed;
         }
+        before &= (1u << CAIRN_BLOCK_BODIES) - 1;
     }
     return count;
 }
@@ -218,10 +223,14 @@ static void sort_by_digit(
     }
 }
 
-static void sort_bodies(ordered_body *order, ordered_body *sorting, uint32_t count) {
+static void sort_bodies(cairn_snapshot_codec *codec, uint32_t count) {
+    ordered_body *order = codec->order;
     if (count > SHORT_ORDER) {
-        sort_by_digit(order, sorting, count, 0);
-        sort_by_digit(sorting, order, count, KEY_DIGIT_BITS);
+        sort_by_digit(order, codec->sorting, count, 0);
+        sort_by_digit(codec->sorting, order, count, KEY_DIGIT_BITS);
+        sort_by_digit(order, codec->sorting, count, 2 * KEY_DIGIT_BITS);
+        codec->order = codec->sorting;
+        codec->sorting = order;
         return;
     }
     for (uint32_t i = 1; i < count; ++i) {
@@ -262,7 +271,7 @@ static void order_bodies(pass *p, uint32_t count) {
         }
         order[i].key = f->bodies[body].leader ? 0 : key_of(nearest);
     }
-    sort_bodies(order, p->codec->sorting, count);
+    sort_bodies(p->codec, count);
 }
 
 // -------------------------------------------------------------------------------- one body
@@ -295,18 +304,20 @@ static inline void start_motion(const pass *p, uint32_t index, cairn_body_motion
     motion->half_extents[2] = body->half_extents.z * p->steps_per_m;
 }
 
-// Two levels for each power of two.
-static uint32_t error_level(float error) {
-    const int32_t exponent = (int32_t)(cairn_float_bits(error * error) >> 23) - 127;
-    const int32_t level = exponent + 5;
-    return level < 0 ? 0 : level >= CAIRN_ERROR_LEVELS ? CAIRN_ERROR_LEVELS - 1 : (uint32_t)level;
+// Two levels for each power of two, from 0.2 steps on.
+static inline uint32_t error_level(float error) {
+    error = cairn_float_max(error, 0.2f);
+    const uint32_t level = (cairn_float_bits(error * error) >> 23) - (127 - 5);
+    return level < CAIRN_ERROR_LEVELS ? level : CAIRN_ERROR_LEVELS - 1;
 }
 
-// Four sums at once, so that one addition need not wait for the other.
-CAIRN_VEC4_INLINE float weighted_sum(const float *weights, const float *features) {
-    _Static_assert(CAIRN_ERROR_FEATURES % 4 == 0, "whole vectors");
-    cairn_vec4 sums = cairn_vec4_zero();
-    for (uint32_t i = 0; i < CAIRN_ERROR_FEATURES; i += 4) {
+// The part of the expected error that components of a kind have in common. Four sums at once, so
+// that one addition need not wait for the other.
+CAIRN_VEC4_INLINE float common_error(
+    const float weights[CAIRN_ERROR_FEATURES], const float *features) {
+    _Static_assert(CAIRN_ERROR_FEATURES == 16 && CAIRN_ERROR_BEFORE == 14, "the last two are 0");
+    cairn_vec4 sums = cairn_vec4_load(weights) * cairn_vec4_load(features);
+    for (uint32_t i = 4; i < CAIRN_ERROR_FEATURES; i += 4) {
         sums = sums + cairn_vec4_load(weights + i) * cairn_vec4_load(features + i);
     }
     return cairn_vec4_sum(sums);
@@ -318,23 +329,28 @@ CAIRN_FOR_EACH_MODE uint32_t code_magnitude(cairn_coder_mode mode, cairn_range_c
     cairn_likely_decisions *likely, cairn_component component, uint32_t level, uint32_t magnitude) {
     cairn_probability *longer = likely->longer[component][level];
     uint32_t bits = 0;
-    while (bits < 31) {
-        const uint32_t k = bits < CAIRN_MAGNITUDES ? bits : CAIRN_MAGNITUDES - 1;
-        if (!cairn_code_adapting_bit_as(mode, coder, &longer[k], magnitude >> bits > 1)) {
-            break;
-        }
+    while (bits < CAIRN_MAGNITUDES - 1 &&
+           cairn_code_adapting_bit_as(mode, coder, &longer[bits], magnitude >> bits > 1)) {
         bits++;
     }
-    const uint32_t row = bits < CAIRN_MAGNITUDES ? bits : CAIRN_MAGNITUDES - 1;
-    cairn_probability *mantissa = likely->mantissa[component][row];
-    uint32_t result = 1;
-    uint32_t left = bits;
-    for (uint32_t k = 0; k < 2 && left > 0; ++k) {
-        left--;
-        cairn_probability *bit_likely = &mantissa[k == 0 ? 0 : 1 + (result & 1)];
-        result = result << 1 |
-                 cairn_code_adapting_bit_as(mode, coder, bit_likely, magnitude >> left & 1);
+    cairn_probability *mantissa = likely->mantissa[component][bits];
+    while (bits >= CAIRN_MAGNITUDES - 1 && bits < 31 &&
+           cairn_code_adapting_bit_as(
+               mode, coder, &longer[CAIRN_MAGNITUDES - 1], magnitude >> bits > 1)) {
+        bits++;
     }
+    if (bits == 0) {
+        return 1;
+    }
+    uint32_t left = bits - 1;
+    uint32_t result =
+        2 | cairn_code_adapting_bit_as(mode, coder, &mantissa[0], magnitude >> left & 1);
+    if (bits == 1) {
+        return result;
+    }
+    left--;
+    result = result << 1 | cairn_code_adapting_bit_as(
+                               mode, coder, &mantissa[1 + (result & 1)], magnitude >> left & 1);
     return result << left | cairn_code_raw_as(mode, coder, left, magnitude & ((1u << left) - 1u));
 }
 
@@ -348,11 +364,9 @@ CAIRN_FOR_EACH_MODE int64_t code_residual(cairn_coder_mode mode, cairn_range_cod
     int32_t nearest = (int32_t)(predicted + 0.5f);
     nearest -= (float)nearest > predicted + 0.5f; // towards minus infinity
     const float fraction = predicted - (float)nearest + 0.5f;
-    const int32_t part = (int32_t)(fraction * CAIRN_FRACTIONS);
-    const uint32_t f = part < 0                  ? 0
-                       : part >= CAIRN_FRACTIONS ? CAIRN_FRACTIONS - 1
-                                                 : (uint32_t)part;
-    const uint32_t level = error_level(cairn_float_max(error, 0.2f));
+    const uint32_t part = (uint32_t)(int32_t)(fraction * CAIRN_FRACTIONS);
+    const uint32_t f = part < CAIRN_FRACTIONS ? part : CAIRN_FRACTIONS - 1;
+    const uint32_t level = error_level(error);
     const int64_t residual = value - nearest;
     if (!cairn_code_adapting_bit_as(
             mode, coder, &likely->not_zero[component][level][f], residual != 0)) {
@@ -373,20 +387,23 @@ static void observe(const pass *p, cairn_codec_table table, uint32_t row, const 
 }
 
 // A component's integer.
-CAIRN_FOR_EACH_MODE int64_t code_component(cairn_coder_mode mode, pass *p,
-    cairn_range_coder *coder, cairn_prediction *prediction, cairn_component component,
-    uint32_t coded, float predicted, int64_t value) {
+CAIRN_FOR_EACH_MODE int64_t code_component(cairn_coder_mode mode, pass *p, cairn_range_coder *coder,
+    cairn_prediction *prediction, cairn_component component, uint32_t coded, float predicted,
+    int64_t value) {
     const float *weights = p->model->error[prediction->motion_class][component][coded];
-    const float expected = weighted_sum(weights, prediction->error_features);
+    float *features = prediction->error_features;
+    const float expected = prediction->errors[coded] +
+                           features[CAIRN_ERROR_BEFORE] * weights[CAIRN_ERROR_BEFORE] +
+                           features[CAIRN_ERROR_COMPONENT] * weights[CAIRN_ERROR_COMPONENT];
     value = code_residual(mode, coder, p->likely, component, expected, predicted, value);
     const float error = cairn_float_abs((float)value - predicted);
     if (mode == CAIRN_CODER_COUNT) {
         const uint32_t row = (prediction->motion_class * CAIRN_COMPONENTS + component) * 3 + coded;
-        observe(p, CAIRN_CODEC_TABLE_ERROR, row, prediction->error_features, CAIRN_ERROR_FEATURES,
-            error);
+        observe(p, CAIRN_CODEC_TABLE_ERROR, row, features, CAIRN_ERROR_FEATURES, error);
     }
     prediction->error_sum = prediction->error_sum + error;
-    prediction->error_features[CAIRN_ERROR_BEFORE] = prediction->error_sum / (float)(coded + 1);
+    features[CAIRN_ERROR_BEFORE] =
+        coded == 0 ? prediction->error_sum : prediction->error_sum * 0.5f;
     return value;
 }
 
@@ -411,8 +428,7 @@ CAIRN_FOR_EACH_MODE uint32_t code_largest(cairn_coder_mode mode, pass *p, cairn_
     const float margin = sizes[first] - sizes[second];
     const int32_t place = (int32_t)(margin * CAIRN_MARGINS / uncertainty);
     const uint32_t m = place >= CAIRN_MARGINS ? CAIRN_MARGINS - 1 : (uint32_t)place;
-    if (!cairn_code_adapting_bit_as(
-            mode, coder, &p->likely->not_largest[m], largest != first)) {
+    if (!cairn_code_adapting_bit_as(mode, coder, &p->likely->not_largest[m], largest != first)) {
         return first;
     }
     if (!cairn_code_adapting_bit_as(mode, coder, &p->likely->not_second, largest != second)) {
@@ -430,6 +446,11 @@ CAIRN_FOR_EACH_MODE void code_rotation(cairn_coder_mode mode, pass *p, cairn_ran
     const uint32_t bits = p->codec->settings.quantisation.rotation_bits;
     const float all_ones = (float)((1u << bits) - 1u);
     cairn_predict_turn(prediction, &p->frame, p->model);
+    const float(*weights)[3][CAIRN_ERROR_FEATURES] = p->model->error[prediction->motion_class];
+    for (uint32_t k = 0; k < 3; ++k) {
+        prediction->errors[k] =
+            common_error(weights[CAIRN_COMPONENT_ROTATION][k], prediction->error_features);
+    }
     const cairn_vec4 rotation =
         cairn_quat4_multiply(cairn_quat_of_turn(prediction->turn), motion->rotation);
     const cairn_body_motion *neighbour = prediction->companions.neighbours[0];
@@ -448,7 +469,7 @@ CAIRN_FOR_EACH_MODE void code_rotation(cairn_coder_mode mode, pass *p, cairn_ran
             p->frame.turn_steps * cairn_float_abs(component);
         const int64_t value = code_component(
             mode, p, coder, prediction, CAIRN_COMPONENT_ROTATION, k, steps, now->rotation[k]);
-        p->valid = p->valid && value >= 0 && value <= (int64_t)all_ones;
+        p->valid &= (uint64_t)value >> bits == 0;
         now->rotation[k] = (uint16_t)value;
     }
     motion->rotation_error = prediction->error_sum / 3.0f;
@@ -483,9 +504,14 @@ static void observe_travel(
 CAIRN_FOR_EACH_MODE void code_position(cairn_coder_mode mode, pass *p, cairn_range_coder *coder,
     cairn_prediction *prediction, cairn_body_motion *motion) {
     cairn_predict_travel(prediction, &p->frame, p->model);
-    const cairn_vec4 along_ground =
-        cairn_vec4_abs(prediction->move_features[CAIRN_MOVE_ROLLING]) +
-        cairn_vec4_abs(prediction->move_features[CAIRN_MOVE_SUPPORT]);
+    const float(*weights)[3][CAIRN_ERROR_FEATURES] = p->model->error[prediction->motion_class];
+    for (uint32_t k = 0; k < 3; ++k) {
+        const cairn_component component =
+            k == 0 ? CAIRN_COMPONENT_VERTICAL : CAIRN_COMPONENT_HORIZONTAL;
+        prediction->errors[k] = common_error(weights[component][k], prediction->error_features);
+    }
+    const cairn_vec4 along_ground = cairn_vec4_abs(prediction->move_features[CAIRN_MOVE_ROLLING]) +
+                                    cairn_vec4_abs(prediction->move_features[CAIRN_MOVE_SUPPORT]);
     uint32_t axis = p->frame.up;
     for (uint32_t k = 0; k < 3; ++k) {
         const cairn_component component =
@@ -494,9 +520,9 @@ CAIRN_FOR_EACH_MODE void code_position(cairn_coder_mode mode, pass *p, cairn_ran
         const int64_t from = motion->place[axis];
         const int64_t moved = code_component(mode, p, coder, prediction, component, k,
             prediction->travel[axis], motion->now.position[axis] - from);
-        p->valid =
-            p->valid && from + moved >= -CAIRN_QUANTISED_MAX && from + moved <= CAIRN_QUANTISED_MAX;
-        motion->now.position[axis] = p->valid ? (int32_t)(from + moved) : 0;
+        const int64_t to = from + moved;
+        p->valid &= to >= -CAIRN_QUANTISED_MAX && to <= CAIRN_QUANTISED_MAX;
+        motion->now.position[axis] = p->valid ? (int32_t)to : 0;
         if (mode == CAIRN_CODER_COUNT) {
             observe_travel(p, prediction, axis, (float)moved);
         }

@@ -22,8 +22,10 @@
 
 typedef struct cairn_codec_settings {
     cairn_quantisation quantisation;
-    uint32_t tick_rate_hz;             // CAIRN_TICK_RATE_HZ_MIN .. MAX
-    cairn_vec3 gravity;                // m/s^2
+    uint32_t tick_rate_hz; // CAIRN_TICK_RATE_HZ_MIN .. MAX
+    cairn_vec3 gravity;    // m/s^2
+    float rotation_middle; // which component is 0 in poses that were rounded elsewhere; 0: as
+                           // cairn_quantise has it
     const cairn_snapshot_model *model; // kept; NULL: cairn_snapshot_model_default
 } cairn_codec_settings;
 

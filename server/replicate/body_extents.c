@@ -61,8 +61,8 @@ static void include_shape(
     }
 }
 
-void cairn_body_extents_update(
-    cairn_body_extents *extents, const cairn_world *world, const cairn_room_shapes *shapes) {
+void cairn_body_extents_update(cairn_body_extents *extents, const cairn_quantisation *quantisation,
+    const cairn_world *world, const cairn_room_shapes *shapes) {
     if (extents->revision == shapes->revision) {
         return;
     }
@@ -71,6 +71,9 @@ void cairn_body_extents_update(
         const uint32_t index = cairn_id_index(shapes->shapes[i].body);
         CAIRN_ASSERT(index < extents->capacity);
         include_shape(&extents->half_extents[index], world, &shapes->shapes[i]);
+    }
+    for (uint32_t i = 0; i < extents->capacity; ++i) {
+        extents->half_extents[i] = cairn_snapshot_extents(quantisation, extents->half_extents[i]);
     }
     extents->revision = shapes->revision;
 }

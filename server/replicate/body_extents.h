@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compress/frame.h"
 #include "server/replicate/shapes.h"
 
 typedef struct cairn_body_extents {
-    cairn_vec3 *half_extents; // m, by id index: of a box around the body's origin; 0: unknown
+    cairn_vec3 *half_extents; // by id index, of a box around the body's origin, as
+                              // cairn_snapshot_extents gives them; 0: unknown
     uint32_t capacity;
     uint32_t revision; // of the shapes that they were read from; 0: none
 } cairn_body_extents;
@@ -19,5 +21,5 @@ typedef struct cairn_body_extents {
 bool cairn_body_extents_create(cairn_body_extents *extents, uint32_t body_capacity);
 void cairn_body_extents_destroy(cairn_body_extents *extents);
 // Reads them again if the list of shapes changed.
-void cairn_body_extents_update(
-    cairn_body_extents *extents, const cairn_world *world, const cairn_room_shapes *shapes);
+void cairn_body_extents_update(cairn_body_extents *extents, const cairn_quantisation *quantisation,
+    const cairn_world *world, const cairn_room_shapes *shapes);

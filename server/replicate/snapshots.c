@@ -131,7 +131,7 @@ bool cairn_baselines_take(
     if (!reserve(frame, body_count, baselines->body_capacity)) {
         return false;
     }
-    cairn_body_extents_update(&baselines->extents, world, shapes);
+    cairn_body_extents_update(&baselines->extents, &baselines->quantisation, world, shapes);
     baselines->newest = place;
     baselines->count += baselines->count < baselines->capacity ? 1 : 0;
     baselines->delta_count = 0;

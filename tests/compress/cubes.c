@@ -205,8 +205,14 @@ static void play(game *g, cubes_kind kind, uint32_t tick) {
     cairn_world_step(g->world, NULL, 0);
 }
 
+cairn_codec_settings cubes_settings(void) {
+    return (cairn_codec_settings){.quantisation = cairn_quantisation_default(),
+        .tick_rate_hz = CUBES_RATE_HZ,
+        .gravity = {0.0f, 0.0f, -GRAVITY}};
+}
+
 static cubes_set set_of(uint32_t frame_count) {
-    cubes_set set = {.frame_count = frame_count};
+    cubes_set set = {.frame_count = frame_count, .settings = cubes_settings()};
     set.frames = malloc((size_t)frame_count * CUBES_COUNT * sizeof *set.frames);
     CAIRN_ASSERT(set.frames != NULL);
     for (uint32_t i = 0; i < CUBES_COUNT; ++i) {
@@ -221,23 +227,52 @@ uint32_t cubes_warm_up(cubes_kind kind) {
     return ticks[kind];
 }
 
-cubes_set cubes_simulate(cubes_kind kind, uint64_t seed, uint32_t warm_up, uint32_t frame_count) {
+// Components that have no exact 0: see cubes_read.
+#define CHALLENGE_MIDDLE 255.5f
+
+static void round_as_challenge(cairn_quantised_body *body, cairn_quat rotation) {
+    const float q[4] = {rotation.x, rotation.y, rotation.z, rotation.w};
+    const float scale = (q[body->largest] < 0.0f ? -511.0f : 511.0f) / (2.0f * CAIRN_COMPONENT_MAX);
+    for (uint32_t i = 0, k = 0; i < 4; ++i) {
+        if (i != body->largest) {
+            const float steps = q[i] * scale + CHALLENGE_MIDDLE;
+            body->rotation[k++] = (uint16_t)(cairn_float_clamp(steps, 0.0f, 511.0f) + 0.5f);
+        }
+    }
+}
+
+static cubes_set simulate(
+    cubes_kind kind, uint64_t seed, uint32_t warm_up, uint32_t frame_count, float middle) {
     static game g;
     g = (game){.random = cairn_random_of(seed)};
     build(&g);
     cubes_set set = set_of(frame_count);
+    set.settings.rotation_middle = middle;
     const cairn_quantisation quantisation = cairn_quantisation_default();
     for (uint32_t tick = 0; tick < warm_up + frame_count; ++tick) {
         play(&g, kind, tick);
         for (uint32_t i = 0; i < CUBES_COUNT && tick >= warm_up; ++i) {
             cairn_body_state state;
             must(cairn_body_read(g.world, g.ids[i], &state));
-            set.frames[(size_t)(tick - warm_up) * CUBES_COUNT + i] = cairn_quantise(&quantisation,
+            cairn_quantised_body *body = &set.frames[(size_t)(tick - warm_up) * CUBES_COUNT + i];
+            *body = cairn_quantise(&quantisation,
                 (cairn_pose){.position = state.position, .rotation = state.rotation});
+            if (middle > 0.0f) {
+                round_as_challenge(body, state.rotation);
+            }
         }
     }
     cairn_world_destroy(g.world);
     return set;
+}
+
+cubes_set cubes_simulate(cubes_kind kind, uint64_t seed, uint32_t warm_up, uint32_t frame_count) {
+    return simulate(kind, seed, warm_up, frame_count, 0.0f);
+}
+
+cubes_set cubes_simulate_challenge(
+    cubes_kind kind, uint64_t seed, uint32_t warm_up, uint32_t frame_count) {
+    return simulate(kind, seed, warm_up, frame_count, CHALLENGE_MIDDLE);
 }
 
 cubes_set cubes_read(const char *path) {
@@ -247,6 +282,7 @@ cubes_set cubes_read(const char *path) {
     CAIRN_ASSERT(size > 0);
     rewind(file);
     cubes_set set = set_of((uint32_t)(size / (CUBES_COUNT * 32)));
+    set.settings.rotation_middle = CHALLENGE_MIDDLE;
     for (size_t i = 0; i < (size_t)set.frame_count * CUBES_COUNT; ++i) {
         uint8_t bytes[32];
         CAIRN_ASSERT(fread(bytes, sizeof bytes, 1, file) == 1);
@@ -267,12 +303,6 @@ cubes_set cubes_read(const char *path) {
 void cubes_free(cubes_set *set) {
     free(set->frames);
     set->frames = NULL;
-}
-
-cairn_codec_settings cubes_settings(void) {
-    return (cairn_codec_settings){.quantisation = cairn_quantisation_default(),
-        .tick_rate_hz = CUBES_RATE_HZ,
-        .gravity = {0.0f, 0.0f, -GRAVITY}};
 }
 
 const cairn_quantised_body *cubes_frame(const cubes_set *set, uint32_t at) {

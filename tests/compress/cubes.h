@@ -25,18 +25,23 @@ typedef struct cubes_set {
     uint32_t frame_count;
     cairn_quantised_body *frames; // CUBES_COUNT each
     cairn_codec_body bodies[CUBES_COUNT];
+    cairn_codec_settings settings; // of a codec for them
 } cubes_set;
 
 // Ticks after which a scene is as it goes on.
 uint32_t cubes_warm_up(cubes_kind kind);
 // Simulates `frame_count` ticks, after `warm_up`, from a seed. Fails the program on errors.
 cubes_set cubes_simulate(cubes_kind kind, uint64_t seed, uint32_t warm_up, uint32_t frame_count);
+// The same with poses rounded as the challenge did.
+cubes_set cubes_simulate_challenge(
+    cubes_kind kind, uint64_t seed, uint32_t warm_up, uint32_t frame_count);
 // Reads a file in the format of the challenge: frames of 901 records of eight little-endian int32,
 // that is, largest, three components, x, y, z in 512ths of a metre, and a flag, which is ignored.
+// The components have no exact 0 there: it is between 255 and 256.
 cubes_set cubes_read(const char *path);
 void cubes_free(cubes_set *set);
 
-cairn_codec_settings cubes_settings(void);
+cairn_codec_settings cubes_settings(void); // of simulated sets
 // The first frame for which cubes_frames has all it needs.
 #define CUBES_FIRST (3 * CUBES_AGE)
 // What both ends hold when frame `at` is coded: the frames 6, 12 and 18 ticks before.

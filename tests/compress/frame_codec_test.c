@@ -103,7 +103,9 @@ static void draw_frame(cairn_snapshot_frame *frame, const sketch *sketches, uint
     frame->count = 0;
     for (uint32_t i = 0; i < ROOM; ++i) {
         if (sketches[i].lives) {
-            cairn_snapshot_frame_add(frame, &sketches[i].body, sketches[i].half_extents);
+            const cairn_vec3 extents =
+                cairn_snapshot_extents(&frame->quantisation, sketches[i].half_extents);
+            cairn_snapshot_frame_add(frame, &sketches[i].body, extents);
         }
     }
 }
@@ -275,7 +277,9 @@ TEST("bodies far outside the world, moving and static, are shown at its end") {
                 .flags = k < 4 ? 0 : CAIRN_BODY_DYNAMIC << CAIRN_SNAPSHOT_BODY_KIND_SHIFT,
                 .position = {x, -x, x},
                 .rotation = {0.0f, 0.0f, 0.0f, 1.0f}};
-            cairn_snapshot_frame_add(&frames[i], &body, (cairn_vec3){3e38f, 0.0f, 1.0f});
+            const cairn_vec3 extents =
+                cairn_snapshot_extents(&frames[i].quantisation, (cairn_vec3){3e38f, 0.0f, 1.0f});
+            cairn_snapshot_frame_add(&frames[i], &body, extents);
         }
     }
     const cairn_frame_bases none = {0}, first = {&frames[0], &frames[0], &frames[0]};
@@ -291,6 +295,27 @@ TEST("bodies far outside the world, moving and static, are shown at its end") {
     cairn_snapshot_frame_destroy(&frames[0]);
     cairn_snapshot_frame_destroy(&frames[1]);
     cairn_snapshot_frame_destroy(&out);
+    cairn_frame_codec_destroy(codec);
+}
+
+TEST("a body that comes from outside the range of poses is refused") {
+    static uint8_t packet[PACKET_MAX];
+    cairn_frame_codec *codec = codec_of(1);
+    cairn_snapshot_frame sent = frame_of(1), received = frame_of(1);
+    const cairn_snapshot_body body = {.id = 1,
+        .flags = CAIRN_BODY_DYNAMIC << CAIRN_SNAPSHOT_BODY_KIND_SHIFT,
+        .rotation = cairn_quat_identity()};
+    const cairn_frame_bases none = {0};
+    cairn_snapshot_frame_add(&sent, &body, cairn_vec3_zero());
+    for (int32_t beyond = -1; beyond <= 1; ++beyond) {
+        sent.poses[0].position[2] =
+            (CAIRN_QUANTISED_MAX + (beyond == 0 ? 0 : 1)) * (beyond < 0 ? -1 : 1);
+        const size_t size = cairn_frame_encode(codec, &none, &sent, packet, sizeof packet);
+        assert_int_equal(cairn_frame_decode(codec, &none, packet, size, &received),
+            beyond == 0 ? CAIRN_OK : CAIRN_MALFORMED);
+    }
+    cairn_snapshot_frame_destroy(&sent);
+    cairn_snapshot_frame_destroy(&received);
     cairn_frame_codec_destroy(codec);
 }
 
@@ -331,7 +356,7 @@ static void add_grid(cairn_snapshot_frame *frame) {
             .flags = CAIRN_BODY_DYNAMIC << CAIRN_SNAPSHOT_BODY_KIND_SHIFT,
             .position = {x + 0.2f * unit(&random), 0.2f, z + 0.2f * unit(&random)},
             .rotation = cairn_quat_normalize(cairn_quat_of(0.0f, turn, 0.0f, 1.0f))};
-        cairn_snapshot_frame_add(frame, &body, (cairn_vec3){0.2f, 0.2f, 0.2f});
+        cairn_snapshot_frame_add(frame, &body, (cairn_vec3){0.25f, 0.25f, 0.25f});
     }
 }
 

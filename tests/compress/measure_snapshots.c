@@ -50,9 +50,8 @@ static costs measure_pass(cairn_snapshot_codec *codec, const cubes_set *set) {
 
 // Times are of the fastest of several passes.
 static void measure(const char *name, const cubes_set *set) {
-    const cairn_codec_settings settings = cubes_settings();
     cairn_snapshot_codec *codec;
-    CAIRN_ASSERT(cairn_snapshot_codec_create(&settings, CUBES_COUNT, &codec) == CAIRN_OK);
+    CAIRN_ASSERT(cairn_snapshot_codec_create(&set->settings, CUBES_COUNT, &codec) == CAIRN_OK);
     costs best = measure_pass(codec, set);
     for (uint32_t pass = 1; pass < PASSES; ++pass) {
         const costs next = measure_pass(codec, set);

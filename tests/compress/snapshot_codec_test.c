@@ -187,7 +187,7 @@ TEST("settings out of range are refused") {
 
 // Mean bytes of the snapshots of a set.
 static double mean_size(const cubes_set *set, const cairn_snapshot_model *model) {
-    cairn_codec_settings settings = cubes_settings();
+    cairn_codec_settings settings = set->settings;
     settings.model = model;
     cairn_snapshot_codec *codec = codec_of(&settings);
     static uint8_t packet[PACKET_MAX];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // usage: train_snapshots OUT
 // Makes the tables of the snapshot codec, compress/model_tables.inc, from the motion of own scenes
-// (cubes.h). Seeds below 100 are for training; tests measure others.
+// (cubes.h), each with poses rounded as snapshots have them and as the challenge had them. Seeds
+// below 100 are for training; tests measure others.
 #include <stdio.h>
 
 #include "tests/compress/trainer.h"
@@ -56,7 +57,7 @@ static void print_model(FILE *file, const cairn_snapshot_model *m) {
     PRINT_FLOATS(move, CAIRN_MOTION_CLASSES, 2, CAIRN_MOVE_FEATURES);
     PRINT_FLOATS(error, CAIRN_MOTION_CLASSES, CAIRN_COMPONENTS, 3, CAIRN_ERROR_FEATURES);
     fputs(".likely = {\n", file);
-    PRINT_SHARES(block, 2);
+    PRINT_SHARES(block, 2, 2, 2);
     PRINT_SHARES(changed, 2, 3, 2);
     PRINT_SHARES(not_largest, CAIRN_MARGINS);
     fprintf(file, ".not_second = %u,\n", m->likely.not_second);
@@ -78,13 +79,14 @@ int main(int argc, char **argv) {
     } scenes[] = {{CUBES_MODERATE, 1}, {CUBES_MODERATE, 2}, {CUBES_MODERATE, 3},
         {CUBES_MODERATE, 4}, {CUBES_HEAVY, 1}, {CUBES_HEAVY, 2}, {CUBES_REST, 1}, {CUBES_REST, 2}};
     enum { SCENES = sizeof scenes / sizeof scenes[0] };
-    cubes_set sets[SCENES];
+    cubes_set sets[2 * SCENES];
     for (uint32_t i = 0; i < SCENES; ++i) {
-        sets[i] =
-            cubes_simulate(scenes[i].kind, scenes[i].seed, cubes_warm_up(scenes[i].kind), FRAMES);
+        const uint32_t warm_up = cubes_warm_up(scenes[i].kind);
+        sets[2 * i] = cubes_simulate(scenes[i].kind, scenes[i].seed, warm_up, FRAMES);
+        sets[2 * i + 1] = cubes_simulate_challenge(scenes[i].kind, scenes[i].seed, warm_up, FRAMES);
     }
     static cairn_snapshot_model model;
-    trainer_train(&model, sets, SCENES);
+    trainer_train(&model, sets, 2 * SCENES);
     FILE *file = fopen(argv[1], "w");
     if (file == NULL) {
         perror(argv[1]);

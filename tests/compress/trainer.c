@@ -97,19 +97,19 @@ static void observe(
     trainer *t, const cubes_set *sets, uint32_t set_count, uint32_t stride, bool sample) {
     memset(t->rows, 0, sizeof t->rows);
     memset(t->counts, 0, sizeof t->counts);
-    cairn_codec_settings settings = cubes_settings();
-    settings.model = &t->model;
-    cairn_snapshot_codec *codec;
-    CAIRN_ASSERT(cairn_snapshot_codec_create(&settings, CUBES_COUNT, &codec) == CAIRN_OK);
     const cairn_codec_observer observer = {
         .user = t, .sample = sample ? add_sample : NULL, .counts = t->counts};
     for (uint32_t s = 0; s < set_count; ++s) {
+        cairn_codec_settings settings = sets[s].settings;
+        settings.model = &t->model;
+        cairn_snapshot_codec *codec;
+        CAIRN_ASSERT(cairn_snapshot_codec_create(&settings, CUBES_COUNT, &codec) == CAIRN_OK);
         for (uint32_t at = CUBES_FIRST; at < sets[s].frame_count; at += stride) {
             const cairn_codec_frames frames = cubes_frames(&sets[s], at);
             cairn_snapshot_observe(codec, &frames, cubes_frame(&sets[s], at), &observer);
         }
+        cairn_snapshot_codec_destroy(codec);
     }
-    cairn_snapshot_codec_destroy(codec);
 }
 
 void trainer_train(cairn_snapshot_model *out, const cubes_set *sets, uint32_t set_count) {
