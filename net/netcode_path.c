@@ -19,6 +19,7 @@ static void begin_move(const cairn_netcode_path *path, uint32_t client, size_t s
         cairn_netcode_slots_set_candidate(path->slots, client, path->from);
         slot->path_number = cairn_siphash((const uint8_t *)seed, sizeof seed, path->number_key);
         slot->moved = true;
+        path->slots->moved = true;
     }
     slot->candidate_bytes += size;
     slot->candidate_until_ns = path->now_ns + proof_ns_max;

@@ -269,13 +269,8 @@ static void push_event(cairn_netcode_server *server, cairn_netcode_event_kind ki
     };
 }
 
-bool cairn_netcode_server_take_move(cairn_netcode_server *server, uint32_t client) {
-    const bool moved =
-        cairn_netcode_server_connected(server, client) && server->slots.list[client].moved;
-    if (moved) {
-        server->slots.list[client].moved = false;
-    }
-    return moved;
+uint32_t cairn_netcode_server_take_move(cairn_netcode_server *server) {
+    return cairn_netcode_slots_take_move(&server->slots);
 }
 
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out) {

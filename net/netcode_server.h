@@ -85,9 +85,9 @@ typedef struct cairn_netcode_event {
 // event was taken.
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out);
 
-// Whether the client began to use another address since the last call: what is known of the path
-// to it is void.
-bool cairn_netcode_server_take_move(cairn_netcode_server *server, uint32_t client);
+// A client that began to use another address since the last call, or UINT32_MAX: what is known of
+// the path to it is void. Call it after receive until there is none.
+uint32_t cairn_netcode_server_take_move(cairn_netcode_server *server);
 
 // Writes the next handshake answer, keep-alive or disconnect to `bytes` (room for
 // CAIRN_DATAGRAM_SIZE_MAX) and returns its size, or 0 if nothing is to be sent. Call it

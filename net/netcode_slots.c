@@ -110,6 +110,17 @@ void cairn_netcode_slots_open(
 }
 
 // The user data stays until the slot is released: an event may still point to it.
+uint32_t cairn_netcode_slots_take_move(cairn_netcode_slots *slots) {
+    for (uint32_t i = 0; slots->moved && i < slots->count; ++i) {
+        if (slots->list[i].state != CAIRN_PEER_UNKNOWN && slots->list[i].moved) {
+            slots->list[i].moved = false;
+            return i;
+        }
+    }
+    slots->moved = false;
+    return CAIRN_LOOKUP_NONE;
+}
+
 void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index) {
     CAIRN_ASSERT(index < slots->count);
     cairn_netcode_slot *slot = &slots->list[index];

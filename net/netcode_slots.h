@@ -39,6 +39,7 @@ typedef struct cairn_netcode_slot {
 typedef struct cairn_netcode_slots {
     cairn_netcode_slot *list; // owned
     uint32_t count;           // of slots
+    bool moved;               // a client of the list may have
     uint64_t taken[(CAIRN_CLIENTS_MAX + 63) / 64];
     cairn_lookup by_address;
     cairn_lookup by_candidate;
@@ -67,6 +68,8 @@ void cairn_netcode_slots_set_candidate(
     cairn_netcode_slots *slots, uint32_t index, const cairn_address *address);
 void cairn_netcode_slots_settle(cairn_netcode_slots *slots, uint32_t index);
 void cairn_netcode_slots_forget_candidate(cairn_netcode_slots *slots, uint32_t index);
+// A client that got a new candidate since the last call, or CAIRN_LOOKUP_NONE.
+uint32_t cairn_netcode_slots_take_move(cairn_netcode_slots *slots);
 
 // Removes the client and wipes its keys; the slot is not reused before it is released.
 void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index);

@@ -15,6 +15,8 @@
 #include <cairn/token.h>
 
 #define DRAIN_NS CAIRN_NS_PER_S
+// Datagrams that a client is sent in a row while others wait.
+#define SEND_RUN_MAX 8
 // A client that acknowledges nothing of its reliable stream for this long is disconnected.
 #define STREAM_STALL_NS (30 * CAIRN_NS_PER_S)
 // How often the wall clock is read, and which difference from the driver's clock is a jump.
@@ -69,12 +71,15 @@ static cairn_status create_sessions(cairn_server *server) {
     CAIRN_ASSERT(count >= 1 && count <= CAIRN_CLIENTS_MAX);
     server->sessions = calloc(count, sizeof *server->sessions);
     server->features = calloc(count, sizeof *server->features);
-    if (server->sessions == NULL || server->features == NULL) {
+    server->due_ns = calloc(count, sizeof *server->due_ns);
+    if (server->sessions == NULL || server->features == NULL || server->due_ns == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     for (uint32_t i = 0; i < count; ++i) {
+        server->due_ns[i] = UINT64_MAX;
         server->sessions[i] = (cairn_session){
             .client = i,
+            .due_ns = &server->due_ns[i],
             .slot = CAIRN_SLOT_NONE,
             .timeout_ns = UINT64_MAX,
             .replication = &server->features[i].replication,
@@ -178,6 +183,7 @@ void cairn_server_destroy(cairn_server *server) {
         cairn_session_drop_conditioners(&server->sessions[i]);
     }
     free(server->features);
+    free(server->due_ns);
     free(server->sessions);
     cairn_encoder_destroy(server->context.encoder);
     cairn_netcode_server_destroy(server->context.netcode);
@@ -244,6 +250,7 @@ static void take_netcode_events(cairn_server *server) {
             cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_DISCONNECT, NULL);
             break;
         case CAIRN_NETCODE_PAYLOAD:
+            cairn_session_touch(session);
             if (session->conditioner_in != NULL) {
                 cairn_link_conditioner_put(session->conditioner_in, server->context.now_ns,
                     event.payload, event.payload_size);
@@ -273,7 +280,9 @@ void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_add
 static void check_stream(cairn_server *server, cairn_session *session) {
     const uint64_t now_ns = server->context.now_ns;
     const uint64_t acknowledged = cairn_link_reliable_acknowledged(session->link);
-    if (acknowledged != session->acknowledged || cairn_link_reliable_idle(session->link)) {
+    const bool was_idle = session->stream_idle; // and is looked at now because it is not any more
+    session->stream_idle = cairn_link_reliable_idle(session->link);
+    if (acknowledged != session->acknowledged || was_idle || session->stream_idle) {
         session->acknowledged = acknowledged;
         session->progress_ns = now_ns;
     }
@@ -289,6 +298,19 @@ static void check_stream(cairn_server *server, cairn_session *session) {
     }
 }
 
+static void take_moves(cairn_server *server) {
+    uint32_t client;
+    while ((client = cairn_netcode_server_take_move(server->context.netcode)) != UINT32_MAX) {
+        cairn_session *session = &server->sessions[client];
+        CAIRN_ASSERT(session->link != NULL);
+        cairn_link_path_changed(session->link, server->context.now_ns);
+        cairn_session_touch(session);
+        server->statistics.path_changes += 1;
+        cairn_context_emit(&server->context, session->room, CAIRN_LOG_INFO, "client_moved",
+            session->client_id, "the client says that its address changed", 0);
+    }
+}
+
 // Receives what comes out of the session's conditioner, and raises the events of its state.
 static void advance_session(cairn_server *server, cairn_session *session) {
     const uint64_t now_ns = server->context.now_ns;
@@ -296,12 +318,6 @@ static void advance_session(cairn_server *server, cairn_session *session) {
     size_t size;
     if (session->state == CAIRN_SESSION_FREE) {
         return;
-    }
-    if (cairn_netcode_server_take_move(server->context.netcode, session->client)) {
-        cairn_link_path_changed(session->link, now_ns);
-        server->statistics.path_changes += 1;
-        cairn_context_emit(&server->context, session->room, CAIRN_LOG_INFO, "client_moved",
-            session->client_id, "the client says that its address changed", 0);
     }
     while (session->conditioner_in != NULL &&
            (size = cairn_link_conditioner_take(session->conditioner_in, now_ns, payload)) > 0) {
@@ -386,8 +402,11 @@ static void advance(cairn_server *server, uint64_t now_ns) {
             cairn_tick_batch_run(server, server->rooms.rooms[i]);
         }
     }
+    take_moves(server);
     for (uint32_t i = 0; i < server->config.clients_max; ++i) {
-        advance_session(server, &server->sessions[i]);
+        if (server->due_ns[i] <= now_ns) {
+            advance_session(server, &server->sessions[i]);
+        }
     }
     take_netcode_events(server);
 }
@@ -398,27 +417,72 @@ void cairn_server_advance(cairn_server *server, uint64_t now_ns) {
     cairn_float_leave(mode);
 }
 
-// The next client's payload, encrypted. Each client may send one before any sends a second.
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t session_deadline_ns(const cairn_session *session) {
+    CAIRN_ASSERT(session->link != NULL);
+    uint64_t deadline = earlier(session->timeout_ns, cairn_link_deadline_ns(session->link));
+    if (!session->stream_idle) {
+        deadline = earlier(deadline, session->progress_ns + STREAM_STALL_NS);
+    }
+    CAIRN_ASSERT((session->conditioner_in == NULL) == (session->conditioner_out == NULL));
+    if (session->conditioner_in != NULL) {
+        deadline = earlier(deadline, cairn_link_conditioner_due_ns(session->conditioner_in));
+        deadline = earlier(deadline, cairn_link_conditioner_due_ns(session->conditioner_out));
+    }
+    return deadline;
+}
+
+static void pass_turn(cairn_server *server) {
+    const uint32_t next = server->send_next + 1;
+    server->send_next = next == server->config.clients_max ? 0 : next;
+    server->send_run = 0;
+}
+
+// The next payload, encrypted, of the client that has the turn. It keeps the turn for some
+// payloads: datagrams to one address in a row cost the system less. Then others may send, however
+// much it has.
 static size_t encrypt_next_payload(
     cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes) {
     for (uint32_t tried = 0; tried < server->config.clients_max; ++tried) {
-        cairn_session *session = &server->sessions[server->send_next];
-        server->send_next = (server->send_next + 1) % server->config.clients_max;
-        if (session->state == CAIRN_SESSION_FREE) {
+        const uint32_t client = server->send_next;
+        if (server->due_ns[client] > now_ns) {
+            pass_turn(server);
             continue;
         }
+        cairn_session *session = &server->sessions[client];
         uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
-        const size_t payload_size = cairn_session_next_payload(session, now_ns, payload);
+        const size_t payload_size = session->state == CAIRN_SESSION_FREE
+                                        ? 0
+                                        : cairn_session_next_payload(session, now_ns, payload);
         const size_t size = payload_size == 0
                                 ? 0
                                 : cairn_netcode_server_encrypt(server->context.netcode, now_ns,
-                                      session->client, payload, payload_size, to, bytes);
+                                      client, payload, payload_size, to, bytes);
         CAIRN_ASSERT(size <= CAIRN_DATAGRAM_SIZE_MAX);
+        server->send_run += 1;
+        if (size == 0) {
+            server->due_ns[client] =
+                session->state == CAIRN_SESSION_FREE ? UINT64_MAX : session_deadline_ns(session);
+        }
+        if (size == 0 || server->send_run == SEND_RUN_MAX) {
+            pass_turn(server);
+        }
         if (size > 0) {
             return size;
         }
     }
     return 0;
+}
+
+static size_t take_held(cairn_server *server, cairn_address *to, uint8_t *bytes) {
+    const size_t size = server->held_size;
+    *to = server->held_to;
+    memcpy(bytes, server->held, size);
+    server->held_size = 0;
+    return size;
 }
 
 static size_t next_datagram(
@@ -427,18 +491,24 @@ static size_t next_datagram(
     if (size > 0) {
         return size;
     }
-    if (server->held_size == 0) {
-        server->held_size = encrypt_next_payload(server, now_ns, &server->held_to, server->held);
-        size = cairn_netcode_server_next_datagram(server->context.netcode, to, bytes);
-        if (size > 0) {
-            return size;
-        }
+    if (server->held_size > 0) {
+        return take_held(server, to, bytes);
     }
-    size = server->held_size;
-    *to = server->held_to;
-    memcpy(bytes, server->held, size);
-    server->held_size = 0;
-    return size;
+    size = encrypt_next_payload(server, now_ns, to, bytes);
+    uint8_t before[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_address before_to;
+    const size_t before_size =
+        size == 0 ? 0
+                  : cairn_netcode_server_next_datagram(server->context.netcode, &before_to, before);
+    if (before_size == 0) {
+        return size;
+    }
+    server->held_size = size;
+    server->held_to = *to;
+    memcpy(server->held, bytes, size);
+    *to = before_to;
+    memcpy(bytes, before, before_size);
+    return before_size;
 }
 
 size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes) {
@@ -449,21 +519,6 @@ size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *t
     server->statistics.bytes_sent += size;
     server->sent_all = size == 0;
     return size;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
-static uint64_t session_deadline_ns(const cairn_session *session) {
-    CAIRN_ASSERT(session->link != NULL);
-    uint64_t deadline = earlier(session->timeout_ns, cairn_link_deadline_ns(session->link));
-    CAIRN_ASSERT((session->conditioner_in == NULL) == (session->conditioner_out == NULL));
-    if (session->conditioner_in != NULL) {
-        deadline = earlier(deadline, cairn_link_conditioner_due_ns(session->conditioner_in));
-        deadline = earlier(deadline, cairn_link_conditioner_due_ns(session->conditioner_out));
-    }
-    return deadline;
 }
 
 uint64_t cairn_server_deadline_ns(const cairn_server *server) {
@@ -479,9 +534,7 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server) {
         }
     }
     for (uint32_t i = 0; i < server->config.clients_max; ++i) {
-        if (server->sessions[i].state != CAIRN_SESSION_FREE) {
-            deadline = earlier(deadline, session_deadline_ns(&server->sessions[i]));
-        }
+        deadline = earlier(deadline, server->due_ns[i]);
     }
     return deadline;
 }

@@ -79,6 +79,7 @@ static cairn_session_state on_connect(const dispatch *d) {
     CAIRN_ASSERT(session->link == NULL && session->room == NULL);
     *session = (cairn_session){
         .client = session->client,
+        .due_ns = session->due_ns,
         .client_id = session->client_id,
         .rights = session->rights,
         .user = session->user,
@@ -510,6 +511,7 @@ void cairn_session_dispatch(cairn_server *server, cairn_session *session, cairn_
     const dispatch d = {.server = server, .session = session, .message = message};
     CAIRN_ASSERT(event < CAIRN_SESSION_EVENT_COUNT);
     session->state = table[session->state][event](&d);
+    cairn_session_touch(session);
     CAIRN_ASSERT((session->state == CAIRN_SESSION_FREE) == (session->link == NULL));
     CAIRN_ASSERT(cairn_session_is_admitted(session) == (session->room != NULL));
 }

@@ -2,9 +2,10 @@
 #pragma once
 
 // Drives a server on the operating system: one UDP socket, the clocks, the signals. Every iteration
-// of its loop receives all datagrams that wait, advances, sends all that are due and sleeps until
-// the deadline. A timerfd with absolute times wakes it for ticks, which run after the datagrams of
-// the iteration were received.
+// of its loop receives datagrams that wait, advances, sends some of those that are due and sleeps
+// until the deadline. What is due to many clients at once is spread over some milliseconds. A
+// timerfd with absolute times wakes it for ticks, which run after the datagrams of the iteration
+// were received.
 
 #include <stdbool.h>
 #include <stdint.h>

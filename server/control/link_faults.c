@@ -47,6 +47,7 @@ cairn_control_refusal cairn_control_on_faults(cairn_control_context *c) {
     if (status == CAIRN_OK) {
         status = cairn_link_conditioner_create(&config, &session->conditioner_out);
     }
+    cairn_session_touch(session);
     if (status != CAIRN_OK) {
         cairn_session_drop_conditioners(session);
         CAIRN_ASSERT(session->conditioner_in == NULL && session->conditioner_out == NULL);

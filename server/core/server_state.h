@@ -42,8 +42,11 @@ struct cairn_server {
     uint8_t skip_key[CAIRN_SIPHASH_KEY_SIZE];
     uint64_t links_created;
 
+    uint64_t *due_ns; // of each session (server/session/session.h); UINT64_MAX: free
+
     // Encrypting a payload may queue a keep-alive before it; then the payload waits here.
-    uint32_t send_next; // the session that may send next
+    uint32_t send_next; // the session that has the turn to send
+    uint32_t send_run;  // payloads that it has sent in this turn
     size_t held_size;
     cairn_address held_to;
     uint8_t held[CAIRN_DATAGRAM_SIZE_MAX];

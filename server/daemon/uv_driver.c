@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For sendmmsg and recvmmsg.
+// For what libuv names of threads, and for O_DIRECTORY.
 #define _GNU_SOURCE
 #include <cairn/server_uv.h>
 
@@ -19,27 +19,30 @@
 #include "base/assert.h"
 #include "base/limits.h"
 #include "program/sockaddr.h"
+#include "server/daemon/udp_batch.h"
 #include <cairn/server.h>
 
 #define RECEIVE_BUFFER_BYTES (4 * 1024 * 1024)
-#define BATCH_MAX 64
 // Batches that are received before the ticks that are due: a flood delays these by a fraction of a
 // millisecond.
 #define RECEIVE_BATCHES_MAX 2
-// One byte more than a datagram may have, in whole lines of the cache: a longer one is cut, and is
-// still too long.
-#define RECEIVE_SIZE ((CAIRN_DATAGRAM_SIZE_MAX + 64) / 64 * 64)
 // While more datagrams arrive than this, counted over so long, the loop sleeps before it receives
 // again, but never beyond a deadline: each wake-up costs as much as receiving several datagrams,
 // and a flood would cause one for every few of them.
 #define GATHER_FROM_HZ 20000
 #define GATHER_COUNT_NS UINT64_C(5000000)
-#define GATHER_SLEEP_NS UINT64_C(250000)
+#define GATHER_SLEEP_NS UINT64_C(400000)
+#define GATHER_SLEEP_NS_MIN UINT64_C(100000)
 #define GATHER_MARGIN_NS UINT64_C(100000) // the system may wake it later
 // Descriptors that the loop, its signals, its timer and the socket take.
 #define LOOP_DESCRIPTORS 12
 // How long to wait when the socket's send buffer is full.
 #define SEND_WAIT_NS 1000000
+// After some batches of datagrams the loop receives and steps what is due, and sleeps for a moment
+// before the next ones: what a tick sends to a thousand clients is no burst on the path, and nobody
+// else waits until all are served.
+#define SEND_BATCHES_MAX 2
+#define SEND_PAUSE_NS 300000
 
 #define JOB_THREADS_DEFAULT 16
 #define JOB_THREADS_MAX 64
@@ -96,22 +99,11 @@ struct cairn_uv_driver {
     uint64_t armed_ns;
     uint64_t send_again_ns; // 0: the socket accepts datagrams
     cairn_uv_statistics statistics;
-    // The batch that was received last. libuv's own receiving gives each datagram 64 KiB, so that a
-    // batch of them leaves the processor's caches.
-    struct mmsghdr received[BATCH_MAX];
-    struct iovec received_pieces[BATCH_MAX];
-    struct sockaddr_storage senders[BATCH_MAX];
-    uint8_t received_bytes[BATCH_MAX][RECEIVE_SIZE];
+    cairn_udp_receiver *receiver;
+    cairn_udp_sender *sender;
     uint64_t counted_since_ns;
     uint32_t counted; // datagrams since then
     bool gathers;
-    // The batch being sent: datagrams [batch_next, batch_count).
-    uint32_t batch_count;
-    uint32_t batch_next;
-    struct mmsghdr messages[BATCH_MAX];
-    struct iovec pieces[BATCH_MAX];
-    struct sockaddr_storage addresses[BATCH_MAX];
-    uint8_t datagrams[BATCH_MAX][CAIRN_DATAGRAM_SIZE_MAX];
 };
 
 uint64_t cairn_uv_now_ns(void) {
@@ -124,20 +116,10 @@ uint64_t cairn_uv_unix_ns(void) {
     return (uint64_t)now.tv_sec * CAIRN_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static void prepare_receive(cairn_uv_driver *driver) {
-    for (uint32_t i = 0; i < BATCH_MAX; ++i) {
-        driver->received_pieces[i] =
-            (struct iovec){.iov_base = driver->received_bytes[i], .iov_len = RECEIVE_SIZE};
-        driver->received[i].msg_hdr = (struct msghdr){.msg_name = &driver->senders[i],
-            .msg_namelen = sizeof driver->senders[i],
-            .msg_iov = &driver->received_pieces[i],
-            .msg_iovlen = 1};
-    }
-}
-
 // Whether there may be more.
 static bool receive_batch(cairn_uv_driver *driver) {
-    const int count = recvmmsg(driver->socket_fd, driver->received, BATCH_MAX, MSG_DONTWAIT, NULL);
+    cairn_udp_received received[CAIRN_UDP_BATCH_MAX];
+    const int count = cairn_udp_receive(driver->receiver, received);
     if (count < 0) {
         const bool none = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
         driver->statistics.receive_errors += none ? 0 : 1;
@@ -146,13 +128,10 @@ static bool receive_batch(cairn_uv_driver *driver) {
     const uint64_t now_ns = uv_hrtime();
     driver->counted += (uint32_t)count;
     for (int i = 0; i < count; ++i) {
-        struct msghdr *received = &driver->received[i].msg_hdr;
-        const cairn_address sender = cairn_address_of_sockaddr(received->msg_name);
-        received->msg_namelen = sizeof driver->senders[i];
-        cairn_server_receive(driver->run.server, now_ns, &sender, driver->received_bytes[i],
-            driver->received[i].msg_len);
+        cairn_server_receive(
+            driver->run.server, now_ns, &received[i].from, received[i].bytes, received[i].size);
     }
-    return count == BATCH_MAX;
+    return count == CAIRN_UDP_BATCH_MAX;
 }
 
 // After an error of the socket libuv stops the poll handle, so it is started again. recvmmsg
@@ -168,65 +147,47 @@ static void on_receive(uv_poll_t *poll, int status, int events) {
     for (uint32_t i = 0; i < RECEIVE_BATCHES_MAX && receive_batch(driver); ++i) {}
 }
 
-static void fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
-    CAIRN_ASSERT(driver->batch_next == driver->batch_count);
-    driver->batch_next = 0;
-    driver->batch_count = 0;
-    while (driver->batch_count < BATCH_MAX) {
-        uint32_t i = driver->batch_count;
-        cairn_address to;
-        size_t size = cairn_server_send(driver->run.server, now_ns, &to, driver->datagrams[i]);
-        if (size == 0) {
-            return;
-        }
-        driver->pieces[i] = (struct iovec){.iov_base = driver->datagrams[i], .iov_len = size};
-        driver->messages[i].msg_hdr = (struct msghdr){
-            .msg_name = &driver->addresses[i],
-            .msg_namelen = driver->dual ? cairn_address_to_sockaddr_dual(&to, &driver->addresses[i])
-                                        : cairn_address_to_sockaddr(&to, &driver->addresses[i]),
-            .msg_iov = &driver->pieces[i],
-            .msg_iovlen = 1,
-        };
-        driver->batch_count += 1;
+// Whether something was added.
+static bool fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
+    bool added = false;
+    cairn_address to;
+    size_t size;
+    uint8_t *room;
+    while ((room = cairn_udp_sender_room(driver->sender)) != NULL &&
+           (size = cairn_server_send(driver->run.server, now_ns, &to, room)) > 0) {
+        cairn_udp_sender_add(driver->sender, &to, size);
+        added = true;
     }
+    return added;
 }
 
-// Sends the batch. False when the socket accepts no more now.
-static bool flush_batch(cairn_uv_driver *driver) {
-    CAIRN_ASSERT(driver->batch_next <= driver->batch_count && driver->batch_count <= BATCH_MAX);
-    while (driver->batch_next < driver->batch_count) {
-        int sent = sendmmsg(driver->socket_fd, driver->messages + driver->batch_next,
-            driver->batch_count - driver->batch_next, MSG_DONTWAIT);
-        if (sent > 0) {
-            driver->batch_next += (uint32_t)sent;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
-            driver->statistics.send_waits += 1;
-            return false;
-        } else if (errno != EINTR) {
-            // One peer is unreachable; the datagrams after it are for others.
-            driver->statistics.send_errors += 1;
-            driver->batch_next += 1;
-        }
+// Some batches. The rest follows when the loop comes back.
+static void send_due(cairn_uv_driver *driver) {
+    const uint64_t now_ns = uv_hrtime();
+    if (now_ns < driver->send_again_ns) {
+        return;
     }
-    return true;
-}
-
-static void send_all_due(cairn_uv_driver *driver) {
-    uint64_t now_ns = uv_hrtime();
     driver->send_again_ns = 0;
-    do {
-        if (!flush_batch(driver)) {
+    if (!cairn_udp_sender_flush(driver->sender)) {
+        driver->send_again_ns = now_ns + SEND_WAIT_NS;
+        return;
+    }
+    bool full = true;
+    for (uint32_t i = 0; i < SEND_BATCHES_MAX && full && fill_batch(driver, now_ns); ++i) {
+        full = cairn_udp_sender_room(driver->sender) == NULL;
+        if (!cairn_udp_sender_flush(driver->sender)) {
             driver->send_again_ns = now_ns + SEND_WAIT_NS;
             return;
         }
-        fill_batch(driver, now_ns);
-    } while (driver->batch_count > 0);
+        driver->send_again_ns = full ? uv_hrtime() + SEND_PAUSE_NS : 0;
+    }
 }
 
 // Time 0 would disarm the timer, so a deadline in the past becomes 1 ns.
 static void arm_timer(cairn_uv_driver *driver) {
     uint64_t deadline_ns = cairn_server_deadline_ns(driver->run.server);
-    if (driver->send_again_ns != 0 && driver->send_again_ns < deadline_ns) {
+    if (driver->send_again_ns != 0) {
+        // What waits to be sent is due all the time; a tick is late by no more than this wait.
         deadline_ns = driver->send_again_ns;
     }
     deadline_ns = deadline_ns == 0 ? 1 : deadline_ns;
@@ -263,8 +224,11 @@ static void gather(cairn_uv_driver *driver) {
         driver->counted = 0;
         driver->counted_since_ns = now_ns;
     }
-    if (driver->gathers && driver->armed_ns >= now_ns + GATHER_SLEEP_NS + GATHER_MARGIN_NS) {
-        const struct timespec length = {.tv_nsec = (long)GATHER_SLEEP_NS};
+    const uint64_t latest_ns = now_ns + GATHER_MARGIN_NS + GATHER_SLEEP_NS_MIN;
+    if (driver->gathers && driver->armed_ns >= latest_ns) {
+        const uint64_t rest_ns = driver->armed_ns - now_ns - GATHER_MARGIN_NS;
+        const uint64_t sleep_ns = rest_ns < GATHER_SLEEP_NS ? rest_ns : GATHER_SLEEP_NS;
+        const struct timespec length = {.tv_nsec = (long)sleep_ns};
         nanosleep(&length, NULL);
     }
 }
@@ -272,7 +236,7 @@ static void gather(cairn_uv_driver *driver) {
 static void on_check(uv_check_t *check) {
     cairn_uv_driver *driver = check->data;
     cairn_server_advance(driver->run.server, uv_hrtime());
-    send_all_due(driver);
+    send_due(driver);
     if (driver->send_again_ns == 0 && cairn_server_drained(driver->run.server)) {
         uv_stop(&driver->loop);
         return;
@@ -447,8 +411,13 @@ static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, ch
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer_size, sizeof buffer_size);
     const int code = uv_poll_init(&driver->loop, &driver->receive, fd);
     driver->receive.data = driver;
-    prepare_receive(driver);
-    return code == 0 || set_error(error, "poll", code);
+    if (code != 0) {
+        return set_error(error, "poll", code);
+    }
+    driver->receiver = cairn_udp_receiver_create(fd);
+    driver->sender = cairn_udp_sender_create(fd, driver->dual);
+    return (driver->receiver != NULL && driver->sender != NULL) ||
+           set_error(error, "buffers", UV_ENOMEM);
 }
 
 static bool open_handles(cairn_uv_driver *driver, char *error) {
@@ -598,6 +567,8 @@ void cairn_uv_driver_close(cairn_uv_driver *driver) {
     if (driver->socket_fd >= 0) {
         close(driver->socket_fd);
     }
+    cairn_udp_receiver_destroy(driver->receiver);
+    cairn_udp_sender_destroy(driver->sender);
     free(driver);
 }
 
@@ -628,5 +599,9 @@ void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
 }
 
 cairn_uv_statistics cairn_uv_driver_statistics(const cairn_uv_driver *driver) {
-    return driver->statistics;
+    cairn_uv_statistics statistics = driver->statistics;
+    const cairn_udp_send_statistics *sent = cairn_udp_sender_statistics(driver->sender);
+    statistics.send_waits = sent->waits;
+    statistics.send_errors = sent->errors;
+    return statistics;
 }

@@ -37,6 +37,7 @@ size_t cairn_session_send_reliable(
     size_t size;
     const cairn_status status = cairn_message_encode(encoder, message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
+    cairn_session_touch(session);
     return cairn_link_send_reliable(session->link, bytes, size) == CAIRN_OK ? size : 0;
 }
 
@@ -57,6 +58,7 @@ size_t cairn_session_send_unreliable(
     size_t size;
     const cairn_status status = cairn_message_encode(encoder, message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK || status == CAIRN_CAPACITY);
+    cairn_session_touch(session);
     const bool sent =
         status == CAIRN_OK && cairn_link_send_unreliable(session->link, bytes, size) == CAIRN_OK;
     return sent ? size : 0;

@@ -33,6 +33,8 @@ typedef enum cairn_session_state {
 typedef struct cairn_session {
     cairn_session_state state;
     uint32_t client; // netcode's index
+    uint64_t
+        *due_ns; // when the server looks at the session next, in a list of all sessions; 0: now
     uint64_t client_id;
     cairn_link *link;     // owned; NULL when no client is connected
     uint32_t link_bodies; // body capacity of the largest room that the link was made for
@@ -50,6 +52,7 @@ typedef struct cairn_session {
     uint64_t refused_told_ns;            // when that was; 0: never
     uint64_t acknowledged;               // of the reliable stream, in bytes
     uint64_t progress_ns;                // when that grew last, or nothing was unacknowledged
+    bool stream_idle;                    // nothing was, when the server looked last
     uint64_t messages_held_back;         // not sent, because the path had no room for them
     uint32_t violations;                 // messages that were malformed or did not fit the state
     uint32_t world_epoch;      // how many replacements of the room's world the client was sent
@@ -67,6 +70,12 @@ typedef struct cairn_session {
     struct cairn_session_lag *lag;
     struct cairn_session_resync *resync;
 } cairn_session;
+
+// Something happened to the session, or waits to be sent: the server looks at it in its next
+// advance and send. A server with a thousand clients looks at none of which it expects nothing.
+static inline void cairn_session_touch(cairn_session *session) {
+    *session->due_ns = 0;
+}
 
 bool cairn_session_is_admitted(const cairn_session *session); // WELCOMED or PLAYING
 

@@ -170,11 +170,15 @@ bool load_fleet_turn(
     next_ns = fleet->begun < due ? 0 : next_ns < until_ns ? next_ns : until_ns;
     const uint64_t now_ns = cairn_monotonic_ns();
     uint32_t ready[READY_MAX];
-    const uint32_t count = load_sockets_wait(
-        fleet->sockets, next_ns > now_ns ? next_ns - now_ns : 0, ready, READY_MAX);
-    for (uint32_t k = 0; k < count; k++) {
-        receive(fleet, ready[k]);
-    }
+    uint64_t sleep_ns = next_ns > now_ns ? next_ns - now_ns : 0;
+    uint32_t count;
+    do {
+        count = load_sockets_wait(fleet->sockets, sleep_ns, ready, READY_MAX);
+        for (uint32_t k = 0; k < count; k++) {
+            receive(fleet, ready[k]);
+        }
+        sleep_ns = 0;
+    } while (count == READY_MAX);
     return true;
 }
 

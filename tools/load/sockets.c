@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For recvmmsg and epoll_pwait2.
+// For recvmmsg.
 #define _GNU_SOURCE
 #include "tools/load/sockets.h"
 
@@ -17,6 +17,9 @@
 #include "program/sockaddr.h"
 
 #define EVENTS_MAX 256
+// A process that sleeps in the poll is woken by whoever sends to it, and a server on this machine
+// would pay for that with every datagram. So the sockets are looked at now and then.
+#define SLEEP_NS_MAX UINT64_C(1000000)
 // Besides the sockets: standard streams, files that are written, the poll itself.
 #define OTHER_DESCRIPTORS 32
 // The system may grant less.
@@ -123,10 +126,13 @@ bool load_sockets_send(load_sockets *sockets, uint32_t i, const uint8_t *bytes, 
 uint32_t load_sockets_wait(
     load_sockets *sockets, uint64_t timeout_ns, uint32_t *ready, uint32_t capacity) {
     struct epoll_event events[EVENTS_MAX];
-    const struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / CAIRN_NS_PER_S),
-        .tv_nsec = (long)(timeout_ns % CAIRN_NS_PER_S)};
+    const uint64_t sleep_ns = timeout_ns < SLEEP_NS_MAX ? timeout_ns : SLEEP_NS_MAX;
+    const struct timespec length = {.tv_nsec = (long)sleep_ns};
+    if (sleep_ns > 0) {
+        nanosleep(&length, NULL);
+    }
     const uint32_t most = capacity < EVENTS_MAX ? capacity : EVENTS_MAX;
-    const int count = epoll_pwait2(sockets->poll_fd, events, (int)most, &timeout, NULL);
+    const int count = epoll_wait(sockets->poll_fd, events, (int)most, 0);
     for (int i = 0; i < count; i++) {
         ready[i] = events[i].data.u32;
     }

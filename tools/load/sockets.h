@@ -29,8 +29,8 @@ void load_sockets_destroy(load_sockets *sockets); // NULL is allowed
 bool load_sockets_open(load_sockets *sockets, uint32_t i, const cairn_address *server);
 // Sends to the server of the socket. False: the datagram is lost.
 bool load_sockets_send(load_sockets *sockets, uint32_t i, const uint8_t *bytes, size_t size);
-// Waits until a socket has something to read, or for `timeout_ns`. Writes clients; returns how
-// many.
+// Sleeps for `timeout_ns`, a millisecond at most. Writes clients that have something to read;
+// returns how many.
 uint32_t load_sockets_wait(
     load_sockets *sockets, uint64_t timeout_ns, uint32_t *ready, uint32_t capacity);
 uint32_t load_sockets_receive(load_sockets *sockets, uint32_t i, load_datagram out[LOAD_BATCH]);
