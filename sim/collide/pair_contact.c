@@ -198,6 +198,29 @@ static prediction predict_points(const cairn_world *world, cairn_pair pair,
     return out;
 }
 
+static bool has_round_side(const cairn_geometry *geometry) {
+    return geometry->kind == CAIRN_SHAPE_SPHERE || geometry->kind == CAIRN_SHAPE_CAPSULE ||
+           cairn_geometry_is_frustum(geometry);
+}
+
+static bool is_round(const cairn_world *world, cairn_pair pair) {
+    return has_round_side(&world->state.shapes[pair.shape_a].geometry) ||
+           has_round_side(&world->state.shapes[pair.shape_b].geometry);
+}
+
+// The greatest gap of a point of a manifold, if another point is within the margin. A box that
+// sways on another one leaves it by one edge and comes back to it: the manifold must know the
+// points there, or the box falls onto them after it has been found to be inside.
+static float contact_reach(const cairn_world *world, cairn_pair pair) {
+    const float least = CAIRN_CONTACT_MARGIN + CAIRN_IMPACT_SLACK;
+    if (is_round(world, pair) || world->def.solver == CAIRN_SOLVER_PGS) {
+        return least;
+    }
+    const float *extents = world->pair_cache->minimum_extents;
+    const float extent = float_min(extents[pair.shape_a], extents[pair.shape_b]);
+    return float_clamp(CAIRN_CONTACT_REACH_FRACTION * extent, least, CAIRN_CONTACT_REACH);
+}
+
 static void collide_at(
     const cairn_world *world, cairn_pair pair, float margin, cairn_found_contact *out) {
     out->margin = margin;
@@ -209,7 +232,7 @@ static void collide_at(
 bool cairn_pair_collide_at_rest(
     const cairn_world *world, cairn_pair pair, cairn_found_contact *out) {
     out->predicted = false;
-    collide_at(world, pair, CAIRN_CONTACT_MARGIN + CAIRN_IMPACT_SLACK, out);
+    collide_at(world, pair, contact_reach(world, pair), out);
     float nearest = 1e9f;
     for (uint32_t i = 0; i < out->manifold.point_count; ++i) {
         nearest = float_min(nearest, out->manifold.points[i].separation);
@@ -225,7 +248,7 @@ static bool collide_with_growth(const cairn_world *world, cairn_pair pair, bool 
     const float turn = motion_of(world, pair.shape_a)->turn + motion_of(world, pair.shape_b)->turn;
     if (in_contact && turn < CAIRN_CONTACT_MARGIN) {
         // As a rule it moves along the plane, not towards it.
-        collide_at(world, pair, CAIRN_CONTACT_MARGIN + CAIRN_IMPACT_SLACK, out);
+        collide_at(world, pair, contact_reach(world, pair), out);
         const cairn_vec3 normal = quat_rotate(out->pose.shape_rotation_a, out->manifold.normal);
         const float approach = turn - vec3_dot(motion->displacement, normal);
         enough = out->manifold.point_count > 0 && approach <= CAIRN_CONTACT_MARGIN;
@@ -313,16 +336,6 @@ static bool find_impact(const cairn_world *world, cairn_pair pair, const cairn_p
     cairn_impact impact;
     return cairn_impact_find(&a, &b, &out->pose, motion, depth, &impact) &&
            take_impact(world, pair, motion, reach, impact.fraction, out);
-}
-
-static bool has_round_side(const cairn_geometry *geometry) {
-    return geometry->kind == CAIRN_SHAPE_SPHERE || geometry->kind == CAIRN_SHAPE_CAPSULE ||
-           cairn_geometry_is_frustum(geometry);
-}
-
-static bool is_round(const cairn_world *world, cairn_pair pair) {
-    return has_round_side(&world->state.shapes[pair.shape_a].geometry) ||
-           has_round_side(&world->state.shapes[pair.shape_b].geometry);
 }
 
 // Whether a contact of shapes that are close can be taken as it is. Its plane must not push aside

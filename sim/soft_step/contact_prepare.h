@@ -171,20 +171,13 @@ static void set_softness(const cairn_solver_context *context, wide_contact *wide
     const lanes zero = lanes_all(0.0f);
     const lanes_mask both_move =
         lanes_less(zero, a->inverse_mass) & lanes_less(zero, b->inverse_mass);
-    const lanes ratio = lanes_all(CAIRN_LIKE_MASS_RATIO);
-    const lanes_mask like_masses = lanes_less(a->inverse_mass, ratio * b->inverse_mass) &
-                                   lanes_less(b->inverse_mass, ratio * a->inverse_mass);
-    const cairn_softness *like = &context->like_softness;
     const cairn_softness *soft = &context->contact_softness;
     const cairn_softness *fixed = &context->static_softness;
-    const lanes rate = lanes_select(like_masses, lanes_all(like->rate), lanes_all(soft->rate));
-    const lanes mass_scale =
-        lanes_select(like_masses, lanes_all(like->mass_scale), lanes_all(soft->mass_scale));
-    const lanes impulse_scale =
-        lanes_select(like_masses, lanes_all(like->impulse_scale), lanes_all(soft->impulse_scale));
-    wide->rate = lanes_select(both_move, rate, lanes_all(fixed->rate));
-    wide->mass_scale = lanes_select(both_move, mass_scale, lanes_all(fixed->mass_scale));
-    wide->impulse_scale = lanes_select(both_move, impulse_scale, lanes_all(fixed->impulse_scale));
+    wide->rate = lanes_select(both_move, lanes_all(soft->rate), lanes_all(fixed->rate));
+    wide->mass_scale =
+        lanes_select(both_move, lanes_all(soft->mass_scale), lanes_all(fixed->mass_scale));
+    wide->impulse_scale =
+        lanes_select(both_move, lanes_all(soft->impulse_scale), lanes_all(fixed->impulse_scale));
 }
 
 static void prepare_contact(

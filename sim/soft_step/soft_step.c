@@ -151,8 +151,6 @@ static void prepare_context(cairn_world *world) {
         .h = h,
         .inverse_h = rate,
         .contact_softness = soften(contact_hertz, settings->contact_damping, h),
-        .like_softness =
-            soften(contact_hertz, CAIRN_LIKE_DAMPING_FRACTION * settings->contact_damping, h),
         .static_softness = soften(static_hertz, settings->contact_damping, h),
         .joint_softness = soften(joint_hertz, settings->joint_damping, h),
         .restitution_threshold = CAIRN_IMPACT_THRESHOLD_ROUNDING * settings->restitution_threshold,

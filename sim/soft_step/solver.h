@@ -92,7 +92,6 @@ typedef struct cairn_solver_context {
     float h; // s, of a substep
     float inverse_h;
     cairn_softness contact_softness; // between two moving bodies
-    cairn_softness like_softness;    // the same, of about the same mass
     cairn_softness static_softness;  // contacts with a body that impulses do not move
     cairn_softness joint_softness;
     float restitution_threshold; // m/s
