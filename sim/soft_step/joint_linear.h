@@ -22,6 +22,7 @@
 // and what a few sweeps leave of that feeds energy into chains: a double pendulum gained as much
 // in a minute as two of its arms hold.
 
+#include "sim/math/limits.h"
 #include "sim/soft_step/body_gather.h"
 
 typedef struct anchor_lanes {
@@ -124,6 +125,7 @@ typedef struct linear_part {
     lanes3 relax_impulse;  // N s, with which the next relax pass starts
     lanes3 chord; // m/s, of the anchors (chord_velocity); distance: in x, of their distance
     lanes error;  // m, distance: how much too long it is
+    lanes rate;   // 1/s, at which a biased pass takes out the position error
 } linear_part;
 
 // One body's part of K without its mass: -[r] I^-1 [r], with [r] the cross product matrix.
@@ -278,27 +280,47 @@ INLINE void rotate_ball_rows(linear_part *linear, anchor_lanes *anchors, const p
         lanes3_cross(moved_b, linear->relax_impulse));
 }
 
+// The fourth power of the speed of a rotation, from its square: 1 at 0.15 rad in a substep (36
+// rad/s at 240 Hz).
+INLINE lanes rotation_measure(const cairn_solver_context *context, lanes square) {
+    const lanes measure = square * lanes_all(context->h * context->h * (1.0f / 0.0225f));
+    return measure * measure;
+}
+
 // The mean velocity over a substep of the end of an arm that rotates, less its velocity at the
-// start: along w x (w x r), of size f^2 r / (2 h) for the angle f = w h. It fades out from f = 0.15
-// on (36 rad/s at 240 Hz): the end of a cracking whip must lose energy, not keep it. Without that,
-// long chains of ball joints tore apart at random.
+// start: along w x (w x r), of size f^2 r / (2 h) for the angle f = w h. It fades out for bodies
+// that rotate fast: the end of a cracking whip must lose energy, not keep it. Without that, long
+// chains of ball joints tore apart at random.
 INLINE lanes3 chord_velocity(
     const cairn_solver_context *context, lanes3 arm, lanes3 angular_velocity) {
     const lanes3 w = angular_velocity;
-    const lanes speed = lanes3_dot(w, w);
-    const lanes square = speed * lanes_all(context->h * context->h * (1.0f / 0.0225f));
-    const lanes scale = lanes_all(0.5f * context->h) / (lanes_all(1.0f) + square * square);
+    const lanes square = lanes3_dot(w, w);
+    const lanes scale =
+        lanes_all(0.5f * context->h) / (lanes_all(1.0f) + rotation_measure(context, square));
     // w x (w x r) = (w . r) w - w^2 r
-    const lanes3 inward = lanes3_sub_scaled(lanes3_scale(w, lanes3_dot(w, arm)), arm, speed);
+    const lanes3 inward = lanes3_sub_scaled(lanes3_scale(w, lanes3_dot(w, arm)), arm, square);
     return lanes3_scale(inward, scale);
 }
 
+// How fast the arm itself rotates; that of a top, along its axis, does not.
+INLINE lanes arm_rotation(
+    const cairn_solver_context *context, lanes3 arm, lanes3 angular_velocity) {
+    const lanes3 across = lanes3_cross(angular_velocity, arm);
+    return rotation_measure(
+        context, lanes3_dot(across, across) * inverse_or_zero(lanes3_dot(arm, arm)));
+}
+
 // From velocities that the relax pass has left: those of a biased pass that has not converged would
-// feed themselves.
+// feed themselves. Where the chord fades out, the anchors move apart, and the joint is stiffer for
+// it: so the links at the end of a whip stay together.
 INLINE void update_chord(const cairn_solver_context *context, uint32_t kind, linear_part *linear,
     const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
     linear->chord = lanes3_sub(chord_velocity(context, anchors->arm_b, b->angular_velocity),
         chord_velocity(context, anchors->arm_a, a->angular_velocity));
+    const lanes fast = arm_rotation(context, anchors->arm_a, a->angular_velocity) +
+                       arm_rotation(context, anchors->arm_b, b->angular_velocity);
+    linear->rate = lanes_all(context->joint_softness.rate) *
+                   (lanes_all(1.0f) + lanes_min(fast, lanes_all(CAIRN_WHIP_RATE_MAX)));
     if (kind == CAIRN_JOINT_DISTANCE) {
         // An anchor that moves across the axis is farther away at the end of the substep: by
         // sqrt(length^2 + across^2) - length.
@@ -320,7 +342,7 @@ INLINE void solve_ball(const cairn_solver_context *context, linear_part *linear,
     lanes3 change;
     if (biased) {
         const cairn_softness *soft = &context->joint_softness;
-        velocity_error = lanes3_add_scaled(velocity_error, anchors->offset, lanes_all(soft->rate));
+        velocity_error = lanes3_add_scaled(velocity_error, anchors->offset, linear->rate);
         velocity_error = lanes3_add(velocity_error, linear->chord);
         change = lanes3_scale(
             lanes_sym3_apply(linear->inverse, velocity_error), lanes_all(soft->mass_scale));
@@ -340,7 +362,7 @@ INLINE void solve_distance(const cairn_solver_context *context, linear_part *lin
     lanes change;
     if (biased) {
         const cairn_softness *soft = &context->joint_softness;
-        velocity_error = velocity_error + linear->error * lanes_all(soft->rate) + linear->chord.x;
+        velocity_error = velocity_error + linear->error * linear->rate + linear->chord.x;
         change = linear->mass * velocity_error * lanes_all(soft->mass_scale) +
                  linear->impulse.x * lanes_all(soft->impulse_scale);
     } else {
