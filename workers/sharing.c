@@ -3,6 +3,9 @@
 
 #include "base/assert.h"
 
+// A task begins alone: where another process has taken the processors, each shared run may wait for
+// a time slice of the system, and a short life would be spent with that.
+#define FIRST_TRIAL_AFTER 4u
 #define TRIAL_AFTER_MIN 16u
 #define TRIAL_AFTER_MAX 512u
 // The first run of a trial is not measured: helpers may sleep, and their caches are cold.
@@ -11,7 +14,7 @@
 #define STALL_FACTOR 4u
 
 cairn_sharing cairn_sharing_new(void) {
-    return (cairn_sharing){.shared = true, .next_after = TRIAL_AFTER_MIN};
+    return (cairn_sharing){.shared = false, .next_after = FIRST_TRIAL_AFTER};
 }
 
 bool cairn_sharing_next(const cairn_sharing *s) {
@@ -29,7 +32,7 @@ static void end_trial(cairn_sharing *s, bool faster, uint32_t rarer) {
 // A trial that was faster changes the way; one that meets a stall is over, because each may cost as
 // much as ten runs.
 void cairn_sharing_learn(cairn_sharing *s, uint64_t ns) {
-    CAIRN_ASSERT(s->next_after >= TRIAL_AFTER_MIN && s->next_after <= TRIAL_AFTER_MAX);
+    CAIRN_ASSERT(s->next_after >= FIRST_TRIAL_AFTER && s->next_after <= TRIAL_AFTER_MAX);
     if (s->runs < s->next_after) {
         s->runs += 1;
         s->mean_ns = s->mean_ns == 0 ? ns : s->mean_ns - s->mean_ns / 8 + ns / 8;

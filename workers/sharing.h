@@ -23,7 +23,7 @@ typedef struct cairn_sharing {
     uint64_t trial_ns;   // the least of the trial so far
 } cairn_sharing;
 
-// A task that never ran is shared first.
+// A task that never ran is tried alone first, then soon shared.
 cairn_sharing cairn_sharing_new(void);
 
 // Whether the next run is to be shared.

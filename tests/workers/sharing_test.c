@@ -30,21 +30,21 @@ static counted run(
 TEST("a task that is faster when it is shared is shared, but for trials that become rarer") {
     cairn_sharing s = cairn_sharing_new();
     const counted first = run(&s, 600, 1000, 0, 1000);
-    assert_in_range(first.shared, 970, 999);
-    assert_int_equal(first.longest_alone, 3);
+    assert_in_range(first.shared, 970, 996);
+    assert_int_equal(first.longest_alone, 4);
     assert_in_range(run(&s, 600, 1000, 0, 10000).shared, 9900, 9990);
 }
 
 TEST("a task that is slower when it is shared is run alone, but for trials that become rarer") {
     cairn_sharing s = cairn_sharing_new();
-    assert_in_range(run(&s, 1500, 1000, 0, 1000).shared, 16, 60);
+    assert_in_range(run(&s, 1500, 1000, 0, 1000).shared, 9, 24);
     assert_in_range(run(&s, 1500, 1000, 0, 10000).shared, 10, 100);
 }
 
 TEST("ways that take equally long change seldom, whatever the noise") {
     cairn_sharing s = cairn_sharing_new();
     const counted c = run(&s, 100000, 100000, 5000, 10000);
-    assert_true(c.shared > 9500);
+    assert_in_range(c.shared, 30, 200);
 }
 
 TEST("a machine that changes is noticed within as many runs as trials are apart") {
@@ -68,4 +68,16 @@ TEST("a trial that meets a stall ends after one run, and the next comes later") 
         cairn_sharing_learn(&s, shared ? 10 * CAIRN_SHARING_STALL_MIN_NS : 50000);
     }
     assert_in_range(stalls, 15, 30);
+}
+
+// Steps of 1 ms where each shared run waits 4 ms for another process: ten seconds of a game.
+TEST("a processor that another process has taken costs a twentieth at most") {
+    cairn_sharing s = cairn_sharing_new();
+    uint64_t sum_ns = 0;
+    for (uint32_t i = 0; i < 600; ++i) {
+        const uint64_t ns = cairn_sharing_next(&s) ? 5000000 : 1000000;
+        sum_ns += ns;
+        cairn_sharing_learn(&s, ns);
+    }
+    assert_in_range(sum_ns, UINT64_C(600000000), UINT64_C(630000000));
 }
