@@ -35,10 +35,27 @@ void __wrap_cairn_client_take_message(
     __real_cairn_client_take_message(client, now_ns, message);
 }
 
-const honest_messages *honest_messages_capture(cairn_client_config (*config_of)(uint32_t mode)) {
+static void on_report(void *context, const uint8_t *bytes, size_t size) {
+    (void)context;
+    CAIRN_ASSERT(bytes != NULL && size > 0);
+}
+
+cairn_client_config honest_messages_config(uint32_t mode) {
+    cairn_client_config config = cairn_client_config_default();
+    config.mode = (cairn_client_mode)mode;
+    config.bodies_max = 256;
+    config.shapes_max = 256;
+    config.state_size_max = 1 << 20;
+    config.mesh_size_max = 1 << 20;
+    config.rollback_memory_max = 1 << 20;
+    config.on_desync_report = on_report;
+    return config;
+}
+
+const honest_messages *honest_messages_capture(void) {
     rig_start(&session, .seed = 7);
     for (uint32_t mode = 0; mode < HONEST_MODES; mode++) {
-        const cairn_client_config config = config_of(mode);
+        const cairn_client_config config = honest_messages_config(mode);
         rig_join(&session, &config, NULL);
     }
     capturing = true;

@@ -24,22 +24,6 @@ static const honest_messages *honest; // by mode
 static cairn_client *clients[MODES];  // that receive the hostile messages
 static uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
 
-static void ignore_report(void *context, const uint8_t *bytes, size_t size) {
-    (void)context;
-    CAIRN_ASSERT(bytes != NULL && size > 0);
-}
-
-static cairn_client_config config_of(uint32_t mode) {
-    cairn_client_config config = cairn_client_config_default();
-    config.mode = (cairn_client_mode)mode;
-    config.bodies_max = 256;
-    config.shapes_max = 256;
-    config.state_size_max = 1 << 20;
-    config.rollback_memory_max = 1 << 20;
-    config.on_desync_report = ignore_report;
-    return config;
-}
-
 static void prepare(void) {
     static const uint8_t key[CAIRN_KEY_SIZE] = {1};
     static const uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE] = {2};
@@ -55,9 +39,9 @@ static void prepare(void) {
         .entropy = entropy};
     cairn_status status = cairn_token_issue(&request, token);
     CAIRN_ASSERT(status == CAIRN_OK);
-    honest = honest_messages_capture(config_of);
+    honest = honest_messages_capture();
     for (uint32_t mode = 0; mode < MODES; mode++) {
-        const cairn_client_config config = config_of(mode);
+        const cairn_client_config config = honest_messages_config(mode);
         status = cairn_client_create(&config, &clients[mode]);
         CAIRN_ASSERT(status == CAIRN_OK && honest[mode].count > 0);
     }

@@ -30,7 +30,6 @@
 #define STEPS_PER_CALL_MAX 64
 // The world of a state may take ten times its bytes, most of it what the solver computes with, and
 // the client has a few worlds.
-#define STATE_SIZE_MAX (1u << 20)
 #define MEMORY_MAX (UINT64_C(48) << 20)
 
 static struct {
@@ -71,28 +70,11 @@ static void on_step(void *context, const struct cairn_world *world, const cairn_
     s.steps += 1;
 }
 
-static void on_report(void *context, const uint8_t *bytes, size_t size) {
-    (void)context;
-    CAIRN_ASSERT(bytes != NULL && size > 0);
-}
-
-static cairn_client_config config_of(uint32_t mode) {
-    cairn_client_config config = cairn_client_config_default();
-    config.mode = (cairn_client_mode)mode;
-    config.bodies_max = 256;
-    config.shapes_max = 256;
-    config.state_size_max = STATE_SIZE_MAX;
-    config.mesh_size_max = STATE_SIZE_MAX;
-    config.rollback_memory_max = 1 << 20;
-    config.on_desync_report = on_report;
-    return config;
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
     (void)argv;
-    honest = honest_messages_capture(config_of);
+    honest = honest_messages_capture();
     cairn_link_config config = cairn_link_config_default();
     CAIRN_ASSERT(cairn_link_create(&config, 0, &link) == CAIRN_OK);
     CAIRN_ASSERT(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder) == CAIRN_OK);
@@ -114,7 +96,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 
 static void begin(uint32_t mode) {
     cairn_netcode_server_config server = cairn_netcode_server_config_default();
-    cairn_client_config config = config_of(mode);
+    cairn_client_config config = honest_messages_config(mode);
     s.now_ns = START_NS;
     s.mode = mode;
     s.cursor = 0;

@@ -3,7 +3,6 @@
 // The golden scene of fast bodies: enough shapes that workers share its steps.
 
 #include "base/assert.h"
-#include "base/random.h"
 #include "sim/math/vec.h"
 #include "tests/sim/golden_scenes.h"
 
@@ -12,7 +11,7 @@
 
 // Sixteenths in [-1, 1]: exact in float on every machine.
 static float draw(uint64_t tick, uint64_t entity, uint64_t stream) {
-    return (float)(cairn_random_at(FAST_SEED, tick, entity, stream) % 33) / 16.0f - 1.0f;
+    return golden_draw(FAST_SEED, tick, entity, stream);
 }
 
 static cairn_vec3 draw3(uint64_t tick, uint64_t entity, float scale) {

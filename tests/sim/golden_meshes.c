@@ -5,29 +5,8 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/random.h"
 #include "sim/math/vec.h"
 #include "tests/sim/golden_scenes.h"
-
-// Sixteenths in [-1, 1]: exact in float on every machine.
-static float draw(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream) {
-    return (float)(cairn_random_at(seed, tick, entity, stream) % 33) / 16.0f - 1.0f;
-}
-
-static cairn_body_id place(cairn_world *world, uint32_t kind, cairn_vec3 position,
-    cairn_quat rotation, const cairn_shape_def *shape) {
-    cairn_body_def def = cairn_body_def_default();
-    def.kind = kind;
-    def.position = position;
-    def.rotation = quat_normalize(rotation);
-    cairn_body_id body = 0;
-    cairn_shape_id id = 0;
-    if (cairn_body_create(world, &def, &body) == CAIRN_OK) {
-        const cairn_status status = cairn_shape_create(world, body, shape, &id);
-        CAIRN_ASSERT(status == CAIRN_OK || status == CAIRN_CAPACITY);
-    }
-    return body;
-}
 
 // A bumpy mesh, or a height field with a hole, 8 m wide about the origin of its frame.
 static cairn_mesh_id any_surface(cairn_world *world, uint64_t seed, bool is_field) {
@@ -36,7 +15,7 @@ static cairn_mesh_id any_surface(cairn_world *world, uint64_t seed, bool is_fiel
     float heights[81];
     cairn_mesh_id mesh = 0;
     for (uint32_t i = 0; i < 81; ++i) {
-        const float height = 0.3f * draw(seed, i, 1, 0);
+        const float height = 0.3f * golden_draw(seed, i, 1, 0);
         heights[i] = i == 12 ? CAIRN_HEIGHT_HOLE : height;
         vertices[i] = vec3((float)(i % 9) - 4.0f, height, (float)(i / 9) - 4.0f);
     }
@@ -60,7 +39,7 @@ static cairn_body_id place_surface(
     cairn_shape_def shape = cairn_shape_def_default();
     shape.kind = is_field ? CAIRN_SHAPE_HEIGHT_FIELD : CAIRN_SHAPE_MESH;
     shape.mesh = mesh;
-    return place(world, kind, at, quat_identity(), &shape);
+    return golden_place(world, kind, at, quat_identity(), &shape);
 }
 
 static cairn_hull_id any_wedge(cairn_world *world) {
@@ -88,15 +67,17 @@ void golden_build_meshes(cairn_world *world) {
     for (uint32_t i = 0; i < 36; ++i) {
         cairn_shape_def shape = cairn_shape_def_default();
         shape.kind = kinds[i / 3 % 6];
-        shape.radius = 0.25f + 0.1f * draw(8, i, 1, 5);
-        shape.half_height = 0.25f + 0.1f * draw(8, i, 1, 6);
+        shape.radius = 0.25f + 0.1f * golden_draw(8, i, 1, 5);
+        shape.half_height = 0.25f + 0.1f * golden_draw(8, i, 1, 6);
         shape.half_extents = vec3(shape.radius, shape.half_height, 0.3f);
         shape.hull = shape.kind == CAIRN_SHAPE_HULL ? hull : 0;
-        const cairn_vec3 at = vec3((float)(i % 3) * 8.0f - 8.0f + 2.0f * draw(8, i, 2, 6),
-            1.0f + 0.2f * (float)(i / 3), 2.0f * draw(8, i, 2, 7));
-        const cairn_quat turn = {
-            .x = draw(8, i, 3, 0), .y = draw(8, i, 3, 1), .z = draw(8, i, 3, 2), .w = 1.25f};
-        (void)place(world, CAIRN_BODY_DYNAMIC, at, turn, &shape);
+        const cairn_vec3 at = vec3((float)(i % 3) * 8.0f - 8.0f + 2.0f * golden_draw(8, i, 2, 6),
+            1.0f + 0.2f * (float)(i / 3), 2.0f * golden_draw(8, i, 2, 7));
+        const cairn_quat turn = {.x = golden_draw(8, i, 3, 0),
+            .y = golden_draw(8, i, 3, 1),
+            .z = golden_draw(8, i, 3, 2),
+            .w = 1.25f};
+        (void)golden_place(world, CAIRN_BODY_DYNAMIC, at, turn, &shape);
     }
 }
 

@@ -8,18 +8,18 @@
 #include "sim/math/vec.h"
 
 // Sixteenths in [-1, 1]: exact in float on every machine.
-static float draw(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream) {
+float golden_draw(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream) {
     return (float)(cairn_random_at(seed, tick, entity, stream) % 33) / 16.0f - 1.0f;
 }
 
 static cairn_vec3 draw_vec3(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream) {
-    const float x = draw(seed, tick, entity, stream);
-    const float y = draw(seed, tick, entity, stream + 1);
-    const float z = draw(seed, tick, entity, stream + 2);
+    const float x = golden_draw(seed, tick, entity, stream);
+    const float y = golden_draw(seed, tick, entity, stream + 1);
+    const float z = golden_draw(seed, tick, entity, stream + 2);
     return vec3(x, y, z);
 }
 
-static cairn_body_id place(cairn_world *world, uint32_t kind, cairn_vec3 position,
+cairn_body_id golden_place(cairn_world *world, uint32_t kind, cairn_vec3 position,
     cairn_quat rotation, const cairn_shape_def *shape) {
     cairn_body_def def = cairn_body_def_default();
     def.kind = kind;
@@ -55,23 +55,23 @@ static cairn_shape_def box(float x, float y, float z) {
 }
 
 static cairn_body_id drop(cairn_world *world, cairn_vec3 position, const cairn_shape_def *shape) {
-    return place(world, CAIRN_BODY_DYNAMIC, position, quat_identity(), shape);
+    return golden_place(world, CAIRN_BODY_DYNAMIC, position, quat_identity(), shape);
 }
 
 static cairn_body_id ground(cairn_world *world) {
     cairn_shape_def shape = cairn_shape_def_default();
     shape.kind = CAIRN_SHAPE_HALF_SPACE;
-    return place(world, CAIRN_BODY_STATIC, vec3_zero(), quat_identity(), &shape);
+    return golden_place(world, CAIRN_BODY_STATIC, vec3_zero(), quat_identity(), &shape);
 }
 
 static cairn_shape_def any_shape(uint64_t seed, uint64_t which) {
     switch (which % 3) {
     case 0:
-        return sphere(0.3f + 0.1f * draw(seed, which, 0, 0));
+        return sphere(0.3f + 0.1f * golden_draw(seed, which, 0, 0));
     case 1:
-        return capsule(0.2f, 0.3f + 0.1f * draw(seed, which, 0, 1));
+        return capsule(0.2f, 0.3f + 0.1f * golden_draw(seed, which, 0, 1));
     default:
-        return box(0.3f, 0.25f + 0.1f * draw(seed, which, 0, 2), 0.35f);
+        return box(0.3f, 0.25f + 0.1f * golden_draw(seed, which, 0, 2), 0.35f);
     }
 }
 
@@ -85,9 +85,9 @@ static void build_heap(cairn_world *world) {
     (void)ground(world);
     for (uint32_t i = 0; i < 18; ++i) {
         const cairn_shape_def shape = any_shape(1, i);
-        const cairn_vec3 at =
-            vec3(0.3f * draw(1, i, 2, 6), 0.5f + 0.35f * (float)i, 0.3f * draw(1, i, 2, 7));
-        (void)place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(1, i), &shape);
+        const cairn_vec3 at = vec3(0.3f * golden_draw(1, i, 2, 6), 0.5f + 0.35f * (float)i,
+            0.3f * golden_draw(1, i, 2, 7));
+        (void)golden_place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(1, i), &shape);
     }
 }
 
@@ -120,7 +120,7 @@ static void join_bodies(cairn_world *world, uint32_t kind, cairn_body_id a, cair
 
 // Icosahedra, wedges, tetrahedra, and clouds of points drawn from the seed.
 static cairn_hull_id any_hull(cairn_world *world, uint64_t seed, uint64_t which) {
-    const float s = 0.3f + 0.05f * draw(seed, which, 8, 0);
+    const float s = 0.3f + 0.05f * golden_draw(seed, which, 8, 0);
     const float g = 1.625f * s;
     const cairn_vec3 ball[12] = {{0, -s, -g}, {0, s, -g}, {0, -s, g}, {0, s, g}, {-s, -g, 0},
         {s, -g, 0}, {-s, g, 0}, {s, g, 0}, {-g, 0, -s}, {-g, 0, s}, {g, 0, -s}, {g, 0, s}};
@@ -143,24 +143,24 @@ static void drop_hull(cairn_world *world, cairn_hull_id hull, uint64_t seed, uin
     cairn_shape_def shape = cairn_shape_def_default();
     shape.kind = CAIRN_SHAPE_HULL;
     shape.hull = hull;
-    const cairn_vec3 at = vec3(0.4f * draw(seed, which, 5, 6), 0.6f + 0.4f * (float)(which % 32),
-        0.4f * draw(seed, which, 5, 7));
-    (void)place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(seed, which), &shape);
+    const cairn_vec3 at = vec3(0.4f * golden_draw(seed, which, 5, 6),
+        0.6f + 0.4f * (float)(which % 32), 0.4f * golden_draw(seed, which, 5, 7));
+    (void)golden_place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(seed, which), &shape);
 }
 
 // Different hulls with spheres, capsules and boxes, on a half-space with a ledge.
 static void build_hulls(cairn_world *world) {
     (void)ground(world);
     const cairn_shape_def ledge = box(0.5f, 0.3f, 2.0f);
-    (void)place(world, CAIRN_BODY_STATIC, vec3(1.0f, 0.3f, 0.0f), quat_identity(), &ledge);
+    (void)golden_place(world, CAIRN_BODY_STATIC, vec3(1.0f, 0.3f, 0.0f), quat_identity(), &ledge);
     for (uint32_t i = 0; i < 20; ++i) {
         const cairn_shape_def other = any_shape(6, i / 2);
-        const cairn_vec3 at =
-            vec3(0.4f * draw(6, i, 2, 6), 0.6f + 0.4f * (float)i, 0.4f * draw(6, i, 2, 7));
+        const cairn_vec3 at = vec3(
+            0.4f * golden_draw(6, i, 2, 6), 0.6f + 0.4f * (float)i, 0.4f * golden_draw(6, i, 2, 7));
         if (i % 2 == 0) {
             drop_hull(world, any_hull(world, 6, i / 2), 6, i);
         } else {
-            (void)place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(6, i), &other);
+            (void)golden_place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(6, i), &other);
         }
     }
 }
@@ -169,11 +169,11 @@ static void build_hulls(cairn_world *world) {
 static void build_discs(cairn_world *world) {
     (void)ground(world);
     const cairn_shape_def ledge = box(0.5f, 0.3f, 2.0f);
-    (void)place(world, CAIRN_BODY_STATIC, vec3(1.0f, 0.3f, 0.0f), quat_identity(), &ledge);
+    (void)golden_place(world, CAIRN_BODY_STATIC, vec3(1.0f, 0.3f, 0.0f), quat_identity(), &ledge);
     for (uint32_t i = 0; i < 24; ++i) {
         cairn_shape_def shape = any_shape(7, i / 2);
-        const cairn_vec3 at =
-            vec3(0.4f * draw(7, i, 2, 6), 0.6f + 0.4f * (float)i, 0.4f * draw(7, i, 2, 7));
+        const cairn_vec3 at = vec3(
+            0.4f * golden_draw(7, i, 2, 6), 0.6f + 0.4f * (float)i, 0.4f * golden_draw(7, i, 2, 7));
         if (i % 6 == 5) {
             drop_hull(world, any_hull(world, 7, i), 7, i);
             continue;
@@ -184,7 +184,7 @@ static void build_discs(cairn_world *world) {
             shape.half_height = 0.15f + 0.1f * (float)(i % 3);
         }
         const cairn_quat rotation = i % 8 == 0 ? quat_identity() : any_rotation(7, i);
-        (void)place(world, CAIRN_BODY_DYNAMIC, at, rotation, &shape);
+        (void)golden_place(world, CAIRN_BODY_DYNAMIC, at, rotation, &shape);
     }
 }
 
@@ -214,7 +214,7 @@ static void build_joints(cairn_world *world) {
     cairn_vec3 hook = vec3(0.0f, 4.0f, 0.0f);
     for (uint32_t i = 0; i < 8; ++i) {
         const cairn_vec3 at = vec3(0.2f + 0.4f * (float)i, 4.0f, 0.0f);
-        const cairn_body_id next = place(world, CAIRN_BODY_DYNAMIC, at, sideways, &link);
+        const cairn_body_id next = golden_place(world, CAIRN_BODY_DYNAMIC, at, sideways, &link);
         join_bodies(world, CAIRN_JOINT_BALL, last, hook, next, vec3(0.0f, 0.2f, 0.0f), 0.0f);
         last = next;
         hook = vec3(0.0f, -0.2f, 0.0f);
@@ -285,7 +285,7 @@ static void build_sleepers(cairn_world *world) {
     const cairn_shape_def cube = box(0.25f, 0.25f, 0.25f);
     const cairn_shape_def shelf = box(1.0f, 0.1f, 1.0f);
     (void)ground(world);
-    (void)place(world, CAIRN_BODY_STATIC, vec3(6.0f, 1.0f, 0.0f), quat_identity(), &shelf);
+    (void)golden_place(world, CAIRN_BODY_STATIC, vec3(6.0f, 1.0f, 0.0f), quat_identity(), &shelf);
     for (uint32_t i = 0; i < 3; ++i) {
         const float base = i == 2 ? 1.1f : 0.0f;
         for (uint32_t k = 0; k < 2; ++k) {
@@ -324,10 +324,10 @@ static void disturb_churn(cairn_world *world, uint64_t tick) {
     CAIRN_ASSERT(count <= 64);
     if (tick % 3 == 0) {
         const cairn_shape_def shape = any_shape(2, tick);
-        const cairn_vec3 at =
-            vec3(draw(2, tick, 3, 0), 2.0f + 0.5f * draw(2, tick, 3, 1), draw(2, tick, 3, 2));
+        const cairn_vec3 at = vec3(golden_draw(2, tick, 3, 0),
+            2.0f + 0.5f * golden_draw(2, tick, 3, 1), golden_draw(2, tick, 3, 2));
         const cairn_body_id body =
-            place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(2, tick), &shape);
+            golden_place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(2, tick), &shape);
         cairn_shape_id second = 0;
         cairn_shape_def more = sphere(0.2f);
         more.pose.position = vec3(0.4f, 0.1f, 0.0f);
@@ -353,9 +353,9 @@ static void build_kinematic(cairn_world *world) {
     bouncy.restitution = 0.75f;
     (void)ground(world);
     const cairn_body_id turning =
-        place(world, CAIRN_BODY_KINEMATIC, vec3(0.0f, 0.5f, 0.0f), quat_identity(), &table);
-    const cairn_body_id pushing =
-        place(world, CAIRN_BODY_KINEMATIC, vec3(-4.0f, 0.6f, 0.0f), quat_identity(), &pusher);
+        golden_place(world, CAIRN_BODY_KINEMATIC, vec3(0.0f, 0.5f, 0.0f), quat_identity(), &table);
+    const cairn_body_id pushing = golden_place(
+        world, CAIRN_BODY_KINEMATIC, vec3(-4.0f, 0.6f, 0.0f), quat_identity(), &pusher);
     (void)cairn_body_set_velocity(world, turning, vec3_zero(), vec3(0.0f, 2.0f, 0.0f));
     (void)cairn_body_set_velocity(world, pushing, vec3(1.0f, 0.0f, 0.0f), vec3_zero());
     for (uint32_t i = 0; i < 4; ++i) {
@@ -548,17 +548,18 @@ static void build_events(cairn_world *world) {
     const cairn_shape_def pit = watching(box(1.5f, 0.5f, 1.5f));
     const cairn_shape_def ball = watching(sphere(0.75f));
     (void)ground(world);
-    (void)place(world, CAIRN_BODY_STATIC, vec3(0.0f, 2.0f, 0.0f), any_rotation(6, 0), &slab);
-    (void)place(world, CAIRN_BODY_STATIC, vec3(1.0f, 0.25f, 0.0f), quat_identity(), &pit);
+    (void)golden_place(world, CAIRN_BODY_STATIC, vec3(0.0f, 2.0f, 0.0f), any_rotation(6, 0), &slab);
+    (void)golden_place(world, CAIRN_BODY_STATIC, vec3(1.0f, 0.25f, 0.0f), quat_identity(), &pit);
     const cairn_body_id carried =
-        place(world, CAIRN_BODY_KINEMATIC, vec3(-5.0f, 0.5f, 0.0f), quat_identity(), &ball);
+        golden_place(world, CAIRN_BODY_KINEMATIC, vec3(-5.0f, 0.5f, 0.0f), quat_identity(), &ball);
     (void)cairn_body_set_velocity(world, carried, vec3(2.0f, 0.0f, 0.0f), vec3_zero());
     for (uint32_t i = 0; i < 20; ++i) {
         cairn_shape_def shape = any_shape(6, i);
         shape.flags = i % 2 == 0 ? CAIRN_SHAPE_HIT_EVENTS : 0;
         const cairn_vec3 at = vec3(0.75f * (float)(i % 4) - 1.125f, 1.0f + 0.75f * (float)(i / 4),
-            0.75f * draw(6, i, 4, 0));
-        const cairn_body_id body = place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(6, i), &shape);
+            0.75f * golden_draw(6, i, 4, 0));
+        const cairn_body_id body =
+            golden_place(world, CAIRN_BODY_DYNAMIC, at, any_rotation(6, i), &shape);
         if (i == 7) {
             cairn_shape_id id = 0;
             (void)cairn_shape_create(world, body, &ball, &id);
@@ -574,7 +575,8 @@ static void disturb_events(cairn_world *world, uint64_t tick) {
         (void)cairn_body_set_velocity(world, body, vec3(10.0f, 1.0f, 0.0f), vec3_zero());
     } else if (tick == 130) {
         const cairn_shape_def late = watching(box(3.0f, 0.5f, 3.0f));
-        (void)place(world, CAIRN_BODY_STATIC, vec3(0.0f, 0.5f, 0.0f), quat_identity(), &late);
+        (void)golden_place(
+            world, CAIRN_BODY_STATIC, vec3(0.0f, 0.5f, 0.0f), quat_identity(), &late);
     }
 }
 
@@ -603,8 +605,8 @@ static void build_materials(cairn_world *world) {
         shape.density = 250.0f * (float)(1 + i % 7);
         shape.category = 1u << (i % 3);
         shape.mask = i % 6 == 5 ? 1 : UINT32_MAX;
-        def.position = vec3(
-            1.25f * (float)(i % 4) - 2.0f, 1.0f + 0.75f * (float)(i / 4), 0.5f * draw(7, i, 4, 0));
+        def.position = vec3(1.25f * (float)(i % 4) - 2.0f, 1.0f + 0.75f * (float)(i / 4),
+            0.5f * golden_draw(7, i, 4, 0));
         def.rotation = quat_normalize(any_rotation(7, i));
         def.angular_velocity = vec3_scale(draw_vec3(7, i, 5, 0), 16.0f);
         def.gyroscopic = i % 2;
@@ -654,7 +656,7 @@ static cairn_body_id build_tower(cairn_world *world, uint32_t which, cairn_vec3 
     const cairn_shape_def foot = box(0.3f, 0.2f, 0.3f);
     const cairn_shape_def head = any_shape(5, which);
     (void)drop(world, vec3_add(at, vec3(0.0f, 0.21f, 0.0f)), &foot);
-    return place(world, CAIRN_BODY_DYNAMIC, vec3_add(at, vec3(0.0f, 0.85f, 0.0f)),
+    return golden_place(world, CAIRN_BODY_DYNAMIC, vec3_add(at, vec3(0.0f, 0.85f, 0.0f)),
         any_rotation(5, which), &head);
 }
 

@@ -21,6 +21,12 @@ typedef struct golden_scene {
 extern const golden_scene golden_scenes[];
 extern const uint32_t golden_scene_count;
 
+// Drawn from the sixteenths in [-1, 1], which are exact in float on every machine.
+float golden_draw(uint64_t seed, uint64_t tick, uint64_t entity, uint64_t stream);
+// A body of one shape; 0 if the world is full. Without the shape if there is no place for one.
+cairn_body_id golden_place(cairn_world *world, uint32_t kind, cairn_vec3 position,
+    cairn_quat rotation, const cairn_shape_def *shape);
+
 // A joint of every kind with springs, motors and limits (tests/sim/golden_machines.c).
 void golden_build_machines(cairn_world *world);
 void golden_disturb_machines(cairn_world *world, uint64_t tick);

@@ -46,6 +46,13 @@ static void share_stages(cairn_task_scheduler *scheduler) {
     }
 }
 
+static cairn_parallel parallel_of(cairn_pool *pool) {
+    return (cairn_parallel){.context = pool,
+        .workers = cairn_pool_workers(pool),
+        .run = cairn_pool_parallel,
+        .wait = cairn_pool_wait};
+}
+
 static void share_stages_in_session(void *argument) {
     share_stages(argument);
 }
@@ -54,10 +61,7 @@ TEST("every item of a stage is worked on once, by any number of workers, in a se
     for (uint32_t workers = 1; workers <= 4; ++workers) {
         SCOPED(cairn_pool) *pool = NULL;
         assert_int_equal(cairn_pool_create(workers, &pool), CAIRN_OK);
-        const cairn_parallel parallel = {.context = pool,
-            .workers = workers,
-            .run = cairn_pool_parallel,
-            .wait = cairn_pool_wait};
+        const cairn_parallel parallel = parallel_of(pool);
         cairn_task_scheduler scheduler = {.parallel = &parallel};
         for (int i = 0; i < 3; ++i) {
             share_stages(&scheduler);
@@ -95,8 +99,7 @@ static void split_twice(void *argument) {
 TEST("the main thread has the first share of every stage that is split") {
     SCOPED(cairn_pool) *pool = NULL;
     assert_int_equal(cairn_pool_create(4, &pool), CAIRN_OK);
-    const cairn_parallel parallel = {
-        .context = pool, .workers = 4, .run = cairn_pool_parallel, .wait = cairn_pool_wait};
+    const cairn_parallel parallel = parallel_of(pool);
     cairn_task_scheduler scheduler = {.parallel = &parallel};
     split_run run = {.scheduler = &scheduler};
     for (int round = 0; round < 50; ++round) {
@@ -203,10 +206,7 @@ TEST("members of a team see what the others did in the phases before") {
     for (uint32_t workers = 1; workers <= MEMBERS_MAX; ++workers) {
         SCOPED(cairn_pool) *pool = NULL;
         assert_int_equal(cairn_pool_create(workers, &pool), CAIRN_OK);
-        const cairn_parallel parallel = {.context = pool,
-            .workers = workers,
-            .run = cairn_pool_parallel,
-            .wait = cairn_pool_wait};
+        const cairn_parallel parallel = parallel_of(pool);
         cairn_task_scheduler scheduler = {.parallel = &parallel};
         for (uint32_t i = 0; i < 20; ++i) {
             team_run run = {.scheduler = &scheduler, .size_max = 1 + i % workers};
