@@ -56,7 +56,8 @@ typedef struct choice {
 
 struct cairn_pool {
     uint32_t workers;
-    bool spins; // there are as many processors as workers
+    bool spins;  // there are as many processors as workers
+    bool always; // runs are shared without a trial
     // The caller's.
     uint64_t alone_until_ns; // until then it runs all shares itself
     uint64_t wait_begin_ns;
@@ -314,10 +315,10 @@ bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uin
     if (workers == 0 || workers > pool->workers || atomic_exchange(&pool->running, 1) != 0) {
         return false;
     }
-    const bool forced = workers == 1 || is_alone(pool);
-    const uint64_t begin_ns = forced ? 0 : now_ns();
+    const bool measured = workers > 1 && !pool->always && !is_alone(pool);
+    const uint64_t begin_ns = measured ? now_ns() : 0;
     choice *c = choice_of(pool, task, argument);
-    const bool shared = !forced && cairn_sharing_next(&c->sharing);
+    const bool shared = measured ? cairn_sharing_next(&c->sharing) : pool->always && workers > 1;
     if (shared) {
         offer_shares(pool, task, argument, workers);
     }
@@ -331,7 +332,7 @@ bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uin
         }
     }
     CAIRN_ASSERT(atomic_load(&pool->open) == 0 && atomic_load(&pool->unfinished) == 0);
-    if (!forced) {
+    if (measured) {
         cairn_sharing_learn(&c->sharing, now_ns() - begin_ns);
     }
     atomic_store_explicit(&pool->running, 0, memory_order_release);
@@ -375,6 +376,7 @@ cairn_status cairn_pool_create(uint32_t workers, cairn_pool **out) {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     pool->workers = 1;
     pool->spins = processors >= (long)workers;
+    pool->always = false;
     pool->alone_until_ns = 0;
     memset(pool->choices, 0, sizeof pool->choices);
     pool->caller = pthread_self();
@@ -415,4 +417,9 @@ void cairn_pool_destroy(cairn_pool *pool) {
 
 uint32_t cairn_pool_workers(const cairn_pool *pool) {
     return pool->workers;
+}
+
+void cairn_pool_share_always(cairn_pool *pool) {
+    CAIRN_ASSERT(atomic_load(&pool->running) == 0);
+    pool->always = true;
 }

@@ -30,6 +30,10 @@ void cairn_pool_destroy(cairn_pool *pool);
 
 uint32_t cairn_pool_workers(const cairn_pool *pool);
 
+// From now on every run of more than one worker is shared, however long that takes: for tests of
+// what threads do. The pool must not be running.
+void cairn_pool_share_always(cairn_pool *pool);
+
 // Calls task(argument, 0) on the calling thread and the other workers' tasks on any thread of the
 // pool, and returns when all are done; the caller then sees what the tasks wrote. On Windows the
 // caller calls them all (pool_windows.c). It waits only for

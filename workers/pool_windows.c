@@ -32,6 +32,10 @@ uint32_t cairn_pool_workers(const cairn_pool *pool) {
     return pool->workers;
 }
 
+void cairn_pool_share_always(cairn_pool *pool) {
+    (void)pool;
+}
+
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
     CAIRN_ASSERT(pool != NULL && task != NULL);
     if (workers == 0 || workers > pool->workers) {

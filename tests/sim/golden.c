@@ -258,6 +258,9 @@ static void run_with_workers(checker *check, uint32_t workers) {
 #endif
     cairn_pool *pool = NULL;
     ok = cairn_pool_create(workers, &pool) == CAIRN_OK;
+    if (ok) {
+        cairn_pool_share_always(pool);
+    }
     (void)fesetround(FE_TONEAREST);
     check->parallel.context = pool;
     check->parallel.run = cairn_pool_parallel;

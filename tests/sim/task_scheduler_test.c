@@ -47,6 +47,7 @@ static void share_stages(cairn_task_scheduler *scheduler) {
 }
 
 static cairn_parallel parallel_of(cairn_pool *pool) {
+    cairn_pool_share_always(pool);
     return (cairn_parallel){.context = pool,
         .workers = cairn_pool_workers(pool),
         .run = cairn_pool_parallel,

@@ -112,6 +112,7 @@ TEST("a world with joints of all kinds steps to the same state with any number o
         SCOPED(cairn_world) *shared = kit_fork(alone);
         SCOPED(cairn_pool) *pool = NULL;
         EXPECT_OK(cairn_pool_create(workers, &pool));
+        cairn_pool_share_always(pool);
         const cairn_parallel parallel = {.context = pool,
             .workers = workers,
             .run = cairn_pool_parallel,
