@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A client without a screen: connects, plays by a simple plan, and reports statistics in its last
-// line and success in its exit status.
+// A client without a screen, or several on one loop: each connects, plays by a simple plan, and
+// statistics are reported in the last line and success in the exit status.
 
 #include <math.h>
 #include <signal.h>
@@ -34,6 +34,8 @@ _Static_assert(CAIRN_CLIENT_REPAIR_ATTEMPTS_NS / CAIRN_NS_PER_S / DAMAGE_EVERY_S
 enum { EXIT_OK = 0, EXIT_NOT_CONNECTED = 1, EXIT_USAGE = 2, EXIT_HASH_DIFFERED = 3 };
 
 #define FRAME_RATE_HZ 60
+#define CLIENTS_MAX 1000
+#define NAME_SIZE 64
 
 // Indexed by cairn_client_mode.
 static const char *const modes[] = {"interpolate", "lockstep", "predict", "heal", NULL};
@@ -48,13 +50,11 @@ typedef struct column {
 } column;
 
 typedef struct bot {
-    const char *name;
+    char name[NAME_SIZE];
     cairn_client_config config;
     plan plan;
     cairn_random random;
     uint64_t seconds;
-    uint64_t stats_interval_s;
-    uint64_t join_after_s;
     uint64_t rebind_s; // 0: never
     uint64_t next_rebind_ns;
     uint64_t damage_s; // 0: never
@@ -70,13 +70,23 @@ typedef struct bot {
     cairn_client_body *bodies;
     cairn_client_sample sample;
     uint64_t start_ns;
-    uint64_t next_stats_ns;
     uint64_t next_plan_ns;
     bool returning; // this half of the walk leads back to where the other half began
     cairn_client_input input;
     bool played;            // has been PLAYING
     float correction_m_max; // predict: the largest error that was smoothed away
 } bot;
+
+typedef struct fleet {
+    bot first; // what all are made of
+    const char *name;
+    uint64_t seed;
+    uint64_t stats_interval_s;
+    uint64_t join_after_s;
+    cairn_token_source source; // of the first; the others have the client ids after it
+    uint32_t count;
+    bot *bots; // [count], on the loop of the first
+} fleet;
 
 static volatile sig_atomic_t stopped = 0;
 
@@ -211,9 +221,15 @@ static void put_heals(cairn_json *json, const bot *b, const cairn_client_statist
     cairn_json_put_count(json, "heal_elements_max", elements);
 }
 
-static void put_path(cairn_json *json, const cairn_client_statistics *s) {
+static void put_traffic(cairn_json *json, const cairn_client_statistics *s) {
     cairn_json_put_count(json, "inputs_sent", s->inputs.sent);
     cairn_json_put_count(json, "inputs_late", s->inputs.late);
+    cairn_json_put_count(json, "bytes_sent", s->connection.bytes_sent);
+    cairn_json_put_count(json, "bytes_received", s->connection.bytes_received);
+    cairn_json_put_count(json, "dropped", s->connection.datagrams_dropped);
+}
+
+static void put_path(cairn_json *json, const cairn_client_statistics *s) {
     cairn_json_put_integer(json, "lateness_us", s->inputs.lateness_us);
     cairn_json_put_real(json, "loss", (double)s->connection.loss);
     cairn_json_put_count(json, "rtt_us", s->connection.rtt_ns / 1000);
@@ -222,9 +238,6 @@ static void put_path(cairn_json *json, const cairn_client_statistics *s) {
     cairn_json_put_count(json, "delay_us", s->snapshots.interpolation_delay_ns / 1000);
     cairn_json_put_count(json, "lead_us", s->inputs.lead_ns / 1000);
     cairn_json_put_count(json, "extrapolated_us", s->snapshots.extrapolated_ns / 1000);
-    cairn_json_put_count(json, "bytes_sent", s->connection.bytes_sent);
-    cairn_json_put_count(json, "bytes_received", s->connection.bytes_received);
-    cairn_json_put_count(json, "dropped", s->connection.datagrams_dropped);
 }
 
 static void put_drops(cairn_json *json, const bot *b) {
@@ -239,7 +252,7 @@ static void put_drops(cairn_json *json, const bot *b) {
     }
 }
 
-static void print_statistics(bot *b, const char *kind) {
+static void print_bot(const bot *b, const char *kind) {
     static const char *const states[] = {
         "idle", "connecting", "joining", "playing", "left", "failed"};
     cairn_client_statistics s;
@@ -255,6 +268,7 @@ static void print_statistics(bot *b, const char *kind) {
     cairn_json_put_count(json, "steps", s.simulation.ticks_stepped);
     cairn_json_put_count(json, "bodies", b->sample.body_count);
     put_snapshots(json, &s);
+    put_traffic(json, &s);
     put_path(json, &s);
     if (b->config.mode == CAIRN_CLIENT_PREDICT) {
         put_prediction(json, b, &s);
@@ -268,6 +282,59 @@ static void print_statistics(bot *b, const char *kind) {
     }
     put_drops(json, b);
     cairn_json_put_text(json, "failure", cairn_client_failure_text(b->client));
+    cairn_json_print(json, stdout);
+    cairn_json_destroy(json);
+}
+
+static void add_statistics(cairn_client_statistics *sum, const cairn_client_statistics *s) {
+    sum->snapshots.received += s->snapshots.received;
+    sum->snapshots.keyframes += s->snapshots.keyframes;
+    sum->snapshots.deltas += s->snapshots.deltas;
+    sum->snapshots.unusable += s->snapshots.unusable;
+    sum->snapshots.bytes += s->snapshots.bytes;
+    sum->simulation.ticks_stepped += s->simulation.ticks_stepped;
+    sum->simulation.roots_compared += s->simulation.roots_compared;
+    sum->simulation.roots_differed += s->simulation.roots_differed;
+    if (s->simulation.first_difference_tick < sum->simulation.first_difference_tick) {
+        sum->simulation.first_difference_tick = s->simulation.first_difference_tick;
+    }
+    sum->resync.count += s->resync.count;
+    sum->inputs.sent += s->inputs.sent;
+    sum->inputs.late += s->inputs.late;
+    sum->connection.bytes_sent += s->connection.bytes_sent;
+    sum->connection.bytes_received += s->connection.bytes_received;
+    sum->connection.datagrams_dropped += s->connection.datagrams_dropped;
+}
+
+// One bot with all that it knows, several with sums.
+static void print_statistics(const fleet *f, const char *kind) {
+    if (f->count == 1) {
+        print_bot(&f->bots[0], kind);
+        return;
+    }
+    cairn_client_statistics sum = {.simulation.first_difference_tick = UINT64_MAX};
+    uint64_t played = 0, failed = 0, damaged = 0;
+    for (uint32_t i = 0; i < f->count; i++) {
+        const bot *b = &f->bots[i];
+        cairn_client_statistics s;
+        cairn_client_statistics_read(b->client, &s);
+        add_statistics(&sum, &s);
+        played += b->played ? 1 : 0;
+        failed += cairn_client_state_read(b->client) == CAIRN_CLIENT_FAILED ? 1 : 0;
+        damaged += b->damaged;
+    }
+    cairn_json *json = cairn_json_create();
+    cairn_json_put_text(json, "kind", kind);
+    cairn_json_put_text(json, "name", f->name);
+    cairn_json_put_text(json, "mode", modes[f->first.config.mode]);
+    cairn_json_put_count(json, "clients", f->count);
+    cairn_json_put_count(json, "played", played);
+    cairn_json_put_count(json, "failed", failed);
+    cairn_json_put_count(json, "steps", sum.simulation.ticks_stepped);
+    put_snapshots(json, &sum);
+    put_traffic(json, &sum);
+    cairn_json_put_count(json, "damaged", damaged);
+    cairn_json_put_count(json, "heals", sum.resync.count);
     cairn_json_print(json, stdout);
     cairn_json_destroy(json);
 }
@@ -292,7 +359,8 @@ static void damage_own_world(bot *b, uint64_t now_ns) {
     }
 }
 
-static void run_frame(bot *b, uint64_t now_ns) {
+static void run_frame(void *context, uint64_t now_ns) {
+    bot *b = context;
     b->played |= cairn_client_state_read(b->client) == CAIRN_CLIENT_PLAYING;
     cairn_input_field fields[CAIRN_INPUT_FIELDS_MAX];
     const uint32_t field_count = cairn_client_input_fields(b->client, fields);
@@ -319,26 +387,35 @@ static void run_frame(bot *b, uint64_t now_ns) {
         cairn_client_statistics_read(b->client, &s);
         b->correction_m_max = fmaxf(b->correction_m_max, s.prediction.correction_m);
     }
-    if (b->stats_interval_s > 0 && now_ns >= b->next_stats_ns) {
-        b->next_stats_ns = now_ns + b->stats_interval_s * CAIRN_NS_PER_S;
-        print_statistics(b, "stats");
-    }
 }
 
-static void play_until_end(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
-    uint64_t now_ns = cairn_client_uv_now_ns();
-    b->start_ns = now_ns;
-    b->next_stats_ns = now_ns + b->stats_interval_s * CAIRN_NS_PER_S;
-    bool begun = cairn_client_uv_connect(b->driver, token);
-    while (begun && !stopped && cairn_client_state_read(b->client) != CAIRN_CLIENT_FAILED) {
-        now_ns = cairn_client_uv_frame(b->driver);
-        run_frame(b, now_ns);
-        if (b->seconds > 0 && now_ns - b->start_ns >= b->seconds * CAIRN_NS_PER_S) {
+// Whether a bot is there that may still play.
+static bool any_goes_on(const fleet *f) {
+    for (uint32_t i = 0; i < f->count; i++) {
+        if (cairn_client_state_read(f->bots[i].client) != CAIRN_CLIENT_FAILED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void play_until_end(fleet *f) {
+    const uint64_t start_ns = f->first.start_ns;
+    uint64_t next_stats_ns = start_ns + f->stats_interval_s * CAIRN_NS_PER_S;
+    while (!stopped && any_goes_on(f)) {
+        const uint64_t now_ns = cairn_client_uv_frame(f->bots[0].driver);
+        if (f->stats_interval_s > 0 && now_ns >= next_stats_ns) {
+            next_stats_ns = now_ns + f->stats_interval_s * CAIRN_NS_PER_S;
+            print_statistics(f, "stats");
+        }
+        if (f->first.seconds > 0 && now_ns - start_ns >= f->first.seconds * CAIRN_NS_PER_S) {
             break;
         }
     }
-    print_statistics(b, "final");
-    cairn_client_uv_disconnect(b->driver);
+    print_statistics(f, "final");
+    for (uint32_t i = 0; i < f->count; i++) {
+        cairn_client_uv_disconnect(f->bots[i].driver);
+    }
 }
 
 static int exit_code(const bot *b) {
@@ -358,24 +435,80 @@ static int exit_code(const bot *b) {
     return EXIT_OK;
 }
 
-static int run_bot(bot *b, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
+// False: a sentence was printed.
+static bool create_bot(fleet *f, uint32_t i) {
+    bot *b = &f->bots[i];
+    *b = f->first;
+    const int length = i == 0 ? snprintf(b->name, NAME_SIZE, "%s", f->name)
+                              : snprintf(b->name, NAME_SIZE, "%s-%u", f->name, (unsigned)i + 1);
+    b->random = cairn_random_of(f->seed + i);
+    b->config.desync_report_context = b;
     b->bodies = malloc(b->config.bodies_max * sizeof b->bodies[0]);
     const cairn_status created = cairn_client_create(&b->config, &b->client);
-    if (b->bodies == NULL || created != CAIRN_OK) {
-        fprintf(stderr, "%s: out of memory\n", b->name);
-        return EXIT_NOT_CONNECTED;
+    if (b->bodies == NULL || created != CAIRN_OK || length >= NAME_SIZE) {
+        fprintf(stderr, "%s: %s\n", b->name, length >= NAME_SIZE ? "too long" : "out of memory");
+        return false;
     }
-    const cairn_client_uv_config driver = {.client = b->client, .frame_rate_hz = FRAME_RATE_HZ};
+    const cairn_client_uv_config driver = {.client = b->client,
+        .loop = i == 0 ? NULL : cairn_client_uv_loop(f->bots[0].driver),
+        .frame_rate_hz = FRAME_RATE_HZ,
+        .on_frame = run_frame,
+        .user = b};
     const cairn_status opened = cairn_client_uv_open(&driver, &b->driver);
     if (opened != CAIRN_OK) {
         fprintf(stderr, "%s: cannot open the event loop: %s\n", b->name, cairn_status_text(opened));
-        return EXIT_NOT_CONNECTED;
     }
-    play_until_end(b, token);
-    int status = exit_code(b);
-    cairn_client_uv_close(b->driver);
-    cairn_client_destroy(b->client);
-    free(b->bodies);
+    return opened == CAIRN_OK;
+}
+
+// Each has a client id of its own. The last token wipes the key. False: as cairn_token_source_read.
+static bool connect_all(fleet *f, char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE]) {
+    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+    f->first.start_ns = cairn_client_uv_now_ns();
+    for (uint32_t i = 0; i < f->count; i++) {
+        cairn_token_source copy = f->source;
+        cairn_token_source *source = i + 1 == f->count ? &f->source : &copy;
+        source->client_id += i;
+        if (!cairn_token_source_read(source, token, error)) {
+            return false;
+        }
+        f->bots[i].start_ns = f->first.start_ns;
+        (void)cairn_client_uv_connect(f->bots[i].driver, token); // a token that it refuses fails it
+    }
+    return true;
+}
+
+// Backwards, because the loop is the first one's.
+static void destroy_bots(fleet *f) {
+    for (uint32_t i = f->count; i-- > 0;) {
+        cairn_client_uv_close(f->bots[i].driver);
+    }
+    for (uint32_t i = 0; i < f->count; i++) {
+        cairn_client_destroy(f->bots[i].client);
+        free(f->bots[i].bodies);
+    }
+    free(f->bots);
+}
+
+static int run_bots(fleet *f) {
+    char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE];
+    int status = EXIT_OK;
+    f->bots = calloc(f->count, sizeof *f->bots);
+    for (uint32_t i = 0; f->bots != NULL && i < f->count; i++) {
+        if (!create_bot(f, i)) {
+            return EXIT_NOT_CONNECTED;
+        }
+    }
+    if (f->bots == NULL || !connect_all(f, error)) {
+        fprintf(stderr, "cairn-bot: %s\n", f->bots == NULL ? "out of memory" : error);
+        return EXIT_USAGE;
+    }
+    play_until_end(f);
+    for (uint32_t i = 0; i < f->count; i++) {
+        const int own = exit_code(&f->bots[i]);
+        status = own > status ? own : status;
+    }
+    destroy_bots(f);
     return status;
 }
 
@@ -402,11 +535,12 @@ static uint64_t read_clock(void *context) {
     return cairn_client_uv_now_ns();
 }
 
-static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_source *token) {
+static cairn_flags_result read_flags(int argc, char **argv, fleet *f) {
     static const char *const plans[] = {"none", "random", "push", NULL};
     static const char *room = "";
+    bot *b = &f->first;
+    cairn_token_source *token = &f->source;
     uint32_t mode = CAIRN_CLIENT_INTERPOLATE, inputs = PLAN_NONE;
-    uint64_t seed = 1;
     const cairn_flag flags[] = {
         {"--token", NULL, "FILE", "connect token of 2048 bytes; - for standard input",
             CAIRN_FLAG_TEXT, .out = &token->file},
@@ -418,6 +552,8 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
             .out = &token->protocol_id},
         {"--client-id", NULL, "ID", "of the issued token (1)", CAIRN_FLAG_U64,
             .out = &token->client_id},
+        {"--clients", NULL, "N", "so many, with client ids from ID on, in one process (1)",
+            CAIRN_FLAG_U32, .out = &f->count, .least = 1, .most = CLIENTS_MAX},
         {"--mode", NULL, "MODE", "interpolate, lockstep, predict or heal (interpolate)",
             CAIRN_FLAG_CHOICE, .out = &mode, .words = modes},
         {"--input-delay", NULL, "MS", "lockstep and predict: a fixed input delay (0: it adapts)",
@@ -440,16 +576,16 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
             .out = &room},
         {"--inputs", NULL, "PLAN", "none, random (walk, jump) or push (towards +z) (none)",
             CAIRN_FLAG_CHOICE, .out = &inputs, .words = plans},
-        {"--seed", NULL, "N", "seed of the inputs (1)", CAIRN_FLAG_U64, .out = &seed},
+        {"--seed", NULL, "N", "seed of the inputs (1)", CAIRN_FLAG_U64, .out = &f->seed},
         {"--seconds", NULL, "S", "leave after this time; 0: stay (10)", CAIRN_FLAG_U64,
             .out = &b->seconds, .most = 86400},
         {"--json-stats", NULL, "S", "print statistics each time (0: only at the end)",
-            CAIRN_FLAG_U64, .out = &b->stats_interval_s, .most = 3600},
+            CAIRN_FLAG_U64, .out = &f->stats_interval_s, .most = 3600},
         {"--join-after", NULL, "S", "wait, then read or issue the token (0)", CAIRN_FLAG_U64,
-            .out = &b->join_after_s, .most = 3600},
+            .out = &f->join_after_s, .most = 3600},
         {"--column", NULL, "X,Z,RADIUS", "count the bodies above this disc", CAIRN_FLAG_CUSTOM,
             .out = &b->column, .read = read_column},
-        {"--name", NULL, "TEXT", "name in what is printed (bot)", CAIRN_FLAG_TEXT, .out = &b->name},
+        {"--name", NULL, "TEXT", "name in what is printed (bot)", CAIRN_FLAG_TEXT, .out = &f->name},
     };
     cairn_flags_program program = {
         .name = "cairn-bot",
@@ -466,9 +602,7 @@ static cairn_flags_result read_flags(int argc, char **argv, bot *b, cairn_token_
     b->config.room = room;
     b->config.rules = cairn_rules_last();
     b->config.on_desync_report = b->capsules != NULL ? write_capsule : NULL;
-    b->config.desync_report_context = b;
     b->plan = (plan)inputs;
-    b->random = cairn_random_of(seed);
     return result;
 }
 
@@ -476,25 +610,26 @@ int cairn_bot_main(int argc, char **argv, const cairn_rules *const *rules, uint3
     if (!cairn_rules_take("cairn-bot", rules, count)) {
         return EXIT_USAGE;
     }
-    bot b = {.name = "bot", .seconds = 10, .config = cairn_client_config_default()};
-    b.config.clock_ns = read_clock;
+    fleet f = {.name = "bot",
+        .seed = 1,
+        .count = 1,
+        .first = {.seconds = 10, .config = cairn_client_config_default()},
+        .source = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT, .client_id = 1}};
+    f.first.config.clock_ns = read_clock;
     cairn_system_forbid_core_dumps();
-    cairn_token_source source = {.protocol_id = CAIRN_PROTOCOL_ID_DEFAULT, .client_id = 1};
-    const cairn_flags_result result = read_flags(argc, argv, &b, &source);
+    const cairn_flags_result result = read_flags(argc, argv, &f);
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? EXIT_USAGE : EXIT_OK;
     }
+    if (f.count > 1 && f.source.file != NULL) {
+        fprintf(stderr, "cairn-bot: --clients needs --key: a token is for one client\n");
+        return EXIT_USAGE;
+    }
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    const uint64_t join_ns = cairn_client_uv_now_ns() + b.join_after_s * CAIRN_NS_PER_S;
+    const uint64_t join_ns = cairn_client_uv_now_ns() + f.join_after_s * CAIRN_NS_PER_S;
     while (!stopped && cairn_client_uv_now_ns() < join_ns) {
         cairn_system_sleep_ms(20);
     }
-    uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
-    char error[CAIRN_TOKEN_SOURCE_ERROR_SIZE];
-    if (!cairn_token_source_read(&source, token, error)) {
-        fprintf(stderr, "cairn-bot: %s\n", error);
-        return EXIT_USAGE;
-    }
-    return run_bot(&b, token);
+    return run_bots(&f);
 }

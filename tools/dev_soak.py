@@ -22,6 +22,7 @@ import time
 # What memory may differ between the first and the last fifth of a run after its first tenth.
 GROWTH_KB_MAX = 2048
 GROWTH_PERCENT_MAX = 2
+PLAYERS = 48
 
 
 def memory_kb(pid):
@@ -79,14 +80,20 @@ def start_server(programs, folder, options):
     return server, address
 
 
+# A process for each mode of players and of spectators.
 def start_bots(programs, folder, address, options):
     modes = ["lockstep", "predict", "heal"]
-    bots = []
+    groups = {}
     for i in range(options.bots):
-        mode = "interpolate" if i % 4 else modes[i // 4 % 3]
-        bots.append(subprocess.Popen([programs / "cairn-bot", "--key", "key", "--server", address, "--client-id", str(i + 1), "--mode", mode,
-                                      *([] if i < 48 else ["--spectator"]), "--inputs", "random", "--seed", str(i), "--seconds", "0"],
+        group = ("interpolate" if i % 4 else modes[i // 4 % 3], i >= PLAYERS)
+        groups[group] = groups.get(group, 0) + 1
+    bots, first = [], 1
+    for (mode, spectates), count in groups.items():
+        bots.append(subprocess.Popen([programs / "cairn-bot", "--key", "key", "--server", address, "--client-id", str(first), "--clients",
+                                      str(count), "--mode", mode, *(["--spectator"] if spectates else []), "--inputs", "random",
+                                      "--seed", str(first), "--seconds", "0"],
                                      cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
+        first += count
     return bots
 
 
@@ -114,11 +121,13 @@ def soak_loopback(programs, options):
         stats = [json.loads(line) for line in (folder / "server.log").read_text().splitlines() if '"stats"' in line]
         verified = subprocess.run([programs / "cairn-replay", "verify", "soak.cairn"], cwd=folder, stdout=subprocess.DEVNULL).returncode
     compared, differed = (sum(end.get(key, 0) for end in ends) for key in ("roots_compared", "roots_differed"))
+    playing = sum(end.get("clients", 1) - end.get("failed", end.get("state") == "failed") for end in ends)
     print(f"{options.bots} bots for {options.minutes:g} min: {compared} roots compared, {differed} differed; descriptors {min(files)} to {max(files)};"
           f" ticks skipped {stats[-1].get('skipped', 0) if stats else '?'}; recording {'verifies' if verified == 0 else 'DOES NOT VERIFY'}")
     failures += ["a hash differed"] if differed or not compared else []
     failures += ["descriptors leak"] if max(files[len(files) // 2:]) > max(files[: max(1, len(files) // 2)]) else []
-    failures += [f"{gone} bots ended early"] if gone else []
+    failures += [f"{gone} processes of bots ended early"] if gone else []
+    failures += [f"{options.bots - playing} bots did not play to the end"] if playing < options.bots else []
     failures += ["the recording does not verify"] if verified else []
     failures += [f"the server ended with {server.returncode}"] if server.returncode else []
     failures += [] if is_flat(memory) else ["memory grows"]

@@ -278,6 +278,11 @@ void cairn_client_uv_close(cairn_client_uv *driver) {
     }
 }
 
+struct uv_loop_s *cairn_client_uv_loop(const cairn_client_uv *driver) {
+    CAIRN_ASSERT(driver != NULL && !driver->closing);
+    return driver->loop;
+}
+
 bool cairn_client_uv_connect(
     cairn_client_uv *driver, const uint8_t token[CAIRN_CONNECT_TOKEN_SIZE]) {
     CAIRN_ASSERT(driver != NULL && token != NULL && !driver->closing);

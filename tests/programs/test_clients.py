@@ -34,6 +34,22 @@ def test_a_lockstep_bot_and_a_spectator_play_side_by_side(kit):
     assert '"roots_differed":0' in out and '"roots_compared":0' not in out
 
 
+def test_several_bots_play_in_one_process(kit):
+    server = kit.serve()
+    answer = kit.bot(server, "--clients", 6, "--mode", "predict", "--inputs", "random", "--seconds", 3).json
+    assert answer["clients"] == 6 and answer["played"] == 6 and answer["failed"] == 0
+    assert answer["roots_compared"] > 60 and answer["roots_differed"] == 0
+    server.stop()
+    assert len({e.get("value", 0) for e in server.events("client_joined")}) == 6
+
+
+def test_each_bot_of_a_process_that_fails_is_named(kit):
+    server = kit.serve()
+    answer = kit.bot(server, "--clients", 2, "--room", "nowhere", "--seconds", 5, code=1)
+    assert answer.json["failed"] == 2
+    assert "bot: the server refused" in answer.err and "bot-2: the server refused" in answer.err
+
+
 @pytest.mark.parametrize("mode", ["lockstep", "predict", "interpolate"])
 def test_a_bot_that_changes_its_address_plays_on(kit, mode):
     server = kit.serve()
@@ -66,6 +82,8 @@ def test_a_token_is_good_for_one_client(kit):
     (["--token", "nowhere"], "--token nowhere: No such file"),
     (["--mode", "sideways", "--token", "key"], "must be one of interpolate, lockstep, predict, heal"),
     (["--seconds", "1x", "--token", "key"], "--seconds 1x: must be a whole number"),
+    (["--token", "key", "--clients", "2"], "a token is for one client"),
+    (["--clients", "0"], "--clients 0: must be a whole number"),
     ([], "either --token or --key and --server"),
     (["--key", "key"], "either --token or --key and --server"),
 ])
