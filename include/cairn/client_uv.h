@@ -40,8 +40,8 @@ cairn_status cairn_client_uv_open(const cairn_client_uv_config *config, cairn_cl
 // has begun is waited for. NULL is allowed.
 void cairn_client_uv_close(cairn_client_uv *driver);
 
-// The loop that the driver runs on: for further drivers, which then run with this one and are closed
-// before it.
+// The loop that the driver runs on: for further drivers, which then run with this one and are
+// closed before it.
 struct uv_loop_s *cairn_client_uv_loop(const cairn_client_uv *driver);
 
 // The addresses of a host, in the order in which a client tries them: server_addresses of a

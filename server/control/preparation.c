@@ -40,6 +40,20 @@ static void run_seek(cairn_server_task *task) {
     own->world = own->config->on_seek(own->config->user, own->room, own->request.seek.tick);
 }
 
+static void drop_worlds(cairn_control_preparation *own) {
+    cairn_world_destroy(own->world);
+    cairn_world_destroy(own->other);
+    own->world = own->other = NULL;
+}
+
+// To free large worlds takes long as well.
+static void run_diff(cairn_server_task *task) {
+    cairn_control_preparation *own = (cairn_control_preparation *)task;
+    own->difference_count =
+        cairn_world_diff(own->world, own->other, own->differences, CAIRN_CONTROL_DIFFERENCES_MAX);
+    drop_worlds(own);
+}
+
 static void finish(cairn_server_task *task) {
     cairn_control_preparation *own = (cairn_control_preparation *)task;
     if (own->request.verb == CAIRN_CONTROL_LOAD) {
@@ -68,7 +82,49 @@ static bool begin_load(
     return true;
 }
 
-static bool is_needed(const cairn_server *server, const cairn_room *room,
+cairn_room *cairn_control_other_room(cairn_server *server, const cairn_control_request *request) {
+    const char *name = request->diff.other_room;
+    return name[0] == '\0'
+               ? NULL
+               : cairn_room_table_at(&server->rooms, cairn_server_room_find(server, name));
+}
+
+// The copies of two large worlds, one at each call so that none takes long, and then both again at
+// one time. CAIRN_OK: the task may start. CAIRN_CAPACITY: another call is needed.
+static cairn_status copy_worlds(
+    cairn_control_preparation *own, const cairn_room *room, const cairn_room *other) {
+    if (other == NULL || other->job.running) {
+        return CAIRN_NOT_FOUND;
+    }
+    if (own->world == NULL || own->other == NULL) {
+        const bool first = own->world == NULL;
+        const cairn_status forked =
+            cairn_world_fork(first ? room->world : other->world, first ? &own->world : &own->other);
+        return forked == CAIRN_OK ? CAIRN_CAPACITY : forked;
+    }
+    own->tick = room->scheduler.tick;
+    own->root = room->hash.full;
+    const cairn_status copied = cairn_world_copy(own->world, room->world);
+    return copied == CAIRN_OK ? cairn_world_copy(own->other, other->world) : copied;
+}
+
+static void continue_diff(cairn_control_preparation *own, cairn_server *server,
+    const cairn_room *room, const cairn_control_request *request) {
+    const cairn_room *other = cairn_control_other_room(server, request);
+    own->status = copy_worlds(own, room, other);
+    if (own->status == CAIRN_CAPACITY) {
+        return;
+    }
+    own->copying = false;
+    if (own->status == CAIRN_OK) {
+        cairn_task_start(&server->tasks, &own->task);
+    } else {
+        drop_worlds(own);
+        own->done = true;
+    }
+}
+
+static bool is_needed(cairn_server *server, const cairn_room *room,
     const cairn_control_request *request, const cairn_control_save *save) {
     switch (room == NULL ? 0 : request->verb) {
     case CAIRN_CONTROL_SAVE:
@@ -78,6 +134,10 @@ static bool is_needed(const cairn_server *server, const cairn_room *room,
     case CAIRN_CONTROL_SEEK:
         return room->recording != NULL && server->config.on_seek != NULL &&
                !cairn_control_seek_is_in_memory(room, request->seek.tick);
+    case CAIRN_CONTROL_DIFF: { // the verb refuses other rooms
+        const cairn_room *other = cairn_control_other_room(server, request);
+        return other != NULL && !other->job.running;
+    }
     default:
         return false;
     }
@@ -90,6 +150,10 @@ static bool begin(
         return begin_save(own, room);
     case CAIRN_CONTROL_LOAD:
         return begin_load(own, room, save);
+    case CAIRN_CONTROL_DIFF:
+        own->task.run = run_diff;
+        own->copying = true;
+        return true;
     default:
         own->task.run = run_seek;
         return true;
@@ -100,6 +164,9 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
     cairn_room *room, cairn_control_saves *saves, const cairn_control_asked *asked) {
     const cairn_control_request *request = asked->request;
     if (cairn_control_preparation_is_of(preparation, asked)) {
+        if (preparation->copying) {
+            continue_diff(preparation, server, room, request);
+        }
         return preparation->done;
     }
     const cairn_control_save *save = request->verb == CAIRN_CONTROL_LOAD
@@ -125,7 +192,9 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
         preparation->done = true;
         return true;
     }
-    cairn_task_start(&server->tasks, &preparation->task);
+    if (!preparation->copying) {
+        cairn_task_start(&server->tasks, &preparation->task);
+    }
     return preparation->done;
 }
 
@@ -138,7 +207,7 @@ bool cairn_control_preparation_is_of(
 
 void cairn_control_preparation_end(cairn_control_preparation *preparation) {
     CAIRN_ASSERT(!preparation->task.out);
-    cairn_world_destroy(preparation->world);
+    drop_worlds(preparation);
     free(preparation->bytes);
     *preparation = (cairn_control_preparation){.begun = false};
 }

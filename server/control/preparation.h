@@ -3,8 +3,8 @@
 
 // What a request needs before its verb is carried out and what takes longer the larger the world or
 // its recording is: the encoding of a save, the world of a save that is loaded, a tick that is
-// looked for in a recording. A task does it, one at a time; the request waits meanwhile, and the
-// room goes on.
+// looked for in a recording, the differences of two worlds. A task does it, one at a time; the
+// request waits meanwhile, and the room goes on.
 
 #include <cairn/control.h>
 
@@ -13,6 +13,7 @@
 typedef struct cairn_control_preparation {
     cairn_server_task task; // first
     bool begun;             // for the request below
+    bool copying;           // DIFF: the task has not started
     bool done;
     uint32_t client;
     uint64_t client_id;
@@ -22,14 +23,19 @@ typedef struct cairn_control_preparation {
     char room[CAIRN_ROOM_NAME_SIZE];
     cairn_world_def def; // LOAD: the room's settings
     cairn_control_saves *saves;
-    // Owned. SAVE: a copy of the room's world. LOAD and SEEK: what was found; NULL: nothing.
+    // Owned. SAVE and DIFF: a copy of the room's world. LOAD and SEEK: what was found; NULL:
+    // nothing.
     cairn_world *world;
-    uint8_t *bytes; // SAVE: owned; NULL: no memory. LOAD: lent by the saves
+    cairn_world *other; // DIFF: owned, a copy of the other room's
+    uint8_t *bytes;     // SAVE: owned; NULL: no memory. LOAD: lent by the saves
     size_t size;
     cairn_slot_set players; // SAVE and LOAD: the slots that have a player in the world
     cairn_hash128 root;
-    cairn_status status; // LOAD
+    cairn_status status; // LOAD and DIFF
     const char *where;   // LOAD: what of the save is refused
+    cairn_difference differences[CAIRN_CONTROL_DIFFERENCES_MAX];
+    uint32_t difference_count; // DIFF: in all
+    uint64_t tick;             // DIFF: of the room's world
 } cairn_control_preparation;
 
 // A request, and the client that waits for its answer.
@@ -43,6 +49,8 @@ typedef struct cairn_control_asked {
 // begins it as soon as nothing else is being prepared. The room's job is not running.
 bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server *server,
     cairn_room *room, cairn_control_saves *saves, const cairn_control_asked *asked);
+// The other room of a DIFF; NULL: there is none. Its job may run.
+cairn_room *cairn_control_other_room(cairn_server *server, const cairn_control_request *request);
 // Whether it is the one of this request.
 bool cairn_control_preparation_is_of(
     const cairn_control_preparation *preparation, const cairn_control_asked *asked);

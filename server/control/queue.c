@@ -237,7 +237,7 @@ void cairn_control_queue_advance(cairn_server *server) {
         const cairn_control_asked asked = asked_of(&queue->entries[queue->order[i]]);
         waited_for = waited_for || cairn_control_preparation_is_of(&queue->preparation, &asked);
     }
-    if (queue->preparation.done && !waited_for) {
+    if ((queue->preparation.done || queue->preparation.copying) && !waited_for) {
         cairn_control_preparation_end(&queue->preparation);
     }
 }

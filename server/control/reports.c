@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The verbs that report on a server and its rooms.
 #include "base/assert.h"
+#include "server/control/preparation.h"
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
 
@@ -86,31 +87,35 @@ cairn_control_refusal cairn_control_on_hash(cairn_control_context *c) {
 }
 
 cairn_control_refusal cairn_control_on_diff(cairn_control_context *c) {
-    CAIRN_ASSERT(!c->room->job.running);
-    const char *name = c->request->diff.other_room;
-    const cairn_room *other =
-        cairn_room_table_at(&c->server->rooms, cairn_server_room_find(c->server, name));
-    if (other == NULL || name[0] == '\0') {
+    const cairn_control_preparation *prepared = c->prepared;
+    if (cairn_control_other_room(c->server, c->request) == NULL) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_ROOM_UNKNOWN, "there is no room \"%.64s\"",
+            c->request->diff.other_room);
+    }
+    if (prepared != NULL && prepared->status == CAIRN_OUT_OF_MEMORY) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
+    }
+    if (prepared == NULL || prepared->status != CAIRN_OK) {
         return cairn_control_refuse(
-            c, CAIRN_CONTROL_ROOM_UNKNOWN, "there is no room \"%.64s\"", name);
+            c, CAIRN_CONTROL_BUSY, "the other room is being stepped, or a world was replaced");
     }
-    if (other->job.running) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_BUSY, "the other room is being stepped");
-    }
-    cairn_difference found[CAIRN_CONTROL_DIFFERENCES_MAX];
-    const uint32_t count =
-        cairn_world_diff(c->room->world, other->world, found, CAIRN_CONTROL_DIFFERENCES_MAX);
-    const uint32_t listed =
-        count < CAIRN_CONTROL_DIFFERENCES_MAX ? count : CAIRN_CONTROL_DIFFERENCES_MAX;
+    const uint32_t listed = prepared->difference_count < CAIRN_CONTROL_DIFFERENCES_MAX
+                                ? prepared->difference_count
+                                : CAIRN_CONTROL_DIFFERENCES_MAX;
     for (uint32_t i = 0; i < listed; ++i) {
+        const cairn_difference *found = &prepared->differences[i];
         cairn_control_difference *difference = &c->lists->differences[i];
-        difference->element = found[i].element;
-        difference->bits_here = found[i].bits_a;
-        difference->bits_other = found[i].bits_b;
-        cairn_control_name_set(difference->section, cairn_section_name(found[i].section));
-        cairn_control_name_set(difference->field, found[i].field);
+        difference->element = found->element;
+        difference->bits_here = found->bits_a;
+        difference->bits_other = found->bits_b;
+        cairn_control_name_set(difference->section, cairn_section_name(found->section));
+        cairn_control_name_set(difference->field, found->field);
     }
-    c->answer.diff = (cairn_control_diff_answer){
-        .difference_count = count, .differences = c->lists->differences, .listed_count = listed};
+    c->answer.room = c->room->name; // which may have gone on since its world was copied
+    c->answer.tick = prepared->tick;
+    c->answer.root = prepared->root;
+    c->answer.diff = (cairn_control_diff_answer){.difference_count = prepared->difference_count,
+        .differences = c->lists->differences,
+        .listed_count = listed};
     return CAIRN_CONTROL_DONE;
 }

@@ -467,6 +467,34 @@ TEST("the room goes on while a save is encoded and while it is loaded") {
     expect_same(story_root(&s), saved);
 }
 
+TEST("rooms go on while their worlds are compared") {
+    spawn();
+    story_run_ms(&s, 200);
+    kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX, .room = "other", .spawn_box = box);
+    story_run_ms(&s, 100);
+    const uint64_t tick = story_tick(&s);
+    expect_done_beside_room((cairn_control_request){.verb = CAIRN_CONTROL_DIFF, .diff = {"other"}});
+    assert_true(answer.answer.diff.difference_count > 0);
+    assert_string_equal(answer.answer.room, "main");
+    assert_in_range(answer.answer.tick, tick, tick + 10);
+    expect_all_follow();
+}
+
+TEST("a comparison for a client that has left holds up nobody") {
+    kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
+    for (uint32_t steps = 1; steps < 6; ++steps) {
+        const uint32_t leaver = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+        story_run_ms(&s, 300);
+        kit_send(&s, leaver, .verb = CAIRN_CONTROL_DIFF, .diff = {"other"});
+        story_run_ms(&s, steps * 4);
+        story_leave(&s, leaver);
+        story_run_ms(&s, 100);
+        save("after");
+        kit_do(&s, .verb = CAIRN_CONTROL_SAVE_DELETE, .save_delete = {"after"});
+    }
+}
+
 TEST("a save that is deleted while it is loaded is loaded") {
     story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 500);
