@@ -194,6 +194,18 @@ static void nudge_a_thousand(cairn_world *world) {
     }
 }
 
+static void build_field2000(cairn_world *world) {
+    build_cubes(world, 2000, 45, 0.2f);
+}
+
+static void nudge_a_hundred(cairn_world *world) {
+    const cairn_vec3 up = {.y = 1.0f};
+    for (cairn_body_id body = 2; body <= 101; ++body) {
+        bench_require(cairn_body_apply_impulse_at_centre(world, body, up) == CAIRN_OK,
+            "a cube does not exist");
+    }
+}
+
 // Every hundredth cube of a field, so that hardly one that is awake has a neighbour that is.
 static void nudge_each_hundredth(cairn_world *world) {
     const cairn_vec3 up = {.y = 1.0f};
@@ -254,6 +266,9 @@ const bench_scene bench_scene_drowsy = {NULL, "drowsy", "10000 cubes on a floor,
     120, 0, SIZE(10240, 0, 16384, 1), build_field, nudge_a_thousand};
 const bench_scene bench_scene_sleepers = {NULL, "sleepers", "10000 cubes on a floor, asleep", 120,
     0, SIZE(10240, 0, 16384, 1), build_field, NULL};
+
+const bench_scene bench_scene_hundred = {NULL, "hundred", "2000 cubes on a floor, 100 awake", 120,
+    0, SIZE(2048, 0, 8192, 1), build_field2000, nudge_a_hundred};
 
 const bench_scene *bench_scene_find(const char *name) {
     for (uint32_t i = 0; i < bench_scene_count; ++i) {

@@ -29,6 +29,7 @@ extern const bench_scene bench_scene_rollback; // cubes901 with 499 cubes
 extern const bench_scene bench_scene_field;    // 10000 cubes on a floor, awake
 extern const bench_scene bench_scene_drowsy;   // the same, 1000 of them awake after its warm-up
 extern const bench_scene bench_scene_sleepers; // the same, none awake after its warm-up
+extern const bench_scene bench_scene_hundred;  // 2000 cubes on a floor, 100 of them awake
 
 // Finds a scene by its letter or name. Returns NULL if no scene has it.
 const bench_scene *bench_scene_find(const char *name);

@@ -7,11 +7,13 @@
 #include "bench/kit.h"
 #include "client_lib/simulate/timeline.h"
 #include "program/system.h"
+#include <cairn/history.h>
 
 #define REPEATS 25
 // The tick at which the pile is saved, and the length of a rollback.
 #define SAVED_AT 300
 #define ROLLBACK_TICKS 8
+#define HISTORY_TICKS 64
 
 typedef struct subject {
     const bench_scene *scene;
@@ -165,6 +167,44 @@ static void measure_one(list *out, const bench_scene *scene, const char *name, o
     subject_destroy(&s);
 }
 
+// Steps the world, with a history of 64 ticks, for three times as many ticks. One figure is the
+// cost of a save after a step, one that of a restore of a tick that is not the newest, one the
+// memory that the last 64 states take beyond the first one.
+static void measure_history(
+    list *out, const bench_scene *scene, double save_most, double restore_most, double bytes_most) {
+    subject s = subject_create(scene, scene == &bench_scene_hundred ? 0 : SAVED_AT);
+    cairn_history *history = NULL;
+    double saves_us[2 * HISTORY_TICKS];
+    double restores_us[2 * HISTORY_TICKS];
+    bench_require(cairn_history_create(s.world, HISTORY_TICKS, 0, &history) == CAIRN_OK &&
+                      cairn_history_save(history, 0) == CAIRN_OK,
+        "no memory for a history");
+    const size_t first = cairn_history_statistics_read(history).bytes;
+    for (int i = 0; i < 3 * HISTORY_TICKS; ++i) {
+        step(&s);
+        const uint64_t begin_ns = cairn_monotonic_ns();
+        bench_require(cairn_history_save(history, UINT64_MAX) == CAIRN_OK, "save failed");
+        if (i >= HISTORY_TICKS) {
+            saves_us[i - HISTORY_TICKS] = (double)(cairn_monotonic_ns() - begin_ns) / 1e3;
+        }
+    }
+    const cairn_history_statistics held = cairn_history_statistics_read(history);
+    for (uint64_t i = 0; i < 2 * HISTORY_TICKS; ++i) {
+        const uint64_t begin_ns = cairn_monotonic_ns();
+        bench_require(
+            cairn_history_restore(history, held.oldest + i * 37 % HISTORY_TICKS) == CAIRN_OK,
+            "restore failed");
+        restores_us[i] = (double)(cairn_monotonic_ns() - begin_ns) / 1e3;
+    }
+    add(out, scene, "save of what changed", "us", bench_spread_of(saves_us, 2 * HISTORY_TICKS),
+        save_most);
+    add(out, scene, "restore of a tick", "us", bench_spread_of(restores_us, 2 * HISTORY_TICKS),
+        restore_most);
+    size_of(out, &s, "bytes of a tick", (held.bytes - first) / HISTORY_TICKS, bytes_most);
+    cairn_history_destroy(history);
+    subject_destroy(&s);
+}
+
 static void step_all(cairn_timeline *timeline) {
     while (cairn_timeline_step(timeline) == CAIRN_TIMELINE_STEPPED) {}
 }
@@ -212,6 +252,8 @@ uint32_t bench_state_measure(bench_state_figure out[BENCH_STATE_FIGURES_MAX]) {
     measure_pile(&figures);
     measure_one(&figures, &bench_scene_rollback, "load, 8 steps, 8 hashes", do_nothing, roll_back,
         1e6 / 60.0);
+    measure_history(&figures, bench_scene_find("pile"), 0.0, 0.0, 0.0);
+    measure_history(&figures, &bench_scene_hundred, 4.0, 20.0, 48e3);
     measure_timeline(&figures);
     measure_one(&figures, &bench_scene_field, "full hash", step, hash_world, 60.0);
     measure_one(&figures, &bench_scene_drowsy, "full hash", step, hash_world, 15.0);

@@ -27,7 +27,7 @@ bool cairn_client_probe_damage(cairn_client *client, uint32_t body) {
         cairn_body_set_velocity(timeline->world, body, push, (cairn_vec3){0}) != CAIRN_OK) {
         return false;
     }
-    cairn_state_ring_clear(&timeline->states);
+    cairn_timeline_forget_states(timeline);
     return true;
 }
 

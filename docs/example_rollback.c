@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rollback between two peers over any transport (docs/ROLLBACK.md). The program plays two peers
 // over a bad one and ends with 0 if both have the same confirmed worlds. Usage: example_rollback
+#include <cairn/history.h>
 #include <cairn/sim.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,16 +22,13 @@ typedef struct peer {
     cairn_command inputs[PLAYERS][WINDOW]; // by tick % WINDOW, predicted from `known` on
     uint64_t known[PLAYERS];               // ticks of which the inputs are known
     uint64_t wrong;                        // the first tick stepped with a wrong input, or NONE
-    void *saves[WINDOW];                   // the state before each tick
-    size_t sizes[WINDOW];
+    cairn_history *past;                   // the state before each tick
 } peer;
 
 static void step(peer *p) {
     const uint64_t tick = cairn_world_tick(p->world);
-    const size_t size = cairn_world_save_size(p->world);
     cairn_command commands[PLAYERS];
-    p->saves[tick % WINDOW] = realloc(p->saves[tick % WINDOW], size);
-    p->sizes[tick % WINDOW] = cairn_world_save(p->world, p->saves[tick % WINDOW], size);
+    cairn_history_save(p->past, CAIRN_TICK_NONE); // the oldest state may go
     for (uint32_t slot = 0; slot < PLAYERS; ++slot) {
         cairn_command *input = &p->inputs[slot][tick % WINDOW];
         if (tick >= p->known[slot]) { // predict: the last input is held
@@ -61,7 +59,7 @@ static void receive(peer *p, const message *m) {
 static bool advance(peer *p, cairn_command input, message *out) {
     const uint64_t tick = cairn_world_tick(p->world);
     if (p->wrong != CAIRN_TICK_NONE) {
-        cairn_world_load(p->world, p->saves[p->wrong % WINDOW], p->sizes[p->wrong % WINDOW]);
+        cairn_history_restore(p->past, p->wrong);
         p->wrong = CAIRN_TICK_NONE;
         while (cairn_world_tick(p->world) < tick) {
             step(p);
@@ -161,6 +159,9 @@ int main(void) {
     memset(queues, 0, sizeof queues);
     for (uint32_t i = 0; i < PLAYERS; ++i) {
         peers[i].world = arena();
+        if (cairn_history_create(peers[i].world, WINDOW, 0, &peers[i].past) != CAIRN_OK) {
+            return 1;
+        }
         peers[i].slot = i;
         peers[i].wrong = CAIRN_TICK_NONE;
         for (uint32_t slot = 0; slot < PLAYERS; ++slot) { // predicted for tick 0
@@ -187,13 +188,10 @@ int main(void) {
     for (uint32_t i = 0; i < PLAYERS; ++i) {
         message m;
         (void)advance(&peers[i], play(i, TICKS), &m); // what arrived last is stepped again
-        cairn_world_load(
-            peers[i].world, peers[i].saves[TICKS % WINDOW], peers[i].sizes[TICKS % WINDOW]);
+        cairn_history_restore(peers[i].past, TICKS);
         hashes[i] = cairn_world_hash_read(peers[i].world).full;
         cairn_world_destroy(peers[i].world);
-        for (uint32_t k = 0; k < WINDOW; ++k) {
-            free(peers[i].saves[k]);
-        }
+        cairn_history_destroy(peers[i].past);
     }
     char text[CAIRN_HASH_TEXT_SIZE];
     printf("%d ticks, %u rollbacks, %s\n", TICKS, rollbacks, cairn_hash_print(hashes[0], text));

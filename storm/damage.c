@@ -53,7 +53,7 @@ static bool damage_world(cairn_storm *s, cairn_client_mode mode, cairn_timeline 
     }
     // Its saved states are lost as well. A predicting client needs them for its rollbacks.
     if ((how == 1 || how == 2) && mode == CAIRN_CLIENT_HEAL) {
-        cairn_state_ring_clear(&timeline->states);
+        cairn_timeline_forget_states(timeline);
     }
     return true;
 }

@@ -47,14 +47,11 @@ static void finish_report(cairn_client_desync_report *report) {
 
 // A copy of the world of a tick. NULL: the timeline no longer holds it, or memory is short.
 static cairn_world *copy_world_of(const cairn_timeline *timeline, uint64_t tick) {
-    size_t size = 0;
-    const uint8_t *state = cairn_timeline_state(timeline, tick, &size);
     cairn_world *world = NULL;
-    if ((state == NULL && tick != timeline->head_tick) ||
-        cairn_world_fork(timeline->world, &world) != CAIRN_OK) {
+    if (cairn_world_fork(timeline->world, &world) != CAIRN_OK) {
         return NULL;
     }
-    if (state != NULL && cairn_world_load(world, state, size) != CAIRN_OK) {
+    if (!cairn_timeline_load(timeline, tick, world) && tick != timeline->head_tick) {
         cairn_world_destroy(world);
         return NULL;
     }

@@ -195,7 +195,9 @@ static cairn_lockstep_verdict load_state(cairn_lockstep *lockstep) {
         return verdict;
     }
     bool room = create_picture(lockstep, cairn_world_settings(world));
-    const size_t all_states = lockstep->state_ticks * cairn_world_save_size_max(world);
+    // Whole states, and what a history adds to each.
+    const size_t all_states =
+        lockstep->state_ticks * (cairn_world_save_size_max(world) / 2 * 3 + 65536);
     const size_t memory = all_states < lockstep->state_memory ? all_states : lockstep->state_memory;
     if (cairn_timeline_adopt(&lockstep->timeline, world, memory) != CAIRN_OK || !room) {
         return CAIRN_LOCKSTEP_NO_MEMORY;

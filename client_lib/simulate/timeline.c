@@ -21,9 +21,10 @@ cairn_status cairn_timeline_create(
 }
 
 static void destroy_world(cairn_timeline *timeline) {
+    cairn_history_destroy(timeline->states);
+    timeline->states = NULL;
     cairn_world_destroy(timeline->world);
     timeline->world = NULL;
-    cairn_state_ring_destroy(&timeline->states);
 }
 
 void cairn_timeline_destroy(cairn_timeline *timeline) {
@@ -53,7 +54,7 @@ void cairn_timeline_clear(cairn_timeline *timeline) {
 void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick) {
     CAIRN_ASSERT(timeline->ticks != NULL);
     cairn_command_pool_clear(&timeline->commands);
-    cairn_state_ring_clear(&timeline->states);
+    cairn_timeline_forget_states(timeline);
     timeline->expecting = true;
     timeline->adopted = false;
     timeline->first = tick;
@@ -72,8 +73,10 @@ cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, 
     timeline->world = world;
     timeline->adopted = true;
     timeline->differs = false;
-    cairn_status status =
-        cairn_state_ring_create(&timeline->states, timeline->tick_capacity, state_size);
+    const cairn_status status =
+        state_size == 0
+            ? CAIRN_OK
+            : cairn_history_create(world, timeline->tick_capacity, state_size, &timeline->states);
     if (status != CAIRN_OK) {
         destroy_world(timeline);
     }
@@ -268,9 +271,10 @@ cairn_timeline_verdict cairn_timeline_step(cairn_timeline *timeline) {
     // was not changed.
     const uint64_t head_tick = timeline->head_tick;
     const bool confirmed = head_tick < timeline->confirmed_end;
-    const bool saved = head_tick >= timeline->states.first && head_tick < timeline->states.end;
+    const bool saved = timeline->states != NULL && cairn_history_holds(timeline->states, head_tick);
     const uint64_t keep_from = confirmed ? head_tick : timeline->confirmed_end;
-    if (!saved && !cairn_state_ring_put(&timeline->states, timeline->world, keep_from) &&
+    if (!saved &&
+        (timeline->states == NULL || cairn_history_save(timeline->states, keep_from) != CAIRN_OK) &&
         !confirmed) {
         return CAIRN_TIMELINE_WINDOW;
     }
@@ -296,15 +300,11 @@ cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t 
     if (tick == timeline->head_tick) {
         return CAIRN_TIMELINE_REWOUND;
     }
-    size_t size = 0;
-    const uint8_t *state =
-        tick >= timeline->first ? cairn_state_ring_find(&timeline->states, tick, &size) : NULL;
-    if (state == NULL) {
+    if (tick < timeline->first || timeline->states == NULL ||
+        cairn_history_restore(timeline->states, tick) != CAIRN_OK) {
         return CAIRN_TIMELINE_STATE_DROPPED;
     }
-    cairn_status status = cairn_world_load(timeline->world, state, size);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    cairn_state_ring_drop_from(&timeline->states, tick + 1);
+    cairn_history_drop_from(timeline->states, tick + 1);
     timeline->head_tick = tick;
     if (timeline->differs && timeline->differs_tick > tick) {
         timeline->differs = false; // the steps to come compare again
@@ -315,7 +315,9 @@ cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t 
 
 bool cairn_timeline_world_changed(cairn_timeline *timeline) {
     CAIRN_ASSERT(cairn_world_tick(timeline->world) == timeline->head_tick);
-    cairn_state_ring_drop_from(&timeline->states, timeline->head_tick);
+    if (timeline->states != NULL) {
+        cairn_history_drop_from(timeline->states, timeline->head_tick);
+    }
     if (timeline->differs && timeline->differs_tick >= timeline->head_tick) {
         timeline->differs = false;
     }
@@ -343,6 +345,12 @@ uint32_t cairn_timeline_commands(
     return list.count;
 }
 
-const uint8_t *cairn_timeline_state(const cairn_timeline *timeline, uint64_t tick, size_t *size) {
-    return cairn_state_ring_find(&timeline->states, tick, size);
+bool cairn_timeline_load(const cairn_timeline *timeline, uint64_t tick, cairn_world *into) {
+    return timeline->states != NULL && cairn_history_load(timeline->states, tick, into) == CAIRN_OK;
+}
+
+void cairn_timeline_forget_states(cairn_timeline *timeline) {
+    if (timeline->states != NULL) {
+        cairn_history_drop_from(timeline->states, 0);
+    }
 }

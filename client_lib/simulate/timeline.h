@@ -15,8 +15,8 @@
 
 #include "client_lib/simulate/command_pool.h"
 #include "client_lib/simulate/game_events.h"
-#include "client_lib/simulate/state_ring.h"
 #include <cairn/client.h>
+#include <cairn/history.h>
 #include <cairn/sim.h>
 
 typedef struct cairn_timeline_tick {
@@ -31,7 +31,7 @@ typedef struct cairn_timeline {
     cairn_timeline_tick *ticks; // owned, by tick modulo tick_capacity
     uint32_t tick_capacity;
     cairn_command_pool commands;
-    cairn_state_ring states;
+    cairn_history *states; // owned; of the world; NULL when none are to be kept
 
     // There is no world: the server's roots are taken for those of steps. Set by the owner, kept by
     // clear.
@@ -91,10 +91,10 @@ void cairn_timeline_clear(cairn_timeline *timeline);
 // Drops all ticks; expects those from `tick` on. The world stays, to be shown, but is not stepped
 // until a world of this tick is adopted.
 void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick);
-// Takes ownership of the world of the first expected tick (asserted), and allocates `state_size`
-// bytes for saved states, the last allocation until the next adopt. With 0 none are kept: the world
-// cannot go back, and predicted ticks are not stepped. Waiting confirmed ticks are kept, the world
-// before is destroyed. CAIRN_OUT_OF_MEMORY: `world` was destroyed as well.
+// Takes ownership of the world of the first expected tick (asserted). Allocates
+// `state_size` bytes for saved states, the last allocation until the next adopt. With 0 none are
+// kept: the world cannot go back, and predicted ticks are not stepped. Waiting confirmed ticks are
+// kept, the world before is destroyed. CAIRN_OUT_OF_MEMORY: `world` was destroyed as well.
 cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, size_t state_size);
 
 // The same for a timeline that follows: ticks count as stepped as soon as they are confirmed.
@@ -126,9 +126,10 @@ const cairn_timeline_tick *cairn_timeline_tick_read(const cairn_timeline *timeli
 // Copies the sorted commands of a tick into `out`, which has room for CAIRN_COMMANDS_PER_TICK_MAX.
 // Returns how many.
 uint32_t cairn_timeline_commands(const cairn_timeline *timeline, uint64_t tick, cairn_command *out);
-// The saved state (cairn_world_save) of the world before `tick`; NULL: it is not held. Valid until
-// the next step.
-const uint8_t *cairn_timeline_state(const cairn_timeline *timeline, uint64_t tick, size_t *size);
+// Puts the saved state before `tick` into a world of equal def. False: it is not held.
+bool cairn_timeline_load(const cairn_timeline *timeline, uint64_t tick, cairn_world *into);
+// Drops all saved states.
+void cairn_timeline_forget_states(cairn_timeline *timeline);
 
 // Ticks below this one are confirmed and stepped.
 uint64_t cairn_timeline_confirmed_tick(const cairn_timeline *timeline);

@@ -49,7 +49,7 @@ typedef struct cairn_control_asked {
 // begins it as soon as nothing else is being prepared. The room's job is not running.
 bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server *server,
     cairn_room *room, cairn_control_saves *saves, const cairn_control_asked *asked);
-// The other room of a DIFF; NULL: there is none. Its job may run.
+// The other room of a DIFF; NULL: not one. Its job may run.
 cairn_room *cairn_control_other_room(cairn_server *server, const cairn_control_request *request);
 // Whether it is the one of this request.
 bool cairn_control_preparation_is_of(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The states of a room's last ticks, saved after each step: resync compares with them, lag
-// compensation shows them, a fork or a seek starts from them. Memory is used only while a feature
-// requires states, and never more than the bound. The tick of a state is that of the world that was
-// saved (cairn_world_tick), as in snapshots and recordings.
+// The states of a room's last ticks (<cairn/history.h>), saved after each step: resync compares
+// with them, lag compensation shows them, a fork or a seek starts from them. Memory is used only
+// while a feature requires states, and never more than the bound. The tick of a state is that of
+// the world that was saved (cairn_world_tick), as in snapshots and recordings.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,16 +30,16 @@ cairn_status cairn_state_history_create(
     uint32_t ticks_max, size_t bytes_max, cairn_state_history **out);
 void cairn_state_history_destroy(cairn_state_history *history); // NULL is allowed
 
-// From now on this many states are kept for `user`, as far as the bounds allow; 0: none. Memory
-// that is no longer required is freed at once.
+// From now on this many states are kept for `user`, as far as the bounds allow; 0: none. When no
+// states are required any more, their memory is freed at once.
 void cairn_state_history_require(
     cairn_state_history *history, cairn_state_history_user user, uint32_t ticks);
 
 // Saves the world's state and drops the oldest ones. To be called after each step, and once when
 // the world was replaced. A tick that does not follow the newest one held clears the history first.
-// Does nothing while no states are required. Allocates only while states grow. When the state does
+// Does nothing while no states are required. Allocates once when they are. When the state does
 // not fit the bound on bytes, or memory is short, the history is cleared and the refusal counted.
-void cairn_state_history_save(cairn_state_history *history, const cairn_world *world);
+void cairn_state_history_save(cairn_state_history *history, cairn_world *world);
 void cairn_state_history_clear(cairn_state_history *history);
 // Grows whenever the history was cleared: while it stays, a tick that is held has one state.
 uint64_t cairn_state_history_generation(const cairn_state_history *history);
@@ -54,7 +54,8 @@ typedef struct cairn_state_history_statistics {
     uint32_t ticks;         // held
     uint64_t oldest;        // valid if ticks > 0
     uint64_t newest;        // valid if ticks > 0
-    size_t bytes;           // of memory for states
+    size_t bytes;           // in use by states
+    size_t memory;          // ever touched for them, at most the bound
     uint64_t saves_refused; // by the bound, or out of memory
 } cairn_state_history_statistics;
 cairn_state_history_statistics cairn_state_history_statistics_read(

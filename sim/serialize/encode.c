@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/world_settings.h"
 #include "sim/serialize/decode_check.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
 #include "sim/world/world.h"
@@ -135,6 +136,7 @@ cairn_status cairn_world_decode(
             count * cairn_array_element_size(array));
     }
     cairn_hash_cache_mark_all(world);
+    cairn_awake_mark_all(world);
     cairn_world_derive(world, differed);
     return CAIRN_OK;
 }

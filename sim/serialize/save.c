@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/state/awake_set.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
 #include "sim/world/world.h"
@@ -124,6 +125,7 @@ static void restore_all(cairn_world *world, const source *from) {
             restore_array(world, array, from->arrays[array]) ||
             cairn_array_count(&before, array) != cairn_array_count(world->state.settings, array);
     }
+    cairn_awake_mark_all(world);
     cairn_world_derive(world, differed);
 }
 

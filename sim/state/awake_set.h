@@ -38,6 +38,11 @@ static inline void cairn_awake_mark(cairn_world *world, uint32_t slot) {
     world->awake_marks[slot / 64] |= UINT64_C(1) << slot % 64;
 }
 
+static inline void cairn_awake_mark_all(cairn_world *world) {
+    const size_t words = awake_mark_words(world->state.settings->body_slots);
+    memset(world->awake_marks, 0xff, words * sizeof *world->awake_marks);
+}
+
 static inline void cairn_awake_mark_remove(cairn_world *world, uint32_t slot) {
     world->awake_marks[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }

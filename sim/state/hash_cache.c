@@ -23,7 +23,7 @@
 #define BLOCK_ELEMENTS_MIN_SHIFT 2
 #define BLOCK_SIZE 256
 
-static uint32_t block_shift(cairn_array array) {
+uint32_t cairn_hash_cache_block_shift(cairn_array array) {
     const size_t size = cairn_array_element_size(array);
     uint32_t shift = BLOCK_ELEMENTS_MIN_SHIFT;
     while ((size << (shift + 1)) <= BLOCK_SIZE) {
@@ -31,14 +31,6 @@ static uint32_t block_shift(cairn_array array) {
     }
     CAIRN_ASSERT(size << shift <= BLOCK_SIZE || shift == BLOCK_ELEMENTS_MIN_SHIFT);
     return shift;
-}
-
-uint32_t cairn_hash_cache_block_elements(cairn_array array) {
-    return 1u << block_shift(array);
-}
-
-static uint32_t blocks_of(uint32_t count, uint32_t shift) {
-    return (count + (1u << shift) - 1) >> shift;
 }
 
 // Marks are read eight at a time.
@@ -54,8 +46,9 @@ cairn_status cairn_hash_cache_create(const cairn_settings *settings, cairn_hash_
         return CAIRN_OUT_OF_MEMORY;
     }
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        cache->arrays[array].shift = block_shift(array);
-        size += marks_size(blocks_of(cairn_array_capacity(settings, array), block_shift(array))) *
+        cache->arrays[array].shift = cairn_hash_cache_block_shift(array);
+        size += marks_size(hash_cache_blocks(
+                    cairn_array_capacity(settings, array), cairn_hash_cache_block_shift(array))) *
                 (1 + sizeof(cairn_hash128));
     }
     cache->memory = calloc(1, size);
@@ -67,10 +60,10 @@ cairn_status cairn_hash_cache_create(const cairn_settings *settings, cairn_hash_
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         cairn_hash_cache_array *part = &cache->arrays[array];
         const size_t marks =
-            marks_size(blocks_of(cairn_array_capacity(settings, array), part->shift));
+            marks_size(hash_cache_blocks(cairn_array_capacity(settings, array), part->shift));
         part->leaves = (cairn_hash128 *)(void *)next;
         next += marks * sizeof(cairn_hash128);
-        part->dirty = next;
+        part->marks = next;
         next += marks;
     }
     CAIRN_ASSERT(next == (unsigned char *)cache->memory + size);
@@ -80,6 +73,11 @@ cairn_status cairn_hash_cache_create(const cairn_settings *settings, cairn_hash_
 
 void cairn_hash_cache_destroy(cairn_hash_cache *cache) {
     if (cache != NULL) {
+        for (uint32_t i = 0; i < CAIRN_WATCHES_MAX; ++i) {
+            if (cache->watches[i] != NULL) {
+                cache->watches[i]->cache = NULL;
+            }
+        }
         free(cache->memory);
         free(cache);
     }
@@ -93,9 +91,9 @@ void cairn_hash_cache_copy(
         cairn_hash_cache_array *target = &to->arrays[array];
         const uint32_t live = cairn_array_count(settings, array);
         const uint32_t blocks =
-            blocks_of(live > source->count ? live : source->count, source->shift);
+            hash_cache_blocks(live > source->count ? live : source->count, source->shift);
         CAIRN_ASSERT(target->shift == source->shift);
-        memcpy(target->dirty, source->dirty, blocks);
+        memcpy(target->marks, source->marks, blocks);
         memcpy(target->leaves, source->leaves, blocks * sizeof source->leaves[0]);
         target->sum = source->sum;
         target->count = source->count;
@@ -113,9 +111,9 @@ void cairn_hash_cache_mark_body(cairn_world *world, uint32_t slot) {
 static void mark_from(cairn_hash_cache_array *cache, uint32_t first, uint32_t count) {
     CAIRN_ASSERT(first <= count);
     const uint32_t begin = first >> cache->shift;
-    const uint32_t end = blocks_of(count, cache->shift);
+    const uint32_t end = hash_cache_blocks(count, cache->shift);
     if (begin < end) {
-        memset(cache->dirty + begin, 1, end - begin);
+        memset(cache->marks + begin, CAIRN_MARK_ALL, end - begin);
     }
 }
 
@@ -143,7 +141,7 @@ static source source_of(const cairn_state *state, cairn_array array) {
     return (source){.key = (uint64_t)array << 32,
         .bytes = cairn_state_array(state, array),
         .element_words = cairn_array_element_size(array) / sizeof(uint32_t),
-        .shift = block_shift(array),
+        .shift = cairn_hash_cache_block_shift(array),
         .count = cairn_array_count(state->settings, array)};
 }
 
@@ -175,7 +173,7 @@ static void compute_leaves(
 cairn_hash128 cairn_hash_cache_fresh_sum(const cairn_state *state, cairn_array array) {
     const source from = source_of(state, array);
     cairn_hash128 sum = {.lo = 0};
-    for (uint32_t block = 0; block < blocks_of(from.count, from.shift); ++block) {
+    for (uint32_t block = 0; block < hash_cache_blocks(from.count, from.shift); ++block) {
         cairn_hash128 leaf;
         compute_leaves(&from, block, block + 1, &leaf);
         sum = cairn_hash_add(sum, leaf);
@@ -191,17 +189,68 @@ static cairn_hash128 sum_of(const cairn_hash128 *leaves, uint32_t count) {
     return sum;
 }
 
-// The first dirty block from `block` on; a value of at least `end` if no block before it is dirty.
-static uint32_t next_dirty(const unsigned char *dirty, uint32_t block, uint32_t end) {
-    while (block < end && dirty[block] == 0) {
+uint32_t cairn_hash_cache_next_marked(
+    const cairn_hash_cache_array *cache, uint32_t block, uint32_t end, unsigned char bit) {
+    const uint64_t bits = bit * UINT64_C(0x0101010101010101);
+    while (block < end && (cache->marks[block] & bit) == 0) {
         uint64_t marks = 0;
         if (block % 8 == 0) {
-            memcpy(&marks, dirty + block, sizeof marks);
-            block += marks == 0 ? 7u : 0u;
+            memcpy(&marks, cache->marks + block, sizeof marks);
+            block += (marks & bits) == 0 ? 7u : 0u;
         }
         ++block;
     }
     return block;
+}
+
+uint32_t cairn_hash_cache_list_marked(
+    const cairn_hash_cache_array *cache, uint32_t end, unsigned char bit, uint32_t *blocks) {
+    const uint64_t bits = bit * UINT64_C(0x0101010101010101);
+    uint32_t count = 0;
+    for (uint32_t first = 0; first < end; first += 8) {
+        uint64_t marks; // those of the last blocks are followed by others, up to a multiple of 8
+        memcpy(&marks, cache->marks + first, sizeof marks);
+        for (uint32_t block = first; (marks & bits) != 0 && block < first + 8; ++block) {
+            blocks[count] = block;
+            count += block < end && (cache->marks[block] & bit) != 0 ? 1u : 0u;
+        }
+    }
+    return count;
+}
+
+void cairn_hash_cache_put_leaf(cairn_hash_cache_array *cache, uint32_t block, cairn_hash128 leaf) {
+    cache->marks[block] = CAIRN_MARK_ALL;
+    if (block < hash_cache_blocks(cache->count, cache->shift)) { // the others have no leaf yet
+        cache->sum = cairn_hash_add(cairn_hash_remove(cache->sum, cache->leaves[block]), leaf);
+        cache->leaves[block] = leaf;
+        cache->marks[block] &= leaf.lo != 0 || leaf.hi != 0 ? (unsigned char)~CAIRN_MARK_STALE
+                                                            : (unsigned char)CAIRN_MARK_ALL;
+    }
+}
+
+cairn_status cairn_watch_begin(cairn_watch *watch, cairn_hash_cache *cache) {
+    for (uint32_t i = 0; i < CAIRN_WATCHES_MAX; ++i) {
+        if (cache->watches[i] == NULL) {
+            *watch = (cairn_watch){.cache = cache, .bit = (unsigned char)(2u << i)};
+            cache->watches[i] = watch;
+            return CAIRN_OK;
+        }
+    }
+    return CAIRN_CAPACITY;
+}
+
+void cairn_watch_end(cairn_watch *watch) {
+    for (uint32_t i = 0; watch->cache != NULL && i < CAIRN_WATCHES_MAX; ++i) {
+        if (watch->cache->watches[i] == watch) {
+            watch->cache->watches[i] = NULL;
+        }
+    }
+    *watch = (cairn_watch){.cache = NULL};
+}
+
+cairn_hash128 cairn_hash_cache_leaf(
+    cairn_array array, uint32_t block, const void *words, size_t count) {
+    return cairn_hash_words(((uint64_t)array << 32) + block, words, count);
 }
 
 cairn_hash128 cairn_hash_cache_sum(
@@ -211,16 +260,16 @@ cairn_hash128 cairn_hash_cache_sum(
     CAIRN_ASSERT(part->shift == from.shift);
     const uint32_t less = from.count < part->count ? from.count : part->count;
     const uint32_t more = from.count < part->count ? part->count : from.count;
-    const uint32_t end = blocks_of(more, from.shift);
+    const uint32_t end = hash_cache_blocks(more, from.shift);
     if (less != more) {
         mark_from(part, less, more);
     }
     part->count = from.count;
-    for (uint32_t block = next_dirty(part->dirty, 0, end); block < end;
-         block = next_dirty(part->dirty, block, end)) {
+    for (uint32_t block = cairn_hash_cache_next_marked(part, 0, end, CAIRN_MARK_STALE); block < end;
+         block = cairn_hash_cache_next_marked(part, block, end, CAIRN_MARK_STALE)) {
         const uint32_t begin = block;
-        while (block < end && part->dirty[block] != 0) {
-            ++block;
+        while (block < end && (part->marks[block] & CAIRN_MARK_STALE) != 0) {
+            part->marks[block++] &= (unsigned char)~CAIRN_MARK_STALE;
         }
         CAIRN_ASSERT(begin < block);
         cairn_hash128 *leaves = part->leaves + begin;
@@ -228,14 +277,13 @@ cairn_hash128 cairn_hash_cache_sum(
         compute_leaves(&from, begin, block, leaves);
         const cairn_hash128 after = sum_of(leaves, block - begin);
         part->sum = cairn_hash_add(cairn_hash_remove(part->sum, before), after);
-        memset(part->dirty + begin, 0, block - begin);
     }
     return part->sum;
 }
 
 static bool array_valid(const cairn_hash_cache_array *cache, const source *from) {
     CAIRN_ASSERT(cache->shift == from->shift);
-    const uint32_t blocks = blocks_of(cache->count, cache->shift);
+    const uint32_t blocks = hash_cache_blocks(cache->count, cache->shift);
     const cairn_hash128 sum = sum_of(cache->leaves, blocks);
     // A block that gains or loses elements is hashed again without a mark.
     const uint32_t full = from->count < cache->count   ? from->count >> from->shift
@@ -244,7 +292,8 @@ static bool array_valid(const cairn_hash_cache_array *cache, const source *from)
     for (uint32_t block = 0; block < full; ++block) {
         cairn_hash128 leaf;
         compute_leaves(from, block, block + 1, &leaf);
-        if (cache->dirty[block] == 0 && !cairn_hash_equal(leaf, cache->leaves[block])) {
+        if ((cache->marks[block] & CAIRN_MARK_STALE) == 0 &&
+            !cairn_hash_equal(leaf, cache->leaves[block])) {
             return false;
         }
     }
@@ -261,7 +310,7 @@ bool cairn_hash_cache_valid(const cairn_hash_cache *cache, const cairn_state *st
     return true;
 }
 
-static cairn_world_hash hash_of(const cairn_hash128 sums[CAIRN_ARRAY_COUNT]) {
+cairn_world_hash cairn_hash_of_sums(const cairn_hash128 sums[CAIRN_ARRAY_COUNT]) {
     const cairn_hash128 shown[2] = {sums[CAIRN_ARRAY_BODY_IDS], sums[CAIRN_ARRAY_MOTIONS]};
     cairn_world_hash hash = {.visible = cairn_hash_list(KEY_VISIBLE, shown, 2)};
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
@@ -278,7 +327,7 @@ cairn_world_hash cairn_world_hash_fresh(const cairn_world *world) {
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         sums[array] = cairn_hash_cache_fresh_sum(&world->state, array);
     }
-    return hash_of(sums);
+    return cairn_hash_of_sums(sums);
 }
 
 cairn_world_hash cairn_world_hash_read(const cairn_world *world) {
@@ -288,7 +337,7 @@ cairn_world_hash cairn_world_hash_read(const cairn_world *world) {
         sums[array] = cached ? cairn_hash_cache_sum(world->hash_cache, &world->state, array)
                              : cairn_hash_cache_fresh_sum(&world->state, array);
     }
-    const cairn_world_hash hash = hash_of(sums);
+    const cairn_world_hash hash = cairn_hash_of_sums(sums);
 #ifdef CAIRN_CHECK_HASHES
     CAIRN_ASSERT(cairn_hash_equal(hash.full, cairn_world_hash_fresh(world).full));
     CAIRN_ASSERT(cairn_hash_equal(hash.visible, cairn_world_hash_fresh(world).visible));

@@ -5,12 +5,25 @@
 // an element of its block may have been written. The cache follows from the state: dropping it at
 // any time changes no bit of any hash. In return, all code that writes a word of the block of state
 // marks its element here. Settings and the rules' state are not cached; a change of the number of
-// elements is noticed without a mark.
+// elements is noticed without a mark. Saves that copy only what has changed
+// (sim/serialize/history.c) watch the same marks.
 
 #include "sim/state/world.h"
 
+// A mark has eight bits. A block that may have been written has them all; who has seen that clears
+// its own.
+#define CAIRN_MARK_STALE 1u // the leaf may be out of date
+#define CAIRN_MARK_ALL 0xffu
+#define CAIRN_WATCHES_MAX 7u
+
+// Notes what is written from its creation on. It may outlive the cache.
+typedef struct cairn_watch {
+    cairn_hash_cache *cache; // NULL: the world was destroyed
+    unsigned char bit;       // of the marks
+} cairn_watch;
+
 typedef struct cairn_hash_cache_array {
-    unsigned char *dirty;  // by block, 1: the leaf may be out of date
+    unsigned char *marks;  // by block: CAIRN_MARK_STALE and the bits of watches
     cairn_hash128 *leaves; // by block; zero beyond the live range
     cairn_hash128 sum;     // of all leaves
     uint32_t shift;        // a block has 1 << shift elements
@@ -19,6 +32,7 @@ typedef struct cairn_hash_cache_array {
 
 struct cairn_hash_cache {
     cairn_hash_cache_array arrays[CAIRN_ARRAY_COUNT];
+    cairn_watch *watches[CAIRN_WATCHES_MAX]; // NULL: free
     void *memory;
 };
 
@@ -35,7 +49,7 @@ void cairn_hash_cache_copy(
 static inline void cairn_hash_cache_mark(
     const cairn_world *world, cairn_array array, uint32_t index) {
     const cairn_hash_cache_array *cache = &world->hash_cache->arrays[array];
-    __atomic_store_n(&cache->dirty[index >> cache->shift], 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->marks[index >> cache->shift], CAIRN_MARK_ALL, __ATOMIC_RELAXED);
 }
 // Everything that belongs to the body in that slot.
 void cairn_hash_cache_mark_body(cairn_world *world, uint32_t slot);
@@ -43,8 +57,38 @@ void cairn_hash_cache_mark_body(cairn_world *world, uint32_t slot);
 void cairn_hash_cache_mark_from(cairn_world *world, cairn_array array, uint32_t first);
 void cairn_hash_cache_mark_all(cairn_world *world);
 
-// Elements in a block of that array.
-uint32_t cairn_hash_cache_block_elements(cairn_array array);
+// CAIRN_CAPACITY: the cache has CAIRN_WATCHES_MAX watches. Which bits are set at first says
+// nothing.
+cairn_status cairn_watch_begin(cairn_watch *watch, cairn_hash_cache *cache);
+void cairn_watch_end(cairn_watch *watch);
+
+// Elements in a block of that array, as a power of two.
+uint32_t cairn_hash_cache_block_shift(cairn_array array);
+static inline uint32_t cairn_hash_cache_block_elements(cairn_array array) {
+    return 1u << cairn_hash_cache_block_shift(array);
+}
+static inline uint32_t hash_cache_blocks(uint32_t elements, uint32_t shift) {
+    return (elements + (1u << shift) - 1) >> shift;
+}
+// The first block from `block` on with that bit; a value of at least `end` if none before it has.
+uint32_t cairn_hash_cache_next_marked(
+    const cairn_hash_cache_array *cache, uint32_t block, uint32_t end, unsigned char bit);
+// Lists the blocks below `end` that have that bit. Returns how many.
+uint32_t cairn_hash_cache_list_marked(
+    const cairn_hash_cache_array *cache, uint32_t end, unsigned char bit, uint32_t *blocks);
+// Replaces the leaf of a block; zero: it is not known.
+void cairn_hash_cache_put_leaf(cairn_hash_cache_array *cache, uint32_t block, cairn_hash128 leaf);
+// Whether the leaf of a block is that of its elements in an array of `count`.
+static inline bool hash_cache_leaf_known(
+    const cairn_hash_cache_array *cache, uint32_t block, uint32_t count) {
+    const uint32_t less = count < cache->count ? count : cache->count;
+    return (cache->marks[block] & CAIRN_MARK_STALE) == 0 &&
+           (count == cache->count || block < less >> cache->shift);
+}
+// The leaf of these words, and the hash of these sums.
+cairn_hash128 cairn_hash_cache_leaf(
+    cairn_array array, uint32_t block, const void *words, size_t count);
+cairn_world_hash cairn_hash_of_sums(const cairn_hash128 sums[CAIRN_ARRAY_COUNT]);
 // Whether every leaf that counts as up to date is that of its words, and every sum that of its
 // leaves.
 bool cairn_hash_cache_valid(const cairn_hash_cache *cache, const cairn_state *state);

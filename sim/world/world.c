@@ -238,8 +238,6 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
         changed[CAIRN_ARRAY_MESH_BLOCKS]) {
         cairn_shape_tree_mark_all_moved(world->shape_tree);
     }
-    memset(world->awake_marks, 0xff,
-        awake_mark_words(world->state.settings->body_slots) * sizeof *world->awake_marks);
     world->contacts_stale = true;
     world->islands_settled = false;
     world->bodies_woken = true;

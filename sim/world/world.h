@@ -11,7 +11,7 @@
 cairn_status cairn_world_allocate(
     const cairn_world_def *def, uint32_t lanes, cairn_allocator *take, cairn_world **out);
 // Rebuilds what follows from the arrays that have changed: shape lists, hulls, free-slot hints.
-// Drops the pair cache and the manifolds.
+// Drops the pair cache and the manifolds. The caller marks bodies that may be awake now.
 void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT]);
 
 // What cairn_body_create refuses for its own sake: any status but CAIRN_CAPACITY.

@@ -214,10 +214,10 @@ TEST("a marked write changes the hash, and reading the hash clears the mark") {
     const cairn_hash128 before = kit_hash(world);
     world->state.bodies[0].user = 7;
     const cairn_hash_cache_array *cache = &world->hash_cache->arrays[CAIRN_ARRAY_BODIES];
-    assert_int_equal(cache->dirty[0], 0);
+    assert_int_equal(cache->marks[0] & CAIRN_MARK_STALE, 0);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_BODIES, 0);
     assert_false(cairn_hash_equal(before, kit_hash(world)));
-    assert_int_equal(cache->dirty[0], 0);
+    assert_int_equal(cache->marks[0] & CAIRN_MARK_STALE, 0);
 }
 
 // Sleeping bodies cost nothing: once the hash is read, no step marks their blocks.
@@ -237,9 +237,10 @@ TEST("a step marks only what moves") {
     const uint32_t bodies = cairn_hash_cache_block_elements(CAIRN_ARRAY_BODIES);
     for (uint32_t slot = 0; slot <= 64; ++slot) {
         const uint32_t block = slot / motions;
-        assert_int_equal(arrays[CAIRN_ARRAY_MOTIONS].dirty[block], block == 64 / motions);
-        assert_int_equal(arrays[CAIRN_ARRAY_BODIES].dirty[slot / bodies], 0);
-        assert_int_equal(arrays[CAIRN_ARRAY_CONTACTS].dirty[block], 0);
+        assert_int_equal(
+            arrays[CAIRN_ARRAY_MOTIONS].marks[block] & CAIRN_MARK_STALE, block == 64 / motions);
+        assert_int_equal(arrays[CAIRN_ARRAY_BODIES].marks[slot / bodies] & CAIRN_MARK_STALE, 0);
+        assert_int_equal(arrays[CAIRN_ARRAY_CONTACTS].marks[block] & CAIRN_MARK_STALE, 0);
     }
 }
 
@@ -248,7 +249,7 @@ static uint32_t marks(const cairn_world *world, cairn_array array) {
     const uint32_t block = cairn_hash_cache_block_elements(array);
     uint32_t marked = 0;
     for (uint32_t i = 0; i < count; i += block) {
-        marked += world->hash_cache->arrays[array].dirty[i / block];
+        marked += world->hash_cache->arrays[array].marks[i / block] & CAIRN_MARK_STALE;
     }
     return marked;
 }
