@@ -11,8 +11,6 @@
 
 // Commands of the host in one tick, if there are no operators.
 #define HOST_COMMANDS_MAX 16
-// Rooms start at whole milliseconds after the server, so that rooms of one rate wake together.
-#define START_GRID_NS UINT64_C(1000000)
 
 _Static_assert((int)CAIRN_ROOM_REASON_SIZE >= (int)CAIRN_SCENE_ERROR_SIZE, "an error fits");
 
@@ -83,10 +81,10 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
     CAIRN_ASSERT(now_ns >= server->config.start_ns);
     char own_reason[CAIRN_ROOM_REASON_SIZE];
     cairn_status status;
-    const uint64_t past_ns = (now_ns - server->config.start_ns) % START_GRID_NS;
     char *text = reason == NULL ? own_reason : reason;
     CAIRN_ASSERT(!server->draining && server->rooms.count < server->rooms.capacity);
-    source->start_ns = past_ns == 0 ? now_ns : now_ns + START_GRID_NS - past_ns;
+    source->server_start_ns = server->config.start_ns;
+    source->now_ns = now_ns;
     source->edits_max = server->config.control ? CAIRN_INBOX_EDITS_MAX : HOST_COMMANDS_MAX;
     const uint64_t mode = cairn_float_set_default();
     cairn_room *room = cairn_hosted_room_create(&server->recordings, config, source, &status, text);

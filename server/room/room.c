@@ -120,7 +120,9 @@ cairn_status cairn_room_create(const cairn_server_room_config *config,
     if (status != CAIRN_OK) {
         return refuse(error, status, cairn_status_text(status));
     }
-    out->scheduler = cairn_tick_scheduler_of(source->start_ns, out->settings.tick_rate_hz,
+    const uint64_t start_ns = cairn_tick_scheduler_start_ns(
+        source->server_start_ns, source->now_ns, out->settings.tick_rate_hz);
+    out->scheduler = cairn_tick_scheduler_of(start_ns, out->settings.tick_rate_hz,
         out->settings.catch_up_ticks_max, cairn_world_tick(out->world));
     out->time_control = cairn_time_control_default();
     out->counts = cairn_world_counts_read(out->world);

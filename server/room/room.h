@@ -78,7 +78,8 @@ typedef struct cairn_room_source {
     const char *scene_name;   // of that world
     cairn_hash128 start_root; // of that world
     uint32_t edits_max;       // operator's edits of one tick
-    uint64_t start_ns;        // when the first tick is due
+    uint64_t server_start_ns; // when the server was created
+    uint64_t now_ns;          // the first tick is due soon after (cairn_tick_scheduler_start_ns)
 } cairn_room_source;
 
 // Fills *out except name, id and the pointers of others. On failure `error` says what was refused:

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include <cairn/types.h>
 
 // The schedule counts ticks per thousand seconds, so that speeds in thousandths are exact.
 #define NS_PER_PERIOD UINT64_C(1000000000000)
@@ -21,6 +22,15 @@ static uint64_t scheduled_ns(const cairn_tick_scheduler *scheduler, uint64_t ind
 // Called after every change: a server with many rooms reads next_ns of all at every advance.
 static void update_next(cairn_tick_scheduler *scheduler) {
     scheduler->next_ns = scheduled_ns(scheduler, scheduler->tick + scheduler->offset);
+}
+
+uint64_t cairn_tick_scheduler_start_ns(
+    uint64_t server_start_ns, uint64_t now_ns, uint32_t rate_hz) {
+    CAIRN_ASSERT(now_ns >= server_start_ns && rate_hz >= 1);
+    const uint64_t phases_per_s = (uint64_t)rate_hz * CAIRN_TICK_PHASES;
+    const uint64_t rest_ns = (now_ns - server_start_ns) % CAIRN_NS_PER_S;
+    const uint64_t phase = (rest_ns * phases_per_s + CAIRN_NS_PER_S - 1) / CAIRN_NS_PER_S;
+    return now_ns - rest_ns + phase * CAIRN_NS_PER_S / phases_per_s;
 }
 
 cairn_tick_scheduler cairn_tick_scheduler_of(

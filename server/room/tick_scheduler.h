@@ -24,6 +24,11 @@ typedef struct cairn_tick_scheduler {
     cairn_histogram lateness_ns;  // of the first tick of each batch
 } cairn_tick_scheduler;
 
+// When a room that is created now starts, at or after `now_ns`: rooms of one rate start at so many
+// phases of their period, counted from the server's start, that one wake-up serves several.
+#define CAIRN_TICK_PHASES 16
+uint64_t cairn_tick_scheduler_start_ns(uint64_t server_start_ns, uint64_t now_ns, uint32_t rate_hz);
+
 // `rate_hz` in [CAIRN_TICK_RATE_HZ_MIN, _MAX], `catch_up_ticks_max` at least 1. The first tick is
 // `tick`, due at once.
 cairn_tick_scheduler cairn_tick_scheduler_of(

@@ -31,6 +31,24 @@ TEST("tick k is due at k seconds over the rate") {
     }
 }
 
+TEST("rooms of one rate start at one of a few phases") {
+    static const uint32_t rates[] = {1, 30, 60, 128, 1000};
+    const uint64_t server_ns = 123456789;
+    for (size_t r = 0; r < sizeof rates / sizeof rates[0]; ++r) {
+        const uint64_t phases_per_s = (uint64_t)rates[r] * CAIRN_TICK_PHASES;
+        for (uint64_t now_ns = server_ns; now_ns < server_ns + 3 * S; now_ns += 7654321) {
+            const uint64_t start_ns = cairn_tick_scheduler_start_ns(server_ns, now_ns, rates[r]);
+            const uint64_t elapsed_ns = start_ns - server_ns;
+            assert_true(start_ns >= now_ns);
+            assert_true(start_ns - now_ns <= S / phases_per_s + 1);
+            assert_true((elapsed_ns + 1) * phases_per_s % S <= phases_per_s);
+            assert_int_equal(
+                cairn_tick_scheduler_start_ns(server_ns, start_ns, rates[r]), start_ns);
+        }
+        assert_int_equal(cairn_tick_scheduler_start_ns(server_ns, server_ns, rates[r]), server_ns);
+    }
+}
+
 TEST("a tick runs at its nanosecond and not one before") {
     static const uint32_t rates[] = {10, 60, 77, 128, 144, 240};
     for (size_t r = 0; r < sizeof rates / sizeof *rates; ++r) {
