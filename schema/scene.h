@@ -63,7 +63,11 @@ struct cairn_scene {
     char name[CAIRN_NAME_SIZE_MAX + 1];
     char rules[CAIRN_NAME_SIZE_MAX + 1]; // "" for none, "sandbox"
     cairn_world_def world;               // its rules are NULL: `rules` names them
-    cairn_scene_body *bodies;            // owned by the scene
+    // How fine poses in snapshots of a room of this scene are, unless the room says otherwise; 0:
+    // the server's defaults.
+    uint32_t position_steps_per_m;
+    uint32_t rotation_bits;
+    cairn_scene_body *bodies; // owned by the scene
     uint32_t body_count;
     cairn_scene_shape *shapes; // owned by the scene
     uint32_t shape_count;

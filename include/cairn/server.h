@@ -82,8 +82,9 @@ typedef struct cairn_server_room_config {
     uint32_t snapshot_rate_hz;       // 0: 20, or the tick rate when that is lower
     // How fine the poses in snapshots are, which clients that interpolate show: whole steps of
     // 1 / position_steps_per_m metres, rotations with this many bits for a component.
-    uint32_t position_steps_per_m; // 0: 512, else 1 .. CAIRN_POSITION_STEPS_PER_M_MAX
-    uint32_t rotation_bits;        // 0: 9, else CAIRN_ROTATION_BITS_MIN .. MAX (7 .. 15)
+    // 0: as the scene says, else 512 and 9.
+    uint32_t position_steps_per_m; // 1 .. CAIRN_POSITION_STEPS_PER_M_MAX
+    uint32_t rotation_bits;        // CAIRN_ROTATION_BITS_MIN .. MAX (7 .. 15)
     uint32_t players_max;          // 1 .. CAIRN_SLOTS_MAX; default CAIRN_PLAYERS_DEFAULT
     uint32_t input_window_ticks;   // an input may be this far ahead of its tick; default 64
     uint32_t catch_up_ticks_max;   // ticks run at once when late, others are skipped; default 4

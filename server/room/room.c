@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "bridge/scene_world.h"
+#include "schema/scene.h"
 
 // A missing input repeats the last one for about this long; then the player has none.
 #define HOLD_MS 150
@@ -42,7 +43,11 @@ static cairn_status create_world(const cairn_server_room_config *config,
     return status;
 }
 
-// Fills in the defaults. NULL, or which number is outside its range.
+static uint32_t first_not_0(uint32_t own, uint32_t of_scene, uint32_t usual) {
+    return own != 0 ? own : of_scene != 0 ? of_scene : usual;
+}
+
+// Fills in what the scene says, then the defaults. NULL, or which number is outside its range.
 static const char *resolve_settings(const cairn_server_room_config *config, cairn_room *room) {
     cairn_server_room_config *settings = &room->settings;
     *settings = *config;
@@ -55,10 +60,13 @@ static const char *resolve_settings(const cairn_server_room_config *config, cair
                                          ? SNAPSHOT_RATE_HZ_DEFAULT
                                          : settings->tick_rate_hz;
     }
-    const uint32_t bits = settings->rotation_bits;
-    settings->rotation_bits = bits == 0 ? ROTATION_BITS_DEFAULT : bits;
-    const uint32_t steps = settings->position_steps_per_m;
-    settings->position_steps_per_m = steps == 0 ? POSITION_STEPS_PER_M_DEFAULT : steps;
+    const cairn_scene *scene = config->scene;
+    const uint32_t bits = first_not_0(
+        settings->rotation_bits, scene != NULL ? scene->rotation_bits : 0, ROTATION_BITS_DEFAULT);
+    const uint32_t steps = first_not_0(settings->position_steps_per_m,
+        scene != NULL ? scene->position_steps_per_m : 0, POSITION_STEPS_PER_M_DEFAULT);
+    settings->rotation_bits = bits;
+    settings->position_steps_per_m = steps;
     return settings->players_max < 1 || settings->players_max > CAIRN_SLOTS_MAX
                ? "players_max is outside its range"
            : settings->wait_ms > CAIRN_ROOM_WAIT_MS_MAX ? "wait_ms is outside its range"
@@ -68,7 +76,7 @@ static const char *resolve_settings(const cairn_server_room_config *config, cair
            : settings->snapshot_rate_hz > settings->tick_rate_hz
                ? "the snapshot rate exceeds the tick rate"
            : steps > CAIRN_POSITION_STEPS_PER_M_MAX ? "position_steps_per_m is outside its range"
-           : bits != 0 && (bits < CAIRN_ROTATION_BITS_MIN || bits > CAIRN_ROTATION_BITS_MAX)
+           : bits < CAIRN_ROTATION_BITS_MIN || bits > CAIRN_ROTATION_BITS_MAX
                ? "rotation_bits is outside its range"
                : NULL;
 }

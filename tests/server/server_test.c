@@ -101,32 +101,40 @@ TEST("each client gets the delta of its own baseline") {
     assert_int_equal(s.snapshots_wrong, 0);
 }
 
-// Bodies in no order, so that their keyframe is long.
-static const cairn_scene *disorder(void) {
-    static char text[32768];
+// Bodies in no order, so that their keyframe is long if poses are fine.
+static const cairn_scene *disorder(bool says_so) {
+    static char texts[2][32768]; // kit_scene knows a scene by its address
+    char *text = texts[says_so];
+    const size_t size = sizeof texts[says_so];
     cairn_random random = cairn_random_of(1);
-    int used = snprintf(text, sizeof text, "{'name':'disorder','bodies':[{}");
+    const char *precision = says_so ? "'position_steps_per_m':10000," : "";
+    int used = snprintf(text, size, "{'name':'disorder',%s'bodies':[{}", precision);
     for (int i = 0; i < 300; ++i) {
         const float x = 500.0f * cairn_random_unit(&random);
-        used += snprintf(text + used, sizeof text - (size_t)used, ",{'position':[%.3f,%.3f,0]}",
-            (double)x, 500.0 * (double)cairn_random_unit(&random));
+        used += snprintf(text + used, size - (size_t)used, ",{'position':[%.3f,%.3f,0]}", (double)x,
+            500.0 * (double)cairn_random_unit(&random));
     }
-    snprintf(text + used, sizeof text - (size_t)used, "]}");
+    snprintf(text + used, size - (size_t)used, "]}");
     return kit_scene(text);
 }
 
+// The room says how fine poses are, or its scene does.
 TEST("a long keyframe is sent once until it is no longer a baseline") {
-    cairn_server_config config = story_config();
-    config.first_room.position_steps_per_m = 10000;
-    config.first_room.scene = disorder();
-    story_start(&s, &config);
-    uint32_t muted = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
-    s.clients[muted].mute_inputs = true;
-    story_run_ms(&s, 2500);
-    assert_int_equal(s.clients[muted].keyframes, 1);
-    story_run_ms(&s, 1500); // no baseline is held for three seconds
-    assert_int_equal(s.clients[muted].keyframes, 2);
-    assert_int_equal(s.clients[muted].deltas, 0);
+    for (uint32_t i = 0; i < 2; ++i) {
+        const bool by_scene = i == 1;
+        cairn_server_config config = story_config();
+        config.first_room.position_steps_per_m = by_scene ? 0 : 10000;
+        config.first_room.scene = disorder(by_scene);
+        story_start(&s, &config);
+        uint32_t muted = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+        s.clients[muted].mute_inputs = true;
+        story_run_ms(&s, 2500);
+        assert_int_equal(s.clients[muted].keyframes, 1);
+        story_run_ms(&s, 1500); // no baseline is held for three seconds
+        assert_int_equal(s.clients[muted].keyframes, 2);
+        assert_int_equal(s.clients[muted].deltas, 0);
+        story_end(&s);
+    }
 }
 
 TEST("a short keyframe comes with every snapshot until one is acknowledged") {
