@@ -141,6 +141,7 @@ void cairn_predict_travel(
     features[CAIRN_MOVE_SUPPORT] =
         frame->axis * cairn_vec4_all(frame->up_sign * rise - body->moved[frame->up]);
     features[CAIRN_MOVE_SURPRISE] = c->surprise;
+    features[CAIRN_MOVE_SLOPE] = c->slope;
     const float *horizontal = model->move[p->motion_class][0];
     const float *vertical = model->move[p->motion_class][1];
     cairn_vec4 sum = body->moved, vertical_sum = body->moved;

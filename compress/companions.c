@@ -7,11 +7,12 @@
 #include "base/assert.h"
 
 // How far a leader carries others along, and how far from each other neighbours may be. Of two
-// neighbours that slip as much, the nearer one is better: DISTANCE_COST is slip for a length.
+// neighbours that slip as much, the nearer one is better: DISTANCE_COST is slip for a length, both
+// squared.
 #define LEADER_RADIUS_M 2.15f
 #define NEIGHBOUR_RADIUS_M 0.82f
 #define CELL_SIDE_M 1.1f
-#define DISTANCE_COST 0.03f
+#define DISTANCE_COST (0.03f * 0.03f)
 #define FAR 1e30f
 
 #define NONE UINT32_MAX
@@ -213,6 +214,7 @@ static void look_around(
     const cairn_vec4 step = body->step;
     uint64_t best[2] = {UINT64_MAX, UINT64_MAX}; // score, which is not negative, and rank
     cairn_vec4 surprise = cairn_vec4_zero();
+    cairn_vec4 even = cairn_vec4_zero();
     float weights = 0.0f;
     for (uint32_t i = 0; i < around.count; ++i) {
         const cairn_body_motion *other = &finder->motions[around.ranks[i]];
@@ -221,9 +223,9 @@ static void look_around(
         const float weight = finder->radius_squared / (squared + finder->near_squared);
         weights = weights + weight;
         surprise = cairn_vec4_add_scaled(surprise, other->surprise, weight);
+        even = even + other->surprise;
         if (squared < finder->radius_squared) {
-            const float score =
-                slip_squared(step, other, way) + DISTANCE_COST * DISTANCE_COST * squared;
+            const float score = slip_squared(step, other, way) + DISTANCE_COST * squared;
             const uint64_t scored = (uint64_t)cairn_float_bits(score) << 32 | around.ranks[i];
             const uint64_t worse = scored > best[0] ? scored : best[0];
             best[0] = scored < best[0] ? scored : best[0];
@@ -232,10 +234,16 @@ static void look_around(
     }
     for (uint32_t k = 0; k < 2 && best[k] != UINT64_MAX; ++k) {
         found->neighbours[k] = &finder->motions[(uint32_t)best[k]];
-        found->slips[k] = slip_of(body, found->neighbours[k]);
+        const cairn_vec4 way = cairn_steps_between(found->neighbours[k]->place, place);
+        const float score = cairn_float_of_bits((uint32_t)(best[k] >> 32));
+        const float squared = score - DISTANCE_COST * cairn_vec4_length_squared(way);
+        found->slips[k] = cairn_float_sqrt(cairn_float_max(squared, 0.0f));
     }
     found->around = around.count;
-    found->surprise = surprise * cairn_vec4_all(around.count > 0 ? 1.0f / weights : 0.0f);
+    if (around.count > 0) {
+        found->surprise = surprise * cairn_vec4_all(1.0f / weights);
+        found->slope = found->surprise - even * cairn_vec4_all(1.0f / (float)around.count);
+    }
 }
 
 void cairn_companion_finder_find(

@@ -18,6 +18,7 @@ typedef struct cairn_companions {
     uint32_t around; // bodies coded in the cells about it
     cairn_vec4 surprise; // their mean: a blast moves all that are around; the last lane is the mean
                          // of the lengths
+    cairn_vec4 slope;    // that mean, in which near bodies count more, less an even one
 } cairn_companions;
 
 // A grid over the baseline places of coded bodies.

@@ -33,6 +33,7 @@ typedef enum cairn_move_feature {
     CAIRN_MOVE_GRAVITY,
     CAIRN_MOVE_SUPPORT,  // the height at which it lies on the ground changes as it turns
     CAIRN_MOVE_SURPRISE, // as the bodies around differ from their former motion
+    CAIRN_MOVE_SLOPE,    // and nearer ones more than others
     CAIRN_MOVE_FEATURES
 } cairn_move_feature;
 
