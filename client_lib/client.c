@@ -65,7 +65,10 @@ static cairn_status create_parts(cairn_client *client) {
         .on_report = config->on_desync_report,
         .report_context = config->desync_report_context,
     };
-    if (cairn_connection_create(&client->connection) != CAIRN_OK ||
+    client->view.before = calloc(config->bodies_max, sizeof *client->view.before);
+    if (client->view.before == NULL ||
+        cairn_smoothing_create(&client->view.smoothing, config->bodies_max) != CAIRN_OK ||
+        cairn_connection_create(&client->connection) != CAIRN_OK ||
         cairn_snapshots_create(&client->view.snapshots, CAIRN_SNAPSHOTS_MAX, config->bodies_max) !=
             CAIRN_OK ||
         cairn_snapshots_create_received(&client->view.snapshots) != CAIRN_OK ||
@@ -144,6 +147,8 @@ void cairn_client_destroy(cairn_client *client) {
     cairn_game_queue_destroy(&client->game.queue);
     cairn_mesh_list_destroy(&client->view.meshes);
     cairn_snapshots_destroy(&client->view.snapshots);
+    cairn_smoothing_destroy(&client->view.smoothing);
+    free(client->view.before);
     cairn_connection_destroy(&client->connection);
     free(client);
 }

@@ -85,7 +85,7 @@ static void take_timing(
     CAIRN_ASSERT(client->session.welcomed && client->session.tick_rate_hz > 0);
     cairn_client_timing *timing = &client->timing;
     cairn_clock_observe(&timing->clock, now_ns, tick);
-    cairn_interpolation_observe(&client->view.interpolation, tick);
+    cairn_interpolation_observe(&client->view.interpolation, &timing->clock, now_ns, tick);
     if (tick < timing->newest_tick) {
         return;
     }

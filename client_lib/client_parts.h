@@ -75,6 +75,8 @@ typedef struct cairn_client_view {
     cairn_event_queue events;
     cairn_client_sample shown; // the last sample; sent with inputs
     uint64_t sampled_ns;       // when that was taken; 0: no sample yet
+    cairn_smoothing smoothing; // of what was extrapolated and then turned out to be elsewhere
+    cairn_client_body *before; // [bodies_max], scratch
     cairn_client_snapshot_statistics statistics;
 } cairn_client_view;
 

@@ -108,7 +108,7 @@ bool cairn_client_prediction_sample(cairn_client *client, uint64_t now_ns,
     const double beyond =
         client->predict.open ? (double)client->config.extrapolation_ms_max * 1e6 / tick_ns : 0;
     const bool shown = cairn_interpolate(cairn_predict_shown_snapshots(&client->predict),
-        head_tick(client, now_ns), tick_ns, beyond, bodies, body_capacity, out);
+        head_tick(client, now_ns), tick_ns, beyond, false, bodies, body_capacity, out);
     cairn_smoothing_advance(&client->predict.smoothing, now_ns);
     const uint32_t written = out->body_count < body_capacity ? out->body_count : body_capacity;
     cairn_smoothing_apply(&client->predict.smoothing, bodies, written);

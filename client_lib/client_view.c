@@ -22,6 +22,34 @@ static void count_extrapolation(
     view->sampled_ns = now_ns;
 }
 
+// The picture of the last sample was extrapolated and snapshots have arrived since: what it would
+// show now glides to what is shown.
+static void smooth_extrapolation(cairn_client_view *view, double tick, double tick_ns,
+    double beyond, const cairn_client_body *bodies, uint32_t count) {
+    cairn_snapshots held = view->snapshots;
+    cairn_client_sample sample;
+    while (held.count > 0 && held.list[held.count - 1].tick > view->shown.tick_from) {
+        held.count -= 1;
+    }
+    if (!view->shown.extrapolated || held.count == view->snapshots.count ||
+        !cairn_interpolate(&held, tick, tick_ns, beyond, true, view->before,
+            view->snapshots.bodies_max, &sample)) {
+        return;
+    }
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < sample.body_count; i++) {
+        const cairn_client_body *before = &view->before[i];
+        const uint32_t index = cairn_id_index(before->id);
+        while (k < count && cairn_id_index(bodies[k].id) < index) {
+            k++;
+        }
+        if (k < count && index < view->smoothing.capacity && bodies[k].id == before->id &&
+            bodies[k].teleports == before->teleports) {
+            (void)cairn_smoothing_add(&view->smoothing, before, &bodies[k]);
+        }
+    }
+}
+
 bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_client_body *bodies,
     uint32_t body_capacity, cairn_client_sample *out) {
     CAIRN_ASSERT(client != NULL && out != NULL && (bodies != NULL || body_capacity == 0));
@@ -41,11 +69,18 @@ bool cairn_client_sample_world(cairn_client *client, uint64_t now_ns, cairn_clie
         cairn_interpolation_tick(&view->interpolation, &client->timing.clock, now_ns);
     const double tick_ns = 1e9 / client->session.tick_rate_hz;
     // A lockstep world is not extrapolated: after the last confirmed step it stands still.
+    const bool curved = !client->config.interpolation_exact;
     const double beyond =
         simulates ? 0 : (double)view->interpolation.extrapolation_ns_max / tick_ns;
     const bool shown =
-        cairn_interpolate(snapshots, tick, tick_ns, beyond, bodies, body_capacity, out);
+        cairn_interpolate(snapshots, tick, tick_ns, beyond, curved, bodies, body_capacity, out);
+    const uint32_t count = out->body_count < body_capacity ? out->body_count : body_capacity;
     count_extrapolation(view, now_ns, out);
+    if (shown && !shows_steps && curved) {
+        cairn_smoothing_advance(&view->smoothing, now_ns);
+        smooth_extrapolation(view, tick, tick_ns, beyond, bodies, count);
+        cairn_smoothing_apply(&view->smoothing, bodies, count);
+    }
     view->shown = *out;
     return shown;
 }

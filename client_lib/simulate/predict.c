@@ -272,8 +272,9 @@ static void finish_rollback(cairn_predict *predict, double shown) {
     const double end = (double)predict->open_end;
     const double tick = shown < end ? shown : end;
     cairn_client_sample sample[2];
-    if (cairn_interpolate(&predict->before, tick, 1, 0, predict->shown[0], capacity, &sample[0]) &&
-        cairn_interpolate(now, tick, 1, 0, predict->shown[1], capacity, &sample[1])) {
+    if (cairn_interpolate(
+            &predict->before, tick, 1, 0, false, predict->shown[0], capacity, &sample[0]) &&
+        cairn_interpolate(now, tick, 1, 0, false, predict->shown[1], capacity, &sample[1])) {
         correct_bodies(predict, sample[0].body_count, sample[1].body_count);
     }
     close_rollback(predict);

@@ -76,6 +76,11 @@ typedef struct cairn_client_config {
     // Interpolation.
     uint32_t interpolation_delay_ms; // 0 .. 10000; 0: from the measured spacing and jitter
     uint32_t extrapolation_ms_max;   // 0 .. 10000, default 100; past it bodies stand still
+    // Bodies are shown exactly where the server's lag compensation puts them: on straight lines
+    // between snapshots. Otherwise (the default) they follow curves, which is nearer to where they
+    // were, and glide after an extrapolation; in flight a body is then up to g t^2 / 8 from where
+    // lag compensation puts it, 3 mm with 20 snapshots a second.
+    bool interpolation_exact;
 
     // Past inputs that each message repeats until they are acknowledged; 0 .. 63, default 16.
     uint32_t input_redundancy_ticks;

@@ -45,7 +45,7 @@ static void start_pair(scene *s, cairn_snapshot_body a, cairn_snapshot_body b) {
 }
 
 static bool show(scene *s, double tick) {
-    return cairn_interpolate(&s->snapshots, tick, TICK_NS, 6, s->shown, 8, &s->sample);
+    return cairn_interpolate(&s->snapshots, tick, TICK_NS, 6, true, s->shown, 8, &s->sample);
 }
 
 TEST("without a snapshot there is nothing to show") {
@@ -199,9 +199,59 @@ TEST("bodies beyond the capacity are counted but not written") {
         s.a[i] = s.b[i] = body_at(i + 1, (float)i);
     }
     s.shown[2].id = 77;
-    assert_true(cairn_interpolate(&s.snapshots, 105, TICK_NS, 6, s.shown, 2, &s.sample));
+    assert_true(cairn_interpolate(&s.snapshots, 105, TICK_NS, 6, true, s.shown, 2, &s.sample));
     assert_int_equal(s.sample.body_count, 3);
     assert_int_equal(s.shown[2].id, 77);
+}
+
+static float height_in_flight(double tick) {
+    const double seconds = (tick - 100) / 60;
+    return (float)(2 + 3 * seconds - 4.905 * seconds * seconds);
+}
+
+// Snapshots of a body in flight, or of one that lands at tick 109, at uneven distances.
+static void start_flight(scene *s, cairn_snapshot_body bodies[4], bool lands) {
+    static const uint64_t ticks[4] = {100, 103, 109, 112};
+    *s = (scene){.snapshots.count = 4};
+    for (uint32_t i = 0; i < 4; i++) {
+        const double seen = lands && ticks[i] > 103 ? 103 : (double)ticks[i];
+        bodies[i] = body_at(1, 0);
+        bodies[i].linear_velocity = (cairn_vec3){0};
+        bodies[i].position = (cairn_vec3){0, height_in_flight(seen) - (lands && i > 1 ? 1 : 0), 0};
+        s->snapshots.list[i] =
+            (cairn_snapshot){.tick = ticks[i], .bodies = &bodies[i], .body_count = 1};
+    }
+}
+
+TEST("a body in flight is shown on its curve, beyond the newest snapshot as well") {
+    scene s;
+    cairn_snapshot_body bodies[4];
+    start_flight(&s, bodies, false);
+    bodies[3].linear_velocity.y = (bodies[3].position.y - bodies[2].position.y) * 20;
+    for (double tick = 100; tick < 117; tick += 0.25) {
+        assert_true(show(&s, tick));
+        EXPECT_NEAR(s.shown[0].position[1], height_in_flight(tick), 1e-4);
+    }
+    // With a snapshot on one side only, as at the end of what has arrived.
+    s.snapshots.count = 3;
+    assert_true(show(&s, 106));
+    EXPECT_NEAR(s.shown[0].position[1], height_in_flight(106), 1e-4);
+    // The chord would be off by 12 mm.
+    assert_true(cairn_interpolate(&s.snapshots, 106, TICK_NS, 6, false, s.shown, 8, &s.sample));
+    EXPECT_NEAR(s.shown[0].position[1], height_in_flight(106) - 0.01226f, 1e-4);
+}
+
+TEST("a body that was hit moves straight, and its place at a snapshot is that of the snapshot") {
+    scene s;
+    cairn_snapshot_body bodies[4];
+    start_flight(&s, bodies, true);
+    assert_true(show(&s, 106));
+    EXPECT_NEAR(s.shown[0].position[1], (bodies[1].position.y + bodies[2].position.y) / 2, 1e-5);
+    start_flight(&s, bodies, false);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(show(&s, (double)s.snapshots.list[i].tick));
+        assert_true(s.shown[0].position[1] == bodies[i].position.y);
+    }
 }
 
 // Observes a snapshot every `spacing` ticks for twenty seconds. Returns the delay at the end, ms.
@@ -215,7 +265,7 @@ static double measured_delay_ms(uint32_t fixed_ms, uint64_t spacing, uint64_t ji
         if (tick % spacing == 0) {
             now += tick % (2 * spacing) == 0 ? jitter_ms * MS : 0;
             cairn_clock_observe(&clock, now, tick);
-            cairn_interpolation_observe(&interpolation, tick);
+            cairn_interpolation_observe(&interpolation, &clock, now, tick);
         }
         cairn_clock_advance(&clock, now);
         cairn_interpolation_advance(&interpolation, &clock, now);
@@ -245,7 +295,7 @@ TEST("the delay changes without a jump") {
         if ((now - SECOND) * 60 / SECOND >= tick + spacing) {
             tick += spacing;
             cairn_clock_observe(&clock, SECOND + tick * SECOND / 60, tick);
-            cairn_interpolation_observe(&interpolation, tick);
+            cairn_interpolation_observe(&interpolation, &clock, now, tick);
         }
         cairn_clock_advance(&clock, now);
         cairn_interpolation_advance(&interpolation, &clock, now);

@@ -19,6 +19,7 @@ static void start(rig *p, cairn_client_mode mode) {
     assert_int_equal(rig_join(p, &config, NULL), ALICE);
     config.mode = mode;
     config.spectator = true;
+    config.interpolation_exact = true;
     assert_int_equal(rig_join(p, &config, NULL), BOB);
     rig_run_ms(p, 1000);
 }
