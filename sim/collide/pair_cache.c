@@ -155,6 +155,22 @@ static inline bool inside_fat_aabb(
                (uint32_t)(aabb->upper.z <= fat->upper[2][slot])) != 0;
 }
 
+// By how much the AABB of a fast shape grows in this step, at most, m.
+static float growth_of(const cairn_pair_cache *cache, uint32_t slot) {
+    const cairn_predicted_motion *motion = &cache->predicted_motions[cache->transforms[slot].body];
+    const cairn_vec3 far = vec3_abs(motion->displacement);
+    return motion->turn + float_max(far.x, float_max(far.y, far.z));
+}
+
+// Whether this step may take a fast shape out of its fat AABB and to something that is not in it.
+// Most have a clearance, which is found for each fat AABB once.
+static bool may_leave(const cairn_pair_cache *cache, uint32_t slot) {
+    if (cache->clearances[slot] == CAIRN_CLEARANCE_UNKNOWN) {
+        cache->clearances[slot] = cairn_clearance_find(cache, slot);
+    }
+    return cache->obstacle_moved || !(growth_of(cache, slot) <= cache->clearances[slot]);
+}
+
 static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
     const cairn_shape *shape = &world->state.shapes[slot];
     CAIRN_ASSERT(slot < world->pair_cache->fat_aabbs.count);
@@ -175,14 +191,15 @@ static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
     world->pair_cache->clearances[slot] = CAIRN_CLEARANCE_UNKNOWN;
     cairn_aabb_array_set(&world->pair_cache->fat_aabbs, slot, fat);
     const uint32_t change = world->pair_cache->reference_change[slot];
-    if ((change & CAIRN_REFERENCE_FAST) != 0) {
+    const bool is_swept = (change & CAIRN_REFERENCE_SWEPT) != 0;
+    if ((change & CAIRN_REFERENCE_FAST) != 0 && (is_swept || may_leave(world->pair_cache, slot))) {
         const cairn_aabb swept = cairn_body_swept_aabb(world, slot);
         if (!inside_fat_aabb(world->pair_cache, &swept, slot) &&
-            ((change & CAIRN_REFERENCE_SWEPT) != 0 ||
-                cairn_obstacle_must_list(world, slot, &swept))) {
+            (is_swept || cairn_obstacle_must_list(world, slot, &swept))) {
             fat.lower = vec3_min(fat.lower, swept.lower);
             fat.upper = vec3_max(fat.upper, swept.upper);
             cairn_aabb_array_set(&world->pair_cache->fat_aabbs, slot, fat);
+            world->pair_cache->clearances[slot] = CAIRN_CLEARANCE_UNKNOWN;
         }
     }
     world->pair_cache->fat_aabbs.filters[slot] =
@@ -271,13 +288,7 @@ static void list_changed_shapes(cairn_world *world, uint32_t body, uint32_t chan
 // Whether this step takes the shape out of its fat AABB and something may be there.
 static bool is_leaving(const cairn_world *world, uint32_t slot) {
     const cairn_pair_cache *cache = world->pair_cache;
-    const cairn_predicted_motion *motion = &cache->predicted_motions[cache->transforms[slot].body];
-    const cairn_vec3 far = vec3_abs(motion->displacement);
-    const float reach = motion->turn + float_max(far.x, float_max(far.y, far.z));
-    if (cache->clearances[slot] == CAIRN_CLEARANCE_UNKNOWN) {
-        cache->clearances[slot] = cairn_clearance_find(cache, slot);
-    }
-    if (reach <= cache->clearances[slot] && !cache->obstacle_moved) {
+    if (!may_leave(cache, slot)) {
         return false;
     }
     const cairn_aabb swept = cairn_body_swept_aabb(world, slot);

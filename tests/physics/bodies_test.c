@@ -3,6 +3,7 @@
 // whether it is enabled; and what pushes it: forces, impulses, targets, explosions. Each case runs
 // with both solvers.
 
+#include "tests/physics/measured.h"
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
@@ -35,9 +36,9 @@ static cairn_vec3 spin_of(const cairn_world *world, cairn_body_id body) {
 }
 
 static void expect_vec3(cairn_vec3 got, cairn_vec3 wanted, float error) {
-    EXPECT_NEAR(got.x, wanted.x, error);
-    EXPECT_NEAR(got.y, wanted.y, error);
-    EXPECT_NEAR(got.z, wanted.z, error);
+    EXPECT_MEASURED(got.x, wanted.x, error);
+    EXPECT_MEASURED(got.y, wanted.y, error);
+    EXPECT_MEASURED(got.z, wanted.z, error);
 }
 
 // ---- Pushing
@@ -87,9 +88,10 @@ TEST("damping and gravity scale that are set act from the next step on") {
         kit_run(world, 60);
         // The PGS solver has one substep.
         const float h = solver == CAIRN_SOLVER_PGS ? STEP : 0.25f * STEP;
-        EXPECT_NEAR(velocity_of(world, cube).x, 10.0f * powf(1.0f + 2.0f * h, -1.0f / h), 1e-3f);
-        EXPECT_NEAR(spin_of(world, cube).y, 4.0f * powf(1.0f + h, -1.0f / h), 1e-3f);
-        EXPECT_NEAR(velocity_of(world, cube).y, 0.0f, 1e-6f);
+        EXPECT_MEASURED(
+            velocity_of(world, cube).x, 10.0f * powf(1.0f + 2.0f * h, -1.0f / h), 1e-3f);
+        EXPECT_MEASURED(spin_of(world, cube).y, 4.0f * powf(1.0f + h, -1.0f / h), 1e-3f);
+        EXPECT_MEASURED(velocity_of(world, cube).y, 0.0f, 1e-6f);
         assert_int_equal(cairn_body_set_damping(world, cube, -1.0f, 0.0f), CAIRN_INVALID_ARGUMENT);
         assert_int_equal(cairn_body_set_gravity_scale(world, cube, NAN), CAIRN_NON_FINITE);
     }
@@ -105,9 +107,9 @@ TEST("gravity that is set wakes what it moves, and the def stays") {
         EXPECT_OK(cairn_world_set_gravity(world, vec3(0.0f, 2.0f, 0.0f)));
         kit_run(world, 60);
         // v = g t.
-        EXPECT_NEAR(velocity_of(world, cube).y, 2.0f, 0.02f);
-        EXPECT_NEAR(cairn_world_gravity(world).y, 2.0f, 0.0f);
-        EXPECT_NEAR(cairn_world_settings(world)->gravity.y, -GRAVITY, 0.0f);
+        EXPECT_MEASURED(velocity_of(world, cube).y, 2.0f, 0.02f);
+        EXPECT_MEASURED(cairn_world_gravity(world).y, 2.0f, 0.0f);
+        EXPECT_MEASURED(cairn_world_settings(world)->gravity.y, -GRAVITY, 0.0f);
         assert_int_equal(
             cairn_world_set_gravity(world, vec3(0.0f, 2e4f, 0.0f)), CAIRN_INVALID_ARGUMENT);
     }
@@ -123,9 +125,9 @@ TEST("mass, centre and inertia that are set replace those of the shapes") {
     cairn_mass_properties read;
     EXPECT_OK(cairn_body_read_mass(world, cube, &read));
     for (int i = 0; i < 6; ++i) {
-        EXPECT_NEAR(read.inertia[i], mass.inertia[i], 1e-5f);
+        EXPECT_MEASURED(read.inertia[i], mass.inertia[i], 1e-5f);
     }
-    EXPECT_NEAR(cairn_body_mass(world, cube), 10.0f, 0.0f);
+    EXPECT_MEASURED(cairn_body_mass(world, cube), 10.0f, 0.0f);
     EXPECT_OK(
         cairn_body_apply_impulse(world, cube, vec3(20.0f, 0.0f, 0.0f), vec3(0.0f, -0.25f, 0.0f)));
     expect_vec3(velocity_of(world, cube), vec3(2.0f, 0.0f, 0.0f), 1e-5f);
@@ -134,13 +136,13 @@ TEST("mass, centre and inertia that are set replace those of the shapes") {
     cairn_shape_def shape = cairn_shape_def_default();
     cairn_shape_id id;
     EXPECT_OK(cairn_shape_create(world, cube, &shape, &id));
-    EXPECT_NEAR(cairn_body_mass(world, cube), 10.0f, 0.0f);
+    EXPECT_MEASURED(cairn_body_mass(world, cube), 10.0f, 0.0f);
     EXPECT_OK(cairn_body_set_mass(world, cube, 0.0f));
-    EXPECT_NEAR(cairn_body_mass(world, cube), 2000.0f, 1e-3f);
+    EXPECT_MEASURED(cairn_body_mass(world, cube), 2000.0f, 1e-3f);
     // Scaled to 12 kg, a cube of 1 m has the inertia 2.
     EXPECT_OK(cairn_body_set_mass(world, cube, 12.0f));
     EXPECT_OK(cairn_body_read_mass(world, cube, &read));
-    EXPECT_NEAR(read.inertia[1], 2.0f, 1e-5f);
+    EXPECT_MEASURED(read.inertia[1], 2.0f, 1e-5f);
     mass.inertia[3] = 5.0f; // no body has it: not positive definite
     assert_int_equal(cairn_body_set_mass_properties(world, cube, &mass), CAIRN_INVALID_ARGUMENT);
     mass.inertia[3] = NAN;
@@ -157,7 +159,7 @@ TEST("a body without shapes that gets a mass falls") {
     assert_int_equal(cairn_body_set_mass(world, point, 3.0f), CAIRN_WRONG_STATE);
     EXPECT_OK(cairn_body_set_mass_properties(world, point, &mass));
     kit_run(world, 60);
-    EXPECT_NEAR(velocity_of(world, point).y, -GRAVITY, 1e-3f);
+    EXPECT_MEASURED(velocity_of(world, point).y, -GRAVITY, 1e-3f);
 }
 
 // ---- Locks
@@ -182,10 +184,10 @@ TEST("a cube locked along x neither slides down a smooth slope nor sinks into it
         const cairn_body_id cube = kit_body(world, &def, NULL);
         kit_run(world, 120);
         const cairn_body_state state = kit_read(world, cube);
-        EXPECT_NEAR(state.position.x, 0.0f, 0.0f);
-        EXPECT_NEAR(state.position.z, 0.0f, 1e-5f);
-        EXPECT_NEAR(state.position.y, 0.7071f, 0.012f);
-        EXPECT_NEAR(state.linear_velocity.y, 0.0f, 1e-3f);
+        EXPECT_MEASURED(state.position.x, 0.0f, 0.0f);
+        EXPECT_MEASURED(state.position.z, 0.0f, 1e-5f);
+        EXPECT_MEASURED(state.position.y, 0.7071f, 0.012f);
+        EXPECT_MEASURED(state.linear_velocity.y, 0.0f, 1e-3f);
     }
 }
 
@@ -254,16 +256,16 @@ TEST("a body whose kind is set falls, stops, carries") {
         const cairn_body_id upper = kit_cube(world, vec3(0.0f, 4.0f, 0.0f));
         EXPECT_OK(cairn_body_set_kind(world, lower, CAIRN_BODY_STATIC));
         kit_run(world, 60);
-        EXPECT_NEAR(kit_read(world, lower).position.y, 3.0f, 0.0f);
-        EXPECT_NEAR(kit_read(world, upper).position.y, 4.0f, 0.01f);
-        EXPECT_NEAR(cairn_body_mass(world, lower), 0.0f, 0.0f);
+        EXPECT_MEASURED(kit_read(world, lower).position.y, 3.0f, 0.0f);
+        EXPECT_MEASURED(kit_read(world, upper).position.y, 4.0f, 0.01f);
+        EXPECT_MEASURED(cairn_body_mass(world, lower), 0.0f, 0.0f);
         kit_run(world, 120);
         assert_int_equal(kit_read(world, upper).awake, 0);
         EXPECT_OK(cairn_body_set_kind(world, lower, CAIRN_BODY_DYNAMIC));
         kit_run(world, 180);
-        EXPECT_NEAR(kit_read(world, lower).position.y, 0.5f, 0.01f);
-        EXPECT_NEAR(kit_read(world, upper).position.y, 1.5f, 0.02f);
-        EXPECT_NEAR(cairn_body_mass(world, lower), 1000.0f, 1e-3f);
+        EXPECT_MEASURED(kit_read(world, lower).position.y, 0.5f, 0.01f);
+        EXPECT_MEASURED(kit_read(world, upper).position.y, 1.5f, 0.02f);
+        EXPECT_MEASURED(cairn_body_mass(world, lower), 1000.0f, 1e-3f);
     }
     SCOPED(cairn_world) *world = world_of(0, GRAVITY);
     const cairn_body_id ground = kit_ground(world);
@@ -283,12 +285,12 @@ TEST("filters that are set end contacts and begin them") {
         // The upper cube no longer meets category 1, to which the lower one and the ground belong.
         EXPECT_OK(cairn_shape_set_filter(world, shape, 1, ~1u));
         kit_run(world, 30);
-        EXPECT_NEAR(kit_read(world, upper).position.y, 1.5f - 0.5f * GRAVITY * 0.25f, 0.12f);
-        EXPECT_NEAR(kit_read(world, lower).position.y, 0.5f, 0.01f);
+        EXPECT_MEASURED(kit_read(world, upper).position.y, 1.5f - 0.5f * GRAVITY * 0.25f, 0.12f);
+        EXPECT_MEASURED(kit_read(world, lower).position.y, 0.5f, 0.01f);
         EXPECT_OK(cairn_body_set_pose(world, upper, pose_at(vec3(0.0f, 1.6f, 0.0f))));
         EXPECT_OK(cairn_shape_set_filter(world, shape, 1, UINT32_MAX));
         kit_run(world, 120);
-        EXPECT_NEAR(kit_read(world, upper).position.y, 1.5f, 0.01f);
+        EXPECT_MEASURED(kit_read(world, upper).position.y, 1.5f, 0.01f);
     }
 }
 
@@ -334,12 +336,13 @@ TEST("a body that is not enabled keeps its place, carries nothing and is not fou
         EXPECT_OK(cairn_joint_create(world, &joint, &joined));
         EXPECT_OK(cairn_body_set_enabled(world, hung, false));
         kit_run(world, 60);
-        EXPECT_NEAR(kit_read(world, hung).position.y, 5.0f, 0.0f);
-        EXPECT_NEAR(kit_read(world, upper).position.y, 1.5f, 0.01f);
+        EXPECT_MEASURED(kit_read(world, hung).position.y, 5.0f, 0.0f);
+        EXPECT_MEASURED(kit_read(world, upper).position.y, 1.5f, 0.01f);
         EXPECT_OK(cairn_body_set_enabled(world, lower, false));
         kit_run(world, 90);
-        EXPECT_NEAR(kit_read(world, lower).position.y, 0.5f, 0.01f);
-        EXPECT_NEAR(kit_read(world, upper).position.y, 0.5f, 0.01f); // through it, to the ground
+        EXPECT_MEASURED(kit_read(world, lower).position.y, 0.5f, 0.01f);
+        EXPECT_MEASURED(
+            kit_read(world, upper).position.y, 0.5f, 0.01f); // through it, to the ground
         cairn_ray_hit hit;
         EXPECT_OK(cairn_world_ray_cast(world, vec3(0.0f, 9.0f, 0.0f), vec3(0.0f, -9.0f, 0.0f),
             UINT32_MAX, CAIRN_ID_NULL, &hit));
@@ -356,7 +359,7 @@ TEST("a body that is not enabled keeps its place, carries nothing and is not fou
         EXPECT_OK(cairn_body_set_pose(world, lower, pose_at(vec3(0.0f, 1.6f, 0.0f))));
         EXPECT_OK(cairn_body_set_enabled(world, lower, true));
         kit_run(world, 60);
-        EXPECT_NEAR(kit_read(world, lower).position.y, 1.5f, 0.01f);
+        EXPECT_MEASURED(kit_read(world, lower).position.y, 1.5f, 0.01f);
     }
 }
 
@@ -373,12 +376,12 @@ TEST("a kinematic body is at its target after one step, and stays there") {
         expect_vec3(velocity_of(world, lift), vec3(30.0f, -15.0f, 0.0f), 1e-4f);
         kit_run(world, 1);
         expect_vec3(velocity_of(world, lift), vec3(30.0f, -15.0f, 0.0f), 1e-4f);
-        EXPECT_NEAR(vec3_length(spin_of(world, lift)), 150.0f, 1e-3f);
+        EXPECT_MEASURED(vec3_length(spin_of(world, lift)), 150.0f, 1e-3f);
         for (int i = 0; i < 3; ++i) {
             const cairn_body_state state = kit_read(world, lift);
             expect_vec3(state.position, target.position, 1e-6f);
-            EXPECT_NEAR(state.rotation.x, target.rotation.x, 1e-6f);
-            EXPECT_NEAR(state.rotation.w, target.rotation.w, 1e-6f);
+            EXPECT_MEASURED(state.rotation.x, target.rotation.x, 1e-6f);
+            EXPECT_MEASURED(state.rotation.w, target.rotation.w, 1e-6f);
             kit_run(world, 1);
         }
         expect_vec3(velocity_of(world, lift), vec3_zero(), 0.0f);
@@ -399,8 +402,8 @@ TEST("a cube rides a lift that follows targets") {
             const float height = 0.5f * (1.0f - cairn_float_cos(2.0f * (float)i * STEP));
             EXPECT_OK(cairn_body_set_target(world, lift, pose_at(vec3(0.0f, height, 0.0f))));
             kit_run(world, 1);
-            EXPECT_NEAR(kit_read(world, lift).position.y, height, 1e-6f);
-            EXPECT_NEAR(kit_read(world, cube).position.y, 1.0f + height, 0.012f);
+            EXPECT_MEASURED(kit_read(world, lift).position.y, height, 1e-6f);
+            EXPECT_MEASURED(kit_read(world, cube).position.y, 1.0f + height, 0.012f);
         }
     }
 }

@@ -100,6 +100,9 @@ FAULTS = {
     "edges-win": ("a pair of edges wins over a face that serves as well", "physics.planks", [
         ("sim/collide/separating_axis.h", "return count >= 2 && cosine >= CAIRN_AXIS_FACE_COSINE &&",
          "return !FAULT && count >= 2 && cosine >= CAIRN_AXIS_FACE_COSINE &&")]),
+    "reach-short": ("points above the slack of impacts leave a manifold", "physics.stacks", [
+        ("sim/collide/pair_contact.c", "if (is_round(world, pair) || world->def.solver == CAIRN_SOLVER_PGS) {",
+         "if (FAULT || is_round(world, pair) || world->def.solver == CAIRN_SOLVER_PGS) {")]),
     "part-drops-uncounted": ("contacts of a mesh beyond the capacity are not counted", "physics.mesh_state", [
         ("sim/collide/mesh_contact.c", "world->state.settings->contacts_dropped += set->count - part;",
          "world->state.settings->contacts_dropped += FAULT ? 0 : set->count - part;")]),
@@ -226,8 +229,11 @@ FAULTS = {
         ("sim/soft_step/joint_linear.h", "velocity_error = lanes3_add(velocity_error, linear->chord);",
          "velocity_error = FAULT ? velocity_error : lanes3_add(velocity_error, linear->chord);")]),
     "chord-none-distance": ("the same for distance joints", "physics.pendulum", [
-        ("sim/soft_step/joint_linear.h", "linear->error * lanes_all(soft->rate) + linear->chord.x;",
-         "linear->error * lanes_all(soft->rate) + (FAULT ? lanes_all(0.0f) : linear->chord.x);")]),
+        ("sim/soft_step/joint_linear.h", "linear->error * linear->rate + linear->chord.x;",
+         "linear->error * linear->rate + (FAULT ? lanes_all(0.0f) : linear->chord.x);")]),
+    "whip-slack": ("joints of arms that turn fast are no stiffer", "physics.chain", [
+        ("sim/soft_step/joint_linear.h", "lanes_min(fast, lanes_all(CAIRN_WHIP_RATE_MAX))",
+         "lanes_min(fast, lanes_all(FAULT ? 0.0f : CAIRN_WHIP_RATE_MAX))")]),
     "limits-undamped": ("limits do not damp", "physics.ragdoll", [
         ("sim/soft_step/soft_step.c", ".limit_damping = world_time_step(world)", ".limit_damping = FAULT ? 0.0f : world_time_step(world)")]),
     "gyroscopic-none": ("a body has no gyroscopic torque", "physics.gyroscope", [

@@ -40,7 +40,7 @@ TEST("two surfaces have the geometric mean of their frictions") {
         const uint32_t solver = (i & 4u) != 0 ? CAIRN_SOLVER_PGS : CAIRN_SOLVER_SOFT_STEP;
         const float slope = mean + 0.05f;
         const float cosine = 1.0f / sqrtf(1.0f + slope * slope);
-        EXPECT_NEAR(slide(solver, slope, a, b, ground_first),
+        EXPECT_MEASURED(slide(solver, slope, a, b, ground_first),
             0.5f * GRAVITY * (slope - mean) * cosine, 0.015f);
         if (mean > 0.05f) {
             assert_true(slide(solver, mean - 0.05f, a, b, ground_first) < 0.005f);
@@ -69,8 +69,8 @@ TEST("friction acts against the motion, in every direction alike") {
         const cairn_vec3 slid = kit_read(world, box).position;
         const float wanted = 16.0f / (2.0f * sqrtf(0.5f * 0.5f) * GRAVITY);
         // The ground of the kit has the default friction, which is the box's.
-        EXPECT_NEAR(vec3_dot(slid, ahead), wanted, 0.03f * wanted);
-        EXPECT_NEAR(slid.x * ahead.z - slid.z * ahead.x, 0.0f, 0.02f);
+        EXPECT_MEASURED(vec3_dot(slid, ahead), wanted, 0.03f * wanted);
+        EXPECT_MEASURED(slid.x * ahead.z - slid.z * ahead.x, 0.0f, 0.02f);
     }
 }
 
@@ -88,7 +88,7 @@ TEST("friction stops the spin of a cube at the rate of its four corners") {
         kit_run(world, 30);
         const float slowed = 20.0f - kit_read(world, cube).angular_velocity.y;
         const float rate = 0.5f * GRAVITY * 1.41421356f * 0.5f / (2.0f / 3.0f * 0.25f);
-        EXPECT_NEAR(slowed, 0.5f * rate, 0.08f * 0.5f * rate);
+        EXPECT_MEASURED(slowed, 0.5f * rate, 0.08f * 0.5f * rate);
         kit_run(world, 60);
         assert_true(fabsf(kit_read(world, cube).angular_velocity.y) < 0.01f);
     }
@@ -104,7 +104,7 @@ TEST("a ball keeps its spin about the vertical") {
         const cairn_body_id ball = kit_sphere(world, vec3(0.0f, 0.5f, 0.0f), 0.5f);
         EXPECT_OK(cairn_body_set_velocity(world, ball, vec3_zero(), vec3(0.0f, 5.0f, 0.0f)));
         kit_run(world, 300);
-        EXPECT_NEAR(kit_read(world, ball).angular_velocity.y, 5.0f, 0.01f);
+        EXPECT_MEASURED(kit_read(world, ball).angular_velocity.y, 5.0f, 0.01f);
         assert_int_equal(kit_read(world, ball).awake, 1); // spin alone keeps a body awake
     }
 }
@@ -120,9 +120,9 @@ TEST("a body falls with gravity times its scale") {
         const cairn_body_id cube = kit_body(world, &body, NULL);
         kit_run(world, 60);
         const cairn_body_state now = kit_read(world, cube);
-        EXPECT_NEAR(now.linear_velocity.y, -GRAVITY * scales[i / 2], 1e-3f);
+        EXPECT_MEASURED(now.linear_velocity.y, -GRAVITY * scales[i / 2], 1e-3f);
         // Semi-implicit Euler falls g h t / 2 further than g t^2 / 2.
-        EXPECT_NEAR(now.position.y, -0.5f * GRAVITY * scales[i / 2],
+        EXPECT_MEASURED(now.position.y, -0.5f * GRAVITY * scales[i / 2],
             0.5f * GRAVITY * fabsf(scales[i / 2]) / 60.0f + 1e-3f);
     }
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "sim/state/world.h"
+#include "tests/physics/measured.h"
 #include "tests/sim/world_kit.h"
 
 // Half the edges of a box whose middle axis of inertia is y: the inertia about an axis grows with
@@ -63,7 +64,7 @@ TEST("a body spins at its speed up to 500 rad/s") {
                 turned += seen + 6.283185307179586 * round(turns);
                 last = now;
             }
-            EXPECT_NEAR(turned, (double)speeds[i], 1e-4 * (double)speeds[i]);
+            EXPECT_MEASURED(turned, (double)speeds[i], 1e-4 * (double)speeds[i]);
         }
     }
 }
@@ -93,7 +94,7 @@ TEST("a body that rotates about its middle axis turns over again and again") {
                 side = -side;
                 ++flips;
             }
-            EXPECT_NEAR(now.energy, start.energy, 0.01 * start.energy);
+            EXPECT_MEASURED(now.energy, start.energy, 0.01 * start.energy);
             assert_true(
                 vec3_distance(now.momentum, start.momentum) < 0.01f * vec3_length(start.momentum));
         }
@@ -133,7 +134,7 @@ TEST("a spinning disc wobbles at Euler's rate") {
         angle += change - 6.283185307179586 * round(change / 6.283185307179586);
         last = now;
     }
-    EXPECT_NEAR(fabs(angle), 10.0 * rate, 0.002 * 10.0 * rate);
+    EXPECT_MEASURED(fabs(angle), 10.0 * rate, 0.002 * 10.0 * rate);
 }
 
 // A rotation by 24 degrees in each substep.
@@ -143,7 +144,7 @@ TEST("a body that turns over at 100 rad/s keeps its energy and momentum") {
     const rotation_state start = rotation_of(world);
     kit_run(world, 60 * 60);
     const rotation_state end = rotation_of(world);
-    EXPECT_NEAR(end.energy, start.energy, 0.01 * start.energy);
+    EXPECT_MEASURED(end.energy, start.energy, 0.01 * start.energy);
     assert_true(vec3_distance(end.momentum, start.momentum) < 0.01f * vec3_length(start.momentum));
 }
 
@@ -153,7 +154,7 @@ TEST("a stick thrown with any rotation keeps its energy and momentum") {
     const rotation_state start = rotation_of(world);
     kit_run(world, 60 * 60);
     const rotation_state end = rotation_of(world);
-    EXPECT_NEAR(end.energy, start.energy, 0.01 * start.energy);
+    EXPECT_MEASURED(end.energy, start.energy, 0.01 * start.energy);
     assert_true(vec3_distance(end.momentum, start.momentum) < 0.01f * vec3_length(start.momentum));
 }
 
@@ -193,5 +194,5 @@ TEST("a leaning top goes around the vertical instead of falling") {
         angle += change - 6.283185307179586 * round(change / 6.283185307179586);
         last = now;
     }
-    EXPECT_NEAR(angle, 10.0 * rate, 0.06 * 10.0 * rate);
+    EXPECT_MEASURED(angle, 10.0 * rate, 0.06 * 10.0 * rate);
 }

@@ -2,6 +2,7 @@
 // Materials: how two surfaces become one contact, static and sliding friction, resistance to
 // rolling and spinning, belts. Each case runs with both solvers.
 
+#include "tests/physics/measured.h"
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
@@ -73,8 +74,10 @@ TEST("frictions are combined by the stronger mode of the two shapes, whichever c
     EACH_SOLVER(solver) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
             const float wanted = rows[i].mean;
-            EXPECT_NEAR(measured_friction(solver, 0.2f, rows[i].p, 0.8f, rows[i].q), wanted, 0.01f);
-            EXPECT_NEAR(measured_friction(solver, 0.8f, rows[i].q, 0.2f, rows[i].p), wanted, 0.01f);
+            EXPECT_MEASURED(
+                measured_friction(solver, 0.2f, rows[i].p, 0.8f, rows[i].q), wanted, 0.01f);
+            EXPECT_MEASURED(
+                measured_friction(solver, 0.8f, rows[i].q, 0.2f, rows[i].p), wanted, 0.01f);
         }
     }
 }
@@ -98,7 +101,7 @@ TEST("restitutions are combined by the stronger mode of the two shapes") {
                 kit_run(world, 1);
                 fastest = float_max(fastest, kit_read(world, body).linear_velocity.y);
             }
-            EXPECT_NEAR(fastest / sqrtf(2.0f * GRAVITY * 4.0f), wanted[mode], 0.025f);
+            EXPECT_MEASURED(fastest / sqrtf(2.0f * GRAVITY * 4.0f), wanted[mode], 0.025f);
         }
     }
 }
@@ -128,7 +131,7 @@ TEST("a slope holds by static friction and lets slide by the other") {
         EXPECT_OK(cairn_body_set_velocity(world, pushed, vec3_scale(down, 0.5f), vec3_zero()));
         kit_run(world, 60);
         const float slid = vec3_dot(kit_read(world, pushed).linear_velocity, down);
-        EXPECT_NEAR(slid, 0.5f + GRAVITY * (sinf(angle) - 0.3f * cosf(angle)), 0.03f);
+        EXPECT_MEASURED(slid, 0.5f + GRAVITY * (sinf(angle) - 0.3f * cosf(angle)), 0.03f);
         assert_true(vec3_distance(kit_read(world, held).position, start) < 0.005f);
     }
 }
@@ -152,10 +155,10 @@ TEST("a ball rolls to rest after the distance that its resistance says") {
         kit_run(world, 600);
         const cairn_body_state state = kit_read(world, body);
         const float distance = 0.7f * 4.0f * 0.25f / (0.01f * GRAVITY);
-        EXPECT_NEAR(
+        EXPECT_MEASURED(
             sqrtf(state.position.x * state.position.x + state.position.z * state.position.z),
             distance, 0.02f * distance);
-        EXPECT_NEAR(state.position.z, state.position.x * 4.0f / 3.0f, 0.02f);
+        EXPECT_MEASURED(state.position.z, state.position.x * 4.0f / 3.0f, 0.02f);
         assert_true(vec3_length(state.linear_velocity) < 1e-3f);
         assert_int_equal(state.awake, 0);
     }
@@ -182,7 +185,7 @@ TEST("a ball with resistance to rolling stays on a gentle slope") {
             const float speed = vec3_length(kit_read(world, body).linear_velocity);
             const float rate = 5.0f / 7.0f * GRAVITY * (sinf(angle) - 0.1f * cosf(angle));
             if (steep != 0) {
-                EXPECT_NEAR(speed, 2.0f * rate, 0.03f * 2.0f * rate);
+                EXPECT_MEASURED(speed, 2.0f * rate, 0.03f * 2.0f * rate);
             } else {
                 assert_true(vec3_distance(kit_read(world, body).position, start) < 0.02f);
             }
@@ -215,11 +218,11 @@ TEST("resistance to spinning slows a ball and a coin evenly") {
         kit_run(world, 120);
         for (int i = 0; i < 2; ++i) {
             const float wanted = 10.0f - 2.0f * 0.02f * GRAVITY / arm[i];
-            EXPECT_NEAR(kit_read(world, bodies[i]).angular_velocity.y, wanted, 0.1f);
+            EXPECT_MEASURED(kit_read(world, bodies[i]).angular_velocity.y, wanted, 0.1f);
         }
         kit_run(world, 300);
         for (int i = 0; i < 2; ++i) {
-            EXPECT_NEAR(kit_read(world, bodies[i]).angular_velocity.y, 0.0f, 1e-3f);
+            EXPECT_MEASURED(kit_read(world, bodies[i]).angular_velocity.y, 0.0f, 1e-3f);
         }
     }
 }
@@ -251,12 +254,13 @@ TEST("a belt brings a box to its speed after v over mu g") {
                 kit_run(world, 1);
                 const float time = (float)i * STEP;
                 const float wanted = time < reached ? 0.3f * GRAVITY * time : 2.0f;
-                EXPECT_NEAR(vec3_dot(kit_read(world, body).linear_velocity, along), wanted, 0.05f);
+                EXPECT_MEASURED(
+                    vec3_dot(kit_read(world, body).linear_velocity, along), wanted, 0.05f);
             }
             const cairn_vec3 end = kit_read(world, body).position;
-            EXPECT_NEAR(vec3_dot(end, along), 2.0f * 1.5f - 0.5f * 2.0f * reached, 0.05f);
-            EXPECT_NEAR(end.y, 0.6f, 0.01f);
-            EXPECT_NEAR(
+            EXPECT_MEASURED(vec3_dot(end, along), 2.0f * 1.5f - 0.5f * 2.0f * reached, 0.05f);
+            EXPECT_MEASURED(end.y, 0.6f, 0.01f);
+            EXPECT_MEASURED(
                 vec3_length(vec3_sub(end, vec3_scale(along, vec3_dot(end, along)))), 0.6f, 0.01f);
             assert_int_equal(kit_read(world, body).awake, 1);
         }
@@ -284,8 +288,8 @@ TEST("a belt on a free body pushes back") {
         kit_run(world, 60);
         const float low = kit_read(world, lower).linear_velocity.x;
         const float high = kit_read(world, upper).linear_velocity.x;
-        EXPECT_NEAR(high - low, 1.0f, 0.02f);
-        EXPECT_NEAR(
+        EXPECT_MEASURED(high - low, 1.0f, 0.02f);
+        EXPECT_MEASURED(
             low * cairn_body_mass(world, lower) + high * cairn_body_mass(world, upper), 0.0f, 1.0f);
     }
 }

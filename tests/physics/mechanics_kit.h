@@ -3,6 +3,7 @@
 
 // What the chapters of mechanics share: worlds of either solver, and shapes by their measures.
 
+#include "tests/physics/measured.h"
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
@@ -75,6 +76,7 @@ static inline cairn_quat turned(cairn_vec3 axis, float angle) {
 }
 
 static inline void expect_near(float actual, float expected, float tolerance) {
+    measured((double)actual, (double)expected, (double)tolerance);
     if (!(fabsf(actual - expected) <= tolerance)) {
         fail_msg("%.7g, not %.7g within %.2g", (double)actual, (double)expected, (double)tolerance);
     }

@@ -3,6 +3,7 @@
 
 // Surfaces of triangles that the tests share.
 
+#include "tests/physics/measured.h"
 #include "tests/sim/world_kit.h"
 
 #include <math.h>

@@ -167,7 +167,7 @@ TEST("a ray hits what a scan of all triangles hits") {
             assert_int_equal(met, cairn_world_ray_any(world, origin, way, &filter));
             if (met) {
                 ++hits;
-                EXPECT_NEAR(hit.fraction, (float)wanted, 1e-4f);
+                EXPECT_MEASURED(hit.fraction, (float)wanted, 1e-4f);
                 assert_true(vec3_dot(hit.normal, way) < 0.0f);
             }
         }
@@ -230,13 +230,13 @@ TEST("casts, nearest points and overlaps are those of a scan of all triangles") 
             const scan wanted = scan_shape(&p, &probe, pose, way);
             cairn_closest closest;
             EXPECT_OK(cairn_world_closest_to_shape(world, &probe, pose, 100.0f, &filter, &closest));
-            EXPECT_NEAR(closest.distance, wanted.distance, 1e-5f);
+            EXPECT_MEASURED(closest.distance, wanted.distance, 1e-5f);
             cairn_ray_hit hit;
             const bool met =
                 cairn_world_shape_cast(world, &probe, pose, way, &filter, &hit) == CAIRN_OK;
             assert_int_equal(met, wanted.fraction <= 1.0f);
             if (met) {
-                EXPECT_NEAR(hit.fraction, wanted.fraction, 1e-5f);
+                EXPECT_MEASURED(hit.fraction, wanted.fraction, 1e-5f);
                 casts += hit.fraction > 0.0f ? 1u : 0u;
             }
             cairn_shape_id id = 0;
@@ -261,7 +261,7 @@ TEST("a surface has no inside, and rays do not see it from behind") {
         CAIRN_NOT_FOUND);
     EXPECT_OK(cairn_world_ray_closest(
         world, vec3(0.3f, 1.0f, 0.2f), vec3(0.0f, -2.0f, 0.0f), &filter, &hit));
-    EXPECT_NEAR(hit.fraction, 0.5f, 1e-6f);
+    EXPECT_MEASURED(hit.fraction, 0.5f, 1e-6f);
     assert_int_equal(
         cairn_world_shapes_at_point(world, vec3(0.3f, -0.1f, 0.2f), &filter, &id, 1), 0);
     // As a probe it is refused.

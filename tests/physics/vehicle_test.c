@@ -81,8 +81,8 @@ TEST("a car accelerates by its torque over radius and mass") {
     run(&s, 2 * CARS_TICK_RATE, 1, 0, false);
     const double got = ((double)velocity_of(&s).x - before) / 2.0;
     print_message("acceleration %.4f m/s^2, closed form %.4f\n", got, expected);
-    EXPECT_NEAR(got, expected, 0.01 * expected);
-    EXPECT_NEAR((double)velocity_of(&s).z, 0.0, 0.01);
+    EXPECT_MEASURED(got, expected, 0.01 * expected);
+    EXPECT_MEASURED((double)velocity_of(&s).z, 0.0, 0.01);
 }
 
 // With locked wheels a car slides with mu g.
@@ -95,8 +95,8 @@ TEST("a car brakes within v^2 / (2 mu g)") {
     const double way = (double)kit_read(s.world, s.chassis).position.x - start;
     const double expected = speed * speed / (2.0 * FREE_FALL);
     print_message("from %.2f m/s: %.3f m, closed form %.3f m\n", speed, way, expected);
-    EXPECT_NEAR(way, expected, 0.04 * expected);
-    EXPECT_NEAR((double)velocity_of(&s).x, 0.0, 1e-3);
+    EXPECT_MEASURED(way, expected, 0.04 * expected);
+    EXPECT_MEASURED((double)velocity_of(&s).x, 0.0, 1e-3);
 }
 
 TEST("a car stands on a slope of 15 degrees with its brakes, and rolls down it without") {
@@ -106,12 +106,12 @@ TEST("a car stands on a slope of 15 degrees with its brakes, and rolls down it w
     run(&s, 10 * CARS_TICK_RATE, 0, 0, true);
     const cairn_vec3 end = kit_read(s.world, s.chassis).position;
     print_message("moved %.5f m in 10 s\n", (double)vec3_distance(start, end));
-    EXPECT_NEAR((double)vec3_distance(start, end), 0.0, 0.005);
+    EXPECT_MEASURED((double)vec3_distance(start, end), 0.0, 0.005);
     run(&s, CARS_TICK_RATE, 0, 0, false);
     const double mass = total_mass(&s);
     const double wheels = 4.0 * 110.0 * (4.0 / 3.0) * 3.14159265 * RADIUS * RADIUS * RADIUS;
     const double expected = FREE_FALL * sin(slope) * mass / (mass + 0.4 * wheels);
-    EXPECT_NEAR((double)vec3_length(velocity_of(&s)), expected, 0.02 * expected);
+    EXPECT_MEASURED((double)vec3_length(velocity_of(&s)), expected, 0.02 * expected);
 }
 
 // Slow wheels roll without slip along a circle about the point where their axles meet: its radius,
@@ -137,7 +137,7 @@ TEST("a car turns on the circle of its steering") {
     const double expected = 1.0 / (0.5 * 0.15);
     print_message("radius %.3f m, closed form %.3f m, %.2f m/s\n", radius, expected,
         (double)vec3_length(velocity_of(&s)));
-    EXPECT_NEAR(radius, expected, 0.03 * expected);
+    EXPECT_MEASURED(radius, expected, 0.03 * expected);
     assert_true(kit_read(s.world, s.chassis).angular_velocity.y > 0.0f); // to the left
 }
 
