@@ -31,12 +31,19 @@ static uint32_t declared_input_of(
     return cairn_commands_of_input(rules, slot, (uint32_t)tick, input, out);
 }
 
-uint32_t cairn_rules_play(const cairn_rules *rules, uint64_t seed, uint64_t tick, uint64_t ticks,
-    cairn_command commands[CAIRN_RULES_PLAY_MAX]) {
+// Arrays of the rules that are too short for the room's last slot are found.
+static uint32_t slot_of(uint32_t player, uint32_t players_max) {
+    return player + 1 == PLAYERS && players_max > PLAYERS ? players_max - 1 : player;
+}
+
+uint32_t cairn_rules_play(const cairn_rules *rules, uint32_t players_max, uint64_t seed,
+    uint64_t tick, uint64_t ticks, cairn_command commands[CAIRN_RULES_PLAY_MAX]) {
+    const uint32_t players = players_max < PLAYERS ? players_max : PLAYERS;
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < PLAYERS; ++slot) {
-        const uint64_t joins = slot + seed % 5;
-        const uint64_t leaves = ticks - ticks / 10 + slot;
+    for (uint32_t player = 0; player < players; ++player) {
+        const uint32_t slot = slot_of(player, players_max);
+        const uint64_t joins = player + seed % 5;
+        const uint64_t leaves = ticks - ticks / 10 + player;
         if (tick == joins || tick == leaves) {
             commands[count++] = (cairn_command){
                 .kind = tick == joins ? CAIRN_COMMAND_JOIN : CAIRN_COMMAND_LEAVE, .slot = slot};
@@ -60,8 +67,8 @@ uint32_t cairn_rules_play(const cairn_rules *rules, uint64_t seed, uint64_t tick
         for (uint32_t i = 0; i < size; ++i) {
             bytes[i] = (uint8_t)cairn_random_at(seed, tick, i, 11);
         }
-        count +=
-            cairn_commands_of_message((uint32_t)dice % PLAYERS, bytes, size, 1, &commands[count]);
+        count += cairn_commands_of_message(
+            slot_of((uint32_t)dice % players, players_max), bytes, size, 1, &commands[count]);
     }
     return count;
 }

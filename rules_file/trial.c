@@ -89,6 +89,7 @@ static bool create_guards(const cairn_rules *rules) {
 typedef struct setting {
     const cairn_scene *scene;
     const cairn_rules *rules;
+    uint32_t players_max;
 } setting;
 
 static bool run_trial(void *context, char *text) {
@@ -111,7 +112,7 @@ static bool run_trial(void *context, char *text) {
     }
     for (uint64_t tick = 0; tick < TICKS && trial.broken == NULL; ++tick) {
         cairn_command commands[CAIRN_RULES_PLAY_MAX];
-        const uint32_t count = cairn_rules_play(s->rules, 1, tick, TICKS, commands);
+        const uint32_t count = cairn_rules_play(s->rules, s->players_max, 1, tick, TICKS, commands);
         cairn_world_step(world, commands, count);
     }
     if (trial.broken != NULL) {
@@ -121,8 +122,8 @@ static bool run_trial(void *context, char *text) {
     return trial.broken == NULL;
 }
 
-bool cairn_rules_trial(
-    const cairn_scene *scene, const cairn_rules *rules, char error[CAIRN_RULES_FILE_ERROR_SIZE]) {
-    setting s = {.scene = scene, .rules = rules};
+bool cairn_rules_trial(const cairn_scene *scene, const cairn_rules *rules, uint32_t players_max,
+    char error[CAIRN_RULES_FILE_ERROR_SIZE]) {
+    setting s = {.scene = scene, .rules = rules, .players_max = players_max};
     return cairn_child_run(run_trial, &s, TRIAL_TIMEOUT_S, error);
 }

@@ -24,6 +24,7 @@ typedef struct options {
     uint64_t seeds;
     uint64_t ticks;
     uint64_t storm_seconds;
+    uint32_t players_max;
 } options;
 
 // What a child process checks.
@@ -64,7 +65,7 @@ static bool check_rules(const cairn_rules *rules, const cairn_scene *scene, cons
     check c = {.scene = scene, .rules = rules, .options = o};
     printf("rules %s, version %" PRIu32 ", %" PRIu32 " bytes of state, digest %016" PRIx64 "\n",
         rules->name, rules->version, rules->state_size, cairn_rules_digest(rules));
-    if (!report("trial", cairn_rules_trial(scene, rules, words), words) ||
+    if (!report("trial", cairn_rules_trial(scene, rules, o->players_max, words), words) ||
         !report("replay", cairn_child_run(replay_in_child, &c, CHECK_TIMEOUT_S, words), words)) {
         return false;
     }
@@ -109,7 +110,8 @@ static int check_all(const options *o) {
 int cairn_rules_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count) {
     static const cairn_flags_verb verbs[] = {
         {"check", "[FILE]", "whether rules keep the contract: imports, restores, storms"}};
-    options o = {.seeds = 2, .ticks = 600, .storm_seconds = 20};
+    options o = {
+        .seeds = 2, .ticks = 600, .storm_seconds = 20, .players_max = CAIRN_PLAYERS_DEFAULT};
     if (!cairn_rules_take("cairn-rules", rules, count)) {
         return EXIT_USAGE;
     }
@@ -120,6 +122,8 @@ int cairn_rules_main(int argc, char **argv, const cairn_rules *const *rules, uin
             .out = &o.seeds, .least = 1, .most = 1000000},
         {"--ticks", NULL, "N", "of a game (600)", CAIRN_FLAG_U64, .out = &o.ticks, .least = 20,
             .most = 1000000},
+        {"--players-max", NULL, "N", "of the room in which they are tried first (64)",
+            CAIRN_FLAG_U32, .out = &o.players_max, .least = 1, .most = CAIRN_SLOTS_MAX},
         {"--storm-seconds", NULL, "S", "virtual time of a storm; 0: no storms (20)", CAIRN_FLAG_U64,
             .out = &o.storm_seconds, .most = 3600},
     };

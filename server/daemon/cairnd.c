@@ -334,12 +334,12 @@ static const cairn_scene *scene_of_room(program *p, uint32_t index, const char *
 
 // Whether the rules that the scene names may run in this process. If they may not, the room is left
 // out and no operator can create one of its scene; the other rooms go on.
-static bool rules_may_run(program *p, uint32_t index, const char *room) {
+static bool rules_may_run(program *p, uint32_t index, const char *room, uint32_t players_max) {
     const cairn_scene *scene = p->scenes[index];
     const cairn_rules *rules = NULL;
     char why[CAIRN_RULES_FILE_ERROR_SIZE];
     if (!cairn_rules_find(scene->rules, &rules) || rules == NULL || rules == &cairn_rules_sandbox ||
-        cairn_rules_trial(scene, rules, why)) {
+        cairn_rules_trial(scene, rules, players_max, why)) {
         return true;
     }
     fprintf(stderr,
@@ -356,10 +356,6 @@ static bool create_room(program *p, uint32_t index, const cairn_config_room *nam
     if (scene == NULL) {
         return false;
     }
-    if (!rules_may_run(p, index, named->name)) {
-        p->rooms_left_out += 1;
-        return true;
-    }
     cairn_server_room_config room = p->config.all_rooms;
     room.name = named->name;
     room.scene = scene;
@@ -369,6 +365,10 @@ static bool create_room(program *p, uint32_t index, const cairn_config_room *nam
         or_else(named->settings.position_steps_per_m, room.position_steps_per_m);
     room.rotation_bits = or_else(named->settings.rotation_bits, room.rotation_bits);
     room.players_max = or_else(named->settings.players_max, room.players_max);
+    if (!rules_may_run(p, index, named->name, room.players_max)) {
+        p->rooms_left_out += 1;
+        return true;
+    }
     room.wait_ms = or_else(named->settings.wait_ms, room.wait_ms);
     room.recorded = cairn_records_has(p->records, named->name);
     uint32_t id;

@@ -63,6 +63,15 @@ static void write_before(
     ((uint32_t *)state)[-beyond] = 1;
 }
 
+// As if a room had at most 16 players.
+static void count_of_players(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    for (uint32_t i = 0; i < command_count; ++i) {
+        ((volatile uint32_t *)state)[commands[i].slot] += 1;
+    }
+}
+
 static void hang(cairn_world *world, void *state) {
     (void)world;
     (void)state;
@@ -101,7 +110,9 @@ static const cairn_rules writes_before = {
     .name = "writes before", .version = 1, .state_size = 4, .step = write_before};
 static const cairn_rules hangs = {
     .name = "hangs", .version = 1, .state_size = 4, .step = step_well, .after_step = hang};
-CAIRN_RULES_EXPORT(&crashes, &writes_after, &writes_before, &hangs);
+static const cairn_rules few_players = {
+    .name = "few players", .version = 1, .state_size = 16 * 4, .step = count_of_players};
+CAIRN_RULES_EXPORT(&crashes, &writes_after, &writes_before, &hangs, &few_players);
 #elif FAULT_OF_FILE == FAULT_ABI
 CAIRN_RULES_VISIBLE const cairn_rules_export cairn_rules_exported;
 const cairn_rules_export cairn_rules_exported = {.abi = CAIRN_RULES_ABI + 1};

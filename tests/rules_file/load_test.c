@@ -14,6 +14,7 @@
 #include "rules_file/trial.h"
 #include <cairn/rules_file.h>
 #include <cairn/rules_registry.h>
+#include <cairn/server.h>
 
 static char error[CAIRN_RULES_FILE_ERROR_SIZE];
 
@@ -120,7 +121,7 @@ static void expect_trial(const char *rules_name, const char *says) {
     const cairn_rules *rules = NULL;
     assert_true(cairn_rules_find(rules_name, &rules));
     error[0] = '\0';
-    assert_int_equal(cairn_rules_trial(&scene, rules, error), says == NULL);
+    assert_int_equal(cairn_rules_trial(&scene, rules, CAIRN_PLAYERS_DEFAULT, error), says == NULL);
     assert_string_equal(error, says == NULL ? "" : says);
 }
 
@@ -131,6 +132,7 @@ TEST("rules with a fault end their trial, and not this program") {
     expect_trial("crashes", "they crash in start (segmentation fault)");
     expect_trial("writes after", "they read or write outside their state in start");
     expect_trial("writes before", "they write outside their state in step");
+    expect_trial("few players", "they read or write outside their state in step");
 }
 
 static bool wait_for_ever(void *context, char *text) {

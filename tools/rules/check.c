@@ -11,6 +11,7 @@
 #include "rules_file/elf.h"
 #include "rules_file/imports.h"
 #include "rules_file/play.h"
+#include <cairn/server.h>
 #include <cairn/sim.h>
 #include <cairn/storm.h>
 
@@ -125,7 +126,8 @@ static void describe(
 
 static void step(cairn_world *world, const cairn_rules *rules, uint64_t seed, uint64_t ticks) {
     cairn_command commands[CAIRN_RULES_PLAY_MAX];
-    const uint32_t count = cairn_rules_play(rules, seed, cairn_world_tick(world), ticks, commands);
+    const uint32_t count = cairn_rules_play(
+        rules, CAIRN_PLAYERS_DEFAULT, seed, cairn_world_tick(world), ticks, commands);
     cairn_world_step(world, commands, count);
 }
 
