@@ -141,7 +141,9 @@ class Client:
         if declared:
             fields = ffi.new("cairn_input_field[]", lib.CAIRN_INPUT_FIELDS_MAX)
             count = lib.cairn_client_input_fields(self._client, fields)
-            taken = len(declared) == count and lib.cairn_client_push_game_input(
+            if count > 0 and len(declared) != count:
+                raise TypeError(f"an input of the room's rules has {count} fields, not {len(declared)}")
+            taken = count > 0 and lib.cairn_client_push_game_input(
                 self._client, layout.input_words(fields, declared), 4 * count)
         else:
             taken = lib.cairn_client_push_input(self._client, ffi.new("cairn_client_input *", (buttons, move, aim)))

@@ -67,7 +67,7 @@ class _Task:
         self.width = sum(width for _, width, _ in chosen)
         moving = [int(row["id"]) for row in first.bodies if row["kind"] == DYNAMIC]
         self.watched = self._ids("bodies", moving if bodies is None else bodies)
-        self.pushed = self._ids("push", moving[:1] if push is None else push)
+        self.pushed = self._ids("push", moving[:1] if push is None else push) if act is None else numpy.empty(0, "u4")
         self.impulse = layout.real("impulse", impulse)
         self.act, self.begin, self.reward, self.terminated = act, begin, reward, terminated
         self.ticks_per_step = _whole("ticks_per_step", ticks_per_step)
@@ -84,7 +84,7 @@ class _Task:
     def _ids(name: str, ids: Iterable[int]) -> numpy.ndarray:
         found = numpy.array([layout.whole(name, body) for body in ids], dtype="u4")
         if not len(found):
-            raise ValueError(f"{name}: at least one body")
+            raise ValueError(f"{name}: give at least one id; the scene has no dynamic body, but players' bodies may come later")
         return found
 
     def impulses(self, action: Any, count: int) -> numpy.ndarray:

@@ -165,6 +165,11 @@ def test_an_argument_that_makes_no_sense_is_refused(arguments):
         cairn.Env("stack10", **arguments)
 
 
+def test_a_scene_without_bodies_to_watch_says_so():
+    with pytest.raises(ValueError, match="the scene has no dynamic body"):
+        cairn.Env("empty")
+
+
 def test_an_unknown_argument_is_refused():
     with pytest.raises(TypeError, match="ticks_per_stp"):
         cairn.Env("stack10", ticks_per_stp=1)
