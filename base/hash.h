@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,3 +37,15 @@ static inline cairn_hash128 cairn_hash_remove(cairn_hash128 set, cairn_hash128 l
 // The hash of a list of hashes, keyed; here order matters. Equal to cairn_hash_words over their
 // words, four per hash, lowest first.
 cairn_hash128 cairn_hash_list(uint64_t key, const cairn_hash128 *hashes, size_t count);
+
+// What one side knows of the other's root: all of it, or the low 32 bits of `lo` alone, which find
+// a world that differs with all but one in 2^32 chances at each tick.
+typedef struct cairn_root_check {
+    cairn_hash128 root;
+    bool full;
+} cairn_root_check;
+
+static inline bool cairn_root_agrees(cairn_root_check check, cairn_hash128 root) {
+    return check.full ? check.root.lo == root.lo && check.root.hi == root.hi
+                      : (uint32_t)check.root.lo == (uint32_t)root.lo;
+}

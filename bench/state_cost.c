@@ -220,7 +220,7 @@ static uint64_t apply_late_input(cairn_timeline *timeline) {
     step_all(timeline);
     const uint64_t begin_ns = cairn_monotonic_ns();
     const cairn_timeline_verdict verdict =
-        cairn_timeline_confirm(timeline, late, &press, 1, (cairn_hash128){0});
+        cairn_timeline_confirm(timeline, late, &press, 1, (cairn_root_check){0});
     step_all(timeline);
     const uint64_t spent_ns = cairn_monotonic_ns() - begin_ns;
     bench_require(

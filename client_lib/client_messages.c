@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/game_input.h"
+#include "schema/tick_payload.h"
 #include <cairn/rules_registry.h>
 
 static void fail(cairn_client *client, uint64_t now_ns, const char *text) {
@@ -155,12 +156,22 @@ static void take_lockstep_verdict(
 }
 
 static void take_ticks(cairn_client *client, uint64_t now_ns, const cairn_ticks_message *ticks) {
-    if (ticks->tick_count > 0) {
-        const uint64_t tick = ticks->ticks[ticks->tick_count - 1].tick + 1;
-        take_timing(client, now_ns, tick, &ticks->timing);
+    cairn_ticks_reader reader;
+    const uint64_t end = cairn_ticks_end(ticks);
+    if (!cairn_ticks_reader_of(ticks->payload, ticks->payload_size, &reader) ||
+        reader.head.world_epoch != client->session.world_epoch) {
+        client->drops.session[CAIRN_CLIENT_DROP_WORLD]++;
+        return;
+    }
+    if (end > 0) {
+        take_timing(client, now_ns, end, &reader.head.timing);
     }
     take_lockstep_verdict(client, now_ns, cairn_lockstep_take_ticks(&client->lockstep, ticks));
-    client->outbox.input_due = true;
+    // A player's next input acknowledges the ticks; a second message within the tick makes it less
+    // likely that an input arrives too late on a path that loses.
+    const float loss = cairn_link_statistics_read(client->connection.link)->loss;
+    client->outbox.input_due |=
+        client->session.slot == CAIRN_SLOT_NONE || loss >= CAIRN_LINK_LOSS_MIN;
 }
 
 static void take_state(cairn_client *client, uint64_t now_ns, const cairn_state_message *state) {
@@ -204,6 +215,7 @@ void cairn_client_clear_world(cairn_client *client) {
     cairn_inputs_start(&outbox->inputs, client->config.input_redundancy_ticks,
         cairn_input_parts(client->session.input_fields, client->session.input_field_count));
     outbox->input_due = false;
+    outbox->inputs_sent_end = 0;
     outbox->snapshot_acknowledged = 0;
     outbox->root_report_due = false;
     outbox->root_report_tick = 0;
@@ -283,10 +295,8 @@ static bool is_expected(cairn_client *client, cairn_message_kind kind) {
 // ended. Counts the message if it is of another epoch.
 static bool is_of_world_epoch(cairn_client *client, const cairn_message *message) {
     const uint32_t now = client->session.world_epoch;
-    const uint32_t epoch = message->kind == CAIRN_MESSAGE_TICKS ? message->ticks.world_epoch
-                           : message->kind == CAIRN_MESSAGE_GAME_MESSAGES
-                               ? message->game_messages.world_epoch
-                               : now;
+    const uint32_t epoch =
+        message->kind == CAIRN_MESSAGE_GAME_MESSAGES ? message->game_messages.world_epoch : now;
     client->drops.session[CAIRN_CLIENT_DROP_WORLD] += epoch == now ? 0 : 1;
     return epoch == now;
 }

@@ -3,12 +3,21 @@
 #include "client_lib/client_parts.h"
 
 #include "base/assert.h"
+#include "bridge/packed_inputs.h"
 #include <cairn/rules_registry.h>
 #include <cairn/version.h>
 
-// Own roots since the last report that make a new one due. A report repeats as many before them, so
-// one lost report costs nothing.
+// Own roots since the last report that make a new one due, while the world differs from the
+// server's and while it does not. A report of a difference repeats as many before them, so one lost
+// report costs nothing, and the server sees up to which tick both agreed.
 #define ROOTS_PER_REPORT 8
+#define ROOTS_PER_AGREEMENT 64
+// Inputs that a message repeats, and how much longer they may make it, on a path that loses nothing
+// and on one that loses; how likely all copies of an input may be lost.
+#define REPEATED_INPUTS 3
+#define REPEATED_SIZE 4
+#define REPEATED_SIZE_LOSING 20
+#define ALL_LOST 1e-4f
 // An input message is sent at least this often: it carries acknowledgements.
 #define QUIET_NS_MAX 100000000
 // A server that is silent may have stopped. An input for a tick far ahead would be outdated when
@@ -17,7 +26,9 @@
 #define SILENT_TICKS_MAX 8
 
 #define ROOTS_SENT_MAX (2 * ROOTS_PER_REPORT)
-_Static_assert(ROOTS_SENT_MAX <= CAIRN_ROOTS_PER_MESSAGE_MAX, "a report fits");
+_Static_assert(ROOTS_SENT_MAX <= CAIRN_ROOTS_PER_MESSAGE_MAX &&
+                   CAIRN_TICKS_PER_KEY <= CAIRN_ROOTS_PER_MESSAGE_MAX,
+    "a report fits");
 
 uint32_t cairn_client_mode_asked(const cairn_client *client) {
     CAIRN_ASSERT(client->config.mode <= CAIRN_CLIENT_HEAL);
@@ -80,32 +91,83 @@ void cairn_client_note_roots(cairn_client *client) {
     if (cairn_client_simulates(client)) {
         const uint64_t newest = cairn_timeline_confirmed_tick(&client->lockstep.timeline);
         const bool stepped = newest > client->lockstep.timeline.first;
-        const uint64_t roots =
-            cairn_client_resync_roots_per_report(&client->resync, ROOTS_PER_REPORT);
+        const uint64_t roots = cairn_client_resync_roots_per_report(&client->resync,
+            client->lockstep.timeline.differs ? ROOTS_PER_REPORT : ROOTS_PER_AGREEMENT);
         outbox->root_report_due |= stepped && newest >= outbox->root_report_tick + roots;
     }
 }
 
+// How many inputs a message repeats beside those that were not sent before: few while the path
+// loses nothing, otherwise as many as make it unlikely that all copies of one are lost.
+static uint32_t repeated_inputs(const cairn_client *client) {
+    const float loss = cairn_link_statistics_read(client->connection.link)->loss;
+    uint32_t count = REPEATED_INPUTS;
+    float all_lost = loss * loss * loss * loss;
+    for (;
+         loss >= CAIRN_LINK_LOSS_MIN && all_lost > ALL_LOST && count < CAIRN_INPUTS_PER_MESSAGE_MAX;
+         count++) {
+        all_lost *= loss;
+    }
+    return count < client->outbox.inputs.redundancy ? count : client->outbox.inputs.redundancy;
+}
+
+static size_t write_inputs(const cairn_client *client, uint32_t count_max, bool reports_shown,
+    uint8_t bytes[CAIRN_INPUT_PAYLOAD_SIZE_MAX]) {
+    const cairn_client_outbox *outbox = &client->outbox;
+    const cairn_client_sample *shown = &client->view.shown;
+    const cairn_lockstep *lockstep = &client->lockstep;
+    const uint64_t held = lockstep->timeline.confirmed_end;
+    cairn_wire_input inputs[CAIRN_INPUT_PARTS_MAX];
+    cairn_input_head head = {.number = outbox->number,
+        .world_epoch = client->session.world_epoch,
+        .snapshot_acknowledged = outbox->snapshot_acknowledged,
+        .ticks_acknowledged = held,
+        .early = cairn_early_ticks_mask(&lockstep->early, held),
+        .reports_shown = reports_shown,
+        .shown_tick = shown->tick_from,
+        .shown_span = shown->span <= CAIRN_SHOWN_SPAN_MAX ? shown->span : 0,
+        .shown_share = shown->share,
+        .input_count = cairn_inputs_collect(&outbox->inputs, count_max, inputs),
+        .parts = outbox->inputs.parts};
+    head.first_tick = head.input_count > 0 ? outbox->inputs.next_tick - head.input_count : 0;
+    cairn_tick_commands base = {.count = 0};
+    if (lockstep->held_end == held && head.input_count > 0) {
+        base = cairn_input_of_slot(
+            (cairn_tick_commands){lockstep->held, lockstep->held_count}, client->session.slot);
+    }
+    head.based = base.count > 0;
+    return cairn_input_payload_write(&head, inputs, base, bytes);
+}
+
 static void send_inputs(cairn_client *client, uint64_t now_ns) {
     cairn_client_outbox *outbox = &client->outbox;
-    const cairn_client_sample *shown = &client->view.shown;
-    cairn_wire_input inputs[CAIRN_INPUTS_PER_MESSAGE_MAX];
-    const uint32_t count = cairn_inputs_collect(&outbox->inputs, inputs);
-    CAIRN_ASSERT(count <= CAIRN_INPUTS_PER_MESSAGE_MAX);
-    const cairn_message message = {
-        .kind = CAIRN_MESSAGE_INPUT,
-        .input = {.world_epoch = client->session.world_epoch,
-            .snapshot_acknowledged = outbox->snapshot_acknowledged,
-            .ticks_acknowledged = client->lockstep.timeline.confirmed_end,
-            .sent_at_us = now_ns / 1000,
-            .shown_tick = shown->tick_from,
-            .shown_span = shown->span <= CAIRN_SHOWN_SPAN_MAX ? shown->span : 0,
-            .shown_share = shown->share,
-            .inputs = inputs,
-            .input_count = count,
-            .extra_parts = outbox->inputs.parts - 1},
-    };
-    outbox->inputs_sent += count / outbox->inputs.parts;
+    const cairn_inputs *inputs = &outbox->inputs;
+    uint8_t bytes[2][CAIRN_INPUT_PAYLOAD_SIZE_MAX];
+    // If inputs started again further back, all are new.
+    const uint64_t since = inputs->next_tick - outbox->inputs_sent_end;
+    const uint32_t fresh = since < inputs->count ? (uint32_t)since : inputs->count;
+    // What was shown is reported once for each input, and as long as something is or was shown.
+    const bool shows = client->view.shown.span != 0;
+    const bool reports_shown =
+        (shows || outbox->reported_shown) && (fresh > 0 || inputs->count == 0);
+    const float loss = cairn_link_statistics_read(client->connection.link)->loss;
+    const size_t size_new = write_inputs(client, fresh, reports_shown, bytes[0]);
+    const size_t size_max =
+        size_new + (loss < CAIRN_LINK_LOSS_MIN ? REPEATED_SIZE : REPEATED_SIZE_LOSING);
+    cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
+        .input = {.payload = bytes[0], .payload_size = (uint32_t)size_new}};
+    for (uint32_t more = repeated_inputs(client); more > 0; more /= 2) {
+        const size_t size = write_inputs(client, fresh + more, reports_shown, bytes[1]);
+        if (size <= size_max) {
+            message.input.payload = bytes[1];
+            message.input.payload_size = (uint32_t)size;
+            break;
+        }
+    }
+    outbox->number = (uint8_t)((outbox->number + 1) % CAIRN_INPUT_NUMBERS);
+    outbox->reported_shown = reports_shown ? shows : outbox->reported_shown;
+    outbox->inputs_sent += fresh;
+    outbox->inputs_sent_end = inputs->next_tick;
     outbox->input_sent_ns = now_ns;
     outbox->input_due = false;
     cairn_connection_send_unreliable(&client->connection, &message);
@@ -116,10 +178,13 @@ static void send_roots(cairn_client *client) {
     cairn_wire_root roots[CAIRN_ROOTS_PER_MESSAGE_MAX];
     const uint64_t newest = cairn_timeline_confirmed_tick(&client->lockstep.timeline);
     CAIRN_ASSERT(newest >= outbox->root_report_tick);
-    const uint64_t wanted = newest - outbox->root_report_tick + ROOTS_PER_REPORT;
+    const cairn_timeline *timeline = &client->lockstep.timeline;
+    const uint64_t wanted =
+        timeline->differs ? newest - outbox->root_report_tick + ROOTS_PER_REPORT : 1;
     // A report that waited for the path would name dozens of roots of one difference.
+    const uint32_t most = wanted < ROOTS_SENT_MAX ? (uint32_t)wanted : ROOTS_SENT_MAX;
     const uint32_t count = cairn_lockstep_roots(
-        &client->lockstep, roots, wanted < ROOTS_SENT_MAX ? (uint32_t)wanted : ROOTS_SENT_MAX);
+        &client->lockstep, roots, timeline->follows ? CAIRN_TICKS_PER_KEY : most);
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_ROOT_REPORT,
         .root_report = {.world_epoch = client->session.world_epoch,

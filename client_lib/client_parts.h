@@ -93,6 +93,9 @@ typedef struct cairn_client_outbox {
     cairn_inputs inputs;
     bool input_due;
     uint64_t input_sent_ns;         // when the last input message was encoded
+    uint64_t inputs_sent_end;       // inputs of ticks below were sent
+    uint8_t number;                 // of the next input message
+    bool reported_shown;            // the server knows of a picture that was shown
     uint64_t snapshot_acknowledged; // newest snapshot tick held; 0: none
     bool root_report_due;
     uint64_t root_report_tick; // newest root reported

@@ -93,11 +93,14 @@ bool cairn_link_next_message(cairn_link *link, cairn_link_message *out);
 // UINT64_MAX for never.
 uint64_t cairn_link_deadline_ns(const cairn_link *link);
 
+// One lost payload counts as much for a second or so.
+#define CAIRN_LINK_LOSS_MIN 0.004f
+
 typedef struct cairn_link_statistics {
     uint64_t rtt_ns; // smoothed (RFC 6298), 0 before the first sample
     uint64_t rtt_ns_min;
     uint64_t jitter_ns; // mean deviation (RFC 6298 RTTVAR)
-    float loss;         // of payloads sent, smoothed, [0, 1]
+    float loss; // of payloads sent, smoothed, [0, 1]; from CAIRN_LINK_LOSS_MIN on a path loses
     uint64_t payloads_sent;
     uint64_t payloads_received;
     uint64_t payloads_acknowledged;

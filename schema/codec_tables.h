@@ -82,16 +82,7 @@
     X(NUMBER, PASSPORT_FAULTS, passport_faults)                                                    \
     X(STRUCT, PASSPORT_HASH, passport_hash, Hash128)
 
-#define MEMBERS_input_message(X)                                                                   \
-    X(NUMBER, SNAPSHOT_ACKNOWLEDGED, snapshot_acknowledged)                                        \
-    X(NUMBER, TICKS_ACKNOWLEDGED, ticks_acknowledged)                                              \
-    X(NUMBER, SENT_AT_US, sent_at_us)                                                              \
-    X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
-    X(VECTOR, INPUTS, inputs, input_count, Input)                                                  \
-    X(NUMBER, EXTRA_PARTS, extra_parts)                                                            \
-    X(NUMBER, SHOWN_TICK, shown_tick)                                                              \
-    X(NUMBER, SHOWN_SPAN, shown_span)                                                              \
-    X(NUMBER, SHOWN_SHARE, shown_share)
+#define MEMBERS_input_message(X) X(BYTES, PAYLOAD, payload, payload_size)
 
 #define MEMBERS_root_report(X)                                                                     \
     X(VECTOR, ROOTS, roots, root_count, Root)                                                      \
@@ -137,12 +128,7 @@
     X(OPTIONAL, EVENTS, events, events_size)                                                       \
     X(OPTIONAL, SHARED, shared, shared_packed_size)
 
-#define MEMBERS_ticks_message(X)                                                                   \
-    X(STRUCT, TIMING, timing, Timing)                                                              \
-    X(VECTOR, TICKS, ticks, tick_count, Tick)                                                      \
-    X(VECTOR, COMMANDS, commands, command_count, Command)                                          \
-    X(NUMBERS, DIGESTS, digests, digest_count, uint64_t)                                           \
-    X(NUMBER, WORLD_EPOCH, world_epoch)
+#define MEMBERS_ticks_message(X) X(BYTES, PAYLOAD, payload, payload_size)
 
 #define MEMBERS_state_message(X)                                                                   \
     X(NUMBER, TICK, tick)                                                                          \

@@ -8,7 +8,9 @@
 #include "schema/codec_tables.h"
 #include "schema/control_tables.h"
 #include "schema/game_items.h"
+#include "schema/input_payload.h"
 #include "schema/snapshot_head.h"
+#include "schema/tick_payload.h"
 
 const char *cairn_decode_refusal_text(cairn_decode_refusal refusal) {
     static const char *const texts[CAIRN_DECODE_REFUSAL_COUNT] = {
@@ -59,11 +61,6 @@ static void require(checker *c, bool holds, cairn_decode_refusal otherwise) {
 static bool is_unit(cairn_quat q) {
     const float square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
     return square >= 0.81f && square <= 1.21f;
-}
-
-static bool is_direction(cairn_vec3 v) {
-    return v.x >= -1.0f && v.x <= 1.0f && v.y >= -1.0f && v.y <= 1.0f && v.z >= -1.0f &&
-           v.z <= 1.0f;
 }
 
 static void check_text(checker *c, const char *text, size_t size_max) {
@@ -118,29 +115,11 @@ static void check_hello(checker *c, const cairn_hello *hello) {
 }
 
 static void check_input(checker *c, const cairn_input_message *message) {
-    const cairn_wire_input *inputs = message->inputs;
-    const uint32_t count =
-        check_vector(c, inputs, message->input_count, CAIRN_INPUTS_PER_MESSAGE_MAX);
-    CAIRN_ASSERT(count == 0 || inputs != NULL);
-    for (uint32_t i = 0; i < count; ++i) {
-        require(c, FINITE(inputs[i].move) && FINITE(inputs[i].aim), CAIRN_DECODE_NON_FINITE);
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        require(c, is_direction(inputs[i].move) && is_direction(inputs[i].aim),
+    check_vector(c, message->payload, message->payload_size, CAIRN_MESSAGE_SIZE_MAX);
+    if (c->refusal == CAIRN_DECODE_OK) {
+        cairn_input_head head;
+        require(c, cairn_input_head_read(message->payload, message->payload_size, &head) > 0,
             CAIRN_DECODE_OUT_OF_RANGE);
-    }
-    require(c, FINITE(message->shown_share), CAIRN_DECODE_NON_FINITE);
-    require(c,
-        message->shown_share >= 0.0f && message->shown_share <= 1.0f &&
-            message->shown_span <= CAIRN_SHOWN_SPAN_MAX,
-        CAIRN_DECODE_OUT_OF_RANGE);
-    require(c, message->extra_parts < CAIRN_INPUT_COMMANDS_MAX, CAIRN_DECODE_OUT_OF_RANGE);
-    const uint32_t parts = 1 + message->extra_parts % CAIRN_INPUT_COMMANDS_MAX;
-    require(c, count % parts == 0, CAIRN_DECODE_OUT_OF_RANGE);
-    for (uint32_t i = 1; c->refusal == CAIRN_DECODE_OK && i < count; ++i) {
-        const cairn_wire_input *before = &inputs[i - 1];
-        const bool same = before->tick == inputs[i].tick && before->sequence == inputs[i].sequence;
-        require(c, i % parts == 0 ? before->tick < inputs[i].tick : same, CAIRN_DECODE_ORDER);
     }
 }
 
@@ -451,13 +430,14 @@ static void check_chunk_ticks(checker *c, const cairn_chunk_ticks *all) {
 }
 
 static void check_ticks(checker *c, const cairn_ticks_message *message) {
-    const cairn_chunk_ticks all = {.ticks = message->ticks,
-        .tick_count = message->tick_count,
-        .commands = message->commands,
-        .command_count = message->command_count};
-    check_chunk_ticks(c, &all);
-    check_vector(c, message->digests, message->digest_count, CAIRN_TICKS_PER_MESSAGE_MAX);
-    require(c, message->digest_count == message->tick_count, CAIRN_DECODE_OUT_OF_RANGE);
+    check_vector(c, message->payload, message->payload_size, CAIRN_MESSAGE_SIZE_MAX);
+    if (c->refusal == CAIRN_DECODE_OK) {
+        cairn_ticks_reader reader;
+        cairn_tick_record record;
+        cairn_ticks_reader_of(message->payload, message->payload_size, &reader);
+        while (cairn_ticks_read(&reader, &record)) {}
+        require(c, reader.bytes.ok, CAIRN_DECODE_OUT_OF_RANGE);
+    }
 }
 
 static void check_state(checker *c, const cairn_state_message *state) {

@@ -40,7 +40,7 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     CAIRN_ASSERT(message != NULL);
     switch (message->kind) {
     case CAIRN_MESSAGE_INPUT:
-        return message->input.input_count * sizeof(cairn_wire_input);
+        return message->input.payload_size;
     case CAIRN_MESSAGE_ROOT_REPORT:
         return message->root_report.root_count * sizeof(cairn_wire_root);
     case CAIRN_MESSAGE_RESYNC_REQUEST:
@@ -64,8 +64,7 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
         return (size_t)message->snapshot.payload_size + message->snapshot.events_size +
                message->snapshot.shared_packed_size;
     case CAIRN_MESSAGE_TICKS:
-        return ticks_size(message->ticks.tick_count, message->ticks.command_count) +
-               message->ticks.digest_count * sizeof(uint64_t);
+        return message->ticks.payload_size;
     case CAIRN_MESSAGE_STATE:
         return message->state.size;
     case CAIRN_MESSAGE_RESYNC_RESPONSE:

@@ -23,7 +23,7 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_NONE = 0,
     // client to server
     CAIRN_MESSAGE_HELLO = 1,          // reliable, first
-    CAIRN_MESSAGE_INPUT = 2,          // unreliable, redundant
+    CAIRN_MESSAGE_INPUT = 2,          // unreliable; inputs and acknowledgements
     CAIRN_MESSAGE_ROOT_REPORT = 3,    // unreliable; the roots of a client that simulates
     CAIRN_MESSAGE_RESYNC_REQUEST = 4, // reliable; a root differs: asks what differs
     CAIRN_MESSAGE_CONTROL = 5,        // reliable; what an operator asks
@@ -32,7 +32,7 @@ typedef enum cairn_message_kind {
     CAIRN_MESSAGE_REFUSED = 7,  // reliable, answers HELLO; a disconnect follows
     CAIRN_MESSAGE_SHAPES = 8,   // reliable; what bodies look like: all at join, then what appeared
     CAIRN_MESSAGE_SNAPSHOT = 9, // unreliable; reliable when it is a long keyframe
-    CAIRN_MESSAGE_TICKS = 10,   // unreliable, redundant; confirmed commands and roots
+    CAIRN_MESSAGE_TICKS = 10,   // confirmed commands and roots; reliable when they are overdue
     CAIRN_MESSAGE_STATE = 11,   // reliable; one piece of a full-state transfer
     CAIRN_MESSAGE_RESYNC_RESPONSE = 12, // reliable, answers RESYNC_REQUEST
     CAIRN_MESSAGE_EVENT = 13,           // reliable; what happens to the room or the client
@@ -65,7 +65,7 @@ static inline bool cairn_mode_simulates(uint32_t mode) {
 
 // Structs that travel in vectors. Little-endian on the wire; no padding.
 
-// One player's input for one tick, or a part of it (cairn_input_message.extra_parts).
+// One player's input for one tick, or a part of it, in a program; on the wire it is packed.
 typedef struct cairn_wire_input {
     uint64_t tick;
     uint32_t sequence;
@@ -152,31 +152,15 @@ typedef struct cairn_hello {
 } cairn_hello;
 
 typedef struct cairn_input_message {
-    uint64_t snapshot_acknowledged; // newest snapshot tick received whole, 0 for none
-    uint64_t ticks_acknowledged;    // lockstep: all ticks below this are held
-    uint64_t sent_at_us;            // the client's clock, not echoed yet; monotonic
-    // What the player was shown last: the states of shown_tick and shown_tick + shown_span,
-    // shown_share of the way from one to the other. A span of 0: nothing, or a picture that does
-    // not lie between two states of the server.
-    uint64_t shown_tick;
-    uint32_t shown_span;            // at most CAIRN_SHOWN_SPAN_MAX
-    float shown_share;              // [0, 1]
-    const cairn_wire_input *inputs; // oldest first, strictly increasing ticks
-    uint32_t input_count;           // at most CAIRN_INPUTS_PER_MESSAGE_MAX
-    // World epoch: how many CAIRN_EVENT_REPLACED the client has received. It keeps ticks of two
-    // worlds apart for any order of arrival.
-    uint32_t world_epoch;
-    // Structs of `inputs` for each input after its first, of the same tick and sequence; below
-    // CAIRN_INPUT_COMMANDS_MAX.
-    uint32_t extra_parts;
+    const uint8_t *payload; // schema/input_payload.h, then bridge/packed_inputs.h
+    uint32_t payload_size;
 } cairn_input_message;
 #define CAIRN_INPUTS_PER_MESSAGE_MAX 64
-#define CAIRN_SHOWN_SPAN_MAX 1024
 
 typedef struct cairn_root_report {
     const cairn_wire_root *roots; // strictly increasing ticks
     uint32_t root_count;          // at most CAIRN_ROOTS_PER_MESSAGE_MAX
-    uint32_t world_epoch;         // as in cairn_input_message
+    uint32_t world_epoch;         // as in cairn_input_head
 } cairn_root_report;
 #define CAIRN_ROOTS_PER_MESSAGE_MAX 64
 
@@ -188,7 +172,7 @@ typedef struct cairn_resync_request {
     // most CAIRN_DIFFERENCE_SKETCH_SIZE_MAX bytes, 0 to ask for the whole state.
     const uint8_t *difference_sketch;
     uint32_t difference_sketch_size;
-    uint32_t world_epoch; // as in cairn_input_message
+    uint32_t world_epoch; // as in cairn_input_head
 } cairn_resync_request;
 #define CAIRN_RESYNC_WANT_ELEMENTS 1u
 #define CAIRN_RESYNC_WANT_STAGES 2u
@@ -262,16 +246,10 @@ typedef struct cairn_snapshot_message {
 } cairn_snapshot_message;
 
 typedef struct cairn_ticks_message {
-    cairn_wire_timing timing;
-    const cairn_wire_tick *ticks; // consecutive
-    uint32_t tick_count;          // at most CAIRN_TICKS_PER_MESSAGE_MAX
-    const cairn_command *commands;
-    uint32_t command_count;  // sorted by (slot, kind, sequence) within each tick
-    const uint64_t *digests; // low half of cairn_commands_digest, for each tick
-    uint32_t digest_count;   // tick_count
-    uint32_t world_epoch;    // as in cairn_input_message
+    const uint8_t *payload; // schema/tick_payload.h
+    uint32_t payload_size;
 } cairn_ticks_message;
-#define CAIRN_TICKS_PER_MESSAGE_MAX 4096
+#define CAIRN_TICKS_PER_MESSAGE_MAX 4096 // of a chunk of a recording
 
 typedef struct cairn_state_message {
     uint64_t tick;        // of the state
@@ -367,7 +345,7 @@ typedef struct cairn_player_message {
 typedef struct cairn_game_messages_message {
     uint64_t tick;        // of the last item
     uint32_t missed;      // messages before these that were dropped
-    uint32_t world_epoch; // as in cairn_input_message
+    uint32_t world_epoch; // as in cairn_input_head
     const uint8_t *items; // schema/game_items.h
     uint32_t items_size;  // 1 .. CAIRN_GAME_ITEMS_SIZE_MAX
 } cairn_game_messages_message;

@@ -8,7 +8,7 @@
 
 typedef struct cairn_snapshot_head {
     uint64_t tick;
-    uint32_t world_epoch; // as in cairn_input_message
+    uint32_t world_epoch; // as in cairn_input_head
     // Ticks of the three frames that the receiver has, newest first, which may repeat the oldest;
     // 0, 0, 0: a keyframe.
     uint64_t bases[3];

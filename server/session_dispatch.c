@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "bridge/packed_inputs.h"
 #include "net/crypto.h"
 #include "server/control/queue.h"
 #include "server/control/room_time.h"
@@ -298,24 +299,63 @@ static cairn_session_state on_violation(const dispatch *d) {
     return refuse(d, CAIRN_REFUSAL_MALFORMED, "too many messages were malformed or out of place");
 }
 
-static cairn_session_state on_input(const dispatch *d) {
+// The player's confirmed input that the inputs of the message are coded against. False: the log
+// does not hold it.
+static bool find_base(
+    const cairn_session *session, const cairn_input_head *head, cairn_tick_commands *out) {
+    const cairn_command_log *log = session->room->command_log;
+    const uint64_t tick = head->ticks_acknowledged - 1;
+    *out = (cairn_tick_commands){.count = 0};
+    if (!head->based) {
+        return true;
+    }
+    if (tick < cairn_command_log_oldest(log) || tick >= cairn_command_log_end(log)) {
+        return false;
+    }
+    cairn_tick_commands confirmed;
+    confirmed.commands = cairn_command_log_commands(log, tick, &confirmed.count);
+    *out = cairn_input_of_slot(confirmed, session->slot);
+    return out->count > 0;
+}
+
+static cairn_session_state take_inputs(
+    const dispatch *d, const cairn_input_head *head, const uint8_t *bytes, size_t size) {
     cairn_session *session = d->session;
-    const cairn_input_message *input = &d->message->input;
-    CAIRN_ASSERT(session->room != NULL);
-    if (input->world_epoch != session->world_epoch) {
-        return session->state; // about a world that was replaced
+    cairn_wire_input inputs[CAIRN_INPUTS_PER_MESSAGE_MAX * CAIRN_INPUT_COMMANDS_MAX];
+    cairn_tick_commands base;
+    if (!find_base(session, head, &base)) {
+        session->room->statistics.inputs_refused += head->input_count;
+        return session->state; // a client that is far behind
     }
-    cairn_replication_acknowledge(session, input);
-    cairn_lag_take_report(session, input);
-    if (session->slot == CAIRN_SLOT_NONE) {
-        return input->input_count == 0 ? session->state : on_violation(d);
+    if (!cairn_input_payload_read(head, bytes, size, base, inputs)) {
+        session->room->statistics.inputs_refused += head->input_count;
+        return on_violation(d);
     }
-    const uint32_t parts = 1 + input->extra_parts;
-    for (uint32_t i = 0; i + parts <= input->input_count; i += parts) {
+    for (uint32_t i = 0; i < head->input_count; ++i) {
         cairn_input_timing_take(&session->input_timing, session->room, session->slot,
-            &input->inputs[i], parts, d->server->context.now_ns);
+            &inputs[i * head->parts], head->parts, d->server->context.now_ns);
     }
     return session->state;
+}
+
+static cairn_session_state on_input(const dispatch *d) {
+    cairn_session *session = d->session;
+    const cairn_input_message *message = &d->message->input;
+    CAIRN_ASSERT(session->room != NULL);
+    cairn_input_head head;
+    const size_t head_size = cairn_input_head_read(message->payload, message->payload_size, &head);
+    CAIRN_ASSERT(head_size > 0); // the message was checked
+    if (head.world_epoch != session->world_epoch) {
+        return session->state; // about a world that was replaced
+    }
+    cairn_replication_acknowledge(session, &head);
+    cairn_lag_take_report(session, &head);
+    if (head.input_count == 0) {
+        return session->state;
+    }
+    return session->slot == CAIRN_SLOT_NONE ? on_violation(d)
+                                            : take_inputs(d, &head, message->payload + head_size,
+                                                  message->payload_size - head_size);
 }
 
 static cairn_session_state on_first_input(const dispatch *d) {

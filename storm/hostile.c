@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "bridge/packed_inputs.h"
 #include "net/packet.h"
 #include "schema/scene.h"
+#include "schema/tick_payload.h"
 #include "sim/debug/passport.h"
 #include "sim/serialize/sketch.h"
 #include <cairn/rules_registry.h>
@@ -156,12 +158,19 @@ static void send_input_for(cairn_hostile *h, uint64_t tick, bool honest) {
         .sequence = (uint32_t)tick,
         .buttons = (uint32_t)cairn_random_next(&h->random),
         .move = {1, 0, 0}};
-    const cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.world_epoch = h->world_epoch,
-            .snapshot_acknowledged = honest ? 0 : cairn_random_next(&h->random),
-            .ticks_acknowledged = honest ? h->tick : below(h, h->tick + 1000),
-            .inputs = &input,
-            .input_count = h->slot == CAIRN_SLOT_NONE ? 0 : 1}};
+    uint8_t payload[CAIRN_INPUT_PAYLOAD_SIZE_MAX];
+    const bool plays = h->slot != CAIRN_SLOT_NONE;
+    const cairn_input_head head = {.world_epoch = h->world_epoch,
+        .snapshot_acknowledged = honest ? 0 : cairn_random_next(&h->random),
+        .ticks_acknowledged = honest ? h->tick : below(h, h->tick + 1000),
+        .early = honest ? 0 : cairn_random_next(&h->random),
+        .input_count = plays ? 1 : 0,
+        .first_tick = plays ? tick : 0,
+        .parts = 1};
+    const size_t size =
+        cairn_input_payload_write(&head, &input, (cairn_tick_commands){.count = 0}, payload);
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_INPUT, .input = {.payload = payload, .payload_size = (uint32_t)size}};
     send_message(h, &message, false);
 }
 
@@ -175,8 +184,8 @@ static void take_message(cairn_hostile *h, const cairn_link_message *received) {
         h->welcomed = true;
         h->slot = message.welcome.slot;
         h->tick = message.welcome.tick;
-    } else if (message.kind == CAIRN_MESSAGE_TICKS && message.ticks.tick_count > 0) {
-        h->tick = message.ticks.ticks[message.ticks.tick_count - 1].tick + 1;
+    } else if (message.kind == CAIRN_MESSAGE_TICKS && cairn_ticks_end(&message.ticks) > 0) {
+        h->tick = cairn_ticks_end(&message.ticks);
         // The next tick's input leaves when this one is known: on a path whose round trip is longer
         // than a tick it is always a little late.
         if (h->act == CAIRN_HOSTILE_INPUTS) {

@@ -84,8 +84,8 @@ static void repeat_step(cairn_client_desync_report *report, cairn_world *world) 
 static bool agreed_before(const cairn_timeline *timeline, uint64_t tick, cairn_hash128 *root) {
     const cairn_timeline_tick *before =
         tick > timeline->first ? cairn_timeline_tick_read(timeline, tick - 1) : NULL;
-    *root = before == NULL ? (cairn_hash128){.lo = 0} : before->root_servers;
-    return before == NULL || cairn_hash_equal(before->root, before->root_servers);
+    *root = before == NULL ? (cairn_hash128){.lo = 0} : before->root;
+    return before == NULL || cairn_root_agrees(before->check, before->root);
 }
 
 static bool begin_report(cairn_client_desync_report *report) {
@@ -98,16 +98,18 @@ static bool begin_report(cairn_client_desync_report *report) {
     if (step == NULL || !agreed_before(timeline, tick, &root_before)) {
         return false;
     }
+    report->check = step->check;
     *capsule = (cairn_desync_report){.scene_name = "",
         .before = copy_world_of(timeline, tick),
         .commands = report->commands,
         .command_count = cairn_timeline_commands(timeline, tick, report->commands),
         .after = copy_world_of(timeline, tick + 1),
-        .desync = {.head = {.tick = tick + 1,
-                       .root_before = root_before,
-                       .root_client = step->root,
-                       .root_server = step->root_servers,
-                       .float_mode_client = cairn_float_mode_word()},
+        .desync = {
+            .head = {.tick = tick + 1,
+                .root_before = root_before,
+                .root_client = step->root,
+                .root_server = step->check.full ? step->check.root : (cairn_hash128){.lo = 0},
+                .float_mode_client = cairn_float_mode_word()},
             .build_client = cairn_build_text(),
             .build_server = "",
             .stages_client = report->stages_client,
@@ -160,12 +162,20 @@ void cairn_client_desync_report_watch(cairn_client_desync_report *report, uint64
     ask_server(report, now_ns);
 }
 
+// What the tick's message had of the server's root may be a part of it.
+static void take_root(cairn_client_desync_report *report, const cairn_resync_response *response) {
+    if (cairn_root_agrees(report->check, response->full_root)) {
+        report->capsule.desync.head.root_server = response->full_root;
+    }
+}
+
 static void take_stages(cairn_client_desync_report *report, const cairn_resync_response *response) {
     cairn_chunk_desync *desync = &report->capsule.desync;
     if (response->stages_size > sizeof report->stages_server ||
         response->stages_size % CAIRN_TRACE_ROOT_SIZE != 0) {
         return;
     }
+    take_root(report, response);
     memcpy(report->stages_server, response->stages, response->stages_size);
     desync->stages_server_size = response->stages_size;
     desync->head.passport_server = response->passport_faults;
@@ -205,6 +215,7 @@ static void take_values(cairn_client_desync_report *report, const cairn_resync_r
         cairn_world_fork(capsule->after, &server_world) != CAIRN_OK) {
         return;
     }
+    take_root(report, response);
     if (cairn_elements_apply(server_world, response->payload, response->payload_size, NULL) ==
             CAIRN_OK &&
         cairn_hash_equal(

@@ -41,6 +41,7 @@ typedef struct cairn_client_desync_report {
     bool stages_received;
     bool values_received; // or the server will not send them
     uint64_t opened_ns;
+    cairn_root_check check;      // of the server's root after the step
     cairn_desync_report capsule; // owns its worlds; what else it points to lies below
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
     uint8_t stages_client[CAIRN_DESYNC_STAGES_SIZE_MAX];

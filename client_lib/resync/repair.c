@@ -124,7 +124,7 @@ static bool world_is_valid(const cairn_client_repair *repair) {
         timeline->head_tick == 0 ? NULL
                                  : cairn_timeline_tick_read(timeline, timeline->head_tick - 1);
     const cairn_hash128 root = cairn_world_root_fresh(timeline->world);
-    return before == NULL || cairn_hash_equal(root, before->root_servers);
+    return before == NULL || cairn_root_agrees(before->check, root);
 }
 
 // Goes back to the last valid tick and steps from there to the tick that differed. False: no older
@@ -255,7 +255,10 @@ static void apply_elements(
     const bool rewound = cairn_timeline_rewind(timeline, repair->tick) == CAIRN_TIMELINE_REWOUND;
     const bool applied = rewound && cairn_elements_apply(timeline->world, response->payload,
                                         response->payload_size, NULL) == CAIRN_OK;
-    const bool equal = applied && cairn_timeline_world_changed(timeline);
+    // The tick's own check may have no more than a part of the root.
+    const bool equal =
+        applied && cairn_timeline_world_changed(timeline) &&
+        cairn_hash_equal(cairn_world_hash_read(timeline->world).full, response->full_root);
     step_to(repair, repair->tick);
     repair->target_tick = head_tick;
     if (!equal) {

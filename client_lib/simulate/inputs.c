@@ -44,18 +44,16 @@ void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick) {
 }
 
 uint32_t cairn_inputs_collect(
-    const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]) {
+    const cairn_inputs *inputs, uint32_t count_max, cairn_wire_input out[CAIRN_INPUT_PARTS_MAX]) {
     CAIRN_ASSERT(inputs->count <= CAIRN_INPUTS_HELD_MAX);
     const uint32_t parts = inputs->parts;
-    const uint32_t room = CAIRN_INPUTS_PER_MESSAGE_MAX / parts;
-    const uint32_t wanted = inputs->redundancy < room ? inputs->redundancy + 1 : room;
-    const uint32_t count = inputs->count < wanted ? inputs->count : wanted;
+    const uint32_t count = inputs->count < count_max ? inputs->count : count_max;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t tick = inputs->next_tick - count + i;
         memcpy(out + (size_t)i * parts, inputs->ring[tick % CAIRN_INPUTS_HELD_MAX],
             parts * sizeof *out);
     }
-    return count * parts;
+    return count;
 }
 
 const cairn_wire_input *cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The player's inputs: one for each tick, of one to three parts (cairn_input_message.extra_parts),
-// kept until the server acknowledges it and repeated in every message, so that a lost datagram
-// costs nothing.
+// The player's inputs: one for each tick, of one to three parts (cairn_input_head.parts), kept
+// until the server acknowledges it, because a message may be lost.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +18,7 @@ typedef struct cairn_inputs {
     cairn_wire_input held[CAIRN_INPUT_COMMANDS_MAX];
     uint64_t next_tick;     // the next to be made; [next_tick - count, next_tick) are held
     uint32_t count;         // held in the ring
-    uint32_t redundancy;    // past inputs repeated beside the newest
+    uint32_t redundancy;    // past inputs that a message may repeat beside the newest
     uint32_t next_sequence; // of the next input
     bool running;           // next_tick is known
     uint64_t made;          // in all
@@ -35,9 +34,11 @@ void cairn_inputs_start(cairn_inputs *inputs, uint32_t redundancy, uint32_t part
 uint32_t cairn_inputs_make(cairn_inputs *inputs, uint64_t tick);
 // The server has taken, or will never take, the inputs up to `tick`.
 void cairn_inputs_acknowledge(cairn_inputs *inputs, uint64_t tick);
-// The inputs of the next message: the newest and at most `redundancy` before it, as many as fit,
-// oldest first, without acknowledged ones. Returns how many parts in all.
+// Room for the parts of all inputs of a message.
+#define CAIRN_INPUT_PARTS_MAX (CAIRN_INPUTS_PER_MESSAGE_MAX * CAIRN_INPUT_COMMANDS_MAX)
+// The newest inputs, at most `count_max`, oldest first, without acknowledged ones: those of the
+// ticks before next_tick. Returns how many; each has `parts` structs.
 uint32_t cairn_inputs_collect(
-    const cairn_inputs *inputs, cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX]);
+    const cairn_inputs *inputs, uint32_t count_max, cairn_wire_input out[CAIRN_INPUT_PARTS_MAX]);
 // The parts of the input made for `tick`; NULL: the client made none, or dropped it already.
 const cairn_wire_input *cairn_inputs_read(const cairn_inputs *inputs, uint64_t tick);

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "bridge/snapshot.h"
+#include "compress/command_coder.h"
 #include <cairn/rules_registry.h>
 
 // Two steps are enough to interpolate between; two more cover a burst of steps in one advance.
@@ -31,6 +32,7 @@ const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
         [CAIRN_LOCKSTEP_RULES_UNKNOWN] =
             "the server's rules are not linked into this client: set config.rules",
         [CAIRN_LOCKSTEP_COMMAND_REFUSED] = "the server confirmed a command that is out of range",
+        [CAIRN_LOCKSTEP_TICK_MALFORMED] = "the commands of a tick do not decode",
         [CAIRN_LOCKSTEP_NO_MEMORY] = "no memory for the server's world",
     };
     return (uint32_t)verdict < CAIRN_LOCKSTEP_VERDICT_COUNT ? texts[verdict] : "unknown";
@@ -38,9 +40,11 @@ const char *cairn_lockstep_verdict_text(cairn_lockstep_verdict verdict) {
 
 cairn_status cairn_lockstep_create(
     cairn_lockstep *lockstep, const cairn_rules *rules, uint32_t state_size_max) {
-    *lockstep = (cairn_lockstep){.rules = rules};
+    *lockstep = (cairn_lockstep){.rules = rules,
+        .held_end = UINT64_MAX,
+        .held = malloc(CAIRN_COMMANDS_PER_TICK_MAX * sizeof lockstep->held[0])};
     cairn_state_transfer_start(&lockstep->transfer, state_size_max);
-    if (cairn_early_ticks_create(&lockstep->early) != CAIRN_OK) {
+    if (cairn_early_ticks_create(&lockstep->early) != CAIRN_OK || lockstep->held == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     return cairn_timeline_create(
@@ -67,6 +71,7 @@ void cairn_lockstep_destroy(cairn_lockstep *lockstep) {
     cairn_state_transfer_end(&lockstep->transfer);
     cairn_timeline_destroy(&lockstep->timeline);
     cairn_early_ticks_destroy(&lockstep->early);
+    free(lockstep->held);
     *lockstep = (cairn_lockstep){0};
 }
 
@@ -80,6 +85,8 @@ void cairn_lockstep_clear(cairn_lockstep *lockstep) {
         .rules = lockstep->rules,
         .timeline = lockstep->timeline,
         .early = lockstep->early,
+        .held = lockstep->held,
+        .held_end = UINT64_MAX,
         .state_ticks = lockstep->state_ticks,
         .state_memory = lockstep->state_memory,
         .confirm = lockstep->confirm,
@@ -225,6 +232,7 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
     if (piece->offset == 0) {
         cairn_timeline_expect(&lockstep->timeline, piece->tick);
         cairn_early_ticks_clear(&lockstep->early);
+        lockstep->held_end = UINT64_MAX;
     }
     if (lockstep->transfer.received == lockstep->transfer.total_size) {
         verdict = load_state(lockstep);
@@ -233,76 +241,79 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
     return verdict;
 }
 
-static cairn_lockstep_verdict confirm_tick(cairn_lockstep *lockstep, uint64_t tick,
-    const cairn_command *commands, uint32_t count, cairn_hash128 root) {
-    CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX);
-    cairn_early_ticks_drop(&lockstep->early, tick);
-    const cairn_timeline_verdict verdict =
-        lockstep->confirm != NULL
-            ? lockstep->confirm(lockstep->confirm_context, tick, commands, count, root)
-            : cairn_timeline_confirm(&lockstep->timeline, tick, commands, count, root);
-    return verdict == CAIRN_TIMELINE_NOT_EXPECTED ? CAIRN_LOCKSTEP_NOT_EXPECTED
-           : verdict == CAIRN_TIMELINE_GAP        ? CAIRN_LOCKSTEP_GAP
-           : verdict == CAIRN_TIMELINE_FULL       ? CAIRN_LOCKSTEP_FULL
-                                                  : CAIRN_LOCKSTEP_TAKEN;
-}
-
-static cairn_lockstep_verdict take_tick(
-    cairn_lockstep *lockstep, const cairn_wire_tick *tick, const cairn_command *commands) {
-    for (uint32_t i = 0; i < tick->command_count; i++) {
+static cairn_lockstep_verdict confirm_tick(
+    cairn_lockstep *lockstep, const cairn_tick_record *record) {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    cairn_command_coder coder = cairn_command_decoder(record->commands, record->commands_size);
+    if (!record->alone && lockstep->held_end != record->tick) {
+        return CAIRN_LOCKSTEP_GAP; // sent before the server knew that this client has a new state
+    }
+    const cairn_tick_commands before = {lockstep->held, record->alone ? 0 : lockstep->held_count};
+    const uint32_t count =
+        cairn_commands_decode(&coder, before, commands, CAIRN_COMMANDS_PER_TICK_MAX);
+    if (!coder.ok) {
+        return CAIRN_LOCKSTEP_TICK_MALFORMED;
+    }
+    for (uint32_t i = 0; i < count; i++) {
         if (cairn_command_check(&commands[i]) != CAIRN_OK) {
             return CAIRN_LOCKSTEP_COMMAND_REFUSED;
         }
     }
-    const cairn_hash128 root = {.lo = tick->root_lo, .hi = tick->root_hi};
+    const uint64_t tick = record->tick;
+    const cairn_timeline_verdict verdict =
+        lockstep->confirm != NULL
+            ? lockstep->confirm(lockstep->confirm_context, tick, commands, count, record->check)
+            : cairn_timeline_confirm(&lockstep->timeline, tick, commands, count, record->check);
+    if (verdict > CAIRN_TIMELINE_DIFFERED) {
+        return verdict == CAIRN_TIMELINE_FULL ? CAIRN_LOCKSTEP_FULL : CAIRN_LOCKSTEP_NOT_EXPECTED;
+    }
+    memcpy(lockstep->held, commands, count * sizeof commands[0]);
+    lockstep->held_count = count;
+    lockstep->held_end = tick + 1;
+    cairn_early_ticks_drop(&lockstep->early, tick);
+    return CAIRN_LOCKSTEP_TAKEN;
+}
+
+static cairn_lockstep_verdict take_record(
+    cairn_lockstep *lockstep, const cairn_tick_record *record) {
     const uint64_t next = lockstep->timeline.confirmed_end;
-    if (tick->tick > next) {
-        bool kept = cairn_early_ticks_put(
-            &lockstep->early, next, tick->tick, commands, tick->command_count, root);
+    if (record->tick > next) {
+        const bool kept = cairn_early_ticks_put(&lockstep->early, next, record);
         return kept ? CAIRN_LOCKSTEP_EARLY : CAIRN_LOCKSTEP_GAP;
     }
-    return confirm_tick(lockstep, tick->tick, commands, tick->command_count, root);
+    return record->tick < next ? CAIRN_LOCKSTEP_TAKEN : confirm_tick(lockstep, record);
 }
 
 // Confirms the early ticks whose predecessors have arrived.
-static void take_early(cairn_lockstep *lockstep) {
-    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
-    cairn_hash128 root;
-    uint32_t count = 0;
+static cairn_lockstep_verdict take_early(cairn_lockstep *lockstep) {
     cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_TAKEN;
+    const cairn_tick_record *record;
     lockstep->delayed = false; // their messages were early
-    while (verdict == CAIRN_LOCKSTEP_TAKEN &&
-           cairn_early_ticks_take(
-               &lockstep->early, lockstep->timeline.confirmed_end, commands, &count, &root)) {
-        verdict = confirm_tick(lockstep, lockstep->timeline.confirmed_end, commands, count, root);
+    while (verdict == CAIRN_LOCKSTEP_TAKEN && (record = cairn_early_ticks_find(&lockstep->early,
+                                                   lockstep->timeline.confirmed_end)) != NULL) {
+        verdict = confirm_tick(lockstep, record);
     }
+    return verdict;
 }
 
 cairn_lockstep_verdict cairn_lockstep_take_ticks(
     cairn_lockstep *lockstep, const cairn_ticks_message *message) {
     cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_TAKEN;
-    if (!lockstep->timeline.expecting) {
+    cairn_ticks_reader reader;
+    cairn_tick_record record;
+    if (!lockstep->timeline.expecting ||
+        !cairn_ticks_reader_of(message->payload, message->payload_size, &reader)) {
         return CAIRN_LOCKSTEP_NOT_EXPECTED;
     }
-    for (uint32_t i = 0; i < message->tick_count; i++) {
-        const cairn_wire_tick *tick = &message->ticks[i];
-        if (tick->tick < lockstep->timeline.confirmed_end) {
-            continue;
-        }
-        if (tick->command_count > CAIRN_COMMANDS_PER_TICK_MAX) {
-            return CAIRN_LOCKSTEP_COMMAND_REFUSED;
-        }
-        // Without a command message->commands may be NULL.
-        const cairn_command *commands =
-            tick->command_count > 0 ? message->commands + tick->first_command : NULL;
-        lockstep->delayed = i + 1 < message->tick_count;
-        verdict = take_tick(lockstep, tick, commands);
+    while (cairn_ticks_read(&reader, &record)) {
+        lockstep->delayed = cairn_reader_left(&reader.bytes) > 0;
+        verdict = take_record(lockstep, &record);
         if (verdict > CAIRN_LOCKSTEP_EARLY) {
             return verdict;
         }
     }
-    take_early(lockstep);
-    return verdict;
+    const cairn_lockstep_verdict early = take_early(lockstep);
+    return early > CAIRN_LOCKSTEP_EARLY ? early : verdict;
 }
 
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {
@@ -340,11 +351,15 @@ uint32_t cairn_lockstep_roots(
     const uint64_t end = cairn_timeline_confirmed_tick(timeline);
     const uint64_t held = end - timeline->first;
     const uint32_t count = held < count_max ? (uint32_t)held : count_max;
+    uint32_t known = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t tick = end - count + i;
         CAIRN_ASSERT(tick >= timeline->first && tick < timeline->head_tick);
-        const cairn_hash128 root = cairn_timeline_tick_read(timeline, tick)->root;
-        out[i] = (cairn_wire_root){.tick = tick + 1, .lo = root.lo, .hi = root.hi};
+        const cairn_timeline_tick *of_tick = cairn_timeline_tick_read(timeline, tick);
+        if (!timeline->follows || of_tick->check.full) {
+            out[known++] =
+                (cairn_wire_root){.tick = tick + 1, .lo = of_tick->root.lo, .hi = of_tick->root.hi};
+        }
     }
-    return count;
+    return known;
 }

@@ -24,12 +24,16 @@ typedef struct cairn_lockstep {
     cairn_state_transfer transfer;
     cairn_timeline timeline;
     cairn_early_ticks early;
+    // The commands of the tick before held_end, which those of that tick are coded against.
+    cairn_command *held; // owned, [CAIRN_COMMANDS_PER_TICK_MAX]
+    uint32_t held_count;
+    uint64_t held_end; // UINT64_MAX: none
     // Limits of the saved states, in ticks and in bytes; 0: none are kept.
     uint32_t state_ticks;
     size_t state_memory;
     // Prediction takes confirmed ticks in place of cairn_timeline_confirm; NULL: no prediction.
     cairn_timeline_verdict (*confirm)(void *context, uint64_t tick, const cairn_command *commands,
-        uint32_t count, cairn_hash128 root);
+        uint32_t count, cairn_root_check check);
     void *confirm_context;
     // The tick being confirmed arrived together with later ones. The server sends each tick when it
     // is stepped, so the message of this one was lost or delayed.
@@ -61,6 +65,7 @@ typedef enum cairn_lockstep_verdict {
     CAIRN_LOCKSTEP_STATE_MALFORMED,
     CAIRN_LOCKSTEP_RULES_UNKNOWN,
     CAIRN_LOCKSTEP_COMMAND_REFUSED, // a confirmed command is out of range
+    CAIRN_LOCKSTEP_TICK_MALFORMED,  // the bytes of a tick are no commands
     CAIRN_LOCKSTEP_NO_MEMORY,
     CAIRN_LOCKSTEP_VERDICT_COUNT
 } cairn_lockstep_verdict;
@@ -97,7 +102,7 @@ void cairn_lockstep_show(cairn_lockstep *lockstep);
 // Confirmed ticks that wait to be stepped.
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep);
 
-// Copies the newest own roots of confirmed ticks, at most `count_max`, oldest first; returns how
-// many.
+// Copies the own roots of the newest `count_max` confirmed ticks, oldest first; returns how many. A
+// timeline that follows knows few of them.
 uint32_t cairn_lockstep_roots(
     const cairn_lockstep *lockstep, cairn_wire_root *out, uint32_t count_max);

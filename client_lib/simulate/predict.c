@@ -14,7 +14,7 @@
 static const double GAIN_COST = 1.0 / 16;
 
 static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
-    const cairn_command *commands, uint32_t count, cairn_hash128 root);
+    const cairn_command *commands, uint32_t count, cairn_root_check check);
 
 void cairn_predict_create(
     cairn_predict *predict, const cairn_predict_config *config, cairn_lockstep *lockstep) {
@@ -121,7 +121,7 @@ void cairn_predict_begin_rollback(
 }
 
 static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
-    const cairn_command *commands, uint32_t count, cairn_hash128 root) {
+    const cairn_command *commands, uint32_t count, cairn_root_check check) {
     cairn_predict *predict = context;
     cairn_timeline *timeline = &predict->lockstep->timeline;
     const uint64_t head_tick = timeline->head_tick;
@@ -129,7 +129,7 @@ static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
     const uint32_t predicted_count =
         known ? cairn_timeline_commands(timeline, tick, predict->predicted) : 0;
     const cairn_timeline_verdict verdict =
-        cairn_timeline_confirm(timeline, tick, commands, count, root);
+        cairn_timeline_confirm(timeline, tick, commands, count, check);
     if (verdict > CAIRN_TIMELINE_DIFFERED || !timeline->adopted) {
         return verdict;
     }

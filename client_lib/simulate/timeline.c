@@ -187,7 +187,7 @@ static void compare_roots(cairn_timeline *timeline, uint64_t tick) {
     const cairn_timeline_tick *held = tick_of(timeline, tick);
     CAIRN_ASSERT(tick < timeline->confirmed_end && tick < timeline->head_tick);
     timeline->roots_compared++;
-    if (cairn_hash_equal(held->root, held->root_servers)) {
+    if (cairn_root_agrees(held->check, held->root)) {
         return;
     }
     const uint64_t after = tick + 1;
@@ -202,7 +202,7 @@ static void compare_roots(cairn_timeline *timeline, uint64_t tick) {
 }
 
 cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t tick,
-    const cairn_command *commands, uint32_t count, cairn_hash128 root) {
+    const cairn_command *commands, uint32_t count, cairn_root_check check) {
     CAIRN_ASSERT(commands != NULL || count == 0);
     if (!timeline->expecting) {
         return CAIRN_TIMELINE_NOT_EXPECTED;
@@ -214,7 +214,7 @@ cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t
     if (verdict == CAIRN_TIMELINE_FULL) {
         return verdict;
     }
-    tick_of(timeline, tick)->root_servers = root;
+    tick_of(timeline, tick)->check = check;
     timeline->confirmed_end = tick + 1;
     if (tick < timeline->head_tick) {
         compare_roots(timeline, tick);
@@ -251,7 +251,7 @@ static cairn_timeline_verdict follow(cairn_timeline *timeline) {
         return CAIRN_TIMELINE_IDLE;
     }
     cairn_timeline_tick *tick = tick_of(timeline, timeline->head_tick);
-    tick->root = tick->root_servers;
+    tick->root = tick->check.root;
     timeline->head_tick++;
     timeline->steps++;
     compare_roots(timeline, timeline->head_tick - 1);
@@ -330,7 +330,7 @@ bool cairn_timeline_world_changed(cairn_timeline *timeline) {
         return true;
     }
     compare_roots(timeline, timeline->head_tick - 1);
-    return cairn_hash_equal(before->root, before->root_servers);
+    return cairn_root_agrees(before->check, before->root);
 }
 
 const cairn_timeline_tick *cairn_timeline_tick_read(const cairn_timeline *timeline, uint64_t tick) {

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "client_lib/simulate/command_pool.h"
 #include "client_lib/simulate/game_events.h"
 #include <cairn/client.h>
@@ -21,9 +22,9 @@
 
 typedef struct cairn_timeline_tick {
     cairn_command_list commands;
-    cairn_hash128 digest;       // cairn_commands_digest of them
-    cairn_hash128 root;         // own, after the step; only of ticks below head_tick
-    cairn_hash128 root_servers; // the server's; only of confirmed ticks
+    cairn_hash128 digest;   // cairn_commands_digest of them
+    cairn_hash128 root;     // own, after the step; only of ticks below head_tick
+    cairn_root_check check; // of the server's root; only of confirmed ticks
 } cairn_timeline_tick;
 
 typedef struct cairn_timeline {
@@ -101,10 +102,10 @@ cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, 
 void cairn_timeline_adopt_nothing(cairn_timeline *timeline);
 
 // Confirms a tick: its commands (at most CAIRN_COMMANDS_PER_TICK_MAX, each checked, in any order)
-// and the server's root after it. Ticks are confirmed in order. Returns TAKEN, AGREED, DIFFERED,
-// KNOWN, NOT_EXPECTED, GAP or FULL.
+// and what is known of the server's root after it. Ticks are confirmed in order. Returns TAKEN,
+// AGREED, DIFFERED, KNOWN, NOT_EXPECTED, GAP or FULL.
 cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t tick,
-    const cairn_command *commands, uint32_t count, cairn_hash128 root);
+    const cairn_command *commands, uint32_t count, cairn_root_check check);
 // Predicts a tick of [confirmed_end, end], or replaces its prediction. Returns TAKEN, AGREED,
 // DIFFERED, KNOWN, NOT_EXPECTED, GAP or FULL.
 cairn_timeline_verdict cairn_timeline_predict(

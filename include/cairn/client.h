@@ -82,7 +82,8 @@ typedef struct cairn_client_config {
     // lag compensation puts it, 3 mm with 20 snapshots a second.
     bool interpolation_exact;
 
-    // Past inputs that each message repeats until they are acknowledged; 0 .. 63, default 16.
+    // Past inputs that a message repeats at most until they are acknowledged: a few if they cost
+    // next to nothing, more while the path loses; 0 .. 63, default 16.
     uint32_t input_redundancy_ticks;
 
     // Predict: an input needs a round trip, its jitter and a tick to be stepped by the server in

@@ -7,17 +7,31 @@
 
 static void copy(flat *f, cairn_status status, const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(status == CAIRN_OK);
-    CAIRN_ASSERT(size <= FLAT_SIZE_MAX && size % 8 == 0 && (uintptr_t)bytes % 8 == 0);
+    CAIRN_ASSERT(size <= FLAT_SIZE_MAX && (uintptr_t)bytes % 8 == 0);
     memcpy(f->bytes, bytes, size);
     f->size = size;
     f->inner = 0;
 }
 
-void flat_encode_message(flat *f, cairn_encoder *encoder, const cairn_message *message) {
+void flat_encode_sent(flat *f, cairn_encoder *encoder, const cairn_message *message) {
     const uint8_t *bytes;
     size_t size;
     const cairn_status status = cairn_message_encode(encoder, message, &bytes, &size);
     copy(f, status, bytes, size);
+}
+
+// The tables of messages that are sent in their short form have the layout of PLAYER_MESSAGE.
+void flat_encode_message(flat *f, cairn_encoder *encoder, const cairn_message *message) {
+    cairn_message table = *message;
+    if (message->kind == CAIRN_MESSAGE_INPUT || message->kind == CAIRN_MESSAGE_TICKS) {
+        const bool input = message->kind == CAIRN_MESSAGE_INPUT;
+        table = (cairn_message){.kind = CAIRN_MESSAGE_PLAYER_MESSAGE,
+            .player_message = {.bytes = input ? message->input.payload : message->ticks.payload,
+                .size = input ? message->input.payload_size : message->ticks.payload_size}};
+    }
+    flat_encode_sent(f, encoder, &table);
+    CAIRN_ASSERT(f->size % 8 == 0);
+    *flat_tag(f) = (uint8_t)message->kind;
 }
 
 void flat_encode_chunk(flat *f, cairn_encoder *encoder, const cairn_chunk *chunk) {

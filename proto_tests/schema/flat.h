@@ -17,7 +17,9 @@ typedef struct flat {
     unsigned inner; // the table in this field of the body is used instead of the body; 0: the body
 } flat;
 
-// Copy the bytes of a message or chunk, which must be valid.
+// Copy the bytes of a message or chunk, which must be valid: as it is sent, and as FlatBuffers also
+// if it is sent in its short form.
+void flat_encode_sent(flat *f, cairn_encoder *encoder, const cairn_message *message);
 void flat_encode_message(flat *f, cairn_encoder *encoder, const cairn_message *message);
 void flat_encode_chunk(flat *f, cairn_encoder *encoder, const cairn_chunk *chunk);
 uint32_t flat_u32(const uint8_t *at);

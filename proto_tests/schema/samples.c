@@ -9,9 +9,6 @@
 #include "schema/codec_tables.h"
 #include "schema/control_tables.h"
 
-static const cairn_wire_input inputs[2] = {
-    {.tick = 100, .sequence = 7, .buttons = 1, .move = {0.5f, 0.0f, -0.5f}, .aim = {0, 0, 1}},
-    {.tick = 102, .sequence = 8, .buttons = 3, .move = {-1.0f, 1.0f, 0.25f}, .aim = {0, 1, 0}}};
 // The last three of four vertices, and the one triangle.
 static const uint32_t mesh_words[12] = {
     0x3f800000, 0, 0xc0000000, 0, 0, 0x40000000, 0, 0x3f800000, 0, 0, 3, 1};
@@ -43,7 +40,6 @@ static const cairn_wire_tick ticks[2] = {
     {.tick = 1000, .root_lo = 1, .root_hi = 2, .first_command = 0, .command_count = 2},
     {.tick = 1001, .root_lo = 3, .root_hi = 4, .first_command = 2, .command_count = 1},
 };
-static const uint64_t digests[2] = {0x1111111122222222, 0x3333333344444444};
 static const uint8_t bytes[5] = {1, 2, 3, 4, 255};
 static const uint8_t shared[4] = {2, 8, 0, 3};
 static const uint8_t items[9] = {2, 0, 1, 'h', 'i', 0, 0, 0, '!'};
@@ -59,11 +55,6 @@ static const cairn_wire_event world_events[2] = {{.tick = 95,
                                                      .impulse = 5.5f},
     {.tick = 95, .kind = 6, .body_a = 0x100005, .body_b = 0x100006, .joint = 0x100007}};
 // As initialisers: a constant struct is not a constant expression in C17.
-#define SAMPLE_TIMING                                                                              \
-    {                                                                                              \
-        .input_acknowledged = 55, .lateness_us_worst = 1200, .lateness_us_last = -3400,            \
-        .inputs_late = 4, .inputs_early_refused = 5                                                \
-    }
 #define SAMPLE_VISIBLE_ROOT                                                                        \
     { .lo = 0x1122334455667788, .hi = 0x99aabbccddeeff00 }
 #define SAMPLE_FULL_ROOT                                                                           \
@@ -74,6 +65,18 @@ static const cairn_wire_event world_events[2] = {{.tick = 95,
 static const uint8_t snapshot_payload[] = {
     80, 7, 0, 9, 0x44, 0x33, 0x22, 0x11, 4, 0x90, 0x1f, 0xe7, 0x07, 3, 2, 5, 6, 7};
 
+// Two inputs, of ticks 100 and 101, with all fields of the head.
+static const uint8_t input_payload[] = {0x5f, 0x07, 0x5a, 0x5b, 0x06, 0x03, 0x05, 0x00, 0x00, 0x80,
+    0x3e, 0x0c, 0x12, 0xff, 0xfa, 0x46, 0x4d, 0x79, 0xe9, 0x06, 0x85, 0x14, 0x77, 0xcf, 0xc7, 0x7c,
+    0x06, 0x31, 0x2c, 0x0f, 0xb0, 0x02, 0x66, 0x62, 0xa3, 0x6b};
+// Ticks 1000, coded alone, 1001 and 1023, whose root is whole, with all fields of the head.
+static const uint8_t ticks_payload[] = {0x0f, 0xe8, 0x07, 0x07, 0x09, 0xe0, 0x12, 0x8f, 0x35, 0x04,
+    0x05, 0x3d, 0xff, 0xc1, 0x05, 0x98, 0xda, 0x76, 0xb9, 0xf7, 0x5a, 0x31, 0xa1, 0x77, 0xc1, 0xdb,
+    0xa7, 0x08, 0x07, 0x06, 0x05, 0x2c, 0xf8, 0x06, 0x39, 0x8f, 0x17, 0xed, 0xfe, 0xe4, 0x02, 0x73,
+    0xfa, 0x18, 0x17, 0x16, 0x15, 0x32, 0x15, 0xff, 0xfa, 0x46, 0x35, 0x59, 0x51, 0xbe, 0xa9, 0xb6,
+    0x55, 0xd7, 0x5e, 0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21, 0x30, 0x2f, 0x2e, 0x2d, 0x2c,
+    0x2b, 0x2a, 0x29};
+
 #define SAMPLE(KIND, member, ...)                                                                  \
     [CAIRN_MESSAGE_##KIND] = {.kind = CAIRN_MESSAGE_##KIND, .member = {__VA_ARGS__}}
 
@@ -82,9 +85,7 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
         .spectator = 1, .rules_name = "sandbox", .rules_version = 3, .rules_digest = 77,
         .room = "arena", .build = "any compiler, any target", .passport_faults = 4,
         .passport_hash = SAMPLE_VISIBLE_ROOT),
-    SAMPLE(INPUT, input, .snapshot_acknowledged = 90, .ticks_acknowledged = 91, .sent_at_us = 92,
-        .shown_tick = 88, .shown_span = 3, .shown_share = 0.25f, .inputs = inputs, .input_count = 2,
-        .world_epoch = 7),
+    SAMPLE(INPUT, input, .payload = input_payload, .payload_size = sizeof input_payload),
     SAMPLE(ROOT_REPORT, root_report, .roots = roots, .root_count = 2, .world_epoch = 7),
     SAMPLE(RESYNC_REQUEST, resync_request, .tick = 93, .want = 3, .difference_sketch = bytes,
         .difference_sketch_size = 5, .world_epoch = 7),
@@ -100,8 +101,7 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
     SAMPLE(SNAPSHOT, snapshot, .payload = snapshot_payload, .payload_size = sizeof snapshot_payload,
         .events = items, .events_size = sizeof items, .shared = shared,
         .shared_packed_size = sizeof shared),
-    SAMPLE(TICKS, ticks, .timing = SAMPLE_TIMING, .ticks = ticks, .tick_count = 2,
-        .commands = commands, .command_count = 3, .digests = digests, .digest_count = 2),
+    SAMPLE(TICKS, ticks, .payload = ticks_payload, .payload_size = sizeof ticks_payload),
     SAMPLE(STATE, state, .tick = 60, .offset = 10, .total_size = 15, .bytes = bytes, .size = 5),
     SAMPLE(RESYNC_RESPONSE, resync_response, .tick = 61, .verdict = CAIRN_RESYNC_TOO_MUCH,
         .full_root = SAMPLE_FULL_ROOT, .passport_faults = 2, .build = "any compiler, any target",

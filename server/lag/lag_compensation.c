@@ -167,11 +167,13 @@ void cairn_lag_replace(cairn_room *room) {
     }
 }
 
-void cairn_lag_take_report(cairn_session *session, const cairn_input_message *input) {
+void cairn_lag_take_report(cairn_session *session, const cairn_input_head *input) {
     cairn_session_lag *lag = session->lag;
     CAIRN_ASSERT(session->room != NULL);
-    if (input->sent_at_us >= lag->reported_at_us) {
-        lag->reported_at_us = input->sent_at_us;
+    // Not one that a later INPUT overtook.
+    const uint32_t ahead = (uint32_t)(input->number - lag->reported_number) % CAIRN_INPUT_NUMBERS;
+    if (input->reports_shown && ahead < CAIRN_INPUT_NUMBERS / 2) {
+        lag->reported_number = input->number;
         lag->shown = (cairn_view_time){.tick = input->shown_tick,
             .span = input->shown_span,
             .fraction = input->shown_share,

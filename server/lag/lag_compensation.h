@@ -4,7 +4,7 @@
 // Lag compensation of one room and one client; cairn/server_lag.h is what a host calls.
 
 #include "compress/quantised_body.h"
-#include "schema/messages.h"
+#include "schema/input_payload.h"
 #include "server/session/session.h"
 #include <cairn/server_lag.h>
 
@@ -35,7 +35,7 @@ typedef struct cairn_lag_compensation {
 // What a client reported that its player saw; zero at first.
 typedef struct cairn_session_lag {
     cairn_view_time shown;   // a span of 0: it reported nothing
-    uint64_t reported_at_us; // by the client's clock
+    uint8_t reported_number; // of the INPUT that `shown` is from
 } cairn_session_lag;
 
 void cairn_lag_destroy(cairn_room *room);
@@ -43,7 +43,7 @@ void cairn_lag_destroy(cairn_room *room);
 void cairn_lag_replace(cairn_room *room);
 // Takes the report in an input message. Whether such ticks exist and are held is checked when the
 // past is shown.
-void cairn_lag_take_report(cairn_session *session, const cairn_input_message *input);
+void cairn_lag_take_report(cairn_session *session, const cairn_input_head *input);
 
 // What cairn_server_lag_enable does.
 cairn_lag_refusal cairn_lag_enable(cairn_room *room, uint32_t age_ms_max);

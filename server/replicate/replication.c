@@ -34,6 +34,9 @@ cairn_status cairn_room_replication_create(cairn_room *room) {
         CAIRN_ROOM_COMMAND_LOG_TICKS * CAIRN_NS_PER_S / room->settings.tick_rate_hz;
     replication->state = cairn_state_source_of(state_size_max(room->world), span_ns);
     const cairn_quantisation quantisation = cairn_room_quantisation(room);
+    if (cairn_tick_records_create(&replication->tick_records) != CAIRN_OK) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
     return cairn_baselines_create(baseline_count(room), cairn_world_settings(room->world),
         &quantisation, &replication->baselines);
 }
@@ -42,6 +45,7 @@ void cairn_room_replication_destroy(cairn_room *room) {
     cairn_room_replication *replication = room->replication;
     cairn_state_source_destroy(&replication->state);
     cairn_baselines_destroy(replication->baselines);
+    cairn_tick_records_destroy(&replication->tick_records);
     cairn_room_meshes_destroy(&replication->meshes);
     cairn_room_shapes_destroy(&replication->shapes);
     *replication = (cairn_room_replication){0};
@@ -56,6 +60,7 @@ void cairn_room_replication_replace(cairn_room *room) {
     cairn_room_shapes_replace(&room->replication->shapes, room->world);
     cairn_room_meshes_replace(&room->replication->meshes, room->world);
     cairn_baselines_forget(room->replication->baselines);
+    cairn_tick_records_forget(&room->replication->tick_records);
     cairn_state_source_invalidate(&room->replication->state);
 }
 
@@ -118,17 +123,14 @@ void cairn_replication_reset(cairn_session *session) {
 
 // Acknowledgements only grow, and only up to what exists: a lie about the future must not become a
 // baseline.
-void cairn_replication_acknowledge(cairn_session *session, const cairn_input_message *input) {
+void cairn_replication_acknowledge(cairn_session *session, const cairn_input_head *input) {
     cairn_session_replication *own = session->replication;
     const cairn_room *room = session->room;
     if (input->snapshot_acknowledged > own->snapshots.acknowledged &&
         input->snapshot_acknowledged <= room->scheduler.tick) {
         cairn_snapshots_acknowledge(&own->snapshots, input->snapshot_acknowledged);
     }
-    if (input->ticks_acknowledged > own->ticks.acknowledged &&
-        input->ticks_acknowledged <= cairn_command_log_end(room->command_log)) {
-        own->ticks.acknowledged = input->ticks_acknowledged;
-    }
+    cairn_tick_stream_acknowledge(&own->ticks, room, input->ticks_acknowledged, input->early);
 }
 
 bool cairn_replication_holds_world(const cairn_session *session) {
@@ -184,6 +186,7 @@ static void advance_simulating(const cairn_server_context *context, cairn_sessio
             context, session, &room->replication->state, &own->state, &demand);
         if (own->state.reading != NULL) {
             own->ticks.queued = own->state.tick;
+            own->ticks.sent_end = own->state.tick;
         }
     }
     // What is on its way is as good as what the client asked for since.
@@ -195,7 +198,8 @@ static void advance_simulating(const cairn_server_context *context, cairn_sessio
     const bool arrived =
         cairn_link_reliable_idle(session->link) || own->ticks.acknowledged > own->state.tick;
     if (own->state.sent && arrived) {
-        cairn_tick_stream_send(context, session, &own->ticks, first_missing_tick(own));
+        cairn_tick_stream_send(context, session, &room->replication->tick_records, &own->ticks,
+            own->state.tick, first_missing_tick(own));
     }
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "schema/input_payload.h"
 #include "server/replicate/game_messages.h"
 #include "server/replicate/meshes.h"
 #include "server/replicate/shapes.h"
@@ -25,6 +26,7 @@ typedef struct cairn_room_replication {
     cairn_room_shapes shapes;
     cairn_room_meshes meshes;
     cairn_state_source state;
+    cairn_tick_records tick_records;
 } cairn_room_replication;
 
 // Of a client; zero at first.
@@ -57,7 +59,7 @@ void cairn_replication_close(cairn_session *session);
 // As if the client had just been admitted to its room.
 void cairn_replication_reset(cairn_session *session);
 // Takes the acknowledgements of an input message; those that name what does not exist are ignored.
-void cairn_replication_acknowledge(cairn_session *session, const cairn_input_message *input);
+void cairn_replication_acknowledge(cairn_session *session, const cairn_input_head *input);
 // Whether the client acknowledged its first snapshot or tick.
 bool cairn_replication_holds_world(const cairn_session *session);
 // Sends what is due. `snapshot`: the room has a snapshot that the client should get.

@@ -13,8 +13,7 @@
 
 typedef struct logged_tick {
     cairn_hash128 root;
-    uint64_t digest; // low half of cairn_commands_digest
-    uint32_t first;  // of its commands in the ring; they do not wrap around
+    uint32_t first; // of its commands in the ring; they do not wrap around
     uint32_t command_count;
 } logged_tick;
 
@@ -149,10 +148,8 @@ void cairn_command_log_add(cairn_command_log *log, uint64_t tick, const cairn_co
     }
     log->end = tick + 1;
     CAIRN_ASSERT(log->end - log->oldest <= log->capacity);
-    *tick_of(log, tick) = (logged_tick){.root = root,
-        .digest = cairn_commands_digest(tick, commands, command_count).lo,
-        .first = place,
-        .command_count = command_count};
+    *tick_of(log, tick) =
+        (logged_tick){.root = root, .first = place, .command_count = command_count};
     if (command_count > 0) {
         memcpy(log->commands + place, commands, command_count * sizeof *commands);
         log->next = place + command_count;
@@ -190,31 +187,4 @@ const cairn_command *cairn_command_log_commands(
 uint32_t cairn_command_log_command_count(const cairn_command_log *log, uint64_t tick) {
     CAIRN_ASSERT(holds_tick(log, tick));
     return tick_of(log, tick)->command_count;
-}
-
-void cairn_command_log_read(
-    const cairn_command_log *log, uint64_t from, cairn_command_log_span *span) {
-    CAIRN_ASSERT(span->ticks != NULL && span->commands != NULL);
-    CAIRN_ASSERT(span->command_capacity >= log->commands_per_tick_max);
-    span->tick_count = 0;
-    span->command_count = 0;
-    for (uint64_t tick = from; holds_tick(log, tick) && span->tick_count < span->tick_capacity;
-         ++tick) {
-        const logged_tick *each = tick_of(log, tick);
-        if (each->command_count > span->command_capacity - span->command_count) {
-            return;
-        }
-        if (span->digests != NULL) {
-            span->digests[span->tick_count] = each->digest;
-        }
-        span->ticks[span->tick_count++] = (cairn_wire_tick){.tick = tick,
-            .root_lo = each->root.lo,
-            .root_hi = each->root.hi,
-            .first_command = span->command_count,
-            .command_count = each->command_count};
-        memcpy(span->commands + span->command_count, commands_of(log, tick),
-            each->command_count * sizeof *span->commands);
-        span->command_count += each->command_count;
-        CAIRN_ASSERT(span->command_count <= span->command_capacity);
-    }
 }

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "schema/messages.h"
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
@@ -39,18 +38,3 @@ const cairn_command *cairn_command_log_commands(
     const cairn_command_log *log, uint64_t tick, uint32_t *count);
 // How many commands such a tick has.
 uint32_t cairn_command_log_command_count(const cairn_command_log *log, uint64_t tick);
-
-// Consecutive ticks as a message holds them; the arrays are the caller's.
-typedef struct cairn_command_log_span {
-    cairn_wire_tick *ticks;
-    uint32_t tick_capacity;
-    cairn_command *commands;
-    uint32_t command_capacity; // at least one tick's commands
-    uint64_t *digests;         // [tick_capacity]; NULL: not read
-    uint32_t tick_count;
-    uint32_t command_count;
-} cairn_command_log_span;
-
-// Fills the span with consecutive ticks from `from` on, as many as are held and fit.
-void cairn_command_log_read(
-    const cairn_command_log *log, uint64_t from, cairn_command_log_span *span);

@@ -11,9 +11,11 @@
 #include "bridge/scene_library.h"
 #include "bridge/scene_world.h"
 #include "bridge/snapshot.h"
+#include "compress/command_coder.h"
 #include "compress/frame_codec.h"
 #include "schema/codec.h"
 #include "schema/message_check.h"
+#include "tests/kit/packed.h"
 #include "tests/kit/scenes.h"
 
 SCOPE_POINTER_ENDS(cairn_world, cairn_world_destroy)
@@ -160,17 +162,6 @@ TEST("the flags of a body are its kind, owner, teleports and whether it is awake
     }
 }
 
-static cairn_message ticks_message(
-    const cairn_wire_tick *tick, const uint64_t *digest, const cairn_command *command) {
-    return (cairn_message){.kind = CAIRN_MESSAGE_TICKS,
-        .ticks = {.ticks = tick,
-            .tick_count = 1,
-            .commands = command,
-            .command_count = 1,
-            .digests = digest,
-            .digest_count = 1}};
-}
-
 TEST("a command is decoded bit for bit") {
     const cairn_command command = {.kind = CAIRN_COMMAND_INPUT,
         .slot = CAIRN_SLOTS_MAX - 1,
@@ -179,11 +170,17 @@ TEST("a command is decoded bit for bit") {
         .move = {-1.0f, 0.1f, 1.0f},
         .aim = {0.5f, -0.0f, 1e-45f}};
     const cairn_wire_tick tick = {.tick = 1, .command_count = 1};
-    const uint64_t digest = 0;
-    const cairn_message message = ticks_message(&tick, &digest, &command);
+    const cairn_message message = kit_ticks(&(cairn_ticks_head){0}, &tick, 1, &command);
     const cairn_message decoded = expect_accepted(&message);
-    assert_int_equal(decoded.ticks.command_count, 1);
-    assert_memory_equal(&command, decoded.ticks.commands, sizeof command);
+    cairn_ticks_reader reader;
+    cairn_tick_record record;
+    cairn_command received;
+    assert_true(cairn_ticks_reader_of(decoded.ticks.payload, decoded.ticks.payload_size, &reader));
+    assert_true(cairn_ticks_read(&reader, &record));
+    cairn_command_coder coder = cairn_command_decoder(record.commands, record.commands_size);
+    assert_int_equal(
+        cairn_commands_decode(&coder, (cairn_tick_commands){.count = 0}, &received, 1), 1);
+    assert_memory_equal(&command, &received, sizeof command);
 }
 
 TEST("an input becomes a command of its slot") {
@@ -217,11 +214,11 @@ static cairn_command good_command(uint32_t kind) {
 
 static void expect_same_verdict(const cairn_command *command) {
     const cairn_wire_tick tick = {.tick = 1, .command_count = 1};
-    const uint64_t digest = 0;
-    const cairn_message message = ticks_message(&tick, &digest, command);
+    const cairn_chunk chunk = {.kind = CAIRN_CHUNK_TICKS,
+        .ticks = {.ticks = &tick, .tick_count = 1, .commands = command, .command_count = 1}};
     const uint8_t *bytes;
     size_t size;
-    const bool codec = cairn_message_encode(encoder, &message, &bytes, &size) == CAIRN_OK;
+    const bool codec = cairn_chunk_encode(encoder, &chunk, &bytes, &size) == CAIRN_OK;
     if ((cairn_command_check(command) == CAIRN_OK) != codec) {
         fail_msg("kind %u, slot %u", command->kind, command->slot);
     }

@@ -10,6 +10,7 @@
 #include "bridge/snapshot.h"
 #include "client_lib/client_parts.h"
 #include "net/link_parts.h"
+#include "tests/kit/packed.h"
 #include "tests/kit/rig.h"
 #include <cairn/sim.h>
 
@@ -182,7 +183,7 @@ TEST("a lockstep client holds the server's world") {
     rig_run_ms(&p, 3000);
     expect_in_step(&p, player, 200);
     const cairn_server_statistics server = rig_server_statistics(&p);
-    assert_true(server.total.roots_compared > 150);
+    assert_true(server.total.roots_compared >= 3); // one in 64 ticks
     assert_int_equal(server.total.roots_differed, 0);
 }
 
@@ -383,9 +384,7 @@ TEST("messages that a server must not send are dropped and counted by reason") {
     RIG(p, .seed = 18);
     uint32_t early = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     const cairn_wire_tick tick = {0};
-    const uint64_t digest = 0;
-    const cairn_message ticks = {.kind = CAIRN_MESSAGE_TICKS,
-        .ticks = {.ticks = &tick, .tick_count = 1, .digests = &digest, .digest_count = 1}};
+    const cairn_message ticks = kit_ticks(&(cairn_ticks_head){0}, &tick, 1, NULL);
     const uint8_t payload[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; // a keyframe of tick 1
     const cairn_message keyframe = {.kind = CAIRN_MESSAGE_SNAPSHOT,
         .snapshot = {.payload = payload, .payload_size = sizeof payload}};

@@ -237,7 +237,7 @@ static void play(const cairn_rules *rules, void (*configure)(cairn_server_config
     assert_true(rig_statistics(&r, BOB).prediction.rollbacks > 0);
     const cairn_server_statistics statistics = rig_server_statistics(&r);
     assert_int_equal(statistics.total.roots_differed, 0);
-    assert_true(statistics.total.roots_compared > 50);
+    assert_true(statistics.total.roots_compared > 0);
     assert_int_equal(statistics.total.inputs_refused, 0);
     cairn_server_destroy(r.system.server);
     r.system.server = NULL;

@@ -14,8 +14,8 @@ static cairn_inputs inputs_of(uint32_t redundancy) {
 
 static void expect_collected(
     const cairn_inputs *inputs, uint32_t count, uint64_t first, uint64_t last) {
-    cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX];
-    assert_int_equal(cairn_inputs_collect(inputs, out), count);
+    cairn_wire_input out[CAIRN_INPUT_PARTS_MAX];
+    assert_int_equal(cairn_inputs_collect(inputs, inputs->redundancy + 1, out), count);
     for (uint32_t i = 1; i < count; i++) {
         assert_int_equal(out[i].tick, out[i - 1].tick + 1);
         assert_int_equal(out[i].sequence, out[i - 1].sequence + 1);
@@ -79,14 +79,14 @@ TEST("after the clock moved back far inputs restart, after it moved back a littl
 
 TEST("an input holds what was held when it was made, and is read for its own tick and no other") {
     cairn_inputs inputs = inputs_of(16);
-    cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX];
+    cairn_wire_input out[CAIRN_INPUT_PARTS_MAX];
     assert_null(cairn_inputs_read(&inputs, 0));
     for (uint64_t tick = 100; tick < 180; tick++) {
         inputs.held[0].buttons = (uint32_t)tick;
         inputs.held[0].move.x = (float)tick / 256;
         cairn_inputs_make(&inputs, tick);
     }
-    assert_int_equal(cairn_inputs_collect(&inputs, out), 17);
+    assert_int_equal(cairn_inputs_collect(&inputs, 17, out), 17);
     assert_int_equal(out[0].buttons, 163);
     EXPECT_NEAR(out[0].move.x, 163.0f / 256, 0);
     assert_int_equal(cairn_inputs_read(&inputs, 179)->buttons, 179);

@@ -2,6 +2,7 @@
 #include "tests/kit/test.h"
 
 #include "client_lib/simulate/lockstep.h"
+#include "tests/kit/packed.h"
 
 #include "bridge/scene_world.h"
 #include "client_lib/interpolate/snapshots.h"
@@ -62,8 +63,8 @@ static cairn_wire_tick step_server(void) {
 }
 
 static cairn_lockstep_verdict send_ticks(const cairn_wire_tick *ticks, uint32_t count) {
-    const cairn_ticks_message message = {.ticks = ticks, .tick_count = count};
-    return cairn_lockstep_take_ticks(&client, &message);
+    const cairn_message message = kit_ticks(&(cairn_ticks_head){0}, ticks, count, NULL);
+    return cairn_lockstep_take_ticks(&client, &message.ticks);
 }
 
 static uint32_t advance(cairn_lockstep *lockstep, double show_tick, uint32_t ticks_max) {
@@ -168,7 +169,7 @@ TEST("a gap is not stepped over") {
     assert_int_equal(cairn_lockstep_waiting(&client), 5);
     assert_int_equal(advance(&client, 1e9, 100), 5);
     assert_int_equal(client.timeline.roots_differed, 0);
-    assert_int_equal(client.early.commands.free_count, client.early.commands.block_count);
+    assert_int_equal(client.early.used, 0);
 }
 
 TEST("ticks too far beyond a gap are not kept") {
@@ -188,11 +189,8 @@ TEST("ticks too far beyond a gap are not kept") {
     cairn_lockstep_verdict verdict = CAIRN_LOCKSTEP_EARLY;
     for (tick.tick = 1; verdict == CAIRN_LOCKSTEP_EARLY; tick.tick++) {
         tick.command_count = CAIRN_COMMANDS_PER_TICK_MAX;
-        const cairn_ticks_message message = {.ticks = &tick,
-            .tick_count = 1,
-            .commands = commands,
-            .command_count = CAIRN_COMMANDS_PER_TICK_MAX};
-        verdict = cairn_lockstep_take_ticks(&client, &message);
+        const cairn_message message = kit_ticks(&(cairn_ticks_head){0}, &tick, 1, commands);
+        verdict = cairn_lockstep_take_ticks(&client, &message.ticks);
     }
     assert_int_equal(verdict, CAIRN_LOCKSTEP_GAP);
     assert_in_range(tick.tick, 3, 20);
@@ -204,12 +202,47 @@ TEST("a root that differs is counted once, at its tick") {
     for (int i = 0; i < 3; i++) {
         ticks[i] = step_server();
     }
-    ticks[1].root_hi ^= 1;
+    ticks[1].root_lo ^= 1;
     send_ticks(ticks, 3);
     advance(&client, 1e9, 100);
     assert_int_equal(client.timeline.roots_compared, 3);
     assert_int_equal(client.timeline.roots_differed, 1);
     assert_int_equal(client.timeline.first_difference_tick, 2);
+}
+
+// Other ticks have the low 32 bits.
+TEST("every sixty-fourth tick has the whole root") {
+    send_whole_state();
+    for (uint64_t i = 0; i < 2 * CAIRN_TICKS_PER_KEY; i++) {
+        cairn_wire_tick tick = step_server();
+        tick.root_hi ^= 1;
+        send_ticks(&tick, 1);
+    }
+    advance(&client, 1e9, 2 * CAIRN_TICKS_PER_KEY);
+    assert_int_equal(client.timeline.roots_compared, 2 * CAIRN_TICKS_PER_KEY);
+    assert_int_equal(client.timeline.roots_differed, 2);
+    assert_int_equal(client.timeline.first_difference_tick, CAIRN_TICKS_PER_KEY);
+}
+
+// A record that is the difference to a tick that this client never had, because its state is new,
+// is not taken; nor are bytes that are no commands.
+TEST("a tick is decoded only after the one before it") {
+    const uint8_t noise[] = {0xf8, 0x30, 0}; // 2^32 commands
+    uint8_t bytes[64];
+    send_whole_state();
+    for (uint32_t alone = 0; alone < 2; ++alone) {
+        cairn_ticks_writer writer =
+            cairn_ticks_writer_of(&(cairn_ticks_head){0}, bytes, sizeof bytes);
+        cairn_ticks_write(&writer, &(cairn_tick_record){.alone = alone != 0,
+                                       .commands = noise,
+                                       .commands_size = sizeof noise,
+                                       .check = {.full = true}});
+        const cairn_ticks_message message = {
+            .payload = bytes, .payload_size = (uint32_t)writer.bytes.at};
+        assert_int_equal(cairn_lockstep_take_ticks(&client, &message),
+            alone != 0 ? CAIRN_LOCKSTEP_TICK_MALFORMED : CAIRN_LOCKSTEP_GAP);
+        assert_int_equal(client.timeline.confirmed_end, 0);
+    }
 }
 
 TEST("ticks that do not fit are not acknowledged") {
@@ -228,15 +261,14 @@ TEST("ticks that do not fit are not acknowledged") {
 
 TEST("a command out of range is refused") {
     send_whole_state();
-    const cairn_command wrong[] = {{.kind = 99, .slot = 0},
+    const cairn_command wrong[] = {{.kind = 31, .slot = 0},
         {.kind = CAIRN_COMMAND_INPUT, .slot = CAIRN_SLOTS_MAX},
         {.kind = CAIRN_COMMAND_INPUT, .move = {2, 0, 0}}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const cairn_wire_tick tick = {.command_count = 1};
-        const cairn_ticks_message message = {
-            .ticks = &tick, .tick_count = 1, .commands = &wrong[i], .command_count = 1};
+        const cairn_message message = kit_ticks(&(cairn_ticks_head){0}, &tick, 1, &wrong[i]);
         assert_int_equal(
-            cairn_lockstep_take_ticks(&client, &message), CAIRN_LOCKSTEP_COMMAND_REFUSED);
+            cairn_lockstep_take_ticks(&client, &message.ticks), CAIRN_LOCKSTEP_COMMAND_REFUSED);
     }
     assert_int_equal(cairn_lockstep_waiting(&client), 0);
 }

@@ -53,7 +53,7 @@ TEST("the confirmed world is the server's on every path") {
             assert_true(rig_statistics(&p, c).prediction.rollbacks > 0);
         }
         const cairn_server_statistics server = rig_server_statistics(&p);
-        assert_true(server.total.roots_compared > 300);
+        assert_true(server.total.roots_compared >= 6); // one in 64 ticks of each client
         assert_int_equal(server.total.roots_differed, 0);
     }
 }

@@ -322,7 +322,7 @@ TEST("a client that is too slow gives up and one that was paused does not") {
         for (uint32_t i = 0; i < rows[row].checks; ++i) {
             for (uint32_t n = 0; n < rows[row].backlog_growth[i]; ++n) { // confirmed, not stepped
                 assert_int_equal(cairn_timeline_confirm(timeline, timeline->confirmed_end, NULL, 0,
-                                     (cairn_hash128){.lo = 1}),
+                                     (cairn_root_check){.root = {.lo = 1}}),
                     CAIRN_TIMELINE_TAKEN);
             }
             now_ns += rows[row].apart_ns;

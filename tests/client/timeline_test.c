@@ -78,8 +78,8 @@ static void start(cairn_timeline *t, uint32_t ticks, size_t state_memory) {
 }
 
 static cairn_timeline_verdict confirm(cairn_timeline *t, uint64_t tick) {
-    return cairn_timeline_confirm(
-        t, tick, truth.commands[tick], truth.counts[tick], truth.roots[tick]);
+    return cairn_timeline_confirm(t, tick, truth.commands[tick], truth.counts[tick],
+        (cairn_root_check){truth.roots[tick], true});
 }
 
 // Predicts an input of slot 0 alone, in one tick of four a wrong one.
@@ -266,7 +266,7 @@ TEST("a prediction beyond the window is refused") {
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_WINDOW);
     const uint64_t head_tick = t.head_tick;
     for (uint64_t tick = 0; tick < 2; tick++) {
-        const cairn_hash128 root = cairn_timeline_tick_read(&t, tick)->root;
+        const cairn_root_check root = {cairn_timeline_tick_read(&t, tick)->root, true};
         assert_int_equal(cairn_timeline_confirm(&t, tick, NULL, 0, root), CAIRN_TIMELINE_AGREED);
     }
     assert_int_equal(cairn_timeline_step(&t), CAIRN_TIMELINE_STEPPED);
@@ -317,8 +317,8 @@ TEST("a root that differs is found at its tick whether the tick was predicted or
                 cairn_timeline_predict(&t, tick, truth.commands[tick], truth.counts[tick]);
                 step_all(&t);
             }
-            cairn_hash128 root = truth.roots[tick];
-            root.hi ^= tick == 6;
+            cairn_root_check root = {truth.roots[tick], true};
+            root.root.hi ^= tick == 6;
             cairn_timeline_confirm(&t, tick, truth.commands[tick], truth.counts[tick], root);
             step_all(&t);
         }

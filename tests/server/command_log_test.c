@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The last ticks of a room are read as they were stored, in spans that fit their message.
+// The last ticks of a room are read as they were stored.
 #include "tests/kit/test.h"
 
 #include "server/room/command_log.h"
@@ -21,18 +21,6 @@ static cairn_command_log *history_of(uint64_t first, uint64_t end) {
     return command_log;
 }
 
-typedef struct arrays {
-    cairn_wire_tick ticks[TICKS];
-    cairn_command commands[TICKS * COMMANDS];
-} arrays;
-
-static cairn_command_log_span run_of(arrays *in, uint32_t ticks, uint32_t commands) {
-    return (cairn_command_log_span){.ticks = in->ticks,
-        .tick_capacity = ticks,
-        .commands = in->commands,
-        .command_capacity = commands};
-}
-
 TEST("a full log drops its oldest tick") {
     static const struct {
         uint64_t first, end, oldest;
@@ -52,29 +40,6 @@ TEST("a full log drops its oldest tick") {
         }
         cairn_command_log_destroy(command_log);
     }
-}
-
-TEST("a span has consecutive ticks with their commands") {
-    cairn_command_log *command_log = history_of(0, 20);
-    arrays in;
-    cairn_command_log_span run = run_of(&in, TICKS, TICKS * COMMANDS);
-    cairn_command_log_read(command_log, 13, &run);
-    assert_int_equal(run.tick_count, 7);
-    uint32_t commands = 0;
-    for (uint32_t i = 0; i < run.tick_count; ++i) {
-        const cairn_wire_tick *tick = &run.ticks[i];
-        assert_int_equal(tick->tick, 13 + i);
-        assert_true(tick->root_lo == tick->tick);
-        assert_int_equal(tick->first_command, commands);
-        assert_int_equal(tick->command_count, tick->tick % (COMMANDS + 1));
-        for (uint32_t c = 0; c < tick->command_count; ++c) {
-            assert_int_equal(run.commands[commands + c].sequence, tick->tick);
-            assert_int_equal(run.commands[commands + c].slot, c + 1);
-        }
-        commands += tick->command_count;
-    }
-    assert_int_equal(run.command_count, commands);
-    cairn_command_log_destroy(command_log);
 }
 
 // Counts that make the ring wrap around and grow again and again.
@@ -105,26 +70,4 @@ TEST("ticks of any number of commands are read as they were stored, while the lo
         }
     }
     cairn_command_log_destroy(log);
-}
-
-TEST("a span ends where its arrays are full") {
-    static const struct {
-        uint64_t from;
-        uint32_t tick_room, command_room, ticks, commands;
-    } rows[] = {
-        {12, 8, 24, 8, 12}, {12, 3, 24, 3, 3},
-        {12, 8, 3, 3, 3},                    // 0 + 1 + 2, and three more do not fit
-        {13, 8, 5, 2, 3},                    // 1 + 2
-        {19, 8, 3, 1, 3}, {20, 8, 24, 0, 0}, // not stepped yet
-        {11, 8, 24, 0, 0},                   // forgotten
-    };
-    cairn_command_log *command_log = history_of(0, 20);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        arrays in;
-        cairn_command_log_span run = run_of(&in, rows[i].tick_room, rows[i].command_room);
-        cairn_command_log_read(command_log, rows[i].from, &run);
-        assert_int_equal(run.tick_count, rows[i].ticks);
-        assert_int_equal(run.command_count, rows[i].commands);
-    }
-    cairn_command_log_destroy(command_log);
 }

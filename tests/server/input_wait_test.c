@@ -3,6 +3,7 @@
 // late. tests/storm/stall_test.c has the waits that are announced.
 #include "tests/kit/test.h"
 
+#include "tests/kit/packed.h"
 #include "tests/server/story.h"
 
 #define RATE_HZ 60
@@ -16,10 +17,9 @@ AFTER_EACH {
 
 static void send_input_for(uint32_t client, uint64_t tick) {
     const cairn_wire_input input = {.tick = tick, .sequence = (uint32_t)tick};
-    const cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.ticks_acknowledged = cairn_world_tick(s.clients[client].world),
-            .inputs = &input,
-            .input_count = 1}};
+    const cairn_input_head head = {
+        .ticks_acknowledged = cairn_world_tick(s.clients[client].world), .input_count = 1};
+    const cairn_message message = kit_input(&head, &input);
     story_send(&s, client, &message, false);
 }
 

@@ -7,6 +7,7 @@
 #include "recording/desync_reader.h"
 #include "server/core/server_state.h"
 #include "sim/serialize/sketch.h"
+#include "tests/kit/packed.h"
 #include "tests/server/story.h"
 
 #define SKETCH_SIZE (40 * CAIRN_SKETCH_CELL_SIZE)
@@ -294,7 +295,7 @@ TEST("a renewed state is not older than what the client holds") {
     const uint64_t held = cairn_world_tick(s.clients[client].world);
     request(client, held, 0);
     story_run_ms(&s, 20);
-    const cairn_message late = {.kind = CAIRN_MESSAGE_INPUT, .input = {.ticks_acknowledged = held}};
+    const cairn_message late = kit_input(&(cairn_input_head){.ticks_acknowledged = held}, NULL);
     story_send(&s, client, &late, false);
     story_run_ms(&s, 20);
     s.clients[client].mute_inputs = false;

@@ -10,6 +10,7 @@
 #include "net/link_header.h"
 #include "schema/scene.h"
 #include "server/core/server_state.h"
+#include "tests/kit/packed.h"
 #include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
@@ -378,9 +379,11 @@ TEST("a client learns how early its inputs arrive") {
     uint64_t before_joining = s.clients[early].welcome.tick - 1;
     const cairn_wire_input inputs[] = {{.tick = before_joining, .sequence = 1},
         {.tick = now + 63, .sequence = 2}, {.tick = now + 80, .sequence = 3}};
-    const cairn_message message = {
-        .kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = inputs, .input_count = 3}};
-    story_send(&s, early, &message, false);
+    for (uint32_t i = 0; i < 3; ++i) {
+        const cairn_message message = kit_input(&(cairn_input_head){.input_count = 1}, &inputs[i]);
+        story_send(&s, early, &message, false);
+        story_run_ms(&s, 1);
+    }
     story_run_ms(&s, 1000);
     const cairn_wire_timing *timing = &s.clients[good].timing;
     assert_in_range(timing->input_acknowledged + 5, story_tick(&s), UINT32_MAX);
@@ -561,18 +564,18 @@ static void send_anything(cairn_random *random, uint32_t client) {
     cairn_wire_input inputs[8];
     uint64_t tick = now - cairn_random_below(random, now);
     for (uint32_t i = 0; i < 8; ++i) {
-        tick += 1 + cairn_random_below(random, 20);
+        tick += i == 0 ? 1 + cairn_random_below(random, 20) : 1;
         inputs[i] = (cairn_wire_input){.tick = tick,
             .sequence = (uint32_t)cairn_random_next(random),
             .buttons = (uint32_t)cairn_random_below(random, 4),
             .move = {.x = cairn_random_unit(random) * 2.0f - 1.0f}};
     }
     const cairn_wire_root root = {.tick = any_tick(random, now), .lo = 1, .hi = 2};
-    cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.snapshot_acknowledged = any_tick(random, now),
-            .ticks_acknowledged = any_tick(random, now),
-            .inputs = inputs,
-            .input_count = (uint32_t)cairn_random_below(random, 9)}};
+    const cairn_input_head head = {.snapshot_acknowledged = any_tick(random, now),
+        .ticks_acknowledged = any_tick(random, now),
+        .early = cairn_random_next(random),
+        .input_count = (uint32_t)cairn_random_below(random, 9)};
+    cairn_message message = kit_input(&head, inputs);
     if (cairn_random_below(random, 4) == 0) {
         message = (cairn_message){
             .kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.roots = &root, .root_count = 1}};

@@ -19,6 +19,7 @@
 #include "proto_tests/schema/samples.h"
 #include "sim/debug/passport.h"
 #include "sim/serialize/sketch.h"
+#include "tests/kit/packed.h"
 #include "tests/kit/scenes.h"
 #include "tests/kit/script.h"
 #include <cairn/client.h>
@@ -362,12 +363,12 @@ static void send_inputs(peer *p, uint8_t parameter) {
             .buttons = cairn_read_u8(&mutated.choices),
             .move = {.x = 0.5f}};
     }
-    cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.snapshot_acknowledged = tick,
-            .ticks_acknowledged = tick,
-            .world_epoch = p->world_epoch,
-            .inputs = inputs,
-            .input_count = count}};
+    const cairn_input_head head = {.snapshot_acknowledged = tick,
+        .ticks_acknowledged = tick,
+        .early = cairn_read_u8(&mutated.choices),
+        .world_epoch = p->world_epoch,
+        .input_count = count};
+    cairn_message message = kit_input(&head, inputs);
     send_message(p, parameter, &message, false);
 }
 

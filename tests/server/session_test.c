@@ -4,6 +4,7 @@
 
 #include "server/core/server_state.h"
 #include "server/session_dispatch.h"
+#include "tests/kit/packed.h"
 #include "tests/server/story.h"
 
 static story s; // too large for a stack
@@ -26,8 +27,7 @@ static cairn_session *session(void) {
 
 static void feed(cairn_session_event event) {
     const cairn_message hello = hello_message(CAIRN_MODE_INTERPOLATE);
-    const cairn_message input = {
-        .kind = CAIRN_MESSAGE_INPUT, .input = {.snapshot_acknowledged = 1}};
+    const cairn_message input = kit_input(&(cairn_input_head){.snapshot_acknowledged = 1}, NULL);
     const cairn_message control = {
         .kind = CAIRN_MESSAGE_CONTROL, .control = {.verb = CAIRN_CONTROL_STATE, .room = ""}};
     const cairn_message roots = {.kind = CAIRN_MESSAGE_ROOT_REPORT};
@@ -150,9 +150,10 @@ TEST("acknowledgements of unsent ticks are ignored") {
     } rows[] = {{tick + 1, tick + 1, 1, 0}, {UINT64_MAX, UINT64_MAX, 1, 0}, {0, 0, 1, 0},
         {tick, tick, tick, tick}, {1, 1, tick, tick}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        const cairn_message input = {.kind = CAIRN_MESSAGE_INPUT,
-            .input = {
-                .snapshot_acknowledged = rows[i].snapshot, .ticks_acknowledged = rows[i].ticks}};
+        const cairn_message input =
+            kit_input(&(cairn_input_head){.snapshot_acknowledged = rows[i].snapshot,
+                          .ticks_acknowledged = rows[i].ticks},
+                NULL);
         cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &input);
         assert_int_equal(session()->replication->snapshots.acknowledged, rows[i].expected_snapshot);
         assert_int_equal(session()->replication->ticks.acknowledged, rows[i].expected_ticks);
@@ -165,8 +166,7 @@ TEST("inputs of a spectator are a violation") {
     feed(CAIRN_SESSION_EVENT_CONNECT);
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &hello);
     const cairn_wire_input input = {.tick = 1};
-    const cairn_message message = {
-        .kind = CAIRN_MESSAGE_INPUT, .input = {.inputs = &input, .input_count = 1}};
+    const cairn_message message = kit_input(&(cairn_input_head){.input_count = 1}, &input);
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
     assert_int_equal(session()->violations, 1);
     assert_int_equal(story_statistics(&s).total.inputs_taken, 0);
@@ -178,12 +178,13 @@ TEST("inputs and acknowledgements of a replaced world are ignored") {
     session()->world_epoch = 1; // the world was replaced once
     session()->replication->snapshots.acknowledged = 0;
     const cairn_wire_input input = {.tick = session()->room->scheduler.tick + 2};
-    cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.snapshot_acknowledged = 1, .inputs = &input, .input_count = 1}};
+    cairn_input_head head = {.snapshot_acknowledged = 1, .input_count = 1};
+    cairn_message message = kit_input(&head, &input);
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
     assert_int_equal(story_statistics(&s).total.inputs_taken, 0);
     assert_int_equal(session()->replication->snapshots.acknowledged, 0);
-    message.input.world_epoch = 1;
+    head.world_epoch = 1;
+    message = kit_input(&head, &input);
     cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
     assert_int_equal(story_statistics(&s).total.inputs_taken, 1);
     assert_int_equal(session()->replication->snapshots.acknowledged, 1);

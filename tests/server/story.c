@@ -6,11 +6,13 @@
 
 #include "base/assert.h"
 #include "bridge/snapshot.h"
+#include "compress/command_coder.h"
 #include "recording/player.h"
 #include "recording/recorded_world.h"
 #include "schema/scene.h"
 #include "schema/snapshot_head.h"
 #include "sim/debug/passport.h"
+#include "tests/kit/packed.h"
 #include "tests/kit/scenes.h"
 #include <cairn/rules_registry.h>
 #include <cairn/token.h>
@@ -302,16 +304,21 @@ static void receive_state(story_client *client, const cairn_state_message *piece
     }
 }
 
-static void step_tick(
-    story_client *client, const cairn_ticks_message *ticks, const cairn_wire_tick *tick) {
+static void step_tick(story_client *client, const cairn_tick_record *record) {
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
-    for (uint32_t i = 0; i < tick->command_count; ++i) {
-        commands[i] = ticks->commands[tick->first_command + i];
+    cairn_command_coder coder = cairn_command_decoder(record->commands, record->commands_size);
+    const uint32_t count = cairn_commands_decode(&coder,
+        (cairn_tick_commands){client->commands, record->alone ? 0 : client->command_count},
+        commands, CAIRN_COMMANDS_PER_TICK_MAX);
+    CAIRN_ASSERT(coder.ok);
+    for (uint32_t i = 0; i < count; ++i) {
         CAIRN_ASSERT(cairn_command_check(&commands[i]) == CAIRN_OK);
     }
-    cairn_world_step(client->world, commands, tick->command_count);
+    memcpy(client->commands, commands, count * sizeof *commands);
+    client->command_count = count;
+    cairn_world_step(client->world, commands, count);
     const cairn_hash128 full = cairn_world_hash_read(client->world).full;
-    client->roots_wrong += full.lo != tick->root_lo || full.hi != tick->root_hi ? 1 : 0;
+    client->roots_wrong += cairn_root_agrees(record->check, full) ? 0 : 1;
     client->ticks_stepped += 1;
     client->root_newest = (cairn_wire_root){.tick = cairn_world_tick(client->world),
         .lo = full.lo ^ (client->corrupt_roots ? 1 : 0),
@@ -319,13 +326,16 @@ static void step_tick(
 }
 
 static void receive_ticks(story_client *client, const cairn_ticks_message *ticks) {
-    if (ticks->world_epoch != client->world_epoch) {
+    cairn_ticks_reader reader;
+    cairn_tick_record record;
+    if (!cairn_ticks_reader_of(ticks->payload, ticks->payload_size, &reader) ||
+        reader.head.world_epoch != client->world_epoch) {
         return;
     }
-    client->timing = ticks->timing;
-    for (uint32_t i = 0; client->world != NULL && i < ticks->tick_count; ++i) {
-        if (ticks->ticks[i].tick == cairn_world_tick(client->world)) {
-            step_tick(client, ticks, &ticks->ticks[i]);
+    client->timing = reader.head.timing;
+    while (client->world != NULL && cairn_ticks_read(&reader, &record)) {
+        if (record.tick == cairn_world_tick(client->world)) {
+            step_tick(client, &record);
         }
     }
 }
@@ -443,12 +453,11 @@ static void send_input(story *s, uint32_t number) {
             .move = {.x = 0.5f}};
         client->input_next += 1;
     }
-    const cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
-        .input = {.world_epoch = client->world_epoch,
-            .snapshot_acknowledged = newest == NULL ? 0 : newest->tick,
-            .ticks_acknowledged = client->world == NULL ? 0 : cairn_world_tick(client->world),
-            .inputs = inputs,
-            .input_count = count}};
+    const cairn_input_head head = {.world_epoch = client->world_epoch,
+        .snapshot_acknowledged = newest == NULL ? 0 : newest->tick,
+        .ticks_acknowledged = client->world == NULL ? 0 : cairn_world_tick(client->world),
+        .input_count = count};
+    const cairn_message message = kit_input(&head, inputs);
     story_send(s, number, &message, false);
 }
 

@@ -58,6 +58,8 @@ typedef struct story_client {
     uint32_t ahead;
 
     // Interpolating.
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX]; // of the last tick that was stepped
+    uint32_t command_count;
     story_snapshot held[STORY_HELD_MAX];
     uint32_t held_count; // in all; the newest is at (held_count - 1) % STORY_HELD_MAX
     cairn_frame_codec *codec;
