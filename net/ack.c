@@ -83,7 +83,7 @@ uint32_t cairn_ack_window_word(const cairn_ack_window *window, uint32_t skip) {
 void cairn_sent_ring_reset(cairn_sent_ring *ring) {
     CAIRN_ASSERT(ring->capacity > 0 && (ring->capacity & (ring->capacity - 1)) == 0);
     CAIRN_ASSERT(ring->entries != NULL);
-    memset(ring->entries, 0, ring->capacity * sizeof *ring->entries);
+    ring->first = 0;
     ring->next = 0;
     ring->oldest = 0;
     ring->acked_next = 0;
@@ -95,11 +95,11 @@ static cairn_sent *entry_of(const cairn_sent_ring *ring, uint64_t sequence) {
 
 cairn_sent *cairn_sent_ring_find(cairn_sent_ring *ring, uint64_t sequence) {
     CAIRN_ASSERT(ring->oldest <= ring->next && ring->acked_next <= ring->next);
-    if (sequence >= ring->next || ring->next - sequence > ring->capacity) {
+    if (sequence < ring->first || sequence >= ring->next ||
+        ring->next - sequence > ring->capacity) {
         return NULL;
     }
-    cairn_sent *sent = entry_of(ring, sequence);
-    return sent->state == CAIRN_SENT_NEVER ? NULL : sent;
+    return entry_of(ring, sequence);
 }
 
 bool cairn_sent_ring_full(const cairn_sent_ring *ring) {

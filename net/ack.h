@@ -51,6 +51,7 @@ _Static_assert(sizeof(cairn_sent) == 16, "a link holds hundreds of these");
 typedef struct cairn_sent_ring {
     cairn_sent *entries; // not owned
     uint32_t capacity;   // power of two
+    uint64_t first;      // no record of a sequence below is held
     uint64_t next;       // sequence of the next payload
     uint64_t oldest;     // all before it are acknowledged or lost
     uint64_t acked_next; // one past the newest acknowledged

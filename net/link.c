@@ -32,9 +32,11 @@ static bool is_config_valid(const cairn_link_config *config) {
 
 // The offset of each buffer in the one block of a link; all are multiples of 16.
 typedef struct layout {
-    size_t sent, segments, have, unreliable, reliable, single, assemblies, stream, all;
+    size_t sent, segments, have, reliable, short_message, single, stream, unreliable, assemblies,
+        all;
     size_t assembly_size;
-    uint32_t sent_capacity, segment_capacity, window;
+    uint32_t window;
+    cairn_link_memory memory; // without its pointers
 } layout;
 
 static size_t reserve(size_t *at, size_t size) {
@@ -44,34 +46,53 @@ static size_t reserve(size_t *at, size_t size) {
     return here;
 }
 
-static layout layout_of(const cairn_link_config *config) {
-    CAIRN_ASSERT(is_config_valid(config));
+static uint32_t fewer(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+// What grows: how large it is at first and at most.
+static cairn_link_memory sizes_of(const cairn_link_config *config) {
     const uint32_t segments = config->reliable_buffer_size / 512;
-    layout l = {
-        .sent_capacity = 1,
-        .segment_capacity = segments < 16    ? 16
-                            : segments > 512 ? 512
-                                             : segments,
-        .window = cairn_stream_window(config->receive_size_max),
-        .assembly_size = ((size_t)config->receive_size_max + 15) / 16 * 16,
+    cairn_link_memory sizes = {
+        .segments_max = segments < 16 ? 16 : fewer(segments, 512),
+        .stream_max = config->reliable_buffer_size / 8 * 8,
+        .sent_max = 1,
     };
     const uint32_t in_flight = sent_ring_base +
                                3 * cairn_fragment_count(config->unreliable_size_max) +
-                               2 * l.segment_capacity;
-    while (l.sent_capacity < in_flight) {
-        l.sent_capacity *= 2;
+                               2 * sizes.segments_max;
+    while (sizes.sent_max < in_flight) {
+        sizes.sent_max *= 2;
     }
+    sizes.stream_small = fewer((uint32_t)sizes.stream_max, CAIRN_LINK_STREAM_SMALL);
+    sizes.segments_small = fewer(sizes.segments_max, CAIRN_LINK_SEGMENTS_SMALL);
+    sizes.sent_small = fewer(sizes.sent_max, CAIRN_LINK_SENT_SMALL);
+    return sizes;
+}
+
+// What is used with every payload comes first, so that it shares few pages.
+static layout layout_of(const cairn_link_config *config) {
+    CAIRN_ASSERT(is_config_valid(config));
+    layout l = {
+        .window = cairn_stream_window(config->receive_size_max),
+        .assembly_size = ((size_t)config->receive_size_max + 15) / 16 * 16,
+        .memory = sizes_of(config),
+    };
     const bool fragments = config->receive_size_max > CAIRN_LINK_SINGLE_SIZE_MAX;
     reserve(&l.all, sizeof(cairn_link));
-    l.sent = reserve(&l.all, l.sent_capacity * sizeof(cairn_sent));
-    l.segments = reserve(&l.all, l.segment_capacity * sizeof(cairn_segment));
+    l.sent = reserve(&l.all, l.memory.sent_small * sizeof(cairn_sent));
+    l.segments = reserve(&l.all, l.memory.segments_small * sizeof(cairn_segment));
     l.have = reserve(&l.all, l.window / 64);
-    l.unreliable = reserve(&l.all, config->unreliable_size_max);
-    l.reliable = reserve(&l.all, config->reliable_buffer_size);
+    l.reliable = reserve(&l.all, (size_t)l.memory.stream_small);
+    l.short_message =
+        reserve(&l.all, fewer(config->unreliable_size_max, CAIRN_LINK_SINGLE_SIZE_MAX));
     l.single = reserve(&l.all, CAIRN_LINK_SINGLE_SIZE_MAX);
+    l.stream = reserve(&l.all, (size_t)l.window + 16);
+    l.unreliable = reserve(&l.all, config->unreliable_size_max > CAIRN_LINK_SINGLE_SIZE_MAX
+                                       ? config->unreliable_size_max
+                                       : (size_t)0);
     l.assemblies =
         reserve(&l.all, fragments ? config->receive_messages_max * l.assembly_size : (size_t)0);
-    l.stream = reserve(&l.all, (size_t)l.window + 16);
     return l;
 }
 
@@ -81,14 +102,14 @@ size_t cairn_link_memory_size(const cairn_link_config *config) {
 
 static void attach_buffers(cairn_link *link, uint8_t *block, const layout *l) {
     CAIRN_ASSERT((uintptr_t)block % 16 == 0);
-    link->sent.entries = (void *)(block + l->sent);
-    link->sent.capacity = l->sent_capacity;
-    link->unreliable = block + l->unreliable;
+    link->memory = l->memory;
+    link->memory.sent = (void *)(block + l->sent);
+    link->memory.segments = (void *)(block + l->segments);
+    link->memory.stream = block + l->reliable;
+    link->memory.short_message = block + l->short_message;
+    link->memory.long_message = block + l->unreliable;
+    link->unreliable = link->memory.short_message;
     link->single = block + l->single;
-    link->sender.bytes = block + l->reliable;
-    link->sender.capacity = link->config.reliable_buffer_size / 8 * 8;
-    link->sender.segments = (void *)(block + l->segments);
-    link->sender.segment_capacity = l->segment_capacity;
     link->receiver.have = (void *)(block + l->have);
     link->receiver.window = l->window;
     link->receiver.size_max = link->config.receive_size_max;
@@ -107,10 +128,13 @@ cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns,
         return CAIRN_INVALID_ARGUMENT;
     }
     const layout l = layout_of(config);
-    uint8_t *block = calloc(1, l.all);
+    uint8_t *block = malloc(l.all);
     if (block == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
+    // What follows is written before it is read. Zeros there would take pages that may never be
+    // used.
+    memset(block, 0, l.short_message);
     cairn_link *link = (void *)block;
     link->config = *config;
     attach_buffers(link, block, &l);
@@ -120,12 +144,17 @@ cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns,
 }
 
 void cairn_link_destroy(cairn_link *link) {
-    free(link);
+    if (link != NULL) {
+        cairn_link_forget_growth(link);
+        free(link);
+    }
 }
 
 void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
+    cairn_link_forget_growth(link);
     *link = (cairn_link){
         .config = link->config,
+        .memory = link->memory,
         .now_ns = now_ns,
         .sent = link->sent,
         .unreliable = link->unreliable,
@@ -140,7 +169,7 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
     cairn_sent_ring_reset(&link->sent);
     cairn_stream_sender_reset(&link->sender);
     cairn_congestion_reset(&link->congestion, now_ns, 0,
-        (uint64_t)link->sent.capacity / 2 * CAIRN_CONGESTION_PACKET_SIZE);
+        (uint64_t)link->memory.sent_max / 2 * CAIRN_CONGESTION_PACKET_SIZE);
     cairn_assemblies_reset(&link->assemblies);
     cairn_stream_receiver_reset(&link->receiver);
 }
@@ -159,6 +188,8 @@ cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, 
         return CAIRN_INVALID_ARGUMENT;
     }
     link->statistics.messages_replaced += link->unreliable_size > 0 ? 1 : 0;
+    link->unreliable =
+        size <= CAIRN_LINK_SINGLE_SIZE_MAX ? link->memory.short_message : link->memory.long_message;
     memcpy(link->unreliable, bytes, size);
     link->unreliable_size = (uint32_t)size;
     link->unreliable_next = 0;
@@ -168,11 +199,16 @@ cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, 
 cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(bytes != NULL || size == 0);
     if (size == 0 || size > CAIRN_MESSAGE_SIZE_MAX ||
-        cairn_frame_size((uint32_t)size) > link->sender.capacity) {
+        cairn_frame_size((uint32_t)size) > link->sender.limit) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    if (cairn_frame_size((uint32_t)size) > cairn_stream_sender_room(&link->sender)) {
+    const uint64_t frame_size = cairn_frame_size((uint32_t)size);
+    if (frame_size > cairn_stream_sender_room(&link->sender)) {
         return CAIRN_CAPACITY;
+    }
+    if (!cairn_stream_sender_fits(&link->sender, frame_size) && !cairn_link_grow_stream(link) &&
+        link->sender.end - link->sender.base + frame_size > link->sender.capacity) {
+        return CAIRN_CAPACITY; // no memory now
     }
     cairn_stream_sender_queue(&link->sender, bytes, (uint32_t)size);
     return CAIRN_OK;
@@ -225,6 +261,12 @@ static bool is_skipped(uint64_t seed, uint64_t sequence) {
     return seed != 0 && (z ^ z >> 31) >> 56 == 0;
 }
 
+static void make_room_for_sent(cairn_link *link) {
+    while (cairn_sent_ring_full(&link->sent) && !cairn_link_grow_sent(link)) {
+        cairn_link_lose_oldest(link);
+    }
+}
+
 // Leaves out the next sequence if it is drawn. A peer that acknowledges what it did not receive, to
 // be sent more than its path carries, sooner or later acknowledges one of these.
 static void skip_sequence(cairn_link *link) {
@@ -232,9 +274,7 @@ static void skip_sequence(cairn_link *link) {
     if (!is_skipped(link->config.skip_seed, ring->next)) {
         return;
     }
-    while (cairn_sent_ring_full(ring)) {
-        cairn_link_lose_oldest(link);
-    }
+    make_room_for_sent(link);
     const uint64_t sequence = cairn_sent_ring_add(ring, (cairn_sent){.state = CAIRN_SENT_SKIPPED});
     ring->oldest += ring->oldest == sequence ? 1 : 0;
     link->skipped[link->skip_count++ % CAIRN_LINK_SKIPS] = sequence;
@@ -243,9 +283,7 @@ static void skip_sequence(cairn_link *link) {
 // Writes the link header, records the payload as sent and everything received as acknowledged.
 static void begin_payload(
     cairn_link *link, uint64_t now_ns, cairn_link_kind kind, cairn_sent record, uint8_t *bytes) {
-    while (cairn_sent_ring_full(&link->sent)) {
-        cairn_link_lose_oldest(link);
-    }
+    make_room_for_sent(link);
     record.sent_ns = now_ns;
     record.state = CAIRN_SENT_IN_FLIGHT;
     const bool has_ack = link->received.next > 0;
@@ -454,6 +492,7 @@ uint64_t cairn_link_deadline_ns(const cairn_link *link) {
 
 void cairn_link_start_at(cairn_link *link, uint64_t sequence) {
     CAIRN_ASSERT(link->sent.next == 0 && link->received.next == 0);
+    link->sent.first = sequence;
     link->sent.next = sequence;
     link->sent.oldest = sequence;
     link->sent.acked_next = sequence;

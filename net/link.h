@@ -4,7 +4,7 @@
 // The reliability layer inside the encrypted payloads between two connected peers: sequence numbers
 // and acks, fragments, round-trip and loss estimates, one reliable ordered stream. Messages in,
 // payloads of at most CAIRN_PAYLOAD_SIZE_MAX bytes out, and back. No socket, no clock, no
-// allocation after create.
+// allocation for each message.
 //
 // docs/PROTOCOL.md has the header's bytes. Unreliable messages arrive complete or not at all; a
 // newer one does not wait for an older. Reliable messages arrive once, in order, or the link
@@ -31,14 +31,15 @@ typedef struct cairn_link_config {
     uint64_t skip_seed;
 } cairn_link_config;
 
-// The default sends and receives messages of every allowed size: 1.9 MB, of which untouched pages
+// The default sends and receives messages of every allowed size: 1.6 MB, of which untouched pages
 // cost nothing. Lower the limits for a peer that receives only small messages: a server's link with
-// unreliable_size_max 16384, receive_size_max 1184, reliable_buffer_size 8192 takes 37 kB; with
-// 1184, 1184, 4096 it takes 15 kB.
+// unreliable_size_max 16384, receive_size_max 1184, reliable_buffer_size 8192 takes 31 kB; with
+// 1184, 1184, 4096 it takes 12 kB. While more than 1 kB of reliable messages or 256 payloads are
+// under way, a link takes more, at most reliable_buffer_size and a few kilobytes.
 cairn_link_config cairn_link_config_default(void);
 cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out);
 void cairn_link_destroy(cairn_link *link); // NULL is allowed
-// Bytes that a link of this config allocates, all at create; 0 for an invalid config.
+// Bytes that a link of this config allocates at create; 0 for an invalid config.
 size_t cairn_link_memory_size(const cairn_link_config *config);
 // Back to the state after create, for the next peer on this slot.
 void cairn_link_reset(cairn_link *link, uint64_t now_ns);

@@ -19,8 +19,33 @@
 // this many of these are left out once in ten thousand times.
 #define CAIRN_LINK_SKIPS 8
 
+// Bytes of the stream, its segments, and payloads in flight that a link has all the time; fewer if
+// its config allows fewer.
+#define CAIRN_LINK_STREAM_SMALL 1024
+#define CAIRN_LINK_SEGMENTS_SMALL 32
+#define CAIRN_LINK_SENT_SMALL 256 // a power of two
+
+// Where the parts of a link lie that grow, and how large they are; and those of
+// which most links need the smaller one only.
+typedef struct cairn_link_memory {
+    uint8_t *stream; // of the small ring, in the link's own block
+    cairn_segment *segments;
+    cairn_sent *sent;
+    uint64_t stream_small;
+    uint64_t stream_max;
+    uint32_t segments_small;
+    uint32_t segments_max;
+    uint32_t sent_small;
+    uint32_t sent_max;
+    uint8_t *short_message; // where an unreliable message waits that fits one payload
+    uint8_t *long_message;  // and one that does not
+    uint8_t *stream_grown;  // owned; the large rings of segments and bytes; NULL: none
+    cairn_sent *sent_grown; // owned; NULL: none
+} cairn_link_memory;
+
 struct cairn_link {
     cairn_link_config config;
+    cairn_link_memory memory;
     uint64_t now_ns; // of the last call
     cairn_estimate estimate;
     cairn_link_statistics statistics;
@@ -61,3 +86,17 @@ void cairn_link_lose_oldest(cairn_link *link);
 // Test hook: both directions continue at `sequence`, as if that many payloads had passed before.
 // Call it only directly after create or reset, at both ends.
 void cairn_link_start_at(cairn_link *link, uint64_t sequence);
+
+// The memory that a link needs now and then (net/link_growth.c): while much of the reliable stream
+// is under way, as when a client joins, and while many payloads are in flight. A link begins with
+// little of both, takes more when it runs out, up to what its config allows, and gives it back when
+// the stream is empty. A thousand clients that play then take a few kilobytes each.
+
+// Room for all that the config allows. False: it has that already, or there is no memory.
+bool cairn_link_grow_stream(cairn_link *link);
+// Room for twice as many payloads in flight. False: as above.
+bool cairn_link_grow_sent(cairn_link *link);
+// Gives back what is not needed now, if the stream is empty.
+void cairn_link_shrink(cairn_link *link);
+// Back to the state after create; what is in the rings is forgotten.
+void cairn_link_forget_growth(cairn_link *link);

@@ -256,6 +256,7 @@ static cairn_link_drop receive_checked(
     note_received(link, now_ns, sequence, header.kind);
     if (header.has_ack) {
         take_acks(link, now_ns, &report);
+        cairn_link_shrink(link);
     }
     return CAIRN_LINK_TAKEN;
 }

@@ -37,6 +37,7 @@ typedef struct cairn_segment {
 typedef struct cairn_stream_sender {
     uint8_t *bytes;    // ring by offset, not owned
     uint64_t capacity; // of bytes, multiple of 8
+    uint64_t limit;    // that the ring may be given, multiple of 8
     uint64_t base;     // start of the oldest message not completely acknowledged
     uint64_t acked;    // everything below was acknowledged
     uint64_t next;     // first byte never sent
@@ -53,8 +54,13 @@ typedef struct cairn_stream_sender {
 } cairn_stream_sender;
 
 void cairn_stream_sender_reset(cairn_stream_sender *sender);
-uint64_t cairn_stream_sender_room(const cairn_stream_sender *sender);
-// Queues a frame. There must be room for it.
+uint64_t cairn_stream_sender_room(const cairn_stream_sender *sender); // of the limit
+// Whether the ring has room for a frame of so many bytes, and the table for its segments.
+bool cairn_stream_sender_fits(const cairn_stream_sender *sender, uint64_t frame_size);
+// Moves what is held to other rings, which it must fit.
+void cairn_stream_sender_move(cairn_stream_sender *sender, cairn_segment *segments,
+    uint32_t segment_capacity, uint8_t *bytes, uint64_t capacity);
+// Queues a frame, which must fit.
 void cairn_stream_sender_queue(cairn_stream_sender *sender, const uint8_t *bytes, uint32_t size);
 // Whether a segment could leave now: a lost one, or a new one that the window allows.
 bool cairn_stream_sender_ready(const cairn_stream_sender *sender);

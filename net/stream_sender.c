@@ -16,6 +16,7 @@ void cairn_stream_sender_reset(cairn_stream_sender *sender) {
     *sender = (cairn_stream_sender){
         .bytes = sender->bytes,
         .capacity = sender->capacity,
+        .limit = sender->limit,
         .window = CAIRN_LINK_WINDOW_UNIT, // the smallest that a receiver has
         .segments = sender->segments,
         .segment_capacity = sender->segment_capacity,
@@ -24,11 +25,16 @@ void cairn_stream_sender_reset(cairn_stream_sender *sender) {
 
 uint64_t cairn_stream_sender_room(const cairn_stream_sender *sender) {
     CAIRN_ASSERT(sender->end - sender->base <= sender->capacity);
-    return sender->capacity - (sender->end - sender->base);
+    return sender->limit - (sender->end - sender->base);
+}
+
+bool cairn_stream_sender_fits(const cairn_stream_sender *sender, uint64_t frame_size) {
+    return sender->end - sender->base + frame_size <= sender->capacity &&
+           sender->count < sender->segment_capacity;
 }
 
 static void ring_write(cairn_stream_sender *sender, const uint8_t *bytes, uint64_t size) {
-    CAIRN_ASSERT(size <= cairn_stream_sender_room(sender));
+    CAIRN_ASSERT(sender->end - sender->base + size <= sender->capacity);
     const uint64_t at = sender->end % sender->capacity;
     const uint64_t part = size < sender->capacity - at ? size : sender->capacity - at;
     memcpy(sender->bytes + at, bytes, (size_t)part);
@@ -50,7 +56,7 @@ void cairn_stream_sender_queue(cairn_stream_sender *sender, const uint8_t *bytes
     uint8_t header[CAIRN_FRAME_HEADER_SIZE];
     cairn_writer writer = cairn_writer_of(header, sizeof header);
     const uint64_t frame = cairn_frame_size(size);
-    CAIRN_ASSERT(frame <= cairn_stream_sender_room(sender));
+    CAIRN_ASSERT(sender->end - sender->base + frame <= sender->capacity);
     cairn_write_u32(&writer, size);
     ring_write(sender, header, sizeof header);
     ring_write(sender, bytes, size);
@@ -75,6 +81,25 @@ bool cairn_stream_sender_failed(const cairn_stream_sender *sender) {
 
 static cairn_segment *segment_of(const cairn_stream_sender *sender, uint32_t number) {
     return &sender->segments[number % sender->segment_capacity];
+}
+
+void cairn_stream_sender_move(cairn_stream_sender *sender, cairn_segment *segments,
+    uint32_t segment_capacity, uint8_t *bytes, uint64_t capacity) {
+    CAIRN_ASSERT(sender->count <= segment_capacity && sender->end - sender->base <= capacity);
+    for (uint32_t i = sender->first; i != sender->first + sender->count; ++i) {
+        segments[i % segment_capacity] = *segment_of(sender, i);
+    }
+    // In pieces that do not wrap in the new ring.
+    for (uint64_t at = sender->base; at < sender->end;) {
+        const uint64_t whole = capacity - at % capacity;
+        const uint64_t size = sender->end - at < whole ? sender->end - at : whole;
+        ring_read(sender, at, bytes + at % capacity, size);
+        at += size;
+    }
+    sender->segments = segments;
+    sender->segment_capacity = segment_capacity;
+    sender->bytes = bytes;
+    sender->capacity = capacity;
 }
 
 // Bytes of the next new segment, 0 if the window, the table or the queue allows none.

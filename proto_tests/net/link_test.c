@@ -442,12 +442,39 @@ TEST("a full reliable buffer refuses messages") {
     assert_int_equal(cairn_link_send_unreliable(link, bytes, 0), CAIRN_INVALID_ARGUMENT);
 }
 
+TEST("a link takes memory while much is under way, and gives it back") {
+    SCOPED(path) p = PATH(.delay_ns = 100 * MS, .loss_permille = 5);
+    const cairn_link *link = p.ends[0];
+    uint32_t sent_capacity = 0;
+    for (uint32_t turn = 1; turn <= 3; turn++) {
+        send_message(&p, 0, RELIABLE, 1000);
+        assert_null(link->memory.stream_grown);
+        for (uint32_t i = 0; i < 6; i++) { // the first beside what is in the small ring
+            send_message(&p, 0, RELIABLE, 40000 - 1000 * i);
+        }
+        assert_non_null(link->memory.stream_grown);
+        for (uint32_t i = 0; i < 20; i++) {
+            send_message(&p, 0, UNRELIABLE, CAIRN_MESSAGE_SIZE_MAX);
+            run(&p, 300 * MS);
+            sent_capacity =
+                link->sent.capacity > sent_capacity ? link->sent.capacity : sent_capacity;
+        }
+        run(&p, 10 * SECOND);
+        assert_int_equal(p.received[1][RELIABLE], 7 * turn);
+        assert_null(link->memory.stream_grown);
+        assert_null(link->memory.sent_grown);
+        assert_int_equal(link->sent.capacity, CAIRN_LINK_SENT_SMALL);
+    }
+    assert_true(sent_capacity > CAIRN_LINK_SENT_SMALL);
+    assert_true(statistics(&p, 0)->payloads_lost > 0);
+}
+
 TEST("impossible configs are refused and valid ones allocate the stated memory") {
     static const struct {
         cairn_link_config config;
         size_t kb; // 0: refused
-    } cases[] = {{{16384, 1184, 1, 8192, 0}, 37}, {{1184, 1184, 1, 4096, 0}, 15},
-        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208, 0}, 1892},
+    } cases[] = {{{16384, 1184, 1, 8192, 0}, 31}, {{1184, 1184, 1, 4096, 0}, 12},
+        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208, 0}, 1592},
         {{0, 1184, 1, 8192, 0}, 0}, {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192, 0}, 0},
         {{16384, 0, 1, 8192, 0}, 0}, {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0}, 0},
         {{16384, 1184, 0, 8192, 0}, 0}, {{16384, 1184, 9, 8192, 0}, 0},

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""usage: ./dev bench --wire [--clients N] [--seconds S] [--build FOLDER]
+
+What the wire costs, in one table: bytes and time of snapshots, bytes of ticks in small rooms, and a server with many clients
+(cairn-load) beside the world of 901 cubes. The server runs on the first processor and the clients on the last, so a busy machine shows.
+
+  --clients N      of the rows about many clients (default 1000)
+  --seconds S      each run is measured for (default 5)
+  --build FOLDER   default build/release"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+# Before these were worked on (issue 12), measured by the same rows or taken from its text.
+BEFORE = {"moderate": "7200 of 170 moving", "ticks_idle_down": "250", "ticks_idle_up": "205", "ticks_active_down": "515",
+          "lockstep_us": "6.1", "lockstep_kb": "170", "snapshots_us": "6.7", "snapshots_kb": "106"}
+# netcode 139beae, GameNetworkingSockets e707b3a and ENet 1.3.17, 64 bytes up and 1000 down at 60 Hz, 1,000 clients; the smallest
+# published frames of the snapshot challenge. Other machines, other sizes: an order of magnitude, not a race.
+PEERS = {"moderate": "425 (the record)", "us": "netcode 2.9, ENet 2.5, GNS 6.1", "kb": "netcode 10.6, ENet 2-3.5, GNS 12-16"}
+
+
+def pinned(processors):
+    return (lambda: os.sched_setaffinity(0, processors)) if len(os.sched_getaffinity(0)) > 1 else None
+
+
+class Bench:
+    def __init__(self, programs, folder, options):
+        self.programs, self.folder, self.options = programs, folder, options
+        self.processors = sorted(os.sched_getaffinity(0))
+        subprocess.run([programs / "cairn-token", "keygen", "--out", "key"], cwd=folder, check=True, capture_output=True)
+
+    def load(self, scene, *flags):
+        """The figures of cairn-load and of the server's own statistics, which begin before the clients join."""
+        path = self.folder / "server.log"
+        with path.open("w") as out:
+            server = subprocess.Popen(
+                [self.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", "key", "--log", "json", "--scene", scene,
+                 "--clients-max", "1024", "--stats-interval", "3600"],
+                cwd=self.folder, stdout=out, stderr=out, preexec_fn=pinned({self.processors[0]}))
+        try:
+            deadline = time.monotonic() + 20
+            while '"listening"' not in path.read_text():
+                if server.poll() is not None or time.monotonic() > deadline:
+                    sys.exit(f"cairnd does not listen: {path.read_text()}")
+                time.sleep(0.02)
+            address = next(json.loads(line)["address"] for line in path.read_text().splitlines() if '"listening"' in line)
+            done = subprocess.run(
+                [self.programs / "cairn-load", "--key", "key", "--server", address, "--watch", str(server.pid), "--json",
+                 "--seconds", str(self.options.seconds), *map(str, flags)],
+                cwd=self.folder, capture_output=True, text=True, preexec_fn=pinned({self.processors[-1]}), timeout=300)
+            if done.returncode != 0:
+                sys.exit(f"cairn-load: {done.stderr or done.stdout}")
+            return json.loads(done.stdout)
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+def size(found, way):
+    return f"{found['bytes_' + way] / max(1, found['datagrams_' + way]):.0f}"
+
+
+def snapshots(programs):
+    """Bytes, encoding and decoding of frames by set: (name, bytes, encode us, decode us)."""
+    out = subprocess.run([programs / "measure_snapshots"], check=True, capture_output=True, text=True).stdout
+    pattern = r"^(\S.*?)\s+[\d.]+ changed\s+([\d.]+) bytes.*encode ([\d.]+) us, decode ([\d.]+) us"
+    return re.findall(pattern, out, re.MULTILINE)
+
+
+def ms(us):
+    return f"{us / 1000:.2f} ms"
+
+
+def rows(bench):
+    for name, length, encode, decode in snapshots(bench.programs):
+        aim = next((text for word, text in (("moderate", "320"), ("heavy", "2500"), ("rest", "36")) if word in name), "")
+        moderate = "moderate" in name
+        yield f"snapshot, {name}: bytes", length, BEFORE["moderate"] if moderate else "", aim, PEERS["moderate"] if moderate else ""
+        yield f"snapshot, {name}: encode, decode", f"{encode}, {decode} us", "", "60, 60 us", ""
+    idle = bench.load("empty", "--clients", 2, "--mode", "lockstep")
+    yield "tick, two idle players: bytes down", size(idle, "received"), BEFORE["ticks_idle_down"], "64", ""
+    yield "tick, two idle players: bytes up", size(idle, "sent"), BEFORE["ticks_idle_up"], "56", ""
+    active = bench.load("empty", "--clients", 8, "--mode", "lockstep", "--inputs", "random")
+    yield "tick, eight active players: bytes down", size(active, "received"), BEFORE["ticks_active_down"], "120", ""
+    for name, mode, rate in (("lockstep", "lockstep", 60), ("snapshots", "interpolate", 20)):
+        found = bench.load("cubes901", "--clients", bench.options.clients, "--mode", mode, "--spectator", "--join-seconds", 2)
+        what = f"{bench.options.clients} clients, {name} at {rate} Hz"
+        yield f"{what}: ticks lost, also while they joined", f"{found['ticks_lost']}, {found['ticks_lost_joins']}", "", "0, 0", ""
+        yield f"{what}: lateness p50, p99", f"{ms(found['late_us']['p50'])}, {ms(found['late_us']['p99'])}", "", "p99 1 ms", ""
+        yield f"{what}: us of the server for a datagram", f"{found['watched_us_per_datagram']:.2f}", BEFORE[f"{name}_us"], "2.5", PEERS["us"]
+        yield f"{what}: memory of a client", f"{found['watched_kb_per_client']:.1f} kB", BEFORE[f"{name}_kb"] + " kB", "16 kB", PEERS["kb"]
+        yield f"{what}: cores of server, of clients", f"{found['watched_cores']:.2f}, {found['own_cores']:.2f}", "", "1", ""
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[0].removeprefix("usage: "), description=__doc__.split("\n\n", 1)[1],
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clients", type=int, default=1000)
+    parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
+    options = parser.parse_args()
+    programs = (options.build / "bin").resolve()
+    print(f"{'':<62}{'now':<20}{'before':<20}{'aim':<12}peers")
+    with tempfile.TemporaryDirectory() as name:
+        for what, now, before, aim, peers in rows(Bench(programs, pathlib.Path(name), options)):
+            print(f"{what:<62}{now:<20}{before:<20}{aim:<12}{peers}".rstrip(), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
