@@ -6,6 +6,13 @@
 
 #include "base/assert.h"
 
+// The first hash of a world takes longer than later ones, so it is taken here.
+static void warm_hash(const cairn_world *world) {
+    if (world != NULL) {
+        (void)cairn_world_hash_read(world);
+    }
+}
+
 static void run_save(cairn_server_task *task) {
     cairn_control_preparation *own = (cairn_control_preparation *)task;
     own->size = cairn_world_encode_size(own->world);
@@ -33,6 +40,13 @@ static void run_load(cairn_server_task *task) {
         cairn_world_destroy(own->world);
         own->world = NULL;
     }
+    warm_hash(own->world);
+}
+
+static void run_reset(cairn_server_task *task) {
+    cairn_control_preparation *own = (cairn_control_preparation *)task;
+    own->status = cairn_scene_world_create(&own->scene, own->def.rules, &own->world, own->error);
+    warm_hash(own->world);
 }
 
 static void run_seek(cairn_server_task *task) {
@@ -124,13 +138,55 @@ static void continue_diff(cairn_control_preparation *own, cairn_server *server,
     }
 }
 
+// The scene is valid until the next one is looked for: `is_needed` has just found it, and no other
+// request looks for one before the task has ended.
+static bool begin_reset(
+    cairn_control_preparation *own, const cairn_room *room, const cairn_scene *scene) {
+    CAIRN_ASSERT(scene != NULL);
+    const cairn_control_reset_request *request = &own->request.reset;
+    own->task.run = run_reset;
+    own->def = *cairn_world_settings(room->world);
+    own->scene = *scene;
+    own->scene.world.tick_rate_hz = own->def.tick_rate_hz;
+    own->scene.world.seed = request->has_seed ? request->seed : scene->world.seed;
+    return true;
+}
+
+// What a request names, if it is there.
+typedef struct named {
+    const cairn_control_save *save; // LOAD
+    const cairn_scene *scene;       // RESET
+} named;
+
+static named find_named(cairn_server *server, const cairn_room *room, cairn_control_saves *saves,
+    const cairn_control_request *request) {
+    const cairn_server_config *config = &server->config;
+    named found = {0};
+    if (request->verb == CAIRN_CONTROL_LOAD) {
+        found.save = cairn_control_saves_find(saves, request->load.name);
+    } else if (request->verb == CAIRN_CONTROL_RESET && room != NULL && config->find_scene != NULL) {
+        found.scene = config->find_scene(config->user, room->scene_name);
+    }
+    return found;
+}
+
+// Whether the request looks for a scene while one is used, and so has to wait.
+static bool waits_for_scene(
+    const cairn_control_preparation *own, const cairn_control_request *request) {
+    return own->begun &&
+           (request->verb == CAIRN_CONTROL_RESET || (request->verb == CAIRN_CONTROL_ROOM_CREATE &&
+                                                        own->request.verb == CAIRN_CONTROL_RESET));
+}
+
 static bool is_needed(cairn_server *server, const cairn_room *room,
-    const cairn_control_request *request, const cairn_control_save *save) {
+    const cairn_control_request *request, const named *found) {
     switch (room == NULL ? 0 : request->verb) {
     case CAIRN_CONTROL_SAVE:
         return true;
     case CAIRN_CONTROL_LOAD: // the verb refuses other saves
-        return save != NULL && save->received_size == save->size;
+        return found->save != NULL && found->save->received_size == found->save->size;
+    case CAIRN_CONTROL_RESET: // it refuses a scene that is not found
+        return found->scene != NULL;
     case CAIRN_CONTROL_SEEK:
         return room->recording != NULL && server->config.on_seek != NULL &&
                !cairn_control_seek_is_in_memory(room, request->seek.tick);
@@ -143,13 +199,14 @@ static bool is_needed(cairn_server *server, const cairn_room *room,
     }
 }
 
-static bool begin(
-    cairn_control_preparation *own, const cairn_room *room, const cairn_control_save *save) {
+static bool begin(cairn_control_preparation *own, const cairn_room *room, const named *found) {
     switch (own->request.verb) {
     case CAIRN_CONTROL_SAVE:
         return begin_save(own, room);
     case CAIRN_CONTROL_LOAD:
-        return begin_load(own, room, save);
+        return begin_load(own, room, found->save);
+    case CAIRN_CONTROL_RESET:
+        return begin_reset(own, room, found->scene);
     case CAIRN_CONTROL_DIFF:
         own->task.run = run_diff;
         own->copying = true;
@@ -169,10 +226,11 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
         }
         return preparation->done;
     }
-    const cairn_control_save *save = request->verb == CAIRN_CONTROL_LOAD
-                                         ? cairn_control_saves_find(saves, request->load.name)
-                                         : NULL;
-    if (!is_needed(server, room, request, save)) {
+    if (waits_for_scene(preparation, request)) {
+        return false;
+    }
+    const named found = find_named(server, room, saves, request);
+    if (!is_needed(server, room, request, &found)) {
         return true;
     }
     // A recording is searched once it is written.
@@ -188,7 +246,7 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
         .config = &server->config,
         .saves = saves};
     memcpy(preparation->room, room->name, sizeof preparation->room);
-    if (!begin(preparation, room, save)) {
+    if (!begin(preparation, room, &found)) {
         preparation->done = true;
         return true;
     }

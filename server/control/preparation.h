@@ -3,11 +3,12 @@
 
 // What a request needs before its verb is carried out and what takes longer the larger the world or
 // its recording is: the encoding of a save, the world of a save that is loaded, a tick that is
-// looked for in a recording, the differences of two worlds. A task does it, one at a time; the
-// request waits meanwhile, and the room goes on.
+// looked for in a recording, a scene's first state, the differences of two worlds. A task does it,
+// one at a time; the request waits meanwhile, and the room goes on.
 
 #include <cairn/control.h>
 
+#include "bridge/scene_world.h"
 #include "server/control/verbs.h"
 
 typedef struct cairn_control_preparation {
@@ -21,18 +22,19 @@ typedef struct cairn_control_preparation {
 
     const cairn_server_config *config;
     char room[CAIRN_ROOM_NAME_SIZE];
-    cairn_world_def def; // LOAD: the room's settings
+    cairn_world_def def; // LOAD and RESET: the room's settings
+    cairn_scene scene;   // RESET: its memory is not this one's
     cairn_control_saves *saves;
-    // Owned. SAVE and DIFF: a copy of the room's world. LOAD and SEEK: what was found; NULL:
-    // nothing.
+    // Owned. SAVE and DIFF: a copy of the room's world. LOAD, SEEK and RESET: the new one, or NULL.
     cairn_world *world;
     cairn_world *other; // DIFF: owned, a copy of the other room's
     uint8_t *bytes;     // SAVE: owned; NULL: no memory. LOAD: lent by the saves
     size_t size;
     cairn_slot_set players; // SAVE and LOAD: the slots that have a player in the world
     cairn_hash128 root;
-    cairn_status status; // LOAD and DIFF
-    const char *where;   // LOAD: what of the save is refused
+    cairn_status status;                // LOAD, RESET and DIFF
+    const char *where;                  // LOAD: what of the save is refused
+    char error[CAIRN_SCENE_ERROR_SIZE]; // RESET: what of the scene is refused
     cairn_difference differences[CAIRN_CONTROL_DIFFERENCES_MAX];
     uint32_t difference_count; // DIFF: in all
     uint64_t tick;             // DIFF: of the room's world

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The verbs that replace a room's world: by its scene's first state, by a save, by an earlier tick.
+#include <stdlib.h>
+
 #include "base/assert.h"
-#include "bridge/scene_world.h"
 #include "server/control/preparation.h"
 #include "server/control/verbs.h"
 #include "server/core/hosted_room.h"
@@ -27,13 +28,38 @@ static void restart_member(const cairn_server_context *context, cairn_session *s
     }
 }
 
+typedef struct disposal {
+    cairn_server_task task; // first
+    cairn_world *world;
+} disposal;
+
+static void run_disposal(cairn_server_task *task) {
+    cairn_world_destroy(((disposal *)task)->world);
+}
+
+static void end_disposal(cairn_server_task *task) {
+    free(task);
+}
+
+// To free a large world takes long: a task does it.
+static void dispose_of(cairn_server *server, cairn_world *world) {
+    disposal *own = malloc(sizeof *own);
+    if (own == NULL) {
+        cairn_world_destroy(world);
+        return;
+    }
+    *own = (disposal){.task = {.run = run_disposal, .done = end_disposal}, .world = world};
+    cairn_task_start(&server->tasks, &own->task);
+}
+
 // Replaces the room's world and everything that depends on it, records the new world and informs
 // the clients. `world` becomes the room's own. It has the settings of the room's world, except for
 // the seed, and players in the slots of `joined`.
-static void swap_world(const cairn_server_context *context, cairn_room *room, cairn_world *world,
-    cairn_slot_set joined) {
+static void swap_world(
+    cairn_server *server, cairn_room *room, cairn_world *world, cairn_slot_set joined) {
+    const cairn_server_context *context = &server->context;
     CAIRN_ASSERT(!room->job.running && !room->control_wait.waits);
-    cairn_room_set_world(room, world);
+    dispose_of(server, cairn_room_set_world(room, world));
     cairn_inbox_restart(room->inbox, cairn_world_tick(world), &joined);
     cairn_command_log_clear(room->command_log, cairn_world_tick(world));
     cairn_state_history_clear(room->state_history);
@@ -57,6 +83,14 @@ static void swap_world(const cairn_server_context *context, cairn_room *room, ca
     CAIRN_ASSERT(cairn_inbox_tick(room->inbox) == room->scheduler.tick);
 }
 
+// By the world that a task has made.
+static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
+    cairn_world *world = c->prepared->world;
+    CAIRN_ASSERT(world != NULL);
+    c->prepared->world = NULL;
+    swap_world(c->server, c->room, world, joined);
+}
+
 // Of a world that could not be made.
 static cairn_control_refusal refusal_of(cairn_status status) {
     CAIRN_ASSERT(status != CAIRN_OK);
@@ -64,25 +98,16 @@ static cairn_control_refusal refusal_of(cairn_status status) {
 }
 
 cairn_control_refusal cairn_control_on_reset(cairn_control_context *c) {
+    cairn_control_preparation *prepared = c->prepared;
     cairn_room *room = c->room;
-    const cairn_server_config *config = &c->server->config;
-    const cairn_scene *found =
-        config->find_scene == NULL ? NULL : config->find_scene(config->user, room->scene_name);
-    if (found == NULL) {
+    if (prepared == NULL) {
         return cairn_control_refuse(c, CAIRN_CONTROL_NAME_UNKNOWN,
             "the server has no scene \"%s\" to reset the room to", room->scene_name);
     }
-    cairn_scene scene = *found;
-    const cairn_world_def *def = cairn_world_settings(room->world);
-    scene.world.tick_rate_hz = def->tick_rate_hz;
-    scene.world.seed = c->request->reset.has_seed ? c->request->reset.seed : scene.world.seed;
-    char error[CAIRN_SCENE_ERROR_SIZE];
-    cairn_world *world = NULL;
-    const cairn_status status = cairn_scene_world_create(&scene, def->rules, &world, error);
-    if (status != CAIRN_OK) {
-        return cairn_control_refuse(c, refusal_of(status), "%.200s", error);
+    if (prepared->status != CAIRN_OK) {
+        return cairn_control_refuse(c, refusal_of(prepared->status), "%.200s", prepared->error);
     }
-    swap_world(&c->server->context, room, world, (cairn_slot_set){{0}});
+    swap_prepared(c, (cairn_slot_set){{0}});
     room->start_root = room->hash.full;
     return CAIRN_CONTROL_DONE;
 }
@@ -101,9 +126,7 @@ static cairn_control_refusal load_prepared(cairn_control_context *c) {
         return cairn_control_refuse(c, refusal_of(prepared->status), "%s, in %s",
             cairn_status_text(prepared->status), where);
     }
-    cairn_world *world = prepared->world;
-    prepared->world = NULL;
-    swap_world(&c->server->context, c->room, world, prepared->players);
+    swap_prepared(c, prepared->players);
     return CAIRN_CONTROL_DONE;
 }
 
@@ -153,7 +176,7 @@ static cairn_control_refusal seek_state_history(cairn_control_context *c) {
         cairn_state_history_load(room->state_history, c->request->seek.tick, world);
     CAIRN_ASSERT(status == CAIRN_OK);
     CAIRN_ASSERT(cairn_world_tick(world) == c->request->seek.tick);
-    swap_world(&c->server->context, room, world, players_at(room, c->request->seek.tick));
+    swap_world(c->server, room, world, players_at(room, c->request->seek.tick));
     return CAIRN_CONTROL_DONE;
 }
 
@@ -189,7 +212,7 @@ static cairn_control_refusal seek_recording(cairn_control_context *c) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_FOREIGN, "the recording's world has other settings");
     }
-    swap_world(&c->server->context, room, world, cairn_inbox_joined(room->inbox));
+    swap_world(c->server, room, world, cairn_inbox_joined(room->inbox));
     return CAIRN_CONTROL_DONE;
 }
 

@@ -150,14 +150,15 @@ void cairn_room_destroy(cairn_room *room) {
     *room = (cairn_room){0};
 }
 
-void cairn_room_set_world(cairn_room *room, cairn_world *world) {
+cairn_world *cairn_room_set_world(cairn_room *room, cairn_world *world) {
+    cairn_world *before = room->world;
     CAIRN_ASSERT(!room->job.running);
     CAIRN_ASSERT(cairn_world_settings(world)->body_capacity == room->body_capacity);
-    cairn_world_destroy(room->world);
     room->world = world;
     room->job.world = world;
     room->hash = cairn_world_hash_read(world);
     room->counts = cairn_world_counts_read(world);
+    return before;
 }
 
 void cairn_room_finish_job(cairn_room *room) {

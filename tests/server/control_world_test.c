@@ -467,6 +467,33 @@ TEST("the room goes on while a save is encoded and while it is loaded") {
     expect_same(story_root(&s), saved);
 }
 
+TEST("the room goes on while its first state is made") {
+    story_run_ms(&s, 500);
+    expect_done_beside_room((cairn_control_request){.verb = CAIRN_CONTROL_RESET});
+    assert_int_equal(answer.answer.tick, 0);
+    assert_in_range(story_tick(&s), 0, 10);
+    expect_all_follow();
+}
+
+// find_scene may free the scene that it returned before.
+TEST("a room is created when the scene of a reset is no longer needed") {
+    const uint32_t answers = answer.count;
+    const uint32_t other = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    story_run_ms(&s, 500);
+    s.holds_tasks = true;
+    kit_send(&s, 0, .verb = CAIRN_CONTROL_RESET);
+    story_run_ms(&s, 100);
+    kit_send(&s, other, .verb = CAIRN_CONTROL_ROOM_CREATE,
+        .room_create = {.name = "new", .scene = "test"});
+    story_run_ms(&s, 300);
+    assert_int_equal(cairn_room_table_find(&s.server->rooms, "new"), 0);
+    story_run_tasks(&s);
+    story_run_ms(&s, 300);
+    assert_int_equal(answer.count, answers + 1);
+    assert_true(cairn_room_table_find(&s.server->rooms, "new") != 0);
+    expect_all_follow();
+}
+
 TEST("rooms go on while their worlds are compared") {
     spawn();
     story_run_ms(&s, 200);

@@ -83,8 +83,8 @@ static const cairn_address honest_address = {
 static cairn_passport passport;
 
 static const cairn_scene *scene(void) {
-    return kit_scene("{'name': 'test', 'rules': 'sandbox', 'body_capacity': 24,"
-                     " 'shape_capacity': 24, 'joint_capacity': 4, 'contact_capacity': 64,"
+    return kit_scene("{'name': 'test', 'rules': 'sandbox', 'body_capacity': 16,"
+                     " 'shape_capacity': 16, 'joint_capacity': 4, 'contact_capacity': 32,"
                      " 'seed': 1, 'bodies': ["
                      "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
                      "{'kind': 'dynamic', 'position': [0, 0.6, 0], 'grid_count': [2, 1, 1],"
