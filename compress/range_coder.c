@@ -19,38 +19,29 @@ cairn_range_coder cairn_range_decoder(const uint8_t *bytes, size_t size) {
     return coder;
 }
 
-static void write_byte(cairn_range_coder *coder, uint64_t byte) {
-    if (coder->position < coder->size) {
-        coder->bytes[coder->position] = (uint8_t)byte;
-    }
-    coder->position++;
-}
-
 // The interval goes beyond 2^48: one more in the number that is written already.
-static void carry(cairn_range_coder *coder) {
-    size_t i = coder->position < coder->size ? coder->position : coder->size;
-    while (i > 0 && ++coder->bytes[i - 1] == 0) {
+static void carry(uint8_t *bytes, size_t size, size_t position) {
+    size_t i = position < size ? position : size;
+    while (i > 0 && ++bytes[i - 1] == 0) {
         --i;
     }
-    coder->low -= RANGE_MAX;
 }
 
-void cairn_range_write(cairn_range_coder *coder) {
-    if (coder->low >= RANGE_MAX) {
-        carry(coder);
+void cairn_range_write(uint8_t *bytes, size_t size, size_t position, uint64_t low) {
+    if (low >= RANGE_MAX) {
+        carry(bytes, size, position);
     }
-    write_byte(coder, coder->low >> 40);
-    write_byte(coder, coder->low >> 32 & 0xff);
-    coder->low = (coder->low & UINT32_MAX) << 16;
-    coder->range <<= 16;
+    if (position < size) {
+        bytes[position] = (uint8_t)(low >> 40);
+    }
+    if (position + 1 < size) {
+        bytes[position + 1] = (uint8_t)(low >> 32);
+    }
 }
 
-void cairn_range_read(cairn_range_coder *coder) {
-    for (uint32_t i = 0; i < 2; ++i, ++coder->position) {
-        const bool inside = coder->position < coder->size;
-        coder->low = coder->low << 8 | (inside ? coder->input[coder->position] : 0u);
-    }
-    coder->range <<= 16;
+uint32_t cairn_range_read(const uint8_t *input, size_t size, size_t position) {
+    const uint32_t upper = position < size ? input[position] : 0u;
+    return upper << 8 | (position + 1 < size ? input[position + 1] : 0u);
 }
 
 bool cairn_code_bit(cairn_range_coder *coder, const cairn_probability *likely, bool bit) {
@@ -89,10 +80,13 @@ size_t cairn_range_finish(cairn_range_coder *coder) {
         }
     }
     if (coder->low >= RANGE_MAX) {
-        carry(coder);
+        carry(coder->bytes, coder->size, coder->position);
+        coder->low -= RANGE_MAX;
     }
-    for (; coder->low > 0; coder->low = coder->low << 8 & (RANGE_MAX - 1)) {
-        write_byte(coder, coder->low >> 40);
+    for (; coder->low > 0; coder->low = coder->low << 8 & (RANGE_MAX - 1), coder->position++) {
+        if (coder->position < coder->size) {
+            coder->bytes[coder->position] = (uint8_t)(coder->low >> 40);
+        }
     }
     if (coder->position > coder->size) {
         return SIZE_MAX;

@@ -46,26 +46,35 @@ size_t cairn_range_finish(cairn_range_coder *coder);
 // all of the loop is inlined.
 #define CAIRN_FOR_EACH_MODE __attribute__((always_inline)) static inline
 
-// Two bytes more; seldom.
-void cairn_range_write(cairn_range_coder *coder);
-void cairn_range_read(cairn_range_coder *coder);
+// The upper two bytes of `low` at a position, and the two bytes there: seldom. They do not take the
+// coder, so that it may stay in registers.
+void cairn_range_write(uint8_t *bytes, size_t size, size_t position, uint64_t low);
+uint32_t cairn_range_read(const uint8_t *input, size_t size, size_t position);
 
 // Takes the first `part` of the interval, or what is after it.
 CAIRN_FOR_EACH_MODE bool cairn_code_part_as(
     cairn_coder_mode mode, cairn_range_coder *coder, uint64_t part, bool first) {
+    const uint64_t rest = coder->range - part;
     if (mode == CAIRN_CODER_DECODE) {
+        // By masks: compilers would branch, and what comes cannot be foreseen.
         first = coder->low < part;
-        coder->low -= first ? 0 : part;
+        const uint64_t after = (uint64_t)first - 1; // all bits, or none
+        coder->low -= part & after;
+        coder->range = part ^ ((part ^ rest) & after);
     } else {
         coder->low += first ? 0 : part;
+        coder->range = first ? part : rest;
     }
-    coder->range = first ? part : coder->range - part;
-    if (coder->range >> 32 == 0) {
+    if (__builtin_expect(coder->range >> 32 == 0, false)) {
         if (mode == CAIRN_CODER_DECODE) {
-            cairn_range_read(coder);
+            const uint32_t next = cairn_range_read(coder->input, coder->size, coder->position);
+            coder->low = coder->low << 16 | next;
         } else {
-            cairn_range_write(coder);
+            cairn_range_write(coder->bytes, coder->size, coder->position, coder->low);
+            coder->low = (coder->low & UINT32_MAX) << 16;
         }
+        coder->position += 2;
+        coder->range <<= 16;
     }
     return first;
 }

@@ -27,16 +27,20 @@ static void draw(script *s, uint64_t seed) {
     }
 }
 
+static size_t encode(const script *s, uint32_t count, uint8_t *bytes, size_t size) {
+    cairn_range_coder encoder = cairn_range_encoder(bytes, size);
+    for (uint32_t i = 0; i < count; ++i) {
+        cairn_code_bit(&encoder, &s->likely[i], s->bits[i]);
+    }
+    return cairn_range_finish(&encoder);
+}
+
 TEST("what is coded comes back, for its entropy and at most four bytes more") {
     static script s;
     static uint8_t bytes[DECISIONS];
     for (uint64_t seed = 1; seed <= 5; ++seed) {
         draw(&s, seed);
-        cairn_range_coder encoder = cairn_range_encoder(bytes, sizeof bytes);
-        for (uint32_t i = 0; i < DECISIONS; ++i) {
-            assert_int_equal(cairn_code_bit(&encoder, &s.likely[i], s.bits[i]), s.bits[i]);
-        }
-        const size_t size = cairn_range_finish(&encoder);
+        const size_t size = encode(&s, DECISIONS, bytes, sizeof bytes);
         assert_true((double)size < s.cost_bytes * 1.0005 + 4.0);
         cairn_range_coder decoder = cairn_range_decoder(bytes, size);
         for (uint32_t i = 0; i < DECISIONS; ++i) {
@@ -68,16 +72,24 @@ TEST("decisions that were sure take no bytes") {
     assert_int_equal(cairn_range_finish(&encoder), 0);
 }
 
+TEST("a buffer of just the size is enough, one byte less is not") {
+    static script s;
+    draw(&s, 8);
+    for (uint32_t count = 1; count < 100; ++count) {
+        uint8_t bytes[256], again[256];
+        const size_t size = encode(&s, count, bytes, sizeof bytes);
+        assert_int_equal(encode(&s, count, again, size), size);
+        assert_memory_equal(bytes, again, size);
+        assert_true(size == 0 || encode(&s, count, again, size - 1) == SIZE_MAX);
+    }
+}
+
 TEST("a buffer that is too small is reported, and nothing is written after its end") {
     static script s;
     draw(&s, 9);
     uint8_t bytes[64];
     memset(bytes, 0xab, sizeof bytes);
-    cairn_range_coder encoder = cairn_range_encoder(bytes, 32);
-    for (uint32_t i = 0; i < DECISIONS; ++i) {
-        cairn_code_bit(&encoder, &s.likely[i], s.bits[i]);
-    }
-    assert_true(cairn_range_finish(&encoder) == SIZE_MAX);
+    assert_true(encode(&s, DECISIONS, bytes, 32) == SIZE_MAX);
     for (uint32_t i = 32; i < sizeof bytes; ++i) {
         assert_int_equal(bytes[i], 0xab);
     }
