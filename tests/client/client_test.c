@@ -261,6 +261,47 @@ TEST("clients continue after a cut of one second and after their hosts slept thr
     }
 }
 
+// The farthest that a body moves between two pictures, 10 ms apart, when snapshots come again after
+// a cut in which a player turned round.
+static float jump_after_cut(bool exact) {
+    RIG(p, .seed = 23);
+    cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
+    config.interpolation_exact = exact;
+    const uint32_t player = join(&p, CAIRN_CLIENT_LOCKSTEP, NULL);
+    const uint32_t watcher = rig_join(&p, &config, NULL);
+    float farthest = 0;
+    rig_run_ms(&p, 2000);
+    for (uint32_t i = 0; i < 120; ++i) {
+        const rig_view before = p.views[watcher];
+        rig_press(&p, player, 0, i < 52 ? 1.0f : -1.0f);
+        if (i == 50 || i == 66) {
+            rig_cut(&p, watcher, i == 50);
+        }
+        rig_run_ms(&p, 10);
+        assert_true(rig_look(&p, watcher));
+        const rig_view *now = &p.views[watcher];
+        for (uint32_t k = 0; i >= 66 && k < now->sample.body_count; ++k) {
+            float square = 0;
+            for (int axis = 0; axis < 3; ++axis) {
+                const float moved = now->bodies[k].position[axis] - before.bodies[k].position[axis];
+                square += moved * moved;
+            }
+            farthest = square > farthest ? square : farthest;
+        }
+    }
+    assert_true(rig_statistics(&p, watcher).snapshots.extrapolated_ns > 0);
+    return sqrtf(farthest);
+}
+
+TEST("bodies glide to where they are after an extrapolation") {
+    const float exact = jump_after_cut(true);
+    const float gliding = jump_after_cut(false);
+    assert_true(exact > 0.02f);
+    if (!(gliding < 0.6f * exact)) {
+        fail_msg("%f m, without gliding %f m", (double)gliding, (double)exact);
+    }
+}
+
 TEST("a client far behind gets a new full state") {
     RIG(p, .seed = 11);
     uint32_t stepper = join(&p, CAIRN_CLIENT_LOCKSTEP, NULL);
