@@ -230,28 +230,48 @@ static stop stop_of_body(const cairn_world *world, uint32_t body, bool meshes) {
     return first;
 }
 
-// Puts a body back to where it was after a fraction of its way.
-static void put_on_way(cairn_world *world, uint32_t body, float fraction) {
+// Where the centre of a body was, and how the body was turned, after a fraction of its way.
+static cairn_pose pose_on_way(const cairn_world *world, uint32_t body, float fraction) {
     CAIRN_ASSERT(fraction >= 0.0f && fraction < 1.0f);
     const body_way way = way_of(world, body);
     const cairn_vec3 turn = vec3_scale(cairn_vector_of_rotation(way.rotation), fraction);
     const cairn_quat q0 = world->pair_cache->reference_rotations[body];
     const cairn_vec3 p0 = world->state.reference_poses[body].position;
+    return (cairn_pose){.position = vec3_add_scaled(p0, way.displacement, fraction),
+        .rotation = quat_normalize(quat_multiply(cairn_rotation_of_vector(turn), q0))};
+}
+
+static void put_at(cairn_world *world, uint32_t body, cairn_pose pose) {
     cairn_motion *motion = &world->state.motions[body];
-    motion->position = vec3_clean(vec3_add_scaled(p0, way.displacement, fraction));
-    motion->rotation = quat_normalize(quat_multiply(cairn_rotation_of_vector(turn), q0));
+    motion->position = vec3_clean(pose.position);
+    motion->rotation = pose.rotation;
     const cairn_vec3 centre = quat_rotate(motion->rotation, world->state.bodies[body].centre);
     motion->origin = vec3_clean(vec3_sub(motion->position, centre));
+}
+
+// The pose after what is left of the way of an obstacle that goes on and takes the body along. Left
+// where it was stopped, the body would be behind a plate that moves.
+static cairn_pose carried(
+    const cairn_world *world, uint32_t obstacle, float fraction, cairn_pose pose) {
+    const cairn_motion *end = &world->state.motions[obstacle];
+    const cairn_pose from = pose_on_way(world, obstacle, fraction);
+    const cairn_quat turn = quat_multiply(end->rotation, quat_conjugate(from.rotation));
+    const cairn_vec3 arm = quat_rotate(turn, vec3_sub(pose.position, from.position));
+    return (cairn_pose){.position = vec3_add(end->position, arm),
+        .rotation = quat_normalize(quat_multiply(turn, pose.rotation))};
 }
 
 // A body keeps its velocity, so that the contact of the next tick can act on it, unless it is
 // inside the obstacle: then its contacts did not hold it, and it loses the velocity that takes it
 // farther in. An obstacle that impulses move stops, too, or it would go on through the body.
 static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
-    put_on_way(world, body, by->fraction);
+    cairn_pose pose = pose_on_way(world, body, by->fraction);
     if (cairn_body_takes_impulses(world, by->obstacle)) {
-        put_on_way(world, by->obstacle, by->fraction);
+        put_at(world, by->obstacle, pose_on_way(world, by->obstacle, by->fraction));
+    } else if (world->state.bodies[by->obstacle].kind == CAIRN_BODY_KINEMATIC) {
+        pose = carried(world, by->obstacle, by->fraction, pose);
     }
+    put_at(world, body, pose);
     if (by->overlapped) {
         cairn_motion *motion = &world->state.motions[body];
         const cairn_vec3 relative =

@@ -151,6 +151,34 @@ TEST("no spinning shape passes a wall or a plane") {
     }
 }
 
+// The wall goes on when it has stopped a shape, and takes it along.
+TEST("no spinning shape passes a thin wall that comes towards it") {
+    cairn_random random = cairn_random_of(12);
+    for (uint32_t i = 0; i < 300; ++i) {
+        SCOPED(cairn_world) *world = small_world(-9.81f, 4);
+        cairn_shape_def shape = cairn_shape_def_default();
+        shape.kind = i % 2 == 0 ? CAIRN_SHAPE_CAPSULE : CAIRN_SHAPE_CYLINDER;
+        shape.radius = uniform(&random, 0.012f, 0.04f);
+        shape.half_height = 1.5f * shape.radius;
+        const cairn_shape_def plate = box_of(vec3(0.002f, 3.0f, 3.0f));
+        cairn_body_def def = cairn_body_def_default();
+        def.kind = CAIRN_BODY_KINEMATIC;
+        def.linear_velocity.x = uniform(&random, -15.0f, 0.0f);
+        const cairn_body_id wall = kit_body(world, &def, &plate);
+        const cairn_body_id body =
+            thrown(world, &shape, vec3(uniform(&random, -7.0f, -3.0f), 0.0f, 0.0f),
+                vec3(uniform(&random, 12.0f, 270.0f), 0.0f, 0.0f),
+                vec3(uniform(&random, -20.0f, 20.0f), uniform(&random, -20.0f, 20.0f),
+                    uniform(&random, -20.0f, 20.0f)));
+        for (uint32_t k = 0; k < 40; ++k) {
+            kit_run(world, 1);
+            const cairn_vec3 at = kit_read(world, body).position;
+            const bool beside = float_max(float_abs(at.y), float_abs(at.z)) > 2.9f;
+            assert_true(beside || at.x < kit_read(world, wall).position.x);
+        }
+    }
+}
+
 // An icosahedron-like hull of 10 cm.
 TEST("no hull passes a wall") {
     cairn_random random = cairn_random_of(6);

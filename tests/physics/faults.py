@@ -271,6 +271,9 @@ FAULTS = {
     "bullet-alone": ("what a bullet meets goes on for the rest of the tick", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "if (cairn_body_takes_impulses(world, by->obstacle)) {",
          "if (cairn_body_takes_impulses(world, by->obstacle) && !FAULT) {")]),
+    "carried-none": ("a body that a moving wall stopped stays where it was stopped", "physics.fast_bodies", [
+        ("sim/collide/sweep.c", "} else if (world->state.bodies[by->obstacle].kind == CAIRN_BODY_KINEMATIC) {",
+         "} else if (!FAULT && world->state.bodies[by->obstacle].kind == CAIRN_BODY_KINEMATIC) {")]),
     "mesh-unswept": ("fast bodies are not swept against triangles", "physics.mesh", [
         ("sim/collide/sweep.c", "static bool moved_far(const cairn_world *world, uint32_t body) {",
          "static bool moved_far(const cairn_world *world, uint32_t body) {\n    if (FAULT) {\n        return false;\n    }")]),
