@@ -240,9 +240,11 @@ void cairn_commands_encode(
     cairn_command scratch[CAIRN_INPUT_COMMANDS_MAX];
     uint32_t left = tick.count;
     uint32_t from = 0;
-    for (uint32_t i = 0, parts; i<before.count; i += parts> 0 ? parts : 1) {
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < before.count; i += parts) {
         parts = input_at(before, i);
         if (parts == 0) {
+            parts = 1; // another command
             continue;
         }
         const cairn_tick_commands held = {&before.commands[i], parts};
@@ -268,12 +270,15 @@ uint32_t cairn_commands_decode(
     cairn_command_coder *coder, cairn_tick_commands before, cairn_command *out, uint32_t most) {
     CAIRN_ASSERT(before.count <= most);
     uint32_t count = 0;
-    for (uint32_t i = 0, parts; i<before.count; i += parts> 0 ? parts : 1) {
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < before.count; i += parts) {
         parts = input_at(before, i);
-        if (parts > 0) {
-            const cairn_tick_commands held = {&before.commands[i], parts};
-            count += code_input(coder, held, NULL, &out[count]);
+        if (parts == 0) {
+            parts = 1; // another command
+            continue;
         }
+        const cairn_tick_commands held = {&before.commands[i], parts};
+        count += code_input(coder, held, NULL, &out[count]);
     }
     if (!code_bit(coder, &nothing_else, true)) {
         const uint32_t more = code_count(coder, 0);
