@@ -31,7 +31,8 @@ size_t cairn_input_head_write(
     const uint64_t held = held_tick(head);
     CAIRN_ASSERT(head->parts >= 1 && head->parts <= CAIRN_INPUT_COMMANDS_MAX);
     cairn_write_u8(
-        &w, (uint8_t)((uint32_t)head->number << NUMBER_SHIFT | (head->world_epoch != 0 ? HAS_EPOCH : 0) |
+        &w, (uint8_t)((uint32_t)head->number << NUMBER_SHIFT |
+                      (head->world_epoch != 0 ? HAS_EPOCH : 0) |
                       (head->snapshot_acknowledged != 0 ? HAS_SNAPSHOT : 0) |
                       (head->early != 0 ? HAS_EARLY : 0) | (head->reports_shown ? HAS_SHOWN : 0)));
     write_if(&w, head->world_epoch);
