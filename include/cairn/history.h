@@ -57,6 +57,7 @@ typedef struct cairn_history_statistics {
     uint64_t newest; // valid if ticks > 0
     size_t bytes;    // in use by states
     size_t memory;   // of the bound that was ever touched
+    size_t reserved; // taken at create
 } cairn_history_statistics;
 cairn_history_statistics cairn_history_statistics_read(const cairn_history *history);
 

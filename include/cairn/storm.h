@@ -87,7 +87,8 @@ typedef struct cairn_storm cairn_storm;
 // again while the end of the last one waits for the disk has its memory twice. The state histories
 // of its rooms and the snapshots that they keep do not count: these have bounds of their own.
 #define CAIRN_STORM_WARM_S 5
-#define CAIRN_STORM_CLIENT_GROWTH_BYTES (64 * 1024)
+// The reliable stream of its link takes 64 KiB and a few more while much of it is under way.
+#define CAIRN_STORM_CLIENT_GROWTH_BYTES (80 * 1024)
 #define CAIRN_STORM_SERVER_GROWTH_BYTES (1792 * 1024)
 #define CAIRN_STORM_RECORDING_BYTES (11u << 20)
 

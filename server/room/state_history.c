@@ -126,5 +126,6 @@ cairn_state_history_statistics cairn_state_history_statistics_read(
         .newest = held.newest,
         .bytes = held.bytes,
         .memory = held.memory,
+        .reserved = held.reserved,
         .saves_refused = history->saves_refused};
 }

@@ -56,6 +56,7 @@ typedef struct cairn_state_history_statistics {
     uint64_t newest;        // valid if ticks > 0
     size_t bytes;           // in use by states
     size_t memory;          // ever touched for them, at most the bound
+    size_t reserved;        // taken for them, touched or not
     uint64_t saves_refused; // by the bound, or out of memory
 } cairn_state_history_statistics;
 cairn_state_history_statistics cairn_state_history_statistics_read(

@@ -561,5 +561,6 @@ cairn_history_statistics cairn_history_statistics_read(const cairn_history *hist
         .newest = count > 0 ? tick_at(history, count - 1)->tick : 0,
         .bytes = history->cells_used * BYTES_PER_CELL +
                  (size_t)count * history->page_count * sizeof history->roots[0],
-        .memory = history->fixed_size + history->cells_begun * BYTES_PER_CELL};
+        .memory = history->fixed_size + history->cells_begun * BYTES_PER_CELL,
+        .reserved = history->fixed_size + (size_t)history->cell_count * BYTES_PER_CELL};
 }
