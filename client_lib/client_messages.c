@@ -132,8 +132,9 @@ static void take_snapshot(
         client->drops.session[CAIRN_CLIENT_DROP_WORLD]++;
         return;
     }
-    view->statistics.keyframes += head.bases[0] == 0 ? 1 : 0;
-    view->statistics.deltas += head.bases[0] == 0 ? 0 : 1;
+    const bool keyframe = !head.part && head.bases[0] == 0;
+    view->statistics.keyframes += keyframe ? 1 : 0;
+    view->statistics.deltas += keyframe ? 0 : 1;
     view->statistics.bytes += size;
     take_timing(client, now_ns, head.tick, &head.timing);
     const cairn_snapshot_refusal refusal =

@@ -2,6 +2,7 @@
 #include "compress/frame.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <cairn/math.h>
 
@@ -77,6 +78,24 @@ void cairn_snapshot_frame_add(
     frame->poses[i] = cairn_quantise(&frame->quantisation, frame->exact[i]);
 }
 
+void cairn_snapshot_frame_copy(const cairn_snapshot_frame *from, cairn_snapshot_frame *to) {
+    const uint32_t count = from->count;
+    CAIRN_ASSERT(count <= to->capacity);
+    to->tick = from->tick;
+    to->tick_rate_hz = from->tick_rate_hz;
+    to->quantisation = from->quantisation;
+    to->gravity = from->gravity;
+    to->count = count;
+    if (count > 0) {
+        memcpy(to->ids, from->ids, count * sizeof *to->ids);
+        memcpy(to->flags, from->flags, count * sizeof *to->flags);
+        memcpy(to->users, from->users, count * sizeof *to->users);
+        memcpy(to->bodies, from->bodies, count * sizeof *to->bodies);
+        memcpy(to->poses, from->poses, count * sizeof *to->poses);
+        memcpy(to->exact, from->exact, count * sizeof *to->exact);
+    }
+}
+
 cairn_snapshot_body cairn_snapshot_frame_body(const cairn_snapshot_frame *frame, uint32_t index) {
     CAIRN_ASSERT(index < frame->count);
     const cairn_pose pose = cairn_snapshot_body_is_static(frame->flags[index])
@@ -87,6 +106,29 @@ cairn_snapshot_body cairn_snapshot_frame_body(const cairn_snapshot_frame *frame,
         .position = pose.position,
         .rotation = pose.rotation,
         .user = frame->users[index]};
+}
+
+bool cairn_snapshot_frame_find_index(
+    const cairn_snapshot_frame *frame, uint32_t index, uint32_t *place) {
+    uint32_t low = 0;
+    for (uint32_t high = frame->count; low < high;) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (cairn_id_index(frame->ids[middle]) < index) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *place = low;
+    return low < frame->count && cairn_id_index(frame->ids[low]) == index;
+}
+
+bool cairn_snapshot_frame_find(
+    const cairn_snapshot_frame *frame, cairn_body_id id, uint32_t hint, uint32_t *place) {
+    *place = hint;
+    return (hint < frame->count && frame->ids[hint] == id) ||
+           (cairn_snapshot_frame_find_index(frame, cairn_id_index(id), place) &&
+               frame->ids[*place] == id);
 }
 
 // Poses are hashed as words, in which 16-bit numbers would lie by byte order: they are put

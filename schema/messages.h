@@ -205,7 +205,7 @@ typedef enum cairn_refusal_reason {
     CAIRN_REFUSAL_RULES = 3,
     CAIRN_REFUSAL_ROOM_FULL = 4,
     CAIRN_REFUSAL_MALFORMED = 5,       // the client sent messages that no valid client sends
-    CAIRN_REFUSAL_TOO_MANY_BODIES = 6, // for snapshots: more than CAIRN_KEYFRAME_BODIES_MAX
+    CAIRN_REFUSAL_TOO_MANY_BODIES = 6, // no longer sent
     CAIRN_REFUSAL_ROOM_UNKNOWN = 7,
     CAIRN_REFUSAL_ROOM_CLOSED = 8,
     CAIRN_REFUSAL_LAST = CAIRN_REFUSAL_ROOM_CLOSED
@@ -228,8 +228,7 @@ typedef struct cairn_shapes_message {
     uint32_t corner_count;
 } cairn_shapes_message;
 
-// Clients that are shown snapshots are refused in rooms with more bodies: a keyframe is one
-// message.
+// A keyframe is one message. In rooms with more bodies clients are sent parts instead.
 #define CAIRN_KEYFRAME_BODIES_MAX 16384
 
 // The rules' shared part as u32 words, and the most bytes that cairn_words_encode makes of them.

@@ -167,7 +167,7 @@ static bool has_rules_of(
 }
 
 static refusal check_hello(const cairn_session *session, const cairn_room *room,
-    const cairn_hello *hello, uint32_t mode, char words[CAIRN_TEXT_SIZE_MAX + 1]) {
+    const cairn_hello *hello, char words[CAIRN_TEXT_SIZE_MAX + 1]) {
     const bool simulates = cairn_mode_simulates(hello->mode);
     if (room->body_capacity > session->link_bodies) {
         return (refusal){CAIRN_REFUSAL_ROOM_CLOSED,
@@ -180,10 +180,6 @@ static refusal check_hello(const cairn_session *session, const cairn_room *room,
     // Only a client that simulates needs the room's rules.
     if (simulates && !has_rules_of(room, hello, words)) {
         return (refusal){CAIRN_REFUSAL_RULES, words};
-    }
-    if (!cairn_mode_simulates(mode) && room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
-        return (refusal){CAIRN_REFUSAL_TOO_MANY_BODIES,
-            "the room has more bodies than a snapshot holds; lockstep has no such limit"};
     }
     return (refusal){0};
 }
@@ -229,6 +225,16 @@ static uint32_t join_slot(cairn_room *room, uint64_t client_id) {
     return cairn_inbox_join(room->inbox);
 }
 
+// Why this client may not simulate; NULL: it may. One whose arithmetic differs would sooner or
+// later have another world.
+static const char *unfit_to_simulate(const dispatch *d, const cairn_room *room) {
+    const cairn_rules *rules = cairn_world_settings(room->world)->rules;
+    return rules != NULL && rules->relevance != NULL
+               ? "the rules of this room hide bodies from players, and a client that simulates "
+                 "would hold them"
+               : cairn_server_resync_unfit(&d->server->resync, &d->message->hello);
+}
+
 static cairn_session_state on_hello(const dispatch *d) {
     CAIRN_ASSERT(d->session->link != NULL);
     cairn_session *session = d->session;
@@ -252,13 +258,10 @@ static cairn_session_state on_hello(const dispatch *d) {
     if (room == NULL) {
         return refuse(d, CAIRN_REFUSAL_ROOM_UNKNOWN, "the server has no room of this name");
     }
-    // A client whose arithmetic differs would sooner or later have another world.
-    const char *unfit = cairn_mode_simulates(hello->mode)
-                            ? cairn_server_resync_unfit(&d->server->resync, hello)
-                            : NULL;
+    const char *unfit = cairn_mode_simulates(hello->mode) ? unfit_to_simulate(d, room) : NULL;
     const uint32_t mode = unfit != NULL ? CAIRN_MODE_INTERPOLATE : hello->mode;
     char words[CAIRN_TEXT_SIZE_MAX + 1];
-    const refusal found = check_hello(session, room, hello, mode, words);
+    const refusal found = check_hello(session, room, hello, words);
     if (found.text != NULL) {
         return refuse(d, found.reason, found.text);
     }

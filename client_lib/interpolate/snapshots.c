@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "bridge/derive.h"
+#include "bridge/interpolate.h"
 #include "schema/message_check.h"
 #include "schema/shared_words.h"
 
@@ -19,6 +20,7 @@ const char *cairn_snapshot_refusal_text(cairn_snapshot_refusal refusal) {
         [CAIRN_SNAPSHOT_DIFFERS] = "it was decoded to another snapshot than the server's",
         [CAIRN_SNAPSHOT_BODIES_MAX] = "more bodies than bodies_max",
         [CAIRN_SNAPSHOT_MEMORY] = "out of memory",
+        [CAIRN_SNAPSHOT_OVERTAKEN] = "a part that a newer one overtook",
     };
     return (uint32_t)refusal < CAIRN_SNAPSHOT_REFUSAL_COUNT ? texts[refusal] : "unknown";
 }
@@ -55,6 +57,7 @@ void cairn_snapshots_destroy(cairn_snapshots *snapshots) {
         cairn_snapshot_frame_destroy(&snapshots->list[i].frame);
     }
     cairn_frame_codec_destroy(snapshots->codec);
+    cairn_snapshot_parts_destroy(snapshots->parts);
     free(snapshots->memory);
     free(snapshots->shared_memory);
     *snapshots = (cairn_snapshots){0};
@@ -62,6 +65,9 @@ void cairn_snapshots_destroy(cairn_snapshots *snapshots) {
 
 void cairn_snapshots_clear(cairn_snapshots *snapshots) {
     snapshots->count = 0;
+    if (snapshots->parts != NULL) {
+        cairn_snapshot_parts_clear(snapshots->parts);
+    }
 }
 
 // The index before which a snapshot of `tick` belongs.
@@ -99,6 +105,9 @@ static void insert_written(cairn_snapshots *snapshots, uint64_t tick, uint32_t b
     }
     CAIRN_ASSERT(place > 0);
     cairn_snapshot oldest = list[0];
+    if (snapshots->parts != NULL && oldest.frame.ids != NULL) {
+        cairn_snapshot_parts_settle(snapshots->parts, &oldest.frame);
+    }
     memmove(&list[0], &list[1], (place - 1) * sizeof list[0]);
     list[place - 1] = fresh;
     list[snapshots->count] = oldest;
@@ -195,9 +204,25 @@ static void derive_bodies(const cairn_snapshots *snapshots, cairn_snapshot *next
     }
 }
 
+// The rules' shared part as the message changes it. False: it is malformed.
+static bool apply_shared(const cairn_snapshot *base, const cairn_snapshot_message *message,
+    const cairn_snapshot_head *head, cairn_snapshot *next) {
+    static const uint32_t zeros[CAIRN_SHARED_WORDS_MAX];
+    next->shared_words = base == NULL ? head->shared_words : base->shared_words;
+    return cairn_words_apply(base == NULL ? zeros : base->shared, next->shared_words,
+               message->shared, message->shared_packed_size, next->shared) == CAIRN_OK;
+}
+
+static cairn_snapshot_refusal refusal_of(cairn_status status) {
+    return status == CAIRN_OK              ? CAIRN_SNAPSHOT_TAKEN
+           : status == CAIRN_CAPACITY      ? CAIRN_SNAPSHOT_BODIES_MAX
+           : status == CAIRN_OUT_OF_MEMORY ? CAIRN_SNAPSHOT_MEMORY
+           : status == CAIRN_NOT_FOUND     ? CAIRN_SNAPSHOT_BASELINE_LOST
+                                           : CAIRN_SNAPSHOT_MALFORMED;
+}
+
 static cairn_snapshot_refusal decode(cairn_snapshots *snapshots,
     const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
-    static const uint32_t zeros[CAIRN_SHARED_WORDS_MAX];
     const bool keyframe = head->bases[0] == 0;
     const cairn_snapshot *bases[3] = {NULL, NULL, NULL};
     cairn_frame_bases frames = {0};
@@ -211,23 +236,16 @@ static cairn_snapshot_refusal decode(cairn_snapshots *snapshots,
         }
         frames = (cairn_frame_bases){&bases[0]->frame, &bases[1]->frame, &bases[2]->frame};
     }
-    next->shared_words = keyframe ? head->shared_words : bases[0]->shared_words;
-    if (cairn_words_apply(keyframe ? zeros : bases[0]->shared, next->shared_words, message->shared,
-            message->shared_packed_size, next->shared) != CAIRN_OK) {
+    if (!apply_shared(bases[0], message, head, next)) {
         return CAIRN_SNAPSHOT_MALFORMED;
     }
     next->frame.tick = head->tick;
-    const cairn_status status = decode_frame(snapshots, &frames, message->payload + head_size,
-        message->payload_size - head_size, &next->frame);
-    return status == CAIRN_OK              ? CAIRN_SNAPSHOT_TAKEN
-           : status == CAIRN_CAPACITY      ? CAIRN_SNAPSHOT_BODIES_MAX
-           : status == CAIRN_OUT_OF_MEMORY ? CAIRN_SNAPSHOT_MEMORY
-                                           : CAIRN_SNAPSHOT_MALFORMED;
+    return refusal_of(decode_frame(snapshots, &frames, message->payload + head_size,
+        message->payload_size - head_size, &next->frame));
 }
 
-cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
+static cairn_snapshot_refusal receive_whole(cairn_snapshots *snapshots,
     const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
-    CAIRN_ASSERT(snapshots->codec != NULL && head_size <= message->payload_size);
     cairn_snapshot_refusal refusal = admit(snapshots, head->tick);
     if (refusal == CAIRN_SNAPSHOT_TAKEN) {
         refusal = decode(snapshots, message, head, head_size);
@@ -246,6 +264,9 @@ cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
     if (cairn_bodies_check(next->bodies, next->frame.count) != CAIRN_DECODE_OK) {
         return CAIRN_SNAPSHOT_MALFORMED;
     }
+    if (snapshots->parts != NULL && place_of(snapshots, head->tick) == snapshots->count) {
+        cairn_snapshot_parts_clear(snapshots->parts); // the next part begins from this snapshot
+    }
     insert_written(snapshots, head->tick, next->frame.count);
     return CAIRN_SNAPSHOT_TAKEN;
 }
@@ -253,7 +274,8 @@ cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
 cairn_snapshot_refusal cairn_snapshots_note(
     cairn_snapshots *snapshots, const cairn_snapshot_head *head) {
     const cairn_snapshot_refusal refusal = admit(snapshots, head->tick);
-    for (uint32_t k = 0; k < 3 && refusal == CAIRN_SNAPSHOT_TAKEN && head->bases[0] != 0; ++k) {
+    const uint32_t bases = head->bases[0] == 0 ? 0 : head->part ? 1 : 3;
+    for (uint32_t k = 0; k < bases && refusal == CAIRN_SNAPSHOT_TAKEN; ++k) {
         const uint32_t place = place_of(snapshots, head->bases[k]);
         if (place == snapshots->count || snapshots->list[place].tick != head->bases[k]) {
             return CAIRN_SNAPSHOT_BASELINE_LOST;
@@ -263,6 +285,193 @@ cairn_snapshot_refusal cairn_snapshots_note(
         insert_written(snapshots, head->tick, 0);
     }
     return refusal;
+}
+
+// ------------------------------------------------------------------------------------------- parts
+
+static cairn_body_sample find_sample(void *user, uint32_t index, uint64_t tick) {
+    const cairn_snapshots *snapshots = user;
+    const cairn_snapshot *held = find(snapshots, tick);
+    uint32_t place = 0;
+    if (held != NULL && cairn_snapshot_frame_find_index(&held->frame, index, &place)) {
+        return (cairn_body_sample){.frame = &held->frame, .place = place, .tick = tick};
+    }
+    return cairn_snapshot_parts_settled(snapshots->parts, index, tick);
+}
+
+static bool start_parts(cairn_snapshots *snapshots) {
+    const cairn_snapshot *newest = cairn_snapshots_newest(snapshots);
+    if (snapshots->parts == NULL) {
+        snapshots->parts = cairn_snapshot_parts_create(snapshots->bodies_max);
+    }
+    if (snapshots->parts != NULL && snapshots->parts->tick_rate_hz == 0 && newest != NULL) {
+        cairn_snapshot_parts_start(
+            snapshots->parts, &newest->frame, newest->bodies, newest->body_count);
+    }
+    return snapshots->parts != NULL;
+}
+
+// The samples of the part that was read.
+static cairn_snapshot_refusal keep_samples(
+    const cairn_snapshot_parts *parts, cairn_snapshot_frame *out) {
+    const cairn_snapshot_frame *from = &parts->part.frame;
+    if (out->ids == NULL || out->capacity < from->count) {
+        cairn_snapshot_frame_destroy(out);
+        const uint32_t wider = from->count + from->count / 2 + 16;
+        if (cairn_snapshot_frame_create(out, wider < parts->capacity ? wider : parts->capacity) !=
+            CAIRN_OK) {
+            return CAIRN_SNAPSHOT_MEMORY;
+        }
+    }
+    cairn_snapshot_frame_copy(from, out);
+    return CAIRN_SNAPSHOT_TAKEN;
+}
+
+static cairn_snapshot_refusal read_part(cairn_snapshots *snapshots,
+    const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
+    cairn_snapshot_parts *parts = snapshots->parts;
+    cairn_snapshot_frame *frame = &parts->part.frame;
+    const cairn_part_source source = {snapshots, find_sample};
+    uint32_t check = 0;
+    frame->tick = head->tick;
+    frame->tick_rate_hz = parts->tick_rate_hz;
+    frame->quantisation = parts->quantisation;
+    frame->gravity = parts->gravity;
+    const cairn_status status = cairn_part_read(message->payload + head_size,
+        message->payload_size - head_size, &source, &parts->part, &check);
+    if (status != CAIRN_OK) {
+        return refusal_of(status);
+    }
+    return check == head->check ? CAIRN_SNAPSHOT_TAKEN : CAIRN_SNAPSHOT_DIFFERS;
+}
+
+#define TELEPORTS (CAIRN_SNAPSHOT_BODY_TELEPORTS_MASK << CAIRN_SNAPSHOT_BODY_TELEPORTS_SHIFT)
+
+static cairn_snapshot_body *find_body(const cairn_snapshot *snapshot, cairn_body_id id) {
+    uint32_t low = 0;
+    for (uint32_t high = snapshot->body_count; low < high;) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (cairn_id_index(snapshot->bodies[middle].id) < cairn_id_index(id)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const bool found = low < snapshot->body_count && snapshot->bodies[low].id == id;
+    return found ? &snapshot->bodies[low] : NULL;
+}
+
+static void place_between(const cairn_snapshot_body *from, const cairn_snapshot_body *to,
+    float fraction, cairn_snapshot_body *out) {
+    float position[3];
+    float rotation[4];
+    cairn_interpolate_vec3(from->position, to->position, fraction, position);
+    cairn_interpolate_quat(from->rotation, to->rotation, fraction, rotation);
+    out->position = (cairn_vec3){position[0], position[1], position[2]};
+    out->rotation = (cairn_quat){rotation[0], rotation[1], rotation[2], rotation[3]};
+}
+
+// A body that moved was not sampled since `tick`: the snapshots in between, where it still is as it
+// was then, get it where it was on its way to `body`, of the snapshot `to`.
+static void fill_gap(cairn_snapshots *snapshots, uint64_t tick, uint64_t to, float tick_rate_hz,
+    const cairn_snapshot_body *body) {
+    for (uint32_t i = snapshots->count; i > 0 && snapshots->list[i - 1].tick > tick; --i) {
+        const cairn_snapshot *snapshot = &snapshots->list[i - 1];
+        cairn_snapshot_body *old = find_body(snapshot, body->id);
+        if (old == NULL || ((old->flags ^ body->flags) & TELEPORTS) != 0 ||
+            (old->flags & CAIRN_SNAPSHOT_BODY_AWAKE) == 0) {
+            return;
+        }
+        const cairn_snapshot_body from = *old;
+        cairn_snapshot_body moving = *body;
+        cairn_derive_velocities(&from, (float)(to - tick) / tick_rate_hz, &moving);
+        place_between(&from, body, (float)(snapshot->tick - tick) / (float)(to - tick), old);
+        old->linear_velocity = moving.linear_velocity;
+        old->angular_velocity = moving.angular_velocity;
+    }
+}
+
+static void fill_gaps(cairn_snapshots *snapshots, uint64_t newest) {
+    const cairn_snapshot_parts *parts = snapshots->parts;
+    const cairn_snapshot_frame *frame = &parts->part.frame;
+    for (uint32_t s = 0; s < frame->count; ++s) {
+        const uint64_t tick = cairn_snapshot_parts_tick(parts, cairn_id_index(frame->ids[s]));
+        if (tick != 0 && tick < newest && !parts->part.rested[s]) {
+            const cairn_snapshot_body body = cairn_snapshot_frame_body(frame, s);
+            fill_gap(snapshots, tick, frame->tick, (float)frame->tick_rate_hz, &body);
+        }
+    }
+}
+
+static void derive_sampled(const cairn_snapshots *snapshots, cairn_snapshot *next) {
+    const cairn_snapshot *before = cairn_snapshots_newest(snapshots);
+    for (uint32_t s = 0; before != NULL && s < next->frame.count; ++s) {
+        cairn_snapshot_body *body = find_body(next, next->frame.ids[s]);
+        const cairn_snapshot_body *old = find_body(before, next->frame.ids[s]);
+        if (body != NULL && old != NULL) {
+            const float seconds =
+                (float)(next->tick - before->tick) / (float)next->frame.tick_rate_hz;
+            cairn_derive_velocities(old, seconds, body);
+        }
+    }
+}
+
+static cairn_snapshot_refusal check_samples(
+    const cairn_snapshots *snapshots, cairn_snapshot_body *scratch) {
+    const cairn_snapshot_frame *frame = &snapshots->parts->part.frame;
+    for (uint32_t s = 0; s < frame->count; ++s) {
+        scratch[s] = cairn_snapshot_frame_body(frame, s);
+    }
+    return cairn_bodies_check(scratch, frame->count) == CAIRN_DECODE_OK ? CAIRN_SNAPSHOT_TAKEN
+                                                                        : CAIRN_SNAPSHOT_MALFORMED;
+}
+
+static cairn_snapshot_refusal receive_part(cairn_snapshots *snapshots,
+    const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
+    const cairn_snapshot *newest = cairn_snapshots_newest(snapshots);
+    const uint64_t newest_tick = newest != NULL ? newest->tick : 0;
+    if (head->tick <= newest_tick) {
+        return head->tick == newest_tick ? CAIRN_SNAPSHOT_DUPLICATE : CAIRN_SNAPSHOT_OVERTAKEN;
+    }
+    if (!start_parts(snapshots)) {
+        return CAIRN_SNAPSHOT_MEMORY;
+    }
+    const cairn_snapshot *shared = head->bases[0] != 0 ? find(snapshots, head->bases[0]) : NULL;
+    cairn_snapshot *next = &snapshots->list[snapshots->count];
+    if (head->bases[0] != 0 && shared == NULL) {
+        return CAIRN_SNAPSHOT_BASELINE_LOST;
+    }
+    if (!apply_shared(shared, message, head, next)) {
+        return CAIRN_SNAPSHOT_MALFORMED;
+    }
+    cairn_snapshot_refusal refusal = read_part(snapshots, message, head, head_size);
+    refusal = refusal == CAIRN_SNAPSHOT_TAKEN ? check_samples(snapshots, next->bodies) : refusal;
+    refusal =
+        refusal == CAIRN_SNAPSHOT_TAKEN ? keep_samples(snapshots->parts, &next->frame) : refusal;
+    if (refusal != CAIRN_SNAPSHOT_TAKEN) {
+        return refusal;
+    }
+    fill_gaps(snapshots, newest_tick);
+    uint32_t count = 0;
+    if (cairn_snapshot_parts_apply(snapshots->parts, newest != NULL ? newest->bodies : NULL,
+            newest != NULL ? newest->body_count : 0, next->bodies, &count) != CAIRN_OK) {
+        return CAIRN_SNAPSHOT_BODIES_MAX;
+    }
+    snapshots->parts->tick_rate_hz = next->frame.tick_rate_hz;
+    snapshots->parts->quantisation = next->frame.quantisation;
+    snapshots->parts->gravity = next->frame.gravity;
+    next->tick = head->tick;
+    next->body_count = count;
+    derive_sampled(snapshots, next);
+    insert_written(snapshots, head->tick, count);
+    return CAIRN_SNAPSHOT_TAKEN;
+}
+
+cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
+    const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
+    CAIRN_ASSERT(snapshots->codec != NULL && head_size <= message->payload_size);
+    return head->part ? receive_part(snapshots, message, head, head_size)
+                      : receive_whole(snapshots, message, head, head_size);
 }
 
 const cairn_snapshot *cairn_snapshots_newest(const cairn_snapshots *snapshots) {

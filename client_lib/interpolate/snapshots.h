@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "client_lib/interpolate/snapshot_parts.h"
 #include "compress/frame_codec.h"
 #include "schema/snapshot_head.h"
 #include <cairn/status.h>
@@ -31,6 +32,7 @@ typedef struct cairn_snapshots {
     cairn_snapshot_body *memory; // all bodies
     uint32_t *shared_memory;     // all shared parts; NULL: snapshots are not received
     cairn_frame_codec *codec;    // of those received
+    cairn_snapshot_parts *parts; // owned; NULL until a part is received
 } cairn_snapshots;
 
 typedef enum cairn_snapshot_refusal {
@@ -42,6 +44,7 @@ typedef enum cairn_snapshot_refusal {
     CAIRN_SNAPSHOT_DIFFERS,       // it was decoded to another snapshot than the server's
     CAIRN_SNAPSHOT_BODIES_MAX,    // more bodies than the client was created for
     CAIRN_SNAPSHOT_MEMORY,        // out of memory; the next one may do
+    CAIRN_SNAPSHOT_OVERTAKEN,     // a part that a newer one overtook
     CAIRN_SNAPSHOT_REFUSAL_COUNT
 } cairn_snapshot_refusal;
 const char *cairn_snapshot_refusal_text(cairn_snapshot_refusal refusal);
@@ -56,7 +59,9 @@ void cairn_snapshots_clear(cairn_snapshots *snapshots);
 cairn_status cairn_snapshots_create_received(cairn_snapshots *snapshots);
 
 // A snapshot from the server; `head` and its size as they were read from the payload. Positions and
-// rotations are those of the frame; velocities are derived from the snapshot before it.
+// rotations are those of the frame; velocities are derived from the snapshot before it. A part is
+// taken only if it is newer than all that are held; what it does not name is where it was. Where a
+// body was not sampled for some snapshots, these are corrected when its next sample comes.
 cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
     const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size);
 // The same for a client that ignores the world: notes the tick, and decodes no body. TAKEN,

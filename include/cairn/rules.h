@@ -61,6 +61,13 @@ cairn_status cairn_world_send_event(
 const cairn_game_message *cairn_world_game_messages(const cairn_world *world, uint32_t *count);
 uint64_t cairn_world_game_messages_refused(const cairn_world *world); // since its creation
 
+// From where a client without a world sees. Both are filled in when rules get it: the player's own
+// body, and the room's view distance.
+typedef struct cairn_view_point {
+    cairn_vec3 center; // m
+    float radius_m;    // bodies at most this far are sent; 0: all
+} cairn_view_point;
+
 // Pure functions that a step calls. `step` runs when it begins, with that tick's JOINs, LEAVEs and
 // INPUTs; edits were applied just before: any body may be gone or moved. `after_step` runs when it
 // ends, with the bodies at their new poses and the events of this step. Both see the same
@@ -110,6 +117,17 @@ typedef struct cairn_rules {
     // outside: check them.
     void (*message)(
         cairn_world *world, void *state, uint32_t slot, const uint8_t *bytes, uint32_t size);
+    // What clients without a world are sent. Both may be NULL; the server calls them between steps,
+    // for each snapshot and client; `slot` is CAIRN_SLOT_NONE of a spectator. They must not change
+    // anything.
+    // From where the player sees, and how far.
+    void (*view)(
+        const cairn_world *world, const void *state, uint32_t slot, cairn_view_point *point);
+    // Of a body that is near enough: 0 or less hides it from the player, who is then sent nothing
+    // of it; else how much it matters when bytes are short, 1 being usual. Rules that have this
+    // keep clients from simulating, since a client that simulates holds the whole world.
+    float (*relevance)(
+        const cairn_world *world, const void *state, uint32_t slot, cairn_body_id body);
 } cairn_rules;
 
 // For rules that declare an input, inside `step`: reads the input that begins with commands[0], of

@@ -45,6 +45,8 @@ struct cairn_world;
 #define CAIRN_PLAYERS_DEFAULT 64
 #define CAIRN_INPUT_WINDOW_TICKS_MAX 240
 #define CAIRN_CATCH_UP_TICKS_MAX 64
+#define CAIRN_VIEW_DISTANCE_MAX 100000u
+#define CAIRN_VIEW_BYTES_MIN 1000u
 // The longest that a room may wait for late inputs.
 #define CAIRN_ROOM_WAIT_MS_MAX 5000
 
@@ -85,9 +87,18 @@ typedef struct cairn_server_room_config {
     // 0: as the scene says, else 512 and 9.
     uint32_t position_steps_per_m; // 1 .. CAIRN_POSITION_STEPS_PER_M_MAX
     uint32_t rotation_bits;        // CAIRN_ROTATION_BITS_MIN .. MAX (7 .. 15)
-    uint32_t players_max;          // 1 .. CAIRN_SLOTS_MAX; default CAIRN_PLAYERS_DEFAULT
-    uint32_t input_window_ticks;   // an input may be this far ahead of its tick; default 64
-    uint32_t catch_up_ticks_max;   // ticks run at once when late, others are skipped; default 4
+    // What clients that interpolate are sent of a world that is large: bodies at most this far from
+    // the player's own body, m, 0 (the default): all. A spectator, and a player without a body so
+    // far, is sent all. Rules may decide otherwise (cairn_rules.view, .relevance).
+    uint32_t view_distance_m; // 0 .. CAIRN_VIEW_DISTANCE_MAX
+    // Bytes of snapshots that a client, and that all clients of the room together may be sent in a
+    // second; the path of a client may allow less. What differs most from what a client has comes
+    // first. 0 (the default): what the path allows, else at least CAIRN_VIEW_BYTES_MIN.
+    uint32_t client_bytes_per_second;
+    uint32_t room_bytes_per_second;
+    uint32_t players_max;        // 1 .. CAIRN_SLOTS_MAX; default CAIRN_PLAYERS_DEFAULT
+    uint32_t input_window_ticks; // an input may be this far ahead of its tick; default 64
+    uint32_t catch_up_ticks_max; // ticks run at once when late, others are skipped; default 4
     // The longest time that a tick waits for late inputs after it is due, in ms: 0 (the default)
     // .. CAIRN_ROOM_WAIT_MS_MAX. It waits only for players that run the simulation and that
     // sent a datagram within the last second. Waits longer than two ticks are announced to the

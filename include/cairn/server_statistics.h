@@ -57,6 +57,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t inputs_not_of_layout[CAIRN_SERVER_INPUT_REFUSALS_MAX];
     uint64_t keyframes_sent;
     uint64_t deltas_sent;
+    uint64_t parts_sent;     // snapshots to clients that do not see all
     uint64_t snapshot_bytes; // encoded messages
     // Snapshots and messages with ticks that were not sent because a client's path had no room for
     // them: a later one takes their place. Large: clients' paths are too slow for the snapshot

@@ -108,7 +108,7 @@ static const broken messages[] = {
     {MESSAGE(SNAPSHOT), STRETCH, 0, 1, 14, NO(OUT_OF_RANGE)},             // half a head
     {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 0, 0x09000700, NO(OUT_OF_RANGE)}, // tick 0
     {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 0, 0x09500750, NO(OUT_OF_RANGE)}, // the base is tick 0
-    {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 3, 0x22330881, NO(OUT_OF_RANGE)}, // 1025 shared words
+    {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 3, 0x22330882, NO(OUT_OF_RANGE)}, // 1026 shared words
     {MESSAGE(ANSWER), REMOVE, 7, 0, 0, NO(OUT_OF_RANGE)}, // no body, although the verb was done
     {MESSAGE(ANSWER), SET, 1, 0, 256 + CAIRN_CONTROL_BODIES, NO(OUT_OF_RANGE)},
     {MESSAGE(ANSWER), SET, 1, 0, CAIRN_CONTROL_GET,

@@ -57,7 +57,9 @@ TEST("numbers that no head has are refused") {
         {{9, 0, 9, 1, 1, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "a base of tick 0"},
         {{9, 0, 3, 3, 3, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "the last base is tick 0"},
         {{9, 0xff, 0xff, 0xff, 0xff, 0x1f, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0}, "an epoch of 33 bits"},
-        {{9, 0, 0, 0x81, 8, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "1025 shared words"},
+        {{9, 0, 0, 0x82, 8, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "1026 shared words"},
+        {{9, 0, 0, 0x81, 8, 0, 0x81, 8, 1, 2, 3, 4, 0, 0, 0, 0}, "a part of a part"},
+        {{9, 0, 0, 0x81, 8, 9, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "a part's base of tick 0"},
     };
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         cairn_snapshot_head read;

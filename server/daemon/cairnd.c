@@ -292,6 +292,7 @@ static void log_statistics(void *user) {
         {"inputs_late", .number = now.total.inputs_late},
         {"keyframes", .number = now.total.keyframes_sent},
         {"deltas", .number = now.total.deltas_sent},
+        {"parts", .number = now.total.parts_sent},
         {"roots", .number = now.total.roots_compared},
         {"roots_differed", .number = now.total.roots_differed},
         {"drops", .number = drops},
@@ -364,6 +365,11 @@ static bool create_room(program *p, uint32_t index, const cairn_config_room *nam
     room.position_steps_per_m =
         or_else(named->settings.position_steps_per_m, room.position_steps_per_m);
     room.rotation_bits = or_else(named->settings.rotation_bits, room.rotation_bits);
+    room.view_distance_m = or_else(named->settings.view_distance_m, room.view_distance_m);
+    room.client_bytes_per_second =
+        or_else(named->settings.client_bytes_per_second, room.client_bytes_per_second);
+    room.room_bytes_per_second =
+        or_else(named->settings.room_bytes_per_second, room.room_bytes_per_second);
     room.players_max = or_else(named->settings.players_max, room.players_max);
     if (!rules_may_run(p, index, named->name, room.players_max)) {
         p->rooms_left_out += 1;

@@ -66,6 +66,12 @@ static const char *set_room_option(piece name, piece value, cairn_config_room *o
             "position-steps must be in [1, 10000]"},
         {"rotation-bits", CAIRN_ROTATION_BITS_MIN, CAIRN_ROTATION_BITS_MAX,
             &out->settings.rotation_bits, "rotation-bits must be in [7, 15]"},
+        {"view-distance", 1, CAIRN_VIEW_DISTANCE_MAX, &out->settings.view_distance_m,
+            "view-distance must be in [1, 100000]"},
+        {"client-bytes", CAIRN_VIEW_BYTES_MIN, UINT32_MAX, &out->settings.client_bytes_per_second,
+            "client-bytes must be at least 1000"},
+        {"room-bytes", CAIRN_VIEW_BYTES_MIN, UINT32_MAX, &out->settings.room_bytes_per_second,
+            "room-bytes must be at least 1000"},
         {"players", 1, CAIRN_SLOTS_MAX, &out->settings.players_max, "players must be in [1, 256]"},
         {"wait", 0, CAIRN_ROOM_WAIT_MS_MAX, &out->settings.wait_ms, "wait must be in [0, 5000]"},
     };
@@ -77,8 +83,8 @@ static const char *set_room_option(piece name, piece value, cairn_config_room *o
         }
     }
     if (!is_word(name, "record")) {
-        return "options are rate, snapshots, position-steps, rotation-bits, players, wait and "
-               "record";
+        return "options are rate, snapshots, position-steps, rotation-bits, view-distance, "
+               "client-bytes, room-bytes, players, wait and record";
     }
     return copy_text(value, out->record_file, sizeof out->record_file)
                ? NULL
@@ -240,6 +246,17 @@ static const cairn_flag flags[] = {
         "bits of each component to which snapshots round rotations (the scene's, else 9)",
         CAIRN_FLAG_U32, .out = &values.all_rooms.rotation_bits, .least = CAIRN_ROTATION_BITS_MIN,
         .most = CAIRN_ROTATION_BITS_MAX},
+    {"--view-distance", "CAIRN_VIEW_DISTANCE", "M",
+        "how far from its own body a client is sent bodies, in metres (no limit)", CAIRN_FLAG_U32,
+        .out = &values.all_rooms.view_distance_m, .least = 1, .most = CAIRN_VIEW_DISTANCE_MAX},
+    {"--client-bytes", "CAIRN_CLIENT_BYTES", "N",
+        "bytes of snapshots that a client is sent in a second, at most (no limit)", CAIRN_FLAG_U32,
+        .out = &values.all_rooms.client_bytes_per_second, .least = CAIRN_VIEW_BYTES_MIN,
+        .most = UINT32_MAX},
+    {"--room-bytes", "CAIRN_ROOM_BYTES", "N",
+        "bytes of snapshots that all clients of a room are sent in a second, at most (no limit)",
+        CAIRN_FLAG_U32, .out = &values.all_rooms.room_bytes_per_second,
+        .least = CAIRN_VIEW_BYTES_MIN, .most = UINT32_MAX},
     {"--clients-max", "CAIRN_CLIENTS_MAX", "N", "connections at once (64)", CAIRN_FLAG_U32,
         .out = &values.clients_max, .least = 1, .most = CAIRN_CLIENTS_MAX},
     {"--players-max", "CAIRN_PLAYERS_MAX", "N",

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "server/replicate/parts.h"
+#include "server/replicate/view_shapes.h"
 
 // Baselines: enough for an acknowledgement that takes three seconds, in at most this much memory.
 #define BASELINE_SECONDS 3
@@ -43,6 +45,8 @@ cairn_status cairn_room_replication_create(cairn_room *room) {
 
 void cairn_room_replication_destroy(cairn_room *room) {
     cairn_room_replication *replication = room->replication;
+    CAIRN_ASSERT(replication->views == 0);
+    cairn_room_interest_destroy(&replication->interest);
     cairn_state_source_destroy(&replication->state);
     cairn_baselines_destroy(replication->baselines);
     cairn_tick_records_destroy(&replication->tick_records);
@@ -61,17 +65,21 @@ void cairn_room_replication_replace(cairn_room *room) {
     cairn_room_meshes_replace(&room->replication->meshes, room->world);
     cairn_baselines_forget(room->replication->baselines);
     cairn_tick_records_forget(&room->replication->tick_records);
+    if (room->replication->interest.capacity > 0) {
+        cairn_room_interest_forget(&room->replication->interest);
+    }
     cairn_state_source_invalidate(&room->replication->state);
 }
 
 bool cairn_room_replication_take_snapshot(cairn_room *room) {
     cairn_baselines *baselines = room->replication->baselines;
-    const cairn_session *member = room->members;
+    uint32_t *shown = &room->replication->shown;
     CAIRN_ASSERT(!room->job.running && room->scheduler.tick > 0);
-    while (member != NULL && cairn_mode_simulates(member->mode)) {
-        member = member->member_next;
+    *shown = 0;
+    for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
+        *shown += cairn_mode_simulates(at->mode) ? 0 : 1;
     }
-    if (member == NULL) {
+    if (*shown == 0) {
         cairn_baselines_forget(baselines);
         return false;
     }
@@ -97,9 +105,17 @@ bool cairn_replication_open(cairn_session *session, const cairn_room *room) {
     return true;
 }
 
+static void close_view(cairn_session *session) {
+    cairn_session_replication *own = session->replication;
+    session->room->replication->views -= own->view != NULL ? 1 : 0;
+    cairn_view_destroy(own->view);
+    own->view = NULL;
+}
+
 void cairn_replication_close(cairn_session *session) {
     cairn_session_replication *own = session->replication;
     CAIRN_ASSERT(own->shapes.ids != NULL);
+    close_view(session);
     cairn_state_transfer_abandon(&session->room->replication->state, &own->state);
     free(own->shapes.ids);
     free(own->meshes.ids);
@@ -111,6 +127,7 @@ void cairn_replication_reset(cairn_session *session) {
     const cairn_room *room = session->room;
     uint32_t *ids = own->shapes.ids;
     CAIRN_ASSERT(ids != NULL);
+    close_view(session);
     cairn_state_transfer_abandon(&room->replication->state, &own->state);
     memset(ids, 0, room->shape_capacity * sizeof *ids);
     cairn_mesh_id *meshes = own->meshes.ids;
@@ -129,6 +146,9 @@ void cairn_replication_acknowledge(cairn_session *session, const cairn_input_hea
     if (input->snapshot_acknowledged > own->snapshots.acknowledged &&
         input->snapshot_acknowledged <= room->scheduler.tick) {
         cairn_snapshots_acknowledge(&own->snapshots, input->snapshot_acknowledged);
+        if (own->view != NULL) {
+            cairn_view_acknowledge(own->view, input->snapshot_acknowledged);
+        }
     }
     cairn_tick_stream_acknowledge(&own->ticks, room, input->ticks_acknowledged, input->early);
 }
@@ -203,6 +223,67 @@ static void advance_simulating(const cairn_server_context *context, cairn_sessio
     }
 }
 
+// Whether no client of the room may be sent all of it.
+static bool needs_views(const cairn_room *room) {
+    const cairn_rules *rules = cairn_world_settings(room->world)->rules;
+    return room->settings.view_distance_m > 0 || room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX ||
+           (rules != NULL && (rules->view != NULL || rules->relevance != NULL));
+}
+
+// Of one client; UINT64_MAX: as many as the path allows.
+static uint64_t bytes_per_second(const cairn_room *room) {
+    const uint64_t client = room->settings.client_bytes_per_second;
+    const uint64_t all = room->settings.room_bytes_per_second;
+    const uint64_t shown = room->replication->shown;
+    const uint64_t share = all == 0 ? UINT64_MAX : all / (shown > 0 ? shown : 1);
+    return client > 0 && client < share ? client : share;
+}
+
+// The client gets a view, which begins with what it holds. False: out of memory.
+static bool open_view(cairn_session *session) {
+    cairn_room *room = session->room;
+    cairn_session_replication *own = session->replication;
+    cairn_room_interest *interest = &room->replication->interest;
+    if (interest->capacity == 0 &&
+        !cairn_room_interest_create(interest, room->body_capacity, room->shape_capacity)) {
+        cairn_room_interest_destroy(interest);
+        return false;
+    }
+    const cairn_baseline *held =
+        cairn_baselines_find_recent(room->replication->baselines, own->snapshots.acknowledged);
+    own->view = cairn_view_create(room->body_capacity, held != NULL ? &held->frame : NULL);
+    if (own->view == NULL) {
+        return false;
+    }
+    own->view->acknowledged = own->snapshots.acknowledged;
+    room->replication->views += 1;
+    return true;
+}
+
+static void send_snapshot(const cairn_server_context *context, cairn_session *session) {
+    cairn_room_replication *room = session->room->replication;
+    cairn_session_replication *own = session->replication;
+    bool view = own->view != NULL || needs_views(session->room);
+    if (!view && !cairn_snapshot_send(context, session, room->baselines,
+                     bytes_per_second(session->room), &own->snapshots, &own->game)) {
+        view = true;
+    }
+    if (view && own->view == NULL && !open_view(session)) {
+        session->room->statistics.snapshots_too_large += 1;
+        return;
+    }
+    if (view) {
+        const cairn_baseline *newest = cairn_baselines_newest(room->baselines);
+        const cairn_baseline *last = cairn_baselines_before_newest(room->baselines);
+        if (room->interest.tick != newest->frame.tick) {
+            cairn_room_interest_update(
+                &room->interest, &newest->frame, last != NULL ? &last->frame : NULL, &room->shapes);
+        }
+        cairn_part_send(context, session, room->baselines, &room->interest, own->view,
+            bytes_per_second(session->room), &own->snapshots, &own->game);
+    }
+}
+
 void cairn_replication_advance(
     const cairn_server_context *context, cairn_session *session, bool snapshot) {
     CAIRN_ASSERT(!session->room->job.running);
@@ -219,10 +300,15 @@ void cairn_replication_advance(
     }
     cairn_room_replication *replication = session->room->replication;
     if (snapshot) {
-        cairn_snapshot_send(
-            context, session, replication->baselines, &session->replication->snapshots, game);
+        send_snapshot(context, session);
     }
-    cairn_shapes_send(context, session, &replication->shapes, &session->replication->shapes);
+    cairn_view *view = session->replication->view;
+    if (view == NULL) {
+        cairn_shapes_send(context, session, &replication->shapes, &session->replication->shapes);
+    } else if (replication->interest.shapes_revision == replication->shapes.revision) {
+        cairn_view_shapes_send(context, session, &replication->shapes, &replication->interest, view,
+            &session->replication->shapes);
+    }
     cairn_meshes_send(context, session, &replication->meshes, &session->replication->meshes);
-    cairn_world_events_send(context, session, &session->replication->events);
+    cairn_world_events_send(context, session, view, &session->replication->events);
 }

@@ -11,11 +11,13 @@
 
 #include "schema/input_payload.h"
 #include "server/replicate/game_messages.h"
+#include "server/replicate/interest.h"
 #include "server/replicate/meshes.h"
 #include "server/replicate/shapes.h"
 #include "server/replicate/snapshots.h"
 #include "server/replicate/state_transfer.h"
 #include "server/replicate/tick_stream.h"
+#include "server/replicate/view.h"
 #include "server/replicate/world_events.h"
 #include "server/session/context.h"
 #include "server/session/session.h"
@@ -27,6 +29,9 @@ typedef struct cairn_room_replication {
     cairn_room_meshes meshes;
     cairn_state_source state;
     cairn_tick_records tick_records;
+    cairn_room_interest interest; // zero until a client has a view
+    uint32_t views;               // clients that have one
+    uint32_t shown;               // clients that are shown snapshots
 } cairn_room_replication;
 
 // Of a client; zero at first.
@@ -34,6 +39,7 @@ typedef struct cairn_session_replication {
     cairn_shapes_sent shapes;
     cairn_meshes_sent meshes;
     cairn_snapshots_sent snapshots;
+    cairn_view *view; // owned; NULL: it is sent the snapshots that all share
     cairn_state_transfer_progress state;
     cairn_ticks_sent ticks;
     cairn_world_events_sent events;

@@ -7,9 +7,6 @@
 #include "base/assert.h"
 #include "bridge/snapshot.h"
 
-#define SHAPES_PER_MESSAGE 128
-#define CORNERS_PER_MESSAGE 512
-
 bool cairn_room_shapes_create(uint32_t capacity, const cairn_world *world, cairn_room_shapes *out) {
     CAIRN_ASSERT(capacity > 0);
     *out = (cairn_room_shapes){.capacity = capacity};
@@ -56,53 +53,61 @@ void cairn_room_shapes_replace(cairn_room_shapes *list, const cairn_world *world
     cairn_room_shapes_update(list, world);
 }
 
-typedef struct shape_batch {
-    cairn_snapshot_shape shapes[SHAPES_PER_MESSAGE];
-    uint32_t removed[SHAPES_PER_MESSAGE];
-    uint8_t corner_counts[SHAPES_PER_MESSAGE];
-    cairn_vec3 corners[CORNERS_PER_MESSAGE];
-    uint32_t shape_count;
-    uint32_t removed_count;
-    uint32_t hull_count;
-    uint32_t corner_count;
-} shape_batch;
+bool cairn_shape_batch_add(const cairn_world *world, const cairn_snapshot_shape *shape,
+    uint32_t sent_id, cairn_shape_batch *batch) {
+    if (batch->shape_count == CAIRN_SHAPE_BATCH_MAX ||
+        batch->removed_count == CAIRN_SHAPE_BATCH_MAX ||
+        batch->corner_count > CAIRN_SHAPE_BATCH_CORNERS_MAX - CAIRN_HULL_VERTICES_MAX) {
+        return false;
+    }
+    if (sent_id != 0) {
+        batch->removed[batch->removed_count++] = sent_id;
+    }
+    if (shape != NULL) {
+        batch->shapes[batch->shape_count++] = *shape;
+    }
+    if (shape != NULL && shape->kind == CAIRN_SHAPE_HULL) {
+        const uint32_t count =
+            cairn_shape_corners_read(world, shape->id, &batch->corners[batch->corner_count]);
+        CAIRN_ASSERT(count >= 4 && count <= CAIRN_HULL_VERTICES_MAX);
+        batch->corner_counts[batch->hull_count++] = (uint8_t)count;
+        batch->corner_count += count;
+    }
+    return true;
+}
+
+void cairn_shape_batch_begin(cairn_shape_batch *batch) {
+    batch->shape_count = 0;
+    batch->removed_count = 0;
+    batch->hull_count = 0;
+    batch->corner_count = 0;
+}
+
+static bool holds(const uint8_t *held, uint32_t index) {
+    return (held[index / 8] >> index % 8 & 1) != 0;
+}
 
 // Collects changes that the client was not sent yet. Returns whether the batch holds all of them.
 static bool collect_changes(const cairn_world *world, const cairn_room_shapes *list,
-    const cairn_shapes_sent *sent, shape_batch *batch) {
+    const uint8_t *held, const cairn_shapes_sent *sent, cairn_shape_batch *batch) {
     uint32_t next = 0;
     for (uint32_t index = 0; index < list->capacity; ++index) {
         const bool exists = next < list->count && cairn_id_index(list->shapes[next].id) == index;
         const cairn_snapshot_shape *shape = exists ? &list->shapes[next++] : NULL;
-        const uint32_t sent_id = sent->ids[index];
-        if (sent_id == (exists ? shape->id : 0)) {
-            continue;
+        if (shape != NULL && held != NULL && !holds(held, cairn_id_index(shape->body))) {
+            shape = NULL;
         }
-        if (batch->shape_count == SHAPES_PER_MESSAGE ||
-            batch->removed_count == SHAPES_PER_MESSAGE ||
-            batch->corner_count > CORNERS_PER_MESSAGE - CAIRN_HULL_VERTICES_MAX) {
+        if (sent->ids[index] != (shape != NULL ? shape->id : 0) &&
+            !cairn_shape_batch_add(world, shape, sent->ids[index], batch)) {
             return false;
-        }
-        if (sent_id != 0) {
-            batch->removed[batch->removed_count++] = sent_id;
-        }
-        if (exists) {
-            batch->shapes[batch->shape_count++] = *shape;
-        }
-        if (exists && shape->kind == CAIRN_SHAPE_HULL) {
-            const uint32_t count =
-                cairn_shape_corners_read(world, shape->id, &batch->corners[batch->corner_count]);
-            CAIRN_ASSERT(count >= 4 && count <= CAIRN_HULL_VERTICES_MAX);
-            batch->corner_counts[batch->hull_count++] = (uint8_t)count;
-            batch->corner_count += count;
         }
     }
     CAIRN_ASSERT(next == list->count);
     return true;
 }
 
-static bool send_batch(const cairn_server_context *context, cairn_session *session,
-    cairn_shapes_sent *sent, const shape_batch *batch) {
+bool cairn_shape_batch_send(const cairn_server_context *context, cairn_session *session,
+    cairn_shapes_sent *sent, const cairn_shape_batch *batch) {
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_SHAPES,
         .shapes = {.tick = cairn_world_tick(session->room->world),
@@ -128,26 +133,26 @@ static bool send_batch(const cairn_server_context *context, cairn_session *sessi
     return true;
 }
 
-void cairn_shapes_send(const cairn_server_context *context, cairn_session *session,
-    const cairn_room_shapes *list, cairn_shapes_sent *sent) {
-    const size_t size_max =
-        SHAPES_PER_MESSAGE * (sizeof(cairn_snapshot_shape) + sizeof(uint32_t) + 1) +
-        CORNERS_PER_MESSAGE * sizeof(cairn_vec3) + CAIRN_SESSION_ENVELOPE_SIZE;
-    bool all = sent->revision == list->revision;
-    CAIRN_ASSERT(sent->ids != NULL);
-    while (!all && cairn_link_reliable_room(session->link) >= size_max) {
-        shape_batch batch;
-        batch.shape_count = 0;
-        batch.removed_count = 0;
-        batch.hull_count = 0;
-        batch.corner_count = 0;
-        all = collect_changes(session->room->world, list, sent, &batch);
+bool cairn_shapes_send_changes(const cairn_server_context *context, cairn_session *session,
+    const cairn_room_shapes *list, const uint8_t *held, cairn_shapes_sent *sent) {
+    bool all = false;
+    while (!all && cairn_link_reliable_room(session->link) >= CAIRN_SHAPE_BATCH_SIZE_MAX) {
+        cairn_shape_batch batch;
+        cairn_shape_batch_begin(&batch);
+        all = collect_changes(session->room->world, list, held, sent, &batch);
         if (batch.shape_count + batch.removed_count > 0 &&
-            !send_batch(context, session, sent, &batch)) {
-            return;
+            !cairn_shape_batch_send(context, session, sent, &batch)) {
+            return false;
         }
     }
-    if (all) {
+    return all;
+}
+
+void cairn_shapes_send(const cairn_server_context *context, cairn_session *session,
+    const cairn_room_shapes *list, cairn_shapes_sent *sent) {
+    CAIRN_ASSERT(sent->ids != NULL);
+    if (sent->revision != list->revision &&
+        cairn_shapes_send_changes(context, session, list, NULL, sent)) {
         sent->revision = list->revision;
     }
 }

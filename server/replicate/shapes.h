@@ -38,3 +38,34 @@ typedef struct cairn_shapes_sent {
 // Sends the shapes that appeared and the ids of those that are gone, as far as the link has room.
 void cairn_shapes_send(const cairn_server_context *context, cairn_session *session,
     const cairn_room_shapes *list, cairn_shapes_sent *sent);
+// The same of bodies with a bit in `held`, by id index; NULL: of all. Returns whether everything
+// was sent.
+bool cairn_shapes_send_changes(const cairn_server_context *context, cairn_session *session,
+    const cairn_room_shapes *list, const uint8_t *held, cairn_shapes_sent *sent);
+
+// What one message carries.
+#define CAIRN_SHAPE_BATCH_MAX 128
+#define CAIRN_SHAPE_BATCH_CORNERS_MAX 512
+// Room in the stream that it needs, bytes.
+#define CAIRN_SHAPE_BATCH_SIZE_MAX                                                                 \
+    (CAIRN_SHAPE_BATCH_MAX * (sizeof(cairn_snapshot_shape) + sizeof(uint32_t) + 1) +               \
+        CAIRN_SHAPE_BATCH_CORNERS_MAX * sizeof(cairn_vec3) + CAIRN_SESSION_ENVELOPE_SIZE)
+
+typedef struct cairn_shape_batch {
+    cairn_snapshot_shape shapes[CAIRN_SHAPE_BATCH_MAX];
+    uint32_t removed[CAIRN_SHAPE_BATCH_MAX];
+    uint8_t corner_counts[CAIRN_SHAPE_BATCH_MAX];
+    cairn_vec3 corners[CAIRN_SHAPE_BATCH_CORNERS_MAX];
+    uint32_t shape_count;
+    uint32_t removed_count;
+    uint32_t hull_count;
+    uint32_t corner_count;
+} cairn_shape_batch;
+
+void cairn_shape_batch_begin(cairn_shape_batch *batch);
+// What the client was sent as `sent_id` becomes `shape`, NULL: nothing. False: the batch is full.
+bool cairn_shape_batch_add(const cairn_world *world, const cairn_snapshot_shape *shape,
+    uint32_t sent_id, cairn_shape_batch *batch);
+// False: it could not be sent.
+bool cairn_shape_batch_send(const cairn_server_context *context, cairn_session *session,
+    cairn_shapes_sent *sent, const cairn_shape_batch *batch);

@@ -185,6 +185,26 @@ const cairn_baseline *cairn_baselines_find(const cairn_baselines *baselines, uin
     return NULL;
 }
 
+const cairn_baseline *cairn_baselines_find_recent(const cairn_baselines *baselines, uint64_t tick) {
+    const cairn_baseline *found = tick == 0 ? NULL : cairn_baselines_find(baselines, tick);
+    if (found == NULL) {
+        return NULL;
+    }
+    const uint32_t place = (uint32_t)(found - baselines->ring);
+    const uint32_t age = (baselines->newest + baselines->capacity - place) % baselines->capacity;
+    return age <= BASES_AGE_MAX ? found : NULL;
+}
+
+const cairn_baseline *cairn_baselines_before_newest(const cairn_baselines *baselines) {
+    const uint32_t capacity = baselines->capacity;
+    return baselines->count < 2 ? NULL
+                                : &baselines->ring[(baselines->newest + capacity - 1) % capacity];
+}
+
+uint32_t cairn_baselines_shared_words(const cairn_baselines *baselines) {
+    return baselines->shared_words;
+}
+
 void cairn_baselines_around(const cairn_baselines *baselines, double tick,
     const cairn_baseline **before, const cairn_baseline **after) {
     *before = NULL;
@@ -253,17 +273,6 @@ void cairn_snapshots_acknowledge(cairn_snapshots_sent *sent, uint64_t tick) {
     sent->acknowledged = tick;
 }
 
-// A snapshot that the client acknowledged and surely still has beside its newest one.
-static const cairn_baseline *find_older_base(const cairn_baselines *baselines, uint64_t tick) {
-    const cairn_baseline *found = tick == 0 ? NULL : cairn_baselines_find(baselines, tick);
-    if (found == NULL) {
-        return NULL;
-    }
-    const uint32_t place = (uint32_t)(found - baselines->ring);
-    const uint32_t age = (baselines->newest + baselines->capacity - place) % baselines->capacity;
-    return age <= BASES_AGE_MAX ? found : NULL;
-}
-
 // The newest that the client acknowledged, and two as far before it as it is before the newest
 // snapshot: the motion in between says how bodies go on.
 static bool choose_bases(const cairn_baselines *baselines, const cairn_snapshots_sent *sent,
@@ -277,7 +286,8 @@ static bool choose_bases(const cairn_baselines *baselines, const cairn_snapshots
     for (uint32_t k = 1; k < 3; ++k) {
         bases[k] = bases[k - 1];
         for (; at < CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX; ++at) {
-            const cairn_baseline *older = find_older_base(baselines, sent->acknowledged_before[at]);
+            const cairn_baseline *older =
+                cairn_baselines_find_recent(baselines, sent->acknowledged_before[at]);
             if (older == NULL) {
                 break;
             }
@@ -333,42 +343,44 @@ static void write_head(cairn_session *session, const cairn_baselines *baselines,
     out->payload_size += (uint32_t)size;
 }
 
-// False: the delta is longer than a message, or the link has no room for it.
-static bool send_delta(const cairn_server_context *context, cairn_session *session,
+typedef enum send_outcome { SENT, NOT_SENT, TOO_LONG } send_outcome;
+
+static send_outcome send_delta(const cairn_server_context *context, cairn_session *session,
     cairn_baselines *baselines, const cairn_baseline *const bases[3],
-    const cairn_packed_events *events) {
+    const cairn_packed_events *events, uint64_t size_max) {
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
     cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT};
-    if (write_snapshot(baselines, bases, events, shared, &message.snapshot) == 0) {
-        return false;
+    if (write_snapshot(baselines, bases, events, shared, &message.snapshot) == 0 ||
+        message.snapshot.payload_size > size_max) {
+        return TOO_LONG;
     }
     write_head(session, baselines, bases, &message.snapshot);
     const size_t size = cairn_session_send_unreliable(session, context->encoder, &message);
     session->room->statistics.deltas_sent += size > 0 ? 1 : 0;
     session->room->statistics.snapshot_bytes += size;
-    return size > 0;
+    return size > 0 ? SENT : NOT_SENT;
 }
 
-// False: it was not sent.
-static bool send_keyframe(const cairn_server_context *context, cairn_session *session,
-    cairn_baselines *baselines, cairn_snapshots_sent *sent, const cairn_packed_events *events) {
+static send_outcome send_keyframe(const cairn_server_context *context, cairn_session *session,
+    cairn_baselines *baselines, cairn_snapshots_sent *sent, const cairn_packed_events *events,
+    uint64_t size_max) {
     static const cairn_baseline *const no_bases[3];
     cairn_server_room_statistics *statistics = &session->room->statistics;
     // One is on its way over the reliable stream and will still be a base when it arrives.
     if (sent->keyframe_tick > sent->acknowledged &&
         cairn_baselines_find(baselines, sent->keyframe_tick) != NULL) {
-        return false;
+        return NOT_SENT;
     }
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
     cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT};
-    const size_t size_max = write_snapshot(baselines, no_bases, events, shared, &message.snapshot);
-    const bool reliable = size_max > UNRELIABLE_KEYFRAME_SIZE_MAX;
-    if (size_max == 0) {
+    const size_t longest = write_snapshot(baselines, no_bases, events, shared, &message.snapshot);
+    const bool reliable = longest > UNRELIABLE_KEYFRAME_SIZE_MAX;
+    if (longest == 0 || message.snapshot.payload_size > size_max) {
         statistics->snapshots_too_large += 1;
-        return false;
+        return TOO_LONG;
     }
-    if (reliable && cairn_link_reliable_room(session->link) < size_max) {
-        return false;
+    if (reliable && cairn_link_reliable_room(session->link) < longest) {
+        return NOT_SENT;
     }
     write_head(session, baselines, no_bases, &message.snapshot);
     const size_t size = reliable
@@ -379,21 +391,27 @@ static bool send_keyframe(const cairn_server_context *context, cairn_session *se
         statistics->keyframes_sent += 1;
         statistics->snapshot_bytes += size;
     }
-    return size > 0;
+    return size > 0 ? SENT : NOT_SENT;
 }
 
-void cairn_snapshot_send(const cairn_server_context *context, cairn_session *session,
-    cairn_baselines *baselines, cairn_snapshots_sent *sent, cairn_game_sent *game) {
+bool cairn_snapshot_send(const cairn_server_context *context, cairn_session *session,
+    cairn_baselines *baselines, uint64_t bytes_per_second, cairn_snapshots_sent *sent,
+    cairn_game_sent *game) {
     CAIRN_ASSERT(cairn_baselines_newest(baselines) != NULL);
     if (!cairn_session_may_send_unreliable(session, context->now_ns, false)) {
-        return;
+        return true;
     }
     cairn_packed_events events;
     const cairn_baseline *bases[3];
     cairn_game_events_pack(session, game, cairn_baselines_newest(baselines)->frame.tick, &events);
-    if ((choose_bases(baselines, sent, bases) &&
-            send_delta(context, session, baselines, bases, &events)) ||
-        send_keyframe(context, session, baselines, sent, &events)) {
+    // A keyframe may take what a second has.
+    const uint64_t delta_max = bytes_per_second / session->room->settings.snapshot_rate_hz;
+    const send_outcome outcome =
+        choose_bases(baselines, sent, bases)
+            ? send_delta(context, session, baselines, bases, &events, delta_max)
+            : send_keyframe(context, session, baselines, sent, &events, bytes_per_second);
+    if (outcome == SENT) {
         cairn_game_events_sent(session, game, &events);
     }
+    return outcome != TOO_LONG;
 }

@@ -46,6 +46,12 @@ void cairn_baselines_forget(cairn_baselines *baselines);
 const cairn_baseline *cairn_baselines_newest(const cairn_baselines *baselines); // NULL: none yet
 // NULL: no snapshot of that tick is held.
 const cairn_baseline *cairn_baselines_find(const cairn_baselines *baselines, uint64_t tick);
+// The same; NULL, too, if so many newer ones were taken that a client may have dropped it.
+const cairn_baseline *cairn_baselines_find_recent(const cairn_baselines *baselines, uint64_t tick);
+// The one before the newest; NULL: none.
+const cairn_baseline *cairn_baselines_before_newest(const cairn_baselines *baselines);
+// Words of the rules' shared part.
+uint32_t cairn_baselines_shared_words(const cairn_baselines *baselines);
 // The snapshots around a point in time: the newest at or before `tick` and the oldest after it;
 // NULL: none is held.
 void cairn_baselines_around(const cairn_baselines *baselines, double tick,
@@ -70,5 +76,8 @@ typedef struct cairn_snapshots_sent {
 void cairn_snapshots_acknowledge(cairn_snapshots_sent *sent, uint64_t tick);
 
 // Sends the newest snapshot of the baselines, with the events of the rules since the last one.
-void cairn_snapshot_send(const cairn_server_context *context, cairn_session *session,
-    cairn_baselines *baselines, cairn_snapshots_sent *sent, cairn_game_sent *game);
+// False: it is longer than a message, or longer than `bytes_per_second` allow: the client needs a
+// view.
+bool cairn_snapshot_send(const cairn_server_context *context, cairn_session *session,
+    cairn_baselines *baselines, uint64_t bytes_per_second, cairn_snapshots_sent *sent,
+    cairn_game_sent *game);

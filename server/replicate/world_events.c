@@ -8,8 +8,23 @@
 #define MESSAGE_SIZE_MAX                                                                           \
     (CAIRN_EVENTS_PER_MESSAGE_MAX * sizeof(cairn_wire_event) + CAIRN_SESSION_ENVELOPE_SIZE)
 
-void cairn_world_events_send(
-    const cairn_server_context *context, cairn_session *session, cairn_world_events_sent *sent) {
+// Whether the client sees all bodies of the event.
+static bool is_shown(const cairn_view *view, const cairn_wire_event *event) {
+    return (event->body_a == 0 || cairn_view_shows(view, event->body_a)) &&
+           (event->body_b == 0 || cairn_view_shows(view, event->body_b));
+}
+
+static uint32_t keep_shown(const cairn_view *view, cairn_wire_event *events, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        events[kept] = events[i];
+        kept += is_shown(view, &events[i]) ? 1u : 0u;
+    }
+    return kept;
+}
+
+void cairn_world_events_send(const cairn_server_context *context, cairn_session *session,
+    const cairn_view *view, cairn_world_events_sent *sent) {
     cairn_room *room = session->room;
     const cairn_event_log *log = &room->job.events;
     CAIRN_ASSERT(!room->job.running);
@@ -21,8 +36,15 @@ void cairn_world_events_send(
         cairn_wire_event events[CAIRN_EVENTS_PER_MESSAGE_MAX];
         const uint64_t from = sent->next;
         const uint32_t missed = sent->missed;
-        const uint32_t count = cairn_event_log_read(
+        uint32_t count = cairn_event_log_read(
             log, &sent->next, events, CAIRN_EVENTS_PER_MESSAGE_MAX, &sent->missed);
+        if (view != NULL) {
+            sent->missed = 0;
+            count = keep_shown(view, events, count);
+            if (count == 0) {
+                continue;
+            }
+        }
         const cairn_message message = {
             .kind = CAIRN_MESSAGE_WORLD_EVENTS,
             .world_events = {.missed = sent->missed, .events = events, .event_count = count},

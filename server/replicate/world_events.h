@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "server/replicate/view.h"
 #include "server/session/context.h"
 #include "server/session/session.h"
 
@@ -16,6 +17,7 @@ typedef struct cairn_world_events_sent {
     bool begun;      // `next` is set
 } cairn_world_events_sent;
 
-// Sends what is new in the room's event log. A client is told of what happens after its first call.
-void cairn_world_events_send(
-    const cairn_server_context *context, cairn_session *session, cairn_world_events_sent *sent);
+// Sends what is new in the room's event log. A client is told of what happens after its first call;
+// one with a view only of bodies in it, and not how much it missed.
+void cairn_world_events_send(const cairn_server_context *context, cairn_session *session,
+    const cairn_view *view, cairn_world_events_sent *sent);

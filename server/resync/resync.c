@@ -344,8 +344,8 @@ void cairn_server_resync_demote(
     cairn_server_resync *resync, cairn_session *session, const char *reason) {
     cairn_room *room = session->room;
     CAIRN_ASSERT(reason != NULL);
-    if (!cairn_mode_simulates(session->mode) || room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX) {
-        return; // no snapshot can hold this world, so the client stays in its mode
+    if (!cairn_mode_simulates(session->mode)) {
+        return;
     }
     cairn_replication_reset(session);
     cairn_server_resync_forget(session);

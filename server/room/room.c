@@ -43,6 +43,10 @@ static cairn_status create_world(const cairn_server_room_config *config,
     return status;
 }
 
+static bool is_too_few(uint32_t bytes_per_second) {
+    return bytes_per_second > 0 && bytes_per_second < CAIRN_VIEW_BYTES_MIN;
+}
+
 static uint32_t first_not_0(uint32_t own, uint32_t of_scene, uint32_t usual) {
     return own != 0 ? own : of_scene != 0 ? of_scene : usual;
 }
@@ -75,6 +79,12 @@ static const char *resolve_settings(const cairn_server_room_config *config, cair
                ? "catch_up_ticks_max is outside its range"
            : settings->snapshot_rate_hz > settings->tick_rate_hz
                ? "the snapshot rate exceeds the tick rate"
+           : settings->view_distance_m > CAIRN_VIEW_DISTANCE_MAX
+               ? "view_distance_m is outside its range"
+           : is_too_few(settings->client_bytes_per_second)
+               ? "client_bytes_per_second is outside its range"
+           : is_too_few(settings->room_bytes_per_second)
+               ? "room_bytes_per_second is outside its range"
            : steps > CAIRN_POSITION_STEPS_PER_M_MAX ? "position_steps_per_m is outside its range"
            : bits < CAIRN_ROTATION_BITS_MIN || bits > CAIRN_ROTATION_BITS_MAX
                ? "rotation_bits is outside its range"

@@ -262,7 +262,8 @@ TEST("a key is read from its owner's file alone, and wiped from its variable") {
 }
 
 #define OPTIONS                                                                                    \
-    "options are rate, snapshots, position-steps, rotation-bits, players, wait and record"
+    "options are rate, snapshots, position-steps, rotation-bits, view-distance, client-bytes, "    \
+    "room-bytes, players, wait and record"
 
 TEST("--room takes a name, a scene and options") {
     assert_true(read_with("--room", "side=demo"));

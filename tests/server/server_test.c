@@ -314,19 +314,14 @@ TEST("a room without rules requires none of a client") {
     assert_in_range(cairn_world_tick(s.clients[client].world), 30, 61);
 }
 
-TEST("a room too large for snapshots refuses interpolating clients with that reason") {
-    const struct {
-        uint32_t side;
-        cairn_mode mode;
-        uint32_t refusal;
-    } rows[] = {{5, CAIRN_MODE_INTERPOLATE, 0},
-        {26, CAIRN_MODE_INTERPOLATE, CAIRN_REFUSAL_TOO_MANY_BODIES}, {26, CAIRN_MODE_LOCKSTEP, 0}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        start_bare(rows[i].side);
-        uint32_t client = story_join(&s, rows[i].mode, false);
+TEST("a room with more bodies than a keyframe holds sends parts") {
+    for (uint32_t side = 5; side <= 26; side += 21) {
+        start_bare(side);
+        const uint32_t client = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
         story_run_ms(&s, 400);
-        assert_int_equal(s.clients[client].refusal, rows[i].refusal);
-        assert_int_equal(s.clients[client].welcomed, rows[i].refusal == 0);
+        assert_true(s.clients[client].welcomed);
+        assert_int_equal(s.clients[client].keyframes > 0, side == 5);
+        assert_int_equal(s.clients[client].parts > 0, side == 26);
         story_end(&s);
     }
 }

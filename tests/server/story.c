@@ -258,6 +258,10 @@ static void receive_snapshot(story_client *client, const cairn_snapshot_message 
     if (head.world_epoch != client->world_epoch) {
         return;
     }
+    if (head.part) {
+        client->parts += 1;
+        return;
+    }
     const bool keyframe = head.bases[0] == 0;
     client->keyframes += keyframe ? 1 : 0;
     client->deltas += keyframe ? 0 : 1;

@@ -64,6 +64,7 @@ typedef struct story_client {
     uint32_t held_count; // in all; the newest is at (held_count - 1) % STORY_HELD_MAX
     cairn_frame_codec *codec;
     uint32_t keyframes, deltas, deltas_failed;
+    uint32_t parts; // are counted only
     uint32_t shapes_seen, shapes_removed;
 
     // Lockstep.

@@ -1,0 +1,637 @@
+// SPDX-License-Identifier: MIT
+#include "compress/part_codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cairn/math.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+// The head has the number of records, written last.
+#define COUNT_SIZE 3
+
+typedef enum record_kind { GOES_ON = 0, ENTERS = 1, LEAVES = 3 } record_kind;
+
+// What a record says of a body.
+typedef struct body_record {
+    uint32_t id;
+    uint32_t flags;
+    uint32_t user;
+    uint32_t extents[3];
+    cairn_quantised_body pose;
+    cairn_pose exact; // of a static body
+    bool rested;
+} body_record;
+
+// ------------------------------------------------------------------------------- what is expected
+
+// Where a body is expected, and the order of the code for what it is off. The numbers below were
+// fitted to the motion of tests/compress/cubes.c.
+typedef struct expectation {
+    int32_t position[3];
+    uint32_t position_order[3];
+    int32_t rotation[3];
+    uint32_t rotation_order[3];
+} expectation;
+
+// What is left of a motion while a body touches others, and how much of its change repeats.
+#define KEPT 0.95f
+#define BENT 0.69f
+
+static float difference_of(int32_t later, int32_t earlier) {
+    return cairn_float_clamp((float)(later - earlier), -8388608.0f, 8388608.0f);
+}
+
+// A hostile sender may name bases from which everything is far.
+static int32_t nearest(float x) {
+    x = cairn_float_clamp(x, -(float)CAIRN_QUANTISED_MAX, (float)CAIRN_QUANTISED_MAX);
+    return (int32_t)(x < 0.0f ? x - 0.5f : x + 0.5f);
+}
+
+// Of a code for numbers that are off by this much.
+static uint32_t order_of(float error) {
+    uint32_t order = 0;
+    for (; order < 20 && error >= 1.0f; error *= 0.5f) {
+        order += 1;
+    }
+    return order;
+}
+
+// Ticks from the bases to the part, and from one base to the next; 0: the base is missing.
+typedef struct intervals {
+    float now, before, first;
+} intervals;
+
+static float ticks_between(const cairn_body_sample *later, const cairn_body_sample *earlier) {
+    return later->frame == NULL || earlier->frame == NULL
+               ? 0.0f
+               : (float)(uint32_t)(later->tick - earlier->tick);
+}
+
+// In the air nothing but gravity changes how a body moves. `fall`: steps in a tick squared.
+static bool is_airborne(const float moved[3], const float moved_before[3], const float fall[3],
+    const intervals *t, float tolerance) {
+    for (uint32_t i = 0; i < 3; ++i) {
+        const float bend = fall[i] * t->now * (t->before + t->first) * 0.5f;
+        if (cairn_float_abs(moved[i] - moved_before[i] - bend) > tolerance) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void expect_position(const cairn_snapshot_frame *frame, const cairn_quantised_body *p[3],
+    const intervals *t, expectation *out) {
+    float moved[3] = {0.0f, 0.0f, 0.0f};
+    float moved_before[3] = {0.0f, 0.0f, 0.0f};
+    const float ratio = t->before > 0.0f ? t->now / t->before : 0.0f;
+    const float ratio_before = t->first > 0.0f ? t->now / t->first : 0.0f;
+    for (uint32_t i = 0; i < 3; ++i) {
+        moved[i] = difference_of(p[0]->position[i], p[1]->position[i]) * ratio;
+        moved_before[i] = difference_of(p[1]->position[i], p[2]->position[i]) * ratio_before;
+    }
+    const float rate = (float)frame->tick_rate_hz;
+    const float steps = 1.0f / (rate * rate * frame->quantisation.position_step_m);
+    const float fall[3] = {
+        frame->gravity.x * steps, frame->gravity.y * steps, frame->gravity.z * steps};
+    const bool air = t->first > 0.0f && is_airborne(moved, moved_before, fall, t,
+                                            0.64f * (1.0f + ratio + ratio_before));
+    float ways = 0.0f;
+    for (uint32_t i = 0; i < 3; ++i) {
+        ways += cairn_float_abs(moved[i]);
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        const float bend = t->first > 0.0f ? moved[i] - moved_before[i] : 0.0f;
+        const float drop = fall[i] * t->now * (t->now + t->before) * 0.5f;
+        const float there = air ? moved[i] + drop : KEPT * moved[i] + BENT * bend;
+        float error = 1.1f * cairn_float_abs(bend) + 0.033f * ways + 0.04f;
+        error = air ? 0.75f + 0.75f * ratio : error;
+        error = t->first > 0.0f ? error : 0.3f * ways + 4.0f;
+        out->position[i] = (int32_t)((uint32_t)p[0]->position[i] + (uint32_t)nearest(there));
+        out->position_order[i] = order_of(t->before > 0.0f ? error : 16.0f * t->now);
+    }
+}
+
+static void expect_rotation(const cairn_snapshot_frame *frame, const cairn_quantised_body *p[3],
+    const intervals *t, expectation *out) {
+    const bool one = p[1]->largest == p[0]->largest;
+    const bool two = one && p[2]->largest == p[0]->largest;
+    const float ratio = t->before > 0.0f && one ? t->now / t->before : 0.0f;
+    const float ratio_before = t->first > 0.0f && two ? t->now / t->first : 0.0f;
+    const float all_ones = (float)((1u << frame->quantisation.rotation_bits) - 1u);
+    float turned[3];
+    float turns = 0.0f;
+    for (uint32_t i = 0; i < 3; ++i) {
+        turned[i] = difference_of(p[0]->rotation[i], p[1]->rotation[i]) * ratio;
+        turns += cairn_float_abs(turned[i]);
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        const float there =
+            cairn_float_clamp((float)p[0]->rotation[i] + KEPT * turned[i], 0.0f, all_ones);
+        const float bend =
+            turned[i] - difference_of(p[1]->rotation[i], p[2]->rotation[i]) * ratio_before;
+        float error = 0.35f * cairn_float_abs(bend) + 0.065f * turns + 0.175f;
+        error = ratio_before > 0.0f ? error : 0.1f * turns + 0.9f;
+        out->rotation[i] = nearest(there);
+        out->rotation_order[i] = order_of(ratio > 0.0f ? error : 2.0f * t->now);
+    }
+}
+
+static expectation expect(const cairn_snapshot_frame *frame, const cairn_body_sample bases[3]) {
+    expectation out;
+    const cairn_quantised_body *poses[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        poses[i] = bases[i].frame != NULL ? &bases[i].frame->poses[bases[i].place] : poses[i - 1];
+    }
+    const intervals t = {.now = (float)(uint32_t)(frame->tick - bases[0].tick),
+        .before = ticks_between(&bases[0], &bases[1]),
+        .first = ticks_between(&bases[1], &bases[2])};
+    expect_position(frame, poses, &t, &out);
+    expect_rotation(frame, poses, &t, &out);
+    return out;
+}
+
+// -------------------------------------------------------------------- codes, in either direction
+
+static float code_float(cairn_bits *bits, float value) {
+    return cairn_float_of_bits(cairn_bits_code(bits, 32, cairn_float_bits(value)));
+}
+
+static void code_vector(cairn_bits *bits, cairn_vec3 *vector) {
+    vector->x = code_float(bits, vector->x);
+    vector->y = code_float(bits, vector->y);
+    vector->z = code_float(bits, vector->z);
+}
+
+static void code_largest(cairn_bits *bits, uint32_t rotation_bits, cairn_quantised_body *pose) {
+    pose->largest = (uint16_t)cairn_bits_code(bits, 2, pose->largest);
+    for (uint32_t i = 0; i < 3; ++i) {
+        pose->rotation[i] = (uint16_t)cairn_bits_code(bits, rotation_bits, pose->rotation[i]);
+    }
+}
+
+// A static body stands exactly where it is.
+static void code_exact(
+    cairn_bits *bits, const cairn_quantisation *q, const cairn_quat *last, body_record *body) {
+    cairn_pose *pose = &body->exact;
+    const bool same = memcmp(last, &pose->rotation, sizeof *last) == 0;
+    code_vector(bits, &pose->position);
+    if (cairn_bits_code_bool(bits, same)) {
+        pose->rotation = *last;
+    } else {
+        pose->rotation.x = code_float(bits, pose->rotation.x);
+        pose->rotation.y = code_float(bits, pose->rotation.y);
+        pose->rotation.z = code_float(bits, pose->rotation.z);
+        pose->rotation.w = code_float(bits, pose->rotation.w);
+    }
+    const cairn_quat r = pose->rotation;
+    const float length = r.x * r.x + r.y * r.y + r.z * r.z + r.w * r.w;
+    // Written so that a NaN is refused.
+    if (!cairn_vec3_finite(pose->position) || !(length > 0.81f && length < 1.21f)) {
+        bits->failed = true;
+    } else if (bits->out == NULL) {
+        body->pose = cairn_quantise(q, *pose);
+    }
+}
+
+static bool pose_in_range(const cairn_quantised_body *pose) {
+    for (uint32_t i = 0; i < 3; ++i) {
+        if (pose->position[i] < -CAIRN_QUANTISED_MAX || pose->position[i] > CAIRN_QUANTISED_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void code_moved(cairn_bits *bits, const cairn_snapshot_frame *frame,
+    const cairn_body_sample bases[3], cairn_quantised_body *pose) {
+    const expectation e = expect(frame, bases);
+    const uint32_t rotation_bits = frame->quantisation.rotation_bits;
+    const uint16_t largest = bases[0].frame->poses[bases[0].place].largest;
+    for (uint32_t i = 0; i < 3; ++i) {
+        pose->position[i] =
+            cairn_bits_code_change(bits, e.position_order[i], e.position[i], pose->position[i]);
+    }
+    if (cairn_bits_code_bool(bits, pose->largest != largest)) {
+        code_largest(bits, rotation_bits, pose);
+        return;
+    }
+    pose->largest = largest;
+    for (uint32_t i = 0; i < 3; ++i) {
+        const int32_t turned =
+            cairn_bits_code_change(bits, e.rotation_order[i], e.rotation[i], pose->rotation[i]);
+        bits->failed = bits->failed || turned < 0 || turned >= 1 << rotation_bits;
+        pose->rotation[i] = (uint16_t)turned;
+    }
+}
+
+static void read_sample(const cairn_snapshot_frame *frame, uint32_t place, body_record *out) {
+    out->id = frame->ids[place];
+    out->flags = frame->flags[place];
+    out->user = frame->users[place];
+    cairn_snapshot_frame_extents(frame, place, out->extents);
+    out->pose = frame->poses[place];
+    out->exact = frame->exact[place];
+    out->rested = false;
+}
+
+// Of the values that seldom change whether they did, after one bit that says that any did.
+static void code_seldom(cairn_bits *bits, const body_record *old, body_record *body) {
+    if (cairn_bits_code_bool(bits, body->flags != old->flags)) {
+        body->flags = cairn_bits_code_number(bits, 2, body->flags ^ old->flags) ^ old->flags;
+    }
+    if (cairn_bits_code_bool(bits, body->user != old->user)) {
+        body->user = cairn_bits_code(bits, 32, body->user);
+    }
+    if (cairn_bits_code_bool(bits, memcmp(body->extents, old->extents, sizeof old->extents) != 0)) {
+        for (uint32_t i = 0; i < 3; ++i) {
+            body->extents[i] = cairn_bits_code(bits, 16, body->extents[i]);
+        }
+    }
+    body->rested = cairn_bits_code_bool(bits, body->rested);
+}
+
+// The body as it was at the first base becomes what it is now. `body` has the id.
+static void code_body(cairn_bits *bits, const cairn_snapshot_frame *frame,
+    const cairn_body_sample bases[3], body_record *body) {
+    body_record old;
+    read_sample(bases[0].frame, bases[0].place, &old);
+    const bool was_static = cairn_snapshot_body_is_static(old.flags);
+    const bool reading = bits->out == NULL;
+    if (reading) {
+        *body = old;
+    }
+    const bool is_static = cairn_snapshot_body_is_static(body->flags);
+    const bool elsewhere =
+        is_static ? !was_static || memcmp(&old.exact, &body->exact, sizeof old.exact) != 0
+                  : memcmp(&old.pose, &body->pose, sizeof old.pose) != 0;
+    const bool plain = elsewhere && !is_static && body->flags == old.flags &&
+                       body->user == old.user && !body->rested &&
+                       memcmp(body->extents, old.extents, sizeof old.extents) == 0;
+    bool moved = true;
+    if (!cairn_bits_code_bool(bits, plain)) {
+        code_seldom(bits, &old, body);
+        moved = cairn_bits_code_bool(bits, elsewhere);
+    }
+    const bool stands = cairn_snapshot_body_is_static(body->flags);
+    if (stands && (moved || !was_static)) {
+        bits->failed = bits->failed || !moved;
+        code_exact(bits, &frame->quantisation, &old.exact.rotation, body);
+    } else if (moved) {
+        code_moved(bits, frame, bases, &body->pose);
+    }
+}
+
+static uint32_t mean_order(uint32_t mean) {
+    return cairn_bits_length(mean >> 4);
+}
+
+static void follow_mean(uint32_t *mean, uint32_t value) {
+    const uint32_t bounded = value < (1u << 24) ? value : 1u << 24;
+    *mean += bounded * 2;
+    *mean -= *mean >> 3;
+}
+
+static void code_entering_pose(
+    cairn_bits *bits, uint32_t rotation_bits, cairn_part_context *context, body_record *body) {
+    cairn_quantised_body *last = &context->pose;
+    for (uint32_t i = 0; i < 3; ++i) {
+        body->pose.position[i] = cairn_bits_code_change(
+            bits, mean_order(context->step_mean), last->position[i], body->pose.position[i]);
+        const uint32_t step = (uint32_t)body->pose.position[i] - (uint32_t)last->position[i];
+        follow_mean(&context->step_mean, (step >> 31) != 0 ? 0u - step : step);
+    }
+    const bool same = memcmp(last->rotation, body->pose.rotation, sizeof last->rotation) == 0 &&
+                      last->largest == body->pose.largest;
+    if (cairn_bits_code_bool(bits, same)) {
+        memcpy(body->pose.rotation, last->rotation, sizeof last->rotation);
+        body->pose.largest = last->largest;
+    } else {
+        code_largest(bits, rotation_bits, &body->pose);
+    }
+    *last = body->pose;
+}
+
+// A body compared with the one that entered before it.
+static void code_entering(cairn_bits *bits, const cairn_snapshot_frame *frame, uint32_t index,
+    cairn_part_context *context, body_record *body) {
+    uint32_t generation = cairn_id_generation(body->id);
+    if (!cairn_bits_code_bool(bits, generation == context->generation)) {
+        context->generation = cairn_bits_code(bits, 32 - CAIRN_ID_INDEX_BITS, generation);
+    }
+    body->id = context->generation << CAIRN_ID_INDEX_BITS | (index + 1);
+    if (!cairn_bits_code_bool(bits, body->flags == context->flags)) {
+        context->flags ^= cairn_bits_code_number(bits, 3, body->flags ^ context->flags);
+    }
+    body->flags = context->flags;
+    if (!cairn_bits_code_bool(bits, body->user == context->user)) {
+        context->user = cairn_bits_code(bits, 32, body->user);
+    }
+    body->user = context->user;
+    const bool same = memcmp(body->extents, context->extents, sizeof body->extents) == 0;
+    if (!cairn_bits_code_bool(bits, same)) {
+        for (uint32_t i = 0; i < 3; ++i) {
+            context->extents[i] = cairn_bits_code(bits, 16, body->extents[i]);
+        }
+    }
+    memcpy(body->extents, context->extents, sizeof body->extents);
+    if (cairn_snapshot_body_is_static(body->flags)) {
+        code_exact(bits, &frame->quantisation, &context->rotation, body);
+        context->rotation = body->exact.rotation;
+    } else {
+        code_entering_pose(bits, frame->quantisation.rotation_bits, context, body);
+    }
+}
+
+static void code_settings(cairn_bits *bits, cairn_snapshot_frame *frame) {
+    cairn_quantisation *q = &frame->quantisation;
+    frame->tick_rate_hz = cairn_bits_code(bits, 8, frame->tick_rate_hz);
+    q->position_step_m = code_float(bits, q->position_step_m);
+    q->rotation_bits = cairn_bits_code(bits, 5, q->rotation_bits);
+    code_vector(bits, &frame->gravity);
+}
+
+static bool settings_in_range(const cairn_snapshot_frame *frame) {
+    const cairn_quantisation *q = &frame->quantisation;
+    return frame->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN &&
+           frame->tick_rate_hz <= CAIRN_TICK_RATE_HZ_MAX &&
+           q->position_step_m >= CAIRN_POSITION_STEP_MIN && q->position_step_m <= 1.0f &&
+           q->rotation_bits >= CAIRN_ROTATION_BITS_MIN &&
+           q->rotation_bits <= CAIRN_ROTATION_BITS_MAX && cairn_vec3_finite(frame->gravity);
+}
+
+// Of the record before its body. Returns the kind.
+static record_kind code_record(
+    cairn_bits *bits, cairn_part_context *context, uint32_t *index, record_kind kind) {
+    const uint32_t gap =
+        cairn_bits_code_number(bits, mean_order(context->gap_mean), *index - context->next_index);
+    const uint32_t none = 1u << CAIRN_ID_INDEX_BITS;
+    bits->failed = bits->failed || gap >= none || context->next_index + gap >= none - 1;
+    *index = context->next_index + gap;
+    context->next_index = *index + 1;
+    follow_mean(&context->gap_mean, gap);
+    if (!cairn_bits_code_bool(bits, kind != GOES_ON)) {
+        return GOES_ON;
+    }
+    return cairn_bits_code_bool(bits, kind == LEAVES) ? LEAVES : ENTERS;
+}
+
+// Bodies mostly go on from the same samples as one of those shortly before them.
+static void code_ticks(cairn_bits *bits, cairn_part_context *context, uint64_t tick,
+    uint64_t ticks[CAIRN_PART_BASES]) {
+    uint32_t place = 0;
+    while (place < 4 && !cairn_bits_code_bool(bits, memcmp(ticks, context->ticks[place],
+                                                        sizeof context->ticks[place]) == 0)) {
+        place += 1;
+    }
+    if (place < 4) {
+        memcpy(ticks, context->ticks[place], sizeof context->ticks[place]);
+    }
+    uint64_t later = tick;
+    for (uint32_t i = 0; i < CAIRN_PART_BASES && place == 4; ++i) {
+        const uint64_t age = ticks[i] == 0 ? 0 : later - ticks[i];
+        CAIRN_ASSERT(age <= UINT32_MAX);
+        const uint32_t coded = cairn_bits_code_number(bits, 3, (uint32_t)age);
+        bits->failed = bits->failed || coded >= later;
+        if (coded == 0 || bits->failed) {
+            memset(ticks + i, 0, (CAIRN_PART_BASES - i) * sizeof *ticks);
+            break;
+        }
+        ticks[i] = later - coded;
+        later = ticks[i];
+    }
+    bits->failed = bits->failed || ticks[0] == 0;
+    memmove(
+        context->ticks[1], context->ticks[0], (place < 4 ? place : 3) * sizeof context->ticks[0]);
+    memcpy(context->ticks[0], ticks, sizeof context->ticks[0]);
+}
+
+static cairn_part_context first_context(void) {
+    cairn_part_context context;
+    memset(&context, 0, sizeof context);
+    context.step_mean = 1u << 12;
+    context.rotation.w = 1.0f;
+    return context;
+}
+
+static void check_body(uint64_t *check, const body_record *body) {
+    const cairn_quantised_body *pose = &body->pose;
+    const uint32_t words[8] = {body->id, body->flags, body->user, (uint32_t)pose->position[0],
+        (uint32_t)pose->position[1], (uint32_t)pose->position[2],
+        (uint32_t)pose->rotation[0] | (uint32_t)pose->rotation[1] << 16,
+        (uint32_t)pose->rotation[2] | (uint32_t)pose->largest << 16};
+    *check = cairn_hash_words(*check, words, 8).lo;
+}
+
+// ----------------------------------------------------------------------------------------- writing
+
+cairn_part_writer cairn_part_write(
+    const cairn_snapshot_frame *frame, bool settings, uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(size > COUNT_SIZE);
+    cairn_part_writer writer = {.frame = frame,
+        .bits = cairn_bits_writer(bytes + COUNT_SIZE, size - COUNT_SIZE),
+        .start = bytes,
+        .check = frame->tick,
+        .context = first_context()};
+    if (cairn_bits_code_bool(&writer.bits, settings)) {
+        cairn_snapshot_frame same = *frame;
+        code_settings(&writer.bits, &same);
+    }
+    return writer;
+}
+
+void cairn_part_enter(cairn_part_writer *writer, uint32_t place) {
+    body_record body;
+    read_sample(writer->frame, place, &body);
+    uint32_t index = cairn_id_index(body.id);
+    code_record(&writer->bits, &writer->context, &index, ENTERS);
+    code_entering(&writer->bits, writer->frame, index, &writer->context, &body);
+    check_body(&writer->check, &body);
+    writer->count += 1;
+}
+
+cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
+    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested) {
+    cairn_part_chunk chunk;
+    cairn_bits bits = cairn_bits_writer(chunk.bits, sizeof chunk.bits);
+    body_record body;
+    read_sample(frame, place, &body);
+    body.rested = rested;
+    code_body(&bits, frame, bases, &body);
+    chunk.bit_count = (uint32_t)bits.at * 8 + bits.count;
+    const size_t size = cairn_bits_finish(&bits);
+    CAIRN_ASSERT(size > 0);
+    return chunk;
+}
+
+static void put_chunk(cairn_bits *bits, const cairn_part_chunk *chunk) {
+    for (uint32_t at = 0; at < chunk->bit_count; at += 8) {
+        const uint32_t left = chunk->bit_count - at;
+        cairn_bits_code(bits, left < 8 ? left : 8, chunk->bits[at / 8]);
+    }
+}
+
+void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,
+    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_chunk *chunk) {
+    body_record body;
+    uint64_t ticks[CAIRN_PART_BASES];
+    read_sample(writer->frame, place, &body);
+    uint32_t index = cairn_id_index(body.id);
+    for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
+        ticks[i] = bases[i].frame != NULL ? bases[i].tick : 0;
+    }
+    code_record(&writer->bits, &writer->context, &index, GOES_ON);
+    code_ticks(&writer->bits, &writer->context, writer->frame->tick, ticks);
+    put_chunk(&writer->bits, chunk);
+    check_body(&writer->check, &body);
+    writer->count += 1;
+}
+
+void cairn_part_leave(cairn_part_writer *writer, uint32_t index) {
+    code_record(&writer->bits, &writer->context, &index, LEAVES);
+    writer->check = cairn_hash_words(writer->check, &index, 1).lo;
+    writer->count += 1;
+}
+
+size_t cairn_part_finish(cairn_part_writer *writer, uint32_t *check) {
+    const size_t size = cairn_bits_finish(&writer->bits);
+    for (uint32_t i = 0; i < COUNT_SIZE; ++i) {
+        writer->start[i] = (uint8_t)(writer->count >> 8 * i);
+    }
+    *check = (uint32_t)writer->check;
+    return size == 0 ? 0 : COUNT_SIZE + size;
+}
+
+// ----------------------------------------------------------------------------------------- reading
+
+cairn_status cairn_part_create(cairn_part *part, uint32_t capacity) {
+    *part = (cairn_part){0};
+    if (cairn_snapshot_frame_create(&part->frame, capacity) != CAIRN_OK) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    part->rested = calloc(capacity, sizeof *part->rested);
+    part->left = calloc(capacity, sizeof *part->left);
+    return part->rested != NULL && part->left != NULL ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
+}
+
+void cairn_part_destroy(cairn_part *part) {
+    cairn_snapshot_frame_destroy(&part->frame);
+    free(part->rested);
+    free(part->left);
+    *part = (cairn_part){0};
+}
+
+static void add_body(cairn_part *out, const body_record *body) {
+    cairn_snapshot_frame *frame = &out->frame;
+    const uint32_t place = frame->count++;
+    frame->ids[place] = body->id;
+    frame->flags[place] = body->flags;
+    frame->users[place] = body->user;
+    frame->bodies[place] =
+        cairn_snapshot_frame_codec_body(&frame->quantisation, body->extents, body->flags);
+    frame->poses[place] = body->pose;
+    frame->exact[place] = body->exact;
+    out->rested[place] = body->rested;
+}
+
+typedef struct part_reader {
+    cairn_bits bits;
+    const cairn_part_source *source;
+    cairn_part_context context;
+    uint64_t check;
+} part_reader;
+
+static cairn_status read_going_on(
+    part_reader *reader, const cairn_snapshot_frame *frame, uint32_t index, body_record *body) {
+    cairn_body_sample bases[CAIRN_PART_BASES] = {{.frame = NULL}, {.frame = NULL}, {.frame = NULL}};
+    uint64_t ticks[CAIRN_PART_BASES] = {0};
+    code_ticks(&reader->bits, &reader->context, frame->tick, ticks);
+    for (uint32_t i = 0; i < CAIRN_PART_BASES && ticks[i] != 0 && !reader->bits.failed; ++i) {
+        bases[i] = reader->source->find(reader->source->user, index, ticks[i]);
+        if (bases[i].frame == NULL) {
+            return CAIRN_NOT_FOUND;
+        }
+    }
+    if (reader->bits.failed) {
+        return CAIRN_MALFORMED;
+    }
+    code_body(&reader->bits, frame, bases, body);
+    return CAIRN_OK;
+}
+
+static cairn_status read_record(part_reader *reader, cairn_part *out) {
+    cairn_snapshot_frame *frame = &out->frame;
+    uint32_t index = 0;
+    body_record body;
+    memset(&body, 0, sizeof body);
+    const record_kind kind = code_record(&reader->bits, &reader->context, &index, ENTERS);
+    if (reader->bits.failed) {
+        return CAIRN_MALFORMED;
+    }
+    if (kind == LEAVES) {
+        reader->check = cairn_hash_words(reader->check, &index, 1).lo;
+        if (out->left_count == frame->capacity) {
+            return CAIRN_CAPACITY;
+        }
+        out->left[out->left_count++] = index;
+        return CAIRN_OK;
+    }
+    if (frame->count == frame->capacity) {
+        return CAIRN_CAPACITY;
+    }
+    if (kind == ENTERS) {
+        code_entering(&reader->bits, frame, index, &reader->context, &body);
+    } else {
+        const cairn_status status = read_going_on(reader, frame, index, &body);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+    }
+    if (reader->bits.failed || !pose_in_range(&body.pose)) {
+        return CAIRN_MALFORMED;
+    }
+    check_body(&reader->check, &body);
+    add_body(out, &body);
+    return CAIRN_OK;
+}
+
+static cairn_status read_records(part_reader *reader, uint32_t count, cairn_part *out) {
+    if (cairn_bits_code_bool(&reader->bits, false)) {
+        code_settings(&reader->bits, &out->frame);
+    } else if (out->frame.tick_rate_hz == 0) {
+        return CAIRN_NOT_FOUND;
+    }
+    if (reader->bits.failed || !settings_in_range(&out->frame)) {
+        return CAIRN_MALFORMED;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_status status = read_record(reader, out);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_part_read(const uint8_t *bytes, size_t size, const cairn_part_source *source,
+    cairn_part *out, uint32_t *check) {
+    out->frame.count = 0;
+    out->left_count = 0;
+    if (size <= COUNT_SIZE) {
+        return CAIRN_MALFORMED;
+    }
+    const uint32_t count = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
+    part_reader reader = {.bits = cairn_bits_reader(bytes + COUNT_SIZE, size - COUNT_SIZE),
+        .source = source,
+        .context = first_context(),
+        .check = out->frame.tick};
+    const cairn_status status = read_records(&reader, count, out);
+    if (status != CAIRN_OK) {
+        out->frame.count = 0;
+        out->left_count = 0;
+    }
+    *check = (uint32_t)reader.check;
+    return status;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+#include "server/replicate/interest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cairn/math.h>
+
+#include "base/assert.h"
+
+#define CHUNKS_PER_BODY 2
+// Cells of a view along each axis.
+#define CELLS_PER_RADIUS 4
+#define CELL_MIN_M 0.25f
+
+bool cairn_room_interest_create(
+    cairn_room_interest *interest, uint32_t body_capacity, uint32_t shape_capacity) {
+    CAIRN_ASSERT(body_capacity > 0);
+    *interest = (cairn_room_interest){
+        .capacity = body_capacity, .shape_capacity = shape_capacity, .bucket_count = 64};
+    while (interest->bucket_count < body_capacity) {
+        interest->bucket_count *= 2;
+    }
+    const size_t bodies = body_capacity;
+    interest->changed = calloc(2 * bodies, sizeof *interest->changed);
+    interest->places = calloc(7 * bodies, sizeof *interest->places);
+    interest->bucket_ends = calloc(interest->bucket_count + 1, sizeof *interest->bucket_ends);
+    interest->chunks = calloc(CHUNKS_PER_BODY * bodies, sizeof *interest->chunks);
+    interest->near = calloc(bodies, sizeof *interest->near);
+    interest->shape_next = calloc((size_t)shape_capacity + 1, sizeof *interest->shape_next);
+    if (interest->changed == NULL || interest->places == NULL || interest->bucket_ends == NULL ||
+        interest->chunks == NULL || interest->near == NULL || interest->shape_next == NULL) {
+        return false;
+    }
+    interest->changed_before = interest->changed + bodies;
+    interest->bucket_places = interest->places + bodies;
+    interest->wide = interest->bucket_places + bodies;
+    interest->marks = interest->wide + bodies;
+    interest->shape_first = interest->marks + bodies;
+    interest->weights = (float *)(interest->shape_first + bodies);
+    interest->distances = interest->weights + bodies;
+    return true;
+}
+
+void cairn_room_interest_destroy(cairn_room_interest *interest) {
+    free(interest->changed);
+    free(interest->places);
+    free(interest->bucket_ends);
+    free(interest->chunks);
+    free(interest->near);
+    free(interest->shape_next);
+    *interest = (cairn_room_interest){0};
+}
+
+void cairn_room_interest_forget(cairn_room_interest *interest) {
+    interest->tick = 0;
+    interest->frame = NULL;
+    interest->last = NULL;
+    interest->shapes_revision = 0;
+    memset(interest->chunks, 0, CHUNKS_PER_BODY * interest->capacity * sizeof *interest->chunks);
+}
+
+// What a part tells of a body is the same in both frames.
+static bool same_body(
+    const cairn_snapshot_frame *a, uint32_t i, const cairn_snapshot_frame *b, uint32_t k) {
+    const bool stands = cairn_snapshot_body_is_static(a->flags[i]);
+    return a->ids[i] == b->ids[k] && a->flags[i] == b->flags[k] && a->users[i] == b->users[k] &&
+           memcmp(&a->poses[i], &b->poses[k], sizeof *a->poses) == 0 &&
+           memcmp(&a->bodies[i].half_extents, &b->bodies[k].half_extents, sizeof(cairn_vec3)) ==
+               0 &&
+           (!stands || memcmp(&a->exact[i], &b->exact[k], sizeof *a->exact) == 0);
+}
+
+static void find_changes(cairn_room_interest *interest) {
+    const cairn_snapshot_frame *frame = interest->frame;
+    const cairn_snapshot_frame *last = interest->last;
+    memset(interest->places, 0, interest->capacity * sizeof *interest->places);
+    memset(interest->owned_places, 0, sizeof interest->owned_places);
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < frame->count; ++i) {
+        const uint32_t index = cairn_id_index(frame->ids[i]);
+        while (last != NULL && k < last->count && cairn_id_index(last->ids[k]) < index) {
+            ++k;
+        }
+        if (last == NULL || k >= last->count || !same_body(frame, i, last, k)) {
+            interest->changed_before[index] = last == NULL ? frame->tick : interest->changed[index];
+            interest->changed[index] = frame->tick;
+        }
+        interest->places[index] = i + 1;
+        const uint32_t owner = frame->flags[i] >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT;
+        if (owner > 0 && owner <= CAIRN_SLOTS_MAX && interest->owned_places[owner - 1] == 0) {
+            interest->owned_places[owner - 1] = i + 1;
+        }
+    }
+}
+
+static float radius_of(const cairn_snapshot_frame *frame, uint32_t place) {
+    const cairn_vec3 half = frame->bodies[place].half_extents;
+    return cairn_float_sqrt(half.x * half.x + half.y * half.y + half.z * half.z);
+}
+
+static cairn_vec3 position_of(const cairn_snapshot_frame *frame, uint32_t place) {
+    const float step = frame->quantisation.position_step_m;
+    const int32_t *at = frame->poses[place].position;
+    return (cairn_vec3){(float)at[0] * step, (float)at[1] * step, (float)at[2] * step};
+}
+
+static uint32_t bucket_of(const cairn_room_interest *interest, int32_t u, int32_t v) {
+    const uint32_t hash = (uint32_t)u * 0x9e3779b1u ^ (uint32_t)v * 0x85ebca77u;
+    return (hash ^ hash >> 15) & (interest->bucket_count - 1);
+}
+
+static int32_t cell_of(const cairn_room_interest *interest, float x) {
+    const float cell = x / interest->cell_m;
+    const int32_t whole = (int32_t)cairn_float_clamp(cell, -1e9f, 1e9f);
+    return (float)whole > cell ? whole - 1 : whole;
+}
+
+// The two axes of the grid of a point.
+static void cells_of(const cairn_room_interest *interest, cairn_vec3 point, int32_t cells[2]) {
+    cells[0] = cell_of(interest, interest->up == 0 ? point.y : point.x);
+    cells[1] = cell_of(interest, interest->up == 2 ? point.y : point.z);
+}
+
+static bool is_wide(const cairn_room_interest *interest, uint32_t place) {
+    return radius_of(interest->frame, place) > interest->cell_m;
+}
+
+// Counting sort by bucket.
+static void fill_grid(cairn_room_interest *interest) {
+    const cairn_snapshot_frame *frame = interest->frame;
+    uint32_t *ends = interest->bucket_ends;
+    memset(ends, 0, (interest->bucket_count + 1) * sizeof *ends);
+    interest->wide_count = 0;
+    for (uint32_t i = 0; i < frame->count; ++i) {
+        int32_t cells[2];
+        cells_of(interest, position_of(frame, i), cells);
+        interest->marks[i] = bucket_of(interest, cells[0], cells[1]);
+        if (is_wide(interest, i)) {
+            interest->wide[interest->wide_count++] = i;
+        } else {
+            ends[interest->marks[i] + 1] += 1;
+        }
+    }
+    for (uint32_t b = 0; b < interest->bucket_count; ++b) {
+        ends[b + 1] += ends[b];
+    }
+    // Each bucket's beginning moves to its end while it is filled.
+    for (uint32_t i = 0; i < frame->count; ++i) {
+        if (!is_wide(interest, i)) {
+            interest->bucket_places[ends[interest->marks[i]]++] = i;
+        }
+    }
+}
+
+static void list_shapes(cairn_room_interest *interest, const cairn_room_shapes *shapes) {
+    if (interest->shapes_revision == shapes->revision) {
+        return;
+    }
+    interest->shapes_revision = shapes->revision;
+    memset(interest->shape_first, 0, interest->capacity * sizeof *interest->shape_first);
+    for (uint32_t i = shapes->count; i > 0; --i) {
+        const uint32_t body = cairn_id_index(shapes->shapes[i - 1].body);
+        interest->shape_next[i - 1] = interest->shape_first[body];
+        interest->shape_first[body] = i;
+    }
+}
+
+void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snapshot_frame *frame,
+    const cairn_snapshot_frame *last, const cairn_room_shapes *shapes) {
+    // After a gap it is not known when bodies changed: now.
+    const bool follows = last != NULL && interest->tick != 0 && interest->tick == last->tick;
+    interest->tick = frame->tick;
+    interest->frame = frame;
+    interest->last = follows ? last : NULL;
+    const cairn_vec3 g = frame->gravity;
+    const float x = cairn_float_abs(g.x), y = cairn_float_abs(g.y), z = cairn_float_abs(g.z);
+    interest->up = x > y && x > z ? 0 : z > y ? 2 : 1;
+    interest->cell_m = interest->wanted_m / CELLS_PER_RADIUS;
+    interest->cell_m = interest->cell_m > CELL_MIN_M ? interest->cell_m : CELL_MIN_M;
+    interest->wanted_m = 0.0f;
+    find_changes(interest);
+    fill_grid(interest);
+    list_shapes(interest, shapes);
+    memset(interest->marks, 0, interest->capacity * sizeof *interest->marks);
+    interest->stamp = 0;
+}
+
+static uint32_t add_near(cairn_room_interest *interest, uint32_t place, cairn_vec3 center,
+    float radius_m, uint32_t count) {
+    const cairn_vec3 at = position_of(interest->frame, place);
+    const float x = at.x - center.x, y = at.y - center.y, z = at.z - center.z;
+    const float around = radius_of(interest->frame, place);
+    const float squared = x * x + y * y + z * z;
+    if (squared > (radius_m + around) * (radius_m + around)) {
+        return count;
+    }
+    const float distance = cairn_float_sqrt(squared) - around;
+    interest->near[count] = (cairn_near_body){place, distance > 0.0f ? distance : 0.0f};
+    return count + 1;
+}
+
+uint32_t cairn_room_interest_near(
+    cairn_room_interest *interest, cairn_vec3 center, float radius_m) {
+    uint32_t count = 0;
+    if (interest->wanted_m == 0.0f || radius_m < interest->wanted_m) {
+        interest->wanted_m = radius_m;
+    }
+    int32_t first[2];
+    int32_t last[2];
+    const float reach = radius_m + interest->cell_m;
+    cells_of(interest, (cairn_vec3){center.x - reach, center.y - reach, center.z - reach}, first);
+    cells_of(interest, (cairn_vec3){center.x + reach, center.y + reach, center.z + reach}, last);
+    const int64_t cells = ((int64_t)last[0] - first[0] + 1) * ((int64_t)last[1] - first[1] + 1);
+    if (cells > interest->frame->count) {
+        for (uint32_t i = 0; i < interest->frame->count; ++i) {
+            count = add_near(interest, i, center, radius_m, count);
+        }
+        return count;
+    }
+    for (uint32_t i = 0; i < interest->wide_count; ++i) {
+        count = add_near(interest, interest->wide[i], center, radius_m, count);
+    }
+    for (int32_t u = first[0]; u <= last[0]; ++u) {
+        for (int32_t v = first[1]; v <= last[1]; ++v) {
+            const uint32_t bucket = bucket_of(interest, u, v);
+            const uint32_t from = bucket == 0 ? 0 : interest->bucket_ends[bucket - 1];
+            for (uint32_t i = from; i < interest->bucket_ends[bucket]; ++i) {
+                // Another cell may have the same bucket.
+                const uint32_t place = interest->bucket_places[i];
+                int32_t cell[2];
+                cells_of(interest, position_of(interest->frame, place), cell);
+                if (cell[0] == u && cell[1] == v) {
+                    count = add_near(interest, place, center, radius_m, count);
+                }
+            }
+        }
+    }
+    return count;
+}
+
+cairn_part_chunk cairn_room_interest_chunk(cairn_room_interest *interest, uint32_t place,
+    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested) {
+    cairn_stored_chunk *stored = &interest->chunks[(size_t)CHUNKS_PER_BODY * place];
+    uint64_t ticks[CAIRN_PART_BASES];
+    for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
+        ticks[i] = bases[i].frame != NULL ? bases[i].tick : 0;
+    }
+    const uint64_t tick = interest->frame->tick;
+    cairn_part_chunk chunk;
+    for (uint32_t i = 0; i < CHUNKS_PER_BODY && !rested; ++i) {
+        if (stored[i].tick == tick && memcmp(stored[i].ticks, ticks, sizeof ticks) == 0) {
+            chunk.bit_count = stored[i].bit_count;
+            memcpy(chunk.bits, stored[i].bits, sizeof stored[i].bits);
+            return chunk;
+        }
+    }
+    chunk = cairn_part_chunk_of(interest->frame, place, bases, rested);
+    if (!rested && chunk.bit_count <= 8 * sizeof stored->bits) {
+        stored += stored[0].tick == tick ? 1 : 0;
+        *stored = (cairn_stored_chunk){.tick = tick, .bit_count = chunk.bit_count};
+        memcpy(stored->ticks, ticks, sizeof ticks);
+        memcpy(stored->bits, chunk.bits, sizeof stored->bits);
+    }
+    return chunk;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What the views of a room's clients (server/replicate/view.h) share: which bodies changed since
+// which snapshot, which are near a point, what each player owns, and codes of bodies that go on,
+// made once for all clients that hold the same samples.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compress/part_codec.h"
+#include "server/replicate/shapes.h"
+
+typedef struct cairn_stored_chunk {
+    uint64_t ticks[CAIRN_PART_BASES]; // of the bases
+    uint64_t tick;                    // of the snapshot
+    uint32_t bit_count;
+    uint8_t bits[20];
+} cairn_stored_chunk;
+
+typedef struct cairn_near_body {
+    uint32_t place;
+    float distance_m; // from the surface of the sphere around the body; 0: inside
+} cairn_near_body;
+
+// All arrays are owned, in one allocation.
+typedef struct cairn_room_interest {
+    uint32_t capacity;                 // bodies
+    uint64_t tick;                     // of the newest snapshot; 0: none
+    const cairn_snapshot_frame *frame; // the newest
+    const cairn_snapshot_frame *last;  // the one before; NULL: none
+    uint64_t *changed;                 // by id index: tick of the last snapshot in which it differs
+    uint64_t *changed_before;          // and of the one before that
+    uint32_t *places;                  // by id index: place in the frame + 1; 0: none
+    // By cell of a grid over the two axes that are not up: places in the frame. What is wider than
+    // a cell is in `wide`.
+    float cell_m;
+    float wanted_m; // for the next snapshot: of the smallest view
+    uint32_t up;
+    uint32_t bucket_count; // a power of 2
+    uint32_t *bucket_ends;
+    uint32_t *bucket_places;
+    uint32_t *wide;
+    uint32_t wide_count;
+    uint32_t owned_places[CAIRN_SLOTS_MAX]; // of the first body that a player owns, + 1; 0: none
+    cairn_stored_chunk *chunks;             // by place; two for each
+    cairn_near_body *near;                  // answers
+    // Scratch of views, by place; a view's marks are not below its stamp.
+    uint32_t stamp;
+    uint32_t *marks;
+    float *weights;
+    float *distances;
+    // The room's shapes by body.
+    uint32_t shapes_revision;
+    uint32_t shape_capacity;
+    uint32_t *shape_first; // by id index of the body: place in the list + 1; 0: none
+    uint32_t *shape_next;  // by place in the list
+} cairn_room_interest;
+
+// False: out of memory; destroying is allowed.
+bool cairn_room_interest_create(
+    cairn_room_interest *interest, uint32_t body_capacity, uint32_t shape_capacity);
+void cairn_room_interest_destroy(cairn_room_interest *interest);
+// Nothing is known of earlier snapshots.
+void cairn_room_interest_forget(cairn_room_interest *interest);
+// `frame` is the newest snapshot, `last` the one before it, NULL for the first.
+void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snapshot_frame *frame,
+    const cairn_snapshot_frame *last, const cairn_room_shapes *shapes);
+
+// Bodies at most `radius_m` from a point, in no useful order, in interest->near; returns how many.
+uint32_t cairn_room_interest_near(cairn_room_interest *interest, cairn_vec3 center, float radius_m);
+// The code of the body at `place` against these bases.
+cairn_part_chunk cairn_room_interest_chunk(cairn_room_interest *interest, uint32_t place,
+    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// What one client is sent of a room that it does not see all of: a set of bodies, and of each the
+// samples that the client is known to hold. A body enters the set when it comes near or the rules
+// show it, and leaves when it is further away than it entered, or at once when the rules hide it.
+// What differs from what the client holds is sent in parts (compress/part_codec.h), within a budget
+// of bytes: first what is most wrong at this client, and nothing waits longer than a second as long
+// as the budget allows. A client that holds nothing is sent bodies in the same way, so that a world
+// of any size arrives in parts.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/replicate/interest.h"
+#include "server/session/session.h"
+#include <cairn/rules.h>
+#include <cairn/sim.h>
+
+// Parts that may be on their way; older ones count as lost.
+#define CAIRN_VIEW_PARTS_MAX 32
+
+typedef struct cairn_view_member {
+    cairn_body_id id;
+    bool shapes_sent; // or on their way
+    float weight;     // how much it matters to this client
+    float distance_m;
+    float priority; // what was wrong with it at the client, summed up since it was sent
+    uint64_t acked[CAIRN_PART_BASES]; // ticks of samples that the client holds, newest first; 0
+    uint64_t sent;                    // tick of the part that had it last; 0: none
+    uint64_t since;                   // tick at which it entered or began to leave
+    uint64_t waiting;                 // tick since which it is to be sent; 0: it is not
+    bool leaving;
+    bool chosen; // for this part
+} cairn_view_member;
+
+typedef struct cairn_view_part {
+    uint64_t tick; // 0: none
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t *records; // owned: id indices, in order; with CAIRN_VIEW_LEFT of bodies that left
+} cairn_view_part;
+#define CAIRN_VIEW_LEFT 0x80000000u
+
+typedef struct cairn_view {
+    uint32_t capacity; // bodies of the room
+    uint32_t count;
+    uint32_t room;              // of `members`
+    cairn_view_member *members; // owned, in order of id index
+    cairn_view_member *scratch; // owned, as long
+    uint32_t *entrants;         // owned, as long: places
+    uint8_t *held;              // owned, a bit for each id index: it is a member
+    cairn_view_part parts[CAIRN_VIEW_PARTS_MAX];
+    uint32_t next_part;
+    uint64_t acknowledged;   // newest tick
+    uint64_t settings_since; // tick of the first part with these settings
+    cairn_vec3 gravity;
+    cairn_vec3 center; // of the last view
+    bool centered;
+    bool shapes_stale;  // a body left since the client's shapes were looked through
+    uint64_t shapes_ns; // when that was
+    uint64_t sent_ns;   // when the last part was sent
+    uint64_t refilled_ns;
+    int64_t allowance;               // bits that may be sent now
+    uint32_t enter_bits, go_on_bits; // of a record, a mean
+} cairn_view;
+
+// NULL: out of memory. The client holds the bodies of `frame`, if there is one.
+cairn_view *cairn_view_create(uint32_t body_capacity, const cairn_snapshot_frame *frame);
+void cairn_view_destroy(cairn_view *view); // NULL is allowed
+// Bytes that it takes.
+size_t cairn_view_bytes(const cairn_view *view);
+
+// Whether the client is sent this body now.
+bool cairn_view_shows(const cairn_view *view, cairn_body_id body);
+// Whether it may hold a body with this id index.
+static inline bool cairn_view_holds(const cairn_view *view, uint32_t index) {
+    return (view->held[index / 8] >> index % 8 & 1) != 0;
+}
+
+// The set for the newest snapshot. Returns false if there was no memory for what enters.
+bool cairn_view_update(cairn_view *view, cairn_room_interest *interest, const cairn_room *room,
+    const cairn_session *session);
+// The client holds the part of this tick, which is newer than those that it acknowledged before.
+void cairn_view_acknowledge(cairn_view *view, uint64_t tick);
+
+// Whether the member is to be sent: it differs from what the client holds, and nothing that is on
+// its way tells so. `late`: ticks after which a part counts as lost.
+bool cairn_view_is_due(const cairn_view *view, const cairn_view_member *member,
+    const cairn_room_interest *interest, uint64_t late);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// A part of a snapshot for a client that holds three frames. It is refused, or gives bodies that
+// our own part reproduces exactly.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cairn/math.h>
+
+#include "base/assert.h"
+#include "compress/part_codec.h"
+#include "tests/kit/exact.h"
+
+enum { BODIES_MAX = 64, BASES = 3, PART_MAX = 1 << 16 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static cairn_snapshot_frame bases[BASES];
+static cairn_part result, again;
+
+static void make_frame(cairn_snapshot_frame *frame, uint32_t age) {
+    CAIRN_ASSERT(cairn_snapshot_frame_create(frame, BODIES_MAX) == CAIRN_OK);
+    frame->tick = 90 - 3 * age;
+    frame->tick_rate_hz = 60;
+    frame->quantisation = cairn_quantisation_default();
+    frame->gravity.y = -10.0f;
+    for (uint32_t i = age; i < BODIES_MAX / 2; i += 1 + i % 3) {
+        const float turn = 0.01f * (float)(i * age);
+        const cairn_snapshot_body body = {.id = 2 * i + 2,
+            .flags = i % 6 + (i % 7 == 0 ? 2u << CAIRN_SNAPSHOT_BODY_OWNER_SHIFT : 0),
+            .position = {(float)i, 0.5f + 0.1f * (float)(age * (i % 4)), 0.0f},
+            .rotation = cairn_quat_normalize(cairn_quat_of(turn, 0.0f, 0.0f, 1.0f)),
+            .user = i};
+        cairn_snapshot_frame_add(frame, &body, (cairn_vec3){0.5f, 0.5f, 0.5f});
+    }
+}
+
+static cairn_body_sample find(void *user, uint32_t index, uint64_t tick) {
+    (void)user;
+    for (uint32_t i = 0; i < BASES; ++i) {
+        uint32_t place = 0;
+        if (bases[i].tick == tick && cairn_snapshot_frame_find_index(&bases[i], index, &place)) {
+            return (cairn_body_sample){.frame = &bases[i], .place = place, .tick = tick};
+        }
+    }
+    return (cairn_body_sample){.frame = NULL};
+}
+
+static void start(void) {
+    CAIRN_ASSERT(cairn_part_create(&result, BODIES_MAX) == CAIRN_OK);
+    CAIRN_ASSERT(cairn_part_create(&again, BODIES_MAX) == CAIRN_OK);
+    for (uint32_t i = 0; i < BASES; ++i) {
+        make_frame(&bases[i], i);
+    }
+}
+
+// Every body that went on is coded against the bases that have it.
+static size_t write_again(uint8_t *bytes, uint32_t *check) {
+    const cairn_snapshot_frame *frame = &result.frame;
+    cairn_part_writer writer = cairn_part_write(frame, true, bytes, PART_MAX);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < frame->count; ++i) {
+        const uint32_t index = cairn_id_index(frame->ids[i]);
+        for (; left < result.left_count && result.left[left] < index; ++left) {
+            cairn_part_leave(&writer, result.left[left]);
+        }
+        cairn_body_sample own[CAIRN_PART_BASES];
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < BASES; ++k) {
+            own[k].frame = NULL;
+            own[count] = find(NULL, index, bases[k].tick);
+            count += own[count].frame != NULL ? 1 : 0;
+        }
+        if (count > 0 && own[0].frame->ids[own[0].place] == frame->ids[i]) {
+            const cairn_part_chunk chunk = cairn_part_chunk_of(frame, i, own, result.rested[i]);
+            cairn_part_go_on(&writer, i, own, &chunk);
+        } else {
+            cairn_part_enter(&writer, i);
+        }
+    }
+    for (; left < result.left_count; ++left) {
+        cairn_part_leave(&writer, result.left[left]);
+    }
+    return cairn_part_finish(&writer, check);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static uint8_t bytes[PART_MAX];
+    if (bases[0].ids == NULL) {
+        start();
+    }
+    const cairn_part_source source = {NULL, find};
+    uint32_t checks[3] = {0};
+    uint8_t *exact = kit_exact_copy(data, size);
+    result.frame.tick = again.frame.tick = 96;
+    result.frame.tick_rate_hz = 60;
+    result.frame.quantisation = cairn_quantisation_default();
+    result.frame.gravity = bases[0].gravity;
+    if (cairn_part_read(exact, size, &source, &result, &checks[0]) == CAIRN_OK) {
+        const size_t own = write_again(bytes, &checks[1]);
+        CAIRN_ASSERT(own > 0);
+        CAIRN_ASSERT(cairn_part_read(bytes, own, &source, &again, &checks[2]) == CAIRN_OK);
+        CAIRN_ASSERT(checks[0] == checks[1] && checks[0] == checks[2]);
+        CAIRN_ASSERT(again.frame.count == result.frame.count);
+        CAIRN_ASSERT(again.left_count == result.left_count);
+    } else {
+        CAIRN_ASSERT(result.frame.count == 0 && result.left_count == 0);
+    }
+    free(exact);
+    return 0;
+}
