@@ -52,7 +52,9 @@ void cairn_link_path_changed(cairn_link *link, uint64_t now_ns);
 // large.
 cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, size_t size);
 cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, size_t size);
-// Bytes that send_reliable accepts now, including headers.
+// Whether send_reliable accepts a message of so many bytes now; takes the memory for it. False: the
+// buffer is full, or memory is short.
+bool cairn_link_reliable_fits(cairn_link *link, size_t size);
 // Whether an unreliable message that is sent now leaves at once: no other one waits, and the
 // congestion control has room. If not, send a later one instead: it will be fresher. At least one
 // payload leaves in CAIRN_LINK_UNRELIABLE_NS, however little the path carries.
@@ -62,6 +64,7 @@ bool cairn_link_unreliable_ready(cairn_link *link, uint64_t now_ns);
 // holds the stream back, four leave in a second.
 bool cairn_link_unreliable_ready_after_stream(cairn_link *link, uint64_t now_ns);
 #define CAIRN_LINK_AFTER_STREAM_NS 250000000ull
+// Bytes that send_reliable accepts now, including headers, unless memory is short.
 size_t cairn_link_reliable_room(const cairn_link *link);
 bool cairn_link_reliable_idle(const cairn_link *link); // everything sent was acknowledged
 // How far the peer has acknowledged the reliable stream: grows while anything arrives.

@@ -171,7 +171,7 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
         room = cairn_room_table_at(&server->rooms, cairn_server_room_find(server, request->room));
     }
     const bool being_stepped = room != NULL && room->job.running;
-    if (being_stepped || cairn_link_reliable_room(session->link) < CAIRN_CONTROL_ANSWER_SIZE_MAX) {
+    if (being_stepped || !cairn_link_reliable_fits(session->link, CAIRN_CONTROL_ANSWER_SIZE_MAX)) {
         return false;
     }
     cairn_control_queue *queue = server->control;
