@@ -329,7 +329,7 @@ typedef struct cell_run {
 } cell_run;
 
 static inline void copy_run(cell_run *run, unsigned char *to, const unsigned char *from) {
-    if (run->to + run->size == to && run->from + run->size == from) {
+    if (run->size > 0 && run->to + run->size == to && run->from + run->size == from) {
         run->size += CELL_SIZE;
         return;
     }

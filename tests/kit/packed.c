@@ -32,7 +32,9 @@ cairn_message kit_ticks(const cairn_ticks_head *head, const cairn_wire_tick *tic
         static uint8_t packed[CAIRN_TICK_COMMANDS_SIZE_MAX];
         cairn_command_coder coder = cairn_command_encoder(packed, sizeof packed);
         cairn_commands_encode(&coder, (cairn_tick_commands){.count = 0},
-            (cairn_tick_commands){commands + ticks[i].first_command, ticks[i].command_count});
+            (cairn_tick_commands){
+                ticks[i].command_count > 0 ? commands + ticks[i].first_command : commands,
+                ticks[i].command_count});
         const cairn_tick_record record = {.tick = ticks[i].tick,
             .alone = true,
             .commands = packed,
