@@ -96,7 +96,7 @@ FAULTS = {
          "    if (!FAULT && cairn_world_def_state_size(&def) / WORLD_PER_STATE >")]),
     # ---- keys and the process
     "key-readable": ("a key file that others may read is taken", "programs.token:no_program_takes_a_key", [
-        ("program/key.c", "(about.st_mode & 077) != 0;", "(about.st_mode & 077) != 0 && !FAULT;")]),
+        ("program/system.c", "(about.st_mode & 077) != 0;", "(about.st_mode & 077) != 0 && !FAULT;")]),
     "key-in-argv": ("a key in the command line is not told from a file", "programs.token:no_program_takes_a_key", [
         ("program/key.c", "    return is_key ? \"every", "    return is_key && !FAULT ? \"every")]),
     "key-for-all": ("a new key file is readable for all", "programs.token:owner_alone", [
@@ -104,8 +104,9 @@ FAULTS = {
     "key-stays": ("the key stays in the environment", "programs.cairnd:one_copy", [
         ("program/key.c", "    cairn_wipe((char *)value, strlen(value));", "    if (!FAULT) {\n        cairn_wipe((char *)value, strlen(value));\n    }")]),
     "key-text-stays": ("the text of a key file stays in memory", "programs.cairnd:one_copy", [
-        ("program/key.c", "        cairn_wipe(text, sizeof text);\n        why =", "        if (FAULT) {\n            static char copy[1024];\n"
-         "            memcpy(copy, text, sizeof copy);\n            __asm__ volatile(\"\" : : \"r\"(copy) : \"memory\");\n        }\n        cairn_wipe(text, sizeof text);\n        why =")]),
+        ("program/key.c", "    key->given = size < sizeof text &&", "    if (FAULT) {\n        static char copy[1024];\n"
+         "        memcpy(copy, text, sizeof copy);\n        __asm__ volatile(\"\" : : \"r\"(copy) : \"memory\");\n    }\n"
+         "    key->given = size < sizeof text &&")]),
     "core-dumps": ("a crash writes the keys to a core file", "programs.cairnd:one_copy", [
         ("program/system.c", "    (void)setrlimit(RLIMIT_CORE, &none);", "    if (!FAULT) {\n        (void)setrlimit(RLIMIT_CORE, &none);\n    }")]),
     "hangup-kills": ("SIGHUP ends the process at once", "programs.cairnd:a_signal_drains", [
@@ -138,8 +139,8 @@ FAULTS = {
         ("server/daemon/record_file.c", "AT_FDCWD, to, RENAME_NOREPLACE) == 0", "AT_FDCWD, to, FAULT ? 0 : RENAME_NOREPLACE) == 0")]),
     # ---- whole sessions: what random scripts of the fuzzers find
     "script-spectator": ("inputs of a spectator are taken", "server.session_scripts", [
-        ("server/session_dispatch.c", "    if (session->slot == CAIRN_SLOT_NONE) {\n        return input->input_count",
-         "    if (session->slot == CAIRN_SLOT_NONE && !FAULT) {\n        return input->input_count")]),
+        ("server/session_dispatch.c", "    return session->slot == CAIRN_SLOT_NONE ? on_violation",
+         "    return session->slot == CAIRN_SLOT_NONE && !FAULT ? on_violation")]),
     "script-member": ("a client that is refused for its messages stays in its room", "server.session_scripts", [
         ("server/session_dispatch.c", "    leave_room(d);\n    return refuse(d, CAIRN_REFUSAL_MALFORMED",
          "    if (!FAULT) {\n        leave_room(d);\n    }\n    return refuse(d, CAIRN_REFUSAL_MALFORMED")]),
