@@ -12,6 +12,9 @@
 #define TRIAL_RUNS 3u
 // A run of a trial that takes so many times the mean has met a stall.
 #define STALL_FACTOR 4u
+// Runs alone after that, at least: a stall costs as much as some ten of them, and where one is met
+// the next trial would soon meet another.
+#define STALL_ALONE_RUNS 256u
 
 cairn_sharing cairn_sharing_new(void) {
     return (cairn_sharing){.shared = false, .next_after = FIRST_TRIAL_AFTER};
@@ -21,9 +24,9 @@ bool cairn_sharing_next(const cairn_sharing *s) {
     return s->runs < s->next_after ? s->shared : !s->shared;
 }
 
-static void end_trial(cairn_sharing *s, bool faster, uint32_t rarer) {
-    s->next_after = faster ? TRIAL_AFTER_MIN : rarer * s->next_after;
-    s->next_after = s->next_after < TRIAL_AFTER_MAX ? s->next_after : TRIAL_AFTER_MAX;
+static void end_trial(cairn_sharing *s, bool faster, uint32_t least) {
+    const uint32_t after = 2 * s->next_after > least ? 2 * s->next_after : least;
+    s->next_after = faster ? TRIAL_AFTER_MIN : after < TRIAL_AFTER_MAX ? after : TRIAL_AFTER_MAX;
     s->shared = faster ? !s->shared : s->shared;
     s->mean_ns = faster ? s->trial_ns : s->mean_ns;
     s->runs = 0;
@@ -45,9 +48,9 @@ void cairn_sharing_learn(cairn_sharing *s, uint64_t ns) {
         s->trial_ns = ns;
     }
     if (ns > STALL_FACTOR * s->mean_ns && ns >= CAIRN_SHARING_STALL_MIN_NS) {
-        end_trial(s, false, 4);
+        end_trial(s, false, s->shared ? 0 : STALL_ALONE_RUNS);
     } else if (run == TRIAL_RUNS) {
         // By a sixteenth, so that noise does not decide between ways that take equally long.
-        end_trial(s, s->trial_ns < s->mean_ns - s->mean_ns / 16, 2);
+        end_trial(s, s->trial_ns < s->mean_ns - s->mean_ns / 16, 0);
     }
 }
