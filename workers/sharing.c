@@ -11,7 +11,7 @@
 // The first run of a trial is not measured: helpers may sleep, and their caches are cold.
 #define TRIAL_RUNS 3u
 // A run of a trial that takes so many times the mean has met a stall.
-#define STALL_FACTOR 4u
+#define STALL_FACTOR 2u
 // Runs alone after that, at least: a stall costs as much as some ten of them, and where one is met
 // the next trial would soon meet another.
 #define STALL_ALONE_RUNS 256u
