@@ -16,8 +16,8 @@
 // in any slot. Returns its size.
 size_t cairn_input_payload_write(const cairn_input_head *head, const cairn_wire_input *inputs,
     cairn_tick_commands base, uint8_t bytes[CAIRN_INPUT_PAYLOAD_SIZE_MAX]);
-// Reads the inputs that follow the head of a payload. False: they are none, or a value of an input
-// is out of range; `out` is undefined then.
+// Reads the inputs that follow the head of a payload. False: the bytes are malformed, or a value of
+// an input is out of range; `out` is undefined then.
 bool cairn_input_payload_read(const cairn_input_head *head, const uint8_t *bytes, size_t size,
     cairn_tick_commands base,
     cairn_wire_input out[CAIRN_INPUTS_PER_MESSAGE_MAX * CAIRN_INPUT_COMMANDS_MAX]);

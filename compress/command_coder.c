@@ -233,6 +233,19 @@ static cairn_command code_other(cairn_command_coder *coder, const cairn_command 
     return coded;
 }
 
+// The first input at *at or after it, which is moved behind it. False: none is left.
+static bool next_input(cairn_tick_commands commands, uint32_t *at, cairn_tick_commands *out) {
+    for (; *at < commands.count; ++*at) {
+        const uint32_t parts = input_at(commands, *at);
+        if (parts > 0) {
+            *out = (cairn_tick_commands){&commands.commands[*at], parts};
+            *at += parts;
+            return true;
+        }
+    }
+    return false;
+}
+
 void cairn_commands_encode(
     cairn_command_coder *coder, cairn_tick_commands before, cairn_tick_commands tick) {
     CAIRN_ASSERT(tick.count <= CAIRN_COMMANDS_PER_TICK_MAX && coder->ok);
@@ -240,18 +253,12 @@ void cairn_commands_encode(
     cairn_command scratch[CAIRN_INPUT_COMMANDS_MAX];
     uint32_t left = tick.count;
     uint32_t from = 0;
-    uint32_t parts = 0;
-    for (uint32_t i = 0; i < before.count; i += parts) {
-        parts = input_at(before, i);
-        if (parts == 0) {
-            parts = 1; // another command
-            continue;
-        }
-        const cairn_tick_commands held = {&before.commands[i], parts};
+    cairn_tick_commands held = {.count = 0};
+    for (uint32_t i = 0; next_input(before, &i, &held);) {
         const uint32_t at = find_input(tick, held, &from);
         const bool found = at < tick.count && (coded[at / 64] >> at % 64 & 1) == 0;
         code_input(coder, held, found ? &tick.commands[at] : NULL, scratch);
-        for (uint32_t k = at; found && k < at + parts; ++k) {
+        for (uint32_t k = at; found && k < at + held.count; ++k) {
             coded[k / 64] |= UINT64_C(1) << k % 64;
             left -= 1;
         }
@@ -270,14 +277,8 @@ uint32_t cairn_commands_decode(
     cairn_command_coder *coder, cairn_tick_commands before, cairn_command *out, uint32_t most) {
     CAIRN_ASSERT(before.count <= most);
     uint32_t count = 0;
-    uint32_t parts = 0;
-    for (uint32_t i = 0; i < before.count; i += parts) {
-        parts = input_at(before, i);
-        if (parts == 0) {
-            parts = 1; // another command
-            continue;
-        }
-        const cairn_tick_commands held = {&before.commands[i], parts};
+    cairn_tick_commands held = {.count = 0};
+    for (uint32_t i = 0; next_input(before, &i, &held);) {
         count += code_input(coder, held, NULL, &out[count]);
     }
     if (!code_bit(coder, &nothing_else, true)) {

@@ -50,8 +50,8 @@ typedef struct cairn_part_writer {
     cairn_part_context context;
 } cairn_part_writer;
 
-// `frame` has the settings and the bodies of the part's tick. `settings`: those who read it may not
-// have them.
+// `frame` has the settings and the bodies of the part's tick. `settings`: the part contains the
+// settings, because a client that reads it may not have them.
 cairn_part_writer cairn_part_write(
     const cairn_snapshot_frame *frame, bool settings, uint8_t *bytes, size_t size);
 // The body at `place` in the frame, which the client does not hold.

@@ -92,7 +92,8 @@ void cairn_link_start_at(cairn_link *link, uint64_t sequence);
 // little of both, takes more when it runs out, up to what its config allows, and gives it back when
 // the stream is empty. A thousand clients that play then take a few kilobytes each.
 
-// Room for all that the config allows. False: it has that already, or there is no memory.
+// Takes the memory for all that the config allows. False: the link has it already, or the system
+// has none left.
 bool cairn_link_grow_stream(cairn_link *link);
 // Room for twice as many payloads in flight. False: as above.
 bool cairn_link_grow_sent(cairn_link *link);

@@ -85,8 +85,9 @@ typedef struct cairn_netcode_event {
 // event was taken.
 bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode_event *out);
 
-// A client that began to use another address since the last call, or UINT32_MAX: what is known of
-// the path to it is void. Call it after receive until there is none.
+// Returns a client that has begun to use another address since the last call: forget what was
+// measured of the path to it. UINT32_MAX: no further client. Call it after receive until it returns
+// that.
 uint32_t cairn_netcode_server_take_move(cairn_netcode_server *server);
 
 // Writes the next handshake answer, keep-alive or disconnect to `bytes` (room for

@@ -37,13 +37,14 @@ double cairn_interpolation_tick(
     const cairn_interpolation *interpolation, const cairn_clock *clock, uint64_t now_ns);
 
 // The world at `tick`, bodies in order of id index; at most `capacity` are written.
-// Between two snapshots that are more than a tick apart positions follow cubic Hermite curves,
-// whose velocities are derived from the snapshots before and after; a body that was hit moves
-// straight. Velocities are interpolated linearly, rotations the shorter way and normalised. A body
-// is shown from the first to the last snapshot that holds it; one that the next snapshot lacks, or
-// shows elsewhere after a teleport, stands still until then. After the newest snapshot bodies keep
-// their acceleration, or their velocity if they were hit, for `extrapolation_ticks_max`, then stand
-// still. A tick before the oldest snapshot shows the oldest. False without a snapshot.
+// Between two snapshots that are more than a tick apart positions follow cubic Hermite curves. The
+// velocities at their ends are derived from the snapshots before and after. A body that was hit
+// moves on a straight line. Velocities are interpolated linearly, rotations the shorter way and
+// normalised. A body is shown from the first to the last snapshot that holds it; one that the next
+// snapshot lacks, or shows elsewhere after a teleport, stands still until then. After the newest
+// snapshot bodies keep their acceleration, or their velocity if they were hit, for
+// `extrapolation_ticks_max`, then stand still. A tick before the oldest snapshot shows the oldest.
+// False without a snapshot.
 bool cairn_interpolate(const cairn_snapshots *snapshots, double tick, double tick_ns,
     double extrapolation_ticks_max, bool curved, cairn_client_body *bodies, uint32_t capacity,
     cairn_client_sample *out);

@@ -30,8 +30,9 @@ typedef struct cairn_early_ticks {
 cairn_status cairn_early_ticks_create(cairn_early_ticks *early);
 void cairn_early_ticks_destroy(cairn_early_ticks *early);
 void cairn_early_ticks_clear(cairn_early_ticks *early);
-// `next` is the tick that is missing. Keeps a record of [next, next + CAIRN_EARLY_TICKS_MAX); a
-// tick that is held already stays as it is. False: it lies outside, or there is no room.
+// `next` is the tick that is missing. Keeps the record of a tick in [next, next +
+// CAIRN_EARLY_TICKS_MAX). If a record of this tick was kept before, it stays. False: the tick is
+// outside of this range, or the memory for records is full.
 bool cairn_early_ticks_put(
     cairn_early_ticks *early, uint64_t next, const cairn_tick_record *record);
 // NULL: the tick is not held. Valid until the next call of another function.

@@ -34,8 +34,8 @@ typedef struct cairn_timeline {
     cairn_command_pool commands;
     cairn_history *states; // owned; of the world; NULL when none are to be kept
 
-    // There is no world: the server's roots are taken for those of steps. Set by the owner, kept by
-    // clear.
+    // The client steps no world and believes the server's roots. Set by the owner; clear does not
+    // change it.
     bool follows;
 
     bool expecting; // `first` is known

@@ -29,8 +29,9 @@ void cairn_history_destroy(cairn_history *history); // NULL is allowed
 // Saves the state of the world under its tick. States of this tick and later ones are dropped
 // first, then the oldest ones as far as room is needed, but none of a tick from `keep_from` on (0:
 // none at all; UINT64_MAX: any).
-// CAIRN_CAPACITY: there is no room, because of `keep_from` or because the state alone is larger
-// than all memory; older states may be gone. CAIRN_WRONG_STATE: the world was destroyed.
+// CAIRN_CAPACITY: the memory is too small, either for this state alone or for this state beside
+// those that `keep_from` protects. The state was not saved, and older ones may have been dropped.
+// CAIRN_WRONG_STATE: the world was destroyed.
 cairn_status cairn_history_save(cairn_history *history, uint64_t keep_from);
 
 // The world gets the state of that tick, as by cairn_world_load. States of later ticks are kept

@@ -123,8 +123,8 @@ typedef struct cairn_rules {
     // From where the player sees, and how far.
     void (*view)(
         const cairn_world *world, const void *state, uint32_t slot, cairn_view_point *point);
-    // Of a body that is near enough: 0 or less hides it from the player, who is then sent nothing
-    // of it; else how much it matters when bytes are short, 1 being usual. Rules that have this
+    // How much a body that is near enough matters to the player when bytes are short: usually 1. 0
+    // or less hides the body: nothing of it is sent to the player. Rules that have this
     // keep clients from simulating, since a client that simulates holds the whole world.
     float (*relevance)(
         const cairn_world *world, const void *state, uint32_t slot, cairn_body_id body);

@@ -2,18 +2,26 @@
 // usage: codec_golden          prints what the codec makes of motion that every target computes
 //        codec_golden --check FILE
 //                              compares it with FILE, which this program printed elsewhere
-// Lines of snapshots have their size and the hash of the bytes, and each is decoded and compared.
-// Lines of noise have the hash of the poses that a decoder makes of random bytes. Needs only base
-// and compress.
+// Lines of snapshots and of parts have their size and the hash of the bytes, and each is decoded
+// and compared. Lines of noise have the hash of the poses that a decoder makes of random bytes.
+// Needs only base and compress.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "tests/compress/frames.h"
 #include "tests/compress/tumble.h"
 
-enum { SNAPSHOTS = 24, NOISES = 64, PACKET_MAX = 4096, NOISE_MAX = 24, LINE_SIZE = 160 };
+enum {
+    SNAPSHOTS = 24,
+    NOISES = 64,
+    PACKET_MAX = 4096,
+    NOISE_MAX = 24,
+    PARTS = 24,
+    LINE_SIZE = 160
+};
 
 typedef struct checker {
     FILE *expected; // NULL: print
@@ -96,6 +104,37 @@ static void check_noise(checker *check, uint32_t kind, cairn_snapshot_codec *cod
     }
 }
 
+static frames_story story;
+
+static cairn_body_sample find(void *user, uint32_t index, uint64_t tick) {
+    (void)user;
+    return frames_find(&story, FRAMES_COUNT, index, tick);
+}
+
+// The check of a part covers all that its reader finds.
+static void check_parts(checker *check) {
+    cairn_part part;
+    CAIRN_ASSERT(cairn_part_create(&part, FRAMES_BODIES) == CAIRN_OK);
+    for (uint32_t i = 0; i < PARTS; ++i) {
+        uint8_t bytes[FRAMES_BYTES];
+        uint32_t written = 0;
+        uint32_t read = 0;
+        const cairn_part_source source = {NULL, find};
+        frames_make(&story, i);
+        const size_t size = frames_write_part(&story, bytes, &written);
+        part.frame.tick = story.frames[0].tick;
+        part.frame.tick_rate_hz = 0;
+        const bool same =
+            cairn_part_read(bytes, size, &source, &part, &read) == CAIRN_OK && read == written;
+        char line[LINE_SIZE], hash[CAIRN_HASH_TEXT_SIZE];
+        snprintf(line, sizeof line, "part %u: %u bytes %s, check %08x, %s", (unsigned)i,
+            (unsigned)size, cairn_hash_print(hash_of_bytes(bytes, size), hash), (unsigned)written,
+            same ? "comes back" : "does not come back");
+        put_line(check, line);
+    }
+    cairn_part_destroy(&part);
+}
+
 int main(int argc, char **argv) {
     checker check = {.expected = NULL};
     if (argc == 3 && strcmp(argv[1], "--check") == 0) {
@@ -117,6 +156,7 @@ int main(int argc, char **argv) {
         check_noise(&check, kind, codec, &t);
         cairn_snapshot_codec_destroy(codec);
     }
+    check_parts(&check);
     if (check.expected != NULL) {
         fclose(check.expected);
         printf("codec_golden: %u of %u lines differ\n", (unsigned)check.differences,

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "compress/frame_codec.h"
+#include "tests/compress/frames.h"
 #include "tests/kit/exact.h"
 
 enum { BODIES_MAX = 48, BASES = 3, PAYLOAD_MAX = 1 << 14 };
@@ -19,29 +20,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static cairn_frame_codec *codec;
 static cairn_snapshot_frame bases[BASES], result, again;
 
-static void make_frame(cairn_snapshot_frame *frame, uint32_t age) {
-    CAIRN_ASSERT(cairn_snapshot_frame_create(frame, BODIES_MAX) == CAIRN_OK);
-    frame->tick = 90 - 3 * age;
-    frame->tick_rate_hz = 60;
-    frame->quantisation = cairn_quantisation_default();
-    frame->gravity.y = -10.0f;
-    for (uint32_t i = age; i < BODIES_MAX / 2; i += 1 + i % 3) {
-        const float turn = 0.01f * (float)(i * age);
-        const cairn_snapshot_body body = {.id = 3 * i + 2,
-            .flags = i % 6 + (i % 7 == 0 ? 2u << CAIRN_SNAPSHOT_BODY_OWNER_SHIFT : 0),
-            .position = {(float)i, 0.5f + 0.1f * (float)(age * (i % 4)), 0.0f},
-            .rotation = cairn_quat_normalize(cairn_quat_of(turn, 0.0f, 0.0f, 1.0f)),
-            .user = i};
-        cairn_snapshot_frame_add(frame, &body, (cairn_vec3){0.5f, 0.5f, 0.5f});
-    }
-}
-
 static void start(void) {
     CAIRN_ASSERT(cairn_frame_codec_create(BODIES_MAX, &codec) == CAIRN_OK);
     CAIRN_ASSERT(cairn_snapshot_frame_create(&result, BODIES_MAX) == CAIRN_OK);
     CAIRN_ASSERT(cairn_snapshot_frame_create(&again, BODIES_MAX) == CAIRN_OK);
     for (uint32_t i = 0; i < BASES; ++i) {
-        make_frame(&bases[i], i);
+        frames_fill(&bases[i], BODIES_MAX, 3, i);
     }
 }
 
