@@ -30,6 +30,7 @@ void cairn_histogram_add(cairn_histogram *histogram, uint64_t value) {
     CAIRN_ASSERT(bucket < CAIRN_HISTOGRAM_BUCKETS && value <= bucket_top(bucket));
     histogram->buckets[bucket] += 1;
     histogram->count += 1;
+    histogram->sum += value;
     histogram->max = value > histogram->max ? value : histogram->max;
 }
 
@@ -38,6 +39,7 @@ void cairn_histogram_merge(cairn_histogram *histogram, const cairn_histogram *ot
         histogram->buckets[i] += other->buckets[i];
     }
     histogram->count += other->count;
+    histogram->sum += other->sum;
     histogram->max = other->max > histogram->max ? other->max : histogram->max;
 }
 
@@ -54,4 +56,15 @@ uint64_t cairn_histogram_percentile(const cairn_histogram *histogram, uint32_t p
         }
     }
     return histogram->max;
+}
+
+// The four buckets of a doubling are whole ones, so the count is exact.
+uint64_t cairn_histogram_below(const cairn_histogram *histogram, uint32_t log2) {
+    CAIRN_ASSERT(log2 >= 2 && log2 < 64);
+    const uint32_t end = bucket_of(UINT64_C(1) << log2);
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < end; ++i) {
+        count += histogram->buckets[i];
+    }
+    return count;
 }

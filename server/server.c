@@ -556,6 +556,10 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     }
 }
 
+bool cairn_server_draining(const cairn_server *server) {
+    return server->draining;
+}
+
 bool cairn_server_drained(const cairn_server *server) {
     CAIRN_ASSERT(!server->draining || server->drain_end_ns != 0);
     const uint64_t now_ns = server->context.now_ns;

@@ -23,6 +23,9 @@ _Static_assert((int)CAIRN_GAME_REFUSAL_COUNT <= CAIRN_SERVER_GAME_REFUSALS_MAX, 
 _Static_assert((int)CAIRN_INPUT_REFUSAL_COUNT <= CAIRN_SERVER_INPUT_REFUSALS_MAX, "all fit");
 _Static_assert((int)CAIRN_RESYNC_VERDICT_COUNT <= CAIRN_SERVER_RESYNC_VERDICTS_MAX, "all fit");
 
+#define FIRST_BOUND_LOG2 14
+_Static_assert(CAIRN_SERVER_TIME_BOUND_NS(0) == UINT64_C(1) << FIRST_BOUND_LOG2, "the same bound");
+
 const char *cairn_game_refusal_text(cairn_game_refusal refusal) {
     static const char *const texts[CAIRN_GAME_REFUSAL_COUNT] = {
         [CAIRN_GAME_TAKEN] = "taken",
@@ -100,6 +103,25 @@ bool cairn_server_room_statistics_read(
     *out = (cairn_server_room_statistics){0};
     if (read != NULL) {
         read_room(read, out);
+    }
+    return read != NULL;
+}
+
+static void read_times(const cairn_histogram *histogram, cairn_server_times *out) {
+    out->count = histogram->count;
+    out->sum_ns = histogram->sum;
+    for (uint32_t i = 0; i < CAIRN_SERVER_TIME_BOUNDS; ++i) {
+        out->within[i] = cairn_histogram_below(histogram, FIRST_BOUND_LOG2 + i);
+    }
+}
+
+bool cairn_server_room_times_read(
+    const cairn_server *server, uint32_t room, cairn_server_room_times *out) {
+    const cairn_room *read = cairn_room_table_at(&server->rooms, room);
+    *out = (cairn_server_room_times){0};
+    if (read != NULL) {
+        read_times(&read->tick_cost_ns, &out->cost);
+        read_times(&read->scheduler.lateness_ns, &out->lateness);
     }
     return read != NULL;
 }

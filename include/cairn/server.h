@@ -217,6 +217,7 @@ size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *t
 // until cairn_server_drained returns true: at most one second of now_ns, or ten if recordings are
 // still being written.
 void cairn_server_drain(cairn_server *server, uint64_t now_ns);
+bool cairn_server_draining(const cairn_server *server); // since cairn_server_drain
 bool cairn_server_drained(const cairn_server *server);
 
 // Copies the counters of the server and the sums over its rooms to *out.
@@ -309,10 +310,12 @@ typedef struct cairn_server_room_info {
     bool busy;      // its job is out: the world cannot be read now
     bool recording; // still being written
 } cairn_server_room_info;
-// Both return false and set *out to zeros if there is no such room.
+// Each returns false and sets *out to zeros if there is no such room.
 bool cairn_server_room_read(const cairn_server *server, uint32_t room, cairn_server_room_info *out);
 bool cairn_server_room_statistics_read(
     const cairn_server *server, uint32_t room, cairn_server_room_statistics *out);
+bool cairn_server_room_times_read(
+    const cairn_server *server, uint32_t room, cairn_server_room_times *out);
 
 // The room's world, for tests and tools in the same process. Read only, and valid until the next
 // call that takes the server without const. NULL if there is no such room or its job is out.

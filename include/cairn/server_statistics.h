@@ -104,6 +104,21 @@ typedef struct cairn_server_room_statistics {
     uint64_t recording_ticks_lost; // stepped, and in no file
 } cairn_server_room_statistics;
 
+// How long something took, since the room began: the distribution over fixed bounds, 16 us to 0.5
+// s.
+#define CAIRN_SERVER_TIME_BOUNDS 16
+#define CAIRN_SERVER_TIME_BOUND_NS(i) (UINT64_C(16384) << (i))
+typedef struct cairn_server_times {
+    uint64_t count;
+    uint64_t sum_ns;
+    uint64_t within[CAIRN_SERVER_TIME_BOUNDS]; // how many took less than bound i
+} cairn_server_times;
+
+typedef struct cairn_server_room_times {
+    cairn_server_times cost;     // of a tick; nothing without clock_ns of the config
+    cairn_server_times lateness; // from the due time of a tick until it ran
+} cairn_server_room_times;
+
 typedef struct cairn_server_statistics {
     // Sums over all rooms, including those that closed. `tick` is the first room's; costs and
     // lateness are those of the rooms that exist.

@@ -20,6 +20,7 @@ extern "C" {
 struct cairn_server;
 struct cairn_server_job;
 struct cairn_server_task;
+struct uv_loop_s;
 
 typedef struct cairn_uv_driver cairn_uv_driver;
 
@@ -35,6 +36,9 @@ cairn_status cairn_uv_driver_open(
 void cairn_uv_driver_close(cairn_uv_driver *driver);
 
 cairn_address cairn_uv_driver_address(const cairn_uv_driver *driver); // as bound
+// The loop of cairn_uv_driver_run, for handles of the host; they must be closed before the driver
+// is.
+struct uv_loop_s *cairn_uv_driver_loop(cairn_uv_driver *driver);
 
 typedef struct cairn_uv_run {
     struct cairn_server *server;

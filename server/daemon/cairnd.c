@@ -25,6 +25,7 @@
 #include "server/daemon/log.h"
 #include "server/daemon/log_writer.h"
 #include "server/daemon/records.h"
+#include "server/web/web.h"
 #include <cairn/programs.h>
 #include <cairn/rules_registry.h>
 #include <cairn/server.h>
@@ -38,6 +39,7 @@ typedef struct program {
     cairn_server *server;
     cairn_uv_driver *driver;
     cairn_records *records;
+    cairn_web *web; // NULL: none
     // The scenes in files that the command line names, of "main" and then of each --room; NULL for
     // one that is built in. Read once: an operator's request reads no file.
     cairn_scene *scenes[1 + CAIRN_CONFIG_ROOMS_MAX];
@@ -534,6 +536,30 @@ static void print_dev(const cairn_address *bound, const char *key_path) {
         key_path, cairn_address_print(bound, text), key_path, text);
 }
 
+static uint64_t log_lines_lost(void *user) {
+    const program *p = user;
+    return cairn_log_writer_lost(p->log_writer);
+}
+
+// False after an error message.
+static bool open_web(program *p) {
+    char error[CAIRN_HTTP_ERROR_SIZE];
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    const cairn_web_config config = {.listen = p->config.web,
+        .server = p->server,
+        .driver = p->driver,
+        .log_lines_lost = log_lines_lost,
+        .user = p};
+    if (!cairn_web_open(&config, &p->web, error)) {
+        print_error(cairn_address_print(&p->config.web, text), error);
+        return false;
+    }
+    const cairn_address bound = cairn_web_address(p->web);
+    const cairn_log_field address = {.name = "address", .text = cairn_address_print(&bound, text)};
+    log_server(p, CAIRN_LOG_INFO, "web", &address);
+    return true;
+}
+
 static int serve(program *p) {
     char key_path[CAIRN_CONFIG_TEXT_SIZE] = "";
     char text[CAIRN_ADDRESS_TEXT_SIZE];
@@ -559,6 +585,9 @@ static int serve(program *p) {
     p->listening = true;
     const cairn_log_field address = {.name = "address", .text = cairn_address_print(&bound, text)};
     log_server(p, CAIRN_LOG_INFO, "listening", &address);
+    if (p->config.web.family != CAIRN_ADDRESS_NONE && !open_web(p)) {
+        return 1;
+    }
     if (p->config.dev) {
         print_dev(&bound, makes_key ? key_path : p->config.key.file);
     }
@@ -570,6 +599,8 @@ static int serve(program *p) {
         .user = p,
     };
     cairn_uv_driver_run(p->driver, &driven);
+    cairn_web_close(p->web);
+    p->web = NULL;
     log_statistics(p);
     cairn_server_statistics now;
     cairn_server_statistics_read(p->server, &now);

@@ -298,6 +298,11 @@ static const cairn_flag flags[] = {
         .out = &values.log_style, .words = styles},
     {"--log-level", "CAIRN_LOG_LEVEL", "LEVEL", "error, warn, info or debug (info)",
         CAIRN_FLAG_CHOICE, .out = &values.log_level, .words = levels},
+    {"--web", "CAIRN_WEB", "ADDRESS",
+        "answer HTTP there: /metrics for Prometheus, /healthz, /readyz (off); anybody who reaches "
+        "it "
+        "reads them",
+        CAIRN_FLAG_ADDRESS, .out = &values.web},
     {"--stats-interval", "CAIRN_STATS_INTERVAL", "S",
         "seconds between statistics lines (10; 0: none)", CAIRN_FLAG_U32,
         .out = &values.stats_interval_s, .most = 86400},

@@ -54,6 +54,7 @@ typedef struct cairn_config {
     bool control;
     bool core_dumps;
     bool dev; // insecure: a key of its own, and no rule against tokens that were used before
+    cairn_address web;         // of HTTP; family CAIRN_ADDRESS_NONE: none
     uint32_t log_style;        // cairn_log_style
     uint32_t log_level;        // cairn_log_level
     uint32_t stats_interval_s; // 0: never

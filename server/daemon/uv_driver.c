@@ -576,6 +576,10 @@ cairn_address cairn_uv_driver_address(const cairn_uv_driver *driver) {
     return driver->address;
 }
 
+struct uv_loop_s *cairn_uv_driver_loop(cairn_uv_driver *driver) {
+    return &driver->loop;
+}
+
 void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     signal(SIGPIPE, SIG_IGN);
     driver->run = *run;

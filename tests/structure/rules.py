@@ -28,6 +28,7 @@ OUTSIDE = [
     (re.compile(r"^zstd"), "libzstd"),
     (re.compile(r"^jansson"), "libjansson"),
     (re.compile(r"^png"), "libpng"),
+    (re.compile(r"^libwebsockets"), "libwebsockets"),
     (re.compile(r"^dlfcn"), "libdl"),
     (re.compile(r"^(pthread|threads|semaphore|sched)\.h$"), "pthreads"),
 ]
@@ -35,7 +36,7 @@ OUTSIDE = [
 TEST_KIT = ("tests/kit/test.h", "tests/kit/exact.h")
 # Rooms and files that may speak to the operating system.
 DRIVER_ROOMS = ("program", "rules_file", "tools", "tests", "bench", "proto_tests")
-DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/daemon/.*\.c|^workers/pool\.c|^python/native/link\.c)$")
+DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/(daemon|web)/.*\.c|^workers/pool\.c|^python/native/link\.c)$")
 # What may include headers of the C++ library.
 CPP_FILES = ("schema/codec.cpp",)
 
@@ -229,7 +230,7 @@ FORBIDDEN = [
     (r"^(sim|base)/", r"rsqrt|_rcp_|vrecpe|vrsqrte|_rcp14|_rcp28", "an estimate, different on each CPU"),
     (r"^(sim|base)/", r"\b(qsort|bsearch|rand|srand|time|clock|getenv)\s*\(",
      "order, randomness, time or environment from the C library"),
-    (r"^(base|sim|schema|net|bridge|recording|client_lib)/.*\.[ch]$|^server/(?!daemon/)",
+    (r"^(base|sim|schema|net|bridge|recording|client_lib)/.*\.[ch]$|^server/(?!daemon/|web/)",
      r"\b(clock_gettime|gettimeofday|getrandom|fopen|socket|getenv|sendto|recvfrom)\s*\(",
      "the operating system outside a driver"),
 ]

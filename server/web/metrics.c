@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+#include "server/web/metrics.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/limits.h"
+#include <cairn/version.h>
+
+// Text that grows. Once memory is short, what is added is lost.
+typedef struct text {
+    char *bytes;
+    size_t size;
+    size_t capacity;
+    bool failed;
+    bool open; // OpenMetrics, otherwise Prometheus 0.0.4
+} text;
+
+static char *room_for(text *out, size_t size) {
+    if (out->size + size > out->capacity && !out->failed) {
+        const size_t capacity = 2 * out->capacity + size;
+        char *wider = realloc(out->bytes, capacity);
+        out->failed = wider == NULL;
+        out->bytes = wider != NULL ? wider : out->bytes;
+        out->capacity = wider != NULL ? capacity : out->capacity;
+    }
+    return out->failed ? NULL : out->bytes + out->size;
+}
+
+static void add(text *out, const char *bytes, size_t size) {
+    char *at = room_for(out, size);
+    if (at != NULL) {
+        memcpy(at, bytes, size);
+        out->size += size;
+    }
+}
+
+static void add_word(text *out, const char *word) {
+    add(out, word, strlen(word));
+}
+
+static void add_number(text *out, uint64_t number) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    add(out, digits + at, sizeof digits - at);
+}
+
+// Nanoseconds as seconds, exactly.
+static void add_seconds(text *out, uint64_t ns) {
+    char fraction[10] = {'.'};
+    uint64_t rest = ns % CAIRN_NS_PER_S;
+    for (size_t i = sizeof fraction; i-- > 1;) {
+        fraction[i] = (char)('0' + rest % 10);
+        rest /= 10;
+    }
+    add_number(out, ns / CAIRN_NS_PER_S);
+    add(out, fraction, sizeof fraction);
+}
+
+static void add_family(text *out, const char *name, const char *kind, const char *help) {
+    // The older format has the name of the samples.
+    const char *suffix = !out->open && strcmp(kind, "counter") == 0 ? "_total" : "";
+    const char *const parts[] = {
+        "# TYPE ", name, suffix, " ", kind, "\n# HELP ", name, suffix, " ", help, "\n"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        add_word(out, parts[i]);
+    }
+}
+
+// name{label="value"} with `suffix` at the name; `label` may be NULL. The values are names of rooms
+// and phrases, which need no escape.
+static void add_name(
+    text *out, const char *name, const char *suffix, const char *label, const char *value) {
+    add_word(out, name);
+    add_word(out, suffix);
+    if (label != NULL) {
+        const char *const parts[] = {"{", label, "=\"", value, "\"}"};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            add_word(out, parts[i]);
+        }
+    }
+    add(out, " ", 1);
+}
+
+typedef struct family {
+    const char *name;
+    bool counter; // otherwise a gauge
+    bool wide;    // the member has 64 bits, otherwise 32
+    size_t at;    // of the member in its struct
+    const char *help;
+} family;
+
+static uint64_t member_of(const void *of, const family *f) {
+    uint64_t wide = 0;
+    uint32_t narrow = 0;
+    if (f->wide) {
+        memcpy(&wide, (const char *)of + f->at, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, (const char *)of + f->at, sizeof narrow);
+    return narrow;
+}
+
+#define COUNTER(of, name, member, help)                                                            \
+    { name, true, true, offsetof(of, member), help }
+#define GAUGE(of, name, member, help)                                                              \
+    { name, false, sizeof(((of *)NULL)->member) == 8, offsetof(of, member), help }
+#define ROOM_COUNTER(name, member, help)                                                           \
+    COUNTER(cairn_server_room_statistics, "cairn_room_" name, member, help)
+#define ROOM_GAUGE(name, member, help)                                                             \
+    GAUGE(cairn_server_room_statistics, "cairn_room_" name, member, help)
+
+static const family room_families[] = {
+    ROOM_GAUGE("tick", tick, "Tick of the room's world."),
+    ROOM_GAUGE("clients", clients, "Clients in the room."),
+    ROOM_GAUGE("players", players, "Clients with a slot."),
+    ROOM_GAUGE("bodies", bodies, "Bodies of the room's world."),
+    ROOM_GAUGE("bodies_awake", bodies_awake, "Bodies that do not sleep."),
+    ROOM_COUNTER("ticks_skipped", ticks_skipped, "Ticks that overload has skipped."),
+    ROOM_COUNTER(
+        "ticks_waited", ticks_waited, "Tick times that passed while the room waited for inputs."),
+    ROOM_COUNTER("jobs_stuck", jobs_stuck, "Steps that took longer than a second."),
+    ROOM_COUNTER("joins", joins, "Clients that joined."),
+    ROOM_COUNTER("leaves", leaves, "Clients that left."),
+    ROOM_COUNTER("inputs_taken", inputs_taken, "Inputs of players."),
+    ROOM_COUNTER("inputs_late", inputs_late, "Inputs that arrived after their tick."),
+    ROOM_COUNTER("inputs_refused", inputs_refused, "Inputs that are not finite or out of range."),
+    ROOM_COUNTER("keyframes_sent", keyframes_sent, "Snapshots that need no other."),
+    ROOM_COUNTER("deltas_sent", deltas_sent, "Snapshots that continue another."),
+    ROOM_COUNTER("snapshot_bytes", snapshot_bytes, "Encoded snapshots."),
+    ROOM_COUNTER("messages_held_back", messages_held_back,
+        "Messages for which a client's path had no room."),
+    ROOM_COUNTER("tick_messages_sent", ticks_messages_sent, "Messages with confirmed ticks."),
+    ROOM_COUNTER(
+        "states_encoded", states_encoded, "Full states for clients that join or are repaired."),
+    ROOM_COUNTER("state_bytes", state_bytes, "Bytes of full states."),
+    ROOM_COUNTER("roots_compared", roots_compared, "Hashes that clients reported."),
+    ROOM_COUNTER("roots_differed", roots_differed, "Of these, hashes of another world."),
+    ROOM_COUNTER("resync_requests", resync_requests, "Requests of clients with another world."),
+    ROOM_COUNTER("capsules", capsules, "Capsules written about hashes that differed."),
+    ROOM_COUNTER("clients_demoted", clients_demoted,
+        "Clients that get snapshots because their world differs."),
+    ROOM_COUNTER("game_messages_taken", game_messages_taken, "Players' messages for the rules."),
+    ROOM_COUNTER("game_messages_sent", game_messages_sent, "Messages of the rules."),
+    ROOM_COUNTER("recording_bytes", recording_bytes, "Bytes of the recording."),
+    ROOM_COUNTER("recording_files", recording_segments, "Files of the recording that were begun."),
+    ROOM_COUNTER("recording_failures", recording_failures, "Files that could not be written."),
+    ROOM_COUNTER("recording_gaps", recording_gaps, "Gaps because too much waited to be written."),
+    ROOM_COUNTER("recording_ticks_lost", recording_ticks_lost, "Ticks that are in no file."),
+};
+
+#define SERVER_COUNTER(name, member, help)                                                         \
+    COUNTER(cairn_server_statistics, "cairn_" name, member, help)
+#define SERVER_GAUGE(name, member, help) GAUGE(cairn_server_statistics, "cairn_" name, member, help)
+
+static const family server_families[] = {
+    SERVER_GAUGE("rooms", rooms, "Rooms that exist."),
+    SERVER_GAUGE("clients", clients, "Clients that are connected."),
+    SERVER_COUNTER("datagrams_received", datagrams_received, "UDP datagrams from anybody."),
+    SERVER_COUNTER("datagrams_sent", datagrams_sent, "UDP datagrams to clients."),
+    SERVER_COUNTER("received_bytes", bytes_received, "Bytes of the datagrams received."),
+    SERVER_COUNTER("sent_bytes", bytes_sent, "Bytes of the datagrams sent."),
+    SERVER_COUNTER("path_changes", path_changes, "Clients that went on from another address."),
+    SERVER_COUNTER("protocol_violations", protocol_violations,
+        "Messages that were malformed or out of place."),
+    SERVER_COUNTER(
+        "streams_failed", streams_failed, "Clients disconnected because they took nothing."),
+    SERVER_COUNTER("clock_jumps", clock_jumps, "Jumps of the wall clock."),
+    SERVER_COUNTER("rooms_refused", rooms_refused, "Rooms that could not be created."),
+    SERVER_COUNTER("controls_done", controls_done, "Requests of operators that were carried out."),
+};
+
+#define PROCESS_COUNTER(name, member, help) COUNTER(cairn_metrics_process, name, member, help)
+
+static const family process_families[] = {
+    PROCESS_COUNTER("cairn_send_waits", io.send_waits, "Times that the socket's buffer was full."),
+    PROCESS_COUNTER("cairn_send_errors", io.send_errors, "Datagrams that the system refused."),
+    PROCESS_COUNTER("cairn_receive_errors", io.receive_errors, "Errors of the socket."),
+    PROCESS_COUNTER(
+        "cairn_threads_failed", io.threads_failed, "Threads that the system did not start."),
+    PROCESS_COUNTER(
+        "cairn_log_lines_lost", log_lines_lost, "Lines of the log that nobody read in time."),
+    GAUGE(
+        cairn_metrics_process, "process_resident_memory_bytes", resident_bytes, "Resident memory."),
+    GAUGE(cairn_metrics_process, "process_start_time_seconds", start_unix_s, "When it started."),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void add_families(text *out, const family *families, size_t count, const void *of) {
+    for (size_t i = 0; i < count; i++) {
+        const family *f = &families[i];
+        add_family(out, f->name, f->counter ? "counter" : "gauge", f->help);
+        add_name(out, f->name, f->counter ? "_total" : "", NULL, NULL);
+        add_number(out, member_of(of, f));
+        add(out, "\n", 1);
+    }
+}
+
+typedef struct hosted {
+    const char *name;
+    cairn_server_room_statistics statistics;
+    cairn_server_room_times times;
+} hosted;
+
+static void add_room_families(text *out, const hosted *rooms, uint32_t count) {
+    for (size_t i = 0; i < COUNT(room_families); i++) {
+        const family *f = &room_families[i];
+        add_family(out, f->name, f->counter ? "counter" : "gauge", f->help);
+        for (uint32_t k = 0; k < count; k++) {
+            add_name(out, f->name, f->counter ? "_total" : "", "room", rooms[k].name);
+            add_number(out, member_of(&rooms[k].statistics, f));
+            add(out, "\n", 1);
+        }
+    }
+}
+
+static void add_histogram(
+    text *out, const char *name, const char *room, const cairn_server_times *times) {
+    for (uint32_t i = 0; i <= CAIRN_SERVER_TIME_BOUNDS; i++) {
+        const bool last = i == CAIRN_SERVER_TIME_BOUNDS;
+        const char *const parts[] = {name, "_bucket{room=\"", room, "\",le=\""};
+        for (size_t k = 0; k < COUNT(parts); k++) {
+            add_word(out, parts[k]);
+        }
+        if (last) {
+            add_word(out, "+Inf");
+        } else {
+            add_seconds(out, CAIRN_SERVER_TIME_BOUND_NS(i));
+        }
+        add_word(out, "\"} ");
+        add_number(out, last ? times->count : times->within[i]);
+        add(out, "\n", 1);
+    }
+    add_name(out, name, "_count", "room", room);
+    add_number(out, times->count);
+    add(out, "\n", 1);
+    add_name(out, name, "_sum", "room", room);
+    add_seconds(out, times->sum_ns);
+    add(out, "\n", 1);
+}
+
+static void add_histograms(text *out, const hosted *rooms, uint32_t count) {
+    add_family(out, "cairn_room_tick_seconds", "histogram", "Time that a tick took to step.");
+    for (uint32_t k = 0; k < count; k++) {
+        add_histogram(out, "cairn_room_tick_seconds", rooms[k].name, &rooms[k].times.cost);
+    }
+    add_family(out, "cairn_room_tick_late_seconds", "histogram",
+        "Time from when a tick was due to its step.");
+    for (uint32_t k = 0; k < count; k++) {
+        add_histogram(out, "cairn_room_tick_late_seconds", rooms[k].name, &rooms[k].times.lateness);
+    }
+}
+
+static void add_drops(text *out, const cairn_server_statistics *statistics) {
+    cairn_server_drop drops[CAIRN_SERVER_DROPS_MAX];
+    const uint32_t count = cairn_server_drops_read(statistics, drops);
+    add_family(
+        out, "cairn_drops", "counter", "Datagrams, payloads and messages that were dropped.");
+    for (uint32_t i = 0; i < count; i++) {
+        const char *const parts[] = {
+            "cairn_drops_total{layer=\"", drops[i].layer, "\",reason=\"", drops[i].reason, "\"} "};
+        for (size_t k = 0; k < COUNT(parts); k++) {
+            add_word(out, parts[k]);
+        }
+        add_number(out, drops[i].count);
+        add(out, "\n", 1);
+    }
+}
+
+static void add_process(text *out, const cairn_metrics_process *process) {
+    add_families(out, process_families, COUNT(process_families), process);
+    add_family(out, "process_cpu_seconds", "counter", "Processor time of all threads.");
+    add_name(out, "process_cpu_seconds", "_total", NULL, NULL);
+    add_seconds(out, process->cpu_ns);
+    add_word(out, "\n");
+    add_family(out, "cairn_version_info", "gauge", "1, with the version of cairn as a label.");
+    add_name(out, "cairn_version_info", "", "version", cairn_version_text());
+    add_word(out, "1\n");
+}
+
+static hosted *read_rooms(const cairn_server *server, uint32_t count) {
+    hosted *rooms = calloc(count + 1, sizeof *rooms);
+    uint32_t id = 0;
+    for (uint32_t i = 0; rooms != NULL && i < count; i++) {
+        cairn_server_room_info info;
+        id = cairn_server_room_next(server, id);
+        CAIRN_ASSERT(id != 0);
+        (void)cairn_server_room_read(server, id, &info);
+        rooms[i].name = info.name;
+        (void)cairn_server_room_statistics_read(server, id, &rooms[i].statistics);
+        (void)cairn_server_room_times_read(server, id, &rooms[i].times);
+    }
+    return rooms;
+}
+
+char *cairn_metrics_write(
+    const cairn_server *server, const cairn_metrics_process *process, bool open, size_t *size) {
+    cairn_server_statistics statistics;
+    cairn_server_statistics_read(server, &statistics);
+    hosted *rooms = read_rooms(server, statistics.rooms);
+    text out = {.failed = rooms == NULL, .open = open};
+    add_families(&out, server_families, COUNT(server_families), &statistics);
+    add_process(&out, process);
+    add_drops(&out, &statistics);
+    if (rooms != NULL) {
+        add_room_families(&out, rooms, statistics.rooms);
+        add_histograms(&out, rooms, statistics.rooms);
+    }
+    add_word(&out, open ? "# EOF\n" : "");
+    free(rooms);
+    if (out.failed) {
+        free(out.bytes);
+        return NULL;
+    }
+    *size = out.size;
+    return out.bytes;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The counters of a server as text for Prometheus and what else reads its formats: families by
+// name, a sample for each room, times as histograms in seconds. OpenMetrics 1.0.0 (openmetrics.io)
+// and the older format 0.0.4 differ in the names of counters' families and in the end.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cairn/server.h>
+#include <cairn/server_uv.h>
+
+#define CAIRN_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+#define CAIRN_METRICS_OPEN_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+// What the server itself does not know.
+typedef struct cairn_metrics_process {
+    cairn_uv_statistics io;
+    uint64_t start_unix_s;
+    uint64_t log_lines_lost;
+    uint64_t resident_bytes; // 0: unknown
+    uint64_t cpu_ns;
+} cairn_metrics_process;
+
+// `open`: as OpenMetrics. Returns the text, to be freed by the caller, and its size; NULL: out of
+// memory.
+char *cairn_metrics_write(
+    const cairn_server *server, const cairn_metrics_process *process, bool open, size_t *size);

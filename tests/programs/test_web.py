@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""What cairnd --web answers: counters that others read (Prometheus' own checker and its library for Python), health, and
+that bad requests hurt no room."""
+
+import contextlib
+import http.client
+import re
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+from prometheus_client import parser
+from prometheus_client.openmetrics import parser as open_parser
+
+OPEN = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"
+CONNECTIONS_MAX = 64
+
+
+@pytest.fixture(name="web")
+def fixture_web(kit):
+    server = kit.serve("--web", "127.0.0.1:0", "--room", "second.one=stack10", "--stats-interval", 1, scene="stack10")
+    server.web = server.wait_for("web")[0]["address"]
+    return server
+
+
+def get(server, path, accept="text/plain", method="GET", timeout=20):
+    connection = http.client.HTTPConnection(server.web, timeout=timeout)
+    with contextlib.closing(connection):
+        connection.request(method, path, headers={"Accept": accept})
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("Content-Type"), answer.read().decode()
+
+
+def samples(families):
+    return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for family in families for sample in family.samples}
+
+
+def connect(server):
+    host, port = server.web.split(":")
+    return socket.create_connection((host, int(port)), timeout=20)
+
+
+# Seconds until the server closes the connection; what it said is thrown away.
+def closes_after(connection):
+    begin = time.monotonic()
+    with contextlib.suppress(ConnectionError):
+        while connection.recv(4096):
+            pass
+    return time.monotonic() - begin
+
+
+def test_both_formats_say_what_happened(kit, web):
+    bot = kit.bot(web, "--seconds", 2).json
+    web.wait_for("client_left")
+    status, kind, text = get(web, "/metrics")
+    assert status == 200 and kind == "text/plain; version=0.0.4; charset=utf-8"
+    classic = samples(parser.text_string_to_metric_families(text))
+    status, kind, text = get(web, "/metrics", accept=OPEN)
+    assert status == 200 and kind.startswith("application/openmetrics-text; version=1.0.0")
+    opened = samples(open_parser.text_string_to_metric_families(text))
+    assert set(classic) == set(opened) and len(opened) > 100
+    main = (("room", "main"),)
+    assert opened[("cairn_rooms", ())] == 2 and opened[("cairn_clients", ())] == 0
+    assert opened[("cairn_room_joins_total", main)] == 1 == opened[("cairn_room_leaves_total", main)]
+    assert opened[("cairn_room_joins_total", (("room", "second.one"),))] == 0
+    assert opened[("cairn_room_bodies", (("room", "second.one"),))] == 11
+    assert opened[("cairn_sent_bytes_total", ())] >= bot["bytes_received"] > 0
+    assert opened[("cairn_datagrams_received_total", ())] > 60
+    assert opened[("process_resident_memory_bytes", ())] > 1e6 and opened[("process_cpu_seconds_total", ())] > 0
+    assert abs(opened[("process_start_time_seconds", ())] - time.time()) < 600
+    # A histogram rises to the count of all ticks.
+    for name in ("cairn_room_tick_seconds", "cairn_room_tick_late_seconds"):
+        buckets = sorted((float(dict(labels)["le"]), value) for (sample, labels), value in opened.items()
+                         if sample == name + "_bucket" and dict(labels)["room"] == "main")
+        counts = [value for _, value in buckets]
+        assert len(buckets) == 17 and counts == sorted(counts) and counts[-1] == opened[(name + "_count", main)] > 60
+        assert buckets[0][0] == 16384e-9 and opened[(name + "_sum", main)] > 0
+
+
+def test_promtool_has_nothing_to_say(web):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("no promtool (Debian: prometheus)")
+    done = subprocess.run([promtool, "check", "metrics"], input=get(web, "/metrics")[2], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout + done.stderr == ""
+
+
+def test_counters_never_decrease(kit, web):
+    before = samples(parser.text_string_to_metric_families(get(web, "/metrics")[2]))
+    kit.bot(web, "--seconds", 1)
+    after = samples(parser.text_string_to_metric_families(get(web, "/metrics")[2]))
+    grown = [name for name in before if re.search("_(total|count|sum|bucket)$", name[0]) and after[name] > before[name]]
+    assert len(grown) > 20 and all(after[name] >= before[name] for name in before if name[0].endswith("_total"))
+
+
+def test_health(web):
+    assert get(web, "/healthz") == (200, "text/plain", "the loop runs\n")
+    assert get(web, "/readyz") == (200, "text/plain", "clients may join\n")
+
+
+@pytest.mark.parametrize("path", ["/", "/metric", "/metrics/", "/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//metrics/..", "/metrics%00"])
+def test_other_paths_are_refused(web, path):
+    with contextlib.suppress(http.client.RemoteDisconnected):
+        status, _, text = get(web, path)
+        assert status in (400, 403, 404) and "cairn_" not in text and "root:" not in text
+    assert get(web, "/healthz")[0] == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS"])
+def test_other_methods_are_refused(web, method):
+    with contextlib.suppress(http.client.BadStatusLine, ConnectionError):
+        assert get(web, "/metrics", method=method)[0] == 405
+    assert get(web, "/healthz")[0] == 200
+
+
+def test_headers_have_a_limit(web):
+    with contextlib.closing(connect(web)) as connection:
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\nX: " + 20000 * b"a" + b"\r\n\r\n")
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            answer = connection.recv(4096)
+        assert b"200 OK" not in answer
+    assert get(web, "/healthz")[0] == 200
+
+
+def test_silent_and_slow_peers_are_closed_and_nobody_waits_for_them(kit, web):
+    """More connections than there may be: half say nothing, half say their request a byte at a time."""
+    before = web.wait_for("stats")[-1]
+    with contextlib.ExitStack() as stack:
+        peers = [stack.enter_context(contextlib.closing(connect(web))) for _ in range(CONNECTIONS_MAX + 16)]
+        begin = time.monotonic()
+        bot = kit.bot(web, "--seconds", 2).json
+        assert bot["played"] and bot["failure"] == ""
+        with contextlib.suppress(ConnectionError):
+            while time.monotonic() < begin + 4:
+                for peer in peers[::2]:
+                    peer.sendall(b"G")
+                time.sleep(0.5)
+        for peer in peers:
+            assert closes_after(peer) < 20
+    assert get(web, "/healthz")[0] == 200
+    after = web.wait_for("stats", 6)[-1]
+    assert after["skipped"] <= before["skipped"] + 2
+
+
+def test_requests_in_a_row_skip_no_tick(web):
+    web.wait_for("stats")
+    before = web.events("stats")[-1]["skipped"]
+    connection = http.client.HTTPConnection(web.web, timeout=20)
+    with contextlib.closing(connection):
+        for _ in range(300):
+            connection.request("GET", "/metrics")
+            assert connection.getresponse().read().endswith(b"\n")
+    web.wait_for("stats", len(web.events("stats")) + 1)
+    assert web.events("stats")[-1]["skipped"] <= before + 2
+
+
+def test_an_address_that_is_taken_is_told(kit):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        kit.refuses("cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--web", "127.0.0.1:%d" % taken.getsockname()[1],
+                    code=1, says="Address already in use")
