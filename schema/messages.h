@@ -189,7 +189,7 @@ typedef struct cairn_welcome {
     const char *rules_name;
     uint64_t rules_digest; // cairn_rules_digest; 0 for none
     const char *scene_name;
-    cairn_hash128 scene_digest; // full root of the world at tick 0
+    cairn_hash128 scene_digest; // full root of the world at tick 0; 0 if rules hide bodies
     const char *room;
     uint32_t rights;  // CAIRN_RIGHT_OPERATOR
     uint32_t wait_ms; // how long the room waits for inputs of clients that simulate; 0: never

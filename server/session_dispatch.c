@@ -115,6 +115,8 @@ static cairn_session_state refuse(
 static void send_welcome(const dispatch *d, const char *text) {
     const cairn_room *room = d->session->room;
     const cairn_rules *rules = cairn_world_settings(room->world)->rules;
+    // From the root a client could try out where hidden bodies began.
+    const bool hides = rules != NULL && rules->relevance != NULL;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_WELCOME,
         .welcome = {.tick = room->scheduler.tick,
@@ -129,7 +131,7 @@ static void send_welcome(const dispatch *d, const char *text) {
             .input_fields = rules == NULL ? NULL : rules->input,
             .input_field_count = rules == NULL ? 0 : rules->input_count,
             .scene_name = room->scene_name,
-            .scene_digest = room->start_root,
+            .scene_digest = hides ? (cairn_hash128){0} : room->start_root,
             .room = room->name,
             .wait_ms = room->settings.wait_ms,
             .rights = d->session->rights,

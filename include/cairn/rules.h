@@ -124,8 +124,8 @@ typedef struct cairn_rules {
     void (*view)(
         const cairn_world *world, const void *state, uint32_t slot, cairn_view_point *point);
     // How much a body that is near enough matters to the player when bytes are short: usually 1. 0
-    // or less hides the body: nothing of it is sent to the player. Rules that have this
-    // keep clients from simulating, since a client that simulates holds the whole world.
+    // or less hides the body: nothing of it is sent to the player (docs/RULES.md). Rules that have
+    // this keep clients from simulating, since a client that simulates holds the whole world.
     float (*relevance)(
         const cairn_world *world, const void *state, uint32_t slot, cairn_body_id body);
 } cairn_rules;

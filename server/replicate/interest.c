@@ -23,7 +23,7 @@ bool cairn_room_interest_create(
     }
     const size_t bodies = body_capacity;
     interest->changed = calloc(2 * bodies, sizeof *interest->changed);
-    interest->places = calloc(7 * bodies, sizeof *interest->places);
+    interest->places = calloc(8 * bodies, sizeof *interest->places);
     interest->bucket_ends = calloc(interest->bucket_count + 1, sizeof *interest->bucket_ends);
     interest->chunks = calloc(CHUNKS_PER_BODY * bodies, sizeof *interest->chunks);
     interest->near = calloc(bodies, sizeof *interest->near);
@@ -39,6 +39,7 @@ bool cairn_room_interest_create(
     interest->shape_first = interest->marks + bodies;
     interest->weights = (float *)(interest->shape_first + bodies);
     interest->distances = interest->weights + bodies;
+    interest->owned_next = (uint32_t *)(interest->distances + bodies);
     return true;
 }
 
@@ -76,6 +77,7 @@ static void find_changes(cairn_room_interest *interest) {
     const cairn_snapshot_frame *last = interest->last;
     memset(interest->places, 0, interest->capacity * sizeof *interest->places);
     memset(interest->owned_places, 0, sizeof interest->owned_places);
+    uint32_t last_owned[CAIRN_SLOTS_MAX] = {0};
     uint32_t k = 0;
     for (uint32_t i = 0; i < frame->count; ++i) {
         const uint32_t index = cairn_id_index(frame->ids[i]);
@@ -88,8 +90,11 @@ static void find_changes(cairn_room_interest *interest) {
         }
         interest->places[index] = i + 1;
         const uint32_t owner = frame->flags[i] >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT;
-        if (owner > 0 && owner <= CAIRN_SLOTS_MAX && interest->owned_places[owner - 1] == 0) {
-            interest->owned_places[owner - 1] = i + 1;
+        if (owner > 0 && owner <= CAIRN_SLOTS_MAX) {
+            *(last_owned[owner - 1] != 0 ? &interest->owned_next[last_owned[owner - 1] - 1]
+                                         : &interest->owned_places[owner - 1]) = i + 1;
+            last_owned[owner - 1] = i + 1;
+            interest->owned_next[i] = 0;
         }
     }
 }
@@ -153,7 +158,8 @@ static void fill_grid(cairn_room_interest *interest) {
     }
 }
 
-static void list_shapes(cairn_room_interest *interest, const cairn_room_shapes *shapes) {
+void cairn_room_interest_list_shapes(
+    cairn_room_interest *interest, const cairn_room_shapes *shapes) {
     if (interest->shapes_revision == shapes->revision) {
         return;
     }
@@ -167,7 +173,7 @@ static void list_shapes(cairn_room_interest *interest, const cairn_room_shapes *
 }
 
 void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snapshot_frame *frame,
-    const cairn_snapshot_frame *last, const cairn_room_shapes *shapes) {
+    const cairn_snapshot_frame *last) {
     // After a gap it is not known when bodies changed: now.
     const bool follows = last != NULL && interest->tick != 0 && interest->tick == last->tick;
     interest->tick = frame->tick;
@@ -181,7 +187,6 @@ void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snaps
     interest->wanted_m = 0.0f;
     find_changes(interest);
     fill_grid(interest);
-    list_shapes(interest, shapes);
     memset(interest->marks, 0, interest->capacity * sizeof *interest->marks);
     interest->stamp = 0;
 }

@@ -43,6 +43,7 @@ typedef struct cairn_room_interest {
     uint32_t *wide;
     uint32_t wide_count;
     uint32_t owned_places[CAIRN_SLOTS_MAX]; // of the first body that a player owns, + 1; 0: none
+    uint32_t *owned_next;                   // by place: of the next one of the same player, + 1
     cairn_stored_chunk *chunks;             // by place; two for each
     cairn_near_body *near;                  // answers
     // Scratch of views, by place; a view's marks are not below its stamp.
@@ -65,7 +66,10 @@ void cairn_room_interest_destroy(cairn_room_interest *interest);
 void cairn_room_interest_forget(cairn_room_interest *interest);
 // `frame` is the newest snapshot, `last` the one before it, NULL for the first.
 void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snapshot_frame *frame,
-    const cairn_snapshot_frame *last, const cairn_room_shapes *shapes);
+    const cairn_snapshot_frame *last);
+// Sorts the room's shapes by body if they changed.
+void cairn_room_interest_list_shapes(
+    cairn_room_interest *interest, const cairn_room_shapes *shapes);
 
 // Bodies at most `radius_m` from a point, in no useful order, in interest->near; returns how many.
 uint32_t cairn_room_interest_near(cairn_room_interest *interest, cairn_vec3 center, float radius_m);

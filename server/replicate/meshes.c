@@ -14,7 +14,8 @@ bool cairn_room_meshes_create(uint32_t capacity, const cairn_world *world, cairn
     if (capacity > 0) {
         out->meshes = calloc(capacity, sizeof *out->meshes);
         out->ids = calloc(capacity, sizeof *out->ids);
-        if (out->meshes == NULL || out->ids == NULL) {
+        out->wanted = calloc(capacity, sizeof *out->wanted);
+        if (out->meshes == NULL || out->ids == NULL || out->wanted == NULL) {
             return false;
         }
     }
@@ -32,6 +33,7 @@ void cairn_room_meshes_destroy(cairn_room_meshes *list) {
         free_mesh(&list->meshes[i]);
     }
     free(list->meshes);
+    free(list->wanted);
     free(list->ids);
     *list = (cairn_room_meshes){0};
 }
@@ -129,14 +131,15 @@ static bool send_pieces(const cairn_server_context *context, cairn_session *sess
 
 // Brings one index up to date. Returns whether it is.
 static bool send_mesh(const cairn_server_context *context, cairn_session *session,
-    const cairn_room_mesh *mesh, cairn_meshes_sent *sent, uint32_t index) {
-    if (sent->ids[index] != mesh->id) {
+    const cairn_room_mesh *mesh, cairn_meshes_sent *sent, uint32_t index, bool wanted) {
+    const cairn_mesh_id id = wanted ? mesh->id : 0;
+    if (sent->ids[index] != id) {
         // A mesh that follows another at its index replaces it at the client.
-        if (mesh->id == 0 && !send_gone(context, session, sent->ids[index])) {
+        if (id == 0 && !send_gone(context, session, sent->ids[index])) {
             return false;
         }
-        sent->ids[index] = mesh->id;
-        sent->partial = mesh->id == 0 ? 0 : index + 1;
+        sent->ids[index] = id;
+        sent->partial = id == 0 ? 0 : index + 1;
         sent->first = 0;
     }
     if (sent->partial == index + 1) {
@@ -148,21 +151,39 @@ static bool send_mesh(const cairn_server_context *context, cairn_session *sessio
     return true;
 }
 
+// Marks the meshes of shapes that the client has; all with `shapes_sent` NULL.
+static void mark_wanted(const cairn_room_meshes *list, const cairn_room_shapes *shapes,
+    const cairn_shapes_sent *shapes_sent) {
+    memset(list->wanted, shapes_sent == NULL ? 1 : 0, list->capacity);
+    for (uint32_t i = 0; shapes_sent != NULL && i < shapes->surface_count; ++i) {
+        const cairn_snapshot_shape *shape = &shapes->shapes[shapes->surfaces[i]];
+        if (shapes_sent->ids[cairn_id_index(shape->id)] == shape->id) {
+            list->wanted[cairn_id_index(shape->mesh)] = 1;
+        }
+    }
+}
+
 void cairn_meshes_send(const cairn_server_context *context, cairn_session *session,
-    const cairn_room_meshes *list, cairn_meshes_sent *sent) {
+    const cairn_room_meshes *list, const cairn_room_shapes *shapes,
+    const cairn_shapes_sent *shapes_sent, cairn_meshes_sent *sent) {
+    const uint32_t messages = shapes_sent != NULL ? shapes_sent->messages : 0;
     CAIRN_ASSERT(sent->ids != NULL || list->capacity == 0);
-    if (sent->revision == list->revision) {
+    if (list->capacity == 0 ||
+        (sent->revision == list->revision && sent->shape_messages == messages)) {
         return;
     }
+    mark_wanted(list, shapes, shapes_sent);
     // Nothing else begins before the mesh that is under way has been sent or is gone.
+    const uint32_t begun = sent->partial != 0 ? sent->partial - 1 : 0;
     if (sent->partial != 0 &&
-        !send_mesh(context, session, &list->meshes[sent->partial - 1], sent, sent->partial - 1)) {
+        !send_mesh(context, session, &list->meshes[begun], sent, begun, list->wanted[begun] != 0)) {
         return;
     }
     for (uint32_t i = 0; i < list->capacity; ++i) {
-        if (!send_mesh(context, session, &list->meshes[i], sent, i)) {
+        if (!send_mesh(context, session, &list->meshes[i], sent, i, list->wanted[i] != 0)) {
             return;
         }
     }
     sent->revision = list->revision;
+    sent->shape_messages = messages;
 }

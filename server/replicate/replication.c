@@ -277,7 +277,7 @@ static void send_snapshot(const cairn_server_context *context, cairn_session *se
         const cairn_baseline *last = cairn_baselines_before_newest(room->baselines);
         if (room->interest.tick != newest->frame.tick) {
             cairn_room_interest_update(
-                &room->interest, &newest->frame, last != NULL ? &last->frame : NULL, &room->shapes);
+                &room->interest, &newest->frame, last != NULL ? &last->frame : NULL);
         }
         cairn_part_send(context, session, room->baselines, &room->interest, own->view,
             bytes_per_second(session->room), &own->snapshots, &own->game);
@@ -305,10 +305,12 @@ void cairn_replication_advance(
     cairn_view *view = session->replication->view;
     if (view == NULL) {
         cairn_shapes_send(context, session, &replication->shapes, &session->replication->shapes);
-    } else if (replication->interest.shapes_revision == replication->shapes.revision) {
+    } else {
+        cairn_room_interest_list_shapes(&replication->interest, &replication->shapes);
         cairn_view_shapes_send(context, session, &replication->shapes, &replication->interest, view,
             &session->replication->shapes);
     }
-    cairn_meshes_send(context, session, &replication->meshes, &session->replication->meshes);
+    cairn_meshes_send(context, session, &replication->meshes, &replication->shapes,
+        view != NULL ? &session->replication->shapes : NULL, &session->replication->meshes);
     cairn_world_events_send(context, session, view, &session->replication->events);
 }

@@ -13,7 +13,8 @@ bool cairn_room_shapes_create(uint32_t capacity, const cairn_world *world, cairn
     out->ids = calloc(capacity, sizeof *out->ids);
     out->ids_now = calloc(capacity, sizeof *out->ids_now);
     out->shapes = calloc(capacity, sizeof *out->shapes);
-    if (out->ids == NULL || out->ids_now == NULL || out->shapes == NULL) {
+    out->surfaces = calloc(capacity, sizeof *out->surfaces);
+    if (out->ids == NULL || out->ids_now == NULL || out->shapes == NULL || out->surfaces == NULL) {
         return false;
     }
     cairn_room_shapes_update(out, world);
@@ -21,10 +22,25 @@ bool cairn_room_shapes_create(uint32_t capacity, const cairn_world *world, cairn
 }
 
 void cairn_room_shapes_destroy(cairn_room_shapes *list) {
+    free(list->surfaces);
     free(list->shapes);
     free(list->ids_now);
     free(list->ids);
     *list = (cairn_room_shapes){0};
+}
+
+// Both lists of ids are in order of index.
+static void note_changes(cairn_room_shapes *list, uint32_t count_now) {
+    uint32_t i = 0;
+    for (uint32_t k = 0; i < list->id_count || k < count_now;) {
+        const uint32_t old = i < list->id_count ? cairn_id_index(list->ids[i]) : UINT32_MAX;
+        const uint32_t now = k < count_now ? cairn_id_index(list->ids_now[k]) : UINT32_MAX;
+        if (old != now || list->ids[i] != list->ids_now[k]) {
+            list->changes[list->change_count++ % CAIRN_SHAPE_CHANGES] = old < now ? old : now;
+        }
+        i += old <= now ? 1 : 0;
+        k += now <= old ? 1 : 0;
+    }
 }
 
 // Shapes seldom change, so the whole list is rebuilt when the ids differ.
@@ -35,10 +51,15 @@ void cairn_room_shapes_update(cairn_room_shapes *list, const cairn_world *world)
         memcmp(list->ids, list->ids_now, count * sizeof *list->ids) == 0) {
         return;
     }
+    note_changes(list, count);
     list->count = 0;
+    list->surface_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const bool shown =
             cairn_snapshot_shape_read(world, list->ids_now[i], &list->shapes[list->count]);
+        if (shown && list->shapes[list->count].mesh != 0) {
+            list->surfaces[list->surface_count++] = list->count;
+        }
         list->count += shown ? 1u : 0u;
         list->ids[i] = list->ids_now[i];
     }
@@ -50,6 +71,7 @@ void cairn_room_shapes_replace(cairn_room_shapes *list, const cairn_world *world
     list->id_count = 0;
     list->count = 0;
     list->revision += 1;
+    list->change_count += CAIRN_SHAPE_CHANGES + 1;
     cairn_room_shapes_update(list, world);
 }
 
@@ -83,29 +105,6 @@ void cairn_shape_batch_begin(cairn_shape_batch *batch) {
     batch->corner_count = 0;
 }
 
-static bool holds(const uint8_t *held, uint32_t index) {
-    return (held[index / 8] >> index % 8 & 1) != 0;
-}
-
-// Collects changes that the client was not sent yet. Returns whether the batch holds all of them.
-static bool collect_changes(const cairn_world *world, const cairn_room_shapes *list,
-    const uint8_t *held, const cairn_shapes_sent *sent, cairn_shape_batch *batch) {
-    uint32_t next = 0;
-    for (uint32_t index = 0; index < list->capacity; ++index) {
-        const bool exists = next < list->count && cairn_id_index(list->shapes[next].id) == index;
-        const cairn_snapshot_shape *shape = exists ? &list->shapes[next++] : NULL;
-        if (shape != NULL && held != NULL && !holds(held, cairn_id_index(shape->body))) {
-            shape = NULL;
-        }
-        if (sent->ids[index] != (shape != NULL ? shape->id : 0) &&
-            !cairn_shape_batch_add(world, shape, sent->ids[index], batch)) {
-            return false;
-        }
-    }
-    CAIRN_ASSERT(next == list->count);
-    return true;
-}
-
 bool cairn_shape_batch_send(const cairn_server_context *context, cairn_session *session,
     cairn_shapes_sent *sent, const cairn_shape_batch *batch) {
     const cairn_message message = {
@@ -124,6 +123,7 @@ bool cairn_shape_batch_send(const cairn_server_context *context, cairn_session *
     if (cairn_session_send_reliable(session, context->encoder, &message) == 0) {
         return false;
     }
+    sent->messages += 1;
     for (uint32_t i = 0; i < batch->removed_count; ++i) {
         sent->ids[cairn_id_index(batch->removed[i])] = 0;
     }
@@ -133,13 +133,65 @@ bool cairn_shape_batch_send(const cairn_server_context *context, cairn_session *
     return true;
 }
 
-bool cairn_shapes_send_changes(const cairn_server_context *context, cairn_session *session,
-    const cairn_room_shapes *list, const uint8_t *held, cairn_shapes_sent *sent) {
+// What the client should have at an index, if its shape there is not that already.
+static bool add_index(const cairn_world *world, const cairn_room_shapes *list,
+    const cairn_shape_filter *filter, const cairn_shapes_sent *sent, uint32_t index, uint32_t place,
+    cairn_shape_batch *batch) {
+    const bool exists = place < list->count && cairn_id_index(list->shapes[place].id) == index;
+    const cairn_snapshot_shape *shape = exists ? &list->shapes[place] : NULL;
+    if (shape != NULL && filter != NULL && !filter->shows(filter->view, shape->body)) {
+        const uint32_t body = cairn_id_index(shape->body);
+        const bool held = filter->held == NULL || (filter->held[body / 8] >> body % 8 & 1) != 0;
+        shape = held && sent->ids[index] == shape->id ? shape : NULL;
+    }
+    return sent->ids[index] == (shape != NULL ? shape->id : 0) ||
+           cairn_shape_batch_add(world, shape, sent->ids[index], batch);
+}
+
+// The first place of a shape with this index or a larger one.
+static uint32_t place_of(const cairn_room_shapes *list, uint32_t index) {
+    uint32_t low = 0;
+    for (uint32_t high = list->count; low < high;) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (cairn_id_index(list->shapes[middle].id) < index) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// Which indices a pass looks at: all of the list, or these.
+typedef struct shape_indices {
+    uint32_t count;
+    uint32_t at[CAIRN_SHAPE_CHANGES];
+} shape_indices;
+
+// Collects changes that the client was not sent yet. Returns whether the batch holds all of them.
+static bool collect_changes(const cairn_world *world, const cairn_room_shapes *list,
+    const cairn_shape_filter *filter, const cairn_shapes_sent *sent, const shape_indices *some,
+    cairn_shape_batch *batch) {
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < (some != NULL ? some->count : list->capacity); ++i) {
+        const uint32_t index = some != NULL ? some->at[i] : i;
+        place = some != NULL ? place_of(list, index) : place;
+        if (!add_index(world, list, filter, sent, index, place, batch)) {
+            return false;
+        }
+        place += place < list->count && cairn_id_index(list->shapes[place].id) == index ? 1 : 0;
+    }
+    return true;
+}
+
+static bool send_differences(const cairn_server_context *context, cairn_session *session,
+    const cairn_room_shapes *list, const cairn_shape_filter *filter, const shape_indices *some,
+    cairn_shapes_sent *sent) {
     bool all = false;
     while (!all && cairn_link_reliable_room(session->link) >= CAIRN_SHAPE_BATCH_SIZE_MAX) {
         cairn_shape_batch batch;
         cairn_shape_batch_begin(&batch);
-        all = collect_changes(session->room->world, list, held, sent, &batch);
+        all = collect_changes(session->room->world, list, filter, sent, some, &batch);
         if (batch.shape_count + batch.removed_count > 0 &&
             !cairn_shape_batch_send(context, session, sent, &batch)) {
             return false;
@@ -148,11 +200,37 @@ bool cairn_shapes_send_changes(const cairn_server_context *context, cairn_sessio
     return all;
 }
 
+bool cairn_shapes_send_all(const cairn_server_context *context, cairn_session *session,
+    const cairn_room_shapes *list, const cairn_shape_filter *filter, cairn_shapes_sent *sent) {
+    return send_differences(context, session, list, filter, NULL, sent);
+}
+
+static int compare_indices(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a;
+    const uint32_t y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+// In order of index, as a look at all would find them: a client cannot tell which it was.
+void cairn_shapes_send_changes(const cairn_server_context *context, cairn_session *session,
+    const cairn_room_shapes *list, const cairn_shape_filter *filter, cairn_shapes_sent *sent) {
+    const uint64_t count = list->change_count - sent->changes;
+    shape_indices some = {.count = 0};
+    for (uint64_t n = 0; count <= CAIRN_SHAPE_CHANGES && n < count; ++n) {
+        some.at[some.count++] = list->changes[(sent->changes + n) % CAIRN_SHAPE_CHANGES];
+    }
+    qsort(some.at, some.count, sizeof *some.at, compare_indices);
+    if (count > 0 && send_differences(context, session, list, filter,
+                         count <= CAIRN_SHAPE_CHANGES ? &some : NULL, sent)) {
+        sent->changes = list->change_count;
+    }
+}
+
 void cairn_shapes_send(const cairn_server_context *context, cairn_session *session,
     const cairn_room_shapes *list, cairn_shapes_sent *sent) {
     CAIRN_ASSERT(sent->ids != NULL);
     if (sent->revision != list->revision &&
-        cairn_shapes_send_changes(context, session, list, NULL, sent)) {
+        cairn_shapes_send_all(context, session, list, NULL, sent)) {
         sent->revision = list->revision;
     }
 }

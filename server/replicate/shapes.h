@@ -10,7 +10,11 @@
 #include "server/session/session.h"
 #include <cairn/sim.h>
 
-// Both arrays of ids and `shapes` have room for the world's shape capacity; owned.
+// Indices of shapes that came, went or were replaced, in this order: a client that was sent
+// everything before needs to look at no other. What was overwritten takes a look at all.
+#define CAIRN_SHAPE_CHANGES 512
+
+// The arrays have room for the world's shape capacity; owned.
 typedef struct cairn_room_shapes {
     cairn_shape_id *ids; // as the world listed them last, in order of index
     cairn_shape_id *ids_now;
@@ -18,7 +22,11 @@ typedef struct cairn_room_shapes {
     cairn_snapshot_shape *shapes; // [count], in order of index: those that clients see
     uint32_t count;
     uint32_t capacity;
-    uint32_t revision; // counts changes of the list, from 1
+    uint32_t revision;  // counts changes of the list, from 1
+    uint32_t *surfaces; // [surface_count]: places in `shapes` of those that name a mesh
+    uint32_t surface_count;
+    uint32_t changes[CAIRN_SHAPE_CHANGES]; // number n is at n % CAIRN_SHAPE_CHANGES
+    uint64_t change_count;
 } cairn_room_shapes;
 
 // False: out of memory; destroying is allowed.
@@ -33,15 +41,27 @@ void cairn_room_shapes_replace(cairn_room_shapes *list, const cairn_world *world
 typedef struct cairn_shapes_sent {
     uint32_t *ids;     // owned; the id sent for each index; 0: none. NULL outside a room
     uint32_t revision; // of the list when all of it was sent
+    uint64_t changes;  // of the list, up to which a view looked at them
+    uint32_t messages; // that were sent
 } cairn_shapes_sent;
 
 // Sends the shapes that appeared and the ids of those that are gone, as far as the link has room.
 void cairn_shapes_send(const cairn_server_context *context, cairn_session *session,
     const cairn_room_shapes *list, cairn_shapes_sent *sent);
-// The same of bodies with a bit in `held`, by id index; NULL: of all. Returns whether everything
-// was sent.
-bool cairn_shapes_send_changes(const cairn_server_context *context, cairn_session *session,
-    const cairn_room_shapes *list, const uint8_t *held, cairn_shapes_sent *sent);
+// Which bodies' shapes a client is sent. Those that it was sent before it keeps until they are
+// gone, or, if `held` is there, until the bit of their body's index is not set.
+typedef struct cairn_shape_filter {
+    const void *view;
+    bool (*shows)(const void *view, cairn_body_id body);
+    const uint8_t *held;
+} cairn_shape_filter;
+
+// The same of those bodies; NULL: of all. Looks at all shapes. Returns whether everything was sent.
+bool cairn_shapes_send_all(const cairn_server_context *context, cairn_session *session,
+    const cairn_room_shapes *list, const cairn_shape_filter *filter, cairn_shapes_sent *sent);
+// The same; looks only at what changed since the last call, if that is known.
+void cairn_shapes_send_changes(const cairn_server_context *context, cairn_session *session,
+    const cairn_room_shapes *list, const cairn_shape_filter *filter, cairn_shapes_sent *sent);
 
 // What one message carries.
 #define CAIRN_SHAPE_BATCH_MAX 128

@@ -37,6 +37,14 @@ static void set_held(cairn_view *view, uint32_t index, bool held) {
         (uint8_t)(held ? view->held[index / 8] | bit : view->held[index / 8] & ~bit);
 }
 
+static void note_gone(cairn_view *view, uint32_t index) {
+    set_held(view, index, false);
+    if (view->gone_count < CAIRN_VIEW_GONE_MAX) {
+        view->gone[view->gone_count] = index;
+    }
+    view->gone_count += view->gone_count <= CAIRN_VIEW_GONE_MAX ? 1 : 0;
+}
+
 cairn_view *cairn_view_create(uint32_t body_capacity, const cairn_snapshot_frame *frame) {
     cairn_view *view = calloc(1, sizeof *view);
     if (view == NULL) {
@@ -49,6 +57,8 @@ cairn_view *cairn_view_create(uint32_t body_capacity, const cairn_snapshot_frame
         return NULL;
     }
     for (uint32_t i = 0; frame != NULL && i < frame->count; ++i) {
+        // Its shapes are those of all bodies.
+        view->gone_count = CAIRN_VIEW_GONE_MAX + 1;
         view->members[view->count++] = (cairn_view_member){.id = frame->ids[i],
             .weight = 1.0f,
             .acked = {frame->tick},
@@ -83,6 +93,9 @@ size_t cairn_view_bytes(const cairn_view *view) {
 }
 
 bool cairn_view_shows(const cairn_view *view, cairn_body_id body) {
+    if (!cairn_view_holds(view, cairn_id_index(body))) {
+        return false;
+    }
     uint32_t low = 0;
     for (uint32_t high = view->count; low < high;) {
         const uint32_t middle = low + (high - low) / 2;
@@ -104,17 +117,31 @@ typedef struct set_pass {
     const cairn_rules *rules;
     const void *state;
     uint32_t slot;
+    uint32_t own; // place + 1 of the player's own body; 0: none
     cairn_view_point point;
     uint32_t stamp; // marks of this pass are stamp and stamp + 1, which is of bodies that may enter
     uint32_t entrant_count;
 } set_pass;
 
-// From where the client sees: its own body, or where it was last. The rules may say otherwise.
+// How much the body matters to the player; 0: it is hidden.
+static float weight_of(const set_pass *pass, cairn_body_id body) {
+    if (pass->rules == NULL || pass->rules->relevance == NULL) {
+        return 1.0f;
+    }
+    const float weight = pass->rules->relevance(pass->world, pass->state, pass->slot, body);
+    return weight > 0.0f ? weight : 0.0f; // of a NaN, too
+}
+
+// From where the client sees: its own body, or where it was last. The rules may say otherwise. What
+// a player would see around a hidden body would tell where that is.
 static void find_point(set_pass *pass, float radius_m) {
     cairn_view *view = pass->view;
     const cairn_snapshot_frame *frame = pass->interest->frame;
-    const uint32_t own =
-        pass->slot < CAIRN_SLOTS_MAX ? pass->interest->owned_places[pass->slot] : 0;
+    uint32_t own = pass->slot < CAIRN_SLOTS_MAX ? pass->interest->owned_places[pass->slot] : 0;
+    while (own != 0 && !(weight_of(pass, frame->ids[own - 1]) > 0.0f)) {
+        own = pass->interest->owned_next[own - 1];
+    }
+    pass->own = own;
     if (own != 0) {
         const cairn_pose pose = cairn_dequantise(&frame->quantisation, &frame->poses[own - 1]);
         view->center = pose.position;
@@ -133,15 +160,12 @@ static void mark(set_pass *pass, uint32_t place, float distance_m, bool near) {
     const cairn_snapshot_frame *frame = pass->interest->frame;
     const cairn_body_id id = frame->ids[place];
     const uint32_t index = cairn_id_index(id);
-    float weight = 1.0f;
     if (!near && !cairn_view_holds(view, index)) {
         return;
     }
-    if (pass->rules != NULL && pass->rules->relevance != NULL) {
-        weight = pass->rules->relevance(pass->world, pass->state, pass->slot, id);
-        if (!(weight > 0.0f)) { // nor a NaN
-            return;
-        }
+    const float weight = weight_of(pass, id);
+    if (weight == 0.0f) {
+        return;
     }
     pass->interest->marks[place] = pass->stamp + (near ? 1u : 0u);
     pass->interest->weights[place] = weight;
@@ -179,16 +203,16 @@ static bool mark_set(set_pass *pass) {
         const cairn_near_body *near = &interest->near[i];
         mark(pass, near->place, near->distance_m, near->distance_m <= radius_m);
     }
-    const uint32_t own = pass->slot < CAIRN_SLOTS_MAX ? interest->owned_places[pass->slot] : 0;
-    if (own != 0 && interest->marks[own - 1] < pass->stamp) {
-        mark(pass, own - 1, 0.0f, true);
+    if (pass->own != 0 && interest->marks[pass->own - 1] < pass->stamp) {
+        mark(pass, pass->own - 1, 0.0f, true);
     }
     qsort(pass->view->entrants, pass->entrant_count, sizeof *pass->view->entrants, compare_places);
     return true;
 }
 
-static void enter(cairn_view_member *member, cairn_body_id id, uint64_t tick) {
+static void enter(cairn_view *view, cairn_view_member *member, cairn_body_id id, uint64_t tick) {
     *member = (cairn_view_member){.id = id, .since = tick};
+    view->shapes_owed = true;
 }
 
 // Whether the member stays in the list.
@@ -201,13 +225,13 @@ static bool follow(set_pass *pass, cairn_view_member *member) {
     const cairn_body_id id = stays ? interest->frame->ids[place - 1] : member->id;
     if (stays && (id != member->id || (member->leaving && marked > pass->stamp))) {
         // Another body has its index, or it comes back while it leaves.
-        enter(member, id, tick);
+        enter(pass->view, member, id, tick);
     } else if (!stays && !member->leaving) {
         if (member->sent == 0) {
             return false;
         }
         const cairn_body_id gone = member->id;
-        enter(member, gone, tick);
+        enter(pass->view, member, gone, tick);
         member->leaving = true;
     }
     if (stays && !member->leaving) {
@@ -232,7 +256,7 @@ static void merge_entrants(set_pass *pass) {
                 break;
             }
             cairn_view_member *member = &view->scratch[count++];
-            enter(member, frame->ids[place], frame->tick);
+            enter(view, member, frame->ids[place], frame->tick);
             member->weight = interest->weights[place];
             member->distance_m = interest->distances[place];
             set_held(view, cairn_id_index(member->id), true);
@@ -240,8 +264,7 @@ static void merge_entrants(set_pass *pass) {
         if (m < view->count && follow(pass, &view->members[m])) {
             view->scratch[count++] = view->members[m];
         } else if (m < view->count) {
-            set_held(view, index, false);
-            view->shapes_stale = true;
+            note_gone(view, index);
         }
     }
     cairn_view_member *members = view->scratch;
@@ -298,8 +321,7 @@ void cairn_view_acknowledge(cairn_view *view, uint64_t tick) {
         const bool named = r < part->count && (part->records[r] & ~CAIRN_VIEW_LEFT) == index;
         const bool left = named && (part->records[r] & CAIRN_VIEW_LEFT) != 0;
         if (left && member->leaving && tick >= member->since) {
-            set_held(view, index, false);
-            view->shapes_stale = true;
+            note_gone(view, index);
             continue;
         }
         if (named && !left && !member->leaving) {

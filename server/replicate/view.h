@@ -42,6 +42,9 @@ typedef struct cairn_view_part {
 } cairn_view_part;
 #define CAIRN_VIEW_LEFT 0x80000000u
 
+// Bodies that left and of which the client may have shapes still.
+#define CAIRN_VIEW_GONE_MAX 256
+
 typedef struct cairn_view {
     uint32_t capacity; // bodies of the room
     uint32_t count;
@@ -57,9 +60,11 @@ typedef struct cairn_view {
     cairn_vec3 gravity;
     cairn_vec3 center; // of the last view
     bool centered;
-    bool shapes_stale;  // a body left since the client's shapes were looked through
-    uint64_t shapes_ns; // when that was
-    uint64_t sent_ns;   // when the last part was sent
+    bool shapes_owed;                   // a member's shapes were not sent yet
+    uint64_t shapes_ns;                 // when shapes of bodies that left are removed next
+    uint32_t gone_count;                // beyond CAIRN_VIEW_GONE_MAX: all shapes are looked through
+    uint32_t gone[CAIRN_VIEW_GONE_MAX]; // id indices
+    uint64_t sent_ns;                   // when the last part was sent
     uint64_t refilled_ns;
     int64_t allowance;               // bits that may be sent now
     uint32_t enter_bits, go_on_bits; // of a record, a mean

@@ -14,13 +14,21 @@ static bool is_shown(const cairn_view *view, const cairn_wire_event *event) {
            (event->body_b == 0 || cairn_view_shows(view, event->body_b));
 }
 
-static uint32_t keep_shown(const cairn_view *view, cairn_wire_event *events, uint32_t count) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        events[kept] = events[i];
-        kept += is_shown(view, &events[i]) ? 1u : 0u;
+// As many of the next events as a message takes, of those that the client sees. So where one
+// message ends and the next begins depends on none that it does not see.
+static uint32_t read_events(const cairn_event_log *log, const cairn_view *view,
+    cairn_world_events_sent *sent, cairn_wire_event events[CAIRN_EVENTS_PER_MESSAGE_MAX]) {
+    uint32_t count = 0;
+    while (sent->next < log->written && count < CAIRN_EVENTS_PER_MESSAGE_MAX) {
+        const uint32_t end = count + cairn_event_log_read(log, &sent->next, events + count,
+                                         CAIRN_EVENTS_PER_MESSAGE_MAX - count, &sent->missed);
+        for (uint32_t i = count; i < end; ++i) {
+            events[count] = events[i];
+            count += view == NULL || is_shown(view, &events[i]) ? 1u : 0u;
+        }
     }
-    return kept;
+    sent->missed = view != NULL ? 0 : sent->missed;
+    return count;
 }
 
 void cairn_world_events_send(const cairn_server_context *context, cairn_session *session,
@@ -36,14 +44,9 @@ void cairn_world_events_send(const cairn_server_context *context, cairn_session 
         cairn_wire_event events[CAIRN_EVENTS_PER_MESSAGE_MAX];
         const uint64_t from = sent->next;
         const uint32_t missed = sent->missed;
-        uint32_t count = cairn_event_log_read(
-            log, &sent->next, events, CAIRN_EVENTS_PER_MESSAGE_MAX, &sent->missed);
-        if (view != NULL) {
-            sent->missed = 0;
-            count = keep_shown(view, events, count);
-            if (count == 0) {
-                continue;
-            }
+        const uint32_t count = read_events(log, view, sent, events);
+        if (count == 0) {
+            continue;
         }
         const cairn_message message = {
             .kind = CAIRN_MESSAGE_WORLD_EVENTS,

@@ -260,6 +260,7 @@ static void receive_snapshot(story_client *client, const cairn_snapshot_message 
     }
     if (head.part) {
         client->parts += 1;
+        client->part_tick = head.tick;
         return;
     }
     const bool keyframe = head.bases[0] == 0;
@@ -402,6 +403,7 @@ static void receive_message(story_client *client, const cairn_link_message *rece
             client->world_epoch = (uint32_t)message.event.value;
             client->input_next = message.event.tick;
             forget_snapshots(client);
+            client->part_tick = 0;
             cairn_world_destroy(client->world);
             client->world = NULL;
         }
@@ -423,6 +425,11 @@ static void receive_message(story_client *client, const cairn_link_message *rece
 
 static void client_receive(
     story *s, story_client *client, const cairn_address *from, const uint8_t *bytes, size_t size) {
+    uint32_t words[2 + CAIRN_DATAGRAM_SIZE_MAX / 4 + 1] = {
+        (uint32_t)(s->now_ns / STORY_STEP_NS), (uint32_t)size};
+    memcpy(words + 2, bytes, size);
+    client->datagrams += 1;
+    client->received = cairn_hash_words(client->received.lo, words, 2 + (size + 3) / 4);
     cairn_netcode_client_receive(client->netcode, s->now_ns, from, bytes, size);
     size_t payload_size;
     const uint8_t *payload = cairn_netcode_client_next_payload(client->netcode, &payload_size);
@@ -458,7 +465,7 @@ static void send_input(story *s, uint32_t number) {
         client->input_next += 1;
     }
     const cairn_input_head head = {.world_epoch = client->world_epoch,
-        .snapshot_acknowledged = newest == NULL ? 0 : newest->tick,
+        .snapshot_acknowledged = newest == NULL ? client->part_tick : newest->tick,
         .ticks_acknowledged = client->world == NULL ? 0 : cairn_world_tick(client->world),
         .input_count = count};
     const cairn_message message = kit_input(&head, inputs);

@@ -64,7 +64,8 @@ typedef struct story_client {
     uint32_t held_count; // in all; the newest is at (held_count - 1) % STORY_HELD_MAX
     cairn_frame_codec *codec;
     uint32_t keyframes, deltas, deltas_failed;
-    uint32_t parts; // are counted only
+    uint32_t parts;     // are counted and acknowledged, not read
+    uint64_t part_tick; // of the newest
     uint32_t shapes_seen, shapes_removed;
 
     // Lockstep.
@@ -85,6 +86,8 @@ typedef struct story_client {
     uint32_t world_epoch;                           // how often its world was replaced
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
     uint32_t decode_failures;
+    uint32_t datagrams;
+    cairn_hash128 received; // of all datagrams, in order, with the time of each
 } story_client;
 
 // The last answer and the bytes that it points into.
