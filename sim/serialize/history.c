@@ -465,6 +465,7 @@ static uint32_t place_arrays(cairn_history *history, const cairn_settings *setti
         const uint32_t blocks =
             hash_cache_blocks(cairn_array_capacity(settings, array), place->shift);
         const uint32_t entries = blocks * place->per_block;
+        history->block_cells += entries;
         entry += (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES * PAGE_ENTRIES;
         blocks_all += blocks;
     }
@@ -481,7 +482,7 @@ static size_t fixed_size(const cairn_history *history, uint32_t blocks) {
 
 // So many cells that no save is ever refused: each tick may replace everything.
 static uint64_t cells_at_worst(const cairn_history *history) {
-    uint64_t cells = (uint64_t)history->page_count * (PAGE_ENTRIES + 1);
+    uint64_t cells = (uint64_t)history->page_count + history->block_cells;
     cells += cells / LOG_ENTRIES + 1;
     return cells * history->ticks_max;
 }

@@ -52,6 +52,7 @@ struct cairn_history {
     cairn_world *world; // valid while the watch has a cache
     placement places[CAIRN_ARRAY_COUNT];
     uint32_t page_count;
+    uint32_t block_cells; // cells of all blocks, each for one tick
     size_t fixed_size;
     void *memory;          // of the cells; owned
     unsigned char *cells;  // aligned to cache lines
