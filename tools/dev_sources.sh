@@ -9,7 +9,8 @@ target=$1 folder=$2
 here=$(cd "$(dirname "$0")" && pwd)
 shift 2
 packages="libsodium xxhash $*"
-[ -e "$folder/complete" ] && exit 0
+[ "$target" = wasm32 ] && packages="$packages libzstd"
+[ "$(cat "$folder/complete" 2>/dev/null)" = "$packages" ] && exit 0
 rm -rf "$folder"
 mkdir -p "$folder/lists/partial" "$folder/sources" "$folder/parts"
 folder=$(cd "$folder" && pwd)
@@ -38,4 +39,4 @@ cmake --build "$folder/build" --target install
 # Headers alone, which are the same for every machine.
 cp -r /usr/include/flatbuffers "$folder/root/include/"
 rm -rf "$folder/sources" "$folder/build" "$folder/lists"
-touch "$folder/complete"
+echo "$packages" >"$folder/complete"

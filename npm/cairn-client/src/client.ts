@@ -6,7 +6,7 @@
 import type { ClientConfig, ClientEvent, ClientGameStatistics, ClientInput, ClientSample, ClientShape,
     ClientStatistics } from './generated.js';
 import { ClientMode, ClientState, CONNECT_TOKEN_SIZE, DATAGRAM_SIZE_MAX, layouts, Status } from './generated.js';
-import { CairnError, In, Memory, Runtime, sizeOf } from './memory.js';
+import { CairnError, Fields, In, Memory, Runtime, sizeOf } from './memory.js';
 import { World } from './world.js';
 
 const ADDRESS_TEXT_SIZE = 64;
@@ -15,7 +15,7 @@ const DATAGRAM_CAPACITY = 65536; // the largest that UDP carries
 
 // The callbacks of the C library have no place here: what they tell is asked for (Client.events).
 type Callbacks = 'clock_ns' | 'clock_context' | 'on_step' | 'step_context' | 'on_desync_report' | 'desync_report_context';
-export type ClientOptions = Omit<In<ClientConfig>, Callbacks | 'mode' | 'room' | 'rules'> & {
+export type ClientOptions = Omit<Fields<ClientConfig>, Callbacks | 'mode' | 'room' | 'rules'> & {
     mode?: keyof typeof ClientMode; // default INTERPOLATE
     room?: string;                  // default: the server's first room
 };

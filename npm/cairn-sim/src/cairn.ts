@@ -3,11 +3,11 @@
 // The simulation: worlds, made from settings, scenes and encodings.
 
 import { layouts, Status, WorldDef } from './generated.js';
-import { CairnError, In, Memory, Runtime } from './memory.js';
+import { CairnError, Fields, Memory, Runtime } from './memory.js';
 import { readScene, Scene } from './scene.js';
 import { World } from './world.js';
 
-export type WorldOptions = Omit<In<WorldDef>, 'rules'> & {
+export type WorldOptions = Omit<Fields<WorldDef>, 'rules'> & {
     rules?: 'sandbox' | ''; // the built-in rules, or none
 };
 

@@ -13,7 +13,8 @@ export type In<T> = T extends boolean ? boolean
     : T extends number ? number | boolean
     : T extends bigint ? bigint | number
     : T extends readonly (infer E)[] ? readonly E[]
-    : { [K in keyof T]?: In<T[K]> } | readonly number[];
+    : Fields<T> | readonly number[];
+export type Fields<T> = { [K in keyof T]?: In<T[K]> };
 
 export interface Runtime extends Functions {
     memory: WebAssembly.Memory;

@@ -22,7 +22,7 @@ async function bytesOf(file: string): Promise<BufferSource> {
         return (await fetch(url.href)).arrayBuffer();
     }
     const name = 'node:fs/promises'; // not a literal, so that a bundler for browsers leaves it alone
-    return (await import(name)).readFile(url);
+    return (await import(/* @vite-ignore */ name)).readFile(url);
 }
 
 async function compile(options: LoadOptions, name: string): Promise<WebAssembly.Module> {

@@ -32,6 +32,7 @@ export class Bodies {
     static readonly AWAKE = WORD_OF('awake');
     static readonly USER = WORD_OF('user');
     static readonly ENABLED = WORD_OF('enabled');
+    static readonly OWNER = WORD_OF('owner');
     readonly floats: Float32Array;
     readonly words: Uint32Array;
 
@@ -41,6 +42,7 @@ export class Bodies {
     }
 
     id(i: number): BodyId { return this.words[i * Bodies.STRIDE + Bodies.ID]; }
+    kind(i: number): number { return this.words[i * Bodies.STRIDE + Bodies.KIND]; }
     position(i: number): Float32Array { return this.part(i, Bodies.POSITION, 3); }
     rotation(i: number): Float32Array { return this.part(i, Bodies.ROTATION, 4); }
     linearVelocity(i: number): Float32Array { return this.part(i, Bodies.LINEAR_VELOCITY, 3); }
@@ -97,6 +99,11 @@ export class World {
 
     destroy(): void {
         this.f.cairn_world_destroy(this.handle);
+        this.release();
+    }
+
+    // Forgets a world that another owner destroys: returns what reading it took.
+    release(): void {
         this.f.free(this.bodyStates);
         this.handle = this.bodyStates = this.bodyCapacity = 0;
     }

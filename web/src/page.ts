@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+
+// The page: one source at a time, shown by the stage and told by the instruments.
+
+import { Cairn, load } from './cairn/index.js';
+import { Controls } from './live/controls.js';
+import { issueToken, parseToken, Room, rooms } from './live/tokens.js';
+import { Stage } from './scene/stage.js';
+import { LiveRoom } from './source/live.js';
+import { LocalWorld } from './source/local.js';
+import { ReplaySource } from './source/replay_source.js';
+import type { Source } from './source/source.js';
+import { Bar } from './ui/bar.js';
+import { byId } from './ui/dom.js';
+import { Instruments } from './ui/instruments.js';
+import { Choice, liveTab } from './ui/live_tab.js';
+import { ReplayTab } from './ui/replay_tab.js';
+import { sceneText, worldTab } from './ui/world_tab.js';
+import type { Verdict, VerifyMessage, VerifyRequest } from './verify.js';
+import VerifyWorker from './verify.worker.js?worker';
+
+export type Tab = 'world' | 'live' | 'replay';
+
+export class Page {
+    readonly stage = new Stage(byId<HTMLCanvasElement>('view'));
+    readonly instruments = new Instruments(this.stage);
+    readonly bar = new Bar(byId('bar'));
+    source: Source | null = null;
+    tab: Tab = 'world';
+    verdict: Verdict | null = null;
+    roomList: Room[] | null = null;
+    private controls: Controls | null = null;
+    private replayTab: ReplayTab | null = null;
+    private differs = new Set<number>();
+    private follows = 0;
+    private before = 0;
+    private pressed: { x: number; y: number } | null = null;
+
+    constructor(readonly cairn: Cairn, private readonly module: WebAssembly.Module, private readonly choice: Partial<Choice>) {
+        this.listen();
+        requestAnimationFrame((now) => this.draw(now));
+    }
+
+    // ---- what is shown
+
+    async openTab(tab: Tab): Promise<void> {
+        this.tab = tab;
+        for (const each of document.querySelectorAll<HTMLElement>('#tabs button')) {
+            each.toggleAttribute('aria-current', false);
+            if (each.dataset.tab === tab) {
+                each.setAttribute('aria-current', 'page');
+            }
+        }
+        if (tab === 'live') {
+            this.roomList = await rooms();
+        }
+        this.showPanel();
+    }
+
+    async openScene(name: string): Promise<void> {
+        await this.attempt(async () => this.show(new LocalWorld(name, this.cairn, await sceneText(name))));
+    }
+
+    async openSceneText(name: string, text: string): Promise<void> {
+        await this.attempt(() => this.show(new LocalWorld(name, this.cairn, text)));
+    }
+
+    async openRecording(name: string, bytes: Uint8Array): Promise<void> {
+        await this.attempt(() => this.show(new ReplaySource(name, this.cairn, bytes)));
+    }
+
+    async openAddress(address: string): Promise<void> {
+        await this.attempt(async () => {
+            const answer = await fetch(address);
+            if (!answer.ok) {
+                throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
+            }
+            await this.openRecording(address, new Uint8Array(await answer.arrayBuffer()));
+        });
+    }
+
+    async join(choice: Choice): Promise<void> {
+        await this.attempt(async () => {
+            const token = choice.token !== '' ? parseToken(choice.token)
+                : await issueToken(choice.room, choice.spectator ? 'spectator' : 'player');
+            const socket = new URL('ws', location.href);
+            socket.protocol = socket.protocol.replace('http', 'ws');
+            socket.search = socket.hash = '';
+            Object.assign(this.choice, choice);
+            const room = new LiveRoom(this.cairn, { ...choice, token, socket: socket.href });
+            this.show(room);
+            if (!choice.spectator) {
+                this.controls = new Controls(this.stage, byId('touch'));
+                room.input = (seconds) => this.controls!.read(seconds);
+            }
+        });
+    }
+
+    leave(): void {
+        this.show(null);
+    }
+
+    private show(source: Source | null): void {
+        this.controls?.dispose();
+        this.controls = null;
+        this.source?.dispose();
+        this.source = source;
+        this.follows = 0;
+        this.differs.clear();
+        this.verdict = null;
+        this.instruments.selected = 0;
+        this.say('');
+        this.bar.show(source);
+        if (source !== null && source.picture.count > 0) {
+            this.stage.frame(source.picture);
+        }
+        this.framed = source !== null && source.picture.count > 0;
+        this.showPanel();
+    }
+    private framed = false;
+
+    private showPanel(): void {
+        const head = this.tab === 'world'
+            ? worldTab(this.source instanceof LocalWorld ? this.source.title : 'demo', (name) => void this.openScene(name), (file) => void this.openFile(file))
+            : this.tab === 'live'
+                ? liveTab(this.roomList, this.choice, (choice) => void this.join(choice), this.source instanceof LiveRoom ? () => this.leave() : null)
+                : this.replayPanel();
+        byId('panel').replaceChildren(head, ...(this.source === null ? [] : this.instruments.parts));
+    }
+
+    private replayPanel(): HTMLElement {
+        const verify = this.source instanceof ReplaySource ? () => this.verify() : null;
+        this.replayTab = new ReplayTab((file) => void this.openFile(file), (address) => void this.openAddress(address), verify,
+            (tick, body) => this.showDifference(tick, body));
+        return this.replayTab.root;
+    }
+
+    // ---- recordings
+
+    verify(): void {
+        const { source } = this;
+        if (!(source instanceof ReplaySource)) {
+            return;
+        }
+        const worker = new VerifyWorker();
+        const done = (verdict: Verdict) => {
+            worker.terminate();
+            if (this.source !== source) {
+                return;
+            }
+            this.verdict = verdict;
+            this.replayTab?.verdict(verdict);
+            if (verdict.tick >= 0) {
+                source.differs = { tick: verdict.tick, kind: 'differs', words: verdict.words };
+            }
+        };
+        worker.onmessage = (event: MessageEvent<VerifyMessage>) =>
+            'verdict' in event.data ? done(event.data.verdict) : this.replayTab?.progress(event.data.progress);
+        worker.onerror = (event) => done({ good: false, words: event.message, tick: -1, body: 0, ticks: 0, of: 0, seconds: 0, rate: 0 });
+        worker.postMessage({ module: this.module, file: source.file } satisfies VerifyRequest);
+    }
+
+    showDifference(tick: number, body: number): void {
+        if (this.source instanceof ReplaySource) {
+            this.source.playing = false;
+            this.source.seek(tick);
+            this.differs = new Set(body === 0 ? [] : [body]);
+            this.instruments.selected = body;
+            const { picture } = this.source, row = picture.id.subarray(0, picture.count).indexOf(body);
+            if (row >= 0) {
+                this.stage.follow(picture.pose[7 * row], picture.pose[7 * row + 1], picture.pose[7 * row + 2]);
+            }
+        }
+    }
+
+    // ---- frames
+
+    private draw(now: number): void {
+        requestAnimationFrame((next) => this.draw(next));
+        const { source } = this;
+        if (source === null) {
+            return;
+        }
+        if (this.before !== 0) {
+            this.stage.pace(now - this.before);
+        }
+        this.before = now;
+        source.advance(now);
+        if (!this.framed && source.picture.count > 0) {
+            this.stage.frame(source.picture);
+            this.framed = true;
+        }
+        this.followPlayer(source);
+        const { overlays, selected } = this.instruments, { lines } = this.stage;
+        lines.update(source.world(), source.picture, overlays);
+        this.stage.bodies.update(source.picture, source.shapes,
+            { sleep: overlays.has('sleep'), islands: lines.islands, selected, differs: this.differs });
+        this.stage.draw(source.picture);
+        this.bar.update();
+        this.instruments.update(source, now);
+        if (source instanceof LiveRoom && source.failed) {
+            this.say(source.stateText, true);
+        }
+    }
+
+    // The camera keeps its distance to the player's body.
+    private followPlayer(source: Source): void {
+        const { picture, player } = source;
+        const row = player === 0 ? -1 : picture.id.subarray(0, picture.count).indexOf(player);
+        if (row < 0) {
+            return;
+        }
+        this.stage.follow(picture.pose[7 * row], picture.pose[7 * row + 1] + 0.8, picture.pose[7 * row + 2]);
+        if (this.follows !== player) {
+            this.follows = player;
+            this.stage.zoom(14 / Math.max(this.stage.camera.position.distanceTo(this.stage.orbit.target), 1));
+        }
+    }
+
+    // ---- what a person does
+
+    private listen(): void {
+        const { canvas } = this.stage;
+        canvas.addEventListener('pointerdown', (event) => { this.pressed = { x: event.clientX, y: event.clientY }; });
+        canvas.addEventListener('pointerup', (event) => {
+            const still = this.pressed !== null && Math.hypot(event.clientX - this.pressed.x, event.clientY - this.pressed.y) < 5;
+            this.pressed = null;
+            if (still) {
+                this.click(event);
+            }
+        });
+        addEventListener('keydown', (event) => this.key(event));
+        addEventListener('resize', () => this.leaveRoom());
+        addEventListener('dragover', (event) => event.preventDefault());
+        addEventListener('drop', (event) => {
+            event.preventDefault();
+            const file = event.dataTransfer?.files[0];
+            if (file !== undefined) {
+                void this.openFile(file);
+            }
+        });
+        for (const each of document.querySelectorAll<HTMLElement>('#tabs button')) {
+            each.addEventListener('click', () => void this.openTab(each.dataset.tab as Tab));
+        }
+        const fold = byId('fold'), panel = byId('panel');
+        const unfold = (open: boolean): void => {
+            panel.hidden = !open;
+            fold.setAttribute('aria-expanded', String(open));
+            this.leaveRoom();
+        };
+        fold.addEventListener('click', () => unfold(Boolean(panel.hidden)));
+        unfold(!matchMedia('(max-width: 640px)').matches);
+    }
+
+    private leaveRoom(): void {
+        const panel = byId('panel'), narrow = matchMedia('(max-width: 640px)').matches;
+        const { clientWidth, clientHeight } = document.documentElement, { left, top } = panel.getBoundingClientRect();
+        this.stage.leaveRoom(panel.hidden || narrow ? 0 : clientWidth - left, panel.hidden || !narrow ? 0 : clientHeight - top);
+    }
+
+    private click(event: PointerEvent): void {
+        const hit = this.stage.bodies.pick(this.stage.ray(event.clientX, event.clientY));
+        this.instruments.selected = hit?.body ?? 0;
+        if (hit !== null && event.shiftKey && this.source instanceof LocalWorld) {
+            const way = hit.point.clone().sub(this.stage.camera.position).normalize().multiplyScalar(5 * this.source.world().bodyMass(hit.body).mass);
+            this.source.push(hit.body, [way.x, way.y, way.z], [hit.point.x, hit.point.y, hit.point.z]);
+        }
+    }
+
+    private key(event: KeyboardEvent): void {
+        const free = event.target === document.body || event.target === this.stage.canvas;
+        if (!free || event.ctrlKey || event.metaKey || event.altKey) {
+            return;
+        }
+        if (this.bar.key(event) || this.stage.key(event.key)) {
+            event.preventDefault();
+        }
+    }
+
+    private async openFile(file: File): Promise<void> {
+        const recording = file.name.endsWith('.cairn');
+        await this.openTab(recording ? 'replay' : 'world');
+        if (recording) {
+            await this.openRecording(file.name, new Uint8Array(await file.arrayBuffer()));
+        } else {
+            await this.openSceneText(file.name, await file.text());
+        }
+    }
+
+    // ---- messages
+
+    say(words: string, bad = false): void {
+        const message = byId('message');
+        message.hidden = words === '';
+        message.classList.toggle('bad', bad);
+        if (message.textContent !== words) {
+            message.textContent = words;
+        }
+    }
+
+    private async attempt(action: () => void | Promise<void>): Promise<void> {
+        try {
+            await action();
+        } catch (error) {
+            this.say(String((error as Error).message), true);
+        }
+    }
+}
+
+export async function openPage(module: WebAssembly.Module, choice: Partial<Choice>): Promise<Page> {
+    return new Page(await load({ module }), module, choice);
+}

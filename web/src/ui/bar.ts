@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+
+// The bar at the bottom: play, step, speed, the timeline of a recording, the tick and its hash.
+
+import type { Mark, Source } from '../source/source.js';
+import { button, element, select } from './dom.js';
+
+const SPEEDS = [['0.1', '×0.1'], ['0.25', '×0.25'], ['1', '×1'], ['2', '×2'], ['4', '×4'], ['16', '×16']] as const;
+
+export class Bar {
+    private source: Source | null = null;
+    private readonly play = button('▶', 'Play or pause (space)', () => this.togglePlay());
+    private readonly back = button('◂', 'One tick back (comma)', () => this.step(-1));
+    private readonly next = button('▸', 'One tick on (period)', () => this.step(1));
+    private readonly speed = select('Speed', SPEEDS, '1', (value) => {
+        if (this.source?.playback) {
+            this.source.playback.speed = Number(value);
+        }
+    });
+    private readonly line = element('input', { type: 'range', 'aria-label': 'Timeline', min: '0', max: '1', step: '1', input: () => this.scrub() });
+    private readonly marks = element('div', { class: 'marks', 'aria-hidden': 'true' });
+    private readonly timeline = element('div', { class: 'grow' }, this.line, this.marks);
+    private readonly space = element('div', { class: 'grow wide' });
+    private readonly tick = element('output', { 'aria-label': 'Tick' });
+    private readonly hash = element('output', { class: 'mono wide', 'aria-label': 'State hash', title: 'State hash of the last tick' });
+    private shownMarks: Mark[] = [];
+    private markWords = '';
+
+    constructor(root: HTMLElement) {
+        this.play.classList.add('icon');
+        this.back.classList.add('icon');
+        this.next.classList.add('icon');
+        root.replaceChildren(this.play, this.back, this.next, this.speed, this.timeline, this.space, this.tick, this.hash);
+    }
+
+    show(source: Source | null): void {
+        this.source = source;
+        const playback = source?.playback ?? null, timeline = playback !== null && playback.last > playback.first;
+        for (const each of [this.play, this.next, this.speed]) {
+            each.hidden = playback === null;
+        }
+        this.back.hidden = this.timeline.hidden = !timeline;
+        this.space.hidden = timeline;
+        if (playback !== null && timeline) {
+            this.line.min = String(playback.first);
+            this.line.max = String(playback.last);
+            this.speed.value = '1';
+        }
+        this.shownMarks = [];
+        this.markWords = '';
+    }
+
+    // Once a frame.
+    update(): void {
+        const { source } = this;
+        if (source === null) {
+            return;
+        }
+        this.tick.textContent = `tick ${Math.floor(source.picture.tick)}`;
+        this.hash.textContent = source.hash.slice(0, 16);
+        const { playback } = source;
+        if (playback !== null) {
+            const text = playback.playing ? '❚❚' : '▶';
+            if (this.play.textContent !== text) {
+                this.play.textContent = text;
+            }
+            this.line.value = String(source.picture.tick);
+            this.showMarks(playback.marks(), playback.first, playback.last);
+        }
+    }
+
+    // True: the key was one of the bar's.
+    key(event: KeyboardEvent): boolean {
+        if (this.source?.playback == null) {
+            return false;
+        }
+        const actions: Record<string, () => void> = { ' ': () => this.togglePlay(), '.': () => this.step(1), ',': () => this.step(-1) };
+        actions[event.key]?.();
+        return event.key in actions;
+    }
+
+    private togglePlay(): void {
+        const playback = this.source?.playback;
+        if (playback) {
+            if (!playback.playing && playback.last > playback.first && this.source!.picture.tick >= playback.last) {
+                playback.seek(playback.first);
+            }
+            playback.playing = !playback.playing;
+        }
+    }
+
+    private step(ticks: number): void {
+        const playback = this.source?.playback;
+        if (playback) {
+            playback.playing = false;
+            playback.step(ticks);
+        }
+    }
+
+    private scrub(): void {
+        this.source?.playback?.seek(Number(this.line.value));
+    }
+
+    private showMarks(marks: Mark[], first: number, last: number): void {
+        if (marks === this.shownMarks || last <= first) {
+            return;
+        }
+        const words = `${marks.length} ${marks.at(-1)?.words}`;
+        this.shownMarks = marks;
+        if (words !== this.markWords) {
+            this.markWords = words;
+            this.marks.replaceChildren(...marks.slice(-400).map((mark) => element('i', { class: mark.kind, title: mark.words,
+                style: `left: ${100 * (mark.tick - first) / (last - first)}%` })));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Worlds without a server, in Chromium: what is drawn, what a person can do, and that nothing complains.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { close, open, serve, shot } from './kit.mjs';
+
+let site;
+before(async () => { site = await serve(); });
+after(close);
+
+const tickOf = (tab) => tab.evaluate(() => window.cairnPage.source.picture.tick);
+
+// The share of pixels of the most frequent colour, and how many colours there are, of a part of the canvas.
+const colours = (tab) => tab.evaluate(() => {
+    const { stage, source } = window.cairnPage;
+    stage.draw(source.picture);
+    const small = document.createElement('canvas');
+    [small.width, small.height] = [200, 120];
+    const context = small.getContext('2d');
+    context.drawImage(stage.canvas, 0, 0, 200, 120);
+    const count = new Map(), { data } = context.getImageData(0, 0, 200, 120);
+    for (let i = 0; i < data.length; i += 4) {
+        const key = (data[i] >> 3) * 1024 + (data[i + 1] >> 3) * 32 + (data[i + 2] >> 3);
+        count.set(key, (count.get(key) ?? 0) + 1);
+    }
+    return { most: Math.max(...count.values()) / 24000, different: count.size };
+});
+
+test('the demo scene is drawn and steps, in light and dark, on a phone', async () => {
+    for (const [name, how] of Object.entries({ light: {}, dark: { dark: true }, phone: { width: 390, height: 780, touch: true } })) {
+        const { tab, complaints } = await open(site.address + (process.env.CAIRN_SHOTS === undefined ? '' : '#fine'), { width: 640, height: 420, ...how });
+        await tab.waitForFunction(() => window.cairnPage.source?.picture.tick > 30 && window.cairnPage.instruments.framesPerSecond > 0);
+        const { most, different } = await colours(tab);
+        assert.ok(most < 0.9 && different > 40, `${name}: ${most} of one colour, ${different} colours`);
+        await shot(tab, `world-${name}`);
+        assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+        assert.deepEqual(complaints, []);
+        await tab.close();
+    }
+});
+
+test('the page has the bits of every other build', async () => {
+    const { tab, complaints } = await open(`${site.address}#scene=stack10`);
+    const hashes = await tab.evaluate(async () => {
+        const { cairn } = window.cairnPage;
+        const world = cairn.createWorldFromScene('{ "name": "one", "bodies": [ { "position": [0, 3, 0], "shapes": [ { "kind": "box", "half_extents": [0.5, 0.5, 0.5] } ] } ] }');
+        const again = cairn.createWorldFromEncoding(world.encode());
+        for (let i = 0; i < 60; ++i) {
+            world.step();
+            again.step();
+        }
+        return [world.hash(), again.hash()];
+    });
+    assert.match(hashes[0], /^[0-9a-f]{32}$/);
+    assert.equal(hashes[0], hashes[1]);
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
+test('keys and buttons pause, step and restart; a click shows the fields of a body', async () => {
+    const { tab, complaints } = await open(`${site.address}#scene=stack10`, { width: 800, height: 500 });
+    await tab.waitForFunction(() => window.cairnPage.source?.picture.tick > 5);
+    await tab.keyboard.press(' ');
+    const paused = await tickOf(tab);
+    await tab.keyboard.press('.');
+    assert.equal(await tickOf(tab), paused + 1);
+    const at = await tab.evaluate(() => {
+        const { stage, source } = window.cairnPage;
+        const { picture } = source, top = picture.count - 1, point = stage.orbit.target.clone().fromArray(picture.pose, 7 * top).project(stage.camera);
+        return { x: (point.x + 1) / 2 * innerWidth, y: (1 - point.y) / 2 * innerHeight, id: picture.id[top] };
+    });
+    await tab.mouse.click(at.x, at.y);
+    await tab.waitForFunction((id) => [...document.querySelectorAll('#panel dd')].some((each) => each.textContent === String(id)), {}, at.id);
+    for (const overlay of ['contacts', 'boxes', 'frames', 'islands', 'sleep']) {
+        await tab.evaluate((name) => [...document.querySelectorAll('#panel button')].find((each) => each.textContent === name).click(), overlay);
+    }
+    await tab.waitForFunction(() => window.cairnPage.stage.lines.count > 100);
+    await shot(tab, 'world-overlays');
+    await tab.evaluate(() => [...document.querySelectorAll('#panel button')].find((each) => each.textContent === 'restart').click());
+    await tab.waitForFunction((tick) => window.cairnPage.source.picture.tick < tick, {}, paused);
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
+test('a scene that is wrong is refused with its lines', async () => {
+    const { tab } = await open(site.address);
+    await tab.evaluate(() => window.cairnPage.openSceneText('wrong', '{ "name": "wrong",\n "bodies": 7 }'));
+    const words = await tab.evaluate(() => document.getElementById('message').textContent);
+    assert.match(words, /line 2/);
+    await tab.close();
+});
