@@ -23,6 +23,10 @@ cairn_json *cairn_json_create(void) {
     return (cairn_json *)json_object();
 }
 
+cairn_json *cairn_json_create_array(void) {
+    return (cairn_json *)json_array();
+}
+
 void cairn_json_destroy(cairn_json *json) {
     json_decref(value_of(json));
 }

@@ -14,6 +14,7 @@ typedef struct cairn_json cairn_json; // an object or an array
 
 // Pair with destroy, which frees everything in it. Members keep the order in which they were put.
 cairn_json *cairn_json_create(void);
+cairn_json *cairn_json_create_array(void);
 void cairn_json_destroy(cairn_json *json);
 
 // Each puts a member into an object or, when `name` is NULL, an element at the end of an array.

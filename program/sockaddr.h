@@ -31,6 +31,13 @@ static inline bool cairn_address_is_link_local(const cairn_address *address) {
            (address->ip[1] & 0xc0) == 0x80;
 }
 
+static inline bool cairn_address_is_loopback(const cairn_address *address) {
+    static const uint8_t loopback[sizeof address->ip] = {[15] = 1};
+    return address->family == CAIRN_ADDRESS_IPV4
+               ? address->ip[0] == 127
+               : memcmp(address->ip, loopback, sizeof loopback) == 0;
+}
+
 // Family CAIRN_ADDRESS_NONE: neither IPv4 nor IPv6.
 static inline cairn_address cairn_address_of_sockaddr(const struct sockaddr *from) {
     cairn_address out = {.family = CAIRN_ADDRESS_NONE};

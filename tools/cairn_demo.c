@@ -22,6 +22,7 @@
 
 typedef struct demo {
     uint64_t seconds;
+    bool stay;                // after the clients, until a signal
     char programs[PATH_SIZE]; // folder of cairnd and the others
     char folder[PATH_SIZE];   // temporary
     char key_file[PATH_SIZE];
@@ -80,15 +81,15 @@ static cairn_process *start_program(const demo *d, const char *program, const ch
 static bool start_server(demo *d) {
     const char *const arguments[] = {"--listen", "127.0.0.1:0", "--key-file", d->key_file,
         "--scene", "demo", "--room", "thousand=thousand", "--record", d->recording, "--log", "json",
-        "--stats-interval", "1", NULL};
+        "--stats-interval", "1", "--web", "127.0.0.1:0", "--dev", "--control", NULL};
     d->server =
         start_program(d, "cairnd", arguments, cairn_demo_read_server_line, &d->report.server);
     const double until_s = now_s() + 10;
     while (d->server != NULL && !cairn_process_ended(d->server) && !stopped &&
-           d->report.server.address[0] == '\0' && now_s() < until_s) {
+           d->report.server.web[0] == '\0' && now_s() < until_s) {
         cairn_process_set_run(d->processes, 20);
     }
-    return d->report.server.address[0] != '\0';
+    return d->report.server.web[0] != '\0';
 }
 
 static bool start_client(demo *d, int i) {
@@ -154,6 +155,23 @@ static void wait_for_end(const demo *d, const cairn_process *process, double lim
     }
 }
 
+static void print_web(const demo *d) {
+    printf(d->report.server.has_page ? "the page is at http://%s/\n"
+                                     : "no page is installed; counters are at http://%s/metrics\n",
+        d->report.server.web);
+}
+
+// Ctrl-C at a terminal ends the server as well; a second signal would kill it.
+static void stay(demo *d) {
+    print_web(d);
+    printf("the server runs on; Ctrl-C ends it\n");
+    while (!stopped && !cairn_process_ended(d->server)) {
+        cairn_process_set_run(d->processes, 50);
+    }
+    stopped = 0;
+    wait_for_end(d, d->server, 1);
+}
+
 static void print_line(void *user, const char *line) {
     (void)user;
     printf("recording            %s\n", line);
@@ -169,6 +187,7 @@ static int run_demo(demo *d) {
         return 1;
     }
     printf("cairnd listens on %s; six clients join, one of them late\n", d->report.server.address);
+    print_web(d);
     for (int i = 0; i < CAIRN_DEMO_CLIENTS; i++) {
         if (!start_client(d, i)) {
             fprintf(stderr, "cairn-demo: %s/cairn-bot cannot be started\n", d->programs);
@@ -177,6 +196,9 @@ static int run_demo(demo *d) {
     }
     watch_programs(d);
     const bool server_ran = !cairn_process_ended(d->server);
+    if (d->stay && server_ran && !stopped) {
+        stay(d);
+    }
     cairn_process_ask_to_end(d->server);
     wait_for_end(d, d->server, 5);
     if (stopped) {
@@ -202,6 +224,8 @@ int main(int argc, char **argv) {
     const cairn_flag flags[] = {
         {"--seconds", NULL, "N", "how long the clients play (20)", CAIRN_FLAG_U64,
             .out = &d.seconds, .least = 3, .most = 3600},
+        {"--stay", NULL, NULL, "keep serving when the clients have left, until Ctrl-C",
+            CAIRN_FLAG_SWITCH, .out = &d.stay},
         {"--programs", NULL, "FOLDER",
             "where cairnd, cairn-bot and cairn-replay are (beside this program)", CAIRN_FLAG_TEXT,
             .out = &programs},

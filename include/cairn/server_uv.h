@@ -8,6 +8,7 @@
 // were received.
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <cairn/status.h>
@@ -40,11 +41,20 @@ cairn_address cairn_uv_driver_address(const cairn_uv_driver *driver); // as boun
 // is.
 struct uv_loop_s *cairn_uv_driver_loop(cairn_uv_driver *driver);
 
+// The family of a cairn_address of a peer that the host reaches over a stream of its own, such as a
+// WebSocket. ip: the first eight bytes of the peer's network address, then eight that no other peer
+// of this server has; port: the peer's. Never in a token.
+#define CAIRN_ADDRESS_STREAM 3
+
 typedef struct cairn_uv_run {
     struct cairn_server *server;
     uint32_t seconds;          // drains after this time; 0: only at a signal
     uint32_t stats_interval_s; // 0: never
     void (*on_stats)(void *user);
+    // Takes a datagram to an address of the family CAIRN_ADDRESS_STREAM; `bytes` last during the
+    // call. The host gives datagrams from such addresses to cairn_server_receive, from a callback
+    // of the loop. NULL: they are dropped.
+    void (*send_stream)(void *user, const cairn_address *to, const uint8_t *bytes, size_t size);
     void *user;
 } cairn_uv_run;
 

@@ -541,23 +541,58 @@ static uint64_t log_lines_lost(void *user) {
     return cairn_log_writer_lost(p->log_writer);
 }
 
+// The folder of the installed page, from where the program is.
+static void find_page(char out[CAIRN_CONFIG_TEXT_SIZE]) {
+    char *program_path = cairn_system_real_path("/proc/self/exe");
+    char *slash = program_path == NULL ? NULL : strrchr(program_path, '/');
+    const int folder = slash == NULL ? 0 : (int)(slash - program_path);
+    snprintf(out, CAIRN_CONFIG_TEXT_SIZE, "%.*s/../share/cairn/web", folder,
+        slash == NULL ? "" : program_path);
+    free(program_path);
+}
+
 // False after an error message.
-static bool open_web(program *p) {
+static bool open_web(program *p, const cairn_address *bound, const cairn_key *dev_key) {
+    char page[CAIRN_CONFIG_TEXT_SIZE];
     char error[CAIRN_HTTP_ERROR_SIZE];
     char text[CAIRN_ADDRESS_TEXT_SIZE];
-    const cairn_web_config config = {.listen = p->config.web,
+    find_page(page);
+    const cairn_config *from = &p->config;
+    cairn_web_config config = {.listen = from->web.listen,
         .server = p->server,
         .driver = p->driver,
+        .root = from->web.root != NULL ? from->web.root : page,
+        .origin_count = from->web.origin_count,
+        .peers_max = from->clients_max,
+        .peers_per_network_max = from->web.per_network_max,
+        .dev_key = from->dev ? dev_key : NULL,
+        .public_address = from->public.count > 0 ? from->public.addresses[0] : *bound,
+        .token_lifetime_s = or_else(from->token_lifetime_s_max, 30),
+        .protocol_id = from->protocol_id,
+        .control = from->control,
         .log_lines_lost = log_lines_lost,
         .user = p};
+    memcpy(config.origins, from->web.origins, sizeof config.origins);
     if (!cairn_web_open(&config, &p->web, error)) {
-        print_error(cairn_address_print(&p->config.web, text), error);
+        print_error(cairn_address_print(&from->web.listen, text), error);
         return false;
     }
-    const cairn_address bound = cairn_web_address(p->web);
-    const cairn_log_field address = {.name = "address", .text = cairn_address_print(&bound, text)};
-    log_server(p, CAIRN_LOG_INFO, "web", &address);
+    const cairn_address web = cairn_web_address(p->web);
+    const cairn_log_field fields[] = {{.name = "address", .text = cairn_address_print(&web, text)},
+        {.name = "page", .text = cairn_web_has_page(p->web) ? config.root : "none"}};
+    write_line(p, (cairn_log_line){.level = CAIRN_LOG_INFO,
+                      .name = "web",
+                      .fields = fields,
+                      .field_count = FIELD_COUNT(fields),
+                      .unlimited = true});
     return true;
+}
+
+static void on_stream(void *user, const cairn_address *to, const uint8_t *bytes, size_t size) {
+    const program *p = user;
+    if (p->web != NULL) {
+        cairn_web_send(p->web, to, bytes, size);
+    }
 }
 
 static int serve(program *p) {
@@ -579,23 +614,27 @@ static int serve(program *p) {
     if (makes_key && !make_dev_key(p, key_path)) {
         return print_error("--dev: no key file can be written", strerror(errno));
     }
+    cairn_key dev_key = p->config.key; // create_server wipes it
     if (!name_records(p) || !create_server(p, &bound)) {
         return 1;
     }
     p->listening = true;
     const cairn_log_field address = {.name = "address", .text = cairn_address_print(&bound, text)};
     log_server(p, CAIRN_LOG_INFO, "listening", &address);
-    if (p->config.web.family != CAIRN_ADDRESS_NONE && !open_web(p)) {
+    const bool has_web = p->config.web.listen.family != CAIRN_ADDRESS_NONE;
+    if (has_web && !open_web(p, &bound, &dev_key)) {
         return 1;
     }
-    if (p->config.dev) {
-        print_dev(&bound, makes_key ? key_path : p->config.key.file);
+    cairn_wipe(&dev_key, sizeof dev_key);
+    if (makes_key) {
+        print_dev(&bound, key_path);
     }
     const cairn_uv_run driven = {
         .server = p->server,
         .seconds = p->config.seconds,
         .stats_interval_s = p->config.stats_interval_s,
         .on_stats = log_statistics,
+        .send_stream = on_stream,
         .user = p,
     };
     cairn_uv_driver_run(p->driver, &driven);

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/limits.h"
 #include "net/crypto.h"
+#include "program/sockaddr.h"
 #include "rules_file/rules_flag.h"
 #include "server/daemon/record_file.h"
 
@@ -153,6 +154,20 @@ static const char *add_public_address(void *out, const char *value, bool first) 
     return NULL;
 }
 
+static const char *add_origin(void *out, const char *value, bool first) {
+    cairn_config *config = out;
+    const char *host = strstr(value, "://");
+    config->web.origin_count = first ? 0 : config->web.origin_count;
+    if (host == NULL || host == value || host[3] == '\0' || strchr(host + 3, '/') != NULL) {
+        return "must be a scheme and a host without a path, such as https://play.example";
+    }
+    if (config->web.origin_count == CAIRN_WEB_ORIGINS_MAX) {
+        return "at most 16 origins can be given";
+    }
+    config->web.origins[config->web.origin_count++] = value;
+    return NULL;
+}
+
 // Refuses flags that contradict each other.
 static bool check_together(const cairn_config *config, char *error) {
     static const uint8_t unspecified[sizeof config->listen.ip];
@@ -164,14 +179,17 @@ static bool check_together(const cairn_config *config, char *error) {
             cairn_address_print(&config->listen, text));
         return false;
     }
-    static const uint8_t loopback_v6[sizeof config->listen.ip] = {[15] = 1};
-    const bool loopback = config->listen.family == CAIRN_ADDRESS_IPV4
-                              ? config->listen.ip[0] == 127
-                              : memcmp(config->listen.ip, loopback_v6, sizeof loopback_v6) == 0;
-    if (config->dev && !loopback) {
+    if (config->dev && !cairn_address_is_loopback(&config->listen)) {
         snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
             "--dev: --listen %s is not loopback, where alone it is allowed",
             cairn_address_print(&config->listen, text));
+        return false;
+    }
+    if (config->dev && config->web.listen.family != CAIRN_ADDRESS_NONE &&
+        !cairn_address_is_loopback(&config->web.listen)) {
+        snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
+            "--dev: --web %s is not loopback, where alone it is allowed",
+            cairn_address_print(&config->web.listen, text));
         return false;
     }
     if (!config->key.given && !config->dev) {
@@ -299,10 +317,17 @@ static const cairn_flag flags[] = {
     {"--log-level", "CAIRN_LOG_LEVEL", "LEVEL", "error, warn, info or debug (info)",
         CAIRN_FLAG_CHOICE, .out = &values.log_level, .words = levels},
     {"--web", "CAIRN_WEB", "ADDRESS",
-        "answer HTTP there: /metrics for Prometheus, /healthz, /readyz (off); anybody who reaches "
-        "it "
-        "reads them",
-        CAIRN_FLAG_ADDRESS, .out = &values.web},
+        "serve HTTP there: the page, WebSockets of players, /metrics, /healthz, /readyz, /rooms "
+        "(off); docs/OPERATIONS.md says who may reach it",
+        CAIRN_FLAG_ADDRESS, .out = &values.web.listen},
+    {"--web-root", "CAIRN_WEB_ROOT", "FOLDER", "files of the page (the installed ones)",
+        CAIRN_FLAG_TEXT, .out = &values.web.root},
+    {"--web-origin", "CAIRN_WEB_ORIGIN", "ORIGIN",
+        "pages from there may open WebSockets, too, such as https://play.example; repeatable",
+        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_origin},
+    {"--web-per-address", "CAIRN_WEB_PER_ADDRESS", "N",
+        "WebSockets of one address (64); all of them together at most --clients-max",
+        CAIRN_FLAG_U32, .out = &values.web.per_network_max, .least = 1, .most = CAIRN_CLIENTS_MAX},
     {"--stats-interval", "CAIRN_STATS_INTERVAL", "S",
         "seconds between statistics lines (10; 0: none)", CAIRN_FLAG_U32,
         .out = &values.stats_interval_s, .most = 86400},
@@ -328,6 +353,7 @@ static void set_defaults(cairn_config *out) {
         .token_timeout_s_max = 60,
         .log_level = CAIRN_LOG_INFO,
         .stats_interval_s = 10,
+        .web = {.per_network_max = 64},
         .record_sync = CAIRN_RECORD_SYNC_CLOSE,
     };
     const bool parsed = cairn_address_parse("127.0.0.1:40000", &out->listen);

@@ -11,6 +11,7 @@
 #include "program/flags.h"
 #include "program/key.h"
 #include "server/daemon/log.h"
+#include "server/web/web.h"
 #include <cairn/server.h>
 #include <cairn/token.h>
 
@@ -54,7 +55,13 @@ typedef struct cairn_config {
     bool control;
     bool core_dumps;
     bool dev; // insecure: a key of its own, and no rule against tokens that were used before
-    cairn_address web;         // of HTTP; family CAIRN_ADDRESS_NONE: none
+    struct {
+        cairn_address listen; // HTTP and WebSockets; family CAIRN_ADDRESS_NONE: none
+        const char *root;     // folder of the page; NULL: the installed one
+        const char *origins[CAIRN_WEB_ORIGINS_MAX];
+        uint32_t origin_count;
+        uint32_t per_network_max; // WebSockets of one network
+    } web;
     uint32_t log_style;        // cairn_log_style
     uint32_t log_level;        // cairn_log_level
     uint32_t stats_interval_s; // 0: never

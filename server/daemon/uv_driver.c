@@ -147,18 +147,31 @@ static void on_receive(uv_poll_t *poll, int status, int events) {
     for (uint32_t i = 0; i < RECEIVE_BATCHES_MAX && receive_batch(driver); ++i) {}
 }
 
-// Whether something was added.
-static bool fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
-    bool added = false;
-    cairn_address to;
-    size_t size;
-    uint8_t *room;
-    while ((room = cairn_udp_sender_room(driver->sender)) != NULL &&
-           (size = cairn_server_send(driver->run.server, now_ns, &to, room)) > 0) {
-        cairn_udp_sender_add(driver->sender, &to, size);
-        added = true;
+static void send_stream(
+    cairn_uv_driver *driver, const cairn_address *to, const uint8_t *bytes, size_t size) {
+    if (driver->run.send_stream != NULL) {
+        driver->run.send_stream(driver->run.user, to, bytes, size);
     }
-    return added;
+}
+
+// Takes datagrams from the server until the batch is full. Those to streams leave at once, and
+// count all the same: nobody waits until all of them are sent. False: there are no more.
+static bool fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
+    for (uint32_t i = 0; i < CAIRN_UDP_BATCH_MAX; ++i) {
+        cairn_address to;
+        uint8_t *room = cairn_udp_sender_room(driver->sender);
+        CAIRN_ASSERT(room != NULL);
+        const size_t size = cairn_server_send(driver->run.server, now_ns, &to, room);
+        if (size == 0) {
+            return false;
+        }
+        if (to.family == CAIRN_ADDRESS_STREAM) {
+            send_stream(driver, &to, room, size);
+        } else {
+            cairn_udp_sender_add(driver->sender, &to, size);
+        }
+    }
+    return true;
 }
 
 // Some batches. The rest follows when the loop comes back.
@@ -172,15 +185,15 @@ static void send_due(cairn_uv_driver *driver) {
         driver->send_again_ns = now_ns + SEND_WAIT_NS;
         return;
     }
-    bool full = true;
-    for (uint32_t i = 0; i < SEND_BATCHES_MAX && full && fill_batch(driver, now_ns); ++i) {
-        full = cairn_udp_sender_room(driver->sender) == NULL;
+    bool more = true;
+    for (uint32_t i = 0; i < SEND_BATCHES_MAX && more; ++i) {
+        more = fill_batch(driver, now_ns);
         if (!cairn_udp_sender_flush(driver->sender)) {
             driver->send_again_ns = now_ns + SEND_WAIT_NS;
             return;
         }
-        driver->send_again_ns = full ? uv_hrtime() + SEND_PAUSE_NS : 0;
     }
+    driver->send_again_ns = more ? uv_hrtime() + SEND_PAUSE_NS : 0;
 }
 
 // Time 0 would disarm the timer, so a deadline in the past becomes 1 ns.

@@ -18,15 +18,24 @@
 
 #include "base/assert.h"
 #include "program/sockaddr.h"
+#include "server/web/admission.h"
 
-// Others are closed at once.
-#define CONNECTIONS_MAX 64
 // Of a request line with all headers; larger ones are closed.
 #define HEADERS_MAX 4096
 // For a request to arrive, for an answer to be taken, and between two requests.
 #define TIMEOUT_S 5
+// Between two questions whether a WebSocket goes on.
+#define GOES_ON_S 5
 #define CHUNK 16384
+// Messages that one WebSocket is sent before others have their turn.
+#define MESSAGES_IN_A_ROW 16
+// The system takes no more than this of a connection beyond what its path takes: datagrams get old
+// while they wait.
+#define UNSENT_MAX 16384
 #define CLOSE_TURNS_MAX 100
+#define ARGUMENT_SIZE 512
+
+_Static_assert(CAIRN_HTTP_ROOM >= LWS_PRE, "libwebsockets writes the head of a message there");
 
 struct cairn_http {
     struct uv_loop_s *loop;
@@ -34,57 +43,141 @@ struct cairn_http {
     uv_poll_t poll; // of the socket that listens
     bool polls;
     int listen_fd;
-    uint32_t connections;
-    cairn_http_get *get;
-    void *user;
+    cairn_http_host host;
+    cairn_admission *admission;
     cairn_address address;
     cairn_http_statistics statistics;
 };
 
-// Of one connection; cleared by libwebsockets when it begins.
+// Of a request; cleared by libwebsockets when its connection begins.
 typedef struct exchange {
     cairn_http_answer answer;
     size_t sent;
 } exchange;
 
+struct cairn_http_socket {
+    struct lws *connection;
+    void *peer;
+    size_t size; // of the message so far
+    uint8_t message[CAIRN_DATAGRAM_SIZE_MAX];
+};
+
+// What a page of ours may do, and nobody else with it.
+static const struct lws_protocol_vhost_options headers[] = {
+    {.next = &headers[1],
+        .name = "content-security-policy:",
+        .value = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
+                 "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src "
+                 "'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+                 "frame-ancestors 'none'"},
+    {.next = &headers[2], .name = "x-content-type-options:", .value = "nosniff"},
+    {.next = &headers[3], .name = "referrer-policy:", .value = "no-referrer"},
+    {.next = &headers[4], .name = "cross-origin-opener-policy:", .value = "same-origin"},
+    {.next = &headers[5], .name = "cross-origin-embedder-policy:", .value = "require-corp"},
+    {.name = "cross-origin-resource-policy:", .value = "same-origin"},
+};
+
+static cairn_http *http_of(struct lws *connection) {
+    struct lws_context *context = lws_get_context(connection);
+    return context == NULL ? NULL : lws_context_user(context);
+}
+
+// The number of a connection in the admission, one more than it, so that NULL is none.
+static uint32_t number_of(struct lws *connection) {
+    return (uint32_t)(uintptr_t)lws_get_opaque_user_data(connection) - 1;
+}
+
+static cairn_http_request request_of(cairn_http *http, struct lws *connection, const char *path) {
+    return (cairn_http_request){.path = path,
+        .from = cairn_admission_address(http->admission, number_of(connection)),
+        .connection = connection};
+}
+
+static const enum lws_token_indexes tokens[] = {[CAIRN_HTTP_ACCEPT] = WSI_TOKEN_HTTP_ACCEPT,
+    [CAIRN_HTTP_HOST] = WSI_TOKEN_HOST,
+    [CAIRN_HTTP_IF_NONE_MATCH] = WSI_TOKEN_HTTP_IF_NONE_MATCH,
+    [CAIRN_HTTP_ORIGIN] = WSI_TOKEN_ORIGIN};
+
+bool cairn_http_has_header(const cairn_http_request *request, cairn_http_header header) {
+    return lws_hdr_total_length(request->connection, tokens[header]) > 0;
+}
+
+bool cairn_http_header_read(
+    const cairn_http_request *request, cairn_http_header header, char *out, size_t size) {
+    out[0] = '\0';
+    const int length = lws_hdr_copy(request->connection, out, (int)size, tokens[header]);
+    out[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+bool cairn_http_argument_read(
+    const cairn_http_request *request, const char *name, char *out, size_t size) {
+    char argument[ARGUMENT_SIZE];
+    out[0] = '\0';
+    for (int i = 0;; ++i) {
+        const int length = lws_hdr_copy_fragment(
+            request->connection, argument, sizeof argument, WSI_TOKEN_HTTP_URI_ARGS, i);
+        if (length <= 0) {
+            return false;
+        }
+        const size_t begin = strlen(name);
+        if (strncmp(argument, name, begin) == 0 && (size_t)length - begin < size) {
+            memcpy(out, argument + begin, (size_t)length - begin);
+            out[(size_t)length - begin] = '\0';
+            return true;
+        }
+    }
+}
+
 // A connection that is closed before its first request has no exchange.
 static void end_exchange(exchange *own) {
-    if (own == NULL) {
-        return;
+    if (own != NULL && own->answer.release != NULL) {
+        own->answer.release(own->answer.owner);
     }
-    free(own->answer.bytes);
-    *own = (exchange){0};
+    if (own != NULL) {
+        *own = (exchange){0};
+    }
 }
 
 static cairn_http_answer answer_to(cairn_http *http, struct lws *connection, const char *path) {
     if (lws_hdr_total_length(connection, WSI_TOKEN_GET_URI) <= 0) {
         return (cairn_http_answer){.status = 405, .type = "text/plain"};
     }
-    char accept[256] = "";
-    (void)lws_hdr_copy(connection, accept, sizeof accept, WSI_TOKEN_HTTP_ACCEPT);
-    const cairn_http_request request = {.path = path, .accept = accept};
-    return http->get(http->user, &request);
+    if (!cairn_admission_take(http->admission, number_of(connection), uv_hrtime())) {
+        return (cairn_http_answer){.status = 429, .type = "text/plain"};
+    }
+    const cairn_http_request request = request_of(http, connection, path);
+    return http->host.get(http->host.user, &request);
+}
+
+static bool add_header(
+    struct lws *connection, const char *name, const char *value, uint8_t **at, uint8_t *end) {
+    return value == NULL || lws_add_http_header_by_name(connection, (const unsigned char *)name,
+                                (const unsigned char *)value, (int)strlen(value), at, end) == 0;
 }
 
 // Returns whether the connection goes on.
 static bool begin_answer(
     cairn_http *http, struct lws *connection, exchange *own, const char *path) {
-    uint8_t headers[LWS_PRE + 1024];
-    uint8_t *begin = headers + LWS_PRE;
+    uint8_t bytes[LWS_PRE + 2048];
+    uint8_t *begin = bytes + LWS_PRE;
     uint8_t *at = begin;
-    uint8_t *end = headers + sizeof headers - 1;
+    uint8_t *end = bytes + sizeof bytes - 1;
     end_exchange(own);
     own->answer = answer_to(http, connection, path);
-    http->statistics.answered += 1;
-    http->statistics.refused += own->answer.status >= 400 ? 1 : 0;
+    const cairn_http_answer *answer = &own->answer;
+    http->statistics.requests += 1;
+    http->statistics.requests_refused += answer->status >= 400 ? 1 : 0;
     if (lws_add_http_common_headers(
-            connection, own->answer.status, own->answer.type, own->answer.size, &at, end) != 0 ||
-        lws_add_http_header_by_name(connection, (const unsigned char *)"cache-control:",
-            (const unsigned char *)"no-store", 8, &at, end) != 0 ||
+            connection, answer->status, answer->type, answer->size, &at, end) != 0 ||
+        !add_header(connection,
+            "cache-control:", answer->cache != NULL ? answer->cache : "no-store", &at, end) ||
+        !add_header(connection, "etag:", answer->etag, &at, end) ||
         lws_finalize_write_http_header(connection, begin, &at, end) != 0) {
         return false;
     }
-    if (own->answer.size == 0) {
+    if (answer->size == 0) {
+        end_exchange(own);
         return lws_http_transaction_completed(connection) == 0;
     }
     lws_callback_on_writable(connection);
@@ -114,22 +207,61 @@ static bool go_on(struct lws *connection, exchange *own) {
     return true;
 }
 
+// 0: a WebSocket may be opened. Otherwise the status of the refusal.
+static uint32_t ask_to_upgrade(cairn_http *http, struct lws *connection, const char *to) {
+    char path[sizeof CAIRN_HTTP_SOCKET_PATH];
+    if (strcmp(to, "websocket") != 0) {
+        return 400;
+    }
+    if (lws_hdr_copy(connection, path, sizeof path, WSI_TOKEN_GET_URI) <= 0 ||
+        strcmp(path, CAIRN_HTTP_SOCKET_PATH) != 0) {
+        return 404;
+    }
+    if (!cairn_admission_take(http->admission, number_of(connection), uv_hrtime())) {
+        return 429;
+    }
+    const cairn_http_request request = request_of(http, connection, path);
+    const uint32_t refusal = http->host.ask(http->host.user, &request);
+    if (refusal != 0) {
+        return refusal;
+    }
+    return cairn_admission_upgrade(http->admission, number_of(connection)) ? 0 : 503;
+}
+
+// As libwebsockets wants it: 0 goes on, more than 0: a refusal was sent.
+static int confirm_upgrade(cairn_http *http, struct lws *connection, const char *to) {
+    const uint32_t refusal = ask_to_upgrade(http, connection, to);
+    if (refusal == 0) {
+        return 0;
+    }
+    http->statistics.sockets_refused += 1;
+    return lws_return_http_status(connection, refusal, NULL) == 0 ? 1 : -1;
+}
+
+// A connection that was not taken has no number.
+static void forget(cairn_http *http, struct lws *connection) {
+    if (lws_get_opaque_user_data(connection) != NULL) {
+        cairn_admission_remove(http->admission, number_of(connection));
+        lws_set_opaque_user_data(connection, NULL);
+    }
+}
+
 static int on_http(
     struct lws *connection, enum lws_callback_reasons reason, void *user, void *in, size_t size) {
-    (void)size;
-    struct lws_context *context = lws_get_context(connection);
-    cairn_http *http = context == NULL ? NULL : lws_context_user(context);
+    cairn_http *http = http_of(connection);
     exchange *own = user;
     switch (reason) {
     case LWS_CALLBACK_HTTP:
         return begin_answer(http, connection, own, in) ? 0 : -1;
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return go_on(connection, own) ? 0 : -1;
-    case LWS_CALLBACK_WSI_CREATE:
-        http->connections += 1;
-        return 0;
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+        return confirm_upgrade(http, connection, in);
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: // without our subprotocol
+        http->statistics.sockets_refused += 1;
+        return -1;
     case LWS_CALLBACK_WSI_DESTROY:
-        http->connections -= 1;
+        forget(http, connection);
         return 0;
     case LWS_CALLBACK_CLOSED_HTTP:
         end_exchange(own);
@@ -139,8 +271,100 @@ static int on_http(
     }
 }
 
+static int close_with(struct lws *connection, enum lws_close_status why) {
+    lws_close_reason(connection, why, NULL, 0);
+    return -1;
+}
+
+static int open_socket(cairn_http *http, struct lws *connection, cairn_http_socket *own) {
+    const cairn_address *from = cairn_admission_address(http->admission, number_of(connection));
+    own->connection = connection;
+    own->peer = http->host.opened(http->host.user, own, from);
+    http->statistics.sockets_opened += 1;
+    lws_set_timer_usecs(connection, (lws_usec_t)GOES_ON_S * LWS_US_PER_SEC);
+    return own->peer != NULL ? 0 : close_with(connection, LWS_CLOSE_STATUS_UNEXPECTED_CONDITION);
+}
+
+// A message may arrive in pieces.
+static int take_piece(cairn_http *http, struct lws *connection, cairn_http_socket *own,
+    const uint8_t *bytes, size_t size) {
+    const cairn_http_host *host = &http->host;
+    own->size = lws_is_first_fragment(connection) ? 0 : own->size;
+    if (!lws_frame_is_binary(connection) || size > sizeof own->message - own->size) {
+        host->malformed(host->user, own->peer);
+        return close_with(connection, lws_frame_is_binary(connection)
+                                          ? LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE
+                                          : LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE);
+    }
+    memcpy(own->message + own->size, bytes, size);
+    own->size += size;
+    if (!lws_is_final_fragment(connection)) {
+        return 0;
+    }
+    const size_t whole = own->size;
+    own->size = 0;
+    return host->received(host->user, own->peer, own->message, whole)
+               ? 0
+               : close_with(connection, LWS_CLOSE_STATUS_POLICY_VIOLATION);
+}
+
+static int send_messages(cairn_http *http, struct lws *connection, const cairn_http_socket *own) {
+    uint8_t *bytes;
+    size_t size;
+    for (uint32_t i = 0; i < MESSAGES_IN_A_ROW && !lws_partial_buffered(connection); ++i) {
+        size = http->host.next(http->host.user, own->peer, &bytes);
+        if (size == 0) {
+            return 0;
+        }
+        if (lws_write(connection, bytes, size, LWS_WRITE_BINARY) < (int)size) {
+            return -1;
+        }
+    }
+    lws_callback_on_writable(connection);
+    return 0;
+}
+
+static int on_socket(
+    struct lws *connection, enum lws_callback_reasons reason, void *user, void *in, size_t size) {
+    cairn_http *http = http_of(connection);
+    cairn_http_socket *own = user;
+    switch (reason) {
+    case LWS_CALLBACK_ESTABLISHED:
+        return open_socket(http, connection, own);
+    case LWS_CALLBACK_RECEIVE:
+        return take_piece(http, connection, own, in, size);
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return own->peer == NULL ? -1 : send_messages(http, connection, own);
+    case LWS_CALLBACK_TIMER:
+        if (!http->host.goes_on(http->host.user, own->peer)) {
+            return close_with(connection, LWS_CLOSE_STATUS_GOINGAWAY);
+        }
+        lws_set_timer_usecs(connection, (lws_usec_t)GOES_ON_S * LWS_US_PER_SEC);
+        return 0;
+    case LWS_CALLBACK_CLOSED:
+        if (own != NULL && own->peer != NULL) {
+            http->host.closed(http->host.user, own->peer);
+            own->peer = NULL;
+        }
+        return 0;
+    case LWS_CALLBACK_WSI_DESTROY:
+        forget(http, connection);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+void cairn_http_socket_wake(cairn_http_socket *socket) {
+    lws_callback_on_writable(socket->connection);
+}
+
 static const struct lws_protocols protocols[] = {
-    {.name = "http", .callback = on_http, .per_session_data_size = sizeof(exchange)}, {0}};
+    {.name = "http", .callback = on_http, .per_session_data_size = sizeof(exchange)},
+    {.name = CAIRN_HTTP_SOCKET_PROTOCOL,
+        .callback = on_socket,
+        .per_session_data_size = sizeof(cairn_http_socket)},
+    {0}};
 
 static void say_nothing(int level, const char *line) {
     (void)level;
@@ -161,7 +385,7 @@ static bool listen_at(cairn_http *http, const cairn_address *at, char *error) {
     if (http->listen_fd < 0 ||
         setsockopt(http->listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
         bind(http->listen_fd, (const struct sockaddr *)&address, size) != 0 ||
-        listen(http->listen_fd, CONNECTIONS_MAX) != 0) {
+        listen(http->listen_fd, CAIRN_WEB_REQUESTS_MAX) != 0) {
         return set_error(error, "cannot listen", strerror(errno));
     }
     size = sizeof address;
@@ -172,29 +396,49 @@ static bool listen_at(cairn_http *http, const cairn_address *at, char *error) {
     return true;
 }
 
-// libwebsockets closes the descriptor if it refuses it.
+// Datagrams leave at once, and only as fast as the path takes them.
+static void set_options(int fd) {
+    const int on = 1;
+    const int unsent = UNSENT_MAX;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
+}
+
+static void take_connection(cairn_http *http, int fd, const struct sockaddr *from) {
+    const cairn_address address = cairn_address_of_sockaddr(from);
+    const uint32_t number = cairn_admission_add(http->admission, &address);
+    if (number == CAIRN_ADMISSION_NONE) {
+        http->statistics.connections_refused += 1;
+        close(fd);
+        return;
+    }
+    set_options(fd);
+    // It closes the descriptor if it refuses it.
+    struct lws *connection = lws_adopt_socket(http->context, fd);
+    if (connection == NULL) {
+        cairn_admission_remove(http->admission, number);
+        return;
+    }
+    lws_set_opaque_user_data(connection, (void *)((uintptr_t)number + 1));
+}
+
 static void on_connection(uv_poll_t *poll, int status, int events) {
     (void)status;
     (void)events;
     cairn_http *http = poll->data;
-    for (uint32_t i = 0; i < CONNECTIONS_MAX; i++) {
-        const int fd = accept4(http->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    for (uint32_t i = 0; i < CAIRN_WEB_REQUESTS_MAX; i++) {
+        struct sockaddr_storage from;
+        socklen_t size = sizeof from;
+        const int fd =
+            accept4(http->listen_fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             return;
         }
-        if (http->connections >= CONNECTIONS_MAX) {
-            http->statistics.connections_refused += 1;
-            close(fd);
-        } else {
-            // The head and the body of an answer are written apart.
-            const int on = 1;
-            (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-            (void)lws_adopt_socket(http->context, fd);
-        }
+        take_connection(http, fd, (const struct sockaddr *)&from);
     }
 }
 
-static bool start(cairn_http *http, struct uv_loop_s *loop, char *error) {
+static bool start(cairn_http *http, struct uv_loop_s *loop, uint32_t sockets_max, char *error) {
     void *loops[1] = {loop};
     // libwebsockets unloads its plug-in for libuv before the loop has called back for the last
     // handles that it closed.
@@ -205,12 +449,12 @@ static bool start(cairn_http *http, struct uv_loop_s *loop, char *error) {
     const struct lws_context_creation_info info = {
         .port = CONTEXT_PORT_NO_LISTEN_SERVER,
         .protocols = protocols,
-        .options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_SKIP_SERVER_CANONICAL_NAME |
-                   LWS_SERVER_OPTION_HTTP_HEADERS_SECURITY_BEST_PRACTICES_ENFORCE,
+        .options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_SKIP_SERVER_CANONICAL_NAME,
+        .headers = headers,
         .foreign_loops = loops,
         .max_http_header_data = HEADERS_MAX,
-        .max_http_header_pool = CONNECTIONS_MAX,
-        .fd_limit_per_thread = CONNECTIONS_MAX + 8,
+        .max_http_header_pool = CAIRN_WEB_REQUESTS_MAX,
+        .fd_limit_per_thread = CAIRN_WEB_REQUESTS_MAX + sockets_max + 8,
         .timeout_secs = TIMEOUT_S,
         .keepalive_timeout = TIMEOUT_S,
         .server_string = "cairnd",
@@ -231,15 +475,21 @@ static bool start(cairn_http *http, struct uv_loop_s *loop, char *error) {
     return true;
 }
 
-bool cairn_http_open(struct uv_loop_s *loop, const cairn_address *listen_address,
-    cairn_http_get *get, void *user, cairn_http **out, char error[CAIRN_HTTP_ERROR_SIZE]) {
+bool cairn_http_open(struct uv_loop_s *loop, const cairn_http_config *config, cairn_http **out,
+    char error[CAIRN_HTTP_ERROR_SIZE]) {
     *out = NULL;
     cairn_http *http = calloc(1, sizeof *http);
     if (http == NULL) {
         return set_error(error, "memory", "there is none left");
     }
-    *http = (cairn_http){.get = get, .user = user, .loop = loop, .listen_fd = -1};
-    if (!listen_at(http, listen_address, error) || !start(http, loop, error)) {
+    *http = (cairn_http){.host = config->host, .loop = loop, .listen_fd = -1};
+    if (cairn_admission_create(
+            config->sockets_max, config->sockets_per_network_max, &http->admission) != CAIRN_OK) {
+        cairn_http_close(http);
+        return set_error(error, "memory", "there is none left");
+    }
+    if (!listen_at(http, &config->listen, error) ||
+        !start(http, loop, config->sockets_max, error)) {
         cairn_http_close(http);
         return false;
     }
@@ -272,6 +522,7 @@ void cairn_http_close(cairn_http *http) {
         lws_context_destroy(http->context);
         uv_run(http->loop, UV_RUN_NOWAIT);
     }
+    cairn_admission_destroy(http->admission);
     free(http);
 }
 
@@ -280,5 +531,7 @@ cairn_address cairn_http_address(const cairn_http *http) {
 }
 
 cairn_http_statistics cairn_http_statistics_read(const cairn_http *http) {
-    return http->statistics;
+    cairn_http_statistics out = http->statistics;
+    out.sockets = cairn_admission_sockets(http->admission);
+    return out;
 }

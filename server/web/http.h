@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A small HTTP server on the loop of a driver, by libwebsockets. It answers GET requests with what
-// a function makes of their path. Sizes, times and the number of connections are bounded: a peer
-// that is slow or silent is closed, and nobody else waits for it.
+// HTTP and WebSockets on the loop of a driver, by libwebsockets. Requests are answered with what a
+// function makes of them; a WebSocket carries datagrams, one in each binary message. Sizes, times,
+// rates and the number of connections are bounded: a peer that is slow or silent is closed, and
+// nobody else waits for it.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,38 +13,96 @@
 #include <cairn/types.h>
 
 struct uv_loop_s;
+struct lws;
 
 #define CAIRN_HTTP_ERROR_SIZE 160
 
 typedef struct cairn_http_answer {
-    uint32_t status;  // 200, 404, ...
-    const char *type; // of the body: a media type; static text
-    uint8_t *bytes;   // from malloc; the server frees them. NULL: no body
+    uint32_t status;      // 200, 404, ...
+    const char *type;     // of the body: a media type; static text
+    const uint8_t *bytes; // NULL: no body
     size_t size;
+    void (*release)(void *owner); // called once when `bytes` is not needed any more; NULL: never
+    void *owner;
+    const char *cache; // Cache-Control; static text. NULL: no-store
+    const char *etag;  // with its quotes, as long as `bytes`; NULL: none
 } cairn_http_answer;
 
+typedef enum cairn_http_header {
+    CAIRN_HTTP_ACCEPT,
+    CAIRN_HTTP_HOST,
+    CAIRN_HTTP_IF_NONE_MATCH,
+    CAIRN_HTTP_ORIGIN,
+} cairn_http_header;
+
+// Lasts during the call.
 typedef struct cairn_http_request {
-    const char *path;   // without a query
-    const char *accept; // the header of that name, cut at 255 bytes; "": none
+    const char *path;          // without a query
+    const cairn_address *from; // of the peer
+    struct lws *connection;    // for the functions below
 } cairn_http_request;
 
-// Called on the loop's thread, which it must not keep for long.
-typedef cairn_http_answer cairn_http_get(void *user, const cairn_http_request *request);
+bool cairn_http_has_header(const cairn_http_request *request, cairn_http_header header);
+// Copies a header. False, with `out` empty: the request does not have it, or it is longer than
+// fits.
+bool cairn_http_header_read(
+    const cairn_http_request *request, cairn_http_header header, char *out, size_t size);
+// The value of an argument of the query, decoded; `name` ends with '='. False as above.
+bool cairn_http_argument_read(
+    const cairn_http_request *request, const char *name, char *out, size_t size);
+
+typedef struct cairn_http_socket cairn_http_socket; // a WebSocket
+
+// All are called on the loop's thread, which they must not keep for long.
+typedef struct cairn_http_host {
+    cairn_http_answer (*get)(void *user, const cairn_http_request *request);
+    // A WebSocket asks to be opened: 0 takes it, otherwise the status with which it is refused.
+    uint32_t (*ask)(void *user, const cairn_http_request *request);
+    // It is open. Returns what the functions below get as `peer`; NULL: out of memory.
+    void *(*opened)(void *user, cairn_http_socket *socket, const cairn_address *from);
+    // A whole message arrived. False: the socket is closed, as one that broke the rules.
+    bool (*received)(void *user, void *peer, const uint8_t *bytes, size_t size);
+    // What was refused before it was a message: too large, or not binary. The socket is closed.
+    void (*malformed)(void *user, void *peer);
+    // The next message to send: its size, and where it is. There is room for CAIRN_HTTP_ROOM bytes
+    // before it, which are overwritten. 0: none.
+    size_t (*next)(void *user, void *peer, uint8_t **bytes);
+    // Each few seconds. False: the socket is closed.
+    bool (*goes_on)(void *user, void *peer);
+    void (*closed)(void *user, void *peer);
+    void *user;
+} cairn_http_host;
+
+#define CAIRN_HTTP_ROOM 32
+#define CAIRN_HTTP_SOCKET_PATH "/ws"
+#define CAIRN_HTTP_SOCKET_PROTOCOL "cairn"
+
+typedef struct cairn_http_config {
+    cairn_address listen; // port 0: any free one
+    cairn_http_host host;
+    uint32_t sockets_max;
+    uint32_t sockets_per_network_max;
+} cairn_http_config;
 
 typedef struct cairn_http cairn_http;
 
-// Listens; port 0: any free one. False: `error` says why.
-bool cairn_http_open(struct uv_loop_s *loop, const cairn_address *listen, cairn_http_get *get,
-    void *user, cairn_http **out, char error[CAIRN_HTTP_ERROR_SIZE]);
-// Stops listening and closes all connections. The loop must run once more afterwards, so that its
-// handles are closed. NULL is allowed.
+// Listens. False: `error` says why.
+bool cairn_http_open(struct uv_loop_s *loop, const cairn_http_config *config, cairn_http **out,
+    char error[CAIRN_HTTP_ERROR_SIZE]);
+// Stops listening and closes all connections, in some turns of the loop. NULL is allowed.
 void cairn_http_close(cairn_http *http);
 
 cairn_address cairn_http_address(const cairn_http *http); // as bound
 
+// `next` of the host is called when the socket can be written.
+void cairn_http_socket_wake(cairn_http_socket *socket);
+
 typedef struct cairn_http_statistics {
-    uint64_t answered;            // requests, by whatever status
-    uint64_t refused;             // of these, with a status of 400 or more
-    uint64_t connections_refused; // there were too many
+    uint64_t requests;            // by whatever status
+    uint64_t requests_refused;    // of these, with a status of 400 or more
+    uint64_t connections_refused; // there were too many, in all or from one network
+    uint64_t sockets_opened;
+    uint64_t sockets_refused; // by their origin, path, protocol or number
+    uint64_t sockets;         // WebSockets now
 } cairn_http_statistics;
 cairn_http_statistics cairn_http_statistics_read(const cairn_http *http);

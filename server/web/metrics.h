@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server/web/http.h"
+#include "server/web/peers.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
 
@@ -18,6 +20,8 @@
 // What the server itself does not know.
 typedef struct cairn_metrics_process {
     cairn_uv_statistics io;
+    cairn_http_statistics http;
+    cairn_peers_statistics peers;
     uint64_t start_unix_s;
     uint64_t log_lines_lost;
     uint64_t resident_bytes; // 0: unknown

@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
@@ -61,13 +62,16 @@ def run_server(kit, names):
     program = filter_of(names)
     command = [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json", "--scene", "stack10",
                "--room", "side=thousand,record=side.cairn", "--record", "main.cairn", "--record-key", "sign", "--record-sync",
-               "chunk", "--control", "--capsules", ".", "--token-lifetime", "0", "--stats-interval", "1"]
+               "chunk", "--control", "--capsules", ".", "--token-lifetime", "0", "--stats-interval", "1", "--web", "127.0.0.1:0", "--web-root", "."]
     server = subprocess.Popen([str(word) for word in command], cwd=kit.folder, stdout=subprocess.PIPE, text=True,
                               close_fds=False, preexec_fn=lambda: install(program))
     try:
         for line in server.stdout:
-            if '"listening"' in line:
+            if '"event":"listening"' in line:
                 address = re.search(r'"address":"([^"]+)"', line).group(1)
+            if '"event":"web"' in line:
+                web = re.search(r'"address":"([^"]+)"', line).group(1)
+                assert urllib.request.urlopen(f"http://{web}/rooms", timeout=20).status == 200
                 for mode in ("interpolate", "predict"):
                     kit.run("cairn-bot", "--key", kit.key(), "--server", address, "--seconds", 1, "--mode", mode)
                 for verb in (["save", "one"], ["load", "one"], ["seek", "3"], ["room-create", "more", "demo"], ["reset"]):

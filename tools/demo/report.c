@@ -12,6 +12,11 @@ void cairn_demo_read_server_line(void *server, const char *line) {
     cairn_json_get_text(json, "event", event, sizeof event);
     if (strcmp(event, "listening") == 0) {
         cairn_json_get_text(json, "address", s->address, sizeof s->address);
+    } else if (strcmp(event, "web") == 0) {
+        char page[16] = "none";
+        cairn_json_get_text(json, "address", s->web, sizeof s->web);
+        cairn_json_get_text(json, "page", page, sizeof page);
+        s->has_page = strcmp(page, "none") != 0;
     } else if (strcmp(event, "stats") == 0) {
         cairn_json *old = s->last;
         s->last = json;

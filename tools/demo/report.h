@@ -21,6 +21,8 @@
 
 typedef struct cairn_demo_server {
     char address[64]; // "" until it listens
+    char web[64];     // of HTTP, "" until then
+    bool has_page;
     cairn_json *last; // owned; its last statistics, NULL: none
 } cairn_demo_server;
 
