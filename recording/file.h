@@ -6,6 +6,7 @@
 // a cut from damage. This module works on bytes and opens no files. docs/PROTOCOL.md, "Recording
 // file", is normative.
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,8 @@
 #define CAIRN_RECORDING_VERSION 2
 #define CAIRN_RECORDING_HEAD_SIZE 16
 #define CAIRN_RECORDING_CHUNK_HEAD_SIZE 40 // of version 1: 24
+// The file name of a broadcast's segment, for printf with its number.
+#define CAIRN_SEGMENT_NAME "%08" PRIu64 ".cairn"
 // The largest payload of one chunk, unpacked.
 #define CAIRN_RECORDING_PAYLOAD_SIZE_MAX (CAIRN_STATE_SIZE_MAX + 4096)
 

@@ -41,13 +41,16 @@ cairn_server_config cairn_server_config_default(void) {
         .token_timeout_s_max = 60,
         .inline_step_us_max = 200,
         .recording_waiting_bytes_max = (size_t)32 << 20,
+        .segment_s = 2,
     };
 }
 
 static bool config_is_valid(const cairn_server_config *config) {
     return config->private_key != NULL && config->entropy != NULL && config->clients_max >= 1 &&
            config->clients_max <= CAIRN_CLIENTS_MAX && config->rooms_max >= 1 &&
-           config->rooms_max <= CAIRN_ROOMS_MAX;
+           config->rooms_max <= CAIRN_ROOMS_MAX &&
+           (config->on_segment == NULL ||
+               (config->segment_s >= 1 && config->segment_s <= CAIRN_SEGMENT_SECONDS_MAX));
 }
 
 static cairn_status create_netcode(cairn_server *server) {
@@ -148,6 +151,8 @@ cairn_status cairn_server_create(const cairn_server_config *config, cairn_server
     server->tasks = (cairn_task_runner){.run_task = config->run_task, .user = config->user};
     server->recordings = (cairn_recordings){
         .server = &server->config, .context = &server->context, .runner = &server->tasks};
+    server->broadcasts = server->recordings;
+    server->broadcasts.segment_s = config->segment_s;
     const uint64_t mode = cairn_float_set_default();
     const cairn_status status = create_parts(server);
     cairn_float_leave(mode);
@@ -552,7 +557,7 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     cairn_netcode_server_disconnect_all(server->context.netcode, now_ns);
     take_netcode_events(server);
     for (uint32_t i = 0; i < server->rooms.count; ++i) {
-        cairn_hosted_room_end_recording(server->rooms.rooms[i]);
+        cairn_hosted_room_end_recordings(server->rooms.rooms[i]);
     }
 }
 

@@ -21,6 +21,7 @@ cairn_server_room_config cairn_server_room_config_default(void) {
         .input_window_ticks = 64,
         .catch_up_ticks_max = 4,
         .recorded = true,
+        .broadcast = true,
     };
 }
 
@@ -87,7 +88,8 @@ static cairn_server_room_refusal open_room(cairn_server *server, uint64_t now_ns
     source->now_ns = now_ns;
     source->edits_max = server->config.control ? CAIRN_INBOX_EDITS_MAX : HOST_COMMANDS_MAX;
     const uint64_t mode = cairn_float_set_default();
-    cairn_room *room = cairn_hosted_room_create(&server->recordings, config, source, &status, text);
+    cairn_room *room = cairn_hosted_room_create(
+        &server->recordings, &server->broadcasts, config, source, &status, text);
     cairn_float_leave(mode);
     if (room == NULL) {
         const cairn_server_room_refusal refusal =
@@ -155,7 +157,7 @@ cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t 
 
 void cairn_server_room_reap(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(room->members == NULL && !room->job.running);
-    cairn_hosted_room_end_recording(room);
+    cairn_hosted_room_end_recordings(room);
     cairn_statistics_add_closed_room(&server->statistics, room);
     cairn_room_table_remove(&server->rooms, room);
     cairn_hosted_room_destroy(room);

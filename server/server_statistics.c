@@ -57,6 +57,15 @@ static void set_recording(
     out->recording_ticks_lost = counters.ticks_lost;
 }
 
+static void set_broadcast(
+    cairn_server_room_statistics *out, const cairn_recording_counters counters) {
+    out->broadcast_bytes = counters.bytes;
+    out->broadcast_segments = counters.segments;
+    out->broadcast_failures = counters.failures;
+    out->broadcast_gaps = counters.gaps;
+    out->broadcast_ticks_lost = counters.ticks_lost;
+}
+
 static void read_room(const cairn_room *room, cairn_server_room_statistics *out) {
     const cairn_tick_scheduler *scheduler = &room->scheduler;
     *out = room->statistics;
@@ -70,6 +79,9 @@ static void read_room(const cairn_room *room, cairn_server_room_statistics *out)
     out->bodies_awake = room->counts.bodies_awake;
     if (room->recording != NULL) {
         set_recording(out, cairn_room_recording_counters(room->recording));
+    }
+    if (room->broadcast != NULL) {
+        set_broadcast(out, cairn_room_recording_counters(room->broadcast));
     }
 }
 
@@ -92,7 +104,7 @@ static void add_counters(
 
 void cairn_statistics_add_closed_room(cairn_server_statistics *server, const cairn_room *room) {
     cairn_server_room_statistics last;
-    CAIRN_ASSERT(room->recording == NULL);
+    CAIRN_ASSERT(room->recording == NULL && room->broadcast == NULL);
     read_room(room, &last);
     add_counters(&server->total, &last);
 }
@@ -170,6 +182,7 @@ void cairn_server_statistics_read(const cairn_server *server, cairn_server_stati
     // The recordings of closed rooms may still be written.
     cairn_server_room_statistics closed = {0};
     set_recording(&closed, cairn_recordings_closed(&server->recordings));
+    set_broadcast(&closed, cairn_recordings_closed(&server->broadcasts));
     add_counters(&out->total, &closed);
     read_rooms(server, out);
     memcpy(out->drops_netcode, cairn_netcode_server_drops(server->context.netcode),

@@ -49,6 +49,9 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     if (room->recording != NULL) {
         cairn_room_recording_add_job(room->recording, room);
     }
+    if (room->broadcast != NULL) {
+        cairn_room_recording_add_job(room->broadcast, room);
+    }
     for (uint32_t i = 0; room->job.clock_ns != NULL && i < room->job.tick_count; ++i) {
         room->statistics.tick_cost_ns_last = room->job.ticks[i].cost_ns;
         cairn_histogram_add(&room->tick_cost_ns, room->job.ticks[i].cost_ns);

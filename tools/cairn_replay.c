@@ -17,6 +17,7 @@ static const cairn_flags_verb verbs[] = {
     {"verify", "FILE", "step it again and compare every state hash, keyframe and the seal"},
     {"seek", "FILE TICK", "the world at a tick: state hash, sections, counts"},
     {"cut", "FILE FROM TO OUT", "write the ticks from FROM to TO as a recording"},
+    {"join", "FOLDER OUT", "write what cairnd --publish left in a room's folder as one recording"},
     {"diff", "A B", "where two recordings of one run begin to differ"},
     {"explain", "FILE", "why two peers computed the step of a desync capsule differently"},
     {"export", "FILE OUT", "write trajectories (.csv), or a tick as glTF (.glb) or picture (.png)"},
@@ -28,6 +29,7 @@ static cairn_replay_verb *const functions[] = {
     cairn_replay_verify,
     cairn_replay_seek,
     cairn_replay_cut,
+    cairn_replay_join,
     cairn_replay_diff,
     cairn_replay_explain,
     cairn_replay_export,
@@ -43,7 +45,7 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
         {"--workers", NULL, "N", "threads that share the work (1)", CAIRN_FLAG_U32,
             .out = &o->workers, .least = 1, .most = CAIRN_POOL_WORKERS_MAX, .verbs = "verify"},
         {"--key", NULL, "HEX|FILE", "the public key that must have signed it", CAIRN_FLAG_CUSTOM,
-            .out = &o->key, .read = cairn_key_flag_public, .verbs = "verify"},
+            .out = &o->key, .read = cairn_key_flag_public, .verbs = "verify join"},
         {"--body", NULL, "ID", "also print this body", CAIRN_FLAG_U32, .out = &o->body, .least = 1,
             .verbs = "seek"},
         {"--state", NULL, "FILE", "write the encoded state", CAIRN_FLAG_TEXT, .out = &o->state,
@@ -55,7 +57,7 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
         {"--rules", "CAIRN_RULES", "FILE",
             "load a game's rules (a shared object, docs/RULES.md); repeatable", CAIRN_FLAG_CUSTOM,
             .out = o, .read = cairn_rules_flag_read,
-            .verbs = "verify seek cut diff explain export make"},
+            .verbs = "verify seek cut join diff explain export make"},
         {"--tick", NULL, "N", ".glb, .png: the world after N ticks (the last)", CAIRN_FLAG_U64,
             .out = &o->tick, .most = CAIRN_TICK_NONE - 1, .verbs = "export"},
         {"--size", NULL, "WxH", ".png: pixels (960x540)", CAIRN_FLAG_CUSTOM, .out = &o->view,
@@ -66,8 +68,8 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
         {"--target", NULL, "X,Y,Z", ".png: what one looks at; with --eye", CAIRN_FLAG_CUSTOM,
             .out = &o->view.target, .read = cairn_replay_read_point, .verbs = "export"},
         {"--sign", NULL, "FILE", "sign with the private key in this file of mode 600",
-            CAIRN_FLAG_CUSTOM, .out = &o->sign, .read = cairn_key_flag_file, .verbs = "cut make",
-            .secret = true},
+            CAIRN_FLAG_CUSTOM, .out = &o->sign, .read = cairn_key_flag_file,
+            .verbs = "cut join make", .secret = true},
         {"--scene", NULL, "NAME|FILE", "built-in scene or JSON file (demo)", CAIRN_FLAG_TEXT,
             .out = &o->scene, .verbs = "make"},
         {"--seconds", NULL, "N", "seconds of the world's time (10)", CAIRN_FLAG_U64,
@@ -122,17 +124,15 @@ int cairn_replay_main(int argc, char **argv, const cairn_rules *const *rules, ui
     while (strcmp(verbs[i].name, options.words[0]) != 0) {
         i++;
     }
-    if (functions[i] == cairn_replay_make) {
-        const int made = cairn_replay_make(&options, NULL);
-        cairn_wipe(&options.sign, sizeof options.sign);
-        return made;
-    }
-    cairn_system_map input;
-    if (!cairn_replay_file_open(options.words[1], &input)) {
+    const bool has_input = functions[i] != cairn_replay_make && functions[i] != cairn_replay_join;
+    cairn_system_map input = {.bytes = NULL};
+    if (has_input && !cairn_replay_file_open(options.words[1], &input)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    const int code = functions[i](&options, &input);
+    const int code = functions[i](&options, has_input ? &input : NULL);
     cairn_wipe(&options.sign, sizeof options.sign);
-    cairn_system_map_close(&input);
+    if (has_input) {
+        cairn_system_map_close(&input);
+    }
     return code;
 }

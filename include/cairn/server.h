@@ -104,8 +104,22 @@ typedef struct cairn_server_room_config {
     // sent a datagram within the last second. Waits longer than two ticks are announced to the
     // room's clients. A wait delays the schedule.
     uint32_t wait_ms;
-    bool recorded; // default true; has no effect without on_record
+    bool recorded;  // default true; has no effect without on_record
+    bool broadcast; // default true; has no effect without on_segment
 } cairn_server_room_config;
+
+#define CAIRN_SEGMENT_SECONDS_MAX 60
+
+// A part of a room's broadcast: a whole recording of some seconds (on_segment).
+typedef struct cairn_server_segment {
+    const char *room;
+    const char *scene; // "": without a name
+    uint32_t tick_rate_hz;
+    uint64_t number;     // 0, 1, 2 ... since the room began
+    uint64_t first_tick; // of the state that it begins with
+    uint64_t tick_count; // whose commands and hashes it holds; grows while it is written
+    bool last;           // the room has closed, or the server drains
+} cairn_server_segment;
 
 typedef struct cairn_server_config {
     uint64_t protocol_id;       // what tokens must carry; default CAIRN_PROTOCOL_ID_DEFAULT
@@ -163,6 +177,12 @@ typedef struct cairn_server_config {
     // recordings. False: nothing was appended. Then the file is closed (`size` 0), and the
     // recording continues in a new one, which begins with a state; this is tried once a second.
     bool (*on_record)(void *user, const char *room, const uint8_t *bytes, size_t size);
+    // A live recording that others can watch: as on_record, but each file holds about segment_s
+    // seconds, and begins with the state that the one before ended with, so each verifies by
+    // itself. `segment` is what the file is part of; it is valid during the call.
+    bool (*on_segment)(
+        void *user, const cairn_server_segment *segment, const uint8_t *bytes, size_t size);
+    uint32_t segment_s; // 1 .. CAIRN_SEGMENT_SECONDS_MAX; default 2
     // What waits to be written of one room's recording, in bytes; at least three states. If more
     // would wait, ticks are left out and the recording continues in a new file. Default 32 MiB.
     size_t recording_waiting_bytes_max;

@@ -102,6 +102,12 @@ typedef struct cairn_server_room_statistics {
     uint64_t recording_failures;   // files that could not be created, written, synced or closed
     uint64_t recording_gaps;       // too much waited to be written
     uint64_t recording_ticks_lost; // stepped, and in no file
+    // The same of the broadcast.
+    uint64_t broadcast_bytes;
+    uint64_t broadcast_segments;
+    uint64_t broadcast_failures;
+    uint64_t broadcast_gaps;
+    uint64_t broadcast_ticks_lost;
 } cairn_server_room_statistics;
 
 // How long something took, since the room began: the distribution over fixed bounds, 16 us to 0.5

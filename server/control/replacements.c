@@ -76,6 +76,9 @@ static void swap_world(
     if (room->recording != NULL) {
         cairn_room_recording_replace(room->recording, world);
     }
+    if (room->broadcast != NULL) {
+        cairn_room_recording_replace(room->broadcast, world);
+    }
     cairn_room_replication_replace(room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         restart_member(context, member);

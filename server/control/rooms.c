@@ -44,6 +44,7 @@ cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
     config.client_bytes_per_second = c->room->settings.client_bytes_per_second;
     config.room_bytes_per_second = c->room->settings.room_bytes_per_second;
     config.recorded = c->room->recording != NULL;
+    config.broadcast = c->room->broadcast != NULL;
     const cairn_server_room_refusal refusal =
         cairn_server_room_fork(c->server, c->server->context.now_ns, c->room->id,
             request->has_tick ? request->tick : CAIRN_TICK_NOW, &config, &id, reason);
@@ -68,6 +69,7 @@ cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
     config.scene = &scene;
     config.tick_rate_hz = request->tick_rate_hz;
     config.recorded = c->session->room->recording != NULL;
+    config.broadcast = c->session->room->broadcast != NULL;
     const cairn_server_room_refusal refusal =
         cairn_server_room_create(c->server, c->server->context.now_ns, &config, &id, reason);
     return enter_new_room(c, refusal, reason, id, request->paused);

@@ -17,7 +17,7 @@ typedef struct hosted_room {
 // Frees what a refused or ended room holds.
 static void free_hosted(hosted_room *hosted) {
     cairn_room *room = &hosted->room;
-    CAIRN_ASSERT(room->recording == NULL);
+    CAIRN_ASSERT(room->recording == NULL && room->broadcast == NULL);
     if (room->replication != NULL) {
         cairn_room_replication_destroy(room);
         cairn_lag_destroy(room);
@@ -27,8 +27,8 @@ static void free_hosted(hosted_room *hosted) {
     free(hosted);
 }
 
-static cairn_status create_features(
-    hosted_room *hosted, cairn_recordings *recordings, const cairn_server_room_config *config) {
+static cairn_status create_features(hosted_room *hosted, cairn_recordings *recordings,
+    cairn_recordings *broadcasts, const cairn_server_room_config *config) {
     const cairn_server_config *server = recordings->server;
     cairn_room *room = &hosted->room;
     room->input_wait = &hosted->input_wait;
@@ -42,14 +42,18 @@ static cairn_status create_features(
         cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_CONTROL,
             CAIRN_ROOM_STATE_HISTORY_SECONDS * room->settings.tick_rate_hz);
     }
-    const cairn_status status = cairn_room_replication_create(room);
-    const bool recorded = status == CAIRN_OK && config->recorded && server->on_record != NULL;
-    return recorded ? cairn_room_recording_create(
-                          recordings, room, room->replication->state.capacity, &room->recording)
-                    : status;
+    cairn_status status = cairn_room_replication_create(room);
+    const size_t state_size_max = status == CAIRN_OK ? room->replication->state.capacity : 0;
+    if (status == CAIRN_OK && config->recorded && server->on_record != NULL) {
+        status = cairn_room_recording_create(recordings, room, state_size_max, &room->recording);
+    }
+    if (status == CAIRN_OK && config->broadcast && server->on_segment != NULL) {
+        status = cairn_room_recording_create(broadcasts, room, state_size_max, &room->broadcast);
+    }
+    return status;
 }
 
-cairn_room *cairn_hosted_room_create(cairn_recordings *recordings,
+cairn_room *cairn_hosted_room_create(cairn_recordings *recordings, cairn_recordings *broadcasts,
     const cairn_server_room_config *config, const cairn_room_source *source, cairn_status *status,
     char error[CAIRN_SCENE_ERROR_SIZE]) {
     hosted_room *hosted = calloc(1, sizeof *hosted);
@@ -61,9 +65,10 @@ cairn_room *cairn_hosted_room_create(cairn_recordings *recordings,
     }
     *status = cairn_room_create(config, source, &hosted->room, error);
     if (*status == CAIRN_OK) {
-        *status = create_features(hosted, recordings, config);
+        *status = create_features(hosted, recordings, broadcasts, config);
     }
     if (*status != CAIRN_OK) {
+        cairn_hosted_room_end_recordings(&hosted->room);
         free_hosted(hosted);
         return NULL;
     }
@@ -73,7 +78,7 @@ cairn_room *cairn_hosted_room_create(cairn_recordings *recordings,
 
 void cairn_hosted_room_destroy(cairn_room *room) {
     CAIRN_ASSERT(room->members == NULL && !room->job.running);
-    cairn_hosted_room_end_recording(room);
+    cairn_hosted_room_end_recordings(room);
     free_hosted((hosted_room *)room);
 }
 
@@ -95,9 +100,14 @@ void cairn_hosted_room_leave(cairn_session *session) {
     cairn_session_leave_room(session);
 }
 
-void cairn_hosted_room_end_recording(cairn_room *room) {
-    if (room->recording != NULL) {
-        cairn_room_recording_end(room->recording);
-        room->recording = NULL;
+static void end_recording(cairn_room_recording **recording) {
+    if (*recording != NULL) {
+        cairn_room_recording_end(*recording);
+        *recording = NULL;
     }
+}
+
+void cairn_hosted_room_end_recordings(cairn_room *room) {
+    end_recording(&room->recording);
+    end_recording(&room->broadcast);
 }

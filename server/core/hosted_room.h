@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A room with everything that the server keeps for it, in one piece of memory, and its recording.
+// A room with everything that the server keeps for it, in one piece of memory, its recording and
+// its broadcast.
 
 #include "schema/scene.h"
 #include "server/core/room_recording.h"
@@ -20,16 +21,17 @@ typedef struct cairn_session_features {
 } cairn_session_features;
 
 // NULL: refused with *status and `error`, as cairn_room_create does. The name is checked by the
-// caller. `recordings` outlives the room.
-cairn_room *cairn_hosted_room_create(cairn_recordings *recordings,
+// caller. `recordings` and `broadcasts` outlive the room.
+cairn_room *cairn_hosted_room_create(cairn_recordings *recordings, cairn_recordings *broadcasts,
     const cairn_server_room_config *config, const cairn_room_source *source, cairn_status *status,
     char error[CAIRN_SCENE_ERROR_SIZE]);
-// Ends the recording. The room has no members and its job is not running (asserted).
+// Ends the recording and the broadcast. The room has no members and its job is not running
+// (asserted).
 void cairn_hosted_room_destroy(cairn_room *room);
 
 // Makes the client a member of the room, or ends its membership. False: out of memory.
 bool cairn_hosted_room_join(cairn_room *room, cairn_session *session);
 void cairn_hosted_room_leave(cairn_session *session);
 
-// Ends the recording; the room continues.
-void cairn_hosted_room_end_recording(cairn_room *room);
+// Ends the recording and the broadcast; the room continues.
+void cairn_hosted_room_end_recordings(cairn_room *room);

@@ -27,6 +27,7 @@ typedef enum piece_kind {
 typedef struct piece {
     struct piece *next;
     piece_kind kind;
+    bool last;           // of an end: no segment follows
     size_t size;         // of the memory that it holds
     cairn_world_def def; // of a state's world
     uint8_t *state;      // owned; a save, which costs a tenth of a fork; NULL for ticks and the end
@@ -68,6 +69,7 @@ struct cairn_room_recording {
     cairn_room_recording *next; // of those that are closing
     char room[CAIRN_ROOM_NAME_SIZE];
     char scene_name[32];
+    uint64_t segment_ticks_max; // 0: no bound
     size_t state_size_max;
     size_t waiting_bytes_max;
     cairn_recording_counters counters;
@@ -87,11 +89,12 @@ struct cairn_room_recording {
 
     // The task's while it is out.
     piece_list out;
-    piece *written;           // the last ticks that were written; NULL: none
-    cairn_world *world;       // into which states are loaded; NULL: none was
-    cairn_recorder *recorder; // NULL: no segment is open
-    uint64_t segment_ticks;   // given to the recorder
-    uint64_t segment_bytes;   // counted so far
+    piece *written;               // the last ticks that were written; NULL: none
+    cairn_world *world;           // into which states are loaded; NULL: none was
+    cairn_recorder *recorder;     // NULL: no segment is open
+    uint64_t segment_ticks;       // given to the recorder
+    uint64_t segment_bytes;       // counted so far
+    cairn_server_segment segment; // what a broadcast tells the host
     task_result result;
 };
 
@@ -126,9 +129,13 @@ static piece *take_first(piece_list *list) {
 // ------------------------------------------------------------------------------------ the task
 
 static bool write_record(void *user, const uint8_t *bytes, size_t size) {
-    const cairn_room_recording *recording = user;
+    cairn_room_recording *recording = user;
     const cairn_server_config *server = recording->recordings->server;
-    return server->on_record(server->user, recording->room, bytes, size);
+    if (recording->segment_ticks_max == 0) {
+        return server->on_record(server->user, recording->room, bytes, size);
+    }
+    recording->segment.tick_count = recording->segment_ticks;
+    return server->on_segment(server->user, &recording->segment, bytes, size);
 }
 
 static void count_bytes(cairn_room_recording *recording) {
@@ -149,6 +156,7 @@ static void close_segment(cairn_room_recording *recording) {
     if (!write_record(recording, NULL, 0)) {
         recording->result.failures += 1;
     }
+    recording->segment.number += 1;
 }
 
 // The world of a state piece, valid until the next. NULL: out of memory.
@@ -210,6 +218,7 @@ static bool write_piece(cairn_room_recording *recording, const piece *written) {
         return false;
     }
     if (written->kind == PIECE_START) {
+        recording->segment.first_tick = cairn_world_tick(world);
         return start_segment(recording, world);
     }
     cairn_recorder *recorder = recording->recorder;
@@ -225,6 +234,7 @@ static bool write_piece(cairn_room_recording *recording, const piece *written) {
         cairn_recorder_replace(recorder, world);
         break;
     case PIECE_END:
+        recording->segment.last = written->last;
         cairn_recorder_end(recorder);
         break;
     case PIECE_START:
@@ -266,11 +276,23 @@ static void run_task(cairn_server_task *task) {
 
 // ---------------------------------------------------------------------- the server's thread
 
-static void emit(const cairn_room_recording *recording, cairn_log_level level, const char *name,
-    const char *detail) {
+typedef enum recording_event {
+    EVENT_FAILED,
+    EVENT_RESUMED,
+    EVENT_INCOMPLETE,
+    EVENT_GAP,
+    EVENT_COUNT
+} recording_event;
+static const char *const event_names[2][EVENT_COUNT] = {
+    {"recording_failed", "recording_resumed", "recording_incomplete", "recording_gap"},
+    {"broadcast_failed", "broadcast_resumed", "broadcast_incomplete", "broadcast_gap"}};
+
+static void emit(const cairn_room_recording *recording, cairn_log_level level,
+    recording_event happened, const char *detail) {
     const cairn_server_context *context = recording->recordings->context;
     if (context->on_event != NULL) {
-        const cairn_server_event event = {.name = name,
+        const cairn_server_event event = {
+            .name = event_names[recording->segment_ticks_max > 0][happened],
             .level = level,
             .room = recording->room,
             .tick = recording->tick,
@@ -375,16 +397,16 @@ static void finish_task(cairn_server_task *task) {
         }
         if (!recording->interrupted) {
             recording->interrupted = true;
-            emit(recording, CAIRN_LOG_ERROR, "recording_failed",
+            emit(recording, CAIRN_LOG_ERROR, EVENT_FAILED,
                 "the recording could not be written; the room continues, and the recording in a "
                 "new file when it can be written");
         }
     } else if (recording->interrupted && result.segments > 0) {
         recording->interrupted = false;
-        emit(recording, CAIRN_LOG_WARN, "recording_resumed",
+        emit(recording, CAIRN_LOG_WARN, EVENT_RESUMED,
             "the recording continues in a new file; the value is the number of ticks lost so far");
     } else if (result.failures > 0) {
-        emit(recording, CAIRN_LOG_ERROR, "recording_incomplete",
+        emit(recording, CAIRN_LOG_ERROR, EVENT_INCOMPLETE,
             "the end of the recording could not be written");
     }
     if (recording->waiting.first != NULL) {
@@ -410,7 +432,7 @@ static void report_gap(cairn_room_recording *recording) {
     recording->counters.gaps += 1;
     if (!recording->interrupted) {
         recording->interrupted = true;
-        emit(recording, CAIRN_LOG_ERROR, "recording_gap",
+        emit(recording, CAIRN_LOG_ERROR, EVENT_GAP,
             "too much of the recording waits to be written; the file ends here, and the recording "
             "continues in a new one");
     }
@@ -476,6 +498,24 @@ static void add_state(cairn_room_recording *recording, piece_kind kind, const ca
             has_room_for_state(recording, world) ? create_state_piece(kind, world) : NULL)) {
         recording->state_tick = cairn_world_tick(world);
     }
+}
+
+// Ends the segment and begins the next one. False: out of memory, or too much waits.
+static bool rotate(cairn_room_recording *recording, const cairn_world *world) {
+    if (!has_room_for_state(recording, world) || !flush_ticks(recording)) {
+        return false;
+    }
+    piece *end = create_piece(PIECE_END, 0);
+    piece *start = end == NULL ? NULL : create_state_piece(PIECE_START, world);
+    if (start == NULL) {
+        free(end);
+        return false;
+    }
+    end_segment(recording);
+    recording->end = end;
+    append_piece(&recording->waiting, start);
+    recording->state_tick = cairn_world_tick(world);
+    return true;
 }
 
 // Begins a new segment if it is time.
@@ -569,9 +609,15 @@ void cairn_room_recording_add_job(cairn_room_recording *recording, const cairn_r
         }
         commands += job->ticks[i].command_count;
     }
-    const uint64_t tick = cairn_world_tick(room->world);
-    if (recording->state == RECORDING_WRITES && recording->keyframe_ticks > 0 &&
-        tick >= recording->state_tick + recording->keyframe_ticks) {
+    const uint64_t ticks = cairn_world_tick(room->world) - recording->state_tick;
+    const uint64_t ticks_max = recording->segment_ticks_max;
+    if (recording->state != RECORDING_WRITES) {
+        // No segment is open.
+    } else if (ticks_max > 0) {
+        if (ticks >= ticks_max) {
+            (void)rotate(recording, room->world); // else the next tick tries again
+        }
+    } else if (recording->keyframe_ticks > 0 && ticks >= recording->keyframe_ticks) {
         add_state(recording, PIECE_KEYFRAME, room->world);
     }
     resume(recording, room->world);
@@ -580,7 +626,9 @@ void cairn_room_recording_add_job(cairn_room_recording *recording, const cairn_r
 
 void cairn_room_recording_replace(cairn_room_recording *recording, const cairn_world *world) {
     CAIRN_ASSERT(recording->state != RECORDING_ENDED);
-    if (recording->state == RECORDING_WRITES) {
+    const bool rotated = recording->state == RECORDING_WRITES && recording->segment_ticks_max > 0 &&
+                         rotate(recording, world);
+    if (recording->state == RECORDING_WRITES && !rotated) {
         add_state(recording, PIECE_REPLACE, world);
     }
     resume(recording, world);
@@ -598,6 +646,7 @@ bool cairn_room_recording_flush(cairn_room_recording *recording) {
 void cairn_room_recording_end(cairn_room_recording *recording) {
     CAIRN_ASSERT(recording->state != RECORDING_ENDED);
     if (recording->state == RECORDING_WRITES && flush_ticks(recording)) {
+        recording->end->last = true;
         end_segment(recording);
     }
     recording->state = RECORDING_ENDED;
@@ -612,7 +661,6 @@ void cairn_room_recording_end(cairn_room_recording *recording) {
 
 cairn_status cairn_room_recording_create(cairn_recordings *recordings, const cairn_room *room,
     size_t state_size_max, cairn_room_recording **out) {
-    CAIRN_ASSERT(recordings->server->on_record != NULL);
     cairn_room_recording *recording = calloc(1, sizeof *recording);
     *out = recording;
     if (recording == NULL) {
@@ -623,12 +671,16 @@ cairn_status cairn_room_recording_create(cairn_recordings *recordings, const cai
     *recording = (cairn_room_recording){
         .task = {.run = run_task, .done = finish_task},
         .recordings = recordings,
+        .segment_ticks_max = (uint64_t)recordings->segment_s * room->settings.tick_rate_hz,
         .state_size_max = state_size_max,
         .waiting_bytes_max = three_states > waiting ? three_states : waiting,
         .state = RECORDING_FAILED,
     };
     snprintf(recording->room, sizeof recording->room, "%s", room->name);
     snprintf(recording->scene_name, sizeof recording->scene_name, "%s", room->scene_name);
+    recording->segment = (cairn_server_segment){.room = recording->room,
+        .scene = recording->scene_name,
+        .tick_rate_hz = room->settings.tick_rate_hz};
     resume(recording, room->world);
     start_task(recording);
     return CAIRN_OK;

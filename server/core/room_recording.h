@@ -5,7 +5,8 @@
 // commands, states, an end. A task encodes, packs, signs and writes them, so that neither a large
 // world nor a slow disk delays a tick. The pieces that wait are bounded. If one is lost because too
 // many wait, or because a write failed, the recording continues in a new segment: a file of its own
-// that starts with a state, so that every file verifies.
+// that starts with a state, so that every file verifies. A room's broadcast is a recording, too: of
+// segments that end after some seconds.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,9 +30,11 @@ typedef struct cairn_recording_counters {
     uint64_t ticks_lost; // that are in no segment
 } cairn_recording_counters;
 
-// The recordings of a server: those of its rooms, and those of closed rooms that are still written.
+// The recordings, or the broadcasts, of a server: those of its rooms, and those of closed rooms
+// that are still written.
 typedef struct cairn_recordings {
     const cairn_server_config *server;
+    uint32_t segment_s; // 0: recordings, the segments of which have no bound; else broadcasts
     const cairn_server_context *context;
     cairn_task_runner *runner;
     struct cairn_room_recording *closing;

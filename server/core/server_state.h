@@ -19,6 +19,7 @@ struct cairn_server {
     cairn_server_context context;
     cairn_task_runner tasks;
     cairn_recordings recordings;
+    cairn_recordings broadcasts;
     cairn_room_table rooms;
     cairn_server_resync resync;
     struct cairn_control_queue *control;     // NULL: control is closed

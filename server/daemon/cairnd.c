@@ -21,6 +21,7 @@
 #include "rules_file/rules_flag.h"
 #include "rules_file/trial.h"
 #include "schema/scene.h"
+#include "server/daemon/broadcast.h"
 #include "server/daemon/config.h"
 #include "server/daemon/log.h"
 #include "server/daemon/log_writer.h"
@@ -39,7 +40,8 @@ typedef struct program {
     cairn_server *server;
     cairn_uv_driver *driver;
     cairn_records *records;
-    cairn_web *web; // NULL: none
+    cairn_broadcast *broadcast; // NULL: none
+    cairn_web *web;             // NULL: none
     // The scenes in files that the command line names, of "main" and then of each --room; NULL for
     // one that is built in. Read once: an operator's request reads no file.
     cairn_scene *scenes[1 + CAIRN_CONFIG_ROOMS_MAX];
@@ -117,24 +119,38 @@ static void on_record_file(void *user, const char *room, const char *path) {
                          .unlimited = true});
 }
 
-static void on_record_error(void *user, const char *room, const char *path, const char *why) {
-    program *p = user;
+static void log_file_error(
+    program *p, const char *event, const char *room, const char *path, const char *why) {
     if (!p->listening) {
         print_error(path, why);
         return;
     }
     const cairn_log_field file = {.name = "file", .text = path};
     write_line(p, (cairn_log_line){.level = CAIRN_LOG_ERROR,
-                      .name = "recording_error",
+                      .name = event,
                       .room = room,
                       .fields = &file,
                       .field_count = 1,
                       .detail = why});
 }
 
+static void on_record_error(void *user, const char *room, const char *path, const char *why) {
+    log_file_error(user, "recording_error", room, path, why);
+}
+
+static void on_broadcast_error(void *user, const char *room, const char *path, const char *why) {
+    log_file_error(user, "broadcast_error", room, path, why);
+}
+
 static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t size) {
     program *p = user;
     return cairn_records_write(p->records, room, bytes, size);
+}
+
+static bool on_segment(
+    void *user, const cairn_server_segment *segment, const uint8_t *bytes, size_t size) {
+    program *p = user;
+    return cairn_broadcast_write(p->broadcast, segment, bytes, size);
 }
 
 static cairn_world *on_seek(void *user, const char *room, uint64_t tick) {
@@ -307,6 +323,10 @@ static void log_statistics(void *user) {
         {"recording_failures", .number = now.total.recording_failures},
         {"recording_gaps", .number = now.total.recording_gaps},
         {"recording_ticks_lost", .number = now.total.recording_ticks_lost},
+        {"broadcast_bytes", .number = now.total.broadcast_bytes},
+        {"broadcast_failures", .number = now.total.broadcast_failures},
+        {"broadcast_gaps", .number = now.total.broadcast_gaps},
+        {"broadcast_ticks_lost", .number = now.total.broadcast_ticks_lost},
         {"threads_failed", .number = io.threads_failed},
         {"handovers_failed", .number = io.handovers_failed},
     };
@@ -459,6 +479,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.clock_ns = on_clock;
     server.on_record = on_record;
     server.on_seek = on_seek;
+    server.on_segment = p->broadcast == NULL ? NULL : on_segment;
     server.find_scene = find_scene;
     server.run_job = on_job;
     server.run_task = on_task;
@@ -673,6 +694,7 @@ static int clean_up(program *p, int code) {
         cairn_scene_destroy(p->scenes[i]);
     }
     (void)cairn_records_close(p->records);
+    cairn_broadcast_close(p->broadcast);
     cairn_memory_unlock(p->config.record_key.bytes, sizeof p->config.record_key.bytes);
     (void)cairn_log_writer_close(p->log_writer, LOG_END_MS);
     return code;
@@ -703,7 +725,13 @@ int cairnd_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t
         .on_open = on_record_file,
         .on_error = on_record_error,
         .user = &p};
-    if (cairn_records_create(&records, &p.records) != CAIRN_OK) {
+    const cairn_broadcast_config broadcast = {.folder = p.config.publish_folder,
+        .keep_s = p.config.publish_keep_s,
+        .on_error = on_broadcast_error,
+        .user = &p};
+    if (cairn_records_create(&records, &p.records) != CAIRN_OK ||
+        (p.config.publish_folder != NULL &&
+            cairn_broadcast_create(&broadcast, &p.broadcast) != CAIRN_OK)) {
         return print_error("out of memory", "");
     }
     return clean_up(&p, p.config.check ? print_what_would_run(&p) : serve(&p));

@@ -305,6 +305,13 @@ static const cairn_flag flags[] = {
     {"--record-key", "CAIRN_RECORD_KEY", "FILE",
         "sign recordings with the key in this file (cairn-token signing-key)", CAIRN_FLAG_CUSTOM,
         .out = &values.record_key, .read = cairn_key_flag_file},
+    {"--publish", "CAIRN_PUBLISH", "FOLDER",
+        "write each room live to FOLDER/ROOM, as short recordings with an index, for any HTTP "
+        "server to carry",
+        CAIRN_FLAG_TEXT, .out = &values.publish_folder},
+    {"--publish-keep", "CAIRN_PUBLISH_KEEP", "S",
+        "delete what was published longer ago (600; 0: never)", CAIRN_FLAG_U32,
+        .out = &values.publish_keep_s, .most = 86400},
     {"--capsules", "CAIRN_CAPSULES", "FOLDER",
         "write a file there when a client's world differs; cairn-replay explain names the "
         "cause",
@@ -355,6 +362,7 @@ static void set_defaults(cairn_config *out) {
         .stats_interval_s = 10,
         .web = {.per_network_max = 64},
         .record_sync = CAIRN_RECORD_SYNC_CLOSE,
+        .publish_keep_s = 600,
     };
     const bool parsed = cairn_address_parse("127.0.0.1:40000", &out->listen);
     CAIRN_ASSERT(parsed);

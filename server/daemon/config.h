@@ -52,6 +52,8 @@ typedef struct cairn_config {
     cairn_key record_key;       // signs recordings; not given: they are not signed
     const char *capsule_folder; // NULL: none
     uint32_t record_sync;       // cairn_record_sync
+    const char *publish_folder; // of broadcasts; NULL: none
+    uint32_t publish_keep_s;
     bool control;
     bool core_dumps;
     bool dev; // insecure: a key of its own, and no rule against tokens that were used before

@@ -68,6 +68,7 @@ typedef struct cairn_room {
     struct cairn_lag_compensation *lag;
     struct cairn_room_resync *resync;
     struct cairn_room_recording *recording; // NULL: not recorded
+    struct cairn_room_recording *broadcast; // NULL: none
 } cairn_room;
 
 // Where a room's world comes from, and what its server decides for it.

@@ -153,6 +153,11 @@ static const family room_families[] = {
     ROOM_COUNTER("recording_failures", recording_failures, "Files that could not be written."),
     ROOM_COUNTER("recording_gaps", recording_gaps, "Gaps because too much waited to be written."),
     ROOM_COUNTER("recording_ticks_lost", recording_ticks_lost, "Ticks that are in no file."),
+    ROOM_COUNTER("broadcast_bytes", broadcast_bytes, "Bytes of the broadcast."),
+    ROOM_COUNTER("broadcast_segments", broadcast_segments, "Segments that were begun."),
+    ROOM_COUNTER("broadcast_failures", broadcast_failures, "Segments that could not be written."),
+    ROOM_COUNTER("broadcast_gaps", broadcast_gaps, "Gaps because too much waited to be written."),
+    ROOM_COUNTER("broadcast_ticks_lost", broadcast_ticks_lost, "Ticks that are in no segment."),
 };
 
 #define SERVER_COUNTER(name, member, help)                                                         \

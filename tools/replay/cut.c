@@ -5,38 +5,16 @@
 #include "tools/replay/output.h"
 #include "tools/replay/verbs.h"
 
-static int complain_at_tick(const cairn_player *player, const char *why) {
-    char words[CAIRN_RECORDING_ERROR_SIZE];
-    snprintf(words, sizeof words, "at tick %llu %s",
-        (unsigned long long)cairn_world_tick(player->world), why);
-    return cairn_replay_complain(CAIRN_EXIT_DIFFERS, "cut", words);
-}
-
-// Records the tick that the player has just stepped.
-static int copy_tick(const cairn_player *player, cairn_replay_output *out) {
-    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
-    uint32_t count = 0;
-    const cairn_wire_tick *tick = player->tick;
-    const cairn_hash128 root = cairn_world_hash_read(player->world).full;
-    if (!cairn_hash_equal(root, player->recorded_hash)) {
-        return complain_at_tick(player, "the state hash differs: the cut would not verify");
-    }
-    if (!cairn_recorded_commands(&player->walk.chunk.ticks, tick, commands, &count)) {
-        return complain_at_tick(player, "a command is invalid");
-    }
-    cairn_replay_output_tick(out, player->world, tick->tick, commands, count, root);
-    return CAIRN_EXIT_GOOD;
-}
-
 static int copy_event(
     const cairn_player *player, cairn_player_event event, cairn_replay_output *out) {
     switch (event) {
     case CAIRN_PLAYER_TICK:
-        return copy_tick(player, out);
+        return cairn_replay_output_copy(out, player, "cut");
     case CAIRN_PLAYER_REPLACED:
-        return complain_at_tick(player, "the world is replaced: cut before this tick or after it");
+        return cairn_replay_complain_at(
+            player, "cut", "the world is replaced: cut before this tick or after it");
     case CAIRN_PLAYER_END:
-        return complain_at_tick(player, "the recording ends");
+        return cairn_replay_complain_at(player, "cut", "the recording ends");
     case CAIRN_PLAYER_REFUSED:
         return cairn_replay_complain(CAIRN_EXIT_DAMAGED, "cut", player->error);
     case CAIRN_PLAYER_KEYFRAME:

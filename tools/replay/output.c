@@ -42,6 +42,23 @@ void cairn_replay_output_tick(cairn_replay_output *out, const cairn_world *world
     }
 }
 
+int cairn_replay_output_copy(
+    cairn_replay_output *out, const cairn_player *player, const char *verb) {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    uint32_t count = 0;
+    const cairn_wire_tick *tick = player->tick;
+    const cairn_hash128 root = cairn_world_hash_read(player->world).full;
+    if (!cairn_hash_equal(root, player->recorded_hash)) {
+        return cairn_replay_complain_at(
+            player, verb, "the state hash differs: the copy would not verify");
+    }
+    if (!cairn_recorded_commands(&player->walk.chunk.ticks, tick, commands, &count)) {
+        return cairn_replay_complain_at(player, verb, "a command is invalid");
+    }
+    cairn_replay_output_tick(out, player->world, tick->tick, commands, count, root);
+    return CAIRN_EXIT_GOOD;
+}
+
 int cairn_replay_output_close(cairn_replay_output *out, int code) {
     if (code == CAIRN_EXIT_GOOD) {
         cairn_recorder_end(out->recorder);

@@ -7,6 +7,7 @@
 
 #include "program/key.h"
 #include "program/output_file.h"
+#include "recording/player.h"
 #include "recording/recorder.h"
 #include <cairn/sim.h>
 
@@ -24,6 +25,10 @@ int cairn_replay_output_open(cairn_replay_output *out, const char *path, const c
 // Records the tick that `world` has just stepped, and a keyframe if one is due.
 void cairn_replay_output_tick(cairn_replay_output *out, const cairn_world *world, uint64_t tick,
     const cairn_command *commands, uint32_t command_count, cairn_hash128 root);
+// Records the tick that the player has just stepped. Returns an exit code, after a complaint of the
+// verb when it is not CAIRN_EXIT_GOOD.
+int cairn_replay_output_copy(
+    cairn_replay_output *out, const cairn_player *player, const char *verb);
 // Ends the recording when `code` is CAIRN_EXIT_GOOD and removes the file otherwise. Returns `code`,
 // or another after a complaint when the file could not be written.
 int cairn_replay_output_close(cairn_replay_output *out, int code);

@@ -12,6 +12,13 @@ int cairn_replay_complain(int code, const char *what, const char *why) {
     return code;
 }
 
+int cairn_replay_complain_at(const cairn_player *player, const char *verb, const char *why) {
+    char words[CAIRN_RECORDING_ERROR_SIZE];
+    snprintf(words, sizeof words, "at tick %llu %s",
+        (unsigned long long)cairn_world_tick(player->world), why);
+    return cairn_replay_complain(CAIRN_EXIT_DIFFERS, verb, words);
+}
+
 bool cairn_replay_number(
     const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out) {
     char error[CAIRN_FLAGS_ERROR_SIZE];

@@ -58,12 +58,13 @@ const char *cairn_replay_read_bodies(void *out, const char *value, bool first);
 const char *cairn_replay_read_size(void *out, const char *value, bool first);
 const char *cairn_replay_read_point(void *out, const char *value, bool first);
 
-// `input` is the verb's first argument; make has none. Returns an exit code.
+// `input` is the verb's first argument; join and make have none. Returns an exit code.
 typedef int cairn_replay_verb(const cairn_replay_options *options, const cairn_system_map *input);
 cairn_replay_verb cairn_replay_info;
 cairn_replay_verb cairn_replay_verify;
 cairn_replay_verb cairn_replay_seek;
 cairn_replay_verb cairn_replay_cut;
+cairn_replay_verb cairn_replay_join;
 cairn_replay_verb cairn_replay_diff;
 cairn_replay_verb cairn_replay_explain;
 cairn_replay_verb cairn_replay_export;
@@ -73,6 +74,8 @@ cairn_replay_verb cairn_replay_make;
 
 // "cairn-replay: what: why" on standard error. Returns `code`.
 int cairn_replay_complain(int code, const char *what, const char *why);
+// "cairn-replay: verb: at tick N why". Returns CAIRN_EXIT_DIFFERS.
+int cairn_replay_complain_at(const cairn_player *player, const char *verb, const char *why);
 // The argument `name`, a number in [least, most]. False after a complaint.
 bool cairn_replay_number(
     const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out);
