@@ -33,10 +33,10 @@ static inline void solve_rolling(
     wide->rolling_impulse[1] = sum2;
     if (a != NULL) {
         a->angular_velocity =
-            lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque));
+            lanes3_sub(a->angular_velocity, lanes_sym3_apply(*a->inverse_inertia, torque));
     }
     b->angular_velocity =
-        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque));
+        lanes3_add(b->angular_velocity, lanes_sym3_apply(*b->inverse_inertia, torque));
 }
 
 // The part of a contact that most do without. The stored impulse of a lane without resistance to

@@ -97,10 +97,10 @@ static normal_response compute_effective_masses(
     const lanes3 t2 = tangent2_of(wide);
     const lanes3 na = lanes3_cross(wide->arm_a, wide->normal);
     const lanes3 nb = lanes3_cross(wide->arm_b, wide->normal);
-    const lanes3 dw_a = lanes_sym3_apply(a->inverse_inertia, na);
-    const lanes3 dw_b = lanes_sym3_apply(b->inverse_inertia, nb);
+    const lanes3 dw_a = lanes_sym3_apply(*a->inverse_inertia, na);
+    const lanes3 dw_b = lanes_sym3_apply(*b->inverse_inertia, nb);
     const lanes3 dw = lanes3_add(dw_a, dw_b);
-    const lanes_sym3 both = lanes_sym3_add(a->inverse_inertia, b->inverse_inertia);
+    const lanes_sym3 both = lanes_sym3_add(*a->inverse_inertia, *b->inverse_inertia);
     const lanes3 both_1 = lanes_sym3_apply(both, t1);
     const lanes3 both_2 = lanes_sym3_apply(both, t2);
     const lanes mass = a->inverse_mass + b->inverse_mass;
@@ -116,10 +116,10 @@ static normal_response compute_effective_masses(
     const lanes3 a2 = lanes3_cross(wide->arm_a, t2);
     const lanes3 b1 = lanes3_cross(wide->arm_b, t1);
     const lanes3 b2 = lanes3_cross(wide->arm_b, t2);
-    const lanes3 dw_a1 = lanes_sym3_apply(a->inverse_inertia, a1);
-    const lanes3 dw_a2 = lanes_sym3_apply(a->inverse_inertia, a2);
-    const lanes3 dw_b1 = lanes_sym3_apply(b->inverse_inertia, b1);
-    const lanes3 dw_b2 = lanes_sym3_apply(b->inverse_inertia, b2);
+    const lanes3 dw_a1 = lanes_sym3_apply(*a->inverse_inertia, a1);
+    const lanes3 dw_a2 = lanes_sym3_apply(*a->inverse_inertia, a2);
+    const lanes3 dw_b1 = lanes_sym3_apply(*b->inverse_inertia, b1);
+    const lanes3 dw_b2 = lanes_sym3_apply(*b->inverse_inertia, b2);
     const lanes k11 = mass + lanes3_dot(a1, dw_a1) + lanes3_dot(b1, dw_b1);
     const lanes k12 = lanes3_dot(a1, dw_a2) + lanes3_dot(b1, dw_b2);
     const lanes k22 = mass + lanes3_dot(a2, dw_a2) + lanes3_dot(b2, dw_b2);
@@ -142,24 +142,27 @@ static normal_response compute_effective_masses(
     return k;
 }
 
+// The floats of a contact from which on rows of eight are read.
+#define CONTACT_POINTS (offsetof(cairn_contact, points) / sizeof(float))
+#define CONTACT_TANGENTS (offsetof(cairn_contact, tangent_impulse) / sizeof(float))
+
+_Static_assert(sizeof(cairn_contact_point) == 2 * sizeof(float), "four points are a row");
+_Static_assert(offsetof(cairn_contact_point, normal_impulse) == sizeof(float), "every second one");
+_Static_assert(CAIRN_MANIFOLD_POINTS_MAX == 4, "four points");
+
 static void load_impulses(const cairn_solver_context *context, wide_contact *wide) {
-    float normal[CAIRN_MANIFOLD_POINTS_MAX][CAIRN_LANES];
-    float tangent[4][CAIRN_LANES];
+    const void *contacts[CAIRN_LANES];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_contact *contact =
-            &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
-        for (uint32_t k = 0; k < CAIRN_MANIFOLD_POINTS_MAX; ++k) {
-            normal[k][i] = contact->points[k].normal_impulse;
-            tangent[k][i] = contact->tangent_impulse[k];
-        }
+        contacts[i] = &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
     }
+    lanes points[CAIRN_ROW_FLOATS];
+    lanes stored[CAIRN_ROW_FLOATS]; // friction as a world vector, and twist
+    load_struct_row(contacts, CONTACT_POINTS, points);
+    load_struct_row(contacts, CONTACT_TANGENTS, stored);
     const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
     for (uint32_t k = 0; k < wide->point_count; ++k) {
-        memcpy(&wide->points[k].impulse, normal[k], sizeof normal[k]);
-        wide->points[k].impulse = wide->points[k].impulse * warm;
+        wide->points[k].impulse = points[2 * k + 1] * warm;
     }
-    lanes stored[4]; // friction as a world vector, and twist
-    memcpy(stored, tangent, sizeof stored);
     const lanes3 friction = lanes3_of(stored[0], stored[1], stored[2]);
     wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent) * warm;
     wide->friction_impulse[1] = lanes3_dot(friction, tangent2_of(wide)) * warm;
@@ -213,11 +216,11 @@ static void prepare_contact(
     wide->friction = manifold->friction;
     wide->restitution = manifold->restitution;
     prepare_points(wide, manifold, &motion_a, &motion_b);
-    const body_lanes a = load_body(context, wide->pair.offset_a);
-    const body_lanes b = load_body(context, wide->pair.offset_b);
+    load_inverse_inertia(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    load_inverse_inertia(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    const body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    const body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
     wide->has_turntable = any_turntable(&a) | any_turntable(&b);
-    wide->inverse_inertia_a = a.inverse_inertia;
-    wide->inverse_inertia_b = b.inverse_inertia;
     const normal_response response = compute_effective_masses(wide, &a, &b, manifold->point_count);
     set_softness(context, wide, &a, &b);
     load_impulses(context, wide);

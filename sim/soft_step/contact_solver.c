@@ -53,6 +53,19 @@
 #include "sim/math/limits.h"
 #include "sim/soft_step/contact_prepare.h"
 
+// So many constraints of a colour are solved together where that is possible: a visit is one chain
+// of dependent operations, which leaves most of the CPU idle. Those of one lane may have no colour,
+// and share bodies.
+#define CONTACTS_TOGETHER (CAIRN_LANES > 1 ? 2 : 1)
+
+// A constraint and its bodies while they are in registers.
+typedef struct contact_visit {
+    wide_contact *wide;
+    lanes3 t2;
+    body_lanes a; // not loaded if it stands still
+    body_lanes b;
+} contact_visit;
+
 // Solves both friction rows at once and the row of twist. The rows of surfaces that move ask for
 // the velocity at which these rest on each other. `material`: the constraint has_material. A single
 // point has no lever against twist.
@@ -184,29 +197,56 @@ INLINE lanes solve_normal_row(wide_point *point, const normal_row *row, lanes no
     return point->impulse - before;
 }
 
-INLINE void solve_normals(const cairn_solver_context *context, wide_contact *wide, lanes3 t2,
-    body_lanes *a, body_lanes *b, bool biased) {
-    normal_space velocity =
-        to_normal_space(wide, t2, relative_velocity(wide, a, b), relative_spin(a, b));
+// Body a, or NULL if it stands still.
+INLINE body_lanes *visit_a(contact_visit *visit, const bool still) {
+    return still ? NULL : &visit->a;
+}
+
+// Each of `count` constraints with as many points, row by row.
+INLINE void solve_normals(const cairn_solver_context *context, contact_visit *visits,
+    const uint32_t count, const bool still, bool biased) {
     const lanes zero = lanes_all(0.0f);
-    normal_space sum = {.linear = zero, .angular_1 = zero, .angular_2 = zero};
-    CAIRN_ASSERT(wide->point_count >= 1 && wide->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
-    normal_row rows[CAIRN_MANIFOLD_POINTS_MAX];
-    for (uint32_t i = 0; i < wide->point_count; ++i) {
-        rows[i] = normal_row_of(context, wide, &wide->points[i],
-            normal_velocity_at(velocity, &wide->points[i]), biased);
+    const uint32_t point_count = visits[0].wide->point_count;
+    normal_space velocity[CONTACTS_TOGETHER];
+    normal_space sum[CONTACTS_TOGETHER];
+    normal_row rows[CAIRN_MANIFOLD_POINTS_MAX][CONTACTS_TOGETHER];
+    CAIRN_ASSERT(point_count >= 1 && point_count <= CAIRN_MANIFOLD_POINTS_MAX);
+    for (uint32_t k = 0; k < count; ++k) {
+        contact_visit *visit = &visits[k];
+        CAIRN_ASSERT(visit->wide->point_count == point_count);
+        velocity[k] = to_normal_space(visit->wide, visit->t2,
+            relative_velocity(visit->wide, visit_a(visit, still), &visit->b),
+            relative_spin(visit_a(visit, still), &visit->b));
+        sum[k] = (normal_space){.linear = zero, .angular_1 = zero, .angular_2 = zero};
     }
-    for (uint32_t sweep = 0; sweep < CAIRN_MANIFOLD_SWEEPS; ++sweep) {
-        for (uint32_t i = 0; i < wide->point_count; ++i) {
-            wide_point *point = &wide->points[i];
-            const lanes added =
-                solve_normal_row(point, &rows[i], normal_velocity_at(velocity, point));
-            apply_normal_impulse(point, added, &velocity, &sum);
+    ROLLED
+    for (uint32_t i = 0; i < point_count; ++i) {
+        for (uint32_t k = 0; k < count; ++k) {
+            const wide_contact *wide = visits[k].wide;
+            rows[i][k] = normal_row_of(context, wide, &wide->points[i],
+                normal_velocity_at(velocity[k], &wide->points[i]), biased);
         }
     }
-    const lanes3 torque =
-        lanes3_add_scaled(lanes3_scale(wide->tangent, sum.angular_1), t2, sum.angular_2);
-    apply_at_centre(wide, a, b, lanes3_scale(wide->normal, sum.linear), torque);
+    ROLLED
+    for (uint32_t sweep = 0; sweep < CAIRN_MANIFOLD_SWEEPS; ++sweep) {
+        ROLLED
+        for (uint32_t i = 0; i < point_count; ++i) {
+            for (uint32_t k = 0; k < count; ++k) {
+                wide_point *point = &visits[k].wide->points[i];
+                const lanes added =
+                    solve_normal_row(point, &rows[i][k], normal_velocity_at(velocity[k], point));
+                apply_normal_impulse(point, added, &velocity[k], &sum[k]);
+            }
+        }
+    }
+    for (uint32_t k = 0; k < count; ++k) {
+        contact_visit *visit = &visits[k];
+        const wide_contact *wide = visit->wide;
+        const lanes3 torque = lanes3_add_scaled(
+            lanes3_scale(wide->tangent, sum[k].angular_1), visit->t2, sum[k].angular_2);
+        apply_at_centre(wide, visit_a(visit, still), &visit->b,
+            lanes3_scale(wide->normal, sum[k].linear), torque);
+    }
 }
 
 // A single point is c: its row needs no second sweep, and neither a rotation nor a torque.
@@ -254,59 +294,97 @@ static void solve_friction_turning(const cairn_solver_context *context, wide_con
     b->velocity = lanes3_sub(b->velocity, more_b);
 }
 
-// The kind is a constant where this is inlined, so that a contact costs only what its kind needs.
-INLINE void solve_contact(
-    const cairn_solver_context *context, wide_contact *wide, const uint32_t kind, bool biased) {
-    CAIRN_ASSERT(wide->pair.live != 0 && wide->kind == kind);
+INLINE void load_contact(
+    const cairn_solver_context *context, wide_contact *wide, const bool still, contact_visit *out) {
+    CAIRN_ASSERT(wide->pair.live != 0);
+    out->wide = wide;
+    if (!still) {
+        out->a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    }
+    out->b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    out->t2 = tangent2_of(wide);
+}
+
+INLINE void begin_relax(const cairn_solver_context *context, contact_visit *visit, const bool still,
+    const bool single) {
+    body_lanes *a = visit_a(visit, still);
+    update_separations(context, visit->wide, visit->t2, a, single);
+    if (a != NULL && visit->wide->has_turntable != 0) {
+        solve_friction_turning(context, visit->wide, visit->t2, a, &visit->b);
+    } else {
+        solve_friction(visit->wide, visit->t2, a, &visit->b, single);
+    }
+}
+
+INLINE void store_bodies(
+    const cairn_solver_context *context, const contact_visit *visit, const bool still) {
+    const pair_lanes *pair = &visit->wide->pair;
+    if (!still) {
+        store_body(context, pair->offset_a, pair->moving_a, &visit->a);
+    }
+    store_body(context, pair->offset_b, pair->moving_b, &visit->b);
+}
+
+// Solves `count` constraints of one colour and kind, with as many points. The kind is a constant
+// where this is inlined, so that a contact costs only what its kind needs.
+INLINE void solve_together(const cairn_solver_context *context, wide_contact *wides,
+    const uint32_t count, const uint32_t kind, bool biased) {
     const bool single = (kind & CAIRN_CONTACT_OF_POINTS) == 0;
     const bool still = (kind & CAIRN_CONTACT_ON_STILL) != 0;
-    body_lanes a_or_unused;
-    body_lanes *a = NULL;
-    if (!still) {
-        a_or_unused = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
-        a = &a_or_unused;
+    contact_visit visits[CONTACTS_TOGETHER];
+    for (uint32_t k = 0; k < count; ++k) {
+        CAIRN_ASSERT(wides[k].kind == kind);
+        load_contact(context, &wides[k], still, &visits[k]);
     }
-    body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
-    const lanes3 t2 = tangent2_of(wide);
-    if (!biased) {
-        update_separations(context, wide, t2, a, single);
-        if (a != NULL && wide->has_turntable != 0) {
-            solve_friction_turning(context, wide, t2, a, &b);
-        } else {
-            solve_friction(wide, t2, a, &b, single);
-        }
+    for (uint32_t k = 0; k < count && !biased; ++k) {
+        begin_relax(context, &visits[k], still, single);
     }
     if (single) {
-        solve_single_normal(context, wide, a, &b, biased);
+        for (uint32_t k = 0; k < count; ++k) {
+            solve_single_normal(
+                context, &wides[k], visit_a(&visits[k], still), &visits[k].b, biased);
+        }
     } else {
-        solve_normals(context, wide, t2, a, &b, biased);
+        solve_normals(context, visits, count, still, biased);
     }
-    if (a != NULL) {
-        store_body(context, wide->pair.offset_a, wide->pair.moving_a, a);
+    for (uint32_t k = 0; k < count; ++k) {
+        store_bodies(context, &visits[k], still);
     }
-    store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
+}
+
+INLINE void solve_of_kind(const cairn_solver_context *context, wide_contact *wides,
+    const uint32_t kind, bool several, bool biased) {
+    if (several) {
+        solve_together(context, wides, CONTACTS_TOGETHER, kind, biased);
+    } else {
+        solve_together(context, wides, 1, kind, biased);
+    }
 }
 
 INLINE void solve_contacts(
     const cairn_solver_context *context, uint32_t begin, uint32_t end, bool biased) {
     CAIRN_ASSERT(begin <= end);
-    wide_contact *constraints = context->contact_constraints;
-    for (uint32_t i = begin; i < end; ++i) {
-        switch (constraints[i].kind) {
+    wide_contact *wides = context->contact_constraints;
+    for (uint32_t i = begin; i < end;) {
+        const bool several = CONTACTS_TOGETHER > 1 && i + 1 < end &&
+                             wides[i].kind == wides[i + 1].kind &&
+                             wides[i].point_count == wides[i + 1].point_count;
+        switch (wides[i].kind) {
         case 0:
-            solve_contact(context, &constraints[i], 0, biased);
+            solve_of_kind(context, &wides[i], 0, several, biased);
             break;
         case CAIRN_CONTACT_OF_POINTS:
-            solve_contact(context, &constraints[i], CAIRN_CONTACT_OF_POINTS, biased);
+            solve_of_kind(context, &wides[i], CAIRN_CONTACT_OF_POINTS, several, biased);
             break;
         case CAIRN_CONTACT_ON_STILL:
-            solve_contact(context, &constraints[i], CAIRN_CONTACT_ON_STILL, biased);
+            solve_of_kind(context, &wides[i], CAIRN_CONTACT_ON_STILL, several, biased);
             break;
         default:
-            solve_contact(
-                context, &constraints[i], CAIRN_CONTACT_OF_POINTS | CAIRN_CONTACT_ON_STILL, biased);
+            solve_of_kind(context, &wides[i], CAIRN_CONTACT_OF_POINTS | CAIRN_CONTACT_ON_STILL,
+                several, biased);
             break;
         }
+        i += several ? CONTACTS_TOGETHER : 1;
     }
 }
 
@@ -324,8 +402,8 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
     for (uint32_t i = begin; i < end; ++i) {
         const wide_contact *wide = &constraints[i];
         CAIRN_ASSERT(wide->point_count >= 1);
-        body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
-        body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
+        body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+        body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
         const lanes3 t2 = tangent2_of(wide);
         lanes3 impulse = lanes3_scale(wide->normal, normal_impulse_sum(wide));
         impulse = lanes3_add_scaled(impulse, wide->tangent, wide->friction_impulse[0]);
@@ -400,8 +478,8 @@ static uint32_t find_impact(
     const lanes zero = lanes_all(0.0f);
     const lanes threshold = lanes_all(context->restitution_threshold);
     const lanes nearly = lanes_all(CAIRN_IMPACT_NEARLY * context->restitution_threshold);
-    const body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
-    const body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
+    const body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    const body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
     const normal_space velocity = normal_velocity(wide, &a, &b);
     lanes_mask fast[CAIRN_MANIFOLD_POINTS_MAX];
     lanes_mask any = lanes_less(zero, zero);
@@ -496,10 +574,8 @@ static void store_after_impact(const cairn_solver_context *context, const uint32
 // Friction acts in an impact as in a contact: bounded by the normal impulses of the impact.
 static void solve_impact(
     const cairn_solver_context *context, wide_contact *wide, uint32_t found, wide_impact *impact) {
-    const body_lanes a_before =
-        load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
-    const body_lanes b_before =
-        load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
+    const body_lanes a_before = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    const body_lanes b_before = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
     body_lanes a = a_before;
     body_lanes b = b_before;
     wide_contact struck = *wide; // with the impulses of the impact
@@ -561,39 +637,41 @@ static void prepare(const cairn_solver_context *context, uint32_t begin, uint32_
     }
 }
 
-static void store_contact(const cairn_solver_context *context, const wide_contact *wide) {
-    const lanes3 t2 = tangent2_of(wide);
-    const lanes3 friction = lanes3_add_scaled(
-        lanes3_scale(wide->tangent, wide->friction_impulse[0]), t2, wide->friction_impulse[1]);
-    const lanes values[4] = {finite_or_zero(friction.x), finite_or_zero(friction.y),
-        finite_or_zero(friction.z), finite_or_zero(wide->twist_impulse)};
-    float tangent[4][CAIRN_LANES];
-    float normal[CAIRN_MANIFOLD_POINTS_MAX][CAIRN_LANES];
-    memcpy(tangent, values, sizeof tangent);
-    for (uint32_t k = 0; k < wide->point_count; ++k) {
-        const lanes impulse = finite_or_zero(wide->points[k].impulse);
-        memcpy(normal[k], &impulse, sizeof normal[k]);
-    }
+// For hit events.
+static void store_summed(const cairn_solver_context *context, const wide_contact *wide) {
     const lanes total = finite_or_zero(wide->summed_impulse);
     float summed[CAIRN_LANES];
     memcpy(summed, &total, sizeof summed);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        if ((wide->pair.live >> i & 1u) == 0) {
-            continue;
-        }
-        if (context->contact_impulses != NULL) {
+        if ((wide->pair.live >> i & 1u) != 0) {
             context->contact_impulses[context->contact_edges[wide->pair.edge[i]].element] =
                 summed[i];
+        }
+    }
+}
+
+static void store_contact(const cairn_solver_context *context, const wide_contact *wide) {
+    const lanes3 t2 = tangent2_of(wide);
+    const lanes3 friction = lanes3_add_scaled(
+        lanes3_scale(wide->tangent, wide->friction_impulse[0]), t2, wide->friction_impulse[1]);
+    lanes row[CAIRN_ROW_FLOATS] = {finite_or_zero(friction.x), finite_or_zero(friction.y),
+        finite_or_zero(friction.z), finite_or_zero(wide->twist_impulse)};
+    for (uint32_t k = 0; k < wide->point_count; ++k) {
+        row[4 + k] = finite_or_zero(wide->points[k].impulse);
+    }
+    float stored[CAIRN_LANES][CAIRN_ROW_FLOATS];
+    lanes_store_rows(row, stored);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        if ((wide->pair.live >> i & 1u) == 0) {
+            continue;
         }
         cairn_contact *contact =
             &context->contacts[context->contact_edges[wide->pair.edge[i]].element];
         CAIRN_ASSERT(contact->point_count <= wide->point_count);
         for (uint32_t k = 0; k < contact->point_count; ++k) {
-            contact->points[k].normal_impulse = normal[k][i];
+            contact->points[k].normal_impulse = stored[i][4 + k];
         }
-        for (uint32_t k = 0; k < 4; ++k) {
-            contact->tangent_impulse[k] = tangent[k][i];
-        }
+        memcpy(contact->tangent_impulse, stored[i], 4 * sizeof(float));
     }
 }
 
@@ -605,13 +683,16 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
         if (constraints[i].has_material != 0) {
             store_rolling(context, &constraints[i]);
         }
+        if (context->contact_impulses != NULL) {
+            store_summed(context, &constraints[i]);
+        }
     }
 }
 
 extern const cairn_constraint_kernel CAIRN_KERNEL(contact);
 const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
     .constraint_size = sizeof(wide_contact),
-    .impact_size = sizeof(wide_impact),
+    .apart_size = sizeof(wide_impact),
     .stages = {[CAIRN_CONSTRAINT_PREPARE] = prepare,
         [CAIRN_CONSTRAINT_WARM_START] = warm_start,
         [CAIRN_CONSTRAINT_SOLVE_BIASED] = solve_biased,

@@ -58,8 +58,8 @@ typedef struct angular_part {
 // The velocity by which a torque moves the anchors apart: C t.
 INLINE lanes3 anchor_velocity(
     const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b, lanes3 torque) {
-    const lanes3 of_a = lanes3_cross(lanes_sym3_apply(a->inverse_inertia, torque), anchors->arm_a);
-    const lanes3 of_b = lanes3_cross(lanes_sym3_apply(b->inverse_inertia, torque), anchors->arm_b);
+    const lanes3 of_a = lanes3_cross(lanes_sym3_apply(*a->inverse_inertia, torque), anchors->arm_a);
+    const lanes3 of_b = lanes3_cross(lanes_sym3_apply(*b->inverse_inertia, torque), anchors->arm_b);
     return lanes3_add(of_a, of_b);
 }
 
@@ -68,7 +68,7 @@ INLINE lanes_sym3 held_response(const linear_part *linear, const anchor_lanes *a
     const body_lanes *a, const body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
-    const lanes_sym3 both = lanes_sym3_add(a->inverse_inertia, b->inverse_inertia);
+    const lanes_sym3 both = lanes_sym3_add(*a->inverse_inertia, *b->inverse_inertia);
     const lanes3 x = anchor_velocity(anchors, a, b, lanes3_of(one, zero, zero));
     const lanes3 y = anchor_velocity(anchors, a, b, lanes3_of(zero, one, zero));
     const lanes3 z = anchor_velocity(anchors, a, b, lanes3_of(zero, zero, one));
@@ -182,9 +182,9 @@ INLINE lanes3 torque_vector(
 
 INLINE void apply_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
     a->angular_velocity =
-        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque));
+        lanes3_sub(a->angular_velocity, lanes_sym3_apply(*a->inverse_inertia, torque));
     b->angular_velocity =
-        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque));
+        lanes3_add(b->angular_velocity, lanes_sym3_apply(*b->inverse_inertia, torque));
 }
 
 // Like rotate_linear_rows: the axes rotate with the bodies, and so do the impulses. Returns what is
@@ -332,37 +332,54 @@ INLINE void damp_rotation(const cairn_solver_context *context, const angular_par
 
 // ---- from joints and back
 
-// Floats that each lane takes from a joint: axes, limits and accumulated impulses.
-#define CAIRN_JOINT_ANGULAR_WORDS 21
+// The floats of a joint from which on rows of eight are read.
+#define JOINT_AXES 20   // axis_a, axis_b, two of normal_a
+#define JOINT_LIMITS 28 // the rest of normal_a, normal_b, cone, lower, upper, limited
+#define JOINT_SUMS 34   // upper, limited, angular_impulse, swing_impulse, lower and upper impulse
 
-static inline void angular_words(
-    const cairn_joint *joint, float warm, float out[CAIRN_JOINT_ANGULAR_WORDS]) {
-    const bool limited = joint->limited != 0;
-    const float values[CAIRN_JOINT_ANGULAR_WORDS] = {joint->axis_a.x, joint->axis_a.y,
-        joint->axis_a.z, joint->normal_a.x, joint->normal_a.y, joint->normal_a.z, joint->axis_b.x,
-        joint->axis_b.y, joint->axis_b.z, joint->normal_b.x, joint->normal_b.y, joint->normal_b.z,
-        limited ? joint->lower : -CAIRN_ANGLE_FAR, limited ? joint->upper : CAIRN_ANGLE_FAR,
-        joint->cone, joint->angular_impulse.x * warm, joint->angular_impulse.y * warm,
-        joint->angular_impulse.z * warm, joint->lower_impulse * warm, joint->upper_impulse * warm,
-        joint->swing_impulse * warm};
-    memcpy(out, values, sizeof values);
+_Static_assert(offsetof(cairn_joint, axis_a) == 4 * JOINT_AXES, "a row begins here");
+_Static_assert(offsetof(cairn_joint, normal_a) == 4 * (JOINT_AXES + 6), "at its end");
+_Static_assert(offsetof(cairn_joint, limited) == 4 * (JOINT_LIMITS + 7), "at its end");
+_Static_assert(offsetof(cairn_joint, upper) == 4 * JOINT_SUMS, "a row begins here");
+_Static_assert(sizeof(cairn_joint) == 4 * (JOINT_SUMS + 8), "and ends the joint");
+
+// What a joint has besides its linear rows.
+typedef struct angular_words {
+    lanes axes[CAIRN_ROW_FLOATS];
+    lanes limits[CAIRN_ROW_FLOATS];
+    lanes sums[CAIRN_ROW_FLOATS];
+} angular_words;
+
+static inline angular_words load_angular_words(const void *const *joints) {
+    angular_words words;
+    load_struct_row(joints, JOINT_AXES, words.axes);
+    load_struct_row(joints, JOINT_LIMITS, words.limits);
+    load_struct_row(joints, JOINT_SUMS, words.sums);
+    return words;
 }
 
-static inline lanes3 lanes3_at(const lanes *words) {
-    return lanes3_of(words[0], words[1], words[2]);
+// All bits of a lane with a word that is 1, none of one that is 0.
+static inline lanes_mask mask_of_words(lanes words) {
+    lanes_mask bits;
+    memcpy(&bits, &words, sizeof bits);
+    return 0 - bits;
 }
 
 // Fills everything but `response`, which must be set before.
-static inline void prepare_angular(angular_part *angular, uint32_t kind, const lanes *words,
-    const joint_pose *pose_a, const joint_pose *pose_b) {
+static inline void prepare_angular(angular_part *angular, uint32_t kind, lanes warm,
+    const angular_words *words, const joint_pose *pose_a, const joint_pose *pose_b) {
     const lanes zero = lanes_all(0.0f);
-    angular->axes0 = (axes_lanes){.axis_a = lanes_mat3_apply(pose_a->rotation, lanes3_at(words)),
-        .normal_a = lanes_mat3_apply(pose_a->rotation, lanes3_at(words + 3)),
-        .axis_b = lanes_mat3_apply(pose_b->rotation, lanes3_at(words + 6)),
-        .normal_b = lanes_mat3_apply(pose_b->rotation, lanes3_at(words + 9))};
-    angular->lower_limit = words[12];
-    angular->upper_limit = words[13];
-    angular->cone_cosine = lanes_cos(words[14]);
+    const lanes *axes = words->axes;
+    const lanes *limits = words->limits;
+    const lanes3 normal_a = lanes3_of(axes[6], axes[7], limits[0]);
+    const lanes_mask limited = mask_of_words(limits[7]);
+    angular->axes0 = (axes_lanes){.axis_a = lanes_mat3_apply(pose_a->rotation, lanes3_at(axes)),
+        .normal_a = lanes_mat3_apply(pose_a->rotation, normal_a),
+        .axis_b = lanes_mat3_apply(pose_b->rotation, lanes3_at(axes + 3)),
+        .normal_b = lanes_mat3_apply(pose_b->rotation, lanes3_at(limits + 1))};
+    angular->lower_limit = lanes_select(limited, limits[5], lanes_all(-CAIRN_ANGLE_FAR));
+    angular->upper_limit = lanes_select(limited, limits[6], lanes_all(CAIRN_ANGLE_FAR));
+    angular->cone_cosine = lanes_cos(limits[4]);
     angular->twist0 =
         angle_near(twist_of(&angular->axes0), angular->lower_limit, angular->upper_limit);
     angular->rotation = lanes3_of(zero, zero, zero);
@@ -374,10 +391,26 @@ static inline void prepare_angular(angular_part *angular, uint32_t kind, const l
     angular->twist_fraction[0] = zero;
     angular->twist_fraction[1] = zero;
     update_angular_rows(angular, kind, &angular->axes0);
-    const lanes3 swing_impulse = lanes3_at(words + 15);
+    const lanes *sums = words->sums;
+    const lanes3 swing_impulse = lanes3_scale(lanes3_at(sums + 2), warm);
     angular->impulse[HINGE_ROW_1] = lanes3_dot(swing_impulse, angular->swing_axes[0]);
     angular->impulse[HINGE_ROW_2] = lanes3_dot(swing_impulse, angular->swing_axes[1]);
-    angular->impulse[LOWER_LIMIT] = words[18];
-    angular->impulse[UPPER_LIMIT] = words[19];
-    angular->impulse[SWING_LIMIT] = words[20];
+    angular->impulse[LOWER_LIMIT] = sums[6] * warm;
+    angular->impulse[UPPER_LIMIT] = sums[7] * warm;
+    angular->impulse[SWING_LIMIT] = sums[5] * warm;
+}
+
+// The impulses in the order of a joint, from angular_impulse on.
+static inline void list_angular_impulses(const angular_part *angular, uint32_t kind, lanes out[6]) {
+    const lanes *sums = angular->impulse;
+    const bool hinge = kind == CAIRN_JOINT_HINGE;
+    const lanes none = lanes_all(0.0f);
+    lanes3 swing = lanes3_scale(angular->swing_axes[0], sums[HINGE_ROW_1]);
+    swing = lanes3_add_scaled(swing, angular->swing_axes[1], sums[HINGE_ROW_2]);
+    out[0] = hinge ? swing.x : none;
+    out[1] = hinge ? swing.y : none;
+    out[2] = hinge ? swing.z : none;
+    out[3] = hinge ? none : sums[SWING_LIMIT];
+    out[4] = sums[LOWER_LIMIT];
+    out[5] = sums[UPPER_LIMIT];
 }

@@ -34,6 +34,10 @@ typedef struct anchor_lanes {
     lanes3 offset;  // m, from anchor a to anchor b now
 } anchor_lanes;
 
+static inline lanes3 lanes3_at(const lanes *words) {
+    return lanes3_of(words[0], words[1], words[2]);
+}
+
 // A body at the start of the step.
 typedef struct joint_pose {
     lanes3 position; // of the centre of mass
@@ -41,27 +45,30 @@ typedef struct joint_pose {
     lanes3 anchor; // from the centre of mass, body axes
 } joint_pose;
 
-typedef struct joint_pose_source {
-    const cairn_motion *motion;
-    cairn_vec3 anchor;
-} joint_pose_source;
+// The rows of eight floats that are read of a motion and of a body: this and what follows it.
+#define MOTION_POSITION 3 // position, rotation
+#define BODY_CENTRE 11
 
-static inline joint_pose load_joint_poses(const joint_pose_source *sources) {
-    float words[10][CAIRN_LANES];
+_Static_assert(offsetof(cairn_motion, position) == 4 * MOTION_POSITION, "a row begins here");
+_Static_assert(offsetof(cairn_motion, rotation) == 4 * (MOTION_POSITION + 3), "follows it");
+_Static_assert(offsetof(cairn_body, centre) == 4 * BODY_CENTRE, "a row begins here");
+
+// The bodies in these slots, with anchors in body axes, from the bodies' origins.
+static inline joint_pose load_joint_pose(
+    const cairn_solver_context *context, const uint32_t *slots, lanes3 anchor) {
+    const void *motions[CAIRN_LANES];
+    const void *bodies[CAIRN_LANES];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_motion *motion = sources[i].motion;
-        const float values[10] = {motion->position.x, motion->position.y, motion->position.z,
-            motion->rotation.x, motion->rotation.y, motion->rotation.z, motion->rotation.w,
-            sources[i].anchor.x, sources[i].anchor.y, sources[i].anchor.z};
-        for (uint32_t k = 0; k < 10; ++k) {
-            words[k][i] = values[k];
-        }
+        motions[i] = &context->motions[slots[i]];
+        bodies[i] = &context->body_params[slots[i]];
     }
-    lanes in[10];
-    memcpy(in, words, sizeof in);
-    return (joint_pose){.position = lanes3_of(in[0], in[1], in[2]),
-        .rotation = lanes_mat3_of_quat(in[3], in[4], in[5], in[6]),
-        .anchor = lanes3_of(in[7], in[8], in[9])};
+    lanes motion[CAIRN_ROW_FLOATS];
+    lanes body[CAIRN_ROW_FLOATS];
+    load_struct_row(motions, MOTION_POSITION, motion);
+    load_struct_row(bodies, BODY_CENTRE, body);
+    return (joint_pose){.position = lanes3_at(motion),
+        .rotation = lanes_mat3_of_quat(motion[3], motion[4], motion[5], motion[6]),
+        .anchor = lanes3_sub(anchor, lanes3_at(body))};
 }
 
 static inline void prepare_anchors(
@@ -130,7 +137,7 @@ typedef struct linear_part {
 
 // One body's part of K without its mass: -[r] I^-1 [r], with [r] the cross product matrix.
 INLINE lanes_sym3 point_response(const body_lanes *body, lanes3 r) {
-    const lanes_sym3 i = body->inverse_inertia;
+    const lanes_sym3 i = *body->inverse_inertia;
     // Columns of I^-1 [r], as far as they are needed.
     const lanes xy = i.yz * r.y - i.yy * r.z;
     const lanes xz = i.zz * r.y - i.yz * r.z;
@@ -192,8 +199,8 @@ INLINE void update_distance_row(
     const lanes3 ra = lanes3_cross(anchors->arm_a, linear->axis);
     const lanes3 rb = lanes3_cross(anchors->arm_b, linear->axis);
     linear->mass = inverse_or_zero(a->inverse_mass + b->inverse_mass +
-                                   lanes3_dot(ra, lanes_sym3_apply(a->inverse_inertia, ra)) +
-                                   lanes3_dot(rb, lanes_sym3_apply(b->inverse_inertia, rb)));
+                                   lanes3_dot(ra, lanes_sym3_apply(*a->inverse_inertia, ra)) +
+                                   lanes3_dot(rb, lanes_sym3_apply(*b->inverse_inertia, rb)));
 }
 
 // `impulse`, one of those of the part, as a vector.
@@ -230,9 +237,9 @@ INLINE pair_impulse pair_impulse_sub(pair_impulse p, pair_impulse q) {
 
 INLINE void apply_torques(body_lanes *a, body_lanes *b, lanes3 torque_a, lanes3 torque_b) {
     a->angular_velocity =
-        lanes3_sub(a->angular_velocity, lanes_sym3_apply(a->inverse_inertia, torque_a));
+        lanes3_sub(a->angular_velocity, lanes_sym3_apply(*a->inverse_inertia, torque_a));
     b->angular_velocity =
-        lanes3_add(b->angular_velocity, lanes_sym3_apply(b->inverse_inertia, torque_b));
+        lanes3_add(b->angular_velocity, lanes_sym3_apply(*b->inverse_inertia, torque_b));
 }
 
 INLINE void apply_pair_impulse(body_lanes *a, body_lanes *b, const pair_impulse *p) {

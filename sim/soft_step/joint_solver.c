@@ -9,6 +9,7 @@
 #include "sim/soft_step/joint_angular.h"
 #include "sim/soft_step/joint_linear.h"
 
+// In the order in which a visit reads it.
 typedef struct wide_joint {
     pair_lanes pair;
     uint32_t kind; // cairn_joint_kind, of every lane
@@ -16,32 +17,63 @@ typedef struct wide_joint {
     lanes_sym3 inverse_inertia_b;
     anchor_lanes anchors;
     linear_part linear;
-    angular_part angular; // of hinges and cones; the other kinds never read it
     // The bodies start a substep with the impulses of the last biased pass, which acted at the arms
     // and along the axes of then: what must be added for those of now.
     pair_impulse missing;
 } wide_joint;
 
-static void prepare_linear(const cairn_solver_context *context, wide_joint *wide,
-    const body_lanes *a, const body_lanes *b) {
-    float words[7][CAIRN_LANES];
-    const float warm = context->warm_start != 0 ? 1.0f : 0.0f;
+// A joint and its angular part, which only hinges and cones have. That is apart, so that the joints
+// without one are not spread over more memory than they use.
+typedef struct joint_visit {
+    wide_joint *wide;
+    angular_part *angular;
+} joint_visit;
+
+INLINE joint_visit joint_at(const cairn_solver_context *context, uint32_t index) {
+    wide_joint *joints = context->joint_constraints;
+    angular_part *angular = context->joint_angular;
+    return (joint_visit){.wide = &joints[index], .angular = &angular[index]};
+}
+
+// The floats of a joint from which on rows of eight are read.
+#define JOINT_ANCHORS 7   // anchor_a, anchor_b, length
+#define JOINT_IMPULSES 14 // impulse, relax_impulse
+
+_Static_assert(offsetof(cairn_joint, anchor_a) == 4 * JOINT_ANCHORS, "a row begins here");
+_Static_assert(offsetof(cairn_joint, length) == 4 * (JOINT_ANCHORS + 6), "follows the anchors");
+_Static_assert(offsetof(cairn_joint, impulse) == 4 * JOINT_IMPULSES, "a row begins here");
+_Static_assert(offsetof(cairn_joint, relax_impulse) == 4 * (JOINT_IMPULSES + 3), "follows it");
+
+// Of each lane.
+typedef struct joint_rows {
+    const void *joints[CAIRN_LANES];
+    lanes anchors[CAIRN_ROW_FLOATS];
+    joint_pose pose_a;
+    joint_pose pose_b;
+} joint_rows;
+
+static void load_joints(
+    const cairn_solver_context *context, const pair_lanes *pair, joint_rows *out) {
+    uint32_t slots_a[CAIRN_LANES];
+    uint32_t slots_b[CAIRN_LANES];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_joint *joint =
-            &context->joints[context->joint_edges[wide->pair.edge[i]].element];
-        words[0][i] = joint->impulse.x * warm;
-        words[1][i] = joint->impulse.y * warm;
-        words[2][i] = joint->impulse.z * warm;
-        words[3][i] = joint->length;
-        words[4][i] = joint->relax_impulse.x * warm;
-        words[5][i] = joint->relax_impulse.y * warm;
-        words[6][i] = joint->relax_impulse.z * warm;
+        const cairn_constraint_edge *edge = &context->joint_edges[pair->edge[i]];
+        out->joints[i] = &context->joints[edge->element];
+        slots_a[i] = edge->body_a;
+        slots_b[i] = edge->body_b;
     }
-    lanes in[7];
-    memcpy(in, words, sizeof in);
-    wide->linear.impulse = lanes3_of(in[0], in[1], in[2]);
-    wide->linear.length = in[3];
-    wide->linear.relax_impulse = lanes3_of(in[4], in[5], in[6]);
+    load_struct_row(out->joints, JOINT_ANCHORS, out->anchors);
+    out->pose_a = load_joint_pose(context, slots_a, lanes3_at(out->anchors));
+    out->pose_b = load_joint_pose(context, slots_b, lanes3_at(out->anchors + 3));
+}
+
+static void prepare_linear(wide_joint *wide, const joint_rows *rows, lanes warm,
+    const body_lanes *a, const body_lanes *b) {
+    lanes impulses[CAIRN_ROW_FLOATS];
+    load_struct_row(rows->joints, JOINT_IMPULSES, impulses);
+    wide->linear.impulse = lanes3_scale(lanes3_at(impulses), warm);
+    wide->linear.length = rows->anchors[6];
+    wide->linear.relax_impulse = lanes3_scale(lanes3_at(impulses + 3), warm);
     if (wide->kind == CAIRN_JOINT_DISTANCE) {
         update_distance_row(&wide->linear, &wide->anchors, a, b);
     } else {
@@ -49,62 +81,39 @@ static void prepare_linear(const cairn_solver_context *context, wide_joint *wide
     }
 }
 
-static void load_axes(const cairn_solver_context *context, wide_joint *wide,
-    const joint_pose *pose_a, const joint_pose *pose_b, const body_lanes *a, const body_lanes *b) {
-    CAIRN_ASSERT(cairn_joint_has_axes(wide->kind));
-    float words[CAIRN_JOINT_ANGULAR_WORDS][CAIRN_LANES];
-    const float warm = context->warm_start != 0 ? 1.0f : 0.0f;
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        float values[CAIRN_JOINT_ANGULAR_WORDS];
-        angular_words(
-            &context->joints[context->joint_edges[wide->pair.edge[i]].element], warm, values);
-        for (uint32_t k = 0; k < CAIRN_JOINT_ANGULAR_WORDS; ++k) {
-            words[k][i] = values[k];
-        }
-    }
-    lanes in[CAIRN_JOINT_ANGULAR_WORDS];
-    memcpy(in, words, sizeof in);
-    wide->angular.response = held_response(&wide->linear, &wide->anchors, a, b);
-    prepare_angular(&wide->angular, wide->kind, in, pose_a, pose_b);
-}
-
 static void prepare_joint(
-    const cairn_solver_context *context, const uint32_t *order, wide_joint *wide) {
-    joint_pose_source sources_a[CAIRN_LANES];
-    joint_pose_source sources_b[CAIRN_LANES];
-    fill_pair(context, context->joint_edges, order, &wide->pair);
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_constraint_edge *edge = &context->joint_edges[wide->pair.edge[i]];
-        const cairn_joint *joint = &context->joints[edge->element];
-        sources_a[i] = (joint_pose_source){.motion = &context->motions[edge->body_a],
-            .anchor = vec3_sub(joint->anchor_a, context->body_params[edge->body_a].centre)};
-        sources_b[i] = (joint_pose_source){.motion = &context->motions[edge->body_b],
-            .anchor = vec3_sub(joint->anchor_b, context->body_params[edge->body_b].centre)};
+    const cairn_solver_context *context, const uint32_t *order, const joint_visit *visit) {
+    wide_joint *wide = visit->wide;
+    joint_rows rows;
+    if (context->joint_pairs_known == 0) {
+        fill_pair(context, context->joint_edges, order, &wide->pair);
     }
     wide->kind = context->joint_edges[wide->pair.edge[0]].kind;
     CAIRN_ASSERT(wide->kind >= CAIRN_JOINT_BALL && wide->kind < CAIRN_EDGE_KINDS);
-    const joint_pose pose_a = load_joint_poses(sources_a);
-    const joint_pose pose_b = load_joint_poses(sources_b);
-    const body_lanes a = load_body(context, wide->pair.offset_a);
-    const body_lanes b = load_body(context, wide->pair.offset_b);
-    wide->inverse_inertia_a = a.inverse_inertia;
-    wide->inverse_inertia_b = b.inverse_inertia;
-    prepare_anchors(&wide->anchors, &pose_a, &pose_b);
-    prepare_linear(context, wide, &a, &b);
+    load_joints(context, &wide->pair, &rows);
+    const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
+    load_inverse_inertia(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    load_inverse_inertia(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    const body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    const body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    prepare_anchors(&wide->anchors, &rows.pose_a, &rows.pose_b);
+    prepare_linear(wide, &rows, warm, &a, &b);
     update_chord(context, wide->kind, &wide->linear, &wide->anchors, &a, &b);
     const lanes zero = lanes_all(0.0f);
     const lanes3 none = lanes3_of(zero, zero, zero);
     wide->missing = (pair_impulse){.linear = none, .torque_a = none, .torque_b = none};
     if (cairn_joint_has_axes(wide->kind)) {
-        load_axes(context, wide, &pose_a, &pose_b, &a, &b);
+        const angular_words words = load_angular_words(rows.joints);
+        visit->angular->response = held_response(&wide->linear, &wide->anchors, &a, &b);
+        prepare_angular(visit->angular, wide->kind, warm, &words, &rows.pose_a, &rows.pose_b);
     }
 }
 
 static void prepare(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
-    wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        prepare_joint(context, context->joint_order + (size_t)i * CAIRN_LANES, &constraints[i]);
+        const joint_visit visit = joint_at(context, i);
+        prepare_joint(context, context->joint_order + (size_t)i * CAIRN_LANES, &visit);
     }
 }
 
@@ -113,8 +122,8 @@ static void warm_start_relax(const cairn_solver_context *context, uint32_t begin
     wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
         const wide_joint *wide = &constraints[i];
-        body_lanes a = load_body(context, wide->pair.offset_a);
-        body_lanes b = load_body(context, wide->pair.offset_b);
+        body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+        body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
         apply_linear_impulse(&wide->anchors, &a, &b,
             impulse_vector(&wide->linear, wide->kind, wide->linear.relax_impulse));
         store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
@@ -124,16 +133,16 @@ static void warm_start_relax(const cairn_solver_context *context, uint32_t begin
 
 static void warm_start(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
-    wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        const wide_joint *wide = &constraints[i];
+        const joint_visit visit = joint_at(context, i);
+        const wide_joint *wide = visit.wide;
         const linear_part *linear = &wide->linear;
-        body_lanes a = load_body(context, wide->pair.offset_a);
-        body_lanes b = load_body(context, wide->pair.offset_b);
+        body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+        body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
         apply_linear_impulse(&wide->anchors, &a, &b,
             impulse_vector(linear, wide->kind, lanes3_sub(linear->impulse, linear->relax_impulse)));
         if (cairn_joint_has_axes(wide->kind)) {
-            apply_torque(&a, &b, torque_vector(&wide->angular, wide->kind, wide->angular.impulse));
+            apply_torque(&a, &b, torque_vector(visit.angular, wide->kind, visit.angular->impulse));
         }
         store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
         store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
@@ -143,8 +152,9 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
 // The kind is a constant where these functions are inlined for ball joints, whose bodies then stay
 // in registers throughout a visit.
 
-INLINE void solve_rows(const cairn_solver_context *context, wide_joint *wide, uint32_t kind,
+INLINE void solve_rows(const cairn_solver_context *context, const joint_visit *visit, uint32_t kind,
     body_lanes *a, body_lanes *b, bool biased) {
+    wide_joint *wide = visit->wide;
     CAIRN_ASSERT(wide->pair.live != 0);
     if (kind == CAIRN_JOINT_DISTANCE) {
         solve_distance(context, &wide->linear, &wide->anchors, a, b, biased);
@@ -152,14 +162,16 @@ INLINE void solve_rows(const cairn_solver_context *context, wide_joint *wide, ui
         solve_ball(context, &wide->linear, &wide->anchors, a, b, biased);
     }
     if (cairn_joint_has_axes(kind)) {
-        solve_angular(context, &wide->angular, kind, &wide->linear, &wide->anchors, a, b, biased);
+        solve_angular(context, visit->angular, kind, &wide->linear, &wide->anchors, a, b, biased);
     }
 }
 
 // Leaves the impulses of the last biased pass, and adds what is missing of them.
-INLINE void begin_biased_rows(wide_joint *wide, uint32_t kind, body_lanes *a, body_lanes *b) {
+INLINE void begin_biased_rows(
+    const joint_visit *visit, uint32_t kind, body_lanes *a, body_lanes *b) {
+    wide_joint *wide = visit->wide;
     linear_part *linear = &wide->linear;
-    angular_part *angular = &wide->angular;
+    angular_part *angular = visit->angular;
     linear->impulse = lanes3_sub(linear->impulse, linear->relax_impulse);
     for (uint32_t i = 0; cairn_joint_has_axes(kind) && i < ANGULAR_ROW_COUNT; ++i) {
         angular->impulse[i] = angular->impulse[i] - angular->relax_impulse[i];
@@ -172,10 +184,11 @@ INLINE void begin_biased_rows(wide_joint *wide, uint32_t kind, body_lanes *a, bo
 }
 
 // Updates the rows to the poses of the bodies, and adds the impulses of the last relax pass.
-INLINE void begin_relax_rows(const cairn_solver_context *context, wide_joint *wide, uint32_t kind,
-    body_lanes *a, body_lanes *b) {
+INLINE void begin_relax_rows(const cairn_solver_context *context, const joint_visit *visit,
+    uint32_t kind, body_lanes *a, body_lanes *b) {
+    wide_joint *wide = visit->wide;
     linear_part *linear = &wide->linear;
-    angular_part *angular = &wide->angular;
+    angular_part *angular = visit->angular;
     const pair_motion motion = load_pair_motion(context, &wide->pair);
     if (kind == CAIRN_JOINT_DISTANCE) {
         rotate_distance_row(linear, &wide->anchors, &motion, &wide->missing, a, b);
@@ -196,32 +209,33 @@ INLINE void begin_relax_rows(const cairn_solver_context *context, wide_joint *wi
     }
 }
 
-INLINE void end_relax_rows(const cairn_solver_context *context, wide_joint *wide, uint32_t kind,
-    const body_lanes *a, const body_lanes *b) {
-    linear_part *linear = &wide->linear;
-    angular_part *angular = &wide->angular;
+INLINE void end_relax_rows(const cairn_solver_context *context, const joint_visit *visit,
+    uint32_t kind, const body_lanes *a, const body_lanes *b) {
+    linear_part *linear = &visit->wide->linear;
+    angular_part *angular = visit->angular;
     const lanes kept = lanes_all(CAIRN_RELAX_KEPT);
     linear->relax_impulse = lanes3_scale(lanes3_sub(linear->impulse, linear->biased_impulse), kept);
     for (uint32_t i = 0; cairn_joint_has_axes(kind) && i < ANGULAR_ROW_COUNT; ++i) {
         angular->relax_impulse[i] = (angular->impulse[i] - angular->biased_impulse[i]) * kept;
     }
-    update_chord(context, kind, linear, &wide->anchors, a, b);
+    update_chord(context, kind, linear, &visit->wide->anchors, a, b);
 }
 
 // One joint of a sweep, with what comes before or after its rows are solved.
-INLINE void visit_joint(const cairn_solver_context *context, wide_joint *wide, uint32_t kind,
-    cairn_constraint_stage stage) {
-    body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
-    body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
+INLINE void visit_joint(const cairn_solver_context *context, const joint_visit *visit,
+    uint32_t kind, cairn_constraint_stage stage) {
+    const wide_joint *wide = visit->wide;
+    body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
     if (stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED) {
-        begin_biased_rows(wide, kind, &a, &b);
+        begin_biased_rows(visit, kind, &a, &b);
     } else if (stage == CAIRN_CONSTRAINT_BEGIN_RELAX) {
-        begin_relax_rows(context, wide, kind, &a, &b);
+        begin_relax_rows(context, visit, kind, &a, &b);
     }
-    solve_rows(context, wide, kind, &a, &b,
+    solve_rows(context, visit, kind, &a, &b,
         stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED || stage == CAIRN_CONSTRAINT_SOLVE_BIASED);
     if (stage == CAIRN_CONSTRAINT_RELAX) {
-        end_relax_rows(context, wide, kind, &a, &b);
+        end_relax_rows(context, visit, kind, &a, &b);
     }
     store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
     store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
@@ -230,21 +244,20 @@ INLINE void visit_joint(const cairn_solver_context *context, wide_joint *wide, u
 INLINE void visit_joints(const cairn_solver_context *context, uint32_t begin, uint32_t end,
     cairn_constraint_stage stage) {
     CAIRN_ASSERT(begin <= end);
-    wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        wide_joint *wide = &constraints[i];
-        switch (wide->kind) {
+        const joint_visit visit = joint_at(context, i);
+        switch (visit.wide->kind) {
         case CAIRN_JOINT_BALL:
-            visit_joint(context, wide, CAIRN_JOINT_BALL, stage);
+            visit_joint(context, &visit, CAIRN_JOINT_BALL, stage);
             break;
         case CAIRN_JOINT_HINGE:
-            visit_joint(context, wide, CAIRN_JOINT_HINGE, stage);
+            visit_joint(context, &visit, CAIRN_JOINT_HINGE, stage);
             break;
         case CAIRN_JOINT_CONE:
-            visit_joint(context, wide, CAIRN_JOINT_CONE, stage);
+            visit_joint(context, &visit, CAIRN_JOINT_CONE, stage);
             break;
         default:
-            visit_joint(context, wide, CAIRN_JOINT_DISTANCE, stage);
+            visit_joint(context, &visit, CAIRN_JOINT_DISTANCE, stage);
             break;
         }
     }
@@ -268,71 +281,50 @@ static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t 
 
 static void damp(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
-    wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        const wide_joint *wide = &constraints[i];
+        const joint_visit visit = joint_at(context, i);
+        const wide_joint *wide = visit.wide;
         if (!cairn_joint_has_axes(wide->kind)) {
             continue;
         }
-        body_lanes a = load_velocities(context, wide->pair.offset_a, wide->inverse_inertia_a);
-        body_lanes b = load_velocities(context, wide->pair.offset_b, wide->inverse_inertia_b);
-        damp_rotation(context, &wide->angular, wide->kind, &wide->linear, &wide->anchors, &a, &b);
+        body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+        body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+        damp_rotation(context, visit.angular, wide->kind, &wide->linear, &wide->anchors, &a, &b);
         store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
         store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }
 }
 
-static cairn_joint *joint_of(
-    const cairn_solver_context *context, const wide_joint *wide, uint32_t lane) {
-    CAIRN_ASSERT(lane < CAIRN_LANES);
-    return &context->joints[context->joint_edges[wide->pair.edge[lane]].element];
-}
-
-static void store_angular(const cairn_solver_context *context, const wide_joint *wide) {
-    CAIRN_ASSERT(cairn_joint_has_axes(wide->kind));
-    const angular_part *angular = &wide->angular;
-    const lanes *sums = angular->impulse;
-    lanes3 swing = lanes3_scale(angular->swing_axes[0], sums[HINGE_ROW_1]);
-    swing = lanes3_add_scaled(swing, angular->swing_axes[1], sums[HINGE_ROW_2]);
-    const bool hinge = wide->kind == CAIRN_JOINT_HINGE;
-    const lanes none = lanes_all(0.0f);
-    const lanes values[6] = {hinge ? finite_or_zero(swing.x) : none,
-        hinge ? finite_or_zero(swing.y) : none, hinge ? finite_or_zero(swing.z) : none,
-        hinge ? none : finite_or_zero(sums[SWING_LIMIT]), finite_or_zero(sums[LOWER_LIMIT]),
-        finite_or_zero(sums[UPPER_LIMIT])};
-    float impulse[6][CAIRN_LANES];
-    memcpy(impulse, values, sizeof impulse);
-    for (uint32_t k = 0; k < CAIRN_LANES; ++k) {
-        if ((wide->pair.live >> k & 1u) != 0) {
-            cairn_joint *joint = joint_of(context, wide, k);
-            joint->angular_impulse = vec3(impulse[0][k], impulse[1][k], impulse[2][k]);
-            joint->swing_impulse = impulse[3][k];
-            joint->lower_impulse = impulse[4][k];
-            joint->upper_impulse = impulse[5][k];
+// Writes six lanes to that many floats of each live joint, from float `first` on.
+static void store_floats(const cairn_solver_context *context, const pair_lanes *pair,
+    const lanes values[6], uint32_t first) {
+    lanes row[CAIRN_ROW_FLOATS] = {0};
+    for (uint32_t k = 0; k < 6; ++k) {
+        row[k] = finite_or_zero(values[k]);
+    }
+    float stored[CAIRN_LANES][CAIRN_ROW_FLOATS];
+    lanes_store_rows(row, stored);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        if ((pair->live >> i & 1u) != 0) {
+            float *joint = (float *)&context->joints[context->joint_edges[pair->edge[i]].element];
+            memcpy(joint + first, stored[i], 6 * sizeof(float));
         }
     }
 }
 
 static void store(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
-    const wide_joint *constraints = context->joint_constraints;
     for (uint32_t i = begin; i < end; ++i) {
-        const lanes3 sum = constraints[i].linear.impulse;
-        const lanes3 relaxed = constraints[i].linear.relax_impulse;
-        const lanes values[6] = {finite_or_zero(sum.x), finite_or_zero(sum.y),
-            finite_or_zero(sum.z), finite_or_zero(relaxed.x), finite_or_zero(relaxed.y),
-            finite_or_zero(relaxed.z)};
-        float impulse[6][CAIRN_LANES];
-        memcpy(impulse, values, sizeof impulse);
-        for (uint32_t k = 0; k < CAIRN_LANES; ++k) {
-            if ((constraints[i].pair.live >> k & 1u) != 0) {
-                cairn_joint *joint = joint_of(context, &constraints[i], k);
-                joint->impulse = vec3(impulse[0][k], impulse[1][k], impulse[2][k]);
-                joint->relax_impulse = vec3(impulse[3][k], impulse[4][k], impulse[5][k]);
-            }
-        }
-        if (cairn_joint_has_axes(constraints[i].kind)) {
-            store_angular(context, &constraints[i]);
+        const joint_visit visit = joint_at(context, i);
+        const wide_joint *wide = visit.wide;
+        const lanes3 sum = wide->linear.impulse;
+        const lanes3 relaxed = wide->linear.relax_impulse;
+        const lanes linear[6] = {sum.x, sum.y, sum.z, relaxed.x, relaxed.y, relaxed.z};
+        store_floats(context, &wide->pair, linear, JOINT_IMPULSES);
+        if (cairn_joint_has_axes(wide->kind)) {
+            lanes angular[6];
+            list_angular_impulses(visit.angular, wide->kind, angular);
+            store_floats(context, &wide->pair, angular, JOINT_SUMS + 2);
         }
     }
 }
@@ -340,6 +332,7 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
 extern const cairn_constraint_kernel CAIRN_KERNEL(joint);
 const cairn_constraint_kernel CAIRN_KERNEL(joint) = {
     .constraint_size = sizeof(wide_joint),
+    .apart_size = sizeof(angular_part),
     .stages = {[CAIRN_CONSTRAINT_PREPARE] = prepare,
         [CAIRN_CONSTRAINT_WARM_START_RELAX] = warm_start_relax,
         [CAIRN_CONSTRAINT_WARM_START] = warm_start,

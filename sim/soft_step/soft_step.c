@@ -42,9 +42,11 @@ void cairn_soft_step_allocate(
     soft_step->wide_contacts = cairn_arena_take(from,
         cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->constraint_size);
     soft_step->wide_impacts = cairn_arena_take(
-        from, cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->impact_size);
+        from, cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->apart_size);
     soft_step->wide_joints = cairn_arena_take(
         from, cairn_constraint_graph_wide_max(joints, wide->lanes), wide->joints->constraint_size);
+    soft_step->wide_angular = cairn_arena_take(
+        from, cairn_constraint_graph_wide_max(joints, wide->lanes), wide->joints->apart_size);
     soft_step->overflow_contacts =
         cairn_arena_take(from, contacts, overflow->contacts->constraint_size);
     soft_step->contact_impulses =
@@ -55,8 +57,9 @@ void cairn_soft_step_allocate(
     soft_step->overflow_impact_lanes =
         cairn_arena_take(from, contacts, sizeof *soft_step->overflow_impact_lanes);
     soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
-    soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->impact_size);
+    soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
+    soft_step->overflow_angular = cairn_arena_take(from, joints, overflow->joints->apart_size);
     soft_step->driven = cairn_arena_take(from, joints, sizeof *soft_step->driven);
     soft_step->driven_groups = cairn_arena_take(from, (size_t)joints + 1, sizeof(uint32_t));
     soft_step->driven_drives = cairn_arena_take(from, joints, sizeof *soft_step->driven_drives);
@@ -97,6 +100,8 @@ static void build_joint_graph(cairn_world *world, bool changed, const cairn_grap
     const uint32_t moving = soft_step->moving_count;
     CAIRN_ASSERT(moving < soft_step->body_count);
     if (!changed && memcmp(&graph->owners, owners, sizeof *owners) == 0) {
+        soft_step->wide_context.joint_pairs_known = 1;
+        soft_step->overflow_context.joint_pairs_known = 1;
         return;
     }
     memset(graph->body_colours, 0, soft_step->body_count * sizeof *graph->body_colours);
@@ -148,6 +153,7 @@ static void prepare_context(cairn_world *world) {
         .joint_order = soft_step->joint_graph.order,
         .joints = world->state.joints,
         .joint_constraints = soft_step->wide_joints,
+        .joint_angular = soft_step->wide_angular,
         .h = h,
         .inverse_h = rate,
         .contact_softness = soften(contact_hertz, settings->contact_damping, h),
@@ -169,6 +175,7 @@ static void prepare_context(cairn_world *world) {
     soft_step->overflow_context.impact_lanes = soft_step->overflow_impact_lanes;
     soft_step->overflow_context.joint_order = soft_step->joint_graph.overflow_order;
     soft_step->overflow_context.joint_constraints = soft_step->overflow_joints;
+    soft_step->overflow_context.joint_angular = soft_step->overflow_angular;
 }
 
 // Whether some body may be so much lighter than another one.

@@ -56,7 +56,9 @@ struct cairn_soft_step {
     _Atomic uint32_t locks_found; // 0, or CAIRN_HAS_LOCKS
     _Atomic uint32_t impact_found;
     void *wide_joints;
+    void *wide_angular;
     void *overflow_joints;
+    void *overflow_angular;
     cairn_joint_rows *driven; // rows of driven joints, by group; in a group in order of slot
     uint32_t driven_count;
     uint32_t *driven_groups; // where each group begins in `driven`, and the end of the last one

@@ -87,9 +87,11 @@ typedef struct cairn_solver_context {
     void *contact_impacts;   // one of each constraint, in the layout of the kernel
     const cairn_constraint_edge *joint_edges;
     const uint32_t *joint_order;
-    cairn_joint *joints; // by edge.element
+    uint32_t joint_pairs_known; // 0 or 1: the joint constraints have those of the last step
+    cairn_joint *joints;        // by edge.element
     void *joint_constraints;
-    float h; // s, of a substep
+    void *joint_angular; // the angular part of each, in the layout of the kernel
+    float h;             // s, of a substep
     float inverse_h;
     cairn_softness contact_softness; // between two moving bodies
     cairn_softness static_softness;  // contacts with a body that impulses do not move
@@ -129,7 +131,7 @@ typedef enum cairn_constraint_stage {
 
 typedef struct cairn_constraint_kernel {
     size_t constraint_size; // bytes of one wide constraint
-    size_t impact_size;     // bytes of what one needs for impacts; 0: it has none
+    size_t apart_size;      // bytes of what is apart: a contact's impact, a joint's angular rows
     cairn_kernel_pass *stages[CAIRN_CONSTRAINT_STAGE_COUNT]; // NULL: nothing to do
 } cairn_constraint_kernel;
 
