@@ -72,6 +72,20 @@ static void mark_joints(const void *context, uint32_t begin, uint32_t end) {
     }
 }
 
+static void mark_all_joints(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_joint_filter *filter = &world->pair_cache->joint_filter;
+    for (uint32_t i = begin; i < end; ++i) {
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, filter->joints[i].joint);
+    }
+}
+
+// Whether the solver had every joint, so all have a body that is active.
+static bool all_joints_solved(const cairn_world *world) {
+    return world->def.solver == CAIRN_SOLVER_SOFT_STEP &&
+           world->soft_step->joint_graph.edge_count == world->pair_cache->joint_filter.joint_count;
+}
+
 // Marks what the stages so far may have written of bodies and joints, for the hash and for queries.
 // Called before cairn_islands_sleep, while the bodies that were awake through the step still are;
 // disabling a body has marked everything.
@@ -83,7 +97,8 @@ static void mark_written(cairn_world *world) {
     for (uint32_t i = 0; world->shape_tree->built && i < awake->body_count; ++i) {
         cairn_shape_tree_mark_moved(world->shape_tree, awake->bodies[i]);
     }
-    cairn_task_scheduler_split(world->scheduler, mark_joints, world, 0,
+    cairn_task_scheduler_split(world->scheduler,
+        all_joints_solved(world) ? mark_all_joints : mark_joints, world, 0,
         world->pair_cache->joint_filter.joint_count, JOINTS_SHARED_MIN);
 }
 

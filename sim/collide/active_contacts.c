@@ -125,7 +125,9 @@ uint32_t cairn_active_contacts_gather(cairn_world *world, const uint32_t *solver
         .missing = &missing};
     const uint32_t piece_count = (contact_count + pieces.size - 1) / pieces.size;
     CAIRN_ASSERT(piece_count <= PIECES_MAX);
-    mark_bodies(world);
+    if (solver_body_of == NULL) {
+        mark_bodies(world); // otherwise the solver has
+    }
     cairn_task_scheduler_split(world->scheduler, gather_pieces, &pieces, 0, piece_count, 1);
     uint32_t count = 0;
     for (uint32_t i = 0; i < piece_count; ++i) {

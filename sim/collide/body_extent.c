@@ -45,6 +45,11 @@ void cairn_body_measure(const cairn_world *world, uint32_t body) {
     world->pair_cache->half_extents[body] = half_extents;
 }
 
+// At least the length, even with rounding, and without a root.
+static float length_bound(cairn_vec3 v) {
+    return 1.00001f * (float_abs(v.x) + float_abs(v.y) + float_abs(v.z));
+}
+
 // Bounds how far any point of the body has moved: the displacement
 // of the centre, plus twice the sine of half the rotation times the bounding radius (which is not
 // known yet for a body whose reference pose was never set). The PGS solver computes every manifold
@@ -58,15 +63,25 @@ bool cairn_body_within_recycling_distance(const cairn_world *world, uint32_t bod
     const float limit = world->def.solver == CAIRN_SOLVER_PGS ? 0.0f : distance_max;
     const cairn_quat dq = quat_multiply(
         motion->rotation, quat_conjugate(world->pair_cache->reference_rotations[body]));
-    const float distance = vec3_distance(motion->position, reference->position);
-    const float chord = 2.0f * vec3_length(quat_vector(dq));
-    return !packed_rotation_is_none(reference->rotation) && distance + chord * radius <= limit;
+    const cairn_vec3 moved = vec3_sub(motion->position, reference->position);
+    if (packed_rotation_is_none(reference->rotation)) {
+        return false;
+    }
+    if (length_bound(moved) + 2.0f * length_bound(quat_vector(dq)) * radius < limit) {
+        return true;
+    }
+    return vec3_length(moved) + 2.0f * vec3_length(quat_vector(dq)) * radius <= limit;
 }
 
 uint32_t cairn_body_predict_motion(const cairn_world *world, uint32_t body, float *reach) {
     const cairn_motion *motion = &world->state.motions[body];
     const float radius = world->pair_cache->turn_radii[body];
     const float h = world_time_step(world);
+    *reach = h * (length_bound(motion->linear_velocity) +
+                     length_bound(motion->angular_velocity) * radius);
+    if (*reach < world->pair_cache->fast_distances[body]) {
+        return 0; // as most bodies
+    }
     const float distance = h * vec3_length(motion->linear_velocity);
     const float angle = h * vec3_length(motion->angular_velocity);
     *reach = distance + angle * radius;

@@ -57,8 +57,6 @@ typedef struct delta_lanes {
 typedef struct pair_lanes {
     uint32_t offset_a[CAIRN_LANES]; // bytes from the first solver body
     uint32_t offset_b[CAIRN_LANES];
-    uint32_t a[CAIRN_LANES]; // solver bodies
-    uint32_t b[CAIRN_LANES];
     uint32_t edge[CAIRN_LANES]; // indices; empty lanes repeat the first one
     uint32_t live;              // bit set of lanes that are not empty
     uint32_t moving_a;          // bit sets of lanes whose body a, b is written
@@ -137,6 +135,11 @@ INLINE delta_lanes load_delta(const cairn_solver_context *context, const uint32_
         .position = {delta[0], delta[1], delta[2]}, .rotation = {delta[4], delta[5], delta[6]}};
 }
 
+// The solver body at an offset.
+INLINE uint32_t body_at(uint32_t offset) {
+    return offset / (uint32_t)sizeof(cairn_solver_body);
+}
+
 // The bit set of the axes of the world along which the solver body at an offset does not move.
 INLINE uint32_t linear_locks(const cairn_solver_context *context, uint32_t offset) {
     const char *bodies = (const char *)context->bodies;
@@ -197,13 +200,11 @@ INLINE void fill_pair(const cairn_solver_context *context, const cairn_constrain
         const bool live = order[i] != CAIRN_EDGE_NONE;
         pair->edge[i] = live ? order[i] : order[0];
         const cairn_constraint_edge *edge = &edges[pair->edge[i]];
-        pair->a[i] = edge->solver_a;
-        pair->b[i] = edge->solver_b;
         pair->offset_a[i] = edge->solver_a * (uint32_t)sizeof(cairn_solver_body);
         pair->offset_b[i] = edge->solver_b * (uint32_t)sizeof(cairn_solver_body);
         pair->live |= live ? 1u << i : 0;
-        pair->moving_a |= live && pair->a[i] < context->moving_count ? 1u << i : 0;
-        pair->moving_b |= live && pair->b[i] < context->moving_count ? 1u << i : 0;
+        pair->moving_a |= live && edge->solver_a < context->moving_count ? 1u << i : 0;
+        pair->moving_b |= live && edge->solver_b < context->moving_count ? 1u << i : 0;
     }
 }
 

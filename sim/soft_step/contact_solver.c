@@ -450,13 +450,14 @@ static void sum_impulses(const cairn_solver_context *context, uint32_t begin, ui
 
 // The velocities before this substep's forces.
 static inline body_lanes without_forces(
-    const cairn_solver_context *context, const uint32_t *index, body_lanes body) {
+    const cairn_solver_context *context, const uint32_t *offsets, body_lanes body) {
     static const float none[CAIRN_ROW_FLOATS] = {0.0f};
     const float *rows[CAIRN_LANES];
     lanes change[CAIRN_ROW_FLOATS];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const bool moving = index[i] < context->moving_count;
-        rows[i] = moving ? context->integration[index[i]].velocity_change : none;
+        const uint32_t index = body_at(offsets[i]);
+        const bool moving = index < context->moving_count;
+        rows[i] = moving ? context->integration[index].velocity_change : none;
     }
     lanes_load_rows(rows, change);
     body.velocity = lanes3_sub(body.velocity, lanes3_of(change[0], change[1], change[2]));
@@ -492,8 +493,8 @@ static uint32_t find_impact(
     if (lanes_set(any) == 0) {
         return 0;
     }
-    const body_lanes a_before = without_forces(context, wide->pair.a, a);
-    const body_lanes b_before = without_forces(context, wide->pair.b, b);
+    const body_lanes a_before = without_forces(context, wide->pair.offset_a, a);
+    const body_lanes b_before = without_forces(context, wide->pair.offset_b, b);
     const normal_space before = normal_velocity(wide, &a_before, &b_before);
     lanes_mask meets = lanes_less(zero, zero);
     lanes_mask follows[CAIRN_MANIFOLD_POINTS_MAX];
@@ -523,8 +524,8 @@ static uint32_t find_impact(
 static bool was_struck(const cairn_solver_context *context, const pair_lanes *pair) {
     bool struck = false;
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        struck = struck || context->struck[pair->a[i]] == context->impact_after ||
-                 context->struck[pair->b[i]] == context->impact_after;
+        struck = struck || context->struck[body_at(pair->offset_a[i])] == context->impact_after ||
+                 context->struck[body_at(pair->offset_b[i])] == context->impact_after;
     }
     return struck;
 }
@@ -547,8 +548,8 @@ static void find_impacts(const cairn_solver_context *context, uint32_t begin, ui
 
 // Writes bodies that impulses move. What an impact changes is no impulse of this substep that the
 // next one would apply again.
-static void store_after_impact(const cairn_solver_context *context, const uint32_t *index,
-    const uint32_t *offsets, uint32_t moving, const body_lanes *before, const body_lanes *body) {
+static void store_after_impact(const cairn_solver_context *context, const uint32_t *offsets,
+    uint32_t moving, const body_lanes *before, const body_lanes *body) {
     const lanes3 dv = lanes3_sub(body->velocity, before->velocity);
     const lanes3 dw = lanes3_sub(body->angular_velocity, before->angular_velocity);
     const lanes zero = lanes_all(0.0f);
@@ -560,13 +561,14 @@ static void store_after_impact(const cairn_solver_context *context, const uint32
         if ((moving >> i & 1u) == 0) {
             continue;
         }
+        const uint32_t index = body_at(offsets[i]);
         const uint32_t locks = context->has_locks != 0 ? linear_locks(context, offsets[i]) : 0;
         for (uint32_t k = 0; locks != 0 && k < 3; ++k) {
             rows[i][k] = (locks >> k & 1u) != 0 ? 0.0f : rows[i][k];
         }
-        context->struck[index[i]] = context->impact_round;
+        context->struck[index] = context->impact_round;
         for (uint32_t k = 0; k < CAIRN_ROW_FLOATS; ++k) {
-            context->integration[index[i]].unconstrained_velocity[k] += rows[i][k];
+            context->integration[index].unconstrained_velocity[k] += rows[i][k];
         }
     }
 }
@@ -612,10 +614,8 @@ static void solve_impact(
     impact->twist_impulse = struck.twist_impulse;
     impact->rolling_impulse[0] = struck.rolling_impulse[0];
     impact->rolling_impulse[1] = struck.rolling_impulse[1];
-    store_after_impact(
-        context, wide->pair.a, wide->pair.offset_a, wide->pair.moving_a & found, &a_before, &a);
-    store_after_impact(
-        context, wide->pair.b, wide->pair.offset_b, wide->pair.moving_b & found, &b_before, &b);
+    store_after_impact(context, wide->pair.offset_a, wide->pair.moving_a & found, &a_before, &a);
+    store_after_impact(context, wide->pair.offset_b, wide->pair.moving_b & found, &b_before, &b);
 }
 
 static void solve_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {

@@ -12,7 +12,10 @@
 // In the order in which a visit reads it.
 typedef struct wide_joint {
     pair_lanes pair;
-    uint32_t kind; // cairn_joint_kind, of every lane
+    uint32_t kind;                // cairn_joint_kind, of every lane
+    uint32_t joints[CAIRN_LANES]; // slots, and those of the bodies
+    uint32_t bodies_a[CAIRN_LANES];
+    uint32_t bodies_b[CAIRN_LANES];
     lanes_sym3 inverse_inertia_a;
     lanes_sym3 inverse_inertia_b;
     anchor_lanes anchors;
@@ -53,18 +56,27 @@ typedef struct joint_rows {
 } joint_rows;
 
 static void load_joints(
-    const cairn_solver_context *context, const pair_lanes *pair, joint_rows *out) {
-    uint32_t slots_a[CAIRN_LANES];
-    uint32_t slots_b[CAIRN_LANES];
+    const cairn_solver_context *context, const wide_joint *wide, joint_rows *out) {
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        const cairn_constraint_edge *edge = &context->joint_edges[pair->edge[i]];
-        out->joints[i] = &context->joints[edge->element];
-        slots_a[i] = edge->body_a;
-        slots_b[i] = edge->body_b;
+        out->joints[i] = &context->joints[wide->joints[i]];
     }
     load_struct_row(out->joints, JOINT_ANCHORS, out->anchors);
-    out->pose_a = load_joint_pose(context, slots_a, lanes3_at(out->anchors));
-    out->pose_b = load_joint_pose(context, slots_b, lanes3_at(out->anchors + 3));
+    out->pose_a = load_joint_pose(context, wide->bodies_a, lanes3_at(out->anchors));
+    out->pose_b = load_joint_pose(context, wide->bodies_b, lanes3_at(out->anchors + 3));
+}
+
+// What stays while the graph does.
+static void fill_joint(
+    const cairn_solver_context *context, const uint32_t *order, wide_joint *wide) {
+    fill_pair(context, context->joint_edges, order, &wide->pair);
+    wide->kind = context->joint_edges[wide->pair.edge[0]].kind;
+    CAIRN_ASSERT(wide->kind >= CAIRN_JOINT_BALL && wide->kind < CAIRN_EDGE_KINDS);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        const cairn_constraint_edge *edge = &context->joint_edges[wide->pair.edge[i]];
+        wide->joints[i] = edge->element;
+        wide->bodies_a[i] = edge->body_a;
+        wide->bodies_b[i] = edge->body_b;
+    }
 }
 
 static void prepare_linear(wide_joint *wide, const joint_rows *rows, lanes warm,
@@ -86,11 +98,9 @@ static void prepare_joint(
     wide_joint *wide = visit->wide;
     joint_rows rows;
     if (context->joint_pairs_known == 0) {
-        fill_pair(context, context->joint_edges, order, &wide->pair);
+        fill_joint(context, order, wide);
     }
-    wide->kind = context->joint_edges[wide->pair.edge[0]].kind;
-    CAIRN_ASSERT(wide->kind >= CAIRN_JOINT_BALL && wide->kind < CAIRN_EDGE_KINDS);
-    load_joints(context, &wide->pair, &rows);
+    load_joints(context, wide, &rows);
     const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
     load_inverse_inertia(context, wide->pair.offset_a, &wide->inverse_inertia_a);
     load_inverse_inertia(context, wide->pair.offset_b, &wide->inverse_inertia_b);
@@ -296,7 +306,7 @@ static void damp(const cairn_solver_context *context, uint32_t begin, uint32_t e
 }
 
 // Writes six lanes to that many floats of each live joint, from float `first` on.
-static void store_floats(const cairn_solver_context *context, const pair_lanes *pair,
+static void store_floats(const cairn_solver_context *context, const wide_joint *wide,
     const lanes values[6], uint32_t first) {
     lanes row[CAIRN_ROW_FLOATS] = {0};
     for (uint32_t k = 0; k < 6; ++k) {
@@ -305,8 +315,8 @@ static void store_floats(const cairn_solver_context *context, const pair_lanes *
     float stored[CAIRN_LANES][CAIRN_ROW_FLOATS];
     lanes_store_rows(row, stored);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        if ((pair->live >> i & 1u) != 0) {
-            float *joint = (float *)&context->joints[context->joint_edges[pair->edge[i]].element];
+        if ((wide->pair.live >> i & 1u) != 0) {
+            float *joint = (float *)&context->joints[wide->joints[i]];
             memcpy(joint + first, stored[i], 6 * sizeof(float));
         }
     }
@@ -320,11 +330,11 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
         const lanes3 sum = wide->linear.impulse;
         const lanes3 relaxed = wide->linear.relax_impulse;
         const lanes linear[6] = {sum.x, sum.y, sum.z, relaxed.x, relaxed.y, relaxed.z};
-        store_floats(context, &wide->pair, linear, JOINT_IMPULSES);
+        store_floats(context, wide, linear, JOINT_IMPULSES);
         if (cairn_joint_has_axes(wide->kind)) {
             lanes angular[6];
             list_angular_impulses(visit.angular, wide->kind, angular);
-            store_floats(context, &wide->pair, angular, JOINT_SUMS + 2);
+            store_floats(context, wide, angular, JOINT_SUMS + 2);
         }
     }
 }

@@ -41,7 +41,7 @@ static cairn_graph_owners sort_by_owner(cairn_soft_step *soft_step, const uint32
     return owners;
 }
 
-// Assigns the bodies that take impulses. All others get the index of the static body;
+// Assigns and marks the bodies that take impulses. All others get the index of the static body;
 // assign_kinematic then replaces it for those that move without taking impulses.
 static cairn_graph_owners assign_moving(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
@@ -57,8 +57,10 @@ static cairn_graph_owners assign_moving(cairn_world *world) {
             soft_step->solver_body_of[soft_step->slot_of[i]] = still;
         }
     }
+    memset(awake->takes_impulses, 0, slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         if (cairn_body_takes_impulses(world, awake->bodies[i])) {
+            awake->takes_impulses[awake->bodies[i]] = 1;
             listed[count++] = awake->bodies[i];
         }
     }

@@ -64,8 +64,8 @@ FAULTS = {
         ("sim/soft_step/soft_step.c", ".warm_start = settings->warm_start,",
          ".warm_start = FAULT ? 1u : settings->warm_start,")]),
     "warm-normals-lost": ("normal impulses are not kept from step to step", "sim.stability", [
-        (PREPARE, "wide->points[k].impulse = wide->points[k].impulse * warm;",
-         "wide->points[k].impulse = wide->points[k].impulse * (FAULT ? lanes_all(0.0f) : warm);")]),
+        (PREPARE, "wide->points[k].impulse = points[2 * k + 1] * warm;",
+         "wide->points[k].impulse = points[2 * k + 1] * (FAULT ? lanes_all(0.0f) : warm);")]),
     "warm-friction-lost": ("friction impulses are not kept from step to step", "sim.stability", [
         (PREPARE, "wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent) * warm;",
          "wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent)"
@@ -143,8 +143,8 @@ FAULTS = {
         ("sim/soft_step/substeps.c", "i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts",
          "i < (FAULT ? 1u : CAIRN_IMPACT_ROUNDS_MAX) && find_impacts")]),
     "impact-repeated": ("the next substep repeats an impact", "physics.bounce", [
-        (CONTACT, "context->integration[index[i]].unconstrained_velocity[k] += rows[i][k];",
-         "context->integration[index[i]].unconstrained_velocity[k] += FAULT ? 0.0f : rows[i][k];")]),
+        (CONTACT, "context->integration[index].unconstrained_velocity[k] += rows[i][k];",
+         "context->integration[index].unconstrained_velocity[k] += FAULT ? 0.0f : rows[i][k];")]),
     "impact-smooth": ("friction does not act in an impact", "physics.bounce", [
         (CONTACT, "solve_friction(&struck, t2, &a, &b, false);",
          "if (!FAULT) {\n        solve_friction(&struck, t2, &a, &b, false);\n    }")]),
@@ -181,16 +181,14 @@ FAULTS = {
          " : world->state.motions[slot].position);\n"
          "    return push(world, slot, impulse, vec3_cross(arm, impulse));")]),
     "anchor-of-centre": ("anchors are taken from the centre of mass", "physics.hammer", [
-        ("sim/soft_step/joint_solver.c",
-         ".anchor = vec3_sub(joint->anchor_b, context->body_params[edge->body_b].centre)};",
-         ".anchor = FAULT ? joint->anchor_b :"
-         " vec3_sub(joint->anchor_b, context->body_params[edge->body_b].centre)};")]),
+        ("sim/soft_step/joint_linear.h", ".anchor = lanes3_sub(anchor, lanes3_at(body))};",
+         ".anchor = FAULT ? anchor : lanes3_sub(anchor, lanes3_at(body))};")]),
     "centre-velocity": ("the velocity is not that of the new centre", "physics.hammer", [
         ("sim/body/mass.c", "vec3_cross(motion->angular_velocity, moved))));",
          "FAULT ? vec3_zero() : vec3_cross(motion->angular_velocity, moved))));")]),
     "turntable-tangent": ("what a turntable carries goes along the tangent", "physics.slope", [
-        (CONTACT, "if (a != NULL && wide->has_turntable != 0) {",
-         "if (!FAULT && a != NULL && wide->has_turntable != 0) {")]),
+        (CONTACT, "if (a != NULL && visit->wide->has_turntable != 0) {",
+         "if (!FAULT && a != NULL && visit->wide->has_turntable != 0) {")]),
     "turntable-still": ("a kinematic body that turns does not carry its load around", "physics.slope", [
         ("sim/soft_step/solver_bodies.c",
          "copy3(body->angular_velocity, world->state.motions[slot].angular_velocity);",
