@@ -7,11 +7,11 @@
 #include "sim/constraint/graph.h"
 #include "sim/state/world.h"
 
-// Writes an edge for each, in the order of the contact list, and computes missing manifolds. Returns
-// how many there are, at most the contact capacity. `solver_body_of`: by body slot; then edges have
-// their solver bodies, of which `still` stands for all that do not move, and the colours of the last
-// step, and the bodies that take impulses are marked in the awake set already. NULL: they have
-// neither, and those bodies are marked here.
+// Writes an edge for each, in the order of the contact list, and computes missing manifolds.
+// Returns how many there are, at most the contact capacity. `solver_body_of`: by body slot; then
+// edges have their solver bodies, of which `still` stands for all that do not move, and the colours
+// of the last step, and the bodies that take impulses are marked in the awake set already. NULL:
+// they have neither, and those bodies are marked here.
 uint32_t cairn_active_contacts_gather(cairn_world *world, const uint32_t *solver_body_of,
     uint32_t still, cairn_constraint_edge *edges);
 // The same for joints, in order of slot; the contacts must have been gathered before. Edges have

@@ -208,10 +208,11 @@ INLINE lanes3 impulse_vector(const linear_part *linear, uint32_t kind, lanes3 im
     return kind == CAIRN_JOINT_DISTANCE ? lanes3_scale(linear->axis, impulse.x) : impulse;
 }
 
+// An impulse at the ends of the arms, on b, and the opposite one on a.
 INLINE void apply_linear_impulse(
     const anchor_lanes *anchors, body_lanes *a, body_lanes *b, lanes3 impulse) {
-    const lanes zero = lanes_all(0.0f);
-    apply_impulse(a, anchors->arm_a, b, anchors->arm_b, impulse, lanes3_of(zero, zero, zero));
+    subtract_impulse(a, impulse, lanes3_cross(anchors->arm_a, impulse));
+    add_impulse(b, impulse, lanes3_cross(anchors->arm_b, impulse));
 }
 
 // An impulse at the ends of the arms, as what it gives to the bodies.
