@@ -203,4 +203,6 @@ if(CAIRN_INSTALL)
         endif()
     endforeach()
     add_custom_target(cairn_manuals ALL DEPENDS ${manuals})
+    # The page, if `./dev web` has built it: where cairnd --web looks for it.
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn COMPONENT programs OPTIONAL)
 endif()

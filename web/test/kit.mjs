@@ -82,7 +82,7 @@ export async function serve(room = null, { loss = 0 } = {}) {
     const server = createServer((request, response) => {
         const url = new URL(request.url, 'http://x');
         if (room !== null && url.pathname === '/rooms') {
-            response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ rooms: [{ name: room.name, bodies: room.bodies }] }));
+            response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify([{ name: 'first', bodies: room.bodies }]));
         } else if (room !== null && url.pathname === '/token') {
             response.end(room.token());
         } else {

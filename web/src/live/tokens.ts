@@ -6,7 +6,7 @@ import { CONNECT_TOKEN_SIZE } from '../cairn/index.js';
 
 export interface Room { name: string; words: string }
 
-// GET /rooms: { "rooms": [ { "name": ..., "bodies": ..., "players": ... } ] }. Null: no server of cairn's
+// GET /rooms: [ { "name": ..., "bodies": ..., "players": ..., "clients": ... } ]. Null: no server of cairn's
 // answers here.
 export async function rooms(): Promise<Room[] | null> {
     try {
@@ -14,22 +14,20 @@ export async function rooms(): Promise<Room[] | null> {
         if (!answer.ok || !(answer.headers.get('content-type') ?? '').includes('json')) {
             return null;
         }
-        const body = await answer.json();
-        const list: any[] = Array.isArray(body) ? body : body.rooms ?? [];
-        return list.map((room) => ({ name: String(room.name ?? ''), words: describe(room) }));
+        return (await answer.json() as any[]).map((room) => ({ name: String(room.name ?? ''), words: describe(room) }));
     } catch {
         return null;
     }
 }
 
 function describe(room: any): string {
-    const parts = ['bodies', 'clients', 'players', 'spectators'].filter((key) => typeof room[key] === 'number')
+    const parts = ['bodies', 'players'].filter((key) => typeof room[key] === 'number')
         .map((key) => `${room[key]} ${key}`);
     return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
 export async function issueToken(room: string, mode: 'player' | 'spectator'): Promise<Uint8Array> {
-    const answer = await fetch(`token?room=${encodeURIComponent(room)}&mode=${mode}`);
+    const answer = await fetch(`token?mode=${mode}${room === '' ? '' : `&room=${encodeURIComponent(room)}`}`);
     if (!answer.ok) {
         throw new Error(`the server issues no token: ${(await answer.text()).trim().slice(0, 200) || answer.status}`);
     }

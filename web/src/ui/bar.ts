@@ -109,8 +109,11 @@ export class Bar {
         this.shownMarks = marks;
         if (words !== this.markWords) {
             this.markWords = words;
-            this.marks.replaceChildren(...marks.slice(-400).map((mark) => element('i', { class: mark.kind, title: mark.words,
-                style: `left: ${100 * (mark.tick - first) / (last - first)}%` })));
+            this.marks.replaceChildren(...marks.slice(-400).map((mark) => {
+                const made = element('i', { class: mark.kind, title: mark.words });
+                made.style.left = `${100 * (mark.tick - first) / (last - first)}%`;
+                return made;
+            }));
         }
     }
 }

@@ -20,7 +20,7 @@ const WAYS: Record<string, { text: string; mode: LiveMode; spectator: boolean }>
 export function liveTab(rooms: Room[] | null, chosen: Partial<Choice>, join: (choice: Choice) => void, leave: (() => void) | null): HTMLElement {
     if (rooms === null) {
         return section('Room', element('p', {}, 'No server answers here. Start one with'),
-            element('p', { class: 'mono' }, 'cairnd --web 127.0.0.1:8080 --scene demo'), element('p', {}, 'and open its address.'));
+            element('p', { class: 'mono' }, 'cairnd --dev --web 127.0.0.1:8080'), element('p', {}, 'and open its address.'));
     }
     const room = select('Room', rooms.map(({ name, words }) => [name, name + words] as const), chosen.room ?? rooms[0]?.name ?? '', () => {});
     const first = Object.keys(WAYS).find((key) => WAYS[key].mode === chosen.mode && WAYS[key].spectator === chosen.spectator) ?? 'play';

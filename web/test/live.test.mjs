@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The page as a client of a cairnd: it joins, plays and watches, with the server's bits, over a path that loses datagrams.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { close, open, serve, shot, startRoom } from './kit.mjs';
+
+const seconds = Number(process.env.CAIRN_LIVE_SECONDS ?? 4);
+let room;
+before(async () => { room = await startRoom('demo'); });
+after(close);
+
+const statistics = (tab) => tab.evaluate(() => JSON.parse(JSON.stringify(window.cairnPage.source.statistics(),
+    (_, value) => typeof value === 'bigint' ? Number(value) : value)));
+const playerAt = (tab) => tab.evaluate(() => {
+    const { picture, player } = window.cairnPage.source, row = picture.id.indexOf(player);
+    return Array.from(picture.pose.subarray(7 * row, 7 * row + 3));
+});
+
+test('a player joins, moves and predicts without a difference while one in fifty datagrams is lost', async () => {
+    const site = await serve(room, { loss: 0.02 });
+    const { tab, complaints } = await open(`${site.address}#room=&as=player`, { width: 640, height: 420 });
+    await tab.waitForFunction(() => window.cairnPage.source?.player > 0);
+    const joined = await tab.evaluate(() => window.cairnPage.source.joinedAfter.ms);
+    const from = await playerAt(tab);
+    await tab.keyboard.down('KeyW');
+    const compared = (await statistics(tab)).simulation.roots_compared + 60 * seconds;
+    await tab.waitForFunction((ticks) => window.cairnPage.source.statistics().simulation.roots_compared >= ticks, {}, compared);
+    await tab.keyboard.up('KeyW');
+    const to = await playerAt(tab);
+    assert.ok(Math.hypot(to[0] - from[0], to[2] - from[2]) > 2, `moved from ${from} to ${to}`);
+    const { simulation, connection } = await statistics(tab);
+    assert.equal(simulation.roots_differed, 0);
+    assert.ok(connection.slot < 64 && connection.datagrams_sent > 60);
+    const facts = await tab.evaluate(() => document.getElementById('panel').textContent);
+    assert.match(facts, /hashes that differed0/);
+    assert.match(facts, /round trip/);
+    await shot(tab, 'live-player');
+    console.log(`joined in ${joined.toFixed(0)} ms, ${simulation.roots_compared} hashes compared`);
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
+test('a spectator watches snapshots, and one that is a peer has the server\'s hash', async () => {
+    const site = await serve(room);
+    for (const mode of ['interpolate', 'heal']) {
+        const { tab, complaints } = await open(`${site.address}#room=&as=spectator&mode=${mode}`, { width: 640, height: 420, touch: true });
+        await tab.waitForFunction(() => window.cairnPage.source?.picture.count > 200 && window.cairnPage.source.shapes.list.length > 200);
+        if (mode === 'heal') {
+            await tab.waitForFunction(() => window.cairnPage.source.statistics().simulation.roots_compared > 30);
+            assert.equal((await statistics(tab)).simulation.roots_differed, 0);
+            assert.match(await tab.evaluate(() => window.cairnPage.source.hash), /^[0-9a-f]{32}$/);
+        }
+        assert.equal((await statistics(tab)).connection.slot, 65535);
+        await shot(tab, `live-${mode}`);
+        assert.deepEqual(complaints, []);
+        await tab.close();
+    }
+});
+
+test('what is wrong is said: a token of another size, no server', async () => {
+    const site = await serve();
+    const { tab } = await open(`${site.address}#room=x&token=AAAA`, { width: 640, height: 420 });
+    assert.match(await tab.evaluate(() => document.getElementById('message').textContent), /2048 bytes, not 3/);
+    assert.match(await tab.evaluate(() => document.getElementById('panel').textContent), /No server answers here/);
+    await tab.close();
+});

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Recordings in the page: played, scrubbed, verified in a worker; a planted difference is found at its tick and body.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import { close, files, open, serve, shot } from './kit.mjs';
+
+let site, planted;
+before(async () => {
+    site = await serve();
+    planted = execFileSync(`${process.env.CAIRN_PROGRAMS}/npm_recordings`, [files], { encoding: 'utf8' }).trim().split(' ').map(Number);
+});
+after(close);
+
+const press = (tab, text) => tab.evaluate((name) => [...document.querySelectorAll('#panel button')].find((each) => each.textContent === name).click(), text);
+const verdictOf = async (tab) => {
+    await press(tab, 'verify');
+    await tab.waitForFunction(() => window.cairnPage.verdict !== null);
+    return tab.evaluate(() => window.cairnPage.verdict);
+};
+
+test('a recording plays, steps back, is scrubbed and verified', async () => {
+    const { tab, complaints } = await open(`${site.address}#replay=test/good.cairn`, { width: 640, height: 420 });
+    await tab.waitForFunction(() => window.cairnPage.source?.picture.tick > 3);
+    await tab.keyboard.press(' ');
+    const seek = (tick) => tab.evaluate((to) => {
+        const { source } = window.cairnPage;
+        source.seek(to);
+        return [source.picture.tick, source.hash];
+    }, tick);
+    const [tick, hash] = await seek(300);
+    assert.equal(tick, 300);
+    await tab.keyboard.press('.');
+    assert.equal(await tab.evaluate(() => window.cairnPage.source.picture.tick), 301);
+    await tab.keyboard.press(',');
+    assert.deepEqual(await tab.evaluate(() => [window.cairnPage.source.picture.tick, window.cairnPage.source.hash]), [300, hash]);
+    assert.deepEqual(await tab.evaluate(() => window.cairnPage.source.marks().map((mark) => [mark.tick, mark.kind])), [[10, 'join']]);
+    const verdict = await verdictOf(tab);
+    assert.equal(verdict.good, true, verdict.words);
+    assert.equal(verdict.ticks, 1200);
+    console.log(`verified ${verdict.ticks} ticks in ${verdict.seconds.toFixed(2)} s, ${verdict.rate.toFixed(0)} times real time`);
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
+test('a planted difference is shown at its tick and its body', async () => {
+    const { tab, complaints } = await open(`${site.address}#replay=test/planted.cairn`, { width: 640, height: 420 });
+    const [body, tick] = planted;
+    const verdict = await verdictOf(tab);
+    assert.deepEqual([verdict.good, verdict.tick, verdict.body], [false, tick, body], verdict.words);
+    await press(tab, 'show it');
+    assert.deepEqual(await tab.evaluate(() => [window.cairnPage.source.picture.tick, window.cairnPage.instruments.selected]), [tick, body]);
+    await tab.waitForFunction((id) => [...document.querySelectorAll('#panel dd')].some((each) => each.textContent === String(id)), {}, body);
+    await shot(tab, 'replay-difference');
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
+test('a file that is no recording is refused', async () => {
+    const { tab } = await open(site.address, { width: 640, height: 420 });
+    await tab.evaluate(() => window.cairnPage.openRecording('x', new Uint8Array(100)));
+    assert.match(await tab.evaluate(() => document.getElementById('message').textContent), /magic|not a/);
+    await tab.close();
+});
