@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // usage: npm_recordings FOLDER
-// Writes two recordings of the demo scene with a player that drives: good.cairn, and planted.cairn, in which something that no
-// command tells changed the velocity of one body. Prints that body's id and the first tick that differs.
+// Writes two recordings of the demo scene with a player that drives: good.cairn, and planted.cairn,
+// in which something that no command tells changed the velocity of one body. Prints that body's id
+// and the first tick that differs.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ static cairn_world *demo(void) {
 static cairn_command input_of(uint64_t tick) {
     return (cairn_command){.kind = tick == 10 ? CAIRN_COMMAND_JOIN : CAIRN_COMMAND_INPUT,
         .sequence = (uint32_t)tick,
-        .move = {.x = tick > 10 && tick / 90 % 2 == 0 ? 1.0f : 0.0f,
-            .z = tick > 10 ? -0.5f : 0.0f}};
+        .move = {
+            .x = tick > 10 && tick / 90 % 2 == 0 ? 1.0f : 0.0f, .z = tick > 10 ? -0.5f : 0.0f}};
 }
 
 // A body that lies alone, so that nothing else differs in the next keyframe.

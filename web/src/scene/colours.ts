@@ -6,13 +6,13 @@ import { BodyKind } from '../cairn/index.js';
 import { Picture, SLOT_NONE } from '../source/source.js';
 
 const STONES = [0xc98b5b, 0x8fa08a, 0xd9b26f, 0x7d8fa3, 0xb9735a, 0xa79a86, 0x6f8d8c];
-const PLAYERS = [0xd9382b, 0x2b74d9, 0x2f9e58, 0xe0a100, 0x8a4fd1, 0x12a5b8, 0xe0559a, 0x6b5b4b];
+const PLAYERS = [0x2b74d9, 0x2f9e58, 0xe0a100, 0x8a4fd1, 0x12a5b8, 0xe0559a, 0x6b5b4b, 0x7a9a1f];
 const STATIC = 0x9a9fa5;
 const KINEMATIC = 0x4f83c9;
 const AWAKE = 0xe58a2e;
 const ASLEEP = 0x64707c;
-export const SELECTED = 0xffe14d;
-export const DIFFERS = 0xff2d20;
+const SELECTED = 0xffe14d;
+const DIFFERS = 0xff2d20;
 
 export interface Marking {
     sleep: boolean;

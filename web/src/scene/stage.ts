@@ -12,6 +12,7 @@ import { OverlayLines } from './overlays.js';
 const GROUND_SIZE = 800;      // m, around what is looked at
 const SHADOW_REACH = 34;      // m
 const SLOW_FRAME_MS = 34;     // of frames over a second: then shadows and fine pixels go
+const RATIO_MIN = 0.5;
 const TURN = 0.05;            // rad for a press of an arrow key
 
 export class Stage {
@@ -31,11 +32,11 @@ export class Stage {
     private fine: boolean;
 
     constructor(readonly canvas: HTMLCanvasElement) {
-        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+        this.software = drawsInSoftware();
+        this.fine = !this.software || /[#&]fine/.test(location.hash);
+        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: this.fine, powerPreference: 'high-performance' });
         this.renderer.shadowMap.enabled = true;
         this.renderer.shadowMap.type = THREE.PCFShadowMap;
-        this.software = /swiftshader|llvmpipe|software/i.test(rendererName(this.renderer.getContext()));
-        this.fine = !this.software || /[#&]fine/.test(location.hash);
         this.orbit = new OrbitControls(this.camera, canvas);
         this.orbit.enableDamping = true;
         this.orbit.dampingFactor = 0.12;
@@ -128,13 +129,20 @@ export class Stage {
     // A machine that cannot draw everything in time draws without shadows, and then coarser.
     pace(frameMs: number): void {
         this.slowFrames = frameMs > SLOW_FRAME_MS ? this.slowFrames + 1 : Math.max(0, this.slowFrames - 2);
-        if (this.slowFrames > 20 && this.fine && !this.software) {
+        if (this.slowFrames <= (this.software ? 6 : 20) || /[#&]fine/.test(location.hash)) {
+            return;
+        }
+        this.slowFrames = 0;
+        if (this.fine) {
             this.fine = false;
-            this.slowFrames = 0;
             this.sun.castShadow = false;
+            this.resize();
+        } else if (this.ratio > RATIO_MIN) {
+            this.ratio = Math.max(RATIO_MIN, 0.8 * this.ratio);
             this.resize();
         }
     }
+    private ratio = 0.7; // pixels of the picture for one of the page, if it is not fine
 
     get triangles(): number { return this.renderer.info.render.triangles; }
     get drawCalls(): number { return this.renderer.info.render.calls; }
@@ -151,7 +159,7 @@ export class Stage {
 
     private resize(): void {
         const { clientWidth, clientHeight } = document.documentElement;
-        this.renderer.setPixelRatio(this.fine && !this.software ? Math.min(devicePixelRatio, 2) : 1);
+        this.renderer.setPixelRatio(this.fine ? Math.min(devicePixelRatio, 2) : this.ratio);
         this.renderer.setSize(clientWidth, clientHeight, false);
         this.camera.aspect = clientWidth / clientHeight;
         this.camera.updateProjectionMatrix();
@@ -166,7 +174,7 @@ export class Stage {
         this.scene.background = sky;
         this.scene.fog = new THREE.Fog(sky, 60, 320);
         this.groundMaterial.map?.dispose();
-        this.groundMaterial.map = gridTexture(colour('--ground'), colour('--line'), this.renderer.capabilities.getMaxAnisotropy());
+        this.groundMaterial.map = gridTexture(colour('--ground'), colour('--line'), this.software ? 1 : this.renderer.capabilities.getMaxAnisotropy());
         this.groundMaterial.needsUpdate = true;
         const dark = sky.getHSL({ h: 0, s: 0, l: 0 }).l < 0.5;
         this.sky.intensity = dark ? 0.9 : 1.5;
@@ -198,9 +206,13 @@ export class Stage {
     }
 }
 
-function rendererName(gl: WebGLRenderingContext | WebGL2RenderingContext): string {
-    const extension = gl.getExtension('WEBGL_debug_renderer_info');
-    return String(gl.getParameter(extension === null ? gl.RENDERER : extension.UNMASKED_RENDERER_WEBGL));
+// Asked of a canvas of its own, because smooth edges are chosen when a context is made.
+function drawsInSoftware(): boolean {
+    const gl = document.createElement('canvas').getContext('webgl2');
+    const extension = gl?.getExtension('WEBGL_debug_renderer_info');
+    const name = extension ? String(gl!.getParameter(extension.UNMASKED_RENDERER_WEBGL)) : '';
+    gl?.getExtension('WEBGL_lose_context')?.loseContext();
+    return /swiftshader|llvmpipe|software/i.test(name);
 }
 
 // Ten metres of ground: a line for each metre, a stronger one for ten.
