@@ -416,9 +416,9 @@ static cairn_part_context first_context(void) {
     return context;
 }
 
-static void check_body(uint64_t *check, const body_record *body) {
-    const cairn_quantised_body *pose = &body->pose;
-    const uint32_t words[8] = {body->id, body->flags, body->user, (uint32_t)pose->position[0],
+static void check_body(
+    uint64_t *check, uint32_t id, uint32_t flags, uint32_t user, const cairn_quantised_body *pose) {
+    const uint32_t words[8] = {id, flags, user, (uint32_t)pose->position[0],
         (uint32_t)pose->position[1], (uint32_t)pose->position[2],
         (uint32_t)pose->rotation[0] | (uint32_t)pose->rotation[1] << 16,
         (uint32_t)pose->rotation[2] | (uint32_t)pose->largest << 16};
@@ -448,18 +448,36 @@ void cairn_part_enter(cairn_part_writer *writer, uint32_t place) {
     uint32_t index = cairn_id_index(body.id);
     code_record(&writer->bits, &writer->context, &index, ENTERS);
     code_entering(&writer->bits, writer->frame, index, &writer->context, &body);
-    check_body(&writer->check, &body);
+    check_body(&writer->check, body.id, body.flags, body.user, &body.pose);
     writer->count += 1;
+}
+
+// Whether nothing but the pose of a body that may move is another one: so it is with most.
+static bool is_elsewhere_only(
+    const cairn_snapshot_frame *frame, uint32_t place, const cairn_body_sample *base) {
+    const cairn_snapshot_frame *old = base->frame;
+    const uint32_t k = base->place;
+    return frame->flags[place] == old->flags[k] && frame->users[place] == old->users[k] &&
+           memcmp(&frame->bodies[place].half_extents, &old->bodies[k].half_extents,
+               sizeof(cairn_vec3)) == 0 &&
+           !cairn_snapshot_body_is_static(frame->flags[place]) &&
+           memcmp(&frame->poses[place], &old->poses[k], sizeof *frame->poses) != 0;
 }
 
 cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
     const cairn_body_sample bases[CAIRN_PART_BASES], bool rested) {
     cairn_part_chunk chunk;
     cairn_bits bits = cairn_bits_writer(chunk.bits, sizeof chunk.bits);
-    body_record body;
-    read_sample(frame, place, &body);
-    body.rested = rested;
-    code_body(&bits, frame, bases, &body);
+    if (!rested && is_elsewhere_only(frame, place, &bases[0])) {
+        cairn_quantised_body pose = frame->poses[place];
+        cairn_bits_code_bool(&bits, true); // as code_body does
+        code_moved(&bits, frame, bases, &pose);
+    } else {
+        body_record body;
+        read_sample(frame, place, &body);
+        body.rested = rested;
+        code_body(&bits, frame, bases, &body);
+    }
     chunk.bit_count = (uint32_t)bits.at * 8 + bits.count;
     const size_t size = cairn_bits_finish(&bits);
     CAIRN_ASSERT(size > 0);
@@ -467,7 +485,12 @@ cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t
 }
 
 static void put_chunk(cairn_bits *bits, const cairn_part_chunk *chunk) {
-    for (uint32_t at = 0; at < chunk->bit_count; at += 8) {
+    uint32_t at = 0;
+    for (; at + 16 <= chunk->bit_count; at += 16) {
+        const uint8_t *two = &chunk->bits[at / 8];
+        cairn_bits_code(bits, 16, (uint32_t)two[0] | (uint32_t)two[1] << 8);
+    }
+    for (; at < chunk->bit_count; at += 8) {
         const uint32_t left = chunk->bit_count - at;
         cairn_bits_code(bits, left < 8 ? left : 8, chunk->bits[at / 8]);
     }
@@ -475,17 +498,17 @@ static void put_chunk(cairn_bits *bits, const cairn_part_chunk *chunk) {
 
 void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,
     const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_chunk *chunk) {
-    body_record body;
+    const cairn_snapshot_frame *frame = writer->frame;
     uint64_t ticks[CAIRN_PART_BASES];
-    read_sample(writer->frame, place, &body);
-    uint32_t index = cairn_id_index(body.id);
+    uint32_t index = cairn_id_index(frame->ids[place]);
     for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
         ticks[i] = bases[i].frame != NULL ? bases[i].tick : 0;
     }
     code_record(&writer->bits, &writer->context, &index, GOES_ON);
-    code_ticks(&writer->bits, &writer->context, writer->frame->tick, ticks);
+    code_ticks(&writer->bits, &writer->context, frame->tick, ticks);
     put_chunk(&writer->bits, chunk);
-    check_body(&writer->check, &body);
+    check_body(&writer->check, frame->ids[place], frame->flags[place], frame->users[place],
+        &frame->poses[place]);
     writer->count += 1;
 }
 
@@ -592,7 +615,7 @@ static cairn_status read_record(part_reader *reader, cairn_part *out) {
     if (reader->bits.failed || !pose_in_range(&body.pose)) {
         return CAIRN_MALFORMED;
     }
-    check_body(&reader->check, &body);
+    check_body(&reader->check, body.id, body.flags, body.user, &body.pose);
     add_body(out, &body);
     return CAIRN_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 
-#define CHUNKS_PER_BODY 2
+#define CHUNKS_PER_BODY 4
 // Cells of a view along each axis.
 #define CELLS_PER_RADIUS 4
 #define CELL_MIN_M 0.25f
@@ -23,18 +23,20 @@ bool cairn_room_interest_create(
     }
     const size_t bodies = body_capacity;
     interest->changed = calloc(2 * bodies, sizeof *interest->changed);
-    interest->places = calloc(8 * bodies, sizeof *interest->places);
+    interest->places = calloc(7 * bodies, sizeof *interest->places);
     interest->bucket_ends = calloc(interest->bucket_count + 1, sizeof *interest->bucket_ends);
     interest->chunks = calloc(CHUNKS_PER_BODY * bodies, sizeof *interest->chunks);
     interest->near = calloc(bodies, sizeof *interest->near);
+    interest->spheres = calloc(2 * bodies, sizeof *interest->spheres);
     interest->shape_next = calloc((size_t)shape_capacity + 1, sizeof *interest->shape_next);
     if (interest->changed == NULL || interest->places == NULL || interest->bucket_ends == NULL ||
-        interest->chunks == NULL || interest->near == NULL || interest->shape_next == NULL) {
+        interest->chunks == NULL || interest->near == NULL || interest->spheres == NULL ||
+        interest->shape_next == NULL) {
         return false;
     }
     interest->changed_before = interest->changed + bodies;
-    interest->bucket_places = interest->places + bodies;
-    interest->wide = interest->bucket_places + bodies;
+    interest->unsorted = interest->spheres + bodies;
+    interest->wide = interest->places + bodies;
     interest->marks = interest->wide + bodies;
     interest->shape_first = interest->marks + bodies;
     interest->weights = (float *)(interest->shape_first + bodies);
@@ -49,6 +51,7 @@ void cairn_room_interest_destroy(cairn_room_interest *interest) {
     free(interest->bucket_ends);
     free(interest->chunks);
     free(interest->near);
+    free(interest->spheres);
     free(interest->shape_next);
     *interest = (cairn_room_interest){0};
 }
@@ -127,8 +130,12 @@ static void cells_of(const cairn_room_interest *interest, cairn_vec3 point, int3
     cells[1] = cell_of(interest, interest->up == 2 ? point.y : point.z);
 }
 
-static bool is_wide(const cairn_room_interest *interest, uint32_t place) {
-    return radius_of(interest->frame, place) > interest->cell_m;
+static cairn_placed_sphere sphere_of(const cairn_room_interest *interest, uint32_t place) {
+    cairn_placed_sphere sphere = {.center = position_of(interest->frame, place),
+        .radius_m = radius_of(interest->frame, place),
+        .place = place};
+    cells_of(interest, sphere.center, sphere.cell);
+    return sphere;
 }
 
 // Counting sort by bucket.
@@ -138,10 +145,12 @@ static void fill_grid(cairn_room_interest *interest) {
     memset(ends, 0, (interest->bucket_count + 1) * sizeof *ends);
     interest->wide_count = 0;
     for (uint32_t i = 0; i < frame->count; ++i) {
-        int32_t cells[2];
-        cells_of(interest, position_of(frame, i), cells);
-        interest->marks[i] = bucket_of(interest, cells[0], cells[1]);
-        if (is_wide(interest, i)) {
+        const cairn_placed_sphere sphere = sphere_of(interest, i);
+        const bool wide = sphere.radius_m > interest->cell_m;
+        interest->unsorted[i] = sphere;
+        interest->marks[i] =
+            wide ? interest->bucket_count : bucket_of(interest, sphere.cell[0], sphere.cell[1]);
+        if (wide) {
             interest->wide[interest->wide_count++] = i;
         } else {
             ends[interest->marks[i] + 1] += 1;
@@ -152,8 +161,8 @@ static void fill_grid(cairn_room_interest *interest) {
     }
     // Each bucket's beginning moves to its end while it is filled.
     for (uint32_t i = 0; i < frame->count; ++i) {
-        if (!is_wide(interest, i)) {
-            interest->bucket_places[ends[interest->marks[i]]++] = i;
+        if (interest->marks[i] < interest->bucket_count) {
+            interest->spheres[ends[interest->marks[i]]++] = interest->unsorted[i];
         }
     }
 }
@@ -191,17 +200,17 @@ void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snaps
     interest->stamp = 0;
 }
 
-static uint32_t add_near(cairn_room_interest *interest, uint32_t place, cairn_vec3 center,
-    float radius_m, uint32_t count) {
-    const cairn_vec3 at = position_of(interest->frame, place);
+static uint32_t add_near(cairn_room_interest *interest, const cairn_placed_sphere *sphere,
+    cairn_vec3 center, float radius_m, uint32_t count) {
+    const cairn_vec3 at = sphere->center;
     const float x = at.x - center.x, y = at.y - center.y, z = at.z - center.z;
-    const float around = radius_of(interest->frame, place);
+    const float reach = radius_m + sphere->radius_m;
     const float squared = x * x + y * y + z * z;
-    if (squared > (radius_m + around) * (radius_m + around)) {
+    if (squared > reach * reach) {
         return count;
     }
-    const float distance = cairn_float_sqrt(squared) - around;
-    interest->near[count] = (cairn_near_body){place, distance > 0.0f ? distance : 0.0f};
+    const float distance = cairn_float_sqrt(squared) - sphere->radius_m;
+    interest->near[count] = (cairn_near_body){sphere->place, distance > 0.0f ? distance : 0.0f};
     return count + 1;
 }
 
@@ -219,12 +228,12 @@ uint32_t cairn_room_interest_near(
     const int64_t cells = ((int64_t)last[0] - first[0] + 1) * ((int64_t)last[1] - first[1] + 1);
     if (cells > interest->frame->count) {
         for (uint32_t i = 0; i < interest->frame->count; ++i) {
-            count = add_near(interest, i, center, radius_m, count);
+            count = add_near(interest, &interest->unsorted[i], center, radius_m, count);
         }
         return count;
     }
     for (uint32_t i = 0; i < interest->wide_count; ++i) {
-        count = add_near(interest, interest->wide[i], center, radius_m, count);
+        count = add_near(interest, &interest->unsorted[interest->wide[i]], center, radius_m, count);
     }
     for (int32_t u = first[0]; u <= last[0]; ++u) {
         for (int32_t v = first[1]; v <= last[1]; ++v) {
@@ -232,11 +241,9 @@ uint32_t cairn_room_interest_near(
             const uint32_t from = bucket == 0 ? 0 : interest->bucket_ends[bucket - 1];
             for (uint32_t i = from; i < interest->bucket_ends[bucket]; ++i) {
                 // Another cell may have the same bucket.
-                const uint32_t place = interest->bucket_places[i];
-                int32_t cell[2];
-                cells_of(interest, position_of(interest->frame, place), cell);
-                if (cell[0] == u && cell[1] == v) {
-                    count = add_near(interest, place, center, radius_m, count);
+                const cairn_placed_sphere *sphere = &interest->spheres[i];
+                if (sphere->cell[0] == u && sphere->cell[1] == v) {
+                    count = add_near(interest, sphere, center, radius_m, count);
                 }
             }
         }
@@ -262,7 +269,9 @@ cairn_part_chunk cairn_room_interest_chunk(cairn_room_interest *interest, uint32
     }
     chunk = cairn_part_chunk_of(interest->frame, place, bases, rested);
     if (!rested && chunk.bit_count <= 8 * sizeof stored->bits) {
-        stored += stored[0].tick == tick ? 1 : 0;
+        for (uint32_t i = 1; i < CHUNKS_PER_BODY && stored->tick == tick; ++i) {
+            stored += 1;
+        }
         *stored = (cairn_stored_chunk){.tick = tick, .bit_count = chunk.bit_count};
         memcpy(stored->ticks, ticks, sizeof ticks);
         memcpy(stored->bits, chunk.bits, sizeof stored->bits);

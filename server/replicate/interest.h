@@ -23,7 +23,15 @@ typedef struct cairn_near_body {
     float distance_m; // from the surface of the sphere around the body; 0: inside
 } cairn_near_body;
 
-// All arrays are owned, in one allocation.
+// The sphere around a body, and its cell.
+typedef struct cairn_placed_sphere {
+    cairn_vec3 center;
+    float radius_m;
+    int32_t cell[2];
+    uint32_t place;
+} cairn_placed_sphere;
+
+// All arrays are owned.
 typedef struct cairn_room_interest {
     uint32_t capacity;                 // bodies
     uint64_t tick;                     // of the newest snapshot; 0: none
@@ -39,12 +47,13 @@ typedef struct cairn_room_interest {
     uint32_t up;
     uint32_t bucket_count; // a power of 2
     uint32_t *bucket_ends;
-    uint32_t *bucket_places;
+    cairn_placed_sphere *spheres;  // by bucket
+    cairn_placed_sphere *unsorted; // by place
     uint32_t *wide;
     uint32_t wide_count;
     uint32_t owned_places[CAIRN_SLOTS_MAX]; // of the first body that a player owns, + 1; 0: none
     uint32_t *owned_next;                   // by place: of the next one of the same player, + 1
-    cairn_stored_chunk *chunks;             // by place; two for each
+    cairn_stored_chunk *chunks;             // by place; some for each
     cairn_near_body *near;                  // answers
     // Scratch of views, by place; a view's marks are not below its stamp.
     uint32_t stamp;

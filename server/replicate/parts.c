@@ -130,6 +130,10 @@ static void refill(part_pass *pass, uint64_t bytes_per_second) {
     const uint64_t tick_ns = CAIRN_NS_PER_S / settings->tick_rate_hz;
     const uint64_t rtt_ns = link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : 300000000u;
     pass->late = (rtt_ns + 2 * interval_ns) / tick_ns;
+    // A client that acknowledges nothing is sent everything again, but less and less often.
+    const uint64_t known = view->opened > view->acknowledged ? view->opened : view->acknowledged;
+    const uint64_t longer = (pass->interest->tick - known) / 2;
+    pass->late = pass->late > longer ? pass->late : longer;
 }
 
 static uint32_t bits_of(const cairn_view *view, const cairn_view_member *member) {
@@ -183,8 +187,10 @@ static void choose_some(part_pass *pass, int64_t budget) {
         }
         const float near = 1.0f / (1.0f + 0.1f * member->distance_m);
         member->priority += member->leaving ? 1e3f : error_of(pass, member) * member->weight * near;
-        if (member->acked[0] != 0 && tick - member->waiting >= starving) {
-            member->priority += 1e9f * (float)(tick - member->waiting);
+        // Of a world that has just begun to arrive all bodies wait: the nearest come first.
+        if (tick - member->waiting >= starving) {
+            const float whole = member->acked[0] != 0 ? 1.0f : near;
+            member->priority += 1e9f * (float)(tick - member->waiting) * whole;
         }
         bits_by_rank[rank_of(member->priority)] += bits_of(view, member);
     }
@@ -281,6 +287,7 @@ static void put_member(part_pass *pass, cairn_part_writer *writer, cairn_view_me
         pass->part->records[pass->part->count++] = index;
     }
     member->sent = interest->tick;
+    member->waiting = 0;
     member->priority = 0.0f;
 }
 
@@ -321,7 +328,7 @@ static void write_shared(const cairn_baselines *baselines, const cairn_baseline 
 
 void cairn_part_send(const cairn_server_context *context, cairn_session *session,
     cairn_baselines *baselines, cairn_room_interest *interest, cairn_view *view,
-    uint64_t bytes_per_second, cairn_snapshots_sent *sent, cairn_game_sent *game) {
+    uint64_t bytes_per_second, cairn_game_sent *game) {
     if (!cairn_session_may_send_unreliable(session, context->now_ns, false) ||
         !cairn_view_update(view, interest, session->room, session)) {
         return;
@@ -339,9 +346,8 @@ void cairn_part_send(const cairn_server_context *context, cairn_session *session
     uint8_t payload[CAIRN_SNAPSHOT_HEAD_SIZE_MAX + PART_SIZE_MAX];
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
     const uint32_t shared_words = cairn_baselines_shared_words(baselines);
-    const cairn_baseline *base = shared_words == 0 || sent->acknowledged == 0
-                                     ? NULL
-                                     : cairn_baselines_find_recent(baselines, sent->acknowledged);
+    const cairn_baseline *base =
+        shared_words == 0 ? NULL : cairn_baselines_find_recent(baselines, view->acknowledged);
     cairn_snapshot_head head = {.part = true,
         .tick = interest->tick,
         .world_epoch = session->world_epoch,

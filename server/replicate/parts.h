@@ -12,4 +12,4 @@
 // allows.
 void cairn_part_send(const cairn_server_context *context, cairn_session *session,
     cairn_baselines *baselines, cairn_room_interest *interest, cairn_view *view,
-    uint64_t bytes_per_second, cairn_snapshots_sent *sent, cairn_game_sent *game);
+    uint64_t bytes_per_second, cairn_game_sent *game);

@@ -280,7 +280,7 @@ static void send_snapshot(const cairn_server_context *context, cairn_session *se
                 &room->interest, &newest->frame, last != NULL ? &last->frame : NULL);
         }
         cairn_part_send(context, session, room->baselines, &room->interest, own->view,
-            bytes_per_second(session->room), &own->snapshots, &own->game);
+            bytes_per_second(session->room), &own->game);
     }
 }
 

@@ -371,6 +371,11 @@ static send_outcome send_keyframe(const cairn_server_context *context, cairn_ses
         cairn_baselines_find(baselines, sent->keyframe_tick) != NULL) {
         return NOT_SENT;
     }
+    // A client that acknowledges none is sent them less and less often.
+    const uint64_t tick = cairn_baselines_newest(baselines)->frame.tick;
+    if (8 * (tick - sent->keyframes_to) < sent->keyframes_to - sent->keyframes_from) {
+        return NOT_SENT;
+    }
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
     cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT};
     const size_t longest = write_snapshot(baselines, no_bases, events, shared, &message.snapshot);
@@ -387,7 +392,9 @@ static send_outcome send_keyframe(const cairn_server_context *context, cairn_ses
                             ? cairn_session_send_reliable(session, context->encoder, &message)
                             : cairn_session_send_unreliable(session, context->encoder, &message);
     if (size > 0) {
-        sent->keyframe_tick = reliable ? cairn_baselines_newest(baselines)->frame.tick : 0;
+        sent->keyframe_tick = reliable ? tick : 0;
+        sent->keyframes_from = sent->keyframes_from != 0 ? sent->keyframes_from : tick;
+        sent->keyframes_to = tick;
         statistics->keyframes_sent += 1;
         statistics->snapshot_bytes += size;
     }
@@ -406,10 +413,13 @@ bool cairn_snapshot_send(const cairn_server_context *context, cairn_session *ses
     cairn_game_events_pack(session, game, cairn_baselines_newest(baselines)->frame.tick, &events);
     // A keyframe may take what a second has.
     const uint64_t delta_max = bytes_per_second / session->room->settings.snapshot_rate_hz;
+    const bool based = choose_bases(baselines, sent, bases);
+    if (based) {
+        sent->keyframes_from = sent->keyframes_to = 0;
+    }
     const send_outcome outcome =
-        choose_bases(baselines, sent, bases)
-            ? send_delta(context, session, baselines, bases, &events, delta_max)
-            : send_keyframe(context, session, baselines, sent, &events, bytes_per_second);
+        based ? send_delta(context, session, baselines, bases, &events, delta_max)
+              : send_keyframe(context, session, baselines, sent, &events, bytes_per_second);
     if (outcome == SENT) {
         cairn_game_events_sent(session, game, &events);
     }

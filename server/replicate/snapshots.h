@@ -69,7 +69,9 @@ const uint8_t *cairn_baselines_delta(
 typedef struct cairn_snapshots_sent {
     uint64_t acknowledged; // tick of the newest snapshot that the client holds; 0: none
     uint64_t acknowledged_before[CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX]; // newest first; 0: none
-    uint64_t keyframe_tick; // sent reliably and not yet acknowledged; 0: none
+    uint64_t keyframe_tick;                // sent reliably and not yet acknowledged; 0: none
+    uint64_t keyframes_from, keyframes_to; // ticks of the first and the last one of those that were
+                                           // sent since the last delta; 0: none
 } cairn_snapshots_sent;
 
 // The client holds the snapshot of `tick`, which is newer than all that it acknowledged before.

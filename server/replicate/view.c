@@ -285,6 +285,7 @@ bool cairn_view_update(cairn_view *view, cairn_room_interest *interest, const ca
         .state = rules == NULL ? NULL : cairn_world_rules_state(room->world, &state_size),
         .slot = session->slot,
         .stamp = interest->stamp += 2};
+    view->opened = view->opened != 0 ? view->opened : interest->tick;
     find_point(&pass, (float)room->settings.view_distance_m);
     if (!mark_set(&pass)) {
         return false;
@@ -305,14 +306,16 @@ static void acknowledge_member(cairn_view_member *member, uint64_t tick) {
 
 void cairn_view_acknowledge(cairn_view *view, uint64_t tick) {
     const cairn_view_part *part = NULL;
-    CAIRN_ASSERT(tick > view->acknowledged);
-    view->acknowledged = tick;
     for (uint32_t i = 0; i < CAIRN_VIEW_PARTS_MAX && part == NULL; ++i) {
         part = view->parts[i].tick == tick ? &view->parts[i] : NULL;
     }
+    if (part == NULL || tick <= view->acknowledged) {
+        return; // what was not sent, or so long ago that it counts as lost
+    }
+    view->acknowledged = tick;
     uint32_t kept = 0;
     uint32_t r = 0;
-    for (uint32_t m = 0; part != NULL && m < view->count; ++m) {
+    for (uint32_t m = 0; m < view->count; ++m) {
         cairn_view_member *member = &view->members[m];
         const uint32_t index = cairn_id_index(member->id);
         while (r < part->count && (part->records[r] & ~CAIRN_VIEW_LEFT) < index) {
@@ -329,7 +332,7 @@ void cairn_view_acknowledge(cairn_view *view, uint64_t tick) {
         }
         view->members[kept++] = *member;
     }
-    view->count = part != NULL ? kept : view->count;
+    view->count = kept;
 }
 
 bool cairn_view_is_due(const cairn_view *view, const cairn_view_member *member,

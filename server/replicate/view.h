@@ -55,6 +55,7 @@ typedef struct cairn_view {
     uint8_t *held;              // owned, a bit for each id index: it is a member
     cairn_view_part parts[CAIRN_VIEW_PARTS_MAX];
     uint32_t next_part;
+    uint64_t opened;         // tick of the first set
     uint64_t acknowledged;   // newest tick
     uint64_t settings_since; // tick of the first part with these settings
     cairn_vec3 gravity;
@@ -86,7 +87,7 @@ static inline bool cairn_view_holds(const cairn_view *view, uint32_t index) {
 // The set for the newest snapshot. Returns false if there was no memory for what enters.
 bool cairn_view_update(cairn_view *view, cairn_room_interest *interest, const cairn_room *room,
     const cairn_session *session);
-// The client holds the part of this tick, which is newer than those that it acknowledged before.
+// The client says that it holds the part of this tick. Ignored if it was sent none.
 void cairn_view_acknowledge(cairn_view *view, uint64_t tick);
 
 // Whether the member is to be sent: it differs from what the client holds, and nothing that is on

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client_lib/client_probe.h"
+#include "server/core/server_state.h"
 #include "tests/kit/rig.h"
 
 enum {
@@ -116,6 +117,16 @@ static void near_and_shown(cairn_server_config *config) {
 static void few_bytes(cairn_server_config *config) {
     config->first_room.rules = &plain_rules;
     config->first_room.client_bytes_per_second = 2500;
+}
+
+static void some_bytes(cairn_server_config *config) {
+    config->first_room.rules = &plain_rules;
+    config->first_room.client_bytes_per_second = 5000;
+}
+
+static void fewest_bytes(cairn_server_config *config) {
+    config->first_room.rules = &plain_rules;
+    config->first_room.client_bytes_per_second = CAIRN_VIEW_BYTES_MIN;
 }
 
 static void few_bytes_for_all(cairn_server_config *config) {
@@ -240,4 +251,55 @@ TEST("a world arrives in parts within a client's bytes") {
 
 TEST("clients share the bytes of a room") {
     play(few_bytes_for_all, 0, false);
+}
+
+// ---------------------------------------------------------------------------------------- starving
+
+// The longest that a body which a client was sent before waits now, ms.
+static double longest_wait_ms(const rig *r) {
+    const cairn_room *room = cairn_room_table_at(&r->system.server->rooms, CAIRN_ROOM_MAIN);
+    uint64_t most = 0;
+    for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
+        const cairn_view *view = at->replication->view;
+        for (uint32_t m = 0; view != NULL && m < view->count; ++m) {
+            const cairn_view_member *member = &view->members[m];
+            const uint64_t ticks = room->scheduler.tick - member->waiting;
+            if (member->waiting != 0 && member->acked[0] != 0) {
+                most = ticks > most ? ticks : most;
+            }
+        }
+    }
+    return 1000.0 * (double)most / 60.0;
+}
+
+static double wait_of(void (*configure)(cairn_server_config *config), uint32_t loss_permille) {
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
+    const cairn_virtual_path path = {.delay_ns = 40000000, .loss_permille = loss_permille};
+    double most = 0.0;
+    hidden_every = 0;
+    RIG(r, .seed = 5, .scene = scene(), .configure = configure);
+    rig_join(&r, &config, &path);
+    rig_wait_to_play(&r);
+    rig_run_ms(&r, 3000); // the world arrives
+    while (cairn_world_tick(rig_server_world(&r)) < STOP_TICK) {
+        rig_run_ms(&r, 50);
+        const double now = longest_wait_ms(&r);
+        most = now > most ? now : most;
+    }
+    const cairn_server_statistics statistics = rig_server_statistics(&r);
+    assert_true(statistics.total.parts_sent > 20);
+    print_message("the longest wait: %.0f ms\n", most);
+    return most;
+}
+
+TEST("no body that is owed waits longer than a second") {
+    assert_true(wait_of(near_only, 0) <= 100.0);
+    assert_true(wait_of(some_bytes, 0) <= 1000.0);
+    assert_true(wait_of(some_bytes, 50) <= 1000.0);
+}
+
+// 225 bodies in motion take some 1.6 kB in each round, and half of these bytes go around parts.
+TEST("with fewer bytes than a second needs, bodies take turns") {
+    const double ms = wait_of(fewest_bytes, 0);
+    assert_true(ms > 100.0 && ms <= 8000.0);
 }

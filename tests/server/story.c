@@ -429,6 +429,7 @@ static void client_receive(
         (uint32_t)(s->now_ns / STORY_STEP_NS), (uint32_t)size};
     memcpy(words + 2, bytes, size);
     client->datagrams += 1;
+    client->bytes += size;
     client->received = cairn_hash_words(client->received.lo, words, 2 + (size + 3) / 4);
     cairn_netcode_client_receive(client->netcode, s->now_ns, from, bytes, size);
     size_t payload_size;
@@ -464,8 +465,11 @@ static void send_input(story *s, uint32_t number) {
             .move = {.x = 0.5f}};
         client->input_next += 1;
     }
+    const uint64_t held = newest == NULL ? client->part_tick : newest->tick;
+    const uint64_t acknowledged[] = {
+        [ACKS_HELD] = held, [ACKS_NOTHING] = 0, [ACKS_NEWEST] = room.tick};
     const cairn_input_head head = {.world_epoch = client->world_epoch,
-        .snapshot_acknowledged = newest == NULL ? client->part_tick : newest->tick,
+        .snapshot_acknowledged = acknowledged[client->acks],
         .ticks_acknowledged = client->world == NULL ? 0 : cairn_world_tick(client->world),
         .input_count = count};
     const cairn_message message = kit_input(&head, inputs);

@@ -86,7 +86,9 @@ typedef struct story_client {
     uint32_t world_epoch;                           // how often its world was replaced
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
     uint32_t decode_failures;
+    enum { ACKS_HELD, ACKS_NOTHING, ACKS_NEWEST } acks; // the newest: of the room, received or not
     uint32_t datagrams;
+    uint64_t bytes;         // of them
     cairn_hash128 received; // of all datagrams, in order, with the time of each
 } story_client;
 
