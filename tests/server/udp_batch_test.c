@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Batches of datagrams over real sockets: each arrives whole and once, those in a row for one
 // address leave together, and a system that cuts no messages loses none.
+// For sendmmsg.
+#define _GNU_SOURCE
 #include "tests/kit/test.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -158,5 +161,75 @@ TEST("a datagram that is too long is reported as too long") {
     cairn_udp_received received[CAIRN_UDP_BATCH_MAX];
     assert_int_equal(cairn_udp_receive(k.receivers[0], received), 1);
     assert_true(received[0].size > CAIRN_DATAGRAM_SIZE_MAX);
+    kit_close(&k);
+}
+
+// Answers of the system in place of the next calls of sendmmsg: how many messages it takes, or
+// minus the error. Then it answers itself.
+static struct {
+    const int *answers;
+    uint32_t left;
+} script;
+
+int __real_sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags);
+int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags);
+
+int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags) {
+    if (script.left == 0) {
+        return __real_sendmmsg(fd, messages, count, flags);
+    }
+    const int answer = *script.answers++;
+    script.left -= 1;
+    if (answer < 0) {
+        errno = -answer;
+        return -1;
+    }
+    return __real_sendmmsg(fd, messages, (unsigned int)answer, flags);
+}
+
+TEST("a full socket buffer loses nothing, repeats nothing, and is counted") {
+    // A full buffer at once, in the middle, of the device, and an interrupted call.
+    static const int answers[] = {-EAGAIN, 2, -ENOBUFS, 1, -EINTR, 1, -EAGAIN, -EAGAIN};
+    kit k = kit_open();
+    for (uint8_t i = 0; i < 6; ++i) {
+        add(&k, i % 2, i, 100);
+    }
+    script.answers = answers;
+    script.left = sizeof answers / sizeof answers[0];
+    uint32_t flushes = 0;
+    while (!cairn_udp_sender_flush(k.sender)) {
+        flushes += 1;
+        assert_true(flushes < 10);
+    }
+    assert_int_equal(flushes, 4);
+    assert_int_equal(script.left, 0);
+    const cairn_udp_send_statistics *statistics = cairn_udp_sender_statistics(k.sender);
+    assert_int_equal(statistics->waits, 4);
+    assert_int_equal(statistics->errors, 0);
+    assert_int_equal(statistics->messages, 6);
+    static const size_t sizes[] = {100, 100, 100};
+    expect(&k, 0, (const uint8_t[]){0, 2, 4}, sizes, 3);
+    expect(&k, 1, (const uint8_t[]){1, 3, 5}, sizes, 3);
+    add(&k, 2, 9, 50); // the batch is empty again
+    assert_true(cairn_udp_sender_flush(k.sender));
+    expect(&k, 2, (const uint8_t[]){9}, (const size_t[]){50}, 1);
+    kit_close(&k);
+}
+
+TEST("a batch that waits for a full buffer takes no more than it has room for") {
+    static const int answers[] = {-EAGAIN, 10, -EAGAIN};
+    kit k = kit_open();
+    for (int i = 0; i < CAIRN_UDP_BATCH_MAX; ++i) {
+        add(&k, i % 2, (uint8_t)i, 100);
+    }
+    script.answers = answers;
+    script.left = sizeof answers / sizeof answers[0];
+    assert_false(cairn_udp_sender_flush(k.sender));
+    assert_null(cairn_udp_sender_room(k.sender)); // so the server keeps what comes after them
+    assert_false(cairn_udp_sender_flush(k.sender));
+    assert_null(cairn_udp_sender_room(k.sender));
+    assert_true(cairn_udp_sender_flush(k.sender));
+    assert_non_null(cairn_udp_sender_room(k.sender));
+    assert_int_equal(messages(&k), CAIRN_UDP_BATCH_MAX);
     kit_close(&k);
 }
