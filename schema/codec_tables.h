@@ -134,7 +134,8 @@
     X(NUMBER, TICK, tick)                                                                          \
     X(NUMBER, OFFSET, offset)                                                                      \
     X(NUMBER, TOTAL_SIZE, total_size)                                                              \
-    X(BYTES, BYTES, bytes, size)
+    X(BYTES, BYTES, bytes, size)                                                                   \
+    X(NUMBER, UNPACKED_SIZE, unpacked_size)
 
 #define MEMBERS_resync_response(X)                                                                 \
     X(NUMBER, TICK, tick)                                                                          \

@@ -444,7 +444,8 @@ static void check_state(checker *c, const cairn_state_message *state) {
     check_vector(c, state->bytes, state->size, CAIRN_MESSAGE_SIZE_MAX);
     require(c,
         state->size >= 1 && state->total_size <= CAIRN_STATE_SIZE_MAX &&
-            state->offset <= state->total_size && state->size <= state->total_size - state->offset,
+            state->unpacked_size <= CAIRN_STATE_SIZE_MAX && state->offset <= state->total_size &&
+            state->size <= state->total_size - state->offset,
         CAIRN_DECODE_OUT_OF_RANGE);
 }
 

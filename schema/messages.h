@@ -251,10 +251,13 @@ typedef struct cairn_ticks_message {
 #define CAIRN_TICKS_PER_MESSAGE_MAX 4096 // of a chunk of a recording
 
 typedef struct cairn_state_message {
-    uint64_t tick;        // of the state
-    uint32_t offset;      // of this piece
-    uint32_t total_size;  // of the whole encoding, at most CAIRN_STATE_SIZE_MAX
-    const uint8_t *bytes; // cairn_world_encode's
+    uint64_t tick;       // of the state
+    uint32_t offset;     // of this piece
+    uint32_t total_size; // of all pieces, at most CAIRN_STATE_SIZE_MAX
+    // 0: the pieces are cairn_world_encode's bytes. Otherwise they are packed
+    // (compress/state_packer.h), and the bytes are so many, at most CAIRN_STATE_SIZE_MAX.
+    uint32_t unpacked_size;
+    const uint8_t *bytes;
     uint32_t size;
 } cairn_state_message;
 

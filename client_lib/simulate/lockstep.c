@@ -165,11 +165,15 @@ static bool create_picture(cairn_lockstep *lockstep, const cairn_world_def *def)
 }
 
 static cairn_lockstep_verdict decode_world(cairn_lockstep *lockstep, cairn_world **out) {
-    const cairn_state_transfer *transfer = &lockstep->transfer;
+    cairn_state_transfer *transfer = &lockstep->transfer;
     cairn_world_def def;
     char rules_name[32];
-    if (cairn_world_def_of_encoding(transfer->bytes, transfer->total_size, &def, rules_name) !=
-        CAIRN_OK) {
+    const cairn_state_verdict unpacked = cairn_state_transfer_unpack(transfer);
+    if (unpacked == CAIRN_STATE_NO_MEMORY) {
+        return CAIRN_LOCKSTEP_NO_MEMORY;
+    }
+    if (unpacked != CAIRN_STATE_WHOLE || cairn_world_def_of_encoding(transfer->bytes,
+                                             transfer->total_size, &def, rules_name) != CAIRN_OK) {
         return CAIRN_LOCKSTEP_STATE_MALFORMED;
     }
     if (lockstep->rules != NULL && strcmp(lockstep->rules->name, rules_name) == 0) {
@@ -226,6 +230,7 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
         return CAIRN_LOCKSTEP_NO_MEMORY;
     case CAIRN_STATE_MORE:
     case CAIRN_STATE_WHOLE:
+    case CAIRN_STATE_MALFORMED: // which unpacking finds out
         break;
     }
     // A world that is held already is shown, standing still, until the new state is complete.

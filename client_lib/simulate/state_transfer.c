@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "compress/state_packer.h"
 
 void cairn_state_transfer_start(cairn_state_transfer *transfer, uint32_t size_max) {
     *transfer = (cairn_state_transfer){.size_max = size_max};
@@ -15,12 +16,13 @@ void cairn_state_transfer_end(cairn_state_transfer *transfer) {
     transfer->bytes = NULL;
     transfer->received = 0;
     transfer->total_size = 0;
+    transfer->unpacked_size = 0;
 }
 
 static cairn_state_verdict begin_transfer(
     cairn_state_transfer *transfer, const cairn_state_message *piece) {
     cairn_state_transfer_end(transfer);
-    if (piece->total_size > transfer->size_max) {
+    if (piece->total_size > transfer->size_max || piece->unpacked_size > transfer->size_max) {
         return CAIRN_STATE_TOO_LARGE;
     }
     transfer->bytes = piece->total_size > 0 ? malloc(piece->total_size) : NULL;
@@ -29,6 +31,7 @@ static cairn_state_verdict begin_transfer(
     }
     CAIRN_ASSERT(transfer->total_size == 0 && transfer->received == 0);
     transfer->total_size = piece->total_size;
+    transfer->unpacked_size = piece->unpacked_size;
     transfer->tick = piece->tick;
     transfer->started++;
     return CAIRN_STATE_MORE;
@@ -45,6 +48,7 @@ cairn_state_verdict cairn_state_transfer_take(
     }
     bool continues = transfer->bytes != NULL && piece->tick == transfer->tick &&
                      piece->total_size == transfer->total_size &&
+                     piece->unpacked_size == transfer->unpacked_size &&
                      piece->offset == transfer->received &&
                      piece->size <= transfer->total_size - transfer->received;
     if (!continues) {
@@ -56,4 +60,26 @@ cairn_state_verdict cairn_state_transfer_take(
     transfer->received += piece->size;
     CAIRN_ASSERT(transfer->received <= transfer->total_size);
     return transfer->received == transfer->total_size ? CAIRN_STATE_WHOLE : CAIRN_STATE_MORE;
+}
+
+cairn_state_verdict cairn_state_transfer_unpack(cairn_state_transfer *transfer) {
+    CAIRN_ASSERT(transfer->bytes != NULL && transfer->received == transfer->total_size);
+    if (transfer->unpacked_size == 0) {
+        return CAIRN_STATE_WHOLE;
+    }
+    uint8_t *bytes = malloc(transfer->unpacked_size);
+    if (bytes == NULL) {
+        return CAIRN_STATE_NO_MEMORY;
+    }
+    if (!cairn_state_unpack(
+            transfer->bytes, transfer->total_size, bytes, transfer->unpacked_size)) {
+        free(bytes);
+        return CAIRN_STATE_MALFORMED;
+    }
+    free(transfer->bytes);
+    transfer->bytes = bytes;
+    transfer->total_size = transfer->unpacked_size;
+    transfer->received = transfer->unpacked_size;
+    transfer->unpacked_size = 0;
+    return CAIRN_STATE_WHOLE;
 }

@@ -42,7 +42,7 @@ static cairn_status create_features(hosted_room *hosted, cairn_recordings *recor
         cairn_state_history_require(room->state_history, CAIRN_STATE_HISTORY_FOR_CONTROL,
             CAIRN_ROOM_STATE_HISTORY_SECONDS * room->settings.tick_rate_hz);
     }
-    cairn_status status = cairn_room_replication_create(room);
+    cairn_status status = cairn_room_replication_create(room, recordings->runner);
     const size_t state_size_max = status == CAIRN_OK ? room->replication->state.capacity : 0;
     if (status == CAIRN_OK && config->recorded && server->on_record != NULL) {
         status = cairn_room_recording_create(recordings, room, state_size_max, &room->recording);

@@ -25,7 +25,7 @@ static size_t state_size_max(const cairn_world *world) {
     return size < CAIRN_STATE_SIZE_MAX ? size : CAIRN_STATE_SIZE_MAX;
 }
 
-cairn_status cairn_room_replication_create(cairn_room *room) {
+cairn_status cairn_room_replication_create(cairn_room *room, cairn_task_runner *runner) {
     cairn_room_replication *replication = room->replication;
     CAIRN_ASSERT(replication->baselines == NULL);
     if (!cairn_room_shapes_create(room->shape_capacity, room->world, &replication->shapes) ||
@@ -34,7 +34,7 @@ cairn_status cairn_room_replication_create(cairn_room *room) {
     }
     const uint64_t span_ns =
         CAIRN_ROOM_COMMAND_LOG_TICKS * CAIRN_NS_PER_S / room->settings.tick_rate_hz;
-    replication->state = cairn_state_source_of(state_size_max(room->world), span_ns);
+    replication->state = cairn_state_source_of(state_size_max(room->world), span_ns, runner);
     const cairn_quantisation quantisation = cairn_room_quantisation(room);
     if (cairn_tick_records_create(&replication->tick_records) != CAIRN_OK) {
         return CAIRN_OUT_OF_MEMORY;

@@ -46,9 +46,9 @@ typedef struct cairn_session_replication {
     cairn_game_sent game;
 } cairn_session_replication;
 
-// For a room that has its world; room->replication points to zeros. CAIRN_OUT_OF_MEMORY: destroying
-// is allowed.
-cairn_status cairn_room_replication_create(cairn_room *room);
+// For a room that has its world; room->replication points to zeros. `runner`: of its tasks.
+// CAIRN_OUT_OF_MEMORY: destroying is allowed.
+cairn_status cairn_room_replication_create(cairn_room *room, cairn_task_runner *runner);
 void cairn_room_replication_destroy(cairn_room *room);
 // The room's world was replaced: forgets the former, also for all members, as if each had just been
 // admitted.

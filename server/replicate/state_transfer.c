@@ -4,21 +4,32 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "compress/state_packer.h"
+#include "sim/serialize/encode_layout.h"
 
 #define PIECE_SIZE (16 * 1024)
 
-cairn_state_source cairn_state_source_of(size_t capacity, uint64_t span_ns) {
+cairn_state_source cairn_state_source_of(
+    size_t capacity, uint64_t span_ns, cairn_task_runner *runner) {
     CAIRN_ASSERT(capacity > 0 && capacity <= CAIRN_STATE_SIZE_MAX);
-    return (cairn_state_source){
-        .capacity = capacity, .span_ns = span_ns, .interval_ns = CAIRN_STATE_INTERVAL_NS};
+    return (cairn_state_source){.capacity = capacity,
+        .span_ns = span_ns,
+        .interval_ns = CAIRN_STATE_INTERVAL_NS,
+        .runner = runner};
+}
+
+static void free_state(cairn_encoded_state *state) {
+    free(state->bytes);
+    free(state->packed);
+    free(state);
 }
 
 void cairn_state_source_release(cairn_state_source *source, cairn_encoded_state *state) {
-    CAIRN_ASSERT(state->references > 0 && source->held > 0);
+    CAIRN_ASSERT(state->references > 0 && source->held > 0 && state->source == source);
     state->references -= 1;
     if (state->references == 0) {
         source->held -= 1;
-        free(state);
+        free_state(state);
     }
 }
 
@@ -31,6 +42,10 @@ static void drop_newest(cairn_state_source *source) {
 
 void cairn_state_source_destroy(cairn_state_source *source) {
     drop_newest(source);
+    if (source->packing != NULL) { // freed when its task is done
+        source->packing->source = NULL;
+        source->held -= 1;
+    }
     CAIRN_ASSERT(source->held == 0);
     *source = (cairn_state_source){0};
 }
@@ -40,21 +55,74 @@ void cairn_state_source_invalidate(cairn_state_source *source) {
     source->due_ns = 0;
 }
 
+// On any thread. A state that does not become shorter, or for which memory is short, stays as it
+// is.
+static void pack(cairn_server_task *task) {
+    cairn_encoded_state *state = (cairn_encoded_state *)task;
+    uint8_t *packed = malloc(state->size);
+    if (packed == NULL) {
+        return;
+    }
+    const size_t size = cairn_state_pack(
+        state->bytes, state->size, state->groups, state->group_count, packed, state->size);
+    uint8_t *shorter = size < state->size ? realloc(packed, size) : NULL;
+    state->packed = shorter != NULL ? shorter : packed;
+    state->packed_size = size < state->size ? size : 0;
+}
+
+static void end_packing(cairn_server_task *task) {
+    cairn_encoded_state *state = (cairn_encoded_state *)task;
+    cairn_state_source *source = state->source;
+    if (source == NULL) {
+        free_state(state);
+        return;
+    }
+    const bool newest = source->newest == state;
+    CAIRN_ASSERT(source->packing == state);
+    source->packing = NULL;
+    if (state->packed_size > 0 && state->references == (newest ? 2 : 1)) {
+        free(state->bytes);
+        state->bytes = NULL;
+    }
+    cairn_state_source_release(source, state);
+}
+
+static void start_packing(cairn_state_source *source, cairn_encoded_state *state) {
+    if (source->packing != NULL) {
+        return; // the tasks hang: this one is sent as it is
+    }
+    state->task = (cairn_server_task){.run = pack, .done = end_packing};
+    state->references += 1;
+    source->packing = state;
+    cairn_task_start(source->runner, &state->task);
+}
+
+static bool may_be_read(const cairn_encoded_state *state, uint64_t now_ns) {
+    return !state->task.out || now_ns - state->encoded_ns >= CAIRN_STATE_PACK_NS;
+}
+
 static cairn_status encode_newest(
     cairn_state_source *source, const cairn_world *world, uint64_t now_ns) {
     const size_t size = cairn_world_encode_size(world);
     if (size > source->capacity) {
         return CAIRN_CAPACITY;
     }
-    cairn_encoded_state *state = malloc(sizeof *state + size);
-    if (state == NULL) {
+    cairn_encoded_state *state = calloc(1, sizeof *state);
+    uint8_t *bytes = malloc(size);
+    if (state == NULL || bytes == NULL) {
+        free(state);
+        free(bytes);
         return CAIRN_OUT_OF_MEMORY;
     }
-    const size_t written = cairn_world_encode(world, state->bytes, size);
+    const size_t written = cairn_world_encode(world, bytes, size);
     CAIRN_ASSERT(written == size);
-    state->references = 1;
-    state->tick = cairn_world_tick(world);
-    state->size = size;
+    *state = (cairn_encoded_state){.source = source,
+        .references = 1,
+        .tick = cairn_world_tick(world),
+        .encoded_ns = now_ns,
+        .size = size,
+        .bytes = bytes};
+    state->group_count = cairn_world_encode_layout(world, state->groups);
     drop_newest(source);
     source->newest = state;
     source->held += 1;
@@ -64,6 +132,7 @@ static cairn_status encode_newest(
         (uint64_t)((double)source->span_ns * (double)size / (double)CAIRN_STATES_SIZE_MAX);
     source->interval_ns = share_ns > CAIRN_STATE_INTERVAL_NS ? share_ns : CAIRN_STATE_INTERVAL_NS;
     source->due_ns = now_ns + source->interval_ns;
+    start_packing(source, state);
     return CAIRN_OK;
 }
 
@@ -78,7 +147,8 @@ cairn_status cairn_state_source_join(cairn_state_source *source, const cairn_wor
             return status;
         }
     }
-    if (source->newest == NULL || source->newest->tick < demand->tick_min) {
+    if (source->newest == NULL || source->newest->tick < demand->tick_min ||
+        !may_be_read(source->newest, now_ns)) {
         return CAIRN_NOT_READY;
     }
     source->newest->references += 1;
@@ -102,22 +172,29 @@ void cairn_state_transfer_begin(const cairn_server_context *context, cairn_sessi
         cairn_netcode_server_disconnect(context->netcode, context->now_ns, session->client);
     }
     if (state != NULL) {
-        *progress = (cairn_state_transfer_progress){.reading = state, .tick = state->tick};
+        *progress = (cairn_state_transfer_progress){
+            .reading = state, .packed = state->packed_size > 0, .tick = state->tick};
         room->statistics.state_transfers += 1;
     }
+}
+
+static size_t size_read(const cairn_state_transfer_progress *progress) {
+    const cairn_encoded_state *state = progress->reading;
+    return progress->packed ? state->packed_size : state->size;
 }
 
 static bool send_piece(const cairn_server_context *context, cairn_session *session,
     cairn_state_transfer_progress *progress) {
     const cairn_encoded_state *state = progress->reading;
-    const size_t left = state->size - progress->offset;
+    const size_t left = size_read(progress) - progress->offset;
     const size_t size = left < PIECE_SIZE ? left : PIECE_SIZE;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_STATE,
         .state = {.tick = state->tick,
             .offset = progress->offset,
-            .total_size = (uint32_t)state->size,
-            .bytes = state->bytes + progress->offset,
+            .total_size = (uint32_t)size_read(progress),
+            .unpacked_size = progress->packed ? (uint32_t)state->size : 0,
+            .bytes = (progress->packed ? state->packed : state->bytes) + progress->offset,
             .size = (uint32_t)size},
     };
     if (cairn_link_reliable_room(session->link) < size + CAIRN_SESSION_ENVELOPE_SIZE ||
@@ -132,7 +209,7 @@ static bool send_piece(const cairn_server_context *context, cairn_session *sessi
 void cairn_state_transfer_continue(const cairn_server_context *context, cairn_session *session,
     cairn_state_source *source, cairn_state_transfer_progress *progress) {
     CAIRN_ASSERT(progress->reading != NULL);
-    const size_t size = progress->reading->size;
+    const size_t size = size_read(progress);
     while (progress->offset < size && send_piece(context, session, progress)) {}
     CAIRN_ASSERT(progress->offset <= size);
     if (progress->offset == size) {

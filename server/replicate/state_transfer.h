@@ -7,11 +7,16 @@
 // it; otherwise the world is encoded again, but not more often than the room's interval allows:
 // until then the client waits. The interval bounds what encoding costs, and how many states exist:
 // one that is older than the command log is given up by its readers.
+//
+// A state is packed by a task (compress/state_packer.h); it is read when that is done. If it takes
+// long, because other tasks hang, the state is sent as it is.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/word_group.h"
+#include "server/room/task.h"
 #include "server/session/context.h"
 #include "server/session/session.h"
 #include <cairn/sim.h>
@@ -22,26 +27,40 @@
 // The states that a room's clients may be reading at one time; longer ones are encoded less often.
 #define CAIRN_STATES_SIZE_MAX ((size_t)128 * 1024 * 1024)
 
+// How long clients wait for a state to be packed.
+#define CAIRN_STATE_PACK_NS (CAIRN_NS_PER_S / 2)
+
 typedef struct cairn_encoded_state {
-    uint32_t references;
+    cairn_server_task task;            // packs it
+    struct cairn_state_source *source; // NULL: destroyed while the task was out
+    uint32_t references;               // one of them the task's while it is out
     uint64_t tick;
+    uint64_t encoded_ns; // when
     size_t size;
-    uint8_t bytes[];
+    uint8_t *bytes;     // owned; NULL: it is packed, and nobody reads the bytes themselves
+    size_t packed_size; // 0: not packed, or not yet
+    uint8_t *packed;    // owned
+    uint32_t group_count;
+    cairn_word_group groups[CAIRN_WORD_GROUPS_MAX];
 } cairn_encoded_state;
 
 typedef struct cairn_state_source {
-    size_t capacity;             // of an encoding
-    uint64_t interval_ns;        // the shortest between two encodings; grows with their size
-    uint64_t span_ns;            // how long a state may be read, at most
-    cairn_encoded_state *newest; // holds a reference; NULL: none, or of a world that was replaced
-    uint64_t due_ns;             // no encoding before this
-    size_t size;                 // of the last encoding
-    uint64_t encoded;            // counts encodings
-    uint32_t held;               // states that exist
+    size_t capacity;              // of an encoding
+    uint64_t interval_ns;         // the shortest between two encodings; grows with their size
+    uint64_t span_ns;             // how long a state may be read, at most
+    cairn_encoded_state *newest;  // holds a reference; NULL: none, or of a world that was replaced
+    cairn_encoded_state *packing; // its task is out; NULL: none, the next one may be packed
+    uint64_t due_ns;              // no encoding before this
+    size_t size;                  // of the last encoding, before it was packed
+    uint64_t encoded;             // counts encodings
+    uint32_t held;                // states that exist
+    cairn_task_runner *runner;    // of the tasks that pack them; lasts longer
 } cairn_state_source;
 
-// `capacity` 1 .. CAIRN_STATE_SIZE_MAX; `span_ns` as above.
-cairn_state_source cairn_state_source_of(size_t capacity, uint64_t span_ns);
+// `capacity` 1 .. CAIRN_STATE_SIZE_MAX; `span_ns` as above. The source stays where it is once it
+// was joined.
+cairn_state_source cairn_state_source_of(
+    size_t capacity, uint64_t span_ns, cairn_task_runner *runner);
 // No reader is left (asserted).
 void cairn_state_source_destroy(cairn_state_source *source);
 
@@ -50,8 +69,8 @@ typedef struct cairn_state_demand {
     uint64_t tick_fresh; // one that is older is taken only if the world cannot be encoded now
 } cairn_state_demand;
 // Finds or encodes a state and adds a reference to it: *out, which release takes back.
-// CAIRN_NOT_READY: ask again later. CAIRN_CAPACITY: the state is larger than an encoding may be.
-// CAIRN_OUT_OF_MEMORY.
+// CAIRN_NOT_READY: ask again later; it may be being packed. CAIRN_CAPACITY: the state is larger
+// than an encoding may be. CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_state_source_join(cairn_state_source *source, const cairn_world *world,
     uint64_t now_ns, const cairn_state_demand *demand, cairn_encoded_state **out);
 void cairn_state_source_release(cairn_state_source *source, cairn_encoded_state *state);
@@ -65,6 +84,7 @@ typedef struct cairn_state_transfer_progress {
     bool sent;                    // every piece was queued
     uint64_t tick_min;            // of the next state; 0: the client held none before
     cairn_encoded_state *reading; // NULL: none
+    bool packed;                  // it reads the packed bytes
     uint32_t offset;
     uint64_t tick; // of the state
 } cairn_state_transfer_progress;

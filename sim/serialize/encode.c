@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/world_settings.h"
 #include "sim/serialize/decode_check.h"
+#include "sim/serialize/encode_layout.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
@@ -45,6 +46,29 @@ size_t cairn_world_encode(const cairn_world *world, void *bytes, size_t size) {
     }
     CAIRN_ASSERT(!writer.ok || writer.at == cairn_world_encode_size(world));
     return writer.ok ? writer.at : 0;
+}
+
+uint32_t cairn_world_encode_layout(
+    const cairn_world *world, cairn_word_group out[CAIRN_WORD_GROUPS_MAX]) {
+    static const cairn_word_role roles[CAIRN_ARRAY_COUNT] = {
+        [CAIRN_ARRAY_BODY_IDS] = CAIRN_WORDS_BODY_SLOTS,
+        [CAIRN_ARRAY_MOTIONS] = CAIRN_WORDS_MOTIONS,
+        [CAIRN_ARRAY_REFERENCE_POSES] = CAIRN_WORDS_REFERENCE_POSES,
+        [CAIRN_ARRAY_SLEEP] = CAIRN_WORDS_SLEEP,
+        [CAIRN_ARRAY_CONTACTS] = CAIRN_WORDS_CONTACTS,
+    };
+    _Static_assert(CAIRN_ARRAY_COUNT < CAIRN_WORD_GROUPS_MAX, "one for each, and the head");
+    out[0] = (cairn_word_group){.role = CAIRN_WORDS_PLAIN, .words = 2, .count = 1};
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        cairn_word_group *group = &out[1 + array];
+        *group = (cairn_word_group){.role = roles[array],
+            .words = (uint32_t)(cairn_array_element_size(array) / sizeof(uint32_t))};
+        cairn_run run = cairn_state_run(&world->state, array, 0);
+        for (; run.begin < run.end; run = cairn_state_run(&world->state, array, run.end)) {
+            group->count += run.end - run.begin;
+        }
+    }
+    return 1 + CAIRN_ARRAY_COUNT;
 }
 
 // Reads one element and checks each word by its field; free slots become zero.

@@ -3,16 +3,18 @@
 //        codec_golden --check FILE
 //                              compares it with FILE, which this program printed elsewhere
 // Lines of snapshots and of parts have their size and the hash of the bytes, and each is decoded
-// and compared. Lines of noise have the hash of the poses that a decoder makes of random bytes.
-// Needs only base and compress.
+// and compared, and so are packed states. Lines of noise have the hash of the poses that a decoder
+// makes of random bytes. Needs only base and compress.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "compress/state_packer.h"
 #include "tests/compress/frames.h"
 #include "tests/compress/tumble.h"
+#include "tests/compress/words.h"
 
 enum {
     SNAPSHOTS = 24,
@@ -20,6 +22,7 @@ enum {
     PACKET_MAX = 4096,
     NOISE_MAX = 24,
     PARTS = 24,
+    STATES = 4,
     LINE_SIZE = 160
 };
 
@@ -47,8 +50,8 @@ static void put_line(checker *check, const char *line) {
 
 // Words in one byte order.
 static cairn_hash128 hash_of_bytes(const uint8_t *bytes, size_t size) {
-    static uint32_t words[PACKET_MAX];
-    CAIRN_ASSERT(size <= PACKET_MAX);
+    static uint32_t words[WORDS_SIZE_MAX];
+    CAIRN_ASSERT(size <= WORDS_SIZE_MAX);
     for (size_t i = 0; i < size; ++i) {
         words[i] = bytes[i];
     }
@@ -135,6 +138,23 @@ static void check_parts(checker *check) {
     cairn_part_destroy(&part);
 }
 
+static void check_states(checker *check) {
+    for (uint32_t i = 0; i < STATES; ++i) {
+        static words_state state;
+        static uint8_t packed[WORDS_SIZE_MAX], back[WORDS_SIZE_MAX];
+        words_make(&state, i);
+        const size_t size = cairn_state_pack(
+            state.bytes, state.size, state.groups, WORDS_GROUPS, packed, sizeof packed);
+        const bool same = cairn_state_unpack(packed, size, back, state.size) &&
+                          memcmp(back, state.bytes, state.size) == 0;
+        char line[LINE_SIZE], hash[CAIRN_HASH_TEXT_SIZE];
+        snprintf(line, sizeof line, "state %u: %u bytes %s, %s", (unsigned)i, (unsigned)size,
+            cairn_hash_print(hash_of_bytes(packed, size), hash),
+            same ? "comes back" : "does not come back");
+        put_line(check, line);
+    }
+}
+
 int main(int argc, char **argv) {
     checker check = {.expected = NULL};
     if (argc == 3 && strcmp(argv[1], "--check") == 0) {
@@ -157,6 +177,7 @@ int main(int argc, char **argv) {
         cairn_snapshot_codec_destroy(codec);
     }
     check_parts(&check);
+    check_states(&check);
     if (check.expected != NULL) {
         fclose(check.expected);
         printf("codec_golden: %u of %u lines differ\n", (unsigned)check.differences,

@@ -55,7 +55,7 @@ void rig_start_with(rig *r, const rig_options *options) {
     const cairn_scene *scene = options->scene != NULL ? options->scene : kit_scene_stack_and_row();
     r->drift_ppm = 300;
     r->tick = UINT64_MAX;
-    assert_int_equal(cairn_oracle_create(1024, &r->oracle), CAIRN_OK);
+    assert_int_equal(cairn_oracle_create(2048, &r->oracle), CAIRN_OK);
     r->record = malloc(RIG_RECORD_MAX);
     assert_non_null(r->record);
     cairn_system_config config = cairn_system_config_default(scene);

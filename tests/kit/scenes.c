@@ -2,6 +2,8 @@
 #include "tests/kit/scenes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 
@@ -16,15 +18,16 @@ const cairn_scene *kit_scene(const char *json) {
             return scenes[i];
         }
     }
-    char text[32768];
     char error[CAIRN_SCENE_ERROR_SIZE] = "";
     cairn_scene *scene = NULL;
-    size_t size = 0;
-    for (; json[size] != '\0'; size++) {
-        CAIRN_ASSERT(size < sizeof text);
-        text[size] = (char)(json[size] == '\'' ? '"' : json[size]);
+    const size_t size = strlen(json);
+    char *text = malloc(size + 1);
+    CAIRN_ASSERT(text != NULL);
+    for (size_t i = 0; i < size; i++) {
+        text[i] = (char)(json[i] == '\'' ? '"' : json[i]);
     }
     const cairn_status status = cairn_scene_parse(text, size, &scene, error);
+    free(text);
     fputs(error, stderr);
     CAIRN_ASSERT(status == CAIRN_OK && count < SCENES_MAX);
     texts[count] = json;

@@ -644,8 +644,9 @@ TEST("readers of the state are counted until they leave") {
 }
 
 TEST("a client whose window is smaller than its state is disconnected") {
-    story_end(&s);
-    story_start(&s, NULL);
+    cairn_server_config config = story_config();
+    config.first_room.scene = disorder(true);
+    story_start(&s, &config);
     s.receive_size_max = 2000;
     const uint32_t client = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
     story_run_ms(&s, 1500);

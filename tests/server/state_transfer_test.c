@@ -3,7 +3,11 @@
 // is not encoded more often than its interval.
 #include "tests/kit/test.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/assert.h"
+#include "compress/state_packer.h"
 #include "server/replicate/state_transfer.h"
 
 #define SPAN_NS (16 * CAIRN_NS_PER_S)
@@ -12,15 +16,19 @@
 typedef struct fixture {
     cairn_world *world;
     cairn_state_source source;
+    cairn_task_runner runner;
+    cairn_server_task *task; // held back; NULL: none
     cairn_encoded_state *readers[READERS_MAX];
     uint64_t now_ns;
 } fixture;
 
-static fixture create_fixture(size_t capacity) {
-    fixture s = {.now_ns = 1};
+static fixture *create_fixture(size_t capacity) {
+    fixture *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->now_ns = 1;
     const cairn_world_def def = cairn_world_def_default();
-    assert_int_equal(cairn_world_create(&def, &s.world), CAIRN_OK);
-    s.source = cairn_state_source_of(capacity, SPAN_NS);
+    assert_int_equal(cairn_world_create(&def, &s->world), CAIRN_OK);
+    s->source = cairn_state_source_of(capacity, SPAN_NS, &s->runner);
     return s;
 }
 
@@ -37,9 +45,10 @@ static void destroy_fixture(fixture *s) {
     }
     cairn_state_source_destroy(&s->source);
     cairn_world_destroy(s->world);
+    free(s);
 }
 
-SCOPE_ENDS(fixture, destroy_fixture)
+SCOPE_POINTER_ENDS(fixture, destroy_fixture)
 
 static void step(fixture *s, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; ++i) {
@@ -53,16 +62,94 @@ static cairn_status join(fixture *s, uint32_t reader, uint64_t tick_min, uint64_
     return cairn_state_source_join(&s->source, s->world, s->now_ns, &demand, &s->readers[reader]);
 }
 
+// The encoding of a state, whether it is packed or not.
+static uint8_t *bytes_of(const cairn_encoded_state *state) {
+    uint8_t *bytes = malloc(state->size);
+    assert_non_null(bytes);
+    if (state->packed_size > 0) {
+        assert_true(cairn_state_unpack(state->packed, state->packed_size, bytes, state->size));
+    } else {
+        memcpy(bytes, state->bytes, state->size);
+    }
+    return bytes;
+}
+
 TEST("a single reader gets the current world") {
-    SCOPED(fixture) s = create_fixture(1 << 20);
-    step(&s, 5);
-    assert_int_equal(join(&s, 0, 0, 5), CAIRN_OK);
-    assert_int_equal(s.readers[0]->tick, 5);
+    SCOPED(fixture) *s = create_fixture(1 << 20);
+    step(s, 5);
+    assert_int_equal(join(s, 0, 0, 5), CAIRN_OK);
+    assert_int_equal(s->readers[0]->tick, 5);
+    assert_in_range(s->readers[0]->packed_size, 1, s->readers[0]->size - 1);
     cairn_world_def def;
     char rules[32];
+    uint8_t *bytes = bytes_of(s->readers[0]);
     assert_int_equal(
-        cairn_world_def_of_encoding(s.readers[0]->bytes, s.readers[0]->size, &def, rules),
-        CAIRN_OK);
+        cairn_world_def_of_encoding(bytes, s->readers[0]->size, &def, rules), CAIRN_OK);
+    free(bytes);
+}
+
+static bool hold_back(void *user, cairn_server_task *task) {
+    fixture *s = user;
+    assert_null(s->task);
+    s->task = task;
+    return true;
+}
+
+static void end_task(fixture *s) {
+    cairn_server_task *task = s->task;
+    s->task = NULL;
+    cairn_server_task_run(task);
+    task->out = false;
+    task->done(task);
+}
+
+static void hold_tasks_back(fixture *s) {
+    s->runner = (cairn_task_runner){.run_task = hold_back, .user = s};
+}
+
+TEST("a state is read when its task has packed it") {
+    SCOPED(fixture) *s = create_fixture(1 << 20);
+    hold_tasks_back(s);
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+    assert_int_equal(s->source.encoded, 1);
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+    end_task(s);
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
+    assert_true(s->readers[0]->packed_size > 0);
+    assert_null(s->readers[0]->bytes); // nobody reads them
+    assert_int_equal(s->source.encoded, 1);
+}
+
+TEST("a state is sent as it is while tasks hang") {
+    SCOPED(fixture) *s = create_fixture(1 << 20);
+    hold_tasks_back(s);
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+    s->now_ns += CAIRN_STATE_PACK_NS;
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
+    assert_int_equal(s->readers[0]->packed_size, 0);
+    // The next one does not wait for a task that may never come back.
+    s->now_ns += CAIRN_STATE_INTERVAL_NS;
+    step(s, 60);
+    assert_int_equal(join(s, 1, 60, 60), CAIRN_OK);
+    assert_int_equal(s->readers[1]->packed_size, 0);
+    end_task(s);
+    assert_non_null(s->readers[0]->bytes); // one reads them still
+    assert_int_equal(s->readers[0]->references, 1);
+    s->now_ns += CAIRN_STATE_INTERVAL_NS;
+    step(s, 60);
+    assert_int_equal(join(s, 2, 120, 120), CAIRN_NOT_READY);
+    end_task(s);
+    assert_int_equal(join(s, 2, 120, 120), CAIRN_OK);
+    assert_true(s->readers[2]->packed_size > 0);
+}
+
+TEST("a room may end while its state is being packed") {
+    fixture *s = create_fixture(1 << 20);
+    hold_tasks_back(s);
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+    cairn_state_source_destroy(&s->source);
+    end_task(s);
+    destroy_fixture(s);
 }
 
 TEST("readers share a state that is recent enough for them") {
@@ -76,62 +163,63 @@ TEST("readers share a state that is recent enough for them") {
         {0, 100, true, CAIRN_OK, 100}, {0, 101, true, CAIRN_OK, 160},
         {160, 160, true, CAIRN_OK, 160}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        SCOPED(fixture) s = create_fixture(1 << 20);
-        step(&s, 100);
-        assert_int_equal(join(&s, 0, 0, 0), CAIRN_OK);
-        step(&s, 60);
-        s.now_ns += CAIRN_STATE_INTERVAL_NS - (rows[i].due ? 0 : 1);
-        assert_int_equal(join(&s, 1, rows[i].tick_min, rows[i].tick_fresh), rows[i].status);
-        assert_true((s.readers[1] != NULL) == (rows[i].status == CAIRN_OK));
-        assert_int_equal(s.readers[1] != NULL ? s.readers[1]->tick : 0, rows[i].tick);
-        assert_true((s.readers[1] == s.readers[0]) == (rows[i].tick == 100));
+        SCOPED(fixture) *s = create_fixture(1 << 20);
+        step(s, 100);
+        assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
+        step(s, 60);
+        s->now_ns += CAIRN_STATE_INTERVAL_NS - (rows[i].due ? 0 : 1);
+        assert_int_equal(join(s, 1, rows[i].tick_min, rows[i].tick_fresh), rows[i].status);
+        assert_true((s->readers[1] != NULL) == (rows[i].status == CAIRN_OK));
+        assert_int_equal(s->readers[1] != NULL ? s->readers[1]->tick : 0, rows[i].tick);
+        assert_true((s->readers[1] == s->readers[0]) == (rows[i].tick == 100));
     }
 }
 
 TEST("a new encoding changes nothing for those that read an older one") {
-    SCOPED(fixture) s = create_fixture(1 << 20);
+    SCOPED(fixture) *s = create_fixture(1 << 20);
     for (uint32_t i = 0; i < READERS_MAX; ++i) {
-        const uint64_t tick = cairn_world_tick(s.world);
-        assert_int_equal(join(&s, i, tick, tick), CAIRN_OK);
-        s.now_ns += CAIRN_STATE_INTERVAL_NS;
-        step(&s, 1);
+        const uint64_t tick = cairn_world_tick(s->world);
+        assert_int_equal(join(s, i, tick, tick), CAIRN_OK);
+        s->now_ns += CAIRN_STATE_INTERVAL_NS;
+        step(s, 1);
     }
-    assert_int_equal(s.source.held, READERS_MAX);
+    assert_int_equal(s->source.held, READERS_MAX);
     for (uint32_t i = 0; i < READERS_MAX; ++i) {
         cairn_world *world = NULL;
-        assert_int_equal(s.readers[i]->tick, i);
-        assert_int_equal(cairn_world_fork(s.world, &world), CAIRN_OK);
-        assert_int_equal(
-            cairn_world_decode(world, s.readers[i]->bytes, s.readers[i]->size, NULL), CAIRN_OK);
+        assert_int_equal(s->readers[i]->tick, i);
+        assert_int_equal(cairn_world_fork(s->world, &world), CAIRN_OK);
+        uint8_t *bytes = bytes_of(s->readers[i]);
+        assert_int_equal(cairn_world_decode(world, bytes, s->readers[i]->size, NULL), CAIRN_OK);
+        free(bytes);
         assert_int_equal(cairn_world_tick(world), i);
         cairn_world_destroy(world);
-        leave(&s, i);
+        leave(s, i);
     }
-    assert_int_equal(s.source.held, 1);
+    assert_int_equal(s->source.held, 1);
 }
 
 TEST("a world that was replaced is encoded at once and its old states still read") {
-    SCOPED(fixture) s = create_fixture(1 << 20);
-    step(&s, 9);
-    assert_int_equal(join(&s, 0, 0, 9), CAIRN_OK);
-    cairn_state_source_invalidate(&s.source);
-    assert_int_equal(join(&s, 1, 0, 0), CAIRN_OK);
-    assert_true(s.readers[0] != s.readers[1]);
-    assert_int_equal(s.readers[0]->tick, 9);
-    assert_int_equal(s.source.held, 2);
+    SCOPED(fixture) *s = create_fixture(1 << 20);
+    step(s, 9);
+    assert_int_equal(join(s, 0, 0, 9), CAIRN_OK);
+    cairn_state_source_invalidate(&s->source);
+    assert_int_equal(join(s, 1, 0, 0), CAIRN_OK);
+    assert_true(s->readers[0] != s->readers[1]);
+    assert_int_equal(s->readers[0]->tick, 9);
+    assert_int_equal(s->source.held, 2);
 }
 
 TEST("large states are encoded less often") {
-    SCOPED(fixture) s = create_fixture(1 << 20);
-    s.source.span_ns = UINT64_C(1) << 62;
-    assert_int_equal(join(&s, 0, 0, 0), CAIRN_OK);
-    const uint64_t states_max = s.source.span_ns / s.source.interval_ns + 1;
-    assert_true(states_max * s.readers[0]->size <= CAIRN_STATES_SIZE_MAX + s.readers[0]->size);
+    SCOPED(fixture) *s = create_fixture(1 << 20);
+    s->source.span_ns = UINT64_C(1) << 62;
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
+    const uint64_t states_max = s->source.span_ns / s->source.interval_ns + 1;
+    assert_true(states_max * s->readers[0]->size <= CAIRN_STATES_SIZE_MAX + s->readers[0]->size);
 }
 
 TEST("a state larger than the buffer is refused and its reader not counted") {
-    SCOPED(fixture) s = create_fixture(16);
-    assert_int_equal(join(&s, 0, 0, 0), CAIRN_CAPACITY);
-    assert_null(s.readers[0]);
-    assert_int_equal(s.source.held, 0);
+    SCOPED(fixture) *s = create_fixture(16);
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_CAPACITY);
+    assert_null(s->readers[0]);
+    assert_int_equal(s->source.held, 0);
 }

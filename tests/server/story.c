@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "bridge/snapshot.h"
 #include "compress/command_coder.h"
+#include "compress/state_packer.h"
 #include "recording/player.h"
 #include "recording/recorded_world.h"
 #include "schema/scene.h"
@@ -298,6 +299,14 @@ static void receive_state(story_client *client, const cairn_state_message *piece
     memcpy(client->state + piece->offset, piece->bytes, piece->size);
     client->state_size += piece->size;
     if (client->state_size == piece->total_size) {
+        if (piece->unpacked_size > 0) {
+            uint8_t *unpacked = malloc(piece->unpacked_size);
+            CAIRN_ASSERT(unpacked != NULL && cairn_state_unpack(client->state, client->state_size,
+                                                 unpacked, piece->unpacked_size));
+            free(client->state);
+            client->state = unpacked;
+            client->state_size = piece->unpacked_size;
+        }
         const bool sandbox = strcmp(client->rules_name, cairn_rules_sandbox.name) == 0;
         const cairn_chunk_keyframe state = {
             .tick = piece->tick, .state = client->state, .state_size = client->state_size};

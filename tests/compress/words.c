@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "tests/compress/words.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/random.h"
+
+enum { SLOTS = WORDS_BODIES + WORDS_BODIES / 4 };
+
+typedef struct body {
+    uint32_t slot;
+    float position[3];
+    uint32_t rotation[2];
+} body;
+
+static float eighth(cairn_random *random) {
+    return (float)(int32_t)(cairn_random_below(random, 2001) - 1000) / 8.0f;
+}
+
+static void write_bodies(cairn_writer *writer, cairn_random *random, body bodies[WORDS_BODIES]) {
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < SLOTS; ++slot) {
+        const bool taken = slot % 5 != 3 && count < WORDS_BODIES;
+        cairn_write_u32(writer, taken ? 0x80000001u : 2u);
+        if (taken) {
+            bodies[count++].slot = slot;
+        }
+    }
+    CAIRN_ASSERT(count == WORDS_BODIES);
+    for (uint32_t i = 0; i < WORDS_BODIES; ++i) {
+        body *b = &bodies[i];
+        for (uint32_t k = 0; k < 3; ++k) {
+            b->position[k] = eighth(random);
+            cairn_write_f32(writer, b->position[k]);
+        }
+        for (uint32_t k = 0; k < 3; ++k) { // a centre that is seldom elsewhere
+            cairn_write_f32(writer, b->position[k] + (i % 16 == 7 ? 0.5f : 0.0f));
+        }
+        for (uint32_t k = 0; k < 10; ++k) {
+            cairn_write_u32(writer, i % 3 == 0 ? (uint32_t)cairn_random_next(random) : 0);
+        }
+    }
+}
+
+static void write_poses(cairn_writer *writer, cairn_random *random, body bodies[WORDS_BODIES]) {
+    for (uint32_t i = 0; i < WORDS_BODIES; ++i) {
+        for (uint32_t k = 0; k < 3; ++k) {
+            cairn_write_f32(writer, bodies[i].position[k]);
+        }
+        for (uint32_t k = 0; k < 2; ++k) {
+            bodies[i].rotation[k] = (uint32_t)cairn_random_next(random);
+            cairn_write_u32(writer, bodies[i].rotation[k]);
+        }
+    }
+}
+
+static void write_contact(
+    cairn_writer *writer, cairn_random *random, const body *a, const body *b) {
+    cairn_write_u32(writer, a->slot + 1);
+    cairn_write_u32(writer, b->slot + 1);
+    cairn_write_u32(writer, a->slot + 1);
+    cairn_write_u32(writer, b->slot + 1);
+    cairn_write_zeros(writer, 5 * sizeof(uint32_t));
+    for (uint32_t k = 0; k < 3; ++k) {
+        cairn_write_f32(writer, b->position[k] - a->position[k]);
+    }
+    cairn_write_u32s(writer, a->rotation, 2);
+    cairn_write_u32(writer, b->rotation[0]);
+    cairn_write_u32(writer, b->rotation[1] ^ (uint32_t)cairn_random_below(random, 8) / 7);
+    for (uint32_t k = 0; k < 16; ++k) {
+        cairn_write_u32(writer, 0x3f000000u + (uint32_t)cairn_random_below(random, 1 << 20));
+    }
+}
+
+void words_make(words_state *out, uint64_t seed) {
+    static const cairn_word_group groups[WORDS_GROUPS] = {{CAIRN_WORDS_PLAIN, 2, 1},
+        {CAIRN_WORDS_BODY_SLOTS, 1, SLOTS}, {CAIRN_WORDS_MOTIONS, 16, WORDS_BODIES},
+        {CAIRN_WORDS_REFERENCE_POSES, 5, WORDS_BODIES}, {CAIRN_WORDS_PLAIN, 9, 0},
+        {CAIRN_WORDS_PLAIN, 3, 40}, {CAIRN_WORDS_CONTACTS, 32, WORDS_CONTACTS}};
+    body bodies[WORDS_BODIES];
+    cairn_random random = cairn_random_of(seed);
+    cairn_writer writer = cairn_writer_of(out->bytes, sizeof out->bytes);
+    memcpy(out->groups, groups, sizeof groups);
+    cairn_write_u32(&writer, 0x574e5243u);
+    cairn_write_u32(&writer, 7);
+    write_bodies(&writer, &random, bodies);
+    write_poses(&writer, &random, bodies);
+    for (uint32_t i = 0; i < 40; ++i) {
+        cairn_write_u32(&writer, i);
+        cairn_write_u32(&writer, 1000 - 3 * i);
+        cairn_write_u32(&writer, (uint32_t)cairn_random_next(&random));
+    }
+    for (uint32_t i = 0; i < WORDS_CONTACTS; ++i) {
+        write_contact(&writer, &random, &bodies[i * 2 / 3 % WORDS_BODIES],
+            &bodies[(i * 7 + 1) % WORDS_BODIES]);
+    }
+    CAIRN_ASSERT(writer.ok);
+    out->size = writer.at;
+}
