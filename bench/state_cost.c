@@ -168,14 +168,15 @@ static void measure_one(list *out, const bench_scene *scene, const char *name, o
 }
 
 // Steps the world, with a history of 64 ticks, for three times as many ticks. One figure is the
-// cost of a save after a step, one that of a restore of a tick that is not the newest, one the
-// memory that the last 64 states take beyond the first one.
+// cost of a save after a step, one that of a restore of a tick that is not the newest, one that of
+// the first step after a restore, one the memory that the last 64 states take beyond the first one.
 static void measure_history(
     list *out, const bench_scene *scene, double save_most, double restore_most, double bytes_most) {
     subject s = subject_create(scene, scene == &bench_scene_hundred ? 0 : SAVED_AT);
     cairn_history *history = NULL;
     double saves_us[2 * HISTORY_TICKS];
     double restores_us[2 * HISTORY_TICKS];
+    double steps_us[2 * HISTORY_TICKS];
     bench_require(cairn_history_create(s.world, HISTORY_TICKS, 0, &history) == CAIRN_OK &&
                       cairn_history_save(history, 0) == CAIRN_OK,
         "no memory for a history");
@@ -196,10 +197,22 @@ static void measure_history(
             "restore failed");
         restores_us[i] = (double)(cairn_monotonic_ns() - begin_ns) / 1e3;
     }
+    for (uint64_t i = 0; i < 2 * HISTORY_TICKS; ++i) {
+        const uint64_t tick = held.newest - ROLLBACK_TICKS;
+        bench_require(cairn_history_restore(history, tick) == CAIRN_OK, "restore failed");
+        const uint64_t begin_ns = cairn_monotonic_ns();
+        cairn_world_step(s.world, NULL, 0);
+        steps_us[i] = (double)(cairn_monotonic_ns() - begin_ns) / 1e3;
+        for (uint32_t k = 1; k < ROLLBACK_TICKS; ++k) {
+            step(&s);
+        }
+    }
     add(out, scene, "save of what changed", "us", bench_spread_of(saves_us, 2 * HISTORY_TICKS),
         save_most);
     add(out, scene, "restore of a tick", "us", bench_spread_of(restores_us, 2 * HISTORY_TICKS),
         restore_most);
+    add(out, scene, "first step after going back 8 ticks", "us",
+        bench_spread_of(steps_us, 2 * HISTORY_TICKS), 0.0);
     size_of(out, &s, "bytes of a tick", (held.bytes - first) / HISTORY_TICKS, bytes_most);
     cairn_history_destroy(history);
     subject_destroy(&s);
@@ -254,6 +267,7 @@ uint32_t bench_state_measure(bench_state_figure out[BENCH_STATE_FIGURES_MAX]) {
         1e6 / 60.0);
     measure_history(&figures, bench_scene_find("pile"), 0.0, 0.0, 0.0);
     measure_history(&figures, &bench_scene_hundred, 4.0, 20.0, 48e3);
+    measure_history(&figures, &bench_scene_rollback, 0.0, 0.0, 0.0);
     measure_timeline(&figures);
     measure_one(&figures, &bench_scene_field, "full hash", step, hash_world, 60.0);
     measure_one(&figures, &bench_scene_drowsy, "full hash", step, hash_world, 15.0);

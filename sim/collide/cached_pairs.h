@@ -102,6 +102,9 @@ struct cairn_pair_cache {
     float *half_widths;              // m, half the least width of its shapes
     float *fast_distances;           // m, the body is fast if a tick takes some point farther
     cairn_predicted_motion *predicted_motions; // of the bodies that are fast in this step
+    uint64_t *restored_bodies; // a bit: its reference pose was written over since the last update
+    bool restored;             // some state was; the list may differ from the contacts
+    bool contacts_restored;    // the list does
 
     cairn_cached_pair *pairs; // in order
     cairn_pairs_sum *sums;    // of their ranges; only while the awake set is sparse

@@ -20,6 +20,8 @@ void cairn_manifold_pool_allocate(
     pool->manifolds = cairn_arena_take(from, count, sizeof *pool->manifolds);
     pool->free_list = cairn_arena_take(from, count, sizeof *pool->free_list);
     pool->refs = cairn_arena_take(from, def->contact_capacity, sizeof *pool->refs);
+    pool->refs_before = cairn_arena_take(from, def->contact_capacity, sizeof *pool->refs_before);
+    pool->kept = cairn_arena_take(from, (size_t)def->contact_capacity / 64 + 2, sizeof *pool->kept);
     const size_t ranges = def->contact_capacity / CAIRN_PAIRS_PER_RANGE + 1;
     pool->ranges = cairn_arena_take(from, ranges, sizeof *pool->ranges);
     pool->blocks = cairn_arena_take(

@@ -35,8 +35,10 @@ struct cairn_manifold_pool {
     cairn_contact_ref *refs;  // by index in the contact list
     cairn_slot_range *ranges; // of the bodies of refs: see sim/state/slot_ranges.h
     cairn_slot_range *blocks;
-    uint32_t blocks_known; // the first so many, and their ranges, are up to date
-    bool complete;         // each contact of a body of the awake set has its manifold
+    uint32_t blocks_known;          // the first so many, and their ranges, are up to date
+    bool complete;                  // each contact of a body of the awake set has its manifold
+    cairn_contact_ref *refs_before; // while contacts are written over: see manifold_carry.h
+    uint64_t *kept;                 // a bit for each block of the hash cache
 };
 
 void cairn_manifold_pool_allocate(

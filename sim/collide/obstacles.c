@@ -63,7 +63,8 @@ void cairn_clearances_reduce(cairn_pair_cache *cache) {
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t slot = cache->obstacles[i];
         const cairn_aabb moved = fat_aabb(cache, slot);
-        const uint32_t shapes = cache->reference_change[slot] != 0 ? cache->fat_aabbs.count : 0;
+        const bool enlarged = (cache->list_change[slot] & CAIRN_LIST_ENLARGED) != 0;
+        const uint32_t shapes = enlarged ? cache->fat_aabbs.count : 0;
         for (uint32_t k = 0; k < shapes; ++k) {
             const cairn_aabb fat = fat_aabb(cache, k);
             const float gap = gap_of(&fat, &moved);
@@ -88,7 +89,9 @@ bool cairn_obstacle_must_list(const cairn_world *world, uint32_t slot, const cai
             fast ? cairn_body_swept_aabb(world, obstacle) : cache->transforms[obstacle].aabb;
         if (cairn_aabbs_overlap(swept, &other)) {
             const cairn_aabb other_fat = fat_aabb(cache, obstacle);
-            if (cache->reference_change[obstacle] != 0 || !cairn_aabbs_overlap(&fat, &other_fat)) {
+            if (cache->reference_change[obstacle] != 0 ||
+                (cache->list_change[obstacle] & CAIRN_LIST_ENLARGED) != 0 ||
+                !cairn_aabbs_overlap(&fat, &other_fat)) {
                 return true;
             }
         }

@@ -18,7 +18,7 @@
 void cairn_obstacles_list(cairn_world *world);
 // The clearance of the shape's fat AABB; with many obstacles none.
 float cairn_clearance_find(const cairn_pair_cache *cache, uint32_t slot);
-// After obstacles have new fat AABBs: those whose reference poses have changed.
+// After obstacles have new fat AABBs: those that had left theirs.
 void cairn_clearances_reduce(cairn_pair_cache *cache);
 // Whether the cache must have the pairs of this swept AABB of a shape, which the fat AABB does not
 // contain: it meets an obstacle with which the shape is not paired yet.

@@ -10,6 +10,7 @@
 #include "sim/body/shape.h"
 #include "sim/collide/body_extent.h"
 #include "sim/collide/obstacles.h"
+#include "sim/collide/pair_list.h"
 #include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
@@ -79,6 +80,8 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
         cairn_arena_take(from, def->body_capacity, sizeof *cache->fast_distances);
     cache->predicted_motions =
         cairn_arena_take(from, def->body_capacity, sizeof *cache->predicted_motions);
+    cache->restored_bodies =
+        cairn_arena_take(from, slot_set_words(def->body_capacity), sizeof *cache->restored_bodies);
     cache->pairs = cairn_arena_take(from, list, sizeof *cache->pairs);
     cache->found = cairn_arena_take(from, cache->pair_capacity, sizeof *cache->found);
     cache->spare = cairn_arena_take(from, list, sizeof *cache->spare);
@@ -211,6 +214,14 @@ static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
             .active = 1};
 }
 
+static void forget_restored(cairn_world *world) {
+    cairn_pair_cache *cache = world->pair_cache;
+    const size_t words = slot_set_words(world->def.body_capacity);
+    memset(cache->restored_bodies, 0, words * sizeof *cache->restored_bodies);
+    cache->restored = false;
+    cache->contacts_restored = false;
+}
+
 static void begin_update(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
     const uint32_t slots = world->state.settings->shape_slots;
@@ -220,6 +231,7 @@ static void begin_update(cairn_world *world) {
         cache->enlarged_count = 0;
         cache->removed_count = 0;
         cache->obstacles_stale = true;
+        forget_restored(world);
     }
     CAIRN_ASSERT(cache->fat_aabbs.count <= slots);
     // Slots that are used for the first time.
@@ -372,6 +384,62 @@ static void update_some_reference_poses(const void *context, uint32_t begin, uin
     }
 }
 
+// ---- After a past state was restored
+
+bool cairn_pair_cache_can_follow(const cairn_world *world) {
+    const cairn_pair_cache *cache = world->pair_cache;
+    return world->pair_cache_valid && cache->removed_count == 0 && !cache->joints_changed;
+}
+
+void cairn_pair_cache_restore_body(cairn_world *world, uint32_t body) {
+    CAIRN_ASSERT(body < world->state.settings->body_slots);
+    world->pair_cache->restored_bodies[body / 64] |= UINT64_C(1) << body % 64;
+}
+
+void cairn_pair_cache_follow(cairn_world *world, bool contacts) {
+    cairn_pair_cache *cache = world->pair_cache;
+    CAIRN_ASSERT(world->pair_cache_valid);
+    cache->restored = true;
+    cache->contacts_restored = cache->contacts_restored || contacts;
+}
+
+// Calls `visit` for the bodies whose reference poses were restored.
+static void visit_restored(cairn_world *world, void (*visit)(cairn_world *world, uint32_t body)) {
+    const uint64_t *words = world->pair_cache->restored_bodies;
+    const uint32_t count = world->state.settings->body_slots;
+    for (uint32_t first = 0; first < count; first += 64) {
+        for (uint64_t left = words[first / 64]; left != 0; left &= left - 1) {
+            const uint32_t body = first + (uint32_t)__builtin_ctzll(left);
+            if (body < count && world->shape_first[body] != 0 &&
+                body_enabled(&world->state.bodies[body])) {
+                visit(world, body);
+            }
+        }
+    }
+}
+
+static void restore_rotation(cairn_world *world, uint32_t body) {
+    world->pair_cache->reference_rotations[body] =
+        packed_rotation_unpack(world->state.reference_poses[body].rotation);
+}
+
+// Of a body whose reference pose has not moved since it was restored.
+static void restore_shapes(cairn_world *world, uint32_t body) {
+    cairn_pair_cache *cache = world->pair_cache;
+    for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
+        const uint32_t slot = next - 1;
+        if (cache->reference_change[slot] != 0) {
+            return;
+        }
+        update_transform(world, slot);
+        if (!inside_fat_aabb(cache, &cache->transforms[slot].aabb, slot)) {
+            list_again(cache, slot);
+            cache->obstacle_moved =
+                cache->obstacle_moved || world->state.bodies[body].kind != CAIRN_BODY_DYNAMIC;
+        }
+    }
+}
+
 static bool has_sleepers(const cairn_world *world) {
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         if (world->state.sleep[i].state == CAIRN_SLEEP_ASLEEP) {
@@ -405,87 +473,6 @@ static void update_reference_poses(cairn_world *world) {
 
 // ---- The list
 
-static uint64_t pair_key(cairn_pair pair) {
-    return (uint64_t)pair.shape_a << 32 | pair.shape_b;
-}
-
-bool cairn_pair_may_collide(const cairn_world *world, cairn_pair pair) {
-    CAIRN_ASSERT(pair.shape_a < pair.shape_b);
-    const cairn_broad_phase_filter *filters = world->pair_cache->fat_aabbs.filters;
-    const cairn_broad_phase_filter *a = &filters[pair.shape_a];
-    const cairn_broad_phase_filter *b = &filters[pair.shape_b];
-    const cairn_shape *shape_a = &world->state.shapes[pair.shape_a];
-    const cairn_shape *shape_b = &world->state.shapes[pair.shape_b];
-    const cairn_body *bodies = world->state.bodies;
-    if (shape_a->body == shape_b->body || !body_enabled(&bodies[shape_a->body]) ||
-        !body_enabled(&bodies[shape_b->body]) ||
-        (shape_a->flags & shape_b->flags & CAIRN_SHAPE_SENSOR) != 0) {
-        return false;
-    }
-    return a->body != b->body && (a->category & b->mask) != 0 && (b->category & a->mask) != 0 &&
-           !cairn_joint_filter_rejects(&world->pair_cache->joint_filter,
-               world->pair_cache->transforms[pair.shape_a].body,
-               world->pair_cache->transforms[pair.shape_b].body);
-}
-
-// `found`: the broad phase found the pair, too. Its shapes may by now be others in the same slots.
-// `count`: its contacts.
-static uint32_t contact_flags(
-    const cairn_world *world, const cairn_contact *contact, uint32_t count, bool found) {
-    const cairn_pair pair = {
-        .shape_a = cairn_id_index(contact->shape_a), .shape_b = cairn_id_index(contact->shape_b)};
-    const cairn_state *state = &world->state;
-    const uint32_t slots = state->settings->shape_slots;
-    const bool exist =
-        cairn_slot_find(state->shape_ids, slots, contact->shape_a) != CAIRN_INDEX_NONE &&
-        cairn_slot_find(state->shape_ids, slots, contact->shape_b) != CAIRN_INDEX_NONE;
-    const bool may = (exist || found) && cairn_pair_may_collide(world, pair);
-    if (exist && may) {
-        return count;
-    }
-    return count | CAIRN_PAIR_CONTACT_ENDS | (found && may ? 0 : CAIRN_PAIR_INVALID);
-}
-
-// The contacts of one pair, from its first one on.
-static uint32_t parts_of(const cairn_contact *contact, const cairn_contact *end) {
-    uint32_t count = 1;
-    CAIRN_ASSERT(contact < end);
-    while (contact + count < end && contact[count].part != 0) {
-        ++count;
-    }
-    return count;
-}
-
-// Merges the pairs that were found with those in contact.
-static void list_with_contacts(cairn_world *world, uint32_t found_count) {
-    cairn_pair_cache *cache = world->pair_cache;
-    CAIRN_ASSERT(found_count <= cache->pair_capacity);
-    const cairn_contact *contact = world->state.contacts;
-    const cairn_contact *end = contact + world->state.settings->contact_count;
-    uint32_t at = 0;
-    uint32_t count = 0;
-    while (at < found_count || contact < end) {
-        const uint64_t key = at < found_count ? pair_key(cache->found[at]) : UINT64_MAX;
-        const cairn_pair next = contact < end
-                                    ? (cairn_pair){.shape_a = cairn_id_index(contact->shape_a),
-                                          .shape_b = cairn_id_index(contact->shape_b)}
-                                    : (cairn_pair){.shape_a = UINT32_MAX, .shape_b = UINT32_MAX};
-        const bool in_contact = pair_key(next) <= key;
-        const cairn_pair pair = in_contact ? next : cache->found[at];
-        if (in_contact || cairn_pair_may_collide(world, pair)) {
-            const bool found = pair_key(pair) == key;
-            const uint32_t parts = in_contact ? parts_of(contact, end) : 0;
-            const uint32_t flags = in_contact ? contact_flags(world, contact, parts, found) : 0;
-            cache->pairs[count++] = (cairn_cached_pair){.pair = pair, .flags = flags};
-            contact += parts;
-        }
-        at += pair_key(pair) == key ? 1u : 0u;
-    }
-    CAIRN_ASSERT(count <= cache->pair_capacity + world->def.contact_capacity);
-    cache->pair_count = count;
-    cache->blocks_summed = 0;
-}
-
 // Whether the slot has a shape of an enabled body.
 static bool has_shape(const cairn_world *world, uint32_t slot) {
     return cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot) &&
@@ -509,7 +496,8 @@ static uint32_t find_pairs_without_margin(cairn_world *world) {
 
 static bool wants_fat_aabb(const cairn_world *world, uint32_t slot) {
     return has_shape(world, slot) &&
-           (!world->pair_cache_valid || world->pair_cache->reference_change[slot] != 0);
+           (!world->pair_cache_valid || world->pair_cache->reference_change[slot] != 0 ||
+               (world->pair_cache->list_change[slot] & CAIRN_LIST_ENLARGED) != 0);
 }
 
 static bool is_obstacle(const cairn_world *world, uint32_t slot) {
@@ -541,12 +529,15 @@ static uint32_t rebuild_list(cairn_world *world) {
     }
     cairn_task_scheduler_parallel_for(
         world->scheduler, set_some_fat_aabbs, world, 0, cache->fat_aabbs.count, SHAPES_SHARED_MIN);
+    if (world->pair_cache_valid && cache->obstacle_moved) {
+        cairn_clearances_reduce(cache);
+    }
     const uint32_t capacity = cache->pair_capacity;
     uint32_t found = cairn_broad_phase_find_pairs(
         world->scheduler, &cache->fat_aabbs, cache->broad_phase, cache->found, capacity);
     world->pair_cache_valid = found <= capacity;
     found = world->pair_cache_valid ? found : find_pairs_without_margin(world);
-    list_with_contacts(world, found <= capacity ? found : capacity);
+    cairn_pair_list_fill(world, found <= capacity ? found : capacity);
     return found <= capacity ? 0 : found - capacity;
 }
 
@@ -607,87 +598,6 @@ static bool query_enlarged(cairn_world *world, uint32_t *count) {
     return true;
 }
 
-// Whether an old pair stays in the list, and in *entry its flags. `contact` is its contact, if it
-// has one.
-static bool keep_pair(
-    const cairn_world *world, const cairn_contact *contact, bool found, cairn_cached_pair *entry) {
-    const unsigned char *change = world->pair_cache->list_change;
-    const cairn_pair pair = entry->pair;
-    const uint32_t changed = (uint32_t)(change[pair.shape_a] | change[pair.shape_b]);
-    const uint32_t parts = entry->flags & CAIRN_PAIR_CONTACTS;
-    if (parts != 0) {
-        CAIRN_ASSERT(cairn_id_index(contact->shape_a) == pair.shape_a);
-        if ((changed & CAIRN_LIST_REMOVED) != 0) {
-            entry->flags = contact_flags(world, contact, parts, found);
-        }
-        return true;
-    }
-    if ((entry->flags & CAIRN_PAIR_INVALID) != 0) {
-        entry->flags = 0;
-        return found && cairn_pair_may_collide(world, pair);
-    }
-    if ((changed & CAIRN_LIST_REMOVED) != 0) {
-        return found && cairn_pair_may_collide(world, pair);
-    }
-    return found || changed == 0;
-}
-
-// Writes the found pairs from `at` on whose key is less than `end` to the new list, if they may
-// collide. Returns the first one that it is not.
-static uint32_t list_found_before(
-    cairn_world *world, uint32_t at, uint32_t found_count, uint64_t end, uint32_t *count) {
-    cairn_pair_cache *cache = world->pair_cache;
-    for (; at < found_count && pair_key(cache->found[at]) < end; ++at) {
-        if (cairn_pair_may_collide(world, cache->found[at])) {
-            cache->spare[*count] = (cairn_cached_pair){.pair = cache->found[at]};
-            *count += 1;
-        }
-    }
-    return at;
-}
-
-// Removes the pairs of enlarged AABBs and of removed shapes that are not in contact, and merges
-// those that were found.
-static void list_with_found(cairn_world *world, uint32_t found_count) {
-    cairn_pair_cache *cache = world->pair_cache;
-    CAIRN_ASSERT(found_count <= cache->pair_capacity);
-    const unsigned char *change = cache->list_change;
-    const cairn_contact *contact = world->state.contacts;
-    const cairn_cached_pair *pairs = cache->pairs;
-    const uint32_t pair_count = cache->pair_count;
-    uint64_t next = found_count > 0 ? pair_key(cache->found[0]) : UINT64_MAX;
-    uint32_t at = 0;
-    uint32_t count = 0;
-    uint32_t kept_from = 0; // from here to i, all old pairs stay as they are
-    for (uint32_t i = 0; i < pair_count; ++i) {
-        const cairn_pair pair = pairs[i].pair;
-        const uint32_t contacts = pairs[i].flags & CAIRN_PAIR_CONTACTS;
-        if ((change[pair.shape_a] | change[pair.shape_b]) != 0 || pair_key(pair) >= next) {
-            cairn_cached_pair old = pairs[i];
-            memcpy(&cache->spare[count], &pairs[kept_from], (i - kept_from) * sizeof *pairs);
-            count += i - kept_from;
-            kept_from = i + 1;
-            at = list_found_before(world, at, found_count, pair_key(pair), &count);
-            const bool found = at < found_count && pair_key(cache->found[at]) == pair_key(pair);
-            at += found ? 1u : 0u;
-            next = at < found_count ? pair_key(cache->found[at]) : UINT64_MAX;
-            if (keep_pair(world, contact, found, &old)) {
-                cache->spare[count++] = old;
-            }
-        }
-        contact += contacts;
-    }
-    memcpy(&cache->spare[count], &pairs[kept_from], (pair_count - kept_from) * sizeof *pairs);
-    count += pair_count - kept_from;
-    at = list_found_before(world, at, found_count, UINT64_MAX, &count);
-    CAIRN_ASSERT(at == found_count && count <= cache->pair_capacity + world->def.contact_capacity);
-    cairn_cached_pair *const list = cache->spare;
-    cache->spare = cache->pairs;
-    cache->pairs = list;
-    cache->pair_count = count;
-    cache->blocks_summed = 0;
-}
-
 static bool update_list(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
     for (uint32_t i = 0; i < cache->enlarged_count; ++i) {
@@ -702,13 +612,16 @@ static bool update_list(cairn_world *world) {
     if (!query_enlarged(world, &count) || count > room) {
         return false;
     }
-    list_with_found(world, count);
+    cairn_pair_list_merge(world, count);
     return true;
 }
 
 // Returns how many pairs found no room.
 static uint32_t update_pairs(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
+    if (world->pair_cache_valid && cache->contacts_restored) {
+        world->pair_cache_valid = cairn_pair_list_tally(world);
+    }
     const bool rebuild = !world->pair_cache_valid;
     begin_update(world);
     CAIRN_ASSERT(cache->changed_count == 0 && cache->enlarged_count == 0);
@@ -723,7 +636,14 @@ static uint32_t update_pairs(cairn_world *world) {
                 packed_rotation_unpack(world->state.reference_poses[i].rotation);
         }
     }
+    if (cache->restored) {
+        visit_restored(world, restore_rotation);
+    }
     update_reference_poses(world);
+    if (cache->restored) {
+        visit_restored(world, restore_shapes);
+        forget_restored(world);
+    }
     if (rebuild) {
         // In a new cache, shapes whose reference poses have not changed need a transform as well.
         for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {

@@ -27,11 +27,17 @@ void cairn_pair_cache_joint_changed(cairn_world *world, uint32_t body);
 // The kind or the filters of a body have changed, and its reference pose was reset. The next update
 // looks for its pairs again.
 void cairn_pair_cache_body_changed(cairn_world *world, uint32_t body);
+// Whether the cache can follow a state that is written over the present one, if it has the same
+// shapes, joints, kinds of bodies and centres of mass.
+bool cairn_pair_cache_can_follow(const cairn_world *world);
+// Then: the reference pose of the body in that slot was written over.
+void cairn_pair_cache_restore_body(cairn_world *world, uint32_t body);
+// And at last: the state was. `contacts`: so were contacts, and others begin or end. The next
+// update looks again for the pairs of bodies that were restored.
+void cairn_pair_cache_follow(cairn_world *world, bool contacts);
 // Rotation in the world, and offset from the body's centre of mass in world axes, of a shape whose
 // body has this rotation.
 cairn_quat cairn_pair_cache_shape_rotation(
     const cairn_world *world, uint32_t slot, cairn_quat body_rotation);
 cairn_vec3 cairn_pair_cache_shape_offset(
     const cairn_world *world, uint32_t slot, cairn_quat body_rotation);
-// Whether filters and joints let the two shapes collide.
-bool cairn_pair_may_collide(const cairn_world *world, cairn_pair pair);

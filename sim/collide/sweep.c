@@ -7,6 +7,7 @@
 #include "sim/collide/impact.h"
 #include "sim/collide/mesh_impact.h"
 #include "sim/collide/pair_cache.h"
+#include "sim/collide/pair_list.h"
 #include "sim/math/limits.h"
 #include "sim/shape/distance.h"
 #include "sim/state/awake_set.h"

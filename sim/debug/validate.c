@@ -142,7 +142,7 @@ static bool pair_cache_ok(const cairn_world *world) {
     const uint32_t contacts = world->state.settings->contact_count;
     uint32_t next = 0;
     uint64_t last = 0;
-    if (!world->pair_cache_valid) {
+    if (!world->pair_cache_valid || cache->restored) {
         return true;
     }
     for (uint32_t i = 0; i < cache->pair_count; ++i) {

@@ -162,6 +162,7 @@ cairn_status cairn_world_decode(
     cairn_hash_cache_mark_all(world);
     cairn_awake_mark_all(world);
     cairn_world_derive(world, differed);
+    cairn_world_drop_pairs(world);
     return CAIRN_OK;
 }
 

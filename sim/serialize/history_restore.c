@@ -8,17 +8,23 @@
 #include "base/hash.h"
 #include "sim/serialize/history_table.h"
 #include "sim/state/awake_set.h"
-#include "sim/world/world.h"
+#include "sim/world/rewrite.h"
 
 // A state to be written into a world.
 typedef struct restore {
     const cairn_history *history;
     cairn_world *world;
     const uint32_t *root;
-    const uint32_t *base;  // of what the world has where it is not marked; NULL: unknown
-    cairn_settings before; // of the world
-    bool differed[CAIRN_ARRAY_COUNT];
+    const uint32_t *base; // of what the world has where it is not marked; NULL: unknown
+    cairn_rewrite rewrite;
 } restore;
+
+// Whether a block that may differ does as a rule, so that comparing costs as much as copying.
+static bool differs_mostly(cairn_array array) {
+    return array == CAIRN_ARRAY_MOTIONS || array == CAIRN_ARRAY_SLEEP ||
+           array == CAIRN_ARRAY_CONTACTS || array == CAIRN_ARRAY_REFERENCE_POSES ||
+           array == CAIRN_ARRAY_CONTACT_EVENTS || array == CAIRN_ARRAY_BODY_EVENTS;
+}
 
 // A body whose state differs may be in the awake set now.
 static void mark_awake(cairn_world *world, cairn_array array, uint32_t block, uint32_t shift) {
@@ -40,27 +46,32 @@ static void restore_block(restore *r, cairn_array array, uint32_t block, uint32_
     cairn_hash_cache_array *cache = &r->world->hash_cache->arrays[array];
     unsigned char *to = (unsigned char *)cairn_state_array(&r->world->state, array) +
                         (size_t)block * place->block_size;
+    const bool compares = r->base == NULL || !differs_mostly(array);
     bool differed = false;
     for (uint32_t part = 0; part < place->per_block; ++part) {
         const size_t size = cell_bytes(place, element_size, count, block, part);
         const unsigned char *from = cell_at(history, entry_read(history, r->root, entry + part));
-        // With a base it differs as a rule, and comparing costs as much as copying.
-        if (r->base != NULL || memcmp(to + (size_t)part * CELL_SIZE, from, size) != 0) {
+        if (!compares || memcmp(to + (size_t)part * CELL_SIZE, from, size) != 0) {
+            if (!differed) {
+                cairn_rewrite_before(&r->rewrite, array, block);
+            }
             memcpy(to + (size_t)part * CELL_SIZE, from, size);
             differed = true;
         }
     }
-    if (differed && has_marks(array)) {
+    if (differed) {
+        cairn_rewrite_after(&r->rewrite, array, block);
+        mark_awake(r->world, array, block, place->shift);
+    }
+    if ((differed || r->base != NULL) && has_marks(array)) {
         // A leaf of fewer elements than the cache has counted must not be taken for another one.
         const bool kept = count == cache->count || block < count >> place->shift;
         const cairn_hash128 leaf = history->leaves[entry_read(history, r->root, entry)];
         cairn_hash_cache_put_leaf(cache, block, kept ? leaf : (cairn_hash128){.lo = 0});
-        mark_awake(r->world, array, block, place->shift);
     }
     if (r->base != NULL) {
         cache->marks[block] &= (unsigned char)~history->watch.bit;
     }
-    r->differed[array] |= differed;
 }
 
 // Of blocks below `end`: those that are marked, then those of which the two ticks have different
@@ -93,7 +104,7 @@ static void restore_changed(restore *r, cairn_array array, uint32_t end, uint32_
 static void restore_array(restore *r, cairn_array array) {
     const placement *place = &r->history->places[array];
     const uint32_t count = cairn_array_count(r->world->state.settings, array);
-    const uint32_t before = cairn_array_count(&r->before, array);
+    const uint32_t before = cairn_array_count(&r->rewrite.before, array);
     const uint32_t less = count < before ? count : before;
     const uint32_t end = hash_cache_blocks(count, place->shift);
     uint32_t known = 0; // blocks whose differences are known
@@ -104,21 +115,15 @@ static void restore_array(restore *r, cairn_array array) {
     for (uint32_t block = known; block < end; ++block) {
         restore_block(r, array, block, count);
     }
-    r->differed[array] |= count != before;
 }
 
 static void restore_tick(restore *r, uint32_t order) {
-    cairn_world *world = r->world;
-    CAIRN_ASSERT(memcmp(settings_of_tick(r->history, order), world->state.settings,
-                     CAIRN_SETTINGS_DEF_WORDS * 4) == 0);
     r->root = root_at(r->history, order);
-    r->before = *world->state.settings;
-    *world->state.settings = *settings_of_tick(r->history, order);
-    r->differed[CAIRN_ARRAY_SETTINGS] = true;
+    r->rewrite = cairn_rewrite_begin(r->world, settings_of_tick(r->history, order), true);
     for (cairn_array array = 1; array < CAIRN_ARRAY_COUNT; ++array) {
         restore_array(r, array);
     }
-    cairn_world_derive(world, r->differed);
+    cairn_rewrite_end(&r->rewrite);
 }
 
 cairn_status cairn_history_restore(cairn_history *history, uint64_t tick) {

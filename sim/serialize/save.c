@@ -11,7 +11,7 @@
 #include "sim/state/awake_set.h"
 #include "sim/state/fields.h"
 #include "sim/state/hash_cache.h"
-#include "sim/world/world.h"
+#include "sim/world/rewrite.h"
 
 typedef struct save_header {
     uint32_t magic;
@@ -84,49 +84,44 @@ typedef struct source {
 } source;
 
 // Copies what differs and marks it for the hash, run by run of the hash's blocks: after a rollback
-// of some ticks most of a world is as it was, and what follows from that may be kept. Returns
-// whether anything differed.
-static bool restore_array(cairn_world *world, cairn_array array, const unsigned char *bytes) {
+// of some ticks most of a world is as it was, and what follows from that may be kept.
+static void restore_array(cairn_rewrite *rewrite, cairn_array array, const unsigned char *bytes) {
+    cairn_world *world = rewrite->world;
     const size_t live = live_size(world->state.settings, array);
     const uint32_t elements = cairn_hash_cache_block_elements(array);
-    const size_t block = elements * cairn_array_element_size(array);
+    const size_t size = elements * cairn_array_element_size(array);
     unsigned char *to = cairn_state_array(&world->state, array);
     CAIRN_ASSERT(bytes != to);
-    bool differed = false;
-    uint32_t first = 0; // element at byte `at`
-    for (size_t at = 0; at < live;) {
+    uint32_t block = 0; // at byte `at`
+    for (size_t at = 0; at < live; at += size, ++block) {
         const size_t begin = at;
-        while (
-            at < live && memcmp(to + at, bytes + at, live - at < block ? live - at : block) != 0) {
-            cairn_hash_cache_mark(world, array, first);
-            at += block;
-            first += elements;
+        const uint32_t first = block;
+        while (at < live && memcmp(to + at, bytes + at, live - at < size ? live - at : size) != 0) {
+            cairn_hash_cache_mark(world, array, block * elements);
+            cairn_rewrite_before(rewrite, array, block);
+            at += size;
+            ++block;
         }
-        CAIRN_ASSERT(at == first / elements * block);
         if (at > begin) {
             memcpy(to + begin, bytes + begin, (at < live ? at : live) - begin);
-            differed = true;
         }
-        at += block;
-        first += elements;
+        for (uint32_t i = first; i < block; ++i) {
+            cairn_rewrite_after(rewrite, array, i);
+        }
     }
-    return differed;
 }
 
-// The settings come first, because they hold the counts of all other arrays.
-static void restore_all(cairn_world *world, const source *from) {
-    const cairn_settings before = *world->state.settings;
-    bool differed[CAIRN_ARRAY_COUNT] = {[CAIRN_ARRAY_SETTINGS] = true};
-    CAIRN_ASSERT(
-        memcmp(&before, from->arrays[CAIRN_ARRAY_SETTINGS], CAIRN_SETTINGS_DEF_WORDS * 4) == 0);
-    memcpy(world->state.settings, from->arrays[CAIRN_ARRAY_SETTINGS], sizeof before);
+// The settings come first, because they hold the counts of all other arrays. `keep`: as for
+// cairn_rewrite_begin.
+static void restore_all(cairn_world *world, const source *from, bool keep) {
+    cairn_settings settings;
+    memcpy(&settings, from->arrays[CAIRN_ARRAY_SETTINGS], sizeof settings);
+    cairn_rewrite rewrite = cairn_rewrite_begin(world, &settings, keep);
     for (cairn_array array = 1; array < CAIRN_ARRAY_COUNT; ++array) {
-        differed[array] =
-            restore_array(world, array, from->arrays[array]) ||
-            cairn_array_count(&before, array) != cairn_array_count(world->state.settings, array);
+        restore_array(&rewrite, array, from->arrays[array]);
     }
     cairn_awake_mark_all(world);
-    cairn_world_derive(world, differed);
+    cairn_rewrite_end(&rewrite);
 }
 
 cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size) {
@@ -143,7 +138,7 @@ cairn_status cairn_world_load(cairn_world *world, const void *bytes, size_t size
         at += live_size(&settings, array);
     }
     CAIRN_ASSERT(at == (const unsigned char *)bytes + size);
-    restore_all(world, &from);
+    restore_all(world, &from, true);
     return CAIRN_OK;
 }
 
@@ -153,7 +148,7 @@ void cairn_state_restore(cairn_world *world, const cairn_state *from) {
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         arrays.arrays[array] = cairn_state_array(from, array);
     }
-    restore_all(world, &arrays);
+    restore_all(world, &arrays, from->settings != world->spare.settings);
 }
 
 cairn_status cairn_world_copy(cairn_world *to, const cairn_world *from) {

@@ -242,6 +242,9 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
     world->islands_settled = false;
     world->bodies_woken = true;
     world->targets_set = true;
+}
+
+void cairn_world_drop_pairs(cairn_world *world) {
     world->pair_cache_valid = false;
     cairn_manifold_pool_clear(world);
     CAIRN_ASSERT(!world->manifold_pool->complete && world->manifold_pool->used == 0);

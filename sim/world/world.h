@@ -10,9 +10,11 @@
 // CAIRN_OUT_OF_MEMORY: *out is NULL.
 cairn_status cairn_world_allocate(
     const cairn_world_def *def, uint32_t lanes, cairn_allocator *take, cairn_world **out);
-// Rebuilds what follows from the arrays that have changed: shape lists, hulls, free-slot hints.
-// Drops the pair cache and the manifolds. The caller marks bodies that may be awake now.
+// Rebuilds what follows from the arrays that have changed: shape lists, hulls, free-slot hints. The
+// caller marks bodies that may be awake now, and drops the pair cache and the manifolds or brings
+// them up to date (sim/world/rewrite.h).
 void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT]);
+void cairn_world_drop_pairs(cairn_world *world);
 
 // What cairn_body_create refuses for its own sake: any status but CAIRN_CAPACITY.
 cairn_status cairn_body_def_check(const cairn_body_def *def);

@@ -90,13 +90,29 @@ FAULTS = {
     "filter-one-sided": ("the mask of the second shape is ignored", "sim.world", [
         ("sim/collide/broad_phase.c", "(uint32_t)((b->category & a->mask) != 0) &",
          "(uint32_t)(FAULT || (b->category & a->mask) != 0) &"),
-        ("sim/collide/pair_cache.c", "&& (b->category & a->mask) != 0 &&",
+        ("sim/collide/pair_list.c", "&& (b->category & a->mask) != 0 &&",
          "&& (FAULT || (b->category & a->mask) != 0) &&")]),
     "filter-other-sided": ("the mask of the first shape is ignored", "sim.world", [
         ("sim/collide/broad_phase.c", "(uint32_t)((a->category & b->mask) != 0) &\n",
          "(uint32_t)(FAULT || (a->category & b->mask) != 0) &\n"),
-        ("sim/collide/pair_cache.c", "&& (a->category & b->mask) != 0 &&",
+        ("sim/collide/pair_list.c", "&& (a->category & b->mask) != 0 &&",
          "&& (FAULT || (a->category & b->mask) != 0) &&")]),
+    "restored-unseen": ("a restored reference pose keeps the boxes of the one before", "sim.restore", [
+        ("sim/world/rewrite.c", "if (array == CAIRN_ARRAY_REFERENCE_POSES) {",
+         "if (FAULT && array == CAIRN_ARRAY_REFERENCE_POSES) {} else if (array == CAIRN_ARRAY_REFERENCE_POSES) {")]),
+    "restored-untallied": ("restored contacts are not counted among the pairs", "sim.restore", [
+        ("sim/collide/pair_cache.c", "cache->contacts_restored = cache->contacts_restored || contacts;",
+         "cache->contacts_restored = !FAULT && (cache->contacts_restored || contacts);")]),
+    "carried-wrong": ("a manifold is carried over to a contact at other poses", "sim.restore", [
+        ("sim/collide/manifold_carry.c", "const bool carried = same && same_manifold(old, now);",
+         "const bool carried = same && (FAULT || same_manifold(old, now));")]),
+    "carried-shifted": ("contacts that were not written over count as written", "sim.restore", [
+        ("sim/collide/manifold_carry.c", "return is_kept(world, c->old >> shift) ?",
+         "return FAULT || is_kept(world, c->old >> shift) ?")]),
+    "centre-ignored": ("pairs follow a body with another centre of mass", "sim.restore", [
+        ("sim/world/rewrite.c", "return a->kind == b->kind && memcmp(&a->centre",
+         "return a->kind == b->kind && (FAULT || memcmp(&a->centre"),
+        ("sim/world/rewrite.c", "&b->centre, sizeof a->centre) == 0;", "&b->centre, sizeof a->centre) == 0);")]),
     "edges-win": ("a pair of edges wins over a face that serves as well", "physics.planks", [
         ("sim/collide/separating_axis.h", "return count >= 2 && cosine >= CAIRN_AXIS_FACE_COSINE &&",
          "return !FAULT && count >= 2 && cosine >= CAIRN_AXIS_FACE_COSINE &&")]),

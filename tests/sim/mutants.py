@@ -16,14 +16,14 @@ import sys
 MUTANTS = {
     1: ("a restore loses the accumulated impulses that warm starting needs", [(
         "sim/serialize/save.c",
-        "    cairn_world_derive(world, differed);\n",
+        "    cairn_rewrite_end(&rewrite);\n",
         """    for (uint32_t i = 0; FAULT && i < world->state.settings->contact_count; ++i) {
         for (uint32_t k = 0; k < world->state.contacts[i].point_count; ++k) {
             world->state.contacts[i].points[k].normal_impulse = 0.0f;
         }
         cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, i);
     }
-    cairn_world_derive(world, differed);
+    cairn_rewrite_end(&rewrite);
 """)]),
     2: ("constraints are solved in another order", [(
         "sim/soft_step/substeps.c",
