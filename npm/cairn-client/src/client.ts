@@ -291,9 +291,7 @@ export class Client {
     }
 
     private check(what: string, status: number): void {
-        if (status !== Status.OK) {
-            throw new CairnError(status, `${what}: ${this.memory.text(this.f.cairn_status_text(status))}`);
-        }
+        this.memory.check(what, status);
     }
 }
 

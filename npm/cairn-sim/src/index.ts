@@ -9,6 +9,8 @@ import { LoadOptions, loadModule } from './module.js';
 export { Cairn } from './cairn.js';
 export type { WorldOptions } from './cairn.js';
 export * from './generated.js';
+export { History } from './history.js';
+export type { HistoryOptions, Tick } from './history.js';
 export { CairnError } from './memory.js';
 export type { In, Vec3In } from './memory.js';
 export type { LoadOptions } from './module.js';

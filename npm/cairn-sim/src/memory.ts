@@ -95,6 +95,19 @@ export class Memory {
         return new TextDecoder().decode(bytes.slice(address, end));
     }
 
+    // Throws unless `status` is OK. `refusal`: the address of a text that says more, or 0.
+    check(what: string, status: number, refusal = 0): void {
+        if (status !== Status.OK) {
+            const words = this.text(refusal !== 0 ? refusal : this.functions.cairn_status_text(status));
+            throw new CairnError(status, `${what}: ${words}`);
+        }
+    }
+
+    // The 32 hexadecimal digits of a hash.
+    hash(address: number): string {
+        return this.with(40, (text) => this.text(this.functions.cairn_hash_print(address, text)));
+    }
+
     read(struct: string, address: number): any {
         const out: any = {};
         for (const [name, type, offset, count] of layouts[struct].fields) {

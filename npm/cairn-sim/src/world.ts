@@ -181,9 +181,9 @@ export class World {
             const [visible, full, sections] = fields.map((field) => out + field[2]);
             const named: Record<string, string> = {};
             for (let i = 0; i < fields[2][3]; ++i) {
-                named[this.memory.text(this.f.cairn_section_name(i))] = this.hashText(sections + 16 * i);
+                named[this.memory.text(this.f.cairn_section_name(i))] = this.memory.hash(sections + 16 * i);
             }
-            return { visible: this.hashText(visible), full: this.hashText(full), sections: named };
+            return { visible: this.memory.hash(visible), full: this.memory.hash(full), sections: named };
         });
     }
 
@@ -409,17 +409,7 @@ export class World {
 
     // ---- how the calls are made
 
-    // Throws unless `status` is OK. `refusal`: the address of a text that says more, or 0.
-    private check(what: string, status: number, refusal = 0): void {
-        if (status !== Status.OK) {
-            const words = this.memory.text(refusal !== 0 ? refusal : this.f.cairn_status_text(status));
-            throw new CairnError(status, `${what}: ${words}`);
-        }
-    }
-
-    private hashText(address: number): string {
-        return this.memory.with(40, (text) => this.memory.text(this.f.cairn_hash_print(address, text)));
-    }
+    private check(what: string, status: number, refusal = 0): void { this.memory.check(what, status, refusal); }
 
     private returned(struct: string, call: (out: number) => void): any {
         return this.memory.with(sizeOf(struct), (out) => {
