@@ -146,7 +146,7 @@ static float relevance(
 static void change_shapes(cairn_world *world, hiding *h, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         (void)cairn_shape_destroy(world, row[i]);
-        row[i] = add_box(world, h->hidden[1], 0.01f * (float)i, 0);
+        row[i] = add_box(world, h->hidden[1], 0.001f * (float)i, 0);
     }
 }
 
@@ -194,7 +194,10 @@ static void collide(cairn_world *world, hiding *h, uint64_t tick) {
 }
 
 static void collide_often(cairn_world *world, const hiding *h, uint64_t tick) {
-    for (uint32_t i = 0; tick == FIRST_TICK && i < 100; ++i) {
+    if (tick > FIRST_TICK + 40) {
+        return;
+    }
+    for (uint32_t i = 0; tick == FIRST_TICK && i < 80; ++i) {
         add_box(world, h->hidden[2], 0.01f * (float)i, CAIRN_SHAPE_CONTACT_EVENTS);
     }
     const float y = tick % 4 < 2 ? 12.0f : 20.0f;
@@ -231,7 +234,7 @@ static void act(cairn_world *world, hiding *h, uint64_t tick) {
         change_shapes(world, h, 3);
         break;
     case GET_MANY_SHAPES:
-        if (tick % 16 == 0) {
+        if (tick % 50 == 10) { // each shape that comes or goes looks at all of its body
             change_shapes(world, h, 600);
         }
         break;
