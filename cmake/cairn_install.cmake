@@ -205,4 +205,7 @@ if(CAIRN_INSTALL)
     add_custom_target(cairn_manuals ALL DEPENDS ${manuals})
     # The page, if `./dev web` has built it: where cairnd --web looks for it.
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn COMPONENT programs OPTIONAL)
+    install(FILES ${PROJECT_SOURCE_DIR}/packaging/monitoring/cairn-alerts.yml
+            ${PROJECT_SOURCE_DIR}/packaging/monitoring/cairn-dashboard.json
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn/monitoring COMPONENT programs)
 endif()

@@ -544,6 +544,24 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server) {
     return deadline;
 }
 
+void cairn_server_announce_end(cairn_server *server, uint64_t now_ns, const char *reason) {
+    if (!cairn_server_admits(server)) {
+        return;
+    }
+    cairn_context_emit(&server->context, NULL, CAIRN_LOG_INFO, "ends_soon", 0, reason, 0);
+    server->context.now_ns = now_ns;
+    server->ends_soon = true;
+    cairn_netcode_server_stop_admitting(server->context.netcode);
+    for (uint32_t i = 0; i < server->rooms.count; ++i) {
+        const cairn_room *room = server->rooms.rooms[i];
+        const cairn_event_message notice = {.kind = CAIRN_EVENT_ROOM_CLOSES,
+            .slot = CAIRN_SLOT_NONE,
+            .tick = room->scheduler.tick,
+            .reason_text = reason};
+        cairn_session_notify_room(room, server->context.encoder, &notice);
+    }
+}
+
 void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     if (server->draining) {
         return;
@@ -561,8 +579,8 @@ void cairn_server_drain(cairn_server *server, uint64_t now_ns) {
     }
 }
 
-bool cairn_server_draining(const cairn_server *server) {
-    return server->draining;
+bool cairn_server_admits(const cairn_server *server) {
+    return !server->ends_soon && !server->draining;
 }
 
 bool cairn_server_drained(const cairn_server *server) {

@@ -47,7 +47,7 @@ static cairn_server_room_refusal check_config(
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "-_.";
     CAIRN_ASSERT(config != NULL);
-    if (server->draining) {
+    if (!cairn_server_admits(server)) {
         return CAIRN_ROOM_REFUSED_DRAINING;
     }
     const size_t size = config->name == NULL ? 0 : strspn(config->name, allowed);

@@ -233,11 +233,16 @@ uint64_t cairn_server_deadline_ns(const cairn_server *server);
 // *to. Returns its size; 0 if none is due.
 size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes);
 
+// Stops admitting clients and rooms, and tells the clients `reason` (printable ASCII, at most
+// CAIRN_TEXT_SIZE_MAX characters) as the reason why their room closes. They play on until
+// cairn_server_drain. Does nothing after the first call.
+void cairn_server_announce_end(cairn_server *server, uint64_t now_ns, const char *reason);
+// Whether clients may join: until cairn_server_announce_end or cairn_server_drain.
+bool cairn_server_admits(const cairn_server *server);
 // Stops admitting clients, sends disconnect packets to all, completes the recordings. Keep driving
 // until cairn_server_drained returns true: at most one second of now_ns, or ten if recordings are
 // still being written.
 void cairn_server_drain(cairn_server *server, uint64_t now_ns);
-bool cairn_server_draining(const cairn_server *server); // since cairn_server_drain
 bool cairn_server_drained(const cairn_server *server);
 
 // Copies the counters of the server and the sums over its rooms to *out.

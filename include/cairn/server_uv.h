@@ -49,8 +49,14 @@ struct uv_loop_s *cairn_uv_driver_loop(cairn_uv_driver *driver);
 typedef struct cairn_uv_run {
     struct cairn_server *server;
     uint32_t seconds;          // drains after this time; 0: only at a signal
+    // A signal ends the server so much later, or when the last client has left: until then nobody
+    // joins, and the clients are told (cairn_server_announce_end). A second signal ends it at once.
+    // 0: at once.
+    uint32_t drain_s;
     uint32_t stats_interval_s; // 0: never
     void (*on_stats)(void *user);
+    uint32_t beat_ms; // 0: never. For a watchdog: while the loop runs
+    void (*on_beat)(void *user);
     // Takes a datagram to an address of the family CAIRN_ADDRESS_STREAM; `bytes` last during the
     // call. The host gives datagrams from such addresses to cairn_server_receive, from a callback
     // of the loop. NULL: they are dropped.
@@ -66,7 +72,7 @@ bool cairn_uv_driver_run_job(cairn_uv_driver *driver, struct cairn_server_job *j
 // For run_task: the same on a thread that runs tasks alone and in order.
 bool cairn_uv_driver_run_task(cairn_uv_driver *driver, struct cairn_server_task *task);
 
-// Runs the server until SIGTERM, SIGINT, SIGHUP or `seconds`, then drains it and returns. A second
+// Runs the server until SIGTERM, SIGINT, SIGHUP or `seconds`, then drains it and returns. Another
 // signal has its default effect and ends the process. From this call on the process ignores
 // SIGPIPE.
 void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run);

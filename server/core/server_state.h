@@ -35,6 +35,7 @@ struct cairn_server {
     uint64_t refusals_told_ns;
     uint64_t clock_warned_ns; // when clock_suspect was last emitted
 
+    bool ends_soon; // no client and no room is admitted any more
     bool draining;
     uint64_t drain_end_ns;
     bool sent_all; // the last send found nothing

@@ -25,6 +25,7 @@
 #include "server/daemon/config.h"
 #include "server/daemon/log.h"
 #include "server/daemon/log_writer.h"
+#include "server/daemon/notify.h"
 #include "server/daemon/records.h"
 #include "server/web/web.h"
 #include <cairn/programs.h>
@@ -95,6 +96,9 @@ static void log_server(
 
 static void on_event(void *user, const cairn_server_event *event) {
     program *p = user;
+    if (strcmp(event->name, "ends_soon") == 0 || strcmp(event->name, "draining") == 0) {
+        cairn_notify("STOPPING=1");
+    }
     // Errors before the server listens are printed on standard error.
     if (!p->listening) {
         return;
@@ -609,6 +613,11 @@ static bool open_web(program *p, const cairn_address *bound, const cairn_key *de
     return true;
 }
 
+static void on_beat(void *user) {
+    (void)user;
+    cairn_notify("WATCHDOG=1");
+}
+
 static void on_stream(void *user, const cairn_address *to, const uint8_t *bytes, size_t size) {
     const program *p = user;
     if (p->web != NULL) {
@@ -655,9 +664,13 @@ static int serve(program *p) {
         .seconds = p->config.seconds,
         .stats_interval_s = p->config.stats_interval_s,
         .on_stats = log_statistics,
+        .drain_s = p->config.drain_s,
+        .beat_ms = cairn_notify_watchdog_ms(),
+        .on_beat = on_beat,
         .send_stream = on_stream,
         .user = p,
     };
+    cairn_notify("READY=1");
     cairn_uv_driver_run(p->driver, &driven);
     cairn_web_close(p->web);
     p->web = NULL;

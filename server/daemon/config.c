@@ -340,6 +340,10 @@ static const cairn_flag flags[] = {
         .out = &values.stats_interval_s, .most = 86400},
     {"--seconds", "CAIRN_SECONDS", "S", "disconnect the clients and end after this time (0: never)",
         CAIRN_FLAG_U32, .out = &values.seconds, .most = 31536000},
+    {"--drain-seconds", "CAIRN_DRAIN_SECONDS", "S",
+        "after a signal admit nobody, tell the clients, and end when the last one left or after this "
+        "time (0: at once)",
+        CAIRN_FLAG_U32, .out = &values.drain_s, .most = 86400},
     {"--core-dumps", "CAIRN_CORE_DUMPS", NULL,
         "for developers: allow core files and debuggers, which can read the keys",
         CAIRN_FLAG_SWITCH, .out = &values.core_dumps},

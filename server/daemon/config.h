@@ -67,6 +67,7 @@ typedef struct cairn_config {
     uint32_t log_style;        // cairn_log_style
     uint32_t log_level;        // cairn_log_level
     uint32_t stats_interval_s; // 0: never
+    uint32_t drain_s;          // from a signal to the end, while there are clients
     uint32_t seconds;          // 0: until a signal comes
 } cairn_config;
 

@@ -44,6 +44,9 @@
 #define SEND_BATCHES_MAX 2
 #define SEND_PAUSE_NS 300000
 
+// How often it is looked whether the last client has left, after a signal.
+#define LEAVE_LOOK_MS 250
+
 #define JOB_THREADS_DEFAULT 16
 #define JOB_THREADS_MAX 64
 
@@ -91,6 +94,8 @@ struct cairn_uv_driver {
     uv_signal_t sighup;
     uv_timer_t end;
     uv_timer_t stats;
+    uv_timer_t beat;
+    uint64_t leave_ns; // when clients are disconnected after a signal; 0: there was none
     int timer_fd;
     int socket_fd;
     cairn_address address;
@@ -376,14 +381,43 @@ static void on_end(uv_timer_t *timer) {
     on_check(&driver->check);
 }
 
+static void on_leaving(uv_timer_t *timer) {
+    cairn_uv_driver *driver = timer->data;
+    cairn_server_statistics now;
+    cairn_server_statistics_read(driver->run.server, &now);
+    if (now.clients == 0 || uv_hrtime() >= driver->leave_ns) {
+        uv_timer_stop(timer);
+        on_end(timer);
+    }
+}
+
+static void announce_end(cairn_uv_driver *driver) {
+    char reason[64];
+    snprintf(reason, sizeof reason, "the server ends in %u s", (unsigned)driver->run.drain_s);
+    const uint64_t now_ns = uv_hrtime();
+    driver->leave_ns = now_ns + driver->run.drain_s * CAIRN_NS_PER_S;
+    cairn_server_announce_end(driver->run.server, now_ns, reason);
+    uv_timer_start(&driver->end, on_leaving, LEAVE_LOOK_MS, LEAVE_LOOK_MS);
+    on_check(&driver->check);
+}
+
 static void on_signal(uv_signal_t *handle, int number) {
     (void)number;
     cairn_uv_driver *driver = handle->data;
-    // Only the first signal is caught; the next one ends the process.
+    if (driver->run.drain_s > 0 && driver->leave_ns == 0) {
+        announce_end(driver);
+        return;
+    }
+    // The next one ends the process.
     uv_signal_stop(&driver->sigterm);
     uv_signal_stop(&driver->sigint);
     uv_signal_stop(&driver->sighup);
     on_end(&driver->end);
+}
+
+static void on_beat(uv_timer_t *timer) {
+    cairn_uv_driver *driver = timer->data;
+    driver->run.on_beat(driver->run.user);
 }
 
 static void on_stats(uv_timer_t *timer) {
@@ -452,6 +486,7 @@ static bool open_handles(cairn_uv_driver *driver, char *error) {
     uv_signal_init(&driver->loop, &driver->sighup);
     uv_timer_init(&driver->loop, &driver->end);
     uv_timer_init(&driver->loop, &driver->stats);
+    uv_timer_init(&driver->loop, &driver->beat);
     driver->tick.data = driver;
     driver->check.data = driver;
     driver->sigint.data = driver;
@@ -460,6 +495,7 @@ static bool open_handles(cairn_uv_driver *driver, char *error) {
     driver->ready.data = driver;
     driver->end.data = driver;
     driver->stats.data = driver;
+    driver->beat.data = driver;
     return true;
 }
 
@@ -610,6 +646,9 @@ void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     if (run->stats_interval_s > 0 && run->on_stats != NULL) {
         const uint64_t interval_ms = (uint64_t)run->stats_interval_s * 1000;
         uv_timer_start(&driver->stats, on_stats, interval_ms, interval_ms);
+    }
+    if (run->beat_ms > 0 && run->on_beat != NULL) {
+        uv_timer_start(&driver->beat, on_beat, run->beat_ms, run->beat_ms);
     }
     arm_timer(driver);
     uv_run(&driver->loop, UV_RUN_DEFAULT);

@@ -230,8 +230,8 @@ static cairn_http_answer get(void *user, const cairn_http_request *request) {
         return words(200, "the loop runs\n");
     }
     if (strcmp(path, "/readyz") == 0) {
-        return cairn_server_draining(web->config.server) ? words(503, "the server ends\n")
-                                                         : words(200, "clients may join\n");
+        return cairn_server_admits(web->config.server) ? words(200, "clients may join\n")
+                                                       : words(503, "the server ends\n");
     }
     if (strcmp(path, "/rooms") == 0) {
         return rooms(web);

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""cairnd as a service: what its manager is told, how it ends while clients play, and the files for Prometheus and Grafana."""
+
+import http.client
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from conftest import SOURCE
+
+MONITORING = SOURCE / "packaging/monitoring"
+ALERTS = MONITORING / "cairn-alerts.yml"
+DASHBOARD = MONITORING / "cairn-dashboard.json"
+
+
+@pytest.fixture(name="manager")
+def fixture_manager(tmp_path, monkeypatch):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(tmp_path / "notify"))
+        listener.settimeout(20)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        yield listener
+
+
+def status_of(server, path):
+    try:
+        with urllib.request.urlopen(f"http://{server.wait_for('web')[0]['address']}{path}", timeout=20) as answer:
+            return answer.status
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+
+def test_the_service_manager_is_told(kit, manager, monkeypatch):
+    monkeypatch.setenv("WATCHDOG_USEC", "200000")
+    server = kit.serve(scene="stack10")
+    assert manager.recv(100) == b"READY=1"
+    begin = time.monotonic()
+    assert [manager.recv(100) for _ in range(5)] == [b"WATCHDOG=1"] * 5
+    assert time.monotonic() - begin > 0.35
+    server.stop()
+    told = b""
+    while told != b"STOPPING=1":
+        told = manager.recv(100)
+        assert told in (b"STOPPING=1", b"WATCHDOG=1")
+
+
+def test_without_a_watchdog_there_is_no_beat(kit, manager, monkeypatch):
+    monkeypatch.setenv("WATCHDOG_USEC", "200000")
+    monkeypatch.setenv("WATCHDOG_PID", "1")
+    server = kit.serve(scene="stack10")
+    assert manager.recv(100) == b"READY=1"
+    time.sleep(0.5)
+    server.stop()
+    assert manager.recv(100) == b"STOPPING=1"
+
+
+def test_a_manager_that_is_not_there_changes_nothing(kit, monkeypatch):
+    for name in ("/nothing/there", "@nobody", "relative", "/" + "x" * 200, ""):
+        monkeypatch.setenv("NOTIFY_SOCKET", name)
+        kit.serve(scene="stack10").stop()
+
+
+def test_clients_play_to_their_end_and_nobody_joins(kit):
+    server = kit.serve("--web", "127.0.0.1:0", "--drain-seconds", 30, scene="stack10")
+    bot = kit.start("cairn-bot", "--key", kit.key(), "--server", server.address, "--seconds", 4)
+    server.wait_for("client_joined")
+    assert status_of(server, "/readyz") == 200
+    server.process.terminate()
+    assert server.wait_for("ends_soon")[0]["detail"] == "the server ends in 30 s"
+    assert status_of(server, "/readyz") == 503 and status_of(server, "/healthz") == 200
+    refused = kit.run("cairn-bot", "--key", kit.key(), "--server", server.address, "--seconds", 1, code=None).json
+    assert not refused["played"]
+    out, _ = bot.communicate(timeout=30)
+    assert json.loads(out.splitlines()[-1])["played"]
+    begin = time.monotonic()
+    assert server.process.wait(20) == 0 and time.monotonic() - begin < 10
+
+
+def test_the_deadline_ends_it(kit):
+    server = kit.serve("--drain-seconds", 2, scene="stack10")
+    bot = kit.start("cairn-bot", "--key", kit.key(), "--server", server.address, "--seconds", 25)
+    server.wait_for("client_joined")
+    begin = time.monotonic()
+    server.process.terminate()
+    assert server.process.wait(20) == 0
+    assert 1.5 < time.monotonic() - begin < 10
+    bot.communicate(timeout=30)
+
+
+def test_a_second_signal_ends_it_at_once(kit):
+    server = kit.serve("--drain-seconds", 3600, scene="stack10")
+    bot = kit.start("cairn-bot", "--key", kit.key(), "--server", server.address, "--seconds", 25)
+    server.wait_for("client_joined")
+    server.process.terminate()
+    server.wait_for("ends_soon")
+    server.process.terminate()
+    assert server.process.wait(10) == 0
+    bot.communicate(timeout=30)
+
+
+def test_promtool_accepts_the_alerts():
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("no promtool (Debian: prometheus)")
+    done = subprocess.run([promtool, "check", "rules", ALERTS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "9 rules found" in done.stdout, done.stdout + done.stderr
+
+
+def test_alerts_and_dashboard_name_what_the_server_counts(kit):
+    server = kit.serve("--web", "127.0.0.1:0", scene="stack10")
+    connection = http.client.HTTPConnection(server.wait_for("web")[0]["address"], timeout=20)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    counted = set(re.findall(r"^(\w+)", text, re.M)) | set(re.findall(r"^# TYPE (\w+)", text, re.M))
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    expressions = [target["expr"] for panel in panels for target in panel["targets"]]
+    expressions += re.findall(r"expr: (.*)", ALERTS.read_text())
+    named = set(re.findall(r"\b((?:cairn|process)_\w+)", " ".join(expressions)))
+    assert len(panels) == 14 and len(named) > 25
+    assert named <= counted, named - counted
+    promtool = shutil.which("promtool")
+    if promtool is not None:
+        rules = [{"record": f"panel:{i}", "expr": re.sub(r"\$__rate_interval", "1m", each)} for i, each in enumerate(expressions)]
+        (kit.folder / "panels.json").write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))
+        done = subprocess.run([promtool, "check", "rules", kit.folder / "panels.json"], capture_output=True, text=True, check=False)
+        assert "SUCCESS" in done.stdout, done.stdout + done.stderr
