@@ -58,13 +58,17 @@ uint64_t cairn_histogram_percentile(const cairn_histogram *histogram, uint32_t p
     return histogram->max;
 }
 
-// The four buckets of a doubling are whole ones, so the count is exact.
-uint64_t cairn_histogram_below(const cairn_histogram *histogram, uint32_t log2) {
-    CAIRN_ASSERT(log2 >= 2 && log2 < 64);
-    const uint32_t end = bucket_of(UINT64_C(1) << log2);
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < end; ++i) {
-        count += histogram->buckets[i];
+// The four buckets of a doubling are whole ones, so the counts are exact.
+void cairn_histogram_count_below(
+    const cairn_histogram *histogram, uint32_t log2, uint32_t count, uint64_t *below) {
+    CAIRN_ASSERT(log2 >= 2 && log2 + count <= 64);
+    uint64_t sum = 0;
+    uint32_t bucket = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t end = bucket_of(UINT64_C(1) << (log2 + i));
+        for (; bucket < end; ++bucket) {
+            sum += histogram->buckets[bucket];
+        }
+        below[i] = sum;
     }
-    return count;
 }

@@ -21,5 +21,6 @@ void cairn_histogram_merge(cairn_histogram *histogram, const cairn_histogram *ot
 // The smallest bound of a bucket that at least `per_mille` of 1000 values do not exceed, at most
 // the maximum; 0 without values.
 uint64_t cairn_histogram_percentile(const cairn_histogram *histogram, uint32_t per_mille);
-// How many values are less than 2 to the power of `log2`, 2 .. 63.
-uint64_t cairn_histogram_below(const cairn_histogram *histogram, uint32_t log2);
+// below[i]: how many values are less than 2 to the power of `log2` + i, 2 .. 63.
+void cairn_histogram_count_below(
+    const cairn_histogram *histogram, uint32_t log2, uint32_t count, uint64_t *below);

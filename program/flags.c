@@ -155,6 +155,23 @@ static const cairn_flag *find_flag(
     return NULL;
 }
 
+bool cairn_flags_set(const cairn_flags_program *program, const char *name, const char *value,
+    bool is_word, bool first, char error[CAIRN_FLAGS_ERROR_SIZE]) {
+    char dashed[80];
+    snprintf(dashed, sizeof dashed, "--%s", name);
+    const cairn_flag *flag = find_flag(program, dashed, strlen(dashed));
+    if (flag == NULL || flag->only_variable) {
+        return refuse(error, "%.60s: there is no such setting; --help lists all flags", name);
+    }
+    const source from = {.name = name, .separator = " ", .first = first, .error = error};
+    const bool is_switch = flag->kind == CAIRN_FLAG_SWITCH;
+    if (is_switch ? !is_word || value[0] == 'n' : is_word) {
+        return refuse_value(
+            &from, value, is_switch ? "must be true or false" : "must be a text or a number");
+    }
+    return read_value(flag, &from, is_switch ? (value[0] == 't' ? "1" : "0") : value);
+}
+
 static bool read_environment(const cairn_flags_program *program, char *error) {
     for (size_t i = 0; i < program->flag_count; ++i) {
         const cairn_flag *flag = &program->flags[i];

@@ -27,6 +27,11 @@ typedef enum cairn_flags_result {
 cairn_flags_result cairn_flags_read(
     cairn_flags_program *program, int argc, char *const *argv, char *error);
 
+// Sets one flag, by its name without dashes, from a file. `is_word`: the value is true, false or
+// null instead of a text or a number; `first`: of this flag. False: `error` holds one sentence.
+bool cairn_flags_set(const cairn_flags_program *program, const char *name, const char *value,
+    bool is_word, bool first, char error[CAIRN_FLAGS_ERROR_SIZE]);
+
 // Parses an integer in [least, most], decimal, or hexadecimal after 0x; no sign and no space.
 // False: `error` holds one sentence that begins with `name`.
 bool cairn_flags_number(const char *name, const char *text, uint64_t least, uint64_t most,

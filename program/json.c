@@ -122,6 +122,34 @@ cairn_json *cairn_json_parse(const char *text, size_t size) {
     return (cairn_json *)value;
 }
 
+bool cairn_json_check(
+    const char *text, size_t size, uint32_t *line, uint32_t *column, char *why, size_t why_size) {
+    CAIRN_ASSERT(text != NULL && line != NULL && column != NULL && why_size > 0);
+    json_error_t error = {.line = 1, .column = 1, .text = "must be an object: { ... }"};
+    json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    const bool good = json_is_object(value);
+    if (value != NULL && !good) {
+        error = (json_error_t){.line = 1, .column = 1, .text = "must be an object: { ... }"};
+    }
+    json_decref(value);
+    *line = (uint32_t)error.line;
+    *column = (uint32_t)error.column;
+    snprintf(why, why_size, "%s", error.text);
+    return good;
+}
+
+bool cairn_json_unquote(const char *quoted, size_t size, char *out, size_t out_size) {
+    json_t *value = json_loadb(quoted, size, JSON_DECODE_ANY, NULL);
+    const size_t length = json_string_length(value);
+    const bool fits = json_is_string(value) && length < out_size;
+    if (fits) {
+        memcpy(out, json_string_value(value), length);
+        out[length] = '\0';
+    }
+    json_decref(value);
+    return fits;
+}
+
 bool cairn_json_get_number(const cairn_json *json, const char *name, double *out) {
     CAIRN_ASSERT(name != NULL && out != NULL);
     const json_t *value = json_object_get(constant_value_of(json), name);

@@ -40,6 +40,11 @@ size_t cairn_json_write(const cairn_json *json, char *out, size_t size);
 
 // Parses one object. NULL: `text` is not a JSON object. Pair with destroy.
 cairn_json *cairn_json_parse(const char *text, size_t size);
+// Whether `text` is one object without a name that is there twice. False: `why`, and where from 1.
+bool cairn_json_check(
+    const char *text, size_t size, uint32_t *line, uint32_t *column, char *why, size_t why_size);
+// The content of a text in quotes. False: it does not fit, or has a zero.
+bool cairn_json_unquote(const char *quoted, size_t size, char *out, size_t out_size);
 // False, with *out unchanged, if there is no member of this name and type.
 bool cairn_json_get_number(const cairn_json *json, const char *name, double *out);
 bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out);

@@ -122,9 +122,7 @@ bool cairn_server_room_statistics_read(
 static void read_times(const cairn_histogram *histogram, cairn_server_times *out) {
     out->count = histogram->count;
     out->sum_ns = histogram->sum;
-    for (uint32_t i = 0; i < CAIRN_SERVER_TIME_BOUNDS; ++i) {
-        out->within[i] = cairn_histogram_below(histogram, FIRST_BOUND_LOG2 + i);
-    }
+    cairn_histogram_count_below(histogram, FIRST_BOUND_LOG2, CAIRN_SERVER_TIME_BOUNDS, out->within);
 }
 
 bool cairn_server_room_times_read(

@@ -48,7 +48,7 @@ struct uv_loop_s *cairn_uv_driver_loop(cairn_uv_driver *driver);
 
 typedef struct cairn_uv_run {
     struct cairn_server *server;
-    uint32_t seconds;          // drains after this time; 0: only at a signal
+    uint32_t seconds; // drains after this time; 0: only at a signal
     // A signal ends the server so much later, or when the last client has left: until then nobody
     // joins, and the clients are told (cairn_server_announce_end). A second signal ends it at once.
     // 0: at once.

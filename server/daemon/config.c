@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/limits.h"
 #include "net/crypto.h"
+#include "program/config_file.h"
 #include "program/sockaddr.h"
 #include "rules_file/rules_flag.h"
 #include "server/daemon/record_file.h"
@@ -220,6 +222,9 @@ static const char *const styles[] = {"text", "json", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const syncs[] = {"none", "chunk", "close", NULL}; // cairn_record_sync
 static const cairn_flag flags[] = {
+    {"--config", "CAIRN_CONFIG", "FILE",
+        "settings as a JSON object with the names of these flags; variables and flags go before",
+        CAIRN_FLAG_TEXT, .out = &values.config_file},
     {"--listen", "CAIRN_LISTEN", "ADDRESS",
         "bind this address (127.0.0.1:40000); [::] takes IPv4 and IPv6, port 0 any free port",
         CAIRN_FLAG_ADDRESS, .out = &values.listen},
@@ -341,7 +346,8 @@ static const cairn_flag flags[] = {
     {"--seconds", "CAIRN_SECONDS", "S", "disconnect the clients and end after this time (0: never)",
         CAIRN_FLAG_U32, .out = &values.seconds, .most = 31536000},
     {"--drain-seconds", "CAIRN_DRAIN_SECONDS", "S",
-        "after a signal admit nobody, tell the clients, and end when the last one left or after this "
+        "after a signal admit nobody, tell the clients, and end when the last one left or after "
+        "this "
         "time (0: at once)",
         CAIRN_FLAG_U32, .out = &values.drain_s, .most = 86400},
     {"--core-dumps", "CAIRN_CORE_DUMPS", NULL,
@@ -372,6 +378,31 @@ static void set_defaults(cairn_config *out) {
     CAIRN_ASSERT(parsed);
 }
 
+// Before all others: they go before what the file says.
+static const char *find_config_file(
+    int argc, char *const *argv, const char *(*environment)(const char *name)) {
+    static const char name[] = "--config";
+    const char *found = environment != NULL ? environment("CAIRN_CONFIG") : getenv("CAIRN_CONFIG");
+    for (int i = 1; i < argc; ++i) {
+        if (strcmp(argv[i], name) == 0 && i + 1 < argc) {
+            found = argv[i + 1];
+        } else if (strncmp(argv[i], name, sizeof name - 1) == 0 &&
+                   argv[i][sizeof name - 1] == '=') {
+            found = argv[i] + sizeof name;
+        }
+    }
+    return found;
+}
+
+static void print_mistake(void *user, uint32_t line, uint32_t column, const char *sentence) {
+    const char *path = user;
+    if (line == 0) {
+        fprintf(stderr, "cairnd: %s: %s\n", path, sentence);
+    } else {
+        fprintf(stderr, "cairnd: %s:%" PRIu32 ":%" PRIu32 ": %s\n", path, line, column, sentence);
+    }
+}
+
 cairn_flags_result cairn_config_read(int argc, char *const *argv,
     const char *(*environment)(const char *name), cairn_config *out,
     char error[CAIRN_FLAGS_ERROR_SIZE]) {
@@ -390,7 +421,17 @@ cairn_flags_result cairn_config_read(int argc, char *const *argv,
     };
     set_defaults(&values);
     CAIRN_ASSERT(error != NULL);
-    const cairn_flags_result result = cairn_flags_read(&program, argc, argv, error);
+    char path[CAIRN_CONFIG_TEXT_SIZE];
+    const char *file = find_config_file(argc, argv, environment);
+    snprintf(path, sizeof path, "%s", file == NULL ? "" : file);
+    const uint32_t mistakes =
+        file == NULL ? 0 : cairn_config_file_read(&program, path, print_mistake, path);
+    if (mistakes > 0) {
+        snprintf(
+            error, CAIRN_FLAGS_ERROR_SIZE, "--config %.100s: mistakes: %" PRIu32, path, mistakes);
+    }
+    const cairn_flags_result result =
+        mistakes > 0 ? CAIRN_FLAGS_REFUSED : cairn_flags_read(&program, argc, argv, error);
     *out = values;
     cairn_wipe(&values.key, sizeof values.key);
     cairn_wipe(&values.record_key, sizeof values.record_key);

@@ -29,7 +29,8 @@ typedef struct cairn_config_room {
 #define CAIRN_CONFIG_NO_SCENE "none"
 
 typedef struct cairn_config {
-    bool check; // the configuration and the scenes, and end
+    const char *config_file; // NULL: none
+    bool check;              // the configuration and the scenes, and end
     cairn_address listen;
     struct {
         cairn_address addresses[CAIRN_TOKEN_SERVERS_MAX];
@@ -71,7 +72,8 @@ typedef struct cairn_config {
     uint32_t seconds;          // 0: until a signal comes
 } cairn_config;
 
-// As cairn_flags_read, and refuses what no flag alone is wrong about. `environment`: NULL is
+// As cairn_flags_read, and refuses what no flag alone is wrong about. Each mistake of --config is
+// printed on standard error with its line and column. `environment`: NULL is
 // getenv.
 cairn_flags_result cairn_config_read(int argc, char *const *argv,
     const char *(*environment)(const char *name), cairn_config *out,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a service manager is told: sd_notify(3) of systemd, without its library. A manager that wants
-// to be told names a socket in NOTIFY_SOCKET; without one nothing happens.
+// What a service manager is told: sd_notify(3) of systemd, without its library. A manager that
+// wants to be told names a socket in NOTIFY_SOCKET; without one nothing happens.
 
 #include <stdint.h>
 

@@ -26,7 +26,7 @@
 #define TIMEOUT_S 5
 // Between two questions whether a WebSocket goes on.
 #define GOES_ON_S 5
-#define CHUNK 16384
+#define CHUNK 65536
 // Messages that one WebSocket is sent before others have their turn.
 #define MESSAGES_IN_A_ROW 16
 // The system takes no more than this of a connection beyond what its path takes: datagrams get old

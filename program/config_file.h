@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Flags from a file: one JSON object. Each member has the name of a flag without its dashes; the
+// value is a text, a number or, for a switch, true or false; for a flag that may be repeated a list
+// of these.
+
+#include <stdint.h>
+
+#include "program/flags_table.h"
+
+// Larger files are refused.
+#define CAIRN_CONFIG_FILE_SIZE_MAX 65536
+
+// `line` and `column` of the value or of what is no JSON, from 1; 0: about the file.
+typedef void cairn_config_complaint(
+    void *user, uint32_t line, uint32_t column, const char *sentence);
+
+// Sets what the file says; texts stay where they are until the process ends, or another file is
+// read. Returns how many mistakes it has; each was handed to `complain`.
+uint32_t cairn_config_file_read(const cairn_flags_program *program, const char *path,
+    cairn_config_complaint *complain, void *user);
