@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -43,6 +44,7 @@ struct cairn_http {
     uv_poll_t poll; // of the socket that listens
     bool polls;
     int listen_fd;
+    int spare_fd; // given up to close a connection when the process may open no more
     cairn_http_host host;
     cairn_admission *admission;
     cairn_address address;
@@ -388,6 +390,7 @@ static bool listen_at(cairn_http *http, const cairn_address *at, char *error) {
         listen(http->listen_fd, CAIRN_WEB_REQUESTS_MAX) != 0) {
         return set_error(error, "cannot listen", strerror(errno));
     }
+    http->spare_fd = fcntl(http->listen_fd, F_DUPFD_CLOEXEC, 0);
     size = sizeof address;
     if (getsockname(http->listen_fd, (struct sockaddr *)&address, &size) != 0) {
         return set_error(error, "getsockname", strerror(errno));
@@ -422,6 +425,21 @@ static void take_connection(cairn_http *http, int fd, const struct sockaddr *fro
     lws_set_opaque_user_data(connection, (void *)((uintptr_t)number + 1));
 }
 
+// A connection that stays in the queue of the system would wake the loop for ever.
+static bool refuse_without_descriptor(cairn_http *http) {
+    if ((errno != EMFILE && errno != ENFILE) || http->spare_fd < 0) {
+        return false;
+    }
+    close(http->spare_fd);
+    const int refused = accept4(http->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    if (refused >= 0) {
+        close(refused);
+        http->statistics.connections_refused += 1;
+    }
+    http->spare_fd = fcntl(http->listen_fd, F_DUPFD_CLOEXEC, 0);
+    return refused >= 0;
+}
+
 static void on_connection(uv_poll_t *poll, int status, int events) {
     (void)status;
     (void)events;
@@ -431,8 +449,11 @@ static void on_connection(uv_poll_t *poll, int status, int events) {
         socklen_t size = sizeof from;
         const int fd =
             accept4(http->listen_fd, (struct sockaddr *)&from, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0) {
+        if (fd < 0 && !refuse_without_descriptor(http)) {
             return;
+        }
+        if (fd < 0) {
+            continue;
         }
         take_connection(http, fd, (const struct sockaddr *)&from);
     }
@@ -482,7 +503,7 @@ bool cairn_http_open(struct uv_loop_s *loop, const cairn_http_config *config, ca
     if (http == NULL) {
         return set_error(error, "memory", "there is none left");
     }
-    *http = (cairn_http){.host = config->host, .loop = loop, .listen_fd = -1};
+    *http = (cairn_http){.host = config->host, .loop = loop, .listen_fd = -1, .spare_fd = -1};
     if (cairn_admission_create(
             config->sockets_max, config->sockets_per_network_max, &http->admission) != CAIRN_OK) {
         cairn_http_close(http);
@@ -516,6 +537,9 @@ void cairn_http_close(cairn_http *http) {
     }
     if (http->listen_fd >= 0) {
         close(http->listen_fd);
+    }
+    if (http->spare_fd >= 0) {
+        close(http->spare_fd);
     }
     // It closes its handles first, and frees them when the loop has run.
     for (uint32_t i = 0; http->context != NULL && i < CLOSE_TURNS_MAX; i++) {

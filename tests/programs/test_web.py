@@ -4,7 +4,10 @@ that bad requests hurt no room."""
 
 import contextlib
 import http.client
+import os
+import pathlib
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -156,6 +159,34 @@ def test_requests_in_a_row_skip_no_tick(web):
             assert connection.getresponse().read().endswith(b"\n")
     web.wait_for("stats", len(web.events("stats")) + 1)
     assert web.events("stats")[-1]["skipped"] <= before + 2
+
+
+def test_connections_beyond_the_descriptors_are_closed_and_cost_nothing(web):
+    pid = web.process.pid
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    used = len(os.listdir(f"/proc/{pid}/fd"))
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + 4, before[1]))
+    waiting = [connect(web) for _ in range(20)]
+
+    def seconds():
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    start = seconds()
+    time.sleep(1)
+    spent = seconds() - start
+    closed = 0
+    for connection in waiting:
+        connection.settimeout(0.1)
+        try:
+            closed += connection.recv(1) == b""
+        except TimeoutError:
+            pass
+        except ConnectionResetError:
+            closed += 1
+        connection.close()
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+    assert closed >= 16 and spent < 0.5, (closed, spent)
 
 
 def test_an_address_that_is_taken_is_told(kit):
