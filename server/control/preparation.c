@@ -6,11 +6,24 @@
 
 #include "base/assert.h"
 
-// The first hash of a world takes longer than later ones, so it is taken here.
-static void warm_hash(const cairn_world *world) {
-    if (world != NULL) {
-        (void)cairn_world_hash_read(world);
+// Copies for a DIFF in as many turns, before both worlds are copied in one.
+#define DIFF_COPIES_MAX 8
+
+// The first hash of a world takes longer than later ones, and the first state of its history too.
+// Without memory for the save the recording makes its own, or ends there.
+static void make_ready(cairn_control_preparation *own) {
+    if (own->world != NULL) {
+        (void)cairn_world_hash_read(own->world);
+        if (own->states != NULL) {
+            cairn_state_history_save(own->states, own->world);
+        }
+        own->saved =
+            own->recorded ? cairn_saved_world_of(own->world) : (cairn_saved_world){.bytes = NULL};
     }
+}
+
+static void run_ready(cairn_server_task *task) {
+    make_ready((cairn_control_preparation *)task);
 }
 
 static void run_save(cairn_server_task *task) {
@@ -40,24 +53,39 @@ static void run_load(cairn_server_task *task) {
         cairn_world_destroy(own->world);
         own->world = NULL;
     }
-    warm_hash(own->world);
+    make_ready(own);
 }
 
 static void run_reset(cairn_server_task *task) {
     cairn_control_preparation *own = (cairn_control_preparation *)task;
     own->status = cairn_scene_world_create(&own->scene, own->def.rules, &own->world, own->error);
-    warm_hash(own->world);
-}
-
-static void run_seek(cairn_server_task *task) {
-    cairn_control_preparation *own = (cairn_control_preparation *)task;
-    own->world = own->config->on_seek(own->config->user, own->room, own->request.seek.tick);
+    make_ready(own);
 }
 
 static void drop_worlds(cairn_control_preparation *own) {
     cairn_world_destroy(own->world);
     cairn_world_destroy(own->other);
     own->world = own->other = NULL;
+}
+
+// The world of the recording becomes one with the room's own rules.
+static void run_seek(cairn_server_task *task) {
+    cairn_control_preparation *own = (cairn_control_preparation *)task;
+    cairn_world *found = own->config->on_seek(own->config->user, own->room, own->request.seek.tick);
+    if (found == NULL) {
+        own->status = CAIRN_NOT_FOUND;
+        return;
+    }
+    own->def.seed = cairn_world_settings(found)->seed;
+    own->status = cairn_world_create(&own->def, &own->world);
+    if (own->status == CAIRN_OK) {
+        own->status = cairn_world_copy(own->world, found);
+    }
+    cairn_world_destroy(found);
+    if (own->status != CAIRN_OK) {
+        drop_worlds(own);
+    }
+    make_ready(own);
 }
 
 // To free large worlds takes long as well.
@@ -85,10 +113,8 @@ static bool begin_save(cairn_control_preparation *own, const cairn_room *room) {
     return cairn_world_fork(room->world, &own->world) == CAIRN_OK;
 }
 
-static bool begin_load(
-    cairn_control_preparation *own, const cairn_room *room, const cairn_control_save *save) {
+static bool begin_load(cairn_control_preparation *own, const cairn_control_save *save) {
     own->task.run = run_load;
-    own->def = *cairn_world_settings(room->world);
     own->players = save->players;
     own->bytes = save->bytes;
     own->size = save->size;
@@ -103,29 +129,94 @@ cairn_room *cairn_control_other_room(cairn_server *server, const cairn_control_r
                : cairn_room_table_at(&server->rooms, cairn_server_room_find(server, name));
 }
 
-// The copies of two large worlds, one at each call so that none takes long, and then both again at
-// one time. CAIRN_OK: the task may start. CAIRN_CAPACITY: another call is needed.
+// Copies the room's world unless the copy is as the room is now. CAIRN_CAPACITY: it was made.
+static cairn_status renew_copy(const cairn_room *room, cairn_world **copy, cairn_hash128 *root) {
+    if (*copy != NULL && cairn_hash_equal(*root, room->hash.full)) {
+        return CAIRN_OK;
+    }
+    const cairn_status status =
+        *copy == NULL ? cairn_world_fork(room->world, copy) : cairn_world_copy(*copy, room->world);
+    *root = room->hash.full;
+    return status == CAIRN_OK ? CAIRN_CAPACITY : status;
+}
+
+// The copies of two large worlds, one at each call so that none takes long, until both are as their
+// rooms are now; after a while, for rooms that go on at every call, both at one. CAIRN_OK: the task
+// may start. CAIRN_CAPACITY: another call is needed.
 static cairn_status copy_worlds(
     cairn_control_preparation *own, const cairn_room *room, const cairn_room *other) {
     if (other == NULL || other->job.running) {
         return CAIRN_NOT_FOUND;
     }
-    if (own->world == NULL || own->other == NULL) {
-        const bool first = own->world == NULL;
-        const cairn_status forked =
-            cairn_world_fork(first ? room->world : other->world, first ? &own->world : &own->other);
-        return forked == CAIRN_OK ? CAIRN_CAPACITY : forked;
+    const bool both = own->copies >= DIFF_COPIES_MAX;
+    cairn_status status = renew_copy(room, &own->world, &own->root);
+    if (status == CAIRN_OK || (status == CAIRN_CAPACITY && both)) {
+        status = renew_copy(other, &own->other, &own->other_root);
     }
+    own->copies += status == CAIRN_CAPACITY ? 1 : 0;
     own->tick = room->scheduler.tick;
-    own->root = room->hash.full;
-    const cairn_status copied = cairn_world_copy(own->world, room->world);
-    return copied == CAIRN_OK ? cairn_world_copy(own->other, other->world) : copied;
+    return status == CAIRN_CAPACITY && both ? CAIRN_OK : status;
 }
 
-static void continue_diff(cairn_control_preparation *own, cairn_server *server,
+// The slots that had a player at an earlier tick: undoes every JOIN and LEAVE since then.
+static cairn_slot_set players_at(const cairn_room *room, uint64_t tick) {
+    CAIRN_ASSERT(tick <= room->scheduler.tick);
+    cairn_slot_set players = cairn_inbox_joined(room->inbox);
+    for (uint64_t at = room->scheduler.tick; at > tick; --at) {
+        uint32_t count = 0;
+        const cairn_command *commands =
+            cairn_command_log_commands(room->command_log, at - 1, &count);
+        for (uint32_t i = count; i > 0; --i) {
+            const cairn_command *command = &commands[i - 1];
+            if (command->kind == CAIRN_COMMAND_JOIN) {
+                cairn_slot_set_put(&players, command->slot, false);
+            } else if (command->kind == CAIRN_COMMAND_LEAVE) {
+                cairn_slot_set_put(&players, command->slot, true);
+            }
+        }
+    }
+    return players;
+}
+
+// The tick of a SEEK or FORK; the room's own if a fork names none.
+static uint64_t tick_of(const cairn_room *room, const cairn_control_request *request) {
+    return request->verb == CAIRN_CONTROL_SEEK ? request->seek.tick
+           : request->fork.has_tick            ? request->fork.tick
+                                               : room->scheduler.tick;
+}
+
+static bool is_in_memory(const cairn_room *room, const cairn_control_request *request) {
+    const uint64_t tick = tick_of(room, request);
+    return request->verb == CAIRN_CONTROL_SEEK
+               ? cairn_state_history_holds(room->state_history, tick) &&
+                     tick >= cairn_command_log_oldest(room->command_log)
+               : tick == room->scheduler.tick ||
+                     cairn_state_history_holds(room->state_history, tick);
+}
+
+// A copy of the room's world, and at a later call the state of the tick. CAIRN_CAPACITY: another
+// call is needed.
+static cairn_status copy_tick(
+    cairn_control_preparation *own, const cairn_room *room, const cairn_control_request *request) {
+    const uint64_t tick = tick_of(room, request);
+    if (own->world == NULL) {
+        const cairn_status forked = cairn_world_fork(room->world, &own->world);
+        const bool present = cairn_world_tick(room->world) == tick;
+        return forked != CAIRN_OK || (present && request->verb == CAIRN_CONTROL_FORK)
+                   ? forked
+                   : CAIRN_CAPACITY;
+    }
+    if (request->verb == CAIRN_CONTROL_SEEK) {
+        own->players = players_at(room, tick);
+    }
+    return cairn_state_history_load(room->state_history, tick, own->world);
+}
+
+static void continue_copies(cairn_control_preparation *own, cairn_server *server,
     const cairn_room *room, const cairn_control_request *request) {
-    const cairn_room *other = cairn_control_other_room(server, request);
-    own->status = copy_worlds(own, room, other);
+    own->status = request->verb == CAIRN_CONTROL_DIFF
+                      ? copy_worlds(own, room, cairn_control_other_room(server, request))
+                      : copy_tick(own, room, request);
     if (own->status == CAIRN_CAPACITY) {
         return;
     }
@@ -140,12 +231,10 @@ static void continue_diff(cairn_control_preparation *own, cairn_server *server,
 
 // The scene is valid until the next one is looked for: `is_needed` has just found it, and no other
 // request looks for one before the task has ended.
-static bool begin_reset(
-    cairn_control_preparation *own, const cairn_room *room, const cairn_scene *scene) {
+static bool begin_reset(cairn_control_preparation *own, const cairn_scene *scene) {
     CAIRN_ASSERT(scene != NULL);
     const cairn_control_reset_request *request = &own->request.reset;
     own->task.run = run_reset;
-    own->def = *cairn_world_settings(room->world);
     own->scene = *scene;
     own->scene.world.tick_rate_hz = own->def.tick_rate_hz;
     own->scene.world.seed = request->has_seed ? request->seed : scene->world.seed;
@@ -188,8 +277,10 @@ static bool is_needed(cairn_server *server, const cairn_room *room,
     case CAIRN_CONTROL_RESET: // it refuses a scene that is not found
         return found->scene != NULL;
     case CAIRN_CONTROL_SEEK:
-        return room->recording != NULL && server->config.on_seek != NULL &&
-               !cairn_control_seek_is_in_memory(room, request->seek.tick);
+        return is_in_memory(room, request) ||
+               (room->recording != NULL && server->config.on_seek != NULL);
+    case CAIRN_CONTROL_FORK: // it refuses a tick that is not held
+        return is_in_memory(room, request);
     case CAIRN_CONTROL_DIFF: { // the verb refuses other rooms
         const cairn_room *other = cairn_control_other_room(server, request);
         return other != NULL && !other->job.running;
@@ -204,27 +295,45 @@ static bool begin(cairn_control_preparation *own, const cairn_room *room, const 
     case CAIRN_CONTROL_SAVE:
         return begin_save(own, room);
     case CAIRN_CONTROL_LOAD:
-        return begin_load(own, room, found->save);
+        return begin_load(own, found->save);
     case CAIRN_CONTROL_RESET:
-        return begin_reset(own, room, found->scene);
+        return begin_reset(own, found->scene);
     case CAIRN_CONTROL_DIFF:
         own->task.run = run_diff;
         own->copying = true;
         return true;
-    default:
-        own->task.run = run_seek;
+    default: // SEEK and FORK
+        own->copying = is_in_memory(room, &own->request);
+        own->task.run = own->copying ? run_ready : run_seek;
+        own->players = cairn_inbox_joined(room->inbox);
         return true;
     }
+}
+
+// Whether what is prepared is still of use: another operator may have closed the room and opened
+// another of its name, and a tick may have left the memory before it was copied.
+static bool is_still_of(const cairn_control_preparation *own, const cairn_room *room,
+    const cairn_control_request *request) {
+    return room != NULL && room->id == own->room_id &&
+           (!own->copying || request->verb == CAIRN_CONTROL_DIFF || is_in_memory(room, request));
+}
+
+static bool replaces(uint32_t verb) {
+    return verb == CAIRN_CONTROL_LOAD || verb == CAIRN_CONTROL_RESET || verb == CAIRN_CONTROL_SEEK;
 }
 
 bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server *server,
     cairn_room *room, cairn_control_saves *saves, const cairn_control_asked *asked) {
     const cairn_control_request *request = asked->request;
     if (cairn_control_preparation_is_of(preparation, asked)) {
-        if (preparation->copying) {
-            continue_diff(preparation, server, room, request);
+        const bool usable = is_still_of(preparation, room, request);
+        if (usable && preparation->copying) {
+            continue_copies(preparation, server, room, request);
         }
-        return preparation->done;
+        if (usable || preparation->task.out) {
+            return preparation->done;
+        }
+        cairn_control_preparation_end(preparation);
     }
     if (waits_for_scene(preparation, request)) {
         return false;
@@ -235,7 +344,8 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
     }
     // A recording is searched once it is written.
     if (preparation->begun ||
-        (request->verb == CAIRN_CONTROL_SEEK && !cairn_room_recording_flush(room->recording))) {
+        (request->verb == CAIRN_CONTROL_SEEK && !is_in_memory(room, request) &&
+            !cairn_room_recording_flush(room->recording))) {
         return false;
     }
     *preparation = (cairn_control_preparation){.task = {.done = finish},
@@ -244,13 +354,21 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
         .client_id = asked->client_id,
         .request = *request,
         .config = &server->config,
+        .room_id = room->id,
+        .recorded = room->recording != NULL || room->broadcast != NULL,
+        .def = *cairn_world_settings(room->world),
         .saves = saves};
     memcpy(preparation->room, room->name, sizeof preparation->room);
+    if (replaces(request->verb)) { // without memory the swap does it
+        (void)cairn_state_history_create_like(room->state_history, &preparation->states);
+    }
     if (!begin(preparation, room, &found)) {
         preparation->done = true;
         return true;
     }
-    if (!preparation->copying) {
+    if (preparation->copying) {
+        continue_copies(preparation, server, room, request);
+    } else {
         cairn_task_start(&server->tasks, &preparation->task);
     }
     return preparation->done;
@@ -266,6 +384,8 @@ bool cairn_control_preparation_is_of(
 void cairn_control_preparation_end(cairn_control_preparation *preparation) {
     CAIRN_ASSERT(!preparation->task.out);
     drop_worlds(preparation);
+    cairn_state_history_destroy(preparation->states);
+    free(preparation->saved.bytes);
     free(preparation->bytes);
     *preparation = (cairn_control_preparation){.begun = false};
 }

@@ -3,8 +3,10 @@
 
 // What a request needs before its verb is carried out and what takes longer the larger the world or
 // its recording is: the encoding of a save, the world of a save that is loaded, a tick that is
-// looked for in a recording, a scene's first state, the differences of two worlds. A task does it,
-// one at a time; the request waits meanwhile, and the room goes on.
+// looked for in a recording, a scene's first state, the differences of two worlds, and for a world
+// that a room will take its hash and what its recording gets. A task does it, one at a time; the
+// request waits meanwhile, and the room goes on. What only the server's thread may copy is copied
+// in several turns, one world in each.
 
 #include <cairn/control.h>
 
@@ -14,7 +16,7 @@
 typedef struct cairn_control_preparation {
     cairn_server_task task; // first
     bool begun;             // for the request below
-    bool copying;           // DIFF: the task has not started
+    bool copying;           // of worlds of rooms: the task has not started
     bool done;
     uint32_t client;
     uint64_t client_id;
@@ -22,18 +24,24 @@ typedef struct cairn_control_preparation {
 
     const cairn_server_config *config;
     char room[CAIRN_ROOM_NAME_SIZE];
-    cairn_world_def def; // LOAD and RESET: the room's settings
+    uint32_t room_id;
+    bool recorded;       // the room, or broadcast
+    cairn_world_def def; // the room's settings
     cairn_scene scene;   // RESET: its memory is not this one's
     cairn_control_saves *saves;
-    // Owned. SAVE and DIFF: a copy of the room's world. LOAD, SEEK and RESET: the new one, or NULL.
+    // Owned. SAVE and DIFF: a copy of the room's world. Otherwise the new one, or NULL.
     cairn_world *world;
-    cairn_world *other; // DIFF: owned, a copy of the other room's
-    uint8_t *bytes;     // SAVE: owned; NULL: no memory. LOAD: lent by the saves
+    cairn_world *other;          // DIFF: owned, a copy of the other room's
+    cairn_saved_world saved;     // of the new world, for a recording
+    cairn_state_history *states; // of a world that replaces the room's; owned; NULL: no memory
+    uint8_t *bytes;              // SAVE: owned; NULL: no memory. LOAD: lent by the saves
     size_t size;
-    cairn_slot_set players; // SAVE and LOAD: the slots that have a player in the world
-    cairn_hash128 root;
-    cairn_status status;                // LOAD, RESET and DIFF
-    const char *where;                  // LOAD: what of the save is refused
+    cairn_slot_set players;   // the slots that have a player in the world
+    cairn_hash128 root;       // of the room's world when it was copied
+    cairn_hash128 other_root; // DIFF
+    uint32_t copies;          // DIFF: that were made again
+    cairn_status status;      // SEEK: CAIRN_NOT_FOUND: the recording does not have the tick
+    const char *where;        // LOAD: what of the save is refused
     char error[CAIRN_SCENE_ERROR_SIZE]; // RESET: what of the scene is refused
     cairn_difference differences[CAIRN_CONTROL_DIFFERENCES_MAX];
     uint32_t difference_count; // DIFF: in all

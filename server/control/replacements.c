@@ -31,67 +31,74 @@ static void restart_member(const cairn_server_context *context, cairn_session *s
 typedef struct disposal {
     cairn_server_task task; // first
     cairn_world *world;
+    cairn_state_history *states;
 } disposal;
 
 static void run_disposal(cairn_server_task *task) {
-    cairn_world_destroy(((disposal *)task)->world);
+    disposal *own = (disposal *)task;
+    cairn_state_history_destroy(own->states);
+    cairn_world_destroy(own->world);
 }
 
 static void end_disposal(cairn_server_task *task) {
     free(task);
 }
 
-// To free a large world takes long: a task does it.
-static void dispose_of(cairn_server *server, cairn_world *world) {
+// To free a large world and its earlier states takes long: a task does it.
+static void dispose_of(cairn_server *server, cairn_world *world, cairn_state_history *states) {
     disposal *own = malloc(sizeof *own);
     if (own == NULL) {
+        cairn_state_history_destroy(states);
         cairn_world_destroy(world);
         return;
     }
-    *own = (disposal){.task = {.run = run_disposal, .done = end_disposal}, .world = world};
+    *own = (disposal){
+        .task = {.run = run_disposal, .done = end_disposal}, .world = world, .states = states};
     cairn_task_start(&server->tasks, &own->task);
 }
 
-// Replaces the room's world and everything that depends on it, records the new world and informs
-// the clients. `world` becomes the room's own. It has the settings of the room's world, except for
-// the seed, and players in the slots of `joined`.
-static void swap_world(
-    cairn_server *server, cairn_room *room, cairn_world *world, cairn_slot_set joined) {
+// Replaces the room's world by the one that was prepared, and everything that depends on it,
+// records the new world and informs the clients. It has the settings of the room's world, except
+// for the seed, and players in the slots of `joined`.
+static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
+    cairn_server *server = c->server;
+    cairn_room *room = c->room;
+    cairn_world *world = c->prepared->world;
     const cairn_server_context *context = &server->context;
-    CAIRN_ASSERT(!room->job.running && !room->control_wait.waits);
-    dispose_of(server, cairn_room_set_world(room, world));
+    CAIRN_ASSERT(world != NULL && !room->job.running && !room->control_wait.waits);
+    cairn_state_history *states = c->prepared->states;
+    c->prepared->world = NULL;
+    c->prepared->states = NULL;
+    if (states != NULL) {
+        cairn_state_history_exchange(room->state_history, states);
+    }
+    dispose_of(server, cairn_room_set_world(room, world), states);
     cairn_inbox_restart(room->inbox, cairn_world_tick(world), &joined);
     cairn_command_log_clear(room->command_log, cairn_world_tick(world));
-    cairn_state_history_clear(room->state_history);
-    cairn_state_history_save(room->state_history, world);
+    if (!cairn_state_history_holds(room->state_history, cairn_world_tick(world))) {
+        cairn_state_history_clear(room->state_history);
+        cairn_state_history_save(room->state_history, world);
+    }
     const uint32_t speed = room->time_control.speed;
     room->scheduler.tick = cairn_world_tick(world);
     room->time_control.burst_tick = 0;
     room->time_control.stop_tick = UINT64_MAX;
-    room->time_control.serve_ns = context->now_ns;
+    room->time_control.serve_ns = context->now_ns + 1; // in a later turn
     cairn_tick_scheduler_restart(&room->scheduler, context->now_ns,
         speed == CAIRN_TIME_SPEED_UNLIMITED ? CAIRN_TIME_SPEED_REAL : speed);
     cairn_input_wait_reset(room);
     cairn_lag_replace(room);
     if (room->recording != NULL) {
-        cairn_room_recording_replace(room->recording, world);
+        cairn_room_recording_replace(room->recording, world, &c->prepared->saved);
     }
     if (room->broadcast != NULL) {
-        cairn_room_recording_replace(room->broadcast, world);
+        cairn_room_recording_replace(room->broadcast, world, &c->prepared->saved);
     }
     cairn_room_replication_replace(room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         restart_member(context, member);
     }
     CAIRN_ASSERT(cairn_inbox_tick(room->inbox) == room->scheduler.tick);
-}
-
-// By the world that a task has made.
-static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
-    cairn_world *world = c->prepared->world;
-    CAIRN_ASSERT(world != NULL);
-    c->prepared->world = NULL;
-    swap_world(c->server, c->room, world, joined);
 }
 
 // Of a world that could not be made.
@@ -113,13 +120,6 @@ cairn_control_refusal cairn_control_on_reset(cairn_control_context *c) {
     swap_prepared(c, (cairn_slot_set){{0}});
     room->start_root = room->hash.full;
     return CAIRN_CONTROL_DONE;
-}
-
-// A world to decode into: the room's settings, with the seed that the state was created with.
-static cairn_status create_world_like(const cairn_room *room, uint64_t seed, cairn_world **out) {
-    cairn_world_def def = *cairn_world_settings(room->world);
-    def.seed = seed;
-    return cairn_world_create(&def, out);
 }
 
 static cairn_control_refusal load_prepared(cairn_control_context *c) {
@@ -148,83 +148,23 @@ cairn_control_refusal cairn_control_on_load(cairn_control_context *c) {
         "the save is incomplete: %zu of %zu bytes", save->received_size, save->size);
 }
 
-// The slots whose players the world knew at an earlier tick: undoes every JOIN and LEAVE since
-// then.
-static cairn_slot_set players_at(const cairn_room *room, uint64_t tick) {
-    CAIRN_ASSERT(tick <= room->scheduler.tick);
-    cairn_slot_set players = cairn_inbox_joined(room->inbox);
-    for (uint64_t at = room->scheduler.tick; at > tick; --at) {
-        uint32_t count = 0;
-        const cairn_command *commands =
-            cairn_command_log_commands(room->command_log, at - 1, &count);
-        for (uint32_t i = count; i > 0; --i) {
-            const cairn_command *command = &commands[i - 1];
-            if (command->kind == CAIRN_COMMAND_JOIN) {
-                cairn_slot_set_put(&players, command->slot, false);
-            } else if (command->kind == CAIRN_COMMAND_LEAVE) {
-                cairn_slot_set_put(&players, command->slot, true);
-            }
-        }
-    }
-    return players;
-}
-
-static cairn_control_refusal seek_state_history(cairn_control_context *c) {
-    cairn_room *room = c->room;
-    cairn_world *world = NULL;
-    if (cairn_world_fork(room->world, &world) != CAIRN_OK) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
-    }
-    const cairn_status status =
-        cairn_state_history_load(room->state_history, c->request->seek.tick, world);
-    CAIRN_ASSERT(status == CAIRN_OK);
-    CAIRN_ASSERT(cairn_world_tick(world) == c->request->seek.tick);
-    swap_world(c->server, room, world, players_at(room, c->request->seek.tick));
-    return CAIRN_CONTROL_DONE;
-}
-
-// A copy with the room's own rules. NULL if the settings differ.
-static cairn_world *copy_with_rules_of(const cairn_room *room, const cairn_world *found) {
-    cairn_world *world = NULL;
-    if (create_world_like(room, cairn_world_settings(found)->seed, &world) != CAIRN_OK) {
-        return NULL;
-    }
-    if (cairn_world_copy(world, found) != CAIRN_OK) {
-        cairn_world_destroy(world);
-        return NULL;
-    }
-    return world;
-}
-
-static cairn_control_refusal seek_recording(cairn_control_context *c) {
-    cairn_room *room = c->room;
-    const cairn_server_config *config = &c->server->config;
-    if (room->recording == NULL || config->on_seek == NULL) {
+cairn_control_refusal cairn_control_on_seek(cairn_control_context *c) {
+    const cairn_control_preparation *prepared = c->prepared;
+    if (prepared == NULL) {
         return cairn_control_refuse(c, CAIRN_CONTROL_TICK_GONE,
             "the tick is no longer in memory, and the room has no recording that can be read");
     }
-    CAIRN_ASSERT(!room->job.running);
-    // A task has read the recording: cairn_control_queue.
-    const cairn_world *found = c->prepared == NULL ? NULL : c->prepared->world;
-    if (found == NULL) {
+    switch (prepared->status) {
+    case CAIRN_OK:
+        swap_prepared(c, prepared->players);
+        return CAIRN_CONTROL_DONE;
+    case CAIRN_NOT_FOUND:
         return cairn_control_refuse(
             c, CAIRN_CONTROL_TICK_GONE, "the room's recording does not have this tick");
-    }
-    cairn_world *world = copy_with_rules_of(room, found);
-    if (world == NULL) {
+    case CAIRN_OUT_OF_MEMORY:
+        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
+    default:
         return cairn_control_refuse(
             c, CAIRN_CONTROL_FOREIGN, "the recording's world has other settings");
     }
-    swap_world(c->server, room, world, cairn_inbox_joined(room->inbox));
-    return CAIRN_CONTROL_DONE;
-}
-
-bool cairn_control_seek_is_in_memory(const cairn_room *room, uint64_t tick) {
-    return cairn_state_history_holds(room->state_history, tick) &&
-           tick >= cairn_command_log_oldest(room->command_log);
-}
-
-cairn_control_refusal cairn_control_on_seek(cairn_control_context *c) {
-    return cairn_control_seek_is_in_memory(c->room, c->request->seek.tick) ? seek_state_history(c)
-                                                                           : seek_recording(c);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The verbs that create, fork and close rooms.
 #include "base/assert.h"
+#include "server/control/preparation.h"
 #include "server/control/verbs.h"
-#include "server/core/server_state.h"
+#include "server/core/room_opening.h"
 
 // Refuses for the room's reason, or makes the new room the one that the answer is about.
 static cairn_control_refusal enter_new_room(cairn_control_context *c,
@@ -45,9 +46,20 @@ cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
     config.room_bytes_per_second = c->room->settings.room_bytes_per_second;
     config.recorded = c->room->recording != NULL;
     config.broadcast = c->room->broadcast != NULL;
-    const cairn_server_room_refusal refusal =
-        cairn_server_room_fork(c->server, c->server->context.now_ns, c->room->id,
+    const uint64_t now_ns = c->server->context.now_ns;
+    cairn_control_preparation *prepared = c->prepared;
+    cairn_server_room_refusal refusal;
+    if (prepared != NULL && prepared->world != NULL) {
+        cairn_room_source source = {.world = prepared->world,
+            .saved = &prepared->saved,
+            .scene_name = c->room->scene_name,
+            .start_root = c->room->start_root};
+        prepared->world = NULL;
+        refusal = cairn_server_room_open(c->server, now_ns, &config, &source, &id, reason);
+    } else { // refuses
+        refusal = cairn_server_room_fork(c->server, now_ns, c->room->id,
             request->has_tick ? request->tick : CAIRN_TICK_NOW, &config, &id, reason);
+    }
     return enter_new_room(c, refusal, reason, id, paused);
 }
 

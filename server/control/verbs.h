@@ -86,9 +86,6 @@ cairn_control_refusal cairn_control_add_edits(
 cairn_control_act_answer cairn_control_observe(
     const cairn_room *room, const cairn_control_wait *wait, cairn_control_lists *lists);
 
-// Whether a seek to the tick needs no recording. The room's job is not running.
-bool cairn_control_seek_is_in_memory(const cairn_room *room, uint64_t tick);
-
 typedef cairn_control_refusal (*cairn_control_action)(cairn_control_context *c);
 
 typedef struct cairn_control_verb_row {

@@ -467,17 +467,36 @@ static bool flush_ticks(cairn_room_recording *recording) {
     return ticks == NULL || add_piece(recording, ticks);
 }
 
-static piece *create_state_piece(piece_kind kind, const cairn_world *world) {
+cairn_saved_world cairn_saved_world_of(const cairn_world *world) {
+    cairn_saved_world saved = {.size = cairn_world_save_size(world)};
+    saved.bytes = malloc(saved.size);
+    if (saved.bytes != NULL) {
+        const size_t size = cairn_world_save(world, saved.bytes, saved.size);
+        CAIRN_ASSERT(size == saved.size);
+    }
+    return saved;
+}
+
+// NULL: out of memory.
+static piece *create_state_piece(
+    piece_kind kind, const cairn_world *world, cairn_saved_world *saved) {
     piece *created = create_piece(kind, 0);
-    const size_t size = cairn_world_save_size(world);
-    if (created == NULL || (created->state = malloc(size)) == NULL) {
+    const bool made = saved != NULL && saved->bytes != NULL;
+    const cairn_saved_world taken = created == NULL ? (cairn_saved_world){.bytes = NULL}
+                                    : made          ? *saved
+                                                    : cairn_saved_world_of(world);
+    if (taken.bytes == NULL) {
         free(created);
         return NULL;
     }
+    if (made) {
+        *saved = (cairn_saved_world){.bytes = NULL};
+    }
     created->def = *cairn_world_settings(world);
-    created->state_size = cairn_world_save(world, created->state, size);
-    created->size += size;
-    CAIRN_ASSERT(created->state_size == size);
+    created->state = taken.bytes;
+    created->state_size = taken.size;
+    created->size += taken.size;
+    CAIRN_ASSERT(created->state_size == cairn_world_save_size(world));
     return created;
 }
 
@@ -488,25 +507,27 @@ static bool has_room_for_state(const cairn_room_recording *recording, const cair
 }
 
 // Adds a copy of the world after the ticks.
-static void add_state(cairn_room_recording *recording, piece_kind kind, const cairn_world *world) {
+static void add_state(cairn_room_recording *recording, piece_kind kind, const cairn_world *world,
+    cairn_saved_world *saved) {
     // A keyframe only makes seeks faster: without memory for it the next tick tries again.
     if (kind == PIECE_KEYFRAME && !has_room_for_state(recording, world)) {
         return;
     }
     if (flush_ticks(recording) &&
         add_piece(recording,
-            has_room_for_state(recording, world) ? create_state_piece(kind, world) : NULL)) {
+            has_room_for_state(recording, world) ? create_state_piece(kind, world, saved) : NULL)) {
         recording->state_tick = cairn_world_tick(world);
     }
 }
 
 // Ends the segment and begins the next one. False: out of memory, or too much waits.
-static bool rotate(cairn_room_recording *recording, const cairn_world *world) {
+static bool rotate(
+    cairn_room_recording *recording, const cairn_world *world, cairn_saved_world *saved) {
     if (!has_room_for_state(recording, world) || !flush_ticks(recording)) {
         return false;
     }
     piece *end = create_piece(PIECE_END, 0);
-    piece *start = end == NULL ? NULL : create_state_piece(PIECE_START, world);
+    piece *start = end == NULL ? NULL : create_state_piece(PIECE_START, world, saved);
     if (start == NULL) {
         free(end);
         return false;
@@ -519,7 +540,8 @@ static bool rotate(cairn_room_recording *recording, const cairn_world *world) {
 }
 
 // Begins a new segment if it is time.
-static void resume(cairn_room_recording *recording, const cairn_world *world) {
+static void resume(
+    cairn_room_recording *recording, const cairn_world *world, cairn_saved_world *saved) {
     const size_t bytes = recording->waiting.bytes + recording->out_bytes;
     const uint64_t now_ns = recording->recordings->context->now_ns;
     const bool due = recording->state == RECORDING_LACKS_SPACE
@@ -530,7 +552,8 @@ static void resume(cairn_room_recording *recording, const cairn_world *world) {
     if (due && recording->end == NULL) {
         recording->end = create_piece(PIECE_END, 0);
     }
-    piece *start = due && recording->end != NULL ? create_state_piece(PIECE_START, world) : NULL;
+    piece *start =
+        due && recording->end != NULL ? create_state_piece(PIECE_START, world, saved) : NULL;
     if (start != NULL) {
         recording->state = RECORDING_WRITES;
         recording->state_tick = cairn_world_tick(world);
@@ -615,23 +638,24 @@ void cairn_room_recording_add_job(cairn_room_recording *recording, const cairn_r
         // No segment is open.
     } else if (ticks_max > 0) {
         if (ticks >= ticks_max) {
-            (void)rotate(recording, room->world); // else the next tick tries again
+            (void)rotate(recording, room->world, NULL); // else the next tick tries again
         }
     } else if (recording->keyframe_ticks > 0 && ticks >= recording->keyframe_ticks) {
-        add_state(recording, PIECE_KEYFRAME, room->world);
+        add_state(recording, PIECE_KEYFRAME, room->world, NULL);
     }
-    resume(recording, room->world);
+    resume(recording, room->world, NULL);
     start_task(recording);
 }
 
-void cairn_room_recording_replace(cairn_room_recording *recording, const cairn_world *world) {
+void cairn_room_recording_replace(
+    cairn_room_recording *recording, const cairn_world *world, cairn_saved_world *saved) {
     CAIRN_ASSERT(recording->state != RECORDING_ENDED);
     const bool rotated = recording->state == RECORDING_WRITES && recording->segment_ticks_max > 0 &&
-                         rotate(recording, world);
+                         rotate(recording, world, saved);
     if (recording->state == RECORDING_WRITES && !rotated) {
-        add_state(recording, PIECE_REPLACE, world);
+        add_state(recording, PIECE_REPLACE, world, saved);
     }
-    resume(recording, world);
+    resume(recording, world, saved);
     start_task(recording);
 }
 
@@ -681,7 +705,7 @@ cairn_status cairn_room_recording_create(cairn_recordings *recordings, const cai
     recording->segment = (cairn_server_segment){.room = recording->room,
         .scene = recording->scene_name,
         .tick_rate_hz = room->settings.tick_rate_hz};
-    resume(recording, room->world);
+    resume(recording, room->world, room->saved);
     start_task(recording);
     return CAIRN_OK;
 }

@@ -41,7 +41,17 @@ typedef struct cairn_recordings {
     cairn_recording_counters closed; // sums over those that are closed
 } cairn_recordings;
 
-// Begins a recording with the room's world; `room` has a name and a scene's name.
+// A save of a world (cairn_world_save). For a large world it takes long, so a task may have made
+// it.
+typedef struct cairn_saved_world {
+    uint8_t *bytes; // owned; NULL: not made
+    size_t size;
+} cairn_saved_world;
+// Without bytes: out of memory.
+cairn_saved_world cairn_saved_world_of(const cairn_world *world);
+
+// Begins a recording with the room's world; `room` has a name and a scene's name. The recording
+// takes the bytes of room->saved if it needs them, and saves the world itself if there are none.
 // `state_size_max`: the longest encoded state. CAIRN_OUT_OF_MEMORY: *out is NULL. A segment that
 // cannot be begun is not an error: it is tried again.
 cairn_status cairn_room_recording_create(cairn_recordings *recordings, const cairn_room *room,
@@ -49,8 +59,9 @@ cairn_status cairn_room_recording_create(cairn_recordings *recordings, const cai
 
 // After the ticks of a job ran.
 void cairn_room_recording_add_job(cairn_room_recording *recording, const cairn_room *room);
-// After the room's world was replaced.
-void cairn_room_recording_replace(cairn_room_recording *recording, const cairn_world *world);
+// After the room's world was replaced. `saved` is of this world and used like room->saved.
+void cairn_room_recording_replace(
+    cairn_room_recording *recording, const cairn_world *world, cairn_saved_world *saved);
 // Writes what waits. Returns whether everything is written.
 bool cairn_room_recording_flush(cairn_room_recording *recording);
 // Ends the recording; what waits is still written. Not to be used afterwards.

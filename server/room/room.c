@@ -120,7 +120,7 @@ static cairn_status create_memory(const cairn_room_source *source, cairn_room *r
 
 cairn_status cairn_room_create(const cairn_server_room_config *config,
     const cairn_room_source *source, cairn_room *out, char error[CAIRN_SCENE_ERROR_SIZE]) {
-    *out = (cairn_room){0};
+    *out = (cairn_room){.saved = source->saved};
     error[0] = '\0';
     cairn_status status = create_world(config, source, out, error);
     if (status != CAIRN_OK) {

@@ -23,6 +23,7 @@
 #include <cairn/status.h>
 
 struct cairn_room_recording;
+struct cairn_saved_world;
 
 // Ticks of the command log: 17 seconds at 60 Hz, 4 at 240.
 #define CAIRN_ROOM_COMMAND_LOG_TICKS 1024
@@ -68,6 +69,7 @@ typedef struct cairn_room {
     struct cairn_lag_compensation *lag;
     struct cairn_room_resync *resync;
     struct cairn_room_recording *recording; // NULL: not recorded
+    struct cairn_saved_world *saved;        // while it is opened: of its world; NULL: none was made
     struct cairn_room_recording *broadcast; // NULL: none
 } cairn_room;
 
@@ -76,11 +78,12 @@ typedef struct cairn_room_source {
     // Becomes the room's, even when the room is refused; NULL: one is built from the config's
     // scene. With a world, the config's scene, rules and tick rate are ignored.
     cairn_world *world;
-    const char *scene_name;   // of that world
-    cairn_hash128 start_root; // of that world
-    uint32_t edits_max;       // operator's edits of one tick
-    uint64_t server_start_ns; // when the server was created
-    uint64_t now_ns;          // the first tick is due soon after (cairn_tick_scheduler_start_ns)
+    struct cairn_saved_world *saved; // of that world, for the recording; NULL: none was made
+    const char *scene_name;          // of that world
+    cairn_hash128 start_root;        // of that world
+    uint32_t edits_max;              // operator's edits of one tick
+    uint64_t server_start_ns;        // when the server was created
+    uint64_t now_ns; // the first tick is due soon after (cairn_tick_scheduler_start_ns)
 } cairn_room_source;
 
 // Fills *out except name, id and the pointers of others. On failure `error` says what was refused:

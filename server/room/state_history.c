@@ -43,10 +43,32 @@ uint64_t cairn_state_history_generation(const cairn_state_history *history) {
     return history->generation;
 }
 
-void cairn_state_history_clear(cairn_state_history *history) {
+static void count_clearing(cairn_state_history *history) {
     history->generation += cairn_state_history_statistics_read(history).ticks > 0 ? 1 : 0;
+}
+
+void cairn_state_history_clear(cairn_state_history *history) {
+    count_clearing(history);
     cairn_history_destroy(history->states);
     history->states = NULL;
+}
+
+cairn_status cairn_state_history_create_like(
+    const cairn_state_history *like, cairn_state_history **out) {
+    const cairn_status status = cairn_state_history_create(like->ticks_max, like->bytes_max, out);
+    if (status == CAIRN_OK) {
+        (*out)->required = like->required;
+    }
+    return status;
+}
+
+void cairn_state_history_exchange(cairn_state_history *history, cairn_state_history *other) {
+    cairn_history *states = history->states;
+    CAIRN_ASSERT(history != other);
+    count_clearing(history);
+    count_clearing(other);
+    history->states = other->states;
+    other->states = states;
 }
 
 static void drop_beyond(cairn_state_history *history, uint32_t count) {

@@ -41,6 +41,12 @@ void cairn_state_history_require(
 // not fit the bound on bytes, or memory is short, the history is cleared and the refusal counted.
 void cairn_state_history_save(cairn_state_history *history, cairn_world *world);
 void cairn_state_history_clear(cairn_state_history *history);
+// To begin and to free the states of a large world takes long, so both can be done elsewhere: one
+// with the same bounds and requirements, without states. CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_state_history_create_like(
+    const cairn_state_history *like, cairn_state_history **out);
+// Each gets the states of the other; counts as a clearing.
+void cairn_state_history_exchange(cairn_state_history *history, cairn_state_history *other);
 // Grows whenever the history was cleared: while it stays, a tick that is held has one state.
 uint64_t cairn_state_history_generation(const cairn_state_history *history);
 

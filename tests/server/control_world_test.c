@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "server/core/server_state.h"
+#include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
 static story s; // too large for a stack
@@ -472,6 +473,76 @@ TEST("the room goes on while its first state is made") {
     expect_done_beside_room((cairn_control_request){.verb = CAIRN_CONTROL_RESET});
     assert_int_equal(answer.answer.tick, 0);
     assert_in_range(story_tick(&s), 0, 10);
+    expect_all_follow();
+}
+
+TEST("the room goes on while a tick from memory is made ready, and while a copy is") {
+    spawn();
+    story_run_ms(&s, 500);
+    const uint64_t tick = story_tick(&s) - 10;
+    expect_done_beside_room((cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .seek = {tick}});
+    assert_in_range(story_tick(&s), tick, tick + 10);
+    expect_all_follow();
+    const uint64_t now = story_tick(&s);
+    expect_done_beside_room(
+        (cairn_control_request){.verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"}});
+    assert_in_range(answer.answer.tick, now, now + 10);
+    expect_all_follow();
+    expect_recording_replays(1);
+}
+
+static const cairn_scene *find_either_scene(void *user, const char *name) {
+    (void)user;
+    static const cairn_scene *wide;
+    if (wide == NULL) {
+        wide = kit_scene("{'name': 'wide', 'rules': 'sandbox', 'body_capacity': 512,"
+                         " 'shape_capacity': 512, 'joint_capacity': 8, 'contact_capacity': 2048,"
+                         " 'seed': 1, 'bodies': ["
+                         "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]}]}");
+    }
+    return strcmp(name, "wide") == 0 ? wide : story_scene();
+}
+
+// Two operators, and a room beside theirs.
+static void start_with_two_operators(void) {
+    cairn_server_config config = story_config();
+    config.control = true;
+    config.find_scene = find_either_scene;
+    kit_start_with(&s, &answer, &config);
+    story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    story_run_ms(&s, 300);
+    kit_do(&s, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "test"});
+}
+
+TEST("a world that was made for a room does not enter another of its name") {
+    start_with_two_operators();
+    kit_do(&s, .verb = CAIRN_CONTROL_SAVE, .room = "x", .save = {"early"});
+    s.holds_tasks = true;
+    const uint32_t answers = answer.count;
+    kit_send(&s, 0, .verb = CAIRN_CONTROL_LOAD, .room = "x", .load = {"early"});
+    story_run_ms(&s, 200);
+    kit_send(&s, 1, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "x");
+    kit_send(
+        &s, 1, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "wide"});
+    story_run_ms(&s, 300);
+    story_run_tasks(&s);
+    story_run_ms(&s, 300);
+    assert_int_equal(answer.count, answers + 1);
+    const cairn_room_table *rooms = &s.server->rooms;
+    const cairn_room *x = cairn_room_table_at(rooms, cairn_room_table_find(rooms, "x"));
+    assert_non_null(x);
+    assert_int_equal(cairn_world_settings(x->world)->body_capacity, 512);
+    expect_all_follow();
+}
+
+TEST("a room may be closed while it is compared") {
+    start_with_two_operators();
+    const uint32_t answers = answer.count;
+    kit_send(&s, 0, .verb = CAIRN_CONTROL_DIFF, .room = "x", .diff = {"main"});
+    kit_send(&s, 1, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "x");
+    story_run_ms(&s, 300);
+    assert_int_equal(answer.count, answers + 1);
+    assert_int_equal(answer.answer.refusal, CAIRN_CONTROL_ROOM_UNKNOWN);
     expect_all_follow();
 }
 

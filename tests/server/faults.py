@@ -134,7 +134,27 @@ FAULTS = {
          "    if (!FAULT && !congestion->limited && !congestion->limited_now) {")]),
     "hold-forgotten": ("what the peer holds back counts as a queue", "net.congestion", [
         ("net/congestion.c", "elapsed_ns > last_ns ? elapsed_ns - last_ns : 0;", "elapsed_ns > last_ns && !FAULT ? elapsed_ns - last_ns : 0;")]),
+    # ---- what may take long is not done on the loop
+    "record-on-the-loop": ("a disk delays the ticks", "server.room_recording", [
+        ("server/core/room_recording.c", "        cairn_task_start(recording->recordings->runner, &recording->task);",
+         "        if (FAULT) {\n            run_task(&recording->task);\n            finish_task(&recording->task);\n        } else {\n"
+         "            cairn_task_start(recording->recordings->runner, &recording->task);\n        }"),
+        ("server/core/room_recording.c", "static void run_task(cairn_server_task *task) {",
+         "static void finish_task(cairn_server_task *task);\nstatic void run_task(cairn_server_task *task) {")]),
+    "copies-on-the-loop": ("a room stands while a tick or a copy is made ready", "server.control_world", [
+        ("server/control/preparation.c", "    own->copying = false;\n    if (own->status == CAIRN_OK) {",
+         "    own->copying = false;\n    if (FAULT && own->status == CAIRN_OK) {\n        own->task.run(&own->task);\n        finish(&own->task);\n"
+         "    } else if (own->status == CAIRN_OK) {")]),
+    "world-of-another": ("a world that was made for a closed room enters another of its name", "server.control_world", [
+        ("server/control/preparation.c", "    return room != NULL && room->id == own->room_id &&",
+         "    return room != NULL && (FAULT || room->id == own->room_id) &&")]),
+    # ---- state transfers
+    "states-in-a-row": ("every request encodes the world", "server.state_transfer", [
+        ("server/replicate/state_transfer.c", "    if (!fresh && now_ns >= source->due_ns) {", "    if (!fresh && (FAULT || now_ns >= source->due_ns)) {")]),
     # ---- recordings
+    "disk-silent": ("a write that failed is not told", "server.room_recording", [
+        ("server/core/room_recording.c", "        if (!recording->interrupted) {\n            recording->interrupted = true;\n            emit(recording, CAIRN_LOG_ERROR, EVENT_FAILED,",
+         "        if (!FAULT && !recording->interrupted) {\n            recording->interrupted = true;\n            emit(recording, CAIRN_LOG_ERROR, EVENT_FAILED,")]),
     "file-overwritten": ("a recording that exists is replaced", "server.records", [
         ("server/daemon/record_file.c", "AT_FDCWD, to, RENAME_NOREPLACE) == 0", "AT_FDCWD, to, FAULT ? 0 : RENAME_NOREPLACE) == 0")]),
     # ---- whole sessions: what random scripts of the fuzzers find

@@ -545,6 +545,13 @@ static void check_snapshots(story *s) {
     }
 }
 
+static void advance_server(story *s) {
+    const uint64_t begin_ns = s->clock_ns == NULL ? 0 : s->clock_ns();
+    cairn_server_advance(s->server, s->now_ns);
+    const uint64_t turn_ns = s->clock_ns == NULL ? 0 : s->clock_ns() - begin_ns;
+    s->turn_ns_max = turn_ns > s->turn_ns_max ? turn_ns : s->turn_ns_max;
+}
+
 void story_run_ms(story *s, uint32_t ms) {
     uint64_t end_ns = s->now_ns + (uint64_t)ms * 1000000;
     while (s->now_ns < end_ns) {
@@ -554,7 +561,7 @@ void story_run_ms(story *s, uint32_t ms) {
             client_send_messages(s, i);
             client_send_datagrams(s, &s->clients[i]);
         }
-        cairn_server_advance(s->server, s->now_ns);
+        advance_server(s);
         server_send(s);
         check_snapshots(s);
     }

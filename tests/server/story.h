@@ -114,6 +114,8 @@ typedef struct story {
     bool holds_tasks;        // tasks of the server wait for story_run_tasks, as for a slow disk
     uint32_t task_count;
     cairn_server_task *tasks[STORY_TASKS_MAX];
+    uint64_t (*clock_ns)(void); // with it the server's turns are measured; NULL: they are not
+    uint64_t turn_ns_max;       // the longest so far
     uint32_t snapshots_checked;
     uint32_t snapshots_wrong; // client snapshots that differ from the world at their tick
 } story;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How a room is opened: cairn_server_room_create and cairn_server_room_fork of <cairn/server.h>,
+// and what both rest on.
+
+#include "server/core/server_state.h"
+
+// Opens a room with the source's world, or with one built from the config's scene if that is NULL.
+// Takes the world even when it refuses. *room and `reason` as in cairn_server_room_create.
+cairn_server_room_refusal cairn_server_room_open(cairn_server *server, uint64_t now_ns,
+    const cairn_server_room_config *config, cairn_room_source *source, uint32_t *room,
+    char reason[CAIRN_ROOM_REASON_SIZE]);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// usage: loop_times [BODIES [MICROSECONDS]]
+//
+// How long each verb of an operator holds the loop: the processor time of the longest turn of the
+// server between the request and its answer, and the least of five such requests. Tasks run outside
+// the turns, as on the driver's thread. The room has BODIES boxes on a floor (default 10000), a
+// recording, and one client that simulates. Fails if a verb takes longer than MICROSECONDS.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "tests/kit/scenes.h"
+#include "tests/server/story.h"
+
+#define REPEATS 5
+
+static story s; // too large for a stack
+static story_answer answer;
+static const cairn_scene *boxes;
+static uint64_t limit_ns = UINT64_MAX;
+static bool all_within = true;
+
+static uint64_t processor_ns(void) {
+    struct timespec spent;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (uint64_t)spent.tv_sec * CAIRN_NS_PER_S + (uint64_t)spent.tv_nsec;
+}
+
+static const cairn_scene *find_scene(void *user, const char *name) {
+    (void)user;
+    return strcmp(name, "boxes") == 0 ? boxes : NULL;
+}
+
+static const cairn_scene *scene_of(uint32_t bodies) {
+    static char json[1024];
+    uint32_t side = 1;
+    while (side * side < bodies) {
+        ++side;
+    }
+    const uint32_t capacity = side * side + 300;
+    snprintf(json, sizeof json,
+        "{'name': 'boxes', 'rules': 'sandbox', 'body_capacity': %" PRIu32
+        ", 'shape_capacity': %" PRIu32 ", 'joint_capacity': 4, 'contact_capacity': %" PRIu32
+        ", 'seed': 1, 'bodies': ["
+        "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+        "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [%" PRIu32 ", 1, %" PRIu32
+        "], 'grid_spacing': [2, 1, 2],"
+        " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}",
+        capacity, capacity, 6 * capacity, side, side);
+    return kit_scene(json);
+}
+
+// The longest turn until the answer.
+static uint64_t ask_once(cairn_control_request request) {
+    const uint32_t before = answer.count;
+    request.number = 1000 + before;
+    s.turn_ns_max = 0;
+    s.holds_tasks = true;
+    kit_send_request(&s, 0, request);
+    for (uint32_t i = 0; i < 1000 && answer.count == before; ++i) {
+        story_run_ms(&s, 4);
+        story_run_tasks(&s);
+        s.holds_tasks = true;
+    }
+    story_run_ms(&s, 100); // what the clients are sent
+    story_run_tasks(&s);
+    CAIRN_ASSERT(answer.count == before + 1);
+    CAIRN_ASSERT(answer.answer.refusal == CAIRN_CONTROL_DONE);
+    return s.turn_ns_max;
+}
+
+static void measure(const char *name, cairn_control_request request) {
+    uint64_t least_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < REPEATS; ++i) {
+        if (request.verb == CAIRN_CONTROL_FORK && i > 0) {
+            kit_do(&s, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = request.fork.name);
+        }
+        const uint64_t turn_ns = ask_once(request);
+        least_ns = turn_ns < least_ns ? turn_ns : least_ns;
+    }
+    printf("%-12s %8.1f us\n", name, (double)least_ns / 1e3);
+    all_within = all_within && least_ns <= limit_ns;
+}
+
+#define MEASURE(name, ...) measure(name, (cairn_control_request){__VA_ARGS__})
+
+static void measure_join(void) {
+    s.turn_ns_max = 0;
+    story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    story_run_ms(&s, 400);
+    printf("%-12s %8.1f us\n", "join", (double)s.turn_ns_max / 1e3);
+    all_within = all_within && s.turn_ns_max <= limit_ns;
+}
+
+int main(int argc, char **argv) {
+    const uint32_t bodies = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000;
+    limit_ns = argc > 2 ? strtoull(argv[2], NULL, 10) * 1000 : limit_ns;
+    boxes = scene_of(bodies);
+    cairn_server_config config = story_config();
+    config.first_room.scene = boxes;
+    config.find_scene = find_scene;
+    config.control = true;
+    kit_start_with(&s, &answer, &config);
+    story_run_ms(&s, 3000); // the boxes sleep
+    kit_do(&s, .verb = CAIRN_CONTROL_PAUSE);
+    s.clock_ns = processor_ns;
+    MEASURE("step 1", .verb = CAIRN_CONTROL_STEP, .step = {1});
+    MEASURE("bodies", .verb = CAIRN_CONTROL_BODIES, .bodies = {.first = bodies / 2});
+    MEASURE("hash", .verb = CAIRN_CONTROL_HASH);
+    MEASURE("state", .verb = CAIRN_CONTROL_STATE);
+    MEASURE("ray", .verb = CAIRN_CONTROL_RAY,
+        .ray = {.origin = {0, 50, 0}, .translation = {0, -100, 0}});
+    MEASURE("spawn", .verb = CAIRN_CONTROL_SPAWN_BOX,
+        .spawn_box = {.position = {0.5f, 5, 0}, .half_extents = {0.5f, 0.5f, 0.5f}});
+    MEASURE("save", .verb = CAIRN_CONTROL_SAVE, .save = {"early"});
+    MEASURE("load", .verb = CAIRN_CONTROL_LOAD, .load = {"early"});
+    MEASURE("reset", .verb = CAIRN_CONTROL_RESET);
+    MEASURE("fork", .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
+    MEASURE("diff", .verb = CAIRN_CONTROL_DIFF, .diff = {"other"});
+    kit_do(&s, .verb = CAIRN_CONTROL_STEP, .step = {60});
+    MEASURE("seek", .verb = CAIRN_CONTROL_SEEK, .seek = {story_tick(&s) - 10});
+    measure_join();
+    story_end(&s);
+    return all_within ? 0 : 1;
+}
