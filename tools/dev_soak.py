@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""usage: ./dev soak [--hours N] [--minutes N] [--bots N] [--seed N] [--build FOLDER]
+"""usage: ./dev soak [--hours N] [--minutes N] [--bots N] [--simulating N] [--scene NAME] [--seed N] [--build FOLDER]
 
 Long runs in which nothing may grow and no hash may differ. Prints samples and a verdict of each part.
 
   --hours N        virtual time of one storm in one process (default 8; 0: none): memory of the process in each tenth
   --minutes N      a cairnd on loopback with bots in real time (default 60; 0: none): its memory and its descriptors
-  --bots N         how many (default 200): three of four follow snapshots, the others simulate in turns of mode
+  --bots N         how many (default 200): they follow snapshots, but for
+  --simulating N   that simulate in turns of mode (default: one in four)
+  --scene NAME     of the cairnd (default: its own)
   --seed N         of the storm (default 1)
-  --build FOLDER   default build/release"""
+  --build FOLDER   default build/release
+
+Beside other work bots run out of time: `chrt -f 10 ./dev soak` puts all its processes before the others."""
 
 import argparse
 import json
@@ -73,8 +77,11 @@ def start_server(programs, folder, options):
     subprocess.run([programs / "cairn-token", "keygen", "--out", "key"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     log = open(folder / "server.log", "w")
     server = subprocess.Popen([programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", "key", "--log", "json", "--stats-interval", "10",
-                               "--clients-max", str(options.bots + 8), "--record", "soak.cairn"], cwd=folder, stdout=log, stderr=log)
+                               "--clients-max", str(options.bots + 8), "--record", "soak.cairn",
+                               *(["--scene", options.scene] if options.scene else [])], cwd=folder, stdout=log, stderr=log)
     while '"listening"' not in (folder / "server.log").read_text():
+        if server.poll() is not None:
+            sys.exit("dev soak: " + (folder / "server.log").read_text())
         time.sleep(0.05)
     address = next(json.loads(line)["address"] for line in (folder / "server.log").read_text().splitlines() if '"listening"' in line)
     return server, address
@@ -83,9 +90,13 @@ def start_server(programs, folder, options):
 # A process for each mode of players and of spectators.
 def start_bots(programs, folder, address, options):
     modes = ["lockstep", "predict", "heal"]
+    simulating = options.bots // 4 if options.simulating is None else min(options.simulating, options.bots)
     groups = {}
     for i in range(options.bots):
-        group = ("interpolate" if i % 4 else modes[i // 4 % 3], i >= PLAYERS)
+        # Spread evenly, so that players and spectators have some of each.
+        number = i * simulating // options.bots
+        simulates = (i + 1) * simulating // options.bots > number
+        group = (modes[number % 3] if simulates else "interpolate", i >= PLAYERS)
         groups[group] = groups.get(group, 0) + 1
     bots, first = [], 1
     for (mode, spectates), count in groups.items():
@@ -140,6 +151,8 @@ def main():
     parser.add_argument("--hours", type=float, default=8)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--bots", type=int, default=200)
+    parser.add_argument("--simulating", type=int)
+    parser.add_argument("--scene")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--build", default="build/release")
     options = parser.parse_args()
