@@ -329,8 +329,7 @@ static const cairn_flag flags[] = {
     {"--log-level", "CAIRN_LOG_LEVEL", "LEVEL", "error, warn, info or debug (info)",
         CAIRN_FLAG_CHOICE, .out = &values.log_level, .words = levels},
     {"--web", "CAIRN_WEB", "ADDRESS",
-        "serve HTTP there: the page, WebSockets of players, /metrics, /healthz, /readyz, /rooms "
-        "(off); docs/OPERATIONS.md says who may reach it",
+        "serve HTTP there: the page, WebSockets of players, /metrics and others (off)",
         CAIRN_FLAG_ADDRESS, .out = &values.web.listen},
     {"--web-root", "CAIRN_WEB_ROOT", "FOLDER", "files of the page (the installed ones)",
         CAIRN_FLAG_TEXT, .out = &values.web.root},
@@ -346,9 +345,8 @@ static const cairn_flag flags[] = {
     {"--seconds", "CAIRN_SECONDS", "S", "disconnect the clients and end after this time (0: never)",
         CAIRN_FLAG_U32, .out = &values.seconds, .most = 31536000},
     {"--drain-seconds", "CAIRN_DRAIN_SECONDS", "S",
-        "after a signal admit nobody, tell the clients, and end when the last one left or after "
-        "this "
-        "time (0: at once)",
+        "after a signal admit nobody, tell the clients, and end when the last one left or then "
+        "(0: at once)",
         CAIRN_FLAG_U32, .out = &values.drain_s, .most = 86400},
     {"--core-dumps", "CAIRN_CORE_DUMPS", NULL,
         "for developers: allow core files and debuggers, which can read the keys",

@@ -3,13 +3,15 @@
 
 #include <stdlib.h>
 
+#include "compress/state_packer.h"
 #include "storm/greedy_flow.h"
 #include "storm/system.h"
 #include "tests/kit/scenes.h"
 #include <cairn/server_statistics.h>
 
 // A server and clients that join through bottlenecks: a queue of 100 ms that drops what does not
-// fit, 20 ms of delay each way. The state is 1.5 MB, so what the server sends too much is lost.
+// fit, 20 ms of delay each way. The state is 1.5 MB, so what the server sends too much is lost. It
+// is sent as it is: packed it would be 4 kB.
 
 #define MS UINT64_C(1000000)
 #define SECOND CAIRN_NS_PER_S
@@ -29,6 +31,20 @@ static const cairn_scene *scene(void) {
                      " 'bodies': [{'kind': 'static', 'position': [0, 0.5, 0],"
                      " 'grid_count': [66, 1, 65], 'grid_spacing': [2, 1, 2],"
                      " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
+}
+
+// The name is the linker's.
+size_t __wrap_cairn_state_pack(const uint8_t *bytes, size_t size, const cairn_word_group *groups,
+    uint32_t group_count, uint8_t *packed, size_t packed_size);
+size_t __wrap_cairn_state_pack(const uint8_t *bytes, size_t size, const cairn_word_group *groups,
+    uint32_t group_count, uint8_t *packed, size_t packed_size) {
+    (void)bytes;
+    (void)size;
+    (void)groups;
+    (void)group_count;
+    (void)packed;
+    (void)packed_size;
+    return SIZE_MAX;
 }
 
 static void on_other(void *user, const cairn_virtual_datagram *datagram) {
