@@ -26,7 +26,7 @@ typedef struct source {
 
 // How the words of a column are coded that are not their candidate.
 typedef enum column_mode {
-    MODE_SAME = 0, // there are none
+    MODE_SAME = 0, // every word is its candidate
     MODE_BYTES,    // byte by byte
     MODE_DELTA,    // as the difference to the candidate
     MODE_COUNT

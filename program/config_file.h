@@ -12,7 +12,8 @@
 // Larger files are refused.
 #define CAIRN_CONFIG_FILE_SIZE_MAX 65536
 
-// `line` and `column` of the value or of what is no JSON, from 1; 0: about the file.
+// `line` and `column`, from 1, say where the value, or the syntax error, begins. 0: the message is
+// about the file.
 typedef void cairn_config_complaint(
     void *user, uint32_t line, uint32_t column, const char *sentence);
 

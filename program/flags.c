@@ -161,7 +161,7 @@ bool cairn_flags_set(const cairn_flags_program *program, const char *name, const
     snprintf(dashed, sizeof dashed, "--%s", name);
     const cairn_flag *flag = find_flag(program, dashed, strlen(dashed));
     if (flag == NULL || flag->only_variable) {
-        return refuse(error, "%.60s: there is no such setting; --help lists all flags", name);
+        return refuse(error, "%.60s: unknown setting; --help lists all flags", name);
     }
     const source from = {.name = name, .separator = " ", .first = first, .error = error};
     const bool is_switch = flag->kind == CAIRN_FLAG_SWITCH;

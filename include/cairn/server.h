@@ -117,7 +117,7 @@ typedef struct cairn_server_segment {
     uint32_t tick_rate_hz;
     uint64_t number;     // 0, 1, 2 ... since the room began
     uint64_t first_tick; // of the state that it begins with
-    uint64_t tick_count; // whose commands and hashes it holds; grows while it is written
+    uint64_t tick_count; // ticks in the file so far, with their commands and hashes
     bool last;           // the room has closed, or the server drains
 } cairn_server_segment;
 
@@ -335,7 +335,7 @@ typedef struct cairn_server_room_info {
     bool busy;      // its job is out: the world cannot be read now
     bool recording; // still being written
 } cairn_server_room_info;
-// Each returns false and sets *out to zeros if there is no such room.
+// Each returns false, and sets *out to zeros, if the id names no room.
 bool cairn_server_room_read(const cairn_server *server, uint32_t room, cairn_server_room_info *out);
 bool cairn_server_room_statistics_read(
     const cairn_server *server, uint32_t room, cairn_server_room_statistics *out);

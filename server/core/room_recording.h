@@ -51,7 +51,7 @@ typedef struct cairn_saved_world {
 cairn_saved_world cairn_saved_world_of(const cairn_world *world);
 
 // Begins a recording with the room's world; `room` has a name and a scene's name. The recording
-// takes the bytes of room->saved if it needs them, and saves the world itself if there are none.
+// takes the bytes of room->saved if it needs them. Without such bytes it saves the world itself.
 // `state_size_max`: the longest encoded state. CAIRN_OUT_OF_MEMORY: *out is NULL. A segment that
 // cannot be begun is not an error: it is tried again.
 cairn_status cairn_room_recording_create(cairn_recordings *recordings, const cairn_room *room,

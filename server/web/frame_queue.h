@@ -17,7 +17,7 @@ typedef struct cairn_frame_queue {
 } cairn_frame_queue;
 
 void cairn_frame_queue_clear(cairn_frame_queue *queue);
-// False: there is no room for it.
+// False: the queue is full.
 bool cairn_frame_queue_add(cairn_frame_queue *queue, const uint8_t *bytes, size_t size);
 // Removes the oldest frame. Returns its size, 0: none. *bytes is valid until the next call; there
 // is room for CAIRN_HTTP_ROOM bytes before it.

@@ -84,7 +84,8 @@ static cairn_http *http_of(struct lws *connection) {
     return context == NULL ? NULL : lws_context_user(context);
 }
 
-// The number of a connection in the admission, one more than it, so that NULL is none.
+// The number of a connection in the admission. libwebsockets keeps the number plus one as a
+// pointer; NULL: the connection has no number.
 static uint32_t number_of(struct lws *connection) {
     return (uint32_t)(uintptr_t)lws_get_opaque_user_data(connection) - 1;
 }

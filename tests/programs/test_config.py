@@ -49,7 +49,7 @@ def test_each_mistake_is_told_with_its_place(kit):
     found = mistakes(kit, text)
     assert [each[:2] for each in found] == [(2, 16), (3, 13), (5, 12), (5, 19), (6, 16), (6, 28), (7, 10), (8, 18), (9, 10), (9, 26)]
     assert found[0][2] == "tick-rate 3000: must be a whole number in [10, 240]"
-    assert found[1][2] == "colour: there is no such setting; --help lists all flags"
+    assert found[1][2] == "colour: unknown setting; --help lists all flags"
     assert found[4][2] == "control 1: must be true or false"
     assert found[5][2] == "scene null: must be a text or a number"
 
