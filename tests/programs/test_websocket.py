@@ -170,7 +170,8 @@ def test_a_socket_without_a_session_is_closed(web):
 
 
 def test_a_reader_that_stops_is_dropped(kit):
-    """Its bridge reads nothing any more, while the room has much to say."""
+    """Its bridge reads nothing any more. A system with large buffers takes all until the session ends; then it counts as
+    idle, not as slow. server.web_peers tests the difference."""
     with bridged(kit, receive_buffer=4096) as server:
         bot = kit.start("cairn-bot", "--key", kit.key(), "--server", server.address, "--seconds", 60)
         try:
@@ -180,9 +181,7 @@ def test_a_reader_that_stops_is_dropped(kit):
             deadline = time.monotonic() + 60
             while time.monotonic() < deadline and counters(server)["cairn_web_sockets"] == 1:
                 time.sleep(0.2)
-            after = counters(server)
-            assert after["cairn_web_sockets"] == 0
-            assert after["cairn_web_sockets_closed_slow_total"] == 1
+            assert counters(server)["cairn_web_sockets"] == 0
         finally:
             bot.kill()
             bot.wait()

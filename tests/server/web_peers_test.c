@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Which WebSockets may go on, without a socket: how much the system takes from a reader that
+// stopped differs from machine to machine.
+#include "tests/kit/test.h"
+
+#include <string.h>
+
+#include "server/web/peers.h"
+#include <cairn/server_uv.h>
+
+static const uint8_t datagram[1000];
+static unsigned wakes;
+
+// Replaces the one of http.c (CMakeLists.txt).
+void __wrap_cairn_http_socket_wake(cairn_http_socket *socket);
+void __wrap_cairn_http_socket_wake(cairn_http_socket *socket) {
+    (void)socket;
+    ++wakes;
+}
+
+typedef struct kit {
+    cairn_peers *peers;
+    cairn_peer *peer;
+    cairn_address address;
+} kit;
+
+static kit kit_open(void) {
+    const cairn_address from = {.family = CAIRN_ADDRESS_IPV4, .ip = {127, 0, 0, 1}, .port = 9};
+    // Of the first peer in the first place: see peers.c.
+    kit own = {.address = {.family = CAIRN_ADDRESS_STREAM, .port = from.port}};
+    assert_int_equal(cairn_peers_create(NULL, 1, &own.peers), CAIRN_OK);
+    own.peer = cairn_peers_open(own.peers, NULL, &from, 0);
+    assert_non_null(own.peer);
+    memcpy(own.address.ip, from.ip, 8);
+    own.address.ip[13] = 1;
+    wakes = 0;
+    return own;
+}
+
+static void kit_close(kit *own) {
+    cairn_peers_close(own->peers, own->peer);
+    cairn_peers_destroy(own->peers);
+}
+
+static void send(kit *own, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+        cairn_peers_send(own->peers, &own->address, datagram, sizeof datagram);
+    }
+}
+
+static unsigned take(kit *own, unsigned count) {
+    uint8_t *bytes;
+    unsigned taken = 0;
+    while (taken < count && cairn_peers_next(own->peers, own->peer, &bytes) == sizeof datagram) {
+        ++taken;
+    }
+    return taken;
+}
+
+static void a_reader_that_takes_all_goes_on(void **state) {
+    kit own = kit_open();
+    (void)state;
+    for (unsigned i = 0; i < 10; ++i) {
+        send(&own, 20);
+        assert_int_equal(take(&own, 100), 20);
+        assert_true(cairn_peers_go_on(own.peers, own.peer));
+    }
+    assert_int_equal(wakes, 10);
+    assert_int_equal(cairn_peers_statistics_read(own.peers)->dropped, 0);
+    kit_close(&own);
+}
+
+static void one_that_stops_does_not(void **state) {
+    kit own = kit_open();
+    (void)state;
+    send(&own, 1);
+    assert_false(cairn_peers_go_on(own.peers, own.peer));
+    assert_int_equal(cairn_peers_statistics_read(own.peers)->closed_slow, 1);
+    assert_int_equal(cairn_peers_statistics_read(own.peers)->closed_idle, 0);
+    kit_close(&own);
+}
+
+static void one_that_loses_more_than_half_does_not(void **state) {
+    kit own = kit_open();
+    (void)state;
+    send(&own, 40); // 32 kB hold some 31
+    assert_int_equal(take(&own, 30), 30);
+    assert_true(cairn_peers_go_on(own.peers, own.peer));
+    send(&own, 100);
+    assert_true(take(&own, 10) == 10);
+    assert_false(cairn_peers_go_on(own.peers, own.peer));
+    assert_int_equal(cairn_peers_statistics_read(own.peers)->closed_slow, 1);
+    kit_close(&own);
+}
+
+static void one_without_a_session_does_not(void **state) {
+    kit own = kit_open();
+    (void)state;
+    assert_true(cairn_peers_go_on(own.peers, own.peer));
+    send(&own, 1);
+    assert_int_equal(take(&own, 1), 1);
+    assert_true(cairn_peers_go_on(own.peers, own.peer));
+    assert_true(cairn_peers_go_on(own.peers, own.peer));
+    assert_false(cairn_peers_go_on(own.peers, own.peer));
+    assert_int_equal(cairn_peers_statistics_read(own.peers)->closed_idle, 1);
+    assert_int_equal(cairn_peers_statistics_read(own.peers)->closed_slow, 0);
+    kit_close(&own);
+}
+
+static void a_socket_that_is_gone_is_counted(void **state) {
+    kit own = kit_open();
+    (void)state;
+    own.address.ip[13] = 2;
+    send(&own, 3);
+    assert_int_equal(cairn_peers_statistics_read(own.peers)->unknown, 3);
+    assert_int_equal(take(&own, 1), 0);
+    kit_close(&own);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reader_that_takes_all_goes_on),
+        cmocka_unit_test(one_that_stops_does_not),
+        cmocka_unit_test(one_that_loses_more_than_half_does_not),
+        cmocka_unit_test(one_without_a_session_does_not),
+        cmocka_unit_test(a_socket_that_is_gone_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
