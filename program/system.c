@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -74,6 +75,16 @@ bool cairn_system_is_same_file(const char *a, const char *b) {
 
 char *cairn_system_real_path(const char *path) {
     return realpath(path, NULL);
+}
+
+bool cairn_system_beside_program(const char *path, char *out, size_t size) {
+    char *program_path = cairn_system_real_path("/proc/self/exe");
+    const char *slash = program_path == NULL ? NULL : strrchr(program_path, '/');
+    const int written = slash == NULL ? -1
+                                      : snprintf(out, size, "%.*s/%s", (int)(slash - program_path),
+                                            program_path, path);
+    free(program_path);
+    return written >= 0 && (size_t)written < size;
 }
 
 FILE *cairn_system_open_output(const char *path, bool create, unsigned mode) {

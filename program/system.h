@@ -32,6 +32,9 @@ void cairn_system_map_close(cairn_system_map *map);
 bool cairn_system_is_same_file(const char *a, const char *b);
 // What a path with links leads to; NULL: there is no such file. The caller frees it.
 char *cairn_system_real_path(const char *path);
+// `path`, which is relative, from the folder of the running program. False: the system does not say
+// where that is, or the text is too long.
+bool cairn_system_beside_program(const char *path, char *out, size_t size);
 // For writing, and no child process inherits it. `create`: a new file with the permissions `mode`,
 // less the umask; an error if there is one. NULL: errno says why.
 FILE *cairn_system_open_output(const char *path, bool create, unsigned mode);

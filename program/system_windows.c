@@ -119,6 +119,16 @@ char *cairn_system_real_path(const char *path) {
     return _access(path, 0) == 0 ? _fullpath(NULL, path, 0) : NULL;
 }
 
+bool cairn_system_beside_program(const char *path, char *out, size_t size) {
+    char program_path[MAX_PATH];
+    const DWORD length = GetModuleFileNameA(NULL, program_path, sizeof program_path);
+    const char *slash = length == 0 || length == MAX_PATH ? NULL : strrchr(program_path, '\\');
+    const int written = slash == NULL ? -1
+                                      : snprintf(out, size, "%.*s/%s", (int)(slash - program_path),
+                                            program_path, path);
+    return written >= 0 && (size_t)written < size;
+}
+
 FILE *cairn_system_open_output(const char *path, bool create, unsigned mode) {
     const int flags = _O_WRONLY | _O_BINARY | _O_NOINHERIT | (create ? _O_CREAT | _O_EXCL : 0);
     const int file = _open(path, flags, (int)(mode & (_S_IREAD | _S_IWRITE)));

@@ -21,6 +21,7 @@ static const cairn_flags_verb verbs[] = {
     {"diff", "A B", "where two recordings of one run begin to differ"},
     {"explain", "FILE", "why two peers computed the step of a desync capsule differently"},
     {"export", "FILE OUT", "write trajectories (.csv), or a tick as glTF (.glb) or picture (.png)"},
+    {"page", "FILE OUT", "write one .html that plays it in a browser, without a server"},
     {"make", "OUT", "record a scene that is stepped at full speed"},
 };
 
@@ -33,6 +34,7 @@ static cairn_replay_verb *const functions[] = {
     cairn_replay_diff,
     cairn_replay_explain,
     cairn_replay_export,
+    cairn_replay_page,
     cairn_replay_make,
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
@@ -66,6 +68,8 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
             .verbs = "export"},
         {"--target", NULL, "X,Y,Z", ".png: what one looks at; with --eye", CAIRN_FLAG_CUSTOM,
             .out = &o->view.target, .read = cairn_replay_read_point, .verbs = "export"},
+        {"--page", NULL, "FILE", "the page to put it in (share/cairn/web/standalone.html)",
+            CAIRN_FLAG_TEXT, .out = &o->page, .verbs = "page"},
         {"--sign", NULL, "FILE", "sign with the private key in this file of mode 600",
             CAIRN_FLAG_CUSTOM, .out = &o->sign, .read = cairn_key_flag_file,
             .verbs = "cut join make", .secret = true},

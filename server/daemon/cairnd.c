@@ -566,22 +566,12 @@ static uint64_t log_lines_lost(void *user) {
     return cairn_log_writer_lost(p->log_writer);
 }
 
-// The folder of the installed page, from where the program is.
-static void find_page(char out[CAIRN_CONFIG_TEXT_SIZE]) {
-    char *program_path = cairn_system_real_path("/proc/self/exe");
-    char *slash = program_path == NULL ? NULL : strrchr(program_path, '/');
-    const int folder = slash == NULL ? 0 : (int)(slash - program_path);
-    snprintf(out, CAIRN_CONFIG_TEXT_SIZE, "%.*s/../share/cairn/web", folder,
-        slash == NULL ? "" : program_path);
-    free(program_path);
-}
-
 // False after an error message.
 static bool open_web(program *p, const cairn_address *bound, const cairn_key *dev_key) {
-    char page[CAIRN_CONFIG_TEXT_SIZE];
+    char page[CAIRN_CONFIG_TEXT_SIZE] = "";
     char error[CAIRN_HTTP_ERROR_SIZE];
     char text[CAIRN_ADDRESS_TEXT_SIZE];
-    find_page(page);
+    (void)cairn_system_beside_program("../share/cairn/web", page, sizeof page);
     const cairn_config *from = &p->config;
     cairn_web_config config = {.listen = from->web.listen,
         .server = p->server,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """cairn-replay's verbs on recordings that it makes."""
 
+import base64
 import json
 import re
 import resource
@@ -114,6 +115,9 @@ def test_export_writes_a_row_for_each_body_and_tick(recordings, replay):
     (["export", "one.cairn", "world"], "must end in .csv, .glb or .png"),
     (["cut", "one.cairn", 100, 200, "cut.csv"], "must end in .cairn"),
     (["make", "world.glb"], "must end in .cairn"),
+    (["page", "one.cairn", "world"], "must end in .html"),
+    (["page", "one.cairn", "never.html", "--page", "nowhere"], "'./dev web' makes the page"),
+    (["page", "--page", "sign", "one.cairn", "never.html"], "not the page of this version"),
     (["export", "one.cairn", "a.png", "--size", "960"], "--size"),
     (["export", "one.cairn", "a.png", "--eye", "1,2"], "--eye"),
     (["export", "one.cairn", "a.glb", "--tick", 100000], "it holds no tick 100000"),
@@ -197,6 +201,8 @@ def test_export_refuses_invalid_lists_of_bodies(replay, bodies):
 @pytest.mark.parametrize("arguments", [
     ["cut", "{}", 100, 200, "{}"],
     ["export", "{}", "{}"],
+    ["page", "{}", "{}"],
+    ["page", "one.cairn", "{}", "--page", "{}"],
     ["seek", "{}", 10, "--state", "{}"],
     ["cut", "{}", 100, 200, "link.cairn"],
 ])
@@ -209,6 +215,26 @@ def test_an_output_is_never_the_input(recordings, replay, arguments):
     filled = ["input.cairn" if argument == "{}" else argument for argument in arguments]
     assert "is the input" in replay(*filled, code=2).err
     assert read(recordings, "input.cairn") == whole
+
+
+def template(recordings, count=1):
+    version = re.search(r"CAIRN_SIM_VERSION (\d+)", (SOURCE / "include/cairn/version.h").read_text())[1]
+    write(recordings, "template", b"<p>" + count * f"<!--recording of simulation {version}-->".encode() + b"<p>\n")
+
+
+def test_a_page_holds_the_whole_recording(recordings, replay):
+    """Sizes that leave 0, 1 and 2 bytes for the last letters."""
+    template(recordings)
+    for extra in range(3):
+        whole = read(recordings, "one.cairn") + extra * b"x"
+        write(recordings, '"<one>".cairn', whole)
+        replay("page", '"<one>".cairn', "one.html", "--page", "template")
+        page = re.fullmatch(rb'<p><script type="[a-z/-]+" id="recording" data-name="([^"]*)">([^<]*)</script><p>\n',
+                            read(recordings, "one.html"))
+        assert page[1] == b"__one__.cairn" and base64.b64decode(page[2], validate=True) == whole
+    template(recordings, 2)
+    assert "not the page" in replay("page", "one.cairn", "two.html", "--page", "template", code=2).err
+    assert not (recordings.folder / "two.html").exists()
 
 
 def test_a_hard_link_or_a_key_is_never_the_output(recordings, replay):
@@ -232,9 +258,11 @@ def test_a_hard_link_or_a_key_is_never_the_output(recordings, replay):
     ["export", "one.cairn", "kept.glb"],
     ["export", "one.cairn", "kept.png"],
     ["make", "--scene", "stack10", "kept"],
+    ["page", "one.cairn", "kept.html", "--page", "template"],
 ])
 def test_an_output_that_fails_leaves_what_was_there(recordings, programs, arguments):
     """The second fails because of a limit of the size of files."""
+    template(recordings)
     kept = next(word for word in map(str, arguments) if word.startswith("kept"))
     write(recordings, kept, b"mine")
     done = subprocess.run([programs / "cairn-replay", *map(str, arguments)], cwd=recordings.folder, capture_output=True,
@@ -293,6 +321,7 @@ def test_damage_has_an_exit_code_of_its_own(recordings, replay, arguments, says)
     (["make", "--scene", "nowhere", "never.cairn"], "nowhere"),
     (["export", "one.cairn", "out.csv", "--plough", 3], "--plough: not a flag of export"),
     (["explain", "one.cairn"], ""),
+    (["page", "sign", "never.html"], "not a cairn recording"),
 ])
 def test_a_failure_has_a_reason(replay, arguments, says):
     assert says in replay(*arguments, code=2).err

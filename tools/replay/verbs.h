@@ -43,6 +43,7 @@ typedef struct cairn_replay_options {
     uint64_t every;
     uint64_t tick; // CAIRN_TICK_NONE: the last
     cairn_picture_view view;
+    const char *page; // a template; NULL: the installed one
     const char *scene;
     uint64_t seconds;
     uint32_t players;
@@ -68,6 +69,7 @@ cairn_replay_verb cairn_replay_join;
 cairn_replay_verb cairn_replay_diff;
 cairn_replay_verb cairn_replay_explain;
 cairn_replay_verb cairn_replay_export;
+cairn_replay_verb cairn_replay_page;
 cairn_replay_verb cairn_replay_make;
 
 // ------------------------------------------------------------------------------------- helpers

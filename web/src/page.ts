@@ -156,7 +156,7 @@ export class Page {
         };
         worker.onmessage = (event: MessageEvent<VerifyMessage>) =>
             'verdict' in event.data ? done(event.data.verdict) : this.replayTab?.progress(event.data.progress);
-        worker.onerror = (event) => done({ good: false, words: event.message, tick: -1, body: 0, ticks: 0, of: 0, seconds: 0, rate: 0 });
+        worker.onerror = (event) => done({ good: false, words: event.message ?? 'the thread that verifies cannot begin', tick: -1, body: 0, ticks: 0, of: 0, seconds: 0, rate: 0 });
         worker.postMessage({ module: this.module, file: source.file } satisfies VerifyRequest);
     }
 

@@ -11,7 +11,7 @@ import { extname, join, normalize } from 'node:path';
 import puppeteer from 'puppeteer-core';
 import { WebSocketServer } from 'ws';
 
-const { CAIRN_PAGE: page, CAIRN_PROGRAMS: programs, CAIRN_SCENES: scenes, CAIRN_CHROMIUM: chromium, CAIRN_SHOTS: shots } = process.env;
+export const { CAIRN_PAGE: page, CAIRN_PROGRAMS: programs, CAIRN_SCENES: scenes, CAIRN_CHROMIUM: chromium, CAIRN_SHOTS: shots } = process.env;
 export const files = mkdtempSync(join(tmpdir(), 'cairn-web-'));
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm', '.svg': 'image/svg+xml',
     '.json': 'application/json' };
@@ -46,7 +46,7 @@ export async function open(address, { width = 1000, height = 640, dark = false, 
     tab.on('console', (message) => ['error', 'warn'].includes(message.type()) && !/GPU stall|GL Driver Message/.test(message.text()) &&
         complaints.push(message.text()));
     tab.on('pageerror', (error) => complaints.push(String(error)));
-    tab.on('request', (request) => !request.url().startsWith(new URL(address).origin) && !/^(data|blob):/.test(request.url()) &&
+    tab.on('request', (request) => request.url() !== address && !request.url().startsWith(new URL(address).origin) && !/^(data|blob):/.test(request.url()) &&
         complaints.push(`asks ${request.url()}`));
     await tab.setViewport({ width, height, isMobile: touch, hasTouch: touch });
     await tab.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);

@@ -2,13 +2,15 @@
 // Recordings in the page: played, scrubbed, verified in a worker; a planted difference is found at its tick and body.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { close, files, open, serve, shot } from './kit.mjs';
+import { pathToFileURL } from 'node:url';
+import { close, files, open, page, programs, serve, shot } from './kit.mjs';
 
 let site, planted;
 before(async () => {
     site = await serve();
-    planted = execFileSync(`${process.env.CAIRN_PROGRAMS}/npm_recordings`, [files], { encoding: 'utf8' }).trim().split(' ').map(Number);
+    planted = execFileSync(`${programs}/npm_recordings`, [files], { encoding: 'utf8' }).trim().split(' ').map(Number);
 });
 after(close);
 
@@ -52,6 +54,19 @@ test('a planted difference is shown at its tick and its body', async () => {
     assert.deepEqual(await tab.evaluate(() => [window.cairnPage.source.picture.tick, window.cairnPage.instruments.selected]), [tick, body]);
     await tab.waitForFunction((id) => [...document.querySelectorAll('#panel dd')].some((each) => each.textContent === String(id)), {}, body);
     await shot(tab, 'replay-difference');
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
+test('one file of cairn-replay page plays, verifies and shows the difference, without a server', async () => {
+    const file = join(files, 'planted.html');
+    execFileSync(`${programs}/cairn-replay`, ['page', join(files, 'planted.cairn'), file, '--page', join(page, 'standalone.html')]);
+    const { tab, complaints } = await open(pathToFileURL(file).href, { width: 640, height: 420 });
+    await tab.waitForFunction(() => window.cairnPage.source?.picture.tick > 3 && window.cairnPage.source.title === 'planted.cairn');
+    const verdict = await verdictOf(tab);
+    assert.deepEqual([verdict.good, verdict.tick, verdict.body], [false, planted[1], planted[0]], verdict.words);
+    await press(tab, 'show it');
+    assert.equal(await tab.evaluate(() => window.cairnPage.instruments.selected), planted[0]);
     assert.deepEqual(complaints, []);
     await tab.close();
 });

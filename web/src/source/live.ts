@@ -8,7 +8,7 @@ import { BodyKind, Cairn, Client, ClientBodies, ClientMode, ClientRollbackCause,
 import type { PlayerInput } from '../live/controls.js';
 import { DatagramSocket } from '../live/socket.js';
 import { Fact, Picture, Shape, ShapeTable, SLOT_NONE, Source, Surface } from './source.js';
-import { fieldSurface, formOf } from './world_picture.js';
+import { fieldSurface, formOf, ShownHash } from './world_picture.js';
 
 export type LiveMode = keyof typeof ClientMode;
 export interface LiveOptions { mode: LiveMode; spectator: boolean; room: string; token: Uint8Array; socket: string }
@@ -32,8 +32,7 @@ export class LiveRoom implements Source {
     private readonly begin = performance.now();
     private own: World | null = null;
     private inputAt = performance.now();
-    private shownHash = '';
-    private hashTick = -1n;
+    private readonly shownHash = new ShownHash();
 
     constructor(cairn: Cairn, readonly options: LiveOptions) {
         const { mode, spectator, room, token } = options;
@@ -54,7 +53,7 @@ export class LiveRoom implements Source {
         this.timer = window.setInterval(() => this.pump(), ADVANCE_MS);
     }
 
-    get hash(): string { return this.shownHash; }
+    get hash(): string { return this.shownHash.text; }
 
     world(): World | null {
         const { memory, address } = this.client;
@@ -77,12 +76,15 @@ export class LiveRoom implements Source {
         }
         copyBodies(shown.bodies, this.picture);
         this.picture.tick = shown.sample.tick;
-        this.shapes.update(this.world());
+        const own = this.world();
+        this.shapes.update(own);
+        if (own !== null) {
+            this.shownHash.update(own, false);
+        }
         for (let i = 0; i < this.picture.count; ++i) {
             this.picture.kind[i] = this.shapes.kindOf(this.picture.id[i]);
         }
         this.findPlayer();
-        this.readHash();
     }
 
     statistics(): ClientStatistics { return this.client.statistics(); }
@@ -157,15 +159,6 @@ export class LiveRoom implements Source {
         const { slot } = this.statistics().connection;
         const row = slot === SLOT_NONE ? -1 : this.picture.owner.subarray(0, this.picture.count).indexOf(slot);
         this.player = row < 0 ? 0 : this.picture.id[row];
-    }
-
-    // Hashing a large world takes as long as a step of it, so a few times a second is enough for eyes.
-    private readHash(): void {
-        const world = this.world();
-        if (world !== null && (world.tick < this.hashTick || world.tick >= this.hashTick + 6n)) {
-            this.hashTick = world.tick;
-            this.shownHash = world.hash();
-        }
     }
 }
 

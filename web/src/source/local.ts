@@ -4,7 +4,7 @@
 
 import type { Cairn, World } from '../cairn/index.js';
 import { Picture, Fact, Playback, Source } from './source.js';
-import { readBodies, WorldShapes } from './world_picture.js';
+import { readBodies, ShownHash, WorldShapes } from './world_picture.js';
 
 const STEPS_PER_FRAME_MAX = 8; // a slow machine shows a slower world
 
@@ -17,12 +17,12 @@ export class LocalWorld implements Source, Playback {
     readonly last = 0;
     playing = true;
     speed = 1;
-    hash = '';
     stepTime = 0;
     readonly rate: number;
     private own: World;
     private due = 0; // ticks, with a fraction
     private before = 0;
+    private readonly shownHash = new ShownHash();
 
     constructor(readonly title: string, cairn: Cairn, scene: string) {
         this.own = cairn.createWorldFromScene(scene);
@@ -31,6 +31,11 @@ export class LocalWorld implements Source, Playback {
     }
 
     world(): World { return this.own; }
+
+    get hash(): string {
+        this.shownHash.update(this.own, !this.playing);
+        return this.shownHash.text;
+    }
 
     advance(now: number): void {
         const passed = Math.min(now - this.before, 250);
@@ -62,6 +67,7 @@ export class LocalWorld implements Source, Playback {
     // The operator's hand: a change from outside between two steps.
     push(body: number, impulse: [number, number, number], point: [number, number, number]): void {
         this.own.applyImpulse(body, impulse, point);
+        this.shownHash.tick = -1;
     }
 
     facts(): Fact[] { return worldFacts(this.own, this.rate); }
@@ -71,7 +77,6 @@ export class LocalWorld implements Source, Playback {
     private look(): void {
         readBodies(this.own, this.picture);
         this.shapes.update(this.own);
-        this.hash = this.own.hash();
     }
 }
 

@@ -6,7 +6,7 @@ import type { Cairn, World } from '../cairn/index.js';
 import { Replay } from '../replay.js';
 import { tickRate, worldFacts } from './local.js';
 import { Fact, Mark, Picture, Playback, Source } from './source.js';
-import { readBodies, WorldShapes } from './world_picture.js';
+import { readBodies, ShownHash, WorldShapes } from './world_picture.js';
 
 const STEPS_PER_FRAME_MAX = 16;
 
@@ -19,7 +19,6 @@ export class ReplaySource implements Source, Playback {
     readonly last: number;
     playing = true;
     speed = 1;
-    hash = '';
     stepTime = 0;
     differs: Mark | null = null;
     private readonly replay: Replay;
@@ -27,7 +26,8 @@ export class ReplaySource implements Source, Playback {
     private readonly rate: number;
     private due = 0;
     private before = 0;
-    private recorded = '';
+    private recorded = ''; // of the tick of the shown hash
+    private readonly shownHash = new ShownHash();
 
     constructor(readonly title: string, cairn: Cairn, readonly file: Uint8Array) {
         this.replay = new Replay(cairn, file);
@@ -39,6 +39,13 @@ export class ReplaySource implements Source, Playback {
     }
 
     world(): World { return this.replay.world(); }
+    get hash(): string {
+        if (this.shownHash.update(this.world(), !this.playing)) {
+            this.recorded = this.picture.tick > this.first ? this.replay.recordedHash() : '';
+        }
+        return this.shownHash.text;
+    }
+
     marks(): Mark[] { return this.differs === null ? this.events : [...this.events, this.differs]; }
 
     advance(now: number): void {
@@ -65,7 +72,6 @@ export class ReplaySource implements Source, Playback {
                 this.playing = false;
                 break;
             }
-            this.recorded = this.replay.recordedHash();
         }
         if (ticks > 0) {
             this.stepTime = (performance.now() - begin) / ticks;
@@ -75,13 +81,13 @@ export class ReplaySource implements Source, Playback {
 
     seek(tick: number): void {
         this.replay.seek(tick);
-        this.recorded = tick > this.first ? this.replay.recordedHash() : '';
         this.shapes.forget();
+        this.shownHash.tick = -1; // a keyframe may differ from what was stepped
         this.look();
     }
 
     facts(): Fact[] {
-        const agrees = this.recorded === '' || /^0+$/.test(this.recorded) || this.recorded === this.hash;
+        const { hash } = this, agrees = this.recorded === '' || /^0+$/.test(this.recorded) || this.recorded === hash;
         return [{ name: 'recorded hash', value: agrees ? 'agrees' : 'differs', state: agrees ? 'good' : 'bad' },
             { name: 'seconds', value: ((this.last - this.first) / this.rate).toFixed(1) },
             ...worldFacts(this.world(), this.rate)];
@@ -92,6 +98,5 @@ export class ReplaySource implements Source, Playback {
     private look(): void {
         readBodies(this.world(), this.picture);
         this.shapes.update(this.world());
-        this.hash = this.world().hash();
     }
 }

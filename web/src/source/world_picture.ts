@@ -26,6 +26,22 @@ export function readBodies(world: World, out: Picture): void {
     }
 }
 
+// The hash to show. Hashing a large world takes as long as a step of it, so while it runs a few times a second are enough for eyes.
+export class ShownHash {
+    text = '';
+    tick = -1;
+
+    // True: it was read again, for the world's tick. `exact`: not that of some ticks ago.
+    update(world: World, exact: boolean): boolean {
+        const tick = Number(world.tick), due = tick < this.tick || tick >= this.tick + (exact ? 1 : 6);
+        if (due) {
+            this.tick = tick;
+            this.text = world.hash();
+        }
+        return due;
+    }
+}
+
 // Reads the shapes that are new since the last call. Ids of shapes are never used again for another
 // shape of the same world; forget() is for another world.
 export class WorldShapes implements ShapeTable {

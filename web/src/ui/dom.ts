@@ -25,6 +25,19 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
     return document.getElementById(id) as T;
 }
 
+// What the page carries in itself, in base64: `cairn-replay page` puts a recording there.
+export function fromPage(id: string): { name: string; bytes: Uint8Array<ArrayBuffer> } | null {
+    const found = document.getElementById(id);
+    if (found === null) {
+        return null;
+    }
+    const letters = atob(found.textContent), bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < bytes.length; ++i) {
+        bytes[i] = letters.charCodeAt(i);
+    }
+    return { name: found.dataset.name ?? '', bytes };
+}
+
 export function button(text: string, title: string, click: () => void): HTMLButtonElement {
     return element('button', { type: 'button', title, click }, text);
 }
