@@ -88,6 +88,8 @@ struct cairn_pair_cache {
     uint32_t removed_count;
     uint32_t *obstacles; // shapes that no impulse moves, no sensors, in order
     uint32_t obstacle_count;
+    uint32_t *bullets; // shapes of dynamic bodies that are CAIRN_REFERENCE_SWEPT in this step
+    uint32_t bullet_count;
     uint32_t fast_count;  // shapes in query_hits that may leave their fat AABBs in this step
     bool obstacles_stale; // the list may lack some
     bool obstacle_moved;  // in this step, out of its fat AABB

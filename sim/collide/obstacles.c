@@ -6,7 +6,7 @@
 #include "sim/collide/cached_pairs.h"
 #include "sim/state/state_array.h"
 
-// With more obstacles than this they are not tested one after the other.
+// With more obstacles or bullets than this they are not tested one after the other.
 #define OBSTACLES_MAX 64u
 #define CLEARANCE_MAX 1e3f // m
 
@@ -76,9 +76,22 @@ void cairn_clearances_reduce(cairn_pair_cache *cache) {
     }
 }
 
+// Fat AABBs of bullets are not read: they may be set at the same time.
+static bool meets_bullet(const cairn_world *world, const cairn_aabb *swept) {
+    const cairn_pair_cache *cache = world->pair_cache;
+    for (uint32_t i = 0; i < cache->bullet_count; ++i) {
+        const cairn_aabb bullet = cairn_body_swept_aabb(world, cache->bullets[i]);
+        if (cairn_aabbs_overlap(swept, &bullet)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool cairn_obstacle_must_list(const cairn_world *world, uint32_t slot, const cairn_aabb *swept) {
     const cairn_pair_cache *cache = world->pair_cache;
-    if (cache->obstacle_count > OBSTACLES_MAX) {
+    if (cache->obstacle_count > OBSTACLES_MAX || cache->bullet_count > OBSTACLES_MAX ||
+        meets_bullet(world, swept)) {
         return true;
     }
     const cairn_aabb fat = fat_aabb(cache, slot);

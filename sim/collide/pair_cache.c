@@ -66,6 +66,7 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
     cache->enlarged_slots = cairn_arena_take(from, shapes, sizeof *cache->enlarged_slots);
     cache->removed_slots = cairn_arena_take(from, shapes, sizeof *cache->removed_slots);
     cache->obstacles = cairn_arena_take(from, shapes, sizeof *cache->obstacles);
+    cache->bullets = cairn_arena_take(from, shapes, sizeof *cache->bullets);
     cache->clearances = cairn_arena_take(from, shapes, sizeof *cache->clearances);
     cache->minimum_extents = cairn_arena_take(from, shapes, sizeof *cache->minimum_extents);
     cache->reference_rotations =
@@ -166,12 +167,13 @@ static float growth_of(const cairn_pair_cache *cache, uint32_t slot) {
 }
 
 // Whether this step may take a fast shape out of its fat AABB and to something that is not in it.
-// Most have a clearance, which is found for each fat AABB once.
+// Most have a clearance, which is found for each fat AABB once. It says nothing of bullets.
 static bool may_leave(const cairn_pair_cache *cache, uint32_t slot) {
     if (cache->clearances[slot] == CAIRN_CLEARANCE_UNKNOWN) {
         cache->clearances[slot] = cairn_clearance_find(cache, slot);
     }
-    return cache->obstacle_moved || !(growth_of(cache, slot) <= cache->clearances[slot]);
+    return cache->obstacle_moved || cache->bullet_count != 0 ||
+           !(growth_of(cache, slot) <= cache->clearances[slot]);
 }
 
 static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
@@ -250,6 +252,7 @@ static void begin_update(cairn_world *world) {
     cache->changed_count = 0;
     cache->enlarged_count = 0;
     cache->fast_count = 0;
+    cache->bullet_count = 0;
     cache->obstacle_moved = false;
 }
 
@@ -283,6 +286,9 @@ static void list_changed_shapes(cairn_world *world, uint32_t body, uint32_t chan
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         const uint32_t slot = next - 1;
         cache->changed_slots[cache->changed_count++] = slot;
+        if (dynamic && (change & CAIRN_REFERENCE_SWEPT) != 0) {
+            cache->bullets[cache->bullet_count++] = slot;
+        }
         if ((cache->list_change[slot] & CAIRN_LIST_ENLARGED) != 0) {
             list_again(cache, slot);
             cache->obstacle_moved = cache->obstacle_moved || !dynamic;
@@ -329,7 +335,7 @@ static void mark_leaving(const void *context, uint32_t begin, uint32_t end) {
 // Lists the fast shapes that leave their fat AABBs, when all reference poses have been moved.
 static void list_fast_shapes(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
-    const bool all = cache->obstacle_moved;
+    const bool all = cache->obstacle_moved || cache->bullet_count != 0;
     const fast_shapes shapes = {
         .world = world, .slots = all ? cache->changed_slots : cache->query_hits};
     const uint32_t count = all ? cache->changed_count : cache->fast_count;

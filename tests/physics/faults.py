@@ -103,6 +103,13 @@ FAULTS = {
     "restored-untallied": ("restored contacts are not counted among the pairs", "sim.restore", [
         ("sim/collide/pair_cache.c", "cache->contacts_restored = cache->contacts_restored || contacts;",
          "cache->contacts_restored = !FAULT && (cache->contacts_restored || contacts);")]),
+    "bullets-unseen": ("the pairs of a bullet with other fast bodies depend on their fat boxes", "sim.restore", [
+        ("sim/collide/obstacles.c", "meets_bullet(world, swept)) {", "(!FAULT && meets_bullet(world, swept))) {")]),
+    "clearance-rebuilt": ("obstacles that move while the pairs are found again leave clearances as they are", "sim.restore", [
+        ("sim/collide/pair_cache.c", "if (world->pair_cache_valid && cache->obstacle_moved) {",
+         "if (!FAULT && world->pair_cache_valid && cache->obstacle_moved) {")]),
+    "clearance-updated": ("the same while the list of pairs is changed", "sim.restore", [
+        ("sim/collide/pair_cache.c", "    if (cache->obstacle_moved) {", "    if (!FAULT && cache->obstacle_moved) {")]),
     "carried-wrong": ("a manifold is carried over to a contact at other poses", "sim.restore", [
         ("sim/collide/manifold_carry.c", "const bool carried = same && same_manifold(old, now);",
          "const bool carried = same && (FAULT || same_manifold(old, now));")]),
