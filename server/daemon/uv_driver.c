@@ -27,11 +27,11 @@
 // millisecond.
 #define RECEIVE_BATCHES_MAX 2
 // While more datagrams arrive than this, counted over so long, the loop sleeps before it receives
-// again, but never beyond a deadline: each wake-up costs as much as receiving several datagrams,
-// and a flood would cause one for every few of them.
-#define GATHER_FROM_HZ 20000
+// again, but never beyond a deadline: each wake-up costs as much as receiving several datagrams.
+// The sleep is short beside a tick, which is what most datagrams wait for anyway.
+#define GATHER_FROM_HZ 2000
 #define GATHER_COUNT_NS UINT64_C(5000000)
-#define GATHER_SLEEP_NS UINT64_C(400000)
+#define GATHER_SLEEP_NS UINT64_C(1000000)
 #define GATHER_SLEEP_NS_MIN UINT64_C(100000)
 #define GATHER_MARGIN_NS UINT64_C(100000) // the system may wake it later
 // Descriptors that the loop, its signals, its timer and the socket take.
@@ -85,6 +85,7 @@ struct cairn_uv_driver {
     bool has_lanes;   // their mutexes exist
     uv_async_t ready; // work is done
     uv_mutex_t done_mutex;
+    uv_cond_t done_changed;
     work_list done;
     uv_poll_t receive;
     uv_poll_t tick;
@@ -233,7 +234,7 @@ static void on_tick(uv_poll_t *poll, int status, int events) {
     }
 }
 
-// Sleeps until several datagrams have arrived, if they arrive fast.
+// Sleeps until several datagrams have arrived, if they arrive fast, or until work is done.
 static void gather(cairn_uv_driver *driver) {
     const uint64_t now_ns = uv_hrtime();
     const uint64_t counted_ns = now_ns - driver->counted_since_ns;
@@ -246,8 +247,11 @@ static void gather(cairn_uv_driver *driver) {
     if (driver->gathers && driver->armed_ns >= latest_ns) {
         const uint64_t rest_ns = driver->armed_ns - now_ns - GATHER_MARGIN_NS;
         const uint64_t sleep_ns = rest_ns < GATHER_SLEEP_NS ? rest_ns : GATHER_SLEEP_NS;
-        const struct timespec length = {.tv_nsec = (long)sleep_ns};
-        nanosleep(&length, NULL);
+        uv_mutex_lock(&driver->done_mutex);
+        if (driver->done.first == NULL) {
+            uv_cond_timedwait(&driver->done_changed, &driver->done_mutex, sleep_ns);
+        }
+        uv_mutex_unlock(&driver->done_mutex);
     }
 }
 
@@ -304,6 +308,7 @@ static void run_work(void *argument) {
         }
         uv_mutex_lock(&driver->done_mutex);
         append_work(&driver->done, taken);
+        uv_cond_signal(&driver->done_changed);
         uv_mutex_unlock(&driver->done_mutex);
         uv_async_send(&driver->ready);
         uv_mutex_lock(&own->mutex);
@@ -533,7 +538,9 @@ static uint32_t job_threads_max(void) {
 static bool open_lanes(cairn_uv_driver *driver, char *error) {
     create_lane(driver, &driver->jobs, job_threads_max());
     create_lane(driver, &driver->disk, 1);
-    const int code = uv_mutex_init(&driver->done_mutex);
+    int code = uv_mutex_init(&driver->done_mutex);
+    CAIRN_ASSERT(code == 0);
+    code = uv_cond_init(&driver->done_changed);
     CAIRN_ASSERT(code == 0);
     driver->has_lanes = true;
     const int refused = start_thread(&driver->disk);
@@ -602,6 +609,7 @@ void cairn_uv_driver_close(cairn_uv_driver *driver) {
         destroy_lane(&driver->jobs);
         destroy_lane(&driver->disk);
         uv_mutex_destroy(&driver->done_mutex);
+        uv_cond_destroy(&driver->done_changed);
         for (work *done; (done = take_work(&driver->done)) != NULL;) {
             free(done);
         }
