@@ -92,10 +92,9 @@ static void take_timing(
     }
     timing->newest_tick = tick;
     if (!input_lead_is_fixed(client)) {
-        const cairn_link_statistics *link = cairn_link_statistics_read(client->connection.link);
-        cairn_input_lead_estimate(&timing->input_lead, link->rtt_ns, link->jitter_ns);
-        cairn_input_lead_feedback(
-            &timing->input_lead, now_ns, link->rtt_ns, link->jitter_ns, report);
+        const cairn_link_path path = cairn_link_path_read(client->connection.link);
+        cairn_input_lead_estimate(&timing->input_lead, path.rtt_ns, path.jitter_ns);
+        cairn_input_lead_feedback(&timing->input_lead, now_ns, path.rtt_ns, path.jitter_ns, report);
     }
     cairn_inputs_acknowledge(&client->outbox.inputs, report->input_acknowledged);
     client->outbox.inputs_late = report->inputs_late;
@@ -170,7 +169,7 @@ static void take_ticks(cairn_client *client, uint64_t now_ns, const cairn_ticks_
     take_lockstep_verdict(client, now_ns, cairn_lockstep_take_ticks(&client->lockstep, ticks));
     // A player's next input acknowledges the ticks; a second message within the tick makes it less
     // likely that an input arrives too late on a path that loses.
-    const float loss = cairn_link_statistics_read(client->connection.link)->loss;
+    const float loss = cairn_link_path_read(client->connection.link).loss;
     client->outbox.input_due |=
         client->session.slot == CAIRN_SLOT_NONE || loss >= CAIRN_LINK_LOSS_MIN;
 }

@@ -100,7 +100,7 @@ void cairn_client_note_roots(cairn_client *client) {
 // How many inputs a message repeats beside those that were not sent before: few while the path
 // loses nothing, otherwise as many as make it unlikely that all copies of one are lost.
 static uint32_t repeated_inputs(const cairn_client *client) {
-    const float loss = cairn_link_statistics_read(client->connection.link)->loss;
+    const float loss = cairn_link_path_read(client->connection.link).loss;
     uint32_t count = REPEATED_INPUTS;
     float all_lost = loss * loss * loss * loss;
     for (;
@@ -150,7 +150,7 @@ static void send_inputs(cairn_client *client, uint64_t now_ns) {
     const bool shows = client->view.shown.span != 0;
     const bool reports_shown =
         (shows || outbox->reported_shown) && (fresh > 0 || inputs->count == 0);
-    const float loss = cairn_link_statistics_read(client->connection.link)->loss;
+    const float loss = cairn_link_path_read(client->connection.link).loss;
     const size_t size_new = write_inputs(client, fresh, reports_shown, bytes[0]);
     const size_t size_max =
         size_new + (loss < CAIRN_LINK_LOSS_MIN ? REPEATED_SIZE : REPEATED_SIZE_LOSING);

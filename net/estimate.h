@@ -7,10 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "net/link_header.h"
 
-// How long a peer may hold an ack back; part of every timeout, since the ack may be that late.
-#define CAIRN_ACK_DELAY_NS 20000000ull
 // The retransmission timeout before the first round trip was measured. RFC 6298 says 1 s, which a
 // player would wait for after a lost HELLO; a needless copy of it costs nothing.
 #define CAIRN_RTO_FIRST_NS 300000000ull

@@ -32,8 +32,7 @@ static bool is_config_valid(const cairn_link_config *config) {
 
 // The offset of each buffer in the one block of a link; all are multiples of 16.
 typedef struct layout {
-    size_t sent, segments, have, reliable, short_message, single, stream, unreliable, assemblies,
-        all;
+    size_t sent, segments, have, reliable, short_message, stream, unreliable, assemblies, all;
     size_t assembly_size;
     uint32_t window;
     cairn_link_memory memory; // without its pointers
@@ -86,7 +85,6 @@ static layout layout_of(const cairn_link_config *config) {
     l.reliable = reserve(&l.all, (size_t)l.memory.stream_small);
     l.short_message =
         reserve(&l.all, fewer(config->unreliable_size_max, CAIRN_LINK_SINGLE_SIZE_MAX));
-    l.single = reserve(&l.all, CAIRN_LINK_SINGLE_SIZE_MAX);
     l.stream = reserve(&l.all, (size_t)l.window + 16);
     l.unreliable = reserve(&l.all, config->unreliable_size_max > CAIRN_LINK_SINGLE_SIZE_MAX
                                        ? config->unreliable_size_max
@@ -109,7 +107,6 @@ static void attach_buffers(cairn_link *link, uint8_t *block, const layout *l) {
     link->memory.short_message = block + l->short_message;
     link->memory.long_message = block + l->unreliable;
     link->unreliable = link->memory.short_message;
-    link->single = block + l->single;
     link->receiver.have = (void *)(block + l->have);
     link->receiver.window = l->window;
     link->receiver.size_max = link->config.receive_size_max;
@@ -156,11 +153,11 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
         .config = link->config,
         .memory = link->memory,
         .now_ns = now_ns,
+        .ack_delay_ns = CAIRN_ACK_DELAY_NS,
         .sent = link->sent,
         .unreliable = link->unreliable,
         .sender = link->sender,
         .assemblies = link->assemblies,
-        .single = link->single,
         .receiver = link->receiver,
     };
     for (uint32_t i = 0; i < CAIRN_LINK_SKIPS; i++) {
@@ -174,12 +171,16 @@ void cairn_link_reset(cairn_link *link, uint64_t now_ns) {
     cairn_stream_receiver_reset(&link->receiver);
 }
 
+void cairn_link_delay_acks(cairn_link *link, uint64_t delay_ns) {
+    CAIRN_ASSERT(delay_ns >= CAIRN_ACK_DELAY_NS && delay_ns <= CAIRN_ACK_DELAY_NS_MAX);
+    link->ack_delay_ns = delay_ns;
+}
+
 void cairn_link_path_changed(cairn_link *link, uint64_t now_ns) {
     const uint64_t window_max = link->congestion.window_max;
     cairn_congestion_reset(&link->congestion, now_ns, link->sent.next, window_max);
     // The values stay until the first measurement, but no timeout relies on them.
     link->estimate.sampled = false;
-    link->statistics.rate_bytes_per_s = 0;
 }
 
 cairn_status cairn_link_send_unreliable(cairn_link *link, const uint8_t *bytes, size_t size) {
@@ -311,9 +312,6 @@ static void begin_payload(
 
 static size_t count_payload(cairn_link *link, size_t size) {
     CAIRN_ASSERT(size >= CAIRN_LINK_HEADER_SIZE && size <= CAIRN_PAYLOAD_SIZE_MAX);
-    link->statistics.rate_bytes_per_s = cairn_congestion_rate(&link->congestion);
-    link->statistics.window_bytes = link->congestion.window;
-    link->statistics.in_flight_bytes = link->congestion.in_flight;
     link->statistics.payloads_sent++;
     link->statistics.bytes_sent += size;
     return size;
@@ -404,12 +402,13 @@ static uint64_t long_ack_ns(const cairn_link *link) {
     return link->far_count > 0 ? link->far_since_ns + CAIRN_ACK_DELAY_NS : UINT64_MAX;
 }
 
-// When everything in flight is given up because nothing of it was acknowledged.
+// When everything in flight is given up because nothing of it was acknowledged. The peer may take
+// its time for what is not of the stream.
 static uint64_t give_up_ns(const cairn_link *link) {
     const cairn_congestion *congestion = &link->congestion;
     return congestion->in_flight == 0
                ? UINT64_MAX
-               : congestion->progress_ns +
+               : congestion->progress_ns + CAIRN_ACK_DELAY_NS_MAX - CAIRN_ACK_DELAY_NS +
                      cairn_estimate_timeout_ns(&link->estimate, congestion->backoff);
 }
 
@@ -442,8 +441,7 @@ size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
         cairn_congestion_allows(&link->congestion, now_ns)) {
         return stream_payload(link, now_ns, bytes);
     }
-    if (!mid_message && link->owed_count > 0 &&
-        now_ns - link->owed_since_ns >= CAIRN_ACK_DELAY_NS) {
+    if (!mid_message && link->owed_count > 0 && now_ns >= link->owed_ns) {
         return bare_ack_payload(link, now_ns, bytes);
     }
     return 0;
@@ -488,7 +486,7 @@ uint64_t cairn_link_deadline_ns(const cairn_link *link) {
         deadline = earlier(deadline, allowed_ns(link));
     }
     if (link->owed_count > 0) {
-        deadline = earlier(deadline, link->owed_since_ns + CAIRN_ACK_DELAY_NS);
+        deadline = earlier(deadline, link->owed_ns);
     }
     return deadline;
 }

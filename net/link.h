@@ -33,8 +33,8 @@ typedef struct cairn_link_config {
 
 // The default sends and receives messages of every allowed size: 1.6 MB, of which untouched pages
 // cost nothing. Lower the limits for a peer that receives only small messages: a server's link with
-// unreliable_size_max 16384, receive_size_max 1184, reliable_buffer_size 8192 takes 31 kB; with
-// 1184, 1184, 4096 it takes 12 kB. While more than 1 kB of reliable messages or 256 payloads are
+// unreliable_size_max 16384, receive_size_max 1184, reliable_buffer_size 8192 takes 30 kB; with
+// 1184, 1184, 4096 it takes 11 kB. While more than 1 kB of reliable messages or 256 payloads are
 // under way, a link takes more, at most reliable_buffer_size and a few kilobytes.
 cairn_link_config cairn_link_config_default(void);
 cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out);
@@ -43,6 +43,10 @@ void cairn_link_destroy(cairn_link *link); // NULL is allowed
 size_t cairn_link_memory_size(const cairn_link_config *config);
 // Back to the state after create, for the next peer on this slot.
 void cairn_link_reset(cairn_link *link, uint64_t now_ns);
+// How long an unreliable message waits for a payload that acknowledges it, before a bare ack
+// leaves: CAIRN_ACK_DELAY_NS (the default), to CAIRN_ACK_DELAY_NS_MAX. An answer that comes within
+// that time saves the bare ack.
+void cairn_link_delay_acks(cairn_link *link, uint64_t delay_ns);
 // The path to the peer is another one: congestion control and round trip start again, nothing else.
 void cairn_link_path_changed(cairn_link *link, uint64_t now_ns);
 
@@ -75,17 +79,18 @@ bool cairn_link_failed(const cairn_link *link);
 
 // Writes the next payload to encrypt into `bytes` (room for CAIRN_PAYLOAD_SIZE_MAX) and returns its
 // size; 0 if nothing is due. Every payload carries acks; if there is nothing but acks to send, one
-// bare payload goes out after 20 ms.
+// bare payload goes out after 20 ms, or later if delay_acks says so.
 size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes);
 
-// Takes one decrypted payload. A payload that is dropped is counted and has no other effect: it is
-// not acknowledged, and its acks are ignored. `now_ns` must not decrease.
+// Takes one decrypted payload, aligned to 8 bytes: its message is read where it is. A payload that
+// is dropped is counted and has no other effect: it is not acknowledged, and its acks are ignored.
+// `now_ns` must not decrease.
 cairn_link_drop cairn_link_receive(
     cairn_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size);
 
 typedef struct cairn_link_message {
-    const uint8_t *bytes; // owned by the link, aligned to 8 bytes, valid until the next call of
-                          // receive or next_message
+    const uint8_t *bytes; // owned by the link, or those of the payload; aligned to 8 bytes, valid
+                          // until the next call of receive or next_message
     size_t size;
     bool reliable;
 } cairn_link_message;
@@ -122,4 +127,13 @@ typedef struct cairn_link_statistics {
     uint64_t congestion_timeouts; // times that nothing was acknowledged for a whole timeout
     uint64_t drops[CAIRN_LINK_DROP_COUNT];
 } cairn_link_statistics;
-const cairn_link_statistics *cairn_link_statistics_read(const cairn_link *link);
+// Valid until the next call for the link, and as it is now.
+const cairn_link_statistics *cairn_link_statistics_read(cairn_link *link);
+
+// Of these, what a sender asks for with every message.
+typedef struct cairn_link_path {
+    uint64_t rtt_ns;
+    uint64_t jitter_ns;
+    float loss;
+} cairn_link_path;
+cairn_link_path cairn_link_path_read(const cairn_link *link);

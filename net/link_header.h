@@ -42,6 +42,11 @@ _Static_assert(CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + CAIRN_LINK
 #define CAIRN_LINK_ACK_DELAY_UNIT_NS 8000
 #define CAIRN_LINK_ACK_DELAY_UNKNOWN 0xffff
 
+// How long a peer may hold an ack back; part of every timeout, since the ack may be that late.
+#define CAIRN_ACK_DELAY_NS 20000000ull
+// The longest delay that a peer may choose for acks of unreliable messages.
+#define CAIRN_ACK_DELAY_NS_MAX 60000000ull
+
 typedef enum cairn_link_kind {
     CAIRN_LINK_ACK = 1,      // nothing but acks
     CAIRN_LINK_MESSAGE = 2,  // a complete unreliable message

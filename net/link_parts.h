@@ -51,10 +51,11 @@ struct cairn_link {
     cairn_link_statistics statistics;
 
     cairn_ack_window received;
-    uint64_t newest_ns;     // when the newest sequence arrived
-    uint64_t owed_since_ns; // oldest payload not yet acknowledged to the peer
-    uint32_t owed_count;    // those that need an ack
-    uint32_t unreported;    // received since the last payload left, of any kind
+    uint64_t newest_ns;    // when the newest sequence arrived
+    uint64_t ack_delay_ns; // of unreliable messages
+    uint64_t owed_ns;      // when a bare ack must leave, if owed_count is not 0
+    uint32_t owed_count;   // those that need an ack
+    uint32_t unreported;   // received since the last payload left, of any kind
     cairn_sent_ring sent;
     uint64_t skipped[CAIRN_LINK_SKIPS]; // the last sequences that were never sent; UINT64_MAX: none
     uint32_t skip_count;
@@ -74,7 +75,6 @@ struct cairn_link {
     uint64_t unreliable_ns; // when the last payload of an unreliable message left
 
     cairn_assemblies assemblies;
-    uint8_t *single;          // a received message that was not a fragment
     cairn_link_message ready; // received, unreliable, not handed out; size 0: none
     cairn_stream_receiver receiver;
 };

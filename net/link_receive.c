@@ -25,7 +25,6 @@ void cairn_link_lose_oldest(cairn_link *link) {
     link->statistics.payloads_lost++;
     cairn_estimate_outcome(&link->estimate, true);
     cairn_congestion_lost(&link->congestion, link->now_ns, sequence, sent->size, link->sent.next);
-    link->statistics.loss = link->estimate.loss;
     if (sent->has_segment) {
         cairn_stream_sender_lost(&link->sender, sent->segment, sequence);
     }
@@ -179,8 +178,7 @@ static cairn_link_drop take_single(cairn_link *link, const uint8_t *body, size_t
     if (body_size > link->config.receive_size_max) {
         return CAIRN_LINK_DROP_MESSAGE_SIZE;
     }
-    memcpy(link->single, body, body_size);
-    link->ready = (cairn_link_message){.bytes = link->single, .size = body_size};
+    link->ready = (cairn_link_message){.bytes = body, .size = body_size};
     return CAIRN_LINK_TAKEN;
 }
 
@@ -214,8 +212,11 @@ static void note_received(cairn_link *link, uint64_t now_ns, uint64_t sequence, 
     cairn_ack_window_add(&link->received, sequence);
     CAIRN_ASSERT(link->received.next > sequence);
     link->unreported++;
-    if (kind != CAIRN_LINK_ACK && link->owed_count++ == 0) {
-        link->owed_since_ns = now_ns;
+    if (kind != CAIRN_LINK_ACK) {
+        const uint64_t owed_ns =
+            now_ns + (kind == CAIRN_LINK_STREAM ? CAIRN_ACK_DELAY_NS : link->ack_delay_ns);
+        link->owed_ns = link->owed_count == 0 || owed_ns < link->owed_ns ? owed_ns : link->owed_ns;
+        link->owed_count += 1;
     }
     const bool far = link->received.next - sequence > 33;
     if (kind != CAIRN_LINK_ACK && far && link->far_count++ == 0) {
@@ -264,7 +265,7 @@ static cairn_link_drop receive_checked(
 cairn_link_drop cairn_link_receive(
     cairn_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size) {
     CAIRN_ASSERT(now_ns >= link->now_ns);
-    CAIRN_ASSERT(bytes != NULL || size == 0);
+    CAIRN_ASSERT((bytes != NULL || size == 0) && (uintptr_t)bytes % 8 == 0);
     link->now_ns = now_ns;
     link->statistics.payloads_received++;
     link->statistics.bytes_received += size;
@@ -275,15 +276,6 @@ cairn_link_drop cairn_link_receive(
     const cairn_link_drop drop = receive_checked(link, now_ns, bytes, size);
     CAIRN_ASSERT(drop < CAIRN_LINK_DROP_COUNT);
     link->statistics.drops[drop]++;
-    link->statistics.rtt_ns = link->estimate.rtt_ns;
-    link->statistics.rtt_ns_min = link->estimate.rtt_ns_min;
-    link->statistics.jitter_ns = link->estimate.rtt_var_ns;
-    link->statistics.loss = link->estimate.loss;
-    link->statistics.rate_bytes_per_s = cairn_congestion_rate(&link->congestion);
-    link->statistics.window_bytes = link->congestion.window;
-    link->statistics.in_flight_bytes = link->congestion.in_flight;
-    link->statistics.queue_ns = cairn_congestion_queue_ns(&link->congestion);
-    link->statistics.messages_lost = link->assemblies.lost;
     return drop;
 }
 
@@ -303,6 +295,22 @@ bool cairn_link_next_message(cairn_link *link, cairn_link_message *out) {
     return true;
 }
 
-const cairn_link_statistics *cairn_link_statistics_read(const cairn_link *link) {
-    return &link->statistics;
+cairn_link_path cairn_link_path_read(const cairn_link *link) {
+    return (cairn_link_path){.rtt_ns = link->estimate.rtt_ns,
+        .jitter_ns = link->estimate.rtt_var_ns,
+        .loss = link->estimate.loss};
+}
+
+const cairn_link_statistics *cairn_link_statistics_read(cairn_link *link) {
+    cairn_link_statistics *s = &link->statistics;
+    s->rtt_ns = link->estimate.rtt_ns;
+    s->rtt_ns_min = link->estimate.rtt_ns_min;
+    s->jitter_ns = link->estimate.rtt_var_ns;
+    s->loss = link->estimate.loss;
+    s->rate_bytes_per_s = cairn_congestion_rate(&link->congestion);
+    s->window_bytes = link->congestion.window;
+    s->in_flight_bytes = link->congestion.in_flight;
+    s->queue_ns = cairn_congestion_queue_ns(&link->congestion);
+    s->messages_lost = link->assemblies.lost;
+    return s;
 }

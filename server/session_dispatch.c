@@ -282,6 +282,10 @@ static cairn_session_state on_hello(const dispatch *d) {
         room->statistics.joins += 1;
     }
     session->mode = mode;
+    // A client that is shown snapshots acknowledges each at once; the next one comes soon enough to
+    // acknowledge that.
+    cairn_link_delay_acks(
+        session->link, cairn_mode_simulates(mode) ? CAIRN_ACK_DELAY_NS : CAIRN_ACK_DELAY_NS_MAX);
     session->timeout_ns = UINT64_MAX;
     if (unfit != NULL) {
         room->statistics.clients_unfit += 1;

@@ -30,7 +30,7 @@ typedef struct path_packet {
     uint64_t order; // breaks ties
     uint32_t to;
     size_t size;
-    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
 } path_packet;
 
 // Two links and a path between them that loses, repeats, delays and reorders payloads.
@@ -131,7 +131,7 @@ static void put(path *p, uint32_t to, const uint8_t *bytes, size_t size) {
 }
 
 static void send_payloads(path *p, uint32_t from) {
-    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     const bool due = cairn_link_deadline_ns(p->ends[from]) <= p->now_ns;
     const uint64_t carried = p->carried;
     for (size_t size; (size = cairn_link_next_payload(p->ends[from], p->now_ns, bytes)) > 0;) {
@@ -346,7 +346,9 @@ TEST("every fragment of a burst is acknowledged") {
 
 TEST("every unreliable message is received, lost or replaced") {
     SCOPED(path) p = PATH(.delay_ns = 10 * MS, .loss_permille = 100);
+    uint32_t halfway = 0; // replaced after the first fragment left
     for (uint32_t i = 0; i < 200; i++) {
+        halfway += p.ends[0]->unreliable_next > 0 ? 1 : 0;
         send_message(&p, 0, UNRELIABLE, 2500);
         if (i % 4 == 0) {
             send_message(&p, 0, UNRELIABLE, 2500);
@@ -357,8 +359,10 @@ TEST("every unreliable message is received, lost or replaced") {
     const uint64_t replaced = statistics(&p, 0)->messages_replaced;
     assert_in_range(replaced, 50, 100); // more than 50 while the path is being measured
     assert_in_range(received, (250 - replaced) * 11 / 20, (250 - replaced) * 9 / 10); // 0.9 ^ 3
-    // Messages of which no fragment arrived, and the last two in flight, are in no counter.
-    assert_in_range(received + statistics(&p, 1)->messages_lost, 244 - replaced, 250 - replaced);
+    // Messages of which no fragment arrived, and the last two in flight, are in no counter. One
+    // that was replaced halfway is in two if one of its fragments arrived.
+    assert_in_range(
+        received + statistics(&p, 1)->messages_lost, 244 - replaced, 250 - replaced + halfway);
 }
 
 TEST("a cut path costs little and heals within the longest timeout") {
@@ -473,8 +477,8 @@ TEST("impossible configs are refused and valid ones allocate the stated memory")
     static const struct {
         cairn_link_config config;
         size_t kb; // 0: refused
-    } cases[] = {{{16384, 1184, 1, 8192, 0}, 31}, {{1184, 1184, 1, 4096, 0}, 12},
-        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208, 0}, 1592},
+    } cases[] = {{{16384, 1184, 1, 8192, 0}, 30}, {{1184, 1184, 1, 4096, 0}, 11},
+        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208, 0}, 1591},
         {{0, 1184, 1, 8192, 0}, 0}, {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192, 0}, 0},
         {{16384, 0, 1, 8192, 0}, 0}, {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0}, 0},
         {{16384, 1184, 0, 8192, 0}, 0}, {{16384, 1184, 9, 8192, 0}, 0},
@@ -502,7 +506,7 @@ TEST("an ack of a sequence that was left out is refused") {
     uint32_t next = 0;
     uint32_t gap = 0;
     for (uint32_t i = 0; i < 2000; i++) {
-        uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+        _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
         cairn_link_header header;
         now_ns +=
             CAIRN_LINK_UNRELIABLE_NS; // so that one may leave although nothing is acknowledged

@@ -64,7 +64,7 @@ static cairn_link *new_link(uint32_t receive_size_max) {
 static void receive_messages(
     cairn_link *link, uint64_t now_ns, const uint32_t *sequences, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t bytes[64];
+        _Alignas(8) uint8_t bytes[64];
         const row r = {"", 0, MESSAGE, 1, 0, sequences[i], 0, 0, {0}, 0, 5};
         const size_t size = write_row(&r, bytes);
         assert_int_equal(cairn_link_receive(link, now_ns, bytes, size), CAIRN_LINK_TAKEN);
@@ -74,7 +74,7 @@ static void receive_messages(
 // A link that has sent sequences 0 to 3 and received 0 to 2 and 2000.
 static cairn_link *active_link(void) {
     cairn_link *link = new_link(4000);
-    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX + 100] = {1};
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX + 100] = {1};
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(cairn_link_send_unreliable(link, bytes, 10), CAIRN_OK);
         assert_int_equal(cairn_link_next_payload(link, 1000, bytes), 26);
@@ -84,7 +84,7 @@ static cairn_link *active_link(void) {
 }
 
 static void check_row(const row *r) {
-    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX + 100];
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX + 100];
     SCOPED(cairn_link) *link = active_link();
     const cairn_link_statistics before = *cairn_link_statistics_read(link);
     const size_t size = write_row(r, bytes);
@@ -192,7 +192,7 @@ TEST("a fragment or segment that breaks one rule is refused for the right reason
 
 TEST("a payload shorter than its header is refused") {
     const row r = {"", TAKEN, MESSAGE, 1, 0, 2001, 0, 0, {0}, 0, 1};
-    uint8_t bytes[64];
+    _Alignas(8) uint8_t bytes[64];
     SCOPED(cairn_link) *link = active_link();
     assert_int_equal(write_row(&r, bytes), 17);
     for (size_t size = 0; size < 17; size++) {
@@ -207,7 +207,7 @@ TEST("fragments that contradict each other are refused") {
     const row second = {"", TAKEN, FRAGMENT, 1, 0, 2002, 0, 0, {1, 2500}, 2, 1000};
     const row third = {"", TAKEN, FRAGMENT, 1, 0, 2003, 0, 0, {2, 2500}, 2, 500};
     const row *const rows[] = {&third, &first, &liar, &second};
-    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_link_message message;
     SCOPED(cairn_link) *link = active_link();
     while (cairn_link_next_message(link, &message)) {}
@@ -225,7 +225,7 @@ TEST("bytes of the stream that were received do not change") {
     // The frame's header comes first and is checked; a segment that says otherwise changes nothing.
     const row header = {"", TAKEN, STREAM, 1, 0, 2001, 0, 0, {0, 0, 12}, 3, 4};
     const row liar = {"", TAKEN, STREAM, 1, 0, 2002, 0, 0, {0, 0, 4000}, 3, 12};
-    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_link_message message;
     SCOPED(cairn_link) *link = active_link();
     while (cairn_link_next_message(link, &message)) {}
@@ -244,7 +244,7 @@ TEST("payloads have the bytes of the document") {
     static const uint8_t stream[] = {12, 1, 125, 0, 2, 0, 0, 0, 0xd0, 7, 0, 0, 0, 4, 0, 0x80, 0, 0,
         0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 'a', 'b', 'c', 0};
     const uint8_t text[] = {'a', 'b', 'c'};
-    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     SCOPED(cairn_link) *link = new_link(100);
 
     cairn_link_send_unreliable(link, text, sizeof text);
@@ -264,7 +264,7 @@ TEST("payloads have the bytes of the document") {
 TEST("a bare ack waits 20 ms and acknowledges more than 33 sequences") {
     static const uint8_t bare[] = {
         9, 1, 0xc4, 9, 0, 0, 0, 0, 0xd1, 7, 0, 0, 1, 8, 0, 0, 1, 0, 0, 0};
-    uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
     SCOPED(cairn_link) *link = new_link(100);
     receive_messages(link, 3000000, (const uint32_t[]){1968, 1989, 2000, 2001}, 4);
     assert_int_equal(cairn_link_deadline_ns(link), 23000000);
@@ -273,4 +273,23 @@ TEST("a bare ack waits 20 ms and acknowledges more than 33 sequences") {
     assert_memory_equal(bytes, bare, sizeof bare);
     assert_int_equal(cairn_link_next_payload(link, 23000000, bytes), 0);
     assert_int_equal(cairn_link_deadline_ns(link), UINT64_MAX);
+}
+
+TEST("only unreliable messages may be acknowledged later") {
+    const row segment = {"", TAKEN, STREAM, 1, 0, 2002, 0, 0, {0, 0, 12}, 3, 4};
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    SCOPED(cairn_link) *link = new_link(100);
+    cairn_link_delay_acks(link, CAIRN_ACK_DELAY_NS_MAX);
+    receive_messages(link, 3000000, (const uint32_t[]){2001}, 1);
+    assert_int_equal(cairn_link_deadline_ns(link), 63000000);
+    const size_t size = write_row(&segment, bytes);
+    assert_int_equal(cairn_link_receive(link, 4000000, bytes, size), CAIRN_LINK_TAKEN);
+    receive_messages(link, 5000000, (const uint32_t[]){2003}, 1); // does not put it off
+    assert_int_equal(cairn_link_deadline_ns(link), 24000000);
+    assert_int_equal(cairn_link_next_payload(link, 23999999, bytes), 0);
+    assert_true(cairn_link_next_payload(link, 24000000, bytes) > 0);
+    assert_int_equal(cairn_link_deadline_ns(link), UINT64_MAX);
+    cairn_link_reset(link, 30000000);
+    receive_messages(link, 30000000, (const uint32_t[]){2001}, 1);
+    assert_int_equal(cairn_link_deadline_ns(link), 50000000);
 }

@@ -25,6 +25,7 @@ void cairn_tick_records_destroy(cairn_tick_records *records) {
 void cairn_tick_records_forget(cairn_tick_records *records) {
     memset(records->held, 0, sizeof records->held);
     records->next = 0;
+    records->shared.ticks = 0;
 }
 
 static cairn_tick_commands commands_of(const cairn_command_log *log, uint64_t tick) {

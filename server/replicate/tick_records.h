@@ -18,11 +18,22 @@
 // A payload of one tick always fits.
 #define CAIRN_TICK_MESSAGE_SIZE_MAX (CAIRN_TICK_COMMANDS_SIZE_MAX + 16384)
 
+// Those of a longer message are not shared.
+#define CAIRN_SHARED_RECORDS_SIZE 1000
+
 typedef struct cairn_tick_records {
     uint8_t *bytes;   // owned; a ring, in which each record lies in one piece
     uint8_t *scratch; // owned; of a record that is not kept
     uint8_t *message; // owned; [CAIRN_TICK_MESSAGE_SIZE_MAX], for a payload that is being written
     uint32_t next;    // place of the next record
+    // The records of the last unreliable message, as they follow its head: most clients of a room
+    // lack the same ticks.
+    struct cairn_shared_records {
+        uint64_t begin, ticks; // bit i: tick begin + i; no bit: none
+        uint64_t alone;        // the tick that is coded alone, as in record_of; UINT64_MAX: none
+        uint32_t size;
+        uint8_t bytes[CAIRN_SHARED_RECORDS_SIZE];
+    } shared;
     // By tick modulo the count; a record that is no longer there has `end_tick` 0.
     struct cairn_held_record {
         uint64_t end_tick; // one more than its tick

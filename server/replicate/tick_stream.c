@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "server/replicate/tick_stream.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 
 // Records of an unreliable message, which fits one payload beside its other fields. One new tick
@@ -79,7 +81,7 @@ static void choose_new(tick_plan *plan) {
 // A tick was lost if the client holds one that was sent later, or if its acknowledgement is
 // overdue.
 static void choose_lost(
-    tick_plan *plan, uint64_t now_ns, uint64_t tick_ns, const cairn_link_statistics *link) {
+    tick_plan *plan, uint64_t now_ns, uint64_t tick_ns, const cairn_link_path *link) {
     const cairn_ticks_sent *sent = plan->sent;
     const uint64_t rtt_ns = link->rtt_ns > 0 ? link->rtt_ns + 4 * link->jitter_ns : RTT_NS_DEFAULT;
     uint64_t held_ns = 0;
@@ -118,6 +120,39 @@ static void choose_repeated(tick_plan *plan, float loss) {
     }
 }
 
+static void write_records(const tick_plan *plan, cairn_ticks_writer *writer) {
+    for (uint64_t rest = plan->chosen; rest != 0; rest &= rest - 1) {
+        const cairn_tick_record record =
+            record_of(plan, plan->from + (uint64_t)__builtin_ctzll(rest));
+        cairn_ticks_write(writer, &record);
+    }
+}
+
+// The same, once for all clients that are sent the same ticks.
+static void write_shared_records(const tick_plan *plan, cairn_ticks_writer *writer) {
+    struct cairn_shared_records *shared = &plan->records->shared;
+    const uint32_t skipped = (uint32_t)__builtin_ctzll(plan->chosen);
+    const uint64_t begin = plan->from + skipped;
+    const uint64_t ticks = plan->chosen >> skipped;
+    const uint64_t place = plan->first - begin;
+    const uint64_t alone =
+        plan->first >= begin && place < 64 && (ticks >> place & 1) != 0 ? plan->first : UINT64_MAX;
+    if (shared->begin == begin && shared->ticks == ticks && shared->alone == alone) {
+        cairn_write_bytes(&writer->bytes, shared->bytes, shared->size);
+        return;
+    }
+    const size_t head_size = writer->bytes.at;
+    write_records(plan, writer);
+    const size_t size = writer->bytes.at - head_size;
+    if (writer->bytes.ok && size <= sizeof shared->bytes) {
+        shared->begin = begin;
+        shared->ticks = ticks;
+        shared->alone = alone;
+        shared->size = (uint32_t)size;
+        memcpy(shared->bytes, writer->bytes.bytes + head_size, size);
+    }
+}
+
 // Writes and sends the chosen ticks. False: the message has not left.
 static bool send_chosen(const cairn_server_context *context, cairn_session *session,
     const tick_plan *plan, bool reliable) {
@@ -133,10 +168,10 @@ static bool send_chosen(const cairn_server_context *context, cairn_session *sess
         .world_epoch = session->world_epoch,
         .timing = cairn_input_timing_report(&session->input_timing, session->room, session->slot)};
     cairn_ticks_writer writer = cairn_ticks_writer_of(&head, bytes, capacity);
-    for (uint64_t rest = plan->chosen; rest != 0; rest &= rest - 1) {
-        const cairn_tick_record record =
-            record_of(plan, plan->from + (uint64_t)__builtin_ctzll(rest));
-        cairn_ticks_write(&writer, &record);
+    if (reliable) {
+        write_records(plan, &writer);
+    } else {
+        write_shared_records(plan, &writer);
     }
     CAIRN_ASSERT(writer.bytes.ok);
     const cairn_message message = {.kind = CAIRN_MESSAGE_TICKS,
@@ -178,7 +213,8 @@ void cairn_tick_stream_send(const cairn_server_context *context, cairn_session *
     if (missing >= end) {
         return; // no tick was stepped since the client's state
     }
-    const cairn_link_statistics *link = cairn_link_statistics_read(session->link);
+    const cairn_link_path path = cairn_link_path_read(session->link);
+    const cairn_link_path *link = &path;
     const uint64_t tick_ns = CAIRN_NS_PER_S / session->room->settings.tick_rate_hz;
     tick_plan plan = {.records = records,
         .log = log,

@@ -350,6 +350,7 @@ void cairn_server_resync_demote(
     cairn_replication_reset(session);
     cairn_server_resync_forget(session);
     session->mode = CAIRN_MODE_INTERPOLATE;
+    cairn_link_delay_acks(session->link, CAIRN_ACK_DELAY_NS_MAX);
     session->demoted = true;
     const cairn_message message = {
         .kind = CAIRN_MESSAGE_EVENT,

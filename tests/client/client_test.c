@@ -313,9 +313,9 @@ TEST("a client far behind gets a new full state") {
         p.system.network, p.system.server_endpoint, p.system.clients[stepper].endpoint);
     for (int i = 0; i < 10; i++) {
         to_client->cut = true;
-        rig_run_ms(&p, 1980);
+        rig_run_ms(&p, 1950);
         to_client->cut = false;
-        rig_run_ms(&p, 20);
+        rig_run_ms(&p, 50);
     }
     rig_run_ms(&p, 4000);
     expect_in_step(&p, stepper, 100);
@@ -405,7 +405,8 @@ TEST("a client that receives an impossible frame of the stream disconnects") {
         rig_run_ms(&p, 2);
     }
     cairn_link *link = rig_client(&p, victim)->connection.link;
-    uint8_t payload[CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + 8] = {CAIRN_LINK_STREAM};
+    _Alignas(8) uint8_t payload[CAIRN_LINK_HEADER_SIZE + CAIRN_LINK_PART_HEADER_SIZE + 8] = {
+        CAIRN_LINK_STREAM};
     cairn_writer writer = cairn_writer_of(payload, sizeof payload);
     cairn_write_u8(&writer, CAIRN_LINK_STREAM);
     cairn_write_u8(&writer, (uint8_t)(link->sender.window / CAIRN_LINK_WINDOW_UNIT));
