@@ -5,13 +5,18 @@
 import { Cairn, load } from './cairn/index.js';
 import { Controls } from './live/controls.js';
 import { issueToken, parseToken, Room, rooms } from './live/tokens.js';
+import type { BodyMeshes } from './scene/bodies.js';
+import type { OverlayLines } from './scene/overlays.js';
 import { Stage } from './scene/stage.js';
+import { isCapsule } from './capsule.js';
+import { CapsuleSource } from './source/capsule_source.js';
 import { LiveRoom } from './source/live.js';
 import { LocalWorld } from './source/local.js';
 import { ReplaySource } from './source/replay_source.js';
-import type { Source } from './source/source.js';
+import type { Side, Source } from './source/source.js';
 import { Bar } from './ui/bar.js';
-import { byId } from './ui/dom.js';
+import { capsuleCard } from './ui/capsule_card.js';
+import { byId, element } from './ui/dom.js';
 import { Instruments } from './ui/instruments.js';
 import { Choice, liveTab } from './ui/live_tab.js';
 import { ReplayTab } from './ui/replay_tab.js';
@@ -66,7 +71,8 @@ export class Page {
     }
 
     async openRecording(name: string, bytes: Uint8Array): Promise<void> {
-        await this.attempt(() => this.show(new ReplaySource(name, this.cairn, bytes)));
+        await this.attempt(() => this.show(isCapsule(this.cairn, bytes) ? new CapsuleSource(name, this.cairn, bytes)
+            : new ReplaySource(name, this.cairn, bytes)));
     }
 
     async openAddress(address: string): Promise<void> {
@@ -111,13 +117,23 @@ export class Page {
         this.instruments.selected = 0;
         this.say('');
         this.bar.show(source);
+        this.stage.divide(source?.beside != null);
         if (source !== null && source.picture.count > 0) {
             this.stage.frame(source.picture);
         }
         this.framed = source !== null && source.picture.count > 0;
+        this.showSides(source);
         this.showPanel();
     }
     private framed = false;
+
+    // The names of two worlds, over them.
+    private showSides(source: Source | null): void {
+        const sides = byId('sides'), beside = source?.beside ?? null;
+        sides.hidden = beside === null;
+        sides.replaceChildren(...(beside === null ? [] : [element('b', {}, source!.label), element('b', {}, beside.label)]));
+        this.leaveRoom();
+    }
 
     private showPanel(): void {
         const head = this.tab === 'world'
@@ -125,7 +141,8 @@ export class Page {
             : this.tab === 'live'
                 ? liveTab(this.roomList, this.choice, (choice) => void this.join(choice), this.source instanceof LiveRoom ? () => this.leave() : null)
                 : this.replayPanel();
-        byId('panel').replaceChildren(head, ...(this.source === null ? [] : this.instruments.parts));
+        const capsule = this.source instanceof CapsuleSource ? [capsuleCard(this.source.capsule, (bodies) => this.showBodies(bodies))] : [];
+        byId('panel').replaceChildren(head, ...capsule, ...(this.source === null ? [] : this.instruments.parts));
     }
 
     private replayPanel(): HTMLElement {
@@ -164,12 +181,18 @@ export class Page {
         if (this.source instanceof ReplaySource) {
             this.source.playing = false;
             this.source.seek(tick);
-            this.differs = new Set(body === 0 ? [] : [body]);
-            this.instruments.selected = body;
-            const { picture } = this.source, row = picture.id.subarray(0, picture.count).indexOf(body);
-            if (row >= 0) {
-                this.stage.follow(picture.pose[7 * row], picture.pose[7 * row + 1], picture.pose[7 * row + 2]);
-            }
+            this.showBodies(body === 0 ? [] : [body]);
+        }
+    }
+
+    // Colours the bodies and looks at the first.
+    private showBodies(bodies: number[]): void {
+        this.differs = new Set(bodies);
+        this.instruments.selected = bodies[0] ?? 0;
+        const { picture } = this.source!, row = picture.id.subarray(0, picture.count).indexOf(this.instruments.selected);
+        if (row >= 0) {
+            this.stage.follow(picture.pose[7 * row], picture.pose[7 * row + 1], picture.pose[7 * row + 2]);
+            this.stage.zoom(Math.min(1, 14 / this.stage.distance));
         }
     }
 
@@ -191,16 +214,23 @@ export class Page {
             this.framed = true;
         }
         this.followPlayer(source);
-        const { overlays, selected } = this.instruments, { lines } = this.stage;
-        lines.update(source.world(), source.picture, overlays);
-        this.stage.bodies.update(source.picture, source.shapes,
-            { sleep: overlays.has('sleep'), islands: lines.islands, selected, differs: this.differs });
-        this.stage.draw(source.picture);
+        const { stage } = this;
+        this.mark(source, stage.bodies, stage.lines);
+        if (source.beside !== null) {
+            this.mark(source.beside, stage.besideBodies, stage.besideLines);
+        }
+        stage.draw(source.picture, source.beside?.picture ?? null);
         this.bar.update();
         this.instruments.update(source, now);
         if (source instanceof LiveRoom && source.failed) {
             this.say(source.stateText, true);
         }
+    }
+
+    private mark(side: Side, bodies: BodyMeshes, lines: OverlayLines): void {
+        const { overlays, selected } = this.instruments;
+        lines.update(side.world(), side.picture, overlays);
+        bodies.update(side.picture, side.shapes, { sleep: overlays.has('sleep'), islands: lines.islands, selected, differs: this.differs });
     }
 
     // The camera keeps its distance to the player's body.
@@ -213,7 +243,7 @@ export class Page {
         this.stage.follow(picture.pose[7 * row], picture.pose[7 * row + 1] + 0.8, picture.pose[7 * row + 2]);
         if (this.follows !== player) {
             this.follows = player;
-            this.stage.zoom(14 / Math.max(this.stage.camera.position.distanceTo(this.stage.orbit.target), 1));
+            this.stage.zoom(14 / Math.max(this.stage.distance, 1));
         }
     }
 
@@ -255,11 +285,13 @@ export class Page {
     private leaveRoom(): void {
         const panel = byId('panel'), narrow = matchMedia('(max-width: 640px)').matches;
         const { clientWidth, clientHeight } = document.documentElement, { left, top } = panel.getBoundingClientRect();
-        this.stage.leaveRoom(panel.hidden || narrow ? 0 : clientWidth - left, panel.hidden || !narrow ? 0 : clientHeight - top);
+        const right = panel.hidden || narrow ? 0 : clientWidth - left;
+        byId('sides').style.right = `${right}px`;
+        this.stage.leaveRoom(right, panel.hidden || !narrow ? 0 : clientHeight - top);
     }
 
     private click(event: PointerEvent): void {
-        const hit = this.stage.bodies.pick(this.stage.ray(event.clientX, event.clientY));
+        const hit = this.stage.pick(event.clientX, event.clientY);
         this.instruments.selected = hit?.body ?? 0;
         if (hit !== null && event.shiftKey && this.source instanceof LocalWorld) {
             const way = hit.point.clone().sub(this.stage.camera.position).normalize().multiplyScalar(5 * this.source.world().bodyMass(hit.body).mass);

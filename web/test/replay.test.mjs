@@ -71,6 +71,37 @@ test('one file of cairn-replay page plays, verifies and shows the difference, wi
     await tab.close();
 });
 
+test('a capsule is two worlds side by side, with the field that differs', async () => {
+    execFileSync(`${programs}/test_capsule_explain`, [join(files, 'capsule.cairn')], { stdio: 'ignore' });
+    const { tab, complaints } = await open(`${site.address}#replay=test/capsule.cairn`, { width: 1000, height: 560 });
+    await tab.waitForFunction(() => window.cairnPage.source?.beside?.picture.count > 5);
+    const panel = await tab.evaluate(() => document.getElementById('panel').textContent);
+    const found = /1 word differs after the step:body 4, linear_velocity\.yserver\S+ \((0x\w+)\)client\S+ \((0x[0-9a-f]+)\)/.exec(panel);
+    assert.equal(Number(found?.[1]) ^ Number(found?.[2]), 1 << 20, panel);
+    assert.match(panel, /this page's step isthe server's/);
+    await press(tab, 'body 4, linear_velocity.y');
+    assert.equal(await tab.evaluate(() => window.cairnPage.instruments.selected), 4);
+    // The body is picked in each half, and the step is gone back.
+    const places = await tab.evaluate(() => {
+        const { stage, source } = window.cairnPage, { picture } = source, row = picture.id.indexOf(4);
+        stage.draw(picture, source.beside.picture);
+        const at = stage.orbit.target.clone().fromArray(picture.pose, 7 * row).project(stage.camera);
+        const { width, height } = stage.free(), x = (at.x + 1) / 2 * width, y = (1 - at.y) / 2 * height;
+        return [[x, y], [x + width, y]];
+    });
+    for (const [x, y] of places) {
+        await tab.evaluate(() => { window.cairnPage.instruments.selected = 0; });
+        await tab.mouse.click(x, y);
+        assert.equal(await tab.evaluate(() => window.cairnPage.instruments.selected), 4, `at ${x}, ${y}`);
+    }
+    await shot(tab, 'replay-capsule');
+    await tab.keyboard.press(',');
+    assert.deepEqual(await tab.evaluate(() => [window.cairnPage.source.first, window.cairnPage.source.picture.tick, window.cairnPage.source.beside.picture.tick]),
+        Array(3).fill(await tab.evaluate(() => window.cairnPage.source.last - 1)));
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
 test('a file that is no recording is refused', async () => {
     const { tab } = await open(site.address, { width: 640, height: 420 });
     await tab.evaluate(() => window.cairnPage.openRecording('x', new Uint8Array(100)));

@@ -13,7 +13,7 @@ const tickOf = (tab) => tab.evaluate(() => window.cairnPage.source.picture.tick)
 // The share of pixels of the most frequent colour, and how many colours there are, of a part of the canvas.
 const colours = (tab) => tab.evaluate(() => {
     const { stage, source } = window.cairnPage;
-    stage.draw(source.picture);
+    stage.draw(source.picture, null);
     const small = document.createElement('canvas');
     [small.width, small.height] = [200, 120];
     const context = small.getContext('2d');

@@ -17,6 +17,8 @@ interface Group {
     rows: Int32Array; // of the shape's body in the picture; -1: not there
 }
 
+export interface Hit { body: number; point: THREE.Vector3 }
+
 export class BodyMeshes {
     readonly root = new THREE.Group();
     planes: { shape: Shape; row: number }[] = [];
@@ -44,8 +46,8 @@ export class BodyMeshes {
     }
 
     // The body under a ray; 0: none.
-    pick(ray: THREE.Raycaster): { body: number; point: THREE.Vector3 } | null {
-        let best: { body: number; point: THREE.Vector3; distance: number } | null = null;
+    pick(ray: THREE.Raycaster): Hit | null {
+        let best: (Hit & { distance: number }) | null = null;
         for (const { mesh, shapes } of this.groups) {
             mesh.boundingSphere = null;
             const hit = ray.intersectObject(mesh, false)[0];

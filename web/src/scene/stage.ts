@@ -6,7 +6,7 @@ import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 
 import type { Picture } from '../source/source.js';
-import { BodyMeshes, shapePose } from './bodies.js';
+import { BodyMeshes, Hit, shapePose } from './bodies.js';
 import { OverlayLines } from './overlays.js';
 
 const GROUND_SIZE = 800;      // m, around what is looked at
@@ -18,6 +18,8 @@ const TURN = 0.05;            // rad for a press of an arrow key
 export class Stage {
     readonly bodies = new BodyMeshes();
     readonly lines = new OverlayLines();
+    readonly besideBodies = new BodyMeshes(); // of a second world, in the right half
+    readonly besideLines = new OverlayLines();
     readonly camera = new THREE.PerspectiveCamera(50, 1, 0.05, 2000);
     readonly orbit: OrbitControls;
     drawTime = 0;  // ms, smoothed
@@ -50,7 +52,7 @@ export class Stage {
         const { camera } = this.sun.shadow;
         [camera.left, camera.right, camera.top, camera.bottom] = [-SHADOW_REACH, SHADOW_REACH, SHADOW_REACH, -SHADOW_REACH];
         camera.far = 160;
-        this.scene.add(this.sun, this.sun.target, this.sky, this.bodies.root, this.lines.root);
+        this.scene.add(this.sun, this.sun.target, this.sky, this.bodies.root, this.lines.root, this.besideBodies.root, this.besideLines.root);
         this.camera.position.set(14, 9, 18);
         const dark = matchMedia('(prefers-color-scheme: dark)');
         dark.addEventListener('change', () => this.dress());
@@ -69,8 +71,7 @@ export class Stage {
             }
         }
         const ball = new THREE.Sphere().setFromPoints(points.length > 1 ? points.slice(1) : points);
-        const { clientWidth, clientHeight } = document.documentElement;
-        const free = Math.min(clientWidth - this.right, clientHeight - this.bottom) / clientHeight;
+        const { width, height } = this.free(), free = Math.min(width, height) / document.documentElement.clientHeight;
         const distance = (Math.max(ball.radius, 2) + 0.6) / (Math.tan(Math.PI * this.camera.fov / 360) * free);
         this.orbit.target.copy(ball.center);
         this.camera.position.copy(ball.center).add(new THREE.Vector3(0.4, 0.42, 0.8).normalize().multiplyScalar(0.92 * distance));
@@ -92,6 +93,8 @@ export class Stage {
         this.camera.position.copy(this.orbit.target).add(way.setFromSpherical(ball));
     }
 
+    get distance(): number { return this.camera.position.distanceTo(this.orbit.target); }
+
     zoom(factor: number): void {
         this.camera.position.sub(this.orbit.target).multiplyScalar(factor).add(this.orbit.target);
     }
@@ -109,22 +112,64 @@ export class Stage {
         return name in turns || '+=-'.includes(name);
     }
 
-    ray(clientX: number, clientY: number): THREE.Raycaster {
-        const { left, top, width, height } = this.canvas.getBoundingClientRect();
-        const ray = new THREE.Raycaster();
-        ray.setFromCamera(new THREE.Vector2(2 * (clientX - left) / width - 1, 1 - 2 * (clientY - top) / height), this.camera);
-        return ray;
+    // The body at a place of the page.
+    pick(clientX: number, clientY: number): Hit | null {
+        const { left, top, width: whole, height: high } = this.canvas.getBoundingClientRect(), { width, height } = this.free();
+        const ray = new THREE.Raycaster(), at = new THREE.Vector2(2 * (clientX - left) / whole - 1, 1 - 2 * (clientY - top) / high);
+        const second = this.split && clientX - left > width;
+        if (this.split) {
+            at.set(2 * (clientX - left - (second ? width : 0)) / width - 1, 1 - 2 * (clientY - top) / height);
+        }
+        ray.setFromCamera(at, this.camera);
+        return (second ? this.besideBodies : this.bodies).pick(ray);
     }
 
-    draw(picture: Picture): void {
+    // True: two worlds.
+    divide(split: boolean): void {
+        this.split = split;
+        this.aim();
+    }
+
+    // One world, or two in the halves of what the panel leaves free.
+    draw(picture: Picture, beside: Picture | null): void {
         const begin = performance.now();
         this.orbit.update();
-        this.placeGrounds(picture);
         this.sun.target.position.copy(this.orbit.target);
         this.sun.position.copy(this.orbit.target).add(new THREE.Vector3(28, 60, 20));
-        this.renderer.render(this.scene, this.camera);
+        if (beside === null) {
+            this.render(picture, this.bodies);
+        } else {
+            this.renderer.clear();
+            this.renderer.setScissorTest(true);
+            this.render(picture, this.bodies, 0);
+            this.render(beside, this.besideBodies, 1);
+            this.renderer.setScissorTest(false);
+        }
         this.drawTime += 0.1 * (performance.now() - begin - this.drawTime);
     }
+
+    private render(picture: Picture, bodies: BodyMeshes, half = -1): void {
+        const { clientWidth, clientHeight } = document.documentElement, { width, height } = this.free();
+        for (const [each, lines] of [[this.bodies, this.lines], [this.besideBodies, this.besideLines]] as const) {
+            each.root.visible = each === bodies;
+            lines.root.visible = each === bodies && lines.count > 0;
+        }
+        if (half < 0) {
+            this.renderer.setViewport(0, 0, clientWidth, clientHeight);
+        } else {
+            this.renderer.setViewport(half * width, clientHeight - height, width, height);
+            this.renderer.setScissor(half * width, clientHeight - height, width - 1, height);
+        }
+        this.placeGrounds(picture, bodies.planes);
+        this.renderer.render(this.scene, this.camera);
+    }
+
+    // Pixels that the panel leaves to each world.
+    private free(): { width: number; height: number } {
+        const { clientWidth, clientHeight } = document.documentElement;
+        return { width: (clientWidth - this.right) / (this.split ? 2 : 1), height: clientHeight - this.bottom };
+    }
+    private split = false;
 
     // A machine that cannot draw everything in time draws without shadows, and then coarser.
     pace(frameMs: number): void {
@@ -150,9 +195,19 @@ export class Stage {
 
     // The picture's centre is that of what the panel leaves free: pixels at the right and at the bottom.
     leaveRoom(right: number, bottom: number): void {
-        const { clientWidth, clientHeight } = document.documentElement;
         [this.right, this.bottom] = [right, bottom];
-        this.camera.setViewOffset(clientWidth, clientHeight, 0.5 * right, 0.5 * bottom, clientWidth, clientHeight);
+        this.aim();
+    }
+
+    private aim(): void {
+        const { clientWidth, clientHeight } = document.documentElement, { width, height } = this.free();
+        this.camera.aspect = this.split ? width / height : clientWidth / clientHeight;
+        if (this.split) {
+            this.camera.clearViewOffset();
+        } else {
+            this.camera.setViewOffset(clientWidth, clientHeight, 0.5 * this.right, 0.5 * this.bottom, clientWidth, clientHeight);
+        }
+        this.camera.updateProjectionMatrix();
     }
     private right = 0;
     private bottom = 0;
@@ -161,9 +216,7 @@ export class Stage {
         const { clientWidth, clientHeight } = document.documentElement;
         this.renderer.setPixelRatio(this.fine ? Math.min(devicePixelRatio, 2) : this.ratio);
         this.renderer.setSize(clientWidth, clientHeight, false);
-        this.camera.aspect = clientWidth / clientHeight;
-        this.camera.updateProjectionMatrix();
-        this.leaveRoom(this.right, this.bottom);
+        this.aim();
     }
 
     // The colours of the page's theme.
@@ -172,6 +225,7 @@ export class Stage {
         const colour = (name: string) => style.getPropertyValue(name).trim();
         const sky = new THREE.Color(colour('--sky'));
         this.scene.background = sky;
+        this.renderer.setClearColor(sky);
         this.scene.fog = new THREE.Fog(sky, 60, 320);
         this.groundMaterial.map?.dispose();
         this.groundMaterial.map = gridTexture(colour('--ground'), colour('--line'), this.software ? 1 : this.renderer.capabilities.getMaxAnisotropy());
@@ -181,8 +235,7 @@ export class Stage {
         this.sun.intensity = dark ? 1.9 : 2.1;
     }
 
-    private placeGrounds(picture: Picture): void {
-        const { planes } = this.bodies;
+    private placeGrounds(picture: Picture, planes: BodyMeshes['planes']): void {
         while (this.grounds.length < planes.length) {
             const ground = new THREE.Mesh(new THREE.PlaneGeometry(GROUND_SIZE, GROUND_SIZE).rotateX(-0.5 * Math.PI), this.groundMaterial);
             ground.receiveShadow = true;

@@ -18,6 +18,8 @@ const ADVANCE_MS = 8;
 
 export class LiveRoom implements Source {
     readonly title: string;
+    readonly label = '';
+    readonly beside = null;
     readonly picture = new Picture();
     readonly playback = null;
     readonly shapes: ClientShapes;

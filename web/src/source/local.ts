@@ -9,6 +9,8 @@ import { readBodies, ShownHash, WorldShapes } from './world_picture.js';
 const STEPS_PER_FRAME_MAX = 8; // a slow machine shows a slower world
 
 export class LocalWorld implements Source, Playback {
+    readonly label = '';
+    readonly beside = null;
     readonly picture = new Picture();
     readonly shapes = new WorldShapes();
     readonly playback: Playback = this;

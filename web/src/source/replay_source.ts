@@ -11,6 +11,8 @@ import { readBodies, ShownHash, WorldShapes } from './world_picture.js';
 const STEPS_PER_FRAME_MAX = 16;
 
 export class ReplaySource implements Source, Playback {
+    readonly label = '';
+    readonly beside = null;
     readonly picture = new Picture();
     readonly shapes = new WorldShapes();
     readonly playback: Playback = this;

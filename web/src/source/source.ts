@@ -66,15 +66,21 @@ export interface Playback {
 }
 export interface Mark { tick: number; kind: 'join' | 'leave' | 'operator' | 'differs'; words: string }
 
-export interface Source {
-    readonly title: string;
+// A world that is shown: alone, or beside another one.
+export interface Side {
+    readonly label: string;            // over it, if there are two
     readonly picture: Picture;
     readonly shapes: ShapeTable;
+    world(): World | null;             // to be read until the next call
+}
+
+export interface Source extends Side {
+    readonly title: string;
+    readonly beside: Side | null;      // a second world, at the right
     readonly playback: Playback | null;
     readonly player: number;           // id of the body that the camera follows; 0: none
     readonly hash: string;             // of the newest tick; '' if this peer has no world
     readonly stepTime: number;         // ms that the steps of the last frame took
-    world(): World | null;             // to be read until the next call
     advance(now: number): void;        // ms of performance.now(), once a frame
     facts(): Fact[];
     dispose(): void;

@@ -3,13 +3,13 @@
 // The fields of the body that was clicked.
 
 import { BodyKind, ContactData, ShapeKind, World } from '../cairn/index.js';
-import { Fact, Source, SLOT_NONE } from '../source/source.js';
+import { Fact, Side, SLOT_NONE } from '../source/source.js';
 
 const text = (numbers: ArrayLike<number>) => Array.from(numbers, (each) => each.toFixed(3)).join('  ');
 const nameOf = (kinds: Record<string, number>, kind: number) =>
     Object.keys(kinds).find((key) => kinds[key] === kind)?.toLowerCase().replaceAll('_', ' ') ?? String(kind);
 
-export function bodyFacts(source: Source, body: number): Fact[] {
+export function bodyFacts(source: Side, body: number): Fact[] {
     const { picture } = source;
     const row = picture.id.subarray(0, picture.count).indexOf(body);
     if (row < 0) {

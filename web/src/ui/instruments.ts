@@ -54,7 +54,7 @@ export class Instruments {
         this.shownAt = now;
         this.bodyPart.hidden = this.selected === 0;
         if (this.selected !== 0) {
-            this.body.show(bodyFacts(source, this.selected));
+            this.body.show(bothFacts(source, this.selected));
         }
         this.facts.show(source.facts());
         this.graphs.update(source);
@@ -68,4 +68,11 @@ export class Instruments {
             { name: 'triangles', value: String(this.stage.triangles) },
             { name: 'draw calls', value: String(this.stage.drawCalls) }];
     }
+}
+
+// A field that two worlds have differently has both values.
+function bothFacts(source: Source, body: number): Fact[] {
+    const facts = bodyFacts(source, body), others = source.beside === null ? facts : bodyFacts(source.beside, body);
+    return facts.map((fact, i) => others[i]?.value === fact.value ? fact
+        : { ...fact, value: `${fact.value} | ${others[i]?.value ?? 'none'}`, state: 'bad' });
 }
