@@ -323,6 +323,14 @@ static uint64_t run_each(uint64_t first, uint64_t stride, bool alone) {
     return n;
 }
 
+static void fail_operator(uint64_t stride) {
+    uint64_t n = stride;
+    while (run_operator(n)) {
+        n += stride;
+    }
+    assert_true(n > 50);
+}
+
 BEFORE_ALL {
     make_tokens();
     (void)scene();
@@ -334,12 +342,8 @@ TEST("fast: a session without failures") {
     assert_in_range(allocations, 100, 100000);
 }
 
-TEST("fast: one allocation of an operator's request fails") {
-    uint64_t n = 1;
-    while (run_operator(n)) {
-        n += 1;
-    }
-    assert_true(n > 50);
+TEST("fast: every fourth allocation of an operator's request fails") {
+    fail_operator(4);
 }
 
 TEST("fast: every 16th allocation fails alone") {
@@ -348,6 +352,10 @@ TEST("fast: every 16th allocation fails alone") {
 
 TEST("fast: all allocations fail from every 16th on") {
     assert_true(run_each(8, 16, false) > 100);
+}
+
+TEST("all: each allocation of an operator's request fails") {
+    fail_operator(1);
 }
 
 TEST("all: the n-th allocation fails, for all n") {
