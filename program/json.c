@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "program/json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -112,6 +113,13 @@ size_t cairn_json_write(const cairn_json *json, char *out, size_t size) {
     return needed + 1;
 }
 
+char *cairn_json_text(const cairn_json *json, size_t *size) {
+    CAIRN_ASSERT(size != NULL);
+    char *text = json_dumps(constant_value_of(json), PRINT_FLAGS);
+    *size = text == NULL ? 0 : strlen(text);
+    return text;
+}
+
 cairn_json *cairn_json_parse(const char *text, size_t size) {
     CAIRN_ASSERT(text != NULL || size == 0);
     json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
@@ -175,4 +183,69 @@ bool cairn_json_get_text(const cairn_json *json, const char *name, char *out, si
     memcpy(out, text, length);
     out[length] = '\0';
     return true;
+}
+
+cairn_json *cairn_json_member(const cairn_json *json, const char *name) {
+    CAIRN_ASSERT(name != NULL);
+    return (cairn_json *)json_object_get(constant_value_of(json), name);
+}
+
+const char *cairn_json_first_name(const cairn_json *json) {
+    json_t *object = value_of((cairn_json *)json); // the library's iterators take no constant
+    return json_object_iter_key(json_object_iter(object));
+}
+
+void cairn_json_remove(cairn_json *json, const char *name) {
+    (void)json_object_del(value_of(json), name);
+}
+
+bool cairn_json_is_object(const cairn_json *value) {
+    return json_is_object(constant_value_of(value));
+}
+
+size_t cairn_json_length(const cairn_json *value) {
+    return json_is_array(constant_value_of(value)) ? json_array_size(constant_value_of(value))
+                                                   : SIZE_MAX;
+}
+
+cairn_json *cairn_json_element(const cairn_json *array, size_t at) {
+    return (cairn_json *)json_array_get(constant_value_of(array), at);
+}
+
+bool cairn_json_read_count(const cairn_json *value, uint64_t *out) {
+    CAIRN_ASSERT(out != NULL);
+    const json_t *from = constant_value_of(value);
+    const char *text = json_string_value(from);
+    if (text == NULL) {
+        const bool good = json_is_integer(from) && json_integer_value(from) >= 0;
+        *out = good ? (uint64_t)json_integer_value(from) : *out;
+        return good;
+    }
+    char *end;
+    errno = 0;
+    const uint64_t number = strtoull(text, &end, 10);
+    const bool good = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+    *out = good ? number : *out;
+    return good;
+}
+
+bool cairn_json_read_real(const cairn_json *value, double *out) {
+    const bool good = json_is_number(constant_value_of(value));
+    *out = good ? json_number_value(constant_value_of(value)) : *out;
+    return good;
+}
+
+bool cairn_json_read_bool(const cairn_json *value, bool *out) {
+    const bool good = json_is_boolean(constant_value_of(value));
+    *out = good ? json_is_true(constant_value_of(value)) : *out;
+    return good;
+}
+
+bool cairn_json_read_text(const cairn_json *value, char *out, size_t size) {
+    const char *text = json_string_value(constant_value_of(value));
+    const bool good = text != NULL && json_string_length(constant_value_of(value)) < size;
+    if (good) {
+        memcpy(out, text, strlen(text) + 1);
+    }
+    return good;
 }

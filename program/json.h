@@ -37,6 +37,8 @@ cairn_json *cairn_json_put_array(cairn_json *json, const char *name);
 bool cairn_json_print(const cairn_json *json, FILE *out);
 // The same into `out`, without a terminator. Returns the size, 0 if it does not fit.
 size_t cairn_json_write(const cairn_json *json, char *out, size_t size);
+// The same without the newline, with a terminator; the caller frees it. NULL: out of memory.
+char *cairn_json_text(const cairn_json *json, size_t *size);
 
 // Parses one object. NULL: `text` is not a JSON object. Pair with destroy.
 cairn_json *cairn_json_parse(const char *text, size_t size);
@@ -49,3 +51,18 @@ bool cairn_json_unquote(const char *quoted, size_t size, char *out, size_t out_s
 bool cairn_json_get_number(const cairn_json *json, const char *name, double *out);
 bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out);
 bool cairn_json_get_text(const cairn_json *json, const char *name, char *out, size_t size); // cut
+
+// Values of any type: members of an object and elements of an array. NULL is none.
+cairn_json *cairn_json_member(const cairn_json *json, const char *name);
+const char *cairn_json_first_name(const cairn_json *json); // NULL: the object is empty
+void cairn_json_remove(cairn_json *json, const char *name);
+bool cairn_json_is_object(const cairn_json *value);
+// SIZE_MAX: not an array.
+size_t cairn_json_length(const cairn_json *value);
+cairn_json *cairn_json_element(const cairn_json *array, size_t at);
+// Each returns false, with *out unchanged, if the value is of another type.
+bool cairn_json_read_count(const cairn_json *value, uint64_t *out); // as put_count writes it
+bool cairn_json_read_real(const cairn_json *value, double *out);
+bool cairn_json_read_bool(const cairn_json *value, bool *out);
+// False as well if it does not fit whole, or has a zero.
+bool cairn_json_read_text(const cairn_json *value, char *out, size_t size);

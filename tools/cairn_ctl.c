@@ -11,6 +11,7 @@
 #include <cairn/client_uv.h>
 #include <cairn/control.h>
 
+#include "program/control_answer.h"
 #include "program/flags.h"
 #include "program/key.h"
 #include "program/output_file.h"
@@ -18,7 +19,6 @@
 #include "program/system.h"
 #include "rules_file/rules_flag.h"
 #include "schema/messages.h"
-#include "tools/ctl/answer_print.h"
 #include "tools/ctl/arguments.h"
 #include <cairn/programs.h>
 #include <cairn/server.h>
@@ -226,7 +226,7 @@ static int run_verb(operator_session *o, const char *const *words, size_t count)
         status = ask_and_wait(o, &command.request, &answer);
     }
     if (status == EXIT_DONE || status == EXIT_REFUSED) {
-        cairn_ctl_answer_print(&answer, o->json);
+        cairn_control_answer_print(&answer, o->json);
     }
     return status;
 }

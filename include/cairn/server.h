@@ -22,6 +22,8 @@
 extern "C" {
 #endif
 
+struct cairn_control_answer;
+struct cairn_control_request;
 struct cairn_scene;
 struct cairn_rules;
 struct cairn_world;
@@ -318,6 +320,22 @@ bool cairn_server_room_destroy(
 // CAIRN_CAPACITY: as many wait as a tick may have, 64 in a server with `control` and 16 in another.
 cairn_status cairn_server_room_command(
     cairn_server *server, uint32_t room, const cairn_command *command, uint64_t *tick);
+
+// Requests of one server that wait for their answers by cairn_server_answered.
+#define CAIRN_SERVER_ASKED_MAX 64
+
+// Gets the answer of cairn_server_ask, valid during the call, which must not call the server.
+typedef void (*cairn_server_answered)(void *user, const struct cairn_control_answer *answer);
+// Asks as an operator that is not a client (cairn/control.h): the caller has checked the right. A
+// request without a room is about the first one. Its texts and bytes are copied, its number is
+// ignored. `answered` is called once, by cairn_server_advance: at once, or when a task or the room
+// has run. *asked: a number for cairn_server_ask_forget. CAIRN_INVALID_ARGUMENT: a field is outside
+// its limits, or the server was made without `control`. CAIRN_CAPACITY: too many wait.
+cairn_status cairn_server_ask(cairn_server *server, const struct cairn_control_request *request,
+    cairn_server_answered answered, void *user, uint64_t *asked);
+// `answered` will not be called for this number, if it still waits. A request that has begun is
+// carried out all the same.
+void cairn_server_ask_forget(cairn_server *server, uint64_t asked);
 
 // Finds a room by its name; "" finds the first room. Returns its id, or 0 if no room has this name.
 uint32_t cairn_server_room_find(const cairn_server *server, const char *name);

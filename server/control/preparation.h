@@ -48,13 +48,6 @@ typedef struct cairn_control_preparation {
     uint64_t tick;             // DIFF: of the room's world
 } cairn_control_preparation;
 
-// A request, and the client that waits for its answer.
-typedef struct cairn_control_asked {
-    const cairn_control_request *request;
-    uint32_t client;
-    uint64_t client_id;
-} cairn_control_asked;
-
 // Whether the verb can be carried out now: nothing has to be prepared, or it has been. Otherwise
 // begins it as soon as nothing else is being prepared. The room's job is not running.
 bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server *server,

@@ -6,14 +6,26 @@
 
 #include "base/assert.h"
 #include "schema/control.h"
+#include "schema/message_check.h"
 #include "server/control/preparation.h"
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
 
+// As the client of requests of operators that are not clients.
+#define OUTSIDE UINT32_MAX
+_Static_assert(CAIRN_SERVER_ASKED_MAX == CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX, "as one client");
+
+// An operator that is not a client, and waits for an answer.
+typedef struct cairn_control_outside {
+    uint64_t number; // 0: the entry is free
+    cairn_server_answered answered;
+    void *user;
+} cairn_control_outside;
+
 typedef struct cairn_control_entry {
     bool taken;
-    uint32_t client;
-    uint64_t client_id;
+    uint32_t client;    // OUTSIDE: not a client
+    uint64_t client_id; // of the client, or the number of an entry of `outside`
     cairn_control_request_copy copy;
 } cairn_control_entry;
 
@@ -22,6 +34,8 @@ struct cairn_control_queue {
     uint32_t count; // entries[order[0 .. count)] wait, oldest first
     uint32_t order[CAIRN_CONTROL_QUEUE_MAX];
     cairn_control_entry entries[CAIRN_CONTROL_QUEUE_MAX];
+    uint64_t outside_number; // of the last one
+    cairn_control_outside outside[CAIRN_SERVER_ASKED_MAX];
     cairn_control_saves saves;
     cairn_control_lists lists;
     char reason[CAIRN_TEXT_SIZE_MAX + 1];
@@ -40,35 +54,52 @@ void cairn_control_queue_destroy(cairn_control_queue *queue) {
     }
 }
 
-// An answer holds the tick and root of the room asked about, else of the client's own, unless its
+// Where an answer goes. Both NULL: the operator has left.
+typedef struct recipient {
+    cairn_session *session;
+    cairn_control_outside *outside;
+} recipient;
+
+static const cairn_room *room_of(cairn_server *server, const cairn_session *session) {
+    return session != NULL ? session->room
+                           : cairn_room_table_at(&server->rooms, cairn_server_room_next(server, 0));
+}
+
+// An answer holds the tick and root of the room asked about, else of the operator's own, unless its
 // verb has set them.
-static bool send_answer(cairn_server *server, cairn_session *session, const cairn_room *room,
-    cairn_control_answer answer) {
-    room = room == NULL ? session->room : room;
+static bool send_answer(
+    cairn_server *server, recipient to, const cairn_room *room, cairn_control_answer answer) {
+    room = room == NULL ? room_of(server, to.session) : room;
     if (answer.room == NULL) {
         answer.room = room == NULL ? "" : room->name;
         answer.tick = room == NULL ? 0 : room->scheduler.tick;
         answer.root = room == NULL ? (cairn_hash128){0} : room->hash.full;
     }
+    if (to.outside != NULL) {
+        const cairn_control_outside asked = *to.outside;
+        *to.outside = (cairn_control_outside){.number = 0};
+        asked.answered(asked.user, &answer);
+        return true;
+    }
     const cairn_message message = {.kind = CAIRN_MESSAGE_ANSWER, .answer = answer};
-    return cairn_session_send_reliable(session, server->context.encoder, &message) > 0;
+    return cairn_session_send_reliable(to.session, server->context.encoder, &message) > 0;
 }
 
 static bool refuse_at_once(cairn_server *server, cairn_session *session,
     const cairn_control_request *request, cairn_control_refusal refusal) {
     CAIRN_ASSERT(refusal != CAIRN_CONTROL_DONE && refusal < CAIRN_CONTROL_REFUSAL_COUNT);
     server->statistics.controls_refused[refusal] += 1;
-    return send_answer(server, session, NULL,
+    return send_answer(server, (recipient){.session = session}, NULL,
         (cairn_control_answer){.number = request->number,
             .verb = request->verb,
             .refusal = refusal,
             .reason = cairn_control_refusal_text(refusal)});
 }
 
-static bool has_room(const cairn_control_queue *queue, const cairn_session *session) {
+static bool has_room(const cairn_control_queue *queue, uint32_t client) {
     uint32_t own = 0;
     for (uint32_t i = 0; i < queue->count; ++i) {
-        own += queue->entries[queue->order[i]].client == session->client ? 1 : 0;
+        own += queue->entries[queue->order[i]].client == client ? 1 : 0;
     }
     const uint32_t limit = own < CAIRN_CONTROL_QUEUE_FEW
                                ? CAIRN_CONTROL_QUEUE_MAX
@@ -76,7 +107,7 @@ static bool has_room(const cairn_control_queue *queue, const cairn_session *sess
     return queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;
 }
 
-static void enqueue(cairn_control_queue *queue, const cairn_session *session,
+static void enqueue(cairn_control_queue *queue, uint32_t client, uint64_t client_id,
     const cairn_control_request *request) {
     CAIRN_ASSERT(queue->count < CAIRN_CONTROL_QUEUE_MAX);
     uint32_t free_entry = 0;
@@ -86,8 +117,8 @@ static void enqueue(cairn_control_queue *queue, const cairn_session *session,
     CAIRN_ASSERT(free_entry < CAIRN_CONTROL_QUEUE_MAX);
     cairn_control_entry *entry = &queue->entries[free_entry];
     entry->taken = true;
-    entry->client = session->client;
-    entry->client_id = session->client_id;
+    entry->client = client;
+    entry->client_id = client_id;
     cairn_control_request_copy_from(&entry->copy, request);
     queue->order[queue->count++] = free_entry;
 }
@@ -104,19 +135,62 @@ bool cairn_control_queue_receive(
         refuse_at_once(server, session, request, refusal);
         return session->controls_refused > CAIRN_CONTROL_UNAUTHORISED_MAX;
     }
-    if (!has_room(server->control, session)) {
+    if (!has_room(server->control, session->client)) {
         refuse_at_once(server, session, request, CAIRN_CONTROL_BUSY);
         return false;
     }
-    enqueue(server->control, session, request);
+    enqueue(server->control, session->client, session->client_id, request);
     return false;
 }
 
-// NULL if the client has left.
-static cairn_session *find_session(cairn_server *server, uint32_t client, uint64_t client_id) {
+static cairn_control_outside *find_outside(cairn_control_queue *queue, uint64_t number) {
+    for (uint32_t i = 0; i < CAIRN_SERVER_ASKED_MAX; ++i) {
+        if (queue->outside[i].number == number) {
+            return &queue->outside[i];
+        }
+    }
+    return NULL;
+}
+
+cairn_status cairn_server_ask(cairn_server *server, const cairn_control_request *request,
+    cairn_server_answered answered, void *user, uint64_t *asked) {
+    cairn_control_queue *queue = server->control;
+    const cairn_message message = {.kind = CAIRN_MESSAGE_CONTROL, .control = *request};
+    *asked = 0;
+    if (queue == NULL || cairn_message_check(&message) != CAIRN_DECODE_OK) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    cairn_control_outside *entry = find_outside(queue, 0);
+    if (entry == NULL || !has_room(queue, OUTSIDE)) {
+        server->statistics.controls_refused[CAIRN_CONTROL_BUSY] += 1;
+        return CAIRN_CAPACITY;
+    }
+    *asked = ++queue->outside_number;
+    *entry = (cairn_control_outside){.number = *asked, .answered = answered, .user = user};
+    enqueue(queue, OUTSIDE, *asked, request);
+    return CAIRN_OK;
+}
+
+void cairn_server_ask_forget(cairn_server *server, uint64_t asked) {
+    cairn_control_outside *entry =
+        server->control == NULL || asked == 0 ? NULL : find_outside(server->control, asked);
+    if (entry != NULL) {
+        *entry = (cairn_control_outside){.number = 0};
+    }
+}
+
+static recipient find_operator(cairn_server *server, uint32_t client, uint64_t client_id) {
+    if (client == OUTSIDE) {
+        return (recipient){.outside = find_outside(server->control, client_id)};
+    }
     CAIRN_ASSERT(client < server->config.clients_max);
     cairn_session *session = &server->sessions[client];
-    return cairn_session_is_admitted(session) && session->client_id == client_id ? session : NULL;
+    const bool here = cairn_session_is_admitted(session) && session->client_id == client_id;
+    return (recipient){.session = here ? session : NULL};
+}
+
+static bool has_left(recipient asker) {
+    return asker.session == NULL && asker.outside == NULL;
 }
 
 static cairn_control_refusal run_verb(cairn_control_context *c, const cairn_control_verb_row *row) {
@@ -135,7 +209,7 @@ static cairn_control_refusal run_verb(cairn_control_context *c, const cairn_cont
     return row->action(c);
 }
 
-static void answer_request(cairn_control_context *c, cairn_control_refusal refusal) {
+static void answer_request(cairn_control_context *c, recipient to, cairn_control_refusal refusal) {
     cairn_server *server = c->server;
     if (refusal == CAIRN_CONTROL_DONE && c->answers_later) {
         return;
@@ -150,7 +224,7 @@ static void answer_request(cairn_control_context *c, cairn_control_refusal refus
     } else {
         server->statistics.controls_done += 1;
     }
-    const bool sent = send_answer(server, c->session, c->room, c->answer);
+    const bool sent = send_answer(server, to, c->room, c->answer);
     CAIRN_ASSERT(sent);
 }
 
@@ -162,16 +236,19 @@ static cairn_control_asked asked_of(const cairn_control_entry *entry) {
 static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) {
     CAIRN_ASSERT(entry->taken);
     const cairn_control_request *request = &entry->copy.request;
-    cairn_session *session = find_session(server, entry->client, entry->client_id);
-    if (session == NULL) {
+    const recipient asker = find_operator(server, entry->client, entry->client_id);
+    if (has_left(asker)) {
         return true;
     }
-    cairn_room *room = session->room;
-    if (request->room[0] != '\0') {
-        room = cairn_room_table_at(&server->rooms, cairn_server_room_find(server, request->room));
-    }
+    const cairn_session *session = asker.session;
+    const cairn_room *own = room_of(server, session);
+    const uint32_t room_id = request->room[0] == '\0'
+                                 ? (own == NULL ? 0 : own->id)
+                                 : cairn_server_room_find(server, request->room);
+    cairn_room *room = cairn_room_table_at(&server->rooms, room_id);
     const bool being_stepped = room != NULL && room->job.running;
-    if (being_stepped || !cairn_link_reliable_fits(session->link, CAIRN_CONTROL_ANSWER_SIZE_MAX)) {
+    if (being_stepped || (session != NULL && !cairn_link_reliable_fits(
+                                                 session->link, CAIRN_CONTROL_ANSWER_SIZE_MAX))) {
         return false;
     }
     cairn_control_queue *queue = server->control;
@@ -182,7 +259,9 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     const bool prepared = cairn_control_preparation_is_of(&queue->preparation, &asked);
     cairn_control_context context = {
         .server = server,
-        .session = session,
+        .asked = &asked,
+        .own = own,
+        .is_member = session != NULL,
         .room = room,
         .request = request,
         .saves = &queue->saves,
@@ -199,11 +278,11 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     const char *verb = cairn_control_verb_text(request->verb);
     if (refusal != CAIRN_CONTROL_DONE || row->writes) {
         const bool done = refusal == CAIRN_CONTROL_DONE;
-        cairn_context_emit(&server->context, session->room, done ? CAIRN_LOG_INFO : CAIRN_LOG_WARN,
-            done ? "control" : "control_refused", session->client_id,
+        cairn_context_emit(&server->context, own, done ? CAIRN_LOG_INFO : CAIRN_LOG_WARN,
+            done ? "control" : "control_refused", session == NULL ? 0 : session->client_id,
             verb == NULL ? "unknown" : verb, refusal);
     }
-    answer_request(&context, refusal);
+    answer_request(&context, asker, refusal);
     return true;
 }
 
@@ -222,7 +301,9 @@ void cairn_control_queue_advance(cairn_server *server) {
         cairn_control_entry *entry = &queue->entries[queue->order[i]];
         bool held_up = false;
         for (uint32_t k = 0; k < kept; ++k) {
-            held_up = held_up || queue->entries[queue->order[k]].client == entry->client;
+            const cairn_control_entry *earlier = &queue->entries[queue->order[k]];
+            held_up = held_up ||
+                      (earlier->client == entry->client && earlier->client_id == entry->client_id);
         }
         if (!held_up && serve_entry(server, entry)) {
             entry->taken = false;
@@ -251,7 +332,7 @@ uint64_t cairn_control_queue_deadline_ns(const cairn_server *server) {
 static void answer_wait(cairn_server *server, cairn_room *room, cairn_control_refusal refusal) {
     cairn_control_wait *wait = &room->control_wait;
     CAIRN_ASSERT(wait->waits && room->scheduler.tick >= wait->from_tick);
-    cairn_session *session = find_session(server, wait->client, wait->client_id);
+    const recipient asker = find_operator(server, wait->client, wait->client_id);
     const bool done = refusal == CAIRN_CONTROL_DONE;
     cairn_control_answer answer = {
         .number = wait->number,
@@ -268,7 +349,7 @@ static void answer_wait(cairn_server *server, cairn_room *room, cairn_control_re
     } else {
         answer.run.tick_count = tick_count;
     }
-    if (session == NULL || send_answer(server, session, room, answer)) {
+    if (has_left(asker) || send_answer(server, asker, room, answer)) {
         server->statistics.controls_done += done ? 1 : 0;
         server->statistics.controls_refused[refusal] += done ? 0 : 1;
         free(wait->watched);

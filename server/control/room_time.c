@@ -43,8 +43,8 @@ static void answer_when_room_has_run(cairn_control_context *c) {
     c->answers_later = true;
     c->room->control_wait = (cairn_control_wait){
         .waits = true,
-        .client = c->session->client,
-        .client_id = c->session->client_id,
+        .client = c->asked->client,
+        .client_id = c->asked->client_id,
         .number = c->request->number,
         .verb = c->request->verb,
         .from_tick = c->room->scheduler.tick,

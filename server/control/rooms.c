@@ -80,15 +80,15 @@ cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
     config.name = request->name;
     config.scene = &scene;
     config.tick_rate_hz = request->tick_rate_hz;
-    config.recorded = c->session->room->recording != NULL;
-    config.broadcast = c->session->room->broadcast != NULL;
+    config.recorded = c->own == NULL || c->own->recording != NULL;
+    config.broadcast = c->own == NULL || c->own->broadcast != NULL;
     const cairn_server_room_refusal refusal =
         cairn_server_room_create(c->server, c->server->context.now_ns, &config, &id, reason);
     return enter_new_room(c, refusal, reason, id, request->paused);
 }
 
 cairn_control_refusal cairn_control_on_room_destroy(cairn_control_context *c) {
-    if (c->room == c->session->room) {
+    if (c->is_member && c->room == c->own) {
         return cairn_control_refuse(c, CAIRN_CONTROL_BUSY,
             "the operator's client is in this room, so the answer could not be sent");
     }

@@ -53,12 +53,21 @@ typedef union cairn_control_lists {
 _Static_assert(sizeof(cairn_control_lists) + 4096 <= CAIRN_CONTROL_ANSWER_SIZE_MAX, "a list fits");
 _Static_assert(CAIRN_CONTROL_READ_SIZE_MAX + 4096 <= CAIRN_CONTROL_ANSWER_SIZE_MAX, "a piece fits");
 
+// A request, and the client that waits for its answer.
+typedef struct cairn_control_asked {
+    const cairn_control_request *request;
+    uint32_t client;
+    uint64_t client_id;
+} cairn_control_asked;
+
 // What a verb works on: the operator who asks, in which room, and the answer that it fills.
 typedef struct cairn_control_context {
     cairn_server *server;
-    cairn_session *session; // the operator's
-    cairn_room *room; // the one asked about; after a verb that makes a room, the new one; NULL
-                      // only for a verb that needs none
+    const cairn_control_asked *asked;
+    const cairn_room *own; // the room of the operator's client; of others the first; NULL: none
+    bool is_member;        // the operator's client is in it
+    cairn_room *room;      // the one asked about; after a verb that makes a room, the new one; NULL
+                           // only for a verb that needs none
     const cairn_control_request *request;
     cairn_control_saves *saves;
     cairn_control_lists *lists;

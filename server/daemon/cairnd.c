@@ -585,6 +585,8 @@ static bool open_web(program *p, const cairn_address *bound, const cairn_key *de
         .token_lifetime_s = or_else(from->token_lifetime_s_max, 30),
         .protocol_id = from->protocol_id,
         .control = from->control,
+        .control_tokens = from->web.control_tokens,
+        .control_token_count = from->web.control_token_count,
         .log_lines_lost = log_lines_lost,
         .user = p};
     memcpy(config.origins, from->web.origins, sizeof config.origins);
@@ -646,6 +648,7 @@ static int serve(program *p) {
         return 1;
     }
     cairn_wipe(&dev_key, sizeof dev_key);
+    cairn_wipe(p->config.web.control_tokens, sizeof p->config.web.control_tokens);
     if (makes_key) {
         print_dev(&bound, key_path);
     }

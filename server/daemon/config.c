@@ -170,6 +170,19 @@ static const char *add_origin(void *out, const char *value, bool first) {
     return NULL;
 }
 
+static const char *add_control_token(void *out, const char *value, bool first) {
+    cairn_config *config = out;
+    config->web.control_token_count = first ? 0 : config->web.control_token_count;
+    if (config->web.control_token_count == CAIRN_WEB_TOKENS_MAX) {
+        return "at most 4 tokens can be given";
+    }
+    cairn_key *token = &config->web.control_tokens[config->web.control_token_count];
+    const char *why = cairn_key_flag_file(token, value, first);
+    config->web.control_token_count += why == NULL ? 1 : 0;
+    return why;
+}
+_Static_assert(CAIRN_WEB_TOKENS_MAX == 4, "the message above contains this number");
+
 // Refuses flags that contradict each other.
 static bool check_together(const cairn_config *config, char *error) {
     static const uint8_t unspecified[sizeof config->listen.ip];
@@ -198,6 +211,12 @@ static bool check_together(const cairn_config *config, char *error) {
         snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
             "--key-file: a private key is needed: --key-file, CAIRN_KEY_FILE or CAIRN_KEY; or try "
             "--dev");
+        return false;
+    }
+    const bool has_web = config->web.listen.family != CAIRN_ADDRESS_NONE;
+    if (config->web.control_token_count > 0 && (!has_web || !config->control)) {
+        snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
+            "--control-token: operators by HTTP need --web and --control as well");
         return false;
     }
     if (strcmp(config->scene, CAIRN_CONFIG_NO_SCENE) == 0 && config->record_file != NULL) {
@@ -324,6 +343,9 @@ static const cairn_flag flags[] = {
     {"--control", "CAIRN_CONTROL", NULL,
         "let clients whose connect token has the operator right control rooms", CAIRN_FLAG_SWITCH,
         .out = &values.control},
+    {"--control-token", "CAIRN_CONTROL_TOKEN", "FILE",
+        "operators by HTTP (--web) carry this token: a file as of --key-file; repeatable",
+        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_control_token},
     {"--log", "CAIRN_LOG", "STYLE", "text or json, on standard output (text)", CAIRN_FLAG_CHOICE,
         .out = &values.log_style, .words = styles},
     {"--log-level", "CAIRN_LOG_LEVEL", "LEVEL", "error, warn, info or debug (info)",
@@ -433,5 +455,6 @@ cairn_flags_result cairn_config_read(int argc, char *const *argv,
     *out = values;
     cairn_wipe(&values.key, sizeof values.key);
     cairn_wipe(&values.record_key, sizeof values.record_key);
+    cairn_wipe(values.web.control_tokens, sizeof values.web.control_tokens);
     return result == CAIRN_FLAGS_READ && !check_together(out, error) ? CAIRN_FLAGS_REFUSED : result;
 }

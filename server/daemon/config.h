@@ -64,6 +64,8 @@ typedef struct cairn_config {
         const char *origins[CAIRN_WEB_ORIGINS_MAX];
         uint32_t origin_count;
         uint32_t per_network_max; // WebSockets of one network
+        cairn_key control_tokens[CAIRN_WEB_TOKENS_MAX];
+        uint32_t control_token_count;
     } web;
     uint32_t log_style;        // cairn_log_style
     uint32_t log_level;        // cairn_log_level

@@ -126,13 +126,14 @@ static rate *rate_of(cairn_admission *admission, const cairn_address *from) {
     return oldest;
 }
 
-bool cairn_admission_take(cairn_admission *admission, uint32_t at, uint64_t now_ns) {
+bool cairn_admission_take(
+    cairn_admission *admission, uint32_t at, uint64_t now_ns, uint32_t count) {
     rate *own = rate_of(admission, &connection_at(admission, at)->from);
     const uint64_t begin_ns = own->until_ns > now_ns ? own->until_ns : now_ns;
     if (begin_ns - now_ns > (CAIRN_WEB_REQUEST_BURST - 1) * NS_PER_REQUEST) {
         return false;
     }
-    own->until_ns = begin_ns + NS_PER_REQUEST;
+    own->until_ns = begin_ns + count * NS_PER_REQUEST;
     return true;
 }
 

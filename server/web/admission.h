@@ -32,8 +32,9 @@ uint32_t cairn_admission_add(cairn_admission *admission, const cairn_address *fr
 void cairn_admission_remove(cairn_admission *admission, uint32_t connection);
 // The connection becomes a WebSocket. False: there are too many of them, and it does not.
 bool cairn_admission_upgrade(cairn_admission *admission, uint32_t connection);
-// Whether the network of the connection may ask now; if so, this request is counted.
-bool cairn_admission_take(cairn_admission *admission, uint32_t connection, uint64_t now_ns);
+// Whether the network of the connection may ask now; if so, this counts as `count` requests.
+bool cairn_admission_take(
+    cairn_admission *admission, uint32_t connection, uint64_t now_ns, uint32_t count);
 
 uint32_t cairn_admission_sockets(const cairn_admission *admission); // WebSockets now
 const cairn_address *cairn_admission_address(const cairn_admission *admission, uint32_t connection);

@@ -18,6 +18,7 @@
 #include <uv.h>
 
 #include "base/assert.h"
+#include "base/limits.h"
 #include "program/sockaddr.h"
 #include "server/web/admission.h"
 
@@ -35,6 +36,7 @@
 #define UNSENT_MAX 16384
 #define CLOSE_TURNS_MAX 100
 #define ARGUMENT_SIZE 512
+#define POST_PATH_SIZE 64
 
 _Static_assert(CAIRN_HTTP_ROOM >= LWS_PRE, "libwebsockets writes the head of a message there");
 
@@ -51,11 +53,26 @@ struct cairn_http {
     cairn_http_statistics statistics;
 };
 
+typedef enum exchange_state {
+    EXCHANGE_NONE, // between two requests, or one without a body
+    EXCHANGE_READS,
+    EXCHANGE_WAITS, // for the answer
+    EXCHANGE_READY, // its answer has not begun
+} exchange_state;
+
 // Of a request; cleared by libwebsockets when its connection begins.
-typedef struct exchange {
+struct cairn_http_exchange {
+    struct lws *connection;
+    exchange_state state;
+    bool ends; // the connection is closed after the answer
     cairn_http_answer answer;
     size_t sent;
-} exchange;
+    char path[POST_PATH_SIZE];
+    uint64_t begin_ns;
+    uint8_t *body; // [body_size], owned; NULL: it is not kept
+    size_t body_size;
+    size_t received;
+};
 
 struct cairn_http_socket {
     struct lws *connection;
@@ -97,6 +114,8 @@ static cairn_http_request request_of(cairn_http *http, struct lws *connection, c
 }
 
 static const enum lws_token_indexes tokens[] = {[CAIRN_HTTP_ACCEPT] = WSI_TOKEN_HTTP_ACCEPT,
+    [CAIRN_HTTP_AUTHORIZATION] = WSI_TOKEN_HTTP_AUTHORIZATION,
+    [CAIRN_HTTP_CONTENT_TYPE] = WSI_TOKEN_HTTP_CONTENT_TYPE,
     [CAIRN_HTTP_HOST] = WSI_TOKEN_HOST,
     [CAIRN_HTTP_IF_NONE_MATCH] = WSI_TOKEN_HTTP_IF_NONE_MATCH,
     [CAIRN_HTTP_ORIGIN] = WSI_TOKEN_ORIGIN};
@@ -132,21 +151,27 @@ bool cairn_http_argument_read(
     }
 }
 
-// A connection that is closed before its first request has no exchange.
-static void end_exchange(exchange *own) {
-    if (own != NULL && own->answer.release != NULL) {
+bool cairn_http_charge(const cairn_http_request *request, uint32_t count) {
+    return cairn_admission_take(http_of(request->connection)->admission,
+        number_of(request->connection), uv_hrtime(), count);
+}
+
+static void end_exchange(cairn_http *http, cairn_http_exchange *own) {
+    if (own->answer.release != NULL) {
         own->answer.release(own->answer.owner);
     }
-    if (own != NULL) {
-        *own = (exchange){0};
+    if (own->state == EXCHANGE_WAITS) {
+        http->host.gone(http->host.user, own);
     }
+    free(own->body);
+    *own = (cairn_http_exchange){.connection = own->connection};
 }
 
 static cairn_http_answer answer_to(cairn_http *http, struct lws *connection, const char *path) {
     if (lws_hdr_total_length(connection, WSI_TOKEN_GET_URI) <= 0) {
         return (cairn_http_answer){.status = 405, .type = "text/plain"};
     }
-    if (!cairn_admission_take(http->admission, number_of(connection), uv_hrtime())) {
+    if (!cairn_admission_take(http->admission, number_of(connection), uv_hrtime(), 1)) {
         return (cairn_http_answer){.status = 429, .type = "text/plain"};
     }
     const cairn_http_request request = request_of(http, connection, path);
@@ -159,35 +184,139 @@ static bool add_header(
                                 (const unsigned char *)value, (int)strlen(value), at, end) == 0;
 }
 
-// Returns whether the connection goes on.
-static bool begin_answer(
-    cairn_http *http, struct lws *connection, exchange *own, const char *path) {
+static bool end_answer(cairn_http *http, cairn_http_exchange *own) {
+    const bool ends = own->ends;
+    end_exchange(http, own);
+    return !ends && lws_http_transaction_completed(own->connection) == 0;
+}
+
+// Sends the head of the answer. Returns whether the connection goes on.
+static bool begin_answer(cairn_http *http, cairn_http_exchange *own) {
     uint8_t bytes[LWS_PRE + 2048];
     uint8_t *begin = bytes + LWS_PRE;
     uint8_t *at = begin;
     uint8_t *end = bytes + sizeof bytes - 1;
-    end_exchange(own);
-    own->answer = answer_to(http, connection, path);
     const cairn_http_answer *answer = &own->answer;
+    own->state = EXCHANGE_NONE;
     http->statistics.requests += 1;
     http->statistics.requests_refused += answer->status >= 400 ? 1 : 0;
+    struct lws *connection = own->connection;
     if (lws_add_http_common_headers(
             connection, answer->status, answer->type, answer->size, &at, end) != 0 ||
         !add_header(connection,
             "cache-control:", answer->cache != NULL ? answer->cache : "no-store", &at, end) ||
         !add_header(connection, "etag:", answer->etag, &at, end) ||
+        !add_header(
+            connection, "www-authenticate:", answer->status == 401 ? "Bearer" : NULL, &at, end) ||
+        !add_header(connection, "connection:", own->ends ? "close" : NULL, &at, end) ||
         lws_finalize_write_http_header(connection, begin, &at, end) != 0) {
         return false;
     }
     if (answer->size == 0) {
-        end_exchange(own);
-        return lws_http_transaction_completed(connection) == 0;
+        return end_answer(http, own);
     }
     lws_callback_on_writable(connection);
     return true;
 }
 
-static bool go_on(struct lws *connection, exchange *own) {
+static bool begin_get(cairn_http *http, cairn_http_exchange *own, const char *path) {
+    end_exchange(http, own);
+    own->answer = answer_to(http, own->connection, path);
+    return begin_answer(http, own);
+}
+
+// False: there is no length, or it is not a number.
+static bool read_length(struct lws *connection, size_t *out) {
+    char digits[16];
+    char *end = digits;
+    const int length =
+        lws_hdr_copy(connection, digits, sizeof digits, WSI_TOKEN_HTTP_CONTENT_LENGTH);
+    *out = length > 0 ? strtoul(digits, &end, 10) : 0;
+    return length > 0 && digits[0] >= '0' && digits[0] <= '9' && *end == '\0';
+}
+
+static cairn_http_answer check_post(
+    cairn_http *http, const cairn_http_exchange *own, const char *path, bool has_length) {
+    const cairn_http_request request = request_of(http, own->connection, path);
+    if (!cairn_http_charge(&request, 1)) {
+        return (cairn_http_answer){.status = 429, .type = "text/plain"};
+    }
+    const cairn_http_answer refusal = http->host.begin_post(http->host.user, &request);
+    if (refusal.status == 0 && (!has_length || own->body_size == 0)) {
+        return (cairn_http_answer){.status = 411, .type = "text/plain"};
+    }
+    return refusal.status == 0 && own->body_size > CAIRN_HTTP_BODY_MAX
+               ? (cairn_http_answer){.status = 413, .type = "text/plain"}
+               : refusal;
+}
+
+// A refused request is answered when its body has arrived, unless it is too large: a peer that
+// still sends when its connection is closed would lose the answer.
+static bool begin_post(cairn_http *http, cairn_http_exchange *own, const char *path) {
+    end_exchange(http, own);
+    const bool has_length = read_length(own->connection, &own->body_size);
+    own->answer = check_post(http, own, path, has_length);
+    own->begin_ns = uv_hrtime();
+    if (own->answer.status != 0 &&
+        (!has_length || own->body_size == 0 || own->body_size > CAIRN_HTTP_BODY_MAX)) {
+        own->ends = own->body_size > 0 || !has_length;
+        return begin_answer(http, own);
+    }
+    own->body = own->answer.status == 0 ? malloc(own->body_size) : NULL;
+    if (own->answer.status == 0 && own->body == NULL) {
+        own->answer = (cairn_http_answer){.status = 503, .type = "text/plain"};
+    }
+    snprintf(own->path, sizeof own->path, "%s", path);
+    own->state = EXCHANGE_READS;
+    lws_set_timeout(own->connection, PENDING_TIMEOUT_HTTP_CONTENT, TIMEOUT_S);
+    return true;
+}
+
+// The whole body has to arrive in time: libwebsockets would wait for each piece of it.
+static bool take_body(cairn_http_exchange *own, const uint8_t *bytes, size_t size) {
+    if (own->state != EXCHANGE_READS || size > own->body_size - own->received ||
+        uv_hrtime() - own->begin_ns > TIMEOUT_S * CAIRN_NS_PER_S) {
+        return false;
+    }
+    if (own->body != NULL) {
+        memcpy(own->body + own->received, bytes, size);
+    }
+    own->received += size;
+    return true;
+}
+
+static bool end_body(cairn_http *http, cairn_http_exchange *own) {
+    if (own->state != EXCHANGE_READS || own->received != own->body_size) {
+        return false;
+    }
+    if (own->body == NULL) { // refused
+        return begin_answer(http, own);
+    }
+    own->state = EXCHANGE_WAITS;
+    lws_set_timeout(own->connection, PENDING_TIMEOUT_HTTP_CONTENT, CAIRN_HTTP_ANSWER_S);
+    const cairn_http_answer answer =
+        http->host.post(http->host.user, own->path, own->body, own->body_size, own);
+    free(own->body);
+    own->body = NULL;
+    if (answer.status != 0) {
+        own->answer = answer;
+        return begin_answer(http, own);
+    }
+    return true;
+}
+
+void cairn_http_answer_later(cairn_http_exchange *exchange, cairn_http_answer answer) {
+    CAIRN_ASSERT(exchange->state == EXCHANGE_WAITS && answer.status != 0);
+    exchange->answer = answer;
+    exchange->state = EXCHANGE_READY;
+    lws_callback_on_writable(exchange->connection);
+}
+
+static bool go_on(cairn_http *http, cairn_http_exchange *own) {
+    struct lws *connection = own->connection;
+    if (own->state == EXCHANGE_READY) {
+        return begin_answer(http, own);
+    }
     uint8_t chunk[LWS_PRE + CHUNK];
     const size_t left = own->answer.size - own->sent;
     const size_t size = left < CHUNK ? left : CHUNK;
@@ -203,8 +332,7 @@ static bool go_on(struct lws *connection, exchange *own) {
     own->sent += size;
     lws_set_timeout(connection, PENDING_TIMEOUT_HTTP_CONTENT, TIMEOUT_S);
     if (last) {
-        end_exchange(own);
-        return lws_http_transaction_completed(connection) == 0;
+        return end_answer(http, own);
     }
     lws_callback_on_writable(connection);
     return true;
@@ -220,7 +348,7 @@ static uint32_t ask_to_upgrade(cairn_http *http, struct lws *connection, const c
         strcmp(path, CAIRN_HTTP_SOCKET_PATH) != 0) {
         return 404;
     }
-    if (!cairn_admission_take(http->admission, number_of(connection), uv_hrtime())) {
+    if (!cairn_admission_take(http->admission, number_of(connection), uv_hrtime(), 1)) {
         return 429;
     }
     const cairn_http_request request = request_of(http, connection, path);
@@ -252,12 +380,21 @@ static void forget(cairn_http *http, struct lws *connection) {
 static int on_http(
     struct lws *connection, enum lws_callback_reasons reason, void *user, void *in, size_t size) {
     cairn_http *http = http_of(connection);
-    exchange *own = user;
+    cairn_http_exchange *own =
+        user; // a connection that is closed before its first request has none
     switch (reason) {
     case LWS_CALLBACK_HTTP:
-        return begin_answer(http, connection, own, in) ? 0 : -1;
+        own->connection = connection;
+        return (lws_hdr_total_length(connection, WSI_TOKEN_POST_URI) > 0 ? begin_post(http, own, in)
+                                                                         : begin_get(http, own, in))
+                   ? 0
+                   : -1;
+    case LWS_CALLBACK_HTTP_BODY:
+        return take_body(own, in, size) ? 0 : -1;
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION:
+        return end_body(http, own) ? 0 : -1;
     case LWS_CALLBACK_HTTP_WRITEABLE:
-        return go_on(connection, own) ? 0 : -1;
+        return go_on(http, own) ? 0 : -1;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
         return confirm_upgrade(http, connection, in);
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: // without our subprotocol
@@ -267,7 +404,9 @@ static int on_http(
         forget(http, connection);
         return 0;
     case LWS_CALLBACK_CLOSED_HTTP:
-        end_exchange(own);
+        if (own != NULL) {
+            end_exchange(http, own);
+        }
         return 0;
     default:
         return lws_callback_http_dummy(connection, reason, user, in, size);
@@ -363,7 +502,7 @@ void cairn_http_socket_wake(cairn_http_socket *socket) {
 }
 
 static const struct lws_protocols protocols[] = {
-    {.name = "http", .callback = on_http, .per_session_data_size = sizeof(exchange)},
+    {.name = "http", .callback = on_http, .per_session_data_size = sizeof(cairn_http_exchange)},
     {.name = CAIRN_HTTP_SOCKET_PROTOCOL,
         .callback = on_socket,
         .per_session_data_size = sizeof(cairn_http_socket)},

@@ -18,7 +18,7 @@ struct lws;
 #define CAIRN_HTTP_ERROR_SIZE 160
 
 typedef struct cairn_http_answer {
-    uint32_t status;      // 200, 404, ...
+    uint32_t status;      // 200, 404, ...; 401 asks for a bearer token
     const char *type;     // of the body: a media type; static text
     const uint8_t *bytes; // NULL: no body
     size_t size;
@@ -30,6 +30,8 @@ typedef struct cairn_http_answer {
 
 typedef enum cairn_http_header {
     CAIRN_HTTP_ACCEPT,
+    CAIRN_HTTP_AUTHORIZATION,
+    CAIRN_HTTP_CONTENT_TYPE,
     CAIRN_HTTP_HOST,
     CAIRN_HTTP_IF_NONE_MATCH,
     CAIRN_HTTP_ORIGIN,
@@ -51,11 +53,24 @@ bool cairn_http_header_read(
 bool cairn_http_argument_read(
     const cairn_http_request *request, const char *name, char *out, size_t size);
 
-typedef struct cairn_http_socket cairn_http_socket; // a WebSocket
+// Whether the peer's network may try so much now; if so, it counts as `count` more requests.
+bool cairn_http_charge(const cairn_http_request *request, uint32_t count);
+
+typedef struct cairn_http_socket cairn_http_socket;     // a WebSocket
+typedef struct cairn_http_exchange cairn_http_exchange; // a request with a body, until its answer
 
 // All are called on the loop's thread, which they must not keep for long.
 typedef struct cairn_http_host {
     cairn_http_answer (*get)(void *user, const cairn_http_request *request);
+    // A POST of at most CAIRN_HTTP_BODY_MAX bytes begins. Status 0: its body is read; otherwise the
+    // answer.
+    cairn_http_answer (*begin_post)(void *user, const cairn_http_request *request);
+    // It has arrived. Status 0: cairn_http_answer_later gives the answer, at most
+    // CAIRN_HTTP_ANSWER_S later, when the connection is closed.
+    cairn_http_answer (*post)(void *user, const char *path, const uint8_t *body, size_t size,
+        cairn_http_exchange *exchange);
+    // The peer of an exchange has gone before the answer.
+    void (*gone)(void *user, cairn_http_exchange *exchange);
     // A WebSocket asks to be opened: 0 takes it, otherwise the status with which it is refused.
     uint32_t (*ask)(void *user, const cairn_http_request *request);
     // It is open. Returns what the functions below get as `peer`; NULL: out of memory.
@@ -73,6 +88,8 @@ typedef struct cairn_http_host {
     void *user;
 } cairn_http_host;
 
+#define CAIRN_HTTP_BODY_MAX 65536
+#define CAIRN_HTTP_ANSWER_S 600
 #define CAIRN_HTTP_ROOM 32
 #define CAIRN_HTTP_SOCKET_PATH "/ws"
 #define CAIRN_HTTP_SOCKET_PROTOCOL "cairn"
@@ -93,6 +110,8 @@ bool cairn_http_open(struct uv_loop_s *loop, const cairn_http_config *config, ca
 void cairn_http_close(cairn_http *http);
 
 cairn_address cairn_http_address(const cairn_http *http); // as bound
+
+void cairn_http_answer_later(cairn_http_exchange *exchange, cairn_http_answer answer);
 
 // `next` of the host is called when the socket can be written.
 void cairn_http_socket_wake(cairn_http_socket *socket);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server/web/control.h"
 #include "server/web/http.h"
 #include "server/web/peers.h"
 #include <cairn/server.h>
@@ -22,6 +23,7 @@ typedef struct cairn_metrics_process {
     cairn_uv_statistics io;
     cairn_http_statistics http;
     cairn_peers_statistics peers;
+    cairn_web_control_statistics control;
     uint64_t start_unix_s;
     uint64_t log_lines_lost;
     uint64_t resident_bytes; // 0: unknown

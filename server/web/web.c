@@ -15,6 +15,7 @@
 #include "program/system.h"
 #include "server/web/files.h"
 #include "server/web/metrics.h"
+#include "server/web/openapi.h"
 #include "server/web/origin.h"
 #include "server/web/peers.h"
 #include <cairn/server.h>
@@ -39,6 +40,7 @@ struct cairn_web {
     cairn_http *http;
     cairn_peers *peers;
     cairn_web_files *files;
+    cairn_web_control *control; // NULL: there are no operators by HTTP
     cairn_key dev_key;
     shared_text *metrics[2]; // of each format; NULL: none yet
     uint64_t start_unix_s;
@@ -77,6 +79,8 @@ static shared_text *make_metrics(const cairn_web *web, bool open, uint64_t now_n
         .http = cairn_http_statistics_read(web->http),
         .peers = *cairn_peers_statistics_read(web->peers),
         .start_unix_s = web->start_unix_s,
+        .control = web->control == NULL ? (cairn_web_control_statistics){0}
+                                        : *cairn_web_control_statistics_read(web->control),
         .log_lines_lost = web->config.log_lines_lost(web->config.user),
         .resident_bytes = resident_bytes(),
         .cpu_ns = cpu_ns()};
@@ -239,10 +243,36 @@ static cairn_http_answer get(void *user, const cairn_http_request *request) {
     if (strcmp(path, "/token") == 0) {
         return token(web, request);
     }
+    if (strcmp(path, "/openapi.json") == 0 && web->control != NULL) {
+        return cairn_web_control_openapi(web->control);
+    }
     if (cairn_web_files_get(web->files, request, &answer)) {
         return answer;
     }
     return words(404, "there are /metrics, /healthz, /readyz, /rooms and the files of the page\n");
+}
+
+static cairn_http_answer begin_post(void *user, const cairn_http_request *request) {
+    cairn_web *web = user;
+    const bool controls =
+        strncmp(request->path, CAIRN_WEB_CONTROL_PATH, strlen(CAIRN_WEB_CONTROL_PATH)) == 0;
+    if (!controls) {
+        return (cairn_http_answer){.status = 405, .type = "text/plain"};
+    }
+    return web->control == NULL ? cairn_web_control_refuse(404, "closed",
+                                      "this server was started without --control-token")
+                                : cairn_web_control_begin(web->control, request);
+}
+
+static cairn_http_answer post(
+    void *user, const char *path, const uint8_t *body, size_t size, cairn_http_exchange *exchange) {
+    const cairn_web *web = user;
+    return cairn_web_control_post(web->control, path, body, size, exchange);
+}
+
+static void gone(void *user, cairn_http_exchange *exchange) {
+    const cairn_web *web = user;
+    cairn_web_control_gone(web->control, exchange);
 }
 
 static uint32_t ask(void *user, const cairn_http_request *request) {
@@ -285,6 +315,9 @@ static bool open_parts(cairn_web *web, char *error) {
     const cairn_web_config *config = &web->config;
     const cairn_http_config http = {.listen = config->listen,
         .host = {.get = get,
+            .begin_post = begin_post,
+            .post = post,
+            .gone = gone,
             .ask = ask,
             .opened = opened,
             .received = received,
@@ -298,6 +331,15 @@ static bool open_parts(cairn_web *web, char *error) {
     if (cairn_peers_create(config->server, config->peers_max, &web->peers) != CAIRN_OK) {
         snprintf(error, CAIRN_HTTP_ERROR_SIZE, "out of memory");
         return false;
+    }
+    if (config->control_token_count > 0) {
+        if (cairn_web_control_create(config->server, &web->control) != CAIRN_OK) {
+            snprintf(error, CAIRN_HTTP_ERROR_SIZE, "out of memory");
+            return false;
+        }
+        cairn_web_control_set_tokens(
+            web->control, config->control_tokens, config->control_token_count);
+        web->config.control_tokens = NULL;
     }
     return cairn_web_files_load(config->root, &web->files, error) &&
            cairn_http_open(cairn_uv_driver_loop(config->driver), &http, &web->http, error);
@@ -328,6 +370,7 @@ void cairn_web_close(cairn_web *web) {
         return;
     }
     cairn_http_close(web->http);
+    cairn_web_control_destroy(web->control);
     cairn_peers_destroy(web->peers);
     cairn_web_files_release(web->files);
     release_text(web->metrics[0]);

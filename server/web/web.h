@@ -3,13 +3,15 @@
 
 // What `cairnd --web` serves: /metrics (server/web/metrics.h), /healthz while the loop runs,
 // /readyz while clients may join, /rooms, the files of a page, WebSockets that carry datagrams
-// (server/web/peers.h), and with --dev tokens for the page.
+// (server/web/peers.h), requests of operators (server/web/control.h), and with --dev tokens for the
+// page.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "program/key.h"
+#include "server/web/control.h"
 #include "server/web/http.h"
 
 struct cairn_server;
@@ -35,6 +37,8 @@ typedef struct cairn_web_config {
     uint32_t token_lifetime_s;
     uint64_t protocol_id;
     bool control;
+    const cairn_key *control_tokens; // [control_token_count], of operators by HTTP; copied
+    uint32_t control_token_count;    // 0: there are no operators by HTTP
     uint64_t (*log_lines_lost)(void *user);
     void *user;
 } cairn_web_config;

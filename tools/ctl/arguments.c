@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/control_words.h"
 #include "schema/control_tables.h"
 
 typedef enum argument_kind {
@@ -16,71 +17,14 @@ typedef enum argument_kind {
     ARGUMENT_REAL,
     ARGUMENT_VEC3, // three words
     ARGUMENT_TEXT,
-    ARGUMENT_PROPERTY,       // a name below
+    ARGUMENT_PROPERTY,       // a name of program/control_words.h
     ARGUMENT_VALUE,          // of that property: a number, or a word
-    ARGUMENT_PUSH,           // a name below
-    ARGUMENT_JOINT_PROPERTY, // a name below
-    ARGUMENT_SHAPE,          // a name below
-    ARGUMENT_JOINT,          // a name below
+    ARGUMENT_PUSH,           // such a name
+    ARGUMENT_JOINT_PROPERTY, // such a name
+    ARGUMENT_SHAPE,          // such a name
+    ARGUMENT_JOINT,          // such a name
     ARGUMENT_POINTS,         // all words that are left, three for each point
 } argument_kind;
-
-static const char *const properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
-    [CAIRN_BODY_PROPERTY_KIND] = "kind",
-    [CAIRN_BODY_PROPERTY_MASS] = "mass",
-    [CAIRN_BODY_PROPERTY_DAMPING] = "damping",
-    [CAIRN_BODY_PROPERTY_GRAVITY_SCALE] = "gravity-scale",
-    [CAIRN_BODY_PROPERTY_LOCKS] = "locks",
-    [CAIRN_BODY_PROPERTY_USER] = "user",
-    [CAIRN_BODY_PROPERTY_AWAKE] = "awake",
-    [CAIRN_BODY_PROPERTY_ALLOW_SLEEP] = "allow-sleep",
-    [CAIRN_BODY_PROPERTY_ENABLED] = "enabled",
-    [CAIRN_BODY_PROPERTY_CATEGORY] = "category",
-    [CAIRN_BODY_PROPERTY_MASK] = "mask",
-    [CAIRN_BODY_PROPERTY_FRICTION] = "friction",
-    [CAIRN_BODY_PROPERTY_RESTITUTION] = "restitution",
-    [CAIRN_BODY_PROPERTY_STATIC_FRICTION] = "static-friction",
-    [CAIRN_BODY_PROPERTY_ROLLING_RESISTANCE] = "rolling-resistance",
-    [CAIRN_BODY_PROPERTY_SPIN_RESISTANCE] = "spin-resistance",
-    [CAIRN_BODY_PROPERTY_FRICTION_COMBINE] = "friction-combine",
-    [CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE] = "restitution-combine",
-    [CAIRN_BODY_PROPERTY_SURFACE_VELOCITY] = "surface-velocity",
-    [CAIRN_BODY_PROPERTY_BULLET] = "bullet",
-};
-static const char *const joint_properties[CAIRN_JOINT_PROPERTY_LAST + 1] = {
-    [CAIRN_JOINT_PROPERTY_ENABLED] = "enabled",
-    [CAIRN_JOINT_PROPERTY_MOTOR] = "motor",
-    [CAIRN_JOINT_PROPERTY_TARGET] = "target",
-    [CAIRN_JOINT_PROPERTY_LIMITS] = "limits",
-    [CAIRN_JOINT_PROPERTY_SPRING] = "spring",
-    [CAIRN_JOINT_PROPERTY_SOFTNESS] = "softness",
-    [CAIRN_JOINT_PROPERTY_STEERING] = "steering",
-};
-static const char *const shapes[] = {
-    [CAIRN_SHAPE_SPHERE] = "sphere",
-    [CAIRN_SHAPE_CAPSULE] = "capsule",
-    [CAIRN_SHAPE_BOX] = "box",
-    [CAIRN_SHAPE_HALF_SPACE] = "half-space",
-    [CAIRN_SHAPE_HULL] = "hull",
-    [CAIRN_SHAPE_CYLINDER] = "cylinder",
-    [CAIRN_SHAPE_CONE] = "cone",
-    [CAIRN_SHAPE_MESH] = "mesh",
-    [CAIRN_SHAPE_HEIGHT_FIELD] = "height-field",
-};
-static const char *const joints[] = {
-    [CAIRN_JOINT_BALL] = "ball",
-    [CAIRN_JOINT_DISTANCE] = "distance",
-    [CAIRN_JOINT_HINGE] = "hinge",
-    [CAIRN_JOINT_CONE] = "cone",
-    [CAIRN_JOINT_PRISMATIC] = "prismatic",
-    [CAIRN_JOINT_WELD] = "weld",
-    [CAIRN_JOINT_WHEEL] = "wheel",
-    [CAIRN_JOINT_MOTOR] = "motor",
-    [CAIRN_JOINT_GEAR] = "gear",
-    [CAIRN_JOINT_PULLEY] = "pulley",
-    [CAIRN_JOINT_ROW] = "row",
-};
-static const char *const pushes[] = {"force", "force-at", "impulse-at", "turn"};
 
 typedef struct verb_argument {
     argument_kind kind;
@@ -257,17 +201,6 @@ static size_t words_of(argument_kind kind) {
     return kind == ARGUMENT_VEC3 ? 3 : kind == ARGUMENT_POINTS ? 3 * CAIRN_CONTROL_POINTS_MAX : 1;
 }
 
-// The place of a name in a list, whose unused places are NULL.
-static bool parse_name(const char *const *names, uint32_t count, const char *word, uint32_t *out) {
-    for (uint32_t i = 0; i < count; ++i) {
-        if (names[i] != NULL && strcmp(names[i], word) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 // The value of a property that is a number or a word of 32 bits.
 static bool parse_value(const char *word, cairn_control_set_body_request *out) {
     uint64_t whole = 0;
@@ -330,26 +263,23 @@ static bool parse_argument(const verb_argument *argument, const char *const *wor
         *(const char **)(void *)at = words[0];
         break;
     case ARGUMENT_PROPERTY:
-        valid =
-            parse_name(properties, CAIRN_BODY_PROPERTY_LAST + 1, words[0], (uint32_t *)(void *)at);
+        valid = cairn_control_word_find(CAIRN_CONTROL_SET_BODY, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_VALUE:
         valid = parse_value(words[0], &out->request.set_body);
         break;
     case ARGUMENT_PUSH:
-        valid = parse_name(pushes, 4, words[0], (uint32_t *)(void *)at);
+        valid = cairn_control_word_find(CAIRN_CONTROL_PUSH, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_JOINT_PROPERTY:
-        valid = parse_name(
-            joint_properties, CAIRN_JOINT_PROPERTY_LAST + 1, words[0], (uint32_t *)(void *)at);
+        valid = cairn_control_word_find(CAIRN_CONTROL_SET_JOINT, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_SHAPE:
-        valid =
-            parse_name(shapes, sizeof shapes / sizeof *shapes, words[0], (uint32_t *)(void *)at);
+        valid = cairn_control_word_find(CAIRN_CONTROL_SPAWN, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_JOINT:
         valid =
-            parse_name(joints, sizeof joints / sizeof *joints, words[0], (uint32_t *)(void *)at);
+            cairn_control_word_find(CAIRN_CONTROL_CREATE_JOINT, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_POINTS:
         valid = parse_points(words, word_count, out);

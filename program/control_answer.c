@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "tools/ctl/answer_print.h"
+#include "program/control_answer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "net/crypto.h"
 #include "program/json.h"
 #include "schema/control_tables.h"
 #include "schema/messages.h"
@@ -12,6 +13,7 @@
 typedef struct output {
     cairn_json *json;
     char separator; // after each field of the text
+    bool bytes;     // themselves, beside their number
 } output;
 
 static void put_number(output o, const char *name, uint64_t number) {
@@ -84,7 +86,12 @@ static const char *const modes[CAIRN_MODE_COUNT] = {"interpolate", "lockstep", "
 #define PUT_ONE(FIELD, field, element, Wire) put_element_##element(o, #field, &m->field, 1, false);
 #define PUT_LIST(FIELD, field, count, element, Wire, count_max)                                    \
     put_element_##element(o, #field, m->field, m->count, true);
-#define PUT_LIMITED_BYTES(FIELD, field, count, count_max) put_number(o, #count, m->count);
+#define PUT_LIMITED_BYTES(FIELD, field, count, count_max)                                          \
+    put_number(o, #count, m->count);                                                               \
+    if (o.bytes) {                                                                                 \
+        char digits[2 * (count_max) + 1];                                                          \
+        put_text(o, #field, cairn_hex_print(m->field, m->count, digits));                          \
+    }
 #define PUT_OF(KIND, ...) PUT_##KIND(__VA_ARGS__)
 
 #define PUT_ELEMENTS(element)                                                                      \
@@ -93,9 +100,9 @@ static const char *const modes[CAIRN_MODE_COUNT] = {"interpolate", "lockstep", "
         cairn_json *array = list ? cairn_json_put_array(outer.json, name) : NULL;                  \
         for (uint32_t i = 0; i < count; ++i) {                                                     \
             const cairn_control_##element *m = &elements[i];                                       \
-            const output o = {list ? cairn_json_put_object(array, NULL)                            \
-                                   : cairn_json_put_object(outer.json, name),                      \
-                ' '};                                                                              \
+            const output o = {.json = list ? cairn_json_put_object(array, NULL)                    \
+                                           : cairn_json_put_object(outer.json, name),              \
+                .separator = ' '};                                                                 \
             CONTROL_MEMBERS_##element(PUT_OF) if (outer.json == NULL) {                            \
                 putchar('\n');                                                                     \
             }                                                                                      \
@@ -119,9 +126,9 @@ static void put_answer(output o, const cairn_control_answer *answer) {
     }
 }
 
-static void print_json(const cairn_control_answer *answer) {
+cairn_json *cairn_control_answer_json(const cairn_control_answer *answer, bool bytes) {
     const char *verb = cairn_control_verb_text(answer->verb);
-    const output o = {cairn_json_create(), ' '};
+    const output o = {.json = cairn_json_create(), .bytes = bytes};
     put_bool(o, "ok", answer->refusal == CAIRN_CONTROL_DONE);
     put_text(o, "verb", verb == NULL ? "" : verb);
     put_text(o, "room", answer->room);
@@ -133,8 +140,7 @@ static void print_json(const cairn_control_answer *answer) {
         put_text(o, "refusal", cairn_control_refusal_text(answer->refusal));
         put_text(o, "reason", answer->reason);
     }
-    cairn_json_print(o.json, stdout);
-    cairn_json_destroy(o.json);
+    return o.json;
 }
 
 static void print_text(const cairn_control_answer *answer) {
@@ -146,12 +152,14 @@ static void print_text(const cairn_control_answer *answer) {
     char root[CAIRN_HASH_TEXT_SIZE];
     printf("ok room=%s tick=%" PRIu64 " root=%s\n", answer->room, answer->tick,
         cairn_hash_print(answer->root, root));
-    put_answer((output){NULL, '\n'}, answer);
+    put_answer((output){.separator = '\n'}, answer);
 }
 
-void cairn_ctl_answer_print(const cairn_control_answer *answer, bool json) {
+void cairn_control_answer_print(const cairn_control_answer *answer, bool json) {
     if (json) {
-        print_json(answer);
+        cairn_json *object = cairn_control_answer_json(answer, false);
+        cairn_json_print(object, stdout);
+        cairn_json_destroy(object);
     } else {
         print_text(answer);
     }
