@@ -566,6 +566,12 @@ typedef struct part_reader {
     uint64_t check;
 } part_reader;
 
+// Poses are in steps of their frame: from one of other steps nothing goes on.
+static bool same_steps(const cairn_quantisation *a, const cairn_quantisation *b) {
+    return cairn_float_bits(a->position_step_m) == cairn_float_bits(b->position_step_m) &&
+           a->rotation_bits == b->rotation_bits;
+}
+
 static cairn_status read_going_on(
     part_reader *reader, const cairn_snapshot_frame *frame, uint32_t index, body_record *body) {
     cairn_body_sample bases[CAIRN_PART_BASES] = {{.frame = NULL}, {.frame = NULL}, {.frame = NULL}};
@@ -576,6 +582,7 @@ static cairn_status read_going_on(
         if (bases[i].frame == NULL) {
             return CAIRN_NOT_FOUND;
         }
+        reader->bits.failed |= !same_steps(&bases[i].frame->quantisation, &frame->quantisation);
     }
     if (reader->bits.failed) {
         return CAIRN_MALFORMED;

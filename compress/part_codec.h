@@ -87,7 +87,8 @@ typedef struct cairn_part_source {
 
 // Settings that the part does not carry are those that out->frame has; its tick is set before.
 // Every input is bounded in time. CAIRN_NOT_FOUND: a sample is not held, or settings that are not
-// there are needed; CAIRN_CAPACITY: `out` has room for fewer bodies; CAIRN_MALFORMED: no part.
+// there are needed; CAIRN_CAPACITY: `out` has room for fewer bodies; CAIRN_MALFORMED: no part,
+// or its steps are not those of a sample.
 // The part is empty then. Flags are not checked.
 cairn_status cairn_part_read(const uint8_t *bytes, size_t size, const cairn_part_source *source,
     cairn_part *out, uint32_t *check);

@@ -79,6 +79,22 @@ TEST("a part without settings needs those of another one") {
     assert_int_equal(read_part(bytes, size, FRAMES_COUNT, &check), CAIRN_NOT_FOUND);
 }
 
+// The pose of a static body that stands would be in steps of its sample, which are others.
+TEST("a part in other steps than its samples is refused") {
+    uint8_t bytes[FRAMES_BYTES];
+    uint32_t check;
+    make_frames(7);
+    for (uint32_t changed = 0; changed < 2; ++changed) {
+        cairn_quantisation *steps = &story.frames[0].quantisation;
+        *steps = cairn_quantisation_default();
+        steps->position_step_m *= changed == 0 ? 2.0f : 1.0f;
+        steps->rotation_bits += changed;
+        const size_t size = frames_write_part(&story, bytes, &check);
+        assert_int_equal(read_part(bytes, size, FRAMES_COUNT, &check), CAIRN_MALFORMED);
+        assert_int_equal(part.frame.count, 0);
+    }
+}
+
 TEST("a part that is cut short is refused") {
     uint8_t bytes[FRAMES_BYTES];
     uint32_t check;

@@ -39,9 +39,12 @@ static void start(void) {
     }
 }
 
-// Every body that went on is coded against the bases that have it.
+// Every body that went on is coded against the bases that have it, if these are in the same steps.
 static size_t write_again(uint8_t *bytes, uint32_t *check) {
     const cairn_snapshot_frame *frame = &result.frame;
+    const cairn_quantisation *steps = &bases[0].quantisation;
+    const bool same = frame->quantisation.position_step_m == steps->position_step_m &&
+                      frame->quantisation.rotation_bits == steps->rotation_bits;
     cairn_part_writer writer = cairn_part_write(frame, true, bytes, PART_MAX);
     uint32_t left = 0;
     for (uint32_t i = 0; i < frame->count; ++i) {
@@ -56,7 +59,7 @@ static size_t write_again(uint8_t *bytes, uint32_t *check) {
             own[count] = find(NULL, index, bases[k].tick);
             count += own[count].frame != NULL ? 1 : 0;
         }
-        if (count > 0 && own[0].frame->ids[own[0].place] == frame->ids[i]) {
+        if (same && count > 0 && own[0].frame->ids[own[0].place] == frame->ids[i]) {
             const cairn_part_chunk chunk = cairn_part_chunk_of(frame, i, own, result.rested[i]);
             cairn_part_go_on(&writer, i, own, &chunk);
         } else {
