@@ -130,6 +130,30 @@ TEST("who saw a path request cannot use it") {
     assert_true(goes_to(&payload, &here));
 }
 
+TEST("a response with a wrong number proves no address") {
+    SCOPED(kit) k = kit_open(2);
+    const kit_token_fields fields = {.client_id = 1, .seed = k.now_ns + 1};
+    const kit_peer peer = {.token = kit_token_public(&fields)};
+    kit_join(&k, 0);
+    kit_discard_all(&k);
+    k.client_addresses[0].port += 1;
+    k.now_ns += KIT_S / 2;
+    const cairn_address here = k.client_addresses[0];
+    assert_int_equal(kit_to_server(&k, path_request(&k)), CAIRN_NETCODE_TAKEN);
+    const kit_datagram challenge = path_challenge(&k);
+    kit_datagram guess = kit_packet(&peer, false, CAIRN_PACKET_PATH_RESPONSE, 100, 0); // number 0
+    guess.size += CAIRN_PACKET_INDEX_SIZE;                                             // of slot 0
+    guess.from = here;
+    assert_int_equal(kit_to_server(&k, guess), CAIRN_NETCODE_DROP_PATH_RESPONSE);
+    kit_datagram payload = kit_server_payload(&k, 0, 1200); // more than came from there
+    assert_false(goes_to(&payload, &here));
+    assert_int_equal(kit_to_client(&k, 0, challenge), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, kit_from_client(&k, 0)), CAIRN_NETCODE_TAKEN);
+    kit_discard_from_server(&k);
+    payload = kit_server_payload(&k, 0, 1200);
+    assert_true(goes_to(&payload, &here));
+}
+
 TEST("a client that heard nothing says where it is although it did not move") {
     SCOPED(kit) k = kit_open_joined(2);
     kit_run(&k, KIT_S);

@@ -407,6 +407,7 @@ static void send_resync_request(peer *p, uint8_t parameter) {
 static void send_sample(peer *p, uint8_t parameter) {
     const uint32_t kind = 1 + cairn_read_u8(&mutated.choices) % (CAIRN_MESSAGE_KIND_COUNT - 1);
     cairn_message message = sample_message((cairn_message_kind)kind);
+    s.operated = s.operated || kind == CAIRN_MESSAGE_CONTROL;
     send_message(p, parameter, &message, (parameter & 4) != 0);
 }
 
