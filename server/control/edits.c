@@ -2,6 +2,7 @@
 // The verbs that edit a world. Each edit is a command of the next tick, so it is part of the
 // recording and reaches every client that simulates.
 #include "base/assert.h"
+#include "server/control/preparation.h"
 #include "server/control/verbs.h"
 #include <cairn/math.h>
 
@@ -91,7 +92,7 @@ static cairn_control_refusal try_edits(cairn_control_context *c, const cairn_com
             refusal = refuse_edit(c, &commands[i], size, status);
         }
     }
-    cairn_world_destroy(ahead);
+    cairn_control_dispose_of(c->server, ahead, NULL);
     return refusal;
 }
 

@@ -8,6 +8,8 @@
 
 // Copies for a DIFF in as many turns, before both worlds are copied in one.
 #define DIFF_COPIES_MAX 8
+// Tasks that may be out when another one is to free a world: while tasks hang, nothing piles up.
+#define DISPOSALS_MAX 16
 
 // The first hash of a world takes longer than later ones, and the first state of its history too.
 // Without memory for the save the recording makes its own, or ends there.
@@ -26,6 +28,13 @@ static void run_ready(cairn_server_task *task) {
     make_ready((cairn_control_preparation *)task);
 }
 
+// To free large worlds takes long: tasks do it if they can.
+static void drop_worlds(cairn_control_preparation *own) {
+    cairn_world_destroy(own->world);
+    cairn_world_destroy(own->other);
+    own->world = own->other = NULL;
+}
+
 static void run_save(cairn_server_task *task) {
     cairn_control_preparation *own = (cairn_control_preparation *)task;
     own->size = cairn_world_encode_size(own->world);
@@ -34,6 +43,7 @@ static void run_save(cairn_server_task *task) {
         const size_t size = cairn_world_encode(own->world, own->bytes, own->size);
         CAIRN_ASSERT(size == own->size);
     }
+    drop_worlds(own);
 }
 
 static void run_load(cairn_server_task *task) {
@@ -62,12 +72,6 @@ static void run_reset(cairn_server_task *task) {
     make_ready(own);
 }
 
-static void drop_worlds(cairn_control_preparation *own) {
-    cairn_world_destroy(own->world);
-    cairn_world_destroy(own->other);
-    own->world = own->other = NULL;
-}
-
 // The world of the recording becomes one with the room's own rules.
 static void run_seek(cairn_server_task *task) {
     cairn_control_preparation *own = (cairn_control_preparation *)task;
@@ -88,7 +92,6 @@ static void run_seek(cairn_server_task *task) {
     make_ready(own);
 }
 
-// To free large worlds takes long as well.
 static void run_diff(cairn_server_task *task) {
     cairn_control_preparation *own = (cairn_control_preparation *)task;
     own->difference_count =
@@ -105,21 +108,34 @@ static void finish(cairn_server_task *task) {
     own->done = true;
 }
 
-static bool begin_save(cairn_control_preparation *own, const cairn_room *room) {
-    own->task.run = run_save;
-    own->players = cairn_inbox_joined(room->inbox);
-    own->root = room->hash.full;
-    // If there is not enough memory for the copy, `bytes` stays NULL and the verb refuses.
-    return cairn_world_fork(room->world, &own->world) == CAIRN_OK;
+// Without memory the copies find it themselves.
+static void run_reserve(cairn_server_task *task) {
+    cairn_control_preparation *own = (cairn_control_preparation *)task;
+    cairn_world **const copies[2] = {&own->world, &own->other};
+    for (uint32_t i = 0; i < own->reserves; ++i) {
+        (void)cairn_fork_reserve(&own->size_of[i], copies[i]);
+    }
 }
 
-static bool begin_load(cairn_control_preparation *own, const cairn_control_save *save) {
+static void finish_reserve(cairn_server_task *task) {
+    cairn_control_preparation *own = (cairn_control_preparation *)task;
+    static void (*const runs[CAIRN_CONTROL_VERB_COUNT + 1])(cairn_server_task *) = {
+        [CAIRN_CONTROL_SAVE] = run_save,
+        [CAIRN_CONTROL_DIFF] = run_diff,
+        [CAIRN_CONTROL_SEEK] = run_ready,
+        [CAIRN_CONTROL_FORK] = run_ready};
+    own->task.run = runs[own->request.verb];
+    own->task.done = finish;
+    own->copying = true;
+    CAIRN_ASSERT(own->task.run != NULL);
+}
+
+static void begin_load(cairn_control_preparation *own, const cairn_control_save *save) {
     own->task.run = run_load;
     own->players = save->players;
     own->bytes = save->bytes;
     own->size = save->size;
     cairn_control_saves_lend(own->saves, save);
-    return true;
 }
 
 cairn_room *cairn_control_other_room(cairn_server *server, const cairn_control_request *request) {
@@ -129,13 +145,27 @@ cairn_room *cairn_control_other_room(cairn_server *server, const cairn_control_r
                : cairn_room_table_at(&server->rooms, cairn_server_room_find(server, name));
 }
 
+// Into a copy, into memory for one, or with neither.
+static cairn_status copy_world(const cairn_world *from, cairn_world **copy, bool *copied) {
+    if (*copied) {
+        return cairn_world_copy(*copy, from);
+    }
+    cairn_status status = *copy == NULL ? CAIRN_NOT_FOUND : cairn_fork_fill(*copy, from);
+    if (status != CAIRN_OK) {
+        cairn_world_destroy(*copy);
+        status = cairn_world_fork(from, copy);
+    }
+    *copied = status == CAIRN_OK;
+    return status;
+}
+
 // Copies the room's world unless the copy is as the room is now. CAIRN_CAPACITY: it was made.
-static cairn_status renew_copy(const cairn_room *room, cairn_world **copy, cairn_hash128 *root) {
-    if (*copy != NULL && cairn_hash_equal(*root, room->hash.full)) {
+static cairn_status renew_copy(
+    const cairn_room *room, cairn_world **copy, bool *copied, cairn_hash128 *root) {
+    if (*copied && cairn_hash_equal(*root, room->hash.full)) {
         return CAIRN_OK;
     }
-    const cairn_status status =
-        *copy == NULL ? cairn_world_fork(room->world, copy) : cairn_world_copy(*copy, room->world);
+    const cairn_status status = copy_world(room->world, copy, copied);
     *root = room->hash.full;
     return status == CAIRN_OK ? CAIRN_CAPACITY : status;
 }
@@ -149,9 +179,9 @@ static cairn_status copy_worlds(
         return CAIRN_NOT_FOUND;
     }
     const bool both = own->copies >= DIFF_COPIES_MAX;
-    cairn_status status = renew_copy(room, &own->world, &own->root);
+    cairn_status status = renew_copy(room, &own->world, &own->copied[0], &own->root);
     if (status == CAIRN_OK || (status == CAIRN_CAPACITY && both)) {
-        status = renew_copy(other, &own->other, &own->other_root);
+        status = renew_copy(other, &own->other, &own->copied[1], &own->other_root);
     }
     own->copies += status == CAIRN_CAPACITY ? 1 : 0;
     own->tick = room->scheduler.tick;
@@ -178,11 +208,11 @@ static cairn_slot_set players_at(const cairn_room *room, uint64_t tick) {
     return players;
 }
 
-// The tick of a SEEK or FORK; the room's own if a fork names none.
+// The tick of a SEEK or FORK; the room's own if the request names none.
 static uint64_t tick_of(const cairn_room *room, const cairn_control_request *request) {
-    return request->verb == CAIRN_CONTROL_SEEK ? request->seek.tick
-           : request->fork.has_tick            ? request->fork.tick
-                                               : room->scheduler.tick;
+    return request->verb == CAIRN_CONTROL_SEEK                             ? request->seek.tick
+           : request->verb == CAIRN_CONTROL_FORK && request->fork.has_tick ? request->fork.tick
+                                                                           : room->scheduler.tick;
 }
 
 static bool is_in_memory(const cairn_room *room, const cairn_control_request *request) {
@@ -199,11 +229,14 @@ static bool is_in_memory(const cairn_room *room, const cairn_control_request *re
 static cairn_status copy_tick(
     cairn_control_preparation *own, const cairn_room *room, const cairn_control_request *request) {
     const uint64_t tick = tick_of(room, request);
-    if (own->world == NULL) {
-        const cairn_status forked = cairn_world_fork(room->world, &own->world);
+    if (!own->copied[0]) {
+        own->players = cairn_inbox_joined(room->inbox);
+        own->root = room->hash.full;
+        own->tick = room->scheduler.tick;
+        const cairn_status copied = copy_world(room->world, &own->world, &own->copied[0]);
         const bool present = cairn_world_tick(room->world) == tick;
-        return forked != CAIRN_OK || (present && request->verb == CAIRN_CONTROL_FORK)
-                   ? forked
+        return copied != CAIRN_OK || (present && request->verb != CAIRN_CONTROL_SEEK)
+                   ? copied
                    : CAIRN_CAPACITY;
     }
     if (request->verb == CAIRN_CONTROL_SEEK) {
@@ -231,20 +264,20 @@ static void continue_copies(cairn_control_preparation *own, cairn_server *server
 
 // The scene is valid until the next one is looked for: `is_needed` has just found it, and no other
 // request looks for one before the task has ended.
-static bool begin_reset(cairn_control_preparation *own, const cairn_scene *scene) {
+static void begin_reset(cairn_control_preparation *own, const cairn_scene *scene) {
     CAIRN_ASSERT(scene != NULL);
     const cairn_control_reset_request *request = &own->request.reset;
     own->task.run = run_reset;
     own->scene = *scene;
     own->scene.world.tick_rate_hz = own->def.tick_rate_hz;
     own->scene.world.seed = request->has_seed ? request->seed : scene->world.seed;
-    return true;
 }
 
 // What a request names, if it is there.
 typedef struct named {
     const cairn_control_save *save; // LOAD
     const cairn_scene *scene;       // RESET
+    const cairn_room *other;        // DIFF
 } named;
 
 static named find_named(cairn_server *server, const cairn_room *room, cairn_control_saves *saves,
@@ -255,6 +288,8 @@ static named find_named(cairn_server *server, const cairn_room *room, cairn_cont
         found.save = cairn_control_saves_find(saves, request->load.name);
     } else if (request->verb == CAIRN_CONTROL_RESET && room != NULL && config->find_scene != NULL) {
         found.scene = config->find_scene(config->user, room->scene_name);
+    } else if (request->verb == CAIRN_CONTROL_DIFF) {
+        found.other = cairn_control_other_room(server, request);
     }
     return found;
 }
@@ -281,32 +316,34 @@ static bool is_needed(cairn_server *server, const cairn_room *room,
                (room->recording != NULL && server->config.on_seek != NULL);
     case CAIRN_CONTROL_FORK: // it refuses a tick that is not held
         return is_in_memory(room, request);
-    case CAIRN_CONTROL_DIFF: { // the verb refuses other rooms
-        const cairn_room *other = cairn_control_other_room(server, request);
-        return other != NULL && !other->job.running;
-    }
+    case CAIRN_CONTROL_DIFF: // the verb refuses other rooms
+        return found->other != NULL && !found->other->job.running;
     default:
         return false;
     }
 }
 
-static bool begin(cairn_control_preparation *own, const cairn_room *room, const named *found) {
-    switch (own->request.verb) {
-    case CAIRN_CONTROL_SAVE:
-        return begin_save(own, room);
-    case CAIRN_CONTROL_LOAD:
-        return begin_load(own, found->save);
-    case CAIRN_CONTROL_RESET:
-        return begin_reset(own, found->scene);
-    case CAIRN_CONTROL_DIFF:
-        own->task.run = run_diff;
-        own->copying = true;
-        return true;
-    default: // SEEK and FORK
-        own->copying = is_in_memory(room, &own->request);
-        own->task.run = own->copying ? run_ready : run_seek;
+// For copies of the room's world, and of the other one's if that is not NULL.
+static void begin_copies(
+    cairn_control_preparation *own, const cairn_room *room, const cairn_room *other) {
+    own->task = (cairn_server_task){.run = run_reserve, .done = finish_reserve};
+    own->size_of[own->reserves++] = cairn_fork_size_of(room->world);
+    if (other != NULL) {
+        own->size_of[own->reserves++] = cairn_fork_size_of(other->world);
+    }
+}
+
+static void begin(cairn_control_preparation *own, const cairn_room *room, const named *found) {
+    const uint32_t verb = own->request.verb;
+    if (verb == CAIRN_CONTROL_LOAD) {
+        begin_load(own, found->save);
+    } else if (verb == CAIRN_CONTROL_RESET) {
+        begin_reset(own, found->scene);
+    } else if (verb == CAIRN_CONTROL_SEEK && !is_in_memory(room, &own->request)) {
+        own->task.run = run_seek;
         own->players = cairn_inbox_joined(room->inbox);
-        return true;
+    } else {
+        begin_copies(own, room, found->other);
     }
 }
 
@@ -362,14 +399,10 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
     if (replaces(request->verb)) { // without memory the swap does it
         (void)cairn_state_history_create_like(room->state_history, &preparation->states);
     }
-    if (!begin(preparation, room, &found)) {
-        preparation->done = true;
-        return true;
-    }
+    begin(preparation, room, &found);
+    cairn_task_start(&server->tasks, &preparation->task);
     if (preparation->copying) {
         continue_copies(preparation, server, room, request);
-    } else {
-        cairn_task_start(&server->tasks, &preparation->task);
     }
     return preparation->done;
 }
@@ -388,4 +421,33 @@ void cairn_control_preparation_end(cairn_control_preparation *preparation) {
     free(preparation->saved.bytes);
     free(preparation->bytes);
     *preparation = (cairn_control_preparation){.begun = false};
+}
+
+typedef struct disposal {
+    cairn_server_task task; // first
+    cairn_world *world;
+    cairn_state_history *states;
+} disposal;
+
+static void run_disposal(cairn_server_task *task) {
+    disposal *own = (disposal *)task;
+    cairn_state_history_destroy(own->states);
+    cairn_world_destroy(own->world);
+}
+
+static void end_disposal(cairn_server_task *task) {
+    free(task);
+}
+
+void cairn_control_dispose_of(
+    cairn_server *server, cairn_world *world, cairn_state_history *states) {
+    disposal *own = server->tasks.out < DISPOSALS_MAX ? malloc(sizeof *own) : NULL;
+    if (own == NULL) {
+        cairn_state_history_destroy(states);
+        cairn_world_destroy(world);
+        return;
+    }
+    *own = (disposal){
+        .task = {.run = run_disposal, .done = end_disposal}, .world = world, .states = states};
+    cairn_task_start(&server->tasks, &own->task);
 }

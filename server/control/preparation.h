@@ -6,12 +6,13 @@
 // looked for in a recording, a scene's first state, the differences of two worlds, and for a world
 // that a room will take its hash and what its recording gets. A task does it, one at a time; the
 // request waits meanwhile, and the room goes on. What only the server's thread may copy is copied
-// in several turns, one world in each.
+// in several turns, one world in each, into memory that a task has found before.
 
 #include <cairn/control.h>
 
 #include "bridge/scene_world.h"
 #include "server/control/verbs.h"
+#include "sim/world/fork.h"
 
 typedef struct cairn_control_preparation {
     cairn_server_task task; // first
@@ -32,6 +33,9 @@ typedef struct cairn_control_preparation {
     // Owned. SAVE and DIFF: a copy of the room's world. Otherwise the new one, or NULL.
     cairn_world *world;
     cairn_world *other;          // DIFF: owned, a copy of the other room's
+    cairn_fork_size size_of[2];  // of the worlds that are copied
+    uint32_t reserves;           // how many
+    bool copied[2];              // `world`, `other`: false: memory for it
     cairn_saved_world saved;     // of the new world, for a recording
     cairn_state_history *states; // of a world that replaces the room's; owned; NULL: no memory
     uint8_t *bytes;              // SAVE: owned; NULL: no memory. LOAD: lent by the saves
@@ -45,7 +49,7 @@ typedef struct cairn_control_preparation {
     char error[CAIRN_SCENE_ERROR_SIZE]; // RESET: what of the scene is refused
     cairn_difference differences[CAIRN_CONTROL_DIFFERENCES_MAX];
     uint32_t difference_count; // DIFF: in all
-    uint64_t tick;             // DIFF: of the room's world
+    uint64_t tick;             // of the room's world when it was copied
 } cairn_control_preparation;
 
 // Whether the verb can be carried out now: nothing has to be prepared, or it has been. Otherwise
@@ -59,3 +63,7 @@ bool cairn_control_preparation_is_of(
     const cairn_control_preparation *preparation, const cairn_control_asked *asked);
 // Frees what nobody took and makes place for the next one. Its task is not out (asserted).
 void cairn_control_preparation_end(cairn_control_preparation *preparation);
+
+// To free a large world and its earlier states takes long: a task does it. NULL is allowed.
+void cairn_control_dispose_of(
+    cairn_server *server, cairn_world *world, cairn_state_history *states);

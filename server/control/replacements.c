@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The verbs that replace a room's world: by its scene's first state, by a save, by an earlier tick.
-#include <stdlib.h>
-
 #include "base/assert.h"
 #include "server/control/preparation.h"
 #include "server/control/verbs.h"
@@ -28,35 +26,6 @@ static void restart_member(const cairn_server_context *context, cairn_session *s
     }
 }
 
-typedef struct disposal {
-    cairn_server_task task; // first
-    cairn_world *world;
-    cairn_state_history *states;
-} disposal;
-
-static void run_disposal(cairn_server_task *task) {
-    disposal *own = (disposal *)task;
-    cairn_state_history_destroy(own->states);
-    cairn_world_destroy(own->world);
-}
-
-static void end_disposal(cairn_server_task *task) {
-    free(task);
-}
-
-// To free a large world and its earlier states takes long: a task does it.
-static void dispose_of(cairn_server *server, cairn_world *world, cairn_state_history *states) {
-    disposal *own = malloc(sizeof *own);
-    if (own == NULL) {
-        cairn_state_history_destroy(states);
-        cairn_world_destroy(world);
-        return;
-    }
-    *own = (disposal){
-        .task = {.run = run_disposal, .done = end_disposal}, .world = world, .states = states};
-    cairn_task_start(&server->tasks, &own->task);
-}
-
 // Replaces the room's world by the one that was prepared, and everything that depends on it,
 // records the new world and informs the clients. It has the settings of the room's world, except
 // for the seed, and players in the slots of `joined`.
@@ -72,7 +41,7 @@ static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
     if (states != NULL) {
         cairn_state_history_exchange(room->state_history, states);
     }
-    dispose_of(server, cairn_room_set_world(room, world), states);
+    cairn_control_dispose_of(server, cairn_room_set_world(room, world), states);
     cairn_inbox_restart(room->inbox, cairn_world_tick(world), &joined);
     cairn_command_log_clear(room->command_log, cairn_world_tick(world));
     if (!cairn_state_history_holds(room->state_history, cairn_world_tick(world))) {

@@ -99,7 +99,7 @@ cairn_control_refusal cairn_control_on_save(cairn_control_context *c) {
     save->received_size = save->size;
     save->players = prepared->players;
     c->answer.room = c->room->name;
-    c->answer.tick = cairn_world_tick(prepared->world);
+    c->answer.tick = prepared->tick;
     c->answer.root = prepared->root;
     c->answer.save.size = (uint32_t)save->size;
     return CAIRN_CONTROL_DONE;

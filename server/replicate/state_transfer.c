@@ -19,6 +19,7 @@ cairn_state_source cairn_state_source_of(
 }
 
 static void free_state(cairn_encoded_state *state) {
+    cairn_world_destroy(state->copy);
     free(state->bytes);
     free(state->packed);
     free(state);
@@ -40,25 +41,43 @@ static void drop_newest(cairn_state_source *source) {
     }
 }
 
-void cairn_state_source_destroy(cairn_state_source *source) {
-    drop_newest(source);
-    if (source->packing != NULL) { // freed when its task is done
-        source->packing->source = NULL;
+// Ends what a task makes, or made, for the next state; if it is out, when it is done.
+static void drop_making(cairn_state_source *source) {
+    cairn_encoded_state *state = source->making;
+    source->making = NULL;
+    if (state != NULL && !state->task.out) {
+        cairn_state_source_release(source, state);
+    } else if (state != NULL) {
+        state->source = NULL;
         source->held -= 1;
     }
+}
+
+void cairn_state_source_destroy(cairn_state_source *source) {
+    drop_newest(source);
+    drop_making(source);
     CAIRN_ASSERT(source->held == 0);
     *source = (cairn_state_source){0};
 }
 
 void cairn_state_source_invalidate(cairn_state_source *source) {
     drop_newest(source);
+    drop_making(source);
     source->due_ns = 0;
 }
 
-// On any thread. A state that does not become shorter, or for which memory is short, stays as it
-// is.
-static void pack(cairn_server_task *task) {
-    cairn_encoded_state *state = (cairn_encoded_state *)task;
+static void encode(cairn_encoded_state *state, const cairn_world *world) {
+    CAIRN_ASSERT(state->bytes == NULL);
+    state->bytes = malloc(state->size);
+    if (state->bytes != NULL) {
+        const size_t written = cairn_world_encode(world, state->bytes, state->size);
+        CAIRN_ASSERT(written == state->size);
+        state->group_count = cairn_world_encode_layout(world, state->groups);
+    }
+}
+
+// A state that does not become shorter, or for which memory is short, stays as it is.
+static void pack(cairn_encoded_state *state) {
     uint8_t *packed = malloc(state->size);
     if (packed == NULL) {
         return;
@@ -70,7 +89,30 @@ static void pack(cairn_server_task *task) {
     state->packed_size = size < state->size ? size : 0;
 }
 
-static void end_packing(cairn_server_task *task) {
+static void run_reserve(cairn_server_task *task) {
+    cairn_encoded_state *state = (cairn_encoded_state *)task;
+    (void)cairn_fork_reserve(&state->copy_size, &state->copy);
+}
+
+static void run_encode(cairn_server_task *task) {
+    cairn_encoded_state *state = (cairn_encoded_state *)task;
+    encode(state, state->copy);
+    cairn_world_destroy(state->copy);
+    state->copy = NULL;
+    if (state->bytes != NULL) {
+        pack(state);
+    }
+}
+
+// It waits for the next client that needs a state.
+static void end_reserve(cairn_server_task *task) {
+    cairn_encoded_state *state = (cairn_encoded_state *)task;
+    if (state->source == NULL) {
+        free_state(state);
+    }
+}
+
+static void end_encode(cairn_server_task *task) {
     cairn_encoded_state *state = (cairn_encoded_state *)task;
     cairn_state_source *source = state->source;
     if (source == NULL) {
@@ -78,77 +120,121 @@ static void end_packing(cairn_server_task *task) {
         return;
     }
     const bool newest = source->newest == state;
-    CAIRN_ASSERT(source->packing == state);
-    source->packing = NULL;
-    if (state->packed_size > 0 && state->references == (newest ? 2 : 1)) {
+    CAIRN_ASSERT(source->making == state);
+    source->making = NULL;
+    if (state->packed_size > 0) { // nobody has begun to read it
         free(state->bytes);
         state->bytes = NULL;
+    } else if (newest && state->bytes == NULL) { // out of memory
+        drop_newest(source);
     }
     cairn_state_source_release(source, state);
 }
 
-static void start_packing(cairn_state_source *source, cairn_encoded_state *state) {
-    if (source->packing != NULL) {
-        return; // the tasks hang: this one is sent as it is
-    }
-    state->task = (cairn_server_task){.run = pack, .done = end_packing};
-    state->references += 1;
-    source->packing = state;
+static void start(cairn_state_source *source, cairn_encoded_state *state,
+    void (*run)(cairn_server_task *task), void (*done)(cairn_server_task *task), uint64_t now_ns) {
+    state->task = (cairn_server_task){.run = run, .done = done};
+    state->started_ns = now_ns;
     cairn_task_start(source->runner, &state->task);
 }
 
-static bool may_be_read(const cairn_encoded_state *state, uint64_t now_ns) {
-    return !state->task.out || now_ns - state->encoded_ns >= CAIRN_STATE_PACK_NS;
+static cairn_encoded_state *add_state(cairn_state_source *source) {
+    cairn_encoded_state *state = calloc(1, sizeof *state);
+    if (state != NULL) {
+        *state = (cairn_encoded_state){.source = source, .references = 1};
+        source->held += 1;
+    }
+    return state;
 }
 
-static cairn_status encode_newest(
-    cairn_state_source *source, const cairn_world *world, uint64_t now_ns) {
+// Clients wait for a task until it has had its time.
+static bool is_waited_for(const cairn_encoded_state *state, uint64_t now_ns) {
+    return state->task.out && now_ns - state->started_ns < CAIRN_STATE_PACK_NS;
+}
+
+static void replace_newest(cairn_state_source *source, cairn_encoded_state *state,
+    const cairn_world *world, uint64_t now_ns) {
+    drop_newest(source);
+    state->tick = cairn_world_tick(world);
+    source->newest = state;
+    source->encoded += 1;
+    source->size = state->size;
+    const uint64_t share_ns =
+        (uint64_t)((double)source->span_ns * (double)state->size / (double)CAIRN_STATES_SIZE_MAX);
+    source->interval_ns = share_ns > CAIRN_STATE_INTERVAL_NS ? share_ns : CAIRN_STATE_INTERVAL_NS;
+    source->due_ns = now_ns + source->interval_ns;
+}
+
+static cairn_status encode_at_once(
+    cairn_state_source *source, const cairn_world *world, size_t size, uint64_t now_ns) {
+    cairn_encoded_state *state = add_state(source);
+    if (state == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    state->size = size;
+    encode(state, world);
+    if (state->bytes == NULL) {
+        cairn_state_source_release(source, state);
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    replace_newest(source, state, world, now_ns);
+    return CAIRN_OK;
+}
+
+// Goes on with the state that comes after the newest. CAIRN_NOT_READY: its memory is not there yet.
+static cairn_status renew(cairn_state_source *source, const cairn_world *world, uint64_t now_ns) {
+    if (source->making != NULL && is_waited_for(source->making, now_ns)) {
+        return CAIRN_NOT_READY;
+    }
     const size_t size = cairn_world_encode_size(world);
     if (size > source->capacity) {
         return CAIRN_CAPACITY;
     }
-    cairn_encoded_state *state = calloc(1, sizeof *state);
-    uint8_t *bytes = malloc(size);
-    if (state == NULL || bytes == NULL) {
-        free(state);
-        free(bytes);
-        return CAIRN_OUT_OF_MEMORY;
+    cairn_encoded_state *state = source->making;
+    if (state == NULL && (state = add_state(source)) != NULL) {
+        source->making = state;
+        state->copy_size = cairn_fork_size_of(world);
+        start(source, state, run_reserve, end_reserve, now_ns);
+        if (state->task.out) {
+            return CAIRN_NOT_READY;
+        }
     }
-    const size_t written = cairn_world_encode(world, bytes, size);
-    CAIRN_ASSERT(written == size);
-    *state = (cairn_encoded_state){.source = source,
-        .references = 1,
-        .tick = cairn_world_tick(world),
-        .encoded_ns = now_ns,
-        .size = size,
-        .bytes = bytes};
-    state->group_count = cairn_world_encode_layout(world, state->groups);
-    drop_newest(source);
-    source->newest = state;
-    source->held += 1;
-    source->encoded += 1;
-    source->size = size;
-    const uint64_t share_ns =
-        (uint64_t)((double)source->span_ns * (double)size / (double)CAIRN_STATES_SIZE_MAX);
-    source->interval_ns = share_ns > CAIRN_STATE_INTERVAL_NS ? share_ns : CAIRN_STATE_INTERVAL_NS;
-    source->due_ns = now_ns + source->interval_ns;
-    start_packing(source, state);
+    if (state == NULL || state->task.out) {
+        return encode_at_once(source, world, size, now_ns);
+    }
+    if (state->copy == NULL || cairn_fork_fill(state->copy, world) != CAIRN_OK) {
+        drop_making(source);
+        return encode_at_once(source, world, size, now_ns);
+    }
+    state->size = size;
+    state->references += 1; // the task has the other one
+    replace_newest(source, state, world, now_ns);
+    start(source, state, run_encode, end_encode, now_ns);
     return CAIRN_OK;
+}
+
+// The newest state is recent enough for no other client, or its task takes too long.
+static bool must_be_renewed(
+    const cairn_state_source *source, uint64_t tick_fresh, uint64_t now_ns) {
+    const cairn_encoded_state *newest = source->newest;
+    if (newest != NULL && newest->task.out) {
+        return !is_waited_for(newest, now_ns);
+    }
+    return now_ns >= source->due_ns && (newest == NULL || newest->tick < tick_fresh);
 }
 
 cairn_status cairn_state_source_join(cairn_state_source *source, const cairn_world *world,
     uint64_t now_ns, const cairn_state_demand *demand, cairn_encoded_state **out) {
     CAIRN_ASSERT(demand->tick_min <= demand->tick_fresh);
     *out = NULL;
-    const bool fresh = source->newest != NULL && source->newest->tick >= demand->tick_fresh;
-    if (!fresh && now_ns >= source->due_ns) {
-        const cairn_status status = encode_newest(source, world, now_ns);
+    if (must_be_renewed(source, demand->tick_fresh, now_ns)) {
+        const cairn_status status = renew(source, world, now_ns);
         if (status != CAIRN_OK) {
             return status;
         }
     }
     if (source->newest == NULL || source->newest->tick < demand->tick_min ||
-        !may_be_read(source->newest, now_ns)) {
+        source->newest->task.out) {
         return CAIRN_NOT_READY;
     }
     source->newest->references += 1;

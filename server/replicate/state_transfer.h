@@ -8,8 +8,10 @@
 // until then the client waits. The interval bounds what encoding costs, and how many states exist:
 // one that is older than the command log is given up by its readers.
 //
-// A state is packed by a task (compress/state_packer.h); it is read when that is done. If it takes
-// long, because other tasks hang, the state is sent as it is.
+// Tasks do what takes long in a large room: one finds memory for a copy of the world; the server's
+// thread copies the world in a later turn; a second task encodes and packs the copy
+// (compress/state_packer.h). The state is read when that is done. If it takes long, because other
+// tasks hang, the server's thread encodes the world, and the state is sent as it is.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +21,7 @@
 #include "server/room/task.h"
 #include "server/session/context.h"
 #include "server/session/session.h"
+#include "sim/world/fork.h"
 #include <cairn/sim.h>
 #include <cairn/status.h>
 
@@ -27,15 +30,17 @@
 // The states that a room's clients may be reading at one time; longer ones are encoded less often.
 #define CAIRN_STATES_SIZE_MAX ((size_t)128 * 1024 * 1024)
 
-// How long clients wait for a state to be packed.
+// How long clients wait for each of the two tasks of a state.
 #define CAIRN_STATE_PACK_NS (CAIRN_NS_PER_S / 2)
 
 typedef struct cairn_encoded_state {
-    cairn_server_task task;            // packs it
+    cairn_server_task task;            // finds memory for the copy, later encodes and packs it
     struct cairn_state_source *source; // NULL: destroyed while the task was out
     uint32_t references;               // one of them the task's while it is out
+    cairn_fork_size copy_size;
+    cairn_world *copy; // owned; of the world, or memory for it; NULL: encoded, or no memory
     uint64_t tick;
-    uint64_t encoded_ns; // when
+    uint64_t started_ns; // the task
     size_t size;
     uint8_t *bytes;     // owned; NULL: it is packed, and nobody reads the bytes themselves
     size_t packed_size; // 0: not packed, or not yet
@@ -45,16 +50,16 @@ typedef struct cairn_encoded_state {
 } cairn_encoded_state;
 
 typedef struct cairn_state_source {
-    size_t capacity;              // of an encoding
-    uint64_t interval_ns;         // the shortest between two encodings; grows with their size
-    uint64_t span_ns;             // how long a state may be read, at most
-    cairn_encoded_state *newest;  // holds a reference; NULL: none, or of a world that was replaced
-    cairn_encoded_state *packing; // its task is out; NULL: none, the next one may be packed
-    uint64_t due_ns;              // no encoding before this
-    size_t size;                  // of the last encoding, before it was packed
-    uint64_t encoded;             // counts encodings
-    uint32_t held;                // states that exist
-    cairn_task_runner *runner;    // of the tasks that pack them; lasts longer
+    size_t capacity;             // of an encoding
+    uint64_t interval_ns;        // the shortest between two encodings; grows with their size
+    uint64_t span_ns;            // how long a state may be read, at most
+    cairn_encoded_state *newest; // holds a reference; NULL: none, or of a world that was replaced
+    cairn_encoded_state *making; // its task is out, or it has memory for a copy; NULL: none
+    uint64_t due_ns;             // no encoding before this
+    size_t size;                 // of the last encoding, before it was packed
+    uint64_t encoded;            // counts encodings
+    uint32_t held;               // states that exist
+    cairn_task_runner *runner;   // of the tasks that pack them; lasts longer
 } cairn_state_source;
 
 // `capacity` 1 .. CAIRN_STATE_SIZE_MAX; `span_ns` as above. The source stays where it is once it
@@ -69,7 +74,7 @@ typedef struct cairn_state_demand {
     uint64_t tick_fresh; // one that is older is taken only if the world cannot be encoded now
 } cairn_state_demand;
 // Finds or encodes a state and adds a reference to it: *out, which release takes back.
-// CAIRN_NOT_READY: ask again later; it may be being packed. CAIRN_CAPACITY: the state is larger
+// CAIRN_NOT_READY: ask again later; it may be being made. CAIRN_CAPACITY: the state is larger
 // than an encoding may be. CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_state_source_join(cairn_state_source *source, const cairn_world *world,
     uint64_t now_ns, const cairn_state_demand *demand, cairn_encoded_state **out);

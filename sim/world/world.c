@@ -17,6 +17,7 @@
 #include "sim/state/hash_cache.h"
 #include "sim/state/slots.h"
 #include "sim/task/task_scheduler.h"
+#include "sim/world/fork.h"
 #include "sim/world/game_messages.h"
 #include "sim/world/mesh.h"
 #include "sim/world/scratch.h"
@@ -291,17 +292,50 @@ static void *allocate_uncleared(size_t count, size_t size) {
     return malloc(count * size);
 }
 
+cairn_fork_size cairn_fork_size_of(const cairn_world *world) {
+    return (cairn_fork_size){.def = world->def,
+        .lanes = world->soft_step->wide_kernel.lanes,
+        .settings = *world->state.settings};
+}
+
+cairn_status cairn_fork_reserve(const cairn_fork_size *size, cairn_world **out) {
+    const cairn_settings *live = &size->settings;
+    const cairn_status status =
+        cairn_world_allocate(&size->def, size->lanes, allocate_uncleared, out);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    cairn_world *world = *out;
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        memset(cairn_state_array(&world->state, array), 0,
+            cairn_array_count(live, array) * cairn_array_element_size(array));
+    }
+    memset(world->shape_first, 0, live->body_slots * sizeof *world->shape_first);
+    memset(world->shape_next, 0, live->shape_slots * sizeof *world->shape_next);
+    memset(world->awake_marks, 0, awake_mark_words(live->body_slots) * sizeof *world->awake_marks);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_fork_fill(cairn_world *reserved, const cairn_world *from) {
+    const cairn_settings settings = cairn_settings_of(&reserved->def);
+    if (memcmp(&settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * sizeof(uint32_t)) != 0) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    copy_state(reserved, from);
+    copy_derived(reserved, from);
+    CAIRN_ASSERT(cairn_world_tick(reserved) == cairn_world_tick(from));
+    return CAIRN_OK;
+}
+
 // The fork continues from the current state. It takes what a save would hold, the hash cache, and
 // the derived data that is expensive to rebuild. The rest of its memory is neither cleared nor
 // copied, so the cost depends on what lives in the world, not on its capacities.
 cairn_status cairn_world_fork(const cairn_world *from, cairn_world **out) {
-    const cairn_status status = cairn_world_allocate(
+    cairn_status status = cairn_world_allocate(
         &from->def, from->soft_step->wide_kernel.lanes, allocate_uncleared, out);
-    if (status != CAIRN_OK) {
-        return status;
+    if (status == CAIRN_OK) {
+        status = cairn_fork_fill(*out, from);
+        CAIRN_ASSERT(status == CAIRN_OK);
     }
-    copy_state(*out, from);
-    copy_derived(*out, from);
-    CAIRN_ASSERT(cairn_world_tick(*out) == cairn_world_tick(from));
-    return CAIRN_OK;
+    return status;
 }

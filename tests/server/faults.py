@@ -28,6 +28,8 @@ FAULTS = {
     "rights-of-others": ("a session has other user data than its token", "net.netcode_server", [
         (SERVER, "memcpy(handshake.user_data, token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);",
          "memcpy(handshake.user_data, FAULT ? (const uint8_t *)token : token->user_data, CAIRN_TOKEN_USER_DATA_SIZE);")]),
+    "path-number": ("a path response may have any number", "net.netcode_path", [
+        ("net/netcode_path.c", "        number != slot->path_number || path", "        (!FAULT && number != slot->path_number) || path")]),
     # ---- tokens
     "lifetime-any": ("tokens may expire at any time", "net.netcode_server_tokens", [
         (SERVER, "if (lifetime_s > 0 && expire_unix_s - now_unix_s > lifetime_s) {",
@@ -82,7 +84,7 @@ FAULTS = {
          "return FAULT ? queue->count < CAIRN_CONTROL_QUEUE_MAX : queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;")]),
     "save-on-the-loop": ("the room stands while a save is encoded", "server.control_world", [
         ("server/control/preparation.c", "    cairn_task_start(&server->tasks, &preparation->task);",
-         "    if (FAULT) {\n        preparation->task.run(&preparation->task);\n        finish(&preparation->task);\n"
+         "    if (FAULT) {\n        preparation->task.run(&preparation->task);\n        preparation->task.done(&preparation->task);\n"
          "    } else {\n        cairn_task_start(&server->tasks, &preparation->task);\n    }")]),
     "lent-is-freed": ("a save that is deleted is freed while a task reads it", "server.control_world", [
         ("server/control/saves.c", "if (save->bytes != NULL && save->bytes == saves->lent) {",
@@ -150,7 +152,7 @@ FAULTS = {
          "    return room != NULL && (FAULT || room->id == own->room_id) &&")]),
     # ---- state transfers
     "states-in-a-row": ("every request encodes the world", "server.state_transfer", [
-        ("server/replicate/state_transfer.c", "    if (!fresh && now_ns >= source->due_ns) {", "    if (!fresh && (FAULT || now_ns >= source->due_ns)) {")]),
+        ("server/replicate/state_transfer.c", "    return now_ns >= source->due_ns && (newest == NULL ||", "    return (FAULT || now_ns >= source->due_ns) && (newest == NULL ||")]),
     # ---- recordings
     "disk-silent": ("a write that failed is not told", "server.room_recording", [
         ("server/core/room_recording.c", "        if (!recording->interrupted) {\n            recording->interrupted = true;\n            emit(recording, CAIRN_LOG_ERROR, EVENT_FAILED,",

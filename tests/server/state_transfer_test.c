@@ -107,49 +107,93 @@ static void hold_tasks_back(fixture *s) {
     s->runner = (cairn_task_runner){.run_task = hold_back, .user = s};
 }
 
-TEST("a state is read when its task has packed it") {
+// One finds memory for a copy of the world; the other one encodes and packs the copy.
+TEST("a state is read when both its tasks are done") {
     SCOPED(fixture) *s = create_fixture(1 << 20);
     hold_tasks_back(s);
     assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+    assert_int_equal(s->source.encoded, 0);
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+    end_task(s);
+    step(s, 3); // the state is of the tick at which the world was copied
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
     assert_int_equal(s->source.encoded, 1);
+    step(s, 1);
     assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
     end_task(s);
     assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
+    assert_int_equal(s->readers[0]->tick, 3);
     assert_true(s->readers[0]->packed_size > 0);
     assert_null(s->readers[0]->bytes); // nobody reads them
     assert_int_equal(s->source.encoded, 1);
 }
 
-TEST("a state is sent as it is while tasks hang") {
-    SCOPED(fixture) *s = create_fixture(1 << 20);
-    hold_tasks_back(s);
-    assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
-    s->now_ns += CAIRN_STATE_PACK_NS;
-    assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
-    assert_int_equal(s->readers[0]->packed_size, 0);
-    // The next one does not wait for a task that may never come back.
-    s->now_ns += CAIRN_STATE_INTERVAL_NS;
-    step(s, 60);
-    assert_int_equal(join(s, 1, 60, 60), CAIRN_OK);
-    assert_int_equal(s->readers[1]->packed_size, 0);
-    end_task(s);
-    assert_non_null(s->readers[0]->bytes); // one reads them still
-    assert_int_equal(s->readers[0]->references, 1);
-    s->now_ns += CAIRN_STATE_INTERVAL_NS;
-    step(s, 60);
-    assert_int_equal(join(s, 2, 120, 120), CAIRN_NOT_READY);
-    end_task(s);
-    assert_int_equal(join(s, 2, 120, 120), CAIRN_OK);
-    assert_true(s->readers[2]->packed_size > 0);
+// The first, or the second.
+TEST("a state is sent as it is while a task hangs") {
+    for (uint32_t ended = 0; ended < 2; ++ended) {
+        SCOPED(fixture) *s = create_fixture(1 << 20);
+        hold_tasks_back(s);
+        assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+        if (ended > 0) {
+            end_task(s);
+            assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+        }
+        s->now_ns += CAIRN_STATE_PACK_NS;
+        assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
+        assert_int_equal(s->readers[0]->packed_size, 0);
+        // The next one does not wait for a task that may never come back.
+        s->now_ns += CAIRN_STATE_INTERVAL_NS;
+        step(s, 60);
+        assert_int_equal(join(s, 1, 60, 60), CAIRN_OK);
+        assert_int_equal(s->readers[1]->packed_size, 0);
+        end_task(s);
+        assert_non_null(s->readers[0]->bytes);
+        assert_int_equal(s->readers[0]->references, 1);
+        s->now_ns += CAIRN_STATE_INTERVAL_NS;
+        step(s, 60);
+        for (uint32_t task = 0; task <= ended; ++task) { // memory that was found is used
+            assert_int_equal(join(s, 2, 120, 120), CAIRN_NOT_READY);
+            end_task(s);
+        }
+        assert_int_equal(join(s, 2, 120, 120), CAIRN_OK);
+        assert_true(s->readers[2]->packed_size > 0);
+    }
 }
 
-TEST("a room may end while its state is being packed") {
-    fixture *s = create_fixture(1 << 20);
-    hold_tasks_back(s);
-    assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
-    cairn_state_source_destroy(&s->source);
-    end_task(s);
-    destroy_fixture(s);
+TEST("a room may end, or get another world, while its state is being made") {
+    for (uint32_t ended = 0; ended < 3; ++ended) {
+        fixture *s = create_fixture(1 << 20);
+        hold_tasks_back(s);
+        assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+        if (ended > 0) {
+            end_task(s);
+        }
+        if (ended > 1) {
+            assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+        }
+        if (ended % 2 == 0) {
+            cairn_server_task *old = s->task;
+            s->task = NULL;
+            cairn_state_source_invalidate(&s->source);
+            step(s, 7);
+            assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+            cairn_server_task *task = s->task;
+            s->task = old;
+            end_task(s);
+            s->task = task;
+            end_task(s);
+            assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+            end_task(s);
+            assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
+            assert_int_equal(s->readers[0]->tick, 7);
+            leave(s, 0);
+        }
+        cairn_state_source_destroy(&s->source);
+        if (s->task != NULL) {
+            end_task(s);
+        }
+        destroy_fixture(s);
+    }
 }
 
 TEST("readers share a state that is recent enough for them") {
