@@ -38,8 +38,8 @@ const standalone = {
 // Relative addresses, so that the page works in any folder of a server.
 export default defineConfig(({ mode }) => ({
     base: './',
-    build: { target: 'es2022', chunkSizeWarningLimit: 1000, assetsInlineLimit: 0, modulePreload: { polyfill: false },
-        ...(mode === 'standalone' ? { emptyOutDir: false, copyPublicDir: false, rolldownOptions: { output: { codeSplitting: false } } } : {}) },
+    build: { target: 'es2022', rolldownOptions: { checks: { pluginTimings: false } }, chunkSizeWarningLimit: 1000, assetsInlineLimit: 0, modulePreload: { polyfill: false },
+        ...(mode === 'standalone' ? { emptyOutDir: false, copyPublicDir: false, rolldownOptions: { checks: { pluginTimings: false }, output: { codeSplitting: false } } } : {}) },
     worker: { format: mode === 'standalone' ? 'iife' : 'es' }, // a file may not load modules of its own
     ...(mode === 'standalone' ? { plugins: [standalone], resolve: { alias: [{ find: /^(.*\.worker\.js)\?worker$/, replacement: '$1?worker&inline' }] } } : {}),
 }));

@@ -38,7 +38,7 @@ async function begin(): Promise<void> {
         await page.openRecording(recording.name, recording.bytes);
     } else if (wanted.has('replay')) {
         await page.openTab('replay');
-        await page.openAddress(wanted.get('replay')!);
+        await page.openAddress(wanted.get('replay')!, wanted.get('key') ?? '');
     } else if (wanted.has('room')) {
         await page.openTab('live');
         await page.join({ room: wanted.get('room')!, spectator, mode: mode || (spectator ? 'INTERPOLATE' : 'PREDICT'), token: wanted.get('token') ?? '' });

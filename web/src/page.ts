@@ -9,6 +9,7 @@ import type { BodyMeshes } from './scene/bodies.js';
 import type { OverlayLines } from './scene/overlays.js';
 import { Stage } from './scene/stage.js';
 import { isCapsule } from './capsule.js';
+import { BroadcastSource } from './source/broadcast_source.js';
 import { CapsuleSource } from './source/capsule_source.js';
 import { LiveRoom } from './source/live.js';
 import { LocalWorld } from './source/local.js';
@@ -75,8 +76,13 @@ export class Page {
             : new ReplaySource(name, this.cairn, bytes)));
     }
 
-    async openAddress(address: string): Promise<void> {
+    // A recording, or the folder of a broadcast; `key`: of the signer that is expected, in hexadecimal.
+    async openAddress(address: string, key = ''): Promise<void> {
         await this.attempt(async () => {
+            if (/(\/|\/?index\.json)$/.test(address)) {
+                this.show(await BroadcastSource.open(this.cairn, address, key));
+                return;
+            }
             const answer = await fetch(address);
             if (!answer.ok) {
                 throw new Error(`${address}: ${answer.status} ${answer.statusText}`);
@@ -147,7 +153,8 @@ export class Page {
 
     private replayPanel(): HTMLElement {
         const verify = this.source instanceof ReplaySource ? () => this.verify() : null;
-        this.replayTab = new ReplayTab((file) => void this.openFile(file), (address) => void this.openAddress(address), verify,
+        const { source } = this, goLive = source instanceof BroadcastSource ? () => source.goLive() : null;
+        this.replayTab = new ReplayTab((file) => void this.openFile(file), (address) => void this.openAddress(address), verify, goLive,
             (tick, body) => this.showDifference(tick, body));
         return this.replayTab.root;
     }

@@ -2,7 +2,7 @@
 
 // A recording, played by the reader of cairn's programs (npm/replay.c).
 
-import { Cairn, CairnError, CommandKind, Status, World } from './cairn/index.js';
+import { Cairn, CairnError, CommandKind, RECORDING_KEY_SIZE, SealVerdict, Status, World } from './cairn/index.js';
 import type { Mark } from './source/source.js';
 
 const TEXT_SIZE = 512;
@@ -26,12 +26,14 @@ export class Replay {
     readonly last: number;
     private handle = 0;
     private readonly bytes: number;
+    private readonly size: number;
     private readonly f: Reader;
     private shown: World | null = null;
 
     constructor(private readonly cairn: Cairn, file: Uint8Array) {
         const { memory } = cairn;
         this.f = cairn.functions as unknown as Reader;
+        this.size = file.length;
         this.bytes = memory.allocate(file.length);
         memory.bytes.set(file, this.bytes);
         memory.with(16 + TEXT_SIZE, (out) => {
@@ -91,6 +93,16 @@ export class Replay {
         return memory.with(TEXT_SIZE, (text) => {
             functions.cairn_player_end_text(this.player, text);
             return memory.text(text);
+        });
+    }
+
+    // `key`: hexadecimal, of the one that signed it; '' if it is not signed.
+    checkSeal(): { seal: number; words: string; key: string } {
+        const { memory, functions } = this.cairn;
+        return memory.with(RECORDING_KEY_SIZE, (out) => {
+            const seal = functions.cairn_recording_check_seal(this.bytes, this.size, out);
+            const key = Array.from(memory.bytes.subarray(out, out + RECORDING_KEY_SIZE), (byte) => byte.toString(16).padStart(2, '0')).join('');
+            return { seal, words: memory.text(functions.cairn_seal_text(seal)), key: seal === SealVerdict.SIGNED ? key : '' };
         });
     }
 

@@ -24,6 +24,7 @@ export class Bar {
     private readonly tick = element('output', { 'aria-label': 'Tick' });
     private readonly hash = element('output', { class: 'mono wide', 'aria-label': 'State hash', title: 'State hash of the last tick' });
     private shownMarks: Mark[] = [];
+    private shownLast = 0;
     private markWords = '';
 
     constructor(root: HTMLElement) {
@@ -42,8 +43,6 @@ export class Bar {
         this.back.hidden = this.timeline.hidden = !timeline;
         this.space.hidden = timeline;
         if (playback !== null && timeline) {
-            this.line.min = String(playback.first);
-            this.line.max = String(playback.last);
             this.speed.value = '1';
         }
         this.shownMarks = [];
@@ -64,6 +63,7 @@ export class Bar {
             if (this.play.textContent !== text) {
                 this.play.textContent = text;
             }
+            [this.line.min, this.line.max] = [String(playback.first), String(playback.last)]; // a broadcast grows
             this.line.value = String(source.picture.tick);
             this.showMarks(playback.marks(), playback.first, playback.last);
         }
@@ -102,11 +102,12 @@ export class Bar {
     }
 
     private showMarks(marks: Mark[], first: number, last: number): void {
-        if (marks === this.shownMarks || last <= first) {
+        if ((marks === this.shownMarks && last === this.shownLast) || last <= first) {
             return;
         }
-        const words = `${marks.length} ${marks.at(-1)?.words}`;
+        const words = `${marks.length} ${marks.at(-1)?.words} ${first} ${last}`;
         this.shownMarks = marks;
+        this.shownLast = last;
         if (words !== this.markWords) {
             this.markWords = words;
             this.marks.replaceChildren(...marks.slice(-400).map((mark) => {

@@ -10,7 +10,7 @@ export class ReplayTab {
     private readonly words = element('p', { role: 'status' });
     private readonly check: HTMLButtonElement;
 
-    constructor(open: (file: File) => void, openAddress: (address: string) => void, verify: (() => void) | null, show: (tick: number, body: number) => void) {
+    constructor(open: (file: File) => void, openAddress: (address: string) => void, verify: (() => void) | null, goLive: (() => void) | null, show: (tick: number, body: number) => void) {
         this.show = show;
         const file = element('input', { type: 'file', accept: '.cairn', hidden: true, change: () => file.files?.[0] && open(file.files[0]) });
         const address = element('input', { type: 'text', placeholder: 'or an address of this server', 'aria-label': 'Address of a recording' });
@@ -21,7 +21,8 @@ export class ReplayTab {
         this.check.classList.add('primary');
         this.check.hidden = verify === null;
         this.root = section('Recording', element('div', { class: 'drop' }, 'drop a .cairn file here ',
-            button('file…', 'Open a recording', () => file.click()), file), form, element('div', { class: 'row' }, this.check), this.words);
+            button('file…', 'Open a recording', () => file.click()), file), form, element('div', { class: 'row' }, this.check,
+            ...(goLive === null ? [] : [button('go live', 'Show the newest that has arrived', goLive)])), this.words);
     }
 
     private readonly show: (tick: number, body: number) => void;
