@@ -202,6 +202,13 @@ if(CAIRN_INSTALL)
             install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT programs)
         endif()
     endforeach()
+    if(TARGET cairnd)
+        # Of the file of --config.
+        set(config_schema ${PROJECT_BINARY_DIR}/manual/cairnd.schema.json)
+        add_custom_command(OUTPUT ${config_schema} COMMAND cairnd --schema > ${config_schema} DEPENDS cairnd VERBATIM)
+        list(APPEND manuals ${config_schema})
+        install(FILES ${config_schema} DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn COMPONENT programs)
+    endif()
     add_custom_target(cairn_manuals ALL DEPENDS ${manuals})
     # The page, if `./dev web` has built it: where cairnd --web looks for it.
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn COMPONENT programs OPTIONAL)

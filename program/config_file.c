@@ -15,6 +15,7 @@
 // The text is JSON when this walks through it, so it may trust what it finds.
 typedef struct walk {
     const cairn_flags_program *program;
+    cairn_config_texts *texts;
     cairn_config_complaint *complain;
     void *user;
     uint32_t mistakes;
@@ -23,10 +24,6 @@ typedef struct walk {
     const char *line_begin;
     uint32_t line;
 } walk;
-
-// The values as texts, which flags point to. None is longer than in the file.
-static char kept[2 * CAIRN_CONFIG_FILE_SIZE_MAX];
-static size_t kept_size;
 
 static void complain(walk *w, const char *at, const char *sentence) {
     w->mistakes += 1;
@@ -92,16 +89,17 @@ static size_t skip_word(walk *w) {
     return (size_t)(w->at - begin);
 }
 
-static const char *keep_text(const char *bytes, size_t size) {
-    char *out = kept + kept_size;
+static const char *keep_text(cairn_config_texts *texts, const char *bytes, size_t size) {
+    char *out = texts->bytes + texts->size;
     if (bytes[0] == '"') {
-        const bool unquoted = cairn_json_unquote(bytes, size, out, sizeof kept - kept_size);
+        const bool unquoted =
+            cairn_json_unquote(bytes, size, out, sizeof texts->bytes - texts->size);
         CAIRN_ASSERT(unquoted);
     } else {
         memcpy(out, bytes, size);
         out[size] = '\0';
     }
-    kept_size += strlen(out) + 1;
+    texts->size += strlen(out) + 1;
     return out;
 }
 
@@ -122,7 +120,7 @@ static void read_value(walk *w, const char *name, bool first) {
         return;
     }
     const size_t size = *at == '"' ? skip_text(w) : skip_word(w);
-    set_flag(w, name, at, keep_text(at, size), first);
+    set_flag(w, name, at, keep_text(w->texts, at, size), first);
 }
 
 static void read_member(walk *w) {
@@ -167,13 +165,13 @@ static size_t read_text(const char *path, char *text, const char **why) {
 }
 
 uint32_t cairn_config_file_read(const cairn_flags_program *program, const char *path,
-    cairn_config_complaint *complaint, void *user) {
+    cairn_config_texts *texts, cairn_config_complaint *complaint, void *user) {
     static char text[CAIRN_CONFIG_FILE_SIZE_MAX + 1];
     char error[CAIRN_FLAGS_ERROR_SIZE];
     const char *why;
     uint32_t line = 0;
     uint32_t column = 0;
-    kept_size = 0;
+    texts->size = 0;
     const size_t size = read_text(path, text, &why);
     if (why != NULL) {
         complaint(user, 0, 0, why);
@@ -184,6 +182,7 @@ uint32_t cairn_config_file_read(const cairn_flags_program *program, const char *
         return 1;
     }
     walk w = {.program = program,
+        .texts = texts,
         .complain = complaint,
         .user = user,
         .at = text,

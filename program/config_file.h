@@ -5,6 +5,7 @@
 // value is a text, a number or, for a switch, true or false; for a flag that may be repeated a list
 // of these.
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "program/flags_table.h"
@@ -17,7 +18,13 @@
 typedef void cairn_config_complaint(
     void *user, uint32_t line, uint32_t column, const char *sentence);
 
-// Sets what the file says; texts stay where they are until the process ends, or another file is
-// read. Returns how many mistakes it has; each was handed to `complain`.
+// The values of a file as texts, which flags point to. None is longer than in the file.
+typedef struct cairn_config_texts {
+    size_t size;
+    char bytes[2 * CAIRN_CONFIG_FILE_SIZE_MAX];
+} cairn_config_texts;
+
+// Sets what the file says; its texts are in `texts`. Returns how many mistakes it has; each was
+// handed to `complain`.
 uint32_t cairn_config_file_read(const cairn_flags_program *program, const char *path,
-    cairn_config_complaint *complain, void *user);
+    cairn_config_texts *texts, cairn_config_complaint *complain, void *user);

@@ -187,13 +187,14 @@ static bool read_environment(const cairn_flags_program *program, char *error) {
     return true;
 }
 
-// --help, --version, --manual or --completion among the arguments, if they are not the value of a
-// flag; NULL: neither.
+// --help, --version, --manual, --completion or --schema among the arguments, if they are not the
+// value of a flag; NULL: neither.
 static const char *find_question(const cairn_flags_program *program, int argc, char *const *argv) {
     for (int i = 1; i < argc; ++i) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
             strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "--manual") == 0 ||
-            strcmp(argv[i], "--completion") == 0) {
+            strcmp(argv[i], "--completion") == 0 ||
+            (strcmp(argv[i], "--schema") == 0 && program->print_schema != NULL)) {
             return argv[i];
         }
         const cairn_flag *flag = find_flag(program, argv[i], strlen(argv[i]));
@@ -371,6 +372,8 @@ cairn_flags_result cairn_flags_read(
             cairn_manual_print(program);
         } else if (strcmp(question, "--completion") == 0) {
             cairn_completion_print(program);
+        } else if (strcmp(question, "--schema") == 0) {
+            program->print_schema(program);
         } else {
             print_help(program);
         }

@@ -16,8 +16,8 @@
 
 typedef enum cairn_flags_result {
     CAIRN_FLAGS_READ = 0,
-    CAIRN_FLAGS_ANSWERED, // printed --help, --version, --manual or --completion on standard output,
-                          // even if an environment variable is wrong
+    CAIRN_FLAGS_ANSWERED, // printed --help, --version, --manual, --completion or --schema (of a
+                          // file) even if an environment variable is wrong
     CAIRN_FLAGS_REFUSED,
 } cairn_flags_result;
 

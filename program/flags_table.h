@@ -33,9 +33,11 @@ typedef struct cairn_flag {
     uint64_t most;            // 0: the largest value of the type
     const char *const *words; // of a choice, ends with NULL
     cairn_flag_reader read;
-    const char *verbs;  // that accept it, separated by spaces; NULL: all
-    bool secret;        // the value never appears in a message
-    bool only_variable; // refused in the command line, which every user can read
+    const char *verbs;   // that accept it, separated by spaces; NULL: all
+    bool secret;         // the value never appears in a message
+    bool only_variable;  // refused in the command line, which every user can read
+    bool reloads;        // SIGHUP may change its value while the program runs
+    const char *pattern; // of CAIRN_FLAG_CUSTOM, for the schema of a file; NULL: any text
 } cairn_flag;
 
 typedef struct cairn_flags_verb {
@@ -62,4 +64,6 @@ typedef struct cairn_flags_program {
     const char
         *words[CAIRN_FLAGS_WORDS_MAX]; // out: arguments that are not flags; NULL after the last
     const char *(*environment)(const char *name); // NULL: getenv
+    // Answers --schema (program/flags_schema.h); NULL: there is no such flag.
+    void (*print_schema)(const struct cairn_flags_program *program);
 } cairn_flags_program;

@@ -74,6 +74,9 @@ static void print_flag(const cairn_flag *flag) {
         print_text(flag->variable);
         puts(".");
     }
+    if (flag->reloads) {
+        puts(".br\nSIGHUP reads it from the file of --config again.");
+    }
 }
 
 void cairn_manual_print(const cairn_flags_program *program) {

@@ -61,8 +61,13 @@ typedef struct cairn_uv_run {
     // call. The host gives datagrams from such addresses to cairn_server_receive, from a callback
     // of the loop. NULL: they are dropped.
     void (*send_stream)(void *user, const cairn_address *to, const uint8_t *bytes, size_t size);
+    void (*on_reload)(void *user); // SIGHUP; NULL: it ends the server as SIGTERM does
     void *user;
 } cairn_uv_run;
+
+// Changes two members of the cairn_uv_run of a server that runs.
+void cairn_uv_driver_set_times(
+    cairn_uv_driver *driver, uint32_t stats_interval_s, uint32_t drain_s);
 
 // For run_job of the server's config: runs a job on one of the driver's threads and then calls
 // cairn_server_job_done. There are at most 16 threads, or UV_THREADPOOL_SIZE; they are started when
@@ -72,9 +77,9 @@ bool cairn_uv_driver_run_job(cairn_uv_driver *driver, struct cairn_server_job *j
 // For run_task: the same on a thread that runs tasks alone and in order.
 bool cairn_uv_driver_run_task(cairn_uv_driver *driver, struct cairn_server_task *task);
 
-// Runs the server until SIGTERM, SIGINT, SIGHUP or `seconds`, then drains it and returns. Another
-// signal has its default effect and ends the process. From this call on the process ignores
-// SIGPIPE.
+// Runs the server until SIGTERM, SIGINT (or SIGHUP, see on_reload) or `seconds`, then drains it and
+// returns. Another signal has its default effect and ends the process. From this call on the
+// process ignores SIGPIPE.
 void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run);
 
 typedef struct cairn_uv_statistics {

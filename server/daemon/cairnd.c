@@ -35,6 +35,8 @@
 #include <cairn/sim.h>
 
 typedef struct program {
+    int argc;
+    char **argv;
     cairn_config config;
     cairn_log log;
     cairn_log_writer *log_writer;
@@ -605,6 +607,43 @@ static bool open_web(program *p, const cairn_address *bound, const cairn_key *de
     return true;
 }
 
+// Of the configuration file, while the server runs with the old one.
+static void log_mistake(void *user, uint32_t line, uint32_t column, const char *sentence) {
+    program *p = user;
+    const cairn_log_field fields[] = {{.name = "file", .text = p->config.config_file},
+        {.name = "line", .number = line}, {.name = "column", .number = column}};
+    write_line(p, (cairn_log_line){.level = CAIRN_LOG_ERROR,
+                      .name = "reload_refused",
+                      .fields = fields,
+                      .field_count = FIELD_COUNT(fields),
+                      .detail = sentence});
+}
+
+static void on_reload(void *user) {
+    program *p = user;
+    cairn_config *config = &p->config;
+    cairn_config_changes changes;
+    cairn_notify("RELOADING=1");
+    if (cairn_config_reload(p->argc, p->argv, NULL, config, log_mistake, p, &changes)) {
+        cairn_log_writer_set_level(p->log_writer, &p->log, (cairn_log_level)config->log_level);
+        cairn_uv_driver_set_times(p->driver, config->stats_interval_s, config->drain_s);
+        if (p->web != NULL) {
+            cairn_web_set(p->web, config->web.origins, config->web.origin_count,
+                config->web.per_network_max, config->web.control_tokens,
+                config->web.control_token_count);
+        }
+        cairn_wipe(config->web.control_tokens, sizeof config->web.control_tokens);
+        const cairn_log_field fields[] = {
+            {.name = "changed", .text = changes.changed}, {.name = "left", .text = changes.left}};
+        write_line(p, (cairn_log_line){.level = CAIRN_LOG_INFO,
+                          .name = "reloaded",
+                          .fields = fields,
+                          .field_count = FIELD_COUNT(fields),
+                          .unlimited = true});
+    }
+    cairn_notify("READY=1");
+}
+
 static void on_beat(void *user) {
     (void)user;
     cairn_notify("WATCHDOG=1");
@@ -661,6 +700,7 @@ static int serve(program *p) {
         .beat_ms = cairn_notify_watchdog_ms(),
         .on_beat = on_beat,
         .send_stream = on_stream,
+        .on_reload = p->config.config_file == NULL ? NULL : on_reload,
         .user = p,
     };
     cairn_notify("READY=1");
@@ -708,6 +748,8 @@ static int clean_up(program *p, int code) {
 
 int cairnd_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t count) {
     static program p;
+    p.argc = argc;
+    p.argv = argv;
     char error[CAIRN_FLAGS_ERROR_SIZE];
     if (!cairn_rules_take("cairnd", rules, count)) {
         return 1;

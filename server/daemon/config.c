@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "net/crypto.h"
 #include "program/config_file.h"
+#include "program/flags_schema.h"
 #include "program/sockaddr.h"
 #include "rules_file/rules_flag.h"
 #include "server/daemon/record_file.h"
@@ -236,6 +237,33 @@ static bool check_together(const cairn_config *config, char *error) {
 
 // Where the table puts what it reads.
 static cairn_config values;
+// Keys and rules are read once: a variable was overwritten, a descriptor is at its end, and the
+// code of rules is in use.
+static bool reads_again;
+
+static const char *read_key_variable(void *out, const char *value, bool first) {
+    return reads_again ? NULL : cairn_key_variable(out, value, first);
+}
+
+static const char *read_key_file(void *out, const char *value, bool first) {
+    cairn_key *key = out;
+    if (!reads_again) {
+        return cairn_key_flag_file(out, value, first);
+    }
+    key->file = value;
+    return NULL;
+}
+
+static const char *add_rules(void *out, const char *value, bool first) {
+    cairn_config *config = out;
+    config->rules_count = first ? 0 : config->rules_count;
+    if (config->rules_count == CAIRN_CONFIG_RULES_MAX) {
+        return "at most 16 files of rules can be given";
+    }
+    config->rules_files[config->rules_count++] = value;
+    return reads_again ? NULL : cairn_rules_flag_read(out, value, first);
+}
+_Static_assert(CAIRN_CONFIG_RULES_MAX == 16, "the message above contains this number");
 
 static const char *const styles[] = {"text", "json", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
@@ -249,13 +277,14 @@ static const cairn_flag flags[] = {
         CAIRN_FLAG_ADDRESS, .out = &values.listen},
     {"--public", "CAIRN_PUBLIC", "ADDRESS",
         "address that connect tokens name for this server (the bound one); repeatable",
-        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_public_address},
+        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_public_address,
+        .pattern = "^([0-9.]+|\\[[0-9A-Fa-f:.%]+\\]):[1-9][0-9]{0,4}$"},
     {"--key", "CAIRN_KEY", "HEX", "private key, 64 digits, instead of --key-file; a variable only",
-        CAIRN_FLAG_CUSTOM, .out = &values.key, .read = cairn_key_variable, .secret = true,
+        CAIRN_FLAG_CUSTOM, .out = &values.key, .read = read_key_variable, .secret = true,
         .only_variable = true},
     {"--key-file", "CAIRN_KEY_FILE", "FILE",
         "file of mode 600 with the private key's 64 digits; /dev/fd/3 is a descriptor",
-        CAIRN_FLAG_CUSTOM, .out = &values.key, .read = cairn_key_flag_file, .secret = false},
+        CAIRN_FLAG_CUSTOM, .out = &values.key, .read = read_key_file, .secret = false},
     {"--protocol-id", "CAIRN_PROTOCOL_ID", "ID",
         "64-bit number that connect tokens must carry (0x636169726e)", CAIRN_FLAG_U64,
         .out = &values.protocol_id},
@@ -264,10 +293,11 @@ static const cairn_flag flags[] = {
         CAIRN_FLAG_TEXT, .out = &values.scene},
     {"--room", "CAIRN_ROOM", "NAME=SCENE",
         "one more room, with ,rate= ,snapshots= ,players= ,wait= ,record=; repeatable",
-        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_rooms},
+        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_rooms,
+        .pattern = "^[^=;]{1,31}=[^,;]{1,255}(,[a-z-]+=[^,;]+)*"},
     {"--rules", "CAIRN_RULES", "FILE",
         "load the game's rules from a shared object (cairn/rules.h); repeatable", CAIRN_FLAG_CUSTOM,
-        .out = &values, .read = cairn_rules_flag_read},
+        .out = &values, .read = add_rules},
     {"--rooms-max", "CAIRN_ROOMS_MAX", "N",
         "rooms that may exist at once (16, or as many as given)", CAIRN_FLAG_U32,
         .out = &values.rooms_max, .least = 1, .most = CAIRN_ROOMS_MAX},
@@ -328,7 +358,7 @@ static const cairn_flag flags[] = {
         CAIRN_FLAG_CHOICE, .out = &values.record_sync, .words = syncs},
     {"--record-key", "CAIRN_RECORD_KEY", "FILE",
         "sign recordings with the key in this file (cairn-token signing-key)", CAIRN_FLAG_CUSTOM,
-        .out = &values.record_key, .read = cairn_key_flag_file},
+        .out = &values.record_key, .read = read_key_file},
     {"--publish", "CAIRN_PUBLISH", "FOLDER",
         "write each room live to FOLDER/ROOM, as short recordings with an index, for any HTTP "
         "server to carry",
@@ -345,11 +375,11 @@ static const cairn_flag flags[] = {
         .out = &values.control},
     {"--control-token", "CAIRN_CONTROL_TOKEN", "FILE",
         "operators by HTTP (--web) carry this token: a file as of --key-file; repeatable",
-        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_control_token},
+        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_control_token, .reloads = true},
     {"--log", "CAIRN_LOG", "STYLE", "text or json, on standard output (text)", CAIRN_FLAG_CHOICE,
         .out = &values.log_style, .words = styles},
     {"--log-level", "CAIRN_LOG_LEVEL", "LEVEL", "error, warn, info or debug (info)",
-        CAIRN_FLAG_CHOICE, .out = &values.log_level, .words = levels},
+        CAIRN_FLAG_CHOICE, .out = &values.log_level, .words = levels, .reloads = true},
     {"--web", "CAIRN_WEB", "ADDRESS",
         "serve HTTP there: the page, WebSockets of players, /metrics and others (off)",
         CAIRN_FLAG_ADDRESS, .out = &values.web.listen},
@@ -357,19 +387,21 @@ static const cairn_flag flags[] = {
         CAIRN_FLAG_TEXT, .out = &values.web.root},
     {"--web-origin", "CAIRN_WEB_ORIGIN", "ORIGIN",
         "pages from there may open WebSockets, too, such as https://play.example; repeatable",
-        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_origin},
+        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_origin, .reloads = true,
+        .pattern = "^[^/]+://[^/]+$"},
     {"--web-per-address", "CAIRN_WEB_PER_ADDRESS", "N",
         "WebSockets of one address (64); all of them together at most --clients-max",
-        CAIRN_FLAG_U32, .out = &values.web.per_network_max, .least = 1, .most = CAIRN_CLIENTS_MAX},
+        CAIRN_FLAG_U32, .out = &values.web.per_network_max, .least = 1, .most = CAIRN_CLIENTS_MAX,
+        .reloads = true},
     {"--stats-interval", "CAIRN_STATS_INTERVAL", "S",
         "seconds between statistics lines (10; 0: none)", CAIRN_FLAG_U32,
-        .out = &values.stats_interval_s, .most = 86400},
+        .out = &values.stats_interval_s, .most = 86400, .reloads = true},
     {"--seconds", "CAIRN_SECONDS", "S", "disconnect the clients and end after this time (0: never)",
         CAIRN_FLAG_U32, .out = &values.seconds, .most = 31536000},
     {"--drain-seconds", "CAIRN_DRAIN_SECONDS", "S",
         "after a signal admit nobody, tell the clients, and end when the last one left or then "
         "(0: at once)",
-        CAIRN_FLAG_U32, .out = &values.drain_s, .most = 86400},
+        CAIRN_FLAG_U32, .out = &values.drain_s, .most = 86400, .reloads = true},
     {"--core-dumps", "CAIRN_CORE_DUMPS", NULL,
         "for developers: allow core files and debuggers, which can read the keys",
         CAIRN_FLAG_SWITCH, .out = &values.core_dumps},
@@ -423,10 +455,8 @@ static void print_mistake(void *user, uint32_t line, uint32_t column, const char
     }
 }
 
-cairn_flags_result cairn_config_read(int argc, char *const *argv,
-    const char *(*environment)(const char *name), cairn_config *out,
-    char error[CAIRN_FLAGS_ERROR_SIZE]) {
-    cairn_flags_program program = {
+static cairn_flags_program describe_program(const char *(*environment)(const char *name)) {
+    return (cairn_flags_program){
         .name = "cairnd",
         .usage = "[FLAGS]",
         .about = "Serves rooms, each a deterministic physics world, over encrypted UDP.\n"
@@ -438,14 +468,29 @@ cairn_flags_result cairn_config_read(int argc, char *const *argv,
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags,
         .environment = environment,
+        .print_schema = cairn_flags_schema_print,
     };
+}
+
+static void wipe_values(void) {
+    cairn_wipe(&values.key, sizeof values.key);
+    cairn_wipe(&values.record_key, sizeof values.record_key);
+    cairn_wipe(values.web.control_tokens, sizeof values.web.control_tokens);
+}
+
+cairn_flags_result cairn_config_read(int argc, char *const *argv,
+    const char *(*environment)(const char *name), cairn_config *out,
+    char error[CAIRN_FLAGS_ERROR_SIZE]) {
+    static cairn_config_texts texts;
+    cairn_flags_program program = describe_program(environment);
+    reads_again = false;
     set_defaults(&values);
     CAIRN_ASSERT(error != NULL);
     char path[CAIRN_CONFIG_TEXT_SIZE];
     const char *file = find_config_file(argc, argv, environment);
     snprintf(path, sizeof path, "%s", file == NULL ? "" : file);
     const uint32_t mistakes =
-        file == NULL ? 0 : cairn_config_file_read(&program, path, print_mistake, path);
+        file == NULL ? 0 : cairn_config_file_read(&program, path, &texts, print_mistake, path);
     if (mistakes > 0) {
         snprintf(
             error, CAIRN_FLAGS_ERROR_SIZE, "--config %.100s: mistakes: %" PRIu32, path, mistakes);
@@ -453,8 +498,114 @@ cairn_flags_result cairn_config_read(int argc, char *const *argv,
     const cairn_flags_result result =
         mistakes > 0 ? CAIRN_FLAGS_REFUSED : cairn_flags_read(&program, argc, argv, error);
     *out = values;
-    cairn_wipe(&values.key, sizeof values.key);
-    cairn_wipe(&values.record_key, sizeof values.record_key);
-    cairn_wipe(values.web.control_tokens, sizeof values.web.control_tokens);
+    wipe_values();
     return result == CAIRN_FLAGS_READ && !check_together(out, error) ? CAIRN_FLAGS_REFUSED : result;
+}
+
+static bool same_texts(const char *const *a, const char *const *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool same = a[i] == NULL || b[i] == NULL ? a[i] == b[i] : strcmp(a[i], b[i]) == 0;
+        if (!same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_list(const cairn_flag *flag, const cairn_config *a, const cairn_config *b) {
+    if (flag->read == add_public_address) {
+        return memcmp(&a->public, &b->public, sizeof a->public) == 0;
+    }
+    if (flag->read == add_rooms) {
+        return a->rooms.count == b->rooms.count &&
+               memcmp(a->rooms.list, b->rooms.list, a->rooms.count * sizeof *a->rooms.list) == 0;
+    }
+    if (flag->read == add_rules) {
+        return a->rules_count == b->rules_count &&
+               same_texts(a->rules_files, b->rules_files, a->rules_count);
+    }
+    if (flag->read == add_origin) {
+        return a->web.origin_count == b->web.origin_count &&
+               same_texts(a->web.origins, b->web.origins, a->web.origin_count);
+    }
+    return false; // tokens: what ran with the old ones was wiped
+}
+
+// Whether a flag's value is the same in both.
+static bool is_same(const cairn_flag *flag, const cairn_config *a, const cairn_config *b) {
+    const size_t at = (size_t)((const char *)flag->out - (const char *)&values);
+    const void *in_a = (const char *)a + at;
+    const void *in_b = (const char *)b + at;
+    switch (flag->kind) {
+    case CAIRN_FLAG_SWITCH:
+        return *(const bool *)in_a == *(const bool *)in_b;
+    case CAIRN_FLAG_U32:
+    case CAIRN_FLAG_CHOICE:
+        return *(const uint32_t *)in_a == *(const uint32_t *)in_b;
+    case CAIRN_FLAG_U64:
+        return *(const uint64_t *)in_a == *(const uint64_t *)in_b;
+    case CAIRN_FLAG_TEXT:
+        return same_texts(in_a, in_b, 1);
+    case CAIRN_FLAG_ADDRESS:
+        return cairn_address_equal(in_a, in_b);
+    case CAIRN_FLAG_CUSTOM:
+        break;
+    }
+    if (flag->read == read_key_file) {
+        return same_texts(&((const cairn_key *)in_a)->file, &((const cairn_key *)in_b)->file, 1);
+    }
+    return flag->read == read_key_variable || same_list(flag, a, b);
+}
+
+static void add_name(char names[CAIRN_CONFIG_NAMES_SIZE], const char *flag) {
+    const size_t size = strlen(names);
+    snprintf(names + size, CAIRN_CONFIG_NAMES_SIZE - size, "%s%s", size == 0 ? "" : " ", flag + 2);
+}
+
+static void take_changes(cairn_config *running, cairn_config_changes *changes) {
+    *changes = (cairn_config_changes){.changed = "", .left = ""};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; ++i) {
+        const bool no_token =
+            flags[i].read == add_control_token &&
+            running->web.control_token_count + values.web.control_token_count == 0;
+        if (!no_token && !is_same(&flags[i], running, &values)) {
+            add_name(flags[i].reloads ? changes->changed : changes->left, flags[i].name);
+        }
+    }
+    running->log_level = values.log_level;
+    running->stats_interval_s = values.stats_interval_s;
+    running->drain_s = values.drain_s;
+    running->web.per_network_max = values.web.per_network_max;
+    running->web.origin_count = values.web.origin_count;
+    memcpy(running->web.origins, values.web.origins, sizeof values.web.origins);
+    running->web.control_token_count = values.web.control_token_count;
+    memcpy(
+        running->web.control_tokens, values.web.control_tokens, sizeof values.web.control_tokens);
+}
+
+bool cairn_config_reload(int argc, char *const *argv, const char *(*environment)(const char *name),
+    cairn_config *running, cairn_config_complaint *complain, void *user,
+    cairn_config_changes *changes) {
+    // The texts of the first file, and those of the last reload, are in use.
+    static cairn_config_texts texts[2];
+    static uint32_t next;
+    char error[CAIRN_FLAGS_ERROR_SIZE] = "";
+    cairn_flags_program program = describe_program(environment);
+    reads_again = true;
+    set_defaults(&values);
+    const uint32_t mistakes =
+        cairn_config_file_read(&program, running->config_file, &texts[next], complain, user);
+    values.key.given = running->key.given;
+    const bool good = mistakes == 0 &&
+                      cairn_flags_read(&program, argc, argv, error) == CAIRN_FLAGS_READ &&
+                      check_together(&values, error);
+    if (error[0] != '\0') {
+        complain(user, 0, 0, error);
+    }
+    if (good) {
+        take_changes(running, changes);
+        next = 1 - next;
+    }
+    wipe_values();
+    return good;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/config_file.h"
 #include "program/flags.h"
 #include "program/key.h"
 #include "server/daemon/log.h"
@@ -27,6 +28,7 @@ typedef struct cairn_config_room {
 
 #define CAIRN_CONFIG_ROOMS_MAX 128
 #define CAIRN_CONFIG_NO_SCENE "none"
+#define CAIRN_CONFIG_RULES_MAX 16
 
 typedef struct cairn_config {
     const char *config_file; // NULL: none
@@ -72,6 +74,8 @@ typedef struct cairn_config {
     uint32_t stats_interval_s; // 0: never
     uint32_t drain_s;          // from a signal to the end, while there are clients
     uint32_t seconds;          // 0: until a signal comes
+    const char *rules_files[CAIRN_CONFIG_RULES_MAX]; // that were loaded
+    uint32_t rules_count;
 } cairn_config;
 
 // As cairn_flags_read, and refuses what no flag alone is wrong about. Each mistake of --config is
@@ -80,3 +84,20 @@ typedef struct cairn_config {
 cairn_flags_result cairn_config_read(int argc, char *const *argv,
     const char *(*environment)(const char *name), cairn_config *out,
     char error[CAIRN_FLAGS_ERROR_SIZE]);
+
+// Names of settings, separated by spaces.
+#define CAIRN_CONFIG_NAMES_SIZE 512
+
+typedef struct cairn_config_changes {
+    char changed[CAIRN_CONFIG_NAMES_SIZE];
+    char left[CAIRN_CONFIG_NAMES_SIZE]; // that differ, and cannot change while the server runs
+} cairn_config_changes;
+
+// Reads --config, which *running has, again, with the same command line and environment, while a
+// server runs with *running. What may change is put there, and `changes` names it; keys and rules
+// are not read again. False: nothing changed, because of mistakes, of which each was handed to
+// `complain`; line 0: it is about no line. The tokens of *running are those of the file and are the
+// caller's to wipe.
+bool cairn_config_reload(int argc, char *const *argv, const char *(*environment)(const char *name),
+    cairn_config *running, cairn_config_complaint *complain, void *user,
+    cairn_config_changes *changes);

@@ -179,6 +179,12 @@ bool cairn_log_writer_put(cairn_log_writer *writer, const char *line, size_t siz
     return fits;
 }
 
+void cairn_log_writer_set_level(cairn_log_writer *writer, cairn_log *log, cairn_log_level level) {
+    pthread_mutex_lock(&writer->format);
+    log->level = level;
+    pthread_mutex_unlock(&writer->format);
+}
+
 void cairn_log_writer_write(cairn_log_writer *writer, cairn_log *log, const cairn_log_line *line) {
     char text[CAIRN_LOG_LINE_SIZE_MAX];
     pthread_mutex_lock(&writer->format);

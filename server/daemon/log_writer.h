@@ -10,10 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server/daemon/log.h"
 #include <cairn/status.h>
-
-struct cairn_log;
-struct cairn_log_line;
 
 typedef struct cairn_log_writer cairn_log_writer;
 
@@ -31,8 +29,9 @@ typedef struct cairn_log_writer_config {
 cairn_status cairn_log_writer_open(const cairn_log_writer_config *config, cairn_log_writer **out);
 
 // Hands over the line that `log` makes of it, if it makes one. Any thread may call this.
-void cairn_log_writer_write(
-    cairn_log_writer *writer, struct cairn_log *log, const struct cairn_log_line *line);
+void cairn_log_writer_write(cairn_log_writer *writer, cairn_log *log, const cairn_log_line *line);
+// Lines below this level are not written from now on.
+void cairn_log_writer_set_level(cairn_log_writer *writer, cairn_log *log, cairn_log_level level);
 // Hands over a line, which ends with a newline. Never waits for the descriptor. False: the ring is
 // full and the line is lost.
 bool cairn_log_writer_put(cairn_log_writer *writer, const char *line, size_t size);

@@ -420,6 +420,15 @@ static void on_signal(uv_signal_t *handle, int number) {
     on_end(&driver->end);
 }
 
+static void on_hangup(uv_signal_t *handle, int number) {
+    const cairn_uv_driver *driver = handle->data;
+    if (driver->run.on_reload == NULL) {
+        on_signal(handle, number);
+    } else {
+        driver->run.on_reload(driver->run.user);
+    }
+}
+
 static void on_beat(uv_timer_t *timer) {
     cairn_uv_driver *driver = timer->data;
     driver->run.on_beat(driver->run.user);
@@ -637,13 +646,24 @@ struct uv_loop_s *cairn_uv_driver_loop(cairn_uv_driver *driver) {
     return &driver->loop;
 }
 
+void cairn_uv_driver_set_times(
+    cairn_uv_driver *driver, uint32_t stats_interval_s, uint32_t drain_s) {
+    const uint64_t interval_ms = (uint64_t)stats_interval_s * 1000;
+    driver->run.drain_s = drain_s;
+    driver->run.stats_interval_s = stats_interval_s;
+    uv_timer_stop(&driver->stats);
+    if (interval_ms > 0 && driver->run.on_stats != NULL) {
+        uv_timer_start(&driver->stats, on_stats, interval_ms, interval_ms);
+    }
+}
+
 void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     signal(SIGPIPE, SIG_IGN);
     driver->run = *run;
     driver->armed_ns = 0;
     uv_signal_start(&driver->sigint, on_signal, SIGINT);
     uv_signal_start(&driver->sigterm, on_signal, SIGTERM);
-    uv_signal_start(&driver->sighup, on_signal, SIGHUP);
+    uv_signal_start(&driver->sighup, on_hangup, SIGHUP);
     uv_check_start(&driver->check, on_check);
     uv_poll_start(&driver->tick, UV_READABLE, on_tick);
     uv_poll_start(&driver->receive, UV_READABLE, on_receive);
@@ -651,10 +671,7 @@ void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     if (run->seconds > 0) {
         uv_timer_start(&driver->end, on_end, (uint64_t)run->seconds * 1000, 0);
     }
-    if (run->stats_interval_s > 0 && run->on_stats != NULL) {
-        const uint64_t interval_ms = (uint64_t)run->stats_interval_s * 1000;
-        uv_timer_start(&driver->stats, on_stats, interval_ms, interval_ms);
-    }
+    cairn_uv_driver_set_times(driver, run->stats_interval_s, run->drain_s);
     if (run->beat_ms > 0 && run->on_beat != NULL) {
         uv_timer_start(&driver->beat, on_beat, run->beat_ms, run->beat_ms);
     }

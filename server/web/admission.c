@@ -63,6 +63,10 @@ void cairn_admission_destroy(cairn_admission *admission) {
     free(admission);
 }
 
+void cairn_admission_set_sockets_per_network(cairn_admission *admission, uint32_t sockets_max) {
+    admission->sockets_per_network_max = sockets_max;
+}
+
 // Whether one more of this kind fits, in all and from this network.
 static bool fits(const cairn_admission *admission, bool socket, const cairn_address *from) {
     const uint32_t most = socket ? admission->sockets_max : CAIRN_WEB_REQUESTS_MAX;

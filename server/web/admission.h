@@ -24,6 +24,8 @@ typedef struct cairn_admission cairn_admission;
 cairn_status cairn_admission_create(
     uint32_t sockets_max, uint32_t sockets_per_network_max, cairn_admission **out);
 void cairn_admission_destroy(cairn_admission *admission); // NULL is allowed
+// For those that ask from now on.
+void cairn_admission_set_sockets_per_network(cairn_admission *admission, uint32_t sockets_max);
 
 #define CAIRN_ADMISSION_NONE UINT32_MAX
 // Returns the number of a connection from this address, or CAIRN_ADMISSION_NONE: there are too

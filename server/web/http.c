@@ -694,6 +694,10 @@ cairn_address cairn_http_address(const cairn_http *http) {
     return http->address;
 }
 
+void cairn_http_set_sockets_per_network(cairn_http *http, uint32_t sockets_max) {
+    cairn_admission_set_sockets_per_network(http->admission, sockets_max);
+}
+
 cairn_http_statistics cairn_http_statistics_read(const cairn_http *http) {
     cairn_http_statistics out = http->statistics;
     out.sockets = cairn_admission_sockets(http->admission);

@@ -110,6 +110,7 @@ bool cairn_http_open(struct uv_loop_s *loop, const cairn_http_config *config, ca
 void cairn_http_close(cairn_http *http);
 
 cairn_address cairn_http_address(const cairn_http *http); // as bound
+void cairn_http_set_sockets_per_network(cairn_http *http, uint32_t sockets_max);
 
 void cairn_http_answer_later(cairn_http_exchange *exchange, cairn_http_answer answer);
 

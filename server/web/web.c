@@ -311,6 +311,18 @@ static void closed(void *user, void *peer) {
     cairn_peers_close(web->peers, peer);
 }
 
+// There are operators by HTTP from the first token on. False: out of memory.
+static bool set_tokens(cairn_web *web, const cairn_key *tokens, uint32_t count) {
+    if (count > 0 && web->control == NULL &&
+        cairn_web_control_create(web->config.server, &web->control) != CAIRN_OK) {
+        return false;
+    }
+    if (web->control != NULL) {
+        cairn_web_control_set_tokens(web->control, tokens, count);
+    }
+    return true;
+}
+
 static bool open_parts(cairn_web *web, char *error) {
     const cairn_web_config *config = &web->config;
     const cairn_http_config http = {.listen = config->listen,
@@ -332,15 +344,11 @@ static bool open_parts(cairn_web *web, char *error) {
         snprintf(error, CAIRN_HTTP_ERROR_SIZE, "out of memory");
         return false;
     }
-    if (config->control_token_count > 0) {
-        if (cairn_web_control_create(config->server, &web->control) != CAIRN_OK) {
-            snprintf(error, CAIRN_HTTP_ERROR_SIZE, "out of memory");
-            return false;
-        }
-        cairn_web_control_set_tokens(
-            web->control, config->control_tokens, config->control_token_count);
-        web->config.control_tokens = NULL;
+    if (!set_tokens(web, config->control_tokens, config->control_token_count)) {
+        snprintf(error, CAIRN_HTTP_ERROR_SIZE, "out of memory");
+        return false;
     }
+    web->config.control_tokens = NULL;
     return cairn_web_files_load(config->root, &web->files, error) &&
            cairn_http_open(cairn_uv_driver_loop(config->driver), &http, &web->http, error);
 }
@@ -377,6 +385,14 @@ void cairn_web_close(cairn_web *web) {
     release_text(web->metrics[1]);
     cairn_wipe(&web->dev_key, sizeof web->dev_key);
     free(web);
+}
+
+void cairn_web_set(cairn_web *web, const char *const *origins, uint32_t origin_count,
+    uint32_t peers_per_network_max, const cairn_key *control_tokens, uint32_t control_token_count) {
+    memcpy(web->config.origins, origins, origin_count * sizeof *origins);
+    web->config.origin_count = origin_count;
+    cairn_http_set_sockets_per_network(web->http, peers_per_network_max);
+    (void)set_tokens(web, control_tokens, control_token_count); // without memory: none as before
 }
 
 cairn_address cairn_web_address(const cairn_web *web) {

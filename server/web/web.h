@@ -46,7 +46,11 @@ typedef struct cairn_web_config {
 // False: `error` says why.
 bool cairn_web_open(
     const cairn_web_config *config, cairn_web **out, char error[CAIRN_HTTP_ERROR_SIZE]);
-void cairn_web_close(cairn_web *web);                  // NULL is allowed
+void cairn_web_close(cairn_web *web); // NULL is allowed
+// Of a server that runs: what pages may open WebSockets, how many of them a network may have, and
+// who operates it. Members as of the config.
+void cairn_web_set(cairn_web *web, const char *const *origins, uint32_t origin_count,
+    uint32_t peers_per_network_max, const cairn_key *control_tokens, uint32_t control_token_count);
 cairn_address cairn_web_address(const cairn_web *web); // as bound
 bool cairn_web_has_page(const cairn_web *web);
 // As send_stream of cairn_uv_run.

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""cairnd --config: a JSON file with the names of the flags. Each mistake is told with its line and column."""
+"""cairnd --config: a JSON file with the names of the flags. Each mistake is told with its line and column. SIGHUP reads it
+again."""
 
+import contextlib
+import http.client
 import json
 import re
+import signal
 
+import jsonschema
 import pytest
+from conftest import SOURCE
 
 
 def check(kit, text, *flags, code=0):
@@ -69,3 +75,100 @@ def test_a_file_that_cannot_be_read_is_refused(kit):
 def test_texts_keep_their_escapes(kit):
     assert "would run" in check(kit, r'{"scene": "stack\u00310"}').out
     assert "mistakes" in check(kit, '{"' + 200 * "a" + '": 1}', code=1).err
+
+
+def schema_of(kit):
+    return jsonschema.Draft202012Validator(json.loads(kit.run("cairnd", "--schema").out))
+
+
+def test_the_schema_takes_what_the_program_takes(kit):
+    validator = schema_of(kit)
+    validator.check_schema(validator.schema)
+    documented = re.search(r"```json\n(.*?)```", (SOURCE / "docs/OPERATIONS.md").read_text(), re.DOTALL)[1]
+    examples = [json.loads(documented), {}, {"scene": "stack10", "tick-rate": 30, "room": ["side=demo,rate=20", "third=stack10"], "log": "json",
+                "control": True, "clients-max": "0x10", "dev": False, "web": "[::1]:0", "web-origin": "https://play.example"}]
+    for example in examples:
+        validator.validate(example)
+    for example in examples[1:]:
+        check(kit, json.dumps(example))
+
+
+@pytest.mark.parametrize("wrong", [
+    {"tick-rate": 3000}, {"tick-rate": 9}, {"tick-rate": "fast"}, {"colour": "red"}, {"control": 1}, {"scene": None}, {"log": "xml"},
+    {"room": ["side"]}, {"room": {"side": "demo"}}, {"room": [["side=demo"]]}, {"web-origin": ["https://a/b"]}, {"key": "00"},
+    {"listen": "here"}, {"public": "192.0.2.1:0"}, {"clients-max": 1e9}, {"scene": ""}, {"stats-interval": -1}])
+def test_the_schema_and_the_program_refuse_the_same(kit, wrong):
+    assert not schema_of(kit).is_valid(wrong)
+    check(kit, json.dumps(wrong), code=1)
+
+
+@pytest.fixture(name="running")
+def fixture_running(kit):
+    """A server with a configuration file, and how to change the file and send the signal."""
+    class Running:
+        def __init__(self):
+            self.count = 0
+            self.write({"scene": "stack10", "log-level": "info"})
+            self.server = kit.serve("--config", "cairnd.json", "--web", "127.0.0.1:0", "--control", "--stats-interval", 5)
+            self.web = self.server.wait_for("web")[0]["address"]
+
+        def write(self, settings):
+            text = settings if isinstance(settings, str) else json.dumps(settings)
+            (kit.folder / "cairnd.json").write_text(text)
+
+        def reload(self, settings):
+            self.write(settings)
+            self.count += 1
+            self.server.process.send_signal(signal.SIGHUP)
+            return self.server.wait_for("reloaded", self.count)[-1]
+
+        def post(self, token):
+            connection = http.client.HTTPConnection(self.web, timeout=20)
+            with contextlib.closing(connection):
+                connection.request("POST", "/control/rooms", "{}", {"Content-Type": "application/json", "Authorization": f"Bearer {token}"})
+                return connection.getresponse().status
+
+    return Running()
+
+
+def test_a_reload_changes_what_can_change_and_names_the_rest(kit, running):
+    event = running.reload({"scene": "demo", "log-level": "debug", "clients-max": 8, "drain-seconds": 9, "room": "more=demo", "stats-interval": 1})
+    assert event["changed"] == "log-level drain-seconds"  # the command line goes before the file: stats-interval stays
+    assert event["left"] == "room clients-max"  # as does the scene of the command line
+    running.server.wait_for("room_stats")  # is of the level debug
+    assert running.server.process.poll() is None
+    assert running.reload({"log-level": "info"})["changed"] == "log-level drain-seconds"
+    kit.bot(running.server, "--seconds", 1)
+
+
+def test_a_reload_changes_the_tokens_of_operators(kit, running):
+    first, second = "11" * 32, "ab" * 32
+    for name, token in (("first", first), ("second", second)):
+        (kit.folder / name).write_text(token)
+        (kit.folder / name).chmod(0o600)
+    assert running.post(first) == 404
+    assert running.reload({"control-token": ["first", "second"]})["changed"] == "control-token"
+    assert running.post(first) == 200 == running.post(second)
+    running.reload({"control-token": "second"})
+    assert running.post(first) == 401 and running.post(second) == 200
+    running.reload({})
+    assert running.post(first) == 401 == running.post(second)
+
+
+def test_a_broken_file_changes_nothing(kit, running):
+    for text, places in (('{\n "log-level": "debug",\n "drain-seconds": true, "colour": 1}', [(3, 19), (3, 35)]), ('{"log-level": "debug"', [(1, 21)])):
+        before = len(running.server.events("reload_refused"))
+        running.write(text)
+        running.server.process.send_signal(signal.SIGHUP)
+        refused = running.server.wait_for("reload_refused", before + len(places))[before:]
+        assert [(each["line"], each["column"]) for each in refused] == places
+        assert refused[0]["file"] == "cairnd.json" and refused[0]["detail"]
+    (kit.folder / "cairnd.json").unlink()
+    running.server.process.send_signal(signal.SIGHUP)
+    assert "No such file" in running.server.wait_for("reload_refused", 4)[-1]["detail"]
+    running.write({"control-token": "none"})
+    running.server.process.send_signal(signal.SIGHUP)
+    assert "No such file" in running.server.wait_for("reload_refused", 5)[-1]["detail"]
+    assert not running.server.events("reloaded") and not running.server.events("room_stats")
+    kit.bot(running.server, "--seconds", 1)
+    running.server.stop()

@@ -112,8 +112,8 @@ FAULTS = {
     "core-dumps": ("a crash writes the keys to a core file", "programs.cairnd:one_copy", [
         ("program/system.c", "    (void)setrlimit(RLIMIT_CORE, &none);", "    if (!FAULT) {\n        (void)setrlimit(RLIMIT_CORE, &none);\n    }")]),
     "hangup-kills": ("SIGHUP ends the process at once", "programs.cairnd:a_signal_drains", [
-        ("server/daemon/uv_driver.c", "    uv_signal_start(&driver->sighup, on_signal, SIGHUP);",
-         "    if (!FAULT) {\n        uv_signal_start(&driver->sighup, on_signal, SIGHUP);\n    }")]),
+        ("server/daemon/uv_driver.c", "    uv_signal_start(&driver->sighup, on_hangup, SIGHUP);",
+         "    if (!FAULT) {\n        uv_signal_start(&driver->sighup, on_hangup, SIGHUP);\n    }")]),
     "deaf-after-error": ("an error of the socket ends receiving", "programs.cairnd:socket_with_an_error", [
         ("server/daemon/uv_driver.c", "        uv_poll_start(poll, UV_READABLE, on_receive);",
          "        if (!FAULT) {\n            uv_poll_start(poll, UV_READABLE, on_receive);\n        }")]),
