@@ -11,6 +11,10 @@ float cairn_minimum_extent(cairn_aabb aabb) {
     return 0.5f * float_min(width.x, float_min(width.y, width.z));
 }
 
+static bool shape_can_collide(const cairn_shape *shape) {
+    return shape->category != 0 && shape->mask != 0;
+}
+
 void cairn_body_measure(const cairn_world *world, uint32_t body) {
     const bool moves = world->state.bodies[body].kind == CAIRN_BODY_DYNAMIC;
     const cairn_vec3 centre = world->state.bodies[body].centre;
@@ -24,7 +28,9 @@ void cairn_body_measure(const cairn_world *world, uint32_t body) {
         const cairn_aabb aabb = cairn_shape_view_aabb(&shape, &identity);
         world->pair_cache->minimum_extents[next - 1] =
             moves ? cairn_minimum_extent(aabb) : CAIRN_HUGE_EXTENT;
-        extent = float_min(extent, cairn_minimum_extent(aabb));
+        if (shape_can_collide(&world->state.shapes[next - 1])) {
+            extent = float_min(extent, cairn_minimum_extent(aabb));
+        }
         const cairn_vec3 corner = vec3_max(vec3_abs(aabb.lower), vec3_abs(aabb.upper));
         const cairn_pose pose = world->state.shapes[next - 1].pose;
         const cairn_vec3 offset = vec3_sub(pose.position, centre);

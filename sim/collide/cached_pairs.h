@@ -101,7 +101,8 @@ struct cairn_pair_cache {
     unsigned char *body_change;      // by index in the awake set: CAIRN_REFERENCE flags, or 0
     cairn_vec3 *half_extents;        // m, of a box about the centre of mass, along the body's axes
     float *turn_radii;               // m, the same of the cores of shapes: rotation moves no sphere
-    float *half_widths;              // m, half the least width of its shapes
+    // m, half the least width of its shapes that may collide with something; huge: none may
+    float *half_widths;
     float *fast_distances;           // m, the body is fast if a tick takes some point farther
     cairn_predicted_motion *predicted_motions; // of the bodies that are fast in this step
     uint64_t *restored_bodies; // a bit: its reference pose was written over since the last update

@@ -363,6 +363,8 @@ static uint32_t update_reference_pose(const cairn_world *world, uint32_t body) {
     const bool reset = packed_rotation_is_none(reference->rotation);
     if (reset) {
         cairn_body_measure(world, body);
+    } else if (world->pair_cache->half_widths[body] == CAIRN_HUGE_EXTENT) {
+        return 0; // no pair needs its pose: its filters let nothing meet it
     }
     float reach;
     const uint32_t fast = cairn_body_predict_motion(world, body, &reach);

@@ -306,3 +306,62 @@ TEST("a contact with more points than its shapes have is solved equally at every
         assert_true(kit_equal(narrow, wide));
     }
 }
+
+// ---- Shapes that nothing may meet
+
+TEST("a body that nothing may meet keeps its reference pose until its filter changes") {
+    cairn_world_def def = cairn_world_def_default();
+    SCOPED(cairn_world) *world = kit_world(&def);
+    SCOPED(cairn_world) *twin = kit_world(&def);
+    kit_ground(world);
+    const cairn_body_id ball = kit_sphere(world, vec3(0.0f, -0.3f, 0.0f), 0.5f);
+    const cairn_body_id cube = kit_cube(world, vec3(5.0f, 0.5f, 0.0f));
+    const cairn_body_id ids[] = {ball, cube};
+    // One shape is enough to meet others.
+    const cairn_body_id mixed = kit_cube(world, vec3(-5.0f, 0.5f, 0.0f));
+    cairn_shape_def ghost = cairn_shape_def_default();
+    cairn_shape_id ghost_id;
+    ghost.mask = 0;
+    EXPECT_OK(cairn_shape_create(world, mixed, &ghost, &ghost_id));
+    uint32_t contacts_alone = 0;
+    for (uint32_t i = 0; i < 2; ++i) {
+        cairn_shape_id shape;
+        assert_int_equal(cairn_body_shapes(world, ids[i], &shape, 1), 1);
+        // The ball by its mask; of the cube, which touches the ground already, the category.
+        kit_run(world, 1);
+        contacts_alone += world->state.settings->contact_count;
+        EXPECT_OK(cairn_shape_set_filter(world, shape, 1 - i, i));
+        EXPECT_OK(cairn_body_set_pose(
+            world, ids[i], (cairn_pose){vec3((float)i, 20.0f, 0.0f), quat_identity()}));
+    }
+    assert_true(contacts_alone > 0);
+    kit_step_beside_reloaded(world, twin);
+    const cairn_reference_pose before = world->state.reference_poses[cairn_id_index(ball)];
+    for (uint32_t i = 0; i < 90; ++i) {
+        kit_step_beside_reloaded(world, twin);
+        assert_int_equal(world->state.settings->contact_count, 1);
+    }
+    assert_memory_equal(
+        &before, &world->state.reference_poses[cairn_id_index(ball)], sizeof before);
+    const cairn_body_state fallen = kit_read(world, ball);
+    assert_true(fallen.position.y < 10.0f);
+    cairn_ray_hit hit;
+    const cairn_body_state on_ground = kit_read(world, mixed);
+    assert_true(on_ground.position.y > 0.45f && on_ground.position.y < 0.55f);
+    EXPECT_OK(cairn_world_ray_cast(world, vec3(0.0f, fallen.position.y + 3.0f, 0.0f),
+        vec3(0.0f, -6.0f, 0.0f), UINT32_MAX, CAIRN_ID_NULL, &hit));
+    assert_true(hit.body == ball);
+    // From now on both meet the ground, where they are now.
+    for (uint32_t i = 0; i < 2; ++i) {
+        cairn_shape_id shape;
+        assert_int_equal(cairn_body_shapes(world, ids[i], &shape, 1), 1);
+        EXPECT_OK(cairn_shape_set_filter(world, shape, 1, UINT32_MAX));
+    }
+    for (uint32_t i = 0; i < 180; ++i) {
+        kit_step_beside_reloaded(world, twin);
+    }
+    assert_true(
+        kit_read(world, ball).position.y > 0.45f && kit_read(world, ball).position.y < 0.55f);
+    assert_true(
+        kit_read(world, cube).position.y > 0.45f && kit_read(world, cube).position.y < 0.55f);
+}
