@@ -51,12 +51,6 @@ void cairn_body_measure(const cairn_world *world, uint32_t body) {
     world->pair_cache->half_extents[body] = half_extents;
 }
 
-// At least the length, even with rounding. Without a root, and without the squares of what is
-// nearly at rest: numbers that small take a CPU a hundred cycles.
-static float length_bound(cairn_vec3 v) {
-    return 1.00001f * (float_abs(v.x) + float_abs(v.y) + float_abs(v.z));
-}
-
 // Bounds how far any point of the body has moved: the displacement
 // of the centre, plus twice the sine of half the rotation times the bounding radius (which is not
 // known yet for a body whose reference pose was never set). The PGS solver computes every manifold
@@ -74,40 +68,10 @@ bool cairn_body_within_recycling_distance(const cairn_world *world, uint32_t bod
     if (packed_rotation_is_none(reference->rotation)) {
         return false;
     }
-    if (length_bound(moved) + 2.0f * length_bound(quat_vector(dq)) * radius < limit) {
+    if (vec3_length_bound(moved) + 2.0f * vec3_length_bound(quat_vector(dq)) * radius < limit) {
         return true;
     }
     return vec3_length(moved) + 2.0f * vec3_length(quat_vector(dq)) * radius <= limit;
-}
-
-uint32_t cairn_body_predict_motion(const cairn_world *world, uint32_t body, float *reach) {
-    const cairn_motion *motion = &world->state.motions[body];
-    const float radius = world->pair_cache->turn_radii[body];
-    const float h = world_time_step(world);
-    const float fast_distance = world->pair_cache->fast_distances[body];
-    const float slow = h * length_bound(motion->linear_velocity);
-    *reach = 0.0f;
-    if (slow < fast_distance &&
-        slow + h * length_bound(motion->angular_velocity) * radius < fast_distance) {
-        return 0;
-    }
-    const float distance = h * vec3_length(motion->linear_velocity);
-    const float angle = h * vec3_length(motion->angular_velocity);
-    *reach = distance + angle * radius;
-    if (!(*reach > world->pair_cache->fast_distances[body])) {
-        return 0;
-    }
-    const float h_linear =
-        distance > CAIRN_SWEEP_DISTANCE_MAX ? h * (CAIRN_SWEEP_DISTANCE_MAX / distance) : h;
-    const float h_angular =
-        angle > CAIRN_SWEEP_ROTATION_MAX ? h * (CAIRN_SWEEP_ROTATION_MAX / angle) : h;
-    world->pair_cache->predicted_motions[body] =
-        (cairn_predicted_motion){.displacement = vec3_scale(motion->linear_velocity, h_linear),
-            .turn = float_min(angle, 2.0f) * radius,
-            .rotation = vec3_scale(motion->angular_velocity, h_angular)};
-    const cairn_body *properties = &world->state.bodies[body];
-    const bool swept = properties->bullet != 0 || properties->kind != CAIRN_BODY_DYNAMIC;
-    return CAIRN_REFERENCE_FAST | (swept ? CAIRN_REFERENCE_SWEPT : 0);
 }
 
 // Rotation takes no point out of the ball around the body's centre of mass.

@@ -16,9 +16,6 @@ float cairn_minimum_extent(cairn_aabb aabb);
 void cairn_body_measure(const cairn_world *world, uint32_t body);
 // Whether the body is so near to its reference pose that it need not be moved.
 bool cairn_body_within_recycling_distance(const cairn_world *world, uint32_t body);
-// CAIRN_REFERENCE_FAST and _SWEPT, if the body is fast in this tick; else 0. *reach, if it is fast:
-// no point of it moves farther, m.
-uint32_t cairn_body_predict_motion(const cairn_world *world, uint32_t body, float *reach);
 // The AABB of a shape through the predicted motion of its body in this step; at the reference pose
 // if the body is not fast.
 cairn_aabb cairn_body_swept_aabb(const cairn_world *world, uint32_t slot);

@@ -40,6 +40,9 @@ static inline size_t cairn_cached_pairs_max(const cairn_world_def *def) {
 // The minimum extents of shapes that impulses do not move are above this, m.
 #define CAIRN_STATIC_EXTENT 1e8f
 
+// With more obstacles or bullets than this they are not tested one after the other.
+#define CAIRN_OBSTACLES_MAX 64u
+
 typedef struct cairn_cached_pair {
     cairn_pair pair;
     uint32_t flags;
@@ -88,6 +91,9 @@ struct cairn_pair_cache {
     uint32_t removed_count;
     uint32_t *obstacles; // shapes that no impulse moves, no sensors, in order
     uint32_t obstacle_count;
+    // Their fat AABBs when they were last read, if they are few; padded to whole vectors.
+    float obstacle_lower[3][CAIRN_OBSTACLES_MAX];
+    float obstacle_upper[3][CAIRN_OBSTACLES_MAX];
     uint32_t *bullets; // shapes of dynamic bodies that are CAIRN_REFERENCE_SWEPT in this step
     uint32_t bullet_count;
     uint32_t fast_count;  // shapes in query_hits that may leave their fat AABBs in this step
@@ -103,7 +109,7 @@ struct cairn_pair_cache {
     float *turn_radii;               // m, the same of the cores of shapes: rotation moves no sphere
     // m, half the least width of its shapes that may collide with something; huge: none may
     float *half_widths;
-    float *fast_distances;           // m, the body is fast if a tick takes some point farther
+    float *fast_distances; // m, the body is fast if a tick takes some point farther
     cairn_predicted_motion *predicted_motions; // of the bodies that are fast in this step
     uint64_t *restored_bodies; // a bit: its reference pose was written over since the last update
     bool restored;             // some state was; the list may differ from the contacts

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
+#define CAIRN_LANES 4
 #include "sim/collide/obstacles.h"
 
 #include "base/assert.h"
 #include "sim/collide/body_extent.h"
 #include "sim/collide/cached_pairs.h"
+#include "sim/math/lanes.h"
 #include "sim/state/state_array.h"
 
-// With more obstacles or bullets than this they are not tested one after the other.
-#define OBSTACLES_MAX 64u
 #define CLEARANCE_MAX 1e3f // m
+
+_Static_assert(CAIRN_OBSTACLES_MAX % CAIRN_LANES == 0, "all lanes have a box");
 
 void cairn_obstacles_list(cairn_world *world) {
     cairn_pair_cache *cache = world->pair_cache;
@@ -32,6 +34,24 @@ static cairn_aabb fat_aabb(const cairn_pair_cache *cache, uint32_t slot) {
         .upper = vec3(fat->upper[0][slot], fat->upper[1][slot], fat->upper[2][slot])};
 }
 
+static uint32_t padded_count(const cairn_pair_cache *cache) {
+    return (cache->obstacle_count + CAIRN_LANES - 1) / CAIRN_LANES * CAIRN_LANES;
+}
+
+void cairn_obstacles_read_boxes(cairn_pair_cache *cache) {
+    const cairn_aabb_array *fat = &cache->fat_aabbs;
+    const uint32_t count = cache->obstacle_count;
+    const uint32_t padded = count > CAIRN_OBSTACLES_MAX ? 0 : padded_count(cache);
+    for (uint32_t i = 0; i < padded; ++i) {
+        // The last one again does no harm.
+        const uint32_t slot = cache->obstacles[i < count ? i : count - 1];
+        for (uint32_t axis = 0; axis < 3; ++axis) {
+            cache->obstacle_lower[axis][i] = fat->lower[axis][slot];
+            cache->obstacle_upper[axis][i] = fat->upper[axis][slot];
+        }
+    }
+}
+
 // How far two AABBs are apart along the axis where they are farthest apart; negative if they
 // overlap.
 static float gap_of(const cairn_aabb *p, const cairn_aabb *q) {
@@ -45,21 +65,35 @@ static float clearance_of(const cairn_aabb *fat, float gap) {
     return 0.999f * gap - 1e-6f * float_max(far.x, float_max(far.y, far.z));
 }
 
+// The same of a box and of those from obstacle `at` on, along one axis.
+static lanes gap_on_axis(
+    const cairn_pair_cache *cache, uint32_t axis, uint32_t at, float lower, float upper) {
+    lanes other_lower;
+    lanes other_upper;
+    memcpy(&other_lower, &cache->obstacle_lower[axis][at], sizeof other_lower);
+    memcpy(&other_upper, &cache->obstacle_upper[axis][at], sizeof other_upper);
+    return lanes_max(other_lower - lanes_all(upper), lanes_all(lower) - other_upper);
+}
+
 float cairn_clearance_find(const cairn_pair_cache *cache, uint32_t slot) {
     const cairn_aabb fat = fat_aabb(cache, slot);
-    const bool many = cache->obstacle_count > OBSTACLES_MAX;
-    const uint32_t count = many ? 0 : cache->obstacle_count;
-    float least = many ? 0.0f : CLEARANCE_MAX;
-    for (uint32_t i = 0; i < count; ++i) {
-        const cairn_aabb other = fat_aabb(cache, cache->obstacles[i]);
-        const float gap = gap_of(&fat, &other);
-        least = gap > 0.0f ? float_min(least, gap) : least;
+    const bool many = cache->obstacle_count > CAIRN_OBSTACLES_MAX;
+    const uint32_t count = many ? 0 : padded_count(cache);
+    lanes least = lanes_all(many ? 0.0f : CLEARANCE_MAX);
+    for (uint32_t i = 0; i < count; i += CAIRN_LANES) {
+        const lanes gap = lanes_max(gap_on_axis(cache, 0, i, fat.lower.x, fat.upper.x),
+            lanes_max(gap_on_axis(cache, 1, i, fat.lower.y, fat.upper.y),
+                gap_on_axis(cache, 2, i, fat.lower.z, fat.upper.z)));
+        const lanes_mask apart = lanes_less(lanes_all(0.0f), gap);
+        least = lanes_select(apart, lanes_min(least, gap), least);
     }
-    return clearance_of(&fat, least);
+    float all[CAIRN_LANES];
+    memcpy(all, &least, sizeof all);
+    return clearance_of(&fat, float_min(float_min(all[0], all[1]), float_min(all[2], all[3])));
 }
 
 void cairn_clearances_reduce(cairn_pair_cache *cache) {
-    const uint32_t count = cache->obstacle_count > OBSTACLES_MAX ? 0 : cache->obstacle_count;
+    const uint32_t count = cache->obstacle_count > CAIRN_OBSTACLES_MAX ? 0 : cache->obstacle_count;
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t slot = cache->obstacles[i];
         const cairn_aabb moved = fat_aabb(cache, slot);
@@ -90,7 +124,7 @@ static bool meets_bullet(const cairn_world *world, const cairn_aabb *swept) {
 
 bool cairn_obstacle_must_list(const cairn_world *world, uint32_t slot, const cairn_aabb *swept) {
     const cairn_pair_cache *cache = world->pair_cache;
-    if (cache->obstacle_count > OBSTACLES_MAX || cache->bullet_count > OBSTACLES_MAX ||
+    if (cache->obstacle_count > CAIRN_OBSTACLES_MAX || cache->bullet_count > CAIRN_OBSTACLES_MAX ||
         meets_bullet(world, swept)) {
         return true;
     }

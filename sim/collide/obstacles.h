@@ -21,6 +21,8 @@
 
 // Lists the obstacles of the state.
 void cairn_obstacles_list(cairn_world *world);
+// Reads their fat AABBs, from which clearances are found.
+void cairn_obstacles_read_boxes(cairn_pair_cache *cache);
 // The clearance of the shape's fat AABB; with many obstacles none.
 float cairn_clearance_find(const cairn_pair_cache *cache, uint32_t slot);
 // After obstacles have new fat AABBs: those that had left theirs.

@@ -342,6 +342,7 @@ static void list_fast_shapes(cairn_world *world) {
     if (cache->obstacles_stale) {
         cairn_obstacles_list(world);
     }
+    cairn_obstacles_read_boxes(cache);
     cairn_task_scheduler_split(
         world->scheduler, mark_leaving, &shapes, 0, count, SHAPES_SHARED_MIN);
     for (uint32_t i = 0; i < count; ++i) {
@@ -351,6 +352,38 @@ static void list_fast_shapes(cairn_world *world) {
             list_again(cache, slot);
         }
     }
+}
+
+// CAIRN_REFERENCE_FAST and _SWEPT, if the body is fast in this tick; else 0. *reach, if it is fast:
+// no point of it moves farther, m.
+static uint32_t predict_motion(const cairn_world *world, uint32_t body, float *reach) {
+    const cairn_motion *motion = &world->state.motions[body];
+    const float radius = world->pair_cache->turn_radii[body];
+    const float h = world_time_step(world);
+    const float fast_distance = world->pair_cache->fast_distances[body];
+    const float slow = h * vec3_length_bound(motion->linear_velocity);
+    *reach = 0.0f;
+    if (slow < fast_distance &&
+        slow + h * vec3_length_bound(motion->angular_velocity) * radius < fast_distance) {
+        return 0;
+    }
+    const float distance = h * vec3_length(motion->linear_velocity);
+    const float angle = h * vec3_length(motion->angular_velocity);
+    *reach = distance + angle * radius;
+    if (!(*reach > world->pair_cache->fast_distances[body])) {
+        return 0;
+    }
+    const float h_linear =
+        distance > CAIRN_SWEEP_DISTANCE_MAX ? h * (CAIRN_SWEEP_DISTANCE_MAX / distance) : h;
+    const float h_angular =
+        angle > CAIRN_SWEEP_ROTATION_MAX ? h * (CAIRN_SWEEP_ROTATION_MAX / angle) : h;
+    world->pair_cache->predicted_motions[body] =
+        (cairn_predicted_motion){.displacement = vec3_scale(motion->linear_velocity, h_linear),
+            .turn = float_min(angle, 2.0f) * radius,
+            .rotation = vec3_scale(motion->angular_velocity, h_angular)};
+    const cairn_body *properties = &world->state.bodies[body];
+    const bool swept = properties->bullet != 0 || properties->kind != CAIRN_BODY_DYNAMIC;
+    return CAIRN_REFERENCE_FAST | (swept ? CAIRN_REFERENCE_SWEPT : 0);
 }
 
 // Moves the reference pose of a body of the awake set to its pose if it has left it, with its
@@ -367,7 +400,7 @@ static uint32_t update_reference_pose(const cairn_world *world, uint32_t body) {
         return 0; // no pair needs its pose: its filters let nothing meet it
     }
     float reach;
-    const uint32_t fast = cairn_body_predict_motion(world, body, &reach);
+    const uint32_t fast = predict_motion(world, body, &reach);
     if (fast == 0 && cairn_body_within_recycling_distance(world, body)) {
         return 0;
     }
@@ -535,6 +568,7 @@ static uint32_t rebuild_list(cairn_world *world) {
             set_fat_aabb(world, i);
         }
     }
+    cairn_obstacles_read_boxes(cache);
     cairn_task_scheduler_parallel_for(
         world->scheduler, set_some_fat_aabbs, world, 0, cache->fat_aabbs.count, SHAPES_SHARED_MIN);
     if (world->pair_cache_valid && cache->obstacle_moved) {

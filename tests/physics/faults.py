@@ -271,7 +271,7 @@ FAULTS = {
          "row->bias = FAULT ? -1e9f : 0.0f - slack * fraction * rate;")]),
     # ---- fast bodies
     "fast-unpredicted": ("no body is fast: impacts are not predicted", "physics.fast_bodies", [
-        ("sim/collide/body_extent.c", "if (!(*reach > world->pair_cache->fast_distances[body])) {",
+        ("sim/collide/pair_cache.c", "if (!(*reach > world->pair_cache->fast_distances[body])) {",
          "if (FAULT || !(*reach > world->pair_cache->fast_distances[body])) {")]),
     "fast-unswept": ("bodies that left their predicted way are not swept", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "const stop by = stop_of_body(world, slots[i], !by_itself);",
@@ -283,12 +283,12 @@ FAULTS = {
          "cairn_pair_collide(world, pair, &pose, FAULT ? CAIRN_CONTACT_MARGIN : contact->margin, &axis_hint,"
          " &manifold);")]),
     "fast-clearance": ("fat bounding boxes seem to have room", "physics.fast_bodies", [
-        ("sim/collide/obstacles.c", "return clearance_of(&fat, least);",
-         "return FAULT ? CLEARANCE_MAX : clearance_of(&fat, least);")]),
+        ("sim/collide/obstacles.c", "return clearance_of(&fat, float_min(float_min(",
+         "return FAULT ? CLEARANCE_MAX : clearance_of(&fat, float_min(float_min(")]),
     "bullet-ignored": ("a bullet is swept as other bodies are", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "world->state.bodies[body].bullet != 0 && !meshes ?",
          "world->state.bodies[body].bullet != 0 && !meshes && !FAULT ?"),
-        ("sim/collide/body_extent.c", "properties->bullet != 0 ||", "(properties->bullet != 0 && !FAULT) ||")]),
+        ("sim/collide/pair_cache.c", "properties->bullet != 0 ||", "(properties->bullet != 0 && !FAULT) ||")]),
     "bullet-alone": ("what a bullet meets goes on for the rest of the tick", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "if (cairn_body_takes_impulses(world, by->obstacle)) {",
          "if (cairn_body_takes_impulses(world, by->obstacle) && !FAULT) {")]),
