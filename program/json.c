@@ -165,6 +165,16 @@ bool cairn_json_get_number(const cairn_json *json, const char *name, double *out
     return json_is_number(value);
 }
 
+const cairn_json *cairn_json_get_object(const cairn_json *json, const char *name) {
+    const json_t *value = json_object_get(constant_value_of(json), name);
+    return json_is_object(value) ? (const cairn_json *)(const void *)value : NULL;
+}
+
+const cairn_json *cairn_json_get_element(const cairn_json *json, const char *name, size_t index) {
+    const json_t *value = json_array_get(json_object_get(constant_value_of(json), name), index);
+    return json_is_object(value) ? (const cairn_json *)(const void *)value : NULL;
+}
+
 bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out) {
     CAIRN_ASSERT(name != NULL && out != NULL);
     const json_t *value = json_object_get(constant_value_of(json), name);

@@ -47,6 +47,10 @@ bool cairn_json_check(
     const char *text, size_t size, uint32_t *line, uint32_t *column, char *why, size_t why_size);
 // The content of a text in quotes. False: it does not fit, or has a zero.
 bool cairn_json_unquote(const char *quoted, size_t size, char *out, size_t out_size);
+// The member of this name if it is an object, else NULL; it belongs to `json`.
+const cairn_json *cairn_json_get_object(const cairn_json *json, const char *name);
+// The same of element `index` of a member that is an array.
+const cairn_json *cairn_json_get_element(const cairn_json *json, const char *name, size_t index);
 // False, with *out unchanged, if there is no member of this name and type.
 bool cairn_json_get_number(const cairn_json *json, const char *name, double *out);
 bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out);

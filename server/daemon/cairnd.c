@@ -21,12 +21,14 @@
 #include "rules_file/rules_flag.h"
 #include "rules_file/trial.h"
 #include "schema/scene.h"
+#include "server/agones/agones.h"
 #include "server/daemon/broadcast.h"
 #include "server/daemon/config.h"
 #include "server/daemon/log.h"
 #include "server/daemon/log_writer.h"
 #include "server/daemon/notify.h"
 #include "server/daemon/records.h"
+#include "server/daemon/statistics_log.h"
 #include "server/web/web.h"
 #include <cairn/programs.h>
 #include <cairn/rules_registry.h>
@@ -45,16 +47,14 @@ typedef struct program {
     cairn_records *records;
     cairn_broadcast *broadcast; // NULL: none
     cairn_web *web;             // NULL: none
+    cairn_agones *agones;       // NULL: none
+    uint32_t agones_port;
     // The scenes in files that the command line names, of "main" and then of each --room; NULL for
     // one that is built in. Read once: an operator's request reads no file.
     cairn_scene *scenes[1 + CAIRN_CONFIG_ROOMS_MAX];
     cairn_scene *found_scene; // the built-in one that an operator asked for last
     uint64_t capsule_bytes;   // written
-    uint64_t stats_ns;        // when bytes_in and bytes_out were read
-    uint64_t bytes_in;
-    uint64_t bytes_out;
-    cairn_server_drop drops[CAIRN_SERVER_DROPS_MAX]; // as last logged
-    uint32_t drop_count;
+    cairn_statistics_log statistics;
     uint32_t rooms_left_out; // because of their rules
     bool listening;
 } program;
@@ -223,130 +223,7 @@ static uint64_t on_clock(void *user) {
     return cairn_uv_now_ns();
 }
 
-static uint64_t per_second(uint64_t bytes, uint64_t elapsed_ns) {
-    return elapsed_ns == 0 ? 0 : bytes * 1000 / (elapsed_ns / 1000000 + 1);
-}
-
 #define FIELD_COUNT(fields) ((uint32_t)(sizeof(fields) / sizeof *(fields)))
-
-static void log_room_statistics(program *p) {
-    for (uint32_t id = 0; (id = cairn_server_room_next(p->server, id)) != 0;) {
-        cairn_server_room_info room;
-        cairn_server_room_statistics now;
-        cairn_server_room_read(p->server, id, &room);
-        cairn_server_room_statistics_read(p->server, id, &now);
-        const cairn_log_field fields[] = {
-            {"clients", .number = now.clients},
-            {"players", .number = now.players},
-            {"bodies", .number = now.bodies},
-            {"awake", .number = now.bodies_awake},
-            {"tick_us_p50", .number = now.tick_cost_ns_p50 / 1000},
-            {"tick_us_p99", .number = now.tick_cost_ns_p99 / 1000},
-            {"late_us_p99", .number = now.tick_lateness_ns_p99 / 1000},
-            {"skipped", .number = now.ticks_skipped},
-            {"input_waits", .number = now.input_waits},
-            {"stuck", .number = now.jobs_stuck},
-            {"recording_bytes", .number = now.recording_bytes},
-            {"recording_failures", .number = now.recording_failures},
-            {"recording_gaps", .number = now.recording_gaps},
-            {"recording_ticks_lost", .number = now.recording_ticks_lost},
-        };
-        write_line(p, (cairn_log_line){.level = CAIRN_LOG_DEBUG,
-                          .name = "room_stats",
-                          .tick = now.tick,
-                          .room = room.name,
-                          .fields = fields,
-                          .field_count = FIELD_COUNT(fields),
-                          .unlimited = true});
-    }
-}
-
-// One line for each reason that dropped something since the last time.
-static uint64_t log_drops(program *p, const cairn_server_statistics *now) {
-    cairn_server_drop drops[CAIRN_SERVER_DROPS_MAX];
-    const uint32_t count = cairn_server_drops_read(now, drops);
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t k = 0;
-        while (k < p->drop_count &&
-               (p->drops[k].reason != drops[i].reason || p->drops[k].layer != drops[i].layer)) {
-            ++k;
-        }
-        const uint64_t before = k < p->drop_count ? p->drops[k].count : 0;
-        const cairn_log_field fields[] = {{"layer", .text = drops[i].layer},
-            {"reason", .text = drops[i].reason}, {"count", .number = drops[i].count},
-            {"new", .number = drops[i].count - before}};
-        sum += drops[i].count;
-        if (drops[i].count > before) {
-            write_line(p, (cairn_log_line){.level = CAIRN_LOG_INFO,
-                              .name = "drops",
-                              .fields = fields,
-                              .field_count = FIELD_COUNT(fields),
-                              .unlimited = true});
-        }
-    }
-    memcpy(p->drops, drops, count * sizeof *drops);
-    p->drop_count = count;
-    return sum;
-}
-
-static void log_statistics(void *user) {
-    program *p = user;
-    cairn_server_statistics now;
-    cairn_server_statistics_read(p->server, &now);
-    const cairn_uv_statistics io = cairn_uv_driver_statistics(p->driver);
-    const uint64_t now_ns = cairn_uv_now_ns();
-    const uint64_t elapsed_ns = now_ns - p->stats_ns;
-    const uint64_t drops = log_drops(p, &now);
-    const cairn_log_field fields[] = {
-        {"rooms", .number = now.rooms},
-        {"clients", .number = now.clients},
-        {"players", .number = now.total.players},
-        {"bodies", .number = now.total.bodies},
-        {"awake", .number = now.total.bodies_awake},
-        {"in_bytes_s", .number = per_second(now.bytes_received - p->bytes_in, elapsed_ns)},
-        {"out_bytes_s", .number = per_second(now.bytes_sent - p->bytes_out, elapsed_ns)},
-        {"tick_us_p50", .number = now.total.tick_cost_ns_p50 / 1000},
-        {"tick_us_p99", .number = now.total.tick_cost_ns_p99 / 1000},
-        {"late_us_p50", .number = now.total.tick_lateness_ns_p50 / 1000},
-        {"late_us_p99", .number = now.total.tick_lateness_ns_p99 / 1000},
-        {"late_us_max", .number = now.total.tick_lateness_ns_max / 1000},
-        {"skipped", .number = now.total.ticks_skipped},
-        {"inputs", .number = now.total.inputs_taken},
-        {"inputs_late", .number = now.total.inputs_late},
-        {"keyframes", .number = now.total.keyframes_sent},
-        {"deltas", .number = now.total.deltas_sent},
-        {"parts", .number = now.total.parts_sent},
-        {"roots", .number = now.total.roots_compared},
-        {"roots_differed", .number = now.total.roots_differed},
-        {"drops", .number = drops},
-        {"send_waits", .number = io.send_waits},
-        {"send_errors", .number = io.send_errors},
-        {"clock_jumps", .number = now.clock_jumps},
-        {"log_lost", .number = cairn_log_writer_lost(p->log_writer)},
-        {"recording_bytes", .number = now.total.recording_bytes},
-        {"recording_files", .number = now.total.recording_segments},
-        {"recording_failures", .number = now.total.recording_failures},
-        {"recording_gaps", .number = now.total.recording_gaps},
-        {"recording_ticks_lost", .number = now.total.recording_ticks_lost},
-        {"broadcast_bytes", .number = now.total.broadcast_bytes},
-        {"broadcast_failures", .number = now.total.broadcast_failures},
-        {"broadcast_gaps", .number = now.total.broadcast_gaps},
-        {"broadcast_ticks_lost", .number = now.total.broadcast_ticks_lost},
-        {"threads_failed", .number = io.threads_failed},
-        {"handovers_failed", .number = io.handovers_failed},
-    };
-    p->stats_ns = now_ns;
-    p->bytes_in = now.bytes_received;
-    p->bytes_out = now.bytes_sent;
-    write_line(p, (cairn_log_line){.level = CAIRN_LOG_INFO,
-                      .name = "stats",
-                      .tick = now.total.tick,
-                      .fields = fields,
-                      .field_count = FIELD_COUNT(fields),
-                      .unlimited = true});
-    log_room_statistics(p);
-}
 
 static uint32_t or_else(uint32_t own, uint32_t common) {
     return own != 0 ? own : common;
@@ -457,6 +334,12 @@ static bool on_task(void *user, cairn_server_task *task) {
     return p->listening && cairn_uv_driver_run_task(p->driver, task);
 }
 
+static uint32_t rooms_max_of(const cairn_config *config) {
+    const uint32_t named = config->rooms.count + (has_main(config) ? 1 : 0);
+    const uint32_t usual = cairn_server_config_default().rooms_max;
+    return or_else(config->rooms_max, usual > named ? usual : named);
+}
+
 static bool create_server(program *p, const cairn_address *bound) {
     uint8_t entropy[32];
     if (getrandom(entropy, sizeof entropy, 0) != sizeof entropy) {
@@ -465,8 +348,6 @@ static bool create_server(program *p, const cairn_address *bound) {
     }
     const cairn_config *config = &p->config;
     cairn_server_config server = cairn_server_config_default();
-    const uint32_t named = config->rooms.count + (has_main(config) ? 1 : 0);
-    const uint32_t usual = server.rooms_max > named ? server.rooms_max : named;
     const bool is_bound = config->public.count == 0;
     server.protocol_id = config->protocol_id;
     server.private_key = config->key.bytes;
@@ -474,7 +355,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.public_addresses = is_bound ? bound : config->public.addresses;
     server.public_address_count = is_bound ? 1 : config->public.count;
     server.clients_max = config->clients_max;
-    server.rooms_max = or_else(config->rooms_max, usual);
+    server.rooms_max = rooms_max_of(config);
     server.token_lifetime_s_max = config->token_lifetime_s_max;
     server.token_timeout_s_max = config->token_timeout_s_max;
     server.control = config->control;
@@ -492,7 +373,7 @@ static bool create_server(program *p, const cairn_address *bound) {
     server.record_seed = config->record_key.given ? config->record_key.bytes : NULL;
     server.on_capsule = config->capsule_folder == NULL ? NULL : on_capsule;
     server.user = p;
-    p->stats_ns = server.start_ns;
+    p->statistics.begin_ns = server.start_ns;
     cairn_status status = cairn_server_create(&server, &p->server);
     // The server has a copy.
     cairn_wipe(p->config.key.bytes, sizeof p->config.key.bytes);
@@ -644,6 +525,68 @@ static void on_reload(void *user) {
     cairn_notify("READY=1");
 }
 
+static void on_agones(void *user, bool warns, const char *event, const char *detail) {
+    write_line(user, (cairn_log_line){.level = warns ? CAIRN_LOG_WARN : CAIRN_LOG_INFO,
+                         .name = event,
+                         .detail = detail,
+                         .unlimited = !warns});
+}
+
+// Where the SDK server is, and, unless --public says so, where clients are to reach this one. False
+// after an error message.
+static bool find_fleet(program *p) {
+    const char *text = getenv("AGONES_SDK_HTTP_PORT");
+    char error[CAIRN_FLAGS_ERROR_SIZE], why[CAIRN_AGONES_WHY_SIZE];
+    uint64_t port = CAIRN_AGONES_PORT_DEFAULT;
+    if (text != NULL &&
+        !cairn_flags_number("AGONES_SDK_HTTP_PORT", text, 1, UINT16_MAX, &port, error)) {
+        print_error(error, "");
+        return false;
+    }
+    p->agones_port = (uint32_t)port;
+    if (p->config.public.count > 0) {
+        return true;
+    }
+    if (!cairn_agones_find_address(p->agones_port, &p->config.public.addresses[0], why)) {
+        print_error("--agones: no address for clients; --public may name one", why);
+        return false;
+    }
+    p->config.public.count = 1;
+    return true;
+}
+
+// False after an error message.
+static bool open_agones(program *p) {
+    const cairn_agones_config config = {.loop = cairn_uv_driver_loop(p->driver),
+        .server = p->server,
+        .port = p->agones_port,
+        .clients_max = p->config.clients_max,
+        .rooms_max = rooms_max_of(&p->config),
+        .reserve_s = p->config.agones_reserve_s,
+        .say = on_agones,
+        .user = p};
+    const cairn_status status = cairn_agones_open(&config, &p->agones);
+    if (status != CAIRN_OK) {
+        print_error("--agones", status == CAIRN_NOT_FOUND ? "libcurl.so.4 is not installed"
+                                                          : cairn_status_text(status));
+    }
+    return status == CAIRN_OK;
+}
+
+static void write_any_line(void *user, cairn_log_line line) {
+    write_line(user, line);
+}
+
+static void on_stats(void *user) {
+    program *p = user;
+    p->statistics.server = p->server;
+    p->statistics.driver = p->driver;
+    p->statistics.write = write_any_line;
+    p->statistics.lines_lost = log_lines_lost;
+    p->statistics.user = p;
+    cairn_statistics_log_write(&p->statistics);
+}
+
 static void on_beat(void *user) {
     (void)user;
     cairn_notify("WATCHDOG=1");
@@ -667,6 +610,9 @@ static int serve(program *p) {
     if (cairn_log_writer_open(&writer, &p->log_writer) != CAIRN_OK) {
         return print_error("the thread that writes the log cannot be started", strerror(errno));
     }
+    if (p->config.agones && !find_fleet(p)) {
+        return 1;
+    }
     if (cairn_uv_driver_open(&p->config.listen, &p->driver, error) != CAIRN_OK) {
         return print_error(cairn_address_print(&p->config.listen, text), error);
     }
@@ -688,6 +634,10 @@ static int serve(program *p) {
     }
     cairn_wipe(&dev_key, sizeof dev_key);
     cairn_wipe(p->config.web.control_tokens, sizeof p->config.web.control_tokens);
+    if (p->config.agones && !open_agones(p)) {
+        cairn_web_close(p->web);
+        return 1;
+    }
     if (makes_key) {
         print_dev(&bound, key_path);
     }
@@ -695,7 +645,7 @@ static int serve(program *p) {
         .server = p->server,
         .seconds = p->config.seconds,
         .stats_interval_s = p->config.stats_interval_s,
-        .on_stats = log_statistics,
+        .on_stats = on_stats,
         .drain_s = p->config.drain_s,
         .beat_ms = cairn_notify_watchdog_ms(),
         .on_beat = on_beat,
@@ -707,7 +657,9 @@ static int serve(program *p) {
     cairn_uv_driver_run(p->driver, &driven);
     cairn_web_close(p->web);
     p->web = NULL;
-    log_statistics(p);
+    cairn_agones_close(p->agones);
+    p->agones = NULL;
+    on_stats(p);
     cairn_server_statistics now;
     cairn_server_statistics_read(p->server, &now);
     const uint64_t lost = now.total.recording_failures + now.total.recording_gaps;

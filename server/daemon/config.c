@@ -188,7 +188,7 @@ _Static_assert(CAIRN_WEB_TOKENS_MAX == 4, "the message above contains this numbe
 static bool check_together(const cairn_config *config, char *error) {
     static const uint8_t unspecified[sizeof config->listen.ip];
     char text[CAIRN_ADDRESS_TEXT_SIZE];
-    if (config->public.count == 0 &&
+    if (config->public.count == 0 && !config->agones &&
         memcmp(config->listen.ip, unspecified, sizeof unspecified) == 0) {
         snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
             "--listen %s: --public must name the address that clients reach",
@@ -393,6 +393,13 @@ static const cairn_flag flags[] = {
         "WebSockets of one address (64); all of them together at most --clients-max",
         CAIRN_FLAG_U32, .out = &values.web.per_network_max, .least = 1, .most = CAIRN_CLIENTS_MAX,
         .reloads = true},
+    {"--agones", "CAIRN_AGONES", NULL,
+        "be a game server of an Agones fleet: speak to the SDK server at AGONES_SDK_HTTP_PORT "
+        "(9358)",
+        CAIRN_FLAG_SWITCH, .out = &values.agones},
+    {"--agones-reserve", "CAIRN_AGONES_RESERVE", "S",
+        "stay reserved so long after the last client left (0: ready for others at once)",
+        CAIRN_FLAG_U32, .out = &values.agones_reserve_s, .most = 86400},
     {"--stats-interval", "CAIRN_STATS_INTERVAL", "S",
         "seconds between statistics lines (10; 0: none)", CAIRN_FLAG_U32,
         .out = &values.stats_interval_s, .most = 86400, .reloads = true},

@@ -69,6 +69,8 @@ typedef struct cairn_config {
         cairn_key control_tokens[CAIRN_WEB_TOKENS_MAX];
         uint32_t control_token_count;
     } web;
+    bool agones;               // speak to the SDK server of an Agones fleet
+    uint32_t agones_reserve_s; // after the last client left; 0: not at all
     uint32_t log_style;        // cairn_log_style
     uint32_t log_level;        // cairn_log_level
     uint32_t stats_interval_s; // 0: never

@@ -57,9 +57,8 @@ static unsigned take(kit *own, unsigned count) {
     return taken;
 }
 
-static void a_reader_that_takes_all_goes_on(void **state) {
+TEST("a reader that takes all goes on") {
     kit own = kit_open();
-    (void)state;
     for (unsigned i = 0; i < 10; ++i) {
         send(&own, 20);
         assert_int_equal(take(&own, 100), 20);
@@ -70,9 +69,8 @@ static void a_reader_that_takes_all_goes_on(void **state) {
     kit_close(&own);
 }
 
-static void one_that_stops_does_not(void **state) {
+TEST("one that stops does not") {
     kit own = kit_open();
-    (void)state;
     send(&own, 1);
     assert_false(cairn_peers_go_on(own.peers, own.peer));
     assert_int_equal(cairn_peers_statistics_read(own.peers)->closed_slow, 1);
@@ -80,9 +78,8 @@ static void one_that_stops_does_not(void **state) {
     kit_close(&own);
 }
 
-static void one_that_loses_more_than_half_does_not(void **state) {
+TEST("one that loses more than half does not") {
     kit own = kit_open();
-    (void)state;
     send(&own, 40); // 32 kB hold some 31
     assert_int_equal(take(&own, 30), 30);
     assert_true(cairn_peers_go_on(own.peers, own.peer));
@@ -93,9 +90,8 @@ static void one_that_loses_more_than_half_does_not(void **state) {
     kit_close(&own);
 }
 
-static void one_without_a_session_does_not(void **state) {
+TEST("one without a session does not") {
     kit own = kit_open();
-    (void)state;
     assert_true(cairn_peers_go_on(own.peers, own.peer));
     send(&own, 1);
     assert_int_equal(take(&own, 1), 1);
@@ -107,23 +103,11 @@ static void one_without_a_session_does_not(void **state) {
     kit_close(&own);
 }
 
-static void a_socket_that_is_gone_is_counted(void **state) {
+TEST("a socket that is gone is counted") {
     kit own = kit_open();
-    (void)state;
     own.address.ip[13] = 2;
     send(&own, 3);
     assert_int_equal(cairn_peers_statistics_read(own.peers)->unknown, 3);
     assert_int_equal(take(&own, 1), 0);
     kit_close(&own);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reader_that_takes_all_goes_on),
-        cmocka_unit_test(one_that_stops_does_not),
-        cmocka_unit_test(one_that_loses_more_than_half_does_not),
-        cmocka_unit_test(one_without_a_session_does_not),
-        cmocka_unit_test(a_socket_that_is_gone_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,7 @@ OUTSIDE = [
     (re.compile(r"^jansson"), "libjansson"),
     (re.compile(r"^png"), "libpng"),
     (re.compile(r"^libwebsockets"), "libwebsockets"),
+    (re.compile(r"^curl/"), "libcurl"),
     (re.compile(r"^dlfcn"), "libdl"),
     (re.compile(r"^(pthread|threads|semaphore|sched)\.h$"), "pthreads"),
 ]
@@ -36,7 +37,7 @@ OUTSIDE = [
 TEST_KIT = ("tests/kit/test.h", "tests/kit/exact.h")
 # Rooms and files that may speak to the operating system.
 DRIVER_ROOMS = ("program", "rules_file", "tools", "tests", "bench", "proto_tests")
-DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/(daemon|web)/.*\.c|^workers/pool\.c|^python/native/link\.c)$")
+DRIVER_FILE = re.compile(r"(_uv\.c|^base/address\.c|^server/(agones|daemon|web)/.*\.c|^workers/pool\.c|^python/native/link\.c)$")
 # What may include headers of the C++ library.
 CPP_FILES = ("schema/codec.cpp",)
 
