@@ -32,6 +32,11 @@
 // caller works alone for that many times as long as it has waited.
 #define ALONE_PER_STALL 24u
 
+// Before a task is shared on trial, the helpers look whether they have processors of their own:
+// they spin for that long, which is more than a time slice of the system, and note whether they
+// lose the processor meanwhile. The caller works alone until they are back, and loses nothing.
+#define SCOUT_NS 10000000u
+
 #define CHOICES 16u
 
 #define CACHE_LINE 64
@@ -40,7 +45,8 @@ _Static_assert(CAIRN_POOL_WORKERS_MAX <= 32, "the shares not yet taken are bits 
 
 typedef struct helper {
     cairn_pool *pool;
-    uint32_t worker; // whose share it prefers
+    uint32_t worker;  // whose share it prefers
+    unsigned scouted; // the last round in which it looked for a processor
     pthread_t thread;
 #ifdef __linux__
     cpu_set_t allowed; // the processors that others allow it
@@ -60,6 +66,7 @@ struct cairn_pool {
     bool always; // runs are shared without a trial
     // The caller's.
     uint64_t alone_until_ns; // until then it runs all shares itself
+    bool scouting;           // a round has begun, and its result was not used yet
     uint64_t wait_begin_ns;
     choice choices[CHOICES]; // by a hash of task and argument
     pthread_t caller;        // of the current run
@@ -74,6 +81,9 @@ struct cairn_pool {
     _Alignas(CACHE_LINE) atomic_uint open;       // bit k: the share of worker k can be taken
     _Alignas(CACHE_LINE) atomic_uint unfinished; // shares, without the caller's own
     _Alignas(CACHE_LINE) atomic_uint asleep;     // helpers
+    atomic_uint scout_round;                     // counts the rounds
+    atomic_uint scouts;                          // helpers that are not back from this one
+    atomic_bool processor_taken;                 // in this round
     atomic_int caller_processor;                 // of the last run; -1: unknown
     atomic_bool caller_asleep;
     atomic_uint running; // 0 or 1; a word, because not every machine can exchange less
@@ -223,21 +233,47 @@ static void await_finish(cairn_pool *pool) {
     }
 }
 
-static bool is_called(cairn_pool *pool) {
+static bool has_shares(cairn_pool *pool) {
     return atomic_load(&pool->open) != 0 || atomic_load(&pool->ending);
+}
+
+static bool is_called(const helper *self) {
+    return has_shares(self->pool) || atomic_load(&self->pool->scout_round) != self->scouted;
+}
+
+// Takes part in a round. Shares that are opened meanwhile end it.
+static void scout(helper *self) {
+    cairn_pool *pool = self->pool;
+    const unsigned round = atomic_load(&pool->scout_round);
+    if (round == self->scouted) {
+        return;
+    }
+    const uint64_t begin_ns = now_ns();
+    uint64_t last_ns = begin_ns;
+    self->scouted = round;
+    while (last_ns - begin_ns < SCOUT_NS && !has_shares(pool)) {
+        leave_processor_of_caller(self);
+        pause_briefly();
+        const uint64_t ns = now_ns();
+        if (ns - last_ns >= CAIRN_SHARING_STALL_MIN_NS) {
+            atomic_store(&pool->processor_taken, true);
+        }
+        last_ns = ns;
+    }
+    atomic_fetch_sub(&pool->scouts, 1);
 }
 
 static void await_call(helper *self) {
     cairn_pool *pool = self->pool;
     for (uint32_t i = 0; pool->spins && i < HELPER_SPINS; ++i) {
-        if (is_called(pool)) {
+        if (is_called(self)) {
             return;
         }
         pause_briefly();
     }
     const uint64_t begin_ns = now_ns();
     for (uint32_t i = 1; pool->spins; ++i) {
-        if (is_called(pool)) {
+        if (is_called(self)) {
             return;
         }
         pause_briefly();
@@ -251,7 +287,7 @@ static void await_call(helper *self) {
     }
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->asleep, 1);
-    while (!is_called(pool)) {
+    while (!is_called(self)) {
         pthread_cond_wait(&pool->opened, &pool->mutex);
     }
     atomic_fetch_sub(&pool->asleep, 1);
@@ -265,6 +301,7 @@ static void *help(void *argument) {
     while (!atomic_load(&pool->ending)) {
         await_call(self);
         leave_processor_of_caller(self);
+        scout(self);
         work(pool, self->worker);
     }
     return NULL;
@@ -310,15 +347,43 @@ static choice *choice_of(cairn_pool *pool, cairn_pool_task *task, void *argument
     return found;
 }
 
+static void begin_round(cairn_pool *pool) {
+    pool->scouting = true;
+    atomic_store_explicit(&pool->caller_processor, current_processor(), memory_order_relaxed);
+    atomic_store(&pool->processor_taken, false);
+    atomic_store(&pool->scouts, pool->workers - 1);
+    atomic_fetch_add(&pool->scout_round, 1);
+    wake_sleepers(pool);
+}
+
+// Whether the next run of the task is shared. *measured: whether its time says something.
+static bool is_shared(cairn_pool *pool, cairn_sharing *sharing, bool *measured) {
+    if (!pool->spins || !cairn_sharing_begins_trial(sharing)) {
+        return cairn_sharing_next(sharing);
+    }
+    if (!pool->scouting) {
+        begin_round(pool);
+    } else if (atomic_load(&pool->scouts) == 0) {
+        pool->scouting = false;
+        if (!atomic_load(&pool->processor_taken)) {
+            return true;
+        }
+        cairn_sharing_put_off_trial(sharing);
+    }
+    *measured = false;
+    return false;
+}
+
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers) {
     CAIRN_ASSERT(pool != NULL && task != NULL);
     if (workers == 0 || workers > pool->workers || atomic_exchange(&pool->running, 1) != 0) {
         return false;
     }
-    const bool measured = workers > 1 && !pool->always && !is_alone(pool);
+    bool measured = workers > 1 && !pool->always && !is_alone(pool);
     const uint64_t begin_ns = measured ? now_ns() : 0;
     choice *c = choice_of(pool, task, argument);
-    const bool shared = measured ? cairn_sharing_next(&c->sharing) : pool->always && workers > 1;
+    const bool shared =
+        measured ? is_shared(pool, &c->sharing, &measured) : pool->always && workers > 1;
     if (shared) {
         offer_shares(pool, task, argument, workers);
     }
@@ -387,6 +452,10 @@ cairn_status cairn_pool_create(uint32_t workers, cairn_pool **out) {
     atomic_init(&pool->unfinished, 0);
     atomic_init(&pool->asleep, 0);
     atomic_init(&pool->caller_asleep, false);
+    pool->scouting = false;
+    atomic_init(&pool->scout_round, 0);
+    atomic_init(&pool->scouts, 0);
+    atomic_init(&pool->processor_taken, false);
     atomic_init(&pool->caller_processor, -1);
     atomic_init(&pool->running, 0);
     atomic_init(&pool->ending, false);

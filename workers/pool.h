@@ -41,7 +41,8 @@ void cairn_pool_share_always(cairn_pool *pool);
 // caller has to wait until it gets one again; for some time after that it calls all tasks itself,
 // so that waiting costs at most a twentieth of its time. The caller also calls all tasks itself
 // while the same task with the same argument takes longer when it is shared, which a trial now and
-// then measures. False, and nothing was called: `workers` is 0 or more than the pool has, or the
+// then measures; a trial begins only when the threads have just had processors of their own for ten
+// milliseconds. False, and nothing was called: `workers` is 0 or more than the pool has, or the
 // pool is already running (for another thread, or for the task that calls this).
 bool cairn_pool_run(cairn_pool *pool, cairn_pool_task *task, void *argument, uint32_t workers);
 

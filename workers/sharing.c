@@ -24,12 +24,21 @@ bool cairn_sharing_next(const cairn_sharing *s) {
     return s->runs < s->next_after ? s->shared : !s->shared;
 }
 
+bool cairn_sharing_begins_trial(const cairn_sharing *s) {
+    return !s->shared && s->runs == s->next_after;
+}
+
 static void end_trial(cairn_sharing *s, bool faster, uint32_t least) {
     const uint32_t after = 2 * s->next_after > least ? 2 * s->next_after : least;
     s->next_after = faster ? TRIAL_AFTER_MIN : after < TRIAL_AFTER_MAX ? after : TRIAL_AFTER_MAX;
     s->shared = faster ? !s->shared : s->shared;
     s->mean_ns = faster ? s->trial_ns : s->mean_ns;
     s->runs = 0;
+}
+
+void cairn_sharing_put_off_trial(cairn_sharing *s) {
+    CAIRN_ASSERT(cairn_sharing_begins_trial(s));
+    end_trial(s, false, 0);
 }
 
 // A trial that was faster changes the way; one that meets a stall is over, because each may cost as

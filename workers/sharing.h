@@ -29,5 +29,10 @@ cairn_sharing cairn_sharing_new(void);
 // Whether the next run is to be shared.
 bool cairn_sharing_next(const cairn_sharing *s);
 
+// Whether that would be the first shared run of a trial, and the trial put off, as if it had
+// failed.
+bool cairn_sharing_begins_trial(const cairn_sharing *s);
+void cairn_sharing_put_off_trial(cairn_sharing *s);
+
 // Takes the time of the run that cairn_sharing_next has decided.
 void cairn_sharing_learn(cairn_sharing *s, uint64_t ns);

@@ -4,8 +4,10 @@
 #include "workers/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "program/system.h"
 
@@ -221,3 +223,37 @@ TEST("a task that is much slower when it is shared is run alone, but for trials"
     // None at all if the machine is so busy that the caller is always the first to take a share.
     assert_in_range(atomic_load(&t.helped), 0, runs / 2);
 }
+
+#ifdef __linux__
+static void burn_1_ms(void *argument, uint32_t worker) {
+    timed *t = argument;
+    struct timespec begin;
+    struct timespec now;
+    (void)worker;
+    atomic_fetch_add(&t->helped, pthread_equal(pthread_self(), t->caller) ? 0 : 1);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < 1000000L);
+}
+
+// Caller and helper are allowed one processor between them.
+TEST("helpers without processors of their own get no shares, not even on trial") {
+    cpu_set_t before;
+    cpu_set_t one;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    {
+        SCOPED(cairn_pool) *pool = NULL;
+        timed t = {.caller = pthread_self()};
+        assert_int_equal(cairn_pool_create(2, &pool), CAIRN_OK);
+        for (uint32_t i = 0; i < 150; ++i) {
+            assert_true(cairn_pool_run(pool, burn_1_ms, &t, 2));
+        }
+        assert_int_equal(atomic_load(&t.helped), 0);
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+}
+#endif

@@ -70,6 +70,24 @@ TEST("a trial that meets a stall ends after one run, and the next comes later") 
     assert_in_range(stalls, 15, 30);
 }
 
+TEST("a trial that is put off comes later, like one that failed") {
+    cairn_sharing s = cairn_sharing_new();
+    uint32_t put_off = 0;
+    for (uint32_t i = 0; i < 4000; ++i) {
+        if (cairn_sharing_begins_trial(&s)) {
+            cairn_sharing_put_off_trial(&s);
+            put_off += 1;
+        }
+        assert_false(cairn_sharing_next(&s));
+        cairn_sharing_learn(&s, 50000);
+    }
+    assert_in_range(put_off, 8, 16);
+    while (!cairn_sharing_begins_trial(&s)) {
+        cairn_sharing_learn(&s, 50000);
+    }
+    assert_true(cairn_sharing_next(&s));
+}
+
 // Steps of 1 ms where each shared run waits 4 ms for another process: ten seconds of a game.
 TEST("a processor that another process has taken costs a twentieth at most") {
     cairn_sharing s = cairn_sharing_new();
