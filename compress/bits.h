@@ -101,10 +101,18 @@ static inline uint32_t cairn_bits_length(uint64_t value) {
 // divided by 2^order and plus one has beyond its first one, in unary; these bits; the low ones.
 static inline uint32_t cairn_bits_code_number(cairn_bits *bits, uint32_t order, uint32_t value) {
     uint64_t whole = ((uint64_t)value >> order) + 1;
+    const uint32_t low_bits = value & ((1u << order) - 1u);
     uint32_t more = 0;
     if (bits->out != NULL) {
         more = cairn_bits_length(whole) - 1;
-        cairn_bits_code(bits, more < 32 ? more : 32, (uint32_t)((UINT64_C(1) << more) - 1));
+        const uint64_t ones = (UINT64_C(1) << more) - 1;
+        if (2 * more + 1 + order <= 32) { // mostly: all at once
+            const uint64_t code = ones | (whole & ones) << (more + 1);
+            cairn_bits_code(bits, 2 * more + 1 + order,
+                (uint32_t)(code | (uint64_t)low_bits << (2 * more + 1)));
+            return value;
+        }
+        cairn_bits_code(bits, more < 32 ? more : 32, (uint32_t)ones);
         cairn_bits_code(bits, 1, 0);
     } else {
         while (more < 32 && cairn_bits_code_bool(bits, true)) {
@@ -115,7 +123,7 @@ static inline uint32_t cairn_bits_code_number(cairn_bits *bits, uint32_t order, 
     }
     const uint64_t mask = (UINT64_C(1) << more) - 1;
     whole = (mask + 1) | cairn_bits_code(bits, more, (uint32_t)(whole & mask));
-    const uint32_t low = cairn_bits_code(bits, order, value & ((1u << order) - 1u));
+    const uint32_t low = cairn_bits_code(bits, order, low_bits);
     return (uint32_t)((whole - 1) << order) | low;
 }
 

@@ -123,14 +123,6 @@ bool cairn_snapshot_frame_find_index(
     return low < frame->count && cairn_id_index(frame->ids[low]) == index;
 }
 
-bool cairn_snapshot_frame_find(
-    const cairn_snapshot_frame *frame, cairn_body_id id, uint32_t hint, uint32_t *place) {
-    *place = hint;
-    return (hint < frame->count && frame->ids[hint] == id) ||
-           (cairn_snapshot_frame_find_index(frame, cairn_id_index(id), place) &&
-               frame->ids[*place] == id);
-}
-
 // Poses are hashed as words, in which 16-bit numbers would lie by byte order: they are put
 // together.
 uint32_t cairn_snapshot_frame_check(const cairn_snapshot_frame *frame) {

@@ -51,12 +51,17 @@ void cairn_snapshot_frame_add(
 void cairn_snapshot_frame_copy(const cairn_snapshot_frame *from, cairn_snapshot_frame *to);
 // With velocities of 0: a frame has none.
 cairn_snapshot_body cairn_snapshot_frame_body(const cairn_snapshot_frame *frame, uint32_t index);
-// Where the body with this id is; `hint`: where it probably is. False: the frame does not have it.
-bool cairn_snapshot_frame_find(
-    const cairn_snapshot_frame *frame, cairn_body_id id, uint32_t hint, uint32_t *place);
 // Where the body with this id index is.
 bool cairn_snapshot_frame_find_index(
     const cairn_snapshot_frame *frame, uint32_t index, uint32_t *place);
+// Where the body with this id is; `hint`: where it probably is. False: the frame does not have it.
+static inline bool cairn_snapshot_frame_find(
+    const cairn_snapshot_frame *frame, cairn_body_id id, uint32_t hint, uint32_t *place) {
+    *place = hint;
+    return (hint < frame->count && frame->ids[hint] == id) ||
+           (cairn_snapshot_frame_find_index(frame, cairn_id_index(id), place) &&
+               frame->ids[*place] == id);
+}
 // What a sender tells of its frame, so that a receiver notices that its own differs.
 uint32_t cairn_snapshot_frame_check(const cairn_snapshot_frame *frame);
 

@@ -50,13 +50,11 @@ static int32_t nearest(float x) {
     return (int32_t)(x < 0.0f ? x - 0.5f : x + 0.5f);
 }
 
-// Of a code for numbers that are off by this much.
+// Of a code for numbers that are off by this much: how often it is halved until it is below 1, at
+// most 20 times.
 static uint32_t order_of(float error) {
-    uint32_t order = 0;
-    for (; order < 20 && error >= 1.0f; error *= 0.5f) {
-        order += 1;
-    }
-    return order;
+    const uint32_t order = (cairn_float_bits(error) >> 23) - 126u;
+    return !(error >= 1.0f) ? 0 : order < 20 ? order : 20;
 }
 
 // Ticks from the bases to the part, and from one base to the next; 0: the base is missing.
@@ -416,13 +414,22 @@ static cairn_part_context first_context(void) {
     return context;
 }
 
-static void check_body(
-    uint64_t *check, uint32_t id, uint32_t flags, uint32_t user, const cairn_quantised_body *pose) {
+static uint32_t hash_of(
+    uint32_t id, uint32_t flags, uint32_t user, const cairn_quantised_body *pose) {
     const uint32_t words[8] = {id, flags, user, (uint32_t)pose->position[0],
         (uint32_t)pose->position[1], (uint32_t)pose->position[2],
         (uint32_t)pose->rotation[0] | (uint32_t)pose->rotation[1] << 16,
         (uint32_t)pose->rotation[2] | (uint32_t)pose->largest << 16};
-    *check = cairn_hash_words(*check, words, 8).lo;
+    return (uint32_t)cairn_hash_words(0, words, 8).lo;
+}
+
+uint32_t cairn_part_hash(const cairn_snapshot_frame *frame, uint32_t place) {
+    return hash_of(
+        frame->ids[place], frame->flags[place], frame->users[place], &frame->poses[place]);
+}
+
+static uint32_t hash_of_leaving(uint32_t index) {
+    return (uint32_t)cairn_hash_words(0, &index, 1).lo;
 }
 
 // ----------------------------------------------------------------------------------------- writing
@@ -433,7 +440,7 @@ cairn_part_writer cairn_part_write(
     cairn_part_writer writer = {.frame = frame,
         .bits = cairn_bits_writer(bytes + COUNT_SIZE, size - COUNT_SIZE),
         .start = bytes,
-        .check = frame->tick,
+        .check = (uint32_t)frame->tick,
         .context = first_context()};
     if (cairn_bits_code_bool(&writer.bits, settings)) {
         cairn_snapshot_frame same = *frame;
@@ -448,28 +455,17 @@ void cairn_part_enter(cairn_part_writer *writer, uint32_t place) {
     uint32_t index = cairn_id_index(body.id);
     code_record(&writer->bits, &writer->context, &index, ENTERS);
     code_entering(&writer->bits, writer->frame, index, &writer->context, &body);
-    check_body(&writer->check, body.id, body.flags, body.user, &body.pose);
+    writer->check += cairn_part_hash(writer->frame, place);
     writer->count += 1;
 }
 
-// Whether nothing but the pose of a body that may move is another one: so it is with most.
-static bool is_elsewhere_only(
-    const cairn_snapshot_frame *frame, uint32_t place, const cairn_body_sample *base) {
-    const cairn_snapshot_frame *old = base->frame;
-    const uint32_t k = base->place;
-    return frame->flags[place] == old->flags[k] && frame->users[place] == old->users[k] &&
-           memcmp(&frame->bodies[place].half_extents, &old->bodies[k].half_extents,
-               sizeof(cairn_vec3)) == 0 &&
-           !cairn_snapshot_body_is_static(frame->flags[place]) &&
-           memcmp(&frame->poses[place], &old->poses[k], sizeof *frame->poses) != 0;
-}
-
 cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested) {
+    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested, bool only_moved) {
     cairn_part_chunk chunk;
     cairn_bits bits = cairn_bits_writer(chunk.bits, sizeof chunk.bits);
-    if (!rested && is_elsewhere_only(frame, place, &bases[0])) {
-        cairn_quantised_body pose = frame->poses[place];
+    cairn_quantised_body pose = frame->poses[place];
+    if (!rested && only_moved &&
+        memcmp(&pose, &bases[0].frame->poses[bases[0].place], sizeof pose) != 0) {
         cairn_bits_code_bool(&bits, true); // as code_body does
         code_moved(&bits, frame, bases, &pose);
     } else {
@@ -486,9 +482,11 @@ cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t
 
 static void put_chunk(cairn_bits *bits, const cairn_part_chunk *chunk) {
     uint32_t at = 0;
-    for (; at + 16 <= chunk->bit_count; at += 16) {
-        const uint8_t *two = &chunk->bits[at / 8];
-        cairn_bits_code(bits, 16, (uint32_t)two[0] | (uint32_t)two[1] << 8);
+    for (; at + 32 <= chunk->bit_count; at += 32) {
+        const uint8_t *four = &chunk->bits[at / 8];
+        cairn_bits_code(bits, 32,
+            (uint32_t)four[0] | (uint32_t)four[1] << 8 | (uint32_t)four[2] << 16 |
+                (uint32_t)four[3] << 24);
     }
     for (; at < chunk->bit_count; at += 8) {
         const uint32_t left = chunk->bit_count - at;
@@ -497,7 +495,7 @@ static void put_chunk(cairn_bits *bits, const cairn_part_chunk *chunk) {
 }
 
 void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_chunk *chunk) {
+    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_chunk *chunk, uint32_t hash) {
     const cairn_snapshot_frame *frame = writer->frame;
     uint64_t ticks[CAIRN_PART_BASES];
     uint32_t index = cairn_id_index(frame->ids[place]);
@@ -507,14 +505,13 @@ void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,
     code_record(&writer->bits, &writer->context, &index, GOES_ON);
     code_ticks(&writer->bits, &writer->context, frame->tick, ticks);
     put_chunk(&writer->bits, chunk);
-    check_body(&writer->check, frame->ids[place], frame->flags[place], frame->users[place],
-        &frame->poses[place]);
+    writer->check += hash;
     writer->count += 1;
 }
 
 void cairn_part_leave(cairn_part_writer *writer, uint32_t index) {
     code_record(&writer->bits, &writer->context, &index, LEAVES);
-    writer->check = cairn_hash_words(writer->check, &index, 1).lo;
+    writer->check += hash_of_leaving(index);
     writer->count += 1;
 }
 
@@ -523,7 +520,7 @@ size_t cairn_part_finish(cairn_part_writer *writer, uint32_t *check) {
     for (uint32_t i = 0; i < COUNT_SIZE; ++i) {
         writer->start[i] = (uint8_t)(writer->count >> 8 * i);
     }
-    *check = (uint32_t)writer->check;
+    *check = writer->check;
     return size == 0 ? 0 : COUNT_SIZE + size;
 }
 
@@ -563,7 +560,7 @@ typedef struct part_reader {
     cairn_bits bits;
     const cairn_part_source *source;
     cairn_part_context context;
-    uint64_t check;
+    uint32_t check;
 } part_reader;
 
 // Poses are in steps of their frame: from one of other steps nothing goes on.
@@ -601,7 +598,7 @@ static cairn_status read_record(part_reader *reader, cairn_part *out) {
         return CAIRN_MALFORMED;
     }
     if (kind == LEAVES) {
-        reader->check = cairn_hash_words(reader->check, &index, 1).lo;
+        reader->check += hash_of_leaving(index);
         if (out->left_count == frame->capacity) {
             return CAIRN_CAPACITY;
         }
@@ -622,7 +619,7 @@ static cairn_status read_record(part_reader *reader, cairn_part *out) {
     if (reader->bits.failed || !pose_in_range(&body.pose)) {
         return CAIRN_MALFORMED;
     }
-    check_body(&reader->check, body.id, body.flags, body.user, &body.pose);
+    reader->check += hash_of(body.id, body.flags, body.user, &body.pose);
     add_body(out, &body);
     return CAIRN_OK;
 }
@@ -656,12 +653,12 @@ cairn_status cairn_part_read(const uint8_t *bytes, size_t size, const cairn_part
     part_reader reader = {.bits = cairn_bits_reader(bytes + COUNT_SIZE, size - COUNT_SIZE),
         .source = source,
         .context = first_context(),
-        .check = out->frame.tick};
+        .check = (uint32_t)out->frame.tick};
     const cairn_status status = read_records(&reader, count, out);
     if (status != CAIRN_OK) {
         out->frame.count = 0;
         out->left_count = 0;
     }
-    *check = (uint32_t)reader.check;
+    *check = reader.check;
     return status;
 }

@@ -46,7 +46,7 @@ typedef struct cairn_part_writer {
     cairn_bits bits;
     uint8_t *start;
     uint32_t count; // records so far
-    uint64_t check;
+    uint32_t check;
     cairn_part_context context;
 } cairn_part_writer;
 
@@ -58,11 +58,14 @@ cairn_part_writer cairn_part_write(
 void cairn_part_enter(cairn_part_writer *writer, uint32_t place);
 // A body that the client holds, by samples that are older than the frame, newest first; those after
 // the first may be missing. `rested`: until the snapshot before this one it was where the client
-// has seen it last.
+// has seen it last. `only_moved`: it is known that since the first sample nothing but the pose of a
+// body that may move can differ; false makes no other chunk.
 cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested);
+    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested, bool only_moved);
+// What a body adds to the check of a part.
+uint32_t cairn_part_hash(const cairn_snapshot_frame *frame, uint32_t place);
 void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_chunk *chunk);
+    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_chunk *chunk, uint32_t hash);
 void cairn_part_leave(cairn_part_writer *writer, uint32_t index);
 // Returns the size; 0: there was no room. *check is what cairn_part_read finds.
 size_t cairn_part_finish(cairn_part_writer *writer, uint32_t *check);

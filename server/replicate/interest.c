@@ -22,36 +22,36 @@ bool cairn_room_interest_create(
         interest->bucket_count *= 2;
     }
     const size_t bodies = body_capacity;
-    interest->changed = calloc(2 * bodies, sizeof *interest->changed);
-    interest->places = calloc(7 * bodies, sizeof *interest->places);
+    interest->history = calloc(bodies, sizeof *interest->history);
+    interest->places = calloc(6 * bodies, sizeof *interest->places);
     interest->bucket_ends = calloc(interest->bucket_count + 1, sizeof *interest->bucket_ends);
     interest->chunks = calloc(CHUNKS_PER_BODY * bodies, sizeof *interest->chunks);
-    interest->near = calloc(bodies, sizeof *interest->near);
+    interest->entrants = calloc(bodies, sizeof *interest->entrants);
     interest->spheres = calloc(2 * bodies, sizeof *interest->spheres);
+    interest->jumped = calloc(CAIRN_JUMPED_MAX + 1, sizeof *interest->jumped);
     interest->shape_next = calloc((size_t)shape_capacity + 1, sizeof *interest->shape_next);
-    if (interest->changed == NULL || interest->places == NULL || interest->bucket_ends == NULL ||
-        interest->chunks == NULL || interest->near == NULL || interest->spheres == NULL ||
-        interest->shape_next == NULL) {
+    if (interest->history == NULL || interest->places == NULL || interest->bucket_ends == NULL ||
+        interest->chunks == NULL || interest->entrants == NULL || interest->spheres == NULL ||
+        interest->jumped == NULL || interest->shape_next == NULL) {
         return false;
     }
-    interest->changed_before = interest->changed + bodies;
     interest->unsorted = interest->spheres + bodies;
     interest->wide = interest->places + bodies;
     interest->marks = interest->wide + bodies;
     interest->shape_first = interest->marks + bodies;
-    interest->weights = (float *)(interest->shape_first + bodies);
-    interest->distances = interest->weights + bodies;
-    interest->owned_next = (uint32_t *)(interest->distances + bodies);
+    interest->near = interest->shape_first + bodies;
+    interest->owned_next = interest->near + bodies;
     return true;
 }
 
 void cairn_room_interest_destroy(cairn_room_interest *interest) {
-    free(interest->changed);
+    free(interest->history);
     free(interest->places);
     free(interest->bucket_ends);
     free(interest->chunks);
-    free(interest->near);
+    free(interest->entrants);
     free(interest->spheres);
+    free(interest->jumped);
     free(interest->shape_next);
     *interest = (cairn_room_interest){0};
 }
@@ -64,42 +64,95 @@ void cairn_room_interest_forget(cairn_room_interest *interest) {
     memset(interest->chunks, 0, CHUNKS_PER_BODY * interest->capacity * sizeof *interest->chunks);
 }
 
-// What a part tells of a body is the same in both frames.
+// But for its pose, what a part tells of a body is the same in both frames.
 static bool same_body(
     const cairn_snapshot_frame *a, uint32_t i, const cairn_snapshot_frame *b, uint32_t k) {
-    const bool stands = cairn_snapshot_body_is_static(a->flags[i]);
-    return a->ids[i] == b->ids[k] && a->flags[i] == b->flags[k] && a->users[i] == b->users[k] &&
-           memcmp(&a->poses[i], &b->poses[k], sizeof *a->poses) == 0 &&
-           memcmp(&a->bodies[i].half_extents, &b->bodies[k].half_extents, sizeof(cairn_vec3)) ==
-               0 &&
-           (!stands || memcmp(&a->exact[i], &b->exact[k], sizeof *a->exact) == 0);
+    return a->flags[i] == b->flags[k] && a->users[i] == b->users[k] &&
+           memcmp(&a->bodies[i].half_extents, &b->bodies[k].half_extents, sizeof(cairn_vec3)) == 0;
+}
+
+static bool same_pose(
+    const cairn_snapshot_frame *a, uint32_t i, const cairn_snapshot_frame *b, uint32_t k) {
+    return memcmp(&a->poses[i], &b->poses[k], sizeof *a->poses) == 0 &&
+           (!cairn_snapshot_body_is_static(a->flags[i]) ||
+               memcmp(&a->exact[i], &b->exact[k], sizeof *a->exact) == 0);
+}
+
+// A body that went this part of a cell is listed rather than letting all views search again.
+#define JUMP_CELLS 0.25f
+
+static void note_jump(cairn_room_interest *interest, uint32_t place) {
+    if (interest->jumped_count <= CAIRN_JUMPED_MAX) {
+        interest->jumped[interest->jumped_count++] = place;
+    }
+}
+
+// How far the body at place i, which was at place k, came, in steps, squared.
+static float way_of(const cairn_room_interest *interest, uint32_t i, uint32_t k) {
+    const int32_t *a = interest->frame->poses[i].position;
+    const int32_t *b = interest->last->poses[k].position;
+    const float x = (float)a[0] - (float)b[0];
+    const float y = (float)a[1] - (float)b[1];
+    const float z = (float)a[2] - (float)b[2];
+    return x * x + y * y + z * z;
+}
+
+static void note_owner(cairn_room_interest *interest, uint32_t place, uint32_t *last_owned) {
+    const uint32_t owner = interest->frame->flags[place] >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT;
+    if (owner > 0 && owner <= CAIRN_SLOTS_MAX) {
+        *(last_owned[owner - 1] != 0 ? &interest->owned_next[last_owned[owner - 1] - 1]
+                                     : &interest->owned_places[owner - 1]) = place + 1;
+        last_owned[owner - 1] = place + 1;
+        interest->owned_next[place] = 0;
+    }
+}
+
+static void note_change(cairn_room_interest *interest, uint32_t place, bool renewed) {
+    const cairn_snapshot_frame *frame = interest->frame;
+    cairn_body_history *history = &interest->history[cairn_id_index(frame->ids[place])];
+    history->before = interest->last == NULL ? frame->tick : history->changed;
+    history->changed = frame->tick;
+    if (renewed) {
+        const bool stands = cairn_snapshot_body_is_static(frame->flags[place]);
+        history->renewed = stands ? UINT64_MAX : frame->tick;
+    }
+    history->hash = cairn_part_hash(frame, place);
 }
 
 static void find_changes(cairn_room_interest *interest) {
     const cairn_snapshot_frame *frame = interest->frame;
     const cairn_snapshot_frame *last = interest->last;
+    const float step_m = frame->quantisation.position_step_m;
+    const float jump = JUMP_CELLS * interest->cell_m / step_m;
     memset(interest->places, 0, interest->capacity * sizeof *interest->places);
     memset(interest->owned_places, 0, sizeof interest->owned_places);
     uint32_t last_owned[CAIRN_SLOTS_MAX] = {0};
     uint32_t k = 0;
+    float farthest = 0.0f;
+    bool same_ids = last != NULL && last->count == frame->count;
+    interest->jumped_count = 0;
     for (uint32_t i = 0; i < frame->count; ++i) {
         const uint32_t index = cairn_id_index(frame->ids[i]);
         while (last != NULL && k < last->count && cairn_id_index(last->ids[k]) < index) {
             ++k;
         }
-        if (last == NULL || k >= last->count || !same_body(frame, i, last, k)) {
-            interest->changed_before[index] = last == NULL ? frame->tick : interest->changed[index];
-            interest->changed[index] = frame->tick;
+        const bool was = last != NULL && k < last->count && last->ids[k] == frame->ids[i];
+        const bool renewed = !was || !same_body(frame, i, last, k);
+        if (renewed || !same_pose(frame, i, last, k)) {
+            const float way = was ? way_of(interest, i, k) : 0.0f;
+            if (renewed || way > jump * jump) {
+                note_jump(interest, i);
+            } else {
+                farthest = way > farthest ? way : farthest;
+            }
+            note_change(interest, i, renewed);
         }
+        same_ids = same_ids && was;
         interest->places[index] = i + 1;
-        const uint32_t owner = frame->flags[i] >> CAIRN_SNAPSHOT_BODY_OWNER_SHIFT;
-        if (owner > 0 && owner <= CAIRN_SLOTS_MAX) {
-            *(last_owned[owner - 1] != 0 ? &interest->owned_next[last_owned[owner - 1] - 1]
-                                         : &interest->owned_places[owner - 1]) = i + 1;
-            last_owned[owner - 1] = i + 1;
-            interest->owned_next[i] = 0;
-        }
+        note_owner(interest, i, last_owned);
     }
+    interest->same_ids_since = same_ids ? interest->same_ids_since : frame->tick;
+    interest->travelled_m += (double)(cairn_float_sqrt(farthest) * step_m);
 }
 
 static float radius_of(const cairn_snapshot_frame *frame, uint32_t place) {
@@ -200,26 +253,17 @@ void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snaps
     interest->stamp = 0;
 }
 
-static uint32_t add_near(cairn_room_interest *interest, const cairn_placed_sphere *sphere,
-    cairn_vec3 center, float radius_m, uint32_t count) {
-    const cairn_vec3 at = sphere->center;
-    const float x = at.x - center.x, y = at.y - center.y, z = at.z - center.z;
-    const float reach = radius_m + sphere->radius_m;
-    const float squared = x * x + y * y + z * z;
-    if (squared > reach * reach) {
-        return count;
-    }
-    const float distance = cairn_float_sqrt(squared) - sphere->radius_m;
-    interest->near[count] = (cairn_near_body){sphere->place, distance > 0.0f ? distance : 0.0f};
-    return count + 1;
+static uint32_t add_near(cairn_room_interest *interest, uint32_t place, cairn_vec3 center,
+    float radius_m, uint32_t count) {
+    float distance_m;
+    interest->near[count] = place;
+    return count +
+           (cairn_room_interest_is_near(interest, place, center, radius_m, &distance_m) ? 1 : 0);
 }
 
 uint32_t cairn_room_interest_near(
     cairn_room_interest *interest, cairn_vec3 center, float radius_m) {
     uint32_t count = 0;
-    if (interest->wanted_m == 0.0f || radius_m < interest->wanted_m) {
-        interest->wanted_m = radius_m;
-    }
     int32_t first[2];
     int32_t last[2];
     const float reach = radius_m + interest->cell_m;
@@ -228,12 +272,12 @@ uint32_t cairn_room_interest_near(
     const int64_t cells = ((int64_t)last[0] - first[0] + 1) * ((int64_t)last[1] - first[1] + 1);
     if (cells > interest->frame->count) {
         for (uint32_t i = 0; i < interest->frame->count; ++i) {
-            count = add_near(interest, &interest->unsorted[i], center, radius_m, count);
+            count = add_near(interest, i, center, radius_m, count);
         }
         return count;
     }
     for (uint32_t i = 0; i < interest->wide_count; ++i) {
-        count = add_near(interest, &interest->unsorted[interest->wide[i]], center, radius_m, count);
+        count = add_near(interest, interest->wide[i], center, radius_m, count);
     }
     for (int32_t u = first[0]; u <= last[0]; ++u) {
         for (int32_t v = first[1]; v <= last[1]; ++v) {
@@ -243,7 +287,7 @@ uint32_t cairn_room_interest_near(
                 // Another cell may have the same bucket.
                 const cairn_placed_sphere *sphere = &interest->spheres[i];
                 if (sphere->cell[0] == u && sphere->cell[1] == v) {
-                    count = add_near(interest, sphere, center, radius_m, count);
+                    count = add_near(interest, sphere->place, center, radius_m, count);
                 }
             }
         }
@@ -267,7 +311,9 @@ cairn_part_chunk cairn_room_interest_chunk(cairn_room_interest *interest, uint32
             return chunk;
         }
     }
-    chunk = cairn_part_chunk_of(interest->frame, place, bases, rested);
+    const uint32_t index = cairn_id_index(interest->frame->ids[place]);
+    chunk = cairn_part_chunk_of(
+        interest->frame, place, bases, rested, interest->history[index].renewed <= ticks[0]);
     if (!rested && chunk.bit_count <= 8 * sizeof stored->bits) {
         for (uint32_t i = 1; i < CHUNKS_PER_BODY && stored->tick == tick; ++i) {
             stored += 1;

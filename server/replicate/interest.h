@@ -10,6 +10,7 @@
 
 #include "compress/part_codec.h"
 #include "server/replicate/shapes.h"
+#include <cairn/math.h>
 
 typedef struct cairn_stored_chunk {
     uint64_t ticks[CAIRN_PART_BASES]; // of the bases
@@ -18,10 +19,23 @@ typedef struct cairn_stored_chunk {
     uint8_t bits[20];
 } cairn_stored_chunk;
 
-typedef struct cairn_near_body {
+// A body that a view does not hold and that is near.
+typedef struct cairn_view_entrant {
     uint32_t place;
-    float distance_m; // from the surface of the sphere around the body; 0: inside
-} cairn_near_body;
+    float weight;
+    float distance_m;
+} cairn_view_entrant;
+
+// More bodies than this that jumped are not listed.
+#define CAIRN_JUMPED_MAX 256
+
+// Of the bodies that had an id index.
+typedef struct cairn_body_history {
+    uint64_t changed; // tick of the last snapshot in which it differs
+    uint64_t before;  // and of the one before that
+    uint64_t renewed; // since which only its pose changed; UINT64_MAX: it is static
+    uint32_t hash;    // cairn_part_hash
+} cairn_body_history;
 
 // The sphere around a body, and its cell.
 typedef struct cairn_placed_sphere {
@@ -37,8 +51,8 @@ typedef struct cairn_room_interest {
     uint64_t tick;                     // of the newest snapshot; 0: none
     const cairn_snapshot_frame *frame; // the newest
     const cairn_snapshot_frame *last;  // the one before; NULL: none
-    uint64_t *changed;                 // by id index: tick of the last snapshot in which it differs
-    uint64_t *changed_before;          // and of the one before that
+    uint64_t same_ids_since;           // tick since which all snapshots have the same bodies
+    cairn_body_history *history;       // by id index
     uint32_t *places;                  // by id index: place in the frame + 1; 0: none
     // By cell of a grid over the two axes that are not up: places in the frame. What is wider than
     // a cell is in `wide`.
@@ -54,12 +68,16 @@ typedef struct cairn_room_interest {
     uint32_t owned_places[CAIRN_SLOTS_MAX]; // of the first body that a player owns, + 1; 0: none
     uint32_t *owned_next;                   // by place: of the next one of the same player, + 1
     cairn_stored_chunk *chunks;             // by place; some for each
-    cairn_near_body *near;                  // answers
-    // Scratch of views, by place; a view's marks are not below its stamp.
+    uint32_t *near;                         // answers: places
+    // How far any body came in all snapshots so far, but for those that jumped: those that are new,
+    // have other shapes or went far since the last snapshot. Their places are listed.
+    double travelled_m;
+    uint32_t *jumped;
+    uint32_t jumped_count; // at most CAIRN_JUMPED_MAX + 1
+    // Scratch of views: what enters, and marks by place of what is in that list.
+    cairn_view_entrant *entrants;
     uint32_t stamp;
     uint32_t *marks;
-    float *weights;
-    float *distances;
     // The room's shapes by body.
     uint32_t shapes_revision;
     uint32_t shape_capacity;
@@ -82,6 +100,19 @@ void cairn_room_interest_list_shapes(
 
 // Bodies at most `radius_m` from a point, in no useful order, in interest->near; returns how many.
 uint32_t cairn_room_interest_near(cairn_room_interest *interest, cairn_vec3 center, float radius_m);
+// Whether the body at `place` is; *distance_m is that of the sphere around it, 0 inside.
+static inline bool cairn_room_interest_is_near(const cairn_room_interest *interest, uint32_t place,
+    cairn_vec3 center, float radius_m, float *distance_m) {
+    const cairn_placed_sphere *sphere = &interest->unsorted[place];
+    const float x = sphere->center.x - center.x;
+    const float y = sphere->center.y - center.y;
+    const float z = sphere->center.z - center.z;
+    const float squared = x * x + y * y + z * z;
+    const float reach = radius_m + sphere->radius_m;
+    const float distance = cairn_float_sqrt(squared) - sphere->radius_m;
+    *distance_m = distance > 0.0f ? distance : 0.0f;
+    return squared <= reach * reach;
+}
 // The code of the body at `place` against these bases.
 cairn_part_chunk cairn_room_interest_chunk(cairn_room_interest *interest, uint32_t place,
     const cairn_body_sample bases[CAIRN_PART_BASES], bool rested);

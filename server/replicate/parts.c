@@ -36,8 +36,8 @@ typedef struct sample_source {
     } found[8]; // by tick modulo 8
 } sample_source;
 
-// The body's sample as it was sent at `tick`. frame NULL: its snapshot is no longer held, or so old
-// that the client may have dropped it.
+// The body's sample as it was sent at `tick`; `hint`: its place in the newest snapshot. frame NULL:
+// its snapshot is no longer held, or so old that the client may have dropped it.
 static cairn_body_sample sample_at(
     sample_source *source, uint64_t tick, cairn_body_id id, uint32_t hint) {
     cairn_body_sample none = {.frame = NULL};
@@ -50,8 +50,9 @@ static cairn_body_sample sample_at(
         source->found[tick % 8].frame = recent != NULL ? &recent->frame : NULL;
     }
     const cairn_snapshot_frame *frame = source->found[tick % 8].frame;
-    uint32_t place = 0;
-    return frame != NULL && cairn_snapshot_frame_find(frame, id, hint, &place)
+    uint32_t place = hint;
+    return frame != NULL && (tick >= source->interest->same_ids_since ||
+                                cairn_snapshot_frame_find(frame, id, hint, &place))
                ? (cairn_body_sample){.frame = frame, .place = place, .tick = tick}
                : none;
 }
@@ -61,11 +62,10 @@ static cairn_body_sample sample_at(
 static cairn_body_sample sample_at_rest(
     const sample_source *source, const cairn_view_member *member, uint32_t hint) {
     const cairn_room_interest *interest = source->interest;
-    const uint32_t index = cairn_id_index(member->id);
+    const cairn_body_history *history = &interest->history[cairn_id_index(member->id)];
     uint32_t place = 0;
     const bool rested = interest->last != NULL && member->sent <= member->acked[0] &&
-                        interest->changed[index] == interest->tick &&
-                        interest->changed_before[index] <= member->acked[0] &&
+                        history->changed == interest->tick && history->before <= member->acked[0] &&
                         cairn_snapshot_frame_find(interest->last, member->id, hint, &place);
     return rested ? (cairn_body_sample){.frame = interest->last,
                         .place = place,
@@ -276,12 +276,13 @@ static void put_member(part_pass *pass, cairn_part_writer *writer, cairn_view_me
             cairn_part_enter(writer, place);
             follow_mean(&view->enter_bits, bits_written(writer) - before);
         } else {
+            const cairn_body_history *history = &interest->history[index];
             const bool rested = interest->last != NULL && member->sent < interest->last->tick &&
-                                interest->changed[index] == interest->tick &&
-                                interest->changed_before[index] <= member->sent;
+                                history->changed == interest->tick &&
+                                history->before <= member->sent;
             const cairn_part_chunk chunk =
                 cairn_room_interest_chunk(pass->interest, place, bases, rested);
-            cairn_part_go_on(writer, place, bases, &chunk);
+            cairn_part_go_on(writer, place, bases, &chunk, history->hash);
             follow_mean(&view->go_on_bits, bits_written(writer) - before);
         }
         pass->part->records[pass->part->count++] = index;

@@ -6,27 +6,27 @@
 
 #include "base/assert.h"
 
-// A body leaves at this many eighths of the distance at which it enters.
-#define LEAVE_EIGHTHS 9.0f
+// A body leaves at this many times the distance at which it enters.
+#define LEAVE_RATIO (9.0f / 8.0f)
 
 // ------------------------------------------------------------------------------------------ memory
 
-// Members, scratch and entrants have room for the bodies that there were: most views are small.
+static uint32_t roomy(const cairn_view *view, uint32_t count) {
+    const uint32_t room = count + count / 4 + 64;
+    return room < view->capacity ? room : view->capacity;
+}
+
+// There is room for the members that there were: most views are small.
 static bool reserve(cairn_view *view, uint32_t count) {
     if (count <= view->room) {
         return true;
     }
-    uint32_t room = count + count / 4 + 64;
-    room = room < view->capacity ? room : view->capacity;
+    const uint32_t room = roomy(view, count);
     cairn_view_member *members = realloc(view->members, room * sizeof *members);
-    view->members = members != NULL ? members : view->members;
-    cairn_view_member *scratch = realloc(view->scratch, room * sizeof *scratch);
-    view->scratch = scratch != NULL ? scratch : view->scratch;
-    uint32_t *entrants = realloc(view->entrants, room * sizeof *entrants);
-    view->entrants = entrants != NULL ? entrants : view->entrants;
-    if (members == NULL || scratch == NULL || entrants == NULL) {
+    if (members == NULL) {
         return false;
     }
+    view->members = members;
     view->room = room;
     return true;
 }
@@ -76,16 +76,15 @@ void cairn_view_destroy(cairn_view *view) {
             free(view->parts[i].records);
         }
         free(view->held);
-        free(view->entrants);
-        free(view->scratch);
+        free(view->search.found);
         free(view->members);
         free(view);
     }
 }
 
 size_t cairn_view_bytes(const cairn_view *view) {
-    size_t bytes = sizeof *view + view->capacity / 8 +
-                   view->room * (2 * sizeof *view->members + sizeof *view->entrants);
+    size_t bytes = sizeof *view + view->capacity / 8 + view->room * sizeof *view->members +
+                   view->search.room * sizeof *view->search.found;
     for (uint32_t i = 0; i < CAIRN_VIEW_PARTS_MAX; ++i) {
         bytes += view->parts[i].capacity * sizeof *view->parts[i].records;
     }
@@ -119,7 +118,6 @@ typedef struct set_pass {
     uint32_t slot;
     uint32_t own; // place + 1 of the player's own body; 0: none
     cairn_view_point point;
-    uint32_t stamp; // marks of this pass are stamp and stamp + 1, which is of bodies that may enter
     uint32_t entrant_count;
 } set_pass;
 
@@ -155,58 +153,138 @@ static void find_point(set_pass *pass, float radius_m) {
     }
 }
 
-static void mark(set_pass *pass, uint32_t place, float distance_m, bool near) {
-    cairn_view *view = pass->view;
-    const cairn_snapshot_frame *frame = pass->interest->frame;
-    const cairn_body_id id = frame->ids[place];
-    const uint32_t index = cairn_id_index(id);
-    if (!near && !cairn_view_holds(view, index)) {
+// Whether the body is where the client sees what it holds already. `near`: and what it does not.
+static bool is_in_sight(const set_pass *pass, uint32_t place, float *distance_m, bool *near) {
+    const float radius_m = pass->point.radius_m;
+    *distance_m = 0.0f;
+    *near = true;
+    if (!(radius_m > 0.0f)) {
+        return true;
+    }
+    const bool inside = cairn_room_interest_is_near(
+        pass->interest, place, pass->point.center, radius_m * LEAVE_RATIO, distance_m);
+    const bool own = place + 1 == pass->own;
+    *near = own || (inside && *distance_m <= radius_m);
+    return own || inside;
+}
+
+static void note_entrant(set_pass *pass, uint32_t place) {
+    cairn_room_interest *interest = pass->interest;
+    const cairn_body_id id = interest->frame->ids[place];
+    float distance_m;
+    bool near;
+    if (cairn_view_holds(pass->view, cairn_id_index(id)) ||
+        interest->marks[place] == interest->stamp ||
+        !is_in_sight(pass, place, &distance_m, &near) || !near) {
         return;
     }
     const float weight = weight_of(pass, id);
-    if (weight == 0.0f) {
-        return;
-    }
-    pass->interest->marks[place] = pass->stamp + (near ? 1u : 0u);
-    pass->interest->weights[place] = weight;
-    pass->interest->distances[place] = distance_m;
-    if (near && !cairn_view_holds(view, index)) {
-        view->entrants[pass->entrant_count++] = place;
+    if (weight > 0.0f) {
+        interest->marks[place] = interest->stamp;
+        interest->entrants[pass->entrant_count++] =
+            (cairn_view_entrant){.place = place, .weight = weight, .distance_m = distance_m};
     }
 }
 
-static int compare_places(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a;
-    const uint32_t y = *(const uint32_t *)b;
+// Whether no body can enter but those found by the last search and those that jumped since the last
+// snapshot.
+static bool is_search_valid(const set_pass *pass) {
+    const cairn_view_search *search = &pass->view->search;
+    const cairn_room_interest *interest = pass->interest;
+    const float radius_m = pass->point.radius_m;
+    if (interest->last == NULL || search->looked != interest->last->tick ||
+        interest->jumped_count > CAIRN_JUMPED_MAX || search->radius_m != radius_m) {
+        return false;
+    }
+    const cairn_vec3 a = pass->point.center, b = search->center;
+    const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    const double gone_m = (double)cairn_float_sqrt(x * x + y * y + z * z) + interest->travelled_m -
+                          search->travelled_m;
+    // A little less than what lies between, for rounding.
+    return gone_m < 0.99 * (double)(radius_m * (LEAVE_RATIO - 1.0f));
+}
+
+static bool search_again(set_pass *pass) {
+    cairn_view_search *search = &pass->view->search;
+    cairn_room_interest *interest = pass->interest;
+    const uint32_t count =
+        cairn_room_interest_near(interest, pass->point.center, pass->point.radius_m * LEAVE_RATIO);
+    if (count > search->room) {
+        const uint32_t room = roomy(pass->view, count);
+        cairn_body_id *found = realloc(search->found, room * sizeof *found);
+        if (found == NULL) {
+            return false;
+        }
+        search->found = found;
+        search->room = room;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        search->found[i] = interest->frame->ids[interest->near[i]];
+    }
+    search->count = count;
+    search->center = pass->point.center;
+    search->radius_m = pass->point.radius_m;
+    search->travelled_m = interest->travelled_m;
+    return true;
+}
+
+// A body that jumped is found there if it is in sight. If there is no room, the view searches again
+// next time.
+static void add_found(set_pass *pass, uint32_t place) {
+    cairn_view_search *search = &pass->view->search;
+    float distance_m;
+    bool near;
+    if (is_in_sight(pass, place, &distance_m, &near)) {
+        if (search->count < search->room) {
+            search->found[search->count++] = pass->interest->frame->ids[place];
+        } else {
+            search->looked = 0;
+        }
+    }
+}
+
+static int compare_entrants(const void *a, const void *b) {
+    const uint32_t x = ((const cairn_view_entrant *)a)->place;
+    const uint32_t y = ((const cairn_view_entrant *)b)->place;
     return x < y ? -1 : x > y;
 }
 
-static bool mark_set(set_pass *pass) {
+// Bodies that enter, in order of place.
+static bool find_entrants(set_pass *pass) {
     cairn_room_interest *interest = pass->interest;
-    const cairn_snapshot_frame *frame = interest->frame;
-    const float radius_m = pass->point.radius_m;
-    if (!(radius_m > 0.0f)) {
-        if (!reserve(pass->view, frame->count + pass->view->count)) {
-            return false;
-        }
-        for (uint32_t place = 0; place < frame->count; ++place) {
-            mark(pass, place, 0.0f, true);
+    cairn_view_search *search = &pass->view->search;
+    interest->stamp += 1;
+    if (!(pass->point.radius_m > 0.0f)) {
+        search->radius_m = 0.0f;
+        for (uint32_t place = 0; place < interest->frame->count; ++place) {
+            note_entrant(pass, place);
         }
         return true;
     }
-    const uint32_t count =
-        cairn_room_interest_near(interest, pass->point.center, radius_m * (LEAVE_EIGHTHS / 8.0f));
-    if (!reserve(pass->view, count + 1 + pass->view->count)) {
+    const float leave_m = pass->point.radius_m * LEAVE_RATIO;
+    if (interest->wanted_m == 0.0f || leave_m < interest->wanted_m) {
+        interest->wanted_m = leave_m;
+    }
+    if (!is_search_valid(pass) && !search_again(pass)) {
+        search->looked = 0;
         return false;
     }
-    for (uint32_t i = 0; i < count; ++i) {
-        const cairn_near_body *near = &interest->near[i];
-        mark(pass, near->place, near->distance_m, near->distance_m <= radius_m);
+    search->looked = interest->tick;
+    for (uint32_t i = 0; i < search->count; ++i) {
+        const uint32_t index = cairn_id_index(search->found[i]);
+        const uint32_t place = interest->places[index];
+        if (!cairn_view_holds(pass->view, index) && place != 0) {
+            note_entrant(pass, place - 1);
+        }
     }
-    if (pass->own != 0 && interest->marks[pass->own - 1] < pass->stamp) {
-        mark(pass, pass->own - 1, 0.0f, true);
+    for (uint32_t i = 0; i < interest->jumped_count && i < CAIRN_JUMPED_MAX; ++i) {
+        note_entrant(pass, interest->jumped[i]);
+        add_found(pass, interest->jumped[i]);
     }
-    qsort(pass->view->entrants, pass->entrant_count, sizeof *pass->view->entrants, compare_places);
+    if (pass->own != 0) {
+        note_entrant(pass, pass->own - 1);
+    }
+    qsort(interest->entrants, pass->entrant_count, sizeof *interest->entrants, compare_entrants);
     return true;
 }
 
@@ -220,10 +298,15 @@ static bool follow(set_pass *pass, cairn_view_member *member) {
     const cairn_room_interest *interest = pass->interest;
     const uint64_t tick = interest->frame->tick;
     const uint32_t place = interest->places[cairn_id_index(member->id)];
-    const uint32_t marked = place == 0 ? 0 : interest->marks[place - 1];
-    const bool stays = marked >= pass->stamp;
+    float distance_m = 0.0f;
+    float weight = 0.0f;
+    bool near = false;
+    if (place != 0 && is_in_sight(pass, place - 1, &distance_m, &near)) {
+        weight = weight_of(pass, interest->frame->ids[place - 1]);
+    }
+    const bool stays = weight > 0.0f;
     const cairn_body_id id = stays ? interest->frame->ids[place - 1] : member->id;
-    if (stays && (id != member->id || (member->leaving && marked > pass->stamp))) {
+    if (stays && (id != member->id || (member->leaving && near))) {
         // Another body has its index, or it comes back while it leaves.
         enter(pass->view, member, id, tick);
     } else if (!stays && !member->leaving) {
@@ -235,43 +318,51 @@ static bool follow(set_pass *pass, cairn_view_member *member) {
         member->leaving = true;
     }
     if (stays && !member->leaving) {
-        member->weight = interest->weights[place - 1];
-        member->distance_m = interest->distances[place - 1];
+        member->weight = weight;
+        member->distance_m = distance_m;
     }
     return true;
 }
 
-// Both lists are in order of id index.
+static void follow_members(set_pass *pass) {
+    cairn_view *view = pass->view;
+    uint32_t kept = 0;
+    for (uint32_t m = 0; m < view->count; ++m) {
+        if (!follow(pass, &view->members[m])) {
+            note_gone(view, cairn_id_index(view->members[m].id));
+            continue;
+        }
+        if (kept != m) {
+            view->members[kept] = view->members[m];
+        }
+        kept += 1;
+    }
+    view->count = kept;
+}
+
+// Both lists are in order of id index. From behind, so that each member moves once.
 static void merge_entrants(set_pass *pass) {
     cairn_view *view = pass->view;
     const cairn_room_interest *interest = pass->interest;
     const cairn_snapshot_frame *frame = interest->frame;
-    uint32_t count = 0;
-    uint32_t e = 0;
-    for (uint32_t m = 0; m <= view->count; ++m) {
-        const uint32_t index = m < view->count ? cairn_id_index(view->members[m].id) : UINT32_MAX;
-        for (; e < pass->entrant_count; ++e) {
-            const uint32_t place = view->entrants[e];
-            if (cairn_id_index(frame->ids[place]) > index) {
-                break;
-            }
-            cairn_view_member *member = &view->scratch[count++];
-            enter(view, member, frame->ids[place], frame->tick);
-            member->weight = interest->weights[place];
-            member->distance_m = interest->distances[place];
-            set_held(view, cairn_id_index(member->id), true);
+    uint32_t m = view->count;
+    uint32_t e = pass->entrant_count;
+    view->count += e;
+    CAIRN_ASSERT(view->count <= view->room);
+    while (e > 0) {
+        const cairn_view_entrant *entrant = &interest->entrants[e - 1];
+        const cairn_body_id id = frame->ids[entrant->place];
+        cairn_view_member *to = &view->members[m + e - 1];
+        if (m > 0 && cairn_id_index(view->members[m - 1].id) > cairn_id_index(id)) {
+            *to = view->members[--m];
+            continue;
         }
-        if (m < view->count && follow(pass, &view->members[m])) {
-            view->scratch[count++] = view->members[m];
-        } else if (m < view->count) {
-            note_gone(view, index);
-        }
+        enter(view, to, id, frame->tick);
+        to->weight = entrant->weight;
+        to->distance_m = entrant->distance_m;
+        set_held(view, cairn_id_index(id), true);
+        e -= 1;
     }
-    cairn_view_member *members = view->scratch;
-    view->scratch = view->members;
-    view->members = members;
-    view->count = count;
-    CAIRN_ASSERT(count <= view->room);
 }
 
 bool cairn_view_update(cairn_view *view, cairn_room_interest *interest, const cairn_room *room,
@@ -283,13 +374,13 @@ bool cairn_view_update(cairn_view *view, cairn_room_interest *interest, const ca
         .world = room->world,
         .rules = rules,
         .state = rules == NULL ? NULL : cairn_world_rules_state(room->world, &state_size),
-        .slot = session->slot,
-        .stamp = interest->stamp += 2};
+        .slot = session->slot};
     view->opened = view->opened != 0 ? view->opened : interest->tick;
     find_point(&pass, (float)room->settings.view_distance_m);
-    if (!mark_set(&pass)) {
+    if (!find_entrants(&pass) || !reserve(view, view->count + pass.entrant_count)) {
         return false;
     }
+    follow_members(&pass);
     merge_entrants(&pass);
     return true;
 }
@@ -330,7 +421,10 @@ void cairn_view_acknowledge(cairn_view *view, uint64_t tick) {
         if (named && !left && !member->leaving) {
             acknowledge_member(member, tick);
         }
-        view->members[kept++] = *member;
+        if (kept != m) {
+            view->members[kept] = *member;
+        }
+        kept += 1;
     }
     view->count = kept;
 }
@@ -343,6 +437,6 @@ bool cairn_view_is_due(const cairn_view *view, const cairn_view_member *member,
     if (member->leaving || member->acked[0] == 0) {
         return lost;
     }
-    const uint64_t changed = interest->changed[cairn_id_index(member->id)];
+    const uint64_t changed = interest->history[cairn_id_index(member->id)].changed;
     return changed > member->acked[0] && (member->sent < changed || lost);
 }

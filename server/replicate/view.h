@@ -42,6 +42,19 @@ typedef struct cairn_view_part {
 } cairn_view_part;
 #define CAIRN_VIEW_LEFT 0x80000000u
 
+// The bodies that were within the distance at which a body leaves when the view searched last.
+// Until the client's place and any body together went from there to the distance at which one
+// enters, only these can enter, and those that jumped.
+typedef struct cairn_view_search {
+    cairn_body_id *found; // owned
+    uint32_t count;
+    uint32_t room;
+    uint64_t looked; // tick of the last update; 0: none
+    cairn_vec3 center;
+    float radius_m;
+    double travelled_m; // of the room's interest then
+} cairn_view_search;
+
 // Bodies that left and of which the client may have shapes still.
 #define CAIRN_VIEW_GONE_MAX 256
 
@@ -50,9 +63,8 @@ typedef struct cairn_view {
     uint32_t count;
     uint32_t room;              // of `members`
     cairn_view_member *members; // owned, in order of id index
-    cairn_view_member *scratch; // owned, as long
-    uint32_t *entrants;         // owned, as long: places
     uint8_t *held;              // owned, a bit for each id index: it is a member
+    cairn_view_search search;
     cairn_view_part parts[CAIRN_VIEW_PARTS_MAX];
     uint32_t next_part;
     uint64_t opened;         // tick of the first set

@@ -84,8 +84,9 @@ size_t frames_write_part(const frames_story *story, uint8_t bytes[FRAMES_BYTES],
         } else if (count == 4) {
             cairn_part_leave(&writer, cairn_id_index(frames[0].ids[i]));
         } else if (count < 4) {
-            const cairn_part_chunk chunk = cairn_part_chunk_of(&frames[0], i, bases, i % 8 == 1);
-            cairn_part_go_on(&writer, i, bases, &chunk);
+            const cairn_part_chunk chunk =
+                cairn_part_chunk_of(&frames[0], i, bases, i % 8 == 1, false);
+            cairn_part_go_on(&writer, i, bases, &chunk, cairn_part_hash(&frames[0], i));
         }
     }
     return cairn_part_finish(&writer, check);

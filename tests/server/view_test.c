@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// Which bodies a view holds, against a search of all bodies in each snapshot: they wander, jump,
+// appear, end and grow, and the player moves and jumps.
+#include "tests/kit/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cairn/math.h>
+
+#include "base/random.h"
+#include "server/replicate/view.h"
+
+#define BODIES 600
+#define SIDE_M 120.0f
+#define DISTANCE_M 20
+#define SNAPSHOTS 400
+
+typedef struct field {
+    cairn_room_interest interest;
+    cairn_snapshot_frame frames[2];
+    cairn_snapshot_body bodies[BODIES]; // by id index
+    cairn_vec3 velocities[BODIES];
+    float sizes[BODIES];
+    bool seen[BODIES]; // by the search of all bodies
+    cairn_room room;
+    cairn_session session;
+    cairn_view *view;
+    cairn_random random;
+    uint64_t tick;
+} field;
+
+static float up_to(field *f, float most) {
+    return most * cairn_random_unit(&f->random);
+}
+
+static bool one_in(field *f, uint32_t count) {
+    return cairn_random_below(&f->random, count) == 0;
+}
+
+static void place_anywhere(field *f, uint32_t i) {
+    f->bodies[i].position.x = up_to(f, SIDE_M);
+    f->bodies[i].position.y = up_to(f, 5.0f);
+    f->bodies[i].position.z = up_to(f, SIDE_M);
+}
+
+static void create_body(field *f, uint32_t i) {
+    const uint32_t generation = cairn_id_generation(f->bodies[i].id) + 1;
+    f->bodies[i].id = generation << CAIRN_ID_INDEX_BITS | (i + 1);
+    f->bodies[i].rotation.w = 1.0f;
+    f->bodies[i].flags = i == 0 ? 1u << CAIRN_SNAPSHOT_BODY_OWNER_SHIFT : 0;
+    f->sizes[i] = 0.2f + up_to(f, one_in(f, 50) ? 12.0f : 1.0f);
+    f->velocities[i] = (cairn_vec3){up_to(f, 8.0f) - 4.0f, 0.0f, up_to(f, 8.0f) - 4.0f};
+    place_anywhere(f, i);
+}
+
+static void move_bodies(field *f, uint32_t events) {
+    for (uint32_t i = 0; i < BODIES; ++i) {
+        cairn_vec3 *at = &f->bodies[i].position;
+        at->x += f->velocities[i].x / 20.0f;
+        at->z += f->velocities[i].z / 20.0f;
+        f->velocities[i].x *= at->x < 0.0f || at->x > SIDE_M ? -1.0f : 1.0f;
+        f->velocities[i].z *= at->z < 0.0f || at->z > SIDE_M ? -1.0f : 1.0f;
+    }
+    for (uint32_t k = 0; k < events; ++k) {
+        const uint32_t i = (uint32_t)cairn_random_below(&f->random, BODIES);
+        const uint32_t deed = i == 0 ? 0 : (uint32_t)cairn_random_below(&f->random, 3);
+        if (deed == 0) {
+            place_anywhere(f, i);
+        } else if (deed == 1) {
+            create_body(f, i); // another one in its index
+        } else {
+            f->sizes[i] = 0.2f + up_to(f, 15.0f);
+        }
+    }
+}
+
+static void take_snapshot(field *f) {
+    cairn_snapshot_frame *frame = &f->frames[f->tick / 3 % 2];
+    const cairn_snapshot_frame *last = f->tick == 0 ? NULL : &f->frames[(f->tick / 3 + 1) % 2];
+    f->tick += 3;
+    frame->tick = f->tick;
+    frame->tick_rate_hz = 60;
+    frame->quantisation = cairn_quantisation_default();
+    frame->gravity = (cairn_vec3){0.0f, -10.0f, 0.0f};
+    frame->count = 0;
+    for (uint32_t i = 0; i < BODIES; ++i) {
+        if (i == 0 || i % 7 != f->tick / 90 % 7) { // some are not there for a while
+            const cairn_vec3 half = {f->sizes[i], 0.1f, 0.1f};
+            cairn_snapshot_frame_add(
+                frame, &f->bodies[i], cairn_snapshot_extents(&frame->quantisation, half));
+        }
+    }
+    cairn_room_interest_update(&f->interest, frame, last);
+}
+
+static float distance_of(const cairn_snapshot_frame *frame, uint32_t a, uint32_t b) {
+    const cairn_vec3 p = cairn_dequantise(&frame->quantisation, &frame->poses[a]).position;
+    const cairn_vec3 q = cairn_dequantise(&frame->quantisation, &frame->poses[b]).position;
+    const cairn_vec3 half = frame->bodies[b].half_extents;
+    const float x = p.x - q.x, y = p.y - q.y, z = p.z - q.z;
+    return cairn_float_sqrt(x * x + y * y + z * z) -
+           cairn_float_sqrt(half.x * half.x + half.y * half.y + half.z * half.z);
+}
+
+// A body that was not sent leaves at once. Returns how many are seen.
+static uint32_t expect_those_in_sight(field *f) {
+    const cairn_snapshot_frame *frame = f->interest.frame;
+    bool there[BODIES] = {false};
+    uint32_t count = 0;
+    for (uint32_t place = 0; place < frame->count; ++place) {
+        const uint32_t i = cairn_id_index(frame->ids[place]);
+        const float distance_m = place == 0 ? 0.0f : distance_of(frame, 0, place);
+        const float border_m = f->seen[i] ? DISTANCE_M * 9.0f / 8.0f : DISTANCE_M;
+        there[i] = true;
+        const bool shown = cairn_view_shows(f->view, frame->ids[place]);
+        if (cairn_float_abs(distance_m - border_m) > 0.001f) {
+            assert_int_equal(shown, distance_m < border_m);
+        }
+        f->seen[i] = shown;
+        count += shown ? 1 : 0;
+    }
+    for (uint32_t i = 0; i < BODIES; ++i) {
+        f->seen[i] = f->seen[i] && there[i];
+    }
+    assert_int_equal(f->view->count, count);
+    return count;
+}
+
+static field *new_field(void) {
+    cairn_world_def def = cairn_world_def_default();
+    field *f = calloc(1, sizeof *f);
+    f->random = cairn_random_of(4);
+    f->room.settings.view_distance_m = DISTANCE_M;
+    assert_int_equal(cairn_world_create(&def, &f->room.world), CAIRN_OK);
+    assert_true(cairn_room_interest_create(&f->interest, BODIES, 1));
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(cairn_snapshot_frame_create(&f->frames[i], BODIES), CAIRN_OK);
+    }
+    for (uint32_t i = 0; i < BODIES; ++i) {
+        create_body(f, i);
+    }
+    f->view = cairn_view_create(BODIES, NULL);
+    assert_non_null(f->view);
+    return f;
+}
+
+static void end_field(field *f) {
+    cairn_view_destroy(f->view);
+    cairn_room_interest_destroy(&f->interest);
+    cairn_snapshot_frame_destroy(&f->frames[0]);
+    cairn_snapshot_frame_destroy(&f->frames[1]);
+    cairn_world_destroy(f->room.world);
+    free(f);
+}
+
+TEST("a view holds what a search of all bodies finds") {
+    uint32_t searches = 0;
+    for (uint32_t round = 0; round < 3; ++round) {
+        field *f = new_field();
+        uint32_t seen = 0;
+        for (uint32_t i = 0; i < SNAPSHOTS; ++i) {
+            // Wandering alone; then jumps; then more of them than are listed.
+            move_bodies(f, round == 0 ? 0 : round == 1 ? 3 : one_in(f, 10) ? 500 : 1);
+            take_snapshot(f);
+            if (one_in(f, 20)) {
+                continue; // its path takes nothing now
+            }
+            const double before_m = f->view->search.travelled_m;
+            assert_true(cairn_view_update(f->view, &f->interest, &f->room, &f->session));
+            searches += round == 0 && f->view->search.travelled_m != before_m ? 1 : 0;
+            seen += expect_those_in_sight(f);
+        }
+        assert_true(seen > 10 * SNAPSHOTS);
+        end_field(f);
+    }
+    // Bodies that come nearer by half a metre in each snapshot, and a ring of 2.5 m.
+    assert_in_range(searches, SNAPSHOTS / 10, SNAPSHOTS / 2);
+}
