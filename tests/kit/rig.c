@@ -43,7 +43,7 @@ const cairn_world *rig_server_world(const rig *r) {
 static void record_tick(void *user) {
     rig *r = user;
     const cairn_world *world = rig_server_world(r);
-    if (cairn_world_tick(world) != r->tick) {
+    if (!r->options.unwatched && cairn_world_tick(world) != r->tick) {
         r->tick = cairn_world_tick(world);
         cairn_oracle_record(r->oracle, world);
     }

@@ -34,7 +34,8 @@ typedef struct rig_options {
     uint32_t wait_ms;                  // time that the room waits for late inputs
     uint32_t jitter_ms;
     uint32_t loss_permille;
-    bool recorded;                                  // the main room, into rig.record
+    bool recorded;  // the main room, into rig.record
+    bool unwatched; // the oracle keeps no tick: for worlds of more bodies than it holds
     void (*configure)(cairn_server_config *config); // changes it before the server is created
 } rig_options;
 
