@@ -28,9 +28,8 @@ async function begin(): Promise<void> {
     const wanted = new URLSearchParams(location.hash.slice(1));
     const mode = (wanted.get('mode') ?? '').toUpperCase() as LiveMode;
     const spectator = wanted.get('as') === 'spectator';
-    const page = await openPage(await readModule(), { room: wanted.get('room') ?? undefined, token: wanted.get('token') ?? undefined,
+    const page = await openPage(await readModule(), { room: wanted.get('room') ?? undefined, token: wanted.get('token') ?? undefined, operator: wanted.has('operator'),
         ...(wanted.has('mode') || wanted.has('as') ? { spectator, mode: mode || (spectator ? 'INTERPOLATE' : 'PREDICT') } : {}) });
-    (window as unknown as { cairnPage: Page }).cairnPage = page; // for the console, and for tests
     const recording = fromPage('recording');
     if (recording !== null) {
         document.querySelector('[data-tab=live]')?.remove(); // there is no server
@@ -41,11 +40,13 @@ async function begin(): Promise<void> {
         await page.openAddress(wanted.get('replay')!, wanted.get('key') ?? '');
     } else if (wanted.has('room')) {
         await page.openTab('live');
-        await page.join({ room: wanted.get('room')!, spectator, mode: mode || (spectator ? 'INTERPOLATE' : 'PREDICT'), token: wanted.get('token') ?? '' });
+        await page.join({ room: wanted.get('room')!, spectator, mode: mode || (spectator ? 'INTERPOLATE' : 'PREDICT'), token: wanted.get('token') ?? '',
+            operator: wanted.has('operator') });
     } else {
         await page.openTab('world');
         await page.openScene(wanted.get('scene') ?? 'demo');
     }
+    (window as unknown as { cairnPage: Page }).cairnPage = page; // for the console, and for tests
 }
 
 begin().catch((error) => {

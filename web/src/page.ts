@@ -4,6 +4,7 @@
 
 import { Cairn, load } from './cairn/index.js';
 import { Controls } from './live/controls.js';
+import { Drag } from './live/drag.js';
 import { issueToken, parseToken, Room, rooms } from './live/tokens.js';
 import type { BodyMeshes } from './scene/bodies.js';
 import type { OverlayLines } from './scene/overlays.js';
@@ -20,6 +21,7 @@ import { capsuleCard } from './ui/capsule_card.js';
 import { byId, element } from './ui/dom.js';
 import { Instruments } from './ui/instruments.js';
 import { Choice, liveTab } from './ui/live_tab.js';
+import { OperatorCard } from './ui/operator_card.js';
 import { ReplayTab } from './ui/replay_tab.js';
 import { sceneText, worldTab } from './ui/world_tab.js';
 import type { Verdict, VerifyMessage, VerifyRequest } from './verify.js';
@@ -41,6 +43,8 @@ export class Page {
     private follows = 0;
     private before = 0;
     private pressed: { x: number; y: number } | null = null;
+    private drag: Drag | null = null;
+    private operatorCard: OperatorCard | null = null;
 
     constructor(readonly cairn: Cairn, private readonly module: WebAssembly.Module, private readonly choice: Partial<Choice>) {
         this.listen();
@@ -94,13 +98,14 @@ export class Page {
     async join(choice: Choice): Promise<void> {
         await this.attempt(async () => {
             const token = choice.token !== '' ? parseToken(choice.token)
-                : await issueToken(choice.room, choice.spectator ? 'spectator' : 'player');
+                : await issueToken(choice.room, choice.spectator ? 'spectator' : 'player', choice.operator);
             const socket = new URL('ws', location.href);
             socket.protocol = socket.protocol.replace('http', 'ws');
             socket.search = socket.hash = '';
             Object.assign(this.choice, choice);
             const room = new LiveRoom(this.cairn, { ...choice, token, socket: socket.href });
             this.show(room);
+            room.operator.onFork = () => void this.openTab('live'); // with the new room in the list
             if (!choice.spectator) {
                 this.controls = new Controls(this.stage, byId('touch'));
                 room.input = (seconds) => this.controls!.read(seconds);
@@ -115,6 +120,7 @@ export class Page {
     private show(source: Source | null): void {
         this.controls?.dispose();
         this.controls = null;
+        this.endDrag();
         this.source?.dispose();
         this.source = source;
         this.follows = 0;
@@ -148,7 +154,9 @@ export class Page {
                 ? liveTab(this.roomList, this.choice, (choice) => void this.join(choice), this.source instanceof LiveRoom ? () => this.leave() : null)
                 : this.replayPanel();
         const capsule = this.source instanceof CapsuleSource ? [capsuleCard(this.source.capsule, (bodies) => this.showBodies(bodies))] : [];
-        byId('panel').replaceChildren(head, ...capsule, ...(this.source === null ? [] : this.instruments.parts));
+        this.operatorCard = !(this.source instanceof LiveRoom) ? null : new OperatorCard(this.source.operator,
+            () => this.stage.orbit.target.toArray(), () => this.instruments.selected, () => this.source?.picture.tick ?? 0);
+        byId('panel').replaceChildren(head, ...capsule, ...(this.operatorCard === null ? [] : [this.operatorCard.root]), ...(this.source === null ? [] : this.instruments.parts));
     }
 
     private replayPanel(): HTMLElement {
@@ -221,6 +229,8 @@ export class Page {
             this.framed = true;
         }
         this.followPlayer(source);
+        this.pull(source, now);
+        this.operatorCard?.update();
         const { stage } = this;
         this.mark(source, stage.bodies, stage.lines);
         if (source.beside !== null) {
@@ -232,6 +242,20 @@ export class Page {
         if (source instanceof LiveRoom && source.failed) {
             this.say(source.stateText, true);
         }
+    }
+
+    private pull(source: Source, now: number): void {
+        const velocity = this.drag?.velocity(source.picture, now) ?? null;
+        if (velocity !== null && source instanceof LocalWorld) {
+            source.throwAt(this.drag!.body, velocity);
+        } else if (velocity !== null && source instanceof LiveRoom) {
+            source.operator.ask('set-velocity', { body: this.drag!.body, a: velocity });
+        }
+    }
+
+    private endDrag(): void {
+        this.drag?.end();
+        this.drag = null;
     }
 
     private mark(side: Side, bodies: BodyMeshes, lines: OverlayLines): void {
@@ -258,8 +282,12 @@ export class Page {
 
     private listen(): void {
         const { canvas } = this.stage;
-        canvas.addEventListener('pointerdown', (event) => { this.pressed = { x: event.clientX, y: event.clientY }; });
+        // Before the camera sees it, which must not turn.
+        canvas.addEventListener('pointerdown', (event) => this.press(event), { capture: true });
+        canvas.addEventListener('pointermove', (event) => this.drag?.move(event.clientX, event.clientY));
+        canvas.addEventListener('pointercancel', () => this.endDrag());
         canvas.addEventListener('pointerup', (event) => {
+            this.endDrag();
             const still = this.pressed !== null && Math.hypot(event.clientX - this.pressed.x, event.clientY - this.pressed.y) < 5;
             this.pressed = null;
             if (still) {
@@ -295,6 +323,16 @@ export class Page {
         const right = panel.hidden || narrow ? 0 : clientWidth - left;
         byId('sides').style.right = `${right}px`;
         this.stage.leaveRoom(right, panel.hidden || !narrow ? 0 : clientHeight - top);
+    }
+
+    private press(event: PointerEvent): void {
+        this.pressed = { x: event.clientX, y: event.clientY };
+        const { source } = this, may = source instanceof LocalWorld || (source instanceof LiveRoom && source.operator.allowed);
+        const hit = event.altKey && may ? this.stage.pick(event.clientX, event.clientY) : null;
+        if (hit !== null) {
+            this.stage.canvas.setPointerCapture(event.pointerId);
+            this.drag = new Drag(this.stage, hit.body, hit.point, source!.picture);
+        }
     }
 
     private click(event: PointerEvent): void {

@@ -84,7 +84,7 @@ export async function serve(room = null, { loss = 0 } = {}) {
         if (room !== null && url.pathname === '/rooms') {
             response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify([{ name: 'first', bodies: room.bodies }]));
         } else if (room !== null && url.pathname === '/token') {
-            response.end(room.token());
+            response.end(room.token(url.searchParams.get('right') === 'operator'));
         } else {
             answerFile(request, response);
         }
@@ -141,8 +141,9 @@ export async function startRoom(scene, more = []) {
         });
         server.on('exit', () => failed(new Error(`cairnd ended: ${log}`)));
     });
-    const token = () => {
-        execFileSync(`${programs}/cairn-token`, ['issue', '--key', `${folder}/key`, '--server', address, '--timeout', '30', '--out', `${folder}/token`]);
+    const token = (operator = false) => {
+        execFileSync(`${programs}/cairn-token`, ['issue', '--key', `${folder}/key`, '--server', address, '--timeout', '30', '--out', `${folder}/token`,
+            ...(operator ? ['--operator'] : [])]);
         return readFileSync(`${folder}/token`);
     };
     return { name: scene, address, token, stop, bodies: 270 };

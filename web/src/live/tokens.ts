@@ -26,8 +26,8 @@ function describe(room: any): string {
     return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-export async function issueToken(room: string, mode: 'player' | 'spectator'): Promise<Uint8Array> {
-    const answer = await fetch(`token?mode=${mode}${room === '' ? '' : `&room=${encodeURIComponent(room)}`}`);
+export async function issueToken(room: string, mode: 'player' | 'spectator', operator: boolean): Promise<Uint8Array> {
+    const answer = await fetch(`token?mode=${mode}${operator ? '&right=operator' : ''}${room === '' ? '' : `&room=${encodeURIComponent(room)}`}`);
     if (!answer.ok) {
         throw new Error(`the server issues no token: ${(await answer.text()).trim().slice(0, 200) || answer.status}`);
     }

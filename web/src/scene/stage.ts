@@ -114,6 +114,12 @@ export class Stage {
 
     // The body at a place of the page.
     pick(clientX: number, clientY: number): Hit | null {
+        const { ray, second } = this.rayAt(clientX, clientY);
+        return (second ? this.besideBodies : this.bodies).pick(ray);
+    }
+
+    // `second`: in the right half.
+    rayAt(clientX: number, clientY: number): { ray: THREE.Raycaster; second: boolean } {
         const { left, top, width: whole, height: high } = this.canvas.getBoundingClientRect(), { width, height } = this.free();
         const ray = new THREE.Raycaster(), at = new THREE.Vector2(2 * (clientX - left) / whole - 1, 1 - 2 * (clientY - top) / high);
         const second = this.split && clientX - left > width;
@@ -121,7 +127,7 @@ export class Stage {
             at.set(2 * (clientX - left - (second ? width : 0)) / width - 1, 1 - 2 * (clientY - top) / height);
         }
         ray.setFromCamera(at, this.camera);
-        return (second ? this.besideBodies : this.bodies).pick(ray);
+        return { ray, second };
     }
 
     // True: two worlds.

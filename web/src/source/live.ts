@@ -6,6 +6,7 @@
 import { BodyKind, Cairn, Client, ClientBodies, ClientMode, ClientRollbackCause, ClientState, ClientStatistics, MeshKind, ShapeKind,
     World } from '../cairn/index.js';
 import type { PlayerInput } from '../live/controls.js';
+import { Operator } from '../live/operator.js';
 import { DatagramSocket } from '../live/socket.js';
 import { Fact, Picture, Shape, ShapeTable, SLOT_NONE, Source, Surface } from './source.js';
 import { fieldSurface, formOf, ShownHash } from './world_picture.js';
@@ -27,6 +28,7 @@ export class LiveRoom implements Source {
     player = 0;
     stepTime = 0;
     input: ((seconds: number) => PlayerInput) | null = null;
+    readonly operator: Operator;
     closed = ''; // why the connection is closed
     readonly joinedAfter = { ms: 0 };
     private readonly socket: DatagramSocket;
@@ -41,6 +43,7 @@ export class LiveRoom implements Source {
         this.title = room === '' ? 'first room' : room;
         this.client = cairn.createClient({ mode, spectator, room });
         this.shapes = new ClientShapes(this.client);
+        this.operator = new Operator(this.client);
         this.socket = new DatagramSocket(options.socket);
         this.socket.onDatagram = (bytes) => {
             const from = this.client.serverAddress;
@@ -144,6 +147,7 @@ export class LiveRoom implements Source {
         this.stepTime = passed > 0.05 ? passed : this.stepTime;
         this.client.events();
         this.client.gameMessages();
+        this.operator.pump(now);
         if (this.input !== null && this.client.playing) {
             this.client.pushInput(this.input((now - this.inputAt) / 1000));
             this.inputAt = now;

@@ -72,6 +72,11 @@ export class LocalWorld implements Source, Playback {
         this.shownHash.tick = -1;
     }
 
+    throwAt(body: number, velocity: [number, number, number]): void {
+        this.own.setVelocity(body, velocity, [0, 0, 0]);
+        this.shownHash.tick = -1;
+    }
+
     facts(): Fact[] { return worldFacts(this.own, this.rate); }
 
     dispose(): void { this.own.destroy(); }

@@ -4,9 +4,9 @@
 
 import type { LiveMode } from '../source/live.js';
 import { Room } from '../live/tokens.js';
-import { button, element, section, select } from './dom.js';
+import { button, element, section, select, toggle } from './dom.js';
 
-export interface Choice { room: string; spectator: boolean; mode: LiveMode; token: string }
+export interface Choice { room: string; spectator: boolean; mode: LiveMode; token: string; operator: boolean }
 
 // What a newcomer understands, and the client's mode for it.
 const WAYS: Record<string, { text: string; mode: LiveMode; spectator: boolean }> = {
@@ -26,11 +26,13 @@ export function liveTab(rooms: Room[] | null, chosen: Partial<Choice>, join: (ch
     const first = Object.keys(WAYS).find((key) => WAYS[key].mode === chosen.mode && WAYS[key].spectator === chosen.spectator) ?? 'play';
     const way = select('As', Object.entries(WAYS).map(([key, { text }]) => [key, text] as const), first, () => {});
     const token = element('input', { type: 'text', placeholder: 'token (base64), if the server issues none', 'aria-label': 'Token', value: chosen.token ?? '' });
+    const operator = toggle('operator', 'Ask the server for the operator\'s right', chosen.operator ?? false, () => {});
     const go = button(leave === null ? 'join' : 'join again', 'Join the room',
-        () => join({ room: room.value, spectator: WAYS[way.value].spectator, mode: WAYS[way.value].mode, token: token.value }));
+        () => join({ room: room.value, spectator: WAYS[way.value].spectator, mode: WAYS[way.value].mode, token: token.value,
+            operator: operator.getAttribute('aria-pressed') === 'true' }));
     go.classList.add('primary');
     token.style.width = '100%';
-    return section('Room', element('div', { class: 'row' }, room), element('div', { class: 'row' }, way, go,
+    return section('Room', element('div', { class: 'row' }, room), element('div', { class: 'row' }, way, operator, go,
         ...(leave === null ? [] : [button('leave', 'Leave the room', leave)])), element('div', { class: 'row' }, token),
         element('p', {}, 'W A S D move, space jumps, E pushes, F throws, Q spawns; drag turns. A gamepad works, too.'));
 }
