@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The disk to which the server of a storm records. It fails single writes, is full for a while, or
-// is so slow that its tasks wait. Every file that was closed must verify, and together with the
-// ticks that the server counts as lost the files must hold every tick.
+// The disk to which the server of a storm records, and publishes segments of its rooms. It fails
+// single writes, is full for a while, or is so slow that its tasks wait. Every file that was closed
+// must verify, and together with the ticks that the server counts as lost the files must hold every
+// tick. A segment begins with the state that the one before ended with, and if nothing was lost the
+// segments of a room hold what its recording holds.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,11 +13,12 @@
 
 #include "base/random.h"
 #include "storm/system.h"
+#include <cairn/types.h>
 
 #define CAIRN_DISK_TASKS_MAX 64
 #define CAIRN_DISK_FILE_SIZE_MAX (4u << 20) // a write beyond it fails
 
-// The file of one room that is open, and what closed ones held.
+// The file of one room that is open, and what closed ones held. Of segments each is a file.
 typedef struct cairn_disk_file {
     uint8_t *bytes; // owned; CAIRN_DISK_FILE_SIZE_MAX at most
     size_t size;
@@ -23,14 +26,23 @@ typedef struct cairn_disk_file {
     bool open;
     uint64_t files;     // closed
     uint64_t ticks;     // in them
+    uint64_t held;      // hash of the roots of all ticks in them, in order
     const char *damage; // of the first that did not verify; NULL: none
+    // Of segments.
+    bool failed; // a write of the open one
+    uint64_t number;
+    cairn_hash128 end; // the root after the last one
+    uint64_t end_tick;
+    uint64_t breaks; // those that begin with another state
 } cairn_disk_file;
 
 typedef struct cairn_disk {
     cairn_random random;
-    bool used;    // the storm records
+    bool used; // the storm records
+    bool publishes;
     bool replays; // the rules are built in, so files can be stepped
     cairn_disk_file rooms[CAIRN_SYSTEM_ROOMS_MAX];
+    cairn_disk_file segments[CAIRN_SYSTEM_ROOMS_MAX];
     uint64_t fail_permille; // of writes
     bool slow;              // tasks wait
     uint64_t until_ns;      // virtual; when it is well again; 0: it is well
@@ -44,6 +56,8 @@ void cairn_disk_destroy(cairn_disk *disk);
 
 // For cairn_server_config: what they stand for there.
 bool cairn_disk_record(cairn_disk *disk, const char *room, const uint8_t *bytes, size_t size);
+bool cairn_disk_publish(
+    cairn_disk *disk, const cairn_server_segment *segment, const uint8_t *bytes, size_t size);
 bool cairn_disk_take_task(cairn_disk *disk, cairn_server_task *task);
 
 // Begins to fail in one of its ways, until `until_ns`. Returns which, as a phrase.

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "net/congestion.h"
+#include "net/estimate.h"
 #include "net/link.h"
 
 static const uint64_t ms_ns = 1000000;
@@ -68,17 +69,31 @@ static uint64_t updates_hz(const cairn_storm *s, uint32_t i) {
                                        : s->system.config.snapshot_rate_hz;
 }
 
+// What timeouts of a link take that double, if one message is lost again and again (seed 500326).
+static uint64_t backoffs_ns(double failing) {
+    const uint32_t losses = failing > 0 ? failures_max(1, failing, 1e-5) : 0;
+    uint64_t ns = 0;
+    for (uint32_t i = 0; i < losses; i++) {
+        const uint64_t timeout_ns = CAIRN_RTO_FIRST_NS << (i < 3 ? i : 3);
+        ns += timeout_ns < CAIRN_RTO_NS_MAX ? timeout_ns : CAIRN_RTO_NS_MAX;
+    }
+    return ns;
+}
+
 uint64_t cairn_storm_join_bound_ns(const cairn_storm *s, uint32_t i) {
     const path_figures path = figures_of(s, i);
     const uint64_t size = join_size(s, i);
     // Two exchanges of the handshake, HELLO and WELCOME, the last piece of the data.
-    const uint32_t failures = failures_max(4, 1 - path.arrives * path.arrives, 1e-6);
+    const double failing = 1 - path.arrives * path.arrives;
+    const uint32_t failures = failures_max(4, failing, 1e-6);
     // Windows of data: the first takes 14 packets and each is twice the one before, as long as
     // nothing is lost.
     const uint64_t packets = size / CAIRN_CONGESTION_PACKET_SIZE + 1;
     const uint64_t windows = failures == 0 ? 2 : 2 + packets / 8;
     uint64_t ns = 300 * ms_ns + (4 + windows) * path.rtt_ns;
-    ns += failures * (100 * ms_ns + path.rtt_ns);
+    const uint64_t tries_ns = failures * (100 * ms_ns + path.rtt_ns);
+    const uint64_t waits_ns = backoffs_ns(failing);
+    ns += tries_ns > waits_ns ? tries_ns : waits_ns;
     ns += path.bytes_per_s == 0 ? 0 : 2 * size * CAIRN_NS_PER_S / path.bytes_per_s;
     ns += 3 * CAIRN_NS_PER_S / updates_hz(s, i);
     return ns + 3 * s->system.config.wait_ms * ms_ns;

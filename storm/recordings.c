@@ -10,6 +10,7 @@ void cairn_storm_create_disk(cairn_storm *s) {
     cairn_random random = cairn_random_of(s->config.seed * 40503u + 11);
     if (!s->config.no_faults && cairn_random_below(&random, 1000) < 400) {
         cairn_disk_init(&s->disk, cairn_random_next(&random), s->config.rules == NULL);
+        s->disk.publishes = cairn_random_below(&random, 2) == 0;
     }
 }
 
@@ -47,7 +48,41 @@ void cairn_storm_close_disk(cairn_storm *s) {
         cairn_server_room_statistics statistics;
         cairn_server_room_statistics_read(s->system.server, s->rooms[r].id, &statistics);
         s->rooms[r].ticks_recorded = statistics.tick - statistics.recording_ticks_lost;
+        s->rooms[r].ticks_published = statistics.tick - statistics.broadcast_ticks_lost;
+        s->rooms[r].disturbed = statistics.recording_ticks_lost > 0 ||
+                                statistics.broadcast_ticks_lost > 0 ||
+                                statistics.broadcast_failures > 0 || statistics.broadcast_gaps > 0;
         s->report.recorded_ticks_lost += statistics.recording_ticks_lost;
+    }
+}
+
+static void check_file(cairn_storm *s, uint32_t r, const cairn_disk_file *file, uint64_t ticks) {
+    if (file->damage != NULL || file->open) {
+        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_RECORDING, "room %" PRIu32 ": %s", r,
+            file->damage != NULL ? file->damage : "its last file was not closed");
+    } else if (file->ticks != ticks) {
+        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_RECORDING,
+            "room %" PRIu32 ": %" PRIu64 " ticks are in its files, %" PRIu64
+            " were stepped and not counted as lost",
+            r, file->ticks, ticks);
+    }
+}
+
+// An operator may replace the world, and then a segment begins with another state than the one
+// before it ended with.
+static void check_segments(cairn_storm *s, uint32_t r) {
+    const cairn_disk_file *segments = &s->disk.segments[r];
+    const cairn_disk_file *recorded = &s->disk.rooms[r];
+    check_file(s, r, segments, s->rooms[r].ticks_published);
+    if (!s->disk.replays || s->rooms[r].disturbed) {
+        return;
+    }
+    s->report.segments_compared += segments->files;
+    if (segments->held != recorded->held || (segments->breaks > 0 && !s->operated)) {
+        cairn_storm_report_finding(s, CAIRN_STORM_FOUND_RECORDING,
+            "room %" PRIu32 ": its segments %s", r,
+            segments->held != recorded->held ? "hold other ticks than its recording"
+                                             : "do not follow each other");
     }
 }
 
@@ -57,14 +92,9 @@ void cairn_storm_check_files(void *user) {
         const cairn_disk_file *file = &s->disk.rooms[r];
         s->report.recorded_files += file->files;
         s->report.recorded_ticks += file->ticks;
-        if (file->damage != NULL || file->open) {
-            cairn_storm_report_finding(s, CAIRN_STORM_FOUND_RECORDING, "room %" PRIu32 ": %s", r,
-                file->damage != NULL ? file->damage : "its last file was not closed");
-        } else if (file->ticks != s->rooms[r].ticks_recorded) {
-            cairn_storm_report_finding(s, CAIRN_STORM_FOUND_RECORDING,
-                "room %" PRIu32 ": %" PRIu64 " ticks are in its files, %" PRIu64
-                " were stepped and not counted as lost",
-                r, file->ticks, s->rooms[r].ticks_recorded);
+        check_file(s, r, file, s->rooms[r].ticks_recorded);
+        if (s->disk.publishes) {
+            check_segments(s, r);
         }
     }
     cairn_disk_forget(&s->disk);

@@ -19,6 +19,8 @@ typedef struct cairn_storm_room {
     cairn_oracle *oracle;
     uint64_t server_tick;     // the last one recorded; UINT64_MAX: none
     uint64_t ticks_recorded;  // of a server that ends: stepped and not counted as lost
+    uint64_t ticks_published; // the same of the segments
+    bool disturbed;           // its disk or memory failed
     uint64_t quiescence_tick; // the server's when quiescence began
     uint64_t rate_tick;       // the server's at rate_ns
     uint64_t rate_ns;         // since when nothing but clients could slow the room; 0: not set

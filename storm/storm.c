@@ -71,12 +71,22 @@ static void take_event(void *storm, const cairn_server_event *event) {
     }
 }
 
+// The disk is no part of the server, so it has memory.
 static bool record(void *storm, const char *room, const uint8_t *bytes, size_t size) {
     cairn_storm *s = storm;
-    // The disk is no part of the server, so it has memory.
     const bool serving = s->system.serving;
     cairn_system_fail_memory(&s->system, false);
     const bool written = cairn_disk_record(&s->disk, room, bytes, size);
+    cairn_system_fail_memory(&s->system, serving);
+    return written;
+}
+
+static bool publish(
+    void *storm, const cairn_server_segment *segment, const uint8_t *bytes, size_t size) {
+    cairn_storm *s = storm;
+    const bool serving = s->system.serving;
+    cairn_system_fail_memory(&s->system, false);
+    const bool written = cairn_disk_publish(&s->disk, segment, bytes, size);
     cairn_system_fail_memory(&s->system, serving);
     return written;
 }
@@ -90,6 +100,7 @@ static void configure_server(void *storm, cairn_server_config *config) {
     const cairn_storm *s = storm;
     config->on_event = take_event;
     config->on_record = s->disk.used ? record : NULL;
+    config->on_segment = s->disk.publishes ? publish : NULL;
     config->run_task = s->disk.used ? take_task : NULL;
     config->user = storm;
 }

@@ -154,8 +154,9 @@ typedef enum cairn_storm_finding {
     // A token made a second session, or one although it lives longer than the server allows. A
     // bug of cairn.
     CAIRN_STORM_FOUND_TOKEN,
-    // A recording does not verify, or its files lack a tick that the server does not count as lost.
-    // A bug of cairn, or rules as for WORLD.
+    // A recording or broadcast does not verify, its files lack a tick that the server does not
+    // count as lost, or the segments of a room hold other ticks than its recording. A bug of cairn,
+    // or rules as for WORLD.
     CAIRN_STORM_FOUND_RECORDING,
     // A hook of yours called cairn_storm_fail.
     CAIRN_STORM_FOUND_OWN,
@@ -239,6 +240,7 @@ typedef struct cairn_storm_report {
     uint64_t recorded_files;      // closed, each verified
     uint64_t recorded_ticks;      // in these
     uint64_t recorded_ticks_lost; // as the server counts
+    uint64_t segments_compared;   // of broadcasts, with the recording of their room
     uint64_t operator_acts;       // requests sent
     uint64_t edits;               // ticks in which the server executed an operator's commands
     uint64_t roots_compared;      // of confirmed ticks, each with the server's

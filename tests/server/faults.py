@@ -137,6 +137,17 @@ FAULTS = {
     "hold-forgotten": ("what the peer holds back counts as a queue", "net.congestion", [
         ("net/congestion.c", "elapsed_ns > last_ns ? elapsed_ns - last_ns : 0;", "elapsed_ns > last_ns && !FAULT ? elapsed_ns - last_ns : 0;")]),
     # ---- what may take long is not done on the loop
+    "log-on-the-loop": ("a log that nobody reads stops the server", "programs.cairnd:log_that_nobody_reads", [
+        ("server/daemon/log_writer.c", "    const size_t ring_size = writer->config.ring_size;\n    pthread_mutex_lock",
+         "    if (FAULT) {\n        return write(writer->config.descriptor, line, size) == (ssize_t)size;\n    }\n"
+         "    const size_t ring_size = writer->config.ring_size;\n    pthread_mutex_lock")]),
+    "log-lost-silent": ("lines of a log are lost and not counted", "server.log_writer", [
+        ("server/daemon/log_writer.c", "        writer->lost += 1;", "        writer->lost += FAULT ? 0 : 1;")]),
+    "state-on-the-loop": ("a room stands while its state is encoded for clients", "server.state_transfer", [
+        ("server/replicate/state_transfer.c", "    if (state == NULL || state->task.out) {\n", "    if (FAULT || state == NULL || state->task.out) {\n")]),
+    "copy-in-any-memory": ("a copy is made in memory for another room's world", "server.control_world", [
+        ("sim/world/world.c", "    if (memcmp(&settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * sizeof(uint32_t)) != 0) {",
+         "    if (!FAULT && memcmp(&settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * sizeof(uint32_t)) != 0) {")]),
     "record-on-the-loop": ("a disk delays the ticks", "server.room_recording", [
         ("server/core/room_recording.c", "        cairn_task_start(recording->recordings->runner, &recording->task);",
          "        if (FAULT) {\n            run_task(&recording->task);\n            finish_task(&recording->task);\n        } else {\n"
@@ -157,6 +168,9 @@ FAULTS = {
     "disk-silent": ("a write that failed is not told", "server.room_recording", [
         ("server/core/room_recording.c", "        if (!recording->interrupted) {\n            recording->interrupted = true;\n            emit(recording, CAIRN_LOG_ERROR, EVENT_FAILED,",
          "        if (!FAULT && !recording->interrupted) {\n            recording->interrupted = true;\n            emit(recording, CAIRN_LOG_ERROR, EVENT_FAILED,")]),
+    "replay-input": ("cairn-replay writes over its input", "programs.replay:never_the_input", [
+        ("tools/replay/verbs.c", "    if (input == NULL || !cairn_system_is_same_file(input, output)) {",
+         "    if (FAULT || input == NULL || !cairn_system_is_same_file(input, output)) {")]),
     "file-overwritten": ("a recording that exists is replaced", "server.records", [
         ("server/daemon/record_file.c", "AT_FDCWD, to, RENAME_NOREPLACE) == 0", "AT_FDCWD, to, FAULT ? 0 : RENAME_NOREPLACE) == 0")]),
     # ---- whole sessions: what random scripts of the fuzzers find

@@ -57,6 +57,7 @@ typedef enum fault {
     INPUTS_TOO_LATE,
     TICKS_LOST_UNCOUNTED,
     RECORDED_ROOT_WRONG,
+    PUBLISHED_ROOT_WRONG,
     NO_FAULT
 } fault;
 
@@ -237,7 +238,7 @@ WRAP(void, cairn_server_resync_root_differed, cairn_server_resync *resync, cairn
 WRAP(void, cairn_state_transfer_begin, const cairn_server_context *context, cairn_session *session,
     cairn_state_source *source, cairn_state_transfer_progress *progress,
     const cairn_state_demand *demand) {
-    if (planted != STATE_LATE || context->now_ns % (4 * CAIRN_NS_PER_S) > 3 * CAIRN_NS_PER_S) {
+    if (planted != STATE_LATE || context->now_ns % (8 * CAIRN_NS_PER_S) > 7 * CAIRN_NS_PER_S) {
         REAL(cairn_state_transfer_begin)(context, session, source, progress, demand);
     }
 }
@@ -272,6 +273,14 @@ WRAP(void, cairn_recorder_tick, cairn_recorder *recorder, uint64_t tick,
     const cairn_command *commands, uint32_t command_count, cairn_hash128 hash) {
     hash.lo ^= strikes(RECORDED_ROOT_WRONG, 100) ? 1 : 0;
     REAL(cairn_recorder_tick)(recorder, tick, commands, command_count, hash);
+}
+
+WRAP(void, cairn_room_recording_add_job, cairn_room_recording *recording, const cairn_room *room) {
+    cairn_hash128 *root = &room->job.ticks[0].root;
+    const bool wrong = recording == room->broadcast && strikes(PUBLISHED_ROOT_WRONG, 100);
+    root->lo ^= wrong ? 1 : 0;
+    REAL(cairn_room_recording_add_job)(recording, room);
+    root->lo ^= wrong ? 1 : 0;
 }
 
 // Storms of seeds 1 to 12 find the fault, and as what it is.
@@ -358,4 +367,6 @@ PLANTED("inputs that are made too late are found as late", INPUTS_TOO_LATE, ONLY
 PLANTED("ticks that a recording lost and did not count are found as recording",
     TICKS_LOST_UNCOUNTED, CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RECORDING)
 PLANTED("a wrong root in a recording is found as recording", RECORDED_ROOT_WRONG,
+    CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RECORDING)
+PLANTED("a wrong root in a segment is found as recording", PUBLISHED_ROOT_WRONG,
     CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RECORDING)

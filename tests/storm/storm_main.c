@@ -53,6 +53,7 @@ static const figure figures[] = {
     {AT(recorded_files)},
     {AT(recorded_ticks)},
     {AT(recorded_ticks_lost)},
+    {"segments", AT(segments_compared)},
     WORST(join_percent_max),
     WORST(lag_percent_max),
     WORST(late_percent_max),
@@ -253,15 +254,16 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
            "joins, lags and late inputs at most at %" PRIu64 ", %" PRIu64 " and %" PRIu64
            " percent of their bounds\n"
            "%" PRIu64 " times short of memory; %" PRIu64 " faults of the disk; %" PRIu64
-           " recordings verified, %" PRIu64 " ticks, %" PRIu64 " more counted as lost\n"
+           " recordings verified, %" PRIu64 " ticks, %" PRIu64 " more counted as lost; %" PRIu64
+           " segments compared\n"
            "equal after quiescence began: within %" PRIu64 " ticks, %" PRIu64 " ms\n"
            "memory: client %" PRIu64 " kB, growth when warm %" PRIu64 " kB; server %" PRIu64
            " kB, growth %" PRIu64 " kB\n",
         all->rollbacks, all->rollbacks_checked, all->join_percent_max, all->lag_percent_max,
         all->late_percent_max, all->memory_faults, all->disk_faults, all->recorded_files,
-        all->recorded_ticks, all->recorded_ticks_lost, all->equal_ticks_max, all->equal_ms_max,
-        all->client_bytes_max / 1024, all->client_growth_max / 1024, all->server_bytes_max / 1024,
-        all->server_growth_max / 1024);
+        all->recorded_ticks, all->recorded_ticks_lost, all->segments_compared, all->equal_ticks_max,
+        all->equal_ms_max, all->client_bytes_max / 1024, all->client_growth_max / 1024,
+        all->server_bytes_max / 1024, all->server_growth_max / 1024);
 }
 
 static void run(arguments *a, cairn_storm_report *report) {
