@@ -506,7 +506,10 @@ static const cairn_scene *find_either_scene(void *user, const char *name) {
         wide = kit_scene("{'name': 'wide', 'rules': 'sandbox', 'body_capacity': 512,"
                          " 'shape_capacity': 512, 'joint_capacity': 8, 'contact_capacity': 2048,"
                          " 'seed': 1, 'bodies': ["
-                         "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]}]}");
+                         "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+                         "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [20, 1, 15],"
+                         " 'grid_spacing': [2, 1, 2],"
+                         " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
     }
     return strcmp(name, "wide") == 0 ? wide : story_scene();
 }
@@ -540,6 +543,25 @@ TEST("a world that was made for a room does not enter another of its name") {
     const cairn_room *x = cairn_room_table_at(rooms, cairn_room_table_find(rooms, "x"));
     assert_non_null(x);
     assert_int_equal(cairn_world_settings(x->world)->body_capacity, 512);
+    expect_all_follow();
+}
+
+// The memory for its copy was of the room that had the name before.
+TEST("a room that is opened in place of one that is compared is compared") {
+    start_with_two_operators();
+    s.holds_tasks = true;
+    const uint32_t answers = answer.count;
+    kit_send(&s, 0, .verb = CAIRN_CONTROL_DIFF, .diff = {"x"});
+    story_run_ms(&s, 100);
+    kit_send(&s, 1, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "x");
+    kit_send(
+        &s, 1, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "wide"});
+    story_run_ms(&s, 300);
+    story_run_tasks(&s);
+    story_run_ms(&s, 300);
+    assert_int_equal(answer.count, answers + 1);
+    assert_int_equal(answer.answer.refusal, CAIRN_CONTROL_DONE);
+    assert_true(answer.answer.diff.difference_count > 300);
     expect_all_follow();
 }
 
