@@ -266,6 +266,9 @@ static bool is_skipped(uint64_t seed, uint64_t sequence) {
 }
 
 static void make_room_for_sent(cairn_link *link) {
+    if (!cairn_link_sent_expired(link, link->sent.capacity)) {
+        (void)cairn_link_grow_sent(link);
+    }
     while (cairn_sent_ring_full(&link->sent) && !cairn_link_grow_sent(link)) {
         cairn_link_lose_oldest(link);
     }
@@ -425,6 +428,9 @@ size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
     link->now_ns = now_ns;
     cairn_link_detect_losses(link, now_ns);
     detect_timeouts(link, now_ns);
+    if (link->memory.sent_grown != NULL) {
+        cairn_link_shrink(link);
+    }
     const bool mid_message = link->unreliable_next > 0; // its sequences must be consecutive
     if (!mid_message) {
         skip_sequence(link);

@@ -33,8 +33,8 @@ typedef struct cairn_link_config {
 
 // The default sends and receives messages of every allowed size: 1.6 MB, of which untouched pages
 // cost nothing. Lower the limits for a peer that receives only small messages: a server's link with
-// unreliable_size_max 16384, receive_size_max 1184, reliable_buffer_size 8192 takes 30 kB; with
-// 1184, 1184, 4096 it takes 11 kB. While more than 1 kB of reliable messages or 256 payloads are
+// unreliable_size_max 16384, receive_size_max 1184, reliable_buffer_size 8192 takes 27 kB; with
+// 1184, 1184, 4096 it takes 10 kB. While more than 1 kB of reliable messages or 64 payloads are
 // under way, a link takes more, at most reliable_buffer_size and a few kilobytes.
 cairn_link_config cairn_link_config_default(void);
 cairn_status cairn_link_create(const cairn_link_config *config, uint64_t now_ns, cairn_link **out);

@@ -50,6 +50,12 @@ bool cairn_link_grow_sent(cairn_link *link) {
     return true;
 }
 
+bool cairn_link_sent_expired(cairn_link *link, uint32_t count) {
+    const cairn_sent *sent =
+        link->sent.next < count ? NULL : cairn_sent_ring_find(&link->sent, link->sent.next - count);
+    return sent == NULL || link->now_ns >= sent->sent_ns + CAIRN_LINK_SENT_KEPT_NS;
+}
+
 void cairn_link_shrink(cairn_link *link) {
     cairn_link_memory *memory = &link->memory;
     cairn_stream_sender *sender = &link->sender;
@@ -62,7 +68,8 @@ void cairn_link_shrink(cairn_link *link) {
         free(memory->stream_grown);
         memory->stream_grown = NULL;
     }
-    if (memory->sent_grown != NULL && link->sent.next - link->sent.oldest < memory->sent_small) {
+    if (memory->sent_grown != NULL && link->sent.next - link->sent.oldest < memory->sent_small &&
+        cairn_link_sent_expired(link, memory->sent_small)) {
         move_sent(&link->sent, memory->sent, memory->sent_small);
         free(memory->sent_grown);
         memory->sent_grown = NULL;

@@ -23,7 +23,10 @@
 // its config allows fewer.
 #define CAIRN_LINK_STREAM_SMALL 1024
 #define CAIRN_LINK_SEGMENTS_SMALL 32
-#define CAIRN_LINK_SENT_SMALL 256 // a power of two
+#define CAIRN_LINK_SENT_SMALL 64 // a power of two
+// The record of a payload is kept at least so long: an ack that comes late shows that it was not
+// lost.
+#define CAIRN_LINK_SENT_KEPT_NS UINT64_C(500000000)
 
 // Where the parts of a link lie that grow, and how large they are; and those of
 // which most links need the smaller one only.
@@ -97,6 +100,8 @@ void cairn_link_start_at(cairn_link *link, uint64_t sequence);
 bool cairn_link_grow_stream(cairn_link *link);
 // Room for twice as many payloads in flight. False: as above.
 bool cairn_link_grow_sent(cairn_link *link);
+// Whether the record that is `count` payloads back is too old to be of use, or gone.
+bool cairn_link_sent_expired(cairn_link *link, uint32_t count);
 // Gives back what is not needed now, if the stream is empty.
 void cairn_link_shrink(cairn_link *link);
 // Back to the state after create; what is in the rings is forgotten.
