@@ -36,6 +36,7 @@
 // they spin for that long, which is more than a time slice of the system, and note whether they
 // lose the processor meanwhile. The caller works alone until they are back, and loses nothing.
 #define SCOUT_NS 10000000u
+#define SCOUT_GAP_NS 500000u // less than a time slice, more than an interrupt
 
 #define CHOICES 16u
 
@@ -255,7 +256,7 @@ static void scout(helper *self) {
         leave_processor_of_caller(self);
         pause_briefly();
         const uint64_t ns = now_ns();
-        if (ns - last_ns >= CAIRN_SHARING_STALL_MIN_NS) {
+        if (ns - last_ns >= SCOUT_GAP_NS) {
             atomic_store(&pool->processor_taken, true);
         }
         last_ns = ns;
