@@ -6,11 +6,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -77,6 +79,7 @@ struct cairn_http_exchange {
 struct cairn_http_socket {
     struct lws *connection;
     void *peer;
+    bool broken; // a message could not be sent
     size_t size; // of the message so far
     uint8_t message[CAIRN_DATAGRAM_SIZE_MAX];
 };
@@ -476,7 +479,7 @@ static int on_socket(
     case LWS_CALLBACK_RECEIVE:
         return take_piece(http, connection, own, in, size);
     case LWS_CALLBACK_SERVER_WRITEABLE:
-        return own->peer == NULL ? -1 : send_messages(http, connection, own);
+        return own->peer == NULL || own->broken ? -1 : send_messages(http, connection, own);
     case LWS_CALLBACK_TIMER:
         if (!http->host.goes_on(http->host.user, own->peer)) {
             return close_with(connection, LWS_CLOSE_STATUS_GOINGAWAY);
@@ -497,8 +500,22 @@ static int on_socket(
     }
 }
 
+// Whether the path keeps up, so that a message leaves at once.
+static bool has_space(struct lws *connection) {
+    int unsent = 0;
+    return !lws_partial_buffered(connection) &&
+           ioctl(lws_get_socket_fd(connection), SIOCOUTQNSD, &unsent) == 0 && unsent == 0;
+}
+
+// To be called back costs two calls of the system and a turn of the loop for each message. An error
+// closes the connection when it is called back.
 void cairn_http_socket_wake(cairn_http_socket *socket) {
-    lws_callback_on_writable(socket->connection);
+    struct lws *connection = socket->connection;
+    const bool sends = has_space(connection);
+    socket->broken = sends && send_messages(http_of(connection), connection, socket) != 0;
+    if (!sends || socket->broken) {
+        lws_callback_on_writable(connection);
+    }
 }
 
 static const struct lws_protocols protocols[] = {

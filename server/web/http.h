@@ -114,7 +114,7 @@ void cairn_http_set_sockets_per_network(cairn_http *http, uint32_t sockets_max);
 
 void cairn_http_answer_later(cairn_http_exchange *exchange, cairn_http_answer answer);
 
-// `next` of the host is called when the socket can be written.
+// `next` of the host is called when the socket can be written: now, if nothing waits on its path.
 void cairn_http_socket_wake(cairn_http_socket *socket);
 
 typedef struct cairn_http_statistics {

@@ -41,8 +41,10 @@ static void add_word(text *out, const char *word) {
     add(out, word, strlen(word));
 }
 
+#define DIGITS_MAX 20
+
 static void add_number(text *out, uint64_t number) {
-    char digits[20];
+    char digits[DIGITS_MAX];
     size_t at = sizeof digits;
     do {
         digits[--at] = (char)('0' + number % 10);
@@ -245,56 +247,97 @@ static void add_families(text *out, const family *families, size_t count, const 
 
 typedef struct hosted {
     const char *name;
+    size_t name_size;
     cairn_server_room_statistics statistics;
     cairn_server_room_times times;
 } hosted;
+
+#define PIECE_SIZE 96
+
+// What all rooms' samples have before and after the room's name.
+typedef struct piece {
+    size_t size;
+    char bytes[PIECE_SIZE];
+} piece;
+
+static piece make_piece(const char *a, const char *b, const char *c) {
+    piece out = {0};
+    const char *const parts[] = {a, b, c};
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        const size_t size = strlen(parts[i]);
+        CAIRN_ASSERT(size <= sizeof out.bytes - out.size);
+        memcpy(out.bytes + out.size, parts[i], size);
+        out.size += size;
+    }
+    return out;
+}
+
+static void add_sample(
+    text *out, const piece *before, const hosted *room, const piece *after, uint64_t number) {
+    char *at = room_for(out, 2 * PIECE_SIZE + room->name_size + DIGITS_MAX + 1);
+    if (at == NULL) {
+        return;
+    }
+    // Of a fixed size each: what is too much is overwritten by what follows.
+    memcpy(at, before->bytes, PIECE_SIZE);
+    memcpy(at + before->size, room->name, room->name_size);
+    memcpy(at + before->size + room->name_size, after->bytes, PIECE_SIZE);
+    out->size += before->size + room->name_size + after->size;
+    add_number(out, number);
+    add(out, "\n", 1);
+}
 
 static void add_room_families(text *out, const hosted *rooms, uint32_t count) {
     for (size_t i = 0; i < COUNT(room_families); i++) {
         const family *f = &room_families[i];
         add_family(out, f->name, f->counter ? "counter" : "gauge", f->help);
+        const piece before = make_piece(f->name, f->counter ? "_total" : "", "{room=\"");
+        const piece after = make_piece("\"} ", "", "");
         for (uint32_t k = 0; k < count; k++) {
-            add_name(out, f->name, f->counter ? "_total" : "", "room", rooms[k].name);
-            add_number(out, member_of(&rooms[k].statistics, f));
-            add(out, "\n", 1);
+            add_sample(out, &before, &rooms[k], &after, member_of(&rooms[k].statistics, f));
         }
     }
 }
 
-static void add_histogram(
-    text *out, const char *name, const char *room, const cairn_server_times *times) {
+// Whole nanoseconds as seconds, as the label of a bucket has them.
+static piece make_bound(uint32_t bound) {
+    text seconds = {0};
+    if (bound < CAIRN_SERVER_TIME_BOUNDS) {
+        add_seconds(&seconds, CAIRN_SERVER_TIME_BOUND_NS(bound));
+    } else {
+        add_word(&seconds, "+Inf");
+    }
+    add(&seconds, "", 1);
+    const piece out = make_piece("\",le=\"", seconds.failed ? "" : seconds.bytes, "\"} ");
+    free(seconds.bytes);
+    return out;
+}
+
+// Of the member of `times` at `at`.
+static void add_histograms(
+    text *out, const char *name, const char *help, const hosted *rooms, uint32_t count, size_t at) {
+    piece bounds[CAIRN_SERVER_TIME_BOUNDS + 1];
+    const piece bucket = make_piece(name, "_bucket", "{room=\"");
+    const piece total = make_piece(name, "_count", "{room=\"");
+    const piece sum = make_piece(name, "_sum", "{room=\"");
+    const piece after = make_piece("\"} ", "", "");
     for (uint32_t i = 0; i <= CAIRN_SERVER_TIME_BOUNDS; i++) {
-        const bool last = i == CAIRN_SERVER_TIME_BOUNDS;
-        const char *const parts[] = {name, "_bucket{room=\"", room, "\",le=\""};
-        for (size_t k = 0; k < COUNT(parts); k++) {
-            add_word(out, parts[k]);
+        bounds[i] = make_bound(i);
+    }
+    add_family(out, name, "histogram", help);
+    for (uint32_t k = 0; k < count; k++) {
+        cairn_server_times times;
+        memcpy(&times, (const char *)&rooms[k].times + at, sizeof times);
+        for (uint32_t i = 0; i < CAIRN_SERVER_TIME_BOUNDS; i++) {
+            add_sample(out, &bucket, &rooms[k], &bounds[i], times.within[i]);
         }
-        if (last) {
-            add_word(out, "+Inf");
-        } else {
-            add_seconds(out, CAIRN_SERVER_TIME_BOUND_NS(i));
-        }
-        add_word(out, "\"} ");
-        add_number(out, last ? times->count : times->within[i]);
+        add_sample(out, &bucket, &rooms[k], &bounds[CAIRN_SERVER_TIME_BOUNDS], times.count);
+        add_sample(out, &total, &rooms[k], &after, times.count);
+        add(out, sum.bytes, sum.size);
+        add(out, rooms[k].name, rooms[k].name_size);
+        add(out, after.bytes, after.size);
+        add_seconds(out, times.sum_ns);
         add(out, "\n", 1);
-    }
-    add_name(out, name, "_count", "room", room);
-    add_number(out, times->count);
-    add(out, "\n", 1);
-    add_name(out, name, "_sum", "room", room);
-    add_seconds(out, times->sum_ns);
-    add(out, "\n", 1);
-}
-
-static void add_histograms(text *out, const hosted *rooms, uint32_t count) {
-    add_family(out, "cairn_room_tick_seconds", "histogram", "Time that a tick took to step.");
-    for (uint32_t k = 0; k < count; k++) {
-        add_histogram(out, "cairn_room_tick_seconds", rooms[k].name, &rooms[k].times.cost);
-    }
-    add_family(out, "cairn_room_tick_late_seconds", "histogram",
-        "Time from when a tick was due to its step.");
-    for (uint32_t k = 0; k < count; k++) {
-        add_histogram(out, "cairn_room_tick_late_seconds", rooms[k].name, &rooms[k].times.lateness);
     }
 }
 
@@ -334,6 +377,7 @@ static hosted *read_rooms(const cairn_server *server, uint32_t count) {
         CAIRN_ASSERT(id != 0);
         (void)cairn_server_room_read(server, id, &info);
         rooms[i].name = info.name;
+        rooms[i].name_size = strlen(info.name);
         (void)cairn_server_room_statistics_read(server, id, &rooms[i].statistics);
         (void)cairn_server_room_times_read(server, id, &rooms[i].times);
     }
@@ -351,7 +395,11 @@ char *cairn_metrics_write(
     add_drops(&out, &statistics);
     if (rooms != NULL) {
         add_room_families(&out, rooms, statistics.rooms);
-        add_histograms(&out, rooms, statistics.rooms);
+        add_histograms(&out, "cairn_room_tick_seconds", "Time that a tick took to step.", rooms,
+            statistics.rooms, offsetof(cairn_server_room_times, cost));
+        add_histograms(&out, "cairn_room_tick_late_seconds",
+            "Time from when a tick was due to its step.", rooms, statistics.rooms,
+            offsetof(cairn_server_room_times, lateness));
     }
     add_word(&out, open ? "# EOF\n" : "");
     free(rooms);
