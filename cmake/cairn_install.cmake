@@ -216,4 +216,6 @@ if(CAIRN_INSTALL)
             ${PROJECT_SOURCE_DIR}/packaging/monitoring/cairn-dashboard.json
         DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn/monitoring COMPONENT programs)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/agones DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn USE_SOURCE_PERMISSIONS COMPONENT programs)
+    install(FILES ${PROJECT_SOURCE_DIR}/packaging/apparmor/usr.bin.cairnd
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn/apparmor COMPONENT programs)
 endif()

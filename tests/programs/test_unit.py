@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""packaging/systemd/cairnd.service: the server runs within its list of system calls, and its exposure is low."""
+"""packaging/systemd/cairnd.service: the server runs within its list of system calls, and its exposure is low. The AppArmor
+profile and the rotation of logs are read by their own programs."""
 
 import ctypes
 import errno
@@ -121,3 +122,48 @@ def test_a_process_that_may_not_have_threads_says_so(kit):
                           preexec_fn=lambda: install(program))
     assert done.returncode == 1
     assert done.stderr == "cairnd: the thread that writes the log cannot be started: Resource temporarily unavailable\n"
+
+
+def system_program(name, package):
+    path = shutil.which(name, path="/usr/sbin:/sbin:/usr/bin")
+    if path is None:
+        pytest.skip(f"no {name} (Debian: {package})")
+    return path
+
+
+@pytest.mark.parametrize("added, code", [("", 0), ("profile broken {", 1)])
+def test_apparmor_reads_the_profile(kit, added, code):
+    parser = system_program("apparmor_parser", "apparmor")
+    copy = kit.folder / "profile"
+    copy.write_text((SOURCE / "packaging/apparmor/usr.bin.cairnd").read_text() + added)
+    done = subprocess.run([parser, "--skip-kernel-load", "--skip-cache", str(copy)], capture_output=True, text=True, check=False)
+    assert (done.returncode != 0) == (code != 0), done.stderr
+
+
+def test_a_log_is_rotated_while_it_is_written(kit):
+    rotate = system_program("logrotate", "logrotate")
+    text = (SOURCE / "packaging/debian/cairnd.logrotate").read_text()
+    rules = kit.folder / "rules"
+    rules.write_text(text.replace("/var/log/cairn/", f"{kit.folder}/"))
+    rules.chmod(0o644)
+    kit.folder.chmod(0o755)
+    log = kit.folder / "cairnd.log"
+    with log.open("a", encoding="utf-8") as out:
+        process = subprocess.Popen([kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json",
+                                    "--stats-interval", "1"], cwd=kit.folder, stdout=out)
+        try:
+            wait_for_text(log, '"stats"')
+            done = subprocess.run([rotate, "--force", "--state", str(kit.folder / "state"), str(rules)], capture_output=True, text=True, check=False)
+            assert done.returncode == 0 and "error" not in done.stderr, done.stderr
+            assert '"listening"' in (kit.folder / "cairnd.log.1").read_text() and '"listening"' not in log.read_text()
+            wait_for_text(log, '"stats"')  # it goes on in the file that was cut
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def wait_for_text(path, text):
+    deadline = time.monotonic() + 20
+    while text not in path.read_text():
+        assert time.monotonic() < deadline, path.read_text()
+        time.sleep(0.05)
