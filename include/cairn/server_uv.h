@@ -65,6 +65,9 @@ typedef struct cairn_uv_run {
     void *user;
 } cairn_uv_run;
 
+// Ends a server that runs as a first SIGTERM does, a moment later: what is written now still
+// leaves. Does nothing after the first call.
+void cairn_uv_driver_drain(cairn_uv_driver *driver);
 // Changes two members of the cairn_uv_run of a server that runs.
 void cairn_uv_driver_set_times(
     cairn_uv_driver *driver, uint32_t stats_interval_s, uint32_t drain_s);

@@ -46,6 +46,8 @@
 
 // How often it is looked whether the last client has left, after a signal.
 #define LEAVE_LOOK_MS 250
+// From cairn_uv_driver_drain to what it does.
+#define DRAIN_MS 50
 
 #define JOB_THREADS_DEFAULT 16
 #define JOB_THREADS_MAX 64
@@ -96,6 +98,7 @@ struct cairn_uv_driver {
     uv_timer_t end;
     uv_timer_t stats;
     uv_timer_t beat;
+    bool asked_to_drain;
     uint64_t leave_ns; // when clients are disconnected after a signal; 0: there was none
     int timer_fd;
     int socket_fd;
@@ -418,6 +421,18 @@ static void on_signal(uv_signal_t *handle, int number) {
     uv_signal_stop(&driver->sigint);
     uv_signal_stop(&driver->sighup);
     on_end(&driver->end);
+}
+
+static void on_asked_to_drain(uv_timer_t *timer) {
+    cairn_uv_driver *driver = timer->data;
+    on_signal(&driver->sigterm, SIGTERM);
+}
+
+void cairn_uv_driver_drain(cairn_uv_driver *driver) {
+    if (driver->leave_ns == 0 && !driver->asked_to_drain) {
+        driver->asked_to_drain = true;
+        uv_timer_start(&driver->end, on_asked_to_drain, DRAIN_MS, 0);
+    }
 }
 
 static void on_hangup(uv_signal_t *handle, int number) {

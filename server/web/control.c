@@ -13,6 +13,7 @@
 #include "server/web/origin.h"
 #include <cairn/control.h>
 #include <cairn/server.h>
+#include <cairn/server_uv.h>
 
 #define JSON_TYPE "application/json"
 #define BEARER "Bearer "
@@ -26,6 +27,7 @@ typedef struct waiting {
 
 struct cairn_web_control {
     cairn_server *server;
+    cairn_uv_driver *driver;
     cairn_key tokens[CAIRN_WEB_TOKENS_MAX];
     uint32_t token_count;
     char *openapi; // owned
@@ -35,12 +37,14 @@ struct cairn_web_control {
     waiting waits[CAIRN_SERVER_ASKED_MAX];
 };
 
-cairn_status cairn_web_control_create(cairn_server *server, cairn_web_control **out) {
+cairn_status cairn_web_control_create(
+    cairn_server *server, cairn_uv_driver *driver, cairn_web_control **out) {
     *out = calloc(1, sizeof **out);
     if (*out == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     (*out)->server = server;
+    (*out)->driver = driver;
     (*out)->openapi = cairn_openapi_write(&(*out)->openapi_size);
     if ((*out)->openapi == NULL) {
         cairn_web_control_destroy(*out);
@@ -124,7 +128,13 @@ static bool has_token(const cairn_web_control *control, const cairn_http_request
 
 // 0: there is no such verb.
 static uint32_t verb_of(const char *path) {
-    return cairn_control_verb_find(path + strlen(CAIRN_WEB_CONTROL_PATH));
+    const size_t size = strlen(CAIRN_WEB_CONTROL_PATH);
+    return strncmp(path, CAIRN_WEB_CONTROL_PATH, size) == 0 ? cairn_control_verb_find(path + size)
+                                                            : 0;
+}
+
+static bool is_drain(const char *path) {
+    return strcmp(path, CAIRN_WEB_DRAIN_PATH) == 0;
 }
 
 cairn_http_answer cairn_web_control_begin(
@@ -141,7 +151,7 @@ cairn_http_answer cairn_web_control_begin(
         return cairn_web_control_refuse(
             401, "token", "the header Authorization must be: Bearer and 64 digits");
     }
-    if (verb_of(request->path) == 0) {
+    if (verb_of(request->path) == 0 && !is_drain(request->path)) {
         control->statistics.refused_body += 1;
         return cairn_web_control_refuse(
             404, "verb", "there is no such verb; /openapi.json lists all");
@@ -223,9 +233,17 @@ cairn_http_answer cairn_web_control_post(cairn_web_control *control, const char 
     const uint8_t *body, size_t size, cairn_http_exchange *exchange) {
     char why[CAIRN_CONTROL_REQUEST_ERROR_SIZE] = "the body must be one JSON object";
     cairn_json *json = cairn_json_parse((const char *)body, size);
-    const bool parsed =
-        json != NULL && cairn_control_request_parse(verb_of(path), json, &control->request, why);
+    const bool drains = json != NULL && is_drain(path) && cairn_json_first_name(json) == NULL;
+    const bool parsed = json != NULL && !is_drain(path) &&
+                        cairn_control_request_parse(verb_of(path), json, &control->request, why);
     cairn_json_destroy(json);
+    if (drains) {
+        control->statistics.asked += 1;
+        cairn_uv_driver_drain(control->driver);
+        json = cairn_json_create();
+        cairn_json_put_bool(json, "ok", true);
+        return answer_json(200, json);
+    }
     if (!parsed) {
         control->statistics.refused_body += 1;
         return cairn_web_control_refuse(400, "request", why);

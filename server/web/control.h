@@ -4,7 +4,7 @@
 // Operators by HTTP: POST /control/VERB with a JSON object (program/control_request.h), answered as
 // `cairn-ctl --json` prints it, once the request has been carried out. Each request carries a
 // bearer token: 64 hexadecimal digits of a key that the server was given. Pages of other origins
-// are refused. /openapi.json describes all of it.
+// are refused. POST /drain ends the server as SIGTERM does. /openapi.json describes all of it.
 
 #include <stdint.h>
 
@@ -13,6 +13,7 @@
 #include <cairn/status.h>
 
 struct cairn_server;
+struct cairn_uv_driver;
 
 #define CAIRN_WEB_TOKENS_MAX 4
 // What a wrong token counts as, in requests of its network.
@@ -30,7 +31,8 @@ typedef struct cairn_web_control_statistics {
 } cairn_web_control_statistics;
 
 // Without a token every request is refused. CAIRN_OUT_OF_MEMORY: *out is NULL.
-cairn_status cairn_web_control_create(struct cairn_server *server, cairn_web_control **out);
+cairn_status cairn_web_control_create(
+    struct cairn_server *server, struct cairn_uv_driver *driver, cairn_web_control **out);
 void cairn_web_control_destroy(cairn_web_control *control); // NULL is allowed
 
 // From now on these tokens count; they are copied.

@@ -45,6 +45,29 @@ static void put_verb(cairn_json *paths, cairn_json *schemas, uint32_t verb) {
     cairn_control_answer_schema(cairn_json_put_object(schemas, text), verb);
 }
 
+static void put_drain(cairn_json *paths, cairn_json *schemas) {
+    cairn_json *operation =
+        cairn_json_put_object(cairn_json_put_object(paths, CAIRN_WEB_DRAIN_PATH), "post");
+    cairn_json_put_text(operation, "operationId", "drain");
+    cairn_json_put_text(operation, "summary",
+        "As SIGTERM: nobody joins any more, and the server ends when the last client has left or "
+        "--drain-seconds have passed.");
+    cairn_json *body = cairn_json_put_object(operation, "requestBody");
+    cairn_json_put_bool(body, "required", true);
+    cairn_json_put_text(put_json(body), "$ref", "#/components/schemas/drain-request");
+    cairn_json *responses = cairn_json_put_object(operation, "responses");
+    put_response(responses, "200", "The server drains.", "#/components/schemas/drain-answer");
+    put_response(responses, "default", "It was refused.", REFUSAL);
+    cairn_json *request = cairn_json_put_object(schemas, "drain-request");
+    cairn_json_put_text(request, "type", "object");
+    cairn_json_put_bool(request, "additionalProperties", false);
+    cairn_json *answer = cairn_json_put_object(schemas, "drain-answer");
+    cairn_json_put_text(answer, "type", "object");
+    cairn_json_put_bool(answer, "additionalProperties", false);
+    cairn_json *properties = cairn_json_put_object(answer, "properties");
+    cairn_json_put_bool(cairn_json_put_object(properties, "ok"), "const", true);
+}
+
 // Of the server, or of what is in front of it.
 static void put_refusal(cairn_json *schemas) {
     cairn_json *refusal = cairn_json_put_object(schemas, "refusal");
@@ -85,6 +108,7 @@ char *cairn_openapi_write(size_t *size) {
     for (uint32_t verb = 1; verb < CAIRN_CONTROL_VERB_COUNT; ++verb) {
         put_verb(paths, schemas, verb);
     }
+    put_drain(paths, schemas);
     put_refusal(schemas);
     char *text = cairn_json_text(json, size);
     cairn_json_destroy(json);

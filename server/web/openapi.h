@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #define CAIRN_WEB_CONTROL_PATH "/control/"
+#define CAIRN_WEB_DRAIN_PATH "/drain"
 
 // The caller frees the text. NULL: out of memory.
 char *cairn_openapi_write(size_t *size);

@@ -255,7 +255,8 @@ static cairn_http_answer get(void *user, const cairn_http_request *request) {
 static cairn_http_answer begin_post(void *user, const cairn_http_request *request) {
     cairn_web *web = user;
     const bool controls =
-        strncmp(request->path, CAIRN_WEB_CONTROL_PATH, strlen(CAIRN_WEB_CONTROL_PATH)) == 0;
+        strncmp(request->path, CAIRN_WEB_CONTROL_PATH, strlen(CAIRN_WEB_CONTROL_PATH)) == 0 ||
+        strcmp(request->path, CAIRN_WEB_DRAIN_PATH) == 0;
     if (!controls) {
         return (cairn_http_answer){.status = 405, .type = "text/plain"};
     }
@@ -314,7 +315,8 @@ static void closed(void *user, void *peer) {
 // There are operators by HTTP from the first token on. False: out of memory.
 static bool set_tokens(cairn_web *web, const cairn_key *tokens, uint32_t count) {
     if (count > 0 && web->control == NULL &&
-        cairn_web_control_create(web->config.server, &web->control) != CAIRN_OK) {
+        cairn_web_control_create(web->config.server, web->config.driver, &web->control) !=
+            CAIRN_OK) {
         return false;
     }
     if (web->control != NULL) {

@@ -103,9 +103,10 @@ def post(server, verb, members=None, headers=None, body=None, timeout=20):
     """Status and answer."""
     body = json.dumps(members or {}) if body is None else body
     sent = {"Content-Type": "application/json", **BEARER, **(headers or {})}
+    path = verb if verb.startswith("/") else f"/control/{verb}"
     connection = http.client.HTTPConnection(server.web, timeout=timeout)
     with contextlib.closing(connection):
-        connection.request("POST", f"/control/{verb}", body, {name: value for name, value in sent.items() if value is not None})
+        connection.request("POST", path, body, {name: value for name, value in sent.items() if value is not None})
         answer = connection.getresponse()
         text = answer.read()
         return answer.status, json.loads(text) if text else None
@@ -152,7 +153,7 @@ def test_every_verb_answers_as_at_the_shell(kit):
         jsonschema.Draft202012Validator(request).validate(members)
     verbs = {verb["name"] for verb in post(web, "features")[1]["verbs"]}
     assert verbs - {verb_of(said) for said, _ in SAID} == {"resume", "save-read", "save-write"}
-    assert {path.removeprefix("/control/") for path in description["paths"]} == verbs
+    assert {path.removeprefix("/control/") for path in description["paths"]} == verbs | {"/drain"}
     refused = [said for said, members in SAID if not post(web, verb_of(said), members)[1]["ok"]]
     assert refused  # some of them are, as the shell was
 
@@ -162,7 +163,7 @@ def test_the_description_is_one_of_openapi(web):
     assert description["openapi"].startswith("3.1") and description["info"]["title"] == "cairnd"
     for path, item in description["paths"].items():
         operation = item["post"]
-        assert path == f"/control/{operation['operationId']}" and set(operation["responses"]) == {"200", "default"}
+        assert path in (f"/control/{operation['operationId']}", "/drain") and set(operation["responses"]) == {"200", "default"}
     for name, schema in description["components"]["schemas"].items():
         jsonschema.Draft202012Validator.check_schema(schema)
         assert schema.get("additionalProperties") is False or name == "refusal"
@@ -248,6 +249,24 @@ def test_without_a_token_there_are_no_operators_by_http(kit):
     (kit.folder / "operator").chmod(0o644)
     kit.refuses("cairnd", "--key-file", kit.key(), "--control-token", "operator", "--control", "--web", "127.0.0.1:0",
                 code=1, says="chmod 600")
+
+
+def test_drain_waits_for_the_players_and_ends_the_server(kit):
+    web = serve(kit, "--drain-seconds", 20)
+    player = kit.start("cairn-bot", "--key", kit.key(), "--server", web.address, "--seconds", 3)
+    web.wait_for("client_joined")
+    assert post(web, "/drain", headers={"Authorization": "Bearer " + "0" * 64})[0] == 401
+    assert post(web, "/drain", {"now": True})[0] == 400 and get(web, "/readyz")[0] == 200
+    assert post(web, "/drain") == (200, {"ok": True}) == post(web, "/drain")
+    deadline = time.monotonic() + 5
+    while get(web, "/readyz")[0] == 200:
+        assert time.monotonic() < deadline
+    assert web.process.poll() is None
+    player.communicate(timeout=30)
+    assert web.process.wait(20) == 0
+    at_once = serve(kit)
+    assert post(at_once, "/drain") == (200, {"ok": True})
+    assert at_once.process.wait(20) == 0
 
 
 def raw(server, text):
