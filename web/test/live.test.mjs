@@ -69,3 +69,29 @@ test('what is wrong is said: a token of another size, no server', async () => {
     assert.match(await tab.evaluate(() => document.getElementById('panel').textContent), /No server answers here/);
     await tab.close();
 });
+
+test('a stick on a touch screen and a gamepad move the player', async () => {
+    const site = await serve(room);
+    const { tab, complaints } = await open(`${site.address}#room=&as=player`, { width: 390, height: 700, touch: true });
+    await tab.waitForFunction(() => window.cairnPage.source?.player > 0);
+    assert.equal(await tab.evaluate(() => document.querySelector('#panel select').value), 'first'); // an empty name is the first room
+    const moves = async (what) => {
+        const from = await playerAt(tab);
+        await tab.waitForFunction(([x, , z]) => {
+            const { picture, player } = window.cairnPage.source, row = 7 * picture.id.indexOf(player);
+            return Math.hypot(picture.pose[row] - x, picture.pose[row + 2] - z) > 1.5;
+        }, {}, from).catch(() => assert.fail(`the ${what} does not move the player`));
+    };
+    const stick = await tab.evaluate(() => { const { x, y, width, height } = document.querySelector('#touch .stick').getBoundingClientRect(); return [x + width / 2, y + height / 2]; });
+    const touch = await tab.touchscreen.touchStart(...stick);
+    await touch.move(stick[0], stick[1] - 40);
+    await moves('stick');
+    await touch.end();
+    await tab.evaluate(() => {
+        const pad = { mapping: 'standard', axes: [0, 1, 0, 0], buttons: Array.from({ length: 17 }, () => ({ pressed: false })) };
+        navigator.getGamepads = () => [pad];
+    });
+    await moves('gamepad');
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});

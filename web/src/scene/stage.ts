@@ -29,14 +29,23 @@ export class Stage {
     private readonly sun = new THREE.DirectionalLight(0xfff4e2, 2.1);
     private readonly sky = new THREE.HemisphereLight(0xffffff, 0x8a8070, 1.5);
     private grounds: THREE.Mesh[] = [];
-    private groundMaterial = new THREE.MeshLambertMaterial();
+    private groundMaterial: THREE.MeshLambertMaterial | THREE.MeshBasicMaterial = new THREE.MeshLambertMaterial();
+    private lineMaterial: THREE.LineBasicMaterial | null = null; // of the ground, where it has no texture
     private slowFrames = 0;
     private fine: boolean;
 
     constructor(readonly canvas: HTMLCanvasElement) {
         this.software = drawsInSoftware();
         this.fine = !this.software || /[#&]fine/.test(location.hash);
-        this.renderer = new THREE.WebGLRenderer({ canvas, antialias: this.fine, powerPreference: 'high-performance' });
+        // Opaque: what lies below it needs not be mixed in.
+        const context = canvas.getContext('webgl2', { alpha: false, antialias: this.fine, powerPreference: 'high-performance' })!;
+        this.renderer = new THREE.WebGLRenderer({ canvas, context });
+        if (!this.fine) { // each pixel costs: no curve from light to colour, no texture
+            THREE.ColorManagement.enabled = false;
+            this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
+            this.groundMaterial = new THREE.MeshBasicMaterial({ polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+            this.lineMaterial = new THREE.LineBasicMaterial();
+        }
         this.renderer.shadowMap.enabled = true;
         this.renderer.shadowMap.type = THREE.PCFShadowMap;
         this.orbit = new OrbitControls(this.camera, canvas);
@@ -234,17 +243,25 @@ export class Stage {
         this.renderer.setClearColor(sky);
         this.scene.fog = new THREE.Fog(sky, 60, 320);
         this.groundMaterial.map?.dispose();
-        this.groundMaterial.map = gridTexture(colour('--ground'), colour('--line'), this.software ? 1 : this.renderer.capabilities.getMaxAnisotropy());
         this.groundMaterial.needsUpdate = true;
         const dark = sky.getHSL({ h: 0, s: 0, l: 0 }).l < 0.5;
-        this.sky.intensity = dark ? 0.9 : 1.5;
-        this.sun.intensity = dark ? 1.9 : 2.1;
+        if (this.lineMaterial !== null) {
+            this.groundMaterial.color.set(colour('--ground'));
+            this.lineMaterial.color.set(colour('--line'));
+            [this.sky.intensity, this.sun.intensity] = dark ? [1.6, 1.6] : [2.3, 1.5];
+            return;
+        }
+        this.groundMaterial.map = gridTexture(colour('--ground'), colour('--line'), this.software ? 1 : this.renderer.capabilities.getMaxAnisotropy());
+        [this.sky.intensity, this.sun.intensity] = dark ? [0.9, 1.9] : [1.5, 2.1];
     }
 
     private placeGrounds(picture: Picture, planes: BodyMeshes['planes']): void {
         while (this.grounds.length < planes.length) {
             const ground = new THREE.Mesh(new THREE.PlaneGeometry(GROUND_SIZE, GROUND_SIZE).rotateX(-0.5 * Math.PI), this.groundMaterial);
             ground.receiveShadow = true;
+            if (this.lineMaterial !== null) {
+                ground.add(new THREE.LineSegments(gridLines(), this.lineMaterial));
+            }
             this.grounds.push(ground);
             this.scene.add(ground);
         }
@@ -298,4 +315,13 @@ function gridTexture(ground: string, line: string, anisotropy: number): THREE.Ca
     texture.anisotropy = Math.min(anisotropy, 8);
     texture.colorSpace = THREE.SRGBColorSpace;
     return texture;
+}
+
+// A line for each five metres, around what is looked at.
+function gridLines(): THREE.BufferGeometry {
+    const points: number[] = [], reach = 150;
+    for (let i = -reach; i <= reach; i += 5) {
+        points.push(i, 0, -reach, i, 0, reach, -reach, 0, i, reach, 0, i);
+    }
+    return new THREE.BufferGeometry().setAttribute('position', new THREE.Float32BufferAttribute(points, 3));
 }

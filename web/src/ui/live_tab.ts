@@ -22,7 +22,7 @@ export function liveTab(rooms: Room[] | null, chosen: Partial<Choice>, join: (ch
         return section('Room', element('p', {}, 'No server answers here. Start one with'),
             element('p', { class: 'mono' }, 'cairnd --dev --web 127.0.0.1:8080'), element('p', {}, 'and open its address.'));
     }
-    const room = select('Room', rooms.map(({ name, words }) => [name, name + words] as const), chosen.room ?? rooms[0]?.name ?? '', () => {});
+    const room = select('Room', rooms.map(({ name, words }) => [name, name + words] as const), chosen.room || (rooms[0]?.name ?? ''), () => {});
     const first = Object.keys(WAYS).find((key) => WAYS[key].mode === chosen.mode && WAYS[key].spectator === chosen.spectator) ?? 'play';
     const way = select('As', Object.entries(WAYS).map(([key, { text }]) => [key, text] as const), first, () => {});
     const token = element('input', { type: 'text', placeholder: 'token (base64), if the server issues none', 'aria-label': 'Token', value: chosen.token ?? '' });
