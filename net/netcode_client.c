@@ -14,8 +14,9 @@
 
 #define SEND_INTERVAL_NS UINT64_C(100000000)
 #define DISCONNECT_COUNT 10
-// A client that hears nothing for twice the usual time between datagrams, but at least and at most
-// for these, tells the server where it is. Datagrams that arrive together count as one.
+// A client that hears nothing for 1.2 times the usual time between datagrams, or up to twice if
+// they come less steadily, but at least and at most for these, tells the server where it is.
+// Datagrams that arrive together count as one.
 #define SILENT_NS_MIN UINT64_C(50000000)
 #define SILENT_NS_MAX UINT64_C(150000000)
 #define TOGETHER_NS UINT64_C(2000000)
@@ -40,6 +41,7 @@ struct cairn_netcode_client {
     uint32_t index;
     uint32_t clients_max;
     uint64_t spacing_ns; // between datagrams of the server, smoothed
+    uint64_t spread_ns;  // how far the times between them are from that, smoothed
     uint64_t path_ns;    // when the last path request left
     uint64_t moves;
     size_t payload_size; // 0: none is waiting
@@ -163,7 +165,10 @@ static void note_received(cairn_netcode_client *client) {
     const uint64_t since_ns = client->now_ns - client->last_receive_ns;
     if (since_ns > TOGETHER_NS) {
         const uint64_t gap_ns = since_ns < SILENT_NS_MAX ? since_ns : SILENT_NS_MAX;
+        const uint64_t off_ns =
+            gap_ns > client->spacing_ns ? gap_ns - client->spacing_ns : client->spacing_ns - gap_ns;
         client->spacing_ns = client->spacing_ns - client->spacing_ns / 8 + gap_ns / 8;
+        client->spread_ns = client->spread_ns - client->spread_ns / 8 + off_ns / 8;
     }
     client->last_receive_ns = client->now_ns;
 }
@@ -185,6 +190,7 @@ static void complete_connection(
     client->clients_max = keep_alive->clients_max;
     client->last_receive_ns = client->now_ns;
     client->spacing_ns = SPACING_NS_FIRST;
+    client->spread_ns = SPACING_NS_FIRST;
     client->state = CAIRN_NETCODE_STATE_CONNECTED;
     // The server sends a keep-alive before every payload until it has received a packet from us.
     send_periodic(client);
@@ -352,10 +358,15 @@ static uint64_t path_due_ns(const cairn_netcode_client *client) {
     if (client->state != CAIRN_NETCODE_STATE_CONNECTED) {
         return UINT64_MAX;
     }
-    const uint64_t twice_ns = 2 * client->spacing_ns;
-    const uint64_t silent_ns = twice_ns < SILENT_NS_MIN   ? SILENT_NS_MIN
-                               : twice_ns > SILENT_NS_MAX ? SILENT_NS_MAX
-                                                          : twice_ns;
+    const uint64_t least_ns = client->spacing_ns / 5;
+    const uint64_t late_ns = 4 * client->spread_ns;
+    const uint64_t beyond_ns = late_ns < least_ns             ? least_ns
+                               : late_ns > client->spacing_ns ? client->spacing_ns
+                                                              : late_ns;
+    const uint64_t usual_ns = client->spacing_ns + beyond_ns;
+    const uint64_t silent_ns = usual_ns < SILENT_NS_MIN   ? SILENT_NS_MIN
+                               : usual_ns > SILENT_NS_MAX ? SILENT_NS_MAX
+                                                          : usual_ns;
     const uint64_t silent_at_ns = client->last_receive_ns + silent_ns;
     const uint64_t again_at_ns = client->path_ns + SEND_INTERVAL_NS;
     return client->path_ns < client->last_receive_ns || silent_at_ns > again_at_ns ? silent_at_ns

@@ -184,8 +184,8 @@ void cairn_client_receive(cairn_client *client, uint64_t now_ns, const cairn_add
     const uint8_t *bytes, size_t size);
 // The host noticed that its address or network changed: a socket error, another interface, a new
 // socket. The client proves to the server at once that it is here. It also does so by itself when
-// it has heard nothing for twice the usual time between datagrams (50 to 150 ms), as after a NAT
-// forgot it. The session goes on; nothing else is to be done. Does nothing unless connected.
+// it has heard nothing for 1.2 to 2 times the usual time between datagrams (50 to 150 ms), as after
+// a NAT forgot it. The session goes on; nothing else is to be done. Does nothing unless connected.
 void cairn_client_path_changed(cairn_client *client, uint64_t now_ns);
 // Runs what is due: time-outs, inputs, steps of the client's world. After a stall of the host, the
 // server or the path, the first message that arrives corrects the client's clock. A world that lags
