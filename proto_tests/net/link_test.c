@@ -526,7 +526,7 @@ TEST("an ack of a sequence that was left out is refused") {
     } rows[] = {{3, 0xfffffffbu, CAIRN_LINK_TAKEN}, {0, 0, CAIRN_LINK_DROP_ACK},
         {3, 0x00000004u, CAIRN_LINK_DROP_ACK}, {1, 1, CAIRN_LINK_DROP_ACK}};
     for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
-        uint8_t bytes[CAIRN_LINK_HEADER_SIZE];
+        _Alignas(8) uint8_t bytes[CAIRN_LINK_HEADER_SIZE];
         const cairn_link_header header = {.kind = CAIRN_LINK_ACK,
             .has_ack = true,
             .window = 1,

@@ -633,7 +633,18 @@ TEST("a save that is deleted while it is loaded is loaded") {
     story_run_ms(&s, 200);
     kit_send(&s, 1, .verb = CAIRN_CONTROL_SAVE_DELETE, .save_delete = {"early"});
     story_run_ms(&s, 300);
+    // Takes memory that was freed.
+    enum { BLOCKS = 1024 };
+    uint8_t *blocks[BLOCKS];
+    for (uint32_t i = 0; i < BLOCKS; ++i) {
+        blocks[i] = malloc(4096);
+        assert_non_null(blocks[i]);
+        memset(blocks[i], 0xa5, 4096);
+    }
     story_run_tasks(&s);
+    for (uint32_t i = 0; i < BLOCKS; ++i) {
+        free(blocks[i]);
+    }
     story_run_ms(&s, 100);
     assert_in_range(story_tick(&s), tick, tick + 10);
     assert_int_equal(ask_to_load("early"), CAIRN_CONTROL_NAME_UNKNOWN);
