@@ -118,7 +118,7 @@ static void read_bool(reader *r, const char *name, bool *out) {
     if (strncmp(name, has, sizeof has - 1) == 0) {
         r->guarded = name + sizeof has - 1;
         if (cairn_json_member(r->json, name) != NULL) {
-            fail(r, name, "there is no such member");
+            fail(r, name, "unknown member");
         }
         *out = cairn_json_member(r->json, r->guarded) != NULL;
         return;
@@ -204,7 +204,7 @@ static const cairn_vec3 *read_points(reader *r, const char *name, uint32_t *coun
 static void refuse_others(reader *r) {
     const char *name = cairn_json_first_name(r->json);
     if (name != NULL) {
-        fail(r, name, "there is no such member");
+        fail(r, name, "unknown member");
     }
 }
 

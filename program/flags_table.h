@@ -64,6 +64,6 @@ typedef struct cairn_flags_program {
     const char
         *words[CAIRN_FLAGS_WORDS_MAX]; // out: arguments that are not flags; NULL after the last
     const char *(*environment)(const char *name); // NULL: getenv
-    // Answers --schema (program/flags_schema.h); NULL: there is no such flag.
+    // Answers --schema (program/flags_schema.h); NULL: the program does not have this flag.
     void (*print_schema)(const struct cairn_flags_program *program);
 } cairn_flags_program;

@@ -56,7 +56,8 @@ bool cairn_json_get_number(const cairn_json *json, const char *name, double *out
 bool cairn_json_get_bool(const cairn_json *json, const char *name, bool *out);
 bool cairn_json_get_text(const cairn_json *json, const char *name, char *out, size_t size); // cut
 
-// Values of any type: members of an object and elements of an array. NULL is none.
+// Values of any type: members of an object and elements of an array. NULL stands for a missing
+// value.
 cairn_json *cairn_json_member(const cairn_json *json, const char *name);
 const char *cairn_json_first_name(const cairn_json *json); // NULL: the object is empty
 void cairn_json_remove(cairn_json *json, const char *name);

@@ -98,7 +98,8 @@ static cairn_agones_request next_of_rooms(
                                              : request(CAIRN_AGONES_NOTHING, 0);
 }
 
-// The first difference of two rising lists. Those who left go first: a list may be full.
+// The first difference of two rising lists. Players that left are removed first, because
+// the list may be full.
 static cairn_agones_request next_of_players(
     const cairn_agones_member *member, const cairn_agones_view *view) {
     uint32_t said = 0, seen = 0;

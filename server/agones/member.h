@@ -18,7 +18,7 @@ typedef enum cairn_agones_request_kind {
     CAIRN_AGONES_NOTHING = 0,
     CAIRN_AGONES_READY,    // may be allocated
     CAIRN_AGONES_ALLOCATE, // somebody plays, so it must not be removed
-    CAIRN_AGONES_RESERVE,  // nobody plays, and it is kept for those who return
+    CAIRN_AGONES_RESERVE,  // no client is left; it is kept for players that return
     CAIRN_AGONES_ROOMS_CAPACITY,
     CAIRN_AGONES_ROOMS_COUNT,
     CAIRN_AGONES_PLAYER_ADD,
@@ -54,7 +54,7 @@ typedef enum cairn_agones_outcome {
 
 typedef struct cairn_agones_member cairn_agones_member;
 
-// reserve_s: how long a server whose last client left is kept for those who return; 0: it is ready
+// reserve_s: how long the server stays reserved after its last client left; 0: it is ready
 // for others at once. CAIRN_OUT_OF_MEMORY: *out is NULL.
 cairn_status cairn_agones_member_create(
     uint32_t players_max, uint32_t reserve_s, cairn_agones_member **out);

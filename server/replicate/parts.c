@@ -37,7 +37,7 @@ typedef struct sample_source {
 } sample_source;
 
 // The body's sample as it was sent at `tick`; `hint`: its place in the newest snapshot. frame NULL:
-// its snapshot is no longer held, or so old that the client may have dropped it.
+// its snapshot was dropped here, or is so old that the client may have dropped it.
 static cairn_body_sample sample_at(
     sample_source *source, uint64_t tick, cairn_body_id id, uint32_t hint) {
     cairn_body_sample none = {.frame = NULL};

@@ -228,7 +228,7 @@ static bool search_again(set_pass *pass) {
     return true;
 }
 
-// A body that jumped is found there if it is in sight. If there is no room, the view searches again
+// A body that jumped is found there if it is in sight. If the list is full, the view searches again
 // next time.
 static void add_found(set_pass *pass, uint32_t place) {
     cairn_view_search *search = &pass->view->search;

@@ -126,7 +126,7 @@ static bool has_token(const cairn_web_control *control, const cairn_http_request
     return found;
 }
 
-// 0: there is no such verb.
+// 0: the verb is unknown.
 static uint32_t verb_of(const char *path) {
     const size_t size = strlen(CAIRN_WEB_CONTROL_PATH);
     return strncmp(path, CAIRN_WEB_CONTROL_PATH, size) == 0 ? cairn_control_verb_find(path + size)
@@ -153,8 +153,7 @@ cairn_http_answer cairn_web_control_begin(
     }
     if (verb_of(request->path) == 0 && !is_drain(request->path)) {
         control->statistics.refused_body += 1;
-        return cairn_web_control_refuse(
-            404, "verb", "there is no such verb; /openapi.json lists all");
+        return cairn_web_control_refuse(404, "verb", "unknown verb; /openapi.json lists all");
     }
     // A form of a page could not say this. A character set after it is not taken.
     if (!cairn_http_header_read(request, CAIRN_HTTP_CONTENT_TYPE, type, sizeof type) ||

@@ -190,8 +190,8 @@ def test_a_save_travels_in_pieces(web):
     ("step", {"tick_count": -1}, "whole number below 2^32"),
     ("step", {"tick_count": 4294967296}, "whole number below 2^32"),
     ("step", {"tick_count": 1.5}, "whole number"),
-    ("step", {"tick_count": 1, "ticks": 1}, "ticks: there is no such member"),
-    ("reset", {"has_seed": True}, "has_seed: there is no such member"),
+    ("step", {"tick_count": 1, "ticks": 1}, "ticks: unknown member"),
+    ("reset", {"has_seed": True}, "has_seed: unknown member"),
     ("run-until", {"tick": "18446744073709551616"}, "below 2^64"),
     ("spawn-box", {"position": [0, 1], "half_extents": [1, 1, 1]}, "three finite numbers"),
     ("spawn-box", {"position": [0, 1, "a"], "half_extents": [1, 1, 1]}, "three finite numbers"),
@@ -204,7 +204,7 @@ def test_a_save_travels_in_pieces(web):
     ("fork", {"name": "f", "paused": 1}, "true or false"),
     ("pause", {"room": 5}, "name of a room"),
     ("act", {"tick_count": 0, "edits": [5]}, "list of objects"),
-    ("act", {"tick_count": 0, "edits": [{"kind": 1, "what": 2}]}, "what: there is no such member"),
+    ("act", {"tick_count": 0, "edits": [{"kind": 1, "what": 2}]}, "what: unknown member"),
 ])
 def test_what_is_not_a_request_is_refused(web, verb, members, says):
     status, answer = post(web, verb, members)

@@ -525,6 +525,16 @@ static void start_with_two_operators(void) {
     kit_do(&s, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "test"});
 }
 
+// While tasks are held. Then they run.
+static void open_a_wide_room_in_place_of_x(void) {
+    kit_send(&s, 1, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "x");
+    kit_send(
+        &s, 1, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "wide"});
+    story_run_ms(&s, 300);
+    story_run_tasks(&s);
+    story_run_ms(&s, 300);
+}
+
 TEST("a world that was made for a room does not enter another of its name") {
     start_with_two_operators();
     kit_do(&s, .verb = CAIRN_CONTROL_SAVE, .room = "x", .save = {"early"});
@@ -532,12 +542,7 @@ TEST("a world that was made for a room does not enter another of its name") {
     const uint32_t answers = answer.count;
     kit_send(&s, 0, .verb = CAIRN_CONTROL_LOAD, .room = "x", .load = {"early"});
     story_run_ms(&s, 200);
-    kit_send(&s, 1, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "x");
-    kit_send(
-        &s, 1, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "wide"});
-    story_run_ms(&s, 300);
-    story_run_tasks(&s);
-    story_run_ms(&s, 300);
+    open_a_wide_room_in_place_of_x();
     assert_int_equal(answer.count, answers + 1);
     const cairn_room_table *rooms = &s.server->rooms;
     const cairn_room *x = cairn_room_table_at(rooms, cairn_room_table_find(rooms, "x"));
@@ -553,12 +558,7 @@ TEST("a room that is opened in place of one that is compared is compared") {
     const uint32_t answers = answer.count;
     kit_send(&s, 0, .verb = CAIRN_CONTROL_DIFF, .diff = {"x"});
     story_run_ms(&s, 100);
-    kit_send(&s, 1, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "x");
-    kit_send(
-        &s, 1, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "wide"});
-    story_run_ms(&s, 300);
-    story_run_tasks(&s);
-    story_run_ms(&s, 300);
+    open_a_wide_room_in_place_of_x();
     assert_int_equal(answer.count, answers + 1);
     assert_int_equal(answer.answer.refusal, CAIRN_CONTROL_DONE);
     assert_true(answer.answer.diff.difference_count > 300);
