@@ -54,6 +54,7 @@ bool cairn_client_send_hello(cairn_client *client, uint32_t mode) {
             .sim_version = CAIRN_SIM_VERSION,
             .mode = mode,
             .spectator = client->config.spectator,
+            .velocities = client->config.velocities,
             .rules_name = simulates ? rules->name : "",
             .rules_version = simulates ? rules->version : 0,
             .rules_digest = simulates ? cairn_rules_digest(rules) : 0,

@@ -12,6 +12,12 @@
 #include "compress/snapshot_codec.h"
 #include <cairn/status.h>
 
+// Of a body, in steps: linear, then angular (compress/velocity.h).
+#define CAIRN_VELOCITY_COMPONENTS 6
+typedef struct cairn_quantised_velocity {
+    int32_t steps[CAIRN_VELOCITY_COMPONENTS];
+} cairn_quantised_velocity;
+
 typedef struct cairn_snapshot_frame {
     uint64_t tick;
     uint32_t tick_rate_hz;
@@ -25,6 +31,9 @@ typedef struct cairn_snapshot_frame {
     cairn_codec_body *bodies; // extents in whole steps; a leader has an owner
     cairn_quantised_body *poses;
     cairn_pose *exact; // of static bodies, which may be large and are seldom sent
+    // For as many bodies, of whoever codes the frame; NULL: velocities are not coded. Frames that
+    // others are the difference to need none.
+    cairn_quantised_velocity *velocities;
 } cairn_snapshot_frame;
 
 #define CAIRN_FRAME_BODY_SIZE                                                                      \

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "compress/range_coder.h"
+#include "compress/velocity.h"
 
 // ------------------------------------------------------------------ numbers, coded adaptively
 
@@ -20,6 +21,9 @@ typedef struct number_model {
     cairn_probability second[33];
 } number_model;
 
+// By how far velocities are from what is expected, as a power of two.
+#define VELOCITY_CLASSES 10
+
 // As they are at the start of every frame.
 typedef struct frame_models {
     number_model removed_count, removed_gap, added_count, added_gap, generation;
@@ -28,6 +32,7 @@ typedef struct frame_models {
     cairn_probability same_extents, same_rotation, same_exact_rotation;
     cairn_probability changed[4];     // flags, user word, extents, pose of a static body
     cairn_probability awake[2][2][2]; // by: was awake, pose changed, the last one of these
+    number_model velocities[2][VELOCITY_CLASSES]; // linear, angular; set if they are coded
 } frame_models;
 
 static bool code_bit(cairn_range_coder *coder, cairn_probability *likely, bool bit) {
@@ -115,6 +120,7 @@ typedef struct pass {
     const cairn_frame_bases *bases;
     const cairn_snapshot_frame *known;
     cairn_snapshot_frame *out;
+    cairn_codec_frames frames; // the bases, of the bodies that stay
     uint32_t kept_count;
     uint32_t added_count;
     bool whole; // the frame has the bodies of its baseline
@@ -512,6 +518,7 @@ static void code_poses(pass *p) {
     frames.baseline = align(p, bases->baseline, NULL, codec->aligned[0]);
     frames.earlier = align(p, bases->earlier, frames.baseline, codec->aligned[1]);
     frames.earliest = align(p, bases->earliest, frames.earlier, codec->aligned[2]);
+    p->frames = frames;
     if (p->known != NULL) {
         cairn_snapshot_encode_poses(
             codec->poses, &frames, p->whole ? frame->poses : scratch, &p->coder);
@@ -653,6 +660,56 @@ static void code_changes(pass *p) {
     }
 }
 
+// ------------------------------------------------------------------------------------- velocities
+
+static void code_velocity(pass *p, uint32_t place, const cairn_velocity_path *path) {
+    const cairn_snapshot_frame *frame = p->known != NULL ? p->known : p->out;
+    if (!cairn_velocity_is_coded(frame->flags[place])) {
+        return;
+    }
+    const cairn_velocity_expectation expected = cairn_velocity_expect(frame, path);
+    const uint32_t error = (uint32_t)cairn_float_clamp(expected.error, 0.0f, 1e6f);
+    const uint32_t bits = error == 0 ? 0 : 32u - (uint32_t)__builtin_clz(error);
+    const uint32_t class = bits < VELOCITY_CLASSES ? bits : VELOCITY_CLASSES - 1;
+    cairn_quantised_velocity *velocity = &frame->velocities[place];
+    for (uint32_t i = 0; i < CAIRN_VELOCITY_COMPONENTS; ++i) {
+        const uint32_t coded = code_change(&p->coder, &p->codec->models.velocities[i / 3][class],
+            (uint32_t)expected.velocity.steps[i], (uint32_t)velocity->steps[i]);
+        if (p->out != NULL) {
+            velocity->steps[i] = (int32_t)coded;
+        }
+    }
+    if (!cairn_velocity_in_range(velocity)) {
+        refuse(p, CAIRN_MALFORMED);
+    }
+}
+
+// The bodies that stay, then those that were added.
+static void code_velocities(pass *p) {
+    const cairn_snapshot_frame *frame = p->known != NULL ? p->known : p->out;
+    const cairn_frame_bases *bases = p->bases;
+    for (uint32_t i = 0; i < VELOCITY_CLASSES; ++i) {
+        start_number(&p->codec->models.velocities[0][i], EVEN);
+        start_number(&p->codec->models.velocities[1][i], EVEN);
+    }
+    if (p->out != NULL && frame->count > 0) {
+        memset(frame->velocities, 0, frame->count * sizeof *frame->velocities);
+    }
+    const bool bends = p->kept_count > 0 && bases->earlier->tick < bases->baseline->tick;
+    for (uint32_t i = 0; i < p->kept_count && p->status == CAIRN_OK; ++i) {
+        const uint32_t place = p->whole ? i : p->codec->places[i];
+        const cairn_velocity_path path = {
+            .poses = {&frame->poses[place], &p->frames.baseline[i], &p->frames.earlier[i]},
+            .ticks = p->frames.ticks,
+            .ticks_before = bends ? p->frames.ticks_earlier : 0};
+        code_velocity(p, place, &path);
+    }
+    for (uint32_t i = 0; i < p->added_count && p->status == CAIRN_OK; ++i) {
+        const cairn_velocity_path unknown = {.ticks = 0};
+        code_velocity(p, p->codec->added[i], &unknown);
+    }
+}
+
 // ------------------------------------------------------------------------------------------ a
 // frame
 
@@ -675,6 +732,9 @@ static void code_frame(pass *p) {
     if (p->status == CAIRN_OK && p->kept_count > 0) {
         code_awake(p);
         code_changes(p);
+    }
+    if (p->status == CAIRN_OK && (p->known != NULL ? p->known : p->out)->velocities != NULL) {
+        code_velocities(p);
     }
 }
 

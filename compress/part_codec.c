@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "compress/velocity.h"
 
 // The head has the number of records, written last.
 #define COUNT_SIZE 3
@@ -414,6 +415,38 @@ static cairn_part_context first_context(void) {
     return context;
 }
 
+// In steps, of a body of the frame, if these are coded. Bases that are missing have no frame.
+static void code_velocity(cairn_bits *bits, const cairn_snapshot_frame *frame, uint32_t place,
+    const cairn_quantised_body *pose, uint32_t flags,
+    const cairn_body_sample bases[CAIRN_PART_BASES]) {
+    if (frame->velocities == NULL) {
+        return;
+    }
+    cairn_quantised_velocity *velocity = &frame->velocities[place];
+    if (!cairn_velocity_is_coded(flags)) {
+        if (bits->out == NULL) {
+            *velocity = (cairn_quantised_velocity){{0}};
+        }
+        return;
+    }
+    cairn_velocity_path path = {.poses = {pose}};
+    if (bases != NULL && bases[0].frame != NULL) {
+        path.poses[1] = &bases[0].frame->poses[bases[0].place];
+        path.ticks = (uint32_t)(frame->tick - bases[0].tick);
+    }
+    if (bases != NULL && bases[0].frame != NULL && bases[1].frame != NULL) {
+        path.poses[2] = &bases[1].frame->poses[bases[1].place];
+        path.ticks_before = (uint32_t)(bases[0].tick - bases[1].tick);
+    }
+    const cairn_velocity_expectation expected = cairn_velocity_expect(frame, &path);
+    const uint32_t order = order_of(expected.error + 2.0f);
+    for (uint32_t i = 0; i < CAIRN_VELOCITY_COMPONENTS; ++i) {
+        velocity->steps[i] =
+            cairn_bits_code_change(bits, order, expected.velocity.steps[i], velocity->steps[i]);
+    }
+    bits->failed = bits->failed || !cairn_velocity_in_range(velocity);
+}
+
 static uint32_t hash_of(
     uint32_t id, uint32_t flags, uint32_t user, const cairn_quantised_body *pose) {
     const uint32_t words[8] = {id, flags, user, (uint32_t)pose->position[0],
@@ -455,6 +488,7 @@ void cairn_part_enter(cairn_part_writer *writer, uint32_t place) {
     uint32_t index = cairn_id_index(body.id);
     code_record(&writer->bits, &writer->context, &index, ENTERS);
     code_entering(&writer->bits, writer->frame, index, &writer->context, &body);
+    code_velocity(&writer->bits, writer->frame, place, &body.pose, body.flags, NULL);
     writer->check += cairn_part_hash(writer->frame, place);
     writer->count += 1;
 }
@@ -505,6 +539,7 @@ void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,
     code_record(&writer->bits, &writer->context, &index, GOES_ON);
     code_ticks(&writer->bits, &writer->context, frame->tick, ticks);
     put_chunk(&writer->bits, chunk);
+    code_velocity(&writer->bits, frame, place, &frame->poses[place], frame->flags[place], bases);
     writer->check += hash;
     writer->count += 1;
 }
@@ -585,6 +620,7 @@ static cairn_status read_going_on(
         return CAIRN_MALFORMED;
     }
     code_body(&reader->bits, frame, bases, body);
+    code_velocity(&reader->bits, frame, frame->count, &body->pose, body->flags, bases);
     return CAIRN_OK;
 }
 
@@ -610,6 +646,7 @@ static cairn_status read_record(part_reader *reader, cairn_part *out) {
     }
     if (kind == ENTERS) {
         code_entering(&reader->bits, frame, index, &reader->context, &body);
+        code_velocity(&reader->bits, frame, frame->count, &body.pose, body.flags, NULL);
     } else {
         const cairn_status status = read_going_on(reader, frame, index, &body);
         if (status != CAIRN_OK) {

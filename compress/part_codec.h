@@ -50,7 +50,8 @@ typedef struct cairn_part_writer {
     cairn_part_context context;
 } cairn_part_writer;
 
-// `frame` has the settings and the bodies of the part's tick. `settings`: the part contains the
+// `frame` has the settings and the bodies of the part's tick, with their velocities if the client
+// asks for them. `settings`: the part contains the
 // settings, because a client that reads it may not have them.
 cairn_part_writer cairn_part_write(
     const cairn_snapshot_frame *frame, bool settings, uint8_t *bytes, size_t size);
@@ -88,7 +89,8 @@ typedef struct cairn_part_source {
     cairn_body_sample (*find)(void *user, uint32_t index, uint64_t tick);
 } cairn_part_source;
 
-// Settings that the part does not carry are those that out->frame has; its tick is set before.
+// Settings that the part does not carry are those that out->frame has; its tick is set before, and
+// its velocities, of its capacity, if the writer's frame had velocities.
 // Every input is bounded in time. CAIRN_NOT_FOUND: a sample is not held, or settings that are not
 // there are needed; CAIRN_CAPACITY: `out` has room for fewer bodies; CAIRN_MALFORMED: no part,
 // or its steps are not those of a sample.

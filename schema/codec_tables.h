@@ -74,6 +74,7 @@
     X(NUMBER, SIM_VERSION, sim_version)                                                            \
     X(NUMBER, MODE, mode)                                                                          \
     X(NUMBER, SPECTATOR, spectator)                                                                \
+    X(NUMBER, VELOCITIES, velocities)                                                              \
     X(TEXT, RULES_NAME, rules_name)                                                                \
     X(NUMBER, RULES_VERSION, rules_version)                                                        \
     X(NUMBER, RULES_DIGEST, rules_digest)                                                          \
@@ -126,7 +127,8 @@
 #define MEMBERS_snapshot_message(X)                                                                \
     X(BYTES, PAYLOAD, payload, payload_size)                                                       \
     X(OPTIONAL, EVENTS, events, events_size)                                                       \
-    X(OPTIONAL, SHARED, shared, shared_packed_size)
+    X(OPTIONAL, SHARED, shared, shared_packed_size)                                                \
+    X(NUMBER, VELOCITIES, velocities)
 
 #define MEMBERS_ticks_message(X) X(BYTES, PAYLOAD, payload, payload_size)
 

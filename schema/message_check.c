@@ -111,7 +111,8 @@ static void check_hello(checker *c, const cairn_hello *hello) {
     check_text(c, hello->rules_name, CAIRN_NAME_SIZE_MAX);
     check_text(c, hello->room, CAIRN_NAME_SIZE_MAX);
     check_text(c, hello->build, CAIRN_TEXT_SIZE_MAX);
-    require(c, hello->mode < CAIRN_MODE_COUNT && hello->spectator <= 1, CAIRN_DECODE_OUT_OF_RANGE);
+    require(c, hello->mode < CAIRN_MODE_COUNT && hello->spectator <= 1 && hello->velocities <= 1,
+        CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_input(checker *c, const cairn_input_message *message) {
@@ -359,6 +360,7 @@ static void check_snapshot(checker *c, const cairn_snapshot_message *snapshot) {
         check_items(c, snapshot->events, snapshot->events_size, head.tick);
     }
     check_vector(c, snapshot->shared, snapshot->shared_packed_size, CAIRN_SHARED_PACKED_SIZE_MAX);
+    require(c, snapshot->velocities <= 1, CAIRN_DECODE_OUT_OF_RANGE);
 }
 
 static void check_player_message(checker *c, const cairn_player_message *m) {

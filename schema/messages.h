@@ -142,6 +142,7 @@ typedef struct cairn_hello {
     uint32_t sim_version;      // CAIRN_SIM_VERSION
     uint32_t mode;             // cairn_mode
     uint32_t spectator;        // 0 or 1: asks for no slot
+    uint32_t velocities;       // 0 or 1: asks for coded velocities in snapshots
     const char *rules_name;    // what the client can simulate; "" for none. At most 31 bytes
     uint32_t rules_version;
     uint64_t rules_digest;       // cairn_rules_digest; 0 for none
@@ -242,6 +243,7 @@ typedef struct cairn_snapshot_message {
     uint32_t events_size;  // at most CAIRN_GAME_ITEMS_SIZE_MAX
     const uint8_t *shared; // cairn_words_encode from zeros, or from the shared part at the baseline
     uint32_t shared_packed_size;
+    uint32_t velocities; // 0 or 1: the payload has velocities
 } cairn_snapshot_message;
 
 typedef struct cairn_ticks_message {

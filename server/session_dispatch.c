@@ -282,6 +282,7 @@ static cairn_session_state on_hello(const dispatch *d) {
         room->statistics.joins += 1;
     }
     session->mode = mode;
+    session->velocities = hello->velocities != 0;
     // A client that is shown snapshots acknowledges each at once; the next one comes soon enough to
     // acknowledge that.
     cairn_link_delay_acks(

@@ -230,7 +230,8 @@ static void rotate(float q[4], const float w[3], float seconds) {
     cairn_rotation_normalize(q);
 }
 
-// A body that was not hit lately keeps its acceleration.
+// A body that was not hit lately keeps its acceleration. Velocities that the server sent are those
+// of the centre of mass: the picture goes on as the poses do.
 static void show_beyond(const cairn_snapshots *snapshots, double tick_ns, float seconds,
     cairn_client_body *bodies, uint32_t capacity, cairn_client_sample *out) {
     const uint32_t newest = snapshots->count - 1;
@@ -257,9 +258,14 @@ static void show_beyond(const cairn_snapshots *snapshots, double tick_ns, float 
                 change = 0;
             }
             const float acceleration = from == NULL ? 0 : change / (0.5f * (first_s + last_s));
-            body.linear_velocity[axis] += acceleration * 0.5f * (last_s + seconds);
-            body.position[axis] += body.linear_velocity[axis] * seconds;
-            body.linear_velocity[axis] += acceleration * 0.5f * seconds;
+            const float mean =
+                !a->velocities ? body.linear_velocity[axis]
+                : middle == NULL
+                    ? 0
+                    : (axis_of(to->position, axis) - axis_of(middle->position, axis)) / last_s;
+            const float rest_s = a->velocities ? seconds : 0.5f * last_s + seconds;
+            body.position[axis] += (mean + acceleration * 0.5f * (last_s + seconds)) * seconds;
+            body.linear_velocity[axis] += acceleration * rest_s;
         }
         if (seconds > 0) {
             rotate(body.rotation, body.angular_velocity, seconds);

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "bridge/derive.h"
 #include "bridge/interpolate.h"
+#include "compress/velocity.h"
 #include "schema/message_check.h"
 #include "schema/shared_words.h"
 
@@ -60,6 +61,7 @@ void cairn_snapshots_destroy(cairn_snapshots *snapshots) {
     cairn_snapshot_parts_destroy(snapshots->parts);
     free(snapshots->memory);
     free(snapshots->shared_memory);
+    free(snapshots->velocities);
     *snapshots = (cairn_snapshots){0};
 }
 
@@ -152,9 +154,10 @@ static const cairn_snapshot *find(const cairn_snapshots *snapshots, uint64_t tic
 // Most worlds have far fewer bodies than the client may be sent: a frame gets more room when it
 // turns out to be too small.
 static cairn_status decode_frame(cairn_snapshots *snapshots, const cairn_frame_bases *bases,
-    const uint8_t *bytes, size_t size, cairn_snapshot_frame *out) {
+    bool velocities, const uint8_t *bytes, size_t size, cairn_snapshot_frame *out) {
     const uint64_t tick = out->tick;
     for (;;) {
+        out->velocities = velocities ? snapshots->velocities : NULL;
         const cairn_status status =
             out->capacity == 0 ? CAIRN_CAPACITY
                                : cairn_frame_decode(snapshots->codec, bases, bytes, size, out);
@@ -184,7 +187,16 @@ static void widen_others(cairn_snapshots *snapshots, uint32_t capacity) {
     }
 }
 
-// The poses of the frame, with velocities since the newest snapshot before it.
+// Room for those that a message has. False: out of memory.
+static bool reserve_velocities(cairn_snapshots *snapshots, bool velocities) {
+    if (velocities && snapshots->velocities == NULL) {
+        snapshots->velocities = calloc(snapshots->bodies_max, sizeof *snapshots->velocities);
+    }
+    return !velocities || snapshots->velocities != NULL;
+}
+
+// The poses of the frame, with velocities since the newest snapshot before it, unless it has its
+// own.
 static void derive_bodies(const cairn_snapshots *snapshots, cairn_snapshot *next) {
     const uint32_t place = place_of(snapshots, next->frame.tick);
     const cairn_snapshot *before = place > 0 ? &snapshots->list[place - 1] : NULL;
@@ -192,6 +204,10 @@ static void derive_bodies(const cairn_snapshots *snapshots, cairn_snapshot *next
     for (uint32_t i = 0; i < next->frame.count; ++i) {
         cairn_snapshot_body *body = &next->bodies[i];
         *body = cairn_snapshot_frame_body(&next->frame, i);
+        if (next->velocities) {
+            cairn_dequantise_velocity(&snapshots->velocities[i], body);
+            continue;
+        }
         while (before != NULL && k < before->body_count &&
                cairn_id_index(before->bodies[k].id) < cairn_id_index(body->id)) {
             ++k;
@@ -240,8 +256,12 @@ static cairn_snapshot_refusal decode(cairn_snapshots *snapshots,
         return CAIRN_SNAPSHOT_MALFORMED;
     }
     next->frame.tick = head->tick;
-    return refusal_of(decode_frame(snapshots, &frames, message->payload + head_size,
-        message->payload_size - head_size, &next->frame));
+    next->velocities = message->velocities != 0;
+    if (!reserve_velocities(snapshots, next->velocities)) {
+        return CAIRN_SNAPSHOT_MEMORY;
+    }
+    return refusal_of(decode_frame(snapshots, &frames, next->velocities,
+        message->payload + head_size, message->payload_size - head_size, &next->frame));
 }
 
 static cairn_snapshot_refusal receive_whole(cairn_snapshots *snapshots,
@@ -337,6 +357,10 @@ static cairn_snapshot_refusal read_part(cairn_snapshots *snapshots,
     frame->tick_rate_hz = parts->tick_rate_hz;
     frame->quantisation = parts->quantisation;
     frame->gravity = parts->gravity;
+    if (!reserve_velocities(snapshots, message->velocities != 0)) {
+        return CAIRN_SNAPSHOT_MEMORY;
+    }
+    frame->velocities = message->velocities != 0 ? snapshots->velocities : NULL;
     const cairn_status status = cairn_part_read(message->payload + head_size,
         message->payload_size - head_size, &source, &parts->part, &check);
     if (status != CAIRN_OK) {
@@ -405,8 +429,12 @@ static void fill_gaps(cairn_snapshots *snapshots, uint64_t newest) {
 
 static void derive_sampled(const cairn_snapshots *snapshots, cairn_snapshot *next) {
     const cairn_snapshot *before = cairn_snapshots_newest(snapshots);
-    for (uint32_t s = 0; before != NULL && s < next->frame.count; ++s) {
+    for (uint32_t s = 0; (before != NULL || next->velocities) && s < next->frame.count; ++s) {
         cairn_snapshot_body *body = find_body(next, next->frame.ids[s]);
+        if (next->velocities && body != NULL) {
+            cairn_dequantise_velocity(&snapshots->velocities[s], body);
+            continue;
+        }
         const cairn_snapshot_body *old = find_body(before, next->frame.ids[s]);
         if (body != NULL && old != NULL) {
             const float seconds =
@@ -462,6 +490,7 @@ static cairn_snapshot_refusal receive_part(cairn_snapshots *snapshots,
     snapshots->parts->gravity = next->frame.gravity;
     next->tick = head->tick;
     next->body_count = count;
+    next->velocities = message->velocities != 0;
     derive_sampled(snapshots, next);
     insert_written(snapshots, head->tick, count);
     return CAIRN_SNAPSHOT_TAKEN;

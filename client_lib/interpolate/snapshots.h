@@ -20,6 +20,7 @@ typedef struct cairn_snapshot {
     cairn_snapshot_frame frame; // as it was received; empty if it was not
     uint32_t *shared;           // the rules' shared part; NULL: not received
     uint32_t shared_words;
+    bool velocities; // the server sent them; else they are derived
 } cairn_snapshot;
 
 typedef struct cairn_snapshots {
@@ -27,12 +28,13 @@ typedef struct cairn_snapshots {
     // baseline is never overwritten by its result.
     cairn_snapshot list[CAIRN_SNAPSHOTS_MAX + 1];
     uint32_t count;
-    uint32_t capacity;           // at most CAIRN_SNAPSHOTS_MAX
-    uint32_t bodies_max;         // of one snapshot
-    cairn_snapshot_body *memory; // all bodies
-    uint32_t *shared_memory;     // all shared parts; NULL: snapshots are not received
-    cairn_frame_codec *codec;    // of those received
-    cairn_snapshot_parts *parts; // owned; NULL until a part is received
+    uint32_t capacity;                    // at most CAIRN_SNAPSHOTS_MAX
+    uint32_t bodies_max;                  // of one snapshot
+    cairn_snapshot_body *memory;          // all bodies
+    uint32_t *shared_memory;              // all shared parts; NULL: snapshots are not received
+    cairn_frame_codec *codec;             // of those received
+    cairn_quantised_velocity *velocities; // of the one that is decoded; NULL until some are sent
+    cairn_snapshot_parts *parts;          // owned; NULL until a part is received
 } cairn_snapshots;
 
 typedef enum cairn_snapshot_refusal {
@@ -59,7 +61,8 @@ void cairn_snapshots_clear(cairn_snapshots *snapshots);
 cairn_status cairn_snapshots_create_received(cairn_snapshots *snapshots);
 
 // A snapshot from the server; `head` and its size as they were read from the payload. Positions and
-// rotations are those of the frame; velocities are derived from the snapshot before it. A part is
+// rotations are those of the frame; velocities, if the message has none, are derived from the
+// snapshot before it. A part is
 // taken only if it is newer than all that are held; what it does not name is where it was. Where a
 // body was not sampled for some snapshots, these are corrected when its next sample comes.
 cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,

@@ -82,6 +82,12 @@ typedef struct cairn_client_config {
     // lag compensation puts it, 3 mm with 20 snapshots a second.
     bool interpolation_exact;
 
+    // Interpolate mode: the server sends velocities with its snapshots, in steps of 1/128 m/s and
+    // 1/64 rad/s, of the centre of mass as in cairn_body_state, for some 3 bytes more for each body
+    // in motion. Otherwise (the default) the velocities of cairn_client_body are derived from
+    // poses: the mean of the body's origin since the snapshot before.
+    bool velocities;
+
     // Past inputs that a message repeats at most until they are acknowledged: a few if they cost
     // next to nothing, more while the path loses; 0 .. 63, default 16.
     uint32_t input_redundancy_ticks;

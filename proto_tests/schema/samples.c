@@ -82,9 +82,9 @@ static const uint8_t ticks_payload[] = {0x0f, 0xe8, 0x07, 0x07, 0x09, 0xe0, 0x12
 
 static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
     SAMPLE(HELLO, hello, .protocol_version = 1, .sim_version = 2, .mode = CAIRN_MODE_LOCKSTEP,
-        .spectator = 1, .rules_name = "sandbox", .rules_version = 3, .rules_digest = 77,
-        .room = "arena", .build = "any compiler, any target", .passport_faults = 4,
-        .passport_hash = SAMPLE_VISIBLE_ROOT),
+        .spectator = 1, .velocities = 1, .rules_name = "sandbox", .rules_version = 3,
+        .rules_digest = 77, .room = "arena", .build = "any compiler, any target",
+        .passport_faults = 4, .passport_hash = SAMPLE_VISIBLE_ROOT),
     SAMPLE(INPUT, input, .payload = input_payload, .payload_size = sizeof input_payload),
     SAMPLE(ROOT_REPORT, root_report, .roots = roots, .root_count = 2, .world_epoch = 7),
     SAMPLE(RESYNC_REQUEST, resync_request, .tick = 93, .want = 3, .difference_sketch = bytes,
@@ -100,7 +100,7 @@ static const cairn_message samples[CAIRN_MESSAGE_KIND_COUNT] = {
         .corner_count = 4),
     SAMPLE(SNAPSHOT, snapshot, .payload = snapshot_payload, .payload_size = sizeof snapshot_payload,
         .events = items, .events_size = sizeof items, .shared = shared,
-        .shared_packed_size = sizeof shared),
+        .shared_packed_size = sizeof shared, .velocities = 1),
     SAMPLE(TICKS, ticks, .payload = ticks_payload, .payload_size = sizeof ticks_payload),
     SAMPLE(STATE, state, .tick = 60, .offset = 10, .total_size = 15, .bytes = bytes, .size = 5),
     SAMPLE(RESYNC_RESPONSE, resync_response, .tick = 61, .verdict = CAIRN_RESYNC_TOO_MUCH,

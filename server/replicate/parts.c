@@ -14,7 +14,7 @@
 #define PART_SIZE_MAX (16 * 1024)
 #define PART_SIZE_MIN 1000
 // The longest record, and what ends a part.
-#define RECORD_SIZE_MAX 128
+#define RECORD_SIZE_MAX 176
 // Before the first round trip was measured.
 #define FIRST_BYTES_PER_S (128 * 1024)
 // What travels around a message, and all of a part without records.
@@ -293,9 +293,12 @@ static void put_member(part_pass *pass, cairn_part_writer *writer, cairn_view_me
 }
 
 // Returns the size; 0: no memory.
-static size_t write_part(part_pass *pass, uint8_t *bytes, uint32_t *check) {
+static size_t write_part(
+    part_pass *pass, cairn_quantised_velocity *velocities, uint8_t *bytes, uint32_t *check) {
     cairn_view *view = pass->view;
-    const cairn_snapshot_frame *frame = pass->interest->frame;
+    cairn_snapshot_frame with = *pass->interest->frame;
+    const cairn_snapshot_frame *frame = &with;
+    with.velocities = velocities;
     uint32_t count = 0;
     for (uint32_t m = 0; m < view->count; ++m) {
         count += view->members[m].chosen ? 1u : 0u;
@@ -356,7 +359,10 @@ void cairn_part_send(const cairn_server_context *context, cairn_session *session
         .timing = cairn_input_timing_report(&session->input_timing, session->room, session->slot),
         .shared_words = shared_words};
     uint8_t packed[CAIRN_SNAPSHOT_HEAD_SIZE_MAX];
-    const size_t size = write_part(&pass, payload + CAIRN_SNAPSHOT_HEAD_SIZE_MAX, &head.check);
+    cairn_quantised_velocity *velocities =
+        session->velocities ? cairn_baselines_velocities(baselines) : NULL;
+    const size_t size =
+        write_part(&pass, velocities, payload + CAIRN_SNAPSHOT_HEAD_SIZE_MAX, &head.check);
     if (size == 0) {
         return;
     }
@@ -368,6 +374,7 @@ void cairn_part_send(const cairn_server_context *context, cairn_session *session
     cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT,
         .snapshot = {.payload = start,
             .payload_size = (uint32_t)(head_size + size),
+            .velocities = velocities != NULL ? 1 : 0,
             .events = events.items,
             .events_size = events.size}};
     write_shared(baselines, base, shared_words, shared, &message.snapshot);

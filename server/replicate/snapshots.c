@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "bridge/snapshot.h"
 #include "compress/frame_codec.h"
+#include "compress/velocity.h"
 #include "schema/shared_words.h"
 #include "server/replicate/body_extents.h"
 
@@ -25,6 +26,7 @@
 
 typedef struct stored_delta {
     const cairn_baseline *bases[3];
+    bool velocities;
     size_t offset; // after the room for a head
     size_t size;   // 0: longer than a message, or there was no memory for the codec
 } stored_delta;
@@ -38,7 +40,10 @@ struct cairn_baselines {
     cairn_quantisation quantisation;
     uint32_t shared_words; // of each
     uint32_t *shared;
-    cairn_body_state *states; // as read from the world
+    cairn_body_state *states;             // as read from the world
+    cairn_quantised_velocity *velocities; // of the newest snapshot; NULL until a client asks
+    bool velocities_wanted;               // since it was taken
+    bool velocities_taken;
     cairn_body_extents extents;
     cairn_frame_codec *codec; // NULL until a snapshot is sent
     stored_delta *deltas;     // of the newest snapshot
@@ -94,6 +99,7 @@ void cairn_baselines_destroy(cairn_baselines *baselines) {
         free(baselines->shared);
         free(baselines->deltas);
         free(baselines->states);
+        free(baselines->velocities);
         free(baselines->ring);
         free(baselines);
     }
@@ -114,6 +120,24 @@ static bool reserve(cairn_snapshot_frame *frame, uint32_t body_count, uint32_t b
     cairn_snapshot_frame_destroy(frame);
     *frame = wider;
     return true;
+}
+
+static void take_velocities(cairn_baselines *baselines, uint32_t body_count) {
+    if (baselines->velocities_wanted && baselines->velocities == NULL) {
+        baselines->velocities = calloc(baselines->body_capacity, sizeof *baselines->velocities);
+    }
+    baselines->velocities_taken = baselines->velocities_wanted && baselines->velocities != NULL;
+    baselines->velocities_wanted = false;
+    for (uint32_t i = 0; baselines->velocities_taken && i < body_count; ++i) {
+        const cairn_body_state *body = &baselines->states[i];
+        baselines->velocities[i] =
+            cairn_quantise_velocity(body->linear_velocity, body->angular_velocity);
+    }
+}
+
+cairn_quantised_velocity *cairn_baselines_velocities(cairn_baselines *baselines) {
+    baselines->velocities_wanted = true;
+    return baselines->velocities_taken ? baselines->velocities : NULL;
 }
 
 bool cairn_baselines_take(
@@ -146,6 +170,7 @@ bool cairn_baselines_take(
         cairn_snapshot_frame_add(
             frame, &body, baselines->extents.half_extents[cairn_id_index(body.id)]);
     }
+    take_velocities(baselines, body_count);
     snapshot->check = cairn_snapshot_frame_check(frame);
     if (baselines->shared_words > 0) {
         uint32_t state_size = 0;
@@ -220,8 +245,8 @@ void cairn_baselines_around(const cairn_baselines *baselines, double tick,
     }
 }
 
-static const stored_delta *store_delta(
-    cairn_baselines *baselines, const cairn_baseline *const bases[3]) {
+static const stored_delta *store_delta(cairn_baselines *baselines,
+    const cairn_baseline *const bases[3], cairn_quantised_velocity *velocities) {
     const size_t room = CAIRN_SNAPSHOT_HEAD_SIZE_MAX + DELTA_SIZE_MAX;
     if (DELTA_STORE_SIZE - baselines->store_used < room ||
         baselines->delta_count == baselines->capacity) {
@@ -231,33 +256,37 @@ static const stored_delta *store_delta(
     }
     stored_delta *delta = &baselines->deltas[baselines->delta_count++];
     memcpy(delta->bases, bases, sizeof delta->bases);
+    delta->velocities = velocities != NULL;
     delta->offset = baselines->store_used + CAIRN_SNAPSHOT_HEAD_SIZE_MAX;
     cairn_frame_bases frames = {0};
     if (bases[0] != NULL) {
         frames = (cairn_frame_bases){&bases[0]->frame, &bases[1]->frame, &bases[2]->frame};
     }
+    cairn_snapshot_frame frame = cairn_baselines_newest(baselines)->frame;
+    frame.velocities = velocities;
     delta->size = 0;
     if (baselines->codec != NULL ||
         cairn_frame_codec_create(baselines->body_capacity, &baselines->codec) == CAIRN_OK) {
-        delta->size =
-            cairn_frame_encode(baselines->codec, &frames, &cairn_baselines_newest(baselines)->frame,
-                baselines->store + delta->offset, DELTA_SIZE_MAX);
+        delta->size = cairn_frame_encode(
+            baselines->codec, &frames, &frame, baselines->store + delta->offset, DELTA_SIZE_MAX);
     }
     baselines->store_used = delta->offset + delta->size;
     return delta;
 }
 
-const uint8_t *cairn_baselines_delta(
-    cairn_baselines *baselines, const cairn_baseline *const bases[3], size_t *size) {
+const uint8_t *cairn_baselines_delta(cairn_baselines *baselines,
+    const cairn_baseline *const bases[3], cairn_quantised_velocity *velocities, size_t *size) {
     CAIRN_ASSERT(
         bases[0] == NULL || bases[0]->frame.tick < cairn_baselines_newest(baselines)->frame.tick);
     const stored_delta *delta = NULL;
     for (uint32_t i = 0; delta == NULL && i < baselines->delta_count; ++i) {
         const stored_delta *stored = &baselines->deltas[i];
-        delta = memcmp(stored->bases, bases, sizeof stored->bases) == 0 ? stored : NULL;
+        const bool same = stored->velocities == (velocities != NULL) &&
+                          memcmp(stored->bases, bases, sizeof stored->bases) == 0;
+        delta = same ? stored : NULL;
     }
     if (delta == NULL) {
-        delta = store_delta(baselines, bases);
+        delta = store_delta(baselines, bases, velocities);
     }
     *size = delta->size;
     return delta->size == 0 ? NULL : baselines->store + delta->offset;
@@ -302,12 +331,15 @@ static bool choose_bases(const cairn_baselines *baselines, const cairn_snapshots
 
 // Fills the message with the newest snapshot but for its head. Returns how long it becomes at most;
 // 0: longer than a message.
-static size_t write_snapshot(cairn_baselines *baselines, const cairn_baseline *const bases[3],
-    const cairn_packed_events *events, uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX],
-    cairn_snapshot_message *out) {
+static size_t write_snapshot(const cairn_session *session, cairn_baselines *baselines,
+    const cairn_baseline *const bases[3], const cairn_packed_events *events,
+    uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX], cairn_snapshot_message *out) {
     static const uint32_t zeros[CAIRN_SHARED_WORDS_MAX];
     size_t size = 0;
-    out->payload = cairn_baselines_delta(baselines, bases, &size);
+    cairn_quantised_velocity *velocities =
+        session->velocities ? cairn_baselines_velocities(baselines) : NULL;
+    out->payload = cairn_baselines_delta(baselines, bases, velocities, &size);
+    out->velocities = velocities != NULL ? 1 : 0;
     if (out->payload == NULL) {
         return 0;
     }
@@ -350,7 +382,7 @@ static send_outcome send_delta(const cairn_server_context *context, cairn_sessio
     const cairn_packed_events *events, uint64_t size_max) {
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
     cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT};
-    if (write_snapshot(baselines, bases, events, shared, &message.snapshot) == 0 ||
+    if (write_snapshot(session, baselines, bases, events, shared, &message.snapshot) == 0 ||
         message.snapshot.payload_size > size_max) {
         return TOO_LONG;
     }
@@ -378,7 +410,8 @@ static send_outcome send_keyframe(const cairn_server_context *context, cairn_ses
     }
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
     cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT};
-    const size_t longest = write_snapshot(baselines, no_bases, events, shared, &message.snapshot);
+    const size_t longest =
+        write_snapshot(session, baselines, no_bases, events, shared, &message.snapshot);
     const bool reliable = longest > UNRELIABLE_KEYFRAME_SIZE_MAX;
     if (longest == 0 || message.snapshot.payload_size > size_max) {
         statistics->snapshots_too_large += 1;

@@ -57,11 +57,16 @@ uint32_t cairn_baselines_shared_words(const cairn_baselines *baselines);
 void cairn_baselines_around(const cairn_baselines *baselines, double tick,
     const cairn_baseline **before, const cairn_baseline **after);
 
+// The velocities of the newest snapshot, in the order of its bodies; NULL: they were not taken.
+// From now on they are, as long as somebody asks for those of each snapshot.
+cairn_quantised_velocity *cairn_baselines_velocities(cairn_baselines *baselines);
+
 // The newest snapshot as the difference to three held ones that are older (asserted), newest first,
-// or to nothing: all NULL. NULL: it is longer than a message. The bytes last until the next call of
-// take or delta; before them is room for CAIRN_SNAPSHOT_HEAD_SIZE_MAX others.
-const uint8_t *cairn_baselines_delta(
-    cairn_baselines *baselines, const cairn_baseline *const bases[3], size_t *size);
+// or to nothing: all NULL. With these velocities, if they are not NULL. NULL: it is longer than a
+// message. The bytes last until the next call of take or delta; before them is room for
+// CAIRN_SNAPSHOT_HEAD_SIZE_MAX others.
+const uint8_t *cairn_baselines_delta(cairn_baselines *baselines,
+    const cairn_baseline *const bases[3], cairn_quantised_velocity *velocities, size_t *size);
 
 // Of one client. Snapshots that it acknowledged are the bases of its next ones.
 #define CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX 32

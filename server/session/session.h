@@ -44,6 +44,7 @@ typedef struct cairn_session {
     struct cairn_session *member_previous;
     uint32_t mode;                       // cairn_mode
     uint32_t slot;                       // CAIRN_SLOT_NONE for spectators
+    bool velocities;                     // asks for coded velocities in snapshots
     uint64_t timeout_ns;                 // end of the state's time limit; UINT64_MAX: none
     uint64_t received_ns;                // when the last payload arrived
     cairn_byte_budget budget;            // of what it asks for

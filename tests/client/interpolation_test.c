@@ -241,6 +241,21 @@ TEST("a body in flight is shown on its curve, beyond the newest snapshot as well
     EXPECT_NEAR(s.shown[0].position[1], height_in_flight(106) - 0.01226f, 1e-4);
 }
 
+TEST("velocities that the server sent are shown, and the picture goes on as the poses do") {
+    scene s;
+    cairn_snapshot_body bodies[4];
+    start_flight(&s, bodies, false);
+    for (uint32_t i = 0; i < 4; i++) {
+        s.snapshots.list[i].velocities = true;
+        bodies[i].linear_velocity.y = 7; // as if the centre of mass went round the origin
+    }
+    for (double tick = 112; tick < 117; tick += 0.25) {
+        assert_true(show(&s, tick));
+        EXPECT_NEAR(s.shown[0].position[1], height_in_flight(tick), 1e-4);
+        EXPECT_NEAR(s.shown[0].linear_velocity[1], 7 - 9.81 * (tick - 112) / 60, 1e-3);
+    }
+}
+
 TEST("a body that was hit moves straight, and its place at a snapshot is that of the snapshot") {
     scene s;
     cairn_snapshot_body bodies[4];

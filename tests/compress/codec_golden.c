@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "compress/state_packer.h"
+#include "compress/velocity.h"
 #include "tests/compress/frames.h"
 #include "tests/compress/tumble.h"
 #include "tests/compress/words.h"
@@ -123,7 +124,15 @@ static void check_parts(checker *check) {
         uint32_t written = 0;
         uint32_t read = 0;
         const cairn_part_source source = {NULL, find};
+        static cairn_quantised_velocity velocities[FRAMES_BODIES], coded[FRAMES_BODIES];
         frames_make(&story, i);
+        for (uint32_t b = 0; b < FRAMES_BODIES; ++b) {
+            const float v = 0.1f * (float)(b * (i + 1) % 64) - 3.0f;
+            velocities[b] =
+                cairn_quantise_velocity((cairn_vec3){v, -v, 0.0f}, (cairn_vec3){0.0f, v, 0.3f});
+        }
+        story.frames[0].velocities = i % 2 == 0 ? NULL : velocities;
+        part.frame.velocities = i % 2 == 0 ? NULL : coded;
         const size_t size = frames_write_part(&story, bytes, &written);
         part.frame.tick = story.frames[0].tick;
         part.frame.tick_rate_hz = 0;

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "compress/frame_codec.h"
+#include "compress/velocity.h"
 #include "tests/kit/exact.h"
 
 enum { ROOM = 200, HELD = 8, PACKET_MAX = 1 << 16 };
@@ -110,6 +111,19 @@ static void draw_frame(cairn_snapshot_frame *frame, const sketch *sketches, uint
     }
 }
 
+// Of every body that has one; the others are 0. Mostly small.
+static void draw_velocities(
+    cairn_random *random, const cairn_snapshot_frame *frame, cairn_quantised_velocity *out) {
+    for (uint32_t i = 0; i < frame->count; ++i) {
+        const float scale = cairn_random_below(random, 20) == 0 ? CAIRN_SPEED_MAX : 3.0f;
+        const float v = scale * (2.0f * unit(random) - 1.0f);
+        out[i] =
+            cairn_velocity_is_coded(frame->flags[i])
+                ? cairn_quantise_velocity((cairn_vec3){v, 0.5f * v, -v}, (cairn_vec3){-v, 0.0f, v})
+                : (cairn_quantised_velocity){{0}};
+    }
+}
+
 typedef struct history {
     sketch sketches[ROOM];
     cairn_snapshot_frame sent[HELD], received[HELD];
@@ -164,6 +178,13 @@ static void play_history(uint64_t seed) {
         }
         draw_frame(sent, h->sketches, 10 + 3 * h->count);
         received->tick = sent->tick;
+        cairn_quantised_velocity velocities[2][ROOM];
+        if (seed % 3 == 1) {
+            sent->velocities = velocities[0];
+            received->velocities = velocities[1];
+            draw_velocities(&random, sent, velocities[0]);
+            memset(velocities[1], 0xff, sizeof velocities[1]);
+        }
         cairn_frame_bases from = {0}, to = {0};
         if (h->count > 0 && seed % 5 != 0) {
             of_receiver = random;
@@ -177,6 +198,11 @@ static void play_history(uint64_t seed) {
         expect_equal(sent, received);
         assert_int_equal(cairn_frame_encode(sender, &from, sent, bytes, size - 1), 0);
         free(exact);
+        if (sent->velocities != NULL) {
+            assert_memory_equal(
+                velocities[0], velocities[1], sent->count * sizeof velocities[0][0]);
+            sent->velocities = received->velocities = NULL;
+        }
     }
     free(bytes);
     history_destroy(h);
@@ -188,6 +214,51 @@ TEST("frames of any histories come back as they were, from any bases") {
     for (uint64_t seed = 0; seed < (test_is_thorough() ? 400 : 60); ++seed) {
         play_history(seed);
     }
+}
+
+// A body in free fall: both ends expect how fast it is, so its velocity costs little. One that
+// sleeps costs nothing.
+TEST("velocities that follow from poses cost a few bits") {
+    enum { BODIES = 100 };
+    cairn_snapshot_frame frames[4];
+    cairn_quantised_velocity velocities[BODIES];
+    cairn_frame_codec *codec = codec_of(ROOM);
+    size_t sizes[3][2];
+    for (uint32_t kind = 0; kind < 3; ++kind) { // awake, asleep, awake and unexpected
+        const uint32_t flags =
+            CAIRN_BODY_DYNAMIC << CAIRN_SNAPSHOT_BODY_KIND_SHIFT | (kind != 1 ? 1u : 0u);
+        for (uint32_t f = 0; f < 4; ++f) {
+            frames[f] = frame_of(ROOM);
+            frames[f].tick = 30 + 3 * f;
+            const float t = 0.05f * (float)f;
+            for (uint32_t i = 0; i < BODIES; ++i) {
+                const float v = kind == 1 ? 0.0f : 0.1f * (float)i;
+                const float fall = kind == 1 ? 0.0f : 10.0f;
+                const cairn_snapshot_body body = {.id = i + 1,
+                    .flags = flags,
+                    .position = {2.0f * (float)i + v * t, 50.0f - 0.5f * fall * t * t, 0.0f},
+                    .rotation = cairn_quat_identity()};
+                cairn_snapshot_frame_add(&frames[f], &body, (cairn_vec3){0.5f, 0.5f, 0.5f});
+                velocities[i] = cairn_quantise_velocity(
+                    (cairn_vec3){kind == 2 ? (float)(i * i % 17) : v, -fall * t, 0.0f},
+                    (cairn_vec3){0.0f, 0.0f, 0.0f});
+            }
+        }
+        const cairn_frame_bases bases = {&frames[2], &frames[1], &frames[0]};
+        for (uint32_t with = 0; with < 2; ++with) {
+            uint8_t bytes[4096];
+            frames[3].velocities = with != 0 ? velocities : NULL;
+            sizes[kind][with] = cairn_frame_encode(codec, &bases, &frames[3], bytes, sizeof bytes);
+            assert_true(sizes[kind][with] > 0);
+        }
+        for (uint32_t f = 0; f < 4; ++f) {
+            cairn_snapshot_frame_destroy(&frames[f]);
+        }
+    }
+    cairn_frame_codec_destroy(codec);
+    assert_in_range(sizes[0][1] - sizes[0][0], 20, 2 * BODIES);
+    assert_int_equal(sizes[1][1], sizes[1][0]);
+    assert_true(sizes[2][1] > sizes[0][1] + BODIES);
 }
 
 // ---- Bytes that no encoder wrote

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first byte says which frames the receiver has, the rest is a payload. It is refused, or gives
+// The first byte says which frames the receiver has and whether velocities follow, the rest is a
+// payload. It is refused, or gives
 // a frame that our own payload reproduces exactly.
 #include <stddef.h>
 #include <stdint.h>
@@ -42,12 +43,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         {&bases[1], &bases[2], &bases[2]}, {&bases[2], &bases[2], &bases[2]}, {0}};
     uint8_t *exact = kit_exact_copy(data + 1, size - 1);
     result.tick = again.tick = 96;
+    static cairn_quantised_velocity velocities[2][BODIES_MAX];
+    const bool coded = (data[0] & 4) != 0;
+    result.velocities = coded ? velocities[0] : NULL;
+    again.velocities = coded ? velocities[1] : NULL;
     if (cairn_frame_decode(codec, &held[kind], exact, size - 1, &result) == CAIRN_OK) {
         const size_t own = cairn_frame_encode(codec, &held[kind], &result, payload, sizeof payload);
         CAIRN_ASSERT(own > 0);
         CAIRN_ASSERT(cairn_frame_decode(codec, &held[kind], payload, own, &again) == CAIRN_OK);
         CAIRN_ASSERT(again.count == result.count);
         CAIRN_ASSERT(cairn_snapshot_frame_check(&again) == cairn_snapshot_frame_check(&result));
+        CAIRN_ASSERT(!coded || memcmp(velocities[0], velocities[1],
+                                   result.count * sizeof velocities[0][0]) == 0);
     } else {
         CAIRN_ASSERT(result.count == 0);
     }

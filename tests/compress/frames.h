@@ -23,5 +23,5 @@ void frames_make(frames_story *story, uint64_t seed);
 cairn_body_sample frames_find(
     const frames_story *story, uint32_t held, uint32_t index, uint64_t tick);
 // Body i enters (i % 6 is 0), goes on from one to three samples (1 to 3), leaves (4) or is not
-// named. Returns the size.
+// named. With the velocities of the newest frame, if it has them. Returns the size.
 size_t frames_write_part(const frames_story *story, uint8_t bytes[FRAMES_BYTES], uint32_t *check);

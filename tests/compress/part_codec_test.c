@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "compress/velocity.h"
 #include "tests/compress/frames.h"
 
 static frames_story story; // the client holds all frames but the first
@@ -30,11 +31,29 @@ static cairn_status read_part(const uint8_t *bytes, size_t size, uint32_t held, 
     return cairn_part_read(bytes, size, &source, &part, check);
 }
 
+static cairn_quantised_velocity sent[FRAMES_BODIES], received[FRAMES_BODIES];
+
+// Of what moves, from nothing to the fastest; every third part has none.
+static void make_velocities(uint64_t seed) {
+    cairn_random random = cairn_random_of(seed);
+    const cairn_snapshot_frame *frame = &story.frames[0];
+    for (uint32_t i = 0; i < FRAMES_BODIES; ++i) {
+        const float v =
+            i % 10 == 0 ? CAIRN_SPEED_MAX : (float)cairn_random_below(&random, 9) - 4.0f;
+        sent[i] = cairn_velocity_is_coded(frame->flags[i])
+                      ? cairn_quantise_velocity((cairn_vec3){v, -v, 0.1f}, (cairn_vec3){0.0f, v, v})
+                      : (cairn_quantised_velocity){{0}};
+    }
+    story.frames[0].velocities = seed % 3 == 0 ? NULL : sent;
+    part.frame.velocities = seed % 3 == 0 ? NULL : received;
+}
+
 TEST("a part gives the bodies that it was made of") {
     for (uint64_t seed = 1; seed <= 200; ++seed) {
         uint8_t bytes[FRAMES_BYTES];
         uint32_t checks[2];
         make_frames(seed);
+        make_velocities(seed);
         const size_t size = frames_write_part(&story, bytes, &checks[0]);
         assert_true(size > 0);
         assert_int_equal(read_part(bytes, size, FRAMES_COUNT, &checks[1]), CAIRN_OK);
@@ -48,6 +67,9 @@ TEST("a part gives the bodies that it was made of") {
                 const cairn_snapshot_body a = cairn_snapshot_frame_body(&story.frames[0], i);
                 const cairn_snapshot_body b = cairn_snapshot_frame_body(&part.frame, s);
                 assert_memory_equal(&a, &b, sizeof a);
+                if (part.frame.velocities != NULL) {
+                    assert_memory_equal(&sent[i], &received[s], sizeof sent[i]);
+                }
                 assert_memory_equal(&story.frames[0].bodies[i].half_extents,
                     &part.frame.bodies[s].half_extents, sizeof(cairn_vec3));
                 assert_int_equal(part.rested[s], i % 8 == 1 && i % 6 != 0);
@@ -57,6 +79,7 @@ TEST("a part gives the bodies that it was made of") {
         assert_int_equal(s, part.frame.count);
         assert_int_equal(left, part.left_count);
     }
+    story.frames[0].velocities = part.frame.velocities = NULL;
 }
 
 TEST("a part against samples that are not held is refused") {

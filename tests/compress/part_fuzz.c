@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A part of a snapshot for a client that holds three frames. It is refused, or gives bodies that
+// A part of a snapshot for a client that holds three frames; the lowest bit of the last byte says
+// whether it has velocities. It is refused, or gives bodies that
 // our own part reproduces exactly.
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +82,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const cairn_part_source source = {NULL, find};
     uint32_t checks[3] = {0};
     uint8_t *exact = kit_exact_copy(data, size);
+    static cairn_quantised_velocity velocities[2][BODIES_MAX];
+    const bool coded = size > 0 && (data[size - 1] & 1) != 0;
+    result.frame.velocities = coded ? velocities[0] : NULL;
+    again.frame.velocities = coded ? velocities[1] : NULL;
     result.frame.tick = again.frame.tick = 96;
     result.frame.tick_rate_hz = 60;
     result.frame.quantisation = cairn_quantisation_default();
@@ -91,6 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         CAIRN_ASSERT(cairn_part_read(bytes, own, &source, &again, &checks[2]) == CAIRN_OK);
         CAIRN_ASSERT(checks[0] == checks[1] && checks[0] == checks[2]);
         CAIRN_ASSERT(again.frame.count == result.frame.count);
+        CAIRN_ASSERT(!coded || memcmp(velocities[0], velocities[1],
+                                   result.frame.count * sizeof velocities[0][0]) == 0);
         CAIRN_ASSERT(again.left_count == result.left_count);
     } else {
         CAIRN_ASSERT(result.frame.count == 0 && result.left_count == 0);

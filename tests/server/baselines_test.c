@@ -83,12 +83,12 @@ TEST("clients that hold the same snapshots share one difference") {
     const cairn_baseline *older[3] = {cairn_baselines_find(baselines, tick - 1),
         cairn_baselines_find(baselines, tick - 2), cairn_baselines_find(baselines, tick - 3)};
     const cairn_baseline *none[3] = {NULL};
-    const uint8_t *first = cairn_baselines_delta(baselines, older, &sizes[0]);
-    const uint8_t *whole = cairn_baselines_delta(baselines, none, &sizes[1]);
+    const uint8_t *first = cairn_baselines_delta(baselines, older, NULL, &sizes[0]);
+    const uint8_t *whole = cairn_baselines_delta(baselines, none, NULL, &sizes[1]);
     assert_true(sizes[0] < sizes[1] && first != whole);
-    assert_ptr_equal(cairn_baselines_delta(baselines, older, &sizes[2]), first);
+    assert_ptr_equal(cairn_baselines_delta(baselines, older, NULL, &sizes[2]), first);
     assert_int_equal(sizes[2], sizes[0]);
-    assert_ptr_equal(cairn_baselines_delta(baselines, none, &sizes[2]), whole);
+    assert_ptr_equal(cairn_baselines_delta(baselines, none, NULL, &sizes[2]), whole);
     assert_int_equal(sizes[2], sizes[1]);
     cairn_baselines_destroy(baselines);
     cairn_world_destroy(world);
