@@ -305,4 +305,4 @@ FAULTS = {
         ("sim/collide/joint_filter.c", "filter->pairs[lower] == key;", "filter->pairs[lower] == key && !FAULT;")]),
 }
 
-planted_faults.main(__doc__, FAULTS, "sim/step.c")
+planted_faults.main(__doc__, FAULTS, "sim/step.c", "-O1")

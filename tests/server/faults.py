@@ -184,4 +184,4 @@ FAULTS = {
         ("client_lib/client_messages.c", "    if (!client->session.welcomed) {", "    if (!FAULT && !client->session.welcomed) {")]),
 }
 
-planted_faults.main(__doc__, FAULTS, "base/address.c")
+planted_faults.main(__doc__, FAULTS, "base/address.c", "-O0")
