@@ -94,7 +94,8 @@ static void take_timing(
     if (!input_lead_is_fixed(client)) {
         const cairn_link_path path = cairn_link_path_read(client->connection.link);
         cairn_input_lead_estimate(&timing->input_lead, path.rtt_ns, path.jitter_ns);
-        cairn_input_lead_feedback(&timing->input_lead, now_ns, path.rtt_ns, path.jitter_ns, report);
+        cairn_input_lead_feedback(&timing->input_lead, now_ns, path.rtt_ns, path.jitter_ns,
+            cairn_clock_ahead_ns(&timing->clock), report);
     }
     cairn_inputs_acknowledge(&client->outbox.inputs, report->input_acknowledged);
     client->outbox.inputs_late = report->inputs_late;

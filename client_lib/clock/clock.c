@@ -32,12 +32,14 @@ void cairn_clock_observe(cairn_clock *clock, uint64_t now_ns, uint64_t tick) {
     clock->newest_tick = tick;
     const double message_ns = (double)(tick - clock->base_tick) * clock->tick_ns;
     const double ahead_ns = message_ns - elapsed_ns(clock->base_ns, now_ns);
+    clock->newest_ns = ahead_ns;
     // A backlog that arrives in one burst pulls the target along in small steps while the clock
     // itself stays behind, so the message is compared with the clock.
     if (!clock->running || fabs(ahead_ns - clock->correction_ns) > CAIRN_CLOCK_SNAP_NS) {
         clock->running = true;
         clock->base_tick = tick;
         clock->base_ns = now_ns;
+        clock->newest_ns = 0;
         clock->target_ns = 0;
         clock->correction_ns = 0;
         clock->corrected_ns = now_ns;
@@ -56,6 +58,11 @@ void cairn_clock_advance(cairn_clock *clock, uint64_t now_ns) {
     clock->correction_ns +=
         (clock->target_ns - clock->correction_ns) * (fraction < 1 ? fraction : 1);
     clock->corrected_ns = now_ns > clock->corrected_ns ? now_ns : clock->corrected_ns;
+}
+
+double cairn_clock_ahead_ns(const cairn_clock *clock) {
+    const double ahead_ns = clock->correction_ns - clock->newest_ns;
+    return clock->running && !clock->paused && ahead_ns > 0 ? ahead_ns : 0;
 }
 
 void cairn_clock_pause(cairn_clock *clock) {

@@ -22,7 +22,8 @@ typedef struct cairn_clock {
     uint64_t newest_tick; // of all messages received
     uint64_t base_tick;   // received at base_ns
     uint64_t base_ns;
-    double target_ns;      // correction that the messages indicate
+    double newest_ns;      // correction that the newest message indicates
+    double target_ns;      // the same of many messages
     double correction_ns;  // added to the local clock now; follows target_ns smoothly
     uint64_t corrected_ns; // when correction_ns was last moved
     double jitter_ns;      // mean deviation of arrivals (RFC 3550, section 6.4.1)
@@ -35,6 +36,9 @@ void cairn_clock_start(cairn_clock *clock, uint32_t tick_rate_hz);
 void cairn_clock_observe(cairn_clock *clock, uint64_t now_ns, uint64_t tick);
 // Lets the correction follow its target, with a time constant of half a second.
 void cairn_clock_advance(cairn_clock *clock, uint64_t now_ns);
+// How far the clock is ahead of the newest message: far and for long after the server's schedule
+// has moved. It goes back by this unless earlier messages follow. Never negative.
+double cairn_clock_ahead_ns(const cairn_clock *clock);
 // The server's time is paused or runs unevenly: the tick received now is the newest one.
 void cairn_clock_pause(cairn_clock *clock);
 // The server's time runs at `speed` thousandths of its rate (not 0); the next message sets the

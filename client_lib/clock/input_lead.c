@@ -28,8 +28,8 @@ void cairn_input_lead_estimate(cairn_input_lead *lead, uint64_t rtt_ns, uint64_t
 }
 
 void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
-    uint64_t jitter_ns, const cairn_wire_timing *timing) {
-    CAIRN_ASSERT(lead->tick_ns > 0);
+    uint64_t jitter_ns, double clock_ahead_ns, const cairn_wire_timing *timing) {
+    CAIRN_ASSERT(lead->tick_ns > 0 && clock_ahead_ns >= 0);
     if (lead->reported_ns != 0 && now_ns - lead->reported_ns > SILENT_NS_MAX) {
         lead->hold_until_ns = now_ns + rtt_ns + FEEDBACK_SPACING_NS;
     }
@@ -49,7 +49,9 @@ void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t
     }
     double margin_ns = lead->tick_ns + 2 * (double)jitter_ns;
     double missing_ns = (double)timing->lateness_us_worst * 1000 + margin_ns;
-    double change_ns = missing_ns > 0 ? missing_ns : missing_ns / 4;
+    // What is early because of the clock is in time when the clock has gone back (seed 530478).
+    const double early_ns = clamp(-missing_ns - clock_ahead_ns, 0, CAIRN_INPUT_LEAD_NS_MAX);
+    double change_ns = missing_ns > 0 ? missing_ns : -early_ns / 4;
     lead->lead_ns = clamp(lead->lead_ns + change_ns, 0, CAIRN_INPUT_LEAD_NS_MAX);
     lead->hold_until_ns = now_ns + rtt_ns + FEEDBACK_SPACING_NS;
 }

@@ -27,6 +27,7 @@ typedef struct cairn_input_lead {
 void cairn_input_lead_start(cairn_input_lead *lead, uint32_t tick_rate_hz);
 // Before the server has judged an input: a round trip, twice its jitter, and two ticks.
 void cairn_input_lead_estimate(cairn_input_lead *lead, uint64_t rtt_ns, uint64_t jitter_ns);
-// Takes the server's report. The caller leaves out reports of messages that were overtaken.
+// Takes the server's report; the clock that the lead is added to is ahead by so much
+// (cairn_clock_ahead_ns). The caller leaves out reports of messages that were overtaken.
 void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
-    uint64_t jitter_ns, const cairn_wire_timing *timing);
+    uint64_t jitter_ns, double clock_ahead_ns, const cairn_wire_timing *timing);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kit/test.h"
 
+#include "client_lib/clock/clock.h"
 #include "client_lib/clock/input_lead.h"
 #include "client_lib/simulate/inputs.h"
 
@@ -112,7 +113,7 @@ static double settled_lead_ms(uint64_t rtt_ms, int64_t *late_ms) {
         timing.input_acknowledged = i * 3;
         timing.lateness_us_worst = (int32_t)(((double)(rtt_ms * MS) - lead_ns) / 1000);
         timing.inputs_late += timing.lateness_us_worst > 0 ? 3 : 0;
-        cairn_input_lead_feedback(&lead, i * 50 * MS, rtt_ms * MS, 0, &timing);
+        cairn_input_lead_feedback(&lead, i * 50 * MS, rtt_ms * MS, 0, 0, &timing);
     }
     *late_ms = timing.lateness_us_worst / 1000;
     return lead.lead_ns * 1e-6;
@@ -128,13 +129,39 @@ TEST("the lead settles one tick before the deadline") {
     }
 }
 
+// Seed 530478 of the storm: a room that waited for a player stood still for 200 ms. The clock goes
+// back within two seconds; a lead that became shorter meanwhile made every input late then.
+TEST("inputs that are early because the clock is ahead do not make the lead shorter") {
+    cairn_clock clock;
+    cairn_input_lead lead;
+    cairn_clock_start(&clock, 120);
+    cairn_input_lead_start(&lead, 120);
+    lead.lead_ns = 110e6;
+    for (uint64_t i = 1; i < 160; i++) {
+        const uint64_t now_ns = i * 50 * MS;
+        cairn_clock_observe(&clock, now_ns, i < 20 ? 6 * i : 6 * i - 24);
+        cairn_clock_advance(&clock, now_ns);
+        // By the true tick of this moment an input is late by a round trip less its lead.
+        const double ahead_ns =
+            (cairn_clock_tick(&clock, now_ns) - (double)clock.newest_tick) * clock.tick_ns;
+        const double late_ns = 100e6 - lead.lead_ns - ahead_ns;
+        const cairn_wire_timing timing = {
+            .input_acknowledged = i, .lateness_us_worst = (int32_t)(late_ns / 1000)};
+        assert_true(late_ns <= 0);
+        cairn_input_lead_feedback(
+            &lead, now_ns, 100 * MS, 0, cairn_clock_ahead_ns(&clock), &timing);
+    }
+    EXPECT_NEAR(cairn_clock_ahead_ns(&clock), 0, 10e6);
+    EXPECT_NEAR(lead.lead_ns, 108.3e6, 2e6);
+}
+
 TEST("a repeated report changes nothing") {
     cairn_input_lead lead;
     cairn_input_lead_start(&lead, 60);
     cairn_wire_timing timing = {.input_acknowledged = 9, .lateness_us_worst = 30000};
-    cairn_input_lead_feedback(&lead, 1000 * MS, 0, 0, &timing);
+    cairn_input_lead_feedback(&lead, 1000 * MS, 0, 0, 0, &timing);
     double once = lead.lead_ns;
-    cairn_input_lead_feedback(&lead, 9000 * MS, 0, 0, &timing);
+    cairn_input_lead_feedback(&lead, 9000 * MS, 0, 0, 0, &timing);
     EXPECT_NEAR(lead.lead_ns, once, 0);
 }
 
@@ -144,7 +171,7 @@ TEST("reports about inputs made before a change are ignored") {
     cairn_wire_timing timing = {.lateness_us_worst = 50000};
     for (uint64_t i = 1; i < 8; i++) {
         timing.input_acknowledged = i;
-        cairn_input_lead_feedback(&lead, 1000 * MS + i * 50 * MS, 300 * MS, 0, &timing);
+        cairn_input_lead_feedback(&lead, 1000 * MS + i * 50 * MS, 300 * MS, 0, 0, &timing);
     }
     EXPECT_NEAR(lead.lead_ns * 1e-6, 133.3 + 50 + 16.7, 1);
 }
@@ -157,7 +184,7 @@ TEST("a report of any value keeps the lead within its bounds") {
         for (uint64_t n = 1; n < 50; n++) {
             cairn_wire_timing timing = {
                 .input_acknowledged = n, .lateness_us_worst = reports_us[i]};
-            cairn_input_lead_feedback(&lead, n * 1000 * MS, 0, 0, &timing);
+            cairn_input_lead_feedback(&lead, n * 1000 * MS, 0, 0, 0, &timing);
             assert_true(lead.lead_ns >= 0 && lead.lead_ns <= CAIRN_INPUT_LEAD_NS_MAX);
         }
     }

@@ -253,8 +253,8 @@ WRAP(size_t, cairn_netcode_server_next_datagram, cairn_netcode_server *server, c
 }
 
 WRAP(void, cairn_input_lead_feedback, cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
-    uint64_t jitter_ns, const cairn_wire_timing *timing) {
-    REAL(cairn_input_lead_feedback)(lead, now_ns, rtt_ns, jitter_ns, timing);
+    uint64_t jitter_ns, double clock_ahead_ns, const cairn_wire_timing *timing) {
+    REAL(cairn_input_lead_feedback)(lead, now_ns, rtt_ns, jitter_ns, clock_ahead_ns, timing);
     if (planted == INPUTS_TOO_LATE) {
         lead->lead_ns = 0;
     }
