@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "client_lib/client_probe.h"
+#include "server/control/room_time.h"
 #include <cairn/control.h>
 
 static float between(cairn_storm *s, float low, float high) {
@@ -179,8 +180,8 @@ void cairn_storm_restore_time(cairn_storm *s) {
     const uint64_t local_ns = cairn_virtual_local_ns(s->system.network, s->system.server_endpoint);
     s->resume_ns = 0;
     if (room->time_control.paused || room->time_control.speed != CAIRN_TIME_SPEED_REAL) {
-        cairn_time_control_run(
-            &room->time_control, &room->scheduler, CAIRN_TIME_SPEED_REAL, local_ns);
+        // As a request does it: a client that is not told goes on at the old rate (seed 530582).
+        cairn_room_time_run(s->system.server, room, CAIRN_TIME_SPEED_REAL, local_ns);
         s->system.server_host.due = true;
     }
 }

@@ -61,19 +61,22 @@ cairn_control_refusal cairn_control_on_pause(cairn_control_context *c) {
     return CAIRN_CONTROL_DONE;
 }
 
-static void run_room(cairn_control_context *c, uint32_t speed) {
+void cairn_room_time_run(cairn_server *server, cairn_room *room, uint32_t speed, uint64_t now_ns) {
     CAIRN_ASSERT(speed <= CAIRN_TIME_SPEED_MAX);
-    cairn_room *room = c->room;
     const bool was_paused = room->time_control.paused;
     const bool was_speed = room->time_control.speed == speed;
-    cairn_time_control_run(&room->time_control, &room->scheduler, speed, c->server->context.now_ns);
+    cairn_time_control_run(&room->time_control, &room->scheduler, speed, now_ns);
     CAIRN_ASSERT(!room->time_control.paused);
     if (!was_speed) {
-        cairn_room_time_notify(c->server, room, CAIRN_EVENT_RATE, speed);
+        cairn_room_time_notify(server, room, CAIRN_EVENT_RATE, speed);
     }
     if (was_paused) {
-        cairn_room_time_notify(c->server, room, CAIRN_EVENT_RESUMED, 0);
+        cairn_room_time_notify(server, room, CAIRN_EVENT_RESUMED, 0);
     }
+}
+
+static void run_room(cairn_control_context *c, uint32_t speed) {
+    cairn_room_time_run(c->server, c->room, speed, c->server->context.now_ns);
 }
 
 cairn_control_refusal cairn_control_on_resume(cairn_control_context *c) {
