@@ -11,6 +11,9 @@ _Static_assert(CAIRN_INPUT_COMMANDS_MAX *PART_BITS >= 32 * CAIRN_INPUT_FIELDS_MA
     "an input fits its commands");
 _Static_assert(4 * CAIRN_INPUT_FIELDS_MAX == CAIRN_INPUT_SIZE_MAX, "a field has four bytes");
 
+// A value lay at most two steps beside its own in four million drawn fields and steps.
+#define BESIDE_MAX 4
+
 // The bits of an input, the first field's lowest bit first.
 typedef struct bit_string {
     uint8_t bytes[CAIRN_INPUT_COMMANDS_MAX * CAIRN_INPUT_PART_SIZE];
@@ -100,6 +103,22 @@ static float value_of(const cairn_input_field *field, uint32_t step) {
     return step == steps || value > field->upper ? field->upper + 0.0f : value + 0.0f;
 }
 
+// The step whose value this is, or the nearest one. value_of rounds several times, so the step that
+// a value came from may lie beside the nearest one.
+static uint32_t step_of(const cairn_input_field *field, float value) {
+    const double lower = (double)field->lower;
+    const double share = ((double)value - lower) / ((double)field->upper - lower);
+    const uint32_t nearest = (uint32_t)(share * (double)steps_of(field) + 0.5);
+    uint32_t step = nearest;
+    for (uint32_t i = 0; i < BESIDE_MAX && value_of(field, step) < value; ++i) {
+        step++;
+    }
+    for (uint32_t i = 0; i < BESIDE_MAX && value_of(field, step) > value && step > 0; ++i) {
+        step--;
+    }
+    return value_of(field, step) == value ? step : nearest;
+}
+
 static cairn_input_refusal put_field(
     bit_string *string, const cairn_input_field *field, uint32_t word) {
     if (field->kind == CAIRN_INPUT_BITS) {
@@ -114,9 +133,7 @@ static cairn_input_refusal put_field(
     if (!(value >= field->lower && value <= field->upper)) { // false for NaN as well
         return CAIRN_INPUT_REFUSED_RANGE;
     }
-    const double lower = (double)field->lower;
-    const double share = ((double)value - lower) / ((double)field->upper - lower);
-    put(string, (uint32_t)(share * (double)steps_of(field) + 0.5), field->bits);
+    put(string, step_of(field, value), field->bits);
     return CAIRN_INPUT_TAKEN;
 }
 

@@ -124,6 +124,22 @@ TEST("every value of a field survives, and the middle of a symmetric range is 0"
     assert_memory_equal(&out.a, &none, sizeof none); // no -0, which no state may hold
 }
 
+TEST("a value that a step gave is packed as the same value, however fine the steps are") {
+    const cairn_input_field fields[] = {{CAIRN_INPUT_FLOAT, 24, -3, 360},
+        {CAIRN_INPUT_FLOAT, 24, 0.1f, 1e3f}, {CAIRN_INPUT_FLOAT, 24, 1e30f / 3, 1e30f},
+        {CAIRN_INPUT_FLOAT, 21, 16777216.0f, 16777220.0f}};
+    for (uint32_t i = 0; i < 4 * 20000; ++i) {
+        const cairn_input_field *field = &fields[i % 4];
+        float given[2];
+        cairn_command commands[CAIRN_INPUT_COMMANDS_MAX] = {{.kind = CAIRN_COMMAND_INPUT}};
+        commands[0].buttons = i * 2654435761u % ((1u << field->bits) - 1);
+        assert_int_equal(cairn_input_unpack(field, 1, commands, 1, &given[0]), CAIRN_INPUT_TAKEN);
+        assert_int_equal(cairn_input_pack(field, 1, &given[0], commands), CAIRN_INPUT_TAKEN);
+        assert_int_equal(cairn_input_unpack(field, 1, commands, 1, &given[1]), CAIRN_INPUT_TAKEN);
+        assert_memory_equal(&given[0], &given[1], sizeof given[0]);
+    }
+}
+
 TEST("inputs out of the layout are refused by name") {
     cairn_command c[CAIRN_INPUT_COMMANDS_MAX];
     const pilot_input bad[] = {
