@@ -9,22 +9,38 @@
 // A hull of as many points as a request carries, its shape and its body.
 #define EDIT_COMMANDS_MAX (CAIRN_CONTROL_POINTS_MAX / 2 + 2)
 
-// A copy of the world with the waiting edits applied. NULL: out of memory.
-static cairn_world *fork_with_edits(cairn_room *room) {
+// An explosion makes no other edit right or wrong, so that only its numbers are tried: for those
+// that it reaches the shapes of the whole world would be sorted.
+static cairn_status try_edit(
+    cairn_world *ahead, const cairn_command *commands, uint32_t count, cairn_edit_made *made) {
+    cairn_command numbers = commands[0];
+    numbers.buttons = 0; // the mask
+    return cairn_world_apply_edit(
+        ahead, commands->kind == CAIRN_COMMAND_EXPLODE ? &numbers : commands, count, made);
+}
+
+// The world of a trial becomes the room's with the waiting edits applied. Several edits of one tick
+// take one copy. NULL: out of memory.
+static cairn_world *renew_trial(cairn_room *room) {
     CAIRN_ASSERT(!room->job.running);
-    cairn_world *ahead = NULL;
+    cairn_edit_trial *trial = &room->trial;
     uint32_t count = 0;
-    uint32_t size = 0;
     const cairn_command *edits = cairn_inbox_edits(room->inbox, &count);
-    if (cairn_world_fork(room->world, &ahead) != CAIRN_OK) {
+    if (trial->filled && trial->edits == count && cairn_hash_equal(trial->root, room->hash.full)) {
+        return trial->world;
+    }
+    if (cairn_control_copy_world(room->world, &trial->world, &trial->filled) != CAIRN_OK) {
         return NULL;
     }
+    uint32_t size = 0;
     for (uint32_t i = 0; i < count; i += size) {
         cairn_edit_made made;
         size = cairn_edit_command_count(&edits[i], count - i);
-        (void)cairn_world_apply_edit(ahead, &edits[i], size, &made);
+        (void)try_edit(trial->world, &edits[i], size, &made);
     }
-    return ahead;
+    trial->root = room->hash.full;
+    trial->edits = count;
+    return trial->world;
 }
 
 static bool is_of_joint(const cairn_command *edit) {
@@ -76,10 +92,11 @@ static cairn_control_refusal refuse_edit(
     }
 }
 
-// Refuses edits that the step could not apply.
+// Refuses edits that the step could not apply. They are in the world of the trial then, in part.
 static cairn_control_refusal try_edits(cairn_control_context *c, const cairn_command *commands,
     uint32_t count, cairn_edit_made *made) {
-    cairn_world *ahead = fork_with_edits(c->room);
+    cairn_world *ahead = renew_trial(c->room);
+    c->room->trial.edits = UINT32_MAX;
     if (ahead == NULL) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
     }
@@ -87,12 +104,11 @@ static cairn_control_refusal try_edits(cairn_control_context *c, const cairn_com
     uint32_t size = 0;
     for (uint32_t i = 0; i < count && refusal == CAIRN_CONTROL_DONE; i += size) {
         size = cairn_edit_command_count(&commands[i], count - i);
-        const cairn_status status = cairn_world_apply_edit(ahead, &commands[i], size, made);
+        const cairn_status status = try_edit(ahead, &commands[i], size, made);
         if (status != CAIRN_OK) {
             refusal = refuse_edit(c, &commands[i], size, status);
         }
     }
-    cairn_control_dispose_of(c->server, ahead, NULL);
     return refusal;
 }
 
@@ -231,11 +247,15 @@ cairn_control_refusal cairn_control_add_edits(
         }
     }
     const cairn_control_refusal refusal = try_edits(c, commands, count, made);
-    if (refusal == CAIRN_CONTROL_DONE && !cairn_inbox_edit(c->room->inbox, commands, count)) {
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
+    }
+    if (!cairn_inbox_edit(c->room->inbox, commands, count)) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
             "%d edits of one tick are the most; let the room step first", CAIRN_INBOX_EDITS_MAX);
     }
-    return refusal;
+    (void)cairn_inbox_edits(c->room->inbox, &c->room->trial.edits);
+    return CAIRN_CONTROL_DONE;
 }
 
 cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {

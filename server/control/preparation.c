@@ -145,12 +145,10 @@ cairn_room *cairn_control_other_room(cairn_server *server, const cairn_control_r
                : cairn_room_table_at(&server->rooms, cairn_server_room_find(server, name));
 }
 
-// Into a copy, into memory for one, or with neither.
-static cairn_status copy_world(const cairn_world *from, cairn_world **copy, bool *copied) {
-    if (*copied) {
-        return cairn_world_copy(*copy, from);
-    }
-    cairn_status status = *copy == NULL ? CAIRN_NOT_FOUND : cairn_fork_fill(*copy, from);
+cairn_status cairn_control_copy_world(const cairn_world *from, cairn_world **copy, bool *copied) {
+    cairn_status status = *copy == NULL ? CAIRN_NOT_FOUND
+                          : *copied     ? cairn_world_copy(*copy, from)
+                                        : cairn_fork_fill(*copy, from);
     if (status != CAIRN_OK) {
         cairn_world_destroy(*copy);
         status = cairn_world_fork(from, copy);
@@ -165,7 +163,7 @@ static cairn_status renew_copy(
     if (*copied && cairn_hash_equal(*root, room->hash.full)) {
         return CAIRN_OK;
     }
-    const cairn_status status = copy_world(room->world, copy, copied);
+    const cairn_status status = cairn_control_copy_world(room->world, copy, copied);
     *root = room->hash.full;
     return status == CAIRN_OK ? CAIRN_CAPACITY : status;
 }
@@ -233,7 +231,8 @@ static cairn_status copy_tick(
         own->players = cairn_inbox_joined(room->inbox);
         own->root = room->hash.full;
         own->tick = room->scheduler.tick;
-        const cairn_status copied = copy_world(room->world, &own->world, &own->copied[0]);
+        const cairn_status copied =
+            cairn_control_copy_world(room->world, &own->world, &own->copied[0]);
         const bool present = cairn_world_tick(room->world) == tick;
         return copied != CAIRN_OK || (present && request->verb != CAIRN_CONTROL_SEEK)
                    ? copied
@@ -302,6 +301,12 @@ static bool waits_for_scene(
                                                         own->request.verb == CAIRN_CONTROL_RESET));
 }
 
+// Whether the verb's edits are tried in a copy of the room's world.
+static bool is_tried(uint32_t verb) {
+    const cairn_control_verb_row *row = cairn_control_verb_find_row(verb);
+    return row != NULL && (row->action == cairn_control_on_edit || verb == CAIRN_CONTROL_ACT);
+}
+
 static bool is_needed(cairn_server *server, const cairn_room *room,
     const cairn_control_request *request, const named *found) {
     switch (room == NULL ? 0 : request->verb) {
@@ -319,7 +324,7 @@ static bool is_needed(cairn_server *server, const cairn_room *room,
     case CAIRN_CONTROL_DIFF: // the verb refuses other rooms
         return found->other != NULL && !found->other->job.running;
     default:
-        return false;
+        return is_tried(request->verb) && room->trial.world == NULL;
     }
 }
 
@@ -333,12 +338,28 @@ static void begin_copies(
     }
 }
 
+// Memory for the trial of a room's first edit, which copies the world later.
+static void begin_trial(cairn_control_preparation *own, const cairn_room *room) {
+    own->task.run = run_reserve;
+    own->size_of[own->reserves++] = cairn_fork_size_of(room->world);
+}
+
+// The room keeps the memory, also if the edit is refused.
+static void keep_trial(cairn_control_preparation *own, cairn_room *room) {
+    if (own->done && is_tried(own->request.verb) && room->trial.world == NULL) {
+        room->trial = (cairn_edit_trial){.world = own->world};
+        own->world = NULL;
+    }
+}
+
 static void begin(cairn_control_preparation *own, const cairn_room *room, const named *found) {
     const uint32_t verb = own->request.verb;
     if (verb == CAIRN_CONTROL_LOAD) {
         begin_load(own, found->save);
     } else if (verb == CAIRN_CONTROL_RESET) {
         begin_reset(own, found->scene);
+    } else if (is_tried(verb)) {
+        begin_trial(own, room);
     } else if (verb == CAIRN_CONTROL_SEEK && !is_in_memory(room, &own->request)) {
         own->task.run = run_seek;
         own->players = cairn_inbox_joined(room->inbox);
@@ -367,6 +388,9 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
         if (usable && preparation->copying) {
             continue_copies(preparation, server, room, request);
         }
+        if (usable) {
+            keep_trial(preparation, room);
+        }
         if (usable || preparation->task.out) {
             return preparation->done;
         }
@@ -376,7 +400,9 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
         return false;
     }
     const named found = find_named(server, room, saves, request);
-    if (!is_needed(server, room, request, &found)) {
+    // An edit does not wait for what is prepared for others: it finds memory itself.
+    if (!is_needed(server, room, request, &found) ||
+        (preparation->begun && is_tried(request->verb))) {
         return true;
     }
     // A recording is searched once it is written.
@@ -404,6 +430,7 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
     if (preparation->copying) {
         continue_copies(preparation, server, room, request);
     }
+    keep_trial(preparation, room);
     return preparation->done;
 }
 

@@ -61,6 +61,9 @@ cairn_room *cairn_control_other_room(cairn_server *server, const cairn_control_r
 // Whether it is the one of this request.
 bool cairn_control_preparation_is_of(
     const cairn_control_preparation *preparation, const cairn_control_asked *asked);
+// *copy becomes a copy of `from`: *copied tells if it is a world or memory for one (NULL: neither).
+// CAIRN_OUT_OF_MEMORY: *copy is NULL.
+cairn_status cairn_control_copy_world(const cairn_world *from, cairn_world **copy, bool *copied);
 // Frees what nobody took and makes place for the next one. Its task is not out (asserted).
 void cairn_control_preparation_end(cairn_control_preparation *preparation);
 

@@ -42,6 +42,10 @@ static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
         cairn_state_history_exchange(room->state_history, states);
     }
     cairn_control_dispose_of(server, cairn_room_set_world(room, world), states);
+    if (room->trial.world != NULL) { // its seed may be another
+        cairn_control_dispose_of(server, room->trial.world, NULL);
+        room->trial = (cairn_edit_trial){.world = NULL};
+    }
     cairn_inbox_restart(room->inbox, cairn_world_tick(world), &joined);
     cairn_command_log_clear(room->command_log, cairn_world_tick(world));
     if (!cairn_state_history_holds(room->state_history, cairn_world_tick(world))) {

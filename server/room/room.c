@@ -156,6 +156,7 @@ void cairn_room_destroy(cairn_room *room) {
     cairn_command_log_destroy(room->command_log);
     cairn_inbox_destroy(room->inbox);
     cairn_world_destroy(room->world);
+    cairn_world_destroy(room->trial.world);
     free(room->control_wait.watched);
     *room = (cairn_room){0};
 }

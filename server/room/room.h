@@ -31,6 +31,14 @@ struct cairn_saved_world;
 #define CAIRN_ROOM_STATE_HISTORY_SECONDS 2
 #define CAIRN_ROOM_STATE_HISTORY_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
+// A copy of the room's world in which operators' edits are tried before they are taken.
+typedef struct cairn_edit_trial {
+    cairn_world *world; // owned, kept for the next edits; NULL: none yet
+    bool filled;        // false: memory for a copy
+    cairn_hash128 root; // of the room's world when it was copied
+    uint32_t edits; // how many of the inbox's are applied; UINT32_MAX: it has to be copied again
+} cairn_edit_trial;
+
 typedef struct cairn_room {
     uint32_t id; // in the server's table
     char name[CAIRN_ROOM_NAME_SIZE];
@@ -57,6 +65,7 @@ typedef struct cairn_room {
     cairn_command_log *command_log;
     cairn_tick_scheduler scheduler;
     cairn_time_control time_control;
+    cairn_edit_trial trial;
     cairn_control_wait control_wait; // the operator's request that ends when the room pauses
     cairn_histogram tick_cost_ns;
     cairn_server_room_statistics statistics; // counters that no other member keeps

@@ -73,7 +73,7 @@ cairn_status cairn_world_explode(
     if (pushed != NULL) {
         *pushed = 0;
     }
-    if (status != CAIRN_OK) {
+    if (status != CAIRN_OK || explosion->mask == 0) {
         return status;
     }
     // Scratch of the pair cache, which has room for all shapes.

@@ -403,6 +403,28 @@ TEST("an act with one edit that is refused does nothing") {
     expect_room_continues();
 }
 
+TEST("an edit meets nothing of one that was refused, nor of one that the room has stepped") {
+    const cairn_control_edit edits[] = {
+        {.kind = CAIRN_COMMAND_SPAWN_BOX, .move = box.position, .aim = box.half_extents},
+        {.kind = CAIRN_COMMAND_DESTROY, .buttons = 77777}};
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    for (uint32_t i = 0; i < 3; ++i) {
+        const uint32_t before = spawn_box();
+        assert_int_equal(
+            kit_ask(&s, .verb = CAIRN_CONTROL_ACT, .act = {.edits = edits, .edit_count = 2}),
+            CAIRN_CONTROL_BODY_UNKNOWN);
+        const uint32_t after = spawn_box();
+        kit_do(&s, .verb = CAIRN_CONTROL_DELETE, .delete_body = {after});
+        assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_DELETE, .delete_body = {after}),
+            CAIRN_CONTROL_BODY_UNKNOWN);
+        const uint32_t last = spawn_box();
+        step(1);
+        assert_non_null(get_body(before));
+        assert_non_null(get_body(last));
+    }
+    expect_room_continues();
+}
+
 TEST("what makes no shape and no joint is refused by name") {
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     const uint32_t body = spawn_box();

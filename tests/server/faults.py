@@ -148,6 +148,8 @@ FAULTS = {
     "copy-in-any-memory": ("a copy is made in memory for another room's world", "server.control_world", [
         ("sim/world/world.c", "    if (memcmp(&settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * sizeof(uint32_t)) != 0) {",
          "    if (!FAULT && memcmp(&settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * sizeof(uint32_t)) != 0) {")]),
+    "trial-goes-on": ("an edit is tried in a world with edits that were refused", "server.control", [
+        ("server/control/edits.c", "    c->room->trial.edits = UINT32_MAX;\n", "    c->room->trial.edits = FAULT ? c->room->trial.edits : UINT32_MAX;\n")]),
     "record-on-the-loop": ("a disk delays the ticks", "server.room_recording", [
         ("server/core/room_recording.c", "        cairn_task_start(recording->recordings->runner, &recording->task);",
          "        if (FAULT) {\n            run_task(&recording->task);\n            finish_task(&recording->task);\n        } else {\n"
