@@ -166,7 +166,7 @@ endif()
 if(TARGET cairn_bot)
     # The other programs as functions. cairn-replay steps worlds that it damages on purpose.
     cairn_product(NAME programs ROOMS bot ctl rules replay_verbs replay explain picture gltf workers fused
-        PRODUCTS storm client_uv server client LIBRARIES PkgConfig::PNG m PACKAGES libpng
+        PRODUCTS storm client_uv server client LIBRARIES PkgConfig::PNG PkgConfig::VPX m PACKAGES libpng vpx
         OPTIONS -Wl,--wrap=cairn_world_validate)
     if(TARGET cairn_programs_static)
         add_dependencies(cairn_programs_static cairn_fused)

@@ -20,7 +20,8 @@ static const cairn_flags_verb verbs[] = {
     {"join", "FOLDER OUT", "write what cairnd --publish left in a room's folder as one recording"},
     {"diff", "A B", "where two recordings of one run begin to differ"},
     {"explain", "FILE", "why two peers computed the step of a desync capsule differently"},
-    {"export", "FILE OUT", "write trajectories (.csv), or a tick as glTF (.glb) or picture (.png)"},
+    {"export", "FILE OUT", "write trajectories (.csv) or a tick as glTF (.glb)"},
+    {"film", "FILE OUT", "write a tick as a picture (.png), or ticks as a film (.webm)"},
     {"page", "FILE OUT", "write one .html that plays it in a browser, without a server"},
     {"make", "OUT", "record a scene that is stepped at full speed"},
 };
@@ -34,18 +35,29 @@ static cairn_replay_verb *const functions[] = {
     cairn_replay_diff,
     cairn_replay_explain,
     cairn_replay_export,
+    cairn_replay_film,
     cairn_replay_page,
     cairn_replay_make,
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 _Static_assert(VERB_COUNT == sizeof functions / sizeof *functions, "a function for each verb");
 
+static const char notes[] =
+    "Exits with\n"
+    "  0  success\n"
+    "  1  a state hash differs, or two recordings do\n"
+    "  2  an argument, a file or memory is at fault, or a tick is not in the "
+    "recording\n"
+    "  3  the recording needs another version of the simulation or of its rules\n"
+    "  4  the seal is broken, or was not made with the key of --key\n"
+    "  5  the recording is damaged; the part before the damage agrees";
+
 static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options *o) {
     const cairn_flag flags[] = {
         {"--json", NULL, NULL, "answer with one JSON object", CAIRN_FLAG_SWITCH, .out = &o->json,
             .verbs = "info verify seek diff explain"},
         {"--workers", NULL, "N", "threads that share the work (1)", CAIRN_FLAG_U32,
-            .out = &o->workers, .least = 1, .most = CAIRN_POOL_WORKERS_MAX, .verbs = "verify"},
+            .out = &o->workers, .least = 1, .most = CAIRN_POOL_WORKERS_MAX, .verbs = "verify film"},
         {"--key", NULL, "HEX|FILE", "the public key that must have signed it", CAIRN_FLAG_CUSTOM,
             .out = &o->key, .read = cairn_key_flag_public, .verbs = "verify join"},
         {"--body", NULL, "ID", "also print this body", CAIRN_FLAG_U32, .out = &o->body, .least = 1,
@@ -58,16 +70,23 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
             .read = cairn_replay_read_bodies, .verbs = "export"},
         {"--rules", "CAIRN_RULES", "FILE", "load a game's rules (a shared object); repeatable",
             CAIRN_FLAG_CUSTOM, .out = o, .read = cairn_rules_flag_read,
-            .verbs = "verify seek cut join diff explain export make"},
+            .verbs = "verify seek cut join diff explain export film make"},
         {"--tick", NULL, "N", ".glb, .png: the world after N ticks (the last)", CAIRN_FLAG_U64,
-            .out = &o->tick, .most = CAIRN_TICK_NONE - 1, .verbs = "export"},
-        {"--size", NULL, "WxH", ".png: pixels (960x540)", CAIRN_FLAG_CUSTOM, .out = &o->view,
-            .read = cairn_replay_read_size, .verbs = "export"},
-        {"--eye", NULL, "X,Y,Z", ".png: where one looks from (so that moving bodies fit)",
-            CAIRN_FLAG_CUSTOM, .out = &o->view.eye, .read = cairn_replay_read_point,
-            .verbs = "export"},
-        {"--target", NULL, "X,Y,Z", ".png: what one looks at; with --eye", CAIRN_FLAG_CUSTOM,
-            .out = &o->view.target, .read = cairn_replay_read_point, .verbs = "export"},
+            .out = &o->tick, .most = CAIRN_TICK_NONE - 1, .verbs = "export film"},
+        {"--from", NULL, "N", ".webm: begin after N ticks (the first)", CAIRN_FLAG_U64,
+            .out = &o->from, .most = CAIRN_TICK_NONE - 1, .verbs = "film"},
+        {"--to", NULL, "N", ".webm: end after N ticks (the last)", CAIRN_FLAG_U64, .out = &o->to,
+            .most = CAIRN_TICK_NONE - 1, .verbs = "film"},
+        {"--fps", NULL, "N", ".webm: pictures for each second of the world's time (30)",
+            CAIRN_FLAG_U32, .out = &o->pictures_hz, .least = 1, .most = 120, .verbs = "film"},
+        {"--size", NULL, "WxH", "pixels (960x540)", CAIRN_FLAG_CUSTOM, .out = &o->view,
+            .read = cairn_replay_read_size, .verbs = "film"},
+        {"--eye", NULL, "X,Y,Z", "where one looks from (so that all moving bodies fit)",
+            CAIRN_FLAG_CUSTOM, .out = &o->view, .read = cairn_replay_read_eye, .verbs = "film"},
+        {"--target", NULL, "X,Y,Z", "what one looks at; with --eye", CAIRN_FLAG_CUSTOM,
+            .out = &o->view, .read = cairn_replay_read_target, .verbs = "film"},
+        {"--follow", NULL, "ID", "look at this body, from its side or as --eye is to --target",
+            CAIRN_FLAG_U32, .out = &o->view.follows, .least = 1, .verbs = "film"},
         {"--page", NULL, "FILE", "the page to put it in (share/cairn/web/standalone.html)",
             CAIRN_FLAG_TEXT, .out = &o->page, .verbs = "page"},
         {"--sign", NULL, "FILE", "sign with the private key in this file of mode 600",
@@ -88,14 +107,7 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
         .name = "cairn-replay",
         .usage = "VERB [ARGUMENTS] [FLAGS]",
         .about = "Reads recordings of cairnd, steps them again, and makes new ones.",
-        .notes = "Exits with\n"
-                 "  0  success\n"
-                 "  1  a state hash differs, or two recordings do\n"
-                 "  2  an argument, a file or memory is at fault, or a tick is not in the "
-                 "recording\n"
-                 "  3  the recording needs another version of the simulation or of its rules\n"
-                 "  4  the seal is broken, or was not made with the key of --key\n"
-                 "  5  the recording is damaged; the part before the damage agrees",
+        .notes = notes,
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags,
         .verbs = verbs,
@@ -113,6 +125,8 @@ int cairn_replay_main(int argc, char **argv, const cairn_rules *const *rules, ui
     cairn_replay_options options = {.workers = 1,
         .every = 1,
         .tick = CAIRN_TICK_NONE,
+        .from = CAIRN_TICK_NONE,
+        .to = CAIRN_TICK_NONE,
         .view = {.width = 960, .height = 540},
         .scene = CAIRN_SCENE_DEFAULT,
         .seconds = 10};

@@ -70,8 +70,17 @@ typedef struct cairn_native_camera {
     float field_of_view; // rad, vertical, (0, pi)
     uint32_t width;      // pixels
     uint32_t height;
+    bool shadows; // of the sun
 } cairn_native_camera;
 
 // Draws the shapes that rays hit: rows of red, green, blue from the top, width * height * 3 bytes.
 void cairn_native_draw(
     const cairn_world *world, const cairn_native_camera *camera, uint8_t *pixels);
+// The rows from `first` to before `end` of the same picture. Threads may share a picture after
+// cairn_world_queries_prepare.
+void cairn_native_draw_rows(const cairn_world *world, const cairn_native_camera *camera,
+    uint32_t first, uint32_t end, uint8_t *pixels);
+// Copies these rows of `coarse`, a whole picture that was drawn, and draws the pixels of edges with
+// more rays. `pixels` is another picture of the same size.
+void cairn_native_smooth_rows(const cairn_world *world, const cairn_native_camera *camera,
+    uint32_t first, uint32_t end, const uint8_t *coarse, uint8_t *pixels);

@@ -111,15 +111,27 @@ def test_export_writes_a_row_for_each_body_and_tick(recordings, replay):
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (["export", "one.cairn", "world.gltf"], "must end in .csv, .glb or .png"),
-    (["export", "one.cairn", "world"], "must end in .csv, .glb or .png"),
+    (["export", "one.cairn", "world.gltf"], "must end in .csv or .glb"),
+    (["export", "one.cairn", "world"], "must end in .csv or .glb"),
     (["cut", "one.cairn", 100, 200, "cut.csv"], "must end in .cairn"),
     (["make", "world.glb"], "must end in .cairn"),
     (["page", "one.cairn", "world"], "must end in .html"),
     (["page", "one.cairn", "never.html", "--page", "nowhere"], "'./dev web' makes the page"),
     (["page", "--page", "sign", "one.cairn", "never.html"], "not the page of this version"),
-    (["export", "one.cairn", "a.png", "--size", "960"], "--size"),
-    (["export", "one.cairn", "a.png", "--eye", "1,2"], "--eye"),
+    (["film", "one.cairn", "a.gif"], "must end in .png or .webm"),
+    (["film", "one.cairn", "--size", "960", "a.png"], "--size"),
+    (["film", "one.cairn", "--size", "8x8193", "a.png"], "--size"),
+    (["film", "one.cairn", "--eye", "1,2", "a.png"], "--eye"),
+    (["film", "one.cairn", "--eye", "1,2,3", "a.png"], "both or not at all"),
+    (["film", "one.cairn", "--eye", "1,2,3", "--target", "1,2,3", "a.png"], "--eye is where --target is"),
+    (["film", "one.cairn", "--follow", "999", "a.webm"], "no body has this id"),
+    (["film", "one.cairn", "--fps", "25", "a.png"], "are for a .webm"),
+    (["film", "one.cairn", "--from", "5", "a.png"], "are for a .webm"),
+    (["film", "one.cairn", "--tick", "5", "a.webm"], "--tick is for a .png"),
+    (["film", "one.cairn", "--fps", "0", "a.webm"], "--fps"),
+    (["film", "one.cairn", "--from", "9", "--to", "8", "a.webm"], "a tick after that of --to"),
+    (["film", "one.cairn", "--to", "721", "a.webm"], "it holds no tick 721; the last is 720"),
+    (["film", "one.cairn", "--tick", "100000", "a.png"], "it holds no tick 100000"),
     (["export", "one.cairn", "a.glb", "--tick", 100000], "it holds no tick 100000"),
 ])
 def test_an_output_is_what_its_name_says(recordings, replay, arguments, says):
@@ -173,11 +185,20 @@ def faces_outwards(points, indices):
     assert volume > 0 or len(indices) == 6
 
 
-def test_a_tick_is_exported_as_a_picture(recordings, replay):
-    replay("export", "one.cairn", "all.png", "--size", "64x48")
-    replay("export", "one.cairn", "near.png", "--size", "64x48", "--eye", "0,1,9", "--target", "0,1,0", "--tick", 0)
-    shown = [picture(read(recordings, name)) for name in ("all.png", "near.png")]
-    assert shown[0] != shown[1] and all(len(set(rows)) > 8 for rows in shown)
+def test_a_tick_is_drawn(recordings, replay):
+    """The same for any number of workers; a body that is followed stands in the middle wherever it is."""
+    size, views = ["--size", "64x48"], {
+        "all": [], "near": ["--eye", "0,1,9", "--target", "0,1,0", "--tick", 0], "follow": ["--follow", 2, "--workers", 3],
+        "beside": ["--follow", 2, "--eye", "3,0,0", "--target", "0,0,0"], "again": ["--follow", 2]}
+    for name, view in views.items():
+        replay("film", "one.cairn", f"{name}.png", *size, *view)
+    shown = {name: picture(read(recordings, f"{name}.png")) for name in views}
+    assert shown.pop("again") == shown["follow"]
+    assert len(set(shown.values())) == len(shown) and all(len(set(rows)) > 8 for rows in shown.values())
+    body = replay("seek", "one.cairn", 720, "--body", 2, "--json").json["body"]["position"]
+    eye = ",".join(str(at + off) for at, off in zip(body, (3, 0, 0)))
+    replay("film", "one.cairn", "placed.png", *size, "--eye", eye, "--target", ",".join(map(str, body)))
+    assert picture(read(recordings, "placed.png")) == shown["beside"]
 
 
 def picture(data):
@@ -193,6 +214,57 @@ def picture(data):
     return rows
 
 
+MASTERS = {0x18538067: "segment", 0x1F43B675: "cluster", 0x1654AE6B: "tracks", 0xAE: "track", 0xE0: "video", 0x1549A966: "info",
+           0x1C53BB6B: "cues", 0xBB: "cue", 0xB7: "positions", 0x1A45DFA3: "head"}
+
+
+def elements(data, at, end):
+    """Id, place and content of each element of EBML (RFC 8794) between two places, those inside others too."""
+    while at < end:
+        place, size = at, 9 - data[at].bit_length()
+        name, at = int.from_bytes(data[at:at + size], "big"), at + size
+        size = 9 - data[at].bit_length()
+        length = int.from_bytes(data[at:at + size], "big") & (1 << 7 * size) - 1
+        at += size
+        assert at + length <= end, hex(name)
+        yield name, place, data[at:at + length]
+        if name in MASTERS:
+            yield from elements(data, at, at + length)
+        at += length
+
+
+def test_ticks_become_a_film(recordings, replay):
+    """150 ticks at 25 pictures for each second; each point of the index is a cluster that begins with a key picture."""
+    arguments = ["--size", "66x48", "--from", 30, "--to", 180, "--fps", 25]
+    replay("film", "one.cairn", "film.webm", *arguments)
+    replay("film", "one.cairn", "film2.webm", *arguments, "--workers", 3)
+    data = read(recordings, "film.webm")
+    assert read(recordings, "film2.webm") == data
+    found = list(elements(data, 0, len(data)))
+    values = {name: content for name, _, content in found}
+    whole = lambda name: int.from_bytes(values[name], "big")
+    assert (values[0x4282], values[0x86], whole(0xB0), whole(0xBA), whole(0x2AD7B1)) == (b"webm", b"V_VP9", 66, 48, 10 ** 6)
+    assert struct.unpack(">d", values[0x4489])[0] == 63 * 40
+    times, keys, cluster = [], [], 0
+    for name, place, content in found:
+        if name == 0x1F43B675:
+            cluster = place
+        elif name == 0xE7:
+            begin = int.from_bytes(content, "big")
+        elif name == 0xA3:
+            track, after, flags = struct.unpack(">BhB", content[:4])
+            # A frame of VP9 begins with the marker 2; bit 2 says that it is no key picture.
+            assert track == 0x81 and content[4] >> 6 == 2 and bool(flags & 0x80) == (not content[4] & 4)
+            times.append(begin + after)
+            if flags & 0x80:
+                keys.append((cluster, begin))
+                assert after == 0
+    assert times == [40 * i for i in range(63)]
+    segment = next(place for name, place, _ in found if name == 0x18538067) + 12
+    cues = zip(*([int.from_bytes(content, "big") for name, _, content in found if name == each] for each in (0xF1, 0xB3)))
+    assert [(segment + offset, time) for offset, time in cues] == keys and len(keys) == 2
+
+
 @pytest.mark.parametrize("bodies", ["2,,3", "", "2,", "x", "0", "1,4294967296", ",".join("1" * 257)])
 def test_export_refuses_invalid_lists_of_bodies(replay, bodies):
     assert "--bodies" in replay("export", "one.cairn", "out.csv", "--bodies", bodies, code=2).err
@@ -201,6 +273,7 @@ def test_export_refuses_invalid_lists_of_bodies(replay, bodies):
 @pytest.mark.parametrize("arguments", [
     ["cut", "{}", 100, 200, "{}"],
     ["export", "{}", "{}"],
+    ["film", "{}", "{}"],
     ["page", "{}", "{}"],
     ["page", "one.cairn", "{}", "--page", "{}"],
     ["seek", "{}", 10, "--state", "{}"],
@@ -256,7 +329,8 @@ def test_a_hard_link_or_a_key_is_never_the_output(recordings, replay):
     ["seek", "one.cairn", 10, "--state", "kept"],
     ["export", "one.cairn", "kept.csv"],
     ["export", "one.cairn", "kept.glb"],
-    ["export", "one.cairn", "kept.png"],
+    ["film", "one.cairn", "kept.png", "--size", "64x48"],
+    ["film", "one.cairn", "kept.webm", "--size", "64x48", "--to", 30],
     ["make", "--scene", "stack10", "kept"],
     ["page", "one.cairn", "kept.html", "--page", "template"],
 ])

@@ -28,6 +28,7 @@ OUTSIDE = [
     (re.compile(r"^zstd"), "libzstd"),
     (re.compile(r"^jansson"), "libjansson"),
     (re.compile(r"^png"), "libpng"),
+    (re.compile(r"^vpx/"), "libvpx"),
     (re.compile(r"^libwebsockets"), "libwebsockets"),
     (re.compile(r"^curl/"), "libcurl"),
     (re.compile(r"^dlfcn"), "libdl"),

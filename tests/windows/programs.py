@@ -90,7 +90,7 @@ def refuse(windows, folder):
     for program, arguments in (("cairn-bot", []), ("cairn-replay", ["verify", "game.cairn"])):
         done = windows.run(program, *arguments, "--rules", "arena.dll", cwd=folder)
         assert done.returncode == 2 and b"arena.dll: this build loads no rules files" in done.stderr, done
-    done = windows.run("cairn-replay", "export", "game.cairn", "tick.png", cwd=folder)
+    done = windows.run("cairn-replay", "film", "game.cairn", "tick.png", cwd=folder)
     assert done.returncode == 2 and b"tick.png: this build writes no pictures" in done.stderr, done
     assert not (folder / "tick.png").exists()
 

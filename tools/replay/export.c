@@ -104,39 +104,6 @@ const char *cairn_replay_read_bodies(void *out, const char *value, bool first) {
     }
 }
 
-const char *cairn_replay_read_size(void *out, const char *value, bool first) {
-    cairn_picture_view *view = out;
-    uint64_t numbers[2];
-    char width[8], error[CAIRN_FLAGS_ERROR_SIZE];
-    const size_t length = strcspn(value, "x");
-    (void)first;
-    snprintf(width, sizeof width, "%.*s", length < 7 ? (int)length : 7, value);
-    if (value[length] != 'x' || !cairn_flags_number("", width, 1, 8192, &numbers[0], error) ||
-        !cairn_flags_number("", value + length + 1, 1, 8192, &numbers[1], error)) {
-        return "must be width and height in pixels, at most 8192 each, such as 960x540";
-    }
-    view->width = (uint32_t)numbers[0];
-    view->height = (uint32_t)numbers[1];
-    return NULL;
-}
-
-const char *cairn_replay_read_point(void *out, const char *value, bool first) {
-    cairn_vec3 *point = out;
-    float numbers[3];
-    char *end = NULL;
-    (void)first;
-    for (int i = 0; i < 3; ++i) {
-        numbers[i] = strtof(value, &end);
-        if (end == value || *end != (i < 2 ? ',' : '\0') ||
-            !(numbers[i] >= -CAIRN_DISTANCE_MAX && numbers[i] <= CAIRN_DISTANCE_MAX)) {
-            return "must be three numbers with commas between, such as 10,5,20";
-        }
-        value = end + 1;
-    }
-    *point = (cairn_vec3){.x = numbers[0], .y = numbers[1], .z = numbers[2]};
-    return NULL;
-}
-
 static int write_file(const cairn_replay_options *options, cairn_player *player,
     int (*write)(const cairn_replay_options *options, cairn_player *player, FILE *file)) {
     const char *path = options->words[2];
@@ -177,15 +144,6 @@ static int write_gltf(const cairn_replay_options *options, cairn_player *player,
                      CAIRN_EXIT_UNUSABLE, options->words[2], "cannot be written, or no shape");
 }
 
-static int write_picture(const cairn_replay_options *options, cairn_player *player, FILE *file) {
-    cairn_picture_view view = options->view;
-    const cairn_vec3 *eye = &view.eye, *target = &view.target;
-    view.placed = eye->x != target->x || eye->y != target->y || eye->z != target->z;
-    const char *why = cairn_picture_write(player->world, &view, file);
-    return why == NULL ? CAIRN_EXIT_GOOD
-                       : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->words[2], why);
-}
-
 // Takes the player to --tick, or to the last tick.
 static int seek_tick(
     cairn_player *player, const cairn_replay_options *options, const cairn_system_map *input) {
@@ -203,25 +161,22 @@ static int seek_tick(
 
 int cairn_replay_export(const cairn_replay_options *options, const cairn_system_map *input) {
     const char *path = options->words[2], *extension = cairn_replay_extension(path);
-    const bool gltf = strcmp(extension, "glb") == 0, picture = strcmp(extension, "png") == 0;
+    const bool gltf = strcmp(extension, "glb") == 0;
     const bool device = strncmp(path, "/dev/", 5) == 0;
     if (!cairn_replay_differs(options->words[1], path)) {
         return CAIRN_EXIT_UNUSABLE;
     }
-    if (!gltf && !picture && !device && strcmp(extension, "csv") != 0) {
+    if (!gltf && !device && strcmp(extension, "csv") != 0) {
         return cairn_replay_complain(CAIRN_EXIT_UNUSABLE, path,
-            "the name says what is written: it must end in .csv, .glb or .png");
+            "the name says what is written: it must end in .csv or .glb");
     }
     cairn_player player;
     int code = cairn_replay_player_open(&player, options, input);
-    if (code == CAIRN_EXIT_GOOD && (gltf || picture)) {
+    if (code == CAIRN_EXIT_GOOD && gltf) {
         code = seek_tick(&player, options, input);
     }
     if (code == CAIRN_EXIT_GOOD) {
-        code = write_file(options, &player,
-            gltf      ? write_gltf
-            : picture ? write_picture
-                      : write_table);
+        code = write_file(options, &player, gltf ? write_gltf : write_table);
     }
     cairn_player_close(&player);
     return code;

@@ -12,7 +12,7 @@
 #include "program/key.h"
 #include "program/system.h"
 #include "recording/player.h"
-#include "tools/replay/picture.h"
+#include "tools/replay/painter.h"
 
 // Exit codes.
 typedef enum cairn_replay_exit {
@@ -41,8 +41,10 @@ typedef struct cairn_replay_options {
     const char *state; // NULL: none
     cairn_replay_bodies bodies;
     uint64_t every;
-    uint64_t tick; // CAIRN_TICK_NONE: the last
-    cairn_picture_view view;
+    uint64_t tick;        // CAIRN_TICK_NONE: the last
+    uint64_t from, to;    // CAIRN_TICK_NONE: the first, the last
+    uint32_t pictures_hz; // 0: the verb's own
+    cairn_painter_view view;
     const char *page; // a template; NULL: the installed one
     const char *scene;
     uint64_t seconds;
@@ -55,9 +57,10 @@ typedef struct cairn_replay_options {
 // Reads the flag --bodies into a cairn_replay_bodies.
 const char *cairn_replay_read_bodies(void *out, const char *value, bool first);
 
-// Reads the flags --size, --eye and --target.
+// Read the flags --size, --eye and --target into a cairn_painter_view.
 const char *cairn_replay_read_size(void *out, const char *value, bool first);
-const char *cairn_replay_read_point(void *out, const char *value, bool first);
+const char *cairn_replay_read_eye(void *out, const char *value, bool first);
+const char *cairn_replay_read_target(void *out, const char *value, bool first);
 
 // `input` is the verb's first argument; join and make have none. Returns an exit code.
 typedef int cairn_replay_verb(const cairn_replay_options *options, const cairn_system_map *input);
@@ -69,6 +72,7 @@ cairn_replay_verb cairn_replay_join;
 cairn_replay_verb cairn_replay_diff;
 cairn_replay_verb cairn_replay_explain;
 cairn_replay_verb cairn_replay_export;
+cairn_replay_verb cairn_replay_film;
 cairn_replay_verb cairn_replay_page;
 cairn_replay_verb cairn_replay_make;
 
