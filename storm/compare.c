@@ -140,6 +140,10 @@ static void check_snapshot(cairn_storm *s, uint32_t i) {
     s->report.snapshots_compared++;
     s->slots[i].quiescence_equal |=
         s->quiescent && newest->tick > cairn_storm_room_of_slot(s, i)->quiescence_tick;
+    if (cairn_storm_has_view(s, i)) {
+        cairn_storm_check_view(s, i, expected);
+        return;
+    }
     const cairn_quantisation quantisation = cairn_quantisation_default();
     if (!cairn_oracle_bodies_equal(expected, &quantisation, newest->bodies, newest->body_count)) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_SNAPSHOT,

@@ -98,6 +98,7 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
     config.mode = draw_mode(s);
     config.spectator = cairn_storm_chance(s, 150);
     config.rules = s->config.rules;
+    config.velocities = s->views && i % 2 == 1;
     config.bodies_max = s->scene->world.body_capacity;
     config.shapes_max = s->scene->world.shape_capacity;
     const cairn_virtual_path path = draw_path(s);

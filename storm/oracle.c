@@ -88,6 +88,21 @@ static bool same_body(const cairn_quantisation *quantisation, const cairn_snapsh
            memcmp(&body->rotation, &pose.rotation, sizeof pose.rotation) == 0;
 }
 
+const cairn_snapshot_body *cairn_oracle_body(const cairn_oracle_tick *tick, cairn_body_id body) {
+    for (uint32_t i = 0; i < tick->body_count; ++i) {
+        if (tick->bodies[i].id == body) {
+            return &tick->bodies[i];
+        }
+    }
+    return NULL;
+}
+
+bool cairn_oracle_body_equal(const cairn_oracle_tick *tick, const cairn_quantisation *quantisation,
+    const cairn_snapshot_body *body) {
+    const cairn_snapshot_body *expected = cairn_oracle_body(tick, body->id);
+    return expected != NULL && same_body(quantisation, expected, body);
+}
+
 bool cairn_oracle_bodies_equal(const cairn_oracle_tick *tick,
     const cairn_quantisation *quantisation, const cairn_snapshot_body *bodies,
     uint32_t body_count) {

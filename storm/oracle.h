@@ -41,6 +41,11 @@ void cairn_oracle_record(cairn_oracle *oracle, const cairn_world *world);
 void cairn_oracle_record_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 root);
 // NULL if the tick is not recorded.
 const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t tick);
+// The body at that tick, which must be whole; NULL: it did not exist.
+const cairn_snapshot_body *cairn_oracle_body(const cairn_oracle_tick *tick, cairn_body_id body);
+// Whether a client holds what snapshots of that tick carry of this body.
+bool cairn_oracle_body_equal(const cairn_oracle_tick *tick, const cairn_quantisation *quantisation,
+    const cairn_snapshot_body *body);
 // Whether a client holds what snapshots of that tick carry, with poses rounded so. The tick must be
 // whole.
 bool cairn_oracle_bodies_equal(const cairn_oracle_tick *tick,

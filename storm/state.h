@@ -88,6 +88,9 @@ struct cairn_storm {
     uint32_t attacker_permille; // probability of a hostile datagram in a step
     uint32_t fault_permille;    // probability of a fault in a step
     uint32_t slot_count;
+    bool views; // the main room may send parts; of these two 0 is no limit
+    uint32_t view_distance_m;
+    uint32_t view_bytes_per_second;
     bool operated;      // the client in slot 0 is an operator
     uint64_t resume_ns; // when the operator restores the usual rate; 0: the rate is usual
     cairn_body_id operator_bodies[CAIRN_STORM_OPERATOR_BODIES];
@@ -152,6 +155,15 @@ void cairn_storm_damage_again(cairn_storm *s, uint32_t slot);
 void cairn_storm_repaired(cairn_storm *s, uint32_t slot);
 // Damages are repaired in time, nothing else is repaired, and no client is demoted.
 void cairn_storm_check_damage(cairn_storm *s, uint32_t slot);
+
+// ------------------------------------------------------------------------------------- views.c
+
+// Whether the main room sends its clients parts of its snapshots.
+void cairn_storm_draw_views(cairn_storm *s);
+// Whether the client's newest snapshot is made of parts.
+bool cairn_storm_has_view(const cairn_storm *s, uint32_t slot);
+// Compares the newest picture of a client with a view, of the tick `expected`, with the server.
+void cairn_storm_check_view(cairn_storm *s, uint32_t slot, const cairn_oracle_tick *expected);
 
 // ----------------------------------------------------------------------------------- compare.c
 

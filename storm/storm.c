@@ -41,7 +41,8 @@ cairn_storm_config cairn_storm_config_default(void) {
         .seconds = 20,
         .modes = CAIRN_STORM_ALL_MODES,
         .loss_permille_max = CAIRN_STORM_LOSS_PERMILLE_MAX,
-        .bottleneck_permille = 250};
+        .bottleneck_permille = 250,
+        .view_permille = 150};
 }
 
 static const char *config_error(const cairn_storm_config *config) {
@@ -59,6 +60,9 @@ static const char *config_error(const cairn_storm_config *config) {
     }
     if (config->bottleneck_permille > 1000) {
         return "bottleneck_permille must be at most 1000";
+    }
+    if (config->view_permille > 1000) {
+        return "view_permille must be at most 1000";
     }
     return NULL;
 }
@@ -103,6 +107,8 @@ static void configure_server(void *storm, cairn_server_config *config) {
     config->on_segment = s->disk.publishes ? publish : NULL;
     config->run_task = s->disk.used ? take_task : NULL;
     config->user = storm;
+    config->first_room.view_distance_m = s->view_distance_m;
+    config->first_room.client_bytes_per_second = s->view_bytes_per_second;
 }
 
 static cairn_system_config draw_system(cairn_storm *s) {
@@ -172,6 +178,7 @@ static bool create_from_seed(cairn_storm *s) {
     s->path_random = cairn_random_of(s->config.seed * 40503u + 5);
     s->memory_random = cairn_random_of(s->config.seed * 40503u + 13);
     const cairn_system_config config = draw_system(s);
+    cairn_storm_draw_views(s);
     const uint64_t most = cairn_storm_chance(s, 200) ? CAIRN_STORM_CLIENT_SLOTS_MAX : 3;
     s->slot_count = 1 + (uint32_t)cairn_storm_below(s, most);
     s->slot_count = s->config.client_slots > 0 ? s->config.client_slots : s->slot_count;

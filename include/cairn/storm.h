@@ -181,6 +181,9 @@ typedef struct cairn_storm_config {
     // Paths in a thousand that lead through bottlenecks, one each way: 60 to 500 kB/s, a queue of
     // 50 to 200 ms, sometimes the MTU of IPv6. Default 250; rooms above 64 Hz have none.
     uint32_t bottleneck_permille;
+    // Storms in a thousand whose first room sends parts of its snapshots: of bodies within 4 to 19
+    // m of the player, or within 12 to 32 kB/s, or both. Default 150.
+    uint32_t view_permille;
     bool no_faults; // no faults and no attacker: joins, paths and clocks alone
 
     // If the rules take messages, each player also sends random ones, and takes what the rules
@@ -235,16 +238,18 @@ typedef struct cairn_storm_report {
     uint64_t bottlenecks;  // paths that led through one
     uint64_t queue_losses; // datagrams that found the queue of one full
     uint64_t restarts;
-    uint64_t memory_faults;       // spans in which allocations of the server failed
-    uint64_t disk_faults;         // spans in which the disk of the recordings failed
-    uint64_t recorded_files;      // closed, each verified
-    uint64_t recorded_ticks;      // in these
-    uint64_t recorded_ticks_lost; // as the server counts
-    uint64_t segments_compared;   // of broadcasts, with the recording of their room
-    uint64_t operator_acts;       // requests sent
-    uint64_t edits;               // ticks in which the server executed an operator's commands
-    uint64_t roots_compared;      // of confirmed ticks, each with the server's
-    uint64_t snapshots_compared;  // bit for bit
+    uint64_t memory_faults;         // spans in which allocations of the server failed
+    uint64_t disk_faults;           // spans in which the disk of the recordings failed
+    uint64_t recorded_files;        // closed, each verified
+    uint64_t recorded_ticks;        // in these
+    uint64_t recorded_ticks_lost;   // as the server counts
+    uint64_t segments_compared;     // of broadcasts, with the recording of their room
+    uint64_t operator_acts;         // requests sent
+    uint64_t edits;                 // ticks in which the server executed an operator's commands
+    uint64_t roots_compared;        // of confirmed ticks, each with the server's
+    uint64_t snapshots_compared;    // bit for bit
+    uint64_t view_samples_compared; // of bodies in parts, bit for bit
+    uint64_t views_compared;        // in quiescence, with what they owe
     uint64_t rollbacks;
     uint64_t rollbacks_checked;                   // against the server's history
     uint64_t work_percent_max[CAIRN_STORM_MODES]; // ticks stepped per tick of the server, worst

@@ -13,6 +13,7 @@
 #include "schema/scene.h"
 #include "schema/snapshot_head.h"
 #include "sim/debug/passport.h"
+#include "storm/network.h"
 #include "tests/kit/packed.h"
 #include "tests/kit/scenes.h"
 #include <cairn/rules_registry.h>
@@ -139,8 +140,19 @@ void story_end(story *s) {
         free(client->state);
     }
     s->client_count = 0;
+    cairn_virtual_network_destroy(s->network);
+    s->network = NULL;
     free(s->record);
     s->record = NULL;
+}
+
+void story_network(story *s, uint32_t delay_ms) {
+    CAIRN_ASSERT(s->client_count == 0 && s->network == NULL);
+    s->delay_ms = delay_ms;
+    expect_ok(cairn_virtual_network_create(1, 4096, &s->network));
+    const uint32_t server =
+        cairn_virtual_endpoint(s->network, &server_address, (cairn_virtual_clock){0});
+    CAIRN_ASSERT(server == 0);
 }
 
 cairn_hello story_hello(cairn_mode mode, bool spectator) {
@@ -210,6 +222,13 @@ uint32_t story_join_as(story *s, const cairn_hello *hello) {
     client->client_id = s->next_client_id != 0 ? s->next_client_id : 1000 + number;
     client->hello = *hello;
     client->ahead = 4;
+    if (s->network != NULL) {
+        const cairn_virtual_path path = {.delay_ns = s->delay_ms * UINT64_C(1000000)};
+        const uint32_t endpoint =
+            cairn_virtual_endpoint(s->network, &client->address, (cairn_virtual_clock){0});
+        CAIRN_ASSERT(endpoint == 1 + number);
+        cairn_virtual_connect(s->network, 0, endpoint, &path);
+    }
     connect_client(s, client);
     return number;
 }
@@ -475,8 +494,10 @@ static void send_input(story *s, uint32_t number) {
         client->input_next += 1;
     }
     const uint64_t held = newest == NULL ? client->part_tick : newest->tick;
-    const uint64_t acknowledged[] = {
-        [ACKS_HELD] = held, [ACKS_NOTHING] = 0, [ACKS_NEWEST] = room.tick};
+    const uint64_t acknowledged[] = {[ACKS_HELD] = held,
+        [ACKS_NOTHING] = 0,
+        [ACKS_NEWEST] = room.tick,
+        [ACKS_AHEAD] = room.tick + 60};
     const cairn_input_head head = {.world_epoch = client->world_epoch,
         .snapshot_acknowledged = acknowledged[client->acks],
         .ticks_acknowledged = client->world == NULL ? 0 : cairn_world_tick(client->world),
@@ -505,18 +526,28 @@ static void client_send_messages(story *s, uint32_t number) {
     }
 }
 
+static void send_to_server(
+    story *s, const story_client *client, const uint8_t *bytes, size_t size) {
+    if (s->network != NULL) {
+        const uint32_t endpoint = 1 + (uint32_t)(client - s->clients);
+        cairn_virtual_send(s->network, endpoint, &server_address, bytes, size);
+    } else {
+        cairn_server_receive(s->server, s->now_ns, &client->address, bytes, size);
+    }
+}
+
 static void client_send_datagrams(story *s, story_client *client) {
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
     cairn_address to;
     size_t size;
     while ((size = cairn_netcode_client_next_datagram(client->netcode, &to, bytes)) > 0) {
-        cairn_server_receive(s->server, s->now_ns, &client->address, bytes, size);
+        send_to_server(s, client, bytes, size);
     }
     while ((size = cairn_link_next_payload(client->link, s->now_ns, payload)) > 0) {
         size = cairn_netcode_client_encrypt(client->netcode, s->now_ns, payload, size, &to, bytes);
         if (size > 0) {
-            cairn_server_receive(s->server, s->now_ns, &client->address, bytes, size);
+            send_to_server(s, client, bytes, size);
         }
     }
 }
@@ -526,10 +557,25 @@ static void server_send(story *s) {
     cairn_address to;
     size_t size;
     while ((size = cairn_server_send(s->server, s->now_ns, &to, bytes)) > 0) {
+        if (s->network != NULL) {
+            cairn_virtual_send(s->network, 0, &to, bytes, size);
+            continue;
+        }
         for (uint32_t i = 0; i < s->client_count; ++i) {
             if (cairn_address_equal(&to, &s->clients[i].address)) {
                 client_receive(s, &s->clients[i], &server_address, bytes, size);
             }
+        }
+    }
+}
+
+static void deliver(story *s) {
+    const cairn_virtual_datagram *d;
+    while (cairn_virtual_deliver(s->network, s->now_ns - STORY_START_NS, &d)) {
+        if (d->to == 0) {
+            cairn_server_receive(s->server, s->now_ns, &d->from, d->bytes, d->size);
+        } else {
+            client_receive(s, &s->clients[d->to - 1], &d->from, d->bytes, d->size);
         }
     }
 }
@@ -556,6 +602,9 @@ void story_run_ms(story *s, uint32_t ms) {
     uint64_t end_ns = s->now_ns + (uint64_t)ms * 1000000;
     while (s->now_ns < end_ns) {
         s->now_ns += STORY_STEP_NS;
+        if (s->network != NULL) {
+            deliver(s);
+        }
         for (uint32_t i = 0; i < s->client_count; ++i) {
             cairn_netcode_client_advance(s->clients[i].netcode, s->now_ns);
             client_send_messages(s, i);

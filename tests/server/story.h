@@ -2,8 +2,9 @@
 #pragma once
 
 // A complete server in memory with plain clients made of netcode, link and codec alone, joined by a
-// pipe that loses nothing. Unless a test says otherwise a client behaves as a real one: it sends
-// HELLO, acknowledges what it holds, applies deltas, steps confirmed ticks and reports its roots.
+// pipe that loses nothing and takes no time, or by the paths of story_network. Unless a test says
+// otherwise a client behaves as a real one: it sends HELLO, acknowledges what it holds, applies
+// deltas, steps confirmed ticks and reports its roots.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,7 +87,8 @@ typedef struct story_client {
     uint32_t world_epoch;                           // how often its world was replaced
     uint32_t messages[CAIRN_MESSAGE_KIND_COUNT];
     uint32_t decode_failures;
-    enum { ACKS_HELD, ACKS_NOTHING, ACKS_NEWEST } acks; // the newest: of the room, received or not
+    // The newest: of the room, received or not. Ahead: of a second that has not come yet.
+    enum { ACKS_HELD, ACKS_NOTHING, ACKS_NEWEST, ACKS_AHEAD } acks;
     uint32_t datagrams;
     uint64_t bytes;         // of them
     cairn_hash128 received; // of all datagrams, in order, with the time of each
@@ -104,7 +106,9 @@ typedef struct story {
     uint64_t now_ns;
     story_client clients[STORY_CLIENTS_MAX];
     uint32_t client_count;
-    bool operators;            // clients that join from now on have the right
+    struct cairn_virtual_network *network; // NULL: a perfect pipe
+    uint32_t delay_ms;                     // of its paths, each way
+    bool operators;                        // clients that join from now on have the right
     uint32_t receive_size_max; // of the links of clients that join from now on; 0: the default
     uint64_t next_client_id;   // of clients that join from now on; 0: each has one of its own
     uint8_t *record;           // of the main room
@@ -125,6 +129,8 @@ cairn_server_config story_config(void);
 // Ends the story that ran in `s` before; `s` is all zero at first. `config` NULL: story_config.
 void story_start(story *s, const cairn_server_config *config);
 void story_end(story *s); // may be called again
+// The paths of all clients, before the first joins: so long each way, which loses nothing.
+void story_network(story *s, uint32_t delay_ms);
 
 // A client that connects in this mode; returns its number.
 uint32_t story_join(story *s, cairn_mode mode, bool spectator);

@@ -17,6 +17,7 @@
 #include "recording/recorder.h"
 #include "schema/codec.h"
 #include "server/core/room_recording.h"
+#include "server/replicate/parts.h"
 #include "server/replicate/state_transfer.h"
 #include "server/resync/resync.h"
 #include "server/room/tick_scheduler.h"
@@ -58,6 +59,9 @@ typedef enum fault {
     TICKS_LOST_UNCOUNTED,
     RECORDED_ROOT_WRONG,
     PUBLISHED_ROOT_WRONG,
+    BODY_NOT_SENT,
+    BODY_SENT_ONCE,
+    BODY_NEVER_LEAVES,
     NO_FAULT
 } fault;
 
@@ -252,6 +256,22 @@ WRAP(size_t, cairn_netcode_server_next_datagram, cairn_netcode_server *server, c
     return size;
 }
 
+// Of the bodies with this id index, which a scene of a floor and some bodies has.
+WRAP(bool, cairn_view_is_due, const cairn_view *view, const cairn_view_member *member,
+    const cairn_room_interest *interest, uint64_t late) {
+    const bool other = cairn_id_index(member->id) % 4 != 3;
+    const bool omitted =
+        !other && !member->leaving &&
+        (planted == BODY_NOT_SENT || (planted == BODY_SENT_ONCE && member->acked[0] != 0));
+    return !omitted && REAL(cairn_view_is_due)(view, member, interest, late);
+}
+
+WRAP(void, cairn_part_leave, cairn_part_writer *writer, uint32_t index) {
+    if (planted != BODY_NEVER_LEAVES) {
+        REAL(cairn_part_leave)(writer, index);
+    }
+}
+
 WRAP(void, cairn_input_lead_feedback, cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
     uint64_t jitter_ns, double clock_ahead_ns, const cairn_wire_timing *timing) {
     REAL(cairn_input_lead_feedback)(lead, now_ns, rtt_ns, jitter_ns, clock_ahead_ns, timing);
@@ -290,6 +310,7 @@ static void expect_found(
     cairn_storm_report report = {0};
     config.modes = modes;
     config.seconds = seconds;
+    config.view_permille = which >= BODY_NOT_SENT ? 1000 : config.view_permille;
     config.memory_bytes = allocated_bytes;
     assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &encoder), CAIRN_OK);
     planted = which;
@@ -370,3 +391,9 @@ PLANTED("a wrong root in a recording is found as recording", RECORDED_ROOT_WRONG
     CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RECORDING)
 PLANTED("a wrong root in a segment is found as recording", PUBLISHED_ROOT_WRONG,
     CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RECORDING)
+PLANTED("a body that a view lacks is found as snapshot", BODY_NOT_SENT, ONLY(INTERPOLATE), 30,
+    CAIRN_STORM_FOUND_SNAPSHOT)
+PLANTED("a body of a view that is sent once only is found as snapshot", BODY_SENT_ONCE,
+    ONLY(INTERPOLATE), 30, CAIRN_STORM_FOUND_SNAPSHOT)
+PLANTED("a body that never leaves a view is found as snapshot", BODY_NEVER_LEAVES,
+    ONLY(INTERPOLATE), 30, CAIRN_STORM_FOUND_SNAPSHOT)

@@ -43,6 +43,8 @@ static const figure figures[] = {
     {"seconds-predict", AT(playing_ns[CAIRN_CLIENT_PREDICT]), .is_ns = true},
     {"seconds-heal", AT(playing_ns[CAIRN_CLIENT_HEAL]), .is_ns = true},
     {"segments", AT(segments_compared)},
+    {"view-samples", AT(view_samples_compared)},
+    {"views", AT(views_compared)},
     {AT(virtual_ns)},
     {AT(ticks)},
     {AT(datagrams)},
@@ -68,7 +70,7 @@ static const figure figures[] = {
     WORST(equal_ticks_max),
     WORST(equal_ms_max),
 };
-enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 20 };
+enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 22 };
 _Static_assert(CAIRN_RESYNC_CAUSE_COUNT == 3 && CAIRN_STORM_MODES == 4, "a row for each");
 
 static uint64_t *value_of(const figure *f, cairn_storm_report *report) {
@@ -193,6 +195,8 @@ static cairn_flags_result read_arguments(int argc, char **argv, arguments *a) {
         {"--mode", NULL, "NAME",
             "clients use only this mode: interpolate, lockstep, predict or heal; repeatable",
             CAIRN_FLAG_CUSTOM, .out = &a->config.modes, .read = read_mode},
+        {"--views", NULL, "PERMILLE", "storms whose first room sends parts of its snapshots (150)",
+            CAIRN_FLAG_U32, .out = &a->config.view_permille},
         {"--rules", NULL, "FILE", "play the rules of a shared object instead of the sandbox",
             CAIRN_FLAG_CUSTOM, .out = a, .read = cairn_rules_flag_read},
         {"--events", NULL, NULL, "print every fault and the client that it touches",
@@ -233,6 +237,8 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
            " server restarts; %" PRIu64 " roots and %" PRIu64 " snapshots compared, all equal\n",
         all->joins, all->cuts, all->stalls, all->restarts, all->roots_compared,
         all->snapshots_compared);
+    printf("%" PRIu64 " samples of views and %" PRIu64 " settled views compared, all equal\n",
+        all->view_samples_compared, all->views_compared);
     printf("seconds played:");
     for (uint32_t i = 0; i < CAIRN_STORM_MODES; i++) {
         printf(" %s %.0f", mode_names[i], (double)all->playing_ns[i] / 1e9);
