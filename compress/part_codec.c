@@ -276,8 +276,10 @@ static void code_body(cairn_bits *bits, const cairn_snapshot_frame *frame,
     }
     const bool stands = cairn_snapshot_body_is_static(body->flags);
     if (stands && (moved || !was_static)) {
+        // Of a body that may move the reader has no exact pose.
+        const cairn_quat none = {.w = 0.0f};
         bits->failed = bits->failed || !moved;
-        code_exact(bits, &frame->quantisation, &old.exact.rotation, body);
+        code_exact(bits, &frame->quantisation, was_static ? &old.exact.rotation : &none, body);
     } else if (moved) {
         code_moved(bits, frame, bases, &body->pose);
     }

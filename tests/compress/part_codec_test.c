@@ -82,6 +82,43 @@ TEST("a part gives the bodies that it was made of") {
     story.frames[0].velocities = part.frame.velocities = NULL;
 }
 
+// A server's frames have exact poses of all bodies, a client's only of static ones.
+TEST("a body that becomes static where it lies keeps its pose") {
+    static cairn_quat turned[FRAMES_BODIES];
+    cairn_snapshot_frame servers[2];
+    for (uint32_t f = 0; f < 2; ++f) {
+        assert_int_equal(cairn_snapshot_frame_create(&servers[f], FRAMES_BODIES), CAIRN_OK);
+        make_frames(1);
+        cairn_snapshot_frame_copy(&story.frames[1], &servers[f]);
+    }
+    servers[0].tick = story.frames[0].tick;
+    for (uint32_t i = 0; i < FRAMES_BODIES; ++i) {
+        servers[0].flags[i] = 0;
+        turned[i] = servers[0].exact[i].rotation;
+        if (!cairn_snapshot_body_is_static(servers[1].flags[i])) {
+            story.frames[1].exact[i] = (cairn_pose){0};
+        }
+    }
+    uint8_t bytes[FRAMES_BYTES];
+    uint32_t checks[2];
+    cairn_part_writer writer = cairn_part_write(&servers[0], true, bytes, sizeof bytes);
+    for (uint32_t i = 0; i < FRAMES_BODIES; ++i) {
+        const cairn_body_sample bases[CAIRN_PART_BASES] = {
+            {.frame = &servers[1], .place = i, .tick = servers[1].tick}};
+        const cairn_part_chunk chunk = cairn_part_chunk_of(&servers[0], i, bases, false, false);
+        cairn_part_go_on(&writer, i, bases, &chunk, cairn_part_hash(&servers[0], i));
+    }
+    const size_t size = cairn_part_finish(&writer, &checks[0]);
+    assert_true(size > 0);
+    assert_int_equal(read_part(bytes, size, FRAMES_COUNT, &checks[1]), CAIRN_OK);
+    assert_int_equal(checks[0], checks[1]);
+    for (uint32_t i = 0; i < FRAMES_BODIES; ++i) {
+        assert_memory_equal(&part.frame.exact[i].rotation, &turned[i], sizeof turned[i]);
+    }
+    cairn_snapshot_frame_destroy(&servers[0]);
+    cairn_snapshot_frame_destroy(&servers[1]);
+}
+
 TEST("a part against samples that are not held is refused") {
     uint8_t bytes[FRAMES_BYTES];
     uint32_t check;
