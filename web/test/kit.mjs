@@ -2,7 +2,6 @@
 
 // A browser, a server of the page's files, and a cairnd behind it. CAIRN_PAGE: the folder of the built page. CAIRN_PROGRAMS: that
 // of cairnd. CAIRN_CHROMIUM: the browser. CAIRN_SHOTS: a folder for screenshots.
-import { execFileSync, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import puppeteer from 'puppeteer-core';
 import { WebSocketServer } from 'ws';
+import { startRoom as startCairnd } from './room.mjs'; // of npm/cairn-client
 
 export const { CAIRN_PAGE: page, CAIRN_PROGRAMS: programs, CAIRN_SCENES: scenes, CAIRN_CHROMIUM: chromium, CAIRN_SHOTS: shots } = process.env;
 export const files = mkdtempSync(join(tmpdir(), 'cairn-web-'));
@@ -62,6 +62,43 @@ export async function shot(tab, name) {
         writeFileSync(join(shots, `${name}.png`), bytes);
     }
     return bytes;
+}
+
+// How far the page is from test/pictures/NAME.png, in 255ths: over all, and in the block that differs most. Blocks are means of 8 by 8 of 160 pixels
+// across, so neither fonts nor graphics cards matter. CAIRN_WRITE_PICTURES: a folder; references are written there, none is read.
+export async function difference(tab, name) {
+    const seen = Buffer.from(await shot(tab, name)).toString('base64'), written = process.env.CAIRN_WRITE_PICTURES;
+    const wanted = written === undefined ? readFileSync(new URL(`pictures/${name}.png`, import.meta.url)).toString('base64') : seen;
+    const { mean, worst, small } = await tab.evaluate(async (both) => {
+        const read = async (base64) => {
+            const image = new Image();
+            image.src = `data:image/png;base64,${base64}`;
+            await image.decode();
+            const canvas = document.createElement('canvas'), context = canvas.getContext('2d');
+            [canvas.width, canvas.height] = [160, Math.round(160 * image.height / image.width)];
+            context.imageSmoothingQuality = 'high';
+            context.drawImage(image, 0, 0, canvas.width, canvas.height);
+            const blocks = new Map(), { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
+            for (let i = 0; i < width * height; ++i) {
+                for (let k = 0; k < 3; ++k) {
+                    const key = `${Math.floor(i % width / 8)} ${Math.floor(Math.floor(i / width) / 8)} ${k}`;
+                    const [sum, count] = blocks.get(key) ?? [0, 0];
+                    blocks.set(key, [sum + data[4 * i + k], count + 1]);
+                }
+            }
+            return { blocks, url: canvas.toDataURL() };
+        };
+        const [a, b] = [await read(both[0]), await read(both[1])];
+        const apart = [...a.blocks].map(([key, [sum, count]]) => {
+            const [other, among] = b.blocks.get(key) ?? [Infinity, 1];
+            return Math.abs(sum / count - other / among);
+        });
+        return { mean: apart.reduce((sum, each) => sum + each, 0) / apart.length, worst: Math.max(...apart), small: a.url };
+    }, [seen, wanted]);
+    if (written !== undefined) {
+        writeFileSync(join(written, `${name}.png`), Buffer.from(small.split(',')[1], 'base64'));
+    }
+    return { mean, worst };
 }
 
 // ---- the page's files, and what a cairnd with --web answers besides
@@ -121,32 +158,10 @@ function bridge(server, room, state) {
 let rooms = 0;
 
 export async function startRoom(scene, more = []) {
-    const folder = join(files, `room${++rooms}`);
-    mkdirSync(folder);
-    execFileSync(`${programs}/cairn-token`, ['keygen', '--out', `${folder}/key`]);
     const path = scene.endsWith('.json') ? scene : `${scenes}/${scene}.json`;
-    const server = spawn(`${programs}/cairnd`, ['--listen', '127.0.0.1:0', '--key-file', `${folder}/key`, '--scene', path,
-        '--token-lifetime', '0', '--log', 'json', '--seconds', '300', ...more], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const ended = new Promise((done) => server.on('exit', done));
-    const stop = async () => { server.kill(); await ended; };
-    closers.push(stop);
-    const address = await new Promise((found, failed) => {
-        let log = '';
-        server.stdout.on('data', (text) => {
-            log += text;
-            const line = log.split('\n').find((each) => each.includes('"listening"'));
-            if (line !== undefined) {
-                found(JSON.parse(line).address);
-            }
-        });
-        server.on('exit', () => failed(new Error(`cairnd ended: ${log}`)));
-    });
-    const token = (operator = false) => {
-        execFileSync(`${programs}/cairn-token`, ['issue', '--key', `${folder}/key`, '--server', address, '--timeout', '30', '--out', `${folder}/token`,
-            ...(operator ? ['--operator'] : [])]);
-        return readFileSync(`${folder}/token`);
-    };
-    return { name: scene, address, token, stop, bodies: 270 };
+    const room = await startCairnd(programs, join(files, `room${++rooms}`), path, more);
+    closers.push(room.stop);
+    return { ...room, name: scene, bodies: 270 };
 }
 
 export const wait = (ms) => new Promise((done) => setTimeout(done, ms));

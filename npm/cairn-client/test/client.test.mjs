@@ -3,12 +3,12 @@
 // folder of the package. CAIRN_PROGRAMS: the folder of cairnd and cairn-token; without them the
 // tests that need a server are skipped.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { startRoom } from './room.mjs';
 
 const folder = process.env.CAIRN_PACKAGE;
 const { CairnError, ClientState, ContactEventKind, load, World } = await import(pathToFileURL(`${folder}/dist/index.js`));
@@ -21,8 +21,7 @@ const now = () => process.hrtime.bigint();
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 let files;
-let server;
-let address;
+let room;
 
 // A ball that bounces for ever and asks for events, on a server of one room with the built-in rules.
 const SCENE = JSON.stringify({ name: 'bounce', body_capacity: 16, shape_capacity: 16, contact_capacity: 64, hit_threshold: 1,
@@ -36,34 +35,15 @@ before(async () => {
     }
     files = mkdtempSync(`${tmpdir()}/cairn-client-`);
     writeFileSync(`${files}/bounce.json`, SCENE);
-    execFileSync(`${programs}/cairn-token`, ['keygen', '--out', `${files}/key`]);
-    server = spawn(`${programs}/cairnd`, ['--listen', '127.0.0.1:0', '--key-file', `${files}/key`, '--scene', `${files}/bounce.json`,
-        '--token-lifetime', '0', '--log', 'json', '--seconds', '150'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    address = await new Promise((found, failed) => {
-        let log = '';
-        server.stdout.on('data', (text) => {
-            log += text;
-            const line = log.split('\n').find((each) => each.includes('"listening"'));
-            if (line !== undefined) {
-                found(JSON.parse(line).address);
-            }
-        });
-        server.on('exit', () => failed(new Error(`cairnd ended: ${log}`)));
-    });
+    room = await startRoom(programs, `${files}/room`, `${files}/bounce.json`);
 });
 
-after(() => {
-    server?.removeAllListeners('exit');
-    server?.kill();
+after(async () => {
+    await room?.stop();
     if (files !== undefined) {
         rmSync(files, { recursive: true });
     }
 });
-
-function issueToken() {
-    execFileSync(`${programs}/cairn-token`, ['issue', '--key', `${files}/key`, '--server', address, '--timeout', '30', '--out', `${files}/token`]);
-    return readFileSync(`${files}/token`);
-}
 
 // A client and its socket: the whole of a driver. `frame` is called after each advance.
 class Player {
@@ -73,7 +53,7 @@ class Player {
         this.open = true;
         const take = (bytes, from) => this.open && this.client.receive(now(), `${from.address}:${from.port}`, bytes);
         this.socket.on('message', (bytes, from) => delay_ms === 0 ? take(bytes, from) : setTimeout(take, delay_ms, bytes, from));
-        this.client.connect(now(), issueToken());
+        this.client.connect(now(), room.token());
     }
 
     flush() {
@@ -107,7 +87,7 @@ class Player {
 test('a client that predicts plays on a server with the same bits', { skip }, async () => {
     const player = new Player({ mode: 'PREDICT', input_delay_ms_max: 0 }, 50);
     const { client } = player;
-    assert.equal(client.serverAddress, address);
+    assert.equal(client.serverAddress, room.address);
     const events = [];
     await player.run(() => client.statistics().simulation.roots_compared >= 60n && events.some((event) => !event.confirmed), () => {
         events.push(...client.events());
