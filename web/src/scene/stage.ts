@@ -12,7 +12,7 @@ import { OverlayLines } from './overlays.js';
 const GROUND_SIZE = 800;      // m, around what is looked at
 const SHADOW_REACH = 34;      // m
 const SLOW_FRAME_MS = 34;     // of frames over a second: then shadows and fine pixels go
-const RATIO_MIN = 0.5;
+const RATIO_MIN = 0.4;
 const TURN = 0.05;            // rad for a press of an arrow key
 
 export class Stage {
@@ -40,7 +40,7 @@ export class Stage {
         // Opaque: what lies below it needs not be mixed in.
         const context = canvas.getContext('webgl2', { alpha: false, antialias: this.fine, powerPreference: 'high-performance' })!;
         this.renderer = new THREE.WebGLRenderer({ canvas, context });
-        if (!this.fine) { // each pixel costs: no curve from light to colour, no texture
+        if (!this.fine) { // each pixel costs: no curve from light to colour, no texture, no fog
             THREE.ColorManagement.enabled = false;
             this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
             this.groundMaterial = new THREE.MeshBasicMaterial({ polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
@@ -241,7 +241,7 @@ export class Stage {
         const sky = new THREE.Color(colour('--sky'));
         this.scene.background = sky;
         this.renderer.setClearColor(sky);
-        this.scene.fog = new THREE.Fog(sky, 60, 320);
+        this.scene.fog = this.lineMaterial !== null ? null : new THREE.Fog(sky, 60, 320);
         this.groundMaterial.map?.dispose();
         this.groundMaterial.needsUpdate = true;
         const dark = sky.getHSL({ h: 0, s: 0, l: 0 }).l < 0.5;

@@ -5,9 +5,9 @@
 
 import { Cairn, SealVerdict, World } from '../cairn/index.js';
 import { Replay, Verified } from '../replay.js';
-import { Fact, Mark, Picture, Playback, Source } from './source.js';
 import { tickRate, worldFacts } from './local.js';
-import { readBodies, ShownHash, WorldShapes } from './world_picture.js';
+import type { Fact, Mark } from './source.js';
+import { WorldSource } from './world_source.js';
 
 const POLL_MS = 1000;
 const AHEAD = 4;             // segments that are fetched before they are needed
@@ -23,17 +23,8 @@ const MARKS_MAX = 4096;
 interface Segment { number: number; first: number; ticks: number; bytes: number }
 interface Index { room: string; live: boolean; oldest: number; rate: number; segments: Segment[] }
 
-export class BroadcastSource implements Source, Playback {
-    readonly label = '';
-    readonly beside = null;
-    readonly picture = new Picture();
-    readonly shapes = new WorldShapes();
-    readonly playback: Playback = this;
-    readonly player = 0;
+export class BroadcastSource extends WorldSource {
     title = '';
-    playing = true;
-    speed = 1;
-    stepTime = 0;
     verified = 0;    // ticks that were stepped and agreed
     differed = 0;    // ticks and keyframes that did not
     segments = 0;    // that were played to their end
@@ -50,15 +41,14 @@ export class BroadcastSource implements Source, Playback {
     private end: { tick: number; hash: string } | null = null; // of the segment before
     private wanted = -1; // a tick to seek in the next segment that is opened; -1: its first
     private events: Mark[] = [];
-    private readonly shownHash = new ShownHash();
-    private due = 0;
-    private before = 0;
     private timer = 0;
     private trouble = '';
     private missed = 0; // times in a row that a listed segment was not there
     private disposed = false;
 
-    private constructor(private readonly cairn: Cairn, private readonly folder: URL, private readonly key: string) {}
+    private constructor(private readonly cairn: Cairn, private readonly folder: URL, private readonly key: string) {
+        super(TICKS_PER_FRAME_MAX);
+    }
 
     // `address` is that of the folder or of its index; `key`: hexadecimal, of the signer that is expected, or ''.
     static async open(cairn: Cairn, address: string, key: string): Promise<BroadcastSource> {
@@ -78,10 +68,6 @@ export class BroadcastSource implements Source, Playback {
 
     get first(): number { return Math.min(...[...this.known.values()].map((each) => each.first)); }
     get last(): number { return Math.max(...[...this.known.values()].map((each) => each.first + each.ticks)); }
-    get hash(): string {
-        this.shownHash.update(this.world(), !this.playing);
-        return this.shownHash.text;
-    }
 
     world(): World { return this.replay.world(); }
     marks(): Mark[] { return this.events; }
@@ -99,40 +85,26 @@ export class BroadcastSource implements Source, Playback {
         ...worldFacts(this.world(), tickRate(this.world()))];
     }
 
-    advance(now: number): void {
-        const passed = Math.min(now - this.before, 500);
-        this.before = now;
-        this.stepTime = 0;
+    override advance(now: number): void {
         if (this.playing && this.follows && this.index.live && this.last - this.picture.tick > BEHIND_MAX_S * this.index.rate) {
             this.goLive(); // a machine that is too slow
         }
-        if (this.playing) {
-            this.due = Math.min(this.due + passed * this.index.rate * this.speed * this.pace() / 1000, TICKS_PER_FRAME_MAX);
-            const ticks = Math.floor(this.due);
-            this.due -= ticks;
-            this.step(ticks);
+        super.advance(now);
+    }
+
+    override step(ticks: number): void {
+        this.waiting = false;
+        super.step(ticks);
+    }
+
+    protected override ranOut(): void {
+        this.waiting = true;
+        if (!this.index.live && !this.known.has(this.number + 1)) {
+            this.playing = false;
         }
     }
 
-    step(ticks: number): void {
-        if (ticks < 0) {
-            this.seek(Math.max(this.first, this.picture.tick + ticks));
-            return;
-        }
-        const begin = performance.now();
-        let done = 0;
-        while (done < ticks && this.stepOne()) {
-            ++done;
-        }
-        this.waiting = done < ticks;
-        if (this.waiting && !this.index.live && !this.known.has(this.number + 1)) {
-            this.playing = false;
-        }
-        if (done > 0) {
-            this.stepTime = (performance.now() - begin) / done;
-            this.look();
-        }
-    }
+    protected ticksPerSecond(): number { return this.index.rate * this.pace(); }
 
     seek(tick: number): void {
         this.follows = false;
@@ -160,8 +132,7 @@ export class BroadcastSource implements Source, Playback {
 
     // ---- playing
 
-    // False: nothing is there to be played.
-    private stepOne(): boolean {
+    protected stepOne(): boolean {
         if (this.wanted >= 0) { // a seek waits for its segment
             this.openNext();
             return false;
@@ -254,11 +225,6 @@ export class BroadcastSource implements Source, Playback {
         this.known.delete(number);
         this.number = number; // the next one may be good; that it does not continue is seen
         return false;
-    }
-
-    private look(): void {
-        readBodies(this.world(), this.picture);
-        this.shapes.update(this.world());
     }
 
     // A little faster if much waits, a little slower if little does. The viewer follows what is live, unless it was sent back.

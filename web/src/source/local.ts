@@ -3,66 +3,25 @@
 // A world of a scene file, stepped by this page alone: no server.
 
 import type { Cairn, World } from '../cairn/index.js';
-import { Picture, Fact, Playback, Source } from './source.js';
-import { readBodies, ShownHash, WorldShapes } from './world_picture.js';
+import type { Fact } from './source.js';
+import { WorldSource } from './world_source.js';
 
-const STEPS_PER_FRAME_MAX = 8; // a slow machine shows a slower world
+const TICKS_PER_FRAME_MAX = 8;
 
-export class LocalWorld implements Source, Playback {
-    readonly label = '';
-    readonly beside = null;
-    readonly picture = new Picture();
-    readonly shapes = new WorldShapes();
-    readonly playback: Playback = this;
-    readonly player = 0;
+export class LocalWorld extends WorldSource {
     readonly first = 0;
     readonly last = 0;
-    playing = true;
-    speed = 1;
-    stepTime = 0;
     readonly rate: number;
     private own: World;
-    private due = 0; // ticks, with a fraction
-    private before = 0;
-    private readonly shownHash = new ShownHash();
 
     constructor(readonly title: string, cairn: Cairn, scene: string) {
+        super(TICKS_PER_FRAME_MAX);
         this.own = cairn.createWorldFromScene(scene);
         this.rate = tickRate(this.own);
         this.look();
     }
 
     world(): World { return this.own; }
-
-    get hash(): string {
-        this.shownHash.update(this.own, !this.playing);
-        return this.shownHash.text;
-    }
-
-    advance(now: number): void {
-        const passed = Math.min(now - this.before, 250);
-        this.before = now;
-        if (this.playing) {
-            this.due = Math.min(this.due + passed * this.rate * this.speed / 1000, STEPS_PER_FRAME_MAX);
-            const ticks = Math.floor(this.due);
-            this.due -= ticks;
-            this.step(ticks);
-        }
-    }
-
-    step(ticks: number): void {
-        if (ticks <= 0) {
-            this.stepTime = 0;
-            return;
-        }
-        const begin = performance.now();
-        for (let i = 0; i < ticks; ++i) {
-            this.own.step();
-        }
-        this.stepTime = (performance.now() - begin) / ticks;
-        this.look();
-    }
-
     seek(): void {}
     marks(): [] { return []; }
 
@@ -81,9 +40,10 @@ export class LocalWorld implements Source, Playback {
 
     dispose(): void { this.own.destroy(); }
 
-    private look(): void {
-        readBodies(this.own, this.picture);
-        this.shapes.update(this.own);
+    protected ticksPerSecond(): number { return this.rate; }
+    protected stepOne(): boolean {
+        this.own.step();
+        return true;
     }
 }
 

@@ -5,33 +5,22 @@
 import type { Cairn, World } from '../cairn/index.js';
 import { Replay } from '../replay.js';
 import { tickRate, worldFacts } from './local.js';
-import { Fact, Mark, Picture, Playback, Source } from './source.js';
-import { readBodies, ShownHash, WorldShapes } from './world_picture.js';
+import type { Fact, Mark } from './source.js';
+import { WorldSource } from './world_source.js';
 
-const STEPS_PER_FRAME_MAX = 16;
+const TICKS_PER_FRAME_MAX = 16;
 
-export class ReplaySource implements Source, Playback {
-    readonly label = '';
-    readonly beside = null;
-    readonly picture = new Picture();
-    readonly shapes = new WorldShapes();
-    readonly playback: Playback = this;
-    readonly player = 0;
+export class ReplaySource extends WorldSource {
     readonly first: number;
     readonly last: number;
-    playing = true;
-    speed = 1;
-    stepTime = 0;
     differs: Mark | null = null;
     private readonly replay: Replay;
     private readonly events: Mark[];
     private readonly rate: number;
-    private due = 0;
-    private before = 0;
     private recorded = ''; // of the tick of the shown hash
-    private readonly shownHash = new ShownHash();
 
     constructor(readonly title: string, cairn: Cairn, readonly file: Uint8Array) {
+        super(TICKS_PER_FRAME_MAX);
         this.replay = new Replay(cairn, file);
         this.first = this.replay.first;
         this.last = this.replay.last;
@@ -50,37 +39,6 @@ export class ReplaySource implements Source, Playback {
 
     marks(): Mark[] { return this.differs === null ? this.events : [...this.events, this.differs]; }
 
-    advance(now: number): void {
-        const passed = Math.min(now - this.before, 250);
-        this.before = now;
-        if (!this.playing) {
-            this.stepTime = 0;
-            return;
-        }
-        this.due = Math.min(this.due + passed * this.rate * this.speed / 1000, STEPS_PER_FRAME_MAX);
-        const ticks = Math.floor(this.due);
-        this.due -= ticks;
-        this.step(ticks);
-    }
-
-    step(ticks: number): void {
-        if (ticks < 0) {
-            this.seek(Math.max(this.first, this.picture.tick + ticks));
-            return;
-        }
-        const begin = performance.now();
-        for (let i = 0; i < ticks; ++i) {
-            if (this.picture.tick + i >= this.last || !this.replay.next()) {
-                this.playing = false;
-                break;
-            }
-        }
-        if (ticks > 0) {
-            this.stepTime = (performance.now() - begin) / ticks;
-            this.look();
-        }
-    }
-
     seek(tick: number): void {
         this.replay.seek(tick);
         this.shapes.forget();
@@ -97,8 +55,6 @@ export class ReplaySource implements Source, Playback {
 
     dispose(): void { this.replay.close(); }
 
-    private look(): void {
-        readBodies(this.world(), this.picture);
-        this.shapes.update(this.world());
-    }
+    protected ticksPerSecond(): number { return this.rate; }
+    protected stepOne(): boolean { return Number(this.world().tick) < this.last && this.replay.next(); }
 }

@@ -4,6 +4,7 @@
 
 import type { Fact } from '../source/source.js';
 
+// `hint`: what an empty field of text shows.
 type Attributes = Record<string, string | boolean | ((event: any) => void)>;
 
 export function element<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...inside: (Node | string)[]): HTMLElementTagNameMap[K] {
@@ -14,7 +15,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(tag: K, attribute
         } else if (typeof value === 'boolean') {
             made.toggleAttribute(name, value);
         } else {
-            made.setAttribute(name, value);
+            made.setAttribute(name === 'hint' ? 'placeholder' : name, value);
         }
     }
     made.append(...inside);

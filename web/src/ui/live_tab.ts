@@ -25,7 +25,7 @@ export function liveTab(rooms: Room[] | null, chosen: Partial<Choice>, join: (ch
     const room = select('Room', rooms.map(({ name, words }) => [name, name + words] as const), chosen.room || (rooms[0]?.name ?? ''), () => {});
     const first = Object.keys(WAYS).find((key) => WAYS[key].mode === chosen.mode && WAYS[key].spectator === chosen.spectator) ?? 'play';
     const way = select('As', Object.entries(WAYS).map(([key, { text }]) => [key, text] as const), first, () => {});
-    const token = element('input', { type: 'text', placeholder: 'token (base64), if the server issues none', 'aria-label': 'Token', value: chosen.token ?? '' });
+    const token = element('input', { type: 'text', hint: 'token (base64), if the server issues none', 'aria-label': 'Token', value: chosen.token ?? '' });
     const operator = toggle('operator', 'Ask the server for the operator\'s right', chosen.operator ?? false, () => {});
     const go = button(leave === null ? 'join' : 'join again', 'Join the room',
         () => join({ room: room.value, spectator: WAYS[way.value].spectator, mode: WAYS[way.value].mode, token: token.value,

@@ -19,8 +19,8 @@ export class OperatorCard {
     constructor(private readonly operator: Operator, target: () => Vec3, selected: () => number, tick: () => number) {
         this.pause = button('pause', 'Pause or resume the room', () => operator.ask(operator.paused ? 'resume' : 'pause'));
         const rate = select('Speed of the room', SPEEDS, '1000', (value) => operator.ask('rate', { number: Number(value) }));
-        const to = element('input', { type: 'text', inputmode: 'numeric', placeholder: 'tick', 'aria-label': 'Tick to seek', size: '8' });
-        const name = element('input', { type: 'text', placeholder: 'name', 'aria-label': 'Name of the new room', size: '8' });
+        const to = element('input', { type: 'text', inputmode: 'numeric', hint: 'tick', 'aria-label': 'Tick to seek', size: '8' });
+        const name = element('input', { type: 'text', hint: 'name', 'aria-label': 'Name of the new room', size: '8' });
         const above = (): Vec3 => { const [x, y, z] = target(); return [x, Math.max(y, 0) + ABOVE, z]; };
         this.root = section('Operator', element('div', { class: 'row' }, this.pause, button('step', 'One tick, while it is paused', () => operator.ask('step', { number: 1 })),
             button('step 60', 'Sixty ticks, while it is paused', () => operator.ask('step', { number: 60 })), rate),

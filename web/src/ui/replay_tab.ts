@@ -13,7 +13,7 @@ export class ReplayTab {
     constructor(open: (file: File) => void, openAddress: (address: string) => void, verify: (() => void) | null, goLive: (() => void) | null, show: (tick: number, body: number) => void) {
         this.show = show;
         const file = element('input', { type: 'file', accept: '.cairn', hidden: true, change: () => file.files?.[0] && open(file.files[0]) });
-        const address = element('input', { type: 'text', placeholder: 'or an address of this server', 'aria-label': 'Address of a recording' });
+        const address = element('input', { type: 'text', hint: 'or an address of this server', 'aria-label': 'Address of a recording' });
         address.style.flex = '1';
         const form = element('form', { class: 'row', submit: (event: Event) => { event.preventDefault(); openAddress(address.value); } },
             address, element('button', {}, 'open'));
