@@ -260,8 +260,9 @@ export class Page {
 
     private mark(side: Side, bodies: BodyMeshes, lines: OverlayLines): void {
         const { overlays, selected } = this.instruments;
-        lines.update(side.world(), side.picture, overlays);
-        bodies.update(side.picture, side.shapes, { sleep: overlays.has('sleep'), islands: lines.islands, selected, differs: this.differs });
+        lines.update(side.world(), side.picture, overlays, side.interest);
+        bodies.update(side.picture, side.shapes, { sleep: overlays.has('sleep'), islands: lines.islands, selected, differs: this.differs,
+            ageOf: overlays.has('interest') && side.interest !== undefined ? (body) => side.interest!.ageOf(body) : null });
     }
 
     // The camera keeps its distance to the player's body.

@@ -33,6 +33,8 @@ test('a player joins, moves and predicts without a difference while one in fifty
     }
     await tab.keyboard.up('KeyW');
     assert.ok(Math.hypot(to[0] - from[0], to[2] - from[2]) > 2, `moved from ${from} to ${to}`);
+    await tab.evaluate(() => [...document.querySelectorAll('#panel button')].find((each) => each.textContent === 'prediction').click());
+    await tab.waitForFunction(() => window.cairnPage.stage.lines.count > 200); // one for each body
     const { simulation, connection } = await statistics(tab);
     assert.equal(simulation.roots_differed, 0);
     assert.ok(connection.slot < 64 && connection.datagrams_sent > 60);
@@ -60,6 +62,34 @@ test('a spectator watches snapshots, and one that is a peer has the server\'s ha
         assert.deepEqual(complaints, []);
         await tab.close();
     }
+});
+
+test('the overlay of interest shows what a server sends of a room, and what left the view', async () => {
+    const near = await startRoom('demo', ['--view-distance', '8']), site = await serve(near);
+    const { tab, complaints } = await open(`${site.address}#room=&as=player&mode=interpolate`, { width: 640, height: 420 });
+    await tab.waitForFunction(() => window.cairnPage.source?.interest.partial && window.cairnPage.source.player > 0);
+    const sent = () => tab.evaluate(() => {
+        const { source } = window.cairnPage, { picture, interest } = source;
+        const rows = [...Array(picture.count).keys()], ages = rows.map((row) => interest.ageOf(picture.id[row])), own = 7 * picture.id.indexOf(source.player);
+        const far = rows.filter((row) => picture.kind[row] !== 0).map((row) => Math.hypot(...[0, 1, 2].map((i) => picture.pose[7 * row + i] - picture.pose[own + i])));
+        return { count: picture.count, fresh: interest.fresh, oldest: Math.max(...ages), farthest: Math.max(...far) };
+    });
+    const seen = await sent();
+    assert.ok(seen.count > 1 && seen.count < 200 && seen.farthest < 16, JSON.stringify(seen));
+    // Bodies at rest are not sent again.
+    await tab.waitForFunction(() => {
+        const { picture, interest } = window.cairnPage.source;
+        return picture.id.subarray(0, picture.count).some((id) => interest.ageOf(id) > 30);
+    });
+    await tab.evaluate(() => [...document.querySelectorAll('#panel button')].find((each) => each.textContent === 'interest').click());
+    await tab.keyboard.down('KeyW');
+    await tab.waitForFunction(() => window.cairnPage.source.interest.left.size > 0 && window.cairnPage.stage.lines.count >= 3);
+    await tab.keyboard.up('KeyW');
+    assert.match(await tab.evaluate(() => document.getElementById('panel').textContent), /sent\d+ of \d+ in view/);
+    await shot(tab, 'live-interest');
+    assert.deepEqual(complaints, []);
+    await tab.close();
+    await near.stop();
 });
 
 test('what is wrong is said: a token of another size, no server', async () => {

@@ -82,6 +82,38 @@ test('keys and buttons pause, step and restart; a click shows the fields of a bo
     await tab.close();
 });
 
+// What each overlay alone adds: lines, or colours of bodies.
+test('each overlay of a world shows what it says', async () => {
+    const { tab, complaints } = await open(`${site.address}#scene=joints`, { width: 640, height: 420 });
+    const seen = await tab.evaluate(() => {
+        const { source, instruments, stage } = window.cairnPage, page = window.cairnPage;
+        source.playing = false;
+        source.step(60);
+        const colours = () => stage.bodies.groups.map(({ mesh }) => [...mesh.instanceColor.array].map((each) => each.toFixed(3)).join()).join();
+        const show = (names) => {
+            instruments.overlays.clear();
+            names.forEach((name) => instruments.overlays.add(name));
+            page.mark(source, stage.bodies, stage.lines);
+            return { lines: stage.lines.count, colours: colours() };
+        };
+        const none = show([]);
+        return Object.fromEntries(['contacts', 'joints', 'boxes', 'frames', 'islands', 'sleep', 'prediction', 'interest'].map((name) => {
+            const { lines, colours: now } = show([name]);
+            return [name, { lines: lines - none.lines, other: now !== none.colours }];
+        }));
+    });
+    const { bodies, joints, points } = await tab.evaluate(() => {
+        const { counts } = window.cairnPage.source.world();
+        return { bodies: counts.bodies, joints: counts.joints, points: counts.contact_points };
+    });
+    assert.ok(points > 0 && joints > 0);
+    assert.ok(seen.contacts.lines >= points && seen.joints.lines >= joints && seen.boxes.lines >= 12 && seen.frames.lines === 3 * bodies, JSON.stringify(seen));
+    assert.deepEqual([seen.islands, seen.sleep], Array(2).fill({ lines: 0, other: true }));
+    assert.deepEqual([seen.prediction.lines, seen.interest], [bodies, { lines: 0, other: false }]); // nothing is predicted, and no server sends
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
 test('a scene that is wrong is refused with its lines', async () => {
     const { tab } = await open(site.address);
     await tab.evaluate(() => window.cairnPage.openSceneText('wrong', '{ "name": "wrong",\n "bodies": 7 }'));

@@ -13,12 +13,14 @@ const AWAKE = 0xe58a2e;
 const ASLEEP = 0x64707c;
 const SELECTED = 0xffe14d;
 const DIFFERS = 0xff2d20;
+const SENT = [[2, 0x2fae5a], [30, 0xd9b82f], [Infinity, 0x5a6f96]] as const; // up to so many ticks ago
 
 export interface Marking {
     sleep: boolean;
     islands: Map<number, number> | null; // body -> colour
     selected: number;                    // id of a body; 0: none
     differs: Set<number>;
+    ageOf: ((body: number) => number) | null; // ticks since the server sent it
 }
 
 export function colourOf(picture: Picture, i: number, marking: Marking): number {
@@ -31,6 +33,10 @@ export function colourOf(picture: Picture, i: number, marking: Marking): number 
     }
     if (picture.kind[i] === BodyKind.STATIC) {
         return STATIC;
+    }
+    if (marking.ageOf !== null) {
+        const age = marking.ageOf(id);
+        return SENT.find(([ticks]) => age <= ticks)![1];
     }
     if (marking.islands !== null) {
         return marking.islands.get(id) ?? ASLEEP;

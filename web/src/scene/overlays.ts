@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 // Lines over the picture: contacts with their impulses, joints, boxes, frames, islands, as
-// <cairn/debug_draw.h> makes them from a world, and how far a predicted picture is from its world.
+// <cairn/debug_draw.h> makes them from a world, how far a predicted picture is from its world, and where bodies were that a server sends no more.
 
 import * as THREE from 'three';
 
 import { DebugPart, layouts, World } from '../cairn/index.js';
-import type { Picture } from '../source/source.js';
+import type { Picture, Sent } from '../source/source.js';
 
-export const OVERLAYS = ['contacts', 'joints', 'boxes', 'frames', 'islands', 'sleep', 'prediction'] as const;
+export const OVERLAYS = ['contacts', 'joints', 'boxes', 'frames', 'islands', 'sleep', 'prediction', 'interest'] as const;
 export type Overlay = typeof OVERLAYS[number];
 
 const PARTS: Partial<Record<Overlay, number>> = {
@@ -18,6 +18,8 @@ const LINE = layouts.cairn_debug_line;
 const COLOUR_AT = LINE.fields.find((field) => field[0] === 'colour')![2];
 const BODY_AT = LINE.fields.find((field) => field[0] === 'body')![2];
 const ERROR_COLOUR = new THREE.Color(0xff2d20);
+const LEFT_COLOUR = new THREE.Color(0x5a6f96);
+const LEFT_REACH = 0.4; // m
 
 export class OverlayLines {
     readonly root: THREE.LineSegments;
@@ -33,7 +35,7 @@ export class OverlayLines {
         this.root.renderOrder = 1;
     }
 
-    update(world: World | null, picture: Picture, on: ReadonlySet<Overlay>): void {
+    update(world: World | null, picture: Picture, on: ReadonlySet<Overlay>, sent?: Sent): void {
         const parts = OVERLAYS.reduce((bits, overlay) => on.has(overlay) ? bits | (PARTS[overlay] ?? 0) : bits, 0);
         this.count = 0;
         this.islands = null;
@@ -47,6 +49,9 @@ export class OverlayLines {
             if (on.has('prediction')) {
                 this.errorLines(world, picture);
             }
+        }
+        if (on.has('interest') && sent !== undefined) {
+            this.crosses(sent);
         }
         this.show();
     }
@@ -79,13 +84,28 @@ export class OverlayLines {
         for (let i = 0; i < picture.count; ++i) {
             const row = rowOf.get(picture.id[i]);
             if (row !== undefined) {
-                this.points.set(picture.pose.subarray(7 * i, 7 * i + 3), 6 * this.count);
-                this.points.set(bodies.position(row), 6 * this.count + 3);
-                ERROR_COLOUR.toArray(this.colours, 6 * this.count);
-                ERROR_COLOUR.toArray(this.colours, 6 * this.count + 3);
-                this.count += 1;
+                this.add(picture.pose.subarray(7 * i, 7 * i + 3), bodies.position(row), ERROR_COLOUR);
             }
         }
+    }
+
+    // Where bodies were that the server sends no more.
+    private crosses(sent: Sent): void {
+        this.reserve(this.count + 3 * sent.left.size);
+        for (const place of sent.left.values()) {
+            for (let axis = 0; axis < 3; ++axis) {
+                const [from, to] = [-LEFT_REACH, LEFT_REACH].map((reach) => place.map((at, i) => i === axis ? at + reach : at));
+                this.add(from, to, LEFT_COLOUR);
+            }
+        }
+    }
+
+    private add(from: ArrayLike<number>, to: ArrayLike<number>, colour: THREE.Color): void {
+        this.points.set(from, 6 * this.count);
+        this.points.set(to, 6 * this.count + 3);
+        colour.toArray(this.colours, 6 * this.count);
+        colour.toArray(this.colours, 6 * this.count + 3);
+        this.count += 1;
     }
 
     private reserve(lines: number): void {

@@ -6,6 +6,7 @@
 import { BodyKind, Cairn, Client, ClientBodies, ClientMode, ClientRollbackCause, ClientState, ClientStatistics, MeshKind, ShapeKind,
     World } from '../cairn/index.js';
 import type { PlayerInput } from '../live/controls.js';
+import { Interest } from '../live/interest.js';
 import { Operator } from '../live/operator.js';
 import { DatagramSocket } from '../live/socket.js';
 import { Fact, Picture, Shape, ShapeTable, SLOT_NONE, Source, Surface } from './source.js';
@@ -29,6 +30,7 @@ export class LiveRoom implements Source {
     stepTime = 0;
     input: ((seconds: number) => PlayerInput) | null = null;
     readonly operator: Operator;
+    readonly interest: Interest;
     closed = ''; // why the connection is closed
     readonly joinedAfter = { ms: 0 };
     private readonly socket: DatagramSocket;
@@ -44,6 +46,7 @@ export class LiveRoom implements Source {
         this.client = cairn.createClient({ mode, spectator, room });
         this.shapes = new ClientShapes(this.client);
         this.operator = new Operator(this.client);
+        this.interest = new Interest(this.client);
         this.socket = new DatagramSocket(options.socket);
         this.socket.onDatagram = (bytes) => {
             const from = this.client.serverAddress;
@@ -90,6 +93,7 @@ export class LiveRoom implements Source {
             this.picture.kind[i] = this.shapes.kindOf(this.picture.id[i]);
         }
         this.findPlayer();
+        this.interest.update(this.picture, performance.now());
     }
 
     statistics(): ClientStatistics { return this.client.statistics(); }
@@ -121,7 +125,8 @@ export class LiveRoom implements Source {
         }
         if (this.client.mode === ClientMode.INTERPOLATE) {
             facts.push({ name: 'snapshots', value: String(snapshots.received) },
-                { name: 'delay', value: `${(Number(snapshots.interpolation_delay_ns) / 1e6).toFixed(0)} ms` });
+                { name: 'delay', value: `${(Number(snapshots.interpolation_delay_ns) / 1e6).toFixed(0)} ms` },
+                { name: 'sent', value: this.interest.partial ? `${this.interest.fresh} of ${this.picture.count} in view` : 'the whole room' });
         } else {
             facts.push({ name: 'hashes compared', value: String(simulation.roots_compared), state: 'good' },
                 { name: 'hashes that differed', value: String(simulation.roots_differed), state: simulation.roots_differed > 0n ? 'bad' : 'good' },

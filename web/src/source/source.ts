@@ -66,12 +66,20 @@ export interface Playback {
 }
 export interface Mark { tick: number; kind: 'join' | 'leave' | 'operator' | 'differs'; words: string }
 
+// What a server sends to this page of a room that it does not send whole.
+export interface Sent {
+    readonly partial: boolean;
+    readonly left: ReadonlyMap<number, readonly [number, number, number]>; // where bodies were that it sends no more
+    ageOf(body: number): number; // ticks since the body's last sample
+}
+
 // A world that is shown: alone, or beside another one.
 export interface Side {
     readonly label: string;            // over it, if there are two
     readonly picture: Picture;
     readonly shapes: ShapeTable;
     world(): World | null;             // to be read until the next call
+    readonly interest?: Sent;          // of a room
 }
 
 export interface Source extends Side {

@@ -15,6 +15,7 @@ const TITLES: Record<Overlay, string> = {
     contacts: 'Contact points; the line along the normal is 1 cm for each newton', joints: 'Anchors and axes of joints',
     boxes: 'The box around each shape', frames: 'The axes of each body', islands: 'Bodies that touch have one colour',
     sleep: 'Awake bodies are orange, sleeping ones grey', prediction: 'From where a body is shown to where this peer\'s world has it',
+    interest: 'What the server sends of a room seen in part: green was sent just now, yellow lately, blue rests; crosses left the view',
 };
 
 export class Instruments {
