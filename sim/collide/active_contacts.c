@@ -27,12 +27,6 @@ typedef struct contact_pieces {
     atomic_uint *missing;         // 1: some manifold has not been computed
 } contact_pieces;
 
-// Sets what follows from the manifold of the edge.
-static void set_kind(const cairn_world *world, cairn_constraint_edge *edge) {
-    const bool single = world->manifold_pool->manifolds[edge->manifold].point_count == 1.0f;
-    edge->kind |= single ? 0u : CAIRN_CONTACT_OF_POINTS;
-}
-
 // Writes the edges of the active contacts first .. last - 1. Returns how many there are.
 static uint32_t gather_contacts(
     const contact_pieces *pieces, uint32_t first, uint32_t last, cairn_constraint_edge *edges) {
@@ -54,18 +48,17 @@ static uint32_t gather_contacts(
         if ((moving[body_a] | moving[body_b]) == 0 || refs[i].manifold == CAIRN_MANIFOLD_SENSOR) {
             continue;
         }
-        const bool missing = refs[i].manifold == CAIRN_MANIFOLD_NONE;
-        if (missing) {
+        if (refs[i].manifold == CAIRN_MANIFOLD_NONE) {
             atomic_store_explicit(pieces->missing, 1, memory_order_relaxed);
         }
         cairn_hash_cache_mark(world, CAIRN_ARRAY_CONTACTS, i);
         edges[count] = (cairn_constraint_edge){
             .element = i, .manifold = refs[i].manifold, .body_a = body_a, .body_b = body_b};
-        if (!missing) {
-            set_kind(world, &edges[count]);
-        }
         if (pieces->solver_body_of != NULL) {
+            // Not from the manifold, which is elsewhere in memory and not needed yet.
+            const bool single = world->state.contacts[i].point_count == 1;
             const uint32_t colour = world->state.contacts[i].colour;
+            edges[count].kind = single ? 0u : CAIRN_CONTACT_OF_POINTS;
             edges[count].colour = colour == 0 ? CAIRN_COLOUR_NONE : colour - 1;
             edges[count].solver_a = pieces->solver_body_of[body_a];
             edges[count].solver_b = pieces->solver_body_of[body_b];
@@ -104,7 +97,6 @@ static void restore_manifolds(cairn_world *world, cairn_constraint_edge *edges, 
         if (edges[i].manifold == CAIRN_MANIFOLD_NONE) {
             cairn_manifold_pool_restore(world, edges[i].element);
             edges[i].manifold = world->manifold_pool->refs[edges[i].element].manifold;
-            set_kind(world, &edges[i]);
         }
         CAIRN_ASSERT(edges[i].manifold < world->manifold_pool->used);
     }

@@ -147,6 +147,13 @@ void cairn_collide_local(const cairn_shape_view *a, const cairn_shape_view *b,
     CAIRN_ASSERT(b->hull != NULL || b->geometry->kind != CAIRN_SHAPE_HULL);
     out->normal = vec3(0.0f, 1.0f, 0.0f);
     out->point_count = 0;
+    if (a->geometry->kind == CAIRN_SHAPE_SPHERE && b->geometry->kind == CAIRN_SHAPE_SPHERE) {
+        const cairn_vec3 up = vec3(0.0f, 1.0f, 0.0f);
+        const cairn_local_capsule ball_a = capsule_at(a->geometry, vec3_zero(), up);
+        const cairn_local_capsule ball_b = capsule_at(b->geometry, b_in_a->position, up);
+        cairn_collide_capsules(&ball_a, &ball_b, margin, out);
+        return;
+    }
     const transform b_to_a = {
         .rotation = mat3_of_quat(b_in_a->rotation), .offset = b_in_a->position};
     if (b->geometry->kind == CAIRN_SHAPE_HALF_SPACE) {

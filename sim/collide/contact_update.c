@@ -98,12 +98,9 @@ static cairn_pair_outcome update_contact(const cairn_world *world, const cairn_p
 }
 
 // A cached pair of a sensor that it does not overlap yet, after the reference pose of a body has
-// changed.
+// changed. Their AABBs overlap.
 static cairn_pair_outcome begin_overlap(
     const cairn_world *world, cairn_pair pair, cairn_found_contact *found) {
-    if (!cairn_pair_cache_overlap(world->pair_cache, pair)) {
-        return CAIRN_PAIR_UNCHANGED;
-    }
     found->pose = cairn_pair_reference_pose(world, pair);
     found->axis_hint = 0;
     cairn_pair_collide(
@@ -114,15 +111,19 @@ static cairn_pair_outcome begin_overlap(
 // A cached pair that is not in contact, after the reference pose of a body has changed.
 static cairn_pair_outcome collide_new_pair(
     const cairn_world *world, cairn_pair pair, uint32_t change, cairn_found_contact *found) {
-    if (is_sensor(world, pair.shape_a) || is_sensor(world, pair.shape_b)) {
-        return begin_overlap(world, pair, found);
-    }
+    // Most pairs end here, before anything of the shapes themselves is read.
     const bool overlap = cairn_pair_cache_overlap(world->pair_cache, pair);
+    const bool swept = cairn_pair_is_swept(world->pair_cache, pair, change);
+    if (!overlap && !swept) {
+        return CAIRN_PAIR_UNCHANGED;
+    }
+    if (is_sensor(world, pair.shape_a) || is_sensor(world, pair.shape_b)) {
+        return overlap ? begin_overlap(world, pair, found) : CAIRN_PAIR_UNCHANGED;
+    }
     if (pair_has_mesh(world, pair)) {
         return overlap ? CAIRN_PAIR_OF_MESH : CAIRN_PAIR_UNCHANGED;
     }
-    if (!overlap && !(cairn_pair_is_swept(world->pair_cache, pair, change) &&
-                        cairn_pair_may_meet(world, pair))) {
+    if (!overlap && !cairn_pair_may_meet(world, pair)) {
         return CAIRN_PAIR_UNCHANGED;
     }
     found->pose = cairn_pair_reference_pose(world, pair);

@@ -205,10 +205,14 @@ void cairn_pair_collide(const cairn_world *world, cairn_pair pair, const cairn_p
     const cairn_shape_view shape_b = cairn_shape_view_at(world, pair.shape_b);
     const cairn_vec3 displacement =
         vec3_add(pose->displacement, vec3_sub(pose->shape_offset_b, pose->shape_offset_a));
+    // How a ball is turned beside another ball does not matter.
+    const bool balls = shape_a.geometry->kind == CAIRN_SHAPE_SPHERE &&
+                       shape_b.geometry->kind == CAIRN_SHAPE_SPHERE;
     const cairn_pose b_in_a = {
         .position = quat_rotate_inverse(pose->shape_rotation_a, displacement),
-        .rotation = quat_normalize(
-            quat_multiply(quat_conjugate(pose->shape_rotation_a), pose->shape_rotation_b))};
+        .rotation = balls ? quat_identity()
+                          : quat_normalize(quat_multiply(
+                                quat_conjugate(pose->shape_rotation_a), pose->shape_rotation_b))};
     cairn_collide_local(&shape_a, &shape_b, &b_in_a, margin, axis_hint, out);
     CAIRN_ASSERT(out->point_count <= CAIRN_MANIFOLD_POINTS_MAX);
 }
@@ -223,9 +227,10 @@ static bool carries(const cairn_body *body, const cairn_body *other) {
 
 static bool rotated_little(
     cairn_quat q0, cairn_quat q, const cairn_body *body, const cairn_body *other) {
-    const float cosine = q0.x * q.x + q0.y * q.y + q0.z * q.z + q0.w * q.w;
-    return float_abs(cosine) > (carries(body, other) ? CAIRN_MANIFOLD_RECYCLING_COSINE_CARRIER
-                                                     : CAIRN_MANIFOLD_RECYCLING_COSINE);
+    const float cosine = float_abs(q0.x * q.x + q0.y * q.y + q0.z * q.z + q0.w * q.w);
+    // As a rule nothing has to be read of the bodies.
+    return cosine > CAIRN_MANIFOLD_RECYCLING_COSINE_CARRIER ||
+           (cosine > CAIRN_MANIFOLD_RECYCLING_COSINE && !carries(body, other));
 }
 
 // A bound on how far a point of the body moves when the body rotates about its centre by dq, in its
