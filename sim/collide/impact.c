@@ -15,6 +15,9 @@
 // width, and by enough to come to the end of the motion: bodies that rotate side by side would need
 // hundreds of advances. If they meet in such an advance, the time is refined by bisection.
 #define SURE_ADVANCES 8u
+// If points of the larger body may move farther than this by its rotation, m, the motion is looked
+// at in its frame as well. Up to there the least advance is some millimetres.
+#define LARGE_TURN 0.25f
 #define STEP_FRACTION 0.25f
 #define REFINEMENTS 10
 
@@ -139,14 +142,45 @@ static float distance_of(
     return found.distance;
 }
 
-// The most by which the distance along `normal` can shrink during the whole motion. A point at the
-// arm r from a centre that rotates by the vector w moves along the normal by at most |w x n| |r|.
-static float approach_along(const swept_pair *pair, cairn_vec3 normal) {
+// The same bound for a world axis that turns with the larger body, in whose frame the other one
+// moves; `towards`: the axis, from the other body to it. Of the larger body all points are at rest
+// there, so it does not matter how far it reaches: a plate of 800 m has no point at 400 m that a
+// ball beside its middle could meet.
+//
+// With c from the larger body's centre to the other's, d the displacement and w the rotation of the
+// larger body, the other centre moves there by u = d - w x c. That changes by at most |w| (|u| +
+// |d|) times the time, as the frame turns and c grows.
+static float approach_in_frame(const swept_pair *pair, bool of_a, float at, cairn_vec3 towards) {
+    const cairn_pair_motion *motion = pair->motion;
+    const float sign = of_a ? 1.0f : -1.0f;
+    const cairn_vec3 w = of_a ? motion->rotation_a : motion->rotation_b;
+    const cairn_vec3 spin = vec3_sub(of_a ? motion->rotation_b : motion->rotation_a, w);
+    const cairn_vec3 d = vec3_scale(motion->displacement, sign);
+    const cairn_vec3 c = vec3_add_scaled(vec3_scale(pair->start->displacement, sign), d, at);
+    const cairn_vec3 u = vec3_sub(d, vec3_cross(w, c));
+    const float turn = (1.0f - at) * vec3_length(w);
+    const float way = vec3_length(d);
+    const float bend = turn * (vec3_length(u) + way + turn * way);
+    const float reach = of_a ? pair->reach_b : pair->reach_a;
+    return vec3_dot(u, towards) + bend +
+           reach * (vec3_length(vec3_cross(spin, towards)) + turn * vec3_length(spin));
+}
+
+// The most by which the distance along `normal` can shrink during the whole motion, from `at` on. A
+// point at the arm r from a centre that rotates by the vector w moves along the normal by at most
+// |w x n| |r|.
+static float approach_along(const swept_pair *pair, float at, cairn_vec3 normal) {
     const cairn_pair_motion *motion = pair->motion;
     const float linear = 0.0f - vec3_dot(motion->displacement, normal);
     const float turn_a = vec3_length(vec3_cross(motion->rotation_a, normal)) * pair->reach_a;
     const float turn_b = vec3_length(vec3_cross(motion->rotation_b, normal)) * pair->reach_b;
-    return linear + turn_a + turn_b;
+    const float approach = linear + turn_a + turn_b;
+    const bool a_larger = pair->reach_a > pair->reach_b;
+    if (!((a_larger ? turn_a : turn_b) > LARGE_TURN)) {
+        return approach;
+    }
+    const cairn_vec3 towards = a_larger ? vec3_negate(normal) : normal;
+    return float_min(approach, approach_in_frame(pair, a_larger, at, towards));
 }
 
 // Halves the interval in which the gap closes.
@@ -172,7 +206,7 @@ typedef struct advance {
 
 static advance advance_by(
     const swept_pair *pair, float at, float gap, cairn_vec3 axis, uint32_t count, float step) {
-    const float approach = approach_along(pair, axis);
+    const float approach = approach_along(pair, at, axis);
     if (!(approach * (1.0f - at) > gap)) {
         return (advance){.at = at, .missed = true};
     }

@@ -282,6 +282,12 @@ FAULTS = {
         ("sim/collide/manifold_pool.c", "cairn_pair_collide(world, pair, &pose, contact->margin, &axis_hint, &manifold);",
          "cairn_pair_collide(world, pair, &pose, FAULT ? CAIRN_CONTACT_MARGIN : contact->margin, &axis_hint,"
          " &manifold);")]),
+    "fast-large": ("a large body that turns is swept as if its rim were beside the small one", "physics.fast_bodies", [
+        ("sim/collide/impact.c", "return float_min(approach, approach_in_frame(pair, a_larger, at, towards));",
+         "return FAULT ? approach : float_min(approach, approach_in_frame(pair, a_larger, at, towards));")]),
+    "fast-frame": ("in the frame of the larger body the other one does not go around", "physics.fast_bodies", [
+        ("sim/collide/impact.c", "const cairn_vec3 u = vec3_sub(d, vec3_cross(w, c));",
+         "const cairn_vec3 u = FAULT ? d : vec3_sub(d, vec3_cross(w, c));")]),
     "fast-clearance": ("fat bounding boxes seem to have room", "physics.fast_bodies", [
         ("sim/collide/obstacles.c", "return clearance_of(&fat, float_min(float_min(",
          "return FAULT ? CLEARANCE_MAX : clearance_of(&fat, float_min(float_min(")]),
