@@ -79,8 +79,8 @@ FAULTS = {
          "const float limit = (FAULT ? 10.0f : 1.0f) *"
          " float_min(CAIRN_MANIFOLD_RECYCLING_DISTANCE, fraction * minimum_extent);")]),
     "manifold-turned": ("a manifold is recycled however the bodies turn", "physics.slope", [
-        ("sim/collide/manifold_pool.c", "return float_abs(cosine) > (carries(",
-         "return FAULT || float_abs(cosine) > (carries(")]),
+        ("sim/collide/manifold_pool.c", "return cosine > CAIRN_MANIFOLD_RECYCLING_COSINE_CARRIER ||",
+         "return FAULT || cosine > CAIRN_MANIFOLD_RECYCLING_COSINE_CARRIER ||")]),
     "manifold-carrier": ("a manifold on a platform is recycled like any other", "physics.slope", [
         ("sim/collide/manifold_pool.c", "return body->kind != CAIRN_BODY_DYNAMIC ||",
          "return FAULT ? false : body->kind != CAIRN_BODY_DYNAMIC ||")]),
