@@ -100,6 +100,9 @@ struct cairn_pair_cache {
     bool obstacles_stale; // the list may lack some
     bool obstacle_moved;  // in this step, out of its fat AABB
     float *clearances; // m, by which a fat AABB can grow without meeting more fat ones of obstacles
+    // m, by which a fat AABB can grow without meeting any of an obstacle; at most 0: unknown, or it
+    // meets one. The next fat AABB of a fast shape inherits it, less what that has grown by.
+    float *rooms;
 
     // By body slot.
     cairn_quat *reference_rotations; // of the reference poses

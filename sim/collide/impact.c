@@ -90,22 +90,28 @@ typedef struct moved_pair {
     cairn_vec3 apart; // from the origin of shape a to that of b, world axes
 } moved_pair;
 
-static cairn_quat rotation_at(cairn_vec3 rotation, float fraction) {
-    return vec3_is_zero(rotation) ? quat_identity()
-                                  : cairn_rotation_of_vector(vec3_scale(rotation, fraction));
+// Turns a shape about the centre of its body. Most obstacles do not turn.
+static void turn_shape(
+    cairn_vec3 rotation, float fraction, cairn_quat *shape_rotation, cairn_vec3 *offset) {
+    if (fraction > 0.0f && !vec3_is_zero(rotation)) {
+        const cairn_quat dq = cairn_rotation_of_vector(vec3_scale(rotation, fraction));
+        *shape_rotation = quat_multiply(dq, *shape_rotation);
+        *offset = quat_rotate(dq, *offset);
+    }
 }
 
 static moved_pair move_pair(const swept_pair *pair, float fraction) {
     const cairn_pair_pose *start = pair->start;
     const cairn_pair_motion *motion = pair->motion;
-    const cairn_quat dq_a = rotation_at(motion->rotation_a, fraction);
-    const cairn_quat dq_b = rotation_at(motion->rotation_b, fraction);
-    const cairn_vec3 offset = vec3_sub(
-        quat_rotate(dq_b, start->shape_offset_b), quat_rotate(dq_a, start->shape_offset_a));
-    return (moved_pair){.rotation_a = quat_multiply(dq_a, start->shape_rotation_a),
-        .rotation_b = quat_multiply(dq_b, start->shape_rotation_b),
-        .apart =
-            vec3_add(vec3_add_scaled(start->displacement, motion->displacement, fraction), offset)};
+    cairn_vec3 offset_a = start->shape_offset_a;
+    cairn_vec3 offset_b = start->shape_offset_b;
+    moved_pair moved = {
+        .rotation_a = start->shape_rotation_a, .rotation_b = start->shape_rotation_b};
+    turn_shape(motion->rotation_a, fraction, &moved.rotation_a, &offset_a);
+    turn_shape(motion->rotation_b, fraction, &moved.rotation_b, &offset_b);
+    moved.apart = vec3_add(vec3_add_scaled(start->displacement, motion->displacement, fraction),
+        vec3_sub(offset_b, offset_a));
+    return moved;
 }
 
 // The gap between the planes that touch the cores, perpendicular to a world axis from a to b: no

@@ -75,37 +75,59 @@ static lanes gap_on_axis(
     return lanes_max(other_lower - lanes_all(upper), lanes_all(lower) - other_upper);
 }
 
-float cairn_clearance_find(const cairn_pair_cache *cache, uint32_t slot) {
+static float least_of(lanes values) {
+    float all[CAIRN_LANES];
+    memcpy(all, &values, sizeof all);
+    return float_min(float_min(all[0], all[1]), float_min(all[2], all[3]));
+}
+
+void cairn_clearance_find(const cairn_pair_cache *cache, uint32_t slot) {
     const cairn_aabb fat = fat_aabb(cache, slot);
     const bool many = cache->obstacle_count > CAIRN_OBSTACLES_MAX;
     const uint32_t count = many ? 0 : padded_count(cache);
-    lanes least = lanes_all(many ? 0.0f : CLEARANCE_MAX);
+    lanes nearest = lanes_all(many ? 0.0f : CLEARANCE_MAX);
+    lanes least = nearest; // of those that it does not meet
     for (uint32_t i = 0; i < count; i += CAIRN_LANES) {
         const lanes gap = lanes_max(gap_on_axis(cache, 0, i, fat.lower.x, fat.upper.x),
             lanes_max(gap_on_axis(cache, 1, i, fat.lower.y, fat.upper.y),
                 gap_on_axis(cache, 2, i, fat.lower.z, fat.upper.z)));
         const lanes_mask apart = lanes_less(lanes_all(0.0f), gap);
+        nearest = lanes_min(nearest, gap);
         least = lanes_select(apart, lanes_min(least, gap), least);
     }
-    float all[CAIRN_LANES];
-    memcpy(all, &least, sizeof all);
-    return clearance_of(&fat, float_min(float_min(all[0], all[1]), float_min(all[2], all[3])));
+    const float room = least_of(nearest);
+    const bool meets = !(room > 0.0f);
+    const float clearance = clearance_of(&fat, meets ? least_of(least) : room);
+    cache->clearances[slot] = clearance;
+    cache->rooms[slot] = meets ? 0.0f : clearance;
+}
+
+// What an obstacle leaves of the clearances and rooms of all shapes.
+static void reduce_by(cairn_pair_cache *cache, const cairn_aabb *obstacle) {
+    for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
+        const cairn_aabb fat = fat_aabb(cache, i);
+        const float gap = gap_of(&fat, obstacle);
+        const float clearance = clearance_of(&fat, gap);
+        cache->rooms[i] = float_min(cache->rooms[i], clearance);
+        if (gap > 0.0f && clearance < cache->clearances[i]) {
+            cache->clearances[i] = clearance;
+        }
+    }
 }
 
 void cairn_clearances_reduce(cairn_pair_cache *cache) {
-    const uint32_t count = cache->obstacle_count > CAIRN_OBSTACLES_MAX ? 0 : cache->obstacle_count;
-    for (uint32_t i = 0; i < count; ++i) {
+    if (cache->obstacle_count > CAIRN_OBSTACLES_MAX) {
+        for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
+            cache->clearances[i] = float_min(cache->clearances[i], 0.0f);
+            cache->rooms[i] = 0.0f;
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < cache->obstacle_count; ++i) {
         const uint32_t slot = cache->obstacles[i];
-        const cairn_aabb moved = fat_aabb(cache, slot);
-        const bool enlarged = (cache->list_change[slot] & CAIRN_LIST_ENLARGED) != 0;
-        const uint32_t shapes = enlarged ? cache->fat_aabbs.count : 0;
-        for (uint32_t k = 0; k < shapes; ++k) {
-            const cairn_aabb fat = fat_aabb(cache, k);
-            const float gap = gap_of(&fat, &moved);
-            const float clearance = clearance_of(&fat, gap);
-            if (gap > 0.0f && clearance < cache->clearances[k]) {
-                cache->clearances[k] = clearance;
-            }
+        if ((cache->list_change[slot] & CAIRN_LIST_ENLARGED) != 0) {
+            const cairn_aabb moved = fat_aabb(cache, slot);
+            reduce_by(cache, &moved);
         }
     }
 }

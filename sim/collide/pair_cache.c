@@ -68,6 +68,7 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
     cache->obstacles = cairn_arena_take(from, shapes, sizeof *cache->obstacles);
     cache->bullets = cairn_arena_take(from, shapes, sizeof *cache->bullets);
     cache->clearances = cairn_arena_take(from, shapes, sizeof *cache->clearances);
+    cache->rooms = cairn_arena_take(from, shapes, sizeof *cache->rooms);
     cache->minimum_extents = cairn_arena_take(from, shapes, sizeof *cache->minimum_extents);
     cache->reference_rotations =
         cairn_arena_take(from, def->body_capacity, sizeof *cache->reference_rotations);
@@ -159,21 +160,38 @@ static inline bool inside_fat_aabb(
                (uint32_t)(aabb->upper.z <= fat->upper[2][slot])) != 0;
 }
 
-// By how much the AABB of a fast shape grows in this step, at most, m.
-static float growth_of(const cairn_pair_cache *cache, uint32_t slot) {
-    const cairn_predicted_motion *motion = &cache->predicted_motions[cache->transforms[slot].body];
+// By how much the AABBs of a fast body's shapes grow in this step, at most, m.
+static inline float growth_of(const cairn_pair_cache *cache, uint32_t body) {
+    const cairn_predicted_motion *motion = &cache->predicted_motions[body];
     const cairn_vec3 far = vec3_abs(motion->displacement);
     return motion->turn + float_max(far.x, float_max(far.y, far.z));
 }
 
 // Whether this step may take a fast shape out of its fat AABB and to something that is not in it.
-// Most have a clearance, which is found for each fat AABB once. It says nothing of bullets.
-static bool may_leave(const cairn_pair_cache *cache, uint32_t slot) {
-    if (cache->clearances[slot] == CAIRN_CLEARANCE_UNKNOWN) {
-        cache->clearances[slot] = cairn_clearance_find(cache, slot);
+// Most have room, or a clearance, which is found for a fat AABB once. Neither says anything of
+// bullets.
+static inline bool may_leave(const cairn_pair_cache *cache, uint32_t slot, uint32_t body) {
+    const float growth = growth_of(cache, body);
+    const bool has_room = growth <= cache->rooms[slot];
+    if (!has_room && cache->clearances[slot] == CAIRN_CLEARANCE_UNKNOWN) {
+        cairn_clearance_find(cache, slot);
     }
     return cache->obstacle_moved || cache->bullet_count != 0 ||
-           !(growth_of(cache, slot) <= cache->clearances[slot]);
+           !(has_room || growth <= cache->clearances[slot]);
+}
+
+// The room that is left when a shape gets another fat AABB. Differences of coordinates are exact to
+// a part of themselves, so a part is enough for rounding.
+static float inherited_room(const cairn_pair_cache *cache, uint32_t slot, const cairn_aabb *fat) {
+    const cairn_aabb_array *old = &cache->fat_aabbs;
+    const float x =
+        float_max(old->lower[0][slot] - fat->lower.x, fat->upper.x - old->upper[0][slot]);
+    const float y =
+        float_max(old->lower[1][slot] - fat->lower.y, fat->upper.y - old->upper[1][slot]);
+    const float z =
+        float_max(old->lower[2][slot] - fat->lower.z, fat->upper.z - old->upper[2][slot]);
+    const float growth = float_max(float_max(x, y), float_max(z, 0.0f));
+    return 0.999f * (cache->rooms[slot] - growth);
 }
 
 static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
@@ -193,11 +211,15 @@ static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
     fat.lower = vec3_add(fat.lower, vec3_min(dp, vec3_zero()));
     fat.upper = vec3_add(fat.upper, vec3_max(dp, vec3_zero()));
     const bool sensor = (shape->flags & CAIRN_SHAPE_SENSOR) != 0;
-    world->pair_cache->clearances[slot] = CAIRN_CLEARANCE_UNKNOWN;
-    cairn_aabb_array_set(&world->pair_cache->fat_aabbs, slot, fat);
     const uint32_t change = world->pair_cache->reference_change[slot];
+    const bool is_fast = (change & CAIRN_REFERENCE_FAST) != 0;
     const bool is_swept = (change & CAIRN_REFERENCE_SWEPT) != 0;
-    if ((change & CAIRN_REFERENCE_FAST) != 0 && (is_swept || may_leave(world->pair_cache, slot))) {
+    world->pair_cache->clearances[slot] = CAIRN_CLEARANCE_UNKNOWN;
+    const bool inherits = is_fast && world->pair_cache->rooms[slot] > 0.0f;
+    world->pair_cache->rooms[slot] =
+        inherits ? inherited_room(world->pair_cache, slot, &fat) : 0.0f;
+    cairn_aabb_array_set(&world->pair_cache->fat_aabbs, slot, fat);
+    if (is_fast && (is_swept || may_leave(world->pair_cache, slot, shape->body))) {
         const cairn_aabb swept = cairn_body_swept_aabb(world, slot);
         if (!inside_fat_aabb(world->pair_cache, &swept, slot) &&
             (is_swept || cairn_obstacle_must_list(world, slot, &swept))) {
@@ -205,6 +227,7 @@ static void set_fat_aabb(const cairn_world *world, uint32_t slot) {
             fat.upper = vec3_max(fat.upper, swept.upper);
             cairn_aabb_array_set(&world->pair_cache->fat_aabbs, slot, fat);
             world->pair_cache->clearances[slot] = CAIRN_CLEARANCE_UNKNOWN;
+            world->pair_cache->rooms[slot] = 0.0f;
         }
     }
     world->pair_cache->fat_aabbs.filters[slot] =
@@ -264,6 +287,7 @@ static void list_again(cairn_pair_cache *cache, uint32_t slot) {
 // `reach`: no point of the body moves farther, m.
 static void update_shapes(const cairn_world *world, uint32_t body, uint32_t change, float reach) {
     const cairn_pair_cache *cache = world->pair_cache;
+    const bool fast = (change & CAIRN_REFERENCE_FAST) != 0;
     const bool swept = (change & CAIRN_REFERENCE_SWEPT) != 0;
     for (uint32_t next = world->shape_first[body]; next != 0; next = world->shape_next[next - 1]) {
         const uint32_t slot = next - 1;
@@ -273,7 +297,7 @@ static void update_shapes(const cairn_world *world, uint32_t body, uint32_t chan
             swept ? cairn_body_swept_aabb(world, slot) : cache->transforms[slot].aabb;
         if (!inside_fat_aabb(cache, &aabb, slot)) {
             cache->list_change[slot] |= CAIRN_LIST_ENLARGED;
-        } else if ((change & CAIRN_REFERENCE_FAST) != 0 && reach > cache->clearances[slot]) {
+        } else if (fast && reach > cache->rooms[slot] && reach > cache->clearances[slot]) {
             cache->list_change[slot] |= CAIRN_LIST_MAY_LEAVE;
         }
     }
@@ -306,7 +330,7 @@ static void list_changed_shapes(cairn_world *world, uint32_t body, uint32_t chan
 // Whether this step takes the shape out of its fat AABB and something may be there.
 static bool is_leaving(const cairn_world *world, uint32_t slot) {
     const cairn_pair_cache *cache = world->pair_cache;
-    if (!may_leave(cache, slot)) {
+    if (!may_leave(cache, slot, cache->transforms[slot].body)) {
         return false;
     }
     const cairn_aabb swept = cairn_body_swept_aabb(world, slot);
@@ -355,40 +379,44 @@ static void list_fast_shapes(cairn_world *world) {
 }
 
 // CAIRN_REFERENCE_FAST and _SWEPT, if the body is fast in this tick; else 0. *reach, if it is fast:
-// no point of it moves farther, m.
-static uint32_t predict_motion(const cairn_world *world, uint32_t body, float *reach) {
+// no point of it moves farther, m. `likely`: it probably is; then a bound is not tried first.
+static uint32_t predict_motion(const cairn_world *world, uint32_t body, bool likely, float *reach) {
     const cairn_motion *motion = &world->state.motions[body];
     const float radius = world->pair_cache->turn_radii[body];
     const float h = world_time_step(world);
     const float fast_distance = world->pair_cache->fast_distances[body];
-    const float slow = h * vec3_length_bound(motion->linear_velocity);
     *reach = 0.0f;
-    if (slow < fast_distance &&
-        slow + h * vec3_length_bound(motion->angular_velocity) * radius < fast_distance) {
-        return 0;
+    if (!likely) {
+        const float slow = h * vec3_length_bound(motion->linear_velocity);
+        if (slow < fast_distance &&
+            slow + h * vec3_length_bound(motion->angular_velocity) * radius < fast_distance) {
+            return 0;
+        }
     }
     const float distance = h * vec3_length(motion->linear_velocity);
     const float angle = h * vec3_length(motion->angular_velocity);
     *reach = distance + angle * radius;
-    if (!(*reach > world->pair_cache->fast_distances[body])) {
+    if (!(*reach > fast_distance)) {
         return 0;
     }
     const float h_linear =
         distance > CAIRN_SWEEP_DISTANCE_MAX ? h * (CAIRN_SWEEP_DISTANCE_MAX / distance) : h;
     const float h_angular =
         angle > CAIRN_SWEEP_ROTATION_MAX ? h * (CAIRN_SWEEP_ROTATION_MAX / angle) : h;
-    world->pair_cache->predicted_motions[body] =
-        (cairn_predicted_motion){.displacement = vec3_scale(motion->linear_velocity, h_linear),
-            .turn = float_min(angle, 2.0f) * radius,
-            .rotation = vec3_scale(motion->angular_velocity, h_angular)};
+    cairn_predicted_motion *predicted = &world->pair_cache->predicted_motions[body];
+    predicted->displacement = vec3_scale(motion->linear_velocity, h_linear);
+    predicted->turn = float_min(angle, 2.0f) * radius;
+    predicted->rotation = vec3_scale(motion->angular_velocity, h_angular);
     const cairn_body *properties = &world->state.bodies[body];
-    const bool swept = properties->bullet != 0 || properties->kind != CAIRN_BODY_DYNAMIC;
-    return CAIRN_REFERENCE_FAST | (swept ? CAIRN_REFERENCE_SWEPT : 0);
+    if (properties->bullet != 0 || properties->kind != CAIRN_BODY_DYNAMIC) {
+        return CAIRN_REFERENCE_FAST | CAIRN_REFERENCE_SWEPT;
+    }
+    return CAIRN_REFERENCE_FAST;
 }
 
 // Moves the reference pose of a body of the awake set to its pose if it has left it, with its
-// shapes. Returns the CAIRN_REFERENCE flags.
-static uint32_t update_reference_pose(const cairn_world *world, uint32_t body) {
+// shapes. Returns the CAIRN_REFERENCE flags. `last`: probably those of the last step.
+static uint32_t update_reference_pose(const cairn_world *world, uint32_t body, uint32_t last) {
     cairn_reference_pose *reference = &world->state.reference_poses[body];
     if (world->shape_first[body] == 0) {
         return 0;
@@ -400,7 +428,8 @@ static uint32_t update_reference_pose(const cairn_world *world, uint32_t body) {
         return 0; // no pair needs its pose: its filters let nothing meet it
     }
     float reach;
-    const uint32_t fast = predict_motion(world, body, &reach);
+    const bool likely = (last & CAIRN_REFERENCE_FAST) != 0;
+    const uint32_t fast = predict_motion(world, body, likely, &reach);
     if (fast == 0 && cairn_body_within_recycling_distance(world, body)) {
         return 0;
     }
@@ -421,7 +450,8 @@ static void update_some_reference_poses(const void *context, uint32_t begin, uin
     const uint32_t *bodies = world->awake_set->bodies;
     CAIRN_ASSERT(begin < end && end <= world->awake_set->body_count);
     for (uint32_t i = begin; i < end; ++i) {
-        world->pair_cache->body_change[i] = (unsigned char)update_reference_pose(world, bodies[i]);
+        unsigned char *change = &world->pair_cache->body_change[i];
+        *change = (unsigned char)update_reference_pose(world, bodies[i], *change);
     }
 }
 

@@ -283,24 +283,34 @@ static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
     }
 }
 
+// Sweeps the bodies, or the bullets, among those in these slots. Returns whether there are others.
+static bool sweep_some(cairn_world *world, const uint32_t *slots, uint32_t count, uint32_t bullet) {
+    bool others = false;
+    for (uint32_t i = 0; i < count; ++i) {
+        CAIRN_ASSERT(i == 0 || slots[i - 1] < slots[i]);
+        if (world->state.bodies[slots[i]].bullet != bullet) {
+            others = true;
+            continue;
+        }
+        if (!cairn_body_takes_impulses(world, slots[i])) {
+            continue;
+        }
+        // Impacts with meshes are not predicted.
+        const bool by_itself = strayed(world, slots[i]);
+        if (!by_itself && (world->mesh_shapes == 0 || !moved_far(world, slots[i]))) {
+            continue;
+        }
+        const stop by = stop_of_body(world, slots[i], !by_itself);
+        if (by.fraction < 1.0f) {
+            stop_body(world, slots[i], &by);
+        }
+    }
+    return others;
+}
+
 // Bullets last: they meet the others where those have stopped.
 void cairn_bodies_sweep(cairn_world *world, const uint32_t *slots, uint32_t count) {
-    for (uint32_t bullet = 0; bullet < 2; ++bullet) {
-        for (uint32_t i = 0; i < count; ++i) {
-            CAIRN_ASSERT(i == 0 || slots[i - 1] < slots[i]);
-            if (world->state.bodies[slots[i]].bullet != bullet ||
-                !cairn_body_takes_impulses(world, slots[i])) {
-                continue;
-            }
-            // Impacts with meshes are not predicted.
-            const bool by_itself = strayed(world, slots[i]);
-            if (!by_itself && (world->mesh_shapes == 0 || !moved_far(world, slots[i]))) {
-                continue;
-            }
-            const stop by = stop_of_body(world, slots[i], !by_itself);
-            if (by.fraction < 1.0f) {
-                stop_body(world, slots[i], &by);
-            }
-        }
+    if (sweep_some(world, slots, count, 0)) {
+        (void)sweep_some(world, slots, count, 1);
     }
 }

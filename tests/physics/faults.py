@@ -271,8 +271,8 @@ FAULTS = {
          "row->bias = FAULT ? -1e9f : 0.0f - slack * fraction * rate;")]),
     # ---- fast bodies
     "fast-unpredicted": ("no body is fast: impacts are not predicted", "physics.fast_bodies", [
-        ("sim/collide/pair_cache.c", "if (!(*reach > world->pair_cache->fast_distances[body])) {",
-         "if (FAULT || !(*reach > world->pair_cache->fast_distances[body])) {")]),
+        ("sim/collide/pair_cache.c", "if (!(*reach > fast_distance)) {",
+         "if (FAULT || !(*reach > fast_distance)) {")]),
     "fast-unswept": ("bodies that left their predicted way are not swept", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "const stop by = stop_of_body(world, slots[i], !by_itself);",
          "const stop by = FAULT ? (stop){.fraction = 1.0f} : stop_of_body(world, slots[i], !by_itself);")]),
@@ -289,12 +289,25 @@ FAULTS = {
         ("sim/collide/impact.c", "const cairn_vec3 u = vec3_sub(d, vec3_cross(w, c));",
          "const cairn_vec3 u = FAULT ? d : vec3_sub(d, vec3_cross(w, c));")]),
     "fast-clearance": ("fat bounding boxes seem to have room", "physics.fast_bodies", [
-        ("sim/collide/obstacles.c", "return clearance_of(&fat, float_min(float_min(",
-         "return FAULT ? CLEARANCE_MAX : clearance_of(&fat, float_min(float_min(")]),
+        ("sim/collide/obstacles.c", "const float clearance = clearance_of(&fat, meets ? least_of(least) : room);",
+         "const float clearance = FAULT ? CLEARANCE_MAX : clearance_of(&fat, meets ? least_of(least) : room);")]),
+    "room-kept": ("a larger fat bounding box inherits the whole room of the one before", "sim.restore", [
+        ("sim/collide/pair_cache.c", "return 0.999f * (cache->rooms[slot] - growth);",
+         "return 0.999f * (cache->rooms[slot] - (FAULT ? 0.0f : growth));")]),
+    "room-overlapped": ("a fat bounding box that meets an obstacle has room", "sim.restore", [
+        ("sim/collide/obstacles.c", "cache->rooms[slot] = meets ? 0.0f : clearance;",
+         "cache->rooms[slot] = meets && !FAULT ? 0.0f : clearance;")]),
+    "room-unreduced": ("an obstacle that moves leaves room as it was", "sim.restore", [
+        ("sim/collide/obstacles.c", "cache->rooms[i] = float_min(cache->rooms[i], clearance);",
+         "cache->rooms[i] = FAULT ? cache->rooms[i] : float_min(cache->rooms[i], clearance);")]),
+    "room-of-many": ("clearances outlive the obstacle that is one too many to compare with", "sim.restore", [
+        ("sim/collide/obstacles.c", "cache->clearances[i] = float_min(cache->clearances[i], 0.0f);",
+         "cache->clearances[i] = FAULT ? cache->clearances[i] : float_min(cache->clearances[i], 0.0f);"),
+        ("sim/collide/obstacles.c", "cache->rooms[i] = 0.0f;", "cache->rooms[i] = FAULT ? cache->rooms[i] : 0.0f;")]),
     "bullet-ignored": ("a bullet is swept as other bodies are", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "world->state.bodies[body].bullet != 0 && !meshes ?",
          "world->state.bodies[body].bullet != 0 && !meshes && !FAULT ?"),
-        ("sim/collide/pair_cache.c", "properties->bullet != 0 ||", "(properties->bullet != 0 && !FAULT) ||")]),
+        ("sim/collide/pair_cache.c", "if (properties->bullet != 0 ||", "if ((properties->bullet != 0 && !FAULT) ||")]),
     "bullet-alone": ("what a bullet meets goes on for the rest of the tick", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "if (cairn_body_takes_impulses(world, by->obstacle)) {",
          "if (cairn_body_takes_impulses(world, by->obstacle) && !FAULT) {")]),

@@ -431,3 +431,43 @@ TEST("fast bodies meet kinematic ones at the same tick, however old the pair cac
     }
     assert_true(contacts > 4 * LANES);
 }
+
+// A box that no impulse moves.
+static void add_wall(cairn_world *world, cairn_vec3 position) {
+    cairn_body_def at = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    at.kind = CAIRN_BODY_STATIC;
+    at.position = position;
+    shape.half_extents = vec3(0.02f, 0.3f, 0.3f);
+    kit_body(world, &at, &shape);
+}
+
+// So many obstacles are compared one after the other; a wall more appears in the way of bodies that
+// have been found to have room.
+TEST("fast bodies meet the wall that is one too many, however old the pair cache is") {
+    uint32_t contacts = 0;
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+        SCOPED(cairn_world) *world = world_of_lanes(seed, 8 * LANES, add_flyer);
+        cairn_random random = cairn_random_of(seed);
+        for (uint32_t i = 0; i < CAIRN_OBSTACLES_MAX; ++i) {
+            add_wall(world, vec3(-60.0f, 20.0f, (float)i));
+        }
+        for (uint32_t tick = 0; tick < 12; ++tick) {
+            if (tick == 4) {
+                cairn_body_state bodies[LANES];
+                assert_true(cairn_world_bodies(world, bodies, LANES) >= LANES);
+                for (uint32_t i = 0; i < LANES; ++i) {
+                    const float ahead = between(&random, 0.3f, 4.0f);
+                    add_wall(
+                        world, vec3(bodies[i].position.x - ahead, 0.0f, LANE_WIDTH * (float)i));
+                }
+            }
+            SCOPED(cairn_world) *fresh = kit_fork(world);
+            kit_run(world, 1);
+            kit_run(fresh, 1);
+            contacts += world->state.settings->contact_count;
+            assert_true(kit_equal(world, fresh));
+        }
+    }
+    assert_true(contacts > 10 * LANES);
+}
