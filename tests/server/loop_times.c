@@ -103,13 +103,17 @@ static void measure(const char *name, cairn_control_request request) {
 
 static void measure_join(void) {
     kit_do(&s, .verb = CAIRN_CONTROL_RESUME);
-    run_ms(2500); // the newest state is too old then
-    const uint64_t before = story_statistics(&s).total.states_encoded;
-    s.turn_ns_max = 0;
-    story_join(&s, CAIRN_MODE_LOCKSTEP, true);
-    run_ms(1000);
-    CAIRN_ASSERT(story_statistics(&s).total.states_encoded > before);
-    report("join", s.turn_ns_max);
+    uint64_t least_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < REPEATS; ++i) {
+        run_ms(2500); // the newest state is too old then
+        const uint64_t before = story_statistics(&s).total.states_encoded;
+        s.turn_ns_max = 0;
+        story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+        run_ms(1000);
+        CAIRN_ASSERT(story_statistics(&s).total.states_encoded > before);
+        least_ns = s.turn_ns_max < least_ns ? s.turn_ns_max : least_ns;
+    }
+    report("join", least_ns);
 }
 
 int main(int argc, char **argv) {
