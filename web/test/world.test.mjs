@@ -82,6 +82,43 @@ test('keys and buttons pause, step and restart; a click shows the fields of a bo
     await tab.close();
 });
 
+// Contrast as WCAG 2.1 defines it: 4.5 for text. A background that lets others through is mixed with them.
+const contrasts = (tab) => tab.evaluate(() => {
+    const numbers = (colour) => { const [r, g, b, a = 1] = colour.match(/[\d.]+/g).map(Number); return [r, g, b, a]; };
+    const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
+    const behind = (element) => element === null ? [255, 255, 255, 1]
+        : over(numbers(getComputedStyle(element).backgroundColor), numbers(getComputedStyle(element).backgroundColor)[3] === 1 ? [0, 0, 0, 1] : behind(element.parentElement));
+    const light = (colour) => colour.slice(0, 3).map((each) => each / 255).map((each) => each <= 0.03928 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, each, i) => sum + each * [0.2126, 0.7152, 0.0722][i], 0);
+    const texts = [...document.querySelectorAll('#head *, #panel *, #bar *')].filter((each) => each.offsetParent !== null && !each.disabled &&
+        [...each.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim() !== ''));
+    return texts.map((each) => {
+        const back = behind(each), [a, b] = [light(over(numbers(getComputedStyle(each).color), back)), light(back)].sort((x, y) => y - x);
+        return { text: each.textContent, ratio: (a + 0.05) / (b + 0.05) };
+    });
+});
+
+test('text is readable in light and dark; every control has a name and is reached by keys', async () => {
+    for (const dark of [false, true]) {
+        const { tab } = await open(`${site.address}#scene=stack10`, { width: 1000, height: 640, dark });
+        const all = await contrasts(tab);
+        assert.ok(all.length > 20);
+        assert.deepEqual(all.filter(({ ratio }) => ratio < 4.5), [], dark ? 'dark' : 'light');
+        if (!dark) {
+            const wanted = await tab.evaluate(() => [...document.querySelectorAll('button, select, input, canvas')].filter((each) => each.offsetParent !== null || each.id === 'view')
+                .map((each) => { each.dataset.seen = ''; return each.getAttribute('aria-label') || each.title || each.textContent.trim(); }));
+            assert.ok(wanted.length > 10 && wanted.every((name) => name !== ''), wanted.join());
+            for (let i = 0; i < 2 * wanted.length; ++i) {
+                await tab.keyboard.press('Tab');
+                await tab.evaluate(() => { document.activeElement.dataset.seen = 'yes'; });
+            }
+            const missed = await tab.evaluate(() => [...document.querySelectorAll('[data-seen=""]')].filter((each) => !each.disabled).map((each) => each.outerHTML));
+            assert.deepEqual(missed, []);
+        }
+        await tab.close();
+    }
+});
+
 // What each overlay alone adds: lines, or colours of bodies.
 test('each overlay of a world shows what it says', async () => {
     const { tab, complaints } = await open(`${site.address}#scene=joints`, { width: 640, height: 420 });
