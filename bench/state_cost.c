@@ -242,8 +242,11 @@ static uint64_t apply_late_input(cairn_timeline *timeline) {
     return spent_ns;
 }
 
-static void measure_timeline(list *out) {
-    cairn_world *world = bench_scene_create(&bench_scene_rollback);
+static void measure_timeline(list *out, const bench_scene *scene, uint32_t steps, double at_most) {
+    cairn_world *world = bench_scene_create(scene);
+    for (uint32_t i = 0; i < steps; ++i) {
+        bench_scene_step(scene, world);
+    }
     cairn_timeline timeline;
     bench_require(cairn_timeline_create(&timeline, 64, CAIRN_COMMANDS_PER_TICK_MAX) == CAIRN_OK,
         "no memory for a timeline");
@@ -256,7 +259,7 @@ static void measure_timeline(list *out) {
         times_us[i] = (double)apply_late_input(&timeline) / 1e3;
     }
     const bench_spread spread = bench_spread_of(times_us, REPEATS);
-    add(out, &bench_scene_rollback, "rollback of 8 ticks", "us", spread, 1e6 / 60.0);
+    add(out, scene, "rollback of 8 ticks", "us", spread, at_most);
     cairn_timeline_destroy(&timeline);
 }
 
@@ -268,7 +271,8 @@ uint32_t bench_state_measure(bench_state_figure out[BENCH_STATE_FIGURES_MAX]) {
     measure_history(&figures, bench_scene_find("pile"), 0.0, 0.0, 0.0);
     measure_history(&figures, &bench_scene_hundred, 4.0, 20.0, 48e3);
     measure_history(&figures, &bench_scene_rollback, 0.0, 0.0, 0.0);
-    measure_timeline(&figures);
+    measure_timeline(&figures, &bench_scene_rollback, 0, 1e6 / 60.0);
+    measure_timeline(&figures, bench_scene_find("pile"), SAVED_AT, 2000.0);
     measure_one(&figures, &bench_scene_field, "full hash", step, hash_world, 60.0);
     measure_one(&figures, &bench_scene_drowsy, "full hash", step, hash_world, 15.0);
     measure_one(&figures, &bench_scene_sleepers, "step", do_nothing, step_alone, 20.0);

@@ -88,13 +88,23 @@ static bool same_body(const cairn_quantisation *quantisation, const cairn_snapsh
            memcmp(&body->rotation, &pose.rotation, sizeof pose.rotation) == 0;
 }
 
-const cairn_snapshot_body *cairn_oracle_body(const cairn_oracle_tick *tick, cairn_body_id body) {
-    for (uint32_t i = 0; i < tick->body_count; ++i) {
-        if (tick->bodies[i].id == body) {
-            return &tick->bodies[i];
+// They are in order of id index.
+const cairn_snapshot_body *cairn_oracle_find_body(
+    const cairn_snapshot_body *bodies, uint32_t count, cairn_body_id body) {
+    uint32_t low = 0;
+    for (uint32_t high = count; low < high;) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (cairn_id_index(bodies[middle].id) < cairn_id_index(body)) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return NULL;
+    return low < count && bodies[low].id == body ? &bodies[low] : NULL;
+}
+
+const cairn_snapshot_body *cairn_oracle_body(const cairn_oracle_tick *tick, cairn_body_id body) {
+    return cairn_oracle_find_body(tick->bodies, tick->body_count, body);
 }
 
 bool cairn_oracle_body_equal(const cairn_oracle_tick *tick, const cairn_quantisation *quantisation,

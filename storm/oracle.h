@@ -41,6 +41,9 @@ void cairn_oracle_record(cairn_oracle *oracle, const cairn_world *world);
 void cairn_oracle_record_root(cairn_oracle *oracle, uint64_t tick, cairn_hash128 root);
 // NULL if the tick is not recorded.
 const cairn_oracle_tick *cairn_oracle_find(const cairn_oracle *oracle, uint64_t tick);
+// NULL: it is not one of these.
+const cairn_snapshot_body *cairn_oracle_find_body(
+    const cairn_snapshot_body *bodies, uint32_t count, cairn_body_id body);
 // The body at that tick, which must be whole; NULL: it did not exist.
 const cairn_snapshot_body *cairn_oracle_body(const cairn_oracle_tick *tick, cairn_body_id body);
 // Whether a client holds what snapshots of that tick carry of this body.

@@ -118,12 +118,14 @@ static float reach_of(const view_check *c, cairn_body_id body) {
 }
 
 static bool holds(const view_check *c, cairn_body_id body) {
-    for (uint32_t i = 0; i < c->newest->body_count; ++i) {
-        if (c->newest->bodies[i].id == body) {
-            return true;
-        }
-    }
-    return false;
+    const cairn_snapshot *newest = c->newest;
+    return cairn_oracle_find_body(newest->bodies, newest->body_count, body) != NULL;
+}
+
+// Whether all bodies could arrive while the view settles: a keyframe of them takes less than this.
+static bool affords_all(const view_check *c) {
+    const uint64_t bytes = c->s->view_bytes_per_second;
+    return bytes == 0 || c->ticks[0]->body_count * UINT64_C(20) < bytes * SETTLED_MS / 1000;
 }
 
 static void check_owed(const view_check *c, cairn_body_id id) {
@@ -182,7 +184,7 @@ void cairn_storm_check_view(cairn_storm *s, uint32_t i, const cairn_oracle_tick 
     CAIRN_ASSERT(c.newest != NULL && c.newest->tick == expected->tick);
     check_samples(&c);
     s->report.view_samples_compared += c.newest->frame.count;
-    if (!is_settled(s, i) || !look_back(&c)) {
+    if (!is_settled(s, i) || !affords_all(&c) || !look_back(&c)) {
         return;
     }
     s->report.views_compared += 1;
