@@ -102,6 +102,42 @@ test('a capsule is two worlds side by side, with the field that differs', async 
     await tab.close();
 });
 
+test('a film of cairn-replay plays in a browser, and shows the tick of each moment', async () => {
+    const camera = ['--size', '320x180', '--eye', '6,5,12', '--target', '0,1,0'];
+    const film = (...words) => execFileSync(`${programs}/cairn-replay`, ['film', join(files, 'good.cairn'), ...words, ...camera]);
+    film(join(files, 'film.webm'), '--to', '120');
+    film(join(files, 'first.png'), '--tick', '0');
+    film(join(files, 'later.png'), '--tick', '90');
+    const { tab } = await open(site.address, { width: 640, height: 420 });
+    const seen = await tab.evaluate(async () => {
+        const video = document.createElement('video'), heard = (name) => new Promise((done) => { video.addEventListener(name, done, { once: true }); });
+        video.src = URL.createObjectURL(await (await fetch('test/film.webm')).blob());
+        await heard('loadeddata');
+        const pixels = (from) => {
+            const canvas = document.createElement('canvas'), context = canvas.getContext('2d');
+            [canvas.width, canvas.height] = [320, 180];
+            context.drawImage(from, 0, 0);
+            return context.getImageData(0, 0, 320, 180).data;
+        };
+        const picture = async (name) => createImageBitmap(await (await fetch(`test/${name}.png`)).blob());
+        const [first, later] = [pixels(await picture('first')), pixels(await picture('later'))];
+        const apart = (a, b) => a.reduce((sum, each, i) => sum + Math.abs(each - b[i]), 0) / a.length;
+        const at = async (seconds) => {
+            const sought = heard('seeked');
+            video.currentTime = seconds + 0.01;
+            await sought;
+            return pixels(video);
+        };
+        const then = await at(1.5), begin = await at(0);
+        return { seconds: video.duration, width: video.videoWidth, height: video.videoHeight, beginIsFirst: apart(begin, first), thenIsLater: apart(then, later),
+            moved: apart(first, later), wrong: apart(then, first) };
+    });
+    assert.deepEqual([seen.seconds.toFixed(3), seen.width, seen.height], [(61 / 30).toFixed(3), 320, 180]);
+    assert.ok(seen.beginIsFirst < 2 && seen.thenIsLater < 2 && seen.wrong > 1.5 * seen.thenIsLater && seen.moved > 0, JSON.stringify(seen));
+    console.log(`the film is ${seen.thenIsLater.toFixed(2)} of 255 from the picture of its tick, ${seen.wrong.toFixed(2)} from another`);
+    await tab.close();
+});
+
 test('a file that is no recording is refused', async () => {
     const { tab } = await open(site.address, { width: 640, height: 420 });
     await tab.evaluate(() => window.cairnPage.openRecording('x', new Uint8Array(100)));
