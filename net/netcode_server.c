@@ -5,27 +5,15 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "net/crypto.h"
-#include "net/netcode_handshake.h"
 #include "net/netcode_path.h"
-#include "net/netcode_slots.h"
+#include "net/netcode_server_parts.h"
 #include "net/netcode_table.h"
-#include "net/outbox.h"
 #include "net/packet.h"
-#include "net/token_history.h"
-#include "net/token_meter.h"
 
 #define KEEP_ALIVE_INTERVAL_NS UINT64_C(100000000)
 #define DISCONNECT_COUNT 10
 #define ENTROPY_SIZE CAIRN_AEAD_KEY_SIZE
 
-// All servers of a token have its keys, and each key encrypts packets before and after the client
-// has a slot. So that no nonce is used twice, the sequences of server i of the list are those with
-// i in bits 58 to 62; bit 63 is set before the client has a slot (docs/PROTOCOL.md, Sequences).
-#define SEQUENCES_GLOBAL (UINT64_C(1) << 63)
-#define SEQUENCES_PER_SERVER (UINT64_C(1) << 58)
-_Static_assert(CAIRN_TOKEN_SERVERS_MAX *SEQUENCES_PER_SERVER <= SEQUENCES_GLOBAL,
-    "every server of a token has sequences of its own");
 #define SERVER_NONE UINT32_MAX
 
 #define HANDSHAKES_OF(clients_max) (2 * (clients_max) + 256)
@@ -44,44 +32,6 @@ enum { KEY_CHALLENGE = 1, KEY_LOOKUP = 2, KEY_SEQUENCE = 3 };
 
 static const cairn_packet denied = {.type = CAIRN_PACKET_DENIED};
 
-typedef struct event_record {
-    cairn_netcode_event_kind kind;
-    uint32_t client;
-    uint64_t client_id;
-    cairn_netcode_disconnect_reason reason;
-} event_record;
-
-struct cairn_netcode_server {
-    cairn_netcode_server_config config; // pointers in it are not kept
-    cairn_address public_addresses[CAIRN_TOKEN_SERVERS_MAX];
-    uint8_t private_key[CAIRN_KEY_SIZE];
-    uint8_t challenge_key[CAIRN_AEAD_KEY_SIZE];
-    uint8_t sequence_key[CAIRN_SIPHASH_KEY_SIZE]; // for sequences that nobody can foresee
-    uint64_t challenge_sequence;
-    uint64_t global_sequence; // below SEQUENCES_PER_SERVER
-    uint64_t now_ns;
-    uint64_t unix_since_ns; // now_ns plus this, modulo 2^64, is the wall clock
-    cairn_netcode_token_times token_times;
-    uint64_t token_times_ns; // when a refused token was last decrypted
-    uint64_t slots_due_ns;   // no time-out or keep-alive is due before
-    bool admitting;
-    cairn_netcode_slots slots;
-    cairn_handshakes handshakes;
-    cairn_token_history history;
-    cairn_token_meter meter;
-    cairn_outbox outbox;
-    event_record *events; // a ring; a slot is not reused before its disconnect was taken, so there
-                          // are at most two events for each slot
-    uint32_t events_capacity;
-    uint64_t events_pushed;
-    uint64_t events_taken;
-    uint64_t payload_place; // events_pushed when the payload arrived: older events are taken first
-    uint32_t payload_client;
-    size_t payload_size; // 0: none
-    uint64_t drops[CAIRN_NETCODE_DROP_COUNT];
-    _Alignas(8) uint8_t body[CAIRN_PAYLOAD_SIZE_MAX];
-};
-
 cairn_netcode_server_config cairn_netcode_server_config_default(void) {
     return (cairn_netcode_server_config){
         .clients_max = 64, .token_lifetime_s_max = 30, .token_timeout_s_max = 60};
@@ -99,7 +49,7 @@ static bool config_valid(const cairn_netcode_server_config *config) {
 // and one that starts there does not leave them.
 static uint64_t random_sequence(
     const cairn_netcode_server *server, const uint8_t *seed, size_t seed_size) {
-    const uint64_t quarter = SEQUENCES_PER_SERVER / 4;
+    const uint64_t quarter = CAIRN_SEQUENCES_PER_SERVER / 4;
     return quarter + cairn_siphash(seed, seed_size, server->sequence_key) % quarter;
 }
 
@@ -197,10 +147,10 @@ static void queue(
 // Sends an answer to a peer that has no slot yet. `server_index` is that of its token.
 static void queue_answer(cairn_netcode_server *server, const cairn_address *to,
     uint32_t server_index, const uint8_t key[CAIRN_KEY_SIZE], const cairn_packet *packet) {
-    CAIRN_ASSERT(server->global_sequence < SEQUENCES_PER_SERVER);
+    CAIRN_ASSERT(server->global_sequence < CAIRN_SEQUENCES_PER_SERVER);
     CAIRN_ASSERT(server_index < CAIRN_TOKEN_SERVERS_MAX);
-    const uint64_t sequence =
-        SEQUENCES_GLOBAL + server_index * SEQUENCES_PER_SERVER + server->global_sequence++;
+    const uint64_t sequence = CAIRN_SEQUENCES_GLOBAL + server_index * CAIRN_SEQUENCES_PER_SERVER +
+                              server->global_sequence++;
     uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
     const size_t size =
         cairn_packet_write(packet, sequence, server->config.protocol_id, key, bytes);
@@ -216,7 +166,7 @@ static size_t write_to_client(
     cairn_netcode_server *server, uint32_t client, const cairn_packet *packet, uint8_t *bytes) {
     CAIRN_ASSERT(cairn_netcode_server_connected(server, client));
     cairn_netcode_slot *slot = &server->slots.list[client];
-    CAIRN_ASSERT(slot->sequence < SEQUENCES_GLOBAL);
+    CAIRN_ASSERT(slot->sequence < CAIRN_SEQUENCES_GLOBAL);
     slot->sent_ns = server->now_ns;
     return cairn_packet_write(
         packet, slot->sequence++, server->config.protocol_id, slot->server_to_client_key, bytes);
@@ -261,12 +211,13 @@ size_t cairn_netcode_server_encrypt(cairn_netcode_server *server, uint64_t now_n
 static void push_event(cairn_netcode_server *server, cairn_netcode_event_kind kind, uint32_t client,
     cairn_netcode_disconnect_reason reason) {
     CAIRN_ASSERT(server->events_pushed - server->events_taken < server->events_capacity);
-    server->events[server->events_pushed++ % server->events_capacity] = (event_record){
-        .kind = kind,
-        .client = client,
-        .client_id = server->slots.list[client].client_id,
-        .reason = reason,
-    };
+    server->events[server->events_pushed++ % server->events_capacity] =
+        (cairn_netcode_event_record){
+            .kind = kind,
+            .client = client,
+            .client_id = server->slots.list[client].client_id,
+            .reason = reason,
+        };
 }
 
 uint32_t cairn_netcode_server_take_move(cairn_netcode_server *server) {
@@ -289,7 +240,8 @@ bool cairn_netcode_server_next_event(cairn_netcode_server *server, cairn_netcode
     if (server->events_taken == server->events_pushed) {
         return false;
     }
-    const event_record *record = &server->events[server->events_taken++ % server->events_capacity];
+    const cairn_netcode_event_record *record =
+        &server->events[server->events_taken++ % server->events_capacity];
     *out = (cairn_netcode_event){
         .kind = record->kind,
         .client = record->client,
@@ -473,7 +425,7 @@ static uint64_t first_sequence_of(
     const uint64_t start_unix_s = unix_s_at(server, server->config.start_ns);
     const uint32_t lifetime_s = server->config.token_lifetime_s_max;
     const bool in_doubt = handshake->expire_unix_s <= start_unix_s + lifetime_s;
-    return handshake->server_index * SEQUENCES_PER_SERVER +
+    return handshake->server_index * CAIRN_SEQUENCES_PER_SERVER +
            (in_doubt ? random_sequence(server, handshake->mac, CAIRN_AEAD_MAC_SIZE) : 0);
 }
 

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/archive.h"
 #include "net/estimate.h"
 #include "net/link_header.h"
 
@@ -88,6 +89,11 @@ uint64_t cairn_stream_sender_deadline_ns(
 void cairn_stream_sender_time_out(
     cairn_stream_sender *sender, uint64_t now_ns, const cairn_estimate *estimate);
 
+// For net/handover.h. The rings have room for `held` bytes, which are those that were not
+// acknowledged; all of them count as not sent by the side that reads.
+void cairn_stream_sender_hand_over(
+    cairn_stream_sender *sender, uint64_t held, uint64_t now_ns, cairn_archive *archive);
+
 typedef struct cairn_stream_receiver {
     uint8_t *bytes;  // linear from `origin`, not owned; 4 bytes past a multiple of 8
     uint64_t *have;  // ring, one bit per 8 bytes of the window
@@ -111,3 +117,6 @@ cairn_link_drop cairn_stream_receiver_take(
 // message is complete.
 bool cairn_stream_receiver_next(
     cairn_stream_receiver *receiver, const uint8_t **bytes, uint32_t *size);
+
+// For net/handover.h. Every message that is complete was taken out (asserted).
+void cairn_stream_receiver_hand_over(cairn_stream_receiver *receiver, cairn_archive *archive);

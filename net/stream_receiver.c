@@ -106,3 +106,28 @@ bool cairn_stream_receiver_next(
     CAIRN_ASSERT(receiver->base <= receiver->whole);
     return true;
 }
+
+void cairn_stream_receiver_hand_over(cairn_stream_receiver *receiver, cairn_archive *archive) {
+    CAIRN_ASSERT(receiver->base == receiver->whole);
+    uint64_t edge = receiver->edge - receiver->base;
+    uint64_t held = receiver->top - receiver->base;
+    cairn_archive_u64(archive, "a stream's place", &receiver->base, 0, UINT64_MAX / 2);
+    cairn_archive_u64(archive, "a stream's length", &held, 0, receiver->window);
+    cairn_archive_u64(archive, "a stream's edge", &edge, 0, held);
+    cairn_archive_bool(archive, "a stream's end", &receiver->broken);
+    if (archive->reading) {
+        receiver->origin = receiver->base;
+        receiver->whole = receiver->base;
+        receiver->edge = receiver->base + edge;
+        receiver->top = receiver->base + held;
+    }
+    cairn_archive_bytes(
+        archive, receiver->bytes + (receiver->base - receiver->origin), (size_t)held);
+    cairn_archive_words(archive, receiver->have, receiver->window / 64 / sizeof *receiver->have);
+    const bool aligned = receiver->base % 8 == 0 && edge % 8 == 0 && held % 8 == 0;
+    if (archive->reading && archive->refused == NULL &&
+        (!aligned || (!receiver->broken && !are_frames_valid(receiver)) ||
+            receiver->whole != receiver->base)) {
+        cairn_archive_refuse(archive, "a stream's frames");
+    }
+}

@@ -227,3 +227,49 @@ void cairn_stream_sender_time_out(
     sender->waiting_since_ns = now_ns;
     sender->backoff += sender->backoff < CAIRN_RTO_BACKOFF_MAX ? 1 : 0;
 }
+
+// Whether whole frames follow one another from `base` to `end`.
+static bool are_frames_whole(cairn_stream_sender *sender) {
+    const uint64_t base = sender->base;
+    for (uint64_t size; sender->base < sender->end; sender->base += size) {
+        size = base_frame_size(sender);
+        if (size > sender->end - sender->base) {
+            return false;
+        }
+    }
+    sender->base = base;
+    return true;
+}
+
+void cairn_stream_sender_hand_over(
+    cairn_stream_sender *sender, uint64_t held, uint64_t now_ns, cairn_archive *archive) {
+    CAIRN_ASSERT(held <= sender->capacity);
+    uint64_t from = sender->base;
+    uint64_t acked = sender->acked - sender->base;
+    if (held % 8 != 0) {
+        cairn_archive_refuse(archive, "a stream's length");
+        return;
+    }
+    cairn_archive_u64(archive, "a stream's place", &from, 0, UINT64_MAX / 2);
+    cairn_archive_u64(archive, "a stream's place", &acked, 0, held);
+    if (archive->reading) {
+        sender->base = from;
+        sender->end = from;
+        sender->acked = from + acked;
+        sender->next = from + acked;
+        sender->waiting_since_ns = now_ns;
+    }
+    for (uint64_t at = 0; at < held; at += 8) {
+        uint8_t bytes[8];
+        if (!archive->reading) {
+            ring_read(sender, from + at, bytes, sizeof bytes);
+        }
+        cairn_archive_bytes(archive, bytes, sizeof bytes);
+        if (archive->reading) {
+            ring_write(sender, bytes, sizeof bytes);
+        }
+    }
+    if (archive->reading && (from % 8 != 0 || acked % 8 != 0 || !are_frames_whole(sender))) {
+        cairn_archive_refuse(archive, "a stream's frames");
+    }
+}

@@ -272,6 +272,9 @@ void cairn_server_receive(cairn_server *server, uint64_t now_ns, const cairn_add
     CAIRN_ASSERT(from != NULL);
     CAIRN_ASSERT(bytes != NULL || size == 0);
     server->context.now_ns = now_ns;
+    if (server->left) {
+        return;
+    }
     server->statistics.datagrams_received += 1;
     server->statistics.bytes_received += size;
     const uint64_t mode = cairn_float_set_default();
@@ -393,6 +396,9 @@ static void tell_refusals(cairn_server *server, uint64_t now_ns) {
 
 static void advance(cairn_server *server, uint64_t now_ns) {
     server->context.now_ns = now_ns;
+    if (server->left) {
+        return;
+    }
     read_clock(server, now_ns);
     suspect_clock(server, now_ns);
     tell_refusals(server, now_ns);
@@ -402,6 +408,7 @@ static void advance(cairn_server *server, uint64_t now_ns) {
         return;
     }
     cairn_control_queue_advance(server);
+    cairn_server_rooms_close_idle(server);
     for (uint32_t i = 0; i < server->rooms.count; ++i) {
         if (!server->rooms.rooms[i]->closing) {
             cairn_tick_batch_run(server, server->rooms.rooms[i]);
@@ -518,7 +525,7 @@ static size_t next_datagram(
 
 size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes) {
     server->context.now_ns = now_ns;
-    const size_t size = next_datagram(server, now_ns, to, bytes);
+    const size_t size = server->left ? 0 : next_datagram(server, now_ns, to, bytes);
     CAIRN_ASSERT(size <= CAIRN_DATAGRAM_SIZE_MAX);
     server->statistics.datagrams_sent += size > 0 ? 1 : 0;
     server->statistics.bytes_sent += size;
@@ -527,7 +534,8 @@ size_t cairn_server_send(cairn_server *server, uint64_t now_ns, cairn_address *t
 }
 
 uint64_t cairn_server_deadline_ns(const cairn_server *server) {
-    uint64_t deadline = cairn_netcode_server_deadline_ns(server->context.netcode);
+    uint64_t deadline =
+        server->left ? UINT64_MAX : cairn_netcode_server_deadline_ns(server->context.netcode);
     if (server->draining) {
         const bool over = server->context.now_ns >= server->drain_end_ns;
         return earlier(deadline, server->drain_end_ns + (over ? DRAIN_TASKS_NS : 0));

@@ -5,6 +5,9 @@
 #include "server/control/queue.h"
 #include "server/session_dispatch.h"
 
+// How often rooms that nobody is in are looked for.
+#define IDLE_LOOK_NS (CAIRN_NS_PER_S / 4)
+
 cairn_server_room_config cairn_server_room_config_default(void) {
     return (cairn_server_room_config){
         .name = CAIRN_ROOM_NAME_DEFAULT,
@@ -29,6 +32,7 @@ const char *cairn_server_room_refusal_text(cairn_server_room_refusal refusal) {
         [CAIRN_ROOM_REFUSED_BUSY] = "the room is being stepped; try again",
         [CAIRN_ROOM_REFUSED_DRAINING] = "the server is shutting down",
         [CAIRN_ROOM_REFUSED_MEMORY] = "out of memory",
+        [CAIRN_ROOM_REFUSED_LOAD] = "the rooms take as much time as they may",
     };
     return (uint32_t)refusal < CAIRN_ROOM_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";
 }
@@ -65,6 +69,31 @@ bool cairn_server_room_destroy(
         cairn_server_room_reap(server, closed);
     }
     return true;
+}
+
+// Whether nobody was in the room for its idle_s.
+static bool is_idle(cairn_room *room, uint64_t now_ns) {
+    if (room->members != NULL || room->settings.idle_s == 0) {
+        room->empty_since_ns = 0;
+        return false;
+    }
+    room->empty_since_ns = room->empty_since_ns == 0 ? now_ns : room->empty_since_ns;
+    return now_ns - room->empty_since_ns >= room->settings.idle_s * CAIRN_NS_PER_S;
+}
+
+void cairn_server_rooms_close_idle(cairn_server *server) {
+    const uint64_t now_ns = server->context.now_ns;
+    if (now_ns - server->idle_looked_ns < IDLE_LOOK_NS) {
+        return;
+    }
+    server->idle_looked_ns = now_ns;
+    for (uint32_t id = 0, next; (next = cairn_room_table_next(&server->rooms, id)) != 0;
+         id = next) {
+        if (is_idle(cairn_room_table_at(&server->rooms, next), now_ns)) {
+            server->statistics.rooms_idle += 1;
+            (void)cairn_server_room_destroy(server, now_ns, next, "nobody was in the room");
+        }
+    }
 }
 
 void cairn_server_rooms_destroy(cairn_server *server) {

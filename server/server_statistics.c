@@ -8,6 +8,7 @@
 #include "net/link_header.h"
 #include "net/netcode_drop.h"
 #include "schema/control.h"
+#include "server/core/room_opening.h"
 #include "server/core/server_state.h"
 
 _Static_assert(CAIRN_NETCODE_DROP_COUNT <= CAIRN_SERVER_NETCODE_DROPS_MAX, "every reason fits");
@@ -183,6 +184,7 @@ void cairn_server_statistics_read(const cairn_server *server, cairn_server_stati
     set_broadcast(&closed, cairn_recordings_closed(&server->broadcasts));
     add_counters(&out->total, &closed);
     read_rooms(server, out);
+    out->load_permille = cairn_server_load_permille(server);
     memcpy(out->drops_netcode, cairn_netcode_server_drops(server->context.netcode),
         CAIRN_NETCODE_DROP_COUNT * sizeof out->drops_netcode[0]);
     read_sessions(server, out);

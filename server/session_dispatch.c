@@ -7,16 +7,11 @@
 
 #include "base/assert.h"
 #include "bridge/packed_inputs.h"
-#include "net/crypto.h"
 #include "server/control/queue.h"
 #include "server/control/room_time.h"
+#include "server/core/room_opening.h"
+#include "server/core/session_link.h"
 #include <cairn/rules_registry.h>
-
-// What a client may send at once. An input message with all its inputs is well below.
-#define CLIENT_MESSAGE_SIZE_MAX (CAIRN_DIFFERENCE_SKETCH_SIZE_MAX + 4096)
-// Room for a ticks message, however small the world.
-#define UNRELIABLE_SIZE_MIN (32 * 1024)
-#define RELIABLE_BUFFER_SIZE_MIN (64 * 1024)
 
 // The arguments of an action, which returns the next state.
 typedef struct dispatch {
@@ -42,36 +37,15 @@ static cairn_session_state impossible(const dispatch *d) {
     return d->session->state;
 }
 
-static uint32_t clamp(uint64_t value, uint32_t least, uint32_t most) {
-    CAIRN_ASSERT(least <= most);
-    return value < least ? least : value > most ? most : (uint32_t)value;
-}
-
-// A link that can carry any message of a room with so many bodies.
-static cairn_link_config link_config(uint64_t bodies) {
-    const uint64_t keyframe_size = bodies * sizeof(cairn_snapshot_body) + 1024;
-    cairn_link_config config = cairn_link_config_default();
-    config.unreliable_size_max = clamp(keyframe_size, UNRELIABLE_SIZE_MIN, CAIRN_MESSAGE_SIZE_MAX);
-    config.receive_size_max = CLIENT_MESSAGE_SIZE_MAX;
-    config.reliable_buffer_size =
-        clamp(2 * keyframe_size, RELIABLE_BUFFER_SIZE_MIN, 2 * CAIRN_MESSAGE_SIZE_MAX);
-    return config;
-}
-
 static cairn_session_state on_connect(const dispatch *d) {
     cairn_session *session = d->session;
-    uint32_t bodies = 0; // of the largest room
+    uint32_t bodies = d->server->config.template_bodies_max; // of the largest room
     for (uint32_t id = 0; (id = cairn_room_table_next(&d->server->rooms, id)) != 0;) {
         const uint32_t capacity = cairn_room_table_at(&d->server->rooms, id)->body_capacity;
         bodies = capacity > bodies ? capacity : bodies;
     }
-    cairn_link_config config = link_config(bodies);
-    d->server->links_created += 1;
-    config.skip_seed = cairn_siphash((const uint8_t *)&d->server->links_created,
-                           sizeof d->server->links_created, d->server->skip_key) |
-                       1;
     cairn_link *link;
-    if (cairn_link_create(&config, d->server->context.now_ns, &link) != CAIRN_OK) {
+    if (cairn_session_link_create(d->server, bodies, &link) != CAIRN_OK) {
         emit(d, CAIRN_LOG_ERROR, "client_refused", "out of memory", 0);
         cairn_netcode_server_disconnect(
             d->server->context.netcode, d->server->context.now_ns, session->client);
@@ -237,6 +211,19 @@ static const char *unfit_to_simulate(const dispatch *d, const cairn_room *room) 
                : cairn_server_resync_unfit(&d->server->resync, &d->message->hello);
 }
 
+// The room that the client's token names, made of a template. NULL: `reason` says why, "" if there
+// is no template for it.
+static cairn_room *make_room(
+    const dispatch *d, const char *name, char reason[CAIRN_ROOM_REASON_SIZE]) {
+    cairn_server *server = d->server;
+    bool known;
+    uint32_t id;
+    (void)cairn_server_room_open_template(
+        server, server->context.now_ns, name, name, &known, &id, reason);
+    reason[known ? CAIRN_TEXT_SIZE_MAX : 0] = '\0';
+    return cairn_room_table_at(&server->rooms, id);
+}
+
 static cairn_session_state on_hello(const dispatch *d) {
     CAIRN_ASSERT(d->session->link != NULL);
     cairn_session *session = d->session;
@@ -257,8 +244,14 @@ static cairn_session_state on_hello(const dispatch *d) {
     const char *wanted = own[0] != '\0' ? own : hello->room;
     cairn_room *room =
         cairn_room_table_at(&d->server->rooms, cairn_room_table_find(&d->server->rooms, wanted));
+    char reason[CAIRN_ROOM_REASON_SIZE] = "";
+    if (room == NULL && own[0] != '\0') {
+        room = make_room(d, own, reason);
+    }
     if (room == NULL) {
-        return refuse(d, CAIRN_REFUSAL_ROOM_UNKNOWN, "the server has no room of this name");
+        return reason[0] != '\0'
+                   ? refuse(d, CAIRN_REFUSAL_ROOM_FULL, reason)
+                   : refuse(d, CAIRN_REFUSAL_ROOM_UNKNOWN, "the server has no room of this name");
     }
     const char *unfit = cairn_mode_simulates(hello->mode) ? unfit_to_simulate(d, room) : NULL;
     const uint32_t mode = unfit != NULL ? CAIRN_MODE_INTERPOLATE : hello->mode;

@@ -8,6 +8,8 @@
 
 // An operator may let a room run without a schedule; after this many batches other rooms run.
 #define UNSCHEDULED_BATCHES_MAX 16
+// The mean cost of a room's ticks forgets a tick after about this many others.
+#define MEAN_TICKS 64
 // How often the clients of a paused room are served.
 #define PAUSED_SERVE_NS UINT64_C(50000000)
 
@@ -55,6 +57,10 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     for (uint32_t i = 0; room->job.clock_ns != NULL && i < room->job.tick_count; ++i) {
         room->statistics.tick_cost_ns_last = room->job.ticks[i].cost_ns;
         cairn_histogram_add(&room->tick_cost_ns, room->job.ticks[i].cost_ns);
+        room->mean_cost_ns =
+            room->mean_cost_ns == 0
+                ? room->job.ticks[i].cost_ns
+                : (room->mean_cost_ns * (MEAN_TICKS - 1) + room->job.ticks[i].cost_ns) / MEAN_TICKS;
     }
     const bool snapshot = cairn_room_snapshot_is_due(room, room->job.from, room->scheduler.tick) &&
                           cairn_room_replication_take_snapshot(room);
@@ -122,6 +128,9 @@ void cairn_tick_batch_run(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(!room->closing);
     if (room->job.running) {
         watch_job(server, room);
+        return;
+    }
+    if (server->holding) {
         return;
     }
     serve_paused(server, room);

@@ -106,6 +106,10 @@ typedef struct cairn_server_room_config {
     // sent a datagram within the last second. Waits longer than two ticks are announced to the
     // room's clients. A wait delays the schedule.
     uint32_t wait_ms;
+    // Closes when it had no client for so long, also if nobody ever came; 0 (the default): never.
+    uint32_t idle_s;
+    // What a tick of it takes, if that is known, in microseconds: for load_max_percent; default 0.
+    uint32_t cost_us;
     bool recorded;  // default true; has no effect without on_record
     bool broadcast; // default true; has no effect without on_segment
 } cairn_server_room_config;
@@ -148,6 +152,18 @@ typedef struct cairn_server_config {
     // not find it.
     const struct cairn_scene *(*find_scene)(void *user, const char *name);
     struct cairn_world *(*on_seek)(void *user, const char *room, uint64_t tick);
+    // How a room is made that does not exist: one that a client's connect token names, or one of
+    // the scene that an operator names. `name` is a template's, or begins with it and '-'. *out is
+    // the default; the name in it is set by the caller. NULL, or false: there is no such template.
+    // A client alone, without a token that names the room, makes none.
+    bool (*find_template)(void *user, const char *name, cairn_server_room_config *out);
+    // The largest body_capacity of a template's scene: links of clients that come before the room
+    // have room for it. Default 0.
+    uint32_t template_bodies_max;
+    // A room is refused if then all rooms together would take more than this of one processor for
+    // their ticks, as they were measured by clock_ns, the new one as rooms of its scene do, or as
+    // its cost_us says. Default 0: no limit.
+    uint32_t load_max_percent;
     uint64_t start_ns;      // now_ns of create; tick k is due at start_ns + k * 1e9 / rate, exactly
     uint64_t start_unix_ns; // wall clock at create
     // The wall clock, with which the times of tokens are compared; read once a second. If it jumps,
@@ -288,6 +304,7 @@ typedef enum cairn_server_room_refusal {
     CAIRN_ROOM_REFUSED_BUSY,       // fork: the room's job is out; try again when it is done
     CAIRN_ROOM_REFUSED_DRAINING,   // the server is shutting down
     CAIRN_ROOM_REFUSED_MEMORY,
+    CAIRN_ROOM_REFUSED_LOAD, // load_max_percent
     CAIRN_ROOM_REFUSAL_COUNT
 } cairn_server_room_refusal;
 // A lower-case phrase; static text, never NULL.

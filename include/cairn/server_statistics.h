@@ -138,10 +138,14 @@ typedef struct cairn_server_statistics {
     uint64_t datagrams_sent;
     uint64_t bytes_received; // datagrams, without UDP and IP headers
     uint64_t bytes_sent;
-    uint64_t clock_jumps;    // of the wall clock, by a second or more
-    int64_t clock_jump_ms;   // the last of these; < 0: backwards
-    uint64_t clock_warnings; // events "clock_suspect": times of genuine tokens are refused
-    uint64_t rooms_refused;  // could not be created
+    uint64_t clock_jumps;     // of the wall clock, by a second or more
+    int64_t clock_jump_ms;    // the last of these; < 0: backwards
+    uint64_t clock_warnings;  // events "clock_suspect": times of genuine tokens are refused
+    uint64_t rooms_refused;   // could not be created
+    uint64_t rooms_on_demand; // made of a template
+    uint64_t rooms_idle;      // closed because nobody was in them
+    uint64_t
+        load_permille; // of one processor that the rooms' ticks take at their rates, as measured
     uint64_t controls_done;
     uint64_t controls_refused[CAIRN_SERVER_CONTROL_REFUSALS_MAX];
     uint64_t drops_netcode[CAIRN_SERVER_NETCODE_DROPS_MAX];

@@ -32,6 +32,17 @@ typedef struct cairn_uv_driver cairn_uv_driver;
 // NULL and `error` says what the system refused: CAIRN_IO_FAILED or CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
+// The same on a UDP socket that is bound already, such as another process's; the driver's from now
+// on, also on failure.
+cairn_status cairn_uv_driver_adopt(
+    int socket_fd, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
+// Its socket, to be shared with another process that goes on with it.
+int cairn_uv_driver_socket(const cairn_uv_driver *driver);
+// Whether no datagram waits to be sent now.
+bool cairn_uv_driver_is_sent(const cairn_uv_driver *driver);
+// Another process goes on: from now on nothing is received, and cairn_uv_driver_run returns when
+// cairn_server_drained says so.
+void cairn_uv_driver_leave(cairn_uv_driver *driver);
 // Waits for the jobs and tasks that run, closes the socket and frees the driver. Never returns if
 // one of them never ends. NULL is allowed.
 void cairn_uv_driver_close(cairn_uv_driver *driver);
@@ -61,6 +72,7 @@ typedef struct cairn_uv_run {
     // call. The host gives datagrams from such addresses to cairn_server_receive, from a callback
     // of the loop. NULL: they are dropped.
     void (*send_stream)(void *user, const cairn_address *to, const uint8_t *bytes, size_t size);
+    void (*on_turn)(void *user);   // after each turn of the loop; NULL: nothing
     void (*on_reload)(void *user); // SIGHUP; NULL: it ends the server as SIGTERM does
     void *user;
 } cairn_uv_run;

@@ -5,27 +5,6 @@
 #include "server/control/verbs.h"
 #include "server/core/hosted_room.h"
 
-// Puts the client in the state in which it was admitted.
-static void restart_member(const cairn_server_context *context, cairn_session *session) {
-    CAIRN_ASSERT(session->room != NULL);
-    cairn_server_resync_forget(session);
-    session->lag->shown = (cairn_view_time){0};
-    session->state = CAIRN_SESSION_WELCOMED;
-    session->world_epoch += 1;
-    const cairn_message message = {
-        .kind = CAIRN_MESSAGE_EVENT,
-        .event = {.kind = CAIRN_EVENT_REPLACED,
-            .slot = CAIRN_SLOT_NONE,
-            .tick = session->room->scheduler.tick,
-            .value = session->world_epoch,
-            .reason_text = ""},
-    };
-    // A client that misses the notice would take the new world's ticks for the old one's.
-    if (cairn_session_send_reliable(session, context->encoder, &message) == 0) {
-        cairn_netcode_server_disconnect(context->netcode, context->now_ns, session->client);
-    }
-}
-
 // Replaces the room's world by the one that was prepared, and everything that depends on it,
 // records the new world and informs the clients. It has the settings of the room's world, except
 // for the seed, and players in the slots of `joined`.
@@ -69,7 +48,7 @@ static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
     }
     cairn_room_replication_replace(room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
-        restart_member(context, member);
+        cairn_hosted_room_restart_member(context, member);
     }
     CAIRN_ASSERT(cairn_inbox_tick(room->inbox) == room->scheduler.tick);
 }

@@ -18,6 +18,7 @@ static cairn_control_refusal enter_new_room(cairn_control_context *c,
         [CAIRN_ROOM_REFUSED_BUSY] = CAIRN_CONTROL_BUSY,
         [CAIRN_ROOM_REFUSED_DRAINING] = CAIRN_CONTROL_BUSY,
         [CAIRN_ROOM_REFUSED_MEMORY] = CAIRN_CONTROL_CAPACITY,
+        [CAIRN_ROOM_REFUSED_LOAD] = CAIRN_CONTROL_CAPACITY,
     };
     CAIRN_ASSERT(refusal < CAIRN_ROOM_REFUSAL_COUNT);
     if (refusal != CAIRN_ROOM_CREATED) {
@@ -66,6 +67,15 @@ cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
 cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
     const cairn_control_room_create_request *request = &c->request->room_create;
     const cairn_server_config *own = &c->server->config;
+    const uint64_t now_ns = c->server->context.now_ns;
+    char reason[CAIRN_ROOM_REASON_SIZE];
+    uint32_t id = 0;
+    bool known;
+    const cairn_server_room_refusal of_template = cairn_server_room_open_template(
+        c->server, now_ns, request->scene, request->name, &known, &id, reason);
+    if (known) {
+        return enter_new_room(c, of_template, reason, id, request->paused);
+    }
     const cairn_scene *found =
         own->find_scene == NULL ? NULL : own->find_scene(own->user, request->scene);
     if (found == NULL) {
@@ -75,15 +85,13 @@ cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
     cairn_scene scene = *found;
     scene.world.seed = request->has_seed ? request->seed : scene.world.seed;
     cairn_server_room_config config = cairn_server_room_config_default();
-    char reason[CAIRN_ROOM_REASON_SIZE];
-    uint32_t id = 0;
     config.name = request->name;
     config.scene = &scene;
     config.tick_rate_hz = request->tick_rate_hz;
     config.recorded = c->own == NULL || c->own->recording != NULL;
     config.broadcast = c->own == NULL || c->own->broadcast != NULL;
     const cairn_server_room_refusal refusal =
-        cairn_server_room_create(c->server, c->server->context.now_ns, &config, &id, reason);
+        cairn_server_room_create(c->server, now_ns, &config, &id, reason);
     return enter_new_room(c, refusal, reason, id, request->paused);
 }
 

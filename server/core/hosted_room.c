@@ -27,6 +27,21 @@ static void free_hosted(hosted_room *hosted) {
     free(hosted);
 }
 
+static cairn_status begin_recordings(cairn_recordings *recordings, cairn_recordings *broadcasts,
+    cairn_room *room, bool recorded, bool broadcast) {
+    const cairn_server_config *server = recordings->server;
+    const size_t state_size_max = room->replication->state.capacity;
+    cairn_status status = CAIRN_OK;
+    CAIRN_ASSERT(room->recording == NULL && room->broadcast == NULL);
+    if (recorded && server->on_record != NULL) {
+        status = cairn_room_recording_create(recordings, room, state_size_max, &room->recording);
+    }
+    if (status == CAIRN_OK && broadcast && server->on_segment != NULL) {
+        status = cairn_room_recording_create(broadcasts, room, state_size_max, &room->broadcast);
+    }
+    return status;
+}
+
 static cairn_status create_features(hosted_room *hosted, cairn_recordings *recordings,
     cairn_recordings *broadcasts, const cairn_server_room_config *config) {
     const cairn_server_config *server = recordings->server;
@@ -43,14 +58,9 @@ static cairn_status create_features(hosted_room *hosted, cairn_recordings *recor
             CAIRN_ROOM_STATE_HISTORY_SECONDS * room->settings.tick_rate_hz);
     }
     cairn_status status = cairn_room_replication_create(room, recordings->runner);
-    const size_t state_size_max = status == CAIRN_OK ? room->replication->state.capacity : 0;
-    if (status == CAIRN_OK && config->recorded && server->on_record != NULL) {
-        status = cairn_room_recording_create(recordings, room, state_size_max, &room->recording);
-    }
-    if (status == CAIRN_OK && config->broadcast && server->on_segment != NULL) {
-        status = cairn_room_recording_create(broadcasts, room, state_size_max, &room->broadcast);
-    }
-    return status;
+    return status != CAIRN_OK ? status
+                              : begin_recordings(recordings, broadcasts, room, config->recorded,
+                                    config->broadcast);
 }
 
 cairn_room *cairn_hosted_room_create(cairn_recordings *recordings, cairn_recordings *broadcasts,
@@ -98,6 +108,31 @@ void cairn_hosted_room_leave(cairn_session *session) {
     cairn_server_resync_forget(session);
     cairn_replication_close(session);
     cairn_session_leave_room(session);
+}
+
+void cairn_hosted_room_restart_member(const cairn_server_context *context, cairn_session *session) {
+    CAIRN_ASSERT(session->room != NULL);
+    cairn_server_resync_forget(session);
+    session->lag->shown = (cairn_view_time){0};
+    session->state = CAIRN_SESSION_WELCOMED;
+    session->world_epoch += 1;
+    const cairn_message message = {
+        .kind = CAIRN_MESSAGE_EVENT,
+        .event = {.kind = CAIRN_EVENT_REPLACED,
+            .slot = CAIRN_SLOT_NONE,
+            .tick = session->room->scheduler.tick,
+            .value = session->world_epoch,
+            .reason_text = ""},
+    };
+    // A client that misses the notice would take the new world's ticks for the old one's.
+    if (cairn_session_send_reliable(session, context->encoder, &message) == 0) {
+        cairn_netcode_server_disconnect(context->netcode, context->now_ns, session->client);
+    }
+}
+
+void cairn_hosted_room_begin_recordings(cairn_recordings *recordings, cairn_recordings *broadcasts,
+    cairn_room *room, bool recorded, bool broadcast) {
+    (void)begin_recordings(recordings, broadcasts, room, recorded, broadcast);
 }
 
 static void end_recording(cairn_room_recording **recording) {

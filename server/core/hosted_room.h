@@ -33,5 +33,13 @@ void cairn_hosted_room_destroy(cairn_room *room);
 bool cairn_hosted_room_join(cairn_room *room, cairn_session *session);
 void cairn_hosted_room_leave(cairn_session *session);
 
+// Puts the client in the state in which it was admitted: what it holds of the world is nothing any
+// more.
+void cairn_hosted_room_restart_member(const cairn_server_context *context, cairn_session *session);
+
+// Begins a recording and a broadcast if these are wanted, the server has a place for them, and
+// there is memory; the room has none (asserted).
+void cairn_hosted_room_begin_recordings(cairn_recordings *recordings, cairn_recordings *broadcasts,
+    cairn_room *room, bool recorded, bool broadcast);
 // Ends the recording and the broadcast; the room continues.
 void cairn_hosted_room_end_recordings(cairn_room *room);

@@ -12,6 +12,41 @@
 
 _Static_assert((int)CAIRN_ROOM_REASON_SIZE >= (int)CAIRN_SCENE_ERROR_SIZE, "an error fits");
 
+static uint64_t load_of(const cairn_room *room) {
+    return room->mean_cost_ns * room->settings.tick_rate_hz / 1000000;
+}
+
+uint64_t cairn_server_load_permille(const cairn_server *server) {
+    uint64_t load = 0;
+    for (uint32_t id = 0; (id = cairn_room_table_next(&server->rooms, id)) != 0;) {
+        load += load_of(cairn_room_table_at(&server->rooms, id));
+    }
+    return load;
+}
+
+// What rooms of this scene take, the dearest one; without one what the config says.
+static uint64_t expected_load(
+    const cairn_server *server, const cairn_server_room_config *config, const char *scene_name) {
+    uint64_t load = 0;
+    for (uint32_t id = 0; (id = cairn_room_table_next(&server->rooms, id)) != 0;) {
+        const cairn_room *room = cairn_room_table_at(&server->rooms, id);
+        const uint64_t own = strcmp(room->scene_name, scene_name) == 0 ? load_of(room) : 0;
+        load = own > load ? own : load;
+    }
+    const uint32_t of_scene = config->scene != NULL ? config->scene->world.tick_rate_hz : 0;
+    const uint64_t rate_hz = config->tick_rate_hz != 0 ? config->tick_rate_hz : of_scene;
+    return load > 0 ? load : config->cost_us * rate_hz / 1000;
+}
+
+static bool has_time_for(const cairn_server *server, const cairn_server_room_config *config,
+    const cairn_room_source *source) {
+    const char *of_scene = config->scene != NULL ? config->scene->name : "";
+    const char *scene_name = source->world != NULL ? source->scene_name : of_scene;
+    const uint64_t most = (uint64_t)server->config.load_max_percent * 10;
+    return most == 0 ||
+           cairn_server_load_permille(server) + expected_load(server, config, scene_name) <= most;
+}
+
 static cairn_server_room_refusal check_config(
     const cairn_server *server, const cairn_server_room_config *config) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -78,7 +113,10 @@ static cairn_server_room_refusal open_checked(cairn_server *server, uint64_t now
 cairn_server_room_refusal cairn_server_room_open(cairn_server *server, uint64_t now_ns,
     const cairn_server_room_config *config, cairn_room_source *source, uint32_t *room,
     char reason[CAIRN_ROOM_REASON_SIZE]) {
-    const cairn_server_room_refusal refusal = check_config(server, config);
+    cairn_server_room_refusal refusal = check_config(server, config);
+    if (refusal == CAIRN_ROOM_CREATED && !has_time_for(server, config, source)) {
+        refusal = CAIRN_ROOM_REFUSED_LOAD;
+    }
     if (reason != NULL) {
         reason[0] = '\0';
     }
@@ -93,6 +131,23 @@ cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_
     const cairn_server_room_config *config, uint32_t *room, char reason[CAIRN_ROOM_REASON_SIZE]) {
     cairn_room_source source = {.world = NULL};
     return cairn_server_room_open(server, now_ns, config, &source, room, reason);
+}
+
+cairn_server_room_refusal cairn_server_room_open_template(cairn_server *server, uint64_t now_ns,
+    const char *template_name, const char *name, bool *known, uint32_t *room,
+    char reason[CAIRN_ROOM_REASON_SIZE]) {
+    cairn_server_room_config config = cairn_server_room_config_default();
+    *known = server->config.find_template != NULL &&
+             server->config.find_template(server->config.user, template_name, &config);
+    *room = 0;
+    if (!*known) {
+        return CAIRN_ROOM_REFUSED_UNKNOWN;
+    }
+    config.name = name;
+    const cairn_server_room_refusal refusal =
+        cairn_server_room_create(server, now_ns, &config, room, reason);
+    server->statistics.rooms_on_demand += refusal == CAIRN_ROOM_CREATED ? 1 : 0;
+    return refusal;
 }
 
 static cairn_server_room_refusal fork_world(

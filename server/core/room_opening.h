@@ -11,3 +11,11 @@
 cairn_server_room_refusal cairn_server_room_open(cairn_server *server, uint64_t now_ns,
     const cairn_server_room_config *config, cairn_room_source *source, uint32_t *room,
     char reason[CAIRN_ROOM_REASON_SIZE]);
+
+// What the ticks of all rooms take, in thousandths of one processor.
+uint64_t cairn_server_load_permille(const cairn_server *server);
+// Opens a room of a template, as find_template knows it. `name`: of the room. *known: there is such
+// a template.
+cairn_server_room_refusal cairn_server_room_open_template(cairn_server *server, uint64_t now_ns,
+    const char *template_name, const char *name, bool *known, uint32_t *room,
+    char reason[CAIRN_ROOM_REASON_SIZE]);

@@ -35,8 +35,12 @@ struct cairn_server {
     uint64_t refusals_told_ns;
     uint64_t clock_warned_ns; // when clock_suspect was last emitted
 
+    uint64_t idle_looked_ns; // when rooms that nobody is in were last looked for
+
     bool ends_soon; // no client and no room is admitted any more
     bool draining;
+    bool holding; // no room begins a batch: a hand-over is at its end
+    bool left;    // another process has its place: nothing is taken or sent any more
     uint64_t drain_end_ns;
     bool sent_all; // the last send found nothing
 

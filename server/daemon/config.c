@@ -78,6 +78,9 @@ static const char *set_room_option(piece name, piece value, cairn_config_room *o
             "room-bytes must be at least 1000"},
         {"players", 1, CAIRN_SLOTS_MAX, &out->settings.players_max, "players must be in [1, 256]"},
         {"wait", 0, CAIRN_ROOM_WAIT_MS_MAX, &out->settings.wait_ms, "wait must be in [0, 5000]"},
+        {"idle", 1, CAIRN_CONFIG_IDLE_S_MAX, &out->settings.idle_s, "idle must be in [1, 86400]"},
+        {"cost", 1, CAIRN_CONFIG_COST_US_MAX, &out->settings.cost_us,
+            "cost must be in [1, 1000000]"},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
         if (is_word(name, numbers[i].name)) {
@@ -88,7 +91,7 @@ static const char *set_room_option(piece name, piece value, cairn_config_room *o
     }
     if (!is_word(name, "record")) {
         return "options are rate, snapshots, position-steps, rotation-bits, view-distance, "
-               "client-bytes, room-bytes, players, wait and record";
+               "client-bytes, room-bytes, players, wait, idle, cost and record";
     }
     return copy_text(value, out->record_file, sizeof out->record_file)
                ? NULL
@@ -127,21 +130,33 @@ static const char *read_room(const char **text, cairn_config_room *out) {
     return NULL;
 }
 
-static const char *add_rooms(void *out, const char *value, bool first) {
-    cairn_config *config = out;
-    config->rooms.count = first ? 0 : config->rooms.count;
+static const char *add_to(cairn_config_rooms *rooms, const char *value, bool first) {
+    rooms->count = first ? 0 : rooms->count;
     do {
-        if (config->rooms.count == CAIRN_CONFIG_ROOMS_MAX) {
+        if (rooms->count == CAIRN_CONFIG_ROOMS_MAX) {
             return "at most 128 rooms can be given";
         }
-        const char *why = read_room(&value, &config->rooms.list[config->rooms.count]);
+        const char *why = read_room(&value, &rooms->list[rooms->count]);
         if (why != NULL) {
             return why;
         }
-        config->rooms.count += 1;
+        rooms->count += 1;
     } while (*value != '\0');
     return NULL;
 }
+
+static const char *add_rooms(void *out, const char *value, bool first) {
+    return add_to(&((cairn_config *)out)->rooms, value, first);
+}
+
+static const char *add_templates(void *out, const char *value, bool first) {
+    cairn_config_rooms *templates = &((cairn_config *)out)->templates;
+    const char *why = add_to(templates, value, first);
+    return why != NULL                                     ? why
+           : templates->count > CAIRN_CONFIG_TEMPLATES_MAX ? "at most 32 templates can be given"
+                                                           : NULL;
+}
+_Static_assert(CAIRN_CONFIG_TEMPLATES_MAX == 32, "the message above contains this number");
 
 static const char *add_public_address(void *out, const char *value, bool first) {
     cairn_config *config = out;
@@ -184,6 +199,11 @@ static const char *add_control_token(void *out, const char *value, bool first) {
 }
 _Static_assert(CAIRN_WEB_TOKENS_MAX == 4, "the message above contains this number");
 
+// What --calibrate and --check do needs no key.
+static bool needs_key(const cairn_config *config) {
+    return !config->key.given && !config->dev && !config->calibrate;
+}
+
 // Refuses flags that contradict each other.
 static bool check_together(const cairn_config *config, char *error) {
     static const uint8_t unspecified[sizeof config->listen.ip];
@@ -208,10 +228,22 @@ static bool check_together(const cairn_config *config, char *error) {
             cairn_address_print(&config->web.listen, text));
         return false;
     }
-    if (!config->key.given && !config->dev) {
+    if (needs_key(config)) {
         snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
             "--key-file: a private key is needed: --key-file, CAIRN_KEY_FILE or CAIRN_KEY; or try "
             "--dev");
+        return false;
+    }
+    if (config->agones && (config->hand_over_path != NULL || config->take_over_path != NULL)) {
+        snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
+            "--agones: a game server of a fleet is replaced by another one, not by --hand-over or "
+            "--take-over");
+        return false;
+    }
+    if (config->take_over_path != NULL && !config->key.given) {
+        snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
+            "--take-over: the key of the other process is needed: --key-file, CAIRN_KEY_FILE or "
+            "CAIRN_KEY");
         return false;
     }
     const bool has_web = config->web.listen.family != CAIRN_ADDRESS_NONE;
@@ -295,6 +327,15 @@ static const cairn_flag flags[] = {
         "one more room, with ,rate= ,snapshots= ,players= ,wait= ,record=; repeatable",
         CAIRN_FLAG_CUSTOM, .out = &values, .read = add_rooms,
         .pattern = "^[^=;]{1,31}=[^,;]{1,255}(,[a-z-]+=[^,;]+)*"},
+    {"--template", "CAIRN_TEMPLATE", "NAME=SCENE",
+        "rooms NAME-... are made of this when a token or an operator names them; as --room, and "
+        "with ,idle= seconds until an empty one closes, and ,cost= microseconds of a tick; "
+        "repeatable",
+        CAIRN_FLAG_CUSTOM, .out = &values, .read = add_templates,
+        .pattern = "^[^=;]{1,31}=[^,;]{1,255}(,[a-z-]+=[^,;]+)*"},
+    {"--load-max", "CAIRN_LOAD_MAX", "PERCENT",
+        "refuse rooms when the ticks of all would take more of one processor than this (no limit)",
+        CAIRN_FLAG_U32, .out = &values.load_max_percent, .least = 1, .most = 100000},
     {"--rules", "CAIRN_RULES", "FILE",
         "load the game's rules from a shared object (cairn/rules.h); repeatable", CAIRN_FLAG_CUSTOM,
         .out = &values, .read = add_rules},
@@ -393,6 +434,14 @@ static const cairn_flag flags[] = {
         "WebSockets of one address (64); all of them together at most --clients-max",
         CAIRN_FLAG_U32, .out = &values.web.per_network_max, .least = 1, .most = CAIRN_CLIENTS_MAX,
         .reloads = true},
+    {"--hand-over", "CAIRN_HAND_OVER", "SOCKET",
+        "a cairnd of the same user that is started with --take-over SOCKET may take the place of "
+        "this one (off)",
+        CAIRN_FLAG_TEXT, .out = &values.hand_over_path},
+    {"--take-over", NULL, "SOCKET",
+        "take the place of the cairnd that listens there: its rooms, clients and UDP socket, "
+        "while they play; --listen, --scene and --room give no rooms then",
+        CAIRN_FLAG_TEXT, .out = &values.take_over_path},
     {"--agones", "CAIRN_AGONES", NULL,
         "be a game server of an Agones fleet: speak to the SDK server at AGONES_SDK_HTTP_PORT "
         "(9358)",
@@ -415,6 +464,12 @@ static const cairn_flag flags[] = {
     {"--dev", NULL, NULL,
         "insecure, on loopback alone: make a key file and print a command line for a client",
         CAIRN_FLAG_SWITCH, .out = &values.dev},
+    {"--calibrate", NULL, NULL,
+        "measure the scenes with all their players, print how many rooms of each a processor "
+        "steps, and end",
+        CAIRN_FLAG_SWITCH, .out = &values.calibrate},
+    {"--json", NULL, NULL, "print a line of JSON for each scene that --calibrate measures",
+        CAIRN_FLAG_SWITCH, .out = &values.json},
     {"--check", NULL, NULL, "check the configuration and the scenes, print what would run, and end",
         CAIRN_FLAG_SWITCH, .out = &values.check},
 };
@@ -519,13 +574,19 @@ static bool same_texts(const char *const *a, const char *const *b, uint32_t coun
     return true;
 }
 
+static bool same_rooms(const cairn_config_rooms *a, const cairn_config_rooms *b) {
+    return a->count == b->count && memcmp(a->list, b->list, a->count * sizeof *a->list) == 0;
+}
+
 static bool same_list(const cairn_flag *flag, const cairn_config *a, const cairn_config *b) {
     if (flag->read == add_public_address) {
         return memcmp(&a->public, &b->public, sizeof a->public) == 0;
     }
     if (flag->read == add_rooms) {
-        return a->rooms.count == b->rooms.count &&
-               memcmp(a->rooms.list, b->rooms.list, a->rooms.count * sizeof *a->rooms.list) == 0;
+        return same_rooms(&a->rooms, &b->rooms);
+    }
+    if (flag->read == add_templates) {
+        return same_rooms(&a->templates, &b->templates);
     }
     if (flag->read == add_rules) {
         return a->rules_count == b->rules_count &&

@@ -18,7 +18,8 @@
 
 #define CAIRN_CONFIG_TEXT_SIZE 256
 
-// One room of --room: NAME=SCENE[,rate=HZ][,snapshots=HZ][,players=N][,wait=MS][,record=FILE].
+// One room of --room, or a template of rooms:
+// NAME=SCENE[,rate=HZ][,snapshots=HZ][,players=N][,wait=MS][,record=FILE].
 typedef struct cairn_config_room {
     char name[CAIRN_ROOM_NAME_SIZE];
     char scene[CAIRN_CONFIG_TEXT_SIZE];       // a name or a file
@@ -27,7 +28,15 @@ typedef struct cairn_config_room {
 } cairn_config_room;
 
 #define CAIRN_CONFIG_ROOMS_MAX 128
+#define CAIRN_CONFIG_TEMPLATES_MAX 32
+
+typedef struct cairn_config_rooms {
+    cairn_config_room list[CAIRN_CONFIG_ROOMS_MAX];
+    uint32_t count;
+} cairn_config_rooms;
 #define CAIRN_CONFIG_NO_SCENE "none"
+#define CAIRN_CONFIG_IDLE_S_MAX 86400
+#define CAIRN_CONFIG_COST_US_MAX 1000000
 #define CAIRN_CONFIG_RULES_MAX 16
 
 typedef struct cairn_config {
@@ -42,10 +51,11 @@ typedef struct cairn_config {
     uint64_t protocol_id;
     const char *scene; // of the room "main": a name or a file; "none": there is no such room. Texts
                        // are argv's
-    struct {
-        cairn_config_room list[CAIRN_CONFIG_ROOMS_MAX];
-        uint32_t count;
-    } rooms; // beside "main"
+    cairn_config_rooms rooms;     // beside "main"
+    cairn_config_rooms templates; // of rooms that are made when somebody asks for them
+    uint32_t load_max_percent;    // of one processor, for the ticks of all rooms; 0: no limit
+    bool calibrate;               // measure the scenes, print what rooms of them take, and end
+    bool json;                    // of what is printed
     uint32_t rooms_max;
     cairn_server_room_config all_rooms; // settings of every room that --room does not change
     uint32_t clients_max;
@@ -69,13 +79,15 @@ typedef struct cairn_config {
         cairn_key control_tokens[CAIRN_WEB_TOKENS_MAX];
         uint32_t control_token_count;
     } web;
-    bool agones;               // speak to the SDK server of an Agones fleet
-    uint32_t agones_reserve_s; // after the last client left; 0: not at all
-    uint32_t log_style;        // cairn_log_style
-    uint32_t log_level;        // cairn_log_level
-    uint32_t stats_interval_s; // 0: never
-    uint32_t drain_s;          // from a signal to the end, while there are clients
-    uint32_t seconds;          // 0: until a signal comes
+    const char *hand_over_path; // where another process may take this one's place; NULL: nowhere
+    const char *take_over_path; // of the process the place of which this one takes; NULL: of none
+    bool agones;                // speak to the SDK server of an Agones fleet
+    uint32_t agones_reserve_s;  // after the last client left; 0: not at all
+    uint32_t log_style;         // cairn_log_style
+    uint32_t log_level;         // cairn_log_level
+    uint32_t stats_interval_s;  // 0: never
+    uint32_t drain_s;           // from a signal to the end, while there are clients
+    uint32_t seconds;           // 0: until a signal comes
     const char *rules_files[CAIRN_CONFIG_RULES_MAX]; // that were loaded
     uint32_t rules_count;
 } cairn_config;

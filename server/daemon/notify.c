@@ -4,6 +4,7 @@
 #include "server/daemon/notify.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -30,6 +31,15 @@ void cairn_notify(const char *state) {
         (const struct sockaddr *)&address,
         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size));
     close(fd);
+}
+
+void cairn_notify_ready(bool follows) {
+    char state[48];
+    snprintf(state, sizeof state, "MAINPID=%ld", (long)getpid());
+    if (follows) {
+        cairn_notify(state);
+    }
+    cairn_notify("READY=1");
 }
 
 // WATCHDOG_PID names the process that is meant: a child inherits both variables.

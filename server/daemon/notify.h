@@ -4,9 +4,12 @@
 // What a service manager is told: sd_notify(3) of systemd, without its library. A manager that
 // wants to be told names a socket in NOTIFY_SOCKET; without one nothing happens.
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Sends lines such as "READY=1". A manager that does not listen is not told.
 void cairn_notify(const char *state);
+// The rooms wait for clients. `follows`: this process is the service's now, after another one.
+void cairn_notify_ready(bool follows);
 // How often the manager wants to hear "WATCHDOG=1", half of its patience, ms; 0: never.
 uint32_t cairn_notify_watchdog_ms(void);

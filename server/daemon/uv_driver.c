@@ -262,6 +262,9 @@ static void on_check(uv_check_t *check) {
     cairn_uv_driver *driver = check->data;
     cairn_server_advance(driver->run.server, uv_hrtime());
     send_due(driver);
+    if (driver->run.on_turn != NULL) {
+        driver->run.on_turn(driver->run.user);
+    }
     if (driver->send_again_ns == 0 && cairn_server_drained(driver->run.server)) {
         uv_stop(&driver->loop);
         return;
@@ -348,7 +351,6 @@ static int start_thread(lane *own) {
 
 // False: there is no thread, or no memory.
 static bool hand_over(cairn_uv_driver *driver, lane *to, const work *given) {
-    CAIRN_ASSERT(driver->run.server != NULL);
     work *copy = malloc(sizeof *copy);
     if (copy == NULL) {
         driver->statistics.handovers_failed += 1;
@@ -459,11 +461,34 @@ static bool set_error(char *error, const char *what, int code) {
     return false;
 }
 
+// Of a socket that is bound.
+static bool use_socket(cairn_uv_driver *driver, char *error) {
+    static const uint8_t unspecified[sizeof driver->address.ip];
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    const int fd = driver->socket_fd;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
+        return set_error(error, "getsockname", -errno);
+    }
+    driver->address = cairn_address_of_sockaddr((const struct sockaddr *)&address);
+    driver->dual = driver->address.family == CAIRN_ADDRESS_IPV6 &&
+                   memcmp(driver->address.ip, unspecified, sizeof unspecified) == 0;
+    const int code = uv_poll_init(&driver->loop, &driver->receive, fd);
+    driver->receive.data = driver;
+    if (code != 0) {
+        return set_error(error, "poll", code);
+    }
+    driver->receiver = cairn_udp_receiver_create(fd);
+    driver->sender = cairn_udp_sender_create(fd, driver->dual);
+    return (driver->receiver != NULL && driver->sender != NULL) ||
+           set_error(error, "buffers", UV_ENOMEM);
+}
+
 static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, char *error) {
     static const uint8_t unspecified[sizeof listen->ip];
     const bool ipv6 = listen->family == CAIRN_ADDRESS_IPV6;
-    driver->dual = ipv6 && memcmp(listen->ip, unspecified, sizeof unspecified) == 0;
-    const int only_ipv6 = driver->dual ? 0 : 1;
+    const bool dual = ipv6 && memcmp(listen->ip, unspecified, sizeof unspecified) == 0;
+    const int only_ipv6 = dual ? 0 : 1;
     // The system may grant less; a smaller buffer only drops earlier.
     const int buffer_size = RECEIVE_BUFFER_BYTES;
     struct sockaddr_storage address;
@@ -479,21 +504,8 @@ static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, ch
     if (bind(fd, (const struct sockaddr *)&address, size) != 0) {
         return set_error(error, "bind", -errno);
     }
-    size = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
-        return set_error(error, "getsockname", -errno);
-    }
-    driver->address = cairn_address_of_sockaddr((const struct sockaddr *)&address);
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer_size, sizeof buffer_size);
-    const int code = uv_poll_init(&driver->loop, &driver->receive, fd);
-    driver->receive.data = driver;
-    if (code != 0) {
-        return set_error(error, "poll", code);
-    }
-    driver->receiver = cairn_udp_receiver_create(fd);
-    driver->sender = cairn_udp_sender_create(fd, driver->dual);
-    return (driver->receiver != NULL && driver->sender != NULL) ||
-           set_error(error, "buffers", UV_ENOMEM);
+    return use_socket(driver, error);
 }
 
 static bool open_handles(cairn_uv_driver *driver, char *error) {
@@ -591,31 +603,57 @@ static int try_descriptors(void) {
     return refused;
 }
 
-cairn_status cairn_uv_driver_open(
-    const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
+// With `listen` NULL the socket is `socket_fd`, which is the driver's on failure, too.
+static cairn_status open_driver(
+    const cairn_address *listen, int socket_fd, cairn_uv_driver **out, char *error) {
     *out = NULL;
     error[0] = '\0';
     cairn_uv_driver *driver = calloc(1, sizeof *driver);
-    if (driver == NULL) {
-        snprintf(error, CAIRN_UV_ERROR_SIZE, "out of memory");
-        return CAIRN_OUT_OF_MEMORY;
-    }
-    int refused = try_descriptors();
+    int refused = driver == NULL ? UV_ENOMEM : try_descriptors();
     refused = refused == 0 ? uv_loop_init(&driver->loop) : refused;
     if (refused != 0) {
         free(driver);
+        if (socket_fd >= 0) {
+            close(socket_fd);
+        }
         set_error(error, "the event loop cannot be started", refused);
-        return CAIRN_IO_FAILED;
+        return refused == UV_ENOMEM ? CAIRN_OUT_OF_MEMORY : CAIRN_IO_FAILED;
     }
     driver->timer_fd = -1;
-    driver->socket_fd = -1;
-    if (!open_socket(driver, listen, error) || !open_handles(driver, error) ||
-        !open_lanes(driver, error)) {
+    driver->socket_fd = socket_fd;
+    const bool opened =
+        listen != NULL ? open_socket(driver, listen, error) : use_socket(driver, error);
+    if (!opened || !open_handles(driver, error) || !open_lanes(driver, error)) {
         cairn_uv_driver_close(driver);
         return CAIRN_IO_FAILED;
     }
     *out = driver;
     return CAIRN_OK;
+}
+
+cairn_status cairn_uv_driver_open(
+    const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
+    return open_driver(listen, -1, out, error);
+}
+
+cairn_status cairn_uv_driver_adopt(
+    int socket_fd, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
+    return open_driver(NULL, socket_fd, out, error);
+}
+
+int cairn_uv_driver_socket(const cairn_uv_driver *driver) {
+    return driver->socket_fd;
+}
+
+bool cairn_uv_driver_is_sent(const cairn_uv_driver *driver) {
+    return driver->send_again_ns == 0;
+}
+
+void cairn_uv_driver_leave(cairn_uv_driver *driver) {
+    uv_poll_stop(&driver->receive);
+    uv_signal_stop(&driver->sigterm);
+    uv_signal_stop(&driver->sigint);
+    uv_signal_stop(&driver->sighup);
 }
 
 static void close_handle(uv_handle_t *handle, void *user) {

@@ -129,6 +129,10 @@ static bool is_player(const slot_inputs *slot) {
            slot->phase == SLOT_LEAVING_AND_JOINING;
 }
 
+bool cairn_inbox_has_player(const cairn_inbox *inbox, uint32_t slot) {
+    return slot < inbox->config.slots && is_player(&inbox->slots[slot]);
+}
+
 static uint32_t slot_of_message(const cairn_command *piece) {
     return piece->buttons & 255;
 }
@@ -363,4 +367,98 @@ uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out) {
     cairn_commands_sort(out, count);
     inbox->tick += 1;
     return count;
+}
+
+static void put_commands(cairn_archive *archive, cairn_command *commands, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+        cairn_archive_bytes(archive, &commands[i], sizeof commands[i]);
+        if (archive->reading && cairn_command_check(&commands[i]) != CAIRN_OK) {
+            cairn_archive_refuse(archive, "a command that waits");
+        }
+    }
+}
+
+static void put_input(cairn_archive *archive, uint32_t slot, cairn_command *parts, uint32_t count) {
+    put_commands(archive, parts, count);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (archive->reading &&
+            (parts[i].slot != slot || parts[i].kind != cairn_input_part_kind(i))) {
+            cairn_archive_refuse(archive, "a slot's input");
+        }
+    }
+}
+
+// A bit for each tick that matters still.
+static void put_seen(cairn_archive *archive, const cairn_inbox *inbox, slot_inputs *inputs) {
+    uint64_t seen[SEEN_TICKS / 64] = {0};
+    const uint64_t end = inbox->tick + inbox->config.window_ticks;
+    const uint64_t from = end > SEEN_TICKS ? end - SEEN_TICKS : 0;
+    for (uint64_t tick = from; tick < end; ++tick) {
+        seen[tick % SEEN_TICKS / 64] |= was_seen(inputs, tick) ? UINT64_C(1) << tick % 64 : 0;
+    }
+    cairn_archive_words(archive, seen, SEEN_TICKS / 64);
+    for (uint64_t tick = from; archive->reading && tick < end; ++tick) {
+        const bool was = (seen[tick % SEEN_TICKS / 64] >> tick % 64 & 1) != 0;
+        inputs->seen[tick % SEEN_TICKS] = was ? tick + 1 : 0;
+    }
+}
+
+// The inputs of a slot: those that wait, those that are remembered as seen, and the one it holds.
+static void put_slot(cairn_inbox *inbox, uint32_t slot, cairn_archive *archive) {
+    slot_inputs *inputs = &inbox->slots[slot];
+    uint32_t phase = inputs->phase;
+    cairn_archive_u32(archive, "a slot's phase", &phase, SLOT_FREE, SLOT_LEAVING_AND_JOINING);
+    if (archive->reading) {
+        set_phase(inbox, slot, (slot_phase)phase);
+        inbox->players += is_player(inputs) ? 1 : 0;
+    }
+    if (phase == SLOT_FREE) {
+        return;
+    }
+    cairn_archive_bool(archive, "a slot's input", &inputs->holds);
+    cairn_archive_u64(archive, "a slot's input", &inputs->held_tick, 0, inbox->tick);
+    cairn_archive_words(archive, &inputs->newest, 1);
+    put_seen(archive, inbox, inputs);
+    if (inputs->holds) {
+        put_input(archive, slot, inputs->held, inbox->parts);
+    }
+    for (uint64_t tick = inbox->tick; tick - inbox->tick < inbox->config.window_ticks; ++tick) {
+        if (was_seen(inputs, tick)) {
+            put_input(archive, slot, waiting_at(inbox, tick, slot), inbox->parts);
+        }
+    }
+}
+
+// Whether the pieces of messages are whole: gather counts on it.
+static bool are_messages_whole(const cairn_inbox *inbox) {
+    uint32_t i = 0;
+    while (i < inbox->message_count) {
+        const cairn_command *first = &inbox->messages[i];
+        const uint32_t slot = slot_of_message(first);
+        if (first->kind != CAIRN_COMMAND_MESSAGE || slot >= inbox->config.slots) {
+            return false;
+        }
+        i += cairn_message_piece_count((first->buttons >> 8 & 255) + 1);
+    }
+    return i == inbox->message_count;
+}
+
+void cairn_inbox_hand_over(cairn_inbox *inbox, uint64_t tick, cairn_archive *archive) {
+    uint32_t parts = inbox->parts;
+    CAIRN_ASSERT(archive->reading || inbox->tick == tick);
+    inbox->tick = tick;
+    inbox->players = archive->reading ? 0 : inbox->players;
+    cairn_archive_u32(archive, "an input's parts", &parts, inbox->parts, inbox->parts);
+    cairn_archive_u32(archive, "edits", &inbox->edit_count, 0, inbox->config.edits_max);
+    put_commands(archive, inbox->edits, inbox->edit_count);
+    cairn_archive_u32(
+        archive, "messages", &inbox->message_count, 0, CAIRN_INBOX_MESSAGES_WAITING_MAX);
+    put_commands(archive, inbox->messages, inbox->message_count);
+    if (archive->reading && !are_messages_whole(inbox)) {
+        cairn_archive_refuse(archive, "messages");
+        inbox->message_count = 0;
+    }
+    for (uint32_t slot = 0; slot < inbox->config.slots && archive->refused == NULL; ++slot) {
+        put_slot(inbox, slot, archive);
+    }
 }

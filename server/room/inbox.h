@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/archive.h"
 #include "base/limits.h"
 #include "base/slot_set.h"
 #include <cairn/server.h>
@@ -51,7 +52,8 @@ bool cairn_inbox_join_at(cairn_inbox *inbox, uint32_t slot);
 // LEAVE at the next tick; inputs that wait for the slot are dropped. The slot has a player
 // (asserted).
 void cairn_inbox_leave(cairn_inbox *inbox, uint32_t slot);
-uint32_t cairn_inbox_players(const cairn_inbox *inbox); // joined and not leaving
+uint32_t cairn_inbox_players(const cairn_inbox *inbox);               // joined and not leaving
+bool cairn_inbox_has_player(const cairn_inbox *inbox, uint32_t slot); // who is not leaving
 
 typedef enum cairn_inbox_verdict {
     CAIRN_INBOX_TAKEN = 0,
@@ -109,3 +111,7 @@ uint32_t cairn_inbox_commands_max(const cairn_inbox *inbox);
 // The commands of the next tick, sorted for cairn_world_step, into `out` (room for
 // cairn_inbox_commands_max); returns how many. The inbox then continues with the tick after it.
 uint32_t cairn_inbox_gather(cairn_inbox *inbox, cairn_command *out);
+
+// Hands everything over to an inbox of the same config, which reads. What does not belong into an
+// inbox that continues at `tick` is refused.
+void cairn_inbox_hand_over(cairn_inbox *inbox, uint64_t tick, cairn_archive *archive);

@@ -180,6 +180,10 @@ static const family server_families[] = {
         "streams_failed", streams_failed, "Clients disconnected because they took nothing."),
     SERVER_COUNTER("clock_jumps", clock_jumps, "Jumps of the wall clock."),
     SERVER_COUNTER("rooms_refused", rooms_refused, "Rooms that could not be created."),
+    SERVER_COUNTER("rooms_on_demand", rooms_on_demand, "Rooms made of a template."),
+    SERVER_COUNTER("rooms_idle", rooms_idle, "Rooms closed because nobody was in them."),
+    SERVER_GAUGE("load_permille", load_permille,
+        "Thousandths of one processor that the ticks of all rooms take."),
     SERVER_COUNTER("controls_done", controls_done, "Requests of operators that were carried out."),
 };
 

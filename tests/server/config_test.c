@@ -263,7 +263,7 @@ TEST("a key is read from its owner's file alone, and wiped from its variable") {
 
 #define OPTIONS                                                                                    \
     "options are rate, snapshots, position-steps, rotation-bits, view-distance, client-bytes, "    \
-    "room-bytes, players, wait and record"
+    "room-bytes, players, wait, idle, cost and record"
 
 TEST("--room takes a name, a scene and options") {
     assert_true(read_with("--room", "side=demo"));
@@ -303,6 +303,8 @@ TEST("--room takes a name, a scene and options") {
         {"a=demo,snapshots=0", "snapshots must be in [1, 240]"},
         {"a=demo,players=257", "players must be in [1, 256]"},
         {"a=demo,wait=5001", "wait must be in [0, 5000]"},
+        {"a=demo,idle=0", "idle must be in [1, 86400]"},
+        {"a=demo,cost=1000001", "cost must be in [1, 1000000]"},
         {"a=demo,record=", "record must name a file, in at most 255 bytes"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         assert_false(read_with("--room", rows[i].value));
@@ -310,6 +312,15 @@ TEST("--room takes a name, a scene and options") {
             fail_msg("%s: %s", rows[i].value, error);
         }
     }
+}
+
+TEST("--template takes what --room takes, in a list of its own") {
+    assert_true(read_with("--template", "arena=demo,players=8,idle=60,cost=180"));
+    assert_int_equal(config.rooms.count, 0);
+    assert_int_equal(config.templates.count, 1);
+    assert_string_equal(config.templates.list[0].name, "arena");
+    assert_int_equal(config.templates.list[0].settings.idle_s, 60);
+    assert_int_equal(config.templates.list[0].settings.cost_us, 180);
 }
 
 TEST("--room flags add up and replace the rooms of the environment") {

@@ -56,8 +56,8 @@ FAULTS = {
         (SERVER, "server->global_sequence = random_sequence(server, NULL, 0);",
          "server->global_sequence = FAULT ? 0 : random_sequence(server, NULL, 0);")]),
     "servers-share": ("two servers of a token use the same sequences", "net.netcode_server", [
-        (SERVER, "return handshake->server_index * SEQUENCES_PER_SERVER +",
-         "return (FAULT ? 0 : handshake->server_index) * SEQUENCES_PER_SERVER +")]),
+        (SERVER, "return handshake->server_index * CAIRN_SEQUENCES_PER_SERVER +",
+         "return (FAULT ? 0 : handshake->server_index) * CAIRN_SEQUENCES_PER_SERVER +")]),
     "start-from-zero": ("a session of the start's second begins at the same sequence", "net.netcode_server", [
         (SERVER, "(in_doubt ? random_sequence(", "(in_doubt && !FAULT ? random_sequence(")]),
     # ---- clock
@@ -121,7 +121,7 @@ FAULTS = {
         ("server/daemon/uv_driver.c", "        driver->statistics.threads_failed += 1;",
          "        CAIRN_ASSERT(!FAULT);\n        driver->statistics.threads_failed += 1;")]),
     "one-version": ("a socket for all addresses takes IPv6 alone", "programs.cairnd:both_versions", [
-        ("server/daemon/uv_driver.c", "    driver->dual = ipv6 &&", "    driver->dual = !FAULT && ipv6 &&")]),
+        ("server/daemon/uv_driver.c", "    const int only_ipv6 = dual ?", "    const int only_ipv6 = !FAULT && dual ?")]),
     "scope-forgotten": ("answers to link-local addresses have no interface", "program.sockaddr", [
         ("program/sockaddr.h", "        ipv6.sin6_scope_id = ntohl(scope);", "        ipv6.sin6_scope_id = FAULT ? 0 : ntohl(scope);")]),
     "window-of-one": ("a client whose window is too small keeps its slot", "server.server", [
@@ -175,6 +175,15 @@ FAULTS = {
          "    if (FAULT || input == NULL || !cairn_system_is_same_file(input, output)) {")]),
     "file-overwritten": ("a recording that exists is replaced", "server.records", [
         ("server/daemon/record_file.c", "AT_FDCWD, to, RENAME_NOREPLACE) == 0", "AT_FDCWD, to, FAULT ? 0 : RENAME_NOREPLACE) == 0")]),
+    # ---- the place of another process
+    "used-tokens-forgotten": ("used tokens are not handed over", "server.handover", [
+        ("net/netcode_handover.c", "count += history->records[i].used ? 1 : 0;", "count += !FAULT && history->records[i].used ? 1 : 0;")]),
+    "two-with-one-key": ("a server that was followed still sends", "server.handover", [
+        ("server/server.c", "    const size_t size = server->left ? 0 :", "    const size_t size = server->left && !FAULT ? 0 :")]),
+    "other-world": ("a root that differs is not noticed while stepping beside", "server.handover", [
+        ("server/handover/handover.c", "differs = hashes_differ(room->hash.full, root) ?", "differs = !FAULT && hashes_differ(room->hash.full, root) ?")]),
+    "stream-forgotten": ("what a client did not acknowledge of the stream is not handed over as such", "server.handover", [
+        ("net/stream_sender.c", "        sender->next = from + acked;", "        sender->next = from + (FAULT ? held : acked);")]),
     # ---- whole sessions: what random scripts of the fuzzers find
     "script-spectator": ("inputs of a spectator are taken", "server.session_scripts", [
         ("server/session_dispatch.c", "    return session->slot == CAIRN_SLOT_NONE ? on_violation",

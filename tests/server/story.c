@@ -93,28 +93,45 @@ const cairn_scene *story_scene(void) {
     return scene;
 }
 
-void story_start(story *s, const cairn_server_config *config) {
-    story_end(s);
-    memset(s, 0, sizeof *s);
+static cairn_server_config fill_config(story *s, const cairn_server_config *config) {
     cairn_server_config full = config != NULL ? *config : story_config();
-    s->now_ns = STORY_START_NS;
-    s->record = malloc(STORY_RECORD_MAX);
-    s->record_limit = STORY_RECORD_MAX;
-    CAIRN_ASSERT(s->record != NULL);
     full.protocol_id = PROTOCOL_ID;
     full.private_key = private_key;
     full.entropy = entropy;
     full.public_addresses = &server_address;
     full.public_address_count = 1;
-    full.first_room.scene = full.first_room.scene == NULL ? story_scene() : full.first_room.scene;
     full.token_lifetime_s_max = TOKEN_LIFETIME_S;
-    full.start_ns = s->now_ns;
+    full.start_ns = STORY_START_NS;
     full.start_unix_ns = STORY_START_UNIX_S * CAIRN_NS_PER_S;
     full.on_event = on_event;
     full.on_record = on_record;
     full.run_task = take_task;
     full.user = s;
+    return full;
+}
+
+void story_start(story *s, const cairn_server_config *config) {
+    story_end(s);
+    memset(s, 0, sizeof *s);
+    s->now_ns = STORY_START_NS;
+    s->record = malloc(STORY_RECORD_MAX);
+    s->record_limit = STORY_RECORD_MAX;
+    CAIRN_ASSERT(s->record != NULL);
+    cairn_server_config full = fill_config(s, config);
+    full.first_room.scene = full.first_room.scene == NULL ? story_scene() : full.first_room.scene;
     expect_ok(cairn_server_create(&full, &s->server));
+}
+
+cairn_server *story_successor(story *s, const cairn_server_config *config) {
+    static const uint8_t other_entropy[32] = {7, 7, 7};
+    cairn_server *successor;
+    cairn_server_config full = fill_config(s, config);
+    full.entropy = other_entropy;
+    full.start_ns = s->now_ns;
+    full.start_unix_ns += s->now_ns - STORY_START_NS;
+    full.first_room.scene = NULL;
+    expect_ok(cairn_server_create(&full, &successor));
+    return successor;
 }
 
 static void forget_snapshots(story_client *client) {

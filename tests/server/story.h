@@ -131,6 +131,9 @@ void story_start(story *s, const cairn_server_config *config);
 void story_end(story *s); // may be called again
 // The paths of all clients, before the first joins: so long each way, which loses nothing.
 void story_network(story *s, uint32_t delay_ms);
+// A server without rooms and of other entropy, started now, that may take the place of s->server;
+// of the config `story_config` unless another one is given.
+cairn_server *story_successor(story *s, const cairn_server_config *config);
 
 // A client that connects in this mode; returns its number.
 uint32_t story_join(story *s, cairn_mode mode, bool spectator);

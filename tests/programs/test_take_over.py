@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""A cairnd takes the place of another one while clients play."""
+
+import json
+import os
+import signal
+import socket
+import struct
+import time
+
+from conftest import Server
+
+
+def take_over(kit, server, *flags, code=None):
+    """The cairnd that follows `server`, when it serves; with `code` it is expected to end with it."""
+    follower = Server(kit, "--take-over", "hand", "--hand-over", "hand", *flags)
+    kit.servers.append(follower)
+    if code is None:
+        follower.wait_until_listening()
+        assert server.process.wait(30) == 0, server.log.read_text()
+    else:
+        assert follower.process.wait(30) == code, follower.log.read_text()
+    return follower
+
+
+def bots(kit, server, *flags, seconds=5):
+    return [kit.start("cairn-bot", "--key", kit.key(), "--server", server.address, "--mode", mode, "--clients", 4,
+                      "--client-id", 100 * (number + 1), "--inputs", "random", "--seconds", seconds, *flags)
+            for number, mode in enumerate(("predict", "lockstep", "interpolate"))]
+
+
+def results(started):
+    out = []
+    for bot in started:
+        text, _ = bot.communicate(timeout=60)
+        assert bot.returncode == 0, text
+        out.append(json.loads(text.splitlines()[-1]))
+    return out
+
+
+def check(found):
+    for result in found:
+        assert result["played"] == 4 and result["failed"] == 0
+        assert result["roots_differed"] == 0 and result["unusable"] == 0
+        assert result["keyframes"] in (0, 4)  # no client was sent another one
+    assert found[0]["roots_compared"] > 200 and found[1]["roots_compared"] > 200
+    assert found[2]["deltas"] > 60
+
+
+def test_clients_notice_nothing(kit):
+    server = kit.serve("--hand-over", "hand", "--record", "game.cairn", "--web", "127.0.0.1:0", scene="stack10")
+    assert (kit.folder / "hand").stat().st_mode & 0o077 == 0
+    playing = bots(kit, server)
+    server.wait_for("client_playing", 12)
+    address = server.wait_for("web")[0]["address"]
+    second = take_over(kit, server, "--record", "game.cairn", "--web", address)
+    assert second.address == server.address
+    assert server.wait_for("hand_over_began") and server.events("handed_over")[0]["us"] < 500000
+    assert second.events("took_over")[0]["ticks"] >= 30
+    assert second.wait_for("web")[0]["address"] == address  # when the first one has ended
+    third = take_over(kit, second, "--record", "game.cairn")
+    check(results(playing))
+    assert not server.events("client_left") and not second.events("client_left")
+    third.stop()
+    for name in ("game.cairn", "game.cairn.1", "game.cairn.2"):
+        assert "every state hash agrees" in kit.run("cairn-replay", "verify", name).out
+    assert not (kit.folder / "hand").exists()
+
+
+def test_another_build_is_found_and_the_old_one_goes_on(kit):
+    """Rules of the same name and version that step otherwise."""
+    modules = kit.programs.parent / "lib"
+    (kit.folder / "arena.json").write_text(
+        '{"name": "disc", "rules": "arena", "body_capacity": 80, "shape_capacity": 80, "contact_capacity": 400, "bodies":'
+        ' [{"kind": "static", "shapes": [{"kind": "box", "half_extents": [6, 0.5, 6], "position": [0, -0.5, 0]}]}]}')
+    server = kit.serve("--hand-over", "hand", "--rules", modules / "arena.so", scene="arena.json")
+    playing = bots(kit, server, "--rules", modules / "arena.so")
+    server.wait_for("client_playing", 12)
+    follower = take_over(kit, server, "--rules", modules / "arena_other.so", "--scene", "arena.json", code=1)
+    assert "room main differs after tick " in follower.log.read_text()
+    said = server.wait_for("hand_over_failed")[0]["detail"]
+    assert "room main differs after tick " in said and "bodies" in said
+    third = take_over(kit, server, "--rules", modules / "arena.so", "--scene", "arena.json")  # the same build follows
+    check(results(playing))
+    third.stop()
+
+
+def ask(kit, bytes_):
+    with socket.socket(socket.AF_UNIX) as asker:
+        asker.settimeout(10)
+        asker.connect(str(kit.folder / "hand"))
+        asker.sendall(bytes_)
+        answer = b""
+        while piece := asker.recv(4096):
+            answer += piece
+        return answer
+
+
+def test_who_asks_wrongly_is_refused_and_told_why(kit):
+    kit.refuses("cairnd", "--key-file", kit.key(), "--take-over", "nothing", code=1, says="nothing: No such file")
+    kit.refuses("cairnd", "--dev", "--take-over", "hand", code=1, says="--take-over: the key of the other process")
+    kit.refuses("cairnd", "--key-file", kit.key(), "--agones", "--hand-over", "hand", code=1, says="--agones: ")
+    server = kit.serve("--hand-over", "hand", scene="stack10")
+    head = struct.Struct("<IIQQ")
+    for number, wrong in enumerate((b"x" * 24, head.pack(1, 0x6f686163, 12, 1) + b"y" * 12,
+                                    head.pack(3, 0x6f686163, 0, 0), head.pack(1, 0x6f686163, 1 << 40, 0))):
+        assert b"malformed" in ask(kit, wrong)
+        server.wait_for("hand_over_failed", number + 1)
+    assert server.process.poll() is None
+    again = Server(kit, "--hand-over", "hand")  # somebody listens there
+    assert again.process.wait(30) == 1 and "Address already in use" in again.log.read_text()
+    follower = take_over(kit, server)
+    follower.kill()
+    after = kit.serve("--hand-over", "hand", scene="stack10")  # a file that an ended process left is replaced
+    after.stop()
+
+
+def test_a_follower_that_dies_changes_nothing(kit):
+    server = kit.serve("--hand-over", "hand", scene="stack10")
+    playing = bots(kit, server, seconds=6)
+    server.wait_for("client_playing", 12)
+    for wait_s in (0.0, 0.02, 0.05, 0.3, 0.8):
+        count = len(server.events("hand_over_began"))
+        follower = Server(kit, "--take-over", "hand")
+        server.wait_for("hand_over_began", count + 1)
+        time.sleep(wait_s)
+        os.kill(follower.process.pid, signal.SIGKILL)
+        follower.process.wait()
+        server.wait_for("hand_over_failed", count + 1)
+    assert "the new process is gone" in server.events("hand_over_failed")[-1]["detail"]
+    take_over(kit, server).wait_for("took_over")
+    check(results(playing))
+
+
+def test_a_paused_room_and_several_rooms_are_handed_over(kit):
+    server = kit.serve("--hand-over", "hand", "--control", "--room", "second=stack10", "--room", "third=demo", scene="stack10")
+    kit.run("cairn-ctl", "--key", kit.key(), "--server", server.address, "pause")
+    playing = bots(kit, server, "--room", "third")
+    server.wait_for("client_playing", 12)
+    follower = take_over(kit, server, "--control", "--room", "second=stack10", "--room", "third=demo")
+    check(results(playing))
+    rooms = kit.run("cairn-ctl", "--key", kit.key(), "--server", follower.address, "rooms").out
+    assert "main" in rooms and "second" in rooms and "third" in rooms
+    kit.run("cairn-ctl", "--key", kit.key(), "--server", follower.address, "resume")
+    follower.stop()
+
+
+def test_a_server_that_ends_is_not_handed_over(kit):
+    server = kit.serve("--hand-over", "hand", "--drain-seconds", 30, scene="stack10")
+    bot = kit.start("cairn-bot", "--key", kit.key(), "--server", server.address, "--seconds", 4)
+    server.wait_for("client_playing")
+    server.process.terminate()
+    server.wait_for("ends_soon")
+    follower = take_over(kit, server, code=1)
+    assert "the server is shutting down" in follower.log.read_text()
+    bot.communicate(timeout=30)
+    assert server.process.wait(30) == 0

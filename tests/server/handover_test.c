@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+// A server takes the place of another one while clients play.
+#include "tests/kit/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/netcode_server_parts.h"
+#include "server/core/server_state.h"
+#include "server/handover/handover.h"
+#include "tests/kit/scenes.h"
+#include "tests/server/story.h"
+
+static story s;
+static cairn_server *successor;
+static cairn_handover gives, takes;
+static cairn_archive record;
+
+AFTER_EACH {
+    cairn_archive_free(&record);
+    cairn_handover_end(&gives);
+    cairn_handover_end(&takes);
+    gives = (cairn_handover){0};
+    takes = (cairn_handover){0};
+    cairn_server_destroy(successor);
+    successor = NULL;
+    story_end(&s);
+}
+
+// What was written last, to be read.
+static cairn_archive written(void) {
+    assert_null(record.refused);
+    return cairn_archive_reader(record.out, record.size);
+}
+
+static void begin_record(void) {
+    cairn_archive_free(&record);
+    record = cairn_archive_writer();
+}
+
+static bool carry_room(uint32_t index) {
+    bool later;
+    begin_record();
+    assert_true(cairn_handover_give_room(&gives, s.server, index, &record, &later));
+    assert_false(later);
+    cairn_archive in = written();
+    return cairn_handover_take_room(&takes, successor, s.now_ns, &in);
+}
+
+static bool carry_ticks(void) {
+    bool any;
+    begin_record();
+    assert_true(cairn_handover_give_ticks(&gives, s.server, &record, &any));
+    cairn_archive in = written();
+    return cairn_handover_take_ticks(&takes, successor, &in);
+}
+
+static void begin(const cairn_server_config *config) {
+    successor = story_successor(&s, config);
+    assert_true(cairn_handover_begin(&gives, s.server));
+    for (uint32_t i = 0; i < gives.room_count; ++i) {
+        assert_true(carry_room(i));
+    }
+}
+
+static void step_beside(uint32_t ms) {
+    for (uint32_t at = 0; at < ms; at += 4) {
+        story_run_ms(&s, 4);
+        assert_true(carry_ticks());
+    }
+}
+
+static bool all_recorded(void *user, const char *room) {
+    (void)user;
+    return room[0] != '\0';
+}
+
+static bool carry_clients(void) {
+    begin_record();
+    cairn_handover_give_clients(&gives, s.server, s.now_ns, &record);
+    cairn_archive in = written();
+    return cairn_handover_take_clients(&takes, successor, s.now_ns, &in);
+}
+
+// From now on the story's server is the successor.
+static void swap(void) {
+    assert_true(cairn_handover_is_quiet(s.server));
+    assert_true(carry_clients());
+    cairn_handover_leave(s.server, s.now_ns);
+    cairn_handover_record(&takes, successor, all_recorded, NULL);
+    cairn_server *left = s.server;
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_address to;
+    assert_int_equal(cairn_server_send(left, s.now_ns + CAIRN_NS_PER_S, &to, bytes), 0);
+    cairn_server_advance(left, s.now_ns + CAIRN_NS_PER_S);
+    assert_int_equal(cairn_server_send(left, s.now_ns + CAIRN_NS_PER_S, &to, bytes), 0);
+    assert_true(cairn_server_drained(left));
+    cairn_server_destroy(left);
+    s.server = successor;
+    successor = NULL;
+}
+
+static void check_clients(void) {
+    assert_int_equal(s.snapshots_wrong, 0);
+    for (uint32_t i = 0; i < s.client_count; ++i) {
+        const story_client *client = &s.clients[i];
+        assert_int_equal(story_state(&s, i), CAIRN_NETCODE_STATE_CONNECTED);
+        assert_int_equal(client->roots_wrong, 0);
+        assert_int_equal(client->deltas_failed, 0);
+        assert_int_equal(client->decode_failures, 0);
+        assert_int_equal(client->refusal, 0);
+        assert_int_equal(client->world_epoch, 0);
+    }
+}
+
+TEST("clients of every mode play on with another server, and notice nothing") {
+    story_start(&s, NULL);
+    const uint32_t predicts = story_join(&s, CAIRN_MODE_PREDICT, false);
+    const uint32_t shown = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    const uint32_t locked = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    s.clients[predicts].buttons = 1;
+    story_run_ms(&s, 1000);
+    begin(NULL);
+    step_beside(1000);
+    assert_true(takes.ticks >= 55);
+    assert_true(takes.ticks_min == takes.ticks);
+    const uint64_t stepped = s.clients[locked].ticks_stepped;
+    const uint32_t keyframes = s.clients[shown].keyframes;
+    const uint32_t states = s.clients[predicts].states_begun;
+    const uint64_t tick = story_tick(&s);
+    const uint32_t late = s.server->sessions[0].input_timing.inputs_late;
+    swap();
+    assert_int_equal(story_tick(&s), tick);
+    story_run_ms(&s, 2000);
+    check_clients();
+    // Every tick ran, none twice.
+    assert_int_equal(story_tick(&s), tick + 120);
+    assert_in_range(s.clients[locked].ticks_stepped - stepped, 118, 121);
+    // Deltas go on against snapshots that the successor made for itself.
+    assert_int_equal(s.clients[shown].keyframes, keyframes);
+    assert_true(s.snapshots_checked > 40);
+    assert_int_equal(s.clients[predicts].states_begun, states);
+    assert_int_equal(s.server->sessions[0].input_timing.inputs_late, late);
+    assert_int_equal(story_statistics(&s).total.inputs_late, 0);
+    // Leaving and joining work as before.
+    story_leave(&s, shown);
+    story_run_ms(&s, 200);
+    assert_int_equal(story_statistics(&s).clients, 2);
+    const uint32_t late_joiner = story_join(&s, CAIRN_MODE_PREDICT, false);
+    story_run_ms(&s, 1000);
+    assert_true(s.clients[late_joiner].welcomed);
+    assert_int_equal(s.clients[late_joiner].roots_wrong, 0);
+    assert_true(s.clients[late_joiner].ticks_stepped > 20);
+}
+
+static uint32_t used_tokens(const cairn_server *server) {
+    const cairn_token_history *history = &server->context.netcode->history;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < history->capacity; ++i) {
+        count += history->records[i].used ? 1 : 0;
+    }
+    return count;
+}
+
+TEST("the successor knows the tokens that made sessions, and takes new ones") {
+    story_start(&s, NULL);
+    story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 300);
+    assert_int_equal(used_tokens(s.server), 1);
+    begin(NULL);
+    step_beside(200);
+    swap();
+    assert_int_equal(used_tokens(s.server), 1);
+    // Not those of an earlier run: it goes on with the first one's start.
+    assert_int_equal(s.server->context.netcode->config.start_ns, STORY_START_NS);
+    story_run_ms(&s, 300);
+    check_clients();
+    const uint32_t added = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 600);
+    assert_true(s.clients[added].welcomed);
+}
+
+TEST("a client that is on its way into a room arrives") {
+    for (uint32_t ms = 4; ms <= 200; ms += 28) {
+        story_start(&s, NULL);
+        story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+        story_run_ms(&s, 200);
+        begin(NULL);
+        step_beside(100);
+        const uint32_t coming = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+        step_beside(ms);
+        swap();
+        story_run_ms(&s, 1500);
+        assert_true(s.clients[coming].welcomed);
+        assert_int_equal(s.clients[coming].roots_wrong, 0);
+        assert_true(s.clients[coming].ticks_stepped > 60);
+        check_clients();
+        cairn_handover_end(&gives);
+        cairn_handover_end(&takes);
+        takes = (cairn_handover){0};
+    }
+}
+
+TEST("a world that differs is found at its tick, and the part is named") {
+    story_start(&s, NULL);
+    story_join(&s, CAIRN_MODE_PREDICT, false);
+    story_run_ms(&s, 500);
+    begin(NULL);
+    step_beside(100);
+    // As if another build had stepped a body otherwise.
+    cairn_world *world = successor->rooms.rooms[0]->world;
+    cairn_body_state bodies[STORY_BODIES_MAX];
+    const uint32_t count = cairn_world_bodies(world, bodies, STORY_BODIES_MAX);
+    cairn_body_set_velocity(
+        world, bodies[count - 1].id, (cairn_vec3){0, 1, 0}, bodies[count - 1].angular_velocity);
+    bool agree = true;
+    for (uint32_t at = 0; agree && at < 40; at += 4) {
+        story_run_ms(&s, 4);
+        agree = carry_ticks();
+    }
+    assert_false(agree);
+    assert_non_null(strstr(takes.why, "room main differs after tick"));
+    assert_non_null(strstr(takes.why, "bodies"));
+    // The old one goes on.
+    story_run_ms(&s, 500);
+    check_clients();
+}
+
+TEST("a room that closes, opens or gets another world meanwhile ends the hand-over") {
+    story_start(&s, NULL);
+    story_run_ms(&s, 100);
+    begin(NULL);
+    cairn_server_room_config config = cairn_server_room_config_default();
+    config.name = "second";
+    config.scene = kit_scene_stack_and_row();
+    uint32_t room;
+    assert_int_equal(
+        cairn_server_room_create(s.server, s.now_ns, &config, &room, NULL), CAIRN_ROOM_CREATED);
+    bool any;
+    begin_record();
+    assert_false(cairn_handover_give_ticks(&gives, s.server, &record, &any));
+    assert_string_equal(gives.why, "a room was created meanwhile; try again");
+    cairn_handover_end(&gives);
+    assert_true(cairn_handover_begin(&gives, s.server));
+    assert_int_equal(gives.room_count, 2);
+    cairn_server_room_destroy(s.server, s.now_ns, room, "closed");
+    begin_record();
+    assert_false(cairn_handover_give_ticks(&gives, s.server, &record, &any));
+    assert_string_equal(gives.why, "a room was closed meanwhile; try again");
+}
+
+// Reads `size` bytes of what was written into a fresh successor.
+static bool takes_clients_of(const uint8_t *bytes, size_t size) {
+    cairn_archive in = cairn_archive_reader(bytes, size);
+    return cairn_handover_take_clients(&takes, successor, s.now_ns, &in);
+}
+
+static void begin_again(void) {
+    cairn_handover_end(&gives);
+    cairn_handover_end(&takes);
+    takes = (cairn_handover){0};
+    cairn_server_destroy(successor);
+    begin(NULL);
+}
+
+TEST("a record that is cut or changed is refused by name, or does no harm") {
+    story_start(&s, NULL);
+    story_join(&s, CAIRN_MODE_PREDICT, false);
+    story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 500);
+    begin(NULL);
+    begin_record();
+    cairn_handover_give_clients(&gives, s.server, s.now_ns, &record);
+    const size_t size = record.size;
+    uint8_t *bytes = malloc(size);
+    assert_non_null(bytes);
+    uint32_t refused = 0;
+    uint32_t tried = 0;
+    for (size_t at = 0; at < size; at += 1 + size / 97) {
+        begin_again();
+        begin_record();
+        cairn_handover_give_clients(&gives, s.server, s.now_ns, &record);
+        assert_int_equal(record.size, size);
+        memcpy(bytes, record.out, size);
+        assert_false(takes_clients_of(bytes, at));
+        assert_non_null(strstr(takes.why, "malformed: "));
+        begin_again();
+        bytes[at] ^= (uint8_t)(1u << at % 8);
+        bytes[(at * 7 + 3) % size] ^= 0x80;
+        const bool taken = takes_clients_of(bytes, size);
+        refused += taken ? 0 : 1;
+        tried += 1;
+        // Whatever it holds, it may be driven.
+        for (uint32_t i = 0; taken && i < 50; ++i) {
+            uint8_t datagram[CAIRN_DATAGRAM_SIZE_MAX];
+            cairn_address to;
+            const uint64_t now_ns = s.now_ns + i * 16 * 1000000;
+            cairn_server_advance(successor, now_ns);
+            while (cairn_server_send(successor, now_ns, &to, datagram) > 0) {}
+        }
+    }
+    free(bytes);
+    assert_true(tried > 90 && refused > 0);
+    story_run_ms(&s, 500);
+    check_clients();
+}
