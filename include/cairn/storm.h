@@ -80,12 +80,13 @@ typedef struct cairn_storm cairn_storm;
 #define CAIRN_STORM_WORK_PREDICT 10
 
 // Nothing allocates per tick. A client is warm when it has played for CAIRN_STORM_WARM_S seconds;
-// from then on it grows by at most CAIRN_STORM_CLIENT_GROWTH_BYTES. A server that has run as long
-// grows by at most CAIRN_STORM_SERVER_GROWTH_BYTES for each room, for each of the most clients that
-// were connected at once, and twice for the copy of a world from which an operator's save is made,
-// one at a time; and by CAIRN_STORM_RECORDING_BYTES for each room, since a recording that begins
-// again while the end of the last one waits for the disk has its memory twice. The state histories
-// of its rooms and the snapshots that they keep do not count: these have bounds of their own.
+// from then on it grows by at most CAIRN_STORM_CLIENT_GROWTH_BYTES, and by the frames of a view. A
+// server that has run as long grows by at most CAIRN_STORM_SERVER_GROWTH_BYTES for each room, for
+// each of the most clients that were connected at once, and twice for the copy of a world from
+// which an operator's save is made, one at a time; and by CAIRN_STORM_RECORDING_BYTES for each
+// room, since a recording that begins again while the end of the last one waits for the disk has
+// its memory twice. The state histories of its rooms and the snapshots that they keep do not count:
+// these have bounds of their own.
 #define CAIRN_STORM_WARM_S 5
 // The reliable stream of its link takes 64 KiB and a few more while much of it is under way.
 #define CAIRN_STORM_CLIENT_GROWTH_BYTES (80 * 1024)
@@ -102,8 +103,10 @@ typedef enum cairn_storm_finding {
     // statics, pointers, padding, uninitialised memory and the C library's mathematics in them.
     CAIRN_STORM_FOUND_WORLD,
     // The bodies in a snapshot that an interpolating client holds are not, bit for bit, the
-    // server's at that tick, or a delta did not fit its baseline. Rules cannot cause this: report
-    // it as a bug of cairn with the seed.
+    // server's at that tick, or a delta did not fit its baseline. Of a room that sends views: a
+    // sample of a body is not the server's, or in quiescence the client lacks a body that was near
+    // for three seconds, holds one that was far for as long, or shows one as it was before. Rules
+    // cannot cause this: report it as a bug of cairn with the seed.
     CAIRN_STORM_FOUND_SNAPSHOT,
     // A client or the server reported a difference, or a client repaired one, although the storm
     // damaged nothing. The cause is the same as for WORLD: the rules kept something outside their
