@@ -39,6 +39,11 @@ cairn_status cairn_world_def_check(const cairn_world_def *def) {
 #undef VEC3
 #undef WORD
 #undef SKIP
+    // PGS has these two alone.
+    if (status == CAIRN_OK && def->solver == CAIRN_SOLVER_PGS &&
+        def->friction_model > CAIRN_FRICTION_CONSTANT) {
+        status = CAIRN_INVALID_ARGUMENT;
+    }
     if (status == CAIRN_OK && def->rules != NULL && cairn_rules_refusal(def->rules) != NULL) {
         status = CAIRN_INVALID_ARGUMENT;
     }

@@ -12,6 +12,7 @@
 #define CAIRN_HERTZ_MAX 1000.0f
 #define CAIRN_DAMPING_RATIO_MAX 100.0f
 #define CAIRN_SLOP_MAX 1.0f // m
+#define CAIRN_STOP_TOLERANCE_MAX 1e4f
 // The smallest value of a setting that must not be 0.
 #define CAIRN_SETTING_MIN 1e-6f
 
@@ -31,10 +32,10 @@
     WORD(event_capacity, 4096, 0, CAIRN_EVENTS_MAX)                                                \
     WORD(tick_rate_hz, CAIRN_TICK_RATE_HZ_DEFAULT, CAIRN_TICK_RATE_HZ_MIN, CAIRN_TICK_RATE_HZ_MAX) \
     VEC3(gravity, 0.0f, -9.81f, 0.0f, CAIRN_GRAVITY_MAX)                                           \
-    WORD(solver, CAIRN_SOLVER_SOFT_STEP, CAIRN_SOLVER_SOFT_STEP, CAIRN_SOLVER_PGS)                 \
+    WORD(solver, CAIRN_SOLVER_SOFT_STEP, CAIRN_SOLVER_SOFT_STEP, CAIRN_SOLVER_PSSOR)               \
     WORD(substeps, 4, 1, CAIRN_SUBSTEPS_MAX)                                                       \
     WORD(iterations, 10, 1, CAIRN_ITERATIONS_MAX)                                                  \
-    WORD(friction_model, CAIRN_FRICTION_COULOMB, CAIRN_FRICTION_COULOMB, CAIRN_FRICTION_CONSTANT)  \
+    WORD(friction_model, CAIRN_FRICTION_COULOMB, CAIRN_FRICTION_COULOMB, CAIRN_FRICTION_CONE)      \
     WORD(warm_start, 1, 0, 1)                                                                      \
     WORD(sleep, 1, 0, 1)                                                                           \
     FLOAT(baumgarte, 0.2f, CAIRN_SETTING_MIN, 1.0f)                                                \
@@ -46,7 +47,9 @@
     FLOAT(restitution_threshold, 1.0f, 0.0f, CAIRN_SPEED_MAX)                                      \
     FLOAT(hit_threshold, 1.0f, 0.0f, CAIRN_SPEED_MAX)                                              \
     FLOAT(sleep_speed, 0.05f, 0.0f, CAIRN_SPEED_MAX)                                               \
-    FLOAT(limit_damping, 4.0f, 0.0f, CAIRN_DAMPING_MAX)
+    FLOAT(limit_damping, 4.0f, 0.0f, CAIRN_DAMPING_MAX)                                            \
+    WORD(stop_rule, CAIRN_STOP_COUNT, CAIRN_STOP_COUNT, CAIRN_STOP_PROGRESS)                       \
+    FLOAT(stop_tolerance, 1e-4f, 0.0f, CAIRN_STOP_TOLERANCE_MAX)
 
 // CAIRN_OK, CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT. Checks the settings and the rules.
 cairn_status cairn_world_def_check(const cairn_world_def *def);

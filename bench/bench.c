@@ -11,6 +11,7 @@
 #include "bench/kit.h"
 #include "bench/queries.h"
 #include "bench/report.h"
+#include "bench/solvers.h"
 #include "bench/stability.h"
 #include "program/flags.h"
 
@@ -34,6 +35,7 @@ typedef struct options {
     bool profile;
     bool stability;
     bool queries;
+    bool solvers;
     bool state; // only
 } options;
 
@@ -46,21 +48,10 @@ typedef struct session {
     uint32_t count;
 } session;
 
-// Whether a comma-separated list contains the name.
-static bool is_listed(const char *names, const char *name) {
-    const size_t length = strlen(name);
-    for (const char *at = names; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',' ? 1 : 0;
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_wanted(const bench_scene *scene, const char *names) {
-    return names == NULL ? scene < bench_scenes + bench_peer_scene_count
-                         : is_listed(names, scene->letter) || is_listed(names, scene->name);
+    return names == NULL
+               ? scene < bench_scenes + bench_peer_scene_count
+               : bench_is_listed(names, scene->letter) || bench_is_listed(names, scene->name);
 }
 
 // The runs with different numbers of workers take turns, so that a machine that slows down for a
@@ -191,7 +182,7 @@ static const char *read_scenes(void *out, const char *value, bool first) {
         at += *at == ',' ? 1 : 0;
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-        if (bench_scene_find(name) == NULL) {
+        if (bench_scene_find(name) == NULL && !bench_solvers_have_scene(name)) {
             return "must be letters or names of scenes, separated by commas, such as A,C2";
         }
     }
@@ -244,6 +235,10 @@ static cairn_flags_result read_options(int argc, char **argv, options *out) {
             CAIRN_FLAG_SWITCH, .out = &out->stability},
         {"--queries", NULL, NULL, "measure rays, overlaps and casts beside their targets instead",
             CAIRN_FLAG_SWITCH, .out = &out->queries},
+        {"--solvers", NULL, NULL,
+            "compare the laboratory's solvers instead; --scenes: stack, heavy, chain, wall, "
+            "debris, pile",
+            CAIRN_FLAG_SWITCH, .out = &out->solvers},
     };
     cairn_flags_program program = {.name = "bench",
         .usage = "[FLAGS]",
@@ -268,6 +263,9 @@ int main(int argc, char **argv) {
     }
     if (chosen.queries) {
         return bench_queries() ? 0 : 1;
+    }
+    if (chosen.solvers) {
+        return bench_solvers(chosen.scenes, chosen.csv, chosen.chart) ? 0 : 1;
     }
     return run_all(&chosen) ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/math/vec.h"
 
@@ -141,4 +142,15 @@ cairn_joint_id bench_pin(cairn_world *world, cairn_body_id a, cairn_body_id b, c
     bench_require(
         cairn_joint_create(world, &def, &joint) == CAIRN_OK, "a joint of the scene was refused");
     return joint;
+}
+
+bool bench_is_listed(const char *names, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = names; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',' ? 1 : 0;
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
 }

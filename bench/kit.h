@@ -9,6 +9,8 @@
 #include <cairn/sim.h>
 
 void bench_require(bool ok, const char *what);
+// Whether a comma-separated list contains the name.
+bool bench_is_listed(const char *names, const char *name);
 
 // A world of the default def, but with these capacities and this `sleep`.
 cairn_world *bench_world(const cairn_world_def *size);

@@ -20,8 +20,10 @@ static const char *const joint_kinds[] = {"", "ball", "distance", "hinge", "cone
     "weld", "wheel", "motor", "gear", "pulley", "row", NULL};
 static const char *const combine_words[] = {
     "usual", "average", "minimum", "multiply", "maximum", NULL};
-static const char *const friction_words[] = {"coulomb", "constant", NULL};
-static const char *const solver_words[] = {"soft_step", "pgs", NULL};
+static const char *const friction_words[] = {"coulomb", "constant", "pyramid", "cone", NULL};
+static const char *const solver_words[] = {
+    "soft_step", "pgs", "direct", "psor", "split", "gradient", "mprgp", "apgd", "pssor", NULL};
+static const char *const stop_words[] = {"count", "residual", "change", "progress", NULL};
 
 // The three ways to write a rotation.
 #define ROTATION(prefix, owner, member, kinds_)                                                    \
@@ -317,13 +319,14 @@ static const cairn_scene_field scene_fields[] = {
     {"gravity", "m/s^2", CAIRN_SCENE_VEC3, WORLD(gravity)},
     {"solver", "see docs/PHYSICS.md", CAIRN_SCENE_CHOICE, WORLD(solver), .words = solver_words},
     COUNTED(substeps, "of the soft-step solver, in each step"),
-    COUNTED(iterations, "of the PGS solver"),
-    {"friction_model", "of the PGS solver", CAIRN_SCENE_CHOICE, WORLD(friction_model),
+    COUNTED(iterations, "of all solvers but soft step"),
+    {"friction_model", "of all solvers but soft step", CAIRN_SCENE_CHOICE, WORLD(friction_model),
         .words = friction_words},
     {"warm_start", "start from the impulses of the last step", CAIRN_SCENE_SWITCH,
         WORLD(warm_start)},
     {"sleep", "bodies at rest fall asleep", CAIRN_SCENE_SWITCH, WORLD(sleep)},
-    SETTING(baumgarte, "of the PGS solver: share of a penetration that is corrected in a step"),
+    SETTING(baumgarte,
+        "of all solvers but soft step: share of a penetration that is corrected in a step"),
     SETTING(slop, "m of penetration that is not corrected"),
     SETTING(contact_hertz, "stiffness of contacts"),
     SETTING(contact_damping, "damping ratio of contacts"),
@@ -333,6 +336,9 @@ static const cairn_scene_field scene_fields[] = {
     SETTING(hit_threshold, "m/s; slower approaches make no hit event"),
     SETTING(sleep_speed, "m/s; slower bodies may fall asleep"),
     SETTING(limit_damping, "1/s, of joints at their limits"),
+    {"stop_rule", "of laboratory solvers", CAIRN_SCENE_CHOICE, WORLD(stop_rule),
+        .words = stop_words},
+    SETTING(stop_tolerance, "of the stop rule"),
     {"position_steps_per_m", "how fine snapshots carry places; 512 if it is left out",
         CAIRN_SCENE_WORD, .offset = offsetof(cairn_scene, position_steps_per_m),
         FROM_TO(1, CAIRN_POSITION_STEPS_PER_M_MAX)},

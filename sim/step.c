@@ -150,10 +150,8 @@ static void run_stages(void *argument) {
     solve(world);
 }
 
-void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
-    CAIRN_ASSERT(command_count == 0 || commands != NULL);
-    check_commands(commands, command_count);
-    const uint64_t mode = cairn_float_enter();
+// Edits and rules. Returns whether the rest of the step would change nothing.
+static bool begin_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
     const cairn_rules *rules = world->def.rules;
     cairn_game_messages_begin(world);
     if (rules != NULL && rules->start != NULL && cairn_world_tick(world) == 0) {
@@ -172,13 +170,44 @@ void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_
     cairn_contact_events_clear(world);
     cairn_body_events_clear(world);
     world->state.settings->joint_event_count = 0;
-    if (idle) {
+    return idle;
+}
+
+static void run_session(cairn_world *world, void (*stages)(void *argument)) {
+    // The main thread steps small worlds alone: waking helpers costs more than such a step.
+    const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
+    world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
+    cairn_task_scheduler_run_session(world->scheduler, stages, world);
+}
+
+static void run_to_rows(void *argument) {
+    cairn_world *world = argument;
+    find_contacts(world);
+    cairn_pgs_integrate_forces(world);
+    cairn_pgs_prepare(world);
+}
+
+bool cairn_step_prepare_rows(
+    cairn_world *world, const cairn_command *commands, uint32_t command_count) {
+    check_commands(commands, command_count);
+    const uint64_t mode = cairn_float_enter();
+    const bool idle = begin_step(world, commands, command_count);
+    if (!idle) {
+        run_session(world, run_to_rows);
+    }
+    cairn_float_leave(mode);
+    return !idle;
+}
+
+void cairn_world_step(cairn_world *world, const cairn_command *commands, uint32_t command_count) {
+    CAIRN_ASSERT(command_count == 0 || commands != NULL);
+    check_commands(commands, command_count);
+    const uint64_t mode = cairn_float_enter();
+    const cairn_rules *rules = world->def.rules;
+    if (begin_step(world, commands, command_count)) {
         cairn_awake_set_list(world); // it is empty: the next step finds no marks
     } else {
-        // The main thread steps small worlds alone: waking helpers costs more than such a step.
-        const bool alone = world->state.settings->shape_slots < CAIRN_SHAPES_SHARED_MIN;
-        world->scheduler->parallel = alone || world->parallel.workers < 2 ? NULL : &world->parallel;
-        cairn_task_scheduler_run_session(world->scheduler, run_stages, world);
+        run_session(world, run_stages);
     }
     if (world->targets_set) {
         cairn_body_targets_end(world);

@@ -117,6 +117,8 @@ typedef struct cairn_world_counters {
     uint32_t edits_refused;   // edits (cairn_command_kind) that named no body or would have moved
                               // it out of range; for lack of capacity see creates_refused
     uint32_t events_dropped;  // contact events beyond event_capacity (the last in order)
+    uint32_t
+        solver_fallbacks; // steps in which CAIRN_SOLVER_DIRECT could not solve a part of the world
 } cairn_world_counters;
 cairn_world_counters cairn_world_counters_read(const cairn_world *world);
 

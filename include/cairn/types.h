@@ -477,7 +477,21 @@ struct cairn_rules; // cairn/rules.h
 typedef enum cairn_friction_model {
     CAIRN_FRICTION_COULOMB = 0,  // |friction impulse| <= mu * accumulated normal impulse
     CAIRN_FRICTION_CONSTANT = 1, // |friction force| <= mu * m_c * g: Catto 2005, section 6.3
+    // Only with a laboratory solver. Each of the two directions of friction at a point by itself:
+    // |friction impulse| <= mu * normal impulse.
+    CAIRN_FRICTION_PYRAMID = 2,
+    // Only with a laboratory solver. Coulomb's cone as a convex problem (Anitescu and Hart 2004):
+    // what slides at a speed v also parts at mu * v, until the gap is mu * v * h.
+    CAIRN_FRICTION_CONE = 3,
 } cairn_friction_model;
+
+// When a laboratory solver stops (Catto 2005, section 7.1), at the latest after `iterations`.
+typedef enum cairn_stop_rule {
+    CAIRN_STOP_COUNT = 0,    // after `iterations`
+    CAIRN_STOP_RESIDUAL = 1, // the residual is at most `stop_tolerance`, m/s (cairn/measure.h)
+    CAIRN_STOP_CHANGE = 2,   // no impulse changes by more than `stop_tolerance`, N s
+    CAIRN_STOP_PROGRESS = 3, // none changes by more than this fraction of its last change
+} cairn_stop_rule;
 
 // The algorithm that computes the impulses of a step.
 // What cairn_contact_event (cairn/sim.h) reports. The kinds of cairn_client_event (cairn/client.h)
@@ -501,9 +515,20 @@ typedef enum cairn_solver {
     // the position correction added: stiff without added energy. Vectorised. The default.
     CAIRN_SOLVER_SOFT_STEP = 0,
     // Projected Gauss-Seidel (PGS, Catto 2005): iterations over constraint rows with Baumgarte
-    // stabilisation and friction at each point. For the results of that paper. Only this solver
-    // reads friction_model, iterations and baumgarte.
+    // stabilisation and friction at each point. For the results of that paper. This solver and the
+    // following ones read friction_model, iterations and baumgarte.
     CAIRN_SOLVER_PGS = 1,
+    // The laboratory (docs/PHYSICS.md): the rows of PGS, solved in double precision by one of
+    // these. Slow; for experiments and as references.
+    // Exactly, by Lemke's algorithm, in systems of up to some hundred rows that touch each other.
+    // Others are left to CAIRN_SOLVER_PSOR and counted in solver_fallbacks.
+    CAIRN_SOLVER_DIRECT = 2,
+    CAIRN_SOLVER_PSOR = 3,     // projected Gauss-Seidel with stop rules; trials can over-relax it
+    CAIRN_SOLVER_SPLIT = 4,    // mass splitting (Tonge 2012), all contacts at the same time
+    CAIRN_SOLVER_GRADIENT = 5, // projected gradient descent
+    CAIRN_SOLVER_MPRGP = 6,    // conjugate gradients with proportioning (Dostal 2005)
+    CAIRN_SOLVER_APGD = 7,     // accelerated gradients (Nesterov 1983, Mazhar 2015)
+    CAIRN_SOLVER_PSSOR = 8,    // PSOR with every second sweep in reverse
 } cairn_solver;
 
 // What a world is created with. base/world_settings.h lists each setting once with its type,
@@ -522,7 +547,7 @@ typedef struct cairn_world_def {
     cairn_vec3 gravity;           // m/s^2
     uint32_t solver;              // cairn_solver
     uint32_t substeps;            // of CAIRN_SOLVER_SOFT_STEP, 1 .. 64
-    uint32_t iterations;          // of CAIRN_SOLVER_PGS, over the velocity rows, 1 .. 255
+    uint32_t iterations;          // of all solvers but soft step, 1 .. 255
     uint32_t friction_model;      // cairn_friction_model
     uint32_t warm_start;          // 0 or 1: start from the impulses of the contact cache
     uint32_t sleep;               // 0 or 1: islands at rest fall asleep
@@ -539,6 +564,8 @@ typedef struct cairn_world_def {
                                  // of its bodies were slower, or stayed where they are
     float limit_damping;         // 1/s, how fast joints with limits lose their rotation;
                                  // slow rotation up to ten times as fast
+    uint32_t stop_rule;          // cairn_stop_rule, of the laboratory solvers
+    float stop_tolerance;        // of the stop rule
     uint64_t seed;               // cairn_random_at's first argument, for rules
     const struct cairn_rules *rules; // NULL: none. Must outlive the world
 } cairn_world_def;

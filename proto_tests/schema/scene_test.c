@@ -242,9 +242,11 @@ static const struct {
     {SETTING("'iterations': 256"), INVALID,
         "line 1, column 29: iterations: must be a whole number in [1, 255], is 256"},
     {SETTING("'friction_model': 2"), MALFORMED,
-        "line 1, column 33: friction_model: must be one of \"coulomb\", \"constant\", is a number"},
+        "line 1, column 33: friction_model: must be one of \"coulomb\", \"constant\", \"pyramid\", "
+        "\"cone\", is a number"},
     {SETTING("'solver': 2"), MALFORMED,
-        "line 1, column 25: solver: must be one of \"soft_step\", \"pgs\", is a number"},
+        "line 1, column 25: solver: must be one of \"soft_step\", \"pgs\", \"direct\", \"psor\", "
+        "\"split\", \"gradient\", \"mprgp\", \"apgd\", \"pssor\", is a number"},
     {SETTING("'substeps': 0"), INVALID,
         "line 1, column 27: substeps: must be a whole number in [1, 64], is 0"},
     {SETTING("'substeps': 65"), INVALID,

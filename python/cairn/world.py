@@ -332,7 +332,7 @@ class World:
     @property
     def counters(self) -> SimpleNamespace:
         """Overflows and faults since the start: contacts_dropped, creates_refused, bodies_disabled,
-        edits_refused, events_dropped."""
+        edits_refused, events_dropped, solver_fallbacks."""
         return layout.plain(lib.cairn_world_counters_read(self._open()))
 
     # --------------------------------------------------------------------------------- bodies

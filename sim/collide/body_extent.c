@@ -61,7 +61,7 @@ bool cairn_body_within_recycling_distance(const cairn_world *world, uint32_t bod
     const float radius = world->pair_cache->bounding_radii[body];
     const float distance_max =
         float_min(CAIRN_BODY_RECYCLING_DISTANCE, CAIRN_BODY_RECYCLING_FRACTION * radius);
-    const float limit = world->def.solver == CAIRN_SOLVER_PGS ? 0.0f : distance_max;
+    const float limit = world->def.solver != CAIRN_SOLVER_SOFT_STEP ? 0.0f : distance_max;
     const cairn_quat dq = quat_multiply(
         motion->rotation, quat_conjugate(world->pair_cache->reference_rotations[body]));
     const cairn_vec3 moved = vec3_sub(motion->position, reference->position);

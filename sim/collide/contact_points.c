@@ -13,7 +13,7 @@
 // manifold in the soft-step solver, so its impulse stays even if the points change.
 static void match_points(
     const cairn_world *world, const cairn_contact *old, cairn_contact *contact) {
-    const bool per_point = world->def.solver == CAIRN_SOLVER_PGS;
+    const bool per_point = world->def.solver != CAIRN_SOLVER_SOFT_STEP;
     if (!per_point) {
         memcpy(contact->tangent_impulse, old->tangent_impulse, sizeof old->tangent_impulse);
     }

@@ -50,7 +50,7 @@ static bool overlaps(const cairn_manifold *manifold) {
 // every manifold in every step.
 static bool has_last_manifold(const cairn_world *world, uint32_t reference_change) {
     return (reference_change & CAIRN_REFERENCE_RESET) != CAIRN_REFERENCE_RESET &&
-           world->def.solver != CAIRN_SOLVER_PGS;
+           world->def.solver == CAIRN_SOLVER_SOFT_STEP;
 }
 
 static bool is_sensor(const cairn_world *world, uint32_t shape) {

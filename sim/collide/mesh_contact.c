@@ -96,7 +96,7 @@ static void fill(cairn_world *world, cairn_pair pair, const cairn_pair_pose *pos
     contact->reference_rotation_b = state->reference_poses[body_b].rotation;
     cairn_contact_set_points(manifold, contact);
     if (found) {
-        const bool pass_on = old->have_manifolds && world->def.solver != CAIRN_SOLVER_PGS;
+        const bool pass_on = old->have_manifolds && world->def.solver == CAIRN_SOLVER_SOFT_STEP;
         cairn_contact_take_impulses(
             world, &old->contacts[match], pass_on ? &old->manifolds[match] : NULL, contact, now);
     }
@@ -147,7 +147,7 @@ void cairn_mesh_contact_update(cairn_world *world, cairn_contact_edit *edit,
     old.have_manifolds = moved;
     if (count > 0 && moved) {
         restore_missing(world, edit->next, count);
-        if (world->def.solver != CAIRN_SOLVER_PGS &&
+        if (world->def.solver == CAIRN_SOLVER_SOFT_STEP &&
             may_recycle(world, &world->state.contacts[edit->next], &pose)) {
             edit->next += count;
             return;

@@ -213,7 +213,7 @@ static bool is_round(const cairn_world *world, cairn_pair pair) {
 // points there, or the box falls onto them after it has been found to be inside.
 static float contact_reach(const cairn_world *world, cairn_pair pair) {
     const float least = CAIRN_CONTACT_MARGIN + CAIRN_IMPACT_SLACK;
-    if (is_round(world, pair) || world->def.solver == CAIRN_SOLVER_PGS) {
+    if (is_round(world, pair) || world->def.solver != CAIRN_SOLVER_SOFT_STEP) {
         return least;
     }
     const float *extents = world->pair_cache->minimum_extents;

@@ -166,17 +166,27 @@ static void clamp_impulses(const cairn_row_block *block, float *impulses) {
     }
 }
 
+cairn_row_softness cairn_joint_block_softness(
+    const cairn_row_time *time, const cairn_row_block *block, const cairn_row *rows) {
+    const float rate = 1.0f / time->h;
+    cairn_row_softness used = {.position = 0.0f, .velocity = 1.0f, .impulse = 0.0f};
+    if (block->kind == CAIRN_BLOCK_HOLD || block->kind == CAIRN_BLOCK_SPRING ||
+        (block->kind == CAIRN_BLOCK_LIMIT && rows[0].error < 0.0f)) {
+        used = block->softness;
+    } else if (block->kind == CAIRN_BLOCK_LIMIT) {
+        used.position = rows[0].error > 0.0f ? rate : 0.0f;
+    }
+    return used;
+}
+
 // The velocities that the block removes, in the units of J V.
 static void excess_of(const cairn_row_time *time, const cairn_row_block *block,
     const cairn_row *rows, const cairn_row_body *a, const cairn_row_body *b, bool biased,
     cairn_row_softness *used, float *excess) {
-    const float rate = 1.0f / time->h;
-    *used = (cairn_row_softness){.position = 0.0f, .velocity = 1.0f, .impulse = 0.0f};
-    if (biased && (block->kind == CAIRN_BLOCK_HOLD || block->kind == CAIRN_BLOCK_SPRING ||
-                      (block->kind == CAIRN_BLOCK_LIMIT && rows[0].error < 0.0f))) {
-        *used = block->softness;
-    } else if (block->kind == CAIRN_BLOCK_LIMIT) {
-        used->position = rows[0].error > 0.0f ? rate : 0.0f;
+    *used = cairn_joint_block_softness(time, block, rows);
+    if (!biased) {
+        const bool closes = block->kind == CAIRN_BLOCK_LIMIT && rows[0].error > 0.0f;
+        *used = (cairn_row_softness){.position = closes ? 1.0f / time->h : 0.0f, .velocity = 1.0f};
     }
     for (uint32_t i = 0; i < block->count; ++i) {
         const float chord = biased && block->kind == CAIRN_BLOCK_HOLD ? rows[i].chord : 0.0f;

@@ -87,6 +87,7 @@ typedef struct cairn_joint_rows {
     cairn_vec3 arm_a, arm_b;   // of points of a and b that stay together, world
     cairn_vec3 anchor_b;       // about which the reaction torque is
     cairn_jacobian missing;    // impulse that the next biased pass starts with
+    uint32_t system_row;       // of a laboratory solver: the first one
     uint32_t row_count;
     uint32_t block_count;
     cairn_row rows[CAIRN_JOINT_ROWS_MAX];
@@ -130,4 +131,7 @@ void cairn_joint_rows_solve(const cairn_row_time *time, cairn_joint_rows *rows, 
 // Factors every block, and makes the blocks after `rows->blocks[0]` keep it solved if it holds.
 void cairn_joint_rows_factor(
     const cairn_row_body *a, const cairn_row_body *b, cairn_joint_rows *rows);
+// How a block is softened in the biased pass; `rows`: its first.
+cairn_row_softness cairn_joint_block_softness(
+    const cairn_row_time *time, const cairn_row_block *block, const cairn_row *rows);
 cairn_row_softness cairn_spring_softness(float hertz, float damping, float h);

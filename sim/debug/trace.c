@@ -33,7 +33,7 @@ static bool stage_is_solving(uint32_t stage) {
 static bool solver_words(const cairn_world *world, uint32_t slot, uint32_t words[SOLVER_WORDS]) {
     CAIRN_ASSERT(slot < world->state.settings->body_slots);
     memset(words, 0, SOLVER_WORDS * sizeof words[0]);
-    if (world->def.solver == CAIRN_SOLVER_PGS) {
+    if (world->def.solver != CAIRN_SOLVER_SOFT_STEP) {
         const cairn_pgs_body *body = &world->pgs->bodies[slot];
         memcpy(words, &body->linear_velocity, 12);
         memcpy(words + 3, &body->angular_velocity, 12);

@@ -9,7 +9,7 @@
 #include "sim/collide/active_contacts.h"
 #include "sim/state/hash_cache.h"
 
-static cairn_row_time time_of(const cairn_world *world) {
+cairn_row_time cairn_pgs_row_time(const cairn_world *world) {
     const cairn_settings *settings = world->state.settings;
     return (cairn_row_time){.h = world_time_step(world),
         .hold = {.position = settings->baumgarte * (float)settings->tick_rate_hz,
@@ -42,7 +42,7 @@ static cairn_row_pose pose_of(const cairn_world *world, uint32_t slot) {
 
 void cairn_pgs_driven_prepare(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
-    const cairn_row_time time = time_of(world);
+    const cairn_row_time time = cairn_pgs_row_time(world);
     pgs->driven_count = 0;
     for (uint32_t i = 0; i < world->state.settings->joint_drive_count; ++i) {
         if (!cairn_joint_drive_active(world, i)) {
@@ -76,7 +76,7 @@ void cairn_pgs_driven_warm_start(cairn_world *world) {
 }
 
 void cairn_pgs_driven_solve(cairn_world *world) {
-    const cairn_row_time time = time_of(world);
+    const cairn_row_time time = cairn_pgs_row_time(world);
     for (uint32_t i = 0; i < world->pgs->driven_count; ++i) {
         cairn_joint_rows *rows = &world->pgs->driven[i];
         cairn_row_body a = load_body(world, rows->body_a);
@@ -95,7 +95,7 @@ void cairn_pgs_driven_store(cairn_world *world) {
 }
 
 void cairn_pgs_driven_advance(cairn_world *world) {
-    const cairn_row_time time = time_of(world);
+    const cairn_row_time time = cairn_pgs_row_time(world);
     for (uint32_t i = 0; i < world->pgs->driven_count; ++i) {
         const cairn_joint_rows *rows = &world->pgs->driven[i];
         const cairn_row_body a = load_body(world, rows->body_a);

@@ -25,6 +25,9 @@ void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def
     pgs->contacts = cairn_arena_take(from, contacts, sizeof *pgs->contacts);
     pgs->joints = cairn_arena_take(from, joints, sizeof *pgs->joints);
     pgs->driven = cairn_arena_take(from, joints, sizeof *pgs->driven);
+    if (def->solver > CAIRN_SOLVER_PGS) {
+        cairn_laboratory_allocate(&pgs->laboratory, from, def);
+    }
 }
 
 // ---- Integration: semi-implicit Euler (Catto 2005, section 5). Velocities from forces first,
@@ -61,7 +64,6 @@ static bool begin_gyroscopic(cairn_world *world, uint32_t slot) {
 }
 
 void cairn_pgs_integrate_forces(cairn_world *world) {
-    CAIRN_ASSERT(world->def.solver == CAIRN_SOLVER_PGS);
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         const cairn_body *body = &world->state.bodies[i];
         cairn_motion *motion = &world->state.motions[i];
@@ -152,7 +154,16 @@ static void trace_sweep(cairn_world *world, uint32_t sweep) {
     }
 }
 
-void cairn_pgs_solve(cairn_world *world) {
+static void sweep(cairn_world *world) {
+    for (uint32_t i = 0; i < world->def.iterations; ++i) {
+        cairn_pgs_joints_solve(world);
+        cairn_pgs_driven_solve(world);
+        cairn_pgs_contacts_solve(world);
+        trace_sweep(world, i + 1);
+    }
+}
+
+void cairn_pgs_prepare(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
     pgs->contact_graph.edge_count =
         cairn_active_contacts_gather(world, NULL, 0, pgs->contact_graph.edges);
@@ -165,23 +176,27 @@ void cairn_pgs_solve(cairn_world *world) {
     cairn_pgs_joints_prepare(world);
     cairn_pgs_driven_prepare(world);
     cairn_pgs_contacts_prepare(world);
+}
+
+void cairn_pgs_solve(cairn_world *world) {
+    cairn_pgs_prepare(world);
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);
     cairn_pgs_joints_warm_start(world);
     cairn_pgs_driven_warm_start(world);
     cairn_pgs_contacts_warm_start(world);
     cairn_pgs_impacts_solve(world);
     trace_sweep(world, 0);
-    for (uint32_t i = 0; i < world->def.iterations; ++i) {
-        cairn_pgs_joints_solve(world);
-        cairn_pgs_driven_solve(world);
-        cairn_pgs_contacts_solve(world);
-        trace_sweep(world, i + 1);
+    if (world->def.solver > CAIRN_SOLVER_PGS) {
+        cairn_laboratory_solve(world);
+        trace_sweep(world, 1);
+    } else {
+        sweep(world);
     }
     cairn_pgs_joints_store(world);
     cairn_pgs_driven_store(world);
     cairn_pgs_driven_advance(world);
     cairn_pgs_contacts_store(world);
     if (world->hit_shapes > 0) {
-        cairn_contact_events_add_hits(world, &pgs->contact_graph, NULL);
+        cairn_contact_events_add_hits(world, &world->pgs->contact_graph, NULL);
     }
 }

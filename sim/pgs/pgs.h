@@ -10,6 +10,7 @@
 #include "sim/collide/material.h"
 #include "sim/constraint/graph.h"
 #include "sim/constraint/joint_rows.h"
+#include "sim/reference/solve.h"
 #include "sim/state/world.h"
 
 // A body as the solver sees it, by slot. A body that takes no impulses has inverse mass and inertia
@@ -60,6 +61,10 @@ typedef struct cairn_pgs_contact {
     float spin_impulse; // N m s, accumulated in the step
     float rolling_impulse[2];
     uint32_t impact; // 0 or 1: the bodies collide in this round of impacts
+    // Rows of its system: of the first point, and from each point to the next.
+    uint32_t normal_row, normal_stride;
+    uint32_t tangent_row, tangent_stride;
+    uint32_t resistance_row;
     cairn_pgs_contact_row rows[CAIRN_MANIFOLD_POINTS_MAX];
 } cairn_pgs_contact;
 
@@ -91,6 +96,14 @@ typedef struct cairn_pgs_joint {
     cairn_pgs_angular_row rows[CAIRN_PGS_ANGULAR_ROWS_MAX];
 } cairn_pgs_joint;
 
+// What a laboratory solver needs; empty unless the world has one.
+typedef struct cairn_laboratory {
+    cairn_mlcp system;
+    cairn_solve_work work;
+    double *impulses; // by row
+    cairn_solve_report report;
+} cairn_laboratory;
+
 struct cairn_pgs {
     cairn_pgs_body *bodies;
     cairn_gyroscopic *gyroscopic; // by slot, of the bodies with gyroscopic torque
@@ -101,13 +114,16 @@ struct cairn_pgs {
     cairn_pgs_joint *joints;     // in the order of solving
     cairn_joint_rows *driven;    // rows of driven joints, in order of slot
     uint32_t driven_count;
+    cairn_laboratory laboratory;
 };
 
 void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def *def);
 
 // The parts of a step. Velocities from forces; fills the solver's bodies.
 void cairn_pgs_integrate_forces(cairn_world *world);
-// Collects the active contacts and joints, solves them, and stores the accumulated impulses.
+// Collects the active contacts and joints, and prepares their rows.
+void cairn_pgs_prepare(cairn_world *world);
+// Prepares, solves and stores the accumulated impulses.
 void cairn_pgs_solve(cairn_world *world);
 // Solved velocities into the block, and poses from velocities; a body whose next state is invalid
 // is disabled at its last valid one.
@@ -140,5 +156,16 @@ void cairn_pgs_driven_prepare(cairn_world *world);
 void cairn_pgs_driven_warm_start(cairn_world *world);
 void cairn_pgs_driven_solve(cairn_world *world);
 void cairn_pgs_driven_store(cairn_world *world);
+cairn_row_time cairn_pgs_row_time(const cairn_world *world);
 // With the velocities that the step ends with: what gears have turned too much.
 void cairn_pgs_driven_advance(cairn_world *world);
+
+// The laboratory solvers, on the rows above as a system.
+cairn_mlcp_capacity cairn_laboratory_capacity(uint32_t bodies, uint32_t contacts, uint32_t joints);
+void cairn_laboratory_allocate(
+    cairn_laboratory *laboratory, cairn_arena *from, const cairn_world_def *def);
+// Writes down the system of prepared contacts and joints, and the impulses to start from, by row.
+// The bodies of the system have the velocities that the solver's bodies have now.
+void cairn_laboratory_build(cairn_world *world, cairn_mlcp *system, double *impulses);
+// In place of the sweeps.
+void cairn_laboratory_solve(cairn_world *world);

@@ -45,6 +45,7 @@ static const cairn_field settings_fields[] = {
     WORD(bodies_disabled, ANY),
     WORD(edits_refused, ANY),
     WORD(events_dropped, ANY),
+    WORD(solver_fallbacks, ANY),
     VEC3(present_gravity, CAIRN_GRAVITY_MAX),
     WORD(body_slots, CAIRN_BODIES_MAX),
     WORD(shape_slots, CAIRN_SHAPES_MAX),

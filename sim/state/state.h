@@ -35,6 +35,7 @@ typedef struct cairn_settings {
     uint32_t bodies_disabled;
     uint32_t edits_refused;
     uint32_t events_dropped;
+    uint32_t solver_fallbacks;
     cairn_vec3 present_gravity; // m/s^2: the def's until a caller changes it
     uint32_t body_slots;        // slots ever used: the live range of ids, motions, bodies, sleep
     uint32_t shape_slots;

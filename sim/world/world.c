@@ -170,7 +170,8 @@ cairn_world_counters cairn_world_counters_read(const cairn_world *world) {
         .creates_refused = settings->creates_refused,
         .bodies_disabled = settings->bodies_disabled,
         .edits_refused = settings->edits_refused,
-        .events_dropped = settings->events_dropped};
+        .events_dropped = settings->events_dropped,
+        .solver_fallbacks = settings->solver_fallbacks};
 }
 
 cairn_world_counts cairn_world_counts_read(const cairn_world *world) {

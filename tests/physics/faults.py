@@ -124,8 +124,8 @@ FAULTS = {
         ("sim/collide/separating_axis.h", "return count >= 2 && cosine >= CAIRN_AXIS_FACE_COSINE &&",
          "return !FAULT && count >= 2 && cosine >= CAIRN_AXIS_FACE_COSINE &&")]),
     "reach-short": ("points above the slack of impacts leave a manifold", "physics.stacks", [
-        ("sim/collide/pair_contact.c", "if (is_round(world, pair) || world->def.solver == CAIRN_SOLVER_PGS) {",
-         "if (FAULT || is_round(world, pair) || world->def.solver == CAIRN_SOLVER_PGS) {")]),
+        ("sim/collide/pair_contact.c", "if (is_round(world, pair) || world->def.solver != CAIRN_SOLVER_SOFT_STEP) {",
+         "if (FAULT || is_round(world, pair) || world->def.solver != CAIRN_SOLVER_SOFT_STEP) {")]),
     "part-drops-uncounted": ("contacts of a mesh beyond the capacity are not counted", "physics.mesh_state", [
         ("sim/collide/mesh_contact.c", "world->state.settings->contacts_dropped += set->count - part;",
          "world->state.settings->contacts_dropped += FAULT ? 0 : set->count - part;")]),

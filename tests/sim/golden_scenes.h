@@ -41,6 +41,16 @@ void golden_define_fast_pgs(cairn_world_def *def);
 void golden_build_fast(cairn_world *world);
 void golden_disturb_fast(cairn_world *world, uint64_t tick);
 
+// One world with each laboratory solver (tests/sim/golden_laboratory.c).
+void golden_define_direct(cairn_world_def *def);
+void golden_define_psor(cairn_world_def *def);
+void golden_define_pssor(cairn_world_def *def);
+void golden_define_split(cairn_world_def *def);
+void golden_define_gradient(cairn_world_def *def);
+void golden_define_mprgp(cairn_world_def *def);
+void golden_define_apgd(cairn_world_def *def);
+void golden_build_laboratory(cairn_world *world);
+
 // Asserts that there is such a scene.
 const golden_scene *golden_scene_named(const char *name);
 

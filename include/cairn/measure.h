@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How well a step was solved, in numbers. The rows of the step are written down as the mixed linear
+// complementarity problem of Catto 2005 (section 7.3), whichever solver the world has: contacts and
+// joints at the start of the step, with friction at each point and Baumgarte's term, as
+// CAIRN_SOLVER_PGS has them. With A = J M^-1 J^T, the velocities v without constraint impulses and
+// the wanted velocities of the rows, the problem is to find impulses x within their bounds so that
+// w = A x + J v - wanted is complementary to them. The measures are taken of the impulses and the
+// velocities that the step has left in the world.
+//
+// The soft-step solver stores the impulses of its last substep, and friction at the middle of a
+// manifold; they count as often as there are substeps, and friction is shared out by the normal
+// impulses. It solves other rows, at the poses of its substeps, so its residual does not go to
+// zero.
+
+#include <cairn/sim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cairn_measure {
+    uint32_t bodies;   // that impulses can move
+    uint32_t rows;     // 0: an idle step, and all measures are 0
+    uint32_t contacts; // pairs of shapes, not points
+    uint32_t joints;
+    // The largest distance from a solution, row by row: |x - P(x - w / d)| * d with P the
+    // projection to the bounds and d the diagonal of A; m/s, or rad/s for rows about axes. 0 for
+    // solutions.
+    double residual;
+    double approach;        // m/s or rad/s: the largest violation of a row's wanted velocity
+    double complementarity; // J: the sum of |x w| over the rows of normals and one-sided limits
+    double cone;            // N s: the largest excess of friction over its bound
+    double work;            // J: what the impulses of the rows have added to the kinetic energy
+    double momentum;        // m/s or rad/s: velocity that the impulses do not explain (impacts,
+                            // limits of speed, substeps)
+    // Compared with the exact solution: only if it was wanted and found.
+    uint32_t exact;      // 0 or 1
+    double distance;     // m/s or rad/s: the largest difference of a body's velocity
+    double energy_error; // J: the kinetic energy of the differences
+} cairn_measure;
+
+// Steps the world as cairn_world_step does, with the same result, and measures the step. `exact`: 0
+// or 1, also solves it exactly, in components of up to a few hundred rows. Copies the world, and
+// allocates. CAIRN_OUT_OF_MEMORY: the world was stepped and *out is zero.
+cairn_status cairn_world_step_measured(cairn_world *world, const cairn_command *commands,
+    uint32_t command_count, uint32_t exact, cairn_measure *out);
+
+// A laboratory solver on the rows of the step that a world would take next, without commands.
+typedef struct cairn_solver_trial {
+    uint32_t solver;         // cairn_solver, from CAIRN_SOLVER_DIRECT on
+    uint32_t friction_model; // cairn_friction_model
+    uint32_t iterations;     // 1 .. CAIRN_TRIAL_ITERATIONS_MAX
+    uint32_t warm_start;     // 0 or 1: starts from the impulses that the world has stored
+    uint32_t symmetric_sweeps;
+    float over_relaxation; // (0, 2)
+    // Called after each iteration; NULL: not. `residual`: as in cairn_measure, or 0 without
+    // `residuals`, which take longer than an iteration.
+    void (*observe)(void *context, uint32_t iteration, double residual);
+    void *context;
+    uint32_t residuals; // 0 or 1
+    uint32_t exact;     // 0 or 1: compares with the direct solver
+} cairn_solver_trial;
+
+#define CAIRN_TRIAL_ITERATIONS_MAX 100000u
+
+typedef struct cairn_trial_result {
+    uint32_t rows;   // 0: the step would be idle
+    uint32_t solved; // 0 or 1, of CAIRN_SOLVER_DIRECT: no part was too large or without solution
+    uint32_t iterations; // of CAIRN_SOLVER_DIRECT: pivots
+    double residual;
+    uint32_t exact;  // 0 or 1: the direct solver found the solution, and the next is valid
+    double distance; // m/s or rad/s: the largest difference of a body's velocity
+} cairn_trial_result;
+
+// PSOR, 50 iterations, Coulomb's friction, warm start.
+cairn_solver_trial cairn_solver_trial_default(void);
+// Solves, and leaves the world as it is. CAIRN_INVALID_ARGUMENT: a number out of range.
+// CAIRN_OUT_OF_MEMORY. On failure *out is zero.
+cairn_status cairn_world_try_solver(
+    const cairn_world *world, const cairn_solver_trial *trial, cairn_trial_result *out);
+
+#ifdef __cplusplus
+}
+#endif
