@@ -324,7 +324,7 @@ static bool is_needed(cairn_server *server, const cairn_room *room,
     case CAIRN_CONTROL_DIFF: // the verb refuses other rooms
         return found->other != NULL && !found->other->job.running;
     default:
-        return is_tried(request->verb) && room->trial.world == NULL;
+        return room != NULL && is_tried(request->verb) && room->trial.world == NULL;
     }
 }
 

@@ -139,6 +139,9 @@ TEST("each bad request gets its refusal and the room continues") {
         {{.verb = CAIRN_CONTROL_CLOSEST, .closest = {.position = far, .distance_max = 1.0f}},
             CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_DIFF, .diff = {"nowhere"}}, CAIRN_CONTROL_ROOM_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_DELETE, .room = "nowhere", .delete_body = {1}},
+            CAIRN_CONTROL_ROOM_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_ACT, .room = "nowhere"}, CAIRN_CONTROL_ROOM_UNKNOWN},
         {{.verb = CAIRN_CONTROL_DIFF, .diff = {""}}, CAIRN_CONTROL_ROOM_UNKNOWN}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const uint64_t before = story_statistics(&s).controls_refused[rows[i].refusal];
