@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "base/archive.h"
+#include "net/archive.h"
 #include "net/link.h"
 #include "net/netcode_server.h"
 

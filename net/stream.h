@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/archive.h"
+#include "net/archive.h"
 #include "net/estimate.h"
 #include "net/link_header.h"
 

@@ -3,7 +3,7 @@
 
 // Hands over what a server keeps for one client: its session, its link, and what it was sent.
 
-#include "base/archive.h"
+#include "net/archive.h"
 #include "server/core/server_state.h"
 
 // Which room the session is in, by the order in which rooms were handed over; for the side that

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/archive.h"
+#include "net/archive.h"
 #include <cairn/server.h>
 
 // Of the records; changes whenever they do.

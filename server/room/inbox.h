@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/archive.h"
 #include "base/limits.h"
 #include "base/slot_set.h"
+#include "net/archive.h"
 #include <cairn/server.h>
 #include <cairn/sim.h>
 #include <cairn/status.h>

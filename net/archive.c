@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "base/archive.h"
+#include "net/archive.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/crypto.h"
 
 #define CAPACITY_FIRST ((size_t)4096)
 
@@ -17,6 +18,9 @@ cairn_archive cairn_archive_reader(const void *bytes, size_t size) {
 }
 
 void cairn_archive_free(cairn_archive *archive) {
+    if (archive->out != NULL) {
+        cairn_wipe(archive->out, archive->capacity);
+    }
     free(archive->out);
     *archive = (cairn_archive){.reading = archive->reading};
 }
@@ -35,11 +39,16 @@ static bool reserve(cairn_archive *archive, size_t size) {
         capacity *= 2;
     }
     if (capacity > archive->capacity) {
-        uint8_t *grown = realloc(archive->out, capacity);
+        uint8_t *grown = malloc(capacity);
         if (grown == NULL) {
             cairn_archive_refuse(archive, "out of memory");
             return false;
         }
+        if (archive->at > 0) {
+            memcpy(grown, archive->out, archive->at);
+            cairn_wipe(archive->out, archive->capacity); // it may hold keys
+        }
+        free(archive->out);
         archive->out = grown;
         archive->capacity = capacity;
     }
