@@ -141,7 +141,7 @@ Libs.private: @options@ @libs_private@
         COMPONENT development)
 endfunction()
 
-set(sim_headers sim history math mover rules joint debug_draw types status version)
+set(sim_headers sim history math measure mover rules joint debug_draw types status version)
 cairn_product(NAME sim ROOMS sim base HEADERS ${sim_headers} LIBRARIES m)
 if(TARGET cairn_rules_file)
     set(rules_file rules_file)
@@ -215,7 +215,7 @@ if(CAIRN_INSTALL)
     install(FILES ${PROJECT_SOURCE_DIR}/packaging/monitoring/cairn-alerts.yml
             ${PROJECT_SOURCE_DIR}/packaging/monitoring/cairn-dashboard.json
         DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn/monitoring COMPONENT programs)
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/agones DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn USE_SOURCE_PERMISSIONS COMPONENT programs)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/agones DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn COMPONENT programs)
     install(FILES ${PROJECT_SOURCE_DIR}/packaging/apparmor/usr.bin.cairnd
         DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn/apparmor COMPONENT programs)
 endif()

@@ -21,7 +21,7 @@
 
 // A variable of the complementarity problem: an impulse >= 0 along one or two rows, or the
 // multiplier of a cap, which bounds a sum of impulses.
-typedef struct variable {
+typedef struct cairn_direct_variable {
     uint32_t rows[2]; // of the component
     double along[2];  // its impulse's part in each
     uint32_t cap;     // the variable of its cap; NONE
@@ -32,44 +32,20 @@ typedef struct variable {
     double scale;
 } variable;
 
-struct cairn_direct {
-    cairn_lemke lemke;
-    uint32_t *rows;   // of the component: row of the system; free ones first
-    double *whole;    // A of the component, by rows of STRIDE
-    double *reduced;  // A with free rows eliminated
-    double *offset;   // q, then reduced
-    double *impulse;  // by row of the component
-    double *velocity; // w
-    double *base;     // impulse at which the variables are 0
-    variable *variables;
-    double *axes;      // two by row: of friction, at its first row
-    uint32_t *row_var; // by row of the component: its variable; NONE
-    bool *slides;      // by row: the first of friction that slides
-    uint32_t row_count;
-    uint32_t free_count;
-    uint32_t variable_count;
-    double regular;
-    bool singular; // a set of up to three rows was
-};
-
-cairn_direct *cairn_direct_allocate(cairn_arena *from) {
-    cairn_direct *d = cairn_arena_take(from, 1, sizeof *d);
-    cairn_direct measured;
-    cairn_direct *to = d != NULL ? d : &measured;
+void cairn_direct_allocate(cairn_direct *d, cairn_arena *from) {
     const size_t rows = CAIRN_DIRECT_ROWS_MAX;
-    cairn_lemke_allocate(&to->lemke, from);
-    to->rows = cairn_arena_take(from, rows, sizeof *to->rows);
-    to->whole = cairn_arena_take(from, rows * STRIDE, sizeof(double));
-    to->reduced = cairn_arena_take(from, rows * STRIDE, sizeof(double));
-    to->offset = cairn_arena_take(from, rows, sizeof(double));
-    to->impulse = cairn_arena_take(from, rows, sizeof(double));
-    to->velocity = cairn_arena_take(from, rows, sizeof(double));
-    to->base = cairn_arena_take(from, rows, sizeof(double));
-    to->variables = cairn_arena_take(from, CAIRN_LEMKE_SIZE_MAX, sizeof *to->variables);
-    to->axes = cairn_arena_take(from, 2 * rows, sizeof(double));
-    to->row_var = cairn_arena_take(from, rows, sizeof *to->row_var);
-    to->slides = cairn_arena_take(from, rows, sizeof *to->slides);
-    return d;
+    cairn_lemke_allocate(&d->lemke, from);
+    d->rows = cairn_arena_take(from, rows, sizeof *d->rows);
+    d->whole = cairn_arena_take(from, rows * STRIDE, sizeof(double));
+    d->reduced = cairn_arena_take(from, rows * STRIDE, sizeof(double));
+    d->offset = cairn_arena_take(from, rows, sizeof(double));
+    d->impulse = cairn_arena_take(from, rows, sizeof(double));
+    d->velocity = cairn_arena_take(from, rows, sizeof(double));
+    d->base = cairn_arena_take(from, rows, sizeof(double));
+    d->variables = cairn_arena_take(from, CAIRN_LEMKE_SIZE_MAX, sizeof *d->variables);
+    d->axes = cairn_arena_take(from, 2 * rows, sizeof(double));
+    d->row_var = cairn_arena_take(from, rows, sizeof *d->row_var);
+    d->slides = cairn_arena_take(from, rows, sizeof *d->slides);
 }
 
 static double *at(double *matrix, uint32_t row, uint32_t column) {
@@ -572,9 +548,9 @@ static uint32_t solve_component(
 }
 
 cairn_solve_report cairn_direct_solve(cairn_mlcp *system, cairn_solve_work *work, double *x) {
-    cairn_direct *d = work->direct;
+    cairn_direct *d = &work->direct;
     cairn_solve_report report = {.outcome = CAIRN_SOLVE_STOPPED};
-    CAIRN_ASSERT(d != NULL);
+    CAIRN_ASSERT(d->rows != NULL);
     for (uint32_t g = 0; g < system->group_count; ++g) {
         if (system->component[g] != g) {
             continue;

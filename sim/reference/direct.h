@@ -16,12 +16,11 @@
 // * A contact that slides in the solution gets the friction of sliding if that is lower than the
 //   one for sticking, and the component is solved again.
 
-#include "sim/reference/lemke.h"
 #include "sim/reference/method.h"
 
 // Rows of a component, at most.
 #define CAIRN_DIRECT_ROWS_MAX 512
 
-cairn_direct *cairn_direct_allocate(cairn_arena *from);
+void cairn_direct_allocate(cairn_direct *d, cairn_arena *from);
 // Components that it cannot solve keep their impulses, and are counted.
 cairn_solve_report cairn_direct_solve(cairn_mlcp *system, cairn_solve_work *work, double *x);

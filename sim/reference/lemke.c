@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "sim/reference/method.h"
+#include "sim/reference/mlcp.h"
 
 // Columns: w, z, the covering variable, the right-hand side.
 #define COLUMNS_MAX (2 * CAIRN_LEMKE_SIZE_MAX + 2)

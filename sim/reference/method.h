@@ -6,21 +6,12 @@
 // method allocates, and all end after a bounded number of operations, with an outcome that is the
 // same on every machine.
 
+#include "sim/reference/lemke.h"
 #include "sim/reference/mlcp.h"
 #include <cairn/types.h>
 
 // Vectors of one number for each row that methods work in.
 #define CAIRN_SOLVE_VECTORS 12
-
-typedef enum cairn_solve_outcome {
-    CAIRN_SOLVE_STOPPED = 0,      // the stop rule holds; of a direct method: solved
-    CAIRN_SOLVE_COUNT = 1,        // all iterations are used up
-    CAIRN_SOLVE_TOO_LARGE = 2,    // a component of the system has more rows than the method takes
-    CAIRN_SOLVE_RAY = 3,          // Lemke's path ended in a ray
-    CAIRN_SOLVE_PIVOTS = 4,       // Lemke's path was longer than the bound
-    CAIRN_SOLVE_INCONSISTENT = 5, // rows without bounds contradict each other
-    CAIRN_SOLVE_INVALID = 6,      // not a number
-} cairn_solve_outcome;
 
 typedef struct cairn_solve_options {
     uint32_t solver;     // cairn_solver, from CAIRN_SOLVER_DIRECT on
@@ -40,11 +31,30 @@ typedef struct cairn_solve_report {
     uint32_t failed;     // components that the direct method left as they were
 } cairn_solve_report;
 
-typedef struct cairn_direct cairn_direct; // sim/reference/direct.h
+// What the direct method needs (sim/reference/direct.h).
+typedef struct cairn_direct {
+    cairn_lemke lemke;
+    uint32_t *rows;   // of the component: row of the system; free ones first
+    double *whole;    // A of the component, by rows of STRIDE
+    double *reduced;  // A with free rows eliminated
+    double *offset;   // q, then reduced
+    double *impulse;  // by row of the component
+    double *velocity; // w
+    double *base;     // impulse at which the variables are 0
+    struct cairn_direct_variable *variables;
+    double *axes;      // two by row: of friction, at its first row
+    uint32_t *row_var; // by row of the component: its variable; NONE
+    bool *slides;      // by row: the first of friction that slides
+    uint32_t row_count;
+    uint32_t free_count;
+    uint32_t variable_count;
+    double regular;
+    bool singular; // a set of up to three rows was
+} cairn_direct;
 
 typedef struct cairn_solve_work {
     double *vectors[CAIRN_SOLVE_VECTORS];
-    cairn_direct *direct; // NULL: not for CAIRN_SOLVER_DIRECT
+    cairn_direct direct; // its rows are NULL unless it is for CAIRN_SOLVER_DIRECT
 } cairn_solve_work;
 
 // How far x is from a solution, row by row: |x - P(x - w / d)| * d, where P projects to the bounds

@@ -26,6 +26,16 @@
 // Bounds at or beyond this are none.
 #define CAIRN_MLCP_UNBOUNDED 1e30
 
+typedef enum cairn_solve_outcome {
+    CAIRN_SOLVE_STOPPED = 0,      // the stop rule holds; of a direct method: solved
+    CAIRN_SOLVE_COUNT = 1,        // all iterations are used up
+    CAIRN_SOLVE_TOO_LARGE = 2,    // a component of the system has more rows than the method takes
+    CAIRN_SOLVE_RAY = 3,          // Lemke's path ended in a ray
+    CAIRN_SOLVE_PIVOTS = 4,       // Lemke's path was longer than the bound
+    CAIRN_SOLVE_INCONSISTENT = 5, // rows without bounds contradict each other
+    CAIRN_SOLVE_INVALID = 6,      // not a number
+} cairn_solve_outcome;
+
 typedef struct cairn_mlcp_body {
     double velocity[6];        // m/s and rad/s, without the impulses of the rows
     double inverse_mass[3];    // along the axes of the world; 0 along locked ones

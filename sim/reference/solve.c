@@ -9,7 +9,10 @@ void cairn_solve_allocate(
     for (uint32_t i = 0; i < CAIRN_SOLVE_VECTORS; ++i) {
         work->vectors[i] = cairn_arena_take(from, row_capacity, sizeof(double));
     }
-    work->direct = direct ? cairn_direct_allocate(from) : NULL;
+    work->direct = (cairn_direct){.rows = NULL};
+    if (direct) {
+        cairn_direct_allocate(&work->direct, from);
+    }
 }
 
 cairn_solve_report cairn_solve(
