@@ -328,8 +328,7 @@ static const cairn_flag flags[] = {
         CAIRN_FLAG_CUSTOM, .out = &values, .read = add_rooms,
         .pattern = "^[^=;]{1,31}=[^,;]{1,255}(,[a-z-]+=[^,;]+)*"},
     {"--template", "CAIRN_TEMPLATE", "NAME=SCENE",
-        "rooms NAME-... are made of this when a token or an operator names them; as --room, and "
-        "with ,idle= seconds until an empty one closes, and ,cost= microseconds of a tick; "
+        "rooms NAME-... are made of it when they are named: as --room, and ,idle= s ,cost= us; "
         "repeatable",
         CAIRN_FLAG_CUSTOM, .out = &values, .read = add_templates,
         .pattern = "^[^=;]{1,31}=[^,;]{1,255}(,[a-z-]+=[^,;]+)*"},
@@ -439,8 +438,7 @@ static const cairn_flag flags[] = {
         "this one (off)",
         CAIRN_FLAG_TEXT, .out = &values.hand_over_path},
     {"--take-over", NULL, "SOCKET",
-        "take the place of the cairnd that listens there: its rooms, clients and UDP socket, "
-        "while they play; --listen, --scene and --room give no rooms then",
+        "take the rooms, clients and UDP socket of the cairnd that listens there, while they play",
         CAIRN_FLAG_TEXT, .out = &values.take_over_path},
     {"--agones", "CAIRN_AGONES", NULL,
         "be a game server of an Agones fleet: speak to the SDK server at AGONES_SDK_HTTP_PORT "

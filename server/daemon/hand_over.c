@@ -271,7 +271,7 @@ static void read_records(cairn_hand_over *own) {
 static void on_connection(uv_poll_t *poll, int status, int events) {
     cairn_hand_over *own = poll->data;
     if (status < 0) {
-        fail(own, uv_strerror(status));
+        fail(own, "the new process is gone");
         return;
     }
     if ((events & UV_READABLE) != 0) {
@@ -308,12 +308,12 @@ static void on_listening(uv_poll_t *poll, int status, int events) {
 // --------------------------------------------------------------------------------------- turns
 
 // One room in a turn: encoding a large one takes as long as some ticks.
-static void give_room(cairn_hand_over *own) {
+static void give_room(cairn_hand_over *own, uint64_t now_ns) {
     cairn_archive out = cairn_archive_writer();
     bool later = false;
     if (own->next_room == own->handover.room_count) {
         own->state = COMPARING;
-        own->compared_ns = cairn_uv_now_ns();
+        own->compared_ns = now_ns;
         return;
     }
     if (!cairn_handover_give_room(
@@ -419,7 +419,7 @@ void cairn_hand_over_turn(cairn_hand_over *own) {
         return;
     }
     if (own->state == ROOMS) {
-        give_room(own);
+        give_room(own, now_ns);
     } else if (own->state == COMPARING && own->held_ns == 0) {
         give_ticks(own);
     }

@@ -77,7 +77,7 @@ def test_one_that_was_allocated_waits_for_its_players(kit, fleet):
     with fleet() as (sdk, server):
         sdk.wait_until(lambda s: s.state == "Ready")
         sdk.set_state("Allocated")
-        server.wait_for("agones_state", 2)
+        sdk.wait_until(lambda s: any(said["detail"] == "Allocated" for said in server.events("agones_state")))
         time.sleep(1)
         assert sdk.asked("/ready") == 1
         with player(kit, server, 7):

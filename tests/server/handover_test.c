@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "net/netcode_server_parts.h"
+#include "server/control/room_time.h"
 #include "server/core/server_state.h"
 #include "server/handover/handover.h"
 #include "tests/kit/scenes.h"
@@ -199,6 +200,24 @@ TEST("a client that is on its way into a room arrives") {
         cairn_handover_end(&takes);
         takes = (cairn_handover){0};
     }
+}
+
+TEST("what was lost on its way to a client comes from the successor") {
+    story_start(&s, NULL);
+    const uint32_t locked = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 500);
+    begin(NULL);
+    step_beside(200);
+    s.server_unheard = true;
+    cairn_room_time_notify(
+        s.server, s.server->sessions[0].room, CAIRN_EVENT_RATE, CAIRN_TIME_SPEED_REAL);
+    step_beside(40);
+    s.server_unheard = false;
+    assert_int_equal(s.clients[locked].notice.kind, 0);
+    swap();
+    story_run_ms(&s, 1000);
+    assert_int_equal(s.clients[locked].notice.kind, CAIRN_EVENT_RATE);
+    check_clients();
 }
 
 TEST("a world that differs is found at its tick, and the part is named") {

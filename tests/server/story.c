@@ -578,7 +578,7 @@ static void server_send(story *s) {
             cairn_virtual_send(s->network, 0, &to, bytes, size);
             continue;
         }
-        for (uint32_t i = 0; i < s->client_count; ++i) {
+        for (uint32_t i = 0; i < s->client_count && !s->server_unheard; ++i) {
             if (cairn_address_equal(&to, &s->clients[i].address)) {
                 client_receive(s, &s->clients[i], &server_address, bytes, size);
             }
