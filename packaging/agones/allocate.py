@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""usage: allocate.py --service URL --key FILE [--namespace NAME] [--room NAME] [--client-id N] [--out FILE]
-                      [--certificate FILE --certificate-key FILE] [--authority FILE]
+"""usage: python3 allocate.py --service URL --key FILE [--namespace NAME] [--room NAME] [--client-id N] [--out FILE]
+                              [--certificate FILE --certificate-key FILE] [--authority FILE]
 
 What a backend does when a player wants a match: asks the allocation service of Agones for a game server of the fleet
 "cairn" that takes one more player, and issues a connect token for it with cairn-token. Prints the server's address, as

@@ -107,7 +107,7 @@ typedef struct story {
     story_client clients[STORY_CLIENTS_MAX];
     uint32_t client_count;
     struct cairn_virtual_network *network; // NULL: a perfect pipe
-    bool server_unheard; // what the server sends is lost; only without a network
+    bool server_unheard;                   // what the server sends is lost; only without a network
     uint32_t delay_ms;                     // of its paths, each way
     bool operators;                        // clients that join from now on have the right
     uint32_t receive_size_max; // of the links of clients that join from now on; 0: the default
