@@ -218,7 +218,7 @@ static void print_row(const contender *who, const curve *c) {
 
 static void print_winners(const curve *curves) {
     uint32_t fewest = SERIES_MAX, fastest = SERIES_MAX;
-    double least = INFINITY, shortest = INFINITY;
+    double least = HUGE_VAL, shortest = HUGE_VAL;
     for (uint32_t k = 0; k < SERIES_MAX; ++k) {
         const uint32_t good = iterations_to(&curves[k], 1e-2);
         const uint32_t last = curves[k].count - 1;
