@@ -12,8 +12,9 @@ before(async () => {
 after(close);
 
 const worldTick = (tab) => tab.evaluate(() => Number(window.cairnPage.source.world()?.tick ?? -1));
-// Presses a button of the panel, and waits for the answer.
+// Presses a button of the panel once it is there (the page asks for the room's state now and then), and waits for the answer.
 const ask = async (tab, name) => {
+    await tab.waitForFunction((text) => [...document.querySelectorAll('#panel button')].some((each) => each.textContent === text), {}, name);
     const before = await tab.evaluate(() => window.cairnPage.source.operator.answered);
     await tab.evaluate((text) => [...document.querySelectorAll('#panel button')].find((each) => each.textContent === text).click(), name);
     await tab.waitForFunction((count) => window.cairnPage.source.operator.answered > count, {}, before);
@@ -28,7 +29,6 @@ const join = async (more) => {
 test('an operator pauses, steps, goes back, forks, spawns and deletes', async () => {
     const { tab, complaints } = await join('&operator');
     assert.match(await ask(tab, 'pause'), /^pause: done/);
-    await tab.waitForFunction(() => [...document.querySelectorAll('#panel button')].some((each) => each.textContent === 'resume'));
     const paused = /tick (\d+)/.exec(await ask(tab, 'step'));
     assert.match(await ask(tab, 'step 60'), new RegExp(`^step: done, tick ${Number(paused[1]) + 60}$`));
     await tab.waitForFunction((tick) => Number(window.cairnPage.source.world()?.tick ?? -1) === tick, {}, Number(paused[1]) + 60);
