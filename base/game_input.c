@@ -103,8 +103,8 @@ static float value_of(const cairn_input_field *field, uint32_t step) {
     return step == steps || value > field->upper ? field->upper + 0.0f : value + 0.0f;
 }
 
-// The step whose value this is, or the nearest one. value_of rounds several times, so the step that
-// a value came from may lie beside the nearest one.
+// The step with exactly this value, or else the nearest one. value_of rounds several times, so the
+// exact step may lie beside the nearest one.
 static uint32_t step_of(const cairn_input_field *field, float value) {
     const double lower = (double)field->lower;
     const double share = ((double)value - lower) / ((double)field->upper - lower);

@@ -172,12 +172,13 @@ static void note_time(void *context, uint32_t iteration, double residual) {
     }
 }
 
-static void measure(const cairn_world *world, const contender *who, uint32_t iterations, curve *c) {
+static void measure(
+    const cairn_world *world, const contender *method, uint32_t iterations, curve *c) {
     cairn_solver_trial trial = cairn_solver_trial_default();
-    trial.solver = who->solver;
-    trial.friction_model = who->friction_model;
-    trial.over_relaxation = who->over_relaxation;
-    trial.symmetric_sweeps = who->symmetric;
+    trial.solver = method->solver;
+    trial.friction_model = method->friction_model;
+    trial.over_relaxation = method->over_relaxation;
+    trial.symmetric_sweeps = method->symmetric;
     trial.iterations = iterations;
     trial.warm_start = 0;
     trial.context = c;
@@ -185,11 +186,11 @@ static void measure(const cairn_world *world, const contender *who, uint32_t ite
     bench_require(cairn_world_try_solver(world, &trial, &c->result) == CAIRN_OK, "no memory");
     trial.observe = note_residual;
     trial.residuals = 1;
-    trial.exact = who->friction_model != CAIRN_FRICTION_CONE ? 1 : 0;
+    trial.exact = method->friction_model != CAIRN_FRICTION_CONE ? 1 : 0;
     bench_require(cairn_world_try_solver(world, &trial, &c->result) == CAIRN_OK, "no memory");
 }
 
-// The first iteration whose residual is at most that; 0: none.
+// The first iteration with at most this residual; 0 if every residual is larger.
 static uint32_t iterations_to(const curve *c, double residual) {
     for (uint32_t i = 0; i < c->count; ++i) {
         if (c->residuals[i] <= residual) {
@@ -199,7 +200,7 @@ static uint32_t iterations_to(const curve *c, double residual) {
     return 0;
 }
 
-static void print_row(const contender *who, const curve *c) {
+static void print_row(const contender *method, const curve *c) {
     const uint32_t good = iterations_to(c, 1e-2);
     const uint32_t last = c->count - 1;
     char to[24] = "-", ms[24] = "-", distance[24] = "-";
@@ -211,7 +212,7 @@ static void print_row(const contender *who, const curve *c) {
     if (c->result.exact != 0) {
         snprintf(distance, sizeof distance, "%.2e", c->result.distance);
     }
-    printf("  %-15s %9.2e %9.2e %9.2e %9.2e  %6s %9s %10.4f  %s\n", who->name, c->residuals[0],
+    printf("  %-15s %9.2e %9.2e %9.2e %9.2e  %6s %9s %10.4f  %s\n", method->name, c->residuals[0],
         c->residuals[9], c->residuals[49 < last ? 49 : last], c->residuals[last], to, ms,
         last > 0 ? 1e3 * c->seconds[last] / (double)last : 0.0, distance);
 }

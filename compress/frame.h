@@ -31,8 +31,8 @@ typedef struct cairn_snapshot_frame {
     cairn_codec_body *bodies; // extents in whole steps; a leader has an owner
     cairn_quantised_body *poses;
     cairn_pose *exact; // of static bodies, which may be large and are seldom sent
-    // For as many bodies, of whoever codes the frame; NULL: velocities are not coded. Frames that
-    // others are the difference to need none.
+    // Of the same bodies; NULL if velocities are not coded. The caller that encodes or decodes the
+    // frame owns them. A frame that is only a base of others does not need them.
     cairn_quantised_velocity *velocities;
 } cairn_snapshot_frame;
 

@@ -154,7 +154,7 @@ typedef struct cairn_server_config {
     struct cairn_world *(*on_seek)(void *user, const char *room, uint64_t tick);
     // How a room is made that does not exist: one that a client's connect token names, or one of
     // the scene that an operator names. `name` is a template's, or begins with it and '-'. *out is
-    // the default; the name in it is set by the caller. NULL, or false: there is no such template.
+    // the default; the name in it is set by the caller. NULL, or false: no template has the name.
     // A client alone, without a token that names the room, makes none.
     bool (*find_template)(void *user, const char *name, cairn_server_room_config *out);
     // The largest body_capacity of a template's scene: links of clients that come before the room

@@ -184,8 +184,8 @@ typedef struct cairn_storm_config {
     // Paths in a thousand that lead through bottlenecks, one each way: 60 to 500 kB/s, a queue of
     // 50 to 200 ms, sometimes the MTU of IPv6. Default 250; rooms above 64 Hz have none.
     uint32_t bottleneck_permille;
-    // Storms in a thousand whose first room sends parts of its snapshots: of bodies within 4 to 19
-    // m of the player, or within 12 to 32 kB/s, or both. Default 150.
+    // In so many of a thousand storms the first room sends each client a part of its snapshots: the
+    // bodies within 4 to 19 m of the player, or 12 to 32 kB/s, or both. Default 150.
     uint32_t view_permille;
     bool no_faults; // no faults and no attacker: joins, paths and clocks alone
 

@@ -8,7 +8,7 @@
 
 #define DISTANCE_SEEN 2000.0f // m
 #define FIELDS_SEEN 12.0f     // m, before they fade
-#define EDGE 12               // of 255: colours that are farther apart than this are an edge
+#define EDGE 12               // of 255: a larger difference of two colours is an edge
 #define SAMPLES 2             // rays for each pixel of an edge, across and down
 
 static cairn_vec3 mix(cairn_vec3 a, cairn_vec3 b, float t) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a room of a scene costs: its ticks, stepped and hashed on this machine with all its players,
-// who push in random directions if the scene's rules take the usual input. What clients are sent is
-// not part of it. For cairnd alone.
+// What a room of a scene costs: its ticks are stepped and hashed on this machine with all its
+// players. They push in random directions if the scene's rules take the usual input. Sending to
+// clients is not measured. For cairnd alone.
 
 #include <stdbool.h>
 #include <stdint.h>
