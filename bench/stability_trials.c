@@ -33,6 +33,34 @@ static void build_heavy_on_light(cairn_world *world, float ratio) {
     bench_drop(world, &cube, bench_at(0.0f, 1.5f, 0.0f));
 }
 
+// A cube of `ratio` times the mass on a pile of light ones, which are made from the ground up or
+// from the top down.
+static void build_heavy_on_pile(cairn_world *world, float ratio, int light, bool top_first) {
+    bench_floor(world, 50.0f);
+    for (int i = 0; i <= light; ++i) {
+        const int at = top_first ? light - i : i;
+        cairn_shape_def cube = bench_box(0.5f, 0.5f, 0.5f);
+        cube.density *= at == light ? ratio : 1.0f;
+        bench_drop(world, &cube, bench_at(0.0f, 0.5f + (float)at, 0.0f));
+    }
+}
+
+static void build_heavy_on_two(cairn_world *world, float ratio) {
+    build_heavy_on_pile(world, ratio, 2, false);
+}
+
+static void build_heavy_on_three(cairn_world *world, float ratio) {
+    build_heavy_on_pile(world, ratio, 3, false);
+}
+
+static void build_heavy_on_three_from_top(cairn_world *world, float ratio) {
+    build_heavy_on_pile(world, ratio, 3, true);
+}
+
+static void build_heavy_on_ten(cairn_world *world, float ratio) {
+    build_heavy_on_pile(world, ratio, 10, false);
+}
+
 // ----------------------------------------------------------------------------------------- chains
 
 #define LINKS 20
@@ -181,14 +209,32 @@ const bench_trial bench_trials[] = {
         build_heavy_on_light, .stands = true, .sink = 2.2e-3f, .last_speed = 5e-6f,
         .last_depth = 2.3e-3f),
     TRIAL("heavy_33", "a cube on one of a 33rd of its weight", 600, QUICK, 4, 0, 33.0f,
-        build_heavy_on_light, .stands = true, .sink = 9e-3f, .last_speed = 1e-6f,
-        .last_depth = 9.3e-3f),
+        build_heavy_on_light, .stands = true, .sink = 6.4e-3f, .last_speed = 4e-6f,
+        .last_depth = 4.8e-3f),
     TRIAL("heavy_100", "a cube on one of a 100th of its weight", 600, QUICK, 4, 0, 100.0f,
-        build_heavy_on_light, .stands = true, .sink = 1.7e-2f, .last_speed = 4e-5f,
-        .last_depth = 1.4e-2f),
+        build_heavy_on_light, .stands = true, .sink = 6.4e-3f, .last_speed = 4e-6f,
+        .last_depth = 4.8e-3f),
     TRIAL("heavy_1000", "a cube on one of a 1000th of its weight", 600, QUICK, 4, 0, 1000.0f,
-        build_heavy_on_light, .stands = true, .sink = 1.7e-2f, .last_speed = 1.1e-3f,
-        .last_depth = 1.4e-2f),
+        build_heavy_on_light, .stands = true, .sink = 6.4e-3f, .last_speed = 4e-6f,
+        .last_depth = 4.8e-3f),
+    TRIAL("heavy_100_3", "a cube on three of a 100th of its weight", 600, QUICK, 5, 0, 100.0f,
+        build_heavy_on_three, .stands = true, .drift = 6e-4f, .sink = 1.2e-2f, .last_speed = 1e-5f,
+        .last_depth = 4.5e-3f),
+    TRIAL("heavy_1000_2", "a cube on two of a 1000th of its weight", 600, QUICK, 4, 0, 1000.0f,
+        build_heavy_on_two, .stands = true, .drift = 8e-4f, .sink = 7.6e-3f, .last_speed = 1e-5f,
+        .last_depth = 4.5e-3f),
+    TRIAL("heavy_1000_3", "a cube on three of a 1000th of its weight", 600, QUICK, 5, 0, 1000.0f,
+        build_heavy_on_three, .stands = true, .drift = 1.5e-3f, .sink = 1.2e-2f,
+        .last_speed = 8e-6f, .last_depth = 4.5e-3f),
+    TRIAL("heavy_1000_top", "the same, made from the top down", 600, QUICK, 5, 0, 1000.0f,
+        build_heavy_on_three_from_top, .stands = true, .drift = 1.5e-3f, .sink = 1.2e-2f,
+        .last_speed = 8e-6f, .last_depth = 4.5e-3f),
+    TRIAL("heavy_100_10", "a cube on ten of a 100th of its weight", 600, QUICK, 12, 0, 100.0f,
+        build_heavy_on_ten, .stands = true, .drift = 1.4e-2f, .sink = 4.1e-2f,
+        .last_speed = 2.7e-3f, .last_depth = 4.5e-3f),
+    TRIAL("heavy_1000_10", "a cube on ten of a 1000th of its weight", 600, QUICK, 12, 0, 1000.0f,
+        build_heavy_on_ten, .stands = true, .drift = 0.32f, .sink = 4.1e-2f, .last_speed = 7e-2f,
+        .last_depth = 5e-3f),
     TRIAL("chain_hanging", "a ball of 100 link masses hangs from 20 links", 600, QUICK, 32, 32,
         100.0f, build_hanging_chain, .joint = 0.02f, .last_joint = 0.018f),
     TRIAL("chain_swinging", "the same, released from the horizontal", 600, QUICK, 32, 32, 100.0f,

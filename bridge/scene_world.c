@@ -38,6 +38,20 @@ cairn_world_def cairn_scene_world_def(const cairn_scene *scene, const cairn_rule
     return def;
 }
 
+static cairn_status set_mass(builder *b, cairn_body_id id, const cairn_scene_body *body) {
+    const cairn_vec3 diagonal = body->inertia, products = body->inertia_products;
+    if (body->mass == 0.0f) {
+        return CAIRN_OK;
+    }
+    if (diagonal.x == 0.0f && diagonal.y == 0.0f && diagonal.z == 0.0f) {
+        return cairn_body_set_mass(b->world, id, body->mass);
+    }
+    const cairn_mass_properties own = {.mass = body->mass,
+        .centre = body->centre,
+        .inertia = {diagonal.x, diagonal.y, diagonal.z, products.x, products.y, products.z}};
+    return cairn_body_set_mass_properties(b->world, id, &own);
+}
+
 static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) {
     CAIRN_ASSERT(b->id_count < b->scene->world.body_capacity);
     const cairn_scene_body *body = &b->scene->bodies[i];
@@ -64,11 +78,9 @@ static cairn_status add_body(builder *b, uint32_t i, const cairn_body_def *def) 
             return refuse(b, added, "bodies", i, ", in one of its shapes");
         }
     }
-    if (body->mass != 0.0f) {
-        const cairn_status massive = cairn_body_set_mass(b->world, id, body->mass);
-        if (massive != CAIRN_OK) {
-            return refuse(b, massive, "bodies", i, ", its mass");
-        }
+    const cairn_status massive = set_mass(b, id, body);
+    if (massive != CAIRN_OK) {
+        return refuse(b, massive, "bodies", i, ", its mass");
     }
     return CAIRN_OK;
 }

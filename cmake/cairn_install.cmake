@@ -141,7 +141,7 @@ Libs.private: @options@ @libs_private@
         COMPONENT development)
 endfunction()
 
-set(sim_headers sim history math measure mover rules joint debug_draw types status version)
+set(sim_headers sim articulation history math measure mover rules joint debug_draw types status version)
 cairn_product(NAME sim ROOMS sim base HEADERS ${sim_headers} LIBRARIES m)
 if(TARGET cairn_rules_file)
     set(rules_file rules_file)
@@ -165,7 +165,7 @@ if(TARGET cairn_storm)
 endif()
 if(TARGET cairn_bot)
     # The other programs as functions. cairn-replay steps worlds that it damages on purpose.
-    cairn_product(NAME programs ROOMS bot ctl rules replay_verbs replay explain picture gltf workers fused
+    cairn_product(NAME programs ROOMS bot ctl rules replay_verbs replay shrink_parts explain picture gltf workers fused
         PRODUCTS storm client_uv server client LIBRARIES PkgConfig::PNG PkgConfig::VPX m PACKAGES libpng vpx
         OPTIONS -Wl,--wrap=cairn_world_validate)
     if(TARGET cairn_programs_static)

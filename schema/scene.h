@@ -46,8 +46,12 @@ typedef struct cairn_scene_height_field {
 // shifted so that the body's position is its first corner. 1,1,1 for a single body.
 typedef struct cairn_scene_body {
     cairn_body_def def;
-    float mass;             // kg; 0: from its shapes
-    uint32_t grid_count[3]; // each 1 .. 1024, product at most CAIRN_BODIES_MAX
+    float mass; // kg; 0: from its shapes
+    // With an inertia, mass, centre and inertia are these, and shapes do not count.
+    cairn_vec3 centre;           // m, in the body's frame
+    cairn_vec3 inertia;          // kg m^2 about the centre: xx, yy, zz; all 0: from the shapes
+    cairn_vec3 inertia_products; // xy, xz, yz
+    uint32_t grid_count[3];      // each 1 .. 1024, product at most CAIRN_BODIES_MAX
     cairn_vec3 grid_spacing;
     uint32_t first_shape; // into cairn_scene.shapes
     uint32_t shape_count;

@@ -129,7 +129,16 @@ void cairn_scene_check_body(
     if (body->body.mass != 0.0f && body->body.mass < CAIRN_MASS_MIN) {
         FAIL(b, object, INVALID, "mass", "must be 0 or at least %g", (double)CAIRN_MASS_MIN);
     }
-    if (body->body.shape_count == 0 && body->body.def.kind == CAIRN_BODY_DYNAMIC) {
+    const cairn_vec3 inertia = body->body.inertia;
+    const bool own = inertia.x != 0.0f || inertia.y != 0.0f || inertia.z != 0.0f;
+    if (own && body->body.mass == 0.0f) {
+        FAIL(b, object, INVALID, "inertia", "needs mass as well");
+    }
+    if (!own && (cairn_scene_member(&b->reader, object, "centre") != NULL ||
+                    cairn_scene_member(&b->reader, object, "inertia_products") != NULL)) {
+        FAIL(b, object, INVALID, "inertia", "must be given with centre or inertia_products");
+    }
+    if (body->body.shape_count == 0 && !own && body->body.def.kind == CAIRN_BODY_DYNAMIC) {
         cairn_scene_warn(&b->reader, object->at, NULL,
             "is dynamic without shapes: it has no mass, and nothing collides with it");
     }

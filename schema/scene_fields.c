@@ -142,6 +142,15 @@ static const cairn_scene_field body_fields[] = {
     {"mass", "kg; 0: from the shapes", CAIRN_SCENE_FLOAT,
         .offset = offsetof(cairn_authored_body, body.mass), UP_TO(CAIRN_MASS_MAX),
         .kinds = KIND(CAIRN_BODY_DYNAMIC)},
+    {"centre", "m, the centre of mass in the body's frame, if it has an inertia", CAIRN_SCENE_VEC3,
+        .offset = offsetof(cairn_authored_body, body.centre), WITHIN(CAIRN_DISTANCE_MAX),
+        .kinds = KIND(CAIRN_BODY_DYNAMIC)},
+    {"inertia", "kg m^2 about the centre: xx, yy and zz; zeros: from the shapes", CAIRN_SCENE_VEC3,
+        .offset = offsetof(cairn_authored_body, body.inertia), UP_TO(CAIRN_MASS_MAX),
+        .kinds = KIND(CAIRN_BODY_DYNAMIC)},
+    {"inertia_products", "kg m^2: xy, xz and yz of the inertia's matrix", CAIRN_SCENE_VEC3,
+        .offset = offsetof(cairn_authored_body, body.inertia_products), WITHIN(CAIRN_MASS_MAX),
+        .kinds = KIND(CAIRN_BODY_DYNAMIC)},
     {"name", "by which rules find it and its copies", CAIRN_SCENE_LABEL, BODY(name)},
     {"user", "a number for the rules", CAIRN_SCENE_WORD, BODY(user), UP_TO(UINT32_MAX)},
     GRID(cairn_authored_body, body.grid_count, body.grid_spacing),
@@ -166,6 +175,8 @@ const cairn_scene_object cairn_scene_object_body = {
 #define IS_WHEEL KIND(CAIRN_JOINT_WHEEL)
 #define IS_MOTOR KIND(CAIRN_JOINT_MOTOR)
 #define IS_ROW KIND(CAIRN_JOINT_ROW)
+#define MAY_BE_ARTICULATED                                                                         \
+    (HAS_SPIN | KIND(CAIRN_JOINT_HINGE) | KIND(CAIRN_JOINT_PRISMATIC) | KIND(CAIRN_JOINT_WELD))
 #define NUMBER(name, kinds_, range, help)                                                          \
     { #name, help, CAIRN_SCENE_FLOAT, JOINT(name), range, .kinds = (kinds_) }
 #define VECTOR(name, kinds_, range, help)                                                          \
@@ -238,6 +249,17 @@ static const cairn_scene_field joint_fields[] = {
     NUMBER(break_force, 0, FROM_TO(CAIRN_SETTING_MIN, CAIRN_FORCE_MAX),
         "N; a joint that has it or break_torque is breakable"),
     NUMBER(break_torque, 0, FROM_TO(CAIRN_SETTING_MIN, CAIRN_FORCE_MAX), "N m"),
+    FLAG(articulated, MAY_BE_ARTICULATED, "body b hangs on body a in joint coordinates"),
+    NUMBER(drive_stiffness, MAY_BE_ARTICULATED, UP_TO(CAIRN_FORCE_MAX),
+        "N m/rad (prismatic: N/m) towards the target, if articulated"),
+    NUMBER(drive_damping, MAY_BE_ARTICULATED, UP_TO(CAIRN_FORCE_MAX),
+        "N m s/rad (prismatic: N s/m), if articulated"),
+    VECTOR(drive_torque, MAY_BE_ARTICULATED, WITHIN(CAIRN_FORCE_MAX),
+        "N m (prismatic: N) on body b, if articulated; x alone for one axis"),
+    NUMBER(joint_friction, MAY_BE_ARTICULATED, UP_TO(CAIRN_FORCE_MAX),
+        "N m (prismatic: N) of dry friction, if articulated"),
+    NUMBER(armature, MAY_BE_ARTICULATED, UP_TO(CAIRN_MASS_MAX),
+        "kg m^2 (prismatic: kg) of a rotor, if articulated"),
 };
 const cairn_scene_object cairn_scene_object_joint = {
     "joint", joint_fields, COUNT(joint_fields), offsetof(cairn_authored_joint, joint.def.kind)};

@@ -359,3 +359,30 @@ cairn_status cairn_world_try_solver(
     cairn_world_destroy(m.before);
     return allocated == active ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
+
+cairn_status cairn_world_matrix_read(
+    const cairn_world *world, uint32_t capacity, double *matrix, double *offset, uint32_t *rows) {
+    measurement m = {.after = world};
+    cairn_status status = CAIRN_OK;
+    *rows = 0;
+    if (cairn_world_fork(world, &m.before) != CAIRN_OK) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    if (cairn_step_prepare_rows(m.before, NULL, 0)) {
+        status = allocate(&m, false) ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
+    }
+    if (status == CAIRN_OK && m.memory != NULL) {
+        cairn_laboratory_build(m.before, &m.system, m.x);
+        *rows = m.system.row_count;
+        status = *rows <= capacity ? CAIRN_OK : CAIRN_BUFFER_TOO_SMALL;
+    }
+    for (uint32_t i = 0; status == CAIRN_OK && i < *rows; ++i) {
+        offset[i] = m.system.rows[i].offset;
+        for (uint32_t k = 0; k < *rows; ++k) {
+            matrix[(size_t)i * *rows + k] = cairn_mlcp_entry(&m.system, i, k);
+        }
+    }
+    free(m.memory);
+    cairn_world_destroy(m.before);
+    return status;
+}

@@ -116,23 +116,24 @@ static void solve(cairn_world *world) {
         cairn_soft_step_begin(world);
         cairn_soft_step_solve(world);
         cairn_solver_bodies_list_strayed(world);
-        if (world->soft_step->moving_count != world->awake_set->body_count) {
+        const bool kinematic = world->soft_step->moving_count != world->awake_set->body_count;
+        if (kinematic) {
             cairn_kinematic_bodies_integrate(world);
         }
-        if (world->mesh_shapes == 0) {
-            cairn_bodies_sweep(
-                world, world->soft_step->strayed_slots, world->soft_step->strayed_count);
-        } else {
-            // Impacts with meshes are not predicted.
-            cairn_bodies_sweep(world, world->awake_set->bodies, world->awake_set->body_count);
+        uint32_t *slots = world->soft_step->strayed_slots;
+        uint32_t count = world->soft_step->strayed_count;
+        if (world->mesh_shapes != 0 || (kinematic && cairn_sweep_is_of_all(world))) {
+            count = cairn_articulations_leave_out(
+                world, world->awake_set->bodies, world->awake_set->body_count, slots);
         }
+        cairn_bodies_sweep(world, slots, count, kinematic);
     } else {
         cairn_pgs_integrate_forces(world);
         cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
         cairn_pgs_solve(world);
         cairn_stage_done(world, CAIRN_STAGE_SOLVE);
         cairn_pgs_integrate_positions(world);
-        cairn_bodies_sweep(world, world->awake_set->bodies, world->awake_set->body_count);
+        cairn_bodies_sweep(world, world->awake_set->bodies, world->awake_set->body_count, true);
     }
     cairn_stage_done(world, CAIRN_STAGE_INTEGRATE);
     mark_written(world);

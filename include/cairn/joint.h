@@ -99,6 +99,15 @@ typedef struct cairn_joint_def {
     uint32_t breakable; // 0 or 1
     float break_force;  // N, (0, CAIRN_FORCE_MAX] if it is breakable
     float break_torque; // N m, (0, CAIRN_FORCE_MAX]
+    // Hinge, prismatic, ball, cone, weld: b hangs on a in joint coordinates (cairn/articulation.h).
+    // The joint never opens, and what follows drives it. Such a joint has no spring, no hertz, and
+    // neither breaks nor is disabled. Set at create only.
+    uint32_t articulated;    // 0 or 1
+    float drive_stiffness;   // N m/rad (prismatic: N/m), towards `target` or target_rotation
+    float drive_damping;     // N m s/rad (prismatic: N s/m); both [0, CAIRN_FORCE_MAX]
+    cairn_vec3 drive_torque; // N m on b, in the joint's frame of a; x alone if it has one axis
+    float joint_friction;    // N m (prismatic: N) of dry friction, about each axis
+    float armature;          // kg m^2 (prismatic: kg), of what turns with the joint: a rotor
 } cairn_joint_def;
 
 // A ball joint; axes x, normals y, a cone of pi, no limits; target_rotation none, ratio 1, springs

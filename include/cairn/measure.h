@@ -81,6 +81,14 @@ cairn_solver_trial cairn_solver_trial_default(void);
 cairn_status cairn_world_try_solver(
     const cairn_world *world, const cairn_solver_trial *trial, cairn_trial_result *out);
 
+// Writes down the step that a world would take next without commands as a dense matrix: A, row by
+// row, into matrix[rows * rows], and q, the velocities J v - wanted, into offset[rows]. *rows is
+// their number; 0: the step would be idle. CAIRN_BUFFER_TOO_SMALL: more rows than `capacity`, and
+// nothing but *rows is written: call again with room for that many. CAIRN_OUT_OF_MEMORY: *rows is
+// 0.
+cairn_status cairn_world_matrix_read(
+    const cairn_world *world, uint32_t capacity, double *matrix, double *offset, uint32_t *rows);
+
 #ifdef __cplusplus
 }
 #endif

@@ -193,7 +193,7 @@ uint32_t cairn_active_joints_gather(cairn_world *world, const uint32_t *solver_b
     for (uint32_t i = 0; i < filter->joint_count; ++i) {
         const cairn_joint_bodies *joint = &filter->joints[i];
         if ((moving[joint->body_a] | moving[joint->body_b]) == 0 ||
-            (drives && world->state.joints[joint->joint].extent == CAIRN_JOINT_DRIVEN)) {
+            (drives && world->state.joints[joint->joint].extent >= CAIRN_JOINT_DRIVEN)) {
             continue;
         }
         CAIRN_ASSERT(joint->kind == world->state.joints[joint->joint].kind);

@@ -13,13 +13,17 @@
 #define TOLERANCE_MIN 2e-5f
 // After so many advances the least one takes the shapes together by this fraction of half the least
 // width, and by enough to come to the end of the motion: bodies that rotate side by side would need
-// hundreds of advances. If they meet in such an advance, the time is refined by bisection.
+// hundreds of advances. From there on distances are measured, because an advance by the gap along
+// the last axis could end behind a thin plate. If shapes meet in such an advance, the time is
+// refined by bisection.
 #define SURE_ADVANCES 8u
 // If points of the larger body may move farther than this by its rotation, m, the motion is looked
 // at in its frame as well. Up to there the least advance is some millimetres.
 #define LARGE_TURN 0.25f
 #define STEP_FRACTION 0.25f
 #define REFINEMENTS 10
+// An axis is the normal of a face if the cosine of the angle between them is greater.
+#define FACE_COSINE 0.995f
 
 cairn_quat cairn_rotation_of_vector(cairn_vec3 vector) {
     const float angle = vec3_length(vector);
@@ -40,6 +44,16 @@ cairn_vec3 cairn_vector_of_rotation(cairn_quat rotation) {
         return vec3_scale(v, 2.0f * sign);
     }
     return vec3_scale(v, 2.0f * sign * lanes_atan2(sine, sign * rotation.w) / sine);
+}
+
+cairn_vec3 cairn_pair_motion_beside(
+    const cairn_pair_pose *start, const cairn_pair_motion *motion, bool obstacle_is_a) {
+    const cairn_vec3 turn = obstacle_is_a ? motion->rotation_a : motion->rotation_b;
+    if (vec3_is_zero(turn)) {
+        return motion->displacement;
+    }
+    const cairn_vec3 end = vec3_add(start->displacement, motion->displacement);
+    return vec3_sub(quat_rotate_inverse(cairn_rotation_of_vector(turn), end), start->displacement);
 }
 
 // The two shapes of a sweep. Half-spaces have no core.
@@ -80,7 +94,7 @@ static void swept_pair_of(swept_pair *pair, const cairn_shape_view *a, const cai
         pair->core_b = cairn_core_of(b, skin);
         pair->reach_b = reach_of(&pair->core_b, start->shape_rotation_b, start->shape_offset_b);
     }
-    pair->target = pair->core_a.radius + pair->core_b.radius - depth;
+    pair->target = float_max(pair->core_a.radius + pair->core_b.radius - depth, 0.0f);
 }
 
 // The shapes after a fraction of the motion.
@@ -189,18 +203,20 @@ static float approach_along(const swept_pair *pair, float at, cairn_vec3 normal)
     return float_min(approach, approach_in_frame(pair, a_larger, at, towards));
 }
 
-// Halves the interval in which the gap closes.
-static float refine(const swept_pair *pair, float apart, float met, float closed) {
-    CAIRN_ASSERT(apart <= met);
+// Halves the interval in which the gap closes. The shapes may be deep in each other at its end, or
+// one may be behind the other, so the axis is that of the last time at which they met.
+static void refine(const swept_pair *pair, float apart, float closed, cairn_impact *impact) {
+    CAIRN_ASSERT(apart <= impact->fraction);
     for (uint32_t i = 0; i < REFINEMENTS; ++i) {
         cairn_vec3 axis;
-        const float middle = 0.5f * (apart + met);
+        const float middle = 0.5f * (apart + impact->fraction);
         const moved_pair moved = move_pair(pair, middle);
-        const bool meets = distance_of(pair, &moved, closed, &axis) <= closed;
-        apart = meets ? apart : middle;
-        met = meets ? middle : met;
+        if (distance_of(pair, &moved, closed, &axis) <= closed) {
+            *impact = (cairn_impact){.fraction = middle, .axis = axis};
+        } else {
+            apart = middle;
+        }
     }
-    return met;
 }
 
 // How far a gap along an axis lets the time advance.
@@ -260,14 +276,14 @@ bool cairn_impact_find(const cairn_shape_view *a, const cairn_shape_view *b,
     for (uint32_t i = 0; i < ADVANCES_MAX; ++i) {
         const moved_pair moved = move_pair(&pair, now.at);
         float distance = has_axis ? gap_along(&pair, &moved, axis) : 0.0f;
-        if (!has_axis || distance <= closed) {
+        if (!has_axis || distance <= closed || i >= SURE_ADVANCES) {
             distance = distance_of(&pair, &moved, closed, &axis);
         }
         if (distance <= closed) {
-            // Cores that do not overlap are no deeper in each other than their radii.
-            const bool deep = now.stepped && !(distance > 0.0f);
-            out->fraction = deep ? refine(&pair, last, now.at, closed) : now.at;
-            out->axis = axis;
+            *out = (cairn_impact){.fraction = now.at, .axis = axis};
+            if (now.stepped) {
+                refine(&pair, last, closed, out);
+            }
             return true;
         }
         if (stays_apart(&pair, axis, distance, now.at, closed)) {
@@ -281,4 +297,46 @@ bool cairn_impact_find(const cairn_shape_view *a, const cairn_shape_view *b,
     }
     *out = (cairn_impact){.fraction = now.at, .axis = axis};
     return true;
+}
+
+// The gap but for what the obstacle itself adds, which stays.
+static float gap_to_obstacle(
+    const cairn_core *core, const moved_pair *moved, bool obstacle_is_a, cairn_vec3 axis) {
+    const cairn_quat rotation = obstacle_is_a ? moved->rotation_b : moved->rotation_a;
+    const cairn_vec3 towards =
+        quat_rotate_inverse(rotation, obstacle_is_a ? vec3_negate(axis) : axis);
+    return vec3_dot(moved->apart, axis) - vec3_dot(cairn_core_support(core, towards), towards);
+}
+
+// The axis of an impact, or the normal of the face of the obstacle that is beside the middle of the
+// other shape: if they are nearly the same, or the shapes overlapped when they started, so that
+// their nearest points may say nothing.
+static cairn_vec3 settled_axis(const cairn_shape_view *a, const cairn_shape_view *b,
+    const moved_pair *met, const cairn_impact *impact, bool obstacle_is_a) {
+    const cairn_vec3 middle = cairn_shape_view_middle(obstacle_is_a ? b : a);
+    const cairn_quat of_obstacle = obstacle_is_a ? met->rotation_a : met->rotation_b;
+    const cairn_quat of_other = obstacle_is_a ? met->rotation_b : met->rotation_a;
+    const float sign = obstacle_is_a ? 1.0f : -1.0f;
+    const cairn_vec3 apart = vec3_add(vec3_scale(met->apart, sign), quat_rotate(of_other, middle));
+    const cairn_vec3 face =
+        cairn_shape_view_face_below(obstacle_is_a ? a : b, quat_rotate_inverse(of_obstacle, apart));
+    const cairn_vec3 normal = vec3_scale(quat_rotate(of_obstacle, face), sign);
+    const bool use = impact->fraction <= 0.0f || vec3_dot(normal, impact->axis) > FACE_COSINE;
+    return use && !vec3_is_zero(face) ? normal : impact->axis;
+}
+
+float cairn_impact_sinks(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pair_pose *start, const cairn_pair_motion *motion, const cairn_impact *impact,
+    bool obstacle_is_a, cairn_vec3 *axis) {
+    const swept_pair pair = {.start = start, .motion = motion};
+    const cairn_core core = cairn_core_of(obstacle_is_a ? b : a, 0.0f);
+    const moved_pair met = move_pair(&pair, impact->fraction);
+    const moved_pair end = move_pair(&pair, 1.0f);
+    const cairn_quat turn = obstacle_is_a
+                                ? quat_multiply(end.rotation_a, quat_conjugate(met.rotation_a))
+                                : quat_multiply(end.rotation_b, quat_conjugate(met.rotation_b));
+    const cairn_vec3 first = settled_axis(a, b, &met, impact, obstacle_is_a);
+    *axis = quat_rotate(turn, first);
+    return gap_to_obstacle(&core, &met, obstacle_is_a, first) -
+           gap_to_obstacle(&core, &end, obstacle_is_a, *axis);
 }

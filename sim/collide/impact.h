@@ -22,6 +22,12 @@ typedef struct cairn_pair_motion {
     cairn_vec3 rotation_b;
 } cairn_pair_motion;
 
+// How the centre of mass of one body of the pair moves as seen from the other one, the obstacle:
+// b's relative to a, m, in world axes as the obstacle is turned when the motion starts. A plate
+// that turns comes closer although its centre stays.
+cairn_vec3 cairn_pair_motion_beside(
+    const cairn_pair_pose *start, const cairn_pair_motion *motion, bool obstacle_is_a);
+
 typedef struct cairn_impact {
     float fraction;  // of the motion, [0, 1]
     cairn_vec3 axis; // unit, from a to b in world axes; zero if the shapes overlapped deeply
@@ -34,6 +40,13 @@ typedef struct cairn_impact {
 // small.
 bool cairn_impact_find(const cairn_shape_view *a, const cairn_shape_view *b,
     const cairn_pair_pose *start, const cairn_pair_motion *motion, float depth, cairn_impact *out);
+
+// By how much the gap along the axis of an impact shrinks from then to the end of the motion, m, if
+// the axis turns with the shape that is the obstacle, as the normal of its surface does: so far the
+// other shape sinks into it. *axis: the axis at the end; zero if it is not known.
+float cairn_impact_sinks(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pair_pose *start, const cairn_pair_motion *motion, const cairn_impact *impact,
+    bool obstacle_is_a, cairn_vec3 *axis);
 
 // The rotation by a vector of at most CAIRN_SWEEP_ROTATION_MAX, and the vector of a rotation.
 cairn_quat cairn_rotation_of_vector(cairn_vec3 vector);

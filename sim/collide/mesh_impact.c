@@ -2,8 +2,11 @@
 #include "sim/collide/mesh_impact.h"
 
 #include "base/assert.h"
-#include "sim/shape/hull.h"
+#include "sim/shape/distance.h"
 #include "sim/shape/mesh.h"
+
+// An axis is that of the face if the cosine of the angle between them is greater.
+#define FACE_COSINE 0.95f
 
 typedef struct search {
     const cairn_shape_view *shape;
@@ -11,6 +14,7 @@ typedef struct search {
     const cairn_pair_motion *motion;
     bool mesh_first;
     cairn_vec3 centre; // of the shape when the motion starts, in the frame of the mesh
+    cairn_vec3 moves;  // cairn_pair_motion_beside, the mesh as the obstacle
     float depth;
     bool found;
     cairn_impact first;
@@ -26,16 +30,20 @@ static bool meet_triangle(void *context, const cairn_triangle *triangle) {
             s->start, s->motion, s->depth, &impact)) {
         return true;
     }
-    if (vec3_is_zero(impact.axis)) {
-        // They overlap so far that their nearest points say nothing.
-        const cairn_quat frame =
-            s->mesh_first ? s->start->shape_rotation_a : s->start->shape_rotation_b;
-        const cairn_vec3 normal = quat_rotate(frame, triangle->normal);
-        impact.axis = s->mesh_first ? normal : vec3_negate(normal);
+    const cairn_quat frame =
+        s->mesh_first ? s->start->shape_rotation_a : s->start->shape_rotation_b;
+    const cairn_vec3 turn = s->mesh_first ? s->motion->rotation_a : s->motion->rotation_b;
+    const cairn_quat turned = cairn_rotation_of_vector(vec3_scale(turn, impact.fraction));
+    const cairn_vec3 normal = quat_rotate(turned, quat_rotate(frame, triangle->normal));
+    const cairn_vec3 out = s->mesh_first ? normal : vec3_negate(normal);
+    // If they overlap, their nearest points may say nothing. Those of a large triangle are not
+    // exact, which matters where a shape slides over one that turns.
+    const bool beside = impact.fraction <= 0.0f || vec3_dot(impact.axis, out) > FACE_COSINE;
+    if (vec3_is_zero(impact.axis) || (beside && !vec3_is_zero(turn))) {
+        impact.axis = out;
     }
     // It may leave triangles that it touches, while it meets others.
-    const bool leaves =
-        impact.fraction <= 0.0f && vec3_dot(s->motion->displacement, impact.axis) >= 0.0f;
+    const bool leaves = impact.fraction <= 0.0f && vec3_dot(s->moves, impact.axis) >= 0.0f;
     if (!leaves && (!s->found || impact.fraction < s->first.fraction)) {
         s->found = true;
         s->first = impact;
@@ -62,7 +70,7 @@ bool cairn_mesh_impact_find(const cairn_shape_view *a, const cairn_shape_view *b
         vec3_add(start->displacement, vec3_sub(start->shape_offset_b, start->shape_offset_a));
     const cairn_vec3 from = quat_rotate_inverse(frame, vec3_scale(apart, sign));
     const cairn_vec3 by = quat_rotate_inverse(frame, vec3_scale(motion->displacement, sign));
-    const cairn_vec3 middle = shape->hull != NULL ? shape->hull->centre : vec3_zero();
+    const cairn_vec3 middle = cairn_shape_view_middle(shape);
     // The shape stays within a ball about its origin, whose way rotations bend.
     const cairn_pose identity = pose_identity();
     const cairn_aabb aabb = cairn_shape_view_aabb(shape, &identity);
@@ -80,6 +88,7 @@ bool cairn_mesh_impact_find(const cairn_shape_view *a, const cairn_shape_view *b
         .motion = motion,
         .mesh_first = mesh_first,
         .centre = vec3_add(from, quat_rotate_inverse(frame, quat_rotate(rotation, middle))),
+        .moves = cairn_pair_motion_beside(start, motion, mesh_first),
         .depth = depth};
     cairn_mesh_visit(mesh, &swept, meet_triangle, &s);
     *out = s.first;

@@ -710,6 +710,7 @@ static uint32_t update_pairs(cairn_world *world) {
     if (rebuild) {
         for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
             cairn_body_measure(world, i);
+            cache->body_change[i] = 0; // of a fork's memory, which is not cleared
             cache->reference_rotations[i] =
                 packed_rotation_unpack(world->state.reference_poses[i].rotation);
         }
@@ -725,6 +726,7 @@ static uint32_t update_pairs(cairn_world *world) {
     if (rebuild) {
         // In a new cache, shapes whose reference poses have not changed need a transform as well.
         for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
+            cache->rooms[i] = 0.0f;
             if (has_shape(world, i) && cache->reference_change[i] == 0) {
                 update_transform(world, i);
             }

@@ -96,26 +96,56 @@ static bool in_fat_aabb(const cairn_world *world, uint32_t body, uint32_t shape)
 // Puts a ball in the middle of a shape in its place: half as wide, so that it is inside.
 static void shrink_to_ball(
     cairn_shape_view *shape, cairn_geometry *ball, cairn_quat rotation, cairn_vec3 *offset) {
-    if (cairn_geometry_is_frustum(shape->geometry)) {
-        const cairn_frustum frustum = cairn_frustum_of(shape->geometry);
-        const cairn_vec3 inner = vec3(0.0f, cairn_frustum_inner_y(&frustum), 0.0f);
-        *offset = vec3_add(*offset, quat_rotate(rotation, inner));
-    }
+    *offset = vec3_add(*offset, quat_rotate(rotation, cairn_shape_view_middle(shape)));
     *ball = (cairn_geometry){
         .kind = CAIRN_SHAPE_SPHERE, .radius = 0.5f * cairn_shape_view_half_width(shape)};
-    if (shape->hull != NULL) {
-        *offset = vec3_add(*offset, quat_rotate(rotation, shape->hull->centre));
-    }
     *shape = (cairn_shape_view){.geometry = ball};
+}
+
+// How a body moves over what is beside it of a kinematic body.
+typedef struct relative_way {
+    float slide; // m
+    float turn;  // rad, of the kinematic body
+} relative_way;
+
+static relative_way way_beside(const cairn_world *world, uint32_t body, uint32_t kinematic) {
+    const cairn_reference_pose *references = world->state.reference_poses;
+    const body_way way = way_of(world, body);
+    const body_way other = way_of(world, kinematic);
+    const cairn_vec3 turn = cairn_vector_of_rotation(other.rotation);
+    const cairn_vec3 arm = vec3_sub(references[body].position, references[kinematic].position);
+    const cairn_vec3 beside = vec3_add(other.displacement, vec3_cross(turn, arm));
+    return (relative_way){
+        .slide = vec3_distance(way.displacement, beside), .turn = vec3_length(turn)};
+}
+
+// The normal of a contact does not turn during a tick, so what slides over a plate that turns
+// sinks into it by the slide times the turn.
+static bool slides_in(const relative_way *way, float half_width) {
+    return way->slide * way->turn > CAIRN_SWEEP_SINK_FRACTION * half_width;
 }
 
 // What stops a body.
 typedef struct stop {
     float fraction;     // of its way; 1: nothing does
     bool overlapped;    // it was inside the obstacle when the tick began
+    float sinks;        // m, > 0: it is not stopped but taken out of an obstacle that turns
     cairn_vec3 towards; // unit, from the body to the obstacle; zero if unknown
     uint32_t obstacle;  // body
 } stop;
+
+// A body that slides over an obstacle that turns, or is hit by one, is not stopped: it goes its
+// way, on the surface as that is when the tick ends.
+static stop slide_of_pair(const cairn_shape_view *a, const cairn_shape_view *b,
+    const cairn_pair_pose *start, const cairn_pair_motion *motion, const cairn_impact *impact,
+    bool body_is_a, uint32_t obstacle) {
+    cairn_vec3 axis;
+    const float sinks = cairn_impact_sinks(a, b, start, motion, impact, !body_is_a, &axis);
+    return (stop){.fraction = sinks > 0.0f ? impact->fraction : 1.0f,
+        .sinks = sinks,
+        .towards = body_is_a ? axis : vec3_negate(axis),
+        .obstacle = obstacle};
+}
 
 // What the pair does to the body. Shapes that overlapped from the start are swept to a part of
 // their width, and if they overlapped by more than that, the middle of the body is swept.
@@ -135,6 +165,12 @@ static stop stop_of_pair(const cairn_world *world, cairn_pair pair, bool body_is
     const float deep = CAIRN_IMPACT_DEPTH_FRACTION * half_width;
     const float depths[3] = {float_min(CAIRN_SWEEP_DEPTH, deep), deep, CAIRN_IMPACT_DEPTH};
     const uint32_t obstacle = transforms[body_is_a ? pair.shape_b : pair.shape_a].body;
+    bool slides = false;
+    if (world->state.bodies[obstacle].kind == CAIRN_BODY_KINEMATIC) {
+        const uint32_t body = transforms[body_is_a ? pair.shape_a : pair.shape_b].body;
+        const relative_way way = way_beside(world, body, obstacle);
+        slides = slides_in(&way, world->pair_cache->half_widths[body]);
+    }
     cairn_geometry ball;
     cairn_impact impact = {.fraction = 1.0f};
     for (uint32_t i = 0; i < 3; ++i) {
@@ -148,8 +184,15 @@ static stop stop_of_pair(const cairn_world *world, cairn_pair pair, bool body_is
                    : cairn_impact_find(&a, &b, &start, &motion, depths[i], &impact))) {
             return (stop){.fraction = 1.0f};
         }
+        if (i == 0 && slides) {
+            const stop out = slide_of_pair(&a, &b, &start, &motion, &impact, body_is_a, obstacle);
+            if (!vec3_is_zero(out.towards)) {
+                return out;
+            }
+        }
         if (impact.fraction > 0.0f || i == 2) {
-            const bool closes = vec3_dot(motion.displacement, impact.axis) < 0.0f;
+            const cairn_vec3 moves = cairn_pair_motion_beside(&start, &motion, !body_is_a);
+            const bool closes = vec3_dot(moves, impact.axis) < 0.0f;
             return (stop){.fraction = impact.fraction > 0.0f || closes ? impact.fraction : 1.0f,
                 .overlapped = i > 0,
                 .towards = body_is_a ? impact.axis : vec3_negate(impact.axis),
@@ -207,7 +250,57 @@ static void sweep_against(const cairn_world *world, uint32_t body, uint32_t obst
     }
 }
 
-// What stops the body first; `meshes`: only meshes and height fields do.
+// ---- Obstacles that move
+
+// The shapes of kinematic bodies that are fast. If there are more, all obstacles are looked at.
+typedef struct moving_obstacles {
+    uint32_t shapes[CAIRN_OBSTACLES_MAX];
+    uint32_t count; // CAIRN_OBSTACLES_MAX + 1: too many
+} moving_obstacles;
+
+static void list_moving_obstacles(const cairn_world *world, moving_obstacles *out) {
+    const cairn_pair_cache *cache = world->pair_cache;
+    out->count = 0;
+    for (uint32_t i = 0; i < world->awake_set->body_count; ++i) {
+        const uint32_t body = world->awake_set->bodies[i];
+        const uint32_t shape = world->shape_first[body];
+        if (world->state.bodies[body].kind != CAIRN_BODY_KINEMATIC || shape == 0 ||
+            (cache->reference_change[shape - 1] & CAIRN_REFERENCE_FAST) == 0) {
+            continue;
+        }
+        for (uint32_t next = shape; next != 0; next = world->shape_next[next - 1]) {
+            if (out->count == CAIRN_OBSTACLES_MAX) {
+                out->count = CAIRN_OBSTACLES_MAX + 1;
+                return;
+            }
+            out->shapes[out->count++] = next - 1;
+        }
+    }
+}
+
+// Impacts with meshes are not predicted.
+static bool moves_unseen(const cairn_world *world, uint32_t body, uint32_t obstacle) {
+    const relative_way way = way_beside(world, body, world->pair_cache->transforms[obstacle].body);
+    const float half_width = world->pair_cache->half_widths[body];
+    return slides_in(&way, half_width) || (world->state.shapes[obstacle].geometry.mesh != 0 &&
+                                              way.slide > CAIRN_SWEEP_FRACTION * half_width);
+}
+
+static void sweep_against_moving(
+    const cairn_world *world, uint32_t body, const moving_obstacles *moving, stop *first) {
+    const cairn_pair_cache *cache = world->pair_cache;
+    const bool many = moving->count > CAIRN_OBSTACLES_MAX;
+    const uint32_t *obstacles = many ? cache->obstacles : moving->shapes;
+    const uint32_t count = many ? cache->obstacle_count : moving->count;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (in_fat_aabb(world, body, obstacles[i]) && moves_unseen(world, body, obstacles[i])) {
+            sweep_against(world, body, obstacles[i], first);
+        }
+    }
+}
+
+// What stops the body first among all obstacles, and other bodies if it is a bullet; `meshes`: only
+// meshes and height fields do.
 static stop stop_of_body(const cairn_world *world, uint32_t body, bool meshes) {
     const cairn_pair_cache *cache = world->pair_cache;
     stop first = {.fraction = 1.0f};
@@ -266,6 +359,13 @@ static cairn_pose carried(
 // inside the obstacle: then its contacts did not hold it, and it loses the velocity that takes it
 // farther in. An obstacle that impulses move stops, too, or it would go on through the body.
 static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
+    if (by->sinks > 0.0f) {
+        const cairn_motion *end = &world->state.motions[body];
+        put_at(world, body,
+            (cairn_pose){.position = vec3_sub_scaled(end->position, by->towards, by->sinks),
+                .rotation = end->rotation});
+        return;
+    }
     cairn_pose pose = pose_on_way(world, body, by->fraction);
     if (cairn_body_takes_impulses(world, by->obstacle)) {
         put_at(world, by->obstacle, pose_on_way(world, by->obstacle, by->fraction));
@@ -275,8 +375,11 @@ static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
     put_at(world, body, pose);
     if (by->overlapped) {
         cairn_motion *motion = &world->state.motions[body];
-        const cairn_vec3 relative =
-            vec3_sub(motion->linear_velocity, world->state.motions[by->obstacle].linear_velocity);
+        const cairn_motion *other = &world->state.motions[by->obstacle];
+        const cairn_vec3 arm = vec3_sub(motion->position, other->position);
+        const cairn_vec3 beside =
+            vec3_add(other->linear_velocity, vec3_cross(other->angular_velocity, arm));
+        const cairn_vec3 relative = vec3_sub(motion->linear_velocity, beside);
         const float approach = float_max(vec3_dot(relative, by->towards), 0.0f);
         motion->linear_velocity =
             vec3_clean(vec3_sub_scaled(motion->linear_velocity, by->towards, approach));
@@ -284,7 +387,8 @@ static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
 }
 
 // Sweeps the bodies, or the bullets, among those in these slots. Returns whether there are others.
-static bool sweep_some(cairn_world *world, const uint32_t *slots, uint32_t count, uint32_t bullet) {
+static bool sweep_some(cairn_world *world, const uint32_t *slots, uint32_t count,
+    const moving_obstacles *moving, uint32_t bullet) {
     bool others = false;
     for (uint32_t i = 0; i < count; ++i) {
         CAIRN_ASSERT(i == 0 || slots[i - 1] < slots[i]);
@@ -297,10 +401,13 @@ static bool sweep_some(cairn_world *world, const uint32_t *slots, uint32_t count
         }
         // Impacts with meshes are not predicted.
         const bool by_itself = strayed(world, slots[i]);
-        if (!by_itself && (world->mesh_shapes == 0 || !moved_far(world, slots[i]))) {
-            continue;
+        stop by = {.fraction = 1.0f};
+        if (by_itself || (world->mesh_shapes != 0 && moved_far(world, slots[i]))) {
+            by = stop_of_body(world, slots[i], !by_itself);
         }
-        const stop by = stop_of_body(world, slots[i], !by_itself);
+        if (!by_itself && moving->count != 0) {
+            sweep_against_moving(world, slots[i], moving, &by);
+        }
         if (by.fraction < 1.0f) {
             stop_body(world, slots[i], &by);
         }
@@ -308,9 +415,24 @@ static bool sweep_some(cairn_world *world, const uint32_t *slots, uint32_t count
     return others;
 }
 
+// Impacts with meshes are not predicted.
+bool cairn_sweep_is_of_all(const cairn_world *world) {
+    if (world->mesh_shapes != 0) {
+        return true;
+    }
+    moving_obstacles moving;
+    list_moving_obstacles(world, &moving);
+    return moving.count != 0;
+}
+
 // Bullets last: they meet the others where those have stopped.
-void cairn_bodies_sweep(cairn_world *world, const uint32_t *slots, uint32_t count) {
-    if (sweep_some(world, slots, count, 0)) {
-        (void)sweep_some(world, slots, count, 1);
+void cairn_bodies_sweep(cairn_world *world, const uint32_t *slots, uint32_t count, bool kinematic) {
+    moving_obstacles moving;
+    moving.count = 0;
+    if (kinematic) {
+        list_moving_obstacles(world, &moving);
+    }
+    if (sweep_some(world, slots, count, &moving, 0)) {
+        (void)sweep_some(world, slots, count, &moving, 1);
     }
 }

@@ -135,25 +135,6 @@ static float wrapped(float angle) {
                             : (angle < -CAIRN_PI ? angle + 2.0f * CAIRN_PI : angle);
 }
 
-static cairn_quat quat_of_axes(cairn_vec3 x, cairn_vec3 y) {
-    const cairn_vec3 z = vec3_cross(x, y);
-    const float trace = x.x + y.y + z.z;
-    cairn_quat q;
-    if (trace > 0.0f) {
-        q = (cairn_quat){.x = y.z - z.y, .y = z.x - x.z, .z = x.y - y.x, .w = 1.0f + trace};
-    } else if (x.x >= y.y && x.x >= z.z) {
-        q = (cairn_quat){
-            .x = 1.0f + x.x - y.y - z.z, .y = x.y + y.x, .z = z.x + x.z, .w = y.z - z.y};
-    } else if (y.y >= z.z) {
-        q = (cairn_quat){
-            .x = x.y + y.x, .y = 1.0f - x.x + y.y - z.z, .z = y.z + z.y, .w = z.x - x.z};
-    } else {
-        q = (cairn_quat){
-            .x = z.x + x.z, .y = y.z + z.y, .z = 1.0f - x.x - y.y + z.z, .w = x.y - y.x};
-    }
-    return quat_normalize(q);
-}
-
 // The rotation of b's frame relative to `target` in a's frame, as a vector in world axes.
 static cairn_vec3 turn_from(const builder *b, cairn_quat target) {
     const cairn_quat wanted = quat_multiply(b->frame_a, target);

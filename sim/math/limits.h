@@ -59,6 +59,9 @@
 // A body that moved in a tick by more than this fraction of its least half width otherwise than
 // predicted is swept along the way that it took.
 #define CAIRN_SWEEP_FRACTION 0.5f
+// So is one that slides over a kinematic body that turns, if that turn, rad, times the slide, m, is
+// more than this fraction of its least half width.
+#define CAIRN_SWEEP_SINK_FRACTION 0.05f
 // It stops when it has sunk in by this, m, or by CAIRN_IMPACT_DEPTH_FRACTION of half the least
 // width.
 #define CAIRN_SWEEP_DEPTH 1e-3f
@@ -76,7 +79,11 @@
 // A body on which one of at least that many times its mass rests, with more than so many times its
 // own weight, is solved as if it were heavier (sim/soft_step/soft_step.c).
 #define CAIRN_SQUEEZE_MASS_RATIO_MIN 16.0f
-#define CAIRN_SQUEEZE_WEIGHTS_MAX 50.0f
+#define CAIRN_SQUEEZE_WEIGHTS_MAX 16.0f
+// The same of a body that bears on such a one. Measured on piles of three and ten cubes under one
+// of 100 and 1000 times their mass: with 8 they stand, with 16 those of ten rock, with 6 they turn.
+#define CAIRN_SQUEEZE_WEIGHTS_BETWEEN 8.0f
+#define CAIRN_SQUEEZE_PASSES_MAX 16
 // Impacts: rounds in a substep, which a shock needs one of for each body that it passes on its way;
 // sweeps of a round over all contacts, and over the points of a manifold in each of these.
 #define CAIRN_IMPACT_ROUNDS_MAX 32

@@ -28,3 +28,23 @@ static inline cairn_vec3 vector_of_quat(cairn_quat q) {
 static inline cairn_quat quat_integrate(cairn_quat q, cairn_vec3 angular_velocity, float time) {
     return quat_normalize(quat_multiply(quat_of_vector(vec3_scale(angular_velocity, time)), q));
 }
+
+// The rotation that takes the x axis to `x` and the y axis to `y`: unit, and perpendicular.
+static inline cairn_quat quat_of_axes(cairn_vec3 x, cairn_vec3 y) {
+    const cairn_vec3 z = vec3_cross(x, y);
+    const float trace = x.x + y.y + z.z;
+    cairn_quat q;
+    if (trace > 0.0f) {
+        q = (cairn_quat){.x = y.z - z.y, .y = z.x - x.z, .z = x.y - y.x, .w = 1.0f + trace};
+    } else if (x.x >= y.y && x.x >= z.z) {
+        q = (cairn_quat){
+            .x = 1.0f + x.x - y.y - z.z, .y = x.y + y.x, .z = z.x + x.z, .w = y.z - z.y};
+    } else if (y.y >= z.z) {
+        q = (cairn_quat){
+            .x = x.y + y.x, .y = 1.0f - x.x + y.y - z.z, .z = y.z + z.y, .w = z.x - x.z};
+    } else {
+        q = (cairn_quat){
+            .x = z.x + x.z, .y = y.z + z.y, .z = 1.0f - x.x - y.y + z.z, .w = x.y - y.x};
+    }
+    return quat_normalize(q);
+}

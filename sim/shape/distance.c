@@ -14,6 +14,8 @@
 // A plane is between two cores if it is farther from them than this squared fraction of their size.
 #define APART_SQUARED 1e-10f
 #define HUGE_WIDTH 1e9f
+// No point of the core of a hull is farther inside the hull than this many times the skin.
+#define CORE_RIM_MAX 4.0f
 
 cairn_core cairn_core_of(const cairn_shape_view *shape, float skin) {
     const cairn_geometry *geometry = shape->geometry;
@@ -29,8 +31,10 @@ cairn_core cairn_core_of(const cairn_shape_view *shape, float skin) {
         core.radius = used;
     } else if (geometry->kind == CAIRN_SHAPE_HULL) {
         // Every face is at least `inner` from the centre, so it moves inwards by at least the skin.
-        core.scale = 1.0f - used / shape->hull->inner;
-        core.radius = used;
+        // The rim of a flat hull would move by its width over its thickness times as much.
+        const float flat = CORE_RIM_MAX * shape->hull->inner / shape->hull->outer;
+        core.radius = float_min(used, flat * skin);
+        core.scale = 1.0f - core.radius / shape->hull->inner;
     } else if (cairn_geometry_is_frustum(geometry)) {
         const cairn_frustum whole = cairn_frustum_of(geometry);
         core.frustum = cairn_frustum_shrink(&whole, used, &core.centre.y);
@@ -60,6 +64,39 @@ float cairn_shape_view_half_width(const cairn_shape_view *shape) {
     default:
         return geometry->radius;
     }
+}
+
+cairn_vec3 cairn_shape_view_middle(const cairn_shape_view *shape) {
+    if (shape->hull != NULL) {
+        return shape->hull->centre;
+    }
+    if (cairn_geometry_is_frustum(shape->geometry)) {
+        const cairn_frustum frustum = cairn_frustum_of(shape->geometry);
+        return vec3(0.0f, cairn_frustum_inner_y(&frustum), 0.0f);
+    }
+    return vec3_zero();
+}
+
+cairn_vec3 cairn_shape_view_face_below(const cairn_shape_view *shape, cairn_vec3 point) {
+    if (shape->geometry->kind == CAIRN_SHAPE_BOX) {
+        const cairn_vec3 above = vec3_sub(vec3_abs(point), shape->geometry->half_extents);
+        if (above.x >= above.y && above.x >= above.z) {
+            return vec3(point.x < 0.0f ? -1.0f : 1.0f, 0.0f, 0.0f);
+        }
+        return above.y >= above.z ? vec3(0.0f, point.y < 0.0f ? -1.0f : 1.0f, 0.0f)
+                                  : vec3(0.0f, 0.0f, point.z < 0.0f ? -1.0f : 1.0f);
+    }
+    cairn_vec3 normal = vec3_zero();
+    float most = 0.0f;
+    for (uint32_t i = 0; shape->hull != NULL && i < shape->hull->face_count; ++i) {
+        const cairn_plane *plane = &shape->hull->planes[i];
+        const float above = vec3_dot(plane->normal, point) - plane->offset;
+        if (i == 0 || above > most) {
+            normal = plane->normal;
+            most = above;
+        }
+    }
+    return normal;
 }
 
 float cairn_core_reach(const cairn_core *core, cairn_vec3 point) {

@@ -30,6 +30,12 @@ cairn_core cairn_core_of(const cairn_shape_view *shape, float skin);
 float cairn_core_reach(const cairn_core *core, cairn_vec3 point);
 // Half the least width of a shape; huge for a half-space, mesh, height field and triangle.
 float cairn_shape_view_half_width(const cairn_shape_view *shape);
+// The centre of the ball of that radius inside a shape; of a shape without a width, its origin.
+cairn_vec3 cairn_shape_view_middle(const cairn_shape_view *shape);
+
+// The face of a box or hull that is farthest below a point in the frame of the shape: its normal.
+// Zero for other shapes, which have round sides or no inside.
+cairn_vec3 cairn_shape_view_face_below(const cairn_shape_view *shape, cairn_vec3 point);
 
 // Between the cores, not the shapes.
 typedef struct cairn_core_distance {

@@ -66,6 +66,7 @@ void cairn_soft_step_allocate(
     soft_step->driven_places = cairn_arena_take(from, joints, sizeof *soft_step->driven_places);
     soft_step->driven_parents = cairn_arena_take(from, bodies, sizeof *soft_step->driven_parents);
     soft_step->driven_group_of = cairn_arena_take(from, bodies, sizeof *soft_step->driven_group_of);
+    cairn_forest_allocate(&soft_step->forest, from, def);
 }
 
 // Catto, "Soft Constraints" (2011), with h the substep.
@@ -187,41 +188,75 @@ static bool masses_differ(const cairn_soft_step *soft_step) {
     return greatest > CAIRN_SQUEEZE_MASS_RATIO_MIN * least;
 }
 
-// A light body between a heavy one and the ground answers each sweep by no more than its own mass
-// can, so a load of a thousand times its weight takes seconds to arrive, and the springs of its
-// contacts, which are as stiff as its mass allows, yield under it. How it would move on its own is
-// of no consequence under such a load. So the solver takes it for heavier: the load of the last
-// step is at most CAIRN_SQUEEZE_WEIGHTS_MAX times the weight, which adds that small a fraction to
-// what is below. A body that lies loose on a heavy one carries no load, so it weighs what it
-// weighs.
+// The squeezed bodies. A light body between a heavy one and the ground answers each sweep by no
+// more than its own mass can, so a load of a thousand times its weight takes seconds to arrive, and
+// the springs of its contacts, which are as stiff as its mass allows, yield under it. How it would
+// move on its own is of no consequence under such a load. So the solver takes it for heavier: the
+// load of the last step is at most CAIRN_SQUEEZE_WEIGHTS_MAX times the weight, which adds that
+// small a fraction to what is below. What it bears on is squeezed through it, and is taken for
+// heavier too (CAIRN_SQUEEZE_WEIGHTS_BETWEEN). A body that lies loose on a heavy one carries no
+// load, so it weighs what it weighs.
+
+static bool is_squeezed(const cairn_world *world, const cairn_solver_body *body) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    const uint32_t slot = soft_step->slot_of[body - soft_step->bodies];
+    return body->inverse_mass < world->state.bodies[slot].inverse_mass;
+}
+
+// The weights that `body` may carry where it touches `other`; 0: as many as there are.
+static float weights_max(
+    const cairn_world *world, const cairn_solver_body *body, const cairn_solver_body *other) {
+    if (body->inverse_mass == 0.0f || other->inverse_mass == 0.0f) {
+        return 0.0f;
+    }
+    if (is_squeezed(world, other)) {
+        return CAIRN_SQUEEZE_WEIGHTS_BETWEEN;
+    }
+    const bool light = body->inverse_mass > CAIRN_SQUEEZE_MASS_RATIO_MIN * other->inverse_mass;
+    return light ? CAIRN_SQUEEZE_WEIGHTS_MAX : 0.0f;
+}
+
+// Returns whether the body is taken for heavier than before.
+static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_body *body,
+    const cairn_solver_body *other) {
+    const float weights = weights_max(world, body, other);
+    if (weights == 0.0f) {
+        return false;
+    }
+    const cairn_contact_point *points = world->state.contacts[contact].points;
+    const float impulse = points[0].normal_impulse + points[1].normal_impulse +
+                          points[2].normal_impulse + points[3].normal_impulse;
+    const float gravity = float_max(vec3_length(world->state.settings->present_gravity), 1.0f);
+    const float bound = weights * gravity * world->soft_step->wide_context.h;
+    // Not again for what rounding left.
+    if (body->inverse_mass * impulse <= 1.001f * bound) {
+        return false;
+    }
+    const float scale = bound / (body->inverse_mass * impulse);
+    body->inverse_mass *= scale;
+    for (int k = 0; k < 6; ++k) {
+        body->inverse_inertia[k] *= scale;
+    }
+    return true;
+}
+
+// Passes to and fro, so that a pile is squeezed through within two, in whatever order its contacts
+// are listed.
 static void limit_loads(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
-    const uint32_t moving = soft_step->moving_count;
-    if (!masses_differ(soft_step)) {
-        return;
-    }
-    const float gravity = float_max(vec3_length(world->state.settings->present_gravity), 1.0f);
-    const float bound = CAIRN_SQUEEZE_WEIGHTS_MAX * gravity * soft_step->wide_context.h;
-    for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        const cairn_constraint_edge *edge = &graph->edges[i];
-        CAIRN_ASSERT(edge->solver_a < moving || edge->solver_b < moving);
-        cairn_solver_body *a = &soft_step->bodies[edge->solver_a];
-        cairn_solver_body *b = &soft_step->bodies[edge->solver_b];
-        cairn_solver_body *light = a->inverse_mass > b->inverse_mass ? a : b;
-        const float heavier = light == a ? b->inverse_mass : a->inverse_mass;
-        if (light->inverse_mass <= CAIRN_SQUEEZE_MASS_RATIO_MIN * heavier || heavier == 0.0f) {
-            continue;
-        }
-        const cairn_contact_point *points = world->state.contacts[edge->element].points;
-        const float impulse = points[0].normal_impulse + points[1].normal_impulse +
-                              points[2].normal_impulse + points[3].normal_impulse;
-        if (light->inverse_mass * impulse > bound) {
-            const float scale = bound / (light->inverse_mass * impulse);
-            light->inverse_mass *= scale;
-            for (int k = 0; k < 6; ++k) {
-                light->inverse_inertia[k] *= scale;
-            }
+    bool changed = masses_differ(soft_step);
+    for (uint32_t pass = 0; changed && pass < CAIRN_SQUEEZE_PASSES_MAX; ++pass) {
+        changed = false;
+        for (uint32_t i = 0; i < graph->edge_count; ++i) {
+            const cairn_constraint_edge *edge =
+                &graph->edges[pass % 2 == 0 ? graph->edge_count - 1 - i : i];
+            CAIRN_ASSERT(edge->solver_a < soft_step->moving_count ||
+                         edge->solver_b < soft_step->moving_count);
+            cairn_solver_body *a = &soft_step->bodies[edge->solver_a];
+            cairn_solver_body *b = &soft_step->bodies[edge->solver_b];
+            changed |= limit_load(world, edge->element, a, b);
+            changed |= limit_load(world, edge->element, b, a);
         }
     }
 }
@@ -263,5 +298,6 @@ void cairn_soft_step_begin(cairn_world *world) {
 void cairn_soft_step_solve(cairn_world *world) {
     limit_loads(world);
     cairn_driven_joints_prepare(world);
+    cairn_articulations_prepare(world);
     cairn_soft_step_run(world);
 }

@@ -3,6 +3,7 @@
 
 // What the soft-step solver works on, and its parts of a step.
 
+#include "sim/articulation/forest.h"
 #include "sim/body/gyroscopic.h"
 #include "sim/constraint/joint_rows.h"
 #include "sim/soft_step/solver.h"
@@ -67,6 +68,7 @@ struct cairn_soft_step {
     uint32_t *driven_places;   // where the rows of each are
     uint32_t *driven_parents;  // by solver body, while groups are listed
     uint32_t *driven_group_of; // by solver body that is the root of a group
+    cairn_forest forest;       // articulations
     cairn_solver_context wide_context;
     cairn_solver_context overflow_context;
 };
@@ -116,3 +118,29 @@ void cairn_driven_joints_solve_biased(cairn_world *world, uint32_t rank, uint32_
 // Builds the rows again for the new poses, and relaxes them in both directions.
 void cairn_driven_joints_relax(cairn_world *world, uint32_t rank, uint32_t size);
 void cairn_driven_joints_store(cairn_world *world, uint32_t rank, uint32_t size);
+
+// Articulations in the soft-step solver. Contacts and other joints push links as if they were
+// bodies of their own; after each sweep the joints take from that what they allow, all at once and
+// exactly: M(q) dq = J^T p. So an articulation is one constraint of many bodies, solved by its
+// factors, and nothing else knows of it.
+//
+// Lists the figures, after the bodies were gathered and loads were limited.
+void cairn_articulations_prepare(cairn_world *world);
+// The rest works on the figures of one of `size` workers. After velocities were integrated: moves
+// momentum to the present pose, and adds forces and the pushes of the last substep.
+void cairn_articulations_begin(cairn_world *world, uint32_t rank, uint32_t size);
+// After sweeps: spreads what they pushed.
+void cairn_articulations_spread(cairn_world *world, uint32_t rank, uint32_t size);
+// The same after the relax pass of joints, which applies a part of its impulses again by itself.
+void cairn_articulations_spread_joints(cairn_world *world, uint32_t rank, uint32_t size);
+// After positions were integrated.
+void cairn_articulations_advance(cairn_world *world, uint32_t rank, uint32_t size);
+// After the relax pass of contacts.
+void cairn_articulations_relax(cairn_world *world, uint32_t rank, uint32_t size);
+// At the end of a step: velocities at the last pose, and what the joints hold.
+void cairn_articulations_finish(cairn_world *world, uint32_t rank, uint32_t size);
+// After bodies were written to the state: the poses of links, bit by bit.
+void cairn_articulations_store(cairn_world *world, uint32_t rank, uint32_t size);
+// Takes the links from the list of bodies, and returns how many are left.
+uint32_t cairn_articulations_leave_out(
+    const cairn_world *world, const uint32_t *from, uint32_t count, uint32_t *to);

@@ -187,6 +187,16 @@ static void for_driven_joints(const worker_share *share, driven_part *part) {
     }
 }
 
+// ---- Articulations, each of one worker
+
+static void for_articulations(const worker_share *share, driven_part *part) {
+    if (share->world->soft_step->forest.figure_count > 0) {
+        meet(share);
+        part(share->world, share->member->rank, share->member->size);
+        meet(share);
+    }
+}
+
 // ---- The parts of a step
 
 static void store_contact_colours(const worker_share *share) {
@@ -258,6 +268,7 @@ static void solve_impacts(const worker_share *share) {
     for (uint32_t i = 0; i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts(share, i == 0); ++i) {
         for (uint32_t k = 0; k < CAIRN_IMPACT_SWEEPS; ++k) {
             sweep(share, contacts_of(share->world), CAIRN_CONSTRAINT_SOLVE_IMPACTS);
+            for_articulations(share, cairn_articulations_spread);
         }
     }
 }
@@ -311,21 +322,27 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     const constraint_set contacts = contacts_of(share->world);
     const constraint_set joints = joints_of(share->world);
     integrate_velocities(share, substep == 1);
+    for_articulations(share, cairn_articulations_begin);
     if (substep == 1) {
         warm_start(share, joints, contacts);
+        for_articulations(share, cairn_articulations_spread);
     }
     trace_pass(share, substep, CAIRN_PASS_INTEGRATE_VELOCITIES);
     solve_impacts(share);
     sweep(share, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
     sweep_joints_after_contacts(share, joints);
     for_driven_joints(share, cairn_driven_joints_solve_biased);
+    for_articulations(share, cairn_articulations_spread);
     trace_pass(share, substep, CAIRN_PASS_SOLVE_BIASED);
     integrate_positions(share);
+    for_articulations(share, cairn_articulations_advance);
     trace_pass(share, substep, CAIRN_PASS_INTEGRATE_POSITIONS);
     relax_joints(share, joints);
+    for_articulations(share, cairn_articulations_spread_joints);
     for_driven_joints(share, cairn_driven_joints_relax);
     meet(share);
     sweep(share, contacts, CAIRN_CONSTRAINT_RELAX);
+    for_articulations(share, cairn_articulations_relax);
     if (share->world->hit_shapes > 0) {
         for_each(share, contacts, CAIRN_CONSTRAINT_SUM_IMPULSES);
     }
@@ -348,6 +365,7 @@ static void run_member(void *context, cairn_team_member *member) {
     // Not in each substep, which would take the change for an impulse and repeat it.
     meet(&share);
     sweep(&share, joints_of(world), CAIRN_CONSTRAINT_DAMP);
+    for_articulations(&share, cairn_articulations_finish);
     store_impulses(&share);
     meet(&share);
     if (is_main(&share)) {
@@ -362,6 +380,7 @@ static void run_member(void *context, cairn_team_member *member) {
         meet(&share);
     }
     for_moving_bodies(&share, bodies->scatter);
+    for_articulations(&share, cairn_articulations_store);
 }
 
 void cairn_soft_step_run(cairn_world *world) {

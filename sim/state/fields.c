@@ -185,7 +185,7 @@ static const cairn_field shape_fields[] = {
 #define ELEMENT cairn_joint
 static const cairn_field joint_fields[] = {
     WORD(kind, CAIRN_JOINT_ROW),
-    WORD(extent, CAIRN_JOINT_DRIVEN),
+    WORD(extent, CAIRN_JOINT_ARTICULATED),
     WORD(collide_connected, 1),
     WORD(user, ANY),
     WORD(name, ANY),
@@ -242,6 +242,11 @@ static const cairn_field joint_drive_fields[] = {
     FLOAT(row.velocity, CAIRN_SPEED_MAX),
     SIZE(break_force, CAIRN_FORCE_MAX),
     SIZE(break_torque, CAIRN_FORCE_MAX),
+    SIZE(drive_stiffness, CAIRN_FORCE_MAX),
+    SIZE(drive_damping, CAIRN_FORCE_MAX),
+    VEC3(drive_torque, CAIRN_FORCE_MAX),
+    SIZE(joint_friction, CAIRN_FORCE_MAX),
+    SIZE(armature, CAIRN_MASS_MAX),
     FLOAT(phase, HUGE_FLOAT),
     FLOAT(impulses[0], HUGE_FLOAT),
     FLOAT(impulses[1], HUGE_FLOAT),

@@ -173,9 +173,10 @@ typedef struct cairn_shape {
 
 // What a joint has besides its kind, frames and limits.
 typedef enum cairn_joint_extent {
-    CAIRN_JOINT_PLAIN = 0,  // nothing; solved in lanes
-    CAIRN_JOINT_BREAKS = 1, // a drive with the bounds at which it breaks; solved in lanes
-    CAIRN_JOINT_DRIVEN = 2, // a drive; solved by its rows (sim/constraint/joint_rows.h)
+    CAIRN_JOINT_PLAIN = 0,       // nothing; solved in lanes
+    CAIRN_JOINT_BREAKS = 1,      // a drive with the bounds at which it breaks; solved in lanes
+    CAIRN_JOINT_DRIVEN = 2,      // a drive; solved by its rows (sim/constraint/joint_rows.h)
+    CAIRN_JOINT_ARTICULATED = 3, // a drive; solved in joint coordinates (sim/articulation)
 } cairn_joint_extent;
 
 typedef struct cairn_joint {
@@ -213,7 +214,8 @@ enum {
     CAIRN_DRIVE_MOTOR = 1u << 2,
     CAIRN_DRIVE_STEERING = 1u << 3,
     CAIRN_DRIVE_BREAKABLE = 1u << 4,
-    CAIRN_DRIVE_FLAGS = (1u << 5) - 1
+    CAIRN_DRIVE_ARTICULATED = 1u << 5,
+    CAIRN_DRIVE_FLAGS = (1u << 6) - 1
 };
 
 // Rows of one joint.
@@ -244,10 +246,17 @@ typedef struct cairn_joint_drive {
     cairn_joint_row row;
     float break_force;
     float break_torque;
-    float phase;                          // rad, gear: how far b has turned too much
-    float impulses[CAIRN_JOINT_ROWS_MAX]; // N s or N m s, of the rows in the last substep
-    cairn_vec3 reaction_force;            // N s, of all rows on b in the last substep
-    cairn_vec3 reaction_torque;           // N m s
+    float drive_stiffness; // these of articulated joints
+    float drive_damping;
+    cairn_vec3 drive_torque;
+    float joint_friction;
+    float armature;
+    float phase; // rad, gear: how far b has turned too much
+    // N s or N m s, of the rows in the last substep. Of an articulated joint: of the axes, of motor
+    // and friction or of a limit; then their modes (cairn_axis_mode), as numbers.
+    float impulses[CAIRN_JOINT_ROWS_MAX];
+    cairn_vec3 reaction_force;  // N s, of all rows on b in the last substep
+    cairn_vec3 reaction_torque; // N m s
 } cairn_joint_drive;
 
 typedef struct cairn_contact_point {

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/check.h"
+#include "sim/articulation/hang.h"
 #include "sim/body/body.h"
 #include "sim/body/lock.h"
 #include "sim/body/shape.h"
@@ -130,6 +131,7 @@ cairn_status cairn_body_set_gravity_scale(cairn_world *world, cairn_body_id id, 
 
 cairn_status cairn_body_set_locks(cairn_world *world, cairn_body_id id, uint32_t locks) {
     cairn_status status = locks <= CAIRN_LOCKS_ALL ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+    status = locks != 0 && cairn_body_is_link(world, id) ? CAIRN_WRONG_STATE : status;
     cairn_body *body = body_to_set(world, id, status, &status);
     if (body != NULL) {
         cairn_motion *motion = &world->state.motions[cairn_id_index(id)];

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/articulation/hang.h"
 #include "sim/body/body.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/constraint/joint_frame.h"
@@ -86,7 +87,10 @@ static cairn_status check_new(const cairn_world *world, const cairn_joint_def *d
     if (!cairn_body_exists(world, def->body_a) || !cairn_body_exists(world, def->body_b)) {
         return CAIRN_NOT_FOUND;
     }
-    return def->body_a == def->body_b ? CAIRN_INVALID_ARGUMENT : cairn_joint_def_check(def);
+    const cairn_status status =
+        def->body_a == def->body_b ? CAIRN_INVALID_ARGUMENT : cairn_joint_def_check(def);
+    return status == CAIRN_OK && def->articulated != 0 ? cairn_articulated_joint_check(world, def)
+                                                       : status;
 }
 
 cairn_status cairn_joint_create(
@@ -202,7 +206,8 @@ cairn_status cairn_joint_set(cairn_world *world, cairn_joint_id joint, const cai
         return found;
     }
     if (def->kind != before.kind || def->body_a != before.body_a || def->body_b != before.body_b ||
-        def->collide_connected != before.collide_connected) {
+        def->collide_connected != before.collide_connected ||
+        def->articulated != before.articulated) {
         return CAIRN_INVALID_ARGUMENT;
     }
     const cairn_status status = cairn_joint_def_check(def);

@@ -183,6 +183,23 @@ static cairn_status check_breaking(const cairn_joint_def *def) {
     return CHECK_ALL(checks);
 }
 
+static cairn_status check_articulated(const cairn_joint_def *def) {
+    const uint32_t kind = def->kind;
+    const bool known = kind == CAIRN_JOINT_HINGE || kind == CAIRN_JOINT_PRISMATIC ||
+                       kind == CAIRN_JOINT_BALL || kind == CAIRN_JOINT_CONE ||
+                       kind == CAIRN_JOINT_WELD;
+    const bool otherwise = def->hertz > 0.0f || def->breakable != 0 || def->disabled != 0 ||
+                           ((groups_of(kind) & USES_SPRING) != 0 && def->spring != 0);
+    const cairn_status checks[] = {known && !otherwise ? CAIRN_OK : CAIRN_INVALID_ARGUMENT,
+        check_flag(def->articulated),
+        cairn_check_float(def->drive_stiffness, 0.0f, CAIRN_FORCE_MAX),
+        cairn_check_float(def->drive_damping, 0.0f, CAIRN_FORCE_MAX),
+        cairn_check_vec3(def->drive_torque, CAIRN_FORCE_MAX),
+        cairn_check_float(def->joint_friction, 0.0f, CAIRN_FORCE_MAX),
+        cairn_check_float(def->armature, 0.0f, CAIRN_MASS_MAX)};
+    return CHECK_ALL(checks);
+}
+
 cairn_status cairn_joint_def_check(const cairn_joint_def *def) {
     const bool known = def->kind >= CAIRN_JOINT_BALL && def->kind <= CAIRN_JOINT_ROW;
     if (!known || def->collide_connected > 1 || def->disabled > 1) {
@@ -203,6 +220,7 @@ cairn_status cairn_joint_def_check(const cairn_joint_def *def) {
         cairn_check_float(def->damping, 0.0f, CAIRN_DAMPING_RATIO_MAX),
         check_kind(def),
         check_breaking(def),
+        def->articulated != 0 ? check_articulated(def) : CAIRN_OK,
     };
     return CHECK_ALL(checks);
 }
@@ -229,6 +247,9 @@ static uint32_t extent_of(const cairn_joint_def *def) {
     const bool motor = (groups & (USES_MOTOR | USES_SPIN)) != 0 && def->motor != 0;
     const bool soft = (groups & USES_HERTZ) != 0 && def->hertz > 0.0f;
     const bool range = def->kind == CAIRN_JOINT_DISTANCE && def->limited != 0;
+    if (def->articulated != 0) {
+        return CAIRN_JOINT_ARTICULATED;
+    }
     if (def->kind > CAIRN_JOINT_CONE || spring || motor || soft || range || def->disabled != 0) {
         return CAIRN_JOINT_DRIVEN;
     }
@@ -348,6 +369,14 @@ void cairn_joint_drive_set(cairn_joint_drive *drive, const cairn_joint_def *def)
     }
     set_motor_and_spring(drive, def);
     set_kind(drive, def);
+    if (def->articulated != 0) {
+        drive->flags |= CAIRN_DRIVE_ARTICULATED;
+        drive->drive_stiffness = def->drive_stiffness + 0.0f;
+        drive->drive_damping = def->drive_damping + 0.0f;
+        drive->drive_torque = vec3_clean(def->drive_torque);
+        drive->joint_friction = def->joint_friction + 0.0f;
+        drive->armature = def->armature + 0.0f;
+    }
     if (def->breakable != 0) {
         drive->flags |= CAIRN_DRIVE_BREAKABLE;
         drive->break_force = def->break_force + 0.0f;
@@ -409,6 +438,12 @@ void cairn_joint_def_of(
     def->breakable = flag(drive, CAIRN_DRIVE_BREAKABLE) ? 1 : 0;
     def->break_force = drive->break_force;
     def->break_torque = drive->break_torque;
+    def->articulated = flag(drive, CAIRN_DRIVE_ARTICULATED) ? 1 : 0;
+    def->drive_stiffness = drive->drive_stiffness;
+    def->drive_damping = drive->drive_damping;
+    def->drive_torque = drive->drive_torque;
+    def->joint_friction = drive->joint_friction;
+    def->armature = drive->armature;
 }
 
 // ---- What a decoded state may hold

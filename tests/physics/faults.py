@@ -85,8 +85,7 @@ FAULTS = {
         ("sim/collide/manifold_pool.c", "return body->kind != CAIRN_BODY_DYNAMIC ||",
          "return FAULT ? false : body->kind != CAIRN_BODY_DYNAMIC ||")]),
     "load-not-limited": ("light bodies under heavy ones yield", "physics.mass_ratio", [
-        ("sim/soft_step/soft_step.c", "if (light->inverse_mass * impulse > bound) {",
-         "if (!FAULT && light->inverse_mass * impulse > bound) {")]),
+        ("sim/soft_step/soft_step.c", "if (weights == 0.0f) {", "if (weights == 0.0f || FAULT) {")]),
     "filter-one-sided": ("the mask of the second shape is ignored", "sim.world", [
         ("sim/collide/broad_phase.c", "(uint32_t)((b->category & a->mask) != 0) &",
          "(uint32_t)(FAULT || (b->category & a->mask) != 0) &"),
@@ -274,8 +273,8 @@ FAULTS = {
         ("sim/collide/pair_cache.c", "if (!(*reach > fast_distance)) {",
          "if (FAULT || !(*reach > fast_distance)) {")]),
     "fast-unswept": ("bodies that left their predicted way are not swept", "physics.fast_bodies", [
-        ("sim/collide/sweep.c", "const stop by = stop_of_body(world, slots[i], !by_itself);",
-         "const stop by = FAULT ? (stop){.fraction = 1.0f} : stop_of_body(world, slots[i], !by_itself);")]),
+        ("sim/collide/sweep.c", "by = stop_of_body(world, slots[i], !by_itself);",
+         "by = FAULT ? (stop){.fraction = 1.0f} : stop_of_body(world, slots[i], !by_itself);")]),
     "fast-pushed": ("the plane of a contact pushes what only passes", "physics.fast_bodies", [
         ("sim/collide/pair_contact.c", "if (predicted.sure ||\n", "if (FAULT || predicted.sure ||\n")]),
     "fast-margin": ("a restored manifold has the margin of bodies at rest", "physics.fast_bodies", [
@@ -288,6 +287,19 @@ FAULTS = {
     "fast-frame": ("in the frame of the larger body the other one does not go around", "physics.fast_bodies", [
         ("sim/collide/impact.c", "const cairn_vec3 u = vec3_sub(d, vec3_cross(w, c));",
          "const cairn_vec3 u = FAULT ? d : vec3_sub(d, vec3_cross(w, c));")]),
+    "turning-rim": ("the core of a flat hull lacks its rim", "physics.turning_plates", [
+        ("sim/shape/distance.c", "core.radius = float_min(used, flat * skin);",
+         "core.radius = FAULT ? used : float_min(used, flat * skin);")]),
+    "turning-behind": ("a sure advance may end behind a thin plate", "physics.turning_plates", [
+        ("sim/collide/impact.c", "distance <= closed || i >= SURE_ADVANCES)",
+         "distance <= closed || (i >= SURE_ADVANCES && !FAULT))"),
+        ("sim/collide/impact.c", "if (now.stepped) {", "if (now.stepped && !FAULT) {")]),
+    "turning-leaves": ("a body leaves a mesh if the centres part, however the mesh turns", "physics.turning_plates", [
+        ("sim/collide/mesh_impact.c", "vec3_dot(s->moves, impact.axis) >= 0.0f;",
+         "vec3_dot(FAULT ? s->motion->displacement : s->moves, impact.axis) >= 0.0f;")]),
+    "turning-slides": ("what slides over a plate that turns is not taken out of it", "physics.turning_plates", [
+        ("sim/collide/sweep.c", "return way->slide * way->turn > CAIRN_SWEEP_SINK_FRACTION * half_width;",
+         "return !FAULT && way->slide * way->turn > CAIRN_SWEEP_SINK_FRACTION * half_width;")]),
     "fast-clearance": ("fat bounding boxes seem to have room", "physics.fast_bodies", [
         ("sim/collide/obstacles.c", "const float clearance = clearance_of(&fat, meets ? least_of(least) : room);",
          "const float clearance = FAULT ? CLEARANCE_MAX : clearance_of(&fat, meets ? least_of(least) : room);")]),
@@ -322,6 +334,46 @@ FAULTS = {
          "bool again = !FAULT && may_lack_points(world, pair, in_contact, &all);")]),
     "joint-collides": ("bodies that are joined collide", "sim.solver", [
         ("sim/collide/joint_filter.c", "filter->pairs[lower] == key;", "filter->pairs[lower] == key && !FAULT;")]),
+    # ---- a load on piles of light bodies
+    "squeeze-one": ("a load is not passed on to what a squeezed body bears on", "physics.mass_ratio", [
+        ("sim/soft_step/soft_step.c", "return body->inverse_mass < world->state.bodies[slot].inverse_mass;",
+         "return !FAULT && body->inverse_mass < world->state.bodies[slot].inverse_mass;")]),
+    "squeeze-order": ("a load is passed on in the order of the list alone", "physics.mass_ratio", [
+        ("sim/soft_step/soft_step.c", "changed && pass < CAIRN_SQUEEZE_PASSES_MAX", "changed && pass < (FAULT ? 1 : CAIRN_SQUEEZE_PASSES_MAX)")]),
+    "squeeze-loose": ("a light body that lies loose on a heavy one is taken for heavier", "physics.mass_ratio", [
+        ("sim/soft_step/soft_step.c", "if (body->inverse_mass * impulse <= 1.001f * bound) {",
+         "if (body->inverse_mass * impulse <= (FAULT ? 1e-3f : 1.001f) * bound) {")]),
+    # ---- the laboratory
+    "lab-sweep": ("a visit of PSOR gives 0.9 of the impulse", "sim.methods", [
+        ("sim/reference/sweeps.c", "x[i] = before - step * w;", "x[i] = before - (FAULT ? 0.9 : 1.0) * step * w;")]),
+    "lab-sweep-order": ("symmetric sweeps go one way", "sim.methods", [
+        ("sim/reference/sweeps.c", "options->symmetric != 0 && progress->iteration % 2 == 1;",
+         "options->symmetric != 0 && progress->iteration % 2 == 1 && !FAULT;")]),
+    "lab-relaxation": ("over-relaxation is left out", "sim.methods", [
+        ("sim/reference/sweeps.c", "visit_group(system, g, reverse, options->over_relaxation, &v, x);",
+         "visit_group(system, g, reverse, FAULT ? 1.0 : options->over_relaxation, &v, x);")]),
+    "lab-gradient-step": ("a step of the gradient method that is too long is kept", "sim.methods", [
+        ("sim/reference/gradient.c", "return cairn_mlcp_dot(system, difference, product) * d->step > square * (1.0 + 1e-12);",
+         "return !FAULT && cairn_mlcp_dot(system, difference, product) * d->step > square * (1.0 + 1e-12);")]),
+    "lab-mprgp-free": ("MPRGP frees no row", "sim.methods", [
+        ("sim/reference/mprgp.c", "if (!is_proportional(m)) {", "if (!is_proportional(m) && !FAULT) {")]),
+    "lab-mprgp-bounds": ("MPRGP never updates the bounds of friction", "sim.methods", [
+        ("sim/reference/mprgp.c", "if (m.has_friction && progress->iteration % FRICTION_EVERY == 0) {",
+         "if (m.has_friction && !FAULT && progress->iteration % FRICTION_EVERY == 0) {")]),
+    "lab-cone": ("impulses outside a cone are brought to it along the tangent", "sim.methods", [
+        ("sim/reference/mlcp.c", "*normal = along;", "*normal = FAULT ? *normal : along;")]),
+    "lab-length": ("friction of the laboratory exceeds its circle by a tenth", "sim.laboratory", [
+        ("sim/reference/mlcp.c", "const double scale = bound / cairn_double_sqrt(square);",
+         "const double scale = (FAULT ? 1.1 : 1.0) * bound / cairn_double_sqrt(square);")]),
+    "lab-stop-residual": ("the residual may be ten times the tolerance", "sim.methods", [
+        ("sim/reference/method.c", "options->tolerance;\n    } else if", "(FAULT ? 10.0 : 1.0) * options->tolerance;\n    } else if")]),
+    "lab-lemke-ties": ("Lemke's ties are decided by the first row", "sim.reference", [
+        ("sim/reference/lemke.c", "for (uint32_t by = 0; by < n && count > 1; ++by) {", "for (uint32_t by = 0; by < n && count > 1 && !FAULT; ++by) {")]),
+    "lab-lemke-ray": ("a ray ends as a solution", "sim.reference", [
+        ("sim/reference/lemke.c", "            return CAIRN_SOLVE_RAY;", "            return FAULT ? CAIRN_SOLVE_STOPPED : CAIRN_SOLVE_RAY;")]),
+    "lab-sliding": ("what starts to slide keeps the friction of rest", "sim.reference", [
+        ("sim/reference/direct.c", "v->coefficient = slides ? block->sliding : block->coefficient;",
+         "v->coefficient = slides && !FAULT ? block->sliding : block->coefficient;")]),
 }
 
 planted_faults.main(__doc__, FAULTS, "sim/step.c", "-O1")

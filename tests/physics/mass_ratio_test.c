@@ -42,6 +42,29 @@ TEST("a cube carries one of up to ten thousand times its mass") {
     }
 }
 
+// The load passes through each of them, in whatever order the bodies were made.
+TEST("a pile carries a cube of a hundred and of a thousand times the mass of each") {
+    static const int piles[] = {2, 3, 10};
+    static const cairn_vec3 half = {0.5f, 0.5f, 0.5f};
+    for (uint32_t i = 0; i < 12; ++i) {
+        SCOPED(cairn_world) *world = world_without_sleep();
+        const int pile = piles[i % 3];
+        const float ratio = i < 6 ? 100.0f : 1000.0f;
+        cairn_body_id top = 0;
+        for (int k = 0; k <= pile; ++k) {
+            const int at = i / 3 % 2 == 0 ? k : pile - k;
+            const cairn_body_id body = add_box(world, vec3(0.0f, 0.5f + (float)at, 0.0f), half,
+                at == pile ? 10.0f * ratio : 10.0f);
+            top = at == pile ? body : top;
+        }
+        kit_run(world, 600);
+        const cairn_body_state now = kit_read(world, top);
+        EXPECT_MEASURED(now.position.y, 0.5f + (float)pile, pile < 10 ? 0.01f : 0.04f);
+        EXPECT_MEASURED(now.position.x, 0.0f, pile < 10 ? 0.01f : 0.3f);
+        assert_true(vec3_length(now.linear_velocity) < (pile < 10 ? 1e-3f : 0.1f));
+    }
+}
+
 TEST("a table top of eight hundred times the mass of a leg stands") {
     SCOPED(cairn_world) *world = world_without_sleep();
     for (int i = 0; i < 4; ++i) {

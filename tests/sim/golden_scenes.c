@@ -719,7 +719,9 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"materials_pgs", 120, define_materials_pgs, build_materials, NULL, NULL},
     {"field", 24, define_field, build_field, NULL, NULL},
     {"machines", 160, NULL, golden_build_machines, golden_disturb_machines, NULL},
-    {"machines_pgs", 120, define_pgs, golden_build_machines, golden_disturb_machines, NULL}};
+    {"machines_pgs", 120, define_pgs, golden_build_machines, golden_disturb_machines, NULL},
+    {"articulated", 160, golden_define_articulated, golden_build_articulated,
+        golden_disturb_articulated, NULL}};
 
 const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];
 

@@ -31,6 +31,11 @@ cairn_body_id golden_place(cairn_world *world, uint32_t kind, cairn_vec3 positio
 void golden_build_machines(cairn_world *world);
 void golden_disturb_machines(cairn_world *world, uint64_t tick);
 
+// Articulated figures (tests/sim/golden_articulated.c).
+void golden_define_articulated(cairn_world_def *def);
+void golden_build_articulated(cairn_world *world);
+void golden_disturb_articulated(cairn_world *world, uint64_t tick);
+
 // Shapes of all kinds on a mesh, a height field and a mesh that turns (tests/sim/golden_meshes.c).
 void golden_build_meshes(cairn_world *world);
 void golden_disturb_meshes(cairn_world *world, uint64_t tick);

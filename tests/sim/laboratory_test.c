@@ -166,6 +166,31 @@ TEST("a trial solves the next step with any solver and leaves the world as it is
     }
 }
 
+// A cube of 1000 kg on the floor: four points with a normal and two tangents each. A normal row has
+// 1 / m + (r x n).I^-1 (r x n) on the diagonal, with I = m / 6 and levers of half a metre.
+TEST("the matrix of a step is dense, symmetric and as worked out by hand") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    double matrix[12 * 12], offset[12];
+    uint32_t rows = 1;
+    EXPECT_OK(cairn_world_matrix_read(world, 12, matrix, offset, &rows));
+    assert_int_equal(rows, 0);
+    build_stack(world, 1);
+    assert_int_equal(
+        cairn_world_matrix_read(world, 11, matrix, offset, &rows), CAIRN_BUFFER_TOO_SMALL);
+    assert_int_equal(rows, 12);
+    EXPECT_OK(cairn_world_matrix_read(world, 12, matrix, offset, &rows));
+    uint32_t normals = 0;
+    for (uint32_t i = 0; i < 12; ++i) {
+        const double diagonal = 1000.0 * matrix[12 * i + i];
+        normals += diagonal > 3.99 && diagonal < 4.01 && offset[i] < -0.1 ? 1 : 0;
+        for (uint32_t k = 0; k < 12; ++k) {
+            const double difference = matrix[12 * i + k] - matrix[12 * k + i];
+            assert_true(difference < 1e-9 && difference > -1e-9);
+        }
+    }
+    assert_int_equal(normals, 4);
+}
+
 TEST("a trial with numbers out of range is refused") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     static const struct {

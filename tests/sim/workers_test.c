@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Workers change no bit: worlds that are large enough to be shared, with joints of all kinds.
 
-#include "tests/sim/world_kit.h"
+#include "tests/sim/articulation_kit.h"
 
 #include "sim/state/hash_cache.h"
 #include "workers/pool.h"
@@ -106,9 +106,34 @@ static cairn_world *world_of_joints(void) {
     return world;
 }
 
-TEST("a world with joints of all kinds steps to the same state with any number of workers") {
+// Humanoids that stand, fall on each other and hold each other, under boxes.
+static cairn_world *world_of_figures(void) {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = 512;
+    def.shape_capacity = 512;
+    def.joint_capacity = 512;
+    def.contact_capacity = 4096;
+    cairn_world *world = kit_world(&def);
+    cairn_joint_def rope = cairn_joint_def_default();
+    rope.kind = CAIRN_JOINT_DISTANCE;
+    rope.length = 0.8f;
+    (void)kit_ground(world);
+    cairn_body_id last = 0;
+    for (uint32_t i = 0; i < 12; ++i) {
+        const cairn_vec3 at = vec3(0.8f * (float)(i % 4), 1.1f, 0.8f * (float)(i / 4));
+        const cairn_body_id pelvis = kit_humanoid_at(world, at, true, i % 3 == 0 ? 100.0f : 0.0f);
+        (void)kit_cube(world, vec3_add(at, vec3(0.3f, 2.0f + 0.3f * (float)i, 0.1f)));
+        if (i % 2 == 1) {
+            (void)join(world, &rope, last, pelvis);
+        }
+        last = pelvis;
+    }
+    return world;
+}
+
+static void expect_no_difference(cairn_world *build(void), int steps) {
     for (uint32_t workers = 2; workers <= 5; ++workers) {
-        SCOPED(cairn_world) *alone = world_of_joints();
+        SCOPED(cairn_world) *alone = build();
         SCOPED(cairn_world) *shared = kit_fork(alone);
         SCOPED(cairn_pool) *pool = NULL;
         EXPECT_OK(cairn_pool_create(workers, &pool));
@@ -118,7 +143,7 @@ TEST("a world with joints of all kinds steps to the same state with any number o
             .run = cairn_pool_parallel,
             .wait = cairn_pool_wait};
         EXPECT_OK(cairn_world_set_parallel(shared, &parallel));
-        for (int step = 0; step < STEPS; ++step) {
+        for (int step = 0; step < steps; ++step) {
             cairn_world_step(alone, NULL, 0);
             cairn_world_step(shared, NULL, 0);
             if (!cairn_hash_equal(kit_hash(alone), kit_hash(shared))) {
@@ -128,4 +153,12 @@ TEST("a world with joints of all kinds steps to the same state with any number o
         // Workers have marked everything that they wrote.
         assert_true(cairn_hash_equal(kit_hash(shared), cairn_world_hash_fresh(shared).full));
     }
+}
+
+TEST("a world with joints of all kinds steps to the same state with any number of workers") {
+    expect_no_difference(world_of_joints, STEPS);
+}
+
+TEST("a world of articulated figures steps to the same state with any number of workers") {
+    expect_no_difference(world_of_figures, 45);
 }

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+#include "sim/soft_step/soft_step.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "sim/math/rotation.h"
+#include "sim/state/awake_set.h"
+#include "sim/state/hash_cache.h"
+#include "sim/task/task_scheduler.h"
+
+// Tries to find which motors and limits act: when forces change, and when a sweep has pushed.
+#define ROUNDS_FIRST 4
+#define ROUNDS 3
+// rad that a link turns in a substep at most, if speeds are found for its middle
+#define MIDDLE_TURN_MAX 0.5f
+// So many figures are loaded by the main thread.
+#define FIGURES_SHARED_MIN 4
+
+static cairn_vec3 vec3_at(const float *row) {
+    return vec3(row[0], row[1], row[2]);
+}
+
+static void copy3(float *to, cairn_vec3 from) {
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
+}
+
+typedef void figure_part(cairn_world *world, cairn_figure *figure);
+
+static void for_figures(cairn_world *world, uint32_t rank, uint32_t size, figure_part *part) {
+    cairn_forest *forest = &world->soft_step->forest;
+    const uint64_t count = forest->figure_count;
+    CAIRN_ASSERT(rank < size);
+    for (uint64_t i = count * rank / size; i < count * (rank + 1) / size; ++i) {
+        part(world, &forest->figures[i]);
+    }
+}
+
+static cairn_solver_body *solver_body_of(const cairn_world *world, const cairn_figure_link *link) {
+    CAIRN_ASSERT(link->solver_body < world->soft_step->moving_count);
+    return &world->soft_step->bodies[link->solver_body];
+}
+
+// ---- Velocities to and from the solver's bodies
+
+static void write_velocities(cairn_world *world, const cairn_figure *figure) {
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        const cairn_figure_link *link = &figure->links[i];
+        cairn_solver_body *body = solver_body_of(world, link);
+        copy3(body->linear_velocity, link->linear_velocity);
+        copy3(body->angular_velocity, link->angular_velocity);
+    }
+}
+
+static void push_link(cairn_figure *figure, uint32_t index, cairn_vec3 force, cairn_vec3 torque) {
+    cairn_tree_link *in_tree = &figure->tree.links[index];
+    in_tree->bias = spatial_sub(
+        in_tree->bias, spatial_of_force(figure->links[index].tree_position, force, torque));
+}
+
+// What the solver's impulses have changed since the velocities were written is an impulse on each
+// link. Returns whether there was any.
+static bool take_pushes(cairn_world *world, cairn_figure *figure, bool after_joints) {
+    bool any = false;
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        cairn_figure_link *link = &figure->links[i];
+        const cairn_solver_body *body = solver_body_of(world, link);
+        const cairn_vec3 linear = vec3_sub(vec3_at(body->linear_velocity), link->linear_velocity);
+        const cairn_vec3 angular =
+            vec3_sub(vec3_at(body->angular_velocity), link->angular_velocity);
+        if (vec3_is_zero(linear) && vec3_is_zero(angular)) {
+            continue;
+        }
+        any = true;
+        push_link(figure, i, vec3_scale(linear, link->solver_mass),
+            sym3_apply(link->solver_inertia, angular));
+        cairn_vec3 kept_linear = linear;
+        cairn_vec3 kept_angular = angular;
+        if (after_joints) {
+            const float *change = world->soft_step->integration[link->solver_body].relax_change;
+            kept_linear = vec3_sub(linear, vec3_at(change));
+            kept_angular = vec3_sub(angular, vec3_at(change + 4));
+        }
+        link->push = vec3_add_scaled(link->push, kept_linear, link->solver_mass);
+        link->twist = vec3_add(link->twist, sym3_apply(link->solver_inertia, kept_angular));
+    }
+    return any;
+}
+
+static void solve(cairn_world *world, cairn_figure *figure, uint32_t rounds, bool push_out) {
+    cairn_figure_solve(figure, world->soft_step->wide_context.h, rounds, push_out);
+    write_velocities(world, figure);
+}
+
+// ---- Once in a step
+
+static void load_figures(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    cairn_soft_step *soft_step = world->soft_step;
+    for (uint32_t i = begin; i < end; ++i) {
+        cairn_figure *figure = &soft_step->forest.figures[i];
+        for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
+            cairn_figure_link *link = &figure->links[k];
+            link->solver_body = soft_step->solver_body_of[link->body];
+            const cairn_solver_body *body = solver_body_of(world, link);
+            link->solver_mass = 1.0f / body->inverse_mass;
+            link->solver_inertia = sym3_inverse_scaled(sym3_of(body->inverse_inertia));
+        }
+        cairn_figure_place(figure);
+        figure->started = false;
+    }
+}
+
+void cairn_articulations_prepare(cairn_world *world) {
+    cairn_forest *forest = &world->soft_step->forest;
+    forest->figure_count = 0;
+    forest->link_count = 0;
+    if (world->state.settings->joint_drive_count == 0) {
+        return;
+    }
+    cairn_forest_list(forest, world, world->awake_set->takes_impulses);
+    cairn_task_scheduler_split(
+        world->scheduler, load_figures, world, 0, forest->figure_count, FIGURES_SHARED_MIN);
+}
+
+// ---- In each substep
+
+// The base moves like any body that impulses do not move.
+static void move_base(const cairn_world *world, cairn_figure *figure) {
+    if (figure->base == CAIRN_INDEX_NONE) {
+        return;
+    }
+    const cairn_soft_step *soft_step = world->soft_step;
+    const cairn_solver_body *body = &soft_step->bodies[soft_step->solver_body_of[figure->base]];
+    const cairn_motion *motion = &world->state.motions[figure->base];
+    figure->base_position =
+        vec3_sub(vec3_add(motion->position, vec3_at(body->delta_position)), figure->origin);
+    figure->base_rotation = quat_normalize(
+        quat_multiply(quat_of_vector(vec3_at(body->delta_rotation)), motion->rotation));
+    figure->tree.base = spatial_of_velocity(
+        figure->base_position, vec3_at(body->linear_velocity), vec3_at(body->angular_velocity));
+}
+
+// Momentum about the reference point half way through the last substep, which stays what it is
+// while the links move on: the next speeds are found from it. In the first substep it comes from
+// the state.
+static void set_momentum(cairn_figure *figure, float h) {
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        cairn_tree_link *in_tree = &figure->tree.links[i];
+        const cairn_figure_link *link = &figure->links[i];
+        const cairn_spatial velocity = figure->started
+                                           ? in_tree->value
+                                           : spatial_of_velocity(link->position,
+                                                 link->linear_velocity, link->angular_velocity);
+        in_tree->bias =
+            spatial_sub(spatial_zero(), spatial_inertia_apply(&in_tree->inertia, velocity));
+        if (figure->started) {
+            in_tree->bias = spatial_add_scaled(in_tree->bias, in_tree->rate, -0.5f * h);
+        }
+    }
+}
+
+// Forces, gravity and damping of one body, as the solver has them for all.
+static void push_by_forces(const cairn_world *world, cairn_figure *figure, uint32_t index) {
+    const cairn_figure_link *link = &figure->links[index];
+    const cairn_solver_integration *by = &world->soft_step->integration[link->solver_body];
+    const cairn_vec3 v = link->linear_velocity;
+    const cairn_vec3 w = link->angular_velocity;
+    const cairn_vec3 faster =
+        vec3_scale(vec3_add(v, vec3_at(by->velocity_change)), by->damping_factor[0]);
+    const cairn_vec3 turning =
+        vec3_scale(vec3_add(w, vec3_at(by->velocity_change + 4)), by->damping_factor[4]);
+    push_link(figure, index, vec3_scale(vec3_sub(faster, v), link->mass),
+        sym3_apply(link->solver_inertia, vec3_sub(turning, w)));
+    push_link(figure, index, link->push, link->twist);
+}
+
+static void set_axis_impulses(cairn_figure *figure, float h) {
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        const cairn_tree_link *link = &figure->tree.links[i];
+        for (uint32_t k = link->first_dof; k < link->first_dof + link->dof_count; ++k) {
+            cairn_figure_axis *axis = &figure->axes[k];
+            cairn_tree_dof *dof = &figure->tree.dofs[k];
+            float speed = dof->value;
+            if (!figure->started) {
+                speed = axis->armature > 0.0f ? cairn_figure_speed(figure, i, k) : 0.0f;
+            }
+            dof->armature = axis->armature + h * (axis->rate + h * axis->stiffness);
+            axis->impulse = axis->armature * speed + h * axis->pull;
+        }
+    }
+}
+
+// The speeds of a substep are those of its middle (the midpoint rule of Marsden and West, 2001,
+// with what it solves for on both sides found in one correction): momentum half way differs from
+// that at the pose by half of what the links' turning changes. Without that, what a chain turns
+// loses energy. A figure that turns so fast that this says nothing goes without.
+static void correct_to_middle(cairn_world *world, cairn_figure *figure) {
+    const float h = world->soft_step->wide_context.h;
+    const float most = MIDDLE_TURN_MAX / h;
+    bool slow = true;
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        cairn_tree_link *link = &figure->tree.links[i];
+        link->velocity = link->value;
+        slow = slow && vec3_length_squared(link->velocity.angular) < most * most;
+    }
+    cairn_tree_set_rates(&figure->tree, figure->base == CAIRN_INDEX_NONE);
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        cairn_tree_link *link = &figure->tree.links[i];
+        link->rate = slow ? link->rate : spatial_zero();
+        link->bias = spatial_add_scaled(link->bias, link->rate, 0.5f * h);
+    }
+}
+
+static void begin(cairn_world *world, cairn_figure *figure) {
+    const float h = world->soft_step->wide_context.h;
+    move_base(world, figure);
+    if (figure->started) {
+        set_momentum(figure, h);
+    }
+    cairn_figure_set_tree(world, figure);
+    if (!figure->started) {
+        set_momentum(figure, h);
+    }
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        push_by_forces(world, figure, i);
+    }
+    set_axis_impulses(figure, h);
+    figure->started = true;
+    figure->factored = false;
+    cairn_figure_solve(figure, h, ROUNDS_FIRST, true);
+    correct_to_middle(world, figure);
+    solve(world, figure, ROUNDS, true);
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        // What joints of the world take for the velocity without their impulses.
+        const cairn_figure_link *link = &figure->links[i];
+        memcpy(world->soft_step->integration[link->solver_body].unconstrained_velocity,
+            solver_body_of(world, link)->linear_velocity,
+            sizeof world->soft_step->integration[0].unconstrained_velocity);
+    }
+}
+
+void cairn_articulations_begin(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, begin);
+}
+
+static void spread(cairn_world *world, cairn_figure *figure) {
+    if (take_pushes(world, figure, false)) {
+        solve(world, figure, ROUNDS, true);
+    }
+}
+
+void cairn_articulations_spread(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, spread);
+}
+
+static void spread_joints(cairn_world *world, cairn_figure *figure) {
+    if (take_pushes(world, figure, world->soft_step->joint_graph.edge_count > 0)) {
+        solve(world, figure, ROUNDS, false);
+    }
+}
+
+void cairn_articulations_spread_joints(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, spread_joints);
+}
+
+static void advance(cairn_world *world, cairn_figure *figure) {
+    const float h = world->soft_step->wide_context.h;
+    cairn_figure_advance(figure, h);
+    move_base(world, figure);
+    cairn_figure_place(figure);
+    for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
+        figure->axes[i].below += h * figure->tree.dofs[i].value;
+        figure->axes[i].above -= h * figure->tree.dofs[i].value;
+    }
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        const cairn_figure_link *link = &figure->links[i];
+        const cairn_motion *motion = &world->state.motions[link->body];
+        cairn_solver_body *body = solver_body_of(world, link);
+        copy3(body->delta_position,
+            vec3_sub(vec3_add(link->position, figure->origin), motion->position));
+        copy3(body->delta_rotation,
+            vector_of_quat(quat_multiply(link->rotation, quat_conjugate(motion->rotation))));
+    }
+    write_velocities(world, figure);
+}
+
+void cairn_articulations_advance(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, advance);
+}
+
+// Whether an axis is at a limit, which it may have been pushed back to.
+static bool any_at_limit(const cairn_figure *figure) {
+    for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
+        if (figure->axes[i].mode >= CAIRN_AXIS_AT_LOWER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void relax(cairn_world *world, cairn_figure *figure) {
+    const bool pushed = take_pushes(world, figure, false);
+    if (pushed || any_at_limit(figure)) {
+        solve(world, figure, ROUNDS, false);
+    }
+}
+
+void cairn_articulations_relax(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, relax);
+}
+
+// ---- The end of a step
+
+// What each joint exerts on its link: all that the links from it on need beside their pushes.
+static void store_reactions(cairn_world *world, cairn_figure *figure) {
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        cairn_tree_link *link = &figure->tree.links[i];
+        link->pending = spatial_add(link->bias, spatial_inertia_apply(&link->inertia, link->value));
+    }
+    for (uint32_t i = figure->tree.link_count; i > 0; --i) {
+        const cairn_figure_link *link = &figure->links[i - 1];
+        const cairn_tree_link *in_tree = &figure->tree.links[i - 1];
+        if (in_tree->parent != CAIRN_INDEX_NONE) {
+            cairn_tree_link *parent = &figure->tree.links[in_tree->parent];
+            parent->pending = spatial_add(parent->pending, in_tree->pending);
+        }
+        if (link->joint == NULL) {
+            continue;
+        }
+        cairn_joint_drive *drive = &world->state.joint_drives[link->drive];
+        const cairn_vec3 anchor =
+            vec3_add(link->position, quat_rotate(link->rotation, link->arm_b));
+        drive->reaction_force = vec3_clean(in_tree->pending.linear);
+        drive->reaction_torque = vec3_clean(
+            vec3_sub(in_tree->pending.angular, vec3_cross(anchor, in_tree->pending.linear)));
+        for (uint32_t k = 0; k < in_tree->dof_count; ++k) {
+            const cairn_tree_dof *dof = &figure->tree.dofs[in_tree->first_dof + k];
+            drive->impulses[k] = dof->locked != 0 ? dof->reaction + 0.0f : 0.0f;
+            drive->impulses[3 + k] = (float)figure->axes[in_tree->first_dof + k].mode;
+        }
+        cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_DRIVES, link->drive);
+    }
+}
+
+// Moves the momentum to the last pose, so that the velocities in the state are those of the joints.
+static void finish(cairn_world *world, cairn_figure *figure) {
+    if (take_pushes(world, figure, false)) {
+        solve(world, figure, ROUNDS, false);
+    }
+    store_reactions(world, figure);
+    set_momentum(figure, world->soft_step->wide_context.h);
+    cairn_figure_set_tree(world, figure);
+    for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
+        cairn_tree_dof *dof = &figure->tree.dofs[i];
+        dof->force = dof->armature * dof->value;
+    }
+    cairn_tree_factor(&figure->tree);
+    cairn_tree_solve(&figure->tree);
+    cairn_figure_read_velocities(figure);
+    write_velocities(world, figure);
+}
+
+void cairn_articulations_finish(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, finish);
+}
+
+static void store(cairn_world *world, cairn_figure *figure) {
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        const cairn_figure_link *link = &figure->links[i];
+        unsigned char *outcome = &world->soft_step->outcome[link->solver_body];
+        cairn_motion *motion = &world->state.motions[link->body];
+        *outcome = (unsigned char)(*outcome & ~CAIRN_OUTCOME_STRAYED);
+        if ((*outcome & CAIRN_OUTCOME_INVALID) != 0) {
+            continue;
+        }
+        motion->position = vec3_clean(vec3_add(link->position, figure->origin));
+        motion->rotation = (cairn_quat){.x = link->rotation.x + 0.0f,
+            .y = link->rotation.y + 0.0f,
+            .z = link->rotation.z + 0.0f,
+            .w = link->rotation.w + 0.0f};
+        const cairn_vec3 centre = world->state.bodies[link->body].centre;
+        motion->origin =
+            vec3_clean(vec3_sub(motion->position, quat_rotate(motion->rotation, centre)));
+    }
+}
+
+void cairn_articulations_store(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, store);
+}
+
+uint32_t cairn_articulations_leave_out(
+    const cairn_world *world, const uint32_t *from, uint32_t count, uint32_t *to) {
+    const cairn_forest *forest = &world->soft_step->forest;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (forest->figure_count == 0 || !cairn_forest_has(forest, from[i])) {
+            to[kept++] = from[i];
+        }
+    }
+    return kept;
+}
