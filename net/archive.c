@@ -55,6 +55,15 @@ static bool reserve(cairn_archive *archive, size_t size) {
     return true;
 }
 
+bool cairn_archive_reserve(cairn_archive *archive, size_t size) {
+    CAIRN_ASSERT(!archive->reading && archive->at == 0);
+    if (!reserve(archive, size)) {
+        return false;
+    }
+    cairn_wipe(archive->out, archive->capacity); // not left out, as a memset might be
+    return true;
+}
+
 void cairn_archive_bytes(cairn_archive *archive, void *bytes, size_t size) {
     CAIRN_ASSERT(archive->at <= archive->size);
     if (size == 0) {

@@ -22,6 +22,8 @@ typedef struct cairn_archive {
 
 cairn_archive cairn_archive_writer(void);
 cairn_archive cairn_archive_reader(const void *bytes, size_t size);
+// Has memory for so many bytes in all, and touches it; false: refused as out of memory.
+bool cairn_archive_reserve(cairn_archive *archive, size_t size);
 void cairn_archive_free(cairn_archive *archive); // may be called again
 
 // `what` names the value: static text. `least` and `most` bound what is read.

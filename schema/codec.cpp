@@ -481,40 +481,83 @@ template <typename Union> cairn_decode_refusal take_body(const void *bytes, Unio
     });
 }
 
-// The short form of a message whose table has nothing but a payload: a byte, which no FlatBuffers
-// buffer begins with, because the place of its root is a multiple of 4, and the payload. The fields
-// around it would be longer than most of these payloads.
-constexpr uint8_t short_form(cairn_message_kind kind) {
-    return static_cast<uint8_t>(4 * kind + 1);
+// The short form of a message that has nothing but a payload: a byte, which no FlatBuffers buffer
+// begins with, because the place of its root is a multiple of 4, and the payload. The fields around
+// it would be longer than most of these payloads. 0: the message has none.
+uint8_t short_form(const cairn_message &m) {
+    const auto form = static_cast<uint8_t>(4 * m.kind + 1);
+    const auto &snapshot = m.snapshot;
+    switch (m.kind) {
+    case CAIRN_MESSAGE_INPUT:
+    case CAIRN_MESSAGE_TICKS:
+        return form;
+    case CAIRN_MESSAGE_SNAPSHOT:
+        return snapshot.events_size > 0 || snapshot.shared_packed_size > 0
+                   ? uint8_t{0}
+                   : static_cast<uint8_t>(form + snapshot.velocities);
+    default:
+        return 0;
+    }
 }
 
-cairn_status encode_short(cairn_encoder *encoder, cairn_message_kind kind, const uint8_t *payload,
-    size_t payload_size, const uint8_t **bytes, size_t *size) {
+struct payload {
+    const uint8_t *bytes;
+    uint32_t size;
+};
+
+payload payload_of(const cairn_message &m) {
+    switch (m.kind) {
+    case CAIRN_MESSAGE_INPUT:
+        return {m.input.payload, m.input.payload_size};
+    case CAIRN_MESSAGE_TICKS:
+        return {m.ticks.payload, m.ticks.payload_size};
+    default:
+        CAIRN_ASSERT(m.kind == CAIRN_MESSAGE_SNAPSHOT);
+        return {m.snapshot.payload, m.snapshot.payload_size};
+    }
+}
+
+cairn_status encode_short(
+    cairn_encoder *encoder, uint8_t form, payload message, const uint8_t **bytes, size_t *size) {
     uint8_t *out = encoder->block.memory;
-    if (1 + payload_size > encoder->size_max) {
+    if (size_t{1} + message.size > encoder->size_max) {
         return CAIRN_CAPACITY;
     }
-    out[0] = short_form(kind);
-    if (payload_size > 0) {
-        std::memcpy(out + 1, payload, payload_size);
+    out[0] = form;
+    if (message.size > 0) {
+        std::memcpy(out + 1, message.bytes, message.size);
     }
     *bytes = out;
-    *size = 1 + payload_size;
+    *size = size_t{1} + message.size;
     return CAIRN_OK;
 }
 
 cairn_decode_refusal decode_short(
     const uint8_t *bytes, size_t size, cairn_direction direction, cairn_message *m) {
     const auto payload_size = static_cast<uint32_t>(size - 1);
-    if (bytes[0] == short_form(CAIRN_MESSAGE_INPUT)) {
+    // The byte may name a kind that does not exist.
+    switch (bytes[0] / 4) {
+    case CAIRN_MESSAGE_INPUT:
         m->kind = CAIRN_MESSAGE_INPUT;
         m->input.payload = bytes + 1;
         m->input.payload_size = payload_size;
-    } else if (bytes[0] == short_form(CAIRN_MESSAGE_TICKS)) {
+        break;
+    case CAIRN_MESSAGE_TICKS:
         m->kind = CAIRN_MESSAGE_TICKS;
         m->ticks.payload = bytes + 1;
         m->ticks.payload_size = payload_size;
-    } else {
+        break;
+    case CAIRN_MESSAGE_SNAPSHOT:
+        m->kind = CAIRN_MESSAGE_SNAPSHOT;
+        m->snapshot = cairn_snapshot_message{};
+        m->snapshot.payload = bytes + 1;
+        m->snapshot.payload_size = payload_size;
+        m->snapshot.velocities = bytes[0] % 4 == 2 ? 1 : 0;
+        break;
+    default:
+        return CAIRN_DECODE_NOT_FLATBUFFERS;
+    }
+    if (bytes[0] != short_form(*m)) {
         return CAIRN_DECODE_NOT_FLATBUFFERS;
     }
     return cairn_message_is_clients(m->kind) == (direction == CAIRN_TO_SERVER)
@@ -616,13 +659,9 @@ cairn_status cairn_message_encode(
     if (cairn_message_vectors_size(message) > encoder->size_max) {
         return CAIRN_CAPACITY;
     }
-    if (message->kind == CAIRN_MESSAGE_INPUT) {
-        return encode_short(encoder, message->kind, message->input.payload,
-            message->input.payload_size, bytes, size);
-    }
-    if (message->kind == CAIRN_MESSAGE_TICKS) {
-        return encode_short(encoder, message->kind, message->ticks.payload,
-            message->ticks.payload_size, bytes, size);
+    const uint8_t form = short_form(*message);
+    if (form != 0) {
+        return encode_short(encoder, form, payload_of(*message), bytes, size);
     }
     auto &b = encoder->builder;
     begin(b);

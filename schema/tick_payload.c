@@ -2,13 +2,7 @@
 #include "schema/tick_payload.h"
 
 #include "base/assert.h"
-
-// Which fields of a head follow; the others are 0, or as the one before.
-#define HAS_EPOCH 1u
-#define HAS_LATENESS_LAST 2u
-#define HAS_LATE 4u
-#define HAS_EARLY 8u
-#define HAS_ALL 15u
+#include "schema/head_fields.h"
 
 // What the first count of a record says besides the size of its commands.
 #define IS_ALONE 1u
@@ -19,27 +13,10 @@ cairn_ticks_writer cairn_ticks_writer_of(
     cairn_ticks_writer writer = {
         .bytes = cairn_writer_of(bytes, size), .next_tick = head->first_tick};
     cairn_writer *w = &writer.bytes;
-    const cairn_wire_timing *timing = &head->timing;
-    const bool other = timing->lateness_us_last != timing->lateness_us_worst;
-    cairn_write_u8(
-        w, (uint8_t)((head->world_epoch != 0 ? HAS_EPOCH : 0) | (other ? HAS_LATENESS_LAST : 0) |
-                     (timing->inputs_late != 0 ? HAS_LATE : 0) |
-                     (timing->inputs_early_refused != 0 ? HAS_EARLY : 0)));
+    cairn_write_u8(w, (uint8_t)cairn_head_bits(head->world_epoch, &head->timing));
     cairn_write_count(w, head->first_tick);
-    if (head->world_epoch != 0) {
-        cairn_write_count(w, head->world_epoch);
-    }
-    cairn_write_difference(w, (int64_t)(head->first_tick - timing->input_acknowledged));
-    cairn_write_difference(w, timing->lateness_us_worst);
-    if (other) {
-        cairn_write_difference(w, timing->lateness_us_last);
-    }
-    if (timing->inputs_late != 0) {
-        cairn_write_count(w, timing->inputs_late);
-    }
-    if (timing->inputs_early_refused != 0) {
-        cairn_write_count(w, timing->inputs_early_refused);
-    }
+    cairn_head_write_epoch(w, head->world_epoch);
+    cairn_head_write_timing(w, head->first_tick, &head->timing);
     return writer;
 }
 
@@ -65,34 +42,15 @@ void cairn_ticks_write(cairn_ticks_writer *writer, const cairn_tick_record *reco
     writer->next_tick = record->tick + 1;
 }
 
-// A field that is there is not 0, so that there is one way to write a head.
-static uint32_t read_u32(cairn_reader *r, bool there) {
-    const uint64_t count = there ? cairn_read_count(r) : 0;
-    r->ok = r->ok && count <= UINT32_MAX && there == (count != 0);
-    return (uint32_t)count;
-}
-
-static int32_t read_i32(cairn_reader *r) {
-    const int64_t difference = cairn_read_difference(r);
-    r->ok = r->ok && difference == (int32_t)difference;
-    return (int32_t)difference;
-}
-
 bool cairn_ticks_reader_of(const uint8_t *payload, size_t size, cairn_ticks_reader *out) {
     *out = (cairn_ticks_reader){.bytes = cairn_reader_of(payload, size)};
     cairn_reader *r = &out->bytes;
-    cairn_wire_timing *timing = &out->head.timing;
-    const uint8_t has = cairn_read_u8(r);
+    const uint8_t bits = cairn_read_u8(r);
     out->head.first_tick = cairn_read_count(r);
-    out->head.world_epoch = read_u32(r, (has & HAS_EPOCH) != 0);
-    timing->input_acknowledged = out->head.first_tick - (uint64_t)cairn_read_difference(r);
-    timing->lateness_us_worst = read_i32(r);
-    timing->lateness_us_last =
-        (has & HAS_LATENESS_LAST) != 0 ? read_i32(r) : timing->lateness_us_worst;
-    timing->inputs_late = read_u32(r, (has & HAS_LATE) != 0);
-    timing->inputs_early_refused = read_u32(r, (has & HAS_EARLY) != 0);
+    out->head.world_epoch = cairn_head_read_epoch(r, bits);
+    out->head.timing = cairn_head_read_timing(r, bits, out->head.first_tick);
     out->next_tick = out->head.first_tick;
-    r->ok = r->ok && has <= HAS_ALL;
+    r->ok = r->ok && bits < CAIRN_HEAD_OWN;
     return r->ok;
 }
 

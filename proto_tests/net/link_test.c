@@ -496,6 +496,34 @@ TEST("impossible configs are refused and valid ones allocate the stated memory")
     }
 }
 
+TEST("a link without a secret leaves no sequence out") {
+    SCOPED(cairn_link) *link = NULL;
+    const cairn_link_config config = cairn_link_config_default();
+    assert_int_equal(cairn_link_create(&config, SECOND, &link), CAIRN_OK);
+    uint64_t now_ns = SECOND;
+    for (uint32_t i = 0; i < 2000; i++) {
+        _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+        cairn_link_header header;
+        now_ns += CAIRN_LINK_UNRELIABLE_NS;
+        assert_int_equal(cairn_link_send_unreliable(link, (const uint8_t *)"hello", 5), CAIRN_OK);
+        const size_t size = cairn_link_next_payload(link, now_ns, bytes);
+        assert_int_equal(cairn_link_header_read(bytes, size, &header), CAIRN_LINK_TAKEN);
+        assert_int_equal(header.sequence, i);
+    }
+}
+
+TEST("a message of one byte that nobody read is counted when the next payload comes") {
+    SCOPED(path) p = PATH(0);
+    for (uint32_t i = 0; i < 3; i++) {
+        _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+        p.now_ns += CAIRN_LINK_UNRELIABLE_NS;
+        assert_int_equal(cairn_link_send_unreliable(p.ends[0], (const uint8_t *)"x", 1), CAIRN_OK);
+        const size_t size = cairn_link_next_payload(p.ends[0], p.now_ns, bytes);
+        cairn_link_receive(p.ends[1], p.now_ns, bytes, size);
+    }
+    assert_int_equal(statistics(&p, 1)->messages_unread, 2);
+}
+
 TEST("an ack of a sequence that was left out is refused") {
     cairn_link_config config = cairn_link_config_default();
     config.skip_seed = 12345;

@@ -190,6 +190,10 @@ TEST("a fragment or segment that breaks one rule is refused for the right reason
     }
 }
 
+TEST("a drop that has no number has a text") {
+    assert_string_equal(cairn_link_drop_text(CAIRN_LINK_DROP_COUNT), "unknown");
+}
+
 TEST("a payload shorter than its header is refused") {
     const row r = {"", TAKEN, MESSAGE, 1, 0, 2001, 0, 0, {0}, 0, 1};
     _Alignas(8) uint8_t bytes[64];

@@ -37,26 +37,51 @@ TEST("every message decodes to what was encoded") {
 }
 
 // The first byte is none that a FlatBuffers buffer begins with.
-TEST("inputs and ticks are sent without a table around their payload") {
-    static const cairn_message_kind kinds[] = {CAIRN_MESSAGE_INPUT, CAIRN_MESSAGE_TICKS};
-    for (size_t i = 0; i < 2; ++i) {
-        const cairn_message sent = sample_message(kinds[i]);
-        const uint32_t size = i == 0 ? sent.input.payload_size : sent.ticks.payload_size;
-        flat_encode_sent(&f, encoder, &sent);
-        assert_int_equal(f.size, 1 + size);
-        assert_int_equal(f.bytes[0], 4 * kinds[i] + 1);
-        cairn_message received;
-        assert_int_equal(cairn_message_decode(f.bytes, f.size,
-                             i == 0 ? CAIRN_TO_CLIENT : CAIRN_TO_SERVER, &received),
-            CAIRN_DECODE_WRONG_DIRECTION);
-        for (uint32_t byte = 0; byte < 256; ++byte) {
-            f.bytes[0] = (uint8_t)byte;
-            const bool short_form =
-                byte == 4 * CAIRN_MESSAGE_INPUT + 1 || byte == 4 * CAIRN_MESSAGE_TICKS + 1;
-            assert_int_equal(cairn_message_decode(f.bytes, f.size, CAIRN_TO_CLIENT, &received) ==
-                                 CAIRN_DECODE_NOT_FLATBUFFERS,
-                !short_form);
-        }
+static void expect_short(
+    cairn_message sent, const uint8_t *payload, uint32_t size, uint32_t first) {
+    flat_encode_sent(&f, encoder, &sent);
+    assert_int_equal(f.size, 1 + size);
+    assert_int_equal(f.bytes[0], first);
+    assert_memory_equal(f.bytes + 1, payload, size);
+    expect_decoded(&sent);
+    const cairn_direction wrong =
+        sent.kind == CAIRN_MESSAGE_INPUT ? CAIRN_TO_CLIENT : CAIRN_TO_SERVER;
+    cairn_message received;
+    assert_int_equal(
+        cairn_message_decode(f.bytes, f.size, wrong, &received), CAIRN_DECODE_WRONG_DIRECTION);
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+        f.bytes[0] = (uint8_t)byte;
+        const bool is_short =
+            byte == 4 * CAIRN_MESSAGE_INPUT + 1 || byte == 4 * CAIRN_MESSAGE_TICKS + 1 ||
+            byte == 4 * CAIRN_MESSAGE_SNAPSHOT + 1 || byte == 4 * CAIRN_MESSAGE_SNAPSHOT + 2;
+        assert_int_equal(cairn_message_decode(f.bytes, f.size, CAIRN_TO_CLIENT, &received) ==
+                             CAIRN_DECODE_NOT_FLATBUFFERS,
+            !is_short);
+    }
+}
+
+TEST("inputs, ticks and snapshots are sent without a table around their payload") {
+    const cairn_message inputs = sample_message(CAIRN_MESSAGE_INPUT);
+    expect_short(inputs, inputs.input.payload, inputs.input.payload_size, 9);
+    const cairn_message ticks = sample_message(CAIRN_MESSAGE_TICKS);
+    expect_short(ticks, ticks.ticks.payload, ticks.ticks.payload_size, 41);
+    cairn_message snapshot = sample_message(CAIRN_MESSAGE_SNAPSHOT);
+    snapshot.snapshot.events_size = snapshot.snapshot.shared_packed_size = 0;
+    snapshot.snapshot.events = snapshot.snapshot.shared = NULL;
+    for (uint32_t velocities = 0; velocities < 2; ++velocities) {
+        snapshot.snapshot.velocities = velocities;
+        expect_short(
+            snapshot, snapshot.snapshot.payload, snapshot.snapshot.payload_size, 37 + velocities);
+    }
+}
+
+TEST("a snapshot with events or a shared part is sent with its table") {
+    for (uint32_t k = 0; k < 2; ++k) {
+        cairn_message snapshot = sample_message(CAIRN_MESSAGE_SNAPSHOT);
+        snapshot.snapshot.events_size = k == 0 ? 0 : snapshot.snapshot.events_size;
+        snapshot.snapshot.shared_packed_size = k == 1 ? 0 : snapshot.snapshot.shared_packed_size;
+        flat_encode_sent(&f, encoder, &snapshot);
+        assert_int_equal(f.bytes[0] % 4, 0);
     }
 }
 

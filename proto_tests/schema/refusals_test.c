@@ -56,6 +56,7 @@ static const field_rule message_fields[] = {
 
 static const broken messages[] = {
     {MESSAGE(HELLO), SET_ELEMENT, 4, 0, 0x00000061 | 7 << 8, NO(TEXT)}, // a bell, then zeros
+    {MESSAGE(HELLO), SET_ELEMENT, 4, 0, 0x00006107, NO(TEXT)},          // as the first letter
     {MESSAGE(HELLO), SET_ELEMENT, 4, 3, 0xff646e61, NO(TEXT)},
     {MESSAGE(HELLO), SET, 2, 0, 4, NO(OUT_OF_RANGE)},
     {MESSAGE(HELLO), SET, 3, 0, 2, NO(OUT_OF_RANGE)},
@@ -106,9 +107,9 @@ static const broken messages[] = {
     {MESSAGE(SNAPSHOT), SET_ELEMENT, 1, 0, 0x68ff0002, NO(OUT_OF_RANGE)},
     {MESSAGE(SNAPSHOT), STRETCH, 2, 1, CAIRN_SHARED_PACKED_SIZE_MAX + 1, NO(COUNT_LIMIT)},
     {MESSAGE(SNAPSHOT), STRETCH, 0, 1, 14, NO(OUT_OF_RANGE)},             // half a head
-    {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 0, 0x09000700, NO(OUT_OF_RANGE)}, // tick 0
-    {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 0, 0x09500750, NO(OUT_OF_RANGE)}, // the base is tick 0
-    {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 3, 0x22330882, NO(OUT_OF_RANGE)}, // 1026 shared words
+    {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 0, 0x0007000f, NO(OUT_OF_RANGE)}, // tick 0
+    {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 0, 0x5007500f, NO(OUT_OF_RANGE)}, // the base is tick 0
+    {MESSAGE(SNAPSHOT), SET_ELEMENT, 0, 4, 0x22330882, NO(OUT_OF_RANGE)}, // 1026 shared words
     {MESSAGE(ANSWER), REMOVE, 7, 0, 0, NO(OUT_OF_RANGE)}, // no body, although the verb was done
     {MESSAGE(ANSWER), SET, 1, 0, 256 + CAIRN_CONTROL_BODIES, NO(OUT_OF_RANGE)},
     {MESSAGE(ANSWER), SET, 1, 0, CAIRN_CONTROL_GET,

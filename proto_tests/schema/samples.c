@@ -60,10 +60,10 @@ static const cairn_wire_event world_events[2] = {{.tick = 95,
 #define SAMPLE_FULL_ROOT                                                                           \
     { .lo = 0x0102030405060708, .hi = 0x090a0b0c0d0e0f10 }
 
-// A head: tick 80, epoch 7; a keyframe with a shared part of 9 words; check; timing. Then the
-// frame.
+// A head with all fields of timing: tick 80, epoch 7; a keyframe with a shared part of 9 words;
+// check; timing. Then the frame.
 static const uint8_t snapshot_payload[] = {
-    80, 7, 0, 9, 0x44, 0x33, 0x22, 0x11, 4, 0x90, 0x1f, 0xe7, 0x07, 3, 2, 5, 6, 7};
+    15, 80, 7, 0, 9, 0x44, 0x33, 0x22, 0x11, 4, 0x90, 0x1f, 0xe7, 0x07, 3, 2, 5, 6, 7};
 
 // Two inputs, of ticks 100 and 101, with all fields of the head.
 static const uint8_t input_payload[] = {0x5f, 0x07, 0x5a, 0x5b, 0x06, 0x03, 0x05, 0x00, 0x00, 0x80,

@@ -28,8 +28,10 @@ TEST("a head comes back as it was, and takes few bytes where its numbers are nea
         {.tick = 5,
             .shared_words = CAIRN_SHARED_WORDS_MAX,
             .timing = {.input_acknowledged = UINT64_MAX}},
+        {.tick = 1000, .bases = {994, 991, 990}, .timing = {.input_acknowledged = 1003}},
+        {.part = true, .tick = 1000, .bases = {994}, .timing = {.input_acknowledged = 1003}},
     };
-    const size_t sizes[] = {13, 17, 0, 0};
+    const size_t sizes[] = {10, 14, 0, 0, 12, 10};
     for (uint32_t i = 0; i < sizeof heads / sizeof *heads; ++i) {
         uint8_t bytes[CAIRN_SNAPSHOT_HEAD_SIZE_MAX];
         cairn_snapshot_head read;
@@ -37,6 +39,7 @@ TEST("a head comes back as it was, and takes few bytes where its numbers are nea
         assert_true(sizes[i] == 0 || size == sizes[i]);
         assert_int_equal(cairn_snapshot_head_read(bytes, size, &read), size);
         assert_int_equal(read.tick, heads[i].tick);
+        assert_int_equal(read.part, heads[i].part);
         assert_memory_equal(read.bases, heads[i].bases, sizeof read.bases);
         assert_int_equal(read.check, heads[i].check);
         assert_int_equal(read.world_epoch, heads[i].world_epoch);
@@ -53,13 +56,18 @@ TEST("numbers that no head has are refused") {
         uint8_t bytes[16];
         const char *what;
     } rows[] = {
-        {{0, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "tick 0"},
-        {{9, 0, 9, 1, 1, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "a base of tick 0"},
-        {{9, 0, 3, 3, 3, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "the last base is tick 0"},
-        {{9, 0xff, 0xff, 0xff, 0xff, 0x1f, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0}, "an epoch of 33 bits"},
-        {{9, 0, 0, 0x82, 8, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "1026 shared words"},
-        {{9, 0, 0, 0x81, 8, 0, 0x81, 8, 1, 2, 3, 4, 0, 0, 0, 0}, "a part of a part"},
-        {{9, 0, 0, 0x81, 8, 9, 1, 2, 3, 4, 0, 0, 0, 0, 0}, "a part's base of tick 0"},
+        {{0, 0, 0, 0, 1, 2, 3, 4, 0, 0}, "tick 0"},
+        {{0, 9, 9, 1, 1, 2, 3, 4, 0, 0}, "a base of tick 0"},
+        {{0, 9, 3, 3, 1, 2, 3, 4, 0, 0}, "the last base is tick 0"},
+        {{32, 9, 2, 2, 2, 1, 2, 3, 4, 0, 0}, "a third age that is the second one"},
+        {{32, 9, 0, 0, 1, 2, 3, 4, 0, 0}, "a third age of a keyframe"},
+        {{48, 9, 3, 1, 2, 3, 4, 0, 0}, "a third age of a part"},
+        {{1, 9, 0xff, 0xff, 0xff, 0xff, 0x1f, 0, 0, 1, 2, 3, 4, 0, 0}, "an epoch of 33 bits"},
+        {{1, 9, 0, 0, 0, 1, 2, 3, 4, 0, 0}, "an epoch that is there and 0"},
+        {{0, 9, 0, 0x81, 8, 1, 2, 3, 4, 0, 0}, "1025 shared words"},
+        {{16, 9, 9, 1, 2, 3, 4, 0, 0}, "a part's base of tick 0"},
+        {{2, 9, 0, 0, 1, 2, 3, 4, 0, 4, 4}, "a last lateness that is the worst one"},
+        {{64, 9, 0, 0, 1, 2, 3, 4, 0, 0}, "a bit that no field has"},
     };
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         cairn_snapshot_head read;

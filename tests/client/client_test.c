@@ -427,7 +427,7 @@ TEST("messages that a server must not send are dropped and counted by reason") {
     uint32_t early = join(&p, CAIRN_CLIENT_INTERPOLATE, NULL);
     const cairn_wire_tick tick = {0};
     const cairn_message ticks = kit_ticks(&(cairn_ticks_head){0}, &tick, 1, NULL);
-    const uint8_t payload[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; // a keyframe of tick 1
+    const uint8_t payload[] = {0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; // a keyframe of tick 1
     const cairn_message keyframe = {.kind = CAIRN_MESSAGE_SNAPSHOT,
         .snapshot = {.payload = payload, .payload_size = sizeof payload}};
     const cairn_message welcome = {.kind = CAIRN_MESSAGE_WELCOME,
