@@ -256,15 +256,14 @@ static bool is_recorded(void *user, const char *room) {
 static bool take_over(cairn_daemon *p) {
     cairn_take_over *take = &p->take_over;
     char why[CAIRN_TAKE_OVER_WHY_SIZE] = "the server cannot be created", error[CAIRN_UV_ERROR_SIZE];
-    int socket_fd;
-    bool good = cairn_take_over_begin(take, p->config.take_over_path, why) &&
-                cairn_host_name_records(p) && cairn_host_create(p, &take->bound) &&
-                cairn_take_over_run(take, p->server, &socket_fd, why);
-    if (good && cairn_uv_driver_adopt(socket_fd, &p->driver, error) != CAIRN_OK) {
+    bool good = cairn_take_over_begin(take, p->config.take_over_path, why);
+    // The loop, its threads and its memory are made while the other process serves.
+    if (good && cairn_uv_driver_adopt(take->socket_fd, &p->driver, error) != CAIRN_OK) {
         snprintf(why, sizeof why, "%s", error);
         good = false;
     }
-    good = good && cairn_take_over_finish(take, why);
+    good = good && cairn_host_name_records(p) && cairn_host_create(p, &take->bound) &&
+           cairn_take_over_run(take, p->server, why) && cairn_take_over_finish(take, why);
     if (!good) {
         cairn_take_over_fail(take, why);
         cairn_daemon_print_error("--take-over", why);
@@ -300,6 +299,14 @@ static bool begin(cairn_daemon *p, cairn_key *dev_key, char key_path[CAIRN_CONFI
     *dev_key = p->config.key;
     p->listening = cairn_host_name_records(p) && cairn_host_create(p, &bound);
     return p->listening;
+}
+
+// Whoever supervises this process, and the process that it follows, which may end then.
+static void tell_manager(const cairn_daemon *p, bool follows) {
+    cairn_notify_ready(follows);
+    if (follows) {
+        cairn_take_over_known(&p->take_over);
+    }
 }
 
 static int serve(cairn_daemon *p) {
@@ -352,7 +359,7 @@ static int serve(cairn_daemon *p) {
         .on_reload = p->config.config_file == NULL ? NULL : on_reload,
         .user = p,
     };
-    cairn_notify_ready(follows);
+    tell_manager(p, follows);
     cairn_uv_driver_run(p->driver, &driven);
     cairn_web_close(p->web);
     p->web = NULL;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,21 @@
 #define COMPARE_NS CAIRN_NS_PER_S
 // The other process may be so many records behind when this one stops.
 #define BEHIND_MAX 2
+// For the offer to be taken, which a new connection has room for.
+#define OFFER_NS (CAIRN_NS_PER_S / 1000)
 // What may wait to be written to it.
 #define WAITING_MAX ((size_t)1 << 30)
 // The longest time without an answer while answers are due.
 #define SILENCE_NS (20 * CAIRN_NS_PER_S)
-// How long this process waits for itself to be quiet, and then stands still.
+// How long after a room's tick is time enough before the next one; how long such a moment is waited
+// for, and then, with the rooms held, for this process to be quiet.
+#define FRESH_NS (4 * CAIRN_NS_PER_S / 1000)
 #define QUIET_NS (CAIRN_NS_PER_S / 4)
+// How long this process then stands still.
 #define STILL_NS (CAIRN_NS_PER_S / 2)
 #define WAKE_MS 50
+// How long an ending process waits until the other one has told the service manager of itself.
+#define NOTICE_MS 2000
 
 typedef enum hand_over_state {
     NOBODY,
@@ -55,8 +63,11 @@ struct cairn_hand_over {
     uint64_t sent; // ROOM and TICKS records
     cairn_hand_over_agreed agreed;
     uint64_t heard_ns;
-    uint64_t compared_ns; // since when both step; 0: not yet
-    uint64_t held_ns;     // since when rooms are held; 0: they are not
+    uint64_t compared_ns;  // since when both step; 0: not yet
+    uint64_t ticked_ns;    // when ticks were last given
+    uint64_t ready_ns;     // since when the clients may be given; 0: not yet
+    uint64_t held_ns;      // since when rooms are held; 0: they are not
+    cairn_archive clients; // memory for their record, had before anything stands still
     // What waits to be written, and what was read of the next record.
     uint8_t *waiting; // owned
     size_t waiting_size, waiting_capacity, waiting_at;
@@ -103,6 +114,8 @@ static void end_connection(cairn_hand_over *own) {
     own->read_size = 0;
     own->state = NOBODY;
     own->held_ns = 0;
+    own->ready_ns = 0;
+    cairn_archive_free(&own->clients);
 }
 
 static void fail(cairn_hand_over *own, const char *why) {
@@ -127,25 +140,20 @@ static void watch(cairn_hand_over *own) {
         &own->connection, writes ? UV_READABLE | UV_WRITABLE : UV_READABLE, on_connection);
 }
 
-// False: the connection has ended.
-static bool write_waiting(cairn_hand_over *own) {
+static void write_waiting(cairn_hand_over *own) {
     while (own->waiting_at < own->waiting_size) {
         const ssize_t sent = send(own->fd, own->waiting + own->waiting_at,
             own->waiting_size - own->waiting_at, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
             break;
         }
-        if (sent <= 0) {
-            fail(own, "the new process is gone");
-            return false;
-        }
-        own->waiting_at += (size_t)sent;
+        // It may have said why it ended: what it said is read before its end is.
+        own->waiting_at = sent <= 0 ? own->waiting_size : own->waiting_at + (size_t)sent;
     }
     if (own->waiting_at == own->waiting_size) {
         own->waiting_at = own->waiting_size = 0;
     }
     watch(own);
-    return true;
 }
 
 static bool append(cairn_hand_over *own, const void *bytes, size_t size) {
@@ -175,7 +183,8 @@ static bool post(cairn_hand_over *own, cairn_hand_over_kind kind, const void *by
         fail(own, "the new process does not keep up");
         return false;
     }
-    return write_waiting(own);
+    write_waiting(own);
+    return true;
 }
 
 // ------------------------------------------------------------------------------------- reading
@@ -210,7 +219,11 @@ static void take_question(cairn_hand_over *own, const uint8_t *bytes, size_t siz
     own->agreed = (cairn_hand_over_agreed){0};
     own->compared_ns = 0;
     say(own, false, "hand_over_began", "", 0);
-    (void)post(own, CAIRN_HAND_OVER_OFFER, &bound, sizeof bound);
+    // It makes its loop with the socket meanwhile, and receives nothing before it is told to go.
+    if (!cairn_hand_over_send(own->fd, CAIRN_HAND_OVER_OFFER, &bound, sizeof bound,
+            cairn_uv_driver_socket(own->config.driver), cairn_uv_now_ns() + OFFER_NS)) {
+        fail(own, "the new process is gone");
+    }
 }
 
 static void take_record(
@@ -270,15 +283,14 @@ static void read_records(cairn_hand_over *own) {
 
 static void on_connection(uv_poll_t *poll, int status, int events) {
     cairn_hand_over *own = poll->data;
-    if (status < 0) {
-        fail(own, "the new process is gone");
-        return;
-    }
-    if ((events & UV_READABLE) != 0) {
+    // An error does not hide what it said before, such as why it gives up.
+    if (status < 0 || (events & UV_READABLE) != 0) {
         read_records(own);
     }
-    if (own->fd >= 0 && (events & UV_WRITABLE) != 0) {
-        (void)write_waiting(own);
+    if (own->fd >= 0 && status < 0) {
+        fail(own, "the new process is gone");
+    } else if (own->fd >= 0 && (events & UV_WRITABLE) != 0) {
+        write_waiting(own);
     }
 }
 
@@ -314,6 +326,9 @@ static void give_room(cairn_hand_over *own, uint64_t now_ns) {
     if (own->next_room == own->handover.room_count) {
         own->state = COMPARING;
         own->compared_ns = now_ns;
+        own->clients = cairn_archive_writer();
+        (void)cairn_archive_reserve(
+            &own->clients, cairn_handover_clients_size(&own->handover, own->config.server));
         return;
     }
     if (!cairn_handover_give_room(
@@ -333,6 +348,7 @@ static void give_ticks(cairn_hand_over *own) {
         fail(own, own->handover.why);
     } else if (any && post(own, CAIRN_HAND_OVER_TICKS, out.out, out.size)) {
         own->sent += 1;
+        own->ticked_ns = cairn_uv_now_ns();
     }
     cairn_archive_free(&out);
 }
@@ -372,30 +388,27 @@ static bool finish(cairn_hand_over *own, uint64_t end_ns) {
 // The loop stands still meanwhile: nothing is received, stepped or sent. The system keeps the
 // datagrams that come.
 static void give_clients(cairn_hand_over *own) {
-    const uint64_t begin_ns = cairn_uv_now_ns();
-    const uint64_t end_ns = begin_ns + STILL_NS;
+    const uint64_t begin_ns = own->held_ns != 0 ? own->held_ns : cairn_uv_now_ns();
+    const uint64_t end_ns = cairn_uv_now_ns() + STILL_NS;
     give_ticks(own);
     if (own->fd < 0) {
         return;
     }
-    cairn_archive out = cairn_archive_writer();
-    cairn_handover_give_clients(&own->handover, own->config.server, cairn_uv_now_ns(), &out);
-    bool sent = out.refused == NULL && own->read_size == 0 &&
+    cairn_archive *out = &own->clients;
+    cairn_handover_give_clients(&own->handover, own->config.server, cairn_uv_now_ns(), out);
+    bool sent = out->refused == NULL && own->read_size == 0 &&
                 cairn_hand_over_send_bytes(own->fd, own->waiting + own->waiting_at,
                     own->waiting_size - own->waiting_at, end_ns);
     own->waiting_at = own->waiting_size;
-    sent = sent && cairn_hand_over_send(own->fd, CAIRN_HAND_OVER_CLIENTS, out.out, out.size,
-                       cairn_uv_driver_socket(own->config.driver), end_ns);
-    if (out.out != NULL) {
-        cairn_wipe(out.out, out.size);
-    }
-    cairn_archive_free(&out);
+    sent = sent &&
+           cairn_hand_over_send(own->fd, CAIRN_HAND_OVER_CLIENTS, out->out, out->size, -1, end_ns);
     if (!sent) {
         fail(own, "the new process did not take the clients in time");
         return;
     }
     if (finish(own, end_ns)) {
         own->state = GIVEN;
+        cairn_archive_free(&own->clients);
         uv_poll_stop(&own->connection);
         cairn_handover_leave(own->config.server, cairn_uv_now_ns());
         cairn_uv_driver_leave(own->config.driver);
@@ -407,6 +420,22 @@ static bool has_compared(const cairn_hand_over *own, uint64_t now_ns) {
     return now_ns - own->compared_ns >= COMPARE_NS &&
            own->sent - own->agreed.records <= BEHIND_MAX &&
            own->agreed.records >= own->handover.room_count;
+}
+
+// Best soon after a tick has been sent: then there is time before the next one. With several rooms,
+// or much to send, there may be no such moment; then the rooms are held for one.
+static void give_when_quiet(cairn_hand_over *own, uint64_t now_ns) {
+    const bool is_quiet =
+        cairn_handover_is_quiet(own->config.server) && cairn_uv_driver_is_sent(own->config.driver);
+    own->ready_ns = own->ready_ns == 0 ? now_ns : own->ready_ns;
+    if (is_quiet && (own->held_ns != 0 || now_ns - own->ticked_ns < FRESH_NS)) {
+        give_clients(own);
+    } else if (own->held_ns != 0 && now_ns - own->held_ns > QUIET_NS) {
+        fail(own, "a room's step, or what is to be sent, did not end");
+    } else if (own->held_ns == 0 && now_ns - own->ready_ns > QUIET_NS) {
+        own->held_ns = now_ns;
+        cairn_handover_hold(own->config.server, true);
+    }
 }
 
 void cairn_hand_over_turn(cairn_hand_over *own) {
@@ -429,18 +458,8 @@ void cairn_hand_over_turn(cairn_hand_over *own) {
     const bool owes = own->state == ASKED || own->sent > own->agreed.records;
     if (owes && now_ns - own->heard_ns > SILENCE_NS) {
         fail(own, "the new process does not answer");
-    } else if (own->state == COMPARING && own->held_ns == 0 && has_compared(own, now_ns)) {
-        own->held_ns = now_ns;
-        cairn_handover_hold(own->config.server, true);
-    }
-    if (own->held_ns == 0) {
-        return;
-    }
-    if (cairn_handover_is_quiet(own->config.server) &&
-        cairn_uv_driver_is_sent(own->config.driver)) {
-        give_clients(own);
-    } else if (now_ns - own->held_ns > QUIET_NS) {
-        fail(own, "a room's step, or what is to be sent, did not end");
+    } else if (own->state == COMPARING && (own->ready_ns != 0 || has_compared(own, now_ns))) {
+        give_when_quiet(own, now_ns);
     }
 }
 
@@ -541,10 +560,20 @@ bool cairn_hand_over_open(const cairn_hand_over_config *config, cairn_hand_over 
     return config->path == NULL || listen_at(own, error);
 }
 
+// systemd takes the end of the process that it knows for the end of the service: it is told of the
+// other one first.
+static void wait_for_notice(const cairn_hand_over *own) {
+    struct pollfd polled = {.fd = own->fd, .events = POLLIN};
+    if (own->state == GIVEN && own->fd >= 0) {
+        (void)poll(&polled, 1, NOTICE_MS);
+    }
+}
+
 void cairn_hand_over_close(cairn_hand_over *own) {
     if (own == NULL) {
         return;
     }
+    wait_for_notice(own);
     if (own->bound) {
         (void)unlink(own->config.path);
     }

@@ -12,13 +12,14 @@
 
 typedef enum cairn_hand_over_kind {
     CAIRN_HAND_OVER_ASKS = 1, // takes -> gives: cairn_hand_over_build of the new process
-    CAIRN_HAND_OVER_OFFER,    // gives -> takes: the address that is bound
+    CAIRN_HAND_OVER_OFFER,    // gives -> takes: the address that is bound, with the UDP socket
     CAIRN_HAND_OVER_ROOM,     // gives -> takes, for each room (server/handover/handover.h)
     CAIRN_HAND_OVER_TICKS,    // gives -> takes, after turns in which rooms stepped
     CAIRN_HAND_OVER_AGREED,   // takes -> gives, after each: cairn_hand_over_agreed
-    CAIRN_HAND_OVER_CLIENTS,  // gives -> takes, with the UDP socket; then it waits
+    CAIRN_HAND_OVER_CLIENTS,  // gives -> takes; then it waits
     CAIRN_HAND_OVER_TAKEN,    // takes -> gives: everything was read
-    CAIRN_HAND_OVER_GO,       // gives -> takes: it sends nothing any more
+    CAIRN_HAND_OVER_GO,       // gives -> takes: it sends nothing any more. It ends when the new
+                              // process, which is known to the service manager, says no more
     CAIRN_HAND_OVER_REFUSED,  // either way: a text that says why it ends
     CAIRN_HAND_OVER_LAST = CAIRN_HAND_OVER_REFUSED
 } cairn_hand_over_kind;
@@ -54,7 +55,7 @@ typedef struct cairn_hand_over_record {
     cairn_hand_over_kind kind;
     uint8_t *bytes;
     size_t size;
-    int passed_fd; // of CLIENTS; -1: none
+    int passed_fd; // of OFFER; -1: none
 } cairn_hand_over_record;
 void cairn_hand_over_record_free(cairn_hand_over_record *record); // does not close passed_fd
 

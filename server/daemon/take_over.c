@@ -55,7 +55,7 @@ bool cairn_take_over_begin(
     cairn_take_over *take, const char *path, char why[CAIRN_TAKE_OVER_WHY_SIZE]) {
     const cairn_hand_over_build own = cairn_hand_over_build_own();
     cairn_hand_over_record record;
-    *take = (cairn_take_over){.fd = -1, .began_ns = cairn_uv_now_ns()};
+    *take = (cairn_take_over){.fd = -1, .socket_fd = -1, .began_ns = cairn_uv_now_ns()};
     if (!connect_to(take, path, why)) {
         return false;
     }
@@ -66,7 +66,9 @@ bool cairn_take_over_begin(
     if (!receive(take, cairn_uv_now_ns() + 10 * CAIRN_NS_PER_S, &record, why)) {
         return false;
     }
-    const bool offered = record.kind == CAIRN_HAND_OVER_OFFER && record.size == sizeof take->bound;
+    take->socket_fd = record.passed_fd;
+    const bool offered = record.kind == CAIRN_HAND_OVER_OFFER &&
+                         record.size == sizeof take->bound && take->socket_fd >= 0;
     if (offered) {
         memcpy(&take->bound, record.bytes, sizeof take->bound);
     }
@@ -98,33 +100,28 @@ static bool take_record(cairn_take_over *take, cairn_server *server, cairn_hand_
         break;
     case CAIRN_HAND_OVER_CLIENTS:
         take->frozen_ns = cairn_uv_now_ns();
-        good = record->passed_fd >= 0 &&
-               cairn_handover_take_clients(&take->handover, server, take->frozen_ns, &in);
+        good = cairn_handover_take_clients(&take->handover, server, take->frozen_ns, &in);
         break;
     default:
         return set_why(why, "the other process said what does not belong here", "");
     }
     if (!good) {
-        return set_why(why,
-            take->handover.why[0] != '\0' ? take->handover.why : "no socket was handed over", "");
+        return set_why(why, take->handover.why, "");
     }
     return *ends || agree(take, why);
 }
 
-bool cairn_take_over_run(cairn_take_over *take, cairn_server *server, int *socket_fd,
-    char why[CAIRN_TAKE_OVER_WHY_SIZE]) {
+bool cairn_take_over_run(
+    cairn_take_over *take, cairn_server *server, char why[CAIRN_TAKE_OVER_WHY_SIZE]) {
     bool ends = false;
     bool good = true;
-    *socket_fd = -1;
     while (good && !ends) {
         cairn_hand_over_record record;
         if (!receive(take, cairn_uv_now_ns() + SILENCE_NS, &record, why)) {
             return false;
         }
         good = take_record(take, server, &record, &ends, why);
-        if (record.passed_fd >= 0 && good && ends) {
-            *socket_fd = record.passed_fd;
-        } else if (record.passed_fd >= 0) {
+        if (record.passed_fd >= 0) {
             close(record.passed_fd);
         }
         cairn_hand_over_record_free(&record);
@@ -144,6 +141,10 @@ bool cairn_take_over_finish(cairn_take_over *take, char why[CAIRN_TAKE_OVER_WHY_
     const bool go = record.kind == CAIRN_HAND_OVER_GO;
     cairn_hand_over_record_free(&record);
     return go || set_why(why, "the other process said what does not belong here", "");
+}
+
+void cairn_take_over_known(const cairn_take_over *take) {
+    (void)shutdown(take->fd, SHUT_WR);
 }
 
 void cairn_take_over_fail(cairn_take_over *take, const char *why) {

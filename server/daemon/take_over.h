@@ -16,6 +16,7 @@
 typedef struct cairn_take_over {
     int fd;
     cairn_address bound; // of the UDP socket
+    int socket_fd;       // the socket, the caller's to close; -1: none
     cairn_handover handover;
     uint64_t records; // ROOM and TICKS that were read
     uint64_t began_ns;
@@ -25,11 +26,13 @@ typedef struct cairn_take_over {
 // Connects and is offered the rooms. False: `why` says why not.
 bool cairn_take_over_begin(
     cairn_take_over *take, const char *path, char why[CAIRN_TAKE_OVER_WHY_SIZE]);
-// Steps beside the other process until that one stops, and reads the clients. *socket_fd: the UDP
-// socket. False, and the other process goes on: `why` says why not.
-bool cairn_take_over_run(cairn_take_over *take, cairn_server *server, int *socket_fd,
-    char why[CAIRN_TAKE_OVER_WHY_SIZE]);
+// Steps beside the other process until that one stops, and reads the clients. Nothing is received
+// from the socket before. False, and the other process goes on: `why` says why not.
+bool cairn_take_over_run(
+    cairn_take_over *take, cairn_server *server, char why[CAIRN_TAKE_OVER_WHY_SIZE]);
 // Everything is ready. True: the other process has ended its work and this one goes on.
 bool cairn_take_over_finish(cairn_take_over *take, char why[CAIRN_TAKE_OVER_WHY_SIZE]);
+// The service manager knows of this process: the other one may end.
+void cairn_take_over_known(const cairn_take_over *take);
 // Tells the other process why this one gives up, and closes the connection.
 void cairn_take_over_fail(cairn_take_over *take, const char *why);

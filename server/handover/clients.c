@@ -5,7 +5,6 @@
 #include "net/handover.h"
 #include "net/netcode_server.h"
 #include "server/core/hosted_room.h"
-#include "server/core/session_link.h"
 
 #define TIME_MAX (UINT64_MAX / 2)
 
@@ -198,8 +197,8 @@ static void put_membership(cairn_server *server, cairn_session *s, cairn_archive
 }
 
 // False: no memory.
-static bool open_session(
-    cairn_server *server, cairn_session *session, cairn_room *room, uint32_t bodies) {
+static bool open_session(cairn_server *server, cairn_handover_links *links, cairn_session *session,
+    cairn_room *room, uint32_t bodies) {
     const uint8_t *user_data;
     *session = (cairn_session){.client = session->client,
         .due_ns = session->due_ns,
@@ -213,17 +212,17 @@ static bool open_session(
         .resync = session->resync};
     session->user_malformed = cairn_user_data_decode(user_data, &session->user) != CAIRN_OK;
     session->rights = session->user.rights;
-    return cairn_session_link_create(server, bodies, &session->link) == CAIRN_OK &&
+    return cairn_handover_links_take(links, server, bodies, &session->link) &&
            (room == NULL || cairn_hosted_room_join(room, session));
 }
 
-bool cairn_session_hand_over(
-    cairn_server *server, cairn_session *session, cairn_room *room, cairn_archive *a) {
+bool cairn_session_hand_over(cairn_server *server, cairn_handover_links *links,
+    cairn_session *session, cairn_room *room, cairn_archive *a) {
     const uint64_t now_ns = server->context.now_ns;
     uint32_t bodies = session->link_bodies;
     CAIRN_ASSERT(a->reading || session->room == room);
     cairn_archive_u32(a, "a client's link", &bodies, 0, CAIRN_BODIES_MAX);
-    if (a->reading && a->refused == NULL && !open_session(server, session, room, bodies)) {
+    if (a->reading && a->refused == NULL && !open_session(server, links, session, room, bodies)) {
         cairn_archive_refuse(a, "out of memory");
     }
     if (a->refused != NULL) {

@@ -19,6 +19,10 @@
 #define TICKS_MAX 4096
 #define STATE_SIZE_MAX ((uint64_t)1 << 30)
 #define TIME_MAX (UINT64_MAX / 2)
+// What records of the clients take, generously: of each client, of each room, and besides.
+#define CLIENT_SIZE ((size_t)4096)
+#define ROOM_SIZE ((size_t)65536)
+#define CLIENTS_SIZE ((size_t)65536)
 
 typedef struct cairn_handover_room {
     uint32_t id;
@@ -46,6 +50,7 @@ static bool is_read(cairn_handover *h, const cairn_archive *a) {
 }
 
 void cairn_handover_end(cairn_handover *h) {
+    cairn_handover_links_end(&h->links);
     free(h->rooms);
     h->rooms = NULL;
     h->room_count = 0;
@@ -99,6 +104,18 @@ static void put_settings(cairn_archive *a, cairn_server_room_config *config) {
     cairn_archive_bool(a, "a room's broadcast", &config->broadcast);
 }
 
+// How many clients are in the room now, and what their links are made for.
+static void put_crowd(
+    cairn_archive *a, const cairn_room *room, uint32_t *clients, uint32_t *bodies) {
+    for (const cairn_session *at = room == NULL ? NULL : room->members; at != NULL;
+         at = at->member_next) {
+        *clients += 1;
+        *bodies = at->link_bodies;
+    }
+    cairn_archive_u32(a, "a room's clients", clients, 0, CAIRN_CLIENTS_MAX);
+    cairn_archive_u32(a, "a room's clients", bodies, 0, CAIRN_BODIES_MAX);
+}
+
 // ----------------------------------------------------------------------------------- the rooms
 
 bool cairn_handover_give_room(
@@ -109,7 +126,7 @@ bool cairn_handover_give_room(
     if (room == NULL || *later) {
         return room != NULL;
     }
-    uint32_t version = CAIRN_HANDOVER_VERSION;
+    uint32_t version = CAIRN_HANDOVER_VERSION, clients = 0, bodies = 0;
     uint64_t size = cairn_world_encode_size(room->world);
     uint8_t *state = malloc((size_t)size);
     if (state == NULL || cairn_world_encode(room->world, state, (size_t)size) != size) {
@@ -122,6 +139,7 @@ bool cairn_handover_give_room(
     put_settings(out, &room->settings);
     cairn_archive_words(out, &room->start_root.lo, 1);
     cairn_archive_words(out, &room->start_root.hi, 1);
+    put_crowd(out, room, &clients, &bodies);
     cairn_archive_words(out, &room->scheduler.tick, 1);
     cairn_archive_words(out, &size, 1);
     cairn_archive_bytes(out, state, (size_t)size);
@@ -169,7 +187,7 @@ bool cairn_handover_take_room(
     CAIRN_ASSERT(in->reading);
     char name[CAIRN_ROOM_NAME_SIZE], reason[CAIRN_ROOM_REASON_SIZE];
     char scene[sizeof((cairn_room *)NULL)->scene_name];
-    uint32_t version = 0;
+    uint32_t version = 0, clients = 0, bodies = 0;
     cairn_server_room_config config = cairn_server_room_config_default();
     cairn_room_source source = {.scene_name = scene};
     cairn_archive_u32(in, "its version: another build's", &version, CAIRN_HANDOVER_VERSION,
@@ -179,6 +197,7 @@ bool cairn_handover_take_room(
     put_settings(in, &config);
     cairn_archive_words(in, &source.start_root.lo, 1);
     cairn_archive_words(in, &source.start_root.hi, 1);
+    put_crowd(in, NULL, &clients, &bodies);
     if (in->refused != NULL || !reserve_rooms(h, server)) {
         return in->refused == NULL ? false : is_read(h, in);
     }
@@ -197,6 +216,7 @@ bool cairn_handover_take_room(
         return fail(h, "room %s: %s", name, reason);
     }
     h->rooms[h->room_count++] = added;
+    cairn_handover_links_prepare(&h->links, server, bodies, clients);
     cairn_command_log_clear(cairn_room_table_at(&server->rooms, added.id)->command_log, added.next);
     return true;
 }
@@ -427,7 +447,20 @@ static void give_client(cairn_server *server, uint32_t client, uint32_t index, c
     cairn_session *session = &server->sessions[client];
     cairn_archive_u32(out, "", &client, 0, UINT32_MAX);
     cairn_archive_u32(out, "", &index, 0, UINT32_MAX);
-    (void)cairn_session_hand_over(server, session, session->room, out);
+    (void)cairn_session_hand_over(server, NULL, session, session->room, out);
+}
+
+size_t cairn_handover_clients_size(const cairn_handover *h, const cairn_server *server) {
+    size_t size = CLIENTS_SIZE;
+    for (uint32_t i = 0; i < h->room_count; ++i) {
+        const cairn_room *room = cairn_room_table_at(&server->rooms, h->rooms[i].id);
+        size += ROOM_SIZE;
+        for (const cairn_session *at = room == NULL ? NULL : room->members; at != NULL;
+             at = at->member_next) {
+            size += CLIENT_SIZE;
+        }
+    }
+    return size;
 }
 
 void cairn_handover_give_clients(
@@ -482,7 +515,7 @@ static bool take_client(cairn_handover *h, cairn_server *server, cairn_archive *
     cairn_room *room = in->refused == NULL && in_room
                            ? cairn_room_table_at(&server->rooms, h->rooms[index].id)
                            : NULL;
-    return in->refused == NULL && cairn_session_hand_over(server, session, room, in);
+    return in->refused == NULL && cairn_session_hand_over(server, &h->links, session, room, in);
 }
 
 // Players that did not come along leave their slots; a client that returns finds its slot again.

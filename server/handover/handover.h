@@ -18,16 +18,18 @@
 #include <stdint.h>
 
 #include "net/archive.h"
+#include "server/handover/links.h"
 #include <cairn/server.h>
 
 // Of the records; changes whenever they do.
-#define CAIRN_HANDOVER_VERSION 1
+#define CAIRN_HANDOVER_VERSION 2
 #define CAIRN_HANDOVER_WHY_SIZE 320
 
 // One side; zero at first.
 typedef struct cairn_handover {
     struct cairn_handover_room *rooms; // owned; [rooms_max of the server]
     uint32_t room_count;
+    cairn_handover_links links;        // of the side that takes
     uint64_t ticks;                    // compared by the side that takes
     uint64_t ticks_min;                // of the room with the fewest; paused rooms are left out
     char why[CAIRN_HANDOVER_WHY_SIZE]; // why it cannot go on; "": it can
@@ -50,6 +52,8 @@ void cairn_handover_hold(cairn_server *server, bool hold);
 // Whether nothing is under way that cannot be handed over: a batch on a thread, a datagram that was
 // encrypted and not sent.
 bool cairn_handover_is_quiet(const cairn_server *server);
+// Bytes that the record of the clients will take, about: memory for it can be had before.
+size_t cairn_handover_clients_size(const cairn_handover *handover, const cairn_server *server);
 // Writes the clients and what waits for the rooms' next ticks. The server is quiet, and
 // every tick was given (asserted). It may go on as if nothing had happened until it is told to
 // leave.

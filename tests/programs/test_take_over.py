@@ -6,8 +6,10 @@ import os
 import signal
 import socket
 import struct
+import threading
 import time
 
+import pytest
 from conftest import Server
 
 
@@ -49,9 +51,9 @@ def check(found):
 
 def test_clients_notice_nothing(kit):
     server = kit.serve("--hand-over", "hand", "--record", "game.cairn", "--web", "127.0.0.1:0", scene="stack10")
-    assert (kit.folder / "hand").stat().st_mode & 0o077 == 0
     playing = bots(kit, server)
     server.wait_for("client_playing", 12)
+    assert (kit.folder / "hand").stat().st_mode & 0o077 == 0
     address = server.wait_for("web")[0]["address"]
     second = take_over(kit, server, "--record", "game.cairn", "--web", address)
     assert second.address == server.address
@@ -65,6 +67,70 @@ def test_clients_notice_nothing(kit):
     for name in ("game.cairn", "game.cairn.1", "game.cairn.2"):
         assert "every state hash agrees" in kit.run("cairn-replay", "verify", name).out
     assert not (kit.folder / "hand").exists()
+
+
+TICK_US = 16667
+
+
+class Machine:
+    """How long a process that does nothing was kept from running: what a loaded machine does to everybody."""
+
+    def __enter__(self):
+        self.longest_us = 0
+        self.ends = threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def watch(self):
+        while not self.ends.is_set():
+            before = time.monotonic()
+            time.sleep(0.001)
+            self.longest_us = max(self.longest_us, int((time.monotonic() - before - 0.001) * 1e6))
+
+    def __exit__(self, *_):
+        self.ends.set()
+        self.thread.join()
+
+
+@pytest.fixture
+def ahead_of_others():
+    """What the test starts runs before other programs of the machine, if the system permits it."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    except PermissionError:
+        pass
+    yield
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "interpolate"])
+def test_two_thousand_bodies_and_two_hundred_clients_wait_for_one_tick_at_most(kit, ahead_of_others, mode):
+    kit.skip_if_sanitized("steps 2,000 bodies too slowly")
+    (kit.folder / "stacks.json").write_text(
+        '{"name": "stacks", "rules": "sandbox", "body_capacity": 2304, "shape_capacity": 2304, "contact_capacity": 16384, "bodies":'
+        ' [{"kind": "static", "shapes": [{"kind": "half_space", "friction": 0.5}]}, {"position": [-19, 0.5, -19],'
+        ' "grid_count": [20, 5, 20], "grid_spacing": [2, 1, 2], "shapes": [{"kind": "box", "half_extents": [0.5, 0.5, 0.5]}]}]}')
+    flags = "--clients-max", 256, "--players-max", 200, "--stats-interval", 1
+    server = kit.serve("--hand-over", "hand", *flags, scene="stacks.json")
+    with Machine() as machine:
+        load = kit.start("cairn-load", "--key", kit.key(), "--server", server.address, "--clients", 200, "--join-seconds", 1,
+                         "--seconds", 6, "--mode", mode, "--inputs", "random", "--json")
+        while not any(line["clients"] == 200 for line in server.events("stats")):
+            assert load.poll() is None, load.communicate()[0]
+            time.sleep(0.05)
+        follower = take_over(kit, server, "--scene", "stacks.json", *flags)
+        text, _ = load.communicate(timeout=60)
+    assert load.returncode == 0, text
+    found = json.loads(text.splitlines()[-1])
+    still_us = server.events("handed_over")[0]["us"]
+    print(f"{mode}: {still_us} us without a step, latest tick {found['late_us']['max']} us, the machine stood {machine.longest_us} us")
+    assert found["playing"] == 200
+    assert not server.events("client_left") and not server.events("hand_over_failed")
+    # A loaded machine keeps each of the two processes from running, and makes ticks late without a hand-over.
+    assert still_us < TICK_US + 3 * machine.longest_us
+    assert found["late_us"]["max"] < TICK_US or machine.longest_us > TICK_US / 4
+    follower.stop()
 
 
 def test_another_build_is_found_and_the_old_one_goes_on(kit):
@@ -130,6 +196,39 @@ def test_a_follower_that_dies_changes_nothing(kit):
     assert "the new process is gone" in server.events("hand_over_failed")[-1]["detail"]
     take_over(kit, server).wait_for("took_over")
     check(results(playing))
+
+
+def test_systemd_knows_of_the_follower_before_the_first_process_ends(kit, monkeypatch):
+    """The test is systemd: with NotifyAccess=all it believes MAINPID= of any process of the unit."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(kit.folder / "notify"))
+        manager.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        manager.settimeout(20)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(kit.folder / "notify"))
+
+        def notice():
+            text, control, _, _ = manager.recvmsg(256, socket.CMSG_SPACE(12))
+            return text.decode(), struct.unpack("iII", control[0][2])[0]
+
+        server = kit.serve("--hand-over", "hand", scene="stack10")
+        assert notice() == ("READY=1", server.process.pid)
+        follower = Server(kit, "--take-over", "hand", "--hand-over", "hand")
+        kit.servers.append(follower)
+        follower.wait_until_listening()
+        os.kill(follower.process.pid, signal.SIGSTOP)  # somewhere near its notice: the first one must not end before it
+        time.sleep(0.3)
+        manager.setblocking(False)
+        try:
+            told = notice()
+        except BlockingIOError:
+            assert server.process.poll() is None
+            told = None
+        os.kill(follower.process.pid, signal.SIGCONT)
+        manager.settimeout(20)
+        assert (told or notice()) == (f"MAINPID={follower.process.pid}", follower.process.pid)
+        assert notice() == ("READY=1", follower.process.pid)
+        assert server.process.wait(30) == 0
+        follower.stop()
 
 
 def test_a_paused_room_and_several_rooms_are_handed_over(kit):

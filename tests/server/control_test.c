@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/control/queue.h"
+#include "server/control/verbs.h"
 #include "server/core/server_state.h"
 #include "tests/server/story.h"
 
@@ -684,5 +685,20 @@ TEST("a queue that many operators fill has places left for one that asks seldom"
         cairn_control_queue_receive(s.server, &s.server->sessions[operators[4]], &ask);
         assert_int_equal(story_statistics(&s).controls_refused[CAIRN_CONTROL_BUSY] - busy,
             i < CAIRN_CONTROL_QUEUE_FEW ? 0 : 1);
+    }
+}
+
+// Answers are compared whole, so that no byte of an earlier name may stay.
+TEST("a name is followed by zeros, however long it is") {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
+    for (size_t length = 0; length <= CAIRN_NAME_SIZE_MAX + 1; ++length) {
+        char text[CAIRN_NAME_SIZE_MAX + 2] = "";
+        char wanted[CAIRN_NAME_SIZE_MAX + 1] = "";
+        char name[CAIRN_NAME_SIZE_MAX + 1];
+        memset(name, 'x', sizeof name);
+        memcpy(text, letters, length);
+        memcpy(wanted, letters, length < CAIRN_NAME_SIZE_MAX ? length : CAIRN_NAME_SIZE_MAX);
+        cairn_control_name_set(name, text);
+        assert_memory_equal(name, wanted, sizeof name);
     }
 }

@@ -45,3 +45,22 @@ TEST("the list is made again when shapes come or go, and only then") {
     cairn_room_shapes_destroy(&list);
     cairn_world_destroy(world);
 }
+
+TEST("a list of another world without shapes is empty") {
+    const cairn_world_def def = cairn_world_def_default();
+    cairn_world *other;
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    assert_int_equal(cairn_world_create(&def, &other), CAIRN_OK);
+    assert_true(cairn_room_shapes_create(def.shape_capacity, world, &list));
+    add_box(0.0f);
+    cairn_room_shapes_update(&list, world);
+    assert_int_equal(list.count, 1);
+    const uint32_t revision = list.revision;
+    cairn_room_shapes_replace(&list, other);
+    assert_int_equal(list.count, 0);
+    assert_int_equal(list.id_count, 0);
+    assert_true(list.revision > revision);
+    cairn_room_shapes_destroy(&list);
+    cairn_world_destroy(other);
+    cairn_world_destroy(world);
+}
