@@ -24,6 +24,7 @@ static const cairn_flags_verb verbs[] = {
     {"film", "FILE OUT", "write a tick as a picture (.png), or ticks as a film (.webm)"},
     {"page", "FILE OUT", "write one .html that plays it in a browser, without a server"},
     {"make", "OUT", "record a scene that is stepped at full speed"},
+    {"shrink", "FILE OUT", "write the smallest scene, commands and C test that fail as it does"},
 };
 
 static cairn_replay_verb *const functions[] = {
@@ -38,6 +39,7 @@ static cairn_replay_verb *const functions[] = {
     cairn_replay_film,
     cairn_replay_page,
     cairn_replay_make,
+    cairn_replay_shrink,
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 _Static_assert(VERB_COUNT == sizeof functions / sizeof *functions, "a function for each verb");
@@ -52,12 +54,41 @@ static const char notes[] =
     "  4  the seal is broken, or was not made with the key of --key\n"
     "  5  the recording is damaged; the part before the damage agrees";
 
-static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options *o) {
+#define SHRINK_FLAG_COUNT 9
+
+// Those of shrink, and of make for what shrink wrote.
+static void list_shrink_flags(cairn_replay_options *o, cairn_flag out[SHRINK_FLAG_COUNT]) {
     const cairn_flag flags[] = {
+        {"--commands", NULL, "FILE", "play the commands and ticks of this file, which shrink wrote",
+            CAIRN_FLAG_TEXT, .out = &o->commands, .verbs = "make"},
+        {"--difference", NULL, NULL, "it fails if a state hash differs (the default)",
+            CAIRN_FLAG_SWITCH, .out = &o->difference, .verbs = "shrink"},
+        {"--predicate", NULL, "TEXT", "it fails if this holds, as in 'body 17 y < body 1 y'",
+            CAIRN_FLAG_TEXT, .out = &o->predicate, .verbs = "shrink"},
+        {"--assertion", NULL, NULL, "it fails if the rules end the program", CAIRN_FLAG_SWITCH,
+            .out = &o->assertion, .verbs = "shrink"},
+        {"--oracle", NULL, "COMMAND", "it fails if COMMAND RECORDING does not exit with 0 or 125",
+            CAIRN_FLAG_TEXT, .out = &o->oracle, .verbs = "shrink"},
+        {"--start", NULL, "TEXT", "begin with the last tick before at which this predicate holds",
+            CAIRN_FLAG_TEXT, .out = &o->start, .verbs = "shrink"},
+        {"--lead", NULL, "N", "or N ticks before the failure (--predicate: one second; else 1)",
+            CAIRN_FLAG_U64, .out = &o->lead, .least = 1, .most = 1000000000, .verbs = "shrink"},
+        {"--keep", NULL, "ID,ID", "bodies that must stay", CAIRN_FLAG_CUSTOM, .out = &o->bodies,
+            .read = cairn_replay_read_bodies, .verbs = "shrink"},
+        {"--minutes", NULL, "N", "end after this time with the smallest found so far (10)",
+            CAIRN_FLAG_U64, .out = &o->minutes, .least = 1, .most = 10000, .verbs = "shrink"},
+    };
+    _Static_assert(sizeof flags / sizeof *flags == SHRINK_FLAG_COUNT, "room for each");
+    memcpy(out, flags, sizeof flags);
+}
+
+static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options *o) {
+    const cairn_flag general[] = {
         {"--json", NULL, NULL, "answer with one JSON object", CAIRN_FLAG_SWITCH, .out = &o->json,
-            .verbs = "info verify seek diff explain"},
+            .verbs = "info verify seek diff explain shrink"},
         {"--workers", NULL, "N", "threads that share the work (1)", CAIRN_FLAG_U32,
-            .out = &o->workers, .least = 1, .most = CAIRN_POOL_WORKERS_MAX, .verbs = "verify film"},
+            .out = &o->workers, .least = 1, .most = CAIRN_POOL_WORKERS_MAX,
+            .verbs = "verify film shrink"},
         {"--key", NULL, "HEX|FILE", "the public key that must have signed it", CAIRN_FLAG_CUSTOM,
             .out = &o->key, .read = cairn_key_flag_public, .verbs = "verify join"},
         {"--body", NULL, "ID", "also print this body", CAIRN_FLAG_U32, .out = &o->body, .least = 1,
@@ -68,9 +99,9 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
             .least = 1, .most = 1000000000, .verbs = "export"},
         {"--bodies", NULL, "ID,ID", "only these bodies", CAIRN_FLAG_CUSTOM, .out = &o->bodies,
             .read = cairn_replay_read_bodies, .verbs = "export"},
-        {"--rules", "CAIRN_RULES", "FILE", "load a game's rules (a shared object); repeatable",
+        {"--rules", "CAIRN_RULES", "FILE", "rules of a game (a shared object); repeatable",
             CAIRN_FLAG_CUSTOM, .out = o, .read = cairn_rules_flag_read,
-            .verbs = "verify seek cut join diff explain export film make"},
+            .verbs = "verify seek cut join diff explain export film make shrink"},
         {"--tick", NULL, "N", ".glb, .png: the world after N ticks (the last)", CAIRN_FLAG_U64,
             .out = &o->tick, .most = CAIRN_TICK_NONE - 1, .verbs = "export film"},
         {"--from", NULL, "N", ".webm: begin after N ticks (the first)", CAIRN_FLAG_U64,
@@ -103,6 +134,9 @@ static cairn_flags_result read_flags(int argc, char **argv, cairn_replay_options
         {"--awake", NULL, NULL, "no body may sleep", CAIRN_FLAG_SWITCH, .out = &o->awake,
             .verbs = "make"},
     };
+    cairn_flag flags[sizeof general / sizeof *general + SHRINK_FLAG_COUNT];
+    memcpy(flags, general, sizeof general);
+    list_shrink_flags(o, flags + sizeof general / sizeof *general);
     cairn_flags_program program = {
         .name = "cairn-replay",
         .usage = "VERB [ARGUMENTS] [FLAGS]",
@@ -129,7 +163,8 @@ int cairn_replay_main(int argc, char **argv, const cairn_rules *const *rules, ui
         .to = CAIRN_TICK_NONE,
         .view = {.width = 960, .height = 540},
         .scene = CAIRN_SCENE_DEFAULT,
-        .seconds = 10};
+        .seconds = 10,
+        .minutes = 10};
 #ifdef SIGXFSZ
     signal(SIGXFSZ, SIG_IGN); // a write that meets a limit fails, and the file is removed
 #endif

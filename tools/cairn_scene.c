@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks scenes, writes their JSON schema, and makes them of glTF files.
+// Checks scenes, writes their JSON schema, and makes them of glTF files and robots.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { EXIT_GOOD = 0, EXIT_WRONG = 1, EXIT_UNUSABLE = 2 };
 static const cairn_flags_verb verbs[] = {
     {"check", "NAME|FILE [FILE] [FILE] [FILE]", "say everything that is wrong with scenes"},
     {"schema", "", "write the JSON schema of scenes, for editors"},
-    {"import", "FILE", "write the scene of a .gltf or .glb file"},
+    {"import", "FILE", "write the scene of a .gltf, .glb, .urdf or .xml (MJCF) file"},
 };
 
 static void ignore(
@@ -64,15 +64,20 @@ static int write_schema(void) {
 }
 
 int main(int argc, char **argv) {
-    static const char *out = NULL;
+    static cairn_scene_import_options import;
     static const cairn_flag flags[] = {
         {"--out", NULL, "FILE", "write the scene here (standard output)", CAIRN_FLAG_TEXT,
-            .out = &out, .verbs = "import"},
+            .out = &import.out, .verbs = "import"},
+        {"--parts", NULL, "FILE", "write a robot's names and actuators here", CAIRN_FLAG_TEXT,
+            .out = &import.parts, .verbs = "import"},
+        {"--fixed-base", NULL, NULL, "the root of a .urdf file does not move", CAIRN_FLAG_SWITCH,
+            .out = &import.fixed_base, .verbs = "import"},
     };
     cairn_flags_program program = {
         .name = "cairn-scene",
         .usage = "VERB [ARGUMENTS]",
-        .about = "Checks scenes, writes their JSON schema, and makes them of glTF files.",
+        .about =
+            "Checks scenes, writes their JSON schema, and makes them of glTF files and of robots.",
         .notes = "Exits with 0 when all is well, 1 when a scene is wrong, 2 when an argument is.",
         .flags = flags,
         .flag_count = sizeof flags / sizeof *flags,
@@ -87,7 +92,7 @@ int main(int argc, char **argv) {
         return write_schema();
     }
     if (strcmp(program.words[0], "import") == 0) {
-        return cairn_scene_import(program.words[1], out) ? EXIT_GOOD : EXIT_WRONG;
+        return cairn_scene_import(program.words[1], &import) ? EXIT_GOOD : EXIT_WRONG;
     }
     int code = EXIT_GOOD;
     for (size_t i = 1; program.words[i] != NULL; ++i) {

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""usage: tools/dev_fuzz.py [--hours N | --seconds N] [--only REGEX] [--keep] [--build FOLDER]
+"""usage: tools/dev_fuzz.py [--hours N | --seconds N] [--only REGEX] [--list] [--keep] [--build FOLDER]
 
 Runs the libFuzzer targets of a build, one after the other, and prints executions, coverage and corpus of each.
 
   --seconds N      each target runs N seconds (default 60)
   --hours N        all targets together run N hours; those of whole sessions get the larger shares
   --only REGEX     the targets whose names match
+  --list           the targets of the build with the executions that each owes before a release, and nothing else
   --keep           then replace each kept corpus in the repository by the smallest one that covers as much, at most
                    300 kB: largest gains first
   --build FOLDER   default build/fuzz, without sanitizers and so several times faster: what it finds is then read once by the
@@ -28,6 +29,13 @@ FOUND = pathlib.Path("build/fuzz-found")
 KEPT_SIZE_MAX = 300 * 1000
 # Shares of a night: an execution of a whole session takes a thousand times as long as one of a decoder.
 WEIGHTS = {"server_session": 10, "client_session": 10, "server_control": 4, "client_lies": 4}
+# Executions that a target owes: small inputs 20 million, a whole session of a server or a client 500,000.
+OWED = 20_000_000
+OWED_SESSIONS = dict.fromkeys(("netcode_client", "netcode_server", "client_lies", "client_session", "server_control", "server_session"), 500_000)
+# Bytes of an input, where the time of an execution grows faster than the input: hulls of twelve points.
+LENGTH_MAX = {"sim_hull": 73, "compress_frame": 128, "compress_snapshot": 256}
+# A session allocates and frees whole servers: without these a third of its time is pages that the system clears.
+ENVIRONMENT = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000", "MALLOC_TOP_PAD_": "67108864"}
 # Of a target with tens of thousands of edges, weighing inputs by their rarest features takes a quarter of the time.
 OPTIONS = {name: ["-entropic=0"] for name in ("server_session", "client_session")}
 # Seconds that one input may take; the sanitizers make sessions slow.
@@ -51,6 +59,7 @@ def fuzz(program, name, seconds):
     kept = kept_corpus(name)
     log = FOUND / f"{name}.log"
     options = [f"-timeout={TIMEOUT_S.get(name, 5)}", "-rss_limit_mb=2048", f"-artifact_prefix={found}-"]
+    options += [f"-max_len={LENGTH_MAX[name]}"] if name in LENGTH_MAX else []
     command = [program, *options, f"-max_total_time={seconds}", "-print_final_stats=1", *OPTIONS.get(name, []), found] + ([kept] if kept else [])
     watched = pathlib.Path("build/asan/bin", program.name).resolve()
     with open(log, "wb") as out:
@@ -95,6 +104,7 @@ def main():
     parser.add_argument("--seconds", type=int)
     parser.add_argument("--hours", type=float)
     parser.add_argument("--only", default="")
+    parser.add_argument("--list", action="store_true")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--build", default="build/fuzz")
     options = parser.parse_args()
@@ -102,6 +112,10 @@ def main():
                 if re.search(options.only, path.name.removeprefix("fuzz_"))}
     if not programs:
         sys.exit(f"dev fuzz: no target in {options.build}/bin matches '{options.only}': build the target 'fuzzers' first")
+    if options.list:
+        for name in programs:
+            print(f"{name:<20} {OWED_SESSIONS.get(name, OWED):>10} {'whole session' if name in OWED_SESSIONS else 'small inputs'}")
+        sys.exit(0)
     seconds = options.seconds or options.plain_seconds or 60
     shares = sum(WEIGHTS.get(name, 1) for name in programs)
     clean = True
@@ -125,4 +139,5 @@ def main():
 
 if __name__ == "__main__":
     os.environ.setdefault("ASAN_SYMBOLIZER_PATH", "/usr/bin/llvm-symbolizer-14")
+    os.environ.update(ENVIRONMENT)
     main()

@@ -15,7 +15,8 @@ only the tests whose names match. --again asks about the survivors in the log of
 of drawn changes; --log should then name another file. --programs asks these slow tests too, of whole programs and of threads, about changes in
 functions that no fast test calls. --sanitize builds with the address and undefined-behaviour sanitizers.
 
-A survivor that means the same as the original is no fault of the tests; each other one is a rule without a test."""
+A survivor that means the same as the original is no fault of the tests; each other one is a rule without a test.
+tests/equal_mutants.txt lists the first, each with its reason; they count as equal and are not printed."""
 
 import argparse
 import json
@@ -348,8 +349,19 @@ def verdict_alone(root, folder, mutant, fast, copy):
         build(folder)
 
 
+# Changes after which a program does the same: (file, from, to).
+def read_equal(root):
+    text = (root / "tests" / "equal_mutants.txt").read_text()
+    blocks = [block.splitlines() for block in text.split("\n\n")[1:]]
+    return {(file, before.removeprefix("- "), after.removeprefix("+ ")) for file, before, after, _ in blocks}
+
+
 def key_of(mutant):
     return (mutant["file"], mutant["from"], mutant["to"], mutant["line"])
+
+
+def is_equal(mutant, done, equal):
+    return done[key_of(mutant)]["result"] == "SURVIVED" and (mutant["file"], mutant["from"], mutant["to"]) in equal
 
 
 def main():
@@ -369,6 +381,7 @@ def main():
     drawn, possible = draw(root, options.paths, options.count, options.seed)
     drawn = survivors(root, options.again, options.paths) if options.again else drawn
     mutants = dict(enumerate(drawn, 1))
+    equal = read_equal(root)
     begin = time.monotonic()
     copy, broken = build_copy(root, folder, mutants, options.sanitize)
     functions = max(copy.places.values(), default=0) + 2
@@ -395,9 +408,9 @@ def main():
             done[key] = {**mutant, **verdict_alone(root, folder, mutant, fast, copy)}
         with log.open("a") as file:
             file.write(json.dumps({**done[key], "at_s": round(time.monotonic() - begin)}) + "\n")
-        if done[key]["result"] == "SURVIVED":
+        if done[key]["result"] == "SURVIVED" and not is_equal(mutant, done, equal):
             print(f"{mutant['file']}:{mutant['line']} ({done[key]['asked']} tests)\n  - {mutant['from']}\n  + {mutant['to']}", flush=True)
-    results = [done[key_of(mutant)]["result"] for mutant in drawn]
+    results = ["equal" if is_equal(mutant, done, equal) else done[key_of(mutant)]["result"] for mutant in drawn]
     counts = {result: results.count(result) for result in sorted(set(results))}
     print(f"{len(drawn)} of {possible} possible changes:", ", ".join(f"{n} {what}" for what, n in counts.items()),
           f"; {time.monotonic() - begin:.0f} s")

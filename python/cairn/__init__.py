@@ -14,6 +14,7 @@ from .errors import (
     CairnError, CapacityReached, Closed, InvalidArgument, Malformed, NoAnswer, NonFinite, NotFound, OutOfMemory, Refused,
     VersionMismatch, WrongState,
 )
+from .robot import Robot
 from .room import Room
 from .rules import load_rules
 from .server import Server, ServerFailed, serve
@@ -24,6 +25,6 @@ __version__: str = _ffi.string(_lib.cairn_version_text()).decode()
 
 __all__ = [
     "Answer", "CairnError", "CapacityReached", "Client", "Closed", "DYNAMIC", "Env", "HIT_EVENTS", "InvalidArgument",
-    "KINEMATIC", "Malformed", "NoAnswer", "NonFinite", "NotFound", "OutOfMemory", "Refused", "Room", "SENSOR", "STATIC",
-    "Server", "ServerFailed", "Shape", "VectorEnv", "VersionMismatch", "World", "WrongState", "load_rules", "scenes", "serve",
+    "KINEMATIC", "Malformed", "NoAnswer", "NonFinite", "NotFound", "OutOfMemory", "Refused", "Robot", "Room", "SENSOR",
+    "STATIC", "Server", "ServerFailed", "Shape", "VectorEnv", "VersionMismatch", "World", "WrongState", "load_rules", "scenes", "serve",
 ]

@@ -46,6 +46,8 @@ class _Task:
         impulse: float = 1.0,
         act: Callable[[Any, Any], None] | None = None,
         action_space: Any = None,
+        observe: Callable[[Any], Any] | None = None,
+        observation_space: Any = None,
         begin: Callable[[Any, numpy.random.Generator, dict[str, Any]], None] | None = None,
         reward: Callable[[numpy.ndarray, dict[str, Any]], Any] | None = None,
         terminated: Callable[[numpy.ndarray, dict[str, Any]], Any] | None = None,
@@ -62,6 +64,8 @@ class _Task:
             raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)}, not {render_mode!r}")
         if act is not None and action_space is None:
             raise ValueError("act needs an action_space")
+        if (observe is None) != (observation_space is None):
+            raise ValueError("observe needs an observation_space, and that needs observe")
         self.fields = sum({_FIELDS[name][0] for name in fields})
         chosen = [field for name, field in _FIELDS.items() if name in fields]
         self.width = sum(width for _, width, _ in chosen)
@@ -69,13 +73,13 @@ class _Task:
         self.watched = self._ids("bodies", moving if bodies is None else bodies)
         self.pushed = self._ids("push", moving[:1] if push is None else push) if act is None else numpy.empty(0, "u4")
         self.impulse = layout.real("impulse", impulse)
-        self.act, self.begin, self.reward, self.terminated = act, begin, reward, terminated
+        self.act, self.observe, self.begin, self.reward, self.terminated = act, observe, begin, reward, terminated
         self.ticks_per_step = _whole("ticks_per_step", ticks_per_step)
         self.ticks_max = None if ticks_max is None else _whole("ticks_max", ticks_max)
         self.render_mode, self.camera = render_mode, dict(camera or {})
         bound = numpy.concatenate([numpy.full(width, most, "f4") for _, width, most in chosen])
         rows = numpy.tile(bound, (len(self.watched), 1))
-        self.observation_space = Box(-rows, rows, dtype=numpy.float32)
+        self.observation_space = Box(-rows, rows, dtype=numpy.float32) if observe is None else observation_space
         self.action_space = action_space
         if action_space is None:
             self.action_space = Box(-1.0, 1.0, (len(self.pushed), 3), numpy.float32)
@@ -113,6 +117,8 @@ class Env(BaseEnv):
     An action is an impulse for each of the bodies `push` (by default the first dynamic one), an array
     of shape (bodies, 3) in [-1, 1], in units of `impulse` N s. Or give `action_space` and
     act(world, action), which calls the methods of World (of Room on a server).
+
+    Or give `observation_space` and observe(world), which returns an array of its shape.
 
     begin(world, np_random, options) changes the world at the start of an episode.
     reward(obs, info) and terminated(obs, info) judge a step; obs[..., row, column] serves VectorEnv
@@ -190,6 +196,8 @@ class Env(BaseEnv):
     def _observe(self, ticks: int) -> tuple[numpy.ndarray, dict[str, Any]]:
         task = self._task
         obs = self.world.advance(ticks, task.watched, task.fields, task.width)
+        if task.observe is not None:
+            obs = task.observe(self.world)
         info: dict[str, Any] = {"tick": self.world.tick}
         if self._hashes:
             info["hash"] = self.world.hash
@@ -293,6 +301,8 @@ class VectorEnv(BaseVectorEnv):
         for part, steps in ((order[: len(live)], ticks), (order[len(live) :], 0)):
             if part:
                 self._run_part(part, steps, impulses, out)
+        if task.observe is not None:
+            out = numpy.stack([task.observe(world) for world in self.worlds])
         return out, {"tick": numpy.array([world.tick for world in self.worlds], dtype="i8")}
 
     def _run_part(self, part: list[int], ticks: int, impulses: numpy.ndarray | None, out: numpy.ndarray) -> None:

@@ -516,6 +516,26 @@ class World:
         found.position, found.velocity = travel.position, travel.velocity
         return found
 
+    def travel(self, joints: Sequence[int] | numpy.ndarray) -> numpy.ndarray:
+        """Where hinges, prismatic and wheel joints are, and how they move: a row of position and velocity for
+        each, rad and rad/s or m and m/s."""
+        ids = numpy.ascontiguousarray(joints, dtype="u4")
+        out = numpy.empty((len(ids), 2), dtype="f4")
+        status = lib.cairn_native_travel(self._open(), ffi.cast("uint32_t *", ids.ctypes.data), len(ids),
+                                         ffi.cast("float *", out.ctypes.data))
+        check(status, "travel")
+        return out
+
+    def drive(self, joints: Sequence[int] | numpy.ndarray, speeds: Sequence[float] | numpy.ndarray,
+              forces: Sequence[float] | numpy.ndarray) -> None:
+        """set_motor for each of these joints."""
+        ids = numpy.ascontiguousarray(joints, dtype="u4")
+        wanted = numpy.ascontiguousarray([speeds, forces], dtype="f4")
+        if wanted.shape != (2, len(ids)):
+            raise ValueError("as many speeds and forces as joints")
+        rows = [ffi.cast("float *", row.ctypes.data) for row in wanted]
+        check(lib.cairn_native_drive(self._change(), ffi.cast("uint32_t *", ids.ctypes.data), *rows, len(ids)), "drive")
+
     # --------------------------------------------------------------------------------- events
 
     def _events(self, function: Any, dtype: numpy.dtype) -> numpy.ndarray:

@@ -26,6 +26,23 @@ cairn_status cairn_native_world_create(const char *json, size_t size, const uint
     const char *rules, cairn_world **out, char name[CAIRN_NAME_SIZE_MAX + 1],
     char error[CAIRN_NATIVE_ERROR_SIZE]);
 
+// ------------------------------------------------------------------------------------- robots
+
+// The scene of URDF or MJCF, and its parts (robot/robot.h), both in JSON; the caller frees both. On
+// failure both are NULL and `error` is a sentence. `name` is the scene's if the text has none.
+cairn_status cairn_native_robot(const char *text, size_t size, const char *name, bool fixed_base,
+    char **scene, char **parts, char error[CAIRN_NATIVE_ERROR_SIZE]);
+void cairn_native_free(char *text);
+
+// Writes position and velocity of what these joints leave free, as cairn_joint_travel_read.
+// CAIRN_NOT_FOUND or CAIRN_INVALID_ARGUMENT: a joint does not exist, or is of another kind.
+cairn_status cairn_native_travel(
+    const cairn_world *world, const cairn_joint_id *joints, uint32_t joint_count, float *out);
+// Sets the motors of joints, as cairn_joint_set_motor. Those before the first that is refused are
+// set.
+cairn_status cairn_native_drive(cairn_world *world, const cairn_joint_id *joints,
+    const float *speeds, const float *forces, uint32_t joint_count);
+
 // -------------------------------------------------------------------------------------- steps
 
 // Steps `ticks` times; the commands are those of the first tick. They are sorted and checked. On

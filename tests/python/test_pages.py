@@ -16,7 +16,7 @@ def blocks(page):
     return re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
 
 
-PAGES = ("README.md", "docs/HARNESS.md", "docs/RL.md")
+PAGES = ("README.md", "docs/HARNESS.md", "docs/RL.md", "docs/ROBOTS.md")
 ALL = [(page, i, block) for page in PAGES for i, block in enumerate(blocks(page))]
 
 
@@ -32,4 +32,4 @@ def test_a_block_runs(page, i, block, tmp_path):
 
 
 def test_every_page_has_blocks():
-    assert [len(blocks(page)) for page in PAGES] == [1, 2, 5]
+    assert [len(blocks(page)) for page in PAGES] == [1, 2, 5, 1]

@@ -12,6 +12,7 @@
 #include "program/system.h"
 #include "schema/scene.h"
 #include "tools/replay/output.h"
+#include "tools/replay/shrink/commands_file.h"
 #include "tools/replay/verbs.h"
 
 #define TURN 6.283185307179586
@@ -89,7 +90,20 @@ static void step_all(
     cairn_progress_end(&progress);
 }
 
-static int record_scene(const cairn_replay_options *options, const cairn_scene *scene) {
+// The commands of a file, which has its own ticks.
+static void play_file(const cairn_play *play, cairn_world *world, cairn_replay_output *out) {
+    cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    uint32_t next = 0;
+    for (uint64_t at = 0; at < play->ticks && !cairn_recorder_failed(out->recorder); at++) {
+        const uint32_t count = cairn_play_next(play, at, &next, commands);
+        cairn_world_step(world, commands, count);
+        cairn_replay_output_tick(
+            out, world, at, commands, count, cairn_world_hash_read(world).full);
+    }
+}
+
+static int record_scene(
+    const cairn_replay_options *options, const cairn_scene *scene, const cairn_play *play) {
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_world *world;
     if (cairn_scene_world_create(scene, NULL, &world, error) != CAIRN_OK) {
@@ -99,14 +113,16 @@ static int record_scene(const cairn_replay_options *options, const cairn_scene *
     uint64_t start_ns = cairn_monotonic_ns();
     int code =
         cairn_replay_output_open(&out, options->words[1], &options->sign, scene->name, world);
-    if (code == CAIRN_EXIT_GOOD) {
+    if (code == CAIRN_EXIT_GOOD && play->ticks > 0) {
+        play_file(play, world, &out);
+    } else if (code == CAIRN_EXIT_GOOD) {
         step_all(options, world, &out);
     }
     code = cairn_replay_output_close(&out, code);
     if (code == CAIRN_EXIT_GOOD) {
-        printf("%s: %llu s of world in %.1f s, %llu bytes\n", options->words[1],
-            (unsigned long long)options->seconds, (double)(cairn_monotonic_ns() - start_ns) * 1e-9,
-            (unsigned long long)out.bytes);
+        printf("%s: %.9g s of world in %.1f s, %llu bytes\n", options->words[1],
+            (double)cairn_world_tick(world) / cairn_world_settings(world)->tick_rate_hz,
+            (double)(cairn_monotonic_ns() - start_ns) * 1e-9, (unsigned long long)out.bytes);
     }
     cairn_world_destroy(world);
     return code;
@@ -116,6 +132,7 @@ int cairn_replay_make(const cairn_replay_options *options, const cairn_system_ma
     (void)input;
     if (!cairn_replay_differs(options->scene, options->words[1]) ||
         !cairn_replay_differs(options->sign.file, options->words[1]) ||
+        !cairn_replay_differs(options->commands, options->words[1]) ||
         !cairn_replay_is_recording(options->words[1])) {
         return CAIRN_EXIT_UNUSABLE;
     }
@@ -126,7 +143,13 @@ int cairn_replay_make(const cairn_replay_options *options, const cairn_system_ma
     if (options->awake) {
         scene->world.sleep = 0;
     }
-    const int code = record_scene(options, scene);
+    char error[CAIRN_COMMANDS_FILE_ERROR_SIZE];
+    cairn_play play = {.commands = NULL};
+    const bool read =
+        options->commands == NULL || cairn_commands_read(options->commands, &play, error);
+    const int code = read ? record_scene(options, scene, &play)
+                          : cairn_replay_complain(CAIRN_EXIT_UNUSABLE, options->commands, error);
+    free(play.commands);
     cairn_scene_destroy(scene);
     return code;
 }

@@ -51,7 +51,13 @@ typedef struct cairn_replay_options {
     uint32_t players;
     uint32_t plough; // a body; 0: none
     bool awake;
+    const char *commands; // a file; NULL: none
     cairn_key sign;
+    const char *predicate, *start; // NULL: none
+    const char *oracle;            // a command; NULL: none
+    bool difference, assertion;
+    uint64_t lead; // ticks; 0: the verb's own
+    uint64_t minutes;
 } cairn_replay_options;
 
 // Reads the flag --bodies into a cairn_replay_bodies.
@@ -75,6 +81,7 @@ cairn_replay_verb cairn_replay_export;
 cairn_replay_verb cairn_replay_film;
 cairn_replay_verb cairn_replay_page;
 cairn_replay_verb cairn_replay_make;
+cairn_replay_verb cairn_replay_shrink;
 
 // ------------------------------------------------------------------------------------- helpers
 

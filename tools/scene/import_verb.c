@@ -9,6 +9,7 @@
 #include "bridge/scene_world.h"
 #include "program/output_file.h"
 #include "program/scene_file.h"
+#include "robot/robot.h"
 #include "tools/scene/gltf_import.h"
 
 enum { PATH_SIZE = 4096 };
@@ -67,16 +68,36 @@ static bool write_scene(const char *out, const char *text, size_t size) {
     return written;
 }
 
-bool cairn_scene_import(const char *path, const char *out) {
-    char name[CAIRN_NAME_SIZE_MAX + 1];
-    const char *error;
-    size_t size, text_size = 0;
-    char *bytes = cairn_scene_file_bytes(path, CAIRN_GLTF_SIZE_MAX, &size, &error);
-    if (bytes == NULL) {
-        fprintf(stderr, "cairn-scene: %s: %s\n", path, error);
-        return false;
+static bool is_robot(const char *path) {
+    static const char *const endings[] = {".urdf", ".xml", ".mjcf"};
+    const size_t size = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i) {
+        const size_t length = strlen(endings[i]);
+        if (size > length && strcmp(path + size - length, endings[i]) == 0) {
+            return true;
+        }
     }
-    name_of(path, name);
+    return false;
+}
+
+static bool import_robot(const char *path, const char *bytes, size_t size, const char *name,
+    const cairn_scene_import_options *options) {
+    const cairn_robot_options how = {.fixed_base = options->fixed_base};
+    cairn_robot robot;
+    if (cairn_robot_read(bytes, size, name, &how, &robot) != CAIRN_OK) {
+        fprintf(stderr, "cairn-scene: %s: %s\n", path, robot.error);
+    }
+    const bool written =
+        robot.scene != NULL && is_well(path, robot.scene, robot.scene_size) &&
+        (options->parts == NULL || write_scene(options->parts, robot.parts, robot.parts_size)) &&
+        write_scene(options->out, robot.scene, robot.scene_size);
+    cairn_robot_destroy(&robot);
+    return written;
+}
+
+static bool import_gltf(const char *path, const char *bytes, size_t size, const char *name,
+    const cairn_scene_import_options *options) {
+    size_t text_size = 0;
     cairn_gltf file;
     char *text = cairn_gltf_open(&file, (const uint8_t *)bytes, size, load_beside, (void *)path)
                      ? cairn_gltf_scene(&file, name, &text_size)
@@ -85,9 +106,24 @@ bool cairn_scene_import(const char *path, const char *out) {
         fprintf(stderr, "cairn-scene: %s: %s\n", path, file.error);
     }
     cairn_gltf_close(&file);
-    free(bytes);
-    const bool written =
-        text != NULL && is_well(path, text, text_size) && write_scene(out, text, text_size);
+    const bool written = text != NULL && is_well(path, text, text_size) &&
+                         write_scene(options->out, text, text_size);
     free(text);
+    return written;
+}
+
+bool cairn_scene_import(const char *path, const cairn_scene_import_options *options) {
+    char name[CAIRN_NAME_SIZE_MAX + 1];
+    const char *error;
+    size_t size;
+    char *bytes = cairn_scene_file_bytes(path, CAIRN_GLTF_SIZE_MAX, &size, &error);
+    if (bytes == NULL) {
+        fprintf(stderr, "cairn-scene: %s: %s\n", path, error);
+        return false;
+    }
+    name_of(path, name);
+    const bool written = is_robot(path) ? import_robot(path, bytes, size, name, options)
+                                        : import_gltf(path, bytes, size, name, options);
+    free(bytes);
     return written;
 }

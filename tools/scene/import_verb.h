@@ -3,6 +3,12 @@
 
 #include <stdbool.h>
 
-// Writes the scene of a glTF file to the file `out`, to standard output if that is NULL. False
-// after messages on standard error: nothing is written then.
-bool cairn_scene_import(const char *path, const char *out);
+typedef struct cairn_scene_import_options {
+    const char *out;   // NULL: standard output
+    const char *parts; // NULL: none; of a robot: where names, actuators and notes go, in JSON
+    bool fixed_base;   // of URDF: the root link does not move
+} cairn_scene_import_options;
+
+// Writes the scene of a file to another one: glTF, or, if it ends with ".urdf", ".xml" or ".mjcf",
+// a robot. False after messages on standard error: nothing is written then.
+bool cairn_scene_import(const char *path, const cairn_scene_import_options *options);
