@@ -45,14 +45,24 @@ typedef struct section {
     uint32_t link;
 } section;
 
-static section section_of(const uint8_t *bytes, size_t size, uint64_t index) {
+// How many headers of sections the file holds, whatever it says.
+static uint64_t section_count(const uint8_t *bytes, size_t size) {
     const bool little = bytes[ORDER_AT] == LITTLE_ENDIAN_FIRST;
     const uint64_t table = read_word(bytes + SECTIONS_AT, 8, little);
     const uint64_t count = read_word(bytes + SECTION_COUNT_AT, 2, little);
-    if (read_word(bytes + SECTION_SIZE_AT, 2, little) != SECTION_HEADER_SIZE || index >= count ||
-        table > size || (size - table) / SECTION_HEADER_SIZE <= index) {
+    if (read_word(bytes + SECTION_SIZE_AT, 2, little) != SECTION_HEADER_SIZE || table > size) {
+        return 0;
+    }
+    const uint64_t whole = (size - table) / SECTION_HEADER_SIZE;
+    return count < whole ? count : whole;
+}
+
+static section section_of(const uint8_t *bytes, size_t size, uint64_t index) {
+    if (index >= section_count(bytes, size)) {
         return (section){.at = NULL};
     }
+    const bool little = bytes[ORDER_AT] == LITTLE_ENDIAN_FIRST;
+    const uint64_t table = read_word(bytes + SECTIONS_AT, 8, little);
     const uint8_t *header = bytes + table + index * SECTION_HEADER_SIZE;
     const uint64_t offset = read_word(header + OFFSET_AT, 8, little);
     const uint64_t length = read_word(header + SIZE_AT, 8, little);
@@ -64,8 +74,7 @@ static section section_of(const uint8_t *bytes, size_t size, uint64_t index) {
 }
 
 static section dynamic_symbols(const uint8_t *bytes, size_t size) {
-    const bool little = bytes[ORDER_AT] == LITTLE_ENDIAN_FIRST;
-    const uint64_t count = read_word(bytes + SECTION_COUNT_AT, 2, little);
+    const uint64_t count = section_count(bytes, size);
     for (uint64_t i = 0; i < count; ++i) {
         const section found = section_of(bytes, size, i);
         if (found.kind == KIND_DYNAMIC_SYMBOLS && found.at != NULL) {

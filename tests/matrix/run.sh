@@ -9,6 +9,8 @@
 #   different  builds, and the golden test reports hashes that differ: a negative control
 #   refused    does not compile, because the code itself says no: a negative control
 set -u
+# What a row costs: processor seconds of its compilers, and of its tests.
+trap 'times >"$build.times"' EXIT
 expected=$1 source=$2 build=$3 golden=$4 worlds=$5
 shift 5
 rm -rf "$build"
@@ -36,6 +38,7 @@ if ! cmake --build "$build" --target "$target" -- -j1 >>"$build/log.txt" 2>&1; t
     grep -E '#error|static assertion failed' "$build/log.txt" && exit 0
     fail "does not build, but not because the code refused it"
 fi
+times >"$build.build_times"
 [ "$expected" = refused ] && fail "builds, but should have been refused"
 
 # CAIRN_MATRIX_WITHOUT: tests that this row leaves to others.

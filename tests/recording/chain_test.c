@@ -140,3 +140,19 @@ TEST("a signature covers the chain the tick and the count") {
     chain.value[0] ^= 1;
     assert_false(cairn_chain_check(&chain, 7, 2, key, signature));
 }
+
+// Otherwise no other program could check it.
+TEST("what is signed are sixteen letters, the chain, the tick and the count") {
+    enum { NAME_SIZE = 16, SIZE = NAME_SIZE + CAIRN_DIGEST_SIZE + 16 };
+    const uint8_t seed[CAIRN_SIGN_SEED_SIZE] = {1, 2, 3};
+    const sample s = sample_recording();
+    const cairn_chain chain = chain_of(&s);
+    uint8_t bytes[SIZE] = "cairn transcript";
+    memcpy(bytes + NAME_SIZE, chain.value, CAIRN_DIGEST_SIZE);
+    bytes[NAME_SIZE + CAIRN_DIGEST_SIZE] = 7;
+    bytes[NAME_SIZE + CAIRN_DIGEST_SIZE + 8] = 2;
+    uint8_t wanted[CAIRN_SIGNATURE_SIZE], signature[CAIRN_SIGNATURE_SIZE];
+    cairn_sign(seed, bytes, sizeof bytes, wanted);
+    cairn_chain_sign(&chain, 7, 2, seed, signature);
+    assert_memory_equal(signature, wanted, sizeof wanted);
+}
