@@ -57,6 +57,7 @@ void cairn_soft_step_allocate(
     soft_step->overflow_impact_lanes =
         cairn_arena_take(from, contacts, sizeof *soft_step->overflow_impact_lanes);
     soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
+    soft_step->jointed = cairn_arena_take(from, bodies, sizeof *soft_step->jointed);
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
     soft_step->overflow_angular = cairn_arena_take(from, joints, overflow->joints->apart_size);
@@ -195,7 +196,9 @@ static bool masses_differ(const cairn_soft_step *soft_step) {
 // load of the last step is at most CAIRN_SQUEEZE_WEIGHTS_MAX times the weight, which adds that
 // small a fraction to what is below. What it bears on is squeezed through it, and is taken for
 // heavier too (CAIRN_SQUEEZE_WEIGHTS_BETWEEN). A body that lies loose on a heavy one carries no
-// load, so it weighs what it weighs.
+// load, so it weighs what it weighs. Joints bear a part of the load of a limb,
+// so it is not passed on to what has joints, and such a body may carry more
+// (CAIRN_SQUEEZE_WEIGHTS_LIMB): else heaps of ragdolls tremble for ever.
 
 static bool is_squeezed(const cairn_world *world, const cairn_solver_body *body) {
     const cairn_soft_step *soft_step = world->soft_step;
@@ -209,11 +212,15 @@ static float weights_max(
     if (body->inverse_mass == 0.0f || other->inverse_mass == 0.0f) {
         return 0.0f;
     }
-    if (is_squeezed(world, other)) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    const bool limb = soft_step->jointed[body - soft_step->bodies] != 0;
+    if (!limb && is_squeezed(world, other)) {
         return CAIRN_SQUEEZE_WEIGHTS_BETWEEN;
     }
-    const bool light = body->inverse_mass > CAIRN_SQUEEZE_MASS_RATIO_MIN * other->inverse_mass;
-    return light ? CAIRN_SQUEEZE_WEIGHTS_MAX : 0.0f;
+    if (body->inverse_mass <= CAIRN_SQUEEZE_MASS_RATIO_MIN * other->inverse_mass) {
+        return 0.0f;
+    }
+    return limb ? CAIRN_SQUEEZE_WEIGHTS_LIMB : CAIRN_SQUEEZE_WEIGHTS_MAX;
 }
 
 // Returns whether the body is taken for heavier than before.
@@ -240,12 +247,24 @@ static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_
     return true;
 }
 
+static void mark_jointed(cairn_soft_step *soft_step) {
+    const cairn_constraint_graph *graph = &soft_step->joint_graph;
+    memset(soft_step->jointed, 0, soft_step->body_count * sizeof *soft_step->jointed);
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        soft_step->jointed[graph->edges[i].solver_a] = 1;
+        soft_step->jointed[graph->edges[i].solver_b] = 1;
+    }
+}
+
 // Passes to and fro, so that a pile is squeezed through within two, in whatever order its contacts
 // are listed.
 static void limit_loads(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
     bool changed = masses_differ(soft_step);
+    if (changed) {
+        mark_jointed(world->soft_step);
+    }
     for (uint32_t pass = 0; changed && pass < CAIRN_SQUEEZE_PASSES_MAX; ++pass) {
         changed = false;
         for (uint32_t i = 0; i < graph->edge_count; ++i) {
