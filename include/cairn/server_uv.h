@@ -92,9 +92,12 @@ bool cairn_uv_driver_run_job(cairn_uv_driver *driver, struct cairn_server_job *j
 // For run_task: the same on a thread that runs tasks alone and in order.
 bool cairn_uv_driver_run_task(cairn_uv_driver *driver, struct cairn_server_task *task);
 
+// From now on SIGTERM, SIGINT and SIGHUP wait for cairn_uv_driver_run, and the process ignores
+// SIGPIPE. For a host that announces itself before it runs: a signal in between ends it in order.
+void cairn_uv_driver_catch_signals(cairn_uv_driver *driver);
 // Runs the server until SIGTERM, SIGINT (or SIGHUP, see on_reload) or `seconds`, then drains it and
-// returns. Another signal has its default effect and ends the process. From this call on the
-// process ignores SIGPIPE.
+// returns; it catches these signals itself (cairn_uv_driver_catch_signals). Another signal after
+// the first has its default effect and ends the process.
 void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run);
 
 typedef struct cairn_uv_statistics {

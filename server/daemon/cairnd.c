@@ -301,7 +301,7 @@ static bool begin(cairn_daemon *p, cairn_key *dev_key, char key_path[CAIRN_CONFI
     return p->listening;
 }
 
-// Whoever supervises this process, and the process that it follows, which may end then.
+// Tells the service manager, and then the process that this one follows: that one may end now.
 static void tell_manager(const cairn_daemon *p, bool follows) {
     cairn_notify_ready(follows);
     if (follows) {
@@ -330,6 +330,8 @@ static int serve(cairn_daemon *p) {
     }
     const cairn_address bound = cairn_uv_driver_address(p->driver);
     const cairn_log_field address = {.name = "address", .text = cairn_address_print(&bound, text)};
+    // A signal that comes after this line is logged finds its handler.
+    cairn_uv_driver_catch_signals(p->driver);
     cairn_daemon_log(p, CAIRN_LOG_INFO, "listening", &address);
     const bool has_web = p->config.web.listen.family != CAIRN_ADDRESS_NONE && !follows;
     if ((has_web && !open_web(p, &bound, &dev_key)) || !open_hand_over(p)) {
@@ -352,7 +354,7 @@ static int serve(cairn_daemon *p) {
         .stats_interval_s = p->config.stats_interval_s,
         .on_stats = on_stats,
         .drain_s = p->config.drain_s,
-        .beat_ms = cairn_notify_watchdog_ms(),
+        .beat_ms = cairn_notify_watchdog_ms(follows),
         .on_beat = on_beat,
         .send_stream = on_stream,
         .on_turn = on_turn,

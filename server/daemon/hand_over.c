@@ -396,9 +396,10 @@ static void give_clients(cairn_hand_over *own) {
     }
     cairn_archive *out = &own->clients;
     cairn_handover_give_clients(&own->handover, own->config.server, cairn_uv_now_ns(), out);
-    bool sent = out->refused == NULL && own->read_size == 0 &&
-                cairn_hand_over_send_bytes(own->fd, own->waiting + own->waiting_at,
-                    own->waiting_size - own->waiting_at, end_ns);
+    CAIRN_ASSERT(own->read_size == 0);
+    bool sent =
+        out->refused == NULL && cairn_hand_over_send_bytes(own->fd, own->waiting + own->waiting_at,
+                                    own->waiting_size - own->waiting_at, end_ns);
     own->waiting_at = own->waiting_size;
     sent = sent &&
            cairn_hand_over_send(own->fd, CAIRN_HAND_OVER_CLIENTS, out->out, out->size, -1, end_ns);
@@ -425,8 +426,9 @@ static bool has_compared(const cairn_hand_over *own, uint64_t now_ns) {
 // Best soon after a tick has been sent: then there is time before the next one. With several rooms,
 // or much to send, there may be no such moment; then the rooms are held for one.
 static void give_when_quiet(cairn_hand_over *own, uint64_t now_ns) {
-    const bool is_quiet =
-        cairn_handover_is_quiet(own->config.server) && cairn_uv_driver_is_sent(own->config.driver);
+    // Half of an answer may have been read: the rest of it comes at once, and is no other record.
+    const bool is_quiet = own->read_size == 0 && cairn_handover_is_quiet(own->config.server) &&
+                          cairn_uv_driver_is_sent(own->config.driver);
     own->ready_ns = own->ready_ns == 0 ? now_ns : own->ready_ns;
     if (is_quiet && (own->held_ns != 0 || now_ns - own->ticked_ns < FRESH_NS)) {
         give_clients(own);

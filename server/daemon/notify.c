@@ -42,11 +42,14 @@ void cairn_notify_ready(bool follows) {
     cairn_notify("READY=1");
 }
 
-// WATCHDOG_PID names the process that is meant: a child inherits both variables.
-uint32_t cairn_notify_watchdog_ms(void) {
+// WATCHDOG_PID names the process that is meant: a child inherits both variables. A process that
+// takes the place of another one has them of its starter, and is the one that is meant once the
+// manager has its MAINPID.
+uint32_t cairn_notify_watchdog_ms(bool follows) {
     const char *patience = getenv("WATCHDOG_USEC");
     const char *process = getenv("WATCHDOG_PID");
-    if (patience == NULL || (process != NULL && strtol(process, NULL, 10) != (long)getpid())) {
+    const bool of_another = process != NULL && strtol(process, NULL, 10) != (long)getpid();
+    if (patience == NULL || (of_another && !follows)) {
         return 0;
     }
     const unsigned long long us = strtoull(patience, NULL, 10);

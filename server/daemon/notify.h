@@ -12,4 +12,6 @@ void cairn_notify(const char *state);
 // The rooms wait for clients. `follows`: this process is the service's now, after another one.
 void cairn_notify_ready(bool follows);
 // How often the manager wants to hear "WATCHDOG=1", half of its patience, ms; 0: never.
-uint32_t cairn_notify_watchdog_ms(void);
+// `follows`: see cairn_notify_ready; the manager waits for this process then, whatever WATCHDOG_PID
+// says.
+uint32_t cairn_notify_watchdog_ms(bool follows);

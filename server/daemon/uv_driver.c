@@ -710,13 +710,17 @@ void cairn_uv_driver_set_times(
     }
 }
 
-void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
+void cairn_uv_driver_catch_signals(cairn_uv_driver *driver) {
     signal(SIGPIPE, SIG_IGN);
-    driver->run = *run;
-    driver->armed_ns = 0;
     uv_signal_start(&driver->sigint, on_signal, SIGINT);
     uv_signal_start(&driver->sigterm, on_signal, SIGTERM);
     uv_signal_start(&driver->sighup, on_hangup, SIGHUP);
+}
+
+void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
+    driver->run = *run;
+    driver->armed_ns = 0;
+    cairn_uv_driver_catch_signals(driver);
     uv_check_start(&driver->check, on_check);
     uv_poll_start(&driver->tick, UV_READABLE, on_tick);
     uv_poll_start(&driver->receive, UV_READABLE, on_receive);

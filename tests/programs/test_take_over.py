@@ -212,6 +212,9 @@ def test_systemd_knows_of_the_follower_before_the_first_process_ends(kit, monkey
 
         server = kit.serve("--hand-over", "hand", scene="stack10")
         assert notice() == ("READY=1", server.process.pid)
+        # What a shell in the unit leaves to the follower: it names the first process.
+        monkeypatch.setenv("WATCHDOG_USEC", "200000")
+        monkeypatch.setenv("WATCHDOG_PID", str(server.process.pid))
         follower = Server(kit, "--take-over", "hand", "--hand-over", "hand")
         kit.servers.append(follower)
         follower.wait_until_listening()
@@ -228,6 +231,7 @@ def test_systemd_knows_of_the_follower_before_the_first_process_ends(kit, monkey
         assert (told or notice()) == (f"MAINPID={follower.process.pid}", follower.process.pid)
         assert notice() == ("READY=1", follower.process.pid)
         assert server.process.wait(30) == 0
+        assert [notice() for _ in range(3)] == [("WATCHDOG=1", follower.process.pid)] * 3
         follower.stop()
 
 

@@ -98,6 +98,37 @@ def test_a_server_runs_within_the_list_of_system_calls(kit):
 
 
 @needs_seccomp
+def test_a_server_takes_the_place_of_another_within_the_list(kit):
+    kit.skip_if_sanitized("makes calls of its own")
+    program = filter_of(allowed() + ALWAYS)
+    command = [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json", "--scene", "stack10",
+               "--hand-over", "hand"]
+    started = []
+
+    def start(*flags):
+        started.append(subprocess.Popen([str(word) for word in (*command, *flags)], cwd=kit.folder, stdout=subprocess.PIPE, text=True,
+                                        close_fds=False, preexec_fn=lambda: install(program)))
+        for line in started[-1].stdout:
+            if '"event":"listening"' in line:
+                return re.search(r'"address":"([^"]+)"', line).group(1)
+        raise AssertionError(f"ended with {started[-1].wait(20)}")
+
+    try:
+        address = start()
+        bot = kit.start("cairn-bot", "--key", kit.key(), "--server", address, "--seconds", 4, "--mode", "predict")
+        assert start("--take-over", "hand") == address
+        assert started[0].wait(20) == 0
+        text, _ = bot.communicate(timeout=30)
+        assert bot.returncode == 0, text
+        started[1].terminate()
+        assert started[1].wait(20) == 0
+    finally:
+        for server in started:
+            server.kill()
+            server.wait()
+
+
+@needs_seccomp
 def test_a_call_that_is_not_listed_is_noticed(kit):
     kit.skip_if_sanitized("makes calls of its own")
     names = [name for name in allowed() if name != "renameat2"] + ALWAYS
