@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// An XML text as a tree in which every element and attribute knows its place. It reads what
-// descriptions of robots need: elements, attributes, comments, processing instructions, the five
-// entities of XML and characters by number. Text between elements is left out. A document type,
-// and so an entity that a file declares, is refused: nothing expands. Every text ends in bounded
-// time and memory, with the same outcome on every machine.
+// An XML text as a tree in which every element and attribute knows its place. expat reads it, and
+// xml_document.c is the only file that includes expat. Text between elements is left out. A
+// document type, and so an entity that a file declares, is refused: nothing expands, and nothing is
+// read besides the text. Every text ends in bounded time and memory.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,14 +14,16 @@
 #define CAIRN_XML_SIZE_MAX (4 * 1024 * 1024)
 #define CAIRN_XML_NODES_MAX 65536
 #define CAIRN_XML_ATTRIBUTES_MAX 262144
+#define CAIRN_XML_NODE_ATTRIBUTES_MAX 64
+#define CAIRN_XML_NAME_SIZE_MAX 64
 #define CAIRN_XML_DEPTH_MAX 64
 #define CAIRN_XML_NONE UINT32_MAX
 
-// Names and values end with a zero byte. They are owned by the document.
+// Names and values end with a zero byte. They are in UTF-8 and owned by the document.
 typedef struct cairn_xml_attribute {
     const char *name;
-    const char *value; // each byte that is not ASCII, or a character by number beyond it: '\1'
-    size_t at;         // where its name begins in the text
+    const char *value;
+    size_t at; // where its name begins in the text
 } cairn_xml_attribute;
 
 typedef struct cairn_xml_node {
@@ -38,8 +39,9 @@ typedef struct cairn_xml_node {
 
 typedef struct cairn_xml_document {
     const char *source; // the text that was parsed, which must outlive the document
-    char *text;         // a copy, in which names and values end with zeros
     size_t size;
+    char *strings; // names and values
+    size_t strings_size;
     cairn_xml_node *nodes; // the first is the root
     uint32_t node_count, node_capacity;
     cairn_xml_attribute *attributes;

@@ -31,6 +31,7 @@ OUTSIDE = [
     (re.compile(r"^vpx/"), "libvpx"),
     (re.compile(r"^libwebsockets"), "libwebsockets"),
     (re.compile(r"^curl/"), "libcurl"),
+    (re.compile(r"^expat"), "expat"),
     (re.compile(r"^dlfcn"), "libdl"),
     (re.compile(r"^(pthread|threads|semaphore|sched)\.h$"), "pthreads"),
 ]
