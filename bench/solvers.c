@@ -188,6 +188,7 @@ static void measure(
     trial.residuals = 1;
     trial.exact = method->friction_model != CAIRN_FRICTION_CONE ? 1 : 0;
     bench_require(cairn_world_try_solver(world, &trial, &c->result) == CAIRN_OK, "no memory");
+    bench_require(c->count > 0, "a solver that does iterations");
 }
 
 // The first iteration with at most this residual; 0 if every residual is larger.
@@ -213,8 +214,8 @@ static void print_row(const contender *method, const curve *c) {
         snprintf(distance, sizeof distance, "%.2e", c->result.distance);
     }
     printf("  %-15s %9.2e %9.2e %9.2e %9.2e  %6s %9s %10.4f  %s\n", method->name, c->residuals[0],
-        c->residuals[9], c->residuals[49 < last ? 49 : last], c->residuals[last], to, ms,
-        last > 0 ? 1e3 * c->seconds[last] / (double)last : 0.0, distance);
+        c->residuals[9 < last ? 9 : last], c->residuals[49 < last ? 49 : last], c->residuals[last],
+        to, ms, last > 0 ? 1e3 * c->seconds[last] / (double)last : 0.0, distance);
 }
 
 static void print_winners(const curve *curves) {
@@ -276,8 +277,8 @@ static void run_scene(const solver_scene *scene, curve *curves, FILE *csv) {
 // ---- The plot: two panels for each scene
 
 static void write_panel(FILE *out, uint32_t scene, const curve *curves, bool by_time) {
-    fprintf(out, "set title '%s'\nset xlabel '%s'\nset %s x\nplot ", scenes[scene].name,
-        by_time ? "ms" : "iterations", by_time ? "logscale" : "logscale");
+    fprintf(out, "set title '%s'\nset xlabel '%s'\nset logscale x\nplot ", scenes[scene].name,
+        by_time ? "ms" : "iterations");
     for (uint32_t k = 0; k < SERIES_MAX; ++k) {
         fprintf(
             out, "%s'-' with lines linewidth 2 title '%s'", k == 0 ? "" : ", ", contenders[k].name);
