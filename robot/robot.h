@@ -28,7 +28,7 @@ typedef struct cairn_robot {
 } cairn_robot;
 
 // Makes the scene of a text; `name` is the scene's if the text has none that a scene can have. On
-// failure `error` is a sentence and there is no scene: CAIRN_MALFORMED (not XML, or not a number),
+// failure `error` is a sentence and no scene is made: CAIRN_MALFORMED (not XML, or not a number),
 // CAIRN_INVALID_ARGUMENT (a value, or an element that cairn does not read), CAIRN_NON_FINITE,
 // CAIRN_NOT_FOUND (a name that nothing has), CAIRN_CAPACITY (too large), CAIRN_OUT_OF_MEMORY. Pair
 // with destroy in any case.

@@ -31,12 +31,12 @@ extern "C" {
 // one of the two is not enabled, the joint exerts nothing.
 #define CAIRN_ARTICULATION_LINKS_MAX 256
 
-// The calls below name an articulation by any of its links, and find CAIRN_NOT_FOUND for a body
-// that is none. Arrays of numbers have one for each axis: `axis_count`, or CAIRN_CAPACITY is
-// returned. An articulation that floats has six axes more, and they come first: angular velocity
-// and linear velocity of the centre of mass of its root, world axes. A hinge and a prismatic joint
-// have one, ball and cone three, in the joint's frame of a; a weld none. They are computed from the
-// state at each call; two threads must not call them for one world at once.
+// The calls below name an articulation by any of its links, and return CAIRN_NOT_FOUND for
+// a body that is not a link. Arrays of numbers have one for each axis: `axis_count`, or
+// CAIRN_CAPACITY is returned. An articulation that floats has six axes more, and they come first:
+// angular velocity and linear velocity of the centre of mass of its root, world axes. A hinge and a
+// prismatic joint have one, ball and cone three, in the joint's frame of a; a weld none. They are
+// computed from the state at each call; two threads must not call them for one world at once.
 
 typedef struct cairn_articulation {
     cairn_body_id root;  // its first link

@@ -53,7 +53,7 @@ class Robot:
         text, name = str(source), ""
         if isinstance(source, os.PathLike) or "<" not in text:
             if not pathlib.Path(text).exists():
-                raise NotFound(f"there is no file {text!r}")
+                raise NotFound(f"file {text!r} does not exist")
             name, text = pathlib.Path(text).stem, pathlib.Path(text).read_text(errors="replace")
         self.scene, parts = _read(text, name, fixed_base)
         self._scene = json.loads(self.scene)

@@ -426,7 +426,7 @@ static bool has_compared(const cairn_hand_over *own, uint64_t now_ns) {
 // Best soon after a tick has been sent: then there is time before the next one. With several rooms,
 // or much to send, there may be no such moment; then the rooms are held for one.
 static void give_when_quiet(cairn_hand_over *own, uint64_t now_ns) {
-    // Half of an answer may have been read: the rest of it comes at once, and is no other record.
+    // If only half of an answer has been read, the clients wait for its rest, which comes at once.
     const bool is_quiet = own->read_size == 0 && cairn_handover_is_quiet(own->config.server) &&
                           cairn_uv_driver_is_sent(own->config.driver);
     own->ready_ns = own->ready_ns == 0 ? now_ns : own->ready_ns;
@@ -562,8 +562,8 @@ bool cairn_hand_over_open(const cairn_hand_over_config *config, cairn_hand_over 
     return config->path == NULL || listen_at(own, error);
 }
 
-// systemd takes the end of the process that it knows for the end of the service: it is told of the
-// other one first.
+// systemd believes that the service has ended when its main process ends, so the new process names
+// itself as the main process first.
 static void wait_for_notice(const cairn_hand_over *own) {
     struct pollfd polled = {.fd = own->fd, .events = POLLIN};
     if (own->state == GIVEN && own->fd >= 0) {

@@ -394,7 +394,8 @@ static uint32_t next_mode(
         const float own = axis->speed < upper ? 0.0f : h * axis->most;
         return dof->reaction > own ? without : CAIRN_AXIS_AT_UPPER;
     }
-    // Before its limits: a speed that the motor has not the force for is no speed to judge them by.
+    // Before the limits: the motor may be too weak for its speed, so that speed says nothing of
+    // them.
     if (axis->mode == CAIRN_AXIS_HOLDS && dof->reaction > h * axis->most) {
         return CAIRN_AXIS_PUSHES_UP;
     }

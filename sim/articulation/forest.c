@@ -101,7 +101,7 @@ static void count_figures(
         const uint32_t key = forest->keys[i];
         if (forest->place_of[key] == CAIRN_INDEX_NONE) {
             const bool floats = forest->drive_of[key] == CAIRN_INDEX_NONE;
-            forest->place_of[key] = 0; // for now: it has a figure
+            forest->place_of[key] = 0; // has a figure; add_link sets which link
             forest->figure_of[key] = forest->figure_count;
             forest->figures[forest->figure_count++] =
                 (cairn_figure){.tree = {.link_count = floats ? 1 : 0, .dof_count = floats ? 6 : 0},

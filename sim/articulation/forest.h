@@ -20,7 +20,7 @@ typedef struct cairn_forest {
     uint32_t *keys;   // of each: body slot of the first link of its figure
     uint32_t drive_count;
     uint32_t *drive_of;  // by body slot: the drive of the joint it hangs on; CAIRN_INDEX_NONE
-    uint32_t *place_of;  // by body slot: its link; CAIRN_INDEX_NONE: it is none
+    uint32_t *place_of;  // by body slot: its link; CAIRN_INDEX_NONE: it is not a link
     uint32_t *figure_of; // by body slot of a first link
 } cairn_forest;
 

@@ -14,7 +14,7 @@
 // A plane is between two cores if it is farther from them than this squared fraction of their size.
 #define APART_SQUARED 1e-10f
 #define HUGE_WIDTH 1e9f
-// No point of the core of a hull is farther inside the hull than this many times the skin.
+// Each point of a hull's core lies at most this many times the skin below the hull's surface.
 #define CORE_RIM_MAX 4.0f
 
 cairn_core cairn_core_of(const cairn_shape_view *shape, float skin) {

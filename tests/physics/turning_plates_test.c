@@ -107,7 +107,8 @@ static bool passes(cairn_world *world, cairn_body_id plate, cairn_body_id body, 
 static void expect_none_passes(const plate_kind *kind, uint64_t seed) {
     cairn_random random = cairn_random_of(seed);
     uint32_t passed = 0;
-    // What flies past the rim in a tick may seem to cross the plate, whose rim moves meanwhile.
+    // A body that flies past the rim may seem to cross the plate, because the rim moves in the
+    // tick.
     const float inside = kind->half - (kind->half < 5.0f ? 0.1f : 0.6f);
     for (uint32_t i = 0; i < THROWS; ++i) {
         SCOPED(cairn_world) *world = world_of_plate();

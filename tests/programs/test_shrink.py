@@ -202,7 +202,7 @@ def test_an_output_that_is_the_input_is_refused(plate):
     ('{"commands": []}', "ticks: must be a whole number from 1"),
     ('{"ticks": 3, "commands": 7}', "commands: must be a list"),
     ('{"ticks": 3, "commands": [{"tick": 3}]}', "commands[0]: tick must be a whole number below ticks"),
-    ('{"ticks": 3, "commands": [{"tick": 1, "kind": 99}]}', "commands[0]: is no command"),
+    ('{"ticks": 3, "commands": [{"tick": 1, "kind": 99}]}', "commands[0]: is not a command"),
     ('{"ticks": 3, "commands": [{"tick": 1, "kind": 9, "slot": 256, "buttons": 1, "move": [1, 2]}]}', "lists of three numbers"),
     ('{"ticks": 3, "commands": [7]}', "commands[0]: must be an object"),
     ('{"ticks": 3', "line 1"),

@@ -274,7 +274,7 @@ def test_refusals_are_exceptions_that_name_the_place():
         cairn.Robot("<mujoco><worldbody><geom/></worldbody></mujoco>")
     with pytest.raises(cairn.Malformed, match="a document type is refused"):
         cairn.Robot('<!DOCTYPE lolz [<!ENTITY lol "lol">]><robot name="&lol;"/>')
-    with pytest.raises(cairn.NotFound, match="there is no file"):
+    with pytest.raises(cairn.NotFound, match="does not exist"):
         cairn.Robot("nowhere.urdf")
     robot = cairn.Robot(EXAMPLES / "cartpole.urdf")
     with cairn.World(robot.scene) as world:

@@ -525,7 +525,7 @@ TEST("bodies of a tree that come and go leave trees") {
     EXPECT_NEAR(kit_joint_gap(world), 0.0f, 2e-6f);
 }
 
-TEST("a state whose joints hang on each other in a ring steps on, and exerts nothing there") {
+TEST("a state with a ring of articulated joints steps on, and the ring exerts nothing") {
     SCOPED(cairn_world) *world = kit_articulated_world(9.81f);
     cairn_body_id bodies[3];
     for (uint32_t i = 0; i < 3; ++i) {

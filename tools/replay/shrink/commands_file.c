@@ -103,7 +103,7 @@ static const char *read_command(const cairn_json *object, uint64_t ticks, cairn_
     out->command.buttons = (uint32_t)words[BUTTONS];
     return cairn_command_check(&out->command) == CAIRN_OK
                ? NULL
-               : "is no command: its kind, slot or numbers are out of range (cairn/types.h)";
+               : "is not a command: its kind, slot or numbers are out of range (cairn/types.h)";
 }
 
 static const char *read_list(
