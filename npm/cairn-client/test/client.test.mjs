@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { startRoom } from './room.mjs';
 
@@ -22,6 +22,7 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 let files;
 let room;
+const players = [];
 
 // A ball that bounces for ever and asks for events, on a server of one room with the built-in rules.
 const SCENE = JSON.stringify({ name: 'bounce', body_capacity: 16, shape_capacity: 16, contact_capacity: 64, hit_threshold: 1,
@@ -36,6 +37,13 @@ before(async () => {
     files = mkdtempSync(`${tmpdir()}/cairn-client-`);
     writeFileSync(`${files}/bounce.json`, SCENE);
     room = await startRoom(programs, `${files}/room`, `${files}/bounce.json`);
+});
+
+// Also after a failed test: an open socket would keep the process.
+afterEach(() => {
+    for (const player of players.splice(0)) {
+        player.close();
+    }
 });
 
 after(async () => {
@@ -53,6 +61,7 @@ class Player {
         this.open = true;
         const take = (bytes, from) => this.open && this.client.receive(now(), `${from.address}:${from.port}`, bytes);
         this.socket.on('message', (bytes, from) => delay_ms === 0 ? take(bytes, from) : setTimeout(take, delay_ms, bytes, from));
+        players.push(this);
         this.client.connect(now(), room.token());
     }
 
@@ -89,13 +98,16 @@ test('a client that predicts plays on a server with the same bits', { skip }, as
     const { client } = player;
     assert.equal(client.serverAddress, room.address);
     const events = [];
-    await player.run(() => client.statistics().simulation.roots_compared >= 60n && events.some((event) => !event.confirmed), () => {
+    let predicted = false;
+    await player.run(() => predicted && client.statistics().simulation.roots_compared >= 60n && events.some((event) => !event.confirmed), () => {
         events.push(...client.events());
         client.pushInput({ buttons: 1, move: [1, 0, 0] });
+        // On a slow machine what the server confirms overtakes the prediction now and then.
+        predicted ||= client.statistics().prediction.predicted_ticks > 0;
     });
-    const { simulation, prediction, inputs } = client.statistics();
+    const { simulation, inputs } = client.statistics();
     assert.equal(simulation.roots_differed, 0n);
-    assert.ok(prediction.predicted_ticks > 0 && inputs.sent > 0n);
+    assert.ok(inputs.sent > 0n);
     assert.equal(events.find((event) => !event.confirmed).kind, ContactEventKind.CONTACT_HIT);
     const world = client.world();
     assert.ok(world instanceof World && world.tick >= client.confirmedTick);
@@ -103,7 +115,6 @@ test('a client that predicts plays on a server with the same bits', { skip }, as
     const { bodies } = client.sample(now());
     assert.equal(bodies.count, world.bodies().count);
     assert.equal(bodies.id(1), world.bodies().id(1));
-    player.close();
 });
 
 test('a client that interpolates shows the bodies and their shapes', { skip }, async () => {
@@ -119,7 +130,6 @@ test('a client that interpolates shows the bodies and their shapes', { skip }, a
     assert.ok(Math.min(...heights) > 0.1 && Math.max(...heights) < 3.1);
     assert.ok(client.shapes().some((shape) => shape.radius === 0.25));
     assert.equal(client.world(), null);
-    player.close();
 });
 
 test('datagrams that are not the server\'s are counted and change nothing', { skip }, async () => {
@@ -134,7 +144,6 @@ test('datagrams that are not the server\'s are counted and change nothing', { sk
     assert.equal(client.statistics().connection.datagrams_dropped, before + 5n);
     assert.ok(Object.keys(client.drops()).some((name) => name.startsWith('netcode: ')));
     assert.ok(client.playing);
-    player.close();
 });
 
 test('what is wrong is refused by name', () => {
