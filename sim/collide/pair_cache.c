@@ -264,6 +264,7 @@ static void begin_update(cairn_world *world) {
         cairn_aabb_array_clear(&cache->fat_aabbs, i);
         cache->reference_change[i] = 0;
         cache->list_change[i] = 0;
+        cache->rooms[i] = 0.0f;
     }
     if (cache->fat_aabbs.count < slots) {
         // Read beside the last box, without effect. No tool that looks for faults has to know that.
@@ -726,7 +727,6 @@ static uint32_t update_pairs(cairn_world *world) {
     if (rebuild) {
         // In a new cache, shapes whose reference poses have not changed need a transform as well.
         for (uint32_t i = 0; i < cache->fat_aabbs.count; ++i) {
-            cache->rooms[i] = 0.0f;
             if (has_shape(world, i) && cache->reference_change[i] == 0) {
                 update_transform(world, i);
             }
