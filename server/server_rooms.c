@@ -5,7 +5,7 @@
 #include "server/control/queue.h"
 #include "server/session_dispatch.h"
 
-// How often rooms that nobody is in are looked for.
+// How often empty rooms are looked for.
 #define IDLE_LOOK_NS (CAIRN_NS_PER_S / 4)
 
 cairn_server_room_config cairn_server_room_config_default(void) {
@@ -71,7 +71,7 @@ bool cairn_server_room_destroy(
     return true;
 }
 
-// Whether nobody was in the room for its idle_s.
+// Whether the room was empty for its idle_s.
 static bool is_idle(cairn_room *room, uint64_t now_ns) {
     if (room->members != NULL || room->settings.idle_s == 0) {
         room->empty_since_ns = 0;
@@ -91,7 +91,7 @@ void cairn_server_rooms_close_idle(cairn_server *server) {
          id = next) {
         if (is_idle(cairn_room_table_at(&server->rooms, next), now_ns)) {
             server->statistics.rooms_idle += 1;
-            (void)cairn_server_room_destroy(server, now_ns, next, "nobody was in the room");
+            (void)cairn_server_room_destroy(server, now_ns, next, "the room was empty");
         }
     }
 }

@@ -189,7 +189,7 @@ static const char *mode_text(uint32_t mode) {
     return texts[mode];
 }
 
-// A client that was here before takes the slot that it had, if nobody has it; otherwise the lowest
+// A client that was here before takes the slot that it had, if it is free; otherwise the lowest
 // free one.
 static uint32_t join_slot(cairn_room *room, uint64_t client_id) {
     for (uint32_t slot = 0; slot < room->settings.players_max; ++slot) {

@@ -42,8 +42,8 @@
 #define NOTICE_MS 2000
 
 typedef enum hand_over_state {
-    NOBODY,
-    ASKED,     // somebody is connected, and is to say which build it is
+    IDLE,
+    ASKED,     // a process is connected, and is to say which build it is
     ROOMS,     // is given the rooms
     COMPARING, // steps beside
     GIVEN,     // has everything
@@ -112,7 +112,7 @@ static void end_connection(cairn_hand_over *own) {
     own->waiting = NULL;
     own->waiting_size = own->waiting_capacity = own->waiting_at = 0;
     own->read_size = 0;
-    own->state = NOBODY;
+    own->state = IDLE;
     own->held_ns = 0;
     own->ready_ns = 0;
     cairn_archive_free(&own->clients);
@@ -302,7 +302,7 @@ static void on_listening(uv_poll_t *poll, int status, int events) {
     if (fd < 0) {
         return;
     }
-    if (own->state != NOBODY || own->fd >= 0 || !cairn_hand_over_peer_is_own(fd) ||
+    if (own->state != IDLE || own->fd >= 0 || !cairn_hand_over_peer_is_own(fd) ||
         uv_is_closing((const uv_handle_t *)&own->listening) ||
         uv_poll_init(own->loop, &own->connection, fd) != 0) {
         close(fd);
@@ -442,7 +442,7 @@ static void give_when_quiet(cairn_hand_over *own, uint64_t now_ns) {
 
 void cairn_hand_over_turn(cairn_hand_over *own) {
     const uint64_t now_ns = cairn_uv_now_ns();
-    if (own == NULL || own->state == NOBODY || own->state == GIVEN) {
+    if (own == NULL || own->state == IDLE || own->state == GIVEN) {
         return;
     }
     if (own->state != ASKED && !cairn_server_admits(own->config.server)) {

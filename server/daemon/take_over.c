@@ -61,7 +61,7 @@ bool cairn_take_over_begin(
     }
     if (!cairn_hand_over_send(
             take->fd, CAIRN_HAND_OVER_ASKS, &own, sizeof own, -1, cairn_uv_now_ns() + SAY_NS)) {
-        return set_why(why, path, "nobody takes the question");
+        return set_why(why, path, "the question is not taken");
     }
     if (!receive(take, cairn_uv_now_ns() + 10 * CAIRN_NS_PER_S, &record, why)) {
         return false;

@@ -36,7 +36,7 @@ def test_a_token_makes_a_room_and_the_empty_room_closes(kit):
     result = json.loads(text.splitlines()[-1])
     assert result["roots_compared"] > 20 and result["roots_differed"] == 0
     closed = server.wait_for("room_closed")[0]
-    assert closed["room"] == "arena-1" and closed["detail"] == "nobody was in the room"
+    assert closed["room"] == "arena-1" and closed["detail"] == "the room was empty"
     play(kit, server, "arena-2", "second")
     assert metric(server, "cairn_rooms_on_demand_total") == 2
     assert metric(server, "cairn_rooms_refused_total") == 1
