@@ -31,14 +31,50 @@ enum {
     ANGULAR_ROW_COUNT
 };
 
+// K as L D L^T, with ones on the diagonal of L. A small body on a long arm c has a K whose parts
+// across and along the arm are m c^2 / I : 1, often thousands. Multiplication by an inverse in
+// floats then mistakes part of what is across, times that ratio, for motion of the anchors;
+// substitution does not (Higham 2002, Accuracy and Stability of Numerical Algorithms, chapter 10).
+typedef struct factored_k {
+    lanes l21, l31, l32;
+    lanes inverse_d1, inverse_d2, inverse_d3;
+} factored_k;
+
+INLINE factored_k factor_k(lanes_sym3 k) {
+    factored_k f;
+    f.inverse_d1 = inverse_or_zero(k.xx);
+    f.l21 = k.xy * f.inverse_d1;
+    f.l31 = k.xz * f.inverse_d1;
+    const lanes k32 = k.yz - f.l31 * k.xy;
+    f.inverse_d2 = inverse_or_zero(k.yy - f.l21 * k.xy);
+    f.l32 = k32 * f.inverse_d2;
+    f.inverse_d3 = inverse_or_zero(k.zz - f.l31 * k.xz - f.l32 * k32);
+    return f;
+}
+
+// L^-1 v
+INLINE lanes3 solve_lower(const factored_k *f, lanes3 v) {
+    const lanes y = v.y - f->l21 * v.x;
+    return lanes3_of(v.x, y, v.z - f->l31 * v.x - f->l32 * y);
+}
+
+// K^-1 v
+INLINE lanes3 solve_k(const factored_k *f, lanes3 v) {
+    const lanes3 low = solve_lower(f, v);
+    const lanes z = low.z * f->inverse_d3;
+    const lanes y = low.y * f->inverse_d2 - f->l32 * z;
+    return lanes3_of(low.x * f->inverse_d1 - f->l21 * y - f->l31 * z, y, z);
+}
+
 typedef struct angular_part {
     axes_lanes axes0; // world, at the start of the step
     lanes twist0;     // rad, at the start of the step, within half a turn of the limits' middle
     lanes lower_limit, upper_limit; // rad, of the twist
     lanes cone_cosine;              // of the largest swing
     lanes3 rotation;                // rad: of b relative to a since the start
-    lanes_sym3 response;            // S
-    lanes3 axis;                    // of the twist row
+    factored_k k;
+    lanes_sym3 response;  // S
+    lanes3 axis;          // of the twist row
     lanes3 swing_axes[2]; // hinge: of the rows that keep the axes together; cone: [0], of the swing
     lanes3 twist_torque;  // by which the twist row acts; a hinge's does not disturb the other rows
     lanes twist_response, swing_response; // of a rate along its own row to an impulse there
@@ -63,30 +99,43 @@ INLINE lanes3 anchor_velocity(
     return lanes3_add(of_a, of_b);
 }
 
-// S, the response of the relative angular velocity while the anchors are held together.
-INLINE lanes_sym3 held_response(const linear_part *linear, const anchor_lanes *anchors,
-    const body_lanes *a, const body_lanes *b) {
+// v^T K^-1 w, of what solve_lower has made of both.
+INLINE lanes product_by_k(const factored_k *f, lanes3 v, lanes3 w) {
+    return v.x * w.x * f->inverse_d1 + v.y * w.y * f->inverse_d2 + v.z * w.z * f->inverse_d3;
+}
+
+// Factors K, and computes S, the response of the relative angular velocity while the anchors are
+// held together.
+INLINE void update_response(
+    angular_part *angular, const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
     const lanes_sym3 both = lanes_sym3_add(*a->inverse_inertia, *b->inverse_inertia);
-    const lanes3 x = anchor_velocity(anchors, a, b, lanes3_of(one, zero, zero));
-    const lanes3 y = anchor_velocity(anchors, a, b, lanes3_of(zero, one, zero));
-    const lanes3 z = anchor_velocity(anchors, a, b, lanes3_of(zero, zero, one));
-    const lanes3 held_x = lanes_sym3_apply(linear->inverse, x);
-    const lanes3 held_y = lanes_sym3_apply(linear->inverse, y);
-    const lanes3 held_z = lanes_sym3_apply(linear->inverse, z);
-    return (lanes_sym3){.xx = both.xx - lanes3_dot(x, held_x),
-        .yy = both.yy - lanes3_dot(y, held_y),
-        .zz = both.zz - lanes3_dot(z, held_z),
-        .xy = both.xy - lanes3_dot(x, held_y),
-        .xz = both.xz - lanes3_dot(x, held_z),
-        .yz = both.yz - lanes3_dot(y, held_z)};
+    const factored_k k = factor_k(response_at_anchors(anchors, a, b));
+    const lanes3 x = solve_lower(&k, anchor_velocity(anchors, a, b, lanes3_of(one, zero, zero)));
+    const lanes3 y = solve_lower(&k, anchor_velocity(anchors, a, b, lanes3_of(zero, one, zero)));
+    const lanes3 z = solve_lower(&k, anchor_velocity(anchors, a, b, lanes3_of(zero, zero, one)));
+    angular->k = k;
+    angular->response = (lanes_sym3){.xx = both.xx - product_by_k(&k, x, x),
+        .yy = both.yy - product_by_k(&k, y, y),
+        .zz = both.zz - product_by_k(&k, z, z),
+        .xy = both.xy - product_by_k(&k, x, y),
+        .xz = both.xz - product_by_k(&k, x, z),
+        .yz = both.yz - product_by_k(&k, y, z)};
 }
 
 // The rotation of b relative to a as a vector, to the second order (Baker, Campbell and Hausdorff).
 INLINE lanes3 relative_rotation(const pair_motion *motion) {
     const lanes3 apart = lanes3_sub(motion->rotation_b, motion->rotation_a);
     return lanes3_add_scaled(apart, lanes3_cross(motion->rotation_a, apart), lanes_all(0.5f));
+}
+
+// The impulse at the anchors that keeps them together under a torque: -K^-1 C t.
+INLINE lanes3 holding_impulse(const angular_part *angular, const anchor_lanes *anchors,
+    const body_lanes *a, const body_lanes *b, lanes3 torque) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes3 velocity = anchor_velocity(anchors, a, b, torque);
+    return lanes3_sub(lanes3_of(zero, zero, zero), solve_k(&angular->k, velocity));
 }
 
 INLINE void update_hinge_rows(angular_part *angular, const axes_lanes *axes) {
@@ -168,14 +217,24 @@ INLINE void update_angular_rows(angular_part *angular, uint32_t kind, const axes
     angular->upper_slack = (angular->upper_limit - angular->twist0) * scale - rotated;
 }
 
+// What the rows that keep a hinge's axes together have of `impulse`, one of those of the part.
+INLINE lanes3 hinge_torque(const angular_part *angular, const lanes impulse[ANGULAR_ROW_COUNT]) {
+    return lanes3_add_scaled(lanes3_scale(angular->swing_axes[0], impulse[HINGE_ROW_1]),
+        angular->swing_axes[1], impulse[HINGE_ROW_2]);
+}
+
+INLINE void set_hinge_torque(
+    const angular_part *angular, lanes3 torque, lanes impulse[ANGULAR_ROW_COUNT]) {
+    impulse[HINGE_ROW_1] = lanes3_dot(torque, angular->swing_axes[0]);
+    impulse[HINGE_ROW_2] = lanes3_dot(torque, angular->swing_axes[1]);
+}
+
 // `impulse`, one of those of the part, as one vector.
 INLINE lanes3 torque_vector(
     const angular_part *angular, uint32_t kind, const lanes impulse[ANGULAR_ROW_COUNT]) {
     const lanes3 twist = lanes3_scale(angular->axis, impulse[LOWER_LIMIT] - impulse[UPPER_LIMIT]);
     if (kind == CAIRN_JOINT_HINGE) {
-        return lanes3_add_scaled(
-            lanes3_add_scaled(twist, angular->swing_axes[0], impulse[HINGE_ROW_1]),
-            angular->swing_axes[1], impulse[HINGE_ROW_2]);
+        return lanes3_add(twist, hinge_torque(angular, impulse));
     }
     return lanes3_sub_scaled(twist, angular->swing_axes[0], impulse[SWING_LIMIT]);
 }
@@ -187,19 +246,27 @@ INLINE void apply_torque(body_lanes *a, body_lanes *b, lanes3 torque) {
         lanes3_add(b->angular_velocity, lanes_sym3_apply(*b->inverse_inertia, torque));
 }
 
-// Like rotate_linear_rows: the axes rotate with the bodies, and so do the impulses. Returns what is
-// missing in N m s on b.
-INLINE lanes3 rotate_angular_rows(angular_part *angular, uint32_t kind, const linear_part *linear,
-    const anchor_lanes *anchors, const pair_motion *motion, body_lanes *a, body_lanes *b) {
+// Like rotate_ball_rows. The axes rotate with the bodies, and so do the impulses of limits, which
+// act along them. The torque that keeps a hinge's axes together is a vector that does not rotate:
+// two hinges of a light link hold each other's torques, many times what turns that link, and would
+// not if each rotated with its own bodies. Returns what is missing in N m s on b.
+INLINE lanes3 rotate_angular_rows(angular_part *angular, uint32_t kind, const anchor_lanes *anchors,
+    const pair_motion *motion, body_lanes *a, body_lanes *b) {
     const lanes3 old = torque_vector(angular, kind, angular->impulse);
     const lanes3 old_relax = torque_vector(angular, kind, angular->relax_impulse);
+    const lanes3 hinge = hinge_torque(angular, angular->impulse);
+    const lanes3 hinge_relax = hinge_torque(angular, angular->relax_impulse);
     const axes_lanes axes = {
         .axis_a = rotate_by_half_tangent(&motion->turn_a, angular->axes0.axis_a),
         .normal_a = rotate_by_half_tangent(&motion->turn_a, angular->axes0.normal_a),
         .axis_b = rotate_by_half_tangent(&motion->turn_b, angular->axes0.axis_b)};
     angular->rotation = relative_rotation(motion);
-    angular->response = held_response(linear, anchors, a, b);
+    update_response(angular, anchors, a, b);
     update_angular_rows(angular, kind, &axes);
+    if (kind == CAIRN_JOINT_HINGE) {
+        set_hinge_torque(angular, hinge, angular->impulse);
+        set_hinge_torque(angular, hinge_relax, angular->relax_impulse);
+    }
     apply_torque(a, b, lanes3_sub(torque_vector(angular, kind, angular->relax_impulse), old_relax));
     return lanes3_sub(torque_vector(angular, kind, angular->impulse), old);
 }
@@ -209,18 +276,9 @@ INLINE lanes solve_limit(const cairn_solver_context *context, lanes slack, lanes
     lanes mass, lanes velocity, bool biased) {
     const lanes zero = lanes_all(0.0f);
     const lanes closing = slack * lanes_all(context->inverse_h);
-    lanes change;
-    if (biased) {
-        const cairn_softness *soft = &context->joint_softness;
-        const lanes_mask apart = lanes_less(zero, slack);
-        const lanes bias = lanes_select(apart, closing, slack * lanes_all(soft->rate));
-        const lanes scale =
-            lanes_select(apart, lanes_all(1.0f), lanes_all(soft->mass_scale)) * mass;
-        const lanes impulse_scale = lanes_select(apart, zero, lanes_all(soft->impulse_scale));
-        change = scale * (velocity + bias) + impulse_scale * *impulse;
-    } else {
-        change = mass * (velocity + lanes_max(closing, zero));
-    }
+    const lanes pushed = biased ? slack * lanes_all(context->joint_softness.rate) : zero;
+    const lanes bias = lanes_select(lanes_less(zero, slack), closing, pushed);
+    const lanes change = mass * (velocity + bias);
     const lanes before = *impulse;
     *impulse = lanes_max(before - change, zero);
     return *impulse - before;
@@ -266,19 +324,12 @@ INLINE lanes3 solve_hinge(
     const cairn_solver_context *context, angular_part *angular, lanes3 velocity, bool biased) {
     lanes u = lanes3_dot(velocity, angular->swing_axes[0]);
     lanes v = lanes3_dot(velocity, angular->swing_axes[1]);
-    lanes scale = lanes_all(1.0f);
-    lanes impulse_scale = lanes_all(0.0f);
     if (biased) {
-        const cairn_softness *soft = &context->joint_softness;
-        u = u + angular->angular_error[0] * lanes_all(soft->rate);
-        v = v + angular->angular_error[1] * lanes_all(soft->rate);
-        scale = lanes_all(soft->mass_scale);
-        impulse_scale = lanes_all(soft->impulse_scale);
+        u = u + angular->angular_error[0] * lanes_all(context->joint_softness.rate);
+        v = v + angular->angular_error[1] * lanes_all(context->joint_softness.rate);
     }
-    lanes first = (angular->hinge_mass_11 * u + angular->hinge_mass_12 * v) * scale +
-                  angular->impulse[HINGE_ROW_1] * impulse_scale;
-    lanes second = (angular->hinge_mass_12 * u + angular->hinge_mass_22 * v) * scale +
-                   angular->impulse[HINGE_ROW_2] * impulse_scale;
+    lanes first = angular->hinge_mass_11 * u + angular->hinge_mass_12 * v;
+    lanes second = angular->hinge_mass_12 * u + angular->hinge_mass_22 * v;
     const lanes rate = lanes3_dot(velocity, angular->axis) - angular->coupling[0] * first -
                        angular->coupling[1] * second;
     // A torque about the axis that keeps the other two rows solved.
@@ -295,23 +346,43 @@ INLINE lanes3 solve_hinge(
 // Solves the angular rows and keeps the linear ones, which have just been solved, solved.
 INLINE void solve_angular(const cairn_solver_context *context, angular_part *angular, uint32_t kind,
     linear_part *linear, const anchor_lanes *anchors, body_lanes *a, body_lanes *b, bool biased) {
-    const lanes zero = lanes_all(0.0f);
     const lanes3 rates = lanes3_sub(b->angular_velocity, a->angular_velocity);
     const lanes3 torque = kind == CAIRN_JOINT_HINGE ? solve_hinge(context, angular, rates, biased)
                                                     : solve_cone(context, angular, rates, biased);
-    const lanes3 velocity = anchor_velocity(anchors, a, b, torque);
-    const lanes3 impulse =
-        lanes3_sub(lanes3_of(zero, zero, zero), lanes_sym3_apply(linear->inverse, velocity));
+    const lanes3 impulse = holding_impulse(angular, anchors, a, b, torque);
     linear->impulse = lanes3_add(linear->impulse, impulse);
     apply_impulse(a, anchors->arm_a, b, anchors->arm_b, impulse, torque);
+}
+
+// Takes the same part of every impulse of the joint, which has just been solved as if it were
+// rigid: with the response A of all its rows, that makes them soft by a multiple of A. Rows that
+// are soft by their own response alone do not know that a torque comes with an impulse at the
+// anchors: those of arms that are long for their bodies' inertia would then overshoot. Limits with
+// slack are rigid.
+INLINE void soften_joint(const cairn_solver_context *context, angular_part *angular, uint32_t kind,
+    linear_part *linear, const anchor_lanes *anchors, body_lanes *a, body_lanes *b) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes part = lanes_all(-context->joint_softness.impulse_scale);
+    lanes taken[ANGULAR_ROW_COUNT] = {[HINGE_ROW_1] = part,
+        [HINGE_ROW_2] = part,
+        [LOWER_LIMIT] = lanes_select(lanes_less(zero, angular->lower_slack), zero, part),
+        [UPPER_LIMIT] = lanes_select(lanes_less(zero, angular->upper_slack), zero, part),
+        [SWING_LIMIT] = lanes_select(lanes_less(zero, angular->swing_slack), zero, part)};
+    for (uint32_t i = 0; i < ANGULAR_ROW_COUNT; ++i) {
+        taken[i] = taken[i] * angular->impulse[i];
+        angular->impulse[i] = angular->impulse[i] + taken[i];
+    }
+    const lanes3 impulse = lanes3_scale(linear->impulse, part);
+    linear->impulse = lanes3_add(linear->impulse, impulse);
+    apply_impulse(
+        a, anchors->arm_a, b, anchors->arm_b, impulse, torque_vector(angular, kind, taken));
 }
 
 // Damps the relative rotation of cones and of hinges with limits, and keeps the anchors together.
 // Slow rotation is damped more, which stands for dry friction: a limb that is pressed on the floor
 // by others bounces on what the sweeps leave of these forces, at some 1 rad/s for ever.
 INLINE void damp_rotation(const cairn_solver_context *context, const angular_part *angular,
-    uint32_t kind, const linear_part *linear, const anchor_lanes *anchors, body_lanes *a,
-    body_lanes *b) {
+    uint32_t kind, const anchor_lanes *anchors, body_lanes *a, body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
     const lanes3 velocity = lanes3_sub(b->angular_velocity, a->angular_velocity);
@@ -324,10 +395,8 @@ INLINE void damp_rotation(const cairn_solver_context *context, const angular_par
     const lanes part = kind == CAIRN_JOINT_CONE ? drag : lanes_select(limited, drag, zero);
     const lanes3 torque =
         lanes3_scale(lanes_sym3_apply(inverse_of_k(angular->response), velocity), zero - part);
-    const lanes3 impulse =
-        lanes_sym3_apply(linear->inverse, anchor_velocity(anchors, a, b, torque));
     apply_impulse(a, anchors->arm_a, b, anchors->arm_b,
-        lanes3_sub(lanes3_of(zero, zero, zero), impulse), torque);
+        holding_impulse(angular, anchors, a, b, torque), torque);
 }
 
 // ---- from joints and back
@@ -392,9 +461,7 @@ static inline void prepare_angular(angular_part *angular, uint32_t kind, lanes w
     angular->twist_fraction[1] = zero;
     update_angular_rows(angular, kind, &angular->axes0);
     const lanes *sums = words->sums;
-    const lanes3 swing_impulse = lanes3_scale(lanes3_at(sums + 2), warm);
-    angular->impulse[HINGE_ROW_1] = lanes3_dot(swing_impulse, angular->swing_axes[0]);
-    angular->impulse[HINGE_ROW_2] = lanes3_dot(swing_impulse, angular->swing_axes[1]);
+    set_hinge_torque(angular, lanes3_scale(lanes3_at(sums + 2), warm), angular->impulse);
     angular->impulse[LOWER_LIMIT] = sums[6] * warm;
     angular->impulse[UPPER_LIMIT] = sums[7] * warm;
     angular->impulse[SWING_LIMIT] = sums[5] * warm;
@@ -405,8 +472,7 @@ static inline void list_angular_impulses(const angular_part *angular, uint32_t k
     const lanes *sums = angular->impulse;
     const bool hinge = kind == CAIRN_JOINT_HINGE;
     const lanes none = lanes_all(0.0f);
-    lanes3 swing = lanes3_scale(angular->swing_axes[0], sums[HINGE_ROW_1]);
-    swing = lanes3_add_scaled(swing, angular->swing_axes[1], sums[HINGE_ROW_2]);
+    const lanes3 swing = hinge_torque(angular, sums);
     out[0] = hinge ? swing.x : none;
     out[1] = hinge ? swing.y : none;
     out[2] = hinge ? swing.z : none;

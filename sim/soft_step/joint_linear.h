@@ -175,15 +175,21 @@ INLINE lanes_sym3 inverse_of_k(lanes_sym3 m) {
         .yz = (s.xy * s.xz - s.xx * s.yz) * factor};
 }
 
-INLINE void update_ball_mass(
-    linear_part *linear, const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
+// K, the response of the anchors' relative velocity to an impulse between them.
+INLINE lanes_sym3 response_at_anchors(
+    const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
     const lanes mass = a->inverse_mass + b->inverse_mass;
     lanes_sym3 k =
         lanes_sym3_add(point_response(a, anchors->arm_a), point_response(b, anchors->arm_b));
     k.xx = k.xx + mass;
     k.yy = k.yy + mass;
     k.zz = k.zz + mass;
-    linear->inverse = inverse_of_k(k);
+    return k;
+}
+
+INLINE void update_ball_mass(
+    linear_part *linear, const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
+    linear->inverse = inverse_of_k(response_at_anchors(anchors, a, b));
 }
 
 INLINE void update_distance_row(
@@ -344,19 +350,19 @@ INLINE void update_chord(const cairn_solver_context *context, uint32_t kind, lin
     }
 }
 
+// `soft`: the rows are soft by themselves; otherwise so is the whole joint (soften_joint).
 INLINE void solve_ball(const cairn_solver_context *context, linear_part *linear,
-    const anchor_lanes *anchors, body_lanes *a, body_lanes *b, bool biased) {
+    const anchor_lanes *anchors, body_lanes *a, body_lanes *b, bool biased, bool soft) {
     lanes3 velocity_error = velocity_between(a, anchors->arm_a, b, anchors->arm_b);
-    lanes3 change;
     if (biased) {
-        const cairn_softness *soft = &context->joint_softness;
         velocity_error = lanes3_add_scaled(velocity_error, anchors->offset, linear->rate);
         velocity_error = lanes3_add(velocity_error, linear->chord);
-        change = lanes3_scale(
-            lanes_sym3_apply(linear->inverse, velocity_error), lanes_all(soft->mass_scale));
-        change = lanes3_add_scaled(change, linear->impulse, lanes_all(soft->impulse_scale));
-    } else {
-        change = lanes_sym3_apply(linear->inverse, velocity_error);
+    }
+    lanes3 change = lanes_sym3_apply(linear->inverse, velocity_error);
+    if (biased && soft) {
+        const cairn_softness *softness = &context->joint_softness;
+        change = lanes3_scale(change, lanes_all(softness->mass_scale));
+        change = lanes3_add_scaled(change, linear->impulse, lanes_all(softness->impulse_scale));
     }
     const lanes3 impulse = lanes3_sub(linear->impulse, change);
     apply_linear_impulse(anchors, a, b, lanes3_sub(impulse, linear->impulse));

@@ -114,7 +114,7 @@ static void prepare_joint(
     wide->missing = (pair_impulse){.linear = none, .torque_a = none, .torque_b = none};
     if (cairn_joint_has_axes(wide->kind)) {
         const angular_words words = load_angular_words(rows.joints);
-        visit->angular->response = held_response(&wide->linear, &wide->anchors, &a, &b);
+        update_response(visit->angular, &wide->anchors, &a, &b);
         prepare_angular(visit->angular, wide->kind, warm, &words, &rows.pose_a, &rows.pose_b);
     }
 }
@@ -169,10 +169,14 @@ INLINE void solve_rows(const cairn_solver_context *context, const joint_visit *v
     if (kind == CAIRN_JOINT_DISTANCE) {
         solve_distance(context, &wide->linear, &wide->anchors, a, b, biased);
     } else {
-        solve_ball(context, &wide->linear, &wide->anchors, a, b, biased);
+        solve_ball(
+            context, &wide->linear, &wide->anchors, a, b, biased, !cairn_joint_has_axes(kind));
     }
     if (cairn_joint_has_axes(kind)) {
         solve_angular(context, visit->angular, kind, &wide->linear, &wide->anchors, a, b, biased);
+        if (biased) {
+            soften_joint(context, visit->angular, kind, &wide->linear, &wide->anchors, a, b);
+        }
     }
 }
 
@@ -193,6 +197,16 @@ INLINE void begin_biased_rows(
     }
 }
 
+INLINE void rotate_rows_with_axes(const joint_visit *visit, uint32_t kind,
+    const pair_motion *motion, body_lanes *a, body_lanes *b) {
+    anchor_lanes *anchors = &visit->wide->anchors;
+    pair_impulse *missing = &visit->wide->missing;
+    rotate_ball_rows(&visit->wide->linear, anchors, motion, missing, a, b);
+    const lanes3 torque = rotate_angular_rows(visit->angular, kind, anchors, motion, a, b);
+    missing->torque_a = lanes3_add(missing->torque_a, torque);
+    missing->torque_b = lanes3_add(missing->torque_b, torque);
+}
+
 // Updates the rows to the poses of the bodies, and adds the impulses of the last relax pass.
 INLINE void begin_relax_rows(const cairn_solver_context *context, const joint_visit *visit,
     uint32_t kind, body_lanes *a, body_lanes *b) {
@@ -202,20 +216,16 @@ INLINE void begin_relax_rows(const cairn_solver_context *context, const joint_vi
     const pair_motion motion = load_pair_motion(context, &wide->pair);
     if (kind == CAIRN_JOINT_DISTANCE) {
         rotate_distance_row(linear, &wide->anchors, &motion, &wide->missing, a, b);
-    } else {
+    } else if (kind == CAIRN_JOINT_BALL) {
         rotate_ball_rows(linear, &wide->anchors, &motion, &wide->missing, a, b);
+    } else {
+        rotate_rows_with_axes(visit, kind, &motion, a, b);
     }
     linear->biased_impulse = linear->impulse;
     linear->impulse = lanes3_add(linear->impulse, linear->relax_impulse);
-    if (cairn_joint_has_axes(kind)) {
-        const lanes3 missing =
-            rotate_angular_rows(angular, kind, linear, &wide->anchors, &motion, a, b);
-        wide->missing.torque_a = lanes3_add(wide->missing.torque_a, missing);
-        wide->missing.torque_b = lanes3_add(wide->missing.torque_b, missing);
-        for (uint32_t i = 0; i < ANGULAR_ROW_COUNT; ++i) {
-            angular->biased_impulse[i] = angular->impulse[i];
-            angular->impulse[i] = angular->impulse[i] + angular->relax_impulse[i];
-        }
+    for (uint32_t i = 0; cairn_joint_has_axes(kind) && i < ANGULAR_ROW_COUNT; ++i) {
+        angular->biased_impulse[i] = angular->impulse[i];
+        angular->impulse[i] = angular->impulse[i] + angular->relax_impulse[i];
     }
 }
 
@@ -299,7 +309,7 @@ static void damp(const cairn_solver_context *context, uint32_t begin, uint32_t e
         }
         body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
         body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
-        damp_rotation(context, visit.angular, wide->kind, &wide->linear, &wide->anchors, &a, &b);
+        damp_rotation(context, visit.angular, wide->kind, &wide->anchors, &a, &b);
         store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
         store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }

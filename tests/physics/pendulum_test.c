@@ -199,3 +199,81 @@ TEST("a stone on a sling keeps its speed") {
         EXPECT_MEASURED(vec3_length(end.position), 1.0f, 0.001f);
     }
 }
+
+// ---- hinges of small bodies on long arms
+
+static const cairn_vec3 hinge_axes[] = {{0.0f, 0.0f, 1.0f}, {1.0f, 0.0f, 0.0f},
+    {0.64f, 0.0f, 0.768375f}, {0.48f, 0.36f, 0.8f}, {0.0f, -0.28f, 0.96f}};
+
+static cairn_joint_id hang_by_hinge(cairn_world *world, uint32_t kind, cairn_body_id from,
+    cairn_body_id bob, cairn_vec3 axis, cairn_vec3 along) {
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = kind;
+    def.body_a = from;
+    def.body_b = bob;
+    def.anchor_b = vec3_sub(kit_read(world, from).position, kit_read(world, bob).position);
+    def.axis_a = def.axis_b = axis;
+    def.normal_a = def.normal_b = along;
+    return kit_joint(world, &def);
+}
+
+// A torque on a bob of radius r and of mass m moves a hinge at a distance c by m c^2 / I times what
+// it turns the whole: up to 25,000 times here.
+TEST("a hinge about any axis holds a small bob on a long arm, and keeps its energy") {
+    static const float radii[] = {0.3f, 0.1f, 0.05f, 0.02f, 0.01f};
+    for (uint32_t i = 0; i < 5 * 5; ++i) {
+        const cairn_vec3 axis = hinge_axes[i / 5];
+        const cairn_vec3 side =
+            vec3_normalize(vec3_cross(axis, vec3(0.0f, 1.0f, 0.0f)), vec3(1.0f, 0.0f, 0.0f));
+        SCOPED(cairn_world) *world = air();
+        const cairn_body_id hook = add_hook(world);
+        const cairn_body_id bob = kit_sphere(world, side, radii[i % 5]);
+        const cairn_joint_id hinge = hang_by_hinge(world, CAIRN_JOINT_HINGE, hook, bob, axis, side);
+        const double start = energy(world);
+        const double scale = (double)(world->state.bodies[1].mass * GRAVITY);
+        for (uint32_t tick = 0; tick < 20 * 60; ++tick) {
+            float gap = 1.0f;
+            kit_run(world, 1);
+            EXPECT_OK(cairn_joint_error(world, hinge, &gap));
+            EXPECT_MEASURED(gap, 0.0f, 2e-4f);
+        }
+        EXPECT_MEASURED(energy(world) / scale, start / scale, 0.01);
+        assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 0);
+    }
+}
+
+// The hinges of a light link hold each other's torques, which turn the heavy end with hardly any
+// part of the link.
+TEST("two hinges about any axis hold a heavy ball by a light one, as two ball joints do") {
+    for (uint32_t i = 0; i < 5; ++i) {
+        const cairn_vec3 axis = hinge_axes[i];
+        const cairn_vec3 side =
+            vec3_normalize(vec3_cross(axis, vec3(0.0f, 1.0f, 0.0f)), vec3(1.0f, 0.0f, 0.0f));
+        float worst[2] = {0.0f, 0.0f};
+        for (uint32_t k = 0; k < 2; ++k) {
+            SCOPED(cairn_world) *world = air();
+            const uint32_t kind = k == 0 ? CAIRN_JOINT_BALL : CAIRN_JOINT_HINGE;
+            const cairn_body_id hook = add_hook(world);
+            cairn_shape_def ball = cairn_shape_def_default();
+            ball.kind = CAIRN_SHAPE_SPHERE;
+            ball.mask = 0;
+            ball.radius = 0.1f;
+            const cairn_body_id link = kit_drop(world, vec3_scale(side, 0.5f), &ball);
+            ball.radius = 0.25f;
+            const cairn_body_id end = kit_drop(world, side, &ball);
+            const cairn_joint_id joints[2] = {hang_by_hinge(world, kind, hook, link, axis, side),
+                hang_by_hinge(world, kind, link, end, axis, side)};
+            for (uint32_t tick = 0; tick < 20 * 60; ++tick) {
+                kit_run(world, 1);
+                for (uint32_t j = 0; j < 2; ++j) {
+                    float gap = 1.0f;
+                    EXPECT_OK(cairn_joint_error(world, joints[j], &gap));
+                    worst[k] = float_max(worst[k], gap);
+                }
+            }
+            assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 0);
+        }
+        EXPECT_MEASURED(worst[0], 0.0f, 0.04f);
+        EXPECT_MEASURED(worst[1], 0.0f, 0.04f);
+    }
+}
