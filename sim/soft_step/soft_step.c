@@ -57,6 +57,8 @@ void cairn_soft_step_allocate(
     soft_step->overflow_impact_lanes =
         cairn_arena_take(from, contacts, sizeof *soft_step->overflow_impact_lanes);
     soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
+    soft_step->load_inverse_mass =
+        cairn_arena_take(from, bodies, sizeof *soft_step->load_inverse_mass);
     soft_step->jointed = cairn_arena_take(from, bodies, sizeof *soft_step->jointed);
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
@@ -195,15 +197,24 @@ static bool masses_differ(const cairn_soft_step *soft_step) {
 // move on its own is of no consequence under such a load. So the solver takes it for heavier: the
 // load of the last step is at most CAIRN_SQUEEZE_WEIGHTS_MAX times the weight, which adds that
 // small a fraction to what is below. What it bears on is squeezed through it, and is taken for
-// heavier too (CAIRN_SQUEEZE_WEIGHTS_BETWEEN). A body that lies loose on a heavy one carries no
-// load, so it weighs what it weighs. Joints bear a part of the load of a limb,
-// so it is not passed on to what has joints, and such a body may carry more
+// heavier too (CAIRN_SQUEEZE_WEIGHTS_BETWEEN). Impulses that accelerate a body grow with the mass
+// it is taken for, unlike loads. So none is taken for heavier than the heavy body: light ones that
+// it drove through a heap were else taken for heavier from step to step, without end. A body that
+// lies loose on a heavy one carries no load, so it weighs what it weighs. Joints bear a part of the
+// load of a limb, so it is not passed on to what has joints, and such a body may carry more
 // (CAIRN_SQUEEZE_WEIGHTS_LIMB): else heaps of ragdolls tremble for ever.
 
 static bool is_squeezed(const cairn_world *world, const cairn_solver_body *body) {
     const cairn_soft_step *soft_step = world->soft_step;
     const uint32_t slot = soft_step->slot_of[body - soft_step->bodies];
     return body->inverse_mass < world->state.bodies[slot].inverse_mass;
+}
+
+// The inverse mass of the heavy body behind a load: `other`, or what squeezes it.
+static float load_inverse_mass(const cairn_world *world, const cairn_solver_body *other) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    return is_squeezed(world, other) ? soft_step->load_inverse_mass[other - soft_step->bodies]
+                                     : other->inverse_mass;
 }
 
 // The weights that `body` may carry where it touches `other`; 0: as many as there are.
@@ -239,8 +250,14 @@ static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_
     if (body->inverse_mass * impulse <= 1.001f * bound) {
         return false;
     }
-    const float scale = bound / (body->inverse_mass * impulse);
-    body->inverse_mass *= scale;
+    const float heavy = load_inverse_mass(world, other);
+    const float inverse_mass = float_max(bound / impulse, heavy);
+    if (inverse_mass >= 0.999f * body->inverse_mass) {
+        return false;
+    }
+    const float scale = inverse_mass / body->inverse_mass;
+    world->soft_step->load_inverse_mass[body - world->soft_step->bodies] = heavy;
+    body->inverse_mass = inverse_mass;
     for (int k = 0; k < 6; ++k) {
         body->inverse_inertia[k] *= scale;
     }

@@ -48,7 +48,8 @@ struct cairn_soft_step {
     void *overflow_impacts;
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
-    unsigned char *jointed; // by solver body: 1 if a joint holds it; written where masses differ
+    float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
+    unsigned char *jointed;   // by solver body: 1 if a joint holds it; written where masses differ
     uint32_t *struck;
     // Of the bodies that take impulses, as the bits of floats, which positive ones order like
     // numbers.
