@@ -5,6 +5,9 @@
 #include "base/assert.h"
 #include "sim/collide/mesh_shapes.h"
 
+// The sine of a tilt by which parts of the mesh beside an edge or corner may be farther out.
+#define FOREMOST 5e-4f
+
 // Places this near to an end of an edge, as a fraction of its length, are its corner.
 #define CORNER_FRACTION 1e-4f
 // The radius of an edge as a capsule: nothing, once it is added to another.
@@ -113,10 +116,10 @@ static void collide_edge(const cairn_mesh_pair *pair, const cairn_local_capsule 
         const cairn_vec3 on_edge =
             vec3_sub_scaled(point->position, found.normal, 0.5f * point->separation);
         const uint32_t corner = corner_at(triangle, i, on_edge);
-        const float slack = 1e-3f * vec3_length(half);
         const bool may =
-            corner == 3 ? cairn_mesh_edge_may_touch(pair, triangle, i, found.normal, slack)
-                        : cairn_mesh_corner_may_touch(pair, triangle, corner, found.normal, slack);
+            corner == 3
+                ? cairn_mesh_edge_may_touch(pair, triangle, i, found.normal, FOREMOST)
+                : cairn_mesh_corner_may_touch(pair, triangle, corner, found.normal, FOREMOST);
         if (may) {
             const cairn_segment_contact contact = {.position = point->position,
                 .normal = found.normal,

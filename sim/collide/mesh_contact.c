@@ -11,6 +11,8 @@
 // near in the meantime, so it is well inside the contact margin.
 #define RECYCLING_DISTANCE 0.005f
 #define RECYCLING_FRACTION 0.05f
+// Nor if the mesh itself has rotated by more than 0.1 degrees: of half the angle.
+#define RECYCLING_COSINE 0.9999996f
 // Impulses pass to a manifold whose normal is within 26 degrees.
 #define SAME_NORMAL_COSINE 0.9f
 
@@ -25,6 +27,11 @@ static bool may_recycle(
     const cairn_quat b0 = packed_rotation_unpack(contact->reference_rotation_b);
     const cairn_quat frame0 = mesh_first ? a0 : b0;
     const cairn_quat frame = mesh_first ? pose->body_rotation_a : pose->body_rotation_b;
+    // The normals of the solver's manifolds are those of a mesh that has not rotated since.
+    if (float_abs(frame0.x * frame.x + frame0.y * frame.y + frame0.z * frame.z +
+                  frame0.w * frame.w) <= RECYCLING_COSINE) {
+        return false;
+    }
     const cairn_vec3 dp = vec3_sub(quat_rotate_inverse(frame, pose->displacement),
         quat_rotate_inverse(frame0, contact->reference_displacement));
     const cairn_quat relative0 = quat_multiply(quat_conjugate(frame0), mesh_first ? b0 : a0);

@@ -108,19 +108,29 @@ void cairn_mesh_points_finish(cairn_mesh_points *points, cairn_manifold_set *out
     }
 }
 
+// Whether a corner at `to` from a point of an edge is farther along the normal than the line of the
+// edge, by more than a tilt of `tolerance` allows. `side` is the edge.
+static bool rises(cairn_vec3 normal, cairn_vec3 to, cairn_vec3 side, float tolerance) {
+    const float along = vec3_dot(to, side) / vec3_length_squared(side);
+    const cairn_vec3 across = vec3_sub_scaled(to, side, along);
+    return vec3_dot(normal, across) > tolerance * vec3_length(across);
+}
+
 // Whether the neighbour across the edge lets a contact at `at` have this normal.
 static bool neighbour_allows(const cairn_mesh_pair *pair, const cairn_triangle_edge *edge,
-    cairn_vec3 at, cairn_vec3 normal, float slack) {
+    cairn_vec3 at, cairn_vec3 side, cairn_vec3 normal, float tolerance) {
     return edge->kind == CAIRN_TRIANGLE_EDGE_OPEN ||
-           vec3_dot(normal, vec3_sub(mesh_point_to_shape(pair, edge->far_corner), at)) <= slack;
+           !rises(
+               normal, vec3_sub(mesh_point_to_shape(pair, edge->far_corner), at), side, tolerance);
 }
 
 bool cairn_mesh_edge_may_touch(const cairn_mesh_pair *pair, const cairn_local_triangle *triangle,
-    uint32_t edge, cairn_vec3 normal, float slack) {
+    uint32_t edge, cairn_vec3 normal, float tolerance) {
     CAIRN_ASSERT(edge < 3);
     const cairn_vec3 at = triangle->corners[edge];
+    const cairn_vec3 side = local_triangle_side(triangle, edge);
     const cairn_vec3 third = triangle->corners[edge == 0 ? 2 : edge - 1];
-    if (vec3_dot(normal, vec3_sub(third, at)) > slack) {
+    if (rises(normal, vec3_sub(third, at), side, tolerance)) {
         return false;
     }
     const cairn_triangle_edge found = cairn_mesh_edge(pair->mesh, triangle->source, edge);
@@ -128,16 +138,18 @@ bool cairn_mesh_edge_may_touch(const cairn_mesh_pair *pair, const cairn_local_tr
         return vec3_dot(normal, triangle->normal) >= 0.0f;
     }
     return found.kind == CAIRN_TRIANGLE_EDGE_CONVEX &&
-           neighbour_allows(pair, &found, at, normal, slack);
+           neighbour_allows(pair, &found, at, side, normal, tolerance);
 }
 
 bool cairn_mesh_corner_may_touch(const cairn_mesh_pair *pair, const cairn_local_triangle *triangle,
-    uint32_t corner, cairn_vec3 normal, float slack) {
+    uint32_t corner, cairn_vec3 normal, float tolerance) {
     CAIRN_ASSERT(corner < 3);
     const uint32_t before = corner == 0 ? 2 : corner - 1;
     const cairn_vec3 at = triangle->corners[corner];
-    if (vec3_dot(normal, local_triangle_side(triangle, corner)) > slack ||
-        vec3_dot(normal, local_triangle_side(triangle, before)) < 0.0f - slack) {
+    const cairn_vec3 leaving = local_triangle_side(triangle, corner);
+    const cairn_vec3 arriving = local_triangle_side(triangle, before);
+    if (vec3_dot(normal, leaving) > tolerance * vec3_length(leaving) ||
+        vec3_dot(normal, arriving) < 0.0f - tolerance * vec3_length(arriving)) {
         return false;
     }
     const cairn_triangle_edge next = cairn_mesh_edge(pair->mesh, triangle->source, corner);
@@ -146,34 +158,34 @@ bool cairn_mesh_corner_may_touch(const cairn_mesh_pair *pair, const cairn_local_
         return false;
     }
     return vec3_dot(normal, triangle->normal) >= 0.0f &&
-           neighbour_allows(pair, &next, at, normal, slack) &&
-           neighbour_allows(pair, &last, at, normal, slack);
+           neighbour_allows(pair, &next, at, leaving, normal, tolerance) &&
+           neighbour_allows(pair, &last, at, arriving, normal, tolerance);
 }
 
 bool cairn_mesh_normal_may_touch(
     const cairn_mesh_pair *pair, const cairn_local_triangle *triangle, cairn_vec3 normal) {
-    float along[3];
-    float size_squared = 0.0f;
-    uint32_t first = 0;
-    if (vec3_dot(normal, triangle->normal) < 0.0f) {
+    const float upright = vec3_dot(normal, triangle->normal);
+    if (upright < 0.0f) {
         return false;
     }
-    for (uint32_t i = 0; i < 3; ++i) {
-        along[i] = vec3_dot(normal, triangle->corners[i]);
-        first = along[i] > along[first] ? i : first;
-        size_squared =
-            float_max(size_squared, vec3_length_squared(local_triangle_side(triangle, i)));
-    }
-    const float slack = CAIRN_MESH_FOREMOST * float_sqrt(size_squared);
-    const uint32_t next = first == 2 ? 0 : first + 1;
-    const uint32_t before = first == 0 ? 2 : first - 1;
-    const bool with_next = along[next] >= along[first] - slack;
-    const bool with_before = along[before] >= along[first] - slack;
-    if (with_next && with_before) {
+    // Of a unit normal, what lies in the plane of the triangle.
+    const cairn_vec3 flat = vec3_sub_scaled(normal, triangle->normal, upright);
+    if (vec3_length_squared(flat) <= CAIRN_MESH_FOREMOST * CAIRN_MESH_FOREMOST) {
         return true;
     }
-    if (with_next || with_before) {
-        return cairn_mesh_edge_may_touch(pair, triangle, with_next ? first : before, normal, slack);
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < 3; ++i) {
+        const float more = vec3_dot(flat, vec3_sub(triangle->corners[i], triangle->corners[first]));
+        first = more > 0.0f ? i : first;
     }
-    return cairn_mesh_corner_may_touch(pair, triangle, first, normal, slack);
+    const uint32_t before = first == 0 ? 2 : first - 1;
+    const cairn_vec3 leaving = local_triangle_side(triangle, first);
+    const cairn_vec3 arriving = local_triangle_side(triangle, before);
+    if (0.0f - vec3_dot(normal, leaving) <= CAIRN_MESH_FOREMOST * vec3_length(leaving)) {
+        return cairn_mesh_edge_may_touch(pair, triangle, first, normal, CAIRN_MESH_FOREMOST);
+    }
+    if (vec3_dot(normal, arriving) <= CAIRN_MESH_FOREMOST * vec3_length(arriving)) {
+        return cairn_mesh_edge_may_touch(pair, triangle, before, normal, CAIRN_MESH_FOREMOST);
+    }
+    return cairn_mesh_corner_may_touch(pair, triangle, first, normal, CAIRN_MESH_FOREMOST);
 }

@@ -61,14 +61,13 @@ static inline cairn_vec3 local_triangle_side(const cairn_local_triangle *triangl
 
 // Whether a contact of edge i (corner i to the next), or of corner i, may have this normal
 // (in the frame of the shape, from the mesh): the surface is not smooth there, and nothing of it
-// beside the edge or corner is farther along the normal. `slack` is a length.
+// beside the edge or corner is farther along the normal. `tolerance` is the sine of a tilt.
 bool cairn_mesh_edge_may_touch(const cairn_mesh_pair *pair, const cairn_local_triangle *triangle,
-    uint32_t edge, cairn_vec3 normal, float slack);
+    uint32_t edge, cairn_vec3 normal, float tolerance);
 bool cairn_mesh_corner_may_touch(const cairn_mesh_pair *pair, const cairn_local_triangle *triangle,
-    uint32_t corner, cairn_vec3 normal, float slack);
+    uint32_t corner, cairn_vec3 normal, float tolerance);
 // The same for the part of the triangle that is foremost along the normal: an edge, a corner, or
-// all of it. Corners within this fraction of the triangle's size of the foremost one are foremost,
-// too.
+// all of it. What would be foremost if the normal were tilted by an angle of this sine is, too.
 #define CAIRN_MESH_FOREMOST 0.01f
 bool cairn_mesh_normal_may_touch(
     const cairn_mesh_pair *pair, const cairn_local_triangle *triangle, cairn_vec3 normal);

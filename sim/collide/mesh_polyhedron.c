@@ -248,10 +248,9 @@ void cairn_collide_polyhedron_triangle(const cairn_mesh_pair *pair, const cairn_
     }
     const float slop = float_min(FACE_SLOP, FACE_SLOP_FRACTION * shape->inner);
     const bool by_edge = edge.separation > face.separation + 0.1f * slop;
-    const float slack = CAIRN_MESH_FOREMOST * vec3_length(local_triangle_side(triangle, edge.side));
-    const bool may = by_edge
-                         ? cairn_mesh_edge_may_touch(pair, triangle, edge.side, edge.normal, slack)
-                         : cairn_mesh_normal_may_touch(pair, triangle, face.normal);
+    const bool may = by_edge ? cairn_mesh_edge_may_touch(
+                                   pair, triangle, edge.side, edge.normal, CAIRN_MESH_FOREMOST)
+                             : cairn_mesh_normal_may_touch(pair, triangle, face.normal);
     // The shortest way out of a triangle may lead over its edge, into a neighbour that goes on
     // there. Then it must leave along the normal: no other triangle would hold it.
     if ((!may || lowest + slop >= float_max(face.separation, edge.separation)) &&

@@ -3,6 +3,7 @@
 // with g (sin A - mu cos A).
 
 #include "tests/physics/mechanics_kit.h"
+#include "tests/physics/mesh_kit.h"
 
 #define DEGREE (3.14159265358979 / 180.0)
 
@@ -60,7 +61,8 @@ TEST("constant friction is that of the whole weight on any slope") {
 
 typedef struct platform {
     uint32_t solver;
-    uint32_t kind;    // of the platform: kinematic, or a dynamic one of a thousand times the mass
+    uint32_t kind; // of the platform: kinematic, or a dynamic one of a thousand times the mass
+    bool is_mesh;
     float half_width; // m, of the box on it
     float friction;
     double rate; // degrees per second
@@ -68,7 +70,7 @@ typedef struct platform {
 
 // The angle in degrees at which the box has slipped by half a millimetre.
 static double slip_angle(const platform *p) {
-    cairn_world_def def = cairn_world_def_default();
+    cairn_world_def def = mesh_world_def();
     def.solver = p->solver;
     SCOPED(cairn_world) *world = kit_world(&def);
     cairn_body_def body = cairn_body_def_default();
@@ -80,7 +82,15 @@ static double slip_angle(const platform *p) {
     shape.density = 1e5f;
     body.kind = p->kind;
     body.gravity_scale = 0.0f;
+    if (p->is_mesh) {
+        SCOPED(mesh_grid) grid = mesh_grid_flat(9, 9, 0.25f * size);
+        shape.kind = CAIRN_SHAPE_MESH;
+        shape.mesh = mesh_of(world, &grid);
+        body.position.y = size;
+    }
     const cairn_body_id deck = kit_body(world, &body, &shape);
+    shape.kind = CAIRN_SHAPE_BOX;
+    shape.mesh = 0;
     shape.density = 1000.0f;
     shape.half_extents = vec3(p->half_width, p->half_width, p->half_width);
     const cairn_body_id box = kit_drop(world, vec3(0.0f, size + p->half_width, 0.0f), &shape);
@@ -113,6 +123,18 @@ TEST("a box on a platform that tilts slips within half a degree of the angle of 
         const double wanted = atan((double)p.friction) / DEGREE;
         const double got = slip_angle(&p);
         EXPECT_MEASURED(got, wanted, 0.5);
+    }
+}
+
+TEST("the same of a platform that is a mesh") {
+    for (uint32_t i = 0; i < 2 * 2 * 2; ++i) {
+        const platform p = {.solver = i & 1u,
+            .kind = CAIRN_BODY_KINEMATIC,
+            .is_mesh = true,
+            .half_width = (i & 2u) != 0 ? 0.5f : 0.1f,
+            .friction = (i & 4u) != 0 ? 0.3f : 0.5f,
+            .rate = 0.5};
+        EXPECT_MEASURED(slip_angle(&p), atan((double)p.friction) / DEGREE, 0.5);
     }
 }
 
