@@ -80,6 +80,7 @@ void cairn_figure_load(const cairn_world *world, cairn_figure *figure, uint32_t 
     const cairn_body *body = &world->state.bodies[link->body];
     CAIRN_ASSERT(body->mass > 0.0f);
     link->mass = body->mass;
+    link->inverse_inertia = body->inverse_inertia;
     link->inertia = sym3_inverse_scaled(body->inverse_inertia);
     link->rotation = motion->rotation;
     link->position = vec3_sub(motion->position, figure->origin);
@@ -98,21 +99,31 @@ static cairn_quat joint_rotation(const cairn_figure *figure, uint32_t index) {
     return quat_multiply(parent_rotation(figure, index), figure->links[index].frame_a);
 }
 
-static void place(cairn_figure *figure, uint32_t index) {
+// The joint's turn after it has spun on for `ahead` seconds.
+static cairn_quat turn_ahead(const cairn_figure_link *link, float ahead) {
+    const bool turns = ahead != 0.0f && link->joint->kind != CAIRN_JOINT_PRISMATIC &&
+                       link->joint->kind != CAIRN_JOINT_WELD;
+    return turns ? quat_integrate(link->turn, link->spin, ahead) : link->turn;
+}
+
+static void place(cairn_figure *figure, uint32_t index, float ahead) {
     cairn_figure_link *link = &figure->links[index];
+    const bool slides = link->joint->kind == CAIRN_JOINT_PRISMATIC;
     const cairn_quat a = joint_rotation(figure, index);
+    const cairn_quat turn = turn_ahead(link, ahead);
+    const float travel = link->travel + (slides ? ahead * link->spin.x : 0.0f);
     const cairn_vec3 from = vec3_add(
         parent_position(figure, index), quat_rotate(parent_rotation(figure, index), link->arm_a));
-    const cairn_vec3 along = vec3_scale(quat_rotate(a, vec3(1, 0, 0)), link->travel);
+    const cairn_vec3 along = vec3_scale(quat_rotate(a, vec3(1, 0, 0)), travel);
     link->rotation =
-        quat_normalize(quat_multiply(quat_multiply(a, link->turn), quat_conjugate(link->frame_b)));
+        quat_normalize(quat_multiply(quat_multiply(a, turn), quat_conjugate(link->frame_b)));
     link->position = vec3_sub(vec3_add(from, along), quat_rotate(link->rotation, link->arm_b));
 }
 
-void cairn_figure_place(cairn_figure *figure) {
+void cairn_figure_place(cairn_figure *figure, float ahead) {
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         if (figure->links[i].joint != NULL) {
-            place(figure, i);
+            place(figure, i, ahead);
         }
     }
 }
@@ -194,7 +205,7 @@ static void set_single(const cairn_figure *figure, uint32_t index, const cairn_j
 static void set_cone_basis(const cairn_figure *figure, uint32_t index, cairn_vec3 basis[3]) {
     const cairn_figure_link *link = &figure->links[index];
     const cairn_quat a = joint_rotation(figure, index);
-    const cairn_quat b = quat_multiply(link->rotation, link->frame_b);
+    const cairn_quat b = quat_multiply(a, link->turn);
     const cairn_joint_frame frame = {.axis_a = quat_rotate(a, vec3(1, 0, 0)),
         .normal_a = quat_rotate(a, vec3(0, 1, 0)),
         .axis_b = quat_rotate(b, vec3(1, 0, 0)),
@@ -223,10 +234,11 @@ static void set_spherical(
     const cairn_vec3 anchor = vec3_add(link->position, quat_rotate(link->rotation, link->arm_b));
     const cairn_quat parent = parent_rotation(figure, index);
     const cairn_quat wanted = quat_multiply(parent, drive->target_rotation);
-    const cairn_vec3 error =
-        drive->drive_stiffness > 0.0f
-            ? vector_of_quat(quat_multiply(link->rotation, quat_conjugate(wanted)))
-            : vec3_zero();
+    const cairn_quat rotation =
+        quat_multiply(quat_multiply(a, link->turn), quat_conjugate(link->frame_b));
+    const cairn_vec3 error = drive->drive_stiffness > 0.0f
+                                 ? vector_of_quat(quat_multiply(rotation, quat_conjugate(wanted)))
+                                 : vec3_zero();
     const cairn_vec3 torque = quat_rotate(a, drive->drive_torque);
     const cairn_vec3 speed = quat_rotate(parent, drive->motor_velocity);
     cairn_vec3 basis[3];
@@ -246,9 +258,11 @@ static void set_spherical(
 }
 
 void cairn_figure_set_tree(const cairn_world *world, cairn_figure *figure) {
+    figure->tree_base_rotation = figure->base_rotation;
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         cairn_figure_link *link = &figure->links[i];
         link->tree_position = link->position;
+        link->tree_rotation = link->rotation;
         figure->tree.links[i].inertia = spatial_inertia(
             link->mass, link->position, sym3_rotate(link->inertia, mat3_of_quat(link->rotation)));
         if (link->joint == NULL) {
@@ -300,37 +314,68 @@ void cairn_figure_read_velocities(cairn_figure *figure) {
     }
 }
 
-static void advance_joint(cairn_figure *figure, uint32_t index, float h) {
-    cairn_figure_link *link = &figure->links[index];
+static cairn_quat tree_joint_rotation(const cairn_figure *figure, uint32_t index) {
+    const uint32_t parent = figure->tree.links[index].parent;
+    const cairn_quat rotation = parent == CAIRN_INDEX_NONE ? figure->tree_base_rotation
+                                                           : figure->links[parent].tree_rotation;
+    return quat_multiply(rotation, figure->links[index].frame_a);
+}
+
+cairn_vec3 cairn_figure_from_joint(const cairn_figure *figure, uint32_t link, cairn_vec3 vector) {
+    return quat_rotate(tree_joint_rotation(figure, link), vector);
+}
+
+// The speed of a joint in a's frame, of the numbers `speeds` along its axes.
+static cairn_vec3 joint_spin(const cairn_figure *figure, uint32_t index, const float *speeds) {
     const cairn_tree_link *in_tree = &figure->tree.links[index];
     const cairn_tree_dof *dofs = &figure->tree.dofs[in_tree->first_dof];
-    if (link->joint->kind == CAIRN_JOINT_PRISMATIC) {
-        link->travel += h * dofs[0].value;
-    } else if (in_tree->dof_count == 1) {
-        const cairn_quat turn = quat_of_vector(vec3(h * dofs[0].value, 0.0f, 0.0f));
-        link->turn = quat_normalize(quat_multiply(link->turn, turn));
-    } else if (in_tree->dof_count == 3) {
-        cairn_vec3 spin = vec3_zero();
-        for (uint32_t i = 0; i < 3; ++i) {
-            spin = vec3_add_scaled(spin, dofs[i].axis.angular, dofs[i].value);
+    if (in_tree->dof_count != 3) {
+        return vec3(in_tree->dof_count == 1 ? speeds[0] : 0.0f, 0.0f, 0.0f);
+    }
+    cairn_vec3 spin = vec3_zero();
+    for (uint32_t i = 0; i < 3; ++i) {
+        spin = vec3_add_scaled(spin, dofs[i].axis.angular, speeds[i]);
+    }
+    return quat_rotate_inverse(tree_joint_rotation(figure, index), spin);
+}
+
+void cairn_figure_set_spins(cairn_figure *figure) {
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        cairn_figure_link *link = &figure->links[i];
+        const cairn_tree_link *in_tree = &figure->tree.links[i];
+        float speeds[3] = {0.0f, 0.0f, 0.0f};
+        float rotors[3] = {0.0f, 0.0f, 0.0f};
+        if (link->joint == NULL) {
+            continue;
         }
-        // In the axes of a's frame, in which the coordinate is.
-        const cairn_vec3 own = quat_rotate_inverse(joint_rotation(figure, index), spin);
-        link->turn = quat_integrate(link->turn, own, h);
+        for (uint32_t k = 0; k < in_tree->dof_count; ++k) {
+            const cairn_tree_dof *dof = &figure->tree.dofs[in_tree->first_dof + k];
+            speeds[k] = dof->value;
+            rotors[k] = dof->value - figure->axes[in_tree->first_dof + k].aside;
+        }
+        link->spin = joint_spin(figure, i, speeds);
+        link->rotor = joint_spin(figure, i, rotors);
+    }
+}
+
+static void advance_joint(cairn_figure_link *link, float h) {
+    if (link->joint->kind == CAIRN_JOINT_PRISMATIC) {
+        link->travel += h * link->spin.x;
+    } else {
+        link->turn = turn_ahead(link, h);
     }
 }
 
 void cairn_figure_advance(cairn_figure *figure, float h) {
     cairn_figure_link *root = &figure->links[0];
-    // Before any pose moves: spherical joints turn in the axes that their parents have now.
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         if (figure->links[i].joint != NULL) {
-            advance_joint(figure, i, h);
+            advance_joint(&figure->links[i], h);
         }
     }
     if (root->joint == NULL) {
-        root->position = vec3_add_scaled(root->position, root->linear_velocity, h);
-        root->rotation = quat_integrate(root->rotation, root->angular_velocity, h);
+        root->position = vec3_add_scaled(figure->root_position, root->linear_velocity, h);
+        root->rotation = quat_integrate(figure->root_rotation, root->angular_velocity, h);
     }
 }
 

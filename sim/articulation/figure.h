@@ -31,6 +31,8 @@ typedef struct cairn_figure_axis {
     float above;
     uint32_t mode; // cairn_axis_mode
     float impulse; // N m s or N s in this substep, without motor and friction; in: of the solve
+    float rotor;   // rad/s or m/s, of the armature, before the substep
+    float aside;   // of it, what the joints did not let move
 } cairn_figure_axis;
 
 typedef struct cairn_figure_link {
@@ -44,18 +46,30 @@ typedef struct cairn_figure_link {
     cairn_vec3 arm_b;
     float mass;
     cairn_sym3 inertia; // body axes
-    float solver_mass;  // what the solver's impulses meet
+    cairn_sym3 inverse_inertia;
+    float solver_mass; // what the solver's impulses meet
     cairn_sym3 solver_inertia;
     cairn_quat turn; // of the joint: b's frame in a's
     float travel;    // m, of a prismatic joint
+    cairn_vec3 spin; // rad/s, of the joint in a's frame; m/s in x of a prismatic one
     // Pose and velocity of the centre of mass, from the origin of the figure.
     cairn_quat rotation;
     cairn_vec3 position;
     cairn_vec3 linear_velocity;
     cairn_vec3 angular_velocity;
     cairn_vec3 tree_position; // where the centre of mass was when the tree was set
-    cairn_vec3 push;          // N s: by contacts and other joints in this substep
-    cairn_vec3 twist;         // N m s
+    cairn_quat tree_rotation;
+    cairn_vec3 start; // where it was when the substep began
+    // What is carried from substep to substep: momentum, N s, and N m s about the centre of mass;
+    // the armatures' speeds, like `spin`; and the rotation's share of the energy, twice.
+    cairn_vec3 momentum;
+    cairn_vec3 angular_momentum;
+    cairn_vec3 rotor;
+    cairn_vec3 carried_from; // where the centre of mass was
+    float turning;
+    cairn_spatial aside; // momentum that the joints did not let move, half way
+    cairn_vec3 push;     // N s: by contacts and other joints in this substep
+    cairn_vec3 twist;    // N m s
 } cairn_figure_link;
 
 // Arrays of one length run side by side: links of the tree, axes of the tree.
@@ -66,7 +80,12 @@ typedef struct cairn_figure {
     cairn_vec3 origin; // the reference point in the world
     uint32_t base;     // body slot that the first link hangs on; CAIRN_INDEX_NONE: it floats
     cairn_quat base_rotation;
-    cairn_vec3 base_position; // of its centre of mass, from the origin
+    cairn_vec3 base_position;      // of its centre of mass, from the origin
+    cairn_quat tree_base_rotation; // where the base was when the tree was set
+    cairn_quat root_rotation;      // of a root that floats, while its links are placed ahead
+    cairn_vec3 root_position;
+    cairn_spatial mean; // velocity of all links as one body; of a figure on a base none
+    float excess;  // N m: what gravity did to the speeds in a substep beyond its work on the way
     bool plain;    // spherical axes are those of the joint's frame, for the public functions
     bool started;  // the tree has the speeds of a substep
     bool factored; // the tree is, for its present locks
@@ -76,13 +95,18 @@ typedef struct cairn_figure {
 uint32_t cairn_joint_axis_count(uint32_t kind);
 // Fills link `index`, of which body and joint are set, from the state; the parent's is filled.
 void cairn_figure_load(const cairn_world *world, cairn_figure *figure, uint32_t index);
-// Poses from joint coordinates, parents first.
-void cairn_figure_place(cairn_figure *figure);
+// Poses from joint coordinates, parents first, as they are after the joints have gone on at their
+// spins for `ahead` seconds. A root that floats is placed already.
+void cairn_figure_place(cairn_figure *figure, float ahead);
 // The tree's axes and inertias, and the springs and limits, at the present pose.
 void cairn_figure_set_tree(const cairn_world *world, cairn_figure *figure);
 // The speed along an axis that the velocities of link and parent have.
 float cairn_figure_speed(const cairn_figure *figure, uint32_t link, uint32_t axis);
-// Moves the joint coordinates on by the tree's speeds, and the poses with them.
+// A vector of the joint's frame of a, like spins, as the tree has it, in the world.
+cairn_vec3 cairn_figure_from_joint(const cairn_figure *figure, uint32_t link, cairn_vec3 vector);
+// Takes the spins of joints and armatures from the tree's speeds.
+void cairn_figure_set_spins(cairn_figure *figure);
+// Moves the joint coordinates and a root that floats on by the spins and the root's velocity.
 void cairn_figure_advance(cairn_figure *figure, float h);
 // The position of an axis of a hinge or prismatic joint: rad or m.
 float cairn_figure_position(const cairn_figure_link *link);

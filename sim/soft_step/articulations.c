@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/articulation/free_motion.h"
 #include "sim/math/rotation.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
@@ -12,8 +13,6 @@
 // Tries to find which motors and limits act: when forces change, and when a sweep has pushed.
 #define ROUNDS_FIRST 4
 #define ROUNDS 3
-// rad that a link turns in a substep at most, if speeds are found for its middle
-#define MIDDLE_TURN_MAX 0.5f
 // So many figures are loaded by the main thread.
 #define FIGURES_SHARED_MIN 4
 
@@ -108,7 +107,7 @@ static void load_figures(const void *context, uint32_t begin, uint32_t end) {
             link->solver_mass = 1.0f / body->inverse_mass;
             link->solver_inertia = sym3_inverse_scaled(sym3_of(body->inverse_inertia));
         }
-        cairn_figure_place(figure);
+        cairn_figure_place(figure, 0.0f);
         figure->started = false;
     }
 }
@@ -127,42 +126,30 @@ void cairn_articulations_prepare(cairn_world *world) {
 
 // ---- In each substep
 
-// The base moves like any body that impulses do not move.
-static void move_base(const cairn_world *world, cairn_figure *figure) {
+// The base moves like any body that impulses do not move: where it is `ahead` seconds later.
+static void move_base(const cairn_world *world, cairn_figure *figure, float ahead) {
     if (figure->base == CAIRN_INDEX_NONE) {
         return;
     }
     const cairn_soft_step *soft_step = world->soft_step;
     const cairn_solver_body *body = &soft_step->bodies[soft_step->solver_body_of[figure->base]];
     const cairn_motion *motion = &world->state.motions[figure->base];
-    figure->base_position =
-        vec3_sub(vec3_add(motion->position, vec3_at(body->delta_position)), figure->origin);
-    figure->base_rotation = quat_normalize(
-        quat_multiply(quat_of_vector(vec3_at(body->delta_rotation)), motion->rotation));
+    const cairn_vec3 moved =
+        vec3_add_scaled(vec3_at(body->delta_position), vec3_at(body->linear_velocity), ahead);
+    const cairn_vec3 turned =
+        vec3_add_scaled(vec3_at(body->delta_rotation), vec3_at(body->angular_velocity), ahead);
+    figure->base_position = vec3_sub(vec3_add(motion->position, moved), figure->origin);
+    figure->base_rotation = quat_normalize(quat_multiply(quat_of_vector(turned), motion->rotation));
     figure->tree.base = spatial_of_velocity(
         figure->base_position, vec3_at(body->linear_velocity), vec3_at(body->angular_velocity));
 }
 
-// Momentum about the reference point half way through the last substep, which stays what it is
-// while the links move on: the next speeds are found from it. In the first substep it comes from
-// the state.
-static void set_momentum(cairn_figure *figure, float h) {
-    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
-        cairn_tree_link *in_tree = &figure->tree.links[i];
-        const cairn_figure_link *link = &figure->links[i];
-        const cairn_spatial velocity = figure->started
-                                           ? in_tree->value
-                                           : spatial_of_velocity(link->position,
-                                                 link->linear_velocity, link->angular_velocity);
-        in_tree->bias =
-            spatial_sub(spatial_zero(), spatial_inertia_apply(&in_tree->inertia, velocity));
-        if (figure->started) {
-            in_tree->bias = spatial_add_scaled(in_tree->bias, in_tree->rate, -0.5f * h);
-        }
-    }
+static cairn_vec3 fall_of(const cairn_world *world, const cairn_figure_link *link) {
+    return vec3_scale(world->state.settings->present_gravity,
+        world->soft_step->wide_context.h * world->state.bodies[link->body].gravity_scale);
 }
 
-// Forces, gravity and damping of one body, as the solver has them for all.
+// Forces and damping of one body, as the solver has them for all.
 static void push_by_forces(const cairn_world *world, cairn_figure *figure, uint32_t index) {
     const cairn_figure_link *link = &figure->links[index];
     const cairn_solver_integration *by = &world->soft_step->integration[link->solver_body];
@@ -172,67 +159,73 @@ static void push_by_forces(const cairn_world *world, cairn_figure *figure, uint3
         vec3_scale(vec3_add(v, vec3_at(by->velocity_change)), by->damping_factor[0]);
     const cairn_vec3 turning =
         vec3_scale(vec3_add(w, vec3_at(by->velocity_change + 4)), by->damping_factor[4]);
-    push_link(figure, index, vec3_scale(vec3_sub(faster, v), link->mass),
+    push_link(figure, index,
+        vec3_scale(vec3_sub(vec3_sub(faster, v), fall_of(world, link)), link->mass),
         sym3_apply(link->solver_inertia, vec3_sub(turning, w)));
     push_link(figure, index, link->push, link->twist);
 }
 
 static void set_axis_impulses(cairn_figure *figure, float h) {
-    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
-        const cairn_tree_link *link = &figure->tree.links[i];
-        for (uint32_t k = link->first_dof; k < link->first_dof + link->dof_count; ++k) {
-            cairn_figure_axis *axis = &figure->axes[k];
-            cairn_tree_dof *dof = &figure->tree.dofs[k];
-            float speed = dof->value;
-            if (!figure->started) {
-                speed = axis->armature > 0.0f ? cairn_figure_speed(figure, i, k) : 0.0f;
-            }
-            dof->armature = axis->armature + h * (axis->rate + h * axis->stiffness);
-            axis->impulse = axis->armature * speed + h * axis->pull;
-        }
+    for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
+        cairn_figure_axis *axis = &figure->axes[i];
+        cairn_tree_dof *dof = &figure->tree.dofs[i];
+        const float spring = h * (axis->rate + h * axis->stiffness);
+        dof->armature = axis->armature + spring;
+        axis->impulse = axis->armature * axis->rotor + h * axis->pull;
+        figure->factored = figure->factored && !(spring > 0.0f);
     }
 }
 
-// The speeds of a substep are those of its middle (the midpoint rule of Marsden and West, 2001,
-// with what it solves for on both sides found in one correction): momentum half way differs from
-// that at the pose by half of what the links' turning changes. Without that, what a chain turns
-// loses energy. A figure that turns so fast that this says nothing goes without.
-static void correct_to_middle(cairn_world *world, cairn_figure *figure) {
-    const float h = world->soft_step->wide_context.h;
-    const float most = MIDDLE_TURN_MAX / h;
-    bool slow = true;
+// Gravity changes the momentum that is carried, before the joints take what they allow: so the work
+// that it does is that of the speeds at the start.
+static void fall(const cairn_world *world, cairn_figure *figure) {
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
-        cairn_tree_link *link = &figure->tree.links[i];
-        link->velocity = link->value;
-        slow = slow && vec3_length_squared(link->velocity.angular) < most * most;
+        cairn_figure_link *link = &figure->links[i];
+        link->momentum = vec3_add_scaled(link->momentum, fall_of(world, link), link->mass);
     }
-    cairn_tree_set_rates(&figure->tree, figure->base == CAIRN_INDEX_NONE);
+}
+
+// Puts the links half a substep ahead, by speeds that change on as they did.
+static void place_ahead(const cairn_world *world, cairn_figure *figure, float ahead) {
+    cairn_figure_link *root = &figure->links[0];
+    move_base(world, figure, ahead);
+    if (root->joint == NULL) {
+        root->position = vec3_add_scaled(figure->root_position, root->linear_velocity, ahead);
+        root->rotation = quat_integrate(figure->root_rotation, root->angular_velocity, ahead);
+    }
+    cairn_figure_place(figure, ahead);
+    cairn_figure_set_tree(world, figure);
+}
+
+static void hold_start(cairn_figure *figure) {
+    figure->root_position = figure->links[0].position;
+    figure->root_rotation = figure->links[0].rotation;
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
-        cairn_tree_link *link = &figure->tree.links[i];
-        link->rate = slow ? link->rate : spatial_zero();
-        link->bias = spatial_add_scaled(link->bias, link->rate, 0.5f * h);
+        figure->links[i].start = figure->links[i].position;
     }
 }
 
 static void begin(cairn_world *world, cairn_figure *figure) {
     const float h = world->soft_step->wide_context.h;
-    move_base(world, figure);
     if (figure->started) {
-        set_momentum(figure, h);
+        cairn_free_motion_carry(figure, world->soft_step->wide_context.h);
+    } else {
+        move_base(world, figure, 0.0f);
+        cairn_figure_set_tree(world, figure);
+        cairn_free_motion_start(figure);
     }
-    cairn_figure_set_tree(world, figure);
-    if (!figure->started) {
-        set_momentum(figure, h);
-    }
+    fall(world, figure);
+    hold_start(figure);
+    place_ahead(world, figure, 0.5f * h);
+    cairn_free_motion_set_biases(figure);
+    cairn_free_motion_solve(figure);
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         push_by_forces(world, figure, i);
     }
-    set_axis_impulses(figure, h);
     figure->started = true;
-    figure->factored = false;
-    cairn_figure_solve(figure, h, ROUNDS_FIRST, true);
-    correct_to_middle(world, figure);
-    solve(world, figure, ROUNDS, true);
+    figure->factored = true;
+    set_axis_impulses(figure, h);
+    solve(world, figure, ROUNDS_FIRST, true);
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         // What joints of the world take for the velocity without their impulses.
         const cairn_figure_link *link = &figure->links[i];
@@ -266,11 +259,49 @@ void cairn_articulations_spread_joints(cairn_world *world, uint32_t rank, uint32
     for_figures(world, rank, size, spread_joints);
 }
 
+// A figure that floats moves on as its momentum does: the way of the root is set right by what the
+// others' turning adds to it.
+static void place_centre(cairn_figure *figure, float h) {
+    cairn_vec3 wrong = vec3_zero();
+    float mass = 0.0f;
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        const cairn_figure_link *link = &figure->links[i];
+        const cairn_vec3 way = vec3_sub(link->position, link->start);
+        wrong = vec3_add_scaled(wrong, vec3_sub_scaled(way, link->linear_velocity, h), link->mass);
+        mass += link->mass;
+    }
+    const cairn_vec3 back = vec3_scale(wrong, 1.0f / mass);
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        figure->links[i].position = vec3_sub(figure->links[i].position, back);
+    }
+}
+
+// What forces did on the speeds, less what they did on the way.
+static void set_excess(const cairn_world *world, cairn_figure *figure, float h) {
+    const bool moves =
+        !vec3_is_zero(figure->tree.base.angular) || !vec3_is_zero(figure->tree.base.linear);
+    figure->excess = 0.0f;
+    if (figure->base == CAIRN_INDEX_NONE || moves) {
+        return;
+    }
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        const cairn_figure_link *link = &figure->links[i];
+        const cairn_vec3 way = vec3_sub(link->position, link->start);
+        const cairn_vec3 more = vec3_sub_scaled(link->linear_velocity, way, 1.0f / h);
+        figure->excess += link->mass * vec3_dot(fall_of(world, link), more);
+    }
+}
+
 static void advance(cairn_world *world, cairn_figure *figure) {
     const float h = world->soft_step->wide_context.h;
+    cairn_figure_set_spins(figure);
     cairn_figure_advance(figure, h);
-    move_base(world, figure);
-    cairn_figure_place(figure);
+    move_base(world, figure, 0.0f);
+    cairn_figure_place(figure, 0.0f);
+    if (figure->base == CAIRN_INDEX_NONE) {
+        place_centre(figure, h);
+    }
+    set_excess(world, figure, h);
     for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
         figure->axes[i].below += h * figure->tree.dofs[i].value;
         figure->axes[i].above -= h * figure->tree.dofs[i].value;
@@ -319,6 +350,7 @@ static void store_reactions(cairn_world *world, cairn_figure *figure) {
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         cairn_tree_link *link = &figure->tree.links[i];
         link->pending = spatial_add(link->bias, spatial_inertia_apply(&link->inertia, link->value));
+        link->pending = spatial_sub(link->pending, figure->links[i].aside);
     }
     for (uint32_t i = figure->tree.link_count; i > 0; --i) {
         const cairn_figure_link *link = &figure->links[i - 1];
@@ -351,11 +383,12 @@ static void finish(cairn_world *world, cairn_figure *figure) {
         solve(world, figure, ROUNDS, false);
     }
     store_reactions(world, figure);
-    set_momentum(figure, world->soft_step->wide_context.h);
+    cairn_free_motion_carry(figure, world->soft_step->wide_context.h);
     cairn_figure_set_tree(world, figure);
+    cairn_free_motion_set_biases(figure);
     for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
         cairn_tree_dof *dof = &figure->tree.dofs[i];
-        dof->force = dof->armature * dof->value;
+        dof->force = dof->armature * figure->axes[i].rotor;
     }
     cairn_tree_factor(&figure->tree);
     cairn_tree_solve(&figure->tree);

@@ -177,7 +177,7 @@ cairn_status cairn_articulation_set_positions(
             at->turn = quat_of_vector(read3(from));
         }
     }
-    cairn_figure_place(figure);
+    cairn_figure_place(figure, 0.0f);
     return put_links(world, figure);
 }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How the links of a figure move while nothing pushes them. That takes no energy from them and
+// gives them none, however fast they are.
+//
+// Velocities of all links together are one vector V; its length, with the masses, is the energy. Of
+// V the joints allow the part P V: P is the projection that the factors of a tree compute. In a
+// substep P is that of the pose half way, and V becomes
+//
+//     V' = P V - (V - P V)
+//
+// So what the joints do not allow is reflected. A reflection does not change lengths: the energy
+// stays exactly, even if the pose half way is only guessed. The links move on at P V. A rod on a
+// hinge turns by h |V| cos(f / 2), where f is that angle, and V stays along its path. (Of the step
+// of Simo and Wong, 1991, this keeps the energy and takes the middle from the last speeds.)
+//
+// Velocities are carried as momentum; the momentum of rotation keeps its direction in the world, as
+// without torque, and the length that keeps its energy while the link's inertia turns.
+
+#include "sim/articulation/figure.h"
+
+// At the start of a step, of which the tree is set at the pose of the state: takes the momentum
+// from the links' velocities, or from what of them the joints allow.
+void cairn_free_motion_start(cairn_figure *figure);
+// After a substep, or at its end: takes the momentum from the tree's speeds and what was set aside.
+// `h`: s, of the substep
+void cairn_free_motion_carry(cairn_figure *figure, float h);
+// Sets the tree's biases, and the speeds of armatures, to what is carried, at the present pose.
+void cairn_free_motion_set_biases(cairn_figure *figure);
+// Half way, of which the tree is set: solves for P V, and sets aside V - P V.
+void cairn_free_motion_solve(cairn_figure *figure);
