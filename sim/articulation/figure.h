@@ -49,9 +49,10 @@ typedef struct cairn_figure_link {
     cairn_sym3 inverse_inertia;
     float solver_mass; // what the solver's impulses meet
     cairn_sym3 solver_inertia;
-    cairn_quat turn; // of the joint: b's frame in a's
-    float travel;    // m, of a prismatic joint
-    cairn_vec3 spin; // rad/s, of the joint in a's frame; m/s in x of a prismatic one
+    cairn_sym3 world_inertia; // at the start of the step
+    cairn_quat turn;          // of the joint: b's frame in a's
+    float travel;             // m, of a prismatic joint
+    cairn_vec3 spin;          // rad/s, of the joint in a's frame; m/s in x of a prismatic one
     // Pose and velocity of the centre of mass, from the origin of the figure.
     cairn_quat rotation;
     cairn_vec3 position;

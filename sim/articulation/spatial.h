@@ -132,3 +132,10 @@ static inline cairn_articulated_inertia articulated_inertia_sub_square(
             .z = vec3_sub_scaled(i->coupling.z, row, u.angular.z)},
         .linear = sym3_sub_square(i->linear, u.linear, scale)};
 }
+// inertia + a b^T + b a^T
+static inline cairn_articulated_inertia articulated_inertia_add_products(
+    const cairn_articulated_inertia *i, cairn_spatial a, cairn_spatial b) {
+    const cairn_articulated_inertia less =
+        articulated_inertia_sub_square(i, spatial_sub(a, b), 0.5f);
+    return articulated_inertia_sub_square(&less, spatial_add(a, b), -0.5f);
+}

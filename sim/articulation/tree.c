@@ -116,6 +116,30 @@ void cairn_tree_solve(const cairn_tree *tree) {
     }
 }
 
+// With U the moved inertia and D the pivot of an axis S, a velocity v of what is above becomes
+// v - S (U . v) / D, and an impulse P gives S (S . P) / D more; so the response R becomes
+// R - (S (R U)^T + (R U) S^T) / D + S S^T (1 + U . R U / D) / D.
+void cairn_tree_set_responses(const cairn_tree *tree) {
+    const cairn_articulated_inertia none = {.linear = sym3_zero()};
+    for (uint32_t i = 0; i < tree->link_count; ++i) {
+        cairn_tree_link *link = &tree->links[i];
+        const cairn_tree_link *parent = parent_of(tree, link);
+        link->response = parent != NULL ? parent->response : none;
+        for (uint32_t k = 0; k < link->dof_count; ++k) {
+            const cairn_tree_dof *dof = &tree->dofs[link->first_dof + k];
+            if (dof->locked != 0) {
+                continue;
+            }
+            const cairn_spatial carried = articulated_inertia_apply(&link->response, dof->moved);
+            const float more = 1.0f + spatial_dot(dof->moved, carried) * dof->inverse;
+            const cairn_spatial change = spatial_add_scaled(
+                spatial_add_scaled(spatial_zero(), dof->axis, 0.5f * more * dof->inverse), carried,
+                0.0f - dof->inverse);
+            link->response = articulated_inertia_add_products(&link->response, dof->axis, change);
+        }
+    }
+}
+
 // The velocity that the link's own axes give it.
 static cairn_spatial own_motion(
     const cairn_tree *tree, const cairn_tree_link *link, const float *rates) {

@@ -34,6 +34,7 @@ typedef struct cairn_tree_link {
     cairn_spatial rate;     // of its momentum, of cairn_tree_set_rates
     // Of the factors and the solution.
     cairn_articulated_inertia articulated;
+    cairn_articulated_inertia response; // velocity by an impulse on the link
     cairn_spatial pending;
     bool stale;
     cairn_spatial_inertia composite; // of cairn_tree_mass_matrix
@@ -55,6 +56,10 @@ void cairn_tree_factor_again(const cairn_tree *tree);
 // Finds the values of the links, the values of the free axes and the reactions of the locked ones
 // from biases and forces.
 void cairn_tree_solve(const cairn_tree *tree);
+
+// How each link responds to impulses on it alone, for the present factors: locked axes do not give
+// way (Featherstone 2008, section 10: the inverse of the operational-space inertia).
+void cairn_tree_set_responses(const cairn_tree *tree);
 
 // The velocities of the links from the speeds, which `speeds` holds for each axis.
 void cairn_tree_set_velocities(const cairn_tree *tree, const float *speeds);

@@ -15,6 +15,8 @@
 #define ROUNDS 3
 // So many figures are loaded by the main thread.
 #define FIGURES_SHARED_MIN 4
+// The least part of the response of a body of its own that contacts take for that of a link.
+#define SHARE_MIN (1.0f / 1024.0f)
 
 static cairn_vec3 vec3_at(const float *row) {
     return vec3(row[0], row[1], row[2]);
@@ -95,37 +97,6 @@ static void solve(cairn_world *world, cairn_figure *figure, uint32_t rounds, boo
 
 // ---- Once in a step
 
-static void load_figures(const void *context, uint32_t begin, uint32_t end) {
-    const cairn_world *world = context;
-    cairn_soft_step *soft_step = world->soft_step;
-    for (uint32_t i = begin; i < end; ++i) {
-        cairn_figure *figure = &soft_step->forest.figures[i];
-        for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
-            cairn_figure_link *link = &figure->links[k];
-            link->solver_body = soft_step->solver_body_of[link->body];
-            const cairn_solver_body *body = solver_body_of(world, link);
-            link->solver_mass = 1.0f / body->inverse_mass;
-            link->solver_inertia = sym3_inverse_scaled(sym3_of(body->inverse_inertia));
-        }
-        cairn_figure_place(figure, 0.0f);
-        figure->started = false;
-    }
-}
-
-void cairn_articulations_prepare(cairn_world *world) {
-    cairn_forest *forest = &world->soft_step->forest;
-    forest->figure_count = 0;
-    forest->link_count = 0;
-    if (world->state.settings->joint_drive_count == 0) {
-        return;
-    }
-    cairn_forest_list(forest, world, world->awake_set->takes_impulses);
-    cairn_task_scheduler_split(
-        world->scheduler, load_figures, world, 0, forest->figure_count, FIGURES_SHARED_MIN);
-}
-
-// ---- In each substep
-
 // The base moves like any body that impulses do not move: where it is `ahead` seconds later.
 static void move_base(const cairn_world *world, cairn_figure *figure, float ahead) {
     if (figure->base == CAIRN_INDEX_NONE) {
@@ -144,6 +115,106 @@ static void move_base(const cairn_world *world, cairn_figure *figure, float ahea
         figure->base_position, vec3_at(body->linear_velocity), vec3_at(body->angular_velocity));
 }
 
+// A body that the solver takes for heavier, because it is squeezed, is so in the tree.
+static void take_mass(const cairn_world *world, cairn_figure_link *link) {
+    const cairn_solver_body *body = solver_body_of(world, link);
+    const float scale = 1.0f / (body->inverse_mass * link->mass);
+    link->mass *= scale;
+    link->inertia = sym3_scale(link->inertia, scale);
+    link->inverse_inertia = sym3_scale(link->inverse_inertia, 1.0f / scale);
+    link->world_inertia = sym3_inverse_scaled(sym3_of(body->inverse_inertia));
+}
+
+static float row_max(cairn_mat3 m) {
+    const float x = float_abs(m.x.x) + float_abs(m.x.y) + float_abs(m.x.z);
+    const float y = float_abs(m.y.x) + float_abs(m.y.y) + float_abs(m.y.z);
+    const float z = float_abs(m.z.x) + float_abs(m.z.y) + float_abs(m.z.z);
+    return float_max(x, float_max(y, z));
+}
+
+// How much less a link responds to a push at its centre of mass than a body of its own, and to a
+// twist. Twice that, because a push elsewhere does both at once, which may add up.
+static float push_share(const cairn_figure_link *link, const cairn_tree_link *in_tree) {
+    cairn_vec3 moved[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        const cairn_spatial push =
+            spatial_of_force(link->position, vec3_along_axis(i, link->mass), vec3_zero());
+        moved[i] = spatial_velocity_at(
+            articulated_inertia_apply(&in_tree->response, push), link->position);
+    }
+    return 2.0f * row_max((cairn_mat3){.x = moved[0], .y = moved[1], .z = moved[2]});
+}
+
+static float twist_share(const cairn_figure_link *link, const cairn_tree_link *in_tree) {
+    const cairn_sym3 *a = &link->world_inertia;
+    const cairn_sym3 *b = &in_tree->response.angular;
+    return 2.0f * (a->xx * b->xx + a->yy * b->yy + a->zz * b->zz +
+                      2.0f * (a->xy * b->xy + a->xz * b->xz + a->yz * b->yz));
+}
+
+// What contacts and joints take for the mass of a link is about what its joints leave of it: so a
+// link that hangs on heavy ones, or hardly moves, bears a load at once.
+static void set_solver_mass(
+    const cairn_world *world, cairn_figure_link *link, const cairn_tree_link *in_tree) {
+    cairn_solver_body *body = solver_body_of(world, link);
+    const float push = float_min(float_max(push_share(link, in_tree), SHARE_MIN), 1.0f);
+    const float twist = float_min(float_max(twist_share(link, in_tree), SHARE_MIN), 1.0f);
+    body->inverse_mass *= push;
+    for (uint32_t k = 0; k < 6; ++k) {
+        body->inverse_inertia[k] *= twist;
+    }
+    body->closing = 1.0f / CAIRN_CLOSING_SPEED_MAX;
+    link->solver_mass = 1.0f / body->inverse_mass;
+    link->solver_inertia = sym3_scale(link->world_inertia, 1.0f / twist);
+}
+
+static void load_figure(cairn_world *world, cairn_figure *figure) {
+    const float h = world->soft_step->wide_context.h;
+    for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
+        cairn_figure_link *link = &figure->links[k];
+        link->solver_body = world->soft_step->solver_body_of[link->body];
+        take_mass(world, link);
+    }
+    cairn_figure_place(figure, 0.0f);
+    move_base(world, figure, 0.0f);
+    cairn_figure_set_tree(world, figure);
+    for (uint32_t k = 0; k < figure->tree.dof_count; ++k) {
+        cairn_figure_axis *axis = &figure->axes[k];
+        figure->tree.dofs[k].locked = 0;
+        figure->tree.dofs[k].armature += h * (axis->rate + h * axis->stiffness);
+    }
+    cairn_tree_factor(&figure->tree);
+    cairn_tree_set_responses(&figure->tree);
+    for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
+        set_solver_mass(world, &figure->links[k], &figure->tree.links[k]);
+    }
+    for (uint32_t k = 0; k < figure->tree.dof_count; ++k) {
+        figure->tree.dofs[k].armature = figure->axes[k].armature;
+    }
+    figure->started = false;
+}
+
+static void load_figures(const void *context, uint32_t begin, uint32_t end) {
+    cairn_world *world = *(cairn_world *const *)context;
+    for (uint32_t i = begin; i < end; ++i) {
+        load_figure(world, &world->soft_step->forest.figures[i]);
+    }
+}
+
+void cairn_articulations_prepare(cairn_world *world) {
+    cairn_forest *forest = &world->soft_step->forest;
+    forest->figure_count = 0;
+    forest->link_count = 0;
+    if (world->state.settings->joint_drive_count == 0) {
+        return;
+    }
+    cairn_forest_list(forest, world, world->awake_set->takes_impulses);
+    cairn_task_scheduler_split(
+        world->scheduler, load_figures, &world, 0, forest->figure_count, FIGURES_SHARED_MIN);
+}
+
+// ---- In each substep
+
 static cairn_vec3 fall_of(const cairn_world *world, const cairn_figure_link *link) {
     return vec3_scale(world->state.settings->present_gravity,
         world->soft_step->wide_context.h * world->state.bodies[link->body].gravity_scale);
@@ -161,7 +232,7 @@ static void push_by_forces(const cairn_world *world, cairn_figure *figure, uint3
         vec3_scale(vec3_add(w, vec3_at(by->velocity_change + 4)), by->damping_factor[4]);
     push_link(figure, index,
         vec3_scale(vec3_sub(vec3_sub(faster, v), fall_of(world, link)), link->mass),
-        sym3_apply(link->solver_inertia, vec3_sub(turning, w)));
+        sym3_apply(link->world_inertia, vec3_sub(turning, w)));
     push_link(figure, index, link->push, link->twist);
 }
 
@@ -210,8 +281,6 @@ static void begin(cairn_world *world, cairn_figure *figure) {
     if (figure->started) {
         cairn_free_motion_carry(figure, world->soft_step->wide_context.h);
     } else {
-        move_base(world, figure, 0.0f);
-        cairn_figure_set_tree(world, figure);
         cairn_free_motion_start(figure);
     }
     fall(world, figure);

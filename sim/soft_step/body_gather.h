@@ -110,12 +110,14 @@ INLINE void load_body_rows(const cairn_solver_context *context, const uint32_t *
     lanes_load_rows(rows, out);
 }
 
-// The inertia stays the same throughout a step, so the constraint keeps it.
-INLINE void load_inverse_inertia(
+// The inertia stays the same throughout a step, so the constraint keeps it. Returns `closing` of
+// the bodies.
+INLINE lanes load_inverse_inertia(
     const cairn_solver_context *context, const uint32_t *offsets, lanes_sym3 *out) {
     lanes inertia[CAIRN_ROW_FLOATS];
     load_body_rows(context, offsets, 2, inertia);
     *out = (lanes_sym3){inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]};
+    return inertia[7];
 }
 
 INLINE body_lanes load_body(const cairn_solver_context *context, const uint32_t *offsets,

@@ -130,9 +130,10 @@ typedef struct linear_part {
     lanes length;          // m, distance
     lanes3 biased_impulse; // N s, at the end of the biased pass
     lanes3 relax_impulse;  // N s, with which the next relax pass starts
-    lanes3 chord; // m/s, of the anchors (chord_velocity); distance: in x, of their distance
-    lanes error;  // m, distance: how much too long it is
-    lanes rate;   // 1/s, at which a biased pass takes out the position error
+    lanes3 chord;  // m/s, of the anchors (chord_velocity); distance: in x, of their distance
+    lanes error;   // m, distance: how much too long it is
+    lanes rate;    // 1/s, at which a biased pass takes out the position error
+    lanes closing; // s/m: 1 / the fastest that it does so; 0: no bound
 } linear_part;
 
 // One body's part of K without its mass: -[r] I^-1 [r], with [r] the cross product matrix.
@@ -335,6 +336,10 @@ INLINE void update_chord(const cairn_solver_context *context, uint32_t kind, lin
                        arm_rotation(context, anchors->arm_b, b->angular_velocity);
     linear->rate = lanes_all(context->joint_softness.rate) *
                    (lanes_all(1.0f) + lanes_min(fast, lanes_all(CAIRN_WHIP_RATE_MAX)));
+    const lanes gap = kind == CAIRN_JOINT_DISTANCE
+                          ? lanes_max(linear->error, lanes_all(0.0f) - linear->error)
+                          : lanes_sqrt(lanes3_dot(anchors->offset, anchors->offset));
+    linear->rate = linear->rate / lanes_max(lanes_all(1.0f), linear->rate * gap * linear->closing);
     if (kind == CAIRN_JOINT_DISTANCE) {
         // An anchor that moves across the axis is farther away at the end of the substep: by
         // sqrt(length^2 + across^2) - length.

@@ -102,8 +102,11 @@ static void prepare_joint(
     }
     load_joints(context, wide, &rows);
     const lanes warm = lanes_all(context->warm_start != 0 ? 1.0f : 0.0f);
-    load_inverse_inertia(context, wide->pair.offset_a, &wide->inverse_inertia_a);
-    load_inverse_inertia(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    const lanes closing_a =
+        load_inverse_inertia(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    const lanes closing_b =
+        load_inverse_inertia(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    wide->linear.closing = lanes_max(closing_a, closing_b);
     const body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
     const body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
     prepare_anchors(&wide->anchors, &rows.pose_a, &rows.pose_b);

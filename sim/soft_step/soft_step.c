@@ -333,7 +333,7 @@ void cairn_soft_step_begin(cairn_world *world) {
 
 void cairn_soft_step_solve(cairn_world *world) {
     limit_loads(world);
-    cairn_driven_joints_prepare(world);
     cairn_articulations_prepare(world);
+    cairn_driven_joints_prepare(world);
     cairn_soft_step_run(world);
 }

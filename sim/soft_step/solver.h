@@ -31,7 +31,7 @@ typedef struct cairn_solver_body {
     float rotation_padding;
     float inverse_inertia[6]; // world axes at the start of the step: xx, yy, zz, xy, xz, yz
     uint32_t linear_locks;    // bit set: axes of the world along which the body does not move
-    float inertia_padding;
+    float closing; // s/m: of a link of an articulation, 1 / CAIRN_CLOSING_SPEED_MAX; else 0
 } cairn_solver_body;
 
 // The integration parameters of a body, in rows like the velocity row of a solver body: linear part
@@ -55,6 +55,9 @@ typedef struct cairn_softness {
     float impulse_scale;
 } cairn_softness;
 
+// m/s: joints that end at links close gaps so fast at most. What no pose of the links closes would
+// otherwise be pulled ever harder.
+#define CAIRN_CLOSING_SPEED_MAX 3.0f
 // A bit that no set of lanes has.
 #define CAIRN_HAS_LOCKS 0x80000000u
 // What became of a solver body.

@@ -343,6 +343,106 @@ TEST("an ordinary joint closes a loop of links") {
     EXPECT_NEAR(vec3_distance(tip, vec3(2.0f, 0.0f, 0.0f)), 0.0f, 0.1f);
 }
 
+// Pulls the end of two rods that reach 2 m to a place.
+static cairn_body_id add_pulled_arm(cairn_world *world, cairn_vec3 to) {
+    const cairn_body_id end = add_pendulum(world, 2);
+    cairn_joint_def def = cairn_joint_def_default();
+    def.body_a = kit_link(world, to, vec3(0.05f, 0.05f, 0.05f), CAIRN_BODY_STATIC);
+    def.body_b = end;
+    def.anchor_b = vec3(0.5f, 0.0f, 0.0f);
+    (void)kit_joint(world, &def);
+    return end;
+}
+
+TEST("a joint that no pose closes pulls slowly, and the pose comes to rest") {
+    const float away[] = {2.5f, 4.0f, 10.0f};
+    for (uint32_t i = 0; i < 3; ++i) {
+        SCOPED(cairn_world) *world = kit_articulated_world(9.81f);
+        const cairn_body_id end = add_pulled_arm(world, vec3(away[i], 1.0f, 0.0f));
+        for (uint32_t k = 0; k < 900; ++k) {
+            kit_run(world, 1);
+            const cairn_body_state state = kit_read(world, end);
+            assert_true(vec3_length(state.linear_velocity) < 9.0f);
+        }
+        const cairn_vec3 before = kit_read(world, end).position;
+        kit_run(world, 60);
+        EXPECT_NEAR(vec3_distance(kit_read(world, end).position, before), 0.0f, 1e-3f);
+    }
+}
+
+TEST("a four-bar of rigid links stays closed, and gains no energy") {
+    SCOPED(cairn_world) *world = kit_articulated_world(9.81f);
+    const cairn_body_id base =
+        kit_link(world, vec3_zero(), vec3(0.05f, 0.05f, 0.05f), CAIRN_BODY_STATIC);
+    const cairn_vec3 size = vec3(0.05f, 0.5f, 0.05f);
+    const cairn_body_id crank = kit_link(world, vec3(0, 0.5f, 0), size, CAIRN_BODY_DYNAMIC);
+    const cairn_body_id bar = kit_link(world, vec3(0.5f, 1, 0), rod(), CAIRN_BODY_DYNAMIC);
+    const cairn_body_id rocker = kit_link(world, vec3(1, 0.5f, 0), size, CAIRN_BODY_DYNAMIC);
+    cairn_joint_def def = kit_hang(world, CAIRN_JOINT_HINGE, base, crank, vec3_zero(), Z);
+    (void)kit_joint(world, &def);
+    def = kit_hang(world, CAIRN_JOINT_HINGE, crank, bar, vec3(0, 1, 0), Z);
+    (void)kit_joint(world, &def);
+    def = kit_hang(world, CAIRN_JOINT_HINGE, bar, rocker, vec3(1, 1, 0), Z);
+    (void)kit_joint(world, &def);
+    def = kit_hang(world, CAIRN_JOINT_HINGE, base, rocker, vec3(1, 0, 0), Z);
+    def.articulated = 0;
+    (void)kit_joint(world, &def);
+    EXPECT_OK(cairn_body_apply_impulse_at_centre(world, bar, vec3(5.0f, 0.0f, 0.0f)));
+    kit_run(world, 1);
+    const float before = kit_sum_of_motion(world, 9.81f).energy;
+    for (uint32_t i = 0; i < 1200; ++i) {
+        kit_run(world, 1);
+        const float energy = kit_sum_of_motion(world, 9.81f).energy;
+        assert_true(energy < before + 4.0f && energy > before - 40.0f); // of 400 J that it turns by
+        EXPECT_NEAR(kit_joint_gap(world), 0.0f, 1e-3f);
+    }
+}
+
+// ---- Loads
+
+static cairn_body_id add_load(cairn_world *world, cairn_vec3 at, cairn_vec3 size, float mass) {
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.half_extents = size;
+    shape.density = mass / (8.0f * size.x * size.y * size.z);
+    return kit_drop(world, at, &shape);
+}
+
+TEST("a shelf of a link carries a thousand times its mass") {
+    for (uint32_t i = 0; i < 2; ++i) {
+        SCOPED(cairn_world) *world = kit_articulated_world(9.81f);
+        const cairn_body_id wall =
+            kit_link(world, vec3(-0.55f, 0.0f, 0.0f), vec3(0.05f, 0.05f, 0.05f), CAIRN_BODY_STATIC);
+        const cairn_body_id shelf = add_load(world, vec3_zero(), vec3(0.5f, 0.05f, 0.5f), 1.0f);
+        const uint32_t kind = i == 0 ? CAIRN_JOINT_WELD : CAIRN_JOINT_HINGE;
+        cairn_joint_def def = kit_hang(world, kind, wall, shelf, vec3(-0.5f, 0.0f, 0.0f), Z);
+        def.drive_stiffness = i == 0 ? 0.0f : 1e7f;
+        def.drive_damping = i == 0 ? 0.0f : 5e5f;
+        (void)kit_joint(world, &def);
+        const cairn_body_id load =
+            add_load(world, vec3(0.0f, 0.551f, 0.0f), vec3(0.3f, 0.5f, 0.3f), 1000.0f);
+        kit_run(world, 300);
+        EXPECT_NEAR(kit_read(world, load).position.y, 0.55f, 1e-3f);
+    }
+}
+
+TEST("a table of links carries a hundred times its mass") {
+    SCOPED(cairn_world) *world = kit_articulated_world(9.81f);
+    (void)kit_ground(world);
+    const cairn_body_id top =
+        add_load(world, vec3(0.0f, 1.05f, 0.0f), vec3(0.6f, 0.05f, 0.6f), 2.0f);
+    for (uint32_t i = 0; i < 4; ++i) {
+        const cairn_vec3 at = vec3(i % 2 == 0 ? -0.5f : 0.5f, 0.5f, i < 2 ? -0.5f : 0.5f);
+        const cairn_body_id leg = add_load(world, at, vec3(0.05f, 0.499f, 0.05f), 0.5f);
+        const cairn_joint_def def =
+            kit_hang(world, CAIRN_JOINT_WELD, top, leg, vec3(at.x, 1.0f, at.z), Z);
+        (void)kit_joint(world, &def);
+    }
+    const cairn_body_id load =
+        add_load(world, vec3(0.0f, 1.6f, 0.0f), vec3(0.4f, 0.5f, 0.4f), 200.0f);
+    kit_run(world, 600);
+    EXPECT_NEAR(kit_read(world, load).position.y, 1.6f, 0.03f);
+}
+
 // ---- The public functions
 
 TEST("positions and speeds are read as they were set") {
