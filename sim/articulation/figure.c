@@ -51,13 +51,14 @@ static void read_coordinates(cairn_figure *figure, uint32_t index) {
     const cairn_quat turn = quat_normalize(quat_multiply(quat_conjugate(a), b));
     link->turn = quat_identity();
     link->travel = 0.0f;
+    link->axis = quat_rotate(a, vec3(1, 0, 0));
+    link->anchor = vec3_add(link->position, quat_rotate(link->rotation, link->arm_b));
     if (link->joint->kind == CAIRN_JOINT_HINGE) {
         link->turn = twist_about_x(turn);
     } else if (link->joint->kind == CAIRN_JOINT_PRISMATIC) {
         const cairn_vec3 from = vec3_add(parent_position(figure, index),
             quat_rotate(parent_rotation(figure, index), link->arm_a));
-        const cairn_vec3 to = vec3_add(link->position, quat_rotate(link->rotation, link->arm_b));
-        link->travel = vec3_dot(quat_rotate(a, vec3(1, 0, 0)), vec3_sub(to, from));
+        link->travel = vec3_dot(link->axis, vec3_sub(link->anchor, from));
     } else if (link->joint->kind != CAIRN_JOINT_WELD) {
         link->turn = turn;
     }
@@ -109,15 +110,17 @@ static cairn_quat turn_ahead(const cairn_figure_link *link, float ahead) {
 static void place(cairn_figure *figure, uint32_t index, float ahead) {
     cairn_figure_link *link = &figure->links[index];
     const bool slides = link->joint->kind == CAIRN_JOINT_PRISMATIC;
-    const cairn_quat a = joint_rotation(figure, index);
+    const cairn_quat parent = parent_rotation(figure, index);
+    const cairn_quat a = quat_multiply(parent, link->frame_a);
     const cairn_quat turn = turn_ahead(link, ahead);
     const float travel = link->travel + (slides ? ahead * link->spin.x : 0.0f);
-    const cairn_vec3 from = vec3_add(
-        parent_position(figure, index), quat_rotate(parent_rotation(figure, index), link->arm_a));
-    const cairn_vec3 along = vec3_scale(quat_rotate(a, vec3(1, 0, 0)), travel);
+    const cairn_vec3 from =
+        vec3_add(parent_position(figure, index), quat_rotate(parent, link->arm_a));
+    link->axis = quat_rotate(a, vec3(1, 0, 0));
+    link->anchor = vec3_add_scaled(from, link->axis, travel);
     link->rotation =
         quat_normalize(quat_multiply(quat_multiply(a, turn), quat_conjugate(link->frame_b)));
-    link->position = vec3_sub(vec3_add(from, along), quat_rotate(link->rotation, link->arm_b));
+    link->position = vec3_sub(link->anchor, quat_rotate(link->rotation, link->arm_b));
 }
 
 void cairn_figure_place(cairn_figure *figure, float ahead) {
@@ -180,14 +183,13 @@ static void set_single(const cairn_figure *figure, uint32_t index, const cairn_j
     const uint32_t dof = figure->tree.links[index].first_dof;
     cairn_figure_axis *axis = &figure->axes[dof];
     const bool slides = link->joint->kind == CAIRN_JOINT_PRISMATIC;
-    const cairn_vec3 along = quat_rotate(joint_rotation(figure, index), vec3(1, 0, 0));
-    const cairn_vec3 anchor = vec3_add(link->position, quat_rotate(link->rotation, link->arm_b));
     if (slides) {
-        figure->tree.dofs[dof].axis = spatial(vec3_zero(), along);
+        figure->tree.dofs[dof].axis = spatial(vec3_zero(), link->axis);
     } else {
-        set_turning_axis(&figure->tree.dofs[dof], along, anchor);
+        set_turning_axis(&figure->tree.dofs[dof], link->axis, link->anchor);
     }
-    const float position = cairn_figure_position(link);
+    const bool read = link->joint->limited != 0 || drive->drive_stiffness > 0.0f;
+    const float position = read ? cairn_figure_position(link) : 0.0f;
     const float error = position - drive->target;
     set_axis(axis, drive, slides ? error : wrapped(error));
     axis->pull += drive->drive_torque.x;
@@ -231,7 +233,7 @@ static void set_spherical(
     const cairn_figure_link *link = &figure->links[index];
     const uint32_t first = figure->tree.links[index].first_dof;
     const cairn_quat a = joint_rotation(figure, index);
-    const cairn_vec3 anchor = vec3_add(link->position, quat_rotate(link->rotation, link->arm_b));
+    const cairn_vec3 anchor = link->anchor;
     const cairn_quat parent = parent_rotation(figure, index);
     const cairn_quat wanted = quat_multiply(parent, drive->target_rotation);
     const cairn_quat rotation =
@@ -476,6 +478,16 @@ static bool correct_modes(cairn_figure *figure, float h, bool push_out) {
     return changed;
 }
 
+// Whether a motor or friction pushes.
+static bool any_forces(const cairn_figure *figure) {
+    for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
+        if (figure->tree.dofs[i].force != figure->axes[i].impulse) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void cairn_figure_solve(cairn_figure *figure, float h, uint32_t rounds, bool push_out) {
     CAIRN_ASSERT(rounds > 0);
     for (uint32_t round = 0; round < rounds; ++round) {
@@ -493,7 +505,10 @@ void cairn_figure_solve(cairn_figure *figure, float h, uint32_t rounds, bool pus
         } else if (locks_changed) {
             cairn_tree_factor_again(&figure->tree);
         }
-        cairn_tree_solve(&figure->tree);
+        if (round > 0 || locks_changed || !figure->solved || any_forces(figure)) {
+            cairn_tree_solve(&figure->tree);
+        }
+        figure->solved = false;
         if (round + 1 == rounds || !correct_modes(figure, h, push_out)) {
             break;
         }

@@ -37,6 +37,7 @@ typedef struct cairn_figure_axis {
 
 typedef struct cairn_figure_link {
     uint32_t body;        // slot
+    uint32_t figure;      // index in the forest
     uint32_t solver_body; // of the soft-step solver
     uint32_t drive;       // index; CAIRN_INDEX_NONE: a root that floats
     const cairn_joint *joint;
@@ -53,6 +54,8 @@ typedef struct cairn_figure_link {
     cairn_quat turn;          // of the joint: b's frame in a's
     float travel;             // m, of a prismatic joint
     cairn_vec3 spin;          // rad/s, of the joint in a's frame; m/s in x of a prismatic one
+    cairn_vec3 axis;          // the x axis of a's frame, in the world
+    cairn_vec3 anchor;        // of the link, from the origin of the figure
     // Pose and velocity of the centre of mass, from the origin of the figure.
     cairn_quat rotation;
     cairn_vec3 position;
@@ -87,9 +90,12 @@ typedef struct cairn_figure {
     cairn_vec3 root_position;
     cairn_spatial mean; // velocity of all links as one body; of a figure on a base none
     float excess;  // N m: what gravity did to the speeds in a substep beyond its work on the way
+    bool touched;  // contacts or other joints push links
+    bool fast;     // some link turns far in a substep
     bool plain;    // spherical axes are those of the joint's frame, for the public functions
     bool started;  // the tree has the speeds of a substep
     bool factored; // the tree is, for its present locks
+    bool solved;   // it is, too, for its present biases, and impulses of axes without locks
 } cairn_figure;
 
 // Axes of a joint of that kind.

@@ -145,7 +145,10 @@ static void add_link(cairn_forest *forest, const cairn_world *world, cairn_figur
     const uint32_t count = joint == NULL ? 6 : cairn_joint_axis_count(joint->kind);
     tree->links[index] =
         (cairn_tree_link){.parent = above, .first_dof = tree->dof_count, .dof_count = count};
-    figure->links[index] = (cairn_figure_link){.body = body, .drive = drive, .joint = joint};
+    figure->links[index] = (cairn_figure_link){.body = body,
+        .figure = (uint32_t)(figure - forest->figures),
+        .drive = drive,
+        .joint = joint};
     for (uint32_t i = 0; i < count; ++i) {
         const cairn_joint_drive *from = joint == NULL ? NULL : &world->state.joint_drives[drive];
         const float mode = from == NULL ? 0.0f : from->impulses[3 + i];
@@ -212,4 +215,9 @@ void cairn_forest_list(cairn_forest *forest, const cairn_world *world, const uns
 bool cairn_forest_has(const cairn_forest *forest, uint32_t body) {
     const uint32_t place = forest->place_of[body];
     return place < forest->link_count && forest->links[place].body == body;
+}
+
+cairn_figure *cairn_forest_figure_at(cairn_forest *forest, uint32_t body) {
+    const bool found = cairn_forest_has(forest, body);
+    return found ? &forest->figures[forest->links[forest->place_of[body]].figure] : NULL;
 }

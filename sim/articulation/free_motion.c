@@ -10,6 +10,8 @@
 #define FASTER_MAX 1.01f
 // The energy of a mean motion may exceed all there is so far, by rounding.
 #define MEAN_KEPT 0.9999f
+// rad that a link turns in a substep: so far, what turning does to its energy is left to even out
+#define TURN_SEEN 0.04f
 // rad that a joint turns in a substep: so far nothing is settled, and from there on all
 #define TURN_SLOW 0.1f
 #define TURN_FAST 0.2f
@@ -38,8 +40,9 @@ static void set_momenta(cairn_figure *figure) {
 }
 
 // The momentum of a link whose joints lead to a base: rotation keeps its energy.
-static cairn_spatial momentum_of(const cairn_figure_link *link) {
-    const float energy = turning_energy(link, link->rotation, link->angular_momentum);
+static cairn_spatial momentum_of(const cairn_figure *figure, const cairn_figure_link *link) {
+    const float energy =
+        figure->fast ? turning_energy(link, link->rotation, link->angular_momentum) : 0.0f;
     const float scale = energy > 0.0f ? float_sqrt(link->turning / energy) : 1.0f;
     return spatial_of_force(
         link->position, link->momentum, vec3_scale(link->angular_momentum, scale));
@@ -104,11 +107,16 @@ static void set_floating_biases(cairn_figure *figure) {
         const cairn_figure_link *link = &figure->links[i];
         const cairn_vec3 l = vec3_add(link->angular_momentum,
             vec3_cross(vec3_sub(link->carried_from, link->position), link->momentum));
-        linear += vec3_length_squared(link->momentum) / link->mass;
-        before += link->turning;
-        now += turning_energy(link, link->rotation, l);
         figure->tree.links[i].bias = spatial_of_force(
             link->position, vec3_scale(link->momentum, -1.0f), vec3_scale(l, -1.0f));
+        if (figure->fast) {
+            linear += vec3_length_squared(link->momentum) / link->mass;
+            before += link->turning;
+            now += turning_energy(link, link->rotation, l);
+        }
+    }
+    if (!figure->fast) {
+        return;
     }
     keep_energy(figure, linear + now, linear + before);
 }
@@ -138,7 +146,7 @@ void cairn_free_motion_set_biases(cairn_figure *figure) {
     } else {
         for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
             figure->tree.links[i].bias =
-                spatial_sub(spatial_zero(), momentum_of(&figure->links[i]));
+                spatial_sub(spatial_zero(), momentum_of(figure, &figure->links[i]));
         }
     }
     set_rotors(figure);
@@ -170,6 +178,9 @@ static float greatest_turn(const cairn_figure *figure, float h) {
 // Where joints turn far in a substep, the way that a link goes is not that of its speed half way.
 // Takes from the motion what gravity has given it beyond its work on the way.
 static void settle_work(cairn_figure *figure, float h) {
+    if (!figure->fast) {
+        return;
+    }
     const float part = (greatest_turn(figure, h) - TURN_SLOW) / (TURN_FAST - TURN_SLOW);
     if (!(part > 0.0f) || !(figure->excess > 0.0f)) {
         return;
@@ -186,7 +197,17 @@ static void settle_work(cairn_figure *figure, float h) {
     }
 }
 
+// Whether some link turns so far in a substep that its energy has to be seen to.
+static bool is_fast(const cairn_figure *figure, float h) {
+    float square = 0.0f;
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        square = float_max(square, vec3_length_squared(figure->links[i].angular_velocity));
+    }
+    return !(square * h * h < TURN_SEEN * TURN_SEEN);
+}
+
 void cairn_free_motion_carry(cairn_figure *figure, float h) {
+    figure->fast = is_fast(figure, h);
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         cairn_figure_link *link = &figure->links[i];
         const cairn_tree_link *in_tree = &figure->tree.links[i];
@@ -196,7 +217,9 @@ void cairn_free_motion_carry(cairn_figure *figure, float h) {
         link->momentum = momentum.linear;
         link->angular_momentum =
             vec3_sub(momentum.angular, vec3_cross(link->tree_position, momentum.linear));
-        link->turning = turning_energy(link, link->tree_rotation, link->angular_momentum);
+        if (figure->fast) {
+            link->turning = turning_energy(link, link->tree_rotation, link->angular_momentum);
+        }
     }
     cairn_figure_set_spins(figure);
     settle_work(figure, h);
@@ -247,7 +270,8 @@ static void project(cairn_figure *figure) {
     cairn_tree_solve(&figure->tree);
 }
 
-void cairn_free_motion_start(cairn_figure *figure) {
+void cairn_free_motion_start(cairn_figure *figure, float h) {
+    figure->fast = is_fast(figure, h);
     set_momenta(figure);
     for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
         figure->axes[i].aside = 0.0f;
@@ -283,7 +307,8 @@ static void guard_energy(cairn_figure *figure) {
         energy += dof->force * dof->value;
         along += dof->armature * figure->axes[i].aside * dof->value;
     }
-    if (!(along < 0.0f) || !(energy > 0.0f) || base_moves(figure)) {
+    const bool floats = figure->base == CAIRN_INDEX_NONE;
+    if (!(along < 0.0f) || !(energy > 0.0f) || base_moves(figure) || (floats && !figure->fast)) {
         return;
     }
     const float scale = float_sqrt(energy / (energy - 4.0f * along));

@@ -22,7 +22,7 @@
 
 // At the start of a step, of which the tree is set at the pose of the state: takes the momentum
 // from the links' velocities, or from what of them the joints allow.
-void cairn_free_motion_start(cairn_figure *figure);
+void cairn_free_motion_start(cairn_figure *figure, float h);
 // After a substep, or at its end: takes the momentum from the tree's speeds and what was set aside.
 // `h`: s, of the substep
 void cairn_free_motion_carry(cairn_figure *figure, float h);

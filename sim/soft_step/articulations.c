@@ -123,6 +123,8 @@ static void take_mass(const cairn_world *world, cairn_figure_link *link) {
     link->inertia = sym3_scale(link->inertia, scale);
     link->inverse_inertia = sym3_scale(link->inverse_inertia, 1.0f / scale);
     link->world_inertia = sym3_inverse_scaled(sym3_of(body->inverse_inertia));
+    link->solver_mass = link->mass;
+    link->solver_inertia = link->world_inertia;
 }
 
 static float row_max(cairn_mat3 m) {
@@ -168,16 +170,8 @@ static void set_solver_mass(
     link->solver_inertia = sym3_scale(link->world_inertia, 1.0f / twist);
 }
 
-static void load_figure(cairn_world *world, cairn_figure *figure) {
+static void set_solver_masses(cairn_world *world, cairn_figure *figure) {
     const float h = world->soft_step->wide_context.h;
-    for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
-        cairn_figure_link *link = &figure->links[k];
-        link->solver_body = world->soft_step->solver_body_of[link->body];
-        take_mass(world, link);
-    }
-    cairn_figure_place(figure, 0.0f);
-    move_base(world, figure, 0.0f);
-    cairn_figure_set_tree(world, figure);
     for (uint32_t k = 0; k < figure->tree.dof_count; ++k) {
         cairn_figure_axis *axis = &figure->axes[k];
         figure->tree.dofs[k].locked = 0;
@@ -191,6 +185,20 @@ static void load_figure(cairn_world *world, cairn_figure *figure) {
     for (uint32_t k = 0; k < figure->tree.dof_count; ++k) {
         figure->tree.dofs[k].armature = figure->axes[k].armature;
     }
+}
+
+static void load_figure(cairn_world *world, cairn_figure *figure) {
+    for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
+        cairn_figure_link *link = &figure->links[k];
+        link->solver_body = world->soft_step->solver_body_of[link->body];
+        take_mass(world, link);
+    }
+    cairn_figure_place(figure, 0.0f);
+    move_base(world, figure, 0.0f);
+    cairn_figure_set_tree(world, figure);
+    if (figure->touched) {
+        set_solver_masses(world, figure);
+    }
     figure->started = false;
 }
 
@@ -198,6 +206,18 @@ static void load_figures(const void *context, uint32_t begin, uint32_t end) {
     cairn_world *world = *(cairn_world *const *)context;
     for (uint32_t i = begin; i < end; ++i) {
         load_figure(world, &world->soft_step->forest.figures[i]);
+    }
+}
+
+static void mark_touched(cairn_forest *forest, const cairn_constraint_graph *graph) {
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        const uint32_t bodies[2] = {graph->edges[i].body_a, graph->edges[i].body_b};
+        for (uint32_t k = 0; k < 2; ++k) {
+            cairn_figure *figure = cairn_forest_figure_at(forest, bodies[k]);
+            if (figure != NULL) {
+                figure->touched = true;
+            }
+        }
     }
 }
 
@@ -209,6 +229,8 @@ void cairn_articulations_prepare(cairn_world *world) {
         return;
     }
     cairn_forest_list(forest, world, world->awake_set->takes_impulses);
+    mark_touched(forest, &world->soft_step->contact_graph);
+    mark_touched(forest, &world->soft_step->joint_graph);
     cairn_task_scheduler_split(
         world->scheduler, load_figures, &world, 0, forest->figure_count, FIGURES_SHARED_MIN);
 }
@@ -216,24 +238,34 @@ void cairn_articulations_prepare(cairn_world *world) {
 // ---- In each substep
 
 static cairn_vec3 fall_of(const cairn_world *world, const cairn_figure_link *link) {
-    return vec3_scale(world->state.settings->present_gravity,
-        world->soft_step->wide_context.h * world->state.bodies[link->body].gravity_scale);
+    const cairn_vec3 gravity = vec3_scale(
+        world->state.settings->present_gravity, world->state.bodies[link->body].gravity_scale);
+    return vec3_scale(gravity, world->soft_step->wide_context.h);
 }
 
-// Forces and damping of one body, as the solver has them for all.
-static void push_by_forces(const cairn_world *world, cairn_figure *figure, uint32_t index) {
+// Forces and damping of one body, as the solver has them for all, and its pushes in the last
+// substep. Returns whether there was any.
+static bool push_by_forces(const cairn_world *world, cairn_figure *figure, uint32_t index) {
     const cairn_figure_link *link = &figure->links[index];
     const cairn_solver_integration *by = &world->soft_step->integration[link->solver_body];
     const cairn_vec3 v = link->linear_velocity;
     const cairn_vec3 w = link->angular_velocity;
-    const cairn_vec3 faster =
-        vec3_scale(vec3_add(v, vec3_at(by->velocity_change)), by->damping_factor[0]);
-    const cairn_vec3 turning =
-        vec3_scale(vec3_add(w, vec3_at(by->velocity_change + 4)), by->damping_factor[4]);
-    push_link(figure, index,
-        vec3_scale(vec3_sub(vec3_sub(faster, v), fall_of(world, link)), link->mass),
-        sym3_apply(link->world_inertia, vec3_sub(turning, w)));
-    push_link(figure, index, link->push, link->twist);
+    const cairn_vec3 fall = fall_of(world, link);
+    const cairn_vec3 more = vec3_add_scaled(
+        vec3_scale(vec3_sub(vec3_at(by->velocity_change), fall), by->damping_factor[0]),
+        vec3_add(v, fall), by->damping_factor[0] - 1.0f);
+    const cairn_vec3 turn =
+        vec3_add_scaled(vec3_scale(vec3_at(by->velocity_change + 4), by->damping_factor[4]), w,
+            by->damping_factor[4] - 1.0f);
+    const cairn_vec3 force = vec3_add_scaled(link->push, more, link->mass);
+    if (vec3_is_zero(force) && vec3_is_zero(turn) && vec3_is_zero(link->twist)) {
+        return false;
+    }
+    const cairn_vec3 torque = vec3_is_zero(turn)
+                                  ? link->twist
+                                  : vec3_add(link->twist, sym3_apply(link->world_inertia, turn));
+    push_link(figure, index, force, torque);
+    return true;
 }
 
 static void set_axis_impulses(cairn_figure *figure, float h) {
@@ -244,6 +276,7 @@ static void set_axis_impulses(cairn_figure *figure, float h) {
         dof->armature = axis->armature + spring;
         axis->impulse = axis->armature * axis->rotor + h * axis->pull;
         figure->factored = figure->factored && !(spring > 0.0f);
+        figure->solved = figure->solved && axis->pull == 0.0f;
     }
 }
 
@@ -281,19 +314,21 @@ static void begin(cairn_world *world, cairn_figure *figure) {
     if (figure->started) {
         cairn_free_motion_carry(figure, world->soft_step->wide_context.h);
     } else {
-        cairn_free_motion_start(figure);
+        cairn_free_motion_start(figure, h);
     }
     fall(world, figure);
     hold_start(figure);
     place_ahead(world, figure, 0.5f * h);
     cairn_free_motion_set_biases(figure);
     cairn_free_motion_solve(figure);
-    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
-        push_by_forces(world, figure, i);
-    }
     figure->started = true;
     figure->factored = true;
+    figure->solved = true;
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        figure->solved = !push_by_forces(world, figure, i) && figure->solved;
+    }
     set_axis_impulses(figure, h);
+    figure->solved = figure->solved && figure->factored;
     solve(world, figure, ROUNDS_FIRST, true);
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         // What joints of the world take for the velocity without their impulses.
