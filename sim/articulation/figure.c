@@ -100,11 +100,15 @@ static cairn_quat joint_rotation(const cairn_figure *figure, uint32_t index) {
     return quat_multiply(parent_rotation(figure, index), figure->links[index].frame_a);
 }
 
-// The joint's turn after it has spun on for `ahead` seconds.
+static bool joint_turns(const cairn_figure_link *link) {
+    return link->joint->kind != CAIRN_JOINT_PRISMATIC && link->joint->kind != CAIRN_JOINT_WELD;
+}
+
+// About the joint's turn after it has spun on for `ahead` seconds, which is a guess anyway.
 static cairn_quat turn_ahead(const cairn_figure_link *link, float ahead) {
-    const bool turns = ahead != 0.0f && link->joint->kind != CAIRN_JOINT_PRISMATIC &&
-                       link->joint->kind != CAIRN_JOINT_WELD;
-    return turns ? quat_integrate(link->turn, link->spin, ahead) : link->turn;
+    return ahead != 0.0f && joint_turns(link)
+               ? quat_multiply(quat_of_small_angle(vec3_scale(link->spin, ahead)), link->turn)
+               : link->turn;
 }
 
 static void place(cairn_figure *figure, uint32_t index, float ahead) {
@@ -363,8 +367,8 @@ void cairn_figure_set_spins(cairn_figure *figure) {
 static void advance_joint(cairn_figure_link *link, float h) {
     if (link->joint->kind == CAIRN_JOINT_PRISMATIC) {
         link->travel += h * link->spin.x;
-    } else {
-        link->turn = turn_ahead(link, h);
+    } else if (joint_turns(link)) {
+        link->turn = quat_integrate(link->turn, link->spin, h);
     }
 }
 

@@ -38,6 +38,7 @@ typedef struct cairn_figure_axis {
 typedef struct cairn_figure_link {
     uint32_t body;        // slot
     uint32_t figure;      // index in the forest
+    bool touched;         // contacts or other joints push it
     uint32_t solver_body; // of the soft-step solver
     uint32_t drive;       // index; CAIRN_INDEX_NONE: a root that floats
     const cairn_joint *joint;

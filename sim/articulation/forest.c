@@ -217,7 +217,10 @@ bool cairn_forest_has(const cairn_forest *forest, uint32_t body) {
     return place < forest->link_count && forest->links[place].body == body;
 }
 
-cairn_figure *cairn_forest_figure_at(cairn_forest *forest, uint32_t body) {
-    const bool found = cairn_forest_has(forest, body);
-    return found ? &forest->figures[forest->links[forest->place_of[body]].figure] : NULL;
+void cairn_forest_touch(cairn_forest *forest, uint32_t body) {
+    if (cairn_forest_has(forest, body)) {
+        cairn_figure_link *link = &forest->links[forest->place_of[body]];
+        link->touched = true;
+        forest->figures[link->figure].touched = true;
+    }
 }

@@ -31,5 +31,5 @@ void cairn_forest_allocate(cairn_forest *forest, cairn_arena *from, const cairn_
 void cairn_forest_list(cairn_forest *forest, const cairn_world *world, const unsigned char *moves);
 // Whether a body is a link of a figure that was listed.
 bool cairn_forest_has(const cairn_forest *forest, uint32_t body);
-// The figure of a body that is a link of one that was listed, or NULL.
-cairn_figure *cairn_forest_figure_at(cairn_forest *forest, uint32_t body);
+// Marks a link and its figure as touched, if the body is one of one that was listed.
+void cairn_forest_touch(cairn_forest *forest, uint32_t body);

@@ -6,6 +6,8 @@
 
 // Of the energy: as much as the velocities of the state may have that the joints do not allow.
 #define NOT_ALLOWED 1e-8f
+// rad or m in a substep: an axis that moves less is still
+#define STILL 1e-5f
 // By so much of it the energy of a figure that floats is set right upwards.
 #define FASTER_MAX 1.01f
 // The energy of a mean motion may exceed all there is so far, by rounding.
@@ -258,12 +260,21 @@ static bool read_speeds(cairn_figure *figure) {
     return missing <= NOT_ALLOWED * all;
 }
 
-// Solves for what the joints allow of the carried momentum and of the armatures' speeds.
-static void project(cairn_figure *figure) {
+// Whether an axis is held still, as it was: then its lock is one more joint that allows less. That
+// spares the factors without it.
+static bool stays_held(const cairn_figure_axis *axis, const cairn_tree_dof *dof, float h) {
+    const bool held = axis->mode == CAIRN_AXIS_HOLDS || axis->mode >= CAIRN_AXIS_AT_LOWER;
+    return held && float_abs(dof->value) * h < STILL;
+}
+
+// Solves for what the joints allow of the carried momentum and of the armatures' speeds. `h`: s; 0:
+// without locks.
+static void project(cairn_figure *figure, float h) {
     cairn_free_motion_set_biases(figure);
     for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
         cairn_tree_dof *dof = &figure->tree.dofs[i];
-        dof->locked = 0;
+        dof->locked = h > 0.0f && stays_held(&figure->axes[i], dof, h) ? 1 : 0;
+        dof->value = dof->locked != 0 ? 0.0f : dof->value;
         dof->force = dof->armature * figure->axes[i].rotor;
     }
     cairn_tree_factor(&figure->tree);
@@ -279,7 +290,7 @@ void cairn_free_motion_start(cairn_figure *figure, float h) {
     const bool allowed = read_speeds(figure);
     cairn_figure_set_spins(figure);
     if (!allowed) {
-        project(figure);
+        project(figure, 0.0f);
         cairn_figure_read_velocities(figure);
         set_momenta(figure);
         cairn_figure_set_spins(figure);
@@ -321,8 +332,8 @@ static void guard_energy(cairn_figure *figure) {
     }
 }
 
-void cairn_free_motion_solve(cairn_figure *figure) {
-    project(figure);
+void cairn_free_motion_solve(cairn_figure *figure, float h) {
+    project(figure, h);
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         const cairn_tree_link *in_tree = &figure->tree.links[i];
         figure->links[i].aside = spatial_sub(spatial_zero(),

@@ -29,4 +29,4 @@ void cairn_free_motion_carry(cairn_figure *figure, float h);
 // Sets the tree's biases, and the speeds of armatures, to what is carried, at the present pose.
 void cairn_free_motion_set_biases(cairn_figure *figure);
 // Half way, of which the tree is set: solves for P V, and sets aside V - P V.
-void cairn_free_motion_solve(cairn_figure *figure);
+void cairn_free_motion_solve(cairn_figure *figure, float h);

@@ -180,7 +180,9 @@ static void set_solver_masses(cairn_world *world, cairn_figure *figure) {
     cairn_tree_factor(&figure->tree);
     cairn_tree_set_responses(&figure->tree);
     for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
-        set_solver_mass(world, &figure->links[k], &figure->tree.links[k]);
+        if (figure->links[k].touched) {
+            set_solver_mass(world, &figure->links[k], &figure->tree.links[k]);
+        }
     }
     for (uint32_t k = 0; k < figure->tree.dof_count; ++k) {
         figure->tree.dofs[k].armature = figure->axes[k].armature;
@@ -211,13 +213,8 @@ static void load_figures(const void *context, uint32_t begin, uint32_t end) {
 
 static void mark_touched(cairn_forest *forest, const cairn_constraint_graph *graph) {
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        const uint32_t bodies[2] = {graph->edges[i].body_a, graph->edges[i].body_b};
-        for (uint32_t k = 0; k < 2; ++k) {
-            cairn_figure *figure = cairn_forest_figure_at(forest, bodies[k]);
-            if (figure != NULL) {
-                figure->touched = true;
-            }
-        }
+        cairn_forest_touch(forest, graph->edges[i].body_a);
+        cairn_forest_touch(forest, graph->edges[i].body_b);
     }
 }
 
@@ -320,7 +317,7 @@ static void begin(cairn_world *world, cairn_figure *figure) {
     hold_start(figure);
     place_ahead(world, figure, 0.5f * h);
     cairn_free_motion_set_biases(figure);
-    cairn_free_motion_solve(figure);
+    cairn_free_motion_solve(figure, h);
     figure->started = true;
     figure->factored = true;
     figure->solved = true;
