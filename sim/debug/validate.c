@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/articulation/hang.h"
 #include "sim/body/body.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
@@ -277,6 +278,7 @@ static const struct {
 } derived_rules[] = {
     {hints_ok, "ids: a slot below the hint is free"},
     {shape_lists_ok, "shapes: wrong list of a body"},
+    {cairn_hangs_ok, "joints: wrong index of articulated joints"},
     {hulls_ok, "hulls: one does not match its vertices"},
     {cairn_meshes_ok, "meshes: a tree does not match its data"},
     {manifold_pool_ok, "manifold pool: does not match the contacts"},

@@ -12,6 +12,7 @@ typedef struct cairn_hash_cache cairn_hash_cache;                   // sim/state
 typedef struct cairn_trace_hook cairn_trace_hook;                   // sim/state/trace_hook.h
 typedef struct cairn_task_scheduler cairn_task_scheduler;           // sim/task/task_scheduler.h
 typedef struct cairn_pair_cache cairn_pair_cache;                   // sim/collide/pair_cache.h
+typedef struct cairn_hangs cairn_hangs;                             // sim/articulation/hang.h
 typedef struct cairn_manifold_pool cairn_manifold_pool;             // sim/collide/manifold_pool.h
 typedef struct cairn_contact_edit_buffer cairn_contact_edit_buffer; // sim/collide/contact_list.h
 typedef struct cairn_islands cairn_islands;                         // sim/sleep/island.h
@@ -59,6 +60,7 @@ struct cairn_world {
     bool pair_cache_valid; // false: the next step fills the pair cache from the state
     cairn_pair_cache *pair_cache;
     cairn_shape_tree *shape_tree; // written by queries, too
+    cairn_hangs *hangs;           // written where it is read
     cairn_game_messages game_messages;
     // How a step is executed and observed.
     cairn_parallel parallel;

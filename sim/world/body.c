@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/check.h"
+#include "sim/articulation/hang.h"
 #include "sim/body/body.h"
 #include "sim/body/lock.h"
 #include "sim/math/limits.h"
@@ -88,6 +89,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
     cairn_body_write_velocity(world, slot, def->linear_velocity, def->angular_velocity);
     cairn_body_reset_reference_pose(world, slot);
     world->shape_first[slot] = 0;
+    cairn_hangs_add_body(world, slot);
     cairn_body_wake(world, slot);
     *out = cairn_body_id_at(world, slot);
     CAIRN_ASSERT(cairn_body_slot(world, *out) == slot);

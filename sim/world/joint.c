@@ -115,6 +115,9 @@ cairn_status cairn_joint_create(
     if (state->joints[slot].extent != CAIRN_JOINT_PLAIN) {
         cairn_joint_drive_set(insert_drive(world, slot), def);
     }
+    if (def->articulated != 0) {
+        cairn_hangs_add(world, slot);
+    }
     connection_changed(world, &state->joints[slot]);
     *out = cairn_slot_id(state->joint_ids, slot);
     CAIRN_ASSERT(joint_slot(world, *out) == slot);
@@ -126,6 +129,9 @@ void cairn_joint_destroy_at(cairn_world *world, uint32_t slot) {
     connection_changed(world, &world->state.joints[slot]);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
+    if (world->state.joints[slot].extent == CAIRN_JOINT_ARTICULATED) {
+        cairn_hangs_remove(world, slot);
+    }
     if (world->state.joints[slot].extent != CAIRN_JOINT_PLAIN) {
         remove_drive(world, slot);
     }

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/world_settings.h"
+#include "sim/articulation/hang.h"
 #include "sim/body/body.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
@@ -27,6 +28,7 @@ typedef struct allocation {
     cairn_world world; // first: cairn_world_destroy frees the allocation by this address
     cairn_pair_cache pair_cache;
     cairn_shape_tree shape_tree;
+    cairn_hangs hangs;
     cairn_task_scheduler scheduler;
     cairn_scratch scratch;
 } allocation;
@@ -65,6 +67,9 @@ static cairn_status allocate_parts(
     if (status == CAIRN_OK) {
         status = cairn_shape_tree_create(world->shape_tree, def, take);
     }
+    if (status == CAIRN_OK) {
+        status = cairn_hangs_create(world->hangs, def, take);
+    }
     return status != CAIRN_OK ? status : cairn_scratch_create(world->scratch, def, lanes, take);
 }
 
@@ -73,6 +78,7 @@ static cairn_world *connect_parts(allocation *all) {
     cairn_scratch *scratch = &all->scratch;
     world->pair_cache = &all->pair_cache;
     world->shape_tree = &all->shape_tree;
+    world->hangs = &all->hangs;
     world->scheduler = &all->scheduler;
     world->scratch = scratch;
     world->awake_set = &scratch->awake_set;
@@ -147,6 +153,7 @@ void cairn_world_destroy(cairn_world *world) {
     free(world->scratch->memory);
     cairn_pair_cache_destroy(world->pair_cache);
     cairn_shape_tree_destroy(world->shape_tree);
+    cairn_hangs_destroy(world->hangs);
     free(world);
 }
 
@@ -240,6 +247,7 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
         changed[CAIRN_ARRAY_MESH_BLOCKS]) {
         cairn_shape_tree_mark_all_moved(world->shape_tree);
     }
+    world->hangs->stale = true;
     world->contacts_stale = true;
     world->islands_settled = false;
     world->bodies_woken = true;
@@ -281,6 +289,7 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     to->joint_hint = from->joint_hint;
     to->hull_hint = from->hull_hint;
     to->mesh_hint = from->mesh_hint;
+    to->hangs->stale = true;
     to->contacts_stale = true;
     cairn_hash_cache_copy(to->hash_cache, from->hash_cache, settings);
     cairn_manifold_pool_clear(to);

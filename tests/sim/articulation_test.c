@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "sim/articulation/hang.h"
 #include "sim/debug/poison.h"
 #include "sim/state/world.h"
 
@@ -647,4 +648,92 @@ TEST("a state with a ring of articulated joints steps on, and the ring exerts no
     cairn_articulation found;
     EXPECT_OK(cairn_articulation_read(world, bodies[2], &found));
     assert_int_equal(found.link_count, 2);
+}
+
+// Joins a chain of `count` bodies, from its end or from its top.
+static void join_chain(
+    cairn_world *world, const cairn_body_id *bodies, uint32_t count, bool leaves_first) {
+    for (uint32_t k = 1; k < count; ++k) {
+        const uint32_t i = leaves_first ? count - k : k;
+        const cairn_joint_def def = kit_hang(world, CAIRN_JOINT_HINGE, bodies[i - 1], bodies[i],
+            vec3_add(kit_read(world, bodies[i]).position, vec3(0.0f, 0.5f, 0.0f)), X);
+        (void)kit_joint(world, &def);
+    }
+}
+
+#define CHAIN_LINKS 30u
+
+static void make_chain(cairn_world *world, float x, cairn_body_id bodies[CHAIN_LINKS]) {
+    for (uint32_t i = 0; i < CHAIN_LINKS; ++i) {
+        bodies[i] = kit_link(
+            world, vec3(x, 0.0f - (float)i, 0.0f), vec3(0.1f, 0.4f, 0.1f), CAIRN_BODY_DYNAMIC);
+    }
+}
+
+TEST("a joint is checked by reading the links above and below it, not all joints") {
+    for (uint32_t leaves_first = 0; leaves_first < 2; ++leaves_first) {
+        cairn_world_def def = cairn_world_def_default();
+        def.body_capacity = 4096;
+        def.shape_capacity = 4096;
+        def.joint_capacity = 4096;
+        SCOPED(cairn_world) *world = kit_world(&def);
+        for (uint32_t i = 0; i < 100; ++i) {
+            cairn_body_id bodies[CHAIN_LINKS];
+            make_chain(world, 2.0f * (float)i, bodies);
+            join_chain(world, bodies, CHAIN_LINKS, leaves_first != 0);
+        }
+        // Of a leaf two for each of at most 29 links below, and those above.
+        assert_true(world->hangs->visited < (uint64_t)100 * CHAIN_LINKS * 64);
+        EXPECT_OK(cairn_world_validate(world, NULL));
+    }
+}
+
+static void expect_refused(cairn_world *world, cairn_body_id a, cairn_body_id b) {
+    const cairn_joint_def def =
+        kit_hang(world, CAIRN_JOINT_HINGE, a, b, kit_read(world, b).position, X);
+    cairn_joint_id joint = 0;
+    assert_int_equal(cairn_joint_create(world, &def, &joint), CAIRN_INVALID_ARGUMENT);
+    EXPECT_OK(cairn_world_validate(world, NULL));
+}
+
+TEST("what hangs on what is known after joints go, and after a load, a decode and a fork") {
+    SCOPED(cairn_world) *world = kit_articulated_world(9.81f);
+    SCOPED(cairn_world) *decoded = kit_articulated_world(9.81f);
+    cairn_body_id bodies[CHAIN_LINKS];
+    cairn_body_id others[CHAIN_LINKS];
+    cairn_joint_id joints[2 * CHAIN_LINKS];
+    make_chain(world, 0.0f, bodies);
+    make_chain(world, 2.0f, others);
+    join_chain(world, bodies, CHAIN_LINKS, true);
+    join_chain(world, others, CHAIN_LINKS, false);
+    SCOPED(kit_bytes) saved = kit_save(world);
+    expect_refused(world, bodies[29], bodies[0]); // a ring
+    expect_refused(world, others[0], bodies[5]);  // which hangs already
+    // From the eleventh body of the first chain up: 19 links that nothing holds.
+    assert_int_equal(cairn_world_joints(world, joints, 2 * CHAIN_LINKS), 2 * (CHAIN_LINKS - 1));
+    cairn_joint_def read;
+    EXPECT_OK(cairn_joint_read(world, joints[CHAIN_LINKS - 1 - 11], &read));
+    assert_int_equal(read.body_b, bodies[11]);
+    EXPECT_OK(cairn_joint_destroy(world, joints[CHAIN_LINKS - 1 - 11]));
+    expect_refused(world, bodies[29], bodies[11]);
+    EXPECT_OK(cairn_body_destroy(world, others[15]));
+    const cairn_joint_def onto =
+        kit_hang(world, CAIRN_JOINT_HINGE, others[14], bodies[11], vec3_zero(), X);
+    SCOPED(cairn_world) *fork = kit_fork(world);
+    (void)kit_joint(world, &onto);
+    expect_refused(world, bodies[29], others[0]);
+    expect_refused(world, bodies[10], others[14]);
+    (void)kit_joint(fork, &onto);
+    expect_refused(fork, bodies[29], others[0]);
+    SCOPED(kit_bytes) encoded = kit_encode(world);
+    EXPECT_OK(cairn_world_decode(decoded, encoded.bytes, encoded.size, NULL));
+    expect_refused(decoded, bodies[29], others[0]);
+    expect_refused(decoded, bodies[0], bodies[11]);
+    EXPECT_OK(cairn_world_load(world, saved.bytes, saved.size));
+    expect_refused(world, bodies[29], bodies[0]);
+    expect_refused(world, others[14], bodies[11]); // hangs on bodies[10] again
+    const cairn_joint_def whole =
+        kit_hang(world, CAIRN_JOINT_HINGE, bodies[29], others[0], vec3_zero(), X);
+    (void)kit_joint(world, &whole);
+    EXPECT_OK(cairn_world_validate(world, NULL));
 }
