@@ -67,7 +67,8 @@ typedef struct cairn_solver_trial {
 
 typedef struct cairn_trial_result {
     uint32_t rows;   // 0: the step would be idle
-    uint32_t solved; // 0 or 1, of CAIRN_SOLVER_DIRECT: no part was too large or without solution
+    uint32_t solved; // 0 or 1, of CAIRN_SOLVER_DIRECT: no part was too large or without solution;
+                     // of CAIRN_SOLVER_MPRGP: no rows were found that contradict each other
     uint32_t iterations; // of CAIRN_SOLVER_DIRECT: pivots
     double residual;
     uint32_t exact;  // 0 or 1: the direct solver found the solution, and the next is valid

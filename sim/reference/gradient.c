@@ -79,17 +79,35 @@ static void momentum_part(const void *context, uint32_t begin, uint32_t end) {
     }
 }
 
+typedef struct change {
+    const double *now;
+    const double *before;
+    const double *scale;
+    double *difference;
+    double *scaled; // NULL: not wanted
+} change;
+
+static void change_part(const void *context, uint32_t begin, uint32_t end) {
+    const change *c = context;
+    for (uint32_t i = begin; i < end; ++i) {
+        c->difference[i] = c->now[i] - c->before[i];
+        if (c->scaled != NULL) {
+            c->scaled[i] = c->scale[i] > 0.0 ? c->difference[i] / c->scale[i] : 0.0;
+        }
+    }
+}
+
 // Whether 1 / step is too small a bound of the curvature along to - from: A(d).d > d.d / step in
 // the scaled norm. `difference` and `product` are scratch.
 static bool too_far(descent *d, double *difference, double *product) {
     cairn_mlcp *system = d->system;
-    double square = 0.0;
-    const momentum m = {.now = d->to, .before = d->from, .out = difference, .factor = 0.0};
-    for (uint32_t i = 0; i < system->row_count; ++i) {
-        difference[i] = m.now[i] - m.before[i];
-        product[i] = d->scale[i] > 0.0 ? difference[i] / d->scale[i] : 0.0;
-    }
-    square = cairn_mlcp_dot(system, difference, product);
+    const change c = {.now = d->to,
+        .before = d->from,
+        .scale = d->scale,
+        .difference = difference,
+        .scaled = product};
+    cairn_mlcp_run(system, change_part, &c, system->row_count);
+    const double square = cairn_mlcp_dot(system, difference, product);
     cairn_mlcp_multiply(system, difference, product);
     return cairn_mlcp_dot(system, difference, product) * d->step > square * (1.0 + 1e-12);
 }
@@ -125,9 +143,8 @@ uint32_t cairn_solve_gradient(cairn_mlcp *system, cairn_iteration *progress, dou
             step_down(&d, y, gradient, step, next);
         }
         theta = next_theta(theta, &factor);
-        for (uint32_t i = 0; i < system->row_count; ++i) {
-            difference[i] = next[i] - x[i];
-        }
+        const change c = {.now = next, .before = x, .difference = difference};
+        cairn_mlcp_run(system, change_part, &c, system->row_count);
         if (!accelerated || cairn_mlcp_dot(system, gradient, difference) > 0.0) {
             theta = 1.0;
             factor = 0.0;

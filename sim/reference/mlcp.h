@@ -32,7 +32,7 @@ typedef enum cairn_solve_outcome {
     CAIRN_SOLVE_TOO_LARGE = 2,    // a component of the system has more rows than the method takes
     CAIRN_SOLVE_RAY = 3,          // Lemke's path ended in a ray
     CAIRN_SOLVE_PIVOTS = 4,       // Lemke's path was longer than the bound
-    CAIRN_SOLVE_INCONSISTENT = 5, // rows without bounds contradict each other
+    CAIRN_SOLVE_INCONSISTENT = 5, // rows contradict each other
     CAIRN_SOLVE_INVALID = 6,      // not a number
 } cairn_solve_outcome;
 

@@ -8,6 +8,10 @@
 // It minimises over a box. So friction is bounded row by row, by the normal impulses of some
 // iterations ago (Tresca's friction, made Coulomb's by a fixed point), and cones are treated alike.
 // Impulses are scaled by the square roots of the diagonal of A: z = x / s.
+//
+// Rows that contradict each other have a direction without curvature along which the function falls
+// for ever. Where one is found the method ends, with the impulses that it began with. Too few
+// iterations may not find it, and have gone far along it; so the residual is compared in the end.
 
 #include "sim/reference/method.h"
 
@@ -20,6 +24,18 @@
 #define FRICTION_EVERY 8
 #define POWER_ROUNDS 16
 #define POWER_MARGIN 1.2
+// A direction p is flat if p.A p is rounding beside |p|^2 |A|: at mass ratios of 1e12 it is 1e-13
+// of it. The function falls along p if its slope is more than that fraction of |q|.
+#define FLAT 1e-14
+#define FALL 1e-6
+// A residual that grew by this factor is worse than none solved.
+#define WORSE 10.0
+#define LEFT_MIN 1.0 // m/s or rad/s; but so little never is
+// A step that is longer meets no bound.
+#define ENDLESS 1e20
+// Vectors of the residual, which the stop rules use as well.
+#define RESIDUAL (CAIRN_SOLVE_VECTORS - 2)
+#define TRIAL (CAIRN_SOLVE_VECTORS - 1)
 
 typedef struct mprgp {
     cairn_mlcp *system;
@@ -34,31 +50,59 @@ typedef struct mprgp {
     double *upper;
     double *part; // the free gradient, or the chopped one
     double step;  // of projections: 1 / the norm of A
+    double size;  // |q|, scaled
     bool has_friction;
+    bool inconsistent;
 } mprgp;
 
-static void multiply_scaled(const mprgp *m, const double *z, double *out, bool offset) {
-    for (uint32_t i = 0; i < m->count; ++i) {
-        m->x[i] = m->scale[i] * z[i];
+// A loop over rows or blocks, of items that do not depend on each other (cairn_mlcp_runner).
+typedef struct loop {
+    const mprgp *m;
+    const double *from;
+    double *to;
+    double factor;
+} loop;
+
+static void run(
+    const mprgp *m, cairn_mlcp_part *part, const double *from, double *to, double factor) {
+    const loop l = {.m = m, .from = from, .to = to, .factor = factor};
+    cairn_mlcp_run(m->system, part, &l, m->count);
+}
+
+static void unscale_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    for (uint32_t i = begin; i < end; ++i) {
+        l->m->x[i] = l->m->scale[i] * l->from[i];
     }
+}
+
+static void scale_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    for (uint32_t i = begin; i < end; ++i) {
+        l->to[i] *= l->m->scale[i];
+    }
+}
+
+static void multiply_scaled(const mprgp *m, const double *z, double *out, bool offset) {
+    run(m, unscale_part, z, NULL, 0.0);
     if (offset) {
         cairn_mlcp_residual(m->system, m->x, out);
     } else {
         cairn_mlcp_multiply(m->system, m->x, out);
     }
-    for (uint32_t i = 0; i < m->count; ++i) {
-        out[i] *= m->scale[i];
-    }
+    run(m, scale_part, NULL, out, 0.0);
 }
 
 static double clamp(double value, double lower, double upper) {
     return value < lower ? lower : (value > upper ? upper : value);
 }
 
-// Bounds by row from the impulses in z, which are then brought within them.
-static void set_bounds(mprgp *m) {
+// ---- Bounds
+
+static void bound_part(const void *context, uint32_t begin, uint32_t end) {
+    const mprgp *m = ((const loop *)context)->m;
     const cairn_mlcp *system = m->system;
-    for (uint32_t b = 0; b < system->block_count; ++b) {
+    for (uint32_t b = begin; b < end; ++b) {
         const cairn_mlcp_block *block = &system->blocks[b];
         const bool cone = block->kind == CAIRN_MLCP_CONE;
         const uint32_t normals = cone ? 1 : block->normal_count;
@@ -79,68 +123,120 @@ static void set_bounds(mprgp *m) {
             m->lower[block->first] = 0.0;
             m->upper[block->first] = CAIRN_MLCP_UNBOUNDED;
         }
-        m->has_friction = m->has_friction || block->kind != CAIRN_MLCP_BOUNDS;
     }
-    for (uint32_t i = 0; i < m->count; ++i) {
+}
+
+static void clamp_part(const void *context, uint32_t begin, uint32_t end) {
+    const mprgp *m = ((const loop *)context)->m;
+    for (uint32_t i = begin; i < end; ++i) {
         m->z[i] = clamp(m->z[i], m->lower[i], m->upper[i]);
     }
 }
 
-static bool is_free(const mprgp *m, uint32_t i) {
-    return m->z[i] > m->lower[i] && m->z[i] < m->upper[i];
+// Bounds by row from the impulses in z, which are then brought within them.
+static void set_bounds(const mprgp *m) {
+    const loop l = {.m = m};
+    cairn_mlcp_run(m->system, bound_part, &l, m->system->block_count);
+    run(m, clamp_part, NULL, NULL, 0.0);
+}
+
+static bool has_friction(const cairn_mlcp *system) {
+    for (uint32_t b = 0; b < system->block_count; ++b) {
+        if (system->blocks[b].kind != CAIRN_MLCP_BOUNDS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- Gradients
+
+static void free_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    const mprgp *m = l->m;
+    for (uint32_t i = begin; i < end; ++i) {
+        const bool is_free = m->z[i] > m->lower[i] && m->z[i] < m->upper[i];
+        l->to[i] = is_free ? m->gradient[i] : 0.0;
+    }
 }
 
 static void set_free_gradient(const mprgp *m, double *out) {
-    for (uint32_t i = 0; i < m->count; ++i) {
-        out[i] = is_free(m, i) ? m->gradient[i] : 0.0;
+    run(m, free_part, NULL, out, 0.0);
+}
+
+static void chopped_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    const mprgp *m = l->m;
+    for (uint32_t i = begin; i < end; ++i) {
+        const double g = m->gradient[i];
+        const bool low = m->z[i] <= m->lower[i];
+        const bool high = m->z[i] >= m->upper[i];
+        const bool inward = (low && !high && g < 0.0) || (high && !low && g > 0.0);
+        l->to[i] = inward ? g : 0.0;
     }
 }
 
 // The part of the gradient at bounds along which the function falls into the box.
 static void set_chopped_gradient(const mprgp *m, double *out) {
-    for (uint32_t i = 0; i < m->count; ++i) {
-        const double g = m->gradient[i];
-        const bool low = m->z[i] <= m->lower[i];
-        const bool high = m->z[i] >= m->upper[i];
-        const bool inward = (low && !high && g < 0.0) || (high && !low && g > 0.0);
-        out[i] = inward ? g : 0.0;
+    run(m, chopped_part, NULL, out, 0.0);
+}
+
+static void reduced_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    const mprgp *m = l->m;
+    for (uint32_t i = begin; i < end; ++i) {
+        const double g = l->from[i];
+        const double room = (m->z[i] - (g > 0.0 ? m->lower[i] : m->upper[i])) / m->step;
+        const bool short_of = g > 0.0 ? room < g : room > g;
+        l->to[i] = g != 0.0 && short_of ? room : g;
     }
 }
 
 // Whether the free rows still have more to give than the bounds: |chopped|^2 <= reduced . free.
 static bool is_proportional(const mprgp *m) {
-    double *free_part = m->part;
     double *reduced = m->product;
     set_chopped_gradient(m, reduced);
     const double chopped = cairn_mlcp_dot(m->system, reduced, reduced);
-    set_free_gradient(m, free_part);
-    for (uint32_t i = 0; i < m->count; ++i) {
-        const double g = free_part[i];
-        const double room = (m->z[i] - (g > 0.0 ? m->lower[i] : m->upper[i])) / m->step;
-        const bool short_of = g > 0.0 ? room < g : room > g;
-        reduced[i] = g != 0.0 && short_of ? room : g;
-    }
-    return chopped <= cairn_mlcp_dot(m->system, reduced, free_part);
+    set_free_gradient(m, m->part);
+    run(m, reduced_part, m->part, reduced, 0.0);
+    return chopped <= cairn_mlcp_dot(m->system, reduced, m->part);
 }
 
-// The longest step z - a p within the box, at most `most`.
+// ---- Steps
+
+// The room of each row along z - a p, at most `factor`.
+static void room_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    const mprgp *m = l->m;
+    for (uint32_t i = begin; i < end; ++i) {
+        const double p = l->from[i];
+        const double room = m->z[i] - (p > 0.0 ? m->lower[i] : m->upper[i]);
+        const bool meets = p > 0.0 ? room < l->factor * p : room > l->factor * p;
+        l->to[i] = p != 0.0 && meets ? room / p : l->factor;
+    }
+}
+
+// The longest step z - a p within the box, at most `most`. The least number is the same in any
+// order. Uses x.
 static double room_along(const mprgp *m, const double *p, double most) {
+    run(m, room_part, p, m->x, most);
     for (uint32_t i = 0; i < m->count; ++i) {
-        const double room = m->z[i] - (p[i] > 0.0 ? m->lower[i] : m->upper[i]);
-        if (p[i] != 0.0 && room < most * p[i] && p[i] > 0.0) {
-            most = room / p[i];
-        } else if (p[i] < 0.0 && room > most * p[i]) {
-            most = room / p[i];
-        }
+        most = m->x[i] < most ? m->x[i] : most;
     }
     return most > 0.0 ? most : 0.0;
 }
 
-static void move(const mprgp *m, const double *p, double step) {
-    for (uint32_t i = 0; i < m->count; ++i) {
-        m->z[i] = clamp(m->z[i] - step * p[i], m->lower[i], m->upper[i]);
-        m->gradient[i] -= step * m->product[i];
+static void move_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    const mprgp *m = l->m;
+    for (uint32_t i = begin; i < end; ++i) {
+        m->z[i] = clamp(m->z[i] - l->factor * l->from[i], m->lower[i], m->upper[i]);
+        m->gradient[i] -= l->factor * m->product[i];
     }
+}
+
+static void move(const mprgp *m, const double *p, double step) {
+    run(m, move_part, p, NULL, step);
 }
 
 static void restart(const mprgp *m) {
@@ -148,26 +244,60 @@ static void restart(const mprgp *m) {
     set_free_gradient(m, m->direction);
 }
 
-static void proportion(const mprgp *m) {
+static void expand_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    const mprgp *m = l->m;
+    for (uint32_t i = begin; i < end; ++i) {
+        m->z[i] = clamp(m->z[i] - l->factor * l->from[i], m->lower[i], m->upper[i]);
+    }
+}
+
+static void expand(const mprgp *m) {
+    set_free_gradient(m, m->part);
+    run(m, expand_part, m->part, NULL, m->step);
+    restart(m);
+}
+
+// Whether the function falls along p without curvature that could end it.
+static bool falls_flat(const mprgp *m, const double *p, double curvature, double slope) {
+    const double square = cairn_mlcp_dot(m->system, p, p);
+    return curvature <= FLAT * square / m->step &&
+           slope > FALL * m->size * cairn_double_sqrt(square);
+}
+
+// Along a flat direction, to the first bound. Without one the rows contradict each other.
+static void fall(mprgp *m, const double *p) {
+    const double room = room_along(m, p, CAIRN_MLCP_UNBOUNDED);
+    m->inconsistent = room >= ENDLESS;
+    if (!m->inconsistent) {
+        move(m, p, room);
+        expand(m);
+    }
+}
+
+static void proportion(mprgp *m) {
     set_chopped_gradient(m, m->part);
     multiply_scaled(m, m->part, m->product, false);
     const double curvature = cairn_mlcp_dot(m->system, m->part, m->product);
     const double slope = cairn_mlcp_dot(m->system, m->gradient, m->part);
+    if (falls_flat(m, m->part, curvature, slope)) {
+        fall(m, m->part);
+        return;
+    }
     if (curvature > 0.0) {
         move(m, m->part, room_along(m, m->part, slope / curvature));
     }
     restart(m);
 }
 
-static void expand(const mprgp *m) {
-    set_free_gradient(m, m->part);
-    for (uint32_t i = 0; i < m->count; ++i) {
-        m->z[i] = clamp(m->z[i] - m->step * m->part[i], m->lower[i], m->upper[i]);
+static void conjugate_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    for (uint32_t i = begin; i < end; ++i) {
+        l->to[i] = l->from[i] - l->factor * l->to[i];
     }
-    restart(m);
 }
 
-static void iterate(const mprgp *m) {
+static void iterate(mprgp *m) {
     if (!is_proportional(m)) {
         proportion(m);
         return;
@@ -176,6 +306,10 @@ static void iterate(const mprgp *m) {
     multiply_scaled(m, p, m->product, false);
     const double curvature = cairn_mlcp_dot(m->system, p, m->product);
     const double slope = cairn_mlcp_dot(m->system, m->gradient, p);
+    if (falls_flat(m, p, curvature, slope)) {
+        fall(m, p);
+        return;
+    }
     if (!(curvature > 0.0) || !(slope > 0.0)) {
         expand(m);
         return;
@@ -189,17 +323,29 @@ static void iterate(const mprgp *m) {
     }
     set_free_gradient(m, m->part);
     const double factor = cairn_mlcp_dot(m->system, m->part, m->product) / curvature;
-    for (uint32_t i = 0; i < m->count; ++i) {
-        p[i] = m->part[i] - factor * p[i];
+    run(m, conjugate_part, m->part, p, factor);
+}
+
+// ---- The norm
+
+static void start_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    for (uint32_t i = begin; i < end; ++i) {
+        l->to[i] = l->m->scale[i] > 0.0 ? 1.0 + (double)(i % 7) * 0.125 : 0.0;
+    }
+}
+
+static void times_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    for (uint32_t i = begin; i < end; ++i) {
+        l->to[i] = l->from[i] * l->factor;
     }
 }
 
 // The norm of the scaled A, estimated by powers of it and enlarged.
 static double estimate_norm(const mprgp *m) {
     double norm = 1.0;
-    for (uint32_t i = 0; i < m->count; ++i) {
-        m->direction[i] = m->scale[i] > 0.0 ? 1.0 + (double)(i % 7) * 0.125 : 0.0;
-    }
+    run(m, start_part, NULL, m->direction, 0.0);
     for (uint32_t round = 0; round < POWER_ROUNDS; ++round) {
         multiply_scaled(m, m->direction, m->product, false);
         const double before = cairn_mlcp_dot(m->system, m->direction, m->direction);
@@ -208,16 +354,26 @@ static double estimate_norm(const mprgp *m) {
             return norm * POWER_MARGIN;
         }
         norm = cairn_double_sqrt(after / before);
-        const double inverse = 1.0 / cairn_double_sqrt(after);
-        for (uint32_t i = 0; i < m->count; ++i) {
-            m->direction[i] = m->product[i] * inverse;
-        }
+        run(m, times_part, m->product, m->direction, 1.0 / cairn_double_sqrt(after));
     }
     return norm * POWER_MARGIN;
 }
 
+// ---- The method
+
+static void enter_part(const void *context, uint32_t begin, uint32_t end) {
+    const loop *l = context;
+    const mprgp *m = l->m;
+    for (uint32_t i = begin; i < end; ++i) {
+        m->scale[i] = cairn_double_sqrt(cairn_mlcp_inverse(m->system->rows[i].diagonal));
+        m->z[i] = l->from[i] * cairn_mlcp_inverse(m->scale[i]);
+        l->to[i] = m->scale[i] * m->system->rows[i].offset;
+    }
+}
+
 uint32_t cairn_solve_mprgp(cairn_mlcp *system, cairn_iteration *progress, double *x) {
     double **v = progress->work->vectors;
+    double *start = v[8];
     mprgp m = {.system = system,
         .count = system->row_count,
         .x = x,
@@ -228,19 +384,18 @@ uint32_t cairn_solve_mprgp(cairn_mlcp *system, cairn_iteration *progress, double
         .product = v[4],
         .lower = v[5],
         .upper = v[6],
-        .part = v[7]};
+        .part = v[7],
+        .has_friction = has_friction(system)};
     uint32_t outcome = CAIRN_SOLVE_COUNT;
     bool done = false;
-    for (uint32_t i = 0; i < m.count; ++i) {
-        m.scale[i] = cairn_double_sqrt(cairn_mlcp_inverse(system->rows[i].diagonal));
-        m.z[i] = x[i] * cairn_mlcp_inverse(m.scale[i]);
-    }
+    memcpy(start, x, m.count * sizeof *x);
+    const double residual = cairn_natural_residual(system, x, v[RESIDUAL], v[TRIAL]);
+    run(&m, enter_part, x, m.part, 0.0);
+    m.size = cairn_double_sqrt(cairn_mlcp_dot(system, m.part, m.part));
     m.step = 1.0 / estimate_norm(&m);
     set_bounds(&m);
     restart(&m);
-    for (uint32_t i = 0; i < m.count; ++i) {
-        x[i] = m.scale[i] * m.z[i];
-    }
+    run(&m, unscale_part, m.z, NULL, 0.0);
     while (!done) {
         cairn_iteration_begin(progress, system, x);
         if (m.has_friction && progress->iteration % FRICTION_EVERY == 0) {
@@ -248,10 +403,13 @@ uint32_t cairn_solve_mprgp(cairn_mlcp *system, cairn_iteration *progress, double
             restart(&m);
         }
         iterate(&m);
-        for (uint32_t i = 0; i < m.count; ++i) {
-            x[i] = m.scale[i] * m.z[i];
-        }
-        done = cairn_iteration_done(progress, system, x, &outcome);
+        run(&m, unscale_part, m.z, NULL, 0.0);
+        done = cairn_iteration_done(progress, system, x, &outcome) || m.inconsistent;
+    }
+    const double left = cairn_natural_residual(system, x, v[RESIDUAL], v[TRIAL]);
+    if (m.inconsistent || !(left <= WORSE * residual || left <= LEFT_MIN)) {
+        memcpy(x, start, m.count * sizeof *x);
+        return CAIRN_SOLVE_INCONSISTENT;
     }
     return outcome;
 }

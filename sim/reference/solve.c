@@ -34,6 +34,7 @@ cairn_solve_report cairn_solve(
         break;
     case CAIRN_SOLVER_MPRGP:
         report.outcome = cairn_solve_mprgp(system, &progress, x);
+        report.failed = report.outcome == CAIRN_SOLVE_INCONSISTENT ? 1 : 0;
         break;
     default:
         CAIRN_ASSERT(options->solver == CAIRN_SOLVER_PSOR);

@@ -326,6 +326,97 @@ TEST("a pile too large for the direct solver is swept, counted and hashed") {
     assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 0);
 }
 
+// Five cubes, four on them, three, two, one: 25 contacts of four points with friction.
+static void build_pyramid(cairn_world *world) {
+    kit_ground(world);
+    for (uint32_t level = 0; level < 5; ++level) {
+        for (uint32_t i = 0; i < 5 - level; ++i) {
+            const float x = 1.02f * ((float)i + 0.5f * (float)level);
+            kit_cube(world, vec3(x, 0.499f + 0.999f * (float)level, 0.0f));
+        }
+    }
+}
+
+TEST("three hundred rows with friction are solved directly") {
+    cairn_world_def def = world_with(CAIRN_SOLVER_DIRECT);
+    SCOPED(cairn_world) *world = kit_world(&def);
+    build_pyramid(world);
+    const cairn_measure measure = measured_step(world, 1);
+    assert_int_equal(measure.rows, 300);
+    assert_int_equal(measure.exact, 1);
+    assert_int_equal(cairn_world_counters_read(world).solver_fallbacks, 0);
+    assert_true(measure.residual < 1e-6 && measure.cone < 1e-4 && measure.distance < 1e-5);
+    // A reference for others: sweeps come nearer to it the more there are.
+    double before = 1.0;
+    for (uint32_t iterations = 10; iterations <= 1000; iterations *= 10) {
+        cairn_solver_trial trial = cairn_solver_trial_default();
+        cairn_trial_result result;
+        trial.warm_start = 0;
+        trial.iterations = iterations;
+        trial.exact = 1;
+        EXPECT_OK(cairn_world_try_solver(world, &trial, &result));
+        assert_true(result.exact == 1 && result.distance < 0.5 * before);
+        before = result.distance;
+    }
+}
+
+// ---- Rows that contradict each other
+
+// A body welded to three places at once.
+static void build_contradiction(cairn_world *world) {
+    cairn_body_def def = cairn_body_def_default();
+    def.kind = CAIRN_BODY_STATIC;
+    def.position = vec3(-2.0f, 0.0f, 0.0f);
+    const cairn_body_id left = kit_body(world, &def, NULL);
+    def.position = vec3(2.0f, 0.0f, 0.0f);
+    const cairn_body_id right = kit_body(world, &def, NULL);
+    const cairn_body_id held = kit_box(world, vec3_zero(), vec3(0.4f, 0.4f, 0.4f), 1000.0f);
+    for (uint32_t i = 0; i < 3; ++i) {
+        cairn_joint_def joint = cairn_joint_def_default();
+        joint.kind = CAIRN_JOINT_WELD;
+        joint.body_a = i == 0 ? left : right;
+        joint.body_b = held;
+        joint.anchor_a = vec3(i == 0 ? 1.0f : -1.0f - 0.3f * (float)i, 0.1f * (float)i, 0.0f);
+        kit_joint(world, &joint);
+    }
+}
+
+// A box between plates that close at 1 m/s each.
+static void build_press(cairn_world *world) {
+    kit_kinematic(world, vec3(-1.1f, 0.0f, 0.0f), vec3(1.0f, 0.0f, 0.0f));
+    kit_kinematic(world, vec3(1.1f, 0.0f, 0.0f), vec3(-1.0f, 0.0f, 0.0f));
+    kit_cube(world, vec3_zero());
+}
+
+TEST("rows that contradict each other disable no body, with any solver and any count") {
+    static const uint32_t counts[] = {1, 3, 5, 8, 12, 20, 50, 200};
+    FOR_LABORATORY(solver) {
+        for (uint32_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+            for (uint32_t press = 0; press < 2; ++press) {
+                cairn_world_def def = world_with(solver);
+                def.iterations = counts[i];
+                def.sleep = 0;
+                SCOPED(cairn_world) *world = kit_world(&def);
+                (press != 0 ? build_press : build_contradiction)(world);
+                for (uint32_t tick = 0; tick < 30; ++tick) {
+                    kit_run(world, 1);
+                    const cairn_body_state state = kit_read(world, 3);
+                    if (!(vec3_length(state.linear_velocity) < 1000.0f)) {
+                        fail_msg("solver %u, %u iterations, press %u, tick %u: %g m/s", solver,
+                            counts[i], press, tick, (double)vec3_length(state.linear_velocity));
+                    }
+                }
+                assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 0);
+                const bool notices = solver == CAIRN_SOLVER_DIRECT ||
+                                     (solver == CAIRN_SOLVER_MPRGP && counts[i] >= 50);
+                if (notices && press == 0) {
+                    assert_int_equal(cairn_world_counters_read(world).solver_fallbacks, 30);
+                }
+            }
+        }
+    }
+}
+
 TEST("the rule of a world's settings stops its solver") {
     cairn_world_def def = world_with(CAIRN_SOLVER_PSOR);
     def.iterations = 255;

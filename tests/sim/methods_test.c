@@ -154,7 +154,8 @@ TEST("the methods for wide machines have the same bits in any order of their wor
                 build_tower(kit, 40, kind);
                 kit->system.runner = (cairn_mlcp_runner){.run = run_shuffled, .self = &s};
                 kit_solve(kit, solver, 50, 1.0);
-                assert_true(s.calls > 50);
+                // MPRGP and the gradients have loops over rows in each iteration, too.
+                assert_true(s.calls > 50 * (solver == CAIRN_SOLVER_SPLIT ? 2u : 8u));
                 assert_memory_equal(kit->x, plain->x, sizeof kit->x);
             }
         }
