@@ -10,7 +10,8 @@
 
 #include "base/arena.h"
 
-#define CAIRN_LEMKE_SIZE_MAX 512
+// A contact point with friction takes three rows and six variables.
+#define CAIRN_LEMKE_SIZE_MAX 1024
 
 typedef struct cairn_lemke {
     uint32_t size;   // of the problem

@@ -5,7 +5,7 @@
 
 #include "sim/reference/method.h"
 
-// `direct`: also what the direct method needs, 20 MB.
+// `direct`: also what the direct method needs, 30 MB.
 void cairn_solve_allocate(
     cairn_solve_work *work, cairn_arena *from, uint32_t row_capacity, bool direct);
 
