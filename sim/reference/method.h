@@ -11,7 +11,7 @@
 #include <cairn/types.h>
 
 // Vectors of one number for each row that methods work in.
-#define CAIRN_SOLVE_VECTORS 13
+#define CAIRN_SOLVE_VECTORS 12
 
 typedef struct cairn_solve_options {
     uint32_t solver;     // cairn_solver, from CAIRN_SOLVER_DIRECT on
@@ -29,7 +29,7 @@ typedef struct cairn_solve_report {
     uint32_t outcome;    // cairn_solve_outcome: the first that is not CAIRN_SOLVE_STOPPED
     uint32_t iterations; // of a direct method: pivots
     uint32_t failed; // components that the direct method left as they were; of MPRGP 1 if it found
-                     // that rows contradict each other, and left all as they were
+                     // that rows contradict each other, and left no impulse
 } cairn_solve_report;
 
 // What the direct method needs (sim/reference/direct.h).

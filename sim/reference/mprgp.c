@@ -10,8 +10,9 @@
 // Impulses are scaled by the square roots of the diagonal of A: z = x / s.
 //
 // Rows that contradict each other have a direction without curvature along which the function falls
-// for ever. Where one is found the method ends, with the impulses that it began with. Too few
-// iterations may not find it, and have gone far along it; so the residual is compared in the end.
+// for ever. Where one is found the method ends, with no impulses: those that it began with may be
+// the large ones of a step before. Too few iterations may not find it, and have gone far along it;
+// so the residual is compared in the end.
 
 #include "sim/reference/method.h"
 
@@ -29,7 +30,11 @@
 #define FLAT 1e-14
 #define FALL 1e-6
 // A residual that grew by this factor is worse than none solved.
-#define WORSE 10.0
+#define WORSE 2.0
+// The velocity that a row's impulse alone gives its bodies, m/s or rad/s: much more than that, and
+// than any that is wanted, is lost where impulses are stored as floats and started from.
+#define LOST 1e4
+#define LOST_FACTOR 1e2
 #define LEFT_MIN 1.0 // m/s or rad/s; but so little never is
 // A step that is longer meets no bound.
 #define ENDLESS 1e20
@@ -91,6 +96,10 @@ static void multiply_scaled(const mprgp *m, const double *z, double *out, bool o
         cairn_mlcp_multiply(m->system, m->x, out);
     }
     run(m, scale_part, NULL, out, 0.0);
+}
+
+static double magnitude(double value) {
+    return value < 0.0 ? 0.0 - value : value;
 }
 
 static double clamp(double value, double lower, double upper) {
@@ -326,6 +335,19 @@ static void iterate(mprgp *m) {
     run(m, conjugate_part, m->part, p, factor);
 }
 
+// What is large beside what the rows ask for has gone along a direction that moves nothing.
+static bool is_lost(const mprgp *m) {
+    double most = 0.0;
+    double wanted = 0.0;
+    for (uint32_t i = 0; i < m->count; ++i) {
+        const cairn_mlcp_row *row = &m->system->rows[i];
+        const double alone = magnitude(m->x[i] * row->diagonal);
+        most = alone <= most ? most : alone;
+        wanted = magnitude(row->offset) > wanted ? magnitude(row->offset) : wanted;
+    }
+    return !(most <= LOST + LOST_FACTOR * wanted);
+}
+
 // ---- The norm
 
 static void start_part(const void *context, uint32_t begin, uint32_t end) {
@@ -373,7 +395,6 @@ static void enter_part(const void *context, uint32_t begin, uint32_t end) {
 
 uint32_t cairn_solve_mprgp(cairn_mlcp *system, cairn_iteration *progress, double *x) {
     double **v = progress->work->vectors;
-    double *start = v[8];
     mprgp m = {.system = system,
         .count = system->row_count,
         .x = x,
@@ -388,7 +409,6 @@ uint32_t cairn_solve_mprgp(cairn_mlcp *system, cairn_iteration *progress, double
         .has_friction = has_friction(system)};
     uint32_t outcome = CAIRN_SOLVE_COUNT;
     bool done = false;
-    memcpy(start, x, m.count * sizeof *x);
     const double residual = cairn_natural_residual(system, x, v[RESIDUAL], v[TRIAL]);
     run(&m, enter_part, x, m.part, 0.0);
     m.size = cairn_double_sqrt(cairn_mlcp_dot(system, m.part, m.part));
@@ -407,8 +427,9 @@ uint32_t cairn_solve_mprgp(cairn_mlcp *system, cairn_iteration *progress, double
         done = cairn_iteration_done(progress, system, x, &outcome) || m.inconsistent;
     }
     const double left = cairn_natural_residual(system, x, v[RESIDUAL], v[TRIAL]);
-    if (m.inconsistent || !(left <= WORSE * residual || left <= LEFT_MIN)) {
-        memcpy(x, start, m.count * sizeof *x);
+    const bool worse = !(left <= WORSE * residual || left <= LEFT_MIN);
+    if (m.inconsistent || worse || is_lost(&m)) {
+        memset(x, 0, m.count * sizeof *x);
         return CAIRN_SOLVE_INCONSISTENT;
     }
     return outcome;
