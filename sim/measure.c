@@ -223,6 +223,21 @@ static void compare_with_exact(measurement *m, cairn_measure *out) {
     }
 }
 
+// Of the bodies that the step moves.
+static uint32_t articulated_count(const cairn_world *before) {
+    const cairn_state *state = &before->state;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < state->settings->joint_drive_count; ++i) {
+        const cairn_joint *joint = &state->joints[state->joint_drives[i].joint];
+        const uint32_t b = cairn_id_index(joint->body_b);
+        count +=
+            joint->extent == CAIRN_JOINT_ARTICULATED && before->pgs->bodies[b].takes_impulses != 0
+                ? 1
+                : 0;
+    }
+    return count;
+}
+
 // ---- Memory
 
 static void allocate_all(
@@ -265,6 +280,7 @@ cairn_status cairn_world_step_measured(cairn_world *world, const cairn_command *
         out->rows = m.system.row_count;
         out->contacts = m.before->pgs->contact_graph.edge_count;
         out->joints = m.before->pgs->joint_graph.edge_count + m.before->pgs->driven_count;
+        out->articulated = articulated_count(m.before);
         read_velocities(&m, out);
         add_row_measures(&m, out);
         out->residual = cairn_natural_residual_of(&m.system, m.x, m.w, m.trial);
@@ -360,8 +376,31 @@ cairn_status cairn_world_try_solver(
     return allocated == active ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
 
-cairn_status cairn_world_matrix_read(
-    const cairn_world *world, uint32_t capacity, double *matrix, double *offset, uint32_t *rows) {
+static void read_bounds(const cairn_mlcp *system, cairn_matrix_row *out) {
+    for (uint32_t b = 0; b < system->block_count; ++b) {
+        const cairn_mlcp_block *block = &system->blocks[b];
+        const bool cone = block->kind == CAIRN_MLCP_CONE;
+        const bool length = block->kind == CAIRN_MLCP_LENGTH;
+        for (uint32_t i = block->first; i < block->first + block->count; ++i) {
+            const cairn_mlcp_row *row = &system->rows[i];
+            const bool bounded = length || (cone && i > block->first);
+            out[i] = (cairn_matrix_row){.lower = bounded ? 0.0 - block->radius : row->lower,
+                .upper = bounded ? block->radius : row->upper,
+                .block_first = bounded ? block->first + (cone ? 1 : 0) : i,
+                .block_count = bounded ? block->count - (cone ? 1 : 0) : 1,
+                .normal_first = CAIRN_MATRIX_NONE};
+            if (bounded && (cone || block->normal_count > 0)) {
+                out[i].friction = block->coefficient;
+                out[i].normal_first = cone ? block->first : block->normal_first;
+                out[i].normal_count = cone ? 1 : block->normal_count;
+                out[i].normal_stride = cone ? 1 : block->normal_stride;
+            }
+        }
+    }
+}
+
+cairn_status cairn_world_matrix_read(const cairn_world *world, uint32_t capacity, double *matrix,
+    double *offset, cairn_matrix_row *bounds, uint32_t *rows) {
     measurement m = {.after = world};
     cairn_status status = CAIRN_OK;
     *rows = 0;
@@ -375,6 +414,9 @@ cairn_status cairn_world_matrix_read(
         cairn_laboratory_build(m.before, &m.system, m.x);
         *rows = m.system.row_count;
         status = *rows <= capacity ? CAIRN_OK : CAIRN_BUFFER_TOO_SMALL;
+    }
+    if (status == CAIRN_OK && bounds != NULL && *rows > 0) {
+        read_bounds(&m.system, bounds);
     }
     for (uint32_t i = 0; status == CAIRN_OK && i < *rows; ++i) {
         offset[i] = m.system.rows[i].offset;

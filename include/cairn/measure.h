@@ -9,6 +9,11 @@
 // w = A x + J v - wanted is complementary to them. The measures are taken of the impulses and the
 // velocities that the step has left in the world.
 //
+// Joints in joint coordinates (cairn/articulation.h) are no rows: the bodies move as if nothing
+// held them there, and what their joints exert is counted in `momentum`, not in `residual` or
+// `work`. So of a world with articulations the measures are about its contacts and other joints
+// alone.
+//
 // The soft-step solver stores the impulses of its last substep, and friction at the middle of a
 // manifold; they count as often as there are substeps, and friction is shared out by the normal
 // impulses. It solves other rows, at the poses of its substeps, so its residual does not go to
@@ -21,10 +26,11 @@ extern "C" {
 #endif
 
 typedef struct cairn_measure {
-    uint32_t bodies;   // that impulses can move
-    uint32_t rows;     // 0: an idle step, and all measures are 0
-    uint32_t contacts; // pairs of shapes, not points
-    uint32_t joints;
+    uint32_t bodies;      // that impulses can move
+    uint32_t rows;        // 0: an idle step, and all measures are 0
+    uint32_t contacts;    // pairs of shapes, not points
+    uint32_t joints;      // that are rows
+    uint32_t articulated; // joints in joint coordinates of bodies that move; they are left out
     // The largest distance from a solution, row by row: |x - P(x - w / d)| * d with P the
     // projection to the bounds and d the diagonal of A; m/s, or rad/s for rows about axes. 0 for
     // solutions.
@@ -82,13 +88,30 @@ cairn_solver_trial cairn_solver_trial_default(void);
 cairn_status cairn_world_try_solver(
     const cairn_world *world, const cairn_solver_trial *trial, cairn_trial_result *out);
 
+// How large the impulse of a row may be. Rows with bounds of their own: from `lower` to `upper`.
+// Rows of friction form blocks, of which the length of the impulses together is at most `upper`
+// plus `friction` times the impulses of some normal rows. A cone of CAIRN_FRICTION_CONE is three
+// rows: the normal, from 0 on, and two of friction that it bounds.
+typedef struct cairn_matrix_row {
+    double lower;          // N s or N m s; -1e30: unbounded
+    double upper;          // 1e30: unbounded
+    double friction;       // 0: bounds of its own
+    uint32_t block_first;  // the first row that is bounded together with it: itself, if alone
+    uint32_t block_count;  // rows
+    uint32_t normal_first; // the first normal row of that bound; CAIRN_MATRIX_NONE
+    uint32_t normal_count;
+    uint32_t normal_stride; // rows from one to the next
+} cairn_matrix_row;
+
+#define CAIRN_MATRIX_NONE 0xFFFFFFFFu
+
 // Writes down the step that a world would take next without commands as a dense matrix: A, row by
-// row, into matrix[rows * rows], and q, the velocities J v - wanted, into offset[rows]. *rows is
-// their number; 0: the step would be idle. CAIRN_BUFFER_TOO_SMALL: more rows than `capacity`, and
-// nothing but *rows is written: call again with room for that many. CAIRN_OUT_OF_MEMORY: *rows is
-// 0.
-cairn_status cairn_world_matrix_read(
-    const cairn_world *world, uint32_t capacity, double *matrix, double *offset, uint32_t *rows);
+// row, into matrix[rows * rows], q, the velocities J v - wanted, into offset[rows], and the bounds
+// into bounds[rows] (NULL: not wanted). *rows is their number; 0: the step would be idle.
+// CAIRN_BUFFER_TOO_SMALL: more rows than `capacity`, and nothing but *rows is written: call again
+// with room for that many. CAIRN_OUT_OF_MEMORY: *rows is 0.
+cairn_status cairn_world_matrix_read(const cairn_world *world, uint32_t capacity, double *matrix,
+    double *offset, cairn_matrix_row *bounds, uint32_t *rows);
 
 #ifdef __cplusplus
 }

@@ -167,14 +167,16 @@ TEST("a trial solves the next step with any solver and leaves the world as it is
 TEST("the matrix of a step is dense, symmetric and as worked out by hand") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     double matrix[12 * 12], offset[12];
+    cairn_matrix_row bounds[12];
     uint32_t rows = 1;
-    EXPECT_OK(cairn_world_matrix_read(world, 12, matrix, offset, &rows));
+    EXPECT_OK(cairn_world_matrix_read(world, 12, matrix, offset, bounds, &rows));
     assert_int_equal(rows, 0);
     build_stack(world, 1);
     assert_int_equal(
-        cairn_world_matrix_read(world, 11, matrix, offset, &rows), CAIRN_BUFFER_TOO_SMALL);
+        cairn_world_matrix_read(world, 11, matrix, offset, NULL, &rows), CAIRN_BUFFER_TOO_SMALL);
     assert_int_equal(rows, 12);
-    EXPECT_OK(cairn_world_matrix_read(world, 12, matrix, offset, &rows));
+    EXPECT_OK(cairn_world_matrix_read(world, 12, matrix, offset, NULL, &rows));
+    EXPECT_OK(cairn_world_matrix_read(world, 12, matrix, offset, bounds, &rows));
     uint32_t normals = 0;
     for (uint32_t i = 0; i < 12; ++i) {
         const double diagonal = 1000.0 * matrix[12 * i + i];
@@ -183,8 +185,38 @@ TEST("the matrix of a step is dense, symmetric and as worked out by hand") {
             const double difference = matrix[12 * i + k] - matrix[12 * k + i];
             assert_true(difference < 1e-9 && difference > -1e-9);
         }
+        // Two rows of friction for each normal, together within the friction of two shapes.
+        const cairn_matrix_row *row = &bounds[i];
+        if (row->friction == 0.0) {
+            assert_true(row->lower == 0.0 && row->upper == 1e30 && offset[i] < -0.1);
+            assert_true(row->block_first == i && row->block_count == 1);
+            assert_int_equal(row->normal_first, CAIRN_MATRIX_NONE);
+        } else {
+            assert_true(row->friction == (double)cairn_shape_def_default().friction);
+            assert_true(row->lower == 0.0 && row->upper == 0.0 && row->block_count == 2);
+            assert_true(row->block_first == i || row->block_first == i - 1);
+            assert_true(row->normal_count == 1 && bounds[row->normal_first].friction == 0.0);
+        }
     }
     assert_int_equal(normals, 4);
+}
+
+TEST("joints in joint coordinates are counted, and are no rows") {
+    cairn_world_def def = world_with(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *world = kit_world(&def);
+    cairn_joint_def hang = cairn_joint_def_default();
+    hang.body_a = kit_cube(world, vec3(0.0f, 9.0f, 0.0f));
+    hang.body_b = kit_cube(world, vec3(0.0f, 7.0f, 0.0f));
+    hang.anchor_a = vec3(0.0f, -1.0f, 0.0f);
+    hang.anchor_b = vec3(0.0f, 1.0f, 0.0f);
+    hang.articulated = 1;
+    kit_joint(world, &hang);
+    hang.body_a = hang.body_b;
+    hang.body_b = kit_cube(world, vec3(0.0f, 5.0f, 0.0f));
+    hang.articulated = 0;
+    kit_joint(world, &hang);
+    const cairn_measure measure = measured_step(world, 0);
+    assert_true(measure.articulated == 1 && measure.joints == 1 && measure.rows == 3);
 }
 
 TEST("a trial with numbers out of range is refused") {
