@@ -4,6 +4,8 @@
 #include "robot/model.h"
 
 #define PI 3.14159265358979323846
+// Files round their inertias to three digits.
+#define DIGITS 1e-3
 
 // Where entry (row, column) of a symmetric matrix is among xx, yy, zz, xy, xz, yz.
 static const int entries[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
@@ -126,6 +128,18 @@ bool cairn_robot_inertia_fits(const double m[6]) {
         m[2] * minor - m[0] * m[5] * m[5] - m[1] * m[4] * m[4] + 2.0 * m[3] * m[4] * m[5];
     return size > 1e-20 && size < 1e20 && m[0] > 0.0 && minor > 1e-12 * size * size &&
            determinant > 1e-12 * size * size * size;
+}
+
+// The sums over the masses of x x, x y, ... about the centre are tr(I) / 2 - I, which is positive
+// semidefinite.
+bool cairn_robot_inertia_real(const double m[6]) {
+    const double trace = m[0] + m[1] + m[2];
+    const double half = 0.5 * trace + DIGITS * trace;
+    const double s[6] = {half - m[0], half - m[1], half - m[2], 0.0 - m[3], 0.0 - m[4], 0.0 - m[5]};
+    const double minor = s[0] * s[1] - s[3] * s[3];
+    const double determinant =
+        s[2] * minor - s[0] * s[5] * s[5] - s[1] * s[4] * s[4] + 2.0 * s[3] * s[4] * s[5];
+    return !cairn_robot_inertia_fits(m) || (s[0] > 0.0 && minor > 0.0 && determinant > 0.0);
 }
 
 static void invert(const double m[6], double out[6]) {

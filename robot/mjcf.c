@@ -502,6 +502,10 @@ static bool read_inertial(mjcf *m, uint32_t node, cairn_robot_link *link) {
     for (int i = 0; i < 6; ++i) {
         own.inertia[i] = (double)inertia[i];
     }
+    if (!cairn_robot_inertia_real(own.inertia)) {
+        return cairn_robot_fail(m->reader, node, diagonal != NULL ? diagonal : full, BAD,
+            "of '%s': a moment exceeds the sum of the other two, as no body's does", link->name);
+    }
     link->mass = cairn_robot_mass_moved(&own, pose);
     link->has_inertial = m->from_inertial;
     return true;

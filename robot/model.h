@@ -150,6 +150,9 @@ void cairn_robot_mass_add(cairn_robot_mass *sum, const cairn_robot_mass *part);
 cairn_robot_mass cairn_robot_geom_mass(const cairn_robot_geom *geom);
 // Whether it is symmetric positive definite.
 bool cairn_robot_inertia_fits(const double inertia[6]);
+// Whether a distribution of mass has it: no principal moment is larger than the sum of the other
+// two, by more than the digits that files have. Of what is not positive definite nothing is said.
+bool cairn_robot_inertia_real(const double inertia[6]);
 // What opposes the free motion of a joint at zero, kg m^2 or kg: the inertia of the two bodies that
 // it joins, in the frame of b and without the rest of the tree. `a` NULL: it does not move.
 double cairn_robot_joint_inertia(

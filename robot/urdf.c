@@ -82,6 +82,10 @@ static bool read_inertial(urdf *u, uint32_t node, cairn_robot_link *link) {
         }
         own.inertia[i] = i < 3 || attribute_of(u, inertia, names[i]) != NULL ? (double)value : 0.0;
     }
+    if (!cairn_robot_inertia_real(own.inertia)) {
+        return cairn_robot_fail(u->reader, inertia, NULL, BAD,
+            "of '%s': a moment exceeds the sum of the other two, as no body's does", link->name);
+    }
     link->mass = cairn_robot_mass_moved(&own, pose);
     link->has_inertial = true;
     return true;

@@ -82,6 +82,11 @@ static const refusal urdf_refusals[] = {
     {"<robot name=\"r\">\n<link name=\"a\"/>\n<joint name=\"j\" type=\"fixed\"><parent "
      "link=\"a\"/><child link=\"c\"/></joint>\n</robot>",
         CAIRN_NOT_FOUND, "line 3, column 55: child link: no link is named 'c'"},
+    {"<robot name=\"r\">\n<link name=\"arm\"><inertial><mass value=\"1\"/>\n<inertia ixx=\"1\" "
+     "iyy=\"1\" izz=\"5\"/></inertial></link>\n</robot>",
+        CAIRN_INVALID_ARGUMENT,
+        "line 3, column 1: inertia: of 'arm': a moment exceeds the sum of the other two, as no "
+        "body's does"},
     {"<robot name=\"r\">\n<link name=\"a\"/><joint name=\"j\" type=\"fixed\"><parent "
      "link=\"a\"/><child link=\"a\"/></joint>\n</robot>",
         CAIRN_INVALID_ARGUMENT, "line 1, column 1: robot 'r': its joints form a loop"},
@@ -307,6 +312,11 @@ static const refusal mjcf_refusals[] = {
      "-1\"/></body></worldbody>\n</mujoco>",
         CAIRN_INVALID_ARGUMENT,
         "line 2, column 12: body 'b': moves, so its inertia must be positive definite"},
+    {"<mujoco>\n<worldbody><body name=\"b\"><joint/><inertial mass=\"1\" diaginertia=\"1 1 "
+     "5\"/></body></worldbody>\n</mujoco>",
+        CAIRN_INVALID_ARGUMENT,
+        "line 2, column 54: inertial diaginertia: of 'b': a moment exceeds the sum of the other "
+        "two, as no body's does"},
     {"<mujoco>\n<worldbody><body name=\"b\"><geom "
      "size=\"1\"/><composite/></body></worldbody>\n</mujoco>",
         CAIRN_INVALID_ARGUMENT,
