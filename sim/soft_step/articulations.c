@@ -446,6 +446,15 @@ void cairn_articulations_relax(cairn_world *world, uint32_t rank, uint32_t size)
 
 // ---- The end of a step
 
+// Of a body that is disabled because it left the valid range.
+static float finite_or_zero(float value) {
+    return float_finite(value) ? value + 0.0f : 0.0f;
+}
+
+static cairn_vec3 finite3(cairn_vec3 value) {
+    return vec3(finite_or_zero(value.x), finite_or_zero(value.y), finite_or_zero(value.z));
+}
+
 // What each joint exerts on its link: all that the links from it on need beside their pushes.
 static void store_reactions(cairn_world *world, cairn_figure *figure) {
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
@@ -466,12 +475,12 @@ static void store_reactions(cairn_world *world, cairn_figure *figure) {
         cairn_joint_drive *drive = &world->state.joint_drives[link->drive];
         const cairn_vec3 anchor =
             vec3_add(link->position, quat_rotate(link->rotation, link->arm_b));
-        drive->reaction_force = vec3_clean(in_tree->pending.linear);
-        drive->reaction_torque = vec3_clean(
+        drive->reaction_force = finite3(in_tree->pending.linear);
+        drive->reaction_torque = finite3(
             vec3_sub(in_tree->pending.angular, vec3_cross(anchor, in_tree->pending.linear)));
         for (uint32_t k = 0; k < in_tree->dof_count; ++k) {
             const cairn_tree_dof *dof = &figure->tree.dofs[in_tree->first_dof + k];
-            drive->impulses[k] = dof->locked != 0 ? dof->reaction + 0.0f : 0.0f;
+            drive->impulses[k] = dof->locked != 0 ? finite_or_zero(dof->reaction) : 0.0f;
             drive->impulses[3 + k] = (float)figure->axes[in_tree->first_dof + k].mode;
         }
         cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINT_DRIVES, link->drive);

@@ -626,6 +626,23 @@ TEST("bodies of a tree that come and go leave trees") {
     EXPECT_NEAR(kit_joint_gap(world), 0.0f, 2e-6f);
 }
 
+TEST("a link that is struck out of the valid range leaves a state that decodes") {
+    for (uint32_t k = 0; k < 12; ++k) {
+        SCOPED(cairn_world) *world = kit_articulated_world(9.81f);
+        SCOPED(cairn_world) *twin = kit_articulated_world(9.81f);
+        const cairn_body_id end = add_pendulum(world, 3);
+        const float size = (k % 2 == 0 ? 1e30f : 1e20f) * (k % 3 == 0 ? -1.0f : 1.0f);
+        (void)cairn_body_apply_impulse(world, k % 4 < 2 ? end : end - 1, vec3(size, 1.0f, size),
+            vec3(1e3f * (float)k, 0.5f, 0.2f));
+        for (uint32_t i = 0; i < 5; ++i) {
+            kit_run(world, 1);
+            SCOPED(kit_bytes) encoded = kit_encode(world);
+            EXPECT_OK(cairn_world_decode(twin, encoded.bytes, encoded.size, NULL));
+            EXPECT_OK(cairn_world_validate(world, NULL));
+        }
+    }
+}
+
 TEST("a state with a ring of articulated joints steps on, and the ring exerts nothing") {
     SCOPED(cairn_world) *world = kit_articulated_world(9.81f);
     cairn_body_id bodies[3];
