@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/figures.h"
 #include "bench/kit.h"
 #include "bench/queries.h"
 #include "bench/report.h"
@@ -36,6 +37,7 @@ typedef struct options {
     bool stability;
     bool queries;
     bool solvers;
+    bool figures;
     bool state; // only
 } options;
 
@@ -239,6 +241,10 @@ static cairn_flags_result read_options(int argc, char **argv, options *out) {
             "compare the laboratory's solvers instead; --scenes: stack, heavy, chain, wall, "
             "debris, pile",
             CAIRN_FLAG_SWITCH, .out = &out->solvers},
+        {"--figures", NULL, NULL,
+            "compare a humanoid in joint coordinates with one of ordinary hinges instead; --steps: "
+            "on the ground (3600)",
+            CAIRN_FLAG_SWITCH, .out = &out->figures},
     };
     cairn_flags_program program = {.name = "bench",
         .usage = "[FLAGS]",
@@ -266,6 +272,9 @@ int main(int argc, char **argv) {
     }
     if (chosen.solvers) {
         return bench_solvers(chosen.scenes, chosen.csv, chosen.chart) ? 0 : 1;
+    }
+    if (chosen.figures) {
+        return bench_figures(chosen.steps) ? 0 : 1;
     }
     return run_all(&chosen) ? 0 : 1;
 }
