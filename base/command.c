@@ -186,7 +186,8 @@ static cairn_status check_new_joint(const cairn_command *command) {
         check_whole(aim.x, (float)(CAIRN_JOINT_ROW - 1)),
         aim.x == 0.0f ? CAIRN_INVALID_ARGUMENT : CAIRN_OK,
         cairn_check_float(aim.y, -CAIRN_SHAPE_SIZE_MAX, CAIRN_SHAPE_SIZE_MAX),
-        cairn_check_float(aim.z, 0.0f, CAIRN_FORCE_MAX)};
+        aim.z == CAIRN_BREAK_FORCE_ARTICULATED ? CAIRN_OK
+                                               : cairn_check_float(aim.z, 0.0f, CAIRN_FORCE_MAX)};
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 

@@ -141,6 +141,7 @@ cairn_status cairn_edit_create_joint(
     def.body_b = b.id;
     def.anchor_a = pose_apply_inverse(pose_a, first->move);
     def.anchor_b = pose_apply_inverse(pose_b, last->move);
+    def.articulated = last->aim.z == CAIRN_BREAK_FORCE_ARTICULATED ? 1 : 0;
     def.breakable = last->aim.z > 0.0f ? 1 : 0;
     def.break_force = def.breakable != 0 ? last->aim.z : def.break_force;
     // A weld and a motor hold the frames together, in any direction.

@@ -244,7 +244,8 @@ typedef struct cairn_control_create_joint_request {
     cairn_vec3 anchor_b;
     cairn_vec3 axis;   // in the world
     float number;      // cone: rad; gear and pulley: ratio; motor: hertz; otherwise 0
-    float break_force; // N; 0: the joint does not break
+    float break_force; // N; 0: the joint does not break; CAIRN_BREAK_FORCE_ARTICULATED: it never
+                       // opens
 } cairn_control_create_joint_request;
 
 typedef struct cairn_control_delete_joint_request {

@@ -370,10 +370,13 @@ typedef enum cairn_command_kind {
 //
 // CREATE_JOINT: aim.x is the cairn_joint_kind, aim.y the angle of a cone in rad, the ratio of a
 // gear or pulley or the hertz of a motor joint, aim.z the force in N at which it breaks (0: it does
-// not). Anchors and axis are in the world, where the bodies are now. The axis is that of a hinge,
-// cone, prismatic joint or gear; of a wheel its spin axis, the suspension being along the y axis of
-// body a; of a pulley the way from an anchor to the point from which its rope hangs. A distance
-// joint is as long as the anchors are apart. Rows are made by rules. SET_JOINT sets the rest.
+// not; CAIRN_BREAK_FORCE_ARTICULATED: it never opens, b hangs on a in joint coordinates). Anchors
+// and axis are in the world, where the bodies are now. The axis is that of a hinge, cone, prismatic
+// joint or gear; of a wheel its spin axis, the suspension being along the y axis of body a; of a
+// pulley the way from an anchor to the point from which its rope hangs. A distance joint is as long
+// as the anchors are apart. Rows are made by rules. SET_JOINT sets the rest.
+
+#define CAIRN_BREAK_FORCE_ARTICULATED (-1.0f)
 
 // What CAIRN_COMMAND_SET_BODY sets. Numbers are in `move`, the words of USER, CATEGORY and MASK in
 // aim.y (its low 16 bits) and aim.z (its high 16 bits). Components that a property does not name

@@ -7,6 +7,7 @@ docs/PROTOCOL.md, Control; Room is a room of it with the methods of World. docs/
 docs/HARNESS.md have examples."""
 
 from ._native import ffi as _ffi, lib as _lib
+from .articulation import Articulation
 from .client import Client
 from .control import Answer
 from .env import Env, VectorEnv
@@ -24,7 +25,7 @@ from .world import DYNAMIC, HIT_EVENTS, KINEMATIC, SENSOR, STATIC, World, scenes
 __version__: str = _ffi.string(_lib.cairn_version_text()).decode()
 
 __all__ = [
-    "Answer", "CairnError", "CapacityReached", "Client", "Closed", "DYNAMIC", "Env", "HIT_EVENTS", "InvalidArgument",
+    "Answer", "Articulation", "CairnError", "CapacityReached", "Client", "Closed", "DYNAMIC", "Env", "HIT_EVENTS", "InvalidArgument",
     "KINEMATIC", "Malformed", "NoAnswer", "NonFinite", "NotFound", "OutOfMemory", "Refused", "Robot", "Room", "SENSOR",
     "STATIC", "Server", "ServerFailed", "Shape", "VectorEnv", "VersionMismatch", "World", "WrongState", "load_rules", "scenes", "serve",
 ]

@@ -13,6 +13,7 @@ import numpy
 
 from . import layout
 from ._native import ffi, lib
+from .articulation import Articulation
 from .errors import CapacityReached, Closed, InvalidArgument, NotFound, WrongState, check
 from .shape import Shape, Vector
 
@@ -191,6 +192,13 @@ class World:
                 self._busy = False
         else:
             self._run(world, layout.whole("ticks", ticks), ffi.NULL, 0)
+
+    def step_measured(self, exact: bool = False) -> SimpleNamespace:
+        """Advances one tick and says how well it was solved: the fields of cairn_measure
+        (<cairn/measure.h>). `exact`: also compares with the exact solution."""
+        out = ffi.new("cairn_measure *")
+        check(lib.cairn_world_step_measured(self._change(), ffi.NULL, 0, bool(exact), out), "step_measured")
+        return layout.plain(out[0])
 
     def step_players(self, inputs: Mapping[int, Any], *, join: Iterable[int] = (),
                      leave: Iterable[int] = (), messages: Mapping[int, bytes] | None = None, ticks: int = 1) -> None:
@@ -535,6 +543,10 @@ class World:
             raise ValueError("as many speeds and forces as joints")
         rows = [ffi.cast("float *", row.ctypes.data) for row in wanted]
         check(lib.cairn_native_drive(self._change(), ffi.cast("uint32_t *", ids.ctypes.data), *rows, len(ids)), "drive")
+
+    def articulation(self, body: int) -> Articulation:
+        """The tree of articulated joints of which the body is a link."""
+        return Articulation(self, body)
 
     # --------------------------------------------------------------------------------- events
 

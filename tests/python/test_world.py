@@ -270,6 +270,49 @@ def test_joints(cairn_world):
         world.joint(hinge)
 
 
+def pendulum(world):
+    """A rod of 1 m and 2 kg on a hinge, level, and its inertia about the hinge."""
+    base = world.spawn(Shape.box((0.1, 0.1, 0.1)), kind="static", position=(0, 5, 0))
+    rod = world.spawn(Shape.box((0.5, 0.05, 0.05), density=200, mask=0), position=(0.5, 5, 0))
+    world.join("hinge", base, rod, anchor_b=(-0.5, 0, 0), axis_a=(0, 0, 1), axis_b=(0, 0, 1), normal_a=(1, 0, 0),
+               normal_b=(1, 0, 0), articulated=1, armature=0.25)
+    return rod, 2.0 / 12 * (1.0 + 0.01) + 2.0 * 0.25 + 0.25
+
+
+def test_an_articulation_has_its_closed_form(cairn_world):
+    world = cairn_world("empty")
+    rod, inertia = pendulum(world)
+    tree = world.articulation(rod)
+    assert tree.axis_count == 1 and tree.bodies.tolist() == [rod] and tree.root == rod and tree.base == rod - 1
+    assert tree.joints.tolist() == world.joints.tolist() and tree.first_axes.tolist() == [0]
+    assert tree.mass_matrix == pytest.approx(numpy.array([[inertia]]), rel=1e-5)
+    weight = 2.0 * 0.5 * 9.81
+    assert tree.forward_dynamics([0.0])[0] == pytest.approx(-weight / inertia, rel=1e-5)
+    assert tree.inverse_dynamics([3.0])[0] == pytest.approx(weight + 3.0 * inertia, rel=1e-5)
+    end = tree.jacobian(rod, (1, 5, 0))
+    assert end[:, 0] == pytest.approx([0, 0, 1, 0, 1, 0], abs=1e-6)
+    tree.set_torques([weight])  # carries it
+    world.step(30)
+    assert abs(tree.positions[0]) < 1e-4 and abs(tree.speeds[0]) < 1e-4
+    tree.positions, tree.speeds = [-1.0], [2.0]
+    assert tree.positions[0] == pytest.approx(-1.0, abs=1e-6) and tree.speeds[0] == pytest.approx(2.0, abs=1e-5)
+    with pytest.raises(ValueError):
+        tree.positions = [1.0, 2.0]
+    with pytest.raises(cairn.NotFound):
+        world.articulation(1)
+
+
+def test_a_step_is_measured(cairn_world):
+    world = cairn_world("empty")
+    world.spawn(Shape.box((0.5, 0.5, 0.5)), position=(0, 0.499, 0))
+    twin = world.fork()
+    measure = world.step_measured(exact=True)
+    assert (measure.bodies, measure.contacts, measure.rows, measure.exact) == (1, 1, 12, 1)
+    assert measure.residual < 0.1 and measure.distance < 0.1
+    twin.step()
+    assert twin.hash == world.hash
+
+
 def test_events(cairn_world):
     world = cairn_world("empty")
     ball = world.spawn(Shape.sphere(0.5, flags=cairn.HIT_EVENTS), position=(0, 2, 0))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/sim/golden_scenes.h"
+#include <cairn/articulation.h>
 
 #define LENGTH_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -113,7 +114,7 @@ TEST("the commands that make bodies and joints have their ranges") {
         {CAIRN_COMMAND_CREATE_JOINT, far, vec3(CAIRN_JOINT_ROW, 0.0f, 0.0f),
             CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_CREATE_JOINT, zero, vec3(CAIRN_JOINT_BALL, NAN, 0.0f), CAIRN_NON_FINITE},
-        {CAIRN_COMMAND_CREATE_JOINT, zero, vec3(CAIRN_JOINT_BALL, 0.0f, -1.0f),
+        {CAIRN_COMMAND_CREATE_JOINT, zero, vec3(CAIRN_JOINT_BALL, 0.0f, -2.0f),
             CAIRN_INVALID_ARGUMENT}};
     for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
         const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
@@ -506,6 +507,30 @@ TEST("an edit of a joint is checked by its property") {
             fail_msg("case %u", (unsigned)i);
         }
     }
+}
+
+TEST("an edit hangs a body on another in joint coordinates") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    cairn_body_def fixed = cairn_body_def_default();
+    fixed.kind = CAIRN_BODY_STATIC;
+    const cairn_body_id on = kit_body(world, &fixed, NULL);
+    const cairn_body_id body = kit_cube(world, vec3(1.5f, 0.0f, 0.0f));
+    const cairn_vec3 anchor = vec3(0.75f, 0.0f, 0.0f);
+    const cairn_vec3 hinge = vec3((float)CAIRN_JOINT_HINGE, 0.0f, CAIRN_BREAK_FORCE_ARTICULATED);
+    const cairn_command create[] = {edit(CAIRN_COMMAND_JOINT, on, anchor, vec3(0.0f, 0.0f, 1.0f)),
+        edit(CAIRN_COMMAND_CREATE_JOINT, body, anchor, hinge)};
+    cairn_edit_made made;
+    assert_int_equal(cairn_command_check(&create[1]), CAIRN_OK);
+    EXPECT_OK(cairn_world_apply_edit(world, create, 2, &made));
+    cairn_joint_def def;
+    EXPECT_OK(cairn_joint_read(world, made.joint, &def));
+    assert_true(def.articulated == 1 && def.breakable == 0 && def.break_force == 0.0f);
+    // It hangs already.
+    assert_int_equal(cairn_world_apply_edit(world, create, 2, &made), CAIRN_INVALID_ARGUMENT);
+    kit_run(world, 60);
+    cairn_articulation tree;
+    EXPECT_OK(cairn_articulation_read(world, body, &tree));
+    assert_true(tree.axis_count == 1 && tree.base == on);
 }
 
 TEST("edits drive a joint, switch it off and destroy it") {
