@@ -93,6 +93,23 @@ static void add_drive(cairn_joint_def *def, uint32_t number) {
     def->break_torque = 4000.0f;
 }
 
+// Hangs b on a in joint coordinates, by number. Joints between bodies in a row make no rings.
+static void articulate(cairn_joint_def *def, uint32_t number) {
+    static const uint32_t kinds[] = {CAIRN_JOINT_HINGE, CAIRN_JOINT_BALL, CAIRN_JOINT_PRISMATIC,
+        CAIRN_JOINT_CONE, CAIRN_JOINT_WELD};
+    def->kind = kinds[number % 5];
+    def->articulated = 1;
+    def->limited = def->kind == CAIRN_JOINT_BALL || def->kind == CAIRN_JOINT_WELD ? 0 : 1;
+    def->motor = def->kind == CAIRN_JOINT_WELD ? 0 : number / 2 % 2;
+    def->motor_speed = 3.0f;
+    def->motor_velocity.y = 2.0f;
+    def->motor_force = 200.0f;
+    def->drive_stiffness = number / 4 % 2 != 0 ? 300.0f : 0.0f;
+    def->drive_damping = 5.0f;
+    def->joint_friction = number / 8 % 2 != 0 ? 2.0f : 0.0f;
+    def->armature = 0.05f;
+}
+
 static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, uint32_t b) {
     static const uint32_t kinds[2][3] = {{CAIRN_JOINT_BALL, CAIRN_JOINT_HINGE, CAIRN_JOINT_CONE},
         {CAIRN_JOINT_DISTANCE, CAIRN_JOINT_DISTANCE, CAIRN_JOINT_HINGE}};
@@ -109,6 +126,8 @@ static void add_joint(cairn_storm_scene *s, cairn_random *random, uint32_t a, ui
     const uint64_t number = s->scene.world.seed >> (8 * s->scene.joint_count);
     if (number % 2 != 0) {
         add_drive(&def, (uint32_t)(number % 256 / 2));
+    } else if (number % 8 < 4 && s->scene.world.solver == CAIRN_SOLVER_SOFT_STEP) {
+        articulate(&def, (uint32_t)(number % 256 / 8));
     }
     s->joints[s->scene.joint_count++] = (cairn_scene_joint){.def = def, .body_a = a, .body_b = b};
 }
@@ -171,6 +190,16 @@ static void set_world_settings(cairn_scene *scene, cairn_random *random, const c
     world->seed = cairn_random_next(random);
 }
 
+// Of ten tiny worlds one has a laboratory solver, by the world's seed.
+static void choose_solver(cairn_world_def *world) {
+    const uint64_t number = world->seed >> 48;
+    if (number % 10 == 0) {
+        world->solver = CAIRN_SOLVER_DIRECT + (uint32_t)(number / 10 % 7);
+        world->stop_rule = (uint32_t)(number / 70 % 4);
+        world->stop_tolerance = 1e-3f;
+    }
+}
+
 void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const char *rules) {
     memset(out, 0, sizeof *out);
     cairn_scene *scene = &out->scene;
@@ -183,6 +212,9 @@ void cairn_storm_draw_scene(cairn_storm_scene *out, cairn_random *random, const 
     // Most worlds are tiny: the storm tests the protocol, and steps cost time.
     const uint64_t most = cairn_random_below(random, 8) == 0 ? CAIRN_STORM_DRAWN_BODIES_MAX : 6;
     const uint64_t count = 1 + cairn_random_below(random, most);
+    if (most <= 6) {
+        choose_solver(&scene->world);
+    }
     for (uint64_t i = 0; i < count; i++) {
         add_random_body(out, random);
     }

@@ -2,7 +2,8 @@
 #pragma once
 
 // Draws small worlds (a floor, a sensor, a hill, some bodies of every shape, sometimes joints of
-// every kind), tick rates, paths and clocks from a storm's seed.
+// every kind, ordinary and articulated ones, sometimes a laboratory solver), tick rates, paths and
+// clocks from a storm's seed.
 
 #include "base/random.h"
 #include "schema/scene.h"
