@@ -85,6 +85,7 @@ static void serve_paused(cairn_server *server, cairn_room *room) {
     }
     room->time_control.serve_ns = now_ns + PAUSED_SERVE_NS;
     const bool snapshot = tick > 0 && cairn_room_replication_take_snapshot(room);
+    cairn_server_resync_answer_waiting(&server->resync, room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         const bool holds_newest = member->replication->snapshots.acknowledged >= tick;
         cairn_replication_advance(&server->context, member, snapshot && !holds_newest);

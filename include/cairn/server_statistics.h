@@ -82,7 +82,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t capsules;             // written about roots that differed
     uint64_t capsules_over_budget; // not written: too many of the client id or the server
     uint64_t stages_sent;          // hashes of stages, to clients after a step that differed
-    uint64_t stages_refused;       // the tick is not held, or too many requests
+    uint64_t stages_refused;       // the tick is not held, too many requests, or too many wait
     uint64_t recording_bytes;
     uint64_t input_waits; // announced waits for late inputs
     uint64_t input_wait_ns;
@@ -95,6 +95,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t resync_bytes;        // encoded messages
     uint64_t states_resent;       // because a client asked
     uint64_t resyncs_over_budget; // requests for more bytes than their client may ask for
+    uint64_t resyncs_hopeless;    // sketches not looked at: the client's last ones named nothing
     uint64_t clients_unfit;       // not allowed to simulate, by their passport
     uint64_t clients_demoted;     // served by snapshots from then on
     // Of the recording, beside recording_bytes.

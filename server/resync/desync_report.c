@@ -12,7 +12,9 @@
 #include "sim/math/float_env.h"
 #include <cairn/version.h>
 
-cairn_world *cairn_step_replay_world(const cairn_room *room, uint64_t tick) {
+// The world before the step to `tick`, which the caller destroys. NULL: its state is not held, or
+// out of memory.
+static cairn_world *copy_before(const cairn_room *room, uint64_t tick) {
     cairn_world *world = NULL;
     CAIRN_ASSERT(!room->job.running);
     if (tick == 0 || !cairn_state_history_holds(room->state_history, tick - 1) ||
@@ -27,23 +29,11 @@ cairn_world *cairn_step_replay_world(const cairn_room *room, uint64_t tick) {
     return world;
 }
 
-// The commands of the step that the world takes next; NULL and a count of 0: not held.
-static const cairn_command *next_commands(
-    const cairn_room *room, const cairn_world *world, uint32_t *count) {
+const cairn_command *cairn_step_commands(const cairn_room *room, uint64_t tick, uint32_t *count) {
     const cairn_command_log *log = room->command_log;
-    const uint64_t tick = cairn_world_tick(world);
     const bool held = tick >= cairn_command_log_oldest(log) && tick < cairn_command_log_end(log);
     *count = 0;
     return held ? cairn_command_log_commands(log, tick, count) : NULL;
-}
-
-uint32_t cairn_step_replay_stages(
-    const cairn_room *room, cairn_world *world, uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX]) {
-    uint32_t count;
-    const cairn_command *commands = next_commands(room, world, &count);
-    const size_t size = commands == NULL ? 0 : cairn_trace_stages(world, commands, count, stages);
-    CAIRN_ASSERT(size <= CAIRN_DESYNC_STAGES_SIZE_MAX);
-    return (uint32_t)size;
 }
 
 // A capsule that is being made: copies of what it needs, so that a task can step and encode it
@@ -91,9 +81,9 @@ static void free_capsule(cairn_server_task *task) {
 // False: the state or the commands of the tick are not held, or out of memory.
 static bool copy_step(capsule_task *capsule, const cairn_room *room, uint64_t tick) {
     uint32_t count = 0;
-    capsule->before = cairn_step_replay_world(room, tick);
+    capsule->before = copy_before(room, tick);
     const cairn_command *commands =
-        capsule->before == NULL ? NULL : next_commands(room, capsule->before, &count);
+        capsule->before == NULL ? NULL : cairn_step_commands(room, tick - 1, &count);
     capsule->commands = commands == NULL ? NULL : malloc((count + 1) * sizeof *commands);
     if (capsule->commands == NULL ||
         cairn_world_fork(capsule->before, &capsule->world) != CAIRN_OK) {
@@ -145,19 +135,6 @@ void cairn_desync_report_agree(cairn_session_desync *own, uint64_t tick) {
     own->agreed_tick = tick > own->agreed_tick ? tick : own->agreed_tick;
 }
 
-// Whether another capsule may be made now about this client.
-static bool is_within_budget(
-    const cairn_desync_output *output, uint64_t client_id, uint64_t now_ns) {
-    uint32_t recent = 0;
-    uint32_t of_client = 0;
-    for (uint32_t i = 0; i < CAIRN_DESYNC_CAPSULES_MAX && i < output->count; ++i) {
-        const bool counts = now_ns - output->made[i].made_ns < CAIRN_DESYNC_CAPSULES_NS;
-        recent += counts ? 1 : 0;
-        of_client += counts && output->made[i].client_id == client_id ? 1 : 0;
-    }
-    return recent < CAIRN_DESYNC_CAPSULES_MAX && of_client < CAIRN_DESYNC_CAPSULES_PER_CLIENT_MAX;
-}
-
 // Only for the first tick after one on which both agreed: all later differences follow from it.
 void cairn_desync_report_differ(cairn_desync_output *output, cairn_room_desync *waiting,
     cairn_session_desync *own, cairn_session *session, uint64_t now_ns, uint64_t tick,
@@ -165,12 +142,11 @@ void cairn_desync_report_differ(cairn_desync_output *output, cairn_room_desync *
     if (output->on_capsule == NULL || tick != own->agreed_tick + 1 || waiting->reporter != NULL) {
         return;
     }
-    if (!is_within_budget(output, session->client_id, now_ns)) {
+    if (!cairn_hour_budget_spend(&output->budget, session->client_id, now_ns,
+            CAIRN_DESYNC_CAPSULES_PER_CLIENT_MAX, CAIRN_DESYNC_CAPSULES_MAX)) {
         session->room->statistics.capsules_over_budget += 1;
         return;
     }
-    output->made[output->count++ % CAIRN_DESYNC_CAPSULES_MAX] =
-        (cairn_desync_made){.client_id = session->client_id, .made_ns = now_ns};
     if (session->room->job.running) {
         *waiting = (cairn_room_desync){.reporter = session, .tick = tick, .root = root};
     } else {

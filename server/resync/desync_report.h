@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "schema/recording.h"
 #include "server/room/task.h"
+#include "server/session/hour_budget.h"
 #include "server/session/session.h"
 #include "sim/debug/trace.h"
 
@@ -20,22 +21,14 @@
 // about its roots neither fills a disk nor keeps others from being reported for long.
 #define CAIRN_DESYNC_CAPSULES_PER_CLIENT_MAX 2
 #define CAIRN_DESYNC_CAPSULES_MAX 64
-#define CAIRN_DESYNC_CAPSULES_NS (3600 * CAIRN_NS_PER_S)
-
-// When a capsule was made, and about which client.
-typedef struct cairn_desync_made {
-    uint64_t client_id;
-    uint64_t made_ns;
-} cairn_desync_made;
 
 // Of a server: where capsules go.
 typedef struct cairn_desync_output {
     void (*on_capsule)(void *user, const char *room, uint64_t tick, uint64_t client_id,
         const uint8_t *bytes, size_t size); // NULL: no capsules are made
     void *user;
-    cairn_task_runner *runner;                         // of the tasks that make them
-    uint64_t count;                                    // of capsules made, in all
-    cairn_desync_made made[CAIRN_DESYNC_CAPSULES_MAX]; // the last ones; modulo the size
+    cairn_task_runner *runner; // of the tasks that make them
+    cairn_hour_budget budget;
 } cairn_desync_output;
 
 // Of a room: the report that waits for the room's job, because states are the job's until then.
@@ -59,12 +52,6 @@ void cairn_desync_report_differ(cairn_desync_output *output, cairn_room_desync *
 void cairn_desync_report_advance(
     cairn_desync_output *output, cairn_room_desync *waiting, cairn_room *room);
 
-// Repeats a step of a room from its state history and command log.
-
-// The world before the step to `tick`, which the caller destroys. NULL: its state is not held, or
-// out of memory. The room's job must not be running (asserted).
-cairn_world *cairn_step_replay_world(const cairn_room *room, uint64_t tick);
-// Steps the world and writes a root after each stage of the step. Returns the bytes written; 0: the
-// commands are not held, or out of memory.
-uint32_t cairn_step_replay_stages(
-    const cairn_room *room, cairn_world *world, uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX]);
+// The commands of the step from `tick` to the next, by the room's log; NULL and a count of 0: they
+// are not held. They last until the next tick is added.
+const cairn_command *cairn_step_commands(const cairn_room *room, uint64_t tick, uint32_t *count);

@@ -18,28 +18,9 @@ static bool mode_resyncs(uint32_t mode) {
 void cairn_server_resync_destroy_room(cairn_room *room) {
     cairn_room_resync *own = room->resync;
     CAIRN_ASSERT(own->desync.reporter == NULL);
-    cairn_world_destroy(own->world);
-    free(own->payload);
+    cairn_inquiry_destroy(own->inquiry);
     free(own->deferred);
     *own = (cairn_room_resync){0};
-}
-
-// Loads the state of a tick into own->world, which is made again when the room's world has another
-// def by now.
-static bool load_state(cairn_room *room, uint64_t tick) {
-    cairn_room_resync *own = room->resync;
-    CAIRN_ASSERT(!room->job.running);
-    if (!cairn_state_history_holds(room->state_history, tick)) {
-        return false;
-    }
-    if (own->world != NULL &&
-        cairn_state_history_load(room->state_history, tick, own->world) == CAIRN_OK) {
-        return true;
-    }
-    cairn_world_destroy(own->world);
-    own->world = NULL;
-    return cairn_world_fork(room->world, &own->world) == CAIRN_OK &&
-           cairn_state_history_load(room->state_history, tick, own->world) == CAIRN_OK;
 }
 
 // Returns whether there are more than `max` within the time.
@@ -90,91 +71,74 @@ static void refuse(cairn_server_resync *resync, cairn_session *session,
     }
 }
 
-static void send_elements(cairn_server_resync *resync, cairn_session *session,
-    const cairn_resync_request *request, const cairn_element_key *keys, uint32_t count) {
-    CAIRN_ASSERT(count <= CAIRN_SKETCH_CELLS_MAX);
+// A client gains nothing by sketches that name no element; each costs its room a look at the whole
+// world. After some of them the client must ask for the state.
+static bool is_hopeless(cairn_server_resync *resync, cairn_session *session) {
+    const cairn_resync_counter *hopeless = &session->resync->hopeless;
+    return hopeless->count >= CAIRN_SERVER_RESYNC_HOPELESS_MAX &&
+           resync->context->now_ns < hopeless->from_ns + CAIRN_SERVER_RESYNC_ATTEMPTS_NS;
+}
+
+static void refuse_sketch(cairn_server_resync *resync, cairn_session *session,
+    const cairn_resync_request *request, cairn_resync_verdict verdict, const char *detail) {
+    (void)count_event(&session->resync->hopeless, resync->context->now_ns,
+        CAIRN_SERVER_RESYNC_ATTEMPTS_NS, CAIRN_SERVER_RESYNC_HOPELESS_MAX);
+    refuse(resync, session, request, verdict, detail);
+    count_attempt(resync, session);
+}
+
+static void send_elements(
+    cairn_server_resync *resync, cairn_session *session, const cairn_inquiry_found *found) {
+    const cairn_resync_request *request = found->request;
     cairn_room *room = session->room;
-    cairn_room_resync *own = room->resync;
-    const size_t size = cairn_elements_size(own->world, keys, count);
-    if (size > CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX) {
-        refuse(resync, session, request, CAIRN_RESYNC_TOO_MUCH,
-            "the elements that differ are larger than a response may be");
-        return;
-    }
-    if (!cairn_byte_budget_spend(&session->budget, resync->context->now_ns, size)) {
+    CAIRN_ASSERT(found->status == CAIRN_OK && found->element_count <= CAIRN_SKETCH_CELLS_MAX);
+    if (!cairn_byte_budget_spend(&session->budget, resync->context->now_ns, found->payload_size)) {
         room->statistics.resyncs_over_budget += 1;
         refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN,
             "the client asks for more bytes than it may for those that it sends");
         return;
     }
-    const cairn_resync_response response = {
-        .tick = request->tick,
+    const cairn_resync_response response = {.tick = request->tick,
         .verdict = CAIRN_RESYNC_DONE,
-        .full_root = cairn_world_hash_read(own->world).full,
-        .payload = own->payload,
-        .payload_size = (uint32_t)cairn_elements_encode(
-            own->world, keys, count, own->payload, CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX),
-    };
-    CAIRN_ASSERT(response.payload_size > 0 || count == 0);
-    room->statistics.resync_elements += count;
+        .full_root = found->full_root,
+        .payload = found->payload,
+        .payload_size = found->payload_size};
+    room->statistics.resync_elements += found->element_count;
     cairn_context_emit(resync->context, room, CAIRN_LOG_WARN, "resynced", session->client_id,
-        "the elements that differ were sent to the client", count);
+        "the elements that differ were sent to the client", found->element_count);
     send_response(resync, session, &response);
     count_attempt(resync, session);
 }
 
-static void answer_elements(
-    cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
-    cairn_room *room = session->room;
-    CAIRN_ASSERT(!room->job.running);
-    cairn_element_key keys[CAIRN_SKETCH_CELLS_MAX];
-    uint32_t count = 0;
-    if (!load_state(room, request->tick)) {
-        refuse(
-            resync, session, request, CAIRN_RESYNC_TICK_GONE, "the state of the tick is not held");
-        return;
-    }
-    switch (cairn_sketch_difference(room->resync->world, request->difference_sketch,
-        request->difference_sketch_size, keys, CAIRN_SKETCH_CELLS_MAX, &count)) {
-    case CAIRN_OK:
-        send_elements(resync, session, request, keys, count);
-        break;
-    case CAIRN_CAPACITY:
-        refuse(resync, session, request, CAIRN_RESYNC_TOO_MUCH,
-            "more elements differ than the sketch can name");
-        break;
-    default:
-        refuse(resync, session, request, CAIRN_RESYNC_MALFORMED, "the sketch is malformed");
-        break;
-    }
+static void send_stages(
+    cairn_server_resync *resync, cairn_session *session, const cairn_inquiry_found *found) {
+    const cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_RESPONSE,
+        .resync_response = {.tick = found->request->tick,
+            .verdict = CAIRN_RESYNC_DONE,
+            .full_root = found->full_root,
+            .passport_faults = resync->passport.faults,
+            .build = cairn_build_text(),
+            .stages = found->stages,
+            .stages_size = found->stages_size}};
+    cairn_session_send_reliable(session, resync->context->encoder, &message);
+    session->room->statistics.stages_sent += 1;
 }
 
-static void answer_stages(
-    cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
-    cairn_room *room = session->room;
-    uint8_t stages[CAIRN_DESYNC_STAGES_SIZE_MAX];
-    const bool enough = session->resync->stages_sent >= CAIRN_SERVER_RESYNC_STAGES_MAX ||
-                        !cairn_byte_budget_spend(&session->budget, resync->context->now_ns,
-                            CAIRN_DESYNC_STAGES_SIZE_MAX);
-    cairn_world *world = enough ? NULL : cairn_step_replay_world(room, request->tick);
-    const uint32_t size = world == NULL ? 0 : cairn_step_replay_stages(room, world, stages);
-    CAIRN_ASSERT(size <= sizeof stages);
-    if (size > 0) {
-        const cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_RESPONSE,
-            .resync_response = {.tick = request->tick,
-                .verdict = CAIRN_RESYNC_DONE,
-                .full_root = cairn_world_hash_read(world).full,
-                .passport_faults = resync->passport.faults,
-                .build = cairn_build_text(),
-                .stages = stages,
-                .stages_size = size}};
-        cairn_session_send_reliable(session, resync->context->encoder, &message);
-        session->resync->stages_sent += 1;
-        room->statistics.stages_sent += 1;
+static void send_found(
+    cairn_server_resync *resync, cairn_session *session, const cairn_inquiry_found *found) {
+    const cairn_resync_request *request = found->request;
+    if (request->want == CAIRN_RESYNC_WANT_STAGES && found->stages_size > 0) {
+        send_stages(resync, session, found);
+    } else if (request->want == CAIRN_RESYNC_WANT_STAGES) {
+        refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN, "out of memory");
+    } else if (found->status == CAIRN_OK) {
+        send_elements(resync, session, found);
+    } else if (found->status == CAIRN_CAPACITY) {
+        refuse_sketch(resync, session, request, CAIRN_RESYNC_TOO_MUCH,
+            "more elements differ than the sketch can name or a response may hold");
     } else {
-        room->statistics.stages_refused += 1;
+        refuse_sketch(resync, session, request, CAIRN_RESYNC_MALFORMED, "the sketch is malformed");
     }
-    cairn_world_destroy(world);
 }
 
 // A request for elements without a sketch asks for the whole state.
@@ -207,16 +171,107 @@ static void request_state(
     count_attempt(resync, session);
 }
 
-static void answer(
-    cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
-    if ((request->want & CAIRN_RESYNC_WANT_STAGES) != 0) {
-        answer_stages(resync, session, request);
+static void refuse_copy(cairn_server_resync *resync, cairn_session *session,
+    const cairn_resync_request *request, cairn_inquiry_copy copy) {
+    if (copy == CAIRN_INQUIRY_GONE) {
+        refuse(
+            resync, session, request, CAIRN_RESYNC_TICK_GONE, "the state of the tick is not held");
+    } else {
+        refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN, "out of memory");
     }
-    if (wants_state(request)) {
-        request_state(resync, session, request);
-    } else if ((request->want & CAIRN_RESYNC_WANT_ELEMENTS) != 0) {
-        answer_elements(resync, session, request);
+}
+
+// False: it waits still.
+static bool ask_elements(cairn_server_resync *resync, cairn_resync_deferred *deferred) {
+    cairn_session *session = deferred->requester;
+    cairn_inquiry *inquiry = session->room->resync->inquiry;
+    const cairn_resync_request *request = &deferred->request;
+    const cairn_inquiry_copy copy =
+        cairn_inquiry_copy_state(inquiry, resync->context->now_ns, request->tick);
+    if (copy == CAIRN_INQUIRY_LATER) {
+        return false;
     }
+    deferred->requester = NULL;
+    if (copy == CAIRN_INQUIRY_COPIED) {
+        cairn_inquiry_begin_elements(inquiry, session, request);
+    } else {
+        refuse_copy(resync, session, request, copy);
+    }
+    return true;
+}
+
+// False: it waits still.
+static bool ask_stages(cairn_server_resync *resync, cairn_resync_deferred *deferred) {
+    cairn_session *session = deferred->requester;
+    cairn_room *room = session->room;
+    cairn_inquiry *inquiry = room->resync->inquiry;
+    const cairn_resync_request *request = &deferred->request;
+    uint32_t count = 0;
+    const cairn_command *commands =
+        request->tick == 0 ? NULL : cairn_step_commands(room, request->tick - 1, &count);
+    const cairn_inquiry_copy copy =
+        commands == NULL
+            ? CAIRN_INQUIRY_GONE
+            : cairn_inquiry_copy_state(inquiry, resync->context->now_ns, request->tick - 1);
+    if (copy == CAIRN_INQUIRY_LATER) {
+        return false;
+    }
+    deferred->requester = NULL;
+    if (copy != CAIRN_INQUIRY_COPIED) {
+        refuse_copy(resync, session, request, copy);
+    } else if (!cairn_inquiry_begin_stages(inquiry, session, request, commands, count)) {
+        refuse_copy(resync, session, request, CAIRN_INQUIRY_NO_MEMORY);
+    }
+    return true;
+}
+
+static bool answer(cairn_server_resync *resync, cairn_resync_deferred *deferred) {
+    if (deferred->request.want == CAIRN_RESYNC_WANT_STAGES) {
+        return ask_stages(resync, deferred);
+    }
+    if (!wants_state(&deferred->request)) {
+        return ask_elements(resync, deferred);
+    }
+    cairn_session *session = deferred->requester;
+    deferred->requester = NULL;
+    request_state(resync, session, &deferred->request);
+    return true;
+}
+
+// The oldest request that can be answered now; one for the whole state needs no inquiry.
+static cairn_resync_deferred *next_waiting(cairn_server_resync *resync, cairn_room_resync *own) {
+    const bool ready = cairn_inquiry_is_ready(own->inquiry, resync->context->now_ns);
+    cairn_resync_deferred *next = NULL;
+    for (uint32_t i = 0; i < CAIRN_SERVER_RESYNC_DEFERRED_MAX; ++i) {
+        cairn_resync_deferred *at = &own->deferred[i];
+        if (at->requester != NULL && (ready || wants_state(&at->request)) &&
+            (next == NULL || at->number < next->number)) {
+            next = at;
+        }
+    }
+    return next;
+}
+
+void cairn_server_resync_answer_waiting(cairn_server_resync *resync, cairn_room *room) {
+    cairn_room_resync *own = room->resync;
+    if (own->deferred == NULL || own->answering || room->job.running) {
+        return;
+    }
+    own->answering = true; // an answer that is there at once asks for the next
+    cairn_resync_deferred *next;
+    do {
+        next = next_waiting(resync, own);
+    } while (next != NULL && answer(resync, next));
+    own->answering = false;
+}
+
+static void on_found(void *user, cairn_room *room, const cairn_inquiry_found *found) {
+    cairn_server_resync *resync = user;
+    if (found != NULL && found->requester != NULL) {
+        CAIRN_ASSERT(found->requester->room == room);
+        send_found(resync, found->requester, found);
+    }
+    cairn_server_resync_answer_waiting(resync, room);
 }
 
 static bool charge(cairn_session_resync *own, uint64_t now_ns, uint64_t price_ns) {
@@ -230,51 +285,96 @@ static bool charge(cairn_session_resync *own, uint64_t now_ns, uint64_t price_ns
     return true;
 }
 
-// False: too many requests wait already.
-static bool defer(
-    cairn_room_resync *own, cairn_session *session, const cairn_resync_request *request) {
-    uint32_t i = 0;
-    while (i < CAIRN_SERVER_RESYNC_DEFERRED_MAX && own->deferred[i].requester != NULL) {
-        i += 1;
+// False: too many requests wait already, of the client or of all.
+static bool defer(cairn_room_resync *own, cairn_session *session,
+    const cairn_resync_request *request, uint32_t want) {
+    cairn_resync_deferred *deferred = NULL;
+    uint32_t of_client = 0;
+    for (uint32_t i = 0; i < CAIRN_SERVER_RESYNC_DEFERRED_MAX; ++i) {
+        of_client += own->deferred[i].requester == session ? 1 : 0;
+        deferred = own->deferred[i].requester == NULL ? &own->deferred[i] : deferred;
     }
-    if (i == CAIRN_SERVER_RESYNC_DEFERRED_MAX) {
+    if (deferred == NULL || of_client >= CAIRN_SERVER_RESYNC_DEFERRED_PER_CLIENT_MAX) {
         return false;
     }
     CAIRN_ASSERT(request->difference_sketch_size <= CAIRN_DIFFERENCE_SKETCH_SIZE_MAX);
-    cairn_resync_deferred *deferred = &own->deferred[i];
     if (request->difference_sketch_size > 0) {
         memcpy(deferred->sketch, request->difference_sketch, request->difference_sketch_size);
     }
     deferred->requester = session;
+    deferred->number = own->deferred_count++;
     deferred->request = *request;
+    deferred->request.want = want;
     deferred->request.difference_sketch = deferred->sketch;
     return true;
+}
+
+// Stages take a step of the room, so they are paid for before anything is done for them.
+static void take_stages(
+    cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
+    cairn_resync_request part = *request;
+    part.want = CAIRN_RESYNC_WANT_STAGES;
+    const uint64_t now_ns = resync->context->now_ns;
+    if (!cairn_byte_budget_spend(&session->budget, now_ns, CAIRN_DESYNC_STAGES_SIZE_MAX) ||
+        !cairn_hour_budget_spend(&resync->stages, session->client_id, now_ns,
+            CAIRN_SERVER_RESYNC_STAGES_PER_CLIENT_MAX, CAIRN_SERVER_RESYNC_STAGES_MAX)) {
+        refuse(resync, session, &part, CAIRN_RESYNC_TOO_OFTEN,
+            "the client asks for stages more often than it may");
+    } else if (!defer(session->room->resync, session, &part, CAIRN_RESYNC_WANT_STAGES)) {
+        refuse(resync, session, &part, CAIRN_RESYNC_TOO_OFTEN, "too many requests wait");
+    }
+}
+
+static void take_elements(
+    cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
+    cairn_resync_request part = *request;
+    part.want = CAIRN_RESYNC_WANT_ELEMENTS;
+    if (!wants_state(&part) && !cairn_sketch_size_ok(part.difference_sketch_size)) {
+        refuse_sketch(
+            resync, session, &part, CAIRN_RESYNC_MALFORMED, "the sketch has a wrong size");
+    } else if (!wants_state(&part) && is_hopeless(resync, session)) {
+        session->room->statistics.resyncs_hopeless += 1;
+        refuse_sketch(resync, session, &part, CAIRN_RESYNC_TOO_MUCH,
+            "the client's last sketches named no element; it must ask for the state");
+    } else if (!defer(session->room->resync, session, &part, CAIRN_RESYNC_WANT_ELEMENTS)) {
+        refuse(resync, session, &part, CAIRN_RESYNC_TOO_OFTEN, "too many requests wait");
+    }
+}
+
+// Memory that rooms need only when a client asks.
+static bool take_memory(cairn_server_resync *resync, cairn_room *room) {
+    cairn_room_resync *own = room->resync;
+    if (own->inquiry == NULL) {
+        own->inquiry = cairn_inquiry_create(room, resync->capsules.runner, on_found, resync);
+    }
+    if (own->deferred == NULL) {
+        own->deferred = calloc(CAIRN_SERVER_RESYNC_DEFERRED_MAX, sizeof *own->deferred);
+    }
+    return own->inquiry != NULL && own->deferred != NULL;
 }
 
 void cairn_server_resync_take_request(
     cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request) {
     cairn_room *room = session->room;
-    cairn_room_resync *own = room->resync;
     const uint64_t price_ns = (wants_state(request) ? 4 : 1) * CAIRN_SERVER_RESYNC_REQUEST_NS;
     CAIRN_ASSERT(cairn_mode_simulates(session->mode));
     room->statistics.resync_requests += 1;
-    if (own->payload == NULL) {
-        own->payload = malloc(CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX);
-    }
-    if (own->deferred == NULL) {
-        own->deferred = calloc(CAIRN_SERVER_RESYNC_DEFERRED_MAX, sizeof *own->deferred);
-    }
     if (!charge(session->resync, resync->context->now_ns, price_ns)) {
         refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN,
             "the client sends requests faster than they are answered");
-    } else if (own->payload == NULL || own->deferred == NULL) {
-        refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN, "out of memory");
-    } else if (!room->job.running) {
-        answer(resync, session, request);
-    } else if (!defer(own, session, request)) {
-        refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN,
-            "too many requests wait for the room's job");
+        return;
     }
+    if (!take_memory(resync, room)) {
+        refuse(resync, session, request, CAIRN_RESYNC_TOO_OFTEN, "out of memory");
+        return;
+    }
+    if ((request->want & CAIRN_RESYNC_WANT_STAGES) != 0) {
+        take_stages(resync, session, request);
+    }
+    if ((request->want & CAIRN_RESYNC_WANT_ELEMENTS) != 0) {
+        take_elements(resync, session, request);
+    }
+    cairn_server_resync_answer_waiting(resync, room);
 }
 
 void cairn_server_resync_root_agreed(cairn_session *session, uint64_t tick) {
@@ -301,6 +401,9 @@ void cairn_server_resync_forget(cairn_session *session) {
         if (own->deferred[i].requester == session) {
             own->deferred[i].requester = NULL;
         }
+    }
+    if (own->inquiry != NULL) {
+        cairn_inquiry_forget(own->inquiry, session);
     }
     own->desync.reporter = own->desync.reporter == session ? NULL : own->desync.reporter;
     session->resync->desync.agreed_tick = 0;
@@ -330,14 +433,7 @@ void cairn_server_resync_advance(cairn_server_resync *resync, cairn_room *room) 
         simulates && resync->capsules.on_capsule != NULL, CAIRN_DESYNC_STATE_HISTORY_MS,
         &own->capsule_states_required);
     cairn_desync_report_advance(&resync->capsules, &own->desync, room);
-    for (uint32_t i = 0; own->deferred != NULL && i < CAIRN_SERVER_RESYNC_DEFERRED_MAX; ++i) {
-        cairn_session *requester = own->deferred[i].requester;
-        own->deferred[i].requester = NULL;
-        if (requester != NULL) {
-            CAIRN_ASSERT(requester->room == room && cairn_mode_simulates(requester->mode));
-            answer(resync, requester, &own->deferred[i].request);
-        }
-    }
+    cairn_server_resync_answer_waiting(resync, room);
 }
 
 void cairn_server_resync_demote(

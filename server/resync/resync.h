@@ -10,6 +10,7 @@
 
 #include "schema/messages.h"
 #include "server/resync/desync_report.h"
+#include "server/resync/inquiry.h"
 #include "server/session/context.h"
 #include "server/session/session.h"
 #include "sim/debug/passport.h"
@@ -21,15 +22,19 @@
 // ahead by the burst (Turner 1986, the leaky bucket as a meter).
 #define CAIRN_SERVER_RESYNC_REQUEST_NS UINT64_C(250000000)
 #define CAIRN_SERVER_RESYNC_BURST_NS UINT64_C(4000000000)
-// Requests that wait for a room's job.
-#define CAIRN_SERVER_RESYNC_DEFERRED_MAX 4
-// Above this size a new state is as good as the elements that differ.
-#define CAIRN_SERVER_RESYNC_PAYLOAD_SIZE_MAX (48 * 1024)
-// Requests of one connection for the stages of a step.
-#define CAIRN_SERVER_RESYNC_STAGES_MAX 8
+// Requests that wait for a room's job, or for others to be answered. A client has one for repair
+// and the two of a report.
+#define CAIRN_SERVER_RESYNC_DEFERRED_MAX 8
+#define CAIRN_SERVER_RESYNC_DEFERRED_PER_CLIENT_MAX 3
+// Requests for the stages of a step within an hour: of one client id, and of one server.
+#define CAIRN_SERVER_RESYNC_STAGES_PER_CLIENT_MAX 8
+#define CAIRN_SERVER_RESYNC_STAGES_MAX 256
 // A client that needs more resyncs than this within the time is served by snapshots.
 #define CAIRN_SERVER_RESYNC_ATTEMPTS_MAX 16
 #define CAIRN_SERVER_RESYNC_ATTEMPTS_NS UINT64_C(10000000000)
+// Within the same time: after so many sketches that named no element the next ones are not looked
+// at. A client tries three sizes, and one more for a report.
+#define CAIRN_SERVER_RESYNC_HOPELESS_MAX 4
 // A client that should resync and reports more roots that differ than this within the time, too.
 #define CAIRN_SERVER_RESYNC_DIFFERENCES_MAX 64
 #define CAIRN_SERVER_RESYNC_DIFFERENCES_NS UINT64_C(10000000000)
@@ -39,11 +44,14 @@ typedef struct cairn_server_resync {
     const cairn_server_context *context;
     cairn_passport passport; // of this process
     cairn_desync_output capsules;
+    cairn_hour_budget stages;
 } cairn_server_resync;
 
-// A request that waits until the room's job is back, because states are the job's until then.
+// A request, or one of its two parts, that waits: until the room's job is back, because states are
+// the job's until then, and until the room's inquiry is ready.
 typedef struct cairn_resync_deferred {
     cairn_session *requester;     // NULL: free
+    uint64_t number;              // in order of arrival
     cairn_resync_request request; // its sketch is the one below
     uint8_t sketch[CAIRN_DIFFERENCE_SKETCH_SIZE_MAX];
 } cairn_resync_deferred;
@@ -52,9 +60,10 @@ typedef struct cairn_resync_deferred {
 typedef struct cairn_room_resync {
     uint32_t states_required;         // by clients that resync
     uint32_t capsule_states_required; // for capsules
-    cairn_world *world;               // owned; for states of the past
-    uint8_t *payload;                 // owned
+    cairn_inquiry *inquiry;           // owned
     cairn_resync_deferred *deferred;  // owned; [CAIRN_SERVER_RESYNC_DEFERRED_MAX]
+    uint64_t deferred_count;          // in all
+    bool answering;
     cairn_room_desync desync;
 } cairn_room_resync;
 
@@ -67,8 +76,8 @@ typedef struct cairn_resync_counter {
 // Of a client; zero at first.
 typedef struct cairn_session_resync {
     uint64_t paid_until_ns; // by its requests so far
-    uint32_t stages_sent;
     cairn_resync_counter attempts;
+    cairn_resync_counter hopeless;    // sketches that named no element
     cairn_resync_counter differences; // roots that differed
     cairn_session_desync desync;
 } cairn_session_resync;
@@ -77,6 +86,9 @@ void cairn_server_resync_destroy_room(cairn_room *room);
 // The room's job is back: requires the states that its members may ask about, and answers what
 // waited.
 void cairn_server_resync_advance(cairn_server_resync *resync, cairn_room *room);
+// Answers what waits and can be answered now. Called when the job of a room is back, and now and
+// then while a room is paused.
+void cairn_server_resync_answer_waiting(cairn_server_resync *resync, cairn_room *room);
 void cairn_server_resync_take_request(
     cairn_server_resync *resync, cairn_session *session, const cairn_resync_request *request);
 // The client reported the root that the room has for `tick`, or `root` instead.

@@ -246,23 +246,47 @@ static bool peel(table *rest, const cairn_settings *settings, cairn_element_key 
     return true;
 }
 
-cairn_status cairn_sketch_difference(const cairn_world *mine, const uint8_t *theirs, size_t size,
-    cairn_element_key *keys, uint32_t capacity, uint32_t *count) {
-    table rest;
+bool cairn_sketch_size_ok(size_t size) {
+    return size % ((size_t)CELLS_PER_ELEMENT * CAIRN_SKETCH_CELL_SIZE) == 0 &&
+           size >= (size_t)CAIRN_SKETCH_CELLS_MIN * CAIRN_SKETCH_CELL_SIZE &&
+           size <= (size_t)CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE;
+}
+
+// What is left of a world's sketch without the other one.
+static cairn_status decode_rest(table *rest, const cairn_settings *settings, const uint8_t *theirs,
+    size_t size, cairn_element_key *keys, uint32_t capacity, uint32_t *count) {
     *count = 0;
-    if (size % ((size_t)CELLS_PER_ELEMENT * CAIRN_SKETCH_CELL_SIZE) != 0 ||
-        size < (size_t)CAIRN_SKETCH_CELLS_MIN * CAIRN_SKETCH_CELL_SIZE ||
-        size > (size_t)CAIRN_SKETCH_CELLS_MAX * CAIRN_SKETCH_CELL_SIZE) {
+    if (!subtract_encoded(rest, theirs, size)) {
         return CAIRN_MALFORMED;
     }
-    build_table(&mine->state, (uint32_t)(size / CAIRN_SKETCH_CELL_SIZE), &rest);
-    if (!subtract_encoded(&rest, theirs, size)) {
-        return CAIRN_MALFORMED;
-    }
-    if (!peel(&rest, mine->state.settings, keys, capacity, count)) {
+    if (!peel(rest, settings, keys, capacity, count)) {
         *count = 0;
         return CAIRN_CAPACITY;
     }
     CAIRN_ASSERT(*count <= capacity);
     return CAIRN_OK;
+}
+
+cairn_status cairn_sketch_difference(const cairn_world *mine, const uint8_t *theirs, size_t size,
+    cairn_element_key *keys, uint32_t capacity, uint32_t *count) {
+    table rest;
+    *count = 0;
+    if (!cairn_sketch_size_ok(size)) {
+        return CAIRN_MALFORMED;
+    }
+    build_table(&mine->state, (uint32_t)(size / CAIRN_SKETCH_CELL_SIZE), &rest);
+    return decode_rest(&rest, mine->state.settings, theirs, size, keys, capacity, count);
+}
+
+cairn_status cairn_sketch_compare(const cairn_world *mine, const uint8_t *sketch,
+    const uint8_t *theirs, size_t size, cairn_element_key *keys, uint32_t capacity,
+    uint32_t *count) {
+    table rest = {.count = (uint32_t)(size / CAIRN_SKETCH_CELL_SIZE)};
+    cairn_reader reader = cairn_reader_of(sketch, size);
+    CAIRN_ASSERT(cairn_sketch_size_ok(size));
+    for (uint32_t i = 0; i < rest.count; ++i) {
+        rest.cells[i].sum = cairn_read_u64(&reader);
+        rest.cells[i].weighted = cairn_read_u64(&reader);
+    }
+    return decode_rest(&rest, mine->state.settings, theirs, size, keys, capacity, count);
 }

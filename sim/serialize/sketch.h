@@ -14,6 +14,7 @@
 // entries. In a cell with one key, the key is the quotient of the two sums: Ganguly's counters, as
 // in Cormode and Firmani, "A unifying framework for l0-sampling algorithms" (2014), section 2.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@
 // Reads the whole state once: some tens of nanoseconds for each element.
 void cairn_sketch_build(const cairn_world *world, uint32_t cells, uint8_t *out);
 
+// Whether a sketch may have so many bytes.
+bool cairn_sketch_size_ok(size_t size);
+
 // The keys of all elements in which `mine` differs from the world that `theirs` was built from, at
 // most `capacity`, strictly increasing. The bytes may be hostile. CAIRN_MALFORMED: no sketch has
 // such bytes. CAIRN_CAPACITY: too much differs for these cells or for `capacity`. *count is 0 then.
@@ -37,3 +41,7 @@ void cairn_sketch_build(const cairn_world *world, uint32_t cells, uint8_t *out);
 // the roots equal.
 cairn_status cairn_sketch_difference(const cairn_world *mine, const uint8_t *theirs, size_t size,
     cairn_element_key *keys, uint32_t capacity, uint32_t *count);
+// The same with the sketch of `mine` that was built before, of as many bytes as `theirs`.
+cairn_status cairn_sketch_compare(const cairn_world *mine, const uint8_t *sketch,
+    const uint8_t *theirs, size_t size, cairn_element_key *keys, uint32_t capacity,
+    uint32_t *count);

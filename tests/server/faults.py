@@ -68,11 +68,21 @@ FAULTS = {
         ("server/server.c", "if (jump_ns >= (int64_t)CLOCK_JUMP_NS ||", "if (!FAULT && jump_ns >= (int64_t)CLOCK_JUMP_NS ||")]),
     # ---- budgets
     "capsules-of-one": ("one client id may have all capsules", "server.resync", [
-        ("server/resync/desync_report.c", "&& of_client < CAIRN_DESYNC_CAPSULES_PER_CLIENT_MAX;",
-         "&& (FAULT || of_client < CAIRN_DESYNC_CAPSULES_PER_CLIENT_MAX);")]),
+        ("server/session/hour_budget.c", "|| of_client >= client_max) {", "|| (!FAULT && of_client >= client_max)) {")]),
     "capsules-for-ever": ("capsules are used up for the life of the process", "server.resync", [
-        ("server/resync/desync_report.c", "const bool counts = now_ns - output->made[i].made_ns < CAIRN_DESYNC_CAPSULES_NS;\n        recent",
-         "const bool counts = FAULT || now_ns - output->made[i].made_ns < CAIRN_DESYNC_CAPSULES_NS;\n        recent")]),
+        ("server/session/hour_budget.c", "const bool counts = now_ns", "const bool counts = FAULT || now_ns")]),
+    "stages-unpaid": ("a client id may ask for stages without end", "server.resync", [
+        ("server/resync/resync.c", "        !cairn_hour_budget_spend(&resync->stages,", "        (!FAULT && !cairn_hour_budget_spend(&resync->stages,"),
+        ("server/resync/resync.c", "CAIRN_SERVER_RESYNC_STAGES_PER_CLIENT_MAX, CAIRN_SERVER_RESYNC_STAGES_MAX)) {",
+         "CAIRN_SERVER_RESYNC_STAGES_PER_CLIENT_MAX, CAIRN_SERVER_RESYNC_STAGES_MAX))) {")]),
+    "sketches-for-ever": ("sketches that name no element are looked at for ever", "server.resync", [
+        ("server/resync/resync.c", "!wants_state(&part) && is_hopeless(", "!FAULT && !wants_state(&part) && is_hopeless(")]),
+    "hopeless-for-nothing": ("a client whose sketches name no element stays in its mode", "server.resync", [
+        ("server/resync/resync.c", "    refuse(resync, session, request, verdict, detail);\n    count_attempt(resync, session);",
+         "    refuse(resync, session, request, verdict, detail);\n    if (!FAULT) {\n        count_attempt(resync, session);\n    }")]),
+    "copies-unmetered": ("a room copies states as often as clients ask", "server.resync_large", [
+        ("server/resync/inquiry.c", "           inquiry->paid_until_ns < now_ns + CAIRN_INQUIRY_BURST_NS;",
+         "           (FAULT || inquiry->paid_until_ns < now_ns + CAIRN_INQUIRY_BURST_NS);")]),
     "silent-waits": ("waits that are not announced cost nothing", "server.input_wait", [
         ("server/session/input_wait.c", "if (slot->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {",
          "if (!FAULT && slot->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {")]),
@@ -150,6 +160,10 @@ FAULTS = {
          "    if (!FAULT && memcmp(&settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * sizeof(uint32_t)) != 0) {")]),
     "trial-goes-on": ("an edit is tried in a world with edits that were refused", "server.control", [
         ("server/control/edits.c", "    c->room->trial.edits = UINT32_MAX;\n", "    c->room->trial.edits = FAULT ? c->room->trial.edits : UINT32_MAX;\n")]),
+    "stages-on-the-loop": ("a room stands while a step is repeated for a client", "server.resync", [
+        ("server/resync/inquiry.c", "    start(inquiry, run_find, end_find);\n    return true;",
+         "    if (FAULT) {\n        run_find(&inquiry->task);\n        end_find(&inquiry->task);\n    } else {\n"
+         "        start(inquiry, run_find, end_find);\n    }\n    return true;")]),
     "record-on-the-loop": ("a disk delays the ticks", "server.room_recording", [
         ("server/core/room_recording.c", "        cairn_task_start(recording->recordings->runner, &recording->task);",
          "        if (FAULT) {\n            run_task(&recording->task);\n            finish_task(&recording->task);\n        } else {\n"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // usage: loop_times [BODIES [MICROSECONDS]]
 //
-// How long each verb of an operator holds the loop: the processor time of the longest turn of the
-// server between the request and its answer, and the least of five such requests. Tasks run outside
+// How long each verb of an operator, and each request of a client whose world differs, holds the
+// loop: the processor time of the longest turn of the server between the request and its answer,
+// and the least of five such requests. Tasks run outside
 // the turns, as on the driver's thread. The room has BODIES boxes on a floor (default 10000), a
 // recording, and one client that simulates. Fails if a verb takes longer than MICROSECONDS.
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "sim/serialize/sketch.h"
 #include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
@@ -116,6 +118,29 @@ static void measure_join(void) {
     report("join", least_ns);
 }
 
+// A request of a client about a tick of the room's past.
+static void measure_past(const char *name, uint32_t want, uint32_t cells) {
+    static uint8_t sketch[CAIRN_DIFFERENCE_SKETCH_SIZE_MAX];
+    uint64_t least_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < REPEATS; ++i) {
+        const uint32_t before = s.clients[0].responses[CAIRN_RESYNC_DONE];
+        run_ms(1000); // the credit comes back
+        cairn_sketch_build(s.clients[0].world, 1024, sketch);
+        cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
+            .resync_request = {.tick = cairn_world_tick(s.clients[0].world),
+                .want = want,
+                .world_epoch = s.clients[0].world_epoch,
+                .difference_sketch = sketch,
+                .difference_sketch_size = cells * CAIRN_SKETCH_CELL_SIZE}};
+        s.turn_ns_max = 0;
+        story_send(&s, 0, &message, true);
+        run_ms(500);
+        CAIRN_ASSERT(s.clients[0].responses[CAIRN_RESYNC_DONE] == before + 1);
+        least_ns = s.turn_ns_max < least_ns ? s.turn_ns_max : least_ns;
+    }
+    report(name, least_ns);
+}
+
 int main(int argc, char **argv) {
     mallopt(M_MMAP_THRESHOLD, 128 * 1024); // as cairnd does
     const uint32_t bodies = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000;
@@ -149,6 +174,8 @@ int main(int argc, char **argv) {
     kit_do(&s, .verb = CAIRN_CONTROL_STEP, .step = {60});
     MEASURE("seek", .verb = CAIRN_CONTROL_SEEK, .seek = {story_tick(&s) - 10});
     measure_join();
+    measure_past("sketch", CAIRN_RESYNC_WANT_ELEMENTS, 1024);
+    measure_past("stages", CAIRN_RESYNC_WANT_STAGES, 0);
     story_end(&s);
     return all_within ? 0 : 1;
 }

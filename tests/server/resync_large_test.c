@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "server/core/server_state.h"
+#include "sim/serialize/sketch.h"
 #include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
@@ -97,6 +98,31 @@ TEST(
     }
     assert_true(story_statistics(&s).total.resyncs_over_budget > 10);
     assert_int_equal(s.clients[attacker].roots_wrong, 0);
+}
+
+// Six clients ask about ticks of their own; each request needs a copy of another state.
+TEST("a room copies as many states at once as it has time for, and the others wait") {
+    static uint8_t sketch[40 * CAIRN_SKETCH_CELL_SIZE];
+    start_large(60, 60, 20);
+    uint32_t clients[6];
+    for (uint32_t i = 0; i < 6; ++i) {
+        clients[i] = story_join(&s, CAIRN_MODE_HEAL, true);
+    }
+    story_run_ms(&s, 8000);
+    for (uint32_t i = 0; i < 6; ++i) {
+        const cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
+            .resync_request = {.tick = story_tick(&s) - 2 - i,
+                .want = CAIRN_RESYNC_WANT_ELEMENTS,
+                .difference_sketch = sketch,
+                .difference_sketch_size = sizeof sketch}};
+        story_send(&s, clients[i], &message, true);
+    }
+    const cairn_room *room = cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN);
+    const uint64_t *answers = room->statistics.resync_responses;
+    story_run_ms(&s, 4);
+    assert_in_range(answers[CAIRN_RESYNC_TOO_MUCH], 1, 5);
+    story_run_ms(&s, 1000);
+    assert_int_equal(answers[CAIRN_RESYNC_TOO_MUCH], 6);
 }
 
 // Without the budget it would get one every 17 s, the time that the command log covers.

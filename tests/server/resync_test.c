@@ -91,24 +91,102 @@ TEST("a difference too large for the sketch is refused as too much") {
     assert_int_equal(responses(client)[CAIRN_RESYNC_TOO_MUCH], 1);
 }
 
-TEST("a flood of resync requests costs little and disturbs no client") {
-    const uint32_t client = start(CAIRN_MODE_HEAL);
-    const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
-    story_run_ms(&s, 500);
-    memset(sketch, 0, sizeof sketch);
-    for (uint32_t i = 0; i < 100; ++i) {
-        request(client, story_tick(&s), SKETCH_SIZE);
-        story_run_ms(&s, 8);
+// Each of four sketches costs its room a look at the world; then the client must ask for the state.
+TEST("a client whose sketches name no element is told to ask for the state, and demoted") {
+    static const uint8_t fills[] = {0, 0xff}; // everything differs; no sketch has such bytes
+    for (uint32_t k = 0; k < 2; ++k) {
+        const uint32_t client = start(CAIRN_MODE_HEAL);
+        const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+        story_run_ms(&s, 500);
+        memset(sketch, fills[k], sizeof sketch);
+        for (uint32_t i = 0; i < 100; ++i) {
+            request(client, story_tick(&s), SKETCH_SIZE);
+            story_run_ms(&s, 8);
+        }
+        story_run_ms(&s, 500);
+        const cairn_server_room_statistics total = story_statistics(&s).total;
+        const uint64_t named_nothing = total.resync_responses[CAIRN_RESYNC_TOO_MUCH] +
+                                       total.resync_responses[CAIRN_RESYNC_MALFORMED];
+        assert_int_equal(named_nothing - total.resyncs_hopeless, CAIRN_SERVER_RESYNC_HOPELESS_MAX);
+        assert_int_equal(named_nothing, CAIRN_SERVER_RESYNC_ATTEMPTS_MAX + 1);
+        assert_int_equal(s.clients[client].notices[CAIRN_EVENT_MODE], 1);
+        assert_int_equal(s.clients[other].roots_wrong, 0);
+        assert_int_equal(story_tick(&s), cairn_world_tick(s.clients[other].world));
+        story_end(&s);
     }
-    story_run_ms(&s, 500);
-    const cairn_server_statistics statistics = story_statistics(&s);
-    const uint32_t answered = responses(client)[CAIRN_RESYNC_TOO_MUCH];
-    assert_int_equal(statistics.total.resync_requests, 100);
-    assert_in_range(
-        answered, 10, CAIRN_SERVER_RESYNC_BURST_NS / CAIRN_SERVER_RESYNC_REQUEST_NS + 8);
-    assert_int_equal(responses(client)[CAIRN_RESYNC_TOO_OFTEN], 100 - answered);
-    assert_int_equal(s.clients[other].roots_wrong, 0);
-    assert_int_equal(story_tick(&s), cairn_world_tick(s.clients[other].world));
+}
+
+static void request_stages(uint32_t client, uint64_t tick) {
+    const cairn_message message = {.kind = CAIRN_MESSAGE_RESYNC_REQUEST,
+        .resync_request = {.tick = tick, .want = CAIRN_RESYNC_WANT_STAGES}};
+    story_send(&s, client, &message, true);
+}
+
+TEST("a room goes on while the stages of a step are found, and others wait for their turn") {
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    const uint32_t other = story_join(&s, CAIRN_MODE_HEAL, true);
+    story_run_ms(&s, 600);
+    s.holds_tasks = true;
+    const uint64_t before = story_tick(&s);
+    request_stages(client, before - 3);
+    request_stages(other, before - 3);
+    story_run_ms(&s, 400);
+    assert_int_equal(s.task_count, 1);
+    assert_in_range(story_tick(&s), before + 20, before + 30);
+    cairn_sketch_build(s.clients[other].world, 40, sketch);
+    request(other, cairn_world_tick(s.clients[other].world), SKETCH_SIZE);
+    story_run_ms(&s, 40);
+    assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], 0);
+    assert_int_equal(responses(other)[CAIRN_RESYNC_DONE], 0);
+    story_run_tasks(&s);
+    story_run_ms(&s, 100);
+    assert_int_equal(story_statistics(&s).total.stages_sent, 2);
+    assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], 1);
+    assert_int_equal(responses(other)[CAIRN_RESYNC_DONE], 2);
+}
+
+TEST("a client that left while a task works for it gets nothing, and its room may close") {
+    for (uint32_t closes = 0; closes < 2; ++closes) {
+        const uint32_t client = start(CAIRN_MODE_HEAL);
+        s.holds_tasks = true;
+        request_stages(client, story_tick(&s) - 3);
+        story_run_ms(&s, 40);
+        assert_int_equal(s.task_count, 1);
+        story_leave(&s, client);
+        story_run_ms(&s, 100);
+        if (closes > 0) {
+            assert_true(cairn_server_room_destroy(s.server, s.now_ns, CAIRN_ROOM_MAIN, "over"));
+        }
+        story_run_ms(&s, 100);
+        story_run_tasks(&s);
+        assert_int_equal(story_statistics(&s).total.stages_sent, 0);
+        story_end(&s);
+    }
+}
+
+// A step that cannot be repeated costs as much of the budget, before anything is done for it.
+TEST("a client id gets eight lists of stages in an hour, however often it connects") {
+    story_start(&s, NULL);
+    for (uint32_t k = 0; k < 3; ++k) {
+        s.next_client_id = 7;
+        const uint32_t client = story_join(&s, CAIRN_MODE_HEAL, true);
+        story_run_ms(&s, 600);
+        for (uint32_t i = 0; i < 6; ++i) {
+            request_stages(client, story_tick(&s) - (k == 0 ? 3 : 0));
+            story_run_ms(&s, 300);
+        }
+        story_leave(&s, client);
+        story_run_ms(&s, 100);
+    }
+    assert_int_equal(s.server->resync.stages.count, CAIRN_SERVER_RESYNC_STAGES_PER_CLIENT_MAX);
+    assert_in_range(story_statistics(&s).total.stages_sent, 6, 8);
+    assert_in_range(story_statistics(&s).total.stages_refused, 10, 12);
+    s.next_client_id = 8;
+    const uint32_t client = story_join(&s, CAIRN_MODE_HEAL, true);
+    story_run_ms(&s, 600);
+    request_stages(client, story_tick(&s) - 3);
+    story_run_ms(&s, 200);
+    assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], 1);
 }
 
 TEST("a client without a world may not request a resync") {
@@ -231,7 +309,7 @@ TEST("a client id that lies again and again uses up its own capsules alone") {
     assert_int_equal(story_statistics(&s).total.capsules, 4);
     // An hour later.
     for (uint32_t i = 0; i < CAIRN_DESYNC_CAPSULES_MAX; ++i) {
-        s.server->resync.capsules.made[i].made_ns -= CAIRN_DESYNC_CAPSULES_NS;
+        s.server->resync.capsules.budget.spent[i].at_ns -= CAIRN_HOUR_BUDGET_NS;
     }
     lie_twice(7);
     assert_int_equal(story_statistics(&s).total.capsules, 6);
@@ -273,13 +351,13 @@ TEST("a server writes a bounded number of capsules in an hour") {
     config.on_capsule = on_capsule;
     story_start(&s, &config);
     for (uint32_t i = 0; i < CAIRN_DESYNC_CAPSULES_MAX; ++i) { // by other clients, half an hour ago
-        s.server->resync.capsules.made[i] = (cairn_desync_made){
-            .client_id = 100 + i, .made_ns = s.now_ns - CAIRN_DESYNC_CAPSULES_NS / 2};
+        s.server->resync.capsules.budget.spent[i] =
+            (cairn_hour_spent){.client_id = 100 + i, .at_ns = s.now_ns - CAIRN_HOUR_BUDGET_NS / 2};
     }
-    s.server->resync.capsules.count = CAIRN_DESYNC_CAPSULES_MAX;
+    s.server->resync.capsules.budget.count = CAIRN_DESYNC_CAPSULES_MAX;
     lie_twice(7);
     assert_int_equal(story_statistics(&s).total.capsules, 0);
-    s.server->resync.capsules.made[0].made_ns -= CAIRN_DESYNC_CAPSULES_NS / 2;
+    s.server->resync.capsules.budget.spent[0].at_ns -= CAIRN_HOUR_BUDGET_NS / 2;
     lie_twice(7);
     assert_int_equal(story_statistics(&s).total.capsules, 1);
 }
