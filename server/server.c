@@ -28,6 +28,8 @@
 #define SUSPECT_INTERVAL_NS (60 * CAIRN_NS_PER_S)
 // Of the keys derived from the config's entropy. net/netcode_server.c has the others.
 #define KEY_SKIPS 100
+// The tick rate that counts for clients in no room.
+#define USUAL_TICK_RATE_HZ 60
 // How much longer recordings may take.
 #define DRAIN_TASKS_NS (9 * CAIRN_NS_PER_S)
 
@@ -237,6 +239,39 @@ static void receive_payload(
     }
 }
 
+// A room that an operator lets run faster has more ticks, and so more inputs.
+static uint64_t ticks_per_s(const cairn_session *session) {
+    const cairn_room *room = session->room;
+    if (room == NULL) {
+        return USUAL_TICK_RATE_HZ;
+    }
+    const uint32_t speed = room->time_control.speed == CAIRN_TIME_SPEED_UNLIMITED
+                               ? CAIRN_TIME_SPEED_MAX
+                               : room->time_control.speed;
+    const uint64_t rate_hz = room->settings.tick_rate_hz;
+    return speed <= CAIRN_TIME_SPEED_REAL ? rate_hz : rate_hz * speed / CAIRN_TIME_SPEED_REAL;
+}
+
+// False: the client sends too much, and nobody reads this payload.
+static bool may_send(cairn_server *server, cairn_session *session) {
+    const uint64_t now_ns = server->context.now_ns;
+    const bool is_operator = (session->rights & CAIRN_RIGHT_OPERATOR) != 0;
+    const uint32_t per_s = cairn_payload_budget_per_s(ticks_per_s(session), is_operator);
+    if (cairn_payload_budget_spend(&session->payload_budget, now_ns, per_s)) {
+        return true;
+    }
+    server->statistics.payloads_over_budget += 1;
+    if (cairn_payload_budget_is_flooded(&session->payload_budget)) {
+        session->payload_budget = (cairn_payload_budget){.spent_ns = now_ns};
+        server->statistics.clients_flooding += 1;
+        cairn_context_emit(&server->context, session->room, CAIRN_LOG_WARN, "client_flooding",
+            session->client_id, "the client sent more payloads than it may for five seconds",
+            (int64_t)per_s);
+        cairn_netcode_server_disconnect(server->context.netcode, now_ns, session->client);
+    }
+    return false;
+}
+
 static void take_netcode_events(cairn_server *server) {
     cairn_netcode_event event;
     while (cairn_netcode_server_next_event(server->context.netcode, &event)) {
@@ -255,6 +290,9 @@ static void take_netcode_events(cairn_server *server) {
             cairn_session_dispatch(server, session, CAIRN_SESSION_EVENT_DISCONNECT, NULL);
             break;
         case CAIRN_NETCODE_PAYLOAD:
+            if (!may_send(server, session)) {
+                break;
+            }
             cairn_session_touch(session);
             if (session->conditioner_in != NULL) {
                 cairn_link_conditioner_put(session->conditioner_in, server->context.now_ns,
@@ -483,6 +521,7 @@ static size_t encrypt_next_payload(
             pass_turn(server);
         }
         if (size > 0) {
+            cairn_payload_budget_earn(&session->payload_budget);
             return size;
         }
     }

@@ -16,7 +16,7 @@ _Static_assert((int)CAIRN_LINK_DROP_COUNT <= CAIRN_SERVER_LINK_DROPS_MAX, "every
 _Static_assert((int)CAIRN_DECODE_REFUSAL_COUNT <= CAIRN_SERVER_DECODE_DROPS_MAX, "all fit");
 _Static_assert((int)CAIRN_NETCODE_DROP_COUNT + (int)CAIRN_LINK_DROP_COUNT +
                        (int)CAIRN_DECODE_REFUSAL_COUNT + (int)CAIRN_GAME_REFUSAL_COUNT +
-                       (int)CAIRN_INPUT_REFUSAL_COUNT <=
+                       (int)CAIRN_INPUT_REFUSAL_COUNT + 1 <=
                    CAIRN_SERVER_DROPS_MAX,
     "all fit");
 _Static_assert((int)CAIRN_CONTROL_REFUSAL_COUNT <= CAIRN_SERVER_CONTROL_REFUSALS_MAX, "all fit");
@@ -206,6 +206,8 @@ uint32_t cairn_server_drops_read(
         add_drop(out, &count, "netcode", cairn_netcode_drop_text((cairn_netcode_drop)i),
             statistics->drops_netcode[i]);
     }
+    add_drop(out, &count, "session", "the client sends more payloads than it may",
+        statistics->payloads_over_budget);
     for (uint32_t i = 1; i < CAIRN_LINK_DROP_COUNT; ++i) {
         add_drop(out, &count, "link", cairn_link_drop_text((cairn_link_drop)i),
             statistics->drops_link[i]);

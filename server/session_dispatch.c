@@ -321,11 +321,26 @@ static bool find_base(
     return out->count > 0;
 }
 
+// Whether every input of the message was taken, or is so old that it does not matter: then it is
+// not decoded.
+static bool has_all(const cairn_session *session, const cairn_input_head *head) {
+    uint32_t i = 0;
+    while (i < head->input_count &&
+           cairn_inbox_has(session->room->inbox, session->slot, head->first_tick + i)) {
+        ++i;
+    }
+    return i == head->input_count;
+}
+
 static cairn_session_state take_inputs(
     const dispatch *d, const cairn_input_head *head, const uint8_t *bytes, size_t size) {
     cairn_session *session = d->session;
     cairn_wire_input inputs[CAIRN_INPUTS_PER_MESSAGE_MAX * CAIRN_INPUT_COMMANDS_MAX];
     cairn_tick_commands base;
+    if (has_all(session, head)) {
+        session->room->statistics.inputs_repeated += head->input_count;
+        return session->state;
+    }
     if (!find_base(session, head, &base)) {
         session->room->statistics.inputs_refused += head->input_count;
         return session->state; // a client that is far behind

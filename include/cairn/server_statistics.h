@@ -134,6 +134,8 @@ typedef struct cairn_server_statistics {
     uint32_t clients;             // connected
     uint64_t path_changes;        // clients that said they are at another address
     uint64_t protocol_violations; // messages that were malformed or did not fit the state
+    uint64_t payloads_over_budget; // dropped: their client sends more than it may
+    uint64_t clients_flooding;     // disconnected because they did so for five seconds
     uint64_t streams_failed; // clients disconnected because they can or will not take what waits
     uint64_t datagrams_received;
     uint64_t datagrams_sent;
@@ -156,7 +158,7 @@ typedef struct cairn_server_statistics {
 
 // One reason for which datagrams, payloads or messages were dropped.
 typedef struct cairn_server_drop {
-    const char *layer;  // "netcode", "link", "message", "game" or "input"; static text
+    const char *layer;  // "netcode", "session", "link", "message", "game" or "input"; static
     const char *reason; // static text, a lower-case phrase
     uint64_t count;
 } cairn_server_drop;

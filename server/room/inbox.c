@@ -181,6 +181,14 @@ cairn_input_refusal cairn_inbox_input_refusal(
                : cairn_input_unpack(rules->input, rules->input_count, input, parts, NULL);
 }
 
+bool cairn_inbox_has(const cairn_inbox *inbox, uint32_t slot, uint64_t tick) {
+    CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
+    const bool late = tick < inbox->tick;
+    const bool early = !late && tick - inbox->tick >= inbox->config.window_ticks;
+    const bool forgotten = late && inbox->tick - tick > SEEN_TICKS - inbox->config.window_ticks;
+    return !early && (forgotten || was_seen(&inbox->slots[slot], tick));
+}
+
 cairn_inbox_verdict cairn_inbox_take(
     cairn_inbox *inbox, uint32_t slot, uint64_t tick, const cairn_command *input) {
     CAIRN_ASSERT(slot < inbox->config.slots && is_player(&inbox->slots[slot]));
@@ -200,8 +208,7 @@ cairn_inbox_verdict cairn_inbox_take(
     if (!late && tick - inbox->tick >= inbox->config.window_ticks) {
         return CAIRN_INBOX_EARLY;
     }
-    bool forgotten = late && inbox->tick - tick > SEEN_TICKS - inbox->config.window_ticks;
-    if (forgotten || was_seen(inputs, tick)) {
+    if (cairn_inbox_has(inbox, slot, tick)) {
         return CAIRN_INBOX_REPEATED;
     }
     inputs->seen[tick % SEEN_TICKS] = tick + 1;

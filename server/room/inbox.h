@@ -70,6 +70,8 @@ uint32_t cairn_inbox_input_parts(const cairn_inbox *inbox);
 // kinds and slots are overwritten.
 cairn_inbox_verdict cairn_inbox_take(
     cairn_inbox *inbox, uint32_t slot, uint64_t tick, const cairn_command *input);
+// Whether an input of the player of `slot` for this tick would be a repeated one, if it is valid.
+bool cairn_inbox_has(const cairn_inbox *inbox, uint32_t slot, uint64_t tick);
 // Why cairn_inbox_take refuses an input of `parts` commands. CAIRN_INPUT_TAKEN: it does not, or
 // cairn_command_check does.
 cairn_input_refusal cairn_inbox_input_refusal(

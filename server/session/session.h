@@ -16,6 +16,7 @@
 #include "server/session/input_timing.h"
 #include "server/session/link_conditioner.h"
 #include "server/session/message_budget.h"
+#include "server/session/payload_budget.h"
 #include <cairn/token.h>
 
 // Room for the fields around a message's long vector.
@@ -49,6 +50,7 @@ typedef struct cairn_session {
     uint64_t received_ns;                // when the last payload arrived
     cairn_byte_budget budget;            // of what it asks for
     cairn_message_budget message_budget; // of what it tells the rules
+    cairn_payload_budget payload_budget; // of all that it sends
     uint32_t messages_refused;           // since it was told so
     uint64_t refused_told_ns;            // when that was; 0: never
     uint64_t acknowledged;               // of the reliable stream, in bytes

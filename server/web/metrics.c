@@ -178,6 +178,8 @@ static const family server_families[] = {
         "Messages that were malformed or out of place."),
     SERVER_COUNTER(
         "streams_failed", streams_failed, "Clients disconnected because they took nothing."),
+    SERVER_COUNTER("clients_flooding", clients_flooding,
+        "Clients disconnected because they sent too many payloads."),
     SERVER_COUNTER("clock_jumps", clock_jumps, "Jumps of the wall clock."),
     SERVER_COUNTER("rooms_refused", rooms_refused, "Rooms that could not be created."),
     SERVER_COUNTER("rooms_on_demand", rooms_on_demand, "Rooms made of a template."),

@@ -71,6 +71,15 @@ FAULTS = {
         ("server/session/hour_budget.c", "|| of_client >= client_max) {", "|| (!FAULT && of_client >= client_max)) {")]),
     "capsules-for-ever": ("capsules are used up for the life of the process", "server.resync", [
         ("server/session/hour_budget.c", "const bool counts = now_ns", "const bool counts = FAULT || now_ns")]),
+    "payloads-unmetered": ("a client may send as many payloads as it likes", "server.server", [
+        ("server/session/payload_budget.c", "    if (budget->spent + CAIRN_NS_PER_S > most) {", "    if (!FAULT && budget->spent + CAIRN_NS_PER_S > most) {")]),
+    "flooder-stays": ("a client that floods is never disconnected", "server.server", [
+        ("server/session/payload_budget.c", "    return budget->flooded_s >= CAIRN_PAYLOAD_BUDGET_FLOOD_S;",
+         "    return !FAULT && budget->flooded_s >= CAIRN_PAYLOAD_BUDGET_FLOOD_S;")]),
+    "acks-unearned": ("acknowledgements of what a client is sent use up its budget", "server.payload_budget", [
+        ("server/session/payload_budget.c", "    budget->spent = budget->spent > CAIRN_NS_PER_S ?", "    budget->spent = FAULT ? budget->spent : budget->spent > CAIRN_NS_PER_S ?")]),
+    "decoded-again": ("inputs that a room has are decoded again", "server.server", [
+        ("server/session_dispatch.c", "    if (has_all(session, head)) {", "    if (!FAULT && has_all(session, head)) {")]),
     "stages-unpaid": ("a client id may ask for stages without end", "server.resync", [
         ("server/resync/resync.c", "        !cairn_hour_budget_spend(&resync->stages,", "        (!FAULT && !cairn_hour_budget_spend(&resync->stages,"),
         ("server/resync/resync.c", "CAIRN_SERVER_RESYNC_STAGES_PER_CLIENT_MAX, CAIRN_SERVER_RESYNC_STAGES_MAX)) {",

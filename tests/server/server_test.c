@@ -672,3 +672,84 @@ TEST("a client that acknowledges nothing is disconnected after 30 seconds") {
     assert_int_equal(story_statistics(&s).streams_failed, 1);
     assert_int_equal(story_tick(&s), cairn_world_tick(s.clients[other].world));
 }
+
+// The inputs of 64 ticks, which no other message has.
+static cairn_message many_inputs(uint64_t first_tick, uint32_t salt) {
+    cairn_random random = cairn_random_of(salt);
+    cairn_wire_input inputs[CAIRN_INPUTS_PER_MESSAGE_MAX] = {{0}};
+    for (uint32_t i = 0; i < CAIRN_INPUTS_PER_MESSAGE_MAX; ++i) {
+        inputs[i] = (cairn_wire_input){.tick = first_tick + i,
+            .sequence = (uint32_t)first_tick + i,
+            .buttons = (uint32_t)cairn_random_next(&random),
+            .move = {cairn_random_unit(&random), 0, cairn_random_unit(&random)}};
+    }
+    return kit_input(&(cairn_input_head){.input_count = CAIRN_INPUTS_PER_MESSAGE_MAX}, inputs);
+}
+
+// Sends one payload with inputs so many times at once; the link takes it once.
+static uint32_t flood(uint32_t client, uint32_t times) {
+    story_client *own = &s.clients[client];
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_address to;
+    const cairn_message message = many_inputs(story_tick(&s) + 3, 1);
+    story_send(&s, client, &message, false);
+    const size_t size = cairn_link_next_payload(own->link, s.now_ns, payload);
+    for (uint32_t i = 0; i < times && size > 0; ++i) {
+        const size_t datagram =
+            cairn_netcode_client_encrypt(own->netcode, s.now_ns, payload, size, &to, bytes);
+        cairn_server_receive(s.server, s.now_ns, &own->address, bytes, datagram);
+    }
+    return size > 0 ? times : 0;
+}
+
+TEST("a client that sends thousands of payloads a second is not read, and disconnected") {
+    const uint32_t flooder = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    const uint32_t other = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 500);
+    s.clients[flooder].silent = true;
+    uint32_t sent = 0;
+    for (uint32_t i = 0; i < 500; ++i) { // for two seconds
+        sent += flood(flooder, 20);
+        story_run_ms(&s, 4);
+    }
+    const cairn_server_statistics statistics = story_statistics(&s);
+    assert_true(sent > 5000);
+    assert_in_range(sent - statistics.payloads_over_budget, 2000, 4000);
+    assert_int_equal(story_state(&s, flooder), CAIRN_NETCODE_STATE_CONNECTED);
+    for (uint32_t i = 0; i < 1500 && story_state(&s, flooder) == CAIRN_NETCODE_STATE_CONNECTED;
+         ++i) {
+        flood(flooder, 20);
+        story_run_ms(&s, 4);
+    }
+    assert_int_equal(story_state(&s, flooder), CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(story_statistics(&s).clients_flooding, 1);
+    assert_true(story_has_event(&s, "client_flooding"));
+    cairn_server_drop drops[CAIRN_SERVER_DROPS_MAX];
+    const uint32_t count = cairn_server_drops_read(&statistics, drops);
+    uint64_t named = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        named += strcmp(drops[i].layer, "session") == 0 ? drops[i].count : 0;
+    }
+    assert_int_equal(named, statistics.payloads_over_budget);
+    assert_int_equal(s.clients[other].roots_wrong, 0);
+    assert_int_equal(story_tick(&s), cairn_world_tick(s.clients[other].world));
+    assert_int_equal(story_statistics(&s).protocol_violations, 0);
+}
+
+// Its end is missing, which nobody notices.
+TEST("inputs that a room has are not decoded again") {
+    const uint32_t client = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 1500);
+    s.clients[client].silent = true;
+    cairn_message message = many_inputs(story_tick(&s) - 40, 1);
+    story_send(&s, client, &message, false);
+    story_run_ms(&s, 4);
+    const uint64_t before = story_statistics(&s).total.inputs_repeated;
+    message = many_inputs(story_tick(&s) - 40, 1);
+    message.input.payload_size -= 5;
+    story_send(&s, client, &message, false);
+    story_run_ms(&s, 4);
+    assert_int_equal(story_statistics(&s).total.inputs_repeated - before, 64);
+    assert_int_equal(story_statistics(&s).protocol_violations, 0);
+}
