@@ -93,12 +93,14 @@ static void serve_paused(cairn_server *server, cairn_room *room) {
 }
 
 // Handing a job to a thread costs about as much as stepping a small world, so a room whose recent
-// steps were cheap is stepped at once. When it becomes expensive it goes to a thread again.
+// steps were cheap is stepped at once, unless this batch may take much longer than those. When it
+// becomes expensive it goes to a thread again.
 static bool hand_over(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(!room->job.running);
     cairn_server_job *job = &room->job;
     const uint64_t limit_ns = (uint64_t)server->config.inline_step_us_max * 1000;
-    const bool cheap = job->mean_cost_ns > 0 && job->mean_cost_ns < limit_ns;
+    const bool cheap = job->mean_cost_ns > 0 && job->mean_cost_ns < limit_ns &&
+                       !cairn_job_may_be_dear(job, room->counts.bodies);
     if (server->config.run_job == NULL || server->rooms.count < 2 || cheap) {
         return false;
     }

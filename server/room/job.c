@@ -50,6 +50,17 @@ void cairn_job_begin(struct cairn_server_job *job, cairn_inbox *inbox, uint32_t 
     }
 }
 
+bool cairn_job_may_be_dear(const struct cairn_server_job *job, uint32_t bodies) {
+    uint32_t edits = 0;
+    bool explodes = false;
+    for (uint32_t i = 0; i < job->command_count; ++i) {
+        edits += job->commands[i].slot == CAIRN_SLOT_OPERATOR ? 1 : 0;
+        explodes = explodes || job->commands[i].kind == CAIRN_COMMAND_EXPLODE;
+    }
+    return explodes || edits > CAIRN_JOB_EDITS_MAX || bodies > CAIRN_JOB_BODIES_MAX ||
+           job->last_cost_ns >= MEAN_COST_NS_MAX;
+}
+
 static uint64_t read_clock_ns(const struct cairn_server_job *job) {
     return job->clock_ns == NULL ? 0 : job->clock_ns(job->clock_user);
 }
@@ -75,6 +86,7 @@ void cairn_server_job_run(cairn_server_job *job) {
         commands += tick->command_count;
     }
     CAIRN_ASSERT(commands == job->commands + job->command_count);
+    job->last_cost_ns = cost_ns;
     cost_ns = cost_ns < MEAN_COST_NS_MAX ? cost_ns : MEAN_COST_NS_MAX;
     job->mean_cost_ns = job->mean_cost_ns == 0
                             ? cost_ns

@@ -39,7 +39,8 @@ struct cairn_server_job {
     cairn_game_log game_messages; // of the rules
     cairn_game_log game_events;
     uint64_t game_refused; // by the world, of what the rules sent
-    uint64_t mean_cost_ns; // of recent batches; 0: none was measured
+    uint64_t mean_cost_ns; // of recent batches; 0: none of this world was measured
+    uint64_t last_cost_ns; // of the last batch
     bool running;          // handed to the driver and not yet back
     bool stuck;            // reported
     uint64_t begun_ns;     // when it was handed over
@@ -51,6 +52,13 @@ cairn_status cairn_job_create(struct cairn_server_job *job, struct cairn_room *r
     cairn_world *world, cairn_state_history *state_history, uint32_t ticks,
     uint32_t commands_per_tick_max);
 void cairn_job_destroy(struct cairn_server_job *job);
+
+// Whether the batch may take much longer than those before, whatever these took: the last one did;
+// so many bodies that their step would be long if they woke; edits of an operator that act on many.
+// At most one batch of a room then takes others by surprise.
+#define CAIRN_JOB_BODIES_MAX 512
+#define CAIRN_JOB_EDITS_MAX 16
+bool cairn_job_may_be_dear(const struct cairn_server_job *job, uint32_t bodies);
 
 // Takes the commands of the next `ticks` ticks out of the inbox.
 void cairn_job_begin(struct cairn_server_job *job, cairn_inbox *inbox, uint32_t ticks);

@@ -167,6 +167,7 @@ cairn_world *cairn_room_set_world(cairn_room *room, cairn_world *world) {
     CAIRN_ASSERT(cairn_world_settings(world)->body_capacity == room->body_capacity);
     room->world = world;
     room->job.world = world;
+    room->job.mean_cost_ns = 0;
     room->hash = cairn_world_hash_read(world);
     room->counts = cairn_world_counts_read(world);
     return before;

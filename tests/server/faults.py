@@ -173,6 +173,10 @@ FAULTS = {
         ("server/resync/inquiry.c", "    start(inquiry, run_find, end_find);\n    return true;",
          "    if (FAULT) {\n        run_find(&inquiry->task);\n        end_find(&inquiry->task);\n    } else {\n"
          "        start(inquiry, run_find, end_find);\n    }\n    return true;")]),
+    "dear-on-the-loop": ("a batch that may be long is stepped on the loop", "server.jobs", [
+        ("server/tick_batch.c", "!cairn_job_may_be_dear(job, room->counts.bodies);", "(FAULT || !cairn_job_may_be_dear(job, room->counts.bodies));")]),
+    "new-world-on-the-loop": ("the first step of another world is taken for a cheap one", "server.jobs", [
+        ("server/room/room.c", "    room->job.mean_cost_ns = 0;", "    room->job.mean_cost_ns = FAULT ? room->job.mean_cost_ns : 0;")]),
     "record-on-the-loop": ("a disk delays the ticks", "server.room_recording", [
         ("server/core/room_recording.c", "        cairn_task_start(recording->recordings->runner, &recording->task);",
          "        if (FAULT) {\n            run_task(&recording->task);\n            finish_task(&recording->task);\n        } else {\n"

@@ -3,6 +3,7 @@
 // others. The jobs wait in a list until the test runs them.
 #include "tests/kit/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,31 +142,41 @@ static void request_resync(uint32_t client) {
     story_send(&s, client, &message, true);
 }
 
-TEST("resync requests wait for their room's job, up to a limit") {
-    enum { CLIENTS = CAIRN_SERVER_RESYNC_DEFERRED_MAX + 1 };
-    uint32_t clients[CLIENTS];
+// So many clients ask so often each, while a job is out. Returns how often the server refused.
+static uint32_t ask_while_a_job_is_out(uint32_t clients, uint32_t times) {
+    uint32_t numbers[3];
+    uint32_t refused = 0;
     start("side");
-    for (uint32_t i = 0; i < CLIENTS; ++i) {
-        clients[i] = story_join_room(&s, "side", CAIRN_MODE_HEAL);
+    for (uint32_t i = 0; i < clients; ++i) {
+        numbers[i] = story_join_room(&s, "side", CAIRN_MODE_HEAL);
     }
     run_ms(600, 0);
     story_run_ms(&s, 40); // the room's next job is taken and not done
     assert_true(waiting_count > 0);
-    for (uint32_t i = 0; i < CLIENTS; ++i) {
-        request_resync(clients[i]);
+    for (uint32_t i = 0; i < times * clients; ++i) {
+        request_resync(numbers[i % clients]);
         story_run_ms(&s, 40);
     }
-    assert_int_equal(story_statistics(&s).total.resync_requests, CLIENTS);
-    for (uint32_t i = 0; i < CLIENTS; ++i) {
-        const bool refused = i == CLIENTS - 1;
-        assert_int_equal(s.clients[clients[i]].responses[CAIRN_RESYNC_DONE], 0);
-        assert_int_equal(s.clients[clients[i]].responses[CAIRN_RESYNC_TOO_OFTEN], refused ? 1 : 0);
+    assert_int_equal(story_statistics(&s).total.resync_requests, times * clients);
+    for (uint32_t i = 0; i < clients; ++i) {
+        assert_int_equal(s.clients[numbers[i]].responses[CAIRN_RESYNC_DONE], 0);
+        refused += s.clients[numbers[i]].responses[CAIRN_RESYNC_TOO_OFTEN];
     }
     run_ms(200, 0);
-    for (uint32_t i = 0; i < CLIENTS; ++i) {
-        assert_int_equal(
-            s.clients[clients[i]].responses[CAIRN_RESYNC_DONE], i < CLIENTS - 1 ? 1 : 0);
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < clients; ++i) {
+        done += s.clients[numbers[i]].responses[CAIRN_RESYNC_DONE];
     }
+    assert_int_equal(done + refused, times * clients);
+    story_end(&s);
+    return refused;
+}
+
+TEST("resync requests wait for their room's job, up to a limit for each client and for all") {
+    assert_int_equal(ask_while_a_job_is_out(1, 3), 0);
+    assert_int_equal(ask_while_a_job_is_out(1, 4), 1);
+    assert_int_equal(ask_while_a_job_is_out(2, 3), 0);
+    assert_int_equal(ask_while_a_job_is_out(3, 3), 1);
 }
 
 TEST("a stuck room can be closed and the server drained") {
@@ -268,4 +279,99 @@ TEST("a client is not answered requests of the client that had its index before"
     run_ms(1000, 0);
     assert_int_equal(s.clients[follows].notices[CAIRN_EVENT_PAUSED], 1);
     assert_int_equal(answer.count, 0);
+}
+
+// What each step takes, by the clock of the server below.
+static uint64_t step_cost_ns;
+static uint64_t clock_read_ns;
+
+static uint64_t read_clock(void *user) {
+    (void)user;
+    clock_read_ns += step_cost_ns;
+    return clock_read_ns;
+}
+
+// A room of so many boxes, none of which moves for long, beside the main one.
+static uint32_t start_measured(uint32_t boxes) {
+    char text[512];
+    snprintf(text, sizeof text,
+        "{'name': 'boxes', 'rules': 'sandbox', 'body_capacity': 2000, 'shape_capacity': 2000,"
+        " 'joint_capacity': 4, 'contact_capacity': 8192, 'seed': 1, 'bodies': ["
+        "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+        "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [%u, 1, 1],"
+        " 'grid_spacing': [2, 1, 2],"
+        " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}",
+        boxes);
+    waiting_count = 0;
+    refuses = false;
+    cairn_server_config config = story_config();
+    config.run_job = take_job;
+    config.clock_ns = read_clock;
+    config.control = true;
+    story_start(&s, &config);
+    cairn_server_room_config room = cairn_server_room_config_default();
+    room.name = "boxes";
+    room.scene = kit_scene(text);
+    uint32_t id = 0;
+    step_cost_ns = 50000;
+    assert_int_equal(
+        cairn_server_room_create(s.server, s.now_ns, &room, &id, NULL), CAIRN_ROOM_CREATED);
+    run_ms(200, 0); // measured
+    return id;
+}
+
+// How many of the room's batches went to a thread within the time, in which each is run at once.
+static uint32_t handed_over(uint32_t room, uint32_t ms) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ms; i += 4) {
+        story_run_ms(&s, 4);
+        for (uint32_t k = 0; k < waiting_count; ++k) {
+            count += waiting[k]->room->id == room ? 1 : 0;
+        }
+        run_jobs_except(0);
+    }
+    return count;
+}
+
+TEST("a cheap room is stepped at once, and one whose last step was long is not") {
+    const uint32_t room = start_measured(10);
+    assert_int_equal(handed_over(room, 500), 0);
+    step_cost_ns = 5000000;
+    assert_int_equal(handed_over(room, 20), 0); // nobody could know
+    step_cost_ns = 50000;
+    assert_int_equal(handed_over(room, 100), 1);
+}
+
+TEST("a room with many bodies is not stepped at once, for they may wake") {
+    const uint32_t room = start_measured(CAIRN_JOB_BODIES_MAX + 1);
+    assert_in_range(handed_over(room, 500), 29, 31);
+}
+
+static cairn_room *room_of(uint32_t id) {
+    return cairn_room_table_at(&s.server->rooms, id);
+}
+
+TEST("a batch with an explosion, or with many edits, is not stepped at once") {
+    const uint32_t room = start_measured(10);
+    const cairn_command bang = {
+        .kind = CAIRN_COMMAND_EXPLODE, .buttons = UINT32_MAX, .move = {0, 1, 0}, .aim = {5, 1, 1}};
+    assert_true(cairn_inbox_edit(room_of(room)->inbox, &bang, 1));
+    assert_int_equal(handed_over(room, 100), 1);
+    const cairn_command push = {.kind = CAIRN_COMMAND_SET_GRAVITY, .move = {0, -9, 0}};
+    for (uint32_t i = 0; i < CAIRN_JOB_EDITS_MAX; ++i) {
+        assert_true(cairn_inbox_edit(room_of(room)->inbox, &push, 1));
+    }
+    assert_int_equal(handed_over(room, 100), 0);
+    for (uint32_t i = 0; i <= CAIRN_JOB_EDITS_MAX; ++i) {
+        assert_true(cairn_inbox_edit(room_of(room)->inbox, &push, 1));
+    }
+    assert_int_equal(handed_over(room, 100), 1);
+}
+
+TEST("the first batch of a world that replaced another is not stepped at once") {
+    const uint32_t room = start_measured(10);
+    cairn_world *fork;
+    assert_int_equal(cairn_world_fork(room_of(room)->world, &fork), CAIRN_OK);
+    cairn_world_destroy(cairn_room_set_world(room_of(room), fork));
+    assert_int_equal(handed_over(room, 100), 1);
 }
