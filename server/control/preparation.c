@@ -376,7 +376,7 @@ static bool is_still_of(const cairn_control_preparation *own, const cairn_room *
            (!own->copying || request->verb == CAIRN_CONTROL_DIFF || is_in_memory(room, request));
 }
 
-static bool replaces(uint32_t verb) {
+bool cairn_control_replaces_world(uint32_t verb) {
     return verb == CAIRN_CONTROL_LOAD || verb == CAIRN_CONTROL_RESET || verb == CAIRN_CONTROL_SEEK;
 }
 
@@ -422,7 +422,8 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
         .def = *cairn_world_settings(room->world),
         .saves = saves};
     memcpy(preparation->room, room->name, sizeof preparation->room);
-    if (replaces(request->verb)) { // without memory the swap does it
+    if (cairn_control_replaces_world(request->verb)) {
+        // without memory the swap does it
         (void)cairn_state_history_create_like(room->state_history, &preparation->states);
     }
     begin(preparation, room, &found);

@@ -56,6 +56,8 @@ typedef struct cairn_control_preparation {
 // begins it as soon as nothing else is being prepared. The room's job is not running.
 bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server *server,
     cairn_room *room, cairn_control_saves *saves, const cairn_control_asked *asked);
+// Whether the verb replaces the room's world.
+bool cairn_control_replaces_world(uint32_t verb);
 // The other room of a DIFF; NULL: not one. Its job may run.
 cairn_room *cairn_control_other_room(cairn_server *server, const cairn_control_request *request);
 // Whether it is the one of this request.

@@ -253,7 +253,11 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     }
     cairn_control_queue *queue = server->control;
     const cairn_control_asked asked = asked_of(entry);
-    if (!cairn_control_prepare(&queue->preparation, server, room, &queue->saves, &asked)) {
+    const bool too_often = room != NULL && cairn_control_replaces_world(request->verb) &&
+                           !cairn_control_preparation_is_of(&queue->preparation, &asked) &&
+                           !cairn_control_may_replace(room, server->context.now_ns);
+    if (!too_often &&
+        !cairn_control_prepare(&queue->preparation, server, room, &queue->saves, &asked)) {
         return false;
     }
     const bool prepared = cairn_control_preparation_is_of(&queue->preparation, &asked);
@@ -271,7 +275,10 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     };
     queue->reason[0] = '\0';
     const cairn_control_verb_row *row = cairn_control_verb_find_row(request->verb);
-    const cairn_control_refusal refusal = run_verb(&context, row);
+    const cairn_control_refusal refusal =
+        too_often ? cairn_control_refuse(&context, CAIRN_CONTROL_BUSY,
+                        "the room's world was replaced too often; try again in half a second")
+                  : run_verb(&context, row);
     if (prepared) {
         cairn_control_preparation_end(&queue->preparation);
     }

@@ -83,6 +83,12 @@ cairn_control_refusal cairn_control_refuse(
 // Writes a text that fits an element's name, cut if it is too long.
 void cairn_control_name_set(char name[CAIRN_NAME_SIZE_MAX + 1], const char *text);
 
+// Each replacement of a room's world sends every client a new state, so a room has a budget of them
+// (Turner 1986, the leaky bucket as a meter): two in a second, four at once.
+#define CAIRN_CONTROL_REPLACEMENT_NS UINT64_C(500000000)
+#define CAIRN_CONTROL_REPLACEMENTS_BURST 4
+bool cairn_control_may_replace(const cairn_room *room, uint64_t now_ns);
+
 // Whether a room can be stepped so often now; and begins it. The answer is sent when it has run.
 cairn_control_refusal cairn_control_check_step(cairn_control_context *c, uint32_t tick_count);
 void cairn_control_begin_step(cairn_control_context *c, uint32_t tick_count);

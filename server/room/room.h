@@ -68,8 +68,9 @@ typedef struct cairn_room {
     cairn_edit_trial trial;
     cairn_control_wait control_wait; // the operator's request that ends when the room pauses
     cairn_histogram tick_cost_ns;
-    uint64_t mean_cost_ns;   // of recent ticks; 0: none was measured
-    uint64_t empty_since_ns; // since when it has no client, if it closes then; 0: it has one
+    uint64_t mean_cost_ns;      // of recent ticks; 0: none was measured
+    uint64_t replaced_until_ns; // paid by the replacements of its world so far
+    uint64_t empty_since_ns;    // since when it has no client, if it closes then; 0: it has one
     cairn_server_room_statistics statistics; // counters that no other member keeps
 
     // Owned by the files that define these types.

@@ -702,3 +702,24 @@ TEST("a name is followed by zeros, however long it is") {
         assert_memory_equal(name, wanted, sizeof name);
     }
 }
+
+// Each sends every client a new state.
+TEST("a room's world is replaced four times at once and twice a second, for all operators "
+     "together") {
+    kit_start(&s, &answer);
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < 300; ++i) { // for at least 1.2 s
+        const uint32_t refusal = kit_verb(&s, CAIRN_CONTROL_RESET);
+        done += refusal == CAIRN_CONTROL_DONE ? 1 : 0;
+        assert_true(refusal == CAIRN_CONTROL_DONE || refusal == CAIRN_CONTROL_BUSY);
+    }
+    const uint64_t took_ns = s.now_ns - STORY_START_NS;
+    assert_in_range(done, 5, 4 + 2 * took_ns / CAIRN_NS_PER_S);
+    story_run_ms(&s, 2000);
+    for (uint32_t i = 0; i < 4; ++i) {
+        kit_do(&s, .verb = CAIRN_CONTROL_RESET);
+    }
+    assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESET), CAIRN_CONTROL_BUSY);
+    story_run_ms(&s, 500);
+    kit_do(&s, .verb = CAIRN_CONTROL_RESET);
+}

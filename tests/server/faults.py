@@ -101,6 +101,8 @@ FAULTS = {
     "operator-takes-all": ("one operator may fill the queue of requests", "server.control", [
         ("server/control/queue.c", "return queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;",
          "return FAULT ? queue->count < CAIRN_CONTROL_QUEUE_MAX : queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;")]),
+    "replacements-unmetered": ("operators may replace a world as often as they like", "server.control", [
+        ("server/control/replacements.c", "    return room->replaced_until_ns <= now_ns + most_ns;", "    return FAULT || room->replaced_until_ns <= now_ns + most_ns;")]),
     "save-on-the-loop": ("the room stands while a save is encoded", "server.control_world", [
         ("server/control/preparation.c", "    cairn_task_start(&server->tasks, &preparation->task);",
          "    if (FAULT) {\n        preparation->task.run(&preparation->task);\n        preparation->task.done(&preparation->task);\n"

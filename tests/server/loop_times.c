@@ -68,6 +68,7 @@ static void run_ms(uint32_t ms) {
 // The longest turn until the answer, and while clients are sent what it changed.
 static uint64_t ask_once(cairn_control_request request) {
     const uint32_t before = answer.count;
+    run_ms(500); // a room's world is replaced twice a second
     request.number = 1000 + before;
     s.turn_ns_max = 0;
     kit_send_request(&s, 0, request);
