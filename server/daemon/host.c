@@ -41,6 +41,7 @@ static void on_record_file(void *user, const char *room, const char *path) {
     const cairn_log_field file = {.name = "file", .text = path};
     cairn_daemon_write_line(user, (cairn_log_line){.level = CAIRN_LOG_INFO,
                                       .name = "recording",
+                                      .no_tick = true,
                                       .room = room,
                                       .fields = &file,
                                       .field_count = 1,
@@ -56,6 +57,7 @@ static void log_file_error(
     const cairn_log_field file = {.name = "file", .text = path};
     cairn_daemon_write_line(p, (cairn_log_line){.level = CAIRN_LOG_ERROR,
                                    .name = event,
+                                   .no_tick = true,
                                    .room = room,
                                    .fields = &file,
                                    .field_count = 1,

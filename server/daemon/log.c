@@ -72,8 +72,11 @@ static void append_quoted(text_writer *writer, const char *text) {
 static size_t write_text(const cairn_log_line *line, uint64_t suppressed, char *out) {
     text_writer writer = {.out = out};
     char time[TIME_SIZE];
-    append(&writer, "%s %-5s %.48s tick=%" PRIu64, print_time(line->unix_ns, time),
-        level_names[line->level], line->name, line->tick);
+    append(&writer, "%s %-5s %.48s", print_time(line->unix_ns, time), level_names[line->level],
+        line->name);
+    if (!line->no_tick) {
+        append(&writer, " tick=%" PRIu64, line->tick);
+    }
     if (is_given(line->room)) {
         append(&writer, " room=%.31s", line->room);
     }
@@ -109,7 +112,9 @@ static size_t write_json(const cairn_log_line *line, uint64_t suppressed, char *
     cairn_json_put_text(json, "time", print_time(line->unix_ns, text));
     cairn_json_put_text(json, "level", level_names[line->level]);
     cairn_json_put_text(json, "event", line->name);
-    cairn_json_put_count(json, "tick", line->tick);
+    if (!line->no_tick) {
+        cairn_json_put_count(json, "tick", line->tick);
+    }
     if (is_given(line->room)) {
         cairn_json_put_text(json, "room", line->room);
     }

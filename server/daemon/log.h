@@ -28,6 +28,7 @@ typedef struct cairn_log_line {
     cairn_log_level level;
     const char *name; // static text, lower case with underscores
     uint64_t tick;
+    bool no_tick;       // of a thread that knows none: left out
     const char *room;   // NULL or "": left out; a room's name
     uint64_t client_id; // 0: left out
     int64_t value;      // 0: left out

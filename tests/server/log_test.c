@@ -47,12 +47,19 @@ TEST("a log line has the event's fields and no more") {
         .fields = fields,
         .field_count = 2};
     static const cairn_log_line few = {.level = CAIRN_LOG_INFO, .name = "n"};
+    static const cairn_log_line of_a_thread = {
+        .level = CAIRN_LOG_INFO, .name = "n", .no_tick = true, .room = "side"};
     cairn_log text = {.style = CAIRN_LOG_TEXT, .level = CAIRN_LOG_INFO};
     cairn_log json = {.style = CAIRN_LOG_JSON, .level = CAIRN_LOG_INFO};
     assert_string_equal(written(&text, &all),
         "1970-01-01T00:00:01.000Z warn  name tick=7 room=side "
         "client=18446744073709551615 value=-3 awake=12 file=\"a b\" \"why\"\n");
     assert_string_equal(written(&text, &few), "1970-01-01T00:00:00.000Z info  n tick=0\n");
+    assert_string_equal(
+        written(&text, &of_a_thread), "1970-01-01T00:00:00.000Z info  n room=side\n");
+    assert_string_equal(written(&json, &of_a_thread),
+        "{\"time\":\"1970-01-01T00:00:00.000Z\",\"level\":\"info\",\"event\":\"n\","
+        "\"room\":\"side\"}\n");
     assert_string_equal(written(&json, &all),
         "{\"time\":\"1970-01-01T00:00:01.000Z\",\"level\":\"warn\",\"event\":\"name\",\"tick\":7,"
         "\"room\":\"side\","
