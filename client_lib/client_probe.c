@@ -15,6 +15,7 @@ cairn_client_probe cairn_client_probe_of(cairn_client *client) {
         .snapshots = &client->view.snapshots,
         .passport = &client->passport,
         .snapshot_drops = client->drops.snapshot,
+        .world_epoch = client->session.world_epoch,
         .welcomed = client->session.welcomed,
         .simulates = cairn_client_simulates(client),
     };

@@ -26,6 +26,7 @@ typedef struct cairn_client_probe {
     cairn_snapshots *snapshots;     // received
     cairn_passport *passport;       // sent in the next HELLO
     const uint64_t *snapshot_drops; // by cairn_snapshot_refusal
+    uint32_t world_epoch;
     bool welcomed;
     bool simulates;
 } cairn_client_probe;

@@ -264,6 +264,9 @@ static void check_server_memory(cairn_storm *s, uint64_t passed_ns) {
         s->server_warm_bytes = bytes > s->server_warm_bytes ? bytes : s->server_warm_bytes;
         return;
     }
+    if (cairn_server_room_find(s->system.server, "fork") != 0) {
+        return; // a room more
+    }
     const int64_t growth = bytes - s->server_warm_bytes;
     if (growth > (int64_t)s->report.server_growth_max) {
         s->report.server_growth_max = (uint64_t)growth;

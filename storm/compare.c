@@ -10,6 +10,7 @@ void cairn_storm_forget_server(cairn_storm *s) {
         cairn_oracle_forget(s->rooms[r].oracle);
         s->rooms[r].server_tick = UINT64_MAX;
         s->rooms[r].id = s->system.rooms[r];
+        s->rooms[r].worlds_replaced = 0;
     }
     s->server_ns = 0;
     s->server_warm_bytes = 0;
@@ -37,8 +38,34 @@ static void record_stepped_ticks(cairn_storm *s, uint32_t r, uint64_t tick) {
     }
 }
 
+// What the clients of the room hold is of another world, until they have learnt of the new one.
+static void forget_world(cairn_storm *s, uint32_t r) {
+    cairn_storm_room *room = &s->rooms[r];
+    cairn_oracle_forget(room->oracle);
+    room->server_tick = UINT64_MAX;
+    room->quiescence_tick = 0;
+    for (uint32_t i = 0; i < s->slot_count; i++) {
+        if (s->slots[i].present && s->slots[i].room == r) {
+            s->slots[i].checked = 0;
+            // What it reported of the damage may be counted still (seed 96).
+            s->slots[i].repaired_ns =
+                s->slots[i].damaged ? cairn_system_now_ns(&s->system) : s->slots[i].repaired_ns;
+            s->slots[i].damaged = false;
+            s->slots[i].world_tick = UINT64_MAX;
+            s->slots[i].snapshot_tick = UINT64_MAX;
+            cairn_storm_disturb(s, i);
+        }
+    }
+}
+
 static void compare_room(cairn_storm *s, uint32_t r) {
     cairn_storm_room *room = &s->rooms[r];
+    const uint64_t replaced = cairn_storm_server_room(s, r)->statistics.worlds_replaced;
+    if (replaced != room->worlds_replaced) {
+        s->report.worlds_replaced += replaced - room->worlds_replaced;
+        room->worlds_replaced = replaced;
+        forget_world(s, r);
+    }
     const cairn_world *world = cairn_server_world(s->system.server, room->id);
     const uint64_t tick = cairn_world_tick(world);
     if (tick == room->server_tick) {
@@ -152,10 +179,24 @@ static void check_snapshot(cairn_storm *s, uint32_t i) {
     }
 }
 
+// Whether the client knows of every replacement of its room's world that it was told.
+static bool knows_world(cairn_storm *s, uint32_t i) {
+    const cairn_server *server = s->system.server;
+    const uint32_t epoch = cairn_client_probe_of(s->system.clients[i].client).world_epoch;
+    bool known = cairn_storm_room_of_slot(s, i)->worlds_replaced == 0;
+    for (uint32_t k = 0; k < server->config.clients_max && !known; k++) {
+        const cairn_session *session = &server->sessions[k];
+        known = cairn_session_is_admitted(session) &&
+                session->client_id == s->system.clients[i].client_id &&
+                session->world_epoch == epoch;
+    }
+    return known;
+}
+
 void cairn_storm_compare_client(void *user, uint32_t i) {
     cairn_storm *s = user;
-    if (s->slots[i].leaving || s->slots[i].server_died) {
-        return; // its world is the previous server's
+    if (s->slots[i].leaving || s->slots[i].server_died || !knows_world(s, i)) {
+        return; // its world is the previous server's, or was replaced
     }
     if (cairn_storm_simulates(s, i)) {
         check_timeline(s, i, cairn_client_probe_of(s->system.clients[i].client).timeline);

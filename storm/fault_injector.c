@@ -104,11 +104,11 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
     const cairn_virtual_path path = draw_path(s);
     s->slots[i] = initial_slot();
     s->slots[i].room = (uint32_t)cairn_storm_below(s, s->room_count);
-    s->slots[i].degraded = s->memory_until_ns != 0;
+    s->slots[i].degraded = s->memory_until_ns != 0 || s->clock_until_ns != 0;
     config.room = s->slots[i].room == 0 ? "" : CAIRN_SYSTEM_SECOND_ROOM;
     const bool joined =
         cairn_system_join(&s->system, i, &config, cairn_storm_draw_clock(&s->random), &path);
-    CAIRN_ASSERT(joined);
+    CAIRN_ASSERT(joined || s->clock_until_ns != 0); // its clock may say that the token expired
     draw_bottlenecks(s, i);
     s->report.joins++;
     restart_undisturbed_time(s, i);
@@ -122,9 +122,9 @@ static void rejoin(cairn_storm *s, uint32_t i) {
     s->slots[i] = initial_slot();
     s->slots[i].room = room;
     s->slots[i].cut = cut;
-    s->slots[i].degraded = cut || s->memory_until_ns != 0;
+    s->slots[i].degraded = cut || s->memory_until_ns != 0 || s->clock_until_ns != 0;
     const bool joined = cairn_system_rejoin(&s->system, i);
-    CAIRN_ASSERT(joined);
+    CAIRN_ASSERT(joined || s->clock_until_ns != 0); // its clock may say that the token expired
     s->report.joins++;
     restart_undisturbed_time(s, i);
     report_event(s, "rejoins", i);
@@ -146,7 +146,13 @@ static void set_cut(cairn_storm *s, uint32_t i, bool cut) {
     report_event(s, cut ? "is cut off" : "is reconnected by its path", i);
 }
 
+void cairn_storm_disturb(cairn_storm *s, uint32_t i) {
+    restart_undisturbed_time(s, i);
+}
+
+// A server that starts with a wrong clock cannot tell which tokens an earlier one saw.
 static void restart_server(cairn_storm *s) {
+    cairn_storm_end_clock_fault(s);
     cairn_storm_close_disk(s);
     const bool restarted = cairn_system_restart_server(&s->system);
     CAIRN_ASSERT(restarted);
@@ -285,6 +291,39 @@ static void exhaust_memory(cairn_storm *s) {
     }
 }
 
+void cairn_storm_end_clock_fault(cairn_storm *s) {
+    s->clock_until_ns = 0;
+    s->server_clock_ns = 0;
+    s->system.backend_clock_ns = 0;
+    s->system.client_clock_ns = 0;
+}
+
+// A wall clock is wrong for a while, of the server, the backend or the clients: tokens are refused
+// by their times, and no used token may be taken again when it jumps back.
+static void spoil_clocks(cairn_storm *s) {
+    static const uint64_t errors_s[] = {2, 40, 3600, 100000};
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    const bool ends = s->clock_until_ns != 0 && (s->quiescent || now_ns >= s->clock_until_ns);
+    if (ends) {
+        cairn_storm_end_clock_fault(s);
+    } else if (s->clock_until_ns == 0 && !s->quiescent && !s->config.no_faults &&
+               cairn_random_below(&s->clock_random, 1000) < 2) {
+        const int64_t error_ns =
+            (int64_t)(errors_s[cairn_random_below(&s->clock_random, 4)] * CAIRN_NS_PER_S);
+        int64_t *const clocks[] = {
+            &s->server_clock_ns, &s->system.backend_clock_ns, &s->system.client_clock_ns};
+        *clocks[cairn_random_below(&s->clock_random, 3)] =
+            cairn_random_below(&s->clock_random, 2) == 0 ? error_ns : -error_ns;
+        s->clock_until_ns = now_ns + (500 + cairn_random_below(&s->clock_random, 6000)) * ms_ns;
+        s->report.clock_faults++;
+        report_event(s, "sees a wall clock jump", 0);
+    }
+    for (uint32_t k = 0; k < s->slot_count && (s->clock_until_ns != 0 || ends); k++) {
+        s->slots[k].degraded = true;
+        note_stall(s, k, 0);
+    }
+}
+
 // A valid input of the layout that the rules declare.
 static void push_game_input(cairn_storm *s, uint32_t i) {
     const cairn_rules *rules = s->config.rules;
@@ -334,6 +373,7 @@ static void send_message(cairn_storm *s, uint32_t i) {
 
 void cairn_storm_inject_faults(cairn_storm *s) {
     exhaust_memory(s);
+    spoil_clocks(s);
     while (cairn_storm_chance(s, s->attacker_permille)) {
         const uint32_t i = (uint32_t)cairn_storm_below(s, s->slot_count);
         const uint32_t victim = s->slots[i].present && cairn_storm_chance(s, 300)

@@ -19,6 +19,9 @@ static const uint64_t first_client_id = UINT64_C(1) << 40;
 // Of a token that no server may accept.
 static const uint32_t too_long_s = 3600;
 
+// At once, in each step of a storm, which takes 20 to 100 ms.
+#define FLOOD_PAYLOADS 400
+
 static uint64_t below(cairn_hostile *h, uint64_t bound) {
     return cairn_random_below(&h->random, bound);
 }
@@ -228,6 +231,21 @@ static void send_datagrams(cairn_hostile *h) {
     }
 }
 
+// Many more payloads than a client may send; the link takes one of them.
+static void flood(cairn_hostile *h) {
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_address to;
+    const size_t size = cairn_link_next_payload(h->link, local_ns(h), payload);
+    for (uint32_t i = 0; i < FLOOD_PAYLOADS && size > 0; i++) {
+        const size_t datagram =
+            cairn_netcode_client_encrypt(h->netcode, local_ns(h), payload, size, &to, bytes);
+        if (datagram > 0) {
+            cairn_virtual_send(h->system->network, h->endpoint, &to, bytes, datagram);
+        }
+    }
+}
+
 void cairn_hostile_receive(cairn_hostile *h, const cairn_virtual_datagram *datagram) {
     size_t size = 0;
     cairn_netcode_client_receive(
@@ -328,6 +346,9 @@ static void lie(cairn_hostile *h) {
         break;
     case CAIRN_HOSTILE_JOINS:
         cairn_netcode_client_disconnect(h->netcode, local_ns(h));
+        break;
+    case CAIRN_HOSTILE_FLOOD:
+        flood(h);
         break;
     case CAIRN_HOSTILE_NOISE:
         send_noise(h);

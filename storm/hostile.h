@@ -23,6 +23,7 @@ typedef enum cairn_hostile_act {
     CAIRN_HOSTILE_JOINS,     // joins and leaves in a loop, with tokens of one client id
     CAIRN_HOSTILE_TOKENS,    // shows used, old and too long tokens, and many at once
     CAIRN_HOSTILE_INPUTS,    // sends each input a little late, or far too early
+    CAIRN_HOSTILE_FLOOD,     // sends each payload a few thousand times a second
     CAIRN_HOSTILE_NOISE,     // sends what no message or payload may be
     CAIRN_HOSTILE_ACT_COUNT
 } cairn_hostile_act;

@@ -186,6 +186,43 @@ void cairn_storm_restore_time(cairn_storm *s) {
     }
 }
 
+void cairn_storm_draw_replacements(cairn_storm *s) {
+    s->replace_random = cairn_random_of(s->config.seed * 40503u + 37);
+    // Ticks of a recording are counted by the room's tick, which must not go back.
+    s->replaces =
+        s->operated && !s->disk.used && cairn_random_below(&s->replace_random, 1000) < 900;
+}
+
+static const char fork_name[] = "fork";
+
+// Replaces the world by another one, or makes a room of it, now and then.
+static void request_replacement(cairn_storm *s, uint32_t i) {
+    const cairn_room *room = cairn_storm_server_room(s, s->slots[i].room);
+    const uint64_t what = cairn_random_below(&s->replace_random, 100);
+    cairn_control_request request = {.number = 4, .room = ""};
+    if (what < 25) {
+        request.verb = CAIRN_CONTROL_RESET;
+    } else if (what < 40) {
+        request.verb = CAIRN_CONTROL_SAVE;
+        request.save.name = "early";
+    } else if (what < 60) {
+        request.verb = CAIRN_CONTROL_LOAD;
+        request.load.name = "early";
+    } else if (what < 80) {
+        const uint64_t back = 1 + cairn_random_below(&s->replace_random, 100);
+        request.verb = CAIRN_CONTROL_SEEK;
+        request.seek.tick = room->scheduler.tick > back ? room->scheduler.tick - back : 0;
+    } else if (cairn_server_room_find(s->system.server, fork_name) == 0) {
+        request.verb = CAIRN_CONTROL_FORK;
+        request.fork = (cairn_control_fork_request){.name = fork_name};
+        s->report.forks++;
+    } else {
+        request.verb = CAIRN_CONTROL_ROOM_DESTROY;
+        request.room = fork_name;
+    }
+    send_request(s, i, &request);
+}
+
 void cairn_storm_operate(cairn_storm *s, uint32_t i) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     const cairn_client *client = s->system.clients[i].client;
@@ -200,7 +237,13 @@ void cairn_storm_operate(cairn_storm *s, uint32_t i) {
     if (s->resume_ns != 0 && now_ns >= s->resume_ns) {
         request_usual_time(s, i);
     }
-    if (s->quiescent || s->config.no_faults || !cairn_storm_chance(s, 30)) {
+    if (s->quiescent || s->config.no_faults) {
+        return;
+    }
+    if (s->replaces && cairn_random_below(&s->replace_random, 1000) < 40) {
+        request_replacement(s, i);
+    }
+    if (!cairn_storm_chance(s, 30)) {
         return;
     }
     if (cairn_storm_chance(s, 800)) {

@@ -23,6 +23,7 @@ typedef struct cairn_storm_room {
     bool disturbed;           // its disk or memory failed
     uint64_t quiescence_tick; // the server's when quiescence began
     uint64_t rate_tick;       // the server's at rate_ns
+    uint64_t worlds_replaced; // of the running server's room
     uint64_t rate_ns;         // since when nothing but clients could slow the room; 0: not set
 } cairn_storm_room;
 
@@ -91,8 +92,13 @@ struct cairn_storm {
     bool views; // the main room may send parts; of these two 0 is no limit
     uint32_t view_distance_m;
     uint32_t view_bytes_per_second;
-    bool operated;      // the client in slot 0 is an operator
-    uint64_t resume_ns; // when the operator restores the usual rate; 0: the rate is usual
+    bool operated; // the client in slot 0 is an operator
+    bool replaces; // and replaces worlds and forks rooms
+    cairn_random replace_random;
+    cairn_random clock_random; // of faults of wall clocks
+    uint64_t clock_until_ns;   // virtual; until when one is wrong; 0: none is
+    int64_t server_clock_ns;   // by how much the server's is wrong
+    uint64_t resume_ns;        // when the operator restores the usual rate; 0: the rate is usual
     cairn_body_id operator_bodies[CAIRN_STORM_OPERATOR_BODIES];
     cairn_storm_slot slots[CAIRN_STORM_CLIENT_SLOTS_MAX];
     cairn_body_state *bodies; // owned scratch; capacity of a world's bodies
@@ -132,6 +138,10 @@ bool cairn_storm_edited(const cairn_command_log *log, uint64_t tick);
 void cairn_storm_inject_faults(cairn_storm *s);
 // A new client in an empty slot.
 void cairn_storm_join(cairn_storm *s, uint32_t slot);
+// The wall clocks agree again.
+void cairn_storm_end_clock_fault(cairn_storm *s);
+// The world of its room was replaced: the client has to learn of it, as after a fault.
+void cairn_storm_disturb(cairn_storm *s, uint32_t slot);
 // Removes every fault and injects no more.
 void cairn_storm_begin_quiescence(cairn_storm *s);
 
@@ -141,6 +151,8 @@ void cairn_storm_begin_quiescence(cairn_storm *s);
 // Control, over its own link, now and then while it plays. No world may differ because of them, and
 // the rollbacks they cause must name the operator as their cause.
 void cairn_storm_operate(cairn_storm *s, uint32_t slot);
+// Decides whether the operator of this storm also replaces worlds, from a sequence of its own.
+void cairn_storm_draw_replacements(cairn_storm *s);
 // The operator's room runs at its usual rate from now on, as if the operator had requested that.
 void cairn_storm_restore_time(cairn_storm *s);
 

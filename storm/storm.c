@@ -100,8 +100,14 @@ static bool take_task(void *storm, cairn_server_task *task) {
     return cairn_disk_take_task(&s->disk, task);
 }
 
+static uint64_t read_clock(void *storm) {
+    const cairn_storm *s = storm;
+    return cairn_system_unix_ns(&s->system) + (uint64_t)s->server_clock_ns;
+}
+
 static void configure_server(void *storm, cairn_server_config *config) {
     const cairn_storm *s = storm;
+    config->unix_ns = read_clock;
     config->on_event = take_event;
     config->on_record = s->disk.used ? record : NULL;
     config->on_segment = s->disk.publishes ? publish : NULL;
@@ -138,6 +144,7 @@ static cairn_system_config draw_system(cairn_storm *s) {
     config.rooms = s->room_count;
     config.clients_max = 32;
     config.players_max = 32;
+    config.ipv6 = s->config.seed % 3 == 0;
     config.server_clock = cairn_storm_draw_clock(&s->random);
     return config;
 }
@@ -198,6 +205,8 @@ static bool create_from_seed(cairn_storm *s) {
         return false;
     }
     cairn_storm_create_disk(s);
+    cairn_storm_draw_replacements(s);
+    s->clock_random = cairn_random_of(s->config.seed * 40503u + 41);
     if (!cairn_system_start(&s->system, &config)) {
         strcpy(s->report.words,
             "the server could not start: no world can be created from the scene with these rules");
@@ -254,6 +263,9 @@ static void complete_report(cairn_storm *s) {
     s->report.datagrams = c.sent + c.injected;
     s->report.queue_losses = c.queue_full;
     s->report.virtual_ns = cairn_system_now_ns(&s->system);
+    cairn_server_statistics statistics;
+    cairn_server_statistics_read(s->system.server, &statistics);
+    s->report.payloads_over_budget = statistics.payloads_over_budget;
 }
 
 bool cairn_storm_run(const cairn_storm_config *config, cairn_storm_report *report) {

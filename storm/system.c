@@ -10,6 +10,7 @@
 static const uint64_t protocol_id = 0x636169726e303031;
 static const uint64_t start_unix_s = 1700000000;
 static const char server_address_text[] = "192.0.2.1:40000";
+static const char server_ipv6_text[] = "[2001:db8::1]:40000";
 // In flight at once: what six busy clients send into stalled paths in some seconds.
 static const uint32_t datagrams_max = 1 << 14;
 // An endpoint whose deadline is in the past after its turn is served again this much later.
@@ -128,7 +129,8 @@ bool cairn_system_start(cairn_system *system, const cairn_system_config *config)
     system->next_port = 20000;
     const uint64_t network_seed = cairn_random_next(&system->random);
     if (cairn_virtual_network_create(network_seed, datagrams_max, &system->network) != CAIRN_OK ||
-        !create_hosts(system) || !cairn_address_parse(server_address_text, &address)) {
+        !create_hosts(system) ||
+        !cairn_address_parse(config->ipv6 ? server_ipv6_text : server_address_text, &address)) {
         return false;
     }
     system->server_endpoint =
@@ -167,6 +169,11 @@ static cairn_address next_address(cairn_system *system, uint32_t i) {
     cairn_address address = {.family = CAIRN_ADDRESS_IPV4,
         .port = (uint16_t)system->next_port,
         .ip = {198, 51, 100, (uint8_t)(i + 1)}};
+    if (system->config.ipv6) {
+        address.family = CAIRN_ADDRESS_IPV6;
+        memcpy(address.ip, (const uint8_t[16]){0x20, 0x01, 0x0d, 0xb8, 0, 1}, 16);
+        address.ip[15] = (uint8_t)(i + 1);
+    }
     system->next_port = system->next_port == 65535 ? 20000 : system->next_port + 1;
     return address;
 }
@@ -181,7 +188,8 @@ bool cairn_system_issue_token(cairn_system *system, uint64_t client_id, uint32_t
     cairn_random_fill(&system->random, entropy, sizeof entropy);
     const cairn_token_request request = {.protocol_id = protocol_id,
         .client_id = client_id,
-        .create_unix_s = unix_now_s(system),
+        .create_unix_s =
+            (unix_now_ns(system) + (uint64_t)system->backend_clock_ns) / CAIRN_NS_PER_S,
         .lifetime_s = lifetime_s,
         .timeout_s = system->config.timeout_s,
         .server_addresses = cairn_virtual_address(system->network, system->server_endpoint),
@@ -209,7 +217,7 @@ bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
     return cairn_system_issue_token(system, c->client_id, CAIRN_SYSTEM_TOKEN_LIFETIME_S,
                (system->config.operator_slots >> i & 1) != 0, token) &&
            cairn_client_connect(c->client, cairn_virtual_local_ns(system->network, c->endpoint),
-               unix_now_s(system), token);
+               (unix_now_ns(system) + (uint64_t)system->client_clock_ns) / CAIRN_NS_PER_S, token);
 }
 
 bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_config *config,
@@ -256,6 +264,10 @@ void cairn_system_stall(cairn_system *system, uint32_t i, uint64_t stall_ns) {
 void cairn_system_stall_server(cairn_system *system, uint64_t stall_ns) {
     system->server_host.stalled_until_ns = cairn_system_now_ns(system) + stall_ns;
     system->server_host.due = true;
+}
+
+uint64_t cairn_system_unix_ns(const cairn_system *system) {
+    return unix_now_ns(system);
 }
 
 uint64_t cairn_system_unix_s(const cairn_system *system) {

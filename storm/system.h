@@ -29,6 +29,7 @@ typedef struct cairn_system_config {
     uint32_t wait_ms;        // of the room, for late inputs
     uint32_t rooms;          // 1 or CAIRN_SYSTEM_ROOMS_MAX, of the same scene; 0: 1
     uint32_t operator_slots; // bit set; the server accepts requests if there is one
+    bool ipv6;               // the addresses of the server and its clients
     int32_t timeout_s;       // of silence, on either side
     cairn_virtual_clock server_clock;
     uint64_t (*memory_bytes)(void *user); // allocated by the process; NULL: hosts' bytes stay 0
@@ -80,6 +81,9 @@ typedef struct cairn_system {
     bool serving;                 // a turn of the server in which they may
     cairn_system_client clients[CAIRN_SYSTEM_CLIENTS_MAX];
     uint64_t server_start_unix_s;
+    int64_t
+        backend_clock_ns;    // by how much the wall clock of the backend that makes tokens is wrong
+    int64_t client_clock_ns; // and that of the clients
     uint64_t delivered_to_server; // datagrams, since the server was created
     uint64_t next_client_id;
     uint32_t next_port;
@@ -126,7 +130,8 @@ bool cairn_system_issue_token(cairn_system *system, uint64_t client_id, uint32_t
 // Begins or ends a turn of the server in which allocations fail, if it is short of memory.
 void cairn_system_fail_memory(cairn_system *system, bool begins);
 
-uint64_t cairn_system_unix_s(const cairn_system *system); // the wall clock of all hosts
+uint64_t cairn_system_unix_s(const cairn_system *system); // by a right wall clock
+uint64_t cairn_system_unix_ns(const cairn_system *system);
 uint64_t cairn_system_now_ns(const cairn_system *system);
 uint64_t cairn_system_client_now_ns(const cairn_system *system, uint32_t i); // its own clock
 void cairn_system_run_until(cairn_system *system, uint64_t until_ns);

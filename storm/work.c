@@ -91,7 +91,9 @@ static void check_rollback(cairn_storm *s, uint32_t i, const cairn_client_rollba
     const cairn_room *room = cairn_storm_server_room(s, s->slots[i].room);
     const uint64_t oldest = cairn_command_log_oldest(room->command_log) + 2;
     const uint64_t tick = rollback->tick_from;
-    if (s->slots[i].server_died || tick < oldest ||
+    const bool other_world = cairn_storm_room_of_slot(s, i)->worlds_replaced > 0 &&
+                             cairn_storm_undisturbed_ns(s, i) < 10 * CAIRN_NS_PER_S;
+    if (s->slots[i].server_died || other_world || tick < oldest ||
         tick >= cairn_command_log_end(room->command_log)) {
         return; // of the previous server, or not in the log any more
     }

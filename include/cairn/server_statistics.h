@@ -96,6 +96,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t states_resent;       // because a client asked
     uint64_t resyncs_over_budget; // requests for more bytes than their client may ask for
     uint64_t resyncs_hopeless;    // sketches not looked at: the client's last ones named nothing
+    uint64_t worlds_replaced;     // by operators: resets, loads and seeks
     uint64_t clients_unfit;       // not allowed to simulate, by their passport
     uint64_t clients_demoted;     // served by snapshots from then on
     // Of the recording, beside recording_bytes.
@@ -131,9 +132,9 @@ typedef struct cairn_server_statistics {
     // lateness are those of the rooms that exist.
     cairn_server_room_statistics total;
     uint32_t rooms;
-    uint32_t clients;             // connected
-    uint64_t path_changes;        // clients that said they are at another address
-    uint64_t protocol_violations; // messages that were malformed or did not fit the state
+    uint32_t clients;              // connected
+    uint64_t path_changes;         // clients that said they are at another address
+    uint64_t protocol_violations;  // messages that were malformed or did not fit the state
     uint64_t payloads_over_budget; // dropped: their client sends more than it may
     uint64_t clients_flooding;     // disconnected because they did so for five seconds
     uint64_t streams_failed; // clients disconnected because they can or will not take what waits

@@ -247,6 +247,10 @@ typedef struct cairn_storm_report {
     uint64_t recorded_ticks;        // in these
     uint64_t recorded_ticks_lost;   // as the server counts
     uint64_t segments_compared;     // of broadcasts, with the recording of their room
+    uint64_t worlds_replaced;       // by operators
+    uint64_t forks;                 // of rooms, by operators
+    uint64_t clock_faults;          // spans in which a wall clock was wrong
+    uint64_t payloads_over_budget;  // of hostile clients, not read
     uint64_t operator_acts;         // requests sent
     uint64_t edits;                 // ticks in which the server executed an operator's commands
     uint64_t roots_compared;        // of confirmed ticks, each with the server's

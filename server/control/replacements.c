@@ -31,6 +31,7 @@ static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
         cairn_state_history_exchange(room->state_history, states);
     }
     pay_replacement(room, context->now_ns);
+    room->statistics.worlds_replaced += 1;
     cairn_control_dispose_of(server, cairn_room_set_world(room, world), states);
     if (room->trial.world != NULL) { // its seed may be another
         cairn_control_dispose_of(server, room->trial.world, NULL);

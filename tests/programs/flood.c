@@ -5,7 +5,7 @@
 //
 // Kinds: junk (random bytes of random size), request (a connection request whose seal is wrong),
 // replay (one valid connection request, repeated), payload (of a client that is not connected),
-// mix.
+// member (payloads of one that is), mix of those before it.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 #include "base/random.h"
+#include "net/link.h"
 #include "net/netcode_client.h"
 #include "program/key.h"
 #include <cairn/token.h>
@@ -25,7 +26,7 @@
 #define BATCH 32
 #define SIZE_MAX_HERE 1200
 
-typedef enum kind { JUNK, REQUEST, REPLAY, PAYLOAD, MIX } kind;
+typedef enum kind { JUNK, REQUEST, REPLAY, PAYLOAD, MIX, MEMBER } kind;
 
 typedef struct options {
     const char *key_file;
@@ -45,16 +46,19 @@ static struct {
     cairn_random random;
     uint8_t request[CAIRN_DATAGRAM_SIZE_MAX]; // valid
     size_t request_size;
+    cairn_netcode_client *client; // of the request
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    size_t payload_size;
 } f;
 
 static kind kind_of(const char *text) {
-    static const char *const names[] = {"junk", "request", "replay", "payload", "mix"};
+    static const char *const names[] = {"junk", "request", "replay", "payload", "mix", "member"};
     for (uint32_t i = 0; i < sizeof names / sizeof *names; ++i) {
         if (strcmp(text, names[i]) == 0) {
             return (kind)i;
         }
     }
-    fprintf(stderr, "flood: --kind %s: junk, request, replay, payload or mix\n", text);
+    fprintf(stderr, "flood: --kind %s: junk, request, replay, payload, mix or member\n", text);
     exit(2);
 }
 
@@ -79,11 +83,16 @@ static options parse(int argc, char **argv) {
     return o;
 }
 
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void make_request(const cairn_address *server, const uint8_t *key) {
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     uint8_t entropy[CAIRN_TOKEN_ENTROPY_SIZE];
     const uint64_t now_unix_s = (uint64_t)time(NULL);
-    cairn_netcode_client *client = NULL;
     cairn_address to;
     cairn_random_fill(&f.random, entropy, sizeof entropy);
     const cairn_token_request request = {.protocol_id = UINT64_C(0x636169726e),
@@ -96,19 +105,22 @@ static void make_request(const cairn_address *server, const uint8_t *key) {
         .private_key = key,
         .entropy = entropy};
     CAIRN_ASSERT(cairn_token_issue(&request, token) == CAIRN_OK);
-    CAIRN_ASSERT(cairn_netcode_client_create(&client) == CAIRN_OK);
-    CAIRN_ASSERT(cairn_netcode_client_connect(client, 1, now_unix_s, token) == CAIRN_OK);
-    cairn_netcode_client_advance(client, 1);
-    f.request_size = cairn_netcode_client_next_datagram(client, &to, f.request);
+    CAIRN_ASSERT(cairn_netcode_client_create(&f.client) == CAIRN_OK);
+    CAIRN_ASSERT(cairn_netcode_client_connect(f.client, now_ns(), now_unix_s, token) == CAIRN_OK);
+    cairn_netcode_client_advance(f.client, now_ns());
+    f.request_size = cairn_netcode_client_next_datagram(f.client, &to, f.request);
     CAIRN_ASSERT(f.request_size > 0);
-    cairn_netcode_client_destroy(client);
 }
 
 static size_t write_datagram(uint8_t *bytes) {
     const kind chosen =
         f.options.kind == MIX ? (kind)cairn_random_below(&f.random, MIX) : f.options.kind;
     size_t size = 16 + cairn_random_below(&f.random, SIZE_MAX_HERE - 16);
+    cairn_address to;
     switch (chosen) {
+    case MEMBER:
+        return cairn_netcode_client_encrypt(
+            f.client, now_ns(), f.payload, f.payload_size, &to, bytes);
     case REQUEST:
     case REPLAY:
         memcpy(bytes, f.request, f.request_size);
@@ -145,10 +157,37 @@ static void set_source(struct msghdr *message, control *room, uint32_t source) {
     memcpy(CMSG_DATA(head), &info, sizeof info);
 }
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+// Connects, and makes the payload that is sent again and again, of a message that nobody decodes.
+static void become_member(int fd, const cairn_address *server, struct sockaddr_in *to) {
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    control room;
+    cairn_address ignored;
+    cairn_link *link;
+    struct iovec vector = {.iov_base = f.request, .iov_len = f.request_size};
+    for (uint32_t i = 0;
+         i < 1000 && cairn_netcode_client_state_read(f.client) != CAIRN_NETCODE_STATE_CONNECTED;
+         ++i) {
+        struct msghdr message = {
+            .msg_name = to, .msg_namelen = sizeof *to, .msg_iov = &vector, .msg_iovlen = 1};
+        set_source(&message, &room, 0);
+        if (vector.iov_len > 0) {
+            (void)sendmsg(fd, &message, 0);
+        }
+        usleep(10000);
+        const ssize_t size = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (size > 0) {
+            cairn_netcode_client_receive(f.client, now_ns(), server, bytes, (size_t)size);
+        }
+        cairn_netcode_client_advance(f.client, now_ns());
+        vector.iov_base = bytes;
+        vector.iov_len = cairn_netcode_client_next_datagram(f.client, &ignored, bytes);
+    }
+    CAIRN_ASSERT(cairn_netcode_client_state_read(f.client) == CAIRN_NETCODE_STATE_CONNECTED);
+    const cairn_link_config config = cairn_link_config_default();
+    CAIRN_ASSERT(cairn_link_create(&config, now_ns(), &link) == CAIRN_OK);
+    CAIRN_ASSERT(cairn_link_send_unreliable(link, f.request, 1000) == CAIRN_OK);
+    f.payload_size = cairn_link_next_payload(link, now_ns(), f.payload);
+    cairn_link_destroy(link);
 }
 
 static uint64_t run(int fd, struct sockaddr_in *to) {
@@ -203,10 +242,14 @@ int main(int argc, char **argv) {
     const int fd = socket(AF_INET, SOCK_DGRAM, 0);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(server.port)};
     memcpy(&to.sin_addr, server.ip, 4);
+    if (f.options.kind == MEMBER) {
+        become_member(fd, &server, &to);
+    }
     const uint64_t begin = now_ns();
     const uint64_t sent = run(fd, &to);
     printf("{\"sent\":%llu,\"seconds\":%.3f}\n", (unsigned long long)sent,
         (double)(now_ns() - begin) * 1e-9);
     close(fd);
+    cairn_netcode_client_destroy(f.client);
     return 0;
 }

@@ -3,7 +3,8 @@
 
 What floods of hostile datagrams cost a cairnd on loopback while honest bots play: lateness of ticks (p99 and worst), inputs of
 the bots that were lost, the server's processor time for each hostile datagram (beyond a run without a flood), in the program
-and in the kernel. Prints a row for each kind of flood, from one address and from 10,000; medians of the runs."""
+and in the kernel. Prints a row for each kind of flood, from one address and from 10,000, and for one of a client with a valid token; medians of
+the runs."""
 
 import argparse
 import json
@@ -17,6 +18,7 @@ import tempfile
 import time
 
 FLOODS = [("none", 1)] + [(kind, sources) for sources in (1, 10000) for kind in ("junk", "request", "replay", "payload", "mix")]
+FLOODS += [("member", 1)]
 
 
 def cpu_seconds(pid):
