@@ -213,9 +213,10 @@ cairn_status cairn_link_send_reliable(cairn_link *link, const uint8_t *bytes, si
 bool cairn_link_reliable_fits(cairn_link *link, size_t size) {
     CAIRN_ASSERT(size <= CAIRN_MESSAGE_SIZE_MAX);
     const uint64_t frame_size = cairn_frame_size((uint32_t)size);
+    const uint64_t held = link->sender.end - link->sender.base + frame_size;
     return frame_size <= cairn_stream_sender_room(&link->sender) &&
-           (cairn_stream_sender_fits(&link->sender, frame_size) || cairn_link_grow_stream(link) ||
-               link->sender.end - link->sender.base + frame_size <= link->sender.capacity);
+           (cairn_stream_sender_fits(&link->sender, frame_size) ||
+               cairn_link_grow_stream(link, held) || held <= link->sender.capacity);
 }
 
 static bool unreliable_may_leave(cairn_link *link, uint64_t now_ns) {

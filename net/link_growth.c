@@ -5,21 +5,29 @@
 #include "base/assert.h"
 #include "net/link_parts.h"
 
-bool cairn_link_grow_stream(cairn_link *link) {
-    const cairn_link_memory *memory = &link->memory;
+bool cairn_link_grow_stream(cairn_link *link, uint64_t held) {
+    cairn_link_memory *memory = &link->memory;
     cairn_stream_sender *sender = &link->sender;
-    if (sender->capacity == sender->limit && sender->segment_capacity == memory->segments_max) {
+    const bool more_segments = sender->count == sender->segment_capacity;
+    uint64_t capacity = sender->capacity;
+    while (capacity < held || (more_segments && capacity == sender->capacity)) {
+        capacity *= 2;
+    }
+    capacity = capacity < sender->limit ? capacity : sender->limit;
+    uint32_t segments = sender->segment_capacity * (more_segments ? 2 : 1);
+    segments = segments > capacity / 512 ? segments : (uint32_t)(capacity / 512);
+    segments = segments < memory->segments_max ? segments : memory->segments_max;
+    if (held > capacity || (capacity == sender->capacity && segments == sender->segment_capacity)) {
         return false;
     }
-    CAIRN_ASSERT(memory->stream_grown == NULL);
-    const size_t segments_size = memory->segments_max * sizeof(cairn_segment);
-    uint8_t *grown = malloc(segments_size + (size_t)sender->limit);
+    const size_t segments_size = segments * sizeof(cairn_segment);
+    uint8_t *grown = malloc(segments_size + (size_t)capacity);
     if (grown == NULL) {
         return false;
     }
-    link->memory.stream_grown = grown;
-    cairn_stream_sender_move(
-        sender, (void *)grown, memory->segments_max, grown + segments_size, sender->limit);
+    cairn_stream_sender_move(sender, (void *)grown, segments, grown + segments_size, capacity);
+    free(memory->stream_grown);
+    memory->stream_grown = grown;
     return true;
 }
 

@@ -64,7 +64,7 @@ static void put_outgoing(cairn_archive *a, cairn_link *link) {
     cairn_archive_u32(a, "a stream's window", &sender->window, CAIRN_LINK_WINDOW_UNIT,
         255 * CAIRN_LINK_WINDOW_UNIT);
     cairn_archive_u64(a, "a stream's length", &held, 0, sender->limit);
-    if (a->reading && held > sender->capacity && !cairn_link_grow_stream(link)) {
+    if (a->reading && held > sender->capacity && !cairn_link_grow_stream(link, held)) {
         cairn_archive_refuse(a, "out of memory");
     }
     if (a->refused == NULL) {

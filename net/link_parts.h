@@ -42,7 +42,7 @@ typedef struct cairn_link_memory {
     uint32_t sent_max;
     uint8_t *short_message; // where an unreliable message waits that fits one payload
     uint8_t *long_message;  // and one that does not
-    uint8_t *stream_grown;  // owned; the large rings of segments and bytes; NULL: none
+    uint8_t *stream_grown;  // owned; larger rings of segments and bytes; NULL: none
     cairn_sent *sent_grown; // owned; NULL: none
 } cairn_link_memory;
 
@@ -93,11 +93,13 @@ void cairn_link_start_at(cairn_link *link, uint64_t sequence);
 // The memory that a link needs now and then (net/link_growth.c): while much of the reliable stream
 // is under way, as when a client joins, and while many payloads are in flight. A link begins with
 // little of both, takes more when it runs out, up to what its config allows, and gives it back when
-// the stream is empty. A thousand clients that play then take a few kilobytes each.
+// the stream is empty. A thousand clients that play then take a few kilobytes each. It doubles what
+// it has: a block of all that the config allows would be mapped and unmapped for each client that
+// joins, which takes longer than all else of a join.
 
-// Takes the memory for all that the config allows. False: the link has it already, or the system
-// has none left.
-bool cairn_link_grow_stream(cairn_link *link);
+// Takes room for `held` bytes of the stream, and for more segments if their table is full. False:
+// the link has all that its config allows, or the system has no memory left.
+bool cairn_link_grow_stream(cairn_link *link, uint64_t held);
 // Room for twice as many payloads in flight. False: as above.
 bool cairn_link_grow_sent(cairn_link *link);
 // Whether the record that is `count` payloads back is too old to be of use, or gone.

@@ -473,6 +473,28 @@ TEST("a link takes memory while much is under way, and gives it back") {
     assert_true(statistics(&p, 0)->payloads_lost > 0);
 }
 
+TEST("a link takes as much memory as a message needs, not all that it may take") {
+    static uint8_t bytes[60000];
+    SCOPED(path) p = PATH(.delay_ns = 20 * MS);
+    const cairn_link *link = p.ends[0];
+    static const struct {
+        uint32_t size;
+        uint64_t capacity;
+    } messages[] = {
+        {900, 1024}, {600, 2048}, {5000, 8192}, {9000, 16384}, {100000, 131072}, {100000, 262144}};
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        for (uint32_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+            send_message(&p, 0, RELIABLE, messages[i].size);
+            assert_int_equal(link->sender.capacity, messages[i].capacity);
+        }
+        assert_int_equal(cairn_link_send_reliable(p.ends[0], bytes, sizeof bytes), CAIRN_CAPACITY);
+        run(&p, 10 * SECOND);
+        expect_all_reliable(&p);
+        assert_true(cairn_link_reliable_idle(link));
+        assert_int_equal(link->sender.capacity, CAIRN_LINK_STREAM_SMALL);
+    }
+}
+
 TEST("impossible configs are refused and valid ones allocate the stated memory") {
     static const struct {
         cairn_link_config config;
