@@ -68,6 +68,9 @@ cairn_quantised_velocity *cairn_baselines_velocities(cairn_baselines *baselines)
 const uint8_t *cairn_baselines_delta(cairn_baselines *baselines,
     const cairn_baseline *const bases[3], cairn_quantised_velocity *velocities, size_t *size);
 
+// How many differences of the newest snapshot were encoded.
+uint32_t cairn_baselines_encoded(const cairn_baselines *baselines);
+
 // Of one client. Snapshots that it acknowledged are the bases of its next ones.
 #define CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX 32
 
@@ -81,6 +84,13 @@ typedef struct cairn_snapshots_sent {
 
 // The client holds the snapshot of `tick`, which is newer than all that it acknowledged before.
 void cairn_snapshots_acknowledge(cairn_snapshots_sent *sent, uint64_t tick);
+
+// The bases of its next snapshot: the newest that the client acknowledged, and two as far before it
+// as it is before the newest snapshot, because the motion in between says how bodies go on. If the
+// client missed one of these and many others asked for other bases already, three that others have,
+// too. False: the client holds none.
+bool cairn_baselines_choose(const cairn_baselines *baselines, const cairn_snapshots_sent *sent,
+    bool velocities, const cairn_baseline *bases[3]);
 
 // Sends the newest snapshot of the baselines, with the events of the rules since the last one.
 // False: it is longer than a message, or longer than `bytes_per_second` allow: the client needs a
