@@ -20,6 +20,16 @@
 
 typedef struct cairn_link cairn_link;
 
+// Blocks that links of one thread gave back, for the next one that needs much at once, as each
+// client does that joins. Zero at first; it outlives the links.
+#define CAIRN_LINK_BLOCKS_MAX 16
+typedef struct cairn_link_blocks {
+    uint32_t count;
+    uint8_t *kept[CAIRN_LINK_BLOCKS_MAX]; // owned
+    size_t sizes[CAIRN_LINK_BLOCKS_MAX];
+} cairn_link_blocks;
+void cairn_link_blocks_free(cairn_link_blocks *blocks);
+
 typedef struct cairn_link_config {
     uint32_t unreliable_size_max; // of a message sent; <= CAIRN_MESSAGE_SIZE_MAX
     uint32_t receive_size_max; // of a message received, reliable or not; <= CAIRN_MESSAGE_SIZE_MAX
@@ -29,6 +39,9 @@ typedef struct cairn_link_config {
     // Secret from which the sequences are drawn that are never sent, about one in 256: a peer that
     // acknowledges one lies about what it received. 0: every sequence is sent.
     uint64_t skip_seed;
+    // A link with them takes all that it may when it runs out of its own, one without takes twice
+    // what it has. NULL: none.
+    cairn_link_blocks *blocks;
 } cairn_link_config;
 
 // The default sends and receives messages of every allowed size: 1.6 MB, of which untouched pages

@@ -5,30 +5,94 @@
 #include "base/assert.h"
 #include "net/link_parts.h"
 
-bool cairn_link_grow_stream(cairn_link *link, uint64_t held) {
+// A block of at least `size` bytes, and how large it is.
+static uint8_t *take_block(cairn_link_blocks *blocks, size_t size, size_t *taken) {
+    for (uint32_t i = blocks != NULL ? blocks->count : 0; i > 0; --i) {
+        if (blocks->sizes[i - 1] >= size) {
+            uint8_t *block = blocks->kept[i - 1];
+            *taken = blocks->sizes[i - 1];
+            blocks->count -= 1;
+            blocks->kept[i - 1] = blocks->kept[blocks->count];
+            blocks->sizes[i - 1] = blocks->sizes[blocks->count];
+            return block;
+        }
+    }
+    *taken = size;
+    return malloc(size);
+}
+
+// If there is no room for it, the smallest goes.
+static void keep_block(cairn_link_blocks *blocks, uint8_t *block, size_t size) {
+    uint32_t at = blocks->count;
+    if (blocks->count == CAIRN_LINK_BLOCKS_MAX) {
+        at = 0;
+        for (uint32_t i = 1; i < blocks->count; ++i) {
+            at = blocks->sizes[i] < blocks->sizes[at] ? i : at;
+        }
+        if (blocks->sizes[at] >= size) {
+            free(block);
+            return;
+        }
+        free(blocks->kept[at]);
+    } else {
+        blocks->count += 1;
+    }
+    blocks->kept[at] = block;
+    blocks->sizes[at] = size;
+}
+
+static void give_back_stream(cairn_link *link) {
     cairn_link_memory *memory = &link->memory;
-    cairn_stream_sender *sender = &link->sender;
+    if (memory->stream_grown != NULL && link->config.blocks != NULL) {
+        keep_block(link->config.blocks, memory->stream_grown, memory->stream_grown_size);
+    } else {
+        free(memory->stream_grown);
+    }
+    memory->stream_grown = NULL;
+}
+
+void cairn_link_blocks_free(cairn_link_blocks *blocks) {
+    for (uint32_t i = 0; i < blocks->count; ++i) {
+        free(blocks->kept[i]);
+    }
+    *blocks = (cairn_link_blocks){0};
+}
+
+static bool grow_stream_to(cairn_link *link, uint64_t capacity, uint32_t segments) {
+    const size_t segments_size = segments * sizeof(cairn_segment);
+    size_t taken;
+    uint8_t *grown = take_block(link->config.blocks, segments_size + (size_t)capacity, &taken);
+    if (grown == NULL) {
+        return false;
+    }
+    cairn_stream_sender_move(
+        &link->sender, (void *)grown, segments, grown + segments_size, capacity);
+    give_back_stream(link);
+    link->memory.stream_grown = grown;
+    link->memory.stream_grown_size = taken;
+    return true;
+}
+
+bool cairn_link_grow_stream(cairn_link *link, uint64_t held) {
+    const cairn_link_memory *memory = &link->memory;
+    const cairn_stream_sender *sender = &link->sender;
+    if (held > sender->limit ||
+        (sender->capacity == sender->limit && sender->segment_capacity == memory->segments_max)) {
+        return false;
+    }
+    if (link->config.blocks != NULL) {
+        return grow_stream_to(link, sender->limit, memory->segments_max);
+    }
     const bool more_segments = sender->count == sender->segment_capacity;
-    uint64_t capacity = sender->capacity;
-    while (capacity < held || (more_segments && capacity == sender->capacity)) {
+    uint64_t capacity = sender->capacity * (more_segments ? 2 : 1);
+    while (capacity < held) {
         capacity *= 2;
     }
     capacity = capacity < sender->limit ? capacity : sender->limit;
     uint32_t segments = sender->segment_capacity * (more_segments ? 2 : 1);
     segments = segments > capacity / 512 ? segments : (uint32_t)(capacity / 512);
     segments = segments < memory->segments_max ? segments : memory->segments_max;
-    if (held > capacity || (capacity == sender->capacity && segments == sender->segment_capacity)) {
-        return false;
-    }
-    const size_t segments_size = segments * sizeof(cairn_segment);
-    uint8_t *grown = malloc(segments_size + (size_t)capacity);
-    if (grown == NULL) {
-        return false;
-    }
-    cairn_stream_sender_move(sender, (void *)grown, segments, grown + segments_size, capacity);
-    free(memory->stream_grown);
-    memory->stream_grown = grown;
-    return true;
+    return grow_stream_to(link, capacity, segments);
 }
 
 // Copies the records of the last payloads, as many as both rings hold.
@@ -73,8 +137,7 @@ void cairn_link_shrink(cairn_link *link) {
     if (memory->stream_grown != NULL) {
         cairn_stream_sender_move(
             sender, memory->segments, memory->segments_small, memory->stream, memory->stream_small);
-        free(memory->stream_grown);
-        memory->stream_grown = NULL;
+        give_back_stream(link);
     }
     if (memory->sent_grown != NULL && link->sent.next - link->sent.oldest < memory->sent_small &&
         cairn_link_sent_expired(link, memory->sent_small)) {
@@ -86,9 +149,8 @@ void cairn_link_shrink(cairn_link *link) {
 
 void cairn_link_forget_growth(cairn_link *link) {
     cairn_link_memory *memory = &link->memory;
-    free(memory->stream_grown);
+    give_back_stream(link);
     free(memory->sent_grown);
-    memory->stream_grown = NULL;
     memory->sent_grown = NULL;
     link->sent.entries = memory->sent;
     link->sent.capacity = memory->sent_small;

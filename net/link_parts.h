@@ -42,6 +42,7 @@ typedef struct cairn_link_memory {
     uint32_t sent_max;
     uint8_t *short_message; // where an unreliable message waits that fits one payload
     uint8_t *long_message;  // and one that does not
+    size_t stream_grown_size;
     uint8_t *stream_grown;  // owned; larger rings of segments and bytes; NULL: none
     cairn_sent *sent_grown; // owned; NULL: none
 } cairn_link_memory;
@@ -95,7 +96,9 @@ void cairn_link_start_at(cairn_link *link, uint64_t sequence);
 // little of both, takes more when it runs out, up to what its config allows, and gives it back when
 // the stream is empty. A thousand clients that play then take a few kilobytes each. It doubles what
 // it has: a block of all that the config allows would be mapped and unmapped for each client that
-// joins, which takes longer than all else of a join.
+// joins, which takes longer than all else of a join. With cairn_link_blocks a link takes such a
+// block from the one that joined before; then nothing is copied, and freed pieces of many sizes do
+// not pile up between what lasts.
 
 // Takes room for `held` bytes of the stream, and for more segments if their table is full. False:
 // the link has all that its config allows, or the system has no memory left.

@@ -189,6 +189,7 @@ void cairn_server_destroy(cairn_server *server) {
         cairn_link_destroy(server->sessions[i].link);
         cairn_session_drop_conditioners(&server->sessions[i]);
     }
+    cairn_link_blocks_free(&server->link_blocks);
     free(server->features);
     free(server->due_ns);
     free(server->sessions);

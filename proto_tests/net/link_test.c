@@ -495,16 +495,46 @@ TEST("a link takes as much memory as a message needs, not all that it may take")
     }
 }
 
+TEST("links pass on the large block of the one that joined before") {
+    static uint8_t bytes[50000];
+    cairn_link_blocks blocks = {0};
+    cairn_link_config config = cairn_link_config_default();
+    config.blocks = &blocks;
+    cairn_link *links[CAIRN_LINK_BLOCKS_MAX + 4];
+    const uint8_t *kept = NULL;
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        config.reliable_buffer_size += turn == 2 ? 4096 : 0; // no block is large enough
+        for (uint32_t i = 0; i < COUNT_OF(links); i++) {
+            assert_int_equal(cairn_link_create(&config, 0, &links[i]), CAIRN_OK);
+            assert_int_equal(cairn_link_send_reliable(links[i], bytes, sizeof bytes), CAIRN_OK);
+            assert_int_equal(links[i]->sender.capacity, links[i]->sender.limit);
+            assert_true(turn != 1 || i > 0 || links[i]->memory.stream_grown == kept);
+        }
+        assert_int_equal(blocks.count, turn == 2 ? CAIRN_LINK_BLOCKS_MAX : 0);
+        for (uint32_t i = 0; i < COUNT_OF(links); i++) {
+            cairn_link_destroy(links[i]);
+        }
+        assert_int_equal(blocks.count, CAIRN_LINK_BLOCKS_MAX);
+        kept = blocks.kept[CAIRN_LINK_BLOCKS_MAX - 1];
+    }
+    for (uint32_t i = 0; i < blocks.count; i++) { // the larger ones took the places
+        assert_true(blocks.sizes[i] > config.reliable_buffer_size);
+    }
+    cairn_link_blocks_free(&blocks);
+    assert_int_equal(blocks.count, 0);
+}
+
 TEST("impossible configs are refused and valid ones allocate the stated memory") {
     static const struct {
         cairn_link_config config;
         size_t kb; // 0: refused
-    } cases[] = {{{16384, 1184, 1, 8192, 0}, 27}, {{1184, 1184, 1, 4096, 0}, 10},
-        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208, 0}, 1588},
-        {{0, 1184, 1, 8192, 0}, 0}, {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192, 0}, 0},
-        {{16384, 0, 1, 8192, 0}, 0}, {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0}, 0},
-        {{16384, 1184, 0, 8192, 0}, 0}, {{16384, 1184, 9, 8192, 0}, 0},
-        {{16384, 1184, 1, 63, 0}, 0}};
+    } cases[] = {{{16384, 1184, 1, 8192, 0, NULL}, 27}, {{1184, 1184, 1, 4096, 0, NULL}, 10},
+        {{CAIRN_MESSAGE_SIZE_MAX, CAIRN_MESSAGE_SIZE_MAX, 4, 262208, 0, NULL}, 1588},
+        {{0, 1184, 1, 8192, 0, NULL}, 0}, {{CAIRN_MESSAGE_SIZE_MAX + 1, 1184, 1, 8192, 0, NULL}, 0},
+        {{16384, 0, 1, 8192, 0, NULL}, 0},
+        {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0, NULL}, 0},
+        {{16384, 1184, 0, 8192, 0, NULL}, 0}, {{16384, 1184, 9, 8192, 0, NULL}, 0},
+        {{16384, 1184, 1, 63, 0, NULL}, 0}};
     for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
         SCOPED(cairn_link) *link = NULL;
         const cairn_status status = cairn_link_create(&cases[i].config, 0, &link);

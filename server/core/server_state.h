@@ -47,6 +47,7 @@ struct cairn_server {
     // Each link leaves out other sequences (net/link.h).
     uint8_t skip_key[CAIRN_SIPHASH_KEY_SIZE];
     uint64_t links_created;
+    cairn_link_blocks link_blocks;
 
     uint64_t *due_ns; // of each session (server/session/session.h); UINT64_MAX: free
 

@@ -33,5 +33,6 @@ cairn_status cairn_session_link_create(cairn_server *server, uint32_t bodies, ca
     config.skip_seed = cairn_siphash((const uint8_t *)&server->links_created,
                            sizeof server->links_created, server->skip_key) |
                        1;
+    config.blocks = &server->link_blocks;
     return cairn_link_create(&config, server->context.now_ns, out);
 }
