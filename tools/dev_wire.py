@@ -2,8 +2,8 @@
 """usage: ./dev bench --wire [--clients N] [--seconds S] [--build FOLDER]
 
 What the wire costs, in one table: bytes and time of snapshots, bytes of ticks in small rooms, parts of a world of 20,000 bodies for
-200 clients, and a server with many clients (cairn-load) beside the world of 901 cubes. The server runs on the first processor and the
-clients on the last, with real-time priority if that is allowed; else a busy machine shows. It takes a minute.
+200 clients, and a server with many clients (cairn-load) beside worlds of 901 cubes, at rest and with 90 that tumble. The server runs on
+the first processor and the clients on the last, with real-time priority if that is allowed; else a busy machine shows. It takes two minutes.
 
   --clients N      of the rows about many clients (default 1000)
   --seconds S      each run is measured for (default 5)
@@ -21,11 +21,13 @@ import time
 
 # Before these were worked on (issue 12), measured by the same rows or taken from its text.
 BEFORE = {"moderate": "7200 of 170 moving", "ticks_idle_down": "250", "ticks_idle_up": "205", "ticks_active_down": "515",
-          "lockstep_us": "6.1 us", "lockstep_kb": "170 kB", "snapshots_us": "6.7 us", "snapshots_kb": "106 kB"}
+          "lockstep_us": "6.1 us", "lockstep_kb": "170 kB", "interpolate_us": "6.7 us", "interpolate_kb": "106 kB"}
 # netcode 139beae, GameNetworkingSockets e707b3a and ENet 1.3.17, 64 bytes up and 1000 down at 60 Hz, 1,000 clients; the smallest
 # published frames of the snapshot challenge. Other machines, other sizes: an order of magnitude, not a race.
 PEERS = {"moderate": "425 (the record)", "us": "netcode 2.9, ENet 2.5, GNS 6.1 us", "kb": "netcode 10.6, ENet 2 to 3.5, GNS 12 to 16 kB"}
-WIDTHS = 62, 20, 20, 10, 0
+# Name, scene, mode, updates in a second. In the drum 90 cubes tumble for ever, as many as move in the moderate set.
+SERVED = (("lockstep", "cubes901", "lockstep", 60), ("snapshots", "cubes901", "interpolate", 20), ("snapshots of 90 moving", "drum901", "interpolate", 20))
+WIDTHS = 76, 20, 20, 10, 0
 PRIORITY = 50
 
 
@@ -113,14 +115,29 @@ def rows(bench):
     yield f"{world}: kB/s of a client, at most", f"{mean}, {most}", "", "60", ""
     yield f"{world}: longest wait of a body in view", f"{waits} ms", "", "1 s", ""
     yield f"{world}: core for serving, a part", f"{float(serving) / 1000:.2f}, {part} us", "", "0.5", ""
-    for name, mode, rate in (("lockstep", "lockstep", 60), ("snapshots", "interpolate", 20)):
-        found = bench.load("cubes901", "--clients", bench.options.clients, "--mode", mode, "--spectator", "--join-seconds", 2)
-        what = f"{bench.options.clients:,} clients, {name} at {rate} Hz"
-        yield f"{what}: ticks lost, while they joined", f"{found['ticks_lost']}, {found['ticks_lost_joins']}", "", "0, 0", ""
-        yield f"{what}: lateness p50, p99", f"{ms(found['late_us']['p50'])}, {ms(found['late_us']['p99'])}", "", "p99 1 ms", ""
-        yield f"{what}: server for a datagram", f"{found['watched_us_per_datagram']:.2f} us", BEFORE[f"{name}_us"], "2.5 us", PEERS["us"]
-        yield f"{what}: memory of a client", f"{found['watched_kb_per_client']:.1f} kB", BEFORE[f"{name}_kb"], "16 kB", PEERS["kb"]
-        yield f"{what}: cores of server, of clients", f"{found['watched_cores']:.2f}, {found['own_cores']:.2f}", "", "1", ""
+    for name, scene, mode, rate in SERVED:
+        yield from served(bench, name, scene, mode, rate)
+
+
+def served(bench, name, scene, mode, rate):
+    """Many clients beside 901 cubes. The memory of one is what the server grows by from a fourth of them to all: what they share, such as
+    the snapshots that are kept, is there in both runs."""
+    clients = bench.options.clients
+    flags = "--mode", mode, "--spectator", "--join-seconds", 2
+    few = bench.load(scene, "--clients", max(1, clients // 4), *flags)
+    found = bench.load(scene, "--clients", clients, *flags)
+    grown = [run["watched_kb_per_client"] * run["clients"] for run in (few, found)]
+    each = (grown[1] - grown[0]) / max(1, found["clients"] - few["clients"])
+    before = {key.removeprefix(f"{mode}_"): text for key, text in BEFORE.items()} if scene == "cubes901" else {}
+    what = f"{clients:,} clients, {name} at {rate} Hz"
+    joins = found["late_joins_us"]
+    yield f"{what}: ticks lost, while they joined", f"{found['ticks_lost']}, {found['ticks_lost_joins']}", "", "0, 0", ""
+    yield f"{what}: lateness p50, p99", f"{ms(found['late_us']['p50'])}, {ms(found['late_us']['p99'])}", "", "p99 1 ms", ""
+    yield f"{what}: lateness p99 while they joined", ms(joins["p99"]), "", "", ""
+    yield f"{what}: updates of a client, bytes down", f"{found['updates_hz']:.1f}/s, {size(found, 'received')}", "", f"{rate}/s", ""
+    yield f"{what}: server for a datagram", f"{found['watched_us_per_datagram']:.2f} us", before.get("us", ""), "2.5 us", PEERS["us"]
+    yield f"{what}: memory of a client, shared", f"{each:.1f} kB, {grown[1] - each * found['clients']:,.0f} kB", before.get("kb", ""), "16 kB", PEERS["kb"]
+    yield f"{what}: cores of server, of clients", f"{found['watched_cores']:.2f}, {found['own_cores']:.2f}", "", "1", ""
 
 
 def print_row(cells):
