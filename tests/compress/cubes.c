@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cairn/math.h>
 #include <cairn/sim.h>
@@ -262,6 +263,7 @@ static cubes_set simulate(
             }
         }
     }
+    set.bodies_disabled = cairn_world_counters_read(g.world).bodies_disabled;
     cairn_world_destroy(g.world);
     return set;
 }
@@ -319,4 +321,16 @@ cairn_codec_frames cubes_frames(const cubes_set *set, uint32_t at) {
         .ticks = CUBES_AGE,
         .ticks_earlier = CUBES_AGE,
         .ticks_earliest = CUBES_AGE};
+}
+
+double cubes_changed(const cubes_set *set) {
+    uint64_t changed = 0;
+    for (uint32_t at = CUBES_FIRST; at < set->frame_count; ++at) {
+        const cairn_quantised_body *snapshot = cubes_frame(set, at);
+        const cairn_quantised_body *baseline = cubes_frame(set, at - CUBES_AGE);
+        for (uint32_t i = 0; i < CUBES_COUNT; ++i) {
+            changed += memcmp(&snapshot[i], &baseline[i], sizeof snapshot[i]) != 0;
+        }
+    }
+    return (double)changed / (set->frame_count - CUBES_FIRST);
 }

@@ -26,6 +26,7 @@ typedef struct cubes_set {
     cairn_quantised_body *frames; // CUBES_COUNT each
     cairn_codec_body bodies[CUBES_COUNT];
     cairn_codec_settings settings; // of a codec for them
+    uint32_t bodies_disabled; // by the simulation: a set of bodies that stand still is no measure
 } cubes_set;
 
 // Ticks after which a scene is as it goes on.
@@ -40,6 +41,11 @@ cubes_set cubes_simulate_challenge(
 // The components have no exact 0 there: it is between 255 and 256.
 cubes_set cubes_read(const char *path);
 void cubes_free(cubes_set *set);
+// How many bodies differ from the baseline, on average over the frames.
+double cubes_changed(const cubes_set *set);
+// In the moderate set of the challenge some 90 do.
+#define CUBES_MODERATE_CHANGED_MIN 60.0
+#define CUBES_MODERATE_CHANGED_MAX 130.0
 
 cairn_codec_settings cubes_settings(void); // of simulated sets
 // The first frame for which cubes_frames has all it needs.
