@@ -82,8 +82,9 @@ static void put_logs(cairn_archive *a, cairn_session *s) {
     own->events.missed = missed < UINT32_MAX ? (uint32_t)missed : UINT32_MAX;
 }
 
-// `count` of `capacity` ids are there; 0 is none.
-static void put_ids(cairn_archive *a, const char *what, uint32_t *ids, uint32_t capacity) {
+// `count` of `capacity` ids are there; 0 is none. They are read into `out`, which is zeros.
+static void put_ids(
+    cairn_archive *a, const char *what, const uint32_t *ids, uint32_t *out, uint32_t capacity) {
     uint32_t count = 0;
     for (uint32_t i = 0; !a->reading && i < capacity; ++i) {
         count += ids[i] != 0 ? 1 : 0;
@@ -100,7 +101,7 @@ static void put_ids(cairn_archive *a, const char *what, uint32_t *ids, uint32_t 
             return;
         }
         if (a->reading) {
-            ids[cairn_id_index(id)] = id;
+            out[cairn_id_index(id)] = id;
         }
     }
 }
@@ -116,19 +117,21 @@ static bool put_revision(cairn_archive *a, uint32_t newest, uint32_t *revision) 
 
 static void put_shapes(cairn_archive *a, cairn_session *s) {
     cairn_session_replication *own = s->replication;
-    const cairn_room_replication *room = s->room->replication;
-    if (put_revision(a, room->shapes.revision, &own->shapes.revision)) {
-        for (uint32_t i = 0; a->reading && i < room->shapes.count; ++i) {
-            own->shapes.ids[cairn_id_index(room->shapes.shapes[i].id)] = room->shapes.shapes[i].id;
-        }
-    } else {
-        put_ids(a, "a client's shapes", own->shapes.ids, s->room->shape_capacity);
+    cairn_room_replication *room = s->room->replication;
+    if (a->reading && !cairn_shapes_sent_own(&own->shapes, &room->shapes)) {
+        cairn_archive_refuse(a, "out of memory");
+        return;
+    }
+    if (!put_revision(a, room->shapes.revision, &own->shapes.revision)) {
+        put_ids(a, "a client's shapes", own->shapes.ids, own->shapes.own, s->room->shape_capacity);
+    } else if (a->reading) {
+        cairn_shapes_sent_all(&own->shapes, &room->shapes);
     }
     cairn_archive_u32(a, "a client's shapes", &own->shapes.messages, 0, UINT32_MAX);
     if (own->meshes.ids == NULL) {
         return;
     }
-    put_ids(a, "a client's meshes", own->meshes.ids, s->room->mesh_capacity);
+    put_ids(a, "a client's meshes", own->meshes.ids, own->meshes.ids, s->room->mesh_capacity);
     (void)put_revision(a, room->meshes.revision, &own->meshes.revision);
     cairn_archive_u32(a, "a client's meshes", &own->meshes.shape_messages, 0, UINT32_MAX);
     cairn_archive_u32(a, "a client's meshes", &own->meshes.partial, 0, s->room->mesh_capacity);

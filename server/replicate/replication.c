@@ -92,16 +92,13 @@ bool cairn_replication_open(cairn_session *session, const cairn_room *room) {
     cairn_session_replication *own = session->replication;
     CAIRN_ASSERT(own->shapes.ids == NULL);
     *own = (cairn_session_replication){0};
-    own->shapes.ids = calloc(room->shape_capacity, sizeof *own->shapes.ids);
     if (room->mesh_capacity > 0) {
         own->meshes.ids = calloc(room->mesh_capacity, sizeof *own->meshes.ids);
+        if (own->meshes.ids == NULL) {
+            return false;
+        }
     }
-    if (own->shapes.ids == NULL || (own->meshes.ids == NULL && room->mesh_capacity > 0)) {
-        free(own->shapes.ids);
-        free(own->meshes.ids);
-        *own = (cairn_session_replication){0};
-        return false;
-    }
+    cairn_shapes_sent_begin(&own->shapes, &room->replication->shapes);
     return true;
 }
 
@@ -117,7 +114,7 @@ void cairn_replication_close(cairn_session *session) {
     CAIRN_ASSERT(own->shapes.ids != NULL);
     close_view(session);
     cairn_state_transfer_abandon(&session->room->replication->state, &own->state);
-    free(own->shapes.ids);
+    cairn_shapes_sent_end(&own->shapes);
     free(own->meshes.ids);
     *own = (cairn_session_replication){0};
 }
@@ -125,17 +122,16 @@ void cairn_replication_close(cairn_session *session) {
 void cairn_replication_reset(cairn_session *session) {
     cairn_session_replication *own = session->replication;
     const cairn_room *room = session->room;
-    uint32_t *ids = own->shapes.ids;
-    CAIRN_ASSERT(ids != NULL);
+    CAIRN_ASSERT(own->shapes.ids != NULL);
     close_view(session);
     cairn_state_transfer_abandon(&room->replication->state, &own->state);
-    memset(ids, 0, room->shape_capacity * sizeof *ids);
+    cairn_shapes_sent_begin(&own->shapes, &room->replication->shapes);
     cairn_mesh_id *meshes = own->meshes.ids;
     if (meshes != NULL) {
         memset(meshes, 0, room->mesh_capacity * sizeof *meshes);
     }
     *own = (cairn_session_replication){
-        .shapes = {.ids = ids}, .meshes = {.ids = meshes}, .game = own->game};
+        .shapes = own->shapes, .meshes = {.ids = meshes}, .game = own->game};
 }
 
 // Acknowledgements only grow, and only up to what exists: a lie about the future must not become a

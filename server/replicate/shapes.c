@@ -7,14 +7,33 @@
 #include "base/assert.h"
 #include "bridge/snapshot.h"
 
+static cairn_shape_ids *create_ids(const cairn_room_shapes *list) {
+    cairn_shape_ids *created =
+        calloc(1, sizeof *created + (size_t)list->capacity * sizeof created->ids[0]);
+    if (created != NULL) {
+        created->clients = 1;
+    }
+    return created;
+}
+
+static void release_ids(cairn_shape_ids **ids) {
+    cairn_shape_ids *released = *ids;
+    *ids = NULL;
+    if (released != NULL && --released->clients == 0) {
+        free(released);
+    }
+}
+
 bool cairn_room_shapes_create(uint32_t capacity, const cairn_world *world, cairn_room_shapes *out) {
     CAIRN_ASSERT(capacity > 0);
     *out = (cairn_room_shapes){.capacity = capacity};
+    out->none = create_ids(out);
     out->ids = calloc(capacity, sizeof *out->ids);
     out->ids_now = calloc(capacity, sizeof *out->ids_now);
     out->shapes = calloc(capacity, sizeof *out->shapes);
     out->surfaces = calloc(capacity, sizeof *out->surfaces);
-    if (out->ids == NULL || out->ids_now == NULL || out->shapes == NULL || out->surfaces == NULL) {
+    if (out->none == NULL || out->ids == NULL || out->ids_now == NULL || out->shapes == NULL ||
+        out->surfaces == NULL) {
         return false;
     }
     cairn_room_shapes_update(out, world);
@@ -22,6 +41,8 @@ bool cairn_room_shapes_create(uint32_t capacity, const cairn_world *world, cairn
 }
 
 void cairn_room_shapes_destroy(cairn_room_shapes *list) {
+    release_ids(&list->all);
+    release_ids(&list->none);
     free(list->surfaces);
     free(list->shapes);
     free(list->ids_now);
@@ -52,6 +73,7 @@ void cairn_room_shapes_update(cairn_room_shapes *list, const cairn_world *world)
         return;
     }
     note_changes(list, count);
+    release_ids(&list->all);
     list->count = 0;
     list->surface_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -68,11 +90,64 @@ void cairn_room_shapes_update(cairn_room_shapes *list, const cairn_world *world)
 }
 
 void cairn_room_shapes_replace(cairn_room_shapes *list, const cairn_world *world) {
+    release_ids(&list->all);
     list->id_count = 0;
     list->count = 0;
     list->revision += 1;
     list->change_count += CAIRN_SHAPE_CHANGES + 1;
     cairn_room_shapes_update(list, world);
+}
+
+static void share(cairn_shapes_sent *sent, cairn_shape_ids *ids) {
+    ids->clients += 1;
+    free(sent->own);
+    release_ids(&sent->shared);
+    sent->own = NULL;
+    sent->shared = ids;
+    sent->ids = ids->ids;
+}
+
+void cairn_shapes_sent_begin(cairn_shapes_sent *sent, const cairn_room_shapes *list) {
+    share(sent, list->none);
+    *sent = (cairn_shapes_sent){.ids = sent->ids, .shared = sent->shared};
+}
+
+void cairn_shapes_sent_end(cairn_shapes_sent *sent) {
+    free(sent->own);
+    release_ids(&sent->shared);
+    *sent = (cairn_shapes_sent){0};
+}
+
+bool cairn_shapes_sent_own(cairn_shapes_sent *sent, const cairn_room_shapes *list) {
+    CAIRN_ASSERT(sent->ids != NULL);
+    if (sent->own == NULL) {
+        cairn_shape_id *own = malloc(list->capacity * sizeof *own);
+        if (own == NULL) {
+            return false;
+        }
+        memcpy(own, sent->ids, list->capacity * sizeof *own);
+        release_ids(&sent->shared);
+        sent->own = own;
+        sent->ids = own;
+    }
+    return true;
+}
+
+static void put_all(const cairn_room_shapes *list, cairn_shape_id *ids) {
+    for (uint32_t i = 0; i < list->count; ++i) {
+        ids[cairn_id_index(list->shapes[i].id)] = list->shapes[i].id;
+    }
+}
+
+void cairn_shapes_sent_all(cairn_shapes_sent *sent, cairn_room_shapes *list) {
+    CAIRN_ASSERT(sent->own != NULL);
+    if (list->all == NULL) {
+        list->all = create_ids(list);
+        put_all(list, list->all != NULL ? list->all->ids : sent->own);
+    }
+    if (list->all != NULL) {
+        share(sent, list->all);
+    }
 }
 
 bool cairn_shape_batch_add(const cairn_world *world, const cairn_snapshot_shape *shape,
@@ -119,16 +194,16 @@ bool cairn_shape_batch_send(const cairn_server_context *context, cairn_session *
             .corners = batch->corners,
             .corner_count = batch->corner_count},
     };
-    CAIRN_ASSERT(batch->shape_count + batch->removed_count > 0);
+    CAIRN_ASSERT(batch->shape_count + batch->removed_count > 0 && sent->own != NULL);
     if (cairn_session_send_reliable(session, context->encoder, &message) == 0) {
         return false;
     }
     sent->messages += 1;
     for (uint32_t i = 0; i < batch->removed_count; ++i) {
-        sent->ids[cairn_id_index(batch->removed[i])] = 0;
+        sent->own[cairn_id_index(batch->removed[i])] = 0;
     }
     for (uint32_t i = 0; i < batch->shape_count; ++i) {
-        sent->ids[cairn_id_index(batch->shapes[i].id)] = batch->shapes[i].id;
+        sent->own[cairn_id_index(batch->shapes[i].id)] = batch->shapes[i].id;
     }
     return true;
 }
@@ -227,10 +302,11 @@ void cairn_shapes_send_changes(const cairn_server_context *context, cairn_sessio
 }
 
 void cairn_shapes_send(const cairn_server_context *context, cairn_session *session,
-    const cairn_room_shapes *list, cairn_shapes_sent *sent) {
+    cairn_room_shapes *list, cairn_shapes_sent *sent) {
     CAIRN_ASSERT(sent->ids != NULL);
-    if (sent->revision != list->revision &&
+    if (sent->revision != list->revision && cairn_shapes_sent_own(sent, list) &&
         cairn_shapes_send_all(context, session, list, NULL, sent)) {
         sent->revision = list->revision;
+        cairn_shapes_sent_all(sent, list);
     }
 }

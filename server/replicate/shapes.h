@@ -14,9 +14,17 @@
 // everything before needs to look at no other. What was overwritten takes a look at all.
 #define CAIRN_SHAPE_CHANGES 512
 
+// The ids that many clients were sent, for each index; 0: none. It lasts as long as one of them.
+typedef struct cairn_shape_ids {
+    uint32_t clients; // that read it, and 1 for the list
+    cairn_shape_id ids[];
+} cairn_shape_ids;
+
 // The arrays have room for the world's shape capacity; owned.
 typedef struct cairn_room_shapes {
-    cairn_shape_id *ids; // as the world listed them last, in order of index
+    cairn_shape_ids *none; // zeros: what a client was sent that has just come
+    cairn_shape_ids *all;  // of this revision; NULL: nobody has all of it yet
+    cairn_shape_id *ids;   // as the world listed them last, in order of index
     cairn_shape_id *ids_now;
     uint32_t id_count;
     cairn_snapshot_shape *shapes; // [count], in order of index: those that clients see
@@ -39,15 +47,29 @@ void cairn_room_shapes_replace(cairn_room_shapes *list, const cairn_world *world
 
 // What one client was sent.
 typedef struct cairn_shapes_sent {
-    uint32_t *ids;     // owned; the id sent for each index; 0: none. NULL outside a room
-    uint32_t revision; // of the list when all of it was sent
-    uint64_t changes;  // of the list, up to which a view looked at them
-    uint32_t messages; // that were sent
+    // The id sent for each index; 0: none. NULL outside a room. Many clients share what they read;
+    // one that is being sent shapes has its own.
+    const cairn_shape_id *ids;
+    cairn_shape_ids *shared; // NULL: the client has its own
+    cairn_shape_id *own;     // owned; NULL: they are shared
+    uint32_t revision;       // of the list when all of it was sent
+    uint64_t changes;        // of the list, up to which a view looked at them
+    uint32_t messages;       // that were sent
 } cairn_shapes_sent;
+
+// The client was sent nothing; `sent` is zeros, or open. It takes no memory of its own.
+void cairn_shapes_sent_begin(cairn_shapes_sent *sent, const cairn_room_shapes *list);
+void cairn_shapes_sent_end(cairn_shapes_sent *sent); // of zeros, too
+// The client is about to be sent shapes: gets ids of its own, with what they were. False: out of
+// memory.
+bool cairn_shapes_sent_own(cairn_shapes_sent *sent, const cairn_room_shapes *list);
+// The client, which has ids of its own, was sent all of the list and nothing else: it shares them,
+// unless there is no memory for that.
+void cairn_shapes_sent_all(cairn_shapes_sent *sent, cairn_room_shapes *list);
 
 // Sends the shapes that appeared and the ids of those that are gone, as far as the link has room.
 void cairn_shapes_send(const cairn_server_context *context, cairn_session *session,
-    const cairn_room_shapes *list, cairn_shapes_sent *sent);
+    cairn_room_shapes *list, cairn_shapes_sent *sent);
 // Which bodies' shapes a client is sent. Those that it was sent before it keeps until they are
 // gone, or, if `held` is there, until the bit of their body's index is not set.
 typedef struct cairn_shape_filter {

@@ -92,7 +92,10 @@ void cairn_view_shapes_send(const cairn_server_context *context, cairn_session *
     const cairn_room_shapes *list, const cairn_room_interest *interest, cairn_view *view,
     cairn_shapes_sent *sent) {
     const cairn_shape_filter filter = {.view = view, .shows = shows};
-    CAIRN_ASSERT(sent->ids != NULL && interest->shapes_revision == list->revision);
+    CAIRN_ASSERT(interest->shapes_revision == list->revision);
+    if (!cairn_shapes_sent_own(sent, list)) {
+        return;
+    }
     send_entered(context, session, list, interest, view, sent);
     cairn_shapes_send_changes(context, session, list, &filter, sent);
     // At times that do not depend on what happens to bodies that the client does not see.

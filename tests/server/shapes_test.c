@@ -64,3 +64,43 @@ TEST("a list of another world without shapes is empty") {
     cairn_world_destroy(other);
     cairn_world_destroy(world);
 }
+
+// Two clients that were sent all, one that is being sent it.
+TEST("clients share the ids that they were sent") {
+    const cairn_world_def def = cairn_world_def_default();
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    assert_true(cairn_room_shapes_create(def.shape_capacity, world, &list));
+    add_box(0.0f);
+    add_box(4.0f);
+    cairn_room_shapes_update(&list, world);
+    cairn_shapes_sent clients[3] = {0};
+    for (uint32_t i = 0; i < 3; ++i) {
+        cairn_shapes_sent_begin(&clients[i], &list);
+        assert_ptr_equal(clients[i].ids, list.none->ids);
+        assert_null(clients[i].own);
+        assert_true(cairn_shapes_sent_own(&clients[i], &list));
+        assert_int_equal(clients[i].own[0], 0);
+    }
+    cairn_shapes_sent_all(&clients[0], &list);
+    cairn_shapes_sent_all(&clients[1], &list);
+    assert_null(clients[0].own);
+    assert_ptr_equal(clients[0].ids, clients[1].ids);
+    const cairn_shape_id first = list.shapes[0].id;
+    assert_int_equal(clients[1].ids[cairn_id_index(first)], first);
+    assert_int_equal(clients[2].ids[cairn_id_index(first)], 0);
+    // The list goes on; each client keeps what it was sent, also beyond the list's end.
+    add_box(8.0f);
+    cairn_room_shapes_update(&list, world);
+    assert_true(cairn_shapes_sent_own(&clients[0], &list));
+    cairn_shapes_sent_all(&clients[0], &list);
+    const cairn_shape_id last = list.shapes[2].id;
+    assert_int_equal(clients[0].ids[cairn_id_index(last)], last);
+    assert_int_equal(clients[1].ids[cairn_id_index(last)], 0);
+    cairn_room_shapes_destroy(&list);
+    assert_int_equal(clients[1].ids[cairn_id_index(first)], first);
+    for (uint32_t i = 0; i < 3; ++i) {
+        cairn_shapes_sent_end(&clients[i]);
+        assert_null(clients[i].ids);
+    }
+    cairn_world_destroy(world);
+}
