@@ -2,9 +2,11 @@
 #include "net/crypto.h"
 
 #include <sodium.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "net/sign.h"
 
 _Static_assert(
@@ -35,11 +37,91 @@ static void write_nonce(uint64_t sequence, uint8_t nonce[NARROW_NONCE_SIZE]) {
     CAIRN_ASSERT(writer.ok && writer.at == NARROW_NONCE_SIZE);
 }
 
+// Of a payload, libsodium's AEAD spends a third of its instructions between its parts: it runs the
+// stream cipher twice and feeds the MAC in six pieces. Here both run once, over one block: block 0
+// of the key stream, of which 32 bytes are the MAC's key and the others are not used, and the text.
+// Then the associated data take the place of what is not used, so that all that the MAC covers lies
+// together. The bytes are those of RFC 8439, 2.8.
+#define STREAM_BLOCK 64
+#define MAC_KEY_SIZE 32
+#define MAC_BLOCK 16
+#define BRIEF_TEXT_MAX CAIRN_PAYLOAD_SIZE_MAX
+#define BRIEF_ASSOCIATED_MAX (STREAM_BLOCK - MAC_KEY_SIZE)
+_Static_assert(MAC_KEY_SIZE == crypto_onetimeauth_poly1305_KEYBYTES, "Poly1305");
+_Static_assert(CAIRN_AEAD_MAC_SIZE == crypto_onetimeauth_poly1305_BYTES, "Poly1305");
+
+typedef struct brief_text {
+    _Alignas(
+        16) uint8_t bytes[STREAM_BLOCK + (BRIEF_TEXT_MAX + MAC_BLOCK - 1) / MAC_BLOCK * MAC_BLOCK +
+                          MAC_BLOCK]; // a block, the text, padding, two lengths
+} brief_text;
+
+static bool is_brief(size_t size, cairn_associated_data associated) {
+    return size <= BRIEF_TEXT_MAX && associated.size <= BRIEF_ASSOCIATED_MAX;
+}
+
+static size_t padded(size_t size) {
+    return (size + MAC_BLOCK - 1) / MAC_BLOCK * MAC_BLOCK;
+}
+
+// Of the encrypted text that is there. What is before it is overwritten.
+static void brief_mac(brief_text *text, size_t size, cairn_associated_data associated,
+    const uint8_t key[MAC_KEY_SIZE], uint8_t mac[CAIRN_AEAD_MAC_SIZE]) {
+    uint8_t *at = text->bytes + STREAM_BLOCK - padded(associated.size);
+    uint8_t *end = text->bytes + STREAM_BLOCK + size;
+    memset(at, 0, padded(associated.size));
+    if (associated.size > 0) {
+        memcpy(at, associated.bytes, associated.size);
+    }
+    memset(end, 0, padded(size) - size);
+    end += padded(size) - size;
+    cairn_writer lengths = cairn_writer_of(end, MAC_BLOCK);
+    cairn_write_u64(&lengths, associated.size);
+    cairn_write_u64(&lengths, size);
+    crypto_onetimeauth_poly1305(mac, at, (size_t)(end + MAC_BLOCK - at), key);
+}
+
+static void brief_encrypt(uint8_t *bytes, size_t size, cairn_associated_data associated,
+    const uint8_t nonce[NARROW_NONCE_SIZE], const uint8_t key[CAIRN_AEAD_KEY_SIZE]) {
+    brief_text text;
+    uint8_t mac_key[MAC_KEY_SIZE];
+    memset(text.bytes, 0, STREAM_BLOCK);
+    memcpy(text.bytes + STREAM_BLOCK, bytes, size);
+    crypto_stream_chacha20_ietf_xor(text.bytes, text.bytes, STREAM_BLOCK + size, nonce, key);
+    memcpy(mac_key, text.bytes, sizeof mac_key);
+    memcpy(bytes, text.bytes + STREAM_BLOCK, size);
+    brief_mac(&text, size, associated, mac_key, bytes + size);
+    sodium_memzero(mac_key, sizeof mac_key);
+    sodium_memzero(text.bytes, MAC_KEY_SIZE);
+}
+
+// The text is decrypted before it is known to be genuine, and given to nobody if it is not.
+static bool brief_decrypt(const uint8_t *encrypted, size_t size, cairn_associated_data associated,
+    const uint8_t nonce[NARROW_NONCE_SIZE], const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *out) {
+    brief_text plain, text;
+    uint8_t mac[CAIRN_AEAD_MAC_SIZE];
+    memset(plain.bytes, 0, STREAM_BLOCK);
+    memcpy(plain.bytes + STREAM_BLOCK, encrypted, size);
+    memcpy(text.bytes + STREAM_BLOCK, encrypted, size);
+    crypto_stream_chacha20_ietf_xor(plain.bytes, plain.bytes, STREAM_BLOCK + size, nonce, key);
+    brief_mac(&text, size, associated, plain.bytes, mac);
+    const bool genuine = crypto_verify_16(mac, encrypted + size) == 0;
+    if (genuine) {
+        memcpy(out, plain.bytes + STREAM_BLOCK, size);
+    }
+    sodium_memzero(plain.bytes, STREAM_BLOCK);
+    return genuine;
+}
+
 void cairn_aead_encrypt(uint8_t *bytes, size_t size, cairn_associated_data associated,
     uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE]) {
     CAIRN_ASSERT(bytes != NULL && key != NULL);
     uint8_t nonce[NARROW_NONCE_SIZE];
     write_nonce(sequence, nonce);
+    if (is_brief(size, associated)) {
+        brief_encrypt(bytes, size, associated, nonce, key);
+        return;
+    }
     const int failed = crypto_aead_chacha20poly1305_ietf_encrypt(
         bytes, NULL, bytes, size, associated.bytes, associated.size, NULL, nonce, key);
     CAIRN_ASSERT(failed == 0);
@@ -51,6 +133,13 @@ bool cairn_aead_decrypt(const uint8_t *encrypted, size_t encrypted_size,
     CAIRN_ASSERT(encrypted != NULL && key != NULL && text != NULL);
     uint8_t nonce[NARROW_NONCE_SIZE];
     write_nonce(sequence, nonce);
+    if (encrypted_size < CAIRN_AEAD_MAC_SIZE) {
+        return false;
+    }
+    const size_t size = encrypted_size - CAIRN_AEAD_MAC_SIZE;
+    if (is_brief(size, associated)) {
+        return brief_decrypt(encrypted, size, associated, nonce, key, text);
+    }
     return crypto_aead_chacha20poly1305_ietf_decrypt(text, NULL, NULL, encrypted, encrypted_size,
                associated.bytes, associated.size, nonce, key) == 0;
 }
