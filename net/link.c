@@ -454,6 +454,10 @@ size_t cairn_link_next_payload(cairn_link *link, uint64_t now_ns, uint8_t *bytes
     return 0;
 }
 
+bool cairn_link_waiting(const cairn_link *link) {
+    return link->unreliable_size > 0 || cairn_stream_sender_ready(&link->sender);
+}
+
 static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }

@@ -111,6 +111,10 @@ typedef struct cairn_link_message {
 // receive until it returns false.
 bool cairn_link_next_message(cairn_link *link, cairn_link_message *out);
 
+// Whether a message or a part of one waits to be sent. If none does, next_payload has nothing to do
+// before the deadline.
+bool cairn_link_waiting(const cairn_link *link);
+
 // When next_payload next has something to send although nothing new is queued (resend, bare ack);
 // UINT64_MAX for never.
 uint64_t cairn_link_deadline_ns(const cairn_link *link);

@@ -671,6 +671,15 @@ cairn_status cairn_message_encode(
     return hand_out(encoder, bytes, size);
 }
 
+void cairn_ticks_message_finish(uint8_t *bytes, size_t size) {
+    CAIRN_ASSERT(size >= 2 && size <= CAIRN_MESSAGE_SIZE_MAX);
+    bytes[0] = 4 * CAIRN_MESSAGE_TICKS + 1;
+#ifndef NDEBUG
+    cairn_message message{};
+    CAIRN_ASSERT(decode_short(bytes, size, CAIRN_TO_CLIENT, &message) == CAIRN_DECODE_OK);
+#endif
+}
+
 cairn_status cairn_chunk_encode(
     cairn_encoder *encoder, const cairn_chunk *chunk, const uint8_t **bytes, size_t *size) {
     *bytes = nullptr;

@@ -30,6 +30,11 @@ void cairn_encoder_destroy(cairn_encoder *encoder);
 cairn_status cairn_message_encode(
     cairn_encoder *encoder, const cairn_message *message, const uint8_t **bytes, size_t *size);
 
+// Makes a TICKS message of `size` bytes: the first is written here, the others are a payload that
+// cairn_ticks_writer wrote. The bytes are those of cairn_message_encode, without its copy. The
+// payload is checked in debug builds only: a server makes one for each client and tick.
+void cairn_ticks_message_finish(uint8_t *bytes, size_t size);
+
 typedef enum cairn_direction {
     CAIRN_TO_SERVER = 0,
     CAIRN_TO_CLIENT = 1,

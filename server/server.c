@@ -492,6 +492,17 @@ static void pass_turn(cairn_server *server) {
     server->send_run = 0;
 }
 
+// Whether to ask the session for a payload. Most of those that are looked at only received
+// something, or have sent all that they had. If not, the session is due later.
+static bool may_send(cairn_session *session, uint64_t now_ns) {
+    if (session->state != CAIRN_SESSION_FREE && cairn_link_waiting(session->link)) {
+        return true;
+    }
+    *session->due_ns =
+        session->state == CAIRN_SESSION_FREE ? UINT64_MAX : session_deadline_ns(session);
+    return *session->due_ns <= now_ns;
+}
+
 // The next payload, encrypted, of the client that has the turn. It keeps the turn for some
 // payloads: datagrams to one address in a row cost the system less. Then others may send, however
 // much it has.
@@ -504,10 +515,12 @@ static size_t encrypt_next_payload(
             continue;
         }
         cairn_session *session = &server->sessions[client];
+        if (!may_send(session, now_ns)) {
+            pass_turn(server);
+            continue;
+        }
         uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
-        const size_t payload_size = session->state == CAIRN_SESSION_FREE
-                                        ? 0
-                                        : cairn_session_next_payload(session, now_ns, payload);
+        const size_t payload_size = cairn_session_next_payload(session, now_ns, payload);
         const size_t size = payload_size == 0
                                 ? 0
                                 : cairn_netcode_server_encrypt(server->context.netcode, now_ns,
@@ -515,8 +528,7 @@ static size_t encrypt_next_payload(
         CAIRN_ASSERT(size <= CAIRN_DATAGRAM_SIZE_MAX);
         server->send_run += 1;
         if (size == 0) {
-            server->due_ns[client] =
-                session->state == CAIRN_SESSION_FREE ? UINT64_MAX : session_deadline_ns(session);
+            server->due_ns[client] = session_deadline_ns(session);
         }
         if (size == 0 || server->send_run == SEND_RUN_MAX) {
             pass_turn(server);

@@ -40,8 +40,7 @@ static void expect_same(size_t size, size_t associated_size, uint32_t number) {
     cairn_aead_encrypt(bytes, size, data, sequence, key);
     assert_memory_equal(bytes, expected, size + CAIRN_AEAD_MAC_SIZE);
     assert_int_equal(bytes[size + CAIRN_AEAD_MAC_SIZE], 77);
-    assert_true(
-        cairn_aead_decrypt(bytes, size + CAIRN_AEAD_MAC_SIZE, data, sequence, key, back));
+    assert_true(cairn_aead_decrypt(bytes, size + CAIRN_AEAD_MAC_SIZE, data, sequence, key, back));
     assert_memory_equal(back, text, size);
     assert_false(
         cairn_aead_decrypt(bytes, size + CAIRN_AEAD_MAC_SIZE, data, sequence + 1, key, back));

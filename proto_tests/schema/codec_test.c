@@ -29,6 +29,20 @@ static void expect_round_trip(const cairn_message *sent) {
     expect_decoded(sent);
 }
 
+TEST("a TICKS message that is finished in place is the one that is encoded") {
+    SCOPED(cairn_encoder) *one = NULL;
+    const uint8_t *expected;
+    size_t size;
+    assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &one), CAIRN_OK);
+    const cairn_message message = sample_message(CAIRN_MESSAGE_TICKS);
+    assert_int_equal(cairn_message_encode(one, &message, &expected, &size), CAIRN_OK);
+    uint8_t bytes[4096];
+    assert_true(size == 1 + message.ticks.payload_size && size <= sizeof bytes);
+    memcpy(bytes + 1, message.ticks.payload, message.ticks.payload_size);
+    cairn_ticks_message_finish(bytes, size);
+    assert_memory_equal(bytes, expected, size);
+}
+
 TEST("every message decodes to what was encoded") {
     for (int kind = 1; kind < CAIRN_MESSAGE_KIND_COUNT; ++kind) {
         const cairn_message sent = sample_message((cairn_message_kind)kind);

@@ -8,7 +8,8 @@
 // Records of an unreliable message, which fits one payload beside its other fields. One new tick
 // and one lost tick always fit.
 #define RECORDS_SIZE_MAX 1000
-#define MESSAGE_SIZE_MAX (CAIRN_TICKS_HEAD_SIZE_MAX + 4 * RECORDS_SIZE_MAX)
+#define FORM_SIZE 1 // of a message, before its payload
+#define MESSAGE_SIZE_MAX (FORM_SIZE + CAIRN_TICKS_HEAD_SIZE_MAX + 4 * RECORDS_SIZE_MAX)
 // Records of a message in the reliable stream; one tick always fits.
 #define QUEUED_SIZE_MAX 8000
 // Ticks in the reliable stream cannot be taken back, so a client must have room for them.
@@ -61,7 +62,7 @@ static bool choose(tick_plan *plan, uint64_t tick, size_t size_max, bool always)
                                                   : record_of(plan, tick).commands_size +
                                                         (cairn_tick_is_key(tick) ? 20 : 6);
     const size_t limit =
-        always ? CAIRN_TICK_MESSAGE_SIZE_MAX - CAIRN_TICKS_HEAD_SIZE_MAX : size_max;
+        always ? CAIRN_TICK_MESSAGE_SIZE_MAX - CAIRN_TICKS_HEAD_SIZE_MAX - FORM_SIZE : size_max;
     if (plan->size + size > limit) {
         return false;
     }
@@ -159,7 +160,7 @@ static bool send_chosen(const cairn_server_context *context, cairn_session *sess
     uint8_t small[MESSAGE_SIZE_MAX];
     uint8_t *bytes = small;
     size_t capacity = sizeof small;
-    if (plan->size + CAIRN_TICKS_HEAD_SIZE_MAX > sizeof small) {
+    if (plan->size + CAIRN_TICKS_HEAD_SIZE_MAX + FORM_SIZE > sizeof small) {
         bytes = plan->records->message;
         capacity = CAIRN_TICK_MESSAGE_SIZE_MAX;
     }
@@ -167,7 +168,8 @@ static bool send_chosen(const cairn_server_context *context, cairn_session *sess
         .first_tick = plan->from + (uint64_t)__builtin_ctzll(plan->chosen),
         .world_epoch = session->world_epoch,
         .timing = cairn_input_timing_report(&session->input_timing, session->room, session->slot)};
-    cairn_ticks_writer writer = cairn_ticks_writer_of(&head, bytes, capacity);
+    cairn_ticks_writer writer =
+        cairn_ticks_writer_of(&head, bytes + FORM_SIZE, capacity - FORM_SIZE);
     if (reliable) {
         write_records(plan, &writer);
     } else {
@@ -175,10 +177,14 @@ static bool send_chosen(const cairn_server_context *context, cairn_session *sess
     }
     CAIRN_ASSERT(writer.bytes.ok);
     const cairn_message message = {.kind = CAIRN_MESSAGE_TICKS,
-        .ticks = {.payload = bytes, .payload_size = (uint32_t)writer.bytes.at}};
-    const size_t sent = reliable
-                            ? cairn_session_send_reliable(session, context->encoder, &message)
-                            : cairn_session_send_unreliable(session, context->encoder, &message);
+        .ticks = {.payload = bytes + FORM_SIZE, .payload_size = (uint32_t)writer.bytes.at}};
+    size_t sent = 0;
+    if (reliable) {
+        sent = cairn_session_send_reliable(session, context->encoder, &message);
+    } else {
+        cairn_ticks_message_finish(bytes, FORM_SIZE + writer.bytes.at);
+        sent = cairn_session_send_unreliable_bytes(session, bytes, FORM_SIZE + writer.bytes.at);
+    }
     session->room->statistics.ticks_messages_sent += sent > 0 ? 1 : 0;
     return sent > 0;
 }

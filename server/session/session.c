@@ -58,10 +58,13 @@ size_t cairn_session_send_unreliable(
     size_t size;
     const cairn_status status = cairn_message_encode(encoder, message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK || status == CAIRN_CAPACITY);
+    return status == CAIRN_OK ? cairn_session_send_unreliable_bytes(session, bytes, size) : 0;
+}
+
+size_t cairn_session_send_unreliable_bytes(
+    cairn_session *session, const uint8_t *bytes, size_t size) {
     cairn_session_touch(session);
-    const bool sent =
-        status == CAIRN_OK && cairn_link_send_unreliable(session->link, bytes, size) == CAIRN_OK;
-    return sent ? size : 0;
+    return cairn_link_send_unreliable(session->link, bytes, size) == CAIRN_OK ? size : 0;
 }
 
 void cairn_session_notify_room(

@@ -96,6 +96,9 @@ bool cairn_session_may_send_unreliable(cairn_session *session, uint64_t now_ns, 
 // Returns the size of the message, 0 when it is too large to be sent.
 size_t cairn_session_send_unreliable(
     cairn_session *session, cairn_encoder *encoder, const cairn_message *message);
+// The same of a message that is encoded.
+size_t cairn_session_send_unreliable_bytes(
+    cairn_session *session, const uint8_t *bytes, size_t size);
 // Sends a notice to every member of the room. A member whose reliable stream is full misses it.
 void cairn_session_notify_room(
     const cairn_room *room, cairn_encoder *encoder, const cairn_event_message *notice);
