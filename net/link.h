@@ -111,6 +111,9 @@ typedef struct cairn_link_message {
 // receive until it returns false.
 bool cairn_link_next_message(cairn_link *link, cairn_link_message *out);
 
+// The link is used soon: its first lines are fetched into the caches meanwhile.
+void cairn_link_prefetch(const cairn_link *link);
+
 // Whether a message or a part of one waits to be sent. If none does, next_payload has nothing to do
 // before the deadline.
 bool cairn_link_waiting(const cairn_link *link);

@@ -47,13 +47,11 @@ typedef struct cairn_link_memory {
     cairn_sent *sent_grown; // owned; NULL: none
 } cairn_link_memory;
 
+// What each payload touches comes first: a server with a thousand links finds none of them in its
+// caches.
 struct cairn_link {
-    cairn_link_config config;
-    cairn_link_memory memory;
     uint64_t now_ns; // of the last call
     cairn_estimate estimate;
-    cairn_link_statistics statistics;
-
     cairn_ack_window received;
     uint64_t newest_ns;    // when the newest sequence arrived
     uint64_t ack_delay_ns; // of unreliable messages
@@ -61,8 +59,6 @@ struct cairn_link {
     uint32_t owed_count;   // those that need an ack
     uint32_t unreported;   // received since the last payload left, of any kind
     cairn_sent_ring sent;
-    uint64_t skipped[CAIRN_LINK_SKIPS]; // the last sequences that were never sent; UINT64_MAX: none
-    uint32_t skip_count;
     bool has_ack_report; // the peer has acknowledged something; the next two are its last report
     uint32_t reported_bits;
     uint64_t reported_newest;
@@ -78,9 +74,14 @@ struct cairn_link {
     bool stream_turn;       // an unreliable message left since the last segment of the stream
     uint64_t unreliable_ns; // when the last payload of an unreliable message left
 
-    cairn_assemblies assemblies;
     cairn_link_message ready; // received, unreliable, not handed out; size 0: none
     cairn_stream_receiver receiver;
+    uint64_t skipped[CAIRN_LINK_SKIPS]; // the last sequences that were never sent; UINT64_MAX: none
+    cairn_link_config config;
+    cairn_link_memory memory;
+    cairn_link_statistics statistics;
+    uint32_t skip_count;
+    cairn_assemblies assemblies;
 };
 
 // Declares overdue payloads lost if a later one was acknowledged.

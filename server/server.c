@@ -492,6 +492,19 @@ static void pass_turn(cairn_server *server) {
     server->send_run = 0;
 }
 
+// Fetches what the next client needs that has the turn, if it is due, while this one is served. Its
+// session was fetched one client before.
+static void prefetch_after(const cairn_server *server, uint32_t client) {
+    const uint32_t next = client + 1;
+    if (next + 1 < server->config.clients_max && server->due_ns[next] <= server->context.now_ns) {
+        const cairn_session *session = &server->sessions[next];
+        __builtin_prefetch(session + 1);
+        if (session->link != NULL) {
+            cairn_link_prefetch(session->link);
+        }
+    }
+}
+
 // Whether to ask the session for a payload. Most of those that are looked at only received
 // something, or have sent all that they had. If not, the session is due later.
 static bool may_send(cairn_session *session, uint64_t now_ns) {
@@ -515,6 +528,7 @@ static size_t encrypt_next_payload(
             continue;
         }
         cairn_session *session = &server->sessions[client];
+        prefetch_after(server, client);
         if (!may_send(session, now_ns)) {
             pass_turn(server);
             continue;
