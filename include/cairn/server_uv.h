@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Drives a server on the operating system: one UDP socket, the clocks, the signals. Every iteration
-// of its loop receives datagrams that wait, advances, sends some of those that are due and sleeps
-// until the deadline. What is due to many clients at once is spread over some milliseconds. A
-// timerfd with absolute times wakes it for ticks, which run after the datagrams of the iteration
-// were received.
+// Drives a server on the operating system: its UDP sockets, the clocks, the signals. Every
+// iteration of its loop receives datagrams that wait, advances, sends some of those that are due
+// and sleeps until the deadline. What is due to many clients at once is spread over some
+// milliseconds. A timerfd with absolute times wakes it for ticks, which run after the datagrams of
+// the iteration were received.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,18 +32,28 @@ typedef struct cairn_uv_driver cairn_uv_driver;
 // NULL and `error` says what the system refused: CAIRN_IO_FAILED or CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
-// The same on a UDP socket that is bound already, such as another process's; the driver's from now
-// on, also on failure.
+// The same with so many sockets at one address (SO_REUSEPORT), each with a thread that receives and
+// sends for the loop; at most CAIRN_UV_SOCKETS_MAX. 1: one socket, and no thread for it.
+#define CAIRN_UV_SOCKETS_MAX 16
+cairn_status cairn_uv_driver_open_wide(const cairn_address *listen, uint32_t sockets,
+    cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
+// The same on UDP sockets that are bound to one address already, such as another process's; the
+// driver's from now on, also on failure.
 cairn_status cairn_uv_driver_adopt(
-    int socket_fd, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
-// Its socket, to be shared with another process that goes on with it.
-int cairn_uv_driver_socket(const cairn_uv_driver *driver);
+    const int *sockets, uint32_t count, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
+// Its sockets, to be shared with another process that goes on with them. Returns how many.
+uint32_t cairn_uv_driver_sockets(const cairn_uv_driver *driver, int out[CAIRN_UV_SOCKETS_MAX]);
 // Whether no datagram waits to be sent now.
 bool cairn_uv_driver_is_sent(const cairn_uv_driver *driver);
+// From now on the system keeps what arrives. What was received is given to the server, and threads
+// of sockets are waited for, some milliseconds at most. True: nothing is left, and nothing waits to
+// be sent.
+bool cairn_uv_driver_hold(cairn_uv_driver *driver);
+void cairn_uv_driver_go_on(cairn_uv_driver *driver); // receives again
 // Another process goes on: from now on nothing is received, and cairn_uv_driver_run returns when
 // cairn_server_drained says so.
 void cairn_uv_driver_leave(cairn_uv_driver *driver);
-// Waits for the jobs and tasks that run, closes the socket and frees the driver. Never returns if
+// Waits for the jobs and tasks that run, closes the sockets and frees the driver. Never returns if
 // one of them never ends. NULL is allowed.
 void cairn_uv_driver_close(cairn_uv_driver *driver);
 
@@ -104,8 +114,13 @@ typedef struct cairn_uv_statistics {
     uint64_t send_waits;  // how often the socket's buffer was full
     uint64_t send_errors; // datagrams that the system refused to send
     uint64_t receive_errors;
+    uint64_t datagrams_joined; // that the system gave together with others of their sender
+    // With threads for sockets.
+    uint64_t received_dropped; // datagrams that the loop did not take in time
+    uint64_t sent_dropped;     // datagrams that a thread did not send in time
     uint64_t threads_failed;   // that the system did not start
     uint64_t handovers_failed; // jobs and tasks that therefore ran on the thread of the loop
+    uint32_t io_threads;       // threads of sockets; 0: the loop serves its socket itself
 } cairn_uv_statistics;
 cairn_uv_statistics cairn_uv_driver_statistics(const cairn_uv_driver *driver);
 

@@ -258,7 +258,8 @@ static bool take_over(cairn_daemon *p) {
     char why[CAIRN_TAKE_OVER_WHY_SIZE] = "the server cannot be created", error[CAIRN_UV_ERROR_SIZE];
     bool good = cairn_take_over_begin(take, p->config.take_over_path, why);
     // The loop, its threads and its memory are made while the other process serves.
-    if (good && cairn_uv_driver_adopt(take->socket_fd, &p->driver, error) != CAIRN_OK) {
+    if (good &&
+        cairn_uv_driver_adopt(take->sockets, take->socket_count, &p->driver, error) != CAIRN_OK) {
         snprintf(why, sizeof why, "%s", error);
         good = false;
     }
@@ -289,7 +290,8 @@ static bool take_over(cairn_daemon *p) {
 static bool begin(cairn_daemon *p, cairn_key *dev_key, char key_path[CAIRN_CONFIG_TEXT_SIZE]) {
     char text[CAIRN_ADDRESS_TEXT_SIZE];
     char error[CAIRN_UV_ERROR_SIZE];
-    if (cairn_uv_driver_open(&p->config.listen, &p->driver, error) != CAIRN_OK) {
+    if (cairn_uv_driver_open_wide(&p->config.listen, p->config.io_threads, &p->driver, error) !=
+        CAIRN_OK) {
         return cairn_daemon_print_error(cairn_address_print(&p->config.listen, text), error) == 0;
     }
     const cairn_address bound = cairn_uv_driver_address(p->driver);

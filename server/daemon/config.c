@@ -14,6 +14,7 @@
 #include "program/sockaddr.h"
 #include "rules_file/rules_flag.h"
 #include "server/daemon/record_file.h"
+#include <cairn/server_uv.h>
 
 // A piece of text between separators.
 typedef struct piece {
@@ -307,6 +308,9 @@ static const cairn_flag flags[] = {
     {"--listen", "CAIRN_LISTEN", "ADDRESS",
         "bind this address (127.0.0.1:40000); [::] takes IPv4 and IPv6, port 0 any free port",
         CAIRN_FLAG_ADDRESS, .out = &values.listen},
+    {"--io-threads", "CAIRN_IO_THREADS", "N",
+        "threads that receive and send datagrams, with a socket each; 1: the loop does it (1)",
+        CAIRN_FLAG_U32, .out = &values.io_threads, .least = 1, .most = CAIRN_UV_SOCKETS_MAX},
     {"--public", "CAIRN_PUBLIC", "ADDRESS",
         "address that connect tokens name for this server (the bound one); repeatable",
         CAIRN_FLAG_CUSTOM, .out = &values, .read = add_public_address,
@@ -438,7 +442,7 @@ static const cairn_flag flags[] = {
         "this one (off)",
         CAIRN_FLAG_TEXT, .out = &values.hand_over_path},
     {"--take-over", NULL, "SOCKET",
-        "take the rooms, clients and UDP socket of the cairnd that listens there, while they play",
+        "take the rooms, clients and UDP sockets of the cairnd that listens there, while they play",
         CAIRN_FLAG_TEXT, .out = &values.take_over_path},
     {"--agones", "CAIRN_AGONES", NULL,
         "be a game server of an Agones fleet: speak to the SDK server at AGONES_SDK_HTTP_PORT "
@@ -476,6 +480,7 @@ static void set_defaults(cairn_config *out) {
     *out = (cairn_config){
         .protocol_id = CAIRN_PROTOCOL_ID_DEFAULT,
         .scene = CAIRN_SCENE_DEFAULT,
+        .io_threads = 1,
         .clients_max = 64,
         .all_rooms = cairn_server_room_config_default(),
         .token_lifetime_s_max = 30,

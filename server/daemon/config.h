@@ -43,6 +43,7 @@ typedef struct cairn_config {
     const char *config_file; // NULL: none
     bool check;              // the configuration and the scenes, and end
     cairn_address listen;
+    uint32_t io_threads; // sockets at it, with a thread each; 1: one, without a thread
     struct {
         cairn_address addresses[CAIRN_TOKEN_SERVERS_MAX];
         uint32_t count; // 0: the address that is bound

@@ -103,6 +103,7 @@ static void on_wake(uv_timer_t *timer) {
 static void end_connection(cairn_hand_over *own) {
     close_poll(own, &own->connection, &own->fd);
     uv_timer_stop(&own->wake);
+    cairn_uv_driver_go_on(own->config.driver);
     cairn_handover_hold(own->config.server, false);
     cairn_handover_end(&own->handover);
     if (own->waiting != NULL) {
@@ -189,6 +190,20 @@ static bool post(cairn_hand_over *own, cairn_hand_over_kind kind, const void *by
 
 // ------------------------------------------------------------------------------------- reading
 
+// It makes its loop with the sockets meanwhile, and receives nothing before it is told to go.
+static bool offer_sockets(const cairn_hand_over *own) {
+    int sockets[CAIRN_UV_SOCKETS_MAX];
+    const uint64_t end_ns = cairn_uv_now_ns() + OFFER_NS;
+    const cairn_hand_over_offer offer = {.bound = cairn_uv_driver_address(own->config.driver),
+        .sockets = cairn_uv_driver_sockets(own->config.driver, sockets)};
+    bool sent = cairn_hand_over_send(
+        own->fd, CAIRN_HAND_OVER_OFFER, &offer, sizeof offer, sockets[0], end_ns);
+    for (uint32_t i = 1; i < offer.sockets && sent; ++i) {
+        sent = cairn_hand_over_send(own->fd, CAIRN_HAND_OVER_SOCKET, NULL, 0, sockets[i], end_ns);
+    }
+    return sent;
+}
+
 static void take_question(cairn_hand_over *own, const uint8_t *bytes, size_t size) {
     const cairn_hand_over_build ours = cairn_hand_over_build_own();
     cairn_hand_over_build build;
@@ -212,16 +227,13 @@ static void take_question(cairn_hand_over *own, const uint8_t *bytes, size_t siz
         fail(own, own->handover.why);
         return;
     }
-    const cairn_address bound = cairn_uv_driver_address(own->config.driver);
     own->state = ROOMS;
     own->next_room = 0;
     own->sent = 0;
     own->agreed = (cairn_hand_over_agreed){0};
     own->compared_ns = 0;
     say(own, false, "hand_over_began", "", 0);
-    // It makes its loop with the socket meanwhile, and receives nothing before it is told to go.
-    if (!cairn_hand_over_send(own->fd, CAIRN_HAND_OVER_OFFER, &bound, sizeof bound,
-            cairn_uv_driver_socket(own->config.driver), cairn_uv_now_ns() + OFFER_NS)) {
+    if (!offer_sockets(own)) {
         fail(own, "the new process is gone");
     }
 }
@@ -423,14 +435,27 @@ static bool has_compared(const cairn_hand_over *own, uint64_t now_ns) {
            own->agreed.records >= own->handover.room_count;
 }
 
+static bool is_quiet(const cairn_hand_over *own) {
+    // If only half of an answer has been read, the clients wait for its rest, which comes at once.
+    return own->read_size == 0 && cairn_handover_is_quiet(own->config.server) &&
+           cairn_uv_driver_is_sent(own->config.driver);
+}
+
+// What threads of sockets have received belongs to the clients that are given.
+static bool stand_still(const cairn_hand_over *own) {
+    const bool still = cairn_uv_driver_hold(own->config.driver) && is_quiet(own);
+    if (!still) {
+        cairn_uv_driver_go_on(own->config.driver);
+    }
+    return still;
+}
+
 // Best soon after a tick has been sent: then there is time before the next one. With several rooms,
 // or much to send, there may be no such moment; then the rooms are held for one.
 static void give_when_quiet(cairn_hand_over *own, uint64_t now_ns) {
-    // If only half of an answer has been read, the clients wait for its rest, which comes at once.
-    const bool is_quiet = own->read_size == 0 && cairn_handover_is_quiet(own->config.server) &&
-                          cairn_uv_driver_is_sent(own->config.driver);
+    const bool fresh = own->held_ns != 0 || now_ns - own->ticked_ns < FRESH_NS;
     own->ready_ns = own->ready_ns == 0 ? now_ns : own->ready_ns;
-    if (is_quiet && (own->held_ns != 0 || now_ns - own->ticked_ns < FRESH_NS)) {
+    if (fresh && is_quiet(own) && stand_still(own)) {
         give_clients(own);
     } else if (own->held_ns != 0 && now_ns - own->held_ns > QUIET_NS) {
         fail(own, "a room's step, or what is to be sent, did not end");

@@ -12,7 +12,7 @@
 
 typedef enum cairn_hand_over_kind {
     CAIRN_HAND_OVER_ASKS = 1, // takes -> gives: cairn_hand_over_build of the new process
-    CAIRN_HAND_OVER_OFFER,    // gives -> takes: the address that is bound, with the UDP socket
+    CAIRN_HAND_OVER_OFFER,    // gives -> takes: cairn_hand_over_offer, with the first UDP socket
     CAIRN_HAND_OVER_ROOM,     // gives -> takes, for each room (server/handover/handover.h)
     CAIRN_HAND_OVER_TICKS,    // gives -> takes, after turns in which rooms stepped
     CAIRN_HAND_OVER_AGREED,   // takes -> gives, after each: cairn_hand_over_agreed
@@ -21,7 +21,8 @@ typedef enum cairn_hand_over_kind {
     CAIRN_HAND_OVER_GO,       // gives -> takes: it sends nothing any more. It ends when the new
                               // process, which is known to the service manager, says no more
     CAIRN_HAND_OVER_REFUSED,  // either way: a text that says why it ends
-    CAIRN_HAND_OVER_LAST = CAIRN_HAND_OVER_REFUSED
+    CAIRN_HAND_OVER_SOCKET,   // gives -> takes, after OFFER: each further UDP socket
+    CAIRN_HAND_OVER_LAST = CAIRN_HAND_OVER_SOCKET
 } cairn_hand_over_kind;
 
 typedef struct cairn_hand_over_build {
@@ -30,6 +31,11 @@ typedef struct cairn_hand_over_build {
     uint32_t protocol_version;
 } cairn_hand_over_build;
 cairn_hand_over_build cairn_hand_over_build_own(void);
+
+typedef struct cairn_hand_over_offer {
+    cairn_address bound;
+    uint32_t sockets; // that are bound to it
+} cairn_hand_over_offer;
 
 typedef struct cairn_hand_over_agreed {
     uint64_t records;   // ROOM and TICKS that were read
@@ -55,7 +61,7 @@ typedef struct cairn_hand_over_record {
     cairn_hand_over_kind kind;
     uint8_t *bytes;
     size_t size;
-    int passed_fd; // of OFFER; -1: none
+    int passed_fd; // of OFFER and SOCKET; -1: none
 } cairn_hand_over_record;
 void cairn_hand_over_record_free(cairn_hand_over_record *record); // does not close passed_fd
 

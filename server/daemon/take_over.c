@@ -11,11 +11,11 @@
 
 #include "net/token.h"
 #include "server/daemon/hand_over_record.h"
-#include <cairn/server_uv.h>
 
 // The longest silence of the other process. While its rooms are paused it says nothing.
 #define SILENCE_NS (60 * CAIRN_NS_PER_S)
 #define SAY_NS CAIRN_NS_PER_S
+#define OFFER_NS (10 * CAIRN_NS_PER_S)
 #define FINISH_NS (2 * CAIRN_NS_PER_S)
 
 static bool set_why(char *why, const char *what, const char *more) {
@@ -51,11 +51,45 @@ static bool receive(
     return true;
 }
 
+// One record of this kind, which brings a socket.
+static bool take_socket(
+    cairn_take_over *take, cairn_hand_over_kind kind, void *out, size_t size, char *why) {
+    cairn_hand_over_record record;
+    if (!receive(take, cairn_uv_now_ns() + OFFER_NS, &record, why)) {
+        return false;
+    }
+    const bool offered = record.kind == kind && record.size == size && record.passed_fd >= 0 &&
+                         take->socket_count < CAIRN_UV_SOCKETS_MAX;
+    if (offered) {
+        memcpy(out, record.bytes, size);
+        take->sockets[take->socket_count++] = record.passed_fd;
+    }
+    cairn_hand_over_record_free(&record);
+    return offered || set_why(why, "what the other process offers is malformed", "");
+}
+
+static bool take_offer(cairn_take_over *take, char *why) {
+    cairn_hand_over_offer offer;
+    uint8_t nothing;
+    if (!take_socket(take, CAIRN_HAND_OVER_OFFER, &offer, sizeof offer, why)) {
+        return false;
+    }
+    take->bound = offer.bound;
+    if (!cairn_addresses_valid(&take->bound, 1) || offer.sockets < 1 ||
+        offer.sockets > CAIRN_UV_SOCKETS_MAX) {
+        return set_why(why, "what the other process offers is malformed", "");
+    }
+    bool taken = true;
+    while (taken && take->socket_count < offer.sockets) {
+        taken = take_socket(take, CAIRN_HAND_OVER_SOCKET, &nothing, 0, why);
+    }
+    return taken;
+}
+
 bool cairn_take_over_begin(
     cairn_take_over *take, const char *path, char why[CAIRN_TAKE_OVER_WHY_SIZE]) {
     const cairn_hand_over_build own = cairn_hand_over_build_own();
-    cairn_hand_over_record record;
-    *take = (cairn_take_over){.fd = -1, .socket_fd = -1, .began_ns = cairn_uv_now_ns()};
+    *take = (cairn_take_over){.fd = -1, .began_ns = cairn_uv_now_ns()};
     if (!connect_to(take, path, why)) {
         return false;
     }
@@ -63,18 +97,7 @@ bool cairn_take_over_begin(
             take->fd, CAIRN_HAND_OVER_ASKS, &own, sizeof own, -1, cairn_uv_now_ns() + SAY_NS)) {
         return set_why(why, path, "the question is not taken");
     }
-    if (!receive(take, cairn_uv_now_ns() + 10 * CAIRN_NS_PER_S, &record, why)) {
-        return false;
-    }
-    take->socket_fd = record.passed_fd;
-    const bool offered = record.kind == CAIRN_HAND_OVER_OFFER &&
-                         record.size == sizeof take->bound && take->socket_fd >= 0;
-    if (offered) {
-        memcpy(&take->bound, record.bytes, sizeof take->bound);
-    }
-    cairn_hand_over_record_free(&record);
-    return (offered && cairn_addresses_valid(&take->bound, 1)) ||
-           set_why(why, path, "what it offers is malformed");
+    return take_offer(take, why);
 }
 
 static bool agree(cairn_take_over *take, char *why) {

@@ -9,14 +9,16 @@
 
 #include "server/handover/handover.h"
 #include <cairn/server.h>
+#include <cairn/server_uv.h>
 #include <cairn/types.h>
 
 #define CAIRN_TAKE_OVER_WHY_SIZE 512
 
 typedef struct cairn_take_over {
     int fd;
-    cairn_address bound; // of the UDP socket
-    int socket_fd;       // the socket, the caller's to close; -1: none
+    cairn_address bound;               // of the UDP sockets
+    int sockets[CAIRN_UV_SOCKETS_MAX]; // the caller's to close
+    uint32_t socket_count;
     cairn_handover handover;
     uint64_t records; // ROOM and TICKS that were read
     uint64_t began_ns;

@@ -13,47 +13,141 @@
 #include "base/assert.h"
 #include "program/sockaddr.h"
 
-// One byte more than a datagram may have, in whole lines of the cache: a longer one is cut, and is
-// still too long.
+// One byte more than a datagram may have, in whole lines of the cache: a longer one is cut off, and
+// is still too long.
 #define RECEIVE_SIZE ((CAIRN_DATAGRAM_SIZE_MAX + 64) / 64 * 64)
+// Of messages that the system may join of several datagrams. Most pages of it are never touched.
+// The lines of a cache that the first bytes of messages lie in differ.
+#define RECEIVE_SIZE_JOINED (65536 + 5 * 64)
+// For the size of the datagrams, and what else a socket of another process may be told to say.
+#define CONTROL_SIZE (CMSG_SPACE(sizeof(int)) + 64)
+
+typedef struct control_room {
+    _Alignas(struct cmsghdr) uint8_t bytes[CONTROL_SIZE];
+} control_room;
 
 struct cairn_udp_receiver {
     int socket_fd;
+    uint32_t message_count; // received
+    uint32_t message;       // that datagrams are taken from; message_count: none
+    size_t at;              // of the next datagram in it
+    size_t segment;         // size of all its datagrams but the last
+    cairn_address from;
+    uint64_t joined;
+    size_t room; // for each message
     struct mmsghdr messages[CAIRN_UDP_BATCH_MAX];
     struct iovec pieces[CAIRN_UDP_BATCH_MAX];
     struct sockaddr_storage senders[CAIRN_UDP_BATCH_MAX];
-    uint8_t bytes[CAIRN_UDP_BATCH_MAX][RECEIVE_SIZE];
+    control_room controls[CAIRN_UDP_BATCH_MAX];
+    uint8_t *bytes; // owned
 };
+
+static bool let_join(int socket_fd) {
+#ifdef UDP_GRO
+    const int on = 1;
+    return setsockopt(socket_fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on) == 0;
+#else
+    (void)socket_fd;
+    return false;
+#endif
+}
 
 cairn_udp_receiver *cairn_udp_receiver_create(int socket_fd) {
     cairn_udp_receiver *receiver = calloc(1, sizeof *receiver);
-    for (uint32_t i = 0; receiver != NULL && i < CAIRN_UDP_BATCH_MAX; ++i) {
-        receiver->socket_fd = socket_fd;
-        receiver->pieces[i] =
-            (struct iovec){.iov_base = receiver->bytes[i], .iov_len = RECEIVE_SIZE};
+    if (receiver == NULL) {
+        return NULL;
+    }
+    receiver->socket_fd = socket_fd;
+    receiver->room = let_join(socket_fd) ? RECEIVE_SIZE_JOINED : RECEIVE_SIZE;
+    receiver->bytes = malloc(CAIRN_UDP_BATCH_MAX * receiver->room);
+    if (receiver->bytes == NULL) {
+        free(receiver);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < CAIRN_UDP_BATCH_MAX; ++i) {
+        receiver->pieces[i] = (struct iovec){
+            .iov_base = receiver->bytes + i * receiver->room, .iov_len = receiver->room};
         receiver->messages[i].msg_hdr = (struct msghdr){.msg_name = &receiver->senders[i],
             .msg_namelen = sizeof receiver->senders[i],
             .msg_iov = &receiver->pieces[i],
-            .msg_iovlen = 1};
+            .msg_iovlen = 1,
+            .msg_control = &receiver->controls[i],
+            .msg_controllen = sizeof receiver->controls[i]};
     }
     return receiver;
 }
 
 void cairn_udp_receiver_destroy(cairn_udp_receiver *receiver) {
-    free(receiver);
+    if (receiver != NULL) {
+        free(receiver->bytes);
+        free(receiver);
+    }
 }
 
-int cairn_udp_receive(cairn_udp_receiver *receiver, cairn_udp_received out[CAIRN_UDP_BATCH_MAX]) {
+// The size of the datagrams that the system joined to this message; that of the message: of one.
+static size_t segment_of(struct mmsghdr *message) {
+#ifdef UDP_GRO
+    struct msghdr *head = &message->msg_hdr;
+    for (struct cmsghdr *at = CMSG_FIRSTHDR(head); at != NULL; at = CMSG_NXTHDR(head, at)) {
+        int size;
+        if (at->cmsg_level == IPPROTO_UDP && at->cmsg_type == UDP_GRO &&
+            at->cmsg_len >= CMSG_LEN(sizeof size)) {
+            memcpy(&size, CMSG_DATA(at), sizeof size);
+            return size > 0 && (size_t)size < message->msg_len ? (size_t)size : message->msg_len;
+        }
+    }
+#endif
+    return message->msg_len;
+}
+
+static void begin_message_received(cairn_udp_receiver *receiver) {
+    if (receiver->message < receiver->message_count) {
+        struct mmsghdr *message = &receiver->messages[receiver->message];
+        receiver->at = 0;
+        receiver->segment = segment_of(message);
+        receiver->from = cairn_address_of_sockaddr(message->msg_hdr.msg_name);
+    }
+}
+
+int cairn_udp_receive(cairn_udp_receiver *receiver) {
+    CAIRN_ASSERT(!cairn_udp_has_next(receiver));
+    // The system wrote here how much it used.
+    for (uint32_t i = 0; i < receiver->message_count; ++i) {
+        receiver->messages[i].msg_hdr.msg_namelen = sizeof receiver->senders[i];
+        receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->controls[i];
+    }
     const int count =
         recvmmsg(receiver->socket_fd, receiver->messages, CAIRN_UDP_BATCH_MAX, MSG_DONTWAIT, NULL);
-    for (int i = 0; i < count; ++i) {
-        struct msghdr *message = &receiver->messages[i].msg_hdr;
-        out[i] = (cairn_udp_received){.from = cairn_address_of_sockaddr(message->msg_name),
-            .bytes = receiver->bytes[i],
-            .size = receiver->messages[i].msg_len};
-        message->msg_namelen = sizeof receiver->senders[i];
-    }
+    receiver->message_count = count > 0 ? (uint32_t)count : 0;
+    receiver->message = 0;
+    begin_message_received(receiver);
     return count;
+}
+
+bool cairn_udp_has_next(const cairn_udp_receiver *receiver) {
+    return receiver->message < receiver->message_count;
+}
+
+bool cairn_udp_next(cairn_udp_receiver *receiver, cairn_udp_received *out) {
+    if (!cairn_udp_has_next(receiver)) {
+        return false;
+    }
+    const size_t whole = receiver->messages[receiver->message].msg_len;
+    const size_t left = whole - receiver->at;
+    *out = (cairn_udp_received){.from = receiver->from,
+        .bytes = receiver->bytes + receiver->message * receiver->room + receiver->at,
+        .size = left < receiver->segment ? left : receiver->segment};
+    receiver->joined += receiver->segment < whole ? 1 : 0;
+    receiver->at += out->size;
+    if (receiver->at == whole) {
+        receiver->message += 1;
+        begin_message_received(receiver);
+    }
+    return true;
+}
+
+uint64_t cairn_udp_receiver_joined(const cairn_udp_receiver *receiver) {
+    return receiver->joined;
 }
 
 #ifdef UDP_SEGMENT
@@ -135,10 +229,11 @@ static void add_segment(cairn_udp_sender *sender, struct msghdr *message) {
     memcpy(CMSG_DATA(head), &size, sizeof size);
 }
 
-void cairn_udp_sender_add(cairn_udp_sender *sender, const cairn_address *to, size_t size) {
+static void add_piece(cairn_udp_sender *sender, const cairn_address *to, struct iovec piece) {
     const uint32_t i = sender->datagram_count++;
+    const size_t size = piece.iov_len;
     CAIRN_ASSERT(i < CAIRN_UDP_BATCH_MAX && size > 0 && size <= CAIRN_DATAGRAM_SIZE_MAX);
-    sender->pieces[i] = (struct iovec){.iov_base = sender->datagrams[i], .iov_len = size};
+    sender->pieces[i] = piece;
     struct msghdr *last =
         sender->message_count == 0 ? NULL : &sender->messages[sender->message_count - 1].msg_hdr;
     if (last != NULL && is_segment(sender, last, size) &&
@@ -147,6 +242,21 @@ void cairn_udp_sender_add(cairn_udp_sender *sender, const cairn_address *to, siz
     } else {
         begin_message(sender, to, &sender->pieces[i]);
     }
+}
+
+void cairn_udp_sender_add(cairn_udp_sender *sender, const cairn_address *to, size_t size) {
+    uint8_t *bytes = cairn_udp_sender_room(sender);
+    add_piece(sender, to, (struct iovec){.iov_base = bytes, .iov_len = size});
+}
+
+bool cairn_udp_sender_put(
+    cairn_udp_sender *sender, const cairn_address *to, const uint8_t *bytes, size_t size) {
+    if (sender->datagram_count == CAIRN_UDP_BATCH_MAX) {
+        return false;
+    }
+    // sendmmsg does not write there.
+    add_piece(sender, to, (struct iovec){.iov_base = (uint8_t *)(uintptr_t)bytes, .iov_len = size});
+    return true;
 }
 
 // The system does not cut this message, on its path or at all: the rest of the batch leaves in

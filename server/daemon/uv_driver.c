@@ -18,14 +18,12 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
-#include "program/sockaddr.h"
-#include "server/daemon/udp_batch.h"
+#include "server/daemon/udp_port.h"
 #include <cairn/server.h>
 
-#define RECEIVE_BUFFER_BYTES (4 * 1024 * 1024)
-// Batches that are received before the ticks that are due: a flood delays these by a fraction of a
-// millisecond.
-#define RECEIVE_BATCHES_MAX 2
+// Datagrams that are received before the ticks that are due: a flood delays these by a fraction of
+// a millisecond.
+#define RECEIVE_MAX (2 * CAIRN_UDP_BATCH_MAX)
 // While more datagrams arrive than this, counted over so long, the loop sleeps before it receives
 // again, but never beyond a deadline: each wake-up costs as much as receiving several datagrams.
 // The sleep is short beside a tick, which is what most datagrams wait for anyway.
@@ -43,6 +41,10 @@
 // else waits until all are served.
 #define SEND_BATCHES_MAX 2
 #define SEND_PAUSE_NS 300000
+
+// How long threads of sockets are waited for, and how often it is looked whether they are still.
+#define HOLD_NS UINT64_C(5000000)
+#define HOLD_LOOK_NS 20000
 
 // How often it is looked whether the last client has left, after a signal.
 #define LEAVE_LOOK_MS 250
@@ -101,15 +103,12 @@ struct cairn_uv_driver {
     bool asked_to_drain;
     uint64_t leave_ns; // when clients are disconnected after a signal; 0: there was none
     int timer_fd;
-    int socket_fd;
-    cairn_address address;
-    bool dual;        // the socket takes IPv4 as well
+    cairn_udp_port *port;
     cairn_uv_run run; // server NULL: not running
     uint64_t armed_ns;
     uint64_t send_again_ns; // 0: the socket accepts datagrams
     cairn_uv_statistics statistics;
-    cairn_udp_receiver *receiver;
-    cairn_udp_sender *sender;
+    uint64_t received_ns; // the time of what is being received
     uint64_t counted_since_ns;
     uint32_t counted; // datagrams since then
     bool gathers;
@@ -125,22 +124,16 @@ uint64_t cairn_uv_unix_ns(void) {
     return (uint64_t)now.tv_sec * CAIRN_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-// Whether there may be more.
-static bool receive_batch(cairn_uv_driver *driver) {
-    cairn_udp_received received[CAIRN_UDP_BATCH_MAX];
-    const int count = cairn_udp_receive(driver->receiver, received);
-    if (count < 0) {
-        const bool none = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-        driver->statistics.receive_errors += none ? 0 : 1;
-        return false;
-    }
-    const uint64_t now_ns = uv_hrtime();
-    driver->counted += (uint32_t)count;
-    for (int i = 0; i < count; ++i) {
-        cairn_server_receive(
-            driver->run.server, now_ns, &received[i].from, received[i].bytes, received[i].size);
-    }
-    return count == CAIRN_UDP_BATCH_MAX;
+static void give(void *user, const cairn_udp_received *datagram) {
+    const cairn_uv_driver *driver = user;
+    cairn_server_receive(
+        driver->run.server, driver->received_ns, &datagram->from, datagram->bytes, datagram->size);
+}
+
+// What waits, up to a limit. The rest follows when the loop comes back.
+static void receive(cairn_uv_driver *driver) {
+    driver->received_ns = uv_hrtime();
+    driver->counted += cairn_udp_port_take(driver->port, RECEIVE_MAX, give, driver);
 }
 
 // After an error of the socket libuv stops the poll handle, so it is started again. recvmmsg
@@ -149,11 +142,11 @@ static void on_receive(uv_poll_t *poll, int status, int events) {
     (void)events;
     cairn_uv_driver *driver = poll->data;
     CAIRN_ASSERT(driver->run.server != NULL);
+    cairn_udp_port_set_readable(driver->port);
     if (status < 0) {
         driver->statistics.receive_errors += 1;
         uv_poll_start(poll, UV_READABLE, on_receive);
     }
-    for (uint32_t i = 0; i < RECEIVE_BATCHES_MAX && receive_batch(driver); ++i) {}
 }
 
 static void send_stream(
@@ -168,7 +161,7 @@ static void send_stream(
 static bool fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
     for (uint32_t i = 0; i < CAIRN_UDP_BATCH_MAX; ++i) {
         cairn_address to;
-        uint8_t *room = cairn_udp_sender_room(driver->sender);
+        uint8_t *room = cairn_udp_port_room(driver->port);
         CAIRN_ASSERT(room != NULL);
         const size_t size = cairn_server_send(driver->run.server, now_ns, &to, room);
         if (size == 0) {
@@ -177,7 +170,7 @@ static bool fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
         if (to.family == CAIRN_ADDRESS_STREAM) {
             send_stream(driver, &to, room, size);
         } else {
-            cairn_udp_sender_add(driver->sender, &to, size);
+            cairn_udp_port_add(driver->port, &to, size);
         }
     }
     return true;
@@ -190,14 +183,14 @@ static void send_due(cairn_uv_driver *driver) {
         return;
     }
     driver->send_again_ns = 0;
-    if (!cairn_udp_sender_flush(driver->sender)) {
+    if (!cairn_udp_port_flush(driver->port)) {
         driver->send_again_ns = now_ns + SEND_WAIT_NS;
         return;
     }
     bool more = true;
     for (uint32_t i = 0; i < SEND_BATCHES_MAX && more; ++i) {
         more = fill_batch(driver, now_ns);
-        if (!cairn_udp_sender_flush(driver->sender)) {
+        if (!cairn_udp_port_flush(driver->port)) {
             driver->send_again_ns = now_ns + SEND_WAIT_NS;
             return;
         }
@@ -212,7 +205,9 @@ static void arm_timer(cairn_uv_driver *driver) {
         // What waits to be sent is due all the time; a tick is late by no more than this wait.
         deadline_ns = driver->send_again_ns;
     }
-    deadline_ns = deadline_ns == 0 ? 1 : deadline_ns;
+    if (deadline_ns == 0 || cairn_udp_port_has_more(driver->port)) {
+        deadline_ns = 1;
+    }
     if (deadline_ns == driver->armed_ns) {
         return;
     }
@@ -226,7 +221,7 @@ static void arm_timer(cairn_uv_driver *driver) {
     CAIRN_ASSERT(result == 0);
 }
 
-// The tick runs in the check phase, after all datagrams of this loop iteration were received.
+// The tick runs in the check phase, after the datagrams of this loop iteration were received.
 static void on_tick(uv_poll_t *poll, int status, int events) {
     (void)status;
     (void)events;
@@ -260,6 +255,7 @@ static void gather(cairn_uv_driver *driver) {
 
 static void on_check(uv_check_t *check) {
     cairn_uv_driver *driver = check->data;
+    receive(driver);
     cairn_server_advance(driver->run.server, uv_hrtime());
     send_due(driver);
     if (driver->run.on_turn != NULL) {
@@ -461,51 +457,22 @@ static bool set_error(char *error, const char *what, int code) {
     return false;
 }
 
-// Of a socket that is bound.
-static bool use_socket(cairn_uv_driver *driver, char *error) {
-    static const uint8_t unspecified[sizeof driver->address.ip];
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    const int fd = driver->socket_fd;
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
-        return set_error(error, "getsockname", -errno);
-    }
-    driver->address = cairn_address_of_sockaddr((const struct sockaddr *)&address);
-    driver->dual = driver->address.family == CAIRN_ADDRESS_IPV6 &&
-                   memcmp(driver->address.ip, unspecified, sizeof unspecified) == 0;
-    const int code = uv_poll_init(&driver->loop, &driver->receive, fd);
-    driver->receive.data = driver;
-    if (code != 0) {
-        return set_error(error, "poll", code);
-    }
-    driver->receiver = cairn_udp_receiver_create(fd);
-    driver->sender = cairn_udp_sender_create(fd, driver->dual);
-    return (driver->receiver != NULL && driver->sender != NULL) ||
-           set_error(error, "buffers", UV_ENOMEM);
+// Of a thread of a socket.
+static void on_received(void *user) {
+    cairn_uv_driver *driver = user;
+    uv_async_send(&driver->ready);
 }
 
-static bool open_socket(cairn_uv_driver *driver, const cairn_address *listen, char *error) {
-    static const uint8_t unspecified[sizeof listen->ip];
-    const bool ipv6 = listen->family == CAIRN_ADDRESS_IPV6;
-    const bool dual = ipv6 && memcmp(listen->ip, unspecified, sizeof unspecified) == 0;
-    const int only_ipv6 = dual ? 0 : 1;
-    // The system may grant less; a smaller buffer only drops earlier.
-    const int buffer_size = RECEIVE_BUFFER_BYTES;
-    struct sockaddr_storage address;
-    socklen_t size = cairn_address_to_sockaddr(listen, &address);
-    const int fd = socket(ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    driver->socket_fd = fd;
-    if (fd < 0) {
-        return set_error(error, "socket", -errno);
+static bool open_port(cairn_uv_driver *driver, cairn_udp_port_config config, char *error) {
+    config.wake = on_received;
+    config.user = driver;
+    if (!cairn_udp_port_open(&config, &driver->port, error)) {
+        return false;
     }
-    if (ipv6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_ipv6, sizeof only_ipv6) != 0) {
-        return set_error(error, "IPV6_V6ONLY", -errno);
-    }
-    if (bind(fd, (const struct sockaddr *)&address, size) != 0) {
-        return set_error(error, "bind", -errno);
-    }
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer_size, sizeof buffer_size);
-    return use_socket(driver, error);
+    const int fd = cairn_udp_port_polled(driver->port);
+    const int code = fd < 0 ? 0 : uv_poll_init(&driver->loop, &driver->receive, fd);
+    driver->receive.data = fd < 0 || code != 0 ? NULL : driver;
+    return code == 0 || set_error(error, "poll", code);
 }
 
 static bool open_handles(cairn_uv_driver *driver, char *error) {
@@ -603,9 +570,14 @@ static int try_descriptors(void) {
     return refused;
 }
 
-// With `listen` NULL the socket is `socket_fd`, which is the driver's on failure, too.
+static void close_sockets(const cairn_udp_port_config *config) {
+    for (uint32_t i = 0; config->listen == NULL && i < config->socket_count; ++i) {
+        close(config->sockets[i]);
+    }
+}
+
 static cairn_status open_driver(
-    const cairn_address *listen, int socket_fd, cairn_uv_driver **out, char *error) {
+    const cairn_udp_port_config *port, cairn_uv_driver **out, char *error) {
     *out = NULL;
     error[0] = '\0';
     cairn_uv_driver *driver = calloc(1, sizeof *driver);
@@ -613,17 +585,13 @@ static cairn_status open_driver(
     refused = refused == 0 ? uv_loop_init(&driver->loop) : refused;
     if (refused != 0) {
         free(driver);
-        if (socket_fd >= 0) {
-            close(socket_fd);
-        }
+        close_sockets(port);
         set_error(error, "the event loop cannot be started", refused);
         return refused == UV_ENOMEM ? CAIRN_OUT_OF_MEMORY : CAIRN_IO_FAILED;
     }
     driver->timer_fd = -1;
-    driver->socket_fd = socket_fd;
-    const bool opened =
-        listen != NULL ? open_socket(driver, listen, error) : use_socket(driver, error);
-    if (!opened || !open_handles(driver, error) || !open_lanes(driver, error)) {
+    if (!open_port(driver, *port, error) || !open_handles(driver, error) ||
+        !open_lanes(driver, error)) {
         cairn_uv_driver_close(driver);
         return CAIRN_IO_FAILED;
     }
@@ -631,26 +599,60 @@ static cairn_status open_driver(
     return CAIRN_OK;
 }
 
+cairn_status cairn_uv_driver_open_wide(const cairn_address *listen, uint32_t sockets,
+    cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
+    const cairn_udp_port_config port = {.listen = listen, .socket_count = sockets};
+    return open_driver(&port, out, error);
+}
+
 cairn_status cairn_uv_driver_open(
     const cairn_address *listen, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
-    return open_driver(listen, -1, out, error);
+    return cairn_uv_driver_open_wide(listen, 1, out, error);
 }
 
 cairn_status cairn_uv_driver_adopt(
-    int socket_fd, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
-    return open_driver(NULL, socket_fd, out, error);
+    const int *sockets, uint32_t count, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
+    const cairn_udp_port_config port = {.sockets = sockets, .socket_count = count};
+    return open_driver(&port, out, error);
 }
 
-int cairn_uv_driver_socket(const cairn_uv_driver *driver) {
-    return driver->socket_fd;
+uint32_t cairn_uv_driver_sockets(const cairn_uv_driver *driver, int out[CAIRN_UV_SOCKETS_MAX]) {
+    return cairn_udp_port_sockets(driver->port, out);
 }
 
 bool cairn_uv_driver_is_sent(const cairn_uv_driver *driver) {
     return driver->send_again_ns == 0;
 }
 
+bool cairn_uv_driver_hold(cairn_uv_driver *driver) {
+    const struct timespec moment = {.tv_nsec = HOLD_LOOK_NS};
+    const uint64_t end_ns = uv_hrtime() + HOLD_NS;
+    cairn_udp_port_set_receiving(driver->port, false);
+    do {
+        while (cairn_udp_port_has_more(driver->port)) {
+            receive(driver);
+        }
+        if (cairn_udp_port_is_still(driver->port)) {
+            return driver->send_again_ns == 0;
+        }
+        nanosleep(&moment, NULL);
+    } while (uv_hrtime() < end_ns);
+    return false;
+}
+
+void cairn_uv_driver_go_on(cairn_uv_driver *driver) {
+    cairn_udp_port_set_receiving(driver->port, true);
+}
+
+static void stop_receiving(cairn_uv_driver *driver) {
+    cairn_udp_port_set_receiving(driver->port, false);
+    if (driver->receive.data != NULL) {
+        uv_poll_stop(&driver->receive);
+    }
+}
+
 void cairn_uv_driver_leave(cairn_uv_driver *driver) {
-    uv_poll_stop(&driver->receive);
+    stop_receiving(driver);
     uv_signal_stop(&driver->sigterm);
     uv_signal_stop(&driver->sigint);
     uv_signal_stop(&driver->sighup);
@@ -676,6 +678,11 @@ void cairn_uv_driver_close(cairn_uv_driver *driver) {
             free(done);
         }
     }
+    // Threads of sockets end before the handle that they wake.
+    if (driver->port != NULL) {
+        stop_receiving(driver);
+        cairn_udp_port_close(driver->port);
+    }
     uv_walk(&driver->loop, close_handle, NULL);
     uv_run(&driver->loop, UV_RUN_DEFAULT);
     int code = uv_loop_close(&driver->loop);
@@ -683,16 +690,11 @@ void cairn_uv_driver_close(cairn_uv_driver *driver) {
     if (driver->timer_fd >= 0) {
         close(driver->timer_fd);
     }
-    if (driver->socket_fd >= 0) {
-        close(driver->socket_fd);
-    }
-    cairn_udp_receiver_destroy(driver->receiver);
-    cairn_udp_sender_destroy(driver->sender);
     free(driver);
 }
 
 cairn_address cairn_uv_driver_address(const cairn_uv_driver *driver) {
-    return driver->address;
+    return cairn_udp_port_address(driver->port);
 }
 
 struct uv_loop_s *cairn_uv_driver_loop(cairn_uv_driver *driver) {
@@ -723,7 +725,10 @@ void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     cairn_uv_driver_catch_signals(driver);
     uv_check_start(&driver->check, on_check);
     uv_poll_start(&driver->tick, UV_READABLE, on_tick);
-    uv_poll_start(&driver->receive, UV_READABLE, on_receive);
+    if (driver->receive.data != NULL) {
+        uv_poll_start(&driver->receive, UV_READABLE, on_receive);
+    }
+    cairn_udp_port_set_receiving(driver->port, true);
     uv_update_time(&driver->loop);
     if (run->seconds > 0) {
         uv_timer_start(&driver->end, on_end, (uint64_t)run->seconds * 1000, 0);
@@ -738,8 +743,6 @@ void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
 
 cairn_uv_statistics cairn_uv_driver_statistics(const cairn_uv_driver *driver) {
     cairn_uv_statistics statistics = driver->statistics;
-    const cairn_udp_send_statistics *sent = cairn_udp_sender_statistics(driver->sender);
-    statistics.send_waits = sent->waits;
-    statistics.send_errors = sent->errors;
+    cairn_udp_port_statistics(driver->port, &statistics);
     return statistics;
 }

@@ -195,6 +195,14 @@ static const family process_families[] = {
     PROCESS_COUNTER("cairn_send_waits", io.send_waits, "Times that the socket's buffer was full."),
     PROCESS_COUNTER("cairn_send_errors", io.send_errors, "Datagrams that the system refused."),
     PROCESS_COUNTER("cairn_receive_errors", io.receive_errors, "Errors of the socket."),
+    PROCESS_COUNTER("cairn_datagrams_joined", io.datagrams_joined,
+        "Datagrams that the system gave together with others of their sender."),
+    GAUGE(cairn_metrics_process, "cairn_io_threads", io.io_threads,
+        "Threads of sockets; 0: the loop serves its socket itself."),
+    PROCESS_COUNTER("cairn_received_dropped", io.received_dropped,
+        "Datagrams that a thread received and the loop did not take in time."),
+    PROCESS_COUNTER("cairn_sent_dropped", io.sent_dropped,
+        "Datagrams that a thread of a socket did not send in time."),
     PROCESS_COUNTER(
         "cairn_threads_failed", io.threads_failed, "Threads that the system did not start."),
     PROCESS_COUNTER(

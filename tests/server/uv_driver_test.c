@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// The driver of cairnd over real sockets: the server sees each datagram once, also those that the
+// system joined, with and without threads for sockets. The thread sanitizer runs this test.
+// For UDP_SEGMENT.
+#define _GNU_SOURCE
+#include "tests/kit/test.h"
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "program/sockaddr.h"
+#include <cairn/server.h>
+#include <cairn/server_uv.h>
+
+#define SENDERS 8
+#define ROUNDS 100
+#define SEGMENTS 6
+#define SEGMENT_SIZE 200
+#define LAST_SIZE 40
+
+// What senders of unknown datagrams do while the driver runs.
+typedef struct senders {
+    cairn_address to;
+    cairn_uv_driver *driver;
+    bool cuts; // the system took UDP_SEGMENT
+} senders;
+
+static void *send_all(void *argument) {
+    senders *own = argument;
+    const int segment = SEGMENT_SIZE;
+    static const uint8_t bytes[(SEGMENTS - 1) * SEGMENT_SIZE + LAST_SIZE] = {0xff};
+    struct sockaddr_storage to;
+    const socklen_t size = cairn_address_to_sockaddr(&own->to, &to);
+    int fds[SENDERS];
+    own->cuts = true;
+    for (int i = 0; i < SENDERS; ++i) {
+        fds[i] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        own->cuts = own->cuts &&
+                    setsockopt(fds[i], IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment) == 0;
+    }
+    for (int round = 0; round < ROUNDS; ++round) {
+        for (int i = 0; i < SENDERS; ++i) {
+            (void)!sendto(fds[i], bytes, sizeof bytes, 0, (const struct sockaddr *)&to, size);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    for (int i = 0; i < SENDERS; ++i) {
+        close(fds[i]);
+    }
+    return NULL;
+}
+
+static void run_with(uint32_t sockets) {
+    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
+    char error[CAIRN_UV_ERROR_SIZE];
+    senders own = {0};
+    cairn_server *server;
+    cairn_address listen;
+    pthread_t thread;
+    assert_true(cairn_address_parse("127.0.0.1:0", &listen));
+    assert_int_equal(cairn_uv_driver_open_wide(&listen, sockets, &own.driver, error), CAIRN_OK);
+    own.to = cairn_uv_driver_address(own.driver);
+    cairn_server_config config = cairn_server_config_default();
+    config.private_key = secret;
+    config.entropy = secret;
+    config.public_addresses = &own.to;
+    config.public_address_count = 1;
+    config.start_ns = cairn_uv_now_ns();
+    assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
+    assert_int_equal(pthread_create(&thread, NULL, send_all, &own), 0);
+    const cairn_uv_run run = {.server = server, .seconds = 2};
+    cairn_uv_driver_run(own.driver, &run);
+    pthread_join(thread, NULL);
+    cairn_server_statistics seen;
+    cairn_server_statistics_read(server, &seen);
+    const cairn_uv_statistics io = cairn_uv_driver_statistics(own.driver);
+    assert_true(own.cuts);
+    assert_int_equal(seen.datagrams_received, SENDERS * ROUNDS * SEGMENTS);
+    assert_int_equal(
+        seen.bytes_received, SENDERS * ROUNDS * ((SEGMENTS - 1) * SEGMENT_SIZE + LAST_SIZE));
+    assert_int_equal(io.datagrams_joined, SENDERS * ROUNDS * SEGMENTS);
+    assert_int_equal(io.received_dropped + io.receive_errors, 0);
+    assert_int_equal(io.io_threads, sockets == 1 ? 0 : sockets);
+    cairn_server_destroy(server);
+    cairn_uv_driver_close(own.driver);
+}
+
+TEST("the loop's own socket gives the server each datagram once") {
+    run_with(1);
+}
+
+TEST("several sockets with threads give the server each datagram once") {
+    run_with(3);
+}
