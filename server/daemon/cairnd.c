@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cairnd: rooms behind one UDP socket. Only this folder uses files, the environment, entropy and
+// cairnd: rooms behind one UDP address. Only this folder uses files, the environment, entropy and
 // standard output.
 #include <errno.h>
 #include <malloc.h>

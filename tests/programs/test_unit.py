@@ -61,7 +61,7 @@ def run_server(kit, names):
     """A server that does what a server does: two rooms, players, an operator, recordings, a capsule's folder."""
     kit.signing_key()
     program = filter_of(names)
-    command = [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json", "--scene", "stack10",
+    command = [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json", "--scene", "stack10", "--io-threads", 2,
                "--room", "side=thousand,record=side.cairn", "--record", "main.cairn", "--record-key", "sign", "--record-sync",
                "chunk", "--control", "--capsules", ".", "--token-lifetime", "0", "--stats-interval", "1", "--web", "127.0.0.1:0", "--web-root", "."]
     server = subprocess.Popen([str(word) for word in command], cwd=kit.folder, stdout=subprocess.PIPE, text=True,
@@ -101,7 +101,7 @@ def test_a_server_runs_within_the_list_of_system_calls(kit):
 def test_a_server_takes_the_place_of_another_within_the_list(kit):
     kit.skip_if_sanitized("makes calls of its own")
     program = filter_of(allowed() + ALWAYS)
-    command = [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json", "--scene", "stack10",
+    command = [kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json", "--scene", "stack10", "--io-threads", 2,
                "--hand-over", "hand"]
     started = []
 
