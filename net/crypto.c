@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "base/limits.h"
 #include "net/sign.h"
 
 _Static_assert(
@@ -37,109 +36,107 @@ static void write_nonce(uint64_t sequence, uint8_t nonce[NARROW_NONCE_SIZE]) {
     CAIRN_ASSERT(writer.ok && writer.at == NARROW_NONCE_SIZE);
 }
 
-// Of a payload, libsodium's AEAD spends a third of its instructions between its parts: it runs the
-// stream cipher twice and feeds the MAC in six pieces. Here both run once, over one block: block 0
-// of the key stream, of which 32 bytes are the MAC's key and the others are not used, and the text.
-// Then the associated data take the place of what is not used, so that all that the MAC covers lies
-// together. The bytes are those of RFC 8439, 2.8.
-#define STREAM_BLOCK 64
-#define MAC_KEY_SIZE 32
-#define MAC_BLOCK 16
-#define BRIEF_TEXT_MAX CAIRN_PAYLOAD_SIZE_MAX
-#define BRIEF_ASSOCIATED_MAX (STREAM_BLOCK - MAC_KEY_SIZE)
-_Static_assert(MAC_KEY_SIZE == crypto_onetimeauth_poly1305_KEYBYTES, "Poly1305");
-_Static_assert(CAIRN_AEAD_MAC_SIZE == crypto_onetimeauth_poly1305_BYTES, "Poly1305");
+// ChaCha20-Poly1305 as RFC 8439, 2.8, composes it, of libsodium's cipher and authenticator. Its own
+// function asks for the key stream twice, and for a rest of a group block by block. Here whole
+// groups are asked for once, from the block that is the authenticator's key, so a message of 80
+// bytes takes half the time. A test compares both for every size.
+#define BLOCK_SIZE 64
+#if defined(__x86_64__)
+#define GROUP_SIZE (4 * BLOCK_SIZE) // that libsodium computes at once
+#else
+#define GROUP_SIZE BLOCK_SIZE
+#endif
+#define TEXT_SIZE_MAX (6 * 256 - BLOCK_SIZE)
+// Of this much it is cheaper to see that a text was forged before it is decrypted.
+#define TEXT_SIZE_READ_MAX (256 - BLOCK_SIZE)
+#define ASSOCIATED_SIZE 32 // with zeros after it; beside it in a block is the authenticator's key
+#define AUTHENTICATOR_BLOCK 16
+#define LENGTHS_SIZE 16
+_Static_assert(2 * ASSOCIATED_SIZE == BLOCK_SIZE, "key and associated data share a block");
+_Static_assert(crypto_onetimeauth_KEYBYTES == BLOCK_SIZE - ASSOCIATED_SIZE, "Poly1305");
+_Static_assert(crypto_onetimeauth_BYTES == CAIRN_AEAD_MAC_SIZE, "Poly1305");
 
-typedef struct brief_text {
-    _Alignas(
-        16) uint8_t bytes[STREAM_BLOCK + (BRIEF_TEXT_MAX + MAC_BLOCK - 1) / MAC_BLOCK * MAC_BLOCK +
-                          MAC_BLOCK]; // a block, the text, padding, two lengths
-} brief_text;
-
-static bool is_brief(size_t size, cairn_associated_data associated) {
-    return size <= BRIEF_TEXT_MAX && associated.size <= BRIEF_ASSOCIATED_MAX;
+// The key stream's first block and a text after it, of which `size` bytes are meant.
+static void apply_stream(uint8_t *bytes, size_t size, uint64_t sequence, const uint8_t *key) {
+    uint8_t nonce[NARROW_NONCE_SIZE];
+    const size_t whole = (BLOCK_SIZE + size + GROUP_SIZE - 1) / GROUP_SIZE * GROUP_SIZE;
+    write_nonce(sequence, nonce);
+    memset(bytes, 0, BLOCK_SIZE);
+    memset(bytes + BLOCK_SIZE + size, 0, whole - BLOCK_SIZE - size);
+    const int failed = crypto_stream_chacha20_ietf_xor_ic(bytes, bytes, whole, nonce, 0, key);
+    CAIRN_ASSERT(failed == 0);
 }
 
-static size_t padded(size_t size) {
-    return (size + MAC_BLOCK - 1) / MAC_BLOCK * MAC_BLOCK;
-}
-
-// Of the encrypted text that is there. What is before it is overwritten.
-static void brief_mac(brief_text *text, size_t size, cairn_associated_data associated,
-    const uint8_t key[MAC_KEY_SIZE], uint8_t mac[CAIRN_AEAD_MAC_SIZE]) {
-    uint8_t *at = text->bytes + STREAM_BLOCK - padded(associated.size);
-    uint8_t *end = text->bytes + STREAM_BLOCK + size;
-    memset(at, 0, padded(associated.size));
-    if (associated.size > 0) {
-        memcpy(at, associated.bytes, associated.size);
-    }
-    memset(end, 0, padded(size) - size);
-    end += padded(size) - size;
-    cairn_writer lengths = cairn_writer_of(end, MAC_BLOCK);
+// Of the text that begins ASSOCIATED_SIZE bytes after `at`; there is room before and after it.
+static void authenticate(uint8_t *at, size_t size, cairn_associated_data associated,
+    const uint8_t *key, uint8_t mac[CAIRN_AEAD_MAC_SIZE]) {
+    const size_t rest = size % AUTHENTICATOR_BLOCK;
+    const size_t zeros = rest == 0 ? 0 : AUTHENTICATOR_BLOCK - rest;
+    uint8_t *end = at + ASSOCIATED_SIZE + size;
+    cairn_writer lengths = cairn_writer_of(end + zeros, LENGTHS_SIZE);
+    memset(at, 0, ASSOCIATED_SIZE);
+    memcpy(at, associated.bytes, associated.size);
+    memset(end, 0, zeros);
     cairn_write_u64(&lengths, associated.size);
     cairn_write_u64(&lengths, size);
-    crypto_onetimeauth_poly1305(mac, at, (size_t)(end + MAC_BLOCK - at), key);
+    const int failed =
+        crypto_onetimeauth(mac, at, ASSOCIATED_SIZE + size + zeros + LENGTHS_SIZE, key);
+    CAIRN_ASSERT(lengths.ok && failed == 0);
 }
 
-static void brief_encrypt(uint8_t *bytes, size_t size, cairn_associated_data associated,
-    const uint8_t nonce[NARROW_NONCE_SIZE], const uint8_t key[CAIRN_AEAD_KEY_SIZE]) {
-    brief_text text;
-    uint8_t mac_key[MAC_KEY_SIZE];
-    memset(text.bytes, 0, STREAM_BLOCK);
-    memcpy(text.bytes + STREAM_BLOCK, bytes, size);
-    crypto_stream_chacha20_ietf_xor(text.bytes, text.bytes, STREAM_BLOCK + size, nonce, key);
-    memcpy(mac_key, text.bytes, sizeof mac_key);
-    memcpy(bytes, text.bytes + STREAM_BLOCK, size);
-    brief_mac(&text, size, associated, mac_key, bytes + size);
-    sodium_memzero(mac_key, sizeof mac_key);
-    sodium_memzero(text.bytes, MAC_KEY_SIZE);
-}
-
-// The text is decrypted before it is known to be genuine, and given to nobody if it is not.
-static bool brief_decrypt(const uint8_t *encrypted, size_t size, cairn_associated_data associated,
-    const uint8_t nonce[NARROW_NONCE_SIZE], const uint8_t key[CAIRN_AEAD_KEY_SIZE], uint8_t *out) {
-    brief_text plain, text;
-    uint8_t mac[CAIRN_AEAD_MAC_SIZE];
-    memset(plain.bytes, 0, STREAM_BLOCK);
-    memcpy(plain.bytes + STREAM_BLOCK, encrypted, size);
-    memcpy(text.bytes + STREAM_BLOCK, encrypted, size);
-    crypto_stream_chacha20_ietf_xor(plain.bytes, plain.bytes, STREAM_BLOCK + size, nonce, key);
-    brief_mac(&text, size, associated, plain.bytes, mac);
-    const bool genuine = crypto_verify_16(mac, encrypted + size) == 0;
-    if (genuine) {
-        memcpy(out, plain.bytes + STREAM_BLOCK, size);
-    }
-    sodium_memzero(plain.bytes, STREAM_BLOCK);
-    return genuine;
+// Associated data are padded to whole blocks of the authenticator, which these two are.
+static bool is_composed(size_t size, size_t size_max, cairn_associated_data associated) {
+    return size <= size_max && associated.size <= ASSOCIATED_SIZE &&
+           associated.size > ASSOCIATED_SIZE - AUTHENTICATOR_BLOCK;
 }
 
 void cairn_aead_encrypt(uint8_t *bytes, size_t size, cairn_associated_data associated,
     uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE]) {
     CAIRN_ASSERT(bytes != NULL && key != NULL);
-    uint8_t nonce[NARROW_NONCE_SIZE];
-    write_nonce(sequence, nonce);
-    if (is_brief(size, associated)) {
-        brief_encrypt(bytes, size, associated, nonce, key);
+    if (is_composed(size, TEXT_SIZE_MAX, associated)) {
+        uint8_t own[BLOCK_SIZE + TEXT_SIZE_MAX + LENGTHS_SIZE];
+        memcpy(own + BLOCK_SIZE, bytes, size);
+        apply_stream(own, size, sequence, key);
+        memcpy(bytes, own + BLOCK_SIZE, size);
+        authenticate(own + ASSOCIATED_SIZE, size, associated, own, bytes + size);
+        cairn_wipe(own, BLOCK_SIZE);
         return;
     }
+    uint8_t nonce[NARROW_NONCE_SIZE];
+    write_nonce(sequence, nonce);
     const int failed = crypto_aead_chacha20poly1305_ietf_encrypt(
         bytes, NULL, bytes, size, associated.bytes, associated.size, NULL, nonce, key);
     CAIRN_ASSERT(failed == 0);
+}
+
+static bool decrypt_short(const uint8_t *encrypted, size_t size, cairn_associated_data associated,
+    uint64_t sequence, const uint8_t *key, uint8_t *text) {
+    uint8_t own[BLOCK_SIZE + TEXT_SIZE_READ_MAX];
+    uint8_t read[ASSOCIATED_SIZE + TEXT_SIZE_READ_MAX + LENGTHS_SIZE];
+    uint8_t mac[CAIRN_AEAD_MAC_SIZE];
+    memcpy(own + BLOCK_SIZE, encrypted, size);
+    apply_stream(own, size, sequence, key);
+    memcpy(read + ASSOCIATED_SIZE, encrypted, size);
+    authenticate(read, size, associated, own, mac);
+    const bool genuine = crypto_verify_16(mac, encrypted + size) == 0;
+    if (genuine) {
+        memcpy(text, own + BLOCK_SIZE, size);
+    }
+    cairn_wipe(own, BLOCK_SIZE + size);
+    return genuine;
 }
 
 bool cairn_aead_decrypt(const uint8_t *encrypted, size_t encrypted_size,
     cairn_associated_data associated, uint64_t sequence, const uint8_t key[CAIRN_AEAD_KEY_SIZE],
     uint8_t *text) {
     CAIRN_ASSERT(encrypted != NULL && key != NULL && text != NULL);
+    if (encrypted_size >= CAIRN_AEAD_MAC_SIZE &&
+        is_composed(encrypted_size - CAIRN_AEAD_MAC_SIZE, TEXT_SIZE_READ_MAX, associated)) {
+        return decrypt_short(
+            encrypted, encrypted_size - CAIRN_AEAD_MAC_SIZE, associated, sequence, key, text);
+    }
     uint8_t nonce[NARROW_NONCE_SIZE];
     write_nonce(sequence, nonce);
-    if (encrypted_size < CAIRN_AEAD_MAC_SIZE) {
-        return false;
-    }
-    const size_t size = encrypted_size - CAIRN_AEAD_MAC_SIZE;
-    if (is_brief(size, associated)) {
-        return brief_decrypt(encrypted, size, associated, nonce, key, text);
-    }
     return crypto_aead_chacha20poly1305_ietf_decrypt(text, NULL, NULL, encrypted, encrypted_size,
                associated.bytes, associated.size, nonce, key) == 0;
 }
