@@ -5,66 +5,6 @@
 
 #include "base/assert.h"
 
-// The bytes of an empty reader: arithmetic on NULL would be undefined.
-static const uint8_t nothing[1];
-
-cairn_reader cairn_reader_of(const void *bytes, size_t size) {
-    CAIRN_ASSERT(bytes != NULL || size == 0);
-    return (cairn_reader){
-        .bytes = bytes != NULL ? bytes : nothing, .size = size, .at = 0, .ok = true};
-}
-
-size_t cairn_reader_left(const cairn_reader *reader) {
-    CAIRN_ASSERT(reader->at <= reader->size);
-    return reader->ok ? reader->size - reader->at : 0;
-}
-
-bool cairn_reader_done(const cairn_reader *reader) {
-    CAIRN_ASSERT(reader->at <= reader->size);
-    return reader->ok && reader->at == reader->size;
-}
-
-const uint8_t *cairn_read_view(cairn_reader *reader, size_t size) {
-    CAIRN_ASSERT(reader->at <= reader->size);
-    if (!reader->ok || size > reader->size - reader->at) {
-        reader->ok = false;
-        return NULL;
-    }
-    const uint8_t *view = reader->bytes + reader->at;
-    reader->at += size;
-    CAIRN_ASSERT(reader->at <= reader->size);
-    return view;
-}
-
-static uint64_t read_little_endian(cairn_reader *reader, size_t size) {
-    CAIRN_ASSERT(size >= 1 && size <= 8);
-    const uint8_t *view = cairn_read_view(reader, size);
-    if (view == NULL) {
-        return 0;
-    }
-    uint64_t value = 0;
-    for (size_t i = 0; i < size; ++i) {
-        value |= (uint64_t)view[i] << (8 * i);
-    }
-    return value;
-}
-
-uint8_t cairn_read_u8(cairn_reader *reader) {
-    return (uint8_t)read_little_endian(reader, 1);
-}
-
-uint16_t cairn_read_u16(cairn_reader *reader) {
-    return (uint16_t)read_little_endian(reader, 2);
-}
-
-uint32_t cairn_read_u32(cairn_reader *reader) {
-    return (uint32_t)read_little_endian(reader, 4);
-}
-
-uint64_t cairn_read_u64(cairn_reader *reader) {
-    return read_little_endian(reader, 8);
-}
-
 int32_t cairn_read_i32(cairn_reader *reader) {
     uint32_t bits = cairn_read_u32(reader);
     int32_t value;
@@ -113,49 +53,6 @@ void cairn_read_u32s(cairn_reader *reader, void *out, size_t count) {
     }
 }
 
-cairn_writer cairn_writer_of(void *bytes, size_t size) {
-    CAIRN_ASSERT(bytes != NULL || size == 0);
-    return (cairn_writer){.bytes = bytes, .size = size, .at = 0, .ok = true};
-}
-
-static uint8_t *claim(cairn_writer *writer, size_t size) {
-    CAIRN_ASSERT(writer->at <= writer->size);
-    if (!writer->ok || size > writer->size - writer->at) {
-        writer->ok = false;
-        return NULL;
-    }
-    uint8_t *place = size > 0 ? writer->bytes + writer->at : writer->bytes;
-    writer->at += size;
-    return place;
-}
-
-static void write_little_endian(cairn_writer *writer, uint64_t value, size_t size) {
-    CAIRN_ASSERT(size >= 1 && size <= 8);
-    uint8_t *place = claim(writer, size);
-    if (place == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < size; ++i) {
-        place[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
-void cairn_write_u8(cairn_writer *writer, uint8_t value) {
-    write_little_endian(writer, value, 1);
-}
-
-void cairn_write_u16(cairn_writer *writer, uint16_t value) {
-    write_little_endian(writer, value, 2);
-}
-
-void cairn_write_u32(cairn_writer *writer, uint32_t value) {
-    write_little_endian(writer, value, 4);
-}
-
-void cairn_write_u64(cairn_writer *writer, uint64_t value) {
-    write_little_endian(writer, value, 8);
-}
-
 void cairn_write_i32(cairn_writer *writer, int32_t value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -168,18 +65,10 @@ void cairn_write_f32(cairn_writer *writer, float value) {
     cairn_write_u32(writer, bits);
 }
 
-void cairn_write_bytes(cairn_writer *writer, const void *bytes, size_t size) {
-    CAIRN_ASSERT(bytes != NULL || size == 0);
-    uint8_t *place = claim(writer, size);
-    if (place != NULL && size > 0) {
-        memcpy(place, bytes, size);
-    }
-}
-
 void cairn_write_u32s(cairn_writer *writer, const void *words, size_t count) {
     CAIRN_ASSERT(words != NULL || count == 0);
     const unsigned char *from = words;
-    uint8_t *place = claim(writer, size_of_words(count));
+    uint8_t *place = cairn_write_claim(writer, size_of_words(count));
     for (size_t i = 0; place != NULL && i < count; ++i) {
         uint32_t word;
         memcpy(&word, from + 4 * i, sizeof word);
@@ -191,7 +80,7 @@ void cairn_write_u32s(cairn_writer *writer, const void *words, size_t count) {
 }
 
 void cairn_write_zeros(cairn_writer *writer, size_t size) {
-    uint8_t *place = claim(writer, size);
+    uint8_t *place = cairn_write_claim(writer, size);
     if (place != NULL && size > 0) {
         memset(place, 0, size);
     }

@@ -55,7 +55,8 @@ static uint64_t hash_all(size_t associated_size, size_t size_max) {
 
 TEST("all sizes give what crypto_aead_chacha20poly1305_ietf_encrypt of libsodium 1.0.18 gives") {
     assert_true(cairn_crypto_start());
-    assert_true(hash_all(22, SIZE_MAX_TRIED) == UINT64_C(0xeccee8b5f4ee86b8)); // a packet's associated data
+    assert_true(
+        hash_all(22, SIZE_MAX_TRIED) == UINT64_C(0xeccee8b5f4ee86b8)); // a packet's associated data
     assert_true(hash_all(17, 200) == UINT64_C(0x849685a2930ecf20));
     assert_true(hash_all(32, 200) == UINT64_C(0x6826bd511a9a7e3b));
     assert_true(hash_all(16, 200) == UINT64_C(0x34a7ac9a3281ac16));
@@ -90,8 +91,7 @@ TEST("a bit that changed, a byte that is missing and another sequence are refuse
         uint8_t bytes[SIZE_MAX_TRIED + CAIRN_AEAD_MAC_SIZE];
         const size_t whole = size + CAIRN_AEAD_MAC_SIZE;
         memcpy(bytes, t.text, size);
-        cairn_aead_encrypt(
-            bytes, size, (cairn_associated_data){t.associated, 22}, t.sequence, key);
+        cairn_aead_encrypt(bytes, size, (cairn_associated_data){t.associated, 22}, t.sequence, key);
         for (size_t bit = 0; bit < 8 * whole; ++bit) {
             bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
             assert_false(is_taken(bytes, whole, &t, t.sequence));
