@@ -97,17 +97,24 @@ static inline const uint8_t *cairn_read_view(cairn_reader *reader, size_t size) 
     return view;
 }
 
+// The value whose bytes in memory are those of `value` from low to high, and back.
+static inline uint64_t cairn_little_endian(uint64_t value) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return value;
+#else
+    return __builtin_bswap64(value);
+#endif
+}
+
 static inline uint64_t cairn_read_little_endian(cairn_reader *reader, size_t size) {
     CAIRN_ASSERT(size >= 1 && size <= 8);
     const uint8_t *view = cairn_read_view(reader, size);
     if (view == NULL) {
         return 0;
     }
-    uint64_t value = 0;
-    for (size_t i = 0; i < size; ++i) {
-        value |= (uint64_t)view[i] << (8 * i);
-    }
-    return value;
+    uint64_t bytes = 0;
+    memcpy(&bytes, view, size);
+    return cairn_little_endian(bytes);
 }
 
 static inline uint8_t cairn_read_u8(cairn_reader *reader) {
@@ -149,9 +156,8 @@ static inline void cairn_write_little_endian(cairn_writer *writer, uint64_t valu
     if (place == NULL) {
         return;
     }
-    for (size_t i = 0; i < size; ++i) {
-        place[i] = (uint8_t)(value >> (8 * i));
-    }
+    const uint64_t bytes = cairn_little_endian(value);
+    memcpy(place, &bytes, size);
 }
 
 static inline void cairn_write_u8(cairn_writer *writer, uint8_t value) {

@@ -151,9 +151,9 @@ static cairn_link_drop read_report(const cairn_link *link, const cairn_link_head
     if (out->newest >= link->sent.next) {
         return CAIRN_LINK_DROP_ACK;
     }
-    for (uint32_t i = 0; i < 32 * out->word_count; i++) {
-        const bool set = (out->words[i / 32] >> (i % 32) & 1) != 0;
-        if (set && i + 1 > out->newest) {
+    // Bit i is of the payload i + 1 before the newest; before the first one there is none.
+    for (uint64_t i = out->newest; i < 32 * out->word_count; i++) {
+        if ((out->words[i / 32] >> (i % 32) & 1) != 0) {
             return CAIRN_LINK_DROP_ACK;
         }
     }
