@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "net/crypto.h"
+#include "program/sockaddr.h"
 #include "program/system.h"
 #include "rules_file/rules_flag.h"
 #include "server/daemon/daemon.h"
@@ -56,21 +57,34 @@ static uint64_t log_lines_lost(void *user) {
     return cairn_log_writer_lost(p->log_writer);
 }
 
-// False after an error message.
-static bool open_web(cairn_daemon *p, const cairn_address *bound, const cairn_key *dev_key) {
-    char page[CAIRN_CONFIG_TEXT_SIZE] = "";
-    char error[CAIRN_HTTP_ERROR_SIZE];
+static const char *page_folder(const cairn_daemon *p, char out[CAIRN_CONFIG_TEXT_SIZE]) {
+    out[0] = '\0';
+    if (p->config.web.root != NULL) {
+        return p->config.web.root;
+    }
+    (void)cairn_system_beside_program("../share/cairn/web", out, CAIRN_CONFIG_TEXT_SIZE);
+    return out;
+}
+
+static bool say_web_failed(const cairn_daemon *p, const char *why) {
     char text[CAIRN_ADDRESS_TEXT_SIZE];
-    (void)cairn_system_beside_program("../share/cairn/web", page, sizeof page);
+    cairn_daemon_print_error(cairn_address_print(&p->config.web.listen, text), why);
+    return false;
+}
+
+// Reads the page and makes all but the socket, while no tick waits for it. `dev_key`: of --dev.
+// False after an error message.
+static bool make_web(cairn_daemon *p, const cairn_address *bound, const cairn_key *dev_key) {
+    char page[CAIRN_CONFIG_TEXT_SIZE];
+    char error[CAIRN_HTTP_ERROR_SIZE];
     const cairn_config *from = &p->config;
-    cairn_web_config config = {.listen = from->web.listen,
-        .server = p->server,
+    cairn_web_config config = {.server = p->server,
         .driver = p->driver,
-        .root = from->web.root != NULL ? from->web.root : page,
+        .root = page_folder(p, page),
         .origin_count = from->web.origin_count,
         .peers_max = from->clients_max,
         .peers_per_network_max = from->web.per_network_max,
-        .dev_key = from->dev ? dev_key : NULL,
+        .dev_key = from->dev && cairn_address_is_loopback(bound) ? dev_key : NULL,
         .public_address = from->public.count > 0 ? from->public.addresses[0] : *bound,
         .token_lifetime_s = from->token_lifetime_s_max != 0 ? from->token_lifetime_s_max : 30,
         .protocol_id = from->protocol_id,
@@ -80,19 +94,35 @@ static bool open_web(cairn_daemon *p, const cairn_address *bound, const cairn_ke
         .log_lines_lost = log_lines_lost,
         .user = p};
     memcpy(config.origins, from->web.origins, sizeof config.origins);
-    if (!cairn_web_open(&config, &p->web, error)) {
-        cairn_daemon_print_error(cairn_address_print(&from->web.listen, text), error);
-        return false;
+    return from->web.listen.family == CAIRN_ADDRESS_NONE ||
+           cairn_web_create(&config, &p->web, error) || say_web_failed(p, error);
+}
+
+// False after an error message.
+static bool open_web(cairn_daemon *p) {
+    char page[CAIRN_CONFIG_TEXT_SIZE];
+    char error[CAIRN_HTTP_ERROR_SIZE];
+    char text[CAIRN_ADDRESS_TEXT_SIZE];
+    if (p->web == NULL) {
+        return true;
+    }
+    if (!cairn_web_listen(p->web, &p->config.web.listen, error)) {
+        return say_web_failed(p, error);
     }
     const cairn_address web = cairn_web_address(p->web);
     const cairn_log_field fields[] = {{.name = "address", .text = cairn_address_print(&web, text)},
-        {.name = "page", .text = cairn_web_has_page(p->web) ? config.root : "none"}};
+        {.name = "page", .text = cairn_web_has_page(p->web) ? page_folder(p, page) : "none"}};
     cairn_daemon_write_line(p, (cairn_log_line){.level = CAIRN_LOG_INFO,
                                    .name = "web",
                                    .fields = fields,
                                    .field_count = FIELD_COUNT(fields),
                                    .unlimited = true});
     return true;
+}
+
+static void close_web(cairn_daemon *p) {
+    cairn_web_close(p->web);
+    p->web = NULL;
 }
 
 // Of the configuration file, while the server runs with the old one.
@@ -224,12 +254,7 @@ static void on_hand_over(
 
 // The process before has ended: its HTTP address is free.
 static void on_alone(void *user) {
-    cairn_daemon *p = user;
-    const cairn_address bound = cairn_uv_driver_address(p->driver);
-    if (p->config.web.listen.family != CAIRN_ADDRESS_NONE) {
-        (void)open_web(p, &bound, NULL);
-    }
-    cairn_wipe(p->config.web.control_tokens, sizeof p->config.web.control_tokens);
+    (void)open_web(user);
 }
 
 // False after an error message.
@@ -263,10 +288,14 @@ static bool take_over(cairn_daemon *p) {
         snprintf(why, sizeof why, "%s", error);
         good = false;
     }
+    cairn_key dev_key = p->config.key; // cairn_host_create wipes it
     good = good && cairn_host_name_records(p) && cairn_host_create(p, &take->bound) &&
-           cairn_take_over_run(take, p->server, why) && cairn_take_over_finish(take, why);
+           make_web(p, &take->bound, &dev_key) && cairn_take_over_run(take, p->server, why) &&
+           cairn_take_over_finish(take, why);
+    cairn_wipe(&dev_key, sizeof dev_key);
     if (!good) {
         cairn_take_over_fail(take, why);
+        close_web(p);
         cairn_daemon_print_error("--take-over", why);
         return false;
     }
@@ -335,16 +364,12 @@ static int serve(cairn_daemon *p) {
     // A signal that comes after this line is logged finds its handler.
     cairn_uv_driver_catch_signals(p->driver);
     cairn_daemon_log(p, CAIRN_LOG_INFO, "listening", &address);
-    const bool has_web = p->config.web.listen.family != CAIRN_ADDRESS_NONE && !follows;
-    if ((has_web && !open_web(p, &bound, &dev_key)) || !open_hand_over(p)) {
-        return 1;
-    }
+    const bool opened =
+        (follows || (make_web(p, &bound, &dev_key) && open_web(p))) && open_hand_over(p);
     cairn_wipe(&dev_key, sizeof dev_key);
-    if (!follows) {
-        cairn_wipe(p->config.web.control_tokens, sizeof p->config.web.control_tokens);
-    }
-    if (p->config.agones && !open_agones(p)) {
-        cairn_web_close(p->web);
+    cairn_wipe(p->config.web.control_tokens, sizeof p->config.web.control_tokens);
+    if (!opened || (p->config.agones && !open_agones(p))) {
+        close_web(p);
         return 1;
     }
     if (key_path[0] != '\0') {
@@ -365,8 +390,7 @@ static int serve(cairn_daemon *p) {
     };
     tell_manager(p, follows);
     cairn_uv_driver_run(p->driver, &driven);
-    cairn_web_close(p->web);
-    p->web = NULL;
+    close_web(p);
     cairn_agones_close(p->agones);
     p->agones = NULL;
     cairn_hand_over_close(p->hand_over);

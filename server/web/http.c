@@ -644,16 +644,10 @@ static bool start(cairn_http *http, struct uv_loop_s *loop, uint32_t sockets_max
         return set_error(error, "libwebsockets",
             "it cannot be started on this loop; is its plug-in for libuv there?");
     }
-    if (uv_poll_init(loop, &http->poll, http->listen_fd) != 0) {
-        return set_error(error, "poll", "refused");
-    }
-    http->poll.data = http;
-    http->polls = true;
-    uv_poll_start(&http->poll, UV_READABLE, on_connection);
     return true;
 }
 
-bool cairn_http_open(struct uv_loop_s *loop, const cairn_http_config *config, cairn_http **out,
+bool cairn_http_create(struct uv_loop_s *loop, const cairn_http_config *config, cairn_http **out,
     char error[CAIRN_HTTP_ERROR_SIZE]) {
     *out = NULL;
     cairn_http *http = calloc(1, sizeof *http);
@@ -666,12 +660,25 @@ bool cairn_http_open(struct uv_loop_s *loop, const cairn_http_config *config, ca
         cairn_http_close(http);
         return set_error(error, "memory", "there is none left");
     }
-    if (!listen_at(http, &config->listen, error) ||
-        !start(http, loop, config->sockets_max, error)) {
+    if (!start(http, loop, config->sockets_max, error)) {
         cairn_http_close(http);
         return false;
     }
     *out = http;
+    return true;
+}
+
+bool cairn_http_listen(
+    cairn_http *http, const cairn_address *at, char error[CAIRN_HTTP_ERROR_SIZE]) {
+    if (!listen_at(http, at, error)) {
+        return false;
+    }
+    if (uv_poll_init(http->loop, &http->poll, http->listen_fd) != 0) {
+        return set_error(error, "poll", "refused");
+    }
+    http->poll.data = http;
+    http->polls = true;
+    uv_poll_start(&http->poll, UV_READABLE, on_connection);
     return true;
 }
 

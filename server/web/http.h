@@ -95,7 +95,6 @@ typedef struct cairn_http_host {
 #define CAIRN_HTTP_SOCKET_PROTOCOL "cairn"
 
 typedef struct cairn_http_config {
-    cairn_address listen; // port 0: any free one
     cairn_http_host host;
     uint32_t sockets_max;
     uint32_t sockets_per_network_max;
@@ -103,9 +102,12 @@ typedef struct cairn_http_config {
 
 typedef struct cairn_http cairn_http;
 
-// Listens. False: `error` says why.
-bool cairn_http_open(struct uv_loop_s *loop, const cairn_http_config *config, cairn_http **out,
+// Makes everything but the socket that listens. False: `error` says why.
+bool cairn_http_create(struct uv_loop_s *loop, const cairn_http_config *config, cairn_http **out,
     char error[CAIRN_HTTP_ERROR_SIZE]);
+// Once. Port 0: any free one. False: `error` says why.
+bool cairn_http_listen(
+    cairn_http *http, const cairn_address *at, char error[CAIRN_HTTP_ERROR_SIZE]);
 // Stops listening and closes all connections, in some turns of the loop. NULL is allowed.
 void cairn_http_close(cairn_http *http);
 

@@ -327,19 +327,18 @@ static bool set_tokens(cairn_web *web, const cairn_key *tokens, uint32_t count) 
 
 static bool open_parts(cairn_web *web, char *error) {
     const cairn_web_config *config = &web->config;
-    const cairn_http_config http = {.listen = config->listen,
-        .host = {.get = get,
-            .begin_post = begin_post,
-            .post = post,
-            .gone = gone,
-            .ask = ask,
-            .opened = opened,
-            .received = received,
-            .malformed = malformed,
-            .next = next,
-            .goes_on = goes_on,
-            .closed = closed,
-            .user = web},
+    const cairn_http_config http = {.host = {.get = get,
+                                        .begin_post = begin_post,
+                                        .post = post,
+                                        .gone = gone,
+                                        .ask = ask,
+                                        .opened = opened,
+                                        .received = received,
+                                        .malformed = malformed,
+                                        .next = next,
+                                        .goes_on = goes_on,
+                                        .closed = closed,
+                                        .user = web},
         .sockets_max = config->peers_max,
         .sockets_per_network_max = config->peers_per_network_max};
     if (cairn_peers_create(config->server, config->peers_max, &web->peers) != CAIRN_OK) {
@@ -352,10 +351,10 @@ static bool open_parts(cairn_web *web, char *error) {
     }
     web->config.control_tokens = NULL;
     return cairn_web_files_load(config->root, &web->files, error) &&
-           cairn_http_open(cairn_uv_driver_loop(config->driver), &http, &web->http, error);
+           cairn_http_create(cairn_uv_driver_loop(config->driver), &http, &web->http, error);
 }
 
-bool cairn_web_open(
+bool cairn_web_create(
     const cairn_web_config *config, cairn_web **out, char error[CAIRN_HTTP_ERROR_SIZE]) {
     *out = NULL;
     cairn_web *web = calloc(1, sizeof *web);
@@ -373,6 +372,10 @@ bool cairn_web_open(
     }
     *out = web;
     return true;
+}
+
+bool cairn_web_listen(cairn_web *web, const cairn_address *at, char error[CAIRN_HTTP_ERROR_SIZE]) {
+    return cairn_http_listen(web->http, at, error);
 }
 
 void cairn_web_close(cairn_web *web) {

@@ -22,7 +22,6 @@ typedef struct cairn_web cairn_web;
 #define CAIRN_WEB_ORIGINS_MAX 16
 
 typedef struct cairn_web_config {
-    cairn_address listen;
     struct cairn_server *server; // these outlive the web server
     struct cairn_uv_driver *driver;
     const char *root;                           // folder of the page
@@ -43,9 +42,12 @@ typedef struct cairn_web_config {
     void *user;
 } cairn_web_config;
 
-// False: `error` says why.
-bool cairn_web_open(
+// Reads the page and makes everything but the socket that listens, which takes some tens of
+// milliseconds. False: `error` says why.
+bool cairn_web_create(
     const cairn_web_config *config, cairn_web **out, char error[CAIRN_HTTP_ERROR_SIZE]);
+// Once; takes no time that a tick would notice. Port 0: any free one. False as above.
+bool cairn_web_listen(cairn_web *web, const cairn_address *at, char error[CAIRN_HTTP_ERROR_SIZE]);
 void cairn_web_close(cairn_web *web); // NULL is allowed
 // Of a server that runs: what pages may open WebSockets, how many of them a network may have, and
 // who operates it. Members as of the config.

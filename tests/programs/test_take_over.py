@@ -8,6 +8,7 @@ import socket
 import struct
 import threading
 import time
+import urllib.request
 
 import pytest
 from conftest import Server
@@ -130,6 +131,41 @@ def test_two_thousand_bodies_and_two_hundred_clients_wait_for_one_tick_at_most(k
     # A loaded machine keeps each of the two processes from running, and makes ticks late without a hand-over.
     assert still_us < TICK_US + 3 * machine.longest_us
     assert found["late_us"]["max"] < TICK_US or machine.longest_us > TICK_US / 4
+    follower.stop()
+
+
+def lateness(address):
+    """Ticks, and how many of them were at most 67 ms late."""
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+
+    def value(sample):
+        return int(next(line for line in lines if line.startswith(sample)).rsplit(" ", 1)[1])
+
+    return value("cairn_room_tick_late_seconds_count"), value('cairn_room_tick_late_seconds_bucket{room="main",le="0.067108864"}')
+
+
+def test_no_tick_waits_for_the_files_of_a_page(kit, ahead_of_others):
+    (kit.folder / "page").mkdir()
+    for number in range(60):
+        (kit.folder / f"page/{number}").write_bytes(os.urandom(1 << 20))
+    page = "--web-root", "page"
+    server = kit.serve("--hand-over", "hand", "--web", "127.0.0.1:0", *page, scene="stack10")
+    address = server.wait_for("web")[0]["address"]
+    # A page that cannot be read is found while the first process goes on.
+    (kit.folder / "wrong").mkdir()
+    with (kit.folder / "wrong/large").open("wb") as large:
+        large.truncate((64 << 20) + 1)
+    follower = take_over(kit, server, "--web", address, "--web-root", "wrong", code=1)
+    assert "the page has more than 512 files or 64 MiB" in follower.log.read_text()
+    assert server.process.poll() is None
+    with Machine() as machine:
+        follower = take_over(kit, server, "--web", address, *page)
+        follower.wait_for("web")
+        time.sleep(0.5)
+    ticks, soon = lateness(address)
+    assert ticks > 20
+    assert soon == ticks or machine.longest_us > 20000
     follower.stop()
 
 
