@@ -457,6 +457,7 @@ int cairnd_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t
     }
     p.log.style = (cairn_log_style)p.config.log_style;
     p.log.level = (cairn_log_level)p.config.log_level;
+    p.log.journal = cairn_notify_is_journal(STDOUT_FILENO);
     if (!cairn_host_open_files(&p)) {
         return cairn_daemon_print_error("out of memory", "");
     }

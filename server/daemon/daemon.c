@@ -15,7 +15,7 @@ void cairn_daemon_write_line(cairn_daemon *p, cairn_log_line line) {
 
 size_t cairn_daemon_write_lost_lines(void *user, uint64_t lines, char *out) {
     const cairn_daemon *p = user;
-    cairn_log log = {.style = p->log.style, .level = CAIRN_LOG_ERROR};
+    cairn_log log = {.style = p->log.style, .level = CAIRN_LOG_ERROR, .journal = p->log.journal};
     const cairn_log_field field = {.name = "lines", .number = lines};
     const cairn_log_line line = {.unix_ns = cairn_uv_unix_ns(),
         .level = CAIRN_LOG_ERROR,

@@ -18,6 +18,17 @@ static const char *const level_names[] = {
     [CAIRN_LOG_DEBUG] = "debug",
 };
 
+#define PRIORITY_SIZE 3
+// Of syslog(3), which the journal takes away from the line.
+static const char priorities[][PRIORITY_SIZE + 1] = {
+    [CAIRN_LOG_ERROR] = "<3>",
+    [CAIRN_LOG_WARN] = "<4>",
+    [CAIRN_LOG_INFO] = "<6>",
+    [CAIRN_LOG_DEBUG] = "<7>",
+};
+// Without the priority.
+#define TEXT_SIZE_MAX (CAIRN_LOG_LINE_SIZE_MAX - PRIORITY_SIZE)
+
 // "2001-02-03T04:05:06.789Z" and a terminator; years 1970 to 9999.
 #define TIME_SIZE 25
 static char *print_time(uint64_t unix_ns, char text[TIME_SIZE]) {
@@ -41,14 +52,14 @@ static size_t text_size(const char *text) {
 }
 
 typedef struct text_writer {
-    char *out; // CAIRN_LOG_LINE_SIZE_MAX
+    char *out; // TEXT_SIZE_MAX
     size_t size;
 } text_writer;
 
 static void append(text_writer *writer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const size_t space = CAIRN_LOG_LINE_SIZE_MAX - writer->size;
+    const size_t space = TEXT_SIZE_MAX - writer->size;
     const int size = vsnprintf(writer->out + writer->size, space, format, arguments);
     va_end(arguments);
     CAIRN_ASSERT(size >= 0 && (size_t)size < space);
@@ -140,8 +151,8 @@ static size_t write_json(const cairn_log_line *line, uint64_t suppressed, char *
     if (is_given(line->detail)) {
         cairn_json_put_bytes(json, "detail", line->detail, text_size(line->detail));
     }
-    const size_t size = cairn_json_write(json, out, CAIRN_LOG_LINE_SIZE_MAX);
-    CAIRN_ASSERT(size <= CAIRN_LOG_LINE_SIZE_MAX);
+    const size_t size = cairn_json_write(json, out, TEXT_SIZE_MAX);
+    CAIRN_ASSERT(size <= TEXT_SIZE_MAX);
     cairn_json_destroy(json);
     return size;
 }
@@ -191,6 +202,8 @@ size_t cairn_log_write(
     if (line->level > log->level || (!line->unlimited && !within_limit(log, line, &suppressed))) {
         return 0;
     }
-    return log->style == CAIRN_LOG_JSON ? write_json(line, suppressed, out)
-                                        : write_text(line, suppressed, out);
+    const size_t begin = log->journal ? PRIORITY_SIZE : 0;
+    memcpy(out, priorities[line->level], begin);
+    return begin + (log->style == CAIRN_LOG_JSON ? write_json(line, suppressed, out + begin)
+                                                 : write_text(line, suppressed, out + begin));
 }

@@ -50,6 +50,7 @@ typedef struct cairn_log_line {
 typedef struct cairn_log {
     cairn_log_style style;
     cairn_log_level level; // lines above it are left out
+    bool journal;          // each line begins with "<N>", its priority for systemd's journal
     struct {
         const char *name;
         uint64_t second;

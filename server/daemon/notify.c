@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -40,6 +41,19 @@ void cairn_notify_ready(bool follows) {
         cairn_notify(state);
     }
     cairn_notify("READY=1");
+}
+
+// "DEVICE:INODE" of the stream that the manager gave to the process.
+bool cairn_notify_is_journal(int descriptor) {
+    const char *stream = getenv("JOURNAL_STREAM");
+    struct stat status;
+    char own[48];
+    if (stream == NULL || fstat(descriptor, &status) != 0) {
+        return false;
+    }
+    snprintf(own, sizeof own, "%llu:%llu", (unsigned long long)status.st_dev,
+        (unsigned long long)status.st_ino);
+    return strcmp(stream, own) == 0;
 }
 
 // WATCHDOG_PID names the process that is meant: a child inherits both variables. A process that

@@ -11,6 +11,8 @@
 void cairn_notify(const char *state);
 // The rooms wait for clients. `follows`: this process is the service's now, after another one.
 void cairn_notify_ready(bool follows);
+// Whether a descriptor is that of systemd's journal (JOURNAL_STREAM, systemd.exec(5)).
+bool cairn_notify_is_journal(int descriptor);
 // How often the manager wants to hear "WATCHDOG=1", half of its patience, ms; 0: never.
 // `follows`: see cairn_notify_ready; the manager waits for this process then, whatever WATCHDOG_PID
 // says.

@@ -3,6 +3,7 @@
 
 import http.client
 import json
+import os
 import re
 import shutil
 import socket
@@ -49,6 +50,23 @@ def test_the_service_manager_is_told(kit, manager, monkeypatch):
     while told != b"STOPPING=1":
         told = manager.recv(100)
         assert told in (b"STOPPING=1", b"WATCHDOG=1")
+
+
+@pytest.mark.parametrize("style", ["json", "text"])
+def test_the_journal_is_told_priorities_and_nobody_else(kit, style):
+    """systemd names the stream of the journal by its device and inode (systemd.exec(5), JOURNAL_STREAM)."""
+    for own in True, False:
+        with (kit.folder / f"log{own}").open("wb+") as log:
+            status = os.fstat(log.fileno())
+            stream = f"{status.st_dev}:{status.st_ino if own else status.st_ino + 1}"
+            subprocess.run([kit.programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", style, "--seconds", "1",
+                            "--scene", "stack10"], cwd=kit.folder, stdout=log, env={**os.environ, "JOURNAL_STREAM": stream}, check=True, timeout=30)
+            log.seek(0)
+            lines = log.read().decode().splitlines()
+        assert len(lines) >= 2
+        assert all(bool(re.match("<[3467]>", line)) == own for line in lines)
+        if style == "json":
+            assert "listening" in [json.loads(line[3 if own else 0:])["event"] for line in lines]
 
 
 def test_without_a_watchdog_there_is_no_beat(kit, manager, monkeypatch):

@@ -204,3 +204,19 @@ TEST("names beyond the limit share the last entry") {
     }
     assert_int_equal(lines, CAIRN_LOG_NAMES_MAX - 1 + CAIRN_LOG_LINES_PER_SECOND_MAX);
 }
+
+TEST("a line for the journal begins with its priority") {
+    static const struct {
+        cairn_log_level level;
+        const char *text;
+    } rows[] = {{CAIRN_LOG_ERROR, "<3>1970-"}, {CAIRN_LOG_WARN, "<4>1970-"},
+        {CAIRN_LOG_INFO, "<6>1970-"}, {CAIRN_LOG_DEBUG, "<7>1970-"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_log log = {.level = CAIRN_LOG_DEBUG, .journal = true};
+        const cairn_log_line line = {.name = "n", .level = rows[i].level};
+        assert_memory_equal(written(&log, &line), rows[i].text, 8);
+        log.style = CAIRN_LOG_JSON;
+        assert_memory_equal(written(&log, &line), rows[i].text, 3);
+        assert_int_equal(written(&log, &line)[3], '{');
+    }
+}
