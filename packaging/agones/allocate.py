@@ -2,12 +2,15 @@
 """usage: python3 allocate.py --service URL --key FILE [--namespace NAME] [--room NAME] [--client-id N] [--out FILE]
                               [--certificate FILE --certificate-key FILE] [--authority FILE]
 
-What a backend does when a player wants a match: asks the allocation service of Agones for a game server of the fleet
-"cairn" that takes one more player, and issues a connect token for it with cairn-token. Prints the server's address, as
-{"server": "192.0.2.1:7000", "name": "cairn-x2k4"}. Exit code 3: no game server is free."""
+What a backend does when players want a match: asks the allocation service of Agones for a game server of the fleet
+"cairn" that takes one more room and one more player, names a room there, and issues a connect token for it with
+cairn-token. The first player that comes with such a token finds the room made. Prints where the match is, as {"server":
+"192.0.2.1:7000", "name": "cairn-x2k4", "room": "match-8d2f1c90"}; further players get tokens for the same server and
+room. Exit code 3: no game server is free."""
 
 import argparse
 import json
+import secrets
 import ssl
 import subprocess
 import sys
@@ -19,8 +22,9 @@ NO_SERVER = 3
 
 
 def request_for(namespace):
-    """First a server that plays already, then one that is ready. cairnd itself keeps the list of players."""
-    selector = {"matchLabels": {"agones.dev/fleet": "cairn"}, "lists": {"players": {"minAvailable": "1"}}}
+    """First a server that plays already, then one that is ready. cairnd itself keeps the counter and the list."""
+    selector = {"matchLabels": {"agones.dev/fleet": "cairn"}, "counters": {"rooms": {"minAvailable": "1"}},
+                "lists": {"players": {"minAvailable": "1"}}}
     return {"namespace": namespace, "scheduling": "Packed",
             "gameServerSelectors": [{**selector, "gameServerState": state} for state in ("ALLOCATED", "READY")]}
 
@@ -49,7 +53,7 @@ def main():
     parser.add_argument("--service", required=True)
     parser.add_argument("--key", required=True)
     parser.add_argument("--namespace", default="default")
-    parser.add_argument("--room", default="main")
+    parser.add_argument("--room", default=f"match-{secrets.token_hex(4)}", help="of the fleet's template (match)")
     parser.add_argument("--client-id", type=int, default=1)
     parser.add_argument("--out", default="token")
     parser.add_argument("--certificate")
@@ -69,7 +73,7 @@ def main():
     server = address_of(allocated)
     subprocess.run([options.cairn_token, "issue", "--key", options.key, "--server", server, "--room", options.room,
                     "--client-id", str(options.client_id), "--out", options.out], check=True)
-    print(json.dumps({"server": server, "name": allocated["gameServerName"]}))
+    print(json.dumps({"server": server, "name": allocated["gameServerName"], "room": options.room}))
     return 0
 
 

@@ -28,12 +28,12 @@ def fixture_port(monkeypatch):
 @pytest.fixture(name="fleet")
 def fixture_fleet(kit, port):
     @contextlib.contextmanager
-    def begin(*flags, **sdk_options):
+    def begin(*flags, scene="stack10", **sdk_options):
         sdk = Sdk(**sdk_options)
         sdk.address = ("127.0.0.1", free_port())
         port(sdk.port)
         try:
-            yield sdk, serve(kit, "--listen", f"127.0.0.1:{sdk.address[1]}", *flags)
+            yield sdk, serve(kit, "--listen", f"127.0.0.1:{sdk.address[1]}", *flags, scene=scene)
             assert sdk.violations == []
         finally:
             sdk.close()
@@ -54,8 +54,8 @@ def wait_for_state(server, state):
         time.sleep(0.05)
 
 
-def serve(kit, *flags):
-    return kit.serve("--agones", "--stats-interval", 1, *flags, scene="stack10")
+def serve(kit, *flags, scene="stack10"):
+    return kit.serve("--agones", "--stats-interval", 1, *flags, scene=scene)
 
 
 @contextlib.contextmanager
@@ -199,19 +199,28 @@ def allocate(kit, service, *flags):
     return subprocess.run(list(map(str, command)), cwd=kit.folder, capture_output=True, text=True, timeout=30, check=False)
 
 
-def test_a_backend_allocates_a_server_and_a_player_joins_it(kit, fleet):
-    with fleet() as (sdk, server), contextlib.closing(Allocator(sdk.address)) as service:
-        sdk.wait_until(lambda s: s.state == "Ready")
+def test_a_backend_allocates_a_server_and_a_player_makes_the_room(kit, fleet):
+    with fleet("--template", "match=stack10,idle=1", scene="none") as (sdk, server), contextlib.closing(Allocator(sdk.address)) as service:
+        sdk.wait_until(lambda s: s.state == "Ready" and s.rooms == [0, 16])
         url = f"http://127.0.0.1:{service.server_address[1]}"
         done = allocate(kit, url, "--client-id", 77)
         assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout) == {"server": server.address, "name": "cairn-one"}
+        found = json.loads(done.stdout)
+        assert (found["server"], found["name"]) == (server.address, "cairn-one") and found["room"].startswith("match-")
         path, request = service.requests[0]
         assert path == "/gameserverallocation"
         assert [each["gameServerState"] for each in request["gameServerSelectors"]] == ["ALLOCATED", "READY"]
+        assert all(each["counters"] == {"rooms": {"minAvailable": "1"}} for each in request["gameServerSelectors"])
         sdk.set_state("Allocated")
-        assert kit.run("cairn-bot", "--token", "token", "--seconds", 2).json["played"]
-        sdk.wait_until(lambda s: s.asked("/v1beta1/lists/players:addValue") == 1)
+        second = json.loads(allocate(kit, url, "--client-id", 78, "--out", "other").stdout)
+        assert second["room"] != found["room"]
+        bots = [kit.start("cairn-bot", "--token", token, "--seconds", 3) for token in ("token", "other")]
+        sdk.wait_until(lambda s: s.rooms == [2, 16] and sorted(s.players) == ["77", "78"])
+        for bot in bots:
+            text, _ = bot.communicate(timeout=30)
+            assert json.loads(text.splitlines()[-1])["played"], text
+        assert {line["room"] for line in server.events("client_joined")} == {found["room"], second["room"]}
+        sdk.wait_until(lambda s: s.rooms == [0, 16])  # nobody is in them
 
 
 def test_a_fleet_that_is_full_has_an_exit_code_of_its_own(kit):
@@ -236,11 +245,24 @@ def test_the_fleet_runs_what_this_cairnd_understands(kit):
     assert argument["--clients-max"] == str(fleet["lists"]["players"]["capacity"])
     assert fleet["template"]["spec"]["terminationGracePeriodSeconds"] > int(argument["--drain-seconds"])
     assert container["name"] == fleet["container"]
+    assert argument["--scene"] == "none" and argument["--template"].startswith("match=") and ",idle=" in argument["--template"]
+
+
+def test_the_secret_is_that_of_the_fleet_and_refused_until_it_is_filled(kit, monkeypatch):
+    kinds = {each["kind"]: each for each in manifests()}
+    container = kinds["Fleet"]["spec"]["template"]["spec"]["template"]["spec"]["containers"][0]
+    wanted = container["env"][0]["valueFrom"]["secretKeyRef"]
+    secret = kinds["Secret"]
+    assert secret["metadata"]["name"] == wanted["name"]
+    monkeypatch.setenv("CAIRN_KEY", secret["stringData"][wanted["key"]])
+    kit.refuses("cairnd", *container["args"], "--check", code=1, says="CAIRN_KEY")
+    monkeypatch.setenv("CAIRN_KEY", (kit.folder / kit.key()).read_text().strip())
+    kit.run("cairnd", *container["args"], "--check")
 
 
 def test_the_manifests_belong_together():
     kinds = {each["kind"]: each for each in manifests()}
-    assert set(kinds) == {"Fleet", "FleetAutoscaler", "NetworkPolicy", "Service"}
+    assert set(kinds) == {"Fleet", "FleetAutoscaler", "NetworkPolicy", "Secret", "Service"}
     labels = kinds["Fleet"]["spec"]["template"]["spec"]["template"]["metadata"]["labels"]
     assert kinds["FleetAutoscaler"]["spec"]["fleetName"] == kinds["Fleet"]["metadata"]["name"]
     assert kinds["FleetAutoscaler"]["spec"]["policy"]["counter"]["key"] in kinds["Fleet"]["spec"]["template"]["spec"]["counters"]
