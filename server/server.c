@@ -519,6 +519,12 @@ static bool may_send(cairn_session *session, uint64_t now_ns) {
 // The next payload, encrypted, of the client that has the turn. It keeps the turn for some
 // payloads: datagrams to one address in a row cost the system less. Then others may send, however
 // much it has.
+static void count_sent(cairn_session *session, size_t size) {
+    if (session->room != NULL) {
+        session->room->statistics.bytes_sent += size;
+    }
+}
+
 static size_t encrypt_next_payload(
     cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes) {
     for (uint32_t tried = 0; tried < server->config.clients_max; ++tried) {
@@ -549,6 +555,7 @@ static size_t encrypt_next_payload(
         }
         if (size > 0) {
             cairn_payload_budget_earn(&session->payload_budget);
+            count_sent(session, size);
             return size;
         }
     }

@@ -39,6 +39,18 @@ const char *cairn_game_refusal_text(cairn_game_refusal refusal) {
     return (uint32_t)refusal < CAIRN_GAME_REFUSAL_COUNT ? texts[refusal] : "unknown refusal";
 }
 
+_Static_assert((int)CAIRN_MODE_COUNT <= CAIRN_SERVER_MODES_MAX, "all fit");
+
+const char *cairn_server_mode_text(uint32_t mode) {
+    static const char *const texts[CAIRN_MODE_COUNT] = {
+        [CAIRN_MODE_INTERPOLATE] = "interpolate",
+        [CAIRN_MODE_LOCKSTEP] = "lockstep",
+        [CAIRN_MODE_PREDICT] = "predict",
+        [CAIRN_MODE_HEAL] = "heal",
+    };
+    return mode < CAIRN_MODE_COUNT ? texts[mode] : NULL;
+}
+
 static void set_percentiles(cairn_server_room_statistics *out, const cairn_histogram *cost_ns,
     const cairn_histogram *lateness_ns) {
     out->tick_cost_ns_p50 = cairn_histogram_percentile(cost_ns, 500);
@@ -75,14 +87,19 @@ static void read_room(const cairn_room *room, cairn_server_room_statistics *out)
     out->advances_overloaded = scheduler->advances_overloaded;
     out->ticks_waited = scheduler->ticks_waited;
     set_percentiles(out, &room->tick_cost_ns, &scheduler->lateness_ns);
+    for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
+        out->clients_by_mode[at->mode] += 1;
+    }
     out->players = cairn_inbox_players(room->inbox);
     out->bodies = room->counts.bodies;
     out->bodies_awake = room->counts.bodies_awake;
     if (room->recording != NULL) {
         set_recording(out, cairn_room_recording_counters(room->recording));
+        out->recording_waiting = cairn_room_recording_waiting(room->recording);
     }
     if (room->broadcast != NULL) {
         set_broadcast(out, cairn_room_recording_counters(room->broadcast));
+        out->broadcast_waiting = cairn_room_recording_waiting(room->broadcast);
     }
 }
 
@@ -185,6 +202,8 @@ void cairn_server_statistics_read(const cairn_server *server, cairn_server_stati
     add_counters(&out->total, &closed);
     read_rooms(server, out);
     out->load_permille = cairn_server_load_permille(server);
+    out->jobs_out = cairn_server_jobs_out(server);
+    out->tasks_out = cairn_server_tasks_out(server);
     memcpy(out->drops_netcode, cairn_netcode_server_drops(server->context.netcode),
         CAIRN_NETCODE_DROP_COUNT * sizeof out->drops_netcode[0]);
     read_sessions(server, out);

@@ -17,6 +17,7 @@ extern "C" {
 #define CAIRN_SERVER_RESYNC_VERDICTS_MAX 8   // cairn_resync_verdict of schema/messages.h
 #define CAIRN_SERVER_GAME_REFUSALS_MAX 8     // cairn_game_refusal below
 #define CAIRN_SERVER_INPUT_REFUSALS_MAX 8    // cairn_input_refusal of cairn/rules.h
+#define CAIRN_SERVER_MODES_MAX 8             // cairn_mode of schema/messages.h
 
 // Why a player's message did not reach the rules of the room. Each is counted; the client is told.
 typedef enum cairn_game_refusal {
@@ -29,6 +30,7 @@ typedef enum cairn_game_refusal {
     CAIRN_GAME_REFUSAL_COUNT
 } cairn_game_refusal;
 const char *cairn_game_refusal_text(cairn_game_refusal refusal); // static
+const char *cairn_server_mode_text(uint32_t mode); // "predict"; static. NULL: there is no such mode
 
 typedef struct cairn_server_room_statistics {
     uint64_t tick;
@@ -43,6 +45,9 @@ typedef struct cairn_server_room_statistics {
     uint32_t players; // with a slot
     uint32_t bodies;
     uint32_t bodies_awake;
+    uint32_t clients_by_mode[CAIRN_SERVER_MODES_MAX]; // in the room
+    uint64_t recording_waiting;                       // bytes that are not written yet
+    uint64_t broadcast_waiting;
     // From here on, counters that never decrease.
     uint64_t ticks_skipped; // by overload
     uint64_t advances_overloaded;
@@ -59,6 +64,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t deltas_sent;
     uint64_t parts_sent;     // snapshots to clients that do not see all
     uint64_t snapshot_bytes; // encoded messages
+    uint64_t bytes_sent;     // datagrams to the room's clients, with all that is in them
     // Snapshots and messages with ticks that were not sent because a client's path had no room for
     // them: a later one takes their place. Large: clients' paths are too slow for the snapshot
     // rate.
@@ -133,6 +139,8 @@ typedef struct cairn_server_statistics {
     cairn_server_room_statistics total;
     uint32_t rooms;
     uint32_t clients;              // connected
+    uint32_t jobs_out;             // ticks of rooms that threads step or that wait for one
+    uint32_t tasks_out;            // pieces of recordings that a thread writes or that wait for it
     uint64_t path_changes;         // clients that said they are at another address
     uint64_t protocol_violations;  // messages that were malformed or did not fit the state
     uint64_t payloads_over_budget; // dropped: their client sends more than it may

@@ -444,9 +444,13 @@ static void end_segment(cairn_room_recording *recording) {
     recording->end = NULL;
 }
 
+size_t cairn_room_recording_waiting(const cairn_room_recording *recording) {
+    return recording->waiting.bytes + recording->out_bytes;
+}
+
 // Takes a piece, or drops it (NULL: out of memory) and ends the segment.
 static bool add_piece(cairn_room_recording *recording, piece *added) {
-    const size_t bytes = recording->waiting.bytes + recording->out_bytes;
+    const size_t bytes = cairn_room_recording_waiting(recording);
     CAIRN_ASSERT(recording->state == RECORDING_WRITES);
     if (added != NULL && bytes + added->size <= recording->waiting_bytes_max) {
         append_piece(&recording->waiting, added);

@@ -69,5 +69,6 @@ void cairn_room_recording_end(cairn_room_recording *recording);
 
 bool cairn_room_recording_is_whole(const cairn_room_recording *recording); // a segment is written
 cairn_recording_counters cairn_room_recording_counters(const cairn_room_recording *recording);
+size_t cairn_room_recording_waiting(const cairn_room_recording *recording); // bytes
 // Of the closed rooms.
 cairn_recording_counters cairn_recordings_closed(const cairn_recordings *recordings);

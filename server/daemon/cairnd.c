@@ -57,6 +57,11 @@ static uint64_t log_lines_lost(void *user) {
     return cairn_log_writer_lost(p->log_writer);
 }
 
+static uint64_t log_bytes_waiting(void *user) {
+    const cairn_daemon *p = user;
+    return cairn_log_writer_waiting(p->log_writer);
+}
+
 static const char *page_folder(const cairn_daemon *p, char out[CAIRN_CONFIG_TEXT_SIZE]) {
     out[0] = '\0';
     if (p->config.web.root != NULL) {
@@ -92,6 +97,7 @@ static bool make_web(cairn_daemon *p, const cairn_address *bound, const cairn_ke
         .control_tokens = from->web.control_tokens,
         .control_token_count = from->web.control_token_count,
         .log_lines_lost = log_lines_lost,
+        .log_bytes_waiting = log_bytes_waiting,
         .user = p};
     memcpy(config.origins, from->web.origins, sizeof config.origins);
     return from->web.listen.family == CAIRN_ADDRESS_NONE ||

@@ -203,6 +203,14 @@ uint64_t cairn_log_writer_lost(const cairn_log_writer *writer) {
     return lost;
 }
 
+size_t cairn_log_writer_waiting(const cairn_log_writer *writer) {
+    cairn_log_writer *locked = (cairn_log_writer *)writer;
+    pthread_mutex_lock(&locked->mutex);
+    const size_t size = writer->size;
+    pthread_mutex_unlock(&locked->mutex);
+    return size;
+}
+
 // The mutex is held.
 static void wait_for_end(cairn_log_writer *writer, uint32_t wait_ms) {
     struct timespec until;

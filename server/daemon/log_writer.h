@@ -35,7 +35,8 @@ void cairn_log_writer_set_level(cairn_log_writer *writer, cairn_log *log, cairn_
 // Hands over a line, which ends with a newline. Never waits for the descriptor. False: the ring is
 // full and the line is lost.
 bool cairn_log_writer_put(cairn_log_writer *writer, const char *line, size_t size);
-uint64_t cairn_log_writer_lost(const cairn_log_writer *writer); // lines, since open
+uint64_t cairn_log_writer_lost(const cairn_log_writer *writer);  // lines, since open
+size_t cairn_log_writer_waiting(const cairn_log_writer *writer); // bytes
 
 // Writes what waits for at most `wait_ms`, then ends the thread. Returns false if lines were left
 // unwritten. If the thread does not end because the system holds it inside a write, its memory is

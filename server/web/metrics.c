@@ -136,6 +136,7 @@ static const family room_families[] = {
     ROOM_COUNTER("keyframes_sent", keyframes_sent, "Snapshots that need no other."),
     ROOM_COUNTER("deltas_sent", deltas_sent, "Snapshots that continue another."),
     ROOM_COUNTER("snapshot_bytes", snapshot_bytes, "Encoded snapshots."),
+    ROOM_COUNTER("sent_bytes", bytes_sent, "Bytes of the datagrams to the room's clients."),
     ROOM_COUNTER("messages_held_back", messages_held_back,
         "Messages for which a client's path had no room."),
     ROOM_COUNTER("tick_messages_sent", ticks_messages_sent, "Messages with confirmed ticks."),
@@ -150,11 +151,15 @@ static const family room_families[] = {
         "Clients that get snapshots because their world differs."),
     ROOM_COUNTER("game_messages_taken", game_messages_taken, "Players' messages for the rules."),
     ROOM_COUNTER("game_messages_sent", game_messages_sent, "Messages of the rules."),
+    ROOM_GAUGE("recording_queue_bytes", recording_waiting,
+        "Bytes of the recording that wait to be written."),
     ROOM_COUNTER("recording_bytes", recording_bytes, "Bytes of the recording."),
     ROOM_COUNTER("recording_files", recording_segments, "Files of the recording that were begun."),
     ROOM_COUNTER("recording_failures", recording_failures, "Files that could not be written."),
     ROOM_COUNTER("recording_gaps", recording_gaps, "Gaps because too much waited to be written."),
     ROOM_COUNTER("recording_ticks_lost", recording_ticks_lost, "Ticks that are in no file."),
+    ROOM_GAUGE("broadcast_queue_bytes", broadcast_waiting,
+        "Bytes of the broadcast that wait to be written."),
     ROOM_COUNTER("broadcast_bytes", broadcast_bytes, "Bytes of the broadcast."),
     ROOM_COUNTER("broadcast_segments", broadcast_segments, "Segments that were begun."),
     ROOM_COUNTER("broadcast_failures", broadcast_failures, "Segments that could not be written."),
@@ -169,6 +174,10 @@ static const family room_families[] = {
 static const family server_families[] = {
     SERVER_GAUGE("rooms", rooms, "Rooms that exist."),
     SERVER_GAUGE("clients", clients, "Clients that are connected."),
+    SERVER_GAUGE(
+        "jobs_queued", jobs_out, "Ticks of rooms that threads step, or that wait for one."),
+    SERVER_GAUGE("tasks_queued", tasks_out,
+        "Pieces of recordings that a thread writes, or that wait for it."),
     SERVER_COUNTER("datagrams_received", datagrams_received, "UDP datagrams from anybody."),
     SERVER_COUNTER("datagrams_sent", datagrams_sent, "UDP datagrams to clients."),
     SERVER_COUNTER("received_bytes", bytes_received, "Bytes of the datagrams received."),
@@ -207,6 +216,10 @@ static const family process_families[] = {
         "cairn_threads_failed", io.threads_failed, "Threads that the system did not start."),
     PROCESS_COUNTER(
         "cairn_log_lines_lost", log_lines_lost, "Lines of the log that nobody read in time."),
+    GAUGE(cairn_metrics_process, "cairn_log_queue_bytes", log_bytes_waiting,
+        "Bytes of the log that wait for its reader."),
+    GAUGE(cairn_metrics_process, "cairn_web_frame_queue_bytes", frame_bytes_waiting,
+        "Bytes of datagrams that wait for WebSockets."),
     PROCESS_COUNTER("cairn_web_requests", http.requests, "HTTP requests."),
     PROCESS_COUNTER("cairn_web_requests_refused", http.requests_refused,
         "HTTP requests answered with a status of 400 or more."),
@@ -313,6 +326,21 @@ static void add_room_families(text *out, const hosted *rooms, uint32_t count) {
     }
 }
 
+// A mode that no client of a room has needs no sample.
+static void add_modes(text *out, const hosted *rooms, uint32_t count) {
+    add_family(out, "cairn_room_mode_clients", "gauge", "Clients in the room by their mode.");
+    for (uint32_t mode = 0; cairn_server_mode_text(mode) != NULL; mode++) {
+        const piece before = make_piece("cairn_room_mode_clients{room=\"", "", "");
+        const piece after = make_piece("\",mode=\"", cairn_server_mode_text(mode), "\"} ");
+        for (uint32_t k = 0; k < count; k++) {
+            const uint32_t clients = rooms[k].statistics.clients_by_mode[mode];
+            if (clients > 0) {
+                add_sample(out, &before, &rooms[k], &after, clients);
+            }
+        }
+    }
+}
+
 // Whole nanoseconds as seconds, as the label of a bucket has them.
 static piece make_bound(uint32_t bound) {
     text seconds = {0};
@@ -409,6 +437,7 @@ char *cairn_metrics_write(
     add_drops(&out, &statistics);
     if (rooms != NULL) {
         add_room_families(&out, rooms, statistics.rooms);
+        add_modes(&out, rooms, statistics.rooms);
         add_histograms(&out, "cairn_room_tick_seconds", "Time that a tick took to step.", rooms,
             statistics.rooms, offsetof(cairn_server_room_times, cost));
         add_histograms(&out, "cairn_room_tick_late_seconds",

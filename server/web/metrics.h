@@ -26,7 +26,9 @@ typedef struct cairn_metrics_process {
     cairn_web_control_statistics control;
     uint64_t start_unix_s;
     uint64_t log_lines_lost;
-    uint64_t resident_bytes; // 0: unknown
+    uint64_t log_bytes_waiting;
+    uint64_t frame_bytes_waiting; // for all WebSockets
+    uint64_t resident_bytes;      // 0: unknown
     uint64_t cpu_ns;
 } cairn_metrics_process;
 

@@ -158,6 +158,15 @@ bool cairn_peers_go_on(cairn_peers *peers, cairn_peer *peer) {
     return !slow && !idle;
 }
 
+uint64_t cairn_peers_waiting(const cairn_peers *peers) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < peers->capacity; ++i) {
+        const cairn_peer *peer = peers->list[i];
+        bytes += peer == NULL ? 0 : peer->queue.end - peer->queue.begin;
+    }
+    return bytes;
+}
+
 const cairn_peers_statistics *cairn_peers_statistics_read(const cairn_peers *peers) {
     return &peers->statistics;
 }

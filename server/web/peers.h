@@ -52,4 +52,5 @@ size_t cairn_peers_next(cairn_peers *peers, cairn_peer *peer, uint8_t **bytes);
 // Asked each few seconds. False: the socket is slow, or has no session.
 bool cairn_peers_go_on(cairn_peers *peers, cairn_peer *peer);
 
+uint64_t cairn_peers_waiting(const cairn_peers *peers); // bytes of datagrams in all queues
 const cairn_peers_statistics *cairn_peers_statistics_read(const cairn_peers *peers);

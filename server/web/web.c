@@ -82,6 +82,8 @@ static shared_text *make_metrics(const cairn_web *web, bool open, uint64_t now_n
         .control = web->control == NULL ? (cairn_web_control_statistics){0}
                                         : *cairn_web_control_statistics_read(web->control),
         .log_lines_lost = web->config.log_lines_lost(web->config.user),
+        .log_bytes_waiting = web->config.log_bytes_waiting(web->config.user),
+        .frame_bytes_waiting = cairn_peers_waiting(web->peers),
         .resident_bytes = resident_bytes(),
         .cpu_ns = cpu_ns()};
     shared_text *text = calloc(1, sizeof *text);

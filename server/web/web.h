@@ -39,6 +39,7 @@ typedef struct cairn_web_config {
     const cairn_key *control_tokens; // [control_token_count], of operators by HTTP; copied
     uint32_t control_token_count;    // 0: there are no operators by HTTP
     uint64_t (*log_lines_lost)(void *user);
+    uint64_t (*log_bytes_waiting)(void *user);
     void *user;
 } cairn_web_config;
 

@@ -82,6 +82,30 @@ def test_both_formats_say_what_happened(kit, web):
         assert buckets[0][0] == 16384e-9 and opened[(name + "_sum", main)] > 0
 
 
+def test_modes_queues_and_bytes_of_rooms_are_told(kit):
+    server = kit.serve("--web", "127.0.0.1:0", "--record", "game.cairn", "--room", "other=stack10", scene="stack10")
+    server.web = server.wait_for("web")[0]["address"]
+    bots = [kit.start("cairn-bot", "--key", kit.key(), "--server", server.address, "--mode", mode, "--clients", count, "--client-id", 100 * count,
+                      "--seconds", 4) for mode, count in (("predict", 3), ("interpolate", 2))]
+    server.wait_for("client_playing", 5)
+    seen = samples(open_parser.text_string_to_metric_families(get(server, "/metrics", accept=OPEN)[2]))
+    modes = {labels: value for (name, labels), value in seen.items() if name == "cairn_room_mode_clients"}
+    assert modes == {(("mode", "predict"), ("room", "main")): 3, (("mode", "interpolate"), ("room", "main")): 2}
+    assert 0 < seen[("cairn_room_sent_bytes_total", (("room", "main"),))] <= seen[("cairn_sent_bytes_total", ())]
+    assert seen[("cairn_room_sent_bytes_total", (("room", "other"),))] == 0
+    for name in ("cairn_log_queue_bytes", "cairn_web_frame_queue_bytes", "cairn_jobs_queued", "cairn_tasks_queued"):
+        assert seen[(name, ())] >= 0
+    assert seen[("cairn_room_recording_queue_bytes", (("room", "main"),))] >= 0
+    promtool = shutil.which("promtool")
+    if promtool is not None:
+        done = subprocess.run([promtool, "check", "metrics"], input=get(server, "/metrics")[2], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and done.stdout + done.stderr == ""
+    for bot in bots:
+        bot.communicate(timeout=30)
+    assert not [name for name, _ in samples(open_parser.text_string_to_metric_families(get(server, "/metrics", accept=OPEN)[2]))
+                if name == "cairn_room_mode_clients"]
+
+
 def test_promtool_has_nothing_to_say(web):
     promtool = shutil.which("promtool")
     if promtool is None:
