@@ -171,7 +171,8 @@ static void end_exchange(cairn_http *http, cairn_http_exchange *own) {
 }
 
 static cairn_http_answer answer_to(cairn_http *http, struct lws *connection, const char *path) {
-    if (lws_hdr_total_length(connection, WSI_TOKEN_GET_URI) <= 0) {
+    if (lws_hdr_total_length(connection, WSI_TOKEN_GET_URI) <= 0 &&
+        lws_hdr_total_length(connection, WSI_TOKEN_HEAD_URI) <= 0) {
         return (cairn_http_answer){.status = 405, .type = "text/plain"};
     }
     if (!cairn_admission_take(http->admission, number_of(connection), uv_hrtime(), 1)) {
@@ -200,6 +201,7 @@ static bool begin_answer(cairn_http *http, cairn_http_exchange *own) {
     uint8_t *at = begin;
     uint8_t *end = bytes + sizeof bytes - 1;
     const cairn_http_answer *answer = &own->answer;
+    const bool head = lws_hdr_total_length(own->connection, WSI_TOKEN_HEAD_URI) > 0;
     own->state = EXCHANGE_NONE;
     http->statistics.requests += 1;
     http->statistics.requests_refused += answer->status >= 400 ? 1 : 0;
@@ -215,7 +217,7 @@ static bool begin_answer(cairn_http *http, cairn_http_exchange *own) {
         lws_finalize_write_http_header(connection, begin, &at, end) != 0) {
         return false;
     }
-    if (answer->size == 0) {
+    if (answer->size == 0 || head) {
         return end_answer(http, own);
     }
     lws_callback_on_writable(connection);

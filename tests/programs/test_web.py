@@ -135,11 +135,20 @@ def test_other_paths_are_refused(web, path):
     assert get(web, "/healthz")[0] == 200
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 def test_other_methods_are_refused(web, method):
     with contextlib.suppress(http.client.BadStatusLine, ConnectionError):
         assert get(web, "/metrics", method=method)[0] == 405
     assert get(web, "/healthz")[0] == 200
+
+
+def test_head_is_answered_as_get_without_a_body(web):
+    with contextlib.closing(http.client.HTTPConnection(web.web, timeout=20)) as connection:
+        for path, status in ("/metrics", 200), ("/rooms", 200), ("/nothing", 404), ("/healthz", 200):  # on one connection
+            connection.request("HEAD", path)
+            answer = connection.getresponse()
+            assert (answer.status, answer.read()) == (status, b"")
+            assert status == 404 or int(answer.getheader("Content-Length")) > 0
 
 
 def test_headers_have_a_limit(web):
