@@ -110,6 +110,9 @@ void cairn_uv_driver_catch_signals(cairn_uv_driver *driver);
 // the first has its default effect and ends the process.
 void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run);
 
+// A datagram reached the server by another way than the driver's sockets, such as a stream.
+void cairn_uv_driver_count(cairn_uv_driver *driver);
+
 typedef struct cairn_uv_statistics {
     uint64_t send_waits;  // how often the socket's buffer was full
     uint64_t send_errors; // datagrams that the system refused to send

@@ -124,6 +124,10 @@ uint64_t cairn_uv_unix_ns(void) {
     return (uint64_t)now.tv_sec * CAIRN_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+void cairn_uv_driver_count(cairn_uv_driver *driver) {
+    driver->counted += 1;
+}
+
 static void give(void *user, const cairn_udp_received *datagram) {
     const cairn_uv_driver *driver = user;
     cairn_server_receive(

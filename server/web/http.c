@@ -79,8 +79,10 @@ struct cairn_http_exchange {
 struct cairn_http_socket {
     struct lws *connection;
     void *peer;
-    bool broken; // a message could not be sent
-    size_t size; // of the message so far
+    uint64_t empty_ns; // when the system was seen to hold nothing of it that it had not sent
+    size_t sent;       // bytes since then
+    bool broken;       // a message could not be sent
+    size_t size;       // of the message so far
     uint8_t message[CAIRN_DATAGRAM_SIZE_MAX];
 };
 
@@ -455,7 +457,7 @@ static int take_piece(cairn_http *http, struct lws *connection, cairn_http_socke
                : close_with(connection, LWS_CLOSE_STATUS_POLICY_VIOLATION);
 }
 
-static int send_messages(cairn_http *http, struct lws *connection, const cairn_http_socket *own) {
+static int send_messages(cairn_http *http, struct lws *connection, cairn_http_socket *own) {
     uint8_t *bytes;
     size_t size;
     for (uint32_t i = 0; i < MESSAGES_IN_A_ROW && !lws_partial_buffered(connection); ++i) {
@@ -466,6 +468,7 @@ static int send_messages(cairn_http *http, struct lws *connection, const cairn_h
         if (lws_write(connection, bytes, size, LWS_WRITE_BINARY) < (int)size) {
             return -1;
         }
+        own->sent += size;
     }
     lws_callback_on_writable(connection);
     return 0;
@@ -502,18 +505,32 @@ static int on_socket(
     }
 }
 
-// Whether the path keeps up, so that a message leaves at once.
-static bool has_space(struct lws *connection) {
+// Whether the path keeps up, so that a message leaves at once. The system is asked again after so
+// much was sent, or so long: to ask costs as much as to send.
+#define ASK_AGAIN_BYTES 8192
+#define ASK_AGAIN_NS (50 * (CAIRN_NS_PER_S / 1000))
+static bool has_space(cairn_http_socket *socket) {
+    const uint64_t now_ns = uv_hrtime();
     int unsent = 0;
-    return !lws_partial_buffered(connection) &&
-           ioctl(lws_get_socket_fd(connection), SIOCOUTQNSD, &unsent) == 0 && unsent == 0;
+    if (lws_partial_buffered(socket->connection)) {
+        return false;
+    }
+    if (socket->sent < ASK_AGAIN_BYTES && now_ns - socket->empty_ns < ASK_AGAIN_NS) {
+        return true;
+    }
+    if (ioctl(lws_get_socket_fd(socket->connection), SIOCOUTQNSD, &unsent) != 0 || unsent != 0) {
+        return false;
+    }
+    socket->empty_ns = now_ns;
+    socket->sent = 0;
+    return true;
 }
 
 // To be called back costs two calls of the system and a turn of the loop for each message. An error
 // closes the connection when it is called back.
 void cairn_http_socket_wake(cairn_http_socket *socket) {
     struct lws *connection = socket->connection;
-    const bool sends = has_space(connection);
+    const bool sends = has_space(socket);
     socket->broken = sends && send_messages(http_of(connection), connection, socket) != 0;
     if (!sends || socket->broken) {
         lws_callback_on_writable(connection);

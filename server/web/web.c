@@ -290,6 +290,7 @@ static void *opened(void *user, cairn_http_socket *socket, const cairn_address *
 
 static bool received(void *user, void *peer, const uint8_t *bytes, size_t size) {
     cairn_web *web = user;
+    cairn_uv_driver_count(web->config.driver);
     return cairn_peers_receive(web->peers, peer, bytes, size, cairn_uv_now_ns());
 }
 

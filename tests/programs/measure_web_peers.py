@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""usage: python3 measure_web_peers.py PROGRAMS [--peers 50] [--seconds 8] [--rounds 3] [--mode interpolate]
+
+What peers on WebSockets cost a tick of cairnd more than as many on UDP: processor time of all its threads, of the program
+and the kernel, so other work of the machine matters little. A process of its own carries datagrams between the clients'
+UDP sockets and the server's WebSockets (websocket.py). Asked: at most .1 ms a tick with 50 peers."""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def bridge():
+    """Says where clients reach it, is told the server's HTTP address, and carries until its input ends."""
+    sys.path.insert(0, str(HERE))
+    from websocket import Bridge
+    carrier = Bridge()
+    print(carrier.address, flush=True)
+    carrier.start(sys.stdin.readline().strip())
+    sys.stdin.readline()
+    os._exit(0)
+
+
+class Server:
+    """A cairnd in a folder of its own, and the bridge to it."""
+
+    def __init__(self, programs, folder, over_web):
+        self.folder = folder
+        self.bridge = subprocess.Popen([sys.executable, __file__, "--bridge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        public = self.bridge.stdout.readline().strip()
+        subprocess.run([programs / "cairn-token", "keygen", "--out", "key"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        self.log = folder / "log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", "key", "--log", "json", "--web", "127.0.0.1:0",
+                 "--web-root", folder, "--scene", "stack10", "--clients-max", "128", "--players-max", "64", "--web-per-address", "128",
+                 *(["--public", public] if over_web else [])], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+        self.web = self.event("web")["address"]
+        self.address = public if over_web else self.event("listening")["address"]
+        self.bridge.stdin.write(self.web + "\n")
+        self.bridge.stdin.flush()
+
+    def event(self, name):
+        while True:
+            for line in self.log.read_text().splitlines():
+                if line.startswith("{") and line.endswith("}") and json.loads(line)["event"] == name:
+                    return json.loads(line)
+            time.sleep(0.02)
+
+    def tick(self):
+        with urllib.request.urlopen(f"http://{self.web}/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        return int(next(line for line in lines if line.startswith('cairn_room_tick{')).rsplit(" ", 1)[1])
+
+    def processor_s(self):
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task")
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()) / 1e9
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(20)
+        self.bridge.stdin.close()
+        self.bridge.wait(20)
+
+
+def measure(options, over_web):
+    """Milliseconds of processors for a tick."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        server = Server(options.programs, folder, over_web)
+        load = subprocess.Popen([options.programs / "cairn-load", "--key", "key", "--server", server.address, "--clients", str(options.peers),
+                                 "--join-seconds", "1", "--seconds", str(options.seconds + 4), "--mode", options.mode, "--inputs", "random",
+                                 "--json"], cwd=folder, stdout=subprocess.PIPE, text=True)
+        time.sleep(4)
+        tick, before = server.tick(), server.processor_s()
+        time.sleep(options.seconds)
+        cost = 1000 * (server.processor_s() - before) / max(1, server.tick() - tick)
+        text, _ = load.communicate()
+        playing = json.loads(text.splitlines()[-1])["playing"]
+        assert playing == options.peers, f"{playing} of {options.peers} peers play"
+        server.stop()
+        return cost
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("programs", type=lambda text: pathlib.Path(text).resolve(), nargs="?")
+    parser.add_argument("--bridge", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--peers", type=int, default=50)
+    parser.add_argument("--seconds", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--mode", default="interpolate", choices=["interpolate", "lockstep"])
+    options = parser.parse_args()
+    if options.bridge:
+        bridge()
+    found = {False: [], True: []}
+    for _ in range(options.rounds):
+        for over_web in (False, True):
+            found[over_web].append(measure(options, over_web))
+    udp, web = statistics.median(found[False]), statistics.median(found[True])
+    print(json.dumps({"peers": options.peers, "mode": options.mode, "udp_ms": round(udp, 3), "web_ms": round(web, 3), "more_ms": round(web - udp, 3)}))
+
+
+if __name__ == "__main__":
+    main()
