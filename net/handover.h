@@ -17,9 +17,9 @@
 
 // A server without clients reads: its keys of challenges become those that are handed over, its
 // start is the start of the first process, so that tokens of before are still taken, and used ones
-// still refused. Peers of streams (family CAIRN_ADDRESS_IPV6 + 1 and beyond) stay behind: their
-// streams cannot be handed over. No event and no datagram waits in the server that writes
-// (asserted). Handshakes that are under way go on.
+// still refused. Streams cannot be handed over; the sessions of their peers (family
+// CAIRN_ADDRESS_IPV6 + 1) are, and each continues where its peer next is. No event and no datagram
+// waits in the server that writes (asserted). Handshakes that are under way go on.
 void cairn_netcode_server_hand_over(
     cairn_netcode_server *server, uint64_t now_ns, cairn_archive *archive);
 

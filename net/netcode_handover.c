@@ -5,14 +5,17 @@
 #include "net/handover.h"
 #include "net/netcode_server_parts.h"
 
+// Of a peer of streams: it opens another stream, and its session continues there.
+#define FAMILY_LAST (CAIRN_ADDRESS_IPV6 + 1)
+
 static bool is_handed_over(const cairn_address *address) {
-    return address->family == CAIRN_ADDRESS_IPV4 || address->family == CAIRN_ADDRESS_IPV6;
+    return address->family >= CAIRN_ADDRESS_IPV4 && address->family <= FAMILY_LAST;
 }
 
 static void put_address(cairn_archive *a, cairn_address *address) {
     uint32_t family = address->family;
     uint32_t port = address->port;
-    cairn_archive_u32(a, "an address's family", &family, CAIRN_ADDRESS_IPV4, CAIRN_ADDRESS_IPV6);
+    cairn_archive_u32(a, "an address's family", &family, CAIRN_ADDRESS_IPV4, FAMILY_LAST);
     cairn_archive_u32(a, "an address's port", &port, 1, UINT16_MAX);
     if (a->reading) {
         *address = (cairn_address){.family = (uint8_t)family, .port = (uint16_t)port};

@@ -28,7 +28,10 @@ typedef enum cairn_debug_part {
     // Colours shapes by island instead of by state: awake bodies that touch or are joined, directly
     // or by others, have one colour.
     CAIRN_DEBUG_ISLANDS = 1u << 6,
-    CAIRN_DEBUG_ALL = (1u << 7) - 1
+    // What each joint does to its body b, from the anchor there: a line along the force, 1 cm for
+    // each newton as of contacts, and one along the torque, 1 cm for each newton metre.
+    CAIRN_DEBUG_REACTIONS = 1u << 7,
+    CAIRN_DEBUG_ALL = (1u << 8) - 1
 } cairn_debug_part;
 
 // Colours are 0xRRGGBB. Shapes without CAIRN_DEBUG_ISLANDS:
@@ -42,6 +45,8 @@ typedef enum cairn_debug_part {
 #define CAIRN_DEBUG_COLOUR_BOX 0xbf3fbfu
 #define CAIRN_DEBUG_COLOUR_CONTACT 0xff3f3fu
 #define CAIRN_DEBUG_COLOUR_JOINT 0x3fbfffu
+#define CAIRN_DEBUG_COLOUR_FORCE 0xff3f9fu
+#define CAIRN_DEBUG_COLOUR_TORQUE 0x9f5fffu
 
 typedef struct cairn_debug_line {
     cairn_vec3 from; // m, world

@@ -35,12 +35,14 @@ struct cairn_peers {
 // A socket may be without a session for so many questions.
 #define QUIET_MAX 2
 
-cairn_status cairn_peers_create(cairn_server *server, uint32_t peers_max, cairn_peers **out) {
+cairn_status cairn_peers_create(
+    cairn_server *server, uint32_t peers_max, uint64_t number, cairn_peers **out) {
     *out = calloc(1, sizeof **out + peers_max * sizeof(cairn_peer *));
     if (*out == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
     (*out)->server = server;
+    (*out)->number = number;
     (*out)->capacity = peers_max;
     return CAIRN_OK;
 }

@@ -32,8 +32,10 @@ typedef struct cairn_peers_statistics {
     uint64_t closed_idle; // to which the server had nothing to say: without a session
 } cairn_peers_statistics;
 
-// CAIRN_OUT_OF_MEMORY: *out is NULL.
-cairn_status cairn_peers_create(struct cairn_server *server, uint32_t peers_max, cairn_peers **out);
+// `number`: peers have higher ones, of 48 bits; sessions of the process before, which were handed
+// over, have lower ones. CAIRN_OUT_OF_MEMORY: *out is NULL.
+cairn_status cairn_peers_create(
+    struct cairn_server *server, uint32_t peers_max, uint64_t number, cairn_peers **out);
 void cairn_peers_destroy(cairn_peers *peers); // NULL is allowed
 
 // NULL: out of memory.

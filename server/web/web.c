@@ -344,7 +344,9 @@ static bool open_parts(cairn_web *web, char *error) {
                                         .user = web},
         .sockets_max = config->peers_max,
         .sockets_per_network_max = config->peers_per_network_max};
-    if (cairn_peers_create(config->server, config->peers_max, &web->peers) != CAIRN_OK) {
+    // A microsecond of the system's clock: no process opens so many.
+    if (cairn_peers_create(
+            config->server, config->peers_max, cairn_uv_now_ns() / 1000, &web->peers) != CAIRN_OK) {
         snprintf(error, CAIRN_HTTP_ERROR_SIZE, "out of memory");
         return false;
     }

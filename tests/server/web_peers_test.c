@@ -28,7 +28,7 @@ static kit kit_open(void) {
     const cairn_address from = {.family = CAIRN_ADDRESS_IPV4, .ip = {127, 0, 0, 1}, .port = 9};
     // Of the first peer in the first place: see peers.c.
     kit own = {.address = {.family = CAIRN_ADDRESS_STREAM, .port = from.port}};
-    assert_int_equal(cairn_peers_create(NULL, 1, &own.peers), CAIRN_OK);
+    assert_int_equal(cairn_peers_create(NULL, 1, 0, &own.peers), CAIRN_OK);
     own.peer = cairn_peers_open(own.peers, NULL, &from, 0);
     assert_non_null(own.peer);
     memcpy(own.address.ip, from.ip, 8);
