@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Carries out the steps of packaging/Containerfile in fresh roots of Debian, and lets a bot of the image play on its server.
 usage: packaging/container_test.py. It needs root and mmdebstrap; no container program and no registry are asked: what the
-file takes `FROM` is a root that mmdebstrap makes. The sources are the committed ones."""
+file takes `FROM` is a root that mmdebstrap makes. The sources are the committed ones, and the page is that of build/web."""
 
 import contextlib
 import json
@@ -14,8 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
+PAGE_PORT = 9100
 BASE = "docker.io/library/debian:bookworm-slim"
 
 
@@ -48,6 +50,7 @@ def copy_sources(image, to):
     archive = subprocess.Popen(["git", "-C", str(HERE.parent), "archive", "HEAD"], stdout=subprocess.PIPE)
     subprocess.run(["tar", "-x", "-C", str(target)], stdin=archive.stdout, check=True)
     assert archive.wait() == 0
+    shutil.copytree(HERE.parent / "build/web", target / "build/web")
 
 
 def build(folder):
@@ -84,7 +87,7 @@ def build(folder):
 def served(image, port):
     """The entry point with the environment that the file's head shows, in this process's own network."""
     image.environment |= {"CAIRN_KEY_FILE": "/key/key", "CAIRN_PUBLIC": f"127.0.0.1:{port}"}
-    server = subprocess.Popen(image.command([*image.entry, "--token-lifetime", "0", "--seconds", "60"]), stdout=subprocess.PIPE)
+    server = subprocess.Popen(image.command([*image.entry, "--token-lifetime", "0", "--seconds", "60", "--web", f"127.0.0.1:{PAGE_PORT}"]), stdout=subprocess.PIPE)
     try:
         while b"listening" not in (line := server.stdout.readline()):
             assert line, "the server ended"
@@ -92,6 +95,15 @@ def served(image, port):
     finally:
         server.terminate()
         server.communicate()
+
+
+def fetch_page():
+    """Every file that the page's first one names."""
+    def get(path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{PAGE_PORT}/{path}", timeout=10) as answer:
+            return answer.read()
+    names = re.findall(r'(?:src|href)="\./([^"]+)"', get("").decode())
+    assert len(names) >= 3 and all(len(get(name)) > 100 for name in [*names, "cairn_web.wasm", "cairn_web_simd.wasm"]), names
 
 
 def play(image):
@@ -103,6 +115,7 @@ def play(image):
     with served(image, port):
         bot = ["cairn-bot", "--key", "/key/key", "--server", f"localhost:{port}", "--mode", "predict", "--inputs", "random",
                "--seconds", "4"]
+        fetch_page()
         said = json.loads(subprocess.run(image.command(bot), check=True, capture_output=True).stdout.splitlines()[-1])
     assert said["state"] == "playing" and said["roots_compared"] > 0 and said["roots_differed"] == 0, said
     return said

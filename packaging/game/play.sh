@@ -37,6 +37,21 @@ cairn-token keygen --out key
 serve 40101 cairnd --key-file key --token-lifetime 30
 cairn-bot --key key --server localhost:40101 --mode predict --seconds 2 >/dev/null
 
+echo "== the page that the installed cairnd serves"
+serve 40104 cairnd --key-file key --web 127.0.0.1:40105
+python3 - <<'EOT'
+import re
+import urllib.request
+
+def get(path):
+    with urllib.request.urlopen(f"http://127.0.0.1:40105/{path}", timeout=10) as answer:
+        return answer.read()
+
+names = re.findall(r'(?:src|href)="\./([^"]+)"', get("").decode())
+assert len(names) >= 3, names
+print({name: len(get(name)) for name in [*names, "cairn_web.wasm", "cairn_web_simd.wasm"]})
+EOT
+
 # play SERVER CLIENT PORT
 play() {
     serve "$3" "$1" --key-file key --scene arena.json --record "game$3.cairn"
