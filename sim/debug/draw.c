@@ -330,6 +330,10 @@ static void draw_shape(
     }
 }
 
+static float length_of(float force) {
+    return float_clamp(FORCE_LENGTH * force, 0.05f, 1.0f);
+}
+
 static void draw_contact(const cairn_debug_draw *draw, const cairn_contact_data *contact) {
     const brush b = {.draw = draw,
         .pose = pose_identity(),
@@ -341,8 +345,7 @@ static void draw_contact(const cairn_debug_draw *draw, const cairn_contact_data 
             const cairn_vec3 half = vec3_along_axis(axis, CROSS_SIZE);
             draw_line(&b, vec3_sub(at, half), vec3_add(at, half));
         }
-        const float length =
-            float_clamp(FORCE_LENGTH * contact->points[i].normal_force, 0.05f, 1.0f);
+        const float length = length_of(contact->points[i].normal_force);
         draw_line(&b, at, vec3_add_scaled(at, contact->normal, length));
     }
 }
@@ -386,6 +389,34 @@ static void draw_joints(const cairn_world *world, const cairn_debug_draw *draw) 
     }
 }
 
+static void draw_reaction(const brush *b, cairn_vec3 from, cairn_vec3 along) {
+    const float size = vec3_length(along);
+    if (size > 0.0f) {
+        draw_line(b, from, vec3_add_scaled(from, along, length_of(size) / size));
+    }
+}
+
+static void draw_reactions(const cairn_world *world, const cairn_debug_draw *draw) {
+    for (uint32_t slot = 0; slot < world->state.settings->joint_slots; ++slot) {
+        const cairn_joint_id id = cairn_slot_id(world->state.joint_ids, slot);
+        cairn_joint_def joint;
+        cairn_joint_reaction reaction;
+        cairn_body_state state;
+        if (id == CAIRN_ID_NULL || cairn_joint_read(world, id, &joint) != CAIRN_OK ||
+            cairn_joint_reaction_read(world, id, &reaction) != CAIRN_OK ||
+            cairn_body_read(world, joint.body_b, &state) != CAIRN_OK) {
+            continue;
+        }
+        const cairn_pose pose = {.position = state.position, .rotation = state.rotation};
+        const cairn_vec3 anchor = pose_apply(pose, joint.anchor_b);
+        brush b = {.draw = draw, .pose = pose_identity(), .body = joint.body_a};
+        b.colour = CAIRN_DEBUG_COLOUR_FORCE;
+        draw_reaction(&b, anchor, reaction.force);
+        b.colour = CAIRN_DEBUG_COLOUR_TORQUE;
+        draw_reaction(&b, anchor, reaction.torque);
+    }
+}
+
 static void draw_frames(const cairn_world *world, const cairn_debug_draw *draw) {
     for (uint32_t slot = 0; slot < world->state.settings->body_slots; ++slot) {
         brush b = {.draw = draw, .body = cairn_slot_id(world->state.body_ids, slot)};
@@ -419,6 +450,9 @@ void cairn_world_debug_draw(const cairn_world *world, const cairn_debug_draw *dr
     }
     if ((draw->parts & CAIRN_DEBUG_JOINTS) != 0) {
         draw_joints(world, draw);
+    }
+    if ((draw->parts & CAIRN_DEBUG_REACTIONS) != 0) {
+        draw_reactions(world, draw);
     }
     if ((draw->parts & CAIRN_DEBUG_FRAMES) != 0) {
         draw_frames(world, draw);

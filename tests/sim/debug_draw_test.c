@@ -114,6 +114,25 @@ TEST("boxes, contacts, joints and frames") {
     assert_int_equal(lines[4].colour, 0x00ff00);
 }
 
+TEST("the reaction of a joint is a line from its anchor along the force") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    const cairn_body_id ground = kit_ground(world);
+    const cairn_body_id hung = kit_cube(world, vec3(0, 2, 0));
+    cairn_joint_def def = cairn_joint_def_default();
+    def.body_a = ground;
+    def.body_b = hung;
+    def.anchor_a = vec3(0, 3, 0);
+    def.anchor_b = vec3(0, 1, 0);
+    cairn_joint_id joint;
+    EXPECT_OK(cairn_joint_create(world, &def, &joint));
+    kit_run(world, 60);
+    assert_int_equal(lines_of(world, CAIRN_DEBUG_REACTIONS), 1); // a ball joint has no torque
+    assert_int_equal(lines[0].colour, CAIRN_DEBUG_COLOUR_FORCE);
+    EXPECT_NEAR(vec3_distance(lines[0].from, vec3(0, 3, 0)), 0.0, 1e-3);
+    // It holds the weight, which is more than the longest line.
+    EXPECT_NEAR(vec3_distance(lines[0].to, vec3(0, 4, 0)), 0.0, 1e-2);
+}
+
 static uint32_t colour_of(const cairn_world *world, uint32_t parts, cairn_body_id body) {
     const uint32_t count = lines_of(world, parts);
     for (uint32_t i = 0; i < count; ++i) {

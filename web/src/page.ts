@@ -17,21 +17,23 @@ import { LocalWorld } from './source/local.js';
 import { ReplaySource } from './source/replay_source.js';
 import type { Side, Source } from './source/source.js';
 import { Bar } from './ui/bar.js';
-import { capsuleCard } from './ui/capsule_card.js';
+import { capsuleCard, firstDifference } from './ui/capsule_card.js';
 import { byId, element } from './ui/dom.js';
 import { Instruments } from './ui/instruments.js';
-import { Choice, liveTab } from './ui/live_tab.js';
+import { Choice, liveTab, renewRooms } from './ui/live_tab.js';
 import { OperatorCard } from './ui/operator_card.js';
 import { ReplayTab } from './ui/replay_tab.js';
 import { sceneText, worldTab } from './ui/world_tab.js';
 import type { Verdict, VerifyMessage, VerifyRequest } from './verify.js';
 import VerifyWorker from './verify.worker.js?worker';
 
+const ROOMS_EVERY_MS = 5000;
+
 export type Tab = 'world' | 'live' | 'replay';
 
 export class Page {
     readonly stage = new Stage(byId<HTMLCanvasElement>('view'));
-    readonly instruments = new Instruments(this.stage);
+    readonly instruments: Instruments;
     readonly bar = new Bar(byId('bar'));
     source: Source | null = null;
     tab: Tab = 'world';
@@ -47,7 +49,9 @@ export class Page {
     private operatorCard: OperatorCard | null = null;
 
     constructor(readonly cairn: Cairn, private readonly module: WebAssembly.Module, private readonly choice: Partial<Choice>) {
+        this.instruments = new Instruments(this.stage, cairn);
         this.listen();
+        setInterval(() => void this.renewRooms(), ROOMS_EVERY_MS);
         requestAnimationFrame((now) => this.draw(now));
     }
 
@@ -65,6 +69,13 @@ export class Page {
             this.roomList = await rooms();
         }
         this.showPanel();
+    }
+
+    private async renewRooms(): Promise<void> {
+        if (this.tab === 'live' && this.roomList !== null && !document.hidden) {
+            this.roomList = await rooms() ?? this.roomList;
+            renewRooms(byId('panel'), this.roomList);
+        }
     }
 
     async openScene(name: string): Promise<void> {
@@ -125,7 +136,9 @@ export class Page {
         this.source = source;
         this.follows = 0;
         this.differs.clear();
+        this.endVerification();
         this.verdict = null;
+        this.interrupted = false;
         this.instruments.selected = 0;
         this.say('');
         this.bar.show(source);
@@ -136,14 +149,19 @@ export class Page {
         this.framed = source !== null && source.picture.count > 0;
         this.showSides(source);
         this.showPanel();
+        if (source instanceof CapsuleSource) {
+            this.showBodies(source.capsule.words.flatMap(({ bodies }) => bodies));
+        }
     }
     private framed = false;
+    private interrupted = false;
 
     // The names of two worlds, over them.
     private showSides(source: Source | null): void {
         const sides = byId('sides'), beside = source?.beside ?? null;
         sides.hidden = beside === null;
-        sides.replaceChildren(...(beside === null ? [] : [element('b', {}, source!.label), element('b', {}, beside.label)]));
+        sides.replaceChildren(...(beside === null ? [] : [element('b', {}, source!.label), element('b', {}, beside.label)]),
+            ...(source instanceof CapsuleSource ? firstDifference(source.capsule) : []));
         this.leaveRoom();
     }
 
@@ -164,6 +182,11 @@ export class Page {
         const { source } = this, goLive = source instanceof BroadcastSource ? () => source.goLive() : null;
         this.replayTab = new ReplayTab((file) => void this.openFile(file), (address) => void this.openAddress(address), verify, goLive,
             (tick, body) => this.showDifference(tick, body));
+        if (this.verifier !== null) {
+            this.replayTab.begin();
+        } else if (this.verdict !== null) {
+            this.replayTab.verdict(this.verdict);
+        }
         return this.replayTab.root;
     }
 
@@ -171,15 +194,13 @@ export class Page {
 
     verify(): void {
         const { source } = this;
-        if (!(source instanceof ReplaySource)) {
+        if (!(source instanceof ReplaySource) || this.verifier !== null) {
             return;
         }
-        const worker = new VerifyWorker();
+        const worker = this.verifier = new VerifyWorker();
+        this.replayTab?.begin();
         const done = (verdict: Verdict) => {
-            worker.terminate();
-            if (this.source !== source) {
-                return;
-            }
+            this.endVerification();
             this.verdict = verdict;
             this.replayTab?.verdict(verdict);
             if (verdict.tick >= 0) {
@@ -191,6 +212,12 @@ export class Page {
         worker.onerror = (event) => done({ good: false, words: event.message ?? 'the thread that verifies cannot begin', tick: -1, body: 0, ticks: 0, of: 0, seconds: 0, rate: 0 });
         worker.postMessage({ module: this.module, file: source.file } satisfies VerifyRequest);
     }
+
+    private endVerification(): void {
+        this.verifier?.terminate();
+        this.verifier = null;
+    }
+    private verifier: Worker | null = null;
 
     showDifference(tick: number, body: number): void {
         if (this.source instanceof ReplaySource) {
@@ -207,7 +234,7 @@ export class Page {
         const { picture } = this.source!, row = picture.id.subarray(0, picture.count).indexOf(this.instruments.selected);
         if (row >= 0) {
             this.stage.follow(picture.pose[7 * row], picture.pose[7 * row + 1], picture.pose[7 * row + 2]);
-            this.stage.zoom(Math.min(1, 14 / this.stage.distance));
+            this.stage.zoom(Math.min(1, (this.source!.beside === null ? 14 : 8) / this.stage.distance));
         }
     }
 
@@ -239,8 +266,17 @@ export class Page {
         stage.draw(source.picture, source.beside?.picture ?? null);
         this.bar.update();
         this.instruments.update(source, now);
-        if (source instanceof LiveRoom && source.failed) {
-            this.say(source.stateText, true);
+        if (source instanceof LiveRoom) {
+            this.tellConnection(source);
+        }
+    }
+
+    private tellConnection(room: LiveRoom): void {
+        if (room.failed) {
+            this.say(room.stateText, true);
+        } else if (room.interrupted !== this.interrupted) {
+            this.interrupted = room.interrupted;
+            this.say(this.interrupted ? 'The connection ended; it is opened again.' : '');
         }
     }
 
@@ -296,6 +332,17 @@ export class Page {
             }
         });
         addEventListener('keydown', (event) => this.key(event));
+        // What was chosen with a pointer keeps no key: the next one is the player's or the camera's.
+        let pointed = false;
+        addEventListener('pointerdown', () => { pointed = true; }, { capture: true });
+        addEventListener('keydown', () => { pointed = false; }, { capture: true });
+        const giveBack = (event: Event) => {
+            if (pointed && event.target instanceof Element && event.target.closest('button, select, input[type=range]') !== null) {
+                canvas.focus({ preventScroll: true });
+            }
+        };
+        addEventListener('click', (event) => event.target instanceof HTMLButtonElement && giveBack(event));
+        addEventListener('change', giveBack);
         addEventListener('resize', () => this.leaveRoom());
         addEventListener('dragover', (event) => event.preventDefault());
         addEventListener('drop', (event) => {
@@ -311,6 +358,7 @@ export class Page {
         const fold = byId('fold'), panel = byId('panel');
         const unfold = (open: boolean): void => {
             panel.hidden = !open;
+            document.body.classList.toggle('panel-open', open); // on a phone it lies where the controls are
             fold.setAttribute('aria-expanded', String(open));
             this.leaveRoom();
         };
@@ -329,7 +377,7 @@ export class Page {
     private press(event: PointerEvent): void {
         this.pressed = { x: event.clientX, y: event.clientY };
         const { source } = this, may = source instanceof LocalWorld || (source instanceof LiveRoom && source.operator.allowed);
-        const hit = event.altKey && may ? this.stage.pick(event.clientX, event.clientY) : null;
+        const hit = (event.altKey || this.operatorCard?.drags) && may ? this.stage.pick(event.clientX, event.clientY) : null;
         if (hit !== null) {
             this.stage.canvas.setPointerCapture(event.pointerId);
             this.drag = new Drag(this.stage, hit.body, hit.point, source!.picture);
@@ -350,9 +398,27 @@ export class Page {
         if (!free || event.ctrlKey || event.metaKey || event.altKey) {
             return;
         }
-        if (this.bar.key(event) || this.stage.key(event.key)) {
+        if (this.bar.key(event) || this.stage.key(event.key) || this.selectByKey(event.key)) {
             event.preventDefault();
         }
+    }
+
+    // Brackets go through the bodies that may move, Enter takes the one in the middle of the picture.
+    private selectByKey(key: string): boolean {
+        const picture = this.source?.picture;
+        if (picture === undefined || !['[', ']', 'Enter', 'Escape'].includes(key)) {
+            return false;
+        }
+        const bodies = Array.from(picture.id.subarray(0, picture.count)).filter((_, row) => picture.kind[row] !== 0 && picture.hidden[row] === 0).sort((a, b) => a - b);
+        const at = bodies.indexOf(this.instruments.selected), { length } = bodies;
+        if (key === 'Enter') {
+            this.instruments.selected = this.stage.pickMiddle()?.body ?? this.instruments.selected;
+        } else if (key === 'Escape') {
+            this.instruments.selected = 0;
+        } else if (length > 0) {
+            this.instruments.selected = key === ']' ? bodies[(at + 1) % length] : bodies[((at < 0 ? 0 : at) - 1 + length) % length];
+        }
+        return true;
     }
 
     private async openFile(file: File): Promise<void> {

@@ -115,7 +115,7 @@ function answerFile(request, response) {
 
 // `room`: a running cairnd (startRoom); `loss`: the share of datagrams that are lost in each direction.
 export async function serve(room = null, { loss = 0 } = {}) {
-    const state = { loss };
+    const state = { loss, drop: () => {} }; // drop: ends all WebSockets, as a server that is replaced does
     const server = createServer((request, response) => {
         const url = new URL(request.url, 'http://x');
         if (room !== null && url.pathname === '/rooms') {
@@ -142,6 +142,7 @@ function bridge(server, room, state) {
         return random / 2147483648 < state.loss;
     };
     const sockets = new WebSocketServer({ server, path: '/ws', handleProtocols: (all) => all.has('cairn') ? 'cairn' : false });
+    state.drop = () => sockets.clients.forEach((web) => web.terminate());
     sockets.on('connection', (web) => {
         const udp = createSocket('udp4');
         const [host, port] = room.address.split(':');

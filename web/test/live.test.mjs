@@ -47,6 +47,60 @@ test('a player joins, moves and predicts without a difference while one in fifty
     await tab.close();
 });
 
+test('a WebSocket that ends is opened again, and the session goes on', async () => {
+    const site = await serve(room);
+    const { tab, complaints } = await open(`${site.address}#room=&as=player`, { width: 640, height: 420 });
+    await tab.waitForFunction(() => window.cairnPage.source?.player > 0 && window.cairnPage.source.statistics().simulation.roots_compared > 10);
+    const before = await statistics(tab);
+    for (let i = 0; i < 2; ++i) {
+        site.state.drop();
+        await tab.waitForFunction((times) => window.cairnPage.source.socket.lost > times, {}, i);
+        await tab.waitForFunction((compared) => window.cairnPage.source.socket.open && window.cairnPage.source.statistics().simulation.roots_compared > compared,
+            {}, (await statistics(tab)).simulation.roots_compared + 30);
+    }
+    const { simulation, connection } = await statistics(tab);
+    assert.equal(simulation.roots_differed, 0);
+    assert.equal(connection.slot, before.connection.slot);
+    assert.deepEqual(await tab.evaluate(() => [window.cairnPage.source.failed, document.getElementById('message').hidden]), [false, true]);
+    assert.deepEqual(complaints.filter((each) => !/WebSocket connection to/.test(each)), []);
+    await tab.close();
+});
+
+test('keys belong to the player after a click in the panel, and to a button that keys reached', async () => {
+    const site = await serve(room);
+    const { tab, complaints } = await open(`${site.address}#room=&as=player`, { width: 1000, height: 700 });
+    await tab.waitForFunction(() => window.cairnPage.source?.player > 0 && !window.cairnPage.instruments.toggles.get('contacts').disabled);
+    const held = () => tab.evaluate(() => [...window.cairnPage.controls.held]);
+    const contacts = await tab.evaluateHandle(() => window.cairnPage.instruments.toggles.get('contacts'));
+    const pressed = () => contacts.evaluate((button) => button.getAttribute('aria-pressed'));
+    await contacts.click();
+    await tab.keyboard.down('KeyW');
+    await tab.keyboard.down('Space');
+    assert.deepEqual(await held(), ['KeyW', 'Space']);
+    await tab.keyboard.up('Space');
+    await tab.keyboard.up('KeyW');
+    assert.equal(await pressed(), 'true'); // space is the player's
+    await tab.keyboard.press('Tab');
+    await contacts.focus();
+    await tab.keyboard.down('KeyW');
+    assert.deepEqual(await held(), ['KeyW']);
+    await tab.keyboard.up('KeyW');
+    await tab.keyboard.press('Space');
+    assert.equal(await pressed(), 'false');
+    await tab.focus('[aria-label=Token]');
+    await tab.keyboard.down('KeyW');
+    assert.deepEqual(await held(), []); // it is a letter
+    await tab.keyboard.up('KeyW');
+    const reasons = await tab.evaluate(() => ['interest', 'prediction'].map((name) => {
+        const button = window.cairnPage.instruments.toggles.get(name);
+        return [button.disabled, button.title];
+    }));
+    assert.deepEqual(reasons.map(([off]) => off), [true, false]);
+    assert.match(reasons[0][1], /part of a room/);
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
 test('a spectator watches snapshots, and one that is a peer has the server\'s hash', async () => {
     const site = await serve(room);
     for (const mode of ['interpolate', 'heal', 'lockstep']) {
@@ -105,6 +159,13 @@ test('a stick on a touch screen and a gamepad move the player', async () => {
     const { tab, complaints } = await open(`${site.address}#room=&as=player`, { width: 390, height: 700, touch: true });
     await tab.waitForFunction(() => window.cairnPage.source?.player > 0);
     assert.equal(await tab.evaluate(() => document.querySelector('#panel select').value), 'first'); // an empty name is the first room
+    // The panel lies where the controls are.
+    const touchShown = () => tab.evaluate(() => getComputedStyle(document.getElementById('touch')).display !== 'none');
+    assert.equal(await touchShown(), true);
+    await tab.click('#fold');
+    assert.equal(await touchShown(), false);
+    await tab.click('#fold');
+    assert.match(await tab.evaluate(() => document.querySelector('#bar [aria-label="State hash"]').textContent), /^[0-9a-f]{6}$/);
     const moves = async (what) => {
         const from = await playerAt(tab);
         await tab.waitForFunction(([x, , z]) => {

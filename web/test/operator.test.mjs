@@ -56,15 +56,27 @@ test('an operator pauses, steps, goes back, forks, spawns and deletes', async ()
 test('an operator drags a body; without the right there is no card, and the server refuses', async () => {
     const { tab, complaints } = await join('&operator');
     await tab.waitForFunction(() => window.cairnPage.source.operator.allowed);
-    // A body that lies somewhere in the picture, which the pointer takes and lifts.
-    const place = await tab.waitForFunction(() => {
+    // A body that lies somewhere in the picture, which the pointer takes and lifts: with Alt, and then, as a finger, while "drag" is pressed.
+    for (const alt of [true, false]) {
+        await lift(tab, alt);
+    }
+    assert.deepEqual(complaints, []);
+    await tab.close();
+    await refuses();
+});
+
+async function lift(tab, alt) {
+    if (!alt) {
+        await tab.evaluate(() => [...document.querySelectorAll('#panel button')].find((each) => each.textContent === 'drag').click());
+    }
+    const place = await tab.waitForFunction((altKey) => {
         const { source: { picture }, stage } = window.cairnPage;
         for (let i = 0; i < picture.count; ++i) {
             const at = stage.orbit.target.clone().fromArray(picture.pose, 7 * i).project(stage.camera);
             const { width, height } = stage.canvas.getBoundingClientRect();
             const found = { id: picture.id[i], x: (at.x + 1) / 2 * width, y: (1 - at.y) / 2 * height, height: picture.pose[7 * i + 1] };
             if (picture.kind[i] === 2 && found.y > 200 && stage.pick(found.x, found.y)?.body === found.id) {
-                const event = (type, y) => new PointerEvent(type, { pointerId: 1, bubbles: true, altKey: true, clientX: found.x, clientY: y });
+                const event = (type, y) => new PointerEvent(type, { pointerId: 1, bubbles: true, altKey, clientX: found.x, clientY: y });
                 stage.canvas.setPointerCapture = stage.canvas.releasePointerCapture = () => {};
                 stage.canvas.dispatchEvent(event('pointerdown', found.y));
                 stage.canvas.dispatchEvent(event('pointermove', 60));
@@ -72,7 +84,7 @@ test('an operator drags a body; without the right there is no card, and the serv
             }
         }
         return false;
-    }).then((handle) => handle.jsonValue());
+    }, {}, alt).then((handle) => handle.jsonValue());
     const lifted = (by) => tab.waitForFunction(([id, height]) => {
         const { picture } = window.cairnPage.source;
         return Math.sign(height) * picture.pose[7 * picture.id.indexOf(id) + 1] > height;
@@ -80,13 +92,13 @@ test('an operator drags a body; without the right there is no card, and the serv
     await lifted(place.height + 2);
     await tab.evaluate(() => window.cairnPage.stage.canvas.dispatchEvent(new PointerEvent('pointerup', { pointerId: 1, bubbles: true })));
     await lifted(-(place.height + 1)); // it falls again
-    assert.deepEqual(complaints, []);
-    await tab.close();
+}
 
+async function refuses() {
     const plain = await join('');
     assert.equal(await plain.tab.evaluate(() => [...document.querySelectorAll('#panel button')].find((each) => each.textContent === 'pause').closest('section').hidden), true);
     assert.match(await ask(plain.tab, 'pause'), /^pause: .*right/);
     const tick = await worldTick(plain.tab);
     await plain.tab.waitForFunction((before) => Number(window.cairnPage.source.world()?.tick ?? -1) > before + 30, {}, tick);
     await plain.tab.close();
-});
+}

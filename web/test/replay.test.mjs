@@ -14,7 +14,8 @@ before(async () => {
 });
 after(close);
 
-const press = (tab, text) => tab.evaluate((name) => [...document.querySelectorAll('#panel button')].find((each) => each.textContent === name).click(), text);
+const press = (tab, text, where = '#panel') => tab.evaluate(([name, place]) => [...document.querySelectorAll(`${place} button`)].find((each) => each.textContent === name).click(), [text, where]);
+const tickOf = (tab) => tab.evaluate(() => window.cairnPage.source.picture.tick);
 const verdictOf = async (tab) => {
     await press(tab, 'verify');
     await tab.waitForFunction(() => window.cairnPage.verdict !== null);
@@ -58,6 +59,60 @@ test('a planted difference is shown at its tick and its body', async () => {
     await tab.close();
 });
 
+test('a timeline has the mark of the highest rank for each pixel, and a list of events that seek', async () => {
+    const { tab, complaints } = await open(`${site.address}#replay=test/good.cairn`, { width: 1000, height: 700 });
+    await tab.waitForFunction(() => window.cairnPage.source?.picture.tick > 3);
+    await tab.keyboard.press(' ');
+    await tab.evaluate(() => {
+        const { source } = window.cairnPage, many = Array.from({ length: 3000 }, (_, i) => ({ tick: Math.floor(i / 3), kind: 'operator', words: `operator: spawn ${i}` }));
+        const marks = [...source.marks(), ...many, { tick: 700, kind: 'leave', words: 'player 0 left' }];
+        source.marks = () => marks;
+    });
+    await tab.waitForFunction(() => document.querySelectorAll('#bar .marks i.leave').length === 1);
+    const seen = await tab.evaluate(() => {
+        const all = [...document.querySelectorAll('#bar .marks i')], places = all.map((each) => each.style.left);
+        return { joins: all.filter((each) => each.className === 'join').length, count: all.length, different: new Set(places).size, width: document.querySelector('#bar .marks').clientWidth };
+    });
+    assert.equal(seen.joins, 1);
+    assert.ok(seen.count === seen.different && seen.count <= seen.width + 1 && seen.count > 100, JSON.stringify(seen));
+    // The list is opened and pressed by keys alone.
+    await tab.focus('#panel details summary');
+    await tab.keyboard.press('Enter');
+    await tab.waitForFunction(() => document.querySelectorAll('#panel .events button').length === 200);
+    await tab.focus('#panel select[aria-label="Which events"]');
+    await tab.select('#panel select[aria-label="Which events"]', 'leave');
+    await tab.waitForFunction(() => document.querySelectorAll('#panel .events button').length === 1);
+    await tab.focus('#panel .events button');
+    await tab.keyboard.press('Enter');
+    assert.equal(await tickOf(tab), 700);
+    assert.match(await tab.evaluate(() => document.activeElement.textContent), /700: player 0 left/);
+    const place = await tab.evaluate(() => { const { left, top } = document.querySelector('#bar .marks i.leave').getBoundingClientRect(); return [left + 1, top - 8]; });
+    await tab.mouse.move(...place);
+    assert.match(await tab.evaluate(() => document.querySelector('#bar .grow').title), /tick 700: player 0 left/);
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
+test('a recording is verified once at a time, and the verdict stays when tabs change', async () => {
+    const { tab, complaints } = await open(`${site.address}#replay=test/good.cairn`, { width: 1000, height: 700 });
+    await tab.waitForFunction(() => window.cairnPage.source?.picture.tick > 3);
+    const workers = await tab.evaluate(async () => {
+        const { verifier } = (window.cairnPage.verify(), window.cairnPage);
+        window.cairnPage.verify();
+        const same = window.cairnPage.verifier === verifier;
+        await window.cairnPage.openTab('world');
+        await window.cairnPage.openTab('replay'); // while it is verified
+        return same;
+    });
+    assert.equal(workers, true);
+    await tab.waitForFunction(() => /Verified/.test(document.querySelector('#panel [role=status]').textContent));
+    await press(tab, 'World', '#tabs');
+    await press(tab, 'Replay', '#tabs');
+    assert.match(await tab.evaluate(() => document.querySelector('#panel [role=status]').textContent), /Verified/);
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
 test('one file of cairn-replay page plays, verifies and shows the difference, without a server', async () => {
     const file = join(files, 'planted.html');
     execFileSync(`${programs}/cairn-replay`, ['page', join(files, 'planted.cairn'), file, '--page', join(page, 'standalone.html')]);
@@ -79,6 +134,11 @@ test('a capsule is two worlds side by side, with the field that differs', async 
     const found = /1 word differs after the step:body 4, linear_velocity\.yserver\S+ \((0x\w+)\)client\S+ \((0x[0-9a-f]+)\)/.exec(panel);
     assert.equal(Number(found?.[1]) ^ Number(found?.[2]), 1 << 20, panel);
     assert.match(panel, /this page's step isthe server's/);
+    // It opens at the body, and says what differs without the panel.
+    const opened = await tab.evaluate(() => [window.cairnPage.instruments.selected, window.cairnPage.stage.distance, document.getElementById('sides').innerText]);
+    assert.equal(opened[0], 4);
+    assert.ok(opened[1] < 8.1, `the camera is ${opened[1]} m away`);
+    assert.match(opened[2], /body 4, linear_velocity\.y differs\s+\S+ \(0x\w+\)\s+\S+ \(0x\w+\)/);
     await press(tab, 'body 4, linear_velocity.y');
     assert.equal(await tab.evaluate(() => window.cairnPage.instruments.selected), 4);
     // The body is picked in each half, and the step is gone back.

@@ -134,7 +134,7 @@ test('each overlay of a world shows what it says', async () => {
             return { lines: stage.lines.count, colours: colours() };
         };
         const none = show([]);
-        return Object.fromEntries(['contacts', 'joints', 'boxes', 'frames', 'islands', 'sleep', 'prediction', 'interest'].map((name) => {
+        return Object.fromEntries(['contacts', 'joints', 'joint impulses', 'boxes', 'frames', 'islands', 'sleep', 'prediction', 'interest'].map((name) => {
             const { lines, colours: now } = show([name]);
             return [name, { lines: lines - none.lines, other: now !== none.colours }];
         }));
@@ -144,9 +144,48 @@ test('each overlay of a world shows what it says', async () => {
         return { bodies: counts.bodies, joints: counts.joints, points: counts.contact_points };
     });
     assert.ok(points > 0 && joints > 0);
-    assert.ok(seen.contacts.lines >= points && seen.joints.lines >= joints && seen.boxes.lines >= 12 && seen.frames.lines === 3 * bodies, JSON.stringify(seen));
+    assert.ok(seen.contacts.lines >= points && seen.joints.lines >= joints && seen['joint impulses'].lines >= joints / 2 && seen.boxes.lines >= 12 && seen.frames.lines === 3 * bodies, JSON.stringify(seen));
     assert.deepEqual([seen.islands, seen.sleep], Array(2).fill({ lines: 0, other: true }));
     assert.deepEqual([seen.prediction.lines, seen.interest], [bodies, { lines: 0, other: false }]); // nothing is predicted, and no server sends
+    assert.deepEqual(complaints, []);
+    await tab.close();
+});
+
+test('brackets and Enter choose bodies; the page tells its passport, its last hashes and how its steps are solved', async () => {
+    const { tab, complaints } = await open(`${site.address}#scene=stack10`, { width: 800, height: 500 });
+    await tab.waitForFunction(() => window.cairnPage.source?.picture.tick > 70);
+    await tab.keyboard.press(' ');
+    const selected = () => tab.evaluate(() => window.cairnPage.instruments.selected);
+    const ids = await tab.evaluate(() => { const { picture } = window.cairnPage.source; return [...picture.id.subarray(0, picture.count)].filter((_, row) => picture.kind[row] !== 0).sort((a, b) => a - b); });
+    await tab.keyboard.press(']');
+    assert.equal(await selected(), ids[0]);
+    await tab.keyboard.press(']');
+    assert.equal(await selected(), ids[1]);
+    await tab.keyboard.press('[');
+    await tab.keyboard.press('[');
+    assert.equal(await selected(), ids.at(-1));
+    await tab.keyboard.press('Escape');
+    assert.equal(await selected(), 0);
+    await tab.keyboard.press('Enter');
+    assert.ok(ids.includes(await selected()));
+    await tab.waitForFunction(() => window.cairnPage.instruments.peer.measures !== null);
+    for (let i = 0; i < 10; ++i) {
+        await tab.keyboard.press('.');
+    }
+    await tab.waitForFunction(() => document.querySelectorAll('#panel .mono dd').length === 8);
+    const { hashes, whole, measures, passport, lines } = await tab.evaluate(() => {
+        const { source, instruments } = window.cairnPage;
+        const vector = [...document.querySelectorAll('#panel dd.whole')];
+        return { hashes: source.hashes.map(({ tick, hash }) => [tick, hash]), whole: vector.length, measures: instruments.peer.measures, passport: instruments.peer.passport.state,
+            lines: vector.filter((each) => each.getClientRects().length > 0 && each.offsetHeight > 26).map((each) => each.textContent) };
+    });
+    assert.equal(hashes.length, 8);
+    assert.deepEqual(hashes.map(([tick]) => hashes[0][0] - tick), [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert.ok(hashes.every(([, hash]) => /^[0-9a-f]{32}$/.test(hash)));
+    assert.equal(passport, 'good');
+    assert.ok(whole >= 4);
+    assert.deepEqual(lines, []); // vectors and hashes are on one line
+    assert.ok(measures.rows > 0 && measures.contacts > 0 && measures.residual >= 0 && measures.penetration > 0 && measures.penetration < 0.01, JSON.stringify(measures));
     assert.deepEqual(complaints, []);
     await tab.close();
 });

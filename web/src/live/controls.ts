@@ -64,7 +64,8 @@ export class Controls {
 
     private key(event: KeyboardEvent, down: boolean): void {
         const known = event.code in KEYS || event.code in MOVES;
-        if (!known || event.ctrlKey || event.metaKey || event.altKey || (down && isText(event.target))) {
+        const taken = isText(event.target) || (event.code === 'Space' && event.target instanceof HTMLButtonElement); // of who presses buttons by keys
+        if (!known || event.ctrlKey || event.metaKey || event.altKey || (down && taken)) {
             return;
         }
         if (down) {
@@ -92,7 +93,7 @@ export class Controls {
                 set(x / length, z / length);
             }
         });
-        for (const end of ['pointerup', 'pointercancel']) {
+        for (const end of ['pointerup', 'pointercancel', 'lostpointercapture']) {
             stick.addEventListener(end, () => set(0, 0));
         }
         this.touch.replaceChildren(stick, ...ACTIONS.map((action, i) => this.touchButton(action, i)));
@@ -124,7 +125,7 @@ function clamp(value: number): number {
     return Math.min(Math.max(value, -1), 1);
 }
 
+// What takes letters itself.
 function isText(target: EventTarget | null): boolean {
-    return target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement ||
-        (target instanceof HTMLButtonElement);
+    return (target instanceof HTMLInputElement && target.type !== 'range') || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
 }

@@ -8,11 +8,11 @@ import * as THREE from 'three';
 import { DebugPart, layouts, World } from '../cairn/index.js';
 import type { Picture, Sent } from '../source/source.js';
 
-export const OVERLAYS = ['contacts', 'joints', 'boxes', 'frames', 'islands', 'sleep', 'prediction', 'interest'] as const;
+export const OVERLAYS = ['contacts', 'joints', 'joint impulses', 'boxes', 'frames', 'islands', 'sleep', 'prediction', 'interest'] as const;
 export type Overlay = typeof OVERLAYS[number];
 
 const PARTS: Partial<Record<Overlay, number>> = {
-    contacts: DebugPart.CONTACTS, joints: DebugPart.JOINTS, boxes: DebugPart.BOXES, frames: DebugPart.FRAMES,
+    contacts: DebugPart.CONTACTS, joints: DebugPart.JOINTS, 'joint impulses': DebugPart.REACTIONS, boxes: DebugPart.BOXES, frames: DebugPart.FRAMES,
 };
 const LINE = layouts.cairn_debug_line;
 const COLOUR_AT = LINE.fields.find((field) => field[0] === 'colour')![2];

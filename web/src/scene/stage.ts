@@ -127,6 +127,12 @@ export class Stage {
         return (second ? this.besideBodies : this.bodies).pick(ray);
     }
 
+    // The body in the middle of what the panel leaves free.
+    pickMiddle(): Hit | null {
+        const { left, top } = this.canvas.getBoundingClientRect(), { width, height } = this.free();
+        return this.pick(left + width / 2, top + height / 2);
+    }
+
     // `second`: in the right half.
     rayAt(clientX: number, clientY: number): { ray: THREE.Raycaster; second: boolean } {
         const { left, top, width: whole, height: high } = this.canvas.getBoundingClientRect(), { width, height } = this.free();

@@ -31,9 +31,9 @@ export class LiveRoom implements Source {
     input: ((seconds: number) => PlayerInput) | null = null;
     readonly operator: Operator;
     readonly interest: Interest;
-    closed = ''; // why the connection is closed
+    closed = ''; // why this room is over
     readonly joinedAfter = { ms: 0 };
-    private readonly socket: DatagramSocket;
+    readonly socket: DatagramSocket;
     private readonly timer: number;
     private readonly begin = performance.now();
     private own: World | null = null;
@@ -54,7 +54,6 @@ export class LiveRoom implements Source {
                 this.client.receive(nanoseconds(), from, bytes);
             }
         };
-        this.socket.onClose = (why) => { this.closed = why; };
         if (!this.client.connect(nanoseconds(), token)) {
             this.closed = this.client.failure;
         }
@@ -62,6 +61,7 @@ export class LiveRoom implements Source {
     }
 
     get hash(): string { return this.shownHash.text; }
+    get hashes(): readonly { tick: number; hash: string }[] { return this.shownHash.last; }
 
     world(): World | null {
         const { memory, address } = this.client;
@@ -109,9 +109,12 @@ export class LiveRoom implements Source {
         if (this.client.state === ClientState.FAILED) {
             return this.client.failure;
         }
+        const lost = this.interrupted ? '; the connection is opened again' : '';
         return this.closed !== '' ? this.closed
-            : ['idle', 'connecting', 'joining', 'playing', 'left', 'failed'][this.client.state] ?? '';
+            : ['idle', 'connecting', 'joining', 'playing', 'left', 'failed'][this.client.state] + lost;
     }
+    get predicts(): boolean { return this.client.mode === ClientMode.PREDICT; }
+    get interrupted(): boolean { return !this.failed && !this.socket.open && this.socket.lost > 0; }
     get failed(): boolean { return this.client.state === ClientState.FAILED || this.closed !== ''; }
 
     facts(): Fact[] {
@@ -148,6 +151,10 @@ export class LiveRoom implements Source {
     private pump(): void {
         const now = performance.now();
         this.client.advance(nanoseconds());
+        if (this.client.state === ClientState.FAILED && this.closed === '') {
+            this.closed = this.client.failure;
+            this.socket.close();
+        }
         const passed = performance.now() - now;
         this.stepTime = passed > 0.05 ? passed : this.stepTime;
         this.client.events();

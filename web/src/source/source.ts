@@ -7,8 +7,8 @@ import type { World } from '../cairn/index.js';
 
 export const SLOT_NONE = 0xffff;
 
-// One number of an instrument; `state` colours it.
-export interface Fact { name: string; value: string; state?: 'good' | 'bad' }
+// One number of an instrument; `state` colours it, `whole` keeps it on one line.
+export interface Fact { name: string; value: string; state?: 'good' | 'bad'; whole?: boolean }
 
 // The bodies to show. The arrays keep their room from frame to frame.
 export class Picture {
@@ -64,7 +64,8 @@ export interface Playback {
     seek(tick: number): void;
     marks(): Mark[];
 }
-export interface Mark { tick: number; kind: 'join' | 'leave' | 'operator' | 'differs'; words: string }
+export const MARK_RANKS = ['differs', 'join', 'leave', 'operator'] as const; // the first hides the others at its place
+export interface Mark { tick: number; kind: typeof MARK_RANKS[number]; words: string }
 
 // What a server sends to this page of a room that it does not send whole.
 export interface Sent {
@@ -88,6 +89,7 @@ export interface Source extends Side {
     readonly playback: Playback | null;
     readonly player: number;           // id of the body that the camera follows; 0: none
     readonly hash: string;             // of the newest tick; '' if this peer has no world
+    readonly hashes?: readonly { tick: number; hash: string }[]; // of the last ticks, the newest first
     readonly stepTime: number;         // ms that the steps of the last frame took
     advance(now: number): void;        // ms of performance.now(), once a frame
     facts(): Fact[];

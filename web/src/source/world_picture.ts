@@ -27,16 +27,25 @@ export function readBodies(world: World, out: Picture): void {
 }
 
 // The hash to show. Hashing a large world takes as long as a step of it, so while it runs a few times a second are enough for eyes.
+const HASHES_KEPT = 8;
+const QUICK_MS = 0.4; // such a hash is read of every tick
+
 export class ShownHash {
     text = '';
     tick = -1;
+    readonly last: { tick: number; hash: string }[] = []; // the newest first
+    private cost = 1; // ms, smoothed
 
     // True: it was read again, for the world's tick. `exact`: not that of some ticks ago.
     update(world: World, exact: boolean): boolean {
-        const tick = Number(world.tick), due = tick < this.tick || tick >= this.tick + (exact ? 1 : 6);
+        const tick = Number(world.tick), due = tick < this.tick || tick >= this.tick + (exact || this.cost < QUICK_MS ? 1 : 6);
         if (due) {
+            const begin = performance.now();
             this.tick = tick;
             this.text = world.hash();
+            this.cost += 0.2 * (performance.now() - begin - this.cost);
+            this.last.unshift({ tick, hash: this.text });
+            this.last.length = Math.min(this.last.length, HASHES_KEPT);
         }
         return due;
     }

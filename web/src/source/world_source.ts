@@ -42,6 +42,8 @@ export abstract class WorldSource implements Source, Playback {
         return this.shownHash.text;
     }
 
+    get hashes(): readonly { tick: number; hash: string }[] { return this.shownHash.last; }
+
     advance(now: number): void {
         const passed = Math.min(now - this.before, PASSED_MAX_MS);
         this.before = now;

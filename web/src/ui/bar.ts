@@ -2,7 +2,7 @@
 
 // The bar at the bottom: play, step, speed, the timeline of a recording, the tick and its hash.
 
-import type { Mark, Source } from '../source/source.js';
+import { Mark, MARK_RANKS, Source } from '../source/source.js';
 import { button, element, select } from './dom.js';
 
 const SPEEDS = [['0.1', '×0.1'], ['0.25', '×0.25'], ['1', '×1'], ['2', '×2'], ['4', '×4'], ['16', '×16']] as const;
@@ -22,15 +22,16 @@ export class Bar {
     private readonly timeline = element('div', { class: 'grow' }, this.line, this.marks);
     private readonly space = element('div', { class: 'grow wide' });
     private readonly tick = element('output', { 'aria-label': 'Tick' });
-    private readonly hash = element('output', { class: 'mono wide', 'aria-label': 'State hash', title: 'State hash of the last tick' });
-    private shownMarks: Mark[] = [];
-    private shownLast = 0;
+    private readonly hash = element('output', { class: 'mono', 'aria-label': 'State hash', title: 'State hash of the last tick' });
+    private readonly narrow = matchMedia('(max-width: 640px)');
     private markWords = '';
+    private markPlaces = new Map<number, Mark>(); // by pixel
 
     constructor(root: HTMLElement) {
         this.play.classList.add('icon');
         this.back.classList.add('icon');
         this.next.classList.add('icon');
+        this.timeline.addEventListener('pointermove', (event) => { this.timeline.title = this.wordsAt(event.clientX); });
         root.replaceChildren(this.play, this.back, this.next, this.speed, this.timeline, this.space, this.tick, this.hash);
     }
 
@@ -45,7 +46,6 @@ export class Bar {
         if (playback !== null && timeline) {
             this.speed.value = '1';
         }
-        this.shownMarks = [];
         this.markWords = '';
     }
 
@@ -56,7 +56,7 @@ export class Bar {
             return;
         }
         this.tick.textContent = `tick ${Math.floor(source.picture.tick)}`;
-        this.hash.textContent = source.hash.slice(0, 16);
+        this.hash.textContent = source.hash.slice(0, this.narrow.matches ? 6 : 16);
         const { playback } = source;
         if (playback !== null) {
             const text = playback.playing ? '❚❚' : '▶';
@@ -101,20 +101,38 @@ export class Bar {
         this.source?.playback?.seek(Number(this.line.value));
     }
 
+    // One mark for each pixel: the first of the ranks that is there.
     private showMarks(marks: Mark[], first: number, last: number): void {
-        if ((marks === this.shownMarks && last === this.shownLast) || last <= first) {
+        const width = Math.floor(this.marks.clientWidth);
+        const words = `${marks.length} ${marks.at(-1)?.words} ${first} ${last} ${width}`;
+        if (last <= first || width === 0 || words === this.markWords) {
             return;
         }
-        const words = `${marks.length} ${marks.at(-1)?.words} ${first} ${last}`;
-        this.shownMarks = marks;
-        this.shownLast = last;
-        if (words !== this.markWords) {
-            this.markWords = words;
-            this.marks.replaceChildren(...marks.slice(-400).map((mark) => {
-                const made = element('i', { class: mark.kind, title: mark.words });
-                made.style.left = `${100 * (mark.tick - first) / (last - first)}%`;
-                return made;
-            }));
+        this.markWords = words;
+        this.markPlaces = marksByPixel(marks, first, last, width);
+        this.marks.replaceChildren(...[...this.markPlaces].map(([pixel, mark]) => {
+            const made = element('i', { class: mark.kind });
+            made.style.left = `${pixel}px`;
+            return made;
+        }));
+    }
+
+    // Of the mark under the pointer or near it that has the first rank.
+    private wordsAt(clientX: number): string {
+        const pixel = Math.round(clientX - this.marks.getBoundingClientRect().left);
+        const [near] = [0, 1, -1, 2, -2, 3, -3].flatMap((by) => this.markPlaces.get(pixel + by) ?? [])
+            .sort((a, b) => MARK_RANKS.indexOf(a.kind) - MARK_RANKS.indexOf(b.kind));
+        return near === undefined ? '' : `tick ${near.tick}: ${near.words}`;
+    }
+}
+
+export function marksByPixel(marks: Mark[], first: number, last: number, width: number): Map<number, Mark> {
+    const places = new Map<number, Mark>(), rank = (mark: Mark) => MARK_RANKS.indexOf(mark.kind);
+    for (const mark of marks) {
+        const pixel = Math.round(width * (mark.tick - first) / (last - first)), there = places.get(pixel);
+        if (there === undefined || rank(mark) < rank(there)) {
+            places.set(pixel, mark);
         }
     }
+    return places;
 }

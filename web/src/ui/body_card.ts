@@ -18,8 +18,8 @@ export function bodyFacts(source: Side, body: number): Fact[] {
     const shapes = source.shapes.list.filter((shape) => shape.body === body).map((shape) => nameOf(ShapeKind, shape.kind));
     const facts: Fact[] = [{ name: 'id', value: String(body) },
         { name: 'shapes', value: shapes.length > 4 ? `${shapes.length}` : shapes.join(', ') },
-        { name: 'position, m', value: text(picture.pose.subarray(7 * row, 7 * row + 3)) },
-        { name: 'rotation', value: text(picture.pose.subarray(7 * row + 3, 7 * row + 7)) },
+        { name: 'position, m', value: text(picture.pose.subarray(7 * row, 7 * row + 3)), whole: true },
+        { name: 'rotation', value: text(picture.pose.subarray(7 * row + 3, 7 * row + 7)), whole: true },
         { name: 'awake', value: picture.awake[row] !== 0 ? 'yes' : 'no' }];
     if (picture.owner[row] !== SLOT_NONE) {
         facts.push({ name: 'player', value: String(picture.owner[row]) });
@@ -35,8 +35,8 @@ function worldFields(world: World, body: number): Fact[] {
     const force = contacts.reduce((sum, contact) => sum + forceOf(contact), 0);
     return [{ name: 'kind', value: nameOf(BodyKind, kind) },
         { name: 'mass, kg', value: world.bodyMass(body).mass.toPrecision(4) },
-        { name: 'velocity, m/s', value: text([v.x, v.y, v.z]) },
-        { name: 'turning, rad/s', value: text([w.x, w.y, w.z]) },
+        { name: 'velocity, m/s', value: text([v.x, v.y, v.z]), whole: true },
+        { name: 'turning, rad/s', value: text([w.x, w.y, w.z]), whole: true },
         { name: 'contacts', value: String(contacts.length) },
         { name: 'contact forces, N', value: force.toFixed(1) },
         { name: 'joints', value: String(world.joints(body).length) },

@@ -10,6 +10,16 @@ const SHOWN_MAX = 64;
 const placeOf = ({ bodies, section, element: index }: DifferentWord) => bodies.length === 0 ? `${section} ${index}`
     : bodies.length === 1 ? `body ${bodies[0]}` : `${section === 'joints' ? 'joint' : 'contact'} ${bodies.join('-')}`;
 
+// Over the two worlds: what differs, and both values, for those whose panel is closed.
+export function firstDifference({ words, total }: Capsule): HTMLElement[] {
+    if (words.length === 0) {
+        return [];
+    }
+    const more = total > 1 ? `, and ${total - 1} more` : '';
+    return [element('p', {}, `${placeOf(words[0])}, ${words[0].field} differs${more}`), element('span', { class: 'mono' }, words[0].server),
+        element('span', { class: 'mono bad' }, words[0].client)];
+}
+
 export function capsuleCard(capsule: Capsule, show: (bodies: number[]) => void): HTMLElement {
     const { words, total, client } = capsule;
     const rows = words.slice(0, SHOWN_MAX).map((word) => element('li', {},

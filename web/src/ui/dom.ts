@@ -81,7 +81,7 @@ export class FactList {
             if (values[i].textContent !== fact.value) {
                 values[i].textContent = fact.value;
             }
-            values[i].className = fact.state ?? '';
+            values[i].className = [fact.state ?? '', fact.whole ? 'whole' : ''].join(' ').trim();
         });
     }
 }

@@ -17,12 +17,24 @@ const WAYS: Record<string, { text: string; mode: LiveMode; spectator: boolean }>
     heal: { text: 'play (healed lockstep)', mode: 'HEAL', spectator: false },
 };
 
+const ROOM_LABEL = 'Room';
+
+// Puts newer rooms into the list that is shown.
+export function renewRooms(panel: HTMLElement, rooms: Room[]): void {
+    const list = panel.querySelector<HTMLSelectElement>(`select[aria-label=${ROOM_LABEL}]`);
+    if (list !== null && list !== document.activeElement) {
+        const chosen = list.value;
+        list.replaceChildren(...rooms.map(({ name, words }) => element('option', { value: name }, name + words)));
+        list.value = rooms.some(({ name }) => name === chosen) ? chosen : rooms[0]?.name ?? '';
+    }
+}
+
 export function liveTab(rooms: Room[] | null, chosen: Partial<Choice>, join: (choice: Choice) => void, leave: (() => void) | null): HTMLElement {
     if (rooms === null) {
         return section('Room', element('p', {}, 'No server answers here. Start one with'),
             element('p', { class: 'mono' }, 'cairnd --dev --web 127.0.0.1:8080'), element('p', {}, 'and open its address.'));
     }
-    const room = select('Room', rooms.map(({ name, words }) => [name, name + words] as const), chosen.room || (rooms[0]?.name ?? ''), () => {});
+    const room = select(ROOM_LABEL, rooms.map(({ name, words }) => [name, name + words] as const), chosen.room || (rooms[0]?.name ?? ''), () => {});
     const first = Object.keys(WAYS).find((key) => WAYS[key].mode === chosen.mode && WAYS[key].spectator === chosen.spectator) ?? 'play';
     const way = select('As', Object.entries(WAYS).map(([key, { text }]) => [key, text] as const), first, () => {});
     const token = element('input', { type: 'text', hint: 'token (base64), if the server issues none', 'aria-label': 'Token', value: chosen.token ?? '' });

@@ -3,7 +3,7 @@
 // What an operator may do in the room.
 
 import type { Operator, Vec3 } from '../live/operator.js';
-import { button, element, section, select } from './dom.js';
+import { button, element, section, select, toggle } from './dom.js';
 
 const SPEEDS = [['100', '×0.1'], ['250', '×0.25'], ['1000', '×1'], ['2000', '×2'], ['4000', '×4']] as const;
 const HALF: Vec3 = [0.4, 0.4, 0.4]; // m
@@ -12,6 +12,7 @@ const ABOVE = 3; // m, over what is looked at
 
 export class OperatorCard {
     readonly root: HTMLElement;
+    private readonly drag: HTMLButtonElement;
     private readonly pause: HTMLButtonElement;
     private readonly words = element('p', { role: 'status' });
 
@@ -21,6 +22,7 @@ export class OperatorCard {
         const rate = select('Speed of the room', SPEEDS, '1000', (value) => operator.ask('rate', { number: Number(value) }));
         const to = element('input', { type: 'text', inputmode: 'numeric', hint: 'tick', 'aria-label': 'Tick to seek', size: '8' });
         const name = element('input', { type: 'text', hint: 'name', 'aria-label': 'Name of the new room', size: '8' });
+        this.drag = toggle('drag', 'While this is pressed, a finger or the pointer moves bodies, without Alt', false, () => {});
         const above = (): Vec3 => { const [x, y, z] = target(); return [x, Math.max(y, 0) + ABOVE, z]; };
         this.root = section('Operator', element('div', { class: 'row' }, this.pause, button('step', 'One tick, while it is paused', () => operator.ask('step', { number: 1 })),
             button('step 60', 'Sixty ticks, while it is paused', () => operator.ask('step', { number: 60 })), rate),
@@ -30,9 +32,11 @@ export class OperatorCard {
         element('div', { class: 'row' }, name, button('fork', 'A new room that begins as this one is', () => operator.ask('fork', { name: name.value }))),
         element('div', { class: 'row' }, button('spawn box', 'A box over what is looked at', () => operator.ask('spawn-box', { a: above(), b: HALF })),
             button('spawn ball', 'A ball over what is looked at', () => operator.ask('spawn-sphere', { a: above(), number: RADIUS })),
-            button('delete', 'The body that was clicked', () => operator.ask('delete', { body: selected() }))),
-        this.words, element('p', {}, 'Alt-drag moves a body.'));
+            button('delete', 'The body that was clicked', () => operator.ask('delete', { body: selected() })), this.drag),
+        this.words, element('p', {}, 'Alt-drag moves a body; so does a finger, while "drag" is pressed.'));
     }
+
+    get drags(): boolean { return this.operator.allowed && this.drag.getAttribute('aria-pressed') === 'true'; }
 
     // Once a frame.
     update(): void {

@@ -32,6 +32,11 @@ export class ReplayTab {
         this.words.textContent = `verified ${ticks} of ${of} ticks, ${rate.toFixed(0)} times real time`;
     }
 
+    begin(): void {
+        this.check.disabled = true;
+        this.words.textContent = 'verifies';
+    }
+
     verdict(verdict: Verdict): void {
         this.check.disabled = false;
         const rate = verdict.rate > 0 ? ` ${verdict.ticks} ticks at ${verdict.rate.toFixed(0)} times real time.` : '';
