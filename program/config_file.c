@@ -2,6 +2,7 @@
 #include "program/config_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "program/json.h"
 
 #define NAME_SIZE 64
+// Of members that are compared: more than there are flags.
+#define MEMBERS_MAX 256
 
 // The text is JSON when this walks through it, so it may trust what it finds.
 typedef struct walk {
@@ -23,6 +26,11 @@ typedef struct walk {
     const char *end;
     const char *line_begin;
     uint32_t line;
+    struct {
+        char name[NAME_SIZE];
+        uint32_t line;
+    } seen[MEMBERS_MAX];
+    uint32_t seen_count;
 } walk;
 
 static void complain(walk *w, const char *at, const char *sentence) {
@@ -89,6 +97,32 @@ static size_t skip_word(walk *w) {
     return (size_t)(w->at - begin);
 }
 
+static void skip_value(walk *w) {
+    if (*w->at == '{' || *w->at == '[') {
+        skip_nested(w);
+    } else {
+        (void)(*w->at == '"' ? skip_text(w) : skip_word(w));
+    }
+}
+
+// Whether the member is the first of its name.
+static bool is_first(walk *w, const char *at, const char *name) {
+    char error[CAIRN_FLAGS_ERROR_SIZE];
+    for (uint32_t i = 0; i < w->seen_count; ++i) {
+        if (strcmp(w->seen[i].name, name) == 0) {
+            snprintf(
+                error, sizeof error, "%s: is in line %" PRIu32 " already", name, w->seen[i].line);
+            complain(w, at, error);
+            return false;
+        }
+    }
+    if (w->seen_count < MEMBERS_MAX) {
+        memcpy(w->seen[w->seen_count].name, name, NAME_SIZE);
+        w->seen[w->seen_count++].line = w->line;
+    }
+    return true;
+}
+
 static const char *keep_text(cairn_config_texts *texts, const char *bytes, size_t size) {
     char *out = texts->bytes + texts->size;
     if (bytes[0] == '"') {
@@ -103,17 +137,30 @@ static const char *keep_text(cairn_config_texts *texts, const char *bytes, size_
     return out;
 }
 
+static void keep_place(walk *w, const char *at, const char *text) {
+    cairn_config_texts *texts = w->texts;
+    if (texts->place_count < CAIRN_CONFIG_PLACES_MAX) {
+        texts->places[texts->place_count++] = (cairn_config_place){
+            .text = text, .line = w->line, .column = (uint32_t)(at - w->line_begin) + 1};
+    }
+}
+
 static void set_flag(walk *w, const char *name, const char *at, const char *value, bool first) {
     char error[CAIRN_FLAGS_ERROR_SIZE];
+    keep_place(w, at, value);
     const bool is_word = *at == 't' || *at == 'f' || *at == 'n';
     if (!cairn_flags_set(w->program, name, value, is_word, first, error)) {
         complain(w, at, error);
     }
 }
 
-// One text, number or word; the walk stands on it.
+// One text, number or word; the walk stands on it. `name` NULL: it is passed over.
 static void read_value(walk *w, const char *name, bool first) {
     const char *at = w->at;
+    if (name == NULL) {
+        skip_value(w);
+        return;
+    }
     if (*at == '{' || *at == '[') {
         complain(w, at, "must be a text, a number, true, false, or a list of them");
         skip_nested(w);
@@ -124,19 +171,20 @@ static void read_value(walk *w, const char *name, bool first) {
 }
 
 static void read_member(walk *w) {
-    char name[NAME_SIZE];
+    char name[NAME_SIZE] = "";
     const char *at = w->at;
     if (!cairn_json_unquote(at, skip_text(w), name, sizeof name)) {
         snprintf(name, sizeof name, "%.20s...", at + 1);
     }
+    const char *wanted = is_first(w, at, name) ? name : NULL;
     expect(w, ':');
     if (*w->at != '[') {
-        read_value(w, name, true);
+        read_value(w, wanted, true);
         return;
     }
     expect(w, '[');
     for (bool first = true; !take(w, ']'); first = false) {
-        read_value(w, name, first);
+        read_value(w, wanted, first);
         (void)take(w, ',');
     }
 }
@@ -172,12 +220,13 @@ uint32_t cairn_config_file_read(const cairn_flags_program *program, const char *
     uint32_t line = 0;
     uint32_t column = 0;
     texts->size = 0;
+    texts->place_count = 0;
     const size_t size = read_text(path, text, &why);
     if (why != NULL) {
         complaint(user, 0, 0, why);
         return 1;
     }
-    if (!cairn_json_check(text, size, &line, &column, error, sizeof error)) {
+    if (!cairn_json_check(text, size, true, &line, &column, error, sizeof error)) {
         complaint(user, line, column, error);
         return 1;
     }
@@ -191,4 +240,16 @@ uint32_t cairn_config_file_read(const cairn_flags_program *program, const char *
         .line = 1};
     read_object(&w);
     return w.mistakes;
+}
+
+const cairn_config_place *cairn_config_texts_find(
+    const cairn_config_texts *texts, const char *begin) {
+    const size_t size = strlen(begin);
+    for (uint32_t i = 0; i < texts->place_count; ++i) {
+        const char *text = texts->places[i].text;
+        if (strncmp(text, begin, size) == 0 && (text[size] == '\0' || text[size] == ',')) {
+            return &texts->places[i];
+        }
+    }
+    return NULL;
 }

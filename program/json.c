@@ -130,11 +130,11 @@ cairn_json *cairn_json_parse(const char *text, size_t size) {
     return (cairn_json *)value;
 }
 
-bool cairn_json_check(
-    const char *text, size_t size, uint32_t *line, uint32_t *column, char *why, size_t why_size) {
+bool cairn_json_check(const char *text, size_t size, bool repeats, uint32_t *line, uint32_t *column,
+    char *why, size_t why_size) {
     CAIRN_ASSERT(text != NULL && line != NULL && column != NULL && why_size > 0);
     json_error_t error = {.line = 1, .column = 1, .text = "must be an object: { ... }"};
-    json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    json_t *value = json_loadb(text, size, repeats ? 0 : JSON_REJECT_DUPLICATES, &error);
     const bool good = json_is_object(value);
     if (value != NULL && !good) {
         error = (json_error_t){.line = 1, .column = 1, .text = "must be an object: { ... }"};

@@ -42,9 +42,10 @@ char *cairn_json_text(const cairn_json *json, size_t *size);
 
 // Parses one object. NULL: `text` is not a JSON object. Pair with destroy.
 cairn_json *cairn_json_parse(const char *text, size_t size);
-// Whether `text` is one object without a name that is there twice. False: `why`, and where from 1.
-bool cairn_json_check(
-    const char *text, size_t size, uint32_t *line, uint32_t *column, char *why, size_t why_size);
+// Whether `text` is one object, without a name that is there twice unless it `repeats`. False:
+// `why`, and where from 1.
+bool cairn_json_check(const char *text, size_t size, bool repeats, uint32_t *line, uint32_t *column,
+    char *why, size_t why_size);
 // The content of a text in quotes. False: it does not fit, or has a zero.
 bool cairn_json_unquote(const char *quoted, size_t size, char *out, size_t out_size);
 // The member of this name if it is an object, else NULL; it belongs to `json`.

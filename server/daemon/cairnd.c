@@ -2,6 +2,7 @@
 // cairnd: rooms behind one UDP address. Only this folder uses files, the environment, entropy and
 // standard output.
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -455,6 +456,10 @@ int cairnd_main(int argc, char **argv, const cairn_rules *const *rules, uint32_t
     cairn_memory_lock(p.config.record_key.bytes, sizeof p.config.record_key.bytes);
     signal(SIGXFSZ, SIG_IGN); // writes return EFBIG
     const cairn_flags_result result = cairn_config_read(argc, argv, NULL, &p.config, error);
+    if (result == CAIRN_FLAGS_REFUSED && p.config.check && p.config.mistakes > 0) {
+        snprintf(error, sizeof error, "--config %.100s: mistakes: %" PRIu32, p.config.config_file,
+            p.config.mistakes + cairn_host_check_scenes(&p));
+    }
     if (result != CAIRN_FLAGS_READ) {
         return result == CAIRN_FLAGS_REFUSED ? cairn_daemon_print_error(error, "") : 0;
     }

@@ -543,10 +543,24 @@ static void wipe_values(void) {
     cairn_wipe(values.web.control_tokens, sizeof values.web.control_tokens);
 }
 
+// Of the file with which the process starts.
+static cairn_config_texts first_texts;
+
+void cairn_config_print_place(
+    const cairn_config *config, const char *begin, char out[CAIRN_CONFIG_PLACE_SIZE]) {
+    const cairn_config_place *place =
+        config->config_file == NULL ? NULL : cairn_config_texts_find(&first_texts, begin);
+    if (place == NULL) {
+        snprintf(out, CAIRN_CONFIG_PLACE_SIZE, "cairnd");
+        return;
+    }
+    snprintf(out, CAIRN_CONFIG_PLACE_SIZE, "cairnd: %s:%" PRIu32 ":%" PRIu32, config->config_file,
+        place->line, place->column);
+}
+
 cairn_flags_result cairn_config_read(int argc, char *const *argv,
     const char *(*environment)(const char *name), cairn_config *out,
     char error[CAIRN_FLAGS_ERROR_SIZE]) {
-    static cairn_config_texts texts;
     cairn_flags_program program = describe_program(environment);
     reads_again = false;
     set_defaults(&values);
@@ -555,8 +569,12 @@ cairn_flags_result cairn_config_read(int argc, char *const *argv,
     const char *file = find_config_file(argc, argv, environment);
     snprintf(path, sizeof path, "%s", file == NULL ? "" : file);
     const uint32_t mistakes =
-        file == NULL ? 0 : cairn_config_file_read(&program, path, &texts, print_mistake, path);
+        file == NULL ? 0
+                     : cairn_config_file_read(&program, path, &first_texts, print_mistake, path);
     if (mistakes > 0) {
+        // For --check, which goes on with what can be read.
+        (void)cairn_flags_read(&program, argc, argv, error);
+        values.mistakes = mistakes;
         snprintf(
             error, CAIRN_FLAGS_ERROR_SIZE, "--config %.100s: mistakes: %" PRIu32, path, mistakes);
     }

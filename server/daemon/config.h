@@ -41,6 +41,7 @@ typedef struct cairn_config_rooms {
 
 typedef struct cairn_config {
     const char *config_file; // NULL: none
+    uint32_t mistakes;       // of it
     bool check;              // the configuration and the scenes, and end
     cairn_address listen;
     uint32_t io_threads; // sockets at it, with a thread each; 1: one, without a thread
@@ -99,6 +100,12 @@ typedef struct cairn_config {
 cairn_flags_result cairn_config_read(int argc, char *const *argv,
     const char *(*environment)(const char *name), cairn_config *out,
     char error[CAIRN_FLAGS_ERROR_SIZE]);
+
+// How the place of a value of the file is written before a message: "cairnd: FILE:LINE:COLUMN".
+// `begin`: as of cairn_config_texts_find; "cairnd" if it is not of the file.
+#define CAIRN_CONFIG_PLACE_SIZE (CAIRN_CONFIG_TEXT_SIZE + 40)
+void cairn_config_print_place(
+    const cairn_config *config, const char *begin, char out[CAIRN_CONFIG_PLACE_SIZE]);
 
 // Names of settings, separated by spaces.
 #define CAIRN_CONFIG_NAMES_SIZE 512

@@ -145,17 +145,24 @@ static uint32_t or_else(uint32_t own, uint32_t common) {
 }
 
 // Number `index` of program's scenes; NULL after an error message.
-static const cairn_scene *scene_of_room(cairn_daemon *p, uint32_t index, const char *name) {
+// `place`: before the message of an error.
+static const cairn_scene *scene_at(
+    cairn_daemon *p, uint32_t index, const char *name, const char *place) {
     CAIRN_ASSERT(index < CAIRN_DAEMON_SCENES_MAX);
     if (p->scenes[index] == NULL) {
-        p->scenes[index] = cairn_scene_file_load("cairnd", name);
+        p->scenes[index] = cairn_scene_file_load(place, name);
     }
     return p->scenes[index];
 }
 
+static const cairn_scene *scene_of_room(cairn_daemon *p, uint32_t index, const char *name) {
+    return scene_at(p, index, name, "cairnd");
+}
+
 // Whether the rules that the scene names may run in this process. If they may not, the room is left
 // out and no operator can create one of its scene; the other rooms go on.
-static bool rules_may_run(cairn_daemon *p, uint32_t index, const char *room, uint32_t players_max) {
+static bool rules_may_run_at(
+    cairn_daemon *p, uint32_t index, const char *room, uint32_t players_max, const char *place) {
     const cairn_scene *scene = p->scenes[index];
     const cairn_rules *rules = NULL;
     char why[CAIRN_RULES_FILE_ERROR_SIZE];
@@ -163,12 +170,15 @@ static bool rules_may_run(cairn_daemon *p, uint32_t index, const char *room, uin
         cairn_rules_trial(scene, rules, players_max, why)) {
         return true;
     }
-    fprintf(stderr,
-        "cairnd: room %s is not started: rules %s, version %" PRIu32 ", in scene %s: %s\n", room,
-        rules->name, rules->version, scene->name, why);
+    fprintf(stderr, "%s: room %s is not started: rules %s, version %" PRIu32 ", in scene %s: %s\n",
+        place, room, rules->name, rules->version, scene->name, why);
     cairn_scene_destroy(p->scenes[index]);
     p->scenes[index] = NULL;
     return false;
+}
+
+static bool rules_may_run(cairn_daemon *p, uint32_t index, const char *room, uint32_t players_max) {
+    return rules_may_run_at(p, index, room, players_max, "cairnd");
 }
 
 // Of --room or --template; a number that it leaves out is that of the flags for all rooms.
@@ -371,9 +381,47 @@ bool cairn_host_create(cairn_daemon *p, const cairn_address *bound) {
                                   cairn_server_room_next(p->server, 0) != 0);
 }
 
+// Of one room or template; `value`: as the file has it. Returns the number of mistakes.
+static uint32_t check_room(
+    cairn_daemon *p, uint32_t index, const cairn_config_room *room, const char *value) {
+    char place[CAIRN_CONFIG_PLACE_SIZE];
+    const cairn_rules *rules = NULL;
+    cairn_config_print_place(&p->config, value, place);
+    const cairn_scene *scene = scene_at(p, index, room->scene, place);
+    if (scene == NULL) {
+        return 1;
+    }
+    if (!cairn_rules_find(scene->rules, &rules)) {
+        fprintf(stderr, "%s: room %s: scene %s has the rules '%s', which nothing brings: --rules\n",
+            place, room->name, scene->name, scene->rules);
+        return 1;
+    }
+    return rules_may_run_at(p, index, room->name, settings_of(p, room).players_max, place) ? 0 : 1;
+}
+
+static uint32_t check_rooms(cairn_daemon *p, const cairn_config_rooms *rooms, uint32_t first) {
+    uint32_t mistakes = 0;
+    for (uint32_t i = 0; i < rooms->count; ++i) {
+        char value[2 * CAIRN_CONFIG_TEXT_SIZE];
+        const cairn_config_room *room = &rooms->list[i];
+        snprintf(value, sizeof value, "%s=%s", room->name, room->scene);
+        mistakes += check_room(p, first + i, room, value);
+    }
+    return mistakes;
+}
+
+uint32_t cairn_host_check_scenes(cairn_daemon *p) {
+    cairn_config_room main_room = {.name = CAIRN_ROOM_NAME_DEFAULT};
+    snprintf(main_room.scene, sizeof main_room.scene, "%s", p->config.scene);
+    const uint32_t mistakes =
+        has_main(&p->config) ? check_room(p, 0, &main_room, p->config.scene) : 0;
+    return mistakes + check_rooms(p, &p->config.rooms, 1) +
+           check_rooms(p, &p->config.templates, CAIRN_DAEMON_TEMPLATES_FROM);
+}
+
 int cairn_host_check(cairn_daemon *p) {
     char listen[CAIRN_ADDRESS_TEXT_SIZE];
-    if (!cairn_host_create(p, &p->config.listen)) {
+    if (cairn_host_check_scenes(p) > 0 || !cairn_host_create(p, &p->config.listen)) {
         return 1;
     }
     for (uint32_t id = 0; (id = cairn_server_room_next(p->server, id)) != 0;) {

@@ -12,6 +12,9 @@ bool cairn_host_open_files(cairn_daemon *p);
 bool cairn_host_create(cairn_daemon *p, const cairn_address *bound);
 // Prints what would run, for --check. Returns the exit code.
 int cairn_host_check(cairn_daemon *p);
+// Reads the scenes of all rooms and templates, and tries their rules. Returns the number of
+// mistakes, each with a line on standard error.
+uint32_t cairn_host_check_scenes(cairn_daemon *p);
 // Measures the scenes of the configuration's rooms and templates, for --calibrate. Returns the exit
 // code.
 int cairn_host_calibrate(cairn_daemon *p);

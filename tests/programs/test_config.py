@@ -60,11 +60,41 @@ def test_each_mistake_is_told_with_its_place(kit):
     assert found[5][2] == "scene null: must be a text or a number"
 
 
-@pytest.mark.parametrize("text, line", [("", 1), ("[]", 1), ("7", 1), ("{\n\"a\": 1,\n\"a\": 2}", 3), ("{\n\"scene\" \"demo\"}", 2),
+@pytest.mark.parametrize("text, line", [("", 1), ("[]", 1), ("7", 1), ("{\n\"scene\" \"demo\"}", 2),
                                         ("{\"scene\": \"demo\"", 1), ("{} {}", 1), ("{\n\n'scene': 1}", 3), ("{\"a\": \"\x01\"}", 1)])
 def test_what_is_no_object_is_refused_where_it_breaks(kit, text, line):
     found = mistakes(kit, text)
     assert len(found) == 1 and found[0][0] == line
+
+
+def test_a_name_that_is_there_twice_hides_no_other_mistake(kit):
+    text = """{"tick-rate": 30, "log": "json",
+  "tick-rate": 60, "log": ["text", {"a": 1}],
+  "colour": 1,
+  "clients-max": 0}"""
+    found = mistakes(kit, text)
+    assert [each[:2] for each in found] == [(2, 3), (2, 20), (3, 13), (4, 18)]
+    assert found[0][2] == "tick-rate: is in line 1 already"
+
+
+def test_scenes_and_rules_of_every_room_and_template_are_told_with_their_place(kit):
+    (kit.folder / "odd.json").write_text('{"name": "odd", "rules": "chess", "bodies": []}')
+    text = """{
+  "scene": "stack11", "tick-rate": 3000,
+  "room": ["good=demo", "a=nothing,players=4",
+           "b=none.json"],
+  "template": ["match=demi,idle=60", "odd=odd.json"]
+}"""
+    found = mistakes(kit, text)
+    assert sorted(each[:2] for each in found) == [(2, 12), (2, 36), (3, 25), (4, 12), (5, 16), (5, 38)]
+    said = {each[:2]: each[2] for each in found}
+    assert "did you mean stack10?" in said[(2, 12)] and "nothing" in said[(3, 25)] and "No such file" in said[(4, 12)]
+    assert "did you mean demo?" in said[(5, 16)] and "chess" in said[(5, 38)]
+    # Without a mistake of another kind they are told, too.
+    err = check(kit, text.replace("3000", "30"), code=1).err
+    assert len(err.splitlines()) == 5 and "cairnd: cairnd.json:4:12: " in err
+    # A flag goes before the file.
+    assert "cairnd: --scene demoo" in check(kit, text.replace("3000", "30"), "--scene", "demoo", code=1).err
 
 
 def test_a_file_that_cannot_be_read_is_refused(kit):

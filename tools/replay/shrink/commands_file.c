@@ -151,7 +151,8 @@ bool cairn_commands_read(
     char *text = cairn_scene_file_bytes(path, SIZE_MAX_OF_FILE, &size, &why);
     cairn_json *json = NULL;
     error[0] = '\0';
-    if (text != NULL && !cairn_json_check(text, size, &line, &column, syntax, sizeof syntax)) {
+    if (text != NULL &&
+        !cairn_json_check(text, size, false, &line, &column, syntax, sizeof syntax)) {
         snprintf(
             error, CAIRN_COMMANDS_FILE_ERROR_SIZE, "line %u, column %u: %s", line, column, syntax);
     } else if (text != NULL) {
