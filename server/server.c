@@ -507,7 +507,7 @@ static void prefetch_after(const cairn_server *server, uint32_t client) {
 
 // Whether to ask the session for a payload. Most of those that are looked at only received
 // something, or have sent all that they had. If not, the session is due later.
-static bool may_send(cairn_session *session, uint64_t now_ns) {
+static bool has_payload(cairn_session *session, uint64_t now_ns) {
     if (session->state != CAIRN_SESSION_FREE && cairn_link_waiting(session->link)) {
         return true;
     }
@@ -516,14 +516,15 @@ static bool may_send(cairn_session *session, uint64_t now_ns) {
     return *session->due_ns <= now_ns;
 }
 
-// The next payload, encrypted, of the client that has the turn. It keeps the turn for some
-// payloads: datagrams to one address in a row cost the system less. Then others may send, however
-// much it has.
 static void count_sent(cairn_session *session, size_t size) {
     if (session->room != NULL) {
         session->room->statistics.bytes_sent += size;
     }
 }
+
+// The next payload, encrypted, of the client that has the turn. It keeps the turn for some
+// payloads: datagrams to one address in a row cost the system less. Then others may send, however
+// much it has.
 
 static size_t encrypt_next_payload(
     cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes) {
@@ -535,7 +536,7 @@ static size_t encrypt_next_payload(
         }
         cairn_session *session = &server->sessions[client];
         prefetch_after(server, client);
-        if (!may_send(session, now_ns)) {
+        if (!has_payload(session, now_ns)) {
             pass_turn(server);
             continue;
         }
