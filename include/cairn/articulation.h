@@ -12,6 +12,9 @@
 // next step takes of it what the joints allow. In a step the bodies follow from the joints, so
 // anchors agree to rounding at any time. Fast links are not swept: thin ones may pass through.
 //
+// Links that nothing pushes keep their energy or lose some of it; they never gain any. An ordinary
+// joint that ends at a link closes a gap at 1 m/s at most.
+//
 // The solver: Featherstone, Rigid Body Dynamics Algorithms, 2008; see docs/PHYSICS.md, Articulated
 // bodies. Only worlds of CAIRN_SOLVER_SOFT_STEP have it.
 

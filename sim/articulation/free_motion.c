@@ -117,10 +117,9 @@ static void set_floating_biases(cairn_figure *figure) {
             now += turning_energy(link, link->rotation, l);
         }
     }
-    if (!figure->fast) {
-        return;
+    if (figure->fast) {
+        keep_energy(figure, linear + now, linear + before);
     }
-    keep_energy(figure, linear + now, linear + before);
 }
 
 static float rotor_speed(const cairn_figure *figure, uint32_t index, uint32_t k) {

@@ -12,11 +12,13 @@
 //
 // So what the joints do not allow is reflected. A reflection does not change lengths: the energy
 // stays exactly, even if the pose half way is only guessed. The links move on at P V. A rod on a
-// hinge turns by h |V| cos(f / 2), where f is that angle, and V stays along its path. (Of the step
-// of Simo and Wong, 1991, this keeps the energy and takes the middle from the last speeds.)
+// hinge of length r turns by f = h |V| cos(f / 2) / r, and V stays along its path. (Simo and Wong,
+// 1991, step one body so.)
 //
-// Velocities are carried as momentum; the momentum of rotation keeps its direction in the world, as
-// without torque, and the length that keeps its energy while the link's inertia turns.
+// Velocities are carried as momentum. The momentum of rotation keeps its direction in the world, as
+// without torque, and the length that keeps its energy while the link's inertia turns. Of links
+// that float all of the momentum stays, and motion against the mean one keeps the energy. Both are
+// left out while no link turns fast: there what they set right evens out.
 
 #include "sim/articulation/figure.h"
 

@@ -57,7 +57,7 @@ typedef struct cairn_softness {
 
 // m/s: joints that end at links close gaps so fast at most. What no pose of the links closes would
 // otherwise be pulled ever harder.
-#define CAIRN_CLOSING_SPEED_MAX 3.0f
+#define CAIRN_CLOSING_SPEED_MAX 1.0f
 // A bit that no set of lanes has.
 #define CAIRN_HAS_LOCKS 0x80000000u
 // What became of a solver body.

@@ -355,7 +355,7 @@ static cairn_body_id add_pulled_arm(cairn_world *world, cairn_vec3 to) {
     return end;
 }
 
-TEST("a joint that no pose closes pulls slowly, and the pose comes to rest") {
+TEST("a joint that no pose closes pulls slowly, and comes to rest") {
     const float away[] = {2.5f, 4.0f, 10.0f};
     for (uint32_t i = 0; i < 3; ++i) {
         SCOPED(cairn_world) *world = kit_articulated_world(9.81f);
@@ -363,11 +363,9 @@ TEST("a joint that no pose closes pulls slowly, and the pose comes to rest") {
         for (uint32_t k = 0; k < 900; ++k) {
             kit_run(world, 1);
             const cairn_body_state state = kit_read(world, end);
-            assert_true(vec3_length(state.linear_velocity) < 9.0f);
+            assert_true(vec3_length(state.linear_velocity) < 2.0f);
         }
-        const cairn_vec3 before = kit_read(world, end).position;
-        kit_run(world, 60);
-        EXPECT_NEAR(vec3_distance(kit_read(world, end).position, before), 0.0f, 1e-3f);
+        EXPECT_NEAR(vec3_length(kit_read(world, end).linear_velocity), 0.0f, 1e-2f);
     }
 }
 
