@@ -525,7 +525,6 @@ static void count_sent(cairn_session *session, size_t size) {
 // The next payload, encrypted, of the client that has the turn. It keeps the turn for some
 // payloads: datagrams to one address in a row cost the system less. Then others may send, however
 // much it has.
-
 static size_t encrypt_next_payload(
     cairn_server *server, uint64_t now_ns, cairn_address *to, uint8_t *bytes) {
     for (uint32_t tried = 0; tried < server->config.clients_max; ++tried) {
