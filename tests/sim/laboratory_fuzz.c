@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Each laboratory solver steps every world that decodes: the world stays valid, and goes on from
+// its encoding as from itself.
+
+#include "tests/sim/fuzz_kit.h"
+
+#define SOLVERS 7u
+
+typedef struct fuzz_laboratory {
+    cairn_world *victim;
+    cairn_world *twin;
+    uint8_t valid[FUZZ_SIZE_MAX];
+    size_t valid_size;
+} fuzz_laboratory;
+
+static void prepare(fuzz_laboratory *laboratory, uint32_t index) {
+    static const char *const scenes[SOLVERS] = {"laboratory_direct", "laboratory_psor",
+        "laboratory_pssor", "laboratory_split", "laboratory_gradient", "laboratory_mprgp",
+        "laboratory_apgd"};
+    const golden_scene *scene = golden_scene_named(scenes[index]);
+    cairn_world *world = golden_world_at(scene, 40);
+    laboratory->victim = golden_create(scene);
+    laboratory->twin = golden_create(scene);
+    laboratory->valid_size = cairn_world_encode(world, laboratory->valid, FUZZ_SIZE_MAX);
+    CAIRN_ASSERT(laboratory->victim != NULL && laboratory->twin != NULL);
+    CAIRN_ASSERT(laboratory->valid_size > 0);
+    cairn_world_destroy(world);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static fuzz_laboratory laboratories[SOLVERS];
+    static uint8_t later[FUZZ_SIZE_MAX];
+    if (size < 2) {
+        return 0;
+    }
+    fuzz_laboratory *at = &laboratories[data[0] % SOLVERS];
+    if (at->victim == NULL) {
+        prepare(at, data[0] % SOLVERS);
+    }
+    size_t count = 0;
+    const uint8_t *bytes = fuzz_encoding(at->valid, at->valid_size, data + 1, size - 1, &count);
+    if (bytes == NULL || cairn_world_decode(at->victim, bytes, count, NULL) != CAIRN_OK) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        const size_t later_size = cairn_world_encode(at->victim, later, sizeof later);
+        CAIRN_ASSERT(cairn_world_decode(at->twin, later, later_size, NULL) == CAIRN_OK);
+        cairn_world_step(at->victim, NULL, 0);
+        cairn_world_step(at->twin, NULL, 0);
+        CAIRN_ASSERT(cairn_hash_equal(
+            cairn_world_hash_read(at->victim).full, cairn_world_hash_read(at->twin).full));
+    }
+    CAIRN_ASSERT(cairn_world_validate(at->victim, NULL) == CAIRN_OK);
+    return 0;
+}
