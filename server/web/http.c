@@ -508,7 +508,7 @@ static int on_socket(
 // Whether the path keeps up, so that a message leaves at once. The system is asked again after so
 // much was sent, or so long: to ask costs as much as to send.
 #define ASK_AGAIN_BYTES 8192
-#define ASK_AGAIN_NS (50 * (CAIRN_NS_PER_S / 1000))
+#define ASK_AGAIN_NS (250 * (CAIRN_NS_PER_S / 1000))
 static bool has_space(cairn_http_socket *socket) {
     const uint64_t now_ns = uv_hrtime();
     int unsent = 0;
