@@ -16,7 +16,7 @@ extern "C" {
     (CAIRN_VERSION_MAJOR * 10000u + CAIRN_VERSION_MINOR * 100u + CAIRN_VERSION_PATCH)
 
 // Incremented when any golden hash changes. Peers with different numbers never share a simulation.
-#define CAIRN_SIM_VERSION 19
+#define CAIRN_SIM_VERSION 20
 
 // Incremented when a message changes in a way that older peers cannot read. Exchanged in HELLO.
 #define CAIRN_PROTOCOL_VERSION 5
