@@ -48,7 +48,7 @@ def test_a_game_is_linked_in_three_lines(kit, files):
     out = kit.run("example_arena_server", "--key-file", kit.key(), "--scene", "arena.json", "--check").out
     assert "would run scene disc (1 bodies, arena)" in out
     kit.refuses("cairnd", "--key-file", kit.key(), "--scene", "arena.json", "--check", code=1,
-                says="no rules are named 'arena'")
+                says="has the rules 'arena', which nothing brings")
 
 
 def test_rules_with_a_fault_keep_their_room_closed_and_the_others_run(kit, files):
