@@ -142,7 +142,7 @@ FAULTS = {
         ("server/daemon/uv_driver.c", "        driver->statistics.threads_failed += 1;",
          "        CAIRN_ASSERT(!FAULT);\n        driver->statistics.threads_failed += 1;")]),
     "one-version": ("a socket for all addresses takes IPv6 alone", "programs.cairnd:both_versions", [
-        ("server/daemon/uv_driver.c", "    const int only_ipv6 = dual ?", "    const int only_ipv6 = !FAULT && dual ?")]),
+        ("server/daemon/udp_port.c", "    const int only_ipv6 = is_dual(listen) ?", "    const int only_ipv6 = !FAULT && is_dual(listen) ?")]),
     "scope-forgotten": ("answers to link-local addresses have no interface", "program.sockaddr", [
         ("program/sockaddr.h", "        ipv6.sin6_scope_id = ntohl(scope);", "        ipv6.sin6_scope_id = FAULT ? 0 : ntohl(scope);")]),
     "window-of-one": ("a client whose window is too small keeps its slot", "server.server", [
