@@ -251,7 +251,7 @@ static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_
         return false;
     }
     const float heavy = load_inverse_mass(world, other);
-    const float inverse_mass = float_max(bound / impulse, 0.25f * heavy);
+    const float inverse_mass = float_max(bound / impulse, heavy);
     if (inverse_mass >= 0.999f * body->inverse_mass) {
         return false;
     }
