@@ -30,12 +30,6 @@ export class ReplaySource extends WorldSource {
     }
 
     world(): World { return this.replay.world(); }
-    get hash(): string {
-        if (this.shownHash.update(this.world(), !this.playing)) {
-            this.recorded = this.picture.tick > this.first ? this.replay.recordedHash() : '';
-        }
-        return this.shownHash.text;
-    }
 
     marks(): Mark[] { return this.differs === null ? this.events : [...this.events, this.differs]; }
 
@@ -56,5 +50,12 @@ export class ReplaySource extends WorldSource {
     dispose(): void { this.replay.close(); }
 
     protected ticksPerSecond(): number { return this.rate; }
+    protected readHash(): boolean {
+        const read = super.readHash();
+        if (read) {
+            this.recorded = this.shownHash.tick > this.first ? this.replay.recordedHash() : '';
+        }
+        return read;
+    }
     protected stepOne(): boolean { return Number(this.world().tick) < this.last && this.replay.next(); }
 }

@@ -36,9 +36,10 @@ export abstract class WorldSource implements Source, Playback {
     protected abstract ticksPerSecond(): number;
     protected abstract stepOne(): boolean; // false: nothing is there to be stepped
     protected ranOut(): void { this.playing = false; }
+    protected readHash(): boolean { return this.shownHash.update(this.world(), !this.playing); } // true: of a tick that it was not read of
 
     get hash(): string {
-        this.shownHash.update(this.world(), !this.playing);
+        this.readHash();
         return this.shownHash.text;
     }
 
@@ -66,6 +67,9 @@ export abstract class WorldSource implements Source, Playback {
         let done = 0;
         while (done < ticks && this.stepOne()) {
             ++done;
+            if (!this.playing) {
+                this.readHash(); // of each tick that a person steps, also where two fall into one frame
+            }
         }
         if (done < ticks) {
             this.ranOut();
