@@ -10,11 +10,11 @@
 #define SCENES_MAX 64
 
 const cairn_scene *kit_scene(const char *json) {
-    static const char *texts[SCENES_MAX];
+    static char *texts[SCENES_MAX]; // a test may make its text, each time at the same address
     static const cairn_scene *scenes[SCENES_MAX];
     static uint32_t count;
     for (uint32_t i = 0; i < count; i++) {
-        if (texts[i] == json) {
+        if (strcmp(texts[i], json) == 0) {
             return scenes[i];
         }
     }
@@ -30,7 +30,9 @@ const cairn_scene *kit_scene(const char *json) {
     free(text);
     fputs(error, stderr);
     CAIRN_ASSERT(status == CAIRN_OK && count < SCENES_MAX);
-    texts[count] = json;
+    texts[count] = malloc(size + 1);
+    CAIRN_ASSERT(texts[count] != NULL);
+    memcpy(texts[count], json, size + 1);
     scenes[count++] = scene;
     return scene;
 }
