@@ -2,8 +2,10 @@
 
 // Joints as velocity constraints: a ball joint's three rows are solved together by the inverse of
 // K = J M^-1 J^T (Catto 2006), a distance joint is one row along the line between its anchors.
-// Hinges and cones also have rows about axes (sim/soft_step/joint_angular.h has those of the
-// default solver).
+// Hinges and cones also have rows about axes. These are solved after those between the anchors and
+// keep them solved, and those that keep a hinge's axes together: so one visit solves a joint
+// exactly. Swept in turn, torques and the impulses at the end of a long arm raised each other
+// without end (sim/soft_step/joint_angular.h has the same for the default solver).
 
 #include "sim/pgs/pgs.h"
 
@@ -17,16 +19,10 @@
 
 static cairn_pgs_angular_row *add_row(
     const cairn_world *world, cairn_pgs_joint *constraint, cairn_vec3 axis, float impulse) {
-    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
-    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
-    const cairn_sym3 response = sym3_add(a->inverse_inertia, b->inverse_inertia);
-    const float angular = vec3_dot(axis, sym3_apply(response, axis));
     const bool warm = world->state.settings->warm_start != 0;
     CAIRN_ASSERT(constraint->row_count < CAIRN_PGS_ANGULAR_ROWS_MAX);
     cairn_pgs_angular_row *row = &constraint->rows[constraint->row_count++];
-    *row = (cairn_pgs_angular_row){.axis = axis,
-        .mass = angular > 0.0f ? 1.0f / angular : 0.0f,
-        .impulse = warm ? impulse : 0.0f};
+    *row = (cairn_pgs_angular_row){.axis = axis, .impulse = warm ? impulse : 0.0f};
     return row;
 }
 
@@ -122,6 +118,84 @@ static cairn_sym3 k_part(const cairn_pgs_body *body, cairn_vec3 arm) {
     return sym3_add(sym3_diagonal(m, m, m), sym3_rotate(body->inverse_inertia, cross));
 }
 
+static float inverse_or_zero(float value) {
+    return value > 0.0f ? 1.0f / value : 0.0f;
+}
+
+static cairn_pgs_factor factor_k(cairn_sym3 k) {
+    cairn_pgs_factor f;
+    f.inverse_d.x = inverse_or_zero(k.xx);
+    f.l21 = k.xy * f.inverse_d.x;
+    f.l31 = k.xz * f.inverse_d.x;
+    const float k32 = k.yz - f.l31 * k.xy;
+    f.inverse_d.y = inverse_or_zero(k.yy - f.l21 * k.xy);
+    f.l32 = k32 * f.inverse_d.y;
+    f.inverse_d.z = inverse_or_zero(k.zz - f.l31 * k.xz - f.l32 * k32);
+    return f;
+}
+
+// L^-1 v
+static cairn_vec3 solve_lower(const cairn_pgs_factor *f, cairn_vec3 v) {
+    const float y = v.y - f->l21 * v.x;
+    return vec3(v.x, y, v.z - f->l31 * v.x - f->l32 * y);
+}
+
+// K^-1 v
+static cairn_vec3 solve_k(const cairn_pgs_factor *f, cairn_vec3 v) {
+    const cairn_vec3 low = vec3_multiply(solve_lower(f, v), f->inverse_d);
+    const float y = low.y - f->l32 * low.z;
+    return vec3(low.x - f->l21 * y - f->l31 * low.z, y, low.z);
+}
+
+// The velocity by which a torque moves the anchors apart.
+static cairn_vec3 anchor_velocity(
+    const cairn_world *world, const cairn_pgs_joint *constraint, cairn_vec3 torque) {
+    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
+    return vec3_add(vec3_cross(sym3_apply(a->inverse_inertia, torque), constraint->arm_a),
+        vec3_cross(sym3_apply(b->inverse_inertia, torque), constraint->arm_b));
+}
+
+// The response of the relative angular velocity to a torque while the anchors are held together.
+static cairn_sym3 held_response(const cairn_world *world, const cairn_pgs_joint *constraint) {
+    const cairn_pgs_factor *f = &constraint->factor;
+    const cairn_vec3 x = solve_lower(f, anchor_velocity(world, constraint, vec3(1.0f, 0.0f, 0.0f)));
+    const cairn_vec3 y = solve_lower(f, anchor_velocity(world, constraint, vec3(0.0f, 1.0f, 0.0f)));
+    const cairn_vec3 z = solve_lower(f, anchor_velocity(world, constraint, vec3(0.0f, 0.0f, 1.0f)));
+    const cairn_vec3 dx = vec3_multiply(x, f->inverse_d);
+    const cairn_vec3 dy = vec3_multiply(y, f->inverse_d);
+    const cairn_sym3 both = sym3_add(world->pgs->bodies[constraint->body_a].inverse_inertia,
+        world->pgs->bodies[constraint->body_b].inverse_inertia);
+    return (cairn_sym3){.xx = both.xx - vec3_dot(dx, x),
+        .yy = both.yy - vec3_dot(dy, y),
+        .zz = both.zz - vec3_dot(vec3_multiply(z, f->inverse_d), z),
+        .xy = both.xy - vec3_dot(dx, y),
+        .xz = both.xz - vec3_dot(dx, z),
+        .yz = both.yz - vec3_dot(dy, z)};
+}
+
+// Makes the rows about axes keep the anchors together, and those of a hinge's limits its axes.
+static void couple_angular_rows(const cairn_world *world, cairn_pgs_joint *constraint) {
+    const cairn_sym3 response = held_response(world, constraint);
+    const uint32_t held = constraint->kind == CAIRN_JOINT_HINGE ? 2 : 0;
+    CAIRN_ASSERT(constraint->row_count >= held);
+    for (uint32_t i = 0; i < constraint->row_count; ++i) {
+        cairn_pgs_angular_row *row = &constraint->rows[i];
+        row->torque = row->axis;
+        for (uint32_t k = 0; k < held && k < i; ++k) {
+            const cairn_pgs_angular_row *other = &constraint->rows[k];
+            const float part =
+                vec3_dot(sym3_apply(response, other->torque), row->axis) * other->mass;
+            row->torque = vec3_add_scaled(row->torque, other->torque, 0.0f - part);
+            row->taken[k] += part;
+            row->taken[0] -= k == 1 ? part * other->taken[0] : 0.0f;
+        }
+        row->mass = inverse_or_zero(vec3_dot(row->axis, sym3_apply(response, row->torque)));
+        row->holding = vec3_negate(
+            solve_k(&constraint->factor, anchor_velocity(world, constraint, row->torque)));
+    }
+}
+
 static void prepare_joint(const cairn_world *world, uint32_t slot, cairn_pgs_joint *constraint) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, slot));
     const cairn_joint *joint = &world->state.joints[slot];
@@ -153,10 +227,12 @@ static void prepare_joint(const cairn_world *world, uint32_t slot, cairn_pgs_joi
         const cairn_sym3 k =
             sym3_add(k_part(solved_a, constraint->arm_a), k_part(solved_b, constraint->arm_b));
         constraint->inverse_mass = sym3_inverse_scaled(k);
+        constraint->factor = factor_k(k);
         constraint->bias = vec3_scale(offset, 0.0f - rate);
     }
     if (cairn_joint_has_axes(joint->kind)) {
         prepare_angular_rows(world, constraint);
+        couple_angular_rows(world, constraint);
     }
 }
 
@@ -195,32 +271,41 @@ void cairn_pgs_joints_warm_start(cairn_world *world) {
     }
 }
 
-static void solve_row(
-    cairn_world *world, const cairn_pgs_joint *constraint, cairn_pgs_angular_row *row) {
+static void solve_row(cairn_world *world, cairn_pgs_joint *constraint, cairn_pgs_angular_row *row) {
     const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     const cairn_vec3 relative = vec3_sub(b->angular_velocity, a->angular_velocity);
     const float sum = row->impulse + row->mass * (row->bias - vec3_dot(relative, row->axis));
     const float impulse = row->one_sided != 0 ? float_max(sum, 0.0f) : sum;
-    apply_angular(world, constraint, row, impulse - row->impulse);
+    const float change = impulse - row->impulse;
     row->impulse = impulse;
+    for (uint32_t i = 0; i < 2; ++i) {
+        constraint->rows[i].impulse -= row->taken[i] * change;
+    }
+    const cairn_vec3 holding = vec3_scale(row->holding, change);
+    constraint->impulse = vec3_add(constraint->impulse, holding);
+    apply_linear(world, constraint, holding);
+    apply_angular_impulse(&world->pgs->bodies[constraint->body_a],
+        &world->pgs->bodies[constraint->body_b], vec3_scale(row->torque, change));
 }
 
 static void solve_joint(cairn_world *world, cairn_pgs_joint *constraint) {
     CAIRN_ASSERT(constraint->row_count <= CAIRN_PGS_ANGULAR_ROWS_MAX);
-    for (uint32_t i = 0; i < constraint->row_count; ++i) {
-        solve_row(world, constraint, &constraint->rows[i]);
-    }
     const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
     cairn_vec3 velocity = point_velocity(a, constraint->arm_a, b, constraint->arm_b);
     if (constraint->kind == CAIRN_JOINT_DISTANCE) {
         velocity = vec3(vec3_dot(velocity, constraint->axis), 0.0f, 0.0f);
     }
-    const cairn_vec3 impulse =
-        sym3_apply(constraint->inverse_mass, vec3_sub(constraint->bias, velocity));
+    const cairn_vec3 wanted = vec3_sub(constraint->bias, velocity);
+    const cairn_vec3 impulse = constraint->row_count > 0
+                                   ? solve_k(&constraint->factor, wanted)
+                                   : sym3_apply(constraint->inverse_mass, wanted);
     constraint->impulse = vec3_add(constraint->impulse, impulse);
     apply_linear(world, constraint, impulse);
+    for (uint32_t i = 0; i < constraint->row_count; ++i) {
+        solve_row(world, constraint, &constraint->rows[i]);
+    }
 }
 
 void cairn_pgs_joints_solve(cairn_world *world) {

@@ -71,7 +71,12 @@ typedef struct cairn_pgs_contact {
 // A row about an axis: of the angular velocity of b relative to a.
 typedef struct cairn_pgs_angular_row {
     cairn_vec3 axis;
-    float mass;         // effective
+    // What one newton metre second of the row does, so that the rows that were solved before it
+    // stay solved: a torque on b, an impulse on b's anchor, and less of the first two rows.
+    cairn_vec3 torque;
+    cairn_vec3 holding;
+    float taken[2];
+    float mass;         // effective, of that
     float bias;         // rad/s, the desired angular velocity
     float impulse;      // accumulated
     uint32_t one_sided; // 0 or 1: the impulse stays >= 0
@@ -79,6 +84,13 @@ typedef struct cairn_pgs_angular_row {
 
 // A hinge has two for its axes and two for its limits.
 #define CAIRN_PGS_ANGULAR_ROWS_MAX 4
+
+// K of a joint with axes as L D L^T, with ones on the diagonal of L: substitution in floats is
+// exact enough for small bodies on long arms, an inverse is not (sim/soft_step/joint_angular.h).
+typedef struct cairn_pgs_factor {
+    float l21, l31, l32;
+    cairn_vec3 inverse_d;
+} cairn_pgs_factor;
 
 typedef struct cairn_pgs_joint {
     uint32_t joint; // slot
@@ -89,6 +101,7 @@ typedef struct cairn_pgs_joint {
     cairn_vec3 arm_b;
     cairn_vec3 axis;         // distance: unit, from a to b
     cairn_sym3 inverse_mass; // ball: inverse of K; distance: effective mass in xx
+    cairn_pgs_factor factor; // with axes: of K
     cairn_vec3 bias;         // m/s; distance: in x
     cairn_vec3 impulse;
     uint32_t row_count;
