@@ -95,8 +95,7 @@ static void prepare_material(const cairn_world *world, const cairn_shape *shape_
         constraint->tangents[0], constraint->tangents[1], constraint->normal};
     float mass[3];
     for (int i = 0; i < 3; ++i) {
-        const float response = vec3_dot(axes[i], sym3_apply(both, axes[i]));
-        mass[i] = response > 0.0f ? 1.0f / response : 0.0f;
+        mass[i] = inverse_or_zero(vec3_dot(axes[i], sym3_apply(both, axes[i])));
     }
     constraint->material = material;
     constraint->surface_velocity =

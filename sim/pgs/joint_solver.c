@@ -118,10 +118,6 @@ static cairn_sym3 k_part(const cairn_pgs_body *body, cairn_vec3 arm) {
     return sym3_add(sym3_diagonal(m, m, m), sym3_rotate(body->inverse_inertia, cross));
 }
 
-static float inverse_or_zero(float value) {
-    return value > 0.0f ? 1.0f / value : 0.0f;
-}
-
 static cairn_pgs_factor factor_k(cairn_sym3 k) {
     cairn_pgs_factor f;
     f.inverse_d.x = inverse_or_zero(k.xx);
@@ -188,7 +184,7 @@ static void couple_angular_rows(const cairn_world *world, cairn_pgs_joint *const
                 vec3_dot(sym3_apply(response, other->torque), row->axis) * other->mass;
             row->torque = vec3_add_scaled(row->torque, other->torque, 0.0f - part);
             row->taken[k] += part;
-            row->taken[0] -= k == 1 ? part * other->taken[0] : 0.0f;
+            row->taken[0] -= part * other->taken[0]; // the first takes nothing itself
         }
         row->mass = inverse_or_zero(vec3_dot(row->axis, sym3_apply(response, row->torque)));
         row->holding = vec3_negate(
@@ -226,13 +222,14 @@ static void prepare_joint(const cairn_world *world, uint32_t slot, cairn_pgs_joi
     } else {
         const cairn_sym3 k =
             sym3_add(k_part(solved_a, constraint->arm_a), k_part(solved_b, constraint->arm_b));
-        constraint->inverse_mass = sym3_inverse_scaled(k);
-        constraint->factor = factor_k(k);
         constraint->bias = vec3_scale(offset, 0.0f - rate);
-    }
-    if (cairn_joint_has_axes(joint->kind)) {
-        prepare_angular_rows(world, constraint);
-        couple_angular_rows(world, constraint);
+        if (cairn_joint_has_axes(joint->kind)) {
+            constraint->factor = factor_k(k);
+            prepare_angular_rows(world, constraint);
+            couple_angular_rows(world, constraint);
+        } else {
+            constraint->inverse_mass = sym3_inverse_scaled(k);
+        }
     }
 }
 
@@ -254,19 +251,15 @@ static void apply_linear(
     add_impulse(&world->pgs->bodies[constraint->body_b], constraint->arm_b, along);
 }
 
-static void apply_angular(cairn_world *world, const cairn_pgs_joint *constraint,
-    const cairn_pgs_angular_row *row, float impulse) {
-    apply_angular_impulse(&world->pgs->bodies[constraint->body_a],
-        &world->pgs->bodies[constraint->body_b], vec3_scale(row->axis, impulse));
-}
-
 void cairn_pgs_joints_warm_start(cairn_world *world) {
     const cairn_pgs *pgs = world->pgs;
     for (uint32_t i = 0; i < pgs->joint_graph.edge_count; ++i) {
         const cairn_pgs_joint *constraint = &pgs->joints[i];
         apply_linear(world, constraint, constraint->impulse);
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
-            apply_angular(world, constraint, &constraint->rows[k], constraint->rows[k].impulse);
+            const cairn_pgs_angular_row *row = &constraint->rows[k];
+            apply_angular_impulse(&pgs->bodies[constraint->body_a],
+                &pgs->bodies[constraint->body_b], vec3_scale(row->axis, row->impulse));
         }
     }
 }

@@ -62,6 +62,11 @@ static inline float angular_response(const cairn_pgs_body *body, cairn_vec3 arm,
     return vec3_dot(lever, sym3_apply(body->inverse_inertia, lever));
 }
 
+// An effective mass of a response; 0 if nothing responds.
+static inline float inverse_or_zero(float response) {
+    return response > 0.0f ? 1.0f / response : 0.0f;
+}
+
 // The effective mass: the inverse of what one newton second along `axis` at both points adds to
 // their relative speed along it (Catto 2005, J M^-1 J^T); 0 if neither body takes impulses.
 static inline float row_mass(const cairn_pgs_body *a, cairn_vec3 arm_a, const cairn_pgs_body *b,
@@ -69,8 +74,7 @@ static inline float row_mass(const cairn_pgs_body *a, cairn_vec3 arm_a, const ca
     const float linear = a->inverse_mass + b->inverse_mass;
     const float angular_a = angular_response(a, arm_a, axis);
     const float angular_b = angular_response(b, arm_b, axis);
-    const float sum = linear + angular_a + angular_b;
-    return sum > 0.0f ? 1.0f / sum : 0.0f;
+    return inverse_or_zero(linear + angular_a + angular_b);
 }
 
 // An impulse as it may be stored: the value if it is finite, otherwise +0; +0 also for -0.

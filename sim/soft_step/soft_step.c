@@ -245,16 +245,14 @@ static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_
     const float impulse = points[0].normal_impulse + points[1].normal_impulse +
                           points[2].normal_impulse + points[3].normal_impulse;
     const float gravity = float_max(vec3_length(world->state.settings->present_gravity), 1.0f);
-    const float bound = weights * gravity * world->soft_step->wide_context.h;
+    const float heavy = load_inverse_mass(world, other);
+    const float bound =
+        float_max(weights * gravity * world->soft_step->wide_context.h, heavy * impulse);
     // Not again for what rounding left.
     if (body->inverse_mass * impulse <= 1.001f * bound) {
         return false;
     }
-    const float heavy = load_inverse_mass(world, other);
-    const float inverse_mass = float_max(bound / impulse, heavy);
-    if (inverse_mass >= 0.999f * body->inverse_mass) {
-        return false;
-    }
+    const float inverse_mass = bound / impulse;
     const float scale = inverse_mass / body->inverse_mass;
     world->soft_step->load_inverse_mass[body - world->soft_step->bodies] = heavy;
     body->inverse_mass = inverse_mass;

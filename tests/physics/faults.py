@@ -341,8 +341,14 @@ FAULTS = {
     "squeeze-order": ("a load is passed on in the order of the list alone", "physics.mass_ratio", [
         ("sim/soft_step/soft_step.c", "changed && pass < CAIRN_SQUEEZE_PASSES_MAX", "changed && pass < (FAULT ? 1 : CAIRN_SQUEEZE_PASSES_MAX)")]),
     "squeeze-loose": ("a light body that lies loose on a heavy one is taken for heavier", "physics.mass_ratio", [
-        ("sim/soft_step/soft_step.c", "if (body->inverse_mass * impulse <= 1.001f * bound) {",
-         "if (body->inverse_mass * impulse <= (FAULT ? 1e-3f : 1.001f) * bound) {")]),
+        ("sim/soft_step/soft_step.c", "float_max(weights * gravity *", "float_max((FAULT ? 1e-3f : weights) * gravity *")]),
+    "squeeze-beyond": ("a body is taken for heavier than what squeezes it", "compress.snapshot_codec", [
+        ("sim/soft_step/soft_step.c", "h, heavy * impulse);", "h, FAULT ? 0.0f : heavy * impulse);")]),
+    "hinge-in-turn-pgs": ("rows about axes of the PGS solver are solved as if nothing held the anchors", "physics.pendulum", [
+        ("sim/pgs/joint_solver.c", "const cairn_sym3 response = held_response(world, constraint);",
+         "const cairn_pgs_body *both = world->pgs->bodies;\n    const cairn_sym3 response = FAULT ? sym3_add(both[constraint->body_a].inverse_inertia,"
+         " both[constraint->body_b].inverse_inertia) : held_response(world, constraint);"),
+        ("sim/pgs/joint_solver.c", "vec3_scale(row->holding, change);", "vec3_scale(row->holding, FAULT ? 0.0f : change);")]),
     # ---- the laboratory
     "lab-sweep": ("a visit of PSOR gives 0.9 of the impulse", "sim.methods", [
         ("sim/reference/sweeps.c", "x[i] = before - step * w;", "x[i] = before - (FAULT ? 0.9 : 1.0) * step * w;")]),
