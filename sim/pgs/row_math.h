@@ -74,7 +74,8 @@ static inline float row_mass(const cairn_pgs_body *a, cairn_vec3 arm_a, const ca
     const float linear = a->inverse_mass + b->inverse_mass;
     const float angular_a = angular_response(a, arm_a, axis);
     const float angular_b = angular_response(b, arm_b, axis);
-    return inverse_or_zero(linear + angular_a + angular_b);
+    const float sum = linear + angular_a + angular_b;
+    return inverse_or_zero(sum);
 }
 
 // An impulse as it may be stored: the value if it is finite, otherwise +0; +0 also for -0.
