@@ -115,25 +115,30 @@ static int current_processor(void) {
 
 // Where other processes keep all processors busy, the system may run a helper on the caller's for
 // many steps: then it works only while the caller does not. So a helper that finds itself there
-// leaves that processor, if others are allowed.
-static void leave_processor_of_caller(helper *self) {
+// leaves that processor, if others are allowed. Returns whether it has to stay.
+static bool stays_on_processor_of_caller(helper *self) {
 #ifdef __linux__
     const int taken = atomic_load_explicit(&self->pool->caller_processor, memory_order_relaxed);
+    if (taken < 0 || sched_getcpu() != taken) {
+        return false;
+    }
     cpu_set_t now;
-    if (taken < 0 || sched_getcpu() != taken || sched_getaffinity(0, sizeof now, &now) != 0) {
-        return;
+    if (sched_getaffinity(0, sizeof now, &now) != 0) {
+        return true;
     }
     if (!CPU_EQUAL(&now, &self->chosen)) {
         self->allowed = now;
     }
     cpu_set_t rest = self->allowed;
     CPU_CLR((size_t)taken, &rest);
-    if (CPU_COUNT(&rest) > 0 && sched_setaffinity(0, sizeof rest, &rest) == 0) {
-        self->chosen = rest;
+    if (CPU_COUNT(&rest) == 0 || sched_setaffinity(0, sizeof rest, &rest) != 0) {
+        return true;
     }
+    self->chosen = rest;
 #else
     (void)self;
 #endif
+    return false;
 }
 
 // Takes a share for the calling thread and returns its worker; 0 if no share is open. A thread
@@ -253,10 +258,11 @@ static void scout(helper *self) {
     uint64_t last_ns = begin_ns;
     self->scouted = round;
     while (last_ns - begin_ns < SCOUT_NS && !has_shares(pool)) {
-        leave_processor_of_caller(self);
+        // The system may let it have the caller's processor for the whole round.
+        const bool stays = stays_on_processor_of_caller(self);
         pause_briefly();
         const uint64_t ns = now_ns();
-        if (ns - last_ns >= SCOUT_GAP_NS) {
+        if (stays || ns - last_ns >= SCOUT_GAP_NS) {
             atomic_store(&pool->processor_taken, true);
         }
         last_ns = ns;
@@ -279,7 +285,7 @@ static void await_call(helper *self) {
         }
         pause_briefly();
         if (i % HELPER_PAUSES == 0) {
-            leave_processor_of_caller(self);
+            (void)stays_on_processor_of_caller(self);
             sched_yield();
             if (now_ns() - begin_ns >= HELPER_AWAKE_NS) {
                 break;
@@ -301,7 +307,7 @@ static void *help(void *argument) {
     cairn_pool *pool = self->pool;
     while (!atomic_load(&pool->ending)) {
         await_call(self);
-        leave_processor_of_caller(self);
+        (void)stays_on_processor_of_caller(self);
         scout(self);
         work(pool, self->worker);
     }
