@@ -107,6 +107,8 @@
 // the rate more (sim/soft_step/joint_linear.h). The whip of a level chain of sixty links then opens
 // its joints by 50 mm, without it by 146 mm; with 8, by 60 mm.
 #define CAIRN_WHIP_RATE_MAX 12.0f
+// A joint is open beyond a hundredth of its arms; this is the square of that.
+#define CAIRN_OPEN_SQUARE 1e-4f
 // Contacts with what impulses do not move are twice as stiff, up to this fraction. Beyond it the
 // sweeps lag behind: of 80 figures that fell on their knees, 44 swayed for more than ten seconds at
 // 0.35, and 20 at 0.32; at 0.30 all slept, within five seconds on average. Below 0.28 a cube that

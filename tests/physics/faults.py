@@ -344,6 +344,9 @@ FAULTS = {
         ("sim/soft_step/soft_step.c", "float_max(weights * gravity *", "float_max((FAULT ? 1e-3f : weights) * gravity *")]),
     "squeeze-beyond": ("a body is taken for heavier than what squeezes it", "compress.snapshot_codec", [
         ("sim/soft_step/soft_step.c", "h, heavy * impulse);", "h, FAULT ? 0.0f : heavy * impulse);")]),
+    "chord-fades": ("whatever rotates fast at a joint loses energy, open or not", "physics.pendulum", [
+        ("sim/soft_step/joint_linear.h", "const lanes fade = open * rotation_measure(context, square);",
+         "const lanes fade = (FAULT ? lanes_all(1.0f) : open) * rotation_measure(context, square);")]),
     "hinge-in-turn-pgs": ("rows about axes of the PGS solver are solved as if nothing held the anchors", "physics.pendulum", [
         ("sim/pgs/joint_solver.c", "const cairn_sym3 response = held_response(world, constraint);",
          "const cairn_pgs_body *both = world->pgs->bodies;\n    const cairn_sym3 response = FAULT ? sym3_add(both[constraint->body_a].inverse_inertia,"
