@@ -98,3 +98,33 @@ TEST("a crumb on a seesaw weighs what it weighs") {
     const float wanted = 9.81f * 1.9f / inertia;
     EXPECT_MEASURED(-kit_read(world, hinge.body_b).angular_velocity.z, wanted, 0.03f * wanted);
 }
+
+// Tonge 2012: pieces with sizes from 1 to 30, and so masses from 1 to 27000. The large ones fall on
+// the small ones and rock on them for a minute.
+TEST("debris of sizes from 1 to 30 comes to rest, and nothing is lost") {
+    cairn_world_def def = cairn_world_def_default();
+    SCOPED(cairn_world) *world = kit_world(&def);
+    cairn_body_id pieces[200];
+    const uint32_t count = sizeof pieces / sizeof pieces[0];
+    kit_ground(world);
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool large = i % 25 == 24;
+        const float size = large ? 1.5f : 0.05f * (float)(1 + i * 7 % 6);
+        const cairn_vec3 at =
+            large ? vec3(0.9f * (float)(i / 25 % 4) - 1.4f, 1.5f, -1.0f + 2.0f * (float)(i / 100))
+                  : vec3(0.4f * (float)(i % 14) - 2.6f, size, 0.4f * (float)(i / 14) - 2.8f);
+        pieces[i] = kit_box(world, at, vec3(0.5f * size, 0.4f * size, 0.3f * size), 1000.0f);
+    }
+    uint32_t ticks = 0;
+    while (ticks < 6000 && cairn_world_counts_read(world).bodies_awake > 0) {
+        kit_run(world, 1);
+        ++ticks;
+    }
+    EXPECT_MEASURED(ticks, 0, 6000);
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_body_state now = kit_read(world, pieces[i]);
+        EXPECT_NEAR(now.position.x, 0.0f, 10.0f);
+        EXPECT_NEAR(now.position.z, 0.0f, 10.0f);
+        assert_true(now.position.y > 0.01f);
+    }
+}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """usage: check.py ROOT RULE [ARGUMENTS]: complaints on standard output, exit 1 when there is one.
 
-RULE is one of rules.TREE_RULES or layout.RULES, or
+RULE is one of rules.TREE_RULES or layout.RULES, techniques, or
   format CLANG_FORMAT            every C and C++ file is as the formatter writes it
   alone COMPILER FLAGS...        every header compiles with nothing in front of it
   imports ROOM NM LIBRARY...     the first library imports only what is allowed; the others are ours"""
@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import layout
 import rules
+import techniques
 
 SKIPPED = ("build", ".git", "corpus", "node_modules")
 
@@ -80,7 +81,7 @@ def main(root, rule, *arguments):
         complaints = check_imports(arguments[0], arguments[1], arguments[2:])
     else:
         tree = read_tree(root)
-        complaints = {**rules.TREE_RULES, **layout.RULES}[rule](tree)
+        complaints = {**rules.TREE_RULES, **layout.RULES, "techniques": techniques.check_techniques}[rule](tree)
         print(rules.describe_lengths(tree) if rule == "lengths" else f"{len(tree)} files read")
     for complaint in complaints:
         print(complaint)

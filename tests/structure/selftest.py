@@ -11,6 +11,7 @@ import check
 import hardened
 import layout
 import rules
+import techniques
 
 TABLE = """
 | room | what lives there | may include | outside library |
@@ -173,6 +174,53 @@ class EveryRuleCanFail(unittest.TestCase):
         self.assertTrue(rules.check_readme(tree))
         tree["README.md"] = "```c\nint a;\n```\n"
         self.assertEqual([], rules.check_readme(tree))
+
+    # A page of as many techniques as there must be, and what its last row names.
+    GOOD_ROW = "| {} | a | C5 1 | `sim/a.c: cairn_a, b` | `sim.a: a falls`, `sim.all` | 3 mm | built |"
+
+    def techniques_tree(self, last=None, rows=techniques.ROWS_MIN):
+        page = [self.GOOD_ROW.format(number) for number in range(1, rows)] + [(last or self.GOOD_ROW).format(rows)]
+        return {
+            techniques.PAGE: "| 1 | another table |\n" + techniques.HEADING + "\n" + "\n".join(page) + "\n## Sources\n",
+            "sim/a.c": "int cairn_a(void) {\n}\nstatic inline __attribute__((noinline)) int b(\n    int c) {\n}\n",
+            "tests/sim/a_test.c": 'TEST("a falls") {\n}\n',
+            "tests/sim/CMakeLists.txt": "cairn_test(NAME sim.a SOURCES a_test.c ROOMS sim)\nadd_test(NAME sim.all COMMAND $<X> --y)\n",
+        }
+
+    ROW_FAULTS = {
+        "a file that is gone": ("sim/a.c", "sim/z.c", "sim/z.c does not exist"),
+        "a function that is gone": ("cairn_a, b", "cairn_a, z", "has no function z"),
+        "a function that is only called or declared": ("cairn_a, b", "cairn_a, falls", "has no function falls"),
+        "a file without a function": ("sim/a.c: cairn_a, b", "sim/a.c", "has no function"),
+        "a test that is gone": ("sim.all", "sim.z", "there is no test sim.z"),
+        "a case that is gone": ("a falls", "a flies", "has no case 'a flies'"),
+        "a case of a test without cases": ("`sim.all`", "`sim.all: a falls`", "has no case"),
+        "no function": ("`sim/a.c: cairn_a, b`", "-", "names no function"),
+        "no test": ("`sim.a: a falls`, `sim.all`", "-", "names no test"),
+        "a figure without a number": ("3 mm", "small", "has no number"),
+        "a state that is none": ("built", "nearly", "its state is neither"),
+        "a cell too few": ("| a | C5", "| C5", "not seven cells"),
+        "a number twice": ("| {} |", "| 71 |", "technique 71 is row 72"),
+    }
+
+    def test_each_fault_of_a_technique_is_found(self):
+        self.assertEqual([], techniques.check_techniques(self.techniques_tree()))
+        for name, (good, bad, complaint) in self.ROW_FAULTS.items():
+            with self.subTest(name):
+                row = self.GOOD_ROW.replace(good, bad)
+                self.assertNotEqual(row, self.GOOD_ROW)
+                complaints = techniques.check_techniques(self.techniques_tree(row))
+                self.assertTrue(len(complaints) == 1 and complaint in complaints[0], complaints)
+
+    def test_a_technique_that_is_not_built_needs_a_reason_and_nothing_else(self):
+        row = "| {} | a | C5 1 | - | - | - | not: another does it |"
+        self.assertEqual([], techniques.check_techniques(self.techniques_tree(row)))
+        self.assertEqual(1, len(techniques.check_techniques(self.techniques_tree(row.replace("not:", "not")))))
+
+    def test_a_technique_too_few(self):
+        complaints = techniques.check_techniques(self.techniques_tree(rows=techniques.ROWS_MIN - 1))
+        self.assertEqual(["docs/PHYSICS.md: 71 techniques, 72 are in the texts"], complaints)
+        self.assertTrue(techniques.check_techniques({}))
 
     def test_a_link_that_leads_nowhere(self):
         good = "[a](../base/a.h) [b](../README.md#what-it-is) [c](../net)\n"
