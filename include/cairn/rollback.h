@@ -68,6 +68,16 @@ void cairn_rollback_destroy(cairn_rollback *rollback); // NULL is allowed
 cairn_rollback_outcome cairn_rollback_apply(cairn_rollback *rollback,
     const cairn_rollback_tick *ticks, uint32_t count, cairn_hash128 *roots);
 
+// After CAIRN_ROLLBACK_SCOPED, until the next call of apply: the bodies that were stepped again, as
+// they are after tick `index`, in order of id index, at most `capacity`. Returns how many there
+// are; the others are as they were.
+uint32_t cairn_rollback_bodies(
+    const cairn_rollback *rollback, uint32_t index, cairn_body_state *out, uint32_t capacity);
+// The same for the events of that tick, those of all bodies (cairn_world_contact_events), and only
+// until the world is stepped or the history saves or drops a state.
+uint32_t cairn_rollback_contact_events(
+    const cairn_rollback *rollback, uint32_t index, cairn_contact_event *out, uint32_t capacity);
+
 cairn_rollback_statistics cairn_rollback_statistics_read(const cairn_rollback *rollback);
 
 #ifdef __cplusplus

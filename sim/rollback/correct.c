@@ -385,6 +385,16 @@ static void correct_state(target *t) {
     }
 }
 
+static void correct_head(cairn_rollback *r) {
+    if (r->head_order != UINT32_MAX) { // before the world: lists of places are of the old state
+        target held = {
+            .r = r, .state = {.history = r->history, .order = r->head_order}, .index = r->count};
+        correct_state(&held);
+    }
+    target t = {.r = r, .state = r->sources[r->count], .index = r->count};
+    correct_state(&t);
+}
+
 void cairn_rollback_correct(cairn_rollback *r, cairn_hash128 *roots) {
     for (uint32_t i = 1; i < r->count; ++i) {
         if (i > r->first) {
@@ -393,12 +403,8 @@ void cairn_rollback_correct(cairn_rollback *r, cairn_hash128 *roots) {
         }
         roots[i - 1] = cairn_history_root(r->history, r->sources[i].order);
     }
-    if (r->head_order != UINT32_MAX) { // before the world: lists of places are of the old state
-        target held = {
-            .r = r, .state = {.history = r->history, .order = r->head_order}, .index = r->count};
-        correct_state(&held);
+    if (r->first < r->count) {
+        correct_head(r);
     }
-    target t = {.r = r, .state = r->sources[r->count], .index = r->count};
-    correct_state(&t);
     roots[r->count - 1] = cairn_world_hash_read(r->world).full;
 }

@@ -9,6 +9,7 @@
 #include "sim/body/body.h"
 #include "sim/collide/cached_pairs.h"
 #include "sim/rollback/parts.h"
+#include "sim/world/world.h"
 
 // Bytes of what the scope may become in all ticks together.
 #define STORE_SIZE ((size_t)16 << 20)
@@ -293,6 +294,20 @@ static cairn_rollback_outcome step_part(
                                                             : CAIRN_ROLLBACK_WHOLE_SIZE;
 }
 
+// Whether a body gets other commands in the tick. What players send is for rules.
+static bool changes_a_body(const cairn_rollback_tick *tick) {
+    for (uint32_t side = 0; side < 2 && !commands_equal(tick); ++side) {
+        const cairn_command *commands = side == 0 ? tick->before : tick->after;
+        const uint32_t count = side == 0 ? tick->before_count : tick->after_count;
+        for (uint32_t i = 0; i < count; ++i) {
+            if (commands[i].slot == CAIRN_SLOT_OPERATOR && differ_for(tick, commands[i].buttons)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static cairn_rollback_outcome step_ticks(cairn_rollback *r, const cairn_rollback_tick *ticks) {
     cairn_scope_read_positions(r, 1, &r->sources[r->first]);
     for (uint32_t i = r->first; i < r->count; ++i) {
@@ -325,7 +340,7 @@ static cairn_rollback_outcome run(
         return CAIRN_ROLLBACK_WHOLE_COUNTERS;
     }
     r->first = 0;
-    while (r->first + 1 < r->count && commands_equal(&ticks[r->first])) {
+    while (r->first < r->count && !changes_a_body(&ticks[r->first])) {
         r->first += 1;
     }
     cairn_rollback_outcome outcome = cairn_scope_survey(r);
@@ -344,6 +359,7 @@ cairn_rollback_outcome cairn_rollback_apply(cairn_rollback *rollback,
     cairn_rollback *r = rollback;
     forget_scope(r);
     r->count = count;
+    r->first = count;
     const cairn_rollback_outcome outcome = run(r, ticks, roots);
     r->statistics.outcomes[outcome] += 1;
     if (outcome == CAIRN_ROLLBACK_SCOPED) {
@@ -354,4 +370,29 @@ cairn_rollback_outcome cairn_rollback_apply(cairn_rollback *rollback,
         }
     }
     return outcome;
+}
+
+uint32_t cairn_rollback_bodies(
+    const cairn_rollback *rollback, uint32_t index, cairn_body_state *out, uint32_t capacity) {
+    CAIRN_ASSERT(index < rollback->count && (out != NULL || capacity == 0));
+    if (index < rollback->first) {
+        return 0;
+    }
+    const cairn_scope_result *result = &rollback->results[index + 1];
+    for (uint32_t i = 0; i < result->count && i < capacity; ++i) {
+        const cairn_sleep *sleep = &result->sleep[i];
+        out[i] = cairn_body_state_of(cairn_body_id_at(rollback->world, result->slots[i]),
+            &result->motions[i], &result->bodies[i], sleep->state != CAIRN_SLEEP_ASLEEP);
+    }
+    return result->count;
+}
+
+uint32_t cairn_rollback_contact_events(
+    const cairn_rollback *rollback, uint32_t index, cairn_contact_event *out, uint32_t capacity) {
+    CAIRN_ASSERT(index < rollback->count && (out != NULL || capacity == 0));
+    const cairn_tick_state *from = &rollback->sources[index + 1];
+    const uint32_t count = cairn_tick_state_settings(from).contact_event_count;
+    cairn_tick_state_read(
+        from, CAIRN_ARRAY_CONTACT_EVENTS, 0, count < capacity ? count : capacity, out);
+    return count;
 }

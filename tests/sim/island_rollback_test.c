@@ -355,6 +355,21 @@ static void expect_cells(const cairn_history *history) {
     assert_int_equal(count, history->cells_used);
 }
 
+// Of the last tick: the bodies that were stepped again, and all events.
+static void expect_told(const play *p, uint32_t depth) {
+    cairn_body_state bodies[256];
+    cairn_contact_event events[1024];
+    uint32_t count = cairn_rollback_bodies(p->rollback, depth - 1, bodies, 256);
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_body_state wanted = kit_read(p->whole, bodies[i].id);
+        assert_memory_equal(&bodies[i], &wanted, sizeof wanted);
+    }
+    const cairn_contact_event *wanted = cairn_world_contact_events(p->whole, &count);
+    assert_int_equal(cairn_rollback_contact_events(p->rollback, depth - 1, events, 1024), count);
+    assert_true(count < 1024);
+    assert_memory_equal(events, wanted, count * sizeof *wanted);
+}
+
 // Steps as a whole, beside the world, and compares each state.
 static void compare(play *p, uint64_t from, const tick_commands *after, uint32_t depth,
     const cairn_hash128 *roots) {
@@ -372,6 +387,7 @@ static void compare(play *p, uint64_t from, const tick_commands *after, uint32_t
     }
     expect_same(p, p->world, p->whole);
     expect_sound(p->world);
+    expect_told(p, depth);
 }
 
 static cairn_rollback_outcome apply(play *p, const tick_commands *before,
@@ -476,6 +492,27 @@ TEST("a history that was corrected is saved, restored and dropped as before") {
         assert_int_equal(cairn_history_statistics_read(p.history).ticks, 0);
         end(&p);
     }
+}
+
+TEST("commands that push no body otherwise change nothing") {
+    play p = {.scene = &scenes[0]};
+    start(&p, &scenes[0], 9);
+    round_of(&p); // leaves results behind
+    tick_commands before[DEPTH] = {0};
+    tick_commands after[DEPTH] = {0};
+    cairn_hash128 roots[DEPTH];
+    const uint64_t from = cairn_world_tick(p.world);
+    for (uint32_t i = 0; i < DEPTH; ++i) {
+        step(&p, &before[i]);
+        after[i].commands[0] = (cairn_command){.kind = CAIRN_COMMAND_INPUT, .slot = 3};
+        after[i].count = 1;
+    }
+    const cairn_hash128 root = kit_hash(p.world);
+    assert_int_equal(apply(&p, before, after, DEPTH, roots), CAIRN_ROLLBACK_SCOPED);
+    assert_true(cairn_hash_equal(root, kit_hash(p.world)));
+    assert_int_equal(cairn_rollback_bodies(p.rollback, DEPTH - 1, NULL, 0), 0);
+    compare(&p, from, after, DEPTH, roots);
+    end(&p);
 }
 
 // ---- What is not certain
