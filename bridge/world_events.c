@@ -36,18 +36,15 @@ static void tell_joint_events(const cairn_world *world, cairn_take_event *take, 
     }
 }
 
-void cairn_world_events_tell(const cairn_world *world, cairn_take_event *take, void *context) {
-    CAIRN_ASSERT(world != NULL && take != NULL);
-    tell_joint_events(world, take, context);
-    uint32_t count = 0;
-    const cairn_contact_event *events = cairn_world_contact_events(world, &count);
+void cairn_contact_events_tell(const cairn_world *world, uint64_t tick,
+    const cairn_contact_event *events, uint32_t count, cairn_take_event *take, void *context) {
     for (uint32_t i = 0; i < count; ++i) {
         const cairn_contact_event *event = &events[i];
         if (!is_told(world, event)) {
             continue;
         }
         const cairn_wire_event told = {
-            .tick = cairn_world_tick(world),
+            .tick = tick,
             .kind = event->kind,
             .shape_a = event->shape_a,
             .shape_b = event->shape_b,
@@ -60,4 +57,12 @@ void cairn_world_events_tell(const cairn_world *world, cairn_take_event *take, v
         };
         take(context, &told);
     }
+}
+
+void cairn_world_events_tell(const cairn_world *world, cairn_take_event *take, void *context) {
+    CAIRN_ASSERT(world != NULL && take != NULL);
+    tell_joint_events(world, take, context);
+    uint32_t count = 0;
+    const cairn_contact_event *events = cairn_world_contact_events(world, &count);
+    cairn_contact_events_tell(world, cairn_world_tick(world), events, count, take, context);
 }

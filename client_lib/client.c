@@ -84,6 +84,8 @@ static cairn_status create_parts(cairn_client *client) {
     const bool asked = config->on_step != NULL;
     client->lockstep.timeline.on_step = asked ? config->on_step : cairn_event_queue_add_step;
     client->lockstep.timeline.step_context = asked ? config->step_context : &client->view.events;
+    client->lockstep.timeline.on_correct = asked ? NULL : cairn_event_queue_add_corrected;
+    client->lockstep.timeline.corrects = config->mode == CAIRN_CLIENT_PREDICT;
     cairn_client_prediction_create(client);
     const cairn_status status = cairn_client_resync_create(
         &client->resync, &resync, &client->lockstep, predicts ? &client->predict : NULL);

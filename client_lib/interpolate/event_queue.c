@@ -61,6 +61,12 @@ void cairn_event_queue_add_step(
     cairn_world_events_tell(world, put_own, &own);
 }
 
+void cairn_event_queue_add_corrected(void *queue, const struct cairn_world *world,
+    const cairn_client_step *step, const cairn_contact_event *events, uint32_t event_count) {
+    own_step own = {.queue = queue, .step = step};
+    cairn_contact_events_tell(world, step->tick + 1, events, event_count, put_own, &own);
+}
+
 void cairn_event_queue_add(cairn_event_queue *queue, const cairn_world_events_message *message) {
     CAIRN_ASSERT(message->events != NULL || message->event_count == 0);
     queue->missed += message->missed;

@@ -8,6 +8,7 @@
 
 #include "schema/messages.h"
 #include <cairn/client.h>
+#include <cairn/sim.h>
 
 #define CAIRN_EVENT_QUEUE_CAPACITY 256
 
@@ -25,6 +26,9 @@ void cairn_event_queue_clear(cairn_event_queue *queue);
 // cairn_event_queue.
 void cairn_event_queue_add_step(
     void *queue, const struct cairn_world *world, const cairn_client_step *step);
+// The same for a tick that was corrected (cairn_timeline.on_correct).
+void cairn_event_queue_add_corrected(void *queue, const struct cairn_world *world,
+    const cairn_client_step *step, const cairn_contact_event *events, uint32_t event_count);
 // Adds the events of a message; a full queue drops the oldest.
 void cairn_event_queue_add(cairn_event_queue *queue, const cairn_world_events_message *message);
 // Takes events up to `tick`, oldest first, at most `capacity`; returns how many.

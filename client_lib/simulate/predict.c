@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/game_input.h"
+#include "bridge/snapshot.h"
 
 // Snapshots of the last steps: two to interpolate between, two more so that the pictures before and
 // after a rollback have a tick in common.
@@ -120,6 +121,61 @@ void cairn_predict_begin_rollback(
     open_rollback(predict, tick, head_tick, (cairn_rollback_attribution){cause, slot});
 }
 
+// Writes the bodies that were corrected after a tick into its picture. Both are in order of index.
+static void correct_picture(cairn_predict *predict, cairn_snapshot *picture, uint32_t index) {
+    cairn_body_state *bodies = predict->lockstep->scratch;
+    const uint32_t count = cairn_rollback_bodies(predict->lockstep->timeline.rollback, index,
+        bodies, predict->lockstep->snapshots.bodies_max);
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < picture->body_count && k < count; i++) {
+        if (picture->bodies[i].id == bodies[k].id) {
+            picture->bodies[i] = cairn_snapshot_body_of(&bodies[k]);
+            k++;
+        }
+    }
+    CAIRN_ASSERT(k == count);
+}
+
+// The pictures of the last two ticks, from which the one that is shown is made.
+static void keep_pictures(cairn_predict *predict) {
+    const cairn_snapshots *before = &predict->before;
+    const uint64_t head_tick = predict->lockstep->timeline.head_tick;
+    for (uint32_t i = 0; i < before->count; i++) {
+        const cairn_snapshot *picture = &before->list[i];
+        if (picture->tick + 1 >= head_tick) {
+            const cairn_snapshot_refusal refusal = cairn_snapshots_take(
+                &predict->lockstep->snapshots, picture->tick, picture->bodies, picture->body_count);
+            CAIRN_ASSERT(refusal == CAIRN_SNAPSHOT_TAKEN);
+        }
+    }
+    if (predict->lockstep->snapshots.count == 0) {
+        cairn_lockstep_show(predict->lockstep);
+    }
+}
+
+// The world is where it was, but some bodies are elsewhere since `tick`: what is shown moves there
+// as after a rollback that took no time.
+static void show_correction(
+    cairn_predict *predict, uint64_t tick, cairn_rollback_attribution attribution) {
+    const cairn_timeline *timeline = &predict->lockstep->timeline;
+    const uint64_t head_tick = timeline->head_tick;
+    const uint32_t last = (uint32_t)(head_tick - tick) - 1;
+    if (cairn_rollback_bodies(timeline->rollback, last, NULL, 0) == 0 ||
+        (predict->open && head_tick < predict->open_end)) {
+        return; // nothing has moved, or the world has yet to reach what is shown
+    }
+    cairn_snapshots *shown = &predict->lockstep->snapshots;
+    if (!predict->open) {
+        open_rollback(predict, tick, head_tick, attribution);
+        keep_pictures(predict);
+    }
+    for (uint32_t i = 0; i < shown->count; i++) {
+        if (shown->list[i].tick > tick && shown->list[i].tick <= head_tick) {
+            correct_picture(predict, &shown->list[i], (uint32_t)(shown->list[i].tick - tick) - 1);
+        }
+    }
+}
+
 static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_root_check check) {
     cairn_predict *predict = context;
@@ -133,14 +189,18 @@ static cairn_timeline_verdict confirm_tick(void *context, uint64_t tick,
     if (verdict > CAIRN_TIMELINE_DIFFERED || !timeline->adopted) {
         return verdict;
     }
-    if (timeline->head_tick < head_tick) {
+    if (timeline->head_tick < head_tick || verdict == CAIRN_TIMELINE_CORRECTED) {
         cairn_rollback_attribution attribution =
             cairn_rollback_attribution_find(&predict->input_prediction, tick, predict->slot,
                 predict->predicted, predicted_count, commands, count);
         if (attribution.cause == CAIRN_ROLLBACK_WRONG_PREDICTION && predict->lockstep->delayed) {
             attribution.cause = CAIRN_ROLLBACK_LOST_PACKET;
         }
-        open_rollback(predict, tick, head_tick, attribution);
+        if (verdict == CAIRN_TIMELINE_CORRECTED) {
+            show_correction(predict, tick, attribution);
+        } else {
+            open_rollback(predict, tick, head_tick, attribution);
+        }
     }
     CAIRN_ASSERT(predict->input_prediction.next_tick == tick);
     cairn_input_prediction_confirm(&predict->input_prediction, commands, count);
@@ -192,14 +252,22 @@ static void predict_up_to(cairn_predict *predict, uint64_t wanted) {
         const uint64_t head_tick = timeline->head_tick;
         const uint32_t predicted_count =
             tick < head_tick ? cairn_timeline_commands(timeline, tick, predict->predicted) : 0;
-        if (cairn_timeline_predict(timeline, tick, commands, count) > CAIRN_TIMELINE_DIFFERED) {
+        const cairn_timeline_verdict verdict =
+            cairn_timeline_predict(timeline, tick, commands, count);
+        if (verdict > CAIRN_TIMELINE_DIFFERED) {
             return; // no room: wait for the server
         }
-        if (timeline->head_tick < head_tick) {
-            // The new prediction is treated as what the server confirmed.
-            open_rollback(predict, tick, head_tick,
-                cairn_rollback_attribution_find(&predict->input_prediction, tick, predict->slot,
-                    predict->predicted, predicted_count, commands, count));
+        if (timeline->head_tick == head_tick && verdict != CAIRN_TIMELINE_CORRECTED) {
+            continue;
+        }
+        // The new prediction is treated as what the server confirmed.
+        const cairn_rollback_attribution attribution =
+            cairn_rollback_attribution_find(&predict->input_prediction, tick, predict->slot,
+                predict->predicted, predicted_count, commands, count);
+        if (verdict == CAIRN_TIMELINE_CORRECTED) {
+            show_correction(predict, tick, attribution);
+        } else {
+            open_rollback(predict, tick, head_tick, attribution);
         }
     }
 }

@@ -20,7 +20,17 @@ cairn_status cairn_timeline_create(
     return timeline->ticks != NULL ? status : CAIRN_OUT_OF_MEMORY;
 }
 
+static void destroy_rollback(cairn_timeline *timeline) {
+    cairn_rollback_destroy(timeline->rollback);
+    free(timeline->past);
+    free(timeline->events);
+    timeline->rollback = NULL;
+    timeline->past = NULL;
+    timeline->events = NULL;
+}
+
 static void destroy_world(cairn_timeline *timeline) {
+    destroy_rollback(timeline);
     cairn_history_destroy(timeline->states);
     timeline->states = NULL;
     cairn_world_destroy(timeline->world);
@@ -47,6 +57,8 @@ void cairn_timeline_clear(cairn_timeline *timeline) {
         .first_difference_tick = UINT64_MAX,
         .on_step = timeline->on_step,
         .step_context = timeline->step_context,
+        .on_correct = timeline->on_correct,
+        .corrects = timeline->corrects,
         .game_events = timeline->game_events,
     };
 }
@@ -66,6 +78,21 @@ void cairn_timeline_expect(cairn_timeline *timeline, uint64_t tick) {
     cairn_game_events_skip(&timeline->game_events, tick);
 }
 
+// Without memory for it the world goes back as a whole.
+static void create_rollback(cairn_timeline *timeline) {
+    const cairn_world_def *def = cairn_world_settings(timeline->world);
+    if (!timeline->corrects || def->rules != NULL || timeline->states == NULL) {
+        return;
+    }
+    const size_t commands = (size_t)timeline->commands.block_count * CAIRN_COMMAND_BLOCK;
+    timeline->past = calloc(commands, sizeof *timeline->past);
+    timeline->events = calloc((size_t)def->event_capacity + 1, sizeof *timeline->events);
+    if (timeline->past == NULL || timeline->events == NULL ||
+        cairn_rollback_create(timeline->world, timeline->states, &timeline->rollback) != CAIRN_OK) {
+        destroy_rollback(timeline);
+    }
+}
+
 cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, size_t state_size) {
     CAIRN_ASSERT(timeline->expecting && timeline->first == timeline->head_tick);
     CAIRN_ASSERT(cairn_world_tick(world) == timeline->head_tick);
@@ -77,8 +104,11 @@ cairn_status cairn_timeline_adopt(cairn_timeline *timeline, cairn_world *world, 
         state_size == 0
             ? CAIRN_OK
             : cairn_history_create(world, timeline->tick_capacity, state_size, &timeline->states);
+    timeline->continuous_from = timeline->head_tick;
     if (status != CAIRN_OK) {
         destroy_world(timeline);
+    } else {
+        create_rollback(timeline);
     }
     return status;
 }
@@ -142,18 +172,93 @@ static void fill_tick(cairn_timeline *timeline, uint64_t tick, const sorted_comm
     };
 }
 
+// Reports a tick that was corrected.
+static void report_correction(
+    cairn_timeline *timeline, uint64_t tick, uint64_t first, uint64_t confirmed_end) {
+    if (timeline->on_correct == NULL) {
+        return;
+    }
+    const cairn_client_step step = {
+        .tick = tick, .confirmed = tick < confirmed_end, .again = tick < timeline->stepped_end};
+    const uint32_t capacity = cairn_world_settings(timeline->world)->event_capacity;
+    const uint32_t count = cairn_rollback_contact_events(
+        timeline->rollback, (uint32_t)(tick - first), timeline->events, capacity);
+    CAIRN_ASSERT(count <= capacity);
+    timeline->on_correct(timeline->step_context, timeline->world, &step, timeline->events, count);
+}
+
+// The commands of the ticks from `tick` to the head, where `tick` had those at the beginning of
+// `past` and now has `given`.
+static uint32_t list_ticks(cairn_timeline *timeline, uint64_t tick, uint32_t had,
+    const sorted_commands *given, cairn_rollback_tick ticks[CAIRN_ROLLBACK_TICKS_MAX]) {
+    const uint32_t count = (uint32_t)(timeline->head_tick - tick);
+    cairn_command *at = timeline->past + had;
+    ticks[0] = (cairn_rollback_tick){.before = timeline->past,
+        .before_count = had,
+        .after = given->commands,
+        .after_count = given->count};
+    for (uint32_t i = 1; i < count; i++) {
+        const cairn_command_list list = tick_of(timeline, tick + i)->commands;
+        cairn_command_pool_read(&timeline->commands, list, at);
+        ticks[i] = (cairn_rollback_tick){
+            .before = at, .before_count = list.count, .after = at, .after_count = list.count};
+        at += list.count;
+    }
+    return count;
+}
+
+// Whether the commands of a stepped tick may be replaced without going back to it. A hook that is
+// told of steps reads the world of each.
+static bool may_correct(const cairn_timeline *timeline, uint64_t tick) {
+    return timeline->rollback != NULL && tick < timeline->head_tick &&
+           tick >= timeline->continuous_from &&
+           timeline->head_tick - tick <= CAIRN_ROLLBACK_TICKS_MAX &&
+           (timeline->on_step == NULL || timeline->on_correct != NULL);
+}
+
+// `had`: commands of the tick before, in `past`.
+static bool correct(cairn_timeline *timeline, uint64_t tick, uint32_t had,
+    const sorted_commands *given, uint64_t confirmed_end) {
+    cairn_rollback_tick ticks[CAIRN_ROLLBACK_TICKS_MAX];
+    cairn_hash128 roots[CAIRN_ROLLBACK_TICKS_MAX];
+    const uint32_t count = list_ticks(timeline, tick, had, given, ticks);
+    if (cairn_rollback_apply(timeline->rollback, ticks, count, roots) != CAIRN_ROLLBACK_SCOPED) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        tick_of(timeline, tick + i)->root = roots[i];
+        report_correction(timeline, tick + i, tick, confirmed_end);
+    }
+    if (cairn_rollback_bodies(timeline->rollback, count - 1, NULL, 0) > 0) {
+        timeline->corrections++;
+        timeline->corrected_ticks += count;
+    }
+    return true;
+}
+
+// Ticks below `confirmed_end` are confirmed now.
 static cairn_timeline_verdict replace_tick(
-    cairn_timeline *timeline, uint64_t tick, const sorted_commands *given) {
+    cairn_timeline *timeline, uint64_t tick, const sorted_commands *given, uint64_t confirmed_end) {
     if (cairn_hash_equal(tick_of(timeline, tick)->digest, given->digest)) {
         return CAIRN_TIMELINE_AGREED;
     }
-    const uint32_t had = cairn_command_pool_blocks(tick_of(timeline, tick)->commands.count);
+    const cairn_command_list list = tick_of(timeline, tick)->commands;
+    const uint32_t had = cairn_command_pool_blocks(list.count);
     const uint32_t needs = cairn_command_pool_blocks(given->count);
     if (!make_room(timeline, 0, needs > had ? needs - had : 0)) {
         return CAIRN_TIMELINE_FULL;
     }
+    const bool may = may_correct(timeline, tick);
+    const cairn_hash128 root = tick_of(timeline, tick)->root;
+    if (may) {
+        cairn_command_pool_read(&timeline->commands, list, timeline->past);
+    }
     drop_commands(timeline, tick);
     fill_tick(timeline, tick, given);
+    tick_of(timeline, tick)->root = root;
+    if (may && correct(timeline, tick, list.count, given, confirmed_end)) {
+        return CAIRN_TIMELINE_CORRECTED;
+    }
     if (tick < timeline->head_tick) {
         // A predicted tick is stepped only after its state was saved.
         cairn_timeline_verdict verdict = cairn_timeline_rewind(timeline, tick);
@@ -162,8 +267,8 @@ static cairn_timeline_verdict replace_tick(
     return CAIRN_TIMELINE_DIFFERED;
 }
 
-static cairn_timeline_verdict put_commands(
-    cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count) {
+static cairn_timeline_verdict put_commands(cairn_timeline *timeline, uint64_t tick,
+    const cairn_command *commands, uint32_t count, uint64_t confirmed_end) {
     CAIRN_ASSERT(count <= CAIRN_COMMANDS_PER_TICK_MAX && tick <= timeline->end);
     sorted_commands given;
     given.count = count;
@@ -173,7 +278,7 @@ static cairn_timeline_verdict put_commands(
     cairn_commands_sort(given.commands, count);
     given.digest = cairn_commands_digest(tick, given.commands, count);
     if (tick < timeline->end) {
-        return replace_tick(timeline, tick, &given);
+        return replace_tick(timeline, tick, &given, confirmed_end);
     }
     if (!make_room(timeline, 1, cairn_command_pool_blocks(count))) {
         return CAIRN_TIMELINE_FULL;
@@ -210,7 +315,7 @@ cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t
     if (tick != timeline->confirmed_end) {
         return tick < timeline->confirmed_end ? CAIRN_TIMELINE_KNOWN : CAIRN_TIMELINE_GAP;
     }
-    cairn_timeline_verdict verdict = put_commands(timeline, tick, commands, count);
+    cairn_timeline_verdict verdict = put_commands(timeline, tick, commands, count, tick + 1);
     if (verdict == CAIRN_TIMELINE_FULL) {
         return verdict;
     }
@@ -233,8 +338,9 @@ cairn_timeline_verdict cairn_timeline_predict(
     if (tick < timeline->confirmed_end) {
         return CAIRN_TIMELINE_KNOWN;
     }
-    return tick > timeline->end ? CAIRN_TIMELINE_GAP
-                                : put_commands(timeline, tick, commands, count);
+    return tick > timeline->end
+               ? CAIRN_TIMELINE_GAP
+               : put_commands(timeline, tick, commands, count, timeline->confirmed_end);
 }
 
 static void report_step(cairn_timeline *timeline, uint64_t tick, bool confirmed) {
@@ -306,6 +412,7 @@ cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t 
     }
     cairn_history_drop_from(timeline->states, tick + 1);
     timeline->head_tick = tick;
+    timeline->continuous_from = tick < timeline->continuous_from ? tick : timeline->continuous_from;
     if (timeline->differs && timeline->differs_tick > tick) {
         timeline->differs = false; // the steps to come compare again
     }
@@ -315,6 +422,7 @@ cairn_timeline_verdict cairn_timeline_rewind(cairn_timeline *timeline, uint64_t 
 
 bool cairn_timeline_world_changed(cairn_timeline *timeline) {
     CAIRN_ASSERT(cairn_world_tick(timeline->world) == timeline->head_tick);
+    timeline->continuous_from = timeline->head_tick;
     if (timeline->states != NULL) {
         cairn_history_drop_from(timeline->states, timeline->head_tick);
     }

@@ -18,6 +18,7 @@
 #include "client_lib/simulate/game_events.h"
 #include <cairn/client.h>
 #include <cairn/history.h>
+#include <cairn/rollback.h>
 #include <cairn/sim.h>
 
 typedef struct cairn_timeline_tick {
@@ -58,6 +59,20 @@ typedef struct cairn_timeline {
     // Called after each step; NULL: not. Set by the owner, kept by clear.
     void (*on_step)(void *context, const cairn_world *world, const cairn_client_step *step);
     void *step_context;
+    // A tick that was corrected in the place of being stepped again: called instead, with the
+    // events of all bodies. Set by the owner, kept by clear.
+    void (*on_correct)(void *context, const cairn_world *world, const cairn_client_step *step,
+        const cairn_contact_event *events, uint32_t event_count);
+    // Whether a past tick that got other commands may be corrected by stepping only what they can
+    // have touched (cairn/rollback.h), in a world whose rules and hooks do not read all of it. Set
+    // by the owner, kept by clear; a second world is taken with the next adopt.
+    bool corrects;
+    cairn_rollback *rollback;    // owned; NULL: the world always goes back
+    cairn_command *past;         // owned: commands of the ticks to be corrected
+    cairn_contact_event *events; // owned: of a tick
+    uint64_t continuous_from;    // from this tick on, only steps have changed the world
+    uint64_t corrections;        // since create or clear
+    uint64_t corrected_ticks;
     cairn_game_events game_events; // of the rules; queue and slot are set by the owner
     uint64_t roots_compared;
     uint64_t roots_differed;
@@ -67,6 +82,8 @@ typedef struct cairn_timeline {
 typedef enum cairn_timeline_verdict {
     CAIRN_TIMELINE_TAKEN = 0, // the tick is new and waits to be stepped
     CAIRN_TIMELINE_AGREED,    // the commands are those held
+    CAIRN_TIMELINE_CORRECTED, // other commands than predicted: replaced, and the ticks from there
+                              // on corrected; head_tick is where it was
     CAIRN_TIMELINE_DIFFERED, // other commands than predicted: replaced, and head_tick moved back to
                              // the tick
     CAIRN_TIMELINE_KNOWN,    // the tick was confirmed before: ignored
@@ -103,11 +120,11 @@ void cairn_timeline_adopt_nothing(cairn_timeline *timeline);
 
 // Confirms a tick: its commands (at most CAIRN_COMMANDS_PER_TICK_MAX, each checked, in any order)
 // and what is known of the server's root after it. Ticks are confirmed in order. Returns TAKEN,
-// AGREED, DIFFERED, KNOWN, NOT_EXPECTED, GAP or FULL.
+// AGREED, CORRECTED, DIFFERED, KNOWN, NOT_EXPECTED, GAP or FULL.
 cairn_timeline_verdict cairn_timeline_confirm(cairn_timeline *timeline, uint64_t tick,
     const cairn_command *commands, uint32_t count, cairn_root_check check);
 // Predicts a tick of [confirmed_end, end], or replaces its prediction. Returns TAKEN, AGREED,
-// DIFFERED, KNOWN, NOT_EXPECTED, GAP or FULL.
+// CORRECTED, DIFFERED, KNOWN, NOT_EXPECTED, GAP or FULL.
 cairn_timeline_verdict cairn_timeline_predict(
     cairn_timeline *timeline, uint64_t tick, const cairn_command *commands, uint32_t count);
 

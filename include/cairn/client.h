@@ -469,6 +469,10 @@ typedef struct cairn_client_prediction_statistics {
     uint64_t over_budget;     // advances that ended with work left
     uint64_t window_full;     // advances that had no room to predict another tick
     float correction_m;       // the largest visible error that is still fading out
+    // Rollbacks of which only islands that a wrong command can have touched were stepped again
+    // (cairn/rollback.h), and their ticks: in worlds without rules, without on_step.
+    uint64_t corrections;
+    uint64_t corrected_ticks;
 } cairn_client_prediction_statistics;
 
 // Modes heal and predict; reports in all modes that simulate.

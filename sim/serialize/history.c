@@ -37,7 +37,7 @@ static void take_cells(cairn_history *history, uint32_t count, uint32_t *cells) 
     CAIRN_ASSERT(history->cells_begun <= history->cell_count);
 }
 
-static uint32_t take_cell(cairn_history *history) {
+uint32_t cairn_history_take_cell(cairn_history *history) {
     uint32_t cell;
     take_cells(history, 1, &cell);
     return cell;
@@ -84,7 +84,7 @@ typedef struct saver {
 static replaced *log_extend(saver *s, uint32_t *count) {
     cairn_history *history = s->history;
     if (s->tick->log == CELL_NONE || log_at(history, s->tick->log)->count == LOG_ENTRIES) {
-        const uint32_t taken = take_cell(history);
+        const uint32_t taken = cairn_history_take_cell(history);
         log_at(history, taken)->next = s->tick->log;
         log_at(history, taken)->count = 0;
         s->tick->log = taken;
@@ -100,7 +100,7 @@ static replaced *log_extend(saver *s, uint32_t *count) {
 static uint32_t *own_page(saver *s, uint32_t page) {
     const uint32_t before = s->before == NULL ? CELL_NONE : s->before[page];
     if (s->root[page] == before) {
-        const uint32_t copy = take_cell(s->history);
+        const uint32_t copy = cairn_history_take_cell(s->history);
         if (before == CELL_NONE) {
             memset(cell_at(s->history, copy), 0xff, CELL_SIZE);
         } else {
@@ -413,6 +413,17 @@ static cairn_status make_room(cairn_history *history, uint64_t keep_from) {
     return CAIRN_OK;
 }
 
+// The newest tick is that of the world. Costs little if the world was hashed before.
+static void keep_sums(cairn_history *history) {
+    const cairn_state *state = &history->world->state;
+    cairn_hash128 *sums = sums_at(history, history->count - 1);
+    for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
+        sums[array] = has_marks(array) ? cairn_hash_cache_sum(history->watch.cache, state, array)
+                                       : cairn_hash_cache_fresh_sum(state, array);
+    }
+    tick_at(history, history->count - 1)->summed = true;
+}
+
 cairn_status cairn_history_save(cairn_history *history, uint64_t keep_from) {
     if (history->watch.cache == NULL) {
         return CAIRN_WRONG_STATE;
@@ -441,6 +452,9 @@ cairn_status cairn_history_save(cairn_history *history, uint64_t keep_from) {
         .root = root,
         .before = history->count > 1 ? root_at(history, history->count - 2) : NULL,
         .prefetch = history->changed_end[CAIRN_ARRAY_COUNT - 1] < 1000};
+    if (history->sums != NULL) {
+        keep_sums(history);
+    }
     uint32_t begin = 0;
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const uint32_t end = history->changed_end[array];
@@ -550,6 +564,7 @@ void cairn_history_destroy(cairn_history *history) {
     cairn_watch_end(&history->watch);
     free(history->memory);
     free(history->roots);
+    free(history->sums);
     free(history->ticks);
     free(history->changed);
     free(history);

@@ -44,7 +44,8 @@ typedef struct placement {
 typedef struct saved_tick {
     uint64_t tick;
     uint32_t log;   // CELL_NONE: empty
-    uint32_t place; // in the ring, and of its root
+    uint32_t place; // in the ring, and of its root and sums
+    bool summed;    // its sums are known
 } saved_tick;
 
 struct cairn_history {
@@ -63,8 +64,9 @@ struct cairn_history {
     uint32_t *free_cells;
     uint32_t free_count;
     uint32_t cells_used;
-    uint32_t *roots;   // page_count entries of each place
-    saved_tick *ticks; // a ring
+    uint32_t *roots;     // page_count entries of each place
+    cairn_hash128 *sums; // of the arrays' leaves, of each place; owned; NULL: not wanted
+    saved_tick *ticks;   // a ring
     uint32_t ticks_max;
     uint32_t first;
     uint32_t count;
@@ -121,5 +123,11 @@ static inline bool has_marks(cairn_array array) {
     return array != CAIRN_ARRAY_SETTINGS && array != CAIRN_ARRAY_RULES;
 }
 
+// The sums of a tick; only of a history that has them.
+static inline cairn_hash128 *sums_at(const cairn_history *history, uint32_t order) {
+    return history->sums + (size_t)tick_at(history, order)->place * CAIRN_ARRAY_COUNT;
+}
+
+uint32_t cairn_history_take_cell(cairn_history *history);
 // Whether the tick is held, and its order.
 bool cairn_history_find(const cairn_history *history, uint64_t tick, uint32_t *order);

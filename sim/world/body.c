@@ -120,22 +120,26 @@ bool cairn_body_exists(const cairn_world *world, cairn_body_id body) {
     return cairn_body_slot(world, body) != CAIRN_INDEX_NONE;
 }
 
-static cairn_body_state body_state_at(const cairn_world *world, uint32_t slot) {
-    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
-    const cairn_motion *motion = &world->state.motions[slot];
-    const cairn_body *body = &world->state.bodies[slot];
+cairn_body_state cairn_body_state_of(
+    cairn_body_id id, const cairn_motion *motion, const cairn_body *body, bool active) {
     const uint32_t owner = body->flags >> CAIRN_BODY_OWNER_SHIFT;
-    return (cairn_body_state){.id = cairn_body_id_at(world, slot),
+    return (cairn_body_state){.id = id,
         .kind = body_kind(body),
         .position = motion->origin,
         .rotation = motion->rotation,
         .linear_velocity = motion->linear_velocity,
         .angular_velocity = motion->angular_velocity,
-        .awake = cairn_body_is_active(world, slot) ? 1u : 0u,
+        .awake = active ? 1u : 0u,
         .user = body->user,
         .enabled = body_enabled(body) ? 1u : 0u,
         .owner = owner == 0 ? CAIRN_SLOT_NONE : owner - 1,
         .teleports = body->flags >> CAIRN_BODY_TELEPORTS_SHIFT & CAIRN_BODY_TELEPORTS_MASK};
+}
+
+static cairn_body_state body_state_at(const cairn_world *world, uint32_t slot) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot));
+    return cairn_body_state_of(cairn_body_id_at(world, slot), &world->state.motions[slot],
+        &world->state.bodies[slot], cairn_body_is_active(world, slot));
 }
 
 cairn_status cairn_body_read(const cairn_world *world, cairn_body_id body, cairn_body_state *out) {

@@ -16,6 +16,10 @@ cairn_status cairn_world_allocate(
 void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT]);
 void cairn_world_drop_pairs(cairn_world *world);
 
+// What cairn_body_read reports. `active`: as in sim/state/awake_set.h.
+cairn_body_state cairn_body_state_of(
+    cairn_body_id id, const cairn_motion *motion, const cairn_body *body, bool active);
+
 // What cairn_body_create refuses for its own sake: any status but CAIRN_CAPACITY.
 cairn_status cairn_body_def_check(const cairn_body_def *def);
 // CAIRN_CAPACITY, counted as refused, if the world has no room for a body with so many shapes.
