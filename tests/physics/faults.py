@@ -383,6 +383,22 @@ FAULTS = {
     "lab-sliding": ("what starts to slide keeps the friction of rest", "sim.reference", [
         ("sim/reference/direct.c", "v->coefficient = slides ? block->sliding : block->coefficient;",
          "v->coefficient = slides && !FAULT ? block->sliding : block->coefficient;")]),
+    # ---- rollbacks of a part
+    "part-meets": ("a part does not notice what it meets", "sim.island_rollback", [
+        ("sim/rollback/scope.c", "    return r->scope_count > before;", "    return r->scope_count > before && !FAULT;")]),
+    "part-leaves": ("a part does not notice what it would have met", "sim.island_rollback", [
+        ("sim/rollback/scope.c", "side < 2; ++side) {\n            scope_box boxes[BATCH];",
+         "side < (FAULT ? 1u : 2u); ++side) {\n            scope_box boxes[BATCH];")]),
+    "part-joined": ("what is joined does not come along", "sim.island_rollback", [
+        ("sim/rollback/scope.c", "if (has_a != cairn_scope_has(r, b) &&", "if (!FAULT && has_a != cairn_scope_has(r, b) &&")]),
+    "part-mark": ("a corrected block is not marked", "sim.island_rollback", [
+        ("sim/rollback/correct.c", "    cairn_hash_cache_mark(r->world, array, now.first);",
+         "    if (!FAULT) {\n        cairn_hash_cache_mark(r->world, array, now.first);\n    }")]),
+    "part-log": ("a tick after a corrected one keeps its log", "sim.island_rollback", [
+        ("sim/serialize/history_patch.c", "        logged->cell = cell;", "        logged->cell = FAULT ? logged->cell : cell;")]),
+    "part-shared": ("ticks after a corrected one share its cells", "sim.island_rollback", [
+        ("sim/serialize/history_patch.c", "    if (!from_before && last == order) {\n        return cell;",
+         "    if ((!from_before && last == order) || (FAULT && !from_before)) {\n        return cell;")]),
 }
 
 planted_faults.main(__doc__, FAULTS, "sim/step.c", "-O1")

@@ -222,6 +222,8 @@ FAULTS = {
          "    if (!FAULT) {\n        leave_room(d);\n    }\n    return refuse(d, CAIRN_REFUSAL_MALFORMED")]),
     "script-unwelcome": ("messages are taken before the welcome", "client.session_scripts", [
         ("client_lib/client_messages.c", "    if (!client->session.welcomed) {", "    if (!FAULT && !client->session.welcomed) {")]),
+    "correct-changed": ("a world that was changed from outside is corrected in part", "client.timeline_correct", [
+        ("client_lib/simulate/timeline.c", "           tick >= timeline->continuous_from &&", "           (FAULT || tick >= timeline->continuous_from) &&")]),
 }
 
 planted_faults.main(__doc__, FAULTS, "base/address.c", "-O0")
