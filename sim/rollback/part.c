@@ -50,10 +50,18 @@ typedef struct contact_ids {
     uint32_t words[4];
 } contact_ids;
 
+_Static_assert(
+    offsetof(cairn_contact, body_b) == 3 * sizeof(uint32_t), "a contact begins with ids");
+
 static contact_ids ids_of(const cairn_tick_state *from, uint32_t index) {
-    cairn_contact contact;
-    cairn_tick_state_read(from, CAIRN_ARRAY_CONTACTS, index, 1, &contact);
-    return (contact_ids){{contact.shape_a, contact.shape_b, contact.body_a, contact.body_b}};
+    contact_ids ids;
+    if (from->history == NULL) {
+        memcpy(&ids, &from->world->state.contacts[index], sizeof ids);
+    } else {
+        cairn_history_read_head(
+            from->history, from->order, CAIRN_ARRAY_CONTACTS, index, sizeof ids, &ids);
+    }
+    return ids;
 }
 
 static uint64_t key_of(contact_ids ids) {

@@ -73,7 +73,9 @@ struct cairn_rollback {
     unsigned char *gates; // by body slot
     unsigned char gates_used;
     uint32_t awake_count;
-    cairn_vec3 *positions[2]; // by index in `dynamic`: reference positions before and after a step
+    // By axis and index in `dynamic`, padded to whole vectors: reference positions before and after
+    // a step, m.
+    float *positions[2][3];
 
     uint32_t *scope; // slots, in order of arrival
     uint32_t scope_count;
@@ -118,6 +120,8 @@ static inline bool cairn_scope_had(const cairn_rollback *r, uint32_t slot, uint3
 // scope.c: what the scope is. Lists bodies and joints; CAIRN_ROLLBACK_SCOPED, or why not.
 cairn_rollback_outcome cairn_scope_survey(cairn_rollback *r);
 void cairn_scope_read_positions(cairn_rollback *r, uint32_t side, const cairn_tick_state *from);
+// What was after a step is before the next one.
+void cairn_scope_turn_positions(cairn_rollback *r);
 // A body that the step from tick `index` may change.
 void cairn_scope_add(cairn_rollback *r, uint32_t slot, uint32_t index);
 // Adds what touches the bodies from `from` in the old states before and after the step.

@@ -25,13 +25,14 @@ static void allocate_all(cairn_rollback *r, cairn_arena *from, const cairn_world
     const size_t events = (size_t)def->event_capacity * sizeof(cairn_contact_event);
     const size_t told = bodies * sizeof(cairn_body_event);
     r->dynamic = cairn_arena_take(from, bodies, sizeof *r->dynamic);
-    r->reaches = cairn_arena_take(from, bodies, sizeof *r->reaches);
+    r->reaches = cairn_arena_take(from, bodies + 4, sizeof *r->reaches);
     r->still = cairn_arena_take(from, bodies, sizeof *r->still);
     r->still_shapes = cairn_arena_take(from, shapes, sizeof *r->still_shapes);
     r->joints = cairn_arena_take(from, joints, sizeof *r->joints);
     r->gates = cairn_arena_take(from, bodies, sizeof *r->gates);
-    r->positions[0] = cairn_arena_take(from, bodies, sizeof *r->positions[0]);
-    r->positions[1] = cairn_arena_take(from, bodies, sizeof *r->positions[1]);
+    for (uint32_t i = 0; i < 6; ++i) {
+        r->positions[i / 3][i % 3] = cairn_arena_take(from, bodies + 4, sizeof(float));
+    }
     r->scope = cairn_arena_take(from, bodies, sizeof *r->scope);
     r->added = cairn_arena_take(from, bodies, sizeof *r->added);
     r->sorted = cairn_arena_take(from, bodies, sizeof *r->sorted);
@@ -311,9 +312,7 @@ static bool changes_a_body(const cairn_rollback_tick *tick) {
 static cairn_rollback_outcome step_ticks(cairn_rollback *r, const cairn_rollback_tick *ticks) {
     cairn_scope_read_positions(r, 1, &r->sources[r->first]);
     for (uint32_t i = r->first; i < r->count; ++i) {
-        cairn_vec3 *before = r->positions[0];
-        r->positions[0] = r->positions[1];
-        r->positions[1] = before;
+        cairn_scope_turn_positions(r);
         cairn_scope_read_positions(r, 1, &r->sources[i + 1]);
         add_changed(r, &ticks[i], i);
         cairn_scope_close(r, 0, i);

@@ -164,12 +164,23 @@ void cairn_scope_read_positions(cairn_rollback *r, uint32_t side, const cairn_ti
             references = references_of(from, known);
         }
         const cairn_reference_pose *reference = &references[slot & within];
-        r->positions[side][i] = reference->position;
+        cairn_vec3 at = reference->position;
         if (packed_rotation_is_none(reference->rotation)) {
             cairn_motion motion;
             cairn_tick_state_read(from, CAIRN_ARRAY_MOTIONS, slot, 1, &motion);
-            r->positions[side][i] = motion.position;
+            at = motion.position;
         }
+        r->positions[side][0][i] = at.x;
+        r->positions[side][1][i] = at.y;
+        r->positions[side][2][i] = at.z;
+    }
+}
+
+void cairn_scope_turn_positions(cairn_rollback *r) {
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+        float *before = r->positions[0][axis];
+        r->positions[0][axis] = r->positions[1][axis];
+        r->positions[1][axis] = before;
     }
 }
 
@@ -193,7 +204,8 @@ static bool meets_any(const cairn_rollback *r, uint32_t side, uint32_t index, ui
     const scope_box *boxes, uint32_t count) {
     const uint32_t slot = r->dynamic[dynamic];
     const float reach = r->reaches[dynamic];
-    const cairn_vec3 centre = r->positions[side][dynamic];
+    const cairn_vec3 centre = vec3(r->positions[side][0][dynamic], r->positions[side][1][dynamic],
+        r->positions[side][2][dynamic]);
     scope_box box = {.centre = centre};
     bool known = false;
     for (uint32_t i = 0; i < count; ++i) {
@@ -211,18 +223,48 @@ static bool meets_any(const cairn_rollback *r, uint32_t side, uint32_t index, ui
     return false;
 }
 
+// Four bodies at once.
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_mask __attribute__((vector_size(16)));
+
+static inline four load_four(const float *from) {
+    four out;
+    memcpy(&out, from, sizeof out);
+    return out;
+}
+
+// All bits of those that are farther away.
+static inline four_mask beyond(four at, float centre, four reach) {
+    const four away = at - centre;
+    return (away > reach) | (-away > reach);
+}
+
+// Those of the four bodies from `first` on that are far from the box.
+static inline four_mask far_from(
+    const cairn_rollback *r, uint32_t side, uint32_t first, const scope_box *box) {
+    float *const *at = r->positions[side];
+    const four reach = load_four(&r->reaches[first]);
+    return beyond(load_four(&at[0][first]), box->centre.x, reach + box->half.x) |
+           beyond(load_four(&at[1][first]), box->centre.y, reach + box->half.y) |
+           beyond(load_four(&at[2][first]), box->centre.z, reach + box->half.z);
+}
+
 // Adds the bodies whose boxes on that side of the step meet one of these.
 static void add_meeting(
     cairn_rollback *r, uint32_t side, uint32_t index, const scope_box *boxes, uint32_t count) {
     const scope_box all = around(boxes, count);
-    const cairn_vec3 *positions = r->positions[side];
-    for (uint32_t i = 0; i < r->dynamic_count; ++i) {
-        const float reach = r->reaches[i];
-        if (float_abs(positions[i].x - all.centre.x) <= all.half.x + reach &&
-            float_abs(positions[i].z - all.centre.z) <= all.half.z + reach &&
-            float_abs(positions[i].y - all.centre.y) <= all.half.y + reach &&
-            !cairn_scope_has(r, r->dynamic[i]) && meets_any(r, side, index, i, boxes, count)) {
-            cairn_scope_add(r, r->dynamic[i], index);
+    for (uint32_t first = 0; first < r->dynamic_count; first += 4) {
+        const four_mask far = far_from(r, side, first, &all);
+        uint64_t halves[2];
+        memcpy(halves, &far, sizeof halves);
+        if ((halves[0] & halves[1]) == UINT64_MAX) {
+            continue;
+        }
+        for (uint32_t i = first; i < first + 4 && i < r->dynamic_count; ++i) {
+            if (far[i - first] == 0 && !cairn_scope_has(r, r->dynamic[i]) &&
+                meets_any(r, side, index, i, boxes, count)) {
+                cairn_scope_add(r, r->dynamic[i], index);
+            }
         }
     }
 }

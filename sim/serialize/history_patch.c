@@ -64,6 +64,14 @@ void cairn_history_read(const cairn_history *history, uint32_t order, cairn_arra
     }
 }
 
+void cairn_history_read_head(const cairn_history *history, uint32_t order, cairn_array array,
+    uint32_t index, size_t size, void *out) {
+    const placement *place = &history->places[array];
+    const uint32_t block = index >> place->shift;
+    read_bytes(history, order, place, block,
+        (size_t)(index - (block << place->shift)) * cairn_array_element_size(array), size, out);
+}
+
 const void *cairn_history_block(
     const cairn_history *history, uint32_t order, cairn_array array, uint32_t block) {
     const placement *place = &history->places[array];

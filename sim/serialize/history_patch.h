@@ -23,6 +23,9 @@ cairn_hash128 cairn_history_root(cairn_history *history, uint32_t order);
 // Copies elements of a tick.
 void cairn_history_read(const cairn_history *history, uint32_t order, cairn_array array,
     uint32_t first, uint32_t count, void *out);
+// The first bytes of an element.
+void cairn_history_read_head(const cairn_history *history, uint32_t order, cairn_array array,
+    uint32_t index, size_t size, void *out);
 // The elements of a block of a tick, in place. Only of arrays whose blocks fit a cell.
 const void *cairn_history_block(
     const cairn_history *history, uint32_t order, cairn_array array, uint32_t block);
