@@ -156,6 +156,43 @@ static void build_compounds(cairn_world *world, cairn_random *random) {
     }
 }
 
+// Bodies that pass through others, carry sensors, slide on belts, float, turn, and hardly touch.
+static void build_odd(cairn_world *world, cairn_random *random) {
+    cairn_body_def belt = cairn_body_def_default();
+    cairn_shape_def belt_shape = cairn_shape_def_default();
+    belt.kind = CAIRN_BODY_STATIC;
+    belt.position = vec3(8.0f, -1.0f, 8.0f);
+    belt_shape.half_extents = vec3(30.0f, 1.0f, 30.0f);
+    belt_shape.surface_velocity = vec3(0.7f, 0.0f, 0.2f);
+    kit_body(world, &belt, &belt_shape);
+    belt.kind = CAIRN_BODY_KINEMATIC; // at rest
+    belt.position = vec3(8.0f, 1.0f, 8.0f);
+    belt_shape.half_extents = vec3(1.0f, 1.0f, 1.0f);
+    kit_body(world, &belt, &belt_shape);
+    for (uint32_t i = 0; i < 72; ++i) {
+        cairn_shape_def shapes[2] = {any_shape(random), any_shape(random)};
+        cairn_body_def def = cairn_body_def_default();
+        cairn_body_id body;
+        cairn_shape_id ids[2];
+        shapes[0].category = i % 5 == 0 ? 2 : 1;
+        shapes[0].mask = i % 9 == 0 ? 2 : 3;
+        shapes[0].mask = i % 17 == 0 ? 0 : shapes[0].mask;
+        shapes[0].restitution = i % 6 == 0 ? 0.9f : 0.0f;
+        shapes[0].rolling_resistance = 0.01f;
+        shapes[0].flags = i % 2 == 0 ? CAIRN_SHAPE_HIT_EVENTS | CAIRN_SHAPE_CONTACT_EVENTS : 0;
+        shapes[1].flags = CAIRN_SHAPE_SENSOR;
+        shapes[1].pose.position = vec3(0.0f, 0.5f, 0.2f);
+        def.gravity_scale = i % 7 == 0 ? 0.0f : 1.0f;
+        def.angular_damping = i % 3 == 0 ? 0.5f : 0.0f;
+        def.gyroscopic = i % 4 == 0 ? 1 : 0;
+        def.allow_sleep = i % 8 == 0 ? 0 : 1;
+        def.locks = i % 10 == 0 ? CAIRN_LOCK_ANGULAR_X | CAIRN_LOCK_ANGULAR_Z : 0;
+        def.position = vec3(1.7f * (float)(i % 9) + between(random, 0.0f, 0.5f),
+            0.5f + 1.1f * (float)(i % 3), 1.7f * (float)(i / 9));
+        EXPECT_OK(cairn_body_create_compound(world, &def, shapes, i % 3 == 0 ? 2 : 1, &body, ids));
+    }
+}
+
 static const scene scenes[] = {
     {"columns", build_columns, 0, 30, 6.0f, 80},
     {"sleeping columns", build_columns, 1, 90, 8.0f, 60},
@@ -165,6 +202,7 @@ static const scene scenes[] = {
     {"bouncing to rest", build_bouncing, 1, 100, 20.0f, 80},
     {"chains", build_chains, 1, 30, 6.0f, 80},
     {"compounds", build_compounds, 1, 30, 6.0f, 80},
+    {"odd bodies", build_odd, 1, 60, 8.0f, 80},
 };
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
@@ -272,6 +310,9 @@ static cairn_world *build(const scene *s, uint64_t seed) {
     def.joint_capacity = 64;
     def.contact_capacity = 4096;
     def.sleep = s->sleep;
+    def.substeps = 1 + (uint32_t)(seed % 4);
+    def.tick_rate_hz = seed % 5 == 0 ? 30 : 60;
+    def.warm_start = seed % 7 == 0 ? 0 : 1;
     cairn_world *world = kit_world(&def);
     cairn_random random = cairn_random_of(seed);
     s->build(world, &random);
