@@ -435,7 +435,7 @@ static bool read_joint_forces(mjcf *m, element e, cairn_robot_joint *joint, floa
     }
     joint->reference *= unit;
     joint->rest *= unit;
-    if (joint->kind == CAIRN_ROBOT_SLIDE && joint->armature > 0.0f) {
+    if (joint->kind == CAIRN_ROBOT_SLIDE && joint->armature > 0.0f && !m->model->articulated) {
         cairn_robot_note(
             m->reader, e.node, attribute_of(m, e, "armature"), "is left out: a slide has no rotor");
     }

@@ -108,6 +108,7 @@ typedef struct cairn_robot_model {
     cairn_vec3 gravity;
     float timestep;                  // s; 0: cairn's own
     bool world_children_collide;     // with what does not move
+    bool articulated;                // the scene has joint coordinates
     cairn_robot_link *links;         // CAIRN_ROBOT_LINKS_MAX
     cairn_robot_joint *joints;       // CAIRN_ROBOT_JOINTS_MAX
     cairn_robot_geom *geoms;         // CAIRN_ROBOT_GEOMS_MAX

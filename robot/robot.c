@@ -11,6 +11,7 @@
 static bool read_model(
     cairn_robot_model *model, const char *text, size_t size, const cairn_robot_options *options) {
     cairn_robot_reader *reader = &model->reader;
+    model->articulated = options->articulated;
     const cairn_status status = cairn_xml_document_parse(&reader->xml, text, size);
     if (status != CAIRN_OK) {
         uint32_t line, column;

@@ -15,6 +15,10 @@
 
 typedef struct cairn_robot_options {
     bool fixed_base; // URDF: the root link does not move, even if it has a mass
+    // Each tree of links is one articulated body (cairn/articulation.h): its joints never open, and
+    // have stiffness, damping, friction and armature as the text gives them. What closes a loop is
+    // an ordinary joint.
+    bool articulated;
 } cairn_robot_options;
 
 typedef struct cairn_robot {
@@ -30,8 +34,8 @@ typedef struct cairn_robot {
 // Makes the scene of a text; `name` is the scene's if the text has none that a scene can have. On
 // failure `error` is a sentence and no scene is made: CAIRN_MALFORMED (not XML, or not a number),
 // CAIRN_INVALID_ARGUMENT (a value, or an element that cairn does not read), CAIRN_NON_FINITE,
-// CAIRN_NOT_FOUND (a name that nothing has), CAIRN_CAPACITY (too large), CAIRN_OUT_OF_MEMORY. Pair
-// with destroy in any case.
+// CAIRN_NOT_FOUND (a name that nothing has), CAIRN_CAPACITY (too large, or too long a chain),
+// CAIRN_OUT_OF_MEMORY. Pair with destroy in any case.
 cairn_status cairn_robot_read(const char *text, size_t size, const char *name,
     const cairn_robot_options *options, cairn_robot *out);
 void cairn_robot_destroy(cairn_robot *robot);

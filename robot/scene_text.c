@@ -7,17 +7,21 @@
 #include <string.h>
 
 #include "robot/model.h"
+#include <cairn/articulation.h>
 
 // The part of a link's mass that each small body of its chain gets. Less makes the mass ratio
 // worse; more leaves more inertia behind when the later joints turn.
 #define CHAIN_SHARE (1.0 / 32.0)
+// In joint coordinates mass ratios do no harm.
+#define CHAIN_SHARE_ARTICULATED (1.0 / 1024.0)
 // Damping without stiffness is a spring of this damping ratio, which is soft.
 #define DAMPER_RATIO 100.0
 #define TWO_PI 6.28318530717958647692
 
 typedef struct written_body {
     uint32_t link;
-    bool whole; // it is the link itself, not one of the chain
+    bool whole;     // it is the link itself, not one of the chain
+    uint32_t depth; // how many links of joint coordinates lead to it
     cairn_robot_mass mass;
 } written_body;
 
@@ -220,12 +224,21 @@ static bool list_bodies(writer *w) {
         if (link->base != i) {
             continue;
         }
+        const uint32_t above = w->bodies[m->links[m->links[link->parent].base].body].depth;
+        if (m->articulated && above + chain + 1 > CAIRN_ARTICULATION_LINKS_MAX) {
+            return cairn_robot_fail(&m->reader, link->node, NULL, CAIRN_CAPACITY,
+                "is link %u of its chain: with joint coordinates a chain has at most %d",
+                (unsigned)(above + chain + 1), CAIRN_ARTICULATION_LINKS_MAX);
+        }
         for (uint32_t k = 0; k <= chain; ++k) {
-            const double share = k < chain ? CHAIN_SHARE : 1.0 - CHAIN_SHARE * (double)chain;
+            const double part = m->articulated ? CHAIN_SHARE_ARTICULATED : CHAIN_SHARE;
+            const double share = k < chain ? part : 1.0 - part * (double)chain;
             written_body *body = &w->bodies[w->body_count];
-            *body = (written_body){
-                .link = i, .whole = k == chain, .mass = share_of(&link->weight, share)};
-            if (k < link->joint_count) {
+            *body = (written_body){.link = i,
+                .whole = k == chain,
+                .depth = above + k + 1,
+                .mass = share_of(&link->weight, share)};
+            if (k < link->joint_count && !m->articulated) {
                 add_armature(&m->joints[link->first_joint + k], &body->mass);
             }
             link->body = w->body_count++;
@@ -266,9 +279,28 @@ static void put_frame(FILE *out, char side, const joint_frame *frame, bool axes)
     }
 }
 
+static void put_positive(FILE *out, const char *name, float value) {
+    if (value > 0.0f) {
+        put_real(out, name, value);
+    }
+}
+
+// Where a spring rests: a ball where the text starts it, which is a rotation of b in a.
+static void put_target(
+    FILE *out, const cairn_robot_joint *joint, double stiffness, cairn_quat start) {
+    if (joint->kind != CAIRN_ROBOT_BALL) {
+        put_real(out, "target",
+            stiffness > 0.0 ? (float)((double)joint->stiffness * (double)joint->rest / stiffness)
+                            : 0.0f);
+    } else if (start.x != 0.0f || start.y != 0.0f || start.z != 0.0f) {
+        put_numbers(out, "target_rotation", (const float[]){start.x, start.y, start.z, start.w}, 4);
+    }
+}
+
 // The spring of a constraint is given by its frequency and damping ratio, with the inertia that the
 // two bodies have at zero.
-static void put_spring(writer *w, const cairn_robot_joint *joint, double inertia) {
+static void put_spring(
+    writer *w, const cairn_robot_joint *joint, double inertia, cairn_quat start) {
     const double stiffness = (double)joint->stiffness + (double)joint->servo;
     const double damping = (double)joint->damping;
     double hertz, ratio;
@@ -285,10 +317,19 @@ static void put_spring(writer *w, const cairn_robot_joint *joint, double inertia
     fputs(", \"spring\": true", w->out);
     put_real(w->out, "spring_hertz", (float)(hertz < 1000.0 ? hertz : 1000.0));
     put_real(w->out, "spring_damping", (float)(ratio < 100.0 ? ratio : 100.0));
-    if (joint->kind != CAIRN_ROBOT_BALL) {
-        put_real(w->out, "target",
-            stiffness > 0.0 ? (float)((double)joint->stiffness * (double)joint->rest / stiffness)
-                            : 0.0f);
+    put_target(w->out, joint, stiffness, start);
+}
+
+// Of an articulated joint: what the text gives, in its own units.
+static void put_drive(FILE *out, const cairn_robot_joint *joint, cairn_quat start) {
+    const double stiffness = (double)joint->stiffness + (double)joint->servo;
+    fputs(", \"articulated\": true", out);
+    put_positive(out, "drive_stiffness", (float)stiffness);
+    put_positive(out, "drive_damping", joint->damping);
+    put_positive(out, "joint_friction", joint->friction);
+    put_positive(out, "armature", joint->armature);
+    if (stiffness > 0.0) {
+        put_target(out, joint, stiffness, start);
     }
 }
 
@@ -296,18 +337,22 @@ static void put_spring(writer *w, const cairn_robot_joint *joint, double inertia
 static void put_motor(writer *w, const cairn_robot_joint *joint) {
     const cairn_robot_model *m = w->model;
     const cairn_robot_actuator *drive = NULL;
+    const float friction = m->articulated ? 0.0f : joint->friction; // it has its own
     for (uint32_t i = 0; i < m->actuator_count; ++i) {
         const cairn_robot_actuator *a = &m->actuators[i];
         const bool drives = a->kind != CAIRN_ROBOT_POSITION && &m->joints[a->joint] == joint;
         drive = drives && drive == NULL ? a : drive;
     }
-    if (drive != NULL && joint->friction > 0.0f) {
+    if (drive != NULL && friction > 0.0f) {
         cairn_robot_note(&w->model->reader, joint->node, NULL,
             "its friction is left out, because an actuator drives it");
     }
-    if (drive != NULL || joint->friction > 0.0f) {
-        const bool velocity = drive != NULL && drive->kind == CAIRN_ROBOT_VELOCITY;
-        const float idle = drive != NULL ? 0.0f : joint->friction;
+    const bool velocity = drive != NULL && drive->kind == CAIRN_ROBOT_VELOCITY;
+    if (m->articulated && !velocity) {
+        return; // a torque drives it
+    }
+    if (drive != NULL || friction > 0.0f) {
+        const float idle = drive != NULL ? 0.0f : friction;
         fputs(", \"motor\": true", w->out);
         put_real(w->out, "motor_force", velocity ? drive->force : idle);
     }
@@ -345,12 +390,18 @@ static void put_joint(writer *w, uint32_t index, const char *before) {
         put_real(w->out, "upper", joint->upper);
         fputs(", \"limited\": true", w->out);
     }
-    cairn_robot_mass parent_mass = {0};
-    if (a > 0) {
-        parent_mass = cairn_robot_mass_moved(&w->bodies[a].mass, cairn_pose_inverse(in_a));
+    const cairn_quat start = cairn_quat_normalize(in_a.rotation);
+    if (m->articulated) {
+        put_drive(w->out, joint, start);
+    } else {
+        cairn_robot_mass parent_mass = {0};
+        if (a > 0) {
+            parent_mass = cairn_robot_mass_moved(&w->bodies[a].mass, cairn_pose_inverse(in_a));
+        }
+        const double inertia =
+            cairn_robot_joint_inertia(joint, a > 0 ? &parent_mass : NULL, &w->bodies[b].mass);
+        put_spring(w, joint, inertia, start);
     }
-    put_spring(w, joint,
-        cairn_robot_joint_inertia(joint, a > 0 ? &parent_mass : NULL, &w->bodies[b].mass));
     put_motor(w, joint);
     if (a == 0 && m->world_children_collide) {
         fputs(", \"collide_connected\": true", w->out);

@@ -72,6 +72,8 @@ int main(int argc, char **argv) {
             .out = &import.parts, .verbs = "import"},
         {"--fixed-base", NULL, NULL, "the root of a .urdf file does not move", CAIRN_FLAG_SWITCH,
             .out = &import.fixed_base, .verbs = "import"},
+        {"--articulated", NULL, NULL, "a robot's links move in joint coordinates",
+            CAIRN_FLAG_SWITCH, .out = &import.articulated, .verbs = "import"},
     };
     cairn_flags_program program = {
         .name = "cairn-scene",

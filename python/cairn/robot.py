@@ -42,20 +42,22 @@ class Robot:
         env = cairn.Env(robot.scene, **robot.task, reward=...)
 
     `source` is a path, or the text itself. With `fixed_base` the root of a URDF file does not move. A file
-    that cairn does not read raises an error that names line, column, element and attribute.
+    that cairn does not read raises an error that names line, column, element and attribute. With `articulated` the
+    links move in joint coordinates: joints never open, and World.articulation reads and drives whole trees.
 
     `scene` is the scene in JSON. `bodies` and `joints` have ids by name; `actuators` has a mapping for each
     (name, kind, joint, lower, upper, gear, force), `notes` what was left out. An action is a control for each
     actuator; an observation has the positions of hinges and slides (`travelled` has their names), then their
     velocities, then position, rotation, linear and angular velocity of each body that nothing holds."""
 
-    def __init__(self, source: str | os.PathLike[str], *, fixed_base: bool = False) -> None:
+    def __init__(self, source: str | os.PathLike[str], *, fixed_base: bool = False, articulated: bool = False) -> None:
         text, name = str(source), ""
         if isinstance(source, os.PathLike) or "<" not in text:
             if not pathlib.Path(text).exists():
                 raise NotFound(f"file {text!r} does not exist")
             name, text = pathlib.Path(text).stem, pathlib.Path(text).read_text(errors="replace")
-        self.scene, parts = _read(text, name, fixed_base)
+        self._articulated = articulated
+        self.scene, parts = _read(text, name, fixed_base, articulated)
         self._scene = json.loads(self.scene)
         self.actuators: list[dict[str, Any]] = parts["actuators"]
         self.notes: list[str] = parts["notes"]
@@ -99,7 +101,10 @@ class Robot:
         speeds = numpy.where(self._is_speed, numbers[self._is_motor] / self._gear, numpy.copysign(_FULL_SPEED, wanted))
         forces = numpy.where(self._is_speed, self._force * abs(self._gear), numpy.minimum(
             abs(wanted), self._force * abs(self._gear)))
-        world.drive(self._motor_ids, speeds.clip(-_FULL_SPEED, _FULL_SPEED), forces.clip(0.0, 1e12))
+        speeds, forces = speeds.clip(-_FULL_SPEED, _FULL_SPEED), forces.clip(0.0, 1e12)
+        driven = self._is_speed if self._articulated else numpy.ones_like(self._is_speed)
+        world.drive(self._motor_ids[driven], speeds[driven], forces[driven])
+        world.push(self._motor_ids[~driven], numpy.copysign(forces, wanted)[~driven])
         for actuator, number in zip(self.actuators, numbers.tolist()):
             if actuator["kind"] == "position":
                 world.set_joint_target(self._joint_ids[actuator["joint"]], number * actuator["scale"] + actuator["offset"])
@@ -145,11 +150,12 @@ class Robot:
         poses[b] = poses[a][0] + _turn(poses[a][1], offset), _after(poses[a][1], rotation)
 
 
-def _read(text: str, name: str, fixed_base: bool) -> tuple[str, dict[str, Any]]:
+def _read(text: str, name: str, fixed_base: bool, articulated: bool) -> tuple[str, dict[str, Any]]:
     encoded = text.encode()
     scene, parts = ffi.new("char **"), ffi.new("char **")
     error = ffi.new("char[]", lib.CAIRN_NATIVE_ERROR_SIZE)
-    status = lib.cairn_native_robot(encoded, len(encoded), name.encode("ascii", "replace"), fixed_base, scene, parts, error)
+    status = lib.cairn_native_robot(encoded, len(encoded), name.encode("ascii", "replace"), fixed_base, articulated, scene,
+                                    parts, error)
     check(status, "robot", ffi.string(error).decode())
     try:
         return ffi.string(scene[0]).decode(), json.loads(ffi.string(parts[0]))

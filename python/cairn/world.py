@@ -544,6 +544,16 @@ class World:
         rows = [ffi.cast("float *", row.ctypes.data) for row in wanted]
         check(lib.cairn_native_drive(self._change(), ffi.cast("uint32_t *", ids.ctypes.data), *rows, len(ids)), "drive")
 
+    def push(self, joints: Sequence[int] | numpy.ndarray, torques: Sequence[float] | numpy.ndarray) -> None:
+        """Sets the torque (N m; prismatic: N) that drives each of these articulated joints about its axis until the
+        next call."""
+        ids = numpy.ascontiguousarray(joints, dtype="u4")
+        wanted = numpy.ascontiguousarray(torques, dtype="f4")
+        if wanted.shape != ids.shape:
+            raise ValueError("as many torques as joints")
+        check(lib.cairn_native_push(self._change(), ffi.cast("uint32_t *", ids.ctypes.data),
+                                    ffi.cast("float *", wanted.ctypes.data), len(ids)), "push")
+
     def articulation(self, body: int) -> Articulation:
         """The tree of articulated joints of which the body is a link."""
         return Articulation(self, body)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Four robots to learn with, each from its file beside this one: a cart with a pole, two pendulums, an ant and a
-humanoid. `python3 robots.py` steps each with random actions."""
+humanoid. `python3 robots.py` steps each with random actions. With `articulated` they move in joint coordinates."""
 
 import math
 import pathlib
@@ -10,10 +10,10 @@ import cairn
 HERE = pathlib.Path(__file__).parent
 
 
-def cartpole(**more):
+def cartpole(articulated=False, **more):
     """Keeps the pole upright: 1 for each step. It ends 0.2 rad from upright, or 2.4 m from the middle.
     Observation: way, angle, speed, angular speed. Action: N on the cart."""
-    robot = cairn.Robot(HERE / "cartpole.urdf")
+    robot = cairn.Robot(HERE / "cartpole.urdf", articulated=articulated)
 
     def begin(world, rng, options):
         robot.place(world, {"slide": rng.uniform(-0.05, 0.05), "hinge": rng.uniform(-0.05, 0.05)})
@@ -23,10 +23,10 @@ def cartpole(**more):
                      ticks_per_step=2, ticks_max=1000, **more)
 
 
-def double_pendulum(**more):
+def double_pendulum(articulated=False, **more):
     """Swings the tip up: the reward is its height over the lowest point, in parts of what is possible.
     Observation: two angles, two speeds. Action: N m at shoulder and elbow."""
-    robot = cairn.Robot(HERE / "double_pendulum.urdf")
+    robot = cairn.Robot(HERE / "double_pendulum.urdf", articulated=articulated)
 
     def begin(world, rng, options):
         robot.place(world, {"shoulder": rng.uniform(-0.1, 0.1), "elbow": rng.uniform(-0.1, 0.1)})
@@ -37,10 +37,10 @@ def double_pendulum(**more):
     return cairn.Env(robot.scene, **robot.task, begin=begin, reward=reward, ticks_per_step=2, ticks_max=1200, **more)
 
 
-def _walker(file, free, height, rate, **more):
+def _walker(file, free, height, rate, articulated=False, **more):
     """A robot that shall run along x and keep its trunk at this height: the reward is its speed, less what the
     action costs. The observation ends with position, rotation, linear and angular velocity of the trunk."""
-    robot = cairn.Robot(HERE / file)
+    robot = cairn.Robot(HERE / file, articulated=articulated)
     spread = 0.02
 
     def begin(world, rng, options):

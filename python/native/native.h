@@ -31,7 +31,7 @@ cairn_status cairn_native_world_create(const char *json, size_t size, const uint
 // The scene of URDF or MJCF, and its parts (robot/robot.h), both in JSON; the caller frees both. On
 // failure both are NULL and `error` is a sentence. `name` is the scene's if the text has none.
 cairn_status cairn_native_robot(const char *text, size_t size, const char *name, bool fixed_base,
-    char **scene, char **parts, char error[CAIRN_NATIVE_ERROR_SIZE]);
+    bool articulated, char **scene, char **parts, char error[CAIRN_NATIVE_ERROR_SIZE]);
 void cairn_native_free(char *text);
 
 // Writes position and velocity of what these joints leave free, as cairn_joint_travel_read.
@@ -42,6 +42,11 @@ cairn_status cairn_native_travel(
 // set.
 cairn_status cairn_native_drive(cairn_world *world, const cairn_joint_id *joints,
     const float *speeds, const float *forces, uint32_t joint_count);
+// Sets drive_torque.x of articulated joints; other joints keep none. CAIRN_NOT_FOUND,
+// CAIRN_NON_FINITE or CAIRN_INVALID_ARGUMENT: a joint does not exist, or a torque is out of range.
+// Those before the first that is refused are set.
+cairn_status cairn_native_push(
+    cairn_world *world, const cairn_joint_id *joints, const float *torques, uint32_t joint_count);
 
 // -------------------------------------------------------------------------------------- steps
 

@@ -10,8 +10,8 @@
 _Static_assert(CAIRN_NATIVE_ERROR_SIZE == CAIRN_ROBOT_ERROR_SIZE, "errors of robots fit");
 
 cairn_status cairn_native_robot(const char *text, size_t size, const char *name, bool fixed_base,
-    char **scene, char **parts, char error[CAIRN_NATIVE_ERROR_SIZE]) {
-    const cairn_robot_options options = {.fixed_base = fixed_base};
+    bool articulated, char **scene, char **parts, char error[CAIRN_NATIVE_ERROR_SIZE]) {
+    const cairn_robot_options options = {.fixed_base = fixed_base, .articulated = articulated};
     cairn_robot robot;
     const cairn_status status = cairn_robot_read(text, size, name, &options, &robot);
     snprintf(error, CAIRN_NATIVE_ERROR_SIZE, "%s", robot.error);
@@ -43,6 +43,22 @@ cairn_status cairn_native_drive(cairn_world *world, const cairn_joint_id *joints
     const float *speeds, const float *forces, uint32_t joint_count) {
     for (uint32_t i = 0; i < joint_count; ++i) {
         const cairn_status status = cairn_joint_set_motor(world, joints[i], speeds[i], forces[i]);
+        if (status != CAIRN_OK) {
+            return status;
+        }
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_native_push(
+    cairn_world *world, const cairn_joint_id *joints, const float *torques, uint32_t joint_count) {
+    for (uint32_t i = 0; i < joint_count; ++i) {
+        cairn_joint_def def;
+        cairn_status status = cairn_joint_read(world, joints[i], &def);
+        if (status == CAIRN_OK) {
+            def.drive_torque.x = torques[i];
+            status = cairn_joint_set(world, joints[i], &def);
+        }
         if (status != CAIRN_OK) {
             return status;
         }

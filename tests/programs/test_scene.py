@@ -118,3 +118,15 @@ def test_the_scenes_of_the_page_are_well(kit):
     for block in blocks:
         (kit.folder / "page.json").write_text(block)
         assert not kit.run("cairn-scene", "check", "page.json").err
+
+
+def test_a_robot_is_imported_with_joints_or_in_joint_coordinates(kit):
+    robot = SOURCE / "python/examples/double_pendulum.urdf"
+    joints = json.loads(kit.run("cairn-scene", "import", robot).out)["joints"]
+    assert not any("articulated" in joint for joint in joints)
+    kit.run("cairn-scene", "import", robot, "--articulated", "--out", "arm.json", "--parts", "parts.json")
+    joints = json.loads((kit.folder / "arm.json").read_text())["joints"]
+    assert [joint["articulated"] for joint in joints] == [True, True]
+    assert [joint["name"] for joint in json.loads((kit.folder / "parts.json").read_text())["joints"]] == ["shoulder", "elbow"]
+    kit.run("cairn-scene", "check", "arm.json")
+    assert "--articulated" in kit.run("cairn-scene", "--help").out

@@ -94,6 +94,40 @@ TEST("commands that no world accepts are refused before a step") {
     cairn_world_destroy(world);
 }
 
+TEST("a torque goes to articulated joints, in order, up to the first that refuses it") {
+    cairn_world *world = make("empty");
+    cairn_joint_id joints[2];
+    cairn_body_id body = CAIRN_ID_NULL;
+    const cairn_shape_def cube = cairn_shape_def_default();
+    cairn_shape_id shape;
+    for (uint32_t i = 0; i < 3; ++i) {
+        cairn_body_def def = cairn_body_def_default();
+        cairn_joint_def hang = cairn_joint_def_default();
+        def.kind = i == 0 ? CAIRN_BODY_STATIC : CAIRN_BODY_DYNAMIC;
+        hang.kind = CAIRN_JOINT_HINGE;
+        hang.body_a = body;
+        assert_int_equal(cairn_body_create(world, &def, &body), CAIRN_OK);
+        assert_int_equal(cairn_shape_create(world, body, &cube, &shape), CAIRN_OK);
+        hang.body_b = body;
+        hang.articulated = 1;
+        if (i > 0) {
+            assert_int_equal(cairn_joint_create(world, &hang, &joints[i - 1]), CAIRN_OK);
+        }
+    }
+    const float torques[3][2] = {{2.0f, -3.0f}, {4.0f, INFINITY}, {5.0f, 1e13f}};
+    cairn_joint_def def;
+    assert_int_equal(cairn_native_push(world, joints, torques[0], 2), CAIRN_OK);
+    assert_int_equal(cairn_joint_read(world, joints[1], &def), CAIRN_OK);
+    assert_true(def.drive_torque.x == -3.0f);
+    assert_int_equal(cairn_native_push(world, joints, torques[1], 2), CAIRN_NON_FINITE);
+    assert_int_equal(cairn_native_push(world, joints, torques[2], 2), CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(cairn_joint_read(world, joints[0], &def), CAIRN_OK);
+    assert_true(def.drive_torque.x == 5.0f);
+    joints[1] = 99;
+    assert_int_equal(cairn_native_push(world, joints, torques[0], 2), CAIRN_NOT_FOUND);
+    cairn_world_destroy(world);
+}
+
 TEST("a picture has every pixel") {
     enum { WIDTH = 17, HEIGHT = 11 };
     cairn_world *world = make("demo");

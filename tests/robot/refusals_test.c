@@ -436,6 +436,40 @@ TEST("what is too large or too deep is refused") {
         "line 1, column 7181: body: a robot has at most 1024 links");
 }
 
+// 300 links of URDF, each on the one before.
+TEST("a chain that joint coordinates cannot have is refused by name, and no other way of reading "
+     "it") {
+    enum { LINKS = 300, PART = 256 };
+    char *text = calloc(LINKS + 1, PART);
+    assert_non_null(text);
+    size_t at = (size_t)sprintf(text, "<robot name='r'>");
+    for (int i = 0; i < LINKS; ++i) {
+        at += (size_t)sprintf(text + at,
+            "\n<link name='l%d'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/>"
+            "</inertial></link>",
+            i);
+        if (i > 0) {
+            at += (size_t)sprintf(text + at,
+                "<joint name='j%d' type='continuous'><parent link='l%d'/><child link='l%d'/>"
+                "</joint>",
+                i, i - 1, i);
+        }
+    }
+    (void)sprintf(text + at, "\n</robot>");
+    for (uint32_t i = 0; i < 2; ++i) {
+        const cairn_robot_options options = {.articulated = i == 1};
+        cairn_robot robot;
+        const cairn_status status = cairn_robot_read(text, strlen(text), "x", &options, &robot);
+        assert_int_equal(status, i == 1 ? CAIRN_CAPACITY : CAIRN_OK);
+        assert_string_equal(robot.error, i == 0 ? ""
+                                                : "line 258, column 1: link 'l256': is link 257 of "
+                                                  "its chain: with joint coordinates a chain has "
+                                                  "at most 256");
+        cairn_robot_destroy(&robot);
+    }
+    free(text);
+}
+
 TEST("a number of any length ends in bounded time") {
     char *text = repeated("<robot name='r' ><link name='a'><inertial><mass value='", "9", 100000,
         "'/><inertia/></inertial></link></robot>");

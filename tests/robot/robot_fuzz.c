@@ -24,7 +24,8 @@ static void check_scene(const cairn_robot *robot) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const cairn_robot_options options = {.fixed_base = size % 2 == 1};
+    const cairn_robot_options options = {
+        .fixed_base = size % 2 == 1, .articulated = size / 2 % 2 == 1};
     cairn_robot first, second;
     const char *text = size == 0 ? "" : (const char *)data;
     const cairn_status status = cairn_robot_read(text, size, "fuzz", &options, &first);

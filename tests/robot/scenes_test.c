@@ -9,21 +9,25 @@
 
 #include "bridge/scene_world.h"
 #include "robot/robot.h"
+#include <cairn/articulation.h>
 #include <cairn/math.h>
 #include <cairn/sim.h>
 
-static cairn_world *world_of(const char *text) {
-    const cairn_robot_options options = {0};
+static cairn_world *world_with(const char *text, const cairn_robot_options *options) {
     char error[CAIRN_SCENE_ERROR_SIZE];
     cairn_scene *scene = NULL;
     cairn_world *world = NULL;
     cairn_robot robot;
-    assert_int_equal(cairn_robot_read(text, strlen(text), "x", &options, &robot), CAIRN_OK);
+    assert_int_equal(cairn_robot_read(text, strlen(text), "x", options, &robot), CAIRN_OK);
     assert_int_equal(cairn_scene_parse(robot.scene, robot.scene_size, &scene, error), CAIRN_OK);
     assert_int_equal(cairn_scene_world_create(scene, NULL, &world, error), CAIRN_OK);
     cairn_scene_destroy(scene);
     cairn_robot_destroy(&robot);
     return world;
+}
+
+static cairn_world *world_of(const char *text) {
+    return world_with(text, &(cairn_robot_options){.fixed_base = false});
 }
 
 // Body 0 is the world.
@@ -166,6 +170,41 @@ TEST("classes give what an element lacks: the nearest first, and childclass belo
     cairn_world_destroy(world);
 }
 
+TEST("in joint coordinates a tree is one articulation, with the numbers of the text") {
+    cairn_world *world = world_with(
+        "<mujoco><worldbody><body name='a' pos='0 0 1'><freejoint/><geom size='0.1'/>"
+        "<body pos='0.5 0 0'><joint axis='0 1 0' stiffness='8' damping='2' frictionloss='0.5'"
+        " armature='0.25' springref='30' range='-10 50'/>"
+        "<joint type='slide' axis='1 0 0' damping='3' armature='4' range='0 1'/>"
+        "<geom size='0.1' mass='2'/><body pos='0.5 0 0'><joint type='ball' range='0 60'/>"
+        "<geom size='0.1'/></body></body></body></worldbody></mujoco>",
+        &(cairn_robot_options){.articulated = true});
+    cairn_joint_id joints[8];
+    cairn_joint_def def;
+    cairn_articulation tree;
+    assert_int_equal(cairn_articulation_read(world, body_of(world, 1).id, &tree), CAIRN_OK);
+    assert_int_equal(tree.base, CAIRN_ID_NULL);
+    assert_int_equal(tree.link_count, 4); // one small body between hinge and slide
+    assert_int_equal(tree.axis_count, 6 + 1 + 1 + 3);
+    assert_true(cairn_world_joints(world, joints, 8) >= 3);
+    assert_int_equal(cairn_joint_read(world, joints[0], &def), CAIRN_OK);
+    assert_int_equal(def.kind, CAIRN_JOINT_HINGE);
+    assert_true(def.articulated == 1 && def.spring == 0 && def.motor == 0);
+    assert_true(def.drive_stiffness == 8.0f && def.drive_damping == 2.0f);
+    assert_true(def.joint_friction == 0.5f && def.armature == 0.25f && def.limited == 1);
+    assert_float_equal(def.target, 0.5235988f, 1e-6f);
+    assert_float_equal(def.upper, 0.8726646f, 1e-6f);
+    assert_int_equal(cairn_joint_read(world, joints[1], &def), CAIRN_OK);
+    assert_int_equal(def.kind, CAIRN_JOINT_PRISMATIC);
+    assert_true(def.articulated == 1 && def.drive_damping == 3.0f && def.armature == 4.0f);
+    assert_int_equal(cairn_joint_read(world, joints[2], &def), CAIRN_OK);
+    assert_int_equal(def.kind, CAIRN_JOINT_CONE);
+    assert_float_equal(def.cone, 1.0471976f, 1e-6f);
+    // The rotor is no part of the link, and the small body has little of its mass.
+    assert_float_equal(cairn_body_mass(world, body_of(world, 2).id), 2.0f / 1024.0f, 1e-6f);
+    cairn_world_destroy(world);
+}
+
 TEST("the same text is the same bytes on every machine") {
     static const char text[] =
         "<mujoco model='m'><worldbody><geom type='plane'/><body pos='.1 1e-3 +2' euler='1 2 3'>"
@@ -174,16 +213,20 @@ TEST("the same text is the same bytes on every machine") {
         "damping='2'"
         " stiffness='3' armature='0.01'/><joint axis='1 0 0' damping='1'/>"
         "<geom type='box' size='.1 .2 .3'/></body></body></worldbody></mujoco>";
-    const cairn_robot_options options = {0};
-    cairn_robot robot;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
-    assert_int_equal(cairn_robot_read(text, sizeof text - 1, "x", &options, &robot), CAIRN_OK);
-    for (size_t i = 0; i < robot.scene_size; ++i) {
-        hash = (hash ^ (uint8_t)robot.scene[i]) * UINT64_C(0x100000001b3);
+    static const uint64_t expected[] = {
+        UINT64_C(0xbebec2586b835fd2), UINT64_C(0x4602f22f89066c16)}; // and in joint coordinates
+    for (uint32_t i = 0; i < 2; ++i) {
+        const cairn_robot_options options = {.articulated = i == 1};
+        cairn_robot robot;
+        uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+        assert_int_equal(cairn_robot_read(text, sizeof text - 1, "x", &options, &robot), CAIRN_OK);
+        for (size_t k = 0; k < robot.scene_size; ++k) {
+            hash = (hash ^ (uint8_t)robot.scene[k]) * UINT64_C(0x100000001b3);
+        }
+        if (hash != expected[i]) {
+            print_error("%016llx\n%s\n", (unsigned long long)hash, robot.scene);
+        }
+        assert_true(hash == expected[i]);
+        cairn_robot_destroy(&robot);
     }
-    if (hash != UINT64_C(0xbebec2586b835fd2)) {
-        print_error("%016llx\n%s\n", (unsigned long long)hash, robot.scene);
-    }
-    assert_true(hash == UINT64_C(0xbebec2586b835fd2));
-    cairn_robot_destroy(&robot);
 }

@@ -82,7 +82,8 @@ static bool is_robot(const char *path) {
 
 static bool import_robot(const char *path, const char *bytes, size_t size, const char *name,
     const cairn_scene_import_options *options) {
-    const cairn_robot_options how = {.fixed_base = options->fixed_base};
+    const cairn_robot_options how = {
+        .fixed_base = options->fixed_base, .articulated = options->articulated};
     cairn_robot robot;
     if (cairn_robot_read(bytes, size, name, &how, &robot) != CAIRN_OK) {
         fprintf(stderr, "cairn-scene: %s: %s\n", path, robot.error);
