@@ -7,9 +7,10 @@
 // holds, and the world, to the bits that stepping everything again would give.
 //
 // It does so only where that is certain: in a world without rules, solved by soft steps, without
-// meshes, driven joints, articulations, bullets or bodies that a command moves without a push, and
-// if the commands of these ticks only push dynamic bodies. Otherwise it says why not and changes
-// nothing; then restore the history and step again.
+// meshes, driven joints, articulations, bullets, bodies that become as fast as one (1.5 of their
+// half widths in a tick) or bodies that a command moves without a push, and if the commands of
+// these ticks only push dynamic bodies. Otherwise it says why not and changes nothing; then restore
+// the history and step again.
 
 #include <cairn/history.h>
 #include <cairn/sim.h>
@@ -24,7 +25,8 @@ extern "C" {
 typedef enum cairn_rollback_outcome {
     CAIRN_ROLLBACK_SCOPED = 0,     // done
     CAIRN_ROLLBACK_WHOLE_WORLD,    // rules, the PGS solver, or no valid pair cache yet
-    CAIRN_ROLLBACK_WHOLE_BODIES,   // meshes, drives, bullets, bodies that move without impulses
+    CAIRN_ROLLBACK_WHOLE_BODIES,   // meshes, drives, bullets, bodies that become as fast or move
+                                   // without impulses
     CAIRN_ROLLBACK_WHOLE_COMMANDS, // a command that does more than push a dynamic body
     CAIRN_ROLLBACK_WHOLE_STATES,   // the history lacks a tick, or the world left it
     CAIRN_ROLLBACK_WHOLE_COUNTERS, // a body was disabled, or something dropped or refused

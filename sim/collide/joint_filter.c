@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/collide/joint_filter.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "sim/state/slots.h"
 #include "sim/state/state_array.h"
@@ -44,6 +46,7 @@ static void sort_keys(uint64_t *keys, uint32_t count) {
 void cairn_joint_filter_build(cairn_joint_filter *filter, const cairn_state *state) {
     filter->pair_count = 0;
     filter->joint_count = 0;
+    memset(filter->jointed, 0, state->settings->body_capacity * sizeof *filter->jointed);
     for (uint32_t i = 0; i < state->settings->joint_slots; ++i) {
         const cairn_joint *joint = &state->joints[i];
         if (!cairn_state_has(state, CAIRN_ARRAY_JOINTS, i)) {
@@ -57,6 +60,8 @@ void cairn_joint_filter_build(cairn_joint_filter *filter, const cairn_state *sta
         }
         filter->joints[filter->joint_count++] =
             (cairn_joint_bodies){.joint = i, .body_a = a, .body_b = b, .kind = joint->kind};
+        filter->jointed[a] = 1;
+        filter->jointed[b] = 1;
         if (joint->collide_connected == 0) {
             filter->pairs[filter->pair_count++] = body_key(a, b);
         }

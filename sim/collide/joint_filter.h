@@ -19,6 +19,7 @@ typedef struct cairn_joint_filter {
     uint32_t joint_count;
     uint64_t *pairs; // sorted keys of the pairs that may not collide, in the same memory
     uint32_t pair_count;
+    unsigned char *jointed; // by body slot: 1 if a joint holds the body
 } cairn_joint_filter;
 
 void cairn_joint_filter_build(cairn_joint_filter *filter, const cairn_state *state);

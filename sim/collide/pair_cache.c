@@ -92,6 +92,8 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
         cairn_arena_take(from, def->joint_capacity, sizeof *cache->joint_filter.joints);
     cache->joint_filter.pairs =
         cairn_arena_take(from, def->joint_capacity, sizeof *cache->joint_filter.pairs);
+    cache->joint_filter.jointed =
+        cairn_arena_take(from, def->body_capacity, sizeof *cache->joint_filter.jointed);
     cache->broad_phase =
         cairn_arena_take(from, 1, cairn_broad_phase_scratch_size(shapes, cache->pair_capacity));
 }
@@ -415,7 +417,8 @@ static uint32_t predict_motion(const cairn_world *world, uint32_t body, bool lik
     predicted->turn = float_min(angle, 2.0f) * radius;
     predicted->rotation = vec3_scale(motion->angular_velocity, h_angular);
     const cairn_body *properties = &world->state.bodies[body];
-    if (properties->bullet != 0 || properties->kind != CAIRN_BODY_DYNAMIC) {
+    if (properties->bullet != 0 || properties->kind != CAIRN_BODY_DYNAMIC ||
+        cairn_body_may_pass(world->pair_cache, body, distance)) {
         return CAIRN_REFERENCE_FAST | CAIRN_REFERENCE_SWEPT;
     }
     return CAIRN_REFERENCE_FAST;

@@ -8,6 +8,7 @@
 // and may be dropped at any tick: which pairs are collided depends on the state alone.
 
 #include "sim/collide/cached_pairs.h"
+#include "sim/math/limits.h"
 
 // Allocates for a world of this def; *cache must be zero. CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_pair_cache_create(
@@ -35,6 +36,13 @@ void cairn_pair_cache_restore_body(cairn_world *world, uint32_t body);
 // And at last: the state was. `contacts`: so were contacts, and others begin or end. The next
 // update looks again for the pairs of bodies that were restored.
 void cairn_pair_cache_follow(cairn_world *world, bool contacts);
+// Whether a body that impulses move, and that moves by `distance`, m, in a tick, may pass through
+// others: then it counts as a bullet in this tick.
+static inline bool cairn_body_may_pass(
+    const cairn_pair_cache *cache, uint32_t body, float distance) {
+    return distance > CAIRN_PASS_HALF_WIDTHS * cache->half_widths[body] &&
+           cache->joint_filter.jointed[body] == 0;
+}
 // Rotation in the world, and offset from the body's centre of mass in world axes, of a shape whose
 // body has this rotation.
 cairn_quat cairn_pair_cache_shape_rotation(

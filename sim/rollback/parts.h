@@ -63,7 +63,8 @@ struct cairn_rollback {
     // Found in the world at the beginning.
     uint32_t *dynamic; // slots of dynamic bodies
     uint32_t dynamic_count;
-    float *reaches;  // by index in `dynamic`: m, from the centre of mass, with slack
+    float *reaches; // by index in `dynamic`: m, from the centre of mass, with slack
+    float *ways;    // by body slot: m, how far it moves in a tick at most, if it counts as a bullet
     uint32_t *still; // slots of the others
     uint32_t still_count;
     uint32_t *still_shapes; // in order
@@ -128,6 +129,11 @@ void cairn_scope_add(cairn_rollback *r, uint32_t slot, uint32_t index);
 void cairn_scope_close(cairn_rollback *r, uint32_t from, uint32_t index);
 // After the part was stepped: adds what its bodies may have touched. Returns whether there was any.
 bool cairn_scope_grow(cairn_rollback *r, uint32_t index);
+
+// passing.c: measures the ways of bodies in the old states.
+void cairn_rollback_measure_ways(cairn_rollback *r, const cairn_rollback_tick *ticks);
+// Whether in the step that the part has made each body stayed within its way.
+bool cairn_rollback_ways_kept(const cairn_rollback *r);
 
 // part.c: the part at tick `index`, and what the step made of it. False: the contacts do not fit.
 bool cairn_part_place(cairn_rollback *r, uint32_t index);

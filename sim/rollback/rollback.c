@@ -26,6 +26,7 @@ static void allocate_all(cairn_rollback *r, cairn_arena *from, const cairn_world
     const size_t told = bodies * sizeof(cairn_body_event);
     r->dynamic = cairn_arena_take(from, bodies, sizeof *r->dynamic);
     r->reaches = cairn_arena_take(from, bodies + 4, sizeof *r->reaches);
+    r->ways = cairn_arena_take(from, bodies, sizeof *r->ways);
     r->still = cairn_arena_take(from, bodies, sizeof *r->still);
     r->still_shapes = cairn_arena_take(from, shapes, sizeof *r->still_shapes);
     r->joints = cairn_arena_take(from, joints, sizeof *r->joints);
@@ -101,7 +102,8 @@ const char *cairn_rollback_outcome_text(cairn_rollback_outcome outcome) {
     static const char *const texts[CAIRN_ROLLBACK_OUTCOME_COUNT] = {
         [CAIRN_ROLLBACK_SCOPED] = "only a part was stepped again",
         [CAIRN_ROLLBACK_WHOLE_WORLD] = "the world has rules, or has not been stepped yet",
-        [CAIRN_ROLLBACK_WHOLE_BODIES] = "a mesh, a drive, a bullet or a moving kinematic body",
+        [CAIRN_ROLLBACK_WHOLE_BODIES] = "a mesh, a drive, a bullet, a body that became as fast as "
+                                        "one or a moving kinematic body",
         [CAIRN_ROLLBACK_WHOLE_COMMANDS] = "a command does more than push a body",
         [CAIRN_ROLLBACK_WHOLE_STATES] = "a state is not held",
         [CAIRN_ROLLBACK_WHOLE_COUNTERS] = "something was refused, dropped or disabled",
@@ -290,6 +292,9 @@ static cairn_rollback_outcome step_part(
         if (!counters_equal(r->part->state.settings, r->world->state.settings)) {
             return CAIRN_ROLLBACK_WHOLE_COUNTERS;
         }
+        if (!cairn_rollback_ways_kept(r)) {
+            return CAIRN_ROLLBACK_WHOLE_BODIES;
+        }
     } while (cairn_scope_grow(r, index));
     return pairs_fit(r) && cairn_part_collect(r, index + 1) ? CAIRN_ROLLBACK_SCOPED
                                                             : CAIRN_ROLLBACK_WHOLE_SIZE;
@@ -343,7 +348,10 @@ static cairn_rollback_outcome run(
         r->first += 1;
     }
     cairn_rollback_outcome outcome = cairn_scope_survey(r);
-    outcome = outcome == CAIRN_ROLLBACK_SCOPED ? step_ticks(r, ticks) : outcome;
+    if (outcome == CAIRN_ROLLBACK_SCOPED) {
+        cairn_rollback_measure_ways(r, ticks);
+        outcome = step_ticks(r, ticks);
+    }
     if (outcome == CAIRN_ROLLBACK_SCOPED && !cairn_rollback_plan(r)) {
         outcome = CAIRN_ROLLBACK_WHOLE_SIZE;
     }

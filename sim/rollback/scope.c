@@ -115,13 +115,21 @@ cairn_rollback_outcome cairn_scope_survey(cairn_rollback *r) {
 
 // ---- Boxes
 
+// Of a body that counts as a bullet: with all that it may reach in a tick, however it turns.
 static scope_box box_at(
-    const cairn_world *world, uint32_t slot, cairn_vec3 centre, cairn_quat rotation) {
+    const cairn_rollback *r, uint32_t slot, cairn_vec3 centre, cairn_quat rotation) {
+    const cairn_world *world = r->world;
+    const float rounding =
+        ROUNDING * (float_abs(centre.x) + float_abs(centre.y) + float_abs(centre.z));
+    if (r->ways[slot] > 0.0f) {
+        const float far =
+            world->pair_cache->bounding_radii[slot] + r->ways[slot] + REACH + rounding;
+        return (scope_box){.centre = centre, .half = vec3(far, far, far)};
+    }
     const bool shaped = world->shape_first[slot] != 0;
     const cairn_vec3 half = shaped ? world->pair_cache->half_extents[slot] : vec3_zero();
     const cairn_vec3 turned = mat3_apply(mat3_abs(mat3_of_quat(rotation)), half);
-    const float slack =
-        0.5f * REACH + ROUNDING * (float_abs(centre.x) + float_abs(centre.y) + float_abs(centre.z));
+    const float slack = 0.5f * REACH + rounding;
     return (scope_box){.centre = centre, .half = vec3_add(turned, vec3(slack, slack, slack))};
 }
 
@@ -131,11 +139,10 @@ static scope_box box_of(const cairn_rollback *r, const cairn_tick_state *from, u
     cairn_motion motion;
     cairn_tick_state_read(from, CAIRN_ARRAY_REFERENCE_POSES, slot, 1, &reference);
     if (!packed_rotation_is_none(reference.rotation)) {
-        return box_at(
-            r->world, slot, reference.position, packed_rotation_unpack(reference.rotation));
+        return box_at(r, slot, reference.position, packed_rotation_unpack(reference.rotation));
     }
     cairn_tick_state_read(from, CAIRN_ARRAY_MOTIONS, slot, 1, &motion);
-    return box_at(r->world, slot, motion.position, motion.rotation);
+    return box_at(r, slot, motion.position, motion.rotation);
 }
 
 static bool boxes_meet(const scope_box *a, const scope_box *b) {

@@ -320,6 +320,11 @@ FAULTS = {
         ("sim/collide/sweep.c", "world->state.bodies[body].bullet != 0 && !meshes ?",
          "world->state.bodies[body].bullet != 0 && !meshes && !FAULT ?"),
         ("sim/collide/pair_cache.c", "if (properties->bullet != 0 ||", "if ((properties->bullet != 0 && !FAULT) ||")]),
+    "pass-through": ("fast bodies count as bullets only if they are such", "physics.fast_bodies", [
+        ("sim/collide/pair_cache.h", "return distance > CAIRN_PASS_HALF_WIDTHS * cache->half_widths[body] &&",
+         "return !FAULT && distance > CAIRN_PASS_HALF_WIDTHS * cache->half_widths[body] &&")]),
+    "rollback-ways": ("a rollback of a part forgets how far a fast body reaches", "sim.island_rollback", [
+        ("sim/rollback/passing.c", "r->ways[slot] = way;", "r->ways[slot] = FAULT ? 1e-6f : way;")]),
     "bullet-alone": ("what a bullet meets goes on for the rest of the tick", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "if (cairn_body_takes_impulses(world, by->obstacle)) {",
          "if (cairn_body_takes_impulses(world, by->obstacle) && !FAULT) {")]),
