@@ -268,11 +268,11 @@ TEST("what makes no compound, mesh or height field is refused by name") {
     part = (cairn_control_part){.shape = CAIRN_SHAPE_MESH};
     compound.spawn_compound.point_count = 0;
     expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "shapes 1 to 7");
-    cairn_control_triangle odd = {0, 1, 300};
+    cairn_control_triangle odd = {0, 1, 258}; // 2 modulo 256
     cairn_control_request mesh = {.verb = CAIRN_CONTROL_SPAWN_MESH,
         .spawn_mesh = {
             .points = tetrahedron, .point_count = 4, .triangles = &odd, .triangle_count = 1}};
-    const uint32_t indices[] = {0, 1, 300};
+    const uint32_t indices[] = {0, 1, 258};
     const cairn_mesh_def def = {
         .vertices = tetrahedron, .vertex_count = 4, .indices = indices, .triangle_count = 1};
     expect_refused(mesh, CAIRN_CONTROL_OUT_OF_RANGE, cairn_mesh_refusal(&def));
