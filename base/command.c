@@ -4,6 +4,7 @@
 #include "base/game_message.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/world_settings.h"
 #include <cairn/math.h>
 
 static cairn_status check_zero(cairn_vec3 unused) {
@@ -35,6 +36,25 @@ static cairn_status check_points(const cairn_command *command) {
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
+// The numbers of `move` and `aim`, of which `count` are used, and the others 0.
+static cairn_status check_six(const cairn_command *command, cairn_status (*check)(float number)) {
+    const float numbers[] = {command->move.x, command->move.y, command->move.z, command->aim.x,
+        command->aim.y, command->aim.z};
+    cairn_status status =
+        command->buttons >= 1 && command->buttons <= 6 ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < 6 && status == CAIRN_OK; ++i) {
+        status =
+            i < command->buttons ? check(numbers[i]) : cairn_check_float(numbers[i], 0.0f, 0.0f);
+    }
+    return status;
+}
+
+static cairn_status check_height(float height) {
+    return height == CAIRN_HEIGHT_HOLE
+               ? CAIRN_OK
+               : cairn_check_float(height, -CAIRN_SHAPE_SIZE_MAX, CAIRN_SHAPE_SIZE_MAX);
+}
+
 static cairn_status check_direction(cairn_vec3 direction) {
     return cairn_check_vec3(direction, 1.0f);
 }
@@ -63,6 +83,11 @@ static cairn_status check_gravity(cairn_vec3 gravity) {
     return cairn_check_vec3(gravity, CAIRN_GRAVITY_MAX);
 }
 
+static cairn_status check_mass(cairn_vec3 mass) {
+    const cairn_status rest = check_zero(cairn_vec3_of(0.0f, mass.y, mass.z));
+    return rest != CAIRN_OK ? rest : cairn_check_float(mass.x, CAIRN_MASS_MIN, CAIRN_MASS_MAX);
+}
+
 static cairn_status check_blast(cairn_vec3 blast) {
     const cairn_status checks[] = {cairn_check_float(blast.x, 0.0f, 0.5f * CAIRN_SHAPE_SIZE_MAX),
         cairn_check_float(blast.y, 0.0f, 0.5f * CAIRN_SHAPE_SIZE_MAX),
@@ -75,33 +100,45 @@ static cairn_status check_blast(cairn_vec3 blast) {
 static const struct {
     float x, y;
     bool whole, negative, word, vector;
+    bool of_shape; // SET_SHAPE sets it, too
 } properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
     [CAIRN_BODY_PROPERTY_KIND] = {.x = CAIRN_BODY_DYNAMIC, .whole = true},
     [CAIRN_BODY_PROPERTY_MASS] = {.x = CAIRN_MASS_MAX},
     [CAIRN_BODY_PROPERTY_DAMPING] = {.x = CAIRN_DAMPING_MAX, .y = CAIRN_DAMPING_MAX},
     [CAIRN_BODY_PROPERTY_GRAVITY_SCALE] = {.x = CAIRN_GRAVITY_SCALE_MAX, .negative = true},
     [CAIRN_BODY_PROPERTY_LOCKS] = {.x = CAIRN_LOCKS_ALL, .whole = true},
-    [CAIRN_BODY_PROPERTY_USER] = {.word = true},
+    [CAIRN_BODY_PROPERTY_USER] = {.word = true, .of_shape = true},
     [CAIRN_BODY_PROPERTY_AWAKE] = {.x = 1.0f, .whole = true},
     [CAIRN_BODY_PROPERTY_ALLOW_SLEEP] = {.x = 1.0f, .whole = true},
     [CAIRN_BODY_PROPERTY_ENABLED] = {.x = 1.0f, .whole = true},
-    [CAIRN_BODY_PROPERTY_CATEGORY] = {.word = true},
-    [CAIRN_BODY_PROPERTY_MASK] = {.word = true},
-    [CAIRN_BODY_PROPERTY_FRICTION] = {.x = CAIRN_FRICTION_MAX},
-    [CAIRN_BODY_PROPERTY_RESTITUTION] = {.x = 1.0f},
-    [CAIRN_BODY_PROPERTY_STATIC_FRICTION] = {.x = CAIRN_FRICTION_MAX},
-    [CAIRN_BODY_PROPERTY_ROLLING_RESISTANCE] = {.x = CAIRN_RESISTANCE_MAX},
-    [CAIRN_BODY_PROPERTY_SPIN_RESISTANCE] = {.x = CAIRN_RESISTANCE_MAX},
-    [CAIRN_BODY_PROPERTY_FRICTION_COMBINE] = {.x = CAIRN_COMBINE_LAST, .whole = true},
-    [CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE] = {.x = CAIRN_COMBINE_LAST, .whole = true},
-    [CAIRN_BODY_PROPERTY_SURFACE_VELOCITY] = {.vector = true},
+    [CAIRN_BODY_PROPERTY_CATEGORY] = {.word = true, .of_shape = true},
+    [CAIRN_BODY_PROPERTY_MASK] = {.word = true, .of_shape = true},
+    [CAIRN_BODY_PROPERTY_FRICTION] = {.x = CAIRN_FRICTION_MAX, .of_shape = true},
+    [CAIRN_BODY_PROPERTY_RESTITUTION] = {.x = 1.0f, .of_shape = true},
+    [CAIRN_BODY_PROPERTY_STATIC_FRICTION] = {.x = CAIRN_FRICTION_MAX, .of_shape = true},
+    [CAIRN_BODY_PROPERTY_ROLLING_RESISTANCE] = {.x = CAIRN_RESISTANCE_MAX, .of_shape = true},
+    [CAIRN_BODY_PROPERTY_SPIN_RESISTANCE] = {.x = CAIRN_RESISTANCE_MAX, .of_shape = true},
+    [CAIRN_BODY_PROPERTY_FRICTION_COMBINE] = {.x = CAIRN_COMBINE_LAST,
+        .whole = true,
+        .of_shape = true},
+    [CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE] = {.x = CAIRN_COMBINE_LAST,
+        .whole = true,
+        .of_shape = true},
+    [CAIRN_BODY_PROPERTY_SURFACE_VELOCITY] = {.vector = true, .of_shape = true},
     [CAIRN_BODY_PROPERTY_BULLET] = {.x = 1.0f, .whole = true},
+    [CAIRN_BODY_PROPERTY_GYROSCOPIC] = {.x = 1.0f, .whole = true},
+    [CAIRN_BODY_PROPERTY_OWNER] = {.x = (float)CAIRN_SLOT_NONE, .whole = true},
+    [CAIRN_BODY_PROPERTY_DENSITY] = {.x = CAIRN_DENSITY_MAX, .of_shape = true},
 };
 
 // Whole, in 0 .. most. Only numbers that have passed the range check are converted.
 static cairn_status check_whole(float value, float most) {
     const cairn_status status = cairn_check_float(value, 0.0f, most);
     return status == CAIRN_OK && (float)(uint32_t)value != value ? CAIRN_INVALID_ARGUMENT : status;
+}
+
+static cairn_status check_triangle(float vertices) {
+    return check_whole(vertices, 16777215.0f);
 }
 
 static cairn_status check_property(const cairn_command *command) {
@@ -112,6 +149,9 @@ static cairn_status check_property(const cairn_command *command) {
         return named != CAIRN_OK ? named : CAIRN_INVALID_ARGUMENT;
     }
     const uint32_t i = (uint32_t)aim.x;
+    if (command->kind == CAIRN_COMMAND_SET_SHAPE && !properties[i].of_shape) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
     const float half = properties[i].word ? 65535.0f : 0.0f;
     const float least = properties[i].negative ? 0.0f - properties[i].x : 0.0f;
     if (properties[i].vector) {
@@ -146,44 +186,103 @@ static cairn_status check_shape(const cairn_command *command) {
     }
     case CAIRN_SHAPE_HULL:
     case CAIRN_SHAPE_HALF_SPACE:
+    case CAIRN_SHAPE_MESH:
         return check_zero(size);
+    case CAIRN_SHAPE_HEIGHT_FIELD: {
+        const cairn_status checks[] = {check_size(size.x), check_size(size.y),
+            check_whole(size.z, (float)CAIRN_HEIGHT_FIELD_SIDE_MAX),
+            size.z < 2.0f ? CAIRN_INVALID_ARGUMENT : CAIRN_OK};
+        return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+    }
     default:
         return CAIRN_INVALID_ARGUMENT;
     }
 }
 
-// The ranges depend on the joint: the world refuses what its kind does not allow.
+// The ranges of a joint's property: of each number of `move`, from `least` to `most`.
+typedef struct joint_range {
+    cairn_vec3 least;
+    cairn_vec3 most;
+    bool whole; // 0 or 1
+    bool word;  // in two numbers of `aim`
+} joint_range;
+
+#define JOINT_FLAG                                                                                 \
+    { .most = {.x = 1.0f}, .whole = true }
+#define JOINT_NUMBER(lower, upper)                                                                 \
+    { .least = {.x = (lower)}, .most = {.x = (upper)}, }
+#define JOINT_PAIR(x_least, x_most, y_least, y_most)                                               \
+    { .least = {.x = (x_least), .y = (y_least)}, .most = {.x = (x_most), .y = (y_most)}, }
+#define JOINT_VECTOR(size)                                                                         \
+    { .least = {-(size), -(size), -(size)}, .most = {(size), (size), (size)}, }
+#define SIZE CAIRN_SHAPE_SIZE_MAX
+#define FORCE CAIRN_FORCE_MAX
+
+// The world refuses what the joint's kind does not allow.
+static const joint_range joint_ranges[CAIRN_JOINT_PROPERTY_LAST + 1] = {
+    [CAIRN_JOINT_PROPERTY_ENABLED] = JOINT_FLAG,
+    [CAIRN_JOINT_PROPERTY_MOTOR] = JOINT_PAIR(-SIZE, SIZE, -FORCE, FORCE),
+    [CAIRN_JOINT_PROPERTY_TARGET] = JOINT_NUMBER(-SIZE, SIZE),
+    [CAIRN_JOINT_PROPERTY_LIMITS] = JOINT_PAIR(-SIZE, SIZE, -FORCE, FORCE),
+    [CAIRN_JOINT_PROPERTY_SPRING] = JOINT_PAIR(-SIZE, SIZE, -FORCE, FORCE),
+    [CAIRN_JOINT_PROPERTY_SOFTNESS] = JOINT_PAIR(-SIZE, SIZE, -FORCE, FORCE),
+    [CAIRN_JOINT_PROPERTY_STEERING] = JOINT_NUMBER(-SIZE, SIZE),
+    [CAIRN_JOINT_PROPERTY_MOTOR_ON] = JOINT_FLAG,
+    [CAIRN_JOINT_PROPERTY_MOTOR_VELOCITY] = JOINT_VECTOR(CAIRN_SPEED_MAX),
+    [CAIRN_JOINT_PROPERTY_MOTOR_FORCE] = JOINT_PAIR(0.0f, FORCE, 0.0f, FORCE),
+    [CAIRN_JOINT_PROPERTY_TARGET_POSITION] = JOINT_VECTOR(CAIRN_DISTANCE_MAX),
+    [CAIRN_JOINT_PROPERTY_TARGET_ROTATION] = JOINT_VECTOR(CAIRN_TURN_MAX),
+    [CAIRN_JOINT_PROPERTY_LIMITED] = JOINT_FLAG,
+    [CAIRN_JOINT_PROPERTY_CONE] = JOINT_NUMBER(0.0f, CAIRN_ANGLE_MAX),
+    [CAIRN_JOINT_PROPERTY_BREAK] = JOINT_PAIR(0.0f, FORCE, 0.0f, FORCE),
+    [CAIRN_JOINT_PROPERTY_STEERING_SPRING] = {.most = {CAIRN_HERTZ_MAX, CAIRN_DAMPING_RATIO_MAX,
+                                                  FORCE}},
+    [CAIRN_JOINT_PROPERTY_RATIO] = JOINT_NUMBER(-CAIRN_ROW_MAX, CAIRN_ROW_MAX),
+    [CAIRN_JOINT_PROPERTY_LENGTH] = JOINT_NUMBER(0.0f, SIZE),
+    [CAIRN_JOINT_PROPERTY_DRIVE] = JOINT_PAIR(0.0f, FORCE, 0.0f, FORCE),
+    [CAIRN_JOINT_PROPERTY_DRIVE_TORQUE] = JOINT_VECTOR(FORCE),
+    [CAIRN_JOINT_PROPERTY_FRICTION] = JOINT_NUMBER(0.0f, FORCE),
+    [CAIRN_JOINT_PROPERTY_ARMATURE] = JOINT_NUMBER(0.0f, CAIRN_MASS_MAX),
+    [CAIRN_JOINT_PROPERTY_ANCHOR_A] = JOINT_VECTOR(CAIRN_DISTANCE_MAX),
+    [CAIRN_JOINT_PROPERTY_ANCHOR_B] = JOINT_VECTOR(CAIRN_DISTANCE_MAX),
+    [CAIRN_JOINT_PROPERTY_AXIS_A] = JOINT_VECTOR(1.1f),
+    [CAIRN_JOINT_PROPERTY_AXIS_B] = JOINT_VECTOR(1.1f),
+    [CAIRN_JOINT_PROPERTY_NORMAL_A] = JOINT_VECTOR(1.1f),
+    [CAIRN_JOINT_PROPERTY_NORMAL_B] = JOINT_VECTOR(1.1f),
+    [CAIRN_JOINT_PROPERTY_FIXED_A] = JOINT_VECTOR(CAIRN_DISTANCE_MAX),
+    [CAIRN_JOINT_PROPERTY_FIXED_B] = JOINT_VECTOR(CAIRN_DISTANCE_MAX),
+    [CAIRN_JOINT_PROPERTY_USER] = {.word = true},
+    [CAIRN_JOINT_PROPERTY_NAME] = {.word = true},
+    [CAIRN_JOINT_PROPERTY_ROW_LINEAR_A] = JOINT_VECTOR(CAIRN_ROW_MAX),
+    [CAIRN_JOINT_PROPERTY_ROW_ANGULAR_A] = JOINT_VECTOR(CAIRN_ROW_MAX),
+    [CAIRN_JOINT_PROPERTY_ROW_LINEAR_B] = JOINT_VECTOR(CAIRN_ROW_MAX),
+    [CAIRN_JOINT_PROPERTY_ROW_ANGULAR_B] = JOINT_VECTOR(CAIRN_ROW_MAX),
+    [CAIRN_JOINT_PROPERTY_ROW_BOUNDS] = {.least = {-FORCE, -FORCE, -CAIRN_SPEED_MAX},
+        .most = {FORCE, FORCE, CAIRN_SPEED_MAX}},
+};
+
 static cairn_status check_joint_property(const cairn_command *command) {
-    static const uint32_t values[CAIRN_JOINT_PROPERTY_LAST + 1] = {
-        [CAIRN_JOINT_PROPERTY_ENABLED] = 1,
-        [CAIRN_JOINT_PROPERTY_MOTOR] = 2,
-        [CAIRN_JOINT_PROPERTY_TARGET] = 1,
-        [CAIRN_JOINT_PROPERTY_LIMITS] = 2,
-        [CAIRN_JOINT_PROPERTY_SPRING] = 2,
-        [CAIRN_JOINT_PROPERTY_SOFTNESS] = 2,
-        [CAIRN_JOINT_PROPERTY_STEERING] = 1,
-    };
     const cairn_vec3 aim = command->aim;
     const cairn_vec3 move = command->move;
     const cairn_status named = check_whole(aim.x, (float)CAIRN_JOINT_PROPERTY_LAST);
     if (named != CAIRN_OK || aim.x == 0.0f) {
         return named != CAIRN_OK ? named : CAIRN_INVALID_ARGUMENT;
     }
-    const uint32_t property = (uint32_t)aim.x;
-    const float second = values[property] == 2 ? CAIRN_FORCE_MAX : 0.0f;
-    const cairn_status checks[] = {
-        property == CAIRN_JOINT_PROPERTY_ENABLED
-            ? check_whole(move.x, 1.0f)
-            : cairn_check_float(move.x, -CAIRN_SHAPE_SIZE_MAX, CAIRN_SHAPE_SIZE_MAX),
-        cairn_check_float(move.y, 0.0f - second, second), cairn_check_float(move.z, 0.0f, 0.0f),
-        cairn_check_float(aim.y, 0.0f, 0.0f), cairn_check_float(aim.z, 0.0f, 0.0f)};
+    const joint_range *range = &joint_ranges[(uint32_t)aim.x];
+    const float half = range->word ? 65535.0f : 0.0f;
+    const cairn_status checks[] = {range->whole
+                                       ? check_whole(move.x, range->most.x)
+                                       : cairn_check_float(move.x, range->least.x, range->most.x),
+        cairn_check_float(move.y, range->least.y, range->most.y),
+        cairn_check_float(move.z, range->least.z, range->most.z), check_whole(aim.y, half),
+        check_whole(aim.z, half)};
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
 static cairn_status check_new_joint(const cairn_command *command) {
     const cairn_vec3 aim = command->aim;
     const cairn_status checks[] = {check_position(command->move),
-        check_whole(aim.x, (float)(CAIRN_JOINT_ROW - 1)),
+        check_whole(aim.x, (float)CAIRN_JOINT_ROW),
         aim.x == 0.0f ? CAIRN_INVALID_ARGUMENT : CAIRN_OK,
         cairn_check_float(aim.y, -CAIRN_SHAPE_SIZE_MAX, CAIRN_SHAPE_SIZE_MAX),
         aim.z == CAIRN_BREAK_FORCE_ARTICULATED ? CAIRN_OK
@@ -207,7 +306,8 @@ static cairn_status check_message(const cairn_command *command) {
 }
 
 static bool is_players(uint32_t kind) {
-    return kind <= CAIRN_COMMAND_INPUT || kind > CAIRN_COMMAND_MESSAGE;
+    return kind <= CAIRN_COMMAND_INPUT || kind == CAIRN_COMMAND_INPUT_SECOND ||
+           kind == CAIRN_COMMAND_INPUT_THIRD;
 }
 
 // The range checks of a kind's two vectors.
@@ -237,6 +337,10 @@ static const struct {
     [CAIRN_COMMAND_HOST] = {check_any, check_any},
     [CAIRN_COMMAND_INPUT_SECOND] = {check_direction, check_direction},
     [CAIRN_COMMAND_INPUT_THIRD] = {check_direction, check_direction},
+    [CAIRN_COMMAND_SET_POSE] = {check_position, check_turn},
+    [CAIRN_COMMAND_INERTIA] = {check_any, check_any},
+    [CAIRN_COMMAND_SET_MASS] = {check_position, check_mass},
+    [CAIRN_COMMAND_SHAPE_POSE] = {check_position, check_turn},
 };
 
 cairn_status cairn_command_check(const cairn_command *command) {
@@ -250,6 +354,7 @@ cairn_status cairn_command_check(const cairn_command *command) {
     case CAIRN_COMMAND_MESSAGE:
         return check_message(command);
     case CAIRN_COMMAND_SET_BODY:
+    case CAIRN_COMMAND_SET_SHAPE:
         return check_property(command);
     case CAIRN_COMMAND_SET_JOINT:
         return check_joint_property(command);
@@ -257,6 +362,10 @@ cairn_status cairn_command_check(const cairn_command *command) {
         return check_points(command);
     case CAIRN_COMMAND_SHAPE:
         return check_shape(command);
+    case CAIRN_COMMAND_TRIANGLES:
+        return check_six(command, check_triangle);
+    case CAIRN_COMMAND_HEIGHTS:
+        return check_six(command, check_height);
     case CAIRN_COMMAND_CREATE_JOINT:
         return check_new_joint(command);
     default: {

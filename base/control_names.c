@@ -56,6 +56,16 @@ static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_SPAWN] = "spawn",
     [CAIRN_CONTROL_CREATE_JOINT] = "create-joint",
     [CAIRN_CONTROL_ACT] = "act",
+    [CAIRN_CONTROL_GET_JOINT] = "get-joint",
+    [CAIRN_CONTROL_SET_ROW] = "set-row",
+    [CAIRN_CONTROL_SET_POSE] = "set-pose",
+    [CAIRN_CONTROL_SET_MASS] = "set-mass",
+    [CAIRN_CONTROL_SET_SHAPE] = "set-shape",
+    [CAIRN_CONTROL_GET_BODY] = "get-body",
+    [CAIRN_CONTROL_SHAPES] = "shapes",
+    [CAIRN_CONTROL_SPAWN_COMPOUND] = "spawn-compound",
+    [CAIRN_CONTROL_SPAWN_MESH] = "spawn-mesh",
+    [CAIRN_CONTROL_SPAWN_HEIGHT_FIELD] = "spawn-height-field",
 };
 
 const char *cairn_control_verb_text(uint32_t verb) {

@@ -220,10 +220,18 @@ static uint32_t code_input(cairn_command_coder *coder, cairn_tick_commands held,
     return held.count;
 }
 
+// Kinds from 32 on are written as 0, which is no kind, and what they exceed 32 by. `to` is 0 in a
+// decoder.
+static uint32_t code_kind(cairn_command_coder *coder, uint32_t to) {
+    CAIRN_ASSERT(to < 64);
+    const uint32_t low = code_raw(coder, 5, to < 32 ? to : 0);
+    return low != 0 ? low : 32 + code_raw(coder, 5, to & 31u);
+}
+
 static cairn_command code_other(cairn_command_coder *coder, const cairn_command *command) {
     static const cairn_command nothing = {0};
     const cairn_command *to = command != NULL ? command : &nothing;
-    const uint32_t kind = code_raw(coder, 5, to->kind);
+    const uint32_t kind = code_kind(coder, to->kind);
     const uint32_t slot = code_raw(coder, 9, to->slot);
     const uint32_t sequence = code_count(coder, to->sequence);
     cairn_command coded = code_actions(coder, &nothing, to);

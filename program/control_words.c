@@ -27,6 +27,9 @@ static const char *const properties[CAIRN_BODY_PROPERTY_LAST + 1] = {
     [CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE] = "restitution-combine",
     [CAIRN_BODY_PROPERTY_SURFACE_VELOCITY] = "surface-velocity",
     [CAIRN_BODY_PROPERTY_BULLET] = "bullet",
+    [CAIRN_BODY_PROPERTY_GYROSCOPIC] = "gyroscopic",
+    [CAIRN_BODY_PROPERTY_OWNER] = "owner",
+    [CAIRN_BODY_PROPERTY_DENSITY] = "density",
 };
 static const char *const joint_properties[CAIRN_JOINT_PROPERTY_LAST + 1] = {
     [CAIRN_JOINT_PROPERTY_ENABLED] = "enabled",
@@ -36,6 +39,36 @@ static const char *const joint_properties[CAIRN_JOINT_PROPERTY_LAST + 1] = {
     [CAIRN_JOINT_PROPERTY_SPRING] = "spring",
     [CAIRN_JOINT_PROPERTY_SOFTNESS] = "softness",
     [CAIRN_JOINT_PROPERTY_STEERING] = "steering",
+    [CAIRN_JOINT_PROPERTY_MOTOR_ON] = "motor-on",
+    [CAIRN_JOINT_PROPERTY_MOTOR_VELOCITY] = "motor-velocity",
+    [CAIRN_JOINT_PROPERTY_MOTOR_FORCE] = "motor-force",
+    [CAIRN_JOINT_PROPERTY_TARGET_POSITION] = "target-position",
+    [CAIRN_JOINT_PROPERTY_TARGET_ROTATION] = "target-rotation",
+    [CAIRN_JOINT_PROPERTY_LIMITED] = "limited",
+    [CAIRN_JOINT_PROPERTY_CONE] = "cone",
+    [CAIRN_JOINT_PROPERTY_BREAK] = "break",
+    [CAIRN_JOINT_PROPERTY_STEERING_SPRING] = "steering-spring",
+    [CAIRN_JOINT_PROPERTY_RATIO] = "ratio",
+    [CAIRN_JOINT_PROPERTY_LENGTH] = "length",
+    [CAIRN_JOINT_PROPERTY_DRIVE] = "drive",
+    [CAIRN_JOINT_PROPERTY_DRIVE_TORQUE] = "drive-torque",
+    [CAIRN_JOINT_PROPERTY_FRICTION] = "friction",
+    [CAIRN_JOINT_PROPERTY_ARMATURE] = "armature",
+    [CAIRN_JOINT_PROPERTY_ANCHOR_A] = "anchor-a",
+    [CAIRN_JOINT_PROPERTY_ANCHOR_B] = "anchor-b",
+    [CAIRN_JOINT_PROPERTY_AXIS_A] = "axis-a",
+    [CAIRN_JOINT_PROPERTY_AXIS_B] = "axis-b",
+    [CAIRN_JOINT_PROPERTY_NORMAL_A] = "normal-a",
+    [CAIRN_JOINT_PROPERTY_NORMAL_B] = "normal-b",
+    [CAIRN_JOINT_PROPERTY_FIXED_A] = "fixed-a",
+    [CAIRN_JOINT_PROPERTY_FIXED_B] = "fixed-b",
+    [CAIRN_JOINT_PROPERTY_USER] = "user",
+    [CAIRN_JOINT_PROPERTY_NAME] = "name",
+    [CAIRN_JOINT_PROPERTY_ROW_LINEAR_A] = "row-linear-a",
+    [CAIRN_JOINT_PROPERTY_ROW_ANGULAR_A] = "row-angular-a",
+    [CAIRN_JOINT_PROPERTY_ROW_LINEAR_B] = "row-linear-b",
+    [CAIRN_JOINT_PROPERTY_ROW_ANGULAR_B] = "row-angular-b",
+    [CAIRN_JOINT_PROPERTY_ROW_BOUNDS] = "row-bounds",
 };
 static const char *const shapes[CAIRN_SHAPE_HEIGHT_FIELD + 1] = {
     [CAIRN_SHAPE_SPHERE] = "sphere",
@@ -75,10 +108,12 @@ typedef struct word_list {
 static word_list find_list(uint32_t verb) {
     switch (verb) {
     case CAIRN_CONTROL_SET_BODY:
+    case CAIRN_CONTROL_SET_SHAPE:
         return (word_list)LIST("property", properties);
     case CAIRN_CONTROL_SET_JOINT:
         return (word_list)LIST("property", joint_properties);
     case CAIRN_CONTROL_SPAWN:
+    case CAIRN_CONTROL_SPAWN_COMPOUND:
         return (word_list)LIST("shape", shapes);
     case CAIRN_CONTROL_CREATE_JOINT:
         return (word_list)LIST("kind", joints);

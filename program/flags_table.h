@@ -46,7 +46,7 @@ typedef struct cairn_flags_verb {
     const char *help;      // one line
 } cairn_flags_verb;
 
-#define CAIRN_FLAGS_WORDS_MAX 256
+#define CAIRN_FLAGS_WORDS_MAX 2048
 #define CAIRN_FLAGS_ERROR_SIZE 256
 
 typedef struct cairn_flags_program {

@@ -337,6 +337,7 @@ class Reader {
 #define FIELD_STRUCT(FIELD, field, Wire) v.template plain<wire::Wire>(T::VT_##FIELD, m.field);
 #define FIELD_ADDED(FIELD, field, Wire) v.template added<wire::Wire>(T::VT_##FIELD, m.field);
 #define FIELD_VEC3(FIELD, field) FIELD_STRUCT(FIELD, field, Vec3)
+#define FIELD_QUAT(FIELD, field) FIELD_STRUCT(FIELD, field, Quat)
 #define FIELD_HASH(FIELD, field) FIELD_STRUCT(FIELD, field, Hash128)
 #define FIELD_ONE(FIELD, field, element, Wire) FIELD_STRUCT(FIELD, field, Wire)
 #define FIELD_VECTOR(FIELD, field, count, Wire)                                                    \

@@ -19,6 +19,9 @@ typedef struct cairn_control_request_copy {
     struct { // of lists, by their elements
         cairn_control_edit edit[CAIRN_CONTROL_ACT_EDITS_MAX];
         cairn_control_watched watched[CAIRN_CONTROL_WATCHED_MAX];
+        cairn_control_part part[CAIRN_CONTROL_PARTS_MAX];
+        cairn_control_triangle triangle[CAIRN_CONTROL_TRIANGLES_MAX];
+        cairn_control_height height[CAIRN_CONTROL_HEIGHTS_MAX];
     } lists;
 } cairn_control_request_copy;
 

@@ -55,7 +55,17 @@
     X(CLOSEST, closest, closest_request, ClosestRequest)                                           \
     X(SPAWN, spawn, spawn_request, SpawnRequest)                                                   \
     X(CREATE_JOINT, create_joint, create_joint_request, CreateJointRequest)                        \
-    X(ACT, act, act_request, ActRequest)
+    X(ACT, act, act_request, ActRequest)                                                           \
+    X(GET_JOINT, get_joint, get_joint_request, GetJointRequest)                                    \
+    X(SET_ROW, set_row, set_row_request, SetRowRequest)                                            \
+    X(SET_POSE, set_pose, set_pose_request, SetPoseRequest)                                        \
+    X(SET_MASS, set_mass, set_mass_request, SetMassRequest)                                        \
+    X(SET_SHAPE, set_shape, set_shape_request, SetShapeRequest)                                    \
+    X(GET_BODY, get_body, get_body_request, GetBodyRequest)                                        \
+    X(SHAPES, shapes, shapes_request, ShapesRequest)                                               \
+    X(SPAWN_COMPOUND, spawn_compound, spawn_compound_request, SpawnCompoundRequest)                \
+    X(SPAWN_MESH, spawn_mesh, spawn_mesh_request, SpawnMeshRequest)                                \
+    X(SPAWN_HEIGHT_FIELD, spawn_height_field, spawn_height_field_request, SpawnHeightFieldRequest)
 
 // Every struct of an answer: X(struct, Table).
 #define EACH_CONTROL_ANSWER_STRUCT(X)                                                              \
@@ -77,7 +87,10 @@
     X(overlap_answer, OverlapAnswer)                                                               \
     X(hash_answer, HashAnswer)                                                                     \
     X(diff_answer, DiffAnswer)                                                                     \
-    X(act_answer, ActAnswer)
+    X(act_answer, ActAnswer)                                                                       \
+    X(get_joint_answer, GetJointAnswer)                                                            \
+    X(get_body_answer, GetBodyAnswer)                                                              \
+    X(shapes_answer, ShapesAnswer)
 
 // Every verb whose answer has more than what is common to all: X(VERB, member, struct).
 #define EACH_CONTROL_ANSWER(X)                                                                     \
@@ -115,7 +128,17 @@
     X(CLOSEST, closest, closest_answer)                                                            \
     X(SPAWN, edit, edit_answer)                                                                    \
     X(CREATE_JOINT, edit, edit_answer)                                                             \
-    X(ACT, act, act_answer)
+    X(ACT, act, act_answer)                                                                        \
+    X(GET_JOINT, get_joint, get_joint_answer)                                                      \
+    X(SET_ROW, edit, edit_answer)                                                                  \
+    X(SET_POSE, edit, edit_answer)                                                                 \
+    X(SET_MASS, edit, edit_answer)                                                                 \
+    X(SET_SHAPE, edit, edit_answer)                                                                \
+    X(GET_BODY, get_body, get_body_answer)                                                         \
+    X(SHAPES, shapes, shapes_answer)                                                               \
+    X(SPAWN_COMPOUND, edit, edit_answer)                                                           \
+    X(SPAWN_MESH, edit, edit_answer)                                                               \
+    X(SPAWN_HEIGHT_FIELD, edit, edit_answer)
 
 // Every kind of element of a list: X(element), the struct cairn_control_<element>.
 #define EACH_CONTROL_ELEMENT(X)                                                                    \
@@ -125,6 +148,7 @@
     X(saved)                                                                                       \
     X(client)                                                                                      \
     X(shape)                                                                                       \
+    X(shape_state)                                                                                 \
     X(joint)                                                                                       \
     X(section)                                                                                     \
     X(difference)                                                                                  \
@@ -133,7 +157,10 @@
 // The same for lists of requests.
 #define EACH_CONTROL_REQUEST_ELEMENT(X)                                                            \
     X(edit)                                                                                        \
-    X(watched)
+    X(watched)                                                                                     \
+    X(part)                                                                                        \
+    X(triangle)                                                                                    \
+    X(height)
 
 #define CONTROL_MEMBERS_step_request(X) X(NUMBER, TICK_COUNT, tick_count)
 
@@ -281,7 +308,81 @@
 #define CONTROL_MEMBERS_set_joint_request(X)                                                       \
     X(NUMBER, JOINT, joint)                                                                        \
     X(NUMBER, PROPERTY, property)                                                                  \
-    X(VEC3, VALUE, value)
+    X(VEC3, VALUE, value)                                                                          \
+    X(NUMBER, WORD, word)
+
+#define CONTROL_MEMBERS_get_joint_request(X) X(NUMBER, JOINT, joint)
+
+#define CONTROL_MEMBERS_set_pose_request(X)                                                        \
+    X(NUMBER, BODY, body)                                                                          \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, ROTATION, rotation)
+
+#define CONTROL_MEMBERS_set_mass_request(X)                                                        \
+    X(NUMBER, BODY, body)                                                                          \
+    X(REAL, MASS, mass)                                                                            \
+    X(VEC3, CENTRE, centre)                                                                        \
+    X(VEC3, INERTIA, inertia)                                                                      \
+    X(VEC3, PRODUCTS, products)
+
+#define CONTROL_MEMBERS_set_shape_request(X)                                                       \
+    X(NUMBER, SHAPE, shape)                                                                        \
+    X(NUMBER, PROPERTY, property)                                                                  \
+    X(VEC3, VALUE, value)                                                                          \
+    X(NUMBER, WORD, word)
+
+#define CONTROL_MEMBERS_get_body_request(X) X(NUMBER, BODY, body)
+
+#define CONTROL_MEMBERS_shapes_request(X)                                                          \
+    X(NUMBER, FIRST, first)                                                                        \
+    X(NUMBER, BODY, body)
+
+#define CONTROL_MEMBERS_spawn_compound_request(X)                                                  \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, ROTATION, rotation)                                                                    \
+    X(NUMBER, USER, user)                                                                          \
+    X(LIST, PARTS, parts, part_count, part, Part, CAIRN_CONTROL_PARTS_MAX)                         \
+    X(POINTS, POINTS, points, point_count, CAIRN_CONTROL_POINTS_MAX)
+
+#define CONTROL_MEMBERS_spawn_mesh_request(X)                                                      \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, ROTATION, rotation)                                                                    \
+    X(NUMBER, USER, user)                                                                          \
+    X(POINTS, POINTS, points, point_count, CAIRN_CONTROL_POINTS_MAX)                               \
+    X(LIST, TRIANGLES, triangles, triangle_count, triangle, Triangle, CAIRN_CONTROL_TRIANGLES_MAX)
+
+#define CONTROL_MEMBERS_spawn_height_field_request(X)                                              \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, ROTATION, rotation)                                                                    \
+    X(NUMBER, USER, user)                                                                          \
+    X(NUMBER, COLUMNS, columns)                                                                    \
+    X(REAL, SPACING_X, spacing_x)                                                                  \
+    X(REAL, SPACING_Z, spacing_z)                                                                  \
+    X(LIST, HEIGHTS, heights, height_count, height, Height, CAIRN_CONTROL_HEIGHTS_MAX)
+
+#define CONTROL_MEMBERS_part(X)                                                                    \
+    X(NUMBER, SHAPE, shape)                                                                        \
+    X(NUMBER, POINT_COUNT, point_count)                                                            \
+    X(VEC3, SIZE, size)                                                                            \
+    X(VEC3, POSITION, position)                                                                    \
+    X(VEC3, ROTATION, rotation)
+
+#define CONTROL_MEMBERS_triangle(X)                                                                \
+    X(NUMBER, A, a)                                                                                \
+    X(NUMBER, B, b)                                                                                \
+    X(NUMBER, C, c)
+
+#define CONTROL_MEMBERS_height(X) X(REAL, VALUE, value)
+
+#define CONTROL_MEMBERS_set_row_request(X)                                                         \
+    X(NUMBER, JOINT, joint)                                                                        \
+    X(VEC3, LINEAR_A, linear_a)                                                                    \
+    X(VEC3, ANGULAR_A, angular_a)                                                                  \
+    X(VEC3, LINEAR_B, linear_b)                                                                    \
+    X(VEC3, ANGULAR_B, angular_b)                                                                  \
+    X(REAL, LOWER, lower)                                                                          \
+    X(REAL, UPPER, upper)                                                                          \
+    X(REAL, VELOCITY, velocity)
 
 #define CONTROL_MEMBERS_delete_joint_request(X) X(NUMBER, JOINT, joint)
 
@@ -403,6 +504,110 @@
 #define CONTROL_MEMBERS_joints_answer(X)                                                           \
     X(NUMBER, JOINT_COUNT, joint_count)                                                            \
     X(LIST, JOINTS, joints, listed_count, joint, JointState, CAIRN_CONTROL_JOINTS_MAX)
+
+#define CONTROL_MEMBERS_get_body_answer(X)                                                         \
+    X(ONE, BODY, body, body, BodyState)                                                            \
+    X(NUMBER, ENABLED, enabled)                                                                    \
+    X(NUMBER, ALLOW_SLEEP, allow_sleep)                                                            \
+    X(NUMBER, GYROSCOPIC, gyroscopic)                                                              \
+    X(NUMBER, BULLET, bullet)                                                                      \
+    X(NUMBER, OWNER, owner)                                                                        \
+    X(NUMBER, NAME, name)                                                                          \
+    X(NUMBER, LOCKS, locks)                                                                        \
+    X(REAL, LINEAR_DAMPING, linear_damping)                                                        \
+    X(REAL, ANGULAR_DAMPING, angular_damping)                                                      \
+    X(REAL, GRAVITY_SCALE, gravity_scale)                                                          \
+    X(REAL, MASS, mass)                                                                            \
+    X(VEC3, CENTRE, centre)                                                                        \
+    X(VEC3, INERTIA, inertia)                                                                      \
+    X(VEC3, PRODUCTS, products)
+
+#define CONTROL_MEMBERS_shapes_answer(X)                                                           \
+    X(NUMBER, SHAPE_COUNT, shape_count)                                                            \
+    X(LIST, SHAPES, shapes, listed_count, shape_state, ShapeState, CAIRN_CONTROL_SHAPES_MAX)
+
+#define CONTROL_MEMBERS_shape_state(X)                                                             \
+    X(NUMBER, ID, id)                                                                              \
+    X(NUMBER, BODY, body)                                                                          \
+    X(NUMBER, KIND, kind)                                                                          \
+    X(NUMBER, USER, user)                                                                          \
+    X(NUMBER, NAME, name)                                                                          \
+    X(NUMBER, CATEGORY, category)                                                                  \
+    X(NUMBER, MASK, mask)                                                                          \
+    X(NUMBER, FLAGS, flags)                                                                        \
+    X(NUMBER, HULL, hull)                                                                          \
+    X(NUMBER, MESH, mesh)                                                                          \
+    X(VEC3, HALF_EXTENTS, half_extents)                                                            \
+    X(REAL, RADIUS, radius)                                                                        \
+    X(REAL, HALF_HEIGHT, half_height)                                                              \
+    X(VEC3, POSITION, position)                                                                    \
+    X(QUAT, ROTATION, rotation)                                                                    \
+    X(REAL, DENSITY, density)                                                                      \
+    X(REAL, FRICTION, friction)                                                                    \
+    X(REAL, STATIC_FRICTION, static_friction)                                                      \
+    X(REAL, ROLLING_RESISTANCE, rolling_resistance)                                                \
+    X(REAL, SPIN_RESISTANCE, spin_resistance)                                                      \
+    X(REAL, RESTITUTION, restitution)                                                              \
+    X(NUMBER, FRICTION_COMBINE, friction_combine)                                                  \
+    X(NUMBER, RESTITUTION_COMBINE, restitution_combine)                                            \
+    X(VEC3, SURFACE_VELOCITY, surface_velocity)
+
+#define CONTROL_MEMBERS_get_joint_answer(X)                                                        \
+    X(ONE, JOINT, joint, joint, JointState)                                                        \
+    X(REAL, ERROR, error)                                                                          \
+    X(REAL, SWING, swing)                                                                          \
+    X(REAL, TWIST, twist)                                                                          \
+    X(NUMBER, COLLIDE_CONNECTED, collide_connected)                                                \
+    X(NUMBER, USER, user)                                                                          \
+    X(NUMBER, NAME, name)                                                                          \
+    X(VEC3, ANCHOR_A, anchor_a)                                                                    \
+    X(VEC3, ANCHOR_B, anchor_b)                                                                    \
+    X(REAL, LENGTH, length)                                                                        \
+    X(VEC3, AXIS_A, axis_a)                                                                        \
+    X(VEC3, AXIS_B, axis_b)                                                                        \
+    X(VEC3, NORMAL_A, normal_a)                                                                    \
+    X(VEC3, NORMAL_B, normal_b)                                                                    \
+    X(REAL, CONE, cone)                                                                            \
+    X(NUMBER, LIMITED, limited)                                                                    \
+    X(REAL, LOWER, lower)                                                                          \
+    X(REAL, UPPER, upper)                                                                          \
+    X(REAL, HERTZ, hertz)                                                                          \
+    X(REAL, DAMPING, damping)                                                                      \
+    X(NUMBER, SPRING, spring)                                                                      \
+    X(REAL, SPRING_HERTZ, spring_hertz)                                                            \
+    X(REAL, SPRING_DAMPING, spring_damping)                                                        \
+    X(REAL, TARGET, target)                                                                        \
+    X(VEC3, TARGET_POSITION, target_position)                                                      \
+    X(QUAT, TARGET_ROTATION, target_rotation)                                                      \
+    X(NUMBER, MOTOR, motor)                                                                        \
+    X(REAL, MOTOR_SPEED, motor_speed)                                                              \
+    X(VEC3, MOTOR_VELOCITY, motor_velocity)                                                        \
+    X(REAL, MOTOR_FORCE, motor_force)                                                              \
+    X(REAL, MOTOR_TORQUE, motor_torque)                                                            \
+    X(NUMBER, STEERING, steering)                                                                  \
+    X(REAL, STEERING_HERTZ, steering_hertz)                                                        \
+    X(REAL, STEERING_DAMPING, steering_damping)                                                    \
+    X(REAL, STEERING_TARGET, steering_target)                                                      \
+    X(REAL, STEERING_TORQUE, steering_torque)                                                      \
+    X(REAL, RATIO, ratio)                                                                          \
+    X(VEC3, FIXED_A, fixed_a)                                                                      \
+    X(VEC3, FIXED_B, fixed_b)                                                                      \
+    X(VEC3, ROW_LINEAR_A, row_linear_a)                                                            \
+    X(VEC3, ROW_ANGULAR_A, row_angular_a)                                                          \
+    X(VEC3, ROW_LINEAR_B, row_linear_b)                                                            \
+    X(VEC3, ROW_ANGULAR_B, row_angular_b)                                                          \
+    X(REAL, ROW_LOWER, row_lower)                                                                  \
+    X(REAL, ROW_UPPER, row_upper)                                                                  \
+    X(REAL, ROW_VELOCITY, row_velocity)                                                            \
+    X(NUMBER, BREAKABLE, breakable)                                                                \
+    X(REAL, BREAK_FORCE, break_force)                                                              \
+    X(REAL, BREAK_TORQUE, break_torque)                                                            \
+    X(NUMBER, ARTICULATED, articulated)                                                            \
+    X(REAL, DRIVE_STIFFNESS, drive_stiffness)                                                      \
+    X(REAL, DRIVE_DAMPING, drive_damping)                                                          \
+    X(VEC3, DRIVE_TORQUE, drive_torque)                                                            \
+    X(REAL, JOINT_FRICTION, joint_friction)                                                        \
+    X(REAL, ARMATURE, armature)
 
 #define CONTROL_MEMBERS_ray_answer(X)                                                              \
     X(NUMBER, HIT, hit)                                                                            \

@@ -12,6 +12,7 @@ static size_t ticks_size(uint32_t tick_count, uint32_t command_count) {
 #define SIZE_REAL(FIELD, field)
 #define SIZE_LIMITED_TEXT(FIELD, field, size_max)
 #define SIZE_VEC3(FIELD, field)
+#define SIZE_QUAT(FIELD, field)
 #define SIZE_HASH(FIELD, field)
 #define SIZE_ONE(FIELD, field, element, Wire)
 #define SIZE_LIST(FIELD, field, count, element, Wire, count_max)                                   \
@@ -36,6 +37,28 @@ static size_t answer_size(const cairn_control_answer *answer) {
     return size;
 }
 
+static size_t request_size(const cairn_control_request *request) {
+    switch (request->verb) {
+    case CAIRN_CONTROL_ACT:
+        return request->act.edit_count * sizeof(cairn_control_edit) +
+               request->act.watched_count * sizeof(cairn_control_watched);
+    case CAIRN_CONTROL_SPAWN:
+        return request->spawn.point_count * sizeof(cairn_vec3);
+    case CAIRN_CONTROL_SPAWN_COMPOUND:
+        return request->spawn_compound.point_count * sizeof(cairn_vec3) +
+               request->spawn_compound.part_count * sizeof(cairn_control_part);
+    case CAIRN_CONTROL_SPAWN_MESH:
+        return request->spawn_mesh.point_count * sizeof(cairn_vec3) +
+               request->spawn_mesh.triangle_count * sizeof(cairn_control_triangle);
+    case CAIRN_CONTROL_SPAWN_HEIGHT_FIELD:
+        return request->spawn_height_field.height_count * sizeof(cairn_control_height);
+    case CAIRN_CONTROL_SAVE_WRITE:
+        return request->save_write.byte_count;
+    default:
+        return 0;
+    }
+}
+
 size_t cairn_message_vectors_size(const cairn_message *message) {
     CAIRN_ASSERT(message != NULL);
     switch (message->kind) {
@@ -46,16 +69,7 @@ size_t cairn_message_vectors_size(const cairn_message *message) {
     case CAIRN_MESSAGE_RESYNC_REQUEST:
         return message->resync_request.difference_sketch_size;
     case CAIRN_MESSAGE_CONTROL:
-        if (message->control.verb == CAIRN_CONTROL_ACT) {
-            return message->control.act.edit_count * sizeof(cairn_control_edit) +
-                   message->control.act.watched_count * sizeof(cairn_control_watched);
-        }
-        if (message->control.verb == CAIRN_CONTROL_SPAWN) {
-            return message->control.spawn.point_count * sizeof(cairn_vec3);
-        }
-        return message->control.verb == CAIRN_CONTROL_SAVE_WRITE
-                   ? message->control.save_write.byte_count
-                   : 0;
+        return request_size(&message->control);
     case CAIRN_MESSAGE_SHAPES:
         return message->shapes.shape_count * sizeof(cairn_snapshot_shape) +
                message->shapes.removed_count * sizeof(uint32_t) + message->shapes.hull_count +

@@ -36,6 +36,32 @@ static void set_material(cairn_material *material, uint32_t property, cairn_vec3
     }
 }
 
+static cairn_status set_shape(
+    cairn_world *world, cairn_shape_id id, uint32_t property, cairn_vec3 value, uint32_t word) {
+    cairn_shape_def shape;
+    cairn_material material;
+    cairn_body_id body;
+    cairn_status status = cairn_shape_read(world, id, &shape, &body);
+    if (status != CAIRN_OK) {
+        return status;
+    }
+    switch (property) {
+    case CAIRN_BODY_PROPERTY_USER:
+        return cairn_shape_set_user(world, id, word);
+    case CAIRN_BODY_PROPERTY_CATEGORY:
+        return cairn_shape_set_filter(world, id, word, shape.mask);
+    case CAIRN_BODY_PROPERTY_MASK:
+        return cairn_shape_set_filter(world, id, shape.category, word);
+    case CAIRN_BODY_PROPERTY_DENSITY:
+        return cairn_shape_set_density(world, id, value.x);
+    default:
+        status = cairn_shape_read_material(world, id, &material);
+        CAIRN_ASSERT(status == CAIRN_OK);
+        set_material(&material, property, value);
+        return cairn_shape_set_material(world, id, &material);
+    }
+}
+
 // Sets a property of every shape of a body.
 static cairn_status set_shapes(
     cairn_world *world, cairn_body_id body, uint32_t property, cairn_vec3 value, uint32_t word) {
@@ -43,27 +69,19 @@ static cairn_status set_shapes(
     cairn_status status = slot == CAIRN_INDEX_NONE ? CAIRN_NOT_FOUND : CAIRN_OK;
     uint32_t i = status == CAIRN_OK ? world->shape_first[slot] : 0;
     for (; i != 0 && status == CAIRN_OK; i = world->shape_next[i - 1]) {
-        const cairn_shape shape = world->state.shapes[i - 1];
-        const cairn_shape_id id = cairn_shape_id_at(world, i - 1);
-        cairn_material material;
-        if (property == CAIRN_BODY_PROPERTY_CATEGORY) {
-            status = cairn_shape_set_filter(world, id, word, shape.mask);
-        } else if (property == CAIRN_BODY_PROPERTY_MASK) {
-            status = cairn_shape_set_filter(world, id, shape.category, word);
-        } else {
-            status = cairn_shape_read_material(world, id, &material);
-            CAIRN_ASSERT(status == CAIRN_OK);
-            set_material(&material, property, value);
-            status = cairn_shape_set_material(world, id, &material);
-        }
+        status = set_shape(world, cairn_shape_id_at(world, i - 1), property, value, word);
     }
     return status;
+}
+
+static uint32_t word_of(const cairn_command *edit) {
+    return (uint32_t)edit->aim.y | (uint32_t)edit->aim.z << 16;
 }
 
 static cairn_status set_property(cairn_world *world, const cairn_command *edit) {
     const cairn_body_id body = edit->buttons;
     const float x = edit->move.x;
-    const uint32_t word = (uint32_t)edit->aim.y | (uint32_t)edit->aim.z << 16;
+    const uint32_t word = word_of(edit);
     switch ((uint32_t)edit->aim.x) {
     case CAIRN_BODY_PROPERTY_KIND:
         return cairn_body_set_kind(world, body, (uint32_t)x);
@@ -85,31 +103,12 @@ static cairn_status set_property(cairn_world *world, const cairn_command *edit) 
         return cairn_body_set_enabled(world, body, x != 0.0f);
     case CAIRN_BODY_PROPERTY_BULLET:
         return cairn_body_set_bullet(world, body, x != 0.0f);
+    case CAIRN_BODY_PROPERTY_GYROSCOPIC:
+        return cairn_body_set_gyroscopic(world, body, x != 0.0f);
+    case CAIRN_BODY_PROPERTY_OWNER:
+        return cairn_body_set_owner(world, body, (uint32_t)x);
     default:
         return set_shapes(world, body, (uint32_t)edit->aim.x, edit->move, word);
-    }
-}
-
-static cairn_status set_joint(cairn_world *world, const cairn_command *edit) {
-    const cairn_joint_id joint = edit->buttons;
-    const float x = edit->move.x;
-    const float y = edit->move.y;
-    switch ((uint32_t)edit->aim.x) {
-    case CAIRN_JOINT_PROPERTY_ENABLED:
-        return cairn_joint_set_enabled(world, joint, x != 0.0f);
-    case CAIRN_JOINT_PROPERTY_MOTOR:
-        return cairn_joint_set_motor(world, joint, x, y);
-    case CAIRN_JOINT_PROPERTY_TARGET:
-        return cairn_joint_set_target(world, joint, x);
-    case CAIRN_JOINT_PROPERTY_LIMITS:
-        return cairn_joint_set_limits(world, joint, x, y);
-    case CAIRN_JOINT_PROPERTY_SPRING:
-        return cairn_joint_set_spring(world, joint, x, y);
-    case CAIRN_JOINT_PROPERTY_SOFTNESS:
-        return cairn_joint_set_softness(world, joint, x, y);
-    default:
-        CAIRN_ASSERT((uint32_t)edit->aim.x == CAIRN_JOINT_PROPERTY_STEERING);
-        return cairn_joint_set_steering(world, joint, x);
     }
 }
 
@@ -129,8 +128,14 @@ static cairn_status apply_new_state(cairn_world *world, const cairn_command *edi
         return cairn_body_set_target(world, edit->buttons,
             (cairn_pose){
                 .position = edit->move, .rotation = cairn_quat_of_rotation_vector(edit->aim)});
+    case CAIRN_COMMAND_SET_POSE:
+        return cairn_body_set_pose(world, edit->buttons,
+            (cairn_pose){
+                .position = edit->move, .rotation = cairn_quat_of_rotation_vector(edit->aim)});
+    case CAIRN_COMMAND_SET_SHAPE:
+        return set_shape(world, edit->buttons, (uint32_t)edit->aim.x, edit->move, word_of(edit));
     case CAIRN_COMMAND_SET_JOINT:
-        return set_joint(world, edit);
+        return cairn_edit_set_joint(world, edit);
     case CAIRN_COMMAND_DESTROY_JOINT:
         return cairn_joint_destroy(world, edit->buttons);
     case CAIRN_COMMAND_SET_GRAVITY:
@@ -175,9 +180,33 @@ static cairn_status apply_command(
     }
 }
 
+// All of a body's mass.
+static cairn_status set_mass(cairn_world *world, const cairn_command *commands, uint32_t count) {
+    const cairn_command *part = &commands[0];
+    const cairn_command *last = &commands[count - 1];
+    if (count != 2 || part->kind != CAIRN_COMMAND_INERTIA) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const cairn_mass_properties mass = {.mass = last->aim.x,
+        .centre = last->move,
+        .inertia = {
+            part->move.x, part->move.y, part->move.z, part->aim.x, part->aim.y, part->aim.z}};
+    return cairn_body_set_mass_properties(world, last->buttons, &mass);
+}
+
 static bool is_part(const cairn_command *command) {
-    return command->kind == CAIRN_COMMAND_HULL_POINTS || command->kind == CAIRN_COMMAND_SHAPE ||
-           command->kind == CAIRN_COMMAND_JOINT;
+    switch (command->kind) {
+    case CAIRN_COMMAND_HULL_POINTS:
+    case CAIRN_COMMAND_SHAPE:
+    case CAIRN_COMMAND_JOINT:
+    case CAIRN_COMMAND_INERTIA:
+    case CAIRN_COMMAND_SHAPE_POSE:
+    case CAIRN_COMMAND_TRIANGLES:
+    case CAIRN_COMMAND_HEIGHTS:
+        return true;
+    default:
+        return false;
+    }
 }
 
 uint32_t cairn_edit_command_count(const cairn_command *commands, uint32_t count) {
@@ -203,6 +232,9 @@ cairn_status cairn_world_apply_edit(
     }
     if (last->kind == CAIRN_COMMAND_CREATE_JOINT) {
         return cairn_edit_create_joint(world, commands, count, &made->joint);
+    }
+    if (last->kind == CAIRN_COMMAND_SET_MASS) {
+        return set_mass(world, commands, count);
     }
     return count == 1 && !is_part(last) ? apply_command(world, last, made) : CAIRN_INVALID_ARGUMENT;
 }

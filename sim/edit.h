@@ -17,6 +17,8 @@ cairn_status cairn_edit_spawn_plain(
 // CAIRN_COMMAND_SPAWN with its parts. A hull that the world has already is shared.
 cairn_status cairn_edit_spawn(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_body_id *body);
+// CAIRN_COMMAND_SET_JOINT.
+cairn_status cairn_edit_set_joint(cairn_world *world, const cairn_command *edit);
 // CAIRN_COMMAND_CREATE_JOINT with its part.
 cairn_status cairn_edit_create_joint(
     cairn_world *world, const cairn_command *commands, uint32_t count, cairn_joint_id *joint);

@@ -53,11 +53,50 @@ static cairn_control_spawn_request draw_spawn(
     return spawn;
 }
 
+// Two shapes beside each other: in two cases of nine one of them is none that a compound may have.
+static cairn_control_spawn_compound_request draw_compound(cairn_storm *s, cairn_vec3 position,
+    cairn_vec3 size, cairn_vec3 points[HULL_POINTS], cairn_control_part parts[2]) {
+    const cairn_control_spawn_request first = draw_spawn(s, position, size, points);
+    parts[0] = (cairn_control_part){
+        .shape = first.shape, .point_count = first.point_count, .size = first.size};
+    parts[1] = (cairn_control_part){.shape = CAIRN_SHAPE_BOX, .size = size, .position.x = 0.5f};
+    return (cairn_control_spawn_compound_request){.position = first.position,
+        .parts = parts,
+        .part_count = 2,
+        .points = points,
+        .point_count = first.point_count};
+}
+
+// A roof below the floor of the scenes, so that it carries nobody away.
+static cairn_control_spawn_mesh_request mesh_of(cairn_vec3 size) {
+    static const cairn_vec3 points[] = {{-2.0f, 0.0f, -2.0f}, {2.0f, 0.0f, -2.0f},
+        {2.0f, 0.0f, 2.0f}, {-2.0f, 0.0f, 2.0f}, {0.0f, 1.0f, 0.0f}};
+    static const cairn_control_triangle triangles[] = {
+        {1, 0, 4}, {2, 1, 4}, {3, 2, 4}, {0, 3, 4}, {0, 1, 7}};
+    return (cairn_control_spawn_mesh_request){.position = {size.x, -25.0f, size.z},
+        .rotation = size,
+        .points = points,
+        .point_count = 5,
+        .triangles = triangles,
+        .triangle_count = size.y > 0.4f ? 5 : 4}; // the last one is of no vertices
+}
+
+static cairn_control_spawn_height_field_request heights_of(cairn_vec3 size) {
+    static const cairn_control_height heights[] = {
+        {0.0f}, {0.25f}, {0.5f}, {0.25f}, {0.0f}, {0.25f}, {CAIRN_HEIGHT_HOLE}};
+    return (cairn_control_spawn_height_field_request){.position = {size.x, -25.0f, size.z},
+        .columns = 3,
+        .spacing_x = size.x,
+        .spacing_z = size.z,
+        .heights = heights,
+        .height_count = size.y > 0.4f ? 7 : 6}; // no whole rows
+}
+
 // Between two bodies, or a body and itself; the number suits every kind.
 static cairn_control_create_joint_request draw_joint(
     cairn_storm *s, uint32_t body, cairn_vec3 anchor) {
     return (cairn_control_create_joint_request){
-        .kind = 1 + (uint32_t)cairn_storm_below(s, CAIRN_JOINT_PULLEY),
+        .kind = 1 + (uint32_t)cairn_storm_below(s, CAIRN_JOINT_ROW),
         .body_a = body,
         .body_b = s->operator_bodies[0],
         .anchor_a = anchor,
@@ -67,72 +106,158 @@ static cairn_control_create_joint_request draw_joint(
         .break_force = 5000.0f * (float)cairn_storm_below(s, 2)};
 }
 
-static void request_edit(cairn_storm *s, uint32_t i) {
-    static const uint32_t verbs[] = {CAIRN_CONTROL_SPAWN_BOX, CAIRN_CONTROL_SPAWN_SPHERE,
-        CAIRN_CONTROL_DELETE, CAIRN_CONTROL_SET_POSITION, CAIRN_CONTROL_SET_VELOCITY,
-        CAIRN_CONTROL_IMPULSE, CAIRN_CONTROL_SET_BODY, CAIRN_CONTROL_PUSH,
-        CAIRN_CONTROL_SET_GRAVITY, CAIRN_CONTROL_EXPLODE, CAIRN_CONTROL_SET_JOINT,
-        CAIRN_CONTROL_DELETE_JOINT, CAIRN_CONTROL_SPAWN, CAIRN_CONTROL_CREATE_JOINT};
-    cairn_control_request request = {
-        .number = 1, .verb = verbs[cairn_storm_below(s, 14)], .room = ""};
-    const cairn_vec3 a = {between(s, -4, 4), between(s, 1, 5), between(s, -4, 4)};
-    const cairn_vec3 b = {between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f)};
-    const uint32_t body = s->operator_bodies[cairn_storm_below(s, CAIRN_STORM_OPERATOR_BODIES)];
+// What an edit is about, and the memory for lists of a request.
+typedef struct drawn {
+    cairn_vec3 a; // a place above the floor
+    cairn_vec3 b; // a size
+    uint32_t body;
     cairn_vec3 points[HULL_POINTS];
-    switch (request.verb) {
+    cairn_control_part parts[2];
+} drawn;
+
+static void draw_new_body(cairn_storm *s, cairn_control_request *request, drawn *d) {
+    const cairn_vec3 a = d->a;
+    const cairn_vec3 b = d->b;
+    switch (request->verb) {
     case CAIRN_CONTROL_SPAWN_BOX:
-        request.spawn_box = (cairn_control_spawn_box_request){.position = a, .half_extents = b};
+        request->spawn_box = (cairn_control_spawn_box_request){.position = a, .half_extents = b};
         break;
     case CAIRN_CONTROL_SPAWN_SPHERE:
-        request.spawn_sphere = (cairn_control_spawn_sphere_request){.position = a, .radius = b.x};
+        request->spawn_sphere = (cairn_control_spawn_sphere_request){.position = a, .radius = b.x};
         break;
     case CAIRN_CONTROL_SPAWN:
-        request.spawn = draw_spawn(s, a, b, points);
+        request->spawn = draw_spawn(s, a, b, d->points);
         break;
+    case CAIRN_CONTROL_SPAWN_COMPOUND:
+        request->spawn_compound = draw_compound(s, a, b, d->points, d->parts);
+        break;
+    case CAIRN_CONTROL_SPAWN_MESH:
+        request->spawn_mesh = mesh_of(b);
+        break;
+    default:
+        request->spawn_height_field = heights_of(b);
+        break;
+    }
+}
+
+static void draw_joint_edit(cairn_storm *s, cairn_control_request *request, const drawn *d) {
+    const cairn_vec3 a = d->a;
+    const cairn_vec3 b = d->b;
+    switch (request->verb) {
     case CAIRN_CONTROL_CREATE_JOINT:
-        request.create_joint = draw_joint(s, body, a);
-        break;
-    case CAIRN_CONTROL_DELETE:
-        request.delete_body.body = body;
-        break;
-    case CAIRN_CONTROL_SET_POSITION:
-        request.set_position = (cairn_control_set_position_request){.body = body, .position = a};
-        break;
-    case CAIRN_CONTROL_SET_VELOCITY:
-        request.set_velocity = (cairn_control_set_velocity_request){
-            .body = body, .linear_velocity = a, .angular_velocity = b};
-        break;
-    case CAIRN_CONTROL_SET_BODY:
-        // 0 and 1 are in the range of a kind, a gravity scale, locks and what is on or off.
-        request.set_body = (cairn_control_set_body_request){.body = body,
-            .property = 1 + (uint32_t)cairn_storm_below(s, CAIRN_BODY_PROPERTY_LAST),
-            .value.x = (float)cairn_storm_below(s, 2)};
-        break;
-    case CAIRN_CONTROL_PUSH:
-        request.push = (cairn_control_push_request){
-            .body = body, .kind = (uint32_t)cairn_storm_below(s, 4), .push = a, .place = {0}};
+        request->create_joint = draw_joint(s, d->body, d->a);
         break;
     case CAIRN_CONTROL_SET_JOINT: // of the lowest ids, most of which exist at first
-        request.set_joint =
+        request->set_joint =
             (cairn_control_set_joint_request){.joint = (uint32_t)cairn_storm_below(s, 8),
                 .property = 1 + (uint32_t)cairn_storm_below(s, CAIRN_JOINT_PROPERTY_LAST),
                 .value.x = (float)cairn_storm_below(s, 2)};
         break;
-    case CAIRN_CONTROL_DELETE_JOINT:
-        request.delete_joint.joint = (uint32_t)cairn_storm_below(s, 16);
+    case CAIRN_CONTROL_SET_ROW: // most of them are no rows
+        request->set_row =
+            (cairn_control_set_row_request){.joint = (uint32_t)cairn_storm_below(s, 16),
+                .linear_a = a,
+                .angular_b = b,
+                .lower = -b.x,
+                .upper = 100.0f * b.y,
+                .velocity = b.z};
+        break;
+    default:
+        request->delete_joint.joint = (uint32_t)cairn_storm_below(s, 16);
+        break;
+    }
+}
+
+static void draw_edit(cairn_storm *s, cairn_control_request *request, const drawn *d) {
+    const cairn_vec3 a = d->a;
+    const cairn_vec3 b = d->b;
+    const uint32_t body = d->body;
+    switch (request->verb) {
+    case CAIRN_CONTROL_DELETE:
+        request->delete_body.body = body;
+        break;
+    case CAIRN_CONTROL_SET_POSITION:
+        request->set_position = (cairn_control_set_position_request){.body = body, .position = a};
+        break;
+    case CAIRN_CONTROL_SET_VELOCITY:
+        request->set_velocity = (cairn_control_set_velocity_request){
+            .body = body, .linear_velocity = a, .angular_velocity = b};
+        break;
+    case CAIRN_CONTROL_SET_BODY:
+        // 0 and 1 are in the range of a kind, a gravity scale, locks and what is on or off.
+        request->set_body = (cairn_control_set_body_request){.body = body,
+            .property = 1 + (uint32_t)cairn_storm_below(s, CAIRN_BODY_PROPERTY_LAST),
+            .value.x = (float)cairn_storm_below(s, 2)};
+        break;
+    case CAIRN_CONTROL_PUSH:
+        request->push = (cairn_control_push_request){
+            .body = body, .kind = (uint32_t)cairn_storm_below(s, 4), .push = a, .place = {0}};
+        break;
+    case CAIRN_CONTROL_SET_POSE:
+        request->set_pose =
+            (cairn_control_set_pose_request){.body = body, .position = a, .rotation = b};
+        break;
+    case CAIRN_CONTROL_SET_MASS: // in one case of two no tensor of inertia
+        request->set_mass = (cairn_control_set_mass_request){.body = body,
+            .mass = 100.0f * b.x,
+            .centre = {0.0f, 0.1f * b.y, 0.0f},
+            .inertia = {10.0f, 12.0f, 14.0f},
+            .products = {25.0f * (float)cairn_storm_below(s, 2), 1.0f, 1.0f}};
+        break;
+    case CAIRN_CONTROL_SET_SHAPE: // of the lowest ids
+        request->set_shape =
+            (cairn_control_set_shape_request){.shape = (uint32_t)cairn_storm_below(s, 32),
+                .property = 1 + (uint32_t)cairn_storm_below(s, CAIRN_BODY_PROPERTY_LAST),
+                .value.x = (float)cairn_storm_below(s, 2)};
         break;
     case CAIRN_CONTROL_SET_GRAVITY:
-        request.set_gravity.gravity = (cairn_vec3){0.0f, between(s, -12, -6), 0.0f};
+        request->set_gravity.gravity = (cairn_vec3){0.0f, between(s, -12, -6), 0.0f};
         break;
     case CAIRN_CONTROL_EXPLODE:
-        request.explode = (cairn_control_explode_request){.centre = a,
+        request->explode = (cairn_control_explode_request){.centre = a,
             .radius = 2.0f,
             .falloff = 2.0f,
             .impulse_per_area = 100.0f,
             .mask = UINT32_MAX};
         break;
     default:
-        request.impulse = (cairn_control_impulse_request){.body = body, .impulse = a};
+        request->impulse = (cairn_control_impulse_request){.body = body, .impulse = a};
+        break;
+    }
+}
+
+static void request_edit(cairn_storm *s, uint32_t i) {
+    static const uint32_t verbs[] = {CAIRN_CONTROL_SPAWN_BOX, CAIRN_CONTROL_SPAWN_SPHERE,
+        CAIRN_CONTROL_DELETE, CAIRN_CONTROL_SET_POSITION, CAIRN_CONTROL_SET_VELOCITY,
+        CAIRN_CONTROL_IMPULSE, CAIRN_CONTROL_SET_BODY, CAIRN_CONTROL_PUSH,
+        CAIRN_CONTROL_SET_GRAVITY, CAIRN_CONTROL_EXPLODE, CAIRN_CONTROL_SET_JOINT,
+        CAIRN_CONTROL_DELETE_JOINT, CAIRN_CONTROL_SPAWN, CAIRN_CONTROL_CREATE_JOINT,
+        CAIRN_CONTROL_SET_ROW, CAIRN_CONTROL_SET_POSE, CAIRN_CONTROL_SET_MASS,
+        CAIRN_CONTROL_SET_SHAPE, CAIRN_CONTROL_SPAWN_COMPOUND, CAIRN_CONTROL_SPAWN_MESH,
+        CAIRN_CONTROL_SPAWN_HEIGHT_FIELD};
+    cairn_control_request request = {
+        .number = 1, .verb = verbs[cairn_storm_below(s, 21)], .room = ""};
+    const cairn_vec3 a = {between(s, -4, 4), between(s, 1, 5), between(s, -4, 4)};
+    const cairn_vec3 b = {between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f), between(s, 0.1f, 0.5f)};
+    drawn d = {.a = a, .b = b};
+    d.body = s->operator_bodies[cairn_storm_below(s, CAIRN_STORM_OPERATOR_BODIES)];
+    switch (request.verb) {
+    case CAIRN_CONTROL_SPAWN_BOX:
+    case CAIRN_CONTROL_SPAWN_SPHERE:
+    case CAIRN_CONTROL_SPAWN:
+    case CAIRN_CONTROL_SPAWN_COMPOUND:
+    case CAIRN_CONTROL_SPAWN_MESH:
+    case CAIRN_CONTROL_SPAWN_HEIGHT_FIELD:
+        draw_new_body(s, &request, &d);
+        break;
+    case CAIRN_CONTROL_CREATE_JOINT:
+    case CAIRN_CONTROL_SET_JOINT:
+    case CAIRN_CONTROL_SET_ROW:
+    case CAIRN_CONTROL_DELETE_JOINT:
+        draw_joint_edit(s, &request, &d);
+        break;
+    default:
+        draw_edit(s, &request, &d);
         break;
     }
     send_request(s, i, &request);

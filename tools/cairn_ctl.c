@@ -27,7 +27,7 @@
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_NO_ANSWER = 3 };
 
 #define FRAME_RATE_HZ 1000
-#define LINE_SIZE_MAX 4096
+#define LINE_SIZE_MAX 16384
 
 typedef struct operator_session {
     cairn_token_source token;

@@ -258,6 +258,7 @@ cairn_status cairn_body_set_user(cairn_world *world, cairn_body_id body, uint32_
 cairn_status cairn_body_set_owner(cairn_world *world, cairn_body_id body, uint32_t slot);
 cairn_status cairn_body_set_allow_sleep(cairn_world *world, cairn_body_id body, bool allow);
 cairn_status cairn_body_set_bullet(cairn_world *world, cairn_body_id body, bool bullet);
+cairn_status cairn_body_set_gyroscopic(cairn_world *world, cairn_body_id body, bool gyroscopic);
 // True wakes the body. False puts it to sleep at once, with all bodies that it touches or is joined
 // to, directly or by others, whether they may sleep or not: its velocities and theirs become 0.
 // CAIRN_WRONG_STATE: it is not dynamic or not enabled; or, for false, a moving kinematic body

@@ -343,10 +343,11 @@ typedef enum cairn_command_kind {
     CAIRN_COMMAND_DESTROY_JOINT = 19, // buttons: joint id
     // Parts: they take effect with the first command after them that is not a part, which must be
     // of the kind named here and have no other parts than these.
-    CAIRN_COMMAND_HULL_POINTS = 20, // of SHAPE; move, aim: two points, m; buttons: how many, 1 or 2
-    CAIRN_COMMAND_SHAPE = 21,       // of SPAWN; buttons: cairn_shape_kind; see below
-    CAIRN_COMMAND_JOINT = 22,       // of CREATE_JOINT; buttons: body a; move: its anchor; aim: axis
-    CAIRN_COMMAND_SPAWN = 23,       // move: position, m; buttons: user word
+    // Of SHAPE, a hull or a mesh; move, aim: two points, m; buttons: how many, 1 or 2
+    CAIRN_COMMAND_HULL_POINTS = 20,
+    CAIRN_COMMAND_SHAPE = 21, // of SPAWN; buttons: cairn_shape_kind; see below
+    CAIRN_COMMAND_JOINT = 22, // of CREATE_JOINT; buttons: body a; move: its anchor; aim: axis
+    CAIRN_COMMAND_SPAWN = 23, // move: position, m; buttons: user word
     CAIRN_COMMAND_CREATE_JOINT = 24, // buttons: body b; move: its anchor; aim: see below
     // What the host of the server tells the rules (cairn_rules.host): a hit, the result of a match.
     CAIRN_COMMAND_HOST = 25, // buttons, and finite floats: the rules give them a meaning
@@ -359,14 +360,27 @@ typedef enum cairn_command_kind {
     // and directions: buttons, move and aim are packed bits (cairn_input_read).
     CAIRN_COMMAND_INPUT_SECOND = 27,
     CAIRN_COMMAND_INPUT_THIRD = 28,
-    CAIRN_COMMAND_LAST = CAIRN_COMMAND_INPUT_THIRD
+    // More edits of an operator.
+    CAIRN_COMMAND_SET_SHAPE = 29, // buttons: shape id; as SET_BODY, see cairn_body_property
+    CAIRN_COMMAND_SET_POSE = 30,  // buttons: body id; move: position, m; aim: rotation vector, rad
+    CAIRN_COMMAND_INERTIA = 31,   // part of SET_MASS; move: xx, yy, zz; aim: xy, xz, yz, kg m^2
+    CAIRN_COMMAND_SET_MASS = 32,  // buttons: body id; move: centre, m; aim.x: mass, kg
+    // Parts of SHAPE. SHAPE_POSE comes directly before it.
+    CAIRN_COMMAND_SHAPE_POSE = 33, // move: position in the body's frame; aim: rotation vector, rad
+    CAIRN_COMMAND_TRIANGLES = 34,  // buttons: how many, 1 to 6; move, aim: i + 256 j + 65536 k each
+    CAIRN_COMMAND_HEIGHTS = 35,    // buttons: how many, 1 to 6; move, aim: m, or CAIRN_HEIGHT_HOLE
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_HEIGHTS
 } cairn_command_kind;
 
 // SHAPE: `move` is its size in m, of a box the half extents, of a sphere the radius (x), of a
-// capsule, cylinder or cone the radius (x) and the half height (y), of a half-space or hull zeros;
-// `aim` is the body's rotation as a rotation vector, rad. A half-space makes a static body. A hull
-// comes after its points, of which there are at most CAIRN_HULL_POINTS_MAX. A mesh or a height
-// field has too many numbers: scenes and rules make those.
+// capsule, cylinder or cone the radius (x) and the half height (y), of a half-space, hull or mesh
+// zeros, of a height field the spacing along x (x) and z (y) and the number of columns (z); `aim`
+// is the body's rotation as a rotation vector, rad. A hull comes after its points, of which there
+// are at most CAIRN_HULL_POINTS_MAX; a mesh after its vertices and triangles, at most
+// CAIRN_EDIT_VERTICES_MAX and CAIRN_EDIT_TRIANGLES_MAX; a height field after its samples, row by
+// row, at most CAIRN_EDIT_HEIGHTS_MAX. Larger ones are made by scenes and rules. Several shapes, at
+// most CAIRN_EDIT_SHAPES_MAX, each after its parts, make a compound: only the last one, before the
+// SPAWN, has a rotation. A body with a half-space, a mesh or a height field is static.
 //
 // CREATE_JOINT: aim.x is the cairn_joint_kind, aim.y the angle of a cone in rad, the ratio of a
 // gear or pulley or the hertz of a motor joint, aim.z the force in N at which it breaks (0: it does
@@ -374,11 +388,16 @@ typedef enum cairn_command_kind {
 // and axis are in the world, where the bodies are now. The axis is that of a hinge, cone, prismatic
 // joint or gear; of a wheel its spin axis, the suspension being along the y axis of body a; of a
 // pulley the way from an anchor to the point from which its rope hangs. A distance joint is as long
-// as the anchors are apart. Rows are made by rules. SET_JOINT sets the rest.
+// as the anchors are apart. A row has no effect until SET_JOINT, which sets the rest, sets it.
 
 #define CAIRN_BREAK_FORCE_ARTICULATED (-1.0f)
+#define CAIRN_EDIT_SHAPES_MAX 32
+#define CAIRN_EDIT_VERTICES_MAX 256
+#define CAIRN_EDIT_TRIANGLES_MAX 512
+#define CAIRN_EDIT_HEIGHTS_MAX 1024
 
-// What CAIRN_COMMAND_SET_BODY sets. Numbers are in `move`, the words of USER, CATEGORY and MASK in
+// What CAIRN_COMMAND_SET_BODY sets; and CAIRN_COMMAND_SET_SHAPE, which takes those "of all its
+// shapes" and USER. Numbers are in `move`, the words of USER, CATEGORY and MASK in
 // aim.y (its low 16 bits) and aim.z (its high 16 bits). Components that a property does not name
 // are 0.
 typedef enum cairn_body_property {
@@ -403,20 +422,61 @@ typedef enum cairn_body_property {
     CAIRN_BODY_PROPERTY_RESTITUTION_COMBINE = 18, // x: cairn_combine
     CAIRN_BODY_PROPERTY_SURFACE_VELOCITY = 19,    // x, y, z, m/s
     CAIRN_BODY_PROPERTY_BULLET = 20,              // x: 0 or 1
-    CAIRN_BODY_PROPERTY_LAST = CAIRN_BODY_PROPERTY_BULLET
+    CAIRN_BODY_PROPERTY_GYROSCOPIC = 21,          // x: 0 or 1
+    CAIRN_BODY_PROPERTY_OWNER = 22,               // x: a slot, or CAIRN_SLOT_NONE
+    CAIRN_BODY_PROPERTY_DENSITY = 23,             // x, kg/m^3, of all its shapes
+    CAIRN_BODY_PROPERTY_LAST = CAIRN_BODY_PROPERTY_DENSITY
 } cairn_body_property;
 
-// What CAIRN_COMMAND_SET_JOINT sets, by the functions of cairn/joint.h. Components that a property
-// does not name are 0.
+// What CAIRN_COMMAND_SET_JOINT sets: fields of cairn_joint_def (cairn/joint.h). The words of USER
+// and NAME are in aim.y (the low 16 bits) and aim.z (the high 16 bits). Components that a property
+// does not name are 0. The world refuses a property that joints of this kind do not have.
 typedef enum cairn_joint_property {
-    CAIRN_JOINT_PROPERTY_ENABLED = 1,  // x: 0 or 1
-    CAIRN_JOINT_PROPERTY_MOTOR = 2,    // x: speed, y: force
-    CAIRN_JOINT_PROPERTY_TARGET = 3,   // x
-    CAIRN_JOINT_PROPERTY_LIMITS = 4,   // x: lower, y: upper
-    CAIRN_JOINT_PROPERTY_SPRING = 5,   // x: hertz, y: damping ratio
-    CAIRN_JOINT_PROPERTY_SOFTNESS = 6, // x: hertz, y: damping ratio
-    CAIRN_JOINT_PROPERTY_STEERING = 7, // x: rad
-    CAIRN_JOINT_PROPERTY_LAST = CAIRN_JOINT_PROPERTY_STEERING
+    CAIRN_JOINT_PROPERTY_ENABLED = 1,        // x: 0 or 1
+    CAIRN_JOINT_PROPERTY_MOTOR = 2,          // x: speed, y: force
+    CAIRN_JOINT_PROPERTY_TARGET = 3,         // x
+    CAIRN_JOINT_PROPERTY_LIMITS = 4,         // x: lower, y: upper
+    CAIRN_JOINT_PROPERTY_SPRING = 5,         // x: hertz, y: damping ratio
+    CAIRN_JOINT_PROPERTY_SOFTNESS = 6,       // x: hertz, y: damping ratio
+    CAIRN_JOINT_PROPERTY_STEERING = 7,       // x: rad
+    CAIRN_JOINT_PROPERTY_MOTOR_ON = 8,       // x: 0 or 1; without a force it is unbounded
+    CAIRN_JOINT_PROPERTY_MOTOR_VELOCITY = 9, // x, y, z, rad/s, of ball and cone; turns it on
+    // x: force, of a motor that is on; y: torque, of a motor joint
+    CAIRN_JOINT_PROPERTY_MOTOR_FORCE = 10,
+    CAIRN_JOINT_PROPERTY_TARGET_POSITION = 11, // x, y, z, m
+    // x, y, z: a rotation vector, rad; of a spring that is on, a motor joint or an articulated one
+    CAIRN_JOINT_PROPERTY_TARGET_ROTATION = 12,
+    CAIRN_JOINT_PROPERTY_LIMITED = 13, // x: 0 or 1
+    CAIRN_JOINT_PROPERTY_CONE = 14,    // x: rad
+    // x: force, N; y: torque, N m; 0: it holds any. Both 0: it does not break.
+    CAIRN_JOINT_PROPERTY_BREAK = 15,
+    // x: hertz, 0: it does not steer; y: damping ratio; z: torque, N m
+    CAIRN_JOINT_PROPERTY_STEERING_SPRING = 16,
+    CAIRN_JOINT_PROPERTY_RATIO = 17,  // x
+    CAIRN_JOINT_PROPERTY_LENGTH = 18, // x: m
+    // Of articulated joints.
+    CAIRN_JOINT_PROPERTY_DRIVE = 19,        // x: stiffness, y: damping
+    CAIRN_JOINT_PROPERTY_DRIVE_TORQUE = 20, // x, y, z
+    CAIRN_JOINT_PROPERTY_FRICTION = 21,     // x
+    CAIRN_JOINT_PROPERTY_ARMATURE = 22,     // x
+    // x, y, z, in the frame of that body. A normal turns with its axis.
+    CAIRN_JOINT_PROPERTY_ANCHOR_A = 23, // m
+    CAIRN_JOINT_PROPERTY_ANCHOR_B = 24,
+    CAIRN_JOINT_PROPERTY_AXIS_A = 25,
+    CAIRN_JOINT_PROPERTY_AXIS_B = 26,
+    CAIRN_JOINT_PROPERTY_NORMAL_A = 27,
+    CAIRN_JOINT_PROPERTY_NORMAL_B = 28,
+    CAIRN_JOINT_PROPERTY_FIXED_A = 29, // x, y, z, m, in the world
+    CAIRN_JOINT_PROPERTY_FIXED_B = 30,
+    CAIRN_JOINT_PROPERTY_USER = 31,
+    CAIRN_JOINT_PROPERTY_NAME = 32, // cairn_name_hash
+    // Of a row, see cairn_joint_row: x, y, z.
+    CAIRN_JOINT_PROPERTY_ROW_LINEAR_A = 33,
+    CAIRN_JOINT_PROPERTY_ROW_ANGULAR_A = 34,
+    CAIRN_JOINT_PROPERTY_ROW_LINEAR_B = 35,
+    CAIRN_JOINT_PROPERTY_ROW_ANGULAR_B = 36,
+    CAIRN_JOINT_PROPERTY_ROW_BOUNDS = 37, // x: lower, y: upper, N; z: velocity
+    CAIRN_JOINT_PROPERTY_LAST = CAIRN_JOINT_PROPERTY_ROW_BOUNDS
 } cairn_joint_property;
 
 // No padding: commands are copied and compared as bytes, and travel in this layout.

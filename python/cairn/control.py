@@ -30,8 +30,39 @@ _TEXTS = {number: verb for verb, number in VERBS.items()}
 # Fields that a request may leave out although they are not numbers, because another one replaces them.
 _OPTIONAL = {
     "overlap": {"half_extents"}, "cast": {"half_extents"}, "spawn": {"rotation", "size", "points"},
-    "create-joint": {"axis"}, "act": {"edits", "watched"},
+    "create-joint": {"axis"}, "act": {"edits", "watched"}, "set-body": {"value"}, "set-joint": {"value"},
+    "set-shape": {"value"}, "set-pose": {"rotation"},
+    "spawn-compound": {"rotation", "points"}, "spawn-mesh": {"rotation"}, "spawn-height-field": {"rotation"}, "set-mass": {"products"},
+    "set-row": {"linear_a", "angular_a", "linear_b", "angular_b"},
 }
+
+
+def _words(enum: str, prefix: str) -> dict[str, int]:
+    """The words of an enum in the order of their numbers: "gravity-scale" for CAIRN_BODY_PROPERTY_GRAVITY_SCALE."""
+    named = sorted(ffi.typeof(enum).relements.items(), key=lambda pair: int(pair[1]))
+    return {name.removeprefix(prefix).lower().replace("_", "-"): number
+            for name, number in named if not name.endswith("_LAST")}
+
+
+_BODY = _words("cairn_body_property", "CAIRN_BODY_PROPERTY_")
+_JOINT = _words("cairn_joint_property", "CAIRN_JOINT_PROPERTY_")
+_SHAPE_KIND = _words("cairn_shape_kind", "CAIRN_SHAPE_")
+# Fields of requests that may be words: "mass" in place of its number.
+_FIELD_WORDS = {
+    ("set-body", "property"): _BODY, ("set-shape", "property"): _BODY, ("set-joint", "property"): _JOINT,
+    ("spawn", "shape"): _SHAPE_KIND, ("spawn-compound", "shape"): _SHAPE_KIND,
+    ("create-joint", "kind"): _words("cairn_joint_kind", "CAIRN_JOINT_"),
+}
+
+
+def number_of(verb: str, field: str, value: Any) -> Any:
+    """The number of a word, or the value itself."""
+    known = _FIELD_WORDS.get((verb, field))
+    if known is None or not isinstance(value, str):
+        return value
+    if value not in known:
+        raise ValueError(f"{verb}: {field} must be one of {', '.join(known)}, not {value!r}")
+    return known[value]
 
 
 def _request_member(verb: str) -> str:
@@ -48,7 +79,8 @@ def _answer_member(verb: str) -> str | None:
 
 _EDITS = {verb.replace("-", "_") for verb in VERBS} & {
     "spawn_box", "spawn_sphere", "spawn", "delete", "set_position", "set_velocity", "impulse", "set_body", "push",
-    "set_target", "set_gravity", "explode", "set_joint", "delete_joint", "create_joint"}
+    "set_target", "set_gravity", "explode", "set_joint", "delete_joint", "create_joint", "set_row",
+    "set_pose", "set_mass", "set_shape", "spawn_compound", "spawn_mesh", "spawn_height_field"}
 
 
 def _is_list(ctype: Any) -> bool:
@@ -65,23 +97,43 @@ def fields_of(verb: str) -> list[str]:
     return [name for name, _ in fields if name not in counts]
 
 
+def _element(where: str, ctype: Any, value: Any) -> Any:
+    """A value that an element of a list takes: numbers in the order of its fields, or fields by name, those
+    that are left out being 0. An element of one number may be that number."""
+    if ctype.kind == "primitive":
+        return layout.real(where, value) if ctype.cname == "float" else layout.whole(where, value)
+    names = [name for name, _ in ctype.fields]
+    if isinstance(value, dict):
+        unknown = set(value) - set(names)
+        if unknown:
+            raise TypeError(f"{where} has no field {min(unknown)!r}; its fields: {', '.join(names)}")
+        verb = where.split(":")[0]
+        return {name: _element(f"{where}: {name}", field.type, number_of(verb, name, value[name]))
+                for name, field in ctype.fields if name in value}
+    if len(names) == 1 and not isinstance(value, (tuple, list)):
+        value = (value,)
+    if all(field.type.cname == "float" for _, field in ctype.fields):
+        return layout.vector(where, value, len(names))
+    if not isinstance(value, (tuple, list)) or len(value) != len(names):
+        raise TypeError(f"{where} must be {', '.join(names)}, not {value!r}")
+    return [_element(where, field.type, part) for (_, field), part in zip(ctype.fields, value)]
+
+
 def _assign_list(struct: Any, name: str, count: str, ctype: Any, where: str, value: Any, keep: list[Any]) -> None:
     item = ctype.item
     if item.kind == "primitive" and ffi.sizeof(item) == 1:
         keep.append(ffi.from_buffer(value))
     else:
-        elements = list(value)
-        convert = layout.vector if item.kind == "struct" else layout.whole
-        keep.append(ffi.new(f"{item.cname}[]", [convert(where, element) for element in elements]))
-        value = elements
+        value = [_element(where, item, element) for element in value]
+        keep.append(ffi.new(f"{item.cname}[]", value))
     setattr(struct, name, ffi.cast(ctype, keep[-1]))
     setattr(struct, count, len(value))
 
 
 class Request:
     """A request with checked fields. TypeError for a field that the verb does not have, or
-    lacks, or of the wrong type; ValueError for a value that no request can carry, such as NaN. A
-    field that is None counts as left out; a seed, tick, radius or client that is given is used even if
+    lacks, or of the wrong type; ValueError for a value that no request can carry, such as NaN. Properties and
+    kinds are numbers or words ("mass"). A field that is None counts as left out; a seed, tick, radius or client that is given is used even if
     it is 0."""
 
     def __init__(self, verb: str, room: str = "", **fields: Any) -> None:
@@ -90,7 +142,7 @@ class Request:
         self._keep: list[Any] = [ffi.new("char[]", layout.text("room", room))]
         self.struct = ffi.new("cairn_control_request *")
         self.struct.verb, self.struct.room = VERBS[verb], self._keep[0]
-        given = {name: value for name, value in fields.items() if value is not None}
+        given = {name: number_of(verb, name, value) for name, value in fields.items() if value is not None}
         for name in given:
             if name not in known:
                 raise TypeError(f"{verb} has no field {name!r}; its fields: {', '.join(known) or 'none'}")

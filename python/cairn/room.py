@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Sequence
 
 import numpy
@@ -10,6 +11,7 @@ import numpy
 from . import layout
 from ._native import ffi, lib
 from .client import Client
+from .control import number_of
 from .world import World
 
 Vector = Sequence[float]
@@ -87,6 +89,41 @@ class Room:
 
     def set_position(self, body: int, position: Vector) -> None:
         self._edit(lib.CAIRN_COMMAND_SET_POSITION, body, position)
+
+    def _set(self, verb: str, kind: int, what: int, name: str | int, value: Sequence[float] | float, word: int) -> None:
+        numbers = tuple(value) if isinstance(value, Sequence) else (value,)
+        number = number_of(verb, "property", name)
+        low, high = layout.whole("word", word) & 0xFFFF, layout.whole("word", word) >> 16
+        self._edit(kind, what, (*numbers, *_ZERO[len(numbers):]), (number, low, high))
+
+    def set_body(self, body: int, name: str | int, value: Sequence[float] | float = 0.0, word: int = 0) -> None:
+        """Sets a property of a body: "gravity-scale" or its number (cairn_body_property). `word`: of those that
+        are words."""
+        self._set("set-body", lib.CAIRN_COMMAND_SET_BODY, body, name, value, word)
+
+    def set_joint(self, joint: int, name: str | int, value: Sequence[float] | float = 0.0, word: int = 0) -> None:
+        """Sets a property of a joint: "motor-on" or its number (cairn_joint_property)."""
+        self._set("set-joint", lib.CAIRN_COMMAND_SET_JOINT, joint, name, value, word)
+
+    def set_shape(self, shape: int, name: str | int, value: Sequence[float] | float = 0.0, word: int = 0) -> None:
+        """Sets a property of a shape: friction and the rest of its material, density, category, mask, user."""
+        self._set("set-shape", lib.CAIRN_COMMAND_SET_SHAPE, shape, name, value, word)
+
+    def set_pose(self, body: int, position: Vector, rotation: Vector = (0, 0, 0, 1)) -> None:
+        """Puts a body elsewhere. The rotation travels as a rotation vector, so that it is that of World.set_pose
+        only to rounding."""
+        *axis, w = layout.vector("rotation", rotation, 4)
+        sine = math.hypot(*axis)
+        scale = 2.0 * math.atan2(sine, w) / sine if sine > 0.0 else 0.0
+        self._edit(lib.CAIRN_COMMAND_SET_POSE, body, position, [scale * part for part in axis])
+
+    def set_motor(self, joint: int, speed: float, force: float) -> None:
+        """rad/s and N m of a hinge or wheel, m/s and N of a prismatic joint."""
+        self.set_joint(joint, "motor", (speed, force))
+
+    def set_joint_target(self, joint: int, target: float) -> None:
+        """Where the joint's spring rests: rad or m."""
+        self.set_joint(joint, "target", target)
 
     def set_gravity(self, gravity: Vector) -> None:
         self._edit(lib.CAIRN_COMMAND_SET_GRAVITY, 0, gravity)

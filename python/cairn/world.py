@@ -508,6 +508,13 @@ class World:
         """Where the joint's spring rests: rad or m."""
         self._joint(lib.cairn_joint_set_target, "set_joint_target", joint, layout.real("target", target))
 
+    def set_joint(self, joint: int, **fields: Any) -> None:
+        """Sets fields of a joint's definition: break_force, anchor_a and others (<cairn/joint.h>)."""
+        definition = ffi.new("cairn_joint_def *")
+        check(lib.cairn_joint_read(self._open(), layout.whole("joint", joint), definition), f"joint {joint}")
+        layout.fill(definition, fields, "a joint")
+        self._joint(lib.cairn_joint_set, "set_joint", joint, definition)
+
     @property
     def joints(self) -> numpy.ndarray:
         """The ids of all joints."""

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The verbs that edit a world. Each edit is a command of the next tick, so it is part of the
 // recording and reaches every client that simulates.
+#include <string.h>
+
 #include "base/assert.h"
 #include "server/control/preparation.h"
 #include "server/control/verbs.h"
 #include <cairn/math.h>
-
-// A hull of as many points as a request carries, its shape and its body.
-#define EDIT_COMMANDS_MAX (CAIRN_CONTROL_POINTS_MAX / 2 + 2)
 
 // An explosion makes no other edit right or wrong, so that only its numbers are tried: for those
 // that it reaches the shapes of the whole world would be sorted.
@@ -43,31 +42,51 @@ static cairn_world *renew_trial(cairn_room *room) {
     return trial->world;
 }
 
-static bool is_of_joint(const cairn_command *edit) {
-    return edit->kind == CAIRN_COMMAND_SET_JOINT || edit->kind == CAIRN_COMMAND_DESTROY_JOINT;
+// What an edit's `buttons` name; NULL: nothing that exists.
+static const char *named_by(const cairn_command *edit) {
+    switch (edit->kind) {
+    case CAIRN_COMMAND_SET_JOINT:
+    case CAIRN_COMMAND_DESTROY_JOINT:
+        return "joint";
+    case CAIRN_COMMAND_SET_SHAPE:
+        return "shape";
+    case CAIRN_COMMAND_SET_GRAVITY:
+    case CAIRN_COMMAND_EXPLODE:
+    case CAIRN_COMMAND_CREATE_JOINT: // a body, but the answer is about the joint
+        return NULL;
+    default:
+        return "body";
+    }
 }
 
 // Why numbers that each are in range make no body or joint.
 static const char *range_text(const cairn_control_request *request) {
-    const cairn_control_spawn_request *spawn = &request->spawn;
-    const char *text = "a number is outside the range that a world accepts";
-    if (request->verb == CAIRN_CONTROL_CREATE_JOINT) {
-        return request->create_joint.kind == CAIRN_JOINT_ROW
-                   ? "rules make rows; this verb makes the kinds 1 to 10"
-                   : "a joint needs two bodies, an axis of length 1 if its kind has one, and a "
-                     "number that its kind allows";
+    static const char text[] = "a number is outside the range that a world accepts";
+    switch (request->verb) {
+    case CAIRN_CONTROL_CREATE_JOINT:
+        return "a joint needs two bodies, an axis of length 1 if its kind has one, and a number "
+               "that its kind allows";
+    case CAIRN_CONTROL_SET_JOINT:
+        return request->set_joint.property == 0 ||
+                       request->set_joint.property > CAIRN_JOINT_PROPERTY_LAST
+                   ? "joints have no such property"
+                   : "the kind of the joint does not have this property, or the value is outside "
+                     "its range";
+    case CAIRN_CONTROL_SET_MASS:
+        return "a mass must be in [1e-12, 1e18] kg, its centre within 100 km, and its inertia "
+               "positive definite";
+    case CAIRN_CONTROL_SET_SHAPE:
+        return request->set_shape.property < CAIRN_BODY_PROPERTY_LAST + 1
+                   ? "shapes do not have this property, or the value is outside its range"
+                   : "shapes have no such property";
+    case CAIRN_CONTROL_SET_ROW:
+        return "the joint is no row, or a number is outside the range of a row, or the lower force "
+               "above the upper one";
+    default:
+        break;
     }
-    if (request->verb != CAIRN_CONTROL_SPAWN) {
-        return text;
-    }
-    if (spawn->shape == CAIRN_SHAPE_MESH || spawn->shape == CAIRN_SHAPE_HEIGHT_FIELD) {
-        return "scenes and rules make meshes and height fields; this verb makes the shapes 1 to 7";
-    }
-    if (spawn->shape == CAIRN_SHAPE_HULL) {
-        const char *refusal = cairn_hull_refusal(spawn->points, spawn->point_count);
-        return refusal == NULL ? text : refusal;
-    }
-    return spawn->point_count > 0 ? "only a hull has points" : text;
+    const char *why = cairn_control_spawn_refusal(request);
+    return why == NULL ? text : why;
 }
 
 static cairn_control_refusal refuse_edit(
@@ -76,14 +95,14 @@ static cairn_control_refusal refuse_edit(
     switch (status) {
     case CAIRN_CAPACITY:
         return cairn_control_refuse(
-            c, CAIRN_CONTROL_CAPACITY, "the world has no free body, shape, hull or joint");
+            c, CAIRN_CONTROL_CAPACITY, "the world has no free body, shape, hull, mesh or joint");
     case CAIRN_NOT_FOUND:
         if (edit->kind == CAIRN_COMMAND_CREATE_JOINT) {
             return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u or %u",
                 commands[0].buttons, edit->buttons);
         }
-        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no %s %u",
-            is_of_joint(edit) ? "joint" : "body", edit->buttons);
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no %s %u", named_by(edit), edit->buttons);
     case CAIRN_WRONG_STATE:
         return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE,
             "the kind, the shapes or the state of body %u do not allow this", edit->buttons);
@@ -112,19 +131,46 @@ static cairn_control_refusal try_edits(cairn_control_context *c, const cairn_com
     return refusal;
 }
 
+static cairn_command property_of(
+    uint32_t kind, uint32_t id, uint32_t property, cairn_vec3 value, uint32_t word) {
+    return (cairn_command){.kind = kind,
+        .buttons = id,
+        .move = value,
+        .aim = {.x = (float)property, .y = (float)(word & 0xffffu), .z = (float)(word >> 16)}};
+}
+
+static cairn_command set_of(const cairn_control_request *request) {
+    const cairn_control_set_body_request *body = &request->set_body;
+    const cairn_control_set_shape_request *shape = &request->set_shape;
+    const cairn_control_set_joint_request *joint = &request->set_joint;
+    switch (request->verb) {
+    case CAIRN_CONTROL_SET_BODY:
+        return property_of(
+            CAIRN_COMMAND_SET_BODY, body->body, body->property, body->value, body->word);
+    case CAIRN_CONTROL_SET_SHAPE:
+        return property_of(
+            CAIRN_COMMAND_SET_SHAPE, shape->shape, shape->property, shape->value, shape->word);
+    default:
+        CAIRN_ASSERT(request->verb == CAIRN_CONTROL_SET_JOINT);
+        return property_of(
+            CAIRN_COMMAND_SET_JOINT, joint->joint, joint->property, joint->value, joint->word);
+    }
+}
+
 // Of the verbs that push or set one body or the world.
 static cairn_command later_edit_of(const cairn_control_request *request) {
     static const uint32_t pushes[] = {
         CAIRN_COMMAND_FORCE, CAIRN_COMMAND_FORCE_AT, CAIRN_COMMAND_IMPULSE_AT, CAIRN_COMMAND_TURN};
-    const uint32_t word = request->set_body.word;
     switch (request->verb) {
     case CAIRN_CONTROL_SET_BODY:
-        return (cairn_command){.kind = CAIRN_COMMAND_SET_BODY,
-            .buttons = request->set_body.body,
-            .move = request->set_body.value,
-            .aim = {.x = (float)request->set_body.property,
-                .y = (float)(word & 0xffffu),
-                .z = (float)(word >> 16)}};
+    case CAIRN_CONTROL_SET_SHAPE:
+    case CAIRN_CONTROL_SET_JOINT:
+        return set_of(request);
+    case CAIRN_CONTROL_SET_POSE:
+        return (cairn_command){.kind = CAIRN_COMMAND_SET_POSE,
+            .buttons = request->set_pose.body,
+            .move = request->set_pose.position,
+            .aim = request->set_pose.rotation};
     case CAIRN_CONTROL_PUSH:
         return (cairn_command){.kind = request->push.kind < 4 ? pushes[request->push.kind] : 0,
             .buttons = request->push.body,
@@ -138,11 +184,6 @@ static cairn_command later_edit_of(const cairn_control_request *request) {
     case CAIRN_CONTROL_SET_GRAVITY:
         return (cairn_command){
             .kind = CAIRN_COMMAND_SET_GRAVITY, .move = request->set_gravity.gravity};
-    case CAIRN_CONTROL_SET_JOINT:
-        return (cairn_command){.kind = CAIRN_COMMAND_SET_JOINT,
-            .buttons = request->set_joint.joint,
-            .move = request->set_joint.value,
-            .aim = {.x = (float)request->set_joint.property}};
     case CAIRN_CONTROL_DELETE_JOINT:
         return (cairn_command){
             .kind = CAIRN_COMMAND_DESTROY_JOINT, .buttons = request->delete_joint.joint};
@@ -157,26 +198,6 @@ static cairn_command later_edit_of(const cairn_control_request *request) {
     }
 }
 
-// Of a hull its points, two in a command, before its shape. Returns the number of commands.
-static uint32_t spawn_of(const cairn_control_spawn_request *spawn, cairn_command *out) {
-    CAIRN_ASSERT(spawn->point_count <= CAIRN_CONTROL_POINTS_MAX);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < spawn->point_count; i += 2) {
-        const bool pair = i + 1 < spawn->point_count;
-        out[count++] = (cairn_command){.kind = CAIRN_COMMAND_HULL_POINTS,
-            .buttons = pair ? 2 : 1,
-            .move = spawn->points[i],
-            .aim = pair ? spawn->points[i + 1] : cairn_vec3_zero()};
-    }
-    out[count++] = (cairn_command){.kind = CAIRN_COMMAND_SHAPE,
-        .buttons = spawn->shape,
-        .move = spawn->size,
-        .aim = spawn->rotation};
-    out[count++] = (cairn_command){
-        .kind = CAIRN_COMMAND_SPAWN, .buttons = spawn->user, .move = spawn->position};
-    return count;
-}
-
 static uint32_t new_joint_of(const cairn_control_create_joint_request *joint, cairn_command *out) {
     out[0] = (cairn_command){.kind = CAIRN_COMMAND_JOINT,
         .buttons = joint->body_a,
@@ -186,6 +207,36 @@ static uint32_t new_joint_of(const cairn_control_create_joint_request *joint, ca
         .buttons = joint->body_b,
         .move = joint->anchor_b,
         .aim = {.x = (float)joint->kind, .y = joint->number, .z = joint->break_force}};
+    return 2;
+}
+
+// One command for each of the row's vectors, and one for its bounds.
+static uint32_t row_of(const cairn_control_set_row_request *row, cairn_command *out) {
+    const struct {
+        uint32_t property;
+        cairn_vec3 value;
+    } parts[] = {{CAIRN_JOINT_PROPERTY_ROW_LINEAR_A, row->linear_a},
+        {CAIRN_JOINT_PROPERTY_ROW_ANGULAR_A, row->angular_a},
+        {CAIRN_JOINT_PROPERTY_ROW_LINEAR_B, row->linear_b},
+        {CAIRN_JOINT_PROPERTY_ROW_ANGULAR_B, row->angular_b},
+        {CAIRN_JOINT_PROPERTY_ROW_BOUNDS, {row->lower, row->upper, row->velocity}}};
+    const uint32_t count = sizeof parts / sizeof *parts;
+    for (uint32_t i = 0; i < count; ++i) {
+        out[i] = (cairn_command){.kind = CAIRN_COMMAND_SET_JOINT,
+            .buttons = row->joint,
+            .move = parts[i].value,
+            .aim = {.x = (float)parts[i].property}};
+    }
+    return count;
+}
+
+static uint32_t mass_of(const cairn_control_set_mass_request *mass, cairn_command *out) {
+    out[0] = (cairn_command){
+        .kind = CAIRN_COMMAND_INERTIA, .move = mass->inertia, .aim = mass->products};
+    out[1] = (cairn_command){.kind = CAIRN_COMMAND_SET_MASS,
+        .buttons = mass->body,
+        .move = mass->centre,
+        .aim = {.x = mass->mass}};
     return 2;
 }
 
@@ -223,12 +274,19 @@ static cairn_command edit_of(const cairn_control_request *request) {
 
 // Returns the number of commands.
 static uint32_t commands_of(
-    const cairn_control_request *request, cairn_command out[EDIT_COMMANDS_MAX]) {
+    const cairn_control_request *request, cairn_command out[CAIRN_CONTROL_COMMANDS_MAX]) {
     switch (request->verb) {
     case CAIRN_CONTROL_SPAWN:
-        return spawn_of(&request->spawn, out);
+    case CAIRN_CONTROL_SPAWN_COMPOUND:
+    case CAIRN_CONTROL_SPAWN_MESH:
+    case CAIRN_CONTROL_SPAWN_HEIGHT_FIELD:
+        return cairn_control_spawn_commands(request, out);
     case CAIRN_CONTROL_CREATE_JOINT:
         return new_joint_of(&request->create_joint, out);
+    case CAIRN_CONTROL_SET_MASS:
+        return mass_of(&request->set_mass, out);
+    case CAIRN_CONTROL_SET_ROW:
+        return row_of(&request->set_row, out);
     default:
         out[0] = edit_of(request);
         return 1;
@@ -246,6 +304,12 @@ cairn_control_refusal cairn_control_add_edits(
                 c, CAIRN_CONTROL_OUT_OF_RANGE, "%s", range_text(c->request));
         }
     }
+    if (count > CAIRN_INBOX_EDITS_MAX) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY,
+            "this takes %u edits, of which a tick has %d: a vertex takes a half, a triangle or a "
+            "height a sixth, a shape two; scenes and rules make larger ones",
+            count, CAIRN_INBOX_EDITS_MAX);
+    }
     const cairn_control_refusal refusal = try_edits(c, commands, count, made);
     if (refusal != CAIRN_CONTROL_DONE) {
         return refusal;
@@ -260,7 +324,7 @@ cairn_control_refusal cairn_control_add_edits(
 
 cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
     CAIRN_ASSERT(c->room != NULL);
-    cairn_command commands[EDIT_COMMANDS_MAX];
+    cairn_command commands[CAIRN_CONTROL_COMMANDS_MAX];
     const uint32_t count = commands_of(c->request, commands);
     const cairn_command *edit = &commands[count - 1];
     cairn_edit_made made = {0};
@@ -268,9 +332,8 @@ cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
     if (refusal != CAIRN_CONTROL_DONE) {
         return refusal;
     }
-    const bool of_body = edit->kind != CAIRN_COMMAND_SET_GRAVITY &&
-                         edit->kind != CAIRN_COMMAND_EXPLODE &&
-                         edit->kind != CAIRN_COMMAND_CREATE_JOINT && !is_of_joint(edit);
+    const char *named = named_by(edit);
+    const bool of_body = named != NULL && strcmp(named, "body") == 0;
     c->answer.edit.body = made.body != 0 ? made.body : of_body ? edit->buttons : CAIRN_ID_NULL;
     c->answer.edit.joint = made.joint;
     return CAIRN_CONTROL_DONE;

@@ -10,26 +10,13 @@
 // How far back a client's view may lie, ms.
 #define VIEW_AGE_MS_MAX 1000
 
-static cairn_control_body describe_body(const cairn_body_state *body) {
-    return (cairn_control_body){
-        .id = body->id,
-        .kind = body->kind,
-        .awake = body->awake,
-        .user = body->user,
-        .position = body->position,
-        .rotation = body->rotation,
-        .linear_velocity = body->linear_velocity,
-        .angular_velocity = body->angular_velocity,
-    };
-}
-
 cairn_control_refusal cairn_control_on_get(cairn_control_context *c) {
     const cairn_body_id id = c->request->get.body;
     cairn_body_state body;
     if (cairn_body_read(c->room->world, id, &body) != CAIRN_OK) {
         return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", id);
     }
-    c->answer.get.body = describe_body(&body);
+    c->answer.get.body = cairn_control_describe_body(&body);
     return CAIRN_CONTROL_DONE;
 }
 
@@ -49,30 +36,12 @@ cairn_control_refusal cairn_control_on_bodies(cairn_control_context *c) {
     const uint32_t listed = left < CAIRN_CONTROL_BODIES_MAX ? left : CAIRN_CONTROL_BODIES_MAX;
     CAIRN_ASSERT(first + listed <= count && listed <= CAIRN_CONTROL_BODIES_MAX);
     for (uint32_t i = 0; i < listed; ++i) {
-        c->lists->bodies[i] = describe_body(&bodies[first + i]);
+        c->lists->bodies[i] = cairn_control_describe_body(&bodies[first + i]);
     }
     free(bodies);
     c->answer.bodies = (cairn_control_bodies_answer){
         .body_count = count, .bodies = c->lists->bodies, .listed_count = listed};
     return CAIRN_CONTROL_DONE;
-}
-
-static cairn_control_joint describe_joint(const cairn_world *world, cairn_joint_id id) {
-    cairn_joint_def def = cairn_joint_def_default();
-    cairn_joint_travel travel;
-    cairn_joint_reaction reaction;
-    (void)cairn_joint_read(world, id, &def);
-    (void)cairn_joint_travel_read(world, id, &travel); // 0 of kinds that have none
-    (void)cairn_joint_reaction_read(world, id, &reaction);
-    return (cairn_control_joint){.id = id,
-        .kind = def.kind,
-        .body_a = def.body_a,
-        .body_b = def.body_b,
-        .disabled = def.disabled,
-        .position = travel.position,
-        .velocity = travel.velocity,
-        .force = reaction.force,
-        .torque = reaction.torque};
 }
 
 static uint32_t list_joints(
@@ -101,7 +70,7 @@ cairn_control_refusal cairn_control_on_joints(cairn_control_context *c) {
     const uint32_t listed = left < CAIRN_CONTROL_JOINTS_MAX ? left : CAIRN_CONTROL_JOINTS_MAX;
     CAIRN_ASSERT(request->first + listed <= count);
     for (uint32_t i = 0; i < listed; ++i) {
-        c->lists->joints[i] = describe_joint(world, joints[request->first + i]);
+        c->lists->joints[i] = cairn_control_describe_joint(world, joints[request->first + i]);
     }
     free(joints);
     c->answer.joints = (cairn_control_joints_answer){

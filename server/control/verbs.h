@@ -43,6 +43,7 @@ typedef union cairn_control_lists {
     cairn_control_body bodies[CAIRN_CONTROL_BODIES_MAX];
     cairn_control_shape shapes[CAIRN_CONTROL_OVERLAPS_MAX];
     cairn_control_joint joints[CAIRN_CONTROL_JOINTS_MAX];
+    cairn_control_shape_state shape_states[CAIRN_CONTROL_SHAPES_MAX];
     cairn_control_section sections[CAIRN_CONTROL_SECTIONS_MAX];
     cairn_control_difference differences[CAIRN_CONTROL_DIFFERENCES_MAX];
     cairn_control_number numbers[CAIRN_CONTROL_ACT_NUMBERS_MAX];
@@ -100,6 +101,21 @@ cairn_control_refusal cairn_control_add_edits(
 // The observation of an act, in the memory of the lists. What was asked for has been checked.
 cairn_control_act_answer cairn_control_observe(
     const cairn_room *room, const cairn_control_wait *wait, cairn_control_lists *lists);
+
+// The most commands of a request: a compound of as many parts and points as one carries.
+#define CAIRN_CONTROL_COMMANDS_MAX (CAIRN_CONTROL_POINTS_MAX / 2 + 3 * CAIRN_CONTROL_PARTS_MAX + 1)
+
+// The commands of a request that spawns a body, and how many they are. 0: the parts of a compound
+// do not have the points that they name.
+uint32_t cairn_control_spawn_commands(
+    const cairn_control_request *request, cairn_command out[CAIRN_CONTROL_COMMANDS_MAX]);
+// Why what it spawns is refused, a static text; NULL: a number is out of range, or it spawns
+// nothing.
+const char *cairn_control_spawn_refusal(const cairn_control_request *request);
+
+// Elements of answers. The joint exists.
+cairn_control_body cairn_control_describe_body(const cairn_body_state *body);
+cairn_control_joint cairn_control_describe_joint(const cairn_world *world, cairn_joint_id id);
 
 typedef cairn_control_refusal (*cairn_control_action)(cairn_control_context *c);
 
@@ -161,7 +177,17 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(CLOSEST, closest, READS)                 /* queries.c */                                     \
     X(SPAWN, edit, WRITES)                     /* edits.c */                                       \
     X(CREATE_JOINT, edit, WRITES)              /* edits.c */                                       \
-    X(ACT, act, MOVES)                         /* act.c */
+    X(ACT, act, MOVES)                         /* act.c */                                         \
+    X(GET_JOINT, get_joint, READS)             /* definitions.c */                                 \
+    X(SET_ROW, edit, WRITES)                   /* edits.c */                                       \
+    X(SET_POSE, edit, WRITES)                  /* edits.c */                                       \
+    X(SET_MASS, edit, WRITES)                  /* edits.c */                                       \
+    X(SET_SHAPE, edit, WRITES)                 /* edits.c */                                       \
+    X(GET_BODY, get_body, READS)               /* definitions.c */                                 \
+    X(SHAPES, shapes, READS)                   /* definitions.c */                                 \
+    X(SPAWN_COMPOUND, edit, WRITES)            /* edits.c */                                       \
+    X(SPAWN_MESH, edit, WRITES)                /* edits.c */                                       \
+    X(SPAWN_HEIGHT_FIELD, edit, WRITES)        /* edits.c */
 
 #define DECLARE_ACTION(VERB, name, does)                                                           \
     cairn_control_refusal cairn_control_on_##name(cairn_control_context *c);

@@ -186,6 +186,15 @@ cairn_status cairn_body_set_bullet(cairn_world *world, cairn_body_id id, bool bu
     return status;
 }
 
+cairn_status cairn_body_set_gyroscopic(cairn_world *world, cairn_body_id id, bool gyroscopic) {
+    cairn_status status = CAIRN_OK;
+    cairn_body *body = body_to_set(world, id, status, &status);
+    if (body != NULL) {
+        body->gyroscopic = gyroscopic ? 1u : 0u;
+    }
+    return status;
+}
+
 cairn_status cairn_body_set_awake(cairn_world *world, cairn_body_id id, bool awake) {
     const uint32_t slot = cairn_body_slot(world, id);
     if (slot == CAIRN_INDEX_NONE) {

@@ -21,6 +21,9 @@ import planted_faults
 CONTACT = "sim/soft_step/contact_solver.c"
 PREPARE = "sim/soft_step/contact_prepare.h"
 FAULTS = {
+    # ---- edits
+    "hulls-left-behind": ("a compound that is refused leaves its hulls in the world", "sim.edit_spawn", [
+        ("sim/edit_spawn.c", "        if (made[k - 1]) {", "        if (!FAULT && made[k - 1]) {")]),
     # ---- contacts
     "friction-mixing": ("a pair has the friction of its first shape", "physics.friction", [
         ("sim/collide/manifold_pool.c", ".friction = float_sqrt(shape_a->friction * shape_b->friction)",

@@ -64,7 +64,77 @@ def test_shapes_and_joints_are_made_from_words(ctl):
     assert ctl.ask("get", hull)["body"]["user"] == 7
     ctl("spawn", "hull", 0, 30, 0, 0, 0, 0, 0, 0, 0, 7, 1, 2, code=2)  # a third of a point
     ctl("spawn", "ball", 0, 30, 0, 1, 0, 0, code=2)
-    assert "scenes and rules" in ctl.ask("spawn", "mesh", 0, 30, 0, 0, 0, 0, code=1)["reason"]
+    assert "spawn-mesh makes meshes" in ctl.ask("spawn", "mesh", 0, 30, 0, 0, 0, 0, code=1)["reason"]
+
+
+def test_compounds_and_surfaces_are_made_from_words_and_recorded(kit, ctl):
+    ctl("pause")
+    place = (0, 60, 0, 0, 0, 0, 7)
+    parts = ("box", 0.5, 0.5, 0.5, 0, 0, 0, 0, 0, 0, "sphere", 0.5, 0, 0, 0, 1, 0, 0, 0, 0)
+    compound = ctl.ask("spawn-compound", *place, *parts)["body"]
+    square = (-4, 0, -4, -4, 0, 4, 4, 0, 4, 4, 0, -4)
+    mesh = ctl.ask("spawn-mesh", 0, 50, 0, 0, 0, 0, 7, 4, *square, 0, 1, 2, 0, 2, 3)["body"]
+    field = ctl.ask("spawn-height-field", 20, 50, 0, 0, 0, 0, 7, 2, 4, 4, 0, 0, 0.5, 0.5)["body"]
+    ctl("step", 200)
+    assert 50 < ctl.ask("get", compound)["body"]["position"][1] < 51
+    assert [shape["kind"] for shape in ctl.ask("shapes", 0, compound)["shapes"]] == [3, 1]
+    assert ctl.ask("ray", 22, 60, 2, 0, -20, 0)["body"] == field
+    assert ctl.ask("get", mesh)["body"]["kind"] == "static"
+    ctl("spawn-compound", *place, *parts[:-1], code=2)  # a word is missing
+    ctl("spawn-mesh", *place, 5, *square, code=2)  # so are the numbers of a vertex
+    assert "whole rows" in ctl.ask("spawn-height-field", *place, 2, 4, 4, 0, 0, 0.5, code=1)["reason"]
+    flat = [number for i in range(74) for number in (i, 0, i % 3)]
+    many = [corner for i in range(151) for corner in (i % 70, i % 70 + 1, i % 70 + 2)]
+    assert "65 edits" in ctl.ask("spawn-mesh", *place, 74, *flat, *many, code=1)["reason"]
+    ctl.server.stop()
+    assert "every state hash agrees" in kit.run("cairn-replay", "verify", "world.cairn").out
+
+
+def test_joints_are_set_read_and_recorded(kit, ctl):
+    ctl("pause")
+    a, b = (ctl.ask("spawn-box", x, 30, 0, 0.5, 0.5, 0.5)["body"] for x in (0, 2))
+    hinge = ctl.ask("create-joint", "hinge", a, b, 1, 30, 0, 1, 30, 0, 0, 0, 1)["joint"]
+    row = ctl.ask("create-joint", "row", a, b, 0, 0, 0, 0, 0, 0)["joint"]
+    ctl("set-joint", hinge, "motor", 2, 500)
+    ctl("set-joint", hinge, "break", 1e6, 1e5)
+    ctl("set-joint", hinge, "anchor-b", -1, 0, 0.25)
+    ctl("set-joint", hinge, "name", "elbow")
+    ctl("set-row", row, 0, 1, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, -5, 5)
+    ctl("set-body", b, "gyroscopic", 1)
+    ctl("step", 30)
+    got = ctl.ask("get-joint", hinge)
+    assert got["joint"]["kind"] == 3 and got["motor"] and got["motor_speed"] == 2
+    assert (got["break_force"], got["break_torque"], got["anchor_b"]) == (1e6, 1e5, [-1, 0, 0.25])
+    assert got["name"] != 0 and abs(got["error"]) < 0.1
+    assert ctl.ask("get-joint", row)["row_lower"] == -5
+    assert "does not have this property" in ctl.ask("set-joint", hinge, "ratio", 2, code=1)["reason"]
+    assert "is no row" in ctl.ask("set-row", hinge, *[0] * 14, code=1)["reason"]
+    ctl("set-joint", hinge, "colour", 2, code=2)
+    ctl.server.stop()
+    assert "every state hash agrees" in kit.run("cairn-replay", "verify", "world.cairn").out
+
+
+def test_bodies_and_shapes_are_set_read_and_recorded(kit, ctl):
+    ctl("pause")
+    body = ctl.ask("spawn-box", 0, 30, 0, 0.5, 0.5, 0.5)["body"]
+    ctl("step", 1)
+    (shape,) = ctl.ask("shapes", 0, body)["shapes"]
+    assert (shape["kind"], shape["body"], shape["friction"]) == (3, body, 0.5)
+    ctl("set-pose", body, 0, 40, 0, 0, 0, 1)
+    ctl("set-mass", body, 7, 0, 0.25, 0, 2, 3, 4, 0.5, 0, 0)
+    ctl("set-shape", shape["id"], "friction", 0.25)
+    ctl("set-shape", shape["id"], "mask", 4294967294)
+    ctl("set-body", body, "owner", 3)
+    ctl("step", 30)
+    got = ctl.ask("get-body", body)
+    assert (got["mass"], got["centre"], got["owner"]) == (7, [0, 0.25, 0], 3)
+    assert got["body"]["rotation"][2] == pytest.approx(0.4794, abs=1e-3)
+    (shape,) = ctl.ask("shapes", 0, body)["shapes"]
+    assert (shape["friction"], shape["mask"]) == (0.25, 4294967294)
+    assert "positive definite" in ctl.ask("set-mass", body, 7, 0, 0, 0, 1, 1, -1, code=1)["reason"]
+    assert "shapes do not have" in ctl.ask("set-shape", shape["id"], "mass", 1, code=1)["reason"]
+    ctl.server.stop()
+    assert "every state hash agrees" in kit.run("cairn-replay", "verify", "world.cairn").out
 
 
 def test_text_answers_name_every_field(ctl):

@@ -53,8 +53,20 @@ def test_answers_have_the_fields_of_their_verb(client):
     hull = client.ask("spawn", shape=5, position=(4, 10, 0), points=points).body
     joined = client.ask("create-joint", kind=1, body_a=cylinder, body_b=hull, anchor_a=(4, 9.5, 0), anchor_b=(4, 9.5, 0))
     assert joined.joint != 0 and joined.body == 0
+    client.ask("set-joint", joint=joined.joint, property="break", value=(1e6, 0, 0))
+    client.ask("set-joint", joint=joined.joint, property="user", word=9)
+    client.ask("set-body", body=hull, property="gyroscopic", value=(1, 0, 0))
+    client.ask("step", tick_count=1)
+    read = client.ask("get-joint", joint=joined.joint)
+    assert read.breakable and read.break_force == 1e6 and read.user == 9 and read.joint.body_a == cylinder
+    ball = {"shape": "sphere", "size": (0.5, 0, 0)}
+    compound = client.ask("spawn-compound", position=(8, 9, 0), parts=[ball, {**ball, "position": (0, 1, 0)}]).body
+    assert len(client.ask("get-body", body=hull).body.position) == 3
+    client.ask("spawn-mesh", position=(8, 5, 0), points=points, triangles=[(0, 2, 1), (0, 1, 3)])
+    client.ask("spawn-height-field", position=(8, 3, 0), columns=2, spacing_x=1, spacing_z=1, heights=[0, 0, 1, 1])
+    assert compound != 0
     rooms = client.ask("rooms").rooms
-    assert [(room.name, room.tick) for room in rooms] == [("main", 2)]
+    assert [(room.name, room.tick) for room in rooms] == [("main", 3)]
     assert len(client.ask("hash").full) == 32
     assert {verb.name for verb in client.ask("features").verbs} == set(control.VERBS)
     size = client.ask("save", name="a").size
@@ -90,6 +102,7 @@ def test_bodies_are_an_array(client):
     ("save", {"name": 7}, TypeError, "must be a str"),
     ("spawn", {"shape": 5, "position": (0, 0, 0), "points": [(0, 0)]}, TypeError, "spawn: points must be three numbers"),
     ("save-write", {"name": "a", "bytes": 7}, TypeError, "bytes"),
+    ("set-body", {"body": 1, "property": "weight"}, ValueError, "set-body: property must be one of kind, mass"),
     ("pause", {"tick": 1}, TypeError, "pause has no field 'tick'; its fields: none"),
     ("sideways", {}, ValueError, "no such verb: sideways"),
 ])
@@ -220,6 +233,12 @@ def test_a_room_has_the_methods_of_a_world(client, cairn_world):
         seen, known = room.advance(2, watched, 31, 14), world.advance(2, watched, 31, 14)
         assert (seen == known).all() and room.hash == world.hash and room.tick == world.tick
     assert (seen[2] == 0).all(), "a body that is gone has zeros"
+    room.set_pose(8, (20, 9, 20), (0, 0, 0.6, 0.8))
+    room.set_body(8, "gravity-scale", 0)
+    room.set_shape(8, "friction", 0.25)
+    row = room.advance(1, numpy.array([8], dtype="u4"), 2, 4)
+    assert row[0] == pytest.approx([0, 0, 0.6, 0.8], abs=1e-2)
+    assert client.ask("get-body", body=8).gravity_scale == 0
 
 
 def test_a_step_is_one_round_trip(client):

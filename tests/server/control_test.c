@@ -118,7 +118,7 @@ TEST("each bad request gets its refusal and the room continues") {
         {{.verb = CAIRN_CONTROL_CREATE_JOINT,
              .create_joint = {.kind = CAIRN_JOINT_BALL, .body_a = 77777, .body_b = 1}},
             CAIRN_CONTROL_BODY_UNKNOWN},
-        {{.verb = CAIRN_CONTROL_CREATE_JOINT, .create_joint = {.kind = CAIRN_JOINT_ROW}},
+        {{.verb = CAIRN_CONTROL_CREATE_JOINT, .create_joint = {.kind = CAIRN_JOINT_ROW + 1}},
             CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_ACT, .act = {.fields = 32}}, CAIRN_CONTROL_OUT_OF_RANGE},
         {{.verb = CAIRN_CONTROL_ACT, .act = {.tick_count = 1}}, CAIRN_CONTROL_NOT_PAUSED},
@@ -435,7 +435,7 @@ TEST("what makes no shape and no joint is refused by name") {
     cairn_control_spawn_request spawn = {.shape = CAIRN_SHAPE_HEIGHT_FIELD};
     assert_int_equal(
         kit_ask(&s, .verb = CAIRN_CONTROL_SPAWN, .spawn = spawn), CAIRN_CONTROL_OUT_OF_RANGE);
-    assert_non_null(strstr(answer.answer.reason, "scenes and rules make meshes"));
+    assert_non_null(strstr(answer.answer.reason, "spawn-height-field makes height fields"));
     spawn = (cairn_control_spawn_request){
         .shape = CAIRN_SHAPE_HULL, .points = tetrahedron, .point_count = 3};
     assert_int_equal(
@@ -470,7 +470,8 @@ TEST("too many edits or bodies are refused") {
         }
     }
     assert_int_equal(refusal, CAIRN_CONTROL_CAPACITY);
-    assert_string_equal(answer.answer.reason, "the world has no free body, shape, hull or joint");
+    assert_string_equal(
+        answer.answer.reason, "the world has no free body, shape, hull, mesh or joint");
     expect_room_continues();
 }
 

@@ -171,6 +171,10 @@ FAULTS = {
          "    if (!FAULT && memcmp(&settings, from->state.settings, CAIRN_SETTINGS_DEF_WORDS * sizeof(uint32_t)) != 0) {")]),
     "trial-goes-on": ("an edit is tried in a world with edits that were refused", "server.control", [
         ("server/control/edits.c", "    c->room->trial.edits = UINT32_MAX;\n", "    c->room->trial.edits = FAULT ? c->room->trial.edits : UINT32_MAX;\n")]),
+    "property-passed-over": ("a property that a joint does not have is taken for set", "server.control_definitions", [
+        ("sim/edit_joint.c", "    if (!has_property(&def, property, edit->move)) {", "    if (!FAULT && !has_property(&def, property, edit->move)) {")]),
+    "vertices-wrap": ("a vertex that a mesh does not have is another one", "server.control_definitions", [
+        ("server/control/spawns.c", "    return vertex < 255 ? vertex : 255;", "    return FAULT ? vertex & 255u : vertex < 255 ? vertex : 255;")]),
     "stages-on-the-loop": ("a room stands while a step is repeated for a client", "server.resync", [
         ("server/resync/inquiry.c", "    start(inquiry, run_find, end_find);\n    return true;",
          "    if (FAULT) {\n        run_find(&inquiry->task);\n        end_find(&inquiry->task);\n    } else {\n"

@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The edits of an operator: which are refused, and what the others do to a world.
 
-#include "tests/sim/world_kit.h"
+#include "tests/sim/edit_kit.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "tests/sim/golden_scenes.h"
-#include <cairn/articulation.h>
-
-#define LENGTH_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-static const cairn_vec3 zero = {.x = 0.0f};
-static const cairn_vec3 half = {.x = 0.5f, .y = 0.5f, .z = 0.5f};
-
-static cairn_command edit(uint32_t kind, uint32_t buttons, cairn_vec3 move, cairn_vec3 aim) {
-    return (cairn_command){
-        .kind = kind, .slot = CAIRN_SLOT_OPERATOR, .buttons = buttons, .move = move, .aim = aim};
-}
-
-static void step(cairn_world *world, cairn_command command) {
-    EXPECT_OK(cairn_command_check(&command));
-    cairn_world_step(world, &command, 1);
-}
-
-static cairn_vec3 property(uint32_t number) {
-    return vec3((float)number, 0.0f, 0.0f);
-}
 
 // Checks
 
@@ -96,6 +76,36 @@ TEST("each kind of edit has its ranges") {
     }
 }
 
+TEST("each later kind of edit has its ranges") {
+    const cairn_vec3 far = vec3(1e5f, -1e5f, 1e5f);
+    const cairn_vec3 huge = vec3(1e4f, 1e4f, 1e4f);
+    const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
+    const struct {
+        uint32_t kind;
+        cairn_vec3 move;
+        cairn_vec3 aim;
+        cairn_status expected;
+    } cases[] = {{CAIRN_COMMAND_SET_POSE, far, vec3(1e3f, 0.0f, -1e3f), CAIRN_OK},
+        {CAIRN_COMMAND_SET_POSE, zero, vec3(0.0f, 1.01e3f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_POSE, vec3(0.0f, 0.0f, 1.01e5f), zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_INERTIA, huge, huge, CAIRN_OK},
+        {CAIRN_COMMAND_INERTIA, huge, vec3(0.0f, NAN, 0.0f), CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_SET_MASS, far, x, CAIRN_OK},
+        {CAIRN_COMMAND_SET_MASS, far, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_MASS, far, half, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_SHAPE, x, property(CAIRN_BODY_PROPERTY_FRICTION), CAIRN_OK},
+        {CAIRN_COMMAND_SET_SHAPE, zero, vec3(CAIRN_BODY_PROPERTY_USER, 1.0f, 65535.0f), CAIRN_OK},
+        {CAIRN_COMMAND_SET_SHAPE, x, property(CAIRN_BODY_PROPERTY_KIND), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SET_SHAPE, x, property(CAIRN_BODY_PROPERTY_LAST + 1),
+            CAIRN_INVALID_ARGUMENT}};
+    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
+        const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
+        if (cairn_command_check(&command) != cases[i].expected) {
+            fail_msg("case %u", (unsigned)i);
+        }
+    }
+}
+
 TEST("the commands that make bodies and joints have their ranges") {
     const cairn_vec3 far = vec3(1e5f, -1e5f, 1e5f);
     const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
@@ -111,7 +121,8 @@ TEST("the commands that make bodies and joints have their ranges") {
         {CAIRN_COMMAND_CREATE_JOINT, far, vec3(CAIRN_JOINT_PULLEY, -1e4f, 1e12f), CAIRN_OK},
         {CAIRN_COMMAND_CREATE_JOINT, far, zero, CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_CREATE_JOINT, far, half, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_CREATE_JOINT, far, vec3(CAIRN_JOINT_ROW, 0.0f, 0.0f),
+        {CAIRN_COMMAND_CREATE_JOINT, far, vec3(CAIRN_JOINT_ROW, 0.0f, 0.0f), CAIRN_OK},
+        {CAIRN_COMMAND_CREATE_JOINT, far, vec3(CAIRN_JOINT_ROW + 1, 0.0f, 0.0f),
             CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_CREATE_JOINT, zero, vec3(CAIRN_JOINT_BALL, NAN, 0.0f), CAIRN_NON_FINITE},
         {CAIRN_COMMAND_CREATE_JOINT, zero, vec3(CAIRN_JOINT_BALL, 0.0f, -2.0f),
@@ -121,43 +132,6 @@ TEST("the commands that make bodies and joints have their ranges") {
         if (cairn_command_check(&command) != cases[i].expected) {
             fail_msg("case %u", (unsigned)i);
         }
-    }
-}
-
-TEST("each shape that an operator may make has its size") {
-    const cairn_vec3 x = vec3(0.5f, 0.0f, 0.0f);
-    const cairn_vec3 xy = vec3(0.5f, 0.25f, 0.0f);
-    const struct {
-        uint32_t kind;
-        cairn_vec3 size, rotation;
-        cairn_status expected;
-    } cases[] = {{CAIRN_SHAPE_BOX, half, xy, CAIRN_OK},
-        {CAIRN_SHAPE_BOX, xy, zero, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_SHAPE_SPHERE, x, zero, CAIRN_OK},
-        {CAIRN_SHAPE_SPHERE, xy, zero, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_SHAPE_CAPSULE, xy, zero, CAIRN_OK},
-        {CAIRN_SHAPE_CAPSULE, x, zero, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_SHAPE_CYLINDER, half, zero, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_SHAPE_CONE, xy, vec3(1e3f, -1e3f, 0.0f), CAIRN_OK},
-        {CAIRN_SHAPE_CONE, xy, vec3(1.01e3f, 0.0f, 0.0f), CAIRN_INVALID_ARGUMENT},
-        {CAIRN_SHAPE_CONE, vec3(0.5f, NAN, 0.0f), zero, CAIRN_NON_FINITE},
-        {CAIRN_SHAPE_HULL, zero, x, CAIRN_OK}, {CAIRN_SHAPE_HULL, x, zero, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_SHAPE_HALF_SPACE, zero, x, CAIRN_OK},
-        {CAIRN_SHAPE_MESH, zero, zero, CAIRN_INVALID_ARGUMENT},
-        {CAIRN_SHAPE_HEIGHT_FIELD, zero, zero, CAIRN_INVALID_ARGUMENT},
-        {0, half, zero, CAIRN_INVALID_ARGUMENT}};
-    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
-        const cairn_command command =
-            edit(CAIRN_COMMAND_SHAPE, cases[i].kind, cases[i].size, cases[i].rotation);
-        if (cairn_command_check(&command) != cases[i].expected) {
-            fail_msg("case %u", (unsigned)i);
-        }
-    }
-    for (uint32_t points = 0; points < 4; ++points) {
-        const cairn_command pair = edit(CAIRN_COMMAND_HULL_POINTS, points, half, x);
-        const cairn_command one = edit(CAIRN_COMMAND_HULL_POINTS, points, half, zero);
-        assert_int_equal(cairn_command_check(&pair) == CAIRN_OK, points == 2);
-        assert_int_equal(cairn_command_check(&one) == CAIRN_OK, points == 1 || points == 2);
     }
 }
 
@@ -172,6 +146,15 @@ TEST("a player may not edit and an operator may not play") {
         }
         if (kind == CAIRN_COMMAND_SHAPE) {
             command.move = vec3(0.5f, 0.0f, 0.0f); // a sphere
+        }
+        if (kind == CAIRN_COMMAND_SET_SHAPE) {
+            command.aim = property(CAIRN_BODY_PROPERTY_FRICTION);
+        }
+        if (kind == CAIRN_COMMAND_TRIANGLES || kind == CAIRN_COMMAND_HEIGHTS) {
+            command.move = vec3(2.0f, 0.0f, 0.0f);
+        }
+        if (kind == CAIRN_COMMAND_SET_MASS) {
+            command.aim = vec3(1.0f, 0.0f, 0.0f);
         }
         if (kind == CAIRN_COMMAND_CREATE_JOINT) {
             command.aim = vec3(CAIRN_JOINT_BALL, 0.0f, 0.0f);
@@ -207,198 +190,6 @@ TEST("edits are sorted by sequence whatever their kind") {
 }
 
 // Effects
-
-TEST("a box and a sphere are spawned") {
-    SCOPED(cairn_world) *world = kit_world(NULL);
-    cairn_command commands[] = {
-        edit(CAIRN_COMMAND_SPAWN_BOX, 7, vec3(1.0f, 50.0f, 2.0f), vec3(0.25f, 0.5f, 1.0f)),
-        edit(CAIRN_COMMAND_SPAWN_SPHERE, 8, vec3(9.0f, 50.0f, 2.0f), vec3(0.25f, 0.0f, 0.0f))};
-    commands[1].sequence = 1;
-    cairn_world_step(world, commands, 2);
-    const cairn_body_state box = kit_read(world, 1);
-    const cairn_body_state sphere = kit_read(world, 2);
-    assert_int_equal(box.kind, CAIRN_BODY_DYNAMIC);
-    assert_int_equal(box.user, 7);
-    assert_int_equal(sphere.user, 8);
-    assert_float_equal(box.position.x, 1.0f, 0.0f);
-    assert_float_equal(sphere.position.x, 9.0f, 0.0f);
-    assert_float_equal(cairn_body_mass(world, 1), 1000.0f, 0.1f);
-    assert_float_equal(cairn_body_mass(world, 2), 65.45f, 0.1f);
-}
-
-// Applies commands in their order, as one tick.
-static void step_all(cairn_world *world, cairn_command *commands, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) {
-        commands[i].sequence = i;
-        EXPECT_OK(cairn_command_check(&commands[i]));
-    }
-    cairn_world_step(world, commands, count);
-}
-
-// The volumes of the textbook, in m^3, times 1000 kg/m^3.
-TEST("each shape is spawned with its mass and its rotation") {
-    const float pi = 3.14159265f;
-    const cairn_vec3 turn = vec3(0.0f, 0.0f, 0.5f * pi);
-    const struct {
-        uint32_t kind;
-        cairn_vec3 size;
-        float mass;
-    } cases[] = {{CAIRN_SHAPE_BOX, vec3(0.25f, 0.5f, 1.0f), 1000.0f},
-        {CAIRN_SHAPE_SPHERE, vec3(0.5f, 0.0f, 0.0f), 1000.0f * pi / 6.0f},
-        {CAIRN_SHAPE_CAPSULE, vec3(0.5f, 1.0f, 0.0f), 1000.0f * pi * (0.5f + 1.0f / 6.0f)},
-        {CAIRN_SHAPE_CYLINDER, vec3(0.5f, 1.0f, 0.0f), 1000.0f * pi * 0.5f},
-        {CAIRN_SHAPE_CONE, vec3(0.5f, 1.0f, 0.0f), 1000.0f * pi / 6.0f}};
-    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
-        SCOPED(cairn_world) *world = kit_world(NULL);
-        cairn_command commands[] = {edit(CAIRN_COMMAND_SHAPE, cases[i].kind, cases[i].size, turn),
-            edit(CAIRN_COMMAND_SPAWN, 7, vec3(1.0f, 50.0f, 2.0f), zero)};
-        step_all(world, commands, 2);
-        assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
-        assert_float_equal(cairn_body_mass(world, 1), cases[i].mass, 1e-4f * cases[i].mass);
-        const cairn_body_state body = kit_read(world, 1);
-        assert_int_equal(body.user, 7);
-        const cairn_vec3 y = quat_rotate(body.rotation, vec3(0.0f, 1.0f, 0.0f));
-        assert_float_equal(y.x, -1.0f, 1e-5f);
-    }
-}
-
-#define CUBE_POINTS 8
-
-// A cube of 1 m with a ninth point inside, from five commands, then shape and body.
-static uint32_t cube_hull(cairn_command *out) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < CUBE_POINTS; i += 2) {
-        const float y = (i & 2u) != 0 ? 0.5f : -0.5f;
-        const float z = (i & 4u) != 0 ? 0.5f : -0.5f;
-        out[count++] = edit(CAIRN_COMMAND_HULL_POINTS, 2, vec3(-0.5f, y, z), vec3(0.5f, y, z));
-    }
-    out[count++] = edit(CAIRN_COMMAND_HULL_POINTS, 1, vec3(0.125f, 0.0f, 0.0f), zero);
-    out[count++] = edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_HULL, zero, zero);
-    out[count++] = edit(CAIRN_COMMAND_SPAWN, 9, vec3(0.0f, 50.0f, 0.0f), zero);
-    return count;
-}
-
-TEST("a hull is made from the points before its shape, and shared by equal ones") {
-    SCOPED(cairn_world) *world = kit_world(NULL);
-    cairn_command commands[16];
-    const uint32_t count = cube_hull(commands);
-    step_all(world, commands, count);
-    step_all(world, commands, count);
-    assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
-    assert_int_equal(cairn_world_hulls(world, NULL, 0), 1);
-    assert_float_equal(cairn_body_mass(world, 1), 1000.0f, 0.1f);
-    assert_float_equal(cairn_body_mass(world, 2), 1000.0f, 0.1f);
-}
-
-TEST("a half-space that is spawned is a floor") {
-    SCOPED(cairn_world) *world = kit_world(NULL);
-    cairn_command commands[] = {edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_HALF_SPACE, zero, zero),
-        edit(CAIRN_COMMAND_SPAWN, 0, zero, zero),
-        edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 0.6f, 0.0f), half)};
-    step_all(world, commands, LENGTH_OF(commands));
-    kit_run(world, 120);
-    assert_int_equal(kit_read(world, 1).kind, CAIRN_BODY_STATIC);
-    assert_float_equal(kit_read(world, 2).position.y, 0.5f, 0.01f);
-}
-
-TEST("parts that do not belong to the command after them are refused and counted") {
-    const cairn_vec3 x = vec3(0.5f, 0.0f, 0.0f);
-    const cairn_command sphere = edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_SPHERE, x, zero);
-    const cairn_command points = edit(CAIRN_COMMAND_HULL_POINTS, 2, half, x);
-    const cairn_command hull = edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_HULL, zero, zero);
-    const cairn_command spawn = edit(CAIRN_COMMAND_SPAWN, 0, zero, zero);
-    const cairn_command joint = edit(CAIRN_COMMAND_JOINT, 1, zero, x);
-    const cairn_command box = edit(CAIRN_COMMAND_SPAWN_BOX, 0, zero, half);
-    const cairn_command join =
-        edit(CAIRN_COMMAND_CREATE_JOINT, 1, zero, vec3(CAIRN_JOINT_BALL, 0.0f, 0.0f));
-    const struct {
-        cairn_command commands[3];
-        uint32_t count;
-    } cases[] = {{{spawn}, 1}, {{joint, spawn}, 2}, {{points, sphere, spawn}, 3},
-        {{sphere, points, spawn}, 3}, {{sphere, box}, 2}, {{join}, 1}, {{sphere, join}, 2},
-        {{joint, joint, join}, 3}, {{points, hull, spawn}, 3}, {{points, sphere, joint}, 3},
-        {{hull, spawn}, 2}};
-    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
-        SCOPED(cairn_world) *world = kit_world(NULL);
-        cairn_command commands[3];
-        memcpy(commands, cases[i].commands, sizeof commands);
-        step_all(world, commands, cases[i].count);
-        const cairn_world_counts counts = cairn_world_counts_read(world);
-        if (counts.bodies + counts.hulls != 0 ||
-            cairn_world_counters_read(world).edits_refused != 1) {
-            fail_msg("case %u", (unsigned)i);
-        }
-    }
-}
-
-TEST("a spawn for which there is no room leaves nothing behind") {
-    cairn_world_def def = cairn_world_def_default();
-    def.body_capacity = 4;
-    def.shape_capacity = 1;
-    cairn_world *created = NULL;
-    EXPECT_OK(cairn_world_create(&def, &created));
-    SCOPED(cairn_world) *world = created;
-    cairn_command commands[17] = {edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(9.0f, 9.0f, 9.0f), half)};
-    const uint32_t count = 1 + cube_hull(&commands[1]);
-    step_all(world, commands, count);
-    assert_int_equal(cairn_world_counts_read(world).bodies, 1);
-    assert_int_equal(cairn_world_counts_read(world).hulls, 0);
-    assert_int_equal(cairn_world_counters_read(world).creates_refused, 1);
-    assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
-}
-
-// Two cubes, the first turned by a quarter about z and fixed; a joint of each kind between them
-// holds at once: there is no error to correct.
-TEST("a joint of each kind is made where the bodies are") {
-    for (uint32_t kind = CAIRN_JOINT_BALL; kind <= CAIRN_JOINT_PULLEY; ++kind) {
-        SCOPED(cairn_world) *world = kit_world(NULL);
-        const cairn_vec3 anchor = vec3(1.0f, 5.5f, 0.0f);
-        const cairn_vec3 beside = vec3(1.0f, 6.5f, 0.0f);
-        const bool apart = kind == CAIRN_JOINT_DISTANCE;
-        cairn_command commands[] = {
-            edit(CAIRN_COMMAND_SHAPE, CAIRN_SHAPE_BOX, half, vec3(0.0f, 0.0f, 1.57079633f)),
-            edit(CAIRN_COMMAND_SPAWN, 0, vec3(0.0f, 5.0f, 0.0f), zero),
-            edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(2.0f, 5.0f, 0.0f), half),
-            edit(CAIRN_COMMAND_SET_BODY, 1, zero, property(CAIRN_BODY_PROPERTY_KIND)),
-            edit(CAIRN_COMMAND_SET_GRAVITY, 0, zero, zero),
-            edit(CAIRN_COMMAND_JOINT, 1, anchor, vec3(0.0f, 0.0f, 1.0f)),
-            edit(CAIRN_COMMAND_CREATE_JOINT, 2, apart ? beside : anchor,
-                vec3((float)kind, 1.0f, 0.0f))};
-        step_all(world, commands, LENGTH_OF(commands));
-        assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
-        assert_int_equal(cairn_world_counts_read(world).joints, 1);
-        float error = 1.0f;
-        EXPECT_OK(cairn_joint_error(world, 1, &error));
-        cairn_joint_def def;
-        EXPECT_OK(cairn_joint_read(world, 1, &def));
-        if (!(error < 1e-5f) || def.kind != kind || (apart && def.length != 1.0f)) {
-            fail_msg("kind %u: error %g m", kind, (double)error);
-        }
-        kit_run(world, 60);
-        assert_float_equal(kit_read(world, 2).position.x, 2.0f, 1e-4f);
-        assert_float_equal(kit_read(world, 2).position.y, 5.0f, 1e-4f);
-    }
-}
-
-TEST("a joint that is made with a break force breaks at it") {
-    SCOPED(cairn_world) *world = kit_world(NULL);
-    // 9,810 N hang on each.
-    for (uint32_t i = 0; i < 2; ++i) {
-        const float x = 9.0f * (float)i;
-        const cairn_vec3 anchor = vec3(x, 5.0f, 0.0f);
-        cairn_command commands[] = {edit(CAIRN_COMMAND_SPAWN_BOX, 0, anchor, half),
-            edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(x, 4.0f, 0.0f), half),
-            edit(CAIRN_COMMAND_SET_BODY, 1 + 2 * i, zero, property(CAIRN_BODY_PROPERTY_KIND)),
-            edit(CAIRN_COMMAND_JOINT, 1 + 2 * i, anchor, zero),
-            edit(CAIRN_COMMAND_CREATE_JOINT, 2 + 2 * i, anchor,
-                vec3(CAIRN_JOINT_BALL, 0.0f, i == 0 ? 9000.0f : 11000.0f))};
-        step_all(world, commands, LENGTH_OF(commands));
-    }
-    kit_run(world, 60);
-    assert_int_equal(cairn_world_counts_read(world).joints, 1);
-    assert_true(kit_read(world, 2).position.y < 1.0f);
-    assert_float_equal(kit_read(world, 4).position.y, 4.0f, 0.01f);
-}
 
 static cairn_world *asleep_on_a_box(void) {
     cairn_world *world = kit_world(NULL);
@@ -449,6 +240,9 @@ TEST("each property, push, target and explosion is what the function of its name
         {CAIRN_BODY_PROPERTY_FRICTION, {0.125f, 0.0f, 0.0f}},
         {CAIRN_BODY_PROPERTY_RESTITUTION, {0.75f, 0.0f, 0.0f}},
         {CAIRN_BODY_PROPERTY_BULLET, {1.0f, 0.0f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_GYROSCOPIC, {1.0f, 0.0f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_OWNER, {255.0f, 0.0f, 0.0f}},
+        {CAIRN_BODY_PROPERTY_DENSITY, {250.0f, 0.0f, 0.0f}},
         {CAIRN_BODY_PROPERTY_LOCKS, {3.0f, 0.0f, 0.0f}}};
     for (size_t i = 0; i < LENGTH_OF(sets); ++i) {
         step(world, edit(CAIRN_COMMAND_SET_BODY, 2, sets[i].value, property(sets[i].property)));
@@ -465,6 +259,9 @@ TEST("each property, push, target and explosion is what the function of its name
     assert_int_equal(def.locks, 3);
     assert_int_equal(def.allow_sleep, 0);
     assert_int_equal(def.bullet, 1);
+    assert_int_equal(def.gyroscopic, 1);
+    assert_int_equal(kit_read(world, 2).owner, 255);
+    assert_float_equal(shape.density, 250.0f, 0.0f);
     assert_float_equal(shape.friction, 0.125f, 0.0f);
     assert_float_equal(shape.restitution, 0.75f, 0.0f);
     step(world, edit(CAIRN_COMMAND_FORCE, 2, vec3(0.0f, 0.0f, 300.0f), zero));
@@ -484,94 +281,6 @@ TEST("each property, push, target and explosion is what the function of its name
     assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
 }
 
-TEST("an edit of a joint is checked by its property") {
-    const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
-    const struct {
-        uint32_t kind;
-        cairn_vec3 move, aim;
-        cairn_status expected;
-    } cases[] = {{CAIRN_COMMAND_SET_JOINT, vec3(0.5f, 0.0f, 0.0f),
-                     property(CAIRN_JOINT_PROPERTY_ENABLED), CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_SET_JOINT, vec3(-3.0f, 1e12f, 0.0f), property(CAIRN_JOINT_PROPERTY_MOTOR),
-            CAIRN_OK},
-        {CAIRN_COMMAND_SET_JOINT, vec3(-3.0f, 1.0f, 0.0f), property(CAIRN_JOINT_PROPERTY_TARGET),
-            CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_SET_JOINT, vec3(NAN, 0.0f, 0.0f), property(CAIRN_JOINT_PROPERTY_TARGET),
-            CAIRN_NON_FINITE},
-        {CAIRN_COMMAND_SET_JOINT, x, property(CAIRN_JOINT_PROPERTY_LAST + 1),
-            CAIRN_INVALID_ARGUMENT},
-        {CAIRN_COMMAND_DESTROY_JOINT, x, zero, CAIRN_INVALID_ARGUMENT}};
-    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
-        const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
-        if (cairn_command_check(&command) != cases[i].expected) {
-            fail_msg("case %u", (unsigned)i);
-        }
-    }
-}
-
-TEST("an edit hangs a body on another in joint coordinates") {
-    SCOPED(cairn_world) *world = kit_world(NULL);
-    cairn_body_def fixed = cairn_body_def_default();
-    fixed.kind = CAIRN_BODY_STATIC;
-    const cairn_body_id on = kit_body(world, &fixed, NULL);
-    const cairn_body_id body = kit_cube(world, vec3(1.5f, 0.0f, 0.0f));
-    const cairn_vec3 anchor = vec3(0.75f, 0.0f, 0.0f);
-    const cairn_vec3 hinge = vec3((float)CAIRN_JOINT_HINGE, 0.0f, CAIRN_BREAK_FORCE_ARTICULATED);
-    const cairn_command create[] = {edit(CAIRN_COMMAND_JOINT, on, anchor, vec3(0.0f, 0.0f, 1.0f)),
-        edit(CAIRN_COMMAND_CREATE_JOINT, body, anchor, hinge)};
-    cairn_edit_made made;
-    assert_int_equal(cairn_command_check(&create[1]), CAIRN_OK);
-    EXPECT_OK(cairn_world_apply_edit(world, create, 2, &made));
-    cairn_joint_def def;
-    EXPECT_OK(cairn_joint_read(world, made.joint, &def));
-    assert_true(def.articulated == 1 && def.breakable == 0 && def.break_force == 0.0f);
-    // It hangs already.
-    assert_int_equal(cairn_world_apply_edit(world, create, 2, &made), CAIRN_INVALID_ARGUMENT);
-    kit_run(world, 60);
-    cairn_articulation tree;
-    EXPECT_OK(cairn_articulation_read(world, body, &tree));
-    assert_true(tree.axis_count == 1 && tree.base == on);
-}
-
-TEST("edits drive a joint, switch it off and destroy it") {
-    SCOPED(cairn_world) *world = kit_world(NULL);
-    cairn_body_def fixed = cairn_body_def_default();
-    fixed.kind = CAIRN_BODY_STATIC;
-    cairn_joint_def def = cairn_joint_def_default();
-    def.kind = CAIRN_JOINT_PRISMATIC;
-    def.body_a = kit_body(world, &fixed, NULL);
-    def.body_b = kit_cube(world, vec3_zero());
-    const cairn_joint_id joint = kit_joint(world, &def);
-    const struct {
-        uint32_t property;
-        cairn_vec3 value;
-    } sets[] = {{CAIRN_JOINT_PROPERTY_MOTOR, {2.0f, 1e6f, 0.0f}},
-        {CAIRN_JOINT_PROPERTY_LIMITS, {-1.0f, 3.0f, 0.0f}},
-        {CAIRN_JOINT_PROPERTY_TARGET, {0.5f, 0.0f, 0.0f}},
-        {CAIRN_JOINT_PROPERTY_SPRING, {2.0f, 0.25f, 0.0f}},
-        {CAIRN_JOINT_PROPERTY_SOFTNESS, {5.0f, 0.5f, 0.0f}}};
-    for (size_t i = 0; i < LENGTH_OF(sets); ++i) {
-        step(
-            world, edit(CAIRN_COMMAND_SET_JOINT, joint, sets[i].value, property(sets[i].property)));
-    }
-    EXPECT_OK(cairn_joint_read(world, joint, &def));
-    assert_true(def.motor == 1 && def.motor_speed == 2.0f && def.motor_force == 1e6f);
-    assert_true(def.limited == 1 && def.lower == -1.0f && def.upper == 3.0f);
-    assert_true(def.target == 0.5f && def.spring_hertz == 2.0f && def.spring_damping == 0.25f);
-    assert_true(def.hertz == 5.0f && def.damping == 0.5f);
-    step(world, edit(CAIRN_COMMAND_SET_JOINT, joint, zero, property(CAIRN_JOINT_PROPERTY_ENABLED)));
-    EXPECT_OK(cairn_joint_read(world, joint, &def));
-    assert_int_equal(def.disabled, 1);
-    // A prismatic joint does not steer.
-    step(
-        world, edit(CAIRN_COMMAND_SET_JOINT, joint, zero, property(CAIRN_JOINT_PROPERTY_STEERING)));
-    assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
-    step(world, edit(CAIRN_COMMAND_DESTROY_JOINT, joint, zero, zero));
-    assert_int_equal(cairn_world_joints(world, NULL, 0), 0);
-    step(world, edit(CAIRN_COMMAND_DESTROY_JOINT, joint, zero, zero));
-    assert_int_equal(cairn_world_counters_read(world).edits_refused, 2);
-}
-
 TEST("a body keeps its rotation when its position is set") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
@@ -581,6 +290,75 @@ TEST("a body keeps its rotation when its position is set") {
     const cairn_body_state body = kit_read(world, 1);
     assert_float_equal(body.rotation.x, 0.6f, 1e-6f);
     assert_float_equal(body.position.z, 5.0f, 0.0f);
+}
+
+TEST("a pose that is set turns a dynamic body") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    const cairn_body_id body = kit_cube(world, vec3(0.0f, 50.0f, 0.0f));
+    step(world,
+        edit(CAIRN_COMMAND_SET_POSE, body, vec3(3.0f, 40.0f, 5.0f), vec3(0.0f, 0.0f, 1.57079633f)));
+    const cairn_body_state state = kit_read(world, body);
+    const cairn_vec3 y = quat_rotate(state.rotation, vec3(0.0f, 1.0f, 0.0f));
+    assert_float_equal(y.x, -1.0f, 1e-6f);
+    assert_float_equal(state.position.z, 5.0f, 1e-6f);
+    assert_int_equal(state.teleports, 1);
+    step(world, edit(CAIRN_COMMAND_SET_POSE, 99, zero, zero));
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
+}
+
+TEST("the mass that is set with its inertia is the body's") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    const cairn_body_id body = kit_cube(world, vec3(0.0f, 50.0f, 0.0f));
+    cairn_command commands[] = {
+        edit(CAIRN_COMMAND_INERTIA, 0, vec3(2.0f, 3.0f, 4.0f), vec3(0.5f, 0.25f, -0.5f)),
+        edit(CAIRN_COMMAND_SET_MASS, body, vec3(0.1f, 0.2f, 0.3f), vec3(7.0f, 0.0f, 0.0f))};
+    step_all(world, commands, 2);
+    cairn_mass_properties mass;
+    EXPECT_OK(cairn_body_read_mass(world, body, &mass));
+    assert_true(mass.mass == 7.0f && mass.centre.y == 0.2f);
+    static const float inertia[] = {2.0f, 3.0f, 4.0f, 0.5f, 0.25f, -0.5f};
+    for (uint32_t i = 0; i < 6; ++i) {
+        assert_float_equal(mass.inertia[i], inertia[i], 1e-5f);
+    }
+    // Without its inertia, with a part of another kind, and with an inertia that no body has.
+    step(world, commands[1]);
+    commands[0].kind = CAIRN_COMMAND_JOINT;
+    step_all(world, commands, 2);
+    commands[0] = edit(CAIRN_COMMAND_INERTIA, 0, vec3(1.0f, 1.0f, -1.0f), zero);
+    step_all(world, commands, 2);
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 3);
+    // An inertia is no part of a spawn.
+    commands[0] = edit(CAIRN_COMMAND_INERTIA, 0, half, zero);
+    commands[1] = edit(CAIRN_COMMAND_SPAWN, 0, zero, zero);
+    step_all(world, commands, 2);
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 4);
+}
+
+TEST("a property of one shape leaves the others of its body alone") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shapes[2] = {cairn_shape_def_default(), cairn_shape_def_default()};
+    cairn_shape_id ids[2];
+    cairn_body_id body;
+    shapes[1].pose.position.y = 2.0f;
+    EXPECT_OK(cairn_body_create_compound(world, &def, shapes, 2, &body, ids));
+    const uint32_t user = 0xfedcba98u;
+    step(world, edit(CAIRN_COMMAND_SET_SHAPE, ids[1], vec3(0.125f, 0.0f, 0.0f),
+                    property(CAIRN_BODY_PROPERTY_FRICTION)));
+    step(world, edit(CAIRN_COMMAND_SET_SHAPE, ids[1], vec3(500.0f, 0.0f, 0.0f),
+                    property(CAIRN_BODY_PROPERTY_DENSITY)));
+    step(world, edit(CAIRN_COMMAND_SET_SHAPE, ids[1], zero,
+                    vec3(CAIRN_BODY_PROPERTY_USER, (float)(user & 0xffffu), (float)(user >> 16))));
+    step(world,
+        edit(CAIRN_COMMAND_SET_SHAPE, ids[1], zero, vec3(CAIRN_BODY_PROPERTY_MASK, 6.0f, 0.0f)));
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
+    EXPECT_OK(cairn_shape_read(world, ids[0], &shapes[0], &body));
+    EXPECT_OK(cairn_shape_read(world, ids[1], &shapes[1], &body));
+    assert_true(shapes[0].friction == 0.5f && shapes[0].user == 0 && shapes[0].mask == UINT32_MAX);
+    assert_true(shapes[1].friction == 0.125f && shapes[1].user == user && shapes[1].mask == 6);
+    assert_float_equal(cairn_body_mass(world, body), 1500.0f, 0.1f);
+    step(world, edit(CAIRN_COMMAND_SET_SHAPE, 99, zero, property(CAIRN_BODY_PROPERTY_FRICTION)));
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
 }
 
 // Edits without effect
@@ -606,21 +384,6 @@ TEST("an impulse that would overflow is refused and counted") {
     step(world, edit(CAIRN_COMMAND_IMPULSE, 1, vec3(3e38f, 0.0f, 0.0f), zero));
     assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
     assert_float_equal(kit_read(world, 1).linear_velocity.x, 0.0f, 0.0f);
-}
-
-TEST("a spawn in a full world leaves nothing behind") {
-    for (uint32_t lacking = 0; lacking < 2; ++lacking) {
-        cairn_world_def def = cairn_world_def_default();
-        def.body_capacity = lacking == 0 ? 1 : 2;
-        def.shape_capacity = lacking == 0 ? 2 : 1;
-        SCOPED(cairn_world) *world = kit_world(&def);
-        kit_sphere(world, zero, 0.5f);
-        step(world, edit(CAIRN_COMMAND_SPAWN_BOX, 0, vec3(0.0f, 9.0f, 0.0f), half));
-        assert_int_equal(cairn_world_counters_read(world).creates_refused, 1);
-        assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
-        assert_int_equal(cairn_world_counts_read(world).bodies, 1);
-        assert_int_equal(cairn_world_counts_read(world).shapes, 1);
-    }
 }
 
 // Rules

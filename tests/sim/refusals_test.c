@@ -206,6 +206,7 @@ TEST("a refused property of a body leaves the world as it was") {
     EXPECT_REFUSED(CAIRN_INVALID_ARGUMENT, cairn_body_set_owner(w, c.cube, CAIRN_SLOTS_MAX));
     EXPECT_REFUSED(CAIRN_NOT_FOUND, cairn_body_set_allow_sleep(w, STALE, true));
     EXPECT_REFUSED(CAIRN_NOT_FOUND, cairn_body_set_bullet(w, STALE, true));
+    EXPECT_REFUSED(CAIRN_NOT_FOUND, cairn_body_set_gyroscopic(w, STALE, true));
     EXPECT_REFUSED(CAIRN_NOT_FOUND, cairn_body_set_awake(w, STALE, true));
     EXPECT_REFUSED(CAIRN_WRONG_STATE, cairn_body_set_awake(w, c.ground, false));
     EXPECT_REFUSED(CAIRN_WRONG_STATE, cairn_body_set_awake(w, c.absent, true));

@@ -19,11 +19,17 @@ typedef enum argument_kind {
     ARGUMENT_TEXT,
     ARGUMENT_PROPERTY,       // a name of program/control_words.h
     ARGUMENT_VALUE,          // of that property: a number, or a word
+    ARGUMENT_SHAPE_VALUE,    // the same for set-shape
     ARGUMENT_PUSH,           // such a name
     ARGUMENT_JOINT_PROPERTY, // such a name
+    ARGUMENT_JOINT_VALUE,    // of that property: a number, a word, or a name
     ARGUMENT_SHAPE,          // such a name
     ARGUMENT_JOINT,          // such a name
-    ARGUMENT_POINTS,         // all words that are left, three for each point
+    // All words that are left.
+    ARGUMENT_POINTS,  // of spawn, three for each
+    ARGUMENT_PARTS,   // of spawn-compound, ten for each: a shape's name, its size and its place
+    ARGUMENT_SURFACE, // of spawn-mesh: how many vertices, three words for each, and the triangles
+    ARGUMENT_HEIGHTS, // of spawn-height-field
 } argument_kind;
 
 typedef struct verb_argument {
@@ -105,6 +111,21 @@ static const verb_form forms[] = {
         {{ARGUMENT_SHAPE, AT(spawn.shape), 0}, VEC3(spawn.position), VEC3(spawn.size),
             VEC3(spawn.rotation), U32(spawn.user),
             {ARGUMENT_POINTS, offsetof(cairn_ctl_command, points), 0}}},
+    {CAIRN_CONTROL_SPAWN_COMPOUND,
+        "X Y Z RX RY RZ USER SHAPE SIZE-X SIZE-Y SIZE-Z PX PY PZ PRX PRY PRZ...",
+        "create a body of several shapes, each with its place in the body; none is a hull", 3,
+        {VEC3(spawn_compound.position), VEC3(spawn_compound.rotation), U32(spawn_compound.user),
+            {ARGUMENT_PARTS, offsetof(cairn_ctl_command, parts), 0}}},
+    {CAIRN_CONTROL_SPAWN_MESH, "X Y Z RX RY RZ USER VERTICES VX VY VZ... A B C...",
+        "create a static triangle mesh: how many vertices, these, and the triangles of them", 3,
+        {VEC3(spawn_mesh.position), VEC3(spawn_mesh.rotation), U32(spawn_mesh.user),
+            {ARGUMENT_SURFACE, offsetof(cairn_ctl_command, points), 0}}},
+    {CAIRN_CONTROL_SPAWN_HEIGHT_FIELD, "X Y Z RX RY RZ USER COLUMNS SPACING-X SPACING-Z HEIGHT...",
+        "create a static height field from its samples, row by row", 6,
+        {VEC3(spawn_height_field.position), VEC3(spawn_height_field.rotation),
+            U32(spawn_height_field.user), U32(spawn_height_field.columns),
+            REAL(spawn_height_field.spacing_x), REAL(spawn_height_field.spacing_z),
+            {ARGUMENT_HEIGHTS, offsetof(cairn_ctl_command, heights), 0}}},
     {CAIRN_CONTROL_DELETE, "BODY", "delete a body at the next tick", 1, {U32(delete_body.body)}},
     {CAIRN_CONTROL_SET_POSITION, "BODY X Y Z", "move a body, m; it keeps its rotation", 2,
         {U32(set_position.body), VEC3(set_position.position)}},
@@ -120,12 +141,23 @@ static const verb_form forms[] = {
     {CAIRN_CONTROL_JOINTS, "[FIRST [BODY]]",
         "states of at most 512 joints, of the world or of a body, after the first FIRST", 0,
         {U32(joints.first), U32(joints.body)}},
-    {CAIRN_CONTROL_SET_JOINT, "JOINT PROPERTY X [Y]",
-        "set enabled, motor (speed, force), target, limits, spring (hertz, damping), softness or "
-        "steering of a joint",
+    {CAIRN_CONTROL_SET_JOINT, "JOINT PROPERTY X [Y [Z]]",
+        "set a property of a joint, such as motor (speed, force), limits, spring (hertz, damping), "
+        "break (force, torque) or name",
         3,
         {U32(set_joint.joint), {ARGUMENT_JOINT_PROPERTY, AT(set_joint.property), 0},
-            REAL(set_joint.value.x), REAL(set_joint.value.y)}},
+            {ARGUMENT_JOINT_VALUE, AT(set_joint.value), 0}, REAL(set_joint.value.y),
+            REAL(set_joint.value.z)}},
+    {CAIRN_CONTROL_GET_JOINT, "JOINT", "all properties of a joint, its error and what it exerts", 1,
+        {U32(get_joint.joint)}},
+    {CAIRN_CONTROL_SET_ROW,
+        "JOINT LAX LAY LAZ WAX WAY WAZ LBX LBY LBZ WBX WBY WBZ LOWER UPPER [VELOCITY]",
+        "set a row: the force along J (linear and angular of a, then of b), from LOWER to UPPER, "
+        "that makes J V the velocity",
+        7,
+        {U32(set_row.joint), VEC3(set_row.linear_a), VEC3(set_row.angular_a),
+            VEC3(set_row.linear_b), VEC3(set_row.angular_b), REAL(set_row.lower),
+            REAL(set_row.upper), REAL(set_row.velocity)}},
     {CAIRN_CONTROL_CREATE_JOINT,
         "KIND BODY-A BODY-B AX AY AZ BX BY BZ [AXIS-X AXIS-Y AXIS-Z [NUMBER [BREAK-FORCE]]]",
         "join two bodies at anchors in the world; number: a cone's angle, the ratio of a gear or "
@@ -173,6 +205,25 @@ static const verb_form forms[] = {
         {U32(set_body.body), {ARGUMENT_PROPERTY, AT(set_body.property), 0},
             {ARGUMENT_VALUE, AT(set_body.value), 0}, REAL(set_body.value.y),
             REAL(set_body.value.z)}},
+    {CAIRN_CONTROL_SET_SHAPE, "SHAPE PROPERTY X [Y [Z]]",
+        "set a property of a shape: friction and the rest of its material, density, category, mask "
+        "or user",
+        3,
+        {U32(set_shape.shape), {ARGUMENT_PROPERTY, AT(set_shape.property), 0},
+            {ARGUMENT_SHAPE_VALUE, AT(set_shape.value), 0}, REAL(set_shape.value.y),
+            REAL(set_shape.value.z)}},
+    {CAIRN_CONTROL_SET_POSE, "BODY X Y Z [RX RY RZ]",
+        "put a body elsewhere, m, turned by a rotation vector, rad", 2,
+        {U32(set_pose.body), VEC3(set_pose.position), VEC3(set_pose.rotation)}},
+    {CAIRN_CONTROL_SET_MASS, "BODY MASS X Y Z XX YY ZZ [XY XZ YZ]",
+        "set a body's mass, kg, its centre and its inertia about that, kg m^2", 4,
+        {U32(set_mass.body), REAL(set_mass.mass), VEC3(set_mass.centre), VEC3(set_mass.inertia),
+            VEC3(set_mass.products)}},
+    {CAIRN_CONTROL_GET_BODY, "BODY", "all properties of a body, and its mass", 1,
+        {U32(get_body.body)}},
+    {CAIRN_CONTROL_SHAPES, "[FIRST [BODY]]",
+        "at most 256 shapes, of the world or of a body, after the first FIRST", 0,
+        {U32(shapes.first), U32(shapes.body)}},
     {CAIRN_CONTROL_PUSH, "BODY KIND X Y Z [AT-X AT-Y AT-Z]",
         "push a body by a force (N; with a torque, N m), force-at or impulse-at a point, or turn "
         "(N m s)",
@@ -196,18 +247,52 @@ static bool parse_whole(const char *word, uint64_t most, uint64_t *out) {
     return word[0] >= '0' && word[0] <= '9' && *end == '\0' && errno == 0 && *out <= most;
 }
 
-// Of points the most.
+#define PART_WORDS 10
+
+static bool takes_rest(argument_kind kind) {
+    return kind >= ARGUMENT_POINTS;
+}
+
+// Of those that take the rest the most.
 static size_t words_of(argument_kind kind) {
-    return kind == ARGUMENT_VEC3 ? 3 : kind == ARGUMENT_POINTS ? 3 * CAIRN_CONTROL_POINTS_MAX : 1;
+    switch (kind) {
+    case ARGUMENT_VEC3:
+        return 3;
+    case ARGUMENT_POINTS:
+        return 3 * CAIRN_CONTROL_POINTS_MAX;
+    case ARGUMENT_PARTS:
+        return PART_WORDS * CAIRN_CONTROL_PARTS_MAX;
+    case ARGUMENT_SURFACE:
+        return 1 + 3 * CAIRN_CONTROL_POINTS_MAX + 3 * CAIRN_CONTROL_TRIANGLES_MAX;
+    case ARGUMENT_HEIGHTS:
+        return CAIRN_CONTROL_HEIGHTS_MAX;
+    default:
+        return 1;
+    }
 }
 
 // The value of a property that is a number or a word of 32 bits.
-static bool parse_value(const char *word, cairn_control_set_body_request *out) {
+static bool parse_value(const char *text, uint32_t property, float *x, uint32_t *word) {
     uint64_t whole = 0;
     char *end;
-    if (out->property == CAIRN_BODY_PROPERTY_USER ||
-        out->property == CAIRN_BODY_PROPERTY_CATEGORY ||
-        out->property == CAIRN_BODY_PROPERTY_MASK) {
+    if (property == CAIRN_BODY_PROPERTY_USER || property == CAIRN_BODY_PROPERTY_CATEGORY ||
+        property == CAIRN_BODY_PROPERTY_MASK) {
+        const bool valid = parse_whole(text, UINT32_MAX, &whole);
+        *word = (uint32_t)whole;
+        return valid;
+    }
+    *x = strtof(text, &end);
+    return end != text && *end == '\0' && isfinite(*x);
+}
+
+static bool parse_joint_value(const char *word, cairn_control_set_joint_request *out) {
+    uint64_t whole = 0;
+    char *end;
+    if (out->property == CAIRN_JOINT_PROPERTY_NAME) {
+        out->word = cairn_name_hash(word);
+        return true;
+    }
+    if (out->property == CAIRN_JOINT_PROPERTY_USER) {
         const bool valid = parse_whole(word, UINT32_MAX, &whole);
         out->word = (uint32_t)whole;
         return valid;
@@ -226,16 +311,74 @@ static bool parse_reals(const char *const *words, size_t count, float *out) {
     return valid;
 }
 
+// Three words for each.
+static bool parse_vectors(const char *const *words, size_t count, cairn_vec3 *out) {
+    bool valid = true;
+    for (size_t i = 0; valid && i < count; ++i) {
+        float vector[3];
+        valid = parse_reals(&words[3 * i], 3, vector);
+        out[i] = (cairn_vec3){vector[0], vector[1], vector[2]};
+    }
+    return valid;
+}
+
 static bool parse_points(const char *const *words, size_t word_count, cairn_ctl_command *out) {
     cairn_control_spawn_request *spawn = &out->request.spawn;
-    bool valid = word_count % 3 == 0;
-    for (size_t i = 0; valid && i < word_count; i += 3) {
-        float point[3];
-        valid = parse_reals(&words[i], 3, point);
-        out->points[i / 3] = (cairn_vec3){point[0], point[1], point[2]};
-    }
     spawn->points = out->points;
     spawn->point_count = (uint32_t)(word_count / 3);
+    return word_count % 3 == 0 && parse_vectors(words, word_count / 3, out->points);
+}
+
+static bool parse_parts(const char *const *words, size_t word_count, cairn_ctl_command *out) {
+    cairn_control_spawn_compound_request *spawn = &out->request.spawn_compound;
+    bool valid = word_count % PART_WORDS == 0;
+    for (size_t i = 0; valid && i < word_count / PART_WORDS; ++i) {
+        const char *const *own = &words[PART_WORDS * i];
+        cairn_vec3 numbers[3] = {{0}};
+        cairn_control_part *part = &out->parts[i];
+        valid = cairn_control_word_find(CAIRN_CONTROL_SPAWN, own[0], &part->shape) &&
+                parse_vectors(&own[1], 3, numbers);
+        part->size = numbers[0];
+        part->position = numbers[1];
+        part->rotation = numbers[2];
+    }
+    spawn->parts = out->parts;
+    spawn->part_count = (uint32_t)(word_count / PART_WORDS);
+    return valid;
+}
+
+static bool parse_surface(const char *const *words, size_t word_count, cairn_ctl_command *out) {
+    cairn_control_spawn_mesh_request *spawn = &out->request.spawn_mesh;
+    uint64_t points = 0;
+    if (!parse_whole(words[0], CAIRN_CONTROL_POINTS_MAX, &points) || word_count < 1 + 3 * points ||
+        (word_count - 1) % 3 != 0 || !parse_vectors(&words[1], points, out->points)) {
+        return false;
+    }
+    const size_t triangles = (word_count - 1) / 3 - points;
+    bool valid = triangles <= CAIRN_CONTROL_TRIANGLES_MAX;
+    for (size_t i = 0; valid && i < triangles; ++i) {
+        uint64_t corners[3] = {0};
+        for (size_t k = 0; k < 3; ++k) {
+            valid = valid && parse_whole(words[1 + 3 * (points + i) + k], UINT32_MAX, &corners[k]);
+        }
+        out->triangles[i] = (cairn_control_triangle){
+            (uint32_t)corners[0], (uint32_t)corners[1], (uint32_t)corners[2]};
+    }
+    spawn->points = out->points;
+    spawn->point_count = (uint32_t)points;
+    spawn->triangles = out->triangles;
+    spawn->triangle_count = (uint32_t)triangles;
+    return valid;
+}
+
+static bool parse_heights(const char *const *words, size_t word_count, cairn_ctl_command *out) {
+    float heights[CAIRN_CONTROL_HEIGHTS_MAX];
+    const bool valid = parse_reals(words, word_count, heights);
+    for (size_t i = 0; valid && i < word_count; ++i) {
+        out->heights[i].value = heights[i];
+    }
+    out->request.spawn_height_field.heights = out->heights;
+    out->request.spawn_height_field.height_count = (uint32_t)word_count;
     return valid;
 }
 
@@ -266,13 +409,21 @@ static bool parse_argument(const verb_argument *argument, const char *const *wor
         valid = cairn_control_word_find(CAIRN_CONTROL_SET_BODY, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_VALUE:
-        valid = parse_value(words[0], &out->request.set_body);
+        valid = parse_value(words[0], out->request.set_body.property,
+            &out->request.set_body.value.x, &out->request.set_body.word);
+        break;
+    case ARGUMENT_SHAPE_VALUE:
+        valid = parse_value(words[0], out->request.set_shape.property,
+            &out->request.set_shape.value.x, &out->request.set_shape.word);
         break;
     case ARGUMENT_PUSH:
         valid = cairn_control_word_find(CAIRN_CONTROL_PUSH, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_JOINT_PROPERTY:
         valid = cairn_control_word_find(CAIRN_CONTROL_SET_JOINT, words[0], (uint32_t *)(void *)at);
+        break;
+    case ARGUMENT_JOINT_VALUE:
+        valid = parse_joint_value(words[0], &out->request.set_joint);
         break;
     case ARGUMENT_SHAPE:
         valid = cairn_control_word_find(CAIRN_CONTROL_SPAWN, words[0], (uint32_t *)(void *)at);
@@ -283,6 +434,15 @@ static bool parse_argument(const verb_argument *argument, const char *const *wor
         break;
     case ARGUMENT_POINTS:
         valid = parse_points(words, word_count, out);
+        break;
+    case ARGUMENT_PARTS:
+        valid = parse_parts(words, word_count, out);
+        break;
+    case ARGUMENT_SURFACE:
+        valid = parse_surface(words, word_count, out);
+        break;
+    case ARGUMENT_HEIGHTS:
+        valid = parse_heights(words, word_count, out);
         break;
     case ARGUMENT_END:
         break;
@@ -314,7 +474,7 @@ static bool parse_form(const verb_form *form, const char *const *words, size_t w
     cairn_ctl_command *out, char *error) {
     size_t parsed = 1;
     for (size_t i = 0; form->arguments[i].kind != ARGUMENT_END && parsed < word_count; ++i) {
-        const bool rest = form->arguments[i].kind == ARGUMENT_POINTS;
+        const bool rest = takes_rest(form->arguments[i].kind);
         const size_t size = rest ? word_count - parsed : words_of(form->arguments[i].kind);
         if (parsed + size > word_count) {
             return refuse(error, form, "an argument is missing after", words[word_count - 1]);

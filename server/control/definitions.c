@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// What bodies, shapes and joints are, and the verbs that tell all of one.
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "server/control/verbs.h"
+
+cairn_control_body cairn_control_describe_body(const cairn_body_state *body) {
+    return (cairn_control_body){
+        .id = body->id,
+        .kind = body->kind,
+        .awake = body->awake,
+        .user = body->user,
+        .position = body->position,
+        .rotation = body->rotation,
+        .linear_velocity = body->linear_velocity,
+        .angular_velocity = body->angular_velocity,
+    };
+}
+
+cairn_control_joint cairn_control_describe_joint(const cairn_world *world, cairn_joint_id id) {
+    cairn_joint_def def = cairn_joint_def_default();
+    cairn_joint_travel travel;
+    cairn_joint_reaction reaction;
+    (void)cairn_joint_read(world, id, &def);
+    (void)cairn_joint_travel_read(world, id, &travel); // 0 of kinds that have none
+    (void)cairn_joint_reaction_read(world, id, &reaction);
+    return (cairn_control_joint){.id = id,
+        .kind = def.kind,
+        .body_a = def.body_a,
+        .body_b = def.body_b,
+        .disabled = def.disabled,
+        .position = travel.position,
+        .velocity = travel.velocity,
+        .force = reaction.force,
+        .torque = reaction.torque};
+}
+
+cairn_control_refusal cairn_control_on_get_joint(cairn_control_context *c) {
+    const cairn_joint_id id = c->request->get_joint.joint;
+    const cairn_world *world = c->room->world;
+    cairn_joint_def def;
+    cairn_joint_angles angles;
+    float error = 0.0f;
+    if (cairn_joint_read(world, id, &def) != CAIRN_OK) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no joint %u", id);
+    }
+    (void)cairn_joint_error(world, id, &error);
+    (void)cairn_joint_angles_read(world, id, &angles); // 0 of kinds that have none
+    c->answer.get_joint = (cairn_control_get_joint_answer){
+        .joint = cairn_control_describe_joint(world, id),
+        .error = error,
+        .swing = angles.swing,
+        .twist = angles.twist,
+        .collide_connected = def.collide_connected != 0,
+        .user = def.user,
+        .name = def.name,
+        .anchor_a = def.anchor_a,
+        .anchor_b = def.anchor_b,
+        .length = def.length,
+        .axis_a = def.axis_a,
+        .axis_b = def.axis_b,
+        .normal_a = def.normal_a,
+        .normal_b = def.normal_b,
+        .cone = def.cone,
+        .limited = def.limited != 0,
+        .lower = def.lower,
+        .upper = def.upper,
+        .hertz = def.hertz,
+        .damping = def.damping,
+        .spring = def.spring != 0,
+        .spring_hertz = def.spring_hertz,
+        .spring_damping = def.spring_damping,
+        .target = def.target,
+        .target_position = def.target_position,
+        .target_rotation = def.target_rotation,
+        .motor = def.motor != 0,
+        .motor_speed = def.motor_speed,
+        .motor_velocity = def.motor_velocity,
+        .motor_force = def.motor_force,
+        .motor_torque = def.motor_torque,
+        .steering = def.steering != 0,
+        .steering_hertz = def.steering_hertz,
+        .steering_damping = def.steering_damping,
+        .steering_target = def.steering_target,
+        .steering_torque = def.steering_torque,
+        .ratio = def.ratio,
+        .fixed_a = def.fixed_a,
+        .fixed_b = def.fixed_b,
+        .row_linear_a = def.row.linear_a,
+        .row_angular_a = def.row.angular_a,
+        .row_linear_b = def.row.linear_b,
+        .row_angular_b = def.row.angular_b,
+        .row_lower = def.row.lower,
+        .row_upper = def.row.upper,
+        .row_velocity = def.row.velocity,
+        .breakable = def.breakable != 0,
+        .break_force = def.break_force,
+        .break_torque = def.break_torque,
+        .articulated = def.articulated != 0,
+        .drive_stiffness = def.drive_stiffness,
+        .drive_damping = def.drive_damping,
+        .drive_torque = def.drive_torque,
+        .joint_friction = def.joint_friction,
+        .armature = def.armature,
+    };
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_get_body(cairn_control_context *c) {
+    const cairn_body_id id = c->request->get_body.body;
+    const cairn_world *world = c->room->world;
+    cairn_body_state state;
+    cairn_body_def def;
+    cairn_mass_properties mass;
+    if (cairn_body_read(world, id, &state) != CAIRN_OK) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", id);
+    }
+    (void)cairn_body_read_def(world, id, &def);
+    (void)cairn_body_read_mass(world, id, &mass);
+    const float *inertia = mass.inertia;
+    c->answer.get_body = (cairn_control_get_body_answer){
+        .body = cairn_control_describe_body(&state),
+        .enabled = state.enabled != 0,
+        .allow_sleep = def.allow_sleep != 0,
+        .gyroscopic = def.gyroscopic != 0,
+        .bullet = def.bullet != 0,
+        .owner = state.owner,
+        .name = def.name,
+        .locks = def.locks,
+        .linear_damping = def.linear_damping,
+        .angular_damping = def.angular_damping,
+        .gravity_scale = def.gravity_scale,
+        .mass = mass.mass,
+        .centre = mass.centre,
+        .inertia = {inertia[0], inertia[1], inertia[2]},
+        .products = {inertia[3], inertia[4], inertia[5]},
+    };
+    return CAIRN_CONTROL_DONE;
+}
+
+static cairn_control_shape_state describe_shape(const cairn_world *world, cairn_shape_id id) {
+    cairn_shape_def def = cairn_shape_def_default();
+    cairn_body_id body = CAIRN_ID_NULL;
+    (void)cairn_shape_read(world, id, &def, &body);
+    return (cairn_control_shape_state){
+        .id = id,
+        .body = body,
+        .kind = def.kind,
+        .user = def.user,
+        .name = def.name,
+        .category = def.category,
+        .mask = def.mask,
+        .flags = def.flags,
+        .hull = def.hull,
+        .mesh = def.mesh,
+        .half_extents = def.half_extents,
+        .radius = def.radius,
+        .half_height = def.half_height,
+        .position = def.pose.position,
+        .rotation = def.pose.rotation,
+        .density = def.density,
+        .friction = def.friction,
+        .static_friction = def.static_friction,
+        .rolling_resistance = def.rolling_resistance,
+        .spin_resistance = def.spin_resistance,
+        .restitution = def.restitution,
+        .friction_combine = def.friction_combine,
+        .restitution_combine = def.restitution_combine,
+        .surface_velocity = def.surface_velocity,
+    };
+}
+
+static uint32_t list_shapes(
+    const cairn_world *world, cairn_body_id body, cairn_shape_id *out, uint32_t capacity) {
+    return body != CAIRN_ID_NULL ? cairn_body_shapes(world, body, out, capacity)
+                                 : cairn_world_shapes(world, out, capacity);
+}
+
+cairn_control_refusal cairn_control_on_shapes(cairn_control_context *c) {
+    const cairn_control_shapes_request *request = &c->request->shapes;
+    const cairn_world *world = c->room->world;
+    if (request->body != CAIRN_ID_NULL && !cairn_body_exists(world, request->body)) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", request->body);
+    }
+    const uint32_t count = list_shapes(world, request->body, NULL, 0);
+    if (request->first > count) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE, "there are %u shapes", count);
+    }
+    cairn_shape_id *shapes = malloc((count > 0 ? count : 1) * sizeof *shapes);
+    if (shapes == NULL) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
+    }
+    (void)list_shapes(world, request->body, shapes, count);
+    const uint32_t left = count - request->first;
+    const uint32_t listed = left < CAIRN_CONTROL_SHAPES_MAX ? left : CAIRN_CONTROL_SHAPES_MAX;
+    CAIRN_ASSERT(request->first + listed <= count);
+    for (uint32_t i = 0; i < listed; ++i) {
+        c->lists->shape_states[i] = describe_shape(world, shapes[request->first + i]);
+    }
+    free(shapes);
+    c->answer.shapes = (cairn_control_shapes_answer){
+        .shape_count = count, .shapes = c->lists->shape_states, .listed_count = listed};
+    return CAIRN_CONTROL_DONE;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// Operators that set and read all of a body, its shapes and a joint, and make compounds and
+// surfaces.
+
+#include "tests/kit/test.h"
+
+#include <string.h>
+
+#include "server/control/queue.h"
+#include "server/core/server_state.h"
+#include "tests/server/story.h"
+
+static story s; // too large for a stack
+static story_answer answer;
+
+BEFORE_EACH {
+    kit_start(&s, &answer);
+}
+
+AFTER_EACH {
+    story_end(&s);
+}
+
+static const cairn_control_spawn_box_request box = {
+    .position = {0.0f, 5.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}, .user = 42};
+
+static void expect_room_continues(void) {
+    const uint64_t tick = story_tick(&s);
+    assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESUME), CAIRN_CONTROL_DONE);
+    story_run_ms(&s, 200);
+    assert_true(story_tick(&s) >= tick + 10);
+    assert_int_equal(s.clients[0].roots_wrong, 0);
+}
+
+static uint32_t spawn_box(void) {
+    const cairn_control_request request = {.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box};
+    assert_int_equal(kit_ask_request(&s, request), 0);
+    assert_int_not_equal(answer.answer.edit.body, 0);
+    return answer.answer.edit.body;
+}
+
+static const cairn_control_body *get_body(uint32_t id) {
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_GET, .get = {id}), 0);
+    assert_int_equal(answer.answer.get.body.id, id);
+    return &answer.answer.get.body;
+}
+
+static void step(uint32_t count) {
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_STEP, .step = {count}), 0);
+}
+
+static const cairn_vec3 tetrahedron[] = {
+    {0.0f, 0.0f, 0.0f}, {1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}};
+
+TEST("each bad request about a definition gets its refusal") {
+    const cairn_vec3 far = {2e6f, 0.0f, 0.0f};
+    const cairn_vec3 half = {0.5f, 0.5f, 0.5f};
+    const struct {
+        cairn_control_request ask;
+        uint32_t refusal;
+    } rows[] = {
+        {{.verb = CAIRN_CONTROL_SET_POSE, .set_pose = {.body = 77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SET_POSE, .set_pose = {.body = 1, .rotation = far}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SET_MASS,
+             .set_mass = {.body = 77777, .mass = 1.0f, .inertia = half}},
+            CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SET_MASS, .set_mass = {.body = 1, .inertia = half}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SET_SHAPE,
+             .set_shape = {.shape = 77777, .property = CAIRN_BODY_PROPERTY_FRICTION}},
+            CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SET_SHAPE,
+             .set_shape = {.shape = 1, .property = CAIRN_BODY_PROPERTY_KIND}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_GET_BODY, .get_body = {77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SHAPES, .shapes = {.first = 100000}}, CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = 77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_GET_JOINT, .get_joint = {77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SET_JOINT,
+             .set_joint = {.joint = 77777, .property = CAIRN_JOINT_PROPERTY_CONE}},
+            CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SET_JOINT,
+             .set_joint = {.property = CAIRN_JOINT_PROPERTY_LAST + 1}},
+            CAIRN_CONTROL_OUT_OF_RANGE},
+        {{.verb = CAIRN_CONTROL_SET_ROW, .set_row = {.joint = 77777}}, CAIRN_CONTROL_BODY_UNKNOWN},
+        {{.verb = CAIRN_CONTROL_SET_ROW, .set_row = {.velocity = 2e4f}},
+            CAIRN_CONTROL_OUT_OF_RANGE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const uint32_t refusal = kit_ask_request(&s, rows[i].ask);
+        if (refusal != rows[i].refusal || answer.answer.reason[0] == '\0') {
+            fail_msg(
+                "row %zu: %s, %s", i, cairn_control_refusal_text(refusal), answer.answer.reason);
+        }
+    }
+    assert_int_equal(story_statistics(&s).protocol_violations, 0);
+    expect_room_continues();
+}
+
+static uint32_t join(uint32_t kind, uint32_t a, uint32_t b) {
+    kit_do(&s, .verb = CAIRN_CONTROL_CREATE_JOINT,
+        .create_joint = {.kind = kind,
+            .body_a = a,
+            .body_b = b,
+            .anchor_a = box.position,
+            .anchor_b = box.position,
+            .axis = {0.0f, 0.0f, 1.0f},
+            .number = 1.0f});
+    return answer.answer.edit.joint;
+}
+
+TEST("what is set of a joint is read again") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const uint32_t a = spawn_box();
+    const uint32_t b = spawn_box();
+    const uint32_t hinge = join(CAIRN_JOINT_HINGE, a, b);
+    const uint32_t row = join(CAIRN_JOINT_ROW, a, b);
+    const cairn_control_get_joint_answer *got = &answer.answer.get_joint;
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_JOINT,
+        .set_joint = {
+            .joint = hinge, .property = CAIRN_JOINT_PROPERTY_BREAK, .value = {1e9f, 2e9f, 0.0f}});
+    assert_int_equal(answer.answer.edit.body, CAIRN_ID_NULL);
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_JOINT,
+        .set_joint = {.joint = hinge, .property = CAIRN_JOINT_PROPERTY_USER, .word = 0xfedcba98u});
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_ROW,
+        .set_row = {.joint = row,
+            .linear_a = {1.0f, 2.0f, 3.0f},
+            .angular_b = {4.0f, 5.0f, 6.0f},
+            .lower = -7.0f,
+            .upper = 8.0f,
+            .velocity = 9.0f});
+    step(1);
+    kit_do(&s, .verb = CAIRN_CONTROL_GET_JOINT, .get_joint = {hinge});
+    assert_true(got->joint.kind == CAIRN_JOINT_HINGE && got->joint.body_b == b);
+    assert_true(got->breakable && got->break_force == 1e9f && got->break_torque == 2e9f);
+    assert_int_equal(got->user, 0xfedcba98u);
+    assert_float_equal(got->axis_a.z, 1.0f, 1e-6f);
+    assert_true(got->error < 1e-3f && !got->motor && !got->articulated);
+    kit_do(&s, .verb = CAIRN_CONTROL_GET_JOINT, .get_joint = {row});
+    assert_true(got->row_linear_a.z == 3.0f && got->row_angular_b.y == 5.0f);
+    assert_true(got->row_lower == -7.0f && got->row_upper == 8.0f && got->row_velocity == 9.0f);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_SET_ROW, .set_row = {.joint = hinge}),
+        CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_non_null(strstr(answer.answer.reason, "the joint is no row"));
+    assert_int_equal(
+        kit_ask(&s, .verb = CAIRN_CONTROL_SET_JOINT,
+            .set_joint = {.joint = hinge, .property = CAIRN_JOINT_PROPERTY_RATIO, .value.x = 1.0f}),
+        CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_non_null(strstr(answer.answer.reason, "does not have this property"));
+    expect_room_continues();
+}
+
+TEST("what is set of a body and its shapes is read again") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const uint32_t body = spawn_box();
+    step(1);
+    const cairn_control_shapes_answer *shapes = &answer.answer.shapes;
+    kit_do(&s, .verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = body});
+    assert_int_equal(shapes->shape_count, 1);
+    assert_true(shapes->shapes[0].kind == CAIRN_SHAPE_BOX && shapes->shapes[0].body == body);
+    const uint32_t shape = shapes->shapes[0].id;
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_SHAPE,
+        .set_shape = {.shape = shape, .property = CAIRN_BODY_PROPERTY_FRICTION, .value.x = 0.25f});
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_SHAPE,
+        .set_shape = {.shape = shape, .property = CAIRN_BODY_PROPERTY_MASK, .word = 0x90000001u});
+    assert_int_equal(answer.answer.edit.body, CAIRN_ID_NULL);
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_POSE,
+        .set_pose = {
+            .body = body, .position = {1.0f, 90.0f, 2.0f}, .rotation = {0.0f, 1.57079633f, 0.0f}});
+    assert_int_equal(answer.answer.edit.body, body);
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_MASS,
+        .set_mass = {.body = body,
+            .mass = 5.0f,
+            .centre = {0.0f, 0.25f, 0.0f},
+            .inertia = {1.0f, 2.0f, 2.5f},
+            .products = {0.25f, 0.0f, 0.0f}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_BODY,
+        .set_body = {.body = body, .property = CAIRN_BODY_PROPERTY_GYROSCOPIC, .value.x = 1.0f});
+    step(1);
+    const cairn_control_get_body_answer *got = &answer.answer.get_body;
+    kit_do(&s, .verb = CAIRN_CONTROL_GET_BODY, .get_body = {body});
+    assert_true(got->mass == 5.0f && got->centre.y == 0.25f && got->gyroscopic && got->enabled);
+    assert_float_equal(got->inertia.z, 2.5f, 1e-4f);
+    assert_float_equal(got->products.x, 0.25f, 1e-4f);
+    assert_float_equal(got->body.rotation.y, 0.70710678f, 1e-3f);
+    assert_int_equal(got->owner, CAIRN_SLOT_NONE);
+    kit_do(&s, .verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = body});
+    assert_true(shapes->shapes[0].friction == 0.25f && shapes->shapes[0].mask == 0x90000001u);
+    kit_verb(&s, CAIRN_CONTROL_SHAPES);
+    assert_true(shapes->shape_count > 1 && shapes->listed_count == shapes->shape_count);
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_SET_MASS,
+                         .set_mass = {.body = body, .mass = 5.0f, .inertia = {1.0f, 1.0f, -1.0f}}),
+        CAIRN_CONTROL_OUT_OF_RANGE);
+    assert_non_null(strstr(answer.answer.reason, "positive definite"));
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_SET_SHAPE,
+                         .set_shape = {.shape = 77777, .property = CAIRN_BODY_PROPERTY_FRICTION}),
+        CAIRN_CONTROL_BODY_UNKNOWN);
+    assert_string_equal(answer.answer.reason, "there is no shape 77777");
+    expect_room_continues();
+}
+
+static const cairn_control_triangle faces[] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+
+TEST("compounds, meshes and height fields are spawned") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const cairn_control_part parts[] = {
+        {.shape = CAIRN_SHAPE_HULL, .point_count = 4, .position = {1.0f, 0.0f, 0.0f}},
+        {.shape = CAIRN_SHAPE_CAPSULE, .size = {0.25f, 0.5f, 0.0f}}};
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_COMPOUND,
+        .spawn_compound = {.position = {0.0f, 80.0f, 0.0f},
+            .user = 7,
+            .parts = parts,
+            .part_count = 2,
+            .points = tetrahedron,
+            .point_count = 4});
+    const uint32_t compound = answer.answer.edit.body;
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_MESH,
+        .spawn_mesh = {.position = {0.0f, 60.0f, 0.0f},
+            .points = tetrahedron,
+            .point_count = 4,
+            .triangles = faces,
+            .triangle_count = 4});
+    const uint32_t mesh = answer.answer.edit.body;
+    const cairn_control_height heights[] = {
+        {0.0f}, {1.0f}, {CAIRN_HEIGHT_HOLE}, {0.0f}, {2.0f}, {0.0f}, {1.0f}, {1.0f}};
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_HEIGHT_FIELD,
+        .spawn_height_field = {.position = {0.0f, 50.0f, 0.0f},
+            .columns = 4,
+            .spacing_x = 1.0f,
+            .spacing_z = 2.0f,
+            .heights = heights,
+            .height_count = 8});
+    const uint32_t field = answer.answer.edit.body;
+    step(1);
+    assert_int_equal(get_body(compound)->user, 7);
+    assert_int_equal(get_body(mesh)->kind, CAIRN_BODY_STATIC);
+    const cairn_control_shapes_answer *shapes = &answer.answer.shapes;
+    kit_do(&s, .verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = compound});
+    assert_true(shapes->shape_count == 2 && shapes->shapes[0].position.x == 1.0f);
+    kit_do(&s, .verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = field});
+    assert_true(shapes->shapes[0].kind == CAIRN_SHAPE_HEIGHT_FIELD && shapes->shapes[0].mesh != 0);
+    kit_do(&s, .verb = CAIRN_CONTROL_RAY,
+        .ray = {.origin = {0.2f, 70.0f, 0.2f}, .translation = {0.0f, -20.0f, 0.0f}});
+    assert_int_equal(answer.answer.ray.body, mesh);
+    expect_room_continues();
+}
+
+static void expect_refused(cairn_control_request request, uint32_t refusal, const char *reason) {
+    assert_int_equal(kit_ask_request(&s, request), refusal);
+    if (strstr(answer.answer.reason, reason) == NULL) {
+        fail_msg("%s: %s", reason, answer.answer.reason);
+    }
+}
+
+TEST("what makes no compound, mesh or height field is refused by name") {
+    static cairn_vec3 points[CAIRN_CONTROL_POINTS_MAX];
+    static cairn_control_triangle triangles[CAIRN_CONTROL_TRIANGLES_MAX];
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    cairn_control_part part = {.shape = CAIRN_SHAPE_HULL, .point_count = 3};
+    cairn_control_request compound = {.verb = CAIRN_CONTROL_SPAWN_COMPOUND,
+        .spawn_compound = {.points = tetrahedron, .point_count = 4}};
+    expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "at least one part");
+    compound.spawn_compound.parts = &part;
+    compound.spawn_compound.part_count = 1;
+    expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "must name all points");
+    compound.spawn_compound.point_count = 3;
+    expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, cairn_hull_refusal(tetrahedron, 3));
+    part = (cairn_control_part){.shape = CAIRN_SHAPE_MESH};
+    compound.spawn_compound.point_count = 0;
+    expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "shapes 1 to 7");
+    cairn_control_triangle odd = {0, 1, 258}; // 2 modulo 256
+    cairn_control_request mesh = {.verb = CAIRN_CONTROL_SPAWN_MESH,
+        .spawn_mesh = {
+            .points = tetrahedron, .point_count = 4, .triangles = &odd, .triangle_count = 1}};
+    const uint32_t indices[] = {0, 1, 258};
+    const cairn_mesh_def def = {
+        .vertices = tetrahedron, .vertex_count = 4, .indices = indices, .triangle_count = 1};
+    expect_refused(mesh, CAIRN_CONTROL_OUT_OF_RANGE, cairn_mesh_refusal(&def));
+    for (uint32_t i = 0; i < CAIRN_CONTROL_TRIANGLES_MAX; ++i) {
+        points[i % CAIRN_CONTROL_POINTS_MAX].x = (float)(i % CAIRN_CONTROL_POINTS_MAX);
+        points[i % CAIRN_CONTROL_POINTS_MAX].z = (float)(i % 7);
+        triangles[i] = (cairn_control_triangle){i % 118, i % 118 + 1, i % 118 + 2};
+    }
+    mesh.spawn_mesh = (cairn_control_spawn_mesh_request){
+        .points = points, .point_count = 74, .triangles = triangles, .triangle_count = 151};
+    expect_refused(mesh, CAIRN_CONTROL_CAPACITY, "this takes 65 edits, of which a tick has 64");
+    const cairn_control_height heights[] = {{0.0f}, {1.0f}, {2.0f}};
+    expect_refused((cairn_control_request){.verb = CAIRN_CONTROL_SPAWN_HEIGHT_FIELD,
+                       .spawn_height_field = {.columns = 2,
+                           .spacing_x = 1.0f,
+                           .spacing_z = 1.0f,
+                           .heights = heights,
+                           .height_count = 3}},
+        CAIRN_CONTROL_OUT_OF_RANGE, "whole rows");
+    expect_room_continues();
+}
