@@ -433,17 +433,24 @@ static void set_mode(const cairn_figure_axis *axis, cairn_tree_dof *dof, float h
 static uint32_t next_mode(
     const cairn_figure_axis *axis, const cairn_tree_dof *dof, float h, bool push_out) {
     const uint32_t without = holds(axis) ? CAIRN_AXIS_HOLDS : CAIRN_AXIS_FREE;
+    // What leaves a limit goes with its motor or against it, not at once at its motor's speed.
+    const uint32_t up = !holds(axis)         ? CAIRN_AXIS_FREE
+                        : axis->speed > 0.0f ? CAIRN_AXIS_PUSHES_UP
+                                             : CAIRN_AXIS_PUSHES_DOWN;
+    const uint32_t down = !holds(axis)         ? CAIRN_AXIS_FREE
+                          : axis->speed < 0.0f ? CAIRN_AXIS_PUSHES_DOWN
+                                               : CAIRN_AXIS_PUSHES_UP;
     const float lower = 0.0f - limit_speed(axis->below, h, push_out);
     const float upper = limit_speed(axis->above, h, push_out);
     const float slack = 1e-5f;
     // A motor that wants to go past a limit holds there itself as far as it can.
     if (axis->mode == CAIRN_AXIS_AT_LOWER) {
         const float own = axis->speed > lower ? 0.0f : h * axis->least;
-        return dof->reaction < own ? without : CAIRN_AXIS_AT_LOWER;
+        return dof->reaction < own ? up : CAIRN_AXIS_AT_LOWER;
     }
     if (axis->mode == CAIRN_AXIS_AT_UPPER) {
         const float own = axis->speed < upper ? 0.0f : h * axis->most;
-        return dof->reaction > own ? without : CAIRN_AXIS_AT_UPPER;
+        return dof->reaction > own ? down : CAIRN_AXIS_AT_UPPER;
     }
     // Before the limits: the motor may be too weak for its speed, so that speed says nothing of
     // them.
@@ -492,30 +499,54 @@ static bool any_forces(const cairn_figure *figure) {
     return false;
 }
 
+// Whether a motor that held its speed needed more than it has: it pushes then. What holds is let go
+// and nothing else, so this ends.
+static bool weaken_motors(cairn_figure *figure, float h) {
+    bool changed = false;
+    for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
+        cairn_figure_axis *axis = &figure->axes[i];
+        const float reaction = figure->tree.dofs[i].reaction;
+        if (axis->mode == CAIRN_AXIS_HOLDS && axis->speed != 0.0f &&
+            (reaction > h * axis->most || reaction < h * axis->least)) {
+            axis->mode = reaction > 0.0f ? CAIRN_AXIS_PUSHES_UP : CAIRN_AXIS_PUSHES_DOWN;
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+static void solve_once(cairn_figure *figure, float h, bool push_out, bool again) {
+    bool locks_changed = false;
+    for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
+        cairn_tree_dof *dof = &figure->tree.dofs[i];
+        const uint32_t locked = dof->locked;
+        dof->force = figure->axes[i].impulse;
+        set_mode(&figure->axes[i], dof, h, push_out);
+        locks_changed = locks_changed || dof->locked != locked;
+    }
+    if (!figure->factored) {
+        cairn_tree_factor(&figure->tree);
+        figure->factored = true;
+    } else if (locks_changed) {
+        cairn_tree_factor_again(&figure->tree);
+    }
+    if (again || locks_changed || !figure->solved || any_forces(figure)) {
+        cairn_tree_solve(&figure->tree);
+    }
+    figure->solved = false;
+}
+
 void cairn_figure_solve(cairn_figure *figure, float h, uint32_t rounds, bool push_out) {
     CAIRN_ASSERT(rounds > 0);
     for (uint32_t round = 0; round < rounds; ++round) {
-        bool locks_changed = false;
-        for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
-            cairn_tree_dof *dof = &figure->tree.dofs[i];
-            const uint32_t locked = dof->locked;
-            dof->force = figure->axes[i].impulse;
-            set_mode(&figure->axes[i], dof, h, push_out);
-            locks_changed = locks_changed || dof->locked != locked;
-        }
-        if (!figure->factored) {
-            cairn_tree_factor(&figure->tree);
-            figure->factored = true;
-        } else if (locks_changed) {
-            cairn_tree_factor_again(&figure->tree);
-        }
-        if (round > 0 || locks_changed || !figure->solved || any_forces(figure)) {
-            cairn_tree_solve(&figure->tree);
-        }
-        figure->solved = false;
-        if (round + 1 == rounds || !correct_modes(figure, h, push_out)) {
+        solve_once(figure, h, push_out, round > 0);
+        if (round + 1 < rounds && !correct_modes(figure, h, push_out)) {
             break;
         }
+    }
+    // After too few tries a motor may hold a speed that it is much too weak for.
+    while (weaken_motors(figure, h)) {
+        solve_once(figure, h, push_out, true);
     }
     cairn_figure_read_velocities(figure);
 }

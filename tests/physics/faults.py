@@ -360,6 +360,11 @@ FAULTS = {
          "const cairn_pgs_body *both = world->pgs->bodies;\n    const cairn_sym3 response = FAULT ? sym3_add(both[constraint->body_a].inverse_inertia,"
          " both[constraint->body_b].inverse_inertia) : held_response(world, constraint);"),
         ("sim/pgs/joint_solver.c", "vec3_scale(row->holding, change);", "vec3_scale(row->holding, FAULT ? 0.0f : change);")]),
+    "motor-throws": ("a motor of a tree keeps a speed that it is too weak for", "sim.articulation", [
+        ("sim/articulation/figure.c", "while (weaken_motors(figure, h)) {", "while (!FAULT && weaken_motors(figure, h)) {")]),
+    "motor-leaves": ("what leaves a limit of a tree has its motor's speed at once", "sim.articulation", [
+        ("sim/articulation/figure.c", "return dof->reaction < own ? up :", "return dof->reaction < own ? (FAULT ? without : up) :"),
+        ("sim/articulation/figure.c", "return dof->reaction > own ? down :", "return dof->reaction > own ? (FAULT ? without : down) :")]),
     # ---- the laboratory
     "lab-sweep": ("a visit of PSOR gives 0.9 of the impulse", "sim.methods", [
         ("sim/reference/sweeps.c", "x[i] = before - step * w;", "x[i] = before - (FAULT ? 0.9 : 1.0) * step * w;")]),
