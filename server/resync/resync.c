@@ -254,7 +254,8 @@ static cairn_resync_deferred *next_waiting(cairn_server_resync *resync, cairn_ro
 
 void cairn_server_resync_answer_waiting(cairn_server_resync *resync, cairn_room *room) {
     cairn_room_resync *own = room->resync;
-    if (own->deferred == NULL || own->answering || room->job.running) {
+    // There may have been memory for one of the two alone.
+    if (own->inquiry == NULL || own->deferred == NULL || own->answering || room->job.running) {
         return;
     }
     own->answering = true; // an answer that is there at once asks for the next
