@@ -19,7 +19,7 @@
 #define PLAYER_FORCE 120.0f // N in each direction, twice that to brake
 #define PLAYER_SPEED 7.0f   // m/s
 #define FIELD 200.0f        // m/s^2 at a metre, of pushing and pulling
-#define REACH 2.0f          // m
+#define REACH 2.4f          // m
 
 typedef enum gait { ROLL, HOVER, PULL } gait;
 
