@@ -276,11 +276,12 @@ static void check_server_memory(cairn_storm *s, uint64_t passed_ns) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_MEMORY,
             "server: the state histories of its rooms take %zu bytes", history_bytes);
     }
-    // A share for each room: the world that repairs compare with is created on first use.
-    const uint64_t shares = s->server_clients_most + s->room_count + 2;
+    // The world that repairs compare with is created on first use; it is as large as the room's.
+    const uint64_t shares = s->server_clients_most + 2;
+    const uint64_t worlds = s->room_count * (uint64_t)s->system.server_start_bytes;
     const uint64_t recordings =
         s->room_count * CAIRN_STORM_RECORDING_BYTES * (s->disk.publishes ? 2 : 1);
-    if (growth > (int64_t)(shares * CAIRN_STORM_SERVER_GROWTH_BYTES + recordings)) {
+    if (growth > (int64_t)(shares * CAIRN_STORM_SERVER_GROWTH_BYTES + worlds + recordings)) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_MEMORY,
             "server: grew by %" PRId64 " bytes since it was warm", growth);
     }

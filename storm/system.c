@@ -103,6 +103,7 @@ static bool create_server(cairn_system *system) {
     const cairn_status status = cairn_server_create(&config, &system->server);
     system->server_host.bytes = 0;
     account(system, &system->server_host, before);
+    system->server_start_bytes = system->server_host.bytes;
     return status == CAIRN_OK && create_rooms(system, config.start_ns);
 }
 

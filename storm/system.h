@@ -77,6 +77,7 @@ typedef struct cairn_system {
     uint32_t server_endpoint;
     uint32_t rooms[CAIRN_SYSTEM_ROOMS_MAX]; // ids of the server's
     cairn_system_host server_host;
+    int64_t server_start_bytes;   // of a server with one room
     uint32_t server_memory_fails; // every so many of its allocations fails; 0: none
     bool serving;                 // a turn of the server in which they may
     cairn_system_client clients[CAIRN_SYSTEM_CLIENTS_MAX];

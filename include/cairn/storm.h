@@ -81,9 +81,10 @@ typedef struct cairn_storm cairn_storm;
 
 // Nothing allocates per tick. A client is warm when it has played for CAIRN_STORM_WARM_S seconds;
 // from then on it grows by at most CAIRN_STORM_CLIENT_GROWTH_BYTES, and by the frames of a view. A
-// server that has run as long grows by at most CAIRN_STORM_SERVER_GROWTH_BYTES for each room, for
-// each of the most clients that were connected at once, and twice for the copy of a world from
-// which an operator's save is made, one at a time; and by CAIRN_STORM_RECORDING_BYTES for each
+// server that has run as long grows by at most CAIRN_STORM_SERVER_GROWTH_BYTES for each of the most
+// clients that were connected at once, and twice for the copy of a world from which an operator's
+// save is made, one at a time; for each room by what a server with one room takes at its start, for
+// the world that repairs compare with; and by CAIRN_STORM_RECORDING_BYTES for each
 // room, since a recording that begins again while the end of the last one waits for the disk has
 // its memory twice. The state histories of its rooms and the snapshots that they keep do not count:
 // these have bounds of their own.
