@@ -46,6 +46,9 @@ void golden_define_fast_pgs(cairn_world_def *def);
 void golden_build_fast(cairn_world *world);
 void golden_disturb_fast(cairn_world *world, uint64_t tick);
 
+// Heavy bodies on light ones, and through a heap of them (tests/sim/golden_loads.c).
+void golden_build_loads(cairn_world *world);
+
 // One world with each laboratory solver (tests/sim/golden_laboratory.c).
 void golden_define_direct(cairn_world_def *def);
 void golden_define_psor(cairn_world_def *def);
