@@ -102,8 +102,7 @@ const char *cairn_rollback_outcome_text(cairn_rollback_outcome outcome) {
     static const char *const texts[CAIRN_ROLLBACK_OUTCOME_COUNT] = {
         [CAIRN_ROLLBACK_SCOPED] = "only a part was stepped again",
         [CAIRN_ROLLBACK_WHOLE_WORLD] = "the world has rules, or has not been stepped yet",
-        [CAIRN_ROLLBACK_WHOLE_BODIES] = "a mesh, a drive, a bullet, a body that became as fast as "
-                                        "one or a moving kinematic body",
+        [CAIRN_ROLLBACK_WHOLE_BODIES] = "a mesh, drive, bullet, moving kinematic or very fast body",
         [CAIRN_ROLLBACK_WHOLE_COMMANDS] = "a command does more than push a body",
         [CAIRN_ROLLBACK_WHOLE_STATES] = "a state is not held",
         [CAIRN_ROLLBACK_WHOLE_COUNTERS] = "something was refused, dropped or disabled",

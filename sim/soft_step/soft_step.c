@@ -330,6 +330,7 @@ void cairn_soft_step_begin(cairn_world *world) {
 }
 
 void cairn_soft_step_solve(cairn_world *world) {
+    cairn_thin_links_thicken(world->soft_step);
     limit_loads(world);
     cairn_articulations_prepare(world);
     cairn_driven_joints_prepare(world);

@@ -49,7 +49,7 @@ struct cairn_soft_step {
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
-    unsigned char *jointed;   // by solver body: 1 if a joint holds it; written where masses differ
+    unsigned char *jointed; // by solver body: 1 if a joint holds it; scratch of thin_links.c before
     uint32_t *struck;
     // Of the bodies that take impulses, as the bits of floats, which positive ones order like
     // numbers.
@@ -78,6 +78,9 @@ struct cairn_soft_step {
 // Takes the arrays from the arena. Both kernels must be set before.
 void cairn_soft_step_allocate(
     cairn_soft_step *soft_step, cairn_arena *from, const cairn_world_def *def);
+
+// Takes thin bodies between two joints with axes for thicker (thin_links.c).
+void cairn_thin_links_thicken(cairn_soft_step *soft_step);
 
 // The parts of a step: which bodies and constraints it has, and in what order they are solved; then
 // impulses and new velocities, in a session of the caller. Both report CAIRN_STAGE_PREPARE and the

@@ -355,6 +355,8 @@ FAULTS = {
     "chord-fades": ("whatever rotates fast at a joint loses energy, open or not", "physics.pendulum", [
         ("sim/soft_step/joint_linear.h", "const lanes fade = open * rotation_measure(context, square);",
          "const lanes fade = (FAULT ? lanes_all(1.0f) : open) * rotation_measure(context, square);")]),
+    "links-thin": ("thin bodies between two hinges are as thin as they are", "physics.chain", [
+        ("sim/soft_step/thin_links.c", "if (!(excess > 0.0f)) {", "if (!(excess > 0.0f) || FAULT) {")]),
     "hinge-in-turn-pgs": ("rows about axes of the PGS solver are solved as if nothing held the anchors", "physics.pendulum", [
         ("sim/pgs/joint_solver.c", "const cairn_sym3 response = held_response(world, constraint);",
          "const cairn_pgs_body *both = world->pgs->bodies;\n    const cairn_sym3 response = FAULT ? sym3_add(both[constraint->body_a].inverse_inertia,"
