@@ -357,6 +357,24 @@ static void add_gate(cairn_world *world, cairn_random *random, float z) {
     kit_body(world, &at, &shape);
 }
 
+// A row without force to a body that meets nothing. What has joints never counts as a bullet, so it
+// is the room around its fat bounding box that decides.
+static void tie(cairn_world *world) {
+    static cairn_body_state bodies[2 * LANES];
+    const uint32_t count = cairn_world_bodies(world, bodies, 2 * LANES);
+    cairn_body_def at = cairn_body_def_default();
+    cairn_joint_def joint = cairn_joint_def_default();
+    at.kind = CAIRN_BODY_STATIC;
+    joint.kind = CAIRN_JOINT_ROW;
+    EXPECT_OK(cairn_body_create(world, &at, &joint.body_a));
+    for (uint32_t i = 0; i < count; ++i) {
+        if (bodies[i].kind == CAIRN_BODY_DYNAMIC) {
+            joint.body_b = bodies[i].id;
+            kit_joint(world, &joint);
+        }
+    }
+}
+
 // With many shapes at rest, the list of pairs is changed instead of built again.
 static cairn_world *world_of_lanes(
     uint64_t seed, uint32_t at_rest, void (*add_lane)(cairn_world *, cairn_random *, float z)) {
@@ -371,6 +389,9 @@ static cairn_world *world_of_lanes(
     }
     for (uint32_t i = 0; i < at_rest; ++i) {
         kit_cube(world, vec3(2.0f * (float)i, 50.0f, 0.0f));
+    }
+    if (seed % 3 != 0) {
+        tie(world);
     }
     return world;
 }
@@ -416,7 +437,7 @@ static uint32_t expect_same_flight(cairn_world *world, uint64_t seed, bool stops
 
 TEST("bullets meet fast bodies at the same tick, however old the pair cache is") {
     uint32_t contacts = 0;
-    for (uint64_t seed = 1; seed <= 8; ++seed) {
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
         SCOPED(cairn_world) *world = world_of_lanes(seed, 4 * LANES, add_duel);
         contacts += expect_same_flight(world, seed, false);
     }
