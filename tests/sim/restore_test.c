@@ -362,6 +362,7 @@ static void add_gate(cairn_world *world, cairn_random *random, float z) {
 static void tie(cairn_world *world) {
     static cairn_body_state bodies[2 * LANES];
     const uint32_t count = cairn_world_bodies(world, bodies, 2 * LANES);
+    assert_true(count <= 2 * LANES);
     cairn_body_def at = cairn_body_def_default();
     cairn_joint_def joint = cairn_joint_def_default();
     at.kind = CAIRN_BODY_STATIC;
@@ -387,11 +388,11 @@ static cairn_world *world_of_lanes(
     for (uint32_t i = 0; i < LANES; ++i) {
         add_lane(world, &random, LANE_WIDTH * (float)i);
     }
-    for (uint32_t i = 0; i < at_rest; ++i) {
-        kit_cube(world, vec3(2.0f * (float)i, 50.0f, 0.0f));
-    }
     if (seed % 3 != 0) {
         tie(world);
+    }
+    for (uint32_t i = 0; i < at_rest; ++i) {
+        kit_cube(world, vec3(2.0f * (float)i, 50.0f, 0.0f));
     }
     return world;
 }
