@@ -264,8 +264,8 @@ static void measure_timeline(list *out, const bench_scene *scene, uint32_t steps
     cairn_timeline_destroy(&timeline);
 }
 
-// The body of a player who did something else eight ticks ago than what was guessed, in a world in
-// which all bodies are awake: each is thrown out of the top of its column.
+// One wrong command, eight ticks ago, for one body of a world in which all bodies are awake. The
+// body is thrown out of the top of its column.
 static cairn_command late_throw(const cairn_world *world, uint32_t index) {
     static cairn_body_state bodies[4096];
     const uint32_t count = cairn_world_bodies(world, bodies, 4096);

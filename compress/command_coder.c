@@ -220,8 +220,8 @@ static uint32_t code_input(cairn_command_coder *coder, cairn_tick_commands held,
     return held.count;
 }
 
-// Kinds from 32 on are written as 0, which is no kind, and what they exceed 32 by. `to` is 0 in a
-// decoder.
+// A kind from 32 on is written as five bits of 0, which no kind has, and then five bits of kind
+// - 32. `to` is 0 in a decoder.
 static uint32_t code_kind(cairn_command_coder *coder, uint32_t to) {
     CAIRN_ASSERT(to < 64);
     const uint32_t low = code_raw(coder, 5, to < 32 ? to : 0);

@@ -128,7 +128,7 @@ static void set_frame(cairn_joint_def *def, uint32_t property, cairn_vec3 value)
     }
 }
 
-// A bound of 0 is none.
+// A bound of 0 means unbounded.
 static float bound_of(float given) {
     return given > 0.0f ? given : CAIRN_FORCE_MAX;
 }

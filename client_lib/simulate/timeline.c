@@ -207,8 +207,8 @@ static uint32_t list_ticks(cairn_timeline *timeline, uint64_t tick, uint32_t had
     return count;
 }
 
-// Whether the commands of a stepped tick may be replaced without going back to it. A hook that is
-// told of steps reads the world of each.
+// Whether the commands of a stepped tick may be replaced without going back to it. The on_step hook
+// reads the world after each tick, so it needs every tick stepped again.
 static bool may_correct(const cairn_timeline *timeline, uint64_t tick) {
     return timeline->rollback != NULL && tick < timeline->head_tick &&
            tick >= timeline->continuous_from &&

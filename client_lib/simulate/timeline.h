@@ -63,9 +63,9 @@ typedef struct cairn_timeline {
     // events of all bodies. Set by the owner, kept by clear.
     void (*on_correct)(void *context, const cairn_world *world, const cairn_client_step *step,
         const cairn_contact_event *events, uint32_t event_count);
-    // Whether a past tick that got other commands may be corrected by stepping only what they can
-    // have touched (cairn/rollback.h), in a world whose rules and hooks do not read all of it. Set
-    // by the owner, kept by clear; a second world is taken with the next adopt.
+    // Whether new commands of a past tick may be corrected by stepping only what they can have
+    // touched (cairn/rollback.h). Used only in a world without rules and without an on_step hook.
+    // Set by the owner, kept by clear. The next adopt allocates a second world.
     bool corrects;
     cairn_rollback *rollback;    // owned; NULL: the world always goes back
     cairn_command *past;         // owned: commands of the ticks to be corrected

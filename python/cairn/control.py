@@ -133,8 +133,8 @@ def _assign_list(struct: Any, name: str, count: str, ctype: Any, where: str, val
 class Request:
     """A request with checked fields. TypeError for a field that the verb does not have, or
     lacks, or of the wrong type; ValueError for a value that no request can carry, such as NaN. Properties and
-    kinds are numbers or words ("mass"). A field that is None counts as left out; a seed, tick, radius or client that is given is used even if
-    it is 0."""
+    kinds are numbers or words ("mass"). A field that is None is not sent. A seed, tick, radius or client of 0
+    is sent."""
 
     def __init__(self, verb: str, room: str = "", **fields: Any) -> None:
         known = fields_of(verb)

@@ -43,7 +43,7 @@ cairn_control_refusal cairn_control_on_get_joint(cairn_control_context *c) {
     cairn_joint_angles angles;
     float error = 0.0f;
     if (cairn_joint_read(world, id, &def) != CAIRN_OK) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no joint %u", id);
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown joint %u", id);
     }
     (void)cairn_joint_error(world, id, &error);
     (void)cairn_joint_angles_read(world, id, &angles); // 0 of kinds that have none
@@ -114,7 +114,7 @@ cairn_control_refusal cairn_control_on_get_body(cairn_control_context *c) {
     cairn_body_def def;
     cairn_mass_properties mass;
     if (cairn_body_read(world, id, &state) != CAIRN_OK) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", id);
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown body %u", id);
     }
     (void)cairn_body_read_def(world, id, &def);
     (void)cairn_body_read_mass(world, id, &mass);
@@ -182,7 +182,7 @@ cairn_control_refusal cairn_control_on_shapes(cairn_control_context *c) {
     const cairn_world *world = c->room->world;
     if (request->body != CAIRN_ID_NULL && !cairn_body_exists(world, request->body)) {
         return cairn_control_refuse(
-            c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", request->body);
+            c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown body %u", request->body);
     }
     const uint32_t count = list_shapes(world, request->body, NULL, 0);
     if (request->first > count) {

@@ -80,7 +80,8 @@ static const char *range_text(const cairn_control_request *request) {
                    ? "shapes do not have this property, or the value is outside its range"
                    : "shapes have no such property";
     case CAIRN_CONTROL_SET_ROW:
-        return "the joint is no row, or a number is outside the range of a row, or the lower force "
+        return "the joint is not a row, or a number is outside the range of a row, or the lower "
+               "force "
                "above the upper one";
     default:
         break;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "sim/state/world.h"
+#include "tests/physics/energy_kit.h"
 #include "tests/physics/mechanics_kit.h"
 
 #define LINKS 40
@@ -166,21 +167,6 @@ typedef struct thin_chain {
     float end;               // how many times as dense the last link is
     cairn_vec3 axis;         // of both hinges
 } thin_chain;
-
-// Kinetic and potential energy of all bodies, J.
-static double energy(const cairn_world *world) {
-    double sum = 0.0;
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        const cairn_body *body = &world->state.bodies[i];
-        const cairn_motion *motion = &world->state.motions[i];
-        const cairn_sym3 inertia = sym3_inverse_scaled(body->inverse_inertia);
-        const cairn_vec3 w = quat_rotate_inverse(motion->rotation, motion->angular_velocity);
-        sum += 0.5 * (double)(body->mass * vec3_length_squared(motion->linear_velocity));
-        sum += 0.5 * (double)vec3_dot(w, sym3_apply(inertia, w));
-        sum += (double)(body->mass * 9.81f * motion->position.y);
-    }
-    return sum;
-}
 
 // What two rods, let go level, gain at most within ten seconds, of what their weights can give.
 static double gained(const thin_chain *chain) {

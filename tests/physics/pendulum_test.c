@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "sim/state/world.h"
+#include "tests/physics/energy_kit.h"
 #include "tests/physics/measured.h"
 #include "tests/sim/world_kit.h"
 
@@ -46,21 +47,6 @@ static void hang(cairn_world *world, uint32_t kind, cairn_body_id from, cairn_bo
     def.normal_a = vec3(1.0f, 0.0f, 0.0f);
     def.normal_b = def.normal_a;
     (void)kit_joint(world, &def);
-}
-
-// Kinetic and potential energy of all bodies, J.
-static double energy(const cairn_world *world) {
-    double sum = 0.0;
-    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
-        const cairn_body *body = &world->state.bodies[i];
-        const cairn_motion *motion = &world->state.motions[i];
-        const cairn_sym3 inertia = sym3_inverse_scaled(body->inverse_inertia);
-        const cairn_vec3 w = quat_rotate_inverse(motion->rotation, motion->angular_velocity);
-        sum += 0.5 * (double)(body->mass * vec3_length_squared(motion->linear_velocity));
-        sum += 0.5 * (double)vec3_dot(w, sym3_apply(inertia, w));
-        sum += (double)(body->mass * GRAVITY * motion->position.y);
-    }
-    return sum;
 }
 
 // The highest place that the body reaches in these ticks.

@@ -141,7 +141,7 @@ TEST("what is set of a joint is read again") {
     assert_true(got->row_lower == -7.0f && got->row_upper == 8.0f && got->row_velocity == 9.0f);
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_SET_ROW, .set_row = {.joint = hinge}),
         CAIRN_CONTROL_OUT_OF_RANGE);
-    assert_non_null(strstr(answer.answer.reason, "the joint is no row"));
+    assert_non_null(strstr(answer.answer.reason, "the joint is not a row"));
     assert_int_equal(
         kit_ask(&s, .verb = CAIRN_CONTROL_SET_JOINT,
             .set_joint = {.joint = hinge, .property = CAIRN_JOINT_PROPERTY_RATIO, .value.x = 1.0f}),

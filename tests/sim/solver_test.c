@@ -160,7 +160,7 @@ TEST("a gap shrinks by Baumgarte's fraction in each step") {
 }
 
 // Depth beyond the slop is removed, and the rest is left: a cube that starts 5 cm deep.
-TEST("what sinks in stays as deep as the slop says") {
+TEST("a contact at rest overlaps by the allowed slop") {
     static const float slops[] = {0.0f, 0.01f, 0.03f};
     for (size_t i = 0; i < sizeof slops / sizeof slops[0]; ++i) {
         cairn_world_def def = cairn_world_def_default();
