@@ -108,7 +108,7 @@ def test_joints_are_set_read_and_recorded(kit, ctl):
     assert got["name"] != 0 and abs(got["error"]) < 0.1
     assert ctl.ask("get-joint", row)["row_lower"] == -5
     assert "does not have this property" in ctl.ask("set-joint", hinge, "ratio", 2, code=1)["reason"]
-    assert "is no row" in ctl.ask("set-row", hinge, *[0] * 14, code=1)["reason"]
+    assert "is not a row" in ctl.ask("set-row", hinge, *[0] * 14, code=1)["reason"]
     ctl("set-joint", hinge, "colour", 2, code=2)
     ctl.server.stop()
     assert "every state hash agrees" in kit.run("cairn-replay", "verify", "world.cairn").out
