@@ -625,11 +625,12 @@ typedef struct cairn_world_def {
     float hit_threshold;         // m/s, slower approaches make no hit event
     float sleep_speed;           // m/s: an island falls asleep when for half a second all points
                                  // of its bodies were slower, or stayed where they are
-    float limit_damping;         // 1/s, how fast joints with limits lose their rotation;
-                                 // slow rotation up to ten times as fast
-    uint32_t stop_rule;          // cairn_stop_rule, of the laboratory solvers
-    float stop_tolerance;        // of the stop rule
-    uint64_t seed;               // cairn_random_at's first argument, for rules
+    float limit_damping;  // 1/s, how fast cones and hinges with limits lose their rotation (slow
+                          // rotation up to ten times as fast) while a limit holds them, a contact
+                          // pushes what they connect, or they turn at more than 6 rad/s
+    uint32_t stop_rule;   // cairn_stop_rule, of the laboratory solvers
+    float stop_tolerance; // of the stop rule
+    uint64_t seed;        // cairn_random_at's first argument, for rules
     const struct cairn_rules *rules; // NULL: none. Must outlive the world
 } cairn_world_def;
 

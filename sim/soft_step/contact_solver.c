@@ -437,6 +437,27 @@ static void sum_impulses(const cairn_solver_context *context, uint32_t begin, ui
     }
 }
 
+// Workers may mark the same body, with the same value.
+static void mark_pushed(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
+    const wide_contact *constraints = context->contact_constraints;
+    for (uint32_t i = begin; i < end; ++i) {
+        const pair_lanes *pair = &constraints[i].pair;
+        const uint32_t pushes =
+            lanes_set(lanes_less(lanes_all(0.0f), normal_impulse_sum(&constraints[i])));
+        for (uint32_t k = 0; k < CAIRN_LANES; ++k) {
+            if ((pushes & pair->moving_a) >> k & 1u) {
+                atomic_store_explicit(
+                    &context->pushed[body_at(pair->offset_a[k])], 1, memory_order_relaxed);
+            }
+            if ((pushes & pair->moving_b) >> k & 1u) {
+                atomic_store_explicit(
+                    &context->pushed[body_at(pair->offset_b[k])], 1, memory_order_relaxed);
+            }
+        }
+    }
+}
+
 // ---- impacts
 //
 // An impact is a collision of two bodies with restitution that takes no time. It happens in the
@@ -698,6 +719,7 @@ const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
         [CAIRN_CONSTRAINT_SOLVE_BIASED] = solve_biased,
         [CAIRN_CONSTRAINT_RELAX] = relax,
         [CAIRN_CONSTRAINT_SUM_IMPULSES] = sum_impulses,
+        [CAIRN_CONSTRAINT_MARK_PUSHED] = mark_pushed,
         [CAIRN_CONSTRAINT_FIND_IMPACTS] = find_impacts,
         [CAIRN_CONSTRAINT_SOLVE_IMPACTS] = solve_impacts,
         [CAIRN_CONSTRAINT_STORE] = store},

@@ -380,16 +380,24 @@ INLINE void soften_joint(const cairn_solver_context *context, angular_part *angu
 
 // Damps the relative rotation of cones and of hinges with limits, and keeps the anchors together.
 // Slow rotation is damped more, which stands for dry friction: a limb that is pressed on the floor
-// by others bounces on what the sweeps leave of these forces, at some 1 rad/s for ever.
+// by others bounces on what the sweeps leave of these forces, at some 1 rad/s for ever. Joints that
+// a limit holds are damped, those with a body that a contact pushes, and those that turn fast: a
+// door that swings free in its range keeps its energy, and ragdolls that are thrown keep together.
 INLINE void damp_rotation(const cairn_solver_context *context, const angular_part *angular,
-    uint32_t kind, const anchor_lanes *anchors, body_lanes *a, body_lanes *b) {
+    uint32_t kind, const anchor_lanes *anchors, lanes pushed, body_lanes *a, body_lanes *b) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
     const lanes3 velocity = lanes3_sub(b->angular_velocity, a->angular_velocity);
     const float slow = 1.0f / (CAIRN_LIMIT_SLOW_SPEED * CAIRN_LIMIT_SLOW_SPEED);
     const lanes friction = lanes_all(CAIRN_LIMIT_SLOW_DAMPING) /
                            (one + lanes3_dot(velocity, velocity) * lanes_all(slow));
-    const lanes rate = lanes_all(context->limit_damping) * (one + friction);
+    const lanes held = pushed + angular->impulse[LOWER_LIMIT] + angular->impulse[UPPER_LIMIT] +
+                       angular->impulse[SWING_LIMIT];
+    const lanes square = lanes_all(CAIRN_LIMIT_FAST_SPEED * CAIRN_LIMIT_FAST_SPEED);
+    const lanes fast =
+        lanes_max(one - square / lanes_max(lanes3_dot(velocity, velocity), square), zero);
+    const lanes share = lanes_select(lanes_less(zero, held), one, fast);
+    const lanes rate = share * lanes_all(context->limit_damping) * (one + friction);
     const lanes drag = rate / (one + rate);
     const lanes_mask limited = lanes_less(lanes_all(-CAIRN_ANGLE_FAR), angular->lower_limit);
     const lanes part = kind == CAIRN_JOINT_CONE ? drag : lanes_select(limited, drag, zero);

@@ -302,6 +302,21 @@ static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t 
     visit_joints(context, begin, end, CAIRN_CONSTRAINT_RELAX);
 }
 
+// 1 in lanes of which a contact pushes one of the bodies.
+static lanes pushed_lanes(const cairn_solver_context *context, const pair_lanes *pair) {
+    lanes pushed;
+    float each[CAIRN_LANES];
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        const unsigned a = atomic_load_explicit(
+            &context->pushed[body_at(pair->offset_a[i])], memory_order_relaxed);
+        const unsigned b = atomic_load_explicit(
+            &context->pushed[body_at(pair->offset_b[i])], memory_order_relaxed);
+        each[i] = (a | b) != 0 ? 1.0f : 0.0f;
+    }
+    memcpy(&pushed, each, sizeof pushed);
+    return pushed;
+}
+
 static void damp(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
     for (uint32_t i = begin; i < end; ++i) {
@@ -312,7 +327,8 @@ static void damp(const cairn_solver_context *context, uint32_t begin, uint32_t e
         }
         body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
         body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
-        damp_rotation(context, visit.angular, wide->kind, &wide->anchors, &a, &b);
+        damp_rotation(context, visit.angular, wide->kind, &wide->anchors,
+            pushed_lanes(context, &wide->pair), &a, &b);
         store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
         store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }

@@ -57,6 +57,7 @@ void cairn_soft_step_allocate(
     soft_step->overflow_impact_lanes =
         cairn_arena_take(from, contacts, sizeof *soft_step->overflow_impact_lanes);
     soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
+    soft_step->pushed = cairn_arena_take(from, bodies, sizeof *soft_step->pushed);
     soft_step->load_inverse_mass =
         cairn_arena_take(from, bodies, sizeof *soft_step->load_inverse_mass);
     soft_step->jointed = cairn_arena_take(from, bodies, sizeof *soft_step->jointed);
@@ -169,7 +170,8 @@ static void prepare_context(cairn_world *world) {
         .restitution_found = &soft_step->restitution_found,
         .locks_found = &soft_step->locks_found,
         .impact_found = &soft_step->impact_found,
-        .limit_damping = world_time_step(world) * settings->limit_damping};
+        .limit_damping = world_time_step(world) * settings->limit_damping,
+        .pushed = soft_step->pushed};
     atomic_store_explicit(&soft_step->restitution_found, 0, memory_order_relaxed);
     atomic_store_explicit(&soft_step->locks_found, 0, memory_order_relaxed);
     soft_step->overflow_context = soft_step->wide_context;

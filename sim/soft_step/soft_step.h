@@ -51,6 +51,8 @@ struct cairn_soft_step {
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
     unsigned char *jointed; // by solver body: 1 if a joint holds it; scratch of thin_links.c before
     uint32_t *struck;
+    _Atomic unsigned char *pushed; // see cairn_solver_context
+    bool any_axes;                 // some joint has axes: it may have limits
     // Of the bodies that take impulses, as the bits of floats, which positive ones order like
     // numbers.
     _Atomic uint32_t least_inverse_mass;

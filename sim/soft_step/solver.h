@@ -99,8 +99,9 @@ typedef struct cairn_solver_context {
     cairn_softness contact_softness; // between two moving bodies
     cairn_softness static_softness;  // contacts with a body that impulses do not move
     cairn_softness joint_softness;
-    float restitution_threshold; // m/s
-    float limit_damping;         // of joints with limits, in one step: the rate times the time
+    float restitution_threshold;   // m/s
+    float limit_damping;           // of joints with limits, in one step: the rate times the time
+    _Atomic unsigned char *pushed; // by solver body: 1 if a contact pushes it at the end of a step
     // Impacts, in rounds that are counted from 1 through the step.
     uint32_t impact_round;  // this one
     uint32_t impact_after;  // the last one of the same substep; 0: this is its first
@@ -127,6 +128,7 @@ typedef enum cairn_constraint_stage {
     CAIRN_CONSTRAINT_BEGIN_RELAX,  // joints only: updates the rows to the new poses, first sweep
     CAIRN_CONSTRAINT_RELAX,        // solves without bias, which removes the velocity it added
     CAIRN_CONSTRAINT_SUM_IMPULSES, // contacts only, after each substep, if impulses are wanted
+    CAIRN_CONSTRAINT_MARK_PUSHED,  // contacts only: which bodies they push
     CAIRN_CONSTRAINT_DAMP,         // joints only: takes from the rotation of those with limits
     CAIRN_CONSTRAINT_STORE,        // writes accumulated impulses to the state
     CAIRN_CONSTRAINT_STAGE_COUNT

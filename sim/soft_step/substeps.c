@@ -14,6 +14,9 @@
 #include "sim/state/trace_hook.h"
 #include "sim/task/task_scheduler.h"
 
+// Forward and backward along the joints of a world.
+#define PUSHED_PASSES_MAX 8
+
 // A worker's share: the owners first_owner .. end_owner - 1 of the constraint graphs.
 typedef struct worker_share {
     cairn_world *world;
@@ -123,7 +126,8 @@ static void sweep(const worker_share *share, constraint_set set, cairn_constrain
 // For stages that write no body, so that constraints of different colours are independent, too.
 static void for_each(const worker_share *share, constraint_set set, cairn_constraint_stage stage) {
     CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE ||
-                 stage == CAIRN_CONSTRAINT_SUM_IMPULSES || stage == CAIRN_CONSTRAINT_FIND_IMPACTS);
+                 stage == CAIRN_CONSTRAINT_SUM_IMPULSES || stage == CAIRN_CONSTRAINT_MARK_PUSHED ||
+                 stage == CAIRN_CONSTRAINT_FIND_IMPACTS);
     run_overflow(share, set, stage);
     for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
         const cairn_graph_part *parts = set.graph->parts[colour];
@@ -349,6 +353,47 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     trace_pass(share, substep, CAIRN_PASS_RELAX);
 }
 
+// What joints connect with a body that is pushed counts as pushed: all of a ragdoll, of a long
+// chain whose joints were made in no order not all. One worker does that.
+static void spread_pushed(cairn_soft_step *soft_step) {
+    const cairn_constraint_graph *graph = &soft_step->joint_graph;
+    _Atomic unsigned char *pushed = soft_step->pushed;
+    bool more = true;
+    for (uint32_t pass = 0; more && pass < PUSHED_PASSES_MAX; ++pass) {
+        more = false;
+        for (uint32_t i = 0; i < graph->edge_count; ++i) {
+            const uint32_t at = pass % 2 == 0 ? i : graph->edge_count - 1 - i;
+            const uint32_t a = graph->edges[at].solver_a;
+            const uint32_t b = graph->edges[at].solver_b;
+            if (a < soft_step->moving_count && b < soft_step->moving_count &&
+                pushed[a] != pushed[b]) {
+                pushed[a] = 1;
+                pushed[b] = 1;
+                more = true;
+            }
+        }
+    }
+}
+
+// Not in each substep, which would take the change for an impulse and repeat it.
+static void damp_joints(const worker_share *share) {
+    cairn_soft_step *soft_step = share->world->soft_step;
+    if (!soft_step->any_axes || !(soft_step->wide_context.limit_damping > 0.0f)) {
+        return;
+    }
+    if (is_main(share)) {
+        memset(soft_step->pushed, 0, soft_step->body_count * sizeof *soft_step->pushed);
+    }
+    meet(share);
+    for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_MARK_PUSHED);
+    meet(share);
+    if (is_main(share)) {
+        spread_pushed(soft_step);
+    }
+    meet(share);
+    sweep(share, joints_of(share->world), CAIRN_CONSTRAINT_DAMP);
+}
+
 static void run_member(void *context, cairn_team_member *member) {
     cairn_world *world = context;
     const cairn_body_passes *bodies = world->soft_step->wide_kernel.bodies;
@@ -362,9 +407,8 @@ static void run_member(void *context, cairn_team_member *member) {
     for (uint32_t i = 1; i <= world->def.substeps; ++i) {
         run_substep(&share, i);
     }
-    // Not in each substep, which would take the change for an impulse and repeat it.
     meet(&share);
-    sweep(&share, joints_of(world), CAIRN_CONSTRAINT_DAMP);
+    damp_joints(&share);
     for_articulations(&share, cairn_articulations_finish);
     store_impulses(&share);
     meet(&share);

@@ -78,7 +78,8 @@ static void thicken(cairn_solver_body *body) {
 }
 
 void cairn_thin_links_thicken(cairn_soft_step *soft_step) {
-    if (!count_joints(soft_step)) {
+    soft_step->any_axes = count_joints(soft_step);
+    if (!soft_step->any_axes) {
         return;
     }
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {

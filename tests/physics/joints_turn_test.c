@@ -45,6 +45,23 @@ TEST("the motor of a hinge turns a door with the inertia about the hinge") {
     }
 }
 
+TEST("a door with limits swings on until it meets one") {
+    SCOPED(cairn_world) *world = joint_world(CAIRN_SOLVER_SOFT_STEP, 9.81f);
+    cairn_joint_def def = cairn_joint_def_default();
+    cairn_joint_id joint;
+    def.limited = 1;
+    def.lower = 0.0f;
+    def.upper = 2.5f;
+    const cairn_body_id door = door_create(world, def, &joint);
+    EXPECT_OK(cairn_body_set_velocity(world, door, vec3(0, 0, -0.25f), vec3(0, 0.5f, 0)));
+    kit_run(world, 4 * JOINT_TICK_RATE);
+    expect_near(joint_travel(world, joint).position, 2.0f, 0.01f);
+    expect_near(joint_travel(world, joint).velocity, 0.5f, 0.005f);
+    kit_run(world, 2 * JOINT_TICK_RATE);
+    expect_near(joint_travel(world, joint).position, 2.5f, 0.01f);
+    expect_near(joint_travel(world, joint).velocity, 0.0f, 0.01f);
+}
+
 TEST("the spring of a hinge has the period 1 / f, and closes a door at its target") {
     SCOPED(cairn_world) *world = joint_world(CAIRN_SOLVER_SOFT_STEP, 0.0f);
     cairn_joint_def def = cairn_joint_def_default();

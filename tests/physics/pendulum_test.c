@@ -13,7 +13,8 @@
 
 static const char *const kind_names[] = {[CAIRN_JOINT_BALL] = "ball",
     [CAIRN_JOINT_DISTANCE] = "distance",
-    [CAIRN_JOINT_HINGE] = "hinge"};
+    [CAIRN_JOINT_HINGE] = "hinge",
+    [CAIRN_JOINT_CONE] = "cone"};
 
 // Nothing sleeps: at its highest point a pendulum is slow for a while.
 static cairn_world *air(uint32_t solver) {
@@ -33,8 +34,10 @@ static cairn_body_id add_hook(cairn_world *world) {
 }
 
 // Hangs `bob` to the middle of `from` by an arm without mass. A distance joint holds it by its
-// middle, the other kinds hold it rigidly. Hinges turn about z.
-static void hang(cairn_world *world, uint32_t kind, cairn_body_id from, cairn_body_id bob) {
+// middle, the other kinds hold it rigidly. Hinges turn about z. `reach`: rad, how far from straight
+// down the limits of hinges and cones are; 0: they have none.
+static void hang_within(
+    cairn_world *world, uint32_t kind, cairn_body_id from, cairn_body_id bob, float reach) {
     const cairn_vec3 arm = vec3_sub(kit_read(world, bob).position, kit_read(world, from).position);
     cairn_joint_def def = cairn_joint_def_default();
     def.kind = kind;
@@ -44,9 +47,17 @@ static void hang(cairn_world *world, uint32_t kind, cairn_body_id from, cairn_bo
     def.length = vec3_length(arm);
     def.axis_a = vec3(0.0f, 0.0f, 1.0f);
     def.axis_b = def.axis_a;
-    def.normal_a = vec3(1.0f, 0.0f, 0.0f);
-    def.normal_b = def.normal_a;
+    def.normal_a = reach > 0.0f ? vec3(0.0f, -1.0f, 0.0f) : vec3(1.0f, 0.0f, 0.0f);
+    def.normal_b = vec3(1.0f, 0.0f, 0.0f);
+    def.limited = reach > 0.0f;
+    def.lower = 0.0f - reach;
+    def.upper = reach;
+    def.cone = reach > 0.0f ? reach : def.cone;
     (void)kit_joint(world, &def);
+}
+
+static void hang(cairn_world *world, uint32_t kind, cairn_body_id from, cairn_body_id bob) {
+    hang_within(world, kind, from, bob, 0.0f);
 }
 
 // The highest place that the body reaches in these ticks.
@@ -67,6 +78,20 @@ TEST("a pendulum let go from the side still rises to the side after a minute") {
         hang(world, kind, hook, bob);
         kit_run(world, 57 * 60);
         // It swings once in 2.4 s.
+        const float top = highest_in(world, bob, 3 * 60);
+        if (!(float_abs(top) < 0.01f)) {
+            fail_msg("%s: it rises to %.4f m", kind_names[kind], (double)top);
+        }
+    }
+}
+
+TEST("limits that a pendulum does not reach take nothing from it in a minute") {
+    for (uint32_t kind = CAIRN_JOINT_HINGE; kind <= CAIRN_JOINT_CONE; ++kind) {
+        SCOPED(cairn_world) *world = air(CAIRN_SOLVER_SOFT_STEP);
+        const cairn_body_id hook = add_hook(world);
+        const cairn_body_id bob = kit_sphere(world, vec3(1.0f, 0.0f, 0.0f), 0.1f);
+        hang_within(world, kind, hook, bob, 2.0f);
+        kit_run(world, 57 * 60);
         const float top = highest_in(world, bob, 3 * 60);
         if (!(float_abs(top) < 0.01f)) {
             fail_msg("%s: it rises to %.4f m", kind_names[kind], (double)top);
