@@ -8,4 +8,4 @@
 static const cairn_hash128 cairn_passport_golden_trigonometry = {
     .lo = UINT64_C(0xadac0fa76d6dd904), .hi = UINT64_C(0xc70d98dbdf0fe20e)};
 static const cairn_hash128 cairn_passport_golden_scene = {
-    .lo = UINT64_C(0x62f6bd3fd9dbc152), .hi = UINT64_C(0xc7cfaff9b05df124)};
+    .lo = UINT64_C(0xad4649dae727f9f6), .hi = UINT64_C(0xec43f8b3774e3db3)};
