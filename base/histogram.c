@@ -65,7 +65,7 @@ void cairn_histogram_count_below(
     uint64_t sum = 0;
     uint32_t bucket = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t end = bucket_of(UINT64_C(1) << (log2 + i));
+        const uint32_t end = 4 * (log2 + i - 1); // the bucket of 2 to the power of log2 + i
         for (; bucket < end; ++bucket) {
             sum += histogram->buckets[bucket];
         }

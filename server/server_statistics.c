@@ -79,14 +79,14 @@ static void set_broadcast(
     out->broadcast_ticks_lost = counters.ticks_lost;
 }
 
-static void read_room(const cairn_room *room, cairn_server_room_statistics *out) {
+// All but the percentiles, which need a pass over histograms.
+static void read_counters(const cairn_room *room, cairn_server_room_statistics *out) {
     const cairn_tick_scheduler *scheduler = &room->scheduler;
     *out = room->statistics;
     out->tick = scheduler->tick;
     out->ticks_skipped = scheduler->ticks_skipped;
     out->advances_overloaded = scheduler->advances_overloaded;
     out->ticks_waited = scheduler->ticks_waited;
-    set_percentiles(out, &room->tick_cost_ns, &scheduler->lateness_ns);
     for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
         out->clients_by_mode[at->mode] += 1;
     }
@@ -101,6 +101,11 @@ static void read_room(const cairn_room *room, cairn_server_room_statistics *out)
         set_broadcast(out, cairn_room_recording_counters(room->broadcast));
         out->broadcast_waiting = cairn_room_recording_waiting(room->broadcast);
     }
+}
+
+static void read_room(const cairn_room *room, cairn_server_room_statistics *out) {
+    read_counters(room, out);
+    set_percentiles(out, &room->tick_cost_ns, &room->scheduler.lateness_ns);
 }
 
 #define COUNTERS_OFFSET offsetof(cairn_server_room_statistics, ticks_skipped)
@@ -123,7 +128,7 @@ static void add_counters(
 void cairn_statistics_add_closed_room(cairn_server_statistics *server, const cairn_room *room) {
     cairn_server_room_statistics last;
     CAIRN_ASSERT(room->recording == NULL && room->broadcast == NULL);
-    read_room(room, &last);
+    read_counters(room, &last);
     add_counters(&server->total, &last);
 }
 
@@ -161,7 +166,7 @@ static void read_rooms(const cairn_server *server, cairn_server_statistics *out)
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
         const cairn_room *room = cairn_room_table_at(&server->rooms, id);
         cairn_server_room_statistics one;
-        read_room(room, &one);
+        read_counters(room, &one);
         add_counters(total, &one);
         total->tick = out->rooms == 0 ? one.tick : total->tick;
         out->rooms += 1;

@@ -30,7 +30,9 @@
 #define TIMEOUT_S 5
 // Between two questions whether a WebSocket goes on.
 #define GOES_ON_S 5
+// Of an answer's body: at most so much is kept beside what the system takes.
 #define CHUNK 65536
+#define CHUNKS_IN_A_ROW 16
 // Messages that one WebSocket is sent before others have their turn.
 #define MESSAGES_IN_A_ROW 16
 // The system takes no more than this of a connection beyond what its path takes: datagrams get old
@@ -319,26 +321,37 @@ void cairn_http_answer_later(cairn_http_exchange *exchange, cairn_http_answer an
     lws_callback_on_writable(exchange->connection);
 }
 
+// Writes the next piece of an answer's body, of which some is left.
+static bool write_chunk(cairn_http_exchange *own) {
+    uint8_t chunk[LWS_PRE + CHUNK];
+    const size_t left = own->answer.size - own->sent;
+    const size_t size = left < CHUNK ? left : CHUNK;
+    memcpy(chunk + LWS_PRE, own->answer.bytes + own->sent, size);
+    own->sent += size;
+    return lws_write(own->connection, chunk + LWS_PRE, size,
+               size == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) == (int)size;
+}
+
+// As much of the answer as the system takes now, but not much more than one connection may send in
+// a turn of the loop.
 static bool go_on(cairn_http *http, cairn_http_exchange *own) {
     struct lws *connection = own->connection;
     if (own->state == EXCHANGE_READY) {
         return begin_answer(http, own);
     }
-    uint8_t chunk[LWS_PRE + CHUNK];
-    const size_t left = own->answer.size - own->sent;
-    const size_t size = left < CHUNK ? left : CHUNK;
-    if (left == 0) {
+    if (own->answer.size == own->sent) {
         return true;
     }
-    memcpy(chunk + LWS_PRE, own->answer.bytes + own->sent, size);
-    const bool last = size == left;
-    if (lws_write(connection, chunk + LWS_PRE, size,
-            last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) != (int)size) {
-        return false;
+    for (uint32_t i = 0; i < CHUNKS_IN_A_ROW && own->sent < own->answer.size; ++i) {
+        if (!write_chunk(own)) {
+            return false;
+        }
+        if (lws_partial_buffered(connection)) {
+            break;
+        }
     }
-    own->sent += size;
     lws_set_timeout(connection, PENDING_TIMEOUT_HTTP_CONTENT, TIMEOUT_S);
-    if (last) {
+    if (own->sent == own->answer.size) {
         return end_answer(http, own);
     }
     lws_callback_on_writable(connection);
@@ -427,6 +440,11 @@ static int close_with(struct lws *connection, enum lws_close_status why) {
 
 static int open_socket(cairn_http *http, struct lws *connection, cairn_http_socket *own) {
     const cairn_address *from = cairn_admission_address(http->admission, number_of(connection));
+    // Datagrams leave only as fast as the path takes them; answers as fast as the system takes
+    // them.
+    const int unsent = UNSENT_MAX;
+    (void)setsockopt(
+        lws_get_socket_fd(connection), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     own->connection = connection;
     own->peer = http->host.opened(http->host.user, own, from);
     http->statistics.sockets_opened += 1;
@@ -538,7 +556,12 @@ void cairn_http_socket_wake(cairn_http_socket *socket) {
 }
 
 static const struct lws_protocols protocols[] = {
-    {.name = "http", .callback = on_http, .per_session_data_size = sizeof(cairn_http_exchange)},
+    // Without a size libwebsockets writes 4 KiB, and the rest one such piece in each turn of the
+    // loop.
+    {.name = "http",
+        .callback = on_http,
+        .per_session_data_size = sizeof(cairn_http_exchange),
+        .tx_packet_size = CHUNK},
     {.name = CAIRN_HTTP_SOCKET_PROTOCOL,
         .callback = on_socket,
         .per_session_data_size = sizeof(cairn_http_socket)},
@@ -575,14 +598,6 @@ static bool listen_at(cairn_http *http, const cairn_address *at, char *error) {
     return true;
 }
 
-// Datagrams leave at once, and only as fast as the path takes them.
-static void set_options(int fd) {
-    const int on = 1;
-    const int unsent = UNSENT_MAX;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
-}
-
 static void take_connection(cairn_http *http, int fd, const struct sockaddr *from) {
     const cairn_address address = cairn_address_of_sockaddr(from);
     const uint32_t number = cairn_admission_add(http->admission, &address);
@@ -591,7 +606,8 @@ static void take_connection(cairn_http *http, int fd, const struct sockaddr *fro
         close(fd);
         return;
     }
-    set_options(fd);
+    const int on = 1;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     // It closes the descriptor if it refuses it.
     struct lws *connection = lws_adopt_socket(http->context, fd);
     if (connection == NULL) {

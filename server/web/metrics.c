@@ -11,29 +11,31 @@
 
 // Text that grows. Once memory is short, what is added is lost.
 typedef struct text {
-    char *bytes;
-    size_t size;
-    size_t capacity;
+    cairn_metrics_text own;
     bool failed;
     bool open; // OpenMetrics, otherwise Prometheus 0.0.4
 } text;
 
+static void widen(text *out, size_t size) {
+    const size_t capacity = 2 * out->own.capacity + size;
+    char *wider = realloc(out->own.bytes, capacity);
+    out->failed = wider == NULL;
+    out->own.bytes = wider != NULL ? wider : out->own.bytes;
+    out->own.capacity = wider != NULL ? capacity : out->own.capacity;
+}
+
 static char *room_for(text *out, size_t size) {
-    if (out->size + size > out->capacity && !out->failed) {
-        const size_t capacity = 2 * out->capacity + size;
-        char *wider = realloc(out->bytes, capacity);
-        out->failed = wider == NULL;
-        out->bytes = wider != NULL ? wider : out->bytes;
-        out->capacity = wider != NULL ? capacity : out->capacity;
+    if (out->own.size + size > out->own.capacity && !out->failed) {
+        widen(out, size);
     }
-    return out->failed ? NULL : out->bytes + out->size;
+    return out->failed ? NULL : out->own.bytes + out->own.size;
 }
 
 static void add(text *out, const char *bytes, size_t size) {
     char *at = room_for(out, size);
     if (at != NULL) {
         memcpy(at, bytes, size);
-        out->size += size;
+        out->own.size += size;
     }
 }
 
@@ -43,14 +45,21 @@ static void add_word(text *out, const char *word) {
 
 #define DIGITS_MAX 20
 
+// Returns how many digits it wrote to `at`.
+static size_t write_number(char at[DIGITS_MAX], uint64_t number) {
+    size_t count = 1;
+    for (uint64_t rest = number; rest > 9; rest /= 10) {
+        ++count;
+    }
+    for (size_t i = count; i-- > 0; number /= 10) {
+        at[i] = (char)('0' + number % 10);
+    }
+    return count;
+}
+
 static void add_number(text *out, uint64_t number) {
     char digits[DIGITS_MAX];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    add(out, digits + at, sizeof digits - at);
+    add(out, digits, write_number(digits, number));
 }
 
 // Nanoseconds as seconds, exactly.
@@ -309,9 +318,10 @@ static void add_sample(
     memcpy(at, before->bytes, PIECE_SIZE);
     memcpy(at + before->size, room->name, room->name_size);
     memcpy(at + before->size + room->name_size, after->bytes, PIECE_SIZE);
-    out->size += before->size + room->name_size + after->size;
-    add_number(out, number);
-    add(out, "\n", 1);
+    at += before->size + room->name_size + after->size;
+    at += write_number(at, number);
+    *at++ = '\n';
+    out->own.size = (size_t)(at - out->own.bytes);
 }
 
 static void add_room_families(text *out, const hosted *rooms, uint32_t count) {
@@ -350,8 +360,8 @@ static piece make_bound(uint32_t bound) {
         add_word(&seconds, "+Inf");
     }
     add(&seconds, "", 1);
-    const piece out = make_piece("\",le=\"", seconds.failed ? "" : seconds.bytes, "\"} ");
-    free(seconds.bytes);
+    const piece out = make_piece("\",le=\"", seconds.failed ? "" : seconds.own.bytes, "\"} ");
+    free(seconds.own.bytes);
     return out;
 }
 
@@ -426,12 +436,14 @@ static hosted *read_rooms(const cairn_server *server, uint32_t count) {
     return rooms;
 }
 
-char *cairn_metrics_write(
-    const cairn_server *server, const cairn_metrics_process *process, bool open, size_t *size) {
+bool cairn_metrics_write(const cairn_server *server, const cairn_metrics_process *process,
+    bool open, cairn_metrics_text *written) {
     cairn_server_statistics statistics;
     cairn_server_statistics_read(server, &statistics);
     hosted *rooms = read_rooms(server, statistics.rooms);
-    text out = {.failed = rooms == NULL, .open = open};
+    text out = {.own = {.bytes = written->bytes, .capacity = written->capacity},
+        .failed = rooms == NULL,
+        .open = open};
     add_families(&out, server_families, COUNT(server_families), &statistics);
     add_process(&out, process);
     add_drops(&out, &statistics);
@@ -446,10 +458,6 @@ char *cairn_metrics_write(
     }
     add_word(&out, open ? "# EOF\n" : "");
     free(rooms);
-    if (out.failed) {
-        free(out.bytes);
-        return NULL;
-    }
-    *size = out.size;
-    return out.bytes;
+    *written = out.own;
+    return !out.failed;
 }

@@ -32,7 +32,14 @@ typedef struct cairn_metrics_process {
     uint64_t cpu_ns;
 } cairn_metrics_process;
 
-// `open`: as OpenMetrics. Returns the text, to be freed by the caller, and its size; NULL: out of
-// memory.
-char *cairn_metrics_write(
-    const cairn_server *server, const cairn_metrics_process *process, bool open, size_t *size);
+// Memory that is written again: with a hundred rooms the text has half a megabyte, and fresh pages
+// of the system would cost as much as to write it.
+typedef struct cairn_metrics_text {
+    char *bytes; // owned, by malloc; NULL: none yet
+    size_t size;
+    size_t capacity;
+} cairn_metrics_text;
+
+// `open`: as OpenMetrics. False: out of memory, and the text is not whole.
+bool cairn_metrics_write(const cairn_server *server, const cairn_metrics_process *process,
+    bool open, cairn_metrics_text *written);

@@ -30,9 +30,8 @@
 // Text that answers share while they are sent.
 typedef struct shared_text {
     uint32_t references;
-    char *bytes;
-    size_t size;
-    uint64_t made_ns;
+    cairn_metrics_text text;
+    uint64_t made_ns; // 0: it is not whole
 } shared_text;
 
 struct cairn_web {
@@ -49,7 +48,7 @@ struct cairn_web {
 static void release_text(void *owner) {
     shared_text *text = owner;
     if (text != NULL && --text->references == 0) {
-        free(text->bytes);
+        free(text->text.bytes);
         free(text);
     }
 }
@@ -73,8 +72,8 @@ static uint64_t cpu_ns(void) {
 
 static const cairn_http_answer out_of_memory = {.status = 503, .type = "text/plain"};
 
-// NULL: out of memory.
-static shared_text *make_metrics(const cairn_web *web, bool open, uint64_t now_ns) {
+// False: out of memory.
+static bool write_metrics(const cairn_web *web, bool open, cairn_metrics_text *out) {
     const cairn_metrics_process process = {.io = cairn_uv_driver_statistics(web->config.driver),
         .http = cairn_http_statistics_read(web->http),
         .peers = *cairn_peers_statistics_read(web->peers),
@@ -86,38 +85,50 @@ static shared_text *make_metrics(const cairn_web *web, bool open, uint64_t now_n
         .frame_bytes_waiting = cairn_peers_waiting(web->peers),
         .resident_bytes = resident_bytes(),
         .cpu_ns = cpu_ns()};
-    shared_text *text = calloc(1, sizeof *text);
-    if (text != NULL) {
-        *text = (shared_text){.references = 1, .made_ns = now_ns};
-        text->bytes = cairn_metrics_write(web->config.server, &process, open, &text->size);
+    return cairn_metrics_write(web->config.server, &process, open, out);
+}
+
+// Renews the text that is kept, in its own memory if no answer has it any more. NULL: out of
+// memory.
+static shared_text *renew_metrics(const cairn_web *web, bool open, shared_text **kept) {
+    if (*kept != NULL && (*kept)->references > 1) {
+        release_text(*kept);
+        *kept = NULL;
     }
-    if (text != NULL && text->bytes == NULL) {
-        release_text(text);
+    if (*kept == NULL) {
+        *kept = calloc(1, sizeof **kept);
+        if (*kept == NULL) {
+            return NULL;
+        }
+        (*kept)->references = 1;
+    }
+    (*kept)->made_ns = 0;
+    if (!write_metrics(web, open, &(*kept)->text)) {
         return NULL;
     }
-    return text;
+    (*kept)->made_ns = cairn_uv_now_ns();
+    return *kept;
 }
 
 static cairn_http_answer metrics(cairn_web *web, const cairn_http_request *request) {
     char accept[256];
     (void)cairn_http_header_read(request, CAIRN_HTTP_ACCEPT, accept, sizeof accept);
     const bool open = strstr(accept, "application/openmetrics-text") != NULL;
-    const uint64_t now_ns = cairn_uv_now_ns();
     shared_text **kept = &web->metrics[open ? 1 : 0];
-    if (*kept == NULL || now_ns - (*kept)->made_ns > METRICS_AGE_NS) {
-        release_text(*kept);
-        *kept = make_metrics(web, open, now_ns);
+    shared_text *text = *kept;
+    if (text == NULL || cairn_uv_now_ns() - text->made_ns > METRICS_AGE_NS) {
+        text = renew_metrics(web, open, kept);
     }
-    if (*kept == NULL) {
+    if (text == NULL) {
         return out_of_memory;
     }
-    (*kept)->references += 1;
+    text->references += 1;
     return (cairn_http_answer){.status = 200,
         .type = open ? CAIRN_METRICS_OPEN_TYPE : CAIRN_METRICS_TYPE,
-        .bytes = (const uint8_t *)(*kept)->bytes,
-        .size = (*kept)->size,
+        .bytes = (const uint8_t *)text->text.bytes,
+        .size = text->text.size,
         .release = release_text,
-        .owner = *kept};
+        .owner = text};
 }
 
 // `text`: static.
