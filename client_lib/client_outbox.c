@@ -190,7 +190,9 @@ static void send_roots(cairn_client *client) {
         .kind = CAIRN_MESSAGE_ROOT_REPORT,
         .root_report = {.world_epoch = client->session.world_epoch,
             .roots = roots,
-            .root_count = count},
+            .root_count = count,
+            .rollbacks = client->predict.rollback_log.count,
+            .rollback_ticks = client->predict.rollback_log.ticks},
     };
     outbox->root_report_tick = newest;
     outbox->root_report_due = false;

@@ -87,7 +87,9 @@
 
 #define MEMBERS_root_report(X)                                                                     \
     X(VECTOR, ROOTS, roots, root_count, Root)                                                      \
-    X(NUMBER, WORLD_EPOCH, world_epoch)
+    X(NUMBER, WORLD_EPOCH, world_epoch)                                                            \
+    X(NUMBER, ROLLBACKS, rollbacks)                                                                \
+    X(NUMBER, ROLLBACK_TICKS, rollback_ticks)
 
 #define MEMBERS_resync_request(X)                                                                  \
     X(NUMBER, TICK, tick)                                                                          \

@@ -162,6 +162,8 @@ typedef struct cairn_root_report {
     const cairn_wire_root *roots; // strictly increasing ticks
     uint32_t root_count;          // at most CAIRN_ROOTS_PER_MESSAGE_MAX
     uint32_t world_epoch;         // as in cairn_input_head
+    uint64_t rollbacks;           // since the client connected, whatever the world
+    uint64_t rollback_ticks;      // that these went back, in sum
 } cairn_root_report;
 #define CAIRN_ROOTS_PER_MESSAGE_MAX 64
 

@@ -65,6 +65,7 @@ static cairn_session_state on_connect(const dispatch *d) {
         .timeout_ns = d->server->context.now_ns + CAIRN_SESSION_HELLO_NS,
         .progress_ns = d->server->context.now_ns,
         .input_timing = {.reported = true},
+        .rollbacks = {.taken_ns = d->server->context.now_ns},
         .replication = session->replication,
         .lag = session->lag,
         .resync = session->resync,
@@ -409,11 +410,24 @@ static cairn_session_state on_unexpected_of_simulating(const dispatch *d) {
     return d->session->demoted ? d->session->state : on_violation(d);
 }
 
+static void count_rollbacks(const dispatch *d, const cairn_root_report *report) {
+    cairn_server_room_statistics *statistics = &d->session->room->statistics;
+    const cairn_rollback_counts sums = {
+        .rollbacks = report->rollbacks, .ticks = report->rollback_ticks};
+    bool bounded;
+    const cairn_rollback_counts added = cairn_rollback_report_take(
+        &d->session->rollbacks, d->server->context.now_ns, &sums, &bounded);
+    statistics->rollbacks += added.rollbacks;
+    statistics->rollback_ticks += added.ticks;
+    statistics->rollback_reports_bounded += bounded ? 1 : 0;
+}
+
 static cairn_session_state on_roots(const dispatch *d) {
     const cairn_root_report *report = &d->message->root_report;
     if (!cairn_mode_simulates(d->session->mode)) {
         return on_unexpected_of_simulating(d);
     }
+    count_rollbacks(d, report);
     const bool current = report->world_epoch == d->session->world_epoch;
     for (uint32_t i = 0; current && i < report->root_count; ++i) {
         compare_root(d, &report->roots[i]);

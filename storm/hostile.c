@@ -273,8 +273,11 @@ static void send_roots(cairn_hostile *h) {
             .hi = cairn_random_next(&h->random)};
     }
     const cairn_message message = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
-        .root_report = {
-            .world_epoch = h->world_epoch, .roots = roots, .root_count = h->tick > 8 ? count : 0}};
+        .root_report = {.world_epoch = h->world_epoch,
+            .roots = roots,
+            .root_count = h->tick > 8 ? count : 0,
+            .rollbacks = h->messages << 20,
+            .rollback_ticks = UINT64_MAX - h->messages}};
     send_message(h, &message, true);
 }
 

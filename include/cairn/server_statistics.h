@@ -85,10 +85,13 @@ typedef struct cairn_server_room_statistics {
     uint64_t state_bytes;
     uint64_t roots_compared; // reported by clients that simulate
     uint64_t roots_differed;
-    uint64_t capsules;             // written about roots that differed
-    uint64_t capsules_over_budget; // not written: too many of the client id or the server
-    uint64_t stages_sent;          // hashes of stages, to clients after a step that differed
-    uint64_t stages_refused;       // the tick is not held, too many requests, or too many wait
+    uint64_t rollbacks;      // as clients that predict report them: at most 1000 a second each
+    uint64_t rollback_ticks; // that these went back, in sum
+    uint64_t rollback_reports_bounded; // reports of more than can be true, which were cut
+    uint64_t capsules;                 // written about roots that differed
+    uint64_t capsules_over_budget;     // not written: too many of the client id or the server
+    uint64_t stages_sent;              // hashes of stages, to clients after a step that differed
+    uint64_t stages_refused;           // the tick is not held, too many requests, or too many wait
     uint64_t recording_bytes;
     uint64_t input_waits; // announced waits for late inputs
     uint64_t input_wait_ns;

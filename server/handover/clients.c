@@ -210,6 +210,7 @@ static bool open_session(cairn_server *server, cairn_handover_links *links, cair
         .link_bodies = bodies,
         .slot = CAIRN_SLOT_NONE,
         .timeout_ns = UINT64_MAX,
+        .rollbacks = {.taken_ns = server->context.now_ns, .adopted = true},
         .replication = session->replication,
         .lag = session->lag,
         .resync = session->resync};

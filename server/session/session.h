@@ -17,6 +17,7 @@
 #include "server/session/link_conditioner.h"
 #include "server/session/message_budget.h"
 #include "server/session/payload_budget.h"
+#include "server/session/rollback_report.h"
 #include <cairn/token.h>
 
 // Room for the fields around a message's long vector.
@@ -68,6 +69,7 @@ typedef struct cairn_session {
     cairn_link_conditioner *conditioner_in;     // owned; set by an operator; NULL: none
     cairn_link_conditioner *conditioner_out;    // owned
     cairn_input_timing input_timing;
+    cairn_rollback_report rollbacks;
     // Owned by the files that define these types; they last as long as the session.
     struct cairn_session_replication *replication;
     struct cairn_session_lag *lag;

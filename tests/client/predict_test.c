@@ -55,6 +55,14 @@ TEST("the confirmed world is the server's on every path") {
         const cairn_server_statistics server = rig_server_statistics(&p);
         assert_true(server.total.roots_compared >= 6); // one in 64 ticks of each client
         assert_int_equal(server.total.roots_differed, 0);
+        // What the clients reported of their rollbacks, a second before the end or sooner.
+        const cairn_client_prediction_statistics a = rig_statistics(&p, 0).prediction;
+        const cairn_client_prediction_statistics b = rig_statistics(&p, 1).prediction;
+        assert_in_range(
+            server.total.rollbacks, (a.rollbacks + b.rollbacks) / 2, a.rollbacks + b.rollbacks);
+        assert_in_range(server.total.rollback_ticks, server.total.rollbacks,
+            a.rollback_ticks + b.rollback_ticks);
+        assert_int_equal(server.total.rollback_reports_bounded, 0);
     }
 }
 

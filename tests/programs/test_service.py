@@ -142,7 +142,7 @@ def test_alerts_and_dashboard_name_what_the_server_counts(kit):
     expressions = [target["expr"] for panel in panels for target in panel["targets"]]
     expressions += re.findall(r"expr: (.*)", ALERTS.read_text())
     named = set(re.findall(r"\b((?:cairn|process)_\w+)", " ".join(expressions)))
-    assert len(panels) == 18 and len(named) > 25
+    assert len(panels) == 19 and len(named) > 25
     assert named <= counted, named - counted
     promtool = shutil.which("promtool")
     if promtool is not None:

@@ -100,6 +100,12 @@ def test_modes_queues_and_bytes_of_rooms_are_told(kit):
     if promtool is not None:
         done = subprocess.run([promtool, "check", "metrics"], input=get(server, "/metrics")[2], capture_output=True, text=True, check=False)
         assert done.returncode == 0 and done.stdout + done.stderr == ""
+    main = (("room", "main"),)
+    deadline = time.monotonic() + 20
+    while (seen := samples(open_parser.text_string_to_metric_families(get(server, "/metrics", accept=OPEN)[2])))[("cairn_room_rollbacks_total", main)] < 1:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert seen[("cairn_room_rollback_ticks_total", main)] >= 1 and seen[("cairn_room_rollback_reports_bounded_total", main)] == 0
     for bot in bots:
         bot.communicate(timeout=30)
     assert not [name for name, _ in samples(open_parser.text_string_to_metric_families(get(server, "/metrics", accept=OPEN)[2]))

@@ -51,6 +51,12 @@ FAULTS = {
         ("net/token_history.c", "    CAIRN_ASSERT(!cairn_token_history_holds(history, use->mac, use->expire_unix_s, use->now_ns));",
          "    if (FAULT) {\n        return CAIRN_NETCODE_TAKEN;\n    }"),
         ("net/token_history.c", "    return forgotten ||\n", "    return (forgotten && !FAULT) ||\n")]),
+    # ---- what clients report
+    "rollbacks-any": ("a client may report any number of rollbacks", "server.rollback_report", [
+        ("server/session/rollback_report.c", "    return grown < most ? grown : most;", "    return FAULT || grown < most ? grown : most;")]),
+    "rollbacks-twice": ("reports of rollbacks are added up", "server.rollback_report", [
+        ("server/session/rollback_report.c", "    const cairn_rollback_counts before = report->last;",
+         "    const cairn_rollback_counts before = FAULT ? (cairn_rollback_counts){0} : report->last;")]),
     # ---- nonces
     "strangers-from-zero": ("answers to strangers start at the same sequence on every server", "net.netcode_server", [
         (SERVER, "server->global_sequence = random_sequence(server, NULL, 0);",

@@ -379,7 +379,11 @@ static void send_roots(peer *p, uint8_t parameter) {
     const cairn_wire_root root = {
         .tick = tick_now(), .lo = full.lo ^ (parameter >> 2 & 1), .hi = full.hi};
     cairn_message message = {.kind = CAIRN_MESSAGE_ROOT_REPORT,
-        .root_report = {.roots = &root, .root_count = 1, .world_epoch = p->world_epoch}};
+        .root_report = {.roots = &root,
+            .root_count = 1,
+            .world_epoch = p->world_epoch,
+            .rollbacks = (uint64_t)parameter << (parameter >> 3 & 31) * 2,
+            .rollback_ticks = parameter >> 4}};
     send_message(p, parameter, &message, true);
 }
 

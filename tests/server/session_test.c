@@ -209,3 +209,25 @@ TEST("roots of a replaced world are not compared") {
     assert_int_equal(story_statistics(&s).total.roots_compared, 1);
     assert_int_equal(story_statistics(&s).total.roots_differed, 1);
 }
+
+TEST("rollbacks that a client reports are counted, whatever the epoch of its world") {
+    story_run_ms(&s, 200);
+    const cairn_message hello = hello_message(CAIRN_MODE_PREDICT);
+    session()->client_id = 9;
+    feed(CAIRN_SESSION_EVENT_CONNECT);
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &hello);
+    session()->world_epoch = 1;
+    s.server->context.now_ns += CAIRN_NS_PER_S;
+    cairn_message message = {
+        .kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.rollbacks = 7, .rollback_ticks = 30}};
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
+    message.root_report.world_epoch = 1;
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
+    assert_int_equal(story_statistics(&s).total.rollbacks, 7);
+    assert_int_equal(story_statistics(&s).total.rollback_ticks, 30);
+    message.root_report.rollbacks = UINT64_MAX;
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
+    assert_int_equal(story_statistics(&s).total.rollbacks, 7); // no time has passed
+    assert_int_equal(story_statistics(&s).total.rollback_reports_bounded, 1);
+    assert_int_equal(session()->violations, 0);
+}
