@@ -2,6 +2,7 @@
 #include "server/server_rooms.h"
 
 #include "base/assert.h"
+#include "server/control/preparation.h"
 #include "server/control/queue.h"
 #include "server/session_dispatch.h"
 
@@ -42,6 +43,13 @@ void cairn_server_room_reap(cairn_server *server, cairn_room *room) {
     cairn_hosted_room_end_recordings(room);
     cairn_statistics_add_closed_room(&server->statistics, room);
     cairn_room_table_remove(&server->rooms, room);
+    // To free a large world takes long.
+    if (room->trial.world != NULL) {
+        cairn_control_dispose_of(server, room->trial.world, NULL);
+    }
+    cairn_control_dispose_of(server, room->world, room->state_history);
+    room->trial.world = room->world = NULL;
+    room->state_history = NULL;
     cairn_hosted_room_destroy(room);
 }
 

@@ -220,7 +220,7 @@ static cairn_room *make_room(
     bool known;
     uint32_t id;
     (void)cairn_server_room_open_template(
-        server, server->context.now_ns, name, name, &known, &id, reason);
+        server, server->context.now_ns, name, name, NULL, &known, &id, reason);
     reason[known ? CAIRN_TEXT_SIZE_MAX : 0] = '\0';
     return cairn_room_table_at(&server->rooms, id);
 }

@@ -18,6 +18,13 @@ static cairn_status try_edit(
         ahead, commands->kind == CAIRN_COMMAND_EXPLODE ? &numbers : commands, count, made);
 }
 
+bool cairn_control_trial_is_fresh(const cairn_room *room) {
+    const cairn_edit_trial *trial = &room->trial;
+    uint32_t count = 0;
+    (void)cairn_inbox_edits(room->inbox, &count);
+    return trial->filled && trial->edits == count && cairn_hash_equal(trial->root, room->hash.full);
+}
+
 // The world of a trial becomes the room's with the waiting edits applied. Several edits of one tick
 // take one copy. NULL: out of memory.
 static cairn_world *renew_trial(cairn_room *room) {
@@ -25,7 +32,7 @@ static cairn_world *renew_trial(cairn_room *room) {
     cairn_edit_trial *trial = &room->trial;
     uint32_t count = 0;
     const cairn_command *edits = cairn_inbox_edits(room->inbox, &count);
-    if (trial->filled && trial->edits == count && cairn_hash_equal(trial->root, room->hash.full)) {
+    if (cairn_control_trial_is_fresh(room)) {
         return trial->world;
     }
     if (cairn_control_copy_world(room->world, &trial->world, &trial->filled) != CAIRN_OK) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "server/core/room_opening.h"
 
 // Copies for a DIFF in as many turns, before both worlds are copied in one.
 #define DIFF_COPIES_MAX 8
@@ -274,10 +275,27 @@ static void begin_reset(cairn_control_preparation *own, const cairn_scene *scene
 
 // What a request names, if it is there.
 typedef struct named {
-    const cairn_control_save *save; // LOAD
-    const cairn_scene *scene;       // RESET
-    const cairn_room *other;        // DIFF
+    const cairn_control_save *save;    // LOAD
+    const cairn_scene *scene;          // RESET
+    const cairn_room *other;           // DIFF
+    cairn_server_room_config new_room; // ROOM_CREATE; without a scene the verb refuses
+    bool of_template;
 } named;
+
+// As begin_reset. A template's rooms have the seed of its scene.
+static void begin_new_room(cairn_control_preparation *own, const named *found) {
+    const cairn_control_room_create_request *request = &own->request.room_create;
+    const cairn_server_room_config *config = &found->new_room;
+    own->task.run = run_reset;
+    own->scene = *config->scene;
+    own->def.rules = config->rules;
+    if (config->tick_rate_hz != 0) {
+        own->scene.world.tick_rate_hz = config->tick_rate_hz;
+    }
+    if (request->has_seed && !found->of_template) {
+        own->scene.world.seed = request->seed;
+    }
+}
 
 static named find_named(cairn_server *server, const cairn_room *room, cairn_control_saves *saves,
     const cairn_control_request *request) {
@@ -289,6 +307,8 @@ static named find_named(cairn_server *server, const cairn_room *room, cairn_cont
         found.scene = config->find_scene(config->user, room->scene_name);
     } else if (request->verb == CAIRN_CONTROL_DIFF) {
         found.other = cairn_control_other_room(server, request);
+    } else if (request->verb == CAIRN_CONTROL_ROOM_CREATE) {
+        (void)cairn_control_new_room(server, request, &found.new_room, &found.of_template);
     }
     return found;
 }
@@ -297,18 +317,20 @@ static named find_named(cairn_server *server, const cairn_room *room, cairn_cont
 static bool waits_for_scene(
     const cairn_control_preparation *own, const cairn_control_request *request) {
     return own->begun &&
-           (request->verb == CAIRN_CONTROL_RESET || (request->verb == CAIRN_CONTROL_ROOM_CREATE &&
-                                                        own->request.verb == CAIRN_CONTROL_RESET));
+           (request->verb == CAIRN_CONTROL_RESET || request->verb == CAIRN_CONTROL_ROOM_CREATE);
 }
 
-// Whether the verb's edits are tried in a copy of the room's world.
-static bool is_tried(uint32_t verb) {
+bool cairn_control_is_tried(uint32_t verb) {
     const cairn_control_verb_row *row = cairn_control_verb_find_row(verb);
     return row != NULL && (row->action == cairn_control_on_edit || verb == CAIRN_CONTROL_ACT);
 }
 
 static bool is_needed(cairn_server *server, const cairn_room *room,
     const cairn_control_request *request, const named *found) {
+    if (request->verb == CAIRN_CONTROL_ROOM_CREATE) { // the verb refuses what cannot be opened
+        return found->new_room.scene != NULL &&
+               cairn_server_room_check(server, &found->new_room) == CAIRN_ROOM_CREATED;
+    }
     switch (room == NULL ? 0 : request->verb) {
     case CAIRN_CONTROL_SAVE:
         return true;
@@ -324,7 +346,7 @@ static bool is_needed(cairn_server *server, const cairn_room *room,
     case CAIRN_CONTROL_DIFF: // the verb refuses other rooms
         return found->other != NULL && !found->other->job.running;
     default:
-        return room != NULL && is_tried(request->verb) && room->trial.world == NULL;
+        return room != NULL && cairn_control_is_tried(request->verb) && room->trial.world == NULL;
     }
 }
 
@@ -346,7 +368,7 @@ static void begin_trial(cairn_control_preparation *own, const cairn_room *room) 
 
 // The room keeps the memory, also if the edit is refused.
 static void keep_trial(cairn_control_preparation *own, cairn_room *room) {
-    if (own->done && is_tried(own->request.verb) && room->trial.world == NULL) {
+    if (own->done && cairn_control_is_tried(own->request.verb) && room->trial.world == NULL) {
         room->trial = (cairn_edit_trial){.world = own->world};
         own->world = NULL;
     }
@@ -358,7 +380,9 @@ static void begin(cairn_control_preparation *own, const cairn_room *room, const 
         begin_load(own, found->save);
     } else if (verb == CAIRN_CONTROL_RESET) {
         begin_reset(own, found->scene);
-    } else if (is_tried(verb)) {
+    } else if (verb == CAIRN_CONTROL_ROOM_CREATE) {
+        begin_new_room(own, found);
+    } else if (cairn_control_is_tried(verb)) {
         begin_trial(own, room);
     } else if (verb == CAIRN_CONTROL_SEEK && !is_in_memory(room, &own->request)) {
         own->task.run = run_seek;
@@ -372,12 +396,22 @@ static void begin(cairn_control_preparation *own, const cairn_room *room, const 
 // another of its name, and a tick may have left the memory before it was copied.
 static bool is_still_of(const cairn_control_preparation *own, const cairn_room *room,
     const cairn_control_request *request) {
+    if (own->request.verb == CAIRN_CONTROL_ROOM_CREATE) {
+        return true;
+    }
     return room != NULL && room->id == own->room_id &&
            (!own->copying || request->verb == CAIRN_CONTROL_DIFF || is_in_memory(room, request));
 }
 
 bool cairn_control_replaces_world(uint32_t verb) {
     return verb == CAIRN_CONTROL_LOAD || verb == CAIRN_CONTROL_RESET || verb == CAIRN_CONTROL_SEEK;
+}
+
+static void of_room(cairn_control_preparation *own, const cairn_room *room) {
+    own->room_id = room->id;
+    own->recorded = room->recording != NULL || room->broadcast != NULL;
+    own->def = *cairn_world_settings(room->world);
+    memcpy(own->room, room->name, sizeof own->room);
 }
 
 bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server *server,
@@ -402,7 +436,7 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
     const named found = find_named(server, room, saves, request);
     // An edit does not wait for what is prepared for others: it finds memory itself.
     if (!is_needed(server, room, request, &found) ||
-        (preparation->begun && is_tried(request->verb))) {
+        (preparation->begun && cairn_control_is_tried(request->verb))) {
         return true;
     }
     // A recording is searched once it is written.
@@ -417,11 +451,13 @@ bool cairn_control_prepare(cairn_control_preparation *preparation, cairn_server 
         .client_id = asked->client_id,
         .request = *request,
         .config = &server->config,
-        .room_id = room->id,
-        .recorded = room->recording != NULL || room->broadcast != NULL,
-        .def = *cairn_world_settings(room->world),
         .saves = saves};
-    memcpy(preparation->room, room->name, sizeof preparation->room);
+    if (request->verb == CAIRN_CONTROL_ROOM_CREATE) {
+        preparation->recorded =
+            server->config.on_record != NULL || server->config.on_segment != NULL;
+    } else {
+        of_room(preparation, room);
+    }
     if (cairn_control_replaces_world(request->verb)) {
         // without memory the swap does it
         (void)cairn_state_history_create_like(room->state_history, &preparation->states);

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "schema/control.h"
 #include "schema/message_check.h"
+#include "server/control/meter.h"
 #include "server/control/preparation.h"
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
@@ -24,6 +25,7 @@ typedef struct cairn_control_outside {
 
 typedef struct cairn_control_entry {
     bool taken;
+    bool paid;          // for what it takes of the thread
     uint32_t client;    // OUTSIDE: not a client
     uint64_t client_id; // of the client, or the number of an entry of `outside`
     cairn_control_request_copy copy;
@@ -31,7 +33,9 @@ typedef struct cairn_control_entry {
 
 struct cairn_control_queue {
     cairn_control_preparation preparation;
-    uint32_t count; // entries[order[0 .. count)] wait, oldest first
+    uint64_t turn_ns;          // what this turn's requests took
+    uint64_t outside_until_ns; // paid by operators that are not clients (server/control/meter.h)
+    uint32_t count;            // entries[order[0 .. count)] wait, oldest first
     uint32_t order[CAIRN_CONTROL_QUEUE_MAX];
     cairn_control_entry entries[CAIRN_CONTROL_QUEUE_MAX];
     uint64_t outside_number; // of the last one
@@ -117,6 +121,7 @@ static void enqueue(cairn_control_queue *queue, uint32_t client, uint64_t client
     CAIRN_ASSERT(free_entry < CAIRN_CONTROL_QUEUE_MAX);
     cairn_control_entry *entry = &queue->entries[free_entry];
     entry->taken = true;
+    entry->paid = false;
     entry->client = client;
     entry->client_id = client_id;
     cairn_control_request_copy_from(&entry->copy, request);
@@ -232,15 +237,50 @@ static cairn_control_asked asked_of(const cairn_control_entry *entry) {
     return (cairn_control_asked){&entry->copy.request, entry->client, entry->client_id};
 }
 
+// Whether the request's turn has come: this one has time for it, and its operator and its room have
+// a share of the thread left. Where there is one room, it is the only one that a request costs.
+static bool may_begin(cairn_server *server, const cairn_control_entry *entry,
+    const cairn_session *session, const cairn_room *room, uint64_t cost_ns) {
+    const cairn_control_queue *queue = server->control;
+    const uint64_t now_ns = server->context.now_ns;
+    if (cost_ns <= CAIRN_CONTROL_FREE_NS) {
+        return true;
+    }
+    if (queue->turn_ns > 0 && queue->turn_ns + cost_ns > CAIRN_CONTROL_TURN_NS) {
+        return false;
+    }
+    const uint64_t own_ns = session == NULL ? queue->outside_until_ns : session->control_until_ns;
+    return entry->paid || server->rooms.count < 2 ||
+           (cairn_control_meter_allows(own_ns, now_ns) &&
+               (room == NULL || cairn_control_meter_allows(room->control_until_ns, now_ns)));
+}
+
+// The request was begun.
+static void pay(cairn_server *server, cairn_control_entry *entry, cairn_session *session,
+    cairn_room *room, uint64_t cost_ns) {
+    cairn_control_queue *queue = server->control;
+    const uint64_t now_ns = server->context.now_ns;
+    if (!entry->paid && cost_ns > CAIRN_CONTROL_FREE_NS) {
+        cairn_control_meter_pay(
+            session == NULL ? &queue->outside_until_ns : &session->control_until_ns, now_ns,
+            cost_ns, CAIRN_CONTROL_SHARE);
+        if (room != NULL) {
+            cairn_control_meter_pay(
+                &room->control_until_ns, now_ns, cost_ns, CAIRN_CONTROL_ROOM_SHARE);
+        }
+    }
+    entry->paid = true;
+}
+
 // False if the request has to wait.
-static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) {
+static bool serve_entry(cairn_server *server, cairn_control_entry *entry) {
     CAIRN_ASSERT(entry->taken);
     const cairn_control_request *request = &entry->copy.request;
     const recipient asker = find_operator(server, entry->client, entry->client_id);
     if (has_left(asker)) {
         return true;
     }
-    const cairn_session *session = asker.session;
+    cairn_session *session = asker.session;
     const cairn_room *own = room_of(server, session);
     const uint32_t room_id = request->room[0] == '\0'
                                  ? (own == NULL ? 0 : own->id)
@@ -256,11 +296,21 @@ static bool serve_entry(cairn_server *server, const cairn_control_entry *entry) 
     const bool too_often = room != NULL && cairn_control_replaces_world(request->verb) &&
                            !cairn_control_preparation_is_of(&queue->preparation, &asked) &&
                            !cairn_control_may_replace(room, server->context.now_ns);
-    if (!too_often &&
-        !cairn_control_prepare(&queue->preparation, server, room, &queue->saves, &asked)) {
+    const uint64_t cost_ns = too_often ? 0 : cairn_control_cost_ns(room, request);
+    if (!may_begin(server, entry, session, room, cost_ns)) {
         return false;
     }
+    const bool ready = too_often || cairn_control_prepare(
+                                        &queue->preparation, server, room, &queue->saves, &asked);
     const bool prepared = cairn_control_preparation_is_of(&queue->preparation, &asked);
+    if (ready || prepared) {
+        pay(server, entry, session, room, cost_ns);
+    }
+    // A task that is out takes nothing of the turn.
+    queue->turn_ns += ready || (prepared && !queue->preparation.task.out) ? cost_ns : 0;
+    if (!ready) {
+        return false;
+    }
     cairn_control_context context = {
         .server = server,
         .asked = &asked,
@@ -301,6 +351,7 @@ void cairn_control_queue_advance(cairn_server *server) {
     for (uint32_t id = 0; (id = cairn_server_room_next(server, id)) != 0;) {
         cairn_control_queue_room_stepped(server, cairn_room_table_at(&server->rooms, id));
     }
+    queue->turn_ns = 0;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < queue->count; ++i) {
         // The requests of one client are carried out in order; one that waits holds up no other

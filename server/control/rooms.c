@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The verbs that create, fork and close rooms.
+#include <stdio.h>
+
 #include "base/assert.h"
 #include "server/control/preparation.h"
 #include "server/control/verbs.h"
@@ -64,34 +66,75 @@ cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
     return enter_new_room(c, refusal, reason, id, paused);
 }
 
+bool cairn_control_new_room(cairn_server *server, const cairn_control_request *request,
+    cairn_server_room_config *out, bool *of_template) {
+    const cairn_server_config *own = &server->config;
+    const cairn_control_room_create_request *create = &request->room_create;
+    *out = cairn_server_room_config_default();
+    *of_template = own->find_template != NULL && own->find_template(own->user, create->scene, out);
+    if (!*of_template) {
+        out->scene = own->find_scene == NULL ? NULL : own->find_scene(own->user, create->scene);
+        out->tick_rate_hz = create->tick_rate_hz;
+    }
+    out->name = create->name;
+    return *of_template || out->scene != NULL;
+}
+
+// Opens the room of a scene or a template with the world that was made for it.
+static cairn_server_room_refusal open_prepared(
+    cairn_control_context *c, uint32_t *id, char reason[CAIRN_ROOM_REASON_SIZE]) {
+    const cairn_control_room_create_request *request = &c->request->room_create;
+    cairn_control_preparation *prepared = c->prepared;
+    const uint64_t now_ns = c->server->context.now_ns;
+    if (prepared->status != CAIRN_OK) {
+        snprintf(reason, CAIRN_ROOM_REASON_SIZE, "%s", prepared->error);
+        return cairn_server_room_refuse(c->server,
+            prepared->status == CAIRN_OUT_OF_MEMORY ? CAIRN_ROOM_REFUSED_MEMORY
+                                                    : CAIRN_ROOM_REFUSED_SCENE,
+            id, reason);
+    }
+    cairn_room_source source = {.world = prepared->world,
+        .saved = &prepared->saved,
+        .scene_name = prepared->scene.name,
+        .start_root = cairn_world_hash_read(prepared->world).full};
+    bool known;
+    prepared->world = NULL;
+    const cairn_server_room_refusal refusal = cairn_server_room_open_template(
+        c->server, now_ns, request->scene, request->name, &source, &known, id, reason);
+    if (known) {
+        return refusal;
+    }
+    cairn_server_room_config config = cairn_server_room_config_default();
+    config.name = request->name;
+    config.scene = &prepared->scene;
+    config.recorded = c->own == NULL || c->own->recording != NULL;
+    config.broadcast = c->own == NULL || c->own->broadcast != NULL;
+    return cairn_server_room_open(c->server, now_ns, &config, &source, id, reason);
+}
+
+// Why the room cannot be opened, whatever its world; the world was not made.
+static cairn_server_room_refusal refuse_new_room(
+    cairn_control_context *c, uint32_t *id, char reason[CAIRN_ROOM_REASON_SIZE]) {
+    const cairn_server_room_config config = {.name = c->request->room_create.name};
+    const cairn_server_room_refusal refusal = cairn_server_room_check(c->server, &config);
+    reason[0] = '\0';
+    return cairn_server_room_refuse(
+        c->server, refusal == CAIRN_ROOM_CREATED ? CAIRN_ROOM_REFUSED_SCENE : refusal, id, reason);
+}
+
 cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
     const cairn_control_room_create_request *request = &c->request->room_create;
-    const cairn_server_config *own = &c->server->config;
-    const uint64_t now_ns = c->server->context.now_ns;
     char reason[CAIRN_ROOM_REASON_SIZE];
     uint32_t id = 0;
-    bool known;
-    const cairn_server_room_refusal of_template = cairn_server_room_open_template(
-        c->server, now_ns, request->scene, request->name, &known, &id, reason);
-    if (known) {
-        return enter_new_room(c, of_template, reason, id, request->paused);
-    }
-    const cairn_scene *found =
-        own->find_scene == NULL ? NULL : own->find_scene(own->user, request->scene);
-    if (found == NULL) {
+    cairn_server_room_config config;
+    bool of_template;
+    if (c->prepared == NULL &&
+        !cairn_control_new_room(c->server, c->request, &config, &of_template)) {
         return cairn_control_refuse(
             c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no scene \"%.64s\"", request->scene);
     }
-    cairn_scene scene = *found;
-    scene.world.seed = request->has_seed ? request->seed : scene.world.seed;
-    cairn_server_room_config config = cairn_server_room_config_default();
-    config.name = request->name;
-    config.scene = &scene;
-    config.tick_rate_hz = request->tick_rate_hz;
-    config.recorded = c->own == NULL || c->own->recording != NULL;
-    config.broadcast = c->own == NULL || c->own->broadcast != NULL;
     const cairn_server_room_refusal refusal =
-        cairn_server_room_create(c->server, now_ns, &config, &id, reason);
+        c->prepared != NULL ? open_prepared(c, &id, reason) : refuse_new_room(c, &id, reason);
     return enter_new_room(c, refusal, reason, id, request->paused);
 }
 

@@ -98,6 +98,16 @@ void cairn_control_begin_step(cairn_control_context *c, uint32_t tick_count);
 cairn_control_refusal cairn_control_add_edits(
     cairn_control_context *c, cairn_command *commands, uint32_t count, cairn_edit_made *made);
 
+// Whether the verb's edits are tried in a copy of the room's world, and whether the copy that the
+// room has is as the world is now.
+bool cairn_control_is_tried(uint32_t verb);
+bool cairn_control_trial_is_fresh(const cairn_room *room);
+
+// Fills the config of the room that the request names, but for its seed: of a template, or of a
+// scene, which find_scene may free at its next call. False: there is neither.
+bool cairn_control_new_room(cairn_server *server, const cairn_control_request *request,
+    cairn_server_room_config *out, bool *of_template);
+
 // The observation of an act, in the memory of the lists. What was asked for has been checked.
 cairn_control_act_answer cairn_control_observe(
     const cairn_room *room, const cairn_control_wait *wait, cairn_control_lists *lists);

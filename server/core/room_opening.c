@@ -47,7 +47,7 @@ static bool has_time_for(const cairn_server *server, const cairn_server_room_con
            cairn_server_load_permille(server) + expected_load(server, config, scene_name) <= most;
 }
 
-static cairn_server_room_refusal check_config(
+cairn_server_room_refusal cairn_server_room_check(
     const cairn_server *server, const cairn_server_room_config *config) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "-_.";
@@ -67,7 +67,7 @@ static cairn_server_room_refusal check_config(
                                                         : CAIRN_ROOM_REFUSED_TABLE_FULL;
 }
 
-static cairn_server_room_refusal refuse(
+cairn_server_room_refusal cairn_server_room_refuse(
     cairn_server *server, cairn_server_room_refusal refusal, uint32_t *room, char *reason) {
     char own_reason[CAIRN_ROOM_REASON_SIZE] = "";
     char *text = reason == NULL ? own_reason : reason;
@@ -99,7 +99,7 @@ static cairn_server_room_refusal open_checked(cairn_server *server, uint64_t now
     if (room == NULL) {
         const cairn_server_room_refusal refusal =
             status == CAIRN_OUT_OF_MEMORY ? CAIRN_ROOM_REFUSED_MEMORY : CAIRN_ROOM_REFUSED_SCENE;
-        return refuse(server, refusal, id, text);
+        return cairn_server_room_refuse(server, refusal, id, text);
     }
     const bool inserted = cairn_room_table_insert(&server->rooms, room);
     CAIRN_ASSERT(inserted);
@@ -113,7 +113,7 @@ static cairn_server_room_refusal open_checked(cairn_server *server, uint64_t now
 cairn_server_room_refusal cairn_server_room_open(cairn_server *server, uint64_t now_ns,
     const cairn_server_room_config *config, cairn_room_source *source, uint32_t *room,
     char reason[CAIRN_ROOM_REASON_SIZE]) {
-    cairn_server_room_refusal refusal = check_config(server, config);
+    cairn_server_room_refusal refusal = cairn_server_room_check(server, config);
     if (refusal == CAIRN_ROOM_CREATED && !has_time_for(server, config, source)) {
         refusal = CAIRN_ROOM_REFUSED_LOAD;
     }
@@ -122,7 +122,7 @@ cairn_server_room_refusal cairn_server_room_open(cairn_server *server, uint64_t 
     }
     if (refusal != CAIRN_ROOM_CREATED) {
         cairn_world_destroy(source->world);
-        return refuse(server, refusal, room, reason);
+        return cairn_server_room_refuse(server, refusal, room, reason);
     }
     return open_checked(server, now_ns, config, source, room, reason);
 }
@@ -134,8 +134,8 @@ cairn_server_room_refusal cairn_server_room_create(cairn_server *server, uint64_
 }
 
 cairn_server_room_refusal cairn_server_room_open_template(cairn_server *server, uint64_t now_ns,
-    const char *template_name, const char *name, bool *known, uint32_t *room,
-    char reason[CAIRN_ROOM_REASON_SIZE]) {
+    const char *template_name, const char *name, cairn_room_source *source, bool *known,
+    uint32_t *room, char reason[CAIRN_ROOM_REASON_SIZE]) {
     cairn_server_room_config config = cairn_server_room_config_default();
     *known = server->config.find_template != NULL &&
              server->config.find_template(server->config.user, template_name, &config);
@@ -144,8 +144,9 @@ cairn_server_room_refusal cairn_server_room_open_template(cairn_server *server, 
         return CAIRN_ROOM_REFUSED_UNKNOWN;
     }
     config.name = name;
-    const cairn_server_room_refusal refusal =
-        cairn_server_room_create(server, now_ns, &config, room, reason);
+    cairn_room_source none = {.world = NULL};
+    const cairn_server_room_refusal refusal = cairn_server_room_open(
+        server, now_ns, &config, source == NULL ? &none : source, room, reason);
     server->statistics.rooms_on_demand += refusal == CAIRN_ROOM_CREATED ? 1 : 0;
     return refusal;
 }
@@ -174,7 +175,7 @@ cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t 
     char reason[CAIRN_ROOM_REASON_SIZE]) {
     const cairn_room *forked = cairn_room_table_at(&server->rooms, from);
     cairn_server_room_refusal refusal =
-        forked == NULL ? CAIRN_ROOM_REFUSED_UNKNOWN : check_config(server, config);
+        forked == NULL ? CAIRN_ROOM_REFUSED_UNKNOWN : cairn_server_room_check(server, config);
     cairn_world *world = NULL;
     if (reason != NULL) {
         reason[0] = '\0';
@@ -183,7 +184,7 @@ cairn_server_room_refusal cairn_server_room_fork(cairn_server *server, uint64_t 
         refusal = fork_world(forked, tick, &world);
     }
     if (refusal != CAIRN_ROOM_CREATED) {
-        return refuse(server, refusal, room, reason);
+        return cairn_server_room_refuse(server, refusal, room, reason);
     }
     cairn_room_source source = {
         .world = world, .scene_name = forked->scene_name, .start_root = forked->start_root};

@@ -14,8 +14,16 @@ cairn_server_room_refusal cairn_server_room_open(cairn_server *server, uint64_t 
 
 // What the ticks of all rooms take, in thousandths of one processor.
 uint64_t cairn_server_load_permille(const cairn_server *server);
-// Opens a room of a template, as find_template knows it. `name`: of the room. *known: there is such
-// a template.
+// Whether a room of the config may be opened, whatever world it has.
+cairn_server_room_refusal cairn_server_room_check(
+    const cairn_server *server, const cairn_server_room_config *config);
+// Counts and reports a refusal. `reason` "": it becomes the text of the refusal. Returns `refusal`.
+cairn_server_room_refusal cairn_server_room_refuse(
+    cairn_server *server, cairn_server_room_refusal refusal, uint32_t *room, char *reason);
+
+// Opens a room of a template, as find_template knows it. `name`: of the room; `source`:
+// NULL, or as for cairn_server_room_open. *known: there is such a template; otherwise nothing is
+// taken.
 cairn_server_room_refusal cairn_server_room_open_template(cairn_server *server, uint64_t now_ns,
-    const char *template_name, const char *name, bool *known, uint32_t *room,
-    char reason[CAIRN_ROOM_REASON_SIZE]);
+    const char *template_name, const char *name, cairn_room_source *source, bool *known,
+    uint32_t *room, char reason[CAIRN_ROOM_REASON_SIZE]);

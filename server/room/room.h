@@ -70,6 +70,7 @@ typedef struct cairn_room {
     cairn_histogram tick_cost_ns;
     uint64_t mean_cost_ns;      // of recent ticks; 0: none was measured
     uint64_t replaced_until_ns; // paid by the replacements of its world so far
+    uint64_t control_until_ns;  // paid by the requests of operators so far (server/control/meter.h)
     uint64_t empty_since_ns;    // since when it has no client, if it closes then; 0: it has one
     cairn_server_room_statistics statistics; // counters that no other member keeps
 

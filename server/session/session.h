@@ -65,6 +65,7 @@ typedef struct cairn_session {
     cairn_user_data user;      // what its token says
     bool user_malformed;       // its token broke the layout that it claims to have
     uint32_t controls_refused; // for want of the right
+    uint64_t control_until_ns; // paid by its requests so far (server/control/meter.h)
     cairn_netcode_disconnect_reason disconnect; // valid once the connection ended
     cairn_link_conditioner *conditioner_in;     // owned; set by an operator; NULL: none
     cairn_link_conditioner *conditioner_out;    // owned

@@ -528,9 +528,15 @@ static void start_with_two_operators(void) {
 // While tasks are held. Then they run.
 static void open_a_wide_room_in_place_of_x(void) {
     kit_send(&s, 1, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "x");
-    kit_send(
-        &s, 1, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "wide"});
-    story_run_ms(&s, 300);
+    story_run_ms(&s, 100);
+    // By the host: a request to create a room waits for the task.
+    cairn_server_room_config config = cairn_server_room_config_default();
+    config.name = "x";
+    config.scene = find_either_scene(NULL, "wide");
+    uint32_t id;
+    assert_int_equal(
+        cairn_server_room_create(s.server, s.now_ns, &config, &id, NULL), CAIRN_ROOM_CREATED);
+    story_run_ms(&s, 200);
     story_run_tasks(&s);
     story_run_ms(&s, 300);
 }

@@ -109,6 +109,19 @@ FAULTS = {
          "return FAULT ? queue->count < CAIRN_CONTROL_QUEUE_MAX : queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;")]),
     "replacements-unmetered": ("operators may replace a world as often as they like", "server.control", [
         ("server/control/replacements.c", "    return room->replaced_until_ns <= now_ns + most_ns;", "    return FAULT || room->replaced_until_ns <= now_ns + most_ns;")]),
+    "turn-unbounded": ("a turn carries out whatever operators ask for", "server.control_meter", [
+        ("server/control/queue.c", "    if (queue->turn_ns > 0 && queue->turn_ns + cost_ns > CAIRN_CONTROL_TURN_NS) {",
+         "    if (!FAULT && queue->turn_ns > 0 && queue->turn_ns + cost_ns > CAIRN_CONTROL_TURN_NS) {")]),
+    "operator-unmetered": ("an operator has as much of the loop as it likes", "server.control_meter", [
+        ("server/control/meter.c", "    return paid_until_ns < now_ns + CAIRN_CONTROL_BURST_NS;",
+         "    return FAULT || paid_until_ns < now_ns + CAIRN_CONTROL_BURST_NS;")]),
+    "operator-shared": ("operators of a room have one share of the loop", "server.control_meter", [
+        ("server/control/queue.c", "CAIRN_CONTROL_ROOM_SHARE);", "FAULT ? 20 * CAIRN_CONTROL_SHARE : CAIRN_CONTROL_ROOM_SHARE);")]),
+    "room-on-the-loop": ("the world of a new room is built on the loop", "server.control_meter", [
+        ("server/control/preparation.c", "    cairn_task_start(&server->tasks, &preparation->task);",
+         "    if (FAULT && request->verb == CAIRN_CONTROL_ROOM_CREATE) {\n        preparation->task.run(&preparation->task);\n"
+         "        preparation->task.done(&preparation->task);\n"
+         "    } else {\n        cairn_task_start(&server->tasks, &preparation->task);\n    }")]),
     "save-on-the-loop": ("the room stands while a save is encoded", "server.control_world", [
         ("server/control/preparation.c", "    cairn_task_start(&server->tasks, &preparation->task);",
          "    if (FAULT) {\n        preparation->task.run(&preparation->task);\n        preparation->task.done(&preparation->task);\n"

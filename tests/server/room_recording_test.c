@@ -17,7 +17,9 @@
 static cairn_server *server;
 static cairn_server_room_config room_config; // of the first room
 static uint64_t now_ns;
-static cairn_server_task *task; // handed over and not run; NULL: none
+#define TASKS_MAX 8
+static cairn_server_task *tasks[TASKS_MAX]; // handed over and not run, in order
+static uint32_t task_count;
 static bool holds_tasks;
 static uint32_t writes;
 static uint32_t fail_from, fail_to; // writes [fail_from, fail_to) fail
@@ -62,8 +64,8 @@ static bool take_task(void *user, cairn_server_task *taken) {
     if (!holds_tasks) {
         return false;
     }
-    assert_null(task);
-    task = taken;
+    assert_true(task_count < TASKS_MAX);
+    tasks[task_count++] = taken;
     return true;
 }
 
@@ -82,9 +84,10 @@ static uint32_t event_count(const char *name) {
 }
 
 static void run_tasks(void) {
-    while (task != NULL) {
-        cairn_server_task *done = task;
-        task = NULL;
+    while (task_count > 0) {
+        cairn_server_task *done = tasks[0];
+        task_count -= 1;
+        memmove(tasks, tasks + 1, task_count * sizeof *tasks);
         cairn_server_task_run(done);
         cairn_server_task_done(server, now_ns, done);
     }
@@ -161,7 +164,7 @@ static uint64_t verify_files(bool sealed) {
 }
 
 BEFORE_EACH {
-    task = NULL;
+    task_count = 0;
     holds_tasks = false;
     writes = fail_from = fail_to = 0;
     fails_to_close = false;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "server/control/meter.h"
+
+#include "base/assert.h"
+#include "server/control/verbs.h"
+
+// Worlds that a request copies, or puts in the place of others, on the thread of the server.
+static uint32_t copies_of(const cairn_room *room, const cairn_control_request *request) {
+    switch (request->verb) {
+    case CAIRN_CONTROL_SAVE:
+    case CAIRN_CONTROL_RESET:
+    case CAIRN_CONTROL_LOAD:
+        return 1;
+    case CAIRN_CONTROL_SEEK: // a copy, the tick and the exchange
+        return 3;
+    case CAIRN_CONTROL_DIFF:
+    case CAIRN_CONTROL_FORK: // of a tick, perhaps
+        return 2;
+    default:
+        return cairn_control_is_tried(request->verb) && !cairn_control_trial_is_fresh(room) ? 1 : 0;
+    }
+}
+
+uint64_t cairn_control_cost_ns(const cairn_room *room, const cairn_control_request *request) {
+    const uint32_t copies = room == NULL ? 0 : copies_of(room, request);
+    const uint32_t verb = request->verb;
+    const bool opens = verb == CAIRN_CONTROL_FORK || verb == CAIRN_CONTROL_ROOM_CREATE ||
+                       verb == CAIRN_CONTROL_ROOM_DESTROY;
+    const uint64_t open_ns = opens ? CAIRN_CONTROL_OPEN_NS : 0;
+    if (copies == 0) {
+        return open_ns;
+    }
+    CAIRN_ASSERT(!room->job.running);
+    const uint64_t bytes = cairn_world_encode_size(room->world);
+    return open_ns + copies * bytes * 1000 / CAIRN_CONTROL_COPIED_PER_US;
+}
+
+bool cairn_control_meter_allows(uint64_t paid_until_ns, uint64_t now_ns) {
+    return paid_until_ns < now_ns + CAIRN_CONTROL_BURST_NS;
+}
+
+void cairn_control_meter_pay(
+    uint64_t *paid_until_ns, uint64_t now_ns, uint64_t cost_ns, uint32_t share) {
+    const uint64_t from_ns = *paid_until_ns > now_ns ? *paid_until_ns : now_ns;
+    *paid_until_ns = from_ns + cost_ns * share;
+}
