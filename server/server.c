@@ -225,6 +225,7 @@ static void receive_payload(
     const uint64_t now_ns = server->context.now_ns;
     CAIRN_ASSERT(session->link != NULL && size <= CAIRN_PAYLOAD_SIZE_MAX);
     session->received_ns = now_ns;
+    session->work.payloads_read += 1;
     cairn_byte_budget_receive(&session->budget, now_ns, size);
     const cairn_link_drop drop = cairn_link_receive(session->link, now_ns, payload, size);
     // Loss, duplication and reordering explain the other drops. A payload that breaks the link's
@@ -263,7 +264,7 @@ static bool may_send(cairn_server *server, cairn_session *session) {
     }
     server->statistics.payloads_over_budget += 1;
     if (cairn_payload_budget_is_flooded(&session->payload_budget)) {
-        session->payload_budget = (cairn_payload_budget){.spent_ns = now_ns};
+        cairn_payload_budget_begin_again(&session->payload_budget);
         server->statistics.clients_flooding += 1;
         cairn_context_emit(&server->context, session->room, CAIRN_LOG_WARN, "client_flooding",
             session->client_id, "the client sent more payloads than it may for five seconds",
@@ -555,6 +556,7 @@ static size_t encrypt_next_payload(
         }
         if (size > 0) {
             cairn_payload_budget_earn(&session->payload_budget);
+            session->work.payloads_sent += 1;
             count_sent(session, size);
             return size;
         }

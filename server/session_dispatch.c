@@ -52,10 +52,14 @@ static cairn_session_state on_connect(const dispatch *d) {
         return CAIRN_SESSION_FREE;
     }
     CAIRN_ASSERT(session->link == NULL && session->room == NULL);
+    // A client that comes again has no new budget; another one in its place waits for a moment.
+    cairn_payload_budget_begin_again(&session->payload_budget);
     *session = (cairn_session){
         .client = session->client,
         .due_ns = session->due_ns,
         .client_id = session->client_id,
+        .work = session->work,
+        .payload_budget = session->payload_budget,
         .rights = session->rights,
         .user = session->user,
         .user_malformed = session->user_malformed,

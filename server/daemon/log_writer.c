@@ -14,6 +14,7 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "base/line_ring.h"
 #include "server/daemon/log.h"
 
 // A pipe that poll calls writable takes this many bytes (PIPE_BUF) without blocking.
@@ -34,11 +35,8 @@ struct cairn_log_writer {
     bool ending;
     bool has_ended;
     bool unwritten;
-    uint64_t lost;       // since open
-    uint64_t unreported; // of these
-    size_t first;        // of the waiting bytes
-    size_t size;
-    char ring[]; // [ring_size]
+    cairn_line_ring ring;
+    char bytes[]; // [ring_size], of the ring
 };
 
 // Waits until the descriptor takes bytes. False: writing must stop.
@@ -71,18 +69,9 @@ static bool write_all(const cairn_log_writer *writer, const char *bytes, size_t 
 
 // Takes the next bytes to write. 0: nothing waits.
 static size_t take_piece(cairn_log_writer *writer, char piece[CAIRN_LOG_LINE_SIZE_MAX]) {
-    if (writer->size == 0 && writer->unreported > 0) {
-        const uint64_t lines = writer->unreported;
-        writer->unreported = 0;
-        return writer->config.write_lost(writer->config.user, lines, piece);
-    }
-    const size_t end = writer->config.ring_size - writer->first;
-    size_t size = writer->size < end ? writer->size : end;
-    size = size < PIECE_SIZE ? size : PIECE_SIZE;
-    memcpy(piece, writer->ring + writer->first, size);
-    writer->first = (writer->first + size) % writer->config.ring_size;
-    writer->size -= size;
-    return size;
+    const uint64_t lines = cairn_line_ring_take_lost(&writer->ring);
+    return lines > 0 ? writer->config.write_lost(writer->config.user, lines, piece)
+                     : cairn_line_ring_take(&writer->ring, piece, PIECE_SIZE);
 }
 
 static void *write_lines(void *argument) {
@@ -138,6 +127,7 @@ cairn_status cairn_log_writer_open(const cairn_log_writer_config *config, cairn_
         return CAIRN_OUT_OF_MEMORY;
     }
     writer->config = *config;
+    writer->ring = cairn_line_ring_of(writer->bytes, config->ring_size);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -158,22 +148,8 @@ cairn_status cairn_log_writer_open(const cairn_log_writer_config *config, cairn_
 }
 
 bool cairn_log_writer_put(cairn_log_writer *writer, const char *line, size_t size) {
-    CAIRN_ASSERT(size > 0 && line[size - 1] == '\n');
-    const size_t ring_size = writer->config.ring_size;
     pthread_mutex_lock(&writer->mutex);
-    // Once a line is lost, all are until the loss is reported, so that the report stands where they
-    // are missing.
-    const bool fits = writer->unreported == 0 && size <= ring_size - writer->size;
-    if (fits) {
-        const size_t at = (writer->first + writer->size) % ring_size;
-        const size_t end = size < ring_size - at ? size : ring_size - at;
-        memcpy(writer->ring + at, line, end);
-        memcpy(writer->ring, line + end, size - end);
-        writer->size += size;
-    } else {
-        writer->lost += 1;
-        writer->unreported += 1;
-    }
+    const bool fits = cairn_line_ring_put(&writer->ring, line, size);
     pthread_cond_signal(&writer->work);
     pthread_mutex_unlock(&writer->mutex);
     return fits;
@@ -198,7 +174,7 @@ void cairn_log_writer_write(cairn_log_writer *writer, cairn_log *log, const cair
 uint64_t cairn_log_writer_lost(const cairn_log_writer *writer) {
     cairn_log_writer *locked = (cairn_log_writer *)writer;
     pthread_mutex_lock(&locked->mutex);
-    const uint64_t lost = writer->lost;
+    const uint64_t lost = writer->ring.lost;
     pthread_mutex_unlock(&locked->mutex);
     return lost;
 }
@@ -206,7 +182,7 @@ uint64_t cairn_log_writer_lost(const cairn_log_writer *writer) {
 size_t cairn_log_writer_waiting(const cairn_log_writer *writer) {
     cairn_log_writer *locked = (cairn_log_writer *)writer;
     pthread_mutex_lock(&locked->mutex);
-    const size_t size = writer->size;
+    const size_t size = writer->ring.size;
     pthread_mutex_unlock(&locked->mutex);
     return size;
 }

@@ -42,6 +42,10 @@ void cairn_payload_budget_earn(cairn_payload_budget *budget) {
     budget->spent = budget->spent > CAIRN_NS_PER_S ? budget->spent - CAIRN_NS_PER_S : 0;
 }
 
+void cairn_payload_budget_begin_again(cairn_payload_budget *budget) {
+    *budget = (cairn_payload_budget){.spent = budget->spent, .spent_ns = budget->spent_ns};
+}
+
 bool cairn_payload_budget_is_flooded(const cairn_payload_budget *budget) {
     return budget->flooded_s >= CAIRN_PAYLOAD_BUDGET_FLOOD_S;
 }

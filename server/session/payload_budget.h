@@ -17,7 +17,7 @@
 // A client that exceeds the budget by as much again in each of so many seconds floods.
 #define CAIRN_PAYLOAD_BUDGET_FLOOD_S 5
 
-// Of a connection; zero at first.
+// Of a client's place; zero at first.
 typedef struct cairn_payload_budget {
     uint64_t spent; // of the bucket, at `spent_ns`, in billionths of a payload
     uint64_t spent_ns;
@@ -32,4 +32,6 @@ uint32_t cairn_payload_budget_per_s(uint64_t ticks_per_s, bool is_operator);
 bool cairn_payload_budget_spend(cairn_payload_budget *budget, uint64_t now_ns, uint32_t per_s);
 // A payload was sent to the client.
 void cairn_payload_budget_earn(cairn_payload_budget *budget);
+// Forgets what was over the budget, not what was spent.
+void cairn_payload_budget_begin_again(cairn_payload_budget *budget);
 bool cairn_payload_budget_is_flooded(const cairn_payload_budget *budget);

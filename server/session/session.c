@@ -31,6 +31,11 @@ void cairn_session_leave_room(cairn_session *session) {
     CAIRN_ASSERT((room->members == NULL) == (room->statistics.clients == 0));
 }
 
+static void count_made(cairn_session *session, size_t size) {
+    session->work.messages_made += 1;
+    session->work.bytes_made += size;
+}
+
 size_t cairn_session_send_reliable(
     cairn_session *session, cairn_encoder *encoder, const cairn_message *message) {
     const uint8_t *bytes;
@@ -38,6 +43,7 @@ size_t cairn_session_send_reliable(
     const cairn_status status = cairn_message_encode(encoder, message, &bytes, &size);
     CAIRN_ASSERT(status == CAIRN_OK);
     cairn_session_touch(session);
+    count_made(session, size);
     return cairn_link_send_reliable(session->link, bytes, size) == CAIRN_OK ? size : 0;
 }
 
@@ -64,6 +70,7 @@ size_t cairn_session_send_unreliable(
 size_t cairn_session_send_unreliable_bytes(
     cairn_session *session, const uint8_t *bytes, size_t size) {
     cairn_session_touch(session);
+    count_made(session, size);
     return cairn_link_send_unreliable(session->link, bytes, size) == CAIRN_OK ? size : 0;
 }
 

@@ -32,6 +32,14 @@ typedef enum cairn_session_state {
     CAIRN_SESSION_STATE_COUNT
 } cairn_session_state;
 
+// What the thread of the server did for the client in this place, since the server began.
+typedef struct cairn_session_work {
+    uint64_t payloads_read;
+    uint64_t payloads_sent;
+    uint64_t messages_made; // encoded, or put together from what others are sent
+    uint64_t bytes_made;
+} cairn_session_work;
+
 typedef struct cairn_session {
     cairn_session_state state;
     uint32_t client; // netcode's index
@@ -52,20 +60,21 @@ typedef struct cairn_session {
     cairn_byte_budget budget;            // of what it asks for
     cairn_message_budget message_budget; // of what it tells the rules
     cairn_payload_budget payload_budget; // of all that it sends
-    uint32_t messages_refused;           // since it was told so
-    uint64_t refused_told_ns;            // when that was; 0: never
-    uint64_t acknowledged;               // of the reliable stream, in bytes
-    uint64_t progress_ns;                // when that grew last, or nothing was unacknowledged
-    bool stream_idle;                    // nothing was, when the server looked last
-    uint64_t messages_held_back;         // not sent, because the path had no room for them
-    uint32_t violations;                 // messages that were malformed or did not fit the state
-    uint32_t world_epoch;      // how many replacements of the room's world the client was sent
-    bool demoted;              // it simulated once and is served by snapshots now
-    uint32_t rights;           // CAIRN_RIGHT_OPERATOR, as its token says
-    cairn_user_data user;      // what its token says
-    bool user_malformed;       // its token broke the layout that it claims to have
-    uint32_t controls_refused; // for want of the right
-    uint64_t control_until_ns; // paid by its requests so far (server/control/meter.h)
+    cairn_session_work work;
+    uint32_t messages_refused;   // since it was told so
+    uint64_t refused_told_ns;    // when that was; 0: never
+    uint64_t acknowledged;       // of the reliable stream, in bytes
+    uint64_t progress_ns;        // when that grew last, or nothing was unacknowledged
+    bool stream_idle;            // nothing was, when the server looked last
+    uint64_t messages_held_back; // not sent, because the path had no room for them
+    uint32_t violations;         // messages that were malformed or did not fit the state
+    uint32_t world_epoch;        // how many replacements of the room's world the client was sent
+    bool demoted;                // it simulated once and is served by snapshots now
+    uint32_t rights;             // CAIRN_RIGHT_OPERATOR, as its token says
+    cairn_user_data user;        // what its token says
+    bool user_malformed;         // its token broke the layout that it claims to have
+    uint32_t controls_refused;   // for want of the right
+    uint64_t control_until_ns;   // paid by its requests so far (server/control/meter.h)
     cairn_netcode_disconnect_reason disconnect; // valid once the connection ended
     cairn_link_conditioner *conditioner_in;     // owned; set by an operator; NULL: none
     cairn_link_conditioner *conditioner_out;    // owned

@@ -129,6 +129,8 @@ FAULTS = {
     "lent-is-freed": ("a save that is deleted is freed while a task reads it", "server.control_world", [
         ("server/control/saves.c", "if (save->bytes != NULL && save->bytes == saves->lent) {",
          "if (!FAULT && save->bytes != NULL && save->bytes == saves->lent) {")]),
+    "budget-refilled": ("a client that comes again has a new budget of payloads", "server.server", [
+        ("server/session/payload_budget.c", "{.spent = budget->spent, .spent_ns", "{.spent = FAULT ? 0 : budget->spent, .spent_ns")]),
     # ---- clients of a hostile server
     "lockstep-unbounded": ("lockstep has no budget of time", "client.lockstep", [
         ("client_lib/simulate/lockstep.c", "return budget->clock_ns != NULL && budget->time_ns > 0 &&",
@@ -178,11 +180,11 @@ FAULTS = {
         ("net/congestion.c", "elapsed_ns > last_ns ? elapsed_ns - last_ns : 0;", "elapsed_ns > last_ns && !FAULT ? elapsed_ns - last_ns : 0;")]),
     # ---- what may take long is not done on the loop
     "log-on-the-loop": ("a log that nobody reads stops the server", "programs.cairnd:log_that_nobody_reads", [
-        ("server/daemon/log_writer.c", "    const size_t ring_size = writer->config.ring_size;\n    pthread_mutex_lock",
+        ("server/daemon/log_writer.c", "    pthread_mutex_lock(&writer->mutex);\n    const bool fits",
          "    if (FAULT) {\n        return write(writer->config.descriptor, line, size) == (ssize_t)size;\n    }\n"
-         "    const size_t ring_size = writer->config.ring_size;\n    pthread_mutex_lock")]),
+         "    pthread_mutex_lock(&writer->mutex);\n    const bool fits")]),
     "log-lost-silent": ("lines of a log are lost and not counted", "server.log_writer", [
-        ("server/daemon/log_writer.c", "        writer->lost += 1;", "        writer->lost += FAULT ? 0 : 1;")]),
+        ("base/line_ring.c", "        ring->lost += 1;", "        ring->lost += FAULT ? 0 : 1;")]),
     "state-on-the-loop": ("a room stands while its state is encoded for clients", "server.state_transfer", [
         ("server/replicate/state_transfer.c", "    if (state == NULL || state->task.out) {\n", "    if (FAULT || state == NULL || state->task.out) {\n")]),
     "copy-in-any-memory": ("a copy is made in memory for another room's world", "server.control_world", [

@@ -737,6 +737,21 @@ TEST("a client that sends thousands of payloads a second is not read, and discon
     assert_int_equal(story_statistics(&s).protocol_violations, 0);
 }
 
+TEST("a client that floods and comes again has no new budget of payloads") {
+    uint32_t sent = 0;
+    for (uint32_t times = 0; times < 6; ++times) {
+        const uint32_t flooder = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+        story_run_ms(&s, 100);
+        s.clients[flooder].silent = true;
+        sent += flood(flooder, 1100);
+        story_leave(&s, flooder);
+        story_run_ms(&s, 100);
+        assert_int_not_equal(story_state(&s, flooder), CAIRN_NETCODE_STATE_CONNECTED);
+    }
+    // A thousand at once, and a thousand in each second.
+    assert_in_range(sent - story_statistics(&s).payloads_over_budget, 1000, 3500);
+}
+
 // Half of the second message is missing, which nobody notices.
 TEST("inputs that a room has are not decoded again") {
     const uint32_t client = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
