@@ -12,6 +12,7 @@ void cairn_storm_forget_server(cairn_storm *s) {
         s->rooms[r].id = s->system.rooms[r];
         s->rooms[r].worlds_replaced = 0;
     }
+    cairn_storm_forget_turns(s);
     s->server_ns = 0;
     s->server_warm_bytes = 0;
     s->server_clients_most = 0;
@@ -93,6 +94,7 @@ void cairn_storm_compare_server(void *user) {
     for (uint32_t r = 0; r < s->room_count; r++) {
         compare_room(s, r);
     }
+    cairn_storm_check_turn(s);
 }
 
 // Compares the root that client `i` holds as confirmed for world tick `tick`.

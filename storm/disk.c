@@ -9,7 +9,10 @@
 #include "recording/survey.h"
 
 void cairn_disk_init(cairn_disk *disk, uint64_t seed, bool replays) {
-    *disk = (cairn_disk){.random = cairn_random_of(seed), .used = true, .replays = replays};
+    *disk = (cairn_disk){.random = cairn_random_of(seed),
+        .descriptor_random = cairn_random_of(seed + 1),
+        .used = true,
+        .replays = replays};
 }
 
 void cairn_disk_destroy(cairn_disk *disk) {
@@ -77,8 +80,10 @@ static uint64_t verify(const cairn_disk *disk, cairn_disk_file *file) {
     return ticks;
 }
 
-static bool append(cairn_disk_file *file, const uint8_t *bytes, size_t size) {
-    if (file->size + size > CAIRN_DISK_FILE_SIZE_MAX) {
+static bool append(
+    const cairn_disk *disk, cairn_disk_file *file, const uint8_t *bytes, size_t size) {
+    const bool opens = file->open || disk->descriptors_ns == 0;
+    if (!opens || file->size + size > CAIRN_DISK_FILE_SIZE_MAX) {
         return false;
     }
     if (file->size + size > file->capacity) {
@@ -115,7 +120,7 @@ bool cairn_disk_record(cairn_disk *disk, const char *room, const uint8_t *bytes,
     cairn_disk_file *file = &disk->rooms[room_of(room)];
     const bool failed = fails(disk);
     if (size > 0) {
-        return !failed && append(file, bytes, size);
+        return !failed && append(disk, file, bytes, size);
     }
     if (file->open) {
         (void)verify(disk, file);
@@ -142,7 +147,7 @@ bool cairn_disk_publish(
     cairn_disk_file *file = &disk->segments[room_of(segment->room)];
     const bool failed = fails(disk);
     if (size > 0) {
-        const bool written = !failed && append(file, bytes, size);
+        const bool written = !failed && append(disk, file, bytes, size);
         file->failed = file->failed || !written;
         return written;
     }

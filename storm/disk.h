@@ -2,10 +2,11 @@
 #pragma once
 
 // The disk to which the server of a storm records, and publishes segments of its rooms. It fails
-// single writes, is full for a while, or is so slow that its tasks wait. Every file that was closed
-// must verify, and together with the ticks that the server counts as lost the files must hold every
-// tick. A segment begins with the state that the one before ended with, and if nothing was lost the
-// segments of a room hold what its recording holds.
+// single writes, is full for a while, or is so slow that its tasks wait; or the process has no
+// descriptor left, so that no file can be opened while those that are open can be written. Every
+// file that was closed must verify, and together with the ticks that the server counts as lost the
+// files must hold every tick. A segment begins with the state that the one before ended with, and
+// if nothing was lost the segments of a room hold what its recording holds.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,8 @@ typedef struct cairn_disk {
     uint64_t fail_permille; // of writes
     bool slow;              // tasks wait
     uint64_t until_ns;      // virtual; when it is well again; 0: it is well
+    cairn_random descriptor_random;
+    uint64_t descriptors_ns; // virtual; until when there is no descriptor; 0: there are some
     cairn_server_task *tasks[CAIRN_DISK_TASKS_MAX];
     uint32_t task_count;
 } cairn_disk;

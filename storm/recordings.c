@@ -18,12 +18,29 @@ static uint64_t server_now_ns(const cairn_storm *s) {
     return cairn_virtual_local_ns(s->system.network, s->system.server_endpoint);
 }
 
+// Something else takes every descriptor for a while.
+static void exhaust_descriptors(cairn_storm *s, uint64_t now_ns) {
+    cairn_disk *disk = &s->disk;
+    if (disk->descriptors_ns != 0 && (s->quiescent || now_ns >= disk->descriptors_ns)) {
+        disk->descriptors_ns = 0;
+    } else if (disk->descriptors_ns == 0 && !s->quiescent &&
+               cairn_random_below(&disk->descriptor_random, 1000) < 6) {
+        disk->descriptors_ns =
+            now_ns + (500 + cairn_random_below(&disk->descriptor_random, 5000)) * ms_ns;
+        s->report.descriptor_faults++;
+        if (s->config.on_event != NULL) {
+            s->config.on_event(s->config.user, now_ns, 0, "sees no descriptor left");
+        }
+    }
+}
+
 void cairn_storm_serve_disk(cairn_storm *s) {
     cairn_disk *disk = &s->disk;
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     if (!disk->used) {
         return;
     }
+    exhaust_descriptors(s, now_ns);
     if (s->quiescent && disk->until_ns != 0) {
         cairn_disk_mend(disk, s->system.server, server_now_ns(s));
     } else if (disk->until_ns != 0 && now_ns >= disk->until_ns) {

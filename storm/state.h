@@ -3,6 +3,7 @@
 
 // The state of a running storm and the functions of its parts, each in a file of its name.
 
+#include "base/line_ring.h"
 #include "base/random.h"
 #include "server/core/server_state.h"
 #include "storm/attacker.h"
@@ -29,6 +30,29 @@ typedef struct cairn_storm_room {
 
 // Hostile clients of a storm.
 #define CAIRN_STORM_HOSTILES_MAX 3
+
+// The log of the server, and who reads it.
+#define CAIRN_STORM_LOG_SIZE 400 // a reader that stops for some seconds misses lines
+#define CAIRN_STORM_LOG_LINE_SIZE 64
+typedef struct cairn_storm_reader {
+    cairn_random random;
+    cairn_line_ring ring;
+    char bytes[CAIRN_STORM_LOG_SIZE];
+    char line[CAIRN_STORM_LOG_LINE_SIZE]; // as far as it was read
+    size_t line_size;
+    uint64_t written;          // lines
+    uint64_t expected;         // the number of the last line that was read or counted as lost
+    uint64_t stopped_until_ns; // virtual
+} cairn_storm_reader;
+
+// Clients of the server, honest or not; and what it did for one of them.
+#define CAIRN_STORM_SESSIONS_MAX 32
+typedef struct cairn_storm_turn {
+    uint64_t at_ns; // virtual
+    uint64_t read;  // payloads
+    uint64_t sent;
+    uint64_t made; // messages and kilobytes
+} cairn_storm_turn;
 
 // Bodies that an operator has looked up. Some may have been deleted since.
 #define CAIRN_STORM_OPERATOR_BODIES 12
@@ -82,6 +106,7 @@ struct cairn_storm {
     cairn_system system;
     cairn_attacker attacker;
     cairn_disk disk;            // of the recordings
+    cairn_storm_reader reader;  // of the log
     cairn_random memory_random; // of faults of the server's memory
     uint64_t memory_until_ns;   // virtual; until when it fails; 0: it does not
     cairn_hostile hostiles[CAIRN_STORM_HOSTILES_MAX]; // with valid tokens
@@ -101,6 +126,9 @@ struct cairn_storm {
     uint64_t resume_ns;        // when the operator restores the usual rate; 0: the rate is usual
     cairn_body_id operator_bodies[CAIRN_STORM_OPERATOR_BODIES];
     cairn_storm_slot slots[CAIRN_STORM_CLIENT_SLOTS_MAX];
+    cairn_storm_turn turns[CAIRN_STORM_SESSIONS_MAX];        // up to the last turn
+    cairn_storm_turn turn_seconds[CAIRN_STORM_SESSIONS_MAX]; // up to the second before
+    uint64_t turn_second_ns;
     cairn_body_state *bodies; // owned scratch; capacity of a world's bodies
     cairn_storm_room rooms[CAIRN_SYSTEM_ROOMS_MAX];
     uint32_t room_count;
@@ -209,6 +237,20 @@ uint64_t cairn_storm_settling_ns(const cairn_storm *s, uint32_t slot);
 uint64_t cairn_storm_lag_bound_ns(const cairn_storm *s, uint32_t slot);
 // How many inputs of so many ticks may come too late.
 uint64_t cairn_storm_late_bound(const cairn_storm *s, uint32_t slot, uint64_t ticks);
+
+// ----------------------------------------------------------------------------------- reader.c
+
+void cairn_storm_create_reader(cairn_storm *s);
+// The server's line. It never waits.
+void cairn_storm_log(cairn_storm *s, const cairn_server_event *event);
+// The reader reads everything, or has stopped.
+void cairn_storm_read_log(cairn_storm *s);
+
+// ------------------------------------------------------------------------------------ turns.c
+
+// What the server's last turn did for each client. After each turn.
+void cairn_storm_check_turn(cairn_storm *s);
+void cairn_storm_forget_turns(cairn_storm *s); // a new server begins
 
 // ---------------------------------------------------------------------------- bounds.c, work.c
 

@@ -31,6 +31,8 @@ const char *cairn_storm_finding_name(cairn_storm_finding finding) {
         [CAIRN_STORM_FOUND_LATE] = "late",
         [CAIRN_STORM_FOUND_TOKEN] = "token",
         [CAIRN_STORM_FOUND_RECORDING] = "recording",
+        [CAIRN_STORM_FOUND_TURN] = "turn",
+        [CAIRN_STORM_FOUND_LOG] = "log",
         [CAIRN_STORM_FOUND_OWN] = "own",
     };
     return (uint32_t)finding < CAIRN_STORM_FINDING_COUNT ? names[finding] : "unknown";
@@ -69,6 +71,7 @@ static const char *config_error(const cairn_storm_config *config) {
 
 static void take_event(void *storm, const cairn_server_event *event) {
     cairn_storm *s = storm;
+    cairn_storm_log(s, event);
     for (uint32_t i = 0; i < s->hostile_count && strcmp(event->name, "client_connected") == 0;
          i++) {
         cairn_hostile_admitted(&s->hostiles[i], event->client_id);
@@ -142,7 +145,7 @@ static cairn_system_config draw_system(cairn_storm *s) {
     config.operator_slots = s->operated ? 1 : 0;
     s->room_count = cairn_storm_chance(s, 300) && !s->config.no_faults ? CAIRN_SYSTEM_ROOMS_MAX : 1;
     config.rooms = s->room_count;
-    config.clients_max = 32;
+    config.clients_max = CAIRN_STORM_SESSIONS_MAX;
     config.players_max = 32;
     config.ipv6 = s->config.seed % 3 == 0;
     config.server_clock = cairn_storm_draw_clock(&s->random);
@@ -205,6 +208,7 @@ static bool create_from_seed(cairn_storm *s) {
         return false;
     }
     cairn_storm_create_disk(s);
+    cairn_storm_create_reader(s);
     cairn_storm_draw_replacements(s);
     s->clock_random = cairn_random_of(s->config.seed * 40503u + 41);
     if (!cairn_system_start(&s->system, &config)) {
@@ -246,6 +250,7 @@ static void run_to_end(cairn_storm *s) {
         }
         cairn_storm_inject_faults(s);
         cairn_storm_serve_disk(s);
+        cairn_storm_read_log(s);
         const uint64_t step_ns = (20 + cairn_storm_below(s, 80)) * ms_ns;
         cairn_system_run_until(&s->system, cairn_system_now_ns(&s->system) + step_ns);
         cairn_storm_check(s, step_ns);

@@ -94,6 +94,9 @@ typedef struct cairn_storm cairn_storm;
 #define CAIRN_STORM_SERVER_GROWTH_BYTES (1792 * 1024)
 #define CAIRN_STORM_RECORDING_BYTES (11u << 20)
 
+// In one turn the server makes at most so many messages and kilobytes for one client, together.
+#define CAIRN_STORM_TURN_MADE 128
+
 // What a storm can find. The first finding ends the storm. Its text names the client by its slot,
 // the tick if there is one, and the virtual time. Run the seed again with on_event to see what led
 // to it.
@@ -162,6 +165,13 @@ typedef enum cairn_storm_finding {
     // count as lost, or the segments of a room hold other ticks than its recording. A bug of cairn,
     // or rules as for WORLD.
     CAIRN_STORM_FOUND_RECORDING,
+    // One turn of the server did more for one client than CAIRN_STORM_TURN_MADE allows, or read
+    // more payloads of it than it may send in a second; or in one second it read more than twice as
+    // many. Others wait meanwhile. A bug of cairn.
+    CAIRN_STORM_FOUND_TURN,
+    // A line of the server's log is missing and not counted as lost, or is not where it belongs,
+    // after the reader of the log had stopped. A bug of cairn.
+    CAIRN_STORM_FOUND_LOG,
     // A hook of yours called cairn_storm_fail.
     CAIRN_STORM_FOUND_OWN,
     CAIRN_STORM_FINDING_COUNT
@@ -235,6 +245,12 @@ typedef struct cairn_storm_report {
     uint64_t join_percent_max;
     uint64_t lag_percent_max;
     uint64_t late_percent_max;
+    // The most in one turn of the server, and in a second, for one client: payloads that it read,
+    // messages and kilobytes that it made.
+    uint64_t turn_read_max;
+    uint64_t turn_made_max;
+    uint64_t second_read_max;
+    uint64_t second_made_max;
     uint64_t joins;
     uint64_t cuts;
     uint64_t stalls;
@@ -244,6 +260,10 @@ typedef struct cairn_storm_report {
     uint64_t restarts;
     uint64_t memory_faults;         // spans in which allocations of the server failed
     uint64_t disk_faults;           // spans in which the disk of the recordings failed
+    uint64_t descriptor_faults;     // spans in which no file could be opened
+    uint64_t log_stops;             // spans in which nobody read the server's log
+    uint64_t log_lines;             // read
+    uint64_t log_lines_lost;        // counted as such
     uint64_t recorded_files;        // closed, each verified
     uint64_t recorded_ticks;        // in these
     uint64_t recorded_ticks_lost;   // as the server counts

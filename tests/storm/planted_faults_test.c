@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/line_ring.h"
 #include "client_lib/clock/input_lead.h"
 #include "client_lib/simulate/rollback.h"
 #include "client_lib/simulate/timeline.h"
@@ -21,6 +22,8 @@
 #include "server/replicate/state_transfer.h"
 #include "server/resync/resync.h"
 #include "server/room/tick_scheduler.h"
+#include "server/session/payload_budget.h"
+#include "storm/disk.h"
 #include "tests/storm/allocated.h"
 #include <cairn/storm.h>
 
@@ -59,6 +62,11 @@ typedef enum fault {
     TICKS_LOST_UNCOUNTED,
     RECORDED_ROOT_WRONG,
     PUBLISHED_ROOT_WRONG,
+    FLOOD_READ,
+    TICKS_SENT_OFTEN,
+    OPEN_FAILURE_SWALLOWED,
+    LOG_LINE_DROPPED,
+    LOG_LINES_MOVED,
     BODY_NOT_SENT,
     BODY_SENT_ONCE,
     BODY_NEVER_LEAVES,
@@ -303,6 +311,41 @@ WRAP(void, cairn_room_recording_add_job, cairn_room_recording *recording, const 
     root->lo ^= wrong ? 1 : 0;
 }
 
+WRAP(bool, cairn_payload_budget_spend, cairn_payload_budget *budget, uint64_t now_ns,
+    uint32_t per_s) {
+    return REAL(cairn_payload_budget_spend)(budget, now_ns, per_s) || planted == FLOOD_READ;
+}
+
+// For one client, while others wait.
+WRAP(size_t, cairn_session_send_unreliable_bytes, cairn_session *session, const uint8_t *bytes,
+    size_t size) {
+    for (uint32_t again = 0; again < 500 && strikes(TICKS_SENT_OFTEN, 100); again++) {
+        REAL(cairn_session_send_unreliable_bytes)(session, bytes, size);
+    }
+    return REAL(cairn_session_send_unreliable_bytes)(session, bytes, size);
+}
+
+WRAP(bool, cairn_disk_record, cairn_disk *disk, const char *room, const uint8_t *bytes,
+    size_t size) {
+    return REAL(cairn_disk_record)(disk, room, bytes, size) ||
+           (planted == OPEN_FAILURE_SWALLOWED && disk->descriptors_ns != 0);
+}
+
+WRAP(bool, cairn_line_ring_put, cairn_line_ring *ring, const char *line, size_t size) {
+    if (strikes(LOG_LINE_DROPPED, 10)) {
+        return true;
+    }
+    const bool put = REAL(cairn_line_ring_put)(ring, line, size);
+    // Later lines that fit go in, and the count of those before them comes too late.
+    if (!put && planted == LOG_LINES_MOVED && size <= ring->capacity - ring->size) {
+        const uint64_t untold = ring->untold;
+        ring->untold = 0;
+        (void)REAL(cairn_line_ring_put)(ring, line, size);
+        ring->untold = untold;
+    }
+    return put;
+}
+
 // Storms of seeds 1 to 12 find the fault, and as what it is.
 static void expect_found(
     fault which, uint32_t modes, uint64_t seconds, cairn_storm_finding expected) {
@@ -391,6 +434,16 @@ PLANTED("a wrong root in a recording is found as recording", RECORDED_ROOT_WRONG
     CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RECORDING)
 PLANTED("a wrong root in a segment is found as recording", PUBLISHED_ROOT_WRONG,
     CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_RECORDING)
+PLANTED("a server that reads all that a client floods it with is found as turn", FLOOD_READ,
+    CAIRN_STORM_ALL_MODES, 60, CAIRN_STORM_FOUND_TURN)
+PLANTED("a server that makes a message for one client again and again is found as turn",
+    TICKS_SENT_OFTEN, ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_TURN)
+PLANTED("ticks whose file could not be opened and that are not counted are found as recording",
+    OPEN_FAILURE_SWALLOWED, CAIRN_STORM_ALL_MODES, 60, CAIRN_STORM_FOUND_RECORDING)
+PLANTED("a line of the log that is lost and not counted is found as log", LOG_LINE_DROPPED,
+    CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_LOG)
+PLANTED("lines of the log that overtake the count of lost ones are found as log", LOG_LINES_MOVED,
+    CAIRN_STORM_ALL_MODES, 60, CAIRN_STORM_FOUND_LOG)
 PLANTED("a body that a view lacks is found as snapshot", BODY_NOT_SENT, ONLY(INTERPOLATE), 30,
     CAIRN_STORM_FOUND_SNAPSHOT)
 PLANTED("a body of a view that is sent once only is found as snapshot", BODY_SENT_ONCE,

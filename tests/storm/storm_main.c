@@ -49,6 +49,8 @@ static const figure figures[] = {
     {"segments", AT(segments_compared)},
     {"view-samples", AT(view_samples_compared)},
     {"views", AT(views_compared)},
+    {"descriptor-faults", AT(descriptor_faults)},
+    {"log-stops", AT(log_stops)},
     {AT(virtual_ns)},
     {AT(ticks)},
     {AT(datagrams)},
@@ -57,6 +59,8 @@ static const figure figures[] = {
     {AT(damages_repaired)},
     {AT(memory_faults)},
     {AT(disk_faults)},
+    {AT(log_lines)},
+    {AT(log_lines_lost)},
     {AT(recorded_files)},
     {AT(recorded_ticks)},
     {AT(recorded_ticks_lost)},
@@ -73,8 +77,12 @@ static const figure figures[] = {
     WORST(server_growth_max),
     WORST(equal_ticks_max),
     WORST(equal_ms_max),
+    WORST(turn_read_max),
+    WORST(turn_made_max),
+    WORST(second_read_max),
+    WORST(second_made_max),
 };
-enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 26 };
+enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 28 };
 _Static_assert(CAIRN_RESYNC_CAUSE_COUNT == 3 && CAIRN_STORM_MODES == 4, "a row for each");
 
 static uint64_t *value_of(const figure *f, cairn_storm_report *report) {
@@ -263,15 +271,20 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
     printf("; %" PRIu64 " rollbacks, %" PRIu64 " checked against the server's history\n"
            "joins, lags and late inputs at most at %" PRIu64 ", %" PRIu64 " and %" PRIu64
            " percent of their bounds\n"
-           "%" PRIu64 " times short of memory; %" PRIu64 " faults of the disk; %" PRIu64
-           " recordings verified, %" PRIu64 " ticks, %" PRIu64 " more counted as lost; %" PRIu64
-           " segments compared\n"
+           "%" PRIu64 " times short of memory; %" PRIu64 " faults of the disk, %" PRIu64
+           " times short of descriptors; %" PRIu64 " stops of the log's reader, %" PRIu64
+           " lines read, %" PRIu64 " counted as lost; %" PRIu64 " recordings verified, %" PRIu64
+           " ticks, %" PRIu64 " more counted as lost; %" PRIu64 " segments compared\n"
+           "one turn of the server, for one client: at most %" PRIu64 " payloads read, %" PRIu64
+           " messages and kB made; in a second %" PRIu64 " and %" PRIu64 "\n"
            "equal after quiescence began: within %" PRIu64 " ticks, %" PRIu64 " ms\n"
            "memory: client %" PRIu64 " kB, growth when warm %" PRIu64 " kB; server %" PRIu64
            " kB, growth %" PRIu64 " kB\n",
         all->rollbacks, all->rollbacks_checked, all->join_percent_max, all->lag_percent_max,
-        all->late_percent_max, all->memory_faults, all->disk_faults, all->recorded_files,
-        all->recorded_ticks, all->recorded_ticks_lost, all->segments_compared, all->equal_ticks_max,
+        all->late_percent_max, all->memory_faults, all->disk_faults, all->descriptor_faults,
+        all->log_stops, all->log_lines, all->log_lines_lost, all->recorded_files,
+        all->recorded_ticks, all->recorded_ticks_lost, all->segments_compared, all->turn_read_max,
+        all->turn_made_max, all->second_read_max, all->second_made_max, all->equal_ticks_max,
         all->equal_ms_max, all->client_bytes_max / 1024, all->client_growth_max / 1024,
         all->server_bytes_max / 1024, all->server_growth_max / 1024);
 }
