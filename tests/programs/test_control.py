@@ -90,6 +90,15 @@ def test_compounds_and_surfaces_are_made_from_words_and_recorded(kit, ctl):
     assert "every state hash agrees" in kit.run("cairn-replay", "verify", "world.cairn").out
 
 
+def test_more_numbers_than_a_request_carries_are_refused(ctl):
+    place = (0, 50, 0, 0, 0, 0, 7)
+    assert "too many for one request" in ctl("spawn-height-field", *place, 2, 4, 4, *[0] * 373, code=2).err
+    assert "too many for one request" in ctl("spawn", "hull", *[0] * 9, 7, *[1] * 363, code=2).err
+    parts = ("box", *[1] * 9)
+    assert "too many for one request" in ctl("spawn-compound", *place, *parts * 33, code=2).err
+    assert "use: spawn-mesh" in ctl("spawn-mesh", *place, 3, *[0] * (9 + 3 * 361), code=2).err
+
+
 def test_joints_are_set_read_and_recorded(kit, ctl):
     ctl("pause")
     a, b = (ctl.ask("spawn-box", x, 30, 0, 0.5, 0.5, 0.5)["body"] for x in (0, 2))

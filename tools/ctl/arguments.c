@@ -167,9 +167,8 @@ static const verb_form forms[] = {
             U32(create_joint.body_b), VEC3(create_joint.anchor_a), VEC3(create_joint.anchor_b),
             VEC3(create_joint.axis), REAL(create_joint.number), REAL(create_joint.break_force)}},
     {CAIRN_CONTROL_ACT, "TICKS [FIELDS]",
-        "step a paused room and print all bodies; fields: 1 position + 2 rotation + 4, 8 "
-        "velocities "
-        "+ 16 awake",
+        "step a paused room and print all bodies; fields: 1 position + 2 rotation + "
+        "4, 8 velocities + 16 awake",
         1, {U32(act.tick_count), U32(act.fields)}},
     {CAIRN_CONTROL_DELETE_JOINT, "JOINT", "delete a joint at the next tick", 1,
         {U32(delete_joint.joint)}},
@@ -253,7 +252,7 @@ static bool takes_rest(argument_kind kind) {
     return kind >= ARGUMENT_POINTS;
 }
 
-// Of those that take the rest the most.
+// How many words the argument takes; of one that takes the rest, the most.
 static size_t words_of(argument_kind kind) {
     switch (kind) {
     case ARGUMENT_VEC3:
@@ -271,36 +270,6 @@ static size_t words_of(argument_kind kind) {
     }
 }
 
-// The value of a property that is a number or a word of 32 bits.
-static bool parse_value(const char *text, uint32_t property, float *x, uint32_t *word) {
-    uint64_t whole = 0;
-    char *end;
-    if (property == CAIRN_BODY_PROPERTY_USER || property == CAIRN_BODY_PROPERTY_CATEGORY ||
-        property == CAIRN_BODY_PROPERTY_MASK) {
-        const bool valid = parse_whole(text, UINT32_MAX, &whole);
-        *word = (uint32_t)whole;
-        return valid;
-    }
-    *x = strtof(text, &end);
-    return end != text && *end == '\0' && isfinite(*x);
-}
-
-static bool parse_joint_value(const char *word, cairn_control_set_joint_request *out) {
-    uint64_t whole = 0;
-    char *end;
-    if (out->property == CAIRN_JOINT_PROPERTY_NAME) {
-        out->word = cairn_name_hash(word);
-        return true;
-    }
-    if (out->property == CAIRN_JOINT_PROPERTY_USER) {
-        const bool valid = parse_whole(word, UINT32_MAX, &whole);
-        out->word = (uint32_t)whole;
-        return valid;
-    }
-    out->value.x = strtof(word, &end);
-    return end != word && *end == '\0' && isfinite(out->value.x);
-}
-
 static bool parse_reals(const char *const *words, size_t count, float *out) {
     bool valid = true;
     for (size_t i = 0; i < count; ++i) {
@@ -309,6 +278,30 @@ static bool parse_reals(const char *const *words, size_t count, float *out) {
         valid = valid && end != words[i] && *end == '\0' && isfinite(out[i]);
     }
     return valid;
+}
+
+// The first number of a property, or its word of 32 bits.
+static bool parse_value(const char *text, bool is_word, float *x, uint32_t *word) {
+    uint64_t whole = 0;
+    if (!is_word) {
+        return parse_reals(&text, 1, x);
+    }
+    const bool valid = parse_whole(text, UINT32_MAX, &whole);
+    *word = (uint32_t)whole;
+    return valid;
+}
+
+static bool is_word_of_body(uint32_t property) {
+    return property == CAIRN_BODY_PROPERTY_USER || property == CAIRN_BODY_PROPERTY_CATEGORY ||
+           property == CAIRN_BODY_PROPERTY_MASK;
+}
+
+static bool parse_joint_value(const char *text, cairn_control_set_joint_request *out) {
+    if (out->property == CAIRN_JOINT_PROPERTY_NAME) {
+        out->word = cairn_name_hash(text);
+        return true;
+    }
+    return parse_value(text, out->property == CAIRN_JOINT_PROPERTY_USER, &out->value.x, &out->word);
 }
 
 // Three words for each.
@@ -382,7 +375,7 @@ static bool parse_heights(const char *const *words, size_t word_count, cairn_ctl
     return valid;
 }
 
-// Parses the words of one argument into the command.
+// Parses the words of one argument, at most words_of its kind, into the command.
 static bool parse_argument(const verb_argument *argument, const char *const *words,
     size_t word_count, cairn_ctl_command *out) {
     unsigned char *at = (unsigned char *)out + argument->offset;
@@ -409,11 +402,11 @@ static bool parse_argument(const verb_argument *argument, const char *const *wor
         valid = cairn_control_word_find(CAIRN_CONTROL_SET_BODY, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_VALUE:
-        valid = parse_value(words[0], out->request.set_body.property,
+        valid = parse_value(words[0], is_word_of_body(out->request.set_body.property),
             &out->request.set_body.value.x, &out->request.set_body.word);
         break;
     case ARGUMENT_SHAPE_VALUE:
-        valid = parse_value(words[0], out->request.set_shape.property,
+        valid = parse_value(words[0], is_word_of_body(out->request.set_shape.property),
             &out->request.set_shape.value.x, &out->request.set_shape.word);
         break;
     case ARGUMENT_PUSH:
@@ -473,18 +466,23 @@ static bool refuse(char *error, const verb_form *form, const char *what, const c
 static bool parse_form(const verb_form *form, const char *const *words, size_t word_count,
     cairn_ctl_command *out, char *error) {
     size_t parsed = 1;
+    bool full = false;
     for (size_t i = 0; form->arguments[i].kind != ARGUMENT_END && parsed < word_count; ++i) {
-        const bool rest = takes_rest(form->arguments[i].kind);
-        const size_t size = rest ? word_count - parsed : words_of(form->arguments[i].kind);
-        if (parsed + size > word_count) {
+        const size_t most = words_of(form->arguments[i].kind);
+        const size_t left = word_count - parsed;
+        const size_t size = takes_rest(form->arguments[i].kind) && left < most ? left : most;
+        if (size > left) {
             return refuse(error, form, "an argument is missing after", words[word_count - 1]);
         }
         if (!parse_argument(&form->arguments[i], &words[parsed], size, out)) {
             return refuse(error, form, "not a number of this kind:", words[parsed]);
         }
         parsed += size;
+        full = size < left && takes_rest(form->arguments[i].kind);
     }
-    return parsed == word_count || refuse(error, form, "not expected:", words[parsed]);
+    return parsed == word_count ||
+           refuse(error, form,
+               full ? "too many for one request, from" : "not expected:", words[parsed]);
 }
 
 bool cairn_ctl_parse(const char *const *words, size_t word_count, cairn_ctl_command *out,
