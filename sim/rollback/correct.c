@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes what became of the scope over the old states, block by block of the hash cache: blocks
+// Writes the new states of the scope over the old ones, block by block of the hash cache. Blocks
 // that do not change stay shared among the ticks of the history.
 
 #include <string.h>
@@ -19,79 +19,6 @@ typedef struct target {
     cairn_settings after;
     uint32_t index; // of its result
 } target;
-
-// ---- Plan
-
-static uint32_t merged_contacts(const cairn_rollback *r, uint32_t index) {
-    const cairn_scope_result *result = &r->results[index];
-    const uint32_t before = cairn_tick_state_settings(&r->sources[index]).contact_count;
-    CAIRN_ASSERT(result->contacts_before_count <= before);
-    return before - result->contacts_before_count + result->contact_count;
-}
-
-static bool plan_contacts(cairn_rollback *r, uint32_t index) {
-    cairn_scope_result *result = &r->results[index];
-    const uint32_t found = cairn_scope_contacts(
-        r, index, true, result->slots, result->count, r->places, r->world->def.contact_capacity);
-    if (found == UINT32_MAX) {
-        return false;
-    }
-    result->contacts_before_count = found;
-    result->contacts_before = cairn_store_take(r, found, sizeof *r->places);
-    if (result->contacts_before == NULL) {
-        return false;
-    }
-    memcpy(result->contacts_before, r->places, found * sizeof *r->places);
-    return true;
-}
-
-// Cells that correcting the tick takes at most.
-static uint64_t cells_of(const cairn_rollback *r, uint32_t index, uint32_t merged) {
-    const cairn_history *history = r->history;
-    const cairn_scope_result *result = &r->results[index];
-    static const cairn_array of_bodies[] = {
-        CAIRN_ARRAY_MOTIONS, CAIRN_ARRAY_REFERENCE_POSES, CAIRN_ARRAY_BODIES, CAIRN_ARRAY_SLEEP};
-    uint64_t cells = cairn_history_write_cells(history, CAIRN_ARRAY_SETTINGS);
-    for (size_t i = 0; i < sizeof of_bodies / sizeof of_bodies[0]; ++i) {
-        cells += (uint64_t)result->count * cairn_history_write_cells(history, of_bodies[i]);
-    }
-    cells += (uint64_t)result->joint_count * cairn_history_write_cells(history, CAIRN_ARRAY_JOINTS);
-    const cairn_settings before = cairn_tick_state_settings(&r->sources[index]);
-    const uint64_t elements = (uint64_t)merged + before.contact_count;
-    const uint64_t contacts = result->contacts_before_count == result->contact_count &&
-                                      result->contact_count < elements / 4
-                                  ? result->contact_count
-                                  : elements / 4 + 2;
-    cells += contacts * cairn_history_write_cells(history, CAIRN_ARRAY_CONTACTS);
-    const uint64_t events = (uint64_t)before.contact_event_count + result->contact_event_count;
-    cells += (events / 4 + 2) * cairn_history_write_cells(history, CAIRN_ARRAY_CONTACT_EVENTS);
-    const uint64_t told = (uint64_t)before.body_event_count + result->body_event_count;
-    cells += (told / 4 + 2) * cairn_history_write_cells(history, CAIRN_ARRAY_BODY_EVENTS);
-    return cells;
-}
-
-bool cairn_rollback_plan(cairn_rollback *r) {
-    const cairn_world_def *def = &r->world->def;
-    uint64_t cells = 0;
-    uint32_t last = cairn_tick_state_settings(&r->sources[r->first]).contact_count;
-    for (uint32_t i = r->first + 1; i <= r->count; ++i) {
-        if (!plan_contacts(r, i)) {
-            return false;
-        }
-        // The list of a step never was longer than that of all contacts before and after it: so
-        // none was dropped.
-        const uint32_t merged = merged_contacts(r, i);
-        const cairn_settings before = cairn_tick_state_settings(&r->sources[i]);
-        if ((uint64_t)last + merged > def->contact_capacity ||
-            (uint64_t)before.contact_event_count + r->results[i].contact_event_count >
-                def->event_capacity) {
-            return false;
-        }
-        last = merged;
-        cells += cells_of(r, i, merged) * (i == r->count && r->head_order != UINT32_MAX ? 2 : 1);
-    }
-    return cells <= cairn_history_cells_free(r->history);
-}
 
 // ---- Blocks
 
@@ -198,6 +125,12 @@ static uint64_t contact_key(const cairn_contact *contact) {
     return (uint64_t)cairn_id_index(contact->shape_a) << 32 | cairn_id_index(contact->shape_b);
 }
 
+static uint32_t merged_contacts(const target *t) {
+    const cairn_scope_result *result = &t->r->results[t->index];
+    CAIRN_ASSERT(result->contacts_before_count <= t->before.contact_count);
+    return t->before.contact_count - result->contacts_before_count + result->contact_count;
+}
+
 // How many contacts of the scope, from the first on, are between the same shapes as before.
 static uint32_t same_contacts(const target *t) {
     const cairn_scope_result *result = &t->r->results[t->index];
@@ -280,6 +213,89 @@ static void write_contacts(target *t) {
     }
 }
 
+// ---- Plan
+
+// Blocks of the contact list that will differ, at most: those of contacts that stay, and all from
+// the first to the last place at which a contact begins or ends.
+static uint64_t changed_contact_blocks(const target *t) {
+    const cairn_scope_result *result = &t->r->results[t->index];
+    const uint32_t same = same_contacts(t);
+    const uint32_t first = first_place(t, same);
+    if (first == UINT32_MAX) {
+        return same;
+    }
+    const uint32_t merged = merged_contacts(t);
+    const uint32_t count = result->contact_count;
+    uint32_t end = merged > t->before.contact_count ? merged : t->before.contact_count;
+    if (merged == t->before.contact_count) { // behind the last of the scope the list is as before
+        const uint32_t last = result->contacts_before[count - 1];
+        const uint32_t place = place_of(t, first, &result->contacts[count - 1]) + count;
+        end = last > place ? last + 1 : place + 1;
+    }
+    return same + (uint64_t)(end - first) / 4 + 2;
+}
+
+static bool plan_contacts(cairn_rollback *r, uint32_t index) {
+    cairn_scope_result *result = &r->results[index];
+    const uint32_t found = cairn_scope_contacts(
+        r, index, true, result->slots, result->count, r->places, r->world->def.contact_capacity);
+    if (found == UINT32_MAX) {
+        return false;
+    }
+    result->contacts_before_count = found;
+    result->contacts_before = cairn_store_take(r, found, sizeof *r->places);
+    if (result->contacts_before == NULL) {
+        return false;
+    }
+    memcpy(result->contacts_before, r->places, found * sizeof *r->places);
+    return true;
+}
+
+// Cells that correcting the tick takes at most.
+static uint64_t cells_of(const target *t) {
+    const cairn_history *history = t->r->history;
+    const cairn_scope_result *result = &t->r->results[t->index];
+    static const cairn_array of_bodies[] = {
+        CAIRN_ARRAY_MOTIONS, CAIRN_ARRAY_REFERENCE_POSES, CAIRN_ARRAY_BODIES, CAIRN_ARRAY_SLEEP};
+    uint64_t cells = cairn_history_write_cells(history, CAIRN_ARRAY_SETTINGS);
+    for (size_t i = 0; i < sizeof of_bodies / sizeof of_bodies[0]; ++i) {
+        cells += (uint64_t)result->count * cairn_history_write_cells(history, of_bodies[i]);
+    }
+    cells += (uint64_t)result->joint_count * cairn_history_write_cells(history, CAIRN_ARRAY_JOINTS);
+    cells += changed_contact_blocks(t) * cairn_history_write_cells(history, CAIRN_ARRAY_CONTACTS);
+    const uint64_t events = (uint64_t)t->before.contact_event_count + result->contact_event_count;
+    cells += (events / 4 + 2) * cairn_history_write_cells(history, CAIRN_ARRAY_CONTACT_EVENTS);
+    const uint64_t body_events = (uint64_t)t->before.body_event_count + result->body_event_count;
+    cells += (body_events / 4 + 2) * cairn_history_write_cells(history, CAIRN_ARRAY_BODY_EVENTS);
+    return cells;
+}
+
+bool cairn_rollback_plan(cairn_rollback *r) {
+    const cairn_world_def *def = &r->world->def;
+    uint64_t cells = 0;
+    uint32_t last = cairn_tick_state_settings(&r->sources[r->first]).contact_count;
+    for (uint32_t i = r->first + 1; i <= r->count; ++i) {
+        if (!plan_contacts(r, i)) {
+            return false;
+        }
+        const target t = {.r = r,
+            .state = r->sources[i],
+            .before = cairn_tick_state_settings(&r->sources[i]),
+            .index = i};
+        // The contact list of a step is never longer than those before and after it together, so
+        // no contact was dropped.
+        const uint32_t merged = merged_contacts(&t);
+        if ((uint64_t)last + merged > def->contact_capacity ||
+            (uint64_t)t.before.contact_event_count + r->results[i].contact_event_count >
+                def->event_capacity) {
+            return false;
+        }
+        last = merged;
+        cells += cells_of(&t) * (i == r->count && r->head_order != UINT32_MAX ? 2 : 1);
+    }
+    return cells <= cairn_history_cells_free(r->history);
+}
+
 // ---- Events
 
 // Ends, begins, hits.
@@ -290,7 +306,9 @@ static uint64_t rank_of(const cairn_contact_event *event) {
                                                                  : 1;
 }
 
-static bool event_before(const cairn_contact_event *a, const cairn_contact_event *b) {
+static bool contact_event_before(const void *left, const void *right) {
+    const cairn_contact_event *a = left;
+    const cairn_contact_event *b = right;
     const uint32_t a0 = cairn_id_index(a->shape_a);
     const uint32_t a1 = cairn_id_index(a->shape_b);
     const uint32_t b0 = cairn_id_index(b->shape_a);
@@ -300,55 +318,46 @@ static bool event_before(const cairn_contact_event *a, const cairn_contact_event
     return rank_of(a) != rank_of(b) ? rank_of(a) < rank_of(b) : key_a < key_b;
 }
 
-static bool is_own(const target *t, cairn_body_id body) {
-    return cairn_scope_had(t->r, cairn_id_index(body), t->index);
+static bool body_event_before(const void *left, const void *right) {
+    const cairn_body_event *a = left;
+    const cairn_body_event *b = right;
+    return cairn_id_index(a->body) < cairn_id_index(b->body);
 }
 
-// Merges the lists. Returns the length of the new one.
-static uint32_t merge_contact_events(target *t) {
-    const cairn_scope_result *result = &t->r->results[t->index];
-    const cairn_contact_event *before = (const void *)t->r->events[0];
-    cairn_contact_event *to = (void *)t->r->events[1];
-    uint32_t count = 0;
-    uint32_t next = 0;
-    read_before(t, CAIRN_ARRAY_CONTACT_EVENTS, 0, t->before.contact_event_count, t->r->events[0]);
-    for (uint32_t i = 0; i < t->before.contact_event_count; ++i) {
-        if (is_own(t, before[i].body_a) || is_own(t, before[i].body_b)) {
-            continue;
-        }
-        while (next < result->contact_event_count &&
-               event_before(&result->contact_events[next], &before[i])) {
-            to[count++] = result->contact_events[next++];
-        }
-        to[count++] = before[i];
-    }
-    while (next < result->contact_event_count) {
-        to[count++] = result->contact_events[next++];
-    }
-    return count;
+// Whether the event is one of the old past of a body of the scope.
+static bool is_replaced(const target *t, cairn_array array, const void *event) {
+    const cairn_contact_event *contact = event;
+    const cairn_body_event *body = event;
+    const cairn_body_id a = array == CAIRN_ARRAY_BODY_EVENTS ? body->body : contact->body_a;
+    const cairn_body_id b = array == CAIRN_ARRAY_BODY_EVENTS ? body->body : contact->body_b;
+    return cairn_scope_had(t->r, cairn_id_index(a), t->index) ||
+           cairn_scope_had(t->r, cairn_id_index(b), t->index);
 }
 
-static uint32_t merge_body_events(target *t) {
-    const cairn_scope_result *result = &t->r->results[t->index];
-    const cairn_body_event *before = (const void *)t->r->events[0];
-    cairn_body_event *to = (void *)t->r->events[1];
-    uint32_t count = 0;
-    uint32_t next = 0;
-    read_before(t, CAIRN_ARRAY_BODY_EVENTS, 0, t->before.body_event_count, t->r->events[0]);
-    for (uint32_t i = 0; i < t->before.body_event_count; ++i) {
-        if (is_own(t, before[i].body)) {
+// Merges the old events of bodies outside the scope with the scope's own, in order, into
+// t->r->events[1]. Returns how many there are.
+static uint32_t merge_events(target *t, cairn_array array, const void *own, uint32_t own_count) {
+    bool (*const is_before)(const void *, const void *) =
+        array == CAIRN_ARRAY_BODY_EVENTS ? body_event_before : contact_event_before;
+    const size_t size = cairn_array_element_size(array);
+    const uint32_t before_count = cairn_array_count(&t->before, array);
+    const unsigned char *before = t->r->events[0];
+    const unsigned char *next = own;
+    const unsigned char *const end = next + own_count * size;
+    unsigned char *to = t->r->events[1];
+    read_before(t, array, 0, before_count, t->r->events[0]);
+    for (uint32_t i = 0; i < before_count; ++i, before += size) {
+        if (is_replaced(t, array, before)) {
             continue;
         }
-        while (next < result->body_event_count &&
-               cairn_id_index(result->body_events[next].body) < cairn_id_index(before[i].body)) {
-            to[count++] = result->body_events[next++];
+        for (; next < end && is_before(next, before); next += size, to += size) {
+            memcpy(to, next, size);
         }
-        to[count++] = before[i];
+        memcpy(to, before, size);
+        to += size;
     }
-    while (next < result->body_event_count) {
-        to[count++] = result->body_events[next++];
-    }
-    return count;
+    memcpy(to, next, (size_t)(end - next));
+    return (uint32_t)((size_t)(to - t->r->events[1] + (end - next)) / size);
 }
 
 // ---- All of a state
@@ -359,13 +368,15 @@ static void correct_state(target *t) {
     const bool is_world = t->state.history == NULL;
     t->before = cairn_tick_state_settings(&t->state);
     t->after = t->before;
-    t->after.contact_count = merged_contacts(r, t->index);
-    t->after.contact_event_count = merge_contact_events(t);
+    t->after.contact_count = merged_contacts(t);
+    t->after.contact_event_count = merge_events(
+        t, CAIRN_ARRAY_CONTACT_EVENTS, result->contact_events, result->contact_event_count);
     if (is_world) { // sets the counts of contacts; those of events follow
         t->rewrite = cairn_rewrite_begin(r->world, &t->after, true);
     }
     write_list(t, CAIRN_ARRAY_CONTACT_EVENTS, 0, r->events[1]);
-    t->after.body_event_count = merge_body_events(t);
+    t->after.body_event_count =
+        merge_events(t, CAIRN_ARRAY_BODY_EVENTS, result->body_events, result->body_event_count);
     write_list(t, CAIRN_ARRAY_BODY_EVENTS, 0, r->events[1]);
     if (is_world) {
         r->world->state.settings->body_event_count = t->after.body_event_count;

@@ -32,6 +32,15 @@ cairn_settings cairn_tick_state_settings(const cairn_tick_state *from) {
     return settings;
 }
 
+const void *cairn_tick_state_block(
+    const cairn_tick_state *from, cairn_array array, uint32_t block) {
+    if (from->history != NULL) {
+        return cairn_history_block(from->history, from->order, array, block);
+    }
+    const size_t size = cairn_array_element_size(array) << cairn_hash_cache_block_shift(array);
+    return (const unsigned char *)cairn_state_array(&from->world->state, array) + block * size;
+}
+
 // ---- Contacts of some bodies in a list
 
 typedef struct contact_search {
@@ -88,7 +97,7 @@ static bool may_touch(const contact_search *s, cairn_body_id body) {
            (cairn_scope_has(s->r, slot) && cairn_scope_had(s->r, slot, s->index) == s->had);
 }
 
-static void note(contact_search *s, uint32_t index, contact_ids ids) {
+static void add_place(contact_search *s, uint32_t index, contact_ids ids) {
     if (!may_touch(s, ids.words[2]) || !may_touch(s, ids.words[3]) || s->found >= s->capacity) {
         s->found = UINT32_MAX;
         return;
@@ -97,7 +106,7 @@ static void note(contact_search *s, uint32_t index, contact_ids ids) {
 }
 
 // Contacts whose first shape is this one: all, or those with one of the second shapes, in order.
-static uint32_t note_of_first(contact_search *s, uint32_t begin, uint32_t shape,
+static uint32_t add_places_of(contact_search *s, uint32_t begin, uint32_t shape,
     const uint32_t *seconds, uint32_t second_count) {
     uint32_t at = lower_bound(s, begin, (uint64_t)shape << 32);
     uint32_t next = 0;
@@ -111,7 +120,7 @@ static uint32_t note_of_first(contact_search *s, uint32_t begin, uint32_t shape,
             next += 1;
         }
         if (seconds == NULL || (next < second_count && seconds[next] == second)) {
-            note(s, at, ids);
+            add_place(s, at, ids);
             at += 1;
         } else if (next == second_count) {
             break;
@@ -159,10 +168,10 @@ uint32_t cairn_scope_contacts(const cairn_rollback *r, uint32_t index, bool had,
         const uint32_t own = i < shape_count ? shapes[i] : UINT32_MAX;
         const uint32_t still = k < r->still_shape_count ? r->still_shapes[k] : UINT32_MAX;
         if (own < still) {
-            at = note_of_first(&s, at, own, NULL, 0);
+            at = add_places_of(&s, at, own, NULL, 0);
             i += 1;
         } else {
-            at = note_of_first(&s, at, still, shapes, shape_count);
+            at = add_places_of(&s, at, still, shapes, shape_count);
             k += 1;
         }
     }
@@ -244,26 +253,19 @@ static void place_body(cairn_rollback *r, uint32_t slot, uint32_t index) {
     cairn_tick_state_read(from, CAIRN_ARRAY_SLEEP, slot, 1, &to->sleep[slot]);
 }
 
-// Whether the joint is of a body in the scope.
-static bool joint_in_scope(const cairn_rollback *r, const cairn_scope_joint *joint) {
-    return cairn_scope_has(r, joint->body_a) || cairn_scope_has(r, joint->body_b);
-}
-
-// The body by which the joint came into the scope: what is joined comes together.
-static uint32_t member_of(const cairn_rollback *r, const cairn_scope_joint *joint) {
-    return cairn_scope_has(r, joint->body_a) ? joint->body_a : joint->body_b;
-}
-
 static void place_joints(cairn_rollback *r, uint32_t index) {
     cairn_state *to = &r->part->state;
     for (uint32_t i = 0; i < r->joint_count; ++i) {
         const uint32_t slot = r->joints[i].joint;
-        if (!joint_in_scope(r, &r->joints[i])) {
+        const uint32_t a = r->joints[i].body_a;
+        // Joined bodies come into the scope together.
+        const uint32_t member = cairn_scope_has(r, a) ? a : r->joints[i].body_b;
+        if (!cairn_scope_has(r, member)) {
             continue;
         }
         to->joint_ids[slot] = r->world->state.joint_ids[slot];
         r->placed_joints[r->placed_joint_count++] = slot;
-        if (cairn_scope_had(r, member_of(r, &r->joints[i]), index)) {
+        if (cairn_scope_had(r, member, index)) {
             const cairn_scope_result *result = &r->results[index];
             to->joints[slot] =
                 result->joints[find_slot(result->joint_slots, result->joint_count, slot)];

@@ -13,9 +13,9 @@
 #include "sim/state/world.h"
 #include <cairn/rollback.h>
 
-// Switches of the solver that one body throws for all. The results of the others are the same for
-// either position but for the signs of zeros on the way; the scope contains one that throws it
-// whenever the world does, so that even these are equal.
+// Paths of the solver that all bodies take as soon as one awake body has joints, or locks. Either
+// path gives a body without them the same result but for signs of zeros on the way. If such a body
+// is awake in the world, the scope gets one as well, so that even these signs are equal.
 #define CAIRN_GATE_JOINTED 1u
 #define CAIRN_GATE_LOCKED 2u
 
@@ -64,7 +64,7 @@ struct cairn_rollback {
     uint32_t *dynamic; // slots of dynamic bodies
     uint32_t dynamic_count;
     float *reaches; // by index in `dynamic`: m, from the centre of mass, with slack
-    float *ways;    // by body slot: m, how far it moves in a tick at most, if it counts as a bullet
+    float *travel;  // by body slot: m in a tick at most, if it may pass through others; otherwise 0
     uint32_t *still; // slots of the others
     uint32_t still_count;
     uint32_t *still_shapes; // in order
@@ -109,6 +109,9 @@ struct cairn_rollback {
 void cairn_tick_state_read(
     const cairn_tick_state *from, cairn_array array, uint32_t first, uint32_t count, void *out);
 cairn_settings cairn_tick_state_settings(const cairn_tick_state *from);
+// The elements of a block of the hash cache, in place. Only of arrays whose blocks fit a cell of
+// the history.
+const void *cairn_tick_state_block(const cairn_tick_state *from, cairn_array array, uint32_t block);
 
 static inline bool cairn_scope_has(const cairn_rollback *r, uint32_t slot) {
     return r->added[slot] != 0;
@@ -121,8 +124,8 @@ static inline bool cairn_scope_had(const cairn_rollback *r, uint32_t slot, uint3
 // scope.c: what the scope is. Lists bodies and joints; CAIRN_ROLLBACK_SCOPED, or why not.
 cairn_rollback_outcome cairn_scope_survey(cairn_rollback *r);
 void cairn_scope_read_positions(cairn_rollback *r, uint32_t side, const cairn_tick_state *from);
-// What was after a step is before the next one.
-void cairn_scope_turn_positions(cairn_rollback *r);
+// The positions after a step become those before the next one.
+void cairn_scope_swap_positions(cairn_rollback *r);
 // A body that the step from tick `index` may change.
 void cairn_scope_add(cairn_rollback *r, uint32_t slot, uint32_t index);
 // Adds what touches the bodies from `from` in the old states before and after the step.
@@ -130,10 +133,10 @@ void cairn_scope_close(cairn_rollback *r, uint32_t from, uint32_t index);
 // After the part was stepped: adds what its bodies may have touched. Returns whether there was any.
 bool cairn_scope_grow(cairn_rollback *r, uint32_t index);
 
-// passing.c: measures the ways of bodies in the old states.
-void cairn_rollback_measure_ways(cairn_rollback *r, const cairn_rollback_tick *ticks);
-// Whether in the step that the part has made each body stayed within its way.
-bool cairn_rollback_ways_kept(const cairn_rollback *r);
+// passing.c: measures how far bodies travel in a tick in the old states.
+void cairn_rollback_measure_travel(cairn_rollback *r, const cairn_rollback_tick *ticks);
+// Whether no body of the part has travelled farther in its last step.
+bool cairn_rollback_travel_kept(const cairn_rollback *r);
 
 // part.c: the part at tick `index`, and what the step made of it. False: the contacts do not fit.
 bool cairn_part_place(cairn_rollback *r, uint32_t index);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bodies so fast that they may pass through others. Such a body counts as a bullet
-// (cairn_body_may_pass), and meets in a tick what is far from it before and after. So its box is
-// larger by its way.
+// (cairn_body_may_pass), and may meet in a tick what is far from it before and after. So its box is
+// enlarged by how far it travels.
 
 #include <string.h>
 
@@ -12,17 +12,10 @@
 // In the corrected past a body may become somewhat faster than it was.
 #define FASTER 1.1f
 
-static const cairn_motion *motions_of(const cairn_tick_state *from, uint32_t block) {
-    const uint32_t shift = cairn_hash_cache_block_shift(CAIRN_ARRAY_MOTIONS);
-    return from->history == NULL
-               ? &from->world->state.motions[block << shift]
-               : cairn_history_block(from->history, from->order, CAIRN_ARRAY_MOTIONS, block);
-}
-
-static void note_speed(cairn_rollback *r, uint32_t slot, float speed) {
-    const float way = FASTER * world_time_step(r->world) * speed;
-    if (way > r->ways[slot] && cairn_body_may_pass(r->world->pair_cache, slot, way)) {
-        r->ways[slot] = way;
+static void add_speed(cairn_rollback *r, uint32_t slot, float speed) {
+    const float travel = FASTER * world_time_step(r->world) * speed;
+    if (travel > r->travel[slot] && cairn_body_may_pass(r->world->pair_cache, slot, travel)) {
+        r->travel[slot] = travel;
     }
 }
 
@@ -35,9 +28,9 @@ static void measure_speeds(cairn_rollback *r, const cairn_tick_state *from) {
         const uint32_t slot = r->dynamic[i];
         if (slot >> shift != known) {
             known = slot >> shift;
-            motions = motions_of(from, known);
+            motions = cairn_tick_state_block(from, CAIRN_ARRAY_MOTIONS, known);
         }
-        note_speed(r, slot, vec3_length(motions[slot & within].linear_velocity));
+        add_speed(r, slot, vec3_length(motions[slot & within].linear_velocity));
     }
 }
 
@@ -70,30 +63,30 @@ static void measure_pushes(cairn_rollback *r, const cairn_tick_state *from,
         const uint32_t slot = cairn_id_index(commands[i].buttons);
         cairn_motion motion;
         cairn_tick_state_read(from, CAIRN_ARRAY_MOTIONS, slot, 1, &motion);
-        note_speed(r, slot,
+        add_speed(r, slot,
             vec3_length(motion.linear_velocity) +
                 pushed_speed(r, commands, count, commands[i].buttons));
     }
 }
 
-void cairn_rollback_measure_ways(cairn_rollback *r, const cairn_rollback_tick *ticks) {
-    memset(r->ways, 0, r->world->state.settings->body_slots * sizeof *r->ways);
+void cairn_rollback_measure_travel(cairn_rollback *r, const cairn_rollback_tick *ticks) {
+    memset(r->travel, 0, r->world->state.settings->body_slots * sizeof *r->travel);
     for (uint32_t i = r->first; i < r->count; ++i) {
         measure_speeds(r, &r->sources[i]);
         measure_pushes(r, &r->sources[i], ticks[i].before, ticks[i].before_count);
         measure_pushes(r, &r->sources[i], ticks[i].after, ticks[i].after_count);
     }
     for (uint32_t i = 0; i < r->dynamic_count; ++i) {
-        r->reaches[i] += r->ways[r->dynamic[i]];
+        r->reaches[i] += r->travel[r->dynamic[i]];
     }
 }
 
-bool cairn_rollback_ways_kept(const cairn_rollback *r) {
+bool cairn_rollback_travel_kept(const cairn_rollback *r) {
     const cairn_world *part = r->part;
     const cairn_pair_cache *cache = part->pair_cache;
     for (uint32_t i = 0; i < cache->bullet_count; ++i) {
         const uint32_t body = part->state.shapes[cache->bullets[i]].body;
-        if (vec3_length(cache->predicted_motions[body].displacement) > r->ways[body]) {
+        if (vec3_length(cache->predicted_motions[body].displacement) > r->travel[body]) {
             return false;
         }
     }

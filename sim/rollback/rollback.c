@@ -23,10 +23,11 @@ static void allocate_all(cairn_rollback *r, cairn_arena *from, const cairn_world
     const size_t shapes = (size_t)def->shape_capacity + 1;
     const size_t joints = (size_t)def->joint_capacity + 1;
     const size_t events = (size_t)def->event_capacity * sizeof(cairn_contact_event);
-    const size_t told = bodies * sizeof(cairn_body_event);
+    const size_t body_events = bodies * sizeof(cairn_body_event);
+    const size_t event_bytes = events > body_events ? events : body_events;
     r->dynamic = cairn_arena_take(from, bodies, sizeof *r->dynamic);
     r->reaches = cairn_arena_take(from, bodies + 4, sizeof *r->reaches);
-    r->ways = cairn_arena_take(from, bodies, sizeof *r->ways);
+    r->travel = cairn_arena_take(from, bodies, sizeof *r->travel);
     r->still = cairn_arena_take(from, bodies, sizeof *r->still);
     r->still_shapes = cairn_arena_take(from, shapes, sizeof *r->still_shapes);
     r->joints = cairn_arena_take(from, joints, sizeof *r->joints);
@@ -43,8 +44,8 @@ static void allocate_all(cairn_rollback *r, cairn_arena *from, const cairn_world
     r->placed_shapes = cairn_arena_take(from, shapes, sizeof *r->placed_shapes);
     r->placed_joints = cairn_arena_take(from, joints, sizeof *r->placed_joints);
     r->list = cairn_arena_take(from, (size_t)def->contact_capacity + 8, sizeof *r->list);
-    r->events[0] = cairn_arena_take(from, events > told ? events : told, 1);
-    r->events[1] = cairn_arena_take(from, events > told ? events : told, 1);
+    r->events[0] = cairn_arena_take(from, event_bytes, 1);
+    r->events[1] = cairn_arena_take(from, event_bytes, 1);
     r->commands = cairn_arena_take(from, CAIRN_COMMANDS_PER_TICK_MAX, sizeof *r->commands);
 }
 
@@ -101,7 +102,8 @@ cairn_rollback_statistics cairn_rollback_statistics_read(const cairn_rollback *r
 const char *cairn_rollback_outcome_text(cairn_rollback_outcome outcome) {
     static const char *const texts[CAIRN_ROLLBACK_OUTCOME_COUNT] = {
         [CAIRN_ROLLBACK_SCOPED] = "only a part was stepped again",
-        [CAIRN_ROLLBACK_WHOLE_WORLD] = "the world has rules, or has not been stepped yet",
+        [CAIRN_ROLLBACK_WHOLE_WORLD] =
+            "the world has rules, another solver or a trace, or has not been stepped yet",
         [CAIRN_ROLLBACK_WHOLE_BODIES] = "a mesh, drive, bullet, moving kinematic or very fast body",
         [CAIRN_ROLLBACK_WHOLE_COMMANDS] = "a command does more than push a body",
         [CAIRN_ROLLBACK_WHOLE_STATES] = "a state is not held",
@@ -194,7 +196,7 @@ static bool world_fits(const cairn_world *world) {
 
 // ---- Commands
 
-// Whether the commands for a body are others in the two lists.
+// Whether the two lists have different commands for a body.
 static bool differ_for(const cairn_rollback_tick *tick, cairn_body_id body) {
     uint32_t i = 0;
     uint32_t k = 0;
@@ -224,25 +226,24 @@ static bool commands_equal(const cairn_rollback_tick *tick) {
                memcmp(tick->before, tick->after, tick->before_count * sizeof *tick->before) == 0);
 }
 
-static void add_changed(cairn_rollback *r, const cairn_rollback_tick *tick, uint32_t index) {
-    if (commands_equal(tick)) {
-        return;
-    }
-    for (uint32_t side = 0; side < 2; ++side) {
-        const cairn_command *commands = side == 0 ? tick->before : tick->after;
-        const uint32_t count = side == 0 ? tick->before_count : tick->after_count;
-        for (uint32_t i = 0; i < count; ++i) {
-            const uint32_t slot = cairn_id_index(commands[i].buttons);
-            if (commands[i].slot == CAIRN_SLOT_OPERATOR && !cairn_scope_has(r, slot) &&
-                differ_for(tick, commands[i].buttons)) {
-                cairn_scope_add(r, slot, index);
-            }
+// The next body that gets other commands, from `*at` on in both lists, one after the other;
+// CAIRN_INDEX_NONE if no other does. What players send is for rules.
+static uint32_t next_changed(const cairn_rollback_tick *tick, uint32_t *at) {
+    const uint32_t end = commands_equal(tick) ? 0 : tick->before_count + tick->after_count;
+    while (*at < end) {
+        const uint32_t i = (*at)++;
+        const cairn_command *command =
+            i < tick->before_count ? &tick->before[i] : &tick->after[i - tick->before_count];
+        if (command->slot == CAIRN_SLOT_OPERATOR && differ_for(tick, command->buttons)) {
+            return cairn_id_index(command->buttons);
         }
     }
+    return CAIRN_INDEX_NONE;
 }
 
 static uint32_t commands_of_scope(cairn_rollback *r, const cairn_rollback_tick *tick) {
     uint32_t count = 0;
+    CAIRN_ASSERT(tick->after_count <= CAIRN_COMMANDS_PER_TICK_MAX);
     for (uint32_t i = 0; i < tick->after_count; ++i) {
         const cairn_command *command = &tick->after[i];
         if (command->slot == CAIRN_SLOT_OPERATOR &&
@@ -265,10 +266,6 @@ static void forget_scope(cairn_rollback *r) {
     r->statistics.regrown_last = 0;
 }
 
-static bool too_large(const cairn_rollback *r) {
-    return r->scope_count > r->awake_count / 2 || r->statistics.regrown_last > REGROWN_MAX;
-}
-
 // The pairs of the world and those of the part together are far from full.
 static bool pairs_fit(const cairn_rollback *r) {
     const cairn_pair_cache *whole = r->world->pair_cache;
@@ -278,7 +275,7 @@ static bool pairs_fit(const cairn_rollback *r) {
 static cairn_rollback_outcome step_part(
     cairn_rollback *r, const cairn_rollback_tick *tick, uint32_t index) {
     do {
-        if (too_large(r)) {
+        if (r->scope_count > r->awake_count / 2 || r->statistics.regrown_last > REGROWN_MAX) {
             return CAIRN_ROLLBACK_WHOLE_SIZE;
         }
         if (!r->part_valid) {
@@ -291,7 +288,7 @@ static cairn_rollback_outcome step_part(
         if (!counters_equal(r->part->state.settings, r->world->state.settings)) {
             return CAIRN_ROLLBACK_WHOLE_COUNTERS;
         }
-        if (!cairn_rollback_ways_kept(r)) {
+        if (!cairn_rollback_travel_kept(r)) {
             return CAIRN_ROLLBACK_WHOLE_BODIES;
         }
     } while (cairn_scope_grow(r, index));
@@ -299,26 +296,15 @@ static cairn_rollback_outcome step_part(
                                                             : CAIRN_ROLLBACK_WHOLE_SIZE;
 }
 
-// Whether a body gets other commands in the tick. What players send is for rules.
-static bool changes_a_body(const cairn_rollback_tick *tick) {
-    for (uint32_t side = 0; side < 2 && !commands_equal(tick); ++side) {
-        const cairn_command *commands = side == 0 ? tick->before : tick->after;
-        const uint32_t count = side == 0 ? tick->before_count : tick->after_count;
-        for (uint32_t i = 0; i < count; ++i) {
-            if (commands[i].slot == CAIRN_SLOT_OPERATOR && differ_for(tick, commands[i].buttons)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 static cairn_rollback_outcome step_ticks(cairn_rollback *r, const cairn_rollback_tick *ticks) {
     cairn_scope_read_positions(r, 1, &r->sources[r->first]);
     for (uint32_t i = r->first; i < r->count; ++i) {
-        cairn_scope_turn_positions(r);
+        cairn_scope_swap_positions(r);
         cairn_scope_read_positions(r, 1, &r->sources[i + 1]);
-        add_changed(r, &ticks[i], i);
+        uint32_t at = 0;
+        for (uint32_t slot; (slot = next_changed(&ticks[i], &at)) != CAIRN_INDEX_NONE;) {
+            cairn_scope_add(r, slot, i);
+        }
         cairn_scope_close(r, 0, i);
         const cairn_rollback_outcome outcome = step_part(r, &ticks[i], i);
         if (outcome != CAIRN_ROLLBACK_SCOPED) {
@@ -343,12 +329,13 @@ static cairn_rollback_outcome run(
         return CAIRN_ROLLBACK_WHOLE_COUNTERS;
     }
     r->first = 0;
-    while (r->first < r->count && !changes_a_body(&ticks[r->first])) {
+    while (
+        r->first < r->count && next_changed(&ticks[r->first], &(uint32_t){0}) == CAIRN_INDEX_NONE) {
         r->first += 1;
     }
     cairn_rollback_outcome outcome = cairn_scope_survey(r);
     if (outcome == CAIRN_ROLLBACK_SCOPED) {
-        cairn_rollback_measure_ways(r, ticks);
+        cairn_rollback_measure_travel(r, ticks);
         outcome = step_ticks(r, ticks);
     }
     if (outcome == CAIRN_ROLLBACK_SCOPED && !cairn_rollback_plan(r)) {
@@ -398,7 +385,9 @@ uint32_t cairn_rollback_contact_events(
     CAIRN_ASSERT(index < rollback->count && (out != NULL || capacity == 0));
     const cairn_tick_state *from = &rollback->sources[index + 1];
     const uint32_t count = cairn_tick_state_settings(from).contact_event_count;
-    cairn_tick_state_read(
-        from, CAIRN_ARRAY_CONTACT_EVENTS, 0, count < capacity ? count : capacity, out);
+    const uint32_t copied = count < capacity ? count : capacity;
+    if (copied > 0) {
+        cairn_tick_state_read(from, CAIRN_ARRAY_CONTACT_EVENTS, 0, copied, out);
+    }
     return count;
 }

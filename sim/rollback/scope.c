@@ -115,15 +115,15 @@ cairn_rollback_outcome cairn_scope_survey(cairn_rollback *r) {
 
 // ---- Boxes
 
-// Of a body that counts as a bullet: with all that it may reach in a tick, however it turns.
+// The box of a body at a pose; of one that counts as a bullet, all that it may reach in a tick.
 static scope_box box_at(
     const cairn_rollback *r, uint32_t slot, cairn_vec3 centre, cairn_quat rotation) {
     const cairn_world *world = r->world;
     const float rounding =
         ROUNDING * (float_abs(centre.x) + float_abs(centre.y) + float_abs(centre.z));
-    if (r->ways[slot] > 0.0f) {
+    if (r->travel[slot] > 0.0f) {
         const float far =
-            world->pair_cache->bounding_radii[slot] + r->ways[slot] + REACH + rounding;
+            world->pair_cache->bounding_radii[slot] + r->travel[slot] + REACH + rounding;
         return (scope_box){.centre = centre, .half = vec3(far, far, far)};
     }
     const bool shaped = world->shape_first[slot] != 0;
@@ -151,14 +151,6 @@ static bool boxes_meet(const scope_box *a, const scope_box *b) {
     return gap.x <= reach.x && gap.y <= reach.y && gap.z <= reach.z;
 }
 
-// The reference poses of the bodies in a block of the hash cache.
-static const cairn_reference_pose *references_of(const cairn_tick_state *from, uint32_t block) {
-    const uint32_t shift = cairn_hash_cache_block_shift(CAIRN_ARRAY_REFERENCE_POSES);
-    return from->history == NULL ? &from->world->state.reference_poses[block << shift]
-                                 : cairn_history_block(from->history, from->order,
-                                       CAIRN_ARRAY_REFERENCE_POSES, block);
-}
-
 void cairn_scope_read_positions(cairn_rollback *r, uint32_t side, const cairn_tick_state *from) {
     const uint32_t shift = cairn_hash_cache_block_shift(CAIRN_ARRAY_REFERENCE_POSES);
     const uint32_t within = (1u << shift) - 1;
@@ -168,7 +160,7 @@ void cairn_scope_read_positions(cairn_rollback *r, uint32_t side, const cairn_ti
         const uint32_t slot = r->dynamic[i];
         if (slot >> shift != known) {
             known = slot >> shift;
-            references = references_of(from, known);
+            references = cairn_tick_state_block(from, CAIRN_ARRAY_REFERENCE_POSES, known);
         }
         const cairn_reference_pose *reference = &references[slot & within];
         cairn_vec3 at = reference->position;
@@ -183,7 +175,7 @@ void cairn_scope_read_positions(cairn_rollback *r, uint32_t side, const cairn_ti
     }
 }
 
-void cairn_scope_turn_positions(cairn_rollback *r) {
+void cairn_scope_swap_positions(cairn_rollback *r) {
     for (uint32_t axis = 0; axis < 3; ++axis) {
         float *before = r->positions[0][axis];
         r->positions[0][axis] = r->positions[1][axis];
@@ -333,8 +325,8 @@ static bool awake_in(const cairn_tick_state *from, uint32_t slot) {
     return sleep.state != CAIRN_SLEEP_ASLEEP;
 }
 
-// If no body of the scope throws the switch, but perhaps one outside: adds that one.
-static void add_switch(cairn_rollback *r, unsigned char gate, uint32_t index) {
+// If an awake body outside the scope opens the gate, and none inside does: adds that one.
+static void add_gate(cairn_rollback *r, unsigned char gate, uint32_t index) {
     for (uint32_t i = 0; i < r->scope_count; ++i) {
         const uint32_t slot = r->scope[i];
         if ((r->gates[slot] & gate) != 0 &&
@@ -364,10 +356,10 @@ bool cairn_scope_grow(cairn_rollback *r, uint32_t index) {
         add_meeting(r, 1, index, boxes, count);
     }
     if ((r->gates_used & CAIRN_GATE_JOINTED) != 0) {
-        add_switch(r, CAIRN_GATE_JOINTED, index);
+        add_gate(r, CAIRN_GATE_JOINTED, index);
     }
     if ((r->gates_used & CAIRN_GATE_LOCKED) != 0) {
-        add_switch(r, CAIRN_GATE_LOCKED, index);
+        add_gate(r, CAIRN_GATE_LOCKED, index);
     }
     cairn_scope_close(r, before, index);
     return r->scope_count > before;

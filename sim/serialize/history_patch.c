@@ -164,6 +164,7 @@ static void own_page(cairn_history *history, uint32_t order, uint32_t page) {
 
 static uint32_t *entry_of(cairn_history *history, uint32_t order, uint32_t entry) {
     const uint32_t page = root_at(history, order)[entry / PAGE_ENTRIES];
+    CAIRN_ASSERT(page != CELL_NONE); // own_page has made one, and later ticks have no fewer
     return &page_entries(history, page)[entry % PAGE_ENTRIES];
 }
 
@@ -191,9 +192,6 @@ static uint32_t own_cell(cairn_history *history, uint32_t order, uint32_t entry)
             cell == CELL_NONE ? (cairn_hash128){.lo = 0} : history->leaves[cell];
         log_add(history, order + 1, entry, *own);
         for (uint32_t i = order + 1; i <= last; ++i) {
-            if (root_at(history, i)[entry / PAGE_ENTRIES] == CELL_NONE) {
-                own_page(history, i, entry / PAGE_ENTRIES);
-            }
             *entry_of(history, i, entry) = later;
         }
     }

@@ -328,8 +328,8 @@ FAULTS = {
     "pass-through": ("fast bodies count as bullets only if they are such", "physics.fast_bodies", [
         ("sim/collide/pair_cache.h", "return distance > CAIRN_PASS_HALF_WIDTHS * cache->half_widths[body] &&",
          "return !FAULT && distance > CAIRN_PASS_HALF_WIDTHS * cache->half_widths[body] &&")]),
-    "rollback-ways": ("a rollback of a part forgets how far a fast body reaches", "sim.island_rollback", [
-        ("sim/rollback/passing.c", "r->ways[slot] = way;", "r->ways[slot] = FAULT ? 1e-6f : way;")]),
+    "rollback-travel": ("a rollback of a part forgets how far a fast body reaches", "sim.island_rollback", [
+        ("sim/rollback/passing.c", "r->travel[slot] = travel;", "r->travel[slot] = FAULT ? 1e-6f : travel;")]),
     "bullet-alone": ("what a bullet meets goes on for the rest of the tick", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "if (cairn_body_takes_impulses(world, by->obstacle)) {",
          "if (cairn_body_takes_impulses(world, by->obstacle) && !FAULT) {")]),
@@ -411,6 +411,9 @@ FAULTS = {
     "part-mark": ("a corrected block is not marked", "sim.island_rollback", [
         ("sim/rollback/correct.c", "    cairn_hash_cache_mark(r->world, array, now.first);",
          "    if (!FAULT) {\n        cairn_hash_cache_mark(r->world, array, now.first);\n    }")]),
+    "part-cells": ("a rollback does not count the contacts that change their places", "sim.island_rollback", [
+        ("sim/rollback/correct.c", "    if (first == UINT32_MAX) {\n        return same;",
+         "    if (FAULT || first == UINT32_MAX) {\n        return same;")]),
     "part-log": ("a tick after a corrected one keeps its log", "sim.island_rollback", [
         ("sim/serialize/history_patch.c", "        logged->cell = cell;", "        logged->cell = FAULT ? logged->cell : cell;")]),
     "part-shared": ("ticks after a corrected one share its cells", "sim.island_rollback", [

@@ -552,7 +552,84 @@ TEST("commands that push no body otherwise change nothing") {
     assert_int_equal(apply(&p, before, after, DEPTH, roots), CAIRN_ROLLBACK_SCOPED);
     assert_true(cairn_hash_equal(root, kit_hash(p.world)));
     assert_int_equal(cairn_rollback_bodies(p.rollback, DEPTH - 1, NULL, 0), 0);
+    uint32_t events = 0;
+    (void)cairn_world_contact_events(p.world, &events);
+    assert_int_equal(cairn_rollback_contact_events(p.rollback, DEPTH - 1, NULL, 0), events);
     compare(&p, from, after, DEPTH, roots);
+    end(&p);
+}
+
+// Applies with more and more free memory, until it is enough.
+static cairn_rollback_outcome apply_with_least(
+    play *p, const tick_commands *before, const tick_commands *after, uint32_t depth) {
+    cairn_hash128 roots[DEPTH];
+    const uint32_t cells = p->history->cell_count;
+    cairn_rollback_outcome outcome = CAIRN_ROLLBACK_WHOLE_SIZE;
+    for (uint32_t available = 16; outcome == CAIRN_ROLLBACK_WHOLE_SIZE && available < cells;
+         available += available / 4) {
+        const uint32_t used = p->history->cells_used;
+        p->history->cell_count = used + available;
+        outcome = apply(p, before, after, depth, roots);
+        if (p->history->cells_used > p->history->cell_count) {
+            fail_msg("%s: %u cells in place of %u", p->scene->name,
+                (unsigned)(p->history->cells_used - used), (unsigned)available);
+        }
+        p->history->cell_count = cells;
+    }
+    return outcome;
+}
+
+TEST("a rollback takes no more of the history's memory than is free") {
+    uint32_t scoped = 0;
+    for (uint32_t i = 0; i < SCENES; ++i) {
+        for (uint32_t seed = 1; seed <= CASES / 5; ++seed) {
+            play p = {.scene = &scenes[i]};
+            tick_commands before[DEPTH] = {0};
+            tick_commands after[DEPTH] = {0};
+            start(&p, &scenes[i], 100 + seed);
+            for (uint32_t k = 0; k < DEPTH; ++k) {
+                step(&p, &before[k]);
+            }
+            make_mistake(p.world, p.scene, &p.random, after, DEPTH);
+            scoped += apply_with_least(&p, before, after, DEPTH) == CAIRN_ROLLBACK_SCOPED ? 1u : 0u;
+            expect_sound(p.world);
+            end(&p);
+        }
+    }
+    assert_true(scoped > SCENES * CASES / 10);
+}
+
+// In the contact list those of a block of cubes, which sleep and so are shared by all ticks, are
+// between that of ball and floor and that of ball and wall.
+static void build_shift(cairn_world *world, cairn_random *random) {
+    (void)random;
+    kit_ground(world);
+    for (uint32_t i = 0; i < 216; ++i) {
+        kit_cube(world, vec3((float)(i % 6), 0.5f + (float)(i / 36), 4.0f + (float)(i / 6 % 6)));
+    }
+    slab(world, vec3(-5.37f, 1.0f, 0.0f), vec3(0.5f, 1.0f, 1.0f));
+    kit_sphere(world, vec3(-6.2f, 0.2f, 0.0f), 0.2f);
+    for (uint32_t i = 0; i < 4; ++i) { // are awake
+        const cairn_body_id ball = kit_sphere(world, vec3(9.0f, 0.2f, -9.0f - (float)i), 0.2f);
+        EXPECT_OK(cairn_body_set_velocity(world, ball, vec3(1.0f, 0.0f, 0.0f), vec3_zero()));
+    }
+}
+
+TEST("contacts between one that ends and one that begins are counted in what a rollback takes") {
+    static const scene shift = {"shift", build_shift, 1, 120, 6.0f, 0};
+    play p = {.scene = &shift};
+    tick_commands before[DEPTH] = {0};
+    tick_commands after[DEPTH] = {0};
+    start(&p, &shift, 3);
+    for (uint32_t k = 0; k < DEPTH; ++k) {
+        step(&p, &before[k]);
+    }
+    add_command(&after[0], (cairn_command){.kind = CAIRN_COMMAND_SET_VELOCITY,
+                               .slot = CAIRN_SLOT_OPERATOR,
+                               .buttons = 219,
+                               .move = vec3(6.0f, 3.0f, 0.0f)});
+    assert_int_equal(apply_with_least(&p, before, after, DEPTH), CAIRN_ROLLBACK_SCOPED);
+    expect_sound(p.world);
     end(&p);
 }
 
