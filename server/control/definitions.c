@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What bodies, shapes and joints are, and the verbs that tell all of one.
+// The answers about bodies, shapes and joints: in lists, and in full.
 #include <stdlib.h>
 
-#include "base/assert.h"
 #include "server/control/verbs.h"
 
 cairn_control_body cairn_control_describe_body(const cairn_body_state *body) {
@@ -18,7 +17,7 @@ cairn_control_body cairn_control_describe_body(const cairn_body_state *body) {
     };
 }
 
-cairn_control_joint cairn_control_describe_joint(const cairn_world *world, cairn_joint_id id) {
+static cairn_control_joint describe_joint(const cairn_world *world, cairn_joint_id id) {
     cairn_joint_def def = cairn_joint_def_default();
     cairn_joint_travel travel;
     cairn_joint_reaction reaction;
@@ -43,12 +42,12 @@ cairn_control_refusal cairn_control_on_get_joint(cairn_control_context *c) {
     cairn_joint_angles angles;
     float error = 0.0f;
     if (cairn_joint_read(world, id, &def) != CAIRN_OK) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown joint %u", id);
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no joint %u", id);
     }
     (void)cairn_joint_error(world, id, &error);
     (void)cairn_joint_angles_read(world, id, &angles); // 0 of kinds that have none
     c->answer.get_joint = (cairn_control_get_joint_answer){
-        .joint = cairn_control_describe_joint(world, id),
+        .joint = describe_joint(world, id),
         .error = error,
         .swing = angles.swing,
         .twist = angles.twist,
@@ -114,7 +113,7 @@ cairn_control_refusal cairn_control_on_get_body(cairn_control_context *c) {
     cairn_body_def def;
     cairn_mass_properties mass;
     if (cairn_body_read(world, id, &state) != CAIRN_OK) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown body %u", id);
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", id);
     }
     (void)cairn_body_read_def(world, id, &def);
     (void)cairn_body_read_mass(world, id, &mass);
@@ -171,36 +170,74 @@ static cairn_control_shape_state describe_shape(const cairn_world *world, cairn_
     };
 }
 
-static uint32_t list_shapes(
-    const cairn_world *world, cairn_body_id body, cairn_shape_id *out, uint32_t capacity) {
-    return body != CAIRN_ID_NULL ? cairn_body_shapes(world, body, out, capacity)
-                                 : cairn_world_shapes(world, out, capacity);
+// Ids of joints or shapes.
+typedef struct id_list {
+    uint32_t *ids; // owned
+    uint32_t count;
+} id_list;
+
+typedef uint32_t ids_of_world(const cairn_world *world, uint32_t *out, uint32_t capacity);
+typedef uint32_t ids_of_body(
+    const cairn_world *world, cairn_body_id body, uint32_t *out, uint32_t capacity);
+
+// Lists those of the world, or of a body, of which the first `first` will be left out. The caller
+// frees the ids.
+static cairn_control_refusal list_ids(cairn_control_context *c, const char *what,
+    ids_of_world *of_world, ids_of_body *of_body, cairn_body_id body, uint32_t first,
+    id_list *out) {
+    const cairn_world *world = c->room->world;
+    const bool all = body == CAIRN_ID_NULL;
+    if (!all && !cairn_body_exists(world, body)) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", body);
+    }
+    out->count = all ? of_world(world, NULL, 0) : of_body(world, body, NULL, 0);
+    if (first > out->count) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_OUT_OF_RANGE, "there are %u %s", out->count, what);
+    }
+    out->ids = malloc((out->count > 0 ? out->count : 1) * sizeof *out->ids);
+    if (out->ids == NULL) {
+        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
+    }
+    (void)(all ? of_world(world, out->ids, out->count)
+               : of_body(world, body, out->ids, out->count));
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_joints(cairn_control_context *c) {
+    const cairn_control_joints_request *request = &c->request->joints;
+    id_list list;
+    const cairn_control_refusal refusal = list_ids(
+        c, "joints", cairn_world_joints, cairn_body_joints, request->body, request->first, &list);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
+    }
+    const uint32_t left = list.count - request->first;
+    const uint32_t listed = left < CAIRN_CONTROL_JOINTS_MAX ? left : CAIRN_CONTROL_JOINTS_MAX;
+    for (uint32_t i = 0; i < listed; ++i) {
+        c->lists->joints[i] = describe_joint(c->room->world, list.ids[request->first + i]);
+    }
+    free(list.ids);
+    c->answer.joints = (cairn_control_joints_answer){
+        .joint_count = list.count, .joints = c->lists->joints, .listed_count = listed};
+    return CAIRN_CONTROL_DONE;
 }
 
 cairn_control_refusal cairn_control_on_shapes(cairn_control_context *c) {
     const cairn_control_shapes_request *request = &c->request->shapes;
-    const cairn_world *world = c->room->world;
-    if (request->body != CAIRN_ID_NULL && !cairn_body_exists(world, request->body)) {
-        return cairn_control_refuse(
-            c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown body %u", request->body);
+    id_list list;
+    const cairn_control_refusal refusal = list_ids(
+        c, "shapes", cairn_world_shapes, cairn_body_shapes, request->body, request->first, &list);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
     }
-    const uint32_t count = list_shapes(world, request->body, NULL, 0);
-    if (request->first > count) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE, "there are %u shapes", count);
-    }
-    cairn_shape_id *shapes = malloc((count > 0 ? count : 1) * sizeof *shapes);
-    if (shapes == NULL) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
-    }
-    (void)list_shapes(world, request->body, shapes, count);
-    const uint32_t left = count - request->first;
+    const uint32_t left = list.count - request->first;
     const uint32_t listed = left < CAIRN_CONTROL_SHAPES_MAX ? left : CAIRN_CONTROL_SHAPES_MAX;
-    CAIRN_ASSERT(request->first + listed <= count);
     for (uint32_t i = 0; i < listed; ++i) {
-        c->lists->shape_states[i] = describe_shape(world, shapes[request->first + i]);
+        c->lists->shape_states[i] = describe_shape(c->room->world, list.ids[request->first + i]);
     }
-    free(shapes);
+    free(list.ids);
     c->answer.shapes = (cairn_control_shapes_answer){
-        .shape_count = count, .shapes = c->lists->shape_states, .listed_count = listed};
+        .shape_count = list.count, .shapes = c->lists->shape_states, .listed_count = listed};
     return CAIRN_CONTROL_DONE;
 }

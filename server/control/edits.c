@@ -8,8 +8,8 @@
 #include "server/control/verbs.h"
 #include <cairn/math.h>
 
-// An explosion makes no other edit right or wrong, so that only its numbers are tried: for those
-// that it reaches the shapes of the whole world would be sorted.
+// No other edit depends on an explosion, so only its numbers are tried: to find the bodies that it
+// reaches, the shapes of the whole world would have to be sorted.
 static cairn_status try_edit(
     cairn_world *ahead, const cairn_command *commands, uint32_t count, cairn_edit_made *made) {
     cairn_command numbers = commands[0];
@@ -83,13 +83,12 @@ static const char *range_text(const cairn_control_request *request) {
         return "a mass must be in [1e-12, 1e18] kg, its centre within 100 km, and its inertia "
                "positive definite";
     case CAIRN_CONTROL_SET_SHAPE:
-        return request->set_shape.property < CAIRN_BODY_PROPERTY_LAST + 1
+        return request->set_shape.property <= CAIRN_BODY_PROPERTY_LAST
                    ? "shapes do not have this property, or the value is outside its range"
                    : "shapes have no such property";
     case CAIRN_CONTROL_SET_ROW:
         return "the joint is not a row, or a number is outside the range of a row, or the lower "
-               "force "
-               "above the upper one";
+               "force is above the upper one";
     default:
         break;
     }
@@ -119,7 +118,8 @@ static cairn_control_refusal refuse_edit(
     }
 }
 
-// Refuses edits that the step could not apply. They are in the world of the trial then, in part.
+// Refuses edits that the step could not apply. Some of them may then be in the world of the trial,
+// which is renewed before the next edit.
 static cairn_control_refusal try_edits(cairn_control_context *c, const cairn_command *commands,
     uint32_t count, cairn_edit_made *made) {
     cairn_world *ahead = renew_trial(c->room);

@@ -44,40 +44,6 @@ cairn_control_refusal cairn_control_on_bodies(cairn_control_context *c) {
     return CAIRN_CONTROL_DONE;
 }
 
-static uint32_t list_joints(
-    const cairn_world *world, cairn_body_id body, cairn_joint_id *out, uint32_t capacity) {
-    return body != CAIRN_ID_NULL ? cairn_body_joints(world, body, out, capacity)
-                                 : cairn_world_joints(world, out, capacity);
-}
-
-cairn_control_refusal cairn_control_on_joints(cairn_control_context *c) {
-    const cairn_control_joints_request *request = &c->request->joints;
-    const cairn_world *world = c->room->world;
-    if (request->body != CAIRN_ID_NULL && !cairn_body_exists(world, request->body)) {
-        return cairn_control_refuse(
-            c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", request->body);
-    }
-    const uint32_t count = list_joints(world, request->body, NULL, 0);
-    if (request->first > count) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE, "there are %u joints", count);
-    }
-    cairn_joint_id *joints = malloc((count > 0 ? count : 1) * sizeof *joints);
-    if (joints == NULL) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");
-    }
-    (void)list_joints(world, request->body, joints, count);
-    const uint32_t left = count - request->first;
-    const uint32_t listed = left < CAIRN_CONTROL_JOINTS_MAX ? left : CAIRN_CONTROL_JOINTS_MAX;
-    CAIRN_ASSERT(request->first + listed <= count);
-    for (uint32_t i = 0; i < listed; ++i) {
-        c->lists->joints[i] = cairn_control_describe_joint(world, joints[request->first + i]);
-    }
-    free(joints);
-    c->answer.joints = (cairn_control_joints_answer){
-        .joint_count = count, .joints = c->lists->joints, .listed_count = listed};
-    return CAIRN_CONTROL_DONE;
-}
-
 static bool within(cairn_vec3 a, float most) {
     CAIRN_ASSERT(most >= 0.0f);
     return a.x >= -most && a.x <= most && a.y >= -most && a.y <= most && a.z >= -most &&

@@ -10,11 +10,6 @@ bool cairn_control_may_replace(const cairn_room *room, uint64_t now_ns) {
     return room->replaced_until_ns <= now_ns + most_ns;
 }
 
-static void pay_replacement(cairn_room *room, uint64_t now_ns) {
-    const uint64_t from_ns = room->replaced_until_ns > now_ns ? room->replaced_until_ns : now_ns;
-    room->replaced_until_ns = from_ns + CAIRN_CONTROL_REPLACEMENT_NS;
-}
-
 // Replaces the room's world by the one that was prepared, and everything that depends on it,
 // records the new world and informs the clients. It has the settings of the room's world, except
 // for the seed, and players in the slots of `joined`.
@@ -30,7 +25,9 @@ static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
     if (states != NULL) {
         cairn_state_history_exchange(room->state_history, states);
     }
-    pay_replacement(room, context->now_ns);
+    const uint64_t now_ns = context->now_ns;
+    room->replaced_until_ns = CAIRN_CONTROL_REPLACEMENT_NS +
+                              (room->replaced_until_ns > now_ns ? room->replaced_until_ns : now_ns);
     room->statistics.worlds_replaced += 1;
     cairn_control_dispose_of(server, cairn_room_set_world(room, world), states);
     if (room->trial.world != NULL) { // its seed may be another

@@ -33,13 +33,14 @@ static void add_points(writer *w, const cairn_vec3 *points, uint32_t count) {
     }
 }
 
-// Six in a command, which `numbers` are.
+// A command of six numbers, of which `count` are used.
 static void add_six(writer *w, uint32_t kind, uint32_t count, const float numbers[6]) {
     cairn_command *command = add(w, kind, count, (cairn_vec3){numbers[0], numbers[1], numbers[2]});
     command->aim = (cairn_vec3){numbers[3], numbers[4], numbers[5]};
 }
 
-// No request has 256 vertices: the world refuses what is too large, as before.
+// A vertex has a byte. One that does not exist becomes 255, which does not exist either, so that
+// the world refuses it.
 static uint32_t byte_of(uint32_t vertex) {
     return vertex < 255 ? vertex : 255;
 }
@@ -68,7 +69,7 @@ static void add_heights(writer *w, const cairn_control_height *heights, uint32_t
     }
 }
 
-// A shape, and the rotation of the body.
+// `rotation`: of the body.
 static void add_shape(writer *w, uint32_t kind, cairn_vec3 size, cairn_vec3 rotation) {
     add(w, CAIRN_COMMAND_SHAPE, kind, size)->aim = rotation;
 }
@@ -81,7 +82,7 @@ static uint32_t points_of_parts(const cairn_control_spawn_compound_request *spaw
     return points < UINT32_MAX ? (uint32_t)points : UINT32_MAX;
 }
 
-// The rotation of the body is in its last shape.
+// The last shape has the rotation of the body.
 static void add_parts(writer *w, const cairn_control_spawn_compound_request *spawn) {
     const cairn_vec3 *points = spawn->points;
     if (points_of_parts(spawn) != spawn->point_count) {

@@ -115,17 +115,16 @@ cairn_control_act_answer cairn_control_observe(
 // The most commands of a request: a compound of as many parts and points as one carries.
 #define CAIRN_CONTROL_COMMANDS_MAX (CAIRN_CONTROL_POINTS_MAX / 2 + 3 * CAIRN_CONTROL_PARTS_MAX + 1)
 
-// The commands of a request that spawns a body, and how many they are. 0: the parts of a compound
-// do not have the points that they name.
+// Writes the commands of a request that spawns a body, and returns how many they are. A compound
+// whose parts do not have the points that they name gets no shape, so that the world refuses it.
 uint32_t cairn_control_spawn_commands(
     const cairn_control_request *request, cairn_command out[CAIRN_CONTROL_COMMANDS_MAX]);
-// Why what it spawns is refused, a static text; NULL: a number is out of range, or it spawns
-// nothing.
+// Why a world refuses what the request spawns, a static text. NULL: a number is out of range, or
+// the request is none that spawns.
 const char *cairn_control_spawn_refusal(const cairn_control_request *request);
 
-// Elements of answers. The joint exists.
+// A body in an answer.
 cairn_control_body cairn_control_describe_body(const cairn_body_state *body);
-cairn_control_joint cairn_control_describe_joint(const cairn_world *world, cairn_joint_id id);
 
 typedef cairn_control_refusal (*cairn_control_action)(cairn_control_context *c);
 
@@ -180,7 +179,7 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(SET_TARGET, edit, WRITES)                /* edits.c */                                       \
     X(SET_GRAVITY, edit, WRITES)               /* edits.c */                                       \
     X(EXPLODE, edit, WRITES)                   /* edits.c */                                       \
-    X(JOINTS, joints, READS)                   /* queries.c */                                     \
+    X(JOINTS, joints, READS)                   /* definitions.c */                                 \
     X(SET_JOINT, edit, WRITES)                 /* edits.c */                                       \
     X(DELETE_JOINT, edit, WRITES)              /* edits.c */                                       \
     X(CAST, cast, READS)                       /* queries.c */                                     \

@@ -8,35 +8,13 @@
 #include "server/control/queue.h"
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
-#include "tests/server/story.h"
-
-static story s; // too large for a stack
-static story_answer answer;
-
-BEFORE_EACH {
-    kit_start(&s, &answer);
-}
-
-AFTER_EACH {
-    story_end(&s);
-}
-
-static const cairn_control_spawn_box_request box = {
-    .position = {0.0f, 5.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}, .user = 42};
+#include "tests/server/operator_kit.h"
 
 static void expect_root_of_world(void) {
     const cairn_hash128 full = story_root(&s);
     assert_int_equal(answer.answer.tick, story_tick(&s));
     assert_int_equal(answer.answer.root.lo, full.lo);
     assert_int_equal(answer.answer.root.hi, full.hi);
-}
-
-static void expect_room_continues(void) {
-    const uint64_t tick = story_tick(&s);
-    assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESUME), CAIRN_CONTROL_DONE);
-    story_run_ms(&s, 200);
-    assert_true(story_tick(&s) >= tick + 10);
-    assert_int_equal(s.clients[0].roots_wrong, 0);
 }
 
 TEST("a request without the operator's right is refused") {
@@ -243,23 +221,6 @@ TEST("a rate slows or speeds up the room's time") {
         story_run_ms(&s, rows[i].ms);
         assert_in_range(story_tick(&s) - tick, rows[i].least, rows[i].most);
     }
-}
-
-static uint32_t spawn_box(void) {
-    const cairn_control_request request = {.verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box};
-    assert_int_equal(kit_ask_request(&s, request), 0);
-    assert_int_not_equal(answer.answer.edit.body, 0);
-    return answer.answer.edit.body;
-}
-
-static const cairn_control_body *get_body(uint32_t id) {
-    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_GET, .get = {id}), 0);
-    assert_int_equal(answer.answer.get.body.id, id);
-    return &answer.answer.get.body;
-}
-
-static void step(uint32_t count) {
-    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_STEP, .step = {count}), 0);
 }
 
 TEST("bodies can be spawned, moved, pushed and deleted") {

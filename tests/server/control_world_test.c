@@ -10,21 +10,7 @@
 
 #include "server/core/server_state.h"
 #include "tests/kit/scenes.h"
-#include "tests/server/story.h"
-
-static story s; // too large for a stack
-static story_answer answer;
-
-BEFORE_EACH {
-    kit_start(&s, &answer);
-}
-
-AFTER_EACH {
-    story_end(&s);
-}
-
-static const cairn_control_spawn_box_request box = {
-    .position = {0.5f, 5.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}};
+#include "tests/server/operator_kit.h"
 
 static void verb(cairn_control_verb what) {
     kit_do(&s, .verb = what);
@@ -44,14 +30,6 @@ static void load(const char *name) {
 
 static uint32_t write_piece(cairn_control_save_write_request piece) {
     return kit_ask(&s, .verb = CAIRN_CONTROL_SAVE_WRITE, .save_write = piece);
-}
-
-static void step(uint32_t count) {
-    kit_do(&s, .verb = CAIRN_CONTROL_STEP, .step = {count});
-}
-
-static void spawn(void) {
-    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box);
 }
 
 static void expect_same(cairn_hash128 a, cairn_hash128 b) {
@@ -106,7 +84,7 @@ TEST("a reset with the same seed repeats the run bit for bit") {
             &s, .verb = CAIRN_CONTROL_RESET, .reset = {.has_seed = true, .seed = i == 2 ? 8 : 7});
         assert_int_equal(answer.answer.tick, 0);
         assert_int_equal(cairn_world_settings(story_world(&s))->seed, i == 2 ? 8 : 7);
-        spawn();
+        (void)spawn_box();
         step(30);
         roots[i] = story_root(&s);
     }
@@ -122,7 +100,7 @@ TEST("a reset with the same seed repeats the run bit for bit") {
 TEST("players and spectators follow a reset and a load") {
     join_player_of_each_kind();
     save("early");
-    spawn();
+    (void)spawn_box();
     story_run_ms(&s, 300);
     verb(CAIRN_CONTROL_RESET);
     assert_int_equal(s.clients[1].notices[CAIRN_EVENT_REPLACED], 1);
@@ -136,7 +114,7 @@ TEST("players and spectators follow a reset and a load") {
 
 TEST("a loaded room continues as the saved one did") {
     verb(CAIRN_CONTROL_PAUSE);
-    spawn();
+    (void)spawn_box();
     step(20);
     save("here");
     const uint64_t tick = story_tick(&s);
@@ -333,7 +311,7 @@ TEST("bad requests about saves, seeks and rooms are refused") {
 
 TEST("a seek restores ticks from memory and from the recording") {
     verb(CAIRN_CONTROL_PAUSE);
-    spawn();
+    (void)spawn_box();
     step(20);
     const uint64_t early = story_tick(&s);
     const cairn_hash128 early_root = story_root(&s);
@@ -412,7 +390,7 @@ TEST("a room that an operator creates is recorded if the operator's own is") {
 }
 
 TEST("the room goes on while its recording is searched") {
-    spawn();
+    (void)spawn_box();
     story_run_ms(&s, 12000);
     const uint64_t before = story_tick(&s);
     const uint32_t answers = answer.count;
@@ -459,7 +437,7 @@ static void expect_done_beside_room(cairn_control_request request) {
 }
 
 TEST("the room goes on while a save is encoded and while it is loaded") {
-    spawn();
+    (void)spawn_box();
     story_run_ms(&s, 500);
     const uint64_t tick = story_tick(&s);
     expect_done_beside_room((cairn_control_request){.verb = CAIRN_CONTROL_SAVE, .save = {"early"}});
@@ -485,7 +463,7 @@ TEST("the room goes on while its first state is made") {
 }
 
 TEST("the room goes on while a tick from memory is made ready, and while a copy is") {
-    spawn();
+    (void)spawn_box();
     story_run_ms(&s, 500);
     const uint64_t tick = story_tick(&s) - 10;
     expect_done_beside_room((cairn_control_request){.verb = CAIRN_CONTROL_SEEK, .seek = {tick}});
@@ -602,7 +580,7 @@ TEST("a room is created when the scene of a reset is no longer needed") {
 }
 
 TEST("rooms go on while their worlds are compared") {
-    spawn();
+    (void)spawn_box();
     story_run_ms(&s, 200);
     kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
     kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX, .room = "other", .spawn_box = box);
