@@ -105,8 +105,8 @@ static void note(void *context, const cairn_world *world, const cairn_client_ste
     client *c = context;
     (void)world;
     for (uint32_t i = 0; i < count; i++) {
+        assert_true(c->event_count < EVENTS_MAX);
         told_event *told = &c->events[c->event_count++];
-        assert_true(c->event_count <= EVENTS_MAX);
         memset(told, 0, sizeof *told);
         told->event = events[i];
         told->tick = step->tick;

@@ -298,7 +298,6 @@ TEST("weak motors of any speed throw nothing, however many there are") {
             kit_run(world, 1);
             // 5 N m turn a rotor of 0.01 kg m^2 by 8 rad/s in a tick at most.
             assert_true(fastest_turn(world) < 150.0f);
-
             EXPECT_NEAR(kit_joint_gap(world), 0.0f, 2e-6f);
         }
     }

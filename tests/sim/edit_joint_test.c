@@ -63,12 +63,8 @@ TEST("a joint that is made with a break force breaks at it") {
 
 TEST("an edit of a joint is checked by its property") {
     const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
-    const struct {
-        uint32_t kind;
-        cairn_vec3 move, aim;
-        cairn_status expected;
-    } cases[] = {{CAIRN_COMMAND_SET_JOINT, vec3(0.5f, 0.0f, 0.0f),
-                     property(CAIRN_JOINT_PROPERTY_ENABLED), CAIRN_INVALID_ARGUMENT},
+    const edit_case cases[] = {{CAIRN_COMMAND_SET_JOINT, vec3(0.5f, 0.0f, 0.0f),
+                                   property(CAIRN_JOINT_PROPERTY_ENABLED), CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_SET_JOINT, vec3(-3.0f, 1e12f, 0.0f), property(CAIRN_JOINT_PROPERTY_MOTOR),
             CAIRN_OK},
         {CAIRN_COMMAND_SET_JOINT, vec3(-3.0f, 1.0f, 0.0f), property(CAIRN_JOINT_PROPERTY_TARGET),
@@ -91,12 +87,7 @@ TEST("an edit of a joint is checked by its property") {
         {CAIRN_COMMAND_SET_JOINT, vec3(0.0f, 0.0f, 1.01e4f),
             property(CAIRN_JOINT_PROPERTY_ROW_BOUNDS), CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_DESTROY_JOINT, x, zero, CAIRN_INVALID_ARGUMENT}};
-    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
-        const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
-        if (cairn_command_check(&command) != cases[i].expected) {
-            fail_msg("case %u", (unsigned)i);
-        }
-    }
+    expect_checks(cases, LENGTH_OF(cases));
 }
 
 TEST("an edit hangs a body on another in joint coordinates") {

@@ -24,6 +24,22 @@ static inline cairn_vec3 property(uint32_t number) {
     return vec3((float)number, 0.0f, 0.0f);
 }
 
+typedef struct edit_case {
+    uint32_t kind;
+    cairn_vec3 move;
+    cairn_vec3 aim;
+    cairn_status expected; // of cairn_command_check
+} edit_case;
+
+static inline void expect_checks(const edit_case *cases, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
+        if (cairn_command_check(&command) != cases[i].expected) {
+            fail_msg("case %u", (unsigned)i);
+        }
+    }
+}
+
 // Applies commands in their order, as one tick.
 static inline void step_all(cairn_world *world, cairn_command *commands, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {

@@ -16,12 +16,7 @@ TEST("each kind of edit has its ranges") {
     const cairn_vec3 tiny = vec3(1e-3f, 1e-3f, 1e-3f);
     const cairn_vec3 huge = vec3(1e4f, 1e4f, 1e4f);
     const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
-    const struct {
-        uint32_t kind;
-        cairn_vec3 move;
-        cairn_vec3 aim;
-        cairn_status expected;
-    } cases[] = {{CAIRN_COMMAND_SPAWN_BOX, far, tiny, CAIRN_OK},
+    const edit_case cases[] = {{CAIRN_COMMAND_SPAWN_BOX, far, tiny, CAIRN_OK},
         {CAIRN_COMMAND_SPAWN_BOX, zero, huge, CAIRN_OK},
         {CAIRN_COMMAND_SPAWN_BOX, vec3(1.01e5f, 0.0f, 0.0f), half, CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_SPAWN_BOX, zero, vec3(0.5f, 0.0f, 0.5f), CAIRN_INVALID_ARGUMENT},
@@ -68,24 +63,14 @@ TEST("each kind of edit has its ranges") {
         {CAIRN_COMMAND_SET_GRAVITY, vec3(0.0f, 1.01e4f, 0.0f), zero, CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_EXPLODE, zero, vec3(-1.0f, 0.0f, 0.0f), CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_EXPLODE, far, vec3(5.0f, 5.0f, -1e9f), CAIRN_OK}};
-    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
-        const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
-        if (cairn_command_check(&command) != cases[i].expected) {
-            fail_msg("case %u", (unsigned)i);
-        }
-    }
+    expect_checks(cases, LENGTH_OF(cases));
 }
 
 TEST("each later kind of edit has its ranges") {
     const cairn_vec3 far = vec3(1e5f, -1e5f, 1e5f);
     const cairn_vec3 huge = vec3(1e4f, 1e4f, 1e4f);
     const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
-    const struct {
-        uint32_t kind;
-        cairn_vec3 move;
-        cairn_vec3 aim;
-        cairn_status expected;
-    } cases[] = {{CAIRN_COMMAND_SET_POSE, far, vec3(1e3f, 0.0f, -1e3f), CAIRN_OK},
+    const edit_case cases[] = {{CAIRN_COMMAND_SET_POSE, far, vec3(1e3f, 0.0f, -1e3f), CAIRN_OK},
         {CAIRN_COMMAND_SET_POSE, zero, vec3(0.0f, 1.01e3f, 0.0f), CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_SET_POSE, vec3(0.0f, 0.0f, 1.01e5f), zero, CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_INERTIA, huge, huge, CAIRN_OK},
@@ -98,22 +83,13 @@ TEST("each later kind of edit has its ranges") {
         {CAIRN_COMMAND_SET_SHAPE, x, property(CAIRN_BODY_PROPERTY_KIND), CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_SET_SHAPE, x, property(CAIRN_BODY_PROPERTY_LAST + 1),
             CAIRN_INVALID_ARGUMENT}};
-    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
-        const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
-        if (cairn_command_check(&command) != cases[i].expected) {
-            fail_msg("case %u", (unsigned)i);
-        }
-    }
+    expect_checks(cases, LENGTH_OF(cases));
 }
 
 TEST("the commands that make bodies and joints have their ranges") {
     const cairn_vec3 far = vec3(1e5f, -1e5f, 1e5f);
     const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
-    const struct {
-        uint32_t kind;
-        cairn_vec3 move, aim;
-        cairn_status expected;
-    } cases[] = {{CAIRN_COMMAND_SPAWN, far, zero, CAIRN_OK},
+    const edit_case cases[] = {{CAIRN_COMMAND_SPAWN, far, zero, CAIRN_OK},
         {CAIRN_COMMAND_SPAWN, far, x, CAIRN_INVALID_ARGUMENT},
         {CAIRN_COMMAND_JOINT, far, far, CAIRN_OK},
         {CAIRN_COMMAND_JOINT, zero, vec3(NAN, 0.0f, 0.0f), CAIRN_NON_FINITE},
@@ -127,12 +103,7 @@ TEST("the commands that make bodies and joints have their ranges") {
         {CAIRN_COMMAND_CREATE_JOINT, zero, vec3(CAIRN_JOINT_BALL, NAN, 0.0f), CAIRN_NON_FINITE},
         {CAIRN_COMMAND_CREATE_JOINT, zero, vec3(CAIRN_JOINT_BALL, 0.0f, -2.0f),
             CAIRN_INVALID_ARGUMENT}};
-    for (size_t i = 0; i < LENGTH_OF(cases); ++i) {
-        const cairn_command command = edit(cases[i].kind, 7, cases[i].move, cases[i].aim);
-        if (cairn_command_check(&command) != cases[i].expected) {
-            fail_msg("case %u", (unsigned)i);
-        }
-    }
+    expect_checks(cases, LENGTH_OF(cases));
 }
 
 TEST("a player may not edit and an operator may not play") {
