@@ -115,16 +115,16 @@ static int current_processor(void) {
 
 // Where other processes keep all processors busy, the system may run a helper on the caller's for
 // many steps: then it works only while the caller does not. So a helper that finds itself there
-// leaves that processor, if others are allowed. Returns whether it has to stay.
-static bool stays_on_processor_of_caller(helper *self) {
+// leaves that processor, if others are allowed. False: it is there, and has to stay.
+static bool leave_processor_of_caller(helper *self) {
 #ifdef __linux__
     const int taken = atomic_load_explicit(&self->pool->caller_processor, memory_order_relaxed);
     if (taken < 0 || sched_getcpu() != taken) {
-        return false;
+        return true;
     }
     cpu_set_t now;
     if (sched_getaffinity(0, sizeof now, &now) != 0) {
-        return true;
+        return false;
     }
     if (!CPU_EQUAL(&now, &self->chosen)) {
         self->allowed = now;
@@ -132,13 +132,13 @@ static bool stays_on_processor_of_caller(helper *self) {
     cpu_set_t rest = self->allowed;
     CPU_CLR((size_t)taken, &rest);
     if (CPU_COUNT(&rest) == 0 || sched_setaffinity(0, sizeof rest, &rest) != 0) {
-        return true;
+        return false;
     }
     self->chosen = rest;
 #else
     (void)self;
 #endif
-    return false;
+    return true;
 }
 
 // Takes a share for the calling thread and returns its worker; 0 if no share is open. A thread
@@ -258,11 +258,11 @@ static void scout(helper *self) {
     uint64_t last_ns = begin_ns;
     self->scouted = round;
     while (last_ns - begin_ns < SCOUT_NS && !has_shares(pool)) {
-        // The system may let it have the caller's processor for the whole round.
-        const bool stays = stays_on_processor_of_caller(self);
+        // Otherwise the system may let it have the caller's processor for the whole round.
+        const bool left = leave_processor_of_caller(self);
         pause_briefly();
         const uint64_t ns = now_ns();
-        if (stays || ns - last_ns >= SCOUT_GAP_NS) {
+        if (!left || ns - last_ns >= SCOUT_GAP_NS) {
             atomic_store(&pool->processor_taken, true);
         }
         last_ns = ns;
@@ -285,7 +285,7 @@ static void await_call(helper *self) {
         }
         pause_briefly();
         if (i % HELPER_PAUSES == 0) {
-            (void)stays_on_processor_of_caller(self);
+            (void)leave_processor_of_caller(self);
             sched_yield();
             if (now_ns() - begin_ns >= HELPER_AWAKE_NS) {
                 break;
@@ -307,7 +307,7 @@ static void *help(void *argument) {
     cairn_pool *pool = self->pool;
     while (!atomic_load(&pool->ending)) {
         await_call(self);
-        (void)stays_on_processor_of_caller(self);
+        (void)leave_processor_of_caller(self);
         scout(self);
         work(pool, self->worker);
     }

@@ -121,7 +121,8 @@ void cairn_predict_begin_rollback(
     open_rollback(predict, tick, head_tick, (cairn_rollback_attribution){cause, slot});
 }
 
-// Writes the bodies that were corrected after a tick into its picture. Both are in order of index.
+// Writes the corrected bodies of the correction's tick `index` into the picture of that tick. Both
+// lists are in order of id index.
 static void correct_picture(cairn_predict *predict, cairn_snapshot *picture, uint32_t index) {
     cairn_body_state *bodies = predict->lockstep->scratch;
     const uint32_t count = cairn_rollback_bodies(predict->lockstep->timeline.rollback, index,
@@ -153,8 +154,8 @@ static void keep_pictures(cairn_predict *predict) {
     }
 }
 
-// The world is where it was, but some bodies are elsewhere since `tick`: what is shown moves there
-// as after a rollback that took no time.
+// The world is at the same tick, but some bodies are elsewhere since `tick`: the picture moves
+// there as after a rollback that took no time.
 static void show_correction(
     cairn_predict *predict, uint64_t tick, cairn_rollback_attribution attribution) {
     const cairn_timeline *timeline = &predict->lockstep->timeline;

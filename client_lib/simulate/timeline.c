@@ -187,8 +187,8 @@ static void report_correction(
     timeline->on_correct(timeline->step_context, timeline->world, &step, timeline->events, count);
 }
 
-// The commands of the ticks from `tick` to the head, where `tick` had those at the beginning of
-// `past` and now has `given`.
+// Lists the commands of the ticks from `tick` to the head, and returns how many ticks these are.
+// `tick` had the first `had` commands in `past`, and now has `given`.
 static uint32_t list_ticks(cairn_timeline *timeline, uint64_t tick, uint32_t had,
     const sorted_commands *given, cairn_rollback_tick ticks[CAIRN_ROLLBACK_TICKS_MAX]) {
     const uint32_t count = (uint32_t)(timeline->head_tick - tick);
@@ -216,7 +216,8 @@ static bool may_correct(const cairn_timeline *timeline, uint64_t tick) {
            (timeline->on_step == NULL || timeline->on_correct != NULL);
 }
 
-// `had`: commands of the tick before, in `past`.
+// Steps again only what the new commands can have moved. False: that is not certain, and nothing
+// has changed. `had`: as in list_ticks.
 static bool correct(cairn_timeline *timeline, uint64_t tick, uint32_t had,
     const sorted_commands *given, uint64_t confirmed_end) {
     cairn_rollback_tick ticks[CAIRN_ROLLBACK_TICKS_MAX];

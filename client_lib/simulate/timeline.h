@@ -59,13 +59,13 @@ typedef struct cairn_timeline {
     // Called after each step; NULL: not. Set by the owner, kept by clear.
     void (*on_step)(void *context, const cairn_world *world, const cairn_client_step *step);
     void *step_context;
-    // A tick that was corrected in the place of being stepped again: called instead, with the
+    // Called instead of on_step for a tick that was corrected rather than stepped again, with the
     // events of all bodies. Set by the owner, kept by clear.
     void (*on_correct)(void *context, const cairn_world *world, const cairn_client_step *step,
         const cairn_contact_event *events, uint32_t event_count);
-    // Whether new commands of a past tick may be corrected by stepping only what they can have
-    // touched (cairn/rollback.h). Used only in a world without rules and without an on_step hook.
-    // Set by the owner, kept by clear. The next adopt allocates a second world.
+    // Whether new commands of a past tick may be applied by stepping again only what they can have
+    // moved (cairn/rollback.h): in a world without rules, and if on_correct is set or on_step is
+    // not. Set by the owner, kept by clear. The next adopt then allocates a second world.
     bool corrects;
     cairn_rollback *rollback;    // owned; NULL: the world always goes back
     cairn_command *past;         // owned: commands of the ticks to be corrected
@@ -82,8 +82,8 @@ typedef struct cairn_timeline {
 typedef enum cairn_timeline_verdict {
     CAIRN_TIMELINE_TAKEN = 0, // the tick is new and waits to be stepped
     CAIRN_TIMELINE_AGREED,    // the commands are those held
-    CAIRN_TIMELINE_CORRECTED, // other commands than predicted: replaced, and the ticks from there
-                              // on corrected; head_tick is where it was
+    CAIRN_TIMELINE_CORRECTED, // other commands than predicted: replaced, and the states from there
+                              // on corrected; head_tick stays
     CAIRN_TIMELINE_DIFFERED, // other commands than predicted: replaced, and head_tick moved back to
                              // the tick
     CAIRN_TIMELINE_KNOWN,    // the tick was confirmed before: ignored

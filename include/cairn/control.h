@@ -213,7 +213,7 @@ typedef struct cairn_control_shape {
     cairn_shape_id shape;
 } cairn_control_shape;
 
-// cairn_shape_def, as it is.
+// A shape as it is, in the terms and units of cairn_shape_def.
 typedef struct cairn_control_shape_state {
     cairn_shape_id id;
     cairn_body_id body;
@@ -376,7 +376,7 @@ typedef struct cairn_control_get_body_answer {
     float linear_damping;
     float angular_damping;
     float gravity_scale;
-    float mass;          // kg; 0: none, and so in the three below
+    float mass;          // kg; 0: it has none, and the three below are 0
     cairn_vec3 centre;   // m, in the body's frame
     cairn_vec3 inertia;  // kg m^2, about the centre: xx, yy, zz
     cairn_vec3 products; // xy, xz, yz
@@ -400,8 +400,8 @@ typedef struct cairn_control_joints_answer {
     uint32_t listed_count; // at most CAIRN_CONTROL_JOINTS_MAX
 } cairn_control_joints_answer;
 
-// A joint as it is: its state, and its def (cairn_joint_def), with 0 in the fields that its kind
-// ignores.
+// A joint as it is: its state, and its definition in the terms and units of cairn_joint_def, with 0
+// in the fields that its kind ignores.
 typedef struct cairn_control_get_joint_answer {
     cairn_control_joint joint;
     float error; // m, cairn_joint_error

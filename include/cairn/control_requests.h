@@ -115,8 +115,8 @@ typedef struct cairn_control_spawn_request {
 // A shape of a compound: any but meshes and height fields.
 typedef struct cairn_control_part {
     uint32_t shape; // cairn_shape_kind
-    uint32_t
-        point_count;     // of a hull: as many of the request's points, after those of earlier parts
+    // Of a hull: how many of the request's points are its own, after those of earlier parts.
+    uint32_t point_count;
     cairn_vec3 size;     // m, as of CAIRN_COMMAND_SHAPE
     cairn_vec3 position; // m, in the body's frame
     cairn_vec3 rotation; // a rotation vector, rad, in the body's frame
@@ -137,8 +137,8 @@ typedef struct cairn_control_triangle {
     uint32_t a, b, c; // vertices, counter-clockwise seen from its front
 } cairn_control_triangle;
 
-// A static body with a triangle mesh (cairn_mesh_def). Half of the vertices and a sixth of the
-// triangles are edits of one tick, of which there are 64, with two more.
+// A static body with a triangle mesh (cairn_mesh_def). It takes vertices / 2 + triangles / 6 + 2
+// edits, each rounded up, and a tick has 64.
 typedef struct cairn_control_spawn_mesh_request {
     cairn_vec3 position;      // m
     cairn_vec3 rotation;      // a rotation vector, rad
@@ -153,7 +153,7 @@ typedef struct cairn_control_height {
     float value; // m, or CAIRN_HEIGHT_HOLE
 } cairn_control_height;
 
-// A static body with a height field (cairn_height_field_def).
+// A static body with a height field (cairn_height_field_def). It takes heights / 6 + 2 edits.
 typedef struct cairn_control_spawn_height_field_request {
     cairn_vec3 position; // m
     cairn_vec3 rotation; // a rotation vector, rad
@@ -190,7 +190,7 @@ typedef struct cairn_control_get_request {
 } cairn_control_get_request;
 
 typedef struct cairn_control_joints_request {
-    uint32_t first;     // how many of them are left out
+    uint32_t first;     // how many joints to skip
     cairn_body_id body; // 0: joints of all bodies
 } cairn_control_joints_request;
 
@@ -225,7 +225,7 @@ typedef struct cairn_control_create_joint_request {
     cairn_body_id body_b;
     cairn_vec3 anchor_a; // in the world, m
     cairn_vec3 anchor_b;
-    cairn_vec3 axis;   // in the world
+    cairn_vec3 axis;   // in the world, of length 1
     float number;      // cone: rad; gear and pulley: ratio; motor: hertz; otherwise 0
     float break_force; // N; 0: the joint does not break; CAIRN_BREAK_FORCE_ARTICULATED: it never
                        // opens
@@ -329,7 +329,7 @@ typedef struct cairn_control_get_body_request {
 } cairn_control_get_body_request;
 
 typedef struct cairn_control_shapes_request {
-    uint32_t first;     // how many of them are left out
+    uint32_t first;     // how many shapes to skip
     cairn_body_id body; // 0: shapes of all bodies
 } cairn_control_shapes_request;
 
@@ -397,7 +397,7 @@ typedef struct cairn_control_watched {
 typedef struct cairn_control_act_request {
     const cairn_control_edit *edits; // at most CAIRN_CONTROL_ACT_EDITS_MAX
     uint32_t edit_count;
-    uint32_t tick_count;                  // 0: only edits and observes, else as of step
+    uint32_t tick_count;                  // 0: only edits and observes; otherwise as in step
     uint32_t fields;                      // cairn_observed_field; 0: observes nothing
     const cairn_control_watched *watched; // at most CAIRN_CONTROL_WATCHED_MAX
     uint32_t watched_count;               // 0: all bodies, in order of id

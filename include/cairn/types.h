@@ -428,15 +428,15 @@ typedef enum cairn_body_property {
     CAIRN_BODY_PROPERTY_LAST = CAIRN_BODY_PROPERTY_DENSITY
 } cairn_body_property;
 
-// What CAIRN_COMMAND_SET_JOINT sets: fields of cairn_joint_def (cairn/joint.h). The words of USER
-// and NAME are in aim.y (the low 16 bits) and aim.z (the high 16 bits). Components that a property
-// does not name are 0. The world refuses a property that joints of this kind do not have.
+// What CAIRN_COMMAND_SET_JOINT sets: fields of cairn_joint_def (cairn/joint.h), in its units. The
+// words of USER and NAME are in aim.y (low 16 bits) and aim.z (high 16 bits); components that are
+// not named are 0. The world refuses a property that joints of this kind do not have.
 typedef enum cairn_joint_property {
     CAIRN_JOINT_PROPERTY_ENABLED = 1,        // x: 0 or 1
-    CAIRN_JOINT_PROPERTY_MOTOR = 2,          // x: speed, y: force
+    CAIRN_JOINT_PROPERTY_MOTOR = 2,          // x: speed, y: force; turns it on
     CAIRN_JOINT_PROPERTY_TARGET = 3,         // x
-    CAIRN_JOINT_PROPERTY_LIMITS = 4,         // x: lower, y: upper
-    CAIRN_JOINT_PROPERTY_SPRING = 5,         // x: hertz, y: damping ratio
+    CAIRN_JOINT_PROPERTY_LIMITS = 4,         // x: lower, y: upper; turns them on
+    CAIRN_JOINT_PROPERTY_SPRING = 5,         // x: hertz, 0 turns it off; y: damping ratio
     CAIRN_JOINT_PROPERTY_SOFTNESS = 6,       // x: hertz, y: damping ratio
     CAIRN_JOINT_PROPERTY_STEERING = 7,       // x: rad
     CAIRN_JOINT_PROPERTY_MOTOR_ON = 8,       // x: 0 or 1; without a force it is unbounded

@@ -49,7 +49,8 @@ struct cairn_soft_step {
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
-    unsigned char *jointed; // by solver body: 1 if a joint holds it; scratch of thin_links.c before
+    unsigned char
+        *jointed; // by solver body: 1 if a joint holds it; earlier scratch of thin_links.c
     uint32_t *struck;
     _Atomic unsigned char *pushed; // see cairn_solver_context
     bool any_axes;                 // some joint has axes: it may have limits
@@ -81,7 +82,7 @@ struct cairn_soft_step {
 void cairn_soft_step_allocate(
     cairn_soft_step *soft_step, cairn_arena *from, const cairn_world_def *def);
 
-// Takes thin bodies between two joints with axes for thicker (thin_links.c).
+// Gives thin bodies between two joints with axes a larger inertia (thin_links.c).
 void cairn_thin_links_thicken(cairn_soft_step *soft_step);
 
 // The parts of a step: which bodies and constraints it has, and in what order they are solved; then

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Thin links of hinges and cones. Two such joints of one body hold each other's torques about its
-// long axis, many times what turns a thin body about it: of a rod 50 times as long as thick a
-// five-thousandth. The sweeps leave a small part of these torques, which then turns that body by
-// any angle: chains of two hinges on tilted axes gained a million times their energy. How fast a
-// link spins between two joints is of little consequence. So the solver takes its inertia about
-// that axis for larger: an order of magnitude is a common advice to users of other engines.
+// Thin bodies between two hinges or cones. The two joints balance each other's torques about the
+// body's long axis, and these are many times what would turn it about that axis: a rod 50 times as
+// long as thick has a five-thousandth of its other inertia there. The sweeps leave a small part of
+// the torques unbalanced, which then turns the body by any angle: chains of two hinges on tilted
+// axes gained a million times their energy. How fast a link spins between two joints matters
+// little, so the solver uses a larger inertia about that axis. Other engines advise their users to
+// make it ten times as large.
 
 #include <string.h>
 
