@@ -402,13 +402,6 @@ bool bench_solvers_have_scene(const char *name) {
     return i < SCENE_COUNT;
 }
 
-static bool is_wanted(const solver_scene *scene, const char *names) {
-    if (names == NULL) {
-        return !scene->large;
-    }
-    return bench_is_listed(names, scene->name);
-}
-
 bool bench_solvers(const char *names, const char *csv_path, const char *chart) {
     static curve curves[SCENES_MAX][SERIES_MAX];
     uint32_t which[SCENES_MAX];
@@ -422,7 +415,7 @@ bool bench_solvers(const char *names, const char *csv_path, const char *chart) {
         fputs("scene,solver,iteration,seconds,residual\n", csv);
     }
     for (uint32_t i = 0; i < SCENE_COUNT; ++i) {
-        if (is_wanted(&scenes[i], names)) {
+        if (names == NULL ? !scenes[i].large : bench_is_listed(names, scenes[i].name)) {
             run_scene(&scenes[i], curves[count], csv);
             which[count++] = i;
         }

@@ -517,12 +517,6 @@ static bool has_payload(cairn_session *session, uint64_t now_ns) {
     return *session->due_ns <= now_ns;
 }
 
-static void count_sent(cairn_session *session, size_t size) {
-    if (session->room != NULL) {
-        session->room->statistics.bytes_sent += size;
-    }
-}
-
 // The next payload, encrypted, of the client that has the turn. It keeps the turn for some
 // payloads: datagrams to one address in a row cost the system less. Then others may send, however
 // much it has.
@@ -557,7 +551,9 @@ static size_t encrypt_next_payload(
         if (size > 0) {
             cairn_payload_budget_earn(&session->payload_budget);
             session->work.payloads_sent += 1;
-            count_sent(session, size);
+            if (session->room != NULL) {
+                session->room->statistics.bytes_sent += size;
+            }
             return size;
         }
     }

@@ -58,12 +58,6 @@ static uint32_t failures_max(uint32_t successes, double failing, double chance) 
     return failures;
 }
 
-// Bytes that a client needs before it plays.
-static uint64_t join_size(const cairn_storm *s, uint32_t i) {
-    const cairn_world *world = cairn_storm_server_room(s, s->slots[i].room)->world;
-    return cairn_world_encode_size(world);
-}
-
 static uint64_t updates_hz(const cairn_storm *s, uint32_t i) {
     return cairn_storm_simulates(s, i) ? s->system.config.tick_rate_hz
                                        : s->system.config.snapshot_rate_hz;
@@ -82,7 +76,9 @@ static uint64_t backoffs_ns(double failing) {
 
 uint64_t cairn_storm_join_bound_ns(const cairn_storm *s, uint32_t i) {
     const path_figures path = figures_of(s, i);
-    const uint64_t size = join_size(s, i);
+    // Bytes that a client needs before it plays.
+    const uint64_t size =
+        cairn_world_encode_size(cairn_storm_server_room(s, s->slots[i].room)->world);
     // Two exchanges of the handshake, HELLO and WELCOME, the last piece of the data.
     const double failing = 1 - path.arrives * path.arrives;
     const uint32_t failures = failures_max(4, failing, 1e-6);

@@ -200,11 +200,6 @@ static const char *add_control_token(void *out, const char *value, bool first) {
 }
 _Static_assert(CAIRN_WEB_TOKENS_MAX == 4, "the message above contains this number");
 
-// What --calibrate and --check do needs no key.
-static bool needs_key(const cairn_config *config) {
-    return !config->key.given && !config->dev && !config->calibrate;
-}
-
 // Refuses flags that contradict each other.
 static bool check_together(const cairn_config *config, char *error) {
     static const uint8_t unspecified[sizeof config->listen.ip];
@@ -229,7 +224,7 @@ static bool check_together(const cairn_config *config, char *error) {
             cairn_address_print(&config->web.listen, text));
         return false;
     }
-    if (needs_key(config)) {
+    if (!config->key.given && !config->dev && !config->calibrate) {
         snprintf(error, CAIRN_FLAGS_ERROR_SIZE,
             "--key-file: a private key is needed: --key-file, CAIRN_KEY_FILE or CAIRN_KEY; or try "
             "--dev");

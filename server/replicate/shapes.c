@@ -133,17 +133,14 @@ bool cairn_shapes_sent_own(cairn_shapes_sent *sent, const cairn_room_shapes *lis
     return true;
 }
 
-static void put_all(const cairn_room_shapes *list, cairn_shape_id *ids) {
-    for (uint32_t i = 0; i < list->count; ++i) {
-        ids[cairn_id_index(list->shapes[i].id)] = list->shapes[i].id;
-    }
-}
-
 void cairn_shapes_sent_all(cairn_shapes_sent *sent, cairn_room_shapes *list) {
     CAIRN_ASSERT(sent->own != NULL);
     if (list->all == NULL) {
         list->all = create_ids(list);
-        put_all(list, list->all != NULL ? list->all->ids : sent->own);
+        cairn_shape_id *ids = list->all != NULL ? list->all->ids : sent->own;
+        for (uint32_t i = 0; i < list->count; ++i) {
+            ids[cairn_id_index(list->shapes[i].id)] = list->shapes[i].id;
+        }
     }
     if (list->all != NULL) {
         share(sent, list->all);

@@ -69,10 +69,6 @@ static logged_tick *tick_of(const cairn_command_log *log, uint64_t tick) {
     return &log->ticks[tick % log->capacity];
 }
 
-static cairn_command *commands_of(const cairn_command_log *log, uint64_t tick) {
-    return log->commands + tick_of(log, tick)->first;
-}
-
 // Where the commands of the oldest tick that has any begin; false: no tick that is held has any.
 static bool first_command(const cairn_command_log *log, uint32_t *first) {
     for (uint64_t tick = log->oldest; tick < log->end; ++tick) {
@@ -181,7 +177,7 @@ bool cairn_command_log_root(const cairn_command_log *log, uint64_t tick, cairn_h
 const cairn_command *cairn_command_log_commands(
     const cairn_command_log *log, uint64_t tick, uint32_t *count) {
     *count = cairn_command_log_command_count(log, tick);
-    return commands_of(log, tick);
+    return log->commands + tick_of(log, tick)->first;
 }
 
 uint32_t cairn_command_log_command_count(const cairn_command_log *log, uint64_t tick) {

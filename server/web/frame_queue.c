@@ -18,13 +18,6 @@ void cairn_frame_queue_clear(cairn_frame_queue *queue) {
     queue->end = 0;
 }
 
-// Moves the frames that wait to the begin of the memory.
-static void compact(cairn_frame_queue *queue) {
-    memmove(queue->bytes, queue->bytes + queue->begin, queue->end - queue->begin);
-    queue->end -= queue->begin;
-    queue->begin = 0;
-}
-
 bool cairn_frame_queue_add(cairn_frame_queue *queue, const uint8_t *bytes, size_t size) {
     const frame_head head = {.size = (uint32_t)size};
     const size_t needed = sizeof head + size;
@@ -33,7 +26,10 @@ bool cairn_frame_queue_add(cairn_frame_queue *queue, const uint8_t *bytes, size_
         if (needed > sizeof queue->bytes - (queue->end - queue->begin)) {
             return false;
         }
-        compact(queue);
+        // Moves the frames that wait to the begin of the memory.
+        memmove(queue->bytes, queue->bytes + queue->begin, queue->end - queue->begin);
+        queue->end -= queue->begin;
+        queue->begin = 0;
     }
     memcpy(queue->bytes + queue->end, &head, sizeof head);
     memcpy(queue->bytes + queue->end + sizeof head, bytes, size);

@@ -66,11 +66,6 @@ static uint32_t joint_slot(const cairn_world *world, cairn_joint_id joint) {
     return cairn_slot_find(world->state.joint_ids, world->state.settings->joint_slots, joint);
 }
 
-static void wake_bodies(cairn_world *world, const cairn_joint *joint) {
-    cairn_body_wake(world, cairn_body_slot(world, joint->body_a));
-    cairn_body_wake(world, cairn_body_slot(world, joint->body_b));
-}
-
 // Lists the shapes of both for new pairs: a joint decides whether its bodies may collide.
 static void connection_changed(cairn_world *world, const cairn_joint *joint) {
     const uint32_t slots[] = {
@@ -225,7 +220,8 @@ cairn_status cairn_joint_set(cairn_world *world, cairn_joint_id joint, const cai
     change_joint(world, slot, &before, def);
     (void)cairn_joint_read(world, joint, &after);
     if (memcmp(&before, &after, sizeof before) != 0) {
-        wake_bodies(world, &world->state.joints[slot]);
+        cairn_body_wake(world, cairn_body_slot(world, after.body_a));
+        cairn_body_wake(world, cairn_body_slot(world, after.body_b));
     }
     return CAIRN_OK;
 }

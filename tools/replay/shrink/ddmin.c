@@ -34,12 +34,6 @@ static uint32_t fill(
     return s->count - (end - begin);
 }
 
-static bool adopt(search *s, const uint32_t *items, uint32_t count) {
-    memcpy(s->items, items, count * sizeof *items);
-    s->count = count;
-    return true;
-}
-
 // The first chunk, or the first complement, that fails becomes the list.
 static bool try_chunks(search *s, uint32_t chunks, bool complement) {
     for (uint32_t first = 0; first < chunks && !*s->stop; first += s->workers) {
@@ -54,7 +48,9 @@ static bool try_chunks(search *s, uint32_t chunks, bool complement) {
         }
         const uint32_t found = s->test(s->context, &trials, s->stop);
         if (found < trials.count) {
-            return adopt(s, trials.items[found], trials.counts[found]);
+            s->count = trials.counts[found];
+            memcpy(s->items, trials.items[found], s->count * sizeof *s->items);
+            return true;
         }
     }
     return false;

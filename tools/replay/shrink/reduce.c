@@ -63,10 +63,6 @@ static void replace_best(cairn_shrink *shrink, cairn_repro *better) {
 
 // --------------------------------------------------------------------------------------- ticks
 
-static uint64_t start_tick(const cairn_repro *repro) {
-    return repro->state != NULL ? cairn_world_tick(repro->state) : 0;
-}
-
 static void cut_ticks(cairn_repro *repro, uint64_t ticks) {
     repro->play.ticks = ticks;
     while (repro->play.count > 0 && repro->play.commands[repro->play.count - 1].tick >= ticks) {
@@ -95,7 +91,8 @@ static void settle(cairn_shrink *shrink) {
     if (shrink->oracle.kind == CAIRN_ORACLE_COMMAND) {
         cut_by_halving(shrink);
     } else if (cairn_shrink_fails(shrink, &shrink->best, &answer)) {
-        cut_ticks(&shrink->best, answer.tick - start_tick(&shrink->best));
+        const cairn_world *state = shrink->best.state;
+        cut_ticks(&shrink->best, answer.tick - (state != NULL ? cairn_world_tick(state) : 0));
     }
 }
 
