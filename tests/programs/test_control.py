@@ -3,6 +3,8 @@
 
 import pytest
 
+from conftest import SOURCE
+
 DROP = """pause
 reset 7            # always the same beginning
 spawn-box 0 6 0 0.5 0.5 0.5 42
@@ -30,6 +32,15 @@ class Operator:
 @pytest.fixture
 def ctl(kit):
     return Operator(kit, kit.serve("--control", "--record", "world.cairn"))
+
+
+def test_the_verbs_of_the_page_do_what_it_says(kit, ctl):
+    page = (SOURCE / "docs/HARNESS.md").read_text().partition("## A test with cairn-ctl")[2].partition("A test is then")[0]
+    (kit.folder / "page.verbs").write_text("\n".join(line for line in page.splitlines() if line.startswith("    ")))
+    answers = ctl("run", "page.verbs").lines()
+    assert "joint=2" in answers and "joint=3" in answers and "breakable=true" in answers
+    assert "mass=5" in answers
+    assert ctl.ask("shapes", 0, 266)["shapes"][0]["friction"] == pytest.approx(0.2)
 
 
 def test_the_same_verbs_give_the_same_world_and_another_seed_another(ctl):
