@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -77,8 +78,16 @@ char *cairn_system_real_path(const char *path) {
     return realpath(path, NULL);
 }
 
+// A root without /proc, such as a fresh one of chroot, knows the path at which the program was
+// started. NULL: it is not known.
+static char *own_path(void) {
+    char *path = cairn_system_real_path("/proc/self/exe");
+    const unsigned long started = path == NULL ? getauxval(AT_EXECFN) : 0;
+    return started == 0 ? path : cairn_system_real_path((const char *)(uintptr_t)started);
+}
+
 bool cairn_system_beside_program(const char *path, char *out, size_t size) {
-    char *program_path = cairn_system_real_path("/proc/self/exe");
+    char *program_path = own_path();
     const char *slash = program_path == NULL ? NULL : strrchr(program_path, '/');
     const int written = slash == NULL ? -1
                                       : snprintf(out, size, "%.*s/%s", (int)(slash - program_path),

@@ -2,15 +2,18 @@
 """usage: python3 measure_web_peers.py PROGRAMS [--peers 50] [--seconds 8] [--rounds 3] [--mode interpolate]
 
 What peers on WebSockets cost a tick of cairnd more than as many on UDP: processor time of all its threads, of the program
-and the kernel, so other work of the machine matters little. A process of its own carries datagrams between the clients'
-UDP sockets and the server's WebSockets (websocket.py). Asked: at most .1 ms a tick with 50 peers."""
+and the kernel. A process of its own carries datagrams between the clients' UDP sockets and the server's WebSockets
+(websocket.py) or, one by one in the same way, its UDP socket: in both cases each datagram arrives by itself, and wakes the
+server or not. Asked: at most .1 ms a tick with 50 peers. Caches that others use make it more: leave the machine alone."""
 
 import argparse
 import json
 import os
 import pathlib
 import signal
+import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,11 +23,35 @@ import urllib.request
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def bridge():
-    """Says where clients reach it, is told the server's HTTP address, and carries until its input ends."""
-    sys.path.insert(0, str(HERE))
-    from websocket import Bridge
-    carrier = Bridge()
+class UdpPeer:
+    """In the place of a WebSocket: a UDP socket at the server. What arrives looks like frames."""
+
+    def __init__(self, address, **_):
+        host, port = address.rsplit(":", 1)
+        self.socket = self
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.connect((host, int(port)))
+        self.buffer = bytearray()
+        self.status = 101
+
+    def fileno(self):
+        return self.udp.fileno()
+
+    def send(self, bytes_):
+        self.udp.send(bytes_)
+
+    def recv(self, size):
+        from websocket import BINARY
+        bytes_ = self.udp.recv(size)
+        return bytes([0x80 | BINARY, 126]) + struct.pack("!H", len(bytes_)) + bytes_
+
+
+def bridge(over_web):
+    """Says where clients reach it, is told the server's address, and carries until its input ends."""
+    import websocket
+    if not over_web:
+        websocket.WebSocket = UdpPeer
+    carrier = websocket.Bridge()
     print(carrier.address, flush=True)
     carrier.start(sys.stdin.readline().strip())
     sys.stdin.readline()
@@ -36,7 +63,7 @@ class Server:
 
     def __init__(self, programs, folder, over_web):
         self.folder = folder
-        self.bridge = subprocess.Popen([sys.executable, __file__, "--bridge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.bridge = subprocess.Popen([sys.executable, __file__, "--bridge", "web" if over_web else "udp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         public = self.bridge.stdout.readline().strip()
         subprocess.run([programs / "cairn-token", "keygen", "--out", "key"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         self.log = folder / "log"
@@ -44,10 +71,10 @@ class Server:
             self.process = subprocess.Popen(
                 [programs / "cairnd", "--listen", "127.0.0.1:0", "--key-file", "key", "--log", "json", "--web", "127.0.0.1:0",
                  "--web-root", folder, "--scene", "stack10", "--clients-max", "128", "--players-max", "64", "--web-per-address", "128",
-                 *(["--public", public] if over_web else [])], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+                 "--public", public], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
         self.web = self.event("web")["address"]
-        self.address = public if over_web else self.event("listening")["address"]
-        self.bridge.stdin.write(self.web + "\n")
+        self.address = public
+        self.bridge.stdin.write((self.web if over_web else self.event("listening")["address"]) + "\n")
         self.bridge.stdin.flush()
 
     def event(self, name):
@@ -95,14 +122,15 @@ def measure(options, over_web):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("programs", type=lambda text: pathlib.Path(text).resolve(), nargs="?")
-    parser.add_argument("--bridge", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--bridge", choices=["web", "udp"], help=argparse.SUPPRESS)
     parser.add_argument("--peers", type=int, default=50)
     parser.add_argument("--seconds", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--mode", default="interpolate", choices=["interpolate", "lockstep"])
     options = parser.parse_args()
     if options.bridge:
-        bridge()
+        sys.path.insert(0, str(HERE))
+        bridge(options.bridge == "web")
     found = {False: [], True: []}
     for _ in range(options.rounds):
         for over_web in (False, True):

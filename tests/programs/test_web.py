@@ -4,6 +4,7 @@ that bad requests hurt no room."""
 
 import contextlib
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -12,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import time
+import types
 
 import pytest
 from prometheus_client import parser
@@ -260,6 +262,27 @@ def test_connections_beyond_the_descriptors_are_closed_and_cost_nothing(web):
         connection.close()
     resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
     assert closed >= 16 and spent < 0.5, (closed, spent)
+
+
+@pytest.mark.parametrize("has_proc", [True, False])
+def test_the_page_is_that_of_the_installed_folder(kit, has_proc):
+    """share/cairn/web beside the program's folder, also in a root without /proc and by any path."""
+    alone = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if not has_proc and subprocess.run([*alone, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no mounts of its own")
+    (kit.folder / "bin").mkdir()
+    shutil.copy(kit.programs / "cairnd", kit.folder / "bin/cairnd")
+    (kit.folder / "share/cairn/web/assets").mkdir(parents=True)
+    (kit.folder / "share/cairn/web/index.html").write_text("<title>installed</title>")
+    (kit.folder / "share/cairn/web/assets/a.js").write_text("1")
+    server = types.SimpleNamespace()
+    command = ["bin/cairnd", "--listen", "127.0.0.1:0", "--key-file", kit.key(), "--log", "json", "--web", "127.0.0.1:0"]
+    with subprocess.Popen([*([] if has_proc else alone), *command], cwd=kit.folder, stdout=subprocess.PIPE, text=True) as process:
+        said = next(json.loads(line) for line in process.stdout if line.startswith("{") and json.loads(line)["event"] == "web")
+        server.web = said["address"]
+        assert get(server, "/")[2] == "<title>installed</title>" and get(server, "/assets/a.js")[2] == "1"
+        process.terminate()
+        process.stdout.read()
 
 
 def test_an_address_that_is_taken_is_told(kit):
