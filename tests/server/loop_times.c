@@ -92,6 +92,12 @@ static void measure(const char *name, cairn_control_request request) {
         if (request.verb == CAIRN_CONTROL_FORK && i > 0) {
             kit_do(&s, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = request.fork.name);
         }
+        if (request.verb == CAIRN_CONTROL_ROOM_CREATE && i > 0) {
+            kit_do(&s, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = request.room_create.name);
+        }
+        if (request.verb == CAIRN_CONTROL_ROOM_DESTROY && i > 0) {
+            kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = request.room});
+        }
         if (request.verb == CAIRN_CONTROL_SPAWN_BOX || request.verb == CAIRN_CONTROL_EXPLODE) {
             // Edits of one tick share a copy of the world.
             kit_do(&s, .verb = CAIRN_CONTROL_STEP, .step = {1});
@@ -172,6 +178,9 @@ int main(int argc, char **argv) {
     MEASURE("reset", .verb = CAIRN_CONTROL_RESET);
     MEASURE("fork", .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
     MEASURE("diff", .verb = CAIRN_CONTROL_DIFF, .diff = {"other"});
+    MEASURE("create", .verb = CAIRN_CONTROL_ROOM_CREATE,
+        .room_create = {.name = "new", .scene = "boxes", .paused = true});
+    MEASURE("destroy", .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "new");
     kit_do(&s, .verb = CAIRN_CONTROL_STEP, .step = {60});
     MEASURE("seek", .verb = CAIRN_CONTROL_SEEK, .seek = {story_tick(&s) - 10});
     measure_join();
