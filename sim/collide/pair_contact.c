@@ -25,6 +25,10 @@
 // A motion of which more than this part is along the normal does not pass by.
 #define HEAD_ON 0.35f
 
+// m: what comes so close to the plane meets it. Of two shapes of a body that meet another one at the
+// end of a tick, rounding must not leave out one.
+#define MEETING_SLACK 1e-4f
+
 static const cairn_predicted_motion *motion_of(const cairn_world *world, uint32_t shape) {
     static const cairn_predicted_motion at_rest = {.turn = 0.0f};
     const cairn_pair_cache *cache = world->pair_cache;
@@ -154,10 +158,10 @@ static void predict_meeting(const cairn_world *world, cairn_pair pair, const cai
     for (uint32_t i = 0; i < manifold->point_count; ++i) {
         const cairn_manifold_point *point = &manifold->points[i];
         const float approach = ends[i] - point->separation;
-        if (ends[i] <= 0.0f && approach < 0.0f) {
+        if (ends[i] <= MEETING_SLACK && approach < 0.0f) {
             const float gap = point->separation - obstacle.bend;
             const float fraction = float_max(gap, 0.0f) / (0.0f - approach);
-            out->fraction = float_min(out->fraction, fraction);
+            out->fraction = float_min(out->fraction, float_min(fraction, 1.0f));
         }
         if (!out->sure && obstacle.geometry != NULL && point->separation + time * approach < 0.0f) {
             const cairn_vec3 moved = point_motion(pose, point, motion);

@@ -28,6 +28,7 @@ static bool find_impact(const cairn_world *world, cairn_pgs_contact *constraint)
         bodies[constraint->body_b].velocity_change, bodies[constraint->body_a].velocity_change);
     const float forces = vec3_dot(change, constraint->normal);
     bool meets = false;
+    constraint->nearly = 0;
     for (uint32_t i = 0; i < constraint->row_count; ++i) {
         cairn_pgs_contact_row *row = &constraint->rows[i];
         const float velocity = normal_velocity(world, constraint, row);
@@ -36,6 +37,7 @@ static bool find_impact(const cairn_world *world, cairn_pgs_contact *constraint)
         const bool fast = approach > threshold && constraint->material.restitution > 0.0f;
         meets = meets || (fast && gap < 0.0f);
         row->takes_part = fast && gap < CAIRN_IMPACT_SLACK ? 1 : 0;
+        constraint->nearly |= row->takes_part;
         row->impact_target = constraint->material.restitution * approach;
         row->impact_impulse = 0.0f;
         row->impact_tangent_impulse[0] = 0.0f;
@@ -71,14 +73,36 @@ static void solve_impact(cairn_world *world, cairn_pgs_contact *constraint) {
     }
 }
 
+static bool met_in(const cairn_pgs *pgs, uint32_t body, uint32_t round) {
+    return pgs->bodies[body].takes_impulses != 0 && pgs->bodies[body].met == round;
+}
+
+// Returns whether any bodies collide. What nearly does, joins them if one of its bodies does.
+static bool find_impacts(cairn_world *world, uint32_t round) {
+    cairn_pgs *pgs = world->pgs;
+    const uint32_t count = pgs->contact_graph.edge_count;
+    bool found = false;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (find_impact(world, &pgs->contacts[i])) {
+            pgs->bodies[pgs->contacts[i].body_a].met = round;
+            pgs->bodies[pgs->contacts[i].body_b].met = round;
+            found = true;
+        }
+    }
+    for (uint32_t i = 0; found && i < count; ++i) {
+        cairn_pgs_contact *constraint = &pgs->contacts[i];
+        const bool joins = constraint->nearly != 0 && (met_in(pgs, constraint->body_a, round) ||
+                                                          met_in(pgs, constraint->body_b, round));
+        constraint->impact = constraint->impact != 0 || joins ? 1 : 0;
+    }
+    return found;
+}
+
 void cairn_pgs_impacts_solve(cairn_world *world) {
     cairn_pgs *pgs = world->pgs;
     const uint32_t count = pgs->contact_graph.edge_count;
-    for (uint32_t round = 0; round < CAIRN_IMPACT_ROUNDS_MAX; ++round) {
-        bool found = false;
-        for (uint32_t i = 0; i < count; ++i) {
-            found = find_impact(world, &pgs->contacts[i]) || found;
-        }
+    for (uint32_t round = 1; round <= CAIRN_IMPACT_ROUNDS_MAX; ++round) {
+        const bool found = find_impacts(world, round);
         for (uint32_t k = 0; found && k < CAIRN_IMPACT_SWEEPS * count; ++k) {
             if (pgs->contacts[k % count].impact != 0) {
                 solve_impact(world, &pgs->contacts[k % count]);

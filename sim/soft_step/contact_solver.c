@@ -469,6 +469,20 @@ static void mark_pushed(const cairn_solver_context *context, uint32_t begin, uin
 // The bounce is computed from the velocities without the forces of this substep and holds after
 // them. So a ball of restitution 1 climbs in as many substeps as it fell, to the same height.
 
+#define IMPACT_NEARLY_SHIFT 16
+_Static_assert(CAIRN_LANES <= IMPACT_NEARLY_SHIFT, "two sets of lanes in a word");
+
+// The values of the lanes in a bit set; 0 in the others.
+static lanes lanes_of_set(uint32_t set, lanes values) {
+    float each[CAIRN_LANES];
+    memcpy(each, &values, sizeof each);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        each[i] = (set >> i & 1u) != 0 ? each[i] : 0.0f;
+    }
+    memcpy(&values, each, sizeof values);
+    return values;
+}
+
 // The velocities before this substep's forces.
 static inline body_lanes without_forces(
     const cairn_solver_context *context, const uint32_t *offsets, body_lanes body) {
@@ -494,7 +508,8 @@ static inline normal_space normal_velocity(
 }
 
 // Begins a round: which points meet, and with which velocity they part. Returns the bit set of the
-// lanes whose bodies collide. Most contacts are at rest and are left at once.
+// lanes whose bodies collide, and above it that of those that nearly do. Most contacts are at rest
+// and are left at once.
 static uint32_t find_impact(
     const cairn_solver_context *context, const wide_contact *wide, wide_impact *impact) {
     const lanes zero = lanes_all(0.0f);
@@ -518,19 +533,18 @@ static uint32_t find_impact(
     const body_lanes b_before = without_forces(context, wide->pair.offset_b, b);
     const normal_space before = normal_velocity(wide, &a_before, &b_before);
     lanes_mask meets = lanes_less(zero, zero);
-    lanes_mask follows[CAIRN_MANIFOLD_POINTS_MAX];
+    lanes_mask nearly_meets = meets;
     for (uint32_t i = 0; i < wide->point_count; ++i) {
         const wide_point *point = &wide->points[i];
         const lanes travel = zero - normal_velocity_at(velocity, point) * lanes_all(context->h);
         const lanes approach = zero - normal_velocity_at(before, point);
         fast[i] = fast[i] & lanes_less(threshold, approach);
         meets = meets | (fast[i] & lanes_less(point->separation, travel));
-        follows[i] =
+        const lanes_mask follows =
             fast[i] & lanes_less(point->separation, travel + lanes_all(CAIRN_IMPACT_SLACK));
+        nearly_meets = nearly_meets | follows;
         impact->target[i] = wide->restitution * approach;
-    }
-    for (uint32_t i = 0; i < wide->point_count; ++i) {
-        impact->mass[i] = lanes_select(meets & follows[i], wide->points[i].mass, zero);
+        impact->mass[i] = lanes_select(follows, point->mass, zero);
         impact->impulse[i] = zero;
     }
     impact->friction_impulse[0] = zero;
@@ -538,7 +552,30 @@ static uint32_t find_impact(
     impact->twist_impulse = zero;
     impact->rolling_impulse[0] = zero;
     impact->rolling_impulse[1] = zero;
-    return lanes_set(meets) & wide->pair.live;
+    return (lanes_set(meets) & wide->pair.live) | (lanes_set(nearly_meets) & wide->pair.live)
+                                                      << IMPACT_NEARLY_SHIFT;
+}
+
+static void mark_met(const cairn_solver_context *context, const uint32_t *offsets, uint32_t which) {
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        if ((which >> i & 1u) != 0) {
+            atomic_store_explicit(
+                &context->met[body_at(offsets[i])], context->impact_round, memory_order_relaxed);
+        }
+    }
+}
+
+// The bit set of those lanes of `which` whose body has met another one in this round.
+static uint32_t lanes_met(
+    const cairn_solver_context *context, const uint32_t *offsets, uint32_t which) {
+    uint32_t met = 0;
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        const bool here =
+            (which >> i & 1u) != 0 && atomic_load_explicit(&context->met[body_at(offsets[i])],
+                                          memory_order_relaxed) == context->impact_round;
+        met |= here ? 1u << i : 0;
+    }
+    return met;
 }
 
 // Whether the last round has changed a body of the constraint.
@@ -561,8 +598,33 @@ static void find_impacts(const cairn_solver_context *context, uint32_t begin, ui
         const bool may = wide->has_restitution != 0 &&
                          (context->impact_after == 0 || was_struck(context, &wide->pair));
         context->impact_lanes[i] = may ? find_impact(context, wide, &impacts[i]) : 0;
-        if (context->impact_lanes[i] != 0) {
+        const uint32_t found = context->impact_lanes[i] & ALL_LANES;
+        if (found != 0) {
             atomic_store_explicit(context->impact_found, 1, memory_order_relaxed);
+            mark_met(context, wide->pair.offset_a, found & wide->pair.moving_a);
+            mark_met(context, wide->pair.offset_b, found & wide->pair.moving_b);
+        }
+    }
+}
+
+// A body of several shapes that lands flat meets the floor with all of them at once, and so does
+// one that lands on several others: rounding must not make it turn.
+static void join_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
+    const wide_contact *constraints = context->contact_constraints;
+    wide_impact *impacts = context->contact_impacts;
+    for (uint32_t i = begin; i < end; ++i) {
+        const pair_lanes *pair = &constraints[i].pair;
+        const uint32_t nearly = context->impact_lanes[i] >> IMPACT_NEARLY_SHIFT;
+        if (nearly == 0) {
+            continue;
+        }
+        const uint32_t found = (context->impact_lanes[i] & ALL_LANES) |
+                               lanes_met(context, pair->offset_a, nearly & pair->moving_a) |
+                               lanes_met(context, pair->offset_b, nearly & pair->moving_b);
+        context->impact_lanes[i] = found;
+        for (uint32_t k = 0; k < constraints[i].point_count; ++k) {
+            impacts[i].mass[k] = lanes_of_set(found, impacts[i].mass[k]);
         }
     }
 }
@@ -721,6 +783,7 @@ const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
         [CAIRN_CONSTRAINT_SUM_IMPULSES] = sum_impulses,
         [CAIRN_CONSTRAINT_MARK_PUSHED] = mark_pushed,
         [CAIRN_CONSTRAINT_FIND_IMPACTS] = find_impacts,
+        [CAIRN_CONSTRAINT_JOIN_IMPACTS] = join_impacts,
         [CAIRN_CONSTRAINT_SOLVE_IMPACTS] = solve_impacts,
         [CAIRN_CONSTRAINT_STORE] = store},
 };

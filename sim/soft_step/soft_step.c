@@ -56,6 +56,7 @@ void cairn_soft_step_allocate(
             sizeof *soft_step->wide_impact_lanes);
     soft_step->overflow_impact_lanes =
         cairn_arena_take(from, contacts, sizeof *soft_step->overflow_impact_lanes);
+    soft_step->met = cairn_arena_take(from, bodies, sizeof *soft_step->met);
     soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
     soft_step->pushed = cairn_arena_take(from, bodies, sizeof *soft_step->pushed);
     soft_step->load_inverse_mass =
@@ -166,6 +167,7 @@ static void prepare_context(cairn_world *world) {
         .joint_softness = soften(joint_hertz, settings->joint_damping, h),
         .restitution_threshold = CAIRN_IMPACT_THRESHOLD_ROUNDING * settings->restitution_threshold,
         .impact_lanes = soft_step->wide_impact_lanes,
+        .met = soft_step->met,
         .struck = soft_step->struck,
         .restitution_found = &soft_step->restitution_found,
         .locks_found = &soft_step->locks_found,

@@ -51,6 +51,7 @@ struct cairn_soft_step {
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
     unsigned char
         *jointed; // by solver body: 1 if a joint holds it; earlier scratch of thin_links.c
+    _Atomic uint32_t *met;
     uint32_t *struck;
     _Atomic unsigned char *pushed; // see cairn_solver_context
     bool any_axes;                 // some joint has axes: it may have limits

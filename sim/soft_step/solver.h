@@ -103,10 +103,13 @@ typedef struct cairn_solver_context {
     float limit_damping;           // of joints with limits, in one step: the rate times the time
     _Atomic unsigned char *pushed; // by solver body: 1 if a contact pushes it at the end of a step
     // Impacts, in rounds that are counted from 1 through the step.
-    uint32_t impact_round;  // this one
-    uint32_t impact_after;  // the last one of the same substep; 0: this is its first
-    uint32_t *impact_lanes; // of each contact constraint: bit set of lanes whose bodies collide
-    uint32_t *struck;       // by solver body: the round that struck it last
+    uint32_t impact_round; // this one
+    uint32_t impact_after; // the last one of the same substep; 0: this is its first
+    // Of each contact constraint: bit set of lanes whose bodies collide, and above these 16 of
+    // those that do if one of their bodies does elsewhere.
+    uint32_t *impact_lanes;
+    _Atomic uint32_t *met; // by solver body: the last round in which a gap of it closed
+    uint32_t *struck;      // by solver body: the round that struck it last
     // Set to 1 by any worker: some contact of the step has restitution; in this round some bodies
     // collide.
     _Atomic uint32_t *restitution_found;
@@ -122,6 +125,7 @@ typedef enum cairn_constraint_stage {
     CAIRN_CONSTRAINT_WARM_START_RELAX,   // joints only: the impulses of the last step's relax pass
     CAIRN_CONSTRAINT_WARM_START,         // applies the (other) impulses of the last step
     CAIRN_CONSTRAINT_FIND_IMPACTS,       // contacts only; begins a round of impacts
+    CAIRN_CONSTRAINT_JOIN_IMPACTS,       // contacts only; what collides at the same time
     CAIRN_CONSTRAINT_SOLVE_IMPACTS,      // contacts only; one sweep of the round
     CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED, // joints only: the first sweep of the next
     CAIRN_CONSTRAINT_SOLVE_BIASED,       // removes position error by a velocity bias

@@ -127,7 +127,7 @@ static void sweep(const worker_share *share, constraint_set set, cairn_constrain
 static void for_each(const worker_share *share, constraint_set set, cairn_constraint_stage stage) {
     CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE ||
                  stage == CAIRN_CONSTRAINT_SUM_IMPULSES || stage == CAIRN_CONSTRAINT_MARK_PUSHED ||
-                 stage == CAIRN_CONSTRAINT_FIND_IMPACTS);
+                 stage == CAIRN_CONSTRAINT_FIND_IMPACTS || stage == CAIRN_CONSTRAINT_JOIN_IMPACTS);
     run_overflow(share, set, stage);
     for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
         const cairn_graph_part *parts = set.graph->parts[colour];
@@ -246,6 +246,7 @@ static void begin_round(cairn_world *world, bool first_of_substep) {
     soft_step->overflow_context.impact_after = wide->impact_after;
     soft_step->overflow_context.impact_round = wide->impact_round;
     if (wide->impact_round == 1) {
+        memset(soft_step->met, 0, soft_step->body_count * sizeof *soft_step->met);
         memset(soft_step->struck, 0, soft_step->body_count * sizeof *soft_step->struck);
     }
     atomic_store_explicit(&soft_step->impact_found, 0, memory_order_relaxed);
@@ -260,7 +261,12 @@ static bool find_impacts(const worker_share *share, bool first_of_substep) {
     meet(share);
     for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_FIND_IMPACTS);
     meet(share);
-    return atomic_load_explicit(&share->world->soft_step->impact_found, memory_order_relaxed) != 0;
+    if (atomic_load_explicit(&share->world->soft_step->impact_found, memory_order_relaxed) == 0) {
+        return false;
+    }
+    for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_JOIN_IMPACTS);
+    meet(share);
+    return true;
 }
 
 // Rounds of impacts until no two bodies meet, or the next substep has to go on with the rest.

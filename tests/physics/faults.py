@@ -259,6 +259,8 @@ FAULTS = {
          "lanes_min(fast, lanes_all(FAULT ? 0.0f : CAIRN_WHIP_RATE_MAX))")]),
     "limits-undamped": ("limits do not damp", "physics.ragdoll", [
         ("sim/soft_step/soft_step.c", ".limit_damping = world_time_step(world)", ".limit_damping = FAULT ? 0.0f : world_time_step(world)")]),
+    "impacts-alone": ("each contact decides for itself whether it meets", "physics.bounce", [
+        ("sim/soft_step/contact_solver.c", "const bool here = (which", "const bool here = !FAULT && (which")]),
     "limits-damp-free": ("joints with limits are damped where nothing holds them", "physics.pendulum", [
         ("sim/soft_step/joint_angular.h", "lanes_select(lanes_less(zero, held), one, fast)", "lanes_select(lanes_less(zero, held), one, FAULT ? one : fast)")]),
     "gyroscopic-none": ("a body has no gyroscopic torque", "physics.gyroscope", [
