@@ -98,6 +98,17 @@ static void step(
     }
 }
 
+// Nobody can score alone: a server that is to end need not wait for one player.
+static bool is_over(const cairn_world *world, const void *state) {
+    const arena *all = state;
+    uint32_t players = 0;
+    (void)world;
+    for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; ++slot) {
+        players += all->players[slot].ball != CAIRN_ID_NULL ? 1u : 0u;
+    }
+    return players < 2;
+}
+
 extern const cairn_rules example_arena;
 const cairn_rules example_arena = {.name = "arena",
     .version = 1,
@@ -105,5 +116,6 @@ const cairn_rules example_arena = {.name = "arena",
     .shared_size = sizeof(arena), // the scores, for clients without a world
     .step = step,
     .message_size_max = 1,
-    .message = choose_colour};
+    .message = choose_colour,
+    .over = is_over};
 CAIRN_RULES_EXPORT(&example_arena);

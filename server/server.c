@@ -632,7 +632,10 @@ void cairn_server_announce_end(cairn_server *server, uint64_t now_ns, const char
     server->ends_soon = true;
     cairn_netcode_server_stop_admitting(server->context.netcode);
     for (uint32_t i = 0; i < server->rooms.count; ++i) {
-        const cairn_room *room = server->rooms.rooms[i];
+        cairn_room *room = server->rooms.rooms[i];
+        if (!room->job.running) {
+            cairn_room_observe_end(room, now_ns); // it may be paused
+        }
         const cairn_event_message notice = {.kind = CAIRN_EVENT_ROOM_CLOSES,
             .slot = CAIRN_SLOT_NONE,
             .tick = room->scheduler.tick,

@@ -6,8 +6,10 @@
 #include "server/control/queue.h"
 #include "server/session_dispatch.h"
 
-// How often empty rooms are looked for.
+// How often rooms are looked for that are empty, or whose match is over.
 #define IDLE_LOOK_NS (CAIRN_NS_PER_S / 4)
+// From the end of a match to that of its room: what the rules said at the end reaches the players.
+#define OVER_NS CAIRN_NS_PER_S
 
 cairn_server_room_config cairn_server_room_config_default(void) {
     return (cairn_server_room_config){
@@ -89,6 +91,10 @@ static bool is_idle(cairn_room *room, uint64_t now_ns) {
     return now_ns - room->empty_since_ns >= room->settings.idle_s * CAIRN_NS_PER_S;
 }
 
+static bool is_over(const cairn_room *room, uint64_t now_ns) {
+    return room->over_since_ns != 0 && now_ns - room->over_since_ns >= OVER_NS;
+}
+
 void cairn_server_rooms_close_idle(cairn_server *server) {
     const uint64_t now_ns = server->context.now_ns;
     if (now_ns - server->idle_looked_ns < IDLE_LOOK_NS) {
@@ -97,7 +103,11 @@ void cairn_server_rooms_close_idle(cairn_server *server) {
     server->idle_looked_ns = now_ns;
     for (uint32_t id = 0, next; (next = cairn_room_table_next(&server->rooms, id)) != 0;
          id = next) {
-        if (is_idle(cairn_room_table_at(&server->rooms, next), now_ns)) {
+        cairn_room *room = cairn_room_table_at(&server->rooms, next);
+        if (is_over(room, now_ns)) {
+            server->statistics.rooms_over += 1;
+            (void)cairn_server_room_destroy(server, now_ns, next, "the match is over");
+        } else if (is_idle(room, now_ns)) {
             server->statistics.rooms_idle += 1;
             (void)cairn_server_room_destroy(server, now_ns, next, "the room was empty");
         }

@@ -72,6 +72,9 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     }
     cairn_control_queue_room_stepped(server, room);
     cairn_server_resync_advance(&server->resync, room);
+    if (server->ends_soon) {
+        cairn_room_observe_end(room, server->context.now_ns);
+    }
 }
 
 // A client that joins a paused room, or lost what was sent, is served all the same. There is no

@@ -14,7 +14,7 @@ extern "C" {
 
 // The version of what a rules file and a program must agree on: cairn_rules, cairn_rules_export and
 // every type and function that rules use.
-#define CAIRN_RULES_ABI 1u
+#define CAIRN_RULES_ABI 2u
 
 // Why an input is not one of a layout.
 typedef enum cairn_input_refusal {
@@ -128,6 +128,10 @@ typedef struct cairn_rules {
     // this keep clients from simulating, since a client that simulates holds the whole world.
     float (*relevance)(
         const cairn_world *world, const void *state, uint32_t slot, cairn_body_id body);
+    // Whether the match is over; may be NULL. A server that is to end (cairn_server_announce_end)
+    // asks it between steps, and closes the room when it was so for a second: otherwise it waits
+    // until the last client has left. It must not change anything.
+    bool (*over)(const cairn_world *world, const void *state);
 } cairn_rules;
 
 // For rules that declare an input, inside `step`: reads the input that begins with commands[0], of

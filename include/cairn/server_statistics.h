@@ -159,6 +159,7 @@ typedef struct cairn_server_statistics {
     uint64_t rooms_refused;   // could not be created
     uint64_t rooms_on_demand; // made of a template
     uint64_t rooms_idle;      // closed because nobody was in them
+    uint64_t rooms_over;      // closed by a server that is to end, because their match was over
     uint64_t
         load_permille; // of one processor that the rooms' ticks take at their rates, as measured
     uint64_t controls_done;

@@ -52,6 +52,14 @@ assert len(names) >= 3, names
 print({name: len(get(name)) for name in [*names, "cairn_web.wasm", "cairn_web_simd.wasm"]})
 EOT
 
+echo "== what an operator gets beside the programs"
+for file in /etc/logrotate.d/cairnd /usr/share/cairn/apparmor/usr.bin.cairnd /usr/share/cairn/monitoring/cairn-alerts.yml \
+    /usr/share/cairn/monitoring/cairn-dashboard.json /usr/share/cairn/agones/fleet.yaml /usr/share/cairn/agones/allocate.py; do
+    test -s "$file"
+done
+grep -q '^ExecStart=/usr/bin/cairnd ' /lib/systemd/system/cairnd.service
+cairnd --schema | cmp - /usr/share/cairn/cairnd.schema.json
+
 # play SERVER CLIENT PORT
 play() {
     serve "$3" "$1" --key-file key --scene arena.json --record "game$3.cairn"

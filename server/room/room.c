@@ -197,6 +197,15 @@ cairn_quantisation cairn_room_quantisation(const cairn_room *room) {
         .rotation_bits = room->settings.rotation_bits};
 }
 
+void cairn_room_observe_end(cairn_room *room, uint64_t now_ns) {
+    const cairn_rules *rules = cairn_world_settings(room->world)->rules;
+    uint32_t size;
+    CAIRN_ASSERT(!room->job.running);
+    const bool over = rules != NULL && rules->over != NULL &&
+                      rules->over(room->world, cairn_world_rules_state(room->world, &size));
+    room->over_since_ns = !over ? 0 : room->over_since_ns == 0 ? now_ns : room->over_since_ns;
+}
+
 bool cairn_room_snapshot_is_due(const cairn_room *room, uint64_t from, uint64_t to) {
     const uint64_t rate = room->settings.snapshot_rate_hz;
     CAIRN_ASSERT(from <= to && rate >= 1);

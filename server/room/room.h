@@ -71,7 +71,8 @@ typedef struct cairn_room {
     uint64_t mean_cost_ns;      // of recent ticks; 0: none was measured
     uint64_t replaced_until_ns; // paid by the replacements of its world so far
     uint64_t control_until_ns;  // paid by the requests of operators so far (server/control/meter.h)
-    uint64_t empty_since_ns;    // since when it has no client, if it closes then; 0: it has one
+    uint64_t over_since_ns;  // since when its rules say so, if the server is to end; 0: they do not
+    uint64_t empty_since_ns; // since when it has no client, if it closes then; 0: it has one
     cairn_server_room_statistics statistics; // counters that no other member keeps
 
     // Owned by the files that define these types.
@@ -114,6 +115,8 @@ cairn_quantisation cairn_room_quantisation(const cairn_room *room);
 cairn_world *cairn_room_set_world(cairn_room *room, cairn_world *world);
 // After the job ran: its ticks enter the command log; scheduler, counts and hash follow the world.
 void cairn_room_finish_job(cairn_room *room);
+// Asks its rules whether the match is over, at `now_ns`. Its job must not be out.
+void cairn_room_observe_end(cairn_room *room, uint64_t now_ns);
 // Whether a snapshot is due in the ticks (from, to]; snapshots are spread evenly over ticks.
 bool cairn_room_snapshot_is_due(const cairn_room *room, uint64_t from, uint64_t to);
 

@@ -206,6 +206,8 @@ static const family server_families[] = {
     SERVER_COUNTER("rooms_refused", rooms_refused, "Rooms that could not be created."),
     SERVER_COUNTER("rooms_on_demand", rooms_on_demand, "Rooms made of a template."),
     SERVER_COUNTER("rooms_idle", rooms_idle, "Rooms closed because nobody was in them."),
+    SERVER_COUNTER("rooms_over", rooms_over,
+        "Rooms closed because their match was over and the server is to end."),
     SERVER_GAUGE("load_permille", load_permille,
         "Thousandths of one processor that the ticks of all rooms take."),
     SERVER_COUNTER("controls_done", controls_done, "Requests of operators that were carried out."),

@@ -123,6 +123,46 @@ def test_a_second_signal_ends_it_at_once(kit):
     bot.communicate(timeout=30)
 
 
+ARENA = """{"name": "disc", "rules": "arena", "body_capacity": 80, "shape_capacity": 80, "contact_capacity": 400,
+  "bodies": [{"kind": "static", "shapes": [{"kind": "box", "half_extents": [6, 0.5, 6], "position": [0, -0.5, 0]}]}]}"""
+
+
+def post(server, path, members):
+    request = urllib.request.Request(f"http://{server.wait_for('web')[0]['address']}{path}", data=json.dumps(members).encode(),
+                                     headers={"Authorization": "Bearer " + "5" * 64, "Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return json.loads(answer.read())
+
+
+@pytest.mark.parametrize("by", ["signal", "http"])
+def test_a_server_ends_when_its_matches_do(kit, by):
+    """One match ends by its rules when a player leaves, one by an operator; players who stay do not hold the server up."""
+    (kit.folder / "arena.json").write_text(ARENA)
+    (kit.folder / "operator").write_text("5" * 64)
+    (kit.folder / "operator").chmod(0o600)
+    server = kit.serve("--rules", kit.programs.parent / "lib/arena.so", "--drain-seconds", 600, "--web", "127.0.0.1:0", "--control",
+                       "--control-token", "operator", "--room", "duel=arena.json", scene="stack10")
+
+    def play(room, number, seconds):
+        return kit.start("cairn-bot", "--key", kit.key(), "--server", server.address, "--room", room, "--client-id", number, "--seconds", seconds)
+    bots = [play("duel", 1, 4), play("duel", 2, 60), play("main", 3, 60)]
+    server.wait_for("client_playing", 3)
+    begin = time.monotonic()
+    if by == "signal":
+        server.process.terminate()
+    else:
+        assert post(server, "/drain", {}) is not None
+    server.wait_for("ends_soon")
+    late = kit.run("cairn-bot", "--key", kit.key(), "--server", server.address, "--client-id", 4, "--seconds", 1, code=None)
+    assert not late.json["played"]
+    closed = server.wait_for("room_closed")[0]
+    assert closed["room"] == "duel" and closed["detail"] == "the match is over"
+    assert server.process.poll() is None and bots[2].poll() is None
+    post(server, "/control/room-destroy", {"room": "main"})
+    assert server.process.wait(20) == 0 and time.monotonic() - begin < 40
+    assert [json.loads(bot.communicate(timeout=30)[0].splitlines()[0])["played"] for bot in bots] == [True] * 3
+
+
 def test_promtool_accepts_the_alerts():
     promtool = shutil.which("promtool")
     if promtool is None:

@@ -46,7 +46,7 @@ TEST("rules of a file are found by their name") {
 
 TEST("a file is refused by name") {
     expect_refused("nowhere.so", "No such file");
-    expect_refused("other_abi.so", "version 2 of the rules' ABI and this program has version 1");
+    expect_refused("other_abi.so", "version 3 of the rules' ABI and this program has version 2");
     expect_refused("crashes_at_load.so",
         "they crash in the code that runs when the file is loaded (segmentation fault)");
     expect_refused("imports.so", "cairn_no_such_function");

@@ -57,6 +57,11 @@ FAULTS = {
     "rollbacks-twice": ("reports of rollbacks are added up", "server.rollback_report", [
         ("server/session/rollback_report.c", "    const cairn_rollback_counts before = report->last;",
          "    const cairn_rollback_counts before = FAULT ? (cairn_rollback_counts){0} : report->last;")]),
+    # ---- the end of matches
+    "over-for-ever": ("a room is closed although its rules began another match", "server.rooms", [
+        ("server/room/room.c", "    room->over_since_ns = !over ? 0 :", "    room->over_since_ns = !over && !FAULT ? 0 :")]),
+    "over-at-once": ("a room closes before what its rules said last has arrived", "server.rooms", [
+        ("server/server_rooms.c", "now_ns - room->over_since_ns >= OVER_NS;", "(FAULT || now_ns - room->over_since_ns >= OVER_NS);")]),
     # ---- nonces
     "strangers-from-zero": ("answers to strangers start at the same sequence on every server", "net.netcode_server", [
         (SERVER, "server->global_sequence = random_sequence(server, NULL, 0);",

@@ -242,3 +242,90 @@ TEST("a server without a room refuses clients with that reason") {
     story_run_ms(&s, 300);
     assert_int_equal(s.clients[refused].refusal, CAIRN_REFUSAL_ROOM_UNKNOWN);
 }
+
+// A match that is over from tick 120 on, until a host takes it up again.
+typedef struct short_match {
+    uint32_t ticks;
+} short_match;
+
+static void step_match(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t count) {
+    short_match *match = state;
+    (void)world;
+    (void)commands;
+    (void)count;
+    match->ticks += 1;
+}
+
+static void begin_again(cairn_world *world, void *state, const cairn_command *command) {
+    short_match *match = state;
+    (void)world;
+    (void)command;
+    match->ticks = 0;
+}
+
+static bool match_over(const cairn_world *world, const void *state) {
+    const short_match *match = state;
+    (void)world;
+    return match->ticks >= 120;
+}
+
+static const cairn_rules match_rules = {.name = "match",
+    .version = 1,
+    .state_size = sizeof(short_match),
+    .step = step_match,
+    .host = begin_again,
+    .over = match_over};
+
+static void start_matches(void) {
+    cairn_server_config config = story_config();
+    config.rooms_max = 2;
+    config.first_room.rules = &match_rules;
+    story_start(&s, &config);
+    (void)create("endless"); // without rules that could end it
+}
+
+TEST("a match that is over ends its room only when the server is to end, a second later") {
+    start_matches();
+    const uint32_t plays = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 3500);
+    assert_int_equal(story_statistics(&s).rooms, 2);
+    cairn_server_announce_end(s.server, s.now_ns, "maintenance");
+    story_run_ms(&s, 800);
+    assert_int_equal(s.clients[plays].notices[CAIRN_EVENT_ROOM_CLOSES], 1);
+    assert_int_equal(story_statistics(&s).clients, 1);
+    story_run_ms(&s, 1500);
+    assert_int_equal(s.clients[plays].notices[CAIRN_EVENT_ROOM_CLOSES], 2); // the match is over
+    assert_int_equal(story_statistics(&s).clients, 0);
+    assert_int_equal(story_statistics(&s).rooms, 1);
+    assert_int_equal(story_statistics(&s).rooms_over, 1);
+    assert_int_equal(story_statistics(&s).rooms_idle, 0);
+}
+
+TEST("a match that has not ended is played to its end, also one that begins again") {
+    start_matches();
+    (void)story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 500);
+    cairn_server_announce_end(s.server, s.now_ns, "maintenance");
+    story_run_ms(&s, 1800); // over since .3 s
+    uint64_t tick;
+    assert_int_equal(
+        cairn_server_room_command(s.server, CAIRN_ROOM_MAIN, &(cairn_command){0}, &tick), CAIRN_OK);
+    story_run_ms(&s, 1900);
+    assert_int_equal(story_statistics(&s).rooms_over, 0);
+    assert_int_equal(story_statistics(&s).clients, 1);
+    story_run_ms(&s, 2500);
+    assert_int_equal(story_statistics(&s).rooms_over, 1);
+    assert_int_equal(story_statistics(&s).clients, 0);
+}
+
+TEST("a room that is paused when its match is over ends as others do") {
+    start_matches();
+    (void)story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 2500);
+    s.server->rooms.rooms[0]->time_control.paused = true;
+    story_run_ms(&s, 100);
+    cairn_server_announce_end(s.server, s.now_ns, "maintenance");
+    story_run_ms(&s, 1500);
+    assert_int_equal(story_statistics(&s).rooms_over, 1);
+}
