@@ -17,14 +17,10 @@ typedef enum argument_kind {
     ARGUMENT_REAL,
     ARGUMENT_VEC3, // three words
     ARGUMENT_TEXT,
-    ARGUMENT_PROPERTY,       // a name of program/control_words.h
-    ARGUMENT_VALUE,          // of that property: a number, or a word
-    ARGUMENT_SHAPE_VALUE,    // the same for set-shape
-    ARGUMENT_PUSH,           // such a name
-    ARGUMENT_JOINT_PROPERTY, // such a name
-    ARGUMENT_JOINT_VALUE,    // of that property: a number, a word, or a name
-    ARGUMENT_SHAPE,          // such a name
-    ARGUMENT_JOINT,          // such a name
+    ARGUMENT_WORD,        // a name of the verb in program/control_words.h
+    ARGUMENT_VALUE,       // of the property before it: a number, or a word
+    ARGUMENT_SHAPE_VALUE, // the same for set-shape
+    ARGUMENT_JOINT_VALUE, // the same for set-joint: a number, a word, or a name
     // All words that are left.
     ARGUMENT_POINTS,  // of spawn, three for each
     ARGUMENT_PARTS,   // of spawn-compound, ten for each: a shape's name, its size and its place
@@ -108,7 +104,7 @@ static const verb_form forms[] = {
         "create a shape, turned by a rotation vector; size: a box's half extents, else radius and "
         "half height; a hull's is 0",
         3,
-        {{ARGUMENT_SHAPE, AT(spawn.shape), 0}, VEC3(spawn.position), VEC3(spawn.size),
+        {{ARGUMENT_WORD, AT(spawn.shape), 0}, VEC3(spawn.position), VEC3(spawn.size),
             VEC3(spawn.rotation), U32(spawn.user),
             {ARGUMENT_POINTS, offsetof(cairn_ctl_command, points), 0}}},
     {CAIRN_CONTROL_SPAWN_COMPOUND,
@@ -145,7 +141,7 @@ static const verb_form forms[] = {
         "set a property of a joint, such as motor (speed, force), limits, spring (hertz, damping), "
         "break (force, torque) or name",
         3,
-        {U32(set_joint.joint), {ARGUMENT_JOINT_PROPERTY, AT(set_joint.property), 0},
+        {U32(set_joint.joint), {ARGUMENT_WORD, AT(set_joint.property), 0},
             {ARGUMENT_JOINT_VALUE, AT(set_joint.value), 0}, REAL(set_joint.value.y),
             REAL(set_joint.value.z)}},
     {CAIRN_CONTROL_GET_JOINT, "JOINT", "all properties of a joint, its error and what it exerts", 1,
@@ -163,7 +159,7 @@ static const verb_form forms[] = {
         "join two bodies at anchors in the world; number: a cone's angle, the ratio of a gear or "
         "pulley, a motor's hertz",
         5,
-        {{ARGUMENT_JOINT, AT(create_joint.kind), 0}, U32(create_joint.body_a),
+        {{ARGUMENT_WORD, AT(create_joint.kind), 0}, U32(create_joint.body_a),
             U32(create_joint.body_b), VEC3(create_joint.anchor_a), VEC3(create_joint.anchor_b),
             VEC3(create_joint.axis), REAL(create_joint.number), REAL(create_joint.break_force)}},
     {CAIRN_CONTROL_ACT, "TICKS [FIELDS]",
@@ -201,14 +197,14 @@ static const verb_form forms[] = {
         "set a property of a body, such as kind, mass, locks, user, enabled, friction or "
         "surface-velocity",
         3,
-        {U32(set_body.body), {ARGUMENT_PROPERTY, AT(set_body.property), 0},
+        {U32(set_body.body), {ARGUMENT_WORD, AT(set_body.property), 0},
             {ARGUMENT_VALUE, AT(set_body.value), 0}, REAL(set_body.value.y),
             REAL(set_body.value.z)}},
     {CAIRN_CONTROL_SET_SHAPE, "SHAPE PROPERTY X [Y [Z]]",
         "set a property of a shape: friction and the rest of its material, density, category, mask "
         "or user",
         3,
-        {U32(set_shape.shape), {ARGUMENT_PROPERTY, AT(set_shape.property), 0},
+        {U32(set_shape.shape), {ARGUMENT_WORD, AT(set_shape.property), 0},
             {ARGUMENT_SHAPE_VALUE, AT(set_shape.value), 0}, REAL(set_shape.value.y),
             REAL(set_shape.value.z)}},
     {CAIRN_CONTROL_SET_POSE, "BODY X Y Z [RX RY RZ]",
@@ -226,7 +222,7 @@ static const verb_form forms[] = {
     {CAIRN_CONTROL_PUSH, "BODY KIND X Y Z [AT-X AT-Y AT-Z]",
         "push a body by a force (N; with a torque, N m), force-at or impulse-at a point, or turn "
         "(N m s)",
-        3, {U32(push.body), {ARGUMENT_PUSH, AT(push.kind), 0}, VEC3(push.push), VEC3(push.place)}},
+        3, {U32(push.body), {ARGUMENT_WORD, AT(push.kind), 0}, VEC3(push.push), VEC3(push.place)}},
     {CAIRN_CONTROL_SET_TARGET, "BODY X Y Z [RX RY RZ]",
         "move a kinematic body within the next tick; a rotation vector, rad", 2,
         {U32(set_target.body), VEC3(set_target.position), VEC3(set_target.rotation)}},
@@ -398,8 +394,8 @@ static bool parse_argument(const verb_argument *argument, const char *const *wor
     case ARGUMENT_TEXT:
         *(const char **)(void *)at = words[0];
         break;
-    case ARGUMENT_PROPERTY:
-        valid = cairn_control_word_find(CAIRN_CONTROL_SET_BODY, words[0], (uint32_t *)(void *)at);
+    case ARGUMENT_WORD:
+        valid = cairn_control_word_find(out->request.verb, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_VALUE:
         valid = parse_value(words[0], is_word_of_body(out->request.set_body.property),
@@ -409,21 +405,8 @@ static bool parse_argument(const verb_argument *argument, const char *const *wor
         valid = parse_value(words[0], is_word_of_body(out->request.set_shape.property),
             &out->request.set_shape.value.x, &out->request.set_shape.word);
         break;
-    case ARGUMENT_PUSH:
-        valid = cairn_control_word_find(CAIRN_CONTROL_PUSH, words[0], (uint32_t *)(void *)at);
-        break;
-    case ARGUMENT_JOINT_PROPERTY:
-        valid = cairn_control_word_find(CAIRN_CONTROL_SET_JOINT, words[0], (uint32_t *)(void *)at);
-        break;
     case ARGUMENT_JOINT_VALUE:
         valid = parse_joint_value(words[0], &out->request.set_joint);
-        break;
-    case ARGUMENT_SHAPE:
-        valid = cairn_control_word_find(CAIRN_CONTROL_SPAWN, words[0], (uint32_t *)(void *)at);
-        break;
-    case ARGUMENT_JOINT:
-        valid =
-            cairn_control_word_find(CAIRN_CONTROL_CREATE_JOINT, words[0], (uint32_t *)(void *)at);
         break;
     case ARGUMENT_POINTS:
         valid = parse_points(words, word_count, out);
