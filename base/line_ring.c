@@ -12,9 +12,9 @@ cairn_line_ring cairn_line_ring_of(char *bytes, size_t capacity) {
 
 bool cairn_line_ring_put(cairn_line_ring *ring, const char *line, size_t size) {
     CAIRN_ASSERT(size > 0 && line[size - 1] == '\n');
-    if (ring->untold > 0 || size > ring->capacity - ring->size) {
+    if (ring->lost_waiting > 0 || size > ring->capacity - ring->size) {
         ring->lost += 1;
-        ring->untold += 1;
+        ring->lost_waiting += 1;
         return false;
     }
     const size_t at = (ring->first + ring->size) % ring->capacity;
@@ -37,7 +37,7 @@ size_t cairn_line_ring_take(cairn_line_ring *ring, char *out, size_t size_max) {
 }
 
 uint64_t cairn_line_ring_take_lost(cairn_line_ring *ring) {
-    const uint64_t lines = ring->size == 0 ? ring->untold : 0;
-    ring->untold -= lines;
+    const uint64_t lines = ring->size == 0 ? ring->lost_waiting : 0;
+    ring->lost_waiting -= lines;
     return lines;
 }

@@ -12,10 +12,10 @@
 typedef struct cairn_line_ring {
     char *bytes; // [capacity], the caller's
     size_t capacity;
-    size_t first;    // of the waiting bytes
-    size_t size;     // of these
-    uint64_t lost;   // lines, since the beginning
-    uint64_t untold; // of these, not yet taken
+    size_t first;          // of the waiting bytes
+    size_t size;           // of these
+    uint64_t lost;         // lines, since the beginning
+    uint64_t lost_waiting; // of these, not yet taken
 } cairn_line_ring;
 
 // Empty. `capacity` > 0.

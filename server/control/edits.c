@@ -25,8 +25,8 @@ bool cairn_control_trial_is_fresh(const cairn_room *room) {
     return trial->filled && trial->edits == count && cairn_hash_equal(trial->root, room->hash.full);
 }
 
-// The world of a trial becomes the room's with the waiting edits applied. Several edits of one tick
-// take one copy. NULL: out of memory.
+// Returns the room's world with the waiting edits applied, in which an edit is tried. Several edits
+// of one tick take one copy of the world. NULL: out of memory.
 static cairn_world *renew_trial(cairn_room *room) {
     CAIRN_ASSERT(!room->job.running);
     cairn_edit_trial *trial = &room->trial;

@@ -49,9 +49,9 @@ struct cairn_soft_step {
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
-    unsigned char
-        *jointed; // by solver body: 1 if a joint holds it; earlier scratch of thin_links.c
-    _Atomic uint32_t *met;
+    // By solver body: 1 if a joint holds it; first scratch of thin_links.c.
+    unsigned char *jointed;
+    _Atomic uint32_t *met; // see cairn_solver_context, like the following
     uint32_t *struck;
     _Atomic unsigned char *pushed; // see cairn_solver_context
     bool any_axes;                 // some joint has axes: it may have limits

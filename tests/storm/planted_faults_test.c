@@ -338,10 +338,10 @@ WRAP(bool, cairn_line_ring_put, cairn_line_ring *ring, const char *line, size_t 
     const bool put = REAL(cairn_line_ring_put)(ring, line, size);
     // Later lines that fit go in, and the count of those before them comes too late.
     if (!put && planted == LOG_LINES_MOVED && size <= ring->capacity - ring->size) {
-        const uint64_t untold = ring->untold;
-        ring->untold = 0;
+        const uint64_t lost_waiting = ring->lost_waiting;
+        ring->lost_waiting = 0;
         (void)REAL(cairn_line_ring_put)(ring, line, size);
-        ring->untold = untold;
+        ring->lost_waiting = lost_waiting;
     }
     return put;
 }
