@@ -91,7 +91,7 @@ class Room:
         self._edit(lib.CAIRN_COMMAND_SET_POSITION, body, position)
 
     def _set(self, verb: str, kind: int, what: int, name: str | int, value: Sequence[float] | float, word: int) -> None:
-        numbers = tuple(value) if isinstance(value, Sequence) else (value,)
+        numbers = tuple(numpy.atleast_1d(value).tolist())
         number = number_of(verb, "property", name)
         low, high = layout.whole("word", word) & 0xFFFF, layout.whole("word", word) >> 16
         self._edit(kind, what, (*numbers, *_ZERO[len(numbers):]), (number, low, high))

@@ -236,9 +236,13 @@ def test_a_room_has_the_methods_of_a_world(client, cairn_world):
     room.set_pose(8, (20, 9, 20), (0, 0, 0.6, 0.8))
     room.set_body(8, "gravity-scale", 0)
     room.set_shape(8, "friction", 0.25)
+    room.set_body(8, "damping", numpy.array([0.5, 0.25]))
+    with pytest.raises(TypeError):
+        room.set_body(8, "damping", (1, 2, 3, 4))
     row = room.advance(1, numpy.array([8], dtype="u4"), 2, 4)
     assert row[0] == pytest.approx([0, 0, 0.6, 0.8], abs=1e-2)
-    assert client.ask("get-body", body=8).gravity_scale == 0
+    read = client.ask("get-body", body=8)
+    assert (read.gravity_scale, read.linear_damping, read.angular_damping) == (0, 0.5, 0.25)
 
 
 def test_a_step_is_one_round_trip(client):
