@@ -36,7 +36,7 @@ static cairn_status check_points(const cairn_command *command) {
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
-// The numbers of `move` and `aim`, of which `count` are used, and the others 0.
+// Checks the first `buttons` of the six numbers of `move` and `aim`; the others must be 0.
 static cairn_status check_six(const cairn_command *command, cairn_status (*check)(float number)) {
     const float numbers[] = {command->move.x, command->move.y, command->move.z, command->aim.x,
         command->aim.y, command->aim.z};

@@ -12,7 +12,8 @@
 #define OF_LIMITS (OF(HINGE) | OF(CONE) | OF(PRISMATIC) | OF(WHEEL) | OF(DISTANCE))
 #define OF_DRIVES (OF(HINGE) | OF(PRISMATIC) | OF(BALL) | OF(CONE)) // if they are articulated
 
-// The kinds that have a property, as a bit set. Those that are not listed have setters that know.
+// The kinds of joint that have a property, as a bit set. Properties that are not listed are checked
+// by their setters.
 static const uint32_t kinds_with[CAIRN_JOINT_PROPERTY_LAST + 1] = {
     [CAIRN_JOINT_PROPERTY_MOTOR_ON] = OF_MOTORS,
     [CAIRN_JOINT_PROPERTY_MOTOR_VELOCITY] = OF(BALL) | OF(CONE),
@@ -46,8 +47,8 @@ static const uint32_t kinds_with[CAIRN_JOINT_PROPERTY_LAST + 1] = {
     [CAIRN_JOINT_PROPERTY_ROW_BOUNDS] = OF(ROW),
 };
 
-// The world keeps a force only with a motor that is on, and a rotation only for a spring that is
-// on.
+// A force is kept only with a motor that is on, and a target rotation only with a spring that is
+// on: otherwise setting it would have no effect, so it is refused.
 static bool has_property(const cairn_joint_def *def, uint32_t property, cairn_vec3 value) {
     const bool of_kind = (kinds_with[property] >> def->kind & 1u) != 0;
     const bool of_articulated = kinds_with[property] == OF_DRIVES;
@@ -62,8 +63,8 @@ static bool has_property(const cairn_joint_def *def, uint32_t property, cairn_ve
     }
 }
 
-// Both by the shortest rotation that takes the old axis to the new one, so that the normal stays
-// perpendicular. An axis that is not of unit length is refused later, whatever the normal is.
+// Turns axis and normal by the shortest rotation that takes the old axis to the new one, so that
+// they stay perpendicular. An axis that is not of unit length is refused later.
 static void turn_frame(cairn_vec3 *axis, cairn_vec3 *normal, cairn_vec3 to) {
     const cairn_vec3 unit = vec3_normalize(to, *axis);
     const float along = vec3_dot(*axis, unit);

@@ -48,7 +48,7 @@ typedef struct shape_parts {
     float heights[CAIRN_EDIT_HEIGHTS_MAX];
 } shape_parts;
 
-// The six numbers of a part, of which `buttons` are used.
+// Number i of the six of a part.
 static float number_of(const cairn_command *part, uint32_t i) {
     const float numbers[] = {
         part->move.x, part->move.y, part->move.z, part->aim.x, part->aim.y, part->aim.z};
@@ -56,7 +56,7 @@ static float number_of(const cairn_command *part, uint32_t i) {
     return numbers[i];
 }
 
-// False: there are too many of them.
+// False, as the two below: there are too many.
 static bool add_points(shape_parts *out, const cairn_command *part) {
     if (out->point_count + part->buttons > CAIRN_EDIT_VERTICES_MAX) {
         return false;
@@ -105,8 +105,8 @@ static bool add_part(shape_parts *out, const cairn_command *part) {
     }
 }
 
-// Whether the parts are those of the shape's kind. What else they must be, is checked when a hull
-// or a mesh is made of them.
+// Whether the parts are those of the shape's kind. The rest is checked when a hull or a mesh is
+// made of them.
 static bool fits_kind(const shape_parts *parts, cairn_vec3 size) {
     const uint32_t kind = parts->def.kind;
     const uint32_t columns = (uint32_t)size.z;
@@ -118,7 +118,7 @@ static bool fits_kind(const shape_parts *parts, cairn_vec3 size) {
            (kind == CAIRN_SHAPE_MESH || parts->triangle_count == 0);
 }
 
-// Reads the first shape of `count` commands. Returns how many commands it takes; 0: they are none.
+// Reads the first shape of `count` commands. Returns how many it takes; 0: there is no shape.
 static uint32_t take_shape(const cairn_command *commands, uint32_t count, shape_parts *out) {
     uint32_t i = 0;
     out->point_count = 0;

@@ -53,7 +53,7 @@ static cairn_control_spawn_request draw_spawn(
     return spawn;
 }
 
-// Two shapes beside each other: in two cases of nine one of them is none that a compound may have.
+// Two shapes beside each other: in two cases of nine one is of a kind that compounds do not have.
 static cairn_control_spawn_compound_request draw_compound(cairn_storm *s, cairn_vec3 position,
     cairn_vec3 size, cairn_vec3 points[HULL_POINTS], cairn_control_part parts[2]) {
     const cairn_control_spawn_request first = draw_spawn(s, position, size, points);
@@ -153,7 +153,7 @@ static void draw_joint_edit(cairn_storm *s, cairn_control_request *request, cons
                 .property = 1 + (uint32_t)cairn_storm_below(s, CAIRN_JOINT_PROPERTY_LAST),
                 .value.x = (float)cairn_storm_below(s, 2)};
         break;
-    case CAIRN_CONTROL_SET_ROW: // most of them are no rows
+    case CAIRN_CONTROL_SET_ROW: // most of them are not rows
         request->set_row =
             (cairn_control_set_row_request){.joint = (uint32_t)cairn_storm_below(s, 16),
                 .linear_a = a,
@@ -197,7 +197,7 @@ static void draw_edit(cairn_storm *s, cairn_control_request *request, const draw
         request->set_pose =
             (cairn_control_set_pose_request){.body = body, .position = a, .rotation = b};
         break;
-    case CAIRN_CONTROL_SET_MASS: // in one case of two no tensor of inertia
+    case CAIRN_CONTROL_SET_MASS: // half of them are not positive definite
         request->set_mass = (cairn_control_set_mass_request){.body = body,
             .mass = 100.0f * b.x,
             .centre = {0.0f, 0.1f * b.y, 0.0f},

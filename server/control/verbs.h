@@ -120,7 +120,7 @@ cairn_control_act_answer cairn_control_observe(
 uint32_t cairn_control_spawn_commands(
     const cairn_control_request *request, cairn_command out[CAIRN_CONTROL_COMMANDS_MAX]);
 // Why a world refuses what the request spawns, a static text. NULL: a number is out of range, or
-// the request is none that spawns.
+// the request spawns nothing.
 const char *cairn_control_spawn_refusal(const cairn_control_request *request);
 
 // A body in an answer.
