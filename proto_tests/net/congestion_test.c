@@ -72,6 +72,19 @@ TEST("a window that nobody fills does not grow, and one that is full does") {
     assert_true(c.window >= first + 10 * CAIRN_CONGESTION_PACKET_SIZE);
 }
 
+TEST("a queue is what the last round trips have in common beyond the least of all") {
+    assert_int_equal(cairn_congestion_queue_ns(&c), 0); // nothing is known yet
+    for (uint32_t k = 0; k < 20; ++k) {
+        exchange(50 * MS_NS, 50 * MS_NS);
+    }
+    assert_int_equal(cairn_congestion_queue_ns(&c), 0);
+    for (uint32_t k = 0; k < CAIRN_CONGESTION_SAMPLES; ++k) {
+        assert_int_equal(cairn_congestion_queue_ns(&c), 0); // one fast payload says so
+        exchange((80 + k) * MS_NS, 80 * MS_NS);
+    }
+    assert_int_equal(cairn_congestion_queue_ns(&c), 30 * MS_NS);
+}
+
 // A payload every 30 ms, with many of them on the way at a time.
 static void follow(uint64_t rtt_ns) {
     now_ns += 30 * MS_NS;

@@ -439,6 +439,17 @@ TEST("an error says where and what is wrong") {
     }
 }
 
+TEST("a tensor of inertia with one number needs a mass as one with three does") {
+    static const char *const tensors[] = {"[2, 0, 0]", "[0, 2, 0]", "[0, 0, 2]", "[2, 3, 4]"};
+    for (uint32_t i = 0; i < 4; ++i) {
+        char json[100], error[CAIRN_SCENE_ERROR_SIZE];
+        cairn_scene *scene;
+        snprintf(json, sizeof json, BODY("'inertia': %s"), tensors[i]);
+        assert_int_equal(parse(json, &scene, error), INVALID);
+        assert_string_equal(error, "line 1, column 38: bodies[0].inertia: needs mass as well");
+    }
+}
+
 TEST("a zero byte does not end the text") {
     static const char json[] = "{\"name\":\"a\"}\0{";
     char error[CAIRN_SCENE_ERROR_SIZE];
@@ -638,6 +649,19 @@ TEST("a prefab is placed with a pose, its joints with it") {
     assert_float_equal(scene->joints[1].def.fixed_a.x, 1.0f, 1e-6f);
     assert_float_equal(scene->joints[1].def.fixed_a.y, 9.0f, 1e-6f);
     assert_float_equal(scene->joints[1].def.fixed_a.z, 10.0f, 1e-6f);
+}
+
+TEST("every joint of a prefab is placed") {
+    SCOPED(cairn_scene) *scene = parse_good(
+        "{'name': 'a', 'instances': [{'prefab': 'chain'}],"
+        " 'prefabs': [{'name': 'chain', 'bodies': [{'shapes': [{}], 'grid_count': [1, 4, 1]}],"
+        " 'joints': [{'body_a': 0, 'body_b': 1}, {'body_a': 1, 'body_b': 2},"
+        " {'body_a': 2, 'body_b': 3}]}]}");
+    assert_int_equal(scene->joint_count, 3);
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_int_equal(scene->joints[i].body_a, i);
+        assert_int_equal(scene->joints[i].body_b, i + 1);
+    }
 }
 
 TEST("an instance names a prefab, and a world has room for all copies") {
