@@ -148,6 +148,13 @@ TEST("vectors and texts may be empty") {
     }
 }
 
+TEST("a list may be as long as its limit") {
+    static uint8_t bytes[CAIRN_GAME_MESSAGE_SIZE_MAX] = {1, 2, 3};
+    const cairn_message sent = {.kind = CAIRN_MESSAGE_PLAYER_MESSAGE,
+        .player_message = {.bytes = bytes, .size = sizeof bytes}};
+    expect_round_trip(&sent);
+}
+
 TEST("height fields of the smallest and the largest sides are sent") {
     static const uint32_t words[4] = {0};
     const uint32_t sides[] = {2, CAIRN_HEIGHT_FIELD_SIDE_MAX};

@@ -115,6 +115,38 @@ TEST("each room keeps its own time") {
     assert_true(info.recording);
 }
 
+static bool exists(const char *name) {
+    return cairn_server_room_find(s.server, name) != 0;
+}
+
+// The first room, too, has an id from which the next one is looked for.
+TEST("rooms that are empty for long enough close, the first one, too") {
+    cairn_server_config config = story_config();
+    config.first_room.idle_s = 2;
+    story_start(&s, &config);
+    cairn_server_room_config side = named("side");
+    side.idle_s = 4;
+    uint32_t room;
+    assert_int_equal(
+        cairn_server_room_create(s.server, s.now_ns, &side, &room, NULL), CAIRN_ROOM_CREATED);
+    create("kept");
+    story_run_ms(&s, 1900);
+    assert_true(exists(CAIRN_ROOM_NAME_DEFAULT));
+    story_run_ms(&s, 1000);
+    assert_false(exists(CAIRN_ROOM_NAME_DEFAULT));
+    assert_true(exists("side"));
+    const uint32_t client = story_join_room(&s, "side", CAIRN_MODE_INTERPOLATE);
+    story_run_ms(&s, 6000);
+    assert_true(exists("side")); // a client is in it
+    story_leave(&s, client);
+    story_run_ms(&s, 3800);
+    assert_true(exists("side"));
+    story_run_ms(&s, 1000);
+    assert_false(exists("side"));
+    assert_true(exists("kept"));
+    assert_int_equal(story_statistics(&s).rooms_idle, 2);
+}
+
 TEST("clients of a closing room are disconnected and others stay") {
     start(2);
     create("other");
