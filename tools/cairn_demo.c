@@ -159,12 +159,13 @@ static void print_web(const demo *d) {
     printf(d->report.server.has_page ? "the page is at http://%s/\n"
                                      : "no page is installed; counters are at http://%s/metrics\n",
         d->report.server.web);
+    fflush(stdout); // also into a file or a pipe, which somebody reads meanwhile
 }
 
 // Ctrl-C at a terminal ends the server as well; a second signal would kill it.
 static void stay(demo *d) {
-    print_web(d);
     printf("the server runs on; Ctrl-C ends it\n");
+    print_web(d);
     while (!stopped && !cairn_process_ended(d->server)) {
         cairn_process_set_run(d->processes, 50);
     }

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Clients at a server over real sockets on loopback, and the recording of what they did."""
 
+import json
+import re
+import signal
+import subprocess
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -123,3 +129,20 @@ def test_help_explains_every_flag_and_fits_a_screen(kit, program):
 def test_the_help_of_cairnd_names_its_variables(kit):
     text = kit.run("cairnd", "--help").out
     assert "--input-window" in text and "[CAIRN_INPUT_WINDOW]" in text
+
+
+def test_a_demo_that_stays_tells_its_address_and_serves_until_it_is_interrupted(kit):
+    with subprocess.Popen([kit.programs / "cairn-demo", "--seconds", "3", "--stay"], cwd=kit.folder, stdout=subprocess.PIPE, text=True) as demo:
+        said = ""
+        while "the server runs on; Ctrl-C ends it" not in said or not re.search(r"http://\S+\n$", said):
+            line = demo.stdout.readline()
+            assert line, said
+            said += line
+        address = re.findall(r"http://[0-9.]+:\d+/", said)[-1]
+        with urllib.request.urlopen(f"{address}rooms", timeout=20) as answer:
+            assert [room["name"] for room in json.loads(answer.read())] == ["main", "thousand"]
+        demo.send_signal(signal.SIGINT)
+        said += demo.stdout.read()
+        assert demo.wait(30) == 0 and "stopped" not in said, said
+        with pytest.raises(urllib.error.URLError):
+            urllib.request.urlopen(address, timeout=5)
