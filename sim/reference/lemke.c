@@ -23,6 +23,7 @@ void cairn_lemke_allocate(cairn_lemke *lemke, cairn_arena *from) {
     lemke->table = cairn_arena_take(from, size * COLUMNS_MAX, sizeof(double));
     lemke->basis = cairn_arena_take(from, size, sizeof *lemke->basis);
     lemke->tied = cairn_arena_take(from, size, sizeof *lemke->tied);
+    lemke->nonzero = cairn_arena_take(from, COLUMNS_MAX, sizeof *lemke->nonzero);
 }
 
 static double *row_of(const cairn_lemke *lemke, uint32_t row) {
@@ -56,22 +57,34 @@ static bool fill(cairn_lemke *lemke, uint32_t *lowest) {
     return finite;
 }
 
-static void pivot(cairn_lemke *lemke, uint32_t at, uint32_t column) {
+// Divides a row by its entry in `column`, and lists the columns in which it is not zero: a basic
+// variable has but one entry, so that most columns are not among them.
+static uint32_t divide(cairn_lemke *lemke, double *row, uint32_t column) {
     const uint32_t columns = 2 * lemke->size + 2;
-    double *chosen = row_of(lemke, at);
-    const double inverse = 1.0 / chosen[column];
+    const double inverse = 1.0 / row[column];
+    uint32_t count = 0;
     for (uint32_t k = 0; k < columns; ++k) {
-        chosen[k] *= inverse;
+        row[k] *= inverse;
+        lemke->nonzero[count] = k;
+        count += row[k] != 0.0 ? 1 : 0;
     }
-    chosen[column] = 1.0;
+    row[column] = 1.0;
+    return count;
+}
+
+// Only the sign of a zero depends on the columns that are left out, and nothing on that sign.
+static void pivot(cairn_lemke *lemke, uint32_t at, uint32_t column) {
+    double *chosen = row_of(lemke, at);
+    const uint32_t *nonzero = lemke->nonzero;
+    const uint32_t count = divide(lemke, chosen, column);
     for (uint32_t i = 0; i < lemke->size; ++i) {
         double *row = row_of(lemke, i);
         const double factor = row[column];
         if (i == at || factor == 0.0) {
             continue;
         }
-        for (uint32_t k = 0; k < columns; ++k) {
-            row[k] -= factor * chosen[k];
+        for (uint32_t k = 0; k < count; ++k) {
+            row[nonzero[k]] -= factor * chosen[nonzero[k]];
         }
         row[column] = 0.0;
     }

@@ -14,14 +14,15 @@
 #define CAIRN_LEMKE_SIZE_MAX 1024
 
 typedef struct cairn_lemke {
-    uint32_t size;   // of the problem
-    uint32_t pivots; // of the last solution
-    double *matrix;  // M, by rows of CAIRN_LEMKE_SIZE_MAX; set by the caller
-    double *vector;  // p; set by the caller
-    double *z;       // the solution
-    double *table;   // scratch: w, z, the covering variable, the right-hand side
-    uint32_t *basis; // by row: the variable that is basic
-    uint32_t *tied;  // rows of one ratio
+    uint32_t size;     // of the problem
+    uint32_t pivots;   // of the last solution
+    double *matrix;    // M, by rows of CAIRN_LEMKE_SIZE_MAX; set by the caller
+    double *vector;    // p; set by the caller
+    double *z;         // the solution
+    double *table;     // scratch: w, z, the covering variable, the right-hand side
+    uint32_t *basis;   // by row: the variable that is basic
+    uint32_t *tied;    // rows of one ratio
+    uint32_t *nonzero; // columns of the pivot row
 } cairn_lemke;
 
 void cairn_lemke_allocate(cairn_lemke *lemke, cairn_arena *from);
