@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Negative controls: faults that are planted in a copy of the sources, each with the test that must fail. All are compiled
 into one copy; the environment variable CAIRN_FAULT chooses one when a test starts. tests/physics/faults.py and
-tests/server/faults.py have the tables."""
+tests/server/faults.py have the tables.
+
+usage: tests/kit/planted_faults.py SOURCE FOLDER    builds one copy in FOLDER with the faults and tests of both tables, so that
+                                                    the golden matrix compiles the sources once"""
 
 import os
 import pathlib
+import runpy
 import shutil
 import signal
 import subprocess
@@ -19,27 +23,39 @@ __attribute__((constructor)) static void choose_fault(void) {
 }
 """
 DECLARATION = "extern unsigned cairn_planted_fault;\n"
+# The file that has the variable: every test links it.
+HOME = "base/address.c"
+# Whichever makes building and running together shortest: the simulation computes nearly all that the tests compute.
+LEVEL = "-O0"
+LEVEL_OF_SIM = "add_compile_options(-O1)\n"
+# The first number of a table's faults.
+FIRST = {"physics": 1, "server": 1001}
 
 
-# `home` is a file that every test links.
-def patched(source, faults, home):
-    texts = {home: (source / home).read_text()}
-    for number, (name, (what, _, patches)) in enumerate(faults.items(), 1):
+# The sources that differ in a copy with these faults. `numbers` has a number for the name of each.
+def patched(source, faults, numbers):
+    texts = {HOME: (source / HOME).read_text()}
+    for name, (what, _, patches) in faults.items():
         for path, anchor, replacement in patches:
             texts.setdefault(path, (source / path).read_text())
             count = texts[path].count(anchor)
             if count != 1:
                 sys.exit(f"faults.py: {name} ({what}): its anchor occurs {count} times in {path} and must"
                          f" occur once; adapt the patch to the new code:\n{anchor}")
-            replacement = replacement.replace("FAULT", f"(cairn_planted_fault == {number})")
+            replacement = replacement.replace("FAULT", f"(cairn_planted_fault == {numbers[name]})")
             texts[path] = texts[path].replace(anchor, replacement)
     for path in texts:
         texts[path] = texts[path].replace(SPDX, SPDX + DECLARATION, 1)
-    texts[home] = texts[home].replace(DECLARATION, "unsigned cairn_planted_fault;\n", 1) + CHOICE
+    texts[HOME] = texts[HOME].replace(DECLARATION, "unsigned cairn_planted_fault;\n", 1) + CHOICE
+    texts["sim/CMakeLists.txt"] = LEVEL_OF_SIM + (source / "sim/CMakeLists.txt").read_text()
     return texts
 
 
-def build(source, folder, tests, texts, level):
+def numbered(module, faults):
+    return {name: number for number, name in enumerate(faults, FIRST[module])}
+
+
+def build(source, folder, tests, texts):
     folder.mkdir(parents=True, exist_ok=True)
     tree = folder / "tree"
     skipped = shutil.ignore_patterns("build", "build-*", ".git")
@@ -49,8 +65,8 @@ def build(source, folder, tests, texts, level):
             (tree / path).write_text(text)
     targets = sorted({target for test in tests for target in targets_of(folder, test)})
     configure = ["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(folder / "build"), "-DCMAKE_BUILD_TYPE=Quick",
-                 f"-DCMAKE_C_FLAGS_QUICK={level}", f"-DCMAKE_CXX_FLAGS_QUICK={level}", "-DCAIRN_AVX512=OFF", "-DCAIRN_FUSED=OFF",
-                 "-DCAIRN_KERNEL_CALLS=ON"]
+                 f"-DCMAKE_C_FLAGS_QUICK={LEVEL}", f"-DCMAKE_CXX_FLAGS_QUICK={LEVEL}", "-DCAIRN_AVX512=OFF", "-DCAIRN_FUSED=OFF",
+                 "-DCAIRN_KERNEL_CALLS=ON", "-DCAIRN_WARNINGS=OFF", "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold"]
     for command in (configure, ["cmake", "--build", str(folder / "build"), "--", "-j2", *targets]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -113,31 +129,50 @@ def failure(folder, test, number):
     return words if running.returncode else ""
 
 
-# `level`: of the compiler, whichever makes building and running together shortest.
-def main(usage, faults, home, level):
+# `module`: the folder of the table. With --built the copy is there already.
+def main(usage, faults, module):
     arguments = sys.argv[1:]
     if not arguments:
         sys.exit(usage)
     source = pathlib.Path(arguments[0]).resolve()
-    texts = patched(source, faults, home)
+    numbers = numbered(module, faults)
+    texts = patched(source, faults, numbers)
     if len(arguments) == 1:
         for name, (what, test, _) in faults.items():
             print(f"{name:22} {test:28} {what}")
         return
     folder = pathlib.Path(arguments[1]).resolve()
     everything = "--all" in arguments
-    chosen = [name for name in arguments[2:] if name != "--all"] or list(faults)
+    chosen = [name for name in arguments[2:] if not name.startswith("--")] or list(faults)
     tests = {test for _, test, _ in faults.values()}
-    build(source, folder, tests if everything else {faults[name][1] for name in chosen}, texts, level)
+    if "--built" not in arguments:
+        build(source, folder, tests if everything else {faults[name][1] for name in chosen}, texts)
     unnoticed = 0
-    for number, (name, (what, test, _)) in enumerate(faults.items(), 1):
+    for name, (what, test, _) in faults.items():
         if name not in chosen:
             continue
         for run in sorted(tests) if everything else [test]:
-            failed = failure(folder, run, number)
+            failed = failure(folder, run, numbers[name])
             print(f"{name:22} {run:20} {failed or 'UNNOTICED'}", flush=True)
             unnoticed += 1 if not failed and run == test else 0
     healthy = [test for test in tests if not everything and (folder / "build").exists()
                and test in {faults[name][1] for name in chosen} and failure(folder, test, 0)]
     if unnoticed or healthy:
         sys.exit(f"{unnoticed} faults unnoticed; tests that fail without a fault: {healthy}")
+
+
+def build_both(source, folder):
+    faults, numbers = {}, {}
+    for module in FIRST:
+        table = runpy.run_path(str(source / "tests" / module / "faults.py"))["FAULTS"]
+        numbers |= numbered(module, table)
+        if faults.keys() & table.keys():
+            sys.exit(f"two faults have one name: {sorted(faults.keys() & table.keys())}")
+        faults |= table
+    build(source, folder, {test for _, test, _ in faults.values()}, patched(source, faults, numbers))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    build_both(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve())

@@ -4,6 +4,8 @@
                                                  plants them in a copy in FOLDER and runs the tests
        tests/physics/faults.py SOURCE FOLDER --all ID...
                                                  runs every test of the table with these faults
+       tests/physics/faults.py SOURCE FOLDER --built [ID...]
+                                                 runs the tests in a copy of tests/kit/planted_faults.py
 
 Negative controls of the tests of mechanics. Each fault below breaks one rule of the simulation in a
 way that stays deterministic, so the golden hashes would be rewritten and nobody would know. The test
@@ -423,4 +425,5 @@ FAULTS = {
          "    if ((!from_before && last == order) || (FAULT && !from_before)) {\n        return cell;")]),
 }
 
-planted_faults.main(__doc__, FAULTS, "sim/step.c", "-O1")
+if __name__ == "__main__":
+    planted_faults.main(__doc__, FAULTS, "physics")

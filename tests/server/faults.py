@@ -4,6 +4,8 @@
                                                 plants them in a copy in FOLDER and runs the tests
        tests/server/faults.py SOURCE FOLDER --all ID...
                                                 runs every test of the table with these faults
+       tests/server/faults.py SOURCE FOLDER --built [ID...]
+                                                runs the tests in a copy of tests/kit/planted_faults.py
 
 Negative controls of what protects a server. Each fault below takes one protection away. The test beside it must fail."""
 
@@ -256,4 +258,5 @@ FAULTS = {
         ("client_lib/simulate/timeline.c", "           tick >= timeline->continuous_from &&", "           (FAULT || tick >= timeline->continuous_from) &&")]),
 }
 
-planted_faults.main(__doc__, FAULTS, "base/address.c", "-O0")
+if __name__ == "__main__":
+    planted_faults.main(__doc__, FAULTS, "server")
