@@ -72,7 +72,8 @@ static uint32_t divide(cairn_lemke *lemke, double *row, uint32_t column) {
     return count;
 }
 
-// Only the sign of a zero depends on the columns that are left out, and nothing on that sign.
+// While factors are finite, only the sign of a zero depends on the columns that are left out, and
+// nothing on that sign.
 static void pivot(cairn_lemke *lemke, uint32_t at, uint32_t column) {
     double *chosen = row_of(lemke, at);
     const uint32_t *nonzero = lemke->nonzero;
