@@ -32,8 +32,9 @@ static bool append(void *user, const uint8_t *bytes, size_t size) {
     return true;
 }
 
-// 16 ticks per chunk. Signed with `signing_seed`; NULL: not signed.
-static void tape_start(tape *t, const uint8_t *signing_seed) {
+// 16 ticks per chunk. Signed with `signing_seed`; NULL: not signed. `state_size_max` 0: as much as
+// the first state needs.
+static void tape_start_with(tape *t, const uint8_t *signing_seed, size_t state_size_max) {
     cairn_world_def def = cairn_world_def_default();
     def.body_capacity = def.shape_capacity = 16;
     def.contact_capacity = 64;
@@ -47,13 +48,17 @@ static void tape_start(tape *t, const uint8_t *signing_seed) {
     const cairn_recorder_config config = {.packing = &cairn_packing_zstd,
         .ticks_per_chunk = 16,
         .commands_per_tick_max = 4,
-        .state_size_max = 1 << 18,
+        .state_size_max = state_size_max == 0 ? cairn_world_encode_size(t->world) : state_size_max,
         .scene_name = "tape",
         .signing_seed = signing_seed,
         .write = append,
         .user = t};
     EXPECT_OK(cairn_recorder_create(&config, &t->recorder));
     assert_true(cairn_recorder_start(t->recorder, t->world));
+}
+
+static void tape_start(tape *t, const uint8_t *signing_seed) {
+    tape_start_with(t, signing_seed, 1 << 18);
 }
 
 static void tape_run(tape *t, uint32_t ticks) {
@@ -99,6 +104,22 @@ static cairn_recording_index index_of(const tape *t) {
     cairn_recording_index index;
     EXPECT_OK(cairn_recording_index_of(t->bytes, t->size, &index));
     return index;
+}
+
+TEST("a state that is too long is left out, and ends a recording whose world it is") {
+    SCOPED(tape) t;
+    tape_start_with(&t, NULL, 0);
+    tape_run(&t, 16); // a player came, so the state is longer
+    const size_t before = t.size;
+    cairn_recorder_keyframe(t.recorder, t.world);
+    assert_int_equal(t.size, before);
+    tape_run(&t, 16);
+    assert_true(t.size > before);
+    assert_int_equal(verify(&t).ticks, 32);
+    const size_t after = t.size;
+    cairn_recorder_replace(t.recorder, t.world);
+    tape_run(&t, 16);
+    assert_int_equal(t.size, after);
 }
 
 TEST("a signed recording verifies") {
