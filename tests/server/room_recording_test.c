@@ -297,6 +297,22 @@ TEST("a room that closes while its recording is written is counted once") {
     assert_int_equal(verify_files(true), 100);
 }
 
+TEST("what a recording lost is counted while its room, which closed, is still written") {
+    fail_from = 2;
+    fail_to = 3;
+    start();
+    run_ticks(1200);
+    holds_tasks = true;
+    run_ticks(100);
+    const uint64_t lost = statistics().total.recording_ticks_lost;
+    assert_in_range(lost, 1, 128);
+    assert_true(cairn_server_room_destroy(server, now_ns, CAIRN_ROOM_MAIN, "test"));
+    assert_int_equal(statistics().total.recording_ticks_lost, lost);
+    run_tasks();
+    assert_int_equal(statistics().total.recording_ticks_lost, lost);
+    assert_int_equal(verify_files(false) + lost, 1300);
+}
+
 TEST("rooms that follow each other under one name are written one after the other") {
     start();
     holds_tasks = true;
