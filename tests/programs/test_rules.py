@@ -115,7 +115,7 @@ def test_python_loads_rules(files):
 
 
 @pytest.mark.parametrize("name, says", [
-    ("other_abi", "is built for version 2 of the rules' ABI"),
+    ("other_abi", "is built for version 3 of the rules' ABI"),
     ("crashes_at_load", "crash in the code that runs when the file is loaded"),
     ("missing", "No such file"),
     ("foreign", "is built for another kind of processor"),
