@@ -78,6 +78,8 @@ function(cairn_test)
     add_test(NAME ${CASE_NAME} COMMAND ${target})
     if(CAIRN_GOLDEN_WORLDS) # a row of the golden matrix waits for a processor that other stages leave
         set(CASE_TIMEOUT 3600)
+    elseif(NOT CASE_TIMEOUT AND CMAKE_C_FLAGS MATCHES "fsanitize") # several times slower, beside the golden matrix
+        set(CASE_TIMEOUT 300)
     elseif(NOT CASE_TIMEOUT)
         set(CASE_TIMEOUT 60)
     endif()
