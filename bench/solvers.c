@@ -139,7 +139,7 @@ static const solver_scene scenes[] = {
     {"wall", "120 bricks", 10, 400, false, CAIRN_SOLVER_PGS, build_wall},
     {"debris", "240 boxes with sizes from 1 to 30 (Tonge 2012)", 120, 400, false,
         CAIRN_SOLVER_SOFT_STEP, build_debris},
-    {"pile", "10,000 boxes", 90, 50, true, CAIRN_SOLVER_SOFT_STEP, build_pile},
+    {"pile", "10,000 boxes", 90, 400, true, CAIRN_SOLVER_SOFT_STEP, build_pile},
 };
 #define SCENE_COUNT (sizeof scenes / sizeof scenes[0])
 
@@ -184,21 +184,22 @@ static void note_time(void *context, uint32_t iteration, double residual) {
     }
 }
 
+// Of large scenes nobody has the exact solution: their many small islands alone take an hour.
 static void measure(
-    const cairn_world *world, const contender *method, uint32_t iterations, curve *c) {
+    const cairn_world *world, const solver_scene *scene, const contender *method, curve *c) {
     cairn_solver_trial trial = cairn_solver_trial_default();
     trial.solver = method->solver;
     trial.friction_model = method->friction_model;
     trial.over_relaxation = method->over_relaxation;
     trial.symmetric_sweeps = method->symmetric;
-    trial.iterations = iterations;
+    trial.iterations = scene->iterations;
     trial.warm_start = 0;
     trial.context = c;
     trial.observe = note_time;
     bench_require(cairn_world_try_solver(world, &trial, &c->result) == CAIRN_OK, "no memory");
     trial.observe = note_residual;
     trial.residuals = 1;
-    trial.exact = method->friction_model != CAIRN_FRICTION_CONE ? 1 : 0;
+    trial.exact = method->friction_model != CAIRN_FRICTION_CONE && !scene->large ? 1 : 0;
     bench_require(cairn_world_try_solver(world, &trial, &c->result) == CAIRN_OK, "no memory");
     bench_require(c->count > 0, "a solver that does iterations");
 }
@@ -272,7 +273,7 @@ static void run_scene(const solver_scene *scene, curve *curves, FILE *csv) {
         cairn_world_step(world, NULL, 0);
     }
     for (uint32_t k = 0; k < SERIES_MAX; ++k) {
-        measure(world, &contenders[k], scene->iterations, &curves[k]);
+        measure(world, scene, &contenders[k], &curves[k]);
     }
     printf("%s: %s, %" PRIu32 " rows\n", scene->name, scene->what, curves[0].result.rows);
     printf("  %-15s %9s %9s %9s %9s  %6s %9s %10s  %s\n", "residual, m/s", "after 1", "10", "50",
