@@ -184,7 +184,7 @@ static void note_time(void *context, uint32_t iteration, double residual) {
     }
 }
 
-// Of large scenes nobody has the exact solution: their many small islands alone take an hour.
+// The exact solution is left out for large scenes: Lemke's algorithm would take an hour for it.
 static void measure(
     const cairn_world *world, const solver_scene *scene, const contender *method, curve *c) {
     cairn_solver_trial trial = cairn_solver_trial_default();

@@ -6,7 +6,7 @@
 #include "server/control/queue.h"
 #include "server/session_dispatch.h"
 
-// How often rooms are looked for that are empty, or whose match is over.
+// The interval at which the server checks for empty rooms and finished matches.
 #define IDLE_LOOK_NS (CAIRN_NS_PER_S / 4)
 // From the end of a match to that of its room: what the rules said at the end reaches the players.
 #define OVER_NS CAIRN_NS_PER_S

@@ -48,7 +48,7 @@ typedef struct shape_parts {
     float heights[CAIRN_EDIT_HEIGHTS_MAX];
 } shape_parts;
 
-// Number i of the six of a part.
+// Number `i` of the six that a part has.
 static float number_of(const cairn_command *part, uint32_t i) {
     const float numbers[] = {
         part->move.x, part->move.y, part->move.z, part->aim.x, part->aim.y, part->aim.z};
@@ -56,7 +56,7 @@ static float number_of(const cairn_command *part, uint32_t i) {
     return numbers[i];
 }
 
-// False, as the two below: there are too many.
+// This function and the two below return false if the shape gets too many.
 static bool add_points(shape_parts *out, const cairn_command *part) {
     if (out->point_count + part->buttons > CAIRN_EDIT_VERTICES_MAX) {
         return false;
@@ -118,7 +118,8 @@ static bool fits_kind(const shape_parts *parts, cairn_vec3 size) {
            (kind == CAIRN_SHAPE_MESH || parts->triangle_count == 0);
 }
 
-// Reads the first shape of `count` commands. Returns how many it takes; 0: there is no shape.
+// Reads the first shape of `count` commands. Returns the number of commands that it took; 0: they
+// do not describe a shape.
 static uint32_t take_shape(const cairn_command *commands, uint32_t count, shape_parts *out) {
     uint32_t i = 0;
     out->point_count = 0;

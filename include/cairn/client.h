@@ -469,8 +469,9 @@ typedef struct cairn_client_prediction_statistics {
     uint64_t over_budget;     // advances that ended with work left
     uint64_t window_full;     // advances that had no room to predict another tick
     float correction_m;       // the largest visible error that is still fading out
-    // Rollbacks in which only the bodies that a wrong command may have moved were stepped again
-    // (cairn/rollback.h), and the ticks of these. There are none with rules or with on_step.
+    // Rollbacks that stepped only some bodies again: those that a wrong command may have moved
+    // (cairn/rollback.h). And the ticks of these rollbacks. Both stay 0 if the world has rules or
+    // on_step is set.
     uint64_t corrections;
     uint64_t corrected_ticks;
 } cairn_client_prediction_statistics;

@@ -131,10 +131,9 @@ def _assign_list(struct: Any, name: str, count: str, ctype: Any, where: str, val
 
 
 class Request:
-    """A request with checked fields. TypeError for a field that the verb does not have, or
-    lacks, or of the wrong type; ValueError for a value that no request can carry, such as NaN. Properties and
-    kinds are numbers or words ("mass"). A field that is None is not sent. A seed, tick, radius or client of 0
-    is sent."""
+    """A request with checked fields. TypeError: the verb does not have the field, a required field is missing, or
+    its type is wrong. ValueError: no request can carry the value, such as NaN. A property or a kind may be given by
+    its number or its name ("mass"). A field that is None is not sent; 0 is sent like any other value."""
 
     def __init__(self, verb: str, room: str = "", **fields: Any) -> None:
         known = fields_of(verb)

@@ -42,7 +42,7 @@ cairn_control_refusal cairn_control_on_get_joint(cairn_control_context *c) {
     cairn_joint_angles angles;
     float error = 0.0f;
     if (cairn_joint_read(world, id, &def) != CAIRN_OK) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no joint %u", id);
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown joint %u", id);
     }
     (void)cairn_joint_error(world, id, &error);
     (void)cairn_joint_angles_read(world, id, &angles); // 0 of kinds that have none
@@ -113,7 +113,7 @@ cairn_control_refusal cairn_control_on_get_body(cairn_control_context *c) {
     cairn_body_def def;
     cairn_mass_properties mass;
     if (cairn_body_read(world, id, &state) != CAIRN_OK) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", id);
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown body %u", id);
     }
     (void)cairn_body_read_def(world, id, &def);
     (void)cairn_body_read_mass(world, id, &mass);
@@ -188,7 +188,7 @@ static cairn_control_refusal list_ids(cairn_control_context *c, const char *what
     const cairn_world *world = c->room->world;
     const bool all = body == CAIRN_ID_NULL;
     if (!all && !cairn_body_exists(world, body)) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", body);
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown body %u", body);
     }
     out->count = all ? of_world(world, NULL, 0) : of_body(world, body, NULL, 0);
     if (first > out->count) {

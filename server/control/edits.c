@@ -105,11 +105,11 @@ static cairn_control_refusal refuse_edit(
             c, CAIRN_CONTROL_CAPACITY, "the world has no free body, shape, hull, mesh or joint");
     case CAIRN_NOT_FOUND:
         if (edit->kind == CAIRN_COMMAND_CREATE_JOINT) {
-            return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u or %u",
-                commands[0].buttons, edit->buttons);
+            return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN,
+                "body %u or body %u is unknown", commands[0].buttons, edit->buttons);
         }
         return cairn_control_refuse(
-            c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no %s %u", named_by(edit), edit->buttons);
+            c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown %s %u", named_by(edit), edit->buttons);
     case CAIRN_WRONG_STATE:
         return cairn_control_refuse(c, CAIRN_CONTROL_OUT_OF_RANGE,
             "the kind, the shapes or the state of body %u do not allow this", edit->buttons);

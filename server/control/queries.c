@@ -14,7 +14,7 @@ cairn_control_refusal cairn_control_on_get(cairn_control_context *c) {
     const cairn_body_id id = c->request->get.body;
     cairn_body_state body;
     if (cairn_body_read(c->room->world, id, &body) != CAIRN_OK) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "there is no body %u", id);
+        return cairn_control_refuse(c, CAIRN_CONTROL_BODY_UNKNOWN, "unknown body %u", id);
     }
     c->answer.get.body = cairn_control_describe_body(&body);
     return CAIRN_CONTROL_DONE;

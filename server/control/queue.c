@@ -205,7 +205,7 @@ static cairn_control_refusal run_verb(cairn_control_context *c, const cairn_cont
     }
     if (c->room == NULL && !row->needs_no_room) {
         return cairn_control_refuse(
-            c, CAIRN_CONTROL_ROOM_UNKNOWN, "there is no room \"%s\"", c->request->room);
+            c, CAIRN_CONTROL_ROOM_UNKNOWN, "unknown room \"%s\"", c->request->room);
     }
     if (row->moves && c->room->control_wait.waits) {
         return cairn_control_refuse(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The verbs that replace a room's world: by its scene's first state, by a save, by an earlier tick.
 #include "base/assert.h"
+#include "server/control/meter.h"
 #include "server/control/preparation.h"
 #include "server/control/verbs.h"
 #include "server/core/hosted_room.h"
@@ -25,9 +26,8 @@ static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
     if (states != NULL) {
         cairn_state_history_exchange(room->state_history, states);
     }
-    const uint64_t now_ns = context->now_ns;
-    room->replaced_until_ns = CAIRN_CONTROL_REPLACEMENT_NS +
-                              (room->replaced_until_ns > now_ns ? room->replaced_until_ns : now_ns);
+    cairn_control_meter_pay(
+        &room->replaced_until_ns, context->now_ns, CAIRN_CONTROL_REPLACEMENT_NS, 1);
     room->statistics.worlds_replaced += 1;
     cairn_control_dispose_of(server, cairn_room_set_world(room, world), states);
     if (room->trial.world != NULL) { // its seed may be another
@@ -101,8 +101,7 @@ cairn_control_refusal cairn_control_on_load(cairn_control_context *c) {
     }
     const cairn_control_save *save = cairn_control_saves_find(c->saves, name);
     if (save == NULL) {
-        return cairn_control_refuse(
-            c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no save \"%.64s\"", name);
+        return cairn_control_refuse(c, CAIRN_CONTROL_NAME_UNKNOWN, "unknown save \"%.64s\"", name);
     }
     CAIRN_ASSERT(save->received_size < save->size);
     return cairn_control_refuse(c, CAIRN_CONTROL_FOREIGN,

@@ -89,8 +89,8 @@ cairn_control_refusal cairn_control_on_hash(cairn_control_context *c) {
 cairn_control_refusal cairn_control_on_diff(cairn_control_context *c) {
     const cairn_control_preparation *prepared = c->prepared;
     if (cairn_control_other_room(c->server, c->request) == NULL) {
-        return cairn_control_refuse(c, CAIRN_CONTROL_ROOM_UNKNOWN, "there is no room \"%.64s\"",
-            c->request->diff.other_room);
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_ROOM_UNKNOWN, "unknown room \"%.64s\"", c->request->diff.other_room);
     }
     if (prepared != NULL && prepared->status == CAIRN_OUT_OF_MEMORY) {
         return cairn_control_refuse(c, CAIRN_CONTROL_CAPACITY, "out of memory");

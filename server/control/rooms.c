@@ -131,7 +131,7 @@ cairn_control_refusal cairn_control_on_room_create(cairn_control_context *c) {
     if (c->prepared == NULL &&
         !cairn_control_new_room(c->server, c->request, &config, &of_template)) {
         return cairn_control_refuse(
-            c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no scene \"%.64s\"", request->scene);
+            c, CAIRN_CONTROL_NAME_UNKNOWN, "unknown scene \"%.64s\"", request->scene);
     }
     const cairn_server_room_refusal refusal =
         c->prepared != NULL ? open_prepared(c, &id, reason) : refuse_new_room(c, &id, reason);

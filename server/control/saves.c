@@ -47,7 +47,7 @@ void cairn_control_saves_clear(cairn_control_saves *saves) {
 }
 
 static cairn_control_refusal refuse_unknown_save(cairn_control_context *c, const char *name) {
-    return cairn_control_refuse(c, CAIRN_CONTROL_NAME_UNKNOWN, "there is no save \"%.64s\"", name);
+    return cairn_control_refuse(c, CAIRN_CONTROL_NAME_UNKNOWN, "unknown save \"%.64s\"", name);
 }
 
 // A save of `encoded`, which it takes, or an empty one if that is NULL; an older one of this name

@@ -115,8 +115,9 @@ cairn_control_act_answer cairn_control_observe(
 // The most commands of a request: a compound of as many parts and points as one carries.
 #define CAIRN_CONTROL_COMMANDS_MAX (CAIRN_CONTROL_POINTS_MAX / 2 + 3 * CAIRN_CONTROL_PARTS_MAX + 1)
 
-// Writes the commands of a request that spawns a body, and returns how many they are. A compound
-// whose parts do not have the points that they name gets no shape, so that the world refuses it.
+// Writes the commands of a request that spawns a body, and returns their number. If the parts of a
+// compound count other points than the request has, it is written without a shape, and the world
+// refuses it.
 uint32_t cairn_control_spawn_commands(
     const cairn_control_request *request, cairn_command out[CAIRN_CONTROL_COMMANDS_MAX]);
 // Why a world refuses what the request spawns, a static text. NULL: a number is out of range, or

@@ -25,8 +25,8 @@
 // A motion of which more than this part is along the normal does not pass by.
 #define HEAD_ON 0.35f
 
-// m: what comes so close to the plane meets it. Of two shapes of a body that meet another one at
-// the end of a tick, rounding must not leave out one.
+// m: a point that comes this close to the plane counts as meeting it. If two shapes of a body meet
+// another body at the end of a tick, rounding must not leave one of them out.
 #define MEETING_SLACK 1e-4f
 
 static const cairn_predicted_motion *motion_of(const cairn_world *world, uint32_t shape) {

@@ -131,8 +131,8 @@
 // with the rate alone one in eight stayed awake for half a minute.
 #define CAIRN_LIMIT_SLOW_DAMPING 9.0f
 #define CAIRN_LIMIT_SLOW_SPEED 0.75f
-// That is done where a limit holds or something pushes, and beyond this speed, rad/s, everywhere:
-// of ragdolls thrown on a heap, limbs that spin free open their joints by 18 cm when they land.
+// A joint that no limit holds and whose bodies no contact pushes is damped only beyond this speed,
+// rad/s. Without that, limbs of thrown ragdolls spin, and their joints open by 18 cm on landing.
 #define CAIRN_LIMIT_FAST_SPEED 6.0f
 // Colours that joints use at first: one sweep passes along a chain of that many links, and in a
 // large world a colour is still large enough to share among workers.

@@ -25,7 +25,7 @@ typedef struct cairn_pgs_body {
     uint32_t takes_impulses;      // 0 or 1
     uint32_t gyroscopic;          // 0 or 1: with gyroscopic torque
     uint32_t at_rest;             // 0 or 1: takes no impulses and has no velocity
-    uint32_t met;                 // round of impacts of this step in which a gap last closed; 0
+    uint32_t met; // the last round of impacts of this step in which a gap closed; 0: none
 } cairn_pgs_body;
 
 typedef struct cairn_pgs_contact_row {
@@ -62,7 +62,7 @@ typedef struct cairn_pgs_contact {
     float spin_impulse; // N m s, accumulated in the step
     float rolling_impulse[2];
     uint32_t impact; // 0 or 1: the bodies collide in this round of impacts
-    uint32_t nearly; // 0 or 1: they do if one of them does elsewhere
+    uint32_t nearly; // 0 or 1: they do if one of them collides with another body
     // Rows of its system: of the first point, and from each point to the next.
     uint32_t normal_row, normal_stride;
     uint32_t tangent_row, tangent_stride;

@@ -109,8 +109,8 @@ struct cairn_rollback {
 void cairn_tick_state_read(
     const cairn_tick_state *from, cairn_array array, uint32_t first, uint32_t count, void *out);
 cairn_settings cairn_tick_state_settings(const cairn_tick_state *from);
-// The elements of a block of the hash cache, in place. Only of arrays whose blocks fit a cell of
-// the history.
+// Returns a pointer to the elements of a block of the hash cache, which are not copied. The blocks
+// of the array must fit into a cell of the history.
 const void *cairn_tick_state_block(const cairn_tick_state *from, cairn_array array, uint32_t block);
 
 static inline bool cairn_scope_has(const cairn_rollback *r, uint32_t slot) {
@@ -135,7 +135,7 @@ bool cairn_scope_grow(cairn_rollback *r, uint32_t index);
 
 // passing.c: measures how far bodies travel in a tick in the old states.
 void cairn_rollback_measure_travel(cairn_rollback *r, const cairn_rollback_tick *ticks);
-// Whether no body of the part has travelled farther in its last step.
+// Whether every body of the part stayed within its measured travel in the last step.
 bool cairn_rollback_travel_kept(const cairn_rollback *r);
 
 // part.c: the part at tick `index`, and what the step made of it. False: the contacts do not fit.

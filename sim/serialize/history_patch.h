@@ -26,7 +26,8 @@ void cairn_history_read(const cairn_history *history, uint32_t order, cairn_arra
 // The first bytes of an element.
 void cairn_history_read_head(const cairn_history *history, uint32_t order, cairn_array array,
     uint32_t index, size_t size, void *out);
-// The elements of a block of a tick, in place. Only of arrays whose blocks fit a cell.
+// Returns a pointer to the elements of a block of a tick, which are not copied. The blocks of the
+// array must fit into a cell.
 const void *cairn_history_block(
     const cairn_history *history, uint32_t order, cairn_array array, uint32_t block);
 // Cells that one write may take at most.

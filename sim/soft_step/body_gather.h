@@ -264,6 +264,17 @@ INLINE uint32_t lanes_set(lanes_mask mask) {
     return set;
 }
 
+// The values of the lanes in a bit set; 0 in the others.
+INLINE lanes lanes_of_set(uint32_t set, lanes values) {
+    float each[CAIRN_LANES];
+    memcpy(each, &values, sizeof each);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        each[i] = (set >> i & 1u) != 0 ? each[i] : 0.0f;
+    }
+    memcpy(&values, each, sizeof values);
+    return values;
+}
+
 // ---- bodies that turn and that impulses do not move
 
 // 0 or 1: in some lane.

@@ -469,19 +469,9 @@ static void mark_pushed(const cairn_solver_context *context, uint32_t begin, uin
 // The bounce is computed from the velocities without the forces of this substep and holds after
 // them. So a ball of restitution 1 climbs in as many substeps as it fell, to the same height.
 
+// Where in an element of impact_lanes the second set begins.
 #define IMPACT_NEARLY_SHIFT 16
 _Static_assert(CAIRN_LANES <= IMPACT_NEARLY_SHIFT, "two sets of lanes in a word");
-
-// The values of the lanes in a bit set; 0 in the others.
-static lanes lanes_of_set(uint32_t set, lanes values) {
-    float each[CAIRN_LANES];
-    memcpy(each, &values, sizeof each);
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        each[i] = (set >> i & 1u) != 0 ? each[i] : 0.0f;
-    }
-    memcpy(&values, each, sizeof values);
-    return values;
-}
 
 // The velocities before this substep's forces.
 static inline body_lanes without_forces(
@@ -508,8 +498,8 @@ static inline normal_space normal_velocity(
 }
 
 // Begins a round: which points meet, and with which velocity they part. Returns the bit set of the
-// lanes whose bodies collide, and above it that of those that nearly do. Most contacts are at rest
-// and are left at once.
+// lanes whose bodies collide, and from IMPACT_NEARLY_SHIFT on that of the lanes whose bodies nearly
+// do. Most contacts are at rest and are left at once.
 static uint32_t find_impact(
     const cairn_solver_context *context, const wide_contact *wide, wide_impact *impact) {
     const lanes zero = lanes_all(0.0f);

@@ -380,9 +380,9 @@ INLINE void soften_joint(const cairn_solver_context *context, angular_part *angu
 
 // Damps the relative rotation of cones and of hinges with limits, and keeps the anchors together.
 // Slow rotation is damped more, which stands for dry friction: a limb that is pressed on the floor
-// by others bounces on what the sweeps leave of these forces, at some 1 rad/s for ever. Joints that
-// a limit holds are damped, those with a body that a contact pushes, and those that turn fast: a
-// door that swings free in its range keeps its energy, and ragdolls that are thrown keep together.
+// by others bounces on what the sweeps leave of these forces, at some 1 rad/s for ever. A joint is
+// damped if a limit holds it or if its lane of `pushed` is 1. Otherwise only rotation faster than
+// CAIRN_LIMIT_FAST_SPEED is damped, so a door that swings between its limits keeps its energy.
 INLINE void damp_rotation(const cairn_solver_context *context, const angular_part *angular,
     uint32_t kind, const anchor_lanes *anchors, lanes pushed, body_lanes *a, body_lanes *b) {
     const lanes zero = lanes_all(0.0f);

@@ -302,19 +302,17 @@ static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t 
     visit_joints(context, begin, end, CAIRN_CONSTRAINT_RELAX);
 }
 
-// 1 in lanes of which a contact pushes one of the bodies.
+// 1 in the lanes in which one of the two bodies is marked as pushed; 0 in the others.
 static lanes pushed_lanes(const cairn_solver_context *context, const pair_lanes *pair) {
-    lanes pushed;
-    float each[CAIRN_LANES];
+    uint32_t set = 0;
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         const unsigned a = atomic_load_explicit(
             &context->pushed[body_at(pair->offset_a[i])], memory_order_relaxed);
         const unsigned b = atomic_load_explicit(
             &context->pushed[body_at(pair->offset_b[i])], memory_order_relaxed);
-        each[i] = (a | b) != 0 ? 1.0f : 0.0f;
+        set |= (a | b) << i;
     }
-    memcpy(&pushed, each, sizeof pushed);
-    return pushed;
+    return lanes_of_set(set, lanes_all(1.0f));
 }
 
 static void damp(const cairn_solver_context *context, uint32_t begin, uint32_t end) {

@@ -105,8 +105,8 @@ typedef struct cairn_solver_context {
     // Impacts, in rounds that are counted from 1 through the step.
     uint32_t impact_round; // this one
     uint32_t impact_after; // the last one of the same substep; 0: this is its first
-    // Of each contact constraint: bit set of lanes whose bodies collide, and above these 16 of
-    // those that do if one of their bodies does elsewhere.
+    // Of each contact constraint, two bit sets of lanes. Bits 0 to 15: the bodies collide. Bits 16
+    // to 31, until impacts are joined: they do if one of them collides with another body.
     uint32_t *impact_lanes;
     _Atomic uint32_t *met; // by solver body: the last round in which a gap of it closed
     uint32_t *struck;      // by solver body: the round that struck it last
@@ -125,7 +125,7 @@ typedef enum cairn_constraint_stage {
     CAIRN_CONSTRAINT_WARM_START_RELAX,   // joints only: the impulses of the last step's relax pass
     CAIRN_CONSTRAINT_WARM_START,         // applies the (other) impulses of the last step
     CAIRN_CONSTRAINT_FIND_IMPACTS,       // contacts only; begins a round of impacts
-    CAIRN_CONSTRAINT_JOIN_IMPACTS,       // contacts only; what collides at the same time
+    CAIRN_CONSTRAINT_JOIN_IMPACTS,       // contacts only; adds what nearly collides
     CAIRN_CONSTRAINT_SOLVE_IMPACTS,      // contacts only; one sweep of the round
     CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED, // joints only: the first sweep of the next
     CAIRN_CONSTRAINT_SOLVE_BIASED,       // removes position error by a velocity bias

@@ -14,7 +14,7 @@
 #include "sim/state/trace_hook.h"
 #include "sim/task/task_scheduler.h"
 
-// Forward and backward along the joints of a world.
+// Of spread_pushed.
 #define PUSHED_PASSES_MAX 8
 
 // A worker's share: the owners first_owner .. end_owner - 1 of the constraint graphs.
@@ -359,8 +359,9 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     trace_pass(share, substep, CAIRN_PASS_RELAX);
 }
 
-// What joints connect with a body that is pushed counts as pushed: all of a ragdoll, of a long
-// chain whose joints were made in no order not all. One worker does that.
+// Marks bodies that joints connect with a marked one, on one worker. Passes run forward and
+// backward along the list of joints, so they mark all of a ragdoll, and all of a chain whose joints
+// were made in order. In a long chain with joints in random order some bodies may stay unmarked.
 static void spread_pushed(cairn_soft_step *soft_step) {
     const cairn_constraint_graph *graph = &soft_step->joint_graph;
     _Atomic unsigned char *pushed = soft_step->pushed;

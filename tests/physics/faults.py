@@ -263,6 +263,11 @@ FAULTS = {
         ("sim/soft_step/soft_step.c", ".limit_damping = world_time_step(world)", ".limit_damping = FAULT ? 0.0f : world_time_step(world)")]),
     "impacts-alone": ("each contact decides for itself whether it meets", "physics.bounce", [
         ("sim/soft_step/contact_solver.c", "met |= here ? 1u << i : 0;", "met |= !FAULT && here ? 1u << i : 0;")]),
+    "pushed-alone": ("only joints of bodies that a contact pushes are damped", "physics.joints_turn", [
+        ("sim/soft_step/substeps.c", "bool more = true;", "bool more = !FAULT;")]),
+    "fast-undamped": ("fast free joints are not damped", "physics.joints_turn", [
+        ("sim/soft_step/joint_angular.h", "lanes_max(one - square / lanes_max(lanes3_dot(velocity, velocity), square), zero);",
+         "lanes_max(one - square / lanes_max(lanes3_dot(velocity, velocity), square), FAULT ? one : zero) - lanes_all(FAULT ? 1.0f : 0.0f);")]),
     "limits-damp-free": ("joints with limits are damped where nothing holds them", "physics.pendulum", [
         ("sim/soft_step/joint_angular.h", "lanes_select(lanes_less(zero, held), one, fast)", "lanes_select(lanes_less(zero, held), one, FAULT ? one : fast)")]),
     "gyroscopic-none": ("a body has no gyroscopic torque", "physics.gyroscope", [

@@ -62,6 +62,48 @@ TEST("a door with limits swings on until it meets one") {
     expect_near(joint_travel(world, joint).velocity, 0.0f, 0.01f);
 }
 
+// Twice as fast as where the damping of free joints ends, and then four times.
+TEST("a cone that turns free is slowed to six radians a second, and no further") {
+    for (uint32_t i = 1; i <= 2; ++i) {
+        SCOPED(cairn_world) *world = joint_world(CAIRN_SOLVER_SOFT_STEP, 0.0f);
+        const cairn_body_id base = joint_base(world);
+        const cairn_body_id top = joint_cube(world, vec3(1, 0, 0), 0.1f, 1.0f);
+        const cairn_joint_def def = joint_between(CAIRN_JOINT_CONE, base, top, vec3(1, 0, 0));
+        (void)kit_joint(world, &def);
+        EXPECT_OK(cairn_body_set_velocity(world, top, vec3(0, 0, 0), vec3(12.0f * (float)i, 0, 0)));
+        kit_run(world, 3 * JOINT_TICK_RATE);
+        expect_near(kit_read(world, top).angular_velocity.x, 6.0f, 0.05f);
+    }
+}
+
+// A post on the floor, a hook that a hinge holds fast on it, and a bob that swings on the hook: no
+// contact pushes hook or bob, and no limit holds the bob.
+TEST("what swings on a post that stands on the floor comes to rest") {
+    SCOPED(cairn_world) *world = joint_world(CAIRN_SOLVER_SOFT_STEP, 9.81f);
+    kit_ground(world);
+    const cairn_shape_def shape = box(0.3f, 1.0f, 0.3f);
+    const cairn_body_id post = put(world, CAIRN_BODY_DYNAMIC, vec3(0, 1, 0), &shape);
+    const cairn_body_id hook = joint_cube(world, vec3(0.6f, 1.8f, 0), 0.1f, 5.0f);
+    const cairn_body_id bob = joint_cube(world, vec3(0.9f, 1.8f, 0), 0.1f, 1.0f);
+    cairn_joint_def def = joint_between(CAIRN_JOINT_HINGE, post, hook, vec3(0.6f, 0.8f, 0));
+    def.axis_a = def.axis_b = vec3(0, 0, 1);
+    def.normal_a = def.normal_b = vec3(1, 0, 0);
+    def.limited = 1;
+    (void)kit_joint(world, &def);
+    def.body_a = hook;
+    def.body_b = bob;
+    def.anchor_a = vec3(0, 0, 0);
+    def.anchor_b = vec3(-0.3f, 0, 0);
+    def.lower = -3.0f;
+    def.upper = 3.0f;
+    (void)kit_joint(world, &def);
+    kit_run(world, 10);
+    assert_true(vec3_length(kit_read(world, bob).angular_velocity) > 0.5f);
+    kit_run(world, 10 * JOINT_TICK_RATE);
+    assert_true(vec3_length(kit_read(world, bob).angular_velocity) < 0.05f);
+    expect_near(kit_read(world, bob).position.y, 1.5f, 0.01f);
+}
+
 TEST("the spring of a hinge has the period 1 / f, and closes a door at its target") {
     SCOPED(cairn_world) *world = joint_world(CAIRN_SOLVER_SOFT_STEP, 0.0f);
     cairn_joint_def def = cairn_joint_def_default();

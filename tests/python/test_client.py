@@ -263,7 +263,7 @@ def test_edits_of_a_step_are_refused_together(client):
     before = room.advance(0, watched, 1, 3)
     room.set_position(5, (1, 9, 1))
     room.impulse(99999, (0, 1, 0))
-    with pytest.raises(cairn.Refused, match="there is no body 99999"):
+    with pytest.raises(cairn.Refused, match="unknown body 99999"):
         room.advance(1, watched, 1, 3)
     assert (room.advance(0, watched, 1, 3) == before).all(), "nothing was done, and nothing waits"
     with pytest.raises(ValueError, match="at most 64 edits"):

@@ -156,7 +156,7 @@ TEST("what is set of a body and its shapes is read again") {
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_SET_SHAPE,
                          .set_shape = {.shape = 77777, .property = CAIRN_BODY_PROPERTY_FRICTION}),
         CAIRN_CONTROL_BODY_UNKNOWN);
-    assert_string_equal(answer.answer.reason, "there is no shape 77777");
+    assert_string_equal(answer.answer.reason, "unknown shape 77777");
     expect_room_continues();
 }
 

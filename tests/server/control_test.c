@@ -352,7 +352,7 @@ TEST("an act with one edit that is refused does nothing") {
     assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_ACT,
                          .act = {.edits = edits, .edit_count = 2, .tick_count = 1}),
         CAIRN_CONTROL_BODY_UNKNOWN);
-    assert_string_equal(answer.answer.reason, "there is no body 77777");
+    assert_string_equal(answer.answer.reason, "unknown body 77777");
     assert_true(cairn_hash_equal(answer.answer.root, before));
     const cairn_control_edit input = {.kind = CAIRN_COMMAND_INPUT};
     assert_int_equal(
