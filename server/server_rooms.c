@@ -8,7 +8,7 @@
 
 // The interval at which the server checks for empty rooms and finished matches.
 #define IDLE_LOOK_NS (CAIRN_NS_PER_S / 4)
-// From the end of a match to that of its room: what the rules said at the end reaches the players.
+// A room is closed this long after its match is over, so that last messages reach the players.
 #define OVER_NS CAIRN_NS_PER_S
 
 cairn_server_room_config cairn_server_room_config_default(void) {

@@ -5,10 +5,11 @@
 
 #include "server/session/payload_budget.h"
 
-// What a turn of the server did for one client is counted, not measured, so that every machine
-// finds the same: a thread that works for one client works for no other and steps no room.
+// Bounds the work that the server's thread does for one client in one turn, because meanwhile it
+// serves no other client and steps no room. The work is counted, not timed, so every machine finds
+// the same.
 
-// The rest of a payload's or a message's cost.
+// So many bytes count as much as a message.
 static const uint64_t unit_bytes = 1024;
 
 static cairn_storm_turn counted(const cairn_session *session, uint64_t now_ns) {

@@ -128,9 +128,9 @@ typedef struct cairn_rules {
     // this keep clients from simulating, since a client that simulates holds the whole world.
     float (*relevance)(
         const cairn_world *world, const void *state, uint32_t slot, cairn_body_id body);
-    // Whether the match is over; may be NULL. A server that is to end (cairn_server_announce_end)
-    // asks it between steps, and closes the room when it was so for a second: otherwise it waits
-    // until the last client has left. It must not change anything.
+    // Whether the match is over; may be NULL. The server calls it between steps after
+    // cairn_server_announce_end, and closes the room when it has returned true for a second.
+    // Without it the server waits until the last client has left. It must not change anything.
     bool (*over)(const cairn_world *world, const void *state);
 } cairn_rules;
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the requests of operators may take of the thread that drives the server. Most take little,
-// but some copy a world or put another in its place, and while they do no other room is stepped. So
-// one turn carries out only so much of that, and in a server of several rooms each operator, and
-// all requests about one room, get at most a share of the thread's time (Turner 1986, the leaky
-// bucket as a meter). What exceeds it waits. What a request takes is estimated by the size of the
-// world, so that a server without a clock decides the same.
+// Limits the time that requests of operators take of the server's thread. Most take little. Some
+// copy a world or replace it, and no other room is stepped meanwhile. So one turn of the loop has a
+// limit, and in a server of several rooms each operator has one, and each room: a share of the
+// thread's time (a leaky bucket as a meter: Turner 1986). A request that exceeds a limit waits. Its
+// time is estimated from the size of the world, so the decision does not depend on a clock.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,25 +14,27 @@
 
 struct cairn_room;
 
-// One in so many; a room has twice as much as an operator, so that one of them leaves another the
-// half. And how far ahead of the share an operator or a room may be.
+// An operator gets one part in CAIRN_CONTROL_SHARE of the thread's time, and a room twice as much,
+// so that one operator cannot use up a room's share. Either may be this far ahead of its share.
 #define CAIRN_CONTROL_SHARE 20
 #define CAIRN_CONTROL_ROOM_SHARE (CAIRN_CONTROL_SHARE / 2)
 #define CAIRN_CONTROL_BURST_NS UINT64_C(200000000)
-// The requests of one turn; one that takes longer by itself has a turn alone.
+// The limit of one turn. A request that takes longer is carried out alone in its turn.
 #define CAIRN_CONTROL_TURN_NS UINT64_C(500000)
-// A request that takes less is not metered. The number of requests is (CAIRN_CONTROL_QUEUE_MAX, and
-// the payloads that a client may send).
+// Requests that take less are not metered: CAIRN_CONTROL_QUEUE_MAX and the payload budget of a
+// client limit their number.
 #define CAIRN_CONTROL_FREE_NS UINT64_C(25000)
-// Bytes of an encoded world that the thread copies; and what it takes to open a room, or to close
-// one.
+// Estimates: bytes of an encoded world that are copied in a microsecond, and the time to open or
+// close a room.
 #define CAIRN_CONTROL_COPIED_PER_US 4000
 #define CAIRN_CONTROL_OPEN_NS UINT64_C(200000)
 
-// What the request takes; room NULL: it is about none. The room's job is not running (asserted).
+// The estimated time of a request. `room`: the one that it names; NULL: it names none. The room's
+// job must not be running (asserted).
 uint64_t cairn_control_cost_ns(const struct cairn_room *room, const cairn_control_request *request);
 
-// Whether what `paid_until_ns` has paid so far allows another request; and pays for it.
+// Whether another request may begin at `now_ns`.
 bool cairn_control_meter_allows(uint64_t paid_until_ns, uint64_t now_ns);
+// Adds a request to the meter: its cost times `share`, from now or from what is paid already.
 void cairn_control_meter_pay(
     uint64_t *paid_until_ns, uint64_t now_ns, uint64_t cost_ns, uint32_t share);

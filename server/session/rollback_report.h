@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// How often a client that predicts rolled back, as it says itself: a sum that grows, so a lost
-// report costs nothing. What it says is bounded by the time that has passed.
+// How often a predicting client rolled back, as it reports. It reports sums, so a lost report costs
+// nothing. The server bounds what a report adds by the time since the last one.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,8 +22,7 @@ typedef struct cairn_rollback_report {
     bool adopted; // another process took the reports before: the next one is where counting begins
 } cairn_rollback_report;
 
-// Takes a report of the sums since the client connected. Returns what it adds; nothing if it was
-// overtaken by a later one. *bounded: it says more than can be true, and what is too much is left
-// out.
+// Takes a report of the sums since the client connected. Returns what it adds to the last report:
+// nothing if it is older than that. *bounded: it claimed more than is possible and was cut.
 cairn_rollback_counts cairn_rollback_report_take(cairn_rollback_report *report, uint64_t now_ns,
     const cairn_rollback_counts *sums, bool *bounded);

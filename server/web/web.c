@@ -88,7 +88,7 @@ static bool write_metrics(const cairn_web *web, bool open, cairn_metrics_text *o
     return cairn_metrics_write(web->config.server, &process, open, out);
 }
 
-// Renews the text that is kept, in its own memory if no answer has it any more. NULL: out of
+// Writes the kept text again. If an answer still uses it, takes new memory for it. NULL: out of
 // memory.
 static shared_text *renew_metrics(const cairn_web *web, bool open, shared_text **kept) {
     if (*kept != NULL && (*kept)->references > 1) {
