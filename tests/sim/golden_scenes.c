@@ -704,7 +704,7 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"meshes_pgs", 120, define_pgs, golden_build_meshes, NULL, NULL},
     {"fast", 60, golden_define_fast, golden_build_fast, golden_disturb_fast, NULL},
     {"fast_pgs", 24, golden_define_fast_pgs, golden_build_fast, NULL, NULL},
-    {"laboratory_direct", 80, golden_define_direct, golden_build_laboratory, NULL, NULL},
+    {"laboratory_direct", 48, golden_define_direct, golden_build_direct, NULL, NULL},
     {"laboratory_psor", 80, golden_define_psor, golden_build_laboratory, NULL, NULL},
     {"laboratory_pssor", 80, golden_define_pssor, golden_build_laboratory, NULL, NULL},
     {"laboratory_split", 80, golden_define_split, golden_build_laboratory, NULL, NULL},

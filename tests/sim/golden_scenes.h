@@ -58,6 +58,7 @@ void golden_define_gradient(cairn_world_def *def);
 void golden_define_mprgp(cairn_world_def *def);
 void golden_define_apgd(cairn_world_def *def);
 void golden_build_laboratory(cairn_world *world);
+void golden_build_direct(cairn_world *world);
 
 // Asserts that there is such a scene.
 const golden_scene *golden_scene_named(const char *name);
