@@ -10,6 +10,7 @@
 
 #include "client_lib/client_probe.h"
 #include "tests/kit/scenes.h"
+#include "tests/kit/watched.h"
 #include <cairn/client.h>
 #include <cairn/control.h>
 #include <cairn/server.h>
@@ -323,19 +324,13 @@ static uint64_t run_each(uint64_t first, uint64_t stride, bool alone) {
     return n;
 }
 
-// The address sanitizer takes eight times as long.
-#if defined(__has_feature)
-#define IS_WATCHED __has_feature(address_sanitizer)
-#else
-#define IS_WATCHED 0
-#endif
-enum { FAST_STRIDE = IS_WATCHED ? 160 : 16 };
+enum { FAST_STRIDE = KIT_WATCHED ? 160 : 16 };
 
-// All of them take a minute: CAIRN_ALLOCATIONS=all in the environment asks for it, else the long
-// tests take every third.
+// All of them take a minute and a half: CAIRN_ALLOCATIONS=all in the environment asks for it, else
+// the long tests take every seventh.
 static uint64_t long_stride(void) {
     const char *which = getenv("CAIRN_ALLOCATIONS");
-    return which != NULL && strcmp(which, "all") == 0 ? 1 : 3;
+    return which != NULL && strcmp(which, "all") == 0 ? 1 : 7;
 }
 
 static void fail_operator(uint64_t stride) {
@@ -373,10 +368,10 @@ TEST("all: each allocation of an operator's request fails") {
     fail_operator(1);
 }
 
-TEST("all: the n-th allocation fails, for every third n or all") {
+TEST("all: the n-th allocation fails, for every seventh n or all") {
     assert_true(run_each(1, long_stride(), true) > 100);
 }
 
-TEST("all: all allocations from the n-th on fail, for every third n or all") {
+TEST("all: all allocations from the n-th on fail, for every seventh n or all") {
     assert_true(run_each(2, long_stride(), false) > 100);
 }

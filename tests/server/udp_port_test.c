@@ -338,7 +338,8 @@ TEST("a loop that stalls loses what its queue does not hold, and goes on afterwa
     assert_true(statistics_of(&k).received_dropped > 0);
     while (cairn_udp_port_take(k.port, 100, take_numbered, &k) > 0) {}
     assert_true(k.taken > 7000); // what the queue held, in order
-    for (uint32_t ms = 0; ms < 20000 && k.next[0] != sent; ++ms) { // what the socket held comes first
+    for (uint32_t ms = 0; ms < 20000 && k.next[0] != sent;
+         ++ms) { // what the socket held comes first
         send_numbered(&k, 0, sent++);
         sleep_ms(1);
         while (cairn_udp_port_take(k.port, 100, take_numbered, &k) > 0) {}

@@ -24,17 +24,9 @@
 #include "server/room/tick_scheduler.h"
 #include "server/session/payload_budget.h"
 #include "storm/disk.h"
+#include "tests/kit/watched.h"
 #include "tests/storm/allocated.h"
 #include <cairn/storm.h>
-
-// The allocator of a sanitizer does not count.
-#if defined(__SANITIZE_ADDRESS__)
-#define WATCHED_ALLOCATOR 1
-#elif defined(__has_feature)
-#define WATCHED_ALLOCATOR (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define WATCHED_ALLOCATOR 0
-#endif
 
 typedef enum fault {
     WORLD_NUDGED,
@@ -405,7 +397,7 @@ PLANTED("a swapped rollback cause is found as rollback", ROLLBACK_CAUSE_SWAPPED,
     CAIRN_STORM_FOUND_ROLLBACK)
 PLANTED("a client that steps each tick twenty times is found as work", TICKS_STEPPED_AGAIN,
     ONLY(PREDICT), 40, CAIRN_STORM_FOUND_WORK)
-#if !WATCHED_ALLOCATOR
+#if !KIT_WATCHED
 PLANTED("a client that leaks a kilobyte in each turn is found as memory", MEMORY_LEAKED,
     CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_MEMORY)
 #endif
