@@ -83,15 +83,26 @@ def test_compounds_and_surfaces_are_made_from_words_and_recorded(kit, ctl):
     place = (0, 60, 0, 0, 0, 0, 7)
     parts = ("box", 0.5, 0.5, 0.5, 0, 0, 0, 0, 0, 0, "sphere", 0.5, 0, 0, 0, 1, 0, 0, 0, 0)
     compound = ctl.ask("spawn-compound", *place, *parts)["body"]
+    corners = (0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1)
+    hull = ("hull", 4, 0, 0, *[0] * 6, *corners)
+    other = ("hull", 5, 0, 0, *[0] * 6, *[x + 3 * (i % 3 == 0) for i, x in enumerate(corners)], 4, 1, 1)
+    hulls = ctl.ask("spawn-compound", 30, 90, 0, *place[3:], *hull, *parts[10:], *other)["body"]
+    ctl("step", 1)
+    assert ctl.ask("ray", 33.2, 99, 0.2, 0, -20, 0)["body"] == hulls
+    assert ctl.ask("ray", 32.2, 99, 0.2, 0, -20, 0)["body"] == 0  # between both hulls
     square = (-4, 0, -4, -4, 0, 4, 4, 0, 4, 4, 0, -4)
     mesh = ctl.ask("spawn-mesh", 0, 50, 0, 0, 0, 0, 7, 4, *square, 0, 1, 2, 0, 2, 3)["body"]
     field = ctl.ask("spawn-height-field", 20, 50, 0, 0, 0, 0, 7, 2, 4, 4, 0, 0, 0.5, 0.5)["body"]
     ctl("step", 200)
     assert 50 < ctl.ask("get", compound)["body"]["position"][1] < 51
     assert [shape["kind"] for shape in ctl.ask("shapes", 0, compound)["shapes"]] == [3, 1]
+    assert [shape["kind"] for shape in ctl.ask("shapes", 0, hulls)["shapes"]] == [5, 1, 5]
     assert ctl.ask("ray", 22, 60, 2, 0, -20, 0)["body"] == field
     assert ctl.ask("get", mesh)["body"]["kind"] == "static"
     ctl("spawn-compound", *place, *parts[:-1], code=2)  # a word is missing
+    ctl("spawn-compound", *place, *hull[:-1], code=2)
+    ctl("spawn-compound", *place, "hull", 3.5, *hull[2:], code=2)
+    ctl("spawn-compound", *place, *("hull", 61, 0, 0, *[0] * 6, *[1] * 183) * 2, code=2)  # 122 points
     ctl("spawn-mesh", *place, 5, *square, code=2)  # so are the numbers of a vertex
     assert "whole rows" in ctl.ask("spawn-height-field", *place, 2, 4, 4, 0, 0, 0.5, code=1)["reason"]
     flat = [number for i in range(74) for number in (i, 0, i % 3)]
@@ -106,7 +117,7 @@ def test_more_numbers_than_a_request_carries_are_refused(ctl):
     assert "too many for one request" in ctl("spawn-height-field", *place, 2, 4, 4, *[0] * 373, code=2).err
     assert "too many for one request" in ctl("spawn", "hull", *[0] * 9, 7, *[1] * 363, code=2).err
     parts = ("box", *[1] * 9)
-    assert "too many for one request" in ctl("spawn-compound", *place, *parts * 33, code=2).err
+    assert "use: spawn-compound" in ctl("spawn-compound", *place, *parts * 33, code=2).err
     assert "use: spawn-mesh" in ctl("spawn-mesh", *place, 3, *[0] * (9 + 3 * 361), code=2).err
 
 

@@ -23,7 +23,8 @@ typedef enum argument_kind {
     ARGUMENT_JOINT_VALUE, // the same for set-joint: a number, a word, or a name
     // All words that are left.
     ARGUMENT_POINTS,  // of spawn, three for each
-    ARGUMENT_PARTS,   // of spawn-compound, ten for each: a shape's name, its size and its place
+    ARGUMENT_PARTS,   // of spawn-compound: a shape's name, its size and its place, and a hull's
+                      // points
     ARGUMENT_SURFACE, // of spawn-mesh: how many vertices, three words for each, and the triangles
     ARGUMENT_HEIGHTS, // of spawn-height-field
 } argument_kind;
@@ -109,7 +110,10 @@ static const verb_form forms[] = {
             {ARGUMENT_POINTS, offsetof(cairn_ctl_command, points), 0}}},
     {CAIRN_CONTROL_SPAWN_COMPOUND,
         "X Y Z RX RY RZ USER SHAPE SIZE-X SIZE-Y SIZE-Z PX PY PZ PRX PRY PRZ...",
-        "create a body of several shapes, each with its place in the body; none is a hull", 3,
+        "create a body of several shapes, each with its place in the body; a hull's size is how "
+        "many "
+        "points it has, 0, 0, and these follow",
+        3,
         {VEC3(spawn_compound.position), VEC3(spawn_compound.rotation), U32(spawn_compound.user),
             {ARGUMENT_PARTS, offsetof(cairn_ctl_command, parts), 0}}},
     {CAIRN_CONTROL_SPAWN_MESH, "X Y Z RX RY RZ USER VERTICES VX VY VZ... A B C...",
@@ -256,7 +260,7 @@ static size_t words_of(argument_kind kind) {
     case ARGUMENT_POINTS:
         return 3 * CAIRN_CONTROL_POINTS_MAX;
     case ARGUMENT_PARTS:
-        return PART_WORDS * CAIRN_CONTROL_PARTS_MAX;
+        return PART_WORDS * CAIRN_CONTROL_PARTS_MAX + 3 * CAIRN_CONTROL_POINTS_MAX;
     case ARGUMENT_SURFACE:
         return 1 + 3 * CAIRN_CONTROL_POINTS_MAX + 3 * CAIRN_CONTROL_TRIANGLES_MAX;
     case ARGUMENT_HEIGHTS:
@@ -318,22 +322,55 @@ static bool parse_points(const char *const *words, size_t word_count, cairn_ctl_
     return word_count % 3 == 0 && parse_vectors(words, word_count / 3, out->points);
 }
 
+// The points of a hull, which follow it. `taken`: points that earlier hulls have.
+static bool parse_part_points(const char *const *words, size_t word_count, const cairn_vec3 *size,
+    uint32_t taken, cairn_ctl_command *out, uint32_t *count) {
+    const size_t free = CAIRN_CONTROL_POINTS_MAX - taken;
+    if (!(size->x >= 0.0f) || size->x > (float)free || size->x != floorf(size->x) ||
+        word_count < 3 * (size_t)size->x) {
+        return false;
+    }
+    *count = (uint32_t)size->x;
+    return parse_vectors(words, *count, &out->points[taken]);
+}
+
+// Returns how many words the part takes; 0 if they are not valid.
+static size_t parse_part(const char *const *words, size_t word_count, cairn_ctl_command *out) {
+    cairn_control_spawn_compound_request *spawn = &out->request.spawn_compound;
+    cairn_control_part *part = &out->parts[spawn->part_count];
+    cairn_vec3 numbers[3] = {{0}};
+    if (spawn->part_count == CAIRN_CONTROL_PARTS_MAX || word_count < PART_WORDS ||
+        !cairn_control_word_find(CAIRN_CONTROL_SPAWN, words[0], &part->shape) ||
+        !parse_vectors(&words[1], 3, numbers)) {
+        return 0;
+    }
+    *part = (cairn_control_part){
+        .shape = part->shape, .size = numbers[0], .position = numbers[1], .rotation = numbers[2]};
+    if (part->shape == CAIRN_SHAPE_HULL) {
+        part->size = (cairn_vec3){0};
+        if (!parse_part_points(&words[PART_WORDS], word_count - PART_WORDS, &numbers[0],
+                spawn->point_count, out, &part->point_count)) {
+            return 0;
+        }
+    }
+    spawn->part_count += 1;
+    spawn->point_count += part->point_count;
+    return PART_WORDS + 3 * (size_t)part->point_count;
+}
+
 static bool parse_parts(const char *const *words, size_t word_count, cairn_ctl_command *out) {
     cairn_control_spawn_compound_request *spawn = &out->request.spawn_compound;
-    bool valid = word_count % PART_WORDS == 0;
-    for (size_t i = 0; valid && i < word_count / PART_WORDS; ++i) {
-        const char *const *own = &words[PART_WORDS * i];
-        cairn_vec3 numbers[3] = {{0}};
-        cairn_control_part *part = &out->parts[i];
-        valid = cairn_control_word_find(CAIRN_CONTROL_SPAWN, own[0], &part->shape) &&
-                parse_vectors(&own[1], 3, numbers);
-        part->size = numbers[0];
-        part->position = numbers[1];
-        part->rotation = numbers[2];
-    }
     spawn->parts = out->parts;
-    spawn->part_count = (uint32_t)(word_count / PART_WORDS);
-    return valid;
+    spawn->points = out->points;
+    size_t at = 0;
+    while (at < word_count) {
+        const size_t taken = parse_part(&words[at], word_count - at, out);
+        if (taken == 0) {
+            return false;
+        }
+        at += taken;
+    }
+    return true;
 }
 
 static bool parse_surface(const char *const *words, size_t word_count, cairn_ctl_command *out) {
