@@ -21,6 +21,13 @@
 // the last substep. If the biased pass started with both, it would have to take one half out again,
 // and what a few sweeps leave of that feeds energy into chains: a double pendulum gained as much
 // in a minute as two of its arms hold.
+//
+// Open joints. What turns with the bodies, such as the pull toward the middle of a swing, is one
+// substep old where a pass starts with it. It lags by the angle f, and its fraction f pushes along
+// the swing. The sweeps take that out again, where they converge. Where they do not, as at a light
+// link whose arms are long for its inertia, each substep adds the fraction f^2 of the energy: three
+// bodies on two hinges reached 1e5 m/s. Such joints open. So the farther a joint is open, the less
+// of it the relax pass starts with, and the more the biased pass (linear_part.faded).
 
 #include "sim/math/limits.h"
 #include "sim/soft_step/body_gather.h"
@@ -129,7 +136,8 @@ typedef struct linear_part {
     lanes mass;            // distance: effective
     lanes length;          // m, distance
     lanes3 biased_impulse; // N s, at the end of the biased pass
-    lanes3 relax_impulse;  // N s, with which the next relax pass starts
+    lanes3 relax_impulse;  // N s, with which the next relax pass starts, but for `faded` of it
+    lanes faded;           // 0 to 1, as far as the joint is open
     lanes3 chord;  // m/s, of the anchors (chord_velocity); distance: in x, of their distance
     lanes error;   // m, distance: how much too long it is
     lanes rate;    // 1/s, at which a biased pass takes out the position error
@@ -256,6 +264,11 @@ INLINE void apply_pair_impulse(body_lanes *a, body_lanes *b, const pair_impulse 
     apply_torques(a, b, p->torque_a, p->torque_b);
 }
 
+// The part of relax_impulse with which the next biased pass starts instead.
+INLINE lanes3 faded_impulse(const linear_part *linear) {
+    return lanes3_scale(linear->relax_impulse, linear->faded);
+}
+
 INLINE void rotate_arms(anchor_lanes *anchors, const pair_motion *motion) {
     anchors->arm_a = rotate_by_half_tangent(&motion->turn_a, anchors->arm_a0);
     anchors->arm_b = rotate_by_half_tangent(&motion->turn_b, anchors->arm_b0);
@@ -271,6 +284,7 @@ INLINE void rotate_distance_row(linear_part *linear, anchor_lanes *anchors,
     const uint32_t kind = CAIRN_JOINT_DISTANCE;
     const pair_impulse old = pair_impulse_of(linear, kind, anchors, linear->impulse);
     const pair_impulse old_relax = pair_impulse_of(linear, kind, anchors, linear->relax_impulse);
+    linear->relax_impulse = lanes3_sub(linear->relax_impulse, faded_impulse(linear));
     rotate_arms(anchors, motion);
     update_distance_row(linear, anchors, a, b);
     *missing = pair_impulse_sub(pair_impulse_of(linear, kind, anchors, linear->impulse), old);
@@ -285,14 +299,21 @@ INLINE void rotate_ball_rows(linear_part *linear, anchor_lanes *anchors, const p
     pair_impulse *missing, body_lanes *a, body_lanes *b) {
     const lanes3 old_a = anchors->arm_a;
     const lanes3 old_b = anchors->arm_b;
+    const lanes3 old_relax = linear->relax_impulse;
+    linear->relax_impulse = lanes3_sub(old_relax, faded_impulse(linear));
     rotate_arms(anchors, motion);
     update_ball_mass(linear, anchors, a, b);
     const lanes3 moved_a = lanes3_sub(anchors->arm_a, old_a);
     const lanes3 moved_b = lanes3_sub(anchors->arm_b, old_b);
     missing->torque_a = lanes3_cross(moved_a, linear->impulse);
     missing->torque_b = lanes3_cross(moved_b, linear->impulse);
-    apply_torques(a, b, lanes3_cross(moved_a, linear->relax_impulse),
-        lanes3_cross(moved_b, linear->relax_impulse));
+    const lanes3 less = lanes3_sub(linear->relax_impulse, old_relax);
+    const pair_impulse change = {.linear = less,
+        .torque_a =
+            lanes3_add(lanes3_cross(moved_a, old_relax), lanes3_cross(anchors->arm_a, less)),
+        .torque_b =
+            lanes3_add(lanes3_cross(moved_b, old_relax), lanes3_cross(anchors->arm_b, less))};
+    apply_pair_impulse(a, b, &change);
 }
 
 // The fourth power of the speed of a rotation, from its square: 1 at 0.15 rad in a substep (36
@@ -338,7 +359,8 @@ INLINE lanes arm_rotation(
 // From velocities that the relax pass has left: those of a biased pass that has not converged would
 // feed themselves. Where the chord fades out, the anchors move apart, and the joint is stiffer for
 // it: so the links at the end of a whip stay together.
-INLINE void update_chord(const cairn_solver_context *context, uint32_t kind, linear_part *linear,
+// Returns how far the joint is open.
+INLINE lanes update_chord(const cairn_solver_context *context, uint32_t kind, linear_part *linear,
     const anchor_lanes *anchors, const body_lanes *a, const body_lanes *b) {
     const lanes gap = kind == CAIRN_JOINT_DISTANCE
                           ? lanes_max(linear->error, lanes_all(0.0f) - linear->error)
@@ -364,6 +386,7 @@ INLINE void update_chord(const cairn_solver_context *context, uint32_t kind, lin
         linear->chord.x =
             square * inverse_or_zero(length + later) + lanes3_dot(linear->chord, linear->axis);
     }
+    return open;
 }
 
 // `soft`: the rows are soft by themselves; otherwise so is the whole joint (soften_joint).

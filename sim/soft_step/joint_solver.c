@@ -111,8 +111,9 @@ static void prepare_joint(
     const body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
     prepare_anchors(&wide->anchors, &rows.pose_a, &rows.pose_b);
     prepare_linear(wide, &rows, warm, &a, &b);
-    update_chord(context, wide->kind, &wide->linear, &wide->anchors, &a, &b);
+    (void)update_chord(context, wide->kind, &wide->linear, &wide->anchors, &a, &b);
     const lanes zero = lanes_all(0.0f);
+    wide->linear.faded = zero; // of what the joint stores
     const lanes3 none = lanes3_of(zero, zero, zero);
     wide->missing = (pair_impulse){.linear = none, .torque_a = none, .torque_b = none};
     if (cairn_joint_has_axes(wide->kind)) {
@@ -189,15 +190,19 @@ INLINE void begin_biased_rows(
     wide_joint *wide = visit->wide;
     linear_part *linear = &wide->linear;
     angular_part *angular = visit->angular;
-    linear->impulse = lanes3_sub(linear->impulse, linear->relax_impulse);
+    const lanes3 faded = impulse_vector(linear, kind, faded_impulse(linear));
+    linear->impulse =
+        lanes3_add(lanes3_sub(linear->impulse, linear->relax_impulse), faded_impulse(linear));
     for (uint32_t i = 0; cairn_joint_has_axes(kind) && i < ANGULAR_ROW_COUNT; ++i) {
         angular->impulse[i] = angular->impulse[i] - angular->relax_impulse[i];
     }
+    pair_impulse missing = {.linear = faded,
+        .torque_a = lanes3_add(wide->missing.torque_a, lanes3_cross(wide->anchors.arm_a, faded)),
+        .torque_b = lanes3_add(wide->missing.torque_b, lanes3_cross(wide->anchors.arm_b, faded))};
     if (kind == CAIRN_JOINT_DISTANCE) {
-        apply_pair_impulse(a, b, &wide->missing);
-    } else {
-        apply_torques(a, b, wide->missing.torque_a, wide->missing.torque_b);
+        missing.linear = lanes3_add(missing.linear, wide->missing.linear);
     }
+    apply_pair_impulse(a, b, &missing);
 }
 
 INLINE void rotate_rows_with_axes(const joint_visit *visit, uint32_t kind,
@@ -241,7 +246,7 @@ INLINE void end_relax_rows(const cairn_solver_context *context, const joint_visi
     for (uint32_t i = 0; cairn_joint_has_axes(kind) && i < ANGULAR_ROW_COUNT; ++i) {
         angular->relax_impulse[i] = (angular->impulse[i] - angular->biased_impulse[i]) * kept;
     }
-    update_chord(context, kind, linear, &visit->wide->anchors, a, b);
+    linear->faded = update_chord(context, kind, linear, &visit->wide->anchors, a, b);
 }
 
 // One joint of a sweep, with what comes before or after its rows are solved.
@@ -355,7 +360,7 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
         const joint_visit visit = joint_at(context, i);
         const wide_joint *wide = visit.wide;
         const lanes3 sum = wide->linear.impulse;
-        const lanes3 relaxed = wide->linear.relax_impulse;
+        const lanes3 relaxed = lanes3_sub(wide->linear.relax_impulse, faded_impulse(&wide->linear));
         const lanes linear[6] = {sum.x, sum.y, sum.z, relaxed.x, relaxed.y, relaxed.z};
         store_floats(context, wide, linear, JOINT_IMPULSES);
         if (cairn_joint_has_axes(wide->kind)) {

@@ -243,6 +243,14 @@ FAULTS = {
         ("sim/sleep/island.c", "visit_pairs(world, false, keep_awake);",
          "if (!FAULT) {\n        visit_pairs(world, false, keep_awake);\n    }")]),
     # ---- joints
+    "relax-not-faded": ("relax passes of open joints start with all that the last one gave", "physics.tree", [
+        ("sim/soft_step/joint_solver.c",
+         "    linear->faded = update_chord(context, kind, linear, &visit->wide->anchors, a, b);\n",
+         "    linear->faded = update_chord(context, kind, linear, &visit->wide->anchors, a, b);\n"
+         "    if (FAULT) {\n        linear->faded = lanes_all(0.0f);\n    }\n")]),
+    "driven-once": ("driven joints have one biased sweep", "physics.tree", [
+        ("sim/soft_step/driven_joints.c", "        solve(world, &time, rows - 1, true);\n",
+         "        if (!FAULT) {\n            solve(world, &time, rows - 1, true);\n        }\n")]),
     "relax-once": ("joints are relaxed in one direction of the sweep", "physics.pendulum", [
         ("sim/soft_step/substeps.c",
          "    sweep(share, joints, CAIRN_CONSTRAINT_RELAX);\n    meet(share);\n",
