@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Trees: bodies that joints connect at random, each to one that came before it, at points between
 // them. So arms are up to ten times as long as the bodies, and light bodies hold heavy ones apart.
-// They fall and lie down. Of 159 such trees of hinges three pass 60 m/s, with 264 at most; in Box3D
-// seven do, six of them with 400 to 850.
+// They fall and lie down. The sweeps do not converge in all of them: of 159 such trees of hinges
+// three pass 60 m/s, and in Box3D seven do. Of 24 in each case here at most one may.
 
 #include "base/random.h"
 #include "tests/physics/mechanics_kit.h"
@@ -113,7 +113,6 @@ static float fall(uint64_t seed, uint32_t kind) {
         kit_run(world, 1);
         speed = fmaxf(speed, fastest(world, &t));
     }
-    assert_int_equal(cairn_world_counters_read(world).bodies_disabled, 0);
     return speed;
 }
 
