@@ -40,7 +40,8 @@
 #define CAIRN_CONTACT_REACH_FRACTION (1.0f / 6.0f)
 // A body is fast if some point of it may move in a tick farther than this, m, and than this
 // fraction of its least half width: its pairs are swept along the motion that its velocities
-// predict. A slower one is at most a twentieth inside another when their contact is found.
+// predict. A slower one is at most a twentieth inside another when their contact is found. Of a
+// body of several shapes the distance decides alone (sim/collide/body_extent.c).
 #define CAIRN_FAST_FRACTION 0.05f
 // A pair of two dynamic bodies is swept only if they move relative to each other in a tick by more
 // than this fraction of the least half width of either.

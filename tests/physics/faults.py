@@ -271,6 +271,8 @@ FAULTS = {
         ("sim/soft_step/soft_step.c", ".limit_damping = world_time_step(world)", ".limit_damping = FAULT ? 0.0f : world_time_step(world)")]),
     "impacts-alone": ("each contact decides for itself whether it meets", "physics.bounce", [
         ("sim/soft_step/contact_solver.c", "met |= here ? 1u << i : 0;", "met |= !FAULT && here ? 1u << i : 0;")]),
+    "compounds-slow": ("slow bodies of several shapes are not predicted", "physics.bounce", [
+        ("sim/collide/body_extent.c", "return shapes > 1 ? CAIRN_FAST_DISTANCE", "return shapes > 1 && !FAULT ? CAIRN_FAST_DISTANCE")]),
     "pushed-alone": ("only joints of bodies that a contact pushes are damped", "physics.joints_turn", [
         ("sim/soft_step/substeps.c", "bool more = true;", "bool more = !FAULT;")]),
     "fast-undamped": ("fast free joints are not damped", "physics.joints_turn", [
