@@ -123,3 +123,18 @@ void cairn_figure_read_velocities(cairn_figure *figure);
 // Solves for the speeds, of which the tree's biases and forces are set: motors, friction and limits
 // are found in at most `rounds` tries. `h`: s. `push_out`: a limit that is passed is gone back to.
 void cairn_figure_solve(cairn_figure *figure, float h, uint32_t rounds, bool push_out);
+
+// ---- What drives one axis in a substep of h seconds
+//
+// Of a motor and of friction: the speed that they hold, and the forces between which they are.
+void cairn_axis_set_hold(cairn_figure_axis *axis, const cairn_joint_drive *drive, float speed);
+// Sets the lock, the value and the force of an axis to what its mode does. `dof->force` is that of
+// what acts in any mode.
+void cairn_axis_set_mode(
+    const cairn_figure_axis *axis, cairn_tree_dof *dof, float h, bool push_out);
+// The mode that what came of the present one asks for.
+uint32_t cairn_axis_next_mode(
+    const cairn_figure_axis *axis, const cairn_tree_dof *dof, float h, bool push_out);
+// Whether a motor that held its speed needed more than it has: it pushes then. What holds is let go
+// and nothing else, so this ends.
+bool cairn_axis_weaken(cairn_figure_axis *axis, const cairn_tree_dof *dof, float h);
