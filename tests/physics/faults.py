@@ -379,7 +379,7 @@ FAULTS = {
         ("sim/soft_step/figure_tree.h", "        if (group->stale == 0) {", "        if (FAULT || group->stale == 0) {")]),
     "tree-lanes-empty": ("lanes without a link hang on the links beside them", "sim.articulation", [
         ("sim/soft_step/figure_block.h", "live == CAIRN_LANES", "(FAULT || live == CAIRN_LANES)")]),
-    "tree-lanes-still": ("a tree that nothing pushed is solved with those beside it", "sim.articulation", [
+    "tree-lanes-still": ("a tree that nothing pushed is solved with those beside it", "sim.articulation_lanes", [
         ("sim/soft_step/figure_block.h", "    if (set->all) {", "    if (FAULT || set->all) {")]),
     "motor-leaves": ("what leaves a limit of a tree has its motor's speed at once", "sim.articulation", [
         ("sim/articulation/figure.c", "return dof->reaction < own ? up :", "return dof->reaction < own ? (FAULT ? without : up) :"),
