@@ -38,7 +38,6 @@ typedef struct cairn_figure_axis {
 typedef struct cairn_figure_link {
     uint32_t body;        // slot
     uint32_t figure;      // index in the forest
-    bool touched;         // contacts or other joints push it
     uint32_t solver_body; // of the soft-step solver
     uint32_t drive;       // index; CAIRN_INDEX_NONE: a root that floats
     const cairn_joint *joint;
@@ -93,6 +92,7 @@ typedef struct cairn_figure {
     float excess;  // N m: what gravity did to the speeds in a substep beyond its work on the way
     bool touched;  // contacts or other joints push links
     bool fast;     // some link turns far in a substep
+    bool held;     // of a figure in lanes: some axis has a motor or friction
     bool plain;    // spherical axes are those of the joint's frame, for the public functions
     bool started;  // the tree has the speeds of a substep
     bool factored; // the tree is, for its present locks

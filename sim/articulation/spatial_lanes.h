@@ -121,6 +121,10 @@ SPATIAL lanes_quat quat_lanes_multiply(lanes_quat a, lanes_quat b) {
         a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
         a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
 }
+SPATIAL lanes_quat quat_lanes_select(lanes_mask mask, lanes_quat yes, lanes_quat no) {
+    return (lanes_quat){lanes_select(mask, yes.x, no.x), lanes_select(mask, yes.y, no.y),
+        lanes_select(mask, yes.z, no.z), lanes_select(mask, yes.w, no.w)};
+}
 // a (x, 0, 0, w)
 SPATIAL lanes_quat quat_lanes_twist(lanes_quat a, lanes x, lanes w) {
     return (lanes_quat){a.w * x + a.x * w, a.y * w + a.z * x, a.z * w - a.y * x, a.w * w - a.x * x};

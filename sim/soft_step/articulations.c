@@ -195,7 +195,8 @@ static void set_solver_masses(cairn_world *world, cairn_figure *figure) {
     cairn_tree_factor(&figure->tree);
     cairn_tree_set_responses(&figure->tree);
     for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
-        if (figure->links[k].touched) {
+        const cairn_forest *forest = &world->soft_step->forest;
+        if (forest->touched[&figure->links[k] - forest->links] != 0) {
             set_solver_mass(world, &figure->links[k], &figure->tree.links[k]);
         }
     }
@@ -205,6 +206,7 @@ static void set_solver_masses(cairn_world *world, cairn_figure *figure) {
 }
 
 static void load_figure(cairn_world *world, cairn_figure *figure) {
+    cairn_forest_load(world, figure);
     for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
         cairn_figure_link *link = &figure->links[k];
         link->solver_body = world->soft_step->solver_body_of[link->body];
@@ -242,18 +244,29 @@ static void mark_touched(cairn_forest *forest, const cairn_constraint_graph *gra
     }
 }
 
+// Lists the figures, unless they are as they were. Those in scalars are listed in each step: their
+// links hold what is carried through a step.
+static void list_figures(cairn_world *world) {
+    cairn_forest *forest = &world->soft_step->forest;
+    cairn_wide_figures *wide = &world->soft_step->wide_figures;
+    const unsigned char *moves = world->awake_set->takes_impulses;
+    if (!wide->all || !cairn_forest_stays(forest, world, moves)) {
+        cairn_forest_list(forest, world, moves);
+        cairn_wide_figures_list(wide, forest);
+    }
+}
+
 void cairn_articulations_prepare(cairn_world *world) {
     cairn_forest *forest = &world->soft_step->forest;
-    forest->figure_count = 0;
-    forest->link_count = 0;
-    world->soft_step->wide_figures.batch_count = 0;
     if (world->state.settings->joint_drive_count == 0) {
+        forest->figure_count = 0;
+        forest->link_count = 0;
+        forest->source_count = 0;
         return;
     }
-    cairn_forest_list(forest, world, world->awake_set->takes_impulses);
+    list_figures(world);
     mark_touched(forest, &world->soft_step->contact_graph);
     mark_touched(forest, &world->soft_step->joint_graph);
-    cairn_wide_figures_list(&world->soft_step->wide_figures, forest);
     cairn_task_scheduler_split(
         world->scheduler, load_figures, &world, 0, forest->figure_count, FIGURES_SHARED_MIN);
     cairn_task_scheduler_split(
@@ -565,10 +578,8 @@ static void store(cairn_world *world, cairn_figure *figure) {
 }
 
 void cairn_articulations_store(cairn_world *world, uint32_t rank, uint32_t size) {
-    const uint64_t count = world->soft_step->forest.figure_count;
-    for (uint64_t i = count * rank / size; i < count * (rank + 1) / size; ++i) {
-        store(world, &world->soft_step->forest.figures[i]);
-    }
+    for_figures(world, rank, size, store);
+    for_batches(world, rank, size, kernel_of(world)->store);
 }
 
 uint32_t cairn_articulations_leave_out(

@@ -26,6 +26,8 @@ void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
     wide->is_listed = cairn_arena_take(from, joints, sizeof *wide->is_listed);
     wide->links = cairn_arena_take(from, groups * width, sizeof *wide->links);
     wide->figure_of = cairn_arena_take(from, groups * width, sizeof *wide->figure_of);
+    wide->slots = cairn_arena_take(from, groups * width, sizeof *wide->slots);
+    wide->drives = cairn_arena_take(from, groups * width, sizeof *wide->drives);
     wide->bodies = cairn_arena_take(from, groups * width, sizeof *wide->bodies);
     wide->parents = cairn_arena_take(from, groups * width, sizeof *wide->parents);
     wide->lane_of = cairn_arena_take(from, links, sizeof *wide->lane_of);
@@ -37,6 +39,7 @@ void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
         kernel->root_size);
     wide->group_count = 0;
     wide->batch_count = 0;
+    wide->all = false;
 }
 
 static bool has_single_axes(const cairn_figure *figure) {
@@ -122,6 +125,8 @@ static void put_link(batch_plan *plan, uint32_t lane, uint32_t place, uint32_t i
     cairn_figure_group *group = &wide->groups[lane / wide->width];
     wide->lane_of[at] = lane;
     wide->links[lane] = at;
+    wide->slots[lane] = figure->links[i].body;
+    wide->drives[lane] = figure->links[i].drive;
     wide->figure_of[lane] = place;
     wide->parents[lane] = parent == CAIRN_INDEX_NONE
                               ? CAIRN_INDEX_NONE
@@ -166,6 +171,8 @@ static void close_group(cairn_wide_figures *wide, uint32_t index, uint32_t figur
     CAIRN_ASSERT(group->live >= 1 && group->live <= wide->width);
     for (uint32_t l = group->live; l < wide->width; ++l) {
         wide->links[first + l] = wide->links[first];
+        wide->slots[first + l] = wide->slots[first];
+        wide->drives[first + l] = wide->drives[first];
         wide->figure_of[first + l] = wide->figure_of[first];
         wide->parents[first + l] = wide->parents[first];
     }
@@ -221,6 +228,7 @@ void cairn_wide_figures_list(cairn_wide_figures *wide, const cairn_forest *fores
             wide->figures[listed++] = i;
         }
     }
+    wide->all = listed == forest->figure_count;
     for (uint32_t first = 0; first < listed; first += CAIRN_BATCH_FIGURES) {
         const uint32_t left = listed - first;
         cairn_figure_batch *batch = &wide->batches[wide->batch_count];
@@ -233,5 +241,6 @@ void cairn_wide_figures_list(cairn_wide_figures *wide, const cairn_forest *fores
         for (uint32_t i = 0; i < batch->figure_count; ++i) {
             wide->is_listed[wide->figures[first + i]] = 0;
         }
+        wide->all = false;
     }
 }

@@ -29,6 +29,7 @@ typedef struct wide_link {
     lanes3 turn_change; // rad/s
     lanes linear_damped;
     lanes angular_damped;
+    lanes3 centre;        // of mass, in the body's frame
     lanes3 origin;        // of the figure
     lanes3 step_position; // in the world, when the step began
     lanes_quat step_rotation;
@@ -91,11 +92,14 @@ typedef struct wide_link {
     lanes_mask mode;
     lanes below;
     lanes above;
+    lanes lower_speed; // that go so far in a substep, past a limit back at PUSH_SPEED at most
+    lanes upper_speed;
     lanes pull;
     lanes impulse;
     lanes axis_rotor;
     lanes axis_aside;
-    lanes term[3]; // of sums over figures
+    lanes spin_square; // of the angular velocity
+    lanes term[3];     // of sums over figures
 } wide_link;
 
 typedef struct wide_root {
@@ -161,8 +165,8 @@ static inline uint32_t solver_body_at(const figure_run *run, uint32_t group, uin
     return run->wide->bodies[run->first_lane + group * CAIRN_LANES + lane];
 }
 
-static inline cairn_figure_link *link_at(const figure_run *run, uint32_t group, uint32_t lane) {
-    return &run->forest->links[run->wide->links[run->first_lane + group * CAIRN_LANES + lane]];
+static inline uint32_t lane_index(const figure_run *run, uint32_t group, uint32_t lane) {
+    return run->first_lane + group * CAIRN_LANES + lane;
 }
 
 // The lane of a link's parent, counted from the batch's first; CAIRN_INDEX_NONE.

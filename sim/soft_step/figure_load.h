@@ -5,92 +5,11 @@
 // cairn_free_motion_start.
 
 #include "sim/soft_step/figure_motion.h"
+#include "sim/state/trace_hook.h"
 
 // As in articulations.c and free_motion.c.
 #define SHARE_MIN (1.0f / 1024.0f)
 #define NOT_ALLOWED 1e-8f
-
-static void load_body_of(const figure_run *run, uint32_t g, uint32_t l,
-    const cairn_figure_link *link, const cairn_figure *figure) {
-    wide_link *to = &run->blocks[g];
-    const cairn_soft_step *soft_step = run->world->soft_step;
-    const cairn_solver_integration *by = &soft_step->integration[link->solver_body];
-    const cairn_motion *motion = &run->world->state.motions[link->body];
-    const cairn_vec3 fall = vec3_scale(vec3_scale(run->world->state.settings->present_gravity,
-                                           run->world->state.bodies[link->body].gravity_scale),
-        run->h);
-    LANE_BITS(to->live, l) = l < run->groups[g].live ? -1 : 0;
-    LANE_BITS(to->touched, l) = link->touched ? -1 : 0;
-    run->wide->bodies[run->first_lane + g * CAIRN_LANES + l] = link->solver_body;
-    LANE(to->mass, l) = link->mass;
-    put_sym3(&to->own_inertia, l, link->inertia);
-    put_sym3(&to->inverse_inertia, l, link->inverse_inertia);
-    put3(&to->fall, l, fall);
-    put3(&to->change, l,
-        vec3_scale(vec3_sub(vec3_at(by->velocity_change), fall), by->damping_factor[0]));
-    put3(&to->turn_change, l, vec3_scale(vec3_at(by->velocity_change + 4), by->damping_factor[4]));
-    LANE(to->linear_damped, l) = by->damping_factor[0] - 1.0f;
-    LANE(to->angular_damped, l) = by->damping_factor[4] - 1.0f;
-    put3(&to->origin, l, figure->origin);
-    put3(&to->step_position, l, motion->position);
-    put_quat(&to->step_rotation, l, motion->rotation);
-    LANE_BITS(to->floats, l) = figure->base == CAIRN_INDEX_NONE ? -1 : 0;
-    put_quat(&to->rotation, l, link->rotation);
-    put3(&to->position, l, link->position);
-    put3(&to->linear_velocity, l, link->linear_velocity);
-    put3(&to->angular_velocity, l, link->angular_velocity);
-}
-
-static void load_joint_of(const figure_run *run, wide_link *to, uint32_t l,
-    const cairn_figure_link *link, const cairn_figure_axis *axes, const cairn_tree_link *in_tree) {
-    const cairn_joint *joint = link->joint;
-    const cairn_joint_drive *drive = &run->world->state.joint_drives[link->drive];
-    const bool slides = joint->kind == CAIRN_JOINT_PRISMATIC;
-    put_quat(&to->frame_a, l, link->frame_a);
-    put_quat(&to->back_b, l, quat_conjugate(link->frame_b));
-    put3(&to->arm_a, l, link->arm_a);
-    put3(&to->arm_b, l, link->arm_b);
-    LANE(to->turn_x, l) = link->turn.x;
-    LANE(to->turn_w, l) = link->turn.w;
-    LANE(to->travel, l) = link->travel;
-    if (in_tree->dof_count == 0) {
-        return;
-    }
-    cairn_figure_axis hold = {.mode = axes[in_tree->first_dof].mode};
-    cairn_axis_set_hold(&hold, drive, drive->motor_speed);
-    LANE_BITS(to->turns, l) = slides ? 0 : -1;
-    LANE_BITS(to->slides, l) = slides ? -1 : 0;
-    LANE_BITS(to->limited, l) = joint->limited != 0 ? -1 : 0;
-    LANE_BITS(to->read, l) = joint->limited != 0 || drive->drive_stiffness > 0.0f ? -1 : 0;
-    LANE(to->lower, l) = joint->lower;
-    LANE(to->upper, l) = joint->upper;
-    LANE(to->armature, l) = drive->armature;
-    LANE(to->stiffness, l) = drive->drive_stiffness;
-    LANE(to->rate, l) = drive->drive_damping;
-    LANE(to->target, l) = drive->target;
-    LANE(to->torque, l) = drive->drive_torque.x;
-    LANE(to->speed, l) = hold.speed;
-    LANE(to->least, l) = hold.least;
-    LANE(to->most, l) = hold.most;
-    LANE_BITS(to->mode, l) = (int32_t)hold.mode;
-}
-
-static void load_links(const figure_run *run) {
-    for (uint32_t g = 0; g < run->count; ++g) {
-        wide_link *to = &run->blocks[g];
-        memset(to, 0, sizeof *to);
-        for (uint32_t l = 0; l < CAIRN_LANES; ++l) {
-            cairn_figure_link *link = link_at(run, g, l);
-            const cairn_figure *figure = figure_at(run, place_at(run, g, l));
-            link->solver_body = run->world->soft_step->solver_body_of[link->body];
-            load_body_of(run, g, l, link, figure);
-            if (link->joint != NULL) {
-                load_joint_of(
-                    run, to, l, link, figure->axes, &figure->tree.links[link - figure->links]);
-            }
-        }
-    }
-}
 
 static lanes_sym3 sym3_scaled(lanes_sym3 m, lanes s) {
     return (lanes_sym3){m.xx * s, m.yy * s, m.zz * s, m.xy * s, m.xz * s, m.yz * s};
@@ -118,6 +37,236 @@ static lanes_sym3 inverse_scaled(lanes_sym3 full) {
         .xz = xz * inverse,
         .yz = (m.xy * m.xz - m.xx * m.yz) * inverse};
     return sym3_scaled(unit, scale);
+}
+
+// Where the numbers of a group's links are in the state and in the solver.
+typedef struct link_sources {
+    const void *motions[CAIRN_LANES];
+    const void *bodies[CAIRN_LANES];
+    const void *bodies_a[CAIRN_LANES];
+    const void *joints[CAIRN_LANES];
+    const void *drives[CAIRN_LANES];
+    const void *integration[CAIRN_LANES];
+} link_sources;
+
+static const cairn_joint no_joint;
+static const cairn_joint_drive no_drive;
+
+// The floats of the structs from which on rows of eight are read.
+#define BODY_CENTRE 6   // the centre is in lanes 5 to 7
+#define BODY_MASSES 14  // mass, inverse mass, inverse inertia
+#define BODY_RATES 17   // dampings and gravity scale are in lanes 5 to 7
+#define JOINT_ANCHORS 7 // anchor_a, anchor_b
+#define JOINT_AXES 20   // axis_a, axis_b, normal_a, normal_b, cone, lower, upper
+#define DRIVE_NUMBERS (offsetof(cairn_joint_drive, drive_stiffness) / sizeof(float))
+
+_Static_assert(offsetof(cairn_body, centre) == 4 * (BODY_CENTRE + 5), "lanes 5 to 7");
+_Static_assert(offsetof(cairn_body, mass) == 4 * BODY_MASSES, "a row begins here");
+_Static_assert(offsetof(cairn_body, gravity_scale) == 4 * (BODY_RATES + 7), "lane 7");
+_Static_assert(offsetof(cairn_joint, anchor_a) == 4 * JOINT_ANCHORS, "a row begins here");
+_Static_assert(offsetof(cairn_joint, axis_a) == 4 * JOINT_AXES, "a row begins here");
+_Static_assert(offsetof(cairn_joint, limited) == 4 * (JOINT_AXES + 15), "two rows");
+_Static_assert(offsetof(cairn_joint_drive, armature) ==
+                   offsetof(cairn_joint_drive, drive_stiffness) + 6 * sizeof(float),
+    "a row has them all");
+
+static void find_sources(const figure_run *run, uint32_t g, link_sources *out) {
+    const cairn_state *state = &run->world->state;
+    const cairn_soft_step *soft_step = run->world->soft_step;
+    for (uint32_t l = 0; l < CAIRN_LANES; ++l) {
+        const uint32_t lane = lane_index(run, g, l);
+        const uint32_t slot = run->wide->slots[lane];
+        const uint32_t drive = run->wide->drives[lane];
+        const uint32_t body = soft_step->solver_body_of[slot];
+        const bool joined = drive != CAIRN_INDEX_NONE;
+        const cairn_joint *joint =
+            joined ? &state->joints[state->joint_drives[drive].joint] : &no_joint;
+        CAIRN_ASSERT(body < soft_step->moving_count);
+        run->wide->bodies[lane] = body;
+        out->motions[l] = &state->motions[slot];
+        out->bodies[l] = &state->bodies[slot];
+        out->bodies_a[l] = &state->bodies[joined ? cairn_id_index(joint->body_a) : slot];
+        out->joints[l] = joint;
+        out->drives[l] = joined ? &state->joint_drives[drive] : &no_drive;
+        out->integration[l] = &soft_step->integration[body];
+    }
+}
+
+static void load_masks(const figure_run *run, uint32_t g, const link_sources *from) {
+    wide_link *to = &run->blocks[g];
+    for (uint32_t l = 0; l < CAIRN_LANES; ++l) {
+        const uint32_t lane = lane_index(run, g, l);
+        const cairn_joint *joint = from->joints[l];
+        const cairn_joint_drive *drive = from->drives[l];
+        const cairn_figure *figure = figure_at(run, place_at(run, g, l));
+        const bool moves =
+            run->wide->drives[lane] != CAIRN_INDEX_NONE && joint->kind != CAIRN_JOINT_WELD;
+        const bool slides = joint->kind == CAIRN_JOINT_PRISMATIC;
+        const bool limited = moves && joint->limited != 0;
+        LANE_BITS(to->live, l) = l < run->groups[g].live ? -1 : 0;
+        LANE_BITS(to->touched, l) = run->forest->touched[run->wide->links[lane]] != 0 ? -1 : 0;
+        LANE_BITS(to->floats, l) = figure->base == CAIRN_INDEX_NONE ? -1 : 0;
+        LANE_BITS(to->turns, l) = moves && !slides ? -1 : 0;
+        LANE_BITS(to->slides, l) = moves && slides ? -1 : 0;
+        LANE_BITS(to->limited, l) = limited ? -1 : 0;
+        LANE_BITS(to->read, l) = limited || (moves && drive->drive_stiffness > 0.0f) ? -1 : 0;
+    }
+}
+
+static void load_bodies(
+    const figure_run *run, wide_link *to, const link_sources *from, lanes3 origin) {
+    const cairn_vec3 gravity = run->world->state.settings->present_gravity;
+    const motion_lanes motion = load_motions(from->motions);
+    lanes masses[CAIRN_ROW_FLOATS];
+    lanes rates[CAIRN_ROW_FLOATS];
+    lanes centres[CAIRN_ROW_FLOATS];
+    lanes change[CAIRN_ROW_FLOATS];
+    lanes damping[CAIRN_ROW_FLOATS];
+    load_struct_row(from->bodies, BODY_MASSES, masses);
+    load_struct_row(from->bodies, BODY_RATES, rates);
+    load_struct_row(from->bodies, BODY_CENTRE, centres);
+    load_struct_row(from->integration, 0, change);
+    load_struct_row(from->integration, CAIRN_ROW_FLOATS, damping);
+    const lanes3 fall = lanes3_scale(
+        lanes3_scale(
+            lanes3_of(lanes_all(gravity.x), lanes_all(gravity.y), lanes_all(gravity.z)), rates[7]),
+        lanes_all(run->h));
+    to->mass = masses[0];
+    to->inverse_inertia =
+        (lanes_sym3){masses[2], masses[3], masses[4], masses[5], masses[6], masses[7]};
+    to->own_inertia = inverse_scaled(to->inverse_inertia);
+    to->centre = lanes3_of(centres[5], centres[6], centres[7]);
+    to->fall = fall;
+    to->change =
+        lanes3_scale(lanes3_sub(lanes3_of(change[0], change[1], change[2]), fall), damping[0]);
+    to->turn_change = lanes3_scale(lanes3_of(change[4], change[5], change[6]), damping[4]);
+    to->linear_damped = damping[0] - lanes_all(1.0f);
+    to->angular_damped = damping[4] - lanes_all(1.0f);
+    to->origin = origin;
+    to->step_position = motion_position(&motion);
+    to->step_rotation = motion_rotation(&motion);
+    to->rotation = to->step_rotation;
+    to->position = lanes3_sub(to->step_position, origin);
+    to->linear_velocity = lanes3_of(motion.second[2], motion.second[3], motion.second[4]);
+    to->angular_velocity = lanes3_of(motion.second[5], motion.second[6], motion.second[7]);
+    to->spin_square = lanes3_dot(to->angular_velocity, to->angular_velocity);
+}
+
+// quat_of_axes of sim/math/rotation.h.
+static lanes_quat quat_of_axes_lanes(lanes3 x, lanes3 y) {
+    const lanes one = lanes_all(1.0f);
+    const lanes3 z = lanes3_cross(x, y);
+    const lanes trace = x.x + y.y + z.z;
+    const lanes_mask up = lanes_less(lanes_all(0.0f), trace);
+    const lanes_mask by_x = ~up & ~lanes_less(x.x, y.y) & ~lanes_less(x.x, z.z);
+    const lanes_mask by_y = ~up & ~by_x & ~lanes_less(y.y, z.z);
+    lanes_quat q = {z.x + x.z, z.y + y.z, one - x.x - y.y + z.z, x.y - y.x};
+    const lanes_quat qy = {x.y + y.x, one - x.x + y.y - z.z, y.z + z.y, z.x - x.z};
+    const lanes_quat qx = {one + x.x - y.y - z.z, x.y + y.x, z.x + x.z, y.z - z.y};
+    const lanes_quat qu = {y.z - z.y, z.x - x.z, x.y - y.x, one + trace};
+    q = quat_lanes_select(by_y, qy, q);
+    q = quat_lanes_select(by_x, qx, q);
+    return quat_lanes_normalize(quat_lanes_select(up, qu, q));
+}
+
+static void load_drives(wide_link *to, const link_sources *from) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes_mask moves = to->turns | to->slides;
+    lanes numbers[CAIRN_ROW_FLOATS];
+    lanes force = zero;
+    load_struct_row(from->drives, DRIVE_NUMBERS, numbers);
+    for (uint32_t l = 0; l < CAIRN_LANES; ++l) {
+        const cairn_joint_drive *drive = from->drives[l];
+        const bool motor = (drive->flags & CAIRN_DRIVE_MOTOR) != 0;
+        const float mode = drive->impulses[3];
+        const bool known = mode >= 0.0f && mode <= (float)CAIRN_AXIS_AT_UPPER;
+        LANE(to->target, l) = drive->target;
+        LANE(to->speed, l) = motor ? drive->motor_speed : 0.0f;
+        LANE(force, l) = motor ? drive->motor_force : 0.0f;
+        LANE_BITS(to->mode, l) = known ? (int32_t)mode : CAIRN_AXIS_FREE;
+    }
+    const lanes friction = numbers[5];
+    const lanes less = lanes_max(force - friction, zero);
+    const lanes more = force + friction;
+    to->mode &= moves;
+    to->target = lanes_select(moves, to->target, zero);
+    to->speed = lanes_select(moves, to->speed, zero);
+    to->most = lanes_select(moves, lanes_select(lanes_less(zero, to->speed), less, more), zero);
+    to->least =
+        lanes_select(moves, zero - lanes_select(lanes_less(to->speed, zero), less, more), zero);
+    to->stiffness = lanes_select(moves, numbers[0], zero);
+    to->rate = lanes_select(moves, numbers[1], zero);
+    to->torque = lanes_select(moves, numbers[2], zero);
+    to->armature = lanes_select(moves, numbers[6], zero);
+}
+
+// Frames and limits of the joint, and its coordinates in the state.
+static void load_joint(wide_link *to, const link_sources *from, pose_lanes parent) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes one = lanes_all(1.0f);
+    lanes anchors[CAIRN_ROW_FLOATS];
+    lanes axes[2 * CAIRN_ROW_FLOATS];
+    lanes centres[CAIRN_ROW_FLOATS];
+    load_struct_row(from->joints, JOINT_ANCHORS, anchors);
+    load_struct_row(from->joints, JOINT_AXES, axes);
+    load_struct_row(from->joints, JOINT_AXES + CAIRN_ROW_FLOATS, axes + CAIRN_ROW_FLOATS);
+    load_struct_row(from->bodies_a, BODY_CENTRE, centres);
+    const lanes_quat frame_b = quat_of_axes_lanes(
+        lanes3_of(axes[3], axes[4], axes[5]), lanes3_of(axes[9], axes[10], axes[11]));
+    to->frame_a = quat_of_axes_lanes(
+        lanes3_of(axes[0], axes[1], axes[2]), lanes3_of(axes[6], axes[7], axes[8]));
+    to->back_b = quat_lanes_conjugate(frame_b);
+    to->lower = axes[13];
+    to->upper = axes[14];
+    to->arm_a = lanes3_sub(lanes3_of(anchors[0], anchors[1], anchors[2]),
+        lanes3_of(centres[5], centres[6], centres[7]));
+    to->arm_b = lanes3_sub(lanes3_of(anchors[3], anchors[4], anchors[5]), to->centre);
+    const lanes_quat a = quat_lanes_multiply(parent.rotation, to->frame_a);
+    const lanes_quat b = quat_lanes_multiply(to->rotation, frame_b);
+    const lanes_quat turn = quat_lanes_normalize(quat_lanes_multiply(quat_lanes_conjugate(a), b));
+    const lanes_mask twists =
+        to->turns & lanes_less(lanes_all(1e-12f), turn.x * turn.x + turn.w * turn.w);
+    const lanes_quat twist = quat_lanes_normalize((lanes_quat){turn.x, zero, zero, turn.w});
+    const lanes3 anchor = lanes3_add(to->position, quat_lanes_rotate(to->rotation, to->arm_b));
+    const lanes3 start = lanes3_add(parent.position, quat_lanes_rotate(parent.rotation, to->arm_a));
+    const lanes travel = lanes3_dot(quat_lanes_x_axis(a), lanes3_sub(anchor, start));
+    to->turn_x = lanes_select(twists, twist.x, zero);
+    to->turn_w = lanes_select(twists, twist.w, one);
+    to->travel = lanes_select(to->slides, travel, zero);
+}
+
+static void load_links(const figure_run *run) {
+    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
+    float origins[CAIRN_BATCH_FIGURES][3];
+    figure_set held;
+    memset(&held, 0, sizeof held);
+    list_bases(run, of_base);
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        memcpy(origins[i], &figure_at(run, i)->origin, sizeof origins[i]);
+    }
+    const numbers_in_order x = numbers_of(run, &origins[0][0], 3);
+    const numbers_in_order y = numbers_of(run, &origins[0][1], 3);
+    const numbers_in_order z = numbers_of(run, &origins[0][2], 3);
+    for (uint32_t g = 0; g < run->count; ++g) {
+        wide_link *to = &run->blocks[g];
+        link_sources from;
+        pose_lanes parent;
+        memset(to, 0, sizeof *to);
+        find_sources(run, g, &from);
+        load_masks(run, g, &from);
+        load_bodies(run, to, &from,
+            lanes3_of(lanes_by_figure(run, g, &x), lanes_by_figure(run, g, &y),
+                lanes_by_figure(run, g, &z)));
+        if (run->groups[g].root == 0) {
+            load_above(run, g, offsetof(wide_link, rotation), 7, of_base[0], (lanes *)&parent);
+            load_joint(to, &from, parent);
+            load_drives(to, &from);
+            add_figures(run, g, lanes_less(to->least, to->most), &held);
+        }
+    }
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        figure_at(run, i)->held = held.has[i] != 0;
+    }
 }
 
 // A body that the solver takes for heavier, because it is squeezed, is so in the tree.
@@ -327,7 +476,21 @@ static void allow(const figure_run *run, const figure_set *set) {
         link->angular_velocity = lanes3_select(mask, link->value.angular, link->angular_velocity);
     }
     set_momenta(run, &allowed);
-    set_spins(run);
+}
+
+static void set_spins(const figure_run *run) {
+    for (uint32_t g = 0; g < run->count; ++g) {
+        set_spin(&run->blocks[g]);
+    }
+}
+
+// Driven joints are listed after the figures, and may end at any link.
+static void find_read(const figure_run *run) {
+    const bool all = run->world->soft_step->driven_count > 0 || cairn_traced(run->world);
+    for (uint32_t g = 0; g < run->count; ++g) {
+        const wide_link *link = &run->blocks[g];
+        run->groups[g].read = all || any_lane(link->touched & link->live) ? 1 : 0;
+    }
 }
 
 static void start(const figure_run *run) {
@@ -335,23 +498,31 @@ static void start(const figure_run *run) {
     const set_in_order everyone = in_order(run, &all);
     figure_set wrong;
     memset(&wrong, 0, sizeof wrong);
+    find_read(run);
     find_fast(run);
     set_momenta(run, &everyone);
     read_speeds(run, &wrong);
     set_spins(run);
     if (set_any(run, &wrong)) {
         allow(run, &wrong);
+        set_spins(run);
     }
 }
 
 static void load(cairn_world *world, const cairn_figure_batch *batch) {
     const figure_run run = run_of(world, batch);
+    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
     bool touched = false;
     load_links(&run);
     take_masses(&run);
-    place(&run, 0.0f);
+    list_bases(&run, of_base);
+    for (uint32_t g = 0; g < run.count; ++g) {
+        if (run.groups[g].root == 0) {
+            place_group(&run, g, 0.0f, of_base[0]);
+        }
+        set_tree(&run, g);
+    }
     move_bases(&run, 0.0f);
-    set_tree(&run);
     for (uint32_t i = 0; i < batch->figure_count; ++i) {
         touched = touched || figure_at(&run, i)->touched;
         figure_at(&run, i)->started = false;

@@ -6,9 +6,6 @@
 
 #include "sim/soft_step/figure_motion.h"
 
-// As in figure.c.
-#define PUSH_SPEED 4.0f
-
 static cairn_figure_axis axis_at(const wide_link *link, uint32_t lane) {
     return (cairn_figure_axis){.mode = (uint32_t)((const int32_t *)&link->mode)[lane],
         .below = ((const float *)&link->below)[lane],
@@ -50,7 +47,25 @@ static void drive_axis(const figure_run *run, uint32_t g, uint32_t l, solving *b
     }
 }
 
+// The figures of `now` that have no factors, which they get.
+static figure_set take_fresh(const figure_run *run, const figure_set *now) {
+    figure_set fresh;
+    memset(&fresh, 0, sizeof fresh);
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        cairn_figure *figure = figure_at(run, i);
+        if (now->has[i] != 0 && !figure->factored) {
+            fresh.has[i] = -1;
+            figure->factored = true;
+        }
+    }
+    return fresh;
+}
+
+// Locks and forces, and which groups must be factored: those of figures that are not, and those
+// whose locks changed.
 static void set_modes(const figure_run *run, solving *by) {
+    const figure_set fresh = take_fresh(run, &by->now);
+    const set_in_order fresh_set = in_order(run, &fresh);
     const set_in_order now = in_order(run, &by->now);
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *link = &run->blocks[g];
@@ -62,27 +77,10 @@ static void set_modes(const figure_run *run, solving *by) {
         for (uint32_t bits = lane_bits(driven) & live_bits(run, g); bits != 0; bits &= bits - 1) {
             drive_axis(run, g, lowest_bit(bits), by);
         }
-        add_figures(run, g, link->locked ^ before, &by->solve);
-    }
-}
-
-// Which groups must be factored: those of figures that are not, and those whose locks changed.
-static void find_stale(const figure_run *run, const solving *by) {
-    figure_set fresh;
-    memset(&fresh, 0, sizeof fresh);
-    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
-        cairn_figure *figure = figure_at(run, i);
-        if (by->now.has[i] != 0 && !figure->factored) {
-            fresh.has[i] = -1;
-            figure->factored = true;
-        }
-    }
-    const set_in_order fresh_set = in_order(run, &fresh);
-    for (uint32_t g = 0; g < run->count; ++g) {
-        const wide_link *link = &run->blocks[g];
         const lanes_mask stale =
             (link->locked ^ link->factored_locked) | lanes_in(run, g, &fresh_set);
         run->groups[g].stale = any_lane(stale & link->live) ? 1 : 0;
+        add_figures(run, g, link->locked ^ before, &by->solve);
     }
     spread_stale(run);
 }
@@ -96,16 +94,15 @@ static void solve_once(const figure_run *run, solving *by) {
         by->solve.has[i] &= by->now.has[i];
         figure->solved = figure->solved && by->now.has[i] == 0;
     }
-    find_stale(run, by);
     if (set_any(run, &by->solve)) {
         solve_up(run);
         solve_down(run, &by->solve);
     }
 }
 
-static lanes limit_speed(lanes gap, lanes h, bool push_out) {
+// As limit_speed of figure.c.
+static lanes limit_speed(lanes gap, lanes speed, bool push_out) {
     const lanes zero = lanes_all(0.0f);
-    const lanes speed = lanes_max(gap, zero - lanes_all(PUSH_SPEED) * h) / h;
     return push_out ? speed : lanes_select(lanes_less(gap, zero), zero, speed);
 }
 
@@ -113,13 +110,12 @@ static lanes limit_speed(lanes gap, lanes h, bool push_out) {
 static void correct_modes(
     const figure_run *run, const solving *by, const figure_set *set, figure_set *changed) {
     const lanes zero = lanes_all(0.0f);
-    const lanes h = lanes_all(by->h);
     const lanes slack = lanes_all(1e-5f);
     const set_in_order corrected = in_order(run, set);
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *link = &run->blocks[g];
-        const lanes lower = zero - limit_speed(link->below, h, by->push_out);
-        const lanes upper = limit_speed(link->above, h, by->push_out);
+        const lanes lower = zero - limit_speed(link->below, link->lower_speed, by->push_out);
+        const lanes upper = limit_speed(link->above, link->upper_speed, by->push_out);
         const lanes_mask seen = mode_from(link, CAIRN_AXIS_FREE + 1) |
                                 lanes_less(link->least, link->most) |
                                 lanes_less(link->axis_value, lower - slack) |
@@ -172,8 +168,8 @@ static void go_on(const figure_run *run, solving *by, uint32_t rounds) {
     }
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
         by->round[i] += 1;
-        weak.has[i] = by->now.has[i] & ~changed.has[i];
-        by->weakening.has[i] |= weak.has[i];
+        weak.has[i] = figure_at(run, i)->held ? by->now.has[i] & ~changed.has[i] : 0;
+        by->weakening.has[i] |= by->now.has[i] & ~changed.has[i];
         by->again.has[i] |= by->now.has[i];
     }
     if (set_any(run, &weak)) {

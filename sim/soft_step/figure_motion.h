@@ -10,6 +10,7 @@
 // As in figure.c and free_motion.c.
 #define FAR 1e30f
 #define STILL 1e-5f
+#define PUSH_SPEED 4.0f
 
 // ---- Poses
 
@@ -52,28 +53,18 @@ static void place_link(wide_link *link, pose_lanes parent, lanes ahead, bool is_
     link->position = lanes3_sub(link->anchor, quat_lanes_rotate(link->rotation, link->arm_b));
 }
 
-static void place(const figure_run *run, float ahead) {
-    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
-    list_bases(run, of_base);
-    for (uint32_t g = 0; g < run->count; ++g) {
-        if (run->groups[g].root == 0) {
-            pose_lanes parent;
-            load_above(run, g, offsetof(wide_link, rotation), 7, of_base[0], (lanes *)&parent);
-            place_link(&run->blocks[g], parent, lanes_all(ahead), ahead != 0.0f);
-        }
-    }
-}
-
-static void place_root(wide_link *link, const wide_root *root, float ahead) {
+static void place_root(const figure_run *run, uint32_t group, float ahead) {
+    wide_link *link = &run->blocks[group];
     link->position = lanes3_add_scaled(link->start, link->linear_velocity, lanes_all(ahead));
-    link->rotation =
-        quat_lanes_integrate(root->start_rotation, link->angular_velocity, lanes_all(ahead));
+    link->rotation = quat_lanes_integrate(
+        run->roots[group].start_rotation, link->angular_velocity, lanes_all(ahead));
 }
 
-static void place_roots(const figure_run *run, float ahead) {
-    for (uint32_t g = 0; g < run->count && run->groups[g].root != 0; ++g) {
-        place_root(&run->blocks[g], &run->roots[g], ahead);
-    }
+// Places the links of a group; of_base as list_bases writes it.
+static void place_group(const figure_run *run, uint32_t group, float ahead, const float *of_base) {
+    pose_lanes parent;
+    load_above(run, group, offsetof(wide_link, rotation), 7, of_base, (lanes *)&parent);
+    place_link(&run->blocks[group], parent, lanes_all(ahead), ahead != 0.0f);
 }
 
 static void move_bases(const figure_run *run, float ahead) {
@@ -84,7 +75,13 @@ static void move_bases(const figure_run *run, float ahead) {
 
 // ---- The tree at the present pose
 
-static void set_axis(wide_link *link) {
+static void set_limit_speeds(wide_link *link, lanes h) {
+    const lanes least = lanes_all(0.0f) - lanes_all(PUSH_SPEED) * h;
+    link->lower_speed = lanes_max(link->below, least) / h;
+    link->upper_speed = lanes_max(link->above, least) / h;
+}
+
+static void set_axis(wide_link *link, lanes h) {
     const lanes zero = lanes_all(0.0f);
     const lanes angle = lanes_wrapped(lanes_all(2.0f) * lanes_atan2(link->turn_x, link->turn_w));
     const lanes position =
@@ -102,6 +99,7 @@ static void set_axis(wide_link *link) {
     link->pull = pull + link->torque;
     link->below = lanes_select(link->limited, near - link->lower, lanes_all(FAR));
     link->above = lanes_select(link->limited, link->upper - near, lanes_all(FAR));
+    set_limit_speeds(link, h);
 }
 
 static void set_root_axes(const wide_link *link, wide_root *root) {
@@ -113,19 +111,17 @@ static void set_root_axes(const wide_link *link, wide_root *root) {
     }
 }
 
-static void set_tree(const figure_run *run) {
-    for (uint32_t g = 0; g < run->count; ++g) {
-        wide_link *link = &run->blocks[g];
-        const lanes_quat q = link->rotation;
-        link->tree_position = link->position;
-        link->tree_rotation = q;
-        link->inertia = inertia_lanes_of(link->mass, link->position,
-            lanes_sym3_rotate(link->own_inertia, lanes_mat3_of_quat(q.x, q.y, q.z, q.w)));
-        if (run->groups[g].root != 0) {
-            set_root_axes(link, &run->roots[g]);
-        } else {
-            set_axis(link);
-        }
+static void set_tree(const figure_run *run, uint32_t group) {
+    wide_link *link = &run->blocks[group];
+    const lanes_quat q = link->rotation;
+    link->tree_position = link->position;
+    link->tree_rotation = q;
+    link->inertia = inertia_lanes_of(link->mass, link->position,
+        lanes_sym3_rotate(link->own_inertia, lanes_mat3_of_quat(q.x, q.y, q.z, q.w)));
+    if (run->groups[group].root != 0) {
+        set_root_axes(link, &run->roots[group]);
+    } else {
+        set_axis(link, lanes_all(run->h));
     }
 }
 
@@ -277,44 +273,44 @@ static void set_bias(wide_link *link, lanes_mask fast, bool any_fast) {
     link->axis_rotor = lanes_select(lanes_less(zero, link->armature), link->rotor, zero);
 }
 
+// Of the figures that are fast, those that float: after the biases of all links were set.
+static void finish_biases(const figure_run *run, const figure_set *fast) {
+    figure_set kept = *fast;
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        cairn_figure *figure = figure_at(run, i);
+        figure->mean = spatial_zero();
+        kept.has[i] = figure->base == CAIRN_INDEX_NONE ? kept.has[i] : 0;
+    }
+    if (set_any(run, &kept)) {
+        keep_energies(run, &kept);
+    }
+}
+
 static void set_biases(const figure_run *run) {
-    figure_set fast = set_of_fast(run);
+    const figure_set fast = set_of_fast(run);
     const bool any_fast = set_any(run, &fast);
     const set_in_order fast_set = in_order(run, &fast);
     for (uint32_t g = 0; g < run->count; ++g) {
         set_bias(&run->blocks[g], lanes_in(run, g, &fast_set), any_fast);
     }
-    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
-        cairn_figure *figure = figure_at(run, i);
-        figure->mean = spatial_zero();
-        fast.has[i] = figure->base == CAIRN_INDEX_NONE ? fast.has[i] : 0;
-    }
-    if (any_fast && set_any(run, &fast)) {
-        keep_energies(run, &fast);
-    }
+    finish_biases(run, &fast);
 }
 
 static void find_fast(const figure_run *run) {
-    for (uint32_t g = 0; g < run->count; ++g) {
-        const lanes3 w = run->blocks[g].angular_velocity;
-        run->blocks[g].term[0] = lanes3_dot(w, w);
-    }
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
         cairn_figure *figure = figure_at(run, i);
         float square = 0.0f;
         for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
-            square = float_max(square, *number_of(run, figure, k, offsetof(wide_link, term[0])));
+            square =
+                float_max(square, *number_of(run, figure, k, offsetof(wide_link, spin_square)));
         }
         figure->fast = cairn_free_motion_is_fast(square, run->h);
     }
 }
 
-static void set_spins(const figure_run *run) {
-    for (uint32_t g = 0; g < run->count; ++g) {
-        wide_link *link = &run->blocks[g];
-        link->spin = link->axis_value;
-        link->rotor = link->axis_value - link->axis_aside;
-    }
+static void set_spin(wide_link *link) {
+    link->spin = link->axis_value;
+    link->rotor = link->axis_value - link->axis_aside;
 }
 
 // Takes from the motion of a figure what gravity has given it beyond its work on the way.
@@ -327,8 +323,7 @@ static void settle_work(const figure_run *run) {
         float spins = 0.0f;
         float energy = 0.0f;
         for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
-            const cairn_figure_link *link = &figure->links[k];
-            const bool turns = link->joint != NULL && link->joint->kind != CAIRN_JOINT_PRISMATIC;
+            const bool turns = *number_of(run, figure, k, offsetof(wide_link, slides)) == 0.0f;
             const float spin = *number_of(run, figure, k, offsetof(wide_link, spin));
             float momentum[3];
             read_numbers(run, figure, k, offsetof(wide_link, momentum), 3, momentum);
@@ -369,8 +364,8 @@ static void carry(const figure_run *run) {
             link->turning = lanes_select(lanes_in(run, g, &fast_set),
                 turning_energy(link, link->tree_rotation, link->angular_momentum), link->turning);
         }
+        set_spin(link);
     }
-    set_spins(run);
     settle_work(run);
 }
 
@@ -403,8 +398,8 @@ static void scale_aside(
 }
 
 // P V and V - P V are at right angles, but for rounding. Where that would add energy, V' is made
-// shorter.
-static void guard_energies(const figure_run *run) {
+// shorter. Of these figures.
+static figure_set set_of_guarded(const figure_run *run) {
     figure_set guarded;
     memset(&guarded, 0, sizeof guarded);
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
@@ -412,35 +407,41 @@ static void guard_energies(const figure_run *run) {
         const bool floats = figure->base == CAIRN_INDEX_NONE;
         guarded.has[i] = base_moves(figure) || (floats && !figure->fast) ? 0 : -1;
     }
-    if (!set_any(run, &guarded)) {
-        return;
-    }
+    return guarded;
+}
+
+static vectors_in_order list_means(const figure_run *run) {
     float means[CAIRN_BATCH_FIGURES][6];
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
         memcpy(means[i], &figure_at(run, i)->mean, sizeof means[i]);
     }
-    const vectors_in_order by_figure = vectors_of(run, means[0], 6);
-    for (uint32_t g = 0; g < run->count; ++g) {
-        wide_link *link = &run->blocks[g];
-        const spatial_lanes mean = spatial_by_figure(run, g, &by_figure);
-        link->term[0] = spatial_lanes_dot(link->bias, spatial_lanes_sub(link->value, mean));
-        link->term[1] = spatial_lanes_dot(link->aside, link->value);
-        link->term[2] = link->tree_armature * link->axis_aside * link->axis_value;
-    }
+    return vectors_of(run, means[0], 6);
+}
+
+static void set_guard_terms(const figure_run *run, uint32_t group, const vectors_in_order *means) {
+    wide_link *link = &run->blocks[group];
+    const spatial_lanes mean = spatial_by_figure(run, group, means);
+    link->term[0] = spatial_lanes_dot(link->bias, spatial_lanes_sub(link->value, mean));
+    link->term[1] = spatial_lanes_dot(link->aside, link->value);
+    link->term[2] = link->tree_armature * link->axis_aside * link->axis_value;
+}
+
+static void guard_energies(const figure_run *run, const figure_set *guarded) {
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
         const cairn_figure *figure = figure_at(run, i);
+        const uint32_t count = guarded->has[i] != 0 ? figure->tree.link_count : 0;
         float energy = 0.0f;
         float along = 0.0f;
-        for (uint32_t k = 0; guarded.has[i] != 0 && k < figure->tree.link_count; ++k) {
+        for (uint32_t k = 0; k < count; ++k) {
             energy -= *number_of(run, figure, k, offsetof(wide_link, term[0]));
             along += *number_of(run, figure, k, offsetof(wide_link, term[1]));
         }
-        for (uint32_t k = 0; guarded.has[i] != 0 && k < figure->tree.link_count; ++k) {
+        for (uint32_t k = 0; k < count; ++k) {
             energy += *number_of(run, figure, k, offsetof(wide_link, force)) *
                       *number_of(run, figure, k, offsetof(wide_link, axis_value));
             along += *number_of(run, figure, k, offsetof(wide_link, term[2]));
         }
-        if (guarded.has[i] != 0 && along < 0.0f && energy > 0.0f) {
+        if (along < 0.0f && energy > 0.0f) {
             scale_aside(run, figure, energy, along);
         }
     }
@@ -468,32 +469,27 @@ static lanes_mask mode_from(const wide_link *link, int32_t mode) {
 #endif
 }
 
-// Solves for what the joints allow of the carried momentum and of the armatures' speeds. Axes that
-// are held still stay locked.
-static void project(const figure_run *run) {
+// Before the carried momentum is projected: axes that are held still stay locked.
+static void lock_still(wide_link *link, lanes h) {
     const lanes zero = lanes_all(0.0f);
+    const lanes way = lanes_max(link->axis_value, zero - link->axis_value) * h;
+    link->locked = (mode_is(link, CAIRN_AXIS_HOLDS) | mode_from(link, CAIRN_AXIS_AT_LOWER)) &
+                   lanes_less(way, lanes_all(STILL));
+    link->axis_value = lanes_select(link->locked, zero, link->axis_value);
+    link->force = link->tree_armature * link->axis_rotor;
+}
+
+static void solve_all(const figure_run *run) {
     const figure_set all = set_all();
-    for (uint32_t g = 0; g < run->count; ++g) {
-        wide_link *link = &run->blocks[g];
-        const lanes way = lanes_max(link->axis_value, zero - link->axis_value) * lanes_all(run->h);
-        link->locked = (mode_is(link, CAIRN_AXIS_HOLDS) | mode_from(link, CAIRN_AXIS_AT_LOWER)) &
-                       lanes_less(way, lanes_all(STILL));
-        link->axis_value = lanes_select(link->locked, zero, link->axis_value);
-        link->force = link->tree_armature * link->axis_rotor;
-    }
     mark_all_stale(run);
     solve_up(run);
     solve_down(run, &all);
 }
 
-static void set_aside(const figure_run *run) {
+static void set_aside(wide_link *link) {
     const lanes zero = lanes_all(0.0f);
-    for (uint32_t g = 0; g < run->count; ++g) {
-        wide_link *link = &run->blocks[g];
-        link->aside = spatial_lanes_sub(spatial_lanes_zero(),
-            spatial_lanes_add(link->bias, inertia_lanes_apply(&link->inertia, link->value)));
-        link->axis_aside = lanes_select(
-            lanes_less(zero, link->armature), link->axis_rotor - link->axis_value, zero);
-    }
-    guard_energies(run);
+    link->aside = spatial_lanes_sub(spatial_lanes_zero(),
+        spatial_lanes_add(link->bias, inertia_lanes_apply(&link->inertia, link->value)));
+    link->axis_aside =
+        lanes_select(lanes_less(zero, link->armature), link->axis_rotor - link->axis_value, zero);
 }

@@ -80,36 +80,63 @@ static inline void spread_stale(const figure_run *run) {
     }
 }
 
-// From the leaves to the roots: factors the groups that are stale, and finds what each axis has
-// left to do.
-static inline void solve_up(const figure_run *run) {
-    for (uint32_t g = 0; g < run->count; ++g) {
-        wide_link *link = &run->blocks[g];
+// What children are added to.
+static inline void open_group(const figure_run *run, uint32_t group) {
+    wide_link *link = &run->blocks[group];
+    if (run->groups[group].open == 0) {
+        run->groups[group].open = 1;
         link->pending = link->bias;
-        if (run->groups[g].stale != 0) {
+        if (run->groups[group].stale != 0) {
             link->articulated = articulated_lanes_of(&link->inertia);
         }
     }
+}
+
+static inline void open_above(const figure_run *run, uint32_t group) {
+    const uint32_t above = run->groups[group].above;
+    if (above != CAIRN_INDEX_NONE) {
+        open_group(run, above - run->batch->first_group);
+        return;
+    }
+    for (uint32_t i = 0; i < run->groups[group].live; ++i) {
+        const uint32_t parent = parent_at(run, group, i);
+        if (parent != CAIRN_INDEX_NONE) {
+            open_group(run, parent / CAIRN_LANES);
+        }
+    }
+}
+
+static inline void solve_root_up(const figure_run *run, uint32_t group) {
+    if (run->groups[group].stale != 0) {
+        factor_root(&run->blocks[group], &run->roots[group]);
+    }
+    rest_of_root(&run->blocks[group], &run->roots[group]);
+}
+
+static inline void solve_axis_up(const figure_run *run, uint32_t group) {
+    if (run->groups[group].stale != 0) {
+        factor_axis(&run->blocks[group]);
+    }
+    rest_of_axis(&run->blocks[group]);
+    open_above(run, group);
+    add_above(run, group, offsetof(wide_link, pending), 6, false);
+    add_above(run, group, offsetof(wide_link, articulated), 21, true);
+}
+
+// From the leaves to the roots: factors the groups that are stale, and finds what each axis has
+// left to do.
+static inline void solve_up(const figure_run *run) {
     for (uint32_t g = run->count; g > 0; --g) {
-        wide_link *link = &run->blocks[g - 1];
-        const bool stale = run->groups[g - 1].stale != 0;
+        open_group(run, g - 1);
         if (run->groups[g - 1].root != 0) {
-            wide_root *root = &run->roots[g - 1];
-            if (stale) {
-                factor_root(link, root);
-            }
-            rest_of_root(link, root);
-            continue;
+            solve_root_up(run, g - 1);
+        } else {
+            solve_axis_up(run, g - 1);
         }
-        if (stale) {
-            factor_axis(link);
-        }
-        rest_of_axis(link);
-        add_above(run, g - 1, offsetof(wide_link, pending), 6, false);
-        add_above(run, g - 1, offsetof(wide_link, articulated), 21, true);
     }
     for (uint32_t g = 0; g < run->count; ++g) {
         run->groups[g].stale = 0;
+        run->groups[g].open = 0;
     }
 }
 

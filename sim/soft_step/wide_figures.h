@@ -17,6 +17,8 @@ typedef struct cairn_figure_group {
     uint32_t root;  // 1: the links float
     uint32_t above; // the group that has the parents in the same lanes; CAIRN_INDEX_NONE
     uint32_t stale; // 1: it has to be factored
+    uint32_t open;  // 1, while trees are solved: children have been added to it
+    uint32_t read;  // 1: contacts or joints may push its links, and read their velocities
     // The place of the first lane's figure, if the others' follow in order, over and over.
     uint32_t in_order;
 } cairn_figure_group;
@@ -38,6 +40,9 @@ typedef struct cairn_wide_figures {
     cairn_figure_group *groups;
     uint32_t *figures;        // indices in the forest
     unsigned char *is_listed; // by index in the forest: 1: in a batch
+    bool all;                 // every figure of the forest is in a batch
+    uint32_t *slots;          // by lane: body slot
+    uint32_t *drives;         // by lane: of the joint; CAIRN_INDEX_NONE
     uint32_t *links;          // by lane: index of the link in the forest
     uint32_t *figure_of;      // by lane: place in the batch
     uint32_t *bodies;         // by lane: of the solver; set when a batch is loaded
@@ -63,6 +68,7 @@ typedef struct cairn_figure_kernel {
     cairn_figure_pass *spread_joints;
     cairn_figure_pass *relax;
     cairn_figure_pass *finish;
+    cairn_figure_pass *store;
 } cairn_figure_kernel;
 
 void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,

@@ -379,6 +379,10 @@ FAULTS = {
         ("sim/soft_step/figure_tree.h", "        if (group->stale == 0) {", "        if (FAULT || group->stale == 0) {")]),
     "tree-lanes-empty": ("lanes without a link hang on the links beside them", "sim.articulation", [
         ("sim/soft_step/figure_block.h", "live == CAIRN_LANES", "(FAULT || live == CAIRN_LANES)")]),
+    "tree-lanes-read": ("links that only a driven joint holds are taken for free", "sim.articulation_lanes", [
+        ("sim/soft_step/figure_load.h", "const bool all = run->world->soft_step->driven_count > 0 ||", "const bool all = (!FAULT && run->world->soft_step->driven_count > 0) ||")]),
+    "tree-layout": ("trees stay as they were when joints come and go", "sim.articulation", [
+        ("sim/articulation/forest.c", "        if (memcmp(&source,", "        if (!FAULT && memcmp(&source,")]),
     "tree-lanes-still": ("a tree that nothing pushed is solved with those beside it", "sim.articulation_lanes", [
         ("sim/soft_step/figure_block.h", "    if (set->all) {", "    if (FAULT || set->all) {")]),
     "motor-leaves": ("what leaves a limit of a tree has its motor's speed at once", "sim.articulation", [

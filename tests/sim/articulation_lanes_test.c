@@ -45,3 +45,21 @@ TEST("a tree moves as it does without the trees beside it, bit by bit") {
         assert_memory_equal(&one.rotation, &other.rotation, sizeof one.rotation);
     }
 }
+
+TEST("a weld that is not articulated holds the end of a tree in the air") {
+    SCOPED(cairn_world) *world = kit_articulated_world(10.0f);
+    const cairn_vec3 half = vec3(0.5f, 0.05f, 0.05f);
+    const cairn_body_id wall =
+        kit_link(world, vec3_zero(), vec3(0.05f, 0.05f, 0.05f), CAIRN_BODY_STATIC);
+    const cairn_body_id near = kit_link(world, vec3(0.5f, 0.0f, 0.0f), half, CAIRN_BODY_DYNAMIC);
+    const cairn_body_id far = kit_link(world, vec3(1.5f, 0.0f, 0.0f), half, CAIRN_BODY_DYNAMIC);
+    cairn_joint_def def = kit_hang(world, CAIRN_JOINT_HINGE, wall, near, vec3_zero(), Z);
+    (void)kit_joint(world, &def);
+    def = kit_hang(world, CAIRN_JOINT_HINGE, near, far, vec3(1.0f, 0.0f, 0.0f), Z);
+    (void)kit_joint(world, &def);
+    def = kit_hang(world, CAIRN_JOINT_WELD, wall, far, vec3(2.0f, 0.0f, 0.0f), Z);
+    def.articulated = 0;
+    (void)kit_joint(world, &def);
+    kit_run(world, 60);
+    EXPECT_NEAR(kit_read(world, far).position.y, 0.0f, 0.02f);
+}
