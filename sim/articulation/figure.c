@@ -162,8 +162,7 @@ float cairn_figure_position(const cairn_figure_link *link) {
                : wrapped(2.0f * lanes_atan2(link->turn.x, link->turn.w));
 }
 
-// Of a motor and of friction: the speed that they hold, and the forces between which they are.
-static void set_hold(cairn_figure_axis *axis, const cairn_joint_drive *drive, float speed) {
+void cairn_axis_set_hold(cairn_figure_axis *axis, const cairn_joint_drive *drive, float speed) {
     const bool motor = (drive->flags & CAIRN_DRIVE_MOTOR) != 0;
     const float force = motor ? drive->motor_force : 0.0f;
     const float friction = drive->joint_friction;
@@ -197,7 +196,7 @@ static void set_single(const cairn_figure *figure, uint32_t index, const cairn_j
     const float error = position - drive->target;
     set_axis(axis, drive, slides ? error : wrapped(error));
     axis->pull += drive->drive_torque.x;
-    set_hold(axis, drive, drive->motor_speed);
+    cairn_axis_set_hold(axis, drive, drive->motor_speed);
     if (link->joint->limited != 0) {
         const float middle = 0.5f * (link->joint->lower + link->joint->upper);
         const float near = slides ? position : middle + wrapped(position - middle);
@@ -259,7 +258,7 @@ static void set_spherical(
         cairn_figure_axis *axis = &figure->axes[first + i];
         set_turning_axis(&figure->tree.dofs[first + i], basis[i], anchor);
         axis->pull = vec3_dot(basis[i], torque) - axis->stiffness * vec3_dot(basis[i], error);
-        set_hold(axis, drive, vec3_dot(basis[i], speed));
+        cairn_axis_set_hold(axis, drive, vec3_dot(basis[i], speed));
     }
 }
 
@@ -399,7 +398,8 @@ static float limit_speed(float gap, float h, bool push_out) {
     return float_max(gap, 0.0f - PUSH_SPEED * h) / h;
 }
 
-static void set_mode(const cairn_figure_axis *axis, cairn_tree_dof *dof, float h, bool push_out) {
+void cairn_axis_set_mode(
+    const cairn_figure_axis *axis, cairn_tree_dof *dof, float h, bool push_out) {
     if (axis->mode == CAIRN_AXIS_FREE) {
         dof->locked = 0;
         return;
@@ -430,7 +430,7 @@ static void set_mode(const cairn_figure_axis *axis, cairn_tree_dof *dof, float h
     }
 }
 
-static uint32_t next_mode(
+uint32_t cairn_axis_next_mode(
     const cairn_figure_axis *axis, const cairn_tree_dof *dof, float h, bool push_out) {
     const uint32_t without = holds(axis) ? CAIRN_AXIS_HOLDS : CAIRN_AXIS_FREE;
     // What leaves a limit goes with its motor or against it, not at once at its motor's speed.
@@ -482,7 +482,8 @@ static uint32_t next_mode(
 static bool correct_modes(cairn_figure *figure, float h, bool push_out) {
     bool changed = false;
     for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
-        const uint32_t next = next_mode(&figure->axes[i], &figure->tree.dofs[i], h, push_out);
+        const uint32_t next =
+            cairn_axis_next_mode(&figure->axes[i], &figure->tree.dofs[i], h, push_out);
         changed = changed || next != figure->axes[i].mode;
         figure->axes[i].mode = next;
     }
@@ -499,18 +500,20 @@ static bool any_forces(const cairn_figure *figure) {
     return false;
 }
 
-// Whether a motor that held its speed needed more than it has: it pushes then. What holds is let go
-// and nothing else, so this ends.
+bool cairn_axis_weaken(cairn_figure_axis *axis, const cairn_tree_dof *dof, float h) {
+    const float reaction = dof->reaction;
+    if (axis->mode == CAIRN_AXIS_HOLDS && axis->speed != 0.0f &&
+        (reaction > h * axis->most || reaction < h * axis->least)) {
+        axis->mode = reaction > 0.0f ? CAIRN_AXIS_PUSHES_UP : CAIRN_AXIS_PUSHES_DOWN;
+        return true;
+    }
+    return false;
+}
+
 static bool weaken_motors(cairn_figure *figure, float h) {
     bool changed = false;
     for (uint32_t i = 0; i < figure->tree.dof_count; ++i) {
-        cairn_figure_axis *axis = &figure->axes[i];
-        const float reaction = figure->tree.dofs[i].reaction;
-        if (axis->mode == CAIRN_AXIS_HOLDS && axis->speed != 0.0f &&
-            (reaction > h * axis->most || reaction < h * axis->least)) {
-            axis->mode = reaction > 0.0f ? CAIRN_AXIS_PUSHES_UP : CAIRN_AXIS_PUSHES_DOWN;
-            changed = true;
-        }
+        changed |= cairn_axis_weaken(&figure->axes[i], &figure->tree.dofs[i], h);
     }
     return changed;
 }
@@ -521,7 +524,7 @@ static void solve_once(cairn_figure *figure, float h, bool push_out, bool again)
         cairn_tree_dof *dof = &figure->tree.dofs[i];
         const uint32_t locked = dof->locked;
         dof->force = figure->axes[i].impulse;
-        set_mode(&figure->axes[i], dof, h, push_out);
+        cairn_axis_set_mode(&figure->axes[i], dof, h, push_out);
         locks_changed = locks_changed || dof->locked != locked;
     }
     if (!figure->factored) {

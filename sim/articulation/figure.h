@@ -38,7 +38,6 @@ typedef struct cairn_figure_axis {
 typedef struct cairn_figure_link {
     uint32_t body;        // slot
     uint32_t figure;      // index in the forest
-    bool touched;         // contacts or other joints push it
     uint32_t solver_body; // of the soft-step solver
     uint32_t drive;       // index; CAIRN_INDEX_NONE: a root that floats
     const cairn_joint *joint;
@@ -93,6 +92,7 @@ typedef struct cairn_figure {
     float excess;  // N m: what gravity did to the speeds in a substep beyond its work on the way
     bool touched;  // contacts or other joints push links
     bool fast;     // some link turns far in a substep
+    bool held;     // of a figure in lanes: some axis has a motor or friction
     bool plain;    // spherical axes are those of the joint's frame, for the public functions
     bool started;  // the tree has the speeds of a substep
     bool factored; // the tree is, for its present locks
@@ -123,3 +123,18 @@ void cairn_figure_read_velocities(cairn_figure *figure);
 // Solves for the speeds, of which the tree's biases and forces are set: motors, friction and limits
 // are found in at most `rounds` tries. `h`: s. `push_out`: a limit that is passed is gone back to.
 void cairn_figure_solve(cairn_figure *figure, float h, uint32_t rounds, bool push_out);
+
+// ---- What drives one axis in a substep of h seconds
+//
+// Of a motor and of friction: the speed that they hold, and the forces between which they are.
+void cairn_axis_set_hold(cairn_figure_axis *axis, const cairn_joint_drive *drive, float speed);
+// Sets the lock, the value and the force of an axis to what its mode does. `dof->force` is that of
+// what acts in any mode.
+void cairn_axis_set_mode(
+    const cairn_figure_axis *axis, cairn_tree_dof *dof, float h, bool push_out);
+// The mode that what came of the present one asks for.
+uint32_t cairn_axis_next_mode(
+    const cairn_figure_axis *axis, const cairn_tree_dof *dof, float h, bool push_out);
+// Whether a motor that held its speed needed more than it has: it pushes then. What holds is let go
+// and nothing else, so this ends.
+bool cairn_axis_weaken(cairn_figure_axis *axis, const cairn_tree_dof *dof, float h);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/articulation/forest.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include <cairn/articulation.h>
 
@@ -20,10 +22,13 @@ void cairn_forest_allocate(cairn_forest *forest, cairn_arena *from, const cairn_
     forest->drive_of = cairn_arena_take(from, bodies, sizeof *forest->drive_of);
     forest->place_of = cairn_arena_take(from, bodies, sizeof *forest->place_of);
     forest->figure_of = cairn_arena_take(from, bodies, sizeof *forest->figure_of);
+    forest->touched = cairn_arena_take(from, links, sizeof *forest->touched);
+    forest->sources = cairn_arena_take(from, joints, sizeof *forest->sources);
     forest->figure_count = 0;
     forest->drive_count = 0;
     forest->link_count = 0;
     forest->dof_count = 0;
+    forest->source_count = 0;
 }
 
 static const cairn_joint *joint_of(const cairn_world *world, uint32_t drive) {
@@ -192,7 +197,53 @@ static void add_chain(
     }
 }
 
+static cairn_forest_source source_of(
+    const cairn_world *world, const unsigned char *moves, uint32_t drive) {
+    const cairn_joint *joint = joint_of(world, drive);
+    const uint32_t a = cairn_id_index(joint->body_a);
+    const uint32_t b = cairn_id_index(joint->body_b);
+    if ((world->state.joint_drives[drive].flags & CAIRN_DRIVE_ARTICULATED) == 0) {
+        return (cairn_forest_source){.joint = CAIRN_INDEX_NONE};
+    }
+    return (cairn_forest_source){.joint = world->state.joint_drives[drive].joint,
+        .body_a = a,
+        .body_b = b,
+        .kind = joint->kind,
+        .moves = (moves[a] != 0 ? 1u : 0u) | (moves[b] != 0 ? 2u : 0u) |
+                 (body_enabled(&world->state.bodies[a]) ? 4u : 0u)};
+}
+
+static void note_sources(
+    cairn_forest *forest, const cairn_world *world, const unsigned char *moves) {
+    const uint32_t count = world->state.settings->joint_drive_count;
+    for (uint32_t i = 0; i < count; ++i) {
+        forest->sources[i] = source_of(world, moves, i);
+    }
+    forest->source_count = count;
+}
+
+bool cairn_forest_stays(
+    cairn_forest *forest, const cairn_world *world, const unsigned char *moves) {
+    const uint32_t count = world->state.settings->joint_drive_count;
+    if (count != forest->source_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_forest_source source = source_of(world, moves, i);
+        if (memcmp(&source, &forest->sources[i], sizeof source) != 0) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < forest->figure_count; ++i) {
+        forest->figures[i].touched = false;
+        set_base(world, &forest->figures[i], forest->figures[i].base);
+    }
+    memset(forest->touched, 0, forest->link_count);
+    return true;
+}
+
 void cairn_forest_list(cairn_forest *forest, const cairn_world *world, const unsigned char *moves) {
+    forest->source_count = 0;
     list_drives(forest, world, moves);
     count_figures(forest, world, moves);
     share_arrays(forest);
@@ -205,10 +256,15 @@ void cairn_forest_list(cairn_forest *forest, const cairn_world *world, const uns
         }
         add_chain(forest, world, figure, forest->drives[i]);
     }
-    for (uint32_t i = 0; i < forest->figure_count; ++i) {
-        for (uint32_t k = 0; k < forest->figures[i].tree.link_count; ++k) {
-            cairn_figure_load(world, &forest->figures[i], k);
-        }
+    memset(forest->touched, 0, forest->link_count);
+    if (moves != NULL) {
+        note_sources(forest, world, moves);
+    }
+}
+
+void cairn_forest_load(const cairn_world *world, cairn_figure *figure) {
+    for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
+        cairn_figure_load(world, figure, k);
     }
 }
 
@@ -219,8 +275,8 @@ bool cairn_forest_has(const cairn_forest *forest, uint32_t body) {
 
 void cairn_forest_touch(cairn_forest *forest, uint32_t body) {
     if (cairn_forest_has(forest, body)) {
-        cairn_figure_link *link = &forest->links[forest->place_of[body]];
-        link->touched = true;
-        forest->figures[link->figure].touched = true;
+        const uint32_t place = forest->place_of[body];
+        forest->touched[place] = 1;
+        forest->figures[forest->links[place].figure].touched = true;
     }
 }

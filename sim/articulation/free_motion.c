@@ -50,47 +50,46 @@ static cairn_spatial momentum_of(const cairn_figure *figure, const cairn_figure_
         link->position, link->momentum, vec3_scale(link->angular_momentum, scale));
 }
 
-// All links as one body that has their momentum.
-typedef struct mean_motion {
-    cairn_vec3 centre;
-    cairn_vec3 linear;
-    cairn_vec3 angular;
-    float linear_energy; // twice, like the next
-    float angular_energy;
-} mean_motion;
+cairn_mean_motion cairn_mean_motion_of(const cairn_spatial_inertia *all, cairn_spatial less) {
+    const cairn_vec3 p = vec3_scale(less.linear, -1.0f);
+    const cairn_vec3 centre = vec3_scale(all->moment, 1.0f / all->mass);
+    const cairn_vec3 l = vec3_sub(vec3_scale(less.angular, -1.0f), vec3_cross(centre, p));
+    const cairn_sym3 around =
+        sym3_add(all->inertia, sym3_scale(sym3_parallel_axis(all->mass, centre), -1.0f));
+    const cairn_vec3 turn = sym3_apply(sym3_inverse_scaled(around), l);
+    return (cairn_mean_motion){.centre = centre,
+        .linear = vec3_scale(p, 1.0f / all->mass),
+        .angular = turn,
+        .linear_energy = vec3_length_squared(p) / all->mass,
+        .angular_energy = vec3_dot(turn, l)};
+}
 
-static mean_motion mean_motion_of(const cairn_tree *tree) {
+static cairn_mean_motion mean_motion_of(const cairn_tree *tree) {
     cairn_spatial_inertia all = tree->links[0].inertia;
     cairn_spatial less = tree->links[0].bias;
     for (uint32_t i = 1; i < tree->link_count; ++i) {
         all = spatial_inertia_add(all, tree->links[i].inertia);
         less = spatial_add(less, tree->links[i].bias);
     }
-    const cairn_vec3 p = vec3_scale(less.linear, -1.0f);
-    const cairn_vec3 centre = vec3_scale(all.moment, 1.0f / all.mass);
-    const cairn_vec3 l = vec3_sub(vec3_scale(less.angular, -1.0f), vec3_cross(centre, p));
-    const cairn_sym3 around =
-        sym3_add(all.inertia, sym3_scale(sym3_parallel_axis(all.mass, centre), -1.0f));
-    const cairn_vec3 turn = sym3_apply(sym3_inverse_scaled(around), l);
-    return (mean_motion){.centre = centre,
-        .linear = vec3_scale(p, 1.0f / all.mass),
-        .angular = turn,
-        .linear_energy = vec3_length_squared(p) / all.mass,
-        .angular_energy = vec3_dot(turn, l)};
+    return cairn_mean_motion_of(&all, less);
 }
 
-// Makes motion against the mean one faster or slower, until all has that energy, twice. Where the
-// mean motion has more, it turns slower, too.
-static void keep_energy(cairn_figure *figure, float now, float wanted) {
-    const mean_motion mean = mean_motion_of(&figure->tree);
-    const cairn_spatial all = spatial_of_velocity(mean.centre, mean.linear, mean.angular);
-    const float inner = now - mean.linear_energy - mean.angular_energy;
-    const float rest = float_max(wanted - mean.linear_energy, 0.0f);
-    const float left = float_max(rest - mean.angular_energy, 0.0f);
+float cairn_free_motion_keep_energy(const cairn_mean_motion *mean, float now, float wanted,
+    cairn_spatial *all, cairn_spatial *kept) {
+    const float inner = now - mean->linear_energy - mean->angular_energy;
+    const float rest = float_max(wanted - mean->linear_energy, 0.0f);
+    const float left = float_max(rest - mean->angular_energy, 0.0f);
     const float turn =
-        rest < MEAN_KEPT * mean.angular_energy ? float_sqrt(rest / mean.angular_energy) : 1.0f;
-    const float scale = inner > 0.0f ? float_sqrt(float_min(left / inner, FASTER_MAX)) : 1.0f;
-    figure->mean = spatial_of_velocity(mean.centre, mean.linear, vec3_scale(mean.angular, turn));
+        rest < MEAN_KEPT * mean->angular_energy ? float_sqrt(rest / mean->angular_energy) : 1.0f;
+    *all = spatial_of_velocity(mean->centre, mean->linear, mean->angular);
+    *kept = spatial_of_velocity(mean->centre, mean->linear, vec3_scale(mean->angular, turn));
+    return inner > 0.0f ? float_sqrt(float_min(left / inner, FASTER_MAX)) : 1.0f;
+}
+
+static void keep_energy(cairn_figure *figure, float now, float wanted) {
+    const cairn_mean_motion mean = mean_motion_of(&figure->tree);
+    cairn_spatial all;
+    const float scale = cairn_free_motion_keep_energy(&mean, now, wanted, &all, &figure->mean);
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         cairn_tree_link *link = &figure->tree.links[i];
         const cairn_spatial own =
@@ -176,19 +175,26 @@ static float greatest_turn(const cairn_figure *figure, float h) {
     return h * float_sqrt(square);
 }
 
+float cairn_free_motion_kept_part(float turn, float excess, float energy) {
+    const float part = (turn - TURN_SLOW) / (TURN_FAST - TURN_SLOW);
+    const float more = 2.0f * excess * float_min(part, 1.0f);
+    if (!(part > 0.0f)) {
+        return 1.0f;
+    }
+    return more < energy ? 1.0f - more / energy : 0.0f;
+}
+
 // Where joints turn far in a substep, the way that a link goes is not that of its speed half way.
 // Takes from the motion what gravity has given it beyond its work on the way.
 static void settle_work(cairn_figure *figure, float h) {
     if (!figure->fast) {
         return;
     }
-    const float part = (greatest_turn(figure, h) - TURN_SLOW) / (TURN_FAST - TURN_SLOW);
-    if (!(part > 0.0f) || !(figure->excess > 0.0f)) {
+    if (!(figure->excess > 0.0f)) {
         return;
     }
-    const float energy = carried_energy(figure);
-    const float excess = 2.0f * figure->excess * float_min(part, 1.0f);
-    const float square = excess < energy ? 1.0f - excess / energy : 0.0f;
+    const float square = cairn_free_motion_kept_part(
+        greatest_turn(figure, h), figure->excess, carried_energy(figure));
     const float scale = float_sqrt(square);
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         cairn_figure_link *link = &figure->links[i];
@@ -198,13 +204,16 @@ static void settle_work(cairn_figure *figure, float h) {
     }
 }
 
-// Whether some link turns so far in a substep that its energy has to be seen to.
+bool cairn_free_motion_is_fast(float square, float h) {
+    return !(square * h * h < TURN_SEEN * TURN_SEEN);
+}
+
 static bool is_fast(const cairn_figure *figure, float h) {
     float square = 0.0f;
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         square = float_max(square, vec3_length_squared(figure->links[i].angular_velocity));
     }
-    return !(square * h * h < TURN_SEEN * TURN_SEEN);
+    return cairn_free_motion_is_fast(square, h);
 }
 
 void cairn_free_motion_carry(cairn_figure *figure, float h) {

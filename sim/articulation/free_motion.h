@@ -32,3 +32,28 @@ void cairn_free_motion_carry(cairn_figure *figure, float h);
 void cairn_free_motion_set_biases(cairn_figure *figure);
 // Half way, of which the tree is set: solves for P V, and sets aside V - P V.
 void cairn_free_motion_solve(cairn_figure *figure, float h);
+
+// ---- Parts of these, of numbers of all links
+
+// All links as one body that has their momentum.
+typedef struct cairn_mean_motion {
+    cairn_vec3 centre;
+    cairn_vec3 linear;
+    cairn_vec3 angular;
+    float linear_energy; // twice, like the next
+    float angular_energy;
+} cairn_mean_motion;
+
+// `all`: the sum of the inertias; `less`: of the biases, which are the momenta with the other sign.
+cairn_mean_motion cairn_mean_motion_of(const cairn_spatial_inertia *all, cairn_spatial less);
+// By what factor motion against the mean one is made faster or slower, until all has that energy,
+// twice. Where the mean motion has more, it turns slower, too. Writes the mean motion, `all`, and
+// what is `kept` of it.
+float cairn_free_motion_keep_energy(const cairn_mean_motion *mean, float now, float wanted,
+    cairn_spatial *all, cairn_spatial *kept);
+// Whether a link with that square of its angular velocity turns so far in a substep that energy has
+// to be seen to.
+bool cairn_free_motion_is_fast(float square, float h);
+// The part of the energy that is left without the excess, where a joint turns by `turn` in a
+// substep.
+float cairn_free_motion_kept_part(float turn, float excess, float energy);

@@ -20,6 +20,7 @@ void cairn_world_poison(cairn_world *world, unsigned char byte) {
     world->soft_step->division.divided = 0;
     world->soft_step->contact_graph.edge_count = 0;
     world->soft_step->joint_graph.edge_count = 0;
+    world->soft_step->forest.source_count = 0;
     world->pgs->contact_graph.edge_count = 0;
     world->pgs->joint_graph.edge_count = 0;
     memset(world->spare_memory, byte, cairn_state_size(world->state.settings));

@@ -35,8 +35,23 @@ static void for_figures(cairn_world *world, uint32_t rank, uint32_t size, figure
     const uint64_t count = forest->figure_count;
     CAIRN_ASSERT(rank < size);
     for (uint64_t i = count * rank / size; i < count * (rank + 1) / size; ++i) {
-        part(world, &forest->figures[i]);
+        if (world->soft_step->wide_figures.is_listed[i] == 0) {
+            part(world, &forest->figures[i]);
+        }
     }
+}
+
+// Those of single axes, in lanes.
+static void for_batches(cairn_world *world, uint32_t rank, uint32_t size, cairn_figure_pass *part) {
+    const cairn_wide_figures *wide = &world->soft_step->wide_figures;
+    const uint64_t count = wide->batch_count;
+    for (uint64_t i = count * rank / size; i < count * (rank + 1) / size; ++i) {
+        part(world, &wide->batches[i]);
+    }
+}
+
+static const cairn_figure_kernel *kernel_of(const cairn_world *world) {
+    return world->soft_step->wide_kernel.figures;
 }
 
 static cairn_solver_body *solver_body_of(const cairn_world *world, const cairn_figure_link *link) {
@@ -98,7 +113,7 @@ static void solve(cairn_world *world, cairn_figure *figure, uint32_t rounds, boo
 // ---- Once in a step
 
 // The base moves like any body that impulses do not move: where it is `ahead` seconds later.
-static void move_base(const cairn_world *world, cairn_figure *figure, float ahead) {
+void cairn_articulations_move_base(const cairn_world *world, cairn_figure *figure, float ahead) {
     if (figure->base == CAIRN_INDEX_NONE) {
         return;
     }
@@ -180,7 +195,8 @@ static void set_solver_masses(cairn_world *world, cairn_figure *figure) {
     cairn_tree_factor(&figure->tree);
     cairn_tree_set_responses(&figure->tree);
     for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
-        if (figure->links[k].touched) {
+        const cairn_forest *forest = &world->soft_step->forest;
+        if (forest->touched[&figure->links[k] - forest->links] != 0) {
             set_solver_mass(world, &figure->links[k], &figure->tree.links[k]);
         }
     }
@@ -190,13 +206,14 @@ static void set_solver_masses(cairn_world *world, cairn_figure *figure) {
 }
 
 static void load_figure(cairn_world *world, cairn_figure *figure) {
+    cairn_forest_load(world, figure);
     for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
         cairn_figure_link *link = &figure->links[k];
         link->solver_body = world->soft_step->solver_body_of[link->body];
         take_mass(world, link);
     }
     cairn_figure_place(figure, 0.0f);
-    move_base(world, figure, 0.0f);
+    cairn_articulations_move_base(world, figure, 0.0f);
     cairn_figure_set_tree(world, figure);
     if (figure->touched) {
         set_solver_masses(world, figure);
@@ -207,7 +224,16 @@ static void load_figure(cairn_world *world, cairn_figure *figure) {
 static void load_figures(const void *context, uint32_t begin, uint32_t end) {
     cairn_world *world = *(cairn_world *const *)context;
     for (uint32_t i = begin; i < end; ++i) {
-        load_figure(world, &world->soft_step->forest.figures[i]);
+        if (world->soft_step->wide_figures.is_listed[i] == 0) {
+            load_figure(world, &world->soft_step->forest.figures[i]);
+        }
+    }
+}
+
+static void load_batches(const void *context, uint32_t begin, uint32_t end) {
+    cairn_world *world = *(cairn_world *const *)context;
+    for (uint32_t i = begin; i < end; ++i) {
+        kernel_of(world)->load(world, &world->soft_step->wide_figures.batches[i]);
     }
 }
 
@@ -218,18 +244,33 @@ static void mark_touched(cairn_forest *forest, const cairn_constraint_graph *gra
     }
 }
 
+// Lists the figures, unless they are as they were. Those in scalars are listed in each step: their
+// links hold what is carried through a step.
+static void list_figures(cairn_world *world) {
+    cairn_forest *forest = &world->soft_step->forest;
+    cairn_wide_figures *wide = &world->soft_step->wide_figures;
+    const unsigned char *moves = world->awake_set->takes_impulses;
+    if (!wide->all || !cairn_forest_stays(forest, world, moves)) {
+        cairn_forest_list(forest, world, moves);
+        cairn_wide_figures_list(wide, forest);
+    }
+}
+
 void cairn_articulations_prepare(cairn_world *world) {
     cairn_forest *forest = &world->soft_step->forest;
-    forest->figure_count = 0;
-    forest->link_count = 0;
     if (world->state.settings->joint_drive_count == 0) {
+        forest->figure_count = 0;
+        forest->link_count = 0;
+        forest->source_count = 0;
         return;
     }
-    cairn_forest_list(forest, world, world->awake_set->takes_impulses);
+    list_figures(world);
     mark_touched(forest, &world->soft_step->contact_graph);
     mark_touched(forest, &world->soft_step->joint_graph);
     cairn_task_scheduler_split(
         world->scheduler, load_figures, &world, 0, forest->figure_count, FIGURES_SHARED_MIN);
+    cairn_task_scheduler_split(
+        world->scheduler, load_batches, &world, 0, world->soft_step->wide_figures.batch_count, 1);
 }
 
 // ---- In each substep
@@ -289,7 +330,7 @@ static void fall(const cairn_world *world, cairn_figure *figure) {
 // Puts the links half a substep ahead, by speeds that change on as they did.
 static void place_ahead(const cairn_world *world, cairn_figure *figure, float ahead) {
     cairn_figure_link *root = &figure->links[0];
-    move_base(world, figure, ahead);
+    cairn_articulations_move_base(world, figure, ahead);
     if (root->joint == NULL) {
         root->position = vec3_add_scaled(figure->root_position, root->linear_velocity, ahead);
         root->rotation = quat_integrate(figure->root_rotation, root->angular_velocity, ahead);
@@ -338,6 +379,7 @@ static void begin(cairn_world *world, cairn_figure *figure) {
 
 void cairn_articulations_begin(cairn_world *world, uint32_t rank, uint32_t size) {
     for_figures(world, rank, size, begin);
+    for_batches(world, rank, size, kernel_of(world)->begin);
 }
 
 static void spread(cairn_world *world, cairn_figure *figure) {
@@ -348,6 +390,7 @@ static void spread(cairn_world *world, cairn_figure *figure) {
 
 void cairn_articulations_spread(cairn_world *world, uint32_t rank, uint32_t size) {
     for_figures(world, rank, size, spread);
+    for_batches(world, rank, size, kernel_of(world)->spread);
 }
 
 static void spread_joints(cairn_world *world, cairn_figure *figure) {
@@ -358,6 +401,7 @@ static void spread_joints(cairn_world *world, cairn_figure *figure) {
 
 void cairn_articulations_spread_joints(cairn_world *world, uint32_t rank, uint32_t size) {
     for_figures(world, rank, size, spread_joints);
+    for_batches(world, rank, size, kernel_of(world)->spread_joints);
 }
 
 // A figure that floats moves on as its momentum does: the way of the root is set right by what the
@@ -397,7 +441,7 @@ static void advance(cairn_world *world, cairn_figure *figure) {
     const float h = world->soft_step->wide_context.h;
     cairn_figure_set_spins(figure);
     cairn_figure_advance(figure, h);
-    move_base(world, figure, 0.0f);
+    cairn_articulations_move_base(world, figure, 0.0f);
     cairn_figure_place(figure, 0.0f);
     if (figure->base == CAIRN_INDEX_NONE) {
         place_centre(figure, h);
@@ -421,6 +465,7 @@ static void advance(cairn_world *world, cairn_figure *figure) {
 
 void cairn_articulations_advance(cairn_world *world, uint32_t rank, uint32_t size) {
     for_figures(world, rank, size, advance);
+    for_batches(world, rank, size, kernel_of(world)->advance);
 }
 
 // Whether an axis is at a limit, which it may have been pushed back to.
@@ -442,6 +487,7 @@ static void relax(cairn_world *world, cairn_figure *figure) {
 
 void cairn_articulations_relax(cairn_world *world, uint32_t rank, uint32_t size) {
     for_figures(world, rank, size, relax);
+    for_batches(world, rank, size, kernel_of(world)->relax);
 }
 
 // ---- The end of a step
@@ -508,6 +554,7 @@ static void finish(cairn_world *world, cairn_figure *figure) {
 
 void cairn_articulations_finish(cairn_world *world, uint32_t rank, uint32_t size) {
     for_figures(world, rank, size, finish);
+    for_batches(world, rank, size, kernel_of(world)->finish);
 }
 
 static void store(cairn_world *world, cairn_figure *figure) {
@@ -532,6 +579,7 @@ static void store(cairn_world *world, cairn_figure *figure) {
 
 void cairn_articulations_store(cairn_world *world, uint32_t rank, uint32_t size) {
     for_figures(world, rank, size, store);
+    for_batches(world, rank, size, kernel_of(world)->store);
 }
 
 uint32_t cairn_articulations_leave_out(

@@ -7,11 +7,12 @@
 #define DECLARE(name)                                                                              \
     extern const cairn_constraint_kernel cairn_contact_##name;                                     \
     extern const cairn_constraint_kernel cairn_joint_##name;                                       \
-    extern const cairn_body_passes cairn_bodies_##name;
+    extern const cairn_body_passes cairn_bodies_##name;                                            \
+    extern const struct cairn_figure_kernel cairn_figure_##name;
 #define KERNEL(name, width)                                                                        \
     (cairn_kernel) {                                                                               \
         .lanes = (width), .bodies = &cairn_bodies_##name, .contacts = &cairn_contact_##name,       \
-        .joints = &cairn_joint_##name                                                              \
+        .joints = &cairn_joint_##name, .figures = &cairn_figure_##name                             \
     }
 
 DECLARE(lanes1)

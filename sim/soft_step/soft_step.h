@@ -7,6 +7,7 @@
 #include "sim/body/gyroscopic.h"
 #include "sim/constraint/joint_rows.h"
 #include "sim/soft_step/solver.h"
+#include "sim/soft_step/wide_figures.h"
 #include "sim/state/world.h"
 
 // Which owner has which body, for the constraint graphs. Not in the state: results do not depend on
@@ -70,11 +71,12 @@ struct cairn_soft_step {
     uint32_t driven_count;
     uint32_t *driven_groups; // where each group begins in `driven`, and the end of the last one
     uint32_t driven_group_count;
-    uint32_t *driven_drives;   // active drives, in order of slot
-    uint32_t *driven_places;   // where the rows of each are
-    uint32_t *driven_parents;  // by solver body, while groups are listed
-    uint32_t *driven_group_of; // by solver body that is the root of a group
-    cairn_forest forest;       // articulations
+    uint32_t *driven_drives;         // active drives, in order of slot
+    uint32_t *driven_places;         // where the rows of each are
+    uint32_t *driven_parents;        // by solver body, while groups are listed
+    uint32_t *driven_group_of;       // by solver body that is the root of a group
+    cairn_forest forest;             // articulations
+    cairn_wide_figures wide_figures; // those of them that are solved in lanes
     cairn_solver_context wide_context;
     cairn_solver_context overflow_context;
 };
@@ -148,6 +150,8 @@ void cairn_articulations_advance(cairn_world *world, uint32_t rank, uint32_t siz
 void cairn_articulations_relax(cairn_world *world, uint32_t rank, uint32_t size);
 // At the end of a step: velocities at the last pose, and what the joints hold.
 void cairn_articulations_finish(cairn_world *world, uint32_t rank, uint32_t size);
+// Puts the base of a figure where it is `ahead` seconds later.
+void cairn_articulations_move_base(const cairn_world *world, cairn_figure *figure, float ahead);
 // After bodies were written to the state: the poses of links, bit by bit.
 void cairn_articulations_store(cairn_world *world, uint32_t rank, uint32_t size);
 // Takes the links from the list of bodies, and returns how many are left.

@@ -164,6 +164,7 @@ typedef struct cairn_kernel {
     const cairn_body_passes *bodies;
     const cairn_constraint_kernel *contacts;
     const cairn_constraint_kernel *joints;
+    const struct cairn_figure_kernel *figures;
 } cairn_kernel;
 
 // The kernel that suits this CPU and a world with room for so many bodies best.

@@ -21,6 +21,7 @@ static cairn_figure *load(const cairn_world *world, cairn_body_id link, uint32_t
         cairn_figure *figure = &forest->figures[i];
         for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
             if (figure->links[k].body == body) {
+                cairn_forest_load(world, figure);
                 figure->plain = true;
                 cairn_figure_set_tree(world, figure);
                 *place = k;

@@ -384,7 +384,17 @@ FAULTS = {
          " both[constraint->body_b].inverse_inertia) : held_response(world, constraint);"),
         ("sim/pgs/joint_solver.c", "vec3_scale(row->holding, change);", "vec3_scale(row->holding, FAULT ? 0.0f : change);")]),
     "motor-throws": ("a motor of a tree keeps a speed that it is too weak for", "sim.articulation", [
-        ("sim/articulation/figure.c", "while (weaken_motors(figure, h)) {", "while (!FAULT && weaken_motors(figure, h)) {")]),
+        ("sim/articulation/figure.c", "        axis->mode = reaction > 0.0f ?", "        if (FAULT) {\n            return false;\n        }\n        axis->mode = reaction > 0.0f ?")]),
+    "tree-lanes-locks": ("what is above an axis that a limit locks keeps its factors", "sim.articulation", [
+        ("sim/soft_step/figure_tree.h", "        if (group->stale == 0) {", "        if (FAULT || group->stale == 0) {")]),
+    "tree-lanes-empty": ("lanes without a link hang on the links beside them", "sim.articulation", [
+        ("sim/soft_step/figure_block.h", "live == CAIRN_LANES", "(FAULT || live == CAIRN_LANES)")]),
+    "tree-lanes-read": ("links that only a driven joint holds are taken for free", "sim.articulation_lanes", [
+        ("sim/soft_step/figure_load.h", "const bool all = run->world->soft_step->driven_count > 0 ||", "const bool all = (!FAULT && run->world->soft_step->driven_count > 0) ||")]),
+    "tree-layout": ("trees stay as they were when joints come and go", "sim.articulation", [
+        ("sim/articulation/forest.c", "        if (memcmp(&source,", "        if (!FAULT && memcmp(&source,")]),
+    "tree-lanes-still": ("a tree that nothing pushed is solved with those beside it", "sim.articulation_lanes", [
+        ("sim/soft_step/figure_block.h", "    if (set->all) {", "    if (FAULT || set->all) {")]),
     "motor-leaves": ("what leaves a limit of a tree has its motor's speed at once", "sim.articulation", [
         ("sim/articulation/figure.c", "return dof->reaction < own ? up :", "return dof->reaction < own ? (FAULT ? without : up) :"),
         ("sim/articulation/figure.c", "return dof->reaction > own ? down :", "return dof->reaction > own ? (FAULT ? without : down) :")]),

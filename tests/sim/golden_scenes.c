@@ -722,6 +722,8 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"machines_pgs", 120, define_pgs, golden_build_machines, golden_disturb_machines, NULL},
     {"articulated", 160, golden_define_articulated, golden_build_articulated,
         golden_disturb_articulated, NULL},
+    {"articulated_single", 160, golden_define_articulated_single, golden_build_articulated_single,
+        golden_disturb_articulated, NULL},
     {"loads", 160, NULL, golden_build_loads, NULL, NULL}};
 
 const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];

@@ -34,6 +34,8 @@ void golden_disturb_machines(cairn_world *world, uint64_t tick);
 // Articulated figures (tests/sim/golden_articulated.c).
 void golden_define_articulated(cairn_world_def *def);
 void golden_build_articulated(cairn_world *world);
+void golden_define_articulated_single(cairn_world_def *def);
+void golden_build_articulated_single(cairn_world *world);
 void golden_disturb_articulated(cairn_world *world, uint64_t tick);
 
 // Shapes of all kinds on a mesh, a height field and a mesh that turns (tests/sim/golden_meshes.c).

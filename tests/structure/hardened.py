@@ -13,7 +13,7 @@ import sys
 CHECKED = ("fprintf", "printf", "vfprintf")
 # What gcc records of its command line (sim/CMakeLists.txt says why some objects of sim have no stack protector); -fcf-protection, which it does not, is a property of the object.
 FLAGS = ["-fPIE", "-fstack-protector-strong"]
-UNPROTECTED = ("pair_cache.c.o", "measure.c.o", "solver_bodies.c.o", "contact_solver.c.o", "integrate.c.o", "joint_solver.c.o")
+UNPROTECTED = ("pair_cache.c.o", "measure.c.o", "solver_bodies.c.o", "contact_solver.c.o", "figure_solver.c.o", "integrate.c.o", "joint_solver.c.o")
 CLASH = "-fstack-clash-protection"
 
 

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+
+// Which links are in which lanes. That changes no bit: it follows from the forest alone, and lanes
+// do not see each other.
+
+#include "sim/soft_step/wide_figures.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include <cairn/articulation.h>
+
+void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
+    const cairn_world_def *def, const cairn_figure_kernel *kernel, uint32_t width) {
+    const size_t joints = def->joint_capacity;
+    const size_t bodies = (size_t)def->body_capacity + 1;
+    const size_t links = 2 * joints < bodies ? 2 * joints : bodies;
+    // Deep trees by themselves have groups with a link or two; there is room for one of them.
+    const size_t full = links / width + links / 16 + 2 * CAIRN_ARTICULATION_LINKS_MAX;
+    const size_t groups = full < links ? full : links;
+    wide->width = width;
+    wide->group_capacity = (uint32_t)groups;
+    wide->batches = cairn_arena_take(from, joints, sizeof *wide->batches);
+    wide->groups = cairn_arena_take(from, groups, sizeof *wide->groups);
+    wide->figures = cairn_arena_take(from, joints, sizeof *wide->figures);
+    wide->is_listed = cairn_arena_take(from, joints, sizeof *wide->is_listed);
+    wide->links = cairn_arena_take(from, groups * width, sizeof *wide->links);
+    wide->figure_of = cairn_arena_take(from, groups * width, sizeof *wide->figure_of);
+    wide->slots = cairn_arena_take(from, groups * width, sizeof *wide->slots);
+    wide->drives = cairn_arena_take(from, groups * width, sizeof *wide->drives);
+    wide->bodies = cairn_arena_take(from, groups * width, sizeof *wide->bodies);
+    wide->parents = cairn_arena_take(from, groups * width, sizeof *wide->parents);
+    wide->lane_of = cairn_arena_take(from, links, sizeof *wide->lane_of);
+    wide->buckets = cairn_arena_take(from, links, sizeof *wide->buckets);
+    wide->depths = cairn_arena_take(from, links, sizeof *wide->depths);
+    wide->blocks = cairn_arena_take(from, groups, kernel->block_size);
+    wide->roots = cairn_arena_take(from,
+        (joints / CAIRN_BATCH_FIGURES + 1) * ((CAIRN_BATCH_FIGURES + width - 1) / width),
+        kernel->root_size);
+    wide->group_count = 0;
+    wide->batch_count = 0;
+    wide->all = false;
+}
+
+static bool has_single_axes(const cairn_figure *figure) {
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        if (figure->links[i].joint != NULL && figure->tree.links[i].dof_count > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// What a batch is made in. A bucket has the links of one depth that come at the same place among
+// those of their figures.
+typedef struct batch_plan {
+    cairn_wide_figures *wide;
+    const cairn_forest *forest;
+    const cairn_figure_batch *batch;
+    uint32_t depth_count;
+    uint32_t width_of[CAIRN_ARTICULATION_LINKS_MAX];        // buckets of each depth
+    uint32_t first_group[CAIRN_ARTICULATION_LINKS_MAX + 1]; // of each depth
+    uint32_t links_of[CAIRN_ARTICULATION_LINKS_MAX];        // of each depth
+} batch_plan;
+
+static const cairn_figure *figure_of(const batch_plan *plan, uint32_t place) {
+    return &plan->forest->figures[plan->wide->figures[plan->batch->first_figure + place]];
+}
+
+static uint32_t link_index(const batch_plan *plan, const cairn_figure *figure, uint32_t i) {
+    return (uint32_t)(figure->links - plan->forest->links) + i;
+}
+
+// Depths of the links and their places in them, and how many links each depth has. Returns whether
+// no depth is too great.
+static bool measure_depths(batch_plan *plan) {
+    cairn_wide_figures *wide = plan->wide;
+    for (uint32_t place = 0; place < plan->batch->figure_count; ++place) {
+        const cairn_figure *figure = figure_of(plan, place);
+        uint32_t seen[CAIRN_ARTICULATION_LINKS_MAX] = {0};
+        for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+            const uint32_t parent = figure->tree.links[i].parent;
+            const uint32_t at = link_index(plan, figure, i);
+            const uint32_t depth =
+                parent == CAIRN_INDEX_NONE ? 0 : wide->depths[link_index(plan, figure, parent)] + 1;
+            if (depth >= CAIRN_ARTICULATION_LINKS_MAX) {
+                return false;
+            }
+            for (; plan->depth_count <= depth; ++plan->depth_count) {
+                plan->width_of[plan->depth_count] = 0;
+                plan->links_of[plan->depth_count] = 0;
+            }
+            wide->depths[at] = depth;
+            wide->buckets[at] = seen[depth]++;
+            plan->links_of[depth] += 1;
+            plan->width_of[depth] =
+                seen[depth] > plan->width_of[depth] ? seen[depth] : plan->width_of[depth];
+        }
+    }
+    return true;
+}
+
+// Roots that float are of one kind, which the other links of depth 0 are not.
+static bool is_root(const cairn_figure *figure) {
+    return figure->links[0].joint == NULL;
+}
+
+static uint32_t roots_in(const batch_plan *plan) {
+    uint32_t count = 0;
+    for (uint32_t place = 0; place < plan->batch->figure_count; ++place) {
+        count += is_root(figure_of(plan, place)) ? 1 : 0;
+    }
+    return count;
+}
+
+static uint32_t groups_of(const batch_plan *plan, uint32_t links) {
+    return (links + plan->wide->width - 1) / plan->wide->width;
+}
+
+static void put_link(batch_plan *plan, uint32_t lane, uint32_t place, uint32_t i, bool root) {
+    cairn_wide_figures *wide = plan->wide;
+    const cairn_figure *figure = figure_of(plan, place);
+    const uint32_t parent = figure->tree.links[i].parent;
+    const uint32_t at = link_index(plan, figure, i);
+    cairn_figure_group *group = &wide->groups[lane / wide->width];
+    wide->lane_of[at] = lane;
+    wide->links[lane] = at;
+    wide->slots[lane] = figure->links[i].body;
+    wide->drives[lane] = figure->links[i].drive;
+    wide->figure_of[lane] = place;
+    wide->parents[lane] = parent == CAIRN_INDEX_NONE
+                              ? CAIRN_INDEX_NONE
+                              : wide->lane_of[link_index(plan, figure, parent)];
+    group->live += 1;
+    group->root = root ? 1 : 0;
+}
+
+// Places of the buckets of one depth, from `lane` on: those of all figures side by side.
+static void place_depth(batch_plan *plan, uint32_t depth, uint32_t lane) {
+    const cairn_wide_figures *wide = plan->wide;
+    uint32_t next[CAIRN_BATCH_FIGURES]; // where each figure's links of this depth are looked for
+    memset(next, 0, sizeof next);
+    for (uint32_t bucket = 0; bucket < plan->width_of[depth]; ++bucket) {
+        for (uint32_t place = 0; place < plan->batch->figure_count; ++place) {
+            const cairn_figure *figure = figure_of(plan, place);
+            const uint32_t first = link_index(plan, figure, 0);
+            uint32_t i = next[place];
+            while (i < figure->tree.link_count && wide->depths[first + i] != depth) {
+                i += 1;
+            }
+            next[place] = i + 1;
+            if (i < figure->tree.link_count && (depth > 0 || !is_root(figure))) {
+                put_link(plan, lane++, place, i, false);
+            }
+        }
+    }
+}
+
+static void place_roots(batch_plan *plan, uint32_t lane) {
+    for (uint32_t place = 0; place < plan->batch->figure_count; ++place) {
+        if (is_root(figure_of(plan, place))) {
+            put_link(plan, lane++, place, 0, true);
+        }
+    }
+}
+
+// Fills the lanes without a link, and finds the groups whose parents have the same lanes.
+static void close_group(cairn_wide_figures *wide, uint32_t index, uint32_t figures) {
+    cairn_figure_group *group = &wide->groups[index];
+    const uint32_t first = index * wide->width;
+    CAIRN_ASSERT(group->live >= 1 && group->live <= wide->width);
+    for (uint32_t l = group->live; l < wide->width; ++l) {
+        wide->links[first + l] = wide->links[first];
+        wide->slots[first + l] = wide->slots[first];
+        wide->drives[first + l] = wide->drives[first];
+        wide->figure_of[first + l] = wide->figure_of[first];
+        wide->parents[first + l] = wide->parents[first];
+    }
+    const uint32_t parent = wide->parents[first];
+    bool ordered = true;
+    bool beside = parent != CAIRN_INDEX_NONE && parent % wide->width == 0;
+    for (uint32_t l = 1; l < group->live; ++l) {
+        beside = beside && wide->parents[first + l] == parent + l;
+        ordered =
+            ordered && wide->figure_of[first + l] == (wide->figure_of[first + l - 1] + 1) % figures;
+    }
+    group->in_order = ordered ? wide->figure_of[first] : CAIRN_INDEX_NONE;
+    group->above = beside ? parent / wide->width : CAIRN_INDEX_NONE;
+}
+
+// Adds a batch of the figures listed from `batch` on. Returns whether there is room for it.
+static bool add_batch(
+    cairn_wide_figures *wide, const cairn_forest *forest, cairn_figure_batch *batch) {
+    batch_plan plan = {.wide = wide, .forest = forest, .batch = batch};
+    if (!measure_depths(&plan)) {
+        return false;
+    }
+    const uint32_t roots = roots_in(&plan);
+    uint32_t groups = groups_of(&plan, roots);
+    for (uint32_t depth = 0; depth < plan.depth_count; ++depth) {
+        plan.first_group[depth] = wide->group_count + groups;
+        groups += groups_of(&plan, plan.links_of[depth] - (depth == 0 ? roots : 0));
+    }
+    if (groups > wide->group_capacity - wide->group_count) {
+        return false;
+    }
+    batch->first_group = wide->group_count;
+    batch->group_count = groups;
+    memset(&wide->groups[wide->group_count], 0, groups * sizeof *wide->groups);
+    wide->group_count += groups;
+    place_roots(&plan, batch->first_group * wide->width);
+    for (uint32_t depth = 0; depth < plan.depth_count; ++depth) {
+        place_depth(&plan, depth, plan.first_group[depth] * wide->width);
+    }
+    for (uint32_t i = 0; i < groups; ++i) {
+        close_group(wide, batch->first_group + i, batch->figure_count);
+    }
+    return true;
+}
+
+void cairn_wide_figures_list(cairn_wide_figures *wide, const cairn_forest *forest) {
+    uint32_t listed = 0;
+    wide->group_count = 0;
+    wide->batch_count = 0;
+    for (uint32_t i = 0; i < forest->figure_count; ++i) {
+        wide->is_listed[i] = has_single_axes(&forest->figures[i]) ? 1 : 0;
+        if (wide->is_listed[i] != 0) {
+            wide->figures[listed++] = i;
+        }
+    }
+    wide->all = listed == forest->figure_count;
+    for (uint32_t first = 0; first < listed; first += CAIRN_BATCH_FIGURES) {
+        const uint32_t left = listed - first;
+        cairn_figure_batch *batch = &wide->batches[wide->batch_count];
+        *batch = (cairn_figure_batch){.first_figure = first,
+            .figure_count = left < CAIRN_BATCH_FIGURES ? left : CAIRN_BATCH_FIGURES};
+        if (add_batch(wide, forest, batch)) {
+            wide->batch_count += 1;
+            continue;
+        }
+        for (uint32_t i = 0; i < batch->figure_count; ++i) {
+            wide->is_listed[wide->figures[first + i]] = 0;
+        }
+        wide->all = false;
+    }
+}

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// How the links of a batch move while nothing pushes them: sim/articulation/free_motion.c in lanes,
+// and the poses and the tree of sim/articulation/figure.c.
+
+#include "sim/articulation/free_motion.h"
+#include "sim/soft_step/figure_tree.h"
+
+// As in figure.c and free_motion.c.
+#define FAR 1e30f
+#define STILL 1e-5f
+#define PUSH_SPEED 4.0f
+
+// ---- Poses
+
+// A figure's base, as load_above reads it: rotation, position.
+static void list_bases(const figure_run *run, float (*of_base)[BASE_NUMBERS]) {
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        const cairn_figure *figure = figure_at(run, i);
+        memcpy(of_base[i], &figure->base_rotation, 4 * sizeof(float));
+        memcpy(of_base[i] + 4, &figure->base_position, 3 * sizeof(float));
+    }
+}
+
+_Static_assert(offsetof(wide_link, position) == offsetof(wide_link, rotation) + sizeof(lanes_quat),
+    "a pose is read as seven numbers");
+
+typedef struct pose_lanes {
+    lanes_quat rotation;
+    lanes3 position;
+} pose_lanes;
+
+static void place_link(wide_link *link, pose_lanes parent, lanes ahead, bool is_ahead) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes one = lanes_all(1.0f);
+    const lanes_quat a = quat_lanes_multiply(parent.rotation, link->frame_a);
+    lanes x = link->turn_x;
+    lanes w = link->turn_w;
+    if (is_ahead) {
+        const lanes_quat by = quat_lanes_normalize(
+            (lanes_quat){link->spin * ahead * lanes_all(0.5f), zero, zero, one});
+        x = lanes_select(link->turns, by.w * link->turn_x + by.x * link->turn_w, x);
+        w = lanes_select(link->turns, by.w * link->turn_w - by.x * link->turn_x, w);
+    }
+    const lanes travel = link->travel + lanes_select(link->slides, ahead * link->spin, zero);
+    const lanes3 from =
+        lanes3_add(parent.position, quat_lanes_rotate(parent.rotation, link->arm_a));
+    link->axis = quat_lanes_x_axis(a);
+    link->anchor = lanes3_add_scaled(from, link->axis, travel);
+    link->rotation =
+        quat_lanes_normalize(quat_lanes_multiply(quat_lanes_twist(a, x, w), link->back_b));
+    link->position = lanes3_sub(link->anchor, quat_lanes_rotate(link->rotation, link->arm_b));
+}
+
+static void place_root(const figure_run *run, uint32_t group, float ahead) {
+    wide_link *link = &run->blocks[group];
+    link->position = lanes3_add_scaled(link->start, link->linear_velocity, lanes_all(ahead));
+    link->rotation = quat_lanes_integrate(
+        run->roots[group].start_rotation, link->angular_velocity, lanes_all(ahead));
+}
+
+// Places the links of a group; of_base as list_bases writes it.
+static void place_group(const figure_run *run, uint32_t group, float ahead, const float *of_base) {
+    pose_lanes parent;
+    load_above(run, group, offsetof(wide_link, rotation), 7, of_base, (lanes *)&parent);
+    place_link(&run->blocks[group], parent, lanes_all(ahead), ahead != 0.0f);
+}
+
+static void move_bases(const figure_run *run, float ahead) {
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        cairn_articulations_move_base(run->world, figure_at(run, i), ahead);
+    }
+}
+
+// ---- The tree at the present pose
+
+static void set_limit_speeds(wide_link *link, lanes h) {
+    const lanes least = lanes_all(0.0f) - lanes_all(PUSH_SPEED) * h;
+    link->lower_speed = lanes_max(link->below, least) / h;
+    link->upper_speed = lanes_max(link->above, least) / h;
+}
+
+static void set_axis(wide_link *link, lanes h) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes angle = lanes_wrapped(lanes_all(2.0f) * lanes_atan2(link->turn_x, link->turn_w));
+    const lanes position =
+        lanes_select(link->read, lanes_select(link->slides, link->travel, angle), zero);
+    const lanes error = position - link->target;
+    const lanes pull =
+        zero - link->stiffness * lanes_select(link->slides, error, lanes_wrapped(error));
+    const lanes middle = lanes_all(0.5f) * (link->lower + link->upper);
+    const lanes near =
+        lanes_select(link->slides, position, middle + lanes_wrapped(position - middle));
+    link->along.angular = lanes3_select(link->turns, link->axis, lanes3_zero());
+    link->along.linear = lanes3_select(link->turns, lanes3_cross(link->anchor, link->axis),
+        lanes3_select(link->slides, link->axis, lanes3_zero()));
+    link->tree_armature = link->armature;
+    link->pull = pull + link->torque;
+    link->below = lanes_select(link->limited, near - link->lower, lanes_all(FAR));
+    link->above = lanes_select(link->limited, link->upper - near, lanes_all(FAR));
+    set_limit_speeds(link, h);
+}
+
+static void set_root_axes(const wide_link *link, wide_root *root) {
+    for (uint32_t i = 0; i < 3; ++i) {
+        const lanes3 axis = lanes3_of(lanes_all(i == 0 ? 1.0f : 0.0f),
+            lanes_all(i == 1 ? 1.0f : 0.0f), lanes_all(i == 2 ? 1.0f : 0.0f));
+        root->along[i] = (spatial_lanes){axis, lanes3_cross(link->position, axis)};
+        root->along[3 + i] = (spatial_lanes){lanes3_zero(), axis};
+    }
+}
+
+static void set_tree(const figure_run *run, uint32_t group) {
+    wide_link *link = &run->blocks[group];
+    const lanes_quat q = link->rotation;
+    link->tree_position = link->position;
+    link->tree_rotation = q;
+    link->inertia = inertia_lanes_of(link->mass, link->position,
+        lanes_sym3_rotate(link->own_inertia, lanes_mat3_of_quat(q.x, q.y, q.z, q.w)));
+    if (run->groups[group].root != 0) {
+        set_root_axes(link, &run->roots[group]);
+    } else {
+        set_axis(link, lanes_all(run->h));
+    }
+}
+
+// ---- Free motion
+
+// Numbers of the links of a figure that a sum adds in their order.
+static const float *number_of(
+    const figure_run *run, const cairn_figure *figure, uint32_t index, size_t offset) {
+    const uint32_t link = (uint32_t)(figure->links - run->forest->links) + index;
+    const uint32_t lane = run->wide->lane_of[link] - run->first_lane;
+    return (const float *)(const void *)((const char *)&run->blocks[lane / CAIRN_LANES] + offset) +
+           lane % CAIRN_LANES;
+}
+
+static float sum_of(const figure_run *run, const cairn_figure *figure, size_t offset) {
+    float sum = 0.0f;
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        sum += *number_of(run, figure, i, offset);
+    }
+    return sum;
+}
+
+static figure_set set_of_fast(const figure_run *run) {
+    figure_set set;
+    memset(&set, 0, sizeof set);
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        set.has[i] = figure_at(run, i)->fast ? -1 : 0;
+    }
+    return set;
+}
+
+static lanes turning_energy(const wide_link *link, lanes_quat rotation, lanes3 l) {
+    const lanes3 own = quat_lanes_rotate_inverse(rotation, l);
+    return lanes3_dot(own, lanes_sym3_apply(link->inverse_inertia, own));
+}
+
+// All links of a figure as one body that has their momentum, and what keeps its energy.
+typedef struct kept_motion {
+    float all[6];
+    float mean[6];
+    float scale;
+} kept_motion;
+
+static void read_numbers(const figure_run *run, const cairn_figure *figure, uint32_t index,
+    size_t offset, uint32_t count, float *out) {
+    const float *from = number_of(run, figure, index, offset);
+    for (uint32_t k = 0; k < count; ++k) {
+        out[k] = from[k * CAIRN_LANES];
+    }
+}
+
+_Static_assert(sizeof(cairn_spatial_inertia) == 10 * sizeof(float), "read as numbers");
+_Static_assert(sizeof(inertia_lanes) == 10 * sizeof(lanes), "read as numbers");
+
+static void keep_energy(const figure_run *run, cairn_figure *figure, kept_motion *out) {
+    const float linear = sum_of(run, figure, offsetof(wide_link, term[0]));
+    const float before = sum_of(run, figure, offsetof(wide_link, turning));
+    const float turning = sum_of(run, figure, offsetof(wide_link, term[1]));
+    cairn_spatial_inertia all;
+    cairn_spatial less;
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        cairn_spatial_inertia inertia;
+        cairn_spatial bias;
+        read_numbers(run, figure, i, offsetof(wide_link, inertia), 10, (float *)&inertia);
+        read_numbers(run, figure, i, offsetof(wide_link, bias), 6, (float *)&bias);
+        all = i == 0 ? inertia : spatial_inertia_add(all, inertia);
+        less = i == 0 ? bias : spatial_add(less, bias);
+    }
+    const cairn_mean_motion mean = cairn_mean_motion_of(&all, less);
+    cairn_spatial moving;
+    out->scale = cairn_free_motion_keep_energy(
+        &mean, linear + turning, linear + before, &moving, &figure->mean);
+    memcpy(out->all, &moving, sizeof out->all);
+    memcpy(out->mean, &figure->mean, sizeof out->mean);
+}
+
+// Vectors of the figures, in order.
+typedef struct vectors_in_order {
+    numbers_in_order of[6];
+} vectors_in_order;
+
+static vectors_in_order vectors_of(const figure_run *run, const float *values, uint32_t stride) {
+    vectors_in_order out;
+    for (uint32_t k = 0; k < 6; ++k) {
+        out.of[k] = numbers_of(run, values + k, stride);
+    }
+    return out;
+}
+
+static spatial_lanes spatial_by_figure(
+    const figure_run *run, uint32_t group, const vectors_in_order *vectors) {
+    lanes out[6];
+    spatial_lanes value;
+    for (uint32_t k = 0; k < 6; ++k) {
+        out[k] = lanes_by_figure(run, group, &vectors->of[k]);
+    }
+    memcpy(&value, out, sizeof value);
+    return value;
+}
+
+// Of the figures of the set, which float: makes the energy what it was.
+static void keep_energies(const figure_run *run, const figure_set *set) {
+    kept_motion kept[CAIRN_BATCH_FIGURES];
+    const uint32_t stride = sizeof(kept_motion) / sizeof(float);
+    memset(kept, 0, sizeof kept);
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        if (set->has[i] != 0) {
+            keep_energy(run, figure_at(run, i), &kept[i]);
+        }
+    }
+    const set_in_order kept_set = in_order(run, set);
+    const vectors_in_order alls = vectors_of(run, kept[0].all, stride);
+    const vectors_in_order means = vectors_of(run, kept[0].mean, stride);
+    const numbers_in_order scales = numbers_of(run, &kept[0].scale, stride);
+    for (uint32_t g = 0; g < run->count; ++g) {
+        wide_link *link = &run->blocks[g];
+        const spatial_lanes all = spatial_by_figure(run, g, &alls);
+        const spatial_lanes mean = spatial_by_figure(run, g, &means);
+        const lanes scale = lanes_by_figure(run, g, &scales);
+        const spatial_lanes own =
+            spatial_lanes_add(link->bias, inertia_lanes_apply(&link->inertia, all));
+        link->bias = spatial_lanes_select(lanes_in(run, g, &kept_set),
+            spatial_lanes_sub(
+                spatial_lanes_scale(own, scale), inertia_lanes_apply(&link->inertia, mean)),
+            link->bias);
+    }
+}
+
+// The momentum that is carried, of links whose joints lead to a base with the energy of rotation
+// that it had.
+static void set_bias(wide_link *link, lanes_mask fast, bool any_fast) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes one = lanes_all(1.0f);
+    const lanes3 from =
+        lanes3_select(link->floats, lanes3_sub(link->carried_from, link->position), lanes3_zero());
+    lanes3 l = lanes3_add(link->angular_momentum, lanes3_cross(from, link->momentum));
+    if (any_fast) {
+        const lanes energy = turning_energy(link, link->rotation, l);
+        const lanes_mask scaled = fast & ~link->floats & lanes_less(zero, energy);
+        const lanes scale = lanes_sqrt(link->turning / lanes_select(scaled, energy, one));
+        const lanes3 p = link->momentum;
+        link->term[0] = lanes3_dot(p, p) / link->mass;
+        link->term[1] = energy;
+        l = lanes3_scale(l, lanes_select(scaled, scale, one));
+    }
+    const lanes minus = lanes_all(-1.0f);
+    link->bias = spatial_lanes_of_force(
+        link->position, lanes3_scale(link->momentum, minus), lanes3_scale(l, minus));
+    link->axis_rotor = lanes_select(lanes_less(zero, link->armature), link->rotor, zero);
+}
+
+// Of the figures that are fast, those that float: after the biases of all links were set.
+static void finish_biases(const figure_run *run, const figure_set *fast) {
+    figure_set kept = *fast;
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        cairn_figure *figure = figure_at(run, i);
+        figure->mean = spatial_zero();
+        kept.has[i] = figure->base == CAIRN_INDEX_NONE ? kept.has[i] : 0;
+    }
+    if (set_any(run, &kept)) {
+        keep_energies(run, &kept);
+    }
+}
+
+static void set_biases(const figure_run *run) {
+    const figure_set fast = set_of_fast(run);
+    const bool any_fast = set_any(run, &fast);
+    const set_in_order fast_set = in_order(run, &fast);
+    for (uint32_t g = 0; g < run->count; ++g) {
+        set_bias(&run->blocks[g], lanes_in(run, g, &fast_set), any_fast);
+    }
+    finish_biases(run, &fast);
+}
+
+static void find_fast(const figure_run *run) {
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        cairn_figure *figure = figure_at(run, i);
+        float square = 0.0f;
+        for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
+            square =
+                float_max(square, *number_of(run, figure, k, offsetof(wide_link, spin_square)));
+        }
+        figure->fast = cairn_free_motion_is_fast(square, run->h);
+    }
+}
+
+static void set_spin(wide_link *link) {
+    link->spin = link->axis_value;
+    link->rotor = link->axis_value - link->axis_aside;
+}
+
+// Takes from the motion of a figure what gravity has given it beyond its work on the way.
+static void settle_work(const figure_run *run) {
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        cairn_figure *figure = figure_at(run, i);
+        if (!figure->fast || !(figure->excess > 0.0f)) {
+            continue;
+        }
+        float spins = 0.0f;
+        float energy = 0.0f;
+        for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
+            const bool turns = *number_of(run, figure, k, offsetof(wide_link, slides)) == 0.0f;
+            const float spin = *number_of(run, figure, k, offsetof(wide_link, spin));
+            float momentum[3];
+            read_numbers(run, figure, k, offsetof(wide_link, momentum), 3, momentum);
+            spins = float_max(spins, turns ? spin * spin : 0.0f);
+            const float mass = *number_of(run, figure, k, offsetof(wide_link, mass));
+            energy += vec3_length_squared(vec3_at(momentum)) / mass +
+                      *number_of(run, figure, k, offsetof(wide_link, turning));
+        }
+        const float square =
+            cairn_free_motion_kept_part(run->h * float_sqrt(spins), figure->excess, energy);
+        const float scale = float_sqrt(square);
+        for (uint32_t k = 0; square < 1.0f && k < figure->tree.link_count; ++k) {
+            const uint32_t at = (uint32_t)(figure->links - run->forest->links) + k;
+            const uint32_t lane = run->wide->lane_of[at] - run->first_lane;
+            wide_link *link = &run->blocks[lane / CAIRN_LANES];
+            const uint32_t l = lane % CAIRN_LANES;
+            put3(&link->momentum, l, vec3_scale(take3(&link->momentum, l), scale));
+            put3(&link->angular_momentum, l, vec3_scale(take3(&link->angular_momentum, l), scale));
+            LANE(link->turning, l) *= square;
+        }
+    }
+}
+
+static void carry(const figure_run *run) {
+    find_fast(run);
+    const figure_set fast = set_of_fast(run);
+    const bool any_fast = set_any(run, &fast);
+    const set_in_order fast_set = in_order(run, &fast);
+    for (uint32_t g = 0; g < run->count; ++g) {
+        wide_link *link = &run->blocks[g];
+        const spatial_lanes momentum =
+            spatial_lanes_sub(inertia_lanes_apply(&link->inertia, link->value), link->aside);
+        link->carried_from = link->tree_position;
+        link->momentum = momentum.linear;
+        link->angular_momentum =
+            lanes3_sub(momentum.angular, lanes3_cross(link->tree_position, momentum.linear));
+        if (any_fast) {
+            link->turning = lanes_select(lanes_in(run, g, &fast_set),
+                turning_energy(link, link->tree_rotation, link->angular_momentum), link->turning);
+        }
+        set_spin(link);
+    }
+    settle_work(run);
+}
+
+// ---- Half way
+
+static bool base_moves(const cairn_figure *figure) {
+    return !vec3_is_zero(figure->tree.base.angular) || !vec3_is_zero(figure->tree.base.linear);
+}
+
+static void scale_aside(
+    const figure_run *run, const cairn_figure *figure, float energy, float along) {
+    const float scale = float_sqrt(energy / (energy - 4.0f * along));
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        cairn_spatial_inertia inertia;
+        cairn_spatial value;
+        cairn_spatial aside;
+        read_numbers(run, figure, i, offsetof(wide_link, inertia), 10, (float *)&inertia);
+        read_numbers(run, figure, i, offsetof(wide_link, value), 6, (float *)&value);
+        read_numbers(run, figure, i, offsetof(wide_link, aside), 6, (float *)&aside);
+        const cairn_spatial moved =
+            spatial_inertia_apply(&inertia, spatial_sub(value, figure->mean));
+        aside = spatial_add_scaled(
+            spatial_add_scaled(spatial_zero(), aside, scale), moved, 1.0f - scale);
+        const uint32_t at = (uint32_t)(figure->links - run->forest->links) + i;
+        const uint32_t lane = run->wide->lane_of[at] - run->first_lane;
+        wide_link *link = &run->blocks[lane / CAIRN_LANES];
+        put3(&link->aside.angular, lane % CAIRN_LANES, aside.angular);
+        put3(&link->aside.linear, lane % CAIRN_LANES, aside.linear);
+    }
+}
+
+// P V and V - P V are at right angles, but for rounding. Where that would add energy, V' is made
+// shorter. Of these figures.
+static figure_set set_of_guarded(const figure_run *run) {
+    figure_set guarded;
+    memset(&guarded, 0, sizeof guarded);
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        const cairn_figure *figure = figure_at(run, i);
+        const bool floats = figure->base == CAIRN_INDEX_NONE;
+        guarded.has[i] = base_moves(figure) || (floats && !figure->fast) ? 0 : -1;
+    }
+    return guarded;
+}
+
+static vectors_in_order list_means(const figure_run *run) {
+    float means[CAIRN_BATCH_FIGURES][6];
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        memcpy(means[i], &figure_at(run, i)->mean, sizeof means[i]);
+    }
+    return vectors_of(run, means[0], 6);
+}
+
+static void set_guard_terms(const figure_run *run, uint32_t group, const vectors_in_order *means) {
+    wide_link *link = &run->blocks[group];
+    const spatial_lanes mean = spatial_by_figure(run, group, means);
+    link->term[0] = spatial_lanes_dot(link->bias, spatial_lanes_sub(link->value, mean));
+    link->term[1] = spatial_lanes_dot(link->aside, link->value);
+    link->term[2] = link->tree_armature * link->axis_aside * link->axis_value;
+}
+
+static void guard_energies(const figure_run *run, const figure_set *guarded) {
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        const cairn_figure *figure = figure_at(run, i);
+        const uint32_t count = guarded->has[i] != 0 ? figure->tree.link_count : 0;
+        float energy = 0.0f;
+        float along = 0.0f;
+        for (uint32_t k = 0; k < count; ++k) {
+            energy -= *number_of(run, figure, k, offsetof(wide_link, term[0]));
+            along += *number_of(run, figure, k, offsetof(wide_link, term[1]));
+        }
+        for (uint32_t k = 0; k < count; ++k) {
+            energy += *number_of(run, figure, k, offsetof(wide_link, force)) *
+                      *number_of(run, figure, k, offsetof(wide_link, axis_value));
+            along += *number_of(run, figure, k, offsetof(wide_link, term[2]));
+        }
+        if (along < 0.0f && energy > 0.0f) {
+            scale_aside(run, figure, energy, along);
+        }
+    }
+}
+
+static void mark_all_stale(const figure_run *run) {
+    for (uint32_t g = 0; g < run->count; ++g) {
+        run->groups[g].stale = 1;
+    }
+}
+
+static lanes_mask mode_is(const wide_link *link, int32_t mode) {
+#if CAIRN_LANES == 1
+    return link->mode == mode ? -1 : 0;
+#else
+    return link->mode == mode;
+#endif
+}
+
+static lanes_mask mode_from(const wide_link *link, int32_t mode) {
+#if CAIRN_LANES == 1
+    return link->mode >= mode ? -1 : 0;
+#else
+    return link->mode >= mode;
+#endif
+}
+
+// Before the carried momentum is projected: axes that are held still stay locked.
+static void lock_still(wide_link *link, lanes h) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes way = lanes_max(link->axis_value, zero - link->axis_value) * h;
+    link->locked = (mode_is(link, CAIRN_AXIS_HOLDS) | mode_from(link, CAIRN_AXIS_AT_LOWER)) &
+                   lanes_less(way, lanes_all(STILL));
+    link->axis_value = lanes_select(link->locked, zero, link->axis_value);
+    link->force = link->tree_armature * link->axis_rotor;
+}
+
+static void solve_all(const figure_run *run) {
+    const figure_set all = set_all();
+    mark_all_stale(run);
+    solve_up(run);
+    solve_down(run, &all);
+}
+
+static void set_aside(wide_link *link) {
+    const lanes zero = lanes_all(0.0f);
+    link->aside = spatial_lanes_sub(spatial_lanes_zero(),
+        spatial_lanes_add(link->bias, inertia_lanes_apply(&link->inertia, link->value)));
+    link->axis_aside =
+        lanes_select(lanes_less(zero, link->armature), link->axis_rotor - link->axis_value, zero);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Figures in lanes. Links are independent of those beside them in the trees, so the links at one
+// depth of several figures are solved together: in groups, one link to a lane. Groups of parents
+// come before those of their children, and a link has the lane of its parent where it can. Only
+// figures of joints with one axis or none are solved so; a lane computes what
+// sim/soft_step/articulations.c computes, in its order, so it has the same bits.
+
+#include "sim/articulation/forest.h"
+
+// A batch is a worker's: so many figures at most, which fill the lanes and stay in the cache.
+#define CAIRN_BATCH_FIGURES 8
+
+typedef struct cairn_figure_group {
+    uint32_t live;  // lanes that have a link; the others repeat the first
+    uint32_t root;  // 1: the links float
+    uint32_t above; // the group that has the parents in the same lanes; CAIRN_INDEX_NONE
+    uint32_t stale; // 1: it has to be factored
+    uint32_t open;  // 1, while trees are solved: children have been added to it
+    uint32_t read;  // 1: contacts or joints may push its links, and read their velocities
+    // The place of the first lane's figure, if the others' follow in order, over and over.
+    uint32_t in_order;
+} cairn_figure_group;
+
+typedef struct cairn_figure_batch {
+    uint32_t first_figure; // in wide_figures.figures
+    uint32_t figure_count;
+    uint32_t first_group;
+    uint32_t group_count;
+} cairn_figure_batch;
+
+// "Lane" here is an index: of the group, times the width, and of the lane in it.
+typedef struct cairn_wide_figures {
+    uint32_t width;
+    uint32_t group_capacity;
+    uint32_t group_count;
+    uint32_t batch_count;
+    cairn_figure_batch *batches;
+    cairn_figure_group *groups;
+    uint32_t *figures;        // indices in the forest
+    unsigned char *is_listed; // by index in the forest: 1: in a batch
+    bool all;                 // every figure of the forest is in a batch
+    uint32_t *slots;          // by lane: body slot
+    uint32_t *drives;         // by lane: of the joint; CAIRN_INDEX_NONE
+    uint32_t *links;          // by lane: index of the link in the forest
+    uint32_t *figure_of;      // by lane: place in the batch
+    uint32_t *bodies;         // by lane: of the solver; set when a batch is loaded
+    uint32_t *parents;        // by lane: the parent's; CAIRN_INDEX_NONE: the base
+    uint32_t *lane_of;        // by link in the forest
+    uint32_t *buckets;        // by link in the forest, while a batch is made; and the next
+    uint32_t *depths;
+    void *blocks; // by group, in the layout of the kernel
+    void *roots;  // by batch, groups of roots that float
+} cairn_wide_figures;
+
+typedef struct cairn_world cairn_world;
+typedef void cairn_figure_pass(cairn_world *world, const cairn_figure_batch *batch);
+
+// The parts of a step, as in sim/soft_step/articulations.c.
+typedef struct cairn_figure_kernel {
+    size_t block_size; // bytes of a group
+    size_t root_size;  // what a group of roots has besides
+    cairn_figure_pass *load;
+    cairn_figure_pass *begin;
+    cairn_figure_pass *spread;
+    cairn_figure_pass *advance;
+    cairn_figure_pass *spread_joints;
+    cairn_figure_pass *relax;
+    cairn_figure_pass *finish;
+    cairn_figure_pass *store;
+} cairn_figure_kernel;
+
+void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
+    const cairn_world_def *def, const cairn_figure_kernel *kernel, uint32_t width);
+// Makes batches of the figures of a forest.
+void cairn_wide_figures_list(cairn_wide_figures *wide, const cairn_forest *forest);
