@@ -43,7 +43,7 @@ static void for_figures(cairn_world *world, uint32_t rank, uint32_t size, figure
 
 // Those of single axes, in lanes.
 static void for_batches(cairn_world *world, uint32_t rank, uint32_t size, cairn_figure_pass *part) {
-    const cairn_wide_figures *wide = &world->soft_step->wide_figures;
+    cairn_wide_figures *wide = &world->soft_step->wide_figures;
     const uint64_t count = wide->batch_count;
     for (uint64_t i = count * rank / size; i < count * (rank + 1) / size; ++i) {
         part(world, &wide->batches[i]);
@@ -393,6 +393,11 @@ void cairn_articulations_spread(cairn_world *world, uint32_t rank, uint32_t size
     for_batches(world, rank, size, kernel_of(world)->spread);
 }
 
+void cairn_articulations_spread_biased(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, spread);
+    for_batches(world, rank, size, kernel_of(world)->spread_biased);
+}
+
 static void spread_joints(cairn_world *world, cairn_figure *figure) {
     if (take_pushes(world, figure, world->soft_step->joint_graph.edge_count > 0)) {
         solve(world, figure, ROUNDS, false);
@@ -488,6 +493,11 @@ static void relax(cairn_world *world, cairn_figure *figure) {
 void cairn_articulations_relax(cairn_world *world, uint32_t rank, uint32_t size) {
     for_figures(world, rank, size, relax);
     for_batches(world, rank, size, kernel_of(world)->relax);
+}
+
+void cairn_articulations_relax_last(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, relax);
+    for_batches(world, rank, size, kernel_of(world)->relax_last);
 }
 
 // ---- The end of a step

@@ -11,12 +11,14 @@
 #include <cairn/articulation.h>
 
 void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
-    const cairn_world_def *def, const cairn_figure_kernel *kernel, uint32_t width) {
+    const cairn_world_def *def, const cairn_figure_kernel *kernel) {
+    const uint32_t width = kernel->lanes;
     const size_t joints = def->joint_capacity;
     const size_t bodies = (size_t)def->body_capacity + 1;
     const size_t links = 2 * joints < bodies ? 2 * joints : bodies;
-    // Deep trees by themselves have groups with a link or two; there is room for one of them.
-    const size_t full = links / width + links / 16 + 2 * CAIRN_ARTICULATION_LINKS_MAX;
+    // Trees of other shapes than those beside them have groups that are not full. What there is no
+    // room for is solved in scalars.
+    const size_t full = links / width + links / 32 + 64;
     const size_t groups = full < links ? full : links;
     wide->width = width;
     wide->group_capacity = (uint32_t)groups;
@@ -30,6 +32,8 @@ void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
     wide->drives = cairn_arena_take(from, groups * width, sizeof *wide->drives);
     wide->bodies = cairn_arena_take(from, groups * width, sizeof *wide->bodies);
     wide->parents = cairn_arena_take(from, groups * width, sizeof *wide->parents);
+    wide->child_of = cairn_arena_take(from, groups * width * width, sizeof *wide->child_of);
+    wide->parent_lane = cairn_arena_take(from, groups * width, sizeof *wide->parent_lane);
     wide->lane_of = cairn_arena_take(from, links, sizeof *wide->lane_of);
     wide->buckets = cairn_arena_take(from, links, sizeof *wide->buckets);
     wide->depths = cairn_arena_take(from, links, sizeof *wide->depths);
@@ -164,28 +168,73 @@ static void place_roots(batch_plan *plan, uint32_t lane) {
     }
 }
 
-// Fills the lanes without a link, and finds the groups whose parents have the same lanes.
-static void close_group(cairn_wide_figures *wide, uint32_t index, uint32_t figures) {
-    cairn_figure_group *group = &wide->groups[index];
-    const uint32_t first = index * wide->width;
-    CAIRN_ASSERT(group->live >= 1 && group->live <= wide->width);
-    for (uint32_t l = group->live; l < wide->width; ++l) {
+static void fill_lanes(cairn_wide_figures *wide, uint32_t first, uint32_t live) {
+    for (uint32_t l = live; l < wide->width; ++l) {
         wide->links[first + l] = wide->links[first];
         wide->slots[first + l] = wide->slots[first];
         wide->drives[first + l] = wide->drives[first];
         wide->figure_of[first + l] = wide->figure_of[first];
         wide->parents[first + l] = wide->parents[first];
     }
+}
+
+// Whether the figures of the lanes follow each other, over and over.
+static bool is_ordered(
+    const cairn_wide_figures *wide, uint32_t first, uint32_t live, uint32_t figures) {
+    for (uint32_t l = 1; l < live; ++l) {
+        if (wide->figure_of[first + l] != (wide->figure_of[first + l - 1] + 1) % figures) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Which lane of the group has which child of a lane of the parents' group, if that is one group.
+static void mix_parents(cairn_wide_figures *wide, uint32_t index) {
+    cairn_figure_group *group = &wide->groups[index];
+    const uint32_t width = wide->width;
+    const uint32_t *parents = &wide->parents[index * width];
+    uint32_t *child_of = &wide->child_of[index * width * width];
+    uint32_t seen[CAIRN_FIGURE_LANES_MAX] = {0};
+    const uint32_t above = parents[0] == CAIRN_INDEX_NONE ? CAIRN_INDEX_NONE : parents[0] / width;
+    group->children = 0;
+    group->mixed = above;
+    for (uint32_t i = 0; i < width * width; ++i) {
+        child_of[i] = CAIRN_INDEX_NONE;
+    }
+    for (uint32_t l = width; l > 0; --l) {
+        const uint32_t parent = parents[l - 1];
+        if (above == CAIRN_INDEX_NONE || parent == CAIRN_INDEX_NONE || parent / width != above) {
+            group->mixed = CAIRN_INDEX_NONE;
+            return;
+        }
+        const uint32_t lane = parent % width;
+        wide->parent_lane[index * width + l - 1] = lane;
+        if (l <= group->live) {
+            child_of[seen[lane]++ * width + lane] = l - 1;
+            group->children = seen[lane] > group->children ? seen[lane] : group->children;
+        }
+    }
+}
+
+// Fills the lanes without a link, and finds where the parents of the others are.
+static void close_group(cairn_wide_figures *wide, uint32_t index, uint32_t figures) {
+    cairn_figure_group *group = &wide->groups[index];
+    const uint32_t first = index * wide->width;
+    CAIRN_ASSERT(group->live >= 1 && group->live <= wide->width);
     const uint32_t parent = wide->parents[first];
-    bool ordered = true;
     bool beside = parent != CAIRN_INDEX_NONE && parent % wide->width == 0;
     for (uint32_t l = 1; l < group->live; ++l) {
         beside = beside && wide->parents[first + l] == parent + l;
-        ordered =
-            ordered && wide->figure_of[first + l] == (wide->figure_of[first + l - 1] + 1) % figures;
     }
-    group->in_order = ordered ? wide->figure_of[first] : CAIRN_INDEX_NONE;
+    fill_lanes(wide, first, group->live);
+    group->in_order =
+        is_ordered(wide, first, group->live, figures) ? wide->figure_of[first] : CAIRN_INDEX_NONE;
     group->above = beside ? parent / wide->width : CAIRN_INDEX_NONE;
+    group->mixed = CAIRN_INDEX_NONE;
+    if (!beside) {
+        mix_parents(wide, index);
+    }
 }
 
 // Adds a batch of the figures listed from `batch` on. Returns whether there is room for it.

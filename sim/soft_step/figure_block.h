@@ -189,8 +189,6 @@ INLINE uint32_t lane_bits(lanes_mask mask) {
     return (uint32_t)_mm_movemask_ps((__m128)mask);
 #elif CAIRN_LANES == 8 && defined(__AVX2__)
     return (uint32_t)_mm256_movemask_ps((__m256)mask);
-#elif CAIRN_LANES == 16 && defined(__AVX512DQ__)
-    return _mm512_movepi32_mask((__m512i)mask);
 #else
     return lanes_set(mask);
 #endif
@@ -210,7 +208,7 @@ INLINE uint32_t lowest_bit(uint32_t bits) {
 }
 
 // What each figure has, over and over, so that the lanes of a group in order read it as it is.
-#define REPEATED (CAIRN_BATCH_FIGURES + 16)
+#define REPEATED (CAIRN_BATCH_FIGURES + CAIRN_FIGURE_LANES_MAX)
 
 typedef struct numbers_in_order {
     float of[REPEATED];
@@ -257,8 +255,10 @@ INLINE lanes_mask lanes_in(const figure_run *run, uint32_t group, const set_in_o
 INLINE numbers_in_order numbers_of(const figure_run *run, const float *values, uint32_t stride) {
     const uint32_t count = run->batch->figure_count;
     numbers_in_order out;
+    uint32_t place = 0;
     for (uint32_t i = 0; i < REPEATED; ++i) {
-        out.of[i] = i < count ? values[i * stride] : out.of[i - count];
+        out.of[i] = values[place * stride];
+        place = place + 1 < count ? place + 1 : 0;
     }
     return out;
 }
@@ -304,13 +304,55 @@ static inline figure_set set_all(void) {
 // Numbers of the base of a figure, in the arrays that load_above reads.
 #define BASE_NUMBERS 24
 
+// The lanes of a vector in another order; of no lane any number.
+INLINE lanes in_lanes(lanes values, lanes_mask from) {
+#if CAIRN_LANES == 8 && defined(__AVX2__)
+    return (lanes)_mm256_permutevar8x32_ps((__m256)values, (__m256i)from);
+#else
+    float each[CAIRN_LANES];
+    float out[CAIRN_LANES];
+    int32_t index[CAIRN_LANES];
+    memcpy(each, &values, sizeof each);
+    memcpy(index, &from, sizeof index);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        out[i] = each[(uint32_t)index[i] % CAIRN_LANES];
+    }
+    memcpy(&values, out, sizeof values);
+    return values;
+#endif
+}
+
+INLINE lanes_mask mask_of_lanes(const uint32_t *lane) {
+    lanes_mask out;
+    memcpy(&out, lane, sizeof out);
+    return out;
+}
+
+INLINE lanes_mask is_lane(lanes_mask index) {
+#if CAIRN_LANES == 1
+    return index >= 0 ? -1 : 0;
+#else
+    return index >= 0;
+#endif
+}
+
 // `count` numbers of the links above: from `of_base` by place in the batch, or from the member at
 // `offset` of the parents' blocks.
 static inline void load_above(const figure_run *run, uint32_t group, size_t offset, uint32_t count,
     const float *of_base, lanes *out) {
     const wide_link *above = above_of(run, group);
+    const uint32_t mixed = run->groups[group].mixed;
     if (above != NULL) {
         memcpy(out, (const char *)above + offset, count * sizeof(lanes));
+        return;
+    }
+    if (mixed != CAIRN_INDEX_NONE) {
+        const wide_link *parents = &run->blocks[mixed - run->batch->first_group];
+        const lanes *from = (const lanes *)(const void *)((const char *)parents + offset);
+        const lanes_mask lane = mask_of_lanes(&run->wide->parent_lane[lane_index(run, group, 0)]);
+        for (uint32_t k = 0; k < count; ++k) {
+            out[k] = in_lanes(from[k], lane);
+        }
         return;
     }
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
@@ -327,26 +369,51 @@ static inline void load_above(const figure_run *run, uint32_t group, size_t offs
     }
 }
 
+// To the parents that are in one group, in any lanes.
+static inline void add_mixed(
+    const figure_run *run, uint32_t group, const lanes *from, lanes *to, uint32_t count) {
+    const uint32_t index = run->batch->first_group + group;
+    const uint32_t *child_of = &run->wide->child_of[index * CAIRN_LANES * CAIRN_LANES];
+    for (uint32_t i = 0; i < run->groups[group].children; ++i) {
+        const lanes_mask lane = mask_of_lanes(&child_of[i * CAIRN_LANES]);
+        const lanes_mask has = is_lane(lane);
+        for (uint32_t k = 0; k < count; ++k) {
+            to[k] = lanes_select(has, to[k] + in_lanes(from[k], lane), to[k]);
+        }
+    }
+}
+
+// To the parents in the same lanes.
+static inline void add_beside(
+    const figure_run *run, uint32_t group, const lanes *from, lanes *to, uint32_t count) {
+    const lanes_mask mask = run->blocks[group].live;
+    const uint32_t live = run->groups[group].live;
+    for (uint32_t k = 0; k < count; ++k) {
+        to[k] = live == CAIRN_LANES ? to[k] + from[k] : lanes_select(mask, to[k] + from[k], to[k]);
+    }
+}
+
 // Adds `count` numbers at `offset` to those of the parents, or of those that are stale. Of a sum
 // the last links come first.
 static inline void add_above(
     const figure_run *run, uint32_t group, size_t offset, uint32_t count, bool to_stale) {
-    wide_link *above = above_of(run, group);
-    const uint32_t live = run->groups[group].live;
+    const cairn_figure_group *own = &run->groups[group];
+    const uint32_t above = own->above != CAIRN_INDEX_NONE ? own->above : own->mixed;
     const lanes *from = (const lanes *)(const void *)((const char *)&run->blocks[group] + offset);
-    if (above != NULL) {
-        if (to_stale && run->groups[above - run->blocks].stale == 0) {
+    if (above != CAIRN_INDEX_NONE) {
+        const uint32_t index = above - run->batch->first_group;
+        lanes *to = (lanes *)(void *)((char *)&run->blocks[index] + offset);
+        if (to_stale && run->groups[index].stale == 0) {
             return;
         }
-        lanes *to = (lanes *)(void *)((char *)above + offset);
-        const lanes_mask mask = run->blocks[group].live;
-        for (uint32_t k = 0; k < count; ++k) {
-            to[k] =
-                live == CAIRN_LANES ? to[k] + from[k] : lanes_select(mask, to[k] + from[k], to[k]);
+        if (own->above != CAIRN_INDEX_NONE) {
+            add_beside(run, group, from, to, count);
+        } else {
+            add_mixed(run, group, from, to, count);
         }
         return;
     }
-    for (uint32_t i = live; i > 0; --i) {
+    for (uint32_t i = own->live; i > 0; --i) {
         const uint32_t parent = parent_at(run, group, i - 1);
         if (parent == CAIRN_INDEX_NONE ||
             (to_stale && run->groups[parent / CAIRN_LANES].stale == 0)) {

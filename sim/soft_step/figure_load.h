@@ -237,7 +237,7 @@ static void load_joint(wide_link *to, const link_sources *from, pose_lanes paren
 
 static void load_links(const figure_run *run) {
     float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
-    float origins[CAIRN_BATCH_FIGURES][3];
+    float origins[CAIRN_BATCH_FIGURES][3] = {{0.0f}};
     figure_set held;
     memset(&held, 0, sizeof held);
     list_bases(run, of_base);
@@ -509,10 +509,11 @@ static void start(const figure_run *run) {
     }
 }
 
-static void load(cairn_world *world, const cairn_figure_batch *batch) {
+static void load(cairn_world *world, cairn_figure_batch *batch) {
     const figure_run run = run_of(world, batch);
     float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
     bool touched = false;
+    batch->ahead = false;
     load_links(&run);
     take_masses(&run);
     list_bases(&run, of_base);

@@ -411,7 +411,7 @@ static figure_set set_of_guarded(const figure_run *run) {
 }
 
 static vectors_in_order list_means(const figure_run *run) {
-    float means[CAIRN_BATCH_FIGURES][6];
+    float means[CAIRN_BATCH_FIGURES][6] = {{0.0f}};
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
         memcpy(means[i], &figure_at(run, i)->mean, sizeof means[i]);
     }

@@ -35,15 +35,20 @@ static void write_group(const figure_run *run, uint32_t g, bool first) {
     }
 }
 
-// Reads the velocities of the links, and writes those that something may read, or all.
-static void write_velocities(const figure_run *run, bool first, bool all) {
+static void read_velocities(const figure_run *run) {
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *link = &run->blocks[g];
         const lanes3 w = link->value.angular;
         link->linear_velocity = spatial_lanes_velocity_at(link->value, link->tree_position);
         link->angular_velocity = w;
         link->spin_square = lanes3_dot(w, w);
-        if (all || run->groups[g].read != 0) {
+    }
+}
+
+// Writes the velocities that something may read; `first`: also as those without impulses.
+static void write_velocities(const figure_run *run, bool first) {
+    for (uint32_t g = 0; g < run->count; ++g) {
+        if (run->groups[g].read != 0) {
             write_group(run, g, first);
         }
     }
@@ -190,53 +195,87 @@ static void push_projected(const figure_run *run) {
     }
 }
 
-static void begin(cairn_world *world, const cairn_figure_batch *batch) {
-    const figure_run run = run_of(world, batch);
+// A substep up to the sweeps.
+static void begin_links(const figure_run *run) {
     const figure_set all = set_all();
-    if (figure_at(&run, 0)->started) {
-        carry(&run);
-    } else {
+    go_half_way(run);
+    solve_all(run);
+    push_projected(run);
+    solve(run, &all, ROUNDS_FIRST, true);
+    read_velocities(run);
+}
+
+static void begin(cairn_world *world, cairn_figure_batch *batch) {
+    const figure_run run = run_of(world, batch);
+    if (!figure_at(&run, 0)->started) {
         start(&run);
+        begin_links(&run);
+    } else if (!batch->ahead) {
+        carry(&run);
+        begin_links(&run);
     }
-    go_half_way(&run);
-    solve_all(&run);
-    push_projected(&run);
-    solve(&run, &all, ROUNDS_FIRST, true);
-    write_velocities(&run, true, false);
+    batch->ahead = false;
+    write_velocities(&run, true);
+}
+
+// Solves what was pushed. Returns whether anything was.
+static bool solve_pushes(const figure_run *run, figure_set *pushed, bool push_out) {
+    if (!set_any(run, pushed)) {
+        return false;
+    }
+    solve(run, pushed, ROUNDS, push_out);
+    read_velocities(run);
+    return true;
 }
 
 static void spread_pushes(
-    cairn_world *world, const cairn_figure_batch *batch, bool after_joints, bool push_out) {
+    cairn_world *world, cairn_figure_batch *batch, bool after_joints, bool push_out) {
     const figure_run run = run_of(world, batch);
     figure_set pushed;
     memset(&pushed, 0, sizeof pushed);
     take_pushes(&run, after_joints, &pushed);
-    if (set_any(&run, &pushed)) {
-        solve(&run, &pushed, ROUNDS, push_out);
-        write_velocities(&run, false, false);
+    if (solve_pushes(&run, &pushed, push_out)) {
+        write_velocities(&run, false);
     }
 }
 
-static void spread(cairn_world *world, const cairn_figure_batch *batch) {
+static void spread(cairn_world *world, cairn_figure_batch *batch) {
     spread_pushes(world, batch, false, true);
 }
 
-static void spread_joints(cairn_world *world, const cairn_figure_batch *batch) {
+static void spread_joints(cairn_world *world, cairn_figure_batch *batch) {
     spread_pushes(world, batch, world->soft_step->joint_graph.edge_count > 0, false);
 }
 
-static void relax(cairn_world *world, const cairn_figure_batch *batch) {
-    const figure_run run = run_of(world, batch);
+// After contacts were relaxed.
+static void relax_links(const figure_run *run) {
     figure_set pushed;
     memset(&pushed, 0, sizeof pushed);
-    take_pushes(&run, false, &pushed);
-    for (uint32_t g = 0; g < run.count; ++g) {
-        add_figures(&run, g, mode_from(&run.blocks[g], CAIRN_AXIS_AT_LOWER), &pushed);
+    take_pushes(run, false, &pushed);
+    for (uint32_t g = 0; g < run->count; ++g) {
+        add_figures(run, g, mode_from(&run->blocks[g], CAIRN_AXIS_AT_LOWER), &pushed);
     }
-    if (set_any(&run, &pushed)) {
-        solve(&run, &pushed, ROUNDS, false);
-        write_velocities(&run, false, false);
+    (void)solve_pushes(run, &pushed, false);
+}
+
+// The next substep begins at once, while the batch is in the CPU's cache: nothing comes between
+// that a link sees, and nothing sees a link. A trace does.
+static void relax(cairn_world *world, cairn_figure_batch *batch) {
+    const figure_run run = run_of(world, batch);
+    relax_links(&run);
+    if (cairn_traced(world)) {
+        write_velocities(&run, false);
+        return;
     }
+    carry(&run);
+    begin_links(&run);
+    batch->ahead = true;
+}
+
+static void relax_last(cairn_world *world, cairn_figure_batch *batch) {
+    const figure_run run = run_of(world, batch);
+    relax_links(&run);
+    write_velocities(&run, false);
 }
 
 // A figure that floats moves on as its momentum does.
@@ -332,26 +371,56 @@ static void set_way_terms(wide_link *link, lanes h) {
     link->term[2] = wrong.z;
 }
 
-static void advance(cairn_world *world, const cairn_figure_batch *batch) {
-    const figure_run run = run_of(world, batch);
+static void advance_links(const figure_run *run) {
     float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
-    move_bases(&run, 0.0f);
-    list_bases(&run, of_base);
-    for (uint32_t g = 0; g < run.count; ++g) {
-        if (run.groups[g].root != 0) {
-            place_root(&run, g, run.h);
+    move_bases(run, 0.0f);
+    list_bases(run, of_base);
+    for (uint32_t g = 0; g < run->count; ++g) {
+        if (run->groups[g].root != 0) {
+            place_root(run, g, run->h);
         } else {
-            advance_joint(&run.blocks[g], lanes_all(run.h));
-            place_group(&run, g, 0.0f, of_base[0]);
+            advance_joint(&run->blocks[g], lanes_all(run->h));
+            place_group(run, g, 0.0f, of_base[0]);
         }
-        set_way_terms(&run.blocks[g], lanes_all(run.h));
+        set_way_terms(&run->blocks[g], lanes_all(run->h));
     }
-    place_centres(&run);
-    set_excesses(&run);
+    place_centres(run);
+    set_excesses(run);
+}
+
+static bool any_base_moves(const figure_run *run) {
+    bool any = false;
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        any = any || base_moves(figure_at(run, i));
+    }
+    return any;
+}
+
+// Links advance at once, as in relax, unless their base has to advance before them.
+static void spread_biased(cairn_world *world, cairn_figure_batch *batch) {
+    const figure_run run = run_of(world, batch);
+    figure_set pushed;
+    memset(&pushed, 0, sizeof pushed);
+    take_pushes(&run, false, &pushed);
+    const bool changed = solve_pushes(&run, &pushed, true);
+    if (changed && cairn_traced(world)) {
+        write_velocities(&run, false);
+    }
+    if (!cairn_traced(world) && !any_base_moves(&run)) {
+        advance_links(&run);
+        batch->ahead = true;
+    }
+}
+
+static void advance(cairn_world *world, cairn_figure_batch *batch) {
+    const figure_run run = run_of(world, batch);
+    if (!batch->ahead) {
+        advance_links(&run);
+    }
+    batch->ahead = false;
     for (uint32_t g = 0; g < run.count; ++g) {
         if (run.groups[g].read != 0) {
             write_delta(&run, g);
-            // The solver's bodies have been turned on by gyroscopic torques, but not the links.
             write_group(&run, g, false);
         }
     }
@@ -406,15 +475,12 @@ static void store_reactions(const figure_run *run) {
     }
 }
 
-static void finish(cairn_world *world, const cairn_figure_batch *batch) {
+static void finish(cairn_world *world, cairn_figure_batch *batch) {
     const figure_run run = run_of(world, batch);
     figure_set pushed;
     memset(&pushed, 0, sizeof pushed);
     take_pushes(&run, false, &pushed);
-    if (set_any(&run, &pushed)) {
-        solve(&run, &pushed, ROUNDS, false);
-        write_velocities(&run, false, false);
-    }
+    (void)solve_pushes(&run, &pushed, false);
     store_reactions(&run);
     carry(&run);
     for (uint32_t g = 0; g < run.count; ++g) {
@@ -427,7 +493,10 @@ static void finish(cairn_world *world, const cairn_figure_batch *batch) {
         write_delta(&run, g);
     }
     solve_all(&run);
-    write_velocities(&run, false, true);
+    read_velocities(&run);
+    for (uint32_t g = 0; g < run.count; ++g) {
+        write_group(&run, g, false);
+    }
 }
 
 static lanes3 clean(lanes3 v) {
@@ -436,7 +505,7 @@ static lanes3 clean(lanes3 v) {
 }
 
 // The poses of valid bodies, and that they moved as the solver says: nothing sweeps them.
-static void store(cairn_world *world, const cairn_figure_batch *batch) {
+static void store(cairn_world *world, cairn_figure_batch *batch) {
     const figure_run run = run_of(world, batch);
     const lanes zero = lanes_all(0.0f);
     for (uint32_t g = 0; g < run.count; ++g) {
@@ -466,14 +535,17 @@ static void store(cairn_world *world, const cairn_figure_batch *batch) {
 
 extern const cairn_figure_kernel CAIRN_KERNEL(figure);
 const cairn_figure_kernel CAIRN_KERNEL(figure) = {
+    .lanes = CAIRN_LANES,
     .block_size = sizeof(wide_link),
     .root_size = sizeof(wide_root),
     .load = load,
     .begin = begin,
     .spread = spread,
+    .spread_biased = spread_biased,
     .advance = advance,
     .spread_joints = spread_joints,
     .relax = relax,
+    .relax_last = relax_last,
     .finish = finish,
     .store = store,
 };

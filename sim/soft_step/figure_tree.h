@@ -67,8 +67,9 @@ static inline void spread_stale(const figure_run *run) {
         if (group->stale == 0) {
             continue;
         }
-        if (group->above != CAIRN_INDEX_NONE) {
-            run->groups[group->above - run->batch->first_group].stale = 1;
+        const uint32_t above = group->above != CAIRN_INDEX_NONE ? group->above : group->mixed;
+        if (above != CAIRN_INDEX_NONE) {
+            run->groups[above - run->batch->first_group].stale = 1;
             continue;
         }
         for (uint32_t i = 0; i < group->live; ++i) {
@@ -93,7 +94,8 @@ static inline void open_group(const figure_run *run, uint32_t group) {
 }
 
 static inline void open_above(const figure_run *run, uint32_t group) {
-    const uint32_t above = run->groups[group].above;
+    const cairn_figure_group *own = &run->groups[group];
+    const uint32_t above = own->above != CAIRN_INDEX_NONE ? own->above : own->mixed;
     if (above != CAIRN_INDEX_NONE) {
         open_group(run, above - run->batch->first_group);
         return;

@@ -4,16 +4,21 @@
 // Worlds with room for so many bodies have sixteen lanes, where the CPU has instructions for them.
 #define BODIES_OF_SIXTEEN 256
 
-#define DECLARE(name)                                                                              \
+#define DECLARE_WIDE(name)                                                                         \
     extern const cairn_constraint_kernel cairn_contact_##name;                                     \
     extern const cairn_constraint_kernel cairn_joint_##name;                                       \
-    extern const cairn_body_passes cairn_bodies_##name;                                            \
+    extern const cairn_body_passes cairn_bodies_##name;
+#define DECLARE(name)                                                                              \
+    DECLARE_WIDE(name)                                                                             \
     extern const struct cairn_figure_kernel cairn_figure_##name;
-#define KERNEL(name, width)                                                                        \
+
+// Figures have eight lanes at most: so many are in a batch.
+#define KERNEL_WITH(name, width, of_figures)                                                       \
     (cairn_kernel) {                                                                               \
         .lanes = (width), .bodies = &cairn_bodies_##name, .contacts = &cairn_contact_##name,       \
-        .joints = &cairn_joint_##name, .figures = &cairn_figure_##name                             \
+        .joints = &cairn_joint_##name, .figures = &cairn_figure_##of_figures                       \
     }
+#define KERNEL(name, width) KERNEL_WITH(name, width, name)
 
 DECLARE(lanes1)
 DECLARE(lanes4)
@@ -22,8 +27,8 @@ DECLARE(lanes4)
 // matrix alone builds them, to show that they give the same bits.
 #ifdef CAIRN_KERNELS_ALL
 DECLARE(lanes8)
-DECLARE(lanes16)
-#define WITHOUT_INSTRUCTIONS(name, width) (*out = KERNEL(name, width), true)
+DECLARE_WIDE(lanes16)
+#define WITHOUT_INSTRUCTIONS(name, width) (*out = KERNEL_WITH(name, width, lanes8), true)
 #else
 #define WITHOUT_INSTRUCTIONS(name, width) ((void)out, false)
 #endif
@@ -46,9 +51,10 @@ static bool find_eight(cairn_kernel *out) {
 cairn_kernel cairn_kernel_for(uint32_t bodies) {
 #ifdef CAIRN_KERNELS_AVX512
     DECLARE(lanes8_avx512)
-    DECLARE(lanes16_avx512)
+    DECLARE_WIDE(lanes16_avx512)
     if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
-        return bodies < BODIES_OF_SIXTEEN ? KERNEL(lanes8_avx512, 8) : KERNEL(lanes16_avx512, 16);
+        return bodies < BODIES_OF_SIXTEEN ? KERNEL(lanes8_avx512, 8)
+                                          : KERNEL_WITH(lanes16_avx512, 16, lanes8_avx512);
     }
 #endif
     (void)bodies;
@@ -67,9 +73,9 @@ cairn_kernel cairn_kernel_for(uint32_t bodies) {
 
 static bool find_sixteen(cairn_kernel *out) {
 #ifdef CAIRN_KERNELS_AVX512
-    DECLARE(lanes16_avx512)
+    DECLARE_WIDE(lanes16_avx512)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-        *out = KERNEL(lanes16_avx512, 16);
+        *out = KERNEL_WITH(lanes16_avx512, 16, lanes8_avx2);
         return true;
     }
 #endif

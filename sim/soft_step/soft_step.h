@@ -142,12 +142,16 @@ void cairn_articulations_prepare(cairn_world *world);
 void cairn_articulations_begin(cairn_world *world, uint32_t rank, uint32_t size);
 // After sweeps: spreads what they pushed.
 void cairn_articulations_spread(cairn_world *world, uint32_t rank, uint32_t size);
+// The same after the biased sweeps. Figures in lanes may advance at once.
+void cairn_articulations_spread_biased(cairn_world *world, uint32_t rank, uint32_t size);
 // The same after the relax pass of joints, which applies a part of its impulses again by itself.
 void cairn_articulations_spread_joints(cairn_world *world, uint32_t rank, uint32_t size);
 // After positions were integrated.
 void cairn_articulations_advance(cairn_world *world, uint32_t rank, uint32_t size);
-// After the relax pass of contacts.
+// After the relax pass of contacts, and after that of the last substep. Figures in lanes may begin
+// the next substep at once.
 void cairn_articulations_relax(cairn_world *world, uint32_t rank, uint32_t size);
+void cairn_articulations_relax_last(cairn_world *world, uint32_t rank, uint32_t size);
 // At the end of a step: velocities at the last pose, and what the joints hold.
 void cairn_articulations_finish(cairn_world *world, uint32_t rank, uint32_t size);
 // Puts the base of a figure where it is `ahead` seconds later.

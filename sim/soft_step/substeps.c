@@ -342,7 +342,7 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     sweep(share, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
     sweep_joints_after_contacts(share, joints);
     for_driven_joints(share, cairn_driven_joints_solve_biased);
-    for_articulations(share, cairn_articulations_spread);
+    for_articulations(share, cairn_articulations_spread_biased);
     trace_pass(share, substep, CAIRN_PASS_SOLVE_BIASED);
     integrate_positions(share);
     for_articulations(share, cairn_articulations_advance);
@@ -352,7 +352,8 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     for_driven_joints(share, cairn_driven_joints_relax);
     meet(share);
     sweep(share, contacts, CAIRN_CONSTRAINT_RELAX);
-    for_articulations(share, cairn_articulations_relax);
+    for_articulations(share, substep < share->world->def.substeps ? cairn_articulations_relax
+                                                                  : cairn_articulations_relax_last);
     if (share->world->hit_shapes > 0) {
         for_each(share, contacts, CAIRN_CONSTRAINT_SUM_IMPULSES);
     }

@@ -11,11 +11,17 @@
 
 // A batch is a worker's: so many figures at most, which fill the lanes and stay in the cache.
 #define CAIRN_BATCH_FIGURES 8
+// The widest group.
+#define CAIRN_FIGURE_LANES_MAX 8
 
 typedef struct cairn_figure_group {
     uint32_t live;  // lanes that have a link; the others repeat the first
     uint32_t root;  // 1: the links float
     uint32_t above; // the group that has the parents in the same lanes; CAIRN_INDEX_NONE
+    // Otherwise the one that has all parents, in any lanes; CAIRN_INDEX_NONE. The most children of
+    // a parent in this group.
+    uint32_t mixed;
+    uint32_t children;
     uint32_t stale; // 1: it has to be factored
     uint32_t open;  // 1, while trees are solved: children have been added to it
     uint32_t read;  // 1: contacts or joints may push its links, and read their velocities
@@ -28,6 +34,7 @@ typedef struct cairn_figure_batch {
     uint32_t figure_count;
     uint32_t first_group;
     uint32_t group_count;
+    bool ahead; // it has done what the next part of the step would do, but for the solver's bodies
 } cairn_figure_batch;
 
 // "Lane" here is an index: of the group, times the width, and of the lane in it.
@@ -47,31 +54,38 @@ typedef struct cairn_wide_figures {
     uint32_t *figure_of;      // by lane: place in the batch
     uint32_t *bodies;         // by lane: of the solver; set when a batch is loaded
     uint32_t *parents;        // by lane: the parent's; CAIRN_INDEX_NONE: the base
-    uint32_t *lane_of;        // by link in the forest
-    uint32_t *buckets;        // by link in the forest, while a batch is made; and the next
+    // Of groups with mixed parents: by the how-manieth child, from the last one, and by the
+    // parent's lane: the child's lane; CAIRN_INDEX_NONE. Room for width * width of each group.
+    uint32_t *child_of;
+    uint32_t *parent_lane; // by lane: of the parent in its group
+    uint32_t *lane_of;     // by link in the forest
+    uint32_t *buckets;     // by link in the forest, while a batch is made; and the next
     uint32_t *depths;
     void *blocks; // by group, in the layout of the kernel
     void *roots;  // by batch, groups of roots that float
 } cairn_wide_figures;
 
 typedef struct cairn_world cairn_world;
-typedef void cairn_figure_pass(cairn_world *world, const cairn_figure_batch *batch);
+typedef void cairn_figure_pass(cairn_world *world, cairn_figure_batch *batch);
 
 // The parts of a step, as in sim/soft_step/articulations.c.
 typedef struct cairn_figure_kernel {
+    uint32_t lanes;
     size_t block_size; // bytes of a group
     size_t root_size;  // what a group of roots has besides
     cairn_figure_pass *load;
     cairn_figure_pass *begin;
     cairn_figure_pass *spread;
+    cairn_figure_pass *spread_biased;
     cairn_figure_pass *advance;
     cairn_figure_pass *spread_joints;
     cairn_figure_pass *relax;
+    cairn_figure_pass *relax_last;
     cairn_figure_pass *finish;
     cairn_figure_pass *store;
 } cairn_figure_kernel;
 
 void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
-    const cairn_world_def *def, const cairn_figure_kernel *kernel, uint32_t width);
+    const cairn_world_def *def, const cairn_figure_kernel *kernel);
 // Makes batches of the figures of a forest.
 void cairn_wide_figures_list(cairn_wide_figures *wide, const cairn_forest *forest);
