@@ -70,8 +70,10 @@ static void colour_edges(cairn_constraint_graph *graph, uint32_t moving_count) {
     for (uint32_t k = 0; k < waiting; ++k) {
         const uint32_t i = graph->overflow_order[k];
         cairn_constraint_edge *edge = &graph->edges[i];
-        edge->colour = free_colour(graph, edge, moving_count);
-        if (edge->colour != CAIRN_COLOUR_NONE) {
+        if (edge->colour != CAIRN_COLOUR_ALONE) {
+            edge->colour = free_colour(graph, edge, moving_count);
+        }
+        if (edge->colour < CAIRN_COLOURS) {
             take_colour(graph, edge);
         } else {
             graph->overflow_order[graph->overflow_count++] = i;
@@ -174,8 +176,7 @@ static void lay_out_edges(cairn_constraint_graph *graph, uint32_t lanes) {
     memset(cells, 0, CAIRN_COLOURS * cells_of_colour * sizeof *cells);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
-        const uint32_t half =
-            edge->colour == CAIRN_COLOUR_NONE ? NO_CELL : half_cell_of(graph, edge);
+        const uint32_t half = edge->colour >= CAIRN_COLOURS ? NO_CELL : half_cell_of(graph, edge);
         graph->half_cells[i] = (uint16_t)half;
         if (half != NO_CELL) {
             cells[half / 2].next[half % 2] += 1;

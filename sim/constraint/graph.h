@@ -12,6 +12,8 @@
 #include "sim/math/limits.h"
 
 #define CAIRN_COLOUR_NONE CAIRN_COLOURS
+// Of an edge that shall have no colour.
+#define CAIRN_COLOUR_ALONE (CAIRN_COLOURS + 1)
 // The edges of a wide constraint are of one kind; kinds are the caller's, below this.
 #define CAIRN_EDGE_KINDS 8
 // A cell has the edges of one colour, owner and kind. Its last wide constraint may not be full.
@@ -36,7 +38,7 @@ typedef struct cairn_constraint_edge {
     uint32_t solver_a; // solver bodies; below the graph's moving_count if impulses move them
     uint32_t solver_b;
     uint32_t kind;
-    uint32_t colour; // in: that of the last step, or CAIRN_COLOUR_NONE; out: the assigned one
+    uint32_t colour; // in: that of the last step, or one of the above; out: the assigned one
 } cairn_constraint_edge;
 
 // Solver bodies divided among owners, of which workers get consecutive ones. An edge belongs to the

@@ -116,6 +116,13 @@
 // about its long axis (sim/soft_step/thin_links.c). Rods thinner than a fifth of their length have
 // less. Of 800 chains of two and six such rods 25 explode without it, one at 100, none at 20.
 #define CAIRN_THIN_INERTIA_RATIO 20.0f
+// A body between a joint to what impulses do not move and a joint to one of more than this many
+// times its mass is a light link, whose two joints are solved together
+// (sim/soft_step/light_link.h); in how many rounds at most; and the part of its arms by which these
+// may miss.
+#define CAIRN_LIGHT_LINK_RATIO_MIN 1.5f
+#define CAIRN_LIGHT_LINK_ROUNDS 5
+#define CAIRN_LIGHT_LINK_SLACK 1e-5f
 // A joint is open beyond a hundredth of its arms; this is the square of that.
 #define CAIRN_OPEN_SQUARE 1e-4f
 // Contacts with what impulses do not move are twice as stiff, up to this fraction. Beyond it the

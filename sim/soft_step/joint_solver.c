@@ -8,6 +8,7 @@
 #include "sim/constraint/joint_frame.h"
 #include "sim/soft_step/joint_angular.h"
 #include "sim/soft_step/joint_linear.h"
+#include "sim/soft_step/light_link.h"
 
 // In the order in which a visit reads it.
 typedef struct wide_joint {
@@ -291,16 +292,117 @@ INLINE void visit_joints(const cairn_solver_context *context, uint32_t begin, ui
     }
 }
 
+// ---- Light links
+
+// One joint of a light link, rigid. `held`: its inverse response while the other one holds the
+// link, which is right again only after that one was solved; NULL: alone.
+static void solve_of_link(const cairn_solver_context *context, const joint_visit *visit,
+    const lanes_sym3 *held, bool biased) {
+    wide_joint *wide = visit->wide;
+    linear_part linear = wide->linear;
+    body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    linear.inverse = held != NULL ? *held : linear.inverse;
+    solve_ball(context, &linear, &wide->anchors, &a, &b, biased, false);
+    if (held == NULL && cairn_joint_has_axes(wide->kind)) {
+        solve_angular(context, visit->angular, wide->kind, &linear, &wide->anchors, &a, &b, biased);
+    }
+    wide->linear.impulse = linear.impulse;
+    store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
+    store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
+}
+
+// Asks for the chord of the present velocities. Returns whether it asked for nearly that before.
+static bool follow_arc(const cairn_solver_context *context, wide_joint *wide) {
+    const body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    const body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    const pair_motion motion = load_pair_motion(context, &wide->pair);
+    return update_arc_chord(context, &motion, &wide->linear, &wide->anchors, &a, &b);
+}
+
+// The inverse response of the outer joint while the inner one holds the link.
+static lanes_sym3 inverse_while_held(
+    const cairn_solver_context *context, const joint_visit *inner, const joint_visit *outer) {
+    const wide_joint *in = inner->wide;
+    const wide_joint *out = outer->wide;
+    const bool link_is_b = in->pair.moving_b != 0;
+    const uint32_t link = link_is_b ? in->bodies_b[0] : in->bodies_a[0];
+    const lanes3 arm = link_is_b ? in->anchors.arm_b : in->anchors.arm_a;
+    body_lanes a = load_body(context, out->pair.offset_a, &out->inverse_inertia_a);
+    body_lanes b = load_body(context, out->pair.offset_b, &out->inverse_inertia_b);
+    anchor_lanes anchors = out->anchors;
+    body_lanes *held = out->bodies_b[0] == link ? &b : &a;
+    lanes3 *from = out->bodies_b[0] == link ? &anchors.arm_b : &anchors.arm_a;
+    lanes_sym3 inverse = inverse_inertia_about(held, arm);
+    if (in->kind == CAIRN_JOINT_HINGE) {
+        inverse = inverse_inertia_about_axis(inverse, inner->angular->axis);
+    }
+    *from = lanes3_sub(*from, arm);
+    held->inverse_mass = lanes_all(0.0f);
+    held->inverse_inertia = &inverse;
+    return inverse_of_k(response_at_anchors(&anchors, &a, &b));
+}
+
+static void solve_light_link(const cairn_solver_context *context, const joint_visit *inner,
+    const joint_visit *outer, const lanes_sym3 *held, bool biased) {
+    solve_of_link(context, inner, NULL, biased);
+    solve_of_link(context, outer, held, biased);
+    solve_of_link(context, inner, NULL, biased);
+    if (cairn_joint_has_axes(outer->wide->kind)) {
+        solve_of_link(context, outer, NULL, biased);
+        solve_of_link(context, inner, NULL, biased);
+    }
+}
+
+// If the rounds do not settle, because the link turns round within the substep, the chords of its
+// last velocities are asked for, which loses energy.
+static void bias_light_link(const cairn_solver_context *context, const joint_visit *inner,
+    const joint_visit *outer, const lanes_sym3 *held) {
+    const lanes3 chords[2] = {inner->wide->linear.chord, outer->wide->linear.chord};
+    bool settled = false;
+    for (uint32_t round = 0; round < CAIRN_LIGHT_LINK_ROUNDS && !settled; ++round) {
+        solve_light_link(context, inner, outer, held, true);
+        const bool inner_settled = follow_arc(context, inner->wide);
+        settled = follow_arc(context, outer->wide) && inner_settled;
+    }
+    if (!settled) {
+        inner->wide->linear.chord = chords[0];
+        outer->wide->linear.chord = chords[1];
+        solve_light_link(context, inner, outer, held, true);
+    }
+}
+
+static void solve_light_links(const cairn_solver_context *context, bool biased) {
+    CAIRN_ASSERT(CAIRN_LANES == 1);
+    for (uint32_t i = 0; i < context->light_link_count; ++i) {
+        const joint_visit inner = joint_at(context, 2 * i);
+        const joint_visit outer = joint_at(context, 2 * i + 1);
+        const lanes_sym3 held = inverse_while_held(context, &inner, &outer);
+        if (biased) {
+            bias_light_link(context, &inner, &outer, &held);
+        } else {
+            solve_light_link(context, &inner, &outer, &held, false);
+            solve_light_link(context, &inner, &outer, &held, false);
+        }
+    }
+}
+
 static void begin_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     visit_joints(context, begin, end, CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED);
 }
 
 static void solve_biased(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     visit_joints(context, begin, end, CAIRN_CONSTRAINT_SOLVE_BIASED);
+    if (CAIRN_LANES == 1 && context->light_link_count > 0) {
+        solve_light_links(context, true);
+    }
 }
 
 static void begin_relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     visit_joints(context, begin, end, CAIRN_CONSTRAINT_BEGIN_RELAX);
+    if (CAIRN_LANES == 1 && context->light_link_count > 0) {
+        solve_light_links(context, false);
+    }
 }
 
 static void relax(const cairn_solver_context *context, uint32_t begin, uint32_t end) {

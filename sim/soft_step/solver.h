@@ -91,6 +91,7 @@ typedef struct cairn_solver_context {
     const cairn_constraint_edge *joint_edges;
     const uint32_t *joint_order;
     uint32_t joint_pairs_known; // 0 or 1: the joint constraints have those of the last step
+    uint32_t light_link_count;  // the first two, four, ... joint constraints are of light links
     cairn_joint *joints;        // by edge.element
     void *joint_constraints;
     void *joint_angular; // the angular part of each, in the layout of the kernel
