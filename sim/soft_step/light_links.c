@@ -37,54 +37,65 @@ static bool count_joints(cairn_soft_step *soft_step) {
     return true;
 }
 
-static bool can_be_linked(const cairn_world *world, const cairn_constraint_edge *edge) {
-    const cairn_body *a = &world->state.bodies[edge->body_a];
-    const cairn_body *b = &world->state.bodies[edge->body_b];
-    return edge->kind != CAIRN_JOINT_DISTANCE && ((a->flags | b->flags) & CAIRN_LOCKS_ALL) == 0;
+static uint32_t moving_end(const cairn_soft_step *soft_step, const cairn_constraint_edge *edge) {
+    return edge->solver_a < soft_step->moving_count ? edge->solver_a : edge->solver_b;
 }
 
-// Whether `inner` leads from what does not move to a light link; then *outer is its other joint.
-static bool find_light_link(const cairn_world *world, uint32_t inner, uint32_t *outer) {
+// Lists the bodies with two joints of which one leads to what does not move and the other does not.
+static void find_hung_links(cairn_soft_step *soft_step) {
+    const cairn_constraint_graph *graph = &soft_step->joint_graph;
+    uint32_t count = 0;
+    const uint32_t joints = count_joints(soft_step) ? graph->edge_count : 0;
+    for (uint32_t i = 0; i < joints; ++i) {
+        const cairn_constraint_edge *inner = &graph->edges[i];
+        const uint32_t link = moving_end(soft_step, inner);
+        if (!one_end_moves(inner, soft_step->moving_count) || soft_step->jointed[link] != 2) {
+            continue;
+        }
+        const uint32_t outer = graph->body_colours[link] ^ i;
+        if (inner->kind != CAIRN_JOINT_DISTANCE &&
+            graph->edges[outer].kind != CAIRN_JOINT_DISTANCE &&
+            !one_end_moves(&graph->edges[outer], soft_step->moving_count)) {
+            soft_step->hung_links[count][0] = i;
+            soft_step->hung_links[count][1] = outer;
+            ++count;
+        }
+    }
+    soft_step->hung_link_count = count;
+}
+
+static bool is_light(const cairn_world *world, const uint32_t joints[2]) {
     const cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_edge *edges = soft_step->joint_graph.edges;
-    const cairn_constraint_edge *edge = &edges[inner];
-    const uint32_t moving = soft_step->moving_count;
-    if (!one_end_moves(edge, moving)) {
-        return false;
-    }
-    const uint32_t link = edge->solver_a < moving ? edge->solver_a : edge->solver_b;
-    const uint32_t slot = edge->solver_a < moving ? edge->body_a : edge->body_b;
-    if (soft_step->jointed[link] != 2) {
-        return false;
-    }
-    *outer = soft_step->joint_graph.body_colours[link] ^ inner;
-    const cairn_constraint_edge *next = &edges[*outer];
-    const uint32_t other = next->body_a == slot ? next->body_b : next->body_a;
-    const cairn_body *bodies = world->state.bodies;
-    return !one_end_moves(next, moving) && can_be_linked(world, edge) &&
-           can_be_linked(world, next) &&
-           bodies[slot].inverse_mass > CAIRN_LIGHT_LINK_RATIO_MIN * bodies[other].inverse_mass;
+    const cairn_constraint_edge *outer = &edges[joints[1]];
+    const uint32_t link = moving_end(soft_step, &edges[joints[0]]);
+    const bool is_a = outer->solver_a == link;
+    const cairn_body *body = &world->state.bodies[is_a ? outer->body_a : outer->body_b];
+    const cairn_body *end = &world->state.bodies[is_a ? outer->body_b : outer->body_a];
+    return body->inverse_mass > CAIRN_LIGHT_LINK_RATIO_MIN * end->inverse_mass &&
+           ((body->flags | end->flags) & CAIRN_LOCKS_ALL) == 0;
 }
 
-bool cairn_light_links_find(cairn_world *world) {
+bool cairn_light_links_find(cairn_world *world, bool joints_changed) {
     cairn_soft_step *soft_step = world->soft_step;
     const uint32_t before = soft_step->light_link_count;
     uint32_t count = 0;
     bool changed = false;
-    if (count_joints(soft_step)) {
-        for (uint32_t i = 0; i < soft_step->joint_graph.edge_count; ++i) {
-            uint32_t outer;
-            if (find_light_link(world, i, &outer)) {
-                uint32_t *joints = soft_step->light_links[count];
-                changed = changed || count >= before || joints[0] != i || joints[1] != outer;
-                joints[0] = i;
-                joints[1] = outer;
-                ++count;
-            }
+    if (joints_changed) {
+        find_hung_links(soft_step);
+    }
+    for (uint32_t i = 0; i < soft_step->hung_link_count; ++i) {
+        const uint32_t *joints = soft_step->hung_links[i];
+        if (is_light(world, joints)) {
+            uint32_t *last = soft_step->light_links[count];
+            changed = changed || count >= before || last[0] != joints[0] || last[1] != joints[1];
+            last[0] = joints[0];
+            last[1] = joints[1];
+            ++count;
         }
     }
     soft_step->light_link_count = count;
-    return changed || count != before;
+    return joints_changed || changed || count != before;
 }
 
 void cairn_light_links_take(cairn_soft_step *soft_step) {

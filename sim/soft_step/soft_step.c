@@ -65,6 +65,7 @@ void cairn_soft_step_allocate(
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
     soft_step->overflow_angular = cairn_arena_take(from, joints, overflow->joints->apart_size);
+    soft_step->hung_links = cairn_arena_take(from, joints, sizeof *soft_step->hung_links);
     soft_step->light_links = cairn_arena_take(from, joints, sizeof *soft_step->light_links);
     soft_step->driven = cairn_arena_take(from, joints, sizeof *soft_step->driven);
     soft_step->driven_groups = cairn_arena_take(from, (size_t)joints + 1, sizeof(uint32_t));
@@ -331,11 +332,10 @@ static cairn_graph_owners gather(cairn_world *world) {
 void cairn_soft_step_begin(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_graph_owners owners = gather(world);
-    const bool joints_changed = gather_joints(world);
-    const bool links_changed = cairn_light_links_find(world);
+    const bool joints_changed = cairn_light_links_find(world, gather_joints(world));
     cairn_constraint_graph_build(
         &soft_step->contact_graph, soft_step->body_count, &owners, soft_step->wide_kernel.lanes);
-    build_joint_graph(world, joints_changed || links_changed, &owners);
+    build_joint_graph(world, joints_changed, &owners);
     soft_step->overflow_context.light_link_count = soft_step->light_link_count;
 }
 

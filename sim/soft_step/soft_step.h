@@ -56,7 +56,9 @@ struct cairn_soft_step {
     uint32_t *struck;
     _Atomic unsigned char *pushed; // see cairn_solver_context
     bool any_axes;                 // some joint has axes: it may have limits
-    uint32_t (*light_links)[2];    // edges of the joint graph: the inner and the outer joint
+    uint32_t (*hung_links)[2];     // edges of the joint graph: the inner and the outer joint
+    uint32_t hung_link_count;
+    uint32_t (*light_links)[2]; // those of them that are light
     uint32_t light_link_count;
     // Of the bodies that take impulses, as the bits of floats, which positive ones order like
     // numbers.
@@ -90,10 +92,10 @@ void cairn_soft_step_allocate(
 // Gives thin bodies between two joints with axes a larger inertia (thin_links.c).
 void cairn_thin_links_thicken(cairn_soft_step *soft_step);
 
-// Light links (light_links.c). Finds them among the gathered joints; returns whether they differ
-// from those of the last step. Then, around building the graph: their joints get no colour, and
-// come first among those without one, two by two.
-bool cairn_light_links_find(cairn_world *world);
+// Light links (light_links.c). Finds them among the gathered joints; returns whether the graph has
+// to be built again. Then, around building it: their joints get no colour, and come first among
+// those without one, two by two.
+bool cairn_light_links_find(cairn_world *world, bool joints_changed);
 void cairn_light_links_take(cairn_soft_step *soft_step);
 void cairn_light_links_place(cairn_soft_step *soft_step);
 
