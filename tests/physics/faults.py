@@ -275,6 +275,9 @@ FAULTS = {
         ("sim/collide/body_extent.c", "return shapes > 1 ? CAIRN_FAST_DISTANCE", "return shapes > 1 && !FAULT ? CAIRN_FAST_DISTANCE")]),
     "light-links-none": ("the joints of a light link are solved like others", "physics.pendulum", [
         ("sim/soft_step/light_links.c", "return body->inverse_mass > CAIRN_LIGHT_LINK_RATIO_MIN", "return !FAULT && body->inverse_mass > CAIRN_LIGHT_LINK_RATIO_MIN")]),
+    "light-links-kept": ("links stay light until joints change", "physics.pendulum", [
+        ("sim/soft_step/light_links.c", "return joints_changed || changed || count != before;",
+         "return joints_changed || (!FAULT && (changed || count != before));")]),
     "light-links-stale": ("light links follow the arcs of their last velocities", "physics.pendulum", [
         ("sim/soft_step/light_link.h", "    linear->chord = chord;", "    linear->chord = FAULT ? linear->chord : chord;")]),
     "pushed-alone": ("only joints of bodies that a contact pushes are damped", "physics.joints_turn", [

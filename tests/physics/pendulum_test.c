@@ -397,3 +397,28 @@ TEST("two hinges on any two axes that hold a heavy ball by a light one gain no e
         }
     }
 }
+
+// A link becomes light, and is light no longer, while its joints stay: worlds that have followed,
+// one that was restored each time, and new ones, must know it from the state alone.
+TEST("a restored world goes on with the same light links") {
+    SCOPED(cairn_world) *world = air(CAIRN_SOLVER_SOFT_STEP);
+    SCOPED(cairn_world) *other = air(CAIRN_SOLVER_SOFT_STEP);
+    const cairn_body_id hook = add_hook(world);
+    const cairn_body_id upper = kit_sphere(world, vec3(1.0f, 0.0f, 0.0f), 0.1f);
+    const cairn_body_id lower = kit_sphere(world, vec3(2.0f, 0.0f, 0.0f), 0.1f);
+    hang(world, CAIRN_JOINT_BALL, upper, lower);
+    hang(world, CAIRN_JOINT_BALL, hook, upper);
+    for (uint32_t i = 0; i < 4; ++i) {
+        EXPECT_OK(cairn_body_set_mass(world, lower, i % 2 == 0 ? 4.0f : 40.0f));
+        kit_run(world, 10);
+        SCOPED(kit_bytes) saved = kit_save(world);
+        SCOPED(cairn_world) *fresh = air(CAIRN_SOLVER_SOFT_STEP);
+        EXPECT_OK(cairn_world_load(other, saved.bytes, saved.size));
+        EXPECT_OK(cairn_world_load(fresh, saved.bytes, saved.size));
+        kit_run(world, 30);
+        kit_run(other, 30);
+        kit_run(fresh, 30);
+        assert_memory_equal(world->state.motions, other->state.motions, 3 * sizeof(cairn_motion));
+        assert_memory_equal(world->state.motions, fresh->state.motions, 3 * sizeof(cairn_motion));
+    }
+}
