@@ -110,9 +110,8 @@ static const verb_form forms[] = {
             {ARGUMENT_POINTS, offsetof(cairn_ctl_command, points), 0}}},
     {CAIRN_CONTROL_SPAWN_COMPOUND,
         "X Y Z RX RY RZ USER SHAPE SIZE-X SIZE-Y SIZE-Z PX PY PZ PRX PRY PRZ...",
-        "create a body of several shapes, each with its place in the body; a hull's size is how "
-        "many "
-        "points it has, 0, 0, and these follow",
+        "create a body of several shapes, each with its place; a hull's size is its number of "
+        "points, 0, 0; they follow",
         3,
         {VEC3(spawn_compound.position), VEC3(spawn_compound.rotation), U32(spawn_compound.user),
             {ARGUMENT_PARTS, offsetof(cairn_ctl_command, parts), 0}}},
