@@ -240,10 +240,10 @@ static bool graph_ok(const cairn_constraint_graph *graph) {
     uint32_t overflow = 0;
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
-        if (edge->colour > CAIRN_COLOUR_NONE || edge->solver_a == edge->solver_b) {
+        if (edge->colour > CAIRN_COLOUR_ALONE || edge->solver_a == edge->solver_b) {
             return false;
         }
-        overflow += edge->colour == CAIRN_COLOUR_NONE ? 1u : 0u;
+        overflow += edge->colour >= CAIRN_COLOURS ? 1u : 0u;
         if (edge->solver_a < moving_count) {
             graph->body_colours[edge->solver_a] = 0;
         }
@@ -254,7 +254,7 @@ static bool graph_ok(const cairn_constraint_graph *graph) {
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
         const uint32_t bodies[2] = {edge->solver_a, edge->solver_b};
-        for (int k = 0; k < 2 && edge->colour != CAIRN_COLOUR_NONE; ++k) {
+        for (int k = 0; k < 2 && edge->colour < CAIRN_COLOURS; ++k) {
             if (bodies[k] >= moving_count) {
                 continue;
             }

@@ -152,7 +152,7 @@ TEST("each damage to what a world derives from its state is refused by its rule"
         world->bodies_woken = false);
     EXPECT_MALFORMED(colours, repeat_colour(world));
     EXPECT_MALFORMED(
-        colours, world->soft_step->joint_graph.edges[0].colour = CAIRN_COLOUR_NONE + 1);
+        colours, world->soft_step->joint_graph.edges[0].colour = CAIRN_COLOUR_ALONE + 1);
     EXPECT_MALFORMED(leaf, s->motions[UPPER].linear_velocity.x += 0.25f);
     EXPECT_MALFORMED(leaf, world->hash_cache->arrays[CAIRN_ARRAY_SHAPES].sum.lo ^= 1);
 }
