@@ -89,7 +89,7 @@ def served(image, port):
     image.environment |= {"CAIRN_KEY_FILE": "/key/key", "CAIRN_PUBLIC": f"127.0.0.1:{port}"}
     server = subprocess.Popen(image.command([*image.entry, "--token-lifetime", "0", "--seconds", "60", "--web", f"127.0.0.1:{PAGE_PORT}"]), stdout=subprocess.PIPE)
     try:
-        while b"listening" not in (line := server.stdout.readline()):
+        while b" web " not in (line := server.stdout.readline()):  # which comes after "listening"
             assert line, "the server ended"
         yield
     finally:
