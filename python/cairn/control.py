@@ -133,7 +133,7 @@ def _assign_list(struct: Any, name: str, count: str, ctype: Any, where: str, val
 class Request:
     """A request with checked fields. TypeError: the verb does not have the field, a required field is missing, or
     its type is wrong. ValueError: no request can carry the value, such as NaN. A property or a kind may be given by
-    its number or its name ("mass"). A field that is None is not sent; 0 is sent like any other value."""
+    its number or its name ("mass"). None: the field is left out. 0 is a value and is sent."""
 
     def __init__(self, verb: str, room: str = "", **fields: Any) -> None:
         known = fields_of(verb)

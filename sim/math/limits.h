@@ -116,10 +116,9 @@
 // about its long axis (sim/soft_step/thin_links.c). Rods thinner than a fifth of their length have
 // less. Of 800 chains of two and six such rods 25 explode without it, one at 100, none at 20.
 #define CAIRN_THIN_INERTIA_RATIO 20.0f
-// A body between a joint to what impulses do not move and a joint to one of more than this many
-// times its mass is a light link, whose two joints are solved together
-// (sim/soft_step/light_link.h); in how many rounds at most; and the part of its arms by which these
-// may miss.
+// A light link has two joints: one to a body that impulses do not move, and one to a body of more
+// than this many times its mass. Both joints are solved together (sim/soft_step/light_link.h), in
+// at most so many rounds. The rounds end when the chord changes by less than this part of the arms.
 #define CAIRN_LIGHT_LINK_RATIO_MIN 1.5f
 #define CAIRN_LIGHT_LINK_ROUNDS 5
 #define CAIRN_LIGHT_LINK_SLACK 1e-5f
@@ -139,7 +138,7 @@
 // with the rate alone one in eight stayed awake for half a minute.
 #define CAIRN_LIMIT_SLOW_DAMPING 9.0f
 #define CAIRN_LIMIT_SLOW_SPEED 0.75f
-// A joint that no limit holds and whose bodies no contact pushes is damped only beyond this speed,
+// If no limit holds a joint and no contact pushes its bodies, it is damped only beyond this speed,
 // rad/s. Without that, limbs of thrown ragdolls spin, and their joints open by 18 cm on landing.
 #define CAIRN_LIMIT_FAST_SPEED 6.0f
 // Colours that joints use at first: one sweep passes along a chain of that many links, and in a

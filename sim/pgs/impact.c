@@ -77,8 +77,8 @@ static bool met_in(const cairn_pgs *pgs, uint32_t body, uint32_t round) {
     return pgs->bodies[body].takes_impulses != 0 && pgs->bodies[body].met == round;
 }
 
-// Returns whether any bodies collide. A contact whose gap nearly closes takes part if the gap of
-// another contact of one of its bodies closes.
+// Returns whether any bodies collide. A gap that nearly closes takes part if another gap at one
+// of the two bodies closes.
 static bool find_impacts(cairn_world *world, uint32_t round) {
     cairn_pgs *pgs = world->pgs;
     const uint32_t count = pgs->contact_graph.edge_count;

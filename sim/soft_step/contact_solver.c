@@ -497,9 +497,9 @@ static inline normal_space normal_velocity(
         wide, tangent2_of(wide), relative_velocity(wide, a, b), relative_spin(a, b));
 }
 
-// Begins a round: which points meet, and with which velocity they part. Returns the bit set of the
-// lanes whose bodies collide, and from IMPACT_NEARLY_SHIFT on that of the lanes whose bodies nearly
-// do. Most contacts are at rest and are left at once.
+// Begins a round: which points meet, and with which velocity they part. Returns bits: the
+// first ones tell the lanes in which the bodies collide, those from IMPACT_NEARLY_SHIFT on the
+// lanes in which they nearly do. Most contacts are at rest and are left at once.
 static uint32_t find_impact(
     const cairn_solver_context *context, const wide_contact *wide, wide_impact *impact) {
     const lanes zero = lanes_all(0.0f);

@@ -236,9 +236,9 @@ static void solve(
     store_body(world, rows->index_b, &b);
 }
 
-// In both directions: what one sweep leaves feeds energy into trees of joints whose arms are long
-// for their bodies' inertia. Of 39 trees of up to 44 welds 11 exploded with one sweep, none with
-// two.
+// In both directions. A small body with long arms makes one sweep converge badly, and the error
+// that it leaves adds energy. Of 39 random trees of up to 44 bodies with welds 11 exploded with one
+// sweep, none with two.
 void cairn_driven_joints_solve_biased(cairn_world *world, uint32_t rank, uint32_t size) {
     const cairn_row_time time = time_of(world);
     const group_range range = rows_of_worker(world, rank, size);

@@ -175,7 +175,7 @@ static inline uint32_t parent_at(const figure_run *run, uint32_t group, uint32_t
     return parent == CAIRN_INDEX_NONE ? parent : parent - run->first_lane;
 }
 
-// The block whose lanes are the parents; NULL.
+// The block of the parents, if each lane has its parent in the same lane there; NULL otherwise.
 static inline wide_link *above_of(const figure_run *run, uint32_t group) {
     const uint32_t above = run->groups[group].above;
     return above == CAIRN_INDEX_NONE ? NULL : &run->blocks[above - run->batch->first_group];

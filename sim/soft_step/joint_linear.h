@@ -22,12 +22,13 @@
 // and what a few sweeps leave of that feeds energy into chains: a double pendulum gained as much
 // in a minute as two of its arms hold.
 //
-// Open joints. What turns with the bodies, such as the pull toward the middle of a swing, is one
-// substep old where a pass starts with it. It lags by the angle f, and its fraction f pushes along
-// the swing. The sweeps take that out again, where they converge. Where they do not, as at a light
-// link whose arms are long for its inertia, each substep adds the fraction f^2 of the energy: three
-// bodies on two hinges reached 1e5 m/s. Such joints open. So the farther a joint is open, the less
-// of it the relax pass starts with, and the more the biased pass (linear_part.faded).
+// Open joints. A pass starts with an impulse that is one substep old. If it rotates with the
+// bodies, as the pull toward the centre of a swing does, it lags by the angle f: the fraction f of
+// it pushes along the swing. Where the sweeps converge, they remove that. They do not converge at a
+// small body with long arms: there each substep adds the fraction f^2 of the energy, and three
+// bodies on two hinges reached 1e5 m/s. Such joints open. So the more a joint is open, the smaller
+// is the part of the old impulse that the relax pass starts with; the biased pass gets the rest
+// (linear_part.faded).
 
 #include "sim/math/limits.h"
 #include "sim/soft_step/body_gather.h"
