@@ -7,6 +7,7 @@ RULE is one of rules.TREE_RULES or layout.RULES, techniques, or
   imports ROOM NM LIBRARY...     the first library imports only what is allowed; the others are ours"""
 
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -49,8 +50,21 @@ def compile_alone(root, command, header):
     return [] if result.returncode == 0 else [f"{header}: {result.stderr}"]
 
 
+# Headers that a source includes before anything else: every build compiles them alone.
+def first_of_sources(tree):
+    firsts = set()
+    for text in rules.of_kind(tree, (".c",)).values():
+        first = re.search(r"^#.*$", text, re.M)
+        found = first and re.fullmatch(r'#include [<"](.+)[>"]', first.group(0))
+        if found:
+            firsts |= {found.group(1), "include/" + found.group(1)}
+    return firsts
+
+
 def check_alone(root, command, headers=None):
-    headers = headers or sorted(rules.of_kind(read_tree(root), (".h",)))
+    if not headers:
+        tree = read_tree(root)
+        headers = sorted(set(rules.of_kind(tree, (".h",))) - first_of_sources(tree))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda header: compile_alone(root, command, header), headers)
     return [complaint for complaints in results for complaint in complaints]
