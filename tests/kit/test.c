@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kit/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
@@ -44,6 +45,16 @@ void test_register_hook(test_hook hook, void (*body)(void)) {
 
 bool test_is_thorough(void) {
     return getenv("CAIRN_TEST_THOROUGH") != NULL;
+}
+
+bool test_is_in_share(uint64_t number) {
+    unsigned first = 0;
+    unsigned count = 1;
+    const char *share = getenv("CAIRN_TEST_SHARE");
+    if (share != NULL && (sscanf(share, "%u/%u", &first, &count) != 2 || first >= count)) {
+        fail_msg("CAIRN_TEST_SHARE is %s, not K/N with K < N", share);
+    }
+    return number % count == first;
 }
 
 int test_run(const char *group_name, const char *pattern) {

@@ -35,6 +35,9 @@ void test_register_hook(test_hook hook, void (*body)(void));
 // Whether this run is the thorough one of a test that has two (cairn_test's THOROUGH): the fast one
 // plays a part of the cases, spread over all of them, and the thorough one every case.
 bool test_is_thorough(void);
+// Whether this run plays case `number` of a long test: CAIRN_TEST_SHARE=K/N in the environment
+// leaves all but the K-th of each N to other runs (`./dev test`). Without it every case is played.
+bool test_is_in_share(uint64_t number);
 // Runs every registered test; returns the number of failures.
 int test_run(const char *group_name, const char *pattern);
 
