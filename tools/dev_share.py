@@ -43,6 +43,11 @@ def chosen(names, share, always):
     return sorted(name for name in names if re.search(always, name) or unit_of(name) in drawn)
 
 
+# Rules files that tests of whole programs load.
+def modules_of(build):
+    return re.findall(r"^build (lib/[^ :]+\.so):", pathlib.Path(build, "build.ninja").read_text(), re.M)
+
+
 # The programs that the commands name.
 def targets_of(build, commands):
     bin_folder = os.path.join(os.path.abspath(build), "bin")
@@ -51,7 +56,7 @@ def targets_of(build, commands):
         if os.path.dirname(word) == bin_folder:
             targets.add("bin/" + os.path.basename(word))
         elif os.path.abspath(word) == bin_folder:
-            targets.update(PROGRAMS)
+            targets.update(PROGRAMS + modules_of(build))
     return sorted(targets)
 
 
