@@ -158,3 +158,16 @@ TEST("a queue that was emptied is not held against the next one") {
         decide_twice(50 * MS_NS);
     }
 }
+
+TEST("a window that was reduced is judged when a round of it has passed") {
+    decide_twice(50 * MS_NS);
+    c.threshold = c.window; // slow start has ended
+    for (uint32_t round = 0; c.over_rounds == 0; ++round) {
+        assert_true(round < 3 * CAIRN_CONGESTION_SAMPLES);
+        exchange(120 * MS_NS, 120 * MS_NS);
+    }
+    exchange(120 * MS_NS, 120 * MS_NS);
+    assert_false(c.competing); // this round began before the reduction
+    exchange(120 * MS_NS, 120 * MS_NS);
+    assert_true(c.competing); // a queue that stays is another flow's
+}

@@ -193,3 +193,13 @@ TEST("a challenge to a client that is not connected is dropped") {
     cairn_netcode_client_disconnect(k.clients[0], k.now_ns);
     assert_int_equal(kit_to_client(&k, 0, challenge), CAIRN_NETCODE_DROP_WRONG_STATE);
 }
+
+TEST("a client asks for its path at most once in 50 milliseconds") {
+    SCOPED(kit) k = open_moved();
+    (void)path_request(&k);
+    k.now_ns += 50 * MS - 1;
+    cairn_netcode_client_path_changed(k.clients[0], k.now_ns);
+    assert_int_equal(kit_discard_from_client(&k, 0), 0);
+    k.now_ns += 1;
+    (void)path_request(&k);
+}
