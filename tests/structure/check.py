@@ -4,7 +4,9 @@
 RULE is one of rules.TREE_RULES or layout.RULES, techniques, or
   format CLANG_FORMAT            every C and C++ file is as the formatter writes it
   alone COMPILER FLAGS...        every header compiles with nothing in front of it
-  imports ROOM NM LIBRARY...     the first library imports only what is allowed; the others are ours"""
+  imports ROOM NM LIBRARY...     the first library imports only what is allowed; the others are ours
+
+With CAIRN_CHANGED_SINCE=FILE in the environment `format` and `alone` look at files that are newer than FILE (`./dev check`)."""
 
 import os
 import re
@@ -33,8 +35,15 @@ def read_tree(root):
     return tree
 
 
+def changed(root, paths):
+    since = os.environ.get("CAIRN_CHANGED_SINCE")
+    return [path for path in paths if not since or os.path.getmtime(os.path.join(root, path)) > os.path.getmtime(since)]
+
+
 def check_format(root, formatter):
-    paths = sorted(rules.of_kind(read_tree(root), rules.SOURCE))
+    paths = changed(root, sorted(rules.of_kind(read_tree(root), rules.SOURCE)))
+    if not paths:
+        return []
     result = subprocess.run(
         [formatter, "--dry-run", "-Werror", *paths], cwd=root, capture_output=True, text=True
     )
@@ -64,7 +73,7 @@ def first_of_sources(tree):
 def check_alone(root, command, headers=None):
     if not headers:
         tree = read_tree(root)
-        headers = sorted(set(rules.of_kind(tree, (".h",))) - first_of_sources(tree))
+        headers = changed(root, sorted(set(rules.of_kind(tree, (".h",))) - first_of_sources(tree)))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda header: compile_alone(root, command, header), headers)
     return [complaint for complaints in results for complaint in complaints]
