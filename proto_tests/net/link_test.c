@@ -534,7 +534,8 @@ TEST("impossible configs are refused and valid ones allocate the stated memory")
         {{16384, 0, 1, 8192, 0, NULL}, 0},
         {{16384, CAIRN_MESSAGE_SIZE_MAX + 1, 1, 8192, 0, NULL}, 0},
         {{16384, 1184, 0, 8192, 0, NULL}, 0}, {{16384, 1184, 9, 8192, 0, NULL}, 0},
-        {{16384, 1184, 1, 63, 0, NULL}, 0}};
+        {{16384, 1184, 1, 63, 0, NULL}, 0}, {{1, 1184, 1, 8192, 0, NULL}, 9},
+        {{16384, 1, 1, 8192, 0, NULL}, 27}};
     for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
         SCOPED(cairn_link) *link = NULL;
         const cairn_status status = cairn_link_create(&cases[i].config, 0, &link);

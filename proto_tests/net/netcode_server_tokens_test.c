@@ -55,7 +55,8 @@ TEST("a token that expires later than the longest lifetime from now is refused")
         uint32_t lifetime_s_max;
         uint32_t expires_after_now_s;
         cairn_netcode_drop drop;
-    } cases[] = {{30, 30, CAIRN_NETCODE_TAKEN}, {30, 31, CAIRN_NETCODE_DROP_TOKEN_LIFETIME},
+    } cases[] = {{1, 1, CAIRN_NETCODE_TAKEN}, {1, 2, CAIRN_NETCODE_DROP_TOKEN_LIFETIME},
+        {30, 30, CAIRN_NETCODE_TAKEN}, {30, 31, CAIRN_NETCODE_DROP_TOKEN_LIFETIME},
         {30, 3600, CAIRN_NETCODE_DROP_TOKEN_LIFETIME}, {45, 45, CAIRN_NETCODE_TAKEN},
         {45, UINT32_MAX, CAIRN_NETCODE_DROP_TOKEN_LIFETIME}, {0, UINT32_MAX, CAIRN_NETCODE_TAKEN}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {

@@ -492,6 +492,11 @@ TEST("comments are skipped, texts are not searched for them") {
     cairn_scene_destroy(parse_good("/* one */ {'$schema': 'x', 'name': /* two * / */ 'a'}"));
 }
 
+TEST("a text may have escapes") {
+    SCOPED(cairn_scene) *scene = parse_good("{'name': 'J\\u004f\\u004A\\u007e\\u0030\\/\\\\'}");
+    assert_string_equal(scene->name, "JOJ~0/\\");
+}
+
 TEST("a scene does not depend on the one parsed before") {
     cairn_scene_destroy(parse_good("{'name': 'a', 'tick_rate_hz': 30}"));
     SCOPED(cairn_scene) *scene = parse_good("{'name': 'b'}");
