@@ -2,7 +2,7 @@
 #pragma once
 
 // A thread that receives and sends the datagrams of one socket in batches, for a loop on another
-// thread. Between them are two bounded queues (server/daemon/datagram_ring.h): neither waits for
+// thread. Between them are two bounded queues (server/threads/datagram_ring.h): neither waits for
 // the other, and what a full queue does not take is dropped and counted. All functions are for the
 // loop's thread.
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "server/daemon/datagram_ring.h"
+#include "server/threads/datagram_ring.h"
 #include <cairn/types.h>
 
 typedef struct cairn_io_thread cairn_io_thread;

@@ -16,8 +16,8 @@
 
 #include "base/random.h"
 #include "program/sockaddr.h"
-#include "server/daemon/datagram_ring.h"
 #include "server/daemon/udp_port.h"
+#include "server/threads/datagram_ring.h"
 
 #define PEERS 12
 

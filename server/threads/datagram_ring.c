@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "server/daemon/datagram_ring.h"
+#include "server/threads/datagram_ring.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
