@@ -78,29 +78,33 @@ static bool say_web_failed(const cairn_daemon *p, const char *why) {
     return false;
 }
 
-// Reads the page and makes all but the socket, while no tick waits for it. `dev_key`: of --dev.
-// False after an error message.
+static cairn_web_settings_values web_settings(const cairn_config *from) {
+    return (cairn_web_settings_values){.origins = from->web.origins,
+        .origin_count = from->web.origin_count,
+        .sockets_per_network_max = from->web.per_network_max,
+        .tokens = from->web.control_tokens,
+        .token_count = from->web.control_token_count};
+}
+
+// Reads the page and makes all but the socket and its thread, while no tick waits for it.
+// `dev_key`: of --dev. False after an error message.
 static bool make_web(cairn_daemon *p, const cairn_address *bound, const cairn_key *dev_key) {
     char page[CAIRN_CONFIG_TEXT_SIZE];
     char error[CAIRN_HTTP_ERROR_SIZE];
     const cairn_config *from = &p->config;
-    cairn_web_config config = {.server = p->server,
+    const cairn_web_config config = {.server = p->server,
         .driver = p->driver,
         .root = page_folder(p, page),
-        .origin_count = from->web.origin_count,
+        .settings = web_settings(from),
         .peers_max = from->clients_max,
-        .peers_per_network_max = from->web.per_network_max,
         .dev_key = from->dev && cairn_address_is_loopback(bound) ? dev_key : NULL,
         .public_address = from->public.count > 0 ? from->public.addresses[0] : *bound,
         .token_lifetime_s = from->token_lifetime_s_max != 0 ? from->token_lifetime_s_max : 30,
         .protocol_id = from->protocol_id,
         .control = from->control,
-        .control_tokens = from->web.control_tokens,
-        .control_token_count = from->web.control_token_count,
         .log_lines_lost = log_lines_lost,
         .log_bytes_waiting = log_bytes_waiting,
         .user = p};
-    memcpy(config.origins, from->web.origins, sizeof config.origins);
     return from->web.listen.family == CAIRN_ADDRESS_NONE ||
            cairn_web_create(&config, &p->web, error) || say_web_failed(p, error);
 }
@@ -153,9 +157,8 @@ static void on_reload(void *user) {
         cairn_log_writer_set_level(p->log_writer, &p->log, (cairn_log_level)config->log_level);
         cairn_uv_driver_set_times(p->driver, config->stats_interval_s, config->drain_s);
         if (p->web != NULL) {
-            cairn_web_set(p->web, config->web.origins, config->web.origin_count,
-                config->web.per_network_max, config->web.control_tokens,
-                config->web.control_token_count);
+            const cairn_web_settings_values values = web_settings(config);
+            cairn_web_set(p->web, &values);
         }
         cairn_wipe(config->web.control_tokens, sizeof config->web.control_tokens);
         const cairn_log_field fields[] = {
@@ -245,7 +248,9 @@ static void on_stream(void *user, const cairn_address *to, const uint8_t *bytes,
 }
 
 static void on_turn(void *user) {
-    cairn_hand_over_turn(((cairn_daemon *)user)->hand_over);
+    const cairn_daemon *p = user;
+    cairn_hand_over_turn(p->hand_over);
+    cairn_web_turn(p->web);
 }
 
 static void on_hand_over(

@@ -69,6 +69,7 @@ struct cairn_http_exchange {
     struct lws *connection;
     exchange_state state;
     bool ends; // the connection is closed after the answer
+    bool head; // the answer has no body
     cairn_http_answer answer;
     size_t sent;
     char path[POST_PATH_SIZE];
@@ -174,7 +175,15 @@ static void end_exchange(cairn_http *http, cairn_http_exchange *own) {
     *own = (cairn_http_exchange){.connection = own->connection};
 }
 
-static cairn_http_answer answer_to(cairn_http *http, struct lws *connection, const char *path) {
+cairn_http_answer cairn_http_words(uint32_t status, const char *text) {
+    return (cairn_http_answer){.status = status,
+        .type = "text/plain",
+        .bytes = (const uint8_t *)text,
+        .size = strlen(text)};
+}
+
+static cairn_http_answer answer_to(cairn_http *http, cairn_http_exchange *own, const char *path) {
+    struct lws *connection = own->connection;
     if (lws_hdr_total_length(connection, WSI_TOKEN_GET_URI) <= 0 &&
         lws_hdr_total_length(connection, WSI_TOKEN_HEAD_URI) <= 0) {
         return (cairn_http_answer){.status = 405, .type = "text/plain"};
@@ -183,7 +192,7 @@ static cairn_http_answer answer_to(cairn_http *http, struct lws *connection, con
         return (cairn_http_answer){.status = 429, .type = "text/plain"};
     }
     const cairn_http_request request = request_of(http, connection, path);
-    return http->host.get(http->host.user, &request);
+    return http->host.get(http->host.user, &request, own);
 }
 
 static bool add_header(
@@ -205,7 +214,6 @@ static bool begin_answer(cairn_http *http, cairn_http_exchange *own) {
     uint8_t *at = begin;
     uint8_t *end = bytes + sizeof bytes - 1;
     const cairn_http_answer *answer = &own->answer;
-    const bool head = lws_hdr_total_length(own->connection, WSI_TOKEN_HEAD_URI) > 0;
     own->state = EXCHANGE_NONE;
     http->statistics.requests += 1;
     http->statistics.requests_refused += answer->status >= 400 ? 1 : 0;
@@ -221,7 +229,7 @@ static bool begin_answer(cairn_http *http, cairn_http_exchange *own) {
         lws_finalize_write_http_header(connection, begin, &at, end) != 0) {
         return false;
     }
-    if (answer->size == 0 || head) {
+    if (answer->size == 0 || own->head) {
         return end_answer(http, own);
     }
     lws_callback_on_writable(connection);
@@ -230,8 +238,14 @@ static bool begin_answer(cairn_http *http, cairn_http_exchange *own) {
 
 static bool begin_get(cairn_http *http, cairn_http_exchange *own, const char *path) {
     end_exchange(http, own);
-    own->answer = answer_to(http, own->connection, path);
-    return begin_answer(http, own);
+    own->head = lws_hdr_total_length(own->connection, WSI_TOKEN_HEAD_URI) > 0;
+    own->answer = answer_to(http, own, path);
+    if (own->answer.status != 0) {
+        return begin_answer(http, own);
+    }
+    own->state = EXCHANGE_WAITS;
+    lws_set_timeout(own->connection, PENDING_TIMEOUT_HTTP_CONTENT, TIMEOUT_S);
+    return true;
 }
 
 // False: there is no length, or it is not a number.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// HTTP and WebSockets on the loop of a driver, by libwebsockets. Requests are answered with what a
+// HTTP and WebSockets on a loop of libuv, by libwebsockets. Requests are answered with what a
 // function makes of them; a WebSocket carries datagrams, one in each binary message. Sizes, times,
 // rates and the number of connections are bounded: a peer that is slow or silent is closed, and
 // nobody else waits for it.
@@ -27,6 +27,9 @@ typedef struct cairn_http_answer {
     const char *cache; // Cache-Control; static text. NULL: no-store
     const char *etag;  // with its quotes, as long as `bytes`; NULL: none
 } cairn_http_answer;
+
+// A line of text; `text`: static.
+cairn_http_answer cairn_http_words(uint32_t status, const char *text);
 
 typedef enum cairn_http_header {
     CAIRN_HTTP_ACCEPT,
@@ -57,11 +60,14 @@ bool cairn_http_argument_read(
 bool cairn_http_charge(const cairn_http_request *request, uint32_t count);
 
 typedef struct cairn_http_socket cairn_http_socket;     // a WebSocket
-typedef struct cairn_http_exchange cairn_http_exchange; // a request with a body, until its answer
+typedef struct cairn_http_exchange cairn_http_exchange; // a request, until its answer
 
-// All are called on the loop's thread, which they must not keep for long.
+// All are called on the thread of the loop, which they must not keep for long.
 typedef struct cairn_http_host {
-    cairn_http_answer (*get)(void *user, const cairn_http_request *request);
+    // Status 0: cairn_http_answer_later gives the answer, within some seconds, when the connection
+    // is closed.
+    cairn_http_answer (*get)(
+        void *user, const cairn_http_request *request, cairn_http_exchange *exchange);
     // A POST of at most CAIRN_HTTP_BODY_MAX bytes begins. Status 0: its body is read; otherwise the
     // answer.
     cairn_http_answer (*begin_post)(void *user, const cairn_http_request *request);
@@ -105,7 +111,7 @@ typedef struct cairn_http cairn_http;
 // Makes everything but the socket that listens. False: `error` says why.
 bool cairn_http_create(struct uv_loop_s *loop, const cairn_http_config *config, cairn_http **out,
     char error[CAIRN_HTTP_ERROR_SIZE]);
-// Once. Port 0: any free one. False: `error` says why.
+// Once, while the loop does not run. Port 0: any free one. False: `error` says why.
 bool cairn_http_listen(
     cairn_http *http, const cairn_address *at, char error[CAIRN_HTTP_ERROR_SIZE]);
 // Stops listening and closes all connections, in some turns of the loop. NULL is allowed.

@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "server/web/control.h"
-#include "server/web/http.h"
-#include "server/web/peers.h"
+#include "server/web/questions.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
 
@@ -21,14 +19,13 @@
 // What the server itself does not know.
 typedef struct cairn_metrics_process {
     cairn_uv_statistics io;
-    cairn_http_statistics http;
-    cairn_peers_statistics peers;
-    cairn_web_control_statistics control;
+    cairn_web_counts web;                 // but for `control`
+    cairn_web_control_statistics control; // of both threads
+    uint64_t frames_not_sent; // datagrams that the thread of the web did not take in time
     uint64_t start_unix_s;
     uint64_t log_lines_lost;
     uint64_t log_bytes_waiting;
-    uint64_t frame_bytes_waiting; // for all WebSockets
-    uint64_t resident_bytes;      // 0: unknown
+    uint64_t resident_bytes; // 0: unknown
     uint64_t cpu_ns;
 } cairn_metrics_process;
 

@@ -6,8 +6,8 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "server/threads/datagram_ring.h"
 #include "server/web/frame_queue.h"
-#include <cairn/server.h>
 #include <cairn/server_uv.h>
 
 #define NS_PER_MESSAGE (CAIRN_NS_PER_S / CAIRN_PEER_RATE_HZ)
@@ -25,7 +25,7 @@ struct cairn_peer {
 };
 
 struct cairn_peers {
-    cairn_server *server;
+    cairn_datagram_ring *received;
     uint64_t number; // of the last peer
     cairn_peers_statistics statistics;
     uint32_t capacity;
@@ -36,12 +36,12 @@ struct cairn_peers {
 #define QUIET_MAX 2
 
 cairn_status cairn_peers_create(
-    cairn_server *server, uint32_t peers_max, uint64_t number, cairn_peers **out) {
+    cairn_datagram_ring *received, uint32_t peers_max, uint64_t number, cairn_peers **out) {
     *out = calloc(1, sizeof **out + peers_max * sizeof(cairn_peer *));
     if (*out == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    (*out)->server = server;
+    (*out)->received = received;
     (*out)->number = number;
     (*out)->capacity = peers_max;
     return CAIRN_OK;
@@ -108,7 +108,9 @@ bool cairn_peers_receive(
     }
     peer->rate_until_ns = begin_ns + NS_PER_MESSAGE;
     peers->statistics.received += 1;
-    cairn_server_receive(peers->server, now_ns, &peer->address, bytes, size);
+    if (!cairn_datagram_ring_add(peers->received, &peer->address, bytes, size)) {
+        peers->statistics.received_dropped += 1;
+    }
     return true;
 }
 

@@ -12,7 +12,7 @@
 #include "server/web/http.h"
 #include <cairn/status.h>
 
-struct cairn_server;
+struct cairn_datagram_ring;
 
 // Messages that one socket may send in a second, on average and at once.
 #define CAIRN_PEER_RATE_HZ 1000
@@ -22,7 +22,8 @@ typedef struct cairn_peers cairn_peers;
 typedef struct cairn_peer cairn_peer;
 
 typedef struct cairn_peers_statistics {
-    uint64_t received; // messages
+    uint64_t received;         // messages
+    uint64_t received_dropped; // of these: the server did not take them in time
     uint64_t sent;
     uint64_t malformed;   // not binary, or larger than a datagram
     uint64_t dropped;     // datagrams that a full queue did not take
@@ -32,17 +33,17 @@ typedef struct cairn_peers_statistics {
     uint64_t closed_idle; // to which the server had nothing to say: without a session
 } cairn_peers_statistics;
 
-// `number`: peers have higher ones, of 48 bits; sessions of the process before, which were handed
-// over, have lower ones. CAIRN_OUT_OF_MEMORY: *out is NULL.
+// `received` outlives the peers. `number`: peers have higher ones, of 48 bits; sessions of the
+// process before, which were handed over, have lower ones. CAIRN_OUT_OF_MEMORY: *out is NULL.
 cairn_status cairn_peers_create(
-    struct cairn_server *server, uint32_t peers_max, uint64_t number, cairn_peers **out);
+    struct cairn_datagram_ring *received, uint32_t peers_max, uint64_t number, cairn_peers **out);
 void cairn_peers_destroy(cairn_peers *peers); // NULL is allowed
 
 // NULL: out of memory.
 cairn_peer *cairn_peers_open(
     cairn_peers *peers, cairn_http_socket *socket, const cairn_address *from, uint64_t now_ns);
 void cairn_peers_close(cairn_peers *peers, cairn_peer *peer);
-// Hands a message to the server. False: there are too many.
+// Puts a message on its way to the server. False: there are too many.
 bool cairn_peers_receive(
     cairn_peers *peers, cairn_peer *peer, const uint8_t *bytes, size_t size, uint64_t now_ns);
 void cairn_peers_note_malformed(cairn_peers *peers);

@@ -176,6 +176,20 @@ FAULTS = {
     "window-of-one": ("a client whose window is too small keeps its slot", "server.server", [
         ("server/server.c", "    const bool failed = cairn_link_failed(session->link);",
          "    const bool failed = !FAULT && cairn_link_failed(session->link);")]),
+    # ---- the thread of the web
+    "web-is-healthy": ("the thread of the web says itself that the loop runs", "server.web_threads", [
+        ("server/web/site.c", "        return ask(site, begin(site, CAIRN_QUESTION_HEALTH, exchange));",
+         "        if (FAULT) {\n            return cairn_http_words(200, \"the loop runs\\n\");\n        }\n"
+         "        return ask(site, begin(site, CAIRN_QUESTION_HEALTH, exchange));")]),
+    "web-drops-unseen": ("datagrams of WebSockets that find the queue full are not counted", "server.web_threads", [
+        ("server/web/peers.c", "        peers->statistics.received_dropped += 1;", "        peers->statistics.received_dropped += FAULT ? 0 : 1;")]),
+    "web-sleeps": ("the thread of the web is not told that there is something to send", "server.web_threads", [
+        ("server/web/web.c", "    if (web != NULL && web->added) {", "    if (web != NULL && web->added && !FAULT) {")]),
+    "web-token-stays": ("a token of an operator counts after it was taken away", "server.web_threads", [
+        ("server/web/settings.c", "    cairn_wipe(settings->tokens, sizeof settings->tokens);\n    for",
+         "    if (!FAULT) {\n        cairn_wipe(settings->tokens, sizeof settings->tokens);\n    }\n    for"),
+        ("server/web/settings.c", "    settings->token_count = values->token_count;",
+         "    settings->token_count = FAULT && values->token_count == 0 ? settings->token_count : values->token_count;")]),
     # ---- congestion control
     "noise-of-length": ("a long path counts as an uneven one", "net.congestion", [
         ("net/congestion.c", "most(last_ns, rtt_ns) - least(last_ns, rtt_ns);",
