@@ -35,7 +35,8 @@ void cairn_histogram_add(cairn_histogram *histogram, uint64_t value) {
 }
 
 void cairn_histogram_merge(cairn_histogram *histogram, const cairn_histogram *other) {
-    for (uint32_t i = 0; i < CAIRN_HISTOGRAM_BUCKETS; ++i) {
+    const uint32_t last = bucket_of(other->max); // no value is in a later one
+    for (uint32_t i = 0; i <= last; ++i) {
         histogram->buckets[i] += other->buckets[i];
     }
     histogram->count += other->count;

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
-// For clock_gettime, and the "e" of fopen.
-#define _DEFAULT_SOURCE
 #include "server/web/answers.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/limits.h"
 #include "net/crypto.h"
@@ -20,53 +14,14 @@
 #include <cairn/server_uv.h>
 #include <cairn/token.h>
 
-// Counters are read at most this often; requests in between get the same answer.
-#define METRICS_AGE_NS UINT64_C(100000000)
 #define ROOM_JSON_SIZE 256
 #define DEV_TOKEN_TIMEOUT_S 10
-
-// Text that answers share while they are sent. This thread writes it while it has the only
-// reference.
-typedef struct shared_text {
-    atomic_uint references;
-    cairn_metrics_text text;
-    uint64_t made_ns; // 0: it is not whole
-} shared_text;
 
 struct cairn_web_answers {
     cairn_web_answers_config config;
     cairn_key dev_key;
     cairn_operations *operations;
-    shared_text *metrics[2]; // of each format; NULL: none yet
-    uint64_t start_unix_s;
 };
-
-// On any thread.
-static void release_text(void *owner) {
-    shared_text *text = owner;
-    if (text != NULL &&
-        atomic_fetch_sub_explicit(&text->references, 1, memory_order_acq_rel) == 1) {
-        free(text->text.bytes);
-        free(text);
-    }
-}
-
-static uint64_t resident_bytes(void) {
-    unsigned long size = 0;
-    unsigned long resident = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    const bool read = file != NULL && fscanf(file, "%lu %lu", &size, &resident) == 2;
-    if (file != NULL) {
-        fclose(file);
-    }
-    return read ? (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
-static uint64_t cpu_ns(void) {
-    struct timespec used = {0};
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * CAIRN_NS_PER_S + (uint64_t)used.tv_nsec;
-}
 
 static const cairn_http_answer out_of_memory = {.status = 503, .type = "text/plain"};
 
@@ -80,62 +35,18 @@ static cairn_web_control_statistics add_controls(
         .left = here->left + there->left};
 }
 
-// False: out of memory.
-static bool write_metrics(const cairn_web_answers *own, const cairn_web_counts *counts, bool open,
-    cairn_metrics_text *out) {
+static cairn_http_answer metrics(cairn_web_answers *own, cairn_question *question) {
     const cairn_web_answers_config *config = &own->config;
     const cairn_metrics_process process = {.io = cairn_uv_driver_statistics(config->driver),
-        .web = *counts,
-        .control = add_controls(cairn_operations_statistics(own->operations), &counts->control),
+        .web = question->counts,
+        .control =
+            add_controls(cairn_operations_statistics(own->operations), &question->counts.control),
         .frames_not_sent = config->frames_not_sent(config->user),
-        .start_unix_s = own->start_unix_s,
         .log_lines_lost = config->log_lines_lost(config->log_user),
-        .log_bytes_waiting = config->log_bytes_waiting(config->log_user),
-        .resident_bytes = resident_bytes(),
-        .cpu_ns = cpu_ns()};
-    return cairn_metrics_write(config->server, &process, open, out);
-}
-
-// Writes the kept text again. If an answer still uses it, takes new memory for it. NULL: out of
-// memory.
-static shared_text *renew_metrics(
-    const cairn_web_answers *own, const cairn_web_counts *counts, bool open, shared_text **kept) {
-    if (*kept != NULL && atomic_load_explicit(&(*kept)->references, memory_order_acquire) > 1) {
-        release_text(*kept);
-        *kept = NULL;
-    }
-    if (*kept == NULL) {
-        *kept = calloc(1, sizeof **kept);
-        if (*kept == NULL) {
-            return NULL;
-        }
-        atomic_init(&(*kept)->references, 1);
-    }
-    (*kept)->made_ns = 0;
-    if (!write_metrics(own, counts, open, &(*kept)->text)) {
-        return NULL;
-    }
-    (*kept)->made_ns = cairn_uv_now_ns();
-    return *kept;
-}
-
-static cairn_http_answer metrics(cairn_web_answers *own, const cairn_question *question) {
-    const bool open = question->open;
-    shared_text **kept = &own->metrics[open ? 1 : 0];
-    shared_text *text = *kept;
-    if (text == NULL || cairn_uv_now_ns() - text->made_ns > METRICS_AGE_NS) {
-        text = renew_metrics(own, &question->counts, open, kept);
-    }
-    if (text == NULL) {
-        return out_of_memory;
-    }
-    atomic_fetch_add_explicit(&text->references, 1, memory_order_relaxed);
-    return (cairn_http_answer){.status = 200,
-        .type = open ? CAIRN_METRICS_OPEN_TYPE : CAIRN_METRICS_TYPE,
-        .bytes = (const uint8_t *)text->text.bytes,
-        .size = text->text.size,
-        .release = release_text,
-        .owner = text};
+        .log_bytes_waiting = config->log_bytes_waiting(config->log_user)};
+    return cairn_metrics_read(config->server, &process, &question->metrics)
+               ? (cairn_http_answer){.status = 200}
+               : out_of_memory;
 }
 
 static cairn_http_answer rooms(const cairn_web_answers *own) {
@@ -262,7 +173,6 @@ cairn_status cairn_web_answers_create(
     }
     own->config = *config;
     own->config.dev_key = NULL;
-    own->start_unix_s = cairn_uv_unix_ns() / CAIRN_NS_PER_S;
     if (config->dev_key != NULL) {
         own->dev_key = *config->dev_key;
     }
@@ -273,8 +183,6 @@ cairn_status cairn_web_answers_create(
 void cairn_web_answers_destroy(cairn_web_answers *own) {
     if (own != NULL) {
         cairn_operations_destroy(own->operations);
-        release_text(own->metrics[0]);
-        release_text(own->metrics[1]);
         cairn_wipe(&own->dev_key, sizeof own->dev_key);
         free(own);
     }

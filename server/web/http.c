@@ -350,10 +350,10 @@ static bool write_chunk(cairn_http_exchange *own) {
 // a turn of the loop.
 static bool go_on(cairn_http *http, cairn_http_exchange *own) {
     struct lws *connection = own->connection;
-    if (own->state == EXCHANGE_READY) {
-        return begin_answer(http, own);
+    if (own->state == EXCHANGE_READY && !begin_answer(http, own)) {
+        return false;
     }
-    if (own->answer.size == own->sent) {
+    if (own->answer.size == own->sent || lws_partial_buffered(connection)) {
         return true;
     }
     for (uint32_t i = 0; i < CHUNKS_IN_A_ROW && own->sent < own->answer.size; ++i) {

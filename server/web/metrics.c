@@ -277,9 +277,10 @@ static const family process_families[] = {
         "WebSockets closed because they took too little."),
     PROCESS_COUNTER("cairn_web_sockets_closed_idle", web.peers.closed_idle,
         "WebSockets closed because they had no session."),
+    GAUGE(cairn_metrics_process, "process_resident_memory_bytes", web.resident_bytes,
+        "Resident memory."),
     GAUGE(
-        cairn_metrics_process, "process_resident_memory_bytes", resident_bytes, "Resident memory."),
-    GAUGE(cairn_metrics_process, "process_start_time_seconds", start_unix_s, "When it started."),
+        cairn_metrics_process, "process_start_time_seconds", web.start_unix_s, "When it started."),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -295,11 +296,18 @@ static void add_families(text *out, const family *families, size_t count, const 
 }
 
 typedef struct hosted {
-    const char *name;
     size_t name_size;
+    char name[CAIRN_ROOM_NAME_SIZE];
     cairn_server_room_statistics statistics;
     cairn_server_room_times times;
 } hosted;
+
+struct cairn_metrics {
+    cairn_metrics_process process;
+    cairn_server_statistics server;
+    uint32_t capacity; // of `rooms`, of which server.rooms count
+    hosted rooms[];
+};
 
 #define PIECE_SIZE 96
 
@@ -426,51 +434,73 @@ static void add_process(text *out, const cairn_metrics_process *process) {
     add_families(out, process_families, COUNT(process_families), process);
     add_family(out, "process_cpu_seconds", "counter", "Processor time of all threads.");
     add_name(out, "process_cpu_seconds", "_total", NULL, NULL);
-    add_seconds(out, process->cpu_ns);
+    add_seconds(out, process->web.cpu_ns);
     add_word(out, "\n");
     add_family(out, "cairn_version_info", "gauge", "1, with the version of cairn as a label.");
     add_name(out, "cairn_version_info", "", "version", cairn_version_text());
     add_word(out, "1\n");
 }
 
-static hosted *read_rooms(const cairn_server *server, uint32_t count) {
-    hosted *rooms = calloc(count + 1, sizeof *rooms);
-    uint32_t id = 0;
-    for (uint32_t i = 0; rooms != NULL && i < count; i++) {
-        cairn_server_room_info info;
-        id = cairn_server_room_next(server, id);
-        CAIRN_ASSERT(id != 0);
-        (void)cairn_server_room_read(server, id, &info);
-        rooms[i].name = info.name;
-        rooms[i].name_size = strlen(info.name);
-        (void)cairn_server_room_statistics_read(server, id, &rooms[i].statistics);
-        (void)cairn_server_room_times_read(server, id, &rooms[i].times);
-    }
-    return rooms;
+static void read_room(const cairn_server *server, uint32_t id, hosted *out) {
+    cairn_server_room_info info;
+    (void)cairn_server_room_read(server, id, &info);
+    out->name_size = strlen(info.name);
+    CAIRN_ASSERT(out->name_size < sizeof out->name);
+    memcpy(out->name, info.name, out->name_size + 1);
+    (void)cairn_server_room_statistics_read(server, id, &out->statistics);
+    (void)cairn_server_room_times_read(server, id, &out->times);
 }
 
-bool cairn_metrics_write(const cairn_server *server, const cairn_metrics_process *process,
-    bool open, cairn_metrics_text *written) {
+// Keeps nothing of what was read before.
+static bool make_room(cairn_metrics **kept, uint32_t rooms) {
+    if (*kept != NULL && (*kept)->capacity >= rooms) {
+        return true;
+    }
+    free(*kept);
+    *kept = malloc(sizeof **kept + rooms * sizeof(hosted));
+    if (*kept != NULL) {
+        (*kept)->capacity = rooms;
+    }
+    return *kept != NULL;
+}
+
+bool cairn_metrics_read(
+    const cairn_server *server, const cairn_metrics_process *process, cairn_metrics **kept) {
     cairn_server_statistics statistics;
     cairn_server_statistics_read(server, &statistics);
-    hosted *rooms = read_rooms(server, statistics.rooms);
-    text out = {.own = {.bytes = written->bytes, .capacity = written->capacity},
-        .failed = rooms == NULL,
-        .open = open};
-    add_families(&out, server_families, COUNT(server_families), &statistics);
-    add_process(&out, process);
-    add_drops(&out, &statistics);
-    if (rooms != NULL) {
-        add_room_families(&out, rooms, statistics.rooms);
-        add_modes(&out, rooms, statistics.rooms);
-        add_histograms(&out, "cairn_room_tick_seconds", "Time that a tick took to step.", rooms,
-            statistics.rooms, offsetof(cairn_server_room_times, cost));
-        add_histograms(&out, "cairn_room_tick_late_seconds",
-            "Time from when a tick was due to its step.", rooms, statistics.rooms,
-            offsetof(cairn_server_room_times, lateness));
+    if (!make_room(kept, statistics.rooms)) {
+        return false;
     }
+    (*kept)->process = *process;
+    (*kept)->server = statistics;
+    uint32_t id = 0;
+    for (uint32_t i = 0; i < statistics.rooms; i++) {
+        id = cairn_server_room_next(server, id);
+        CAIRN_ASSERT(id != 0);
+        read_room(server, id, &(*kept)->rooms[i]);
+    }
+    return true;
+}
+
+void cairn_metrics_destroy(cairn_metrics *metrics) {
+    free(metrics);
+}
+
+bool cairn_metrics_write(const cairn_metrics *metrics, bool open, cairn_metrics_text *written) {
+    const hosted *rooms = metrics->rooms;
+    const uint32_t count = metrics->server.rooms;
+    text out = {.own = {.bytes = written->bytes, .capacity = written->capacity}, .open = open};
+    add_families(&out, server_families, COUNT(server_families), &metrics->server);
+    add_process(&out, &metrics->process);
+    add_drops(&out, &metrics->server);
+    add_room_families(&out, rooms, count);
+    add_modes(&out, rooms, count);
+    add_histograms(&out, "cairn_room_tick_seconds", "Time that a tick took to step.", rooms, count,
+        offsetof(cairn_server_room_times, cost));
+    add_histograms(&out, "cairn_room_tick_late_seconds",
+        "Time from when a tick was due to its step.", rooms, count,
+        offsetof(cairn_server_room_times, lateness));
     add_word(&out, open ? "# EOF\n" : "");
-    free(rooms);
     *written = out.own;
     return !out.failed;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "server/web/questions.h"
+#include "server/web/counts.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
 
@@ -22,12 +22,18 @@ typedef struct cairn_metrics_process {
     cairn_web_counts web;                 // but for `control`
     cairn_web_control_statistics control; // of both threads
     uint64_t frames_not_sent; // datagrams that the thread of the web did not take in time
-    uint64_t start_unix_s;
     uint64_t log_lines_lost;
     uint64_t log_bytes_waiting;
-    uint64_t resident_bytes; // 0: unknown
-    uint64_t cpu_ns;
 } cairn_metrics_process;
+
+// What was read at a moment.
+typedef struct cairn_metrics cairn_metrics;
+
+// On the loop's thread. *kept is written again, or made, or larger than before. False: out of
+// memory, and *kept is NULL.
+bool cairn_metrics_read(
+    const cairn_server *server, const cairn_metrics_process *process, cairn_metrics **kept);
+void cairn_metrics_destroy(cairn_metrics *metrics); // NULL is allowed
 
 // Memory that is written again: with a hundred rooms the text has half a megabyte, and fresh pages
 // of the system would cost as much as to write it.
@@ -37,6 +43,5 @@ typedef struct cairn_metrics_text {
     size_t capacity;
 } cairn_metrics_text;
 
-// `open`: as OpenMetrics. False: out of memory, and the text is not whole.
-bool cairn_metrics_write(const cairn_server *server, const cairn_metrics_process *process,
-    bool open, cairn_metrics_text *written);
+// On any thread. `open`: as OpenMetrics. False: out of memory, and the text is not whole.
+bool cairn_metrics_write(const cairn_metrics *metrics, bool open, cairn_metrics_text *written);

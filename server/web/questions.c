@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "server/web/admission.h"
+#include "server/web/metrics.h"
 
 _Static_assert(
     CAIRN_QUESTIONS_MAX == 2 * CAIRN_WEB_REQUESTS_MAX, "each connection may ask one thing");
@@ -60,6 +61,7 @@ void cairn_questions_destroy(cairn_questions *questions) {
     for (uint32_t i = 0; questions != NULL && i < CAIRN_QUESTIONS_MAX; ++i) {
         release(&questions->list[i].answer);
         free(questions->list[i].request);
+        cairn_metrics_destroy(questions->list[i].metrics);
     }
     free(questions);
 }
@@ -104,21 +106,23 @@ bool cairn_questions_leave(
     return false;
 }
 
-bool cairn_questions_take_answer(
-    cairn_questions *questions, cairn_http_exchange **exchange, cairn_http_answer *answer) {
+void cairn_questions_end(cairn_question *question) {
+    cairn_metrics_destroy(question->metrics);
+    question->metrics = NULL;
+    question->answer = (cairn_http_answer){0};
+    question->exchange = NULL;
+    question->used = false;
+}
+
+cairn_question *cairn_questions_take_answered(cairn_questions *questions) {
     for (cairn_question *next; (next = take(&questions->to_web)) != NULL;) {
-        const cairn_http_answer taken = next->answer;
-        *exchange = next->exchange;
-        next->answer = (cairn_http_answer){0};
-        next->exchange = NULL;
-        next->used = false;
-        if (*exchange != NULL) {
-            *answer = taken;
-            return true;
+        if (next->exchange != NULL) {
+            return next;
         }
-        release(&taken);
+        release(&next->answer);
+        cairn_questions_end(next);
     }
-    return false;
+    return NULL;
 }
 
 // ------------------------------------------------------------------------------ the loop's thread

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "schema/control.h"
+#include "server/web/counts.h"
 #include "server/web/http.h"
-#include "server/web/peers.h"
 #include <cairn/token.h>
 
 // More than there are connections: some wait for an answer that nobody wants any more.
@@ -28,31 +28,16 @@ typedef enum cairn_question_kind {
     CAIRN_QUESTION_DRAIN,
 } cairn_question_kind;
 
-typedef struct cairn_web_control_statistics {
-    uint64_t asked;          // requests that reached the server
-    uint64_t refused_token;  // without a right token
-    uint64_t refused_origin; // by pages from elsewhere
-    uint64_t refused_body;   // not a request of the verb, or of another type
-    uint64_t refused_busy;   // too many waited
-    uint64_t left;           // peers that did not wait for their answers
-} cairn_web_control_statistics;
-
-// What the thread of the web has counted.
-typedef struct cairn_web_counts {
-    cairn_http_statistics http;
-    cairn_peers_statistics peers;
-    cairn_web_control_statistics control;
-    uint64_t frame_bytes_waiting; // for all WebSockets
-    uint64_t questions_refused;   // too many waited
-} cairn_web_counts;
-
+struct cairn_metrics;
 struct cairn_operations;
 
 typedef struct cairn_question {
     cairn_question_kind kind;
     // METRICS
-    bool open; // as OpenMetrics
     cairn_web_counts counts;
+    struct cairn_metrics *metrics; // owned: memory for what is read, or NULL; then what was read
+    bool open;                     // the answer is OpenMetrics
+    uint64_t begin_ns;
     // TOKEN
     cairn_user_data user;
     // CONTROL: owned, by malloc; the loop frees it when the server has a copy.
@@ -88,9 +73,10 @@ void cairn_questions_ask(cairn_questions *questions, cairn_question *question);
 // the kind of what it asked; false: nothing.
 bool cairn_questions_leave(
     cairn_questions *questions, const cairn_http_exchange *exchange, cairn_question_kind *kind);
-// The next answer that somebody waits for. False: none. *answer is the caller's.
-bool cairn_questions_take_answer(
-    cairn_questions *questions, cairn_http_exchange **exchange, cairn_http_answer *answer);
+// The next one that was answered and whose peer waits. NULL: none. Its answer is the caller's.
+cairn_question *cairn_questions_take_answered(cairn_questions *questions);
+// It may be begun again.
+void cairn_questions_end(cairn_question *question);
 
 // The loop's thread. NULL: none.
 cairn_question *cairn_questions_take(cairn_questions *questions);

@@ -11,6 +11,7 @@
 #include "server/web/openapi.h"
 #include "server/web/origin.h"
 #include "server/web/peers.h"
+#include "server/web/scrape.h"
 #include <cairn/server_uv.h>
 #include <cairn/token.h>
 
@@ -20,6 +21,7 @@ struct cairn_site {
     cairn_peers *peers;
     cairn_web_files *files;
     cairn_web_control *control;
+    cairn_scrape *scrape;
     uint64_t questions_refused;
     bool received;
 };
@@ -51,11 +53,19 @@ static cairn_web_counts count(const cairn_site *site) {
 static cairn_http_answer metrics(
     cairn_site *site, const cairn_http_request *request, cairn_http_exchange *exchange) {
     char accept[256];
+    cairn_http_answer kept;
+    const uint64_t now_ns = cairn_uv_now_ns();
     (void)cairn_http_header_read(request, CAIRN_HTTP_ACCEPT, accept, sizeof accept);
+    const bool open = strstr(accept, "application/openmetrics-text") != NULL;
+    if (cairn_scrape_kept(site->scrape, open, now_ns, &kept)) {
+        return kept;
+    }
     cairn_question *question = begin(site, CAIRN_QUESTION_METRICS, exchange);
     if (question != NULL) {
-        question->open = strstr(accept, "application/openmetrics-text") != NULL;
+        question->open = open;
+        question->begin_ns = now_ns;
         question->counts = count(site);
+        cairn_scrape_begin(site->scrape, &question->counts, &question->metrics);
     }
     return ask(site, question);
 }
@@ -208,7 +218,9 @@ static bool open_parts(cairn_site *site, char *error) {
         .sockets_per_network_max = cairn_web_settings_sockets_per_network(config->settings)};
     // A microsecond of the system's clock: no process opens so many.
     const uint64_t number = cairn_uv_now_ns() / 1000;
-    if (cairn_peers_create(config->received, config->peers_max, number, &site->peers) != CAIRN_OK ||
+    site->scrape = cairn_scrape_create();
+    if (site->scrape == NULL ||
+        cairn_peers_create(config->received, config->peers_max, number, &site->peers) != CAIRN_OK ||
         cairn_web_control_create(config->settings, config->questions, &site->control) != CAIRN_OK) {
         snprintf(error, CAIRN_HTTP_ERROR_SIZE, "out of memory");
         return false;
@@ -240,6 +252,7 @@ void cairn_site_close(cairn_site *site) {
         cairn_web_control_destroy(site->control);
         cairn_peers_destroy(site->peers);
         cairn_web_files_release(site->files);
+        cairn_scrape_destroy(site->scrape);
         free(site);
     }
 }
@@ -249,10 +262,20 @@ bool cairn_site_listen(
     return cairn_http_listen(site->http, at, error);
 }
 
+// What was read is written here: that takes longer than to read it.
+static cairn_http_answer write_metrics(cairn_site *site, cairn_question *question) {
+    cairn_metrics *read = question->metrics;
+    question->metrics = NULL;
+    return cairn_scrape_end(site->scrape, question->open, question->begin_ns, read);
+}
+
 void cairn_site_take_answers(cairn_site *site) {
-    cairn_http_exchange *exchange;
-    cairn_http_answer answer;
-    while (cairn_questions_take_answer(site->config.questions, &exchange, &answer)) {
+    for (cairn_question *question;
+         (question = cairn_questions_take_answered(site->config.questions)) != NULL;) {
+        cairn_http_exchange *exchange = question->exchange;
+        const bool read = question->kind == CAIRN_QUESTION_METRICS && question->metrics != NULL;
+        const cairn_http_answer answer = read ? write_metrics(site, question) : question->answer;
+        cairn_questions_end(question);
         cairn_http_answer_later(exchange, answer);
     }
 }
