@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/check.h"
 #include "sim/body/body.h"
+#include "sim/math/limits.h"
 #include "sim/state/fields.h"
 #include "sim/state/slots.h"
 #include "sim/world/mesh.h"
@@ -57,6 +58,9 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
     const bool has_pose = !packed_rotation_is_none(sleep->rotation);
     if (has_pose != (sleep->stay > 0) || (!has_pose && !vec3_is_zero(sleep->position)) ||
         sleep->stay > (dynamic ? state->settings->tick_rate_hz / 2 : 0)) {
+        return false;
+    }
+    if (sleep->squeeze != 0.0f && (!dynamic || sleep->squeeze < CAIRN_SQUEEZE_MIN)) {
         return false;
     }
     const bool still = !body_enabled(body) || body->kind == CAIRN_BODY_STATIC;

@@ -344,7 +344,7 @@ static void count_ticks_at_rest(const cairn_world *world, uint32_t slot) {
     const bool may_sleep = world->def.sleep != 0 && world->state.bodies[slot].allow_sleep != 0;
     const float speed = may_sleep ? surface_speed(world, slot) : 0.0f;
     if (!may_sleep || !(speed < CAIRN_SLEEP_PEAK * slow)) {
-        *sleep = (cairn_sleep){.state = sleep->state};
+        *sleep = (cairn_sleep){.state = sleep->state, .squeeze = sleep->squeeze};
         return;
     }
     if (sleep->stay > 0 && surface_distance(world, slot) < 0.3f * slow) {

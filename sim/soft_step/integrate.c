@@ -181,6 +181,9 @@ static void gather(const cairn_solver_context *context, uint32_t begin, uint32_t
                     params, context->h, &context->bodies[at + i], &context->integration[at + i]);
                 atomic_store_explicit(context->locks_found, CAIRN_HAS_LOCKS, memory_order_relaxed);
             }
+            if (context->sleep[context->slot_of[at + i]].squeeze != 0.0f) {
+                atomic_store_explicit(context->squeezed_found, 1, memory_order_relaxed);
+            }
         }
         store_outcome(context, at, live, outcome_of(gathered.valid));
     }

@@ -61,6 +61,7 @@ void cairn_soft_step_allocate(
     soft_step->pushed = cairn_arena_take(from, bodies, sizeof *soft_step->pushed);
     soft_step->load_inverse_mass =
         cairn_arena_take(from, bodies, sizeof *soft_step->load_inverse_mass);
+    soft_step->body_loads = cairn_arena_take(from, bodies, sizeof *soft_step->body_loads);
     soft_step->jointed = cairn_arena_take(from, bodies, sizeof *soft_step->jointed);
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
@@ -176,11 +177,14 @@ static void prepare_context(cairn_world *world) {
         .struck = soft_step->struck,
         .restitution_found = &soft_step->restitution_found,
         .locks_found = &soft_step->locks_found,
+        .sleep = world->state.sleep,
+        .squeezed_found = &soft_step->squeezed_found,
         .impact_found = &soft_step->impact_found,
         .limit_damping = world_time_step(world) * settings->limit_damping,
         .pushed = soft_step->pushed};
     atomic_store_explicit(&soft_step->restitution_found, 0, memory_order_relaxed);
     atomic_store_explicit(&soft_step->locks_found, 0, memory_order_relaxed);
+    atomic_store_explicit(&soft_step->squeezed_found, 0, memory_order_relaxed);
     soft_step->overflow_context = soft_step->wide_context;
     soft_step->overflow_context.contact_order = soft_step->contact_graph.overflow_order;
     soft_step->overflow_context.contact_constraints = soft_step->overflow_contacts;
@@ -189,119 +193,6 @@ static void prepare_context(cairn_world *world) {
     soft_step->overflow_context.joint_order = soft_step->joint_graph.overflow_order;
     soft_step->overflow_context.joint_constraints = soft_step->overflow_joints;
     soft_step->overflow_context.joint_angular = soft_step->overflow_angular;
-}
-
-// Whether some body may be so much lighter than another one.
-static bool masses_differ(const cairn_soft_step *soft_step) {
-    const float least =
-        float_of_bits(atomic_load_explicit(&soft_step->least_inverse_mass, memory_order_relaxed));
-    const float greatest = float_of_bits(
-        atomic_load_explicit(&soft_step->greatest_inverse_mass, memory_order_relaxed));
-    return greatest > CAIRN_SQUEEZE_MASS_RATIO_MIN * least;
-}
-
-// The squeezed bodies. A light body between a heavy one and the ground answers each sweep by no
-// more than its own mass can, so a load of a thousand times its weight takes seconds to arrive, and
-// the springs of its contacts, which are as stiff as its mass allows, yield under it. How it would
-// move on its own is of no consequence under such a load. So the solver takes it for heavier: the
-// load of the last step is at most CAIRN_SQUEEZE_WEIGHTS_MAX times the weight, which adds that
-// small a fraction to what is below. What it bears on is squeezed through it, and is taken for
-// heavier too (CAIRN_SQUEEZE_WEIGHTS_BETWEEN). Impulses that accelerate a body grow with the mass
-// it is taken for, unlike loads. So none is taken for heavier than the heavy body: light ones that
-// it drove through a heap were else taken for heavier from step to step, without end. A body that
-// lies loose on a heavy one carries no load, so it weighs what it weighs. Joints bear a part of the
-// load of a limb, so it is not passed on to what has joints, and such a body may carry more
-// (CAIRN_SQUEEZE_WEIGHTS_LIMB): else heaps of ragdolls tremble for ever.
-
-static bool is_squeezed(const cairn_world *world, const cairn_solver_body *body) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    const uint32_t slot = soft_step->slot_of[body - soft_step->bodies];
-    return body->inverse_mass < world->state.bodies[slot].inverse_mass;
-}
-
-// The inverse mass of the heavy body behind a load: `other`, or what squeezes it.
-static float load_inverse_mass(const cairn_world *world, const cairn_solver_body *other) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    return is_squeezed(world, other) ? soft_step->load_inverse_mass[other - soft_step->bodies]
-                                     : other->inverse_mass;
-}
-
-// The weights that `body` may carry where it touches `other`; 0: as many as there are.
-static float weights_max(
-    const cairn_world *world, const cairn_solver_body *body, const cairn_solver_body *other) {
-    if (body->inverse_mass == 0.0f || other->inverse_mass == 0.0f) {
-        return 0.0f;
-    }
-    const cairn_soft_step *soft_step = world->soft_step;
-    const bool limb = soft_step->jointed[body - soft_step->bodies] != 0;
-    if (!limb && is_squeezed(world, other)) {
-        return CAIRN_SQUEEZE_WEIGHTS_BETWEEN;
-    }
-    if (body->inverse_mass <= CAIRN_SQUEEZE_MASS_RATIO_MIN * other->inverse_mass) {
-        return 0.0f;
-    }
-    return limb ? CAIRN_SQUEEZE_WEIGHTS_LIMB : CAIRN_SQUEEZE_WEIGHTS_MAX;
-}
-
-// Returns whether the body is taken for heavier than before.
-static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_body *body,
-    const cairn_solver_body *other) {
-    const float weights = weights_max(world, body, other);
-    if (weights == 0.0f) {
-        return false;
-    }
-    const cairn_contact_point *points = world->state.contacts[contact].points;
-    const float impulse = points[0].normal_impulse + points[1].normal_impulse +
-                          points[2].normal_impulse + points[3].normal_impulse;
-    const float gravity = float_max(vec3_length(world->state.settings->present_gravity), 1.0f);
-    const float heavy = load_inverse_mass(world, other);
-    const float bound =
-        float_max(weights * gravity * world->soft_step->wide_context.h, heavy * impulse);
-    // Not again for what rounding left.
-    if (body->inverse_mass * impulse <= 1.001f * bound) {
-        return false;
-    }
-    const float inverse_mass = bound / impulse;
-    const float scale = inverse_mass / body->inverse_mass;
-    world->soft_step->load_inverse_mass[body - world->soft_step->bodies] = heavy;
-    body->inverse_mass = inverse_mass;
-    for (int k = 0; k < 6; ++k) {
-        body->inverse_inertia[k] *= scale;
-    }
-    return true;
-}
-
-static void mark_jointed(cairn_soft_step *soft_step) {
-    const cairn_constraint_graph *graph = &soft_step->joint_graph;
-    memset(soft_step->jointed, 0, soft_step->body_count * sizeof *soft_step->jointed);
-    for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        soft_step->jointed[graph->edges[i].solver_a] = 1;
-        soft_step->jointed[graph->edges[i].solver_b] = 1;
-    }
-}
-
-// Passes to and fro, so that a pile is squeezed through within two, in whatever order its contacts
-// are listed.
-static void limit_loads(cairn_world *world) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    const cairn_constraint_graph *graph = &soft_step->contact_graph;
-    bool changed = masses_differ(soft_step);
-    if (changed) {
-        mark_jointed(world->soft_step);
-    }
-    for (uint32_t pass = 0; changed && pass < CAIRN_SQUEEZE_PASSES_MAX; ++pass) {
-        changed = false;
-        for (uint32_t i = 0; i < graph->edge_count; ++i) {
-            const cairn_constraint_edge *edge =
-                &graph->edges[pass % 2 == 0 ? graph->edge_count - 1 - i : i];
-            CAIRN_ASSERT(edge->solver_a < soft_step->moving_count ||
-                         edge->solver_b < soft_step->moving_count);
-            cairn_solver_body *a = &soft_step->bodies[edge->solver_a];
-            cairn_solver_body *b = &soft_step->bodies[edge->solver_b];
-            changed |= limit_load(world, edge->element, a, b);
-            changed |= limit_load(world, edge->element, b, a);
-        }
-    }
 }
 
 // Returns the owners of the bodies.
@@ -341,7 +232,7 @@ void cairn_soft_step_begin(cairn_world *world) {
 
 void cairn_soft_step_solve(cairn_world *world) {
     cairn_thin_links_thicken(world->soft_step);
-    limit_loads(world);
+    cairn_squeezed_bodies_find(world);
     cairn_articulations_prepare(world);
     cairn_driven_joints_prepare(world);
     cairn_soft_step_run(world);

@@ -23,6 +23,12 @@ typedef struct cairn_body_division {
     uint32_t *weights;        // by body slot, while divisions are tried
 } cairn_body_division;
 
+// What the contacts of a body did in the last substep of the last step.
+typedef struct cairn_body_load {
+    cairn_vec3 pushed; // N s, the sum of their impulses on the body
+    float pressed;     // N s, the sum of the magnitudes of their normal impulses
+} cairn_body_load;
+
 struct cairn_soft_step {
     cairn_kernel wide_kernel;
     cairn_kernel overflow_kernel;          // one lane wide, for constraints without a colour
@@ -49,6 +55,7 @@ struct cairn_soft_step {
     void *overflow_impacts;
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
+    cairn_body_load *body_loads; // by solver body; only if masses differ much
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
     // By solver body: 1 if a joint holds it; first scratch of thin_links.c.
     unsigned char *jointed;
@@ -65,7 +72,8 @@ struct cairn_soft_step {
     _Atomic uint32_t least_inverse_mass;
     _Atomic uint32_t greatest_inverse_mass;
     _Atomic uint32_t restitution_found;
-    _Atomic uint32_t locks_found; // 0, or CAIRN_HAS_LOCKS
+    _Atomic uint32_t locks_found;    // 0, or CAIRN_HAS_LOCKS
+    _Atomic uint32_t squeezed_found; // 0 or 1
     _Atomic uint32_t impact_found;
     void *wide_joints;
     void *wide_angular;
@@ -91,6 +99,10 @@ void cairn_soft_step_allocate(
 
 // Gives thin bodies between two joints with axes a larger inertia (thin_links.c).
 void cairn_thin_links_thicken(cairn_soft_step *soft_step);
+
+// Takes light bodies under heavy loads for heavier (squeezed_bodies.c), after they and their
+// contacts were gathered.
+void cairn_squeezed_bodies_find(cairn_world *world);
 
 // Light links (light_links.c). Finds them among the gathered joints; returns whether the graph has
 // to be built again. Then, around building it: their joints get no colour, and come first among

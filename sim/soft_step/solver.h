@@ -12,6 +12,7 @@
 
 #include "sim/constraint/graph.h"
 #include "sim/constraint/solver_manifold.h"
+#include "sim/state/state.h"
 #include <cairn/sim.h>
 
 typedef struct cairn_motion cairn_motion;
@@ -78,6 +79,8 @@ typedef struct cairn_solver_context {
     // 0, or CAIRN_HAS_LOCKS: some body has linear locks. Found while bodies are gathered.
     uint32_t has_locks;
     _Atomic uint32_t *locks_found;
+    const cairn_sleep *sleep;         // by body slot
+    _Atomic uint32_t *squeezed_found; // set to 1: the last step left some body squeezed
     uint32_t substeps;
     cairn_vec3 gravity;  // m/s^2
     uint32_t warm_start; // 0 or 1: start from the impulses of the last step

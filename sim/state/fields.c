@@ -117,6 +117,7 @@ static const cairn_field sleep_fields[] = {
     VEC3(position, CAIRN_VALID_DISTANCE),
     WORD(rotation.words[0], ANY),
     WORD(rotation.words[1], ANY),
+    SIZE(squeeze, CAIRN_SQUEEZE_MAX),
 };
 #undef ELEMENT
 

@@ -123,6 +123,7 @@ typedef struct cairn_sleep {
     uint32_t stay;       // ticks in a row close to the pose below, saturated; 0: that pose is zero
     cairn_vec3 position; // m, of its centre of mass when it began to stay there
     cairn_packed_rotation rotation;
+    float squeeze; // how many times its mass the solver last took it for; 0: its own
 } cairn_sleep;
 
 // The state holds the vertices of a hull; sim/shape/hull.h describes what is derived from them.

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// The squeezed bodies. A light body between a heavy one and the ground answers each sweep by no
+// more than its own mass can, so a load of a thousand times its weight takes seconds to arrive, and
+// the springs of its contacts, which are as stiff as its mass allows, yield under it. How it would
+// move on its own is of no consequence under such a load. So the solver takes it for heavier: the
+// load of the last step is at most CAIRN_SQUEEZE_WEIGHTS_MAX times the weight, which adds that
+// small a fraction to what is below. What it bears on is squeezed through it, and is taken for
+// heavier too (CAIRN_SQUEEZE_WEIGHTS_BETWEEN), but nothing for heavier than the heavy body. A body
+// that lies loose on a heavy one carries no load, so it weighs what it weighs. Joints bear a part
+// of the load of a limb, so it is not passed on to what has joints, and such a body may carry more
+// (CAIRN_SQUEEZE_WEIGHTS_LIMB): else heaps of ragdolls tremble for ever.
+//
+// An impulse that accelerates a body is no load, and grows with the mass that the body is taken
+// for: light bodies that a heavy one drives before it would take its momentum. So a load counts in
+// weights, or in impulses that accelerated the body in the last step if these are greater.
+//
+// A load that swings would change the mass with it, a step late: heavier on the way up than on the
+// way down, a body gains energy in each swing, and frames under a heavy roof walk until they fall.
+// So the mass follows the load up at once and down slowly (cairn_sleep.squeeze).
+
+#include "base/assert.h"
+#include "sim/collide/manifold_pool.h"
+#include "sim/math/limits.h"
+#include "sim/soft_step/soft_step.h"
+
+#include <string.h>
+
+// Whether some body may be so much lighter than another one.
+static bool masses_differ(const cairn_soft_step *soft_step) {
+    const float least =
+        float_of_bits(atomic_load_explicit(&soft_step->least_inverse_mass, memory_order_relaxed));
+    const float greatest = float_of_bits(
+        atomic_load_explicit(&soft_step->greatest_inverse_mass, memory_order_relaxed));
+    return greatest > CAIRN_SQUEEZE_MASS_RATIO_MIN * least;
+}
+
+static void mark_jointed(cairn_soft_step *soft_step) {
+    const cairn_constraint_graph *graph = &soft_step->joint_graph;
+    memset(soft_step->jointed, 0, soft_step->body_count * sizeof *soft_step->jointed);
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        soft_step->jointed[graph->edges[i].solver_a] = 1;
+        soft_step->jointed[graph->edges[i].solver_b] = 1;
+    }
+}
+
+static float normal_impulse(const cairn_contact *contact) {
+    const cairn_contact_point *points = contact->points;
+    return points[0].normal_impulse + points[1].normal_impulse + points[2].normal_impulse +
+           points[3].normal_impulse;
+}
+
+// Adds up the impulses of the contacts in the last substep of the last step.
+static void sum_loads(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    const cairn_constraint_graph *graph = &soft_step->contact_graph;
+    memset(soft_step->body_loads, 0, soft_step->body_count * sizeof *soft_step->body_loads);
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        const cairn_constraint_edge *edge = &graph->edges[i];
+        const cairn_contact *contact = &world->state.contacts[edge->element];
+        cairn_body_load *a = &soft_step->body_loads[edge->solver_a];
+        cairn_body_load *b = &soft_step->body_loads[edge->solver_b];
+        const float normal = normal_impulse(contact);
+        const cairn_vec3 impulse =
+            vec3_add(vec3_scale(world->manifold_pool->manifolds[edge->manifold].normal, normal),
+                vec3(contact->tangent_impulse[0], contact->tangent_impulse[1],
+                    contact->tangent_impulse[2]));
+        a->pressed += normal;
+        b->pressed += normal;
+        a->pushed = vec3_sub(a->pushed, impulse);
+        b->pushed = vec3_add(b->pushed, impulse);
+    }
+}
+
+static float own_inverse_mass(const cairn_world *world, const cairn_solver_body *body) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    return world->state.bodies[soft_step->slot_of[body - soft_step->bodies]].inverse_mass;
+}
+
+static bool is_squeezed(const cairn_world *world, const cairn_solver_body *body) {
+    return body->inverse_mass < own_inverse_mass(world, body);
+}
+
+// The inverse mass of the heavy body behind a load: `other`, or what squeezes it.
+static float load_inverse_mass(const cairn_world *world, const cairn_solver_body *other) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    return is_squeezed(world, other) ? soft_step->load_inverse_mass[other - soft_step->bodies]
+                                     : other->inverse_mass;
+}
+
+// The weights that `body` may carry where it touches `other`; 0: as many as there are.
+static float weights_max(
+    const cairn_world *world, const cairn_solver_body *body, const cairn_solver_body *other) {
+    if (body->inverse_mass == 0.0f || other->inverse_mass == 0.0f) {
+        return 0.0f;
+    }
+    const cairn_soft_step *soft_step = world->soft_step;
+    const bool limb = soft_step->jointed[body - soft_step->bodies] != 0;
+    if (!limb && is_squeezed(world, other)) {
+        return CAIRN_SQUEEZE_WEIGHTS_BETWEEN;
+    }
+    if (body->inverse_mass <= CAIRN_SQUEEZE_MASS_RATIO_MIN * other->inverse_mass) {
+        return 0.0f;
+    }
+    return limb ? CAIRN_SQUEEZE_WEIGHTS_LIMB : CAIRN_SQUEEZE_WEIGHTS_MAX;
+}
+
+// The change of velocity by which a load counts as one weight.
+static float weight_speed(const cairn_world *world, const cairn_solver_body *body) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    const uint32_t index = (uint32_t)(body - soft_step->bodies);
+    const float gravity = float_max(vec3_length(world->state.settings->present_gravity), 1.0f);
+    const float fall = gravity * soft_step->wide_context.h;
+    if (soft_step->jointed[index] != 0) {
+        return fall; // joints may have held what contacts pushed
+    }
+    const float squeeze = world->state.sleep[soft_step->slot_of[index]].squeeze;
+    return float_max(fall, own_inverse_mass(world, body) / float_max(squeeze, 1.0f) *
+                               vec3_length(soft_step->body_loads[index].pushed));
+}
+
+// Returns whether the body is taken for heavier than before.
+static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_body *body,
+    const cairn_solver_body *other) {
+    const float weights = weights_max(world, body, other);
+    if (weights == 0.0f) {
+        return false;
+    }
+    const uint32_t index = (uint32_t)(body - world->soft_step->bodies);
+    // What presses on a body from above presses on it from below as well.
+    const float through = 0.5f * world->soft_step->body_loads[index].pressed;
+    const float impulse = world->soft_step->jointed[index] != 0
+                              ? float_max(normal_impulse(&world->state.contacts[contact]), through)
+                              : through;
+    const float heavy = load_inverse_mass(world, other);
+    const float bound = float_max(weights * weight_speed(world, body), heavy * impulse);
+    // Not again for what rounding left.
+    if (body->inverse_mass * impulse <= 1.001f * bound) {
+        return false;
+    }
+    const float inverse_mass = bound / impulse;
+    const float scale = inverse_mass / body->inverse_mass;
+    world->soft_step->load_inverse_mass[index] = heavy;
+    body->inverse_mass = inverse_mass;
+    for (int k = 0; k < 6; ++k) {
+        body->inverse_inertia[k] *= scale;
+    }
+    return true;
+}
+
+// Passes to and fro, so that a pile is squeezed through within two, in whatever order its contacts
+// are listed.
+static void limit_loads(cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    const cairn_constraint_graph *graph = &soft_step->contact_graph;
+    bool changed = true;
+    for (uint32_t pass = 0; changed && pass < CAIRN_SQUEEZE_PASSES_MAX; ++pass) {
+        changed = false;
+        for (uint32_t i = 0; i < graph->edge_count; ++i) {
+            const cairn_constraint_edge *edge =
+                &graph->edges[pass % 2 == 0 ? graph->edge_count - 1 - i : i];
+            CAIRN_ASSERT(edge->solver_a < soft_step->moving_count ||
+                         edge->solver_b < soft_step->moving_count);
+            cairn_solver_body *a = &soft_step->bodies[edge->solver_a];
+            cairn_solver_body *b = &soft_step->bodies[edge->solver_b];
+            changed |= limit_load(world, edge->element, a, b);
+            changed |= limit_load(world, edge->element, b, a);
+        }
+    }
+}
+
+// How many times its mass a body is taken for after it was taken for `before` times, and its load
+// asks for `wanted`; 0: its own.
+static float follow(float before, float wanted, float time_step) {
+    if (wanted >= before) {
+        return wanted < CAIRN_SQUEEZE_MIN ? 0.0f : float_min(wanted, CAIRN_SQUEEZE_MAX);
+    }
+    const float rate = wanted > 1.0f ? CAIRN_SQUEEZE_DECAY_LOADED : CAIRN_SQUEEZE_DECAY_FREE;
+    const float after = before - float_min(rate * time_step, 1.0f) * (before - wanted);
+    return after < CAIRN_SQUEEZE_MIN ? 0.0f : after;
+}
+
+static void follow_loads(cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    const float time_step = world_time_step(world);
+    for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
+        cairn_solver_body *body = &soft_step->bodies[i];
+        cairn_sleep *sleep = &world->state.sleep[soft_step->slot_of[i]];
+        const float own = own_inverse_mass(world, body);
+        if (own == 0.0f || (body->inverse_mass == own && sleep->squeeze == 0.0f)) {
+            continue;
+        }
+        sleep->squeeze =
+            follow(float_max(sleep->squeeze, 1.0f), own / body->inverse_mass, time_step);
+        const float inverse_mass = own / float_max(sleep->squeeze, 1.0f);
+        const float scale = inverse_mass / body->inverse_mass;
+        body->inverse_mass = inverse_mass;
+        for (int k = 0; k < 6; ++k) {
+            body->inverse_inertia[k] *= scale;
+        }
+    }
+}
+
+void cairn_squeezed_bodies_find(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    const bool differ = masses_differ(soft_step);
+    if (differ) {
+        mark_jointed(soft_step);
+        sum_loads(world);
+        limit_loads(world);
+    }
+    if (differ || atomic_load_explicit(&soft_step->squeezed_found, memory_order_relaxed) != 0) {
+        follow_loads(world);
+    }
+}
