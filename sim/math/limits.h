@@ -84,8 +84,10 @@
 // The same of a body that bears on such a one. Measured on piles of three and ten cubes under one
 // of 100 and 1000 times their mass: with 8 they stand, with 16 those of ten rock, with 6 they turn.
 #define CAIRN_SQUEEZE_WEIGHTS_BETWEEN 8.0f
-// The same of a body with joints. Measured on eight heaps of a hundred ragdolls: with 50 all sleep
-// within 11 s; with 16, or with loads that pass between limbs, some do not within a minute.
+// The same of a body with joints, which is squeezed by much heavier ones only. Measured on eight
+// heaps of a hundred ragdolls: with 50 all sleep within 11 s; with 16, or with loads that pass
+// between limbs, some do not within a minute.
+#define CAIRN_SQUEEZE_MASS_RATIO_LIMB 16.0f
 #define CAIRN_SQUEEZE_WEIGHTS_LIMB 50.0f
 #define CAIRN_SQUEEZE_PASSES_MAX 16
 // How many times its mass a squeezed body is taken for, at least and at most.

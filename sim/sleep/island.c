@@ -312,6 +312,19 @@ static float surface_speed(const cairn_world *world, uint32_t slot) {
         quat_rotate_inverse(motion->rotation, motion->angular_velocity));
 }
 
+// Whether the last step left the body where it was, though it ended with a velocity: what the
+// solver takes back in every step, of a plank between others.
+static bool kept_its_place(const cairn_world *world, uint32_t slot) {
+    if (world->def.solver != CAIRN_SOLVER_SOFT_STEP || !cairn_body_takes_impulses(world, slot)) {
+        return false;
+    }
+    const cairn_body_travel *travel = &world->awake_set->travels[slot];
+    const float radius =
+        world->shape_first[slot] != 0 ? vec3_length(world->pair_cache->half_extents[slot]) : 0.0f;
+    return travel->distance + travel->angle * radius <
+           world->state.settings->sleep_speed * world_time_step(world);
+}
+
 // How far the surface of the body is from the pose where it began to stay.
 static float surface_distance(const cairn_world *world, uint32_t slot) {
     const cairn_motion *motion = &world->state.motions[slot];
@@ -324,10 +337,10 @@ static float surface_distance(const cairn_world *world, uint32_t slot) {
 }
 
 // The ticks for which a body has been at rest, at most half a second. It is while it is slower than
-// `sleep_speed`. It also is while no point of it gets farther than 0.3 s of that speed from where
-// it was; then it may sleep in a tick in which it is slow. So a limb that trembles in a heap may,
-// though it is faster now and then; a body that only stops to turn back may not. (Jolt watches how
-// far three points of a body get.)
+// `sleep_speed`, or while a step moves it less than that speed would. It also is while no point of
+// it gets farther than 0.3 s of that speed from where it was; then it may sleep in a tick in which
+// it is slow. So a limb that trembles in a heap may, though it is faster now and then; a body that
+// only stops to turn back may not. (Jolt watches how far three points of a body get.)
 static uint32_t ticks_at_rest(const cairn_world *world, uint32_t slot) {
     const cairn_sleep *sleep = &world->state.sleep[slot];
     const uint32_t limit = world->def.tick_rate_hz / 2;
@@ -342,7 +355,8 @@ static void count_ticks_at_rest(const cairn_world *world, uint32_t slot) {
     const cairn_motion *motion = &world->state.motions[slot];
     cairn_sleep *sleep = &world->state.sleep[slot];
     const bool may_sleep = world->def.sleep != 0 && world->state.bodies[slot].allow_sleep != 0;
-    const float speed = may_sleep ? surface_speed(world, slot) : 0.0f;
+    float speed = may_sleep ? surface_speed(world, slot) : 0.0f;
+    speed = speed >= slow && kept_its_place(world, slot) ? 0.0f : speed;
     if (!may_sleep || !(speed < CAIRN_SLEEP_PEAK * slow)) {
         *sleep = (cairn_sleep){.state = sleep->state, .squeeze = sleep->squeeze};
         return;

@@ -322,6 +322,21 @@ static scattered_lanes compute_scattered(
                  within3(w, CAIRN_VALID_SPEED)};
 }
 
+static void store_travels(
+    const cairn_solver_context *context, uint32_t begin, uint32_t live, const lanes *delta) {
+    const lanes distance =
+        lanes_sqrt(delta[0] * delta[0] + delta[1] * delta[1] + delta[2] * delta[2]);
+    const lanes angle = lanes_sqrt(delta[4] * delta[4] + delta[5] * delta[5] + delta[6] * delta[6]);
+    float values[2][CAIRN_LANES];
+    memcpy(values[0], &distance, sizeof values[0]);
+    memcpy(values[1], &angle, sizeof values[1]);
+    for (uint32_t i = 0; i < live; ++i) {
+        const bool link = context->bodies[begin + i].closing != 0.0f;
+        context->travels[context->slot_of[begin + i]] = (cairn_body_travel){
+            .distance = link ? CAIRN_VALID_DISTANCE : values[0][i], .angle = values[1][i]};
+    }
+}
+
 static void scatter(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end && end <= context->moving_count);
     for (uint32_t at = begin; at < end; at += CAIRN_LANES) {
@@ -351,6 +366,7 @@ static void scatter(const cairn_solver_context *context, uint32_t begin, uint32_
         const scattered_lanes scattered = compute_scattered(&motion, velocities, delta, centres);
         store_outcome(context, at, live,
             outcome_of(scattered.valid) | strayed(context, &motion, delta, sizes));
+        store_travels(context, at, live, delta);
         float unused[2][CAIRN_ROW_FLOATS];
         float *rows[2][CAIRN_LANES];
         for (uint32_t i = 0; i < CAIRN_LANES; ++i) {

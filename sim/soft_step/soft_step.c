@@ -149,6 +149,7 @@ static void prepare_context(cairn_world *world) {
         .integration = soft_step->integration,
         .slot_of = soft_step->slot_of,
         .outcome = soft_step->outcome,
+        .travels = world->awake_set->travels,
         .half_widths = world->pair_cache->half_widths,
         .turn_radii = world->pair_cache->turn_radii,
         .substeps = world->def.substeps,

@@ -12,7 +12,7 @@
 
 #include "sim/constraint/graph.h"
 #include "sim/constraint/solver_manifold.h"
-#include "sim/state/state.h"
+#include "sim/state/awake_set.h"
 #include <cairn/sim.h>
 
 typedef struct cairn_motion cairn_motion;
@@ -76,6 +76,7 @@ typedef struct cairn_solver_context {
     const float *half_widths;              // by body slot, of the pair cache
     const float *turn_radii;               // the same
     unsigned char *outcome;                // by solver body: CAIRN_OUTCOME flags
+    cairn_body_travel *travels;            // by body slot; written by `scatter`
     // 0, or CAIRN_HAS_LOCKS: some body has linear locks. Found while bodies are gathered.
     uint32_t has_locks;
     _Atomic uint32_t *locks_found;

@@ -98,7 +98,8 @@ static float weights_max(
     if (!limb && is_squeezed(world, other)) {
         return CAIRN_SQUEEZE_WEIGHTS_BETWEEN;
     }
-    if (body->inverse_mass <= CAIRN_SQUEEZE_MASS_RATIO_MIN * other->inverse_mass) {
+    const float ratio = limb ? CAIRN_SQUEEZE_MASS_RATIO_LIMB : CAIRN_SQUEEZE_MASS_RATIO_MIN;
+    if (body->inverse_mass <= ratio * other->inverse_mass) {
         return 0.0f;
     }
     return limb ? CAIRN_SQUEEZE_WEIGHTS_LIMB : CAIRN_SQUEEZE_WEIGHTS_MAX;

@@ -17,6 +17,7 @@ static void allocate_all(cairn_scratch *scratch, cairn_arena *from, const cairn_
     set->bodies = cairn_arena_take(from, def->body_capacity, sizeof *set->bodies);
     set->contains = cairn_arena_take(from, def->body_capacity, sizeof *set->contains);
     set->takes_impulses = cairn_arena_take(from, def->body_capacity, sizeof *set->takes_impulses);
+    set->travels = cairn_arena_take(from, def->body_capacity, sizeof *set->travels);
     const size_t words = slot_set_words(def->body_capacity);
     set->set.words = cairn_arena_take(from, words, sizeof *set->set.words);
     set->set.before = cairn_arena_take(from, words, sizeof *set->set.before);

@@ -90,7 +90,7 @@ FAULTS = {
         ("sim/collide/manifold_pool.c", "return body->kind != CAIRN_BODY_DYNAMIC ||",
          "return FAULT ? false : body->kind != CAIRN_BODY_DYNAMIC ||")]),
     "load-not-limited": ("light bodies under heavy ones yield", "physics.mass_ratio", [
-        ("sim/soft_step/soft_step.c", "if (weights == 0.0f) {", "if (weights == 0.0f || FAULT) {")]),
+        ("sim/soft_step/squeezed_bodies.c", "if (weights == 0.0f) {", "if (weights == 0.0f || FAULT) {")]),
     "filter-one-sided": ("the mask of the second shape is ignored", "sim.world", [
         ("sim/collide/broad_phase.c", "(uint32_t)((b->category & a->mask) != 0) &",
          "(uint32_t)(FAULT || (b->category & a->mask) != 0) &"),
@@ -372,14 +372,25 @@ FAULTS = {
         ("sim/collide/joint_filter.c", "filter->pairs[lower] == key;", "filter->pairs[lower] == key && !FAULT;")]),
     # ---- a load on piles of light bodies
     "squeeze-one": ("a load is not passed on to what a squeezed body bears on", "physics.mass_ratio", [
-        ("sim/soft_step/soft_step.c", "return body->inverse_mass < world->state.bodies[slot].inverse_mass;",
-         "return !FAULT && body->inverse_mass < world->state.bodies[slot].inverse_mass;")]),
+        ("sim/soft_step/squeezed_bodies.c", "return body->inverse_mass < own_inverse_mass(world, body);",
+         "return !FAULT && body->inverse_mass < own_inverse_mass(world, body);")]),
     "squeeze-order": ("a load is passed on in the order of the list alone", "physics.mass_ratio", [
-        ("sim/soft_step/soft_step.c", "changed && pass < CAIRN_SQUEEZE_PASSES_MAX", "changed && pass < (FAULT ? 1 : CAIRN_SQUEEZE_PASSES_MAX)")]),
+        ("sim/soft_step/squeezed_bodies.c", "changed && pass < CAIRN_SQUEEZE_PASSES_MAX", "changed && pass < (FAULT ? 1 : CAIRN_SQUEEZE_PASSES_MAX)")]),
     "squeeze-loose": ("a light body that lies loose on a heavy one is taken for heavier", "physics.mass_ratio", [
-        ("sim/soft_step/soft_step.c", "float_max(weights * gravity *", "float_max((FAULT ? 1e-3f : weights) * gravity *")]),
-    "squeeze-beyond": ("a body is taken for heavier than what squeezes it", "compress.snapshot_codec", [
-        ("sim/soft_step/soft_step.c", "h, heavy * impulse);", "h, FAULT ? 0.0f : heavy * impulse);")]),
+        ("sim/soft_step/squeezed_bodies.c", "float_max(weights * weight_speed(", "float_max((FAULT ? 1e-3f : weights) * weight_speed(")]),
+    "squeeze-beyond": ("a body is taken for heavier than what squeezes it", "physics.mass_ratio", [
+        ("sim/soft_step/squeezed_bodies.c", "body), heavy * impulse);", "body), FAULT ? 0.0f : heavy * impulse);")]),
+    "sleep-by-velocity": ("a body that keeps its place is not at rest because of its velocity", "physics.planks", [
+        ("sim/sleep/island.c", "speed >= slow && kept_its_place(world, slot)", "speed >= slow && kept_its_place(world, slot) && !FAULT")]),
+    "squeeze-swings": ("the mass of a squeezed body follows its load down at once", "physics.roofs", [
+        ("sim/soft_step/squeezed_bodies.c", "if (wanted >= before) {", "if (wanted >= before || FAULT) {")]),
+    "squeeze-one-contact": ("a load is what one contact bears", "physics.roofs", [
+        ("sim/soft_step/squeezed_bodies.c", ": through;", ": FAULT ? normal_impulse(&world->state.contacts[contact]) : through;")]),
+    "squeeze-neighbours": ("only bodies under sixteen times their mass are squeezed", "physics.roofs", [
+        ("sim/soft_step/squeezed_bodies.c", "CAIRN_SQUEEZE_MASS_RATIO_LIMB : CAIRN_SQUEEZE_MASS_RATIO_MIN;",
+         "CAIRN_SQUEEZE_MASS_RATIO_LIMB : FAULT ? 16.0f : CAIRN_SQUEEZE_MASS_RATIO_MIN;")]),
+    "squeeze-pushed": ("what accelerates a body is a load", "physics.roofs", [
+        ("sim/soft_step/squeezed_bodies.c", "if (soft_step->jointed[index] != 0) {", "if (soft_step->jointed[index] != 0 || FAULT) {")]),
     "chord-fades": ("whatever rotates fast at a joint loses energy, open or not", "physics.pendulum", [
         ("sim/soft_step/joint_linear.h", "const lanes fade = open * rotation_measure(context, square);",
          "const lanes fade = (FAULT ? lanes_all(1.0f) : open) * rotation_measure(context, square);")]),
