@@ -400,7 +400,9 @@ static bool sweep_some(cairn_world *world, const uint32_t *slots, uint32_t count
             continue;
         }
         // Impacts with meshes are not predicted.
-        const bool by_itself = strayed(world, slots[i]);
+        // Nor is what presses on a bullet from behind while it touches a thin obstacle.
+        const bool by_itself =
+            strayed(world, slots[i]) || (bullet != 0 && moved_far(world, slots[i]));
         stop by = {.fraction = 1.0f};
         if (by_itself || (world->mesh_shapes != 0 && moved_far(world, slots[i]))) {
             by = stop_of_body(world, slots[i], !by_itself);

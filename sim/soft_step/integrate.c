@@ -367,6 +367,12 @@ static void scatter(const cairn_solver_context *context, uint32_t begin, uint32_
         store_outcome(context, at, live,
             outcome_of(scattered.valid) | strayed(context, &motion, delta, sizes));
         store_travels(context, at, live, delta);
+        for (uint32_t i = 0; i < live; ++i) {
+            const cairn_body *params = bodies[i];
+            if (params->bullet != 0 && context->outcome[at + i] == 0) {
+                context->outcome[at + i] = CAIRN_OUTCOME_STRAYED;
+            }
+        }
         float unused[2][CAIRN_ROW_FLOATS];
         float *rows[2][CAIRN_LANES];
         for (uint32_t i = 0; i < CAIRN_LANES; ++i) {

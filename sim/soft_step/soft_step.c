@@ -61,6 +61,7 @@ void cairn_soft_step_allocate(
     soft_step->pushed = cairn_arena_take(from, bodies, sizeof *soft_step->pushed);
     soft_step->load_inverse_mass =
         cairn_arena_take(from, bodies, sizeof *soft_step->load_inverse_mass);
+    soft_step->contact_counts = cairn_arena_take(from, bodies, sizeof *soft_step->contact_counts);
     soft_step->body_loads = cairn_arena_take(from, bodies, sizeof *soft_step->body_loads);
     soft_step->jointed = cairn_arena_take(from, bodies, sizeof *soft_step->jointed);
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);

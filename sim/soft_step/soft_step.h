@@ -25,8 +25,10 @@ typedef struct cairn_body_division {
 
 // What the contacts of a body did in the last substep of the last step.
 typedef struct cairn_body_load {
-    cairn_vec3 pushed; // N s, the sum of their impulses on the body
     float pressed;     // N s, the sum of the magnitudes of their normal impulses
+    uint32_t laden;    // 0 or 1: by many weights; the rest is zero if no body beside it is
+    cairn_vec3 pushed; // N s, the sum of their impulses on the body
+    float mass_beside; // kg, of the other bodies, once for each contact
 } cairn_body_load;
 
 struct cairn_soft_step {
@@ -55,6 +57,7 @@ struct cairn_soft_step {
     void *overflow_impacts;
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
+    uint32_t *contact_counts;    // by solver body; scratch of squeezed_bodies.c
     cairn_body_load *body_loads; // by solver body; only if masses differ much
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
     // By solver body: 1 if a joint holds it; first scratch of thin_links.c.

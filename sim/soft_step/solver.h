@@ -63,7 +63,7 @@ typedef struct cairn_softness {
 #define CAIRN_HAS_LOCKS 0x80000000u
 // What became of a solver body.
 #define CAIRN_OUTCOME_INVALID 1 // its next state is out of range
-#define CAIRN_OUTCOME_STRAYED 2 // it may have to be swept
+#define CAIRN_OUTCOME_STRAYED 2 // it may have to be swept, as any bullet may
 
 // Everything that the kernels read: arrays of the scratch, and the parameters of this step.
 typedef struct cairn_solver_context {

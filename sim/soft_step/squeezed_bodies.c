@@ -5,9 +5,10 @@
 // move on its own is of no consequence under such a load. So the solver takes it for heavier: the
 // load of the last step is at most CAIRN_SQUEEZE_WEIGHTS_MAX times the weight, which adds that
 // small a fraction to what is below. What it bears on is squeezed through it, and is taken for
-// heavier too (CAIRN_SQUEEZE_WEIGHTS_BETWEEN), but nothing for heavier than the heavy body. A body
-// that lies loose on a heavy one carries no load, so it weighs what it weighs. Joints bear a part
-// of the load of a limb, so it is not passed on to what has joints, and such a body may carry more
+// heavier too, but nothing for heavier than the heavy body, or than half of all that it touches: a
+// plate between many drums. So stacks of equal bodies stay what they are. A body that lies loose on
+// a heavy one carries no load, so it weighs what it weighs. Joints bear a part of the load of a
+// limb, so it is not passed on to what has joints, and such a body may carry more
 // (CAIRN_SQUEEZE_WEIGHTS_LIMB): else heaps of ragdolls tremble for ever.
 //
 // An impulse that accelerates a body is no load, and grows with the mass that the body is taken
@@ -25,7 +26,7 @@
 
 #include <string.h>
 
-// Whether some body may be so much lighter than another one.
+// Whether the masses of some bodies may differ by so much.
 static bool masses_differ(const cairn_soft_step *soft_step) {
     const float least =
         float_of_bits(atomic_load_explicit(&soft_step->least_inverse_mass, memory_order_relaxed));
@@ -49,25 +50,83 @@ static float normal_impulse(const cairn_contact *contact) {
            points[3].normal_impulse;
 }
 
-// Adds up the impulses of the contacts in the last substep of the last step.
-static void sum_loads(cairn_world *world) {
+// What gravity adds to the velocity of a body in a substep.
+static float fall_speed(const cairn_world *world) {
+    return float_max(vec3_length(world->state.settings->present_gravity), 1.0f) *
+           world->soft_step->wide_context.h;
+}
+
+static float mass_of(const cairn_solver_body *body) {
+    return body->inverse_mass > 0.0f ? 1.0f / body->inverse_mass : 0.0f;
+}
+
+// Counts the contacts of each body, and returns whether one has so many that bodies whose masses
+// hardly differ may squeeze it.
+static bool count_contacts(cairn_soft_step *soft_step) {
+    const cairn_constraint_graph *graph = &soft_step->contact_graph;
+    uint32_t *counts = soft_step->contact_counts;
+    memset(counts, 0, soft_step->body_count * sizeof *counts);
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        counts[graph->edges[i].solver_a] += 1;
+        counts[graph->edges[i].solver_b] += 1;
+    }
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
+        most = counts[i] > most ? counts[i] : most;
+    }
+    return (float)most * CAIRN_SQUEEZE_MASS_RATIO_MIN > CAIRN_SQUEEZE_BESIDE_MIN;
+}
+
+// What contacts did in the last substep of the last step. Returns whether any body carries so much
+// that it may be squeezed. Only for these, which are few, more is found out.
+static bool sum_loads(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
-    memset(soft_step->body_loads, 0, soft_step->body_count * sizeof *soft_step->body_loads);
+    cairn_body_load *loads = soft_step->body_loads;
+    memset(loads, 0, soft_step->body_count * sizeof *loads);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
+        const float normal = normal_impulse(&world->state.contacts[edge->element]);
+        loads[edge->solver_a].pressed += normal;
+        loads[edge->solver_b].pressed += normal;
+    }
+    const float fall = fall_speed(world);
+    bool any = false;
+    for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
+        // A contact of a limb may carry all that presses on the limb.
+        const bool laden =
+            soft_step->bodies[i].inverse_mass * loads[i].pressed > CAIRN_SQUEEZE_WEIGHTS_MAX * fall;
+        loads[i].laden = laden ? 1 : 0;
+        any = any || laden;
+    }
+    return any;
+}
+
+static bool is_laden(const cairn_soft_step *soft_step, const cairn_constraint_edge *edge) {
+    return (soft_step->body_loads[edge->solver_a].laden |
+               soft_step->body_loads[edge->solver_b].laden) != 0;
+}
+
+// What accelerated the laden bodies, and how much lies beside them.
+static void sum_pushes(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    const cairn_constraint_graph *graph = &soft_step->contact_graph;
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        const cairn_constraint_edge *edge = &graph->edges[i];
+        if (!is_laden(soft_step, edge)) {
+            continue;
+        }
         const cairn_contact *contact = &world->state.contacts[edge->element];
+        const cairn_vec3 normal = world->manifold_pool->manifolds[edge->manifold].normal;
+        const cairn_vec3 impulse = vec3_add(vec3_scale(normal, normal_impulse(contact)),
+            vec3(contact->tangent_impulse[0], contact->tangent_impulse[1],
+                contact->tangent_impulse[2]));
         cairn_body_load *a = &soft_step->body_loads[edge->solver_a];
         cairn_body_load *b = &soft_step->body_loads[edge->solver_b];
-        const float normal = normal_impulse(contact);
-        const cairn_vec3 impulse =
-            vec3_add(vec3_scale(world->manifold_pool->manifolds[edge->manifold].normal, normal),
-                vec3(contact->tangent_impulse[0], contact->tangent_impulse[1],
-                    contact->tangent_impulse[2]));
-        a->pressed += normal;
-        b->pressed += normal;
         a->pushed = vec3_sub(a->pushed, impulse);
         b->pushed = vec3_add(b->pushed, impulse);
+        a->mass_beside += mass_of(&soft_step->bodies[edge->solver_b]);
+        b->mass_beside += mass_of(&soft_step->bodies[edge->solver_a]);
     }
 }
 
@@ -80,37 +139,45 @@ static bool is_squeezed(const cairn_world *world, const cairn_solver_body *body)
     return body->inverse_mass < own_inverse_mass(world, body);
 }
 
-// The inverse mass of the heavy body behind a load: `other`, or what squeezes it.
-static float load_inverse_mass(const cairn_world *world, const cairn_solver_body *other) {
+// The inverse mass of the heaviest that a body may be taken for, because of what it touches there:
+// the heavy body behind the load, `other` or what squeezes it, or half of all that it touches.
+static float load_inverse_mass(
+    const cairn_world *world, uint32_t index, const cairn_solver_body *other) {
     const cairn_soft_step *soft_step = world->soft_step;
-    return is_squeezed(world, other) ? soft_step->load_inverse_mass[other - soft_step->bodies]
-                                     : other->inverse_mass;
+    const float heavy = is_squeezed(world, other)
+                            ? soft_step->load_inverse_mass[other - soft_step->bodies]
+                            : other->inverse_mass;
+    return soft_step->jointed[index] != 0
+               ? heavy
+               : float_min(heavy, 2.0f / soft_step->body_loads[index].mass_beside);
 }
 
 // The weights that `body` may carry where it touches `other`; 0: as many as there are.
 static float weights_max(
     const cairn_world *world, const cairn_solver_body *body, const cairn_solver_body *other) {
-    if (body->inverse_mass == 0.0f || other->inverse_mass == 0.0f) {
+    const float light = body->inverse_mass;
+    const float heavy = other->inverse_mass;
+    if (light == 0.0f || heavy == 0.0f) {
         return 0.0f;
     }
     const cairn_soft_step *soft_step = world->soft_step;
     const bool limb = soft_step->jointed[body - soft_step->bodies] != 0;
-    if (!limb && is_squeezed(world, other)) {
-        return CAIRN_SQUEEZE_WEIGHTS_BETWEEN;
+    if (limb || soft_step->jointed[other - soft_step->bodies] != 0) {
+        const bool lighter = light > CAIRN_SQUEEZE_MASS_RATIO_LIMB * heavy;
+        return !lighter ? 0.0f : limb ? CAIRN_SQUEEZE_WEIGHTS_LIMB : CAIRN_SQUEEZE_WEIGHTS_MAX;
     }
-    const float ratio = limb ? CAIRN_SQUEEZE_MASS_RATIO_LIMB : CAIRN_SQUEEZE_MASS_RATIO_MIN;
-    if (body->inverse_mass <= ratio * other->inverse_mass) {
-        return 0.0f;
-    }
-    return limb ? CAIRN_SQUEEZE_WEIGHTS_LIMB : CAIRN_SQUEEZE_WEIGHTS_MAX;
+    const bool differ = light > CAIRN_SQUEEZE_MASS_RATIO_MIN * heavy ||
+                        heavy > CAIRN_SQUEEZE_MASS_RATIO_MIN * light;
+    const bool amid = light * soft_step->body_loads[body - soft_step->bodies].mass_beside >
+                      CAIRN_SQUEEZE_BESIDE_MIN;
+    return differ || amid || is_squeezed(world, other) ? CAIRN_SQUEEZE_WEIGHTS_MAX : 0.0f;
 }
 
 // The change of velocity by which a load counts as one weight.
 static float weight_speed(const cairn_world *world, const cairn_solver_body *body) {
     const cairn_soft_step *soft_step = world->soft_step;
     const uint32_t index = (uint32_t)(body - soft_step->bodies);
-    const float gravity = float_max(vec3_length(world->state.settings->present_gravity), 1.0f);
-    const float fall = gravity * soft_step->wide_context.h;
+    const float fall = fall_speed(world);
     if (soft_step->jointed[index] != 0) {
         return fall; // joints may have held what contacts pushed
     }
@@ -130,9 +197,9 @@ static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_
     // What presses on a body from above presses on it from below as well.
     const float through = 0.5f * world->soft_step->body_loads[index].pressed;
     const float impulse = world->soft_step->jointed[index] != 0
-                              ? float_max(normal_impulse(&world->state.contacts[contact]), through)
+                              ? normal_impulse(&world->state.contacts[contact])
                               : through;
-    const float heavy = load_inverse_mass(world, other);
+    const float heavy = load_inverse_mass(world, index, other);
     const float bound = float_max(weights * weight_speed(world, body), heavy * impulse);
     // Not again for what rounding left.
     if (body->inverse_mass * impulse <= 1.001f * bound) {
@@ -161,6 +228,9 @@ static void limit_loads(cairn_world *world) {
                 &graph->edges[pass % 2 == 0 ? graph->edge_count - 1 - i : i];
             CAIRN_ASSERT(edge->solver_a < soft_step->moving_count ||
                          edge->solver_b < soft_step->moving_count);
+            if (!is_laden(soft_step, edge)) {
+                continue;
+            }
             cairn_solver_body *a = &soft_step->bodies[edge->solver_a];
             cairn_solver_body *b = &soft_step->bodies[edge->solver_b];
             changed |= limit_load(world, edge->element, a, b);
@@ -180,6 +250,7 @@ static float follow(float before, float wanted, float time_step) {
     return after < CAIRN_SQUEEZE_MIN ? 0.0f : after;
 }
 
+// Limbs have no memory: trees of hinges with long arms come to rest less often with it.
 static void follow_loads(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     const float time_step = world_time_step(world);
@@ -188,6 +259,10 @@ static void follow_loads(cairn_world *world) {
         cairn_sleep *sleep = &world->state.sleep[soft_step->slot_of[i]];
         const float own = own_inverse_mass(world, body);
         if (own == 0.0f || (body->inverse_mass == own && sleep->squeeze == 0.0f)) {
+            continue;
+        }
+        if (soft_step->jointed[i] != 0) {
+            sleep->squeeze = 0.0f;
             continue;
         }
         sleep->squeeze =
@@ -203,13 +278,16 @@ static void follow_loads(cairn_world *world) {
 
 void cairn_squeezed_bodies_find(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
-    const bool differ = masses_differ(soft_step);
-    if (differ) {
-        mark_jointed(soft_step);
-        sum_loads(world);
+    const bool squeezed =
+        atomic_load_explicit(&soft_step->squeezed_found, memory_order_relaxed) != 0;
+    const bool laden = (masses_differ(soft_step) || count_contacts(soft_step)) && sum_loads(world);
+    if (!laden && !squeezed) {
+        return;
+    }
+    mark_jointed(soft_step);
+    if (laden) {
+        sum_pushes(world);
         limit_loads(world);
     }
-    if (differ || atomic_load_explicit(&soft_step->squeezed_found, memory_order_relaxed) != 0) {
-        follow_loads(world);
-    }
+    follow_loads(world);
 }

@@ -387,8 +387,15 @@ FAULTS = {
     "squeeze-one-contact": ("a load is what one contact bears", "physics.roofs", [
         ("sim/soft_step/squeezed_bodies.c", ": through;", ": FAULT ? normal_impulse(&world->state.contacts[contact]) : through;")]),
     "squeeze-neighbours": ("only bodies under sixteen times their mass are squeezed", "physics.roofs", [
-        ("sim/soft_step/squeezed_bodies.c", "CAIRN_SQUEEZE_MASS_RATIO_LIMB : CAIRN_SQUEEZE_MASS_RATIO_MIN;",
-         "CAIRN_SQUEEZE_MASS_RATIO_LIMB : FAULT ? 16.0f : CAIRN_SQUEEZE_MASS_RATIO_MIN;")]),
+        ("sim/soft_step/squeezed_bodies.c", "const bool differ = light > CAIRN_SQUEEZE_MASS_RATIO_MIN * heavy ||",
+         "const bool differ = light > (FAULT ? 16.0f : CAIRN_SQUEEZE_MASS_RATIO_MIN) * heavy ||")]),
+    "squeeze-amid": ("many bodies of about its mass do not squeeze a plate", "physics.roofs", [
+        ("sim/soft_step/squeezed_bodies.c", "return differ || amid ||", "return differ || (amid && !FAULT) ||")]),
+    "squeeze-alone": ("a body is taken for no heavier than the heaviest that it touches", "physics.roofs", [
+        ("sim/soft_step/squeezed_bodies.c", ": float_min(heavy, 2.0f / soft_step->body_loads[index].mass_beside);",
+         ": FAULT ? heavy : float_min(heavy, 2.0f / soft_step->body_loads[index].mass_beside);")]),
+    "bullet-pressed": ("a bullet that moves as predicted is not swept", "physics.fast_bodies", [
+        ("sim/collide/sweep.c", "(bullet != 0 && moved_far(world, slots[i]));", "(!FAULT && bullet != 0 && moved_far(world, slots[i]));")]),
     "squeeze-pushed": ("what accelerates a body is a load", "physics.roofs", [
         ("sim/soft_step/squeezed_bodies.c", "if (soft_step->jointed[index] != 0) {", "if (soft_step->jointed[index] != 0 || FAULT) {")]),
     "chord-fades": ("whatever rotates fast at a joint loses energy, open or not", "physics.pendulum", [

@@ -26,16 +26,23 @@ static building building_create(void) {
     return b;
 }
 
-static void add(building *b, cairn_vec3 at, cairn_vec3 half, float density) {
+static void add_shape(building *b, uint32_t kind, cairn_vec3 at, cairn_vec3 half, float density) {
     cairn_body_def body = cairn_body_def_default();
     cairn_shape_def shape = cairn_shape_def_default();
     body.position = at;
+    shape.kind = kind;
     shape.half_extents = half;
+    shape.radius = half.x;
+    shape.half_height = half.y;
     shape.density = density;
     assert_true(b->count < BODIES_MAX);
     b->starts[b->count] = at;
     b->bodies[b->count] = kit_body(b->world, &body, &shape);
     b->count += 1;
+}
+
+static void add(building *b, cairn_vec3 at, cairn_vec3 half, float density) {
+    add_shape(b, CAIRN_SHAPE_BOX, at, half, density);
 }
 
 // Nothing is farther than `bound`, m, from where it was built, and all sleep.
@@ -112,6 +119,34 @@ TEST("a plate carries a hundred and sixty times its mass, on cubes and by cubes"
         y += 0.2f;
     }
     expect_standing(&b, 0.02f);
+}
+
+// Layers of posts with thin plates between: a plate bears on as many posts as stand on it, none of
+// which is much heavier than the plate is.
+TEST("pallets in layers stand") {
+    static const float radii[] = {0.15f, 0.25f, 0.4f};
+    static const float heights[] = {0.2f, 0.35f, 0.6f};
+    for (int i = 0; i < 36; ++i) {
+        const float radius = radii[i % 3];
+        const float height = heights[i / 3 % 3];
+        const int side = i / 9 % 2 == 0 ? 3 : 4;
+        const bool drums = i / 18 != 0;
+        SCOPED(building) b = building_create();
+        float y = 0.0f;
+        for (int layer = 0; layer < 4; ++layer) {
+            for (int k = 0; k < side * side; ++k) {
+                const float x = ((float)(k / side) - 0.5f * (float)(side - 1)) * 2.05f * radius;
+                const float z = ((float)(k % side) - 0.5f * (float)(side - 1)) * 2.05f * radius;
+                add_shape(&b, drums ? CAIRN_SHAPE_CYLINDER : CAIRN_SHAPE_BOX,
+                    vec3(x, y + height, z), vec3(radius, height, radius), 1000.0f);
+            }
+            y += 2.0f * height;
+            const float width = 1.1f * (float)side * radius;
+            add(&b, vec3(0.0f, y + 0.03f, 0.0f), vec3(width, 0.03f, width), 600.0f);
+            y += 0.06f;
+        }
+        expect_standing(&b, 0.02f);
+    }
 }
 
 // None is five times heavier than what it stands on, and the lowest carries 490 times its weight.
