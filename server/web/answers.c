@@ -110,7 +110,7 @@ static bool issue_token(const cairn_web_answers *own, const cairn_user_data *use
 
 static cairn_http_answer token(const cairn_web_answers *own, const cairn_user_data *user) {
     if (user->room[0] != '\0' && cairn_server_room_find(own->config.server, user->room) == 0) {
-        return cairn_http_words(404, "there is no such room\n");
+        return cairn_http_words(404, "no room has this name\n");
     }
     uint8_t *bytes = malloc(CAIRN_CONNECT_TOKEN_SIZE);
     if (bytes == NULL || !issue_token(own, user, bytes)) {

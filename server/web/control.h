@@ -34,6 +34,6 @@ cairn_http_answer cairn_web_control_post(cairn_web_control *control, const char 
     const uint8_t *body, size_t size, cairn_http_exchange *exchange);
 void cairn_web_control_note_left(cairn_web_control *control);
 
-// What was refused here, and who left.
+// Counts the requests that this thread refused, and the peers that left before their answer.
 const cairn_web_control_statistics *cairn_web_control_statistics_read(
     const cairn_web_control *control);

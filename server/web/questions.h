@@ -73,7 +73,7 @@ void cairn_questions_ask(cairn_questions *questions, cairn_question *question);
 // the kind of what it asked; false: nothing.
 bool cairn_questions_leave(
     cairn_questions *questions, const cairn_http_exchange *exchange, cairn_question_kind *kind);
-// The next one that was answered and whose peer waits. NULL: none. Its answer is the caller's.
+// Returns the next answered question whose peer still waits, or NULL. The caller owns its answer.
 cairn_question *cairn_questions_take_answered(cairn_questions *questions);
 // It may be begun again.
 void cairn_questions_end(cairn_question *question);
@@ -84,5 +84,6 @@ void cairn_questions_answer(
     cairn_questions *questions, cairn_question *question, cairn_http_answer answer);
 // Whether peers have left since the last call; then `left` of their questions is set.
 bool cairn_questions_any_left(cairn_questions *questions);
-// The place-th question, whoever has it: for the members that are of the loop, and `left`.
+// Returns the question with this index, whichever thread has it. The caller may use `left` and the
+// members that belong to the loop.
 cairn_question *cairn_questions_at(cairn_questions *questions, uint32_t place);

@@ -70,7 +70,7 @@ static cairn_http_answer metrics(
     return ask(site, question);
 }
 
-// A page of this machine alone gets a token: whoever holds one plays.
+// Gives tokens only to pages from this machine, because a token is all that a player needs.
 static cairn_http_answer token(
     cairn_site *site, const cairn_http_request *request, cairn_http_exchange *exchange) {
     char mode[16];

@@ -37,7 +37,7 @@ void cairn_site_close(cairn_site *site);
 bool cairn_site_listen(
     cairn_site *site, const cairn_address *at, char error[CAIRN_HTTP_ERROR_SIZE]);
 
-// Gives the answers of the loop's thread to those who wait for them.
+// Sends the answers of the loop's thread to the peers that asked.
 void cairn_site_take_answers(cairn_site *site);
 // Sends a datagram of the server.
 void cairn_site_send(cairn_site *site, const cairn_address *to, const uint8_t *bytes, size_t size);

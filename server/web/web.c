@@ -229,7 +229,7 @@ static void close_handle(cairn_web *web, uv_handle_t *handle) {
 
 static void close_loops(cairn_web *web) {
     if (web->loop.data == NULL) {
-        return; // there is none
+        return; // it was never opened
     }
     close_handle(web, (uv_handle_t *)&web->woken);
     close_handle(web, (uv_handle_t *)&web->check);

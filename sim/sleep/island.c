@@ -336,11 +336,12 @@ static float surface_distance(const cairn_world *world, uint32_t slot) {
         vec3_scale(quat_vector(turned), 2.0f));
 }
 
-// The ticks for which a body has been at rest, at most half a second. It is while it is slower than
-// `sleep_speed`, or while a step moves it less than that speed would. It also is while no point of
-// it gets farther than 0.3 s of that speed from where it was; then it may sleep in a tick in which
-// it is slow. So a limb that trembles in a heap may, though it is faster now and then; a body that
-// only stops to turn back may not. (Jolt watches how far three points of a body get.)
+// Returns for how many ticks a body has been at rest, at most half a second. A body is at rest in a
+// tick if its speed is below `sleep_speed`, or if the step moved it less than that speed would. A
+// body whose points all stay within 0.3 s of that speed from where they were also counts as at
+// rest, but it can fall asleep only in a tick in which it is slow. This lets a limb in a heap sleep
+// that trembles and is faster in some ticks, but not a body that only stops to turn back. (Jolt
+// watches how far three points of a body move.)
 static uint32_t ticks_at_rest(const cairn_world *world, uint32_t slot) {
     const cairn_sleep *sleep = &world->state.sleep[slot];
     const uint32_t limit = world->def.tick_rate_hz / 2;

@@ -11,13 +11,15 @@
 // limb, so it is not passed on to what has joints, and such a body may carry more
 // (CAIRN_SQUEEZE_WEIGHTS_LIMB): else heaps of ragdolls tremble for ever.
 //
-// An impulse that accelerates a body is no load, and grows with the mass that the body is taken
-// for: light bodies that a heavy one drives before it would take its momentum. So a load counts in
-// weights, or in impulses that accelerated the body in the last step if these are greater.
+// An impulse that accelerates a body is not a load. If it counted as one, light bodies that a heavy
+// one pushes along would become heavier, need larger impulses, and so take its momentum. Therefore
+// a load is compared with the weight of the body, or with the impulse that accelerated it in the
+// last step if that is larger.
 //
-// A load that swings would change the mass with it, a step late: heavier on the way up than on the
-// way down, a body gains energy in each swing, and frames under a heavy roof walk until they fall.
-// So the mass follows the load up at once and down slowly (cairn_sleep.squeeze).
+// If the mass followed an oscillating load exactly, it would do so a step late. The body would be
+// heavier on the way up than on the way down and gain energy in each period: frames under a heavy
+// roof moved sideways until they fell. So the mass rises with the load at once, but falls slowly
+// (cairn_sleep.squeeze).
 
 #include "base/assert.h"
 #include "sim/collide/manifold_pool.h"
