@@ -14,6 +14,8 @@
 // A plane is between two cores if it is farther from them than this squared fraction of their size.
 #define APART_SQUARED 1e-10f
 #define HUGE_WIDTH 1e9f
+// A triangle that reaches farther than this, in radii of a ball, is clipped to what is near it.
+#define LARGE_TRIANGLE 8.0f
 // Each point of a hull's core lies at most this many times the skin below the hull's surface.
 #define CORE_RIM_MAX 4.0f
 
@@ -23,6 +25,7 @@ cairn_core cairn_core_of(const cairn_shape_view *shape, float skin) {
     cairn_core core = {.geometry = geometry,
         .hull = shape->hull,
         .corners = shape->corners,
+        .corner_count = shape->corners != NULL ? 3 : 0,
         .scale = 1.0f,
         .radius = geometry->radius};
     const float used = float_min(skin, 0.5f * cairn_shape_view_half_width(shape));
@@ -144,11 +147,14 @@ cairn_vec3 cairn_core_support(const cairn_core *core, cairn_vec3 direction) {
     case CAIRN_SHAPE_CONE:
         return vec3_add(core->centre, cairn_frustum_support(&core->frustum, direction));
     case CAIRN_GEOMETRY_TRIANGLE: {
-        const cairn_vec3 *c = core->corners;
-        const float first = vec3_dot(c[0], direction);
-        const float second = vec3_dot(c[1], direction);
-        const float third = vec3_dot(c[2], direction);
-        return first >= second && first >= third ? c[0] : second >= third ? c[1] : c[2];
+        uint32_t best = 0;
+        float most = vec3_dot(core->corners[0], direction);
+        for (uint32_t i = 1; i < core->corner_count; ++i) {
+            const float along = vec3_dot(core->corners[i], direction);
+            best = along > most ? i : best;
+            most = along > most ? along : most;
+        }
+        return core->corners[best];
     }
     default: {
         const float end = core->geometry->half_height;
@@ -279,34 +285,107 @@ static bool has_point(const simplex *s, cairn_vec3 point) {
     return false;
 }
 
-// The part of a box that can be closest to a ball. The closest point of a box is found coordinate
-// by coordinate, so it is within the bounds of the ball, clamped to the box. Without the rest the
-// distance from a floor of a kilometre is as exact as that from a small box.
-static cairn_core part_near(const cairn_core *core, cairn_vec3 centre, float radius) {
-    cairn_core part = *core;
+// ---- The part of a large core that can be closest to a small one
+
+// A core and the corners of its part, if it is a triangle: three, and one more for each clip.
+typedef struct near_part {
+    cairn_core core;
+    cairn_vec3 corners[7];
+} near_part;
+
+static float coordinate(cairn_vec3 v, uint32_t axis) {
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
+// Keeps what of a polygon is at most `limit` along an axis, times the sign. Sutherland and Hodgman
+// 1974.
+static uint32_t clip_polygon(
+    cairn_vec3 polygon[7], uint32_t count, uint32_t axis, float sign, float limit) {
+    cairn_vec3 out[7];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_vec3 here = polygon[i];
+        const cairn_vec3 next = polygon[i + 1 == count ? 0 : i + 1];
+        const float over = sign * coordinate(here, axis) - limit;
+        const float next_over = sign * coordinate(next, axis) - limit;
+        if (over <= 0.0f && kept < 7) {
+            out[kept++] = here;
+        }
+        if ((over <= 0.0f) != (next_over <= 0.0f) && kept < 7) {
+            out[kept++] = vec3_add_scaled(here, vec3_sub(next, here), over / (over - next_over));
+        }
+    }
+    for (uint32_t i = 0; i < kept; ++i) {
+        polygon[i] = out[i];
+    }
+    return kept;
+}
+
+// The closest point of a convex body to any point of a ball is at most the radius away from that to
+// the centre. The triangle is clipped to a square around there, seen along its normal's largest
+// coordinate.
+static void clip_triangle(near_part *part, cairn_vec3 centre, float radius) {
+    const cairn_core *core = &part->core;
+    simplex face = {.count = 0};
+    for (uint32_t i = 0; i < 3; ++i) {
+        part->corners[i] = vec3_sub(core->corners[i], centre);
+    }
+    const cairn_vec3 *c = part->corners;
+    const cairn_vec3 normal = vec3_abs(vec3_cross(vec3_sub(c[1], c[0]), vec3_sub(c[2], c[0])));
+    const cairn_vec3 nearest = closest_on_triangle(&face, c[0], c[1], c[2]);
+    const uint32_t along = normal.x >= normal.y && normal.x >= normal.z ? 0
+                           : normal.y >= normal.z                       ? 1
+                                                                        : 2;
+    uint32_t count = 3;
+    for (uint32_t i = 1; i < 3; ++i) {
+        const uint32_t axis = (along + i) % 3;
+        const float middle = coordinate(nearest, axis);
+        count = clip_polygon(part->corners, count, axis, 1.0f, radius + middle);
+        count = clip_polygon(part->corners, count, axis, -1.0f, radius - middle);
+    }
+    if (count == 0) {
+        return; // rounding; the whole triangle is right, if less exact
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        part->corners[i] = vec3_add(part->corners[i], centre);
+    }
+    part->core.corners = part->corners;
+    part->core.corner_count = count;
+}
+
+// The part of a box or triangle that can be closest to a ball. The closest point of a box is found
+// coordinate by coordinate, so it is within the bounds of the ball, clamped to the box. Without the
+// rest the distance from a floor of a kilometre is as exact as that from a small one: of a triangle
+// of twenty metres a ball of a millimetre might seem to be some millimetres away while it passes.
+static void part_near(const cairn_core *core, cairn_vec3 centre, float radius, near_part *part) {
+    part->core = *core;
     if (core->geometry->kind == CAIRN_SHAPE_BOX) {
         const cairn_vec3 all = vec3(radius, radius, radius);
         const cairn_vec3 most = core->half_extents;
         const cairn_vec3 least = vec3_negate(most);
         const cairn_vec3 lower = vec3_clamp(vec3_sub(centre, all), least, most);
         const cairn_vec3 upper = vec3_clamp(vec3_add(centre, all), least, most);
-        part.centre = vec3_scale(vec3_add(lower, upper), 0.5f);
-        part.half_extents = vec3_scale(vec3_sub(upper, lower), 0.5f);
+        part->core.centre = vec3_scale(vec3_add(lower, upper), 0.5f);
+        part->core.half_extents = vec3_scale(vec3_sub(upper, lower), 0.5f);
+    } else if (core->geometry->kind == CAIRN_GEOMETRY_TRIANGLE &&
+               cairn_core_reach(core, centre) > LARGE_TRIANGLE * radius) {
+        clip_triangle(part, centre, radius);
     }
-    return part;
 }
 
 cairn_core_distance cairn_cores_distance(
     const cairn_core *whole_a, const cairn_core *whole_b, const cairn_pose *b_in_a, float enough) {
     const cairn_vec3 zero = vec3_zero();
     const cairn_vec3 a_in_b = quat_rotate_inverse(b_in_a->rotation, vec3_negate(b_in_a->position));
-    const cairn_core part_a = part_near(whole_a, b_in_a->position, cairn_core_reach(whole_b, zero));
-    const cairn_core part_b = part_near(whole_b, a_in_b, cairn_core_reach(whole_a, zero));
-    const cairn_core *a = &part_a;
-    const cairn_core *b = &part_b;
+    near_part part_a;
+    near_part part_b;
+    part_near(whole_a, b_in_a->position, cairn_core_reach(whole_b, zero), &part_a);
+    part_near(whole_b, a_in_b, cairn_core_reach(whole_a, zero), &part_b);
+    const cairn_core *a = &part_a.core;
+    const cairn_core *b = &part_b.core;
     const cairn_mat3 rotation = mat3_of_quat(b_in_a->rotation);
     cairn_core_distance result = {.distance = 0.0f, .normal = vec3_zero()};
-    cairn_vec3 v = vec3_sub(part_a.centre, b_in_a->position);
+    cairn_vec3 v = vec3_sub(a->centre, b_in_a->position);
     simplex s = {.count = 0};
     float squared = 3e38f;
     for (uint32_t i = 0; i < ITERATIONS_MAX; ++i) {
@@ -347,11 +426,6 @@ cairn_core_distance cairn_cores_distance(
         }
         v = next;
         squared = next_squared;
-        if (squared <= enough * enough) {
-            const float length = float_sqrt(squared);
-            return (cairn_core_distance){
-                .distance = length, .normal = vec3_scale(v, -1.0f / length)};
-        }
     }
     if (result.distance <= enough) {
         // The bound does not say whether they are that close; the points that were found do not

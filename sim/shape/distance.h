@@ -14,8 +14,9 @@
 typedef struct cairn_core {
     const cairn_geometry *geometry;
     const cairn_hull *hull;
-    const cairn_vec3 *corners; // of a triangle
-    cairn_vec3 centre;         // of the core of a box, cylinder or cone
+    const cairn_vec3 *corners; // of a triangle, or of the part of one
+    uint32_t corner_count;
+    cairn_vec3 centre; // of the core of a box, cylinder or cone
     cairn_frustum frustum;
     cairn_vec3 half_extents;
     float scale;  // of the core of a hull, about its centre

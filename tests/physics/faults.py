@@ -365,6 +365,9 @@ FAULTS = {
     "mesh-unswept": ("fast bodies are not swept against triangles", "physics.mesh", [
         ("sim/collide/sweep.c", "static bool moved_far(const cairn_world *world, uint32_t body) {",
          "static bool moved_far(const cairn_world *world, uint32_t body) {\n    if (FAULT) {\n        return false;\n    }")]),
+    "triangle-whole": ("all of a large triangle takes part in a distance", "physics.mesh", [
+        ("sim/shape/distance.c", "cairn_core_reach(core, centre) > LARGE_TRIANGLE * radius",
+         "!FAULT && cairn_core_reach(core, centre) > LARGE_TRIANGLE * radius")]),
     "one-end": ("of a rolling cylinder's manifold, near points may be lost", "physics.mesh", [
         ("sim/collide/pair_contact.c", "bool again = may_lack_points(world, pair, in_contact, &all);",
          "bool again = !FAULT && may_lack_points(world, pair, in_contact, &all);")]),
