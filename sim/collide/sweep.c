@@ -5,6 +5,7 @@
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
 #include "sim/collide/impact.h"
+#include "sim/collide/material.h"
 #include "sim/collide/mesh_impact.h"
 #include "sim/collide/pair_cache.h"
 #include "sim/collide/pair_list.h"
@@ -132,6 +133,7 @@ typedef struct stop {
     float sinks;        // m, > 0: it is not stopped but taken out of an obstacle that turns
     cairn_vec3 towards; // unit, from the body to the obstacle; zero if unknown
     uint32_t obstacle;  // body
+    float restitution;
 } stop;
 
 // A body that slides over an obstacle that turns, or is hit by one, is not stopped: it goes its
@@ -196,7 +198,10 @@ static stop stop_of_pair(const cairn_world *world, cairn_pair pair, bool body_is
             return (stop){.fraction = impact.fraction > 0.0f || closes ? impact.fraction : 1.0f,
                 .overlapped = i > 0,
                 .towards = body_is_a ? impact.axis : vec3_negate(impact.axis),
-                .obstacle = obstacle};
+                .obstacle = obstacle,
+                .restitution = cairn_contact_material_of(
+                    &world->state.shapes[pair.shape_a], &world->state.shapes[pair.shape_b])
+                                   .restitution};
         }
     }
     return (stop){.fraction = 1.0f};
@@ -356,8 +361,9 @@ static cairn_pose carried(
 }
 
 // A body keeps its velocity, so that the contact of the next tick can act on it, unless it is
-// inside the obstacle: then its contacts did not hold it, and it loses the velocity that takes it
-// farther in. An obstacle that impulses move stops, too, or it would go on through the body.
+// inside the obstacle: then its contacts did not hold it, and it bounces, or loses the velocity
+// that takes it farther in. An obstacle that impulses move stops, too, or it would go on through
+// the body.
 static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
     if (by->sinks > 0.0f) {
         const cairn_motion *end = &world->state.motions[body];
@@ -381,8 +387,10 @@ static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
             vec3_add(other->linear_velocity, vec3_cross(other->angular_velocity, arm));
         const cairn_vec3 relative = vec3_sub(motion->linear_velocity, beside);
         const float approach = float_max(vec3_dot(relative, by->towards), 0.0f);
+        const bool bounces = approach > world->state.settings->restitution_threshold;
+        const float change = approach + (bounces ? by->restitution * approach : 0.0f);
         motion->linear_velocity =
-            vec3_clean(vec3_sub_scaled(motion->linear_velocity, by->towards, approach));
+            vec3_clean(vec3_sub_scaled(motion->linear_velocity, by->towards, change));
     }
 }
 

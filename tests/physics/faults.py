@@ -365,6 +365,8 @@ FAULTS = {
     "mesh-unswept": ("fast bodies are not swept against triangles", "physics.mesh", [
         ("sim/collide/sweep.c", "static bool moved_far(const cairn_world *world, uint32_t body) {",
          "static bool moved_far(const cairn_world *world, uint32_t body) {\n    if (FAULT) {\n        return false;\n    }")]),
+    "stop-without-bounce": ("what hits while it is inside loses its velocity", "physics.bounce", [
+        ("sim/collide/sweep.c", "bounces ? by->restitution * approach : 0.0f", "bounces && !FAULT ? by->restitution * approach : 0.0f")]),
     "triangle-whole": ("all of a large triangle takes part in a distance", "physics.mesh", [
         ("sim/shape/distance.c", "cairn_core_reach(core, centre) > LARGE_TRIANGLE * radius",
          "!FAULT && cairn_core_reach(core, centre) > LARGE_TRIANGLE * radius")]),
