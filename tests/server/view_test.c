@@ -177,3 +177,45 @@ TEST("a view holds what a search of all bodies finds") {
     // Bodies that come nearer by half a metre in each snapshot, and a ring of 2.5 m.
     assert_in_range(searches, SNAPSHOTS / 10, SNAPSHOTS / 2);
 }
+
+// A part of this tick has the first `count` members, in order of their indices.
+static void add_part(cairn_view *view, uint64_t tick, uint32_t count) {
+    cairn_view_part *part = &view->parts[tick % CAIRN_VIEW_PARTS_MAX];
+    free(part->records);
+    *part = (cairn_view_part){.tick = tick, .count = count, .capacity = count};
+    part->records = calloc(count, sizeof *part->records);
+    for (uint32_t i = 0; i < count; ++i) {
+        part->records[i] = cairn_id_index(view->members[i].id);
+    }
+}
+
+static void expect_acked(const cairn_view_member *member, uint64_t a, uint64_t b, uint64_t c) {
+    assert_int_equal(member->acked[0], a);
+    assert_int_equal(member->acked[1], b);
+    assert_int_equal(member->acked[2], c);
+}
+
+TEST("a view knows of each body the last three samples that the client holds") {
+    field *f = new_field();
+    take_snapshot(f);
+    assert_true(cairn_view_update(f->view, &f->interest, &f->room, &f->session));
+    assert_true(f->view->count >= 3);
+    const cairn_view_member *members = f->view->members;
+    const uint64_t since = members[0].since;
+    for (uint64_t i = 1; i <= 4; ++i) {
+        add_part(f->view, since + 2 * i, i == 3 ? 1 : 2);
+    }
+    cairn_view_acknowledge(f->view, since + 2);
+    expect_acked(&members[0], since + 2, 0, 0);
+    cairn_view_acknowledge(f->view, since + 3); // what was not sent
+    cairn_view_acknowledge(f->view, since + 4);
+    cairn_view_acknowledge(f->view, since + 2); // late
+    cairn_view_acknowledge(f->view, since + 6);
+    expect_acked(&members[0], since + 6, since + 4, since + 2);
+    cairn_view_acknowledge(f->view, since + 8);
+    expect_acked(&members[0], since + 8, since + 6, since + 4);
+    expect_acked(&members[1], since + 8, since + 4, since + 2);
+    expect_acked(&members[2], 0, 0, 0);
+    assert_int_equal(f->view->acknowledged, since + 8);
+    end_field(f);
+}
