@@ -70,6 +70,34 @@ static uint32_t join(uint32_t kind, uint32_t a, uint32_t b) {
     return answer.answer.edit.joint;
 }
 
+// The last property exists, and the next one does not.
+TEST("a refusal says whether there is such a property") {
+    const struct {
+        uint32_t verb;
+        uint32_t property;
+        bool exists;
+    } rows[] = {{CAIRN_CONTROL_SET_SHAPE, CAIRN_BODY_PROPERTY_LAST, true},
+        {CAIRN_CONTROL_SET_SHAPE, CAIRN_BODY_PROPERTY_LAST + 1, false},
+        {CAIRN_CONTROL_SET_JOINT, CAIRN_JOINT_PROPERTY_LAST, true},
+        {CAIRN_CONTROL_SET_JOINT, CAIRN_JOINT_PROPERTY_LAST + 1, false},
+        {CAIRN_CONTROL_SET_JOINT, 1, true}, {CAIRN_CONTROL_SET_JOINT, 0, false}};
+    const cairn_vec3 wrong = {-1e9f, -1e9f, -1e9f};
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const uint32_t joint = join(CAIRN_JOINT_BALL, spawn_box(), spawn_box());
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_control_request ask = {.verb = rows[i].verb};
+        if (rows[i].verb == CAIRN_CONTROL_SET_SHAPE) {
+            ask.set_shape = (cairn_control_set_shape_request){
+                .shape = 1, .property = rows[i].property, .value = wrong};
+        } else {
+            ask.set_joint = (cairn_control_set_joint_request){
+                .joint = joint, .property = rows[i].property, .value = wrong};
+        }
+        assert_int_equal(kit_ask_request(&s, ask), CAIRN_CONTROL_OUT_OF_RANGE);
+        assert_int_equal(strstr(answer.answer.reason, "no such property") == NULL, rows[i].exists);
+    }
+}
+
 TEST("what is set of a joint is read again") {
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     const uint32_t a = spawn_box();
