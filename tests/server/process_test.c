@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "tests/kit/test.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "server/daemon/hand_over_record.h"
 #include "server/daemon/notify.h"
+#include "server/daemon/take_over.h"
 #include <cairn/server_uv.h>
 
 static int ends[2];
@@ -107,6 +109,101 @@ TEST("neither side waits for ever") {
     ends[1] = dup(ends[0]);
     assert_true(cairn_hand_over_peer_is_own(ends[0]));
     assert_false(cairn_hand_over_peer_is_own(-1));
+}
+
+// What an old process offers, and how.
+typedef struct offer {
+    int listen_fd;
+    cairn_hand_over_kind kind;
+    size_t size; // of the offer
+    cairn_hand_over_offer says;
+    uint32_t sockets; // that are sent
+    bool asked;
+} offer;
+
+static void *play_old_process(void *user) {
+    offer *own = user;
+    cairn_hand_over_record record;
+    const int fd = accept(own->listen_fd, NULL, NULL);
+    own->asked = cairn_hand_over_receive(fd, later_ns(), &record) &&
+                 record.kind == CAIRN_HAND_OVER_ASKS &&
+                 record.size == sizeof(cairn_hand_over_build);
+    cairn_hand_over_record_free(&record);
+    if (own->kind == CAIRN_HAND_OVER_REFUSED) {
+        cairn_hand_over_send(fd, own->kind, "it is busy", 10, -1, later_ns());
+    }
+    for (uint32_t i = 0; own->kind != CAIRN_HAND_OVER_REFUSED && i < own->sockets; ++i) {
+        cairn_hand_over_send(fd, i == 0 ? own->kind : CAIRN_HAND_OVER_SOCKET, &own->says,
+            i == 0 ? own->size : 0, own->listen_fd, later_ns());
+    }
+    close(fd);
+    return NULL;
+}
+
+TEST("a process that takes over is offered sockets, and refuses what is malformed") {
+    const cairn_address bound = {.family = CAIRN_ADDRESS_IPV4, .ip = {127, 0, 0, 1}, .port = 9};
+    const size_t size = sizeof(cairn_hand_over_offer);
+    const struct {
+        cairn_hand_over_kind kind;
+        size_t size;
+        uint32_t says, sockets;
+        cairn_address bound;
+        const char *why; // NULL: it is taken
+    } rows[] = {{CAIRN_HAND_OVER_OFFER, size, 1, 1, bound, NULL},
+        {CAIRN_HAND_OVER_OFFER, size, 3, 3, bound, NULL},
+        {CAIRN_HAND_OVER_OFFER, size, CAIRN_UV_SOCKETS_MAX, CAIRN_UV_SOCKETS_MAX, bound, NULL},
+        {CAIRN_HAND_OVER_OFFER, size, 0, 1, bound, "malformed"},
+        {CAIRN_HAND_OVER_OFFER, size, CAIRN_UV_SOCKETS_MAX + 1, 1, bound, "malformed"},
+        {CAIRN_HAND_OVER_OFFER, size, 1, 1, {.family = 77}, "malformed"},
+        {CAIRN_HAND_OVER_OFFER, size - 1, 1, 1, bound, "malformed"},
+        {CAIRN_HAND_OVER_SOCKET, size, 1, 1, bound, "malformed"},
+        {CAIRN_HAND_OVER_OFFER, size, 3, 2, bound, "nothing more"},
+        {CAIRN_HAND_OVER_REFUSED, 0, 0, 0, bound, "goes on: it is busy"}};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/cairn-take-over-%ld", (long)getpid());
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        offer old = {.listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+            .kind = rows[i].kind,
+            .size = rows[i].size,
+            .says = {.bound = rows[i].bound, .sockets = rows[i].says},
+            .sockets = rows[i].sockets};
+        assert_int_equal(bind(old.listen_fd, (const struct sockaddr *)&address, sizeof address), 0);
+        assert_int_equal(listen(old.listen_fd, 1), 0);
+        cairn_take_over take;
+        char why[CAIRN_TAKE_OVER_WHY_SIZE] = "";
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, play_old_process, &old), 0);
+        const bool taken = cairn_take_over_begin(&take, address.sun_path, why);
+        pthread_join(thread, NULL);
+        assert_true(old.asked);
+        if (taken != (rows[i].why == NULL) || (!taken && strstr(why, rows[i].why) == NULL)) {
+            fail_msg("row %zu: %s", i, why);
+        }
+        if (taken) {
+            assert_int_equal(take.socket_count, rows[i].sockets);
+            assert_memory_equal(&take.bound, &bound, sizeof bound);
+        }
+        for (uint32_t k = 0; k < take.socket_count; ++k) {
+            close(take.sockets[k]);
+        }
+        close(take.fd);
+        close(old.listen_fd);
+        unlink(address.sun_path);
+    }
+}
+
+TEST("the name of a socket may be as long as the system takes") {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char path[sizeof address.sun_path + 1] = {0};
+    char why[CAIRN_TAKE_OVER_WHY_SIZE];
+    cairn_take_over take;
+    memset(path, 'a', sizeof path - 1);
+    assert_false(cairn_take_over_begin(&take, path, why));
+    assert_non_null(strstr(why, "the name is too long"));
+    path[sizeof path - 2] = '\0';
+    assert_false(cairn_take_over_begin(&take, path, why));
+    assert_non_null(strstr(why, "No such file"));
+    close(take.fd);
 }
 
 static void set_watchdog(const char *us, long pid) {
