@@ -178,6 +178,31 @@ TEST("a view holds what a search of all bodies finds") {
     assert_in_range(searches, SNAPSHOTS / 10, SNAPSHOTS / 2);
 }
 
+TEST("a grid of cells lies across the axis of gravity") {
+    static const cairn_vec3 gravities[] = {
+        {-10.0f, 1.0f, 1.0f}, {1.0f, -10.0f, 1.0f}, {1.0f, 1.0f, 10.0f}, {0.0f, 0.0f, 0.0f}};
+    field *f = new_field();
+    for (uint32_t i = 0; i < BODIES; ++i) { // on both sides of the origin
+        f->bodies[i].position.x -= SIDE_M / 2.0f;
+        f->bodies[i].position.y = up_to(f, SIDE_M) - SIDE_M / 2.0f;
+        f->bodies[i].position.z -= SIDE_M / 2.0f;
+    }
+    take_snapshot(f);
+    for (uint32_t k = 0; k < sizeof gravities / sizeof *gravities; ++k) {
+        f->frames[0].gravity = gravities[k];
+        cairn_room_interest_update(&f->interest, &f->frames[0], NULL);
+        const float cell_m = f->interest.cell_m;
+        for (uint32_t place = 0; place < f->frames[0].count; ++place) {
+            const cairn_placed_sphere *at = &f->interest.unsorted[place];
+            const float u = (k == 0 ? at->center.y : at->center.x) / cell_m;
+            const float v = (k == 2 ? at->center.y : at->center.z) / cell_m;
+            assert_true((float)at->cell[0] <= u && u < (float)at->cell[0] + 1.0f);
+            assert_true((float)at->cell[1] <= v && v < (float)at->cell[1] + 1.0f);
+        }
+    }
+    end_field(f);
+}
+
 // A part of this tick has the first `count` members, in order of their indices.
 static void add_part(cairn_view *view, uint64_t tick, uint32_t count) {
     cairn_view_part *part = &view->parts[tick % CAIRN_VIEW_PARTS_MAX];
