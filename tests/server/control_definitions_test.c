@@ -254,9 +254,11 @@ TEST("what makes no compound, mesh or height field is refused by name") {
     expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "must name all points");
     compound.spawn_compound.point_count = 3;
     expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, cairn_hull_refusal(tetrahedron, 3));
-    part = (cairn_control_part){.shape = CAIRN_SHAPE_MESH};
     compound.spawn_compound.point_count = 0;
-    expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "shapes 1 to 7");
+    for (uint32_t i = 0; i < 2; ++i) {
+        part = (cairn_control_part){.shape = i == 0 ? CAIRN_SHAPE_MESH : CAIRN_SHAPE_HEIGHT_FIELD};
+        expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "parts of a compound are shapes");
+    }
     cairn_control_triangle odd = {0, 1, 258}; // 2 modulo 256
     cairn_control_request mesh = {.verb = CAIRN_CONTROL_SPAWN_MESH,
         .spawn_mesh = {
