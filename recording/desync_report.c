@@ -46,20 +46,23 @@ static bool record_step(cairn_recorder *recorder, const cairn_desync_report *c) 
     return !cairn_recorder_failed(recorder);
 }
 
+// A recorder has memory for a chunk of that many commands.
+_Static_assert(2 * CAIRN_DESYNC_STAGES_SIZE_MAX +
+                       CAIRN_DESYNC_DIFFERENCES_MAX * sizeof(cairn_wire_difference) +
+                       2 * CAIRN_TEXT_SIZE_MAX <=
+                   CAIRN_COMMANDS_PER_TICK_MAX * sizeof(cairn_command),
+    "what differs fits");
+
 cairn_status cairn_desync_report_encode(
     const cairn_desync_report *report, uint8_t **bytes, size_t *size) {
     CAIRN_ASSERT(report->before != NULL && bytes != NULL && size != NULL);
     CAIRN_ASSERT(cairn_world_tick(report->before) + 1 == report->desync.head.tick);
     const size_t before_size = cairn_world_encode_size(report->before);
     const size_t after_size = report->after == NULL ? 0 : cairn_world_encode_size(report->after);
-    const size_t state_size = before_size > after_size ? before_size : after_size;
-    const size_t desync_size = 2 * CAIRN_DESYNC_STAGES_SIZE_MAX +
-                               CAIRN_DESYNC_DIFFERENCES_MAX * sizeof(cairn_wire_difference) +
-                               2 * CAIRN_TEXT_SIZE_MAX;
     buffer file = {.bytes = NULL};
     const cairn_recorder_config config = {.ticks_per_chunk = 1,
         .commands_per_tick_max = CAIRN_COMMANDS_PER_TICK_MAX,
-        .state_size_max = state_size > desync_size ? state_size : desync_size,
+        .state_size_max = before_size > after_size ? before_size : after_size,
         .scene_name = report->scene_name,
         .packing = report->packing,
         .write = append_bytes,

@@ -338,18 +338,22 @@ bool cairn_server_room_destroy(
 cairn_status cairn_server_room_command(
     cairn_server *server, uint32_t room, const cairn_command *command, uint64_t *tick);
 
-// Requests of one server that wait for their answers by cairn_server_answered.
+// Operators that are not clients, and the requests of each that may wait for their answers by
+// cairn_server_answered.
+#define CAIRN_SERVER_OPERATORS_MAX 16
 #define CAIRN_SERVER_ASKED_MAX 64
 
 // Gets the answer of cairn_server_ask, valid during the call, which must not call the server.
 typedef void (*cairn_server_answered)(void *user, const struct cairn_control_answer *answer);
-// Asks as an operator that is not a client (cairn/control.h): the caller has checked the right. A
+// Asks as an operator that is not a client (cairn/control.h): the caller has checked the right.
+// `asker` is below CAIRN_SERVER_OPERATORS_MAX; each has a budget of its own, as a client has. A
 // request without a room is about the first one. Its texts and bytes are copied, its number is
 // ignored. `answered` is called once, by cairn_server_advance: at once, or when a task or the room
 // has run. *asked: a number for cairn_server_ask_forget. CAIRN_INVALID_ARGUMENT: a field is outside
 // its limits, or the server was made without `control`. CAIRN_CAPACITY: too many wait.
-cairn_status cairn_server_ask(cairn_server *server, const struct cairn_control_request *request,
-    cairn_server_answered answered, void *user, uint64_t *asked);
+cairn_status cairn_server_ask(cairn_server *server, uint32_t asker,
+    const struct cairn_control_request *request, cairn_server_answered answered, void *user,
+    uint64_t *asked);
 // `answered` will not be called for this number, if it still waits. A request that has begun is
 // carried out all the same.
 void cairn_server_ask_forget(cairn_server *server, uint64_t asked);

@@ -171,3 +171,28 @@ TEST("a window that was reduced is judged when a round of it has passed") {
     exchange(120 * MS_NS, 120 * MS_NS);
     assert_true(c.competing); // a queue that stays is another flow's
 }
+
+// A payload is acknowledged that was given up before.
+static void acknowledge_late(uint64_t rtt_ns) {
+    cairn_congestion_round_trip(&c, now_ns, rtt_ns);
+    cairn_congestion_acknowledged(
+        &c, now_ns, sequence - 1, CAIRN_CONGESTION_PACKET_SIZE, rtt_ns, sequence);
+}
+
+TEST("time-outs in a row reduce the window once, and it comes back if they were wrong") {
+    for (uint32_t k = 0; k < 200; ++k) {
+        exchange(50 * MS_NS, 50 * MS_NS);
+    }
+    const uint64_t window = 4 * CAIRN_CONGESTION_WINDOW_FIRST;
+    c.window = window;
+    c.threshold = WINDOW_MAX;
+    for (uint32_t i = 0; i < 3; ++i) {
+        now_ns += CAIRN_NS_PER_S;
+        cairn_congestion_timed_out(&c, now_ns, sequence);
+        assert_int_equal(c.window, CAIRN_CONGESTION_WINDOW_MIN);
+        assert_int_equal(c.threshold, window / 2);
+    }
+    acknowledge_late(50 * MS_NS);
+    assert_int_equal(c.threshold, WINDOW_MAX);
+    assert_in_range(c.window, CAIRN_CONGESTION_WINDOW_FIRST, window);
+}

@@ -241,6 +241,24 @@ TEST("bytes of the stream that were received do not change") {
     assert_false(cairn_link_next_message(link, &message));
 }
 
+TEST("a segment adds what follows the bytes that were received") {
+    // The frame's header and 4 bytes, then the whole frame.
+    const row first = {"", TAKEN, STREAM, 1, 0, 2001, 0, 0, {0, 0, 12}, 3, 4};
+    const row whole = {"", TAKEN, STREAM, 1, 0, 2002, 0, 0, {0, 0, 12}, 3, 12};
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    cairn_link_message message;
+    SCOPED(cairn_link) *link = active_link();
+    while (cairn_link_next_message(link, &message)) {}
+    cairn_link_receive(link, 3000, bytes, write_row(&first, bytes));
+    assert_false(cairn_link_next_message(link, &message));
+    const size_t size = write_row(&whole, bytes);
+    memcpy(bytes + size - 12, "1234abcdefgh", 12);
+    cairn_link_receive(link, 3000, bytes, size);
+    assert_true(cairn_link_next_message(link, &message));
+    assert_int_equal(message.size, 12);
+    assert_memory_equal(message.bytes, "ZZZZabcdefgh", 12);
+}
+
 TEST("payloads have the bytes of the document") {
     static const uint8_t first[] = {2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'};
     static const uint8_t acked[] = {

@@ -2,6 +2,7 @@
 #include "server/control/meter.h"
 
 #include "base/assert.h"
+#include "server/control/preparation.h"
 #include "server/control/verbs.h"
 
 // Worlds that a request copies, or puts in the place of others, on the thread of the server.
@@ -35,8 +36,20 @@ uint64_t cairn_control_cost_ns(const cairn_room *room, const cairn_control_reque
     return open_ns + copies * bytes * 1000 / CAIRN_CONTROL_COPIED_PER_US;
 }
 
+uint64_t cairn_control_task_cost_ns(const cairn_room *room, const cairn_control_request *request) {
+    if (room == NULL || !cairn_control_replaces_world(request->verb)) {
+        return 0;
+    }
+    return cairn_world_encode_size(room->world) * 1000 / CAIRN_CONTROL_PACKED_PER_US;
+}
+
 bool cairn_control_meter_allows(uint64_t paid_until_ns, uint64_t now_ns) {
     return paid_until_ns < now_ns + CAIRN_CONTROL_BURST_NS;
+}
+
+bool cairn_control_account_allows(const cairn_operator_account *account, uint64_t now_ns) {
+    return cairn_control_meter_allows(account->loop_until_ns, now_ns) &&
+           cairn_control_meter_allows(account->tasks_until_ns, now_ns);
 }
 
 void cairn_control_meter_pay(

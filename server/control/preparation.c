@@ -12,11 +12,13 @@
 // Tasks that may be out when another one is to free a world: while tasks hang, nothing piles up.
 #define DISPOSALS_MAX 16
 
-// The first hash of a world takes longer than later ones, and the first state of its history too.
+// The first hash of a world takes longer than later ones, the first state of its history too, and
+// counting looks at every body.
 // Without memory for the save the recording makes its own, or ends there.
 static void make_ready(cairn_control_preparation *own) {
     if (own->world != NULL) {
         (void)cairn_world_hash_read(own->world);
+        own->counts = cairn_world_counts_read(own->world);
         if (own->states != NULL) {
             cairn_state_history_save(own->states, own->world);
         }

@@ -12,13 +12,12 @@
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
 
-// As the client of requests of operators that are not clients.
-#define OUTSIDE UINT32_MAX
 _Static_assert(CAIRN_SERVER_ASKED_MAX == CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX, "as one client");
 
 // An operator that is not a client, and waits for an answer.
 typedef struct cairn_control_outside {
     uint64_t number; // 0: the entry is free
+    uint32_t asker;
     cairn_server_answered answered;
     void *user;
 } cairn_control_outside;
@@ -26,24 +25,33 @@ typedef struct cairn_control_outside {
 typedef struct cairn_control_entry {
     bool taken;
     bool paid;          // for what it takes of the thread
-    uint32_t client;    // OUTSIDE: not a client
+    uint32_t client;    // or of_operator
     uint64_t client_id; // of the client, or the number of an entry of `outside`
     cairn_control_request_copy copy;
 } cairn_control_entry;
 
 struct cairn_control_queue {
     cairn_control_preparation preparation;
-    uint64_t turn_ns;          // what this turn's requests took
-    uint64_t outside_until_ns; // paid by operators that are not clients (server/control/meter.h)
-    uint32_t count;            // entries[order[0 .. count)] wait, oldest first
+    uint64_t turn_ns; // what this turn's requests took
+    uint32_t count;   // entries[order[0 .. count)] wait, oldest first
     uint32_t order[CAIRN_CONTROL_QUEUE_MAX];
     cairn_control_entry entries[CAIRN_CONTROL_QUEUE_MAX];
     uint64_t outside_number; // of the last one
-    cairn_control_outside outside[CAIRN_SERVER_ASKED_MAX];
+    cairn_control_outside outside[CAIRN_CONTROL_QUEUE_MAX];
+    cairn_operator_account accounts[CAIRN_SERVER_OPERATORS_MAX]; // of those that are not clients
     cairn_control_saves saves;
     cairn_control_lists lists;
     char reason[CAIRN_TEXT_SIZE_MAX + 1];
 };
+
+// As the client of requests of an operator that is not a client.
+static uint32_t of_operator(uint32_t asker) {
+    return UINT32_MAX - asker;
+}
+
+static bool is_client(uint32_t client) {
+    return client <= UINT32_MAX - CAIRN_SERVER_OPERATORS_MAX;
+}
 
 cairn_status cairn_control_queue_create(cairn_control_queue **out) {
     *out = calloc(1, sizeof **out);
@@ -100,15 +108,32 @@ static bool refuse_at_once(cairn_server *server, cairn_session *session,
             .reason = cairn_control_refusal_text(refusal)});
 }
 
+// Whether another one may wait where `count` do, and `own` of them are the same operator's.
+static bool has_place(uint32_t count, uint32_t own) {
+    const uint32_t limit = own < CAIRN_CONTROL_QUEUE_FEW
+                               ? CAIRN_CONTROL_QUEUE_MAX
+                               : CAIRN_CONTROL_QUEUE_MAX - CAIRN_CONTROL_QUEUE_RESERVED;
+    return count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;
+}
+
 static bool has_room(const cairn_control_queue *queue, uint32_t client) {
     uint32_t own = 0;
     for (uint32_t i = 0; i < queue->count; ++i) {
         own += queue->entries[queue->order[i]].client == client ? 1 : 0;
     }
-    const uint32_t limit = own < CAIRN_CONTROL_QUEUE_FEW
-                               ? CAIRN_CONTROL_QUEUE_MAX
-                               : CAIRN_CONTROL_QUEUE_MAX - CAIRN_CONTROL_QUEUE_RESERVED;
-    return queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;
+    return has_place(queue->count, own);
+}
+
+// Requests that have begun wait for their answers here alone, until their room has run.
+static bool may_ask(const cairn_control_queue *queue, uint32_t asker) {
+    uint32_t count = 0;
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < CAIRN_CONTROL_QUEUE_MAX; ++i) {
+        const cairn_control_outside *entry = &queue->outside[i];
+        count += entry->number != 0 ? 1 : 0;
+        own += entry->number != 0 && entry->asker == asker ? 1 : 0;
+    }
+    return has_place(count, own) && has_room(queue, of_operator(asker));
 }
 
 static void enqueue(cairn_control_queue *queue, uint32_t client, uint64_t client_id,
@@ -149,7 +174,7 @@ bool cairn_control_queue_receive(
 }
 
 static cairn_control_outside *find_outside(cairn_control_queue *queue, uint64_t number) {
-    for (uint32_t i = 0; i < CAIRN_SERVER_ASKED_MAX; ++i) {
+    for (uint32_t i = 0; i < CAIRN_CONTROL_QUEUE_MAX; ++i) {
         if (queue->outside[i].number == number) {
             return &queue->outside[i];
         }
@@ -157,22 +182,26 @@ static cairn_control_outside *find_outside(cairn_control_queue *queue, uint64_t 
     return NULL;
 }
 
-cairn_status cairn_server_ask(cairn_server *server, const cairn_control_request *request,
-    cairn_server_answered answered, void *user, uint64_t *asked) {
+cairn_status cairn_server_ask(cairn_server *server, uint32_t asker,
+    const cairn_control_request *request, cairn_server_answered answered, void *user,
+    uint64_t *asked) {
     cairn_control_queue *queue = server->control;
     const cairn_message message = {.kind = CAIRN_MESSAGE_CONTROL, .control = *request};
     *asked = 0;
-    if (queue == NULL || cairn_message_check(&message) != CAIRN_DECODE_OK) {
+    if (queue == NULL || asker >= CAIRN_SERVER_OPERATORS_MAX ||
+        cairn_message_check(&message) != CAIRN_DECODE_OK) {
         return CAIRN_INVALID_ARGUMENT;
     }
-    cairn_control_outside *entry = find_outside(queue, 0);
-    if (entry == NULL || !has_room(queue, OUTSIDE)) {
+    if (!may_ask(queue, asker)) {
         server->statistics.controls_refused[CAIRN_CONTROL_BUSY] += 1;
         return CAIRN_CAPACITY;
     }
+    cairn_control_outside *entry = find_outside(queue, 0);
+    CAIRN_ASSERT(entry != NULL);
     *asked = ++queue->outside_number;
-    *entry = (cairn_control_outside){.number = *asked, .answered = answered, .user = user};
-    enqueue(queue, OUTSIDE, *asked, request);
+    *entry = (cairn_control_outside){
+        .number = *asked, .asker = asker, .answered = answered, .user = user};
+    enqueue(queue, of_operator(asker), *asked, request);
     return CAIRN_OK;
 }
 
@@ -185,7 +214,7 @@ void cairn_server_ask_forget(cairn_server *server, uint64_t asked) {
 }
 
 static recipient find_operator(cairn_server *server, uint32_t client, uint64_t client_id) {
-    if (client == OUTSIDE) {
+    if (!is_client(client)) {
         return (recipient){.outside = find_outside(server->control, client_id)};
     }
     CAIRN_ASSERT(client < server->config.clients_max);
@@ -237,10 +266,16 @@ static cairn_control_asked asked_of(const cairn_control_entry *entry) {
     return (cairn_control_asked){&entry->copy.request, entry->client, entry->client_id};
 }
 
+static cairn_operator_account *account_of(
+    cairn_control_queue *queue, const cairn_control_entry *entry, cairn_session *session) {
+    return session != NULL ? &session->operator_account
+                           : &queue->accounts[UINT32_MAX - entry->client];
+}
+
 // Whether the request's turn has come: this one has time for it, and its operator and its room have
 // a share of the thread left. Where there is one room, it is the only one that a request costs.
 static bool may_begin(cairn_server *server, const cairn_control_entry *entry,
-    const cairn_session *session, const cairn_room *room, uint64_t cost_ns) {
+    const cairn_operator_account *account, const cairn_room *room, uint64_t cost_ns) {
     const cairn_control_queue *queue = server->control;
     const uint64_t now_ns = server->context.now_ns;
     if (cost_ns <= CAIRN_CONTROL_FREE_NS) {
@@ -249,21 +284,19 @@ static bool may_begin(cairn_server *server, const cairn_control_entry *entry,
     if (queue->turn_ns > 0 && queue->turn_ns + cost_ns > CAIRN_CONTROL_TURN_NS) {
         return false;
     }
-    const uint64_t own_ns = session == NULL ? queue->outside_until_ns : session->control_until_ns;
     return entry->paid || server->rooms.count < 2 ||
-           (cairn_control_meter_allows(own_ns, now_ns) &&
+           (cairn_control_account_allows(account, now_ns) &&
                (room == NULL || cairn_control_meter_allows(room->control_until_ns, now_ns)));
 }
 
 // The request was begun.
-static void pay(cairn_server *server, cairn_control_entry *entry, cairn_session *session,
+static void pay(cairn_server *server, cairn_control_entry *entry, cairn_operator_account *account,
     cairn_room *room, uint64_t cost_ns) {
-    cairn_control_queue *queue = server->control;
     const uint64_t now_ns = server->context.now_ns;
     if (!entry->paid && cost_ns > CAIRN_CONTROL_FREE_NS) {
-        cairn_control_meter_pay(
-            session == NULL ? &queue->outside_until_ns : &session->control_until_ns, now_ns,
-            cost_ns, CAIRN_CONTROL_SHARE);
+        cairn_control_meter_pay(&account->loop_until_ns, now_ns, cost_ns, CAIRN_CONTROL_SHARE);
+        cairn_control_meter_pay(&account->tasks_until_ns, now_ns,
+            cairn_control_task_cost_ns(room, &entry->copy.request), CAIRN_CONTROL_TASK_SHARE);
         if (room != NULL) {
             cairn_control_meter_pay(
                 &room->control_until_ns, now_ns, cost_ns, CAIRN_CONTROL_ROOM_SHARE);
@@ -297,14 +330,15 @@ static bool serve_entry(cairn_server *server, cairn_control_entry *entry) {
                            !cairn_control_preparation_is_of(&queue->preparation, &asked) &&
                            !cairn_control_may_replace(room, server->context.now_ns);
     const uint64_t cost_ns = too_often ? 0 : cairn_control_cost_ns(room, request);
-    if (!may_begin(server, entry, session, room, cost_ns)) {
+    cairn_operator_account *account = account_of(queue, entry, session);
+    if (!may_begin(server, entry, account, room, cost_ns)) {
         return false;
     }
     const bool ready = too_often || cairn_control_prepare(
                                         &queue->preparation, server, room, &queue->saves, &asked);
     const bool prepared = cairn_control_preparation_is_of(&queue->preparation, &asked);
     if (ready || prepared) {
-        pay(server, entry, session, room, cost_ns);
+        pay(server, entry, account, room, cost_ns);
     }
     // A task that is out takes nothing of the turn.
     queue->turn_ns += ready || (prepared && !queue->preparation.task.out) ? cost_ns : 0;

@@ -29,7 +29,8 @@ static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
     cairn_control_meter_pay(
         &room->replaced_until_ns, context->now_ns, CAIRN_CONTROL_REPLACEMENT_NS, 1);
     room->statistics.worlds_replaced += 1;
-    cairn_control_dispose_of(server, cairn_room_set_world(room, world), states);
+    cairn_control_dispose_of(
+        server, cairn_room_set_world(room, world, &c->prepared->counts), states);
     if (room->trial.world != NULL) { // its seed may be another
         cairn_control_dispose_of(server, room->trial.world, NULL);
         room->trial = (cairn_edit_trial){.world = NULL};

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -53,6 +54,9 @@
 
 #define JOB_THREADS_DEFAULT 16
 #define JOB_THREADS_MAX 64
+// What the thread of tasks adds to its niceness. Where processors are few, ticks and datagrams go
+// before recordings, states that are packed for clients, and worlds that operators ask for.
+#define TASK_NICENESS 5
 
 // A job or a task on a thread.
 typedef struct work {
@@ -293,6 +297,9 @@ static work *take_work(work_list *list) {
 static void run_work(void *argument) {
     lane *own = argument;
     cairn_uv_driver *driver = own->driver;
+    if (own == &driver->disk) { // of this thread alone: Linux has a niceness for each
+        (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + TASK_NICENESS);
+    }
     uv_mutex_lock(&own->mutex);
     for (;;) {
         work *taken = take_work(&own->waiting);

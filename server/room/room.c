@@ -161,7 +161,8 @@ void cairn_room_destroy(cairn_room *room) {
     *room = (cairn_room){0};
 }
 
-cairn_world *cairn_room_set_world(cairn_room *room, cairn_world *world) {
+cairn_world *cairn_room_set_world(
+    cairn_room *room, cairn_world *world, const cairn_world_counts *counts) {
     cairn_world *before = room->world;
     CAIRN_ASSERT(!room->job.running);
     CAIRN_ASSERT(cairn_world_settings(world)->body_capacity == room->body_capacity);
@@ -169,7 +170,7 @@ cairn_world *cairn_room_set_world(cairn_room *room, cairn_world *world) {
     room->job.world = world;
     room->job.mean_cost_ns = 0;
     room->hash = cairn_world_hash_read(world);
-    room->counts = cairn_world_counts_read(world);
+    room->counts = *counts;
     return before;
 }
 
@@ -188,7 +189,7 @@ void cairn_room_finish_job(cairn_room *room) {
     CAIRN_ASSERT(cairn_world_tick(room->world) == room->scheduler.tick);
     room->hash = job->hash;
     room->statistics.game_over_step = job->game_refused;
-    room->counts = cairn_world_counts_read(room->world);
+    room->counts = job->counts;
 }
 
 cairn_quantisation cairn_room_quantisation(const cairn_room *room) {

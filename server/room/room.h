@@ -110,9 +110,10 @@ void cairn_room_destroy(cairn_room *room);
 // How its snapshots round poses.
 cairn_quantisation cairn_room_quantisation(const cairn_room *room);
 
-// `world` replaces the room's; hash and counts are those of the new world. Returns the world
-// before, which is the caller's.
-cairn_world *cairn_room_set_world(cairn_room *room, cairn_world *world);
+// `world`, which has `counts`, replaces the room's. Returns the world before, which is the
+// caller's.
+cairn_world *cairn_room_set_world(
+    cairn_room *room, cairn_world *world, const cairn_world_counts *counts);
 // After the job ran: its ticks enter the command log; scheduler, counts and hash follow the world.
 void cairn_room_finish_job(cairn_room *room);
 // Asks its rules whether the match is over, at `now_ns`. Its job must not be out.

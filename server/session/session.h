@@ -40,6 +40,12 @@ typedef struct cairn_session_work {
     uint64_t bytes_made;
 } cairn_session_work;
 
+// What an operator has paid for its requests so far (server/control/meter.h).
+typedef struct cairn_operator_account {
+    uint64_t loop_until_ns;  // for the time of the server's thread
+    uint64_t tasks_until_ns; // for that of the thread of tasks
+} cairn_operator_account;
+
 typedef struct cairn_session {
     cairn_session_state state;
     uint32_t client; // netcode's index
@@ -74,7 +80,7 @@ typedef struct cairn_session {
     cairn_user_data user;        // what its token says
     bool user_malformed;         // its token broke the layout that it claims to have
     uint32_t controls_refused;   // for want of the right
-    uint64_t control_until_ns;   // paid by its requests so far (server/control/meter.h)
+    cairn_operator_account operator_account;
     cairn_netcode_disconnect_reason disconnect; // valid once the connection ended
     cairn_link_conditioner *conditioner_in;     // owned; set by an operator; NULL: none
     cairn_link_conditioner *conditioner_out;    // owned

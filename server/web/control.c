@@ -53,7 +53,8 @@ cairn_http_answer cairn_web_control_openapi(const cairn_web_control *control) {
         .size = control->openapi_size};
 }
 
-static bool has_token(const cairn_web_control *control, const cairn_http_request *request) {
+// As cairn_web_settings_find_token.
+static uint32_t find_token(const cairn_web_control *control, const cairn_http_request *request) {
     char text[sizeof BEARER + 2 * CAIRN_KEY_SIZE];
     uint8_t key[CAIRN_KEY_SIZE] = {0};
     const size_t begin = strlen(BEARER);
@@ -61,10 +62,10 @@ static bool has_token(const cairn_web_control *control, const cairn_http_request
         cairn_http_header_read(request, CAIRN_HTTP_AUTHORIZATION, text, sizeof text) &&
         strncmp(text, BEARER, begin) == 0 &&
         cairn_hex_read(text + begin, strlen(text) - begin, key, sizeof key);
-    const bool found = cairn_web_settings_has_token(control->settings, key);
+    const uint32_t found = cairn_web_settings_find_token(control->settings, key);
     cairn_wipe(text, sizeof text);
     cairn_wipe(key, sizeof key);
-    return read && found;
+    return read ? found : CAIRN_WEB_TOKENS_MAX;
 }
 
 // 0: the verb is unknown.
@@ -79,14 +80,15 @@ static bool is_drain(const char *path) {
 }
 
 cairn_http_answer cairn_web_control_begin(
-    cairn_web_control *control, const cairn_http_request *request) {
+    cairn_web_control *control, const cairn_http_request *request, uint32_t *token) {
     static const cairn_http_answer goes_on = {.status = 0};
     char type[sizeof CAIRN_JSON_TYPE];
     if (!cairn_origin_allowed(request, NULL, 0)) {
         control->statistics.refused_origin += 1;
         return cairn_json_refusal(403, "origin", "a page from elsewhere may not ask");
     }
-    if (!has_token(control, request)) {
+    *token = find_token(control, request);
+    if (*token == CAIRN_WEB_TOKENS_MAX) {
         control->statistics.refused_token += 1;
         (void)cairn_http_charge(request, CAIRN_WEB_WRONG_TOKEN_COST);
         return cairn_json_refusal(
@@ -106,7 +108,7 @@ cairn_http_answer cairn_web_control_begin(
 }
 
 // The loop frees the request.
-static cairn_http_answer ask(cairn_web_control *control, cairn_question_kind kind,
+static cairn_http_answer ask(cairn_web_control *control, cairn_question_kind kind, uint32_t token,
     cairn_control_request_copy *request, cairn_http_exchange *exchange) {
     cairn_question *question = cairn_questions_begin(control->questions, kind, exchange);
     if (question == NULL) {
@@ -115,6 +117,7 @@ static cairn_http_answer ask(cairn_web_control *control, cairn_question_kind kin
         return cairn_json_refusal(503, "busy", "too many requests wait for their answers");
     }
     question->request = request;
+    question->token = token;
     cairn_questions_ask(control->questions, question);
     return (cairn_http_answer){.status = 0};
 }
@@ -126,11 +129,11 @@ static cairn_http_answer ask_to_drain(
         control->statistics.refused_body += 1;
         return cairn_json_refusal(400, "request", why);
     }
-    return ask(control, CAIRN_QUESTION_DRAIN, NULL, exchange);
+    return ask(control, CAIRN_QUESTION_DRAIN, 0, NULL, exchange);
 }
 
-static cairn_http_answer ask_for_verb(cairn_web_control *control, uint32_t verb, cairn_json *json,
-    char why[CAIRN_CONTROL_REQUEST_ERROR_SIZE], cairn_http_exchange *exchange) {
+static cairn_http_answer ask_for_verb(cairn_web_control *control, uint32_t token, uint32_t verb,
+    cairn_json *json, char why[CAIRN_CONTROL_REQUEST_ERROR_SIZE], cairn_http_exchange *exchange) {
     cairn_control_request_copy *request = malloc(sizeof *request);
     if (request == NULL) {
         return (cairn_http_answer){.status = 503, .type = CAIRN_JSON_TYPE};
@@ -140,16 +143,16 @@ static cairn_http_answer ask_for_verb(cairn_web_control *control, uint32_t verb,
         control->statistics.refused_body += 1;
         return cairn_json_refusal(400, "request", why);
     }
-    return ask(control, CAIRN_QUESTION_CONTROL, request, exchange);
+    return ask(control, CAIRN_QUESTION_CONTROL, token, request, exchange);
 }
 
-cairn_http_answer cairn_web_control_post(cairn_web_control *control, const char *path,
-    const uint8_t *body, size_t size, cairn_http_exchange *exchange) {
+cairn_http_answer cairn_web_control_post(cairn_web_control *control, uint32_t token,
+    const char *path, const uint8_t *body, size_t size, cairn_http_exchange *exchange) {
     char why[CAIRN_CONTROL_REQUEST_ERROR_SIZE] = "the body must be one JSON object";
     cairn_json *json = cairn_json_parse((const char *)body, size);
     const cairn_http_answer answer =
         is_drain(path) ? ask_to_drain(control, json, why, exchange)
-                       : ask_for_verb(control, verb_of(path), json, why, exchange);
+                       : ask_for_verb(control, token, verb_of(path), json, why, exchange);
     cairn_json_destroy(json);
     return answer;
 }

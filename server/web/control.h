@@ -27,11 +27,11 @@ cairn_status cairn_web_control_create(
 void cairn_web_control_destroy(cairn_web_control *control); // NULL is allowed
 
 cairn_http_answer cairn_web_control_openapi(const cairn_web_control *control);
-// As the functions of cairn_http_host.
+// As the functions of cairn_http_host. Each token is an operator of its own.
 cairn_http_answer cairn_web_control_begin(
-    cairn_web_control *control, const cairn_http_request *request);
-cairn_http_answer cairn_web_control_post(cairn_web_control *control, const char *path,
-    const uint8_t *body, size_t size, cairn_http_exchange *exchange);
+    cairn_web_control *control, const cairn_http_request *request, uint32_t *token);
+cairn_http_answer cairn_web_control_post(cairn_web_control *control, uint32_t token,
+    const char *path, const uint8_t *body, size_t size, cairn_http_exchange *exchange);
 void cairn_web_control_note_left(cairn_web_control *control);
 
 // Counts the requests that this thread refused, and the peers that left before their answer.

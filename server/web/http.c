@@ -73,6 +73,7 @@ struct cairn_http_exchange {
     cairn_http_answer answer;
     size_t sent;
     char path[POST_PATH_SIZE];
+    uint32_t mark;
     uint64_t begin_ns;
     uint8_t *body; // [body_size], owned; NULL: it is not kept
     size_t body_size;
@@ -259,12 +260,12 @@ static bool read_length(struct lws *connection, size_t *out) {
 }
 
 static cairn_http_answer check_post(
-    cairn_http *http, const cairn_http_exchange *own, const char *path, bool has_length) {
+    cairn_http *http, cairn_http_exchange *own, const char *path, bool has_length) {
     const cairn_http_request request = request_of(http, own->connection, path);
     if (!cairn_http_charge(&request, 1)) {
         return (cairn_http_answer){.status = 429, .type = "text/plain"};
     }
-    const cairn_http_answer refusal = http->host.begin_post(http->host.user, &request);
+    const cairn_http_answer refusal = http->host.begin_post(http->host.user, &request, &own->mark);
     if (refusal.status == 0 && (!has_length || own->body_size == 0)) {
         return (cairn_http_answer){.status = 411, .type = "text/plain"};
     }
@@ -318,7 +319,7 @@ static bool end_body(cairn_http *http, cairn_http_exchange *own) {
     own->state = EXCHANGE_WAITS;
     lws_set_timeout(own->connection, PENDING_TIMEOUT_HTTP_CONTENT, CAIRN_HTTP_ANSWER_S);
     const cairn_http_answer answer =
-        http->host.post(http->host.user, own->path, own->body, own->body_size, own);
+        http->host.post(http->host.user, own->path, own->mark, own->body, own->body_size, own);
     free(own->body);
     own->body = NULL;
     if (answer.status != 0) {

@@ -68,13 +68,13 @@ typedef struct cairn_http_host {
     // is closed.
     cairn_http_answer (*get)(
         void *user, const cairn_http_request *request, cairn_http_exchange *exchange);
-    // A POST of at most CAIRN_HTTP_BODY_MAX bytes begins. Status 0: its body is read; otherwise the
-    // answer.
-    cairn_http_answer (*begin_post)(void *user, const cairn_http_request *request);
+    // A POST of at most CAIRN_HTTP_BODY_MAX bytes begins. Status 0: its body is read, and `post`
+    // gets *mark; otherwise the answer.
+    cairn_http_answer (*begin_post)(void *user, const cairn_http_request *request, uint32_t *mark);
     // It has arrived. Status 0: cairn_http_answer_later gives the answer, at most
     // CAIRN_HTTP_ANSWER_S later, when the connection is closed.
-    cairn_http_answer (*post)(void *user, const char *path, const uint8_t *body, size_t size,
-        cairn_http_exchange *exchange);
+    cairn_http_answer (*post)(void *user, const char *path, uint32_t mark, const uint8_t *body,
+        size_t size, cairn_http_exchange *exchange);
     // The peer of an exchange has gone before the answer.
     void (*gone)(void *user, cairn_http_exchange *exchange);
     // A WebSocket asks to be opened: 0 takes it, otherwise the status with which it is refused.

@@ -7,9 +7,12 @@
 #include "program/control_answer.h"
 #include "program/json.h"
 #include "server/web/json_answer.h"
+#include "server/web/settings.h"
 #include <cairn/control.h>
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
+
+_Static_assert(CAIRN_WEB_TOKENS_MAX <= CAIRN_SERVER_OPERATORS_MAX, "each token is an operator");
 
 struct cairn_operations {
     cairn_server *server;
@@ -74,8 +77,8 @@ static void answered(void *user, const cairn_control_answer *answer) {
 // The server takes a copy of the request. It never answers before this returns.
 static cairn_status ask(cairn_operations *operations, cairn_question *question) {
     question->operations = operations;
-    const cairn_status status = cairn_server_ask(
-        operations->server, &question->request->request, answered, question, &question->asked);
+    const cairn_status status = cairn_server_ask(operations->server, question->token,
+        &question->request->request, answered, question, &question->asked);
     free(question->request);
     question->request = NULL;
     question->waits = status == CAIRN_OK;

@@ -42,6 +42,7 @@ typedef struct cairn_question {
     cairn_user_data user;
     // CONTROL: owned, by malloc; the loop frees it when the server has a copy.
     cairn_control_request_copy *request;
+    uint32_t token; // its place in the settings
     // Of the loop: the server is to answer.
     struct cairn_operations *operations;
     uint64_t asked;

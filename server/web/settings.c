@@ -86,12 +86,13 @@ static bool is_same(const uint8_t *a, const uint8_t *b, size_t size) {
     return difference == 0;
 }
 
-bool cairn_web_settings_has_token(cairn_web_settings *settings, const uint8_t key[CAIRN_KEY_SIZE]) {
-    bool found = false;
+uint32_t cairn_web_settings_find_token(
+    cairn_web_settings *settings, const uint8_t key[CAIRN_KEY_SIZE]) {
+    uint32_t found = CAIRN_WEB_TOKENS_MAX;
     uv_mutex_lock(&settings->mutex);
     for (uint32_t i = 0; i < settings->token_count; ++i) {
         const bool same = is_same(key, settings->tokens[i].bytes, CAIRN_KEY_SIZE);
-        found = found || same;
+        found = same ? i : found;
     }
     uv_mutex_unlock(&settings->mutex);
     return found;

@@ -35,5 +35,7 @@ bool cairn_web_settings_allow(cairn_web_settings *settings, const cairn_http_req
 uint32_t cairn_web_settings_sockets_per_network(cairn_web_settings *settings);
 // Whether there has ever been a token.
 bool cairn_web_settings_has_operators(cairn_web_settings *settings);
-// In a time that does not depend on where the key and a token differ.
-bool cairn_web_settings_has_token(cairn_web_settings *settings, const uint8_t key[CAIRN_KEY_SIZE]);
+// Returns the place of the token, or CAIRN_WEB_TOKENS_MAX, in a time that does not depend on where
+// the key and a token differ.
+uint32_t cairn_web_settings_find_token(
+    cairn_web_settings *settings, const uint8_t key[CAIRN_KEY_SIZE]);

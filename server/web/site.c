@@ -131,7 +131,7 @@ static cairn_http_answer get(
         404, "there are /metrics, /healthz, /readyz, /rooms and the files of the page\n");
 }
 
-static cairn_http_answer begin_post(void *user, const cairn_http_request *request) {
+static cairn_http_answer begin_post(void *user, const cairn_http_request *request, uint32_t *mark) {
     const cairn_site *site = user;
     const bool controls =
         strncmp(request->path, CAIRN_WEB_CONTROL_PATH, strlen(CAIRN_WEB_CONTROL_PATH)) == 0 ||
@@ -140,15 +140,15 @@ static cairn_http_answer begin_post(void *user, const cairn_http_request *reques
         return (cairn_http_answer){.status = 405, .type = "text/plain"};
     }
     return cairn_web_settings_has_operators(site->config.settings)
-               ? cairn_web_control_begin(site->control, request)
+               ? cairn_web_control_begin(site->control, request, mark)
                : cairn_json_refusal(
                      404, "closed", "this server was started without --control-token");
 }
 
-static cairn_http_answer post(
-    void *user, const char *path, const uint8_t *body, size_t size, cairn_http_exchange *exchange) {
+static cairn_http_answer post(void *user, const char *path, uint32_t mark, const uint8_t *body,
+    size_t size, cairn_http_exchange *exchange) {
     const cairn_site *site = user;
-    return cairn_web_control_post(site->control, path, body, size, exchange);
+    return cairn_web_control_post(site->control, mark, path, body, size, exchange);
 }
 
 static void gone(void *user, cairn_http_exchange *exchange) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""cairnd when the process may open few files: it starts or says why it does not, and never aborts."""
+"""What cairnd takes of a machine. When the process may open few files it starts or says why it does not, and never aborts."""
 
 import pathlib
 import re
@@ -49,3 +49,22 @@ def test_a_hundred_rooms_take_little_memory(kit):
     text = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
     resident_kb = int(re.search(r"VmRSS:\s+(\d+) kB", text)[1])
     assert resident_kb <= 50_000
+
+
+def niceness_of_threads(process):
+    """Of the first thread, which is the loop, and of the others."""
+    found = {}
+    for thread in pathlib.Path(f"/proc/{process.pid}/task").iterdir():
+        found[int(thread.name)] = int((thread / "stat").read_text().rsplit(")", 1)[1].split()[16])
+    return found.pop(process.pid), sorted(found.values())
+
+
+def test_tasks_run_when_the_loop_leaves_a_processor(kit):
+    """Recordings, packed states and worlds for operators are made by one thread, and no tick waits for it."""
+    server = kit.serve("--room", "other=demo", "--record", "record.cairn")
+    deadline = time.monotonic() + 10
+    loop, others = niceness_of_threads(server.process)
+    while others.count(loop + 5) != 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+        loop, others = niceness_of_threads(server.process)
+    assert others.count(loop + 5) == 1 and set(others) <= {loop, loop + 5}

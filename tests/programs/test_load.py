@@ -10,26 +10,34 @@ def load(kit, server, *flags, code=0):
     return kit.run("cairn-load", "--key", kit.key(), "--server", server.address, "--join-seconds", 0, *flags, code=code)
 
 
+def ticks_kept(server):
+    """The share of the scheduled ticks that were not skipped."""
+    last = server.wait_for("stats", len(server.events("stats")) + 1)[-1]
+    return last["tick"] / max(1, last["tick"] + last["skipped"])
+
+
 def test_snapshots_reach_every_client(kit):
-    server = kit.serve("--clients-max", 30)
+    server = kit.serve("--clients-max", 30, "--stats-interval", 1)
     found = load(kit, server, "--clients", 30, "--spectator", "--seconds", 2, "--json", "--csv", "load.csv",
                  "--watch", server.process.pid).json
     assert found["played"] == found["playing"] == found["join_us"]["count"] == 30
-    assert 5 < found["updates_hz_min"] <= found["updates_hz"] < 25, found
+    least_hz = 5 * ticks_kept(server)
+    assert least_hz < found["updates_hz_min"] <= found["updates_hz"] < 25, found
     assert found["bytes_received"] > 0 and found["datagrams_sent"] > 0 and found["send_errors"] == 0
     assert found["late_us"]["count"] > 10 and found["watched_us_per_datagram"] >= 0
     with (kit.folder / "load.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [int(row["client"]) for row in rows] == list(range(1, 31))
-    assert all(row["played"] == "1" and float(row["updates_per_s"]) > 5 for row in rows)
+    assert all(row["played"] == "1" and float(row["updates_per_s"]) > least_hz for row in rows)
 
 
 def test_clients_in_lockstep_acknowledge_every_tick_and_the_server_agrees_with_them(kit):
     server = kit.serve("--stats-interval", 1, "--room", "side=empty")
     found = load(kit, server, "--clients", 12, "--mode", "lockstep", "--inputs", "random", "--seconds", 2, "--json",
                  "--room", "main", "--room", "side").json
-    assert found["playing"] == 12 and 20 < found["updates_hz"] < 65
     last = server.wait_for("stats", 3)[-1]
+    # A busy machine makes the server skip ticks, of which nobody hears.
+    assert found["playing"] == 12 and 20 * ticks_kept(server) < found["updates_hz"] < 65
     assert last["roots"] > 0 and last["roots_differed"] == 0 and last["inputs"] > 0
     assert last["rooms"] == 2
 

@@ -30,6 +30,22 @@ def fixture_web(kit):
     return server
 
 
+class Skips:
+    """Ticks that a server skips from now on, and those of another one beside it that has nothing else to do: on a busy machine both skip
+    some."""
+
+    def __init__(self, kit, server):
+        self.servers = server, kit.serve("--room", "second.one=stack10", "--stats-interval", 1, scene="stack10")
+        self.before = [self.next(server) for server in self.servers]
+
+    def next(self, server):
+        return server.wait_for("stats", len(server.events("stats")) + 1)[-1]["skipped"]
+
+    def expect_no_more_than_beside(self):
+        own, beside = (self.next(server) - before for server, before in zip(self.servers, self.before))
+        assert own <= 12 + 2 * beside, (own, beside)
+
+
 def get(server, path, accept="text/plain", method="GET", timeout=20):
     connection = http.client.HTTPConnection(server.web, timeout=timeout)
     with contextlib.closing(connection):
@@ -205,7 +221,7 @@ def test_headers_have_a_limit(web):
 
 def test_silent_and_slow_peers_are_closed_and_nobody_waits_for_them(kit, web):
     """More connections than there may be: half say nothing, half say their request a byte at a time."""
-    before = web.wait_for("stats")[-1]
+    skips = Skips(kit, web)
     with contextlib.ExitStack() as stack:
         peers = [stack.enter_context(contextlib.closing(connect(web))) for _ in range(CONNECTIONS_MAX + 16)]
         begin = time.monotonic()
@@ -219,21 +235,17 @@ def test_silent_and_slow_peers_are_closed_and_nobody_waits_for_them(kit, web):
         for peer in peers:
             assert closes_after(peer) < 20
     assert get(web, "/healthz")[0] == 200
-    after = web.wait_for("stats", 6)[-1]
-    # Other programs that keep all processors busy alone make a server skip a few.
-    assert after["skipped"] <= before["skipped"] + 12
+    skips.expect_no_more_than_beside()
 
 
-def test_requests_in_a_row_skip_no_tick(web):
-    web.wait_for("stats")
-    before = web.events("stats")[-1]["skipped"]
+def test_requests_in_a_row_skip_no_tick(kit, web):
+    skips = Skips(kit, web)
     connection = http.client.HTTPConnection(web.web, timeout=20)
     with contextlib.closing(connection):
         for _ in range(300):
             connection.request("GET", "/metrics")
             assert connection.getresponse().read().endswith(b"\n")
-    web.wait_for("stats", len(web.events("stats")) + 1)
-    assert web.events("stats")[-1]["skipped"] <= before + 2
+    skips.expect_no_more_than_beside()
 
 
 def test_connections_beyond_the_descriptors_are_closed_and_cost_nothing(web):

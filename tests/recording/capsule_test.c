@@ -87,6 +87,37 @@ TEST("a capsule is read back as it was written") {
     cairn_desync_report_close(&read);
 }
 
+TEST("a capsule of a small world has room for all that may differ") {
+    static cairn_wire_difference differences[CAIRN_DESYNC_DIFFERENCES_MAX];
+    static uint8_t stages[2][CAIRN_DESYNC_STAGES_SIZE_MAX];
+    static cairn_desync_report_content read;
+    char words[CAIRN_RECORDING_ERROR_SIZE];
+    SCOPED(written) w = {.size = 0};
+    write_capsule(&w);
+    for (uint32_t i = 0; i < CAIRN_DESYNC_DIFFERENCES_MAX; ++i) {
+        differences[i] = (cairn_wire_difference){
+            .array = 5, .element = i, .word = i % 7, .bits_client = i * 2654435761u};
+    }
+    for (uint32_t i = 0; i < sizeof stages; ++i) {
+        stages[0][i] = (uint8_t)(i * 2654435761u >> 13);
+    }
+    cairn_chunk_desync *desync = &w.capsule.desync;
+    desync->differences = differences;
+    desync->difference_count = desync->head.difference_count = CAIRN_DESYNC_DIFFERENCES_MAX;
+    desync->stages_client = stages[0];
+    desync->stages_server = stages[1];
+    desync->stages_client_size = desync->stages_server_size = CAIRN_DESYNC_STAGES_SIZE_MAX;
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(cairn_desync_report_encode(&w.capsule, &bytes, &size), CAIRN_OK);
+    assert_true(cairn_desync_report_open(&read, bytes, size, NULL, words));
+    assert_int_equal(read.desync.difference_count, CAIRN_DESYNC_DIFFERENCES_MAX);
+    assert_memory_equal(read.desync.differences, differences, sizeof differences);
+    assert_memory_equal(read.desync.stages_client, stages[0], sizeof stages[0]);
+    cairn_desync_report_close(&read);
+    free(bytes);
+}
+
 static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
     static cairn_desync_report_content read;
     char words[CAIRN_RECORDING_ERROR_SIZE];

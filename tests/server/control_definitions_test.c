@@ -70,6 +70,34 @@ static uint32_t join(uint32_t kind, uint32_t a, uint32_t b) {
     return answer.answer.edit.joint;
 }
 
+// The last property exists, and the next one does not.
+TEST("a refusal says whether there is such a property") {
+    const struct {
+        uint32_t verb;
+        uint32_t property;
+        bool exists;
+    } rows[] = {{CAIRN_CONTROL_SET_SHAPE, CAIRN_BODY_PROPERTY_LAST, true},
+        {CAIRN_CONTROL_SET_SHAPE, CAIRN_BODY_PROPERTY_LAST + 1, false},
+        {CAIRN_CONTROL_SET_JOINT, CAIRN_JOINT_PROPERTY_LAST, true},
+        {CAIRN_CONTROL_SET_JOINT, CAIRN_JOINT_PROPERTY_LAST + 1, false},
+        {CAIRN_CONTROL_SET_JOINT, 1, true}, {CAIRN_CONTROL_SET_JOINT, 0, false}};
+    const cairn_vec3 wrong = {-1e9f, -1e9f, -1e9f};
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    const uint32_t joint = join(CAIRN_JOINT_BALL, spawn_box(), spawn_box());
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_control_request ask = {.verb = rows[i].verb};
+        if (rows[i].verb == CAIRN_CONTROL_SET_SHAPE) {
+            ask.set_shape = (cairn_control_set_shape_request){
+                .shape = 1, .property = rows[i].property, .value = wrong};
+        } else {
+            ask.set_joint = (cairn_control_set_joint_request){
+                .joint = joint, .property = rows[i].property, .value = wrong};
+        }
+        assert_int_equal(kit_ask_request(&s, ask), CAIRN_CONTROL_OUT_OF_RANGE);
+        assert_int_equal(strstr(answer.answer.reason, "no such property") == NULL, rows[i].exists);
+    }
+}
+
 TEST("what is set of a joint is read again") {
     kit_verb(&s, CAIRN_CONTROL_PAUSE);
     const uint32_t a = spawn_box();
@@ -226,9 +254,11 @@ TEST("what makes no compound, mesh or height field is refused by name") {
     expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "must name all points");
     compound.spawn_compound.point_count = 3;
     expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, cairn_hull_refusal(tetrahedron, 3));
-    part = (cairn_control_part){.shape = CAIRN_SHAPE_MESH};
     compound.spawn_compound.point_count = 0;
-    expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "shapes 1 to 7");
+    for (uint32_t i = 0; i < 2; ++i) {
+        part = (cairn_control_part){.shape = i == 0 ? CAIRN_SHAPE_MESH : CAIRN_SHAPE_HEIGHT_FIELD};
+        expect_refused(compound, CAIRN_CONTROL_OUT_OF_RANGE, "parts of a compound are shapes");
+    }
     cairn_control_triangle odd = {0, 1, 258}; // 2 modulo 256
     cairn_control_request mesh = {.verb = CAIRN_CONTROL_SPAWN_MESH,
         .spawn_mesh = {

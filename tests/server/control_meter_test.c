@@ -3,6 +3,8 @@
 // where there are several rooms, over time. What is counted are requests, not time.
 #include "tests/kit/test.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "server/control/meter.h"
@@ -189,5 +191,88 @@ TEST("a task frees the world of a room that an operator closes") {
     story_run_ms(&s, 100);
     assert_true(room_of("x") == NULL);
     assert_true(s.task_count > tasks);
+    story_run_tasks(&s);
+}
+
+TEST("an operator who replaces worlds has a share of the thread of tasks") {
+    enum { ROOMS = 12 };
+    start();
+    char names[ROOMS][16];
+    for (uint32_t i = 0; i < ROOMS; ++i) {
+        snprintf(names[i], sizeof names[i], "x%" PRIu32, i);
+        kit_do(&s, .verb = CAIRN_CONTROL_ROOM_CREATE,
+            .room_create = {.name = names[i], .scene = "large"});
+        kit_do(&s, .verb = CAIRN_CONTROL_PAUSE, .room = names[i]);
+    }
+    story_run_ms(&s, 1000);
+    const cairn_control_request reset = {.number = 6, .verb = CAIRN_CONTROL_RESET, .room = "x0"};
+    const uint64_t cost_ns = cairn_control_task_cost_ns(room_of("x0"), &reset);
+    const uint64_t before = story_statistics(&s).total.worlds_replaced;
+    for (uint32_t i = 0; i < 4 * ROOMS; ++i) { // a room lets its world be replaced four times
+        kit_send(&s, 0, .number = 6, .verb = CAIRN_CONTROL_RESET, .room = names[i % ROOMS]);
+        story_run_ms(&s, STORY_STEP_NS / 1000000);
+    }
+    const uint64_t share_ns =
+        (4 * ROOMS * STORY_STEP_NS + CAIRN_CONTROL_BURST_NS) / CAIRN_CONTROL_TASK_SHARE;
+    const uint64_t replaced = story_statistics(&s).total.worlds_replaced - before;
+    assert_in_range(replaced, share_ns / cost_ns, share_ns / cost_ns + 2);
+    assert_true(replaced < 2 * ROOMS);
+}
+
+static uint32_t done[CAIRN_SERVER_OPERATORS_MAX]; // requests of operators that are not clients
+
+static void count_done(void *user, const cairn_control_answer *received) {
+    *(uint32_t *)user += received->refusal == CAIRN_CONTROL_DONE ? 1 : 0;
+}
+
+static cairn_status ask(uint32_t asker, const cairn_control_request *request) {
+    uint64_t asked;
+    return cairn_server_ask(s.server, asker, request, count_done, &done[asker], &asked);
+}
+
+TEST("operators that are not clients have a budget each") {
+    start();
+    memset(done, 0, sizeof done);
+    const cairn_control_request cheap = {.verb = CAIRN_CONTROL_STATE, .room = "main"};
+    for (uint32_t i = 0; i < CAIRN_SERVER_ASKED_MAX; ++i) {
+        assert_int_equal(ask(0, &cheap), CAIRN_OK);
+    }
+    assert_int_equal(ask(0, &cheap), CAIRN_CAPACITY);
+    assert_int_equal(ask(CAIRN_SERVER_OPERATORS_MAX - 1, &cheap), CAIRN_OK);
+    uint64_t asked;
+    assert_int_equal(
+        cairn_server_ask(s.server, CAIRN_SERVER_OPERATORS_MAX, &cheap, count_done, NULL, &asked),
+        CAIRN_INVALID_ARGUMENT);
+    story_run_ms(&s, 20);
+    assert_int_equal(done[0], CAIRN_SERVER_ASKED_MAX);
+    assert_int_equal(done[CAIRN_SERVER_OPERATORS_MAX - 1], 1);
+    // One uses up its share of the thread, and another's request is carried out at once.
+    kit_do(&s, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "test"});
+    const cairn_control_request save = {.verb = CAIRN_CONTROL_SAVE, .room = "main", .save = {"a"}};
+    for (uint32_t i = 0; i < 100; ++i) {
+        while (ask(0, &save) == CAIRN_OK) {}
+        story_run_ms(&s, STORY_STEP_NS / 1000000);
+    }
+    const uint32_t before = done[0];
+    assert_int_equal(ask(1, &save), CAIRN_OK);
+    story_run_ms(&s, 12);
+    assert_int_equal(done[1], 1);
+    story_run_ms(&s, 100);
+    assert_in_range(done[0], before + 1, before + 40);
+}
+
+TEST("of operators that wait for rooms to run, those with few requests are not refused") {
+    start();
+    uint32_t taken = 0;
+    const cairn_control_request save = {.verb = CAIRN_CONTROL_SAVE, .room = "main", .save = {"a"}};
+    s.holds_tasks = true;
+    for (uint32_t asker = 0; asker < 4; ++asker) {
+        for (uint32_t i = 0; i < CAIRN_SERVER_ASKED_MAX; ++i) {
+            taken += ask(asker, &save) == CAIRN_OK ? 1 : 0;
+        }
+    }
+    assert_in_range(taken, 1, 3 * CAIRN_SERVER_ASKED_MAX + 2);
+    assert_int_equal(ask(5, &save), CAIRN_OK);
+    story_run_ms(&s, 20);
     story_run_tasks(&s);
 }

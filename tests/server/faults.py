@@ -112,8 +112,8 @@ FAULTS = {
         ("server/session/byte_budget.c", "bool cairn_byte_budget_spend_state(cairn_byte_budget *budget, uint64_t now_ns, uint64_t size) {\n",
          "bool cairn_byte_budget_spend_state(cairn_byte_budget *budget, uint64_t now_ns, uint64_t size) {\n    if (FAULT) {\n        return true;\n    }\n")]),
     "operator-takes-all": ("one operator may fill the queue of requests", "server.control", [
-        ("server/control/queue.c", "return queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;",
-         "return FAULT ? queue->count < CAIRN_CONTROL_QUEUE_MAX : queue->count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;")]),
+        ("server/control/queue.c", "return count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;",
+         "return FAULT ? count < CAIRN_CONTROL_QUEUE_MAX : count < limit && own < CAIRN_CONTROL_QUEUE_PER_CLIENT_MAX;")]),
     "replacements-unmetered": ("operators may replace a world as often as they like", "server.control", [
         ("server/control/replacements.c", "    return room->replaced_until_ns <= now_ns + most_ns;", "    return FAULT || room->replaced_until_ns <= now_ns + most_ns;")]),
     "turn-unbounded": ("a turn carries out whatever operators ask for", "server.control_meter", [
@@ -122,6 +122,11 @@ FAULTS = {
     "operator-unmetered": ("an operator has as much of the loop as it likes", "server.control_meter", [
         ("server/control/meter.c", "    return paid_until_ns < now_ns + CAIRN_CONTROL_BURST_NS;",
          "    return FAULT || paid_until_ns < now_ns + CAIRN_CONTROL_BURST_NS;")]),
+    "tasks-unmetered": ("an operator has as much of the thread of tasks as it likes", "server.control_meter", [
+        ("server/control/meter.c", "cairn_control_meter_allows(account->tasks_until_ns, now_ns);",
+         "(FAULT || cairn_control_meter_allows(account->tasks_until_ns, now_ns));")]),
+    "outsiders-shared": ("operators that are not clients have one share of the loop", "server.control_meter", [
+        ("server/control/queue.c", "&queue->accounts[UINT32_MAX - entry->client];", "&queue->accounts[FAULT ? 0 : UINT32_MAX - entry->client];")]),
     "operator-shared": ("operators of a room have one share of the loop", "server.control_meter", [
         ("server/control/queue.c", "CAIRN_CONTROL_ROOM_SHARE);", "FAULT ? 20 * CAIRN_CONTROL_SHARE : CAIRN_CONTROL_ROOM_SHARE);")]),
     "room-on-the-loop": ("the world of a new room is built on the loop", "server.control_meter", [

@@ -114,6 +114,15 @@ static void check_clients(void) {
     }
 }
 
+// The logs of the successor have all that its clients are to be told.
+static void expect_nothing_missed(void) {
+    for (uint32_t i = 0; i < s.client_count; ++i) {
+        const cairn_session_replication *replication = s.server->sessions[i].replication;
+        assert_int_equal(replication->events.missed, 0);
+        assert_int_equal(replication->game.missed, 0);
+    }
+}
+
 TEST("clients of every mode play on with another server, and notice nothing") {
     story_start(&s, NULL);
     const uint32_t predicts = story_join(&s, CAIRN_MODE_PREDICT, false);
@@ -132,6 +141,7 @@ TEST("clients of every mode play on with another server, and notice nothing") {
     const uint32_t late = s.server->sessions[0].input_timing.inputs_late;
     swap();
     assert_int_equal(story_tick(&s), tick);
+    expect_nothing_missed();
     story_run_ms(&s, 2000);
     check_clients();
     // Every tick ran, none twice.

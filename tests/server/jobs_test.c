@@ -372,6 +372,7 @@ TEST("the first batch of a world that replaced another is not stepped at once") 
     const uint32_t room = start_measured(10);
     cairn_world *fork;
     assert_int_equal(cairn_world_fork(room_of(room)->world, &fork), CAIRN_OK);
-    cairn_world_destroy(cairn_room_set_world(room_of(room), fork));
+    const cairn_world_counts counts = cairn_world_counts_read(fork);
+    cairn_world_destroy(cairn_room_set_world(room_of(room), fork, &counts));
     assert_int_equal(handed_over(room, 100), 1);
 }

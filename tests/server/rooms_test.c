@@ -93,6 +93,16 @@ TEST("an id is never given to a later room") {
     assert_non_null(cairn_server_world(s.server, second));
 }
 
+TEST("the load of a server is that of all its rooms") {
+    start(3);
+    const uint32_t first = cairn_server_room_next(s.server, 0);
+    assert_int_equal(story_statistics(&s).load_permille, 0);
+    cairn_room_table_at(&s.server->rooms, first)->mean_cost_ns = 1000000; // of a second at 60 Hz
+    assert_int_equal(story_statistics(&s).load_permille, 60);
+    cairn_room_table_at(&s.server->rooms, create("second"))->mean_cost_ns = 2000000;
+    assert_int_equal(story_statistics(&s).load_permille, 180);
+}
+
 TEST("each room keeps its own time") {
     start(4);
     story_run_ms(&s, 500);

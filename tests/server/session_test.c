@@ -210,6 +210,24 @@ TEST("roots of a replaced world are not compared") {
     assert_int_equal(story_statistics(&s).total.roots_differed, 1);
 }
 
+TEST("roots of every tick that was stepped are compared, and no others") {
+    story_run_ms(&s, 200);
+    const cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
+    feed(CAIRN_SESSION_EVENT_CONNECT);
+    cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &hello);
+    const uint64_t tick = session()->room->scheduler.tick;
+    const uint64_t ticks[] = {0, 1, 2, tick, tick + 1, UINT64_MAX};
+    for (uint32_t i = 0; i < sizeof ticks / sizeof *ticks; ++i) {
+        const uint64_t before = story_statistics(&s).total.roots_compared;
+        const cairn_wire_root root = {.tick = ticks[i], .lo = 1, .hi = 2};
+        const cairn_message message = {
+            .kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.roots = &root, .root_count = 1}};
+        cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_ROOTS, &message);
+        assert_int_equal(story_statistics(&s).total.roots_compared - before,
+            ticks[i] >= 1 && ticks[i] <= tick ? 1 : 0);
+    }
+}
+
 TEST("rollbacks that a client reports are counted, whatever the epoch of its world") {
     story_run_ms(&s, 200);
     const cairn_message hello = hello_message(CAIRN_MODE_PREDICT);

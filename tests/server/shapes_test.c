@@ -19,8 +19,11 @@ static cairn_body_id add_box(float x) {
     return body;
 }
 
-static void expect_listed(uint32_t count, uint32_t revision) {
+// Lists as many shapes, of which `changes` came or went.
+static void expect_listed(uint32_t count, uint32_t revision, uint32_t changes) {
+    const uint64_t before = list.change_count;
     cairn_room_shapes_update(&list, world);
+    assert_int_equal(list.change_count - before, changes);
     assert_int_equal(list.count, count);
     assert_int_equal(list.id_count, count);
     assert_int_equal(list.revision, revision);
@@ -34,14 +37,17 @@ TEST("the list is made again when shapes come or go, and only then") {
     assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
     assert_true(cairn_room_shapes_create(def.shape_capacity, world, &list));
     const uint32_t revision = list.revision;
-    expect_listed(0, revision);
+    expect_listed(0, revision, 0);
     const cairn_body_id first = add_box(0.0f);
     add_box(4.0f);
     add_box(8.0f);
-    expect_listed(3, revision + 1);
-    expect_listed(3, revision + 1);
+    expect_listed(3, revision + 1, 3);
+    expect_listed(3, revision + 1, 0);
     assert_int_equal(cairn_body_destroy(world, first), CAIRN_OK);
-    expect_listed(2, revision + 2);
+    expect_listed(2, revision + 2, 1);
+    add_box(12.0f); // takes the place that is free
+    add_box(16.0f);
+    expect_listed(4, revision + 3, 2);
     cairn_room_shapes_destroy(&list);
     cairn_world_destroy(world);
 }

@@ -177,3 +177,70 @@ TEST("a view holds what a search of all bodies finds") {
     // Bodies that come nearer by half a metre in each snapshot, and a ring of 2.5 m.
     assert_in_range(searches, SNAPSHOTS / 10, SNAPSHOTS / 2);
 }
+
+TEST("a grid of cells lies across the axis of gravity") {
+    static const cairn_vec3 gravities[] = {
+        {-10.0f, 1.0f, 1.0f}, {1.0f, -10.0f, 1.0f}, {1.0f, 1.0f, 10.0f}, {0.0f, 0.0f, 0.0f}};
+    field *f = new_field();
+    for (uint32_t i = 0; i < BODIES; ++i) { // on both sides of the origin
+        f->bodies[i].position.x -= SIDE_M / 2.0f;
+        f->bodies[i].position.y = up_to(f, SIDE_M) - SIDE_M / 2.0f;
+        f->bodies[i].position.z -= SIDE_M / 2.0f;
+    }
+    take_snapshot(f);
+    for (uint32_t k = 0; k < sizeof gravities / sizeof *gravities; ++k) {
+        f->frames[0].gravity = gravities[k];
+        cairn_room_interest_update(&f->interest, &f->frames[0], NULL);
+        const float cell_m = f->interest.cell_m;
+        for (uint32_t place = 0; place < f->frames[0].count; ++place) {
+            const cairn_placed_sphere *at = &f->interest.unsorted[place];
+            const float u = (k == 0 ? at->center.y : at->center.x) / cell_m;
+            const float v = (k == 2 ? at->center.y : at->center.z) / cell_m;
+            assert_true((float)at->cell[0] <= u && u < (float)at->cell[0] + 1.0f);
+            assert_true((float)at->cell[1] <= v && v < (float)at->cell[1] + 1.0f);
+        }
+    }
+    end_field(f);
+}
+
+// A part of this tick has the first `count` members, in order of their indices.
+static void add_part(cairn_view *view, uint64_t tick, uint32_t count) {
+    cairn_view_part *part = &view->parts[tick % CAIRN_VIEW_PARTS_MAX];
+    free(part->records);
+    *part = (cairn_view_part){.tick = tick, .count = count, .capacity = count};
+    part->records = calloc(count, sizeof *part->records);
+    for (uint32_t i = 0; i < count; ++i) {
+        part->records[i] = cairn_id_index(view->members[i].id);
+    }
+}
+
+static void expect_acked(const cairn_view_member *member, uint64_t a, uint64_t b, uint64_t c) {
+    assert_int_equal(member->acked[0], a);
+    assert_int_equal(member->acked[1], b);
+    assert_int_equal(member->acked[2], c);
+}
+
+TEST("a view knows of each body the last three samples that the client holds") {
+    field *f = new_field();
+    take_snapshot(f);
+    assert_true(cairn_view_update(f->view, &f->interest, &f->room, &f->session));
+    assert_true(f->view->count >= 3);
+    const cairn_view_member *members = f->view->members;
+    const uint64_t since = members[0].since;
+    for (uint64_t i = 1; i <= 4; ++i) {
+        add_part(f->view, since + 2 * i, i == 3 ? 1 : 2);
+    }
+    cairn_view_acknowledge(f->view, since + 2);
+    expect_acked(&members[0], since + 2, 0, 0);
+    cairn_view_acknowledge(f->view, since + 3); // what was not sent
+    cairn_view_acknowledge(f->view, since + 4);
+    cairn_view_acknowledge(f->view, since + 2); // late
+    cairn_view_acknowledge(f->view, since + 6);
+    expect_acked(&members[0], since + 6, since + 4, since + 2);
+    cairn_view_acknowledge(f->view, since + 8);
+    expect_acked(&members[0], since + 8, since + 6, since + 4);
+    expect_acked(&members[1], since + 8, since + 4, since + 2);
+    expect_acked(&members[2], 0, 0, 0);
+    assert_int_equal(f->view->acknowledged, since + 8);
+    end_field(f);
+}
