@@ -30,10 +30,8 @@ static inline cairn_shape_def pile_hull(cairn_world *world, const cairn_vec3 cor
 }
 
 // On a floor whose upper face is at y = 0.
-static inline pile pile_create(pile_kind kind) {
-    cairn_world_def def = cairn_world_def_default();
-    def.hull_capacity = PILE_BODIES_MAX;
-    pile p = {.world = kit_world(&def), .kind = kind, .friction = 0.5f};
+static inline pile pile_create_in(cairn_world *world, pile_kind kind) {
+    pile p = {.world = world, .kind = kind, .friction = 0.5f};
     cairn_body_def floor = cairn_body_def_default();
     cairn_shape_def shape = cairn_shape_def_default();
     floor.kind = CAIRN_BODY_STATIC;
@@ -41,6 +39,12 @@ static inline pile pile_create(pile_kind kind) {
     shape.half_extents = vec3(50, 1, 50);
     (void)kit_body(p.world, &floor, &shape);
     return p;
+}
+
+static inline pile pile_create(pile_kind kind) {
+    cairn_world_def def = cairn_world_def_default();
+    def.hull_capacity = PILE_BODIES_MAX;
+    return pile_create_in(kit_world(&def), kind);
 }
 
 static inline void pile_destroy(pile *p) {
