@@ -365,6 +365,9 @@ FAULTS = {
     "mesh-unswept": ("fast bodies are not swept against triangles", "physics.mesh", [
         ("sim/collide/sweep.c", "static bool moved_far(const cairn_world *world, uint32_t body) {",
          "static bool moved_far(const cairn_world *world, uint32_t body) {\n    if (FAULT) {\n        return false;\n    }")]),
+    "newton-six": ("the mean of a very fast rotation is taken before it is found", "physics.gyroscope", [
+        ("sim/body/gyroscopic.c", "if (i >= NEWTON_STEPS && !(vec3_length_squared(error) > close)) {",
+         "if (i >= NEWTON_STEPS && (FAULT || !(vec3_length_squared(error) > close))) {")]),
     "stop-without-bounce": ("what hits while it is inside loses its velocity", "physics.bounce", [
         ("sim/collide/sweep.c", "bounces ? by->restitution * approach : 0.0f", "bounces && !FAULT ? by->restitution * approach : 0.0f")]),
     "triangle-whole": ("all of a large triangle takes part in a distance", "physics.mesh", [

@@ -148,6 +148,22 @@ TEST("a body that turns over at 100 rad/s keeps its energy and momentum") {
     assert_true(vec3_distance(end.momentum, start.momentum) < 0.01f * vec3_length(start.momentum));
 }
 
+// By up to 95 degrees in each substep, about axes near all three.
+TEST("bodies that turn over at 400 rad/s keep their energy and momentum") {
+    for (uint32_t i = 0; i < 24; ++i) {
+        SCOPED(cairn_world) *world = space(CAIRN_SOLVER_SOFT_STEP);
+        const float turn = 0.7f * (float)i;
+        const cairn_vec3 axis = vec3(cosf(turn), sinf(turn), 0.9f * sinf(3.0f * turn));
+        (void)spin(world, vec3(0.45f, 0.3f, 0.2f), vec3_scale(axis, 400.0f / vec3_length(axis)), 1);
+        const rotation_state start = rotation_of(world);
+        kit_run(world, 10 * 60);
+        const rotation_state end = rotation_of(world);
+        EXPECT_MEASURED(end.energy, start.energy, 0.01 * start.energy);
+        assert_true(
+            vec3_distance(end.momentum, start.momentum) < 0.01f * vec3_length(start.momentum));
+    }
+}
+
 TEST("a stick thrown with any rotation keeps its energy and momentum") {
     SCOPED(cairn_world) *world = space(CAIRN_SOLVER_SOFT_STEP);
     (void)spin(world, vec3(0.01f, 0.5f, 0.02f), vec3(3.0f, 8.0f, 2.0f), 1);
