@@ -94,3 +94,15 @@ cairn_vec3 cairn_gyroscopic_finish(
     gyroscopic->continues = valid(end);
     return gyroscopic->end;
 }
+
+cairn_vec3 cairn_gyroscopic_turned_to(
+    const cairn_world *world, uint32_t slot, cairn_quat rotation) {
+    const cairn_vec3 w = world->state.motions[slot].angular_velocity;
+    cairn_gyroscopic now;
+    if (!cairn_gyroscopic_prepare(world, slot, &now)) {
+        return w;
+    }
+    const cairn_vec3 momentum = apply_in_body(now.inertia, now.rotation, w);
+    const cairn_vec3 turned = apply_in_body(now.inverse_inertia, rotation, momentum);
+    return vec3_select(valid(turned), turned, w);
+}

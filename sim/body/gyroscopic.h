@@ -45,3 +45,7 @@ cairn_vec3 cairn_gyroscopic_begin(
 // added. Returns the angular velocity at the end.
 cairn_vec3 cairn_gyroscopic_finish(
     cairn_gyroscopic *gyroscopic, cairn_vec3 angular_velocity, float h);
+
+// The angular velocity that a body of the world has, by its momentum, when it is turned back from
+// the rotation that it has now; without the option the one that it has.
+cairn_vec3 cairn_gyroscopic_turned_to(const cairn_world *world, uint32_t slot, cairn_quat rotation);

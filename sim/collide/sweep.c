@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "sim/body/body.h"
+#include "sim/body/gyroscopic.h"
 #include "sim/body/shape.h"
 #include "sim/collide/impact.h"
 #include "sim/collide/material.h"
@@ -342,6 +343,7 @@ static cairn_pose pose_on_way(const cairn_world *world, uint32_t body, float fra
 
 static void put_at(cairn_world *world, uint32_t body, cairn_pose pose) {
     cairn_motion *motion = &world->state.motions[body];
+    motion->angular_velocity = cairn_gyroscopic_turned_to(world, body, pose.rotation);
     motion->position = vec3_clean(pose.position);
     motion->rotation = pose.rotation;
     const cairn_vec3 centre = quat_rotate(motion->rotation, world->state.bodies[body].centre);

@@ -368,6 +368,8 @@ FAULTS = {
     "newton-six": ("the mean of a very fast rotation is taken before it is found", "physics.gyroscope", [
         ("sim/body/gyroscopic.c", "if (i >= NEWTON_STEPS && !(vec3_length_squared(error) > close)) {",
          "if (i >= NEWTON_STEPS && (FAULT || !(vec3_length_squared(error) > close))) {")]),
+    "turned-back": ("a body that is turned back to where it was stopped keeps its angular velocity, not its momentum", "physics.bounce", [
+        ("sim/body/gyroscopic.c", "if (!cairn_gyroscopic_prepare(world, slot, &now)) {", "if (FAULT || !cairn_gyroscopic_prepare(world, slot, &now)) {")]),
     "stop-without-bounce": ("what hits while it is inside loses its velocity", "physics.bounce", [
         ("sim/collide/sweep.c", "bounces ? by->restitution * approach : 0.0f", "bounces && !FAULT ? by->restitution * approach : 0.0f")]),
     "triangle-whole": ("all of a large triangle takes part in a distance", "physics.mesh", [
