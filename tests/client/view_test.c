@@ -4,6 +4,7 @@
 
 #include "tests/kit/test.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -251,6 +252,25 @@ TEST("a world arrives in parts within a client's bytes") {
 
 TEST("clients share the bytes of a room") {
     play(few_bytes_for_all, 0, false);
+}
+
+// Of what moves evenly little is new to a client that has samples of it: 4 bytes of each body in a
+// snapshot, in place of 7.
+TEST("bodies are coded against the samples that a client holds") {
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
+    const cairn_virtual_path path = {.delay_ns = 40000000};
+    hidden_every = 0;
+    RIG(r, .seed = 3, .scene = scene(), .configure = near_only);
+    rig_join(&r, &config, &path);
+    rig_wait_to_play(&r);
+    rig_run_ms(&r, 2000);
+    const uint64_t before = rig_server_statistics(&r).total.snapshot_bytes;
+    rig_run_ms(&r, 5000);
+    const uint64_t bytes = rig_server_statistics(&r).total.snapshot_bytes - before;
+    const uint32_t bodies = newest(&r, 0)->body_count;
+    assert_true(bodies > 20);
+    print_message("%" PRIu64 " bytes, %" PRIu32 " bodies\n", bytes, bodies);
+    assert_in_range(bytes, 8000, 18000);
 }
 
 // ---------------------------------------------------------------------------------------- starving
