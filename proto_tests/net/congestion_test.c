@@ -196,3 +196,41 @@ TEST("time-outs in a row reduce the window once, and it comes back if they were 
     assert_int_equal(c.threshold, WINDOW_MAX);
     assert_in_range(c.window, CAIRN_CONGESTION_WINDOW_FIRST, window);
 }
+
+// A payload leaves and is lost.
+static void lose(uint64_t rtt_ns) {
+    cairn_congestion_sent(&c, now_ns, sequence, CAIRN_CONGESTION_PACKET_SIZE);
+    sequence += 1;
+    now_ns += rtt_ns;
+    cairn_congestion_lost(&c, now_ns, sequence - 1, CAIRN_CONGESTION_PACKET_SIZE, sequence);
+}
+
+TEST("losses reduce the window when they are more than the path's own, by an excess") {
+    static const struct {
+        uint32_t base; // the share of losses before, and after, in a hundred
+        uint32_t then;
+        bool reduced;
+    } cases[] = {{0, 0, false}, {0, 7, false}, {0, 10, true}, {0, 30, true}, {20, 20, false},
+        {20, 26, false}, {20, 34, true}};
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        cairn_congestion_reset(&c, now_ns, sequence, WINDOW_MAX);
+        for (uint32_t k = 0; k < 200; ++k) {
+            exchange(50 * MS_NS, 50 * MS_NS);
+        }
+        c.loss_base_permille = 10 * cases[i].base;
+        c.resolved = c.lost = 0;
+        c.window = c.threshold = 100000; // slow start has ended
+        c.limited = c.limited_now = false;
+        // As many as are judged at once.
+        for (uint32_t k = 0, lost = 0; k < 64; ++k) {
+            if (100 * lost < cases[i].then * (k + 1)) {
+                lose(50 * MS_NS);
+                lost += 1;
+            } else {
+                exchange(50 * MS_NS, 50 * MS_NS);
+            }
+        }
+        assert_int_equal(c.resolved, 0);
+        assert_int_equal(c.window, cases[i].reduced ? 70000 : 100000);
+    }
+}

@@ -9,6 +9,8 @@
 
 #include "base/world_settings.h"
 #include "schema/scene.h"
+#include "schema/scene_fields.h"
+#include "schema/scene_schema.h"
 
 SCOPE_POINTER_ENDS(cairn_scene, cairn_scene_destroy)
 
@@ -682,4 +684,47 @@ TEST("an instance names a prefab, and a world has room for all copies") {
         "1:1: joints: 600 with every copy; joint_capacity is 256\n"
         "1:28: instances: 1200 with every copy; body_capacity is 1024\n"
         "1:28: instances: 1200 shapes with every copy; shape_capacity is 1024\n");
+}
+
+static uint32_t count_of(const char *text, const char *word) {
+    uint32_t count = 0;
+    while ((text = strstr(text, word)) != NULL) {
+        text += strlen(word);
+        count += 1;
+    }
+    return count;
+}
+
+TEST("the schema describes every field of every object once") {
+    static const cairn_scene_object *const objects[] = {&cairn_scene_object_scene,
+        &cairn_scene_object_shape, &cairn_scene_object_body, &cairn_scene_object_joint,
+        &cairn_scene_object_hull, &cairn_scene_object_mesh, &cairn_scene_object_height_field,
+        &cairn_scene_object_prefab, &cairn_scene_object_instance};
+    const size_t size = cairn_scene_schema(NULL, 0);
+    char *text = malloc(size + 1);
+    assert_int_equal(cairn_scene_schema(text, size + 1), size);
+    assert_int_equal(strlen(text), size);
+    uint32_t fields = 0;
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; ++i) {
+        fields += objects[i]->field_count;
+        for (uint32_t k = 0; k < objects[i]->field_count; ++k) {
+            char line[128];
+            snprintf(
+                line, sizeof line, "  \"%s\": {\"description\": \"", objects[i]->fields[k].name);
+            assert_true(count_of(text, line) >= 1);
+        }
+    }
+    assert_int_equal(count_of(text, "\"description\": "), fields);
+    assert_int_equal(count_of(text, "\"type\": \"object\""), sizeof objects / sizeof objects[0]);
+    assert_int_equal(count_of(text, "{"), count_of(text, "}"));
+    assert_int_equal(count_of(text, "["), count_of(text, "]"));
+    assert_int_equal(count_of(text, ",\n}"), 0); // no comma after the last field
+    // A shorter text is its beginning.
+    char start[100];
+    memset(start, '#', sizeof start);
+    assert_int_equal(cairn_scene_schema(start, 50), size);
+    assert_memory_equal(start, text, 49);
+    assert_int_equal(start[49], '\0');
+    assert_int_equal(start[50], '#');
+    free(text);
 }

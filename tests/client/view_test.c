@@ -4,6 +4,7 @@
 
 #include "tests/kit/test.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -251,6 +252,44 @@ TEST("a world arrives in parts within a client's bytes") {
 
 TEST("clients share the bytes of a room") {
     play(few_bytes_for_all, 0, false);
+}
+
+// Of what moves evenly little is new to a client that has samples of it: 4 bytes of each body in a
+// snapshot, in place of 7.
+TEST("bodies are coded against the samples that a client holds") {
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
+    const cairn_virtual_path path = {.delay_ns = 40000000};
+    hidden_every = 0;
+    RIG(r, .seed = 3, .scene = scene(), .configure = near_only);
+    rig_join(&r, &config, &path);
+    rig_wait_to_play(&r);
+    rig_run_ms(&r, 2000);
+    const uint64_t before = rig_server_statistics(&r).total.snapshot_bytes;
+    rig_run_ms(&r, 5000);
+    const uint64_t bytes = rig_server_statistics(&r).total.snapshot_bytes - before;
+    const uint32_t bodies = newest(&r, 0)->body_count;
+    assert_true(bodies > 20);
+    print_message("%" PRIu64 " bytes, %" PRIu32 " bodies\n", bytes, bodies);
+    assert_in_range(bytes, 8000, 18000);
+}
+
+// What the seal and the headers of UDP and IP add to each part counts as well.
+TEST("a client is sent no more bytes than the room allows") {
+    enum { SECONDS = 5, AROUND = 40 };
+    const cairn_client_config config = rig_config(CAIRN_CLIENT_INTERPOLATE);
+    const cairn_virtual_path path = {.delay_ns = 40000000};
+    hidden_every = 0;
+    RIG(r, .seed = 3, .scene = scene(), .configure = few_bytes);
+    rig_join(&r, &config, &path);
+    rig_wait_to_play(&r);
+    rig_run_ms(&r, 2000);
+    const cairn_server_statistics before = rig_server_statistics(&r);
+    rig_run_ms(&r, 1000 * SECONDS);
+    const cairn_server_statistics after = rig_server_statistics(&r);
+    const uint64_t parts = after.total.parts_sent - before.total.parts_sent;
+    const uint64_t bytes = after.total.snapshot_bytes - before.total.snapshot_bytes;
+    print_message("%" PRIu64 " bytes, %" PRIu64 " parts\n", bytes, parts);
+    assert_in_range(bytes + AROUND * parts, 2000 * SECONDS, 2550 * SECONDS);
 }
 
 // ---------------------------------------------------------------------------------------- starving

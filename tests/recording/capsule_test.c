@@ -118,6 +118,21 @@ TEST("a capsule of a small world has room for all that may differ") {
     free(bytes);
 }
 
+TEST("a text says which words of two worlds differ") {
+    SCOPED(cairn_world) *a = build();
+    cairn_world *b;
+    char text[CAIRN_RECORDING_ERROR_SIZE];
+    assert_int_equal(cairn_world_fork(a, &b), CAIRN_OK);
+    cairn_recorded_diff_text(a, "here", b, "there", text);
+    assert_string_equal(text, "0 fields differ");
+    EXPECT_OK(cairn_world_set_gravity(b, vec3(0.0f, -1.0f, 2.0f)));
+    cairn_recorded_diff_text(a, "here", b, "there", text);
+    assert_non_null(strstr(text,
+        " fields differ: settings 0 present_gravity.y: here -9.81000042 (0xc11cf5c3), there -1 "
+        "(0xbf800000); settings 0 present_gravity.z: here 0 (0x00000000), there 2 (0x40000000); "));
+    cairn_world_destroy(b);
+}
+
 static bool opens(const uint8_t *bytes, size_t size, const cairn_rules *rules) {
     static cairn_desync_report_content read;
     char words[CAIRN_RECORDING_ERROR_SIZE];

@@ -183,6 +183,12 @@ static void seal_head(recording *r, size_t at) {
     cairn_write_u64(&writer, cairn_checksum(r->bytes + at, 32));
 }
 
+static void write_raw_size(uint8_t *head, size_t size) {
+    for (uint32_t i = 0; i < 4; ++i) {
+        head[8 + i] = (uint8_t)(size >> (8 * i));
+    }
+}
+
 // Changes the head of the second chunk.
 #define CHANGE_SECOND_HEAD(...)                                                                    \
     do {                                                                                           \
@@ -232,6 +238,12 @@ TEST("each way a file can end is distinguished") {
     // 16 bytes that say they unpack to a gigabyte.
     EXPECT_END("write bomb", CAIRN_RECORDING_CHUNK_SIZE, 1,
         CHANGE_SECOND_HEAD(head[6] = CAIRN_PACKING_ZSTD; head[11] = 0x40));
+    EXPECT_END("unpack to the most", CAIRN_RECORDING_CLEAN, 3,
+        CHANGE_SECOND_HEAD(head[6] = CAIRN_PACKING_ZSTD;
+                           write_raw_size(head, CAIRN_RECORDING_PAYLOAD_SIZE_MAX)));
+    EXPECT_END("unpack to one more", CAIRN_RECORDING_CHUNK_SIZE, 1,
+        CHANGE_SECOND_HEAD(head[6] = CAIRN_PACKING_ZSTD;
+                           write_raw_size(head, CAIRN_RECORDING_PAYLOAD_SIZE_MAX + 1)));
     EXPECT_END("pack for nothing", CAIRN_RECORDING_CHUNK_SIZE, 1,
         CHANGE_SECOND_HEAD(head[6] = CAIRN_PACKING_ZSTD));
     EXPECT_END(

@@ -226,6 +226,10 @@ TEST("compounds, meshes and height fields are spawned") {
     const cairn_control_shapes_answer *shapes = &answer.answer.shapes;
     kit_do(&s, .verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = compound});
     assert_true(shapes->shape_count == 2 && shapes->shapes[0].position.x == 1.0f);
+    const uint32_t second = shapes->shapes[1].id;
+    kit_do(&s, .verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = compound, .first = 1});
+    assert_true(shapes->shape_count == 2 && shapes->listed_count == 1);
+    assert_int_equal(shapes->shapes[0].id, second);
     kit_do(&s, .verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = field});
     assert_true(shapes->shapes[0].kind == CAIRN_SHAPE_HEIGHT_FIELD && shapes->shapes[0].mesh != 0);
     kit_do(&s, .verb = CAIRN_CONTROL_RAY,

@@ -501,6 +501,26 @@ TEST("casts and the nearest shape are those of the world") {
 }
 
 // The body falls, and the client shows it where it was some ticks ago.
+TEST("what is asked of a place beyond 100 km, along any axis, is refused") {
+    for (uint32_t i = 0; i < 12; ++i) {
+        const float to = (i & 1) != 0 ? -1.0f : 1.0f;
+        const float size = i < 6 ? 100001.0f : 99999.0f;
+        const uint32_t axis = i / 2 % 3;
+        const cairn_vec3 at = {axis == 0 ? to * size : 0.0f, axis == 1 ? to * size : 0.0f,
+            axis == 2 ? to * size : 0.0f};
+        const uint32_t expected = i < 6 ? CAIRN_CONTROL_OUT_OF_RANGE : CAIRN_CONTROL_DONE;
+        assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_RAY,
+                             .ray = {.origin = at, .translation = {0.0f, 1.0f, 0.0f}}),
+            expected);
+        assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_CAST,
+                             .cast = {.half_extents = {0.5f, 0.5f, 0.5f}, .position = at}),
+            expected);
+        assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_CLOSEST,
+                             .closest = {.position = at, .distance_max = 1.0f}),
+            expected);
+    }
+}
+
 TEST("a ray can be cast into the world as a client sees it") {
     const uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
     story_run_ms(&s, 500);

@@ -67,6 +67,19 @@ TEST("a client whose payloads come in bursts does not flood") {
     }
 }
 
+TEST("seconds without a flood begin the count again") {
+    const uint32_t per_s = cairn_payload_budget_per_s(60, false);
+    cairn_payload_budget budget = {0};
+    for (uint32_t row = 1; row <= 3; ++row) { // four whole seconds each, then some calm ones
+        for (uint32_t i = 0; i < 11 * 3 * per_s / 2; ++i) {
+            const uint64_t now_ns = row * 10 * CAIRN_NS_PER_S + i * (CAIRN_NS_PER_S / (3 * per_s));
+            (void)cairn_payload_budget_spend(&budget, now_ns, per_s);
+        }
+        assert_int_equal(budget.flooded_s, CAIRN_PAYLOAD_BUDGET_FLOOD_S - 1);
+        assert_false(cairn_payload_budget_is_flooded(&budget));
+    }
+}
+
 TEST("operators may send eight times as much") {
     assert_int_equal(cairn_payload_budget_per_s(60, true), 8000);
     assert_int_equal(cairn_payload_budget_per_s(10, false), 500);

@@ -97,8 +97,32 @@ TEST("records have the sizes of their kinds") {
     }
 }
 
+static uint8_t much[1 << 20]; // more than the system keeps for a reader
+
+static void *send_much(void *user) {
+    *(bool *)user =
+        cairn_hand_over_send(ends[0], CAIRN_HAND_OVER_CLIENTS, much, sizeof much, -1, later_ns());
+    return NULL;
+}
+
+TEST("a record that is larger than what the system keeps waits for its reader") {
+    cairn_hand_over_record record;
+    bool sent = false;
+    pthread_t thread;
+    for (size_t i = 0; i < sizeof much; ++i) {
+        much[i] = (uint8_t)(i * 2654435761u >> 11);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, send_much, &sent), 0);
+    usleep(20000); // until it is full
+    assert_true(cairn_hand_over_receive(ends[1], later_ns(), &record));
+    pthread_join(thread, NULL);
+    assert_true(sent);
+    assert_int_equal(record.size, sizeof much);
+    assert_memory_equal(record.bytes, much, sizeof much);
+    cairn_hand_over_record_free(&record);
+}
+
 TEST("neither side waits for ever") {
-    static uint8_t much[1 << 20];
     cairn_hand_over_record record;
     assert_false(cairn_hand_over_receive(ends[1], soon_ns(), &record));
     assert_false(

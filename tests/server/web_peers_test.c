@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "server/threads/datagram_ring.h"
 #include "server/web/peers.h"
 #include <cairn/server_uv.h>
 
@@ -110,4 +111,88 @@ TEST("a socket that is gone is counted") {
     assert_int_equal(cairn_peers_statistics_read(own.peers)->unknown, 3);
     assert_int_equal(take(&own, 1), 0);
     kit_close(&own);
+}
+
+TEST("peers have places, and one more has none") {
+    enum { PEERS = 3 };
+    const cairn_address from = {.family = CAIRN_ADDRESS_IPV4, .ip = {127, 0, 0, 1}, .port = 9};
+    cairn_peer *open[PEERS];
+    cairn_peers *peers;
+    assert_int_equal(cairn_peers_create(NULL, PEERS, 0, &peers), CAIRN_OK);
+    for (uint32_t i = 0; i < PEERS; ++i) {
+        open[i] = cairn_peers_open(peers, NULL, &from, 0);
+        assert_non_null(open[i]);
+    }
+    assert_null(cairn_peers_open(peers, NULL, &from, 0));
+    cairn_peers_close(peers, open[1]);
+    open[1] = cairn_peers_open(peers, NULL, &from, 0);
+    assert_non_null(open[1]);
+    assert_null(cairn_peers_open(peers, NULL, &from, 0));
+    // Of a new one nothing is known: that it takes nothing now is as with the others.
+    for (uint32_t i = 0; i < PEERS; ++i) {
+        assert_true(cairn_peers_go_on(peers, open[i]));
+        cairn_peers_close(peers, open[i]);
+    }
+    cairn_peers_destroy(peers);
+}
+
+TEST("what waits for all peers is counted, with what goes before each datagram") {
+    kit own = kit_open();
+    assert_int_equal(cairn_peers_waiting(own.peers), 0);
+    send(&own, 2);
+    const uint64_t each = cairn_peers_waiting(own.peers) / 2;
+    assert_true(each > sizeof datagram);
+    send(&own, 3);
+    assert_int_equal(cairn_peers_waiting(own.peers), 5 * each);
+    assert_int_equal(take(&own, 4), 4);
+    assert_int_equal(cairn_peers_waiting(own.peers), each);
+    assert_int_equal(take(&own, 4), 1);
+    assert_int_equal(cairn_peers_waiting(own.peers), 0);
+    kit_close(&own);
+    assert_int_equal(cairn_peers_create(NULL, 5, 0, &own.peers), CAIRN_OK);
+    assert_int_equal(cairn_peers_waiting(own.peers), 0);
+    cairn_peers_destroy(own.peers);
+}
+
+TEST("a peer that takes nothing of what came after its opening is closed") {
+    kit own = kit_open();
+    send(&own, 1);
+    assert_int_equal(take(&own, 1), 1);
+    assert_true(cairn_peers_go_on(own.peers, own.peer));
+    send(&own, 1);
+    assert_false(cairn_peers_go_on(own.peers, own.peer));
+    kit_close(&own);
+}
+
+TEST("a peer sends so many messages in a second, and so many at once") {
+    const cairn_address from = {.family = CAIRN_ADDRESS_IPV4, .ip = {127, 0, 0, 1}, .port = 9};
+    cairn_datagram_ring *ring = cairn_datagram_ring_create();
+    cairn_peers *peers;
+    assert_int_equal(cairn_peers_create(ring, 1, 0, &peers), CAIRN_OK);
+    cairn_peer *peer = cairn_peers_open(peers, NULL, &from, CAIRN_NS_PER_S);
+    const cairn_peers_statistics *seen = cairn_peers_statistics_read(peers);
+    uint32_t taken = 0;
+    while (taken < 2000 && cairn_peers_receive(peers, peer, datagram, 9, CAIRN_NS_PER_S)) {
+        ++taken;
+    }
+    assert_int_equal(taken, CAIRN_PEER_BURST + 1);
+    assert_int_equal(seen->closed_rate, 1);
+    const uint64_t second_ns = 2 * CAIRN_NS_PER_S;
+    while (taken < 4000 && cairn_peers_receive(peers, peer, datagram, 9, second_ns)) {
+        ++taken;
+    }
+    assert_int_equal(taken, CAIRN_PEER_BURST + 1 + CAIRN_PEER_RATE_HZ);
+    assert_int_equal(seen->received, taken);
+    assert_int_equal(seen->received_dropped, 0);
+    // The server takes nothing: the ring is full once.
+    for (uint32_t i = 0; seen->received_dropped == 0; ++i) {
+        assert_true(i < 2000);
+        assert_true(cairn_peers_receive(
+            peers, peer, datagram, sizeof datagram, second_ns + (10 + i) * CAIRN_NS_PER_S));
+    }
+    cairn_peers_note_malformed(peers);
+    assert_int_equal(seen->malformed, 1);
+    cairn_peers_close(peers, peer);
+    cairn_peers_destroy(peers);
+    cairn_datagram_ring_destroy(ring);
 }
