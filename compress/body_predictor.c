@@ -68,7 +68,6 @@ static void estimate_from_errors(
     features[CAIRN_ERROR_AROUND] = c->around > 0 ? c->surprise[3] : change;
     features[CAIRN_ERROR_BEFORE] = 0.0f;
     features[CAIRN_ERROR_COMPONENT] = 0.0f;
-    p->error_sum = 0.0f;
 }
 
 // Stands for companions that a body does not have.
