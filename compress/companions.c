@@ -21,6 +21,7 @@ enum {
     LEADERS_MAX = 8,     // that are looked at
     CANDIDATES_MAX = 64, // that are looked at for one body, so that a pile of bodies in one place
                          // takes no longer than others
+    ALWAYS = 3,          // bodies of each list that are looked at
 };
 
 // A body in the list of its cell.
@@ -60,7 +61,7 @@ cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity) {
     finder->list_count = lists;
     finder->ends = malloc((lists + 2) * sizeof *finder->ends);
     finder->coded = malloc((lists + 1) * sizeof *finder->coded);
-    finder->entries = malloc(2 * capacity * sizeof *finder->entries);
+    finder->entries = calloc(2 * capacity + ALWAYS, sizeof *finder->entries);
     finder->lists = malloc(capacity * sizeof *finder->lists);
     if (finder->ends == NULL || finder->coded == NULL || finder->entries == NULL ||
         finder->lists == NULL) {
@@ -216,61 +217,68 @@ static void find_leader(
 // The bodies in all cells around that were coded before, by rank.
 typedef struct candidates {
     uint32_t count;
-    uint32_t ranks[CANDIDATES_MAX + 3]; // and copies of the last one, up to a whole four
-    float weights[CANDIDATES_MAX + 3];
-    float scores[CANDIDATES_MAX + 3]; // FAR: beyond the radius
+    uint32_t ranks[CANDIDATES_MAX + 4]; // and copies of the last one, up to a whole four
+    float weights[CANDIDATES_MAX + 4];
+    float scores[CANDIDATES_MAX + 4]; // FAR: beyond the radius
 } candidates;
 
-// The bodies that are coded, in the two lists of the cells in a row along x.
-typedef struct row_of_cells {
-    const cell_entry *lists[2];
-    uint32_t counts[2];
-    uint32_t names[2]; // of the cells
-} row_of_cells;
+// The bodies of a cell's list that are coded.
+typedef struct cell_list {
+    const cell_entry *entries;
+    uint32_t count;
+    uint32_t name; // of the cell
+} cell_list;
 
-// Returns how many there are in all.
-static uint32_t find_rows(
-    const cairn_companion_finder *finder, const cairn_body_motion *body, row_of_cells rows[4]) {
+// Of the eight cells around. Returns how many there are in all.
+static uint32_t find_lists(
+    const cairn_companion_finder *finder, const cairn_body_motion *body, cell_list lists[8]) {
     const uint32_t x = first_cell_along(finder, body->place[0]);
     const uint32_t y = first_cell_along(finder, body->place[1]);
     const uint32_t z = first_cell_along(finder, body->place[2]);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < 4; ++i) {
-        row_of_cells *row = &rows[i];
-        const uint32_t row_y = y + (i & 1), row_z = z + (i >> 1);
+    for (uint32_t i = 0; i < 8; i += 2) {
+        const uint32_t row_y = y + (i >> 1 & 1), row_z = z + (i >> 2);
         const uint32_t first = (row_of(row_y, row_z) + x) & finder->mask;
         for (uint32_t k = 0; k < 2; ++k) {
-            row->counts[k] = finder->coded[(first + k) & finder->mask];
-            row->lists[k] = finder->entries + finder->ends[first + k] - row->counts[k];
-            row->names[k] = name_of(x + k, row_y, row_z);
-            count += row->counts[k];
+            cell_list *list = &lists[i + k];
+            list->count = finder->coded[(first + k) & finder->mask];
+            list->entries = finder->entries + finder->ends[first + k] - list->count;
+            list->name = name_of(x + k, row_y, row_z);
+            count += list->count;
         }
     }
     return count;
 }
 
-// Without a branch on what is in a row.
+static inline uint32_t collect(
+    candidates *found, uint32_t count, const cell_entry *entry, uint32_t name, bool is_there) {
+    found->ranks[count] = entry->rank;
+    return count + (is_there & (entry->cell == name)); // else it is found in its own cell
+}
+
+// Lists are mostly short: their first bodies are looked at without a branch on how many there are.
 static void collect_around(
     const cairn_companion_finder *finder, const cairn_body_motion *body, candidates *found) {
-    row_of_cells rows[4];
-    uint32_t left = find_rows(finder, body, rows);
-    left = left < CANDIDATES_MAX ? left : CANDIDATES_MAX;
+    cell_list lists[8];
+    const bool few = find_lists(finder, body, lists) <= CANDIDATES_MAX;
+    uint32_t left = CANDIDATES_MAX;
     uint32_t count = 0;
-    for (const row_of_cells *row = rows; left > 0; ++row) {
-        uint32_t here = row->counts[0] + row->counts[1];
-        here = here < left ? here : left;
-        left -= here;
-        const ptrdiff_t to_second = row->lists[1] - row->lists[0] - row->counts[0];
-        for (uint32_t i = 0; i < here; ++i) {
-            const bool second = i >= row->counts[0];
-            const cell_entry *at = &row->lists[0][i + (to_second & -(ptrdiff_t)second)];
-            found->ranks[count] = at->rank;
-            count += at->cell == row->names[second]; // else it is found in its own cell
+    for (uint32_t i = 0; i < 8; ++i) {
+        cell_list list = lists[i];
+        if (!few) {
+            list.count = list.count < left ? list.count : left;
+            left -= list.count;
+        }
+        for (uint32_t k = 0; k < ALWAYS; ++k) {
+            count = collect(found, count, &list.entries[k], list.name, k < list.count);
+        }
+        for (uint32_t k = ALWAYS; k < list.count; ++k) {
+            count = collect(found, count, &list.entries[k], list.name, true);
         }
     }
     found->count = count;
-    for (uint32_t i = 0; i < 3 && count > 0; ++i) {
-        found->ranks[count + i] = found->ranks[count - 1];
+    for (uint32_t i = 0; i < 3; ++i) {
+        found->ranks[count + i] = found->ranks[count > 0 ? count - 1 : 0];
     }
 }
 

@@ -78,7 +78,7 @@ CAIRN_FOR_EACH_MODE cairn_decision *cairn_decision_put_residual(
         cairn_decisions_mantissa[magnitude << (4 - bits) & 15] + first_two;
     memcpy(end + 2, &unary, sizeof unary);
     memcpy(end + 3 + bits, &rest, sizeof rest);
-    return end + (magnitude == 0 ? 1 : 3 + 2 * bits);
+    return end + 1 + ((2 + 2 * bits) & (0u - (uint32_t)(magnitude != 0)));
 }
 
 // Codes them in order; the probabilities adapt.

@@ -13,8 +13,10 @@
 
 // Two levels for each power of two, from 0.2 steps on.
 static inline uint32_t cairn_error_level(float error) {
-    error = cairn_float_max(error, 0.2f);
-    const uint32_t level = (cairn_float_bits(error * error) >> 23) - (127 - 5);
+    const uint32_t above = 0u - (uint32_t)(error > 0.2f); // no branch: it is not foreseen
+    const uint32_t bits = cairn_float_bits(error * error) & above;
+    const uint32_t least = 127 - 5; // of 0.2 squared
+    const uint32_t level = (bits >> 23) - (least & above);
     return level < CAIRN_ERROR_LEVELS ? level : CAIRN_ERROR_LEVELS - 1;
 }
 

@@ -447,22 +447,28 @@ CAIRN_VEC4_INLINE float put_components(
     return (two + errors[2]) / 3.0f;
 }
 
+// One that is `k` places after the first; returns its error.
+static float read_component(pass *p, stream *s, components *c, uint32_t k, float expected) {
+    const float predicted = c->predicted[k];
+    const int64_t value =
+        cairn_read_residual(&s->coder, p->likely, c->kinds[k], expected, predicted);
+    p->valid &= value >= -2 * (int64_t)CAIRN_QUANTISED_MAX;
+    p->valid &= value <= 2 * (int64_t)CAIRN_QUANTISED_MAX;
+    c->values[k] = p->valid ? (int32_t)value : 0;
+    return cairn_float_abs((float)value - predicted);
+}
+
 CAIRN_VEC4_INLINE float read_components(
     pass *p, stream *s, const cairn_prediction *prediction, components *c) {
     const error_parts parts = errors_of(p, prediction, c);
     const cairn_vec4 alone = c->sizes * parts.component;
-    float sum = 0.0f;
-    for (uint32_t k = 0; k < 3; ++k) {
-        const float before = k == 2 ? sum * 0.5f : sum;
-        const float expected = parts.common[k] + before * parts.before[k] + alone[k];
-        const int64_t value =
-            cairn_read_residual(&s->coder, p->likely, c->kinds[k], expected, c->predicted[k]);
-        sum = sum + cairn_float_abs((float)value - c->predicted[k]);
-        p->valid &= value >= -2 * (int64_t)CAIRN_QUANTISED_MAX;
-        p->valid &= value <= 2 * (int64_t)CAIRN_QUANTISED_MAX;
-        c->values[k] = p->valid ? (int32_t)value : 0;
-    }
-    return sum / 3.0f;
+    const float first =
+        read_component(p, s, c, 0, parts.common[0] + 0.0f * parts.before[0] + alone[0]);
+    const float two =
+        first + read_component(p, s, c, 1, parts.common[1] + first * parts.before[1] + alone[1]);
+    const float last =
+        read_component(p, s, c, 2, parts.common[2] + two * 0.5f * parts.before[2] + alone[2]);
+    return (two + last) / 3.0f;
 }
 
 CAIRN_FOR_EACH_MODE float code_components(
@@ -473,7 +479,8 @@ CAIRN_FOR_EACH_MODE float code_components(
 
 // Which of two components is larger; the first of equal ones.
 static inline uint32_t larger_of(const float sizes[4], uint32_t a, uint32_t b) {
-    return sizes[b] > sizes[a] ? b : a;
+    const uint32_t is_b = 0u - (uint32_t)(sizes[b] > sizes[a]); // no branch: it is not foreseen
+    return a ^ ((a ^ b) & is_b);
 }
 
 // One of two components that are equally likely.
