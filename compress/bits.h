@@ -51,14 +51,18 @@ static inline void cairn_bits_refill(cairn_bits *bits) {
     }
 }
 
-// `count` is at most 32; `value` has no other bits.
+// Of a writer. `count` is at most 32; `value` has no other bits.
+static inline void cairn_bits_put(cairn_bits *bits, uint32_t count, uint32_t value) {
+    bits->word |= (uint64_t)value << bits->count;
+    bits->count += count;
+    if (bits->count >= 32) {
+        cairn_bits_flush(bits);
+    }
+}
+
 static inline uint32_t cairn_bits_code(cairn_bits *bits, uint32_t count, uint32_t value) {
     if (bits->out != NULL) {
-        bits->word |= (uint64_t)value << bits->count;
-        bits->count += count;
-        if (bits->count >= 32) {
-            cairn_bits_flush(bits);
-        }
+        cairn_bits_put(bits, count, value);
         return value;
     }
     if (bits->count < count) {
@@ -106,12 +110,6 @@ static inline uint32_t cairn_bits_code_number(cairn_bits *bits, uint32_t order, 
     if (bits->out != NULL) {
         more = cairn_bits_length(whole) - 1;
         const uint64_t ones = (UINT64_C(1) << more) - 1;
-        if (2 * more + 1 + order <= 32) { // mostly: all at once
-            const uint64_t code = ones | (whole & ones) << (more + 1);
-            cairn_bits_code(bits, 2 * more + 1 + order,
-                (uint32_t)(code | (uint64_t)low_bits << (2 * more + 1)));
-            return value;
-        }
         cairn_bits_code(bits, more < 32 ? more : 32, (uint32_t)ones);
         cairn_bits_code(bits, 1, 0);
     } else {
@@ -125,6 +123,21 @@ static inline uint32_t cairn_bits_code_number(cairn_bits *bits, uint32_t order, 
     whole = (mask + 1) | cairn_bits_code(bits, more, (uint32_t)(whole & mask));
     const uint32_t low = cairn_bits_code(bits, order, low_bits);
     return (uint32_t)((whole - 1) << order) | low;
+}
+
+// Of a writer. Mostly all bits at once.
+static inline void cairn_bits_put_number(cairn_bits *bits, uint32_t order, uint32_t value) {
+    const uint64_t whole = ((uint64_t)value >> order) + 1;
+    const uint32_t more = 63u - (uint32_t)__builtin_clzll(whole);
+    const uint32_t size = 2 * more + 1 + order;
+    if (__builtin_expect(size > 32, false)) {
+        (void)cairn_bits_code_number(bits, order, value);
+        return;
+    }
+    const uint32_t ones = (UINT32_C(1) << more) - 1;
+    const uint32_t low = value & ((UINT32_C(1) << order) - 1);
+    const uint32_t middle = ((uint32_t)whole & ones) | low << more; // what comes after the zero
+    cairn_bits_put(bits, size, (middle << 1) << more | ones);
 }
 
 // The difference to a number that is known, modulo 2^32: 0, -1, 1, -2 become 0, 1, 2, 3.

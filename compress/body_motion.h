@@ -64,7 +64,7 @@ CAIRN_VEC4_INLINE cairn_vec4 cairn_rotation_of(
                                       cairn_vec4_all(middle)) *
                                   cairn_vec4_all(step);
     const float squares = cairn_vec4_length_squared(components);
-    const float largest = squares < 1.0f ? cairn_float_sqrt(1.0f - squares) : 0.0f;
+    const float largest = cairn_float_sqrt(cairn_float_max(1.0f - squares, 0.0f));
     const cairn_int4 moved =
         (cairn_int4)__builtin_shufflevector(components, components, 0, 0, 1, 2);
     const cairn_int4 here = before[body->largest], there = after[body->largest];

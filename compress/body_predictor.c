@@ -68,7 +68,6 @@ static void estimate_from_errors(
     features[CAIRN_ERROR_AROUND] = c->around > 0 ? c->surprise[3] : change;
     features[CAIRN_ERROR_BEFORE] = 0.0f;
     features[CAIRN_ERROR_COMPONENT] = 0.0f;
-    p->error_sum = 0.0f;
 }
 
 // Stands for companions that a body does not have.
@@ -78,8 +77,14 @@ static const cairn_body_motion *or_nobody(const cairn_body_motion *companion) {
     return companion != NULL ? companion : &nobody;
 }
 
+// 0 without a companion; no branch: that is not foreseen.
+CAIRN_VEC4_INLINE cairn_vec4 or_none(const cairn_body_motion *companion, cairn_vec4 difference) {
+    const int32_t there = -(int32_t)(companion != NULL);
+    return (cairn_vec4)((cairn_int4)difference & (cairn_int4){there, there, there, there});
+}
+
 CAIRN_VEC4_INLINE cairn_vec4 turn_difference(const cairn_body_motion *other, cairn_turn turned) {
-    return other == NULL ? cairn_vec4_zero() : other->turn - turned;
+    return or_none(other, or_nobody(other)->turn - turned);
 }
 
 void cairn_predict_turn(
@@ -116,11 +121,9 @@ void cairn_predict_turn(
 // As if one with `other`.
 CAIRN_VEC4_INLINE cairn_vec4 rigid_difference(
     const cairn_body_motion *body, const cairn_body_motion *other) {
-    if (other == NULL) {
-        return cairn_vec4_zero();
-    }
-    const cairn_vec4 arm = cairn_steps_between(other->place, body->place);
-    return cairn_arm_swing(other->turn_quat, arm) + other->travel - body->moved;
+    const cairn_body_motion *some = or_nobody(other);
+    const cairn_vec4 arm = cairn_steps_between(some->place, body->place);
+    return or_none(other, cairn_arm_swing(some->turn_quat, arm) + some->travel - body->moved);
 }
 
 void cairn_predict_travel(

@@ -35,12 +35,9 @@ typedef struct cairn_prediction {
     cairn_vec4 move_features[CAIRN_MOVE_FEATURES];
     cairn_turn turn;   // predicted since the baseline
     cairn_vec4 travel; // predicted displacement since the baseline
-    // From which the error of a component is estimated. What codes the components fills BEFORE and
-    // COMPONENT, which are 0 at first, and `errors`, the part of each component's that does not
-    // depend on them.
+    // From which the error of a component is estimated; BEFORE and COMPONENT, which differ from one
+    // to the next, are 0.
     float error_features[CAIRN_ERROR_FEATURES];
-    float errors[3];
-    float error_sum; // of the components of its kind that were coded
 } cairn_prediction;
 
 // `companions` were found.

@@ -28,7 +28,8 @@ typedef struct cairn_companion_finder cairn_companion_finder;
 cairn_companion_finder *cairn_companion_finder_create(uint32_t capacity);
 size_t cairn_companion_finder_bytes(const cairn_companion_finder *finder);
 void cairn_companion_finder_destroy(cairn_companion_finder *finder); // NULL is allowed
-// Forgets all bodies. `motions` is the array that ranks refer to; steps are of `step_m`.
+// Of these bodies and no others. `motions` is the array that ranks refer to, leaders first; what is
+// known of all of them before any is coded is there. Steps are of `step_m`.
 void cairn_companion_finder_start(
     cairn_companion_finder *finder, const cairn_body_motion *motions, uint32_t count, float step_m);
 // In order of rank, each after it was coded.

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "compress/body_motion.h"
 #include "compress/velocity.h"
 
 // The head has the number of records, written last.
@@ -28,128 +29,132 @@ typedef struct body_record {
 
 // ------------------------------------------------------------------------------- what is expected
 
-// Where a body is expected, and the order of the code for what it is off. The numbers below were
-// fitted to the motion of tests/compress/cubes.c.
+// Where a body is expected, and the order of the code for what it is off; of the position and of
+// the rotation, in lanes. The numbers below were fitted to the motion of tests/compress/cubes.c.
 typedef struct expectation {
-    int32_t position[3];
-    uint32_t position_order[3];
-    int32_t rotation[3];
-    uint32_t rotation_order[3];
+    cairn_int4 values[2];
+    cairn_int4 orders[2];
 } expectation;
 
 // What is left of a motion while a body touches others, and how much of its change repeats.
 #define KEPT 0.95f
 #define BENT 0.69f
 
-static float difference_of(int32_t later, int32_t earlier) {
-    return cairn_float_clamp((float)(later - earlier), -8388608.0f, 8388608.0f);
+CAIRN_VEC4_INLINE cairn_vec4 clamp(cairn_vec4 x, float least, float most) {
+    const cairn_vec4 low = cairn_vec4_all(least), high = cairn_vec4_all(most);
+    x = cairn_vec4_select(x > low, x, low);
+    return cairn_vec4_select(x < high, x, high);
 }
 
 // A hostile sender may name bases from which everything is far.
-static int32_t nearest(float x) {
-    x = cairn_float_clamp(x, -(float)CAIRN_QUANTISED_MAX, (float)CAIRN_QUANTISED_MAX);
-    return (int32_t)(x < 0.0f ? x - 0.5f : x + 0.5f);
+CAIRN_VEC4_INLINE cairn_int4 nearest(cairn_vec4 x) {
+    x = clamp(x, -(float)CAIRN_QUANTISED_MAX, (float)CAIRN_QUANTISED_MAX);
+    const cairn_int4 signs = (cairn_int4)x & INT32_MIN;
+    return __builtin_convertvector(
+        x + cairn_vec4_negate_lanes(cairn_vec4_all(0.5f), signs), cairn_int4);
 }
 
 // Of a code for numbers that are off by this much: how often it is halved until it is below 1, at
 // most 20 times.
+CAIRN_VEC4_INLINE cairn_int4 orders_of(cairn_vec4 error) {
+    const cairn_int4 order = ((cairn_int4)error >> 23) - 126;
+    const cairn_int4 above = order > 20;
+    return ((order & ~above) | (above & 20)) & (error >= cairn_vec4_all(1.0f));
+}
+
 static uint32_t order_of(float error) {
-    const uint32_t order = (cairn_float_bits(error) >> 23) - 126u;
-    return !(error >= 1.0f) ? 0 : order < 20 ? order : 20;
+    return (uint32_t)orders_of(cairn_vec4_all(error))[0];
 }
 
-// Ticks from the bases to the part, and from one base to the next; 0: the base is missing.
-typedef struct intervals {
-    float now, before, first;
-} intervals;
-
-static float ticks_between(const cairn_body_sample *later, const cairn_body_sample *earlier) {
-    return later->frame == NULL || earlier->frame == NULL
-               ? 0.0f
-               : (float)(uint32_t)(later->tick - earlier->tick);
+static float ticks_between(uint64_t later, uint64_t earlier) {
+    return later == 0 || earlier == 0 ? 0.0f : (float)(uint32_t)(later - earlier);
 }
 
-// In the air nothing but gravity changes how a body moves. `fall`: steps in a tick squared.
-static bool is_airborne(const float moved[3], const float moved_before[3], const float fall[3],
-    const intervals *t, float tolerance) {
-    for (uint32_t i = 0; i < 3; ++i) {
-        const float bend = fall[i] * t->now * (t->before + t->first) * 0.5f;
-        if (cairn_float_abs(moved[i] - moved_before[i] - bend) > tolerance) {
-            return false;
-        }
+cairn_part_spans cairn_part_spans_of(
+    const cairn_snapshot_frame *frame, const cairn_body_sample bases[CAIRN_PART_BASES]) {
+    uint64_t ticks[CAIRN_PART_BASES];
+    for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
+        ticks[i] = bases[i].frame != NULL ? bases[i].tick : 0;
     }
-    return true;
-}
-
-static void expect_position(const cairn_snapshot_frame *frame, const cairn_quantised_body *p[3],
-    const intervals *t, expectation *out) {
-    float moved[3] = {0.0f, 0.0f, 0.0f};
-    float moved_before[3] = {0.0f, 0.0f, 0.0f};
-    const float ratio = t->before > 0.0f ? t->now / t->before : 0.0f;
-    const float ratio_before = t->first > 0.0f ? t->now / t->first : 0.0f;
-    for (uint32_t i = 0; i < 3; ++i) {
-        moved[i] = difference_of(p[0]->position[i], p[1]->position[i]) * ratio;
-        moved_before[i] = difference_of(p[1]->position[i], p[2]->position[i]) * ratio_before;
-    }
+    const float now = (float)(uint32_t)(frame->tick - ticks[0]);
+    const float before = ticks_between(ticks[0], ticks[1]);
+    const float first = ticks_between(ticks[1], ticks[2]);
     const float rate = (float)frame->tick_rate_hz;
     const float steps = 1.0f / (rate * rate * frame->quantisation.position_step_m);
-    const float fall[3] = {
-        frame->gravity.x * steps, frame->gravity.y * steps, frame->gravity.z * steps};
-    const bool air = t->first > 0.0f && is_airborne(moved, moved_before, fall, t,
-                                            0.64f * (1.0f + ratio + ratio_before));
-    float ways = 0.0f;
+    const cairn_vec3 g = frame->gravity;
+    const float fall[3] = {g.x * steps, g.y * steps, g.z * steps}; // in a tick squared
+    cairn_part_spans spans = {.now = now,
+        .ratio = before > 0.0f ? now / before : 0.0f,
+        .ratio_before = first > 0.0f ? now / first : 0.0f};
+    memcpy(spans.ticks, ticks, sizeof spans.ticks);
     for (uint32_t i = 0; i < 3; ++i) {
-        ways += cairn_float_abs(moved[i]);
+        spans.bend[i] = fall[i] * now * (before + first) * 0.5f;
+        spans.drop[i] = fall[i] * now * (now + before) * 0.5f;
     }
-    for (uint32_t i = 0; i < 3; ++i) {
-        const float bend = t->first > 0.0f ? moved[i] - moved_before[i] : 0.0f;
-        const float drop = fall[i] * t->now * (t->now + t->before) * 0.5f;
-        const float there = air ? moved[i] + drop : KEPT * moved[i] + BENT * bend;
-        float error = 1.1f * cairn_float_abs(bend) + 0.033f * ways + 0.04f;
-        error = air ? 0.75f + 0.75f * ratio : error;
-        error = t->first > 0.0f ? error : 0.3f * ways + 4.0f;
-        out->position[i] = (int32_t)((uint32_t)p[0]->position[i] + (uint32_t)nearest(there));
-        out->position_order[i] = order_of(t->before > 0.0f ? error : 16.0f * t->now);
-    }
+    return spans;
 }
 
-static void expect_rotation(const cairn_snapshot_frame *frame, const cairn_quantised_body *p[3],
-    const intervals *t, expectation *out) {
+static float sum_of(cairn_vec4 v) {
+    return v[0] + v[1] + v[2];
+}
+
+// In the air nothing but gravity changes how a body moves.
+static bool is_airborne(const cairn_part_spans *spans, cairn_vec4 change) {
+    const float tolerance = 0.64f * (1.0f + spans->ratio + spans->ratio_before);
+    const cairn_int4 off =
+        cairn_vec4_abs(change - cairn_vec4_load(spans->bend)) > cairn_vec4_all(tolerance);
+    return spans->ratio_before > 0.0f && (off[0] | off[1] | off[2]) == 0;
+}
+
+CAIRN_VEC4_INLINE void expect_position(
+    const cairn_quantised_body *const p[3], const cairn_part_spans *spans, expectation *out) {
+    const cairn_int4 at = cairn_place_of(p[0]), at_1 = cairn_place_of(p[1]);
+    const float far = 8388608.0f;
+    const cairn_vec4 moved =
+        clamp(cairn_steps_between(at_1, at), -far, far) * cairn_vec4_all(spans->ratio);
+    const cairn_vec4 moved_before =
+        clamp(cairn_steps_between(cairn_place_of(p[2]), at_1), -far, far) *
+        cairn_vec4_all(spans->ratio_before);
+    const cairn_vec4 change = moved - moved_before;
+    const float ways = sum_of(cairn_vec4_abs(moved));
+    cairn_vec4 there, error;
+    if (is_airborne(spans, change)) {
+        there = moved + cairn_vec4_load(spans->drop);
+        error = cairn_vec4_all(0.75f + 0.75f * spans->ratio);
+    } else if (spans->ratio_before > 0.0f) {
+        there = cairn_vec4_all(KEPT) * moved + cairn_vec4_all(BENT) * change;
+        error = cairn_vec4_all(1.1f) * cairn_vec4_abs(change) + cairn_vec4_all(0.033f * ways) +
+                cairn_vec4_all(0.04f);
+    } else {
+        there = cairn_vec4_all(KEPT) * moved + cairn_vec4_zero();
+        error = cairn_vec4_all(spans->ratio > 0.0f ? 0.3f * ways + 4.0f : 16.0f * spans->now);
+    }
+    out->values[0] = (cairn_int4)((cairn_uint4)at + (cairn_uint4)nearest(there));
+    out->orders[0] = orders_of(error);
+}
+
+CAIRN_VEC4_INLINE cairn_vec4 components_of(const cairn_quantised_body *p) {
+    return cairn_vec4_of((float)p->rotation[0], (float)p->rotation[1], (float)p->rotation[2]);
+}
+
+CAIRN_VEC4_INLINE void expect_rotation(const cairn_snapshot_frame *frame,
+    const cairn_quantised_body *const p[3], const cairn_part_spans *spans, expectation *out) {
     const bool one = p[1]->largest == p[0]->largest;
     const bool two = one && p[2]->largest == p[0]->largest;
-    const float ratio = t->before > 0.0f && one ? t->now / t->before : 0.0f;
-    const float ratio_before = t->first > 0.0f && two ? t->now / t->first : 0.0f;
+    const float ratio = one ? spans->ratio : 0.0f;
+    const float ratio_before = two ? spans->ratio_before : 0.0f;
     const float all_ones = (float)((1u << frame->quantisation.rotation_bits) - 1u);
-    float turned[3];
-    float turns = 0.0f;
-    for (uint32_t i = 0; i < 3; ++i) {
-        turned[i] = difference_of(p[0]->rotation[i], p[1]->rotation[i]) * ratio;
-        turns += cairn_float_abs(turned[i]);
+    const cairn_vec4 at = components_of(p[0]), at_1 = components_of(p[1]);
+    const cairn_vec4 turned = (at - at_1) * cairn_vec4_all(ratio);
+    const float turns = sum_of(cairn_vec4_abs(turned));
+    const cairn_vec4 change = turned - (at_1 - components_of(p[2])) * cairn_vec4_all(ratio_before);
+    cairn_vec4 error = cairn_vec4_all(ratio > 0.0f ? 0.1f * turns + 0.9f : 2.0f * spans->now);
+    if (ratio_before > 0.0f) {
+        error = cairn_vec4_all(0.35f) * cairn_vec4_abs(change) + cairn_vec4_all(0.065f * turns) +
+                cairn_vec4_all(0.175f);
     }
-    for (uint32_t i = 0; i < 3; ++i) {
-        const float there =
-            cairn_float_clamp((float)p[0]->rotation[i] + KEPT * turned[i], 0.0f, all_ones);
-        const float bend =
-            turned[i] - difference_of(p[1]->rotation[i], p[2]->rotation[i]) * ratio_before;
-        float error = 0.35f * cairn_float_abs(bend) + 0.065f * turns + 0.175f;
-        error = ratio_before > 0.0f ? error : 0.1f * turns + 0.9f;
-        out->rotation[i] = nearest(there);
-        out->rotation_order[i] = order_of(ratio > 0.0f ? error : 2.0f * t->now);
-    }
-}
-
-static expectation expect(const cairn_snapshot_frame *frame, const cairn_body_sample bases[3]) {
-    expectation out;
-    const cairn_quantised_body *poses[3];
-    for (uint32_t i = 0; i < 3; ++i) {
-        poses[i] = bases[i].frame != NULL ? &bases[i].frame->poses[bases[i].place] : poses[i - 1];
-    }
-    const intervals t = {.now = (float)(uint32_t)(frame->tick - bases[0].tick),
-        .before = ticks_between(&bases[0], &bases[1]),
-        .first = ticks_between(&bases[1], &bases[2])};
-    expect_position(frame, poses, &t, &out);
-    expect_rotation(frame, poses, &t, &out);
-    return out;
+    out->values[1] = nearest(clamp(at + cairn_vec4_all(KEPT) * turned, 0.0f, all_ones));
+    out->orders[1] = orders_of(error);
 }
 
 // -------------------------------------------------------------------- codes, in either direction
@@ -204,23 +209,59 @@ static bool pose_in_range(const cairn_quantised_body *pose) {
     return true;
 }
 
+// Of three values what they are off, with the sign in bit 0.
+CAIRN_VEC4_INLINE void put_three(
+    cairn_bits *bits, cairn_int4 orders, cairn_int4 expected, cairn_int4 values) {
+    const cairn_uint4 off = (cairn_uint4)values - (cairn_uint4)expected;
+    const cairn_uint4 folded = (off << 1) ^ (cairn_uint4)((cairn_int4)off >> 31);
+    for (uint32_t i = 0; i < 3; ++i) {
+        cairn_bits_put_number(bits, (uint32_t)orders[i], folded[i]);
+    }
+}
+
+static void put_moved(cairn_bits *out, const cairn_snapshot_frame *frame, const expectation *e,
+    bool turned_over, const cairn_quantised_body *pose) {
+    cairn_bits bits = *out; // in registers
+    put_three(&bits, e->orders[0], e->values[0],
+        (cairn_int4){pose->position[0], pose->position[1], pose->position[2], 0});
+    cairn_bits_code_bool(&bits, turned_over);
+    if (turned_over) {
+        cairn_quantised_body same = *pose;
+        code_largest(&bits, frame->quantisation.rotation_bits, &same);
+    } else {
+        put_three(&bits, e->orders[1], e->values[1],
+            (cairn_int4){pose->rotation[0], pose->rotation[1], pose->rotation[2], 0});
+    }
+    *out = bits;
+}
+
 static void code_moved(cairn_bits *bits, const cairn_snapshot_frame *frame,
-    const cairn_body_sample bases[3], cairn_quantised_body *pose) {
-    const expectation e = expect(frame, bases);
+    const cairn_body_sample bases[3], const cairn_part_spans *spans, cairn_quantised_body *pose) {
+    const cairn_quantised_body *poses[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        poses[i] = bases[i].frame != NULL ? &bases[i].frame->poses[bases[i].place] : poses[i - 1];
+    }
+    expectation e;
+    expect_position(poses, spans, &e);
+    expect_rotation(frame, poses, spans, &e);
+    if (bits->out != NULL) {
+        put_moved(bits, frame, &e, pose->largest != poses[0]->largest, pose);
+        return;
+    }
     const uint32_t rotation_bits = frame->quantisation.rotation_bits;
     const uint16_t largest = bases[0].frame->poses[bases[0].place].largest;
     for (uint32_t i = 0; i < 3; ++i) {
         pose->position[i] =
-            cairn_bits_code_change(bits, e.position_order[i], e.position[i], pose->position[i]);
+            cairn_bits_code_change(bits, (uint32_t)e.orders[0][i], e.values[0][i], 0);
     }
-    if (cairn_bits_code_bool(bits, pose->largest != largest)) {
+    if (cairn_bits_code_bool(bits, false)) {
         code_largest(bits, rotation_bits, pose);
         return;
     }
     pose->largest = largest;
     for (uint32_t i = 0; i < 3; ++i) {
         const int32_t turned =
-            cairn_bits_code_change(bits, e.rotation_order[i], e.rotation[i], pose->rotation[i]);
+            cairn_bits_code_change(bits, (uint32_t)e.orders[1][i], e.values[1][i], 0);
         bits->failed = bits->failed || turned < 0 || turned >= 1 << rotation_bits;
         pose->rotation[i] = (uint16_t)turned;
     }
@@ -254,7 +295,7 @@ static void code_seldom(cairn_bits *bits, const body_record *old, body_record *b
 
 // The body as it was at the first base becomes what it is now. `body` has the id.
 static void code_body(cairn_bits *bits, const cairn_snapshot_frame *frame,
-    const cairn_body_sample bases[3], body_record *body) {
+    const cairn_body_sample bases[3], const cairn_part_spans *spans, body_record *body) {
     body_record old;
     read_sample(bases[0].frame, bases[0].place, &old);
     const bool was_static = cairn_snapshot_body_is_static(old.flags);
@@ -281,7 +322,7 @@ static void code_body(cairn_bits *bits, const cairn_snapshot_frame *frame,
         bits->failed = bits->failed || !moved;
         code_exact(bits, &frame->quantisation, was_static ? &old.exact.rotation : &none, body);
     } else if (moved) {
-        code_moved(bits, frame, bases, &body->pose);
+        code_moved(bits, frame, bases, spans, &body->pose);
     }
 }
 
@@ -417,13 +458,10 @@ static cairn_part_context first_context(void) {
     return context;
 }
 
-// In steps, of a body of the frame, if these are coded. Bases that are missing have no frame.
-static void code_velocity(cairn_bits *bits, const cairn_snapshot_frame *frame, uint32_t place,
+// In steps, of a body of the frame. Bases that are missing have no frame.
+static void code_some_velocity(cairn_bits *bits, const cairn_snapshot_frame *frame, uint32_t place,
     const cairn_quantised_body *pose, uint32_t flags,
     const cairn_body_sample bases[CAIRN_PART_BASES]) {
-    if (frame->velocities == NULL) {
-        return;
-    }
     cairn_quantised_velocity *velocity = &frame->velocities[place];
     if (!cairn_velocity_is_coded(flags)) {
         if (bits->out == NULL) {
@@ -447,6 +485,15 @@ static void code_velocity(cairn_bits *bits, const cairn_snapshot_frame *frame, u
             cairn_bits_code_change(bits, order, expected.velocity.steps[i], velocity->steps[i]);
     }
     bits->failed = bits->failed || !cairn_velocity_in_range(velocity);
+}
+
+// If they are coded.
+static inline void code_velocity(cairn_bits *bits, const cairn_snapshot_frame *frame,
+    uint32_t place, const cairn_quantised_body *pose, uint32_t flags,
+    const cairn_body_sample bases[CAIRN_PART_BASES]) {
+    if (frame->velocities != NULL) {
+        code_some_velocity(bits, frame, place, pose, flags, bases);
+    }
 }
 
 static uint32_t hash_of(
@@ -496,52 +543,73 @@ void cairn_part_enter(cairn_part_writer *writer, uint32_t place) {
 }
 
 cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested, bool only_moved) {
+    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_spans *spans, bool rested,
+    bool only_moved) {
     cairn_part_chunk chunk;
     cairn_bits bits = cairn_bits_writer(chunk.bits, sizeof chunk.bits);
     cairn_quantised_body pose = frame->poses[place];
     if (!rested && only_moved &&
         memcmp(&pose, &bases[0].frame->poses[bases[0].place], sizeof pose) != 0) {
         cairn_bits_code_bool(&bits, true); // as code_body does
-        code_moved(&bits, frame, bases, &pose);
+        code_moved(&bits, frame, bases, spans, &pose);
     } else {
         body_record body;
         read_sample(frame, place, &body);
         body.rested = rested;
-        code_body(&bits, frame, bases, &body);
+        code_body(&bits, frame, bases, spans, &body);
     }
     chunk.bit_count = (uint32_t)bits.at * 8 + bits.count;
-    const size_t size = cairn_bits_finish(&bits);
-    CAIRN_ASSERT(size > 0);
+    bits.count = 32; // and zeros
+    cairn_bits_flush(&bits);
+    CAIRN_ASSERT(!bits.failed);
     return chunk;
+}
+
+// As code_record does, before the kind.
+static void put_gap(cairn_bits *bits, cairn_part_context *context, uint32_t index) {
+    const uint32_t gap = index - context->next_index;
+    cairn_bits_put_number(bits, mean_order(context->gap_mean), gap);
+    context->next_index = index + 1;
+    follow_mean(&context->gap_mean, gap);
+}
+
+static bool same_ticks(const uint64_t a[CAIRN_PART_BASES], const uint64_t b[CAIRN_PART_BASES]) {
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])) == 0;
+}
+
+static inline uint32_t four_bytes(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
 }
 
 static void put_chunk(cairn_bits *bits, const cairn_part_chunk *chunk) {
     uint32_t at = 0;
     for (; at + 32 <= chunk->bit_count; at += 32) {
-        const uint8_t *four = &chunk->bits[at / 8];
-        cairn_bits_code(bits, 32,
-            (uint32_t)four[0] | (uint32_t)four[1] << 8 | (uint32_t)four[2] << 16 |
-                (uint32_t)four[3] << 24);
+        cairn_bits_put(bits, 32, four_bytes(&chunk->bits[at / 8]));
     }
-    for (; at < chunk->bit_count; at += 8) {
-        const uint32_t left = chunk->bit_count - at;
-        cairn_bits_code(bits, left < 8 ? left : 8, chunk->bits[at / 8]);
-    }
+    const uint32_t left = chunk->bit_count - at;
+    cairn_bits_put(bits, left, four_bytes(&chunk->bits[at / 8]) & ((1u << left) - 1u));
 }
 
 void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_chunk *chunk, uint32_t hash) {
+    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_spans *spans,
+    const cairn_part_chunk *chunk, uint32_t hash) {
     const cairn_snapshot_frame *frame = writer->frame;
-    uint64_t ticks[CAIRN_PART_BASES];
-    uint32_t index = cairn_id_index(frame->ids[place]);
-    for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
-        ticks[i] = bases[i].frame != NULL ? bases[i].tick : 0;
+    const uint32_t index = cairn_id_index(frame->ids[place]);
+    cairn_part_context *context = &writer->context;
+    cairn_bits bits = writer->bits; // in registers
+    put_gap(&bits, context, index);
+    if (same_ticks(spans->ticks, context->ticks[0])) { // mostly
+        cairn_bits_put(&bits, 2, 2);                   // it goes on, from these
+    } else {
+        uint64_t ticks[CAIRN_PART_BASES];
+        memcpy(ticks, spans->ticks, sizeof ticks);
+        cairn_bits_put(&bits, 1, 0);
+        code_ticks(&bits, context, frame->tick, ticks);
     }
-    code_record(&writer->bits, &writer->context, &index, GOES_ON);
-    code_ticks(&writer->bits, &writer->context, frame->tick, ticks);
-    put_chunk(&writer->bits, chunk);
-    code_velocity(&writer->bits, frame, place, &frame->poses[place], frame->flags[place], bases);
+    put_chunk(&bits, chunk);
+    code_velocity(&bits, frame, place, &frame->poses[place], frame->flags[place], bases);
+    writer->bits = bits;
     writer->check += hash;
     writer->count += 1;
 }
@@ -621,7 +689,8 @@ static cairn_status read_going_on(
     if (reader->bits.failed) {
         return CAIRN_MALFORMED;
     }
-    code_body(&reader->bits, frame, bases, body);
+    const cairn_part_spans spans = cairn_part_spans_of(frame, bases);
+    code_body(&reader->bits, frame, bases, &spans, body);
     code_velocity(&reader->bits, frame, frame->count, &body->pose, body->flags, bases);
     return CAIRN_OK;
 }

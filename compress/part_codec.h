@@ -24,6 +24,17 @@ typedef struct cairn_body_sample {
     uint64_t tick;
 } cairn_body_sample;
 
+// What follows from the ticks of a body's samples and of the part alone: many bodies have the same.
+typedef struct cairn_part_spans {
+    uint64_t ticks[CAIRN_PART_BASES]; // of the samples; 0: missing
+    float now;                        // ticks from the first sample to the part
+    float ratio, ratio_before;        // of `now` to the times between samples; 0: not known
+    float bend[4], drop[4];           // what a fall changes a motion by, and adds to it, in steps
+} cairn_part_spans;
+
+cairn_part_spans cairn_part_spans_of(
+    const cairn_snapshot_frame *frame, const cairn_body_sample bases[CAIRN_PART_BASES]);
+
 // Both ends' memory within one part.
 typedef struct cairn_part_context {
     uint32_t next_index;                          // records are in order of id index
@@ -62,11 +73,13 @@ void cairn_part_enter(cairn_part_writer *writer, uint32_t place);
 // has seen it last. `only_moved`: it is known that since the first sample nothing but the pose of a
 // body that may move can differ; false makes no other chunk.
 cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested, bool only_moved);
+    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_spans *spans, bool rested,
+    bool only_moved);
 // What a body adds to the check of a part.
 uint32_t cairn_part_hash(const cairn_snapshot_frame *frame, uint32_t place);
 void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_chunk *chunk, uint32_t hash);
+    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_spans *spans,
+    const cairn_part_chunk *chunk, uint32_t hash);
 void cairn_part_leave(cairn_part_writer *writer, uint32_t index);
 // Returns the size; 0: there was no room. *check is what cairn_part_read finds.
 size_t cairn_part_finish(cairn_part_writer *writer, uint32_t *check);

@@ -45,27 +45,15 @@ uint32_t cairn_range_read(const uint8_t *input, size_t size, size_t position) {
 }
 
 bool cairn_code_bit(cairn_range_coder *coder, const cairn_probability *likely, bool bit) {
-    switch (coder->mode) {
-    case CAIRN_CODER_ENCODE:
-        return cairn_code_bit_as(CAIRN_CODER_ENCODE, coder, likely, bit);
-    case CAIRN_CODER_DECODE:
-        return cairn_code_bit_as(CAIRN_CODER_DECODE, coder, likely, bit);
-    case CAIRN_CODER_COUNT:
-        break;
-    }
-    return cairn_code_bit_as(CAIRN_CODER_COUNT, coder, likely, bit);
+    return coder->mode == CAIRN_CODER_ENCODE
+               ? cairn_code_bit_as(CAIRN_CODER_ENCODE, coder, likely, bit)
+               : cairn_code_bit_as(CAIRN_CODER_DECODE, coder, likely, bit);
 }
 
 uint32_t cairn_code_raw(cairn_range_coder *coder, uint32_t bits, uint32_t value) {
-    switch (coder->mode) {
-    case CAIRN_CODER_ENCODE:
-        return cairn_code_raw_as(CAIRN_CODER_ENCODE, coder, bits, value);
-    case CAIRN_CODER_DECODE:
-        return cairn_code_raw_as(CAIRN_CODER_DECODE, coder, bits, value);
-    case CAIRN_CODER_COUNT:
-        break;
-    }
-    return value;
+    return coder->mode == CAIRN_CODER_ENCODE
+               ? cairn_code_raw_as(CAIRN_CODER_ENCODE, coder, bits, value)
+               : cairn_code_raw_as(CAIRN_CODER_DECODE, coder, bits, value);
 }
 
 // The number of the interval with the fewest bytes before its zeros.

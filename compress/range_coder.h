@@ -19,7 +19,6 @@ typedef uint16_t cairn_probability;
 typedef enum cairn_coder_mode {
     CAIRN_CODER_ENCODE,
     CAIRN_CODER_DECODE,
-    CAIRN_CODER_COUNT, // writes nothing, counts decisions: for the program that trains the model
 } cairn_coder_mode;
 
 typedef struct cairn_range_coder {
@@ -30,8 +29,6 @@ typedef struct cairn_range_coder {
     const uint8_t *input;
     size_t size;     // of `bytes` or `input`
     size_t position; // of the next byte; of an encoder it may pass `size`: too long
-    const cairn_probability *counted; // COUNT: counts[i] belongs to counted[i]
-    uint32_t (*counts)[2];
 } cairn_range_coder;
 
 cairn_range_coder cairn_range_encoder(uint8_t *bytes, size_t size);
@@ -51,20 +48,8 @@ size_t cairn_range_finish(cairn_range_coder *coder);
 void cairn_range_write(uint8_t *bytes, size_t size, size_t position, uint64_t low);
 uint32_t cairn_range_read(const uint8_t *input, size_t size, size_t position);
 
-// Takes the first `part` of the interval, or what is after it.
-CAIRN_FOR_EACH_MODE bool cairn_code_part_as(
-    cairn_coder_mode mode, cairn_range_coder *coder, uint64_t part, bool first) {
-    const uint64_t rest = coder->range - part;
-    if (mode == CAIRN_CODER_DECODE) {
-        // By masks: compilers would branch, and what comes cannot be foreseen.
-        first = coder->low < part;
-        const uint64_t after = (uint64_t)first - 1; // all bits, or none
-        coder->low -= part & after;
-        coder->range = part ^ ((part ^ rest) & after);
-    } else {
-        coder->low += first ? 0 : part;
-        coder->range = first ? part : rest;
-    }
+// An interval that has become short grows.
+CAIRN_FOR_EACH_MODE void cairn_range_shift(cairn_coder_mode mode, cairn_range_coder *coder) {
     if (__builtin_expect(coder->range >> 32 == 0, false)) {
         if (mode == CAIRN_CODER_DECODE) {
             const uint32_t next = cairn_range_read(coder->input, coder->size, coder->position);
@@ -76,15 +61,24 @@ CAIRN_FOR_EACH_MODE bool cairn_code_part_as(
         coder->position += 2;
         coder->range <<= 16;
     }
+}
+
+// Takes the first `part` of the interval, or what is after it.
+CAIRN_FOR_EACH_MODE bool cairn_code_part_as(
+    cairn_coder_mode mode, cairn_range_coder *coder, uint64_t part, bool first) {
+    const uint64_t rest = coder->range - part;
+    first = mode == CAIRN_CODER_DECODE ? coder->low < part : first;
+    // By masks: compilers would branch, and what comes cannot be foreseen.
+    const uint64_t after = (uint64_t)first - 1; // all bits, or none
+    const uint64_t before = mode == CAIRN_CODER_DECODE ? 0 - (part & after) : part & after;
+    coder->low += before;
+    coder->range = part ^ ((part ^ rest) & after);
+    cairn_range_shift(mode, coder);
     return first;
 }
 
 CAIRN_FOR_EACH_MODE bool cairn_code_bit_as(
     cairn_coder_mode mode, cairn_range_coder *coder, const cairn_probability *likely, bool bit) {
-    if (mode == CAIRN_CODER_COUNT) {
-        coder->counts[likely - coder->counted][bit]++;
-        return bit;
-    }
     return cairn_code_part_as(mode, coder, (coder->range >> 16) * *likely, bit);
 }
 
@@ -95,19 +89,14 @@ CAIRN_FOR_EACH_MODE bool cairn_code_adapting_bit_as(
     cairn_coder_mode mode, cairn_range_coder *coder, cairn_probability *likely, bool bit) {
     const uint32_t now = *likely;
     bit = cairn_code_bit_as(mode, coder, likely, bit);
-    if (mode != CAIRN_CODER_COUNT) {
-        const uint32_t gain = bit ? (UINT32_C(1) << (16 - CAIRN_ADAPTION_SHIFT)) - 1 : 0;
-        *likely = (cairn_probability)(now - (now >> CAIRN_ADAPTION_SHIFT) + gain);
-    }
+    const uint32_t gain = (0 - (uint32_t)bit) & ((UINT32_C(1) << (16 - CAIRN_ADAPTION_SHIFT)) - 1);
+    *likely = (cairn_probability)(now - (now >> CAIRN_ADAPTION_SHIFT) + gain);
     return bit;
 }
 
 // The lowest `bits` of `value`, each as likely 0 as 1; at most 32.
 CAIRN_FOR_EACH_MODE uint32_t cairn_code_raw_as(
     cairn_coder_mode mode, cairn_range_coder *coder, uint32_t bits, uint32_t value) {
-    if (mode == CAIRN_CODER_COUNT) {
-        return value;
-    }
     uint32_t result = 0;
     while (bits-- > 0) {
         result =

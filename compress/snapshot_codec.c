@@ -8,6 +8,8 @@
 
 #include "base/assert.h"
 #include "compress/body_predictor.h"
+#include "compress/decision_queue.h"
+#include "compress/residual.h"
 
 // Leaders that decide in which order bodies come; more than these do not.
 enum { LEADERS_MAX = 8 };
@@ -19,6 +21,13 @@ typedef struct ordered_body {
     uint32_t index;
 } ordered_body;
 
+// Decisions of an encoder that wait: of some bodies, and in the fastest memory.
+enum {
+    BODY_DECISIONS_MAX = 3 + 6 * CAIRN_RESIDUAL_DECISIONS_MAX,
+    BLOCK_DECISIONS_MAX = 1 + CAIRN_BLOCK_BODIES,
+    DECISIONS_MAX = 2048
+};
+
 struct cairn_snapshot_codec {
     cairn_codec_settings settings;
     uint32_t capacity;
@@ -27,6 +36,7 @@ struct cairn_snapshot_codec {
     float rotation_step, rotation_middle;
     cairn_companion_finder *finder;
     cairn_likely_decisions likely; // adapted to the snapshot
+    cairn_decision decisions[DECISIONS_MAX + CAIRN_DECISIONS_AFTER];
 };
 
 // One snapshot in one direction.
@@ -38,7 +48,7 @@ typedef struct pass {
     const cairn_codec_observer *observer; // NULL: none
     const cairn_quantised_body *known;    // of an encoder; NULL: a decoder's
     cairn_quantised_body *out;            // of a decoder; NULL: an encoder's
-    cairn_range_coder coder;
+    cairn_range_coder coder;              // of an encoder, without what waits
     cairn_prediction_frame frame;
     float steps_per_m;
     float scale, scale_before; // from the motions between frames to those in the interval
@@ -136,6 +146,42 @@ static cairn_prediction_frame frame_of(
         .slip_max = 0.006f / step};
 }
 
+// ---------------------------------------------------------------------------------- decisions
+
+// Where decisions come from or go to, in registers.
+typedef struct stream {
+    cairn_range_coder coder; // of a decoder
+    cairn_decision *end;     // of an encoder's decisions that wait
+} stream;
+
+static void code_waiting(pass *p, stream *s) {
+    cairn_snapshot_codec *codec = p->codec;
+    if (p->observer != NULL) {
+        cairn_decisions_count(codec->decisions, s->end, p->observer->counts);
+    } else {
+        cairn_decisions_encode(codec->decisions, s->end, &codec->likely, &p->coder);
+    }
+    s->end = codec->decisions;
+}
+
+// `count` more decisions will come before this is called again.
+CAIRN_FOR_EACH_MODE void make_room(cairn_coder_mode mode, pass *p, stream *s, uint32_t count) {
+    if (mode == CAIRN_CODER_ENCODE && s->end + count > p->codec->decisions + DECISIONS_MAX) {
+        code_waiting(p, s);
+    }
+}
+
+// With the probability at `place` (CAIRN_DECISION_PLACE).
+CAIRN_FOR_EACH_MODE bool code_decision(
+    cairn_coder_mode mode, pass *p, stream *s, uint32_t place, bool bit) {
+    if (mode == CAIRN_CODER_DECODE) {
+        cairn_probability *likely = (cairn_probability *)p->likely + place;
+        return cairn_code_adapting_bit_as(mode, &s->coder, likely, bit);
+    }
+    s->end = cairn_decision_put(s->end, place, bit);
+    return bit;
+}
+
 // ----------------------------------------------------------------------------- which changed
 
 static inline bool same_pose(const cairn_quantised_body *a, const cairn_quantised_body *b) {
@@ -168,8 +214,7 @@ static inline uint32_t moved_of_block(const cairn_codec_frames *f, uint32_t star
 }
 
 // Appends those that changed to `order`. Returns how many it has then.
-CAIRN_FOR_EACH_MODE uint32_t code_changed(
-    cairn_coder_mode mode, pass *p, cairn_range_coder *coder) {
+CAIRN_FOR_EACH_MODE uint32_t code_changed(cairn_coder_mode mode, pass *p, stream *s) {
     const cairn_codec_frames *f = p->frames;
     ordered_body *order = p->codec->order;
     uint32_t count = 0;
@@ -184,17 +229,19 @@ CAIRN_FOR_EACH_MODE uint32_t code_changed(
         if (mode != CAIRN_CODER_DECODE) {
             known = differing_poses(p->known + start, f->baseline + start, bodies);
         }
-        cairn_probability *any = &p->likely->block[moved != 0][before != 0][moved_next != 0];
-        if (!cairn_code_adapting_bit_as(mode, coder, any, known != 0)) {
+        make_room(mode, p, s, BLOCK_DECISIONS_MAX);
+        const uint32_t any = CAIRN_DECISION_PLACE(block) + (moved != 0) * 4u + (before != 0) * 2u +
+                             (moved_next != 0);
+        if (!code_decision(mode, p, s, any, known != 0)) {
             before = 0;
             continue;
         }
         const uint32_t moving = moved | moved_next << bodies;
         for (uint32_t i = 0; i < bodies; ++i) {
             const uint32_t last = (before & 1) + (before >> 1 & 1);
-            cairn_probability *likely =
-                &p->likely->changed[moving >> i & 1][last][moving >> (i + 1) & 1];
-            const bool changed = cairn_code_adapting_bit_as(mode, coder, likely, known >> i & 1);
+            const uint32_t place = CAIRN_DECISION_PLACE(changed) + 6 * (moving >> i & 1) +
+                                   2 * last + (moving >> (i + 1) & 1);
+            const bool changed = code_decision(mode, p, s, place, known >> i & 1);
             before = before << 1 | changed;
             order[count].index = start + i;
             count += changed;
@@ -304,79 +351,37 @@ static inline void start_motion(const pass *p, uint32_t index, cairn_body_motion
     motion->half_extents[2] = body->half_extents.z * p->steps_per_m;
 }
 
-// Two levels for each power of two, from 0.2 steps on.
-static inline uint32_t error_level(float error) {
-    error = cairn_float_max(error, 0.2f);
-    const uint32_t level = (cairn_float_bits(error * error) >> 23) - (127 - 5);
-    return level < CAIRN_ERROR_LEVELS ? level : CAIRN_ERROR_LEVELS - 1;
-}
+// Of the three components of a kind in lanes: the part of their expected errors that they have in
+// common, and the weights of the two features that differ. Four sums at once, so that one addition
+// need not wait for the other.
+typedef struct error_parts {
+    cairn_vec4 common, before, component;
+} error_parts;
 
-// The part of the expected error that components of a kind have in common. Four sums at once, so
-// that one addition need not wait for the other.
-CAIRN_VEC4_INLINE float common_error(
-    const float weights[CAIRN_ERROR_FEATURES], const float *features) {
+CAIRN_VEC4_INLINE error_parts parts_of_errors(
+    const float *const weights[3], const float *features) {
     _Static_assert(CAIRN_ERROR_FEATURES == 16 && CAIRN_ERROR_BEFORE == 14, "the last two are 0");
-    cairn_vec4 sums = cairn_vec4_load(weights) * cairn_vec4_load(features);
-    for (uint32_t i = 4; i < CAIRN_ERROR_FEATURES; i += 4) {
-        sums = sums + cairn_vec4_load(weights + i) * cairn_vec4_load(features + i);
+    cairn_vec4 sums[3], last[3];
+    for (uint32_t k = 0; k < 3; ++k) {
+        sums[k] = cairn_vec4_load(weights[k]) * cairn_vec4_load(features);
+        for (uint32_t i = 4; i < CAIRN_ERROR_FEATURES; i += 4) {
+            last[k] = cairn_vec4_load(weights[k] + i);
+            sums[k] = sums[k] + last[k] * cairn_vec4_load(features + i);
+        }
     }
-    return cairn_vec4_sum(sums);
-}
-
-// The magnitude of a residual, at least 1: the position of its highest bit in unary, the two bits
-// after it with probabilities, the rest as they are.
-CAIRN_FOR_EACH_MODE uint32_t code_magnitude(cairn_coder_mode mode, cairn_range_coder *coder,
-    cairn_likely_decisions *likely, cairn_component component, uint32_t level, uint32_t magnitude) {
-    cairn_probability *longer = likely->longer[component][level];
-    uint32_t bits = 0;
-    while (bits < CAIRN_MAGNITUDES - 1 &&
-           cairn_code_adapting_bit_as(mode, coder, &longer[bits], magnitude >> bits > 1)) {
-        bits++;
-    }
-    cairn_probability *mantissa = likely->mantissa[component][bits];
-    while (bits >= CAIRN_MAGNITUDES - 1 && bits < 31 &&
-           cairn_code_adapting_bit_as(
-               mode, coder, &longer[CAIRN_MAGNITUDES - 1], magnitude >> bits > 1)) {
-        bits++;
-    }
-    if (bits == 0) {
-        return 1;
-    }
-    uint32_t left = bits - 1;
-    uint32_t result =
-        2 | cairn_code_adapting_bit_as(mode, coder, &mantissa[0], magnitude >> left & 1);
-    if (bits == 1) {
-        return result;
-    }
-    left--;
-    result = result << 1 | cairn_code_adapting_bit_as(
-                               mode, coder, &mantissa[1 + (result & 1)], magnitude >> left & 1);
-    return result << left | cairn_code_raw_as(mode, coder, left, magnitude & ((1u << left) - 1u));
-}
-
-// A difference to a predicted real number, with an error of some `error` steps; returns the
-// integer.
-CAIRN_FOR_EACH_MODE int64_t code_residual(cairn_coder_mode mode, cairn_range_coder *coder,
-    cairn_likely_decisions *likely, cairn_component component, float error, float predicted,
-    int64_t value) {
-    predicted =
-        cairn_float_clamp(predicted, -(float)CAIRN_QUANTISED_MAX, (float)CAIRN_QUANTISED_MAX);
-    int32_t nearest = (int32_t)(predicted + 0.5f);
-    nearest -= (float)nearest > predicted + 0.5f; // towards minus infinity
-    const float fraction = predicted - (float)nearest + 0.5f;
-    const uint32_t part = (uint32_t)(int32_t)(fraction * CAIRN_FRACTIONS);
-    const uint32_t f = part < CAIRN_FRACTIONS ? part : CAIRN_FRACTIONS - 1;
-    const uint32_t level = error_level(error);
-    const int64_t residual = value - nearest;
-    if (!cairn_code_adapting_bit_as(
-            mode, coder, &likely->not_zero[component][level][f], residual != 0)) {
-        return nearest;
-    }
-    const bool negative = cairn_code_adapting_bit_as(
-        mode, coder, &likely->negative[component][level][f], residual < 0);
-    const int64_t magnitude = code_magnitude(
-        mode, coder, likely, component, level, (uint32_t)(negative ? -residual : residual));
-    return nearest + (negative ? -magnitude : magnitude);
+    const cairn_vec4 low = cairn_vec4_low_lanes(sums[0], sums[1]),
+                     high = cairn_vec4_high_lanes(sums[0], sums[1]);
+    const cairn_vec4 low_2 = cairn_vec4_low_lanes(sums[2], sums[2]),
+                     high_2 = cairn_vec4_high_lanes(sums[2], sums[2]);
+    const cairn_vec4 of_last = cairn_vec4_high_lanes(last[0], last[1]);
+    const cairn_vec4 of_last_2 = cairn_vec4_high_lanes(last[2], last[2]);
+    const cairn_vec4 first = __builtin_shufflevector(low, low_2, 0, 1, 4, 5) +
+                             __builtin_shufflevector(low, low_2, 2, 3, 6, 7);
+    const cairn_vec4 second = __builtin_shufflevector(high, high_2, 0, 1, 4, 5) +
+                              __builtin_shufflevector(high, high_2, 2, 3, 6, 7);
+    return (error_parts){.common = first + second,
+        .before = __builtin_shufflevector(of_last, of_last_2, 0, 1, 4, 5),
+        .component = __builtin_shufflevector(of_last, of_last_2, 2, 3, 6, 7)};
 }
 
 static void observe(const pass *p, cairn_codec_table table, uint32_t row, const float *features,
@@ -386,34 +391,109 @@ static void observe(const pass *p, cairn_codec_table table, uint32_t row, const 
     }
 }
 
-// A component's integer.
-CAIRN_FOR_EACH_MODE int64_t code_component(cairn_coder_mode mode, pass *p, cairn_range_coder *coder,
-    cairn_prediction *prediction, cairn_component component, uint32_t coded, float predicted,
-    int64_t value) {
-    const float *weights = p->model->error[prediction->motion_class][component][coded];
-    float *features = prediction->error_features;
-    const float expected = prediction->errors[coded] +
-                           features[CAIRN_ERROR_BEFORE] * weights[CAIRN_ERROR_BEFORE] +
-                           features[CAIRN_ERROR_COMPONENT] * weights[CAIRN_ERROR_COMPONENT];
-    value = code_residual(mode, coder, p->likely, component, expected, predicted, value);
-    const float error = cairn_float_abs((float)value - predicted);
-    if (mode == CAIRN_CODER_COUNT) {
-        const uint32_t row = (prediction->motion_class * CAIRN_COMPONENTS + component) * 3 + coded;
-        observe(p, CAIRN_CODEC_TABLE_ERROR, row, features, CAIRN_ERROR_FEATURES, error);
+// The three components of a rotation or of a position, in the order in which they are coded.
+typedef struct components {
+    cairn_component kinds[3];
+    cairn_vec4 predicted;
+    cairn_vec4 sizes; // CAIRN_ERROR_COMPONENT of each
+    int32_t values[4];
+} components;
+
+CAIRN_VEC4_INLINE error_parts errors_of(
+    const pass *p, const cairn_prediction *prediction, const components *c) {
+    const float *weights[3];
+    for (uint32_t k = 0; k < 3; ++k) {
+        weights[k] = p->model->error[prediction->motion_class][c->kinds[k]][k];
     }
-    prediction->error_sum = prediction->error_sum + error;
-    features[CAIRN_ERROR_BEFORE] =
-        coded == 0 ? prediction->error_sum : prediction->error_sum * 0.5f;
-    return value;
+    return parts_of_errors(weights, prediction->error_features);
+}
+
+static void observe_errors(const pass *p, const cairn_prediction *prediction, const components *c,
+    cairn_vec4 before, cairn_vec4 errors) {
+    float features[CAIRN_ERROR_FEATURES];
+    memcpy(features, prediction->error_features, sizeof features);
+    for (uint32_t k = 0; k < 3; ++k) {
+        const uint32_t row =
+            (prediction->motion_class * CAIRN_COMPONENTS + (uint32_t)c->kinds[k]) * 3 + k;
+        features[CAIRN_ERROR_BEFORE] = before[k];
+        features[CAIRN_ERROR_COMPONENT] = c->sizes[k];
+        observe(p, CAIRN_CODEC_TABLE_ERROR, row, features, CAIRN_ERROR_FEATURES, errors[k]);
+    }
+}
+
+// Both return the mean error.
+CAIRN_VEC4_INLINE float put_components(
+    const pass *p, stream *s, const cairn_prediction *prediction, const components *c) {
+    const error_parts parts = errors_of(p, prediction, c);
+    const cairn_int4 values = {c->values[0], c->values[1], c->values[2], 0};
+    const cairn_vec4 errors =
+        cairn_vec4_abs(__builtin_convertvector(values, cairn_vec4) - c->predicted);
+    const float two = errors[0] + errors[1];
+    const cairn_vec4 before = {0.0f, errors[0], two * 0.5f, 0.0f};
+    const cairn_vec4 expected = parts.common + before * parts.before + c->sizes * parts.component;
+    const int32_t rows = CAIRN_ERROR_LEVELS;
+    cairn_residual residuals[3];
+    cairn_find_residuals((cairn_int4){rows * (int32_t)c->kinds[0], rows * (int32_t)c->kinds[1],
+                             rows * (int32_t)c->kinds[2], 0},
+        expected, c->predicted, values, residuals);
+    for (uint32_t k = 0; k < 3; ++k) {
+        residuals[k].mantissa =
+            CAIRN_DECISION_PLACE(mantissa) + (uint32_t)c->kinds[k] * CAIRN_MAGNITUDES * 3;
+        s->end = cairn_decision_put_residual(s->end, &residuals[k]);
+    }
+    if (p->observer != NULL) {
+        observe_errors(p, prediction, c, before, errors);
+    }
+    return (two + errors[2]) / 3.0f;
+}
+
+// One that is `k` places after the first; returns its error.
+static float read_component(pass *p, stream *s, components *c, uint32_t k, float expected) {
+    const float predicted = c->predicted[k];
+    const int64_t value =
+        cairn_read_residual(&s->coder, p->likely, c->kinds[k], expected, predicted);
+    p->valid &= value >= -2 * (int64_t)CAIRN_QUANTISED_MAX;
+    p->valid &= value <= 2 * (int64_t)CAIRN_QUANTISED_MAX;
+    c->values[k] = p->valid ? (int32_t)value : 0;
+    return cairn_float_abs((float)value - predicted);
+}
+
+CAIRN_VEC4_INLINE float read_components(
+    pass *p, stream *s, const cairn_prediction *prediction, components *c) {
+    const error_parts parts = errors_of(p, prediction, c);
+    const cairn_vec4 alone = c->sizes * parts.component;
+    const float first =
+        read_component(p, s, c, 0, parts.common[0] + 0.0f * parts.before[0] + alone[0]);
+    const float two =
+        first + read_component(p, s, c, 1, parts.common[1] + first * parts.before[1] + alone[1]);
+    const float last =
+        read_component(p, s, c, 2, parts.common[2] + two * 0.5f * parts.before[2] + alone[2]);
+    return (two + last) / 3.0f;
+}
+
+CAIRN_FOR_EACH_MODE float code_components(
+    cairn_coder_mode mode, pass *p, stream *s, const cairn_prediction *prediction, components *c) {
+    return mode == CAIRN_CODER_ENCODE ? put_components(p, s, prediction, c)
+                                      : read_components(p, s, prediction, c);
 }
 
 // Which of two components is larger; the first of equal ones.
 static inline uint32_t larger_of(const float sizes[4], uint32_t a, uint32_t b) {
-    return sizes[b] > sizes[a] ? b : a;
+    const uint32_t is_b = 0u - (uint32_t)(sizes[b] > sizes[a]); // no branch: it is not foreseen
+    return a ^ ((a ^ b) & is_b);
+}
+
+// One of two components that are equally likely.
+CAIRN_FOR_EACH_MODE bool code_even(cairn_coder_mode mode, stream *s, bool bit) {
+    if (mode == CAIRN_CODER_DECODE) {
+        return cairn_code_raw_as(mode, &s->coder, 1, bit) != 0;
+    }
+    s->end = cairn_decision_put_even(s->end, bit);
+    return bit;
 }
 
 // The largest component: mostly the one predicted, else the second largest, else one of two.
-CAIRN_FOR_EACH_MODE uint32_t code_largest(cairn_coder_mode mode, pass *p, cairn_range_coder *coder,
+CAIRN_FOR_EACH_MODE uint32_t code_largest(cairn_coder_mode mode, pass *p, stream *s,
     cairn_vec4 rotation, float uncertainty, uint32_t largest) {
     float sizes[4];
     const cairn_vec4 absolute = cairn_vec4_abs(rotation);
@@ -428,29 +508,32 @@ CAIRN_FOR_EACH_MODE uint32_t code_largest(cairn_coder_mode mode, pass *p, cairn_
     const float margin = sizes[first] - sizes[second];
     const int32_t place = (int32_t)(margin * CAIRN_MARGINS / uncertainty);
     const uint32_t m = place >= CAIRN_MARGINS ? CAIRN_MARGINS - 1 : (uint32_t)place;
-    if (!cairn_code_adapting_bit_as(mode, coder, &p->likely->not_largest[m], largest != first)) {
+    if (!code_decision(mode, p, s, CAIRN_DECISION_PLACE(not_largest) + m, largest != first)) {
         return first;
     }
-    if (!cairn_code_adapting_bit_as(mode, coder, &p->likely->not_second, largest != second)) {
+    if (!code_decision(mode, p, s, CAIRN_DECISION_PLACE(not_second), largest != second)) {
         return second;
     }
     const uint32_t third_low = first != 0 && second != 0 ? 0 : first != 1 && second != 1 ? 1 : 2;
     const uint32_t third_high = 6 - first - second - third_low;
     const uint32_t third = larger_of(sizes, third_low, third_high);
     const uint32_t fourth = third_low ^ third_high ^ third;
-    return cairn_code_raw_as(mode, coder, 1, largest == fourth) ? fourth : third;
+    return code_even(mode, s, largest == fourth) ? fourth : third;
 }
 
-CAIRN_FOR_EACH_MODE void code_rotation(cairn_coder_mode mode, pass *p, cairn_range_coder *coder,
+// The components of a rotation without one of them.
+CAIRN_VEC4_INLINE cairn_vec4 without(cairn_vec4 rotation, uint32_t largest) {
+    static const cairn_int4 before[4] = {
+        {0, 0, 0, 0}, {-1, 0, 0, 0}, {-1, -1, 0, 0}, {-1, -1, -1, 0}};
+    const cairn_vec4 moved = __builtin_shufflevector(rotation, rotation, 1, 2, 3, 3);
+    return cairn_vec4_select(before[largest], rotation, moved);
+}
+
+CAIRN_FOR_EACH_MODE void code_rotation(cairn_coder_mode mode, pass *p, stream *s,
     cairn_prediction *prediction, cairn_body_motion *motion) {
     const uint32_t bits = p->codec->settings.quantisation.rotation_bits;
     const float all_ones = (float)((1u << bits) - 1u);
     cairn_predict_turn(prediction, &p->frame, p->model);
-    const float(*weights)[3][CAIRN_ERROR_FEATURES] = p->model->error[prediction->motion_class];
-    for (uint32_t k = 0; k < 3; ++k) {
-        prediction->errors[k] =
-            common_error(weights[CAIRN_COMPONENT_ROTATION][k], prediction->error_features);
-    }
     const cairn_vec4 rotation =
         cairn_quat4_multiply(cairn_quat_of_turn(prediction->turn), motion->rotation);
     const cairn_body_motion *neighbour = prediction->companions.neighbours[0];
@@ -459,20 +542,25 @@ CAIRN_FOR_EACH_MODE void code_rotation(cairn_coder_mode mode, pass *p, cairn_ran
                               (neighbour != NULL ? neighbour->rotation_error * 0.5f : 0.0f);
     cairn_quantised_body *now = &motion->now;
     now->largest = (uint16_t)code_largest(
-        mode, p, coder, rotation, uncertainty / p->frame.turn_steps, now->largest);
+        mode, p, s, rotation, uncertainty / p->frame.turn_steps, now->largest);
     const float scale = (rotation[now->largest] < 0.0f ? -2.0f : 2.0f) * p->frame.turn_steps;
-    for (uint32_t k = 0; k < 3; ++k) {
-        const float component = rotation[k + (k >= now->largest)];
-        const float steps =
-            cairn_float_clamp(component * scale + p->codec->rotation_middle, 0.0f, all_ones);
-        prediction->error_features[CAIRN_ERROR_COMPONENT] =
-            p->frame.turn_steps * cairn_float_abs(component);
-        const int64_t value = code_component(
-            mode, p, coder, prediction, CAIRN_COMPONENT_ROTATION, k, steps, now->rotation[k]);
-        p->valid &= (uint64_t)value >> bits == 0;
-        now->rotation[k] = (uint16_t)value;
+    const cairn_vec4 others = without(rotation, now->largest);
+    const cairn_vec4 most = cairn_vec4_all(all_ones), least = cairn_vec4_zero();
+    cairn_vec4 steps = others * cairn_vec4_all(scale) + cairn_vec4_all(p->codec->rotation_middle);
+    steps = cairn_vec4_select(steps > least, steps, least);
+    steps = cairn_vec4_select(steps < most, steps, most);
+    components c = {
+        .kinds = {CAIRN_COMPONENT_ROTATION, CAIRN_COMPONENT_ROTATION, CAIRN_COMPONENT_ROTATION},
+        .predicted = steps,
+        .sizes = cairn_vec4_all(p->frame.turn_steps) * cairn_vec4_abs(others)};
+    for (uint32_t k = 0; k < 3 && mode == CAIRN_CODER_ENCODE; ++k) {
+        c.values[k] = now->rotation[k];
     }
-    motion->rotation_error = prediction->error_sum / 3.0f;
+    motion->rotation_error = code_components(mode, p, s, prediction, &c);
+    for (uint32_t k = 0; k < 3 && mode == CAIRN_CODER_DECODE; ++k) {
+        p->valid &= (uint32_t)c.values[k] >> bits == 0;
+        now->rotation[k] = (uint16_t)c.values[k];
+    }
     motion->turn_quat = cairn_turn_quat_between(motion->rotation,
         cairn_rotation_of(now, p->codec->rotation_step, p->codec->rotation_middle));
     motion->turn = cairn_turn_of_quat(motion->turn_quat);
@@ -501,34 +589,31 @@ static void observe_travel(
 }
 
 // The vertical axis first: it is predicted best.
-CAIRN_FOR_EACH_MODE void code_position(cairn_coder_mode mode, pass *p, cairn_range_coder *coder,
+CAIRN_FOR_EACH_MODE void code_position(cairn_coder_mode mode, pass *p, stream *s,
     cairn_prediction *prediction, cairn_body_motion *motion) {
     cairn_predict_travel(prediction, &p->frame, p->model);
-    const float(*weights)[3][CAIRN_ERROR_FEATURES] = p->model->error[prediction->motion_class];
-    for (uint32_t k = 0; k < 3; ++k) {
-        const cairn_component component =
-            k == 0 ? CAIRN_COMPONENT_VERTICAL : CAIRN_COMPONENT_HORIZONTAL;
-        prediction->errors[k] = common_error(weights[component][k], prediction->error_features);
-    }
     const cairn_vec4 along_ground = cairn_vec4_abs(prediction->move_features[CAIRN_MOVE_ROLLING]) +
                                     cairn_vec4_abs(prediction->move_features[CAIRN_MOVE_SUPPORT]);
-    uint32_t axis = p->frame.up;
-    for (uint32_t k = 0; k < 3; ++k) {
-        const cairn_component component =
-            k == 0 ? CAIRN_COMPONENT_VERTICAL : CAIRN_COMPONENT_HORIZONTAL;
-        prediction->error_features[CAIRN_ERROR_COMPONENT] = along_ground[axis];
-        const int64_t from = motion->place[axis];
-        const int64_t moved = code_component(mode, p, coder, prediction, component, k,
-            prediction->travel[axis], motion->now.position[axis] - from);
-        const int64_t to = from + moved;
-        p->valid &= to >= -CAIRN_QUANTISED_MAX && to <= CAIRN_QUANTISED_MAX;
-        motion->now.position[axis] = p->valid ? (int32_t)to : 0;
-        if (mode == CAIRN_CODER_COUNT) {
-            observe_travel(p, prediction, axis, (float)moved);
-        }
-        axis = axis == 2 ? 0 : axis + 1;
+    const uint32_t up = p->frame.up;
+    const uint32_t axes[3] = {up, up == 2 ? 0 : up + 1, up == 0 ? 2 : up - 1};
+    const cairn_vec4 travel = prediction->travel;
+    components c = {
+        .kinds = {CAIRN_COMPONENT_VERTICAL, CAIRN_COMPONENT_HORIZONTAL, CAIRN_COMPONENT_HORIZONTAL},
+        .predicted = cairn_vec4_of(travel[axes[0]], travel[axes[1]], travel[axes[2]]),
+        .sizes =
+            cairn_vec4_of(along_ground[axes[0]], along_ground[axes[1]], along_ground[axes[2]])};
+    for (uint32_t k = 0; k < 3 && mode == CAIRN_CODER_ENCODE; ++k) {
+        c.values[k] = motion->now.position[axes[k]] - motion->place[axes[k]];
     }
-    motion->position_error = prediction->error_sum / 3.0f;
+    motion->position_error = code_components(mode, p, s, prediction, &c);
+    for (uint32_t k = 0; k < 3 && mode == CAIRN_CODER_DECODE; ++k) {
+        const int64_t to = (int64_t)motion->place[axes[k]] + c.values[k];
+        p->valid &= to >= -CAIRN_QUANTISED_MAX && to <= CAIRN_QUANTISED_MAX;
+        motion->now.position[axes[k]] = p->valid ? (int32_t)to : 0;
+    }
+    for (uint32_t k = 0; k < 3 && p->observer != NULL; ++k) {
+        observe_travel(p, prediction, axes[k], (float)c.values[k]);
+    }
     motion->travel = cairn_steps_between(motion->place, cairn_place_of(&motion->now));
     motion->surprise = motion->travel - motion->moved;
     motion->surprise[3] = cairn_vec4_length(motion->surprise);
@@ -536,23 +621,22 @@ CAIRN_FOR_EACH_MODE void code_position(cairn_coder_mode mode, pass *p, cairn_ran
 
 // ------------------------------------------------------------------------------- a snapshot
 
-CAIRN_FOR_EACH_MODE void code_body(
-    cairn_coder_mode mode, pass *p, cairn_range_coder *coder, uint32_t rank) {
+CAIRN_FOR_EACH_MODE void code_body(cairn_coder_mode mode, pass *p, stream *s, uint32_t rank) {
     cairn_snapshot_codec *codec = p->codec;
     const uint32_t index = codec->order[rank].index;
     cairn_body_motion *motion = &codec->motions[rank];
-    start_motion(p, index, motion);
+    make_room(mode, p, s, BODY_DECISIONS_MAX);
     if (mode != CAIRN_CODER_DECODE) {
         motion->now = p->known[index];
     }
     cairn_prediction prediction;
     cairn_companion_finder_find(codec->finder, rank, &prediction.companions);
     cairn_prediction_start(&prediction, &p->frame, motion);
-    code_rotation(mode, p, coder, &prediction, motion);
-    if (mode == CAIRN_CODER_COUNT) {
+    code_rotation(mode, p, s, &prediction, motion);
+    if (p->observer != NULL) {
         observe_turn(p, &prediction, motion);
     }
-    code_position(mode, p, coder, &prediction, motion);
+    code_position(mode, p, s, &prediction, motion);
     if (mode == CAIRN_CODER_DECODE) {
         p->out[index] = motion->now;
     }
@@ -575,15 +659,22 @@ CAIRN_FOR_EACH_MODE void code_snapshot(cairn_coder_mode mode, pass *p) {
     if (mode == CAIRN_CODER_DECODE) {
         memcpy(p->out, f->baseline, f->count * sizeof *p->out);
     }
-    cairn_range_coder coder = p->coder; // in registers
-    const uint32_t changed = code_changed(mode, p, &coder);
+    stream s = {.coder = p->coder, .end = codec->decisions};
+    const uint32_t changed = code_changed(mode, p, &s);
     order_bodies(p, changed);
+    for (uint32_t rank = 0; rank < changed; ++rank) {
+        start_motion(p, codec->order[rank].index, &codec->motions[rank]);
+    }
     cairn_companion_finder_start(
         codec->finder, codec->motions, changed, codec->settings.quantisation.position_step_m);
     for (uint32_t rank = 0; rank < changed && p->valid; ++rank) {
-        code_body(mode, p, &coder, rank);
+        code_body(mode, p, &s, rank);
     }
-    p->coder = coder;
+    if (mode == CAIRN_CODER_ENCODE) {
+        code_waiting(p, &s);
+    } else {
+        p->coder = s.coder;
+    }
 }
 
 void cairn_snapshot_encode_poses(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
@@ -618,8 +709,5 @@ cairn_status cairn_snapshot_decode(cairn_snapshot_codec *codec, const cairn_code
 void cairn_snapshot_observe(cairn_snapshot_codec *codec, const cairn_codec_frames *frames,
     const cairn_quantised_body *snapshot, const cairn_codec_observer *observer) {
     pass p = {.codec = codec, .frames = frames, .known = snapshot, .observer = observer};
-    p.coder = (cairn_range_coder){.mode = CAIRN_CODER_COUNT,
-        .counted = (const cairn_probability *)&codec->likely,
-        .counts = observer->counts};
-    code_snapshot(CAIRN_CODER_COUNT, &p);
+    code_snapshot(CAIRN_CODER_ENCODE, &p);
 }

@@ -59,9 +59,13 @@ CAIRN_VEC4_INLINE cairn_vec4 cairn_vec4_cross(cairn_vec4 a, cairn_vec4 b) {
     return a_yzx * b_zxy - a_zxy * b_yzx;
 }
 
-// The sum of the lanes.
-CAIRN_VEC4_INLINE float cairn_vec4_sum(cairn_vec4 a) {
-    return (a[0] + a[1]) + (a[2] + a[3]);
+// The first two lanes of each, in turns; and the last two.
+CAIRN_VEC4_INLINE cairn_vec4 cairn_vec4_low_lanes(cairn_vec4 a, cairn_vec4 b) {
+    return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+}
+
+CAIRN_VEC4_INLINE cairn_vec4 cairn_vec4_high_lanes(cairn_vec4 a, cairn_vec4 b) {
+    return __builtin_shufflevector(a, b, 2, 6, 3, 7);
 }
 
 // a, negated in the lanes where `signs` is INT32_MIN and not 0.

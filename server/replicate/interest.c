@@ -295,32 +295,41 @@ uint32_t cairn_room_interest_near(
     return count;
 }
 
-cairn_part_chunk cairn_room_interest_chunk(cairn_room_interest *interest, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested) {
-    cairn_stored_chunk *stored = &interest->chunks[(size_t)CHUNKS_PER_BODY * place];
-    uint64_t ticks[CAIRN_PART_BASES];
+// UINT64_MAX: one is so old that chunks from it are not stored.
+static uint64_t ages_of(uint64_t tick, const uint64_t ticks[CAIRN_PART_BASES]) {
+    uint64_t ages = 0;
     for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
-        ticks[i] = bases[i].frame != NULL ? bases[i].tick : 0;
+        const uint64_t age = ticks[i] != 0 ? tick - ticks[i] : 0;
+        if (age > UINT16_MAX) {
+            return UINT64_MAX;
+        }
+        ages = ages << 16 | age;
     }
+    return ages;
+}
+
+void cairn_room_interest_chunk(cairn_room_interest *interest, uint32_t place,
+    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_spans *spans, bool rested,
+    cairn_part_chunk *out) {
+    cairn_stored_chunk *stored = &interest->chunks[(size_t)CHUNKS_PER_BODY * place];
     const uint64_t tick = interest->frame->tick;
-    cairn_part_chunk chunk;
-    for (uint32_t i = 0; i < CHUNKS_PER_BODY && !rested; ++i) {
-        if (stored[i].tick == tick && memcmp(stored[i].ticks, ticks, sizeof ticks) == 0) {
-            chunk.bit_count = stored[i].bit_count;
-            memcpy(chunk.bits, stored[i].bits, sizeof stored[i].bits);
-            return chunk;
+    const uint64_t ages = rested ? UINT64_MAX : ages_of(tick, spans->ticks);
+    uint32_t used = 0;
+    for (; used < CHUNKS_PER_BODY && stored[used].tick == tick; ++used) {
+        if (stored[used].ages == ages) {
+            out->bit_count = stored[used].bit_count;
+            memcpy(out->bits, stored[used].bits, sizeof stored->bits);
+            return;
         }
     }
     const uint32_t index = cairn_id_index(interest->frame->ids[place]);
-    chunk = cairn_part_chunk_of(
-        interest->frame, place, bases, rested, interest->history[index].renewed <= ticks[0]);
-    if (!rested && chunk.bit_count <= 8 * sizeof stored->bits) {
-        for (uint32_t i = 1; i < CHUNKS_PER_BODY && stored->tick == tick; ++i) {
-            stored += 1;
-        }
-        *stored = (cairn_stored_chunk){.tick = tick, .bit_count = chunk.bit_count};
-        memcpy(stored->ticks, ticks, sizeof ticks);
-        memcpy(stored->bits, chunk.bits, sizeof stored->bits);
+    const bool only_moved = interest->history[index].renewed <= spans->ticks[0];
+    *out = cairn_part_chunk_of(interest->frame, place, bases, spans, rested, only_moved);
+    if (ages != UINT64_MAX && out->bit_count <= 8 * sizeof stored->bits) {
+        stored += used < CHUNKS_PER_BODY ? used : CHUNKS_PER_BODY - 1;
+        stored->tick = tick;
+        stored->ages = ages;
+        stored->bit_count = (uint8_t)out->bit_count;
+        memcpy(stored->bits, out->bits, sizeof stored->bits);
     }
-    return chunk;
 }

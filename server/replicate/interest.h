@@ -12,11 +12,12 @@
 #include "server/replicate/shapes.h"
 #include <cairn/math.h>
 
+// Of a body that goes on, if it is short; two of them fill a line of the cache.
 typedef struct cairn_stored_chunk {
-    uint64_t ticks[CAIRN_PART_BASES]; // of the bases
-    uint64_t tick;                    // of the snapshot
-    uint32_t bit_count;
-    uint8_t bits[20];
+    uint64_t tick; // of the snapshot
+    uint64_t ages; // of the bases: 16 bits each
+    uint8_t bits[15];
+    uint8_t bit_count;
 } cairn_stored_chunk;
 
 // A body that a view does not hold and that is near.
@@ -114,5 +115,6 @@ static inline bool cairn_room_interest_is_near(const cairn_room_interest *intere
     return squared <= reach * reach;
 }
 // The code of the body at `place` against these bases.
-cairn_part_chunk cairn_room_interest_chunk(cairn_room_interest *interest, uint32_t place,
-    const cairn_body_sample bases[CAIRN_PART_BASES], bool rested);
+void cairn_room_interest_chunk(cairn_room_interest *interest, uint32_t place,
+    const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_spans *spans, bool rested,
+    cairn_part_chunk *out);

@@ -34,6 +34,11 @@ typedef struct sample_source {
         uint64_t tick;
         const cairn_snapshot_frame *frame;
     } found[8]; // by tick modulo 8
+    // Samples of the last body that had all it is known to have, but for their places, which are
+    // those of all bodies if no id changed since. Most bodies of a view have the same.
+    uint64_t last_acked[CAIRN_PART_BASES]; // 0: none
+    cairn_body_sample last[CAIRN_PART_BASES];
+    cairn_part_spans spans; // of the samples that were found last
 } sample_source;
 
 // The body's sample as it was sent at `tick`; `hint`: its place in the newest snapshot. frame NULL:
@@ -73,16 +78,45 @@ static cairn_body_sample sample_at_rest(
                   : (cairn_body_sample){.frame = NULL};
 }
 
+// The same samples as those of the last body.
+static bool find_again(sample_source *source, const cairn_view_member *member, uint32_t place,
+    cairn_body_sample bases[CAIRN_PART_BASES]) {
+    const uint64_t *a = source->last_acked, *b = member->acked;
+    if (a[0] == 0 || ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])) != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
+        bases[i] = source->last[i];
+        bases[i].place = place;
+    }
+    return true;
+}
+
+// And source->spans.
 static void find_bases(sample_source *source, const cairn_view_member *member, uint32_t place,
     cairn_body_sample bases[CAIRN_PART_BASES]) {
+    if (find_again(source, member, place, bases)) {
+        return;
+    }
+    const uint64_t oldest = member->acked[2] != 0   ? member->acked[2]
+                            : member->acked[1] != 0 ? member->acked[1]
+                                                    : member->acked[0];
+    source->last_acked[0] = 0;
     bases[0] = sample_at(source, member->acked[0], member->id, place);
     bases[1] = bases[2] = (cairn_body_sample){.frame = NULL};
     if (bases[0].frame == NULL) {
         bases[0] = member->acked[0] != 0 ? sample_at_rest(source, member, place) : bases[0];
-        return;
+    } else {
+        for (uint32_t i = 1; i < CAIRN_PART_BASES && bases[i - 1].frame != NULL; ++i) {
+            bases[i] = sample_at(source, member->acked[i], member->id, place);
+        }
+        if (oldest >= source->interest->same_ids_since) {
+            memcpy(source->last_acked, member->acked, sizeof source->last_acked);
+            memcpy(source->last, bases, sizeof source->last);
+        }
     }
-    for (uint32_t i = 1; i < CAIRN_PART_BASES && bases[i - 1].frame != NULL; ++i) {
-        bases[i] = sample_at(source, member->acked[i], member->id, place);
+    if (bases[0].frame != NULL) {
+        source->spans = cairn_part_spans_of(source->interest->frame, bases);
     }
 }
 
@@ -280,9 +314,10 @@ static void put_member(part_pass *pass, cairn_part_writer *writer, cairn_view_me
             const bool rested = interest->last != NULL && member->sent < interest->last->tick &&
                                 history->changed == interest->tick &&
                                 history->before <= member->sent;
-            const cairn_part_chunk chunk =
-                cairn_room_interest_chunk(pass->interest, place, bases, rested);
-            cairn_part_go_on(writer, place, bases, &chunk, history->hash);
+            const cairn_part_spans *spans = &pass->source.spans;
+            cairn_part_chunk chunk;
+            cairn_room_interest_chunk(pass->interest, place, bases, spans, rested, &chunk);
+            cairn_part_go_on(writer, place, bases, spans, &chunk, history->hash);
             follow_mean(&view->go_on_bits, bits_written(writer) - before);
         }
         pass->part->records[pass->part->count++] = index;

