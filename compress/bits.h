@@ -15,7 +15,7 @@ typedef struct cairn_bits {
     size_t size;
     size_t at;
     uint64_t word;  // bits that wait
-    uint32_t count; // of them, below 32 between calls
+    uint32_t count; // of them; of a writer below 8 between calls
     bool failed;    // no room, or read beyond the end
 } cairn_bits;
 
@@ -27,23 +27,6 @@ static inline cairn_bits cairn_bits_reader(const uint8_t *bytes, size_t size) {
     return (cairn_bits){.in = bytes, .size = size};
 }
 
-static inline void cairn_bits_flush(cairn_bits *bits) {
-    if (bits->size - bits->at < 4) {
-        bits->failed = true;
-        bits->count = 0;
-        return;
-    }
-    const uint32_t low = (uint32_t)bits->word;
-    uint8_t *out = bits->out + bits->at;
-    out[0] = (uint8_t)low;
-    out[1] = (uint8_t)(low >> 8);
-    out[2] = (uint8_t)(low >> 16);
-    out[3] = (uint8_t)(low >> 24);
-    bits->at += 4;
-    bits->word >>= 32;
-    bits->count -= 32;
-}
-
 static inline void cairn_bits_refill(cairn_bits *bits) {
     while (bits->count <= 56 && bits->at < bits->size) {
         bits->word |= (uint64_t)bits->in[bits->at++] << bits->count;
@@ -51,13 +34,41 @@ static inline void cairn_bits_refill(cairn_bits *bits) {
     }
 }
 
-// Of a writer. `count` is at most 32; `value` has no other bits.
-static inline void cairn_bits_put(cairn_bits *bits, uint32_t count, uint32_t value) {
-    bits->word |= (uint64_t)value << bits->count;
-    bits->count += count;
-    if (bits->count >= 32) {
-        cairn_bits_flush(bits);
+// Whole bytes of what waits, near the end.
+static inline void cairn_bits_put_last(cairn_bits *bits) {
+    for (; bits->count >= 8; bits->count -= 8) {
+        if (bits->at == bits->size) {
+            bits->failed = true;
+            bits->count = 0;
+            return;
+        }
+        bits->out[bits->at++] = (uint8_t)bits->word;
+        bits->word >>= 8;
     }
+}
+
+// Of a writer. `count` is at most 56; `value` has no other bits. All that waits is written each
+// time, up to eight bytes, so that no branch depends on how many are whole.
+static inline void cairn_bits_put(cairn_bits *bits, uint32_t count, uint64_t value) {
+    bits->word |= value << bits->count;
+    bits->count += count;
+    if (__builtin_expect(bits->size - bits->at < 8, false)) {
+        cairn_bits_put_last(bits);
+        return;
+    }
+    const uint64_t word = bits->word;
+    uint8_t *out = bits->out + bits->at;
+    out[0] = (uint8_t)word; // compilers see that this is one number
+    out[1] = (uint8_t)(word >> 8);
+    out[2] = (uint8_t)(word >> 16);
+    out[3] = (uint8_t)(word >> 24);
+    out[4] = (uint8_t)(word >> 32);
+    out[5] = (uint8_t)(word >> 40);
+    out[6] = (uint8_t)(word >> 48);
+    out[7] = (uint8_t)(word >> 56);
+    bits->at += bits->count >> 3;
+    bits->word >>= bits->count & 56;
+    bits->count &= 7;
 }
 
 static inline uint32_t cairn_bits_code(cairn_bits *bits, uint32_t count, uint32_t value) {
@@ -125,19 +136,29 @@ static inline uint32_t cairn_bits_code_number(cairn_bits *bits, uint32_t order, 
     return (uint32_t)((whole - 1) << order) | low;
 }
 
-// Of a writer. Mostly all bits at once.
-static inline void cairn_bits_put_number(cairn_bits *bits, uint32_t order, uint32_t value) {
+// Of a number, as cairn_bits_code_number has it.
+typedef struct cairn_number_code {
+    uint64_t bits;
+    uint32_t count; // at most 65: then `bits` are not all of them
+} cairn_number_code;
+
+static inline cairn_number_code cairn_number_code_of(uint32_t order, uint32_t value) {
     const uint64_t whole = ((uint64_t)value >> order) + 1;
     const uint32_t more = 63u - (uint32_t)__builtin_clzll(whole);
-    const uint32_t size = 2 * more + 1 + order;
-    if (__builtin_expect(size > 32, false)) {
+    const uint64_t ones = (UINT64_C(1) << more) - 1;
+    const uint64_t low = value & ((UINT32_C(1) << order) - 1);
+    const uint64_t middle = (whole & ones) | low << more; // what comes after the zero
+    return (cairn_number_code){.bits = (middle << 1) << more | ones, .count = 2 * more + 1 + order};
+}
+
+// Of a writer. Mostly all bits at once.
+static inline void cairn_bits_put_number(cairn_bits *bits, uint32_t order, uint32_t value) {
+    const cairn_number_code code = cairn_number_code_of(order, value);
+    if (__builtin_expect(code.count <= 56, true)) {
+        cairn_bits_put(bits, code.count, code.bits);
+    } else {
         (void)cairn_bits_code_number(bits, order, value);
-        return;
     }
-    const uint32_t ones = (UINT32_C(1) << more) - 1;
-    const uint32_t low = value & ((UINT32_C(1) << order) - 1);
-    const uint32_t middle = ((uint32_t)whole & ones) | low << more; // what comes after the zero
-    cairn_bits_put(bits, size, (middle << 1) << more | ones);
 }
 
 // The difference to a number that is known, modulo 2^32: 0, -1, 1, -2 become 0, 1, 2, 3.

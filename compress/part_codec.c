@@ -87,6 +87,11 @@ cairn_part_spans cairn_part_spans_of(
         .ratio = before > 0.0f ? now / before : 0.0f,
         .ratio_before = first > 0.0f ? now / first : 0.0f};
     memcpy(spans.ticks, ticks, sizeof spans.ticks);
+    for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
+        const uint64_t age = ticks[i] != 0 ? frame->tick - ticks[i] : 0;
+        spans.ages =
+            age > UINT16_MAX || spans.ages == UINT64_MAX ? UINT64_MAX : spans.ages << 16 | age;
+    }
     for (uint32_t i = 0; i < 3; ++i) {
         spans.bend[i] = fall[i] * now * (before + first) * 0.5f;
         spans.drop[i] = fall[i] * now * (now + before) * 0.5f;
@@ -214,6 +219,14 @@ CAIRN_VEC4_INLINE void put_three(
     cairn_bits *bits, cairn_int4 orders, cairn_int4 expected, cairn_int4 values) {
     const cairn_uint4 off = (cairn_uint4)values - (cairn_uint4)expected;
     const cairn_uint4 folded = (off << 1) ^ (cairn_uint4)((cairn_int4)off >> 31);
+    const cairn_number_code a = cairn_number_code_of((uint32_t)orders[0], folded[0]);
+    const cairn_number_code b = cairn_number_code_of((uint32_t)orders[1], folded[1]);
+    const cairn_number_code c = cairn_number_code_of((uint32_t)orders[2], folded[2]);
+    if (__builtin_expect(a.count + b.count + c.count <= 56, true)) {
+        const uint64_t all = a.bits | (b.bits | c.bits << b.count) << a.count;
+        cairn_bits_put(bits, a.count + b.count + c.count, all);
+        return;
+    }
     for (uint32_t i = 0; i < 3; ++i) {
         cairn_bits_put_number(bits, (uint32_t)orders[i], folded[i]);
     }
@@ -542,11 +555,10 @@ void cairn_part_enter(cairn_part_writer *writer, uint32_t place) {
     writer->count += 1;
 }
 
-cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
+void cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
     const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_spans *spans, bool rested,
-    bool only_moved) {
-    cairn_part_chunk chunk;
-    cairn_bits bits = cairn_bits_writer(chunk.bits, sizeof chunk.bits);
+    bool only_moved, cairn_part_chunk *out) {
+    cairn_bits bits = cairn_bits_writer(out->bits, sizeof out->bits);
     cairn_quantised_body pose = frame->poses[place];
     if (!rested && only_moved &&
         memcmp(&pose, &bases[0].frame->poses[bases[0].place], sizeof pose) != 0) {
@@ -558,11 +570,8 @@ cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t
         body.rested = rested;
         code_body(&bits, frame, bases, spans, &body);
     }
-    chunk.bit_count = (uint32_t)bits.at * 8 + bits.count;
-    bits.count = 32; // and zeros
-    cairn_bits_flush(&bits);
-    CAIRN_ASSERT(!bits.failed);
-    return chunk;
+    out->bit_count = (uint32_t)bits.at * 8 + bits.count;
+    CAIRN_ASSERT(!bits.failed && bits.at + 8 <= sizeof out->bits); // all bits are written
 }
 
 // As code_record does, before the kind.
@@ -577,18 +586,20 @@ static bool same_ticks(const uint64_t a[CAIRN_PART_BASES], const uint64_t b[CAIR
     return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])) == 0;
 }
 
-static inline uint32_t four_bytes(const uint8_t *bytes) {
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
+static inline uint64_t eight_bytes(const uint8_t *bytes) {
+    return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 |
+           (uint64_t)bytes[3] << 24 | (uint64_t)bytes[4] << 32 | (uint64_t)bytes[5] << 40 |
+           (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56;
 }
 
-static void put_chunk(cairn_bits *bits, const cairn_part_chunk *chunk) {
-    uint32_t at = 0;
-    for (; at + 32 <= chunk->bit_count; at += 32) {
-        cairn_bits_put(bits, 32, four_bytes(&chunk->bits[at / 8]));
+// Most are shorter than seven bytes.
+static inline void put_chunk(cairn_bits *bits, const cairn_part_chunk *chunk) {
+    const uint8_t *bytes = chunk->bits;
+    uint32_t left = chunk->bit_count;
+    for (; left > 56; left -= 56, bytes += 7) {
+        cairn_bits_put(bits, 56, eight_bytes(bytes) & ((UINT64_C(1) << 56) - 1));
     }
-    const uint32_t left = chunk->bit_count - at;
-    cairn_bits_put(bits, left, four_bytes(&chunk->bits[at / 8]) & ((1u << left) - 1u));
+    cairn_bits_put(bits, left, eight_bytes(bytes) & ((UINT64_C(1) << left) - 1));
 }
 
 void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,

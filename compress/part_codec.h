@@ -27,9 +27,10 @@ typedef struct cairn_body_sample {
 // What follows from the ticks of a body's samples and of the part alone: many bodies have the same.
 typedef struct cairn_part_spans {
     uint64_t ticks[CAIRN_PART_BASES]; // of the samples; 0: missing
-    float now;                        // ticks from the first sample to the part
-    float ratio, ratio_before;        // of `now` to the times between samples; 0: not known
-    float bend[4], drop[4];           // what a fall changes a motion by, and adds to it, in steps
+    uint64_t ages; // ticks from the samples to the part, 16 bits each; UINT64_MAX: one has more
+    float now;     // of the first
+    float ratio, ratio_before; // of `now` to the times between samples; 0: not known
+    float bend[4], drop[4];    // what a fall changes a motion by, and adds to it, in steps
 } cairn_part_spans;
 
 cairn_part_spans cairn_part_spans_of(
@@ -49,7 +50,7 @@ typedef struct cairn_part_context {
 // A record of a body that goes on, but for its index and the ticks of its bases.
 typedef struct cairn_part_chunk {
     uint32_t bit_count; // 0: empty
-    uint8_t bits[76];
+    uint8_t bits[84];   // readers may take eight bytes at once
 } cairn_part_chunk;
 
 typedef struct cairn_part_writer {
@@ -72,9 +73,9 @@ void cairn_part_enter(cairn_part_writer *writer, uint32_t place);
 // the first may be missing. `rested`: until the snapshot before this one it was where the client
 // has seen it last. `only_moved`: it is known that since the first sample nothing but the pose of a
 // body that may move can differ; false makes no other chunk.
-cairn_part_chunk cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
+void cairn_part_chunk_of(const cairn_snapshot_frame *frame, uint32_t place,
     const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_spans *spans, bool rested,
-    bool only_moved);
+    bool only_moved, cairn_part_chunk *out);
 // What a body adds to the check of a part.
 uint32_t cairn_part_hash(const cairn_snapshot_frame *frame, uint32_t place);
 void cairn_part_go_on(cairn_part_writer *writer, uint32_t place,

@@ -295,25 +295,12 @@ uint32_t cairn_room_interest_near(
     return count;
 }
 
-// UINT64_MAX: one is so old that chunks from it are not stored.
-static uint64_t ages_of(uint64_t tick, const uint64_t ticks[CAIRN_PART_BASES]) {
-    uint64_t ages = 0;
-    for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
-        const uint64_t age = ticks[i] != 0 ? tick - ticks[i] : 0;
-        if (age > UINT16_MAX) {
-            return UINT64_MAX;
-        }
-        ages = ages << 16 | age;
-    }
-    return ages;
-}
-
 void cairn_room_interest_chunk(cairn_room_interest *interest, uint32_t place,
     const cairn_body_sample bases[CAIRN_PART_BASES], const cairn_part_spans *spans, bool rested,
     cairn_part_chunk *out) {
     cairn_stored_chunk *stored = &interest->chunks[(size_t)CHUNKS_PER_BODY * place];
     const uint64_t tick = interest->frame->tick;
-    const uint64_t ages = rested ? UINT64_MAX : ages_of(tick, spans->ticks);
+    const uint64_t ages = rested ? UINT64_MAX : spans->ages;
     uint32_t used = 0;
     for (; used < CHUNKS_PER_BODY && stored[used].tick == tick; ++used) {
         if (stored[used].ages == ages) {
@@ -324,7 +311,7 @@ void cairn_room_interest_chunk(cairn_room_interest *interest, uint32_t place,
     }
     const uint32_t index = cairn_id_index(interest->frame->ids[place]);
     const bool only_moved = interest->history[index].renewed <= spans->ticks[0];
-    *out = cairn_part_chunk_of(interest->frame, place, bases, spans, rested, only_moved);
+    cairn_part_chunk_of(interest->frame, place, bases, spans, rested, only_moved, out);
     if (ages != UINT64_MAX && out->bit_count <= 8 * sizeof stored->bits) {
         stored += used < CHUNKS_PER_BODY ? used : CHUNKS_PER_BODY - 1;
         stored->tick = tick;

@@ -85,8 +85,8 @@ size_t frames_write_part(const frames_story *story, uint8_t bytes[FRAMES_BYTES],
             cairn_part_leave(&writer, cairn_id_index(frames[0].ids[i]));
         } else if (count < 4) {
             const cairn_part_spans spans = cairn_part_spans_of(&frames[0], bases);
-            const cairn_part_chunk chunk =
-                cairn_part_chunk_of(&frames[0], i, bases, &spans, i % 8 == 1, false);
+            cairn_part_chunk chunk;
+            cairn_part_chunk_of(&frames[0], i, bases, &spans, i % 8 == 1, false, &chunk);
             cairn_part_go_on(&writer, i, bases, &spans, &chunk, cairn_part_hash(&frames[0], i));
         }
     }

@@ -106,8 +106,8 @@ TEST("a body that becomes static where it lies keeps its pose") {
         const cairn_body_sample bases[CAIRN_PART_BASES] = {
             {.frame = &servers[1], .place = i, .tick = servers[1].tick}};
         const cairn_part_spans spans = cairn_part_spans_of(&servers[0], bases);
-        const cairn_part_chunk chunk =
-            cairn_part_chunk_of(&servers[0], i, bases, &spans, false, false);
+        cairn_part_chunk chunk;
+        cairn_part_chunk_of(&servers[0], i, bases, &spans, false, false, &chunk);
         cairn_part_go_on(&writer, i, bases, &spans, &chunk, cairn_part_hash(&servers[0], i));
     }
     const size_t size = cairn_part_finish(&writer, &checks[0]);
@@ -204,4 +204,39 @@ TEST("numbers of every length come back") {
             cairn_bits_code_change(&reader, i % 7, (int32_t)i - 500, 0), 500 - (int32_t)(i * i));
     }
     assert_false(reader.failed);
+}
+
+TEST("numbers that are put at once are those that are coded bit by bit") {
+    uint8_t bytes[2][FRAMES_BYTES * 4];
+    cairn_bits put = cairn_bits_writer(bytes[0], sizeof bytes[0]);
+    cairn_bits coded = cairn_bits_writer(bytes[1], sizeof bytes[1]);
+    for (uint32_t i = 0; i < 1000; ++i) {
+        const uint32_t number = (UINT32_MAX - i) >> i % 33 % 32;
+        cairn_bits_put_number(&put, i % 20, number);
+        cairn_bits_code_number(&coded, i % 20, number);
+    }
+    const size_t size = cairn_bits_finish(&put);
+    assert_int_equal(size, cairn_bits_finish(&coded));
+    assert_memory_equal(bytes[0], bytes[1], size);
+}
+
+TEST("a writer fills its room to the last bit and writes nothing beyond") {
+    for (uint32_t size = 1; size <= 20; ++size) {
+        uint8_t bytes[24];
+        memset(bytes, 0xa5, sizeof bytes);
+        cairn_bits writer = cairn_bits_writer(bytes, size);
+        for (uint32_t i = 0; i < 8 * size; ++i) {
+            cairn_bits_put(&writer, 1, 1);
+        }
+        assert_int_equal(cairn_bits_finish(&writer), size);
+        for (uint32_t i = 0; i < sizeof bytes; ++i) {
+            assert_int_equal(bytes[i], i < size ? 0xff : 0xa5);
+        }
+        writer = cairn_bits_writer(bytes, size);
+        for (uint32_t i = 0; i <= size; ++i) {
+            cairn_bits_put(&writer, 8, 0);
+        }
+        assert_true(writer.failed);
+        assert_int_equal(bytes[size], 0xa5);
+    }
 }

@@ -62,8 +62,8 @@ static size_t write_again(uint8_t *bytes, uint32_t *check) {
         }
         if (same && count > 0 && own[0].frame->ids[own[0].place] == frame->ids[i]) {
             const cairn_part_spans spans = cairn_part_spans_of(frame, own);
-            const cairn_part_chunk chunk =
-                cairn_part_chunk_of(frame, i, own, &spans, result.rested[i], false);
+            cairn_part_chunk chunk;
+            cairn_part_chunk_of(frame, i, own, &spans, result.rested[i], false, &chunk);
             cairn_part_go_on(&writer, i, own, &spans, &chunk, cairn_part_hash(frame, i));
         } else {
             cairn_part_enter(&writer, i);
