@@ -276,6 +276,9 @@ const bench_trial bench_trials[] = {
     TRIAL("wall_1cm", "the same, 1 cm", 60, QUICK, 1920, 0, 0.005f, bench_build_wall, .wall = true),
     TRIAL("deck_10cm", "200 cubes of 20 cm fall from 20 to 46 m onto a deck of 10 cm", 300, QUICK,
         208, 0, 0.05f, bench_build_deck, .last_depth = 0.0f),
+    // Moved by millimetres, eight such yards open their widest joint by 11 to 22 cm for a moment,
+    // where a figure arrives at 8 m/s, and by 5 to 7 mm at rest; in Box3D by 11 to 18 cm and 9 to
+    // 15 mm.
     TRIAL("ragdolls", "100 figures of 11 capsules fall on each other in a yard", 600, SLOW, 1120,
-        1024, 0.0f, build_ragdolls, .joint = 0.104f, .last_joint = 0.0105f)};
+        1024, 0.0f, build_ragdolls, .joint = 0.25f, .last_joint = 8e-3f)};
 const uint32_t bench_trial_count = sizeof bench_trials / sizeof bench_trials[0];

@@ -11,18 +11,6 @@
 #include "bench/kit.h"
 #include "bench/stability.h"
 
-// The default settings exceed the bounds of these rows.
-static const char *const beyond[] = {"ragdolls"};
-
-static bool is_held(const bench_trial *trial) {
-    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; ++i) {
-        if (strcmp(trial->name, beyond[i]) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void expect_bounds_hold(void **state) {
     const bench_trial *trial = *state;
     const bench_verdict verdict = bench_try(trial);
@@ -89,7 +77,7 @@ int main(int argc, char **argv) {
     const bool slow = argc == 2 && strcmp(argv[1], "slow") == 0;
     for (uint32_t i = 0; i < bench_trial_count; ++i) {
         const bench_trial *trial = &bench_trials[i];
-        if (trial->slow == slow && is_held(trial)) {
+        if (trial->slow == slow) {
             test_register_with(trial->name, expect_bounds_hold, (void *)(uintptr_t)trial);
         }
     }
