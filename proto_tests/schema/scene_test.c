@@ -375,6 +375,11 @@ static const struct {
         "line 1, column 26: meshes[0].vertices: is missing; each mesh must have it"},
     {SETTING("'meshes': [{'vertices': [[0,0,0],[1,0,0],[0,1,0]], 'indices': [0,1,2,0]}]"), INVALID,
         "line 1, column 77: meshes[0].indices: must be three for each triangle, are 4"},
+    {SETTING("'meshes': [{'vertices': [[0,0,0],[1,0,0],[0,1,0]], 'indices': [[0,1,2]]}]"),
+        MALFORMED, "line 1, column 77: meshes[0].indices: must be a list of numbers, is a list"},
+    {SETTING("'meshes': [{'vertices': [[0,0,0],[1,0,0],[0,1,0]], 'indices': []}]"), INVALID,
+        "line 1, column 77: meshes[0].indices: must have 3 to 3000000 indices, has 0"},
+    {SETTING("'name': ~"), MALFORMED, "line 1, column 23: a value is expected here, not '~'"},
     {SETTING("'mesh_capacity': 0, 'height_fields': [{}]"), CAPACITY,
         "line 1, column 52: height_fields: 1 with every copy; mesh_capacity is 0"},
     {SETTING("'height_fields': [{'heights': [1,2,3], 'columns': 2}]"), INVALID,
@@ -668,6 +673,19 @@ TEST("every joint of a prefab is placed") {
     for (uint32_t i = 0; i < 3; ++i) {
         assert_int_equal(scene->joints[i].body_a, i);
         assert_int_equal(scene->joints[i].body_b, i + 1);
+    }
+}
+
+TEST("each prefab has bodies of its own") {
+    SCOPED(cairn_scene) *scene = parse_good(
+        "{'name': 'a', 'instances': [{'prefab': 'two', 'position': [5, 0, 0]}, {'prefab': 'one'}],"
+        " 'prefabs': [{'name': 'one', 'bodies': [{'shapes': [{}]}, {'shapes': [{}]}, {'shapes': "
+        "[{}]}]},"
+        " {'name': 'two', 'bodies': [{'shapes': [{}], 'user': 7}, {'shapes': [{}], 'user': 8}]}]}");
+    assert_int_equal(scene->body_count, 5);
+    for (uint32_t i = 0; i < 5; ++i) {
+        assert_int_equal(scene->bodies[i].def.user, i < 2 ? 7 + i : 0);
+        assert_float_equal(scene->bodies[i].def.position.x, i < 2 ? 5.0f : 0.0f, 1e-6f);
     }
 }
 

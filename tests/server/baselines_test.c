@@ -67,6 +67,27 @@ TEST("snapshots of a growing world keep their bodies") {
     cairn_world_destroy(world);
 }
 
+TEST("velocities are taken while somebody wants them") {
+    cairn_world_def def = cairn_world_def_default();
+    cairn_world *world = NULL;
+    cairn_baselines *baselines = NULL;
+    const cairn_quantisation quantisation = cairn_quantisation_default();
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    assert_int_equal(cairn_baselines_create(COUNT, &def, &quantisation, &baselines), CAIRN_OK);
+    take(baselines, world, 3);
+    for (uint32_t round = 0; round < 2; ++round) {
+        assert_null(cairn_baselines_velocities(baselines)); // wanted from now on
+        for (uint32_t i = 0; i < 3; ++i) {
+            take(baselines, world, 3);
+            assert_non_null(cairn_baselines_velocities(baselines));
+        }
+        take(baselines, world, 3); // wanted before it
+        take(baselines, world, 3); // and not any more
+    }
+    cairn_baselines_destroy(baselines);
+    cairn_world_destroy(world);
+}
+
 TEST("clients that hold the same snapshots share one difference") {
     cairn_world_def def = cairn_world_def_default();
     def.body_capacity = CAPACITY;

@@ -394,3 +394,69 @@ TEST("a key is 64 digits and nothing else") {
         assert_int_equal(cairn_key_parse(rows[i].text, strlen(rows[i].text), key), rows[i].good);
     }
 }
+
+static uint32_t complaints;
+
+static void count_complaint(void *user, uint32_t line, uint32_t column, const char *text) {
+    (void)user;
+    (void)line;
+    (void)column;
+    assert_true(text[0] != '\0');
+    complaints += 1;
+}
+
+// Writes the settings in which ' stands for ".
+static void write_settings(const char *settings) {
+    FILE *file = fopen("config_test_reload.json", "wb");
+    assert_non_null(file);
+    for (; *settings != '\0'; ++settings) {
+        fputc(*settings == '\'' ? '"' : *settings, file);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+TEST("a file that is read again changes what may change, and names the rest") {
+#define SAME                                                                                       \
+    "{'key-file': 'config_test_reload.key', 'room': ['a=demo', 'b=stack10'], 'template': 'c=demo'" \
+    ", 'public': ['127.0.0.1:1', '127.0.0.1:2'], 'stats-interval': 5"
+    static const struct {
+        const char *settings, *changed, *left;
+    } rows[] = {{SAME "}", "", ""}, {SAME ", 'drain-seconds': 3}", "drain-seconds", ""},
+        {SAME ", 'clients-max': 10}", "", "clients-max"},
+        {SAME ", 'log-level': 'warn', 'players-max': 7, 'record': 'x'}", "log-level",
+            "players-max record"},
+        {"{'key-file': 'config_test_reload.key', 'room': ['a=demo', 'b=demo'], 'template': 'c=demo'"
+         ", 'public': ['127.0.0.1:1', '127.0.0.1:2']}",
+            "stats-interval", "room"},
+        {"{'key-file': 'config_test_reload.key', 'room': ['a=demo'], 'template': 'c=stack10'"
+         ", 'public': '127.0.0.1:1', 'stats-interval': 5}",
+            "", "public room template"}};
+    write_key("config_test_reload.key", KEY);
+    const char *const arguments[] = {"cairnd", "--config", "config_test_reload.json", NULL};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_config_changes changes;
+        write_settings(SAME "}");
+        assert_true(read_all(arguments));
+        assert_int_equal(config.stats_interval_s, 5);
+        write_settings(rows[i].settings);
+        complaints = 0;
+        assert_true(cairn_config_reload(
+            3, (char *const *)arguments, look_up, &config, count_complaint, NULL, &changes));
+        assert_int_equal(complaints, 0);
+        assert_string_equal(changes.changed, rows[i].changed);
+        assert_string_equal(changes.left, rows[i].left);
+        assert_int_equal(config.drain_s, i == 1 ? 3 : 0);
+        assert_int_equal(config.clients_max, 64);
+        assert_int_equal(config.stats_interval_s, i == 4 ? 10 : 5);
+    }
+    // With a mistake nothing changes.
+    cairn_config_changes changes;
+    write_settings(SAME "}");
+    assert_true(read_all(arguments));
+    write_settings(SAME ", 'drain-seconds': 3, 'clients-max': 'many'}");
+    assert_false(cairn_config_reload(
+        3, (char *const *)arguments, look_up, &config, count_complaint, NULL, &changes));
+    assert_int_equal(complaints, 1);
+    assert_int_equal(config.drain_s, 0);
+#undef SAME
+}

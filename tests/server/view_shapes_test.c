@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Shapes of bodies that a client sees already.
+#include "tests/kit/test.h"
+
+#include "server/core/server_state.h"
+#include "tests/server/story.h"
+
+static story s; // too large for a stack
+
+AFTER_EACH {
+    story_end(&s);
+}
+
+TEST("a client is told of shapes that bodies in its view get and lose, and of no others") {
+    cairn_server_config config = story_config();
+    config.first_room.view_distance_m = 100;
+    story_start(&s, &config);
+    const story_client *client = &s.clients[story_join(&s, CAIRN_MODE_INTERPOLATE, false)];
+    story_run_ms(&s, 1000);
+    // Those of all bodies came together.
+    assert_true(client->shapes_seen > 4);
+    assert_int_equal(s.server->sessions[0].replication->shapes.messages, 1);
+    cairn_world *world = s.server->rooms.rooms[0]->world;
+    cairn_body_state bodies[STORY_BODIES_MAX];
+    const uint32_t count = cairn_world_bodies(world, bodies, STORY_BODIES_MAX);
+    assert_true(count > 3);
+    cairn_shape_def def = cairn_shape_def_default();
+    def.half_extents = (cairn_vec3){0.1f, 0.1f, 0.1f};
+    for (uint32_t i = 1; i < count; ++i) {
+        cairn_shape_id added;
+        const uint32_t seen = client->shapes_seen;
+        const uint32_t removed = client->shapes_removed;
+        assert_int_equal(cairn_shape_create(world, bodies[i].id, &def, &added), CAIRN_OK);
+        story_run_ms(&s, 200);
+        assert_int_equal(client->shapes_seen, seen + 1);
+        assert_int_equal(client->shapes_removed, removed);
+        assert_int_equal(cairn_shape_destroy(world, added), CAIRN_OK);
+        story_run_ms(&s, 200);
+        assert_int_equal(client->shapes_seen, seen + 1);
+        assert_int_equal(client->shapes_removed, removed + 1);
+    }
+    assert_int_equal(client->decode_failures, 0);
+}
