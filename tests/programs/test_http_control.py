@@ -310,6 +310,10 @@ def test_lengths(web, length, status):
         assert connection.recv(4096).split()[1] == str(status).encode()
 
 
+def test_the_longest_body_is_taken(web):
+    assert post(web, "pause", body="{}".ljust(65536))[0] == 200
+
+
 def test_a_body_that_drips_is_closed(web):
     begin = time.monotonic()
     with contextlib.closing(raw(web, head("pause", 60000))) as connection, contextlib.suppress(ConnectionError):
