@@ -326,6 +326,21 @@ TEST("an address that has sockets already is refused") {
     kit_close(&k);
 }
 
+TEST("only sockets that share an address let another program beside them") {
+    for (uint32_t count = 1; count < 3; ++count) {
+        kit k = kit_open(count, "127.0.0.1:0");
+        struct sockaddr_storage address;
+        const socklen_t size = cairn_address_to_sockaddr(&k.address, &address);
+        const int on = 1;
+        const int other = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        assert_int_equal(setsockopt(other, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on), 0);
+        const int bound = bind(other, (const struct sockaddr *)&address, size);
+        assert_int_equal(bound, count == 1 ? -1 : 0);
+        close(other);
+        kit_close(&k);
+    }
+}
+
 TEST("a loop that stalls loses what its queue does not hold, and goes on afterwards") {
     kit k = kit_open(2, "127.0.0.1:0");
     uint32_t sent = 0; // of one peer, so they pass one queue
