@@ -126,8 +126,12 @@ def test_modes_queues_and_bytes_of_rooms_are_told(kit):
     assert seen[("cairn_room_rollback_ticks_total", main)] >= 1 and seen[("cairn_room_rollback_reports_bounded_total", main)] == 0
     for bot in bots:
         bot.communicate(timeout=30)
-    assert not [name for name, _ in samples(open_parser.text_string_to_metric_families(get(server, "/metrics", accept=OPEN)[2]))
-                if name == "cairn_room_mode_clients"]
+    deadline = time.monotonic() + 20
+    # Their last packets may wait a moment where processors are few.
+    while any(name == "cairn_room_mode_clients"
+              for name, _ in samples(open_parser.text_string_to_metric_families(get(server, "/metrics", accept=OPEN)[2]))):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
 
 
 def test_promtool_has_nothing_to_say(web):
