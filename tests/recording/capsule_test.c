@@ -99,7 +99,7 @@ TEST("a capsule of a small world has room for all that may differ") {
             .array = 5, .element = i, .word = i % 7, .bits_client = i * 2654435761u};
     }
     for (uint32_t i = 0; i < sizeof stages; ++i) {
-        stages[0][i] = (uint8_t)(i * 2654435761u >> 13);
+        stages[i % 2][i / 2] = (uint8_t)(i * 2654435761u >> 13);
     }
     cairn_chunk_desync *desync = &w.capsule.desync;
     desync->differences = differences;
@@ -114,6 +114,7 @@ TEST("a capsule of a small world has room for all that may differ") {
     assert_int_equal(read.desync.difference_count, CAIRN_DESYNC_DIFFERENCES_MAX);
     assert_memory_equal(read.desync.differences, differences, sizeof differences);
     assert_memory_equal(read.desync.stages_client, stages[0], sizeof stages[0]);
+    assert_memory_equal(read.desync.stages_server, stages[1], sizeof stages[1]);
     cairn_desync_report_close(&read);
     free(bytes);
 }
