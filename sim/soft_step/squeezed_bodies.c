@@ -28,6 +28,9 @@
 
 #include <string.h>
 
+// A body is not made heavier again for what rounding left.
+#define BEYOND_ROUNDING 1.001f
+
 // Whether the masses of some bodies may differ by so much.
 static bool masses_differ(const cairn_soft_step *soft_step) {
     const float least =
@@ -188,23 +191,27 @@ static float weight_speed(const cairn_world *world, const cairn_solver_body *bod
                                vec3_length(soft_step->body_loads[index].pushed));
 }
 
-// Returns whether the body is taken for heavier than before.
+// Returns whether the body is taken for heavier than before. `least`: no bound is lower.
 static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_body *body,
-    const cairn_solver_body *other) {
-    const float weights = weights_max(world, body, other);
-    if (weights == 0.0f) {
-        return false;
-    }
+    const cairn_solver_body *other, float least) {
     const uint32_t index = (uint32_t)(body - world->soft_step->bodies);
     // What presses on a body from above presses on it from below as well.
     const float through = 0.5f * world->soft_step->body_loads[index].pressed;
     const float impulse = world->soft_step->jointed[index] != 0
                               ? normal_impulse(&world->state.contacts[contact])
                               : through;
+    // Of most bodies nothing else needs to be found out.
+    if (body->inverse_mass * impulse <= BEYOND_ROUNDING * least) {
+        return false;
+    }
+    const float weights = weights_max(world, body, other);
+    if (weights == 0.0f) {
+        return false;
+    }
     const float heavy = load_inverse_mass(world, index, other);
     const float bound = float_max(weights * weight_speed(world, body), heavy * impulse);
-    // Not again for what rounding left.
-    if (body->inverse_mass * impulse <= 1.001f * bound) {
+    CAIRN_ASSERT(bound >= least);
+    if (body->inverse_mass * impulse <= BEYOND_ROUNDING * bound) {
         return false;
     }
     const float inverse_mass = bound / impulse;
@@ -222,6 +229,7 @@ static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_
 static void limit_loads(cairn_world *world) {
     const cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
+    const float least = CAIRN_SQUEEZE_WEIGHTS_MAX * fall_speed(world);
     bool changed = true;
     for (uint32_t pass = 0; changed && pass < CAIRN_SQUEEZE_PASSES_MAX; ++pass) {
         changed = false;
@@ -235,8 +243,8 @@ static void limit_loads(cairn_world *world) {
             }
             cairn_solver_body *a = &soft_step->bodies[edge->solver_a];
             cairn_solver_body *b = &soft_step->bodies[edge->solver_b];
-            changed |= limit_load(world, edge->element, a, b);
-            changed |= limit_load(world, edge->element, b, a);
+            changed |= limit_load(world, edge->element, a, b, least);
+            changed |= limit_load(world, edge->element, b, a, least);
         }
     }
 }
