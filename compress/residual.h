@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Differences of integers to predicted real numbers, as decisions whose probabilities depend on how
-// far the prediction is expected to be off. A decoder reads one after the other; an encoder, which
+// A residual is the difference between an integer and the real number that was predicted for it. It
+// is coded as decisions. Their probabilities depend on the error that the prediction is expected to
+// have. A decoder reads one after the other; an encoder, which
 // knows all, finds the decisions of three at once.
 
 #include <stdint.h>

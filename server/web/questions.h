@@ -74,7 +74,8 @@ void cairn_questions_ask(cairn_questions *questions, cairn_question *question);
 // the kind of what it asked; false: nothing.
 bool cairn_questions_leave(
     cairn_questions *questions, const cairn_http_exchange *exchange, cairn_question_kind *kind);
-// Returns the next answered question whose peer still waits, or NULL. The caller owns its answer.
+// Returns the next question that has an answer and a peer that still waits for it, or NULL if there
+// is none. The caller owns the answer.
 cairn_question *cairn_questions_take_answered(cairn_questions *questions);
 // It may be begun again.
 void cairn_questions_end(cairn_question *question);

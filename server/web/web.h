@@ -51,8 +51,8 @@ bool cairn_web_create(
 bool cairn_web_listen(cairn_web *web, const cairn_address *at, char error[CAIRN_HTTP_ERROR_SIZE]);
 // Sends what waits, ends the thread and closes all connections. NULL is allowed.
 void cairn_web_close(cairn_web *web);
-// Changes the settings of a running server: the origins whose pages may open WebSockets, the number
-// of WebSockets that a network may have, and the tokens of operators.
+// Changes three settings of a running server: which origins may open WebSockets, how many
+// WebSockets a network may have, and the tokens of operators.
 void cairn_web_set(cairn_web *web, const cairn_web_settings_values *values);
 cairn_address cairn_web_address(const cairn_web *web); // as bound
 bool cairn_web_has_page(const cairn_web *web);

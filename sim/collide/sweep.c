@@ -362,10 +362,9 @@ static cairn_pose carried(
         .rotation = quat_normalize(quat_multiply(turn, pose.rotation))};
 }
 
-// A body keeps its velocity, so that the contact of the next tick can act on it, unless it is
-// inside the obstacle: then its contacts did not hold it, and it bounces, or loses the velocity
-// that takes it farther in. An obstacle that impulses move stops, too, or it would go on through
-// the body.
+// A body that is outside the obstacle keeps its velocity, so that the contact of the next tick can
+// act on it. If it is inside, its contacts did not hold it: it bounces, or it loses the velocity
+// towards the obstacle. A dynamic obstacle stops as well; otherwise it would pass through the body.
 static void stop_body(cairn_world *world, uint32_t body, const stop *by) {
     if (by->sinks > 0.0f) {
         const cairn_motion *end = &world->state.motions[body];

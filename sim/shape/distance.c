@@ -14,7 +14,7 @@
 // A plane is between two cores if it is farther from them than this squared fraction of their size.
 #define APART_SQUARED 1e-10f
 #define HUGE_WIDTH 1e9f
-// A triangle that reaches farther than this, in radii of a ball, is clipped to what is near it.
+// A triangle is clipped if its farthest corner is more than this many radii of the ball away.
 #define LARGE_TRIANGLE 8.0f
 // Each point of a hull's core lies at most this many times the skin below the hull's surface.
 #define CORE_RIM_MAX 4.0f
@@ -124,6 +124,18 @@ float cairn_core_reach(const cairn_core *core, cairn_vec3 point) {
     }
 }
 
+// The point that is farthest along a direction; the first of equals.
+static cairn_vec3 farthest_of(const cairn_vec3 *points, uint32_t count, cairn_vec3 direction) {
+    uint32_t best = 0;
+    float most = vec3_dot(points[0], direction);
+    for (uint32_t i = 1; i < count; ++i) {
+        const float along = vec3_dot(points[i], direction);
+        best = along > most ? i : best;
+        most = along > most ? along : most;
+    }
+    return points[best];
+}
+
 cairn_vec3 cairn_core_support(const cairn_core *core, cairn_vec3 direction) {
     const cairn_vec3 half = core->half_extents;
     switch (core->geometry->kind) {
@@ -133,29 +145,15 @@ cairn_vec3 cairn_core_support(const cairn_core *core, cairn_vec3 direction) {
                                           direction.z < 0.0f ? 0.0f - half.z : half.z));
     case CAIRN_SHAPE_HULL: {
         const cairn_hull *hull = core->hull;
-        uint32_t best = 0;
-        float most = vec3_dot(hull->vertices[0], direction);
-        for (uint32_t i = 1; i < hull->vertex_count; ++i) {
-            const float along = vec3_dot(hull->vertices[i], direction);
-            best = along > most ? i : best;
-            most = along > most ? along : most;
-        }
-        const cairn_vec3 from = vec3_sub(hull->vertices[best], hull->centre);
+        const cairn_vec3 vertex = farthest_of(hull->vertices, hull->vertex_count, direction);
+        const cairn_vec3 from = vec3_sub(vertex, hull->centre);
         return vec3_add_scaled(hull->centre, from, core->scale);
     }
     case CAIRN_SHAPE_CYLINDER:
     case CAIRN_SHAPE_CONE:
         return vec3_add(core->centre, cairn_frustum_support(&core->frustum, direction));
-    case CAIRN_GEOMETRY_TRIANGLE: {
-        uint32_t best = 0;
-        float most = vec3_dot(core->corners[0], direction);
-        for (uint32_t i = 1; i < core->corner_count; ++i) {
-            const float along = vec3_dot(core->corners[i], direction);
-            best = along > most ? i : best;
-            most = along > most ? along : most;
-        }
-        return core->corners[best];
-    }
+    case CAIRN_GEOMETRY_TRIANGLE:
+        return farthest_of(core->corners, core->corner_count, direction);
     default: {
         const float end = core->geometry->half_height;
         return vec3(0.0f, direction.y < 0.0f ? 0.0f - end : end, 0.0f);

@@ -337,10 +337,10 @@ static float surface_distance(const cairn_world *world, uint32_t slot) {
 }
 
 // Returns for how many ticks a body has been at rest, at most half a second. A body is at rest in a
-// tick if its speed is below `sleep_speed`, or if the step moved it less than that speed would. A
-// body whose points all stay within 0.3 s of that speed from where they were also counts as at
-// rest, but it can fall asleep only in a tick in which it is slow. This lets a limb in a heap sleep
-// that trembles and is faster in some ticks, but not a body that only stops to turn back. (Jolt
+// tick if its speed is below `sleep_speed`, or if the step moved it less than that speed would. It
+// also counts as at rest while no point moves farther away from where it was than `sleep_speed`
+// would take it in 0.3 s, but then it can fall asleep only in a tick in which it is slow. So a limb
+// that trembles in a heap can sleep, but a body that stops only to turn back cannot. (Jolt
 // watches how far three points of a body move.)
 static uint32_t ticks_at_rest(const cairn_world *world, uint32_t slot) {
     const cairn_sleep *sleep = &world->state.sleep[slot];

@@ -269,7 +269,6 @@ TEST("bodies are coded against the samples that a client holds") {
     const uint64_t bytes = rig_server_statistics(&r).total.snapshot_bytes - before;
     const uint32_t bodies = newest(&r, 0)->body_count;
     assert_true(bodies > 20);
-    print_message("%" PRIu64 " bytes, %" PRIu32 " bodies\n", bytes, bodies);
     assert_in_range(bytes, 8000, 18000);
 }
 

@@ -194,7 +194,7 @@ TEST("a task frees the world of a room that an operator closes") {
     story_run_tasks(&s);
 }
 
-TEST("an operator who replaces worlds has a share of the thread of tasks") {
+TEST("one operator cannot keep the task thread busy by replacing worlds") {
     enum { ROOMS = 12 };
     start();
     char names[ROOMS][16];

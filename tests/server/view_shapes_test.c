@@ -11,7 +11,8 @@ AFTER_EACH {
     story_end(&s);
 }
 
-TEST("a client is told of shapes that bodies in its view get and lose, and of no others") {
+TEST("a client is told when a body in its view gains or loses a shape, and nothing about other "
+     "bodies") {
     cairn_server_config config = story_config();
     config.first_room.view_distance_m = 100;
     story_start(&s, &config);

@@ -240,7 +240,7 @@ TEST("an answer that nobody waits for is thrown away") {
     assert_int_equal(releases, 2);
 }
 
-TEST("each token is an operator, and a part of one is none") {
+TEST("each token stands for one operator, and a part of a token is refused") {
     cairn_web_settings *settings = cairn_web_settings_create();
     cairn_key tokens[2] = {{.bytes = {1, 2, 3}}, {.bytes = {1, 2, 4}}};
     cairn_web_settings_values values = {.sockets_per_network_max = 7};
