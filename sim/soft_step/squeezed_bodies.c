@@ -210,7 +210,6 @@ static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_
     }
     const float heavy = load_inverse_mass(world, index, other);
     const float bound = float_max(weights * weight_speed(world, body), heavy * impulse);
-    CAIRN_ASSERT(bound >= least);
     if (body->inverse_mass * impulse <= BEYOND_ROUNDING * bound) {
         return false;
     }
