@@ -62,6 +62,11 @@ void cairn_soft_step_allocate(
     soft_step->load_inverse_mass =
         cairn_arena_take(from, bodies, sizeof *soft_step->load_inverse_mass);
     soft_step->contact_counts = cairn_arena_take(from, bodies, sizeof *soft_step->contact_counts);
+    soft_step->normal_impulses =
+        cairn_arena_take(from, contacts, sizeof *soft_step->normal_impulses);
+    soft_step->pressed = cairn_arena_take(from, bodies, sizeof *soft_step->pressed);
+    soft_step->laden = cairn_arena_take(from, bodies, sizeof *soft_step->laden);
+    soft_step->laden_contacts = cairn_arena_take(from, contacts, sizeof *soft_step->laden_contacts);
     soft_step->body_loads = cairn_arena_take(from, bodies, sizeof *soft_step->body_loads);
     soft_step->jointed = cairn_arena_take(from, bodies, sizeof *soft_step->jointed);
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);
@@ -222,19 +227,40 @@ static cairn_graph_owners gather(cairn_world *world) {
     return owners;
 }
 
+typedef struct order_work {
+    cairn_world *world;
+    const cairn_graph_owners *owners;
+    bool joints_changed;
+} order_work;
+
+// Two things that are for one thread each, and independent of each other: 0 is the order of the
+// constraints, 1 who is squeezed.
+static void order_or_limit(const void *context, uint32_t begin, uint32_t end) {
+    const order_work *work = context;
+    cairn_soft_step *soft_step = work->world->soft_step;
+    if (begin == 0) {
+        cairn_constraint_graph_build(&soft_step->contact_graph, soft_step->body_count, work->owners,
+            soft_step->wide_kernel.lanes);
+        build_joint_graph(work->world, work->joints_changed, work->owners);
+    }
+    if (end == 2) {
+        cairn_squeezed_bodies_limit(work->world);
+    }
+}
+
 void cairn_soft_step_begin(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_graph_owners owners = gather(world);
     const bool joints_changed = cairn_light_links_find(world, gather_joints(world));
-    cairn_constraint_graph_build(
-        &soft_step->contact_graph, soft_step->body_count, &owners, soft_step->wide_kernel.lanes);
-    build_joint_graph(world, joints_changed, &owners);
+    cairn_thin_links_thicken(soft_step);
+    cairn_squeezed_bodies_begin(world);
+    const order_work work = {.world = world, .owners = &owners, .joints_changed = joints_changed};
+    cairn_task_scheduler_split(world->scheduler, order_or_limit, &work, 0, 2, 1);
+    cairn_squeezed_bodies_finish(world);
     soft_step->overflow_context.light_link_count = soft_step->light_link_count;
 }
 
 void cairn_soft_step_solve(cairn_world *world) {
-    cairn_thin_links_thicken(world->soft_step);
-    cairn_squeezed_bodies_find(world);
     cairn_articulations_prepare(world);
     cairn_driven_joints_prepare(world);
     cairn_soft_step_run(world);

@@ -23,10 +23,8 @@ typedef struct cairn_body_division {
     uint32_t *weights;        // by body slot, while divisions are tried
 } cairn_body_division;
 
-// What the contacts of a body did in the last substep of the last step.
+// What the contacts of a laden body did in the last substep of the last step.
 typedef struct cairn_body_load {
-    float pressed;     // N s, the sum of the magnitudes of their normal impulses
-    uint32_t laden;    // 0 or 1: by many weights; the rest is zero if no body beside it is
     cairn_vec3 pushed; // N s, the sum of their impulses on the body
     float mass_beside; // kg, of the other bodies, once for each contact
 } cairn_body_load;
@@ -57,9 +55,16 @@ struct cairn_soft_step {
     void *overflow_impacts;
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
-    uint32_t *contact_counts;    // by solver body; scratch of squeezed_bodies.c
-    cairn_body_load *body_loads; // by solver body; only if masses differ much
+    // Of squeezed_bodies.c: see there.
+    uint32_t *contact_counts;    // by solver body
+    bool loads_wanted;           // the next two are filled
+    float *normal_impulses;      // N s, by edge of the contact graph: in the last substep
+    float *pressed;              // N s, by solver body: the sum of its contacts' normal impulses
+    unsigned char *laden;        // by solver body: 1: it carries many weights
+    uint32_t *laden_contacts;    // edges of the contact graph
+    cairn_body_load *body_loads; // by solver body that is laden
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
+    bool any_squeezed;
     // By solver body: 1 if a joint holds it; first scratch of thin_links.c.
     unsigned char *jointed;
     _Atomic uint32_t *met; // see cairn_solver_context, like the following
@@ -103,9 +108,12 @@ void cairn_soft_step_allocate(
 // Gives thin bodies between two joints with axes a larger inertia (thin_links.c).
 void cairn_thin_links_thicken(cairn_soft_step *soft_step);
 
-// Takes light bodies under heavy loads for heavier (squeezed_bodies.c), after they and their
-// contacts were gathered.
-void cairn_squeezed_bodies_find(cairn_world *world);
+// Takes light bodies under heavy loads for heavier (squeezed_bodies.c), after bodies, contacts and
+// joints were gathered and thin bodies thickened. What the second one does is for one thread; it
+// reads the edges of the graphs, but no colours.
+void cairn_squeezed_bodies_begin(cairn_world *world);
+void cairn_squeezed_bodies_limit(cairn_world *world);
+void cairn_squeezed_bodies_finish(cairn_world *world);
 
 // Light links (light_links.c). Finds them among the gathered joints; returns whether the graph has
 // to be built again. Then, around building it: their joints get no colour, and come first among

@@ -25,11 +25,15 @@
 #include "sim/collide/manifold_pool.h"
 #include "sim/math/limits.h"
 #include "sim/soft_step/soft_step.h"
+#include "sim/task/task_scheduler.h"
 
 #include <string.h>
 
 // A body is not made heavier again for what rounding left.
 #define BEYOND_ROUNDING 1.001f
+// So many contacts and bodies are the main thread's.
+#define CONTACTS_SHARED_MIN 512
+#define BODIES_SHARED_MIN 512
 
 // Whether the masses of some bodies may differ by so much.
 static bool masses_differ(const cairn_soft_step *soft_step) {
@@ -82,57 +86,80 @@ static bool count_contacts(cairn_soft_step *soft_step) {
     return (float)most * CAIRN_SQUEEZE_MASS_RATIO_MIN > CAIRN_SQUEEZE_BESIDE_MIN;
 }
 
-// What contacts did in the last substep of the last step. Returns whether any body carries so much
-// that it may be squeezed. Only for these, which are few, more is found out.
-static bool sum_loads(cairn_world *world) {
+// The impulses of some contacts in the last substep of the last step.
+static void read_impulses(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_soft_step *soft_step = world->soft_step;
+    const cairn_constraint_edge *edges = soft_step->contact_graph.edges;
+    for (uint32_t i = begin; i < end; ++i) {
+        soft_step->normal_impulses[i] = normal_impulse(&world->state.contacts[edges[i].element]);
+    }
+}
+
+// The least change of velocity, by a load, that takes a body for heavier.
+static float least_load_speed(const cairn_world *world) {
+    return CAIRN_SQUEEZE_WEIGHTS_MAX * fall_speed(world);
+}
+
+// What presses on a body from above presses on it from below as well.
+static float impulse_through(const cairn_soft_step *soft_step, uint32_t body) {
+    return 0.5f * soft_step->pressed[body];
+}
+
+// Sums what presses on each body, and marks those that carry so much that they may be squeezed.
+// Only for these, which are few, more is found out. Returns whether there are any.
+static bool find_laden(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
-    cairn_body_load *loads = soft_step->body_loads;
-    memset(loads, 0, soft_step->body_count * sizeof *loads);
+    float *pressed = soft_step->pressed;
+    memset(pressed, 0, soft_step->body_count * sizeof *pressed);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        const cairn_constraint_edge *edge = &graph->edges[i];
-        const float normal = normal_impulse(&world->state.contacts[edge->element]);
-        loads[edge->solver_a].pressed += normal;
-        loads[edge->solver_b].pressed += normal;
+        pressed[graph->edges[i].solver_a] += soft_step->normal_impulses[i];
+        pressed[graph->edges[i].solver_b] += soft_step->normal_impulses[i];
     }
-    const float fall = fall_speed(world);
+    const float least = BEYOND_ROUNDING * least_load_speed(world);
     bool any = false;
+    memset(soft_step->laden, 0, soft_step->body_count);
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
-        // A contact of a limb may carry all that presses on the limb.
-        const bool laden =
-            soft_step->bodies[i].inverse_mass * loads[i].pressed > CAIRN_SQUEEZE_WEIGHTS_MAX * fall;
-        loads[i].laden = laden ? 1 : 0;
-        any = any || laden;
+        // One contact of a limb may carry all that presses on the limb.
+        const float most = soft_step->jointed[i] != 0 ? pressed[i] : impulse_through(soft_step, i);
+        soft_step->laden[i] = soft_step->bodies[i].inverse_mass * most > least ? 1 : 0;
+        any = any || soft_step->laden[i] != 0;
     }
     return any;
 }
 
-static bool is_laden(const cairn_soft_step *soft_step, const cairn_constraint_edge *edge) {
-    return (soft_step->body_loads[edge->solver_a].laden |
-               soft_step->body_loads[edge->solver_b].laden) != 0;
+// What accelerated the laden bodies, and how much lies beside them.
+static void add_push(
+    cairn_world *world, const cairn_constraint_edge *edge, float normal_impulse_sum) {
+    cairn_soft_step *soft_step = world->soft_step;
+    const cairn_contact *contact = &world->state.contacts[edge->element];
+    const cairn_vec3 normal = world->manifold_pool->manifolds[edge->manifold].normal;
+    const cairn_vec3 impulse = vec3_add(vec3_scale(normal, normal_impulse_sum),
+        vec3(
+            contact->tangent_impulse[0], contact->tangent_impulse[1], contact->tangent_impulse[2]));
+    cairn_body_load *a = &soft_step->body_loads[edge->solver_a];
+    cairn_body_load *b = &soft_step->body_loads[edge->solver_b];
+    a->pushed = vec3_sub(a->pushed, impulse);
+    b->pushed = vec3_add(b->pushed, impulse);
+    a->mass_beside += mass_of(&soft_step->bodies[edge->solver_b]);
+    b->mass_beside += mass_of(&soft_step->bodies[edge->solver_a]);
 }
 
-// What accelerated the laden bodies, and how much lies beside them.
-static void sum_pushes(cairn_world *world) {
+// Lists the contacts of laden bodies, and sums what they do to these. Returns how many there are.
+static uint32_t list_laden(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
+    uint32_t count = 0;
+    memset(soft_step->body_loads, 0, soft_step->body_count * sizeof *soft_step->body_loads);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
         const cairn_constraint_edge *edge = &graph->edges[i];
-        if (!is_laden(soft_step, edge)) {
-            continue;
+        if ((soft_step->laden[edge->solver_a] | soft_step->laden[edge->solver_b]) != 0) {
+            add_push(world, edge, soft_step->normal_impulses[i]);
+            soft_step->laden_contacts[count++] = i;
         }
-        const cairn_contact *contact = &world->state.contacts[edge->element];
-        const cairn_vec3 normal = world->manifold_pool->manifolds[edge->manifold].normal;
-        const cairn_vec3 impulse = vec3_add(vec3_scale(normal, normal_impulse(contact)),
-            vec3(contact->tangent_impulse[0], contact->tangent_impulse[1],
-                contact->tangent_impulse[2]));
-        cairn_body_load *a = &soft_step->body_loads[edge->solver_a];
-        cairn_body_load *b = &soft_step->body_loads[edge->solver_b];
-        a->pushed = vec3_sub(a->pushed, impulse);
-        b->pushed = vec3_add(b->pushed, impulse);
-        a->mass_beside += mass_of(&soft_step->bodies[edge->solver_b]);
-        b->mass_beside += mass_of(&soft_step->bodies[edge->solver_a]);
     }
+    return count;
 }
 
 static float own_inverse_mass(const cairn_world *world, const cairn_solver_body *body) {
@@ -192,15 +219,15 @@ static float weight_speed(const cairn_world *world, const cairn_solver_body *bod
 }
 
 // Returns whether the body is taken for heavier than before. `least`: no bound is lower.
-static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_body *body,
+static bool limit_load(const cairn_world *world, float contact_impulse, cairn_solver_body *body,
     const cairn_solver_body *other, float least) {
-    const uint32_t index = (uint32_t)(body - world->soft_step->bodies);
-    // What presses on a body from above presses on it from below as well.
-    const float through = 0.5f * world->soft_step->body_loads[index].pressed;
-    const float impulse = world->soft_step->jointed[index] != 0
-                              ? normal_impulse(&world->state.contacts[contact])
-                              : through;
-    // Of most bodies nothing else needs to be found out.
+    const cairn_soft_step *soft_step = world->soft_step;
+    const uint32_t index = (uint32_t)(body - soft_step->bodies);
+    if (soft_step->laden[index] == 0) {
+        return false;
+    }
+    const float impulse =
+        soft_step->jointed[index] != 0 ? contact_impulse : impulse_through(soft_step, index);
     if (body->inverse_mass * impulse <= BEYOND_ROUNDING * least) {
         return false;
     }
@@ -215,7 +242,7 @@ static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_
     }
     const float inverse_mass = bound / impulse;
     const float scale = inverse_mass / body->inverse_mass;
-    world->soft_step->load_inverse_mass[index] = heavy;
+    soft_step->load_inverse_mass[index] = heavy;
     body->inverse_mass = inverse_mass;
     for (int k = 0; k < 6; ++k) {
         body->inverse_inertia[k] *= scale;
@@ -225,25 +252,23 @@ static bool limit_load(const cairn_world *world, uint32_t contact, cairn_solver_
 
 // Passes to and fro, so that a pile is squeezed through within two, in whatever order its contacts
 // are listed.
-static void limit_loads(cairn_world *world) {
+static void limit_loads(cairn_world *world, uint32_t laden_count) {
     const cairn_soft_step *soft_step = world->soft_step;
-    const cairn_constraint_graph *graph = &soft_step->contact_graph;
-    const float least = CAIRN_SQUEEZE_WEIGHTS_MAX * fall_speed(world);
+    const float least = least_load_speed(world);
     bool changed = true;
     for (uint32_t pass = 0; changed && pass < CAIRN_SQUEEZE_PASSES_MAX; ++pass) {
         changed = false;
-        for (uint32_t i = 0; i < graph->edge_count; ++i) {
-            const cairn_constraint_edge *edge =
-                &graph->edges[pass % 2 == 0 ? graph->edge_count - 1 - i : i];
+        for (uint32_t i = 0; i < laden_count; ++i) {
+            const uint32_t contact =
+                soft_step->laden_contacts[pass % 2 == 0 ? laden_count - 1 - i : i];
+            const cairn_constraint_edge *edge = &soft_step->contact_graph.edges[contact];
+            const float impulse = soft_step->normal_impulses[contact];
             CAIRN_ASSERT(edge->solver_a < soft_step->moving_count ||
                          edge->solver_b < soft_step->moving_count);
-            if (!is_laden(soft_step, edge)) {
-                continue;
-            }
             cairn_solver_body *a = &soft_step->bodies[edge->solver_a];
             cairn_solver_body *b = &soft_step->bodies[edge->solver_b];
-            changed |= limit_load(world, edge->element, a, b, least);
-            changed |= limit_load(world, edge->element, b, a, least);
+            changed |= limit_load(world, impulse, a, b, least);
+            changed |= limit_load(world, impulse, b, a, least);
         }
     }
 }
@@ -260,43 +285,68 @@ static float follow(float before, float wanted, float time_step) {
 }
 
 // Limbs have no memory: trees of hinges with long arms come to rest less often with it.
-static void follow_loads(cairn_world *world) {
+static void follow_load(cairn_world *world, uint32_t index, float time_step) {
     const cairn_soft_step *soft_step = world->soft_step;
+    cairn_solver_body *body = &soft_step->bodies[index];
+    cairn_sleep *sleep = &world->state.sleep[soft_step->slot_of[index]];
+    const float own = own_inverse_mass(world, body);
+    if (own == 0.0f || (body->inverse_mass == own && sleep->squeeze == 0.0f)) {
+        return;
+    }
+    if (soft_step->jointed[index] != 0) {
+        sleep->squeeze = 0.0f;
+        return;
+    }
+    sleep->squeeze = follow(float_max(sleep->squeeze, 1.0f), own / body->inverse_mass, time_step);
+    const float inverse_mass = own / float_max(sleep->squeeze, 1.0f);
+    const float scale = inverse_mass / body->inverse_mass;
+    body->inverse_mass = inverse_mass;
+    for (int k = 0; k < 6; ++k) {
+        body->inverse_inertia[k] *= scale;
+    }
+}
+
+static bool was_squeezed(const cairn_soft_step *soft_step) {
+    return atomic_load_explicit(&soft_step->squeezed_found, memory_order_relaxed) != 0;
+}
+
+static void follow_loads(const void *context, uint32_t begin, uint32_t end) {
+    cairn_world *world = *(cairn_world *const *)context;
+    const cairn_soft_step *soft_step = world->soft_step;
+    const bool any = was_squeezed(soft_step);
     const float time_step = world_time_step(world);
-    for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
-        cairn_solver_body *body = &soft_step->bodies[i];
-        cairn_sleep *sleep = &world->state.sleep[soft_step->slot_of[i]];
-        const float own = own_inverse_mass(world, body);
-        if (own == 0.0f || (body->inverse_mass == own && sleep->squeeze == 0.0f)) {
-            continue;
-        }
-        if (soft_step->jointed[i] != 0) {
-            sleep->squeeze = 0.0f;
-            continue;
-        }
-        sleep->squeeze =
-            follow(float_max(sleep->squeeze, 1.0f), own / body->inverse_mass, time_step);
-        const float inverse_mass = own / float_max(sleep->squeeze, 1.0f);
-        const float scale = inverse_mass / body->inverse_mass;
-        body->inverse_mass = inverse_mass;
-        for (int k = 0; k < 6; ++k) {
-            body->inverse_inertia[k] *= scale;
+    for (uint32_t i = begin; i < end; ++i) {
+        if (any || soft_step->laden[i] != 0) {
+            follow_load(world, i, time_step);
         }
     }
 }
 
-void cairn_squeezed_bodies_find(cairn_world *world) {
+void cairn_squeezed_bodies_begin(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
-    const bool squeezed =
-        atomic_load_explicit(&soft_step->squeezed_found, memory_order_relaxed) != 0;
-    const bool laden = (masses_differ(soft_step) || count_contacts(soft_step)) && sum_loads(world);
-    if (!laden && !squeezed) {
-        return;
+    soft_step->loads_wanted = masses_differ(soft_step) || count_contacts(soft_step);
+    if (soft_step->loads_wanted) {
+        cairn_task_scheduler_split(world->scheduler, read_impulses, world, 0,
+            soft_step->contact_graph.edge_count, CONTACTS_SHARED_MIN);
     }
-    mark_jointed(soft_step);
-    if (laden) {
-        sum_pushes(world);
-        limit_loads(world);
+}
+
+void cairn_squeezed_bodies_limit(cairn_world *world) {
+    cairn_soft_step *soft_step = world->soft_step;
+    soft_step->any_squeezed = was_squeezed(soft_step);
+    if (soft_step->any_squeezed || soft_step->loads_wanted) {
+        mark_jointed(soft_step);
     }
-    follow_loads(world);
+    if (soft_step->loads_wanted && find_laden(world)) {
+        soft_step->any_squeezed = true;
+        limit_loads(world, list_laden(world));
+    }
+}
+
+void cairn_squeezed_bodies_finish(cairn_world *world) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    if (soft_step->any_squeezed) {
+        cairn_task_scheduler_split(
+            world->scheduler, follow_loads, &world, 0, soft_step->moving_count, BODIES_SHARED_MIN);
+    }
 }
