@@ -62,11 +62,9 @@ void cairn_soft_step_allocate(
     soft_step->load_inverse_mass =
         cairn_arena_take(from, bodies, sizeof *soft_step->load_inverse_mass);
     soft_step->contact_counts = cairn_arena_take(from, bodies, sizeof *soft_step->contact_counts);
-    soft_step->normal_impulses =
-        cairn_arena_take(from, contacts, sizeof *soft_step->normal_impulses);
+    soft_step->contact_loads = cairn_arena_take(from, contacts, sizeof *soft_step->contact_loads);
     soft_step->pressed = cairn_arena_take(from, bodies, sizeof *soft_step->pressed);
     soft_step->laden = cairn_arena_take(from, bodies, sizeof *soft_step->laden);
-    soft_step->laden_contacts = cairn_arena_take(from, contacts, sizeof *soft_step->laden_contacts);
     soft_step->body_loads = cairn_arena_take(from, bodies, sizeof *soft_step->body_loads);
     soft_step->jointed = cairn_arena_take(from, bodies, sizeof *soft_step->jointed);
     soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);

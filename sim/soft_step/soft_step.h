@@ -23,6 +23,13 @@ typedef struct cairn_body_division {
     uint32_t *weights;        // by body slot, while divisions are tried
 } cairn_body_division;
 
+// What a contact did in the last substep of the last step.
+typedef struct cairn_contact_load {
+    uint32_t solver_a;
+    uint32_t solver_b;
+    float normal_impulse; // N s, of all its points
+} cairn_contact_load;
+
 // What the contacts of a laden body did in the last substep of the last step.
 typedef struct cairn_body_load {
     cairn_vec3 pushed; // N s, the sum of their impulses on the body
@@ -56,12 +63,11 @@ struct cairn_soft_step {
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
     // Of squeezed_bodies.c: see there.
-    uint32_t *contact_counts;    // by solver body
-    bool loads_wanted;           // the next two are filled
-    float *normal_impulses;      // N s, by edge of the contact graph: in the last substep
+    uint32_t *contact_counts;          // by solver body
+    bool loads_wanted;                 // the loads of contacts are filled
+    cairn_contact_load *contact_loads; // by edge of the contact graph
     float *pressed;              // N s, by solver body: the sum of its contacts' normal impulses
     unsigned char *laden;        // by solver body: 1: it carries many weights
-    uint32_t *laden_contacts;    // edges of the contact graph
     cairn_body_load *body_loads; // by solver body that is laden
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
     bool any_squeezed;

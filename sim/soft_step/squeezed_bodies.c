@@ -90,9 +90,11 @@ static bool count_contacts(cairn_soft_step *soft_step) {
 static void read_impulses(const void *context, uint32_t begin, uint32_t end) {
     const cairn_world *world = context;
     const cairn_soft_step *soft_step = world->soft_step;
-    const cairn_constraint_edge *edges = soft_step->contact_graph.edges;
     for (uint32_t i = begin; i < end; ++i) {
-        soft_step->normal_impulses[i] = normal_impulse(&world->state.contacts[edges[i].element]);
+        const cairn_constraint_edge *edge = &soft_step->contact_graph.edges[i];
+        soft_step->contact_loads[i] = (cairn_contact_load){.solver_a = edge->solver_a,
+            .solver_b = edge->solver_b,
+            .normal_impulse = normal_impulse(&world->state.contacts[edge->element])};
     }
 }
 
@@ -114,8 +116,9 @@ static bool find_laden(cairn_world *world) {
     float *pressed = soft_step->pressed;
     memset(pressed, 0, soft_step->body_count * sizeof *pressed);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        pressed[graph->edges[i].solver_a] += soft_step->normal_impulses[i];
-        pressed[graph->edges[i].solver_b] += soft_step->normal_impulses[i];
+        const cairn_contact_load *load = &soft_step->contact_loads[i];
+        pressed[load->solver_a] += load->normal_impulse;
+        pressed[load->solver_b] += load->normal_impulse;
     }
     const float least = BEYOND_ROUNDING * least_load_speed(world);
     bool any = false;
@@ -146,17 +149,18 @@ static void add_push(
     b->mass_beside += mass_of(&soft_step->bodies[edge->solver_a]);
 }
 
-// Lists the contacts of laden bodies, and sums what they do to these. Returns how many there are.
+// Keeps of the contacts' loads those of laden bodies, and sums what they do to these. Returns how
+// many there are.
 static uint32_t list_laden(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
     uint32_t count = 0;
     memset(soft_step->body_loads, 0, soft_step->body_count * sizeof *soft_step->body_loads);
     for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        const cairn_constraint_edge *edge = &graph->edges[i];
-        if ((soft_step->laden[edge->solver_a] | soft_step->laden[edge->solver_b]) != 0) {
-            add_push(world, edge, soft_step->normal_impulses[i]);
-            soft_step->laden_contacts[count++] = i;
+        const cairn_contact_load load = soft_step->contact_loads[i];
+        if ((soft_step->laden[load.solver_a] | soft_step->laden[load.solver_b]) != 0) {
+            add_push(world, &graph->edges[i], load.normal_impulse);
+            soft_step->contact_loads[count++] = load;
         }
     }
     return count;
@@ -259,16 +263,14 @@ static void limit_loads(cairn_world *world, uint32_t laden_count) {
     for (uint32_t pass = 0; changed && pass < CAIRN_SQUEEZE_PASSES_MAX; ++pass) {
         changed = false;
         for (uint32_t i = 0; i < laden_count; ++i) {
-            const uint32_t contact =
-                soft_step->laden_contacts[pass % 2 == 0 ? laden_count - 1 - i : i];
-            const cairn_constraint_edge *edge = &soft_step->contact_graph.edges[contact];
-            const float impulse = soft_step->normal_impulses[contact];
-            CAIRN_ASSERT(edge->solver_a < soft_step->moving_count ||
-                         edge->solver_b < soft_step->moving_count);
-            cairn_solver_body *a = &soft_step->bodies[edge->solver_a];
-            cairn_solver_body *b = &soft_step->bodies[edge->solver_b];
-            changed |= limit_load(world, impulse, a, b, least);
-            changed |= limit_load(world, impulse, b, a, least);
+            const cairn_contact_load *load =
+                &soft_step->contact_loads[pass % 2 == 0 ? laden_count - 1 - i : i];
+            CAIRN_ASSERT(load->solver_a < soft_step->moving_count ||
+                         load->solver_b < soft_step->moving_count);
+            cairn_solver_body *a = &soft_step->bodies[load->solver_a];
+            cairn_solver_body *b = &soft_step->bodies[load->solver_b];
+            changed |= limit_load(world, load->normal_impulse, a, b, least);
+            changed |= limit_load(world, load->normal_impulse, b, a, least);
         }
     }
 }
