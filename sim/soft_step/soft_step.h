@@ -27,6 +27,7 @@ typedef struct cairn_body_division {
 typedef struct cairn_contact_load {
     uint32_t solver_a;
     uint32_t solver_b;
+    uint32_t edge;        // in the contact graph
     float normal_impulse; // N s, of all its points
 } cairn_contact_load;
 
@@ -63,9 +64,9 @@ struct cairn_soft_step {
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
     // Of squeezed_bodies.c: see there.
-    uint32_t *contact_counts;          // by solver body
-    bool loads_wanted;                 // the loads of contacts are filled
-    cairn_contact_load *contact_loads; // by edge of the contact graph
+    uint32_t *contact_counts; // by solver body
+    bool loads_known;         // the loads of contacts are filled before the limits are asked
+    cairn_contact_load *contact_loads; // of all edges of the contact graph, then of laden bodies
     float *pressed;              // N s, by solver body: the sum of its contacts' normal impulses
     unsigned char *laden;        // by solver body: 1: it carries many weights
     cairn_body_load *body_loads; // by solver body that is laden

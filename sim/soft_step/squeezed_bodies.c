@@ -35,13 +35,13 @@
 #define CONTACTS_SHARED_MIN 512
 #define BODIES_SHARED_MIN 512
 
-// Whether the masses of some bodies may differ by so much.
-static bool masses_differ(const cairn_soft_step *soft_step) {
+// The greatest mass over the least.
+static float mass_ratio(const cairn_soft_step *soft_step) {
     const float least =
         float_of_bits(atomic_load_explicit(&soft_step->least_inverse_mass, memory_order_relaxed));
     const float greatest = float_of_bits(
         atomic_load_explicit(&soft_step->greatest_inverse_mass, memory_order_relaxed));
-    return greatest > CAIRN_SQUEEZE_MASS_RATIO_MIN * least;
+    return soft_step->moving_count > 0 ? greatest / least : 1.0f;
 }
 
 static void mark_jointed(cairn_soft_step *soft_step) {
@@ -69,9 +69,9 @@ static float mass_of(const cairn_solver_body *body) {
     return body->inverse_mass > 0.0f ? 1.0f / body->inverse_mass : 0.0f;
 }
 
-// Counts the contacts of each body, and returns whether one has so many that bodies whose masses
-// hardly differ may squeeze it.
-static bool count_contacts(cairn_soft_step *soft_step) {
+// Whether a body has so many contacts that what lies beside it may squeeze it, although no other is
+// heavier by more than the ratio.
+static bool may_be_amid(cairn_soft_step *soft_step, float ratio) {
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
     uint32_t *counts = soft_step->contact_counts;
     memset(counts, 0, soft_step->body_count * sizeof *counts);
@@ -83,7 +83,7 @@ static bool count_contacts(cairn_soft_step *soft_step) {
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
         most = counts[i] > most ? counts[i] : most;
     }
-    return (float)most * CAIRN_SQUEEZE_MASS_RATIO_MIN > CAIRN_SQUEEZE_BESIDE_MIN;
+    return BEYOND_ROUNDING * ratio * (float)most > CAIRN_SQUEEZE_BESIDE_MIN;
 }
 
 // The impulses of some contacts in the last substep of the last step.
@@ -94,13 +94,9 @@ static void read_impulses(const void *context, uint32_t begin, uint32_t end) {
         const cairn_constraint_edge *edge = &soft_step->contact_graph.edges[i];
         soft_step->contact_loads[i] = (cairn_contact_load){.solver_a = edge->solver_a,
             .solver_b = edge->solver_b,
+            .edge = i,
             .normal_impulse = normal_impulse(&world->state.contacts[edge->element])};
     }
-}
-
-// The least change of velocity, by a load, that takes a body for heavier.
-static float least_load_speed(const cairn_world *world) {
-    return CAIRN_SQUEEZE_WEIGHTS_MAX * fall_speed(world);
 }
 
 // What presses on a body from above presses on it from below as well.
@@ -120,7 +116,7 @@ static bool find_laden(cairn_world *world) {
         pressed[load->solver_a] += load->normal_impulse;
         pressed[load->solver_b] += load->normal_impulse;
     }
-    const float least = BEYOND_ROUNDING * least_load_speed(world);
+    const float least = BEYOND_ROUNDING * (CAIRN_SQUEEZE_WEIGHTS_MAX * fall_speed(world));
     bool any = false;
     memset(soft_step->laden, 0, soft_step->body_count);
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
@@ -132,38 +128,41 @@ static bool find_laden(cairn_world *world) {
     return any;
 }
 
-// What accelerated the laden bodies, and how much lies beside them.
-static void add_push(
-    cairn_world *world, const cairn_constraint_edge *edge, float normal_impulse_sum) {
-    cairn_soft_step *soft_step = world->soft_step;
-    const cairn_contact *contact = &world->state.contacts[edge->element];
-    const cairn_vec3 normal = world->manifold_pool->manifolds[edge->manifold].normal;
-    const cairn_vec3 impulse = vec3_add(vec3_scale(normal, normal_impulse_sum),
-        vec3(
-            contact->tangent_impulse[0], contact->tangent_impulse[1], contact->tangent_impulse[2]));
-    cairn_body_load *a = &soft_step->body_loads[edge->solver_a];
-    cairn_body_load *b = &soft_step->body_loads[edge->solver_b];
-    a->pushed = vec3_sub(a->pushed, impulse);
-    b->pushed = vec3_add(b->pushed, impulse);
-    a->mass_beside += mass_of(&soft_step->bodies[edge->solver_b]);
-    b->mass_beside += mass_of(&soft_step->bodies[edge->solver_a]);
-}
-
-// Keeps of the contacts' loads those of laden bodies, and sums what they do to these. Returns how
-// many there are.
-static uint32_t list_laden(cairn_world *world) {
-    cairn_soft_step *soft_step = world->soft_step;
-    const cairn_constraint_graph *graph = &soft_step->contact_graph;
+// Keeps of the contacts' loads those of laden bodies, and sums how much lies beside these. Returns
+// how many there are.
+static uint32_t list_laden(cairn_soft_step *soft_step) {
+    const uint32_t contact_count = soft_step->contact_graph.edge_count;
     uint32_t count = 0;
     memset(soft_step->body_loads, 0, soft_step->body_count * sizeof *soft_step->body_loads);
-    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+    for (uint32_t i = 0; i < contact_count; ++i) {
         const cairn_contact_load load = soft_step->contact_loads[i];
-        if ((soft_step->laden[load.solver_a] | soft_step->laden[load.solver_b]) != 0) {
-            add_push(world, &graph->edges[i], load.normal_impulse);
+        const uint32_t a = load.solver_a;
+        const uint32_t b = load.solver_b;
+        if ((soft_step->laden[a] | soft_step->laden[b]) != 0) {
+            soft_step->body_loads[a].mass_beside += mass_of(&soft_step->bodies[b]);
+            soft_step->body_loads[b].mass_beside += mass_of(&soft_step->bodies[a]);
             soft_step->contact_loads[count++] = load;
         }
     }
     return count;
+}
+
+// What accelerated the laden bodies. Of most heaps nobody asks.
+static void sum_pushes(cairn_world *world, uint32_t laden_count) {
+    cairn_soft_step *soft_step = world->soft_step;
+    for (uint32_t i = 0; i < laden_count; ++i) {
+        const cairn_contact_load *load = &soft_step->contact_loads[i];
+        const cairn_constraint_edge *edge = &soft_step->contact_graph.edges[load->edge];
+        const cairn_contact *contact = &world->state.contacts[edge->element];
+        const cairn_vec3 normal = world->manifold_pool->manifolds[edge->manifold].normal;
+        const cairn_vec3 impulse = vec3_add(vec3_scale(normal, load->normal_impulse),
+            vec3(contact->tangent_impulse[0], contact->tangent_impulse[1],
+                contact->tangent_impulse[2]));
+        cairn_body_load *a = &soft_step->body_loads[load->solver_a];
+        cairn_body_load *b = &soft_step->body_loads[load->solver_b];
+        a->pushed = vec3_sub(a->pushed, impulse);
+        b->pushed = vec3_add(b->pushed, impulse);
+    }
 }
 
 static float own_inverse_mass(const cairn_world *world, const cairn_solver_body *body) {
@@ -222,9 +221,18 @@ static float weight_speed(const cairn_world *world, const cairn_solver_body *bod
                                vec3_length(soft_step->body_loads[index].pushed));
 }
 
-// Returns whether the body is taken for heavier than before. `least`: no bound is lower.
-static bool limit_load(const cairn_world *world, float contact_impulse, cairn_solver_body *body,
-    const cairn_solver_body *other, float least) {
+// The contacts of laden bodies, as limit_loads walks them.
+typedef struct laden_contacts {
+    cairn_world *world;
+    uint32_t count;
+    float fall;  // fall_speed
+    bool pushes; // what accelerated the bodies has been summed
+} laden_contacts;
+
+// Returns whether the body is taken for heavier than before.
+static bool limit_load(laden_contacts *laden, float contact_impulse, cairn_solver_body *body,
+    const cairn_solver_body *other) {
+    cairn_world *world = laden->world;
     const cairn_soft_step *soft_step = world->soft_step;
     const uint32_t index = (uint32_t)(body - soft_step->bodies);
     if (soft_step->laden[index] == 0) {
@@ -232,7 +240,9 @@ static bool limit_load(const cairn_world *world, float contact_impulse, cairn_so
     }
     const float impulse =
         soft_step->jointed[index] != 0 ? contact_impulse : impulse_through(soft_step, index);
-    if (body->inverse_mass * impulse <= BEYOND_ROUNDING * least) {
+    const float speed = body->inverse_mass * impulse;
+    // No bound is lower. Of most bodies nothing else needs to be found out.
+    if (speed <= BEYOND_ROUNDING * (CAIRN_SQUEEZE_WEIGHTS_MAX * laden->fall)) {
         return false;
     }
     const float weights = weights_max(world, body, other);
@@ -240,8 +250,16 @@ static bool limit_load(const cairn_world *world, float contact_impulse, cairn_so
         return false;
     }
     const float heavy = load_inverse_mass(world, index, other);
+    // Nor is any lower than this one.
+    if (speed <= BEYOND_ROUNDING * float_max(weights * laden->fall, heavy * impulse)) {
+        return false;
+    }
+    if (!laden->pushes) {
+        laden->pushes = true;
+        sum_pushes(world, laden->count);
+    }
     const float bound = float_max(weights * weight_speed(world, body), heavy * impulse);
-    if (body->inverse_mass * impulse <= BEYOND_ROUNDING * bound) {
+    if (speed <= BEYOND_ROUNDING * bound) {
         return false;
     }
     const float inverse_mass = bound / impulse;
@@ -258,7 +276,7 @@ static bool limit_load(const cairn_world *world, float contact_impulse, cairn_so
 // are listed.
 static void limit_loads(cairn_world *world, uint32_t laden_count) {
     const cairn_soft_step *soft_step = world->soft_step;
-    const float least = least_load_speed(world);
+    laden_contacts laden = {.world = world, .count = laden_count, .fall = fall_speed(world)};
     bool changed = true;
     for (uint32_t pass = 0; changed && pass < CAIRN_SQUEEZE_PASSES_MAX; ++pass) {
         changed = false;
@@ -269,8 +287,8 @@ static void limit_loads(cairn_world *world, uint32_t laden_count) {
                          load->solver_b < soft_step->moving_count);
             cairn_solver_body *a = &soft_step->bodies[load->solver_a];
             cairn_solver_body *b = &soft_step->bodies[load->solver_b];
-            changed |= limit_load(world, load->normal_impulse, a, b, least);
-            changed |= limit_load(world, load->normal_impulse, b, a, least);
+            changed |= limit_load(&laden, load->normal_impulse, a, b);
+            changed |= limit_load(&laden, load->normal_impulse, b, a);
         }
     }
 }
@@ -326,8 +344,8 @@ static void follow_loads(const void *context, uint32_t begin, uint32_t end) {
 
 void cairn_squeezed_bodies_begin(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
-    soft_step->loads_wanted = masses_differ(soft_step) || count_contacts(soft_step);
-    if (soft_step->loads_wanted) {
+    soft_step->loads_known = BEYOND_ROUNDING * mass_ratio(soft_step) > CAIRN_SQUEEZE_MASS_RATIO_MIN;
+    if (soft_step->loads_known) {
         cairn_task_scheduler_split(world->scheduler, read_impulses, world, 0,
             soft_step->contact_graph.edge_count, CONTACTS_SHARED_MIN);
     }
@@ -335,13 +353,18 @@ void cairn_squeezed_bodies_begin(cairn_world *world) {
 
 void cairn_squeezed_bodies_limit(cairn_world *world) {
     cairn_soft_step *soft_step = world->soft_step;
+    bool wanted = soft_step->loads_known;
     soft_step->any_squeezed = was_squeezed(soft_step);
-    if (soft_step->any_squeezed || soft_step->loads_wanted) {
+    if (!wanted && may_be_amid(soft_step, mass_ratio(soft_step))) {
+        read_impulses(world, 0, soft_step->contact_graph.edge_count);
+        wanted = true;
+    }
+    if (wanted || soft_step->any_squeezed) {
         mark_jointed(soft_step);
     }
-    if (soft_step->loads_wanted && find_laden(world)) {
+    if (wanted && find_laden(world)) {
         soft_step->any_squeezed = true;
-        limit_loads(world, list_laden(world));
+        limit_loads(world, list_laden(soft_step));
     }
 }
 
