@@ -250,15 +250,16 @@ static bool limit_load(laden_contacts *laden, float contact_impulse, cairn_solve
         return false;
     }
     const float heavy = load_inverse_mass(world, index, other);
+    const float behind = heavy * impulse;
     // Nor is any lower than this one.
-    if (speed <= BEYOND_ROUNDING * float_max(weights * laden->fall, heavy * impulse)) {
+    if (speed <= BEYOND_ROUNDING * float_max(weights * laden->fall, behind)) {
         return false;
     }
     if (!laden->pushes) {
         laden->pushes = true;
         sum_pushes(world, laden->count);
     }
-    const float bound = float_max(weights * weight_speed(world, body), heavy * impulse);
+    const float bound = float_max(weights * weight_speed(world, body), behind);
     if (speed <= BEYOND_ROUNDING * bound) {
         return false;
     }

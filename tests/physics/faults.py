@@ -387,15 +387,15 @@ FAULTS = {
     "squeeze-order": ("a load is passed on in the order of the list alone", "physics.mass_ratio", [
         ("sim/soft_step/squeezed_bodies.c", "changed && pass < CAIRN_SQUEEZE_PASSES_MAX", "changed && pass < (FAULT ? 1 : CAIRN_SQUEEZE_PASSES_MAX)")]),
     "squeeze-loose": ("a light body that lies loose on a heavy one is taken for heavier", "physics.mass_ratio", [
-        ("sim/soft_step/squeezed_bodies.c", "float_max(weights * weight_speed(", "float_max((FAULT ? 1e-3f : weights) * weight_speed(")]),
+        ("sim/soft_step/squeezed_bodies.c", "weights = weights_max(world, body, other);", "weights = (FAULT ? 1e-3f : 1.0f) * weights_max(world, body, other);")]),
     "squeeze-beyond": ("a body is taken for heavier than what squeezes it", "physics.mass_ratio", [
-        ("sim/soft_step/squeezed_bodies.c", "body), heavy * impulse);", "body), FAULT ? 0.0f : heavy * impulse);")]),
+        ("sim/soft_step/squeezed_bodies.c", "behind = heavy * impulse;", "behind = FAULT ? 0.0f : heavy * impulse;")]),
     "sleep-by-velocity": ("a body that keeps its place is not at rest because of its velocity", "physics.planks", [
         ("sim/sleep/island.c", "speed >= slow && kept_its_place(world, slot)", "speed >= slow && kept_its_place(world, slot) && !FAULT")]),
     "squeeze-swings": ("the mass of a squeezed body follows its load down at once", "physics.roofs", [
         ("sim/soft_step/squeezed_bodies.c", "if (wanted >= before) {", "if (wanted >= before || FAULT) {")]),
     "squeeze-one-contact": ("a load is what one contact bears", "physics.roofs", [
-        ("sim/soft_step/squeezed_bodies.c", ": through;", ": FAULT ? normal_impulse(&world->state.contacts[contact]) : through;")]),
+        ("sim/soft_step/squeezed_bodies.c", "!= 0 ? contact_impulse :", "!= 0 || FAULT ? contact_impulse :")]),
     "squeeze-neighbours": ("bodies of other masses than its own do not squeeze a body", "physics.roofs", [
         ("sim/soft_step/squeezed_bodies.c", "const bool differ = light >", "const bool differ = FAULT ? false : light >")]),
     "squeeze-amid": ("many bodies of about its mass do not squeeze a plate", "physics.roofs", [
@@ -406,7 +406,7 @@ FAULTS = {
     "bullet-pressed": ("a bullet that moves as predicted is not swept", "physics.fast_bodies", [
         ("sim/collide/sweep.c", "(bullet != 0 && moved_far(world, slots[i]));", "(!FAULT && bullet != 0 && moved_far(world, slots[i]));")]),
     "squeeze-pushed": ("what accelerates a body is a load", "physics.roofs", [
-        ("sim/soft_step/squeezed_bodies.c", "if (soft_step->jointed[index] != 0) {", "if (soft_step->jointed[index] != 0 || FAULT) {")]),
+        ("sim/soft_step/squeezed_bodies.c", "if (soft_step->jointed[index] != 0) {\n        return fall;", "if (soft_step->jointed[index] != 0 || FAULT) {\n        return fall;")]),
     "chord-fades": ("whatever rotates fast at a joint loses energy, open or not", "physics.pendulum", [
         ("sim/soft_step/joint_linear.h", "const lanes fade = open * rotation_measure(context, square);",
          "const lanes fade = (FAULT ? lanes_all(1.0f) : open) * rotation_measure(context, square);")]),
