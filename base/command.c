@@ -341,6 +341,7 @@ static const struct {
     [CAIRN_COMMAND_INERTIA] = {check_any, check_any},
     [CAIRN_COMMAND_SET_MASS] = {check_position, check_mass},
     [CAIRN_COMMAND_SHAPE_POSE] = {check_position, check_turn},
+    [CAIRN_COMMAND_SHIELD] = {check_zero, check_zero},
 };
 
 cairn_status cairn_command_check(const cairn_command *command) {

@@ -297,7 +297,8 @@
     X(REAL, RADIUS, radius)                                                                        \
     X(REAL, FALLOFF, falloff)                                                                      \
     X(REAL, IMPULSE_PER_AREA, impulse_per_area)                                                    \
-    X(NUMBER, MASK, mask)
+    X(NUMBER, MASK, mask)                                                                          \
+    X(NUMBER, SHIELD_MASK, shield_mask)
 
 #define CONTROL_MEMBERS_get_request(X) X(NUMBER, BODY, body)
 

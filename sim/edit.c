@@ -114,7 +114,6 @@ static cairn_status set_property(cairn_world *world, const cairn_command *edit) 
 
 static cairn_status apply_new_state(cairn_world *world, const cairn_command *edit) {
     cairn_body_state body;
-    cairn_explosion explosion = cairn_explosion_default();
     switch (edit->kind) {
     case CAIRN_COMMAND_SET_POSITION:
         if (cairn_body_read(world, edit->buttons, &body) != CAIRN_OK) {
@@ -138,16 +137,9 @@ static cairn_status apply_new_state(cairn_world *world, const cairn_command *edi
         return cairn_edit_set_joint(world, edit);
     case CAIRN_COMMAND_DESTROY_JOINT:
         return cairn_joint_destroy(world, edit->buttons);
-    case CAIRN_COMMAND_SET_GRAVITY:
-        return cairn_world_set_gravity(world, edit->move);
     default:
-        CAIRN_ASSERT(edit->kind == CAIRN_COMMAND_EXPLODE);
-        explosion.centre = edit->move;
-        explosion.radius = edit->aim.x;
-        explosion.falloff = edit->aim.y;
-        explosion.impulse_per_area = edit->aim.z;
-        explosion.mask = edit->buttons;
-        return cairn_world_explode(world, &explosion, NULL);
+        CAIRN_ASSERT(edit->kind == CAIRN_COMMAND_SET_GRAVITY);
+        return cairn_world_set_gravity(world, edit->move);
     }
 }
 
@@ -194,6 +186,20 @@ static cairn_status set_mass(cairn_world *world, const cairn_command *commands, 
     return cairn_body_set_mass_properties(world, last->buttons, &mass);
 }
 
+static cairn_status explode(cairn_world *world, const cairn_command *commands, uint32_t count) {
+    const cairn_command *last = &commands[count - 1];
+    if (count > 2 || (count == 2 && commands[0].kind != CAIRN_COMMAND_SHIELD)) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const cairn_explosion explosion = {.centre = last->move,
+        .radius = last->aim.x,
+        .falloff = last->aim.y,
+        .impulse_per_area = last->aim.z,
+        .mask = last->buttons,
+        .shield_mask = count == 2 ? commands[0].buttons : 0};
+    return cairn_world_explode(world, &explosion, NULL);
+}
+
 static bool is_part(const cairn_command *command) {
     switch (command->kind) {
     case CAIRN_COMMAND_HULL_POINTS:
@@ -203,6 +209,7 @@ static bool is_part(const cairn_command *command) {
     case CAIRN_COMMAND_SHAPE_POSE:
     case CAIRN_COMMAND_TRIANGLES:
     case CAIRN_COMMAND_HEIGHTS:
+    case CAIRN_COMMAND_SHIELD:
         return true;
     default:
         return false;
@@ -235,6 +242,9 @@ cairn_status cairn_world_apply_edit(
     }
     if (last->kind == CAIRN_COMMAND_SET_MASS) {
         return set_mass(world, commands, count);
+    }
+    if (last->kind == CAIRN_COMMAND_EXPLODE) {
+        return explode(world, commands, count);
     }
     return count == 1 && !is_part(last) ? apply_command(world, last, made) : CAIRN_INVALID_ARGUMENT;
 }

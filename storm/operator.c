@@ -218,7 +218,8 @@ static void draw_edit(cairn_storm *s, cairn_control_request *request, const draw
             .radius = 2.0f,
             .falloff = 2.0f,
             .impulse_per_area = 100.0f,
-            .mask = UINT32_MAX};
+            .mask = UINT32_MAX,
+            .shield_mask = (uint32_t)cairn_storm_below(s, 2)};
         break;
     default:
         request->impulse = (cairn_control_impulse_request){.body = body, .impulse = a};

@@ -357,12 +357,13 @@ typedef struct cairn_control_set_gravity_request {
     cairn_vec3 gravity; // m/s^2
 } cairn_control_set_gravity_request;
 
-typedef struct cairn_control_explode_request { // cairn_explosion, without shields
+typedef struct cairn_control_explode_request { // cairn_explosion
     cairn_vec3 centre;
     float radius;
     float falloff;
     float impulse_per_area;
-    uint32_t mask; // of categories
+    uint32_t mask;        // of categories
+    uint32_t shield_mask; // 0: nothing shields
 } cairn_control_explode_request;
 
 // The numbers of a body that an observation may have, in this order.

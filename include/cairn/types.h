@@ -369,7 +369,10 @@ typedef enum cairn_command_kind {
     CAIRN_COMMAND_SHAPE_POSE = 33, // move: position in the body's frame; aim: rotation vector, rad
     CAIRN_COMMAND_TRIANGLES = 34,  // buttons: how many, 1 to 6; move, aim: i + 256 j + 65536 k each
     CAIRN_COMMAND_HEIGHTS = 35,    // buttons: how many, 1 to 6; move, aim: m, or CAIRN_HEIGHT_HOLE
-    CAIRN_COMMAND_LAST = CAIRN_COMMAND_HEIGHTS
+    // Part of EXPLODE; buttons: categories of shapes of static bodies that shield what is behind
+    // them. Without it nothing shields.
+    CAIRN_COMMAND_SHIELD = 36,
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_SHIELD
 } cairn_command_kind;
 
 // SHAPE: `move` is its size in m, of a box the half extents, of a sphere the radius (x), of a

@@ -12,10 +12,11 @@
 // reaches, the shapes of the whole world would have to be sorted.
 static cairn_status try_edit(
     cairn_world *ahead, const cairn_command *commands, uint32_t count, cairn_edit_made *made) {
-    cairn_command numbers = commands[0];
+    cairn_command numbers = commands[count - 1];
     numbers.buttons = 0; // the mask
-    return cairn_world_apply_edit(
-        ahead, commands->kind == CAIRN_COMMAND_EXPLODE ? &numbers : commands, count, made);
+    return numbers.kind == CAIRN_COMMAND_EXPLODE
+               ? cairn_world_apply_edit(ahead, &numbers, 1, made)
+               : cairn_world_apply_edit(ahead, commands, count, made);
 }
 
 bool cairn_control_trial_is_fresh(const cairn_room *room) {
@@ -192,17 +193,10 @@ static cairn_command later_edit_of(const cairn_control_request *request) {
     case CAIRN_CONTROL_SET_GRAVITY:
         return (cairn_command){
             .kind = CAIRN_COMMAND_SET_GRAVITY, .move = request->set_gravity.gravity};
-    case CAIRN_CONTROL_DELETE_JOINT:
+    default:
+        CAIRN_ASSERT(request->verb == CAIRN_CONTROL_DELETE_JOINT);
         return (cairn_command){
             .kind = CAIRN_COMMAND_DESTROY_JOINT, .buttons = request->delete_joint.joint};
-    default:
-        CAIRN_ASSERT(request->verb == CAIRN_CONTROL_EXPLODE);
-        return (cairn_command){.kind = CAIRN_COMMAND_EXPLODE,
-            .buttons = request->explode.mask,
-            .move = request->explode.centre,
-            .aim = {.x = request->explode.radius,
-                .y = request->explode.falloff,
-                .z = request->explode.impulse_per_area}};
     }
 }
 
@@ -245,6 +239,21 @@ static uint32_t mass_of(const cairn_control_set_mass_request *mass, cairn_comman
         .buttons = mass->body,
         .move = mass->centre,
         .aim = {.x = mass->mass}};
+    return 2;
+}
+
+static uint32_t explosion_of(const cairn_control_explode_request *explode, cairn_command *out) {
+    const cairn_command shield = {.kind = CAIRN_COMMAND_SHIELD, .buttons = explode->shield_mask};
+    const cairn_command explosion = {.kind = CAIRN_COMMAND_EXPLODE,
+        .buttons = explode->mask,
+        .move = explode->centre,
+        .aim = {explode->radius, explode->falloff, explode->impulse_per_area}};
+    if (explode->shield_mask == 0) {
+        out[0] = explosion;
+        return 1;
+    }
+    out[0] = shield;
+    out[1] = explosion;
     return 2;
 }
 
@@ -295,6 +304,8 @@ static uint32_t commands_of(
         return mass_of(&request->set_mass, out);
     case CAIRN_CONTROL_SET_ROW:
         return row_of(&request->set_row, out);
+    case CAIRN_CONTROL_EXPLODE:
+        return explosion_of(&request->explode, out);
     default:
         out[0] = edit_of(request);
         return 1;

@@ -71,6 +71,8 @@ SAID = [
     ("set-gravity 0 -3 0", {"gravity": [0, -3, 0]}),
     ("explode 0 0 0 5 2 10 4294967295",
      {"centre": [0, 0, 0], "radius": 5, "falloff": 2, "impulse_per_area": 10, "mask": 4294967295}),
+    ("explode 0 0 0 5 2 10 1 4",
+     {"centre": [0, 0, 0], "radius": 5, "falloff": 2, "impulse_per_area": 10, "mask": 1, "shield_mask": 4}),
     ("step 5", {"tick_count": 5}),
     ("get 266", {"body": 266}),
     ("bodies", {}),

@@ -188,6 +188,36 @@ TEST("what is set of a body and its shapes is read again") {
     expect_room_continues();
 }
 
+TEST("a static body shields another from an operator's explosion") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_GRAVITY, .set_gravity = {{0.0f, 0.0f, 0.0f}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX,
+        .spawn_box = {.position = {301.0f, 90.0f, 0.0f}, .half_extents = {0.1f, 5.0f, 5.0f}});
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_BODY,
+        .set_body = {.body = answer.answer.edit.body,
+            .property = CAIRN_BODY_PROPERTY_KIND,
+            .value.x = (float)CAIRN_BODY_STATIC});
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX,
+        .spawn_box = {.position = {303.0f, 90.0f, 0.0f}, .half_extents = {0.5f, 0.5f, 0.5f}});
+    const uint32_t behind = answer.answer.edit.body;
+    const cairn_control_explode_request explosion = {.centre = {300.0f, 90.0f, 0.0f},
+        .radius = 5.0f,
+        .impulse_per_area = 1000.0f,
+        .mask = UINT32_MAX,
+        .shield_mask = UINT32_MAX};
+    kit_do(&s, .verb = CAIRN_CONTROL_EXPLODE, .explode = explosion);
+    step(1);
+    kit_do(&s, .verb = CAIRN_CONTROL_GET, .get = {behind});
+    assert_true(answer.answer.get.body.linear_velocity.x == 0.0f);
+    cairn_control_explode_request bare = explosion;
+    bare.shield_mask = 0;
+    kit_do(&s, .verb = CAIRN_CONTROL_EXPLODE, .explode = bare);
+    step(1);
+    kit_do(&s, .verb = CAIRN_CONTROL_GET, .get = {behind});
+    assert_true(answer.answer.get.body.linear_velocity.x > 0.5f);
+    expect_room_continues();
+}
+
 static const cairn_control_triangle faces[] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
 
 TEST("compounds, meshes and height fields are spawned") {

@@ -252,6 +252,42 @@ TEST("each property, push, target and explosion is what the function of its name
     assert_int_equal(cairn_world_counters_read(world).edits_refused, 1);
 }
 
+TEST("a shield before an explosion protects what is behind it") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    cairn_body_def wall = cairn_body_def_default();
+    wall.kind = CAIRN_BODY_STATIC;
+    wall.position = vec3(1.0f, 50.0f, 0.0f);
+    cairn_shape_def slab = cairn_shape_def_default();
+    slab.half_extents = vec3(0.1f, 5.0f, 5.0f);
+    slab.category = 4;
+    kit_body(world, &wall, &slab);
+    const cairn_body_id behind = kit_cube(world, vec3(3.0f, 50.0f, 0.0f));
+    const cairn_body_id open = kit_cube(world, vec3(-3.0f, 50.0f, 0.0f));
+    const cairn_command explosion =
+        edit(CAIRN_COMMAND_EXPLODE, UINT32_MAX, vec3(0.0f, 50.0f, 0.0f), vec3(5.0f, 5.0f, 1000.0f));
+    cairn_command commands[] = {edit(CAIRN_COMMAND_SHIELD, 4, zero, zero), explosion, explosion};
+    step_all(world, commands, 2);
+    assert_true(kit_read(world, behind).linear_velocity.x == 0.0f);
+    assert_true(kit_read(world, open).linear_velocity.x < -0.5f);
+    // Of another category, and without a shield.
+    commands[0].buttons = 2;
+    step_all(world, commands, 2);
+    const float once = kit_read(world, behind).linear_velocity.x;
+    assert_true(once > 0.5f);
+    step_all(world, &commands[1], 1);
+    assert_true(kit_read(world, behind).linear_velocity.x > 1.9f * once);
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 0);
+    // Two shields, a part of another kind, and a shield of nothing.
+    commands[1] = commands[0];
+    step_all(world, commands, 3);
+    commands[0].kind = CAIRN_COMMAND_JOINT;
+    commands[1] = explosion;
+    step_all(world, commands, 2);
+    commands[0].kind = CAIRN_COMMAND_SHIELD;
+    step_all(world, commands, 1);
+    assert_int_equal(cairn_world_counters_read(world).edits_refused, 3);
+}
+
 TEST("a body keeps its rotation when its position is set") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();

@@ -231,10 +231,10 @@ static const verb_form forms[] = {
         {U32(set_target.body), VEC3(set_target.position), VEC3(set_target.rotation)}},
     {CAIRN_CONTROL_SET_GRAVITY, "X Y Z", "set the gravity of the world, m/s^2", 1,
         {VEC3(set_gravity.gravity)}},
-    {CAIRN_CONTROL_EXPLODE, "X Y Z RADIUS FALLOFF IMPULSE-PER-AREA MASK",
-        "push the bodies around a point away from it, N s/m^2", 5,
+    {CAIRN_CONTROL_EXPLODE, "X Y Z RADIUS FALLOFF IMPULSE-PER-AREA MASK [SHIELD-MASK]",
+        "push the bodies around a point away from it, N s/m^2; static bodies may shield", 5,
         {VEC3(explode.centre), REAL(explode.radius), REAL(explode.falloff),
-            REAL(explode.impulse_per_area), U32(explode.mask)}},
+            REAL(explode.impulse_per_area), U32(explode.mask), U32(explode.shield_mask)}},
 };
 #define FORM_COUNT (sizeof forms / sizeof *forms)
 
