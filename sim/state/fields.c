@@ -92,7 +92,7 @@ static const cairn_field body_fields[] = {
     WORD(user, ANY),
     VEC3(force, HUGE_FLOAT),
     VEC3(torque, HUGE_FLOAT),
-    VEC3(centre, HUGE_FLOAT),
+    VEC3(centre, 2.0f * CAIRN_DISTANCE_MAX), // of shapes at that distance, 1e4 m large
     SIZE(mass, HUGE_FLOAT),
     SIZE(inverse_mass, HUGE_FLOAT),
     FLOAT(inverse_inertia.xx, HUGE_FLOAT),

@@ -253,6 +253,11 @@ TEST("a value out of range is refused by the name of its field") {
     }
 }
 
+// A step would have to collide shapes whose distance is no distance.
+TEST("a centre of mass is not farther from the origin than shapes can be") {
+    EXPECT_REFUSED("a centre beyond all shapes", "centre.z", s->bodies[1].centre.z = -4e31f);
+}
+
 TEST("a world with other settings or other rules refuses the encoding") {
     SCOPED(cairn_world) *world = small_world();
     SCOPED(kit_bytes) encoded = kit_encode(world);
