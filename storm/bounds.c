@@ -135,7 +135,7 @@ static void check_keeps_up(cairn_storm *s, uint32_t i) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     // While a world is repaired it stands still, and over a narrow line the state takes long.
     const bool repaired =
-        slot->damaged || (slot->repaired_ns > 0 && now_ns - slot->repaired_ns <= recovery_bound_ns);
+        slot->damaged || (slot->repaired_ns > 0 && now_ns <= slot->repaired_ns + recovery_bound_ns);
     const bool judged = !repaired && now_ns - slot->path_since_ns > cairn_storm_settling_ns(s, i);
     const uint64_t behind_ns = cairn_storm_lag_ns(s, i);
     uint64_t bound_ns = cairn_storm_lag_bound_ns(s, i);

@@ -87,6 +87,17 @@ static cairn_client_mode draw_mode(cairn_storm *s) {
     return allowed[cairn_storm_below(s, count)];
 }
 
+// What an earlier session reported of its damaged world may be read after that session: when a
+// stall ends (seed 12006381).
+static void begin_slot(cairn_storm *s, uint32_t i, uint32_t room) {
+    const uint64_t now_ns = cairn_system_now_ns(&s->system);
+    const uint64_t until_ns = stalled_until_ns(s, i);
+    const bool differs = cairn_storm_difference_expected(s, i);
+    s->slots[i] = initial_slot();
+    s->slots[i].room = room;
+    s->slots[i].repaired_ns = !differs ? 0 : until_ns > now_ns ? until_ns : now_ns;
+}
+
 void cairn_storm_join(cairn_storm *s, uint32_t i) {
     static const char *const events[CAIRN_STORM_MODES] = {
         [CAIRN_CLIENT_INTERPOLATE] = "joins in mode interpolate",
@@ -102,8 +113,7 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
     config.bodies_max = s->scene->world.body_capacity;
     config.shapes_max = s->scene->world.shape_capacity;
     const cairn_virtual_path path = draw_path(s);
-    s->slots[i] = initial_slot();
-    s->slots[i].room = (uint32_t)cairn_storm_below(s, s->room_count);
+    begin_slot(s, i, (uint32_t)cairn_storm_below(s, s->room_count));
     s->slots[i].degraded = s->memory_until_ns != 0 || s->clock_until_ns != 0;
     config.room = s->slots[i].room == 0 ? "" : CAIRN_SYSTEM_SECOND_ROOM;
     const bool joined =
@@ -119,8 +129,7 @@ void cairn_storm_join(cairn_storm *s, uint32_t i) {
 static void rejoin(cairn_storm *s, uint32_t i) {
     const bool cut = s->slots[i].cut;
     const uint32_t room = s->slots[i].room;
-    s->slots[i] = initial_slot();
-    s->slots[i].room = room;
+    begin_slot(s, i, room);
     s->slots[i].cut = cut;
     s->slots[i].degraded = cut || s->memory_until_ns != 0 || s->clock_until_ns != 0;
     const bool joined = cairn_system_rejoin(&s->system, i);

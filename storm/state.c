@@ -63,7 +63,7 @@ bool cairn_storm_difference_expected(const cairn_storm *s, uint32_t i) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
     return slot->damaged || slot->server_died ||
            (slot->repaired_ns > 0 &&
-               now_ns - slot->repaired_ns < CAIRN_STORM_RECOVERY_S * CAIRN_NS_PER_S);
+               now_ns < slot->repaired_ns + CAIRN_STORM_RECOVERY_S * CAIRN_NS_PER_S);
 }
 
 bool cairn_storm_edited(const cairn_command_log *log, uint64_t tick) {
