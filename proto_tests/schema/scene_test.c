@@ -737,6 +737,21 @@ TEST("the schema describes every field of every object once") {
     assert_int_equal(count_of(text, "{"), count_of(text, "}"));
     assert_int_equal(count_of(text, "["), count_of(text, "]"));
     assert_int_equal(count_of(text, ",\n}"), 0); // no comma after the last field
+    // Of each object, those of its fields that must be there.
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; ++i) {
+        char list[512] = "\"required\": [";
+        const char *separator = "";
+        for (uint32_t k = 0; k < objects[i]->field_count; ++k) {
+            if (objects[i]->fields[k].required) {
+                snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", separator,
+                    objects[i]->fields[k].name);
+                separator = ", ";
+            }
+        }
+        strcat(list, "], \"properties\": {\n  \"");
+        strcat(list, objects[i]->fields[0].name);
+        assert_true(count_of(text, list) >= 1); // several may begin with "kind"
+    }
     // A shorter text is its beginning.
     char start[100];
     memset(start, '#', sizeof start);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the server believes of an acknowledgement of ticks.
+// What the server believes of an acknowledgement of ticks, and when ticks go the safe way.
 #include "tests/kit/test.h"
 
+#include "net/link.h"
 #include "server/replicate/tick_stream.h"
 #include "server/room/command_log.h"
 
@@ -43,4 +44,70 @@ TEST("an acknowledgement that is older, or of a tick to come, is ignored") {
     assert_int_equal(sent.early, 5);
     cairn_tick_stream_acknowledge(&sent, &room, 90, 7);
     assert_int_equal(sent.early, 7);
+}
+
+#define LOG_TICKS 200
+#define RATE_HZ 240
+#define STEP_NS UINT64_C(1000000)
+
+// One message to the peer, which arrives so much later, and its acknowledgement as much later.
+static void pass(cairn_link *link, cairn_link *peer, uint64_t *now_ns, uint64_t delay_ns) {
+    static const uint8_t bytes[8] = {1};
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    assert_int_equal(cairn_link_send_unreliable(link, bytes, sizeof bytes), CAIRN_OK);
+    const size_t size = cairn_link_next_payload(link, *now_ns, payload);
+    assert_true(size > 0);
+    *now_ns += delay_ns;
+    assert_int_equal(cairn_link_receive(peer, *now_ns, payload, size), CAIRN_LINK_TAKEN);
+    size_t answer = 0;
+    for (uint32_t i = 0; i < 100 && answer == 0; ++i) {
+        *now_ns += STEP_NS;
+        answer = cairn_link_next_payload(peer, *now_ns, payload);
+    }
+    assert_true(answer > 0);
+    *now_ns += delay_ns;
+    assert_int_equal(cairn_link_receive(link, *now_ns, payload, answer), CAIRN_LINK_TAKEN);
+}
+
+// How many of the last `missing` ticks go into the reliable stream.
+static uint64_t queued_of(cairn_session *session, uint64_t now_ns, uint64_t missing) {
+    cairn_server_context context = {.now_ns = now_ns};
+    cairn_tick_records records;
+    cairn_ticks_sent own = {.sent_end = LOG_TICKS};
+    assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &context.encoder), CAIRN_OK);
+    assert_int_equal(cairn_tick_records_create(&records), CAIRN_OK);
+    const uint64_t from = LOG_TICKS - missing;
+    cairn_tick_stream_send(&context, session, &records, &own, from, from);
+    cairn_tick_records_destroy(&records);
+    cairn_encoder_destroy(context.encoder);
+    return own.queued == 0 ? 0 : own.queued - from;
+}
+
+TEST("ticks go into the stream when more are missing than an uneven path keeps back") {
+    const cairn_link_config config = cairn_link_config_default();
+    cairn_link *link;
+    cairn_link *peer;
+    uint64_t due_ns = 0;
+    uint64_t now_ns = CAIRN_NS_PER_S;
+    assert_int_equal(cairn_link_create(&config, now_ns, &link), CAIRN_OK);
+    assert_int_equal(cairn_link_create(&config, now_ns, &peer), CAIRN_OK);
+    for (uint32_t i = 0; i < 20; ++i) {
+        pass(link, peer, &now_ns, (i % 2 == 0 ? 60 : 90) * STEP_NS);
+    }
+    for (uint64_t tick = 100; tick < LOG_TICKS; ++tick) {
+        cairn_command_log_add(room.command_log, tick, NULL, 0, (cairn_hash128){0});
+    }
+    room.settings.tick_rate_hz = RATE_HZ;
+    cairn_session session = {
+        .due_ns = &due_ns, .link = link, .room = &room, .slot = CAIRN_SLOT_NONE};
+    const cairn_link_path path = cairn_link_path_read(link);
+    assert_true(path.jitter_ns > 10 * STEP_NS);
+    const uint64_t tick_ns = CAIRN_NS_PER_S / RATE_HZ;
+    const uint64_t kept_back = (path.rtt_ns + 4 * path.jitter_ns) / tick_ns + 4;
+    assert_in_range(kept_back, 60, LOG_TICKS - 2);
+    assert_int_equal(queued_of(&session, now_ns, kept_back - 1), 0);
+    const uint64_t missing = kept_back + 2;
+    assert_int_equal(queued_of(&session, now_ns, missing), missing - 16); // the newest are left out
+    cairn_link_destroy(link);
+    cairn_link_destroy(peer);
 }
