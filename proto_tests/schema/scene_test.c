@@ -209,6 +209,9 @@ static const struct {
     {"{'name': 'a',\n 'slop': sin(1)}", MALFORMED,
         "line 2, column 10: sin: a value is a number, true, false, a text in quotes, a list or an "
         "object"},
+    {SETTING("'slop': 1."), MALFORMED, "line 1, column 23: a value is expected here, not '1'"},
+    {SETTING("'slop': 1.e2"), MALFORMED, "line 1, column 23: a value is expected here, not '1'"},
+    {SETTING("'slop': 1e"), MALFORMED, "line 1, column 23: a value is expected here, not '1'"},
     {SETTING("'slop': '1,5'"), MALFORMED, "line 1, column 23: slop: must be a number, is a text"},
     {SETTING("'seed': -1"), INVALID,
         "line 1, column 23: seed: must be a whole number below 2^64, is -1"},

@@ -362,6 +362,9 @@ TEST("options that contradict each other are refused") {
         "--snapshot-rate", "30", NULL};
     assert_false(read_all(fast));
     assert_string_equal(error, "--snapshot-rate 30: must not exceed the tick rate, 20");
+    const char *const as_fast[] = {"cairnd", "--key-file", "config_test_with.key", "--tick-rate",
+        "20", "--snapshot-rate", "20", NULL};
+    assert_true(read_all(as_fast));
     const char *const reached[] = {"cairnd", "--key-file", "config_test_with.key", "--listen",
         "0.0.0.0:4", "--public", "192.0.2.1:4", NULL};
     assert_true(read_all(reached));

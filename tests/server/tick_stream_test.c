@@ -69,18 +69,29 @@ static void pass(cairn_link *link, cairn_link *peer, uint64_t *now_ns, uint64_t 
     assert_int_equal(cairn_link_receive(link, *now_ns, payload, answer), CAIRN_LINK_TAKEN);
 }
 
-// How many of the last `missing` ticks go into the reliable stream.
-static uint64_t queued_of(cairn_session *session, uint64_t now_ns, uint64_t missing) {
+// Sends what is due to a client of the room.
+static void send(cairn_session *session, cairn_ticks_sent *own, uint64_t now_ns, uint64_t missing) {
     cairn_server_context context = {.now_ns = now_ns};
     cairn_tick_records records;
-    cairn_ticks_sent own = {.sent_end = LOG_TICKS};
     assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &context.encoder), CAIRN_OK);
     assert_int_equal(cairn_tick_records_create(&records), CAIRN_OK);
-    const uint64_t from = LOG_TICKS - missing;
-    cairn_tick_stream_send(&context, session, &records, &own, from, from);
+    cairn_tick_stream_send(&context, session, &records, own, missing, missing);
     cairn_tick_records_destroy(&records);
     cairn_encoder_destroy(context.encoder);
-    return own.queued == 0 ? 0 : own.queued - from;
+}
+
+// How many of the last `missing` ticks go into the reliable stream.
+static uint64_t queued_of(cairn_session *session, uint64_t now_ns, uint64_t missing) {
+    cairn_ticks_sent own = {.sent_end = LOG_TICKS};
+    send(session, &own, now_ns, LOG_TICKS - missing);
+    return own.queued == 0 ? 0 : own.queued - (LOG_TICKS - missing);
+}
+
+static void fill_log(void) {
+    for (uint64_t tick = 100; tick < LOG_TICKS; ++tick) {
+        cairn_command_log_add(room.command_log, tick, NULL, 0, (cairn_hash128){0});
+    }
+    room.settings.tick_rate_hz = RATE_HZ;
 }
 
 TEST("ticks go into the stream when more are missing than an uneven path keeps back") {
@@ -94,10 +105,7 @@ TEST("ticks go into the stream when more are missing than an uneven path keeps b
     for (uint32_t i = 0; i < 20; ++i) {
         pass(link, peer, &now_ns, (i % 2 == 0 ? 60 : 90) * STEP_NS);
     }
-    for (uint64_t tick = 100; tick < LOG_TICKS; ++tick) {
-        cairn_command_log_add(room.command_log, tick, NULL, 0, (cairn_hash128){0});
-    }
-    room.settings.tick_rate_hz = RATE_HZ;
+    fill_log();
     cairn_session session = {
         .due_ns = &due_ns, .link = link, .room = &room, .slot = CAIRN_SLOT_NONE};
     const cairn_link_path path = cairn_link_path_read(link);
@@ -110,4 +118,23 @@ TEST("ticks go into the stream when more are missing than an uneven path keeps b
     assert_int_equal(queued_of(&session, now_ns, missing), missing - 16); // the newest are left out
     cairn_link_destroy(link);
     cairn_link_destroy(peer);
+}
+
+TEST("an overdue tick is sent again unless the client holds it") {
+    const uint64_t first = LOG_TICKS - 10;
+    const cairn_link_config config = cairn_link_config_default();
+    const uint64_t now_ns = 10 * CAIRN_NS_PER_S;
+    cairn_link *link;
+    uint64_t due_ns = 0;
+    assert_int_equal(cairn_link_create(&config, CAIRN_NS_PER_S, &link), CAIRN_OK);
+    fill_log();
+    cairn_session session = {
+        .due_ns = &due_ns, .link = link, .room = &room, .slot = CAIRN_SLOT_NONE};
+    cairn_ticks_sent own = {.acknowledged = first, .early = 0x15, .sent_end = LOG_TICKS};
+    send(&session, &own, now_ns, first);
+    for (uint64_t tick = first; tick < LOG_TICKS; ++tick) {
+        const bool held = tick == first + 1 || tick == first + 3 || tick == first + 5;
+        assert_int_equal(own.sent_ns[tick % CAIRN_TICKS_IN_FLIGHT], held ? 0 : now_ns);
+    }
+    cairn_link_destroy(link);
 }
