@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/daemon/broadcast.h"
@@ -157,4 +158,19 @@ TEST("whatever call fails, what the index lists is whole, and one segment is los
         assert_in_range(check_folder(), SEGMENTS - 1, SEGMENTS);
     }
     assert_true(all > 20);
+}
+
+TEST("a segment that cannot be listed was not written") {
+    char path[128];
+    snprintf(folder, sizeof folder, "/tmp/cairn_broadcast_%ld", (long)getpid());
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/hall", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/hall/index.json", folder);
+    assert_int_equal(mkdir(path, 0700), 0); // where a file is to be
+    assert_int_equal(run(UINT32_MAX), 0);
+    assert_true(errors > 0);
+    assert_int_equal(rmdir(path), 0);
+    snprintf(path, sizeof path, "rm -r %s", folder);
+    assert_int_equal(system(path), 0);
 }

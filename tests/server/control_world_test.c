@@ -112,6 +112,24 @@ TEST("players and spectators follow a reset and a load") {
     expect_recording_replays(2);
 }
 
+TEST("a new world has another one for the trials of edits") {
+    (void)spawn_box(); // for which the room took memory
+    s.holds_tasks = true;
+    kit_send(&s, 0, .number = 70, .verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box);
+    story_run_ms(&s, 40);
+    assert_int_equal(s.task_count, 0);
+    s.holds_tasks = false;
+    kit_do(&s, .verb = CAIRN_CONTROL_RESET, .reset = {.has_seed = true, .seed = 8});
+    s.holds_tasks = true;
+    kit_send(&s, 0, .number = 71, .verb = CAIRN_CONTROL_SPAWN_BOX, .spawn_box = box);
+    story_run_ms(&s, 40);
+    assert_int_equal(s.task_count, 1); // takes memory again
+    story_run_tasks(&s);
+    story_run_ms(&s, 40);
+    assert_int_equal(answer.answer.number, 71);
+    assert_int_equal(answer.answer.refusal, CAIRN_CONTROL_DONE);
+}
+
 TEST("a loaded room continues as the saved one did") {
     verb(CAIRN_CONTROL_PAUSE);
     (void)spawn_box();

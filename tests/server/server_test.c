@@ -69,6 +69,12 @@ TEST("WELCOME describes the room") {
     assert_int_equal(info.client_id, client->client_id);
     assert_false(cairn_server_client_read(s.server, 1, &info));
     assert_false(cairn_server_client_read(s.server, STORY_CLIENTS_MAX, &info));
+    const uint32_t watcher = story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    story_run_ms(&s, 200);
+    assert_true(cairn_server_client_read(s.server, watcher, &info));
+    assert_int_equal(info.slot, CAIRN_SLOT_NONE);
+    assert_int_equal(info.input_waits, 0); // nobody waits for it
+    assert_int_equal(info.input_wait_ns, 0);
 }
 
 TEST("an interpolating client sees the world bit for bit") {
