@@ -457,7 +457,22 @@ TEST("a message that would be refused is not encoded") {
     expect_not_encoded(&message);
     message.kind = CAIRN_MESSAGE_NONE;
     expect_not_encoded(&message);
+    static const uint32_t heights[4];
+    message = sample_message(CAIRN_MESSAGE_MESH);
+    message.mesh = (cairn_mesh_message){.mesh = message.mesh.mesh,
+        .kind = CAIRN_MESH_HEIGHTS,
+        .columns = 2,
+        .rows = 2,
+        .spacing_x = 1.0f,
+        .spacing_z = 1.0f,
+        .words = heights,
+        .word_count = 4};
+    assert_int_equal(cairn_message_encode(encoder, &message, &bytes, &size), CAIRN_OK);
+    message.mesh.spacing_z = 0.0f;
+    expect_not_encoded(&message);
     cairn_chunk chunk = sample_chunk(CAIRN_CHUNK_REPLACE);
+    chunk.replace.state_size = 1;
+    assert_int_equal(cairn_chunk_encode(encoder, &chunk, &bytes, &size), CAIRN_OK);
     chunk.replace.state_size = 0;
     assert_int_equal(cairn_chunk_encode(encoder, &chunk, &bytes, &size), CAIRN_INVALID_ARGUMENT);
 }

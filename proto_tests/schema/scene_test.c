@@ -352,6 +352,10 @@ static const struct {
     SHAPE_ROW("'kind': 'hull'", INVALID,
         "line 1, column 42: bodies[1].shapes[0].hull: must be an index into the hulls of the "
         "scene, which has 0"),
+    {"{'name': 'a', 'bodies': [{'kind': 'static', 'shapes': [{'kind': 'mesh', 'mesh': 1024}]}]}",
+        INVALID,
+        "line 1, column 81: bodies[0].shapes[0].mesh: must be a whole number in [0, 1023], is "
+        "1024"},
     // Hulls.
     {SETTING("'hull_capacity': 1025"), INVALID,
         "line 1, column 32: hull_capacity: must be a whole number in [0, 1024], is 1025"},

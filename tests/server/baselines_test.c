@@ -67,6 +67,69 @@ TEST("snapshots of a growing world keep their bodies") {
     cairn_world_destroy(world);
 }
 
+TEST("the snapshot before the newest is there from the second on") {
+    cairn_world_def def = cairn_world_def_default();
+    cairn_world *world = NULL;
+    cairn_baselines *baselines = NULL;
+    const cairn_quantisation quantisation = cairn_quantisation_default();
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    assert_int_equal(cairn_baselines_create(COUNT, &def, &quantisation, &baselines), CAIRN_OK);
+    assert_null(cairn_baselines_before_newest(baselines));
+    take(baselines, world, 3);
+    assert_null(cairn_baselines_before_newest(baselines));
+    for (uint32_t n = 0; n < 2 * COUNT; ++n) {
+        take(baselines, world, 3);
+        const cairn_baseline *before = cairn_baselines_before_newest(baselines);
+        assert_non_null(before);
+        assert_int_equal(before->frame.tick, cairn_world_tick(world) - 1);
+    }
+    cairn_baselines_destroy(baselines);
+    cairn_world_destroy(world);
+}
+
+TEST("differences from evenly spaced snapshots leave the others room") {
+    enum { AGES = 28 };
+    cairn_world_def def = cairn_world_def_default();
+    cairn_world *world = NULL;
+    cairn_baselines *baselines = NULL;
+    size_t size;
+    const cairn_quantisation quantisation = cairn_quantisation_default();
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    assert_int_equal(cairn_baselines_create(AGES + 4, &def, &quantisation, &baselines), CAIRN_OK);
+    (void)cairn_baselines_velocities(baselines); // wanted from now on
+    for (uint32_t n = 0; n < AGES + 4; ++n) {
+        take(baselines, world, 3);
+        (void)cairn_baselines_velocities(baselines);
+    }
+    const uint64_t tick = cairn_world_tick(world);
+    cairn_quantised_velocity *const velocities[2] = {NULL, cairn_baselines_velocities(baselines)};
+    assert_non_null(velocities[1]);
+    for (uint32_t k = 0; k < 2; ++k) {
+        for (uint32_t age = 1; age <= AGES; ++age) { // the same one again, or as far before it
+            const cairn_baseline *near = cairn_baselines_find(baselines, tick - age);
+            const cairn_baseline *far = cairn_baselines_find(baselines, tick - 2 * age);
+            const cairn_baseline *farthest = cairn_baselines_find(baselines, tick - 3 * age);
+            const cairn_baseline *rows[3][3] = {
+                {near, near, near}, {near, near, far}, {near, far, farthest}};
+            const uint32_t count = 3 * age <= AGES ? 3 : 2 * age <= AGES ? 2 : 1;
+            for (uint32_t i = 0; i < count; ++i) {
+                assert_non_null(cairn_baselines_delta(baselines, rows[i], velocities[k], &size));
+            }
+        }
+    }
+    cairn_snapshots_sent sent = {0};
+    const cairn_baseline *bases[3];
+    cairn_snapshots_acknowledge(&sent, tick - 4);
+    cairn_snapshots_acknowledge(&sent, tick - 3);
+    cairn_snapshots_acknowledge(&sent, tick - 1);
+    assert_true(cairn_baselines_choose(baselines, &sent, false, bases));
+    assert_int_equal(bases[0]->frame.tick, tick - 1);
+    assert_int_equal(bases[1]->frame.tick, tick - 3);
+    assert_int_equal(bases[2]->frame.tick, tick - 4);
+    cairn_baselines_destroy(baselines);
+    cairn_world_destroy(world);
+}
+
 TEST("velocities are taken while somebody wants them") {
     cairn_world_def def = cairn_world_def_default();
     cairn_world *world = NULL;

@@ -233,6 +233,14 @@ TEST("compounds, meshes and height fields are spawned") {
             .points = tetrahedron,
             .point_count = 4});
     const uint32_t compound = answer.answer.edit.body;
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_COMPOUND,
+        .spawn_compound = {.position = {9.0f, 80.0f, 0.0f},
+            .rotation = {0.0f, 0.5f, 0.0f},
+            .parts = parts,
+            .part_count = 2,
+            .points = tetrahedron,
+            .point_count = 4});
+    const uint32_t turned = answer.answer.edit.body;
     kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_MESH,
         .spawn_mesh = {.position = {0.0f, 60.0f, 0.0f},
             .points = tetrahedron,
@@ -252,6 +260,8 @@ TEST("compounds, meshes and height fields are spawned") {
     const uint32_t field = answer.answer.edit.body;
     step(1);
     assert_int_equal(get_body(compound)->user, 7);
+    assert_true(get_body(turned)->rotation.y > 0.24f); // sin(0.25)
+    assert_true(get_body(turned)->rotation.y < 0.25f);
     assert_int_equal(get_body(mesh)->kind, CAIRN_BODY_STATIC);
     const cairn_control_shapes_answer *shapes = &answer.answer.shapes;
     kit_do(&s, .verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = compound});

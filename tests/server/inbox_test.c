@@ -301,3 +301,47 @@ TEST("a room of 256 players gathers every input, and has no slot for the next pl
     assert_int_equal(cairn_inbox_gather(inbox, commands), CAIRN_SLOTS_MAX);
     assert_int_equal(cairn_inbox_join(inbox), 200);
 }
+
+TEST("another inbox goes on with the inputs and the messages that wait") {
+    static const uint32_t sizes[] = {1, 40, 100, CAIRN_GAME_MESSAGE_SIZE_MAX};
+    static const uint8_t bytes[CAIRN_GAME_MESSAGE_SIZE_MAX] = {1, 2, 3};
+    SCOPED(cairn_inbox) *inbox = inbox_of(2);
+    SCOPED(cairn_inbox) *other = inbox_of(2);
+    cairn_inbox_join(inbox);
+    (void)gather(inbox);
+    for (uint64_t tick = FIRST_TICK + 1; tick < FIRST_TICK + 6; ++tick) {
+        assert_int_equal(take(inbox, 0, tick, (uint32_t)(tick % 10)), CAIRN_INBOX_TAKEN);
+    }
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        assert_true(cairn_inbox_message(inbox, 0, bytes, sizes[i]));
+    }
+    cairn_archive archive = cairn_archive_writer();
+    cairn_inbox_hand_over(inbox, FIRST_TICK + 1, &archive);
+    assert_null(archive.refused);
+    cairn_archive in = cairn_archive_reader(archive.out, archive.size);
+    cairn_inbox_hand_over(other, FIRST_TICK + 1, &in);
+    assert_true(cairn_archive_is_done(&in));
+    for (uint32_t i = 0; i < 8; ++i) {
+        static cairn_command here[CAIRN_INBOX_COMMANDS_MAX], there[CAIRN_INBOX_COMMANDS_MAX];
+        const uint32_t count = cairn_inbox_gather(inbox, here);
+        assert_true(i > 4 || count > 0);
+        assert_int_equal(cairn_inbox_gather(other, there), count);
+        assert_memory_equal(here, there, count * sizeof *here);
+    }
+    cairn_archive_free(&archive);
+}
+
+TEST("a message of any size is whole for another inbox") {
+    static const uint8_t bytes[CAIRN_GAME_MESSAGE_SIZE_MAX] = {1};
+    for (uint32_t size = 1; size <= CAIRN_GAME_MESSAGE_SIZE_MAX; ++size) {
+        SCOPED(cairn_inbox) *inbox = inbox_of_a_player();
+        SCOPED(cairn_inbox) *other = inbox_of(1);
+        assert_true(cairn_inbox_message(inbox, 0, bytes, size));
+        cairn_archive archive = cairn_archive_writer();
+        cairn_inbox_hand_over(inbox, FIRST_TICK, &archive);
+        cairn_archive in = cairn_archive_reader(archive.out, archive.size);
+        cairn_inbox_hand_over(other, FIRST_TICK, &in);
+        assert_true(cairn_archive_is_done(&in));
+        cairn_archive_free(&archive);
+    }
+}

@@ -77,6 +77,14 @@ TEST("WELCOME describes the room") {
     assert_int_equal(info.input_wait_ns, 0);
 }
 
+TEST("the bodies that are awake are counted") {
+    story_run_ms(&s, 100);
+    const cairn_world_counts counts = cairn_world_counts_read(story_world(&s));
+    assert_true(counts.bodies_awake > 0);
+    assert_int_equal(story_statistics(&s).total.bodies, counts.bodies);
+    assert_int_equal(story_statistics(&s).total.bodies_awake, counts.bodies_awake);
+}
+
 TEST("an interpolating client sees the world bit for bit") {
     uint32_t player = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     story_run_ms(&s, 2000);

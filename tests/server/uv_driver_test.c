@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "program/sockaddr.h"
+#include "tests/kit/scenes.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
 
@@ -96,4 +97,52 @@ TEST("the loop's own socket gives the server each datagram once") {
 
 TEST("several sockets with threads give the server each datagram once") {
     run_with(3);
+}
+
+static uint32_t jobs_given;
+
+static bool give_job(void *user, cairn_server_job *job) {
+    jobs_given += 1;
+    return cairn_uv_driver_run_job(*(cairn_uv_driver **)user, job);
+}
+
+TEST("rooms are stepped by a thread of the driver") {
+    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
+    char error[CAIRN_UV_ERROR_SIZE];
+    cairn_uv_driver *driver;
+    cairn_server *server;
+    cairn_address listen;
+    uint32_t rooms[2];
+    jobs_given = 0;
+    assert_true(cairn_address_parse("127.0.0.1:0", &listen));
+    assert_int_equal(cairn_uv_driver_open(&listen, &driver, error), CAIRN_OK);
+    const cairn_address bound = cairn_uv_driver_address(driver);
+    cairn_server_config config = cairn_server_config_default();
+    config.private_key = secret;
+    config.entropy = secret;
+    config.public_addresses = &bound;
+    config.public_address_count = 1;
+    config.start_ns = cairn_uv_now_ns();
+    config.run_job = give_job;
+    config.inline_step_us_max = 0; // each room
+    config.user = &driver;
+    assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
+    cairn_server_room_config hosted = cairn_server_room_config_default();
+    hosted.scene = kit_scene_stack_and_row();
+    for (uint32_t i = 0; i < 2; ++i) { // one alone is stepped by the loop
+        hosted.name = i == 0 ? "main" : "other";
+        assert_int_equal(
+            cairn_server_room_create(server, cairn_uv_now_ns(), &hosted, &rooms[i], NULL),
+            CAIRN_ROOM_CREATED);
+    }
+    const cairn_uv_run run = {.server = server, .seconds = 1};
+    cairn_uv_driver_run(driver, &run);
+    const cairn_uv_statistics io = cairn_uv_driver_statistics(driver);
+    assert_true(jobs_given > 10);
+    assert_int_equal(io.threads_failed, 0);
+    assert_int_equal(io.handovers_failed, 0);
+    assert_int_equal(cairn_server_jobs_out(server), 0);
+    assert_true(cairn_world_tick(cairn_server_world(server, rooms[1])) > 10);
+    cairn_server_destroy(server);
+    cairn_uv_driver_close(driver);
 }

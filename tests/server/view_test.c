@@ -16,6 +16,16 @@
 #define DISTANCE_M 20
 #define SNAPSHOTS 400
 
+// Replaces that of the system (CMakeLists.txt).
+static bool memory_is_short; // for one call
+void *__real_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size) {
+    const bool fails = memory_is_short;
+    memory_is_short = false;
+    return fails ? NULL : __real_realloc(block, size);
+}
+
 typedef struct field {
     cairn_room_interest interest;
     cairn_snapshot_frame frames[2];
@@ -242,5 +252,54 @@ TEST("a view knows of each body the last three samples that the client holds") {
     expect_acked(&members[1], since + 8, since + 4, since + 2);
     expect_acked(&members[2], 0, 0, 0);
     assert_int_equal(f->view->acknowledged, since + 8);
+    end_field(f);
+}
+
+TEST("a view that finds no memory says so, and one that does takes what its bodies need") {
+    field *f = new_field();
+    take_snapshot(f);
+    memory_is_short = true;
+    assert_false(cairn_view_update(f->view, &f->interest, &f->room, &f->session));
+    assert_false(memory_is_short);
+    assert_true(cairn_view_update(f->view, &f->interest, &f->room, &f->session));
+    assert_true(f->view->count > 0);
+    assert_in_range(f->view->room, f->view->count, BODIES / 2);
+    end_field(f);
+}
+
+TEST("a view looks again when its place has moved up") {
+    const float up_m = 2.7f; // more than the ring, of 2.5 m
+    field *f = new_field();
+    take_snapshot(f);
+    assert_true(cairn_view_update(f->view, &f->interest, &f->room, &f->session));
+    take_snapshot(f);
+    assert_true(cairn_view_update(f->view, &f->interest, &f->room, &f->session));
+    const float looked_m = f->view->search.center.y;
+    f->bodies[0].id += 1u << CAIRN_ID_INDEX_BITS; // another body, which came no way
+    f->bodies[0].position.y += up_m;
+    take_snapshot(f);
+    assert_true(cairn_view_update(f->view, &f->interest, &f->room, &f->session));
+    const float moved_m = f->view->search.center.y - looked_m;
+    assert_true(moved_m > up_m - 0.1f && moved_m < up_m + 0.1f);
+    end_field(f);
+}
+
+TEST("a body is due when it changed since it was sent, or was lost since it changed") {
+    static const struct {
+        uint64_t acked, sent, changed;
+        bool due;
+    } rows[] = {{40, 45, 50, true}, {40, 50, 50, false}, {40, 51, 50, false}, {40, 30, 50, true},
+        {60, 30, 50, false}, {50, 30, 50, false}, {0, 90, 50, false}, {0, 30, 50, true}};
+    field *f = new_field();
+    take_snapshot(f);
+    f->frames[1].tick = 100;
+    f->interest.frame = &f->frames[1];
+    f->view->acknowledged = 42;
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const cairn_view_member member = {
+            .id = f->bodies[3].id, .acked = {rows[i].acked}, .sent = rows[i].sent};
+        f->interest.history[cairn_id_index(member.id)].changed = rows[i].changed;
+        assert_int_equal(cairn_view_is_due(f->view, &member, &f->interest, 80), rows[i].due);
+    }
     end_field(f);
 }
