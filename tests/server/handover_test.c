@@ -166,6 +166,27 @@ TEST("clients of every mode play on with another server, and notice nothing") {
     assert_true(s.clients[late_joiner].ticks_stepped > 20);
 }
 
+TEST("clients of two rooms play on, each in its own") {
+    uint32_t other;
+    story_start(&s, NULL);
+    cairn_server_room_config config = cairn_server_room_config_default();
+    config.name = "other";
+    config.scene = story_scene();
+    assert_int_equal(
+        cairn_server_room_create(s.server, s.now_ns, &config, &other, NULL), CAIRN_ROOM_CREATED);
+    (void)story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    const uint32_t client = story_join_room(&s, "other", CAIRN_MODE_LOCKSTEP);
+    story_run_ms(&s, 500);
+    begin(NULL);
+    step_beside(300);
+    const uint64_t stepped = s.clients[client].ticks_stepped;
+    swap();
+    story_run_ms(&s, 500);
+    check_clients();
+    assert_int_equal(story_statistics(&s).clients, 2);
+    assert_in_range(s.clients[client].ticks_stepped - stepped, 28, 31);
+}
+
 static uint32_t used_tokens(const cairn_server *server) {
     const cairn_token_history *history = &server->context.netcode->history;
     uint32_t count = 0;

@@ -77,6 +77,17 @@ TEST("WELCOME describes the room") {
     assert_int_equal(info.input_wait_ns, 0);
 }
 
+TEST("the payloads of a client that left stay counted") {
+    const uint32_t client = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 300);
+    const uint64_t taken = story_statistics(&s).drops_link[0];
+    assert_true(taken > 0);
+    story_leave(&s, client);
+    story_run_ms(&s, 100);
+    assert_int_equal(story_statistics(&s).clients, 0);
+    assert_true(story_statistics(&s).drops_link[0] >= taken);
+}
+
 TEST("the bodies that are awake are counted") {
     story_run_ms(&s, 100);
     const cairn_world_counts counts = cairn_world_counts_read(story_world(&s));
