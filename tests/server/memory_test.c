@@ -38,16 +38,15 @@ TEST("a server is not created when any of its allocations fails") {
     config.entropy = secret;
     config.public_addresses = &address;
     config.public_address_count = 1;
-    cairn_status status = CAIRN_OUT_OF_MEMORY;
-    uint32_t failed = 0;
-    for (; status == CAIRN_OUT_OF_MEMORY; ++failed) {
+    do {
         allocations = 0;
-        fails_at = failed + 1;
-        status = cairn_server_create(&config, &server);
-        assert_int_equal(server != NULL, status == CAIRN_OK);
-    }
+        fails_at += 1;
+        const cairn_status status = cairn_server_create(&config, &server);
+        const bool failed = allocations >= fails_at;
+        assert_int_equal(status, failed ? CAIRN_OUT_OF_MEMORY : CAIRN_OK);
+        assert_int_equal(server == NULL, failed);
+    } while (server == NULL);
+    assert_true(fails_at > 10);
     fails_at = 0;
-    assert_int_equal(status, CAIRN_OK);
-    assert_true(failed > 10);
     cairn_server_destroy(server);
 }
