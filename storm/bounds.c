@@ -276,9 +276,10 @@ static void check_server_memory(cairn_storm *s, uint64_t passed_ns) {
         cairn_storm_report_finding(s, CAIRN_STORM_FOUND_MEMORY,
             "server: the state histories of its rooms take %zu bytes", history_bytes);
     }
-    // The world that repairs compare with is created on first use; it is as large as the room's.
+    // The world that repairs compare with and the one in which edits are tried are created on first
+    // use, each as large as the room's (seed 12006429).
     const uint64_t shares = s->server_clients_most + 2;
-    const uint64_t worlds = s->room_count * (uint64_t)s->system.server_start_bytes;
+    const uint64_t worlds = 2 * s->room_count * (uint64_t)s->system.server_start_bytes;
     const uint64_t recordings =
         s->room_count * CAIRN_STORM_RECORDING_BYTES * (s->disk.publishes ? 2 : 1);
     if (growth > (int64_t)(shares * CAIRN_STORM_SERVER_GROWTH_BYTES + worlds + recordings)) {
