@@ -72,6 +72,7 @@ bool cairn_control_member_optional(uint32_t verb, const char *name) {
         {CAIRN_CONTROL_SET_ROW, "velocity"},
         {CAIRN_CONTROL_PUSH, "place"},
         {CAIRN_CONTROL_SET_TARGET, "rotation"},
+        {CAIRN_CONTROL_EXPLODE, "shield_mask"},
         {CAIRN_CONTROL_ACT, "edits"},
         {CAIRN_CONTROL_ACT, "fields"},
         {CAIRN_CONTROL_ACT, "watched"},
