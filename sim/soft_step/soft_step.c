@@ -231,8 +231,8 @@ typedef struct order_work {
     bool joints_changed;
 } order_work;
 
-// Two things that are for one thread each, and independent of each other: 0 is the order of the
-// constraints, 1 who is squeezed.
+// Two tasks of one thread each that do not depend on each other. Item 0 builds the graphs; item 1
+// finds the squeezed bodies.
 static void order_or_limit(const void *context, uint32_t begin, uint32_t end) {
     const order_work *work = context;
     cairn_soft_step *soft_step = work->world->soft_step;

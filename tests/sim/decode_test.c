@@ -253,8 +253,8 @@ TEST("a value out of range is refused by the name of its field") {
     }
 }
 
-// A step would have to collide shapes whose distance is no distance.
-TEST("a centre of mass is not farther from the origin than shapes can be") {
+// A step with such a body would fail an assertion: its shapes are too far apart to be collided.
+TEST("a centre of mass that is too far from the body's origin is refused") {
     EXPECT_REFUSED("a centre beyond all shapes", "centre.z", s->bodies[1].centre.z = -4e31f);
 }
 
