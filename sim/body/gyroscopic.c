@@ -82,10 +82,10 @@ cairn_vec3 cairn_gyroscopic_begin(
 cairn_vec3 cairn_gyroscopic_finish(
     cairn_gyroscopic *gyroscopic, cairn_vec3 angular_velocity, float h) {
     CAIRN_ASSERT(h > 0.0f);
-    // Impulses were applied with the inertia of the start of the step.
     const cairn_vec3 added = vec3_sub(angular_velocity, gyroscopic->mean);
-    const cairn_vec3 momentum = vec3_add(
-        gyroscopic->momentum, apply_in_body(gyroscopic->inertia, gyroscopic->rotation0, added));
+    const cairn_quat pushed = gyroscopic->turns ? gyroscopic->rotation : gyroscopic->rotation0;
+    const cairn_vec3 momentum =
+        vec3_add(gyroscopic->momentum, apply_in_body(gyroscopic->inertia, pushed, added));
     gyroscopic->rotation = quat_integrate(gyroscopic->rotation, angular_velocity, h);
     const cairn_vec3 end =
         apply_in_body(gyroscopic->inverse_inertia, gyroscopic->rotation, momentum);

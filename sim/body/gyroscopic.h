@@ -28,6 +28,7 @@ typedef struct cairn_gyroscopic {
     cairn_sym3 inverse_inertia;
     cairn_quat rotation0; // at the start of the step
     cairn_quat rotation;  // now
+    bool turns;           // impulses meet the inertia of `rotation`, not that of `rotation0`
     cairn_vec3 momentum;  // N m s, world axes, at the start of the substep or after the last one
     cairn_vec3 end;       // rad/s, world axes, after the last substep
     bool continues;       // there was a substep before, and `momentum` and `end` are valid

@@ -129,6 +129,12 @@
 // about its long axis (sim/soft_step/thin_links.c). Rods thinner than a fifth of their length have
 // less. Of 800 chains of two and six such rods 25 explode without it, one at 100, none at 20.
 #define CAIRN_THIN_INERTIA_RATIO 20.0f
+// The inertia of a body with joints turns with it through the substeps of a step in which it
+// would change by more than this part (sim/soft_step/turning_inertia.c).
+#define CAIRN_TURNING_CHANGE_MIN 0.01f
+// Not that of needles, of which the determinant of the inverse, scaled to a trace of 1, is less:
+// rods 25 times as long as thick.
+#define CAIRN_TURNING_DETERMINANT_MIN 1e-5f
 // A light link has two joints: one to a body that impulses do not move, and one to a body of more
 // than this many times its mass. Both joints are solved together (sim/soft_step/light_link.h), in
 // at most so many rounds. The rounds end when the chord changes by less than this part of the arms.

@@ -211,6 +211,11 @@ static inline cairn_mat3 sym3_full(cairn_sym3 m) {
         .x = vec3(m.xx, m.xy, m.xz), .y = vec3(m.xy, m.yy, m.yz), .z = vec3(m.xz, m.yz, m.zz)};
 }
 
+static inline float sym3_determinant(cairn_sym3 m) {
+    return m.xx * (m.yy * m.zz - m.yz * m.yz) + m.xy * (m.xz * m.yz - m.xy * m.zz) +
+           m.xz * (m.xy * m.yz - m.xz * m.yy);
+}
+
 // By cofactors; zero if the determinant is not positive, so that a body without inertia does not
 // rotate. For inertia tensors and K matrices, whose determinants are positive.
 static inline cairn_sym3 sym3_inverse(cairn_sym3 m) {

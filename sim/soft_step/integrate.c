@@ -234,6 +234,89 @@ static void integrate_positions(const cairn_solver_context *context, uint32_t be
     }
 }
 
+// A symmetric matrix that comes first in each of these rows.
+static lanes_sym3 load_matrices(const void *const *rows, uint32_t first) {
+    lanes row[CAIRN_ROW_FLOATS];
+    load_struct_row(rows, first, row);
+    return (lanes_sym3){row[0], row[1], row[2], row[3], row[4], row[5]};
+}
+
+// The inertia of turning bodies that have rotated by `delta` since the step began.
+typedef struct turned_lanes {
+    lanes_sym3 inverse_inertia;
+    lanes_sym3 inertia;
+} turned_lanes;
+
+static turned_lanes turn(const void *const *turning, const lanes *delta) {
+    const lanes_quat q = lanes_quat_of_vector(lanes3_of(delta[4], delta[5], delta[6]));
+    const lanes_mat3 axes = lanes_mat3_of_quat(q.x, q.y, q.z, q.w);
+    return (turned_lanes){.inverse_inertia = lanes_sym3_rotate(load_matrices(turning, 0), axes),
+        .inertia = lanes_sym3_rotate(load_matrices(turning, CAIRN_ROW_FLOATS), axes)};
+}
+
+static void store_turned(const cairn_solver_context *context, uint32_t begin, uint32_t live,
+    const lanes (*values)[CAIRN_ROW_FLOATS]) {
+    float unused[CAIRN_ROW_FLOATS];
+    float *rows[4][CAIRN_LANES];
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        cairn_turning_body *turning = &context->turning[begin + (i < live ? i : 0)];
+        cairn_solver_integration *integration = &context->integration[turning->body];
+        rows[0][i] = i < live ? context->bodies[turning->body].inverse_inertia : unused;
+        rows[1][i] = i < live ? integration->unconstrained_velocity : unused;
+        rows[2][i] = i < live ? integration->relax_change : unused;
+        rows[3][i] = i < live ? turning->inertia : unused;
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+        lanes_scatter_rows(values[i], rows[i]);
+    }
+}
+
+// Impulses stay when the inertia of a body turns: the velocities that they give it do not.
+static void turn_inertia(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end && end <= context->moving_count);
+    for (uint32_t at = begin; at < end; at += CAIRN_LANES) {
+        const uint32_t live = end - at < CAIRN_LANES ? end - at : CAIRN_LANES;
+        const void *turning[CAIRN_LANES];
+        const void *bodies[CAIRN_LANES];
+        const void *integrations[CAIRN_LANES];
+        for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+            const cairn_turning_body *entry = &context->turning[at + (i < live ? i : 0)];
+            turning[i] = entry;
+            bodies[i] = &context->bodies[entry->body];
+            integrations[i] = &context->integration[entry->body];
+        }
+        lanes velocity[CAIRN_ROW_FLOATS];
+        lanes delta[CAIRN_ROW_FLOATS];
+        lanes masses[CAIRN_ROW_FLOATS];
+        lanes unconstrained[CAIRN_ROW_FLOATS];
+        lanes relaxed[CAIRN_ROW_FLOATS];
+        load_struct_row(bodies, 0, velocity);
+        load_struct_row(bodies, CAIRN_ROW_FLOATS, delta);
+        load_struct_row(bodies, 2 * CAIRN_ROW_FLOATS, masses);
+        load_struct_row(integrations, 2 * CAIRN_ROW_FLOATS, unconstrained);
+        load_struct_row(integrations, 3 * CAIRN_ROW_FLOATS, relaxed);
+        const lanes_sym3 before = load_matrices(turning, 2 * CAIRN_ROW_FLOATS);
+        const turned_lanes now = turn(turning, delta);
+        const lanes3 w = lanes3_of(velocity[4], velocity[5], velocity[6]);
+        const lanes3 change =
+            lanes3_sub(w, lanes3_of(unconstrained[4], unconstrained[5], unconstrained[6]));
+        const lanes3 impulses =
+            lanes_sym3_apply(now.inverse_inertia, lanes_sym3_apply(before, change));
+        const lanes3 relax = lanes_sym3_apply(now.inverse_inertia,
+            lanes_sym3_apply(before, lanes3_of(relaxed[4], relaxed[5], relaxed[6])));
+        const lanes_sym3 *inverse = &now.inverse_inertia;
+        const lanes_sym3 *inertia = &now.inertia;
+        const lanes rows[4][CAIRN_ROW_FLOATS] = {
+            {inverse->xx, inverse->yy, inverse->zz, inverse->xy, inverse->xz, inverse->yz,
+                masses[6], masses[7]},
+            {unconstrained[0], unconstrained[1], unconstrained[2], unconstrained[3],
+                w.x - impulses.x, w.y - impulses.y, w.z - impulses.z, unconstrained[7]},
+            {relaxed[0], relaxed[1], relaxed[2], relaxed[3], relax.x, relax.y, relax.z, relaxed[7]},
+            {inertia->xx, inertia->yy, inertia->zz, inertia->xy, inertia->xz, inertia->yz}};
+        store_turned(context, at, live, rows);
+    }
+}
+
 // What the last relax pass of the joints added is no part of the impulses with which the next
 // biased pass starts, but of those with which the next relax pass starts. In the first substep it
 // comes from the joints.
@@ -392,6 +475,7 @@ const cairn_body_passes CAIRN_KERNEL(bodies) = {
     .integrate_velocities_first = integrate_velocities_first,
     .integrate_velocities = integrate_velocities,
     .integrate_positions = integrate_positions,
+    .turn_inertia = turn_inertia,
     .hold_relax_change = hold_relax_change,
     .begin_relax = begin_relax,
     .end_relax = end_relax,

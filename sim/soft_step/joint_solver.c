@@ -253,7 +253,12 @@ INLINE void end_relax_rows(const cairn_solver_context *context, const joint_visi
 // One joint of a sweep, with what comes before or after its rows are solved.
 INLINE void visit_joint(const cairn_solver_context *context, const joint_visit *visit,
     uint32_t kind, cairn_constraint_stage stage) {
-    const wide_joint *wide = visit->wide;
+    wide_joint *wide = visit->wide;
+    if (stage == CAIRN_CONSTRAINT_BEGIN_RELAX &&
+        atomic_load_explicit(context->turning_found, memory_order_relaxed) != 0) {
+        load_inverse_inertia(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+        load_inverse_inertia(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    }
     body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
     body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
     if (stage == CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED) {

@@ -31,6 +31,7 @@ void cairn_soft_step_allocate(
     soft_step->gyroscopic = cairn_arena_take(from, bodies, sizeof *soft_step->gyroscopic);
     soft_step->gyroscopic_bodies =
         cairn_arena_take(from, bodies, sizeof *soft_step->gyroscopic_bodies);
+    soft_step->turning = cairn_arena_take(from, bodies, sizeof *soft_step->turning);
     soft_step->outcome = cairn_arena_take(from, bodies, sizeof *soft_step->outcome);
     soft_step->strayed_slots = cairn_arena_take(from, bodies, sizeof *soft_step->strayed_slots);
     soft_step->division = (cairn_body_division){
@@ -171,6 +172,8 @@ static void prepare_context(cairn_world *world) {
         .joints = world->state.joints,
         .joint_constraints = soft_step->wide_joints,
         .joint_angular = soft_step->wide_angular,
+        .turning = soft_step->turning,
+        .turning_found = &soft_step->turning_found,
         .h = h,
         .inverse_h = rate,
         .contact_softness = soften(contact_hertz, settings->contact_damping, h),
@@ -188,6 +191,7 @@ static void prepare_context(cairn_world *world) {
         .limit_damping = world_time_step(world) * settings->limit_damping,
         .pushed = soft_step->pushed};
     atomic_store_explicit(&soft_step->restitution_found, 0, memory_order_relaxed);
+    atomic_store_explicit(&soft_step->turning_found, 0, memory_order_relaxed);
     atomic_store_explicit(&soft_step->locks_found, 0, memory_order_relaxed);
     atomic_store_explicit(&soft_step->squeezed_found, 0, memory_order_relaxed);
     soft_step->overflow_context = soft_step->wide_context;
@@ -261,5 +265,6 @@ void cairn_soft_step_begin(cairn_world *world) {
 void cairn_soft_step_solve(cairn_world *world) {
     cairn_articulations_prepare(world);
     cairn_driven_joints_prepare(world);
+    cairn_turning_inertia_prepare(world);
     cairn_soft_step_run(world);
 }

@@ -51,6 +51,8 @@ struct cairn_soft_step {
     cairn_gyroscopic *gyroscopic; // of the bodies with gyroscopic torque
     uint32_t *gyroscopic_bodies;  // which solver bodies these are
     uint32_t gyroscopic_count;
+    cairn_turning_body *turning; // see cairn_solver_context, like the following
+    _Atomic uint32_t turning_found;
     uint32_t moving_count; // solver bodies that impulses move; they come first
     uint32_t body_count;
     cairn_body_division division;
@@ -72,7 +74,7 @@ struct cairn_soft_step {
     cairn_body_load *body_loads; // by solver body that is laden
     float *load_inverse_mass; // by solver body that is squeezed: of the body whose load it carries
     bool any_squeezed;
-    // By solver body: 1 if a joint holds it; first scratch of thin_links.c.
+    // By solver body: 1 if its inertia turns in this step (turning_inertia.c); scratch before that.
     unsigned char *jointed;
     _Atomic uint32_t *met; // see cairn_solver_context, like the following
     uint32_t *struck;
@@ -114,6 +116,12 @@ void cairn_soft_step_allocate(
 
 // Gives thin bodies between two joints with axes a larger inertia (thin_links.c).
 void cairn_thin_links_thicken(cairn_soft_step *soft_step);
+
+// Bodies with joints whose inertia turns with them (turning_inertia.c). Marks those that may, after
+// bodies, joints and driven joints were gathered. Then each worker lists those of its bodies
+// begin .. end - 1, from `turning[begin]` on, and gets the end of its list.
+void cairn_turning_inertia_prepare(cairn_world *world);
+uint32_t cairn_turning_inertia_list(cairn_soft_step *soft_step, uint32_t begin, uint32_t end);
 
 // Takes light bodies under heavy loads for heavier (squeezed_bodies.c), after bodies, contacts and
 // joints were gathered and thin bodies thickened. What the second one does is for one thread; it

@@ -30,7 +30,8 @@ typedef struct cairn_solver_body {
     float position_padding;
     float delta_rotation[3]; // rad, since the step began, as a rotation vector
     float rotation_padding;
-    float inverse_inertia[6]; // world axes at the start of the step: xx, yy, zz, xy, xz, yz
+    float inverse_inertia[6]; // world axes, at the start of the step or of a turning body now: xx,
+                              // yy, zz, xy, xz, yz
     uint32_t linear_locks;    // bit set: axes of the world along which the body does not move
     float closing; // s/m: of a link of an articulation, 1 / CAIRN_CLOSING_SPEED_MAX; else 0
 } cairn_solver_body;
@@ -46,6 +47,16 @@ typedef struct cairn_solver_integration {
     // the part of what the last relax pass changed with which the next one starts.
     float relax_change[8];
 } cairn_solver_integration;
+
+// A body whose inertia rotates with it through the substeps (turning_inertia.c), in rows of eight
+// floats. All in world axes, like the inverse inertia of a solver body.
+typedef struct cairn_turning_body {
+    float inverse_inertia0[6]; // at the start of the step
+    uint32_t body;             // solver body
+    uint32_t unused;
+    float inertia0[8];
+    float inertia[8]; // now
+} cairn_turning_body;
 
 // A soft constraint (Catto, "Soft Constraints", GDC 2011): a spring and damper given by frequency
 // and damping ratio, integrated implicitly. A velocity row asks for -rate * position error and gets
@@ -94,9 +105,11 @@ typedef struct cairn_solver_context {
     void *contact_impacts;   // one of each constraint, in the layout of the kernel
     const cairn_constraint_edge *joint_edges;
     const uint32_t *joint_order;
-    uint32_t joint_pairs_known; // 0 or 1: the joint constraints have those of the last step
-    uint32_t light_link_count;  // the first two, four, ... joint constraints are of light links
-    cairn_joint *joints;        // by edge.element
+    cairn_turning_body *turning;     // each worker's from the index of its first body on
+    _Atomic uint32_t *turning_found; // set to 1: some body is turning
+    uint32_t joint_pairs_known;      // 0 or 1: the joint constraints have those of the last step
+    uint32_t light_link_count; // the first two, four, ... joint constraints are of light links
+    cairn_joint *joints;       // by edge.element
     void *joint_constraints;
     void *joint_angular; // the angular part of each, in the layout of the kernel
     float h;             // s, of a substep
@@ -155,6 +168,7 @@ typedef struct cairn_body_passes {
     cairn_kernel_pass *integrate_velocities_first; // of the first substep
     cairn_kernel_pass *integrate_velocities;       // of a later one; applies its impulses again
     cairn_kernel_pass *integrate_positions;
+    cairn_kernel_pass *turn_inertia; // of the turning bodies begin .. end - 1
     // Around the relax pass of joints. The first takes the velocity that
     // CAIRN_CONSTRAINT_WARM_START_RELAX has added out again.
     cairn_kernel_pass *hold_relax_change;

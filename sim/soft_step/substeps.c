@@ -23,6 +23,8 @@ typedef struct worker_share {
     cairn_team_member *member;
     uint32_t first_owner;
     uint32_t end_owner;
+    uint32_t turning_begin; // its turning bodies
+    uint32_t turning_end;
 } worker_share;
 
 // All contacts or all joints of the step, and what computes them.
@@ -177,6 +179,7 @@ static void integrate_positions(const worker_share *share) {
         }
         meet(share);
     }
+    bodies->turn_inertia(&soft_step->wide_context, share->turning_begin, share->turning_end);
 }
 
 // ---- Driven joints: groups that share no body, which need not be of one owner
@@ -213,8 +216,16 @@ static void store_contact_colours(const worker_share *share) {
     }
 }
 
-static void prepare(const worker_share *share) {
+static void list_turning(worker_share *share) {
+    const cairn_graph_owners *owners = &share->world->soft_step->contact_graph.owners;
+    share->turning_begin = owners->first_body[share->first_owner];
+    share->turning_end = cairn_turning_inertia_list(
+        share->world->soft_step, share->turning_begin, owners->first_body[share->end_owner]);
+}
+
+static void prepare(worker_share *share) {
     store_contact_colours(share);
+    list_turning(share);
     for_each(share, joints_of(share->world), CAIRN_CONSTRAINT_PREPARE);
     for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_PREPARE);
     if (is_main(share)) {
@@ -407,7 +418,7 @@ static void run_member(void *context, cairn_team_member *member) {
     const cairn_body_passes *bodies = world->soft_step->wide_kernel.bodies;
     const uint32_t owners = world->soft_step->contact_graph.owners.count;
     CAIRN_ASSERT(member->size <= owners && world->soft_step->joint_graph.owners.count == owners);
-    const worker_share share = {.world = world,
+    worker_share share = {.world = world,
         .member = member,
         .first_owner = owners * member->rank / member->size,
         .end_owner = owners * (member->rank + 1) / member->size};

@@ -412,6 +412,11 @@ FAULTS = {
          "const lanes fade = (FAULT ? lanes_all(1.0f) : open) * rotation_measure(context, square);")]),
     "links-thin": ("thin bodies between two hinges are as thin as they are", "physics.chain", [
         ("sim/soft_step/thin_links.c", "if (!(excess > 0.0f)) {", "if (!(excess > 0.0f) || FAULT) {")]),
+    "inertia-stays": ("joints meet the inertia of the pose at the start of the step in all substeps", "physics.pairs", [
+        ("sim/soft_step/turning_inertia.c", "return apart * angle_squared >", "return !FAULT && apart * angle_squared >")]),
+    "inertia-forgets": ("when an inertia turns, changes of velocity stay in place of impulses", "physics.pairs", [
+        ("sim/soft_step/integrate.c", "lanes_sym3_apply(now.inverse_inertia, lanes_sym3_apply(before, change));",
+         "FAULT ? change : lanes_sym3_apply(now.inverse_inertia, lanes_sym3_apply(before, change));")]),
     "hinge-in-turn-pgs": ("rows about axes of the PGS solver are solved as if nothing held the anchors", "physics.pendulum", [
         ("sim/pgs/joint_solver.c", "const cairn_sym3 response = held_response(world, constraint);",
          "const cairn_pgs_body *both = world->pgs->bodies;\n    const cairn_sym3 response = FAULT ? sym3_add(both[constraint->body_a].inverse_inertia,"

@@ -4,8 +4,8 @@
 // They fall and lie down. The sweeps do not converge in all of them: of 159 such trees of hinges
 // three pass 60 m/s, and in Box3D seven do. Of 24 in each case here at most one may.
 
-#include "base/random.h"
 #include "tests/physics/mechanics_kit.h"
+#include "tests/physics/random_kit.h"
 
 enum { BODIES_MIN = 6, BODIES_MAX = 45, TREES = 24, TREE_TICKS = 300 };
 #define SPEED_MAX 60.0f // m/s; from the highest place a stone falls at 13
@@ -16,16 +16,6 @@ typedef struct tree {
     cairn_joint_id joints[BODIES_MAX];
     uint32_t joint_count;
 } tree;
-
-static float between(cairn_random *random, float lower, float upper) {
-    return lower + (upper - lower) * cairn_random_unit(random);
-}
-
-static cairn_quat any_rotation(cairn_random *random) {
-    const cairn_vec3 axis = vec3(
-        between(random, -1.0f, 1.0f), between(random, -1.0f, 1.0f), between(random, 0.1f, 1.0f));
-    return turned(vec3_scale(axis, 1.0f / vec3_length(axis)), between(random, 0.0f, 2.0f * PI));
-}
 
 static cairn_shape_def any_shape(cairn_random *random) {
     const float size = between(random, 0.25f, 0.5f);
