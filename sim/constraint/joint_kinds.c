@@ -386,6 +386,7 @@ void cairn_joint_rows_build(const cairn_world *world, const cairn_row_time *time
     const bool slides = joint->kind == CAIRN_JOINT_PRISMATIC || joint->kind == CAIRN_JOINT_WHEEL;
     rows->arm_a = slides ? vec3_add(build.arm_a, build.offset) : build.arm_a;
     rows->arm_b = build.arm_b;
+    rows->slide = slides ? build.frame.axis_a : vec3_zero();
     // Gears, pulleys and rows act on the centres of mass.
     const bool anchored = joint->kind <= CAIRN_JOINT_MOTOR;
     rows->anchor_b = anchored ? build.arm_b : vec3_zero();

@@ -250,13 +250,27 @@ static cairn_vec3 chord_velocity(float h, cairn_vec3 arm, cairn_vec3 w) {
     return vec3_scale(vec3_cross(w, vec3_cross(w, arm)), 0.5f * h / (1.0f + square * square));
 }
 
+// Of b's point relative to a's.
+static cairn_vec3 velocity_between(
+    const cairn_joint_rows *rows, const cairn_row_body *a, const cairn_row_body *b) {
+    const cairn_vec3 of_a =
+        vec3_add(a->linear_velocity, vec3_cross(a->angular_velocity, rows->arm_a));
+    const cairn_vec3 of_b =
+        vec3_add(b->linear_velocity, vec3_cross(b->angular_velocity, rows->arm_b));
+    return vec3_sub(of_b, of_a);
+}
+
+// What slides along a turning axis leaves it by the Coriolis term, w x v h.
 void cairn_joint_rows_update_chord(const cairn_row_time *time, const cairn_row_body *a,
     const cairn_row_body *b, cairn_joint_rows *rows) {
     const cairn_row_block *held = &rows->blocks[0];
     if (held->kind != CAIRN_BLOCK_HOLD) {
         return;
     }
-    const cairn_vec3 of_a = chord_velocity(time->h, rows->arm_a, a->angular_velocity);
+    const cairn_vec3 slide =
+        vec3_scale(rows->slide, vec3_dot(rows->slide, velocity_between(rows, a, b)));
+    const cairn_vec3 of_a = vec3_add(chord_velocity(time->h, rows->arm_a, a->angular_velocity),
+        vec3_scale(vec3_cross(a->angular_velocity, slide), time->h));
     const cairn_vec3 of_b = chord_velocity(time->h, rows->arm_b, b->angular_velocity);
     for (uint32_t i = held->first; i < held->first + held->count; ++i) {
         cairn_row *row = &rows->rows[i];

@@ -85,6 +85,7 @@ typedef struct cairn_joint_rows {
     uint32_t body_a, body_b;   // slots
     uint32_t index_a, index_b; // as the solver counts its bodies
     cairn_vec3 arm_a, arm_b;   // of points of a and b that stay together, world
+    cairn_vec3 slide;          // along which they do not, fixed to a; zero if they do
     cairn_vec3 anchor_b;       // about which the reaction torque is
     cairn_jacobian missing;    // impulse that the next biased pass starts with
     uint32_t system_row;       // of a laboratory solver: the first one

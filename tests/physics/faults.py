@@ -412,6 +412,9 @@ FAULTS = {
          "const lanes fade = (FAULT ? lanes_all(1.0f) : open) * rotation_measure(context, square);")]),
     "links-thin": ("thin bodies between two hinges are as thin as they are", "physics.chain", [
         ("sim/soft_step/thin_links.c", "if (!(excess > 0.0f)) {", "if (!(excess > 0.0f) || FAULT) {")]),
+    "coriolis": ("what slides along a turning axis is taken to move straight in a substep", "physics.joints_slider", [
+        ("sim/constraint/joint_rows.c", "vec3_scale(vec3_cross(a->angular_velocity, slide), time->h)",
+         "vec3_scale(vec3_cross(a->angular_velocity, slide), FAULT ? 0.0f : time->h)")]),
     "inertia-stays": ("joints meet the inertia of the pose at the start of the step in all substeps", "physics.pairs", [
         ("sim/soft_step/turning_inertia.c", "return apart * angle_squared >", "return !FAULT && apart * angle_squared >")]),
     "inertia-forgets": ("when an inertia turns, changes of velocity stay in place of impulses", "physics.pairs", [

@@ -200,3 +200,27 @@ TEST("a spring moves a body along its free axes alone") {
         expect_near(kit_read(world, body).position.x, 0.0f, 0.05f);
     }
 }
+
+// On a wire that turns at w the only force is across it, so r'' = w^2 r: from rest on the wire,
+// r = r0 cosh(w t). What slides out at v is pushed aside by 2 m w v, and stays on the wire.
+TEST("a bead slides out along a turning wire as r0 cosh(w t)") {
+    const float rate = 4.0f;
+    const float start = 0.2f;
+    SCOPED(cairn_world) *world = joint_world(CAIRN_SOLVER_SOFT_STEP, 0.0f);
+    const cairn_body_id wire = kit_kinematic(world, vec3(0, 0, 0), vec3(0, 0, 0));
+    EXPECT_OK(cairn_body_set_velocity(world, wire, vec3(0, 0, 0), vec3(0, 0, rate)));
+    const cairn_body_id bead = joint_cube(world, vec3(start, 0, 0), 0.02f, 0.1f);
+    EXPECT_OK(cairn_body_set_velocity(world, bead, vec3(0, start * rate, 0), vec3(0, 0, rate)));
+    cairn_joint_def def = joint_between(CAIRN_JOINT_PRISMATIC, wire, bead, vec3(start, 0, 0));
+    const cairn_joint_id joint = kit_joint(world, &def);
+    float open = 0.0f;
+    for (int k = 0; k < JOINT_TICK_RATE; ++k) {
+        float error = 0.0f;
+        kit_run(world, 1);
+        EXPECT_OK(cairn_joint_error(world, joint, &error));
+        open = fmaxf(open, error);
+    }
+    const float way = start * coshf(rate);
+    EXPECT_MEASURED(joint_travel(world, joint).position + start, way, 0.01f * way);
+    EXPECT_MEASURED(open, 0.0f, 1e-3f);
+}
