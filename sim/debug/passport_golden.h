@@ -8,4 +8,4 @@
 static const cairn_hash128 cairn_passport_golden_trigonometry = {
     .lo = UINT64_C(0xadac0fa76d6dd904), .hi = UINT64_C(0xc70d98dbdf0fe20e)};
 static const cairn_hash128 cairn_passport_golden_scene = {
-    .lo = UINT64_C(0x9e2f11731681d05b), .hi = UINT64_C(0x8eb666c3086e8c77)};
+    .lo = UINT64_C(0x7a46688711977b0e), .hi = UINT64_C(0x2a97a485683023b2)};
