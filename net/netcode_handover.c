@@ -221,6 +221,7 @@ void cairn_netcode_server_hand_over(
         a->reading ? server->config.protocol_id : 0,
         a->reading ? server->config.protocol_id : UINT64_MAX);
     cairn_archive_u64(a, "the start", &server->config.start_ns, 0, now_ns);
+    cairn_archive_u64(a, "the second of the start", &server->start_unix_s, 0, UINT64_MAX);
     cairn_archive_bytes(a, server->challenge_key, sizeof server->challenge_key);
     cairn_archive_bytes(a, server->sequence_key, sizeof server->sequence_key);
     cairn_archive_words(a, &server->challenge_sequence, 1);

@@ -100,6 +100,7 @@ cairn_status cairn_netcode_server_create(
         config->public_address_count * sizeof *config->public_addresses);
     server->now_ns = config->start_ns;
     server->unix_since_ns = config->start_unix_ns - config->start_ns;
+    server->start_unix_s = config->start_unix_ns / CAIRN_NS_PER_S;
     server->slots_due_ns = UINT64_MAX;
     server->admitting = true;
     const cairn_status status = create_tables(server, config->entropy);
@@ -323,6 +324,16 @@ static uint64_t unix_s_at(const cairn_netcode_server *server, uint64_t at_ns) {
     return (at_ns + server->unix_since_ns) / CAIRN_NS_PER_S;
 }
 
+// The second of the start, as late as it seemed then or seems now. If the wall clock was set back
+// by more than the lifetime of a token, it was plainly wrong before: that costs honest clients a
+// lifetime at most.
+static uint64_t start_unix_s_of(const cairn_netcode_server *server) {
+    const uint64_t now = unix_s_at(server, server->config.start_ns);
+    const uint64_t then = server->start_unix_s;
+    const uint64_t latest = now + server->config.token_lifetime_s_max;
+    return then < now ? now : then < latest ? then : latest;
+}
+
 // The rules about time, which need no key. A token that could have reached a server that ran before
 // this one may have been used there; its keys would encrypt other packets with the same nonces
 // here. That server accepted none that expires more than a lifetime after this one started.
@@ -330,7 +341,7 @@ static cairn_netcode_drop check_token_times(
     const cairn_netcode_server *server, uint64_t expire_unix_s) {
     const uint64_t lifetime_s = server->config.token_lifetime_s_max;
     const uint64_t now_unix_s = unix_s_at(server, server->now_ns);
-    const uint64_t start_unix_s = unix_s_at(server, server->config.start_ns);
+    const uint64_t start_unix_s = start_unix_s_of(server);
     if (expire_unix_s <= now_unix_s) {
         return CAIRN_NETCODE_DROP_TOKEN_EXPIRED;
     }
@@ -419,12 +430,14 @@ static cairn_netcode_drop check_token(cairn_netcode_server *server, const cairn_
 }
 
 // A token that expires a lifetime after the start was issued in the second of the start, in which
-// an earlier run may have ended: its session starts at a sequence that no earlier one reached.
+// an earlier run may have ended, or before, if the clock was set back: its session starts at a
+// sequence that no earlier one reached.
 static uint64_t first_sequence_of(
     const cairn_netcode_server *server, const cairn_handshake *handshake) {
-    const uint64_t start_unix_s = unix_s_at(server, server->config.start_ns);
+    const uint64_t now = unix_s_at(server, server->config.start_ns);
+    const uint64_t latest = now > server->start_unix_s ? now : server->start_unix_s;
     const uint32_t lifetime_s = server->config.token_lifetime_s_max;
-    const bool in_doubt = handshake->expire_unix_s <= start_unix_s + lifetime_s;
+    const bool in_doubt = handshake->expire_unix_s <= latest + lifetime_s;
     return handshake->server_index * CAIRN_SEQUENCES_PER_SERVER +
            (in_doubt ? random_sequence(server, handshake->mac, CAIRN_AEAD_MAC_SIZE) : 0);
 }

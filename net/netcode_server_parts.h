@@ -39,6 +39,7 @@ struct cairn_netcode_server {
     uint64_t global_sequence; // below CAIRN_SEQUENCES_PER_SERVER
     uint64_t now_ns;
     uint64_t unix_since_ns; // now_ns plus this, modulo 2^64, is the wall clock
+    uint64_t start_unix_s;  // when it started, as the wall clock was then
     cairn_netcode_token_times token_times;
     uint64_t token_times_ns; // when a refused token was last decrypted
     uint64_t slots_due_ns;   // no time-out or keep-alive is due before

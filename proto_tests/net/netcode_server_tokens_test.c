@@ -97,6 +97,32 @@ TEST("a token never makes a session in two runs of a server") {
     }
 }
 
+// The same if the wall clock of the second run is set back by up to the lifetime of a token.
+TEST("a token never makes a session in two runs of a server whose clock is set back") {
+    for (uint64_t back_s = 1; back_s <= 30; ++back_s) {
+        for (uint64_t after_s = 1; after_s <= 30; after_s += 4) {
+            SCOPED(kit) k = kit_open(4);
+            cairn_netcode_server_destroy(k.server);
+            k.server = kit_server(kit_server_address, 4, 0, 30);
+            const kit_datagram datagram = KIT_REQUEST(&k, .lifetime_s = 30);
+            assert_int_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
+            cairn_netcode_server_destroy(k.server);
+            const cairn_address address = kit_address(kit_server_address);
+            cairn_netcode_server_config config = kit_server_config(&address, 1);
+            config.token_lifetime_s_max = 30;
+            config.start_ns = k.now_ns;
+            config.start_unix_ns = (KIT_UNIX_S + after_s) * KIT_S;
+            assert_int_equal(cairn_netcode_server_create(&config, &k.server), CAIRN_OK);
+            for (uint64_t second = 0; second < 60; ++second) {
+                cairn_netcode_server_set_unix_time(
+                    k.server, k.now_ns, (KIT_UNIX_S + after_s + second - back_s) * KIT_S);
+                assert_int_not_equal(kit_to_server(&k, datagram), CAIRN_NETCODE_TAKEN);
+                k.now_ns += KIT_S;
+            }
+        }
+    }
+}
+
 TEST("the time-out of a token is bounded") {
     const struct {
         int32_t timeout_s;
