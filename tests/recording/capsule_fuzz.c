@@ -23,6 +23,11 @@ static void write_prefix(void) {
     def.body_capacity = 4;
     def.shape_capacity = 4;
     def.contact_capacity = 4;
+    def.joint_capacity = 0;
+    def.hull_capacity = 0;
+    def.mesh_capacity = 0;
+    def.mesh_block_capacity = 0;
+    def.event_capacity = 4;
     cairn_world *world = NULL;
     CAIRN_ASSERT(cairn_world_create(&def, &world) == CAIRN_OK);
     const cairn_desync_report report = {.scene_name = "",
