@@ -129,6 +129,7 @@ typedef struct part_pass {
     cairn_room_interest *interest;
     sample_source source;
     cairn_view_part *part;
+    bool again; // the client was sent a part of this tick: it becomes `part` again
     size_t size_max;
     uint64_t late; // ticks
 } part_pass;
@@ -266,11 +267,41 @@ static void choose(part_pass *pass) {
     }
 }
 
+// A paused room sends parts of one tick until the client acknowledges that tick, which does not say
+// which of them arrived. So they have the same records, as many as fit.
+static void choose_again(part_pass *pass) {
+    cairn_view *view = pass->view;
+    const cairn_view_part *part = pass->part;
+    uint32_t r = 0;
+    for (uint32_t m = 0; m < view->count; ++m) {
+        cairn_view_member *member = &view->members[m];
+        const uint32_t index = cairn_id_index(member->id);
+        while (r < part->count && (part->records[r] & ~CAIRN_VIEW_LEFT) < index) {
+            ++r;
+        }
+        member->chosen = r < part->count &&
+                         part->records[r] == (index | (member->leaving ? CAIRN_VIEW_LEFT : 0u));
+    }
+}
+
 // ---------------------------------------------------------------------------------------- the part
+
+// The part that was sent last, if it is of this tick.
+static cairn_view_part *part_of_tick(cairn_view *view, uint64_t tick) {
+    const uint32_t last = (view->next_part + CAIRN_VIEW_PARTS_MAX - 1) % CAIRN_VIEW_PARTS_MAX;
+    return view->parts[last].tick == tick ? &view->parts[last] : NULL;
+}
+
+// Whether what was sent of this tick is not known to be lost.
+static bool is_on_its_way(const part_pass *pass) {
+    const uint32_t tick_rate_hz = pass->session->room->settings.tick_rate_hz;
+    const uint64_t passed_ns = pass->context->now_ns - pass->view->sent_ns;
+    return pass->again && passed_ns <= pass->late * CAIRN_NS_PER_S / tick_rate_hz;
+}
 
 static bool begin_part(part_pass *pass, uint32_t count) {
     cairn_view *view = pass->view;
-    cairn_view_part *part = &view->parts[view->next_part];
+    cairn_view_part *part = pass->again ? pass->part : &view->parts[view->next_part];
     if (part->capacity < count) {
         uint32_t *records = realloc(part->records, (count + count / 4) * sizeof *records);
         if (records == NULL) {
@@ -377,11 +408,18 @@ void cairn_part_send(const cairn_server_context *context, cairn_session *session
         .view = view,
         .interest = interest,
         .source = {.baselines = baselines, .interest = interest}};
+    pass.part = part_of_tick(view, interest->tick);
+    pass.again = pass.part != NULL;
     refill(&pass, bytes_per_second);
-    if (view->allowance < 2 * EMPTY_BITS && context->now_ns - view->sent_ns < PART_INTERVAL_NS) {
+    if (is_on_its_way(&pass) ||
+        (view->allowance < 2 * EMPTY_BITS && context->now_ns - view->sent_ns < PART_INTERVAL_NS)) {
         return;
     }
-    choose(&pass);
+    if (pass.again) {
+        choose_again(&pass);
+    } else {
+        choose(&pass);
+    }
     uint8_t payload[CAIRN_SNAPSHOT_HEAD_SIZE_MAX + PART_SIZE_MAX];
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
     const uint32_t shared_words = cairn_baselines_shared_words(baselines);
@@ -416,11 +454,11 @@ void cairn_part_send(const cairn_server_context *context, cairn_session *session
     const size_t all = cairn_session_send_unreliable(session, context->encoder, &message);
     view->allowance -= (int64_t)(8 * all) + AROUND_BITS;
     if (all == 0) {
-        pass.part->tick = 0;
+        pass.part->tick = pass.again ? interest->tick : 0;
         return;
     }
     view->sent_ns = context->now_ns;
-    view->next_part = (view->next_part + 1) % CAIRN_VIEW_PARTS_MAX;
+    view->next_part = (view->next_part + (pass.again ? 0 : 1)) % CAIRN_VIEW_PARTS_MAX;
     session->room->statistics.parts_sent += 1;
     session->room->statistics.snapshot_bytes += all;
     cairn_game_events_sent(session, game, &events);
