@@ -48,6 +48,11 @@ void cairn_interpolation_observe(
         const double most = 4 * interpolation->spacing_ticks;
         spacing = spacing < most ? spacing : most;
         interpolation->spacing_ticks += (spacing - interpolation->spacing_ticks) * GAIN_SPACING;
+        // By its steps the quantile falls by a hundredth of the time that passes. What a path made
+        // it that had gaps is forgotten with the spacing of that path.
+        const double covered = WAIT_SPACINGS_MAX * interpolation->spacing_ticks;
+        interpolation->wait_ticks =
+            interpolation->wait_ticks < covered ? interpolation->wait_ticks : covered;
     }
     CAIRN_ASSERT(interpolation->spacing_ticks > 0);
     interpolation->running = true;

@@ -323,6 +323,29 @@ TEST("the delay changes without a jump") {
     EXPECT_NEAR(interpolation.delay_ns * 1e-6, 151, 5);
 }
 
+// Of 20 ticks a second; the snapshots that arrive of a bad path are far apart. Seed 21003746 of the
+// storm.
+TEST("on a path that became good the delay is soon a few of its spacings") {
+    cairn_clock clock;
+    cairn_interpolation interpolation;
+    cairn_clock_start(&clock, 20);
+    cairn_interpolation_start(&interpolation, 0, 100);
+    for (uint64_t tick = 0; tick < 620; tick++) {
+        const uint64_t now = SECOND + tick * 50 * MS;
+        const uint64_t into = tick % 20; // two short spacings, a gap, and so on
+        if (tick >= 500 || into == 0 || into == 2 || into == 4 || into == 12) {
+            cairn_clock_observe(&clock, now, tick);
+            cairn_interpolation_observe(&interpolation, &clock, now, tick);
+        }
+        cairn_clock_advance(&clock, now);
+        cairn_interpolation_advance(&interpolation, &clock, now);
+        if (tick == 499) {
+            assert_true(interpolation.delay_ns > 350.0 * MS);
+        }
+    }
+    assert_true(interpolation.delay_ns < 255.0 * MS);
+}
+
 static cairn_snapshot_shape shape_of(uint32_t id, uint32_t body) {
     return (cairn_snapshot_shape){.id = id, .body = body, .kind = 3};
 }
