@@ -60,6 +60,14 @@ void cairn_hostile_destroy(cairn_hostile *h) {
     *h = (cairn_hostile){0};
 }
 
+static uint64_t token_expiry(const uint8_t *bytes) {
+    cairn_token_public token;
+    const bool read =
+        cairn_token_read_public(bytes, CAIRN_CONNECT_TOKEN_SIZE, &token) == CAIRN_TOKEN_OK;
+    CAIRN_ASSERT(read);
+    return read ? token.expire_unix_s : 0;
+}
+
 // A new token, or sometimes one that no server may accept (again).
 static uint32_t choose_token(cairn_hostile *h) {
     if (h->token_count > 0 && chance(h, h->act == CAIRN_HOSTILE_TOKENS ? 600 : 50)) {
@@ -73,8 +81,7 @@ static uint32_t choose_token(cairn_hostile *h) {
         too_long ? too_long_s : CAIRN_SYSTEM_TOKEN_LIFETIME_S, false, h->tokens[entry].bytes);
     CAIRN_ASSERT(issued);
     h->tokens[entry].spent = too_long;
-    h->tokens[entry].expire_unix_s =
-        cairn_system_unix_s(h->system) + (too_long ? too_long_s : CAIRN_SYSTEM_TOKEN_LIFETIME_S);
+    h->tokens[entry].expire_unix_s = token_expiry(h->tokens[entry].bytes);
     return entry;
 }
 
