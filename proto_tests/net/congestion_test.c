@@ -132,6 +132,24 @@ TEST("acknowledgements alone are no payloads of which a share is lost") {
     assert_int_equal(c.resolved, 0);
 }
 
+// What may queue besides, of a path that nothing was delivered on.
+#define TOLERATED_NS (20 * MS_NS)
+
+TEST("slow start ends when two round trips in a row are beyond the tolerated queue, not at it") {
+    for (uint32_t k = 0; k < 20; ++k) {
+        follow(50 * MS_NS);
+    }
+    for (uint32_t k = 0; k < 2; ++k) {
+        follow(50 * MS_NS + TOLERATED_NS);
+        assert_true(c.threshold > c.window);
+    }
+    follow(50 * MS_NS);
+    follow(51 * MS_NS + TOLERATED_NS);
+    assert_true(c.threshold > c.window); // the one before had no queue
+    follow(51 * MS_NS + TOLERATED_NS);
+    assert_int_equal(c.threshold, c.window);
+}
+
 TEST("a path of a millisecond is paced, and a shorter one is not") {
     exchange(MS_NS - 1, MS_NS);
     assert_int_equal(cairn_congestion_next_ns(&c), 0);
