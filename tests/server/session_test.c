@@ -2,6 +2,8 @@
 // Every row of the session table: what each event does to a client in each state.
 #include "tests/kit/test.h"
 
+#include "net/netcode_server_parts.h"
+#include "net/packet.h"
 #include "server/core/server_state.h"
 #include "server/session_dispatch.h"
 #include "tests/kit/packed.h"
@@ -248,4 +250,25 @@ TEST("rollbacks that a client reports are counted, whatever the epoch of its wor
     assert_int_equal(story_statistics(&s).total.rollbacks, 7); // no time has passed
     assert_int_equal(story_statistics(&s).total.rollback_reports_bounded, 1);
     assert_int_equal(session()->violations, 0);
+}
+
+static uint32_t next_packet(void) {
+    uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
+    cairn_address to;
+    assert_true(cairn_server_send(s.server, s.now_ns, &to, bytes) > 0);
+    return bytes[0] & 15; // its type, before its number's size
+}
+
+// A client takes no payload before it was told that it is connected.
+TEST("a payload to a client that was not heard since it connected follows a keep-alive") {
+    const uint8_t message[] = {1};
+    story_join(&s, CAIRN_MODE_INTERPOLATE, true);
+    story_run_ms(&s, 500);
+    s.server->context.netcode->slots.list[0].state = CAIRN_PEER_UNCONFIRMED;
+    for (uint32_t i = 0; i < 2; ++i) {
+        cairn_link_send_unreliable(s.server->sessions[0].link, message, sizeof message);
+        cairn_session_touch(&s.server->sessions[0]);
+        assert_int_equal(next_packet(), CAIRN_PACKET_KEEP_ALIVE);
+        assert_int_equal(next_packet(), CAIRN_PACKET_PAYLOAD);
+    }
 }
