@@ -7,6 +7,7 @@
 #include "recording/desync_reader.h"
 #include "server/core/server_state.h"
 #include "sim/serialize/sketch.h"
+#include "tests/kit/guarded.h"
 #include "tests/kit/packed.h"
 #include "tests/server/story.h"
 
@@ -49,6 +50,22 @@ TEST("a client whose world agrees gets an empty response") {
     assert_int_equal(story_statistics(&s).total.resync_elements, 0);
     assert_in_range(story_statistics(&s).total.resync_bytes, 64, 2048);
     assert_true(story_has_event(&s, "resynced"));
+}
+
+TEST("requests are looked for where there are places for them, and no further") {
+    const uint32_t client = start(CAIRN_MODE_HEAL);
+    const cairn_room *room = cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN);
+    cairn_sketch_build(s.clients[client].world, 40, sketch);
+    request(client, cairn_world_tick(s.clients[client].world), SKETCH_SIZE);
+    kit_guards = true; // what is read beyond the last place ends the test
+    for (uint32_t i = 0; room->resync->deferred == NULL; ++i) {
+        assert_true(i < 10);
+        story_run_ms(&s, 4);
+    }
+    kit_guards = false;
+    assert_true(kit_guarded_count > 0);
+    story_run_ms(&s, 200);
+    assert_int_equal(responses(client)[CAIRN_RESYNC_DONE], 1);
 }
 
 TEST("states are kept only while a client may need them") {

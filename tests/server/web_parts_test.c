@@ -9,6 +9,7 @@
 #include "server/web/frame_queue.h"
 #include "server/web/questions.h"
 #include "server/web/settings.h"
+#include "tests/kit/guarded.h"
 
 #define SOCKETS 20
 #define SOCKETS_PER_NETWORK 3
@@ -74,6 +75,27 @@ TEST("WebSockets are counted apart, and a network has some of them") {
     for (uint8_t i = 0; i < CAIRN_WEB_REQUESTS_MAX; ++i) {
         assert_int_not_equal(add(admission, ipv4(i)), CAIRN_ADMISSION_NONE);
     }
+    cairn_admission_destroy(admission);
+}
+
+TEST("connections and WebSockets are looked for where there are places for them, and no further") {
+    kit_guards = true; // what is read beyond the last place ends the test
+    cairn_admission *admission = new_admission();
+    kit_guards = false;
+    assert_int_equal(kit_guarded_count, 1);
+    for (uint32_t i = 0; i < SOCKETS; ++i) {
+        assert_true(cairn_admission_upgrade(admission, add(admission, ipv4((uint8_t)i))));
+    }
+    for (uint32_t i = 0; i < CAIRN_WEB_REQUESTS_MAX; ++i) {
+        assert_int_equal(add(admission, ipv4((uint8_t)i)), SOCKETS + i);
+    }
+    assert_int_equal(add(admission, ipv4(200)), CAIRN_ADMISSION_NONE);
+    assert_int_equal(cairn_admission_sockets(admission), SOCKETS);
+    cairn_admission_remove(admission, SOCKETS + CAIRN_WEB_REQUESTS_MAX - 1);
+    const uint32_t last = add(admission, ipv4(200));
+    assert_int_equal(last, SOCKETS + CAIRN_WEB_REQUESTS_MAX - 1);
+    assert_false(cairn_admission_upgrade(admission, last));
+    assert_true(cairn_admission_take(admission, last, CAIRN_NS_PER_S, 1));
     cairn_admission_destroy(admission);
 }
 
