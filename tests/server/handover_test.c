@@ -283,6 +283,45 @@ static void expect_difference(uint32_t ms, const char *part) {
     check_clients();
 }
 
+// Changes a command of those that were written last, of a tick from `first` on; false: they have
+// none.
+static bool spoil_command(uint64_t first) {
+    const cairn_room *room = s.server->rooms.rooms[0];
+    for (uint64_t tick = first; tick < room->scheduler.tick; ++tick) {
+        uint32_t count;
+        const cairn_command *commands = cairn_command_log_commands(room->command_log, tick, &count);
+        for (size_t at = 0; count > 0 && at + sizeof *commands <= record.size; ++at) {
+            if (memcmp(record.out + at, commands, sizeof *commands) == 0) {
+                cairn_command spoiled = commands[0];
+                spoiled.move.x = 2.0f;
+                assert_int_not_equal(cairn_command_check(&spoiled), CAIRN_OK);
+                memcpy(record.out + at, &spoiled, sizeof spoiled);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+TEST("a command that may not enter a world is refused by the one that steps beside") {
+    story_start(&s, NULL);
+    const uint32_t plays = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 500);
+    begin(NULL);
+    step_beside(100);
+    const uint64_t first = story_tick(&s);
+    s.clients[plays].buttons = 1;
+    story_run_ms(&s, 100);
+    bool any;
+    begin_record();
+    assert_true(cairn_handover_give_ticks(&gives, s.server, &record, &any));
+    assert_true(any);
+    assert_true(spoil_command(first));
+    cairn_archive in = written();
+    assert_false(cairn_handover_take_ticks(&takes, successor, &in));
+    assert_string_equal(takes.why, "what was handed over is malformed: a command");
+}
+
 TEST("a world that differs is found at its tick, and the part is named") {
     expect_difference(4, "bodies");
 }

@@ -103,6 +103,37 @@ TEST("the load of a server is that of all its rooms") {
     assert_int_equal(story_statistics(&s).load_permille, 180);
 }
 
+static cairn_server_room_refusal try_to_create(const char *name, uint32_t cost_us) {
+    cairn_server_room_config config = named(name);
+    config.cost_us = cost_us;
+    uint32_t room;
+    return cairn_server_room_create(s.server, s.now_ns, &config, &room, NULL);
+}
+
+TEST("a room is taken to need what the dearest one of its scene does, or else what it says") {
+    enum { THOUSANDTH_NS = 16667 }; // of a processor, in each tick at 60 Hz
+    cairn_server_config config = story_config();
+    config.rooms_max = 8;
+    config.load_max_percent = 1; // ten thousandths
+    story_start(&s, &config);
+    cairn_room *first = cairn_room_table_at(&s.server->rooms, cairn_server_room_next(s.server, 0));
+    assert_int_equal(try_to_create("dear", 184), CAIRN_ROOM_REFUSED_LOAD); // nothing is measured
+    assert_int_equal(try_to_create("cheap", 167), CAIRN_ROOM_CREATED);
+    // Another scene's is not of interest.
+    first->mean_cost_ns = 2 * THOUSANDTH_NS;
+    assert_int_equal(try_to_create("dear", 184), CAIRN_ROOM_REFUSED_LOAD);
+    const uint32_t cheap = cairn_server_room_find(s.server, "cheap");
+    cairn_room_table_at(&s.server->rooms, cheap)->mean_cost_ns = THOUSANDTH_NS;
+    assert_int_equal(try_to_create("dear", 184), CAIRN_ROOM_CREATED); // a thousandth, in truth
+    const uint32_t dear = cairn_server_room_find(s.server, "dear");
+    cairn_room_table_at(&s.server->rooms, dear)->mean_cost_ns = 4 * THOUSANDTH_NS;
+    assert_int_equal(story_statistics(&s).load_permille, 7);
+    assert_int_equal(try_to_create("more", 1), CAIRN_ROOM_REFUSED_LOAD);
+    first->mean_cost_ns = THOUSANDTH_NS;
+    assert_int_equal(try_to_create("more", 1000), CAIRN_ROOM_CREATED);
+    assert_int_equal(story_statistics(&s).rooms_refused, 3);
+}
+
 TEST("each room keeps its own time") {
     start(4);
     story_run_ms(&s, 500);
