@@ -612,6 +612,29 @@ TEST("rooms go on while their worlds are compared") {
     expect_all_follow();
 }
 
+static uint64_t tick_of(const char *room) {
+    const uint32_t id = cairn_room_table_find(&s.server->rooms, room);
+    return cairn_room_table_at(&s.server->rooms, id)->scheduler.tick;
+}
+
+// They are copied one after the other; a tick may come in between.
+TEST("rooms that go on are compared as they are at one moment") {
+    verb(CAIRN_CONTROL_PAUSE);
+    (void)spawn_box();
+    step(2); // it falls
+    kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other", .paused = true});
+    kit_send(&s, 0, .verb = CAIRN_CONTROL_RESUME);
+    kit_send(&s, 0, .verb = CAIRN_CONTROL_RESUME, .room = "other");
+    for (uint32_t i = 0; i < 20; ++i) {
+        story_run_ms(&s, 4 + i % 5 * 4);
+        const uint64_t tick = story_tick(&s);
+        assert_int_equal(tick_of("other"), tick);
+        kit_do(&s, .verb = CAIRN_CONTROL_DIFF, .diff = {"other"});
+        assert_int_equal(answer.answer.diff.difference_count, 0);
+        assert_in_range(answer.answer.tick, tick, tick + 3);
+    }
+}
+
 TEST("a comparison for a client that has left holds up nobody") {
     kit_do(&s, .verb = CAIRN_CONTROL_FORK, .fork = {.name = "other"});
     for (uint32_t steps = 1; steps < 6; ++steps) {
