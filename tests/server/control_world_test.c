@@ -473,6 +473,25 @@ TEST("the room goes on while a save is encoded and while it is loaded") {
     expect_same(story_root(&s), saved);
 }
 
+TEST("ticks wait until a client has the state that they follow, also one of the first tick") {
+    verb(CAIRN_CONTROL_PAUSE);
+    verb(CAIRN_CONTROL_RESET);
+    const uint32_t late = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    s.clients[late].deaf = true;
+    story_run_ms(&s, 200);
+    const cairn_session_replication *own = s.server->sessions[late].replication;
+    assert_true(own->state.sent);
+    assert_int_equal(own->state.tick, 0);
+    verb(CAIRN_CONTROL_RESUME);
+    story_run_ms(&s, 200);
+    assert_true(story_tick(&s) > 10);
+    assert_int_equal(own->ticks.sent_end, 0);
+    s.clients[late].deaf = false;
+    story_run_ms(&s, 1000);
+    assert_true(own->ticks.sent_end > 10);
+    expect_all_follow();
+}
+
 TEST("the room goes on while its first state is made") {
     story_run_ms(&s, 500);
     expect_done_beside_room((cairn_control_request){.verb = CAIRN_CONTROL_RESET});
