@@ -23,8 +23,9 @@
 #define ARGUMENTS_MAX 24
 
 static char folder[64];
-static char scene[PATH_SIZE], said[PATH_SIZE], complained[PATH_SIZE];
-static char out[16384], error[4096]; // what the last run wrote
+static char scene[PATH_SIZE];
+static char said[2][PATH_SIZE], complained[2][PATH_SIZE]; // of two servers at once
+static char out[16384], error[4096];                      // what the last run wrote
 static cairn_status agones_status;
 
 // Replaces that of agones.c (CMakeLists.txt).
@@ -43,8 +44,10 @@ BEFORE_EACH {
     snprintf(folder, sizeof folder, "/tmp/cairnd-test-XXXXXX");
     assert_non_null(mkdtemp(folder));
     name_file(scene, "scene.json");
-    name_file(said, "said");
-    name_file(complained, "complained");
+    name_file(said[0], "said");
+    name_file(said[1], "said-by-other");
+    name_file(complained[0], "complained");
+    name_file(complained[1], "complained-by-other");
     FILE *file = fopen(scene, "w");
     assert_non_null(file);
     fputs("{\"name\": \"small\"}", file);
@@ -57,7 +60,7 @@ AFTER_EACH {
     assert_int_equal(system(command), 0);
 }
 
-static void run_in_child(const char *const *arguments) {
+static void run_in_child(unsigned number, const char *const *arguments) {
     char *argv[ARGUMENTS_MAX] = {"cairnd", "--listen", "127.0.0.1:0", "--scene", scene,
         "--core-dumps"}; // a process that none may look into is not searched for leaks either
     int argc = 6;
@@ -71,18 +74,19 @@ static void run_in_child(const char *const *arguments) {
     }
     alarm(PATIENCE_S);
     setenv("CAIRN_KEY", "0101010101010101010101010101010101010101010101010101010101010101", 1);
-    if (freopen(said, "w", stdout) == NULL || freopen(complained, "w", stderr) == NULL) {
+    if (freopen(said[number], "w", stdout) == NULL ||
+        freopen(complained[number], "w", stderr) == NULL) {
         _exit(99);
     }
     exit(cairnd_main(argc, argv, NULL, 0));
 }
 
-static pid_t start(const char *const *arguments) {
+static pid_t start(unsigned number, const char *const *arguments) {
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        run_in_child(arguments);
+        run_in_child(number, arguments);
     }
     return child;
 }
@@ -95,18 +99,18 @@ static void read_file(const char *path, char *text, size_t size) {
 }
 
 // Returns the exit code.
-static int end(pid_t child) {
+static int end(unsigned number, pid_t child) {
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
-    read_file(said, out, sizeof out);
-    read_file(complained, error, sizeof error);
+    read_file(said[number], out, sizeof out);
+    read_file(complained[number], error, sizeof error);
     if (!WIFEXITED(status)) {
         fail_msg("signal %d: %s", WTERMSIG(status), error);
     }
     return WEXITSTATUS(status);
 }
 
-#define run(...) end(start((const char *const[]){__VA_ARGS__, NULL}))
+#define run(...) end(0, start(0, (const char *const[]){__VA_ARGS__, NULL}))
 
 static void expect(const char *text, const char *part) {
     if (strstr(text, part) == NULL) {
@@ -152,17 +156,84 @@ static bool connects(const char *path) {
     return taken;
 }
 
-TEST("a server that may be followed listens for its follower as long as it runs") {
-    char path[PATH_SIZE];
-    name_file(path, "hand-over");
-    const pid_t child = start((const char *const[]){"--hand-over", path, NULL});
+// Waits until that server, whose log it is, has written so.
+static void wait_for_line(const char *log, const char *part) {
+    for (uint32_t ms = 0;; ++ms) {
+        assert_true(ms < 1000 * PATIENCE_S);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        if (exists(log)) {
+            read_file(log, out, sizeof out);
+            if (strstr(out, part) != NULL) {
+                return;
+            }
+        }
+    }
+}
+
+static void wait_for_socket(const char *path) {
     for (uint32_t ms = 0; !connects(path); ++ms) {
         assert_true(ms < 1000 * PATIENCE_S);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
+}
+
+TEST("a server that may be followed listens for its follower as long as it runs") {
+    char path[PATH_SIZE];
+    name_file(path, "hand-over");
+    const pid_t child = start(0, (const char *const[]){"--hand-over", path, NULL});
+    wait_for_socket(path);
     assert_int_equal(kill(child, SIGTERM), 0);
-    assert_int_equal(end(child), 0);
+    assert_int_equal(end(0, child), 0);
     assert_false(exists(path));
+}
+
+TEST("a follower takes the place of a server, which ends, and may be followed itself") {
+    char path[PATH_SIZE], room[2 * PATH_SIZE];
+    name_file(path, "hand-over");
+    snprintf(room, sizeof room, "side=%s", scene);
+    const char *const old_flags[] = {"--hand-over", path, "--room", room, NULL};
+    const char *const new_flags[] = {
+        "--take-over", path, "--hand-over", path, "--room", room, NULL};
+    const pid_t old = start(0, old_flags);
+    wait_for_socket(path);
+    wait_for_line(said[0], "hand_over_failed"); // who only looked has gone
+    const pid_t new = start(1, new_flags);
+    assert_int_equal(end(0, old), 0);
+    expect(out, "hand_over_began");
+    expect(out, "handed_over");
+    assert_string_equal(error, "");
+    wait_for_socket(path);
+    assert_int_equal(kill(new, SIGTERM), 0);
+    assert_int_equal(end(1, new), 0);
+    expect(out, "took_over");
+    expect(out, "ended");
+    assert_string_equal(error, "");
+}
+
+TEST("a server that nobody leaves to a follower is not followed") {
+    char path[PATH_SIZE];
+    name_file(path, "hand-over");
+    assert_int_equal(run("--take-over", path), 1);
+    expect(error, path);
+    assert_string_equal(out, "");
+}
+
+TEST("a socket that an ended server left is replaced, and one of a server that runs is not") {
+    char path[PATH_SIZE];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    name_file(path, "hand-over");
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(run("--seconds", "1", "--hand-over", path), 1);
+    expect(error, "Address already in use");
+    assert_true(connects(path));
+    close(fd);
+    const pid_t child = start(0, (const char *const[]){"--hand-over", path, NULL});
+    wait_for_socket(path);
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_int_equal(end(0, child), 0);
 }
 
 TEST("a server that nobody could follow, though somebody is to, does not run") {
