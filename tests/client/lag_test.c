@@ -5,6 +5,7 @@
 #include "tests/kit/test.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/math/vec.h"
 #include "tests/kit/rig.h"
@@ -242,7 +243,11 @@ TEST("lag compensation names and counts its refusals") {
     assert_int_equal(counts[CAIRN_LAG_NOT_HELD], 1);
     assert_int_equal(counts[CAIRN_LAG_FUTURE], 1);
     assert_int_equal(counts[CAIRN_LAG_TOO_OLD], 1);
+    memset(counts, 0xff, sizeof counts);
     assert_false(cairn_server_lag_counts_read(p.system.server, 99, counts));
+    for (uint32_t i = 0; i < CAIRN_LAG_REFUSAL_COUNT; ++i) {
+        assert_int_equal(counts[i], 0);
+    }
 
     enable_lag(&p, 0);
     assert_int_equal(lag_world(&p, &view_time, &world), CAIRN_LAG_OFF);

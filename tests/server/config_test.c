@@ -370,6 +370,47 @@ TEST("options that contradict each other are refused") {
     assert_true(read_all(reached));
 }
 
+TEST("each contradiction is refused with what is missing, and the same without it is not") {
+    static const struct {
+        const char *flags[7];
+        const char *why; // NULL: it is taken
+    } rows[] = {{{"--control-token", "config_test_with.key", "--control"},
+                    "--control-token: operators by HTTP need --web and --control as well"},
+        {{"--control-token", "config_test_with.key", "--web", "127.0.0.1:4"},
+            "--control-token: operators by HTTP need --web and --control as well"},
+        {{"--control-token", "config_test_with.key", "--web", "127.0.0.1:4", "--control"}, NULL},
+        {{"--scene", "none", "--record", "file"},
+            "--record: there is no room main; --room NAME=SCENE,record=FILE records another"},
+        {{"--scene", "none", "--room", "a=demo,record=file"}, NULL},
+        {{"--agones", "--hand-over", "socket"},
+            "--agones: a game server of a fleet is replaced by another one, not by --hand-over or "
+            "--take-over"},
+        {{"--agones", "--take-over", "socket"},
+            "--agones: a game server of a fleet is replaced by another one, not by --hand-over or "
+            "--take-over"},
+        {{"--agones"}, NULL}, {{"--hand-over", "socket", "--take-over", "socket"}, NULL},
+        {{"--dev", "--listen", "192.0.2.1:4"},
+            "--dev: --listen 192.0.2.1:4 is not loopback, where alone it is allowed"},
+        {{"--dev", "--web", "192.0.2.1:4"},
+            "--dev: --web 192.0.2.1:4 is not loopback, where alone it is allowed"},
+        {{"--dev", "--web", "[::1]:4"}, NULL}, {{"--web", "192.0.2.1:4"}, NULL}};
+    write_key("config_test_with.key", KEY);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const char *arguments[10] = {"cairnd", "--key-file", "config_test_with.key"};
+        memcpy(arguments + 3, rows[i].flags, sizeof rows[i].flags);
+        if (read_all(arguments) != (rows[i].why == NULL)) {
+            fail_msg("row %zu: %s", i, error);
+        }
+        if (rows[i].why != NULL) {
+            assert_string_equal(error, rows[i].why);
+        }
+    }
+    const char *const alone[] = {"cairnd", "--dev", "--take-over", "socket", NULL};
+    assert_false(read_all(alone));
+    assert_string_equal(error, "--take-over: the key of the other process is needed: --key-file, "
+                               "CAIRN_KEY_FILE or CAIRN_KEY");
+}
+
 TEST("a token names at most 32 addresses") {
     const char *argv[3 + 33 + 1] = {NULL};
     argv[0] = "cairnd";

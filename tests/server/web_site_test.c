@@ -202,6 +202,40 @@ TEST("each request to operate that is refused is counted by its reason, on which
     expect_count("cairn_web_controls_left", 0);
 }
 
+static int post_from(const char *host, const char *origin) {
+    char text[512];
+    snprintf(text, sizeof text,
+        "POST /control/pause HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nAuthorization: Bearer "
+        "0101010101010101010101010101010101010101010101010101010101010101\r\n"
+        "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+        host, origin);
+    return kit_ask_once(&address, text);
+}
+
+TEST("a page operates the server that it is from, and no other") {
+    const struct {
+        const char *host, *origin;
+        int status;
+    } rows[] = {{"play.example", "http://play.example", 200},
+        {"play.example", "https://play.example", 200},
+        {"play.example:7", "https://play.example:7", 200},
+        {"play.example", "https://elsewhere.example", 403},
+        {"play.example", "https://play.example.elsewhere.example", 403},
+        {"play.example", "https://play.exampl", 403},
+        {"play.example:7", "https://play.example", 403},
+        {"play.example", "ftp://play.example", 403}, {"play.example", "gopher:play.example", 403},
+        {"play.example", "play.example", 403}, {"play.example", "null", 403}};
+    uint64_t refused = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        if (post_from(rows[i].host, rows[i].origin) != rows[i].status) {
+            fail_msg("%s of %s: %d", rows[i].origin, rows[i].host, kit_answered.status);
+        }
+        refused += rows[i].status == 403 ? 1 : 0;
+    }
+    assert_int_equal(get("/metrics"), 200);
+    expect_count("cairn_web_controls_refused_origin", refused);
+}
+
 TEST("questions that nobody answers are so many, and those refused are counted") {
     const struct linger at_once = {.l_onoff = 1};
     const char ask[] = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
