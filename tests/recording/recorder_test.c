@@ -9,6 +9,7 @@
 #include "base/checksum.h"
 #include "recording/pack.h"
 #include "recording/player.h"
+#include "recording/recorded_world.h"
 #include "recording/recorder.h"
 #include "tests/kit/exact.h"
 #include "tools/replay/compare.h"
@@ -510,4 +511,32 @@ TEST("the public header checks the seal") {
     cairn_chunk_reader_end(&walk);
     assert_int_equal(cairn_recording_check_seal(t.bytes, t.size, key), CAIRN_SEAL_FORGED);
     assert_memory_equal(key, wanted, sizeof key);
+}
+
+TEST("commands of a recorded tick are sorted, and none that may not enter a world is taken") {
+    static cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX + 2];
+    static cairn_command out[CAIRN_COMMANDS_PER_TICK_MAX];
+    const uint32_t all = CAIRN_COMMANDS_PER_TICK_MAX + 2;
+    uint32_t count;
+    for (uint32_t i = 0; i < all; ++i) {
+        commands[i] = (cairn_command){.kind = CAIRN_COMMAND_INPUT, .sequence = all - i};
+    }
+    const cairn_chunk_ticks ticks = {.commands = commands, .command_count = all};
+    cairn_wire_tick tick = {.first_command = 1, .command_count = 3};
+    assert_true(cairn_recorded_commands(&ticks, &tick, out, &count));
+    assert_int_equal(count, 3);
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_int_equal(out[i].sequence, all - 3 + i);
+    }
+    commands[0].slot = CAIRN_SLOTS_MAX; // of another tick
+    assert_true(cairn_recorded_commands(&ticks, &tick, out, &count));
+    commands[3].slot = CAIRN_SLOTS_MAX;
+    assert_false(cairn_recorded_commands(&ticks, &tick, out, &count));
+    tick = (cairn_wire_tick){.first_command = 1, .command_count = 2};
+    assert_true(cairn_recorded_commands(&ticks, &tick, out, &count));
+    commands[3].slot = 0;
+    tick.command_count = CAIRN_COMMANDS_PER_TICK_MAX;
+    assert_true(cairn_recorded_commands(&ticks, &tick, out, &count));
+    tick.command_count += 1;
+    assert_false(cairn_recorded_commands(&ticks, &tick, out, &count));
 }
