@@ -22,13 +22,24 @@ done
 for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
     [ -e "$file" ] && sed -nE 's/^deb( .*)/deb-src\1/p' "$file" >"$folder/parts/$(basename "$file").list"
 done
-apt="apt-get -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$folder/parts
+options="-o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$folder/parts
     -o Dir::State::Lists=$folder/lists -o Acquire::Retries=3"
-[ "$(id -u)" = 0 ] && apt="$apt -o APT::Sandbox::User=root"
-$apt update || true # one broken index of several does not matter if the packages are found
+[ "$(id -u)" = 0 ] && options="$options -o APT::Sandbox::User=root"
+
+# The newest version that can be had: a mirror may list one whose files it does not have yet.
+download() {
+    local package=$1 version
+    for version in $(apt-cache $options showsrc --only-source "$package" | sed -n 's/^Version: //p' | sort -rVu); do
+        apt-get $options source --download-only "$package=$version" && return
+        rm -f "$package"_*
+    done
+    return 1
+}
+
+apt-get $options update || true # one broken index of several does not matter if the packages are found
 cd "$folder/sources"
 for package in $packages; do
-    $apt source --download-only "$package"
+    download "$package"
     dpkg-source --no-check -x "$package"_*.dsc "$package"
 done
 
