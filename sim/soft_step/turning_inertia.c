@@ -64,7 +64,7 @@ void cairn_turning_inertia_prepare(cairn_world *world) {
     const float time = soft_step->wide_context.h * (float)world->def.substeps;
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
         if (soft_step->jointed[i] != 0) {
-            soft_step->jointed[i] = may_turn(world, i) && changes(&soft_step->bodies[i], time);
+            soft_step->jointed[i] = changes(&soft_step->bodies[i], time) && may_turn(world, i);
         }
     }
     for (uint32_t i = 0; i < soft_step->gyroscopic_count; ++i) {
