@@ -2,6 +2,7 @@
 // Every row of the session table: what each event does to a client in each state.
 #include "tests/kit/test.h"
 
+#include "bridge/packed_inputs.h"
 #include "net/netcode_server_parts.h"
 #include "net/packet.h"
 #include "server/core/server_state.h"
@@ -270,5 +271,31 @@ TEST("a payload to a client that was not heard since it connected follows a keep
         cairn_session_touch(&s.server->sessions[0]);
         assert_int_equal(next_packet(), CAIRN_PACKET_KEEP_ALIVE);
         assert_int_equal(next_packet(), CAIRN_PACKET_PAYLOAD);
+    }
+}
+
+TEST("inputs that are coded against a tick that is not held any more are left, without blame") {
+    const cairn_command held = {.kind = CAIRN_COMMAND_INPUT, .buttons = 5};
+    const cairn_wire_input input = {.buttons = 5};
+    uint8_t bytes[CAIRN_INPUT_PAYLOAD_SIZE_MAX];
+    story_run_ms(&s, 200);
+    bring_to(CAIRN_SESSION_WELCOMED);
+    const uint64_t end = cairn_command_log_end(session()->room->command_log);
+    const uint64_t based_on[] = {end, end + 1, UINT64_MAX / 2};
+    for (uint32_t i = 0; i < sizeof based_on / sizeof *based_on; ++i) {
+        const cairn_server_room_statistics before = story_statistics(&s).total;
+        const cairn_input_head head = {.ticks_acknowledged = based_on[i] + 1,
+            .input_count = 1,
+            .first_tick = end + 2,
+            .parts = 1,
+            .based = true};
+        const size_t size = cairn_input_payload_write(
+            &head, &input, (cairn_tick_commands){.commands = &held, .count = 1}, bytes);
+        const cairn_message message = {.kind = CAIRN_MESSAGE_INPUT,
+            .input = {.payload = bytes, .payload_size = (uint32_t)size}};
+        cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_INPUT, &message);
+        assert_int_equal(story_statistics(&s).total.inputs_refused - before.inputs_refused, 1);
+        assert_int_equal(story_statistics(&s).total.inputs_taken, before.inputs_taken);
+        assert_int_equal(session()->violations, 0);
     }
 }
