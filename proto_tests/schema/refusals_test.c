@@ -7,6 +7,7 @@
 
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
+#include "schema/game_items.h"
 #include "schema/message_check.h"
 
 #define NAN_BITS 0x7fc00000u
@@ -540,4 +541,22 @@ BEFORE_ALL {
 
 AFTER_ALL {
     cairn_encoder_destroy(encoder);
+}
+
+TEST("game messages are whole, in order of their ticks, and of ticks that have been") {
+    static const struct {
+        const char *bytes; // age in two bytes, size - 1, the bytes
+        uint32_t size;
+        uint64_t tick;
+        bool good;
+    } rows[] = {{"", 0, 5, true}, {"\0\0\0a", 4, 0, true}, {"\5\0\0a", 4, 5, true},
+        {"\6\0\0a", 4, 5, false}, {"\0\1\0a", 4, 255, false}, {"\0\1\0a", 4, 256, true},
+        {"\5\0\0a\5\0\0b", 8, 5, true}, {"\5\0\0a\4\0\1bc", 9, 5, true},
+        {"\4\0\0a\5\0\0b", 8, 5, false}, {"\0\0\1a", 4, 5, false}, {"\0\0", 2, 5, false},
+        {"\0\0\0", 3, 5, false}, {"\0\0\0a\0", 5, 5, false}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        assert_int_equal(
+            cairn_game_items_check((const uint8_t *)rows[i].bytes, rows[i].size, rows[i].tick),
+            rows[i].good);
+    }
 }

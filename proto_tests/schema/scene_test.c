@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/world_settings.h"
+#include "schema/json_document.h"
 #include "schema/scene.h"
 #include "schema/scene_fields.h"
 #include "schema/scene_schema.h"
@@ -767,4 +768,18 @@ TEST("the schema describes every field of every object once") {
     assert_int_equal(start[49], '\0');
     assert_int_equal(start[50], '#');
     free(text);
+}
+
+// What follows the text is none of it.
+TEST("an escape that the end of a text cuts is refused there") {
+    static const char *const followers[] = {"n\"", "\"", "", "x"};
+    for (uint32_t i = 0; i < sizeof followers / sizeof *followers; ++i) {
+        cairn_json_document document;
+        char text[8] = "\"a\\";
+        strcat(text, followers[i]);
+        assert_int_equal(cairn_json_document_parse(&document, text, 3), CAIRN_MALFORMED);
+        assert_int_equal(document.at, 3);
+        assert_string_equal(document.error, "an unknown escape in a text");
+        cairn_json_document_destroy(&document);
+    }
 }
