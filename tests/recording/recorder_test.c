@@ -540,3 +540,16 @@ TEST("commands of a recorded tick are sorted, and none that may not enter a worl
     tick.command_count += 1;
     assert_false(cairn_recorded_commands(&ticks, &tick, out, &count));
 }
+
+TEST("an index without chunks has no ticks, and one state has its own") {
+    cairn_recording_entry start = {.kind = CAIRN_CHUNK_START, .tick = 7};
+    const cairn_recording_index none = {.entries = &start, .count = 0};
+    const cairn_recording_index one = {.entries = &start, .count = 1};
+    uint64_t first = 1, last = 2;
+    assert_false(cairn_recording_index_range(&none, &first, &last));
+    assert_int_equal(first, 1);
+    assert_int_equal(last, 2);
+    assert_true(cairn_recording_index_range(&one, &first, &last));
+    assert_int_equal(first, 7);
+    assert_int_equal(last, 7);
+}
