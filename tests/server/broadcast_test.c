@@ -174,3 +174,28 @@ TEST("a segment that cannot be listed was not written") {
     snprintf(path, sizeof path, "rm -r %s", folder);
     assert_int_equal(system(path), 0);
 }
+
+TEST("a segment whose path is too long is not written, and that is reported") {
+    const cairn_server_segment segment = {.room = "hall", .scene = "", .tick_rate_hz = 60};
+    static const uint8_t bytes[64];
+    char path[CAIRN_RECORD_PATH_SIZE];
+    snprintf(folder, sizeof folder, "/tmp/cairn_broadcast_%ld", (long)getpid());
+    assert_int_equal(mkdir(folder, 0700), 0);
+    size_t size = strlen(folder);
+    memcpy(path, folder, size + 1);
+    while (size < sizeof path - sizeof "/hall/" - 3) { // its folder has room for no name
+        memcpy(path + size, "/.", 3);
+        size += 2;
+    }
+    const cairn_broadcast_config config = {.folder = path, .calls = &faulty, .on_error = on_error};
+    cairn_broadcast *broadcast;
+    fails_at = UINT32_MAX;
+    errors = 0;
+    assert_int_equal(cairn_broadcast_create(&config, &broadcast), CAIRN_OK);
+    assert_false(cairn_broadcast_write(broadcast, &segment, bytes, sizeof bytes));
+    assert_int_equal(errors, 1);
+    cairn_broadcast_close(broadcast);
+    snprintf(path, sizeof path, "%s/hall", folder);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}

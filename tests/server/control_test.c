@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "bridge/observe.h"
 #include "server/control/queue.h"
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
@@ -704,4 +705,21 @@ TEST("a room's world is replaced four times at once and twice a second, for all 
     assert_int_equal(kit_verb(&s, CAIRN_CONTROL_RESET), CAIRN_CONTROL_BUSY);
     story_run_ms(&s, 500);
     kit_do(&s, .verb = CAIRN_CONTROL_RESET);
+}
+
+TEST("what an act observes is all that an answer can hold, and no more") {
+    static cairn_control_lists lists;
+    static uint32_t watched[CAIRN_CONTROL_ACT_NUMBERS_MAX + 1];
+    const cairn_room *room = cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN);
+    static const uint32_t fields[] = {
+        CAIRN_OBSERVE_ROTATION, CAIRN_OBSERVE_AWAKE, CAIRN_OBSERVE_POSITION, CAIRN_OBSERVE_ALL};
+    for (uint32_t i = 0; i < sizeof fields / sizeof *fields; ++i) {
+        const cairn_control_wait wait = {.fields = fields[i],
+            .watched_count = CAIRN_CONTROL_ACT_NUMBERS_MAX + 1,
+            .watched = watched};
+        const uint32_t rows = CAIRN_CONTROL_ACT_NUMBERS_MAX / cairn_observe_width(fields[i]);
+        const cairn_control_act_answer act = cairn_control_observe(room, &wait, &lists);
+        assert_int_equal(act.body_count, rows);
+        assert_int_equal(act.number_count, rows * cairn_observe_width(fields[i]));
+    }
 }
