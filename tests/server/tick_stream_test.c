@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What the server believes of an acknowledgement of ticks, and when ticks go the safe way.
+// What the server believes of an acknowledgement of ticks, when ticks go the safe way, and which
+// tick it takes a client to show.
 #include "tests/kit/test.h"
 
+#include "base/random.h"
 #include "net/link.h"
+#include "server/core/server_state.h"
 #include "server/replicate/tick_stream.h"
 #include "server/room/command_log.h"
+#include <cairn/server_lag.h>
 
 static cairn_room room;
 static cairn_ticks_sent sent;
@@ -137,4 +141,87 @@ TEST("an overdue tick is sent again unless the client holds it") {
         assert_int_equal(own.sent_ns[tick % CAIRN_TICKS_IN_FLIGHT], held ? 0 : now_ns);
     }
     cairn_link_destroy(link);
+}
+
+#define LONG_MAX 600 // commands of a tick
+
+// All ticks of the log have so many commands, which are coded with some 36 bytes each.
+static void fill_log_with(uint32_t commands_per_tick) {
+    static cairn_command commands[LONG_MAX];
+    cairn_random random = cairn_random_of(3);
+    cairn_command_log_destroy(room.command_log);
+    assert_int_equal(cairn_command_log_create(LOG_TICKS, LONG_MAX, &room.command_log), CAIRN_OK);
+    for (uint64_t tick = 0; tick < LOG_TICKS; ++tick) {
+        for (uint32_t i = 0; i < commands_per_tick; ++i) {
+            const cairn_vec3 drawn = {
+                cairn_random_unit(&random), cairn_random_unit(&random), cairn_random_unit(&random)};
+            commands[i] = (cairn_command){.kind = CAIRN_COMMAND_INPUT,
+                .slot = i / 4,
+                .sequence = i % 4,
+                .buttons = (uint32_t)cairn_random_next(&random),
+                .move = drawn,
+                .aim = drawn};
+        }
+        cairn_command_log_add(
+            room.command_log, tick, commands, commands_per_tick, (cairn_hash128){0});
+    }
+    room.settings.tick_rate_hz = RATE_HZ;
+}
+
+TEST("a message of the stream has one tick of any size, or as many as its size allows") {
+    static const struct {
+        uint32_t commands; // of a tick
+        uint32_t ticks;    // of a message
+    } rows[] = {{500, 1}, {200, 1}, {100, 2}, {50, 4}};
+    const cairn_link_config config = cairn_link_config_default();
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_link *link;
+        uint64_t due_ns = 0;
+        assert_int_equal(cairn_link_create(&config, CAIRN_NS_PER_S, &link), CAIRN_OK);
+        fill_log_with(rows[i].commands);
+        room.statistics.ticks_messages_sent = 0;
+        cairn_session session = {
+            .due_ns = &due_ns, .link = link, .room = &room, .slot = CAIRN_SLOT_NONE};
+        const uint64_t queued = queued_of(&session, CAIRN_NS_PER_S, LOG_TICKS);
+        const uint64_t messages = room.statistics.ticks_messages_sent - 1; // one is not of it
+        assert_true(queued > 0);
+        assert_int_equal(queued, messages * rows[i].ticks);
+        cairn_link_destroy(link);
+    }
+}
+
+TEST("the tick that a client is thought to show is older by its path and what it waits for") {
+    static const uint64_t delays_ms[][2] = {{60, 60}, {60, 90}, {20, 100}};
+    const cairn_link_config config = cairn_link_config_default();
+    for (uint32_t i = 0; i < sizeof delays_ms / sizeof *delays_ms; ++i) {
+        cairn_link *link;
+        cairn_link *peer;
+        uint64_t now_ns = CAIRN_NS_PER_S;
+        cairn_view_time shown;
+        assert_int_equal(cairn_link_create(&config, now_ns, &link), CAIRN_OK);
+        assert_int_equal(cairn_link_create(&config, now_ns, &peer), CAIRN_OK);
+        for (uint32_t k = 0; k < 20; ++k) {
+            pass(link, peer, &now_ns, delays_ms[i][k % 2] * STEP_NS);
+        }
+        room.settings.tick_rate_hz = RATE_HZ;
+        room.settings.snapshot_rate_hz = 20;
+        room.scheduler = cairn_tick_scheduler_of(now_ns, RATE_HZ, 8, 1000);
+        cairn_tick_scheduler_step(&room.scheduler); // tick 1001 exists since now_ns
+        cairn_session session = {.state = CAIRN_SESSION_PLAYING,
+            .link = link,
+            .room = &room,
+            .mode = CAIRN_MODE_LOCKSTEP};
+        const cairn_server server = {.config = {.clients_max = 1}, .sessions = &session};
+        const cairn_link_statistics *path = cairn_link_statistics_read(link);
+        assert_true(path->rtt_ns > 0);
+        const double late_ns =
+            (double)path->rtt_ns / 2 + 1e9 / RATE_HZ + 3 * (double)path->jitter_ns + 1e6;
+        assert_int_equal(
+            cairn_server_lag_view_time_estimate(&server, 0, now_ns, &shown), CAIRN_LAG_SHOWN);
+        const double tick = (double)shown.tick + (double)shown.fraction;
+        const double error = tick - (1001 - late_ns * RATE_HZ / 1e9);
+        assert_true(error > -0.01 && error < 0.01);
+        cairn_link_destroy(link);
+        cairn_link_destroy(peer);
+    }
 }
