@@ -3,9 +3,18 @@
 #include "tests/kit/test.h"
 
 #include "server/core/server_state.h"
+#include "server/replicate/view.h"
 #include "tests/server/story.h"
 
 static story s; // too large for a stack
+
+// Replaces the one of the server (CMakeLists.txt).
+static bool memory_is_short;
+cairn_view *__real_cairn_view_create(uint32_t body_capacity, const cairn_snapshot_frame *held);
+cairn_view *__wrap_cairn_view_create(uint32_t body_capacity, const cairn_snapshot_frame *held);
+cairn_view *__wrap_cairn_view_create(uint32_t body_capacity, const cairn_snapshot_frame *held) {
+    return memory_is_short ? NULL : __real_cairn_view_create(body_capacity, held);
+}
 
 AFTER_EACH {
     story_end(&s);
@@ -41,4 +50,21 @@ TEST("a client is told when a body in its view gains or loses a shape, and nothi
         assert_int_equal(client->shapes_removed, removed + 1);
     }
     assert_int_equal(client->decode_failures, 0);
+}
+
+TEST("a client for whose view there is no memory is sent no snapshot, which is counted, until "
+     "there is") {
+    cairn_server_config config = story_config();
+    config.first_room.view_distance_m = 100;
+    story_start(&s, &config);
+    memory_is_short = true;
+    const story_client *client = &s.clients[story_join(&s, CAIRN_MODE_INTERPOLATE, false)];
+    story_run_ms(&s, 1000);
+    const uint64_t missed = story_statistics(&s).total.snapshots_too_large;
+    assert_in_range(missed, 5, 100);
+    assert_int_equal(client->parts, 0);
+    memory_is_short = false;
+    story_run_ms(&s, 1000);
+    assert_int_equal(story_statistics(&s).total.snapshots_too_large, missed);
+    assert_true(client->parts > 5);
 }

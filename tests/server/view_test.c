@@ -9,6 +9,7 @@
 #include <cairn/math.h>
 
 #include "base/random.h"
+#include "server/replicate/parts.h"
 #include "server/replicate/view.h"
 
 #define BODIES 600
@@ -302,4 +303,85 @@ TEST("a body is due when it changed since it was sent, or was lost since it chan
         assert_int_equal(cairn_view_is_due(f->view, &member, &f->interest, 80), rows[i].due);
     }
     end_field(f);
+}
+
+TEST("snapshots that follow each other tell when bodies changed, from the first tick on") {
+    for (uint64_t first = 1; first < 4; ++first) {
+        field *f = new_field();
+        take_snapshot(f);
+        take_snapshot(f); // nothing moves between both
+        f->frames[0].tick = first;
+        f->frames[1].tick = first + 1;
+        cairn_room_interest_update(&f->interest, &f->frames[0], NULL);
+        cairn_room_interest_update(&f->interest, &f->frames[1], &f->frames[0]);
+        for (uint32_t place = 0; place < f->frames[1].count; ++place) {
+            const uint32_t index = cairn_id_index(f->frames[1].ids[place]);
+            assert_int_equal(f->interest.history[index].changed, first);
+        }
+        f->frames[0].tick = first + 3; // after a gap
+        cairn_room_interest_update(&f->interest, &f->frames[0], NULL);
+        assert_int_equal(f->interest.history[1].changed, first + 3);
+        end_field(f);
+    }
+}
+
+#define ROW 500
+
+// A row of bodies along x, of which a part holds a share.
+static cairn_world *row_of_bodies(void) {
+    cairn_world_def def = cairn_world_def_default();
+    cairn_world *world;
+    def.body_capacity = ROW;
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    for (uint32_t i = 0; i < ROW; ++i) {
+        cairn_body_def body = cairn_body_def_default();
+        cairn_body_id made;
+        body.position.x = (float)(i * 7 % ROW); // in no order
+        assert_int_equal(cairn_body_create(world, &body, &made), CAIRN_OK);
+    }
+    return world;
+}
+
+TEST("of bodies that begin to wait in one tick the nearest come first, in whichever tick") {
+    const cairn_room_shapes shapes = {.revision = 1};
+    const cairn_link_config link_config = cairn_link_config_default();
+    cairn_world *world = row_of_bodies();
+    for (uint64_t tick = 1; tick < 4; ++tick) {
+        cairn_server_context context = {.now_ns = CAIRN_NS_PER_S};
+        cairn_room room = {.world = world,
+            .settings = {.view_distance_m = 2 * ROW, .tick_rate_hz = 60, .snapshot_rate_hz = 20}};
+        uint64_t due_ns = 0;
+        cairn_session session = {.room = &room, .slot = CAIRN_SLOT_NONE, .due_ns = &due_ns};
+        cairn_baselines *baselines;
+        cairn_room_interest interest;
+        cairn_game_sent game = {0};
+        cairn_view *view = cairn_view_create(ROW, NULL);
+        cairn_world_step(world, NULL, 0);
+        assert_int_equal(cairn_world_tick(world), tick);
+        assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &context.encoder), CAIRN_OK);
+        assert_int_equal(cairn_link_create(&link_config, context.now_ns, &session.link), CAIRN_OK);
+        const cairn_world_def *def = cairn_world_settings(world);
+        const cairn_quantisation quantisation = cairn_quantisation_default();
+        assert_int_equal(cairn_baselines_create(4, def, &quantisation, &baselines), CAIRN_OK);
+        assert_true(cairn_baselines_take(baselines, world, &shapes));
+        assert_true(cairn_room_interest_create(&interest, ROW, 1));
+        cairn_room_interest_update(&interest, &cairn_baselines_newest(baselines)->frame, NULL);
+        view->centered = true; // at the origin
+        cairn_part_send(&context, &session, baselines, &interest, view, 20000, &game);
+        assert_int_equal(room.statistics.parts_sent, 1);
+        assert_in_range(view->parts[0].count, 30, ROW / 2);
+        float farthest = 0.0f, nearest = ROW;
+        for (uint32_t m = 0; m < view->count; ++m) {
+            const float at = view->members[m].distance_m;
+            farthest = view->members[m].chosen && at > farthest ? at : farthest;
+            nearest = !view->members[m].chosen && at < nearest ? at : nearest;
+        }
+        assert_true(farthest < nearest * 1.15f + 1.0f); // some have the same rank
+        cairn_room_interest_destroy(&interest);
+        cairn_baselines_destroy(baselines);
+        cairn_link_destroy(session.link);
+        cairn_encoder_destroy(context.encoder);
+        cairn_view_destroy(view);
+    }
+    cairn_world_destroy(world);
 }
