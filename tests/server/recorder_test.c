@@ -3,6 +3,7 @@
 // valid up to where it ends.
 #include "tests/kit/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "recording/player.h"
@@ -90,4 +91,69 @@ TEST("a writer that fails ends the recording, not the room") {
     s.record_limit = STORY_RECORD_MAX;
     cairn_server_drain(s.server, s.now_ns);
     assert_int_equal(s.record_size, size);
+}
+
+#define FILES_MAX 16
+
+static struct {
+    uint64_t first_tick, tick_count;
+    uint8_t *bytes;
+    size_t size;
+    bool whole;
+} files[FILES_MAX]; // of a broadcast, by number
+
+static bool take_segment(
+    void *user, const cairn_server_segment *segment, const uint8_t *bytes, size_t size) {
+    (void)user;
+    assert_true(segment->number < FILES_MAX && !files[segment->number].whole);
+    assert_true(segment->number == 0 || files[segment->number - 1].whole);
+    files[segment->number].first_tick = segment->first_tick;
+    files[segment->number].tick_count = segment->tick_count;
+    files[segment->number].whole = size == 0;
+    uint8_t **all = &files[segment->number].bytes;
+    const size_t before = files[segment->number].size;
+    files[segment->number].size += size;
+    *all = realloc(*all, before + size + 1);
+    if (size > 0) {
+        memcpy(*all + before, bytes, size);
+    }
+    return true;
+}
+
+static const struct cairn_scene *find_scene(void *user, const char *name) {
+    (void)user;
+    (void)name;
+    return story_scene();
+}
+
+TEST("a broadcast begins a file when the world is replaced, and each verifies by itself") {
+    static const uint64_t first_ticks[] = {0, 60, 0, 60, 120};
+    static story_answer answer;
+    cairn_server_config config = story_config();
+    config.control = true;
+    config.find_scene = find_scene;
+    config.on_segment = take_segment;
+    config.segment_s = 1;
+    kit_start_with(&s, &answer, &config);
+    story_run_ms(&s, 1500);
+    const uint64_t tick = story_tick(&s);
+    assert_in_range(tick, 61, 119);
+    kit_do(&s, .verb = CAIRN_CONTROL_RESET);
+    story_run_ms(&s, 2500);
+    cairn_server_drain(s.server, s.now_ns);
+    uint8_t *record = s.record;
+    for (uint32_t i = 0; i < FILES_MAX && files[i].bytes != NULL; ++i) {
+        assert_true(i < sizeof first_ticks / sizeof *first_ticks);
+        assert_int_equal(files[i].first_tick, first_ticks[i]);
+        assert_true(files[i].whole);
+        s.record = files[i].bytes; // what a replay reads
+        s.record_size = files[i].size;
+        const story_replay replay = replay_without_difference(true);
+        assert_int_equal(replay.ticks, files[i].tick_count);
+        assert_int_equal(replay.replacements, 0);
+        free(files[i].bytes);
+    }
+    s.record = record;
+    assert_non_null(files[4].bytes);
+    assert_in_range(files[1].tick_count, tick - 60, tick - 58);
 }
