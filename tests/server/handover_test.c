@@ -196,6 +196,25 @@ static uint32_t used_tokens(const cairn_server *server) {
     return count;
 }
 
+TEST("a room that has run for long is handed over as a new one is") {
+    cairn_server_config config = story_config();
+    config.first_room.recorded = false;
+    story_start(&s, &config);
+    story_run_ms(&s, 72000);
+    assert_true(story_tick(&s) > 4200);
+    const uint32_t plays = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 500);
+    begin(NULL);
+    step_beside(200);
+    swap();
+    const uint64_t tick = story_tick(&s);
+    const uint64_t stepped = s.clients[plays].ticks_stepped;
+    story_run_ms(&s, 500);
+    assert_true(story_tick(&s) >= tick + 25);
+    assert_true(s.clients[plays].ticks_stepped >= stepped + 20);
+    check_clients();
+}
+
 TEST("the successor knows the tokens that made sessions, and takes new ones") {
     story_start(&s, NULL);
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
