@@ -233,6 +233,7 @@ TEST("whatever write fails, the recording continues in a file that verifies") {
             assert_int_equal(event_count("recording_resumed"), 1);
             assert_in_range(now.total.recording_ticks_lost, 0, 64 * (count + 1));
             assert_true(file_count == (first == 0 ? 1 : 2));
+            assert_int_equal(now.total.recording_segments, file_count);
             cairn_server_destroy(server);
             server = NULL;
             for (uint32_t i = 0; i < file_count; ++i) {
