@@ -145,6 +145,17 @@ TEST("an overdue tick is sent again unless the client holds it") {
 
 #define LONG_MAX 600 // commands of a tick
 
+static void draw_command(cairn_random *random, uint32_t place, cairn_command *out) {
+    const cairn_vec3 drawn = {
+        cairn_random_unit(random), cairn_random_unit(random), cairn_random_unit(random)};
+    *out = (cairn_command){.kind = CAIRN_COMMAND_INPUT,
+        .slot = place / 5,
+        .sequence = place % 5,
+        .buttons = (uint32_t)cairn_random_next(random),
+        .move = drawn,
+        .aim = drawn};
+}
+
 // All ticks of the log have so many commands, which are coded with some 36 bytes each.
 static void fill_log_with(uint32_t commands_per_tick) {
     static cairn_command commands[LONG_MAX];
@@ -224,4 +235,32 @@ TEST("the tick that a client is thought to show is older by its path and what it
         cairn_link_destroy(link);
         cairn_link_destroy(peer);
     }
+}
+
+TEST("a new tick and a lost one go into one message where both fit") {
+    static cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    cairn_random random = cairn_random_of(6);
+    const cairn_link_config config = cairn_link_config_default();
+    uint32_t both = 0;
+    for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; ++i) {
+        draw_command(&random, i, &commands[i]);
+    }
+    for (uint32_t count = 1000; count < CAIRN_COMMANDS_PER_TICK_MAX; ++count) {
+        cairn_link *link;
+        uint64_t due_ns = 0;
+        cairn_ticks_sent own = {0};
+        assert_int_equal(cairn_link_create(&config, CAIRN_NS_PER_S, &link), CAIRN_OK);
+        cairn_command_log_destroy(room.command_log);
+        assert_int_equal(
+            cairn_command_log_create(2, CAIRN_COMMANDS_PER_TICK_MAX, &room.command_log), CAIRN_OK);
+        cairn_command_log_add(room.command_log, 0, commands, count, (cairn_hash128){0});
+        cairn_command_log_add(room.command_log, 1, commands + 1, 1270, (cairn_hash128){0});
+        cairn_session session = {
+            .due_ns = &due_ns, .link = link, .room = &room, .slot = CAIRN_SLOT_NONE};
+        room.settings.tick_rate_hz = RATE_HZ;
+        send(&session, &own, CAIRN_NS_PER_S, 0);
+        both += own.sent_ns[0] != 0 && own.sent_ns[1] != 0 ? 1 : 0;
+        cairn_link_destroy(link);
+    }
+    assert_in_range(both, 50, 250); // of 280
 }
