@@ -56,23 +56,34 @@ static void *send_all(void *argument) {
     return NULL;
 }
 
-static void run_with(uint32_t sockets) {
+// Without rooms.
+static cairn_server *create_server(const cairn_address *address) {
     static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
-    char error[CAIRN_UV_ERROR_SIZE];
-    senders own = {0};
     cairn_server *server;
-    cairn_address listen;
-    pthread_t thread;
-    assert_true(cairn_address_parse("127.0.0.1:0", &listen));
-    assert_int_equal(cairn_uv_driver_open_wide(&listen, sockets, &own.driver, error), CAIRN_OK);
-    own.to = cairn_uv_driver_address(own.driver);
     cairn_server_config config = cairn_server_config_default();
     config.private_key = secret;
     config.entropy = secret;
-    config.public_addresses = &own.to;
+    config.public_addresses = address;
     config.public_address_count = 1;
     config.start_ns = cairn_uv_now_ns();
     assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
+    return server;
+}
+
+static cairn_uv_driver *open_driver(uint32_t sockets) {
+    char error[CAIRN_UV_ERROR_SIZE];
+    cairn_uv_driver *driver;
+    cairn_address listen;
+    assert_true(cairn_address_parse("127.0.0.1:0", &listen));
+    assert_int_equal(cairn_uv_driver_open_wide(&listen, sockets, &driver, error), CAIRN_OK);
+    return driver;
+}
+
+static void run_with(uint32_t sockets) {
+    senders own = {.driver = open_driver(sockets)};
+    pthread_t thread;
+    own.to = cairn_uv_driver_address(own.driver);
+    cairn_server *server = create_server(&own.to);
     assert_int_equal(pthread_create(&thread, NULL, send_all, &own), 0);
     const cairn_uv_run run = {.server = server, .seconds = 2};
     cairn_uv_driver_run(own.driver, &run);
@@ -145,4 +156,50 @@ TEST("rooms are stepped by a thread of the driver") {
     assert_true(cairn_world_tick(cairn_server_world(server, rooms[1])) > 10);
     cairn_server_destroy(server);
     cairn_uv_driver_close(driver);
+}
+
+static void ask_to_drain(void *user) {
+    cairn_uv_driver_drain(user);
+}
+
+TEST("a server that is asked to drain, once or again and again, ends soon") {
+    cairn_uv_driver *driver = open_driver(1);
+    const cairn_address bound = cairn_uv_driver_address(driver);
+    cairn_server *server = create_server(&bound);
+    const uint64_t begin_ns = cairn_uv_now_ns();
+    const cairn_uv_run run = {
+        .server = server, .seconds = 10, .beat_ms = 10, .on_beat = ask_to_drain, .user = driver};
+    cairn_uv_driver_run(driver, &run);
+    assert_true(cairn_uv_now_ns() - begin_ns < 8 * UINT64_C(1000000000));
+    assert_true(cairn_server_drained(server));
+    cairn_server_destroy(server);
+    cairn_uv_driver_close(driver);
+}
+
+TEST("a driver that is held leaves what arrives to the next process") {
+    for (uint32_t count = 1; count <= 3; ++count) {
+        cairn_uv_driver *driver = open_driver(count);
+        const cairn_address bound = cairn_uv_driver_address(driver);
+        int sockets[CAIRN_UV_SOCKETS_MAX];
+        struct sockaddr_storage to;
+        const socklen_t size = cairn_address_to_sockaddr(&bound, &to);
+        uint32_t left = 0;
+        uint8_t byte = 1;
+        assert_int_equal(cairn_uv_driver_sockets(driver, sockets), count);
+        assert_true(cairn_uv_driver_hold(driver));
+        for (uint32_t i = 0; i < SENDERS; ++i) {
+            const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+            assert_int_equal(sendto(fd, &byte, 1, 0, (const struct sockaddr *)&to, size), 1);
+            close(fd);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        for (uint32_t i = 0; i < count; ++i) {
+            while (recv(sockets[i], &byte, 1, MSG_DONTWAIT) == 1) {
+                left += 1;
+            }
+        }
+        assert_int_equal(left, SENDERS);
+        cairn_uv_driver_go_on(driver);
+        cairn_uv_driver_close(driver);
+    }
 }
