@@ -448,3 +448,28 @@ TEST("a file cut at a random byte verifies to its last whole chunk") {
     cairn_recording_index_end(&index);
     free(bytes);
 }
+
+TEST("a room's file gives its world of any tick in it, and of no other") {
+    uint32_t files, parts;
+    start(CAIRN_RECORD_SYNC_NONE);
+    assert_null(cairn_records_seek(records, "other", 1));
+    run_ticks(TICKS);
+    const cairn_hash128 last =
+        cairn_world_hash_read(cairn_server_world(server, CAIRN_ROOM_MAIN)).full;
+    cairn_server_drain(server, now_ns);
+    for (uint64_t tick = 0; tick <= TICKS; tick += TICKS / 4) {
+        cairn_world *world = cairn_records_seek(records, CAIRN_ROOM_NAME_DEFAULT, tick);
+        assert_non_null(world);
+        assert_int_equal(cairn_world_tick(world), tick);
+        assert_int_equal(cairn_hash_equal(cairn_world_hash_read(world).full, last), tick == TICKS);
+        cairn_world_destroy(world);
+    }
+    assert_null(cairn_records_seek(records, CAIRN_ROOM_NAME_DEFAULT, TICKS + 1));
+    assert_null(cairn_records_seek(records, "other", 1));
+    (void)end();
+    open_records(CAIRN_RECORD_SYNC_NONE); // another run, which has written nothing
+    assert_null(cairn_records_seek(records, CAIRN_ROOM_NAME_DEFAULT, 1));
+    (void)cairn_records_close(records);
+    records = NULL;
+    assert_int_equal(replay_folder(&files, &parts), TICKS);
+}
