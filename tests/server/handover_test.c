@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/link.h"
 #include "net/netcode_server_parts.h"
 #include "server/control/room_time.h"
 #include "server/core/server_state.h"
 #include "server/handover/handover.h"
+#include "server/handover/links.h"
 #include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
@@ -426,4 +428,53 @@ TEST("a record that is cut or changed is refused by name, or does no harm") {
     assert_true(tried > 90 && refused > 0);
     story_run_ms(&s, 500);
     check_clients();
+}
+
+TEST("a client's places in logs are handed over as what is behind them") {
+    story_start(&s, NULL);
+    story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 500);
+    begin(NULL);
+    step_beside(100);
+    struct cairn_server_job *job = &s.server->rooms.rooms[0]->job;
+    cairn_session_replication *own = s.server->sessions[0].replication;
+    assert_true(own->events.begun && own->game.begun);
+    assert_int_equal(own->events.next, job->events.written);
+    // As if there had been more, and three of one log were not sent yet.
+    job->events.written += 1000;
+    own->events.next += 1000;
+    job->game_messages.written += 2003;
+    own->game.next += 2000;
+    job->game_events.written += 3000;
+    own->game.next_event += 3000;
+    swap();
+    job = &s.server->rooms.rooms[0]->job;
+    own = s.server->sessions[0].replication;
+    assert_int_equal(own->events.next, job->events.written);
+    assert_int_equal(own->events.missed, 0);
+    assert_int_equal(job->game_messages.written, 0);
+    assert_int_equal(own->game.missed, 3); // the successor has none
+    assert_int_equal(own->game.next, 0);
+    assert_int_equal(own->game.next_event, job->game_events.written);
+}
+
+TEST("links are made before they are needed, and otherwise then") {
+    cairn_handover_links links = {0};
+    cairn_link *taken[5];
+    story_start(&s, NULL);
+    cairn_handover_links_prepare(&links, s.server, 64, 2);
+    assert_int_equal(links.count, 2);
+    cairn_handover_links_prepare(&links, s.server, 128, 2); // one size alone
+    assert_int_equal(links.count, 2);
+    for (uint32_t i = 0; i < 5; ++i) {
+        assert_true(cairn_handover_links_take(&links, s.server, i == 1 ? 128 : 64, &taken[i]));
+        assert_int_equal(links.count, i < 2 ? 1 : 0);
+    }
+    for (uint32_t i = 0; i < 5; ++i) {
+        cairn_link_destroy(taken[i]);
+    }
+    cairn_handover_links_prepare(&links, s.server, 64, UINT32_MAX);
+    assert_int_equal(links.count, s.server->config.clients_max);
+    cairn_handover_links_end(&links);
+    assert_int_equal(links.count, 0);
 }
