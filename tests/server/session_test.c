@@ -299,3 +299,19 @@ TEST("inputs that are coded against a tick that is not held any more are left, w
         assert_int_equal(session()->violations, 0);
     }
 }
+
+TEST("an operator is told of handshakes that were refused for what a person can cause, and no "
+     "other") {
+    uint64_t *drops = s.server->context.netcode->drops;
+    for (uint32_t i = 0; i < CAIRN_NETCODE_DROP_COUNT; ++i) {
+        const bool told = i >= CAIRN_NETCODE_DROP_VERSION && i <= CAIRN_NETCODE_DROP_SERVER_FULL &&
+                          i != CAIRN_NETCODE_DROP_REQUEST_AGAIN;
+        s.event_names[0] = '\0';
+        drops[i] += 2;
+        story_run_ms(&s, 1100);
+        assert_int_equal(story_has_event(&s, "connection_refused"), told);
+        s.event_names[0] = '\0';
+        story_run_ms(&s, 1100);
+        assert_false(story_has_event(&s, "connection_refused")); // once
+    }
+}
