@@ -271,6 +271,9 @@ TEST("each token stands for one operator, and a part of a token is refused") {
     assert_int_equal(
         cairn_web_settings_find_token(settings, tokens[0].bytes), CAIRN_WEB_TOKENS_MAX);
     values.tokens = tokens;
+    values.token_count = 1;
+    cairn_web_settings_set(settings, &values);
+    assert_true(cairn_web_settings_has_operators(settings));
     values.token_count = 2;
     cairn_web_settings_set(settings, &values);
     assert_true(cairn_web_settings_has_operators(settings));
