@@ -337,6 +337,7 @@ static cairn_world *row_of_bodies(void) {
         cairn_body_def body = cairn_body_def_default();
         cairn_body_id made;
         body.position.x = (float)(i * 7 % ROW); // in no order
+        body.gravity_scale = 0.0f;
         assert_int_equal(cairn_body_create(world, &body, &made), CAIRN_OK);
     }
     return world;
@@ -346,7 +347,7 @@ TEST("of bodies that begin to wait in one tick the nearest come first, whichever
      "long ago") {
     const cairn_room_shapes shapes = {.revision = 1};
     const cairn_link_config link_config = cairn_link_config_default();
-    static const uint64_t ticks[][2] = {{1, 0}, {2, 0}, {3, 0}, {60, 0}, {61, 40}, {62, 60}};
+    static const uint64_t ticks[][2] = {{1, 0}, {5, 0}, {9, 0}, {60, 0}, {64, 40}, {68, 60}};
     cairn_world *world = row_of_bodies();
     for (uint32_t i = 0; i < sizeof ticks / sizeof *ticks; ++i) {
         const uint64_t tick = ticks[i][0];
@@ -385,6 +386,21 @@ TEST("of bodies that begin to wait in one tick the nearest come first, whichever
             nearest = !view->members[m].chosen && at < nearest ? at : nearest;
         }
         assert_true(farthest < nearest * 1.15f + 1.0f); // some have the same rank
+        // Those that wait for nothing take no bytes of the others.
+        for (uint32_t k = 0; k < 3; ++k) {
+            cairn_world_step(world, NULL, 0);
+        }
+        assert_true(cairn_baselines_take(baselines, world, &shapes));
+        cairn_room_interest_update(&interest, &cairn_baselines_newest(baselines)->frame,
+            &cairn_baselines_before_newest(baselines)->frame);
+        uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+        while (cairn_link_next_payload(session.link, context.now_ns, payload) > 0) {
+            context.now_ns += CAIRN_NS_PER_S / 1000;
+        }
+        context.now_ns += CAIRN_NS_PER_S / 20;
+        cairn_part_send(&context, &session, baselines, &interest, view, 20000, &game);
+        assert_int_equal(room.statistics.parts_sent, 2);
+        assert_in_range(view->parts[1].count, view->parts[0].count, ROW - 1);
         cairn_room_interest_destroy(&interest);
         cairn_baselines_destroy(baselines);
         cairn_link_destroy(session.link);
