@@ -255,6 +255,25 @@ TEST("a scene is measured, and one that is not there is an error") {
     assert_string_equal(out, "");
 }
 
+TEST("the scenes of all rooms and templates are measured, up to the first that is not there") {
+    char places[4][2 * PATH_SIZE], none[2 * PATH_SIZE];
+    static const char *const names[] = {"alpha", "beta", "gamma", "delta"};
+    for (uint32_t i = 0; i < 4; ++i) {
+        snprintf(places[i], sizeof places[i], "%s=%s", names[i], scene);
+    }
+    snprintf(none, sizeof none, "nowhere=%s.none", scene);
+    assert_int_equal(run("--calibrate", "--room", places[0], "--room", places[1], "--template",
+                         places[2], "--template", places[3]),
+        0);
+    for (uint32_t i = 0; i < 4; ++i) {
+        expect(out, names[i]);
+    }
+    assert_int_equal(run("--calibrate", "--room", none, "--template", places[2]), 1);
+    assert_null(strstr(out, names[2]));
+    assert_int_equal(run("--calibrate", "--template", none, "--template", places[3]), 1);
+    assert_null(strstr(out, names[3]));
+}
+
 TEST("a server that cannot join its fleet says what it lacks, and ends") {
     const struct {
         cairn_status status;
