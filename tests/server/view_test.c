@@ -325,6 +325,28 @@ TEST("snapshots that follow each other tell when bodies changed, from the first 
     }
 }
 
+TEST("a body that leaves goes on leaving until it is near, and has no distance meanwhile") {
+    static const struct {
+        float distance_m;
+        bool leaves;
+    } rows[] = {{5.0f, false}, {21.0f, false}, {30.0f, true}, {21.0f, true}, {23.0f, true},
+        {19.0f, false}, {21.0f, false}};
+    field *f = new_field();
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        f->sizes[1] = 0.2f;
+        f->bodies[1].position = f->bodies[0].position;
+        f->bodies[1].position.x += rows[i].distance_m;
+        take_snapshot(f);
+        assert_true(cairn_view_update(f->view, &f->interest, &f->room, &f->session));
+        cairn_view_member *member = &f->view->members[1]; // in order of their indices
+        assert_int_equal(member->id, f->bodies[1].id);
+        assert_int_equal(member->leaving, rows[i].leaves);
+        assert_int_equal(member->distance_m > 0.0f, !rows[i].leaves);
+        member->sent = f->tick;
+    }
+    end_field(f);
+}
+
 #define ROW 500
 
 // A row of bodies along x, of which a part holds a share.
