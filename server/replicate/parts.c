@@ -272,15 +272,12 @@ static void choose(part_pass *pass) {
 static void choose_again(part_pass *pass) {
     cairn_view *view = pass->view;
     const cairn_view_part *part = pass->part;
-    uint32_t r = 0;
+    uint32_t at = 0;
     for (uint32_t m = 0; m < view->count; ++m) {
         cairn_view_member *member = &view->members[m];
         const uint32_t index = cairn_id_index(member->id);
-        while (r < part->count && (part->records[r] & ~CAIRN_VIEW_LEFT) < index) {
-            ++r;
-        }
-        member->chosen = r < part->count &&
-                         part->records[r] == (index | (member->leaving ? CAIRN_VIEW_LEFT : 0u));
+        member->chosen = cairn_view_part_record(part, index, &at) ==
+                         (index | (member->leaving ? CAIRN_VIEW_LEFT : 0u));
     }
 }
 

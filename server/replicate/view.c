@@ -405,15 +405,13 @@ void cairn_view_acknowledge(cairn_view *view, uint64_t tick) {
     }
     view->acknowledged = tick;
     uint32_t kept = 0;
-    uint32_t r = 0;
+    uint32_t at = 0;
     for (uint32_t m = 0; m < view->count; ++m) {
         cairn_view_member *member = &view->members[m];
         const uint32_t index = cairn_id_index(member->id);
-        while (r < part->count && (part->records[r] & ~CAIRN_VIEW_LEFT) < index) {
-            ++r;
-        }
-        const bool named = r < part->count && (part->records[r] & ~CAIRN_VIEW_LEFT) == index;
-        const bool left = named && (part->records[r] & CAIRN_VIEW_LEFT) != 0;
+        const uint32_t record = cairn_view_part_record(part, index, &at);
+        const bool named = record != CAIRN_VIEW_NO_RECORD;
+        const bool left = named && (record & CAIRN_VIEW_LEFT) != 0;
         if (left && member->leaving && tick >= member->since) {
             note_gone(view, index);
             continue;

@@ -41,6 +41,18 @@ typedef struct cairn_view_part {
     uint32_t *records; // owned: id indices, in order; with CAIRN_VIEW_LEFT of bodies that left
 } cairn_view_part;
 #define CAIRN_VIEW_LEFT 0x80000000u
+#define CAIRN_VIEW_NO_RECORD UINT32_MAX
+
+// The record of the body with this id index, or CAIRN_VIEW_NO_RECORD. For bodies in order of index:
+// *at is 0 for the first one, and is moved on.
+static inline uint32_t cairn_view_part_record(
+    const cairn_view_part *part, uint32_t index, uint32_t *at) {
+    while (*at < part->count && (part->records[*at] & ~CAIRN_VIEW_LEFT) < index) {
+        ++*at;
+    }
+    const bool named = *at < part->count && (part->records[*at] & ~CAIRN_VIEW_LEFT) == index;
+    return named ? part->records[*at] : CAIRN_VIEW_NO_RECORD;
+}
 
 // The bodies that were within the distance at which a body leaves when the view searched last.
 // Until the client's place and any body together went from there to the distance at which one
