@@ -9,6 +9,7 @@
 
 #include "server/core/server_state.h"
 #include "tests/kit/scenes.h"
+#include "tests/server/uv_kit.h"
 #include <cairn/server_uv.h>
 
 #define ROOMS 6
@@ -93,18 +94,12 @@ static bool take_task(void *user, cairn_server_task *task) {
 }
 
 BEFORE_EACH {
-    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
     char error[CAIRN_UV_ERROR_SIZE];
     cairn_address address;
     assert_true(cairn_address_parse("127.0.0.1:0", &address));
     assert_int_equal(cairn_uv_driver_open(&address, &driver, error), CAIRN_OK);
     address = cairn_uv_driver_address(driver);
-    cairn_server_config config = cairn_server_config_default();
-    config.private_key = secret;
-    config.entropy = secret;
-    config.public_addresses = &address;
-    config.public_address_count = 1;
-    config.start_ns = cairn_uv_now_ns();
+    cairn_server_config config = kit_uv_config(&address);
     config.clock_ns = on_clock;
     config.run_job = take_job;
     config.run_task = take_task;

@@ -16,6 +16,7 @@
 
 #include "program/sockaddr.h"
 #include "tests/kit/scenes.h"
+#include "tests/server/uv_kit.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
 
@@ -132,7 +133,6 @@ static bool write_record(void *user, const char *room, const uint8_t *bytes, siz
 }
 
 TEST("rooms are stepped by a thread of the driver, and written by one that yields to others") {
-    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
     char error[CAIRN_UV_ERROR_SIZE];
     cairn_uv_driver *driver;
     cairn_server *server;
@@ -143,12 +143,7 @@ TEST("rooms are stepped by a thread of the driver, and written by one that yield
     assert_true(cairn_address_parse("127.0.0.1:0", &listen));
     assert_int_equal(cairn_uv_driver_open(&listen, &driver, error), CAIRN_OK);
     const cairn_address bound = cairn_uv_driver_address(driver);
-    cairn_server_config config = cairn_server_config_default();
-    config.private_key = secret;
-    config.entropy = secret;
-    config.public_addresses = &bound;
-    config.public_address_count = 1;
-    config.start_ns = cairn_uv_now_ns();
+    cairn_server_config config = kit_uv_config(&bound);
     config.run_job = give_job;
     config.run_task = give_task;
     config.on_record = write_record;

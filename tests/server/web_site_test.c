@@ -14,6 +14,7 @@
 #include "server/web/operations.h"
 #include "server/web/site.h"
 #include "tests/kit/scenes.h"
+#include "tests/server/uv_kit.h"
 #include "tests/server/web_kit.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
@@ -49,14 +50,8 @@ static uint64_t nothing(void *user) {
 }
 
 static void start_server(const cairn_address *bound) {
-    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
     uint32_t room;
-    cairn_server_config config = cairn_server_config_default();
-    config.private_key = secret;
-    config.entropy = secret;
-    config.public_addresses = bound;
-    config.public_address_count = 1;
-    config.start_ns = cairn_uv_now_ns();
+    cairn_server_config config = kit_uv_config(bound);
     config.control = true;
     assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
     cairn_server_room_config hosted = cairn_server_room_config_default();

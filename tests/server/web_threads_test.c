@@ -18,6 +18,7 @@
 #include "program/sockaddr.h"
 #include "server/web/web.h"
 #include "tests/kit/scenes.h"
+#include "tests/server/uv_kit.h"
 #include <cairn/server.h>
 #include <cairn/server_uv.h>
 
@@ -99,19 +100,13 @@ static void on_beat(void *user) {
 }
 
 BEFORE_EACH {
-    static const uint8_t secret[CAIRN_KEY_SIZE] = {1};
     char error[CAIRN_HTTP_ERROR_SIZE];
     cairn_address any;
     uint32_t room;
     assert_true(cairn_address_parse("127.0.0.1:0", &any));
     assert_int_equal(cairn_uv_driver_open(&any, &driver, error), CAIRN_OK);
     const cairn_address bound = cairn_uv_driver_address(driver);
-    cairn_server_config config = cairn_server_config_default();
-    config.private_key = secret;
-    config.entropy = secret;
-    config.public_addresses = &bound;
-    config.public_address_count = 1;
-    config.start_ns = cairn_uv_now_ns();
+    cairn_server_config config = kit_uv_config(&bound);
     config.control = true;
     assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
     cairn_server_room_config hosted = cairn_server_room_config_default();
