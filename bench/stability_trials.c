@@ -279,8 +279,8 @@ const bench_trial bench_trials[] = {
     // Moved by millimetres, eight such yards open their widest joint by 11 to 22 cm for a moment,
     // where a figure arrives at 8 m/s, and by 5 to 7 mm at rest; in Box3D by 11 to 18 cm and 9 to
     // 15 mm.
-    // One moment of a heap that still moves: of 16 whose gravity differs by a ten-thousandth the
-    // largest gap at the end is 4 to 11 mm.
+    // The gap at the end is measured while the heap still moves. In 16 runs with slightly different
+    // gravity the largest gap was 4 to 11 mm.
     TRIAL("ragdolls", "100 figures of 11 capsules fall on each other in a yard", 600, SLOW, 1120,
         1024, 0.0f, build_ragdolls, .joint = 0.25f, .last_joint = 12e-3f)};
 const uint32_t bench_trial_count = sizeof bench_trials / sizeof bench_trials[0];

@@ -770,7 +770,7 @@ TEST("the schema describes every field of every object once") {
     free(text);
 }
 
-// What follows the text is none of it.
+// The bytes behind the end of the text must not be read as part of it.
 TEST("an escape that the end of a text cuts is refused there") {
     static const char *const followers[] = {"n\"", "\"", "", "x"};
     for (uint32_t i = 0; i < sizeof followers / sizeof *followers; ++i) {

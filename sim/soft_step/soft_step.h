@@ -117,9 +117,10 @@ void cairn_soft_step_allocate(
 // Gives thin bodies between two joints with axes a larger inertia (thin_links.c).
 void cairn_thin_links_thicken(cairn_soft_step *soft_step);
 
-// Bodies with joints whose inertia turns with them (turning_inertia.c). Marks those that may, after
-// bodies, joints and driven joints were gathered. Then each worker lists those of its bodies
-// begin .. end - 1, from `turning[begin]` on, and gets the end of its list.
+// Turning bodies: their inertia rotates with them during a step (turning_inertia.c). `prepare`
+// marks them, after bodies, joints and driven joints were gathered. Each worker then calls `list`
+// for its bodies begin .. end - 1: it writes their entries from `turning[begin]` on and returns the
+// end.
 void cairn_turning_inertia_prepare(cairn_world *world);
 uint32_t cairn_turning_inertia_list(cairn_soft_step *soft_step, uint32_t begin, uint32_t end);
 

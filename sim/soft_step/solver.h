@@ -48,8 +48,8 @@ typedef struct cairn_solver_integration {
     float relax_change[8];
 } cairn_solver_integration;
 
-// A body whose inertia rotates with it through the substeps (turning_inertia.c), in rows of eight
-// floats. All in world axes, like the inverse inertia of a solver body.
+// A turning body: its inertia is updated to its pose in every substep (turning_inertia.c). Rows of
+// eight floats, in world axes.
 typedef struct cairn_turning_body {
     float inverse_inertia0[6]; // at the start of the step
     uint32_t body;             // solver body

@@ -40,7 +40,7 @@ static void add(pair *p, cairn_random *random, uint32_t index, cairn_vec3 positi
     p->bodies[index] = kit_body(p->world, &def, &shape);
 }
 
-// Joins a body, or the base if it is none, to b at a point.
+// Joins body a to body b at `point`. With a < 0 it joins the base to b.
 static void join_at(pair *p, cairn_random *random, uint32_t kind, cairn_body_id base, int a, int b,
     cairn_vec3 point) {
     const cairn_quat frame = any_rotation(random);

@@ -172,7 +172,7 @@ static void see(const char *line) {
     asked[WATCH].ask.line(asked[WATCH].ask.user, line, strlen(line));
 }
 
-// Answers requests that are neither of health nor a watch until there is none, and notes them.
+// Answers all waiting requests and notes them, except health checks and watches.
 static void answer_all(uint32_t status, const char *text) {
     for (turn(TURN_MS); asked[OTHER].open; turn(TURN_MS)) {
         const size_t size = strlen(requests);
@@ -257,7 +257,7 @@ TEST("it says that it is healthy every eighth beat, once at a time") {
     expect_events("agones_lost ");
 }
 
-TEST("a fleet is told of rooms and of each player once, and of neither spectators nor guests") {
+TEST("a fleet hears of each room and each player once, but not of spectators and guests") {
     static const struct {
         uint64_t id;
         bool welcomed;
@@ -331,7 +331,7 @@ TEST("the end of a game server is asked for, and what comes of it is told") {
     agones = NULL;
 }
 
-TEST("without libcurl or memory there is no member of a fleet") {
+TEST("joining a fleet fails without libcurl, and without memory") {
     load_fails = true;
     assert_int_equal(cairn_agones_open(&config, &agones), CAIRN_NOT_FOUND);
     assert_null(agones);

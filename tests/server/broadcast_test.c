@@ -175,7 +175,7 @@ TEST("a segment that cannot be listed was not written") {
     assert_int_equal(system(path), 0);
 }
 
-TEST("a segment whose path is too long is not written, and that is reported") {
+TEST("a segment with a path that is too long is reported and not written") {
     const cairn_server_segment segment = {.room = "hall", .scene = "", .tick_rate_hz = 60};
     static const uint8_t bytes[64];
     char path[CAIRN_RECORD_PATH_SIZE];
