@@ -119,6 +119,10 @@ char *cairn_address_print(const cairn_address *address, char text[CAIRN_ADDRESS_
 #define CAIRN_TICK_RATE_HZ_MAX 240
 #define CAIRN_TICK_RATE_HZ_DEFAULT 60
 
+// Of steps (cairn_world_set_step_rate).
+#define CAIRN_STEP_RATE_HZ_MIN 10.0f
+#define CAIRN_STEP_RATE_HZ_MAX 10000.0f
+
 // Players of one room.
 #define CAIRN_SLOTS_MAX 256
 // The slot of an operator's commands: one beyond the players.

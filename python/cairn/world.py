@@ -480,6 +480,14 @@ class World:
     def set_gravity(self, gravity: Vector) -> None:
         check(lib.cairn_world_set_gravity(self._change(), layout.vector("gravity", gravity)), "set_gravity")
 
+    def set_step_rate(self, rate_hz: float) -> None:
+        """From the next tick on each takes the world 1 / rate_hz seconds further (10 to 10,000; at first the tick rate)."""
+        check(lib.cairn_world_set_step_rate(self._change(), float(rate_hz)), "set_step_rate")
+
+    @property
+    def step_rate(self) -> float:
+        return float(lib.cairn_world_step_rate(self._open()))
+
     # --------------------------------------------------------------------------------- joints
 
     def join(self, kind: str | int, body_a: int, body_b: int, **fields: Any) -> int:

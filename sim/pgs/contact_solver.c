@@ -52,7 +52,7 @@ static float constant_bound(const cairn_world *world, const cairn_pgs_contact *c
 // CAIRN_PUSH_SPEED_MAX.
 static float normal_target(const cairn_world *world, float separation) {
     const cairn_settings *settings = world->state.settings;
-    const float rate = (float)settings->tick_rate_hz;
+    const float rate = world_step_rate(world);
     const float depth = float_max(0.0f - separation - settings->slop, 0.0f);
     const float push = float_min(depth * settings->baumgarte * rate, CAIRN_PUSH_SPEED_MAX);
     return separation > 0.0f ? 0.0f - separation * rate : push;

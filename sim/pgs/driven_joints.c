@@ -12,7 +12,7 @@
 cairn_row_time cairn_pgs_row_time(const cairn_world *world) {
     const cairn_settings *settings = world->state.settings;
     return (cairn_row_time){.h = world_time_step(world),
-        .hold = {.position = settings->baumgarte * (float)settings->tick_rate_hz,
+        .hold = {.position = settings->baumgarte * world_step_rate(world),
             .velocity = 1.0f,
             .impulse = 0.0f}};
 }

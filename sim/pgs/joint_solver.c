@@ -31,7 +31,7 @@ static cairn_pgs_angular_row *add_row(
 // that uses the slack up in this step.
 static void add_bound(const cairn_world *world, cairn_pgs_joint *constraint, cairn_vec3 axis,
     float slack, float impulse) {
-    const float rate = (float)world->state.settings->tick_rate_hz;
+    const float rate = world_step_rate(world);
     const float fraction = slack < 0.0f ? world->state.settings->baumgarte : 1.0f;
     cairn_pgs_angular_row *row = add_row(world, constraint, axis, impulse);
     row->bias = 0.0f - slack * fraction * rate;
@@ -46,7 +46,7 @@ static void add_hinge(const cairn_world *world, cairn_pgs_joint *constraint,
     const cairn_vec3 first = frame->normal_a;
     const cairn_vec3 across[2] = {first, vec3_cross(axis, first)};
     const cairn_settings *settings = world->state.settings;
-    const float rate = settings->baumgarte * (float)settings->tick_rate_hz;
+    const float rate = settings->baumgarte * world_step_rate(world);
     for (uint32_t i = 0; i < 2; ++i) {
         const float impulse = vec3_dot(joint->angular_impulse, across[i]);
         cairn_pgs_angular_row *row = add_row(world, constraint, across[i], impulse);
@@ -201,7 +201,7 @@ static void prepare_joint(const cairn_world *world, uint32_t slot, cairn_pgs_joi
     CAIRN_ASSERT(a != b && a < settings->body_slots && b < settings->body_slots);
     const cairn_vec3 at_a = cairn_joint_anchor(world, a, joint->anchor_a);
     const cairn_vec3 at_b = cairn_joint_anchor(world, b, joint->anchor_b);
-    const float rate = settings->baumgarte * (float)settings->tick_rate_hz;
+    const float rate = settings->baumgarte * world_step_rate(world);
     *constraint = (cairn_pgs_joint){.joint = slot,
         .kind = joint->kind,
         .body_a = a,

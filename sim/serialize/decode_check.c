@@ -27,6 +27,10 @@ cairn_status cairn_decode_check_settings(
         *where = "rules differ from this world's";
         return CAIRN_VERSION_MISMATCH;
     }
+    if (!(settings->present_step_rate_hz >= CAIRN_STEP_RATE_HZ_MIN)) {
+        *where = "steps longer than a world takes";
+        return CAIRN_MALFORMED;
+    }
     if (!cairn_settings_counts_ok(settings)) {
         *where = "more than the capacities hold";
         return CAIRN_CAPACITY;
@@ -57,7 +61,7 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
     }
     const bool has_pose = !packed_rotation_is_none(sleep->rotation);
     if (has_pose != (sleep->stay > 0) || (!has_pose && !vec3_is_zero(sleep->position)) ||
-        sleep->stay > (dynamic ? state->settings->tick_rate_hz / 2 : 0)) {
+        sleep->stay > (dynamic ? cairn_settings_rest_ticks(state->settings) : 0)) {
         return false;
     }
     if (sleep->squeeze != 0.0f && (!dynamic || sleep->squeeze < CAIRN_SQUEEZE_MIN)) {
@@ -85,11 +89,11 @@ static bool body_ok(const cairn_state *state, uint32_t slot) {
     }
     switch (sleep->state) {
     case CAIRN_SLEEP_WOKEN:
-        return dynamic && sleep->ticks <= state->settings->tick_rate_hz / 2;
+        return dynamic && sleep->ticks <= cairn_settings_rest_ticks(state->settings);
     case CAIRN_SLEEP_NONE:
-        return sleep->ticks <= (dynamic ? state->settings->tick_rate_hz / 2 : 0);
+        return sleep->ticks <= (dynamic ? cairn_settings_rest_ticks(state->settings) : 0);
     case CAIRN_SLEEP_ASLEEP:
-        return dynamic && at_rest && sleep->ticks <= state->settings->tick_rate_hz / 2;
+        return dynamic && at_rest && sleep->ticks <= cairn_settings_rest_ticks(state->settings);
     default:
         return !dynamic && sleep->ticks == 0;
     }

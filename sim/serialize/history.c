@@ -244,7 +244,9 @@ static bool block_differs(const cairn_history *history, cairn_array array, uint3
 }
 
 // Lists the blocks of an array that must be saved. Elements that came into existence have no mark.
-static uint32_t list_array(cairn_history *history, cairn_array array, uint32_t at) {
+// `base`: the settings of the tick that is compared with, if there is one.
+static uint32_t list_array(
+    cairn_history *history, const cairn_settings *base, cairn_array array, uint32_t at) {
     const cairn_hash_cache_array *marks = &history->watch.cache->arrays[array];
     const placement *place = &history->places[array];
     const uint32_t count = cairn_array_count(history->world->state.settings, array);
@@ -257,7 +259,7 @@ static uint32_t list_array(cairn_history *history, cairn_array array, uint32_t a
         }
         return at;
     }
-    const uint32_t before = cairn_array_count(settings_of_tick(history, history->base), array);
+    const uint32_t before = cairn_array_count(base, array);
     const uint32_t less = count < before ? count : before;
     const uint32_t same = count == before ? end : less >> place->shift;
     at += cairn_hash_cache_list_marked(marks, same, history->watch.bit, history->changed + at);
@@ -271,9 +273,13 @@ static uint32_t list_array(cairn_history *history, cairn_array array, uint32_t a
 static uint64_t list_changed(cairn_history *history) {
     uint32_t at = 0;
     uint64_t cells = 0;
+    cairn_settings base = {0};
+    if (history->count > 0) {
+        base = settings_of_tick(history, history->base);
+    }
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         const uint32_t begin = at;
-        at = list_array(history, array, at);
+        at = list_array(history, &base, array, at);
         history->changed_end[array] = at;
         cells += (uint64_t)(at - begin) * history->places[array].per_block;
     }

@@ -119,7 +119,8 @@ static void restore_array(restore *r, cairn_array array) {
 
 static void restore_tick(restore *r, uint32_t order) {
     r->root = root_at(r->history, order);
-    r->rewrite = cairn_rewrite_begin(r->world, settings_of_tick(r->history, order), true);
+    const cairn_settings settings = settings_of_tick(r->history, order);
+    r->rewrite = cairn_rewrite_begin(r->world, &settings, true);
     for (cairn_array array = 1; array < CAIRN_ARRAY_COUNT; ++array) {
         restore_array(r, array);
     }
@@ -146,8 +147,8 @@ cairn_status cairn_history_load(const cairn_history *history, uint64_t tick, cai
     if (!cairn_history_find(history, tick, &order)) {
         return CAIRN_NOT_FOUND;
     }
-    if (memcmp(settings_of_tick(history, order), into->state.settings,
-            CAIRN_SETTINGS_DEF_WORDS * 4) != 0) {
+    const cairn_settings settings = settings_of_tick(history, order);
+    if (memcmp(&settings, into->state.settings, CAIRN_SETTINGS_DEF_WORDS * 4) != 0) {
         return CAIRN_INVALID_ARGUMENT;
     }
     restore r = {.history = history, .world = into};
@@ -185,8 +186,9 @@ cairn_status cairn_history_hash(
         return CAIRN_NOT_FOUND;
     }
     cairn_hash128 sums[CAIRN_ARRAY_COUNT] = {{.lo = 0}};
+    const cairn_settings settings = settings_of_tick(history, order);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
-        const uint32_t count = cairn_array_count(settings_of_tick(history, order), array);
+        const uint32_t count = cairn_array_count(&settings, array);
         const uint32_t end = hash_cache_blocks(count, history->places[array].shift);
         for (uint32_t block = 0; block < end; ++block) {
             sums[array] = cairn_hash_add(

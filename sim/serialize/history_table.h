@@ -102,10 +102,17 @@ static inline log_piece *log_at(const cairn_history *history, uint32_t cell) {
     return (log_piece *)(void *)cell_at(history, cell);
 }
 
-static inline const cairn_settings *settings_of_tick(const cairn_history *history, uint32_t order) {
-    const uint32_t cell =
-        entry_read(history, root_at(history, order), history->places[CAIRN_ARRAY_SETTINGS].entry);
-    return (const cairn_settings *)(const void *)cell_at(history, cell);
+static inline cairn_settings settings_of_tick(const cairn_history *history, uint32_t order) {
+    cairn_settings settings;
+    const placement *place = &history->places[CAIRN_ARRAY_SETTINGS];
+    for (size_t begin = 0, part = 0; begin < sizeof settings; begin += CELL_SIZE, ++part) {
+        const uint32_t entry = place->entry + (uint32_t)part;
+        const size_t left = sizeof settings - begin;
+        memcpy((unsigned char *)&settings + begin,
+            cell_at(history, entry_read(history, root_at(history, order), entry)),
+            left < CELL_SIZE ? left : CELL_SIZE);
+    }
+    return settings;
 }
 
 // Bytes of the `part`-th cell of a block that are in use, in an array of `count` elements.

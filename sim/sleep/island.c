@@ -283,7 +283,7 @@ bool cairn_islands_put_to_sleep(cairn_world *world, uint32_t slot) {
         world->state.motions[i].linear_velocity = vec3_zero();
         world->state.motions[i].angular_velocity = vec3_zero();
         world->state.sleep[i] =
-            (cairn_sleep){.state = CAIRN_SLEEP_ASLEEP, .ticks = world->def.tick_rate_hz / 2};
+            (cairn_sleep){.state = CAIRN_SLEEP_ASLEEP, .ticks = cairn_settings_rest_ticks(world->state.settings)};
     }
     return true;
 }
@@ -344,14 +344,14 @@ static float surface_distance(const cairn_world *world, uint32_t slot) {
 // watches how far three points of a body move.)
 static uint32_t ticks_at_rest(const cairn_world *world, uint32_t slot) {
     const cairn_sleep *sleep = &world->state.sleep[slot];
-    const uint32_t limit = world->def.tick_rate_hz / 2;
+    const uint32_t limit = cairn_settings_rest_ticks(world->state.settings);
     const uint32_t stay = sleep->ticks > 0 || sleep->stay < limit ? sleep->stay : limit - 1;
     CAIRN_ASSERT(sleep->ticks <= limit && sleep->stay <= limit);
     return stay > sleep->ticks ? stay : sleep->ticks;
 }
 
 static void count_ticks_at_rest(const cairn_world *world, uint32_t slot) {
-    const uint32_t limit = world->def.tick_rate_hz / 2;
+    const uint32_t limit = cairn_settings_rest_ticks(world->state.settings);
     const float slow = world->state.settings->sleep_speed;
     const cairn_motion *motion = &world->state.motions[slot];
     cairn_sleep *sleep = &world->state.sleep[slot];
@@ -404,7 +404,7 @@ static void count_some_slow_ticks(const void *context, uint32_t begin, uint32_t 
                                                                        : CAIRN_SLEEP_NONE};
         } else {
             count_ticks_at_rest(world, slot);
-            slow_enough = slow_enough || ticks_at_rest(world, slot) == world->def.tick_rate_hz / 2;
+            slow_enough = slow_enough || ticks_at_rest(world, slot) == cairn_settings_rest_ticks(world->state.settings);
         }
     }
     if (slow_enough) {
@@ -442,7 +442,7 @@ static void sleep_islands(cairn_world *world) {
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
         if (dynamic(world, slot) &&
-            islands->ticks[root_of(islands->root, slot)] == world->def.tick_rate_hz / 2) {
+            islands->ticks[root_of(islands->root, slot)] == cairn_settings_rest_ticks(world->state.settings)) {
             CAIRN_ASSERT(world->state.bodies[slot].allow_sleep != 0 && !asleep(world, slot));
             world->state.motions[slot].linear_velocity = vec3_zero();
             world->state.motions[slot].angular_velocity = vec3_zero();

@@ -47,6 +47,7 @@ static const cairn_field settings_fields[] = {
     WORD(events_dropped, ANY),
     WORD(solver_fallbacks, ANY),
     VEC3(present_gravity, CAIRN_GRAVITY_MAX),
+    SIZE(present_step_rate_hz, CAIRN_STEP_RATE_HZ_MAX),
     WORD(body_slots, CAIRN_BODIES_MAX),
     WORD(shape_slots, CAIRN_SHAPES_MAX),
     WORD(joint_slots, CAIRN_JOINTS_MAX),

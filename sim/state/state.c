@@ -23,6 +23,7 @@ cairn_settings cairn_settings_of(const cairn_world_def *def) {
         settings.rules_state_size = def->rules->state_size;
     }
     settings.present_gravity = settings.gravity;
+    settings.present_step_rate_hz = (float)settings.tick_rate_hz;
     return settings;
 }
 

@@ -37,6 +37,7 @@ typedef struct cairn_settings {
     uint32_t events_dropped;
     uint32_t solver_fallbacks;
     cairn_vec3 present_gravity; // m/s^2: the def's until a caller changes it
+    float present_step_rate_hz; // steps in a second of the world: the def's tick rate until then
     uint32_t body_slots;        // slots ever used: the live range of ids, motions, bodies, sleep
     uint32_t shape_slots;
     uint32_t joint_slots;
@@ -49,6 +50,11 @@ typedef struct cairn_settings {
     uint32_t joint_drive_count;
     uint32_t joint_event_count;
 } cairn_settings;
+
+// Steps in half a second of the world: as long as a body is at rest before it falls asleep.
+static inline uint32_t cairn_settings_rest_ticks(const cairn_settings *settings) {
+    return (uint32_t)(settings->present_step_rate_hz * 0.5f);
+}
 
 // Words at the head of cairn_settings that follow from the def alone.
 #define CAIRN_SETTINGS_DEF_WORDS (offsetof(cairn_settings, tick_low) / sizeof(uint32_t))

@@ -79,6 +79,10 @@ struct cairn_world {
     cairn_pgs *pgs;
 };
 
+static inline float world_step_rate(const cairn_world *world) {
+    return world->state.settings->present_step_rate_hz;
+}
+
 static inline float world_time_step(const cairn_world *world) {
-    return 1.0f / (float)world->def.tick_rate_hz;
+    return 1.0f / world_step_rate(world);
 }

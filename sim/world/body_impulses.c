@@ -106,7 +106,7 @@ cairn_status cairn_body_set_target(cairn_world *world, cairn_body_id id, cairn_p
     }
     const cairn_motion *motion = &world->state.motions[slot];
     cairn_body *body = &world->state.bodies[slot];
-    const float rate = (float)world->def.tick_rate_hz;
+    const float rate = world_step_rate(world);
     const cairn_quat rotation = quat_normalize(pose.rotation);
     const cairn_vec3 centre = vec3_add(pose.position, quat_rotate(rotation, body->centre));
     const cairn_vec3 linear = vec3_scale(vec3_sub(centre, motion->position), rate);

@@ -207,7 +207,7 @@ static reaction reaction_of(const cairn_world *world, uint32_t slot) {
 // 1/s: from an impulse to a mean force.
 static float impulse_rate(const cairn_world *world) {
     const bool substeps = world->def.solver == CAIRN_SOLVER_SOFT_STEP;
-    return (float)(world->def.tick_rate_hz * (substeps ? world->def.substeps : 1u));
+    return world_step_rate(world) * (float)(substeps ? world->def.substeps : 1u);
 }
 
 cairn_status cairn_joint_reaction_read(

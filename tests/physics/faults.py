@@ -185,6 +185,15 @@ FAULTS = {
     "gravity-scale-pgs": ("the same in the PGS solver", "physics.friction", [
         ("sim/pgs/pgs.c", "vec3_scale(world->state.settings->present_gravity, body->gravity_scale)",
          "vec3_scale(world->state.settings->present_gravity, FAULT ? 1.0f : body->gravity_scale)")]),
+    "step-rate-impulses": ("impulses do not follow the length of a step", "physics.step_rate", [
+        ("sim/world/step_rate.c", "scale_impulses(world, before / rate_hz);",
+         "scale_impulses(world, FAULT ? 1.0f : before / rate_hz);")]),
+    "step-rate-rest": ("a body in slow motion falls asleep at the top of its flight", "physics.step_rate", [
+        ("sim/state/state.h", "return (uint32_t)(settings->present_step_rate_hz * 0.5f);",
+         "return FAULT ? settings->tick_rate_hz / 2 : (uint32_t)(settings->present_step_rate_hz * 0.5f);")]),
+    "step-rate-target": ("a target is missed if the step becomes shorter", "physics.step_rate", [
+        ("sim/world/step_rate.c", "aim_again(&world->state.motions[i], times);",
+         "aim_again(&world->state.motions[i], FAULT ? 1.0f : times);")]),
     "damping-linear": ("linear damping is ignored", "physics.flight", [
         ("sim/soft_step/integrate.c", "const lanes linear_damping = one / (one + h * rates[5]);",
          "const lanes linear_damping = FAULT ? one : one / (one + h * rates[5]);")]),

@@ -353,6 +353,15 @@ def test_settings(cairn_world):
     world = cairn_world("stack10")
     assert world.tick_rate_hz == 60 and world.counts.bodies == 11 and world.counters.bodies_disabled == 0
     assert "stack10, tick 0" in world.words() and "tick 0" in repr(world)
+    with pytest.raises(cairn.InvalidArgument):
+        world.set_step_rate(9)
+    world.set_step_rate(600)
+    assert world.step_rate == 600 and world.tick_rate_hz == 60
+    world.spawn(Shape.sphere(1), position=(50, 20, 0))
+    world.step(60)
+    assert world.linear_velocities[11, 1] == pytest.approx(-0.981, abs=1e-4)  # a tenth of a second
+    world.destroy(world.ids[11])
+    world.set_step_rate(60)
     world.set_gravity((0, 9, 0))
     world.step(60)
     assert world.counts.bodies_awake == 10 and world.positions[10, 1] > 5

@@ -115,7 +115,7 @@ TEST("states take at most the given number of bytes") {
     s = create_fixture(16, SIZE_MAX);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 16);
     step(&s, 3);
-    const size_t bound = cairn_state_history_statistics_read(s.state_history).memory + 1000;
+    const size_t bound = cairn_state_history_statistics_read(s.state_history).memory + 2000;
     cairn_state_history_destroy(s.state_history);
     assert_int_equal(cairn_state_history_create(16, bound, &s.state_history), CAIRN_OK);
     cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_RESYNC, 16);

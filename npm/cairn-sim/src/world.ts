@@ -210,6 +210,10 @@ export class World {
         this.vectors('gravity', [value], (at) => this.f.cairn_world_set_gravity(this.address, at));
     }
 
+    /** Steps in a second of the world's time: from the next step on each takes it 1 / value seconds further. */
+    get stepRate(): number { return this.f.cairn_world_step_rate(this.address); }
+    set stepRate(value: number) { this.check('stepRate', this.f.cairn_world_set_step_rate(this.address, value)); }
+
     // ---- bodies
 
     createBody(def: In<BodyDef> = {}): BodyId {

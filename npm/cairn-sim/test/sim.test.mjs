@@ -172,6 +172,19 @@ test('joints with motors and springs', () => {
     world.destroy();
 });
 
+test('steps of another length', () => {
+    const world = cairn.createWorld();
+    const ball = world.createBody();
+    world.createShape(ball, { kind: ShapeKind.SPHERE });
+    assert.equal(world.stepRate, 60);
+    world.stepRate = 600;
+    stepTo(world, 60);
+    assert.ok(Math.abs(world.bodyState(ball).linear_velocity.y + 0.981) < 1e-4);
+    assert.throws(() => { world.stepRate = 9; });
+    assert.equal(world.stepRate, 600);
+    world.destroy();
+});
+
 test('hulls, meshes and height fields', () => {
     const world = cairn.createWorld();
     const cube = [-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].flatMap((z) => [x / 2, y / 2, z / 2])));
