@@ -6,22 +6,12 @@
 
 #include "base/assert.h"
 #include "sim/body/body.h"
+#include "sim/measurement.h"
 #include "sim/pgs/pgs.h"
 #include "sim/state/state_array.h"
 #include "sim/step.h"
 
-typedef struct measurement {
-    cairn_world *before; // a copy, advanced up to the rows
-    const cairn_world *after;
-    void *memory;
-    cairn_mlcp system;
-    cairn_solve_work work;
-    double *x; // impulses of the step, by row
-    double *w; // velocities of the rows after it
-    double *trial;
-    double *exact;
-    double (*change)[6]; // by body: the change of its velocity in the step
-} measurement;
+typedef cairn_measurement measurement;
 
 static double magnitude(double value) {
     return value < 0.0 ? 0.0 - value : value;
@@ -223,8 +213,8 @@ static void compare_with_exact(measurement *m, cairn_measure *out) {
     }
 }
 
-// Of the bodies that the step moves.
-static uint32_t articulated_count(const cairn_world *before) {
+uint32_t cairn_measurement_articulated(const measurement *m) {
+    const cairn_world *before = m->before;
     const cairn_state *state = &before->state;
     uint32_t count = 0;
     for (uint32_t i = 0; i < state->settings->joint_drive_count; ++i) {
@@ -251,7 +241,7 @@ static void allocate_all(
     m->change = cairn_arena_take(from, capacity->bodies, sizeof *m->change);
 }
 
-static bool allocate(measurement *m, bool exact) {
+bool cairn_measurement_allocate(measurement *m, bool exact) {
     const cairn_pgs *pgs = m->before->pgs;
     const cairn_mlcp_capacity capacity =
         cairn_laboratory_capacity(m->before->state.settings->body_slots + 1,
@@ -266,6 +256,11 @@ static bool allocate(measurement *m, bool exact) {
     return m->memory != NULL;
 }
 
+void cairn_measurement_destroy(measurement *m) {
+    free(m->memory);
+    cairn_world_destroy(m->before);
+}
+
 cairn_status cairn_world_step_measured(cairn_world *world, const cairn_command *commands,
     uint32_t command_count, uint32_t exact, cairn_measure *out) {
     measurement m = {.after = world};
@@ -273,14 +268,14 @@ cairn_status cairn_world_step_measured(cairn_world *world, const cairn_command *
     const bool copied = cairn_world_fork(world, &m.before) == CAIRN_OK;
     const bool active = copied && cairn_step_prepare_rows(m.before, commands, command_count);
     cairn_world_step(world, commands, command_count);
-    const bool allocated = active && allocate(&m, exact != 0);
+    const bool allocated = active && cairn_measurement_allocate(&m, exact != 0);
     if (allocated) {
         load_impulses(&m);
         cairn_laboratory_build(m.before, &m.system, m.x);
         out->rows = m.system.row_count;
         out->contacts = m.before->pgs->contact_graph.edge_count;
         out->joints = m.before->pgs->joint_graph.edge_count + m.before->pgs->driven_count;
-        out->articulated = articulated_count(m.before);
+        out->articulated = cairn_measurement_articulated(&m);
         read_velocities(&m, out);
         add_row_measures(&m, out);
         out->residual = cairn_natural_residual_of(&m.system, m.x, m.w, m.trial);
@@ -289,8 +284,7 @@ cairn_status cairn_world_step_measured(cairn_world *world, const cairn_command *
             compare_with_exact(&m, out);
         }
     }
-    free(m.memory);
-    cairn_world_destroy(m.before);
+    cairn_measurement_destroy(&m);
     return copied && allocated == active ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
 
@@ -365,14 +359,13 @@ cairn_status cairn_world_try_solver(
     m.before->state.settings->warm_start = 1;
     const bool active = cairn_step_prepare_rows(m.before, NULL, 0);
     const bool direct = trial->exact != 0 || trial->solver == CAIRN_SOLVER_DIRECT;
-    const bool allocated = active && allocate(&m, direct);
+    const bool allocated = active && cairn_measurement_allocate(&m, direct);
     if (allocated) {
         m.before->def.solver = trial->solver;
         cairn_laboratory_build(m.before, &m.system, m.x);
         run_trial(&m, trial, out);
     }
-    free(m.memory);
-    cairn_world_destroy(m.before);
+    cairn_measurement_destroy(&m);
     return allocated == active ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
 }
 
@@ -408,7 +401,7 @@ cairn_status cairn_world_matrix_read(const cairn_world *world, uint32_t capacity
         return CAIRN_OUT_OF_MEMORY;
     }
     if (cairn_step_prepare_rows(m.before, NULL, 0)) {
-        status = allocate(&m, false) ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
+        status = cairn_measurement_allocate(&m, false) ? CAIRN_OK : CAIRN_OUT_OF_MEMORY;
     }
     if (status == CAIRN_OK && m.memory != NULL) {
         cairn_laboratory_build(m.before, &m.system, m.x);
@@ -424,7 +417,6 @@ cairn_status cairn_world_matrix_read(const cairn_world *world, uint32_t capacity
             matrix[(size_t)i * *rows + k] = cairn_mlcp_entry(&m.system, i, k);
         }
     }
-    free(m.memory);
-    cairn_world_destroy(m.before);
+    cairn_measurement_destroy(&m);
     return status;
 }

@@ -113,6 +113,51 @@ typedef struct cairn_matrix_row {
 cairn_status cairn_world_matrix_read(const cairn_world *world, uint32_t capacity, double *matrix,
     double *offset, cairn_matrix_row *bounds, uint32_t *rows);
 
+// ---- The way by forces
+
+// What holds a world at this instant, without a step (Souto, "Constrained rigid body simulation",
+// parts III: "Computing the constraint force vector", "Inequality constraints"; Baraff 1989). The
+// unknowns are forces f along the rows J of contacts and joints, with
+//
+//     a = J M^-1 (F + J^T f) + J' v  complementary to  f
+//
+// where F are gravity, the forces that were applied since the last step, damping and gyroscopic
+// torque, and J' v is what velocities alone accelerate along the rows: v^2 / r towards the centre
+// of a circle, Coriolis' term of what slides along a turning axis. Lemke's algorithm finds f.
+//
+// A contact takes part where its gap is at most 1 mm and its points part at most 0.01 m/s; friction
+// opposes sliding from 1 mm/s on, below that it holds as far as it can. What is flat keeps the
+// normal of its face, balls and capsules roll (J' v of their middles). Joints that hold do so
+// exactly; springs, motors and limits push as in the world's next step.
+typedef struct cairn_body_forces {
+    cairn_body_id body;
+    double linear[3];  // m/s^2: acceleration of the centre of mass
+    double angular[3]; // rad/s^2
+    double force[3];   // N: of all contacts and joints on the body together
+    double torque[3];  // N m, about its centre of mass
+} cairn_body_forces;
+
+typedef struct cairn_forces {
+    uint32_t bodies;   // that can be accelerated
+    uint32_t rows;     // 0: nothing touches and no joint holds
+    uint32_t touching; // contact points that take part
+    // Points that approach each other faster than 0.01 m/s. They need an impulse first (step the
+    // world), and take no part.
+    uint32_t impacts;
+    uint32_t articulated; // joints in joint coordinates, which are left out
+    uint32_t solved; // 0 or 1. 0: rows contradict each other or are too many (some hundred that
+                     // are connected); their bodies fall as if nothing held them
+    uint32_t pivots; // of Lemke's algorithm
+    double residual; // m/s^2 or rad/s^2, as in cairn_measure
+} cairn_forces;
+
+// Writes one element for each dynamic body that is enabled, asleep or awake, in order of index, and
+// leaves the world as it is. `bodies` may be NULL if capacity is 0. CAIRN_BUFFER_TOO_SMALL: there
+// are more than `capacity`, and nothing but out->bodies is written. CAIRN_OUT_OF_MEMORY: *out is
+// zero.
+cairn_status cairn_world_forces_read(
+    const cairn_world *world, uint32_t capacity, cairn_body_forces *bodies, cairn_forces *out);
+
 #ifdef __cplusplus
 }
 #endif

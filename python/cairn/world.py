@@ -200,6 +200,20 @@ class World:
         check(lib.cairn_world_step_measured(self._change(), ffi.NULL, 0, bool(exact), out), "step_measured")
         return layout.plain(out[0])
 
+    def forces(self) -> SimpleNamespace:
+        """What holds the world at this instant, without a step: the fields of cairn_forces
+        (<cairn/measure.h>), and `of`, an array with a row for each dynamic body: body, its linear and
+        angular acceleration (m/s^2, rad/s^2), and the force and torque of its contacts and joints."""
+        world, out = self._open(), ffi.new("cairn_forces *")
+        capacity = self.counts.bodies
+        rows = ffi.new("cairn_body_forces[]", capacity)
+        check(lib.cairn_world_forces_read(world, capacity, rows, out), "forces")
+        kind = numpy.dtype([("body", "u4"), ("linear", "f8", 3), ("angular", "f8", 3), ("force", "f8", 3),
+                            ("torque", "f8", 3)], align=True)
+        found = layout.plain(out[0])
+        found.of = numpy.frombuffer(ffi.buffer(rows), kind, found.bodies).copy() if found.bodies else numpy.empty(0, kind)
+        return found
+
     def step_players(self, inputs: Mapping[int, Any], *, join: Iterable[int] = (),
                      leave: Iterable[int] = (), messages: Mapping[int, bytes] | None = None, ticks: int = 1) -> None:
         """Advances with commands for the rules in the first of the ticks. `inputs` has for each slot a

@@ -194,6 +194,23 @@ FAULTS = {
     "step-rate-target": ("a target is missed if the step becomes shorter", "physics.step_rate", [
         ("sim/world/step_rate.c", "aim_again(&world->state.motions[i], times);",
          "aim_again(&world->state.motions[i], FAULT ? 1.0f : times);")]),
+    "forces-gap-bias": ("what rolls over a ball is pressed as if it went straight on", "physics.forces", [
+        ("sim/forces.c", "row->target = 0.0 - (double)gap_bias(g, point);",
+         "row->target = FAULT ? 0.0 : 0.0 - (double)gap_bias(g, point);")]),
+    "forces-face-turns": ("the face on which something slides does not turn", "physics.forces", [
+        ("sim/forces.c", "vec3_sub(circling(&g->b, point->arm_b), circling(&g->a, point->arm_a));",
+         "FAULT ? vec3_zero()\n                     : vec3_sub(circling(&g->b, point->arm_b), circling(&g->a, point->arm_a));")]),
+    "forces-circle": ("a joint does not pull towards the centre of a circle", "physics.forces", [
+        ("sim/forces.c", "row[i].target = 0.0 - (double)vec3_component(circle, i);",
+         "row[i].target = FAULT ? 0.0 : 0.0 - (double)vec3_component(circle, i);")]),
+    "forces-coriolis": ("a wire that turns does not push what slides along it", "physics.forces", [
+        ("sim/forces.c", "vec3_cross(a.w, slide), 2.0f)", "vec3_cross(a.w, slide), FAULT ? 0.0f : 2.0f)")]),
+    "forces-sliding": ("friction does not oppose what slides", "physics.forces", [
+        ("sim/forces.c", "const bool slides = vec3_length(side) > SLIDE_SPEED;",
+         "const bool slides = !FAULT && vec3_length(side) > SLIDE_SPEED;")]),
+    "forces-parting": ("what flies away is held", "physics.forces", [
+        ("sim/forces.c", "if (near && float_abs(parts) <= PART_SPEED) {",
+         "if (near && (FAULT || float_abs(parts) <= PART_SPEED)) {")]),
     "damping-linear": ("linear damping is ignored", "physics.flight", [
         ("sim/soft_step/integrate.c", "const lanes linear_damping = one / (one + h * rates[5]);",
          "const lanes linear_damping = FAULT ? one : one / (one + h * rates[5]);")]),

@@ -306,6 +306,9 @@ def test_a_step_is_measured(cairn_world):
     world = cairn_world("empty")
     world.spawn(Shape.box((0.5, 0.5, 0.5)), position=(0, 0.499, 0))
     twin = world.fork()
+    forces = world.forces()
+    assert forces.solved == 1 and forces.bodies == len(forces.of) > 0
+    assert forces.of["force"][:, 1].min() > 0 and abs(forces.of["linear"]).max() < 1e-3
     measure = world.step_measured(exact=True)
     assert (measure.bodies, measure.contacts, measure.rows, measure.exact) == (1, 1, 12, 1)
     assert measure.residual < 0.1 and measure.distance < 0.1

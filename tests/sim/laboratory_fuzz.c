@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Each laboratory solver steps every world that decodes: the world stays valid, and goes on from
-// its encoding as from itself.
+// its encoding as from itself. What holds it by forces can be asked of any of them.
+
+#include <cairn/measure.h>
 
 #include "tests/sim/fuzz_kit.h"
 
 #define SOLVERS 7u
+#define FUZZ_BODIES_MAX 1024u
 
 typedef struct fuzz_laboratory {
     cairn_world *victim;
@@ -51,5 +54,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             cairn_world_hash_read(at->victim).full, cairn_world_hash_read(at->twin).full));
     }
     CAIRN_ASSERT(cairn_world_validate(at->victim, NULL) == CAIRN_OK);
+    static cairn_body_forces bodies[FUZZ_BODIES_MAX];
+    cairn_forces sum;
+    const cairn_hash128 before = cairn_world_hash_read(at->victim).full;
+    CAIRN_ASSERT(cairn_world_forces_read(at->victim, FUZZ_BODIES_MAX, bodies, &sum) == CAIRN_OK);
+    CAIRN_ASSERT(cairn_hash_equal(before, cairn_world_hash_read(at->victim).full));
     return 0;
 }
