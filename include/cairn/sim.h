@@ -303,14 +303,13 @@ cairn_status cairn_world_set_gravity(cairn_world *world, cairn_vec3 gravity);
 // Steps in a second of the world's time; at first the def's tick_rate_hz.
 float cairn_world_step_rate(const cairn_world *world);
 // From the next step on, and in the same one if rules call it at its start, each takes the world
-// 1 / rate_hz seconds further: slow motion, or a caller with steps of its own. It is part of the
-// state, so it is hashed, saved, encoded and rolled back, and worlds that are stepped together must
-// change it before the same step. How often a server steps a room does not change, nor do tick
-// numbers and tick_rate_hz. What contacts and joints exerted is scaled, as the next step starts
-// with it; a kinematic body with a target still reaches it. Shorter steps are as stable and
-// stiffer; longer ones than tick_rate_hz's are softer. (Catto 2005, section 6: variable time
-// steps.) CAIRN_NON_FINITE, or CAIRN_INVALID_ARGUMENT: not within CAIRN_STEP_RATE_HZ_MIN .. _MAX;
-// the world is unchanged.
+// 1 / rate_hz seconds further: slow motion, or a caller with steps of its own. It is state: hashed,
+// saved, rolled back, and worlds that are stepped together change it before the same step. How
+// often a server steps a room, tick numbers and tick_rate_hz stay. What contacts and joints exerted
+// is scaled, as the next step starts with it; a kinematic body with a target still reaches it.
+// Contacts are softer in longer steps. (Catto 2005, section 6: variable time steps.)
+// CAIRN_NON_FINITE, or CAIRN_INVALID_ARGUMENT: not within CAIRN_STEP_RATE_HZ_MIN .. _MAX; the world
+// is unchanged.
 cairn_status cairn_world_set_step_rate(cairn_world *world, float rate_hz);
 
 // A pressure wave from a point. It pushes each shape of a dynamic body within reach away from the

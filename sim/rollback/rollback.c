@@ -138,10 +138,10 @@ static bool counters_equal(const cairn_settings *a, const cairn_settings *b) {
            a->bodies_disabled == b->bodies_disabled && a->edits_refused == b->edits_refused &&
            a->events_dropped == b->events_dropped && a->solver_fallbacks == b->solver_fallbacks &&
            memcmp(&a->present_gravity, &b->present_gravity, sizeof a->present_gravity) == 0 &&
-           a->present_step_rate_hz == b->present_step_rate_hz &&
-           a->body_slots == b->body_slots && a->shape_slots == b->shape_slots &&
-           a->joint_slots == b->joint_slots && a->hull_slots == b->hull_slots &&
-           a->mesh_slots == b->mesh_slots && a->joint_drive_count == b->joint_drive_count;
+           a->present_step_rate_hz == b->present_step_rate_hz && a->body_slots == b->body_slots &&
+           a->shape_slots == b->shape_slots && a->joint_slots == b->joint_slots &&
+           a->hull_slots == b->hull_slots && a->mesh_slots == b->mesh_slots &&
+           a->joint_drive_count == b->joint_drive_count;
 }
 
 static bool states_alike(const cairn_rollback *r) {

@@ -282,8 +282,8 @@ bool cairn_islands_put_to_sleep(cairn_world *world, uint32_t slot) {
         cairn_body_clear_forces(world, i);
         world->state.motions[i].linear_velocity = vec3_zero();
         world->state.motions[i].angular_velocity = vec3_zero();
-        world->state.sleep[i] =
-            (cairn_sleep){.state = CAIRN_SLEEP_ASLEEP, .ticks = cairn_settings_rest_ticks(world->state.settings)};
+        world->state.sleep[i] = (cairn_sleep){
+            .state = CAIRN_SLEEP_ASLEEP, .ticks = cairn_settings_rest_ticks(world->state.settings)};
     }
     return true;
 }
@@ -404,7 +404,8 @@ static void count_some_slow_ticks(const void *context, uint32_t begin, uint32_t 
                                                                        : CAIRN_SLEEP_NONE};
         } else {
             count_ticks_at_rest(world, slot);
-            slow_enough = slow_enough || ticks_at_rest(world, slot) == cairn_settings_rest_ticks(world->state.settings);
+            slow_enough = slow_enough || ticks_at_rest(world, slot) ==
+                                             cairn_settings_rest_ticks(world->state.settings);
         }
     }
     if (slow_enough) {
@@ -441,8 +442,8 @@ static void sleep_islands(cairn_world *world) {
     visit_pairs(world, false, keep_awake);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
-        if (dynamic(world, slot) &&
-            islands->ticks[root_of(islands->root, slot)] == cairn_settings_rest_ticks(world->state.settings)) {
+        if (dynamic(world, slot) && islands->ticks[root_of(islands->root, slot)] ==
+                                        cairn_settings_rest_ticks(world->state.settings)) {
             CAIRN_ASSERT(world->state.bodies[slot].allow_sleep != 0 && !asleep(world, slot));
             world->state.motions[slot].linear_velocity = vec3_zero();
             world->state.motions[slot].angular_velocity = vec3_zero();
