@@ -6,8 +6,23 @@
 // A report arrives a round trip after the input, and up to the spacing of slow snapshots later.
 static const uint64_t FEEDBACK_SPACING_NS = 100000000;
 // Inputs that were made during a longer silence are late because of the silence. The next reports
-// are about these, and say nothing about the path.
+// are about these, and say nothing about the path. Where reports are rare, because snapshots are or
+// many are lost, a silence is three times as long as reports are apart: otherwise none would be
+// believed (seed 24005136).
 static const uint64_t SILENT_NS_MAX = 250000000;
+static const double SILENT_SPACINGS = 3;
+static const double GAIN_SPACING = 1.0 / 8;
+
+// Whether the report ends a silence.
+static bool ends_silence(cairn_input_lead *lead, uint64_t now_ns) {
+    if (lead->reported_ns == 0) {
+        return false;
+    }
+    const double gap_ns = (double)(now_ns - lead->reported_ns);
+    const double usual_ns = SILENT_SPACINGS * lead->spacing_ns;
+    lead->spacing_ns += (gap_ns - lead->spacing_ns) * GAIN_SPACING;
+    return gap_ns > usual_ns && gap_ns > (double)SILENT_NS_MAX;
+}
 
 static double clamp(double value, double low, double high) {
     return value < low ? low : value > high ? high : value;
@@ -30,7 +45,7 @@ void cairn_input_lead_estimate(cairn_input_lead *lead, uint64_t rtt_ns, uint64_t
 void cairn_input_lead_feedback(cairn_input_lead *lead, uint64_t now_ns, uint64_t rtt_ns,
     uint64_t jitter_ns, double clock_ahead_ns, const cairn_wire_timing *timing) {
     CAIRN_ASSERT(lead->tick_ns > 0 && clock_ahead_ns >= 0);
-    if (lead->reported_ns != 0 && now_ns - lead->reported_ns > SILENT_NS_MAX) {
+    if (ends_silence(lead, now_ns)) {
         lead->hold_until_ns = now_ns + rtt_ns + FEEDBACK_SPACING_NS;
     }
     lead->reported_ns = now_ns;

@@ -18,6 +18,7 @@ typedef struct cairn_input_lead {
     double lead_ns;
     bool measured;           // the server has judged one of our inputs
     uint64_t reported_ns;    // when the last report arrived; 0: none yet
+    double spacing_ns;       // how far apart reports are
     uint64_t hold_until_ns;  // reports about inputs made before the last change are ignored
     uint64_t acknowledged;   // in the last report
     uint32_t inputs_late;    // in the last report

@@ -176,6 +176,47 @@ TEST("reports about inputs made before a change are ignored") {
     EXPECT_NEAR(lead.lead_ns * 1e-6, 133.3 + 50 + 16.7, 1);
 }
 
+// A report at a time tells that an input was late by a round trip less the lead.
+static void report_at(cairn_input_lead *lead, uint64_t now_ns, uint64_t late_ms) {
+    const cairn_wire_timing timing = {.input_acknowledged = now_ns / MS,
+        .lateness_us_worst = (int32_t)(late_ms * 1000) - (int32_t)(lead->lead_ns / 1000)};
+    cairn_input_lead_feedback(lead, now_ns, 336 * MS, 0, 0, &timing);
+}
+
+// Seed 24005136 of the storm: every fifth datagram was lost and snapshots were rare, so each report
+// seemed to end a silence, and none was believed.
+TEST("reports that are always far apart are believed") {
+    const uint64_t spacings_ms[] = {50, 200, 260, 400, 900, 2000};
+    for (size_t i = 0; i < sizeof spacings_ms / sizeof spacings_ms[0]; i++) {
+        cairn_input_lead lead;
+        cairn_input_lead_start(&lead, 60);
+        for (uint64_t n = 1; n < 80; n++) { // the path becomes longer
+            report_at(&lead, n * spacings_ms[i] * MS, n < 20 ? 40 : 336);
+        }
+        EXPECT_NEAR(lead.lead_ns * 1e-6, 336 + 1000.0 / 60, 1);
+    }
+}
+
+TEST("reports about inputs that were made during a silence are not believed") {
+    const uint64_t spacings_ms[] = {50, 200, 400};
+    for (size_t i = 0; i < sizeof spacings_ms / sizeof spacings_ms[0]; i++) {
+        cairn_input_lead lead;
+        cairn_input_lead_start(&lead, 60);
+        uint64_t now_ns = 0;
+        for (uint64_t n = 1; n < 40; n++) {
+            now_ns += spacings_ms[i] * MS;
+            report_at(&lead, now_ns, 336);
+        }
+        const double settled_ns = lead.lead_ns;
+        now_ns += 3000 * MS;
+        report_at(&lead, now_ns, 3000);
+        report_at(&lead, now_ns + 50 * MS, 3000);
+        EXPECT_NEAR(lead.lead_ns, settled_ns, 0);
+        report_at(&lead, now_ns + 500 * MS, 436); // the path has become longer
+        EXPECT_NEAR(lead.lead_ns * 1e-6, 436 + 1000.0 / 60, 1);
+    }
+}
+
 TEST("a report of any value keeps the lead within its bounds") {
     const int32_t reports_us[] = {INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < 2; i++) {
