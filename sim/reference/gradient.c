@@ -34,7 +34,7 @@ static void scale_blocks(const void *context, uint32_t begin, uint32_t end) {
         const cairn_mlcp_block *block = &d->system->blocks[b];
         double most = 0.0;
         for (uint32_t i = block->first; i < block->first + block->count; ++i) {
-            const double diagonal = d->system->rows[i].diagonal;
+            const double diagonal = d->system->columns.diagonal[i];
             most = diagonal > most ? diagonal : most;
             if (block->kind == CAIRN_MLCP_BOUNDS) {
                 d->scale[i] = cairn_mlcp_inverse(diagonal);

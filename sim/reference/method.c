@@ -20,7 +20,8 @@ typedef struct residual_part {
 static double block_diagonal(const cairn_mlcp *system, const cairn_mlcp_block *block) {
     double most = 0.0;
     for (uint32_t i = block->first; i < block->first + block->count; ++i) {
-        most = system->rows[i].diagonal > most ? system->rows[i].diagonal : most;
+        const double diagonal = system->columns.diagonal[i];
+        most = diagonal > most ? diagonal : most;
     }
     return most;
 }
@@ -29,13 +30,13 @@ static void try_block(const residual_part *p, const cairn_mlcp_block *block) {
     const double common = block_diagonal(p->system, block);
     for (uint32_t i = block->first; i < block->first + block->count; ++i) {
         const bool alone = block->kind == CAIRN_MLCP_BOUNDS;
-        const double diagonal = alone ? p->system->rows[i].diagonal : common;
+        const double diagonal = alone ? p->system->columns.diagonal[i] : common;
         p->trial[i] = p->x[i] - p->w[i] * cairn_mlcp_inverse(diagonal);
     }
     cairn_mlcp_project_block(p->system, block, p->trial);
     for (uint32_t i = block->first; i < block->first + block->count; ++i) {
         const bool alone = block->kind == CAIRN_MLCP_BOUNDS;
-        p->trial[i] = (p->trial[i] - p->x[i]) * (alone ? p->system->rows[i].diagonal : common);
+        p->trial[i] = (p->trial[i] - p->x[i]) * (alone ? p->system->columns.diagonal[i] : common);
     }
 }
 

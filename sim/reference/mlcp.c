@@ -9,6 +9,21 @@
 // Rows of one leaf of a tree of sums.
 #define LEAF_ROWS 64
 
+static void allocate_columns(cairn_mlcp_columns *columns, cairn_arena *from, uint32_t rows) {
+    for (uint32_t side = 0; side < 2; ++side) {
+        for (uint32_t k = 0; k < 6; ++k) {
+            columns->jacobian[side][k] = cairn_arena_take(from, rows, sizeof(double));
+            columns->response[side][k] = cairn_arena_take(from, rows, sizeof(double));
+        }
+        columns->part[side] = cairn_arena_take(from, rows, sizeof(double));
+    }
+    columns->softness = cairn_arena_take(from, rows, sizeof(double));
+    columns->diagonal = cairn_arena_take(from, rows, sizeof(double));
+    columns->offset = cairn_arena_take(from, rows, sizeof(double));
+    columns->lower = cairn_arena_take(from, rows, sizeof(double));
+    columns->upper = cairn_arena_take(from, rows, sizeof(double));
+}
+
 void cairn_mlcp_allocate(
     cairn_mlcp *system, cairn_arena *from, const cairn_mlcp_capacity *capacity) {
     system->capacity = *capacity;
@@ -26,6 +41,7 @@ void cairn_mlcp_allocate(
     system->change = cairn_arena_take(from, bodies, sizeof *system->change);
     const size_t leaves = capacity->rows / LEAF_ROWS + 1;
     system->partial = cairn_arena_take(from, leaves, sizeof *system->partial);
+    allocate_columns(&system->columns, from, capacity->rows);
     cairn_mlcp_clear(system);
 }
 
@@ -104,6 +120,23 @@ static void prepare_row(
     row->diagonal += row->softness;
 }
 
+static void fill_columns(const cairn_mlcp *system, uint32_t row) {
+    const cairn_mlcp_columns *columns = &system->columns;
+    const cairn_mlcp_row *from = &system->rows[row];
+    for (uint32_t side = 0; side < 2; ++side) {
+        for (uint32_t k = 0; k < 6; ++k) {
+            columns->jacobian[side][k][row] = from->jacobian[side][k];
+            columns->response[side][k][row] = from->response[side][k];
+        }
+        columns->part[side][row] = from->part[side];
+    }
+    columns->softness[row] = from->softness;
+    columns->diagonal[row] = from->diagonal;
+    columns->offset[row] = from->offset;
+    columns->lower[row] = from->lower;
+    columns->upper[row] = from->upper;
+}
+
 // Which rows act on each body, in order of the rows.
 static void index_rows(cairn_mlcp *system) {
     uint32_t *first = system->body_first;
@@ -179,6 +212,7 @@ void cairn_mlcp_prepare(cairn_mlcp *system) {
         const cairn_mlcp_group *group = &system->groups[g];
         for (uint32_t i = 0; i < group->row_count; ++i) {
             prepare_row(system, group, &system->rows[group->row_first + i]);
+            fill_columns(system, group->row_first + i);
         }
     }
     index_rows(system);
@@ -212,9 +246,9 @@ static void respond_part(const void *context, uint32_t begin, uint32_t end) {
         double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
         for (uint32_t i = system->body_first[b]; i < system->body_first[b + 1]; ++i) {
             const uint32_t row = system->body_rows[i] / 2;
-            const double *response = system->rows[row].response[system->body_rows[i] % 2];
+            double *const *response = system->columns.response[system->body_rows[i] % 2];
             for (uint32_t k = 0; k < 6; ++k) {
-                sum[k] += response[k] * p->x[row];
+                sum[k] += response[k][row] * p->x[row];
             }
         }
         memcpy(p->system->change[b], sum, sizeof sum);
@@ -228,11 +262,11 @@ static void multiply_part(const void *context, uint32_t begin, uint32_t end) {
         const cairn_mlcp_group *group = &system->groups[g];
         const uint32_t bodies[2] = {group->body_a, group->body_b};
         for (uint32_t i = group->row_first; i < group->row_first + group->row_count; ++i) {
-            const cairn_mlcp_row *row = &system->rows[i];
-            double sum = row->softness * p->x[i] + (p->offset ? row->offset : 0.0);
+            const cairn_mlcp_columns *columns = &system->columns;
+            double sum = columns->softness[i] * p->x[i] + (p->offset ? columns->offset[i] : 0.0);
             for (uint32_t side = 0; side < 2; ++side) {
                 if (bodies[side] != CAIRN_MLCP_FIXED) {
-                    sum += dot6(row->jacobian[side], system->change[bodies[side]]);
+                    sum += cairn_mlcp_along(columns, side, i, system->change[bodies[side]]);
                 }
             }
             p->out[i] = sum;
@@ -343,9 +377,9 @@ void cairn_mlcp_project_block(const cairn_mlcp *system, const cairn_mlcp_block *
     }
     if (block->kind == CAIRN_MLCP_BOUNDS) {
         for (uint32_t i = block->first; i < block->first + block->count; ++i) {
-            const cairn_mlcp_row *row = &system->rows[i];
-            x[i] = x[i] < row->lower ? row->lower : x[i];
-            x[i] = x[i] > row->upper ? row->upper : x[i];
+            const cairn_mlcp_columns *columns = &system->columns;
+            x[i] = x[i] < columns->lower[i] ? columns->lower[i] : x[i];
+            x[i] = x[i] > columns->upper[i] ? columns->upper[i] : x[i];
         }
         return;
     }

@@ -54,6 +54,18 @@ typedef struct cairn_mlcp_row {
     double offset;          // q
 } cairn_mlcp_row;
 
+// What the iterative methods read of rows, one array for each member, by row: as a wide machine
+// would have them. Sides are those of bodies a and b. (The direct method reads cairn_mlcp_row.)
+typedef struct cairn_mlcp_columns {
+    double *jacobian[2][6];
+    double *response[2][6];
+    double *part[2];
+    double *softness;
+    double *diagonal;
+    double *offset;
+    double *lower, *upper;
+} cairn_mlcp_columns;
+
 typedef enum cairn_mlcp_block_kind {
     CAIRN_MLCP_BOUNDS = 0, // each row within its own bounds
     // The length of the impulse is at most radius + coefficient * the sum of some normal impulses.
@@ -115,7 +127,8 @@ typedef struct cairn_mlcp {
     uint32_t group_count;
     cairn_mlcp_capacity capacity;
     cairn_mlcp_runner runner;
-    // Filled by cairn_mlcp_prepare.
+    // Filled by cairn_mlcp_prepare; again, if a row was changed since.
+    cairn_mlcp_columns columns;
     uint32_t *body_first;  // by body, and one more: where its rows begin in `body_rows`
     uint32_t *body_rows;   // 2 * row + side
     uint32_t *body_groups; // by body: how many groups act on it
@@ -152,6 +165,14 @@ double cairn_mlcp_entry(const cairn_mlcp *system, uint32_t row, uint32_t column)
 uint32_t cairn_mlcp_group_of(const cairn_mlcp *system, uint32_t row);
 void cairn_mlcp_run(
     const cairn_mlcp *system, cairn_mlcp_part *part, const void *context, uint32_t count);
+
+// One side's part of J u.
+static inline double cairn_mlcp_along(
+    const cairn_mlcp_columns *columns, uint32_t side, uint32_t row, const double u[6]) {
+    double *const *j = columns->jacobian[side];
+    return ((j[0][row] * u[0] + j[1][row] * u[1]) + (j[2][row] * u[2] + j[3][row] * u[3])) +
+           (j[4][row] * u[4] + j[5][row] * u[5]);
+}
 
 // ---- Bounds
 

@@ -122,11 +122,11 @@ static void bound_part(const void *context, uint32_t begin, uint32_t end) {
         }
         length = length > 0.0 ? length : 0.0;
         for (uint32_t i = block->first; i < block->first + block->count; ++i) {
-            const cairn_mlcp_row *row = &system->rows[i];
+            const cairn_mlcp_columns *columns = &system->columns;
             const bool alone = block->kind == CAIRN_MLCP_BOUNDS;
             const double inverse = cairn_mlcp_inverse(m->scale[i]);
-            m->lower[i] = (alone ? row->lower : 0.0 - length) * inverse;
-            m->upper[i] = (alone ? row->upper : length) * inverse;
+            m->lower[i] = (alone ? columns->lower[i] : 0.0 - length) * inverse;
+            m->upper[i] = (alone ? columns->upper[i] : length) * inverse;
         }
         if (cone) {
             m->lower[block->first] = 0.0;
@@ -340,10 +340,10 @@ static bool is_lost(const mprgp *m) {
     double most = 0.0;
     double wanted = 0.0;
     for (uint32_t i = 0; i < m->count; ++i) {
-        const cairn_mlcp_row *row = &m->system->rows[i];
-        const double alone = magnitude(m->x[i] * row->diagonal);
+        const double offset = magnitude(m->system->columns.offset[i]);
+        const double alone = magnitude(m->x[i] * m->system->columns.diagonal[i]);
         most = alone <= most ? most : alone;
-        wanted = magnitude(row->offset) > wanted ? magnitude(row->offset) : wanted;
+        wanted = offset > wanted ? offset : wanted;
     }
     return !(most <= LOST + LOST_FACTOR * wanted);
 }
@@ -387,9 +387,9 @@ static void enter_part(const void *context, uint32_t begin, uint32_t end) {
     const loop *l = context;
     const mprgp *m = l->m;
     for (uint32_t i = begin; i < end; ++i) {
-        m->scale[i] = cairn_double_sqrt(cairn_mlcp_inverse(m->system->rows[i].diagonal));
+        m->scale[i] = cairn_double_sqrt(cairn_mlcp_inverse(m->system->columns.diagonal[i]));
         m->z[i] = l->from[i] * cairn_mlcp_inverse(m->scale[i]);
-        l->to[i] = m->scale[i] * m->system->rows[i].offset;
+        l->to[i] = m->scale[i] * m->system->columns.offset[i];
     }
 }
 

@@ -18,42 +18,39 @@ typedef struct view {
     double weights[2];
 } view;
 
-static double velocity_along(const cairn_mlcp_row *row, const view *v) {
-    double sum = row->offset;
-    for (uint32_t side = 0; side < 2; ++side) {
-        const double *j = row->jacobian[side];
-        const double *u = v->velocity[side];
-        sum += ((j[0] * u[0] + j[1] * u[1]) + (j[2] * u[2] + j[3] * u[3])) +
-               (j[4] * u[4] + j[5] * u[5]);
-    }
-    return sum;
+static double velocity_along(const cairn_mlcp *system, uint32_t row, const view *v) {
+    const double sum =
+        system->columns.offset[row] + cairn_mlcp_along(&system->columns, 0, row, v->velocity[0]);
+    return sum + cairn_mlcp_along(&system->columns, 1, row, v->velocity[1]);
 }
 
-static void apply(const cairn_mlcp_row *row, view *v, double impulse) {
+static void apply(const cairn_mlcp *system, uint32_t row, view *v, double impulse) {
     for (uint32_t side = 0; side < 2; ++side) {
         const double scaled = v->weights[side] * impulse;
         for (uint32_t k = 0; k < 6; ++k) {
-            v->velocity[side][k] += row->response[side][k] * scaled;
+            v->velocity[side][k] += system->columns.response[side][k][row] * scaled;
         }
     }
 }
 
-static double weighted_diagonal(const cairn_mlcp_row *row, const view *v) {
-    return v->weights[0] * row->part[0] + v->weights[1] * row->part[1] + row->softness;
+static double weighted_diagonal(const cairn_mlcp *system, uint32_t row, const view *v) {
+    const cairn_mlcp_columns *columns = &system->columns;
+    return v->weights[0] * columns->part[0][row] + v->weights[1] * columns->part[1][row] +
+           columns->softness[row];
 }
 
 // The rows one after the other.
 static void visit_bounds(const cairn_mlcp *system, const cairn_mlcp_block *block,
     double over_relaxation, view *v, double *x) {
+    const cairn_mlcp_columns *columns = &system->columns;
     for (uint32_t i = block->first; i < block->first + block->count; ++i) {
-        const cairn_mlcp_row *row = &system->rows[i];
-        const double w = velocity_along(row, v) + row->softness * x[i];
+        const double w = velocity_along(system, i, v) + columns->softness[i] * x[i];
         const double before = x[i];
-        const double step = over_relaxation * cairn_mlcp_inverse(weighted_diagonal(row, v));
+        const double step = over_relaxation * cairn_mlcp_inverse(weighted_diagonal(system, i, v));
         x[i] = before - step * w;
-        x[i] = x[i] < row->lower ? row->lower : x[i];
-        x[i] = x[i] > row->upper ? row->upper : x[i];
-        apply(row, v, x[i] - before);
+        x[i] = x[i] < columns->lower[i] ? columns->lower[i] : x[i];
+        x[i] = x[i] > columns->upper[i] ? columns->upper[i] : x[i];
+        apply(system, i, v, x[i] - before);
     }
 }
 
@@ -62,22 +59,23 @@ static void visit_bounds(const cairn_mlcp *system, const cairn_mlcp_block *block
 static void visit_vector(const cairn_mlcp *system, const cairn_mlcp_block *block,
     double over_relaxation, view *v, double *x) {
     const bool cone = block->kind == CAIRN_MLCP_CONE;
-    const cairn_mlcp_row *rows = &system->rows[block->first];
+    const uint32_t first = block->first;
     double before[CAIRN_MLCP_BLOCK_ROWS_MAX];
     double *impulses = &x[block->first];
     double trace = 0.0;
     for (uint32_t i = 0; i < block->count; ++i) {
         before[i] = impulses[i];
-        trace += weighted_diagonal(&rows[i], v);
+        trace += weighted_diagonal(system, first + i, v);
     }
     for (uint32_t i = 0; i < block->count; ++i) {
-        const double diagonal = cone ? 0.5 * trace : weighted_diagonal(&rows[i], v);
-        const double w = velocity_along(&rows[i], v) + rows[i].softness * before[i];
+        const double diagonal = cone ? 0.5 * trace : weighted_diagonal(system, first + i, v);
+        const double w =
+            velocity_along(system, first + i, v) + system->columns.softness[first + i] * before[i];
         impulses[i] = before[i] - over_relaxation * cairn_mlcp_inverse(diagonal) * w;
     }
     cairn_mlcp_project_block(system, block, x);
     for (uint32_t i = 0; i < block->count; ++i) {
-        apply(&rows[i], v, impulses[i] - before[i]);
+        apply(system, first + i, v, impulses[i] - before[i]);
     }
 }
 

@@ -58,6 +58,7 @@ TEST("sequential impulses are projected Gauss-Seidel, number by number") {
             kit->system.rows[block->first + k].upper = 0.05;
         }
     }
+    cairn_mlcp_prepare(&kit->system); // other bounds
     twin t = {.system = &kit->system};
     const cairn_solve_options options = {.solver = CAIRN_SOLVER_PSOR,
         .iterations = 30,
