@@ -51,7 +51,7 @@ static void for_batches(cairn_world *world, uint32_t rank, uint32_t size, cairn_
 }
 
 static const cairn_figure_kernel *kernel_of(const cairn_world *world) {
-    return world->soft_step->wide_kernel.figures;
+    return world->soft_step->wide_figures.kernel;
 }
 
 static cairn_solver_body *solver_body_of(const cairn_world *world, const cairn_figure_link *link) {

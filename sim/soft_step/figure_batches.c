@@ -10,37 +10,63 @@
 #include "base/assert.h"
 #include <cairn/articulation.h>
 
+static size_t size_max(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static size_t bytes_of(size_t count, size_t size) {
+    CAIRN_ASSERT(size > 0 && count <= SIZE_MAX / size);
+    return count * size;
+}
+
+// Trees of other shapes than those beside them have groups that are not full. What there is no room
+// for is solved in scalars.
+static size_t groups_for(const cairn_figure_kernel *kernel, size_t links) {
+    const size_t full = links / kernel->lanes + links / 32 + 64;
+    return full < links ? full : links;
+}
+
+static size_t root_groups_for(const cairn_figure_kernel *kernel, size_t joints) {
+    const uint32_t figures = CAIRN_BATCH_FIGURES_OF(kernel->lanes);
+    return (joints / figures + 1) * ((figures + kernel->lanes - 1) / kernel->lanes);
+}
+
 void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
-    const cairn_world_def *def, const cairn_figure_kernel *kernel) {
-    const uint32_t width = kernel->lanes;
+    const cairn_world_def *def, const cairn_figure_kernel *few, const cairn_figure_kernel *many) {
     const size_t joints = def->joint_capacity;
     const size_t bodies = (size_t)def->body_capacity + 1;
     const size_t links = 2 * joints < bodies ? 2 * joints : bodies;
-    // Trees of other shapes than those beside them have groups that are not full. What there is no
-    // room for is solved in scalars.
-    const size_t full = links / width + links / 32 + 64;
-    const size_t groups = full < links ? full : links;
-    wide->width = width;
-    wide->group_capacity = (uint32_t)groups;
+    const size_t few_groups = groups_for(few, links);
+    const size_t many_groups = groups_for(many, links);
+    const size_t groups = size_max(few_groups, many_groups);
+    const size_t all = size_max(few_groups * few->lanes, many_groups * many->lanes);
+    const size_t pairs =
+        size_max(few_groups * few->lanes * few->lanes, many_groups * many->lanes * many->lanes);
+    wide->few = few;
+    wide->many = many;
+    wide->link_capacity = (uint32_t)links;
     wide->batches = cairn_arena_take(from, joints, sizeof *wide->batches);
     wide->groups = cairn_arena_take(from, groups, sizeof *wide->groups);
     wide->figures = cairn_arena_take(from, joints, sizeof *wide->figures);
     wide->is_listed = cairn_arena_take(from, joints, sizeof *wide->is_listed);
-    wide->links = cairn_arena_take(from, groups * width, sizeof *wide->links);
-    wide->figure_of = cairn_arena_take(from, groups * width, sizeof *wide->figure_of);
-    wide->slots = cairn_arena_take(from, groups * width, sizeof *wide->slots);
-    wide->drives = cairn_arena_take(from, groups * width, sizeof *wide->drives);
-    wide->bodies = cairn_arena_take(from, groups * width, sizeof *wide->bodies);
-    wide->parents = cairn_arena_take(from, groups * width, sizeof *wide->parents);
-    wide->child_of = cairn_arena_take(from, groups * width * width, sizeof *wide->child_of);
-    wide->parent_lane = cairn_arena_take(from, groups * width, sizeof *wide->parent_lane);
+    wide->links = cairn_arena_take(from, all, sizeof *wide->links);
+    wide->figure_of = cairn_arena_take(from, all, sizeof *wide->figure_of);
+    wide->slots = cairn_arena_take(from, all, sizeof *wide->slots);
+    wide->drives = cairn_arena_take(from, all, sizeof *wide->drives);
+    wide->bodies = cairn_arena_take(from, all, sizeof *wide->bodies);
+    wide->parents = cairn_arena_take(from, all, sizeof *wide->parents);
+    wide->child_of = cairn_arena_take(from, pairs, sizeof *wide->child_of);
+    wide->parent_lane = cairn_arena_take(from, all, sizeof *wide->parent_lane);
     wide->lane_of = cairn_arena_take(from, links, sizeof *wide->lane_of);
     wide->buckets = cairn_arena_take(from, links, sizeof *wide->buckets);
     wide->depths = cairn_arena_take(from, links, sizeof *wide->depths);
-    wide->blocks = cairn_arena_take(from, groups, kernel->block_size);
+    wide->blocks = cairn_arena_take(from,
+        size_max(bytes_of(few_groups, few->block_size), bytes_of(many_groups, many->block_size)),
+        1);
     wide->roots = cairn_arena_take(from,
-        (joints / CAIRN_BATCH_FIGURES + 1) * ((CAIRN_BATCH_FIGURES + width - 1) / width),
-        kernel->root_size);
+        size_max(bytes_of(root_groups_for(few, joints), few->root_size),
+            bytes_of(root_groups_for(many, joints), many->root_size)),
+        1);
     wide->group_count = 0;
     wide->batch_count = 0;
     wide->all = false;
@@ -142,7 +168,8 @@ static void put_link(batch_plan *plan, uint32_t lane, uint32_t place, uint32_t i
 // Places of the buckets of one depth, from `lane` on: those of all figures side by side.
 static void place_depth(batch_plan *plan, uint32_t depth, uint32_t lane) {
     const cairn_wide_figures *wide = plan->wide;
-    uint32_t next[CAIRN_BATCH_FIGURES]; // where each figure's links of this depth are looked for
+    uint32_t
+        next[CAIRN_BATCH_FIGURES_MAX]; // where each figure's links of this depth are looked for
     memset(next, 0, sizeof next);
     for (uint32_t bucket = 0; bucket < plan->width_of[depth]; ++bucket) {
         for (uint32_t place = 0; place < plan->batch->figure_count; ++place) {
@@ -267,6 +294,13 @@ static bool add_batch(
     return true;
 }
 
+static void use_kernel(cairn_wide_figures *wide, uint32_t figures) {
+    const bool fit = figures <= CAIRN_BATCH_FIGURES_OF(wide->few->lanes);
+    wide->kernel = fit ? wide->few : wide->many;
+    wide->width = wide->kernel->lanes;
+    wide->group_capacity = (uint32_t)groups_for(wide->kernel, wide->link_capacity);
+}
+
 void cairn_wide_figures_list(cairn_wide_figures *wide, const cairn_forest *forest) {
     uint32_t listed = 0;
     wide->group_count = 0;
@@ -278,11 +312,13 @@ void cairn_wide_figures_list(cairn_wide_figures *wide, const cairn_forest *fores
         }
     }
     wide->all = listed == forest->figure_count;
-    for (uint32_t first = 0; first < listed; first += CAIRN_BATCH_FIGURES) {
+    use_kernel(wide, listed);
+    const uint32_t figures = CAIRN_BATCH_FIGURES_OF(wide->width);
+    for (uint32_t first = 0; first < listed; first += figures) {
         const uint32_t left = listed - first;
         cairn_figure_batch *batch = &wide->batches[wide->batch_count];
-        *batch = (cairn_figure_batch){.first_figure = first,
-            .figure_count = left < CAIRN_BATCH_FIGURES ? left : CAIRN_BATCH_FIGURES};
+        *batch = (cairn_figure_batch){
+            .first_figure = first, .figure_count = left < figures ? left : figures};
         if (add_batch(wide, forest, batch)) {
             wide->batch_count += 1;
             continue;

@@ -8,6 +8,8 @@
 #include "sim/soft_step/body_gather.h"
 #include "sim/soft_step/soft_step.h"
 
+#define BATCH_FIGURES CAIRN_BATCH_FIGURES_OF(CAIRN_LANES)
+
 // The members are those of cairn_figure_link, cairn_tree_link, cairn_tree_dof and cairn_figure_axis
 // (sim/articulation), of the one axis that a link has; a weld has one that is zero. Those of a root
 // that floats are in a wide_root.
@@ -126,7 +128,7 @@ typedef struct figure_run {
 
 // Figures of a batch: -1, or 0: not in the set.
 typedef struct figure_set {
-    int32_t has[CAIRN_BATCH_FIGURES];
+    int32_t has[BATCH_FIGURES];
 } figure_set;
 
 #define LANE(member, lane) (((float *)&(member))[lane])
@@ -138,7 +140,7 @@ static inline figure_run run_of(cairn_world *world, const cairn_figure_batch *ba
     wide_link *blocks = wide->blocks;
     wide_root *roots = wide->roots;
     const uint32_t index = (uint32_t)(batch - wide->batches);
-    const uint32_t root_groups = (CAIRN_BATCH_FIGURES + CAIRN_LANES - 1) / CAIRN_LANES;
+    const uint32_t root_groups = (BATCH_FIGURES + CAIRN_LANES - 1) / CAIRN_LANES;
     CAIRN_ASSERT(wide->width == CAIRN_LANES && index < wide->batch_count);
     return (figure_run){.world = world,
         .batch = batch,
@@ -189,6 +191,8 @@ INLINE uint32_t lane_bits(lanes_mask mask) {
     return (uint32_t)_mm_movemask_ps((__m128)mask);
 #elif CAIRN_LANES == 8 && defined(__AVX2__)
     return (uint32_t)_mm256_movemask_ps((__m256)mask);
+#elif CAIRN_LANES == 16 && defined(__AVX512DQ__)
+    return _mm512_movepi32_mask((__m512i)mask);
 #else
     return lanes_set(mask);
 #endif
@@ -208,7 +212,7 @@ INLINE uint32_t lowest_bit(uint32_t bits) {
 }
 
 // What each figure has, over and over, so that the lanes of a group in order read it as it is.
-#define REPEATED (CAIRN_BATCH_FIGURES + CAIRN_FIGURE_LANES_MAX)
+#define REPEATED (BATCH_FIGURES + CAIRN_LANES)
 
 typedef struct numbers_in_order {
     float of[REPEATED];
@@ -308,6 +312,8 @@ static inline figure_set set_all(void) {
 INLINE lanes in_lanes(lanes values, lanes_mask from) {
 #if CAIRN_LANES == 8 && defined(__AVX2__)
     return (lanes)_mm256_permutevar8x32_ps((__m256)values, (__m256i)from);
+#elif CAIRN_LANES == 16 && defined(__AVX512F__)
+    return (lanes)_mm512_permutexvar_ps((__m512i)from, (__m512)values);
 #else
     float each[CAIRN_LANES];
     float out[CAIRN_LANES];

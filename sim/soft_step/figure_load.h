@@ -236,8 +236,8 @@ static void load_joint(wide_link *to, const link_sources *from, pose_lanes paren
 }
 
 static void load_links(const figure_run *run) {
-    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
-    float origins[CAIRN_BATCH_FIGURES][3] = {{0.0f}};
+    float of_base[BATCH_FIGURES][BASE_NUMBERS];
+    float origins[BATCH_FIGURES][3] = {{0.0f}};
     figure_set held;
     memset(&held, 0, sizeof held);
     list_bases(run, of_base);
@@ -374,7 +374,7 @@ static void set_masses_of(const figure_run *run, uint32_t g, const articulated_l
 // The responses take the place of the articulated inertias, which are not read again.
 static void set_solver_masses(const figure_run *run) {
     const lanes h = lanes_all(run->h);
-    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
+    float of_base[BATCH_FIGURES][BASE_NUMBERS];
     memset(of_base, 0, sizeof of_base);
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *link = &run->blocks[g];
@@ -434,7 +434,7 @@ static void read_speed(wide_link *link, spatial_lanes before) {
 
 // Adds the figures whose joints do not allow their velocities to the set.
 static void read_speeds(const figure_run *run, figure_set *wrong) {
-    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
+    float of_base[BATCH_FIGURES][BASE_NUMBERS];
     list_base_velocities(run, of_base);
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *link = &run->blocks[g];
@@ -511,7 +511,7 @@ static void start(const figure_run *run) {
 
 static void load(cairn_world *world, cairn_figure_batch *batch) {
     const figure_run run = run_of(world, batch);
-    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
+    float of_base[BATCH_FIGURES][BASE_NUMBERS];
     bool touched = false;
     batch->ahead = false;
     load_links(&run);

@@ -28,7 +28,7 @@ typedef struct solving {
     figure_set again;     // have been
     figure_set weakening; // only motors are let go
     figure_set solve;     // of `now`: the solution changes
-    uint32_t round[CAIRN_BATCH_FIGURES];
+    uint32_t round[BATCH_FIGURES];
     float h;
     bool push_out;
 } solving;

@@ -224,7 +224,7 @@ static spatial_lanes spatial_by_figure(
 
 // Of the figures of the set, which float: makes the energy what it was.
 static void keep_energies(const figure_run *run, const figure_set *set) {
-    kept_motion kept[CAIRN_BATCH_FIGURES];
+    kept_motion kept[BATCH_FIGURES];
     const uint32_t stride = sizeof(kept_motion) / sizeof(float);
     memset(kept, 0, sizeof kept);
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
@@ -411,7 +411,7 @@ static figure_set set_of_guarded(const figure_run *run) {
 }
 
 static vectors_in_order list_means(const figure_run *run) {
-    float means[CAIRN_BATCH_FIGURES][6] = {{0.0f}};
+    float means[BATCH_FIGURES][6] = {{0.0f}};
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
         memcpy(means[i], &figure_at(run, i)->mean, sizeof means[i]);
     }

@@ -147,7 +147,7 @@ static void go_half_way(const figure_run *run) {
     const bool any_fast = set_any(run, &fast);
     const set_in_order fast_set = in_order(run, &fast);
     const float ahead = 0.5f * run->h;
-    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
+    float of_base[BATCH_FIGURES][BASE_NUMBERS];
     move_bases(run, ahead);
     list_bases(run, of_base);
     for (uint32_t g = 0; g < run->count; ++g) {
@@ -280,7 +280,7 @@ static void relax_last(cairn_world *world, cairn_figure_batch *batch) {
 
 // A figure that floats moves on as its momentum does.
 static void place_centres(const figure_run *run) {
-    float back[CAIRN_BATCH_FIGURES][3];
+    float back[BATCH_FIGURES][3];
     memset(back, 0, sizeof back);
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
         const cairn_figure *figure = figure_at(run, i);
@@ -372,7 +372,7 @@ static void set_way_terms(wide_link *link, lanes h) {
 }
 
 static void advance_links(const figure_run *run) {
-    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
+    float of_base[BATCH_FIGURES][BASE_NUMBERS];
     move_bases(run, 0.0f);
     list_bases(run, of_base);
     for (uint32_t g = 0; g < run->count; ++g) {

@@ -179,7 +179,7 @@ static inline void list_base_velocities(const figure_run *run, float (*of_base)[
 // From the roots on: the values of the figures of the set.
 static inline void solve_down(const figure_run *run, const figure_set *set) {
     const set_in_order solved = in_order(run, set);
-    float of_base[CAIRN_BATCH_FIGURES][BASE_NUMBERS];
+    float of_base[BATCH_FIGURES][BASE_NUMBERS];
     list_base_velocities(run, of_base);
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *link = &run->blocks[g];

@@ -4,19 +4,17 @@
 // Worlds with room for so many bodies have sixteen lanes, where the CPU has instructions for them.
 #define BODIES_OF_SIXTEEN 256
 
-#define DECLARE_WIDE(name)                                                                         \
+#define DECLARE(name)                                                                              \
     extern const cairn_constraint_kernel cairn_contact_##name;                                     \
     extern const cairn_constraint_kernel cairn_joint_##name;                                       \
-    extern const cairn_body_passes cairn_bodies_##name;
-#define DECLARE(name)                                                                              \
-    DECLARE_WIDE(name)                                                                             \
+    extern const cairn_body_passes cairn_bodies_##name;                                            \
     extern const struct cairn_figure_kernel cairn_figure_##name;
 
-// Figures have eight lanes at most: so many are in a batch.
-#define KERNEL_WITH(name, width, of_figures)                                                       \
+#define KERNEL_WITH(name, width, of_few_figures)                                                   \
     (cairn_kernel) {                                                                               \
         .lanes = (width), .bodies = &cairn_bodies_##name, .contacts = &cairn_contact_##name,       \
-        .joints = &cairn_joint_##name, .figures = &cairn_figure_##of_figures                       \
+        .joints = &cairn_joint_##name, .figures = &cairn_figure_##of_few_figures,                  \
+        .many_figures = &cairn_figure_##name                                                       \
     }
 #define KERNEL(name, width) KERNEL_WITH(name, width, name)
 
@@ -27,8 +25,8 @@ DECLARE(lanes4)
 // matrix alone builds them, to show that they give the same bits.
 #ifdef CAIRN_KERNELS_ALL
 DECLARE(lanes8)
-DECLARE_WIDE(lanes16)
-#define WITHOUT_INSTRUCTIONS(name, width) (*out = KERNEL_WITH(name, width, lanes8), true)
+DECLARE(lanes16)
+#define WITHOUT_INSTRUCTIONS(name, width) (*out = KERNEL(name, width), true)
 #else
 #define WITHOUT_INSTRUCTIONS(name, width) ((void)out, false)
 #endif
@@ -45,13 +43,13 @@ static bool find_eight(cairn_kernel *out) {
 }
 
 // Sixteen take hardly longer than eight, because most of a visit is one chain of dependent
-// operations. But the colours of a small world do not fill them: it has eight, with the
-// instructions of AVX-512, which has twice as many registers. A caller that asks for eight gets the
-// other kernel, so tests on such a CPU run both.
+// operations. But the colours of a small world do not fill them, nor do few figures: these have
+// eight, with the instructions of AVX-512, which has twice as many registers. A caller that asks
+// for eight gets the other kernel, so tests on such a CPU run both.
 cairn_kernel cairn_kernel_for(uint32_t bodies) {
 #ifdef CAIRN_KERNELS_AVX512
     DECLARE(lanes8_avx512)
-    DECLARE_WIDE(lanes16_avx512)
+    DECLARE(lanes16_avx512)
     if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
         return bodies < BODIES_OF_SIXTEEN ? KERNEL(lanes8_avx512, 8)
                                           : KERNEL_WITH(lanes16_avx512, 16, lanes8_avx512);
@@ -73,9 +71,9 @@ cairn_kernel cairn_kernel_for(uint32_t bodies) {
 
 static bool find_sixteen(cairn_kernel *out) {
 #ifdef CAIRN_KERNELS_AVX512
-    DECLARE_WIDE(lanes16_avx512)
+    DECLARE(lanes16_avx512)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-        *out = KERNEL_WITH(lanes16_avx512, 16, lanes8_avx2);
+        *out = KERNEL(lanes16_avx512, 16);
         return true;
     }
 #endif

@@ -80,7 +80,8 @@ void cairn_soft_step_allocate(
     soft_step->driven_parents = cairn_arena_take(from, bodies, sizeof *soft_step->driven_parents);
     soft_step->driven_group_of = cairn_arena_take(from, bodies, sizeof *soft_step->driven_group_of);
     cairn_forest_allocate(&soft_step->forest, from, def);
-    cairn_wide_figures_allocate(&soft_step->wide_figures, from, def, wide->figures);
+    cairn_wide_figures_allocate(
+        &soft_step->wide_figures, from, def, wide->figures, wide->many_figures);
 }
 
 // Catto, "Soft Constraints" (2011), with h the substep.

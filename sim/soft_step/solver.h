@@ -184,6 +184,7 @@ typedef struct cairn_kernel {
     const cairn_constraint_kernel *contacts;
     const cairn_constraint_kernel *joints;
     const struct cairn_figure_kernel *figures;
+    const struct cairn_figure_kernel *many_figures; // for more than a batch of them
 } cairn_kernel;
 
 // The kernel that suits this CPU and a world with room for so many bodies best.

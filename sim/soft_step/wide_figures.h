@@ -10,9 +10,10 @@
 #include "sim/articulation/forest.h"
 
 // A batch is a worker's: so many figures at most, which fill the lanes and stay in the cache.
-#define CAIRN_BATCH_FIGURES 8
+#define CAIRN_BATCH_FIGURES_OF(lanes) ((lanes) > 8 ? 16u : 8u)
+#define CAIRN_BATCH_FIGURES_MAX 16
 // The widest group.
-#define CAIRN_FIGURE_LANES_MAX 8
+#define CAIRN_FIGURE_LANES_MAX 16
 
 typedef struct cairn_figure_group {
     uint32_t live;  // lanes that have a link; the others repeat the first
@@ -39,7 +40,11 @@ typedef struct cairn_figure_batch {
 
 // "Lane" here is an index: of the group, times the width, and of the lane in it.
 typedef struct cairn_wide_figures {
-    uint32_t width;
+    const struct cairn_figure_kernel *few;    // for figures that fit into one batch of it
+    const struct cairn_figure_kernel *many;   // for more; may be the same
+    const struct cairn_figure_kernel *kernel; // one of these, since figures were listed
+    uint32_t width;                           // the kernel's
+    uint32_t link_capacity;
     uint32_t group_capacity;
     uint32_t group_count;
     uint32_t batch_count;
@@ -86,6 +91,6 @@ typedef struct cairn_figure_kernel {
 } cairn_figure_kernel;
 
 void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
-    const cairn_world_def *def, const cairn_figure_kernel *kernel);
+    const cairn_world_def *def, const cairn_figure_kernel *few, const cairn_figure_kernel *many);
 // Makes batches of the figures of a forest.
 void cairn_wide_figures_list(cairn_wide_figures *wide, const cairn_forest *forest);

@@ -46,6 +46,18 @@ TEST("a tree moves as it does without the trees beside it, bit by bit") {
     }
 }
 
+TEST("a world that has no room for joints steps at every number of lanes") {
+    static const uint32_t widths[5] = {0, 1, 4, 8, 16};
+    cairn_world_def def = cairn_world_def_default();
+    def.joint_capacity = 0;
+    SCOPED(cairn_world) *world = kit_world(&def);
+    for (uint32_t i = 0; i < 5; ++i) {
+        if (cairn_world_set_lanes(world, widths[i]) == CAIRN_OK) {
+            kit_run(world, 2);
+        }
+    }
+}
+
 TEST("a weld that is not articulated holds the end of a tree in the air") {
     SCOPED(cairn_world) *world = kit_articulated_world(10.0f);
     const cairn_vec3 half = vec3(0.5f, 0.05f, 0.05f);
