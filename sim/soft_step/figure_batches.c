@@ -217,7 +217,7 @@ static bool is_ordered(
 }
 
 // Which lane of the group has which child of a lane of the parents' group, if that is one group.
-static void mix_parents(cairn_wide_figures *wide, uint32_t index) {
+static void mix_parents(cairn_wide_figures *wide, uint32_t index, uint32_t first_group) {
     cairn_figure_group *group = &wide->groups[index];
     const uint32_t width = wide->width;
     const uint32_t *parents = &wide->parents[index * width];
@@ -225,7 +225,7 @@ static void mix_parents(cairn_wide_figures *wide, uint32_t index) {
     uint32_t seen[CAIRN_FIGURE_LANES_MAX] = {0};
     const uint32_t above = parents[0] == CAIRN_INDEX_NONE ? CAIRN_INDEX_NONE : parents[0] / width;
     group->children = 0;
-    group->mixed = above;
+    group->mixed = above - first_group;
     for (uint32_t i = 0; i < width * width; ++i) {
         child_of[i] = CAIRN_INDEX_NONE;
     }
@@ -245,7 +245,7 @@ static void mix_parents(cairn_wide_figures *wide, uint32_t index) {
 }
 
 // Fills the lanes without a link, and finds where the parents of the others are.
-static void close_group(cairn_wide_figures *wide, uint32_t index, uint32_t figures) {
+static void close_group(cairn_wide_figures *wide, uint32_t index, const cairn_figure_batch *batch) {
     cairn_figure_group *group = &wide->groups[index];
     const uint32_t first = index * wide->width;
     CAIRN_ASSERT(group->live >= 1 && group->live <= wide->width);
@@ -255,12 +255,52 @@ static void close_group(cairn_wide_figures *wide, uint32_t index, uint32_t figur
         beside = beside && wide->parents[first + l] == parent + l;
     }
     fill_lanes(wide, first, group->live);
-    group->in_order =
-        is_ordered(wide, first, group->live, figures) ? wide->figure_of[first] : CAIRN_INDEX_NONE;
-    group->above = beside ? parent / wide->width : CAIRN_INDEX_NONE;
+    group->in_order = is_ordered(wide, first, group->live, batch->figure_count)
+                          ? wide->figure_of[first]
+                          : CAIRN_INDEX_NONE;
+    group->above = beside ? parent / wide->width - batch->first_group : CAIRN_INDEX_NONE;
     group->mixed = CAIRN_INDEX_NONE;
     if (!beside) {
-        mix_parents(wide, index);
+        mix_parents(wide, index, batch->first_group);
+    }
+}
+
+// Marks the groups that have some parents of a group, but not all.
+static void share_parents(
+    cairn_wide_figures *wide, const cairn_figure_batch *batch, uint32_t index) {
+    const uint32_t width = wide->width;
+    for (uint32_t l = 0; l < wide->groups[batch->first_group + index].live; ++l) {
+        const uint32_t parent = wide->parents[(batch->first_group + index) * width + l];
+        if (parent != CAIRN_INDEX_NONE) {
+            wide->groups[parent / width].shared = 1;
+            wide->groups[batch->first_group + index].adds = 1;
+        }
+    }
+}
+
+static uint32_t parents_group(const cairn_figure_group *group) {
+    return group->above != CAIRN_INDEX_NONE ? group->above : group->mixed;
+}
+
+// Finds which groups take what their children pass on, and which are added to by these.
+static void link_groups(cairn_wide_figures *wide, const cairn_figure_batch *batch) {
+    cairn_figure_group *groups = &wide->groups[batch->first_group];
+    for (uint32_t i = 0; i < batch->group_count; ++i) {
+        groups[i].last_child = CAIRN_INDEX_NONE;
+        groups[i].sibling = CAIRN_INDEX_NONE;
+        const uint32_t above = parents_group(&groups[i]);
+        if (above == CAIRN_INDEX_NONE) {
+            share_parents(wide, batch, i);
+        } else {
+            groups[i].sibling = groups[above].last_child;
+            groups[above].last_child = i;
+        }
+    }
+    for (uint32_t i = 0; i < batch->group_count; ++i) {
+        const uint32_t above = parents_group(&groups[i]);
+        if (above != CAIRN_INDEX_NONE && groups[above].shared != 0) {
+            groups[i].adds = 1;
+        }
     }
 }
 
@@ -289,8 +329,9 @@ static bool add_batch(
         place_depth(&plan, depth, plan.first_group[depth] * wide->width);
     }
     for (uint32_t i = 0; i < groups; ++i) {
-        close_group(wide, batch->first_group + i, batch->figure_count);
+        close_group(wide, batch->first_group + i, batch);
     }
+    link_groups(wide, batch);
     return true;
 }
 

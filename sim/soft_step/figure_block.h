@@ -177,12 +177,6 @@ static inline uint32_t parent_at(const figure_run *run, uint32_t group, uint32_t
     return parent == CAIRN_INDEX_NONE ? parent : parent - run->first_lane;
 }
 
-// The block of the parents, if each lane has its parent in the same lane there; NULL otherwise.
-static inline wide_link *above_of(const figure_run *run, uint32_t group) {
-    const uint32_t above = run->groups[group].above;
-    return above == CAIRN_INDEX_NONE ? NULL : &run->blocks[above - run->batch->first_group];
-}
-
 // The bits of the lanes of a mask of whole lanes.
 INLINE uint32_t lane_bits(lanes_mask mask) {
 #if CAIRN_LANES == 1
@@ -342,25 +336,34 @@ INLINE lanes_mask is_lane(lanes_mask index) {
 #endif
 }
 
-// `count` numbers of the links above: from `of_base` by place in the batch, or from the member at
-// `offset` of the parents' blocks.
-static inline void load_above(const figure_run *run, uint32_t group, size_t offset, uint32_t count,
+INLINE lanes3 lanes3_in_lanes(lanes3 v, lanes_mask from) {
+    return lanes3_of(in_lanes(v.x, from), in_lanes(v.y, from), in_lanes(v.z, from));
+}
+
+INLINE lanes_sym3 sym3_in_lanes(lanes_sym3 m, lanes_mask from) {
+    return (lanes_sym3){in_lanes(m.xx, from), in_lanes(m.yy, from), in_lanes(m.zz, from),
+        in_lanes(m.xy, from), in_lanes(m.xz, from), in_lanes(m.yz, from)};
+}
+
+INLINE spatial_lanes spatial_in_lanes(spatial_lanes v, lanes_mask from) {
+    return (spatial_lanes){lanes3_in_lanes(v.angular, from), lanes3_in_lanes(v.linear, from)};
+}
+
+INLINE articulated_lanes articulated_in_lanes(const articulated_lanes *i, lanes_mask from) {
+    return (articulated_lanes){.angular = sym3_in_lanes(i->angular, from),
+        .coupling = {lanes3_in_lanes(i->coupling.x, from), lanes3_in_lanes(i->coupling.y, from),
+            lanes3_in_lanes(i->coupling.z, from)},
+        .linear = sym3_in_lanes(i->linear, from)};
+}
+
+// The lanes of the parents, of a group that has them in one group.
+INLINE lanes_mask lanes_of_parents(const figure_run *run, uint32_t group) {
+    return mask_of_lanes(&run->wide->parent_lane[lane_index(run, group, 0)]);
+}
+
+// As load_above, lane by lane.
+static void load_each(const figure_run *run, uint32_t group, size_t offset, uint32_t count,
     const float *of_base, lanes *out) {
-    const wide_link *above = above_of(run, group);
-    const uint32_t mixed = run->groups[group].mixed;
-    if (above != NULL) {
-        memcpy(out, (const char *)above + offset, count * sizeof(lanes));
-        return;
-    }
-    if (mixed != CAIRN_INDEX_NONE) {
-        const wide_link *parents = &run->blocks[mixed - run->batch->first_group];
-        const lanes *from = (const lanes *)(const void *)((const char *)parents + offset);
-        const lanes_mask lane = mask_of_lanes(&run->wide->parent_lane[lane_index(run, group, 0)]);
-        for (uint32_t k = 0; k < count; ++k) {
-            out[k] = in_lanes(from[k], lane);
-        }
-        return;
-    }
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         const uint32_t parent = parent_at(run, group, i);
         const bool has = parent != CAIRN_INDEX_NONE;
@@ -372,6 +375,25 @@ static inline void load_above(const figure_run *run, uint32_t group, size_t offs
         for (uint32_t k = 0; k < count; ++k) {
             LANE(out[k], i) = from[k * (has ? CAIRN_LANES : 1)];
         }
+    }
+}
+
+// `count` numbers of the links above: from `of_base` by place in the batch, or from the member at
+// `offset` of the parents' blocks.
+static inline void load_above(const figure_run *run, uint32_t group, size_t offset, uint32_t count,
+    const float *of_base, lanes *out) {
+    const cairn_figure_group *own = &run->groups[group];
+    if (own->above != CAIRN_INDEX_NONE) {
+        memcpy(out, (const char *)&run->blocks[own->above] + offset, count * sizeof(lanes));
+    } else if (own->mixed != CAIRN_INDEX_NONE) {
+        const char *parents = (const char *)&run->blocks[own->mixed];
+        const lanes *from = (const lanes *)(const void *)(parents + offset);
+        const lanes_mask lane = lanes_of_parents(run, group);
+        for (uint32_t k = 0; k < count; ++k) {
+            out[k] = in_lanes(from[k], lane);
+        }
+    } else {
+        load_each(run, group, offset, count, of_base, out);
     }
 }
 
@@ -407,9 +429,8 @@ static inline void add_above(
     const uint32_t above = own->above != CAIRN_INDEX_NONE ? own->above : own->mixed;
     const lanes *from = (const lanes *)(const void *)((const char *)&run->blocks[group] + offset);
     if (above != CAIRN_INDEX_NONE) {
-        const uint32_t index = above - run->batch->first_group;
-        lanes *to = (lanes *)(void *)((char *)&run->blocks[index] + offset);
-        if (to_stale && run->groups[index].stale == 0) {
+        lanes *to = (lanes *)(void *)((char *)&run->blocks[above] + offset);
+        if (to_stale && run->groups[above].stale == 0) {
             return;
         }
         if (own->above != CAIRN_INDEX_NONE) {

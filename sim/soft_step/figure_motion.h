@@ -60,10 +60,20 @@ static void place_root(const figure_run *run, uint32_t group, float ahead) {
         run->roots[group].start_rotation, link->angular_velocity, lanes_all(ahead));
 }
 
+INLINE pose_lanes pose_above(const figure_run *run, uint32_t group, const float *of_base) {
+    const cairn_figure_group *own = &run->groups[group];
+    pose_lanes pose;
+    if (own->above != CAIRN_INDEX_NONE) {
+        const wide_link *above = &run->blocks[own->above];
+        return (pose_lanes){above->rotation, above->position};
+    }
+    load_above(run, group, offsetof(wide_link, rotation), 7, of_base, (lanes *)&pose);
+    return pose;
+}
+
 // Places the links of a group; of_base as list_bases writes it.
 static void place_group(const figure_run *run, uint32_t group, float ahead, const float *of_base) {
-    pose_lanes parent;
-    load_above(run, group, offsetof(wide_link, rotation), 7, of_base, (lanes *)&parent);
+    const pose_lanes parent = pose_above(run, group, of_base);
     place_link(&run->blocks[group], parent, lanes_all(ahead), ahead != 0.0f);
 }
 

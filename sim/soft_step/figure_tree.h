@@ -19,45 +19,46 @@ static inline lanes inverse_of(lanes pivot, lanes size) {
     return lanes_select(ok, one / lanes_select(ok, pivot, one), lanes_all(0.0f));
 }
 
-static inline void factor_axis(wide_link *link) {
+// `all` is the articulated inertia of the links, and becomes what they pass on.
+INLINE void factor_axis(wide_link *link, articulated_lanes *all) {
     const lanes zero = lanes_all(0.0f);
-    const lanes size = size_of(&link->articulated);
-    const spatial_lanes moved = articulated_lanes_apply(&link->articulated, link->along);
+    const lanes size = size_of(all);
+    const spatial_lanes moved = articulated_lanes_apply(all, link->along);
     const lanes pivot = spatial_lanes_dot(moved, link->along) + link->tree_armature;
     const lanes inverse = inverse_of(pivot, size);
     link->moved = moved;
     link->inverse = inverse;
     link->factored_locked = link->locked;
-    articulated_lanes_sub_square(
-        &link->articulated, moved, lanes_select(link->locked, zero, inverse));
+    articulated_lanes_sub_square(all, moved, lanes_select(link->locked, zero, inverse));
 }
 
-static inline void factor_root(wide_link *link, wide_root *root) {
-    const lanes size = size_of(&link->articulated);
+INLINE void factor_root(wide_root *root, articulated_lanes *all) {
+    const lanes size = size_of(all);
     for (uint32_t i = 6; i > 0; --i) {
         const spatial_lanes along = root->along[i - 1];
-        const spatial_lanes moved = articulated_lanes_apply(&link->articulated, along);
+        const spatial_lanes moved = articulated_lanes_apply(all, along);
         const lanes inverse = inverse_of(spatial_lanes_dot(moved, along) + lanes_all(0.0f), size);
         root->moved[i - 1] = moved;
         root->inverse[i - 1] = inverse;
-        articulated_lanes_sub_square(&link->articulated, moved, inverse);
+        articulated_lanes_sub_square(all, moved, inverse);
     }
 }
 
-static inline void rest_of_axis(wide_link *link) {
-    const lanes rest = link->force - spatial_lanes_dot(link->pending, link->along);
+INLINE spatial_lanes rest_of_axis(wide_link *link, spatial_lanes pending) {
+    const lanes rest = link->force - spatial_lanes_dot(pending, link->along);
     const lanes along = lanes_select(link->locked, link->axis_value, rest * link->inverse);
     link->rest = rest;
-    link->pending = spatial_lanes_add_scaled(link->pending, link->moved, along);
+    return spatial_lanes_add_scaled(pending, link->moved, along);
 }
 
-static inline void rest_of_root(wide_link *link, wide_root *root) {
+INLINE spatial_lanes rest_of_root(wide_root *root, spatial_lanes pending) {
     for (uint32_t i = 6; i > 0; --i) {
-        const lanes rest = lanes_all(0.0f) - spatial_lanes_dot(link->pending, root->along[i - 1]);
+        const lanes rest = lanes_all(0.0f) - spatial_lanes_dot(pending, root->along[i - 1]);
         root->rest[i - 1] = rest;
-        link->pending = spatial_lanes_add_scaled(
-            link->pending, root->moved[i - 1], rest * root->inverse[i - 1]);
+        pending =
+            spatial_lanes_add_scaled(pending, root->moved[i - 1], rest * root->inverse[i - 1]);
     }
+    return pending;
 }
 
 // Whoever has a stale link below is stale.
@@ -69,7 +70,7 @@ static inline void spread_stale(const figure_run *run) {
         }
         const uint32_t above = group->above != CAIRN_INDEX_NONE ? group->above : group->mixed;
         if (above != CAIRN_INDEX_NONE) {
-            run->groups[above - run->batch->first_group].stale = 1;
+            run->groups[above].stale = 1;
             continue;
         }
         for (uint32_t i = 0; i < group->live; ++i) {
@@ -81,7 +82,63 @@ static inline void spread_stale(const figure_run *run) {
     }
 }
 
-// What children are added to.
+// ---- From the leaves to the roots
+
+// Of groups whose children's groups are theirs alone, which take what these pass on; the last links
+// come first in the sums.
+
+INLINE const uint32_t *lanes_of_children(const figure_run *run, uint32_t group) {
+    const uint32_t index = run->batch->first_group + group;
+    return &run->wide->child_of[index * CAIRN_LANES * CAIRN_LANES];
+}
+
+INLINE spatial_lanes take_pending(const figure_run *run, uint32_t group) {
+    spatial_lanes sum = run->blocks[group].bias;
+    for (uint32_t c = run->groups[group].last_child; c != CAIRN_INDEX_NONE;
+         c = run->groups[c].sibling) {
+        const cairn_figure_group *child = &run->groups[c];
+        const spatial_lanes *from = &run->blocks[c].pending;
+        if (child->above == CAIRN_INDEX_NONE) {
+            const uint32_t *lane_of = lanes_of_children(run, c);
+            for (uint32_t i = 0; i < child->children; ++i) {
+                const lanes_mask lane = mask_of_lanes(&lane_of[i * CAIRN_LANES]);
+                sum = spatial_lanes_select(
+                    is_lane(lane), spatial_lanes_add(sum, spatial_in_lanes(*from, lane)), sum);
+            }
+        } else if (child->live == CAIRN_LANES) {
+            sum = spatial_lanes_add(sum, *from);
+        } else {
+            sum = spatial_lanes_select(run->blocks[c].live, spatial_lanes_add(sum, *from), sum);
+        }
+    }
+    return sum;
+}
+
+INLINE articulated_lanes take_inertia(const figure_run *run, uint32_t group) {
+    articulated_lanes sum = articulated_lanes_of(&run->blocks[group].inertia);
+    for (uint32_t c = run->groups[group].last_child; c != CAIRN_INDEX_NONE;
+         c = run->groups[c].sibling) {
+        const cairn_figure_group *child = &run->groups[c];
+        const articulated_lanes *from = &run->blocks[c].articulated;
+        if (child->above == CAIRN_INDEX_NONE) {
+            const uint32_t *lane_of = lanes_of_children(run, c);
+            for (uint32_t i = 0; i < child->children; ++i) {
+                const lanes_mask lane = mask_of_lanes(&lane_of[i * CAIRN_LANES]);
+                const articulated_lanes more = articulated_in_lanes(from, lane);
+                sum = articulated_lanes_select(
+                    is_lane(lane), articulated_lanes_add(&sum, &more), sum);
+            }
+        } else if (child->live == CAIRN_LANES) {
+            sum = articulated_lanes_add(&sum, from);
+        } else {
+            sum = articulated_lanes_select(
+                run->blocks[c].live, articulated_lanes_add(&sum, from), sum);
+        }
+    }
+    return sum;
+}
+
+// Of groups with other children as well: all their children add to them.
 static inline void open_group(const figure_run *run, uint32_t group) {
     wide_link *link = &run->blocks[group];
     if (run->groups[group].open == 0) {
@@ -93,54 +150,50 @@ static inline void open_group(const figure_run *run, uint32_t group) {
     }
 }
 
-static inline void open_above(const figure_run *run, uint32_t group) {
-    const cairn_figure_group *own = &run->groups[group];
-    const uint32_t above = own->above != CAIRN_INDEX_NONE ? own->above : own->mixed;
-    if (above != CAIRN_INDEX_NONE) {
-        open_group(run, above - run->batch->first_group);
-        return;
-    }
+static void add_to_shared(const figure_run *run, uint32_t group) {
     for (uint32_t i = 0; i < run->groups[group].live; ++i) {
         const uint32_t parent = parent_at(run, group, i);
         if (parent != CAIRN_INDEX_NONE) {
             open_group(run, parent / CAIRN_LANES);
         }
     }
-}
-
-static inline void solve_root_up(const figure_run *run, uint32_t group) {
-    if (run->groups[group].stale != 0) {
-        factor_root(&run->blocks[group], &run->roots[group]);
-    }
-    rest_of_root(&run->blocks[group], &run->roots[group]);
-}
-
-static inline void solve_axis_up(const figure_run *run, uint32_t group) {
-    if (run->groups[group].stale != 0) {
-        factor_axis(&run->blocks[group]);
-    }
-    rest_of_axis(&run->blocks[group]);
-    open_above(run, group);
     add_above(run, group, offsetof(wide_link, pending), 6, false);
     add_above(run, group, offsetof(wide_link, articulated), 21, true);
 }
 
-// From the leaves to the roots: factors the groups that are stale, and finds what each axis has
-// left to do.
-static inline void solve_up(const figure_run *run) {
-    for (uint32_t g = run->count; g > 0; --g) {
-        open_group(run, g - 1);
-        if (run->groups[g - 1].root != 0) {
-            solve_root_up(run, g - 1);
-        } else {
-            solve_axis_up(run, g - 1);
-        }
+INLINE void solve_group_up(const figure_run *run, uint32_t group) {
+    cairn_figure_group *own = &run->groups[group];
+    wide_link *link = &run->blocks[group];
+    const bool root = own->root != 0;
+    if (own->shared != 0) {
+        open_group(run, group);
     }
-    for (uint32_t g = 0; g < run->count; ++g) {
-        run->groups[g].stale = 0;
-        run->groups[g].open = 0;
+    if (own->stale != 0) {
+        articulated_lanes all = own->shared != 0 ? link->articulated : take_inertia(run, group);
+        if (root) {
+            factor_root(&run->roots[group], &all);
+        } else {
+            factor_axis(link, &all);
+        }
+        link->articulated = all;
+    }
+    const spatial_lanes pending = own->shared != 0 ? link->pending : take_pending(run, group);
+    link->pending = root ? rest_of_root(&run->roots[group], pending) : rest_of_axis(link, pending);
+    own->stale = 0;
+    own->open = 0;
+    if (own->adds != 0) {
+        add_to_shared(run, group);
     }
 }
+
+// Factors the groups that are stale, and finds what each axis has left to do.
+static inline void solve_up(const figure_run *run) {
+    for (uint32_t g = run->count; g > 0; --g) {
+        solve_group_up(run, g - 1);
+    }
+}
+
+// ---- From the roots on
 
 static inline spatial_lanes value_of_root(const wide_root *root, spatial_lanes value) {
     for (uint32_t i = 0; i < 6; ++i) {
@@ -151,7 +204,7 @@ static inline spatial_lanes value_of_root(const wide_root *root, spatial_lanes v
     return value;
 }
 
-static inline void value_of_axis(wide_link *link, spatial_lanes before, lanes_mask active) {
+INLINE void value_of_axis(wide_link *link, spatial_lanes before, lanes_mask active, bool all) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
     const lanes carried = spatial_lanes_dot(link->moved, before);
@@ -165,9 +218,9 @@ static inline void value_of_axis(wide_link *link, spatial_lanes before, lanes_ma
         link->reaction = lanes_select(active & locked, reaction, link->reaction);
         value = lanes_select(locked, link->axis_value, value);
     }
-    link->axis_value = lanes_select(active, value, link->axis_value);
-    link->value = spatial_lanes_select(
-        active, spatial_lanes_add_scaled(before, link->along, value), link->value);
+    const spatial_lanes after = spatial_lanes_add_scaled(before, link->along, value);
+    link->axis_value = all ? value : lanes_select(active, value, link->axis_value);
+    link->value = all ? after : spatial_lanes_select(active, after, link->value);
 }
 
 static inline void list_base_velocities(const figure_run *run, float (*of_base)[BASE_NUMBERS]) {
@@ -176,21 +229,41 @@ static inline void list_base_velocities(const figure_run *run, float (*of_base)[
     }
 }
 
-// From the roots on: the values of the figures of the set.
-static inline void solve_down(const figure_run *run, const figure_set *set) {
-    const set_in_order solved = in_order(run, set);
+INLINE spatial_lanes value_above(const figure_run *run, uint32_t group, const float *of_base) {
+    const cairn_figure_group *own = &run->groups[group];
+    spatial_lanes value;
+    if (own->above != CAIRN_INDEX_NONE) {
+        return run->blocks[own->above].value;
+    }
+    if (own->mixed != CAIRN_INDEX_NONE) {
+        return spatial_in_lanes(run->blocks[own->mixed].value, lanes_of_parents(run, group));
+    }
+    load_each(run, group, offsetof(wide_link, value), 6, of_base, (lanes *)&value);
+    return value;
+}
+
+INLINE void solve_down_of(const figure_run *run, const set_in_order *solved, bool all) {
     float of_base[BATCH_FIGURES][BASE_NUMBERS];
     list_base_velocities(run, of_base);
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *link = &run->blocks[g];
-        const lanes_mask active = lanes_in(run, g, &solved);
-        spatial_lanes before;
-        load_above(run, g, offsetof(wide_link, value), 6, of_base[0], (lanes *)&before);
+        const lanes_mask active = lanes_in(run, g, solved);
+        const spatial_lanes before = value_above(run, g, of_base[0]);
         if (run->groups[g].root == 0) {
-            value_of_axis(link, before, active);
+            value_of_axis(link, before, active, all);
         } else {
-            link->value =
-                spatial_lanes_select(active, value_of_root(&run->roots[g], before), link->value);
+            const spatial_lanes after = value_of_root(&run->roots[g], before);
+            link->value = all ? after : spatial_lanes_select(active, after, link->value);
         }
+    }
+}
+
+// The values of the figures of the set.
+static void solve_down(const figure_run *run, const figure_set *set) {
+    const set_in_order solved = in_order(run, set);
+    if (solved.all) {
+        solve_down_of(run, &solved, true);
+    } else {
+        solve_down_of(run, &solved, false);
     }
 }

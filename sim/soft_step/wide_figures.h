@@ -16,16 +16,24 @@
 #define CAIRN_FIGURE_LANES_MAX 16
 
 typedef struct cairn_figure_group {
-    uint32_t live;  // lanes that have a link; the others repeat the first
-    uint32_t root;  // 1: the links float
-    uint32_t above; // the group that has the parents in the same lanes; CAIRN_INDEX_NONE
+    uint32_t live; // lanes that have a link; the others repeat the first
+    uint32_t root; // 1: the links float
+    // Groups of the batch, counted from its first one: the one that has the parents in the same
+    // lanes; CAIRN_INDEX_NONE.
+    uint32_t above;
     // Otherwise the one that has all parents, in any lanes; CAIRN_INDEX_NONE. The most children of
     // a parent in this group.
     uint32_t mixed;
     uint32_t children;
-    uint32_t stale; // 1: it has to be factored
-    uint32_t open;  // 1, while trees are solved: children have been added to it
-    uint32_t read;  // 1: contacts or joints may push its links, and read their velocities
+    // The last group that has all its parents in this one, and the one before this among those that
+    // have their parents where this one has them; CAIRN_INDEX_NONE.
+    uint32_t last_child;
+    uint32_t sibling;
+    uint32_t shared; // 1: another group has some of its parents here, but not all
+    uint32_t adds;   // 1: has parents in a shared group
+    uint32_t stale;  // 1: it has to be factored
+    uint32_t open;   // 1, while trees are solved: children have been added to it, which is shared
+    uint32_t read;   // 1: contacts or joints may push its links, and read their velocities
     // The place of the first lane's figure, if the others' follow in order, over and over.
     uint32_t in_order;
 } cairn_figure_group;
