@@ -70,42 +70,57 @@ _Static_assert(offsetof(cairn_joint_drive, armature) ==
                    offsetof(cairn_joint_drive, drive_stiffness) + 6 * sizeof(float),
     "a row has them all");
 
-static void find_sources(const figure_run *run, uint32_t g, link_sources *out) {
+static void find_source(const figure_run *run, uint32_t g, uint32_t l, link_sources *out) {
     const cairn_state *state = &run->world->state;
     const cairn_soft_step *soft_step = run->world->soft_step;
-    for (uint32_t l = 0; l < CAIRN_LANES; ++l) {
-        const uint32_t lane = lane_index(run, g, l);
-        const uint32_t slot = run->wide->slots[lane];
-        const uint32_t drive = run->wide->drives[lane];
-        const uint32_t body = soft_step->solver_body_of[slot];
-        const bool joined = drive != CAIRN_INDEX_NONE;
-        const cairn_joint *joint =
-            joined ? &state->joints[state->joint_drives[drive].joint] : &no_joint;
-        CAIRN_ASSERT(body < soft_step->moving_count);
-        run->wide->bodies[lane] = body;
-        out->motions[l] = &state->motions[slot];
-        out->bodies[l] = &state->bodies[slot];
-        out->bodies_a[l] = &state->bodies[joined ? cairn_id_index(joint->body_a) : slot];
-        out->joints[l] = joint;
-        out->drives[l] = joined ? &state->joint_drives[drive] : &no_drive;
-        out->integration[l] = &soft_step->integration[body];
+    const uint32_t lane = lane_index(run, g, l);
+    const uint32_t slot = run->wide->slots[lane];
+    const uint32_t drive = run->wide->drives[lane];
+    const uint32_t body = soft_step->solver_body_of[slot];
+    const bool joined = drive != CAIRN_INDEX_NONE;
+    const cairn_joint *joint =
+        joined ? &state->joints[state->joint_drives[drive].joint] : &no_joint;
+    CAIRN_ASSERT(body < soft_step->moving_count);
+    run->wide->bodies[lane] = body;
+    out->motions[l] = &state->motions[slot];
+    out->bodies[l] = &state->bodies[slot];
+    out->bodies_a[l] = &state->bodies[joined ? cairn_id_index(joint->body_a) : slot];
+    out->joints[l] = joint;
+    out->drives[l] = joined ? &state->joint_drives[drive] : &no_drive;
+    out->integration[l] = &soft_step->integration[body];
+}
+
+static void find_sources(const figure_run *run, uint32_t g, link_sources *out) {
+    find_source(run, g, 0, out);
+    for (uint32_t l = 1; l < CAIRN_LANES; ++l) {
+        if (l < run->groups[g].live) {
+            find_source(run, g, l, out);
+            continue;
+        }
+        run->wide->bodies[lane_index(run, g, l)] = run->wide->bodies[lane_index(run, g, 0)];
+        out->motions[l] = out->motions[0];
+        out->bodies[l] = out->bodies[0];
+        out->bodies_a[l] = out->bodies_a[0];
+        out->joints[l] = out->joints[0];
+        out->drives[l] = out->drives[0];
+        out->integration[l] = out->integration[0];
     }
 }
 
 static void load_masks(const figure_run *run, uint32_t g, const link_sources *from) {
     wide_link *to = &run->blocks[g];
-    for (uint32_t l = 0; l < CAIRN_LANES; ++l) {
+    const lanes_mask none = {0};
+    to->live = to->touched = to->turns = to->slides = to->limited = to->read = none;
+    for (uint32_t l = 0; l < run->groups[g].live; ++l) {
         const uint32_t lane = lane_index(run, g, l);
         const cairn_joint *joint = from->joints[l];
         const cairn_joint_drive *drive = from->drives[l];
-        const cairn_figure *figure = figure_at(run, place_at(run, g, l));
         const bool moves =
             run->wide->drives[lane] != CAIRN_INDEX_NONE && joint->kind != CAIRN_JOINT_WELD;
         const bool slides = joint->kind == CAIRN_JOINT_PRISMATIC;
         const bool limited = moves && joint->limited != 0;
-        LANE_BITS(to->live, l) = l < run->groups[g].live ? -1 : 0;
+        LANE_BITS(to->live, l) = -1;
         LANE_BITS(to->touched, l) = run->forest->touched[run->wide->links[lane]] != 0 ? -1 : 0;
-        LANE_BITS(to->floats, l) = figure->base == CAIRN_INDEX_NONE ? -1 : 0;
         LANE_BITS(to->turns, l) = moves && !slides ? -1 : 0;
         LANE_BITS(to->slides, l) = moves && slides ? -1 : 0;
         LANE_BITS(to->limited, l) = limited ? -1 : 0;
@@ -169,13 +184,15 @@ static lanes_quat quat_of_axes_lanes(lanes3 x, lanes3 y) {
     return quat_lanes_normalize(quat_lanes_select(up, qu, q));
 }
 
-static void load_drives(wide_link *to, const link_sources *from) {
+static void load_drives(wide_link *to, const link_sources *from, uint32_t live) {
     const lanes zero = lanes_all(0.0f);
     const lanes_mask moves = to->turns | to->slides;
     lanes numbers[CAIRN_ROW_FLOATS];
     lanes force = zero;
     load_struct_row(from->drives, DRIVE_NUMBERS, numbers);
-    for (uint32_t l = 0; l < CAIRN_LANES; ++l) {
+    to->target = to->speed = zero;
+    to->mode = (lanes_mask){0};
+    for (uint32_t l = 0; l < live; ++l) {
         const cairn_joint_drive *drive = from->drives[l];
         const bool motor = (drive->flags & CAIRN_DRIVE_MOTOR) != 0;
         const float mode = drive->impulses[3];
@@ -235,7 +252,35 @@ static void load_joint(wide_link *to, const link_sources *from, pose_lanes paren
     to->travel = lanes_select(to->slides, travel, zero);
 }
 
+// What is read before it is first set.
+static void clear_block(const figure_run *run, uint32_t g) {
+    wide_link *to = &run->blocks[g];
+    const lanes zero = lanes_all(0.0f);
+    if (run->groups[g].root != 0) {
+        // It has no joint.
+        memset(to, 0, sizeof *to);
+        return;
+    }
+    to->spin = to->rotor = to->force = to->reaction = zero;
+    to->pull = to->impulse = to->axis_value = to->axis_rotor = to->axis_aside = zero;
+    to->locked = to->factored_locked = (lanes_mask){0};
+    to->momentum = to->angular_momentum = to->push = to->twist = lanes3_zero();
+    to->turning = zero;
+    to->aside = to->bias = spatial_lanes_zero();
+}
+
+static figure_set set_of_floating(const figure_run *run) {
+    figure_set set;
+    memset(&set, 0, sizeof set);
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        set.has[i] = figure_at(run, i)->base == CAIRN_INDEX_NONE ? -1 : 0;
+    }
+    return set;
+}
+
 static void load_links(const figure_run *run) {
+    const figure_set floating = set_of_floating(run);
+    const set_in_order floats = in_order(run, &floating);
     float of_base[BATCH_FIGURES][BASE_NUMBERS];
     float origins[BATCH_FIGURES][3] = {{0.0f}};
     figure_set held;
@@ -251,16 +296,17 @@ static void load_links(const figure_run *run) {
         wide_link *to = &run->blocks[g];
         link_sources from;
         pose_lanes parent;
-        memset(to, 0, sizeof *to);
+        clear_block(run, g);
         find_sources(run, g, &from);
         load_masks(run, g, &from);
+        to->floats = lanes_in(run, g, &floats);
         load_bodies(run, to, &from,
             lanes3_of(lanes_by_figure(run, g, &x), lanes_by_figure(run, g, &y),
                 lanes_by_figure(run, g, &z)));
         if (run->groups[g].root == 0) {
             load_above(run, g, offsetof(wide_link, rotation), 7, of_base[0], (lanes *)&parent);
             load_joint(to, &from, parent);
-            load_drives(to, &from);
+            load_drives(to, &from, run->groups[g].live);
             add_figures(run, g, lanes_less(to->least, to->most), &held);
         }
     }
