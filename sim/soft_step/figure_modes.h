@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Which motors, friction and limits of a batch act is tried, and corrected by what comes of it.
-// Axes that may be driven are seen to one by one.
+// Which motors, friction and limits of a batch act is tried, and corrected by what comes of it:
+// cairn_axis_set_mode and cairn_axis_next_mode of sim/articulation/figure.c in lanes.
 
 #include "sim/soft_step/figure_motion.h"
 
@@ -33,20 +33,6 @@ typedef struct solving {
     bool push_out;
 } solving;
 
-// The axes of lane l in one of the modes but the free one.
-static void drive_axis(const figure_run *run, uint32_t g, uint32_t l, solving *by) {
-    wide_link *link = &run->blocks[g];
-    const cairn_figure_axis axis = axis_at(link, l);
-    cairn_tree_dof dof = dof_at(link, l);
-    cairn_axis_set_mode(&axis, &dof, by->h, by->push_out);
-    LANE_BITS(link->locked, l) = dof.locked != 0 ? -1 : 0;
-    LANE(link->axis_value, l) = dof.value;
-    if (LANE(link->force, l) != dof.force) {
-        by->solve.has[place_at(run, g, l)] = -1;
-        LANE(link->force, l) = dof.force;
-    }
-}
-
 // The figures of `now` that have no factors, which they get.
 static figure_set take_fresh(const figure_run *run, const figure_set *now) {
     figure_set fresh;
@@ -59,6 +45,44 @@ static figure_set take_fresh(const figure_run *run, const figure_set *now) {
         }
     }
     return fresh;
+}
+
+// As limit_speed of figure.c, from the speed to that limit.
+static lanes limit_speed(lanes gap, lanes speed, bool push_out) {
+    const lanes zero = lanes_all(0.0f);
+    return push_out ? speed : lanes_select(lanes_less(gap, zero), zero, speed);
+}
+
+static lanes lower_speed_of(const wide_link *link, bool push_out) {
+    return lanes_all(0.0f) - limit_speed(link->below, link->lower_speed, push_out);
+}
+
+static lanes upper_speed_of(const wide_link *link, bool push_out) {
+    return limit_speed(link->above, link->upper_speed, push_out);
+}
+
+// Sets the axes that are in one of the modes but the free one. Returns those that are pushed.
+static lanes_mask drive_axes(wide_link *link, lanes_mask driven, const solving *by) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes h = lanes_all(by->h);
+    const lanes lower = lower_speed_of(link, by->push_out);
+    const lanes upper = upper_speed_of(link, by->push_out);
+    const lanes_mask holds = driven & mode_is(link, CAIRN_AXIS_HOLDS);
+    const lanes_mask at_lower = driven & mode_is(link, CAIRN_AXIS_AT_LOWER);
+    const lanes_mask at_upper = driven & mode_is(link, CAIRN_AXIS_AT_UPPER);
+    const lanes_mask up =
+        mode_is(link, CAIRN_AXIS_PUSHES_UP) | (at_lower & lanes_less(lower, link->speed));
+    const lanes_mask down =
+        mode_is(link, CAIRN_AXIS_PUSHES_DOWN) | (at_upper & lanes_less(link->speed, upper));
+    const lanes push = lanes_select(up, h * link->most, lanes_select(down, h * link->least, zero));
+    const lanes force = lanes_select(driven & ~holds, link->force + push, link->force);
+    const lanes_mask pushed = driven & lanes_differ(force, link->force);
+    lanes value = lanes_select(holds, link->speed, link->axis_value);
+    value = lanes_select(at_lower, lower, value);
+    link->axis_value = lanes_select(at_upper, upper, value);
+    link->locked |= holds | at_lower | at_upper;
+    link->force = force;
+    return pushed;
 }
 
 // Locks and forces, and which groups must be factored: those of figures that are not, and those
@@ -74,8 +98,8 @@ static void set_modes(const figure_run *run, solving *by) {
         const lanes_mask before = link->locked;
         link->force = lanes_select(active, link->impulse, link->force);
         link->locked = before & ~active;
-        for (uint32_t bits = lane_bits(driven) & live_bits(run, g); bits != 0; bits &= bits - 1) {
-            drive_axis(run, g, lowest_bit(bits), by);
+        if (any_lane(driven)) {
+            add_figures(run, g, drive_axes(link, driven, by), &by->solve);
         }
         const lanes_mask stale =
             (link->locked ^ link->factored_locked) | lanes_in(run, g, &fresh_set);
@@ -100,35 +124,70 @@ static void solve_once(const figure_run *run, solving *by) {
     }
 }
 
-// As limit_speed of figure.c.
-static lanes limit_speed(lanes gap, lanes speed, bool push_out) {
+static lanes_mask mode_select(lanes_mask mask, lanes_mask yes, lanes_mask no) {
+    return (mask & yes) | (~mask & no);
+}
+
+static lanes_mask mode_all(int32_t mode) {
+    const lanes_mask none = {0};
+    return none + mode;
+}
+
+// The modes that follow from what came of those that the axes are in.
+static lanes_mask next_modes(const wide_link *link, lanes lower, lanes upper, lanes h) {
     const lanes zero = lanes_all(0.0f);
-    return push_out ? speed : lanes_select(lanes_less(gap, zero), zero, speed);
+    const lanes slack = lanes_all(1e-5f);
+    const lanes_mask free = mode_all(CAIRN_AXIS_FREE);
+    const lanes_mask holds = mode_all(CAIRN_AXIS_HOLDS);
+    const lanes_mask pushes_up = mode_all(CAIRN_AXIS_PUSHES_UP);
+    const lanes_mask pushes_down = mode_all(CAIRN_AXIS_PUSHES_DOWN);
+    const lanes_mask may_hold = lanes_less(link->least, link->most);
+    const lanes_mask up =
+        may_hold & mode_select(lanes_less(zero, link->speed), pushes_up, pushes_down);
+    const lanes_mask down =
+        may_hold & mode_select(lanes_less(link->speed, zero), pushes_down, pushes_up);
+    const lanes_mask holding = mode_is(link, CAIRN_AXIS_HOLDS);
+    const lanes_mask passes_speed =
+        (mode_is(link, CAIRN_AXIS_PUSHES_UP) & lanes_less(link->speed, link->axis_value)) |
+        (mode_is(link, CAIRN_AXIS_PUSHES_DOWN) & lanes_less(link->axis_value, link->speed));
+    const lanes own_lower = lanes_select(lanes_less(lower, link->speed), zero, h * link->least);
+    const lanes own_upper = lanes_select(lanes_less(link->speed, upper), zero, h * link->most);
+    lanes_mask next = mode_select(mode_from(link, CAIRN_AXIS_PUSHES_UP), link->mode,
+        mode_select(holding | may_hold, holds, free));
+    next = mode_select(passes_speed, holds, next);
+    next = mode_select(
+        lanes_less(upper + slack, link->axis_value), mode_all(CAIRN_AXIS_AT_UPPER), next);
+    next = mode_select(
+        lanes_less(link->axis_value, lower - slack), mode_all(CAIRN_AXIS_AT_LOWER), next);
+    next = mode_select(holding & lanes_less(link->reaction, h * link->least), pushes_down, next);
+    next = mode_select(holding & lanes_less(h * link->most, link->reaction), pushes_up, next);
+    next = mode_select(mode_is(link, CAIRN_AXIS_AT_UPPER),
+        mode_select(lanes_less(own_upper, link->reaction), down, mode_all(CAIRN_AXIS_AT_UPPER)),
+        next);
+    return mode_select(mode_is(link, CAIRN_AXIS_AT_LOWER),
+        mode_select(lanes_less(link->reaction, own_lower), up, mode_all(CAIRN_AXIS_AT_LOWER)),
+        next);
 }
 
 // Corrects the modes of figures of the set, and adds those in which one changed to `changed`.
 static void correct_modes(
     const figure_run *run, const solving *by, const figure_set *set, figure_set *changed) {
-    const lanes zero = lanes_all(0.0f);
     const lanes slack = lanes_all(1e-5f);
     const set_in_order corrected = in_order(run, set);
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *link = &run->blocks[g];
-        const lanes lower = zero - limit_speed(link->below, link->lower_speed, by->push_out);
-        const lanes upper = limit_speed(link->above, link->upper_speed, by->push_out);
+        const lanes lower = lower_speed_of(link, by->push_out);
+        const lanes upper = upper_speed_of(link, by->push_out);
         const lanes_mask seen = mode_from(link, CAIRN_AXIS_FREE + 1) |
                                 lanes_less(link->least, link->most) |
                                 lanes_less(link->axis_value, lower - slack) |
                                 lanes_less(upper + slack, link->axis_value);
         const lanes_mask mask = seen & lanes_in(run, g, &corrected);
-        const uint32_t live = run->groups[g].root != 0 ? 0 : live_bits(run, g);
-        for (uint32_t bits = lane_bits(mask) & live; bits != 0; bits &= bits - 1) {
-            const uint32_t l = lowest_bit(bits);
-            const cairn_figure_axis axis = axis_at(link, l);
-            const cairn_tree_dof dof = dof_at(link, l);
-            const uint32_t next = cairn_axis_next_mode(&axis, &dof, by->h, by->push_out);
-            changed->has[place_at(run, g, l)] |= next != axis.mode ? -1 : 0;
-            LANE_BITS(link->mode, l) = (int32_t)next;
+        if (run->groups[g].root == 0 && any_lane(mask)) {
+            const lanes_mask next =
+                mode_select(mask, next_modes(link, lower, upper, lanes_all(by->h)), link->mode);
+            add_figures(run, g, mode_differs(next, link->mode), changed);
+            link->mode = next;
         }
     }
 }

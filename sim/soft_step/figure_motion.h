@@ -479,6 +479,23 @@ static lanes_mask mode_from(const wide_link *link, int32_t mode) {
 #endif
 }
 
+// -1 where the modes differ, which are small.
+static lanes_mask mode_differs(lanes_mask a, lanes_mask b) {
+#if CAIRN_LANES == 1
+    return a != b ? -1 : 0;
+#else
+    return a != b;
+#endif
+}
+
+static lanes_mask lanes_differ(lanes a, lanes b) {
+#if CAIRN_LANES == 1
+    return a != b ? -1 : 0;
+#else
+    return a != b;
+#endif
+}
+
 // Before the carried momentum is projected: axes that are held still stay locked.
 static void lock_still(wide_link *link, lanes h) {
     const lanes zero = lanes_all(0.0f);
