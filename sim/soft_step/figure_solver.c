@@ -12,7 +12,8 @@
 #define ROUNDS_FIRST 4
 #define ROUNDS 3
 
-// Writes the velocities of a group to the solver's bodies; `first`: also as those without impulses.
+// Writes the velocities of a group to the solver's bodies; `first`: also as those without impulses,
+// which joints read.
 static void write_group(const figure_run *run, uint32_t g, bool first) {
     cairn_soft_step *soft_step = run->world->soft_step;
     const wide_link *link = &run->blocks[g];
@@ -30,7 +31,7 @@ static void write_group(const figure_run *run, uint32_t g, bool first) {
         free_rows[l] = live ? soft_step->integration[body].unconstrained_velocity : unused;
     }
     lanes_scatter_rows(row, rows);
-    if (first) {
+    if (first && soft_step->joint_graph.edge_count > 0) {
         lanes_scatter_rows(row, free_rows);
     }
 }

@@ -323,9 +323,6 @@ static void warm_start(const worker_share *share, constraint_set joints, constra
 // stiffer they may be before a chain jitters.
 static void relax_joints(const worker_share *share, constraint_set joints) {
     const cairn_body_passes *bodies = share->world->soft_step->wide_kernel.bodies;
-    if (joints.graph->edge_count == 0) {
-        return;
-    }
     for_moving_bodies(share, bodies->begin_relax);
     meet(share);
     for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
@@ -358,8 +355,10 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     integrate_positions(share);
     for_articulations(share, cairn_articulations_advance);
     trace_pass(share, substep, CAIRN_PASS_INTEGRATE_POSITIONS);
-    relax_joints(share, joints);
-    for_articulations(share, cairn_articulations_spread_joints);
+    if (joints.graph->edge_count > 0) {
+        relax_joints(share, joints);
+        for_articulations(share, cairn_articulations_spread_joints);
+    }
     for_driven_joints(share, cairn_driven_joints_relax);
     meet(share);
     sweep(share, contacts, CAIRN_CONSTRAINT_RELAX);
