@@ -109,13 +109,17 @@ static bool gather_joints(cairn_world *world) {
 // Gives each joint the colour after those of the earlier joints of its two bodies. So one sweep
 // passes along a chain from end to end, where the lowest free colours would alternate along it.
 // Counts in `body_colours`, which building the graph clears. The graph of the last step stays if
-// the joints and the owners are the same.
+// the joints and the owners are the same, or if there are and were no joints.
 static void build_joint_graph(cairn_world *world, bool changed, const cairn_graph_owners *owners) {
     cairn_soft_step *soft_step = world->soft_step;
     cairn_constraint_graph *graph = &soft_step->joint_graph;
     const uint32_t moving = soft_step->moving_count;
     CAIRN_ASSERT(moving < soft_step->body_count);
-    if (!changed && memcmp(&graph->owners, owners, sizeof *owners) == 0) {
+    const bool same_owners = memcmp(&graph->owners, owners, sizeof *owners) == 0;
+    if (same_owners && graph->edge_count + graph->wide_count + graph->overflow_count == 0) {
+        return;
+    }
+    if (!changed && same_owners) {
         soft_step->wide_context.joint_pairs_known = 1;
         soft_step->overflow_context.joint_pairs_known = 1;
         return;
