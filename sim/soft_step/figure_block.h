@@ -336,6 +336,44 @@ INLINE lanes_mask is_lane(lanes_mask index) {
 #endif
 }
 
+// a + b in the lanes of the mask, a in the others.
+INLINE lanes lanes_add_where(lanes_mask mask, lanes a, lanes b) {
+#if CAIRN_LANES == 16 && defined(__AVX512DQ__)
+    return (lanes)_mm512_mask_add_ps(
+        (__m512)a, _mm512_movepi32_mask((__m512i)mask), (__m512)a, (__m512)b);
+#elif CAIRN_LANES == 8 && defined(__AVX512VL__) && defined(__AVX512DQ__)
+    return (lanes)_mm256_mask_add_ps(
+        (__m256)a, _mm256_movepi32_mask((__m256i)mask), (__m256)a, (__m256)b);
+#else
+    return lanes_select(mask, a + b, a);
+#endif
+}
+
+INLINE lanes3 lanes3_add_where(lanes_mask mask, lanes3 a, lanes3 b) {
+    return lanes3_of(lanes_add_where(mask, a.x, b.x), lanes_add_where(mask, a.y, b.y),
+        lanes_add_where(mask, a.z, b.z));
+}
+
+INLINE lanes_sym3 sym3_add_where(lanes_mask mask, lanes_sym3 a, lanes_sym3 b) {
+    return (lanes_sym3){lanes_add_where(mask, a.xx, b.xx), lanes_add_where(mask, a.yy, b.yy),
+        lanes_add_where(mask, a.zz, b.zz), lanes_add_where(mask, a.xy, b.xy),
+        lanes_add_where(mask, a.xz, b.xz), lanes_add_where(mask, a.yz, b.yz)};
+}
+
+INLINE spatial_lanes spatial_add_where(lanes_mask mask, spatial_lanes a, spatial_lanes b) {
+    return (spatial_lanes){
+        lanes3_add_where(mask, a.angular, b.angular), lanes3_add_where(mask, a.linear, b.linear)};
+}
+
+INLINE articulated_lanes articulated_add_where(
+    lanes_mask mask, const articulated_lanes *a, const articulated_lanes *b) {
+    return (articulated_lanes){.angular = sym3_add_where(mask, a->angular, b->angular),
+        .coupling = {lanes3_add_where(mask, a->coupling.x, b->coupling.x),
+            lanes3_add_where(mask, a->coupling.y, b->coupling.y),
+            lanes3_add_where(mask, a->coupling.z, b->coupling.z)},
+        .linear = sym3_add_where(mask, a->linear, b->linear)};
+}
+
 INLINE lanes3 lanes3_in_lanes(lanes3 v, lanes_mask from) {
     return lanes3_of(in_lanes(v.x, from), in_lanes(v.y, from), in_lanes(v.z, from));
 }

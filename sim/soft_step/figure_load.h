@@ -567,7 +567,7 @@ static void load(cairn_world *world, cairn_figure_batch *batch) {
         if (run.groups[g].root == 0) {
             place_group(&run, g, 0.0f, of_base[0]);
         }
-        set_tree(&run, g);
+        set_tree(&run, g, false);
     }
     move_bases(&run, 0.0f);
     for (uint32_t i = 0; i < batch->figure_count; ++i) {

@@ -91,7 +91,14 @@ static void set_limit_speeds(wide_link *link, lanes h) {
     link->upper_speed = lanes_max(link->above, least) / h;
 }
 
-static void set_axis(wide_link *link, lanes h) {
+static void set_axis(wide_link *link) {
+    link->along.angular = lanes3_select(link->turns, link->axis, lanes3_zero());
+    link->along.linear = lanes3_select(link->turns, lanes3_cross(link->anchor, link->axis),
+        lanes3_select(link->slides, link->axis, lanes3_zero()));
+    link->tree_armature = link->armature;
+}
+
+static void set_drive(wide_link *link, lanes h) {
     const lanes zero = lanes_all(0.0f);
     const lanes angle = lanes_wrapped(lanes_all(2.0f) * lanes_atan2(link->turn_x, link->turn_w));
     const lanes position =
@@ -102,10 +109,6 @@ static void set_axis(wide_link *link, lanes h) {
     const lanes middle = lanes_all(0.5f) * (link->lower + link->upper);
     const lanes near =
         lanes_select(link->slides, position, middle + lanes_wrapped(position - middle));
-    link->along.angular = lanes3_select(link->turns, link->axis, lanes3_zero());
-    link->along.linear = lanes3_select(link->turns, lanes3_cross(link->anchor, link->axis),
-        lanes3_select(link->slides, link->axis, lanes3_zero()));
-    link->tree_armature = link->armature;
     link->pull = pull + link->torque;
     link->below = lanes_select(link->limited, near - link->lower, lanes_all(FAR));
     link->above = lanes_select(link->limited, link->upper - near, lanes_all(FAR));
@@ -121,7 +124,8 @@ static void set_root_axes(const wide_link *link, wide_root *root) {
     }
 }
 
-static void set_tree(const figure_run *run, uint32_t group) {
+// `drives`: and what drives and limits the axes.
+static void set_tree(const figure_run *run, uint32_t group, bool drives) {
     wide_link *link = &run->blocks[group];
     const lanes_quat q = link->rotation;
     link->tree_position = link->position;
@@ -131,7 +135,10 @@ static void set_tree(const figure_run *run, uint32_t group) {
     if (run->groups[group].root != 0) {
         set_root_axes(link, &run->roots[group]);
     } else {
-        set_axis(link, lanes_all(run->h));
+        set_axis(link);
+        if (drives) {
+            set_drive(link, lanes_all(run->h));
+        }
     }
 }
 

@@ -161,7 +161,7 @@ static void go_half_way(const figure_run *run) {
         } else {
             place_group(run, g, ahead, of_base[0]);
         }
-        set_tree(run, g);
+        set_tree(run, g, true);
         set_bias(link, lanes_in(run, g, &fast_set), any_fast);
         lock_still(link, lanes_all(run->h));
     }
@@ -485,7 +485,7 @@ static void finish(cairn_world *world, cairn_figure_batch *batch) {
     store_reactions(&run);
     carry(&run);
     for (uint32_t g = 0; g < run.count; ++g) {
-        set_tree(&run, g);
+        set_tree(&run, g, false);
     }
     set_biases(&run);
     for (uint32_t g = 0; g < run.count; ++g) {

@@ -102,13 +102,12 @@ INLINE spatial_lanes take_pending(const figure_run *run, uint32_t group) {
             const uint32_t *lane_of = lanes_of_children(run, c);
             for (uint32_t i = 0; i < child->children; ++i) {
                 const lanes_mask lane = mask_of_lanes(&lane_of[i * CAIRN_LANES]);
-                sum = spatial_lanes_select(
-                    is_lane(lane), spatial_lanes_add(sum, spatial_in_lanes(*from, lane)), sum);
+                sum = spatial_add_where(is_lane(lane), sum, spatial_in_lanes(*from, lane));
             }
         } else if (child->live == CAIRN_LANES) {
             sum = spatial_lanes_add(sum, *from);
         } else {
-            sum = spatial_lanes_select(run->blocks[c].live, spatial_lanes_add(sum, *from), sum);
+            sum = spatial_add_where(run->blocks[c].live, sum, *from);
         }
     }
     return sum;
@@ -125,14 +124,12 @@ INLINE articulated_lanes take_inertia(const figure_run *run, uint32_t group) {
             for (uint32_t i = 0; i < child->children; ++i) {
                 const lanes_mask lane = mask_of_lanes(&lane_of[i * CAIRN_LANES]);
                 const articulated_lanes more = articulated_in_lanes(from, lane);
-                sum = articulated_lanes_select(
-                    is_lane(lane), articulated_lanes_add(&sum, &more), sum);
+                sum = articulated_add_where(is_lane(lane), &sum, &more);
             }
         } else if (child->live == CAIRN_LANES) {
             sum = articulated_lanes_add(&sum, from);
         } else {
-            sum = articulated_lanes_select(
-                run->blocks[c].live, articulated_lanes_add(&sum, from), sum);
+            sum = articulated_add_where(run->blocks[c].live, &sum, from);
         }
     }
     return sum;
@@ -237,6 +234,9 @@ INLINE spatial_lanes value_above(const figure_run *run, uint32_t group, const fl
     }
     if (own->mixed != CAIRN_INDEX_NONE) {
         return spatial_in_lanes(run->blocks[own->mixed].value, lanes_of_parents(run, group));
+    }
+    if (own->root != 0) {
+        return spatial_lanes_zero();
     }
     load_each(run, group, offsetof(wide_link, value), 6, of_base, (lanes *)&value);
     return value;
