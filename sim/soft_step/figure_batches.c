@@ -304,6 +304,28 @@ static void link_groups(cairn_wide_figures *wide, const cairn_figure_batch *batc
     }
 }
 
+static bool is_aligned(const batch_plan *plan) {
+    const cairn_wide_figures *wide = plan->wide;
+    const cairn_figure *first = figure_of(plan, 0);
+    if (plan->batch->figure_count != wide->width) {
+        return false;
+    }
+    for (uint32_t place = 0; place < wide->width; ++place) {
+        const cairn_figure *figure = figure_of(plan, place);
+        if (figure->tree.link_count != first->tree.link_count) {
+            return false;
+        }
+        for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+            const uint32_t lane = wide->lane_of[link_index(plan, first, i)];
+            if (lane % wide->width != 0 ||
+                wide->lane_of[link_index(plan, figure, i)] != lane + place) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 // Adds a batch of the figures listed from `batch` on. Returns whether there is room for it.
 static bool add_batch(
     cairn_wide_figures *wide, const cairn_forest *forest, cairn_figure_batch *batch) {
@@ -332,6 +354,7 @@ static bool add_batch(
         close_group(wide, batch->first_group + i, batch);
     }
     link_groups(wide, batch);
+    batch->aligned = is_aligned(&plan);
     return true;
 }
 

@@ -101,7 +101,7 @@ typedef struct wide_link {
     lanes axis_rotor;
     lanes axis_aside;
     lanes spin_square; // of the angular velocity
-    lanes term[3];     // of sums over figures
+    lanes term[4];     // of sums over figures
 } wide_link;
 
 typedef struct wide_root {
@@ -280,6 +280,13 @@ INLINE lanes lanes_by_figure(
 
 // Adds the figures of the live lanes of the mask to the set.
 INLINE void add_figures(const figure_run *run, uint32_t group, lanes_mask mask, figure_set *set) {
+    if (run->batch->aligned) {
+        lanes_mask has;
+        memcpy(&has, set->has, sizeof has);
+        has |= mask;
+        memcpy(set->has, &has, sizeof has);
+        return;
+    }
     for (uint32_t bits = lane_bits(mask) & live_bits(run, group); bits != 0; bits &= bits - 1) {
         set->has[place_at(run, group, lowest_bit(bits))] = -1;
     }

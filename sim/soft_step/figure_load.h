@@ -495,11 +495,12 @@ static void read_speeds(const figure_run *run, figure_set *wrong) {
             read_speed(link, before);
         }
     }
+    const size_t offsets[2] = {offsetof(wide_link, term[0]), offsetof(wide_link, term[1])};
+    float sums[2][BATCH_FIGURES];
+    memset(sums, 0, sizeof sums);
+    add_up(run, offsets, 2, sums);
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
-        const cairn_figure *figure = figure_at(run, i);
-        const float all = sum_of(run, figure, offsetof(wide_link, term[0]));
-        const float missing = sum_of(run, figure, offsetof(wide_link, term[1]));
-        wrong->has[i] = missing <= NOT_ALLOWED * all ? 0 : -1;
+        wrong->has[i] = sums[1][i] <= NOT_ALLOWED * sums[0][i] ? 0 : -1;
     }
 }
 

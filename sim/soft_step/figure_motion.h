@@ -153,12 +153,56 @@ static const float *number_of(
            lane % CAIRN_LANES;
 }
 
-static float sum_of(const figure_run *run, const cairn_figure *figure, size_t offset) {
-    float sum = 0.0f;
-    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
-        sum += *number_of(run, figure, i, offset);
+#define ADDED_MAX 16
+
+// Adds numbers of the links of each figure to `sums`, in the order of the links. From -0 on, a sum
+// has the bits of one that begins with the first link.
+static void add_numbers(
+    const figure_run *run, const size_t *offsets, uint32_t count, float (*sums)[BATCH_FIGURES]) {
+    CAIRN_ASSERT(count <= ADDED_MAX);
+    for (uint32_t place = 0; place < run->batch->figure_count; ++place) {
+        const cairn_figure *figure = figure_at(run, place);
+        for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+            const float *numbers = number_of(run, figure, i, 0);
+            for (uint32_t k = 0; k < count; ++k) {
+                sums[k][place] += numbers[offsets[k] / sizeof(float)];
+            }
+        }
     }
-    return sum;
+}
+
+// The block that has a link of each figure of an aligned batch.
+static const wide_link *block_of_link(const figure_run *run, uint32_t index) {
+    const uint32_t first = (uint32_t)(figure_at(run, 0)->links - run->forest->links);
+    return &run->blocks[(run->wide->lane_of[first + index] - run->first_lane) / CAIRN_LANES];
+}
+
+static void add_numbers_aligned(
+    const figure_run *run, const size_t *offsets, uint32_t count, float (*sums)[BATCH_FIGURES]) {
+    const uint32_t links = figure_at(run, 0)->tree.link_count;
+    lanes all[ADDED_MAX];
+    CAIRN_ASSERT(count <= ADDED_MAX);
+    for (uint32_t k = 0; k < count; ++k) {
+        memcpy(&all[k], sums[k], sizeof all[k]);
+    }
+    for (uint32_t i = 0; i < links; ++i) {
+        const char *block = (const char *)block_of_link(run, i);
+        for (uint32_t k = 0; k < count; ++k) {
+            all[k] += *(const lanes *)(const void *)(block + offsets[k]);
+        }
+    }
+    for (uint32_t k = 0; k < count; ++k) {
+        memcpy(sums[k], &all[k], sizeof all[k]);
+    }
+}
+
+static void add_up(
+    const figure_run *run, const size_t *offsets, uint32_t count, float (*sums)[BATCH_FIGURES]) {
+    if (run->batch->aligned) {
+        add_numbers_aligned(run, offsets, count, sums);
+    } else {
+        add_numbers(run, offsets, count, sums);
+    }
 }
 
 static figure_set set_of_fast(const figure_run *run) {
@@ -193,24 +237,44 @@ static void read_numbers(const figure_run *run, const cairn_figure *figure, uint
 _Static_assert(sizeof(cairn_spatial_inertia) == 10 * sizeof(float), "read as numbers");
 _Static_assert(sizeof(inertia_lanes) == 10 * sizeof(lanes), "read as numbers");
 
-static void keep_energy(const figure_run *run, cairn_figure *figure, kept_motion *out) {
-    const float linear = sum_of(run, figure, offsetof(wide_link, term[0]));
-    const float before = sum_of(run, figure, offsetof(wide_link, turning));
-    const float turning = sum_of(run, figure, offsetof(wide_link, term[1]));
+// What keep_energies adds up: of the links' energies, and of all as one body.
+enum { KEPT_LINEAR, KEPT_BEFORE, KEPT_TURNING, KEPT_ENERGIES };
+enum { KEPT_INERTIA = 0, KEPT_BIAS = 10, KEPT_NUMBERS = 16 };
+
+static void add_energies(const figure_run *run, float (*sums)[BATCH_FIGURES]) {
+    const size_t offsets[KEPT_ENERGIES] = {[KEPT_LINEAR] = offsetof(wide_link, term[0]),
+        [KEPT_BEFORE] = offsetof(wide_link, turning),
+        [KEPT_TURNING] = offsetof(wide_link, term[1])};
+    memset(sums, 0, KEPT_ENERGIES * sizeof *sums);
+    add_up(run, offsets, KEPT_ENERGIES, sums);
+}
+
+static void add_bodies(const figure_run *run, float (*sums)[BATCH_FIGURES]) {
+    size_t offsets[KEPT_NUMBERS];
+    for (uint32_t k = 0; k < KEPT_NUMBERS; ++k) {
+        const size_t of_bias = offsetof(wide_link, bias) + (k - KEPT_BIAS) * sizeof(lanes);
+        const size_t of_inertia = offsetof(wide_link, inertia) + k * sizeof(lanes);
+        offsets[k] = k < KEPT_BIAS ? of_inertia : of_bias;
+        for (uint32_t i = 0; i < BATCH_FIGURES; ++i) {
+            sums[k][i] = -0.0f;
+        }
+    }
+    add_up(run, offsets, KEPT_NUMBERS, sums);
+}
+
+static void keep_energy(cairn_figure *figure, uint32_t place, float (*energies)[BATCH_FIGURES],
+    float (*bodies)[BATCH_FIGURES], kept_motion *out) {
     cairn_spatial_inertia all;
     cairn_spatial less;
-    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
-        cairn_spatial_inertia inertia;
-        cairn_spatial bias;
-        read_numbers(run, figure, i, offsetof(wide_link, inertia), 10, (float *)&inertia);
-        read_numbers(run, figure, i, offsetof(wide_link, bias), 6, (float *)&bias);
-        all = i == 0 ? inertia : spatial_inertia_add(all, inertia);
-        less = i == 0 ? bias : spatial_add(less, bias);
-    }
-    const cairn_mean_motion mean = cairn_mean_motion_of(&all, less);
     cairn_spatial moving;
-    out->scale = cairn_free_motion_keep_energy(
-        &mean, linear + turning, linear + before, &moving, &figure->mean);
+    for (uint32_t k = 0; k < KEPT_NUMBERS; ++k) {
+        float *to = k < KEPT_BIAS ? (float *)&all + k : (float *)&less + (k - KEPT_BIAS);
+        *to = bodies[k][place];
+    }
+    const float linear = energies[KEPT_LINEAR][place];
+    const cairn_mean_motion mean = cairn_mean_motion_of(&all, less);
+    out->scale = cairn_free_motion_keep_energy(&mean, linear + energies[KEPT_TURNING][place],
+        linear + energies[KEPT_BEFORE][place], &moving, &figure->mean);
     memcpy(out->all, &moving, sizeof out->all);
     memcpy(out->mean, &figure->mean, sizeof out->mean);
 }
@@ -242,11 +306,15 @@ static spatial_lanes spatial_by_figure(
 // Of the figures of the set, which float: makes the energy what it was.
 static void keep_energies(const figure_run *run, const figure_set *set) {
     kept_motion kept[BATCH_FIGURES];
+    float energies[KEPT_ENERGIES][BATCH_FIGURES];
+    float bodies[KEPT_NUMBERS][BATCH_FIGURES];
     const uint32_t stride = sizeof(kept_motion) / sizeof(float);
     memset(kept, 0, sizeof kept);
+    add_energies(run, energies);
+    add_bodies(run, bodies);
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
         if (set->has[i] != 0) {
-            keep_energy(run, figure_at(run, i), &kept[i]);
+            keep_energy(figure_at(run, i), i, energies, bodies, &kept[i]);
         }
     }
     const set_in_order kept_set = in_order(run, set);
@@ -313,7 +381,22 @@ static void set_biases(const figure_run *run) {
     finish_biases(run, &fast);
 }
 
+static void find_fast_aligned(const figure_run *run) {
+    const uint32_t links = figure_at(run, 0)->tree.link_count;
+    lanes square = lanes_all(0.0f);
+    for (uint32_t i = 0; i < links; ++i) {
+        square = lanes_max(square, block_of_link(run, i)->spin_square);
+    }
+    for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
+        figure_at(run, i)->fast = cairn_free_motion_is_fast(((const float *)&square)[i], run->h);
+    }
+}
+
 static void find_fast(const figure_run *run) {
+    if (run->batch->aligned) {
+        find_fast_aligned(run);
+        return;
+    }
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
         cairn_figure *figure = figure_at(run, i);
         float square = 0.0f;
@@ -435,31 +518,29 @@ static vectors_in_order list_means(const figure_run *run) {
     return vectors_of(run, means[0], 6);
 }
 
+// What guard_energies adds up.
 static void set_guard_terms(const figure_run *run, uint32_t group, const vectors_in_order *means) {
+    const lanes zero = lanes_all(0.0f);
     wide_link *link = &run->blocks[group];
     const spatial_lanes mean = spatial_by_figure(run, group, means);
-    link->term[0] = spatial_lanes_dot(link->bias, spatial_lanes_sub(link->value, mean));
+    link->term[0] = zero - spatial_lanes_dot(link->bias, spatial_lanes_sub(link->value, mean));
     link->term[1] = spatial_lanes_dot(link->aside, link->value);
-    link->term[2] = link->tree_armature * link->axis_aside * link->axis_value;
+    link->term[2] = link->force * link->axis_value;
+    link->term[3] = link->tree_armature * link->axis_aside * link->axis_value;
 }
 
 static void guard_energies(const figure_run *run, const figure_set *guarded) {
+    const size_t of_links[2] = {offsetof(wide_link, term[0]), offsetof(wide_link, term[1])};
+    const size_t of_axes[2] = {offsetof(wide_link, term[2]), offsetof(wide_link, term[3])};
+    float sums[2][BATCH_FIGURES];
+    memset(sums, 0, sizeof sums);
+    add_up(run, of_links, 2, sums);
+    add_up(run, of_axes, 2, sums);
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
-        const cairn_figure *figure = figure_at(run, i);
-        const uint32_t count = guarded->has[i] != 0 ? figure->tree.link_count : 0;
-        float energy = 0.0f;
-        float along = 0.0f;
-        for (uint32_t k = 0; k < count; ++k) {
-            energy -= *number_of(run, figure, k, offsetof(wide_link, term[0]));
-            along += *number_of(run, figure, k, offsetof(wide_link, term[1]));
-        }
-        for (uint32_t k = 0; k < count; ++k) {
-            energy += *number_of(run, figure, k, offsetof(wide_link, force)) *
-                      *number_of(run, figure, k, offsetof(wide_link, axis_value));
-            along += *number_of(run, figure, k, offsetof(wide_link, term[2]));
-        }
-        if (along < 0.0f && energy > 0.0f) {
-            scale_aside(run, figure, energy, along);
+        const float energy = sums[0][i];
+        const float along = sums[1][i];
+        if (guarded->has[i] != 0 && along < 0.0f && energy > 0.0f) {
+            scale_aside(run, figure_at(run, i), energy, along);
         }
     }
 }

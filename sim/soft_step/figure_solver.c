@@ -281,21 +281,17 @@ static void relax_last(cairn_world *world, cairn_figure_batch *batch) {
 
 // A figure that floats moves on as its momentum does.
 static void place_centres(const figure_run *run) {
+    const size_t offsets[4] = {offsetof(wide_link, term[0]), offsetof(wide_link, term[1]),
+        offsetof(wide_link, term[2]), offsetof(wide_link, mass)};
+    float sums[4][BATCH_FIGURES];
     float back[BATCH_FIGURES][3];
+    memset(sums, 0, sizeof sums);
     memset(back, 0, sizeof back);
+    add_up(run, offsets, 4, sums);
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
-        const cairn_figure *figure = figure_at(run, i);
-        float mass = 0.0f;
-        for (uint32_t k = 0; k < figure->tree.link_count; ++k) {
-            const float *terms = number_of(run, figure, k, offsetof(wide_link, term[0]));
-            back[i][0] += terms[0];
-            back[i][1] += terms[CAIRN_LANES];
-            back[i][2] += terms[2 * CAIRN_LANES];
-            mass += *number_of(run, figure, k, offsetof(wide_link, mass));
-        }
-        const bool floats = figure->base == CAIRN_INDEX_NONE;
+        const bool floats = figure_at(run, i)->base == CAIRN_INDEX_NONE;
         for (uint32_t k = 0; k < 3; ++k) {
-            back[i][k] = floats ? back[i][k] * (1.0f / mass) : 0.0f;
+            back[i][k] = floats ? sums[k][i] * (1.0f / sums[3][i]) : 0.0f;
         }
     }
     const numbers_in_order x = numbers_of(run, &back[0][0], 3);

@@ -43,6 +43,9 @@ typedef struct cairn_figure_batch {
     uint32_t figure_count;
     uint32_t first_group;
     uint32_t group_count;
+    // As many trees as lanes, all of the same shape: each link of the first is in the first lane of
+    // a group, and that link of the others beside it in order.
+    bool aligned;
     bool ahead; // it has done what the next part of the step would do, but for the solver's bodies
 } cairn_figure_batch;
 
