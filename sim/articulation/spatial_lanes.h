@@ -103,6 +103,19 @@ SPATIAL lanes_sym3 lanes_sym3_sub_square(lanes_sym3 m, lanes3 v, lanes s) {
         .xz = m.xz - w.x * v.z,
         .yz = m.yz - w.y * v.z};
 }
+SPATIAL lanes_sym3 lanes_sym3_select(lanes_mask mask, lanes_sym3 yes, lanes_sym3 no) {
+    return (lanes_sym3){lanes_select(mask, yes.xx, no.xx), lanes_select(mask, yes.yy, no.yy),
+        lanes_select(mask, yes.zz, no.zz), lanes_select(mask, yes.xy, no.xy),
+        lanes_select(mask, yes.xz, no.xz), lanes_select(mask, yes.yz, no.yz)};
+}
+SPATIAL articulated_lanes articulated_lanes_select(
+    lanes_mask mask, articulated_lanes yes, articulated_lanes no) {
+    return (articulated_lanes){.angular = lanes_sym3_select(mask, yes.angular, no.angular),
+        .coupling = {lanes3_select(mask, yes.coupling.x, no.coupling.x),
+            lanes3_select(mask, yes.coupling.y, no.coupling.y),
+            lanes3_select(mask, yes.coupling.z, no.coupling.z)},
+        .linear = lanes_sym3_select(mask, yes.linear, no.linear)};
+}
 SPATIAL articulated_lanes articulated_lanes_add(
     const articulated_lanes *a, const articulated_lanes *b) {
     return (articulated_lanes){.angular = lanes_sym3_add(a->angular, b->angular),

@@ -47,6 +47,7 @@ void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
     wide->link_capacity = (uint32_t)links;
     wide->batches = cairn_arena_take(from, joints, sizeof *wide->batches);
     wide->groups = cairn_arena_take(from, groups, sizeof *wide->groups);
+    wide->steps = cairn_arena_take(from, groups, sizeof *wide->steps);
     wide->figures = cairn_arena_take(from, joints, sizeof *wide->figures);
     wide->is_listed = cairn_arena_take(from, joints, sizeof *wide->is_listed);
     wide->links = cairn_arena_take(from, all, sizeof *wide->links);
@@ -55,6 +56,8 @@ void cairn_wide_figures_allocate(cairn_wide_figures *wide, cairn_arena *from,
     wide->drives = cairn_arena_take(from, all, sizeof *wide->drives);
     wide->bodies = cairn_arena_take(from, all, sizeof *wide->bodies);
     wide->parents = cairn_arena_take(from, all, sizeof *wide->parents);
+    wide->step_of = cairn_arena_take(from, all, sizeof *wide->step_of);
+    wide->step_lanes = cairn_arena_take(from, all, sizeof *wide->step_lanes);
     wide->child_of = cairn_arena_take(from, pairs, sizeof *wide->child_of);
     wide->parent_lane = cairn_arena_take(from, all, sizeof *wide->parent_lane);
     wide->lane_of = cairn_arena_take(from, links, sizeof *wide->lane_of);
@@ -86,11 +89,11 @@ static bool has_single_axes(const cairn_figure *figure) {
 typedef struct batch_plan {
     cairn_wide_figures *wide;
     const cairn_forest *forest;
-    const cairn_figure_batch *batch;
+    cairn_figure_batch *batch;
     uint32_t depth_count;
-    uint32_t width_of[CAIRN_ARTICULATION_LINKS_MAX];        // buckets of each depth
-    uint32_t first_group[CAIRN_ARTICULATION_LINKS_MAX + 1]; // of each depth
-    uint32_t links_of[CAIRN_ARTICULATION_LINKS_MAX];        // of each depth
+    uint32_t width_of[CAIRN_ARTICULATION_LINKS_MAX]; // buckets of each depth
+    uint32_t links_of[CAIRN_ARTICULATION_LINKS_MAX]; // of each depth
+    uint32_t links_left; // of the depth that is placed, before the first of them
 } batch_plan;
 
 static const cairn_figure *figure_of(const batch_plan *plan, uint32_t place) {
@@ -143,34 +146,80 @@ static uint32_t roots_in(const batch_plan *plan) {
     return count;
 }
 
-static uint32_t groups_of(const batch_plan *plan, uint32_t links) {
+// Of so many links of one depth.
+static uint32_t steps_of(const batch_plan *plan, uint32_t links) {
     return (links + plan->wide->width - 1) / plan->wide->width;
 }
 
-static void put_link(batch_plan *plan, uint32_t lane, uint32_t place, uint32_t i, bool root) {
+static cairn_figure_group *group_at(const batch_plan *plan, uint32_t group) {
+    return &plan->wide->groups[plan->batch->first_group + group];
+}
+
+// The first group that has lanes left for so many links.
+static uint32_t group_for(const batch_plan *plan, uint32_t links, bool root) {
+    cairn_figure_batch *batch = plan->batch;
+    for (uint32_t i = 0; !root && i < batch->group_count; ++i) {
+        const cairn_figure_group *group = group_at(plan, i);
+        if (group->root == 0 && group->live + links <= plan->wide->width) {
+            return i;
+        }
+    }
+    *group_at(plan, batch->group_count) = (cairn_figure_group){.root = root ? 1 : 0};
+    return batch->group_count++;
+}
+
+static void add_step(batch_plan *plan, uint32_t links, bool root) {
+    cairn_figure_batch *batch = plan->batch;
+    const uint32_t group = group_for(plan, links, root);
+    plan->wide->steps[batch->first_step + batch->step_count++] = (cairn_figure_step){.group = group,
+        .first = group_at(plan, group)->live,
+        .root = root ? 1 : 0,
+        .parent = CAIRN_INDEX_NONE,
+        .above = CAIRN_INDEX_NONE,
+        .mixed = CAIRN_INDEX_NONE,
+        .last_child = CAIRN_INDEX_NONE,
+        .sibling = CAIRN_INDEX_NONE};
+}
+
+// In the last step.
+static void put_link(batch_plan *plan, uint32_t place, uint32_t i) {
     cairn_wide_figures *wide = plan->wide;
+    const cairn_figure_batch *batch = plan->batch;
     const cairn_figure *figure = figure_of(plan, place);
     const uint32_t parent = figure->tree.links[i].parent;
     const uint32_t at = link_index(plan, figure, i);
-    cairn_figure_group *group = &wide->groups[lane / wide->width];
+    cairn_figure_step *step = &wide->steps[batch->first_step + batch->step_count - 1];
+    const uint32_t in_group = step->first + step->live++;
+    const uint32_t lane = (batch->first_group + step->group) * wide->width + in_group;
     wide->lane_of[at] = lane;
     wide->links[lane] = at;
     wide->slots[lane] = figure->links[i].body;
     wide->drives[lane] = figure->links[i].drive;
     wide->figure_of[lane] = place;
+    wide->step_of[lane] = batch->step_count - 1;
     wide->parents[lane] = parent == CAIRN_INDEX_NONE
                               ? CAIRN_INDEX_NONE
                               : wide->lane_of[link_index(plan, figure, parent)];
-    group->live += 1;
-    group->root = root ? 1 : 0;
+    group_at(plan, step->group)->live += 1;
 }
 
-// Places of the buckets of one depth, from `lane` on: those of all figures side by side.
-static void place_depth(batch_plan *plan, uint32_t depth, uint32_t lane) {
+// `links` are left of this depth, with the one that is put.
+static void put_link_of_depth(batch_plan *plan, uint32_t place, uint32_t i, uint32_t links) {
+    const uint32_t width = plan->wide->width;
+    const cairn_figure_batch *batch = plan->batch;
+    const uint32_t last = batch->first_step + batch->step_count - 1;
+    if (links == plan->links_left || plan->wide->steps[last].live == width) {
+        add_step(plan, links < width ? links : width, false);
+    }
+    put_link(plan, place, i);
+}
+
+// Places of the buckets of one depth: those of all figures side by side.
+static void place_depth(batch_plan *plan, uint32_t depth, uint32_t links) {
     const cairn_wide_figures *wide = plan->wide;
-    uint32_t
-        next[CAIRN_BATCH_FIGURES_MAX]; // where each figure's links of this depth are looked for
+    uint32_t next[CAIRN_BATCH_FIGURES_MAX]; // where a figure's links of this depth are looked for
     memset(next, 0, sizeof next);
+    plan->links_left = links;
     for (uint32_t bucket = 0; bucket < plan->width_of[depth]; ++bucket) {
         for (uint32_t place = 0; place < plan->batch->figure_count; ++place) {
             const cairn_figure *figure = figure_of(plan, place);
@@ -181,16 +230,21 @@ static void place_depth(batch_plan *plan, uint32_t depth, uint32_t lane) {
             }
             next[place] = i + 1;
             if (i < figure->tree.link_count && (depth > 0 || !is_root(figure))) {
-                put_link(plan, lane++, place, i, false);
+                put_link_of_depth(plan, place, i, links--);
             }
         }
     }
 }
 
-static void place_roots(batch_plan *plan, uint32_t lane) {
+static void place_roots(batch_plan *plan) {
+    const uint32_t width = plan->wide->width;
+    uint32_t count = 0;
     for (uint32_t place = 0; place < plan->batch->figure_count; ++place) {
         if (is_root(figure_of(plan, place))) {
-            put_link(plan, lane++, place, 0, true);
+            if (count++ % width == 0) {
+                add_step(plan, width, true);
+            }
+            put_link(plan, place, 0);
         }
     }
 }
@@ -216,90 +270,111 @@ static bool is_ordered(
     return true;
 }
 
-// Which lane of the group has which child of a lane of the parents' group, if that is one group.
-static void mix_parents(cairn_wide_figures *wide, uint32_t index, uint32_t first_group) {
-    cairn_figure_group *group = &wide->groups[index];
-    const uint32_t width = wide->width;
-    const uint32_t *parents = &wide->parents[index * width];
-    uint32_t *child_of = &wide->child_of[index * width * width];
+// The lane of a link of a step, and of its parent.
+static uint32_t lane_at(const batch_plan *plan, const cairn_figure_step *step, uint32_t i) {
+    CAIRN_ASSERT(i < step->live);
+    return (plan->batch->first_group + step->group) * plan->wide->width + step->first + i;
+}
+
+static uint32_t parent_of(const batch_plan *plan, const cairn_figure_step *step, uint32_t i) {
+    return plan->wide->parents[lane_at(plan, step, i)];
+}
+
+// The step that has the parents of all links; CAIRN_INDEX_NONE.
+static uint32_t parents_step(const batch_plan *plan, const cairn_figure_step *step) {
+    uint32_t found = CAIRN_INDEX_NONE;
+    for (uint32_t i = 0; i < step->live; ++i) {
+        const uint32_t parent = parent_of(plan, step, i);
+        if (parent == CAIRN_INDEX_NONE || (i > 0 && plan->wide->step_of[parent] != found)) {
+            return CAIRN_INDEX_NONE;
+        }
+        found = plan->wide->step_of[parent];
+    }
+    return found;
+}
+
+// Which lane has which child of a lane of the parents' group.
+static void mix_parents(const batch_plan *plan, cairn_figure_step *step, uint32_t index) {
+    const uint32_t width = plan->wide->width;
+    uint32_t *parent_lane = &plan->wide->parent_lane[index * width];
+    uint32_t *child_of = &plan->wide->child_of[index * width * width];
     uint32_t seen[CAIRN_FIGURE_LANES_MAX] = {0};
-    const uint32_t above = parents[0] == CAIRN_INDEX_NONE ? CAIRN_INDEX_NONE : parents[0] / width;
-    group->children = 0;
-    group->mixed = above - first_group;
     for (uint32_t i = 0; i < width * width; ++i) {
         child_of[i] = CAIRN_INDEX_NONE;
     }
-    for (uint32_t l = width; l > 0; --l) {
-        const uint32_t parent = parents[l - 1];
-        if (above == CAIRN_INDEX_NONE || parent == CAIRN_INDEX_NONE || parent / width != above) {
-            group->mixed = CAIRN_INDEX_NONE;
-            return;
-        }
-        const uint32_t lane = parent % width;
-        wide->parent_lane[index * width + l - 1] = lane;
-        if (l <= group->live) {
-            child_of[seen[lane]++ * width + lane] = l - 1;
-            group->children = seen[lane] > group->children ? seen[lane] : group->children;
-        }
+    for (uint32_t i = step->live; i > 0; --i) {
+        const uint32_t lane = parent_of(plan, step, i - 1) % width;
+        parent_lane[step->first + i - 1] = lane;
+        child_of[seen[lane]++ * width + lane] = step->first + i - 1;
+        step->children = seen[lane] > step->children ? seen[lane] : step->children;
     }
 }
 
-// Fills the lanes without a link, and finds where the parents of the others are.
-static void close_group(cairn_wide_figures *wide, uint32_t index, const cairn_figure_batch *batch) {
-    cairn_figure_group *group = &wide->groups[index];
-    const uint32_t first = index * wide->width;
+// Fills the lanes of the groups that have no link.
+static void close_group(const batch_plan *plan, uint32_t index) {
+    cairn_wide_figures *wide = plan->wide;
+    cairn_figure_group *group = group_at(plan, index);
+    const uint32_t first = (plan->batch->first_group + index) * wide->width;
     CAIRN_ASSERT(group->live >= 1 && group->live <= wide->width);
-    const uint32_t parent = wide->parents[first];
-    bool beside = parent != CAIRN_INDEX_NONE && parent % wide->width == 0;
-    for (uint32_t l = 1; l < group->live; ++l) {
-        beside = beside && wide->parents[first + l] == parent + l;
-    }
     fill_lanes(wide, first, group->live);
-    group->in_order = is_ordered(wide, first, group->live, batch->figure_count)
+    group->in_order = is_ordered(wide, first, group->live, plan->batch->figure_count)
                           ? wide->figure_of[first]
                           : CAIRN_INDEX_NONE;
-    group->above = beside ? parent / wide->width - batch->first_group : CAIRN_INDEX_NONE;
-    group->mixed = CAIRN_INDEX_NONE;
-    if (!beside) {
-        mix_parents(wide, index, batch->first_group);
-    }
 }
 
-// Marks the groups that have some parents of a group, but not all.
-static void share_parents(
-    cairn_wide_figures *wide, const cairn_figure_batch *batch, uint32_t index) {
+// Finds where the parents of a step's links are.
+static void close_step(const batch_plan *plan, uint32_t i) {
+    cairn_wide_figures *wide = plan->wide;
+    const uint32_t index = plan->batch->first_step + i;
     const uint32_t width = wide->width;
-    for (uint32_t l = 0; l < wide->groups[batch->first_group + index].live; ++l) {
-        const uint32_t parent = wide->parents[(batch->first_group + index) * width + l];
+    cairn_figure_step *step = &wide->steps[index];
+    step->whole = step->live == group_at(plan, step->group)->live ? 1 : 0;
+    step->parent = parents_step(plan, step);
+    for (uint32_t l = 0; l < width; ++l) {
+        const bool has = l >= step->first && l - step->first < step->live;
+        wide->step_lanes[index * width + l] = has ? -1 : 0;
+        wide->parent_lane[index * width + l] = l;
+    }
+    if (step->parent == CAIRN_INDEX_NONE) {
+        return;
+    }
+    bool beside = true;
+    for (uint32_t k = 0; k < step->live; ++k) {
+        beside = beside && parent_of(plan, step, k) % width == step->first + k;
+    }
+    const uint32_t group = wide->steps[plan->batch->first_step + step->parent].group;
+    step->above = beside ? group : CAIRN_INDEX_NONE;
+    if (!beside) {
+        step->mixed = group;
+        mix_parents(plan, step, index);
+    }
+}
+
+// Marks the steps that have some parents of a step, but not all.
+static void share_parents(const batch_plan *plan, cairn_figure_step *step) {
+    for (uint32_t i = 0; i < step->live; ++i) {
+        const uint32_t parent = parent_of(plan, step, i);
         if (parent != CAIRN_INDEX_NONE) {
-            wide->groups[parent / width].shared = 1;
-            wide->groups[batch->first_group + index].adds = 1;
+            plan->wide->steps[plan->batch->first_step + plan->wide->step_of[parent]].shared = 1;
+            step->adds = 1;
         }
     }
 }
 
-static uint32_t parents_group(const cairn_figure_group *group) {
-    return group->above != CAIRN_INDEX_NONE ? group->above : group->mixed;
-}
-
-// Finds which groups take what their children pass on, and which are added to by these.
-static void link_groups(cairn_wide_figures *wide, const cairn_figure_batch *batch) {
-    cairn_figure_group *groups = &wide->groups[batch->first_group];
-    for (uint32_t i = 0; i < batch->group_count; ++i) {
-        groups[i].last_child = CAIRN_INDEX_NONE;
-        groups[i].sibling = CAIRN_INDEX_NONE;
-        const uint32_t above = parents_group(&groups[i]);
-        if (above == CAIRN_INDEX_NONE) {
-            share_parents(wide, batch, i);
+// Finds which steps take what their children pass on, and which are added to by these.
+static void link_steps(const batch_plan *plan) {
+    cairn_figure_step *steps = &plan->wide->steps[plan->batch->first_step];
+    for (uint32_t i = 0; i < plan->batch->step_count; ++i) {
+        if (steps[i].parent == CAIRN_INDEX_NONE) {
+            share_parents(plan, &steps[i]);
         } else {
-            groups[i].sibling = groups[above].last_child;
-            groups[above].last_child = i;
+            steps[i].sibling = steps[steps[i].parent].last_child;
+            steps[steps[i].parent].last_child = i;
         }
     }
-    for (uint32_t i = 0; i < batch->group_count; ++i) {
-        const uint32_t above = parents_group(&groups[i]);
-        if (above != CAIRN_INDEX_NONE && groups[above].shared != 0) {
-            groups[i].adds = 1;
+    for (uint32_t i = 0; i < plan->batch->step_count; ++i) {
+        if (steps[i].parent != CAIRN_INDEX_NONE && steps[steps[i].parent].shared != 0) {
+            steps[i].adds = 1;
         }
     }
 }
@@ -334,26 +409,30 @@ static bool add_batch(
         return false;
     }
     const uint32_t roots = roots_in(&plan);
-    uint32_t groups = groups_of(&plan, roots);
+    uint32_t steps = steps_of(&plan, roots);
     for (uint32_t depth = 0; depth < plan.depth_count; ++depth) {
-        plan.first_group[depth] = wide->group_count + groups;
-        groups += groups_of(&plan, plan.links_of[depth] - (depth == 0 ? roots : 0));
+        plan.links_of[depth] -= depth == 0 ? roots : 0;
+        steps += steps_of(&plan, plan.links_of[depth]);
     }
-    if (groups > wide->group_capacity - wide->group_count) {
+    if (steps > wide->group_capacity - wide->step_count) {
         return false;
     }
     batch->first_group = wide->group_count;
-    batch->group_count = groups;
-    memset(&wide->groups[wide->group_count], 0, groups * sizeof *wide->groups);
-    wide->group_count += groups;
-    place_roots(&plan, batch->first_group * wide->width);
+    batch->first_step = wide->step_count;
+    place_roots(&plan);
     for (uint32_t depth = 0; depth < plan.depth_count; ++depth) {
-        place_depth(&plan, depth, plan.first_group[depth] * wide->width);
+        place_depth(&plan, depth, plan.links_of[depth]);
     }
-    for (uint32_t i = 0; i < groups; ++i) {
-        close_group(wide, batch->first_group + i, batch);
+    CAIRN_ASSERT(batch->step_count == steps && batch->group_count <= steps);
+    wide->group_count += batch->group_count;
+    wide->step_count += batch->step_count;
+    for (uint32_t i = 0; i < batch->group_count; ++i) {
+        close_group(&plan, i);
     }
-    link_groups(wide, batch);
+    for (uint32_t i = 0; i < batch->step_count; ++i) {
+        close_step(&plan, i);
+    }
+    link_steps(&plan);
     batch->aligned = is_aligned(&plan);
     return true;
 }
@@ -368,6 +447,7 @@ static void use_kernel(cairn_wide_figures *wide, uint32_t figures) {
 void cairn_wide_figures_list(cairn_wide_figures *wide, const cairn_forest *forest) {
     uint32_t listed = 0;
     wide->group_count = 0;
+    wide->step_count = 0;
     wide->batch_count = 0;
     for (uint32_t i = 0; i < forest->figure_count; ++i) {
         wide->is_listed[i] = has_single_axes(&forest->figures[i]) ? 1 : 0;

@@ -121,8 +121,10 @@ typedef struct figure_run {
     cairn_figure_group *groups; // of the batch
     wide_link *blocks;          // the same
     wide_root *roots;           // of the groups of roots, which come first
+    cairn_figure_step *steps;   // of the batch
     uint32_t first_lane;
     uint32_t count; // groups
+    uint32_t step_count;
     float h;
 } figure_run;
 
@@ -149,8 +151,10 @@ static inline figure_run run_of(cairn_world *world, const cairn_figure_batch *ba
         .groups = &wide->groups[batch->first_group],
         .blocks = &blocks[batch->first_group],
         .roots = &roots[index * root_groups],
+        .steps = &wide->steps[batch->first_step],
         .first_lane = batch->first_group * CAIRN_LANES,
         .count = batch->group_count,
+        .step_count = batch->step_count,
         .h = soft_step->wide_context.h};
 }
 
@@ -401,12 +405,24 @@ INLINE articulated_lanes articulated_in_lanes(const articulated_lanes *i, lanes_
         .linear = sym3_in_lanes(i->linear, from)};
 }
 
-// The lanes of the parents, of a group that has them in one group.
-INLINE lanes_mask lanes_of_parents(const figure_run *run, uint32_t group) {
-    return mask_of_lanes(&run->wide->parent_lane[lane_index(run, group, 0)]);
+// The lanes of the parents, of a step that has them in one group.
+INLINE lanes_mask lanes_of_parents(const figure_run *run, uint32_t step) {
+    return mask_of_lanes(&run->wide->parent_lane[(run->batch->first_step + step) * CAIRN_LANES]);
 }
 
-// As load_above, lane by lane.
+// The lanes of a step.
+INLINE lanes_mask lanes_of_step(const figure_run *run, uint32_t step) {
+    lanes_mask out;
+    memcpy(&out, &run->wide->step_lanes[(run->batch->first_step + step) * CAIRN_LANES], sizeof out);
+    return out;
+}
+
+INLINE uint32_t step_bits(const cairn_figure_step *step) {
+    return ((1u << step->live) - 1u) << step->first;
+}
+
+// `count` numbers of the links above, lane by lane: from `of_base` by place in the batch, or from
+// the member at `offset` of the parents' blocks.
 static void load_each(const figure_run *run, uint32_t group, size_t offset, uint32_t count,
     const float *of_base, lanes *out) {
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
@@ -423,72 +439,49 @@ static void load_each(const figure_run *run, uint32_t group, size_t offset, uint
     }
 }
 
-// `count` numbers of the links above: from `of_base` by place in the batch, or from the member at
-// `offset` of the parents' blocks.
-static inline void load_above(const figure_run *run, uint32_t group, size_t offset, uint32_t count,
+// The same, of the links of a step; in the other lanes of its group any numbers.
+static inline void load_above(const figure_run *run, uint32_t step, size_t offset, uint32_t count,
     const float *of_base, lanes *out) {
-    const cairn_figure_group *own = &run->groups[group];
+    const cairn_figure_step *own = &run->steps[step];
     if (own->above != CAIRN_INDEX_NONE) {
         memcpy(out, (const char *)&run->blocks[own->above] + offset, count * sizeof(lanes));
     } else if (own->mixed != CAIRN_INDEX_NONE) {
         const char *parents = (const char *)&run->blocks[own->mixed];
         const lanes *from = (const lanes *)(const void *)(parents + offset);
-        const lanes_mask lane = lanes_of_parents(run, group);
+        const lanes_mask lane = lanes_of_parents(run, step);
         for (uint32_t k = 0; k < count; ++k) {
             out[k] = in_lanes(from[k], lane);
         }
     } else {
-        load_each(run, group, offset, count, of_base, out);
+        load_each(run, own->group, offset, count, of_base, out);
     }
 }
 
-// To the parents that are in one group, in any lanes.
-static inline void add_mixed(
-    const figure_run *run, uint32_t group, const lanes *from, lanes *to, uint32_t count) {
-    const uint32_t index = run->batch->first_group + group;
-    const uint32_t *child_of = &run->wide->child_of[index * CAIRN_LANES * CAIRN_LANES];
-    for (uint32_t i = 0; i < run->groups[group].children; ++i) {
-        const lanes_mask lane = mask_of_lanes(&child_of[i * CAIRN_LANES]);
-        const lanes_mask has = is_lane(lane);
-        for (uint32_t k = 0; k < count; ++k) {
-            to[k] = lanes_select(has, to[k] + in_lanes(from[k], lane), to[k]);
-        }
-    }
-}
-
-// To the parents in the same lanes.
-static inline void add_beside(
-    const figure_run *run, uint32_t group, const lanes *from, lanes *to, uint32_t count) {
-    const lanes_mask mask = run->blocks[group].live;
-    const uint32_t live = run->groups[group].live;
+// `count` numbers at `offset` of the step's lanes of its block.
+static inline void store_step(
+    const figure_run *run, uint32_t step, size_t offset, uint32_t count, const lanes *from) {
+    const lanes_mask mask = lanes_of_step(run, step);
+    lanes *to = (lanes *)(void *)((char *)&run->blocks[run->steps[step].group] + offset);
     for (uint32_t k = 0; k < count; ++k) {
-        to[k] = live == CAIRN_LANES ? to[k] + from[k] : lanes_select(mask, to[k] + from[k], to[k]);
+        to[k] = lanes_select(mask, from[k], to[k]);
     }
 }
 
 // Adds `count` numbers at `offset` to those of the parents, or of those that are stale. Of a sum
 // the last links come first.
-static inline void add_above(
-    const figure_run *run, uint32_t group, size_t offset, uint32_t count, bool to_stale) {
-    const cairn_figure_group *own = &run->groups[group];
-    const uint32_t above = own->above != CAIRN_INDEX_NONE ? own->above : own->mixed;
-    const lanes *from = (const lanes *)(const void *)((const char *)&run->blocks[group] + offset);
-    if (above != CAIRN_INDEX_NONE) {
-        lanes *to = (lanes *)(void *)((char *)&run->blocks[above] + offset);
-        if (to_stale && run->groups[above].stale == 0) {
-            return;
+static void add_above(
+    const figure_run *run, uint32_t step, size_t offset, uint32_t count, bool to_stale) {
+    const cairn_figure_step *own = &run->steps[step];
+    const lanes *from =
+        (const lanes *)(const void *)((const char *)&run->blocks[own->group] + offset);
+    for (uint32_t i = own->first + own->live; i > own->first; --i) {
+        const uint32_t lane = lane_index(run, own->group, i - 1);
+        const uint32_t parent = parent_at(run, own->group, i - 1);
+        if (parent == CAIRN_INDEX_NONE) {
+            continue;
         }
-        if (own->above != CAIRN_INDEX_NONE) {
-            add_beside(run, group, from, to, count);
-        } else {
-            add_mixed(run, group, from, to, count);
-        }
-        return;
-    }
-    for (uint32_t i = own->live; i > 0; --i) {
-        const uint32_t parent = parent_at(run, group, i - 1);
-        if (parent == CAIRN_INDEX_NONE ||
-            (to_stale && run->groups[parent / CAIRN_LANES].stale == 0)) {
+        const uint32_t above = run->wide->step_of[run->wide->parents[lane]];
+        if (to_stale && run->steps[above].stale == 0) {
             continue;
         }
         lanes *to = (lanes *)(void *)((char *)&run->blocks[parent / CAIRN_LANES] + offset);

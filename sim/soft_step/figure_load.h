@@ -217,10 +217,8 @@ static void load_drives(wide_link *to, const link_sources *from, uint32_t live) 
     to->armature = lanes_select(moves, numbers[6], zero);
 }
 
-// Frames and limits of the joint, and its coordinates in the state.
-static void load_joint(wide_link *to, const link_sources *from, pose_lanes parent) {
-    const lanes zero = lanes_all(0.0f);
-    const lanes one = lanes_all(1.0f);
+// Frames and limits of the joint. Until the tree is set, the frame on the link is in its place.
+static void load_joint(wide_link *to, const link_sources *from) {
     lanes anchors[CAIRN_ROW_FLOATS];
     lanes axes[2 * CAIRN_ROW_FLOATS];
     lanes centres[CAIRN_ROW_FLOATS];
@@ -232,14 +230,23 @@ static void load_joint(wide_link *to, const link_sources *from, pose_lanes paren
         lanes3_of(axes[3], axes[4], axes[5]), lanes3_of(axes[9], axes[10], axes[11]));
     to->frame_a = quat_of_axes_lanes(
         lanes3_of(axes[0], axes[1], axes[2]), lanes3_of(axes[6], axes[7], axes[8]));
+    to->tree_rotation = frame_b;
     to->back_b = quat_lanes_conjugate(frame_b);
     to->lower = axes[13];
     to->upper = axes[14];
     to->arm_a = lanes3_sub(lanes3_of(anchors[0], anchors[1], anchors[2]),
         lanes3_of(centres[5], centres[6], centres[7]));
     to->arm_b = lanes3_sub(lanes3_of(anchors[3], anchors[4], anchors[5]), to->centre);
+}
+
+// The coordinates of a step's joints in the state.
+static void load_coordinates(const figure_run *run, uint32_t step, pose_lanes parent) {
+    const lanes zero = lanes_all(0.0f);
+    const lanes one = lanes_all(1.0f);
+    wide_link *to = &run->blocks[run->steps[step].group];
+    const lanes_mask mask = lanes_of_step(run, step);
     const lanes_quat a = quat_lanes_multiply(parent.rotation, to->frame_a);
-    const lanes_quat b = quat_lanes_multiply(to->rotation, frame_b);
+    const lanes_quat b = quat_lanes_multiply(to->rotation, to->tree_rotation);
     const lanes_quat turn = quat_lanes_normalize(quat_lanes_multiply(quat_lanes_conjugate(a), b));
     const lanes_mask twists =
         to->turns & lanes_less(lanes_all(1e-12f), turn.x * turn.x + turn.w * turn.w);
@@ -247,9 +254,9 @@ static void load_joint(wide_link *to, const link_sources *from, pose_lanes paren
     const lanes3 anchor = lanes3_add(to->position, quat_lanes_rotate(to->rotation, to->arm_b));
     const lanes3 start = lanes3_add(parent.position, quat_lanes_rotate(parent.rotation, to->arm_a));
     const lanes travel = lanes3_dot(quat_lanes_x_axis(a), lanes3_sub(anchor, start));
-    to->turn_x = lanes_select(twists, twist.x, zero);
-    to->turn_w = lanes_select(twists, twist.w, one);
-    to->travel = lanes_select(to->slides, travel, zero);
+    to->turn_x = lanes_select(mask, lanes_select(twists, twist.x, zero), to->turn_x);
+    to->turn_w = lanes_select(mask, lanes_select(twists, twist.w, one), to->turn_w);
+    to->travel = lanes_select(mask, lanes_select(to->slides, travel, zero), to->travel);
 }
 
 // What is read before it is first set.
@@ -261,6 +268,7 @@ static void clear_block(const figure_run *run, uint32_t g) {
         memset(to, 0, sizeof *to);
         return;
     }
+    to->turn_x = to->turn_w = to->travel = zero;
     to->spin = to->rotor = to->force = to->reaction = zero;
     to->pull = to->impulse = to->axis_value = to->axis_rotor = to->axis_aside = zero;
     to->locked = to->factored_locked = (lanes_mask){0};
@@ -295,7 +303,6 @@ static void load_links(const figure_run *run) {
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *to = &run->blocks[g];
         link_sources from;
-        pose_lanes parent;
         clear_block(run, g);
         find_sources(run, g, &from);
         load_masks(run, g, &from);
@@ -304,10 +311,14 @@ static void load_links(const figure_run *run) {
             lanes3_of(lanes_by_figure(run, g, &x), lanes_by_figure(run, g, &y),
                 lanes_by_figure(run, g, &z)));
         if (run->groups[g].root == 0) {
-            load_above(run, g, offsetof(wide_link, rotation), 7, of_base[0], (lanes *)&parent);
-            load_joint(to, &from, parent);
+            load_joint(to, &from);
             load_drives(to, &from, run->groups[g].live);
             add_figures(run, g, lanes_less(to->least, to->most), &held);
+        }
+    }
+    for (uint32_t s = 0; s < run->step_count; ++s) {
+        if (run->steps[s].root == 0) {
+            load_coordinates(run, s, pose_above(run, s, of_base[0]));
         }
     }
     for (uint32_t i = 0; i < run->batch->figure_count; ++i) {
@@ -428,20 +439,24 @@ static void set_solver_masses(const figure_run *run) {
     }
     mark_all_stale(run);
     solve_up(run);
-    for (uint32_t g = 0; g < run->count; ++g) {
-        wide_link *link = &run->blocks[g];
+    for (uint32_t s = 0; s < run->step_count; ++s) {
+        const cairn_figure_step *step = &run->steps[s];
+        const wide_link *link = &run->blocks[step->group];
         articulated_lanes response;
-        load_above(run, g, offsetof(wide_link, articulated), 21, of_base[0], (lanes *)&response);
-        if (run->groups[g].root == 0) {
+        load_above(run, s, offsetof(wide_link, articulated), 21, of_base[0], (lanes *)&response);
+        if (step->root == 0) {
             respond(&response, link->along, link->moved, link->inverse);
         }
-        for (uint32_t k = 0; run->groups[g].root != 0 && k < 6; ++k) {
-            const wide_root *root = &run->roots[g];
+        for (uint32_t k = 0; step->root != 0 && k < 6; ++k) {
+            const wide_root *root = &run->roots[step->group];
             respond(&response, root->along[k], root->moved[k], root->inverse[k]);
         }
-        link->articulated = response;
+        store_step(run, s, offsetof(wide_link, articulated), 21, (const lanes *)&response);
+    }
+    for (uint32_t g = 0; g < run->count; ++g) {
+        wide_link *link = &run->blocks[g];
         if (any_lane(link->touched & link->live)) {
-            set_masses_of(run, g, &response);
+            set_masses_of(run, g, &link->articulated);
         }
         link->tree_armature = link->armature;
     }
@@ -465,7 +480,7 @@ static void set_momenta(const figure_run *run, const set_in_order *set) {
 }
 
 // Takes the speed of the axis from the velocities, and what the joint does not allow of these.
-static void read_speed(wide_link *link, spatial_lanes before) {
+static void read_speed(wide_link *link, lanes_mask mask, spatial_lanes before) {
     const lanes zero = lanes_all(0.0f);
     const spatial_lanes relative = spatial_lanes_sub(link->value, before);
     const lanes speed = lanes_select(link->turns, lanes3_dot(relative.angular, link->along.angular),
@@ -473,9 +488,10 @@ static void read_speed(wide_link *link, spatial_lanes before) {
     const spatial_lanes rest = spatial_lanes_add_scaled(relative, link->along, zero - speed);
     const lanes size = link->own_inertia.xx + link->own_inertia.yy + link->own_inertia.zz;
     const lanes3 linear = spatial_lanes_velocity_at(rest, link->position);
-    link->axis_value = speed;
-    link->term[1] =
+    const lanes missing =
         link->mass * lanes3_dot(linear, linear) + size * lanes3_dot(rest.angular, rest.angular);
+    link->axis_value = lanes_select(mask, speed, link->axis_value);
+    link->term[1] = lanes_select(mask, missing, link->term[1]);
 }
 
 // Adds the figures whose joints do not allow their velocities to the set.
@@ -484,15 +500,17 @@ static void read_speeds(const figure_run *run, figure_set *wrong) {
     list_base_velocities(run, of_base);
     for (uint32_t g = 0; g < run->count; ++g) {
         wide_link *link = &run->blocks[g];
-        spatial_lanes before;
         link->value.angular = link->angular_velocity;
         link->value.linear =
             lanes3_add(link->linear_velocity, lanes3_cross(link->position, link->angular_velocity));
-        load_above(run, g, offsetof(wide_link, value), 6, of_base[0], (lanes *)&before);
         link->term[0] =
             link->mass * lanes3_dot(link->linear_velocity, link->linear_velocity) + link->turning;
-        if (run->groups[g].root == 0) {
-            read_speed(link, before);
+    }
+    for (uint32_t s = 0; s < run->step_count; ++s) {
+        const cairn_figure_step *step = &run->steps[s];
+        if (step->root == 0) {
+            read_speed(
+                &run->blocks[step->group], lanes_of_step(run, s), value_above(run, s, of_base[0]));
         }
     }
     const size_t offsets[2] = {offsetof(wide_link, term[0]), offsetof(wide_link, term[1])};
@@ -564,10 +582,8 @@ static void load(cairn_world *world, cairn_figure_batch *batch) {
     load_links(&run);
     take_masses(&run);
     list_bases(&run, of_base);
+    place_links(&run, 0.0f, of_base[0]);
     for (uint32_t g = 0; g < run.count; ++g) {
-        if (run.groups[g].root == 0) {
-            place_group(&run, g, 0.0f, of_base[0]);
-        }
         set_tree(&run, g, false);
     }
     move_bases(&run, 0.0f);

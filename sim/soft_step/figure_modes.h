@@ -103,7 +103,7 @@ static void set_modes(const figure_run *run, solving *by) {
         }
         const lanes_mask stale =
             (link->locked ^ link->factored_locked) | lanes_in(run, g, &fresh_set);
-        run->groups[g].stale = any_lane(stale & link->live) ? 1 : 0;
+        run->groups[g].stale = lane_bits(stale & link->live);
         add_figures(run, g, link->locked ^ before, &by->solve);
     }
     spread_stale(run);

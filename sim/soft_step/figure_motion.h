@@ -31,10 +31,19 @@ typedef struct pose_lanes {
     lanes3 position;
 } pose_lanes;
 
-static void place_link(wide_link *link, pose_lanes parent, lanes ahead, bool is_ahead) {
+typedef struct placed_lanes {
+    lanes3 axis;
+    lanes3 anchor;
+    lanes_quat rotation;
+    lanes3 position;
+} placed_lanes;
+
+INLINE placed_lanes place_link(
+    const wide_link *link, pose_lanes parent, lanes ahead, bool is_ahead) {
     const lanes zero = lanes_all(0.0f);
     const lanes one = lanes_all(1.0f);
     const lanes_quat a = quat_lanes_multiply(parent.rotation, link->frame_a);
+    placed_lanes out;
     lanes x = link->turn_x;
     lanes w = link->turn_w;
     if (is_ahead) {
@@ -46,11 +55,12 @@ static void place_link(wide_link *link, pose_lanes parent, lanes ahead, bool is_
     const lanes travel = link->travel + lanes_select(link->slides, ahead * link->spin, zero);
     const lanes3 from =
         lanes3_add(parent.position, quat_lanes_rotate(parent.rotation, link->arm_a));
-    link->axis = quat_lanes_x_axis(a);
-    link->anchor = lanes3_add_scaled(from, link->axis, travel);
-    link->rotation =
+    out.axis = quat_lanes_x_axis(a);
+    out.anchor = lanes3_add_scaled(from, out.axis, travel);
+    out.rotation =
         quat_lanes_normalize(quat_lanes_multiply(quat_lanes_twist(a, x, w), link->back_b));
-    link->position = lanes3_sub(link->anchor, quat_lanes_rotate(link->rotation, link->arm_b));
+    out.position = lanes3_sub(out.anchor, quat_lanes_rotate(out.rotation, link->arm_b));
+    return out;
 }
 
 static void place_root(const figure_run *run, uint32_t group, float ahead) {
@@ -60,21 +70,43 @@ static void place_root(const figure_run *run, uint32_t group, float ahead) {
         run->roots[group].start_rotation, link->angular_velocity, lanes_all(ahead));
 }
 
-INLINE pose_lanes pose_above(const figure_run *run, uint32_t group, const float *of_base) {
-    const cairn_figure_group *own = &run->groups[group];
+INLINE pose_lanes pose_above(const figure_run *run, uint32_t step, const float *of_base) {
+    const cairn_figure_step *own = &run->steps[step];
     pose_lanes pose;
     if (own->above != CAIRN_INDEX_NONE) {
         const wide_link *above = &run->blocks[own->above];
         return (pose_lanes){above->rotation, above->position};
     }
-    load_above(run, group, offsetof(wide_link, rotation), 7, of_base, (lanes *)&pose);
+    load_above(run, step, offsetof(wide_link, rotation), 7, of_base, (lanes *)&pose);
     return pose;
 }
 
-// Places the links of a group; of_base as list_bases writes it.
-static void place_group(const figure_run *run, uint32_t group, float ahead, const float *of_base) {
-    const pose_lanes parent = pose_above(run, group, of_base);
-    place_link(&run->blocks[group], parent, lanes_all(ahead), ahead != 0.0f);
+static void place_step(const figure_run *run, uint32_t step, float ahead, const float *of_base) {
+    const cairn_figure_step *own = &run->steps[step];
+    wide_link *link = &run->blocks[own->group];
+    const pose_lanes parent = pose_above(run, step, of_base);
+    const placed_lanes placed = place_link(link, parent, lanes_all(ahead), ahead != 0.0f);
+    if (own->whole != 0) {
+        link->axis = placed.axis;
+        link->anchor = placed.anchor;
+        link->rotation = placed.rotation;
+        link->position = placed.position;
+    } else {
+        const lanes_mask mask = lanes_of_step(run, step);
+        link->axis = lanes3_select(mask, placed.axis, link->axis);
+        link->anchor = lanes3_select(mask, placed.anchor, link->anchor);
+        link->rotation = quat_lanes_select(mask, placed.rotation, link->rotation);
+        link->position = lanes3_select(mask, placed.position, link->position);
+    }
+}
+
+// Places the links that have a joint; of_base as list_bases writes it.
+static void place_links(const figure_run *run, float ahead, const float *of_base) {
+    for (uint32_t s = 0; s < run->step_count; ++s) {
+        if (run->steps[s].root == 0) {
+            place_step(run, s, ahead, of_base);
+        }
+    }
 }
 
 static void move_bases(const figure_run *run, float ahead) {
@@ -546,8 +578,8 @@ static void guard_energies(const figure_run *run, const figure_set *guarded) {
 }
 
 static void mark_all_stale(const figure_run *run) {
-    for (uint32_t g = 0; g < run->count; ++g) {
-        run->groups[g].stale = 1;
+    for (uint32_t s = 0; s < run->step_count; ++s) {
+        run->steps[s].stale = 1;
     }
 }
 

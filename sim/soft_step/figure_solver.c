@@ -158,9 +158,11 @@ static void go_half_way(const figure_run *run) {
         if (run->groups[g].root != 0) {
             run->roots[g].start_rotation = link->rotation;
             place_root(run, g, ahead);
-        } else {
-            place_group(run, g, ahead, of_base[0]);
         }
+    }
+    place_links(run, ahead, of_base[0]);
+    for (uint32_t g = 0; g < run->count; ++g) {
+        wide_link *link = &run->blocks[g];
         set_tree(run, g, true);
         set_bias(link, lanes_in(run, g, &fast_set), any_fast);
         lock_still(link, lanes_all(run->h));
@@ -377,8 +379,10 @@ static void advance_links(const figure_run *run) {
             place_root(run, g, run->h);
         } else {
             advance_joint(&run->blocks[g], lanes_all(run->h));
-            place_group(run, g, 0.0f, of_base[0]);
         }
+    }
+    place_links(run, 0.0f, of_base[0]);
+    for (uint32_t g = 0; g < run->count; ++g) {
         set_way_terms(&run->blocks[g], lanes_all(run->h));
     }
     place_centres(run);
@@ -448,6 +452,20 @@ static void store_reaction(const figure_run *run, uint32_t g, uint32_t l, lanes3
     cairn_hash_cache_mark(run->world, CAIRN_ARRAY_JOINT_DRIVES, index);
 }
 
+// Adds what the links below need to that of each.
+static void add_pending(const figure_run *run) {
+    for (uint32_t s = run->step_count; s > 0; --s) {
+        const cairn_figure_step *step = &run->steps[s - 1];
+        if (step->shared == 0) {
+            const spatial_lanes sum = take_pending(run, s - 1, run->blocks[step->group].pending);
+            store_step(run, s - 1, offsetof(wide_link, pending), 6, (const lanes *)&sum);
+        }
+        if (step->adds != 0) {
+            add_above(run, s - 1, offsetof(wide_link, pending), 6, false);
+        }
+    }
+}
+
 // What each joint exerts on its link: all that the links from it on need beside their pushes.
 static void store_reactions(const figure_run *run) {
     for (uint32_t g = 0; g < run->count; ++g) {
@@ -456,18 +474,18 @@ static void store_reactions(const figure_run *run) {
             spatial_lanes_add(link->bias, inertia_lanes_apply(&link->inertia, link->value));
         link->pending = spatial_lanes_sub(needed, link->aside);
     }
-    for (uint32_t g = run->count; g > 0; --g) {
-        const wide_link *link = &run->blocks[g - 1];
-        add_above(run, g - 1, offsetof(wide_link, pending), 6, false);
-        if (run->groups[g - 1].root != 0) {
+    add_pending(run);
+    for (uint32_t g = 0; g < run->count; ++g) {
+        const wide_link *link = &run->blocks[g];
+        if (run->groups[g].root != 0) {
             continue;
         }
         const lanes3 anchor =
             lanes3_add(link->position, quat_lanes_rotate(link->rotation, link->arm_b));
         const lanes3 torque =
             lanes3_sub(link->pending.angular, lanes3_cross(anchor, link->pending.linear));
-        for (uint32_t l = 0; l < run->groups[g - 1].live; ++l) {
-            store_reaction(run, g - 1, l, torque);
+        for (uint32_t l = 0; l < run->groups[g].live; ++l) {
+            store_reaction(run, g, l, torque);
         }
     }
 }

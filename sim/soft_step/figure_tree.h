@@ -19,17 +19,21 @@ static inline lanes inverse_of(lanes pivot, lanes size) {
     return lanes_select(ok, one / lanes_select(ok, pivot, one), lanes_all(0.0f));
 }
 
+// What a link has of its factors.
+typedef struct axis_factors {
+    spatial_lanes moved;
+    lanes inverse;
+} axis_factors;
+
 // `all` is the articulated inertia of the links, and becomes what they pass on.
-INLINE void factor_axis(wide_link *link, articulated_lanes *all) {
+INLINE axis_factors factor_axis(const wide_link *link, articulated_lanes *all) {
     const lanes zero = lanes_all(0.0f);
     const lanes size = size_of(all);
     const spatial_lanes moved = articulated_lanes_apply(all, link->along);
     const lanes pivot = spatial_lanes_dot(moved, link->along) + link->tree_armature;
     const lanes inverse = inverse_of(pivot, size);
-    link->moved = moved;
-    link->inverse = inverse;
-    link->factored_locked = link->locked;
     articulated_lanes_sub_square(all, moved, lanes_select(link->locked, zero, inverse));
+    return (axis_factors){moved, inverse};
 }
 
 INLINE void factor_root(wide_root *root, articulated_lanes *all) {
@@ -44,10 +48,9 @@ INLINE void factor_root(wide_root *root, articulated_lanes *all) {
     }
 }
 
-INLINE spatial_lanes rest_of_axis(wide_link *link, spatial_lanes pending) {
-    const lanes rest = link->force - spatial_lanes_dot(pending, link->along);
-    const lanes along = lanes_select(link->locked, link->axis_value, rest * link->inverse);
-    link->rest = rest;
+INLINE spatial_lanes rest_of_axis(const wide_link *link, spatial_lanes pending, lanes *rest) {
+    *rest = link->force - spatial_lanes_dot(pending, link->along);
+    const lanes along = lanes_select(link->locked, link->axis_value, *rest * link->inverse);
     return spatial_lanes_add_scaled(pending, link->moved, along);
 }
 
@@ -63,20 +66,22 @@ INLINE spatial_lanes rest_of_root(wide_root *root, spatial_lanes pending) {
 
 // Whoever has a stale link below is stale.
 static inline void spread_stale(const figure_run *run) {
-    for (uint32_t g = run->count; g > 0; --g) {
-        const cairn_figure_group *group = &run->groups[g - 1];
-        if (group->stale == 0) {
+    for (uint32_t s = run->step_count; s > 0; --s) {
+        cairn_figure_step *step = &run->steps[s - 1];
+        if ((run->groups[step->group].stale & step_bits(step)) != 0) {
+            step->stale = 1;
+        }
+        if (step->stale == 0) {
             continue;
         }
-        const uint32_t above = group->above != CAIRN_INDEX_NONE ? group->above : group->mixed;
-        if (above != CAIRN_INDEX_NONE) {
-            run->groups[above].stale = 1;
+        if (step->parent != CAIRN_INDEX_NONE) {
+            run->steps[step->parent].stale = 1;
             continue;
         }
-        for (uint32_t i = 0; i < group->live; ++i) {
-            const uint32_t parent = parent_at(run, g - 1, i);
+        for (uint32_t i = step->first; i < step->first + step->live; ++i) {
+            const uint32_t parent = run->wide->parents[lane_index(run, step->group, i)];
             if (parent != CAIRN_INDEX_NONE) {
-                run->groups[parent / CAIRN_LANES].stale = 1;
+                run->steps[run->wide->step_of[parent]].stale = 1;
             }
         }
     }
@@ -84,20 +89,18 @@ static inline void spread_stale(const figure_run *run) {
 
 // ---- From the leaves to the roots
 
-// Of groups whose children's groups are theirs alone, which take what these pass on; the last links
+// Of steps whose children's steps are theirs alone, which take what these pass on; the last links
 // come first in the sums.
 
-INLINE const uint32_t *lanes_of_children(const figure_run *run, uint32_t group) {
-    const uint32_t index = run->batch->first_group + group;
-    return &run->wide->child_of[index * CAIRN_LANES * CAIRN_LANES];
+INLINE const uint32_t *lanes_of_children(const figure_run *run, uint32_t step) {
+    return &run->wide->child_of[(run->batch->first_step + step) * CAIRN_LANES * CAIRN_LANES];
 }
 
-INLINE spatial_lanes take_pending(const figure_run *run, uint32_t group) {
-    spatial_lanes sum = run->blocks[group].bias;
-    for (uint32_t c = run->groups[group].last_child; c != CAIRN_INDEX_NONE;
-         c = run->groups[c].sibling) {
-        const cairn_figure_group *child = &run->groups[c];
-        const spatial_lanes *from = &run->blocks[c].pending;
+INLINE spatial_lanes take_pending(const figure_run *run, uint32_t step, spatial_lanes sum) {
+    for (uint32_t c = run->steps[step].last_child; c != CAIRN_INDEX_NONE;
+         c = run->steps[c].sibling) {
+        const cairn_figure_step *child = &run->steps[c];
+        const spatial_lanes *from = &run->blocks[child->group].pending;
         if (child->above == CAIRN_INDEX_NONE) {
             const uint32_t *lane_of = lanes_of_children(run, c);
             for (uint32_t i = 0; i < child->children; ++i) {
@@ -107,18 +110,18 @@ INLINE spatial_lanes take_pending(const figure_run *run, uint32_t group) {
         } else if (child->live == CAIRN_LANES) {
             sum = spatial_lanes_add(sum, *from);
         } else {
-            sum = spatial_add_where(run->blocks[c].live, sum, *from);
+            sum = spatial_add_where(lanes_of_step(run, c), sum, *from);
         }
     }
     return sum;
 }
 
-INLINE articulated_lanes take_inertia(const figure_run *run, uint32_t group) {
-    articulated_lanes sum = articulated_lanes_of(&run->blocks[group].inertia);
-    for (uint32_t c = run->groups[group].last_child; c != CAIRN_INDEX_NONE;
-         c = run->groups[c].sibling) {
-        const cairn_figure_group *child = &run->groups[c];
-        const articulated_lanes *from = &run->blocks[c].articulated;
+INLINE articulated_lanes take_inertia(const figure_run *run, uint32_t step) {
+    articulated_lanes sum = articulated_lanes_of(&run->blocks[run->steps[step].group].inertia);
+    for (uint32_t c = run->steps[step].last_child; c != CAIRN_INDEX_NONE;
+         c = run->steps[c].sibling) {
+        const cairn_figure_step *child = &run->steps[c];
+        const articulated_lanes *from = &run->blocks[child->group].articulated;
         if (child->above == CAIRN_INDEX_NONE) {
             const uint32_t *lane_of = lanes_of_children(run, c);
             for (uint32_t i = 0; i < child->children; ++i) {
@@ -129,64 +132,97 @@ INLINE articulated_lanes take_inertia(const figure_run *run, uint32_t group) {
         } else if (child->live == CAIRN_LANES) {
             sum = articulated_lanes_add(&sum, from);
         } else {
-            sum = articulated_add_where(run->blocks[c].live, &sum, from);
+            sum = articulated_add_where(lanes_of_step(run, c), &sum, from);
         }
     }
     return sum;
 }
 
-// Of groups with other children as well: all their children add to them.
-static inline void open_group(const figure_run *run, uint32_t group) {
-    wide_link *link = &run->blocks[group];
-    if (run->groups[group].open == 0) {
-        run->groups[group].open = 1;
-        link->pending = link->bias;
-        if (run->groups[group].stale != 0) {
-            link->articulated = articulated_lanes_of(&link->inertia);
+// Of steps with other children as well: all their children add to them.
+static void open_step(const figure_run *run, uint32_t step) {
+    const wide_link *link = &run->blocks[run->steps[step].group];
+    if (run->steps[step].open == 0) {
+        run->steps[step].open = 1;
+        store_step(run, step, offsetof(wide_link, pending), 6, (const lanes *)&link->bias);
+        if (run->steps[step].stale != 0) {
+            const articulated_lanes all = articulated_lanes_of(&link->inertia);
+            store_step(run, step, offsetof(wide_link, articulated), 21, (const lanes *)&all);
         }
     }
 }
 
-static void add_to_shared(const figure_run *run, uint32_t group) {
-    for (uint32_t i = 0; i < run->groups[group].live; ++i) {
-        const uint32_t parent = parent_at(run, group, i);
+static void add_to_shared(const figure_run *run, uint32_t step) {
+    const cairn_figure_step *own = &run->steps[step];
+    for (uint32_t i = own->first; i < own->first + own->live; ++i) {
+        const uint32_t parent = run->wide->parents[lane_index(run, own->group, i)];
         if (parent != CAIRN_INDEX_NONE) {
-            open_group(run, parent / CAIRN_LANES);
+            open_step(run, run->wide->step_of[parent]);
         }
     }
-    add_above(run, group, offsetof(wide_link, pending), 6, false);
-    add_above(run, group, offsetof(wide_link, articulated), 21, true);
+    add_above(run, step, offsetof(wide_link, pending), 6, false);
+    add_above(run, step, offsetof(wide_link, articulated), 21, true);
 }
 
-INLINE void solve_group_up(const figure_run *run, uint32_t group) {
-    cairn_figure_group *own = &run->groups[group];
-    wide_link *link = &run->blocks[group];
-    const bool root = own->root != 0;
-    if (own->shared != 0) {
-        open_group(run, group);
+INLINE void factor_step(const figure_run *run, uint32_t step) {
+    const cairn_figure_step *own = &run->steps[step];
+    wide_link *link = &run->blocks[own->group];
+    articulated_lanes all = own->shared != 0 ? link->articulated : take_inertia(run, step);
+    if (own->root != 0) {
+        factor_root(&run->roots[own->group], &all);
+        return;
     }
-    if (own->stale != 0) {
-        articulated_lanes all = own->shared != 0 ? link->articulated : take_inertia(run, group);
-        if (root) {
-            factor_root(&run->roots[group], &all);
-        } else {
-            factor_axis(link, &all);
-        }
+    const axis_factors factors = factor_axis(link, &all);
+    if (own->whole != 0) {
         link->articulated = all;
+        link->moved = factors.moved;
+        link->inverse = factors.inverse;
+        link->factored_locked = link->locked;
+        return;
     }
-    const spatial_lanes pending = own->shared != 0 ? link->pending : take_pending(run, group);
-    link->pending = root ? rest_of_root(&run->roots[group], pending) : rest_of_axis(link, pending);
-    own->stale = 0;
-    own->open = 0;
-    if (own->adds != 0) {
-        add_to_shared(run, group);
+    const lanes_mask mask = lanes_of_step(run, step);
+    link->articulated = articulated_lanes_select(mask, all, link->articulated);
+    link->moved = spatial_lanes_select(mask, factors.moved, link->moved);
+    link->inverse = lanes_select(mask, factors.inverse, link->inverse);
+    link->factored_locked = (mask & link->locked) | (~mask & link->factored_locked);
+}
+
+INLINE void rest_of_step(const figure_run *run, uint32_t step) {
+    const cairn_figure_step *own = &run->steps[step];
+    wide_link *link = &run->blocks[own->group];
+    const spatial_lanes before =
+        own->shared != 0 ? link->pending : take_pending(run, step, link->bias);
+    lanes rest;
+    if (own->root != 0) {
+        link->pending = rest_of_root(&run->roots[own->group], before);
+        return;
     }
+    const spatial_lanes pending = rest_of_axis(link, before, &rest);
+    if (own->whole != 0) {
+        link->rest = rest;
+        link->pending = pending;
+        return;
+    }
+    const lanes_mask mask = lanes_of_step(run, step);
+    link->rest = lanes_select(mask, rest, link->rest);
+    link->pending = spatial_lanes_select(mask, pending, link->pending);
 }
 
 // Factors the groups that are stale, and finds what each axis has left to do.
 static inline void solve_up(const figure_run *run) {
-    for (uint32_t g = run->count; g > 0; --g) {
-        solve_group_up(run, g - 1);
+    for (uint32_t s = run->step_count; s > 0; --s) {
+        cairn_figure_step *step = &run->steps[s - 1];
+        if (step->shared != 0) {
+            open_step(run, s - 1);
+        }
+        if (step->stale != 0) {
+            factor_step(run, s - 1);
+        }
+        rest_of_step(run, s - 1);
+        step->stale = 0;
+        step->open = 0;
+        if (step->adds != 0) {
+            add_to_shared(run, s - 1);
+        }
     }
 }
 
@@ -226,44 +262,43 @@ static inline void list_base_velocities(const figure_run *run, float (*of_base)[
     }
 }
 
-INLINE spatial_lanes value_above(const figure_run *run, uint32_t group, const float *of_base) {
-    const cairn_figure_group *own = &run->groups[group];
+INLINE spatial_lanes value_above(const figure_run *run, uint32_t step, const float *of_base) {
+    const cairn_figure_step *own = &run->steps[step];
     spatial_lanes value;
     if (own->above != CAIRN_INDEX_NONE) {
         return run->blocks[own->above].value;
     }
     if (own->mixed != CAIRN_INDEX_NONE) {
-        return spatial_in_lanes(run->blocks[own->mixed].value, lanes_of_parents(run, group));
+        return spatial_in_lanes(run->blocks[own->mixed].value, lanes_of_parents(run, step));
     }
     if (own->root != 0) {
         return spatial_lanes_zero();
     }
-    load_each(run, group, offsetof(wide_link, value), 6, of_base, (lanes *)&value);
+    load_each(run, own->group, offsetof(wide_link, value), 6, of_base, (lanes *)&value);
     return value;
-}
-
-INLINE void solve_down_of(const figure_run *run, const set_in_order *solved, bool all) {
-    float of_base[BATCH_FIGURES][BASE_NUMBERS];
-    list_base_velocities(run, of_base);
-    for (uint32_t g = 0; g < run->count; ++g) {
-        wide_link *link = &run->blocks[g];
-        const lanes_mask active = lanes_in(run, g, solved);
-        const spatial_lanes before = value_above(run, g, of_base[0]);
-        if (run->groups[g].root == 0) {
-            value_of_axis(link, before, active, all);
-        } else {
-            const spatial_lanes after = value_of_root(&run->roots[g], before);
-            link->value = all ? after : spatial_lanes_select(active, after, link->value);
-        }
-    }
 }
 
 // The values of the figures of the set.
 static void solve_down(const figure_run *run, const figure_set *set) {
     const set_in_order solved = in_order(run, set);
-    if (solved.all) {
-        solve_down_of(run, &solved, true);
-    } else {
-        solve_down_of(run, &solved, false);
+    float of_base[BATCH_FIGURES][BASE_NUMBERS];
+    list_base_velocities(run, of_base);
+    for (uint32_t s = 0; s < run->step_count; ++s) {
+        const cairn_figure_step *step = &run->steps[s];
+        wide_link *link = &run->blocks[step->group];
+        const spatial_lanes before = value_above(run, s, of_base[0]);
+        const bool all = solved.all && step->whole != 0;
+        lanes_mask active = link->live;
+        if (!all) {
+            active = lanes_in(run, step->group, &solved) & lanes_of_step(run, s);
+        }
+        if (step->root != 0) {
+            const spatial_lanes after = value_of_root(&run->roots[step->group], before);
+            link->value = spatial_lanes_select(active, after, link->value);
+        } else if (all) {
+            value_of_axis(link, before, active, true);
+        } else {
+            value_of_axis(link, before, active, false);
+        }
     }
 }
