@@ -9,6 +9,7 @@
 #include <cairn/math.h>
 
 #include "base/random.h"
+#include "net/link_parts.h"
 #include "server/replicate/parts.h"
 #include "server/replicate/view.h"
 
@@ -349,57 +350,109 @@ TEST("a body that leaves goes on leaving until it is near, and has no distance m
 
 #define ROW 500
 
-// A row of bodies along x, of which a part holds a share.
-static cairn_world *row_of_bodies(void) {
+// A row of bodies along x, of which a part holds a share. They move apart at `speed`.
+static cairn_world *row_of_bodies(uint32_t count, float speed) {
     cairn_world_def def = cairn_world_def_default();
     cairn_world *world;
-    def.body_capacity = ROW;
+    def.body_capacity = count;
     assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
-    for (uint32_t i = 0; i < ROW; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         cairn_body_def body = cairn_body_def_default();
         cairn_body_id made;
-        body.position.x = (float)(i * 7 % ROW); // in no order
+        body.position.x = (float)(i * 7 % count); // in no order
+        body.linear_velocity.y = speed;
         body.gravity_scale = 0.0f;
         assert_int_equal(cairn_body_create(world, &body, &made), CAIRN_OK);
     }
     return world;
 }
 
+// A client in the middle of such a world, and what parts for it are made of.
+typedef struct sender {
+    cairn_world *world;
+    cairn_server_context context;
+    cairn_room room;
+    cairn_session session;
+    cairn_baselines *baselines;
+    cairn_room_interest interest;
+    cairn_game_sent game;
+    cairn_view *view;
+    uint64_t due_ns;
+} sender;
+
+static void take_part_snapshot(sender *s) {
+    const cairn_room_shapes shapes = {.revision = 1};
+    const cairn_baseline *last = cairn_baselines_newest(s->baselines);
+    assert_true(cairn_baselines_take(s->baselines, s->world, &shapes));
+    if (last != NULL) {
+        last = cairn_baselines_before_newest(s->baselines);
+    }
+    cairn_room_interest_update(&s->interest, &cairn_baselines_newest(s->baselines)->frame,
+        last == NULL ? NULL : &last->frame);
+}
+
+// The view holds all bodies of the first snapshot, and has sent none of them.
+static void begin_sender(sender *s, cairn_world *world, uint32_t snapshot_rate_hz) {
+    const cairn_link_config link = cairn_link_config_default();
+    const cairn_world_def *def = cairn_world_settings(world);
+    const cairn_quantisation quantisation = cairn_quantisation_default();
+    const uint32_t bodies = def->body_capacity;
+    *s = (sender){.world = world,
+        .context = {.now_ns = CAIRN_NS_PER_S},
+        .room = {.world = world,
+            .settings = {.view_distance_m = 2 * bodies,
+                .tick_rate_hz = 60,
+                .snapshot_rate_hz = snapshot_rate_hz}},
+        .session = {.room = &s->room, .slot = CAIRN_SLOT_NONE, .due_ns = &s->due_ns},
+        .view = cairn_view_create(bodies, NULL)};
+    assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &s->context.encoder), CAIRN_OK);
+    assert_int_equal(cairn_link_create(&link, s->context.now_ns, &s->session.link), CAIRN_OK);
+    assert_int_equal(cairn_baselines_create(4, def, &quantisation, &s->baselines), CAIRN_OK);
+    assert_true(cairn_room_interest_create(&s->interest, bodies, 1));
+    take_part_snapshot(s);
+    s->view->centered = true; // at the origin
+    assert_true(cairn_view_update(s->view, &s->interest, &s->room, &s->session));
+}
+
+static void send_part(sender *s, uint64_t bytes_per_second) {
+    cairn_part_send(
+        &s->context, &s->session, s->baselines, &s->interest, s->view, bytes_per_second, &s->game);
+}
+
+// Everything that waits leaves, and a snapshot's time passes.
+static void let_leave(sender *s) {
+    uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
+    while (cairn_link_next_payload(s->session.link, s->context.now_ns, payload) > 0) {
+        s->context.now_ns += CAIRN_NS_PER_S / 1000;
+    }
+    s->context.now_ns += CAIRN_NS_PER_S / 20;
+}
+
+static void end_sender(sender *s) {
+    cairn_room_interest_destroy(&s->interest);
+    cairn_baselines_destroy(s->baselines);
+    cairn_link_destroy(s->session.link);
+    cairn_encoder_destroy(s->context.encoder);
+    cairn_view_destroy(s->view);
+}
+
 TEST("of bodies that begin to wait in one tick the nearest come first, whichever tick and however "
      "long ago") {
-    const cairn_room_shapes shapes = {.revision = 1};
-    const cairn_link_config link_config = cairn_link_config_default();
     static const uint64_t ticks[][2] = {{1, 0}, {5, 0}, {9, 0}, {60, 0}, {64, 40}, {68, 60}};
-    cairn_world *world = row_of_bodies();
+    cairn_world *world = row_of_bodies(ROW, 0.0f);
     for (uint32_t i = 0; i < sizeof ticks / sizeof *ticks; ++i) {
         const uint64_t tick = ticks[i][0];
-        cairn_server_context context = {.now_ns = CAIRN_NS_PER_S};
-        cairn_room room = {.world = world,
-            .settings = {.view_distance_m = 2 * ROW, .tick_rate_hz = 60, .snapshot_rate_hz = 20}};
-        uint64_t due_ns = 0;
-        cairn_session session = {.room = &room, .slot = CAIRN_SLOT_NONE, .due_ns = &due_ns};
-        cairn_baselines *baselines;
-        cairn_room_interest interest;
-        cairn_game_sent game = {0};
-        cairn_view *view = cairn_view_create(ROW, NULL);
         while (cairn_world_tick(world) < tick) {
             cairn_world_step(world, NULL, 0);
         }
-        assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &context.encoder), CAIRN_OK);
-        assert_int_equal(cairn_link_create(&link_config, context.now_ns, &session.link), CAIRN_OK);
-        const cairn_world_def *def = cairn_world_settings(world);
-        const cairn_quantisation quantisation = cairn_quantisation_default();
-        assert_int_equal(cairn_baselines_create(4, def, &quantisation, &baselines), CAIRN_OK);
-        assert_true(cairn_baselines_take(baselines, world, &shapes));
-        assert_true(cairn_room_interest_create(&interest, ROW, 1));
-        cairn_room_interest_update(&interest, &cairn_baselines_newest(baselines)->frame, NULL);
-        view->centered = true; // at the origin
-        assert_true(cairn_view_update(view, &interest, &room, &session));
+        sender s;
+        begin_sender(&s, world, 20);
+        cairn_view *view = s.view;
         for (uint32_t m = 0; m < view->count && ticks[i][1] > 0; ++m) {
             view->members[m].waiting = tick - ticks[i][1];
         }
-        cairn_part_send(&context, &session, baselines, &interest, view, 20000, &game);
-        assert_int_equal(room.statistics.parts_sent, 1);
+        send_part(&s, 20000);
+        assert_int_equal(s.room.statistics.parts_sent, 1);
         assert_in_range(view->parts[0].count, 30, ROW / 2);
         float farthest = 0.0f, nearest = ROW;
         for (uint32_t m = 0; m < view->count; ++m) {
@@ -412,22 +465,62 @@ TEST("of bodies that begin to wait in one tick the nearest come first, whichever
         for (uint32_t k = 0; k < 3; ++k) {
             cairn_world_step(world, NULL, 0);
         }
-        assert_true(cairn_baselines_take(baselines, world, &shapes));
-        cairn_room_interest_update(&interest, &cairn_baselines_newest(baselines)->frame,
-            &cairn_baselines_before_newest(baselines)->frame);
-        uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
-        while (cairn_link_next_payload(session.link, context.now_ns, payload) > 0) {
-            context.now_ns += CAIRN_NS_PER_S / 1000;
-        }
-        context.now_ns += CAIRN_NS_PER_S / 20;
-        cairn_part_send(&context, &session, baselines, &interest, view, 20000, &game);
-        assert_int_equal(room.statistics.parts_sent, 2);
+        take_part_snapshot(&s);
+        let_leave(&s);
+        send_part(&s, 20000);
+        assert_int_equal(s.room.statistics.parts_sent, 2);
         assert_in_range(view->parts[1].count, view->parts[0].count, ROW - 1);
-        cairn_room_interest_destroy(&interest);
-        cairn_baselines_destroy(baselines);
-        cairn_link_destroy(session.link);
-        cairn_encoder_destroy(context.encoder);
-        cairn_view_destroy(view);
+        end_sender(&s);
     }
+    cairn_world_destroy(world);
+}
+
+// A message of many payloads seldom arrives whole on a path that loses them.
+TEST(
+    "a part is at most as long as what arrives whole on its path, and neither too long nor empty") {
+    static const struct {
+        float loss;
+        uint32_t least, most;
+    } rows[] = {{0.0f, 15000, 17000}, {0.001f, 15000, 17000}, {0.01f, 15000, 17000},
+        {0.05f, 5000, 8000}, {0.1f, 2500, 4000}, {0.5f, 700, 1200}, {1.0f, 700, 1200}};
+    cairn_world *world = row_of_bodies(12 * ROW, 0.0f);
+    cairn_world_step(world, NULL, 0);
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        sender s;
+        begin_sender(&s, world, 2);
+        s.session.link->estimate.loss = rows[i].loss;
+        s.view->enter_bits = 1; // as many are chosen as fit
+        send_part(&s, UINT64_MAX);
+        assert_int_equal(s.room.statistics.parts_sent, 1);
+        assert_in_range(s.room.statistics.snapshot_bytes, rows[i].least, rows[i].most);
+        end_sender(&s);
+    }
+    cairn_world_destroy(world);
+}
+
+TEST("a body whose samples were all dropped is sent anew, as if the client had none of it") {
+    cairn_world *world = row_of_bodies(4, 1.0f);
+    sender s;
+    cairn_world_step(world, NULL, 0);
+    begin_sender(&s, world, 20);
+    for (uint32_t i = 0; i < 3; ++i) {
+        send_part(&s, UINT64_MAX);
+        cairn_view_acknowledge(s.view, cairn_world_tick(world));
+        let_leave(&s);
+        cairn_world_step(world, NULL, 0);
+        take_part_snapshot(&s);
+    }
+    const uint64_t tick = cairn_world_tick(world);
+    expect_acked(&s.view->members[2], tick - 1, tick - 2, tick - 3);
+    for (uint32_t i = 0; i < 64; ++i) {
+        cairn_world_step(world, NULL, 0);
+        take_part_snapshot(&s);
+    }
+    send_part(&s, UINT64_MAX);
+    assert_int_equal(s.room.statistics.parts_sent, 4);
+    for (uint32_t m = 0; m < s.view->count; ++m) {
+        expect_acked(&s.view->members[m], 0, 0, 0);
+    }
+    end_sender(&s);
     cairn_world_destroy(world);
 }
