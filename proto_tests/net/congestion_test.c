@@ -190,6 +190,34 @@ TEST("a window that was reduced is judged when a round of it has passed") {
     assert_true(c.competing); // a queue that stays is another flow's
 }
 
+TEST("another flow is gone when the queue was below a quarter of the tolerated one for four "
+     "rounds") {
+    static const struct {
+        uint64_t queue_ns;
+        uint32_t rounds; // until the other flow is taken to be gone; 0: it is not
+    } rows[] = {{0, 4}, {10 * MS_NS - 1, 4}, {10 * MS_NS, 0}, {40 * MS_NS, 0}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_congestion_reset(&c, now_ns, sequence, WINDOW_MAX);
+        for (uint32_t k = 0; k < 2 * CAIRN_CONGESTION_SAMPLES; ++k) {
+            exchange(50 * MS_NS, 50 * MS_NS);
+        }
+        for (uint32_t k = 0; k < 2 * CAIRN_CONGESTION_SAMPLES; ++k) {
+            exchange(50 * MS_NS + rows[i].queue_ns, 50 * MS_NS);
+        }
+        c.threshold = c.window; // slow start has ended
+        c.competing = true;
+        c.noise_ns = 0;
+        c.probe_ns = UINT64_MAX;
+        uint32_t rounds = 0;
+        while (c.competing && rounds < 8) {
+            exchange(50 * MS_NS + rows[i].queue_ns, 50 * MS_NS);
+            rounds += 1;
+        }
+        assert_int_equal(rounds, rows[i].rounds == 0 ? 8 : rows[i].rounds);
+        assert_int_equal(c.competing, rows[i].rounds == 0);
+    }
+}
+
 // A payload is acknowledged that was given up before.
 static void acknowledge_late(uint64_t rtt_ns) {
     cairn_congestion_round_trip(&c, now_ns, rtt_ns);
