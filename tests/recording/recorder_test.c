@@ -123,6 +123,27 @@ TEST("a state that is too long is left out, and ends a recording whose world it 
     assert_int_equal(t.size, after);
 }
 
+TEST("a recording of a state that is too long does not begin") {
+    SCOPED(tape) t;
+    tape_start_with(&t, NULL, 0);
+    const size_t before = t.size;
+    const size_t size = cairn_world_encode_size(t.world);
+    for (uint32_t fits = 0; fits < 2; ++fits) {
+        const cairn_recorder_config config = {.packing = &cairn_packing_zstd,
+            .ticks_per_chunk = 16,
+            .commands_per_tick_max = 4,
+            .state_size_max = size - 1 + fits,
+            .scene_name = "tape",
+            .write = append,
+            .user = &t};
+        cairn_recorder *recorder;
+        EXPECT_OK(cairn_recorder_create(&config, &recorder));
+        assert_int_equal(cairn_recorder_start(recorder, t.world), fits);
+        assert_int_equal(t.size > before, fits);
+        cairn_recorder_destroy(recorder);
+    }
+}
+
 TEST("a signed recording verifies") {
     SCOPED(tape) t = recorded();
     const cairn_verification v = verify(&t);
