@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "tests/kit/test.h"
 
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ static char scene[PATH_SIZE];
 static char said[2][PATH_SIZE], complained[2][PATH_SIZE]; // of two servers at once
 static char out[16384], error[4096];                      // what the last run wrote
 static cairn_status agones_status;
+static const char *agones_address; // NULL: none is found
+static bool has_key;
 
 // Replaces that of agones.c (CMakeLists.txt).
 cairn_status __wrap_cairn_agones_open(const cairn_agones_config *config, cairn_agones **agones);
@@ -36,11 +39,41 @@ cairn_status __wrap_cairn_agones_open(const cairn_agones_config *config, cairn_a
     return agones_status;
 }
 
+// Replaces that of agones.c (CMakeLists.txt).
+bool __wrap_cairn_agones_find_address(
+    uint32_t port, cairn_address *address, char why[CAIRN_AGONES_WHY_SIZE]);
+bool __wrap_cairn_agones_find_address(
+    uint32_t port, cairn_address *address, char why[CAIRN_AGONES_WHY_SIZE]) {
+    snprintf(why, CAIRN_AGONES_WHY_SIZE, "nothing at port %u", (unsigned)port);
+    return agones_address != NULL && cairn_address_parse(agones_address, address);
+}
+
 static void name_file(char path[PATH_SIZE], const char *name) {
     snprintf(path, PATH_SIZE, "%s/%s", folder, name);
 }
 
+// Rules that must not run.
+static void crash(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)state;
+    (void)commands;
+    (void)command_count;
+    abort();
+}
+static const cairn_rules broken = {.name = "broken", .version = 3, .state_size = 8, .step = crash};
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
 BEFORE_EACH {
+    has_key = true;
+    agones_status = CAIRN_OK;
+    agones_address = NULL;
     snprintf(folder, sizeof folder, "/tmp/cairnd-test-XXXXXX");
     assert_non_null(mkdtemp(folder));
     name_file(scene, "scene.json");
@@ -48,10 +81,7 @@ BEFORE_EACH {
     name_file(said[1], "said-by-other");
     name_file(complained[0], "complained");
     name_file(complained[1], "complained-by-other");
-    FILE *file = fopen(scene, "w");
-    assert_non_null(file);
-    fputs("{\"name\": \"small\"}", file);
-    fclose(file);
+    write_file(scene, "{\"name\": \"small\"}");
 }
 
 AFTER_EACH {
@@ -73,15 +103,18 @@ static void run_in_child(unsigned number, const char *const *arguments) {
         signal(faults[i], SIG_DFL);
     }
     alarm(PATIENCE_S);
-    setenv("CAIRN_KEY", "0101010101010101010101010101010101010101010101010101010101010101", 1);
+    if (has_key) {
+        setenv("CAIRN_KEY", "0101010101010101010101010101010101010101010101010101010101010101", 1);
+    }
     if (freopen(said[number], "w", stdout) == NULL ||
         freopen(complained[number], "w", stderr) == NULL) {
         _exit(99);
     }
-    exit(cairnd_main(argc, argv, NULL, 0));
+    exit(cairnd_main(argc, argv, (const cairn_rules *const[]){&broken}, 1));
 }
 
 static pid_t start(unsigned number, const char *const *arguments) {
+    (void)remove(said[number]); // nobody waits for a line of the last run
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -285,4 +318,201 @@ TEST("a server that cannot join its fleet says what it lacks, and ends") {
         assert_int_equal(run("--seconds", "1", "--agones", "--public", "192.0.2.1:4"), 1);
         assert_string_equal(error, rows[i].why);
     }
+}
+
+// Serves until a signal comes, as soon as it listens.
+static int serve_briefly(const char *const *arguments) {
+    const pid_t child = start(0, arguments);
+    wait_for_line(said[0], "listening");
+    assert_int_equal(kill(child, SIGTERM), 0);
+    return end(0, child);
+}
+#define serve(...) serve_briefly((const char *const[]){__VA_ARGS__, NULL})
+
+// A scene that names rules: PLACE is that of a file, NAME=PLACE a room.
+static void write_ruled(char room[2 * PATH_SIZE], const char *name, const char *rules) {
+    char path[PATH_SIZE], file[32], text[96];
+    snprintf(file, sizeof file, "%s.json", name);
+    name_file(path, file);
+    snprintf(text, sizeof text, "{\"name\": \"of-%s\", \"rules\": \"%s\"}", name, rules);
+    write_file(path, text);
+    snprintf(room, 2 * PATH_SIZE, "%s=%s", name, path);
+}
+
+TEST("a room whose rules fail is left out, and a server that has nothing else does not run") {
+    char bad[2 * PATH_SIZE], good[2 * PATH_SIZE];
+    write_ruled(bad, "bad", "broken");
+    snprintf(good, sizeof good, "good=%s", scene);
+    assert_int_equal(serve("--room", bad, "--room", good), 0);
+    expect(error, "cairnd: room bad is not started: rules broken, version 3, in scene of-bad: ");
+    expect(out, "rooms=2 ");
+    assert_int_equal(run("--seconds", "1", "--scene", "none", "--room", bad), 1);
+    expect(error, "room bad is not started");
+    assert_int_equal(run("--seconds", "1", "--scene", "none", "--template", bad), 1);
+    expect(error, "room bad is not started");
+    assert_int_equal(serve("--scene", "none", "--template", bad, "--template", good), 0);
+    expect(error, "room bad is not started");
+    assert_int_equal(run("--calibrate", "--room", bad), 1);
+    expect(error, "room bad is not started");
+}
+
+TEST("a check says what would run, or each thing that is wrong, and does not run") {
+    char room[2 * PATH_SIZE], template[2 * PATH_SIZE], bad[2 * PATH_SIZE], unknown[2 * PATH_SIZE],
+        none[2 * PATH_SIZE];
+    snprintf(room, sizeof room, "side=%s,rate=30,snapshots=10", scene);
+    snprintf(template, sizeof template, "more=%s", scene);
+    snprintf(none, sizeof none, "nowhere=%s.none", scene);
+    write_ruled(bad, "bad", "broken");
+    write_ruled(unknown, "unknown", "no-such");
+    assert_int_equal(
+        run("--check", "--clients-max", "9", "--room", room, "--template", template), 0);
+    assert_string_equal(error, "");
+    expect(out, "would run scene small (0 bodies, no rules) at 60 Hz, snapshots at 20 Hz, for 9 "
+                "clients on 127.0.0.1:0, room main\n");
+    expect(out, "would run scene small (0 bodies, no rules) at 30 Hz, snapshots at 10 Hz, for 9 "
+                "clients on 127.0.0.1:0, room side\n");
+    assert_null(strstr(out, "more"));
+    assert_int_equal(run("--check", "--scene", "none", "--room", room), 0);
+    assert_null(strstr(out, "room main"));
+    // Rooms and templates: of each kind all are looked at.
+    static const char *const flags[] = {"--room", "--template"};
+    for (uint32_t k = 0; k < 2; ++k) {
+        assert_int_equal(run("--check", flags[k], bad, flags[k], unknown, flags[k], none), 1);
+        assert_string_equal(out, "");
+        expect(error, "cairnd: room bad is not started: rules broken, version 3");
+        expect(error, "cairnd: room unknown: scene of-unknown has the rules 'no-such', which");
+        expect(error, strchr(none, '=') + 1);
+        assert_int_equal(run("--check", flags[k], bad), 1);
+        assert_int_equal(run("--check", flags[k], unknown), 1);
+        assert_int_equal(run("--check", flags[k], none), 1);
+    }
+    assert_int_equal(run("--check", "--scene", strchr(bad, '=') + 1), 1);
+    expect(error, "cairnd: room main is not started");
+}
+
+TEST("mistakes of a file and of what it names are counted together, each with its place") {
+    char file[PATH_SIZE], bad[2 * PATH_SIZE], settings[4 * PATH_SIZE], place[4 * PATH_SIZE];
+    name_file(file, "config.json");
+    write_ruled(bad, "bad", "broken");
+    snprintf(settings, sizeof settings, "{\n  \"template\": [\"%s\"],\n  \"no-such\": 1\n}", bad);
+    write_file(file, settings);
+    assert_int_equal(run("--check", "--config", file), 1);
+    assert_string_equal(out, "");
+    snprintf(place, sizeof place, "cairnd: %s:2:16: room bad is not started: rules broken", file);
+    expect(error, place);
+    snprintf(place, sizeof place, "cairnd: %s:3:", file);
+    expect(error, place);
+    expect(error, "mistakes: 2\n");
+    assert_int_equal(run("--seconds", "1", "--config", file), 1); // stops at the file's own
+    expect(error, "mistakes: 1\n");
+}
+
+TEST("a server for development makes a key that its owner alone may read, and removes it") {
+    char command[PATH_SIZE + 64];
+    has_key = false;
+    assert_int_equal(run("--seconds", "1"), 1);
+    expect(error, "a private key is needed");
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    const pid_t child = start(0, (const char *const[]){"--dev", NULL});
+    wait_for_line(said[0], "listening");
+    snprintf(command, sizeof command, "test $(stat -c %%a %s/cairnd-dev-*.key) = 600", folder);
+    for (uint32_t ms = 0; system(command) != 0; ++ms) {
+        assert_true(ms < 1000);
+    }
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_int_equal(end(0, child), 0);
+    snprintf(command, sizeof command,
+        "cairn-bot --key %s/cairnd-dev-%ld.key --server 127.0.0.1:", folder, (long)child);
+    expect(error, command);
+    snprintf(command, sizeof command, "test -e %s/cairnd-dev-%ld.key", folder, (long)child);
+    assert_int_not_equal(system(command), 0);
+    snprintf(command, sizeof command, "%s/nowhere", folder);
+    setenv("XDG_RUNTIME_DIR", command, 1);
+    assert_int_equal(run("--seconds", "1", "--dev"), 1);
+    expect(error, "--dev: no key file can be written: No such file or directory");
+    setenv("XDG_RUNTIME_DIR", command + 1, 1); // not absolute: the specification says to ignore it
+    assert_int_equal(serve("--dev"), 0);
+    expect(error, "--key /tmp/cairnd-dev-");
+    unsetenv("XDG_RUNTIME_DIR");
+}
+
+TEST("an address that another process has is refused with its name") {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    char named[32];
+    const int kinds[] = {SOCK_DGRAM, SOCK_STREAM};
+    for (uint32_t i = 0; i < 2; ++i) {
+        const int fd = socket(AF_INET, kinds[i] | SOCK_CLOEXEC, 0);
+        address.sin_port = 0;
+        assert_int_equal(bind(fd, (const struct sockaddr *)&address, size), 0);
+        assert_true(i == 0 || listen(fd, 1) == 0);
+        assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+        snprintf(named, sizeof named, "127.0.0.1:%u", ntohs(address.sin_port));
+        assert_int_equal(run("--seconds", "1", i == 0 ? "--listen" : "--web", named), 1);
+        expect(error, named);
+        expect(error, "in use");
+        close(fd);
+    }
+}
+
+TEST("a page is served when there is one, and its address is logged") {
+    char root[PATH_SIZE], page[PATH_SIZE];
+    name_file(root, "root");
+    assert_int_equal(mkdir(root, 0700), 0);
+    assert_int_equal(serve("--web", "127.0.0.1:0", "--web-root", root), 0);
+    expect(out, "web tick=");
+    expect(out, "address=\"127.0.0.1:");
+    expect(out, "page=\"none\"");
+    assert_string_equal(error, "");
+    name_file(page, "root/index.html");
+    write_file(page, "<!doctype html>");
+    assert_int_equal(serve("--web", "127.0.0.1:0", "--web-root", root), 0);
+    expect(out, root);
+    assert_int_equal(serve("--core-dumps"), 0);
+    assert_null(strstr(out, "page="));
+}
+
+TEST("a server of a fleet learns its address and port from where the fleet says") {
+    assert_int_equal(run("--seconds", "1", "--agones"), 1);
+    expect(error, "--agones: no address for clients; --public may name one: nothing at port 9358");
+    static const char *const wrong[] = {"0", "65536", "", "x"};
+    for (uint32_t i = 0; i < 4; ++i) {
+        setenv("AGONES_SDK_HTTP_PORT", wrong[i], 1);
+        assert_int_equal(run("--seconds", "1", "--agones"), 1);
+        expect(error, "AGONES_SDK_HTTP_PORT");
+        assert_null(strstr(error, "--public"));
+    }
+    static const char *const right[] = {"1", "65535"};
+    for (uint32_t i = 0; i < 2; ++i) {
+        char part[64];
+        setenv("AGONES_SDK_HTTP_PORT", right[i], 1);
+        assert_int_equal(run("--seconds", "1", "--agones"), 1);
+        snprintf(part, sizeof part, "nothing at port %s\n", right[i]);
+        expect(error, part);
+    }
+    assert_int_equal(serve("--agones", "--public", "192.0.2.1:4"), 0);
+    agones_address = "192.0.2.1:4";
+    assert_int_equal(serve("--agones"), 0);
+    assert_string_equal(error, "");
+    unsetenv("AGONES_SDK_HTTP_PORT");
+}
+
+TEST("a file that changed is read again on a signal, and refused with its line if it is wrong") {
+    char file[PATH_SIZE];
+    name_file(file, "config.json");
+    write_file(file, "{\"stats-interval\": 0}");
+    const pid_t child = start(0, (const char *const[]){"--config", file, NULL});
+    wait_for_line(said[0], "listening");
+    write_file(file, "{\n \"stats-interval\": 1,\n \"clients-max\": 5\n}");
+    assert_int_equal(kill(child, SIGHUP), 0);
+    wait_for_line(said[0], "reloaded");
+    expect(out, "changed=\"stats-interval\" left=\"clients-max\"");
+    wait_for_line(said[0], "stats");
+    write_file(file, "{\n \"stats-interval\": -1}");
+    assert_int_equal(kill(child, SIGHUP), 0);
+    wait_for_line(said[0], "reload_refused");
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_int_equal(end(0, child), 0);
+    expect(out, "line=2 column=20");
+    expect(out, "ended");
 }
