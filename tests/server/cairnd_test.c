@@ -358,19 +358,23 @@ TEST("a room whose rules fail is left out, and a server that has nothing else do
 
 TEST("a check says what would run, or each thing that is wrong, and does not run") {
     char room[2 * PATH_SIZE], template[2 * PATH_SIZE], bad[2 * PATH_SIZE], unknown[2 * PATH_SIZE],
-        none[2 * PATH_SIZE];
+        none[2 * PATH_SIZE], last[2 * PATH_SIZE];
     snprintf(room, sizeof room, "side=%s,rate=30,snapshots=10", scene);
     snprintf(template, sizeof template, "more=%s", scene);
     snprintf(none, sizeof none, "nowhere=%s.none", scene);
     write_ruled(bad, "bad", "broken");
+    write_ruled(last, "last", "");
     write_ruled(unknown, "unknown", "no-such");
-    assert_int_equal(
-        run("--check", "--clients-max", "9", "--room", room, "--template", template), 0);
+    assert_int_equal(run("--check", "--clients-max", "9", "--room", room, "--room", last,
+                         "--template", template),
+        0);
     assert_string_equal(error, "");
     expect(out, "would run scene small (0 bodies, no rules) at 60 Hz, snapshots at 20 Hz, for 9 "
                 "clients on 127.0.0.1:0, room main\n");
     expect(out, "would run scene small (0 bodies, no rules) at 30 Hz, snapshots at 10 Hz, for 9 "
                 "clients on 127.0.0.1:0, room side\n");
+    expect(out, "would run scene of-last (0 bodies, no rules) at 60 Hz, snapshots at 20 Hz, for 9 "
+                "clients on 127.0.0.1:0, room last\n");
     assert_null(strstr(out, "more"));
     assert_int_equal(run("--check", "--scene", "none", "--room", room), 0);
     assert_null(strstr(out, "room main"));
