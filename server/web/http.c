@@ -237,6 +237,43 @@ static bool begin_answer(cairn_http *http, cairn_http_exchange *own) {
     return true;
 }
 
+// Writes the next piece of an answer's body, of which some is left.
+static bool write_chunk(cairn_http_exchange *own) {
+    uint8_t chunk[LWS_PRE + CHUNK];
+    const size_t left = own->answer.size - own->sent;
+    const size_t size = left < CHUNK ? left : CHUNK;
+    memcpy(chunk + LWS_PRE, own->answer.bytes + own->sent, size);
+    own->sent += size;
+    return lws_write(own->connection, chunk + LWS_PRE, size,
+               size == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) == (int)size;
+}
+
+// As much of the answer as the system takes now, but not much more than one connection may send in
+// a turn of the loop.
+static bool go_on(cairn_http *http, cairn_http_exchange *own) {
+    struct lws *connection = own->connection;
+    if (own->state == EXCHANGE_READY && !begin_answer(http, own)) {
+        return false;
+    }
+    if (own->answer.size == own->sent || lws_partial_buffered(connection)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < CHUNKS_IN_A_ROW && own->sent < own->answer.size; ++i) {
+        if (!write_chunk(own)) {
+            return false;
+        }
+        if (lws_partial_buffered(connection)) {
+            break;
+        }
+    }
+    lws_set_timeout(connection, PENDING_TIMEOUT_HTTP_CONTENT, TIMEOUT_S);
+    if (own->sent == own->answer.size) {
+        return end_answer(http, own);
+    }
+    lws_callback_on_writable(connection);
+    return true;
+}
+
 static bool begin_get(cairn_http *http, cairn_http_exchange *own, const char *path) {
     end_exchange(http, own);
     own->head = lws_hdr_total_length(own->connection, WSI_TOKEN_HEAD_URI) > 0;
@@ -284,7 +321,9 @@ static bool begin_post(cairn_http *http, cairn_http_exchange *own, const char *p
     if (own->answer.status != 0 &&
         (!has_length || own->body_size == 0 || own->body_size > CAIRN_HTTP_BODY_MAX)) {
         own->ends = own->body_size > 0 || !has_length;
-        return begin_answer(http, own);
+        // With its text at once: libwebsockets takes a request that has no body for ended.
+        own->state = EXCHANGE_READY;
+        return go_on(http, own);
     }
     own->body = own->answer.status == 0 ? malloc(own->body_size) : NULL;
     if (own->answer.status == 0 && own->body == NULL) {
@@ -334,43 +373,6 @@ void cairn_http_answer_later(cairn_http_exchange *exchange, cairn_http_answer an
     exchange->answer = answer;
     exchange->state = EXCHANGE_READY;
     lws_callback_on_writable(exchange->connection);
-}
-
-// Writes the next piece of an answer's body, of which some is left.
-static bool write_chunk(cairn_http_exchange *own) {
-    uint8_t chunk[LWS_PRE + CHUNK];
-    const size_t left = own->answer.size - own->sent;
-    const size_t size = left < CHUNK ? left : CHUNK;
-    memcpy(chunk + LWS_PRE, own->answer.bytes + own->sent, size);
-    own->sent += size;
-    return lws_write(own->connection, chunk + LWS_PRE, size,
-               size == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) == (int)size;
-}
-
-// As much of the answer as the system takes now, but not much more than one connection may send in
-// a turn of the loop.
-static bool go_on(cairn_http *http, cairn_http_exchange *own) {
-    struct lws *connection = own->connection;
-    if (own->state == EXCHANGE_READY && !begin_answer(http, own)) {
-        return false;
-    }
-    if (own->answer.size == own->sent || lws_partial_buffered(connection)) {
-        return true;
-    }
-    for (uint32_t i = 0; i < CHUNKS_IN_A_ROW && own->sent < own->answer.size; ++i) {
-        if (!write_chunk(own)) {
-            return false;
-        }
-        if (lws_partial_buffered(connection)) {
-            break;
-        }
-    }
-    lws_set_timeout(connection, PENDING_TIMEOUT_HTTP_CONTENT, TIMEOUT_S);
-    if (own->sent == own->answer.size) {
-        return end_answer(http, own);
-    }
-    lws_callback_on_writable(connection);
-    return true;
 }
 
 // 0: a WebSocket may be opened. Otherwise the status of the refusal.
