@@ -211,6 +211,22 @@ TEST("a network that sends broken tokens is tried less often, and others are not
     assert_true(kit_discard_from_server(&k) > 0);
 }
 
+TEST("a network that sends broken tokens without end stays one that does") {
+    static const uint8_t key[CAIRN_SIPHASH_KEY_SIZE] = {1};
+    static cairn_token_meter meter;
+    cairn_address address;
+    meter = cairn_token_meter_of(key, 1);
+    assert_true(cairn_address_parse("192.0.2.1:5", &address));
+    for (uint32_t sent = 0; sent < 600; ++sent) {
+        uint32_t tried = 0;
+        for (uint32_t i = 0; i < 64; ++i) {
+            tried += cairn_token_meter_tries(&meter, &address, 0) ? 1 : 0;
+        }
+        assert_int_equal(tried == 64, sent < CAIRN_TOKEN_METER_BROKEN_MAX);
+        cairn_token_meter_note_broken(&meter, &address);
+    }
+}
+
 TEST("many tokens of one client id take few of the handshakes") {
     SCOPED(kit) k = kit_open(4);
     for (uint64_t i = 0; i < 1000; ++i) {
