@@ -231,6 +231,20 @@ TEST("a seek reaches every tick") {
     cairn_player_close(&jumping);
 }
 
+TEST("a seek in a file that was cut since its index was made ends with the reason") {
+    SCOPED(tape) t;
+    record_until_return(&t, NULL);
+    cairn_recorder_end(t.recorder);
+    SCOPED(cairn_recording_index) index = index_of(&t);
+    const size_t sizes[] = {t.size, t.size / 2, t.size - 40};
+    for (uint32_t i = 0; i < 3; ++i) {
+        cairn_player player;
+        assert_true(cairn_player_open(&player, t.bytes, sizes[i], NULL));
+        assert_int_equal(cairn_player_seek(&player, &index, 69), i != 1);
+        assert_int_equal(player.error[0] != '\0', i == 1);
+    }
+}
+
 TEST("the public header alone verifies a recording to its last tick") {
     SCOPED(tape) t = recorded();
     cairn_player *player = NULL;
