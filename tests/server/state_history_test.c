@@ -165,6 +165,26 @@ TEST("a jump in time drops the old states") {
     kit_free(&saved);
 }
 
+TEST("one tick is a requirement, and one state that is held is old after a jump") {
+    SCOPED(fixture) s = create_fixture(16, SIZE_MAX);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 1);
+    cairn_state_history_clear(s.state_history);
+    assert_int_equal(cairn_state_history_generation(s.state_history), 0); // it held none
+    step(&s, 1);
+    expect_held(&s, 1, 1);
+    step(&s, 3);
+    expect_held(&s, 4, 4);
+    cairn_state_history_clear(s.state_history);
+    assert_int_equal(cairn_state_history_generation(s.state_history), 1);
+    expect_nothing(&s);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 8);
+    step(&s, 1);
+    kit_run(s.world, 2); // not kept
+    step(&s, 1);
+    expect_held(&s, 8, 8);
+    assert_int_equal(cairn_state_history_generation(s.state_history), 2);
+}
+
 TEST("a state is not loaded into a world with other settings") {
     SCOPED(fixture) s = create_fixture(16, SIZE_MAX);
     cairn_world_def def = cairn_world_def_default();

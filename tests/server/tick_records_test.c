@@ -85,3 +85,30 @@ TEST("records of ticks of any size decode to their commands, and none is beyond 
     cairn_tick_records_destroy(&records);
     cairn_command_log_destroy(log);
 }
+
+TEST("a tick is encoded once for all who are sent it") {
+    cairn_tick_records records;
+    cairn_command_log *log;
+    cairn_random random = cairn_random_of(5);
+    assert_int_equal(cairn_command_log_create(TICKS, COMMANDS_MAX, &log), CAIRN_OK);
+    assert_int_equal(cairn_tick_records_create(&records), CAIRN_OK);
+    for (uint64_t tick = 0; tick < 20; ++tick) {
+        draw_commands(&random, 4);
+        cairn_command_log_add(log, tick, commands, 4, (cairn_hash128){0});
+        const cairn_tick_record first = cairn_tick_record_of(&records, log, tick, false);
+        const cairn_tick_record again = cairn_tick_record_of(&records, log, tick, false);
+        assert_int_equal(again.commands_size, first.commands_size);
+        assert_ptr_equal(again.commands, first.commands);
+        if (!first.alone) {
+            assert_ptr_not_equal(first.commands, records.scratch);
+        }
+    }
+    // Those before as well, as long as the ring has them.
+    for (uint64_t tick = 2; tick < 20; ++tick) {
+        const uint32_t next = records.next;
+        (void)cairn_tick_record_of(&records, log, tick, false);
+        assert_int_equal(records.next, next);
+    }
+    cairn_tick_records_destroy(&records);
+    cairn_command_log_destroy(log);
+}

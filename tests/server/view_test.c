@@ -12,6 +12,7 @@
 #include "net/link_parts.h"
 #include "server/replicate/parts.h"
 #include "server/replicate/view.h"
+#include "server/replicate/world_events.h"
 
 #define BODIES 600
 #define SIDE_M 120.0f
@@ -26,6 +27,18 @@ void *__wrap_realloc(void *block, size_t size) {
     const bool fails = memory_is_short;
     memory_is_short = false;
     return fails ? NULL : __real_realloc(block, size);
+}
+
+// Replaces that of compress/part_codec.c.
+static bool wrote_settings; // by the newest part
+cairn_part_writer __real_cairn_part_write(
+    const cairn_snapshot_frame *frame, bool settings, uint8_t *bytes, size_t size);
+cairn_part_writer __wrap_cairn_part_write(
+    const cairn_snapshot_frame *frame, bool settings, uint8_t *bytes, size_t size);
+cairn_part_writer __wrap_cairn_part_write(
+    const cairn_snapshot_frame *frame, bool settings, uint8_t *bytes, size_t size) {
+    wrote_settings = settings;
+    return __real_cairn_part_write(frame, settings, bytes, size);
 }
 
 typedef struct field {
@@ -521,6 +534,99 @@ TEST("a body whose samples were all dropped is sent anew, as if the client had n
     for (uint32_t m = 0; m < s.view->count; ++m) {
         expect_acked(&s.view->members[m], 0, 0, 0);
     }
+    end_sender(&s);
+    cairn_world_destroy(world);
+}
+
+static void next_snapshot(sender *s) {
+    let_leave(s);
+    cairn_world_step(s->world, NULL, 0);
+    take_part_snapshot(s);
+}
+
+TEST("settings go with each part until one that has them is acknowledged, and when they change") {
+    cairn_world *world = row_of_bodies(4, 1.0f);
+    sender s;
+    cairn_world_step(world, NULL, 0);
+    begin_sender(&s, world, 20);
+    const uint64_t first = cairn_world_tick(world);
+    for (uint32_t i = 0; i < 3; ++i) {
+        send_part(&s, UINT64_MAX);
+        assert_true(wrote_settings);
+        next_snapshot(&s);
+    }
+    cairn_view_acknowledge(s.view, first);
+    for (uint32_t i = 0; i < 2; ++i) {
+        send_part(&s, UINT64_MAX);
+        assert_false(wrote_settings);
+        next_snapshot(&s);
+    }
+    const uint64_t last = s.interest.frame->tick;
+    s.view->gravity.x += 1.0f; // as if it had been another one
+    send_part(&s, UINT64_MAX);
+    assert_true(wrote_settings);
+    cairn_view_acknowledge(s.view, last);
+    next_snapshot(&s);
+    send_part(&s, UINT64_MAX);
+    assert_false(wrote_settings);
+    assert_int_equal(s.room.statistics.parts_sent, 7);
+    end_sender(&s);
+    cairn_world_destroy(world);
+}
+
+TEST("what was not sent gains as much as the client's picture is off, less with the distance") {
+    cairn_world *world = row_of_bodies(ROW, 0.0f);
+    cairn_world_step(world, NULL, 0);
+    sender s;
+    begin_sender(&s, world, 20);
+    for (uint32_t k = 1; k <= 2; ++k) {
+        send_part(&s, 20000);
+        uint32_t left = 0;
+        for (uint32_t m = 0; m < s.view->count; ++m) {
+            const cairn_view_member *member = &s.view->members[m];
+            const uint32_t place = s.interest.places[cairn_id_index(member->id)] - 1;
+            const cairn_vec3 half = s.interest.frame->bodies[place].half_extents;
+            const float error = 0.5f + half.x + half.y + half.z + 0.01f;
+            if (member->chosen || member->sent != 0) {
+                assert_true(member->priority == 0.0f);
+                continue;
+            }
+            left += 1;
+            EXPECT_NEAR(member->priority,
+                (float)k * error * member->weight / (1.0f + 0.1f * member->distance_m), 1e-4);
+        }
+        assert_true(left > (k == 1 ? ROW / 4 : 10));
+        next_snapshot(&s);
+    }
+    end_sender(&s);
+    cairn_world_destroy(world);
+}
+
+// Who sees a part of the world is told of what happens there.
+TEST("an event is told if all bodies that it has are shown") {
+    cairn_world *world = row_of_bodies(4, 0.0f);
+    cairn_world_step(world, NULL, 0);
+    sender s;
+    begin_sender(&s, world, 20);
+    const cairn_body_id shown = s.view->members[0].id, hidden = 77;
+    const struct {
+        cairn_body_id a, b;
+        bool told;
+    } rows[] = {{0, 0, true}, {shown, 0, true}, {0, shown, true}, {shown, shown, true},
+        {hidden, 0, false}, {0, hidden, false}, {shown, hidden, false}, {hidden, shown, false}};
+    cairn_event_log *log = &s.room.job.events;
+    assert_int_equal(cairn_event_log_create(log), CAIRN_OK);
+    cairn_world_events_sent sent = {0};
+    cairn_world_events_send(&s.context, &s.session, s.view, &sent); // begins with what follows
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const uint64_t before = s.room.statistics.world_events_sent;
+        log->ring[log->written++] =
+            (cairn_wire_event){.kind = 1, .body_a = rows[i].a, .body_b = rows[i].b};
+        cairn_world_events_send(&s.context, &s.session, s.view, &sent);
+        assert_int_equal(s.room.statistics.world_events_sent - before, rows[i].told);
+        assert_int_equal(sent.next, i + 1);
+    }
+    cairn_event_log_destroy(log);
     end_sender(&s);
     cairn_world_destroy(world);
 }

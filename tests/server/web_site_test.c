@@ -153,6 +153,48 @@ static void expect_count(const char *name, uint64_t wanted) {
     }
 }
 
+// The value of a sample; fails if it is no number.
+static double sample_of(const char *line) {
+    const char *space = strchr(line, ' ');
+    char *end = NULL;
+    assert_non_null(space);
+    for (const char *at = space + 1; *at != '\n'; ++at) {
+        if (strchr("0123456789.", *at) == NULL) {
+            fail_msg("no number: %.80s", line);
+        }
+    }
+    const double value = strtod(space + 1, &end);
+    assert_true(end > space + 1 && *end == '\n');
+    return value;
+}
+
+TEST("each line of the metrics is a comment or a name and a number, and those of the process fit") {
+    assert_int_equal(get("/metrics"), 200);
+    uint32_t samples = 0, bounded = 0;
+    for (const char *line = kit_answered.body; *line != '\0'; line = strchr(line, '\n') + 1) {
+        static const struct {
+            const char *name;
+            double least, most;
+        } rows[] = {{"process_resident_memory_bytes ", 1e6, 1e11},
+            {"process_cpu_seconds_total ", 1e-6, 1e6},
+            {"process_start_time_seconds ", 1.7e9, 1e11}};
+        if (line[0] == '#') {
+            assert_true(strncmp(line, "# TYPE ", 7) == 0 || strncmp(line, "# HELP ", 7) == 0);
+            continue;
+        }
+        const double value = sample_of(line);
+        samples += 1;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+            if (strncmp(line, rows[i].name, strlen(rows[i].name)) == 0) {
+                bounded += 1;
+                assert_true(value >= rows[i].least && value <= rows[i].most);
+            }
+        }
+    }
+    assert_true(samples > 50);
+    assert_int_equal(bounded, 3);
+}
+
 TEST("paths have their answers, and others none") {
     const struct {
         const char *path;
