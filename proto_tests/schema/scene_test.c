@@ -163,7 +163,8 @@ TEST("a number that a double takes half-way between two floats becomes the neare
         {"9.26317548751831", 0x1.286beep+3f}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         char text[96];
-        snprintf(text, sizeof text, "{'name': 'a', 'gravity': [-%s, 0, %s]}", rows[i].text, rows[i].text);
+        snprintf(text, sizeof text, "{'name': 'a', 'gravity': [-%s, 0, %s]}", rows[i].text,
+            rows[i].text);
         SCOPED(cairn_scene) *scene = parse_good(text);
         assert_true(scene->world.gravity.x == -rows[i].nearest);
         assert_true(scene->world.gravity.z == rows[i].nearest);

@@ -242,6 +242,7 @@ TEST("a seek in a file that was cut since its index was made ends with the reaso
         assert_true(cairn_player_open(&player, t.bytes, sizes[i], NULL));
         assert_int_equal(cairn_player_seek(&player, &index, 69), i != 1);
         assert_int_equal(player.error[0] != '\0', i == 1);
+        cairn_player_close(&player);
     }
 }
 

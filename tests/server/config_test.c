@@ -504,3 +504,67 @@ TEST("a file that is read again changes what may change, and names the rest") {
     assert_int_equal(config.drain_s, 0);
 #undef SAME
 }
+
+TEST("an origin is a scheme and a host, and so many are taken") {
+    static const char *const wrong[] = {
+        "", "play.example", "://play.example", "https://", "https://play.example/", "https:///"};
+    static const char *const right[] = {"https://play.example", "a://b", "http://[::1]:8000"};
+    for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        assert_false(read_with("--web-origin", wrong[i]));
+        assert_non_null(strstr(error, "must be"));
+    }
+    for (uint32_t i = 0; i < sizeof right / sizeof *right; ++i) {
+        assert_true(read_with("--web-origin", right[i]));
+        assert_int_equal(config.web.origin_count, 1);
+        assert_string_equal(config.web.origins[0], right[i]);
+    }
+    const char *arguments[4 + 2 * (CAIRN_WEB_ORIGINS_MAX + 1)] = {
+        "cairnd", "--key-file", "config_test_with.key"};
+    for (uint32_t count = 1; count <= CAIRN_WEB_ORIGINS_MAX + 1; ++count) {
+        static const char *const two[] = {"https://a", "https://b"};
+        arguments[1 + 2 * count] = "--web-origin";
+        arguments[2 + 2 * count] = two[count % 2];
+        assert_int_equal(read_all(arguments), count <= CAIRN_WEB_ORIGINS_MAX);
+        if (count <= CAIRN_WEB_ORIGINS_MAX) {
+            assert_int_equal(config.web.origin_count, count);
+            assert_string_equal(config.web.origins[count - 1], two[count % 2]);
+        }
+    }
+    assert_non_null(strstr(error, "at most 16 origins can be given"));
+}
+
+TEST("a file of settings is named by a flag in either form, or by the environment") {
+    static const variable of_file[] = {{"CAIRN_CONFIG", "config_test_reload.json"}, {NULL, NULL}};
+    const char *const forms[][4] = {{"cairnd", "--config", "config_test_reload.json", NULL},
+        {"cairnd", "--config=config_test_reload.json", NULL}, {"cairnd", NULL},
+        {"cairnd", "--config", "config_test_reload.json", "--config"}};
+    write_key("config_test_with.key", KEY);
+    write_settings("{'key-file': 'config_test_with.key', 'drain-seconds': 7}");
+    for (uint32_t i = 0; i < 3; ++i) {
+        environment = i == 2 ? of_file : NULL;
+        assert_true(read_all(forms[i]));
+        assert_int_equal(config.drain_s, 7);
+        assert_string_equal(config.config_file, "config_test_reload.json");
+    }
+    environment = NULL;
+    const char *const none[] = {"cairnd", "--key-file", "config_test_with.key", "--config", NULL};
+    assert_false(read_all(none)); // without a value
+    assert_false(read_with("--config=config_test_no.json", NULL));
+    assert_non_null(strstr(error, "mistakes: 1"));
+}
+
+TEST("the place of a setting is that of its value in the file, if it is of the file") {
+    char place[CAIRN_CONFIG_PLACE_SIZE];
+    const char *const arguments[] = {"cairnd", "--config", "config_test_reload.json", NULL};
+    write_settings("{'key-file': 'config_test_with.key',\n 'room': ['a=demo', 'b=demo,rate=30']}");
+    assert_true(read_all(arguments));
+    cairn_config_print_place(&config, "a=demo", place);
+    assert_string_equal(place, "cairnd: config_test_reload.json:2:11");
+    cairn_config_print_place(&config, "b=demo", place);
+    assert_string_equal(place, "cairnd: config_test_reload.json:2:21");
+    cairn_config_print_place(&config, "c=demo", place);
+    assert_string_equal(place, "cairnd");
+    config.config_file = NULL;
+    cairn_config_print_place(&config, "a=demo", place);
+    assert_string_equal(place, "cairnd");
+}
