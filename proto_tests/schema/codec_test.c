@@ -8,6 +8,8 @@
 
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
+#include "schema/game_items.h"
+#include "schema/message_size.h"
 #include "tests/kit/exact.h"
 
 SCOPE_POINTER_ENDS(cairn_encoder, cairn_encoder_destroy)
@@ -339,4 +341,101 @@ BEFORE_ALL {
 
 AFTER_ALL {
     cairn_encoder_destroy(encoder);
+}
+
+// An encoder refuses what is larger than it; what its lists take is added up before they are read.
+TEST("the size of a message's lists is that of their elements") {
+#define REQUEST(VERB, member, list, element)                                                       \
+    {                                                                                              \
+        {.kind = CAIRN_MESSAGE_CONTROL,                                                            \
+            .control = {.verb = CAIRN_CONTROL_##VERB, .member = {.list##_count = 7}}},             \
+            7 * sizeof(element)                                                                    \
+    }
+    const struct {
+        cairn_message message;
+        size_t size;
+    } rows[] = {REQUEST(ACT, act, edit, cairn_control_edit),
+        REQUEST(ACT, act, watched, cairn_control_watched), REQUEST(SPAWN, spawn, point, cairn_vec3),
+        REQUEST(SPAWN_COMPOUND, spawn_compound, point, cairn_vec3),
+        REQUEST(SPAWN_COMPOUND, spawn_compound, part, cairn_control_part),
+        REQUEST(SPAWN_MESH, spawn_mesh, point, cairn_vec3),
+        REQUEST(SPAWN_MESH, spawn_mesh, triangle, cairn_control_triangle),
+        REQUEST(SPAWN_HEIGHT_FIELD, spawn_height_field, height, cairn_control_height),
+        REQUEST(SAVE_WRITE, save_write, byte, uint8_t),
+        {{.kind = CAIRN_MESSAGE_INPUT, .input = {.payload_size = 7}}, 7},
+        {{.kind = CAIRN_MESSAGE_ROOT_REPORT, .root_report = {.root_count = 7}},
+            7 * sizeof(cairn_wire_root)},
+        {{.kind = CAIRN_MESSAGE_SHAPES, .shapes = {.shape_count = 7}},
+            7 * sizeof(cairn_snapshot_shape)},
+        {{.kind = CAIRN_MESSAGE_SHAPES, .shapes = {.removed_count = 7}}, 7 * sizeof(uint32_t)},
+        {{.kind = CAIRN_MESSAGE_SHAPES, .shapes = {.hull_count = 7}}, 7},
+        {{.kind = CAIRN_MESSAGE_SHAPES, .shapes = {.corner_count = 7}}, 7 * sizeof(cairn_vec3)},
+        {{.kind = CAIRN_MESSAGE_SNAPSHOT,
+             .snapshot = {.payload_size = 7, .events_size = 20, .shared_packed_size = 300}},
+            327},
+        {{.kind = CAIRN_MESSAGE_TICKS, .ticks = {.payload_size = 7}}, 7},
+        {{.kind = CAIRN_MESSAGE_STATE, .state = {.size = 7}}, 7},
+        {{.kind = CAIRN_MESSAGE_RESYNC_RESPONSE,
+             .resync_response = {.payload_size = 7, .stages_size = 20}},
+            27},
+        {{.kind = CAIRN_MESSAGE_WORLD_EVENTS, .world_events = {.event_count = 7}},
+            7 * sizeof(cairn_wire_event)},
+        {{.kind = CAIRN_MESSAGE_PLAYER_MESSAGE, .player_message = {.size = 7}}, 7},
+        {{.kind = CAIRN_MESSAGE_GAME_MESSAGES, .game_messages = {.items_size = 7}}, 7},
+        {{.kind = CAIRN_MESSAGE_MESH, .mesh = {.word_count = 7}}, 7 * sizeof(uint32_t)},
+        {{.kind = CAIRN_MESSAGE_HELLO}, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        assert_int_equal(cairn_message_vectors_size(&rows[i].message), rows[i].size);
+    }
+#undef REQUEST
+    const struct {
+        cairn_chunk chunk;
+        size_t size;
+    } chunks[] = {{{.kind = CAIRN_CHUNK_START, .start = {.state_size = 7}}, 7},
+        {{.kind = CAIRN_CHUNK_TICKS, .ticks = {.tick_count = 7}}, 7 * sizeof(cairn_wire_tick)},
+        {{.kind = CAIRN_CHUNK_TICKS, .ticks = {.command_count = 7}}, 7 * sizeof(cairn_command)},
+        {{.kind = CAIRN_CHUNK_KEYFRAME, .keyframe = {.state_size = 7}}, 7},
+        {{.kind = CAIRN_CHUNK_REPLACE, .replace = {.state_size = 7}}, 7},
+        {{.kind = CAIRN_CHUNK_DESYNC,
+             .desync = {.stages_client_size = 7, .stages_server_size = 20}},
+            27},
+        {{.kind = CAIRN_CHUNK_DESYNC, .desync = {.difference_count = 7}},
+            7 * sizeof(cairn_wire_difference)},
+        {{.kind = CAIRN_CHUNK_END}, 0}};
+    for (size_t i = 0; i < sizeof chunks / sizeof *chunks; ++i) {
+        assert_int_equal(cairn_chunk_vectors_size(&chunks[i].chunk), chunks[i].size);
+    }
+}
+
+TEST("an item of a game message is added if it is young enough and there is room") {
+    static const uint8_t bytes[CAIRN_GAME_MESSAGE_SIZE_MAX] = {1, 2, 3};
+    static const struct {
+        uint64_t age;
+        uint32_t size, room; // of its bytes
+        bool added;
+    } rows[] = {{0, 1, 1, true}, {0, 1, 0, false}, {0, 5, 5, true}, {0, 5, 4, false},
+        {CAIRN_GAME_ITEM_AGE_MAX, 3, 9, true}, {CAIRN_GAME_ITEM_AGE_MAX + 1, 3, 9, false},
+        {258, CAIRN_GAME_MESSAGE_SIZE_MAX, CAIRN_GAME_MESSAGE_SIZE_MAX, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        uint8_t items[2 * (CAIRN_GAME_ITEM_HEAD_SIZE + CAIRN_GAME_MESSAGE_SIZE_MAX)];
+        const uint64_t tick = 100000;
+        uint32_t size = 0, at = 0;
+        cairn_game_item item = {.tick = tick, .size = 2, .bytes = bytes};
+        assert_true(cairn_game_items_add(items, sizeof items, &size, tick, &item));
+        const uint32_t before = size;
+        item = (cairn_game_item){.tick = tick - rows[i].age, .size = rows[i].size, .bytes = bytes};
+        const uint32_t capacity = before + CAIRN_GAME_ITEM_HEAD_SIZE + rows[i].room;
+        assert_int_equal(cairn_game_items_add(items, capacity, &size, tick, &item), rows[i].added);
+        assert_int_equal(
+            size, before + (rows[i].added ? CAIRN_GAME_ITEM_HEAD_SIZE + rows[i].size : 0));
+        assert_true(cairn_game_items_next(items, size, tick, &at, &item));
+        assert_int_equal(item.tick, tick);
+        assert_int_equal(cairn_game_items_next(items, size, tick, &at, &item), rows[i].added);
+        if (rows[i].added) {
+            assert_int_equal(item.tick, tick - rows[i].age);
+            assert_int_equal(item.size, rows[i].size);
+            assert_memory_equal(item.bytes, bytes, item.size);
+            assert_false(cairn_game_items_next(items, size, tick, &at, &item));
+        }
+    }
 }

@@ -227,6 +227,12 @@ static const struct {
     {"{\n 'name': 'a',\n 'colour': 1}", MALFORMED,
         "line 3, column 2: colour: a scene has no such field"},
     {"{}", MALFORMED, "line 1, column 1: name: is missing; each scene must have it"},
+    {"{'name': 'a\n'}", MALFORMED, "line 1, column 10: the closing quote of this text is missing"},
+    {"{'name': 'a\x01'}", MALFORMED, "line 1, column 12: a control character in a text"},
+    {"{'name' 'a'}", MALFORMED, "line 1, column 9: a colon is missing"},
+    {"{'name' ", MALFORMED, "line 1, column 9: a colon is missing"},
+    {"{'name': 'a' 'b'}", MALFORMED,
+        "line 1, column 14: a comma or the closing bracket is expected here"},
     {"{'name': 'a',}", MALFORMED, "line 1, column 14: a comma before the closing bracket"},
     {"{'name': 'a'} 1", MALFORMED, "line 1, column 15: the scene has ended; nothing may follow it"},
     {"{'name': 'a',\n 'slop': sin(1)}", MALFORMED,
@@ -452,6 +458,8 @@ static const struct {
         "line 1, column 94: joints[0].motor_force: must be in [0, 1e+12], is -1"),
     JOINT_ROW("'kind': 'motor', 'body_b': 1", INVALID,
         "line 1, column 65: joints[0].hertz: must be in [1e-06, 1000], is 0"),
+    JOINT_ROW("'kind': 'wheel', 'body_b': 1, 'steering': true, 'steering_hertz': 0", INVALID,
+        "line 1, column 132: joints[0].steering_hertz: must be in [1e-06, 1000], is 0"),
     JOINT_ROW("'kind': 'gear', 'body_b': 1, 'ratio': 0", INVALID,
         "line 1, column 104: joints[0].ratio: must be in [1e-06, 10000], is 0"),
     JOINT_ROW("'kind': 'row', 'body_b': 1, 'row_lower': 1", INVALID,
@@ -474,6 +482,13 @@ TEST("an error says where and what is wrong") {
         assert_string_equal(error, refusals[i].error);
         assert_int_equal(status, refusals[i].status);
     }
+}
+
+TEST("a wheel that does not steer needs no stiffness to do so") {
+    SCOPED(cairn_scene) *scene =
+        parse_good(JOINT("'kind': 'wheel', 'body_b': 1, 'steering_hertz': 0"));
+    assert_int_equal(scene->joints[0].def.steering, 0);
+    assert_true(scene->joints[0].def.steering_hertz == 0.0f);
 }
 
 TEST("a tensor of inertia with one number needs a mass as one with three does") {
