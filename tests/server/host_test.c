@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bridge/scene_library.h"
+#include "server/core/room_opening.h"
 #include "server/core/server_state.h"
 #include "server/daemon/host.h"
 
@@ -139,6 +140,33 @@ TEST("a room that is asked for is of the template with the longest name that beg
         }
         end();
     }
+}
+
+TEST("a room of a template is opened with the name that was asked for, and counted") {
+    char template[2 * PATH_SIZE];
+    snprintf(template, sizeof template, "arena=%s,players=3", small);
+    assert_true(HOST("--template", template));
+    uint32_t room = 5;
+    bool known = true;
+    char reason[CAIRN_ROOM_REASON_SIZE];
+    assert_int_equal(cairn_server_room_open_template(p.server, cairn_uv_now_ns(), "field",
+                         "field-1", NULL, &known, &room, reason),
+        CAIRN_ROOM_REFUSED_UNKNOWN);
+    assert_false(known);
+    assert_int_equal(room, 0);
+    for (uint32_t i = 0; i < 2; ++i) {
+        const cairn_server_room_refusal refusal = cairn_server_room_open_template(
+            p.server, cairn_uv_now_ns(), "arena-1", "arena-1", NULL, &known, &room, reason);
+        assert_int_equal(refusal == CAIRN_ROOM_CREATED, i == 0);
+        assert_true(known);
+        assert_int_equal(p.server->statistics.rooms_on_demand, 1);
+        assert_int_equal(room != 0, i == 0);
+    }
+    cairn_server_room_info info;
+    assert_true(
+        cairn_server_room_read(p.server, cairn_server_room_find(p.server, "arena-1"), &info));
+    assert_string_equal(info.scene_name, "small");
+    end();
 }
 
 TEST("a server without templates knows none, and no bodies of theirs") {

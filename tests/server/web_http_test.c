@@ -12,6 +12,7 @@
 
 #include "program/sockaddr.h"
 #include "server/web/http.h"
+#include "server/web/origin.h"
 #include "tests/server/web_kit.h"
 #include <cairn/server_uv.h>
 
@@ -29,6 +30,7 @@ static size_t message_size;
 static bool has_argument;
 static char argument[16];
 static char header_value[16];
+static bool allowed[3]; // the origin, with so many others
 static bool has_header[6], read_header[6];
 static cairn_http_exchange *later; // an exchange that waits for its answer
 static unsigned gone, opens, closes;
@@ -75,6 +77,10 @@ static cairn_http_answer get(
         has_header[i] = cairn_http_has_header(request, (cairn_http_header)i);
         read_header[i] = cairn_http_header_read(
             request, (cairn_http_header)i, header_value, sizeof header_value);
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        static const char *const origins[] = {"https://one.example", "https://two.example:8000"};
+        allowed[i] = cairn_origin_allowed(request, origins, i);
     }
     (void)cairn_http_header_read(request, CAIRN_HTTP_ACCEPT, header_value, sizeof header_value);
     if (strcmp(request->path, "/later") == 0) {
@@ -612,4 +618,26 @@ TEST("an address that another server has is refused with the reason") {
     assert_false(cairn_http_listen(http, &other, error));
     assert_string_equal(error, "cannot listen: Address already in use");
     close(fd);
+}
+
+TEST("a page may come from its own host, by either scheme, and from origins that are named") {
+    static char endless[400];
+    memset(endless, 'a', sizeof endless - 1);
+    static const struct {
+        const char *origin;
+        uint32_t from; // so many named origins allow it; 9: none does
+    } rows[] = {{NULL, 0}, {"http://here:8", 0}, {"https://here:8", 0}, {"ftp://here:8", 9},
+        {"https://here", 9}, {"here:8", 9}, {"https://one.example", 1},
+        {"https://two.example:8000", 2}, {"https://two.example", 9}, {"http://one.example", 9},
+        {"null", 9}, {endless, 9}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        char text[512];
+        snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: here:8\r\n%s%s%s\r\n",
+            rows[i].origin == NULL ? "" : "Origin: ", rows[i].origin == NULL ? "" : rows[i].origin,
+            rows[i].origin == NULL ? "" : "\r\n");
+        assert_int_equal(kit_ask_once(&address, text), 200);
+        for (uint32_t k = 0; k < 3; ++k) {
+            assert_int_equal(allowed[k], k >= rows[i].from);
+        }
+    }
 }
